@@ -1,0 +1,71 @@
+package audio
+
+import (
+	"context"
+	"fmt"
+	"time"
+)
+
+// The one format of the media path: mono, 16-bit signed, 48 kHz, in frames of
+// 10 ms. Other rates and channel counts are converted at the edge.
+const (
+	SampleRate   = 48000
+	FrameSamples = SampleRate / 100
+	FrameTime    = 10 * time.Millisecond
+)
+
+// Frame is 10 ms of mono audio at SampleRate. It is passed by pointer and
+// reused: a callee that keeps samples copies them.
+type Frame [FrameSamples]int16
+
+// Samples converts a duration to samples at SampleRate, rounded down.
+func Samples(d time.Duration) int64 { return int64(d) * SampleRate / int64(time.Second) }
+
+// Duration converts samples at SampleRate to time.
+func Duration(samples int64) time.Duration {
+	return time.Duration(samples) * time.Second / SampleRate
+}
+
+// Source delivers captured audio: a microphone or a recording.
+type Source interface {
+	// Open acquires the device, and fails with a *DeviceError when it cannot.
+	Open(ctx context.Context) error
+	// Run delivers frames in order until ctx is done (it then returns
+	// ctx.Err()), the material ends (nil) or the device is lost (a
+	// *DeviceError). pos is the position of the frame's first sample since
+	// Open. deliver runs on Run's goroutine and does not block.
+	Run(ctx context.Context, deliver func(pos int64, f *Frame)) error
+	// Close releases the device. It is safe to call twice.
+	Close() error
+}
+
+// Sink plays audio: a loudspeaker, a recording or nothing.
+type Sink interface {
+	// Open acquires the device, and fails with a *DeviceError when it cannot.
+	Open(ctx context.Context) error
+	// Run asks render for one frame every 10 ms of the device's time until ctx
+	// is done (it then returns ctx.Err()) or the device is lost (a
+	// *DeviceError). render fills the whole frame, takes no lock and
+	// allocates nothing.
+	Run(ctx context.Context, render func(f *Frame)) error
+	// Latency is the time between render and the loudspeaker, as the device
+	// reports it.
+	Latency() time.Duration
+	// Close releases the device. It is safe to call twice.
+	Close() error
+}
+
+// DeviceError says which device failed, how, and what to do about it.
+type DeviceError struct {
+	Code   string // deviceUnavailable, deviceLost, microphoneDenied or audioFailed
+	Device string // as the user named it
+	Err    error
+	Remedy string // one sentence, what to do
+}
+
+// Error is one line: device, failure, remedy.
+func (e *DeviceError) Error() string {
+	return fmt.Sprintf("audio device %q: %v; %s", e.Device, e.Err, e.Remedy)
+}
+
+func (e *DeviceError) Unwrap() error { return e.Err }
