@@ -1,0 +1,10 @@
+package tts
+
+import "errors"
+
+// Flite needs cgo, which this build does not have: its Factory fails.
+func Flite() Factory {
+	return func() (Synthesizer, error) {
+		return nil, errors.New("Flite needs cgo, which this build does not have; build with CGO_ENABLED=1, a C compiler and flite1-dev")
+	}
+}

@@ -1,0 +1,134 @@
+package vad
+
+import "time"
+
+// EdgeKind says which end of an utterance an Edge is.
+type EdgeKind uint8
+
+// The two edges of an utterance.
+const (
+	SpeechStart EdgeKind = iota + 1
+	SpeechEnd
+)
+
+// Edge is the start or the end of an utterance. Positions count samples at
+// SampleRate since the Endpointer was made.
+type Edge struct {
+	Kind EdgeKind
+	// Pos is the end of the audio that belongs to the utterance: at a start it
+	// includes the prefix padding (audio_start_ms), at an end the silence that
+	// ended it (audio_end_ms).
+	Pos int64
+	// Speech is where the voice itself began or ended, without padding and
+	// silence.
+	Speech int64
+}
+
+// EndpointerConfig holds the parameters of server_vad.
+type EndpointerConfig struct {
+	// Threshold is the probability, 0 to 1, at which speech begins. It ends
+	// below Threshold-0.15. Zero stands for 0.5.
+	Threshold float32
+	// PrefixPadding is how much audio before the onset belongs to the
+	// utterance.
+	PrefixPadding time.Duration
+	// Silence is how long the voice must be gone for the utterance to end.
+	Silence time.Duration
+	// MinSpeech is how much speech makes an onset, so that a click does not.
+	// Zero lets one window do.
+	MinSpeech time.Duration
+}
+
+// hysteresis is how far below the threshold speech ends, as in Silero's own
+// iterator: without it a voice near the threshold is cut into pieces.
+const hysteresis = 0.15
+
+// Endpointer finds the edges of utterances in the probabilities of consecutive
+// windows. It holds no clock and no audio.
+type Endpointer struct {
+	enter, exit                 float32
+	padding, silence, minSpeech int64 // samples
+
+	pos      int64 // end of the last window
+	previous int64 // Pos of the last end: padding does not reach behind it
+	speaking bool
+	onset    int64 // start of the candidate's first window, -1 for none
+	voiced   int64 // samples of the candidate at or above enter
+	quiet    int64 // start of the silence, -1 for none
+}
+
+// NewEndpointer makes an Endpointer at position 0. Negative durations count as
+// zero.
+func NewEndpointer(cfg EndpointerConfig) *Endpointer {
+	if cfg.Threshold == 0 {
+		cfg.Threshold = 0.5
+	}
+	return &Endpointer{
+		enter: cfg.Threshold,
+		// Silero's floor: a threshold below 0.15 must still let speech end.
+		exit:      max(cfg.Threshold-hysteresis, 0.01),
+		padding:   samples(cfg.PrefixPadding),
+		silence:   samples(cfg.Silence),
+		minSpeech: samples(cfg.MinSpeech),
+		onset:     -1,
+		quiet:     -1,
+	}
+}
+
+// Push takes the probability of the next window. It returns an edge, and true,
+// when this window decided one. An end is decided by the first window at whose
+// end the voice has been gone for the configured silence.
+func (e *Endpointer) Push(p float32) (Edge, bool) {
+	start := e.pos
+	e.pos += WindowSamples
+	if e.speaking {
+		return e.pushSpeaking(start, p)
+	}
+	return e.pushQuiet(start, p)
+}
+
+// pushQuiet waits for minSpeech of speech. A dip between the two thresholds
+// neither counts nor breaks the candidate; one below both breaks it.
+func (e *Endpointer) pushQuiet(start int64, p float32) (Edge, bool) {
+	if p < e.exit {
+		e.onset, e.voiced = -1, 0
+		return Edge{}, false
+	}
+	if p < e.enter {
+		return Edge{}, false
+	}
+	if e.onset < 0 {
+		e.onset = start
+	}
+	e.voiced += WindowSamples
+	if e.voiced < e.minSpeech {
+		return Edge{}, false
+	}
+	e.speaking = true
+	edge := Edge{Kind: SpeechStart, Pos: max(e.onset-e.padding, e.previous), Speech: e.onset}
+	e.onset, e.voiced = -1, 0
+	return edge, true
+}
+
+// pushSpeaking waits for silence. A window between the thresholds does not
+// begin a silence, and does not end one either: only the voice does.
+func (e *Endpointer) pushSpeaking(start int64, p float32) (Edge, bool) {
+	if p >= e.enter {
+		e.quiet = -1
+		return Edge{}, false
+	}
+	if p < e.exit && e.quiet < 0 {
+		e.quiet = start
+	}
+	if e.quiet < 0 || e.pos-e.quiet < e.silence {
+		return Edge{}, false
+	}
+	edge := Edge{Kind: SpeechEnd, Pos: e.pos, Speech: e.quiet}
+	e.speaking, e.quiet, e.previous = false, -1, e.pos
+	return edge, true
+}
+
+// samples rounds up, so that a configured time is never cut short.
+func samples(d time.Duration) int64 {
+	return (int64(max(d, 0))*SampleRate + int64(time.Second) - 1) / int64(time.Second)
+}

@@ -1,0 +1,39 @@
+// Package vad tells speech from everything else.
+//
+// It has two parts. A Detector gives the probability of speech of each window
+// of 32 ms. An Endpointer, which is pure, turns these probabilities into the
+// onset and the end of an utterance, with sample positions, in the way that
+// the server_vad turn detection of the realtime protocol describes. The
+// caller's loop:
+//
+//	for each window of WindowSamples samples {
+//		p, err := detector.Process(window)
+//		if edge, ok := endpointer.Push(p); ok { ... }
+//	}
+//
+// Invariants: edges alternate, a start before each end; their positions never
+// go back; the windows pushed are consecutive, so that the position of a
+// window is its number times WindowSamples.
+package vad
+
+import "time"
+
+// The audio that a Detector takes: mono, 16-bit, 16 kHz, in windows of 32 ms.
+const (
+	SampleRate    = 16000
+	WindowSamples = 512
+	WindowTime    = time.Second * WindowSamples / SampleRate
+)
+
+// Detector gives the probability of speech of consecutive windows of 512
+// samples (32 ms) at 16 kHz. It is not safe for concurrent use.
+type Detector interface {
+	// Process takes the next window, of exactly WindowSamples samples, and
+	// returns the probability, 0 to 1, that it holds speech. It keeps nothing
+	// of window.
+	Process(window []int16) (float32, error)
+	// Reset forgets the past, for audio that does not continue the last.
+	Reset()
+	// Close releases the model. It is safe to call twice.
+	Close() error
+}
