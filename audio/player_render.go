@@ -1,0 +1,277 @@
+package audio
+
+const (
+	// fadeSamples is the length of a fade: 5 ms, short enough to be over within
+	// the frame in which a pause takes effect.
+	fadeSamples = FrameSamples / 2
+	// maxFrameEvents and maxSegmentEvents are what one frame and one segment
+	// within it can report at most. Where there is no room for them, silence is
+	// rendered rather than a fact lost.
+	maxFrameEvents   = 8
+	maxSegmentEvents = 4
+)
+
+// renderer is the state of whoever renders.
+type renderer struct {
+	order    *order // that is followed
+	playing  bool   // began, and neither drained nor in an underrun; maybe paused
+	rebuffer bool   // in an underrun, which ends without a Start
+	drained  bool   // the last thing that happened
+	starts   uint32 // of order, used up by the last Drained
+	begun    bool   // the segment at tail was reported as started
+	fadeIn   bool   // playback stopped within a segment
+	last     int16  // the last sample rendered
+
+	seg     SegmentID // the cursor
+	samples int64
+	of      int64
+}
+
+// Render fills the next frame. It is the device's side: it takes no lock,
+// allocates nothing, and is called by one goroutine at a time.
+func (p *Player) Render(f *Frame) {
+	if !p.rendering.CompareAndSwap(false, true) {
+		clear(f[:]) // the notifier is following an order; see follow
+		return
+	}
+	n := 0
+	switch o := p.order.Load(); {
+	case p.events.free() < maxFrameEvents:
+		p.r.stop()
+	case o == p.r.order:
+		n = p.play(f[:], false)
+	default:
+		n = p.follow(o, f[:])
+	}
+	p.r.silence(f, n)
+	p.clock.Add(FrameSamples)
+	p.cursor.store(p.r.seg, p.r.samples)
+	p.rendering.Store(false)
+	if !p.events.empty() {
+		p.wake()
+	}
+}
+
+// follow takes over a new order and fills f as far as there is audio. f is empty
+// when no device renders.
+func (p *Player) follow(o *order, f []int16) (n int) {
+	r := &p.r
+	old := r.order
+	flush := o.serial != old.serial
+	pause := !flush && o.pauses != old.pauses
+	if flush || pause && o.paused {
+		n = p.fadeOut(f)
+	}
+	r.order = o
+	switch {
+	case flush:
+		p.emit(Flushed, n)
+		p.drop(o)
+	case r.seg.Seq == 0:
+		r.seg.Gen = o.gen // the generation may have been named by now
+	}
+	if pause && !(r.drained && p.current() == nil) {
+		p.emit(Paused, n)
+	}
+	if !flush && !o.paused {
+		n = p.play(f, false)
+	}
+	p.applied.Store(o)
+	return n
+}
+
+// drop forgets everything before order o.
+func (p *Player) drop(o *order) {
+	r := &p.r
+	tail := p.tail.Load()
+	for head := p.head.Load(); tail < head && p.records[tail%maxSegments].serial < o.serial; tail++ {
+	}
+	p.tail.Store(tail)
+	p.read.Store(o.from)
+	*r = renderer{order: o, last: r.last, seg: SegmentID{Gen: o.gen}}
+	p.gate.open()
+}
+
+// current is the segment to be played, nil when there is none.
+func (p *Player) current() *record {
+	tail := p.tail.Load()
+	if tail == p.head.Load() {
+		return nil
+	}
+	rec := &p.records[tail%maxSegments]
+	if rec.serial != p.r.order.serial {
+		return nil // written after a flush that is not followed yet
+	}
+	return rec
+}
+
+// play moves audio of the live generation into f and returns how much. fading
+// says that playback is about to stop, so that running dry is no underrun.
+func (p *Player) play(f []int16, fading bool) (n int) {
+	r := &p.r
+	if r.order.paused {
+		return 0
+	}
+	for p.events.free() >= maxSegmentEvents {
+		rec := p.current()
+		if rec == nil {
+			if r.playing {
+				p.drain(n)
+			}
+			break
+		}
+		if !r.playing && !p.begin(rec, n) {
+			break
+		}
+		if !r.begun {
+			r.begun = true
+			r.seg, r.samples, r.of = rec.id, 0, 0
+			p.emit(SegmentStarted, n)
+		}
+		k, ended := p.consume(f[n:], rec)
+		n += k
+		if ended {
+			p.finish(n)
+			continue
+		}
+		if n < len(f) && !fading {
+			p.starve(n)
+		}
+		break
+	}
+	if r.fadeIn && n > 0 {
+		r.fadeIn = false
+		fadeIn(f[:min(n, fadeSamples)])
+	}
+	return n
+}
+
+// fadeOut plays the beginning of f down to nothing.
+func (p *Player) fadeOut(f []int16) (n int) {
+	if p.r.playing {
+		n = p.play(f[:min(len(f), fadeSamples)], true)
+		fadeOut(f[:n])
+	}
+	p.r.stop()
+	return n
+}
+
+// begin says whether playback runs from now on.
+func (p *Player) begin(rec *record, n int) bool {
+	r := &p.r
+	if !p.primed(rec) {
+		return false
+	}
+	if p.gate.pass(p.gate.load()) {
+		p.events.push(queued{PlayerEvent: p.buffered(rec, int64(n))})
+	}
+	if !r.rebuffer && r.starts == r.order.starts {
+		return false
+	}
+	r.playing, r.rebuffer, r.drained = true, false, false
+	return true
+}
+
+// primed says whether there is enough audio to begin with rec.
+func (p *Player) primed(rec *record) bool {
+	return rec.end.Load() >= 0 || p.written.Load()-p.read.Load() >= p.prebuffer
+}
+
+// buffered is the event that rec can be played, offset samples into the frame.
+func (p *Player) buffered(rec *record, offset int64) PlayerEvent {
+	return PlayerEvent{
+		Kind: Buffered, Seg: rec.id, Samples: p.read.Load() - rec.start, Of: rec.length(),
+		At: p.clock.Load() + offset,
+	}
+}
+
+// consume moves audio of rec to f and says how much, and whether it was the last
+// of rec.
+func (p *Player) consume(f []int16, rec *record) (n int, ended bool) {
+	read, capacity := p.read.Load(), int64(len(p.samples))
+	// In this order: what was written by the time that rec was open is of rec.
+	written := p.written.Load()
+	limit, ended := rec.limit(written)
+	n = int(min(limit-read, int64(len(f))))
+	i := read % capacity
+	k := copy(f[:n], p.samples[i:])
+	copy(f[k:n], p.samples)
+	p.read.Store(read + int64(n))
+	p.r.samples += int64(n)
+	return n, ended && read+int64(n) == limit
+}
+
+// finish leaves the segment at tail behind.
+func (p *Player) finish(n int) {
+	p.r.begun = false
+	p.r.of = p.r.samples
+	p.tail.Add(1)
+	p.emit(SegmentPlayed, n)
+}
+
+// drain stops after the last segment.
+func (p *Player) drain(n int) {
+	p.r.playing, p.r.drained, p.r.fadeIn = false, true, false
+	p.r.starts = p.r.order.starts
+	p.emit(Drained, n)
+	p.gate.open()
+}
+
+// starve stops within a segment that has no more audio yet.
+func (p *Player) starve(n int) {
+	p.r.stop()
+	p.r.playing, p.r.rebuffer = false, true
+	p.emit(Underrun, n)
+	p.gate.open()
+}
+
+// emit reports kind with the cursor, n samples into the frame.
+func (p *Player) emit(kind PlayerEventKind, n int) {
+	r := &p.r
+	of := r.of
+	if r.begun {
+		of = p.records[p.tail.Load()%maxSegments].length()
+	}
+	p.events.push(queued{
+		PlayerEvent: PlayerEvent{Kind: kind, Seg: r.seg, Samples: r.samples, Of: of, At: p.clock.Load() + int64(n)},
+		serial:      r.order.serial,
+	})
+}
+
+// stop makes a segment that goes on later fade in.
+func (r *renderer) stop() { r.fadeIn = r.begun && r.samples > 0 }
+
+// silence fills f from n. Where the audio ends abruptly (an underrun, or the end
+// of a segment), the last sample decays, so that there is no click.
+func (r *renderer) silence(f *Frame, n int) {
+	if n > 0 {
+		r.last = f[n-1]
+	}
+	rest := f[n:]
+	clear(rest)
+	if len(rest) == 0 || r.last == 0 {
+		return
+	}
+	tail := rest[:min(len(rest), fadeSamples)]
+	for i := range tail {
+		tail[i] = r.last
+	}
+	fadeOut(tail)
+	r.last = 0
+}
+
+// fadeOut brings pcm down in a straight line, to nothing after its last sample.
+func fadeOut(pcm []int16) {
+	n := int32(len(pcm)) + 1
+	for i := range pcm {
+		pcm[i] = int16(int32(pcm[i]) * (n - 1 - int32(i)) / n)
+	}
+}
+
+// fadeIn brings pcm up in a straight line, from nothing before its first sample.
+func fadeIn(pcm []int16) {
+	n := int32(len(pcm)) + 1
+	for i := range pcm {
+		pcm[i] = int16(int32(pcm[i]) * (int32(i) + 1) / n)
+	}
+}
