@@ -1,0 +1,177 @@
+package csm
+
+import (
+	"github.com/agentvoice/agentvoice-daemon/csm/connection"
+	"github.com/agentvoice/agentvoice-daemon/csm/speech"
+	"github.com/agentvoice/agentvoice-daemon/csm/turn"
+	"github.com/agentvoice/agentvoice-daemon/session"
+)
+
+// say adds a segment to the line and has it synthesised, unless the conversation
+// is held still: then it is synthesised when it goes on.
+func (r *run) say(seg speech.Segment) {
+	r.st.IDs.Segment++
+	seg.Seq = r.st.IDs.Segment
+	next, out := speech.Enqueue(r.st.Speech, seg)
+	if out != speech.Queued {
+		return
+	}
+	r.st.Speech = next
+	if sus, ok := r.st.Conv.(Suspended); ok && !sus.Resuming {
+		sus.Respeak = true
+		r.st.Conv = sus
+		return
+	}
+	r.emit(Speak{Gen: next.Generation(), Turn: r.st.Current.ID, Segment: seg})
+}
+
+// segment is a piece of the answer.
+func (r *run) segment() {
+	e := r.env.Event.(CopilotSegment)
+	r.progress()
+	r.say(speech.Segment{Request: e.Request, Start: e.Start, End: e.End})
+}
+
+// endLine says that the answer is whole.
+func (r *run) endLine() {
+	r.st.Speech, r.speechOut = speech.End(r.st.Speech)
+	r.st.Session, _ = session.Next(r.st.Session, session.TurnComplete)
+}
+
+// play begins the assistant's half of the turn (REQ-006).
+func (r *run) play() {
+	r.st.Current.Role = Assistant
+	r.emit(StartPlayback{Gen: r.st.Speech.Generation()})
+}
+
+// release lets held speech be heard.
+func (r *run) release() {
+	r.st.Speech, _ = speech.Release(r.st.Speech)
+	r.play()
+}
+
+// playback pauses or continues what is being said.
+func (r *run) playback() {
+	var out speech.Outcome
+	if r.env.Event.(UserPlayback).Pause {
+		if r.st.Speech, out = speech.Pause(r.st.Speech); out == speech.Stopped {
+			r.emit(PausePlayback{Gen: r.st.Speech.Generation()})
+		}
+		return
+	}
+	if r.st.Speech, out = speech.Resume(r.st.Speech); out == speech.Started {
+		r.emit(ResumePlayback{Gen: r.st.Speech.Generation()})
+	}
+}
+
+// readAloud says a text of the user's choice in a turn of its own.
+func (r *run) readAloud() {
+	e := r.env.Event.(UserSpeak)
+	r.openTurn()
+	r.st.Current.Role = Assistant
+	r.replied = r.st.Current.ID
+	r.say(speech.Segment{Ref: e.Ref, End: e.Chars})
+	r.st.Speech, _ = speech.End(r.st.Speech)
+}
+
+// flush silences whatever is or was to be heard.
+func (r *run) flush() {
+	if _, open := speech.LineOf(r.st.Speech); !open {
+		return
+	}
+	r.st.Speech = speech.Flush(r.st.Speech)
+	r.emit(Flush{Gen: r.st.Speech.Generation()})
+}
+
+// interrupt silences the assistant at once (REQ-007). The turn is over, but its
+// context stays until it is known how much was heard.
+func (r *run) interrupt() {
+	line, _ := speech.LineOf(r.st.Speech)
+	r.st.Conv = Interrupted{Line: line, Request: r.st.Current.Request}
+	r.flush()
+	r.cancel()
+	r.st.Current.Interruptions++
+	t := r.st.Current
+	if t.Utterance != 0 {
+		r.st.Retry = t.Utterance
+	}
+	r.emit(PublishTurn{Turn: t, End: TurnCutOff, Duration: r.env.At - t.Opened})
+}
+
+// cleared ends an interruption: how much was heard is known, or is taken as
+// nothing more than was known.
+func (r *run) cleared() {
+	e, ok := r.env.Event.(SpeechFlushed)
+	in := r.prior.(Interrupted)
+	if ok {
+		for _, seg := range in.Line.Segments[in.Line.Played:] {
+			switch {
+			case seg.Seq < e.Seq:
+				r.heard(seg, seg.End)
+			case seg.Seq == e.Seq && e.Of > 0:
+				r.heard(seg, seg.Start+int(int64(seg.End-seg.Start)*min(e.Played, e.Of)/e.Of))
+			}
+		}
+	}
+	r.st.Current = Turn{}
+	r.listen()
+}
+
+// heard notes that an answer was heard up to character end (rounded down within
+// a segment).
+func (r *run) heard(seg speech.Segment, end int) {
+	if seg.Request == 0 {
+		return
+	}
+	r.st.History = r.st.History.Heard(r.st.Current.ID, seg.Request, end)
+	r.emit(PublishHeard{Turn: r.st.Current.ID, Request: seg.Request, Chars: end})
+}
+
+// explain tells the user, in Listening, that the current turn failed: shown, and
+// spoken where that is possible and the user does not have the floor. The turn
+// ends when that was heard.
+func (r *run) explain(code Code) {
+	r.failed(code)
+	_, connected := r.st.Conn.(connection.Open)
+	_, quiet := r.st.Turn.(turn.Idle)
+	if r.st.Current.ID == 0 || !connected || !quiet {
+		r.flush()
+		r.finish(TurnFailed)
+		r.listen()
+		return
+	}
+	r.say(speech.Segment{Notice: string(code)})
+	r.st.Speech, _ = speech.End(r.st.Speech)
+}
+
+// explainAfter tells the same after what is still to be heard of the answer.
+func (r *run) explainAfter(code Code) {
+	r.failed(code)
+	r.say(speech.Segment{Notice: string(code)})
+	r.st.Speech, _ = speech.End(r.st.Speech)
+}
+
+func (r *run) failed(code Code) {
+	r.code = code
+	r.st.Current.Failed = code
+	if r.st.Current.Utterance != 0 {
+		r.st.Retry = r.st.Current.Utterance
+	}
+	if r.st.Session == session.Running {
+		r.st.Session, _ = session.Next(r.st.Session, session.TurnError)
+	}
+	r.emit(Notify{Turn: r.st.Current.ID, Code: code})
+}
+
+// speechBroke ends a turn that cannot be spoken: shown, not said.
+func (r *run) speechBroke() {
+	code := CodeSpeechFailed
+	if e, ok := r.env.Event.(SpeechFailed); ok && e.Code != "" {
+		code = e.Code
+	}
+	r.cancel()
+	r.flush()
+	r.failed(code)
+	r.finish(TurnFailed)
+	r.listen()
+}

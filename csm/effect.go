@@ -1,0 +1,251 @@
+package csm
+
+import (
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/csm/history"
+	"github.com/agentvoice/agentvoice-daemon/csm/speech"
+)
+
+// Effect is a closed sum: one struct for each thing the core asks of the world.
+// Effects are data; executing them is the caller's.
+type Effect interface {
+	// Name is the effect's name in journals and scenarios.
+	Name() string
+	effect()
+}
+
+// Resources. Each is answered by one terminal event.
+type (
+	// ActivateSession acquires credentials: SessionReady or SessionFailed.
+	ActivateSession struct {
+		Instance uint32 `json:"instance"`
+	}
+	// DeactivateSession gives them up: SessionClosed.
+	DeactivateSession struct {
+		Instance uint32 `json:"instance"`
+	}
+	// OpenAudio opens the devices: AudioPrimed or AudioFailed.
+	OpenAudio struct {
+		Instance uint32 `json:"instance"`
+	}
+	// StartCapture starts the microphone: AudioReady or AudioFailed.
+	StartCapture struct {
+		Instance uint32 `json:"instance"`
+	}
+	// HoldCapture and ReleaseCapture stop and restart the flow of captured audio
+	// without closing the device.
+	HoldCapture    struct{}
+	ReleaseCapture struct{}
+	// CloseAudio closes the devices: AudioClosed.
+	CloseAudio struct {
+		Instance uint32 `json:"instance"`
+	}
+	// OpenConnection dials, with the handler's own retries: ConnReady or ConnFailed.
+	OpenConnection struct {
+		Instance uint32 `json:"instance"`
+		Epoch    uint32 `json:"epoch"`
+	}
+	// CloseConnection hangs up: ConnClosed.
+	CloseConnection struct {
+		Instance uint32 `json:"instance"`
+	}
+)
+
+// The user's voice.
+type (
+	// CommitInput has the service finish the open utterance now.
+	CommitInput struct {
+		Epoch uint32 `json:"epoch"`
+	}
+	// ClearInput has the service forget the open utterance.
+	ClearInput struct {
+		Epoch uint32 `json:"epoch"`
+	}
+)
+
+// The assistant.
+type (
+	// SendCopilot hands over one request, for one utterance: CopilotDone, exactly
+	// once. History is what was said before, oldest first.
+	SendCopilot struct {
+		Request   uint64         `json:"request"`
+		Turn      uint64         `json:"turn"`
+		Utterance uint64         `json:"utterance"`
+		Deadline  time.Duration  `json:"deadline"` // for the first sign of life, from now
+		History   []history.Item `json:"history,omitempty"`
+	}
+	// CancelCopilot has a request stop; its CopilotDone still comes.
+	CancelCopilot struct {
+		Request uint64 `json:"request"`
+	}
+)
+
+// The assistant's voice.
+type (
+	// Speak has a segment synthesised: SpeechBuffered, SpeechPlayed and
+	// SpeechDrained, or SpeechFailed.
+	Speak struct {
+		Gen     uint32         `json:"gen"`
+		Turn    uint64         `json:"turn"`
+		Segment speech.Segment `json:"segment"`
+	}
+	// StartPlayback lets what is buffered be heard.
+	StartPlayback struct {
+		Gen uint32 `json:"gen"`
+	}
+	// PausePlayback stops it where it is.
+	PausePlayback struct {
+		Gen uint32 `json:"gen"`
+	}
+	// ResumePlayback goes on from there.
+	ResumePlayback struct {
+		Gen uint32 `json:"gen"`
+	}
+	// Flush drops everything of a generation before Gen, at once: SpeechFlushed.
+	Flush struct {
+		Gen uint32 `json:"gen"`
+	}
+)
+
+// Timers and follow-ups.
+type (
+	// StartTimer asks for TimerFired{Timer, Gen} after After.
+	StartTimer struct {
+		Timer Timer         `json:"timer"`
+		Gen   uint32        `json:"gen"`
+		After time.Duration `json:"after"`
+	}
+	// StopTimer takes it back.
+	StopTimer struct {
+		Timer Timer  `json:"timer"`
+		Gen   uint32 `json:"gen"`
+	}
+	// Post asks for an event of the core's own.
+	Post struct {
+		Event Kind `json:"event"`
+	}
+)
+
+// TurnEnd is how a turn ended.
+type TurnEnd string
+
+// The ends of a turn.
+const (
+	Answered      TurnEnd = "answered"
+	TurnFailed    TurnEnd = "failed"
+	TurnDropped   TurnEnd = "dropped"
+	TurnCutOff    TurnEnd = "interrupted"
+	turnStillOpen TurnEnd = ""
+)
+
+// News for observers (PAT-002), in the order of the transitions.
+type (
+	// Reply answers a call; Code is empty for success.
+	Reply struct {
+		Call Call   `json:"call"`
+		Turn uint64 `json:"turn,omitempty"`
+		Code Code   `json:"code,omitempty"`
+	}
+	// PublishState says that the conversation changed its phase (REQ-010).
+	PublishState struct {
+		From  Phase  `json:"from"`
+		To    Phase  `json:"to"`
+		Cause Cause  `json:"cause"`
+		Seq   uint64 `json:"seq"` // the event that did it
+		Turn  uint64 `json:"turn,omitempty"`
+		Code  Code   `json:"code,omitempty"`
+	}
+	// PublishTurn says that a turn began (End is empty) or ended.
+	PublishTurn struct {
+		Turn     Turn          `json:"turn"`
+		End      TurnEnd       `json:"end,omitempty"`
+		Duration time.Duration `json:"duration"`
+	}
+	// PublishHeard says how much of an answer was heard, in characters.
+	PublishHeard struct {
+		Turn    uint64 `json:"turn"`
+		Request uint64 `json:"request"`
+		Chars   int    `json:"chars"`
+	}
+	// PublishQueue says how many utterances wait.
+	PublishQueue struct {
+		Waiting int `json:"waiting"`
+	}
+	// Notify tells the user of something by its code; the words are the
+	// publisher's, in the user's language.
+	Notify struct {
+		Turn uint64 `json:"turn,omitempty"`
+		Code Code   `json:"code"`
+	}
+	// PublishError tells the user of a fault with its remedy (AC-006, SEC-003).
+	PublishError struct {
+		Code  Code `json:"code"`
+		Fatal bool `json:"fatal,omitempty"`
+	}
+	// Report says that the core contradicted itself: a bug, to be reported with
+	// the journal.
+	Report struct {
+		What string `json:"what"`
+	}
+)
+
+func (ActivateSession) Name() string   { return "ActivateSession" }
+func (DeactivateSession) Name() string { return "DeactivateSession" }
+func (OpenAudio) Name() string         { return "OpenAudio" }
+func (StartCapture) Name() string      { return "StartCapture" }
+func (HoldCapture) Name() string       { return "HoldCapture" }
+func (ReleaseCapture) Name() string    { return "ReleaseCapture" }
+func (CloseAudio) Name() string        { return "CloseAudio" }
+func (OpenConnection) Name() string    { return "OpenConnection" }
+func (CloseConnection) Name() string   { return "CloseConnection" }
+func (CommitInput) Name() string       { return "CommitInput" }
+func (ClearInput) Name() string        { return "ClearInput" }
+func (SendCopilot) Name() string       { return "SendCopilot" }
+func (CancelCopilot) Name() string     { return "CancelCopilot" }
+func (Speak) Name() string             { return "Speak" }
+func (StartPlayback) Name() string     { return "StartPlayback" }
+func (PausePlayback) Name() string     { return "PausePlayback" }
+func (ResumePlayback) Name() string    { return "ResumePlayback" }
+func (Flush) Name() string             { return "Flush" }
+func (StartTimer) Name() string        { return "StartTimer" }
+func (StopTimer) Name() string         { return "StopTimer" }
+func (Post) Name() string              { return "Post" }
+func (Reply) Name() string             { return "Reply" }
+func (PublishState) Name() string      { return "PublishState" }
+func (PublishTurn) Name() string       { return "PublishTurn" }
+func (PublishHeard) Name() string      { return "PublishHeard" }
+func (PublishQueue) Name() string      { return "PublishQueue" }
+func (Notify) Name() string            { return "Notify" }
+func (PublishError) Name() string      { return "PublishError" }
+func (Report) Name() string            { return "Report" }
+
+func (ActivateSession) effect()   {}
+func (DeactivateSession) effect() {}
+func (OpenAudio) effect()         {}
+func (StartCapture) effect()      {}
+func (HoldCapture) effect()       {}
+func (ReleaseCapture) effect()    {}
+func (CloseAudio) effect()        {}
+func (OpenConnection) effect()    {}
+func (CloseConnection) effect()   {}
+func (CommitInput) effect()       {}
+func (ClearInput) effect()        {}
+func (SendCopilot) effect()       {}
+func (CancelCopilot) effect()     {}
+func (Speak) effect()             {}
+func (StartPlayback) effect()     {}
+func (PausePlayback) effect()     {}
+func (ResumePlayback) effect()    {}
+func (Flush) effect()             {}
+func (StartTimer) effect()        {}
+func (StopTimer) effect()         {}
+func (Post) effect()              {}
+func (Reply) effect()             {}
+func (PublishState) effect()      {}
+func (PublishTurn) effect()       {}
+func (PublishHeard) effect()      {}
+func (PublishQueue) effect()      {}
+func (Notify) effect()            {}
+func (PublishError) effect()      {}
+func (Report) effect()            {}

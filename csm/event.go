@@ -1,0 +1,316 @@
+package csm
+
+import "time"
+
+// Envelope is an event as it left the dispatcher: with its place in the order,
+// the time since the process's journal began, and what happened. It is the unit
+// of the journal and of replay.
+type Envelope struct {
+	Seq   uint64
+	At    time.Duration
+	Event Event
+}
+
+// Event is a closed sum: one struct for each kind of thing that can happen.
+type Event interface {
+	Kind() Kind
+	event()
+}
+
+// Call names a request of a client that waits for an answer, 0 for none.
+type Call uint64
+
+// SuspendReason is one reason why a conversation is suspended; a set of them is
+// a bit mask (REQ-008).
+type SuspendReason uint8
+
+// The reasons.
+const (
+	SuspendUser SuspendReason = 1 << iota
+	SuspendRenewal
+	SuspendConnection
+	SuspendDevice
+	SuspendDiagnostics
+	SuspendHeartbeat
+)
+
+// Class is what kind of utterance was heard; the words stay beside the core.
+type Class uint8
+
+// The classes. Only Content is sent to the assistant.
+const (
+	Content     Class = iota
+	Empty             // no words
+	Backchannel       // "mm-hm"
+	Stop              // the user only told the assistant to stop
+)
+
+// User commands (PAT-003). Each answers its Call when its step is taken.
+type (
+	// UserStart begins a conversation (user.start).
+	UserStart struct {
+		Call Call `json:"call,omitempty"`
+	}
+	// UserStop ends it (user.stop). Code says why where it was not the user:
+	// clientGone.
+	UserStop struct {
+		Call Call `json:"call,omitempty"`
+		Code Code `json:"code,omitempty"`
+	}
+	// UserInterrupt stops the assistant (user.interrupt).
+	UserInterrupt struct {
+		Call Call `json:"call,omitempty"`
+	}
+	// UserCommit ends the user's turn by hand (user.commit, REQ-004).
+	UserCommit struct {
+		Call Call `json:"call,omitempty"`
+	}
+	// UserText is a typed utterance; it takes the path of a spoken one.
+	UserText struct {
+		Call      Call   `json:"call,omitempty"`
+		Utterance uint64 `json:"utterance"`
+		Words     int    `json:"words"`
+	}
+	// UserRetry sends the last failed utterance again.
+	UserRetry struct {
+		Call Call `json:"call,omitempty"`
+	}
+	// UserSpeak has a text read aloud.
+	UserSpeak struct {
+		Call  Call   `json:"call,omitempty"`
+		Ref   uint64 `json:"ref"`
+		Chars int    `json:"chars"`
+	}
+	// UserPlayback pauses or continues what is being said.
+	UserPlayback struct {
+		Call  Call `json:"call,omitempty"`
+		Pause bool `json:"pause"`
+	}
+	// Suspend adds a reason to suspend.
+	Suspend struct {
+		Call   Call          `json:"call,omitempty"`
+		Reason SuspendReason `json:"reason"`
+	}
+	// Resume takes a reason away.
+	Resume struct {
+		Call   Call          `json:"call,omitempty"`
+		Reason SuspendReason `json:"reason"`
+	}
+	// Configure replaces the configuration. What runs keeps the one it began with.
+	Configure struct {
+		Config Config `json:"config"`
+	}
+)
+
+// Facts about the session, the audio devices and the connection. Instance is the
+// conversation they belong to, Epoch the dial.
+type (
+	// SessionReady answers ActivateSession.
+	SessionReady struct {
+		Instance uint32 `json:"instance"`
+	}
+	// SessionFailed answers ActivateSession, or reports a session that broke.
+	SessionFailed struct {
+		Instance uint32 `json:"instance"`
+		Code     Code   `json:"code"`
+	}
+	// SessionRenewal says that the service forces a pause (INT-001).
+	SessionRenewal struct {
+		Instance uint32 `json:"instance"`
+	}
+	// SessionRenewed says that the pause is over.
+	SessionRenewed struct {
+		Instance uint32 `json:"instance"`
+	}
+	// SessionClosed answers DeactivateSession.
+	SessionClosed struct {
+		Instance uint32 `json:"instance"`
+	}
+	// AudioPrimed answers OpenAudio: devices are open.
+	AudioPrimed struct {
+		Instance uint32 `json:"instance"`
+	}
+	// AudioReady answers StartCapture: the microphone delivers (REQ-003).
+	AudioReady struct {
+		Instance uint32 `json:"instance"`
+	}
+	// AudioFailed answers OpenAudio or StartCapture.
+	AudioFailed struct {
+		Instance uint32 `json:"instance"`
+		Code     Code   `json:"code"`
+	}
+	// AudioLost says that a device is gone; it is being looked for.
+	AudioLost struct {
+		Instance uint32 `json:"instance"`
+	}
+	// AudioRestored says that a device is back.
+	AudioRestored struct {
+		Instance uint32 `json:"instance"`
+	}
+	// AudioClosed answers CloseAudio.
+	AudioClosed struct {
+		Instance uint32 `json:"instance"`
+	}
+	// ConnReady answers OpenConnection: recognition is ready.
+	ConnReady struct {
+		Epoch uint32 `json:"epoch"`
+	}
+	// ConnLost says that an open connection is gone.
+	ConnLost struct {
+		Epoch uint32 `json:"epoch"`
+		Code  Code   `json:"code"`
+	}
+	// ConnFailed answers OpenConnection: the handler's retries are used up.
+	ConnFailed struct {
+		Epoch uint32 `json:"epoch"`
+		Code  Code   `json:"code"`
+	}
+	// ConnClosed answers CloseConnection.
+	ConnClosed struct {
+		Instance uint32 `json:"instance"`
+	}
+)
+
+// Facts about the user's voice (INT-002). Pos is a position in samples at 48 kHz
+// of the audio captured in this conversation.
+type (
+	// SpeechStarted is an onset.
+	SpeechStarted struct {
+		Epoch     uint32 `json:"epoch"`
+		Utterance uint64 `json:"utterance"`
+		Pos       int64  `json:"pos"`
+	}
+	// SpeechStopped is an end.
+	SpeechStopped struct {
+		Epoch     uint32 `json:"epoch"`
+		Utterance uint64 `json:"utterance"`
+		Pos       int64  `json:"pos"`
+	}
+	// Partial says how much was understood so far. Coalesced counts the partials
+	// that this one stands for beside itself.
+	Partial struct {
+		Epoch     uint32 `json:"epoch"`
+		Utterance uint64 `json:"utterance"`
+		Words     int    `json:"words"`
+		Coalesced int    `json:"coalesced,omitempty"`
+	}
+	// Final is the finished transcript.
+	Final struct {
+		Epoch     uint32 `json:"epoch"`
+		Utterance uint64 `json:"utterance"`
+		Words     int    `json:"words"`
+		Class     Class  `json:"class,omitempty"`
+	}
+	// RecognitionLost says that an utterance has no transcript.
+	RecognitionLost struct {
+		Epoch     uint32 `json:"epoch"`
+		Utterance uint64 `json:"utterance"`
+		Code      Code   `json:"code"`
+	}
+)
+
+// Facts about the assistant's answer (INT-005).
+type (
+	// CopilotSent says that an attempt was handed over.
+	CopilotSent struct {
+		Request uint64 `json:"request"`
+		Attempt int    `json:"attempt"`
+	}
+	// CopilotDelta is a sign of life. Chars is the answer's length so far.
+	CopilotDelta struct {
+		Request   uint64 `json:"request"`
+		Chars     int    `json:"chars"`
+		Coalesced int    `json:"coalesced,omitempty"`
+	}
+	// CopilotSegment is a piece of the answer that can be spoken: characters
+	// [Start, End) of it.
+	CopilotSegment struct {
+		Request uint64 `json:"request"`
+		Start   int    `json:"start"`
+		End     int    `json:"end"`
+	}
+	// CopilotDone is the one terminal of a request. Code is empty when the answer
+	// is whole, and says what failed otherwise; Cancelled when it was told to stop.
+	CopilotDone struct {
+		Request   uint64 `json:"request"`
+		Code      Code   `json:"code,omitempty"`
+		Cancelled bool   `json:"cancelled,omitempty"`
+	}
+)
+
+// Facts about the assistant's voice (INT-004). Gen is the generation of the
+// audio, Seq the segment.
+type (
+	// SpeechBuffered says that there is audio to play (REQ-006).
+	SpeechBuffered struct {
+		Gen uint32 `json:"gen"`
+		Seq uint32 `json:"seq"`
+	}
+	// SpeechPlayed says that a segment was heard to its end.
+	SpeechPlayed struct {
+		Gen uint32 `json:"gen"`
+		Seq uint32 `json:"seq"`
+	}
+	// SpeechDrained says that everything through segment Seq was heard.
+	SpeechDrained struct {
+		Gen uint32 `json:"gen"`
+		Seq uint32 `json:"seq"`
+	}
+	// SpeechFlushed answers Flush: nothing of generation Gen or before is heard
+	// any more. Of segment Seq, Played of Of samples were heard; Of is 0 when the
+	// segment's length is not known.
+	SpeechFlushed struct {
+		Gen    uint32 `json:"gen"`
+		Seq    uint32 `json:"seq"`
+		Played int64  `json:"played"`
+		Of     int64  `json:"of,omitempty"`
+	}
+	// SpeechFailed answers Speak: a segment cannot be spoken.
+	SpeechFailed struct {
+		Gen  uint32 `json:"gen"`
+		Seq  uint32 `json:"seq"`
+		Code Code   `json:"code"`
+	}
+)
+
+// Events that the core asks for.
+type (
+	// TimerFired is a deadline; stale unless Gen is the live one of its timer.
+	TimerFired struct {
+		Timer Timer  `json:"timer"`
+		Gen   uint32 `json:"gen"`
+	}
+	// QueueNext takes the next waiting utterance (queue.next).
+	QueueNext struct{}
+	// Fatal ends a conversation that cannot be recovered (fatal).
+	Fatal struct{}
+	// Reset says that everything is closed (reset).
+	Reset struct{}
+)
+
+// Timer names a deadline. Each has at most one live instance.
+type Timer uint8
+
+// The timers.
+const (
+	TimerStart     Timer = iota // Idle with a start under way, Faulted while recovering
+	TimerPrepare                // Preparing
+	TimerUtterance              // an utterance that does not end
+	TimerFinal                  // words that do not come
+	TimerResponse               // no sign of life of the assistant (REQ-005, PER-004)
+	TimerStall                  // a pause within an answer
+	TimerCancel                 // a cancellation that is not confirmed
+	TimerSpeech                 // speech that does not advance
+	TimerInterrupt              // a flush that is not confirmed (REQ-007, PER-002)
+	TimerSuspend                // a suspension that does not end
+	TimerFault                  // the pause before a recovery
+	TimerTerminate              // resources that do not close
+	NumTimers
+)
+
+var timerNames = [NumTimers]string{
+	"start", "prepare", "utterance", "final", "response", "stall", "cancel",
+	"speech", "interrupt", "suspend", "fault", "terminate",
+}
+
+func (t Timer) String() string { return timerNames[t] }

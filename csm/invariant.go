@@ -1,0 +1,176 @@
+package csm
+
+import (
+	"fmt"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/csm/connection"
+	"github.com/agentvoice/agentvoice-daemon/csm/speech"
+	"github.com/agentvoice/agentvoice-daemon/csm/turn"
+	"github.com/agentvoice/agentvoice-daemon/session"
+)
+
+// Check says what is wrong with a state that Step returned, or nil. The numbers
+// are those of the design's list of invariants.
+func Check(s State) error {
+	for _, c := range []func(State) error{checkSpeech, checkSuspended, checkTimers, checkTurn, checkEnd} {
+		if err := c(s); err != nil {
+			return fmt.Errorf("in %v: %w", s.Phase(), err)
+		}
+	}
+	return nil
+}
+
+// checkSpeech: invariant 4, and the microphone's side of it.
+func checkSpeech(s State) error {
+	line, open := speech.LineOf(s.Speech)
+	switch s.Phase() {
+	case PhaseSpeaking:
+		if _, paused := s.Speech.(speech.Paused); !speech.Audible(s.Speech) && !paused {
+			return fmt.Errorf("invariant 4: speaking, and the speech is %v", s.Speech)
+		}
+	default:
+		if speech.Audible(s.Speech) {
+			return fmt.Errorf("invariant 4: audible speech outside Speaking")
+		}
+	}
+	if s.Phase() == PhaseInterrupted && open {
+		return fmt.Errorf("invariant 4: interrupted, and the line is still open")
+	}
+	if open && s.Current.ID == 0 {
+		return fmt.Errorf("invariant 3: speech without a turn that it belongs to")
+	}
+	if open && line.Played > len(line.Segments) {
+		return fmt.Errorf("more segments heard than said")
+	}
+	return nil
+}
+
+// checkSuspended: invariant 5.
+func checkSuspended(s State) error {
+	sus, ok := s.Conv.(Suspended)
+	if !ok {
+		return nil
+	}
+	switch sus.Prior.Phase() {
+	case PhaseIdle, PhaseFaulted, PhaseTerminating, PhaseSuspended, PhaseInterrupted:
+		return fmt.Errorf("invariant 5: suspended from %v", sus.Prior.Phase())
+	}
+	if (sus.Reasons == 0) != sus.Resuming && !(sus.Reasons == 0 && sus.Prior.Phase() == PhaseListening) {
+		return fmt.Errorf("invariant 5: suspended for no reason (%b, resuming %v)", sus.Reasons, sus.Resuming)
+	}
+	return nil
+}
+
+// checkTimers: invariant 8.
+func checkTimers(s State) error {
+	for t := range NumTimers {
+		if need := s.Needs(t); need != s.Timers[t].Armed {
+			return fmt.Errorf("invariant 8: timer %v is needed: %v, and armed: %v", t, need, s.Timers[t].Armed)
+		}
+	}
+	if s.Phase() == PhaseAnalysing {
+		a := s.Conv.(Analysing)
+		live, busy := copilot.LiveOf(s.Copilot)
+		switch {
+		case a.Awaiting && len(turn.Pending(s.Turn)) == 0:
+			return fmt.Errorf("invariant 8: words are awaited that nobody was asked for")
+		case !a.Awaiting && a.Unsent == 0 && (!busy || live.Cancelled || live.Request != s.Current.Request):
+			return fmt.Errorf("invariant 8: waiting for a request that is not live")
+		case a.Unsent != 0 && (!busy || !live.Cancelled):
+			return fmt.Errorf("invariant 6: an utterance that nothing sends")
+		}
+	}
+	return nil
+}
+
+// checkTurn: invariants 1, 2 and 7, as far as one state shows them.
+func checkTurn(s State) error {
+	live, busy := copilot.LiveOf(s.Copilot)
+	if busy && !live.Cancelled && live.Request != s.Current.Request {
+		return fmt.Errorf("invariant 1: request %d is live, and the turn's is %d", live.Request, s.Current.Request)
+	}
+	if s.Current.ID > s.IDs.Turn || s.Current.Request > s.IDs.Request {
+		return fmt.Errorf("invariant 7: an id that was not given out")
+	}
+	p := s.Phase()
+	if sus, ok := s.Conv.(Suspended); ok {
+		p = sus.Prior.Phase()
+	}
+	switch p {
+	case PhaseAnalysing, PhaseWaitingForCopilot, PhaseGeneratingResponse, PhaseSpeaking, PhaseInterrupted:
+		if s.Current.ID == 0 {
+			return fmt.Errorf("invariant 6: no turn")
+		}
+	case PhaseListening:
+		if busy && !live.Cancelled {
+			return fmt.Errorf("invariant 1: listening while a request is live")
+		}
+	}
+	return nil
+}
+
+// checkEnd: invariant 9.
+func checkEnd(s State) error {
+	switch s.Phase() {
+	case PhaseIdle:
+		if s.Conv.(Idle).Starting {
+			return nil
+		}
+		if s.Session != session.Inactive || s.Resources != (Resources{}) {
+			return fmt.Errorf("invariant 9: idle with something open: %v, %+v", s.Session, s.Resources)
+		}
+		fallthrough
+	case PhaseTerminating, PhaseFaulted:
+		_, open := speech.LineOf(s.Speech)
+		_, quiet := s.Turn.(turn.Idle)
+		live, busy := copilot.LiveOf(s.Copilot)
+		if open || !quiet || busy && !live.Cancelled || len(s.Queue) > 0 || s.Current.ID != 0 {
+			return fmt.Errorf("invariant 9: a child region goes on")
+		}
+		switch s.Conn.(type) {
+		case connection.Torn, connection.Disconnected:
+		default:
+			return fmt.Errorf("invariant 9: the connection is %v", s.Conn)
+		}
+	}
+	return nil
+}
+
+// CheckStep says what is wrong with a step, or nil: what one state alone does
+// not show.
+func CheckStep(before State, e Envelope, after State, fx []Effect) error {
+	if err := Check(after); err != nil {
+		return err
+	}
+	if before.IDs.Turn > after.IDs.Turn || after.IDs.Turn > before.IDs.Turn+1 {
+		return fmt.Errorf("invariant 7: turn ids went from %d to %d", before.IDs.Turn, after.IDs.Turn)
+	}
+	flushed, sent, replies := false, 0, 0
+	for _, f := range fx {
+		switch f := f.(type) {
+		case Flush:
+			flushed = true
+		case SendCopilot:
+			sent++
+			if f.Request != before.IDs.Request+1 {
+				return fmt.Errorf("invariant 2: request %d was sent again", f.Request)
+			}
+		case Reply:
+			replies++
+		case Report:
+			return fmt.Errorf("the core reports: %s", f.What)
+		case StartPlayback, ResumePlayback:
+			if flushed {
+				return fmt.Errorf("invariant 3: playback starts in the step of a flush")
+			}
+		}
+	}
+	if sent > 1 {
+		return fmt.Errorf("invariant 2: %d requests in one step", sent)
+	}
+	if want := callOf(e.Event) != 0; (replies == 1) != want || replies > 1 {
+		return fmt.Errorf("a call was answered %d times", replies)
+	}
+	return nil
+}

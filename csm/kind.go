@@ -1,0 +1,268 @@
+package csm
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
+
+// Kind is the kind of an event, and the trigger of the state machine.
+type Kind uint8
+
+// The kinds, one for each event type.
+const (
+	KindUserStart Kind = iota
+	KindUserStop
+	KindUserInterrupt
+	KindUserCommit
+	KindUserText
+	KindUserRetry
+	KindUserSpeak
+	KindUserPlayback
+	KindSuspend
+	KindResume
+	KindConfigure
+	KindSessionReady
+	KindSessionFailed
+	KindSessionRenewal
+	KindSessionRenewed
+	KindSessionClosed
+	KindAudioPrimed
+	KindAudioReady
+	KindAudioFailed
+	KindAudioLost
+	KindAudioRestored
+	KindAudioClosed
+	KindConnReady
+	KindConnLost
+	KindConnFailed
+	KindConnClosed
+	KindSpeechStarted
+	KindSpeechStopped
+	KindPartial
+	KindFinal
+	KindRecognitionLost
+	KindCopilotSent
+	KindCopilotDelta
+	KindCopilotSegment
+	KindCopilotDone
+	KindSpeechBuffered
+	KindSpeechPlayed
+	KindSpeechDrained
+	KindSpeechFlushed
+	KindSpeechFailed
+	KindTimerFired
+	KindQueueNext
+	KindFatal
+	KindReset
+	NumKinds
+)
+
+// kinds is the registry of events: name on the wire and in journals, lane, and
+// how one is decoded.
+var kinds = [NumKinds]struct {
+	name   string
+	lane   Lane
+	decode func([]byte) (Event, error)
+}{
+	KindUserStart:       {"user.start", Signal, decode[UserStart]},
+	KindUserStop:        {"user.stop", Signal, decode[UserStop]},
+	KindUserInterrupt:   {"user.interrupt", Signal, decode[UserInterrupt]},
+	KindUserCommit:      {"user.commit", Signal, decode[UserCommit]},
+	KindUserText:        {"user.text", Signal, decode[UserText]},
+	KindUserRetry:       {"user.retry", Signal, decode[UserRetry]},
+	KindUserSpeak:       {"user.speak", Signal, decode[UserSpeak]},
+	KindUserPlayback:    {"user.playback", Signal, decode[UserPlayback]},
+	KindSuspend:         {"suspend", Signal, decode[Suspend]},
+	KindResume:          {"resume", Signal, decode[Resume]},
+	KindConfigure:       {"configure", Signal, decode[Configure]},
+	KindSessionReady:    {"session.ready", Data, decode[SessionReady]},
+	KindSessionFailed:   {"session.failed", Data, decode[SessionFailed]},
+	KindSessionRenewal:  {"session.renewal", Signal, decode[SessionRenewal]},
+	KindSessionRenewed:  {"session.renewed", Signal, decode[SessionRenewed]},
+	KindSessionClosed:   {"session.closed", Data, decode[SessionClosed]},
+	KindAudioPrimed:     {"audio.primed", Data, decode[AudioPrimed]},
+	KindAudioReady:      {"audio.ready", Data, decode[AudioReady]},
+	KindAudioFailed:     {"audio.failed", Data, decode[AudioFailed]},
+	KindAudioLost:       {"device.lost", Signal, decode[AudioLost]},
+	KindAudioRestored:   {"device.restored", Signal, decode[AudioRestored]},
+	KindAudioClosed:     {"audio.closed", Data, decode[AudioClosed]},
+	KindConnReady:       {"conn.ready", Data, decode[ConnReady]},
+	KindConnLost:        {"conn.lost", Signal, decode[ConnLost]},
+	KindConnFailed:      {"conn.failed", Data, decode[ConnFailed]},
+	KindConnClosed:      {"conn.closed", Data, decode[ConnClosed]},
+	KindSpeechStarted:   {"vad.start", Signal, decode[SpeechStarted]},
+	KindSpeechStopped:   {"vad.end", Signal, decode[SpeechStopped]},
+	KindPartial:         {"stt.partial", Data, decode[Partial]},
+	KindFinal:           {"stt.final", Data, decode[Final]},
+	KindRecognitionLost: {"stt.failed", Data, decode[RecognitionLost]},
+	KindCopilotSent:     {"copilot.request", Data, decode[CopilotSent]},
+	KindCopilotDelta:    {"copilot.delta", Data, decode[CopilotDelta]},
+	KindCopilotSegment:  {"copilot.segment", Data, decode[CopilotSegment]},
+	KindCopilotDone:     {"copilot.done", Data, decode[CopilotDone]},
+	KindSpeechBuffered:  {"tts.bufferReady", Data, decode[SpeechBuffered]},
+	KindSpeechPlayed:    {"tts.played", Data, decode[SpeechPlayed]},
+	KindSpeechDrained:   {"tts.drained", Data, decode[SpeechDrained]},
+	KindSpeechFlushed:   {"tts.flushed", Signal, decode[SpeechFlushed]},
+	KindSpeechFailed:    {"tts.failed", Data, decode[SpeechFailed]},
+	KindTimerFired:      {"timer", Data, decode[TimerFired]},
+	KindQueueNext:       {"queue.next", Signal, decode[QueueNext]},
+	KindFatal:           {"fatal", Signal, decode[Fatal]},
+	KindReset:           {"reset", Signal, decode[Reset]},
+}
+
+func (k Kind) String() string { return kinds[k].name }
+
+func (UserStart) Kind() Kind       { return KindUserStart }
+func (UserStop) Kind() Kind        { return KindUserStop }
+func (UserInterrupt) Kind() Kind   { return KindUserInterrupt }
+func (UserCommit) Kind() Kind      { return KindUserCommit }
+func (UserText) Kind() Kind        { return KindUserText }
+func (UserRetry) Kind() Kind       { return KindUserRetry }
+func (UserSpeak) Kind() Kind       { return KindUserSpeak }
+func (UserPlayback) Kind() Kind    { return KindUserPlayback }
+func (Suspend) Kind() Kind         { return KindSuspend }
+func (Resume) Kind() Kind          { return KindResume }
+func (Configure) Kind() Kind       { return KindConfigure }
+func (SessionReady) Kind() Kind    { return KindSessionReady }
+func (SessionFailed) Kind() Kind   { return KindSessionFailed }
+func (SessionRenewal) Kind() Kind  { return KindSessionRenewal }
+func (SessionRenewed) Kind() Kind  { return KindSessionRenewed }
+func (SessionClosed) Kind() Kind   { return KindSessionClosed }
+func (AudioPrimed) Kind() Kind     { return KindAudioPrimed }
+func (AudioReady) Kind() Kind      { return KindAudioReady }
+func (AudioFailed) Kind() Kind     { return KindAudioFailed }
+func (AudioLost) Kind() Kind       { return KindAudioLost }
+func (AudioRestored) Kind() Kind   { return KindAudioRestored }
+func (AudioClosed) Kind() Kind     { return KindAudioClosed }
+func (ConnReady) Kind() Kind       { return KindConnReady }
+func (ConnLost) Kind() Kind        { return KindConnLost }
+func (ConnFailed) Kind() Kind      { return KindConnFailed }
+func (ConnClosed) Kind() Kind      { return KindConnClosed }
+func (SpeechStarted) Kind() Kind   { return KindSpeechStarted }
+func (SpeechStopped) Kind() Kind   { return KindSpeechStopped }
+func (Partial) Kind() Kind         { return KindPartial }
+func (Final) Kind() Kind           { return KindFinal }
+func (RecognitionLost) Kind() Kind { return KindRecognitionLost }
+func (CopilotSent) Kind() Kind     { return KindCopilotSent }
+func (CopilotDelta) Kind() Kind    { return KindCopilotDelta }
+func (CopilotSegment) Kind() Kind  { return KindCopilotSegment }
+func (CopilotDone) Kind() Kind     { return KindCopilotDone }
+func (SpeechBuffered) Kind() Kind  { return KindSpeechBuffered }
+func (SpeechPlayed) Kind() Kind    { return KindSpeechPlayed }
+func (SpeechDrained) Kind() Kind   { return KindSpeechDrained }
+func (SpeechFlushed) Kind() Kind   { return KindSpeechFlushed }
+func (SpeechFailed) Kind() Kind    { return KindSpeechFailed }
+func (TimerFired) Kind() Kind      { return KindTimerFired }
+func (QueueNext) Kind() Kind       { return KindQueueNext }
+func (Fatal) Kind() Kind           { return KindFatal }
+func (Reset) Kind() Kind           { return KindReset }
+
+func (UserStart) event()       {}
+func (UserStop) event()        {}
+func (UserInterrupt) event()   {}
+func (UserCommit) event()      {}
+func (UserText) event()        {}
+func (UserRetry) event()       {}
+func (UserSpeak) event()       {}
+func (UserPlayback) event()    {}
+func (Suspend) event()         {}
+func (Resume) event()          {}
+func (Configure) event()       {}
+func (SessionReady) event()    {}
+func (SessionFailed) event()   {}
+func (SessionRenewal) event()  {}
+func (SessionRenewed) event()  {}
+func (SessionClosed) event()   {}
+func (AudioPrimed) event()     {}
+func (AudioReady) event()      {}
+func (AudioFailed) event()     {}
+func (AudioLost) event()       {}
+func (AudioRestored) event()   {}
+func (AudioClosed) event()     {}
+func (ConnReady) event()       {}
+func (ConnLost) event()        {}
+func (ConnFailed) event()      {}
+func (ConnClosed) event()      {}
+func (SpeechStarted) event()   {}
+func (SpeechStopped) event()   {}
+func (Partial) event()         {}
+func (Final) event()           {}
+func (RecognitionLost) event() {}
+func (CopilotSent) event()     {}
+func (CopilotDelta) event()    {}
+func (CopilotSegment) event()  {}
+func (CopilotDone) event()     {}
+func (SpeechBuffered) event()  {}
+func (SpeechPlayed) event()    {}
+func (SpeechDrained) event()   {}
+func (SpeechFlushed) event()   {}
+func (SpeechFailed) event()    {}
+func (TimerFired) event()      {}
+func (QueueNext) event()       {}
+func (Fatal) event()           {}
+func (Reset) event()           {}
+
+// Lane is one of the dispatcher's two queues.
+type Lane uint8
+
+// The lanes. Signal is drained first; Data keeps everything that answers a
+// request in one order, so that a failure or a deadline never overtakes the
+// words that came before it.
+const (
+	Signal Lane = iota
+	Data
+)
+
+func (l Lane) String() string {
+	if l == Signal {
+		return "signal"
+	}
+	return "data"
+}
+
+// LaneOf is the lane an event travels on. Of the timers only those that guard an
+// interruption or an open utterance are signals: the deadline of a request
+// queues behind the data that was already received for it.
+func LaneOf(e Event) Lane {
+	if t, ok := e.(TimerFired); ok && (t.Timer == TimerInterrupt || t.Timer == TimerUtterance) {
+		return Signal
+	}
+	return kinds[e.Kind()].lane
+}
+
+// KindByName finds a kind by its name in journals and scripts.
+func KindByName(name string) (Kind, bool) {
+	for k := range kinds {
+		if kinds[k].name == name {
+			return Kind(k), true
+		}
+	}
+	return 0, false
+}
+
+// DecodeEvent reads the JSON of an event's fields. Unknown fields are an error:
+// a journal that holds one was not written by this build's events.
+func DecodeEvent(k Kind, data []byte) (Event, error) {
+	if k >= NumKinds {
+		return nil, fmt.Errorf("event kind %d is not known", k)
+	}
+	return kinds[k].decode(data)
+}
+
+func decode[E Event](data []byte) (Event, error) {
+	var e E
+	if len(data) == 0 {
+		return e, nil
+	}
+	if err := strictJSON(data, &e); err != nil {
+		return nil, fmt.Errorf("fields of event %s: %w", e.Kind(), err)
+	}
+	return e, nil
+}
+
+func strictJSON(data []byte, v any) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	return d.Decode(v)
+}

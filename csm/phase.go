@@ -1,0 +1,206 @@
+package csm
+
+// Phase is the state of the conversation as the state machine library and the
+// table know it (REQ-001, PAT-001).
+type Phase uint8
+
+// The phases. Processing is the parent of Analysing, WaitingForCopilot and
+// GeneratingResponse and is never a state of its own.
+const (
+	PhaseIdle Phase = iota
+	PhasePreparing
+	PhaseListening
+	PhaseProcessing
+	PhaseAnalysing
+	PhaseWaitingForCopilot
+	PhaseGeneratingResponse
+	PhaseSpeaking
+	PhaseInterrupted
+	PhaseSuspended
+	PhaseFaulted
+	PhaseTerminating
+	NumPhases
+)
+
+var phaseNames = [NumPhases]string{
+	"Idle", "Preparing", "Listening", "Processing", "Analysing", "WaitingForCopilot",
+	"GeneratingResponse", "Speaking", "Interrupted", "Suspended", "Faulted", "Terminating",
+}
+
+func (p Phase) String() string { return phaseNames[p] }
+
+// MarshalText writes the phase's name.
+func (p Phase) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
+
+// Parent is the super-state of p, and whether it has one.
+func (p Phase) Parent() (Phase, bool) {
+	switch p {
+	case PhaseAnalysing, PhaseWaitingForCopilot, PhaseGeneratingResponse:
+		return PhaseProcessing, true
+	default:
+		return p, false
+	}
+}
+
+// Wire is the state's name on the editor wire, and the substate where the two
+// differ: analysing and generatingResponse are both processing there.
+func (p Phase) Wire() (state, substate string) {
+	switch p {
+	case PhaseIdle:
+		return "idle", ""
+	case PhasePreparing:
+		return "preparing", ""
+	case PhaseListening:
+		return "listening", ""
+	case PhaseAnalysing:
+		return "processing", "analysing"
+	case PhaseWaitingForCopilot:
+		return "waitingForCopilot", ""
+	case PhaseGeneratingResponse:
+		return "processing", "generatingResponse"
+	case PhaseSpeaking:
+		return "speaking", ""
+	case PhaseInterrupted:
+		return "interrupted", ""
+	case PhaseSuspended:
+		return "suspended", ""
+	case PhaseFaulted:
+		return "faulted", ""
+	case PhaseTerminating:
+		return "terminating", ""
+	default:
+		return "processing", ""
+	}
+}
+
+// Active says whether a conversation is under way: from the first Preparing to
+// the end, faults excluded.
+func (p Phase) Active() bool {
+	switch p {
+	case PhaseIdle, PhaseFaulted, PhaseTerminating:
+		return false
+	default:
+		return true
+	}
+}
+
+// Cause is why a transition happened: one closed list, the same on the wire
+// (REQ-010).
+type Cause string
+
+// The causes: those of the specification's type and diagram, then the
+// extensions of the protocol.
+const (
+	CauseUserStart        Cause = "user.start"
+	CauseSessionReady     Cause = "session.ready"
+	CauseSTTPartial       Cause = "stt.partial"
+	CauseSTTFinal         Cause = "stt.final"
+	CauseVADEnd           Cause = "vad.end"
+	CauseCopilotRequest   Cause = "copilot.request"
+	CauseCopilotResponse  Cause = "copilot.response"
+	CauseTTSBufferReady   Cause = "tts.bufferReady"
+	CauseUserInterrupt    Cause = "user.interrupt"
+	CauseSessionRenewal   Cause = "session.renewal"
+	CauseSessionTimeout   Cause = "session.timeout"
+	CauseError            Cause = "error"
+	CauseUserStop         Cause = "user.stop"
+	CauseAudioReady       Cause = "audio.ready"
+	CauseTTSComplete      Cause = "tts.complete"
+	CauseTTSUnderrun      Cause = "tts.underrun"
+	CauseToolCall         Cause = "tool.call"
+	CauseToolApproval     Cause = "tool.approval"
+	CauseInterruptCleared Cause = "interrupt.cleared"
+	CauseInterruptRetract Cause = "interrupt.retracted"
+	CauseCopilotTimeout   Cause = "copilot.timeout"
+	CauseCopilotFailed    Cause = "copilot.failed"
+	CauseConnLost         Cause = "conn.lost"
+	CauseConnRestored     Cause = "conn.restored"
+	CauseDeviceLost       Cause = "device.lost"
+	CauseDeviceRestored   Cause = "device.restored"
+	CauseSessionResume    Cause = "session.resume"
+	CauseSuspendTimeout   Cause = "suspend.timeout"
+	CauseUserCommit       Cause = "user.commit"
+	CauseQueueNext        Cause = "queue.next"
+	CauseBreakerOpen      Cause = "breaker.open"
+	CauseFatal            Cause = "fatal"
+	CauseReset            Cause = "reset"
+)
+
+// Causes lists every cause in the order above.
+var Causes = []Cause{
+	CauseUserStart, CauseSessionReady, CauseSTTPartial, CauseSTTFinal, CauseVADEnd, CauseCopilotRequest,
+	CauseCopilotResponse, CauseTTSBufferReady, CauseUserInterrupt, CauseSessionRenewal, CauseSessionTimeout,
+	CauseError, CauseUserStop, CauseAudioReady, CauseTTSComplete, CauseTTSUnderrun, CauseToolCall,
+	CauseToolApproval, CauseInterruptCleared, CauseInterruptRetract, CauseCopilotTimeout, CauseCopilotFailed,
+	CauseConnLost, CauseConnRestored, CauseDeviceLost, CauseDeviceRestored, CauseSessionResume,
+	CauseSuspendTimeout, CauseUserCommit, CauseQueueNext, CauseBreakerOpen, CauseFatal, CauseReset,
+}
+
+// Code names a failure: one closed list, the same on the wire, where each has a
+// message and a remedy. A code never holds anything of the user's.
+type Code string
+
+// The codes that reach the core.
+const (
+	CodeCopilotTimeout      Code = "copilotTimeout"
+	CodeCopilotStalled      Code = "copilotStalled"
+	CodeCopilotFailed       Code = "copilotFailed"
+	CodeCopilotNotInstalled Code = "copilotNotInstalled"
+	CodeCopilotNoConsent    Code = "copilotNoConsent"
+	CodeCopilotQuota        Code = "copilotQuota"
+	CodeCopilotUnavailable  Code = "copilotUnavailable"
+	CodeCopilotBlocked      Code = "copilotBlocked"
+	CodeCopilotEmpty        Code = "copilotEmpty"
+	CodeAuthentication      Code = "authentication"
+	CodeCredentialsMissing  Code = "credentialsMissing"
+	CodeSessionFailed       Code = "sessionFailed"
+	CodeSessionExpired      Code = "sessionExpired"
+	CodeConnectionFailed    Code = "connectionFailed"
+	CodeConnectionLost      Code = "connectionLost"
+	CodeConnectTimeout      Code = "connectTimeout"
+	CodeRateLimited         Code = "rateLimited"
+	CodeProtocolError       Code = "protocolError"
+	CodeDeviceUnavailable   Code = "deviceUnavailable"
+	CodeDeviceLost          Code = "deviceLost"
+	CodeMicrophoneDenied    Code = "microphoneDenied"
+	CodeAudioFailed         Code = "audioFailed"
+	CodeRecognitionFailed   Code = "recognitionFailed"
+	CodeRecognitionTimeout  Code = "recognitionTimeout"
+	CodeUtteranceLost       Code = "utteranceLost"
+	CodeSpeechFailed        Code = "speechFailed"
+	CodeSpeechMismatch      Code = "speechMismatch"
+	CodeStartTimeout        Code = "startTimeout"
+	CodeSuspendTimeout      Code = "suspendTimeout"
+	CodeBreakerOpen         Code = "breakerOpen"
+	CodeQueueFull           Code = "queueFull"
+	CodeConversationActive  Code = "conversationActive"
+	CodeNoConversation      Code = "noConversation"
+	CodeInvalidState        Code = "invalidState"
+	CodeNothingToRetry      Code = "nothingToRetry"
+	CodeInternalError       Code = "internalError"
+	CodeInvariantViolation  Code = "invariantViolation"
+	CodeEngineMissing       Code = "engineMissing"
+	CodeClientGone          Code = "clientGone"
+)
+
+// Codes lists every code in the order above.
+var Codes = []Code{
+	CodeCopilotTimeout, CodeCopilotStalled, CodeCopilotFailed, CodeCopilotNotInstalled, CodeCopilotNoConsent, CodeCopilotQuota,
+	CodeCopilotUnavailable, CodeCopilotBlocked, CodeCopilotEmpty, CodeAuthentication, CodeCredentialsMissing, CodeSessionFailed,
+	CodeSessionExpired, CodeConnectionFailed, CodeConnectionLost, CodeConnectTimeout, CodeRateLimited, CodeProtocolError,
+	CodeDeviceUnavailable, CodeDeviceLost, CodeMicrophoneDenied, CodeAudioFailed, CodeRecognitionFailed, CodeRecognitionTimeout,
+	CodeUtteranceLost, CodeSpeechFailed, CodeSpeechMismatch, CodeStartTimeout, CodeSuspendTimeout, CodeBreakerOpen, CodeQueueFull,
+	CodeConversationActive, CodeNoConversation, CodeInvalidState, CodeNothingToRetry, CodeInternalError, CodeInvariantViolation,
+	CodeEngineMissing, CodeClientGone,
+}
+
+// Fatal says whether trying again cannot help before the user did something
+// (AC-006).
+func (c Code) Fatal() bool {
+	switch c {
+	case CodeAuthentication, CodeCredentialsMissing, CodeMicrophoneDenied, CodeEngineMissing, CodeInvariantViolation:
+		return true
+	default:
+		return false
+	}
+}

@@ -1,0 +1,132 @@
+package csm
+
+import (
+	"testing"
+	"time"
+)
+
+// drive steps a state through events, 10 ms apart, checking each step.
+type drive struct {
+	t   *testing.T
+	s   State
+	seq uint64
+	at  time.Duration
+	fx  []Effect // of the last step
+	all []Effect
+}
+
+func newDrive(t *testing.T) *drive { return &drive{t: t, s: Initial()} }
+
+func (d *drive) do(events ...Event) *drive {
+	d.t.Helper()
+	for _, e := range events {
+		d.at += 10 * time.Millisecond
+		d.seq++
+		env := Envelope{Seq: d.seq, At: d.at, Event: e}
+		next, fx := Step(d.s, env)
+		if err := CheckStep(d.s, env, next, fx); err != nil {
+			d.t.Fatalf("after %v %+v: %v", e.Kind(), e, err)
+		}
+		d.s, d.fx = next, fx
+		d.all = append(d.all, fx...)
+		for _, f := range fx {
+			if p, ok := f.(Post); ok {
+				ev, err := DecodeEvent(p.Event, nil)
+				if err != nil {
+					d.t.Fatal(err)
+				}
+				d.do(ev)
+			}
+		}
+	}
+	return d
+}
+
+func (d *drive) want(p Phase) *drive {
+	d.t.Helper()
+	if got := d.s.Phase(); got != p {
+		d.t.Fatalf("phase %v, want %v", got, p)
+	}
+	return d
+}
+
+func (d *drive) toListening() *drive {
+	d.t.Helper()
+	return d.do(UserStart{Call: 1}).want(PhaseIdle).
+		do(SessionReady{Instance: 1}, AudioPrimed{Instance: 1}).want(PhasePreparing).
+		do(AudioReady{Instance: 1}, ConnReady{Epoch: 1}).want(PhaseListening)
+}
+
+func (d *drive) ask(u uint64) *drive {
+	d.t.Helper()
+	e := d.s.IDs.Epoch
+	return d.do(SpeechStarted{e, u, 0}, SpeechStopped{e, u, 100}, Final{Epoch: e, Utterance: u, Words: 3}).want(PhaseAnalysing)
+}
+
+func (d *drive) toSpeaking(u uint64) *drive {
+	d.t.Helper()
+	d.ask(u)
+	r := d.s.IDs.Request
+	d.do(CopilotSent{r, 1}).want(PhaseWaitingForCopilot).
+		do(CopilotDelta{Request: r, Chars: 5}).want(PhaseGeneratingResponse).
+		do(CopilotSegment{r, 0, 20})
+	return d.do(SpeechBuffered{d.s.Speech.Generation(), d.s.IDs.Segment}).want(PhaseSpeaking)
+}
+
+func TestWholeTurn(t *testing.T) {
+	d := newDrive(t).toListening().toSpeaking(1)
+	r := d.s.IDs.Request
+	d.do(CopilotDone{Request: r}, SpeechPlayed{0, 1}, SpeechDrained{0, 1}).want(PhaseListening)
+	if len(d.s.History.Items) != 2 || d.s.History.Items[1].Heard != 20 {
+		t.Fatalf("history %+v", d.s.History)
+	}
+	d.do(UserStop{Call: 2}).want(PhaseTerminating).
+		do(SessionClosed{1}, AudioClosed{1}, ConnClosed{1}).want(PhaseIdle)
+}
+
+func TestInterruption(t *testing.T) {
+	d := newDrive(t).toListening().toSpeaking(1)
+	d.do(SpeechStarted{1, 2, 9000}).want(PhaseInterrupted)
+	if _, ok := d.fx[0].(Flush); !ok {
+		t.Fatalf("first effect %v, want the flush", d.fx[0])
+	}
+	d.do(SpeechFlushed{Gen: 0, Seq: 1, Played: 1, Of: 2}).want(PhaseListening)
+	if h := d.s.History.Items; h[1].Heard != 10 {
+		t.Fatalf("history %+v, want half of 20 characters heard", h)
+	}
+	if d.s.Current.ID != 2 {
+		t.Fatalf("turn %d, want the second", d.s.Current.ID)
+	}
+	d.do(SpeechStopped{1, 2, 9900}, Final{Epoch: 1, Utterance: 2, Words: 2}).want(PhaseAnalysing)
+	if d.s.Conv.(Analysing).Unsent != 2 {
+		t.Fatal("the second request did not wait for the first one's end")
+	}
+	d.do(CopilotDone{Request: 1, Cancelled: true})
+	if d.s.IDs.Request != 2 {
+		t.Fatal("the second request was not sent")
+	}
+}
+
+func TestConnectionLostWhileSpeaking(t *testing.T) {
+	d := newDrive(t).toListening().toSpeaking(1)
+	d.do(ConnLost{1, CodeConnectionLost}).want(PhaseSuspended).
+		do(ConnReady{Epoch: 2}).want(PhaseSuspended).
+		do(SpeechBuffered{1, 1}).want(PhaseSpeaking)
+	if d.s.Cause != CauseConnRestored {
+		t.Fatalf("cause %v", d.s.Cause)
+	}
+	d.do(CopilotDone{Request: 1}, SpeechDrained{1, 1}).want(PhaseListening)
+}
+
+func TestTimeout(t *testing.T) {
+	d := newDrive(t).toListening().ask(1)
+	d.do(CopilotSent{1, 1})
+	d.do(TimerFired{TimerResponse, d.s.Timers[TimerResponse].Gen}).want(PhaseListening)
+	d.do(SpeechBuffered{0, 1}).want(PhaseSpeaking).do(SpeechDrained{0, 1}).want(PhaseListening)
+	d.do(UserRetry{Call: 9}).want(PhaseAnalysing)
+}
+
+func TestFatal(t *testing.T) {
+	newDrive(t).do(UserStart{Call: 1}, SessionFailed{1, CodeAuthentication}).want(PhaseTerminating).
+		do(SessionClosed{1}, AudioClosed{1}).want(PhaseIdle)
+}

@@ -1,0 +1,408 @@
+package csm
+
+import (
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/csm/speech"
+	"github.com/agentvoice/agentvoice-daemon/csm/turn"
+)
+
+// Row is one line of the table that is the authority for the conversation: it
+// configures the state machine, and diagrams and tests are made from it. Of the
+// rows with the same From and On the first whose guard holds is taken; a row of
+// Processing serves where none of its substates does.
+type Row struct {
+	From  Phase
+	On    Kind
+	Guard Guard
+	To    Phase // From itself: internal, the phase is neither left nor entered
+	Cause Cause // empty for internal rows
+	do    func(*run)
+}
+
+// Internal says whether the row keeps the phase.
+func (r Row) Internal() bool { return r.From == r.To }
+
+type row = Row
+
+// Guard is a named condition on a step. The zero Guard always holds.
+type Guard struct {
+	Name  string
+	holds func(*run) bool
+}
+
+// Table returns a copy of the rows, in their order.
+func Table() []Row {
+	var t []Row
+	for _, part := range [][]Row{
+		idleRows(), preparingRows(), listeningRows(), analysingRows(), waitingRows(),
+		generatingRows(), speakingRows(), processingRows(), interruptedRows(),
+		suspendedRows(), faultedRows(), terminatingRows(), commonRows(),
+	} {
+		t = append(t, part...)
+	}
+	for i := range t {
+		if t[i].do == nil {
+			t[i].do = func(*run) {}
+		}
+	}
+	return t
+}
+
+// keep is an internal row.
+func keep(p Phase, on Kind, g Guard, do func(*run)) Row {
+	return Row{From: p, On: on, Guard: g, To: p, do: do}
+}
+
+func idleRows() []Row {
+	const p = PhaseIdle
+	starting := Guard{"starting", func(r *run) bool { return r.st.Conv.(Idle).Starting }}
+	return []Row{
+		keep(p, KindUserStart, starting, refuseWith(CodeConversationActive)),
+		keep(p, KindUserStart, Guard{}, func(r *run) { r.st.Conv = Idle{Starting: true}; r.begin() }),
+		{p, KindUserStop, starting, PhaseTerminating, CauseUserStop, (*run).terminate},
+		{p, KindSessionReady, primed, PhasePreparing, CauseSessionReady, (*run).prepare},
+		keep(p, KindSessionReady, Guard{}, nil),
+		{p, KindAudioPrimed, primed, PhasePreparing, CauseSessionReady, (*run).prepare},
+		keep(p, KindAudioPrimed, Guard{}, nil),
+		{p, KindSessionFailed, Guard{}, PhaseFaulted, CauseError, (*run).fault},
+		{p, KindAudioFailed, Guard{}, PhaseFaulted, CauseError, (*run).fault},
+		{p, KindTimerFired, timer(TimerStart), PhaseFaulted, CauseError, (*run).fault},
+	}
+}
+
+func preparingRows() []Row {
+	const p = PhasePreparing
+	return []Row{
+		{p, KindAudioReady, recognising, PhaseListening, CauseAudioReady, (*run).listen},
+		keep(p, KindAudioReady, Guard{}, nil),
+		{p, KindConnReady, recognising, PhaseListening, CauseAudioReady, (*run).listen},
+		keep(p, KindConnReady, Guard{}, nil),
+		{p, KindConnLost, Guard{}, PhaseFaulted, CauseError, (*run).fault},
+		{p, KindConnFailed, Guard{}, PhaseFaulted, CauseError, (*run).fault},
+		{p, KindTimerFired, timer(TimerPrepare), PhaseFaulted, CauseError, (*run).fault},
+	}
+}
+
+func listeningRows() []Row {
+	const p = PhaseListening
+	return []Row{
+		keep(p, KindSpeechStarted, Guard{}, (*run).onset),
+		keep(p, KindSpeechStopped, Guard{}, nil),
+		keep(p, KindPartial, Guard{}, nil),
+		{p, KindFinal, content, PhaseAnalysing, CauseSTTFinal, (*run).takeFinal},
+		keep(p, KindFinal, Guard{}, (*run).dismiss),
+		keep(p, KindRecognitionLost, Guard{}, func(r *run) { r.wordsLost(r.env.Event.(RecognitionLost).Code) }),
+		keep(p, KindTimerFired, timer(TimerFinal), func(r *run) { r.forgetPending(); r.wordsLost(CodeRecognitionTimeout) }),
+		keep(p, KindTimerFired, timer(TimerSpeech), (*run).speechBroke),
+		{p, KindUserCommit, userHasFloor, PhaseAnalysing, CauseUserCommit, (*run).commit},
+		{p, KindUserText, Guard{}, PhaseAnalysing, CauseUserCommit, (*run).takeText},
+		{p, KindUserRetry, retryable, PhaseAnalysing, CauseUserCommit, (*run).takeRetry},
+		keep(p, KindUserRetry, Guard{}, refuseWith(CodeNothingToRetry)),
+		keep(p, KindUserSpeak, free, (*run).readAloud),
+		{p, KindQueueNext, queued, PhaseAnalysing, CauseQueueNext, (*run).takeQueued},
+		keep(p, KindUserInterrupt, Guard{}, (*run).hush),
+		{p, KindSpeechBuffered, started, PhaseSpeaking, CauseTTSBufferReady, (*run).play},
+		keep(p, KindSpeechBuffered, Guard{}, nil),
+		keep(p, KindSpeechFailed, Guard{}, (*run).speechBroke),
+	}
+}
+
+func analysingRows() []Row {
+	const p = PhaseAnalysing
+	awaiting := Guard{"awaiting words", func(r *run) bool { return r.st.Conv.(Analysing).Awaiting }}
+	unsent := Guard{"request free", func(r *run) bool {
+		_, ready := r.st.Copilot.(copilot.Ready)
+		return ready && r.st.Conv.(Analysing).Unsent != 0
+	}}
+	lastWords := Guard{"awaiting words, and none is coming", func(r *run) bool {
+		return r.st.Conv.(Analysing).Awaiting && len(turn.Pending(r.st.Turn)) == 0
+	}}
+	return []Row{
+		keep(p, KindFinal, and(awaiting, content), func(r *run) { r.accept(r.env.Event.(Final).Utterance) }),
+		{p, KindFinal, lastWords, PhaseListening, CauseSTTFinal, func(r *run) { r.dismiss() }},
+		{p, KindRecognitionLost, lastWords, PhaseListening, CauseError,
+			func(r *run) { r.explain(r.env.Event.(RecognitionLost).Code) }},
+		{p, KindTimerFired, and(timer(TimerFinal), awaiting), PhaseListening, CauseError,
+			func(r *run) { r.forgetPending(); r.explain(CodeRecognitionTimeout) }},
+		{p, KindCopilotSent, Guard{}, PhaseWaitingForCopilot, CauseCopilotRequest, (*run).attempt},
+		keep(p, KindCopilotDone, unsent, (*run).sendUnsent),
+		keep(p, KindTimerFired, and(timer(TimerCancel), unsent), (*run).sendUnsent),
+	}
+}
+
+func waitingRows() []Row {
+	const p = PhaseWaitingForCopilot
+	return []Row{
+		keep(p, KindCopilotSent, Guard{}, (*run).attempt),
+		{p, KindCopilotDelta, Guard{}, PhaseGeneratingResponse, CauseCopilotResponse, nil},
+		{p, KindCopilotSegment, Guard{}, PhaseGeneratingResponse, CauseCopilotResponse, (*run).segment},
+	}
+}
+
+func generatingRows() []Row {
+	const p = PhaseGeneratingResponse
+	// What is held may be heard as soon as the user has the floor no more.
+	release := Guard{"held, and the user is silent", func(r *run) bool {
+		_, held := r.st.Speech.(speech.Held)
+		_, quiet := r.st.Turn.(turn.Idle)
+		return held && quiet
+	}}
+	finished := Guard{"answer whole, all of it heard", func(r *run) bool {
+		l, open := speech.LineOf(r.st.Speech)
+		return whole(r) && open && l.Played == len(l.Segments)
+	}}
+	unheard := Guard{"more to be heard", func(r *run) bool {
+		l, open := speech.LineOf(r.st.Speech)
+		return open && l.Played < len(l.Segments)
+	}}
+	stalled := timer(TimerStall)
+	return []Row{
+		keep(p, KindCopilotDelta, Guard{}, (*run).progress),
+		keep(p, KindCopilotSegment, Guard{}, (*run).segment),
+		{p, KindCopilotDone, and(live, finished), PhaseListening, CauseTTSComplete, func(r *run) { r.endLine(); r.finish(Answered); r.listen() }},
+		keep(p, KindCopilotDone, and(live, and(wholeAnswer, unheard)), (*run).endLine),
+		keep(p, KindCopilotDone, and(live, unheard), func(r *run) { r.explainAfter(doneCode(r)) }),
+		keep(p, KindTimerFired, and(stalled, unheard), func(r *run) { r.cancel(); r.explainAfter(CodeCopilotStalled) }),
+		{p, KindTimerFired, stalled, PhaseListening, CauseCopilotTimeout, func(r *run) { r.cancel(); r.explain(CodeCopilotStalled) }},
+		{p, KindSpeechBuffered, started, PhaseSpeaking, CauseTTSBufferReady, (*run).play},
+		keep(p, KindSpeechBuffered, Guard{}, nil),
+		keep(p, KindSpeechPlayed, Guard{}, nil),
+		{p, KindFinal, and(release, not(stopWord)), PhaseSpeaking, CauseTTSBufferReady, func(r *run) { r.enqueueFinal(); r.release() }},
+		{p, KindRecognitionLost, release, PhaseSpeaking, CauseTTSBufferReady, (*run).release},
+		{p, KindTimerFired, and(timer(TimerFinal), held), PhaseSpeaking, CauseTTSBufferReady, func(r *run) { r.forgetPending(); r.release() }},
+		{p, KindSpeechFailed, Guard{}, PhaseListening, CauseError, (*run).speechBroke},
+		{p, KindTimerFired, timer(TimerSpeech), PhaseListening, CauseError, (*run).speechBroke},
+	}
+}
+
+// processingRows serve all three substates.
+func processingRows() []Row {
+	const p = PhaseProcessing
+	return []Row{
+		keep(p, KindSpeechStarted, Guard{}, nil),
+		keep(p, KindSpeechStopped, Guard{}, nil),
+		keep(p, KindPartial, Guard{}, nil),
+		{p, KindFinal, stopWord, PhaseListening, CauseUserInterrupt, (*run).drop},
+		keep(p, KindFinal, Guard{}, (*run).enqueueFinal),
+		keep(p, KindRecognitionLost, Guard{}, nil),
+		keep(p, KindTimerFired, timer(TimerFinal), (*run).forgetPending),
+		keep(p, KindUserText, Guard{}, (*run).enqueueText),
+		{p, KindUserInterrupt, Guard{}, PhaseListening, CauseUserInterrupt, (*run).drop},
+		{p, KindCopilotDone, live, PhaseListening, CauseCopilotFailed, func(r *run) { r.explain(doneCode(r)) }},
+		keep(p, KindCopilotDone, Guard{}, nil),
+		{p, KindTimerFired, timer(TimerResponse), PhaseListening, CauseCopilotTimeout, func(r *run) { r.cancel(); r.explain(CodeCopilotTimeout) }},
+	}
+}
+
+func speakingRows() []Row {
+	const p = PhaseSpeaking
+	done := Guard{"all of it heard", func(r *run) bool { return r.speechOut == speech.Done }}
+	underran := Guard{"nothing left to hear", func(r *run) bool { return r.speechOut == speech.Underran }}
+	return []Row{
+		keep(p, KindCopilotDelta, Guard{}, (*run).progress),
+		keep(p, KindCopilotSegment, Guard{}, (*run).segment),
+		keep(p, KindCopilotDone, and(live, wholeAnswer), (*run).endLine),
+		keep(p, KindCopilotDone, live, func(r *run) { r.explainAfter(doneCode(r)) }),
+		keep(p, KindCopilotDone, Guard{}, nil),
+		keep(p, KindTimerFired, timer(TimerStall), func(r *run) { r.cancel(); r.explainAfter(CodeCopilotStalled) }),
+		keep(p, KindSpeechPlayed, Guard{}, nil),
+		{p, KindSpeechDrained, done, PhaseListening, CauseTTSComplete, func(r *run) { r.finish(r.endOf()); r.listen() }},
+		{p, KindSpeechDrained, underran, PhaseGeneratingResponse, CauseTTSUnderrun, nil},
+		{p, KindSpeechStarted, Guard{}, PhaseInterrupted, CauseUserInterrupt, (*run).interrupt},
+		{p, KindUserInterrupt, Guard{}, PhaseInterrupted, CauseUserInterrupt, func(r *run) { r.clearQueue(); r.interrupt() }},
+		keep(p, KindUserText, Guard{}, (*run).enqueueText),
+		keep(p, KindUserPlayback, Guard{}, (*run).playback),
+		{p, KindSpeechFailed, Guard{}, PhaseListening, CauseError, (*run).speechBroke},
+		{p, KindTimerFired, timer(TimerSpeech), PhaseListening, CauseError, (*run).speechBroke},
+	}
+}
+
+func interruptedRows() []Row {
+	const p = PhaseInterrupted
+	return []Row{
+		{p, KindSpeechFlushed, Guard{}, PhaseListening, CauseInterruptCleared, (*run).cleared},
+		{p, KindTimerFired, timer(TimerInterrupt), PhaseListening, CauseInterruptCleared, (*run).cleared},
+		keep(p, KindSpeechStarted, Guard{}, nil),
+		keep(p, KindSpeechStopped, Guard{}, nil),
+		keep(p, KindPartial, Guard{}, nil),
+		keep(p, KindFinal, Guard{}, (*run).enqueueFinal),
+		keep(p, KindRecognitionLost, Guard{}, nil),
+		keep(p, KindTimerFired, timer(TimerFinal), (*run).forgetPending),
+		keep(p, KindUserText, Guard{}, (*run).enqueueText),
+		keep(p, KindUserInterrupt, Guard{}, (*run).clearQueue),
+	}
+}
+
+func suspendedRows() []Row {
+	const p = PhaseSuspended
+	rows := []Row{
+		keep(p, KindSuspend, Guard{}, func(r *run) { r.addReason(reasonOf(r.env.Event)) }),
+		keep(p, KindSessionRenewal, Guard{}, func(r *run) { r.addReason(SuspendRenewal) }),
+		keep(p, KindAudioLost, Guard{}, func(r *run) { r.addReason(SuspendDevice) }),
+		keep(p, KindConnLost, Guard{}, func(r *run) { r.addReason(SuspendConnection) }),
+		{p, KindConnFailed, Guard{}, PhaseFaulted, CauseError, (*run).fault},
+		{p, KindTimerFired, timer(TimerSuspend), PhaseFaulted, CauseSuspendTimeout, (*run).fault},
+		keep(p, KindTimerFired, timer(TimerSpeech), (*run).respeakBroke),
+		keep(p, KindSpeechFailed, Guard{}, (*run).respeakBroke),
+		{p, KindSpeechBuffered, started, PhaseSpeaking, "", (*run).resumeSpeech},
+		keep(p, KindSpeechBuffered, Guard{}, nil),
+		keep(p, KindSpeechPlayed, Guard{}, nil),
+		keep(p, KindSpeechDrained, Guard{}, nil),
+		keep(p, KindAudioReady, Guard{}, nil),
+		keep(p, KindSpeechStarted, Guard{}, nil),
+		keep(p, KindSpeechStopped, Guard{}, nil),
+		keep(p, KindPartial, Guard{}, nil),
+		keep(p, KindFinal, Guard{}, (*run).finalSuspended),
+		keep(p, KindRecognitionLost, Guard{}, func(r *run) { r.owe(r.env.Event.(RecognitionLost).Code) }),
+		keep(p, KindCopilotSent, Guard{}, (*run).sentSuspended),
+		keep(p, KindCopilotDelta, Guard{}, (*run).deltaSuspended),
+		keep(p, KindCopilotSegment, Guard{}, func(r *run) { r.deltaSuspended(); r.segment() }),
+		keep(p, KindCopilotDone, live, (*run).doneSuspended),
+		keep(p, KindCopilotDone, Guard{}, nil),
+		keep(p, KindUserText, Guard{}, (*run).enqueueText),
+		keep(p, KindUserInterrupt, Guard{}, (*run).dropSuspended),
+	}
+	for _, on := range []Kind{KindResume, KindSessionRenewed, KindAudioRestored, KindConnReady} {
+		for _, to := range []Phase{PhasePreparing, PhaseListening, PhaseAnalysing, PhaseWaitingForCopilot, PhaseGeneratingResponse, PhaseSpeaking} {
+			rows = append(rows, Row{p, on, resumesTo(to), to, restoredBy(on), func(r *run) { r.resume(to) }})
+		}
+		rows = append(rows, keep(p, on, Guard{}, (*run).takeReason))
+	}
+	return rows
+}
+
+func faultedRows() []Row {
+	const p = PhaseFaulted
+	recovering := Guard{"recovering", func(r *run) bool { return r.st.Conv.(Faulted).Recovering }}
+	recoverable := Guard{"recoverable", func(r *run) bool { f := r.st.Conv.(Faulted); return !f.Fatal && !f.Recovering }}
+	return []Row{
+		keep(p, KindTimerFired, timer(TimerFault), (*run).recover),
+		keep(p, KindUserStart, recoverable, (*run).recover),
+		keep(p, KindUserStart, recovering, nil),
+		{p, KindSessionReady, primed, PhasePreparing, CauseSessionReady, (*run).prepare},
+		keep(p, KindSessionReady, Guard{}, nil),
+		{p, KindAudioPrimed, primed, PhasePreparing, CauseSessionReady, (*run).prepare},
+		keep(p, KindAudioPrimed, Guard{}, nil),
+		keep(p, KindSessionFailed, Guard{}, (*run).fault),
+		keep(p, KindAudioFailed, Guard{}, (*run).fault),
+		keep(p, KindTimerFired, timer(TimerStart), (*run).fault),
+		{p, KindFatal, Guard{}, PhaseTerminating, CauseFatal, (*run).terminate},
+		{p, KindUserStop, Guard{}, PhaseTerminating, CauseUserStop, (*run).terminate},
+		keep(p, KindCopilotDone, Guard{}, nil),
+		keep(p, KindSessionClosed, Guard{}, nil),
+		keep(p, KindAudioClosed, Guard{}, nil),
+		keep(p, KindConnClosed, Guard{}, nil),
+	}
+}
+
+func terminatingRows() []Row {
+	const p = PhaseTerminating
+	rows := []Row{
+		{p, KindReset, Guard{}, PhaseIdle, CauseReset, (*run).reset},
+		{p, KindTimerFired, timer(TimerTerminate), PhaseIdle, CauseReset, (*run).reset},
+		keep(p, KindTimerFired, timer(TimerCancel), (*run).closed),
+	}
+	for _, on := range []Kind{KindSessionClosed, KindAudioClosed, KindConnClosed, KindCopilotDone} {
+		rows = append(rows, keep(p, on, Guard{}, (*run).closed))
+	}
+	return rows
+}
+
+// commonRows are the ways out of every state of a conversation, and what every
+// phase takes in the same way.
+func commonRows() []Row {
+	var rows []Row
+	for _, p := range []Phase{PhasePreparing, PhaseListening, PhaseProcessing, PhaseSpeaking, PhaseInterrupted, PhaseSuspended} {
+		rows = append(rows,
+			keep(p, KindUserStart, Guard{}, refuseWith(CodeConversationActive)),
+			Row{p, KindUserStop, Guard{}, PhaseTerminating, CauseUserStop, (*run).terminate},
+			Row{p, KindSessionFailed, Guard{}, PhaseFaulted, CauseError, (*run).fault},
+			Row{p, KindAudioFailed, Guard{}, PhaseFaulted, CauseError, (*run).fault},
+		)
+		if p == PhaseSuspended {
+			continue
+		}
+		suspend := func(why SuspendReason) func(*run) { return func(r *run) { r.suspend(why) } }
+		rows = append(rows,
+			Row{p, KindSuspend, Guard{}, PhaseSuspended, CauseSessionRenewal, func(r *run) { r.suspend(reasonOf(r.env.Event)) }},
+			Row{p, KindSessionRenewal, Guard{}, PhaseSuspended, CauseSessionRenewal, suspend(SuspendRenewal)},
+			Row{p, KindAudioLost, Guard{}, PhaseSuspended, CauseDeviceLost, suspend(SuspendDevice)},
+			// A resume of what is not suspended is granted: it has what it wants.
+			keep(p, KindResume, Guard{}, nil),
+		)
+		if p != PhasePreparing { // where a lost connection is a fault, and nobody is heard
+			rows = append(rows,
+				Row{p, KindConnLost, Guard{}, PhaseSuspended, CauseConnLost, suspend(SuspendConnection)},
+				keep(p, KindTimerFired, timer(TimerUtterance), (*run).endUtterance),
+			)
+		}
+	}
+	for p := range NumPhases {
+		if _, sub := p.Parent(); sub {
+			continue
+		}
+		rows = append(rows, keep(p, KindConfigure, Guard{}, func(r *run) { r.st.Config = r.env.Event.(Configure).Config }))
+		if p == PhaseListening || p == PhaseSpeaking || p == PhaseInterrupted || p == PhaseSuspended || p == PhaseFaulted || p == PhaseProcessing {
+			rows = append(rows, keep(p, KindTimerFired, timer(TimerCancel), nil))
+		}
+		if p == PhaseListening {
+			rows = append(rows, keep(p, KindCopilotDone, Guard{}, nil))
+		}
+		if p == PhaseInterrupted {
+			rows = append(rows, keep(p, KindCopilotDone, Guard{}, nil))
+		}
+	}
+	return rows
+}
+
+// The guards that more than one phase uses.
+var (
+	primed = Guard{"session ready and devices open", func(r *run) bool {
+		return r.st.Resources.Session == Opened && r.st.Resources.Audio == Opened
+	}}
+	recognising = Guard{"capture runs and recognition is ready", (*run).recognising}
+	content     = Guard{"words", func(r *run) bool {
+		f, ok := r.env.Event.(Final)
+		return ok && f.Class == Content && f.Words > 0
+	}}
+	stopWord = Guard{"the user says stop", func(r *run) bool {
+		f, ok := r.env.Event.(Final)
+		return ok && f.Class == Stop
+	}}
+	userHasFloor = Guard{"an utterance is open or awaited", func(r *run) bool {
+		_, quiet := r.st.Turn.(turn.Idle)
+		return !quiet
+	}}
+	retryable = Guard{"a turn failed", func(r *run) bool { return r.st.Retry != 0 }}
+	free      = Guard{"nobody speaks", func(r *run) bool {
+		_, quiet := r.st.Turn.(turn.Idle)
+		_, open := speech.LineOf(r.st.Speech)
+		return quiet && !open && r.st.Current.ID == 0
+	}}
+	queued  = Guard{"an utterance waits", func(r *run) bool { return len(r.st.Queue) > 0 }}
+	started = Guard{"audio is buffered, the user is silent", func(r *run) bool { return r.speechOut == speech.Started }}
+	held    = Guard{"held", func(r *run) bool { _, ok := r.st.Speech.(speech.Held); return ok }}
+	live    = Guard{"of the live request", func(r *run) bool { return r.copilotOut == copilot.Ended }}
+
+	wholeAnswer = Guard{"answer whole", whole}
+)
+
+// whole says whether the event ends an answer well.
+func whole(r *run) bool {
+	d, ok := r.env.Event.(CopilotDone)
+	return ok && d.Code == "" && !d.Cancelled
+}
+
+func timer(t Timer) Guard {
+	return Guard{"timer " + t.String(), func(r *run) bool { return r.env.Event.(TimerFired).Timer == t }}
+}
+
+func and(a, b Guard) Guard {
+	return Guard{a.Name + ", " + b.Name, func(r *run) bool { return a.holds(r) && b.holds(r) }}
+}
+
+func not(g Guard) Guard {
+	return Guard{"not: " + g.Name, func(r *run) bool { return !g.holds(r) }}
+}
+
+func refuseWith(c Code) func(*run) { return func(r *run) { r.refused = c } }

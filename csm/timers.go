@@ -1,0 +1,132 @@
+package csm
+
+import (
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/csm/speech"
+	"github.com/agentvoice/agentvoice-daemon/csm/turn"
+)
+
+// Needs says whether state s waits for what timer t bounds. It is the one place
+// that decides which deadlines are armed (invariant 8): after each step, every
+// timer that is needed is armed, and no other is.
+func (s State) Needs(t Timer) bool {
+	if sus, ok := s.Conv.(Suspended); ok {
+		// All other deadlines stand still; speech that is being synthesised again
+		// has its own.
+		return t == TimerSuspend || t == TimerSpeech && sus.Resuming
+	}
+	switch t {
+	case TimerStart:
+		switch c := s.Conv.(type) {
+		case Idle:
+			return c.Starting
+		case Faulted:
+			return c.Recovering
+		}
+	case TimerPrepare:
+		return s.Phase() == PhasePreparing
+	case TimerUtterance:
+		return turn.Speaking(s.Turn)
+	case TimerFinal:
+		return len(turn.Pending(s.Turn)) > 0
+	case TimerResponse:
+		switch c := s.Conv.(type) {
+		case Analysing:
+			return !c.Awaiting
+		case WaitingForCopilot:
+			return true
+		}
+	case TimerStall:
+		str, ok := s.Copilot.(copilot.Streaming)
+		return ok && !str.Cancelled
+	case TimerCancel:
+		live, ok := copilot.LiveOf(s.Copilot)
+		return ok && live.Cancelled
+	case TimerSpeech:
+		switch sp := s.Speech.(type) {
+		case speech.Buffering:
+			return sp.Played < len(sp.Segments)
+		case speech.Playing, speech.Draining:
+			return true
+		}
+	case TimerInterrupt:
+		return s.Phase() == PhaseInterrupted
+	case TimerFault:
+		f, ok := s.Conv.(Faulted)
+		return ok && !f.Recovering && !f.Fatal
+	case TimerTerminate:
+		return s.Phase() == PhaseTerminating
+	}
+	return false
+}
+
+// after is how long timer t runs when it is armed in s.
+func (s State) after(t Timer) time.Duration {
+	c := s.Config
+	if s.Current.ID != 0 {
+		c = s.Current.Config
+	}
+	switch t {
+	case TimerStart:
+		return c.StartTimeout
+	case TimerPrepare:
+		return c.PrepareTimeout
+	case TimerUtterance:
+		return c.UtteranceMax
+	case TimerFinal:
+		return c.FinalTimeout
+	case TimerResponse:
+		return c.CopilotTimeout
+	case TimerStall:
+		return c.StallTimeout
+	case TimerCancel:
+		return c.CancelTimeout
+	case TimerSpeech:
+		return c.SpeechTimeout
+	case TimerInterrupt:
+		return c.InterruptClear
+	case TimerSuspend:
+		return c.SuspendMax
+	case TimerFault:
+		if f, ok := s.Conv.(Faulted); ok && f.Breaker {
+			return c.BreakerCool
+		}
+		return c.FaultBackoff << min(max(s.Faults.InRow-1, 0), 6)
+	default:
+		return c.Terminate
+	}
+}
+
+// deadlines arms what is needed and stops what is not. A deadline that stood
+// still during a suspension goes on with what was left of it.
+func (r *run) deadlines() {
+	st := &r.st
+	for t := range NumTimers {
+		ts := &st.Timers[t]
+		switch need := st.Needs(t); {
+		case need && (!ts.Armed || r.refresh&(1<<t) != 0):
+			after := st.after(t)
+			if r.saved != nil && r.saved[t] > 0 {
+				after = r.saved[t]
+			}
+			*ts = TimerState{Gen: ts.Gen + 1, Armed: true, At: r.env.At + after}
+			r.emit(StartTimer{Timer: t, Gen: ts.Gen, After: after})
+		case !need && ts.Armed:
+			ts.Armed, ts.At = false, 0
+			r.emit(StopTimer{Timer: t, Gen: ts.Gen})
+		}
+	}
+}
+
+// remaining is what is left of each armed deadline, at least one nanosecond, for
+// a state that is about to stand still.
+func (r *run) remaining() (left [NumTimers]time.Duration) {
+	for t := range NumTimers {
+		if ts := r.st.Timers[t]; ts.Armed && t != TimerInterrupt {
+			left[t] = max(ts.At-r.env.At, 1)
+		}
+	}
+	return left
+}
