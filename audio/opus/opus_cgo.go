@@ -1,0 +1,101 @@
+//go:build cgo
+
+package opus
+
+import (
+	"fmt"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/hraban/opus"
+)
+
+// Encoder makes packets of speech.
+type Encoder struct {
+	enc    *opus.Encoder
+	pcm    [PacketSamples]int16
+	packet [MaxPacketBytes]byte
+}
+
+// NewEncoder fails when a value of cfg is out of its range.
+func NewEncoder(cfg Config) (*Encoder, error) {
+	cfg = cfg.withDefaults()
+	enc, err := opus.NewEncoder(audio.SampleRate, 1, opus.AppVoIP)
+	if err != nil {
+		return nil, fmt.Errorf("opus encoder: %w", err)
+	}
+	for _, set := range []struct {
+		name  string
+		value any
+		err   error
+	}{
+		{"bitrate", cfg.Bitrate, enc.SetBitrate(cfg.Bitrate)},
+		{"complexity", cfg.Complexity, enc.SetComplexity(cfg.Complexity)},
+		{"FEC", cfg.FEC, enc.SetInBandFEC(cfg.FEC)},
+		{"loss percentage", cfg.LossPerc, enc.SetPacketLossPerc(cfg.LossPerc)},
+		{"DTX", false, enc.SetDTX(false)},
+	} {
+		if set.err != nil {
+			return nil, fmt.Errorf("opus encoder refuses %s %v: %w", set.name, set.value, set.err)
+		}
+	}
+	return &Encoder{enc: enc}, nil
+}
+
+// Encode makes one packet of two frames. The packet is valid until the next call.
+func (e *Encoder) Encode(first, second *audio.Frame) ([]byte, error) {
+	copy(e.pcm[:], first[:])
+	copy(e.pcm[audio.FrameSamples:], second[:])
+	n, err := e.enc.Encode(e.pcm[:], e.packet[:])
+	if err != nil {
+		return nil, fmt.Errorf("opus encode: %w", err)
+	}
+	return e.packet[:n], nil
+}
+
+// Reset forgets what was encoded, for a new stream.
+func (e *Encoder) Reset() error { return e.enc.Reset() }
+
+// Decoder turns packets back into audio, mono at 48 kHz whatever was encoded.
+type Decoder struct {
+	dec *opus.Decoder
+}
+
+// NewDecoder returns a decoder for one stream.
+func NewDecoder() (*Decoder, error) {
+	dec, err := opus.NewDecoder(audio.SampleRate, 1)
+	if err != nil {
+		return nil, fmt.Errorf("opus decoder: %w", err)
+	}
+	return &Decoder{dec: dec}, nil
+}
+
+// Decode decodes packet into pcm, which should have room for MaxPacketSamples,
+// and returns how many samples it held. It fails on an empty or broken packet,
+// and on one that holds more than pcm; the stream can go on.
+func (d *Decoder) Decode(packet []byte, pcm []int16) (int, error) {
+	// The capacity is what the library takes for the room.
+	n, err := d.dec.Decode(packet, pcm[:len(pcm):len(pcm)])
+	if err != nil {
+		return 0, fmt.Errorf("opus decode of %d bytes: %w", len(packet), err)
+	}
+	return n, nil
+}
+
+// DecodePLC fills pcm with what may have been in lost packets. Its length is what
+// is missing, a multiple of 2.5 ms.
+func (d *Decoder) DecodePLC(pcm []int16) error {
+	if err := d.dec.DecodePLC(pcm[:len(pcm):len(pcm)]); err != nil {
+		return fmt.Errorf("opus concealment of %d samples: %w", len(pcm), err)
+	}
+	return nil
+}
+
+// DecodeFEC fills pcm with the lost packet before packet, from the copy in
+// packet, or like DecodePLC where there is none. packet itself is to be decoded
+// afterwards.
+func (d *Decoder) DecodeFEC(packet []byte, pcm []int16) error {
+	if err := d.dec.DecodeFEC(packet, pcm[:len(pcm):len(pcm)]); err != nil {
+		return fmt.Errorf("opus recovery of %d samples: %w", len(pcm), err)
+	}
+	return nil
+}
