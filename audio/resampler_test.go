@@ -62,7 +62,7 @@ func TestResamplerKeepsThePassBand(t *testing.T) {
 				d := float64(middle[i]) - float64(want[i])
 				errorPower += d * d
 			}
-			snr := 10 * math.Log10(amplitude * amplitude / 2 / (errorPower / float64(len(middle))))
+			snr := 10 * math.Log10(amplitude*amplitude/2/(errorPower/float64(len(middle))))
 			if part < 0.8 && snr < 60 {
 				t.Errorf("%d to %d Hz: a tone of %.0f Hz is %.1f dB above its error", from, to, hz, snr)
 			}
