@@ -1,0 +1,172 @@
+package realtime
+
+import (
+	"context"
+	"encoding/json"
+	"net"
+	"net/http"
+	"net/url"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+)
+
+// Dialect names how a provider differs from the others (dialect.go).
+type Dialect string
+
+// The dialects of the protocol, section 3.
+const (
+	OpenAI  Dialect = "openai"
+	Azure   Dialect = "azure"
+	LocalAI Dialect = "localai"
+	Local   Dialect = "local" // the embedded server
+)
+
+// Kinds of turn detection.
+const (
+	ServerVAD   = "server_vad"
+	SemanticVAD = "semantic_vad"
+	NoDetection = "none" // turns end by CommitInput only
+)
+
+// TurnDetection says how the service finds the ends of what the user says.
+// Zero values leave a setting to the service. It never lets the service answer.
+type TurnDetection struct {
+	Type          string        // ServerVAD, SemanticVAD or NoDetection; ServerVAD when empty
+	Threshold     float64       // server_vad: 0 to 1
+	PrefixPadding time.Duration // server_vad: audio kept before the onset
+	Silence       time.Duration // server_vad: silence that ends speech
+	Eagerness     string        // semantic_vad: low, medium, high or auto
+}
+
+// Kind is what a Credential is.
+type Kind string
+
+// Kinds of credentials.
+const (
+	APIKey     Kind = "apiKey"
+	EntraToken Kind = "entraToken" // a Microsoft Entra ID bearer token (azure)
+)
+
+// Credential is a secret of the user. It prints as a placeholder however it is
+// formatted, logged or marshalled.
+type Credential struct {
+	Value string
+	Kind  Kind
+}
+
+const redacted = "[redacted]"
+
+func (Credential) String() string { return redacted }
+
+// GoString keeps the secret out of %#v.
+func (Credential) GoString() string { return redacted }
+
+// MarshalJSON keeps the secret out of structured logs.
+func (Credential) MarshalJSON() ([]byte, error) { return json.Marshal(redacted) }
+
+// Config is how to reach a service and what to ask of it.
+type Config struct {
+	Dialect Dialect
+	// BaseURL is where the service is: https://api.openai.com for openai, the
+	// resource's endpoint for azure, http://127.0.0.1:PORT for local.
+	BaseURL            string
+	Model              string // for azure the deployment
+	Voice              string // the service's choice when empty
+	Language           string // ISO 639-1, of what the user says; detected when empty
+	TranscriptionModel string // the dialect's default when empty
+	TurnDetection      TurnDetection
+	// Credentials is asked once a dial. What it gives is used and not kept.
+	// localai works without; the others do not.
+	Credentials func(ctx context.Context) (Credential, error)
+	// ConnectTimeout bounds the whole dial, 10 s when zero: a service may
+	// accept a call and never connect.
+	ConnectTimeout time.Duration
+	HTTPClient     *http.Client // http.DefaultClient when nil
+	// Loopback says that the service is on this machine, so that media goes
+	// over the loopback interface.
+	Loopback bool
+	// WrapPacketConn wraps the socket of the media, to inject faults in tests.
+	WrapPacketConn func(net.PacketConn) net.PacketConn
+	Log            zerolog.Logger
+}
+
+// Segment is one piece of the assistant's words, to be spoken verbatim.
+type Segment struct {
+	ID   audio.SegmentID
+	Turn uint64
+	Text string
+}
+
+// Handler gets what the service says: one call at a time, in the order of
+// arrival, on a goroutine of the client. A method returns at once; it may call
+// any method of the Client but Close.
+type Handler interface {
+	// SpeechStarted and SpeechStopped tell where the service heard the user
+	// begin and end: pos is a sample position, at audio.SampleRate, in the
+	// audio this client sent.
+	SpeechStarted(item string, pos int64)
+	SpeechStopped(item string, pos int64)
+	// PartialTranscript is the text of the item so far, cumulative.
+	PartialTranscript(item, text string)
+	FinalTranscript(item, text string)
+	TranscriptFailed(item, code string)
+	// SpeechAudio delivers decoded audio of a segment, mono at
+	// audio.SampleRate. pcm is valid during the call only.
+	SpeechAudio(seg audio.SegmentID, pcm []int16)
+	// SpeechEnded says that all audio of the segment was delivered.
+	SpeechEnded(seg audio.SegmentID)
+	// SpeechFailed says that no more audio of the segment comes, and why.
+	SpeechFailed(seg audio.SegmentID, code string)
+	// Lost says that the call broke; the client is unusable afterwards, except
+	// for Stats and Close.
+	Lost(code string, err error)
+}
+
+const defaultConnectTimeout = 10 * time.Second
+
+// check completes the configuration, or says what is wrong with it.
+func (c Config) check() (Config, error) {
+	d, ok := dialects[c.Dialect]
+	if !ok {
+		return c, &Error{Code: CodeConnectionFailed, Message: "unknown dialect; use openai, azure, localai or local"}
+	}
+	u, err := url.Parse(c.BaseURL)
+	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || u.User != nil || u.RawQuery != "" {
+		// The URL itself stays out of the text: it may hold a user's key.
+		return c, &Error{Code: CodeConnectionFailed,
+			Message: "the base URL is not usable; give scheme, host and path only, such as https://api.openai.com"}
+	}
+	if u.Scheme == "http" && !d.plainHTTP && !isLoopback(u.Hostname()) {
+		return c, &Error{Code: CodeConnectionFailed, Message: "the base URL would send the key unencrypted; use https"}
+	}
+	c.BaseURL = d.base(u)
+	if c.Credentials == nil && !d.anonymous {
+		return c, &Error{Code: CodeCredentialsMissing, Message: "no source of credentials; set a key for this provider"}
+	}
+	if c.TranscriptionModel == "" {
+		c.TranscriptionModel = d.transcriptionModel
+	}
+	if c.TurnDetection.Type == "" {
+		c.TurnDetection.Type = ServerVAD
+	}
+	switch c.TurnDetection.Type {
+	case ServerVAD, SemanticVAD, NoDetection:
+	default:
+		return c, &Error{Code: CodeConnectionFailed, Message: "unknown turn detection; use server_vad, semantic_vad or none"}
+	}
+	if c.ConnectTimeout <= 0 {
+		c.ConnectTimeout = defaultConnectTimeout
+	}
+	if c.HTTPClient == nil {
+		c.HTTPClient = http.DefaultClient
+	}
+	return c, nil
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}

@@ -1,0 +1,247 @@
+package realtime
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"mime"
+	"net/http"
+	"net/url"
+	"path"
+	"regexp"
+	"strings"
+
+	oai "github.com/openai/openai-go/v3/realtime"
+)
+
+// dialect is what differs between providers before the call stands (the
+// protocol, section 3), and what their media can be relied on for.
+type dialect struct {
+	prefix             string // of the API below the base URL
+	ephemeral          bool   // the credential is exchanged at client_secrets
+	jsonOffer          bool   // the offer goes as JSON {sdp, model}, and comes back so
+	anonymous          bool   // a service without credentials is possible
+	plainHTTP          bool   // http to another machine is allowed
+	transcriptionModel string
+	// markers: the RTP marker bit is on the first packet of each response and
+	// on no other (RFC 3551, section 4.1). Elsewhere it cannot be relied on:
+	// some servers set it on every packet, some after every pause.
+	markers bool
+}
+
+var dialects = map[Dialect]dialect{
+	OpenAI:  {prefix: "/v1", ephemeral: true, transcriptionModel: "gpt-4o-mini-transcribe"},
+	Azure:   {prefix: "/openai/v1", ephemeral: true, transcriptionModel: "whisper-1"},
+	LocalAI: {prefix: "/v1", jsonOffer: true, anonymous: true, plainHTTP: true},
+	Local:   {prefix: "/v1", ephemeral: true, markers: true, transcriptionModel: "whisper-1"},
+}
+
+// base is the URL that "/realtime/..." is put behind. Base URLs are commonly
+// given with the API's prefix; it is not doubled.
+func (d dialect) base(u *url.URL) string {
+	s := strings.TrimRight(u.String(), "/")
+	s = strings.TrimSuffix(s, d.prefix)
+	if d.prefix == "/openai/v1" {
+		s = strings.TrimSuffix(s, "/openai")
+	}
+	return s + d.prefix
+}
+
+// Sizes of answers: an SDP has a few kB, a session too.
+const maxAnswer = 1 << 20
+
+// signaller makes and ends the call over HTTP.
+type signaller struct {
+	cfg    Config
+	d      dialect
+	client *http.Client
+	bearer string // ephemeral key, or localai's own; never logged
+	callID string
+}
+
+func newSignaller(cfg Config) *signaller {
+	c := *cfg.HTTPClient
+	// A redirect would carry the key to another place.
+	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
+	return &signaller{cfg: cfg, d: dialects[cfg.Dialect], client: &c}
+}
+
+// authorise gets the key that makes the call: an ephemeral one made from the
+// user's, which is not kept.
+func (s *signaller) authorise(ctx context.Context) error {
+	var cred Credential
+	if s.cfg.Credentials != nil {
+		var err error
+		if cred, err = s.cfg.Credentials(ctx); err != nil {
+			if ctx.Err() != nil {
+				return err
+			}
+			return &Error{Code: CodeCredentialsMissing, Err: err,
+				Message: "the source of credentials gave none; set a key for this provider"}
+		}
+	}
+	if cred.Value == "" && !s.d.anonymous {
+		return &Error{Code: CodeCredentialsMissing, Message: "the key is empty; set a key for this provider"}
+	}
+	if strings.ContainsAny(cred.Value, "\r\n") {
+		return &Error{Code: CodeCredentialsMissing, Message: "the key has a line break in it; set it again"}
+	}
+	if !s.d.ephemeral {
+		s.bearer = cred.Value
+		return nil
+	}
+	body, err := json.Marshal(oai.ClientSecretNewParams{
+		Session: oai.ClientSecretNewParamsSessionUnion{OfRealtime: sessionParams(s.cfg, true)},
+	})
+	if err != nil {
+		return protocolError("client_secrets: the request cannot be written")
+	}
+	header := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}}
+	if s.cfg.Dialect == Azure && cred.Kind != EntraToken {
+		header.Set("Api-Key", cred.Value)
+	} else {
+		header.Set("Authorization", "Bearer "+cred.Value)
+	}
+	_, answer, err := s.post(ctx, "client_secrets", "/realtime/client_secrets", header, body, http.StatusOK, http.StatusCreated)
+	if err != nil {
+		return err
+	}
+	var secret struct {
+		Value string `json:"value"`
+	}
+	if json.Unmarshal(answer, &secret) != nil || secret.Value == "" || strings.ContainsAny(secret.Value, "\r\n") {
+		return protocolError("client_secrets: the answer holds no key")
+	}
+	s.bearer = secret.Value
+	return nil
+}
+
+// call sends the offer and returns the service's SDP.
+func (s *signaller) call(ctx context.Context, offer string) (string, error) {
+	header, body := s.header("application/sdp"), []byte(offer)
+	if s.d.jsonOffer {
+		header = s.header("application/json")
+		var err error
+		if body, err = json.Marshal(map[string]string{"sdp": offer, "model": s.cfg.Model}); err != nil {
+			return "", protocolError("calls: the request cannot be written")
+		}
+	}
+	res, answer, err := s.post(ctx, "calls", "/realtime/calls", header, body, http.StatusCreated, http.StatusOK)
+	if err != nil {
+		return "", err
+	}
+	if id := path.Base(res.Header.Get("Location")); callIDPattern.MatchString(id) {
+		s.callID = id
+	}
+	sdp := string(answer)
+	if s.d.jsonOffer {
+		var v struct {
+			SDP string `json:"sdp"`
+		}
+		if json.Unmarshal(answer, &v) != nil {
+			return "", protocolError("calls: the answer is not JSON")
+		}
+		sdp = v.SDP
+	}
+	if !strings.HasPrefix(sdp, "v=0") {
+		media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+		return "", protocolError("calls: the answer is not an SDP but %d bytes of %q", len(answer), safeMedia(media))
+	}
+	return sdp, nil
+}
+
+// hangUp ends the call at the service, where the dialect can. Best effort: the
+// service also sees the connection close.
+func (s *signaller) hangUp(ctx context.Context) {
+	if !s.d.ephemeral || s.callID == "" {
+		return
+	}
+	_, _, err := s.post(ctx, "hangup", "/realtime/calls/"+s.callID+"/hangup", s.header(""), nil, http.StatusOK, http.StatusNoContent)
+	s.callID = ""
+	if err != nil {
+		s.cfg.Log.Debug().Err(err).Msg("the call was not hung up; closing the connection ends it")
+	}
+}
+
+var (
+	callIDPattern = regexp.MustCompile(`^[A-Za-z0-9_-]{1,128}$`)
+	mediaPattern  = regexp.MustCompile(`^[a-z]+/[a-z0-9.+-]{1,64}$`)
+)
+
+func safeMedia(media string) string {
+	if mediaPattern.MatchString(media) {
+		return media
+	}
+	return "unknown type"
+}
+
+func (s *signaller) header(contentType string) http.Header {
+	h := http.Header{}
+	if contentType != "" {
+		h.Set("Content-Type", contentType)
+	}
+	if s.bearer != "" {
+		h.Set("Authorization", "Bearer "+s.bearer)
+	}
+	return h
+}
+
+// post makes one request and reads the whole answer. A status that is not
+// wanted is an *Error.
+func (s *signaller) post(ctx context.Context, step, where string, header http.Header, body []byte, want ...int) (*http.Response, []byte, error) {
+	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.cfg.BaseURL+where, bytes.NewReader(body))
+	if err != nil {
+		return nil, nil, protocolError("%s: the request cannot be made", step)
+	}
+	req.Header = header
+	res, err := s.client.Do(req)
+	if err != nil {
+		return nil, nil, withoutURL(err)
+	}
+	defer res.Body.Close()
+	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
+	if err != nil {
+		return nil, nil, err
+	}
+	if len(answer) > maxAnswer {
+		return nil, nil, protocolError("%s: the answer is longer than %d bytes", step, maxAnswer)
+	}
+	for _, status := range want {
+		if res.StatusCode == status {
+			return res, answer, nil
+		}
+	}
+	return nil, nil, statusError(step, res, s.answerCode(answer, header))
+}
+
+// answerCode takes the code of a service's error answer, unless it repeats
+// what was sent.
+func (s *signaller) answerCode(answer []byte, sent http.Header) string {
+	var v struct {
+		Error struct {
+			Code string `json:"code"`
+			Type string `json:"type"`
+		} `json:"error"`
+	}
+	if json.Unmarshal(answer, &v) != nil {
+		return ""
+	}
+	code := safeCode(v.Error.Code, safeCode(v.Error.Type, ""))
+	for _, secret := range []string{sent.Get("Api-Key"), strings.TrimPrefix(sent.Get("Authorization"), "Bearer ")} {
+		if code != "" && secret != "" && (strings.Contains(code, secret) || strings.Contains(secret, code)) {
+			return ""
+		}
+	}
+	return code
+}
+
+// withoutURL keeps the cause of a transport failure and drops the URL.
+func withoutURL(err error) error {
+	var u *url.Error
+	if errors.As(err, &u) {
+		return u.Err
+	}
+	return err
+}

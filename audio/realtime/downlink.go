@@ -1,0 +1,121 @@
+package realtime
+
+import (
+	"time"
+
+	"github.com/pion/rtp"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+)
+
+const (
+	maxDecoded = 120 * audio.SampleRate / 1000 // samples in the longest Opus packet
+	// maxConcealed bounds the packets made up for in a row; beyond, made-up
+	// speech is worse than a hole.
+	maxConcealed = 5
+	// silencePeak is the highest sample of digital silence that went through
+	// Opus.
+	silencePeak = 8
+)
+
+// downlink turns RTP into decoded audio in order. It belongs to the loop.
+type downlink struct {
+	jitter  jitter
+	dec     decoder
+	pcm     [maxDecoded]int16
+	samples int // in the last packet: what a lost one is taken to have had
+
+	received, lost, concealed, broken uint64
+	transit                           time.Duration // RFC 3550, section 6.4.1
+	jitterEst                         time.Duration
+	began                             time.Time
+}
+
+// chunk is decoded audio. pcm is valid until the next one is made.
+type chunk struct {
+	pcm    []int16
+	marker bool
+	gap    bool // packets before it were lost
+	silent bool
+}
+
+func newDownlink() (*downlink, error) {
+	dec, err := newDecoder()
+	return &downlink{dec: dec, samples: packetSamples}, err
+}
+
+func (d *downlink) push(p *rtp.Packet, now time.Time) {
+	d.received++
+	d.measure(p, now)
+	d.jitter.push(p, now)
+}
+
+// measure estimates the interarrival jitter, RFC 3550, section 6.4.1. A step
+// of the clocks against each other is a pause in the stream, not jitter.
+func (d *downlink) measure(p *rtp.Packet, now time.Time) {
+	if d.began.IsZero() {
+		d.began = now
+	}
+	transit := now.Sub(d.began) - audio.Duration(int64(p.Timestamp))
+	diff := (transit - d.transit).Abs()
+	d.transit = transit
+	if diff < time.Second {
+		d.jitterEst += (diff - d.jitterEst) / 16
+	}
+}
+
+// drain hands over what can be played now, in order.
+func (d *downlink) drain(now time.Time, play func(chunk)) {
+	for {
+		p, lost := d.jitter.pop(now)
+		if p == nil {
+			return
+		}
+		d.lost += uint64(lost)
+		if len(p.Payload) == 0 { // padding probes the network
+			continue
+		}
+		d.conceal(lost, p.Payload, play)
+		n, err := d.dec.Decode(p.Payload, d.pcm[:])
+		if err != nil || n == 0 {
+			d.broken++
+			continue
+		}
+		d.samples = n
+		play(d.chunk(n, p.Marker, lost > 0))
+	}
+}
+
+// conceal makes up for lost packets: the last one from the redundancy in the
+// packet after it, those before by extrapolation.
+func (d *downlink) conceal(lost int, next []byte, play func(chunk)) {
+	if lost > maxConcealed {
+		return
+	}
+	for i := range lost {
+		pcm := d.pcm[:d.samples]
+		var err error
+		if i == lost-1 {
+			err = d.dec.DecodeFEC(next, pcm)
+		} else {
+			err = d.dec.DecodePLC(pcm)
+		}
+		if err != nil {
+			d.broken++
+			continue
+		}
+		d.concealed++
+		play(d.chunk(d.samples, false, false))
+	}
+}
+
+func (d *downlink) chunk(n int, marker, gap bool) chunk {
+	c := chunk{pcm: d.pcm[:n], marker: marker, gap: gap, silent: true}
+	for _, s := range c.pcm {
+		if s > silencePeak || s < -silencePeak {
+			c.silent = false
+			break
+		}
+	}
+	return c
+}

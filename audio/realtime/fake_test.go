@@ -1,0 +1,302 @@
+package realtime
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"math"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/pion/ice/v4"
+	"github.com/pion/rtp"
+	"github.com/pion/webrtc/v4"
+	"github.com/rs/zerolog"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+)
+
+// fakeService is a scripted realtime service: real HTTP, real WebRTC, and
+// whatever answers a test wants. It is for faults and for the client's own
+// contract; the embedded server is tested with elsewhere.
+type fakeService struct {
+	t   *testing.T
+	srv *httptest.Server
+
+	// http answers a request itself and returns true, to break the signalling.
+	http func(w http.ResponseWriter, r *http.Request, body []byte) bool
+	// deaf makes the service answer 201 and never connect.
+	deaf bool
+	// mute keeps session.update unanswered.
+	mute bool
+
+	mu       sync.Mutex
+	requests []fakeRequest
+	pc       *webrtc.PeerConnection
+	closers  []func()
+
+	events  chan map[string]any // from the client, without session.update
+	session chan map[string]any // the session.update
+	rtp     chan *rtp.Packet    // from the client
+	channel chan *webrtc.DataChannel
+	dc      *webrtc.DataChannel
+	track   *webrtc.TrackLocalStaticRTP
+
+	enc encoder
+	seq uint16
+	ts  uint32
+}
+
+type fakeRequest struct {
+	path   string
+	header http.Header
+	body   []byte
+}
+
+const fakeKey = "ek_ephemeral_canary"
+
+func newFakeService(t *testing.T) *fakeService {
+	t.Helper()
+	f := &fakeService{t: t, events: make(chan map[string]any, 64), session: make(chan map[string]any, 4),
+		rtp: make(chan *rtp.Packet, 1024), channel: make(chan *webrtc.DataChannel, 1)}
+	var err error
+	if f.enc, err = newEncoder(); err != nil {
+		t.Skip(err)
+	}
+	f.srv = httptest.NewServer(http.HandlerFunc(f.serve))
+	t.Cleanup(func() {
+		f.mu.Lock()
+		closers := f.closers
+		f.mu.Unlock()
+		for _, c := range closers {
+			c()
+		}
+		f.srv.Close()
+	})
+	return f
+}
+
+func (f *fakeService) serve(w http.ResponseWriter, r *http.Request) {
+	body, _ := io.ReadAll(r.Body)
+	f.mu.Lock()
+	f.requests = append(f.requests, fakeRequest{r.URL.Path, r.Header.Clone(), body})
+	f.mu.Unlock()
+	if f.http != nil && f.http(w, r, body) {
+		return
+	}
+	switch {
+	case strings.HasSuffix(r.URL.Path, "/realtime/client_secrets"):
+		w.Header().Set("Content-Type", "application/json")
+		_ = json.NewEncoder(w).Encode(map[string]any{"value": fakeKey, "expires_at": 1, "session": map[string]any{"type": "realtime"}})
+	case strings.HasSuffix(r.URL.Path, "/realtime/calls"):
+		offer, asJSON := string(body), r.Header.Get("Content-Type") == "application/json"
+		if asJSON {
+			var v struct{ SDP string }
+			_ = json.Unmarshal(body, &v)
+			offer = v.SDP
+		}
+		answer := f.answer(offer)
+		w.Header().Set("Location", "/v1/realtime/calls/rtc_fake1")
+		if asJSON {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(http.StatusCreated)
+			_ = json.NewEncoder(w).Encode(map[string]string{"sdp": answer, "session_id": "sess_1"})
+			return
+		}
+		w.Header().Set("Content-Type", "application/sdp")
+		w.WriteHeader(http.StatusCreated)
+		_, _ = io.WriteString(w, answer)
+	case strings.HasSuffix(r.URL.Path, "/hangup"):
+		w.WriteHeader(http.StatusOK)
+	default:
+		w.WriteHeader(http.StatusNotFound)
+	}
+}
+
+// answer makes the service's peer.
+func (f *fakeService) answer(offer string) string {
+	media := &webrtc.MediaEngine{}
+	f.must(media.RegisterCodec(webrtc.RTPCodecParameters{RTPCodecCapability: opusCapability, PayloadType: 111}, webrtc.RTPCodecTypeAudio))
+	settings := webrtc.SettingEngine{}
+	settings.SetIncludeLoopbackCandidate(true)
+	settings.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4})
+	settings.SetIPFilter(func(ip net.IP) bool { return ip.IsLoopback() })
+	settings.SetICEMulticastDNSMode(ice.MulticastDNSModeDisabled)
+	settings.SetSCTPMaxMessageSize(64 << 20)
+	settings.SetDTLSRetransmissionInterval(100 * time.Millisecond)
+	pc, err := webrtc.NewAPI(webrtc.WithMediaEngine(media), webrtc.WithSettingEngine(settings)).NewPeerConnection(webrtc.Configuration{})
+	f.must(err)
+	track, err := webrtc.NewTrackLocalStaticRTP(opusCapability, "audio", "fake")
+	f.must(err)
+	sender, err := pc.AddTrack(track)
+	f.must(err)
+	var readers sync.WaitGroup
+	readers.Go(func() {
+		for buf := make([]byte, 1500); ; {
+			if _, _, err := sender.Read(buf); err != nil {
+				return
+			}
+		}
+	})
+	pc.OnTrack(func(t *webrtc.TrackRemote, _ *webrtc.RTPReceiver) {
+		for {
+			p, _, err := t.ReadRTP()
+			if err != nil {
+				return
+			}
+			select {
+			case f.rtp <- p:
+			default:
+			}
+		}
+	})
+	pc.OnDataChannel(func(dc *webrtc.DataChannel) {
+		dc.OnOpen(func() { f.channel <- dc })
+		dc.OnMessage(func(m webrtc.DataChannelMessage) { f.onMessage(dc, m.Data) })
+	})
+	f.mu.Lock()
+	f.pc, f.track = pc, track
+	f.closers = append(f.closers, func() { _ = pc.GracefulClose(); readers.Wait() })
+	f.mu.Unlock()
+
+	f.must(pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeOffer, SDP: offer}))
+	answer, err := pc.CreateAnswer(nil)
+	f.must(err)
+	gathered := webrtc.GatheringCompletePromise(pc)
+	f.must(pc.SetLocalDescription(answer))
+	<-gathered
+	sdp := pc.LocalDescription().SDP
+	if f.deaf {
+		_ = pc.Close()
+	}
+	return sdp
+}
+
+func (f *fakeService) onMessage(dc *webrtc.DataChannel, data []byte) {
+	var e map[string]any
+	f.must(json.Unmarshal(data, &e))
+	if e["type"] == "session.update" {
+		f.session <- e
+		if !f.mute {
+			f.must(dc.SendText(`{"type":"session.created","session":{"type":"realtime"}}`))
+			f.must(dc.SendText(`{"type":"session.updated","session":{"type":"realtime"}}`))
+		}
+		return
+	}
+	f.events <- e
+}
+
+func (f *fakeService) must(err error) {
+	if err != nil {
+		f.t.Error("fake service: ", err)
+	}
+}
+
+// emit sends an event to the client.
+func (f *fakeService) emit(event string) {
+	f.t.Helper()
+	if f.dc == nil {
+		f.dc = receive(f.t, f.channel, "the data channel")
+	}
+	f.must(f.dc.SendText(event))
+}
+
+// expect returns the next event of the client, which must have this type.
+func (f *fakeService) expect(kind string) map[string]any {
+	f.t.Helper()
+	e := receive(f.t, f.events, kind)
+	if e["type"] != kind {
+		f.t.Fatalf("the client sent %v, want %s", e, kind)
+	}
+	return e
+}
+
+// sound sends n packets of a tone in one go; the first has the marker bit when
+// mark is set.
+func (f *fakeService) sound(n int, mark bool) {
+	f.t.Helper()
+	pcm := make([]int16, packetSamples)
+	for i := range n {
+		for j := range pcm {
+			pcm[j] = int16(8000 * math.Sin(2*math.Pi*440*float64(int(f.ts)+j)/audio.SampleRate))
+		}
+		f.packet(pcm, mark && i == 0)
+	}
+}
+
+func (f *fakeService) packet(pcm []int16, mark bool) {
+	buf := make([]byte, maxPacket)
+	n, err := f.enc.Encode(pcm, buf)
+	f.must(err)
+	f.seq, f.ts = f.seq+1, f.ts+packetSamples
+	f.must(f.track.WriteRTP(&rtp.Packet{
+		Header: rtp.Header{Version: 2, SequenceNumber: f.seq, Timestamp: f.ts, Marker: mark}, Payload: buf[:n]}))
+}
+
+func (f *fakeService) seen() []fakeRequest {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return append([]fakeRequest(nil), f.requests...)
+}
+
+func (f *fakeService) config(d Dialect) Config {
+	tr := &http.Transport{}
+	f.closers = append(f.closers, tr.CloseIdleConnections)
+	return Config{
+		Dialect: d, BaseURL: f.srv.URL, Model: "gpt-realtime", Loopback: true, Log: zerolog.Nop(),
+		HTTPClient:     &http.Client{Transport: tr},
+		ConnectTimeout: 10 * time.Second,
+		Credentials:    func(context.Context) (Credential, error) { return Credential{Value: canary, Kind: APIKey}, nil },
+	}
+}
+
+const canary = "sk-canary-0123456789"
+
+// recorder is a Handler that keeps what it is told, as text.
+type recorder struct {
+	calls chan string
+	mu    sync.Mutex
+	audio map[audio.SegmentID]int // samples
+	loud  map[audio.SegmentID]int // of those, not silent
+}
+
+func newRecorder() *recorder {
+	return &recorder{calls: make(chan string, 1024), audio: map[audio.SegmentID]int{}, loud: map[audio.SegmentID]int{}}
+}
+
+func (r *recorder) SpeechStarted(item string, pos int64) { r.add("started %s %d", item, pos) }
+func (r *recorder) SpeechStopped(item string, pos int64) { r.add("stopped %s %d", item, pos) }
+func (r *recorder) PartialTranscript(item, text string)  { r.add("partial %s %q", item, text) }
+func (r *recorder) FinalTranscript(item, text string)    { r.add("final %s %q", item, text) }
+func (r *recorder) TranscriptFailed(item, code string)   { r.add("nottranscribed %s %s", item, code) }
+func (r *recorder) SpeechEnded(seg audio.SegmentID)      { r.add("ended %s", seg) }
+func (r *recorder) SpeechFailed(seg audio.SegmentID, code string) {
+	r.add("failed %s %s", seg, code)
+}
+func (r *recorder) Lost(code string, _ error) { r.add("lost %s", code) }
+
+func (r *recorder) SpeechAudio(seg audio.SegmentID, pcm []int16) {
+	r.mu.Lock()
+	first := r.audio[seg] == 0
+	r.audio[seg] += len(pcm)
+	for _, s := range pcm {
+		if s > 100 || s < -100 {
+			r.loud[seg]++
+		}
+	}
+	r.mu.Unlock()
+	if first {
+		r.add("audio %s", seg)
+	}
+}
+
+func (r *recorder) samples(gen, seq uint32) int {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.audio[audio.SegmentID{Gen: gen, Seq: seq}]
+}

@@ -1,0 +1,223 @@
+package realtime
+
+import (
+	"context"
+	"encoding/json"
+	"sync/atomic"
+	"time"
+
+	oai "github.com/openai/openai-go/v3/realtime"
+	"github.com/pion/rtp"
+	"github.com/pion/webrtc/v4"
+	"github.com/rs/zerolog"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+)
+
+// disconnectedFor is how long ICE may be disconnected before the call counts
+// as lost (the protocol, section 3).
+const disconnectedFor = 2 * time.Second
+
+// inboxSize is how much the network may deliver ahead of the loop.
+const inboxSize = 256
+
+// message is what the network delivers to the loop, in the order of arrival.
+type message struct {
+	kind   messageKind
+	event  []byte
+	packet *rtp.Packet
+	ice    webrtc.ICEConnectionState
+}
+
+type messageKind int
+
+const (
+	msgOpen   messageKind = iota // the data channel is open
+	msgEvent                     // an event came
+	msgPacket                    // an RTP packet came
+	msgICE                       // the state of ICE changed
+	msgGone                      // the data channel or the peer connection is closed
+)
+
+// command is what a method of the Client asks of the loop.
+type command func(l *loop, now time.Time)
+
+// loop owns the state of the call. It is the only goroutine that calls the
+// Handler and sends events.
+type loop struct {
+	cfg      Config
+	log      zerolog.Logger
+	handler  Handler
+	send     func(event string) error
+	result   chan<- error // of the dial, once: nil when the session stands
+	stop     context.CancelFunc
+	canceled *atomic.Int64
+	count    *counters
+
+	speech  speech
+	down    *downlink
+	partial map[string]string // transcripts that are not final, by item
+
+	ready          bool      // the session stands
+	dead           bool      // nothing more is to be done
+	disconnectedAt time.Time // zero while ICE is connected
+}
+
+func (l *loop) run(ctx context.Context, inbox <-chan message, wake <-chan struct{}, commands func() []command) {
+	timer := time.NewTimer(time.Hour)
+	defer timer.Stop()
+	for !l.dead {
+		timer.Reset(time.Until(l.deadline()))
+		select {
+		case <-ctx.Done():
+			return
+		case m := <-inbox:
+			l.take(m, time.Now())
+		case <-wake:
+			for _, do := range commands() {
+				do(l, time.Now())
+				l.perform()
+			}
+		case <-timer.C:
+		}
+		l.tick(time.Now())
+	}
+}
+
+func (l *loop) deadline() time.Time {
+	at := l.speech.deadline()
+	if t := l.down.jitter.deadline(); t.Before(at) {
+		at = t
+	}
+	if !l.disconnectedAt.IsZero() {
+		if t := l.disconnectedAt.Add(disconnectedFor); t.Before(at) {
+			at = t
+		}
+	}
+	return at
+}
+
+// take handles one message of the network.
+func (l *loop) take(m message, now time.Time) {
+	switch m.kind {
+	case msgOpen:
+		l.post(sessionUpdate(l.cfg))
+	case msgEvent:
+		l.onEvent(m.event, now)
+	case msgPacket:
+		l.down.push(m.packet, now)
+	case msgICE:
+		l.onICE(m.ice, now)
+	case msgGone:
+		l.fail(&Error{Code: CodeConnectionLost, Retryable: true, Message: "the service closed the connection; connect again"})
+	}
+	l.perform()
+}
+
+func (l *loop) onICE(state webrtc.ICEConnectionState, now time.Time) {
+	switch state {
+	case webrtc.ICEConnectionStateDisconnected:
+		l.disconnectedAt = now
+	case webrtc.ICEConnectionStateConnected, webrtc.ICEConnectionStateCompleted:
+		l.disconnectedAt = time.Time{}
+	case webrtc.ICEConnectionStateFailed:
+		l.fail(&Error{Code: CodeConnectionLost, Retryable: true, Message: "the network path to the service failed; connect again"})
+	}
+}
+
+// tick does what time made due.
+func (l *loop) tick(now time.Time) {
+	if !l.disconnectedAt.IsZero() && now.Sub(l.disconnectedAt) >= disconnectedFor {
+		l.fail(&Error{Code: CodeConnectionLost, Retryable: true, Message: "no answer from the service for too long; connect again"})
+	}
+	if l.dead {
+		return
+	}
+	l.down.drain(now, func(c chunk) {
+		seg, ok := l.speech.audio(c.marker, c.gap, c.silent, now)
+		l.perform() // the end of the segment before comes first
+		if ok && l.wanted(seg) {
+			l.handler.SpeechAudio(seg, c.pcm)
+		}
+	})
+	l.speech.settle(now)
+	l.perform()
+	l.count.publish(l.down)
+}
+
+// settle ends the dial: the session stands.
+func (l *loop) settle() {
+	if !l.ready {
+		l.ready = true
+		l.result <- nil
+	}
+}
+
+// fail ends the call: the dial gets the error, or the Handler once.
+func (l *loop) fail(err *Error) {
+	if l.dead {
+		return
+	}
+	l.dead = true
+	l.stop()
+	if !l.ready {
+		l.result <- err
+		return
+	}
+	l.log.Warn().Str("code", err.Code).Msg("the realtime connection is lost")
+	l.handler.Lost(err.Code, err)
+}
+
+// wanted reports whether the Handler may hear of the segment. CancelSpeech
+// counts at once, even before its command gets here.
+func (l *loop) wanted(id audio.SegmentID) bool { return int64(id.Gen) > l.canceled.Load() }
+
+// perform carries out what the speech queue decided, until it wants no more.
+func (l *loop) perform() {
+	for actions := l.speech.take(); len(actions) > 0 && !l.dead; actions = l.speech.take() {
+		for _, a := range actions {
+			l.act(a)
+		}
+	}
+}
+
+func (l *loop) act(a action) {
+	switch a.kind {
+	case actCreate:
+		if !l.post(responseCreate(a.seg)) {
+			l.speech.refused(a.seg.ID, SpeechNotPosted, time.Now())
+		}
+	case actCancel:
+		l.post(responseCancel(a.id))
+	case actClear:
+		l.down.jitter.drop()
+		l.post(oai.OutputAudioBufferClearEventParam{})
+	case actEnded:
+		if l.wanted(a.seg.ID) {
+			l.handler.SpeechEnded(a.seg.ID)
+		}
+	case actFailed:
+		if l.wanted(a.seg.ID) {
+			l.handler.SpeechFailed(a.seg.ID, a.code)
+		}
+	case actUnsolicited:
+		l.count.unsolicited.Add(1)
+		l.log.Info().Msg("the service answered by itself; its response is cancelled")
+	case actMismatch:
+		l.count.mismatches.Add(1)
+		l.log.Info().Stringer("segment", a.seg.ID).Msg("the service did not read the text as it is written")
+	}
+}
+
+// post sends an event. A failure is logged: a broken channel is reported by
+// its closing.
+func (l *loop) post(event any) bool {
+	b, err := json.Marshal(event)
+	if err == nil {
+		err = l.send(string(b))
+	}
+	if err != nil {
+		l.log.Debug().Err(err).Msg("an event was not sent")
+	}
+	return err == nil
+}

@@ -1,0 +1,191 @@
+package realtime
+
+import (
+	"context"
+	"net"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pion/ice/v4"
+	"github.com/pion/interceptor"
+	"github.com/pion/logging"
+	"github.com/pion/webrtc/v4"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+)
+
+const (
+	eventChannel = "oai-events"
+	// Some services send whole utterances in one event. An event is read as a
+	// whole, so the receive window must hold it.
+	maxEvent      = 16 << 20
+	receiveWindow = 2 * maxEvent
+)
+
+// peer is the WebRTC side of a call: one data channel, one Opus track each way.
+type peer struct {
+	pc      *webrtc.PeerConnection
+	channel *webrtc.DataChannel
+	track   *webrtc.TrackLocalStaticRTP
+	mux     ice.UDPMux // only with WrapPacketConn
+	readers sync.WaitGroup
+
+	connected, opened <-chan struct{}
+}
+
+var opusCapability = webrtc.RTPCodecCapability{
+	MimeType: webrtc.MimeTypeOpus, ClockRate: audio.SampleRate,
+	Channels:    2, // as RFC 7587, section 7, has it for mono, too
+	SDPFmtpLine: "minptime=10;useinbandfec=1",
+}
+
+// newPeer makes a peer connection that delivers what it gets to post, which
+// may block. Nothing is sent before offer and accept.
+func newPeer(cfg Config, post func(message)) (*peer, error) {
+	p := &peer{}
+	if err := p.set(cfg); err != nil {
+		_ = p.close()
+		return nil, err
+	}
+	p.listen(post)
+	return p, nil
+}
+
+func (p *peer) set(cfg Config) error {
+	api, err := p.api(cfg)
+	if err != nil {
+		return err
+	}
+	if p.pc, err = api.NewPeerConnection(webrtc.Configuration{}); err != nil {
+		return err
+	}
+	if p.track, err = webrtc.NewTrackLocalStaticRTP(opusCapability, "audio", "microphone"); err != nil {
+		return err
+	}
+	sender, err := p.pc.AddTrack(p.track)
+	if err != nil {
+		return err
+	}
+	p.readers.Go(func() { // RTCP is handled by the interceptors while it is read
+		for buf := make([]byte, 1500); ; {
+			if _, _, err := sender.Read(buf); err != nil {
+				return
+			}
+		}
+	})
+	p.channel, err = p.pc.CreateDataChannel(eventChannel, nil)
+	return err
+}
+
+// api configures pion: Opus only, and the network as the configuration says.
+func (p *peer) api(cfg Config) (*webrtc.API, error) {
+	media := &webrtc.MediaEngine{}
+	codec := webrtc.RTPCodecParameters{RTPCodecCapability: opusCapability, PayloadType: 111}
+	if err := media.RegisterCodec(codec, webrtc.RTPCodecTypeAudio); err != nil {
+		return nil, err
+	}
+	interceptors := &interceptor.Registry{}
+	if err := webrtc.ConfigureRTCPReports(interceptors); err != nil {
+		return nil, err
+	}
+	quiet := logging.NewDefaultLoggerFactory()
+	quiet.DefaultLogLevel = logging.LogLevelDisabled // what matters arrives as a state
+	settings := webrtc.SettingEngine{LoggerFactory: quiet}
+	settings.SetICEMulticastDNSMode(ice.MulticastDNSModeDisabled)
+	settings.SetSCTPMaxMessageSize(maxEvent)
+	settings.SetSCTPMaxReceiveBufferSize(receiveWindow)
+	if cfg.Loopback {
+		settings.SetIncludeLoopbackCandidate(true)
+		settings.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4})
+		settings.SetIPFilter(func(ip net.IP) bool { return ip.IsLoopback() })
+		settings.SetICETimeouts(time.Second, 3*time.Second, 200*time.Millisecond)
+	} else {
+		settings.SetICETimeouts(3*time.Second, 10*time.Second, time.Second)
+	}
+	if cfg.WrapPacketConn != nil {
+		address := ":0"
+		if cfg.Loopback {
+			address = "127.0.0.1:0"
+		}
+		conn, err := net.ListenPacket("udp4", address)
+		if err != nil {
+			return nil, err
+		}
+		p.mux = webrtc.NewICEUDPMux(quiet.NewLogger("mux"), cfg.WrapPacketConn(conn))
+		settings.SetICEUDPMux(p.mux)
+	}
+	return webrtc.NewAPI(webrtc.WithSettingEngine(settings), webrtc.WithMediaEngine(media),
+		webrtc.WithInterceptorRegistry(interceptors)), nil
+}
+
+// listen connects pion's callbacks with post.
+func (p *peer) listen(post func(message)) {
+	connected, opened := make(chan struct{}), make(chan struct{})
+	p.connected, p.opened = connected, opened
+	onceConnected := sync.OnceFunc(func() { close(connected) })
+	p.pc.OnICEConnectionStateChange(func(s webrtc.ICEConnectionState) {
+		if s == webrtc.ICEConnectionStateConnected || s == webrtc.ICEConnectionStateCompleted {
+			onceConnected()
+		}
+		post(message{kind: msgICE, ice: s})
+	})
+	p.pc.OnConnectionStateChange(func(s webrtc.PeerConnectionState) {
+		if s == webrtc.PeerConnectionStateFailed || s == webrtc.PeerConnectionStateClosed {
+			post(message{kind: msgGone})
+		}
+	})
+	p.channel.OnOpen(func() {
+		close(opened)
+		post(message{kind: msgOpen})
+	})
+	p.channel.OnMessage(func(m webrtc.DataChannelMessage) { post(message{kind: msgEvent, event: m.Data}) })
+	p.channel.OnClose(func() { post(message{kind: msgGone}) })
+	p.pc.OnTrack(func(t *webrtc.TrackRemote, _ *webrtc.RTPReceiver) {
+		if !strings.EqualFold(t.Codec().MimeType, webrtc.MimeTypeOpus) {
+			return
+		}
+		for {
+			packet, _, err := t.ReadRTP()
+			if err != nil {
+				return
+			}
+			post(message{kind: msgPacket, packet: packet})
+		}
+	})
+}
+
+// offer returns the SDP with all candidates: the services take no trickle.
+func (p *peer) offer(ctx context.Context) (string, error) {
+	offer, err := p.pc.CreateOffer(nil)
+	if err != nil {
+		return "", err
+	}
+	gathered := webrtc.GatheringCompletePromise(p.pc)
+	if err := p.pc.SetLocalDescription(offer); err != nil {
+		return "", err
+	}
+	select {
+	case <-gathered:
+		return p.pc.LocalDescription().SDP, nil
+	case <-ctx.Done():
+		return "", ctx.Err()
+	}
+}
+
+func (p *peer) accept(sdp string) error {
+	return p.pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeAnswer, SDP: sdp})
+}
+
+// close ends the connection and waits for its goroutines. It works on a peer
+// that was made in part.
+func (p *peer) close() (err error) {
+	if p.pc != nil {
+		err = p.pc.GracefulClose()
+	}
+	if p.mux != nil {
+		_ = p.mux.Close()
+	}
+	p.readers.Wait()
+	return err
+}

@@ -1,0 +1,453 @@
+package realtime
+
+import (
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+)
+
+// The speech queue decides which segment is asked for when, which response is
+// whose, which audio belongs to which segment, and when a segment has ended.
+// It is a plain state machine: no clock, no goroutine, no network. The loop
+// feeds it and carries out the actions it returns.
+//
+// What is asked of the service is live, in the order of the service's audio;
+// live[0], the head, is the one whose audio comes or is awaited. Only the head
+// waits for something by the clock, so one deadline is enough.
+
+// How long the queue waits. Variables of the type's documentation, not of the
+// user: a service that needs longer is broken.
+const (
+	requestTimeout = 5 * time.Second        // response.create to response.created
+	stallTimeout   = 10 * time.Second       // between two signs of life of a response
+	noAudioTimeout = 2 * time.Second        // end of the response to its first sound
+	cancelTimeout  = 3 * time.Second        // response.cancel to response.done
+	quietTime      = 300 * time.Millisecond // silence after response.done that ends its audio
+	// quietTimeAnnounced is used where the service announces the end of its
+	// audio, so that a pause between two sentences does not end it.
+	quietTimeAnnounced = 2 * time.Second
+	// graceTime covers audio that was overtaken by the event that ends it: the
+	// data channel and RTP are not ordered with each other, and the jitter
+	// buffer holds packets.
+	graceTime = jitterBound + 20*time.Millisecond
+)
+
+type actionKind int
+
+const (
+	actCreate      actionKind = iota // send response.create for seg
+	actCancel                        // send response.cancel for the response id
+	actClear                         // send output_audio_buffer.clear
+	actEnded                         // tell SpeechEnded(seg)
+	actFailed                        // tell SpeechFailed(seg, code)
+	actUnsolicited                   // count a response that nobody asked for
+	actMismatch                      // count a response that says something else
+)
+
+type action struct {
+	kind actionKind
+	seg  Segment
+	id   string // response, for actCancel
+	code string // for actFailed
+}
+
+// queued is a segment that was not asked for yet.
+type queued struct {
+	Segment
+	at       time.Time // when it was queued
+	repeated bool      // it was asked for before, and withdrawn unheard
+}
+
+// utterance is one response of the service, from its request (or its
+// response.created, when nobody asked) until no more audio of it can come.
+type utterance struct {
+	queued
+	solicited bool
+	id        string // of the response; empty until response.created
+	dropped   bool   // its audio is not delivered: cancelled, failed or unsolicited
+	started   bool   // its audio began
+	done      bool   // response.done came
+	released  bool   // output_audio_buffer.stopped, or .cleared after it was dropped
+
+	progress  time.Time // last sign of life, or when it became the head
+	droppedAt time.Time
+	doneAt    time.Time
+	releaseAt time.Time
+	lastSound time.Time // last packet of it that was not silent
+}
+
+type speech struct {
+	markers   bool // see dialect.markers
+	announced bool // the service sends output_audio_buffer events
+	echoes    bool // the service echoes metadata, so a response without is not ours
+	waiting   []queued
+	live      []*utterance
+	out       []action
+}
+
+// take returns what is to be done, in order.
+func (s *speech) take() []action {
+	out := s.out
+	s.out = nil
+	return out
+}
+
+func (s *speech) emit(a action) { s.out = append(s.out, a) }
+
+// speak queues a segment.
+func (s *speech) speak(seg Segment, now time.Time) {
+	s.waiting = append(s.waiting, queued{Segment: seg, at: now})
+	s.settle(now)
+}
+
+// cancel drops all segments of the generation and older ones, without a word
+// about them.
+func (s *speech) cancel(gen uint32, now time.Time) {
+	kept := s.waiting[:0]
+	for _, q := range s.waiting {
+		if q.ID.Gen > gen {
+			kept = append(kept, q)
+		}
+	}
+	s.waiting = kept
+	var hit []*utterance
+	for _, u := range s.live {
+		if u.solicited && !u.dropped && u.ID.Gen <= gen {
+			u.dropped, u.droppedAt = true, now
+			hit = append(hit, u)
+		}
+	}
+	s.silence(hit...)
+	s.settle(now)
+}
+
+// silence stops dropped responses at the service. Its buffer is cleared only
+// when nothing in it is to be heard.
+func (s *speech) silence(us ...*utterance) {
+	for _, u := range us {
+		if u.id != "" && !u.done {
+			s.emit(action{kind: actCancel, id: u.id})
+		}
+	}
+	if len(us) == 0 {
+		return
+	}
+	for _, u := range s.live {
+		if !u.dropped {
+			return
+		}
+	}
+	s.emit(action{kind: actClear})
+}
+
+// fail ends a segment that cannot be heard (any more).
+func (s *speech) fail(u *utterance, code string, now time.Time) {
+	u.dropped, u.droppedAt = true, now
+	s.emit(action{kind: actFailed, seg: u.Segment, code: code})
+	s.silence(u)
+}
+
+// created takes response.created. meta is the response's metadata.
+func (s *speech) created(id string, meta map[string]string, now time.Time) {
+	if s.find(id) != nil {
+		return
+	}
+	u := s.match(meta)
+	if u == nil {
+		s.unsolicited(id, now)
+		s.settle(now)
+		return
+	}
+	u.id, u.progress = id, now
+	if u.dropped {
+		s.silence(u)
+	}
+	s.settle(now)
+}
+
+// match finds the request that a new response answers: by metadata where the
+// service echoes it, else the oldest one.
+func (s *speech) match(meta map[string]string) *utterance {
+	seg, ok := segmentOf(meta)
+	s.echoes = s.echoes || ok
+	for _, u := range s.live {
+		if u.id == "" && (ok && u.ID == seg || !s.echoes) {
+			return u
+		}
+	}
+	return nil
+}
+
+// unsolicited takes in a response that nobody asked for: cancelled and never
+// heard. Segments whose audio did not begin could not be told from it any
+// more, so they are withdrawn and asked for again after it, once.
+func (s *speech) unsolicited(id string, now time.Time) {
+	s.emit(action{kind: actUnsolicited})
+	var again []queued
+	var hit []*utterance
+	place := len(s.live)
+	for i, u := range s.live {
+		if u.id == "" && i < place {
+			place = i
+		}
+		if u.solicited && !u.dropped && !u.started && !u.repeated {
+			u.dropped, u.droppedAt = true, now
+			hit = append(hit, u)
+			again = append(again, queued{Segment: u.Segment, at: now, repeated: true})
+		}
+	}
+	s.waiting = append(again, s.waiting...)
+	u := &utterance{id: id, dropped: true, droppedAt: now, progress: now}
+	s.live = append(s.live[:place], append([]*utterance{u}, s.live[place:]...)...)
+	s.silence(append(hit, u)...)
+}
+
+// done takes response.done. code is empty when the response was completed,
+// else why it was not.
+func (s *speech) done(id, code string, now time.Time) {
+	u := s.find(id)
+	if u == nil || u.done {
+		return
+	}
+	u.done, u.doneAt, u.progress = true, now, now
+	if code != "" && !u.dropped {
+		s.fail(u, code, now)
+	}
+	s.settle(now)
+}
+
+// announce takes output_audio_buffer.started.
+func (s *speech) announce() { s.announced = true }
+
+// stopped takes output_audio_buffer.stopped: the service has sent all audio of
+// the response. Some services leave the id out.
+func (s *speech) stopped(id string, now time.Time) {
+	s.announced = true
+	u := s.find(id)
+	if id == "" && len(s.live) > 0 {
+		u = s.live[0]
+	}
+	if u != nil && !u.released {
+		u.released, u.releaseAt = true, now
+	}
+	s.settle(now)
+}
+
+// cleared takes output_audio_buffer.cleared: nothing of what was dropped is in
+// the service's buffer any more.
+func (s *speech) cleared(now time.Time) {
+	s.announced = true
+	for _, u := range s.live {
+		if u.dropped && !u.released {
+			u.released, u.releaseAt = true, now
+		}
+	}
+	s.settle(now)
+}
+
+// refused takes an error event about a response.create.
+func (s *speech) refused(seg audio.SegmentID, code string, now time.Time) {
+	for i, u := range s.live {
+		if !u.solicited || u.ID != seg || u.id != "" {
+			continue
+		}
+		if !u.dropped {
+			s.emit(action{kind: actFailed, seg: u.Segment, code: code})
+		}
+		s.live = append(s.live[:i], s.live[i+1:]...)
+		break
+	}
+	s.settle(now)
+}
+
+// transcript compares what was said with what was to be read.
+func (s *speech) transcript(id, text string, now time.Time) {
+	u := s.find(id)
+	if u == nil {
+		return
+	}
+	u.progress = now
+	if u.dropped {
+		return
+	}
+	switch d := wordDistance(u.Text, text); {
+	case d > wildMismatch:
+		s.emit(action{kind: actMismatch, seg: u.Segment})
+		s.fail(u, SpeechMismatch, now)
+	case d > slightMismatch:
+		s.emit(action{kind: actMismatch, seg: u.Segment})
+	}
+	s.settle(now)
+}
+
+// audio takes one packet of decoded audio and says whose it is; ok is false
+// when nobody is to hear it. gap says that packets before it were lost.
+func (s *speech) audio(marker, gap, silent bool, now time.Time) (seg audio.SegmentID, ok bool) {
+	if len(s.live) == 0 {
+		return seg, false
+	}
+	if s.markers {
+		s.turnOver(marker, gap)
+	} else if h := s.live[0]; h.id != "" && !silent {
+		h.started = true // leading silence is not part of it
+	}
+	if len(s.live) == 0 || !s.live[0].started {
+		return seg, false
+	}
+	h := s.live[0]
+	if !silent {
+		h.lastSound, h.progress = now, now
+	}
+	return h.ID, !h.dropped
+}
+
+// turnOver begins the next response's audio at its marker, which ends that of
+// the one before. A marker with nothing asked for behind it is a pause of the
+// same response. A lost marker is made up for by the gap, when the audio
+// before it is known to have ended.
+func (s *speech) turnOver(marker, gap bool) {
+	h := s.live[0]
+	if !marker && (!gap || h.started && !h.released || h.dropped) {
+		return
+	}
+	if h.started && len(s.live) > 1 {
+		if !h.dropped {
+			s.emit(action{kind: actEnded, seg: h.Segment})
+		}
+		s.live = s.live[1:]
+		h = s.live[0]
+	}
+	h.started = true
+}
+
+func (s *speech) find(id string) *utterance {
+	for _, u := range s.live {
+		if u.id == id && id != "" {
+			return u
+		}
+	}
+	return nil
+}
+
+type verdict int
+
+const (
+	vanished verdict = iota // a dropped response sends nothing more
+	ended
+	soundless
+	stalled
+)
+
+// due says when the head's wait is over, and what then holds.
+func (s *speech) due(u *utterance) (time.Time, verdict) {
+	quiet := quietTime
+	if s.announced {
+		quiet = quietTimeAnnounced
+	}
+	switch {
+	case u.dropped && u.done && u.released:
+		return latest(u.releaseAt, u.doneAt, u.lastSound).Add(graceTime), vanished
+	case u.dropped && u.done:
+		return latest(u.droppedAt, u.lastSound, u.progress).Add(quietTime), vanished
+	case u.dropped:
+		return latest(u.droppedAt.Add(cancelTimeout), u.lastSound.Add(quietTime)), vanished
+	case u.id == "" && !u.started:
+		return u.progress.Add(requestTimeout), stalled
+	case !u.done:
+		return u.progress.Add(stallTimeout), stalled
+	case u.released && u.started:
+		return latest(u.releaseAt, u.lastSound).Add(graceTime), ended
+	case u.released:
+		return u.releaseAt.Add(graceTime), soundless
+	case u.started:
+		return latest(u.lastSound, u.progress).Add(quiet), ended
+	default:
+		return u.progress.Add(noAudioTimeout), soundless
+	}
+}
+
+// settle does what is due, and asks for the next segment when it may.
+func (s *speech) settle(now time.Time) {
+	for len(s.live) > 0 {
+		u := s.live[0]
+		at, what := s.due(u)
+		if now.Before(at) {
+			break
+		}
+		switch what {
+		case stalled:
+			s.fail(u, SpeechTimeout, now)
+			continue // it is awaited as a dropped one now
+		case soundless:
+			s.emit(action{kind: actFailed, seg: u.Segment, code: SpeechNoAudio})
+		case ended:
+			s.emit(action{kind: actEnded, seg: u.Segment})
+		case vanished:
+		}
+		s.live = s.live[1:]
+		if len(s.live) > 0 {
+			s.live[0].progress = latest(s.live[0].progress, now)
+		}
+	}
+	for len(s.waiting) > 0 && s.mayAsk() {
+		q := s.waiting[0]
+		s.waiting = s.waiting[1:]
+		s.live = append(s.live, &utterance{queued: q, solicited: true, progress: now})
+		s.emit(action{kind: actCreate, seg: q.Segment})
+	}
+	// A service that does not stop talking would block the queue for good.
+	for len(s.waiting) > 0 && s.blockedUntil().Before(now) {
+		s.emit(action{kind: actFailed, seg: s.waiting[0].Segment, code: SpeechTimeout})
+		s.waiting = s.waiting[1:]
+	}
+}
+
+// mayAsk reports whether the next segment may be asked for: when the service
+// is idle, or, with markers, as soon as it has made the audio of the one
+// before, so that synthesis overlaps playback. Not across generations: a
+// cancelled one clears the service's whole buffer.
+func (s *speech) mayAsk() bool {
+	if len(s.live) == 0 {
+		return true
+	}
+	for _, u := range s.live {
+		if u.dropped || !u.done || u.ID.Gen != s.waiting[0].ID.Gen {
+			return false
+		}
+	}
+	return s.markers
+}
+
+// blockedUntil is when the next segment has waited too long for dropped
+// responses to end. It is far away while one is being heard.
+func (s *speech) blockedUntil() time.Time {
+	if len(s.live) == 0 || !s.live[0].dropped {
+		return farAway
+	}
+	return latest(s.live[0].droppedAt, s.waiting[0].at).Add(stallTimeout)
+}
+
+var farAway = time.Unix(1<<40, 0)
+
+// deadline is when settle has something to do.
+func (s *speech) deadline() time.Time {
+	at := farAway
+	if len(s.live) > 0 {
+		at, _ = s.due(s.live[0])
+	}
+	if len(s.waiting) > 0 {
+		if b := s.blockedUntil(); b.Before(at) {
+			at = b.Add(time.Nanosecond)
+		}
+	}
+	return at
+}
+
+func latest(ts ...time.Time) (t time.Time) {
+	for _, x := range ts {
+		if x.After(t) {
+			t = x
+		}
+	}
+	return t
+}

@@ -1,0 +1,46 @@
+package realtime
+
+import (
+	"sync/atomic"
+	"time"
+)
+
+// Stats are the figures of one call.
+type Stats struct {
+	PacketsSent      uint64
+	PacketsDropped   uint64 // 20 ms packets of the microphone that the network did not take
+	PacketsReceived  uint64
+	PacketsLost      uint64        // never came, or too late
+	PacketsConcealed uint64        // of those, made up for
+	Jitter           time.Duration // interarrival jitter, RFC 3550
+	Unsolicited      uint64        // responses nobody asked for, cancelled
+	Mismatches       uint64        // segments that were read differently
+	Malformed        uint64        // events that could not be read
+	ServiceErrors    uint64        // error events
+	Connect          ConnectTimes
+}
+
+// ConnectTimes is where the time of the dial went.
+type ConnectTimes struct {
+	Key        time.Duration // credential and ephemeral key
+	Signalling time.Duration // offer to answer
+	ICE        time.Duration // answer to a working network path
+	Channel    time.Duration // DTLS and the data channel
+	Session    time.Duration // session.update to session.updated
+	Total      time.Duration
+}
+
+// counters are written by the loop and read by anyone.
+type counters struct {
+	received, lost, concealed atomic.Uint64
+	jitter                    atomic.Int64
+	unsolicited, mismatches   atomic.Uint64
+	malformed, serviceErrors  atomic.Uint64
+}
+
+func (c *counters) publish(d *downlink) {
+	c.received.Store(d.received)
+	c.lost.Store(d.lost)
+	c.concealed.Store(d.concealed)
+	c.jitter.Store(int64(d.jitterEst))
+}
