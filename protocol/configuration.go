@@ -1,0 +1,204 @@
+package protocol
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"maps"
+	"math"
+	"net"
+	"net/url"
+	"slices"
+	"strconv"
+	"strings"
+	"time"
+
+	"golang.org/x/text/language"
+)
+
+// DefaultSettings is every setting at its default.
+func DefaultSettings() Settings {
+	var s Settings
+	for _, row := range SettingsTable {
+		row.set(&s, row.Default)
+	}
+	return s
+}
+
+// ParseConfiguration reads settings over the defaults. See Apply.
+func ParseConfiguration(c Configuration) (Settings, []FieldError) {
+	return DefaultSettings().Apply(c)
+}
+
+// Apply changes the settings that c names; null sets the default. Each bad or
+// unknown agentvoice field is named in the errors, in the order of names, with
+// what is allowed; the good ones are applied all the same, so that the caller
+// chooses between refusing c and going on with what is good of it. Fields
+// outside agentvoice are ignored.
+func (s Settings) Apply(c Configuration) (Settings, []FieldError) {
+	flat := map[string]json.RawMessage{}
+	var fields []FieldError
+	for _, name := range slices.Sorted(maps.Keys(c)) {
+		if name+"." == Prefix || strings.HasPrefix(name, Prefix) {
+			fields = append(fields, flatten(flat, name, c[name])...)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(flat)) {
+		row, ok := settingNamed(name)
+		if !ok {
+			fields = append(fields, FieldError{Field: clip(name, 80), Problem: "is no setting"})
+			continue
+		}
+		value, problem := row.read(flat[name])
+		if problem != "" {
+			fields = append(fields, FieldError{Field: name, Problem: problem, Allowed: row.Allowed()})
+			continue
+		}
+		row.set(&s, value)
+	}
+	return s, append(fields, s.conflicts()...)
+}
+
+// Lookups are rare and the table is short.
+func settingNamed(name string) (Setting, bool) {
+	i := slices.IndexFunc(SettingsTable, func(row Setting) bool { return row.Name == name })
+	if i < 0 {
+		return Setting{}, false
+	}
+	return SettingsTable[i], true
+}
+
+// flatten puts the fields of nested objects into flat under their dotted names.
+// No setting is itself an object.
+func flatten(flat map[string]json.RawMessage, name string, raw json.RawMessage) []FieldError {
+	var object map[string]json.RawMessage
+	if bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) && json.Unmarshal(raw, &object) == nil {
+		var fields []FieldError
+		for _, key := range slices.Sorted(maps.Keys(object)) {
+			fields = append(fields, flatten(flat, name+"."+key, object[key])...)
+		}
+		return fields
+	}
+	if _, twice := flat[name]; twice {
+		return []FieldError{{Field: name, Problem: "is given twice", Allowed: "once, flat or nested"}}
+	}
+	flat[name] = raw
+	return nil
+}
+
+// Allowed says which values a setting takes.
+func (s Setting) Allowed() string {
+	number := func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
+	bounds := number(s.Min) + " to " + number(s.Max)
+	switch {
+	case len(s.Enum) > 0:
+		return strings.Join(s.Enum, ", ")
+	case s.Kind() == KindBoolean:
+		return "true, false"
+	case s.Kind() == KindNumber:
+		return bounds
+	case s.Kind() == KindInteger:
+		return "a whole number, " + bounds
+	case s.Kind() == KindMilliseconds:
+		return "whole milliseconds, " + bounds
+	default:
+		return "a string"
+	}
+}
+
+// read returns the value of a setting in the form of Default, or what is wrong
+// with it.
+func (s Setting) read(raw json.RawMessage) (value any, problem string) {
+	if err := json.Unmarshal(raw, &value); err != nil {
+		return nil, "is no JSON"
+	}
+	switch v := value.(type) {
+	case nil:
+		return s.Default, ""
+	case bool:
+		if s.Kind() == KindBoolean {
+			return v, ""
+		}
+	case string:
+		if s.Kind() != KindString {
+			break
+		}
+		if len(s.Enum) > 0 && !slices.Contains(s.Enum, v) {
+			return nil, fmt.Sprintf("is %q", clip(v, 32))
+		}
+		return v, ""
+	case float64:
+		switch kind := s.Kind(); {
+		case kind == KindString || kind == KindBoolean:
+			break
+		case v < s.Min || v > s.Max:
+			return nil, "is " + strconv.FormatFloat(v, 'g', -1, 64)
+		case kind != KindNumber && v != math.Trunc(v):
+			return nil, "is no whole number"
+		default:
+			return v, ""
+		}
+	}
+	return nil, "has the wrong type"
+}
+
+func (s Setting) set(settings *Settings, value any) {
+	switch field := s.field(settings).(type) {
+	case *string:
+		*field = value.(string)
+	case *Provider:
+		*field = Provider(value.(string))
+	case *bool:
+		*field = value.(bool)
+	case *int:
+		*field = int(value.(float64))
+	case *float64:
+		*field = value.(float64)
+	case *time.Duration:
+		*field = time.Duration(value.(float64)) * time.Millisecond
+	}
+}
+
+// conflicts names the settings that are bad together or whose form is more than
+// a type.
+func (s Settings) conflicts() []FieldError {
+	var fields []FieldError
+	needsEndpoint := s.Provider == ProviderAzure || s.Provider == ProviderLocalAI
+	switch {
+	case s.Endpoint == "" && needsEndpoint:
+		fields = append(fields, FieldError{Field: "agentvoice.endpoint", Problem: "is empty", Allowed: fmt.Sprintf("a URL, since the provider is %s", s.Provider)})
+	case s.Endpoint != "":
+		if problem, allowed := badEndpoint(s.Endpoint, s.Provider); problem != "" {
+			fields = append(fields, FieldError{Field: "agentvoice.endpoint", Problem: problem, Allowed: allowed})
+		}
+	}
+	if s.Deployment == "" && s.Provider == ProviderAzure {
+		fields = append(fields, FieldError{Field: "agentvoice.deployment", Problem: "is empty", Allowed: "the name of a deployment, since the provider is azure"})
+	}
+	if s.Locale != "" {
+		if _, err := language.Parse(s.Locale); err != nil {
+			fields = append(fields, FieldError{Field: "agentvoice.locale", Problem: "is no language tag", Allowed: "a BCP 47 tag such as de or ja-JP"})
+		}
+	}
+	return fields
+}
+
+// badEndpoint does not repeat the URL: it may hold a secret.
+func badEndpoint(endpoint string, provider Provider) (problem, allowed string) {
+	u, err := url.Parse(endpoint)
+	switch {
+	case err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http"):
+		return "is no URL", "an absolute https or http URL"
+	case u.User != nil:
+		return "holds a user name or password", "a URL without them; store the key as a secret"
+	case u.Scheme == "http" && (provider == ProviderOpenAI || provider == ProviderAzure) && !loopback(u.Hostname()):
+		return "would send the key unencrypted", "an https URL"
+	default:
+		return "", ""
+	}
+}
+
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || (ip != nil && ip.IsLoopback())
+}

@@ -1,0 +1,160 @@
+package protocol
+
+// MessageRole is who said a message of a prompt.
+type MessageRole string
+
+// The roles of a prompt.
+const (
+	MessageUser      MessageRole = "user"
+	MessageAssistant MessageRole = "assistant"
+	MessageTool      MessageRole = "tool"
+)
+
+// MessageRoles lists every role of a prompt.
+var MessageRoles = []MessageRole{MessageUser, MessageAssistant, MessageTool}
+
+// CopilotMessage is one entry of a prompt.
+type CopilotMessage struct {
+	Role    MessageRole `json:"role"`
+	Content string      `json:"content"`
+}
+
+// ToolSpec offers a tool to the assistant. InputSchema is a JSON Schema.
+type ToolSpec struct {
+	Name        string `json:"name"`
+	Description string `json:"description,omitempty"`
+	InputSchema Any    `json:"inputSchema,omitempty"`
+}
+
+// CopilotSendParams of copilot/send: one attempt at one answer to one utterance.
+// A retry has the same requestId and the next attempt (INT-005).
+type CopilotSendParams struct {
+	RequestID string               `json:"requestId"`
+	TurnID    string               `json:"turnId"`
+	Attempt   int                  `json:"attempt" jsonschema:"minimum=1"`
+	Messages  List[CopilotMessage] `json:"messages"` // oldest first
+	Tools     []ToolSpec           `json:"tools,omitempty"`
+	Model     string               `json:"model,omitempty"` // absent: the client's choice
+}
+
+// CopilotStatus is how an attempt ended.
+type CopilotStatus string
+
+// The statuses.
+const (
+	StatusCompleted CopilotStatus = "completed"
+	StatusFailed    CopilotStatus = "failed"
+	StatusCancelled CopilotStatus = "cancelled"
+)
+
+// CopilotStatuses lists every status.
+var CopilotStatuses = []CopilotStatus{StatusCompleted, StatusFailed, StatusCancelled}
+
+// CopilotSendResult ends an attempt, after its last copilot/delta.
+type CopilotSendResult struct {
+	Status CopilotStatus `json:"status"`
+	Error  *CopilotError `json:"error,omitempty"` // of a failed one
+}
+
+// CopilotError is 002's CopilotError. Code is one of the codes of this protocol
+// where the client can tell (copilotQuota, copilotBlocked and so on); any other
+// is taken for copilotFailed.
+type CopilotError struct {
+	Code         string `json:"code"`
+	Message      string `json:"message"` // for the user; never logged
+	Retryable    bool   `json:"retryable"`
+	RetryAfterMs int64  `json:"retryAfterMs,omitempty" jsonschema:"minimum=0"` // what the service asked for
+}
+
+// CopilotDeltaParams is the payload of copilot/delta: the next piece of an
+// answer. Seq counts from 0 in each attempt. No text is a sign of life.
+type CopilotDeltaParams struct {
+	RequestID string `json:"requestId"`
+	Seq       int64  `json:"seq" jsonschema:"minimum=0"`
+	Text      string `json:"text,omitempty"`
+}
+
+// CopilotToolCallParams is the payload of copilot/toolCall: the assistant wants
+// a tool.
+type CopilotToolCallParams struct {
+	RequestID string `json:"requestId"`
+	CallID    string `json:"callId"`
+	Name      string `json:"name"`
+	Input     Any    `json:"input"`
+}
+
+// InvokeToolParams of copilot/invokeTool: run an approved call, once.
+type InvokeToolParams struct {
+	CallID string `json:"callId"`
+	Name   string `json:"name"`
+	Input  Any    `json:"input"`
+}
+
+// InvokeToolResult is what a tool answered.
+type InvokeToolResult struct {
+	Content string `json:"content"`
+	IsError bool   `json:"isError,omitempty"`
+}
+
+// ApproveToolParams of copilot/approveTool: a click instead of a spoken yes or
+// no, for this one call.
+type ApproveToolParams struct {
+	CallID   string `json:"callId"`
+	Approved bool   `json:"approved"`
+}
+
+// ModelsResult of copilot/models.
+type ModelsResult struct {
+	Models   List[Model] `json:"models"`
+	Selected string      `json:"selected,omitempty"` // id; absent: the adapter's choice
+}
+
+// Model is a model of the assistant.
+type Model struct {
+	ID             string `json:"id"`
+	Name           string `json:"name"`
+	Vendor         string `json:"vendor,omitempty"`
+	Family         string `json:"family,omitempty"`
+	MaxInputTokens int    `json:"maxInputTokens,omitempty"`
+}
+
+// SelectModelParams of copilot/selectModel.
+type SelectModelParams struct {
+	ID string `json:"id"`
+}
+
+// CredentialKind is what sort of secret is asked for.
+type CredentialKind string
+
+// The kinds.
+const (
+	CredentialAPIKey      CredentialKind = "apiKey"
+	CredentialBearerToken CredentialKind = "bearerToken"
+)
+
+// CredentialKinds lists every kind.
+var CredentialKinds = []CredentialKind{CredentialAPIKey, CredentialBearerToken}
+
+// CredentialsParams of credentials/get.
+type CredentialsParams struct {
+	Provider Provider       `json:"provider"`
+	Kind     CredentialKind `json:"kind"`
+}
+
+// CredentialsResult is a secret: used, never stored or logged. A client without
+// one answers with the error credentialsMissing.
+type CredentialsResult struct {
+	Value     string    `json:"value"`
+	ExpiresAt Timestamp `json:"expiresAt,omitzero"`
+}
+
+// String hides the secret from logs.
+func (r CredentialsResult) String() string { return "[secret]" }
+
+// GoString hides the secret from logs.
+func (r CredentialsResult) GoString() string { return "[secret]" }
+
+// OpenExternalParams of window/openExternal.
+type OpenExternalParams struct {
+	URL string `json:"url" jsonschema:"format=uri"`
+}

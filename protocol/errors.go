@@ -1,0 +1,121 @@
+package protocol
+
+import (
+	"encoding/json"
+
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+// ErrorCode names a failure. The same names are used in error responses
+// (data.code), in agentvoice.error and in agentvoice.turn.
+type ErrorCode string
+
+// ErrorSpec is a row of Errors.
+type ErrorSpec struct {
+	Code      ErrorCode
+	Number    int64 // code of the JSON-RPC error
+	Retryable bool  // the same again may work
+
+	message, remediation, spoken words
+}
+
+// Message says what happened.
+func (e ErrorSpec) Message(l Locale) string { return e.message.in(l) }
+
+// Remediation says what to do about it. It never holds a secret (SEC-003).
+func (e ErrorSpec) Remediation(l Locale) string { return e.remediation.in(l) }
+
+// Spoken is what the assistant says aloud, or "" for failures that only a
+// program is told of.
+func (e ErrorSpec) Spoken(l Locale) string { return e.spoken.in(l) }
+
+// ErrorData is the data of every error response.
+type ErrorData struct {
+	Code        ErrorCode    `json:"code"`
+	Remediation string       `json:"remediation"`
+	Retryable   bool         `json:"retryable"`
+	Fields      []FieldError `json:"fields,omitempty"` // of invalidParams
+}
+
+// ErrorCodes lists every code, in the order of Errors.
+var ErrorCodes = func() []ErrorCode {
+	codes := make([]ErrorCode, len(Errors))
+	for i, e := range Errors {
+		codes[i] = e.Code
+	}
+	return codes
+}()
+
+var errorIndex = func() map[ErrorCode]*ErrorSpec {
+	m := make(map[ErrorCode]*ErrorSpec, len(Errors))
+	for i := range Errors {
+		m[Errors[i].Code] = &Errors[i]
+	}
+	return m
+}()
+
+// Spec is the row of a code. A code that has none gets that of internalError, so
+// that whatever goes wrong can be said.
+func (c ErrorCode) Spec() ErrorSpec {
+	if e, ok := errorIndex[c]; ok {
+		return *e
+	}
+	return *errorIndex[CodeInternalError]
+}
+
+// Known says whether c is a code of this protocol.
+func (c ErrorCode) Known() bool {
+	_, ok := errorIndex[c]
+	return ok
+}
+
+// NewError is the English NewError of Locale.
+func NewError(code ErrorCode, detail string) *jsonrpc2.Error { return English.NewError(code, detail) }
+
+// NewError makes an error response. Detail, which may be empty, says which
+// method, field or state it was about; it is English and holds no words of the
+// user, no secret and no path.
+func (l Locale) NewError(code ErrorCode, detail string) *jsonrpc2.Error {
+	return l.newError(code, detail, nil)
+}
+
+// InvalidParams makes the error response that names each bad field.
+func (l Locale) InvalidParams(fields []FieldError) *jsonrpc2.Error {
+	detail := ""
+	if len(fields) > 0 {
+		detail = fields[0].Error()
+	}
+	return l.newError(CodeInvalidParams, detail, fields)
+}
+
+func (l Locale) newError(code ErrorCode, detail string, fields []FieldError) *jsonrpc2.Error {
+	spec := code.Spec()
+	message := spec.Message(l)
+	if detail != "" {
+		message += " (" + detail + ")"
+	}
+	e := &jsonrpc2.Error{Code: spec.Number, Message: message}
+	e.SetError(ErrorData{
+		Code: spec.Code, Remediation: spec.Remediation(l), Retryable: spec.Retryable, Fields: fields,
+	})
+	return e
+}
+
+// NewErrorParams makes the payload of agentvoice.error.
+func (l Locale) NewErrorParams(code ErrorCode, turnID string) ErrorParams {
+	spec := code.Spec()
+	return ErrorParams{
+		Code: spec.Code, Message: spec.Message(l), Remediation: spec.Remediation(l),
+		Retryable: spec.Retryable, TurnID: turnID,
+	}
+}
+
+// DataOf reads the data of an error response of this protocol. ok is false for
+// an error that has none.
+func DataOf(e *jsonrpc2.Error) (data ErrorData, ok bool) {
+	if e == nil || e.Data == nil {
+		return ErrorData{}, false
+	}
+	err := json.Unmarshal(*e.Data, &data)
+	return data, err == nil && data.Code != ""
+}

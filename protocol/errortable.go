@@ -1,0 +1,266 @@
+package protocol
+
+// The error codes. Names and numbers are fixed: new ones go to the end.
+const (
+	// Standard codes of JSON-RPC and LSP.
+	CodeParseError       ErrorCode = "parseError"
+	CodeInvalidRequest   ErrorCode = "invalidRequest"
+	CodeMethodNotFound   ErrorCode = "methodNotFound"
+	CodeInvalidParams    ErrorCode = "invalidParams"
+	CodeInternalError    ErrorCode = "internalError"
+	CodeNotInitialized   ErrorCode = "notInitialized"
+	CodeRequestCancelled ErrorCode = "requestCancelled"
+
+	// The wire and the state of the conversation.
+	CodeConversationActive         ErrorCode = "conversationActive"
+	CodeNoConversation             ErrorCode = "noConversation"
+	CodeInvalidState               ErrorCode = "invalidState"
+	CodeUnsupportedProtocolVersion ErrorCode = "unsupportedProtocolVersion"
+	CodeShuttingDown               ErrorCode = "shuttingDown"
+	CodeClientGone                 ErrorCode = "clientGone"
+	CodeNothingToRetry             ErrorCode = "nothingToRetry"
+	CodeTextEmpty                  ErrorCode = "textEmpty"
+	CodeQueueFull                  ErrorCode = "queueFull"
+	CodeUtteranceLost              ErrorCode = "utteranceLost"
+	CodeStartTimeout               ErrorCode = "startTimeout"
+	CodeSuspendTimeout             ErrorCode = "suspendTimeout"
+	CodeBreakerOpen                ErrorCode = "breakerOpen"
+	CodeInvariantViolation         ErrorCode = "invariantViolation"
+
+	// The assistant.
+	CodeCopilotTimeout      ErrorCode = "copilotTimeout"
+	CodeCopilotStalled      ErrorCode = "copilotStalled"
+	CodeCopilotFailed       ErrorCode = "copilotFailed"
+	CodeCopilotNotInstalled ErrorCode = "copilotNotInstalled"
+	CodeCopilotNoConsent    ErrorCode = "copilotNoConsent"
+	CodeCopilotQuota        ErrorCode = "copilotQuota"
+	CodeCopilotUnavailable  ErrorCode = "copilotUnavailable"
+	CodeCopilotBlocked      ErrorCode = "copilotBlocked"
+	CodeCopilotEmpty        ErrorCode = "copilotEmpty"
+	CodeCopilotCancelled    ErrorCode = "copilotCancelled"
+
+	// The session and the connection.
+	CodeAuthentication     ErrorCode = "authentication"
+	CodeCredentialsMissing ErrorCode = "credentialsMissing"
+	CodeSessionFailed      ErrorCode = "sessionFailed"
+	CodeSessionExpired     ErrorCode = "sessionExpired"
+	CodeConnectionFailed   ErrorCode = "connectionFailed"
+	CodeConnectionLost     ErrorCode = "connectionLost"
+	CodeConnectTimeout     ErrorCode = "connectTimeout"
+	CodeRateLimited        ErrorCode = "rateLimited"
+	CodeProtocolError      ErrorCode = "protocolError"
+
+	// Devices, recognition and speech.
+	CodeDeviceUnavailable  ErrorCode = "deviceUnavailable"
+	CodeDeviceLost         ErrorCode = "deviceLost"
+	CodeMicrophoneDenied   ErrorCode = "microphoneDenied"
+	CodeAudioFailed        ErrorCode = "audioFailed"
+	CodeRecognitionFailed  ErrorCode = "recognitionFailed"
+	CodeRecognitionTimeout ErrorCode = "recognitionTimeout"
+	CodeSpeechFailed       ErrorCode = "speechFailed"
+	CodeSpeechMismatch     ErrorCode = "speechMismatch"
+	CodeEngineMissing      ErrorCode = "engineMissing"
+)
+
+// Errors is every error of the wire: code, number, whether the same again may
+// work, then what happened, what to do, and what is said aloud, each in English,
+// German and Japanese. Own numbers start at -32000 and leave out those that LSP
+// and vscode-jsonrpc use (-32001, -32002, and -32096 and below).
+var Errors = []ErrorSpec{
+	{CodeParseError, -32700, false,
+		words{"The message is not JSON.", "Die Nachricht ist kein JSON.", "メッセージが JSON ではありません。"},
+		words{"Send UTF-8 JSON whose length in bytes is that of Content-Length.", "Senden Sie UTF-8-JSON, dessen Länge in Bytes Content-Length entspricht.", "Content-Length と同じバイト数の UTF-8 の JSON を送ってください。"},
+		words{}},
+	{CodeInvalidRequest, -32600, false,
+		words{"The message is no request.", "Die Nachricht ist keine Anfrage.", "メッセージがリクエストではありません。"},
+		words{"Send one JSON-RPC 2.0 object of at most 16 MiB at a time, no batches.", "Senden Sie jeweils ein JSON-RPC-2.0-Objekt von höchstens 16 MiB, keine Stapel.", "16 MiB 以下の JSON-RPC 2.0 オブジェクトを一つずつ送ってください。バッチは使えません。"},
+		words{}},
+	{CodeMethodNotFound, -32601, false,
+		words{"There is no such method.", "Diese Methode gibt es nicht.", "そのメソッドはありません。"},
+		words{"Use a method of the protocol, or update the daemon.", "Verwenden Sie eine Methode des Protokolls oder aktualisieren Sie den Daemon.", "プロトコルにあるメソッドを使うか、デーモンを更新してください。"},
+		words{}},
+	{CodeInvalidParams, -32602, false,
+		words{"The params are not valid.", "Die Parameter sind ungültig.", "パラメーターが正しくありません。"},
+		words{"Correct the fields that are named and send the request again.", "Korrigieren Sie die genannten Felder und senden Sie die Anfrage noch einmal.", "示されたフィールドを直して、もう一度送ってください。"},
+		words{}},
+	{CodeInternalError, -32603, true,
+		words{"Something went wrong inside Agent Voice.", "In Agent Voice ist etwas schiefgegangen.", "Agent Voice の内部で問題が発生しました。"},
+		words{"Try again. If it happens again, report it with the diagnostics report.", "Versuchen Sie es noch einmal. Melden Sie es mit dem Diagnosebericht, wenn es wieder geschieht.", "もう一度お試しください。繰り返す場合は、診断レポートを添えて報告してください。"},
+		words{"Something went wrong on my side. Please try again.", "Bei mir ist etwas schiefgegangen. Bitte versuchen Sie es noch einmal.", "問題が発生しました。もう一度お試しください。"}},
+	{CodeNotInitialized, -32002, false,
+		words{"The daemon is not initialized.", "Der Daemon ist noch nicht initialisiert.", "デーモンが初期化されていません。"},
+		words{"Send initialize first and wait for its answer.", "Senden Sie zuerst initialize und warten Sie die Antwort ab.", "先に initialize を送り、応答を待ってください。"},
+		words{}},
+	{CodeRequestCancelled, -32800, true,
+		words{"The request was cancelled.", "Die Anfrage wurde abgebrochen.", "リクエストは取り消されました。"},
+		words{"Send it again if it is still wanted.", "Senden Sie sie noch einmal, falls sie noch gebraucht wird.", "まだ必要であれば、もう一度送ってください。"},
+		words{}},
+	{CodeConversationActive, -32000, false,
+		words{"A conversation is active already.", "Ein Gespräch läuft bereits.", "すでに会話中です。"},
+		words{"End the active conversation before you start another one.", "Beenden Sie das laufende Gespräch, bevor Sie ein neues beginnen.", "新しい会話を始める前に、現在の会話を終了してください。"},
+		words{"We are already talking.", "Wir sind schon im Gespräch.", "すでに会話中です。"}},
+	{CodeNoConversation, -32003, false,
+		words{"There is no conversation.", "Es gibt kein laufendes Gespräch.", "会話が始まっていません。"},
+		words{"Start a conversation first.", "Beginnen Sie zuerst ein Gespräch.", "先に会話を始めてください。"},
+		words{"We have not started yet.", "Wir haben noch nicht angefangen.", "まだ会話が始まっていません。"}},
+	{CodeInvalidState, -32004, true,
+		words{"This is not possible in the current state.", "Das ist im jetzigen Zustand nicht möglich.", "今の状態ではできません。"},
+		words{"Wait for the state that allows it, then try again.", "Warten Sie auf einen Zustand, der es erlaubt, und versuchen Sie es dann noch einmal.", "可能な状態になるまで待ってから、もう一度お試しください。"},
+		words{"I cannot do that right now.", "Das kann ich gerade nicht.", "今はできません。"}},
+	{CodeUnsupportedProtocolVersion, -32005, false,
+		words{"The versions of the editor extension and the daemon do not fit.", "Die Versionen von Editor-Erweiterung und Daemon passen nicht zusammen.", "エディター拡張機能とデーモンのバージョンが合いません。"},
+		words{"Update the one that is older.", "Aktualisieren Sie den älteren der beiden Teile.", "古いほうを更新してください。"},
+		words{}},
+	{CodeShuttingDown, -32006, false,
+		words{"The daemon is shutting down.", "Der Daemon wird gerade beendet.", "デーモンを終了しています。"},
+		words{"Start a new daemon.", "Starten Sie einen neuen Daemon.", "新しいデーモンを起動してください。"},
+		words{}},
+	{CodeClientGone, -32007, false,
+		words{"The editor window is gone.", "Das Editorfenster ist nicht mehr da.", "エディターのウィンドウがなくなりました。"},
+		words{"Open the editor again and start a new conversation.", "Öffnen Sie den Editor wieder und beginnen Sie ein neues Gespräch.", "エディターを開き直して、新しい会話を始めてください。"},
+		words{"I can no longer reach the editor, so I stop here.", "Ich erreiche den Editor nicht mehr und höre deshalb auf.", "エディターに接続できないため、終了します。"}},
+	{CodeNothingToRetry, -32008, false,
+		words{"There is nothing to try again.", "Es gibt nichts zu wiederholen.", "やり直すものがありません。"},
+		words{"Ask a question first.", "Stellen Sie zuerst eine Frage.", "先に質問してください。"},
+		words{"There is nothing to try again.", "Es gibt nichts zu wiederholen.", "やり直すものがありません。"}},
+	{CodeTextEmpty, -32009, false,
+		words{"The text has no words.", "Der Text enthält keine Wörter.", "テキストに言葉がありません。"},
+		words{"Send a text with at least one word.", "Senden Sie einen Text mit mindestens einem Wort.", "一つ以上の言葉を含むテキストを送ってください。"},
+		words{"There is nothing to read.", "Es gibt nichts vorzulesen.", "読み上げるものがありません。"}},
+	{CodeQueueFull, -32010, true,
+		words{"Too many questions are waiting.", "Es warten zu viele Fragen.", "待っている質問が多すぎます。"},
+		words{"Wait for an answer, or interrupt, then ask again.", "Warten Sie eine Antwort ab oder unterbrechen Sie, und fragen Sie dann noch einmal.", "回答を待つか中断してから、もう一度質問してください。"},
+		words{"One moment. I still have questions to answer.", "Einen Moment. Ich habe noch offene Fragen.", "少しお待ちください。まだ回答していない質問があります。"}},
+	{CodeUtteranceLost, -32011, true,
+		words{"What you said was lost.", "Ihre Äußerung ist verloren gegangen.", "発話が失われました。"},
+		words{"Say it again.", "Sagen Sie es noch einmal.", "もう一度言ってください。"},
+		words{"I lost what you said. Please say it again.", "Das ist mir verloren gegangen. Bitte sagen Sie es noch einmal.", "聞き逃しました。もう一度お願いします。"}},
+	{CodeStartTimeout, -32012, true,
+		words{"The conversation did not start in time.", "Das Gespräch ist nicht rechtzeitig zustande gekommen.", "時間内に会話を開始できませんでした。"},
+		words{"Start it again. If it happens again, run doctor.", "Starten Sie es noch einmal. Führen Sie doctor aus, wenn es wieder geschieht.", "もう一度開始してください。繰り返す場合は doctor を実行してください。"},
+		words{"I could not start in time. Please try again.", "Ich konnte nicht rechtzeitig anfangen. Bitte versuchen Sie es noch einmal.", "開始できませんでした。もう一度お試しください。"}},
+	{CodeSuspendTimeout, -32013, true,
+		words{"The conversation was paused for too long.", "Das Gespräch war zu lange angehalten.", "会話の一時停止が長すぎました。"},
+		words{"Start the conversation again.", "Beginnen Sie das Gespräch noch einmal.", "会話をもう一度始めてください。"},
+		words{"We were paused for too long. Please start again.", "Wir waren zu lange angehalten. Bitte beginnen Sie noch einmal.", "一時停止が長すぎました。もう一度始めてください。"}},
+	{CodeBreakerOpen, -32014, true,
+		words{"The conversation failed several times in a row.", "Das Gespräch ist mehrmals hintereinander gescheitert.", "会話が続けて失敗しました。"},
+		words{"Wait a minute, or start again now. Run doctor to find the cause.", "Warten Sie eine Minute oder beginnen Sie jetzt noch einmal. Mit doctor finden Sie die Ursache.", "1 分ほど待つか、もう一度開始してください。原因は doctor で調べられます。"},
+		words{"This keeps failing. I will pause for a moment.", "Das scheitert immer wieder. Ich mache eine kurze Pause.", "失敗が続いています。少し休みます。"}},
+	{CodeInvariantViolation, -32015, false,
+		words{"Agent Voice found itself in an impossible state and stopped.", "Agent Voice war in einem unmöglichen Zustand und hat angehalten.", "Agent Voice がありえない状態になったため、停止しました。"},
+		words{"Start a new conversation, and report this with the journal.", "Beginnen Sie ein neues Gespräch und melden Sie dies mit dem Journal.", "新しい会話を始め、ジャーナルを添えて報告してください。"},
+		words{"Something went wrong on my side, so I stopped. Please start again.", "Bei mir ist etwas schiefgegangen, ich habe angehalten. Bitte beginnen Sie noch einmal.", "問題が発生したため停止しました。もう一度始めてください。"}},
+	{CodeCopilotTimeout, -32016, true,
+		words{"Copilot did not answer in time.", "Copilot hat nicht rechtzeitig geantwortet.", "Copilot が時間内に応答しませんでした。"},
+		words{"Try again, or ask something shorter.", "Versuchen Sie es noch einmal oder stellen Sie eine kürzere Frage.", "もう一度試すか、短い質問にしてください。"},
+		words{"Copilot is taking too long. You can try again.", "Copilot braucht zu lange. Sie können es noch einmal versuchen.", "Copilot の応答に時間がかかっています。もう一度お試しください。"}},
+	{CodeCopilotStalled, -32017, true,
+		words{"Copilot stopped in the middle of its answer.", "Copilot hat mitten in der Antwort aufgehört.", "Copilot の回答が途中で止まりました。"},
+		words{"Ask again.", "Fragen Sie noch einmal.", "もう一度質問してください。"},
+		words{"The answer stopped halfway. You can try again.", "Die Antwort brach mittendrin ab. Sie können es noch einmal versuchen.", "回答が途中で止まりました。もう一度お試しください。"}},
+	{CodeCopilotFailed, -32018, true,
+		words{"Copilot could not answer.", "Copilot konnte nicht antworten.", "Copilot が回答できませんでした。"},
+		words{"Try again.", "Versuchen Sie es noch einmal.", "もう一度お試しください。"},
+		words{"Copilot could not answer. You can try again.", "Copilot konnte nicht antworten. Sie können es noch einmal versuchen.", "Copilot が回答できませんでした。もう一度お試しください。"}},
+	{CodeCopilotNotInstalled, -32019, false,
+		words{"GitHub Copilot is not installed in this editor.", "GitHub Copilot ist in diesem Editor nicht installiert.", "このエディターに GitHub Copilot がインストールされていません。"},
+		words{"Install GitHub Copilot and sign in.", "Installieren Sie GitHub Copilot und melden Sie sich an.", "GitHub Copilot をインストールしてサインインしてください。"},
+		words{"Copilot is not installed here.", "Copilot ist hier nicht installiert.", "Copilot がインストールされていません。"}},
+	{CodeCopilotNoConsent, -32020, false,
+		words{"Agent Voice may not use Copilot yet.", "Agent Voice darf Copilot noch nicht verwenden.", "Agent Voice はまだ Copilot の使用を許可されていません。"},
+		words{"Allow it in the editor's dialog, then ask again.", "Erlauben Sie es im Dialog des Editors und fragen Sie dann noch einmal.", "エディターのダイアログで許可してから、もう一度質問してください。"},
+		words{"I need your permission to use Copilot. Please look at the editor.", "Ich brauche Ihre Erlaubnis, Copilot zu verwenden. Bitte schauen Sie in den Editor.", "Copilot を使うには許可が必要です。エディターを確認してください。"}},
+	{CodeCopilotQuota, -32021, false,
+		words{"The Copilot quota is used up.", "Das Copilot-Kontingent ist aufgebraucht.", "Copilot の利用枠を使い切りました。"},
+		words{"Wait until it is renewed, select another model, or change the plan.", "Warten Sie, bis es erneuert wird, wählen Sie ein anderes Modell oder ändern Sie den Tarif.", "更新を待つか、別のモデルを選ぶか、プランを変更してください。"},
+		words{"The Copilot quota is used up for now.", "Das Copilot-Kontingent ist im Moment aufgebraucht.", "Copilot の利用枠を使い切りました。"}},
+	{CodeCopilotUnavailable, -32022, true,
+		words{"Copilot cannot be reached.", "Copilot ist nicht erreichbar.", "Copilot に接続できません。"},
+		words{"Check the network and the selected model, then try again.", "Prüfen Sie das Netzwerk und das gewählte Modell und versuchen Sie es dann noch einmal.", "ネットワークと選択中のモデルを確認して、もう一度お試しください。"},
+		words{"I cannot reach Copilot right now. You can try again.", "Ich erreiche Copilot gerade nicht. Sie können es noch einmal versuchen.", "今は Copilot に接続できません。もう一度お試しください。"}},
+	{CodeCopilotBlocked, -32023, false,
+		words{"Copilot declined to answer this.", "Copilot hat die Antwort darauf abgelehnt.", "Copilot がこの質問への回答を拒否しました。"},
+		words{"Ask in another way.", "Fragen Sie anders.", "別の聞き方でお試しください。"},
+		words{"Copilot did not want to answer that. Please ask in another way.", "Copilot wollte darauf nicht antworten. Bitte fragen Sie anders.", "その質問には回答できないようです。別の聞き方でお試しください。"}},
+	{CodeCopilotEmpty, -32024, true,
+		words{"Copilot gave an empty answer.", "Copilot hat eine leere Antwort gegeben.", "Copilot の回答が空でした。"},
+		words{"Ask again.", "Fragen Sie noch einmal.", "もう一度質問してください。"},
+		words{"I got an empty answer. You can try again.", "Die Antwort war leer. Sie können es noch einmal versuchen.", "回答が空でした。もう一度お試しください。"}},
+	{CodeCopilotCancelled, -32025, true,
+		words{"The request to Copilot was cancelled.", "Die Anfrage an Copilot wurde abgebrochen.", "Copilot へのリクエストは取り消されました。"},
+		words{"Ask again if you still want an answer.", "Fragen Sie noch einmal, wenn Sie noch eine Antwort möchten.", "回答が必要であれば、もう一度質問してください。"},
+		words{"That was cancelled.", "Das wurde abgebrochen.", "取り消されました。"}},
+	{CodeAuthentication, -32026, false,
+		words{"The service did not accept the credentials.", "Der Dienst hat die Zugangsdaten nicht angenommen.", "サービスに認証情報が受け付けられませんでした。"},
+		words{"Enter a valid key or sign in again, then start a new conversation.", "Geben Sie einen gültigen Schlüssel ein oder melden Sie sich neu an, und beginnen Sie dann ein neues Gespräch.", "有効なキーを入力するかサインインし直してから、新しい会話を始めてください。"},
+		words{"I could not sign in to the voice service. Please check the key in the settings.", "Ich konnte mich nicht beim Sprachdienst anmelden. Bitte prüfen Sie den Schlüssel in den Einstellungen.", "音声サービスにサインインできませんでした。設定のキーを確認してください。"}},
+	{CodeCredentialsMissing, -32027, false,
+		words{"There are no credentials for the service.", "Es gibt keine Zugangsdaten für den Dienst.", "サービスの認証情報がありません。"},
+		words{"Store a key for the provider, or set agentvoice.provider to local, which needs none.", "Hinterlegen Sie einen Schlüssel für den Anbieter oder setzen Sie agentvoice.provider auf local, das keinen braucht.", "プロバイダーのキーを保存するか、キーの要らない local を agentvoice.provider に設定してください。"},
+		words{"I have no key for the voice service yet.", "Ich habe noch keinen Schlüssel für den Sprachdienst.", "音声サービスのキーがまだありません。"}},
+	{CodeSessionFailed, -32028, true,
+		words{"The session with the voice service failed.", "Die Sitzung mit dem Sprachdienst ist gescheitert.", "音声サービスとのセッションが失敗しました。"},
+		words{"Start the conversation again.", "Beginnen Sie das Gespräch noch einmal.", "会話をもう一度始めてください。"},
+		words{"The voice service failed. Please start again.", "Der Sprachdienst ist ausgefallen. Bitte beginnen Sie noch einmal.", "音声サービスで問題が発生しました。もう一度始めてください。"}},
+	{CodeSessionExpired, -32029, true,
+		words{"The session with the voice service has expired.", "Die Sitzung mit dem Sprachdienst ist abgelaufen.", "音声サービスとのセッションの期限が切れました。"},
+		words{"Start the conversation again.", "Beginnen Sie das Gespräch noch einmal.", "会話をもう一度始めてください。"},
+		words{"Our session has expired. Please start again.", "Unsere Sitzung ist abgelaufen. Bitte beginnen Sie noch einmal.", "セッションの期限が切れました。もう一度始めてください。"}},
+	{CodeConnectionFailed, -32030, true,
+		words{"The voice service cannot be reached.", "Der Sprachdienst ist nicht erreichbar.", "音声サービスに接続できません。"},
+		words{"Check the network and agentvoice.endpoint, then start again.", "Prüfen Sie das Netzwerk und agentvoice.endpoint und beginnen Sie dann noch einmal.", "ネットワークと agentvoice.endpoint を確認して、もう一度始めてください。"},
+		words{"I cannot reach the voice service.", "Ich erreiche den Sprachdienst nicht.", "音声サービスに接続できません。"}},
+	{CodeConnectionLost, -32031, true,
+		words{"The connection to the voice service was lost.", "Die Verbindung zum Sprachdienst ist abgebrochen.", "音声サービスとの接続が切れました。"},
+		words{"Wait for it to come back; the conversation goes on by itself.", "Warten Sie, bis sie wieder da ist; das Gespräch geht von selbst weiter.", "接続が戻るまでお待ちください。会話は自動的に再開します。"},
+		words{"I lost the connection. One moment.", "Die Verbindung ist abgebrochen. Einen Moment.", "接続が切れました。少しお待ちください。"}},
+	{CodeConnectTimeout, -32032, true,
+		words{"The voice service did not connect in time.", "Der Sprachdienst hat sich nicht rechtzeitig verbunden.", "音声サービスに時間内に接続できませんでした。"},
+		words{"Check whether the network lets UDP through, then start again.", "Prüfen Sie, ob das Netzwerk UDP durchlässt, und beginnen Sie dann noch einmal.", "ネットワークで UDP が通るか確認して、もう一度始めてください。"},
+		words{"The connection takes too long. Please try again.", "Die Verbindung dauert zu lange. Bitte versuchen Sie es noch einmal.", "接続に時間がかかっています。もう一度お試しください。"}},
+	{CodeRateLimited, -32033, true,
+		words{"The service wants fewer requests.", "Der Dienst möchte weniger Anfragen.", "サービスへのリクエストが多すぎます。"},
+		words{"Wait a moment, then try again.", "Warten Sie einen Moment und versuchen Sie es dann noch einmal.", "少し待ってから、もう一度お試しください。"},
+		words{"The service is busy. Please wait a moment.", "Der Dienst ist ausgelastet. Bitte warten Sie einen Moment.", "サービスが混み合っています。少しお待ちください。"}},
+	{CodeProtocolError, -32034, false,
+		words{"The service answered in a way that Agent Voice does not understand.", "Der Dienst hat auf eine Weise geantwortet, die Agent Voice nicht versteht.", "サービスの応答を Agent Voice が理解できませんでした。"},
+		words{"Check agentvoice.provider and agentvoice.endpoint, or update Agent Voice.", "Prüfen Sie agentvoice.provider und agentvoice.endpoint, oder aktualisieren Sie Agent Voice.", "agentvoice.provider と agentvoice.endpoint を確認するか、Agent Voice を更新してください。"},
+		words{"I did not understand the voice service.", "Ich habe den Sprachdienst nicht verstanden.", "音声サービスの応答を理解できませんでした。"}},
+	{CodeDeviceUnavailable, -32035, true,
+		words{"The audio device cannot be opened.", "Das Audiogerät lässt sich nicht öffnen.", "オーディオデバイスを開けません。"},
+		words{"Plug it in, close other programs that use it, or select another one.", "Schließen Sie es an, beenden Sie andere Programme, die es verwenden, oder wählen Sie ein anderes.", "接続を確認し、使用中の他のプログラムを閉じるか、別のデバイスを選んでください。"},
+		words{"I cannot open the audio device.", "Ich kann das Audiogerät nicht öffnen.", "オーディオデバイスを開けません。"}},
+	{CodeDeviceLost, -32036, true,
+		words{"The audio device is gone.", "Das Audiogerät ist nicht mehr da.", "オーディオデバイスが切断されました。"},
+		words{"Plug it in again, or select another one; the conversation goes on by itself.", "Schließen Sie es wieder an oder wählen Sie ein anderes; das Gespräch geht von selbst weiter.", "接続し直すか、別のデバイスを選んでください。会話は自動的に再開します。"},
+		words{"The audio device was gone for a moment.", "Das Audiogerät war kurz nicht da.", "オーディオデバイスが一時的に切断されました。"}},
+	{CodeMicrophoneDenied, -32037, false,
+		words{"Agent Voice may not use the microphone.", "Agent Voice darf das Mikrofon nicht verwenden.", "Agent Voice はマイクの使用を許可されていません。"},
+		words{"Allow it in the privacy settings of the system, then start again.", "Erlauben Sie es in den Datenschutzeinstellungen des Systems und beginnen Sie dann noch einmal.", "システムのプライバシー設定で許可してから、もう一度始めてください。"},
+		words{"I am not allowed to use the microphone.", "Ich darf das Mikrofon nicht verwenden.", "マイクの使用が許可されていません。"}},
+	{CodeAudioFailed, -32038, true,
+		words{"The audio failed.", "Die Audioverarbeitung ist ausgefallen.", "オーディオで問題が発生しました。"},
+		words{"Start again. If it happens again, run doctor.", "Beginnen Sie noch einmal. Führen Sie doctor aus, wenn es wieder geschieht.", "もう一度始めてください。繰り返す場合は doctor を実行してください。"},
+		words{"There is a problem with the audio.", "Es gibt ein Problem mit dem Ton.", "音声に問題が発生しました。"}},
+	{CodeRecognitionFailed, -32039, true,
+		words{"The words were not recognised.", "Die Wörter wurden nicht erkannt.", "言葉を認識できませんでした。"},
+		words{"Say it again, closer to the microphone.", "Sagen Sie es noch einmal, näher am Mikrofon.", "マイクに近づいて、もう一度言ってください。"},
+		words{"I did not understand that. Please say it again.", "Das habe ich nicht verstanden. Bitte sagen Sie es noch einmal.", "聞き取れませんでした。もう一度お願いします。"}},
+	{CodeRecognitionTimeout, -32040, true,
+		words{"Recognising the words took too long.", "Das Erkennen der Wörter hat zu lange gedauert.", "言葉の認識に時間がかかりすぎました。"},
+		words{"Say it again.", "Sagen Sie es noch einmal.", "もう一度言ってください。"},
+		words{"I did not catch that. Please say it again.", "Das habe ich nicht mitbekommen. Bitte sagen Sie es noch einmal.", "聞き取れませんでした。もう一度お願いします。"}},
+	{CodeSpeechFailed, -32041, true,
+		words{"The answer could not be spoken.", "Die Antwort konnte nicht gesprochen werden.", "回答を読み上げられませんでした。"},
+		words{"Read the answer in the panel.", "Lesen Sie die Antwort im Panel.", "回答はパネルで読めます。"},
+		words{"I cannot say this aloud. Please read it in the panel.", "Das kann ich nicht vorlesen. Bitte lesen Sie es im Panel.", "読み上げられません。パネルで読んでください。"}},
+	{CodeSpeechMismatch, -32042, true,
+		words{"The voice said something else than the answer.", "Die Stimme hat etwas anderes gesagt als die Antwort.", "音声が回答と違うことを話しました。"},
+		words{"Nothing: the rest is read by another voice. The answer is in the panel.", "Nichts: Der Rest wird von einer anderen Stimme gelesen. Die Antwort steht im Panel.", "操作は要りません。続きは別の音声で読み上げます。回答はパネルにあります。"},
+		words{"I misread that. The text is in the panel.", "Da habe ich mich verlesen. Der Text steht im Panel.", "読み間違えました。内容はパネルにあります。"}},
+	{CodeEngineMissing, -32043, false,
+		words{"A speech engine or model is missing.", "Eine Sprach-Engine oder ein Modell fehlt.", "音声エンジンまたはモデルがありません。"},
+		words{"Run doctor: it names the package that brings it.", "Führen Sie doctor aus: Es nennt das Paket, das sie enthält.", "doctor を実行すると、必要なパッケージが分かります。"},
+		words{"A speech engine is missing on this machine.", "Auf diesem Rechner fehlt eine Sprach-Engine.", "このマシンに音声エンジンがありません。"}},
+}

@@ -1,0 +1,66 @@
+package protocol
+
+import "golang.org/x/text/language"
+
+// Locale is a language that the daemon speaks to the user in. The zero value is
+// English.
+type Locale string
+
+// The locales.
+const (
+	English  Locale = "en"
+	German   Locale = "de"
+	Japanese Locale = "ja"
+)
+
+// Locales lists every locale; the first one stands in for all that are missing.
+var Locales = []Locale{English, German, Japanese}
+
+var localeMatcher = language.NewMatcher([]language.Tag{language.English, language.German, language.Japanese})
+
+// MatchLocale chooses the Locale for a BCP 47 tag, such as the editor's
+// ("de-AT", "ja"). A tag that is empty, malformed or of another language is
+// English.
+func MatchLocale(tag string) Locale {
+	t, err := language.Parse(tag)
+	if err != nil {
+		return English
+	}
+	_, i, confidence := localeMatcher.Match(t)
+	if confidence == language.No {
+		return English
+	}
+	return Locales[i]
+}
+
+// words is a text in each Locale.
+type words struct{ en, de, ja string }
+
+func (w words) in(l Locale) string {
+	switch l {
+	case German:
+		return w.de
+	case Japanese:
+		return w.ja
+	default:
+		return w.en
+	}
+}
+
+// labels are the states as the panel shows them (002, GUD-003 and the UI
+// messaging contract). Processing and its substates are all "Thinking".
+var labels = map[State]words{
+	StateIdle:              {"○ Ready", "○ Bereit", "○ 準備完了"},
+	StatePreparing:         {"⋯ Preparing", "⋯ Wird vorbereitet", "⋯ 準備中"},
+	StateListening:         {"● Listening", "● Hört zu", "● 聞いています"},
+	StateProcessing:        {"⋯ Thinking", "⋯ Denkt nach", "⋯ 考えています"},
+	StateWaitingForCopilot: {"⋯ Waiting for Copilot", "⋯ Wartet auf Copilot", "⋯ Copilot を待っています"},
+	StateSpeaking:          {"● Speaking", "● Spricht", "● 話しています"},
+	StateInterrupted:       {"● Interrupted", "● Unterbrochen", "● 中断しました"},
+	StateSuspended:         {"⋯ Paused", "⋯ Angehalten", "⋯ 一時停止中"},
+	StateFaulted:           {"▲ Problem", "▲ Störung", "▲ 問題が発生しました"},
+	StateTerminating:       {"⋯ Ending", "⋯ Wird beendet", "⋯ 終了中"},
+}
+
+// Label is the localizedLabel of a state. The substates have their state's.
+func (l Locale) Label(s State) string { return labels[s].in(l) }

@@ -1,0 +1,157 @@
+package protocol
+
+// TurnEvent is what happened to a turn (002, TurnEvent).
+type TurnEvent string
+
+// The events.
+const (
+	TurnStarted     TurnEvent = "turn-started"
+	TurnCompleted   TurnEvent = "turn-completed"
+	TurnInterrupted TurnEvent = "turn-interrupted"
+)
+
+// TurnEvents lists every event.
+var TurnEvents = []TurnEvent{TurnStarted, TurnCompleted, TurnInterrupted}
+
+// TurnOutcome is how a turn ended.
+type TurnOutcome string
+
+// The outcomes. Dropped is by the user's own word.
+const (
+	OutcomeAnswered    TurnOutcome = "answered"
+	OutcomeFailed      TurnOutcome = "failed"
+	OutcomeDropped     TurnOutcome = "dropped"
+	OutcomeInterrupted TurnOutcome = "interrupted"
+)
+
+// TurnOutcomes lists every outcome.
+var TurnOutcomes = []TurnOutcome{OutcomeAnswered, OutcomeFailed, OutcomeDropped, OutcomeInterrupted}
+
+// TurnParams is the payload of agentvoice.turn. DurationMs and Outcome are
+// absent in turn-started; Confidence is absent where nothing recognised speech.
+type TurnParams struct {
+	Event             TurnEvent   `json:"event"`
+	TurnID            string      `json:"turnId"`
+	Role              Role        `json:"role"` // whose half began or ended
+	DurationMs        *int64      `json:"durationMs,omitempty" jsonschema:"minimum=0"`
+	Confidence        *float64    `json:"confidence,omitempty" jsonschema:"minimum=0,maximum=1"`
+	Outcome           TurnOutcome `json:"outcome,omitempty"`
+	Code              ErrorCode   `json:"code,omitempty"` // why it failed
+	CopilotRequestID  string      `json:"copilotRequestId,omitempty"`
+	InterruptionCount int         `json:"interruptionCount,omitempty"`
+	Timestamp         Timestamp   `json:"timestamp"`
+}
+
+// Severity of a notification.
+type Severity string
+
+// The severities.
+const (
+	SeverityInfo    Severity = "info"
+	SeverityWarning Severity = "warning"
+	SeverityError   Severity = "error"
+)
+
+// Severities lists every severity.
+var Severities = []Severity{SeverityInfo, SeverityWarning, SeverityError}
+
+// NotificationKind says what a notification is about, for clients that do more
+// than show it.
+type NotificationKind string
+
+// The kinds. A message is only shown. Resync says that the client fell behind,
+// was spared the notifications in between, and goes on from the snapshot.
+const (
+	NotificationMessage      NotificationKind = "message"
+	NotificationModelLoading NotificationKind = "modelLoading"
+	NotificationResync       NotificationKind = "resync"
+)
+
+// NotificationKinds lists every kind.
+var NotificationKinds = []NotificationKind{NotificationMessage, NotificationModelLoading, NotificationResync}
+
+// NotificationParams is the payload of agentvoice.notification: words for the
+// user, in the locale of initialize.
+type NotificationParams struct {
+	Message  string           `json:"message"`
+	Severity Severity         `json:"severity"`
+	Kind     NotificationKind `json:"kind"`
+	Code     ErrorCode        `json:"code,omitempty"`                                      // of the failure that it explains
+	Progress *float64         `json:"progress,omitempty" jsonschema:"minimum=0,maximum=1"` // of modelLoading
+	TurnID   string           `json:"turnId,omitempty"`
+	Snapshot *Snapshot        `json:"snapshot,omitempty"` // of resync
+}
+
+// TranscriptParams is the payload of agentvoice.transcript: the words of one
+// half of a turn so far. A later one replaces it; a final one is the last.
+type TranscriptParams struct {
+	TurnID string `json:"turnId"`
+	Role   Role   `json:"role"`
+	Text   string `json:"text"`
+	Final  bool   `json:"final"`
+	Seq    int64  `json:"seq"`
+}
+
+// CaptionParams is the payload of agentvoice.caption: the segment that is being
+// spoken. HeardChars counts the characters of Text that were heard for certain.
+type CaptionParams struct {
+	TurnID     string `json:"turnId"`
+	Text       string `json:"text"`
+	HeardChars int    `json:"heardChars"`
+}
+
+// ToolStatus is how far a tool call has come.
+type ToolStatus string
+
+// The statuses. The last three are terminal.
+const (
+	ToolRequested ToolStatus = "requested"
+	ToolWaiting   ToolStatus = "waitingForApproval"
+	ToolRunning   ToolStatus = "running"
+	ToolCompleted ToolStatus = "completed"
+	ToolFailed    ToolStatus = "failed"
+	ToolRejected  ToolStatus = "rejected"
+)
+
+// ToolStatuses lists every status.
+var ToolStatuses = []ToolStatus{ToolRequested, ToolWaiting, ToolRunning, ToolCompleted, ToolFailed, ToolRejected}
+
+// ToolParams is the payload of agentvoice.tool.
+type ToolParams struct {
+	CallID    string     `json:"callId"`
+	TurnID    string     `json:"turnId"`
+	RequestID string     `json:"requestId"`
+	Name      string     `json:"name"`
+	Status    ToolStatus `json:"status"`
+	Question  string     `json:"question,omitempty"` // that awaits an answer, as it was spoken
+}
+
+// SessionParams is the payload of agentvoice.session.
+type SessionParams struct {
+	State         SessionState `json:"state"`
+	PreviousState SessionState `json:"previousState"`
+	ID            string       `json:"id,omitempty"`
+	Provider      Provider     `json:"provider"`
+	ExpiresAt     Timestamp    `json:"expiresAt,omitzero"`
+	Renewing      bool         `json:"renewing,omitempty"`
+	Code          ErrorCode    `json:"code,omitempty"` // of the state error
+}
+
+// LevelParams is the payload of agentvoice.level, sent at most 20 times a
+// second: the root mean square of both voices since the last one, as a share of
+// full scale.
+type LevelParams struct {
+	Input  float64 `json:"input" jsonschema:"minimum=0,maximum=1"`
+	Output float64 `json:"output" jsonschema:"minimum=0,maximum=1"`
+}
+
+// ErrorParams is the payload of agentvoice.error: a failure that no request is
+// there to be answered with. Message and Remediation are in the locale of
+// initialize and hold no secret (SEC-003).
+type ErrorParams struct {
+	Code        ErrorCode `json:"code"`
+	Message     string    `json:"message"`
+	Remediation string    `json:"remediation"`
+	Retryable   bool      `json:"retryable"`
+	TurnID      string    `json:"turnId,omitempty"`
+}

@@ -1,0 +1,114 @@
+package protocol
+
+// Device is an audio device.
+type Device struct {
+	ID         string `json:"id"` // for audio/select and the settings
+	Name       string `json:"name"`
+	Default    bool   `json:"isDefault"`
+	Selected   bool   `json:"isSelected"`
+	Channels   int    `json:"channels"`
+	SampleRate int    `json:"sampleRate"` // hertz
+}
+
+// DevicesResult of audio/devices.
+type DevicesResult struct {
+	Inputs  List[Device] `json:"inputs"`
+	Outputs List[Device] `json:"outputs"`
+}
+
+// SelectDeviceParams of audio/select: ids or names; one that is absent stays.
+type SelectDeviceParams struct {
+	Input  string `json:"input,omitempty"`
+	Output string `json:"output,omitempty"`
+}
+
+// MuteParams of audio/mute: the microphone.
+type MuteParams struct {
+	Muted bool `json:"muted"`
+}
+
+// Report of diagnostics/report. It holds no words, secrets or paths (SEC-001).
+type Report struct {
+	ServerInfo      ServerInfo          `json:"serverInfo"`
+	ProtocolVersion string              `json:"protocolVersion"`
+	Platform        string              `json:"platform"` // operating system and architecture: linux/amd64
+	UptimeMs        int64               `json:"uptimeMs"`
+	Provider        Provider            `json:"provider"`
+	State           State               `json:"state"`
+	Session         SessionState        `json:"session"`
+	Connection      Connection          `json:"connection"`
+	Queued          int                 `json:"queued"`
+	Counters        map[string]int64    `json:"counters,omitempty"`
+	Latencies       map[string]Latency  `json:"latencies,omitempty"`
+	LastErrors      List[ReportedError] `json:"lastErrors"` // newest last
+}
+
+// Latency is a distribution of times in milliseconds.
+type Latency struct {
+	Count int64   `json:"count"`
+	P50   float64 `json:"p50"`
+	P95   float64 `json:"p95"`
+	Max   float64 `json:"max"`
+}
+
+// ReportedError is a failure that was met.
+type ReportedError struct {
+	Code      ErrorCode `json:"code"`
+	Timestamp Timestamp `json:"timestamp"`
+}
+
+// JournalContent says how much a journal holds.
+type JournalContent string
+
+// The contents.
+const (
+	JournalRedacted JournalContent = "redacted"
+	JournalFull     JournalContent = "full"
+)
+
+// JournalContents lists every content.
+var JournalContents = []JournalContent{JournalRedacted, JournalFull}
+
+// JournalParams of diagnostics/journal.
+type JournalParams struct {
+	Content JournalContent `json:"content"`
+}
+
+// JournalResult says where the journal was written.
+type JournalResult struct {
+	Path string `json:"path"`
+}
+
+// SessionsResult of session/list, newest first.
+type SessionsResult struct {
+	Sessions List[SessionSummary] `json:"sessions"`
+}
+
+// SessionSummary is a session, past or live.
+type SessionSummary struct {
+	ID        string       `json:"id"`
+	Provider  Provider     `json:"provider"`
+	State     SessionState `json:"state"`
+	StartedAt Timestamp    `json:"startedAt"`
+	EndedAt   Timestamp    `json:"endedAt,omitzero"`
+	Turns     int          `json:"turns"`
+}
+
+// UsageResult of usage/summary: what was used since a time. Cost is absent where
+// no price is known.
+type UsageResult struct {
+	Since        Timestamp `json:"since"`
+	Sessions     int       `json:"sessions"`
+	Turns        int       `json:"turns"`
+	AudioInMs    int64     `json:"audioInMs"`
+	AudioOutMs   int64     `json:"audioOutMs"`
+	InputTokens  int64     `json:"inputTokens"`
+	OutputTokens int64     `json:"outputTokens"`
+	Cost         *Cost     `json:"cost,omitempty"`
+}
+
+// Cost is an amount of money.
+type Cost struct {
+	Amount   float64 `json:"amount"`
+	Currency string  `json:"currency"` // ISO 4217
+}

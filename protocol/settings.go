@@ -1,0 +1,307 @@
+package protocol
+
+import (
+	"encoding/json"
+	"time"
+)
+
+// Prefix begins the name of every setting.
+const Prefix = "agentvoice."
+
+// Configuration is settings by name, as a client sends them: flat
+// ("agentvoice.copilot.timeoutMs": 8000) or nested ("agentvoice": {"copilot":
+// {"timeoutMs": 8000}}). Fields outside agentvoice are ignored.
+type Configuration map[string]json.RawMessage
+
+// Settings is every setting with its type. It is a value: a copy can be kept as
+// the configuration that something began with. Strings of closed lists hold
+// values of the list; Setting.Enum has them.
+type Settings struct {
+	Provider   Provider
+	Endpoint   string // base URL; "" for the provider's own
+	Deployment string // Azure
+	Model      string // realtime model; "" for the provider's default
+	Locale     string // BCP 47; "" for that of initialize
+
+	Voice         VoiceSettings
+	Audio         AudioSettings
+	TurnDetection TurnDetectionSettings
+	Interruption  InterruptionSettings
+	Copilot       CopilotSettings
+	Conversation  ConversationSettings
+	Suspend       SuspendSettings
+	Fault         FaultSettings
+	Speech        SpeechSettings
+	Cues          CueSettings
+	Privacy       PrivacySettings
+}
+
+// The groups of Settings.
+type (
+	// VoiceSettings is the voice of the assistant.
+	VoiceSettings struct {
+		Name string  // "" for the provider's default
+		Rate float64 // 1 is normal
+	}
+	// AudioSettings names devices; "default" is the system's.
+	AudioSettings struct {
+		InputDevice  string
+		OutputDevice string
+	}
+	// TurnDetectionSettings says when the user's turn is over.
+	TurnDetectionSettings struct {
+		Mode          string
+		Threshold     float64 // probability of speech
+		Silence       time.Duration
+		PrefixPadding time.Duration
+		Eagerness     string
+	}
+	// InterruptionSettings says what interrupts the assistant.
+	InterruptionSettings struct {
+		Profile string
+		Confirm time.Duration
+	}
+	// CopilotSettings is how long to wait for the assistant.
+	CopilotSettings struct {
+		Timeout    time.Duration // to the first sign of life, retries included
+		Stall      time.Duration // between two signs of life
+		MaxRetries int
+		Model      string // "" for the adapter's choice
+	}
+	// ConversationSettings is the frame of a conversation.
+	ConversationSettings struct {
+		StartTimeout time.Duration
+	}
+	// SuspendSettings is how long a pause may be.
+	SuspendSettings struct {
+		Max time.Duration
+	}
+	// FaultSettings is how often a conversation recovers.
+	FaultSettings struct {
+		MaxRetries int
+	}
+	// SpeechSettings is how an answer is put into spoken words.
+	SpeechSettings struct {
+		ReadCode string
+	}
+	// CueSettings is the short tones.
+	CueSettings struct {
+		Enabled bool
+		Volume  float64 // share of full scale
+	}
+	// PrivacySettings is what may be kept.
+	PrivacySettings struct {
+		Persist bool
+		Journal string
+	}
+)
+
+// Provider is a realtime service.
+type Provider string
+
+// The providers.
+const (
+	ProviderLocal   Provider = "local"
+	ProviderOpenAI  Provider = "openai"
+	ProviderAzure   Provider = "azure"
+	ProviderLocalAI Provider = "localai"
+)
+
+// Providers lists every provider.
+var Providers = []Provider{ProviderLocal, ProviderOpenAI, ProviderAzure, ProviderLocalAI}
+
+// The values of turnDetection.mode.
+const (
+	TurnAutomatic  = "automatic"
+	TurnPatient    = "patient"
+	TurnServer     = "server"
+	TurnPhrase     = "phrase"
+	TurnPushToTalk = "pushToTalk"
+)
+
+// The values of turnDetection.eagerness.
+const (
+	EagernessAuto   = "auto"
+	EagernessLow    = "low"
+	EagernessMedium = "medium"
+	EagernessHigh   = "high"
+)
+
+// The values of interruption.profile.
+const (
+	ProfileDefault   = "default"
+	ProfileAssertive = "assertive"
+	ProfileCautious  = "cautious"
+	ProfileOff       = "off"
+)
+
+// The values of privacy.journal.
+const (
+	PrivacyJournalOff      = "off"
+	PrivacyJournalRedacted = "redacted"
+	PrivacyJournalFull     = "full"
+)
+
+// The values of speech.readCode.
+const (
+	ReadCodeName = "name"
+	ReadCodeSkip = "skip"
+	ReadCodeFull = "full"
+)
+
+// Kind is the type of a setting on the wire.
+type Kind string
+
+// The kinds. Milliseconds are whole numbers.
+const (
+	KindString       Kind = "string"
+	KindBoolean      Kind = "boolean"
+	KindInteger      Kind = "integer"
+	KindNumber       Kind = "number"
+	KindMilliseconds Kind = "milliseconds"
+)
+
+// Scope says where an editor takes a setting from. What decides who hears the
+// user and what is kept is the user's alone: a workspace that was only opened
+// cannot set it.
+type Scope string
+
+// The scopes, as VS Code names them.
+const (
+	ScopeApplication Scope = "application" // the user's settings only
+	ScopeMachine     Scope = "machine"     // the user's settings on this machine only
+	ScopeWindow      Scope = "window"      // also those of a workspace
+)
+
+// Setting is a row of SettingsTable.
+type Setting struct {
+	Name     string
+	Default  any      // string, bool or float64; milliseconds are float64
+	Enum     []string // closed list of strings
+	Min, Max float64  // of numbers
+	Scope    Scope
+	Restart  bool   // takes effect with the next conversation, else with the next turn
+	Meaning  string // English
+	field    func(*Settings) any
+}
+
+// Kind is the type of s on the wire, which is that of its field.
+func (s Setting) Kind() Kind {
+	switch s.field(new(Settings)).(type) {
+	case *bool:
+		return KindBoolean
+	case *int:
+		return KindInteger
+	case *float64:
+		return KindNumber
+	case *time.Duration:
+		return KindMilliseconds
+	default:
+		return KindString
+	}
+}
+
+// SettingsTable is every setting: the one place that the checks, the settings
+// page of the editor and the reference are made from.
+var SettingsTable = []Setting{
+	{Name: "agentvoice.provider", Default: "local", Enum: enum(Providers).Values, Scope: ScopeApplication, Restart: true,
+		Meaning: "The service that hears and speaks. `local` runs on this machine and needs no key and no network.",
+		field:   func(s *Settings) any { return &s.Provider }},
+	{Name: "agentvoice.endpoint", Default: "", Scope: ScopeApplication, Restart: true,
+		Meaning: "Base URL of the service. Required for `azure` and `localai`; empty for the provider's own. Has to be `https` for `openai` and `azure`, except on this machine.",
+		field:   func(s *Settings) any { return &s.Endpoint }},
+	{Name: "agentvoice.deployment", Default: "", Scope: ScopeApplication, Restart: true,
+		Meaning: "Name of the deployment. Required for `azure`, not used by others.",
+		field:   func(s *Settings) any { return &s.Deployment }},
+	{Name: "agentvoice.model", Default: "", Scope: ScopeApplication, Restart: true,
+		Meaning: "Realtime model; empty for the provider's default.",
+		field:   func(s *Settings) any { return &s.Model }},
+	{Name: "agentvoice.locale", Default: "", Scope: ScopeWindow,
+		Meaning: "Language of labels, messages and spoken explanations, as a BCP 47 tag such as `de` or `ja-JP`; empty for the editor's.",
+		field:   func(s *Settings) any { return &s.Locale }},
+
+	{Name: "agentvoice.voice.name", Default: "", Scope: ScopeWindow, Restart: true,
+		Meaning: "Voice of the assistant; empty for the provider's default.",
+		field:   func(s *Settings) any { return &s.Voice.Name }},
+	{Name: "agentvoice.voice.rate", Default: 1.0, Min: 0.5, Max: 2, Scope: ScopeWindow,
+		Meaning: "Speed of the voice; 1 is normal.",
+		field:   func(s *Settings) any { return &s.Voice.Rate }},
+	{Name: "agentvoice.audio.inputDevice", Default: "default", Scope: ScopeMachine,
+		Meaning: "Microphone: `default`, or a device's name or id.",
+		field:   func(s *Settings) any { return &s.Audio.InputDevice }},
+	{Name: "agentvoice.audio.outputDevice", Default: "default", Scope: ScopeMachine,
+		Meaning: "Loudspeaker: `default`, or a device's name or id.",
+		field:   func(s *Settings) any { return &s.Audio.OutputDevice }},
+
+	{Name: "agentvoice.turnDetection.mode", Default: TurnAutomatic,
+		Enum:  []string{TurnAutomatic, TurnPatient, TurnServer, TurnPhrase, TurnPushToTalk},
+		Scope: ScopeWindow, Restart: true,
+		Meaning: "When your turn is over: `automatic` by what you said, `patient` the same but slower, `server` by silence alone, `phrase` when you say so, `pushToTalk` when you release the key.",
+		field:   func(s *Settings) any { return &s.TurnDetection.Mode }},
+	{Name: "agentvoice.turnDetection.threshold", Default: 0.5, Min: 0, Max: 1, Scope: ScopeWindow,
+		Meaning: "How sure the detector has to be that it hears speech. Higher needs a louder voice and is less misled by noise.",
+		field:   func(s *Settings) any { return &s.TurnDetection.Threshold }},
+	{Name: "agentvoice.turnDetection.silenceMs", Default: 500.0, Min: 100, Max: 5000, Scope: ScopeWindow,
+		Meaning: "Silence that ends an utterance.",
+		field:   func(s *Settings) any { return &s.TurnDetection.Silence }},
+	{Name: "agentvoice.turnDetection.prefixPaddingMs", Default: 300.0, Min: 0, Max: 2000, Scope: ScopeWindow,
+		Meaning: "Audio before the start of speech that is recognised with it.",
+		field:   func(s *Settings) any { return &s.TurnDetection.PrefixPadding }},
+	{Name: "agentvoice.turnDetection.eagerness", Default: EagernessAuto,
+		Enum:    []string{EagernessAuto, EagernessLow, EagernessMedium, EagernessHigh},
+		Scope:   ScopeWindow,
+		Meaning: "How soon `automatic` takes your turn for finished.",
+		field:   func(s *Settings) any { return &s.TurnDetection.Eagerness }},
+
+	{Name: "agentvoice.interruption.profile", Default: ProfileDefault,
+		Enum:    []string{ProfileDefault, ProfileAssertive, ProfileCautious, ProfileOff},
+		Scope:   ScopeWindow,
+		Meaning: "How easily your voice interrupts the assistant: `assertive` at once, `cautious` only with clear words, `off` never.",
+		field:   func(s *Settings) any { return &s.Interruption.Profile }},
+	{Name: "agentvoice.interruption.confirmMs", Default: 250.0, Min: 0, Max: 400, Scope: ScopeWindow,
+		Meaning: "Speech that is shorter, such as a cough, only pauses the assistant.",
+		field:   func(s *Settings) any { return &s.Interruption.Confirm }},
+
+	{Name: "agentvoice.copilot.timeoutMs", Default: 8000.0, Min: 500, Max: 120000, Scope: ScopeWindow,
+		Meaning: "How long to wait for the first sign of an answer, retries included.",
+		field:   func(s *Settings) any { return &s.Copilot.Timeout }},
+	{Name: "agentvoice.copilot.stallMs", Default: 15000.0, Min: 500, Max: 120000, Scope: ScopeWindow,
+		Meaning: "How long an answer may pause before it is given up.",
+		field:   func(s *Settings) any { return &s.Copilot.Stall }},
+	{Name: "agentvoice.copilot.maxRetries", Default: 2.0, Min: 0, Max: 5, Scope: ScopeWindow,
+		Meaning: "How often a failed request is tried again within the time-out.",
+		field:   func(s *Settings) any { return &s.Copilot.MaxRetries }},
+	{Name: "agentvoice.copilot.model", Default: "", Scope: ScopeWindow,
+		Meaning: "Id of the assistant's model; empty for the editor's choice.",
+		field:   func(s *Settings) any { return &s.Copilot.Model }},
+
+	{Name: "agentvoice.conversation.startTimeoutMs", Default: 10000.0, Min: 500, Max: 120000, Scope: ScopeWindow,
+		Meaning: "How long a conversation may take to start.",
+		field:   func(s *Settings) any { return &s.Conversation.StartTimeout }},
+	{Name: "agentvoice.suspend.maxMs", Default: 60000.0, Min: 1000, Max: 3600000, Scope: ScopeWindow,
+		Meaning: "How long a conversation may be paused before it is given up.",
+		field:   func(s *Settings) any { return &s.Suspend.Max }},
+	{Name: "agentvoice.fault.maxRetries", Default: 4.0, Min: 0, Max: 10, Scope: ScopeWindow,
+		Meaning: "How often a conversation recovers by itself before it is ended.",
+		field:   func(s *Settings) any { return &s.Fault.MaxRetries }},
+
+	{Name: "agentvoice.speech.readCode", Default: ReadCodeName,
+		Enum: []string{ReadCodeName, ReadCodeSkip, ReadCodeFull}, Scope: ScopeWindow,
+		Meaning: "Code in an answer: `name` says what it is and shows it, `skip` only shows it, `full` reads it aloud.",
+		field:   func(s *Settings) any { return &s.Speech.ReadCode }},
+	{Name: "agentvoice.cues.enabled", Default: true, Scope: ScopeWindow,
+		Meaning: "Short tones when listening begins and ends.",
+		field:   func(s *Settings) any { return &s.Cues.Enabled }},
+	{Name: "agentvoice.cues.volume", Default: 0.5, Min: 0, Max: 1, Scope: ScopeWindow,
+		Meaning: "Loudness of the tones.",
+		field:   func(s *Settings) any { return &s.Cues.Volume }},
+
+	{Name: "agentvoice.privacy.persist", Default: true, Scope: ScopeApplication,
+		Meaning: "Whether anything about a conversation may be kept on disk. Off also switches journals on disk off.",
+		field:   func(s *Settings) any { return &s.Privacy.Persist }},
+	{Name: "agentvoice.privacy.journal", Default: PrivacyJournalRedacted,
+		Enum:  []string{PrivacyJournalOff, PrivacyJournalRedacted, PrivacyJournalFull},
+		Scope: ScopeApplication, Restart: true,
+		Meaning: "What the journal for bug reports holds: `redacted` has no words, `full` has what was said.",
+		field:   func(s *Settings) any { return &s.Privacy.Journal }},
+}

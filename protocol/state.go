@@ -1,0 +1,226 @@
+package protocol
+
+// State is a state of the conversation (REQ-001), as 002 spells it.
+type State string
+
+// The states.
+const (
+	StateIdle              State = "idle"
+	StatePreparing         State = "preparing"
+	StateListening         State = "listening"
+	StateProcessing        State = "processing"
+	StateWaitingForCopilot State = "waitingForCopilot"
+	StateSpeaking          State = "speaking"
+	StateInterrupted       State = "interrupted"
+	StateSuspended         State = "suspended"
+	StateFaulted           State = "faulted"
+	StateTerminating       State = "terminating"
+)
+
+// States lists every state, in the order of REQ-001.
+var States = []State{
+	StateIdle, StatePreparing, StateListening, StateProcessing, StateWaitingForCopilot,
+	StateSpeaking, StateInterrupted, StateSuspended, StateFaulted, StateTerminating,
+}
+
+// Substate says more about processing (PAT-001). Other states have none.
+type Substate string
+
+// The substates.
+const (
+	SubstateAnalysing          Substate = "analysing"
+	SubstateGeneratingResponse Substate = "generatingResponse"
+)
+
+// Substates lists every substate.
+var Substates = []Substate{SubstateAnalysing, SubstateGeneratingResponse}
+
+// Role says whose half of a turn it is.
+type Role string
+
+// The roles.
+const (
+	RoleUser      Role = "user"
+	RoleAssistant Role = "assistant"
+)
+
+// Roles lists every role.
+var Roles = []Role{RoleUser, RoleAssistant}
+
+// Cause says why a transition happened (REQ-010): one closed list.
+type Cause string
+
+// The causes of 002's TransitionCause, then those that the protocol adds.
+const (
+	CauseUserStart       Cause = "user.start"
+	CauseSessionReady    Cause = "session.ready"
+	CauseSTTPartial      Cause = "stt.partial"
+	CauseSTTFinal        Cause = "stt.final"
+	CauseVADEnd          Cause = "vad.end"
+	CauseCopilotRequest  Cause = "copilot.request"
+	CauseCopilotResponse Cause = "copilot.response"
+	CauseTTSBufferReady  Cause = "tts.bufferReady"
+	CauseUserInterrupt   Cause = "user.interrupt"
+	CauseSessionRenewal  Cause = "session.renewal"
+	CauseSessionTimeout  Cause = "session.timeout"
+	CauseError           Cause = "error"
+	CauseUserStop        Cause = "user.stop"
+
+	CauseAudioReady         Cause = "audio.ready"
+	CauseTTSComplete        Cause = "tts.complete"
+	CauseTTSUnderrun        Cause = "tts.underrun"
+	CauseToolCall           Cause = "tool.call"
+	CauseToolApproval       Cause = "tool.approval"
+	CauseInterruptCleared   Cause = "interrupt.cleared"
+	CauseInterruptRetracted Cause = "interrupt.retracted"
+	CauseCopilotTimeout     Cause = "copilot.timeout"
+	CauseCopilotFailed      Cause = "copilot.failed"
+	CauseConnLost           Cause = "conn.lost"
+	CauseConnRestored       Cause = "conn.restored"
+	CauseDeviceLost         Cause = "device.lost"
+	CauseDeviceRestored     Cause = "device.restored"
+	CauseSessionResume      Cause = "session.resume"
+	CauseSuspendTimeout     Cause = "suspend.timeout"
+	CauseUserCommit         Cause = "user.commit"
+	CauseQueueNext          Cause = "queue.next"
+	CauseBreakerOpen        Cause = "breaker.open"
+	CauseFatal              Cause = "fatal"
+	CauseReset              Cause = "reset"
+)
+
+// Causes lists every cause, in the order above.
+var Causes = []Cause{
+	CauseUserStart, CauseSessionReady, CauseSTTPartial, CauseSTTFinal, CauseVADEnd,
+	CauseCopilotRequest, CauseCopilotResponse, CauseTTSBufferReady, CauseUserInterrupt,
+	CauseSessionRenewal, CauseSessionTimeout, CauseError, CauseUserStop,
+	CauseAudioReady, CauseTTSComplete, CauseTTSUnderrun, CauseToolCall, CauseToolApproval,
+	CauseInterruptCleared, CauseInterruptRetracted, CauseCopilotTimeout, CauseCopilotFailed,
+	CauseConnLost, CauseConnRestored, CauseDeviceLost, CauseDeviceRestored, CauseSessionResume,
+	CauseSuspendTimeout, CauseUserCommit, CauseQueueNext, CauseBreakerOpen, CauseFatal, CauseReset,
+}
+
+// SessionState is a state of the session with the realtime service.
+type SessionState string
+
+// The states of a session.
+const (
+	SessionInactive     SessionState = "inactive"
+	SessionActivating   SessionState = "activating"
+	SessionReady        SessionState = "ready"
+	SessionRunning      SessionState = "running"
+	SessionWaiting      SessionState = "waiting"
+	SessionDeactivating SessionState = "deactivating"
+	SessionError        SessionState = "error"
+)
+
+// SessionStates lists every state of a session.
+var SessionStates = []SessionState{
+	SessionInactive, SessionActivating, SessionReady, SessionRunning, SessionWaiting,
+	SessionDeactivating, SessionError,
+}
+
+// ConnectionState is a state of the link that carries both voices.
+type ConnectionState string
+
+// The states of a connection.
+const (
+	ConnectionDisconnected ConnectionState = "disconnected"
+	ConnectionConnecting   ConnectionState = "connecting"
+	ConnectionOpen         ConnectionState = "open"
+	ConnectionReconnecting ConnectionState = "reconnecting"
+	ConnectionTorn         ConnectionState = "torn"
+)
+
+// ConnectionStates lists every state of a connection.
+var ConnectionStates = []ConnectionState{
+	ConnectionDisconnected, ConnectionConnecting, ConnectionOpen, ConnectionReconnecting, ConnectionTorn,
+}
+
+// Snapshot is the whole state of a conversation: 002's
+// ConversationStateSnapshot and what the protocol adds. Seq is that of the
+// agentvoice.state notification that led here, so that a client can tell which
+// of them it may still have to apply.
+type Snapshot struct {
+	State         State      `json:"state"`
+	PreviousState State      `json:"previousState,omitempty"`
+	Substate      Substate   `json:"substate,omitempty"`
+	TurnID        string     `json:"turnId,omitempty"`
+	TurnRole      Role       `json:"turnRole,omitempty"`
+	Since         Timestamp  `json:"since"` // when the state was entered
+	Metadata      Metadata   `json:"metadata"`
+	Label         string     `json:"localizedLabel"` // in the locale of initialize
+	Queue         Queue      `json:"queue"`
+	Session       Session    `json:"session"`
+	Connection    Connection `json:"connection"`
+	Seq           int64      `json:"seq"`
+}
+
+// Metadata is 002's StateMetadata. SessionID is empty without a session.
+type Metadata struct {
+	Reason           string   `json:"reason,omitempty"` // an error code or a suspension reason
+	SessionID        string   `json:"sessionId"`
+	TranscriptID     string   `json:"transcriptId,omitempty"`
+	CopilotRequestID string   `json:"copilotRequestId,omitempty"`
+	PendingActions   []string `json:"pendingActions,omitempty"` // call ids that await approval
+	RetryCount       int      `json:"retryCount,omitempty"`
+}
+
+// Queue holds the utterances that wait for their turn, oldest first.
+type Queue struct {
+	Count int          `json:"count"`
+	IDs   List[string] `json:"ids"`
+}
+
+// Session names the session with the realtime service. ID is absent without one.
+type Session struct {
+	State SessionState `json:"state"`
+	ID    string       `json:"id,omitempty"`
+}
+
+// Connection is the link to the realtime service. Each dial has the next epoch;
+// 0 is none yet.
+type Connection struct {
+	State ConnectionState `json:"state"`
+	Epoch int64           `json:"epoch"`
+}
+
+// StateParams is the payload of agentvoice.state: one transition. It is 002's
+// payload and the causal metadata of REQ-010.
+type StateParams struct {
+	State         State         `json:"state"`
+	PreviousState State         `json:"previousState"`
+	Substate      Substate      `json:"substate,omitempty"`
+	Label         string        `json:"localizedLabel"` // in the locale of initialize
+	TurnID        string        `json:"turnId,omitempty"`
+	Since         Timestamp     `json:"since"`
+	Cause         Cause         `json:"cause"`
+	CauseID       string        `json:"causeId,omitempty"` // the request, utterance, segment or call that caused it
+	Queue         Queue         `json:"queue"`
+	Seq           int64         `json:"seq"` // one higher than the last agentvoice.state
+	Metadata      StateMetadata `json:"metadata"`
+}
+
+// StateMetadata is the metadata of agentvoice.state in 002's UI contract.
+// CopilotRequestID is null when no request is live.
+type StateMetadata struct {
+	CopilotRequestID  *string  `json:"copilotRequestId" jsonschema:"nullable"`
+	InterruptionCount int      `json:"interruptionCount"` // of the turn
+	Reason            string   `json:"reason,omitempty"`  // an error code or a suspension reason
+	SessionID         string   `json:"sessionId,omitempty"`
+	TranscriptID      string   `json:"transcriptId,omitempty"`
+	PendingActions    []string `json:"pendingActions,omitempty"` // call ids that await approval
+	RetryCount        int      `json:"retryCount,omitempty"`
+}
+
+// Transition is one entry of conversation/history: the transition of 002's
+// StateChangeEvent.
+type Transition struct {
+	From      State     `json:"from"`
+	To        State     `json:"to"`
+	Substate  Substate  `json:"substate,omitempty"` // of To
+	Cause     Cause     `json:"cause"`
+	CauseID   string    `json:"causeId,omitempty"`
+	Timestamp Timestamp `json:"timestamp"`
+	TurnID    string    `json:"turnId,omitempty"`
+	Seq       int64     `json:"seq"`
+}
