@@ -139,10 +139,6 @@ func (p *Player) play(f []int16, fading bool) (n int) {
 		}
 		break
 	}
-	if r.fadeIn && n > 0 {
-		r.fadeIn = false
-		fadeIn(f[:min(n, fadeSamples)])
-	}
 	return n
 }
 
@@ -198,6 +194,10 @@ func (p *Player) consume(f []int16, rec *record) (n int, ended bool) {
 	copy(f[k:n], p.samples)
 	p.read.Store(read + int64(n))
 	p.r.samples += int64(n)
+	if p.r.fadeIn && n > 0 {
+		p.r.fadeIn = false
+		fadeIn(f[:min(n, fadeSamples)])
+	}
 	return n, ended && read+int64(n) == limit
 }
 
@@ -260,9 +260,9 @@ func (r *renderer) silence(f *Frame, n int) {
 	r.last = 0
 }
 
-// fadeOut brings pcm down in a straight line, to nothing after its last sample.
+// fadeOut brings pcm down in a straight line, to nothing at its last sample.
 func fadeOut(pcm []int16) {
-	n := int32(len(pcm)) + 1
+	n := int32(len(pcm))
 	for i := range pcm {
 		pcm[i] = int16(int32(pcm[i]) * (n - 1 - int32(i)) / n)
 	}
