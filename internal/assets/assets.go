@@ -1,0 +1,75 @@
+// Package assets finds the files that a build does not hold: the Silero voice
+// detector and the ONNX Runtime library that runs it.
+//
+// A file is looked for in the folder that the environment variable
+// AGENTVOICE_ASSETS names, in the folder assets beside the executable, and in
+// agentvoice/assets in the user's cache folder, where scripts/setup.sh puts
+// it. The first hit counts. Whether a file is the pinned one was checked with
+// its SHA-256 when it was installed; here it is only found.
+package assets
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"runtime"
+)
+
+// Env names the environment variable for a folder of one's own.
+const Env = "AGENTVOICE_ASSETS"
+
+// sileroName is the name of the model, the same on every system; the name of
+// the library, runtimeName, is not.
+const sileroName = "silero_vad_v6.onnx"
+
+// Silero is the path of the voice detector's model. The error says what is
+// missing and what brings it; it names no folder of the user.
+func Silero() (string, error) {
+	return find(sileroName, "voice detector model", "@ricky0123/vad-web")
+}
+
+// ONNXRuntime is the path of the ONNX Runtime library. The error says what is
+// missing and what brings it; it names no folder of the user.
+func ONNXRuntime() (string, error) {
+	return find(runtimeName, "ONNX Runtime library", runtimePackage())
+}
+
+// runtimePackage is the npm package that holds the library for this machine.
+func runtimePackage() string {
+	arch := runtime.GOARCH
+	if arch == "amd64" {
+		arch = "x64"
+	}
+	return "sherpa-onnx-" + npmSystem + "-" + arch
+}
+
+func find(name, what, pkg string) (string, error) {
+	for _, dir := range dirs() {
+		path := filepath.Join(dir, name)
+		if info, err := os.Stat(path); err == nil && info.Mode().IsRegular() {
+			return path, nil
+		}
+	}
+	return "", fmt.Errorf("%s %s is missing: install it with `make deps`, or take it from the npm package %s and put it in the folder that %s names",
+		what, name, pkg, Env)
+}
+
+// dirs lists the folders to look in, the first choice first. One that the
+// system cannot name is left out.
+func dirs() []string {
+	var list []string
+	if dir := os.Getenv(Env); dir != "" {
+		list = append(list, dir)
+	}
+	if exe, err := os.Executable(); err == nil {
+		// The folder is beside the program, not beside a link to it.
+		if real, err := filepath.EvalSymlinks(exe); err == nil {
+			exe = real
+		}
+		list = append(list, filepath.Join(filepath.Dir(exe), "assets"))
+	}
+	if cache, err := os.UserCacheDir(); err == nil {
+		list = append(list, filepath.Join(cache, "agentvoice", "assets"))
+	}
+	return list
+}

