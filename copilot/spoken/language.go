@@ -1,0 +1,175 @@
+package spoken
+
+import (
+	"strconv"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+)
+
+// language holds what depends on the locale: the words of notices and the
+// abbreviations that a full stop does not end a sentence after. The maps are
+// never written after the start.
+type language struct {
+	never map[string]bool // a word always follows: "Dr."
+	maybe map[string]bool // ends a sentence if a new one begins: "etc."
+	count map[string]bool // a number follows: "No. 5"
+	// ordinals says that a number with a full stop is an ordinal, so that a
+	// capital after it proves nothing (German "am 3. Mai").
+	ordinals bool
+
+	block      func(lang string, lines int) string
+	table      func(rows int, columns []string) string
+	code       string // for a code span too long to speak
+	image      string
+	todo, done string
+	at, dot    string
+	to         string // for an arrow
+}
+
+func languageOf(locale string) *language {
+	base, _, _ := strings.Cut(strings.ToLower(locale), "-")
+	if base, _, _ = strings.Cut(base, "_"); base == "de" {
+		return german
+	}
+	return english
+}
+
+// period decides a full stop after word and before a blank.
+func (l *language) period(word string) (end, deferred ending) {
+	key := strings.ToLower(word)
+	switch {
+	case l.never[key], utf8.RuneCountInString(key) == 1 && unicode.IsLetter(firstRune(key)):
+		return endNone, endNone // also initials: "J. Smith"
+	case l.count[key]:
+		return endPeriod, awaitNonDigit
+	case l.maybe[key], initials(key):
+		return endPeriod, awaitUpper
+	case strings.IndexFunc(key, unicode.IsLetter) < 0:
+		if l.ordinals {
+			return endNone, endNone
+		}
+		return endPeriod, awaitUpper
+	}
+	return endPeriod, endNone
+}
+
+// initials knows words such as U.S or a.m, single letters between full stops.
+func initials(word string) bool {
+	if !strings.Contains(word, ".") {
+		return false
+	}
+	for part := range strings.SplitSeq(word, ".") {
+		if utf8.RuneCountInString(part) != 1 {
+			return false
+		}
+	}
+	return true
+}
+
+func firstRune(s string) rune {
+	r, _ := utf8.DecodeRuneInString(s)
+	return r
+}
+
+func set(words string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		m[w] = true
+	}
+	return m
+}
+
+var english = &language{
+	never: set("dr mr mrs ms prof st mt rev gen col sgt capt lt hon pres vs v.s e.g eg i.e ie cf viz ca approx resp incl"),
+	maybe: set("etc al inc ltd co corp jr sr ph.d dept est min max avg"),
+	count: set("no nos fig figs sec eq p pp vol ch art ver"),
+	block: func(lang string, lines int) string {
+		return article(lang) + " block of " + plural(lines, "line", "lines") + ", in the panel."
+	},
+	table: func(rows int, columns []string) string {
+		s := "A table of " + plural(rows, "row", "rows")
+		if len(columns) > 0 {
+			s += " with the columns " + enumerate(columns, "and")
+		}
+		return s + ", in the panel."
+	},
+	code: "some code", image: "an image", todo: "To do: ", done: "Done: ", at: "at", dot: "dot", to: "to",
+}
+
+var german = &language{
+	never: set("dr hr fr prof st z.b bzw d.h u.a ggf ca vgl evtl inkl bspw sog o.g u.u i.d.r v.a z.t"),
+	maybe: set("usw etc u.s.w ag co max min"),
+	count: set("nr abb s kap bd abs art"), ordinals: true,
+	block: func(lang string, lines int) string {
+		if lang == "" {
+			lang = "Code"
+		}
+		return "Ein " + lang + "-Block mit " + plural(lines, "Zeile", "Zeilen") + ", im Fenster."
+	},
+	table: func(rows int, columns []string) string {
+		s := "Eine Tabelle mit " + plural(rows, "Zeile", "Zeilen")
+		if len(columns) > 0 {
+			s += " und den Spalten " + enumerate(columns, "und")
+		}
+		return s + ", im Fenster."
+	},
+	code: "etwas Code", image: "ein Bild", todo: "Offen: ", done: "Erledigt: ", at: "at", dot: "Punkt", to: "nach",
+}
+
+func plural(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return strconv.Itoa(n) + " " + many
+}
+
+// article puts a or an before the name of a programming language.
+func article(lang string) string {
+	switch {
+	case lang == "":
+		return "A code"
+	case lang == "HTML", lang == "XML", lang == "SVG", strings.ContainsRune("AEIO", firstRune(lang)):
+		return "An " + lang
+	}
+	return "A " + lang
+}
+
+func enumerate(words []string, and string) string {
+	if len(words) == 1 {
+		return words[0]
+	}
+	return strings.Join(words[:len(words)-1], ", ") + " " + and + " " + words[len(words)-1]
+}
+
+// languageNames are the names of fences whose info string is not what people say.
+var languageNames = map[string]string{
+	"go": "Go", "golang": "Go", "js": "JavaScript", "javascript": "JavaScript", "jsx": "JavaScript",
+	"ts": "TypeScript", "typescript": "TypeScript", "tsx": "TypeScript", "py": "Python", "python": "Python",
+	"sh": "shell", "bash": "shell", "zsh": "shell", "shell": "shell", "console": "shell", "powershell": "PowerShell", "ps1": "PowerShell",
+	"json": "JSON", "jsonc": "JSON", "yaml": "YAML", "yml": "YAML", "toml": "TOML", "ini": "INI", "xml": "XML",
+	"sql": "SQL", "html": "HTML", "svg": "SVG", "css": "CSS", "scss": "SCSS", "rs": "Rust", "rust": "Rust", "c": "C", "h": "C",
+	"cpp": "C++", "c++": "C++", "cc": "C++", "cs": "C#", "csharp": "C#", "java": "Java", "kt": "Kotlin", "kotlin": "Kotlin",
+	"swift": "Swift", "rb": "Ruby", "ruby": "Ruby", "php": "PHP", "lua": "Lua", "md": "Markdown", "markdown": "Markdown",
+	"diff": "diff", "patch": "diff", "dockerfile": "Dockerfile", "docker": "Dockerfile", "make": "Makefile", "makefile": "Makefile",
+	"proto": "Protobuf", "graphql": "GraphQL", "hcl": "HCL", "tf": "Terraform", "mermaid": "Mermaid",
+	"text": "", "txt": "", "plain": "", "plaintext": "", "output": "",
+}
+
+// languageName returns how to speak of a fence's info string, "" for not at all.
+func languageName(info string) string {
+	word, _, _ := strings.Cut(strings.TrimSpace(info), " ")
+	word = strings.Trim(strings.ToLower(word), "{}.")
+	if name, known := languageNames[word]; known {
+		return name
+	}
+	for _, r := range word {
+		if !unicode.IsLetter(r) {
+			return ""
+		}
+	}
+	if len(word) > 20 {
+		return ""
+	}
+	return word
+}

@@ -1,0 +1,94 @@
+package spoken_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
+)
+
+func TestClassifyCommands(t *testing.T) {
+	tests := map[spoken.Command][]string{
+		spoken.CommandStop: {"stop", "Stop!", "STOP.", "stop stop stop", "okay, stop", "please stop", "Um, could you please stop talking?", "never mind",
+			"No, stop.", "that's enough", "That’s enough, thanks.", "just stop now", "cancel that please", "Shut up!", "actually, never mind"},
+		spoken.CommandRepeat: {"repeat", "Repeat that, please.", "could you say that again?", "say again", "What did you say?", "one more time", "Pardon?",
+			"sorry, what was that", "I didn't catch that", "again please"},
+		spoken.CommandYes:        {"yes", "Yes.", "yes, yes", "Yeah!", "yep", "sure", "Yes, please.", "go ahead", "do it", "okay do it", "Um, yes", "of course"},
+		spoken.CommandNo:         {"no", "No!", "no no no", "Nope.", "no, thanks", "No thank you", "don't", "Please don't do it.", "reject it", "no, don't"},
+		spoken.CommandTryAgain:   {"try again", "Try that again, please.", "retry", "okay, try again", "Can you try again?", "do it again"},
+		spoken.CommandPause:      {"pause", "wait", "Wait, wait!", "hold on", "hang on a second", "no wait", "just a moment please", "One moment."},
+		spoken.CommandContinue:   {"continue", "go on", "please go on", "Okay, continue.", "keep going", "carry on", "resume"},
+		spoken.CommandSendPhrase: {"send it", "Send.", "please send it", "send that now", "submit", "okay send it"},
+	}
+	for cmd, texts := range tests {
+		for _, text := range texts {
+			if got := spoken.Classify(text); got.Class != spoken.UtteranceCommand || got.Command != cmd {
+				t.Errorf("%q: got %+v, want the command %s", text, got, cmd)
+			}
+		}
+	}
+}
+
+func TestClassifyOthers(t *testing.T) {
+	tests := map[spoken.UtteranceClass][]string{
+		spoken.UtteranceEmpty: {"", "   ", "...", "?!", "[noise]", "(coughs)", "<unk> [BLANK_AUDIO]", "*sighs*", "\n", "🎉"},
+		spoken.UtteranceBackchannel: {"mm-hm", "Mm-hmm.", "mhm", "uh huh", "Uh-huh!", "okay", "Okay, okay.", "ok", "O.K.", "I see", "oh, I see", "right", "got it", "hmm",
+			"um", "Alright.", "thank you", "okay great", "that's great", "mm"},
+		spoken.UtteranceContent: {"stop the server", "Stop the test and run it again", "repeat the last command in the shell", "yes the second one", "no the other file",
+			"try again with the flag set", "pause the container", "continue the loop after an error", "send it to the staging server", "what is the time",
+			"okay so what does this function do", "cancel the build", "wait for the server", "go on line five", "don't stop", "do not continue",
+			"I see an error in main", "right click the file", "again and again it fails", "the stop", "no problem with that", "stop continue", "hello",
+			strings.Repeat("stop ", 40)},
+	}
+	for class, texts := range tests {
+		for _, text := range texts {
+			if got := spoken.Classify(text); got != (spoken.Utterance{Class: class}) {
+				t.Errorf("%q: got %+v, want %s", text, got, class)
+			}
+		}
+	}
+}
+
+func TestClassifyListening(t *testing.T) {
+	for text, want := range map[string]bool{"yeah": true, "Yes.": true, "sure": true, "go ahead": false, "do it": false, "no": false} {
+		if got := spoken.Classify(text).Listening; got != want {
+			t.Errorf("%q: got %v, want %v", text, got, want)
+		}
+	}
+}
+
+// Case, punctuation and politeness never change what was meant.
+func FuzzClassify(f *testing.F) {
+	for _, s := range []string{"stop", "say that again", "mm-hm", "stop the server", "[noise]", "don’t", "no, wait"} {
+		f.Add(s)
+	}
+	f.Fuzz(func(t *testing.T, text string) {
+		got := spoken.Classify(text)
+		if (got.Class == spoken.UtteranceCommand) != (got.Command != "") {
+			t.Fatalf("%q: %+v", text, got)
+		}
+		for _, r := range text {
+			if r > 127 || strings.ContainsRune("[]()<>*", r) {
+				return // other scripts fold in their own ways, brackets hide words
+			}
+		}
+		for _, same := range []string{strings.ToUpper(text), "  " + text + " . ", strings.ReplaceAll(text, " ", ", ")} {
+			if other := spoken.Classify(same); other != got {
+				t.Fatalf("%q is %+v, %q is %+v", text, got, same, other)
+			}
+		}
+		if got.Class == spoken.UtteranceCommand && got.Command != spoken.CommandNo {
+			if polite := spoken.Classify("please " + text); polite.Command != got.Command && len(strings.Fields(text)) < 8 {
+				t.Fatalf("%q is %+v, with please %+v", text, got, polite)
+			}
+		}
+	})
+}
+
+func BenchmarkClassify(b *testing.B) {
+	b.ReportAllocs()
+	for b.Loop() {
+		spoken.Classify("Could you please say that again?")
+		spoken.Classify("Why does the parser test fail on an empty file?")
+	}
+}
