@@ -1,0 +1,46 @@
+// Package wer measures how much a recogniser got wrong.
+package wer
+
+import (
+	"strings"
+	"unicode"
+)
+
+// Compute counts the errors of hyp, substituted, missing and added words, and
+// the words of ref: errors/words is the word error rate. Case and punctuation
+// do not count; an apostrophe within a word does ("don't" is one word).
+func Compute(ref, hyp string) (errors, words int) {
+	r, h := split(ref), split(hyp)
+	// The Levenshtein distance in words, a row of the table at a time: row[j]
+	// is the distance of the words of r so far to h[:j].
+	row := make([]int, len(h)+1)
+	for j := range row {
+		row[j] = j
+	}
+	for i, word := range r {
+		diagonal := row[0]
+		row[0] = i + 1
+		for j := range h {
+			substituted := diagonal
+			if h[j] != word {
+				substituted++
+			}
+			diagonal = row[j+1]
+			row[j+1] = min(substituted, row[j]+1, row[j+1]+1)
+		}
+	}
+	return row[len(h)], len(r)
+}
+
+func split(text string) []string {
+	var words []string
+	for _, word := range strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsNumber(r) && !unicode.IsMark(r) && r != '\'' && r != '’'
+	}) {
+		word = strings.Trim(strings.ReplaceAll(word, "’", "'"), "'")
+		if word != "" {
+			words = append(words, word)
+		}
+	}
+	return words
+}
