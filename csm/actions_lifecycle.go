@@ -292,7 +292,8 @@ func resumesTo(to Phase) Guard {
 func (r *run) resumeTarget(sus Suspended) Phase {
 	l, open := speech.LineOf(r.st.Speech)
 	_, busy := copilot.LiveOf(r.st.Copilot)
-	unheard := open && l.Played < len(l.Segments)
+	_, paused := r.st.Speech.(speech.Paused)
+	unheard := open && (paused || l.Played < len(l.Segments)) // what is paused has yet to drain
 	switch sus.Prior.(type) {
 	case Preparing:
 		if r.recognising() {
@@ -365,10 +366,11 @@ func (r *run) resumeListening(sus Suspended) {
 	_, open := speech.LineOf(r.st.Speech)
 	cur := r.st.Current
 	switch {
+	case cur.Failed != "" && !open:
+		r.finish(TurnFailed)
+		r.listen()
 	case cur.ID == 0 || !quiet || open:
 		r.listen()
-	case cur.Failed != "":
-		r.finish(TurnFailed)
 	case cur.Request != 0 && sus.Owed == "":
 		r.finish(Answered)
 	case sus.Owed != "":

@@ -170,10 +170,7 @@ func (r *run) cancel() {
 
 // commit ends the user's turn by hand (REQ-004).
 func (r *run) commit() {
-	if sp, ok := r.st.Turn.(turn.UserSpeaking); ok {
-		r.emit(CommitInput{Epoch: r.openEpoch()})
-		r.st.Turn, _ = turn.Next(r.st.Turn, turn.End, sp.Open)
-	}
+	r.endUtterance()
 	r.giveWay()
 	if r.st.Current.ID == 0 {
 		r.openTurn()
@@ -181,8 +178,14 @@ func (r *run) commit() {
 	r.st.Conv = Analysing{Awaiting: true}
 }
 
-// endUtterance ends an utterance that does not end by itself.
-func (r *run) endUtterance() { r.emit(CommitInput{Epoch: r.openEpoch()}) }
+// endUtterance ends the open utterance for the service: one that does not end by
+// itself, or that the user ended by hand. Its words are awaited from here on.
+func (r *run) endUtterance() {
+	if sp, ok := r.st.Turn.(turn.UserSpeaking); ok {
+		r.emit(CommitInput{Epoch: r.openEpoch()})
+		r.st.Turn, _ = turn.Next(r.st.Turn, turn.End, sp.Open)
+	}
+}
 
 // dismiss ends a turn whose utterance had no words, unless the user is already
 // saying more or an explanation is on its way.

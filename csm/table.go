@@ -169,7 +169,7 @@ func generatingRows() []Row {
 		keep(p, KindSpeechPlayed, Guard{}, nil),
 		{p, KindFinal, and(release, not(stopWord)), PhaseSpeaking, CauseTTSBufferReady, func(r *run) { r.enqueueFinal(); r.release() }},
 		{p, KindRecognitionLost, release, PhaseSpeaking, CauseTTSBufferReady, (*run).release},
-		{p, KindTimerFired, and(timer(TimerFinal), held), PhaseSpeaking, CauseTTSBufferReady, func(r *run) { r.forgetPending(); r.release() }},
+		{p, KindTimerFired, and(timer(TimerFinal), releasable), PhaseSpeaking, CauseTTSBufferReady, func(r *run) { r.forgetPending(); r.release() }},
 		{p, KindSpeechFailed, Guard{}, PhaseListening, CauseError, (*run).speechBroke},
 		{p, KindTimerFired, timer(TimerSpeech), PhaseListening, CauseError, (*run).speechBroke},
 	}
@@ -210,6 +210,11 @@ func speakingRows() []Row {
 		{p, KindSpeechDrained, underran, PhaseGeneratingResponse, CauseTTSUnderrun, nil},
 		{p, KindSpeechStarted, Guard{}, PhaseInterrupted, CauseUserInterrupt, (*run).interrupt},
 		{p, KindUserInterrupt, Guard{}, PhaseInterrupted, CauseUserInterrupt, func(r *run) { r.clearQueue(); r.interrupt() }},
+		keep(p, KindSpeechStopped, Guard{}, nil),
+		keep(p, KindPartial, Guard{}, nil),
+		keep(p, KindFinal, Guard{}, (*run).enqueueFinal),
+		keep(p, KindRecognitionLost, Guard{}, nil),
+		keep(p, KindTimerFired, timer(TimerFinal), (*run).forgetPending),
 		keep(p, KindUserText, Guard{}, (*run).enqueueText),
 		keep(p, KindUserPlayback, Guard{}, (*run).playback),
 		{p, KindSpeechFailed, Guard{}, PhaseListening, CauseError, (*run).speechBroke},
@@ -379,10 +384,13 @@ var (
 		_, open := speech.LineOf(r.st.Speech)
 		return quiet && !open && r.st.Current.ID == 0
 	}}
-	queued  = Guard{"an utterance waits", func(r *run) bool { return len(r.st.Queue) > 0 }}
-	started = Guard{"audio is buffered, the user is silent", func(r *run) bool { return r.speechOut == speech.Started }}
-	held    = Guard{"held", func(r *run) bool { _, ok := r.st.Speech.(speech.Held); return ok }}
-	live    = Guard{"of the live request", func(r *run) bool { return r.copilotOut == copilot.Ended }}
+	queued     = Guard{"an utterance waits", func(r *run) bool { return len(r.st.Queue) > 0 }}
+	started    = Guard{"audio is buffered, the user is silent", func(r *run) bool { return r.speechOut == speech.Started }}
+	releasable = Guard{"held, and the user is silent", func(r *run) bool {
+		_, held := r.st.Speech.(speech.Held)
+		return held && !turn.Speaking(r.st.Turn)
+	}}
+	live = Guard{"of the live request", func(r *run) bool { return r.copilotOut == copilot.Ended }}
 
 	wholeAnswer = Guard{"answer whole", whole}
 )

@@ -143,14 +143,15 @@ func Enqueue(s State, seg Segment) (State, Outcome) {
 	return with(s, l), Queued
 }
 
-// End says that no more segments come.
+// End says that no more segments come. A line that is still sounding is done when
+// it drained, even if its last segment was heard.
 func End(s State) (State, Outcome) {
 	l, open := LineOf(s)
 	if !open || l.Ended {
 		return s, Ignored
 	}
 	l.Ended = true
-	if l.Played == len(l.Segments) {
+	if _, dry := s.(Buffering); dry && l.Played == len(l.Segments) {
 		return Closed{Gen: l.Gen}, Done
 	}
 	return with(s, l), Advanced
@@ -182,10 +183,21 @@ func Release(s State) (State, Outcome) {
 	return play(h.Line), Started
 }
 
+// heardLine is the line of s if any of it can have been heard lately.
+func heardLine(s State, gen uint32) (Line, bool) {
+	switch s.(type) {
+	case Playing, Paused, Draining:
+		l, _ := LineOf(s)
+		return l, l.Gen == gen
+	default:
+		return Line{}, false
+	}
+}
+
 // Played says that segment seq was heard to its end.
 func Played(s State, gen, seq uint32) (State, Outcome) {
-	l, open := LineOf(s)
-	if !open || gen != l.Gen {
+	l, ok := heardLine(s, gen)
+	if !ok {
 		return s, Stale
 	}
 	if l.Played == len(l.Segments) || l.Segments[l.Played].Seq != seq {
@@ -198,12 +210,9 @@ func Played(s State, gen, seq uint32) (State, Outcome) {
 // Drained says that everything through segment seq was heard. When seq is the
 // last of an ended line, the line is done; otherwise the line ran dry.
 func Drained(s State, gen, seq uint32) (State, Outcome) {
-	l, open := LineOf(s)
-	if !open || gen != l.Gen {
+	l, ok := heardLine(s, gen)
+	if !ok {
 		return s, Stale
-	}
-	if _, dry := s.(Buffering); dry {
-		return s, Ignored
 	}
 	for l.Played < len(l.Segments) && l.Segments[l.Played].Seq <= seq {
 		l.Played++

@@ -1,0 +1,203 @@
+package csm
+
+import (
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/csm/speech"
+	"pgregory.net/rapid"
+)
+
+// Whatever happens, in whatever order, however late, repeated or made up: each
+// step keeps every invariant, writes to nothing its input can reach, and counts
+// what is stale or has no meaning without changing anything else. And when the
+// world then does what it was asked, the conversation comes to rest.
+func TestAnyEventsKeepTheInvariants(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := &world{t: t, s: Initial()}
+		for range rapid.IntRange(1, 120).Draw(t, "steps") {
+			w.at += time.Duration(rapid.IntRange(0, 400).Draw(t, "ms")) * time.Millisecond
+			w.fire(w.draw())
+		}
+		w.comeToRest()
+	})
+}
+
+// world is an environment that answers requests when it is drawn to, and makes
+// things up.
+type world struct {
+	t    *rapid.T
+	s    State
+	seq  uint64
+	at   time.Duration
+	owed []Event // answers to requests that are under way
+	next uint64  // utterances
+	sent map[uint64]bool
+}
+
+func (w *world) fire(e Event) {
+	w.seq++
+	env := Envelope{Seq: w.seq, At: w.at, Event: e}
+	before, _ := json.Marshal(w.s)
+	next, fx := Step(w.s, env)
+	if after, _ := json.Marshal(w.s); string(after) != string(before) {
+		w.t.Fatalf("%v %+v: the step wrote to its input:\n%s\n%s", e.Kind(), e, before, after)
+	}
+	if err := CheckStep(w.s, env, next, fx); err != nil {
+		w.t.Fatalf("%v %+v in %v: %v", e.Kind(), e, w.s.Phase(), err)
+	}
+	if next.Counters != w.s.Counters {
+		same := next
+		same.Counters = w.s.Counters
+		got, _ := json.Marshal(same)
+		if string(got) != string(before) {
+			w.t.Fatalf("%v %+v: it has no meaning, and changed\n%s\nto\n%s", e.Kind(), e, before, got)
+		}
+	}
+	w.s = next
+	for _, f := range fx {
+		w.owe(f)
+	}
+}
+
+// owe notes how an effect will be answered.
+func (w *world) owe(f Effect) {
+	switch f := f.(type) {
+	case Post:
+		e, err := DecodeEvent(f.Event, nil)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		w.owed = append(w.owed, e)
+	case ActivateSession:
+		w.owed = append(w.owed, SessionReady{f.Instance})
+	case DeactivateSession:
+		w.owed = append(w.owed, SessionClosed{f.Instance})
+	case OpenAudio:
+		w.owed = append(w.owed, AudioPrimed{f.Instance})
+	case StartCapture:
+		w.owed = append(w.owed, AudioReady{f.Instance})
+	case CloseAudio:
+		w.owed = append(w.owed, AudioClosed{f.Instance})
+	case OpenConnection:
+		w.owed = append(w.owed, ConnReady{f.Epoch})
+	case CloseConnection:
+		w.owed = append(w.owed, ConnClosed{f.Instance})
+	case SendCopilot:
+		if w.sent[f.Request] {
+			w.t.Fatalf("request %d was sent twice", f.Request)
+		}
+		if w.sent == nil {
+			w.sent = map[uint64]bool{}
+		}
+		w.sent[f.Request] = true
+		w.owed = append(w.owed, CopilotSent{f.Request, 1}, CopilotDelta{Request: f.Request, Chars: 10},
+			CopilotSegment{f.Request, 0, 10}, CopilotDone{Request: f.Request})
+	case CancelCopilot:
+		w.owed = append(w.owed, CopilotDone{Request: f.Request, Cancelled: true})
+	case Speak:
+		w.owed = append(w.owed, SpeechBuffered{f.Gen, f.Segment.Seq}, SpeechPlayed{f.Gen, f.Segment.Seq}, SpeechDrained{f.Gen, f.Segment.Seq})
+	case Flush:
+		w.owed = append(w.owed, SpeechFlushed{Gen: f.Gen - 1, Seq: w.s.IDs.Segment, Played: 3, Of: 7})
+	}
+}
+
+func (w *world) draw() Event {
+	t := w.t
+	small := func(name string, last uint32) uint32 { // mostly the live one
+		return last - min(last, uint32(rapid.SampledFrom([]int{0, 0, 0, 0, 1, 2}).Draw(t, name)))
+	}
+	kind := rapid.IntRange(0, 99).Draw(t, "kind")
+	switch {
+	case len(w.owed) > 0 && kind < 55:
+		i := rapid.SampledFrom([]int{0, 0, 0, rapid.IntRange(0, len(w.owed)-1).Draw(t, "owed")}).Draw(t, "which")
+		e := w.owed[i]
+		if rapid.IntRange(0, 9).Draw(t, "repeat") > 0 {
+			w.owed = append(append([]Event{}, w.owed[:i]...), w.owed[i+1:]...)
+		}
+		return e
+	case kind < 62:
+		timer := Timer(rapid.IntRange(0, int(NumTimers)-1).Draw(t, "timer"))
+		return TimerFired{timer, w.s.Timers[timer].Gen}
+	case kind < 75:
+		epoch := small("epoch", w.s.IDs.Epoch)
+		switch rapid.IntRange(0, 4).Draw(t, "voice") {
+		case 0, 1:
+			w.next++
+			return SpeechStarted{epoch, w.next, int64(w.next) * 1000}
+		case 2:
+			return SpeechStopped{epoch, w.next, int64(w.next)*1000 + 500}
+		case 3:
+			return Final{Epoch: epoch, Utterance: w.next, Words: rapid.IntRange(0, 3).Draw(t, "words"), Class: Class(rapid.IntRange(0, 3).Draw(t, "class"))}
+		default:
+			return RecognitionLost{epoch, w.next, CodeRecognitionFailed}
+		}
+	case kind < 90:
+		w.next++
+		reason := SuspendReason(1 << rapid.IntRange(0, 5).Draw(t, "reason"))
+		call := Call(rapid.IntRange(0, 1).Draw(t, "call"))
+		return rapid.SampledFrom([]Event{
+			UserStart{call}, UserStart{call}, UserStart{call}, UserStop{Call: call}, UserInterrupt{call}, UserCommit{call},
+			UserText{Call: call, Utterance: w.next, Words: 2}, UserRetry{call}, UserSpeak{Call: call, Ref: 1, Chars: 5},
+			UserPlayback{call, true}, UserPlayback{call, false}, Suspend{call, reason}, Resume{call, reason},
+			Configure{DefaultConfig()}, QueueNext{}, Fatal{}, Reset{},
+		}).Draw(t, "command")
+	default:
+		in, ep, req := small("instance", w.s.Instance), small("epoch", w.s.IDs.Epoch), w.s.IDs.Request
+		gen, seq := small("gen", w.s.Speech.Generation()), small("seq", w.s.IDs.Segment)
+		code := rapid.SampledFrom(Codes).Draw(t, "code")
+		return rapid.SampledFrom([]Event{
+			SessionFailed{in, code}, SessionRenewal{in}, SessionRenewed{in}, AudioFailed{in, code}, AudioLost{in},
+			AudioRestored{in}, ConnLost{ep, code}, ConnFailed{ep, code}, CopilotDone{Request: req, Code: code},
+			CopilotSent{req, 2}, SpeechFailed{gen, seq, code}, SpeechBuffered{gen, seq}, SpeechDrained{gen, seq},
+			SpeechPlayed{gen, seq}, SpeechFlushed{Gen: gen, Seq: seq, Played: 1, Of: 1}, Partial{Epoch: ep, Utterance: w.next, Words: 1},
+		}).Draw(t, "fact")
+	}
+}
+
+// comeToRest answers everything that is owed, lets suspensions and deadlines
+// run out, and expects Listening with nothing under way, or Idle.
+func (w *world) comeToRest() {
+	for round := range 400 {
+		if len(w.owed) > 0 {
+			e := w.owed[0]
+			w.owed = w.owed[1:]
+			w.fire(e)
+			continue
+		}
+		p := w.s.Phase()
+		if i, ok := w.s.Conv.(Idle); ok && !i.Starting {
+			return
+		}
+		if p == PhaseListening && w.s.Current.ID == 0 && len(w.s.Queue) == 0 {
+			return
+		}
+		if _, paused := w.s.Speech.(speech.Paused); p == PhaseSpeaking && paused {
+			w.fire(UserPlayback{Pause: false}) // a pause of the user's lasts until the user ends it
+			continue
+		}
+		due, ok := w.nextTimer()
+		if !ok {
+			w.t.Fatalf("round %d: nothing is owed, no deadline runs, and the conversation stands in %v: %s", round, p, describe(w.s))
+		}
+		w.at = max(w.at, w.s.Timers[due].At)
+		w.fire(TimerFired{due, w.s.Timers[due].Gen})
+	}
+	w.t.Fatalf("no rest: %s", describe(w.s))
+}
+
+func (w *world) nextTimer() (due Timer, ok bool) {
+	for t := range NumTimers {
+		if ts := w.s.Timers[t]; ts.Armed && (!ok || ts.At < w.s.Timers[due].At) {
+			due, ok = t, true
+		}
+	}
+	return due, ok
+}
+
+func describe(s State) string {
+	b, err := json.Marshal(s)
+	return fmt.Sprint(string(b), err)
+}
