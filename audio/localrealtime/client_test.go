@@ -1,0 +1,367 @@
+//go:build cgo
+
+package localrealtime
+
+import (
+	"context"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/realtime"
+	"github.com/pion/ice/v4"
+	"github.com/pion/rtp"
+	"github.com/pion/webrtc/v4"
+	"github.com/rs/zerolog"
+	"go.uber.org/goleak"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/opus"
+)
+
+const testKey = "test-key"
+
+// patience bounds every wait for an event.
+const patience = 10 * time.Second
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// harness is a server with its HTTP side and, unless changed, fake engines.
+type harness struct {
+	*Server
+	engines *fakeEngines
+	web     *httptest.Server
+	openai  openai.Client
+}
+
+func start(t *testing.T, change ...func(*Config)) *harness {
+	t.Helper()
+	e := newFakeEngines()
+	cfg := Config{
+		Recognizer: e.recognizer, Synthesizer: e.synthesizer, Detector: e.detector,
+		APIKey: testKey, Speed: 10, Log: zerolog.New(zerolog.NewTestWriter(t)),
+	}
+	for _, f := range change {
+		f(&cfg)
+	}
+	s, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := &harness{Server: s, engines: e, web: httptest.NewServer(s.Handler())}
+	transport := &http.Transport{}
+	h.openai = openai.NewClient(option.WithBaseURL(h.web.URL+"/v1"), option.WithAPIKey(testKey),
+		option.WithHTTPClient(&http.Client{Transport: transport}), option.WithMaxRetries(0))
+	t.Cleanup(func() {
+		transport.CloseIdleConnections()
+		h.web.Close()
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+		if made, closed := e.made.Load(), e.closed.Load(); made != closed {
+			t.Errorf("%d engines were made and %d closed", made, closed)
+		}
+	})
+	return h
+}
+
+// event is one event of the server, loosely typed.
+type event struct {
+	Type         string `json:"type"`
+	EventID      string `json:"event_id"`
+	ItemID       string `json:"item_id"`
+	ResponseID   string `json:"response_id"`
+	AudioStartMs int64  `json:"audio_start_ms"`
+	AudioEndMs   int64  `json:"audio_end_ms"`
+	Delta        string `json:"delta"`
+	Transcript   string `json:"transcript"`
+	Previous     string `json:"previous_item_id"`
+	Session      session
+	Item         struct{ ID, Role, Status string }
+	Response     struct {
+		ID, Status    string
+		Metadata      map[string]string
+		StatusDetails struct {
+			Reason string
+			Error  struct{ Message string }
+		} `json:"status_details"`
+	}
+	Error struct {
+		Code, Param, Message string
+		EventID              string `json:"event_id"`
+	}
+	at time.Time
+}
+
+// peer is a client: pion and the types of the public client library.
+type peer struct {
+	t        *testing.T
+	pc       *webrtc.PeerConnection
+	dc       *webrtc.DataChannel
+	mic      *webrtc.TrackLocalStaticRTP
+	events   chan event
+	packets  chan *rtp.Packet
+	location string
+	opened   time.Time
+
+	encoder *opus.Encoder
+	header  rtp.Header
+}
+
+// offer makes a peer with its offer.
+func newPeer(t *testing.T) (*peer, string) {
+	t.Helper()
+	var se webrtc.SettingEngine
+	se.SetIncludeLoopbackCandidate(true)
+	se.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4})
+	se.SetICEMulticastDNSMode(ice.MulticastDNSModeDisabled)
+	se.SetIPFilter(net.IP.IsLoopback)
+	var me webrtc.MediaEngine
+	if err := me.RegisterDefaultCodecs(); err != nil {
+		t.Fatal(err)
+	}
+	pc, err := webrtc.NewAPI(webrtc.WithSettingEngine(se), webrtc.WithMediaEngine(&me)).NewPeerConnection(webrtc.Configuration{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = pc.GracefulClose() })
+	p := &peer{t: t, pc: pc, events: make(chan event, 1000), packets: make(chan *rtp.Packet, 10000)}
+	if p.mic, err = webrtc.NewTrackLocalStaticRTP(opusCapability, "audio", "mic"); err != nil {
+		t.Fatal(err)
+	}
+	if p.encoder, err = opus.NewEncoder(opus.Config{FEC: true}); err != nil {
+		t.Fatal(err)
+	}
+	p.header = rtp.Header{Version: 2, SequenceNumber: 65500, Timestamp: 1<<32 - 96000} // both wrap around soon
+	if _, err := pc.AddTrack(p.mic); err != nil {
+		t.Fatal(err)
+	}
+	if p.dc, err = pc.CreateDataChannel(eventChannel, nil); err != nil {
+		t.Fatal(err)
+	}
+	p.dc.OnMessage(p.onMessage)
+	pc.OnTrack(func(track *webrtc.TrackRemote, _ *webrtc.RTPReceiver) {
+		for {
+			packet, _, err := track.ReadRTP()
+			if err != nil {
+				return
+			}
+			p.packets <- packet
+		}
+	})
+	offer, err := pc.CreateOffer(nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	gathered := webrtc.GatheringCompletePromise(pc)
+	if err := pc.SetLocalDescription(offer); err != nil {
+		t.Fatal(err)
+	}
+	<-gathered
+	return p, pc.LocalDescription().SDP
+}
+
+// onMessage checks that the public client library can read the event.
+func (p *peer) onMessage(m webrtc.DataChannelMessage) {
+	var union realtime.RealtimeServerEventUnion
+	if err := json.Unmarshal(m.Data, &union); err != nil || union.AsAny() == nil {
+		p.t.Errorf("the client library cannot read %s: %v", m.Data, err)
+	}
+	e := event{at: time.Now()}
+	if err := json.Unmarshal(m.Data, &e); err != nil {
+		p.t.Errorf("%s: %v", m.Data, err)
+	}
+	p.events <- e
+}
+
+// call connects through the public client library, as a user of it would.
+func (h *harness) call(t *testing.T, session realtime.RealtimeSessionCreateRequestParam) *peer {
+	t.Helper()
+	began := time.Now()
+	p, offer := newPeer(t)
+	res, err := h.openai.Realtime.Calls.New(context.Background(), realtime.CallNewParams{Sdp: offer, Session: session})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	answer, err := io.ReadAll(res.Body)
+	if err != nil || res.StatusCode != http.StatusCreated {
+		t.Fatalf("%s: %s, %v", res.Status, answer, err)
+	}
+	p.location = res.Header.Get("Location")
+	p.accept(string(answer))
+	p.next("session.created")
+	p.opened = time.Now()
+	t.Logf("connected in %v", time.Since(began).Round(time.Millisecond))
+	return p
+}
+
+func (p *peer) accept(answer string) {
+	p.t.Helper()
+	if err := p.pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeAnswer, SDP: answer}); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// next waits for the next event, which must be of this type.
+func (p *peer) next(kind string) event {
+	p.t.Helper()
+	select {
+	case e := <-p.events:
+		if e.Type != kind {
+			p.t.Fatalf("got %+v, want %s", e, kind)
+		}
+		return e
+	case <-time.After(patience):
+		p.t.Fatalf("no %s came", kind)
+		return event{}
+	}
+}
+
+// until collects events up to the first of this type, which is the last.
+func (p *peer) until(kind string) []event {
+	p.t.Helper()
+	var all []event
+	limit := time.After(patience)
+	for {
+		select {
+		case e := <-p.events:
+			all = append(all, e)
+			if e.Type == kind {
+				return all
+			}
+		case <-limit:
+			p.t.Fatalf("no %s came, only %v", kind, types(all))
+		}
+	}
+}
+
+// settled sends an event that is surely answered and returns all events before
+// the answer: what came so far is all there is.
+func (p *peer) settled() []event {
+	p.t.Helper()
+	p.sendJSON(`{"type":"conversation.item.retrieve","item_id":"none","event_id":"settled"}`)
+	all := p.until("error")
+	if last := all[len(all)-1]; last.Error.EventID != "settled" {
+		p.t.Fatalf("unexpected error %+v", last.Error)
+	}
+	return all[:len(all)-1]
+}
+
+func types(events []event) []string {
+	var kinds []string
+	for _, e := range events {
+		kinds = append(kinds, e.Type)
+	}
+	return kinds
+}
+
+func wantTypes(t *testing.T, got []event, want ...string) {
+	t.Helper()
+	if g := types(got); !slices.Equal(g, want) {
+		t.Fatalf("events\n%s\nwant\n%s", strings.Join(g, "\n"), strings.Join(want, "\n"))
+	}
+}
+
+func (p *peer) send(event any) {
+	p.t.Helper()
+	b, err := json.Marshal(event)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	p.sendJSON(string(b))
+}
+
+func (p *peer) sendJSON(text string) {
+	p.t.Helper()
+	if err := p.dc.SendText(text); err != nil {
+		p.t.Fatal(err)
+	}
+}
+
+// say sends pcm (listenRate) as RTP, one packet each pace.
+func (p *peer) say(pcm []int16, pace time.Duration) {
+	p.t.Helper()
+	p.sayDamaged(pcm, pace, func(int) bool { return true })
+}
+
+// sayDamaged sends only the packets that keep wants.
+func (p *peer) sayDamaged(pcm []int16, pace time.Duration, keep func(i int) bool) {
+	p.t.Helper()
+	up, err := audio.NewResampler(listenRate, audio.SampleRate)
+	if err != nil {
+		p.t.Fatal(err)
+	}
+	pcm = up.Flush(up.Process(nil, pcm))
+	due := time.Now()
+	for i := 0; len(pcm) >= opus.PacketSamples; i++ {
+		payload, err := p.encoder.Encode((*audio.Frame)(pcm), (*audio.Frame)(pcm[audio.FrameSamples:]))
+		if err != nil {
+			p.t.Fatal(err)
+		}
+		pcm = pcm[opus.PacketSamples:]
+		if keep(i) {
+			if err := p.mic.WriteRTP(&rtp.Packet{Header: p.header, Payload: slices.Clone(payload)}); err != nil {
+				p.t.Fatal(err)
+			}
+		}
+		p.header.SequenceNumber++
+		p.header.Timestamp += opus.PacketSamples
+		due = due.Add(pace)
+		time.Sleep(time.Until(due)) // the pace of a microphone
+	}
+}
+
+// heard takes the packets that have come so far, waiting for at least n.
+func (p *peer) heard(n int) []*rtp.Packet {
+	p.t.Helper()
+	var all []*rtp.Packet
+	limit := time.After(patience)
+	for len(all) < n {
+		select {
+		case k := <-p.packets:
+			all = append(all, k)
+		case <-limit:
+			p.t.Fatalf("%d packets came, want %d", len(all), n)
+		}
+	}
+	return all
+}
+
+// recording reads a WAV file of 16 kHz, 16 bit, mono.
+func recording(t *testing.T, path string) []int16 {
+	t.Helper()
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Skipf("no recording: %v (apt install pocketsphinx-testdata)", err)
+	}
+	b = b[44:]
+	pcm := make([]int16, len(b)/2)
+	for i := range pcm {
+		pcm[i] = int16(uint16(b[2*i]) | uint16(b[2*i+1])<<8)
+	}
+	return pcm
+}
+
+// transcribing is a session with transcripts and server_vad.
+func transcribing() realtime.RealtimeSessionCreateRequestParam {
+	return realtime.RealtimeSessionCreateRequestParam{
+		Model: "gpt-realtime",
+		Audio: realtime.RealtimeAudioConfigParam{Input: realtime.RealtimeAudioConfigInputParam{
+			Transcription: realtime.AudioTranscriptionParam{Model: "whisper-1"},
+			TurnDetection: realtime.RealtimeAudioInputTurnDetectionUnionParam{OfServerVad: &realtime.RealtimeAudioInputTurnDetectionServerVadParam{
+				CreateResponse: openai.Bool(false), InterruptResponse: openai.Bool(false),
+				PrefixPaddingMs: openai.Int(200), SilenceDurationMs: openai.Int(400),
+			}},
+		}},
+	}
+}

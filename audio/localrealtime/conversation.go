@@ -1,0 +1,243 @@
+package localrealtime
+
+import (
+	"encoding/json"
+	"slices"
+	"strings"
+
+	"github.com/openai/openai-go/v3/realtime"
+)
+
+// maxItems bounds the conversation; the oldest items are forgotten.
+const maxItems = 1000
+
+// conversation is the list of items, oldest first. Only call.run touches it.
+type conversation struct {
+	id    string
+	items []item
+}
+
+// last is the id of the last item, nil for none.
+func (v *conversation) last() *string {
+	if len(v.items) == 0 {
+		return nil
+	}
+	return &v.items[len(v.items)-1].ID
+}
+
+func (v *conversation) find(id string) int {
+	return slices.IndexFunc(v.items, func(i item) bool { return i.ID == id })
+}
+
+// previous is the id of the item before index i, nil for none.
+func (v *conversation) previous(i int) *string {
+	if i <= 0 {
+		return nil
+	}
+	id := v.items[i-1].ID
+	return &id
+}
+
+// insert puts it at index i and forgets the oldest when there are too many.
+func (v *conversation) insert(i int, it item) {
+	v.items = slices.Insert(v.items, i, it)
+	if len(v.items) > maxItems {
+		v.items = slices.Delete(v.items, 0, 1)
+	}
+}
+
+// transcribe puts the transcript into a user's item, if it is still there.
+func (v *conversation) transcribe(id, text string) {
+	if i := v.find(id); i >= 0 {
+		v.items[i].Content = []part{{Type: "input_audio", Transcript: &text}}
+	}
+}
+
+// addItem appends a whole item and announces it.
+func (c *call) addItem(it item) {
+	previous := c.items.last()
+	c.items.insert(len(c.items.items), it)
+	c.send(itemEvent{"conversation.item.added", newID("event"), previous, it})
+	c.send(itemEvent{"conversation.item.done", newID("event"), previous, it})
+}
+
+// onItemCreate is conversation.item.create, for messages of text.
+func (c *call) onItemCreate(ev clientEvent) {
+	var in conversationIn
+	if err := strictDecode(ev.Item, &in, "item."); err != nil {
+		c.refuse(ev, err)
+		return
+	}
+	it, err := in.message("item.")
+	if err != nil {
+		c.refuse(ev, err)
+		return
+	}
+	if it.ID == "" {
+		it.ID = newID("item")
+	}
+	if c.items.find(it.ID) >= 0 {
+		c.refuse(ev, invalidf("item_create_duplicate_id", "item.id", "an item with this id is already in the conversation"))
+		return
+	}
+	at := len(c.items.items)
+	switch ev.PreviousItemID {
+	case "":
+	case "root":
+		at = 0
+	default:
+		if at = c.items.find(ev.PreviousItemID) + 1; at == 0 {
+			c.refuse(ev, invalidf("item_not_found", "previous_item_id", "previous_item_id names no item of this conversation"))
+			return
+		}
+	}
+	previous := c.items.previous(at)
+	c.items.insert(at, it)
+	c.send(itemEvent{"conversation.item.added", newID("event"), previous, it})
+	c.send(itemEvent{"conversation.item.done", newID("event"), previous, it})
+}
+
+// message checks an item of a client and gives it the server's form.
+func (in conversationIn) message(path string) (item, error) {
+	if in.Type != "message" {
+		return item{}, invalidf("invalid_value", path+"type", "%stype must be \"message\": this server has no model and no tools", path)
+	}
+	if !slices.Contains([]string{"user", "assistant", "system"}, in.Role) {
+		return item{}, invalidf("invalid_value", path+"role", "%srole must be user, assistant or system", path)
+	}
+	it := item{ID: in.ID, Object: "realtime.item", Type: "message", Status: "completed", Role: in.Role, Content: []part{}}
+	kind := "input_text"
+	if in.Role == "assistant" {
+		kind = "output_text"
+	}
+	for _, p := range in.Content {
+		if p.Type != "input_text" && p.Type != "output_text" && p.Type != "text" {
+			return item{}, invalidf("invalid_value", path+"content.type", "%scontent must be text: audio comes by RTP", path)
+		}
+		it.Content = append(it.Content, part{Type: kind, Text: p.Text})
+	}
+	return it, nil
+}
+
+// spoken is the text of a message; a system's message is an instruction and
+// has none.
+func (it item) spoken() string {
+	if it.Role == "system" {
+		return ""
+	}
+	var texts []string
+	for _, p := range it.Content {
+		if t := strings.TrimSpace(p.text()); t != "" {
+			texts = append(texts, t)
+		}
+	}
+	return strings.Join(texts, "\n")
+}
+
+// withItem runs f with the index of the item that the event names, or refuses.
+func (c *call) withItem(ev clientEvent, f func(i int)) {
+	i := c.items.find(ev.ItemID)
+	if i < 0 {
+		c.refuse(ev, invalidf("item_not_found", "item_id", "item_id names no item of this conversation"))
+		return
+	}
+	f(i)
+}
+
+func (c *call) onItemRetrieve(ev clientEvent) {
+	c.withItem(ev, func(i int) {
+		c.send(retrievedEvent{"conversation.item.retrieved", newID("event"), c.items.items[i]})
+	})
+}
+
+func (c *call) onItemDelete(ev clientEvent) {
+	c.withItem(ev, func(i int) {
+		c.items.items = slices.Delete(c.items.items, i, i+1)
+		c.send(realtime.ConversationItemDeletedEvent{EventID: newID("event"), ItemID: ev.ItemID})
+	})
+}
+
+// onItemTruncate drops the transcript of an answer that was not heard to its
+// end, as the public API does.
+func (c *call) onItemTruncate(ev clientEvent) {
+	c.withItem(ev, func(i int) {
+		it := &c.items.items[i]
+		switch {
+		case it.Role != "assistant":
+			c.refuse(ev, invalidf("invalid_value", "item_id", "only items of the assistant can be truncated"))
+			return
+		case ev.AudioEndMs < 0:
+			c.refuse(ev, invalidf("invalid_value", "audio_end_ms", "audio_end_ms must not be negative"))
+			return
+		}
+		empty := ""
+		it.Content = []part{{Type: "output_audio", Transcript: &empty}}
+		c.send(realtime.ConversationItemTruncatedEvent{EventID: newID("event"), ItemID: it.ID, AudioEndMs: ev.AudioEndMs})
+	})
+}
+
+// onClientEvent takes one message of the data channel.
+func (c *call) onClientEvent(data []byte) {
+	var ev clientEvent
+	if err := json.Unmarshal(data, &ev); err != nil {
+		c.refuse(ev, decodeError(err, ""))
+		return
+	}
+	switch ev.Type {
+	case "session.update":
+		c.onSessionUpdate(ev)
+	case "input_audio_buffer.commit":
+		c.onCommit(ev)
+	case "input_audio_buffer.clear":
+		c.onClear()
+	case "input_audio_buffer.append":
+		c.refuse(ev, invalidf("unsupported_event", "type", "this call hears by RTP; send audio on its track, not in events"))
+	case "conversation.item.create":
+		c.onItemCreate(ev)
+	case "conversation.item.retrieve":
+		c.onItemRetrieve(ev)
+	case "conversation.item.delete":
+		c.onItemDelete(ev)
+	case "conversation.item.truncate":
+		c.onItemTruncate(ev)
+	case "response.create":
+		c.onResponseCreate(ev)
+	case "response.cancel":
+		c.onResponseCancel(ev)
+	case "output_audio_buffer.clear":
+		c.onOutputClear()
+	default:
+		c.refuse(ev, invalidf("invalid_value", "type", "unknown event type; see the events that clients send in the realtime API"))
+	}
+}
+
+// onSessionUpdate merges and applies a configuration, whole or not at all.
+func (c *call) onSessionUpdate(ev clientEvent) {
+	if len(ev.Session) == 0 {
+		c.refuse(ev, invalidf("missing_required_parameter", "session", "session.update has no session"))
+		return
+	}
+	next, err := c.session.updated(ev.Session)
+	if err == nil {
+		err = c.checkVoice(string(next.Audio.Output.Voice), "session.audio.output.voice")
+	}
+	if err != nil {
+		c.refuse(ev, err)
+		return
+	}
+	before := c.session.Audio.Input.TurnDetection
+	c.session = next
+	if !before.equal(next.Audio.Input.TurnDetection) {
+		c.configureTurns()
+	}
+	c.send(sessionEvent{"session.updated", newID("event"), c.session})
+}
+
+// refuse answers a client's event with an error event that names it.
+func (c *call) refuse(ev clientEvent, err error) {
+	e := *serverError(err)
+	if ev.EventID != "" {
+		e.EventID = &ev.EventID
+	}
+	c.send(errorEvent{"error", newID("event"), &e})
+}

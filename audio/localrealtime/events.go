@@ -1,0 +1,247 @@
+package localrealtime
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+)
+
+// Events whose fields are all plain are sent with the types of the client
+// library (github.com/openai/openai-go/v3/realtime). The types below stand in
+// for those that it can read but not write: its unions and its optional fields
+// have no form of their own for encoding/json.
+
+// maxEventBytes bounds one event of a client.
+const maxEventBytes = 256 << 10
+
+// clientEvent is any event of a client; each kind uses some of the fields.
+type clientEvent struct {
+	Type    string `json:"type"`
+	EventID string `json:"event_id"`
+
+	Session        json.RawMessage `json:"session"`
+	Response       json.RawMessage `json:"response"`
+	Item           json.RawMessage `json:"item"`
+	ItemID         string          `json:"item_id"`
+	PreviousItemID string          `json:"previous_item_id"`
+	ResponseID     string          `json:"response_id"`
+	AudioEndMs     int64           `json:"audio_end_ms"`
+}
+
+// responseCreate is the response field of response.create.
+type responseCreate struct {
+	Conversation     string            `json:"conversation"`
+	OutputModalities []string          `json:"output_modalities"`
+	Input            []conversationIn  `json:"input"`
+	Metadata         map[string]string `json:"metadata"`
+	Instructions     string            `json:"instructions"`
+	Audio            struct {
+		Output struct {
+			Format *audioFormat `json:"format"`
+			Voice  voiceName    `json:"voice"`
+		} `json:"output"`
+	} `json:"audio"`
+
+	// Accepted without effect, as in the session.
+	Tools             json.RawMessage `json:"tools"`
+	ToolChoice        json.RawMessage `json:"tool_choice"`
+	MaxOutputTokens   json.RawMessage `json:"max_output_tokens"`
+	ParallelToolCalls json.RawMessage `json:"parallel_tool_calls"`
+	Prompt            json.RawMessage `json:"prompt"`
+	Reasoning         json.RawMessage `json:"reasoning"`
+}
+
+// conversationIn is an item as a client sends it: a message, or a reference to
+// one.
+type conversationIn struct {
+	ID      string `json:"id"`
+	Object  string `json:"object"`
+	Type    string `json:"type"`
+	Status  string `json:"status"`
+	Role    string `json:"role"`
+	Content []struct {
+		Type string `json:"type"`
+		Text string `json:"text"`
+	} `json:"content"`
+}
+
+// item is a message of the conversation as the server shows it.
+type item struct {
+	ID      string `json:"id"`
+	Object  string `json:"object"` // realtime.item
+	Type    string `json:"type"`   // message
+	Status  string `json:"status"`
+	Role    string `json:"role"`
+	Content []part `json:"content"`
+}
+
+// part is one content part of an item. Text belongs to input_text and
+// output_text, Transcript to input_audio (null until known), output_audio and
+// audio.
+type part struct {
+	Type       string
+	Text       string
+	Transcript *string
+}
+
+// MarshalJSON writes the fields that belong to the part's type.
+func (p part) MarshalJSON() ([]byte, error) {
+	if p.Type == "input_text" || p.Type == "output_text" {
+		return json.Marshal(struct {
+			Type string `json:"type"`
+			Text string `json:"text"`
+		}{p.Type, p.Text})
+	}
+	return json.Marshal(struct {
+		Type       string  `json:"type"`
+		Transcript *string `json:"transcript"`
+	}{p.Type, p.Transcript})
+}
+
+// text is what the part says, in writing or in a transcript.
+func (p part) text() string {
+	if p.Transcript != nil {
+		return *p.Transcript
+	}
+	return p.Text
+}
+
+type sessionEvent struct {
+	Type    string  `json:"type"` // session.created, session.updated
+	EventID string  `json:"event_id"`
+	Session session `json:"session"`
+}
+
+type itemEvent struct {
+	Type           string  `json:"type"` // conversation.item.added, .done
+	EventID        string  `json:"event_id"`
+	PreviousItemID *string `json:"previous_item_id"`
+	Item           item    `json:"item"`
+}
+
+type retrievedEvent struct {
+	Type    string `json:"type"` // conversation.item.retrieved
+	EventID string `json:"event_id"`
+	Item    item   `json:"item"`
+}
+
+type committedEvent struct {
+	Type           string  `json:"type"` // input_audio_buffer.committed
+	EventID        string  `json:"event_id"`
+	PreviousItemID *string `json:"previous_item_id"`
+	ItemID         string  `json:"item_id"`
+}
+
+type transcribedEvent struct {
+	Type         string `json:"type"` // conversation.item.input_audio_transcription.completed
+	EventID      string `json:"event_id"`
+	ItemID       string `json:"item_id"`
+	ContentIndex int    `json:"content_index"`
+	Transcript   string `json:"transcript"`
+	Usage        struct {
+		Type    string  `json:"type"` // duration
+		Seconds float64 `json:"seconds"`
+	} `json:"usage"`
+}
+
+type transcriptionFailedEvent struct {
+	Type         string         `json:"type"` // conversation.item.input_audio_transcription.failed
+	EventID      string         `json:"event_id"`
+	ItemID       string         `json:"item_id"`
+	ContentIndex int            `json:"content_index"`
+	Error        *protocolError `json:"error"`
+}
+
+type responseEvent struct {
+	Type     string         `json:"type"` // response.created, response.done
+	EventID  string         `json:"event_id"`
+	Response responseObject `json:"response"`
+}
+
+type responseObject struct {
+	ID               string            `json:"id"`
+	Object           string            `json:"object"` // realtime.response
+	Status           string            `json:"status"`
+	StatusDetails    *statusDetails    `json:"status_details"`
+	Output           []item            `json:"output"`
+	ConversationID   *string           `json:"conversation_id"`
+	OutputModalities []string          `json:"output_modalities"`
+	MaxOutputTokens  string            `json:"max_output_tokens"` // inf
+	Metadata         map[string]string `json:"metadata"`
+	Audio            responseAudio     `json:"audio"`
+	Usage            *usage            `json:"usage"`
+}
+
+type responseAudio struct {
+	Output struct {
+		Format audioFormat `json:"format"`
+		Voice  string      `json:"voice"`
+	} `json:"output"`
+}
+
+type statusDetails struct {
+	Type   string         `json:"type"`             // cancelled, failed
+	Reason string         `json:"reason,omitempty"` // turn_detected, client_cancelled
+	Error  *protocolError `json:"error,omitempty"`
+}
+
+// usage is always zero: no token is counted here.
+type usage struct {
+	TotalTokens  int `json:"total_tokens"`
+	InputTokens  int `json:"input_tokens"`
+	OutputTokens int `json:"output_tokens"`
+}
+
+type outputItemEvent struct {
+	Type        string `json:"type"` // response.output_item.added, .done
+	EventID     string `json:"event_id"`
+	ResponseID  string `json:"response_id"`
+	OutputIndex int    `json:"output_index"`
+	Item        item   `json:"item"`
+}
+
+type contentPartEvent struct {
+	Type         string `json:"type"` // response.content_part.added, .done
+	EventID      string `json:"event_id"`
+	ResponseID   string `json:"response_id"`
+	ItemID       string `json:"item_id"`
+	OutputIndex  int    `json:"output_index"`
+	ContentIndex int    `json:"content_index"`
+	Part         part   `json:"part"`
+}
+
+type errorEvent struct {
+	Type    string         `json:"type"` // error
+	EventID string         `json:"event_id"`
+	Error   *protocolError `json:"error"`
+}
+
+// protocolError is an error in the form of the public API, for HTTP and for
+// events. It never holds a value that the client sent, but for names.
+type protocolError struct {
+	Type    string  `json:"type"` // invalid_request_error, server_error, rate_limit_error
+	Code    string  `json:"code"`
+	Message string  `json:"message"`
+	Param   *string `json:"param"`
+	// EventID is that of the client's event at fault.
+	EventID *string `json:"event_id,omitempty"`
+}
+
+func (e *protocolError) Error() string { return e.Message }
+
+// invalidf is a fault of the client. An empty param stands for none.
+func invalidf(code, param, format string, args ...any) *protocolError {
+	e := &protocolError{Type: "invalid_request_error", Code: code, Message: fmt.Sprintf(format, args...)}
+	if param != "" {
+		e.Param = &param
+	}
+	return e
+}
+
+// serverError is a fault of the server or of an engine.
+func serverError(err error) *protocolError {
+	if known := (*protocolError)(nil); errors.As(err, &known) {
+		return known
+	}
+	return &protocolError{Type: "server_error", Code: "server_error", Message: err.Error()}
+}

@@ -1,0 +1,137 @@
+//go:build cgo
+
+package localrealtime
+
+import (
+	"context"
+	"errors"
+	"math"
+	"strings"
+	"sync/atomic"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/audio/vad"
+)
+
+// Fakes for what the real engines cannot be made to do on demand: to answer at
+// a known sample, to fail, to hang.
+
+// fakeDetector hears speech where the audio is loud.
+type fakeDetector struct {
+	fail   *atomic.Bool // of the next Process
+	closed *atomic.Int64
+}
+
+func (d *fakeDetector) Process(window []int16) (float32, error) {
+	if d.fail.CompareAndSwap(true, false) {
+		return 0, errors.New("fake detector fails")
+	}
+	var sum float64
+	for _, s := range window {
+		sum += float64(s) * float64(s)
+	}
+	if math.Sqrt(sum/float64(len(window))) > 1000 {
+		return 1, nil
+	}
+	return 0, nil
+}
+func (d *fakeDetector) Reset()       {}
+func (d *fakeDetector) Close() error { d.closed.Add(1); return nil }
+
+// fakeRecognizer hears one word for every 200 ms, whatever was said.
+type fakeRecognizer struct {
+	engines *fakeEngines
+	heard   int
+}
+
+var fakeWords = []string{"one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}
+
+func (r *fakeRecognizer) Start() error { r.heard = 0; return nil }
+func (r *fakeRecognizer) Write(pcm []int16) error {
+	if r.engines.writeFails.CompareAndSwap(true, false) {
+		return errors.New("fake recogniser fails")
+	}
+	r.heard += len(pcm)
+	return nil
+}
+func (r *fakeRecognizer) Partial() string {
+	return strings.Join(fakeWords[:min(r.heard/(stt.SampleRate/5), len(fakeWords))], " ")
+}
+func (r *fakeRecognizer) Finish() (stt.Result, error) { return stt.Result{Text: r.Partial()}, nil }
+func (r *fakeRecognizer) Close() error                { r.engines.closed.Add(1); return nil }
+
+// fakeSynthesizer makes a tone of 60 ms for each word. At the word "wait" it
+// waits for a value on gate; at "break" it fails.
+type fakeSynthesizer struct{ engines *fakeEngines }
+
+const fakeWordTime = 60 // ms
+
+func (s *fakeSynthesizer) Speak(ctx context.Context, _, text string, emit func([]int16, int) error) error {
+	for _, word := range strings.Fields(text) {
+		switch word {
+		case "break":
+			return errors.New("fake synthesiser fails")
+		case "mute":
+			continue
+		case "wait":
+			select {
+			case <-s.engines.gate:
+			case <-ctx.Done():
+				return ctx.Err()
+			}
+		}
+		if err := emit(tone(fakeWordTime, 16000), 16000); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+func (s *fakeSynthesizer) Voices() []string { return []string{"slt", "kal"} }
+func (s *fakeSynthesizer) Close() error     { s.engines.closed.Add(1); return nil }
+
+// fakeEngines makes the fakes, counts them and holds their faults.
+type fakeEngines struct {
+	detectorFails, detectorBroken, writeFails, recognizerBroken, synthesizerBroken atomic.Bool
+
+	gate         chan struct{}
+	made, closed atomic.Int64
+}
+
+func newFakeEngines() *fakeEngines { return &fakeEngines{gate: make(chan struct{})} }
+
+func (e *fakeEngines) detector() (vad.Detector, error) {
+	if e.detectorBroken.Load() {
+		return nil, errors.New("no fake detector here; install one")
+	}
+	e.made.Add(1)
+	return &fakeDetector{fail: &e.detectorFails, closed: &e.closed}, nil
+}
+
+func (e *fakeEngines) recognizer() (stt.Recognizer, error) {
+	if e.recognizerBroken.Load() {
+		return nil, errors.New("no fake recogniser here; install one")
+	}
+	e.made.Add(1)
+	return &fakeRecognizer{engines: e}, nil
+}
+
+func (e *fakeEngines) synthesizer() (tts.Synthesizer, error) {
+	if e.synthesizerBroken.Load() {
+		return nil, errors.New("no fake synthesiser here; install one")
+	}
+	e.made.Add(1)
+	return &fakeSynthesizer{engines: e}, nil
+}
+
+// tone is a loud sound of ms milliseconds.
+func tone(ms, rate int) []int16 {
+	pcm := make([]int16, ms*rate/1000)
+	for i := range pcm {
+		pcm[i] = int16(12000 * math.Sin(2*math.Pi*440*float64(i)/float64(rate)))
+	}
+	return pcm
+}
+
+// quiet is silence of ms milliseconds at listenRate.
+func quiet(ms int) []int16 { return make([]int16, ms*listenRate/1000) }

@@ -1,0 +1,89 @@
+package localrealtime
+
+import (
+	"errors"
+	"io"
+	"sync"
+)
+
+// pool keeps at most one idle engine, because loading one takes longer than a
+// caller may wait (PocketSphinx: most of a second) while a conversation uses
+// one at a time. It is safe for concurrent use.
+type pool[T io.Closer] struct {
+	make func() (T, error)
+
+	mu      sync.Mutex
+	idle    []T           // at most one
+	warming chan struct{} // closed when the background load is over, nil before
+	closed  bool
+}
+
+func newPool[T io.Closer](factory func() (T, error)) *pool[T] {
+	return &pool[T]{make: factory}
+}
+
+// warm loads an engine in the background. A failure shows when take tries
+// again, with somebody there to be told.
+func (p *pool[T]) warm() {
+	done := make(chan struct{})
+	p.mu.Lock()
+	p.warming = done
+	p.mu.Unlock()
+	go func() {
+		defer close(done)
+		if e, err := p.make(); err == nil {
+			_ = p.put(e)
+		}
+	}()
+}
+
+// take returns the idle engine, waiting for one that is being loaded, or makes
+// another.
+func (p *pool[T]) take() (T, error) {
+	p.mu.Lock()
+	warming := p.warming
+	p.mu.Unlock()
+	if warming != nil {
+		<-warming
+	}
+	p.mu.Lock()
+	if n := len(p.idle); n > 0 {
+		e := p.idle[n-1]
+		p.idle = p.idle[:n-1]
+		p.mu.Unlock()
+		return e, nil
+	}
+	p.mu.Unlock()
+	return p.make()
+}
+
+// put takes back an engine that still works: the next call begins with it. It
+// is closed when there is one already.
+func (p *pool[T]) put(e T) error {
+	p.mu.Lock()
+	if p.closed || len(p.idle) > 0 {
+		p.mu.Unlock()
+		return e.Close()
+	}
+	p.idle = append(p.idle, e)
+	p.mu.Unlock()
+	return nil
+}
+
+// close closes the idle engine; engines put back later are closed at once.
+func (p *pool[T]) close() error {
+	p.mu.Lock()
+	warming := p.warming
+	p.closed = true
+	idle := p.idle
+	p.idle = nil
+	p.mu.Unlock()
+	if warming != nil {
+		<-warming
+	}
+	var errs []error
+	for _, e := range idle {
+		errs = append(errs, e.Close())
+	}
+	return errors.Join(errs...)
+}

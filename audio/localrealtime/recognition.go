@@ -1,0 +1,234 @@
+package localrealtime
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
+)
+
+// Bounds of the recogniser's queue and of how often it is asked for a partial
+// result.
+const (
+	maxQueuedSamples = 60 * listenRate // further behind than this it never catches up
+	partialEvery     = 4               // windows: 128 ms
+)
+
+// errOverload fails an utterance that the recogniser could not follow.
+var errOverload = errors.New("the recogniser is more than 60 s behind; the machine is too slow for it")
+
+// recognition is one call's recogniser behind a queue, on a goroutine of its
+// own, since a chunk can take it more than 100 ms. The queue's methods never
+// block; results are posted to the call.
+type recognition struct {
+	engines *pool[stt.Recognizer]
+	// report gets the results of an utterance: any number of partials, then
+	// one final or one failure, unless it was aborted.
+	report func(transcript)
+
+	mu      sync.Mutex
+	queue   []recognitionJob
+	samples int // in queue
+	wake    chan struct{}
+}
+
+type recognitionJob struct {
+	kind recognitionKind
+	item string
+	pcm  []int16
+}
+
+type recognitionKind uint8
+
+const (
+	recognitionStart recognitionKind = iota
+	recognitionWrite
+	recognitionOverload
+	recognitionFinish
+)
+
+// transcript is news of an utterance.
+type transcript struct {
+	item  string
+	text  string
+	final bool
+	err   error // the utterance has failed
+}
+
+func newRecognition(engines *pool[stt.Recognizer], report func(transcript)) *recognition {
+	return &recognition{engines: engines, report: report, wake: make(chan struct{}, 1)}
+}
+
+// start begins an utterance and drops one that was not finished.
+func (r *recognition) start(item string, pcm []int16) {
+	r.push(recognitionJob{kind: recognitionStart, item: item})
+	r.write(item, pcm)
+}
+
+// write continues the utterance. pcm is not changed afterwards by anybody.
+func (r *recognition) write(item string, pcm []int16) {
+	r.push(recognitionJob{kind: recognitionWrite, item: item, pcm: pcm})
+}
+
+// finish ends the utterance; its final result is reported.
+func (r *recognition) finish(item string) {
+	r.push(recognitionJob{kind: recognitionFinish, item: item})
+}
+
+func (r *recognition) push(j recognitionJob) {
+	r.mu.Lock()
+	if j.kind == recognitionWrite && r.samples+len(j.pcm) > maxQueuedSamples {
+		j.kind, j.pcm = recognitionOverload, nil
+	}
+	r.samples += len(j.pcm)
+	r.queue = append(r.queue, j)
+	r.mu.Unlock()
+	select {
+	case r.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (r *recognition) pop(ctx context.Context) (recognitionJob, bool) {
+	for {
+		r.mu.Lock()
+		if len(r.queue) > 0 {
+			j := r.queue[0]
+			r.queue = r.queue[1:]
+			r.samples -= len(j.pcm)
+			r.mu.Unlock()
+			return j, ctx.Err() == nil
+		}
+		r.queue = nil
+		r.mu.Unlock()
+		select {
+		case <-r.wake:
+		case <-ctx.Done():
+			return recognitionJob{}, false
+		}
+	}
+}
+
+// run serves the queue until ctx is done, and gives the engine back.
+func (r *recognition) run(ctx context.Context) {
+	u := utteranceInEngine{engines: r.engines}
+	defer u.release()
+	writes := 0
+	for {
+		j, ok := r.pop(ctx)
+		if !ok {
+			return
+		}
+		switch j.kind {
+		case recognitionStart:
+			writes = 0
+			u.start()
+		case recognitionWrite:
+			u.write(j.pcm)
+			if writes++; writes%partialEvery == 0 {
+				r.report(transcript{item: j.item, text: u.partial()})
+			}
+		case recognitionOverload:
+			u.fail(errOverload)
+		case recognitionFinish:
+			text, err := u.finish()
+			r.report(transcript{item: j.item, text: text, final: true, err: err})
+		}
+	}
+}
+
+// utteranceInEngine is the engine and whether the utterance in it has failed.
+// An engine that failed is closed, and the next utterance gets a new one.
+type utteranceInEngine struct {
+	engines *pool[stt.Recognizer]
+	engine  stt.Recognizer
+	err     error
+}
+
+func (u *utteranceInEngine) start() {
+	u.err = nil
+	if u.engine == nil {
+		if u.engine, u.err = u.engines.take(); u.err != nil {
+			u.engine = nil
+			return
+		}
+	}
+	if err := u.engine.Start(); err != nil {
+		u.fail(err)
+	}
+}
+
+func (u *utteranceInEngine) write(pcm []int16) {
+	if u.err == nil && len(pcm) > 0 {
+		if err := u.engine.Write(pcm); err != nil {
+			u.fail(err)
+		}
+	}
+}
+
+func (u *utteranceInEngine) partial() string {
+	if u.err != nil {
+		return ""
+	}
+	return u.engine.Partial()
+}
+
+func (u *utteranceInEngine) finish() (string, error) {
+	if u.err != nil {
+		return "", u.err
+	}
+	result, err := u.engine.Finish()
+	if err != nil {
+		u.fail(err)
+	}
+	return result.Text, err
+}
+
+func (u *utteranceInEngine) fail(err error) {
+	if u.err != nil {
+		return
+	}
+	u.err = err
+	if u.engine != nil && !errors.Is(err, errOverload) {
+		_ = u.engine.Close()
+		u.engine = nil
+	}
+}
+
+func (u *utteranceInEngine) release() {
+	if u.engine != nil {
+		_ = u.engines.put(u.engine)
+	}
+}
+
+// stablePrefix turns partial results, which the recogniser may revise, into
+// text that is only ever appended to: the words that two results in a row
+// agree on.
+type stablePrefix struct {
+	sent string
+	last []string
+}
+
+// grow takes the next partial result and returns what may be said now.
+func (s *stablePrefix) grow(partial string) (delta string) {
+	words := strings.Fields(partial)
+	n := 0
+	for n < len(words) && n < len(s.last) && words[n] == s.last[n] {
+		n++
+	}
+	s.last = words
+	return s.extend(strings.Join(words[:n], " "))
+}
+
+// extend returns what text adds to that sent before; nothing when it
+// contradicts it.
+func (s *stablePrefix) extend(text string) (delta string) {
+	rest, ok := strings.CutPrefix(text, s.sent)
+	if !ok || rest == "" || (s.sent != "" && rest[0] != ' ') {
+		return ""
+	}
+	s.sent = text
+	return rest
+}

@@ -1,0 +1,231 @@
+//go:build cgo
+
+package localrealtime
+
+import (
+	"testing"
+	"time"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/realtime"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/opus"
+)
+
+// answerEvents is what an out-of-band answer sends, in order.
+var answerEvents = []string{
+	"response.created", "response.output_item.added", "response.content_part.added", "response.output_audio_transcript.delta",
+	"output_audio_buffer.started", "response.output_audio.done", "response.output_audio_transcript.done",
+	"response.content_part.done", "response.output_item.done", "response.done", "output_audio_buffer.stopped",
+}
+
+func (p *peer) speak(text, conversation string, metadata map[string]string) {
+	p.t.Helper()
+	p.send(realtime.ResponseCreateEventParam{Response: realtime.RealtimeResponseCreateParams{
+		Conversation:     conversation,
+		OutputModalities: []string{"audio"},
+		Metadata:         metadata,
+		Input: []realtime.ConversationItemUnionParam{{OfRealtimeUserMessageItem: &realtime.RealtimeConversationItemUserMessageParam{
+			Content: []realtime.RealtimeConversationItemUserMessageContentParam{{Type: "input_text", Text: openai.String(text)}},
+		}}},
+	}})
+}
+
+func TestAnswerIsSpoken(t *testing.T) {
+	h := start(t)
+	p := h.call(t, transcribing())
+	p.speak("one two three four five", "none", map[string]string{"turn": "7"})
+	all := p.until("output_audio_buffer.stopped")
+	wantTypes(t, all, answerEvents...)
+	id := all[0].Response.ID
+	if all[0].Response.Metadata["turn"] != "7" || all[9].Response.Metadata["turn"] != "7" {
+		t.Error("metadata is not echoed")
+	}
+	if all[9].Response.ID != id || all[9].Response.Status != "completed" || all[4].ResponseID != id || all[10].ResponseID != id {
+		t.Errorf("not one response: %+v", all)
+	}
+	if all[3].Delta != "one two three four five" || all[6].Transcript != all[3].Delta {
+		t.Errorf("transcript %q, %q", all[3].Delta, all[6].Transcript)
+	}
+	packets := p.heard(5 * fakeWordTime / 20)
+	for i, k := range packets {
+		if k.Marker != (i == 0) {
+			t.Errorf("packet %d: marker %v", i, k.Marker)
+		}
+		if i > 0 && (k.SequenceNumber != packets[i-1].SequenceNumber+1 || k.Timestamp != packets[i-1].Timestamp+opus.PacketSamples) {
+			t.Errorf("packet %d does not follow: %v after %v", i, k.Header, packets[i-1].Header)
+		}
+	}
+	if more := p.settled(); len(more) > 0 || len(p.packets) > 0 {
+		t.Errorf("more came: %v and %d packets", types(more), len(p.packets))
+	}
+}
+
+func TestAnswersQueue(t *testing.T) {
+	h := start(t)
+	p := h.call(t, transcribing())
+	p.speak("one two three", "none", map[string]string{"n": "1"})
+	p.speak("one two", "none", map[string]string{"n": "2"})
+	var order []string
+	all := p.until("output_audio_buffer.stopped")
+	all = append(all, p.until("output_audio_buffer.stopped")...)
+	names := map[string]string{}
+	for _, e := range all {
+		switch e.Type {
+		case "response.created":
+			names[e.Response.ID] = e.Response.Metadata["n"]
+		case "output_audio_buffer.started", "output_audio_buffer.stopped":
+			order = append(order, names[e.ResponseID]+e.Type[len("output_audio_buffer"):])
+		case "response.done":
+			order = append(order, names[e.Response.ID]+".done")
+		}
+	}
+	want := []string{"1.started", "1.done", "1.stopped", "2.started", "2.done", "2.stopped"}
+	if len(order) != len(want) {
+		t.Fatalf("got %v, want %v", order, want)
+	}
+	for i := range want {
+		if order[i] != want[i] {
+			t.Fatalf("got %v, want %v", order, want)
+		}
+	}
+	packets := p.heard(15)
+	for i, k := range packets {
+		if k.Marker != (i == 0 || i == 9) {
+			t.Errorf("packet %d: marker %v", i, k.Marker)
+		}
+	}
+	gap := packets[9].Timestamp - packets[8].Timestamp
+	if packets[9].SequenceNumber != packets[8].SequenceNumber+1 || gap < opus.PacketSamples || gap > rtpRate {
+		t.Errorf("second response does not follow the first: gap %d", gap)
+	}
+}
+
+func TestAudioIsPaced(t *testing.T) {
+	h := start(t, func(c *Config) { c.Speed = 2 })
+	p := h.call(t, transcribing())
+	p.speak("one two three four five six seven eight nine ten", "none", nil) // 600 ms
+	began := p.until("output_audio_buffer.started")
+	first := p.heard(5)
+	burst := time.Since(began[len(began)-1].at)
+	ended := p.next2("output_audio_buffer.stopped")
+	all := append(first, p.heard(25)...)
+	took := ended.at.Sub(began[len(began)-1].at)
+	// 100 ms come at once, the rest at twice real time: (600-20-80)/2 ms.
+	if want := 250 * time.Millisecond; took < want-10*time.Millisecond {
+		t.Errorf("600 ms were sent in %v, want %v", took, want)
+	}
+	if burst > 60*time.Millisecond {
+		t.Logf("the burst took %v on this machine", burst)
+	}
+	// A pause is in the timestamps, at the pace of the audio.
+	p.speak("one", "none", nil)
+	p.until("output_audio_buffer.started")
+	next := p.heard(1)[0]
+	if gap := next.Timestamp - all[29].Timestamp; !next.Marker || gap < opus.PacketSamples || next.SequenceNumber != all[29].SequenceNumber+1 {
+		t.Errorf("after a pause: %v, gap %d", next.Header, gap)
+	}
+}
+
+// next2 is the last event of until.
+func (p *peer) next2(kind string) event {
+	p.t.Helper()
+	all := p.until(kind)
+	return all[len(all)-1]
+}
+
+func TestCancelInTheMiddle(t *testing.T) {
+	h := start(t)
+	p := h.call(t, transcribing())
+	p.speak("one wait two three", "none", nil)
+	all := p.until("output_audio_buffer.started")
+	p.sendJSON(`{"type":"response.cancel","response_id":"` + all[0].Response.ID + `"}`)
+	all = append(all, p.until("output_audio_buffer.stopped")...)
+	wantTypes(t, all, answerEvents...)
+	if r := all[9].Response; r.Status != "cancelled" || r.StatusDetails.Reason != "client_cancelled" {
+		t.Errorf("got %+v", r)
+	}
+	p.heard(2) // what was made is played
+	p.sendJSON(`{"type":"response.cancel"}`)
+	if e := p.next("error"); e.Error.Code != "response_cancel_not_active" {
+		t.Errorf("a second cancel gives %+v", e.Error)
+	}
+	p.speak("one", "none", nil)
+	wantTypes(t, p.until("output_audio_buffer.stopped"), answerEvents...)
+}
+
+func TestCancelInTheQueue(t *testing.T) {
+	h := start(t)
+	p := h.call(t, transcribing())
+	p.speak("one wait two", "none", nil)
+	p.until("output_audio_buffer.started")
+	p.speak("one", "none", nil)
+	second := p.next("response.created").Response.ID
+	p.sendJSON(`{"type":"response.cancel","response_id":"` + second + `"}`)
+	if r := p.next("response.done").Response; r.ID != second || r.Status != "cancelled" {
+		t.Errorf("got %+v", r)
+	}
+	h.engines.gate <- struct{}{}
+	wantTypes(t, p.until("output_audio_buffer.stopped"), answerEvents[5:]...)
+	if more := p.settled(); len(more) > 0 {
+		t.Errorf("more came: %v", types(more))
+	}
+}
+
+func TestClearStopsTheAudioAtOnce(t *testing.T) {
+	h := start(t, func(c *Config) { c.Speed = 1 })
+	p := h.call(t, transcribing())
+	p.speak("one two three four five six seven eight nine ten one two three four five six wait", "none", nil)
+	p.speak("one", "none", nil)
+	p.until("output_audio_buffer.started")
+	p.heard(6)
+	p.sendJSON(`{"type":"output_audio_buffer.clear"}`)
+	all := p.until("output_audio_buffer.cleared")
+	wantTypes(t, all, "response.output_audio.done", "response.output_audio_transcript.done", "response.content_part.done",
+		"response.output_item.done", "response.done", "output_audio_buffer.cleared")
+	wantTypes(t, []event{p.next("response.done")}, "response.done") // the one in the queue
+	heard := len(p.heard(0)) + len(p.packets)
+	p.speak("one", "none", nil)
+	all = p.until("output_audio_buffer.stopped")
+	wantTypes(t, all, answerEvents...)
+	packets := p.heard(heard + 3)
+	for i, k := range packets {
+		if k.Marker != (i == len(packets)-3) {
+			t.Errorf("packet %d of %d: marker %v: the cleared audio went on", i, len(packets), k.Marker)
+		}
+	}
+	p.sendJSON(`{"type":"output_audio_buffer.clear"}`)
+	p.next("output_audio_buffer.cleared") // also when nothing plays
+}
+
+func TestAnswerInTheConversationIsInterrupted(t *testing.T) {
+	h := start(t)
+	p := h.call(t, transcribing())
+	p.sendJSON(`{"type":"session.update","session":{"audio":{"input":{"turn_detection":{"interrupt_response":true}}}}}`)
+	p.next("session.updated")
+	p.speak("one wait", "auto", nil)
+	all := p.until("output_audio_buffer.started")
+	wantTypes(t, all, "response.created", "response.output_item.added", "conversation.item.added", "response.content_part.added",
+		"response.output_audio_transcript.delta", "output_audio_buffer.started")
+	p.say(append(quiet(200), tone(500, listenRate)...), time.Millisecond)
+	all = p.until("output_audio_buffer.cleared")
+	wantTypes(t, all, "input_audio_buffer.speech_started", "response.output_audio.done", "response.output_audio_transcript.done",
+		"response.content_part.done", "conversation.item.done", "response.output_item.done", "response.done", "output_audio_buffer.cleared")
+	if r := all[6].Response; r.Status != "cancelled" || r.StatusDetails.Reason != "turn_detected" {
+		t.Errorf("got %+v", r)
+	}
+}
+
+func TestAnswerWithoutSound(t *testing.T) {
+	h := start(t)
+	p := h.call(t, transcribing())
+	p.speak("mute", "none", nil)
+	all := p.until("response.done")
+	for _, e := range all {
+		if e.Type == "output_audio_buffer.started" {
+			t.Error("audio was announced that does not exist")
+		}
+	}
+	p.speak("one", "none", nil)
+	wantTypes(t, p.until("output_audio_buffer.stopped"), answerEvents...)
+}

@@ -1,0 +1,69 @@
+package localrealtime
+
+import (
+	"crypto/rand"
+	"crypto/subtle"
+	"encoding/json"
+	"sync"
+	"time"
+)
+
+// Lifetimes of ephemeral keys, as in the public API.
+const (
+	defaultSecretTTL = 600 * time.Second
+	minSecretTTL     = 10 * time.Second
+	maxSecretTTL     = 7200 * time.Second
+	maxSecrets       = 1024
+)
+
+// newID is an id in the form of the public API: a prefix and 24 or more random
+// characters.
+func newID(prefix string) string { return prefix + "_" + rand.Text() }
+
+// secretStore holds the ephemeral keys and the session that each was made for.
+// It is safe for concurrent use.
+type secretStore struct {
+	now func() time.Time
+
+	mu   sync.Mutex
+	live map[string]secret
+}
+
+type secret struct {
+	expires time.Time
+	session json.RawMessage // as the client sent it, nil for none
+}
+
+func newSecretStore(now func() time.Time) *secretStore {
+	return &secretStore{now: now, live: make(map[string]secret)}
+}
+
+// issue makes a key, or reports false when too many are live.
+func (s *secretStore) issue(ttl time.Duration, session json.RawMessage) (value string, expires time.Time, ok bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	now := s.now()
+	for v, e := range s.live {
+		if !now.Before(e.expires) {
+			delete(s.live, v)
+		}
+	}
+	if len(s.live) >= maxSecrets {
+		return "", time.Time{}, false
+	}
+	value, expires = newID("ek"), now.Add(ttl)
+	s.live[value] = secret{expires: expires, session: session}
+	return value, expires, true
+}
+
+// lookup finds a live key. As in the public API it is good for any number of
+// calls until it expires.
+func (s *secretStore) lookup(value string) (secret, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	e, ok := s.live[value]
+	return e, ok && s.now().Before(e.expires)
+}
+
+// sameKey compares in a time that does not tell how much was right.
+func sameKey(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

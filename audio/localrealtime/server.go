@@ -1,0 +1,251 @@
+package localrealtime
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/pion/ice/v4"
+	"github.com/pion/interceptor"
+	"github.com/pion/logging"
+	"github.com/pion/webrtc/v4"
+	"github.com/rs/zerolog"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/audio/vad"
+)
+
+// maxCalls bounds the engines in memory; a conversation uses one call, two
+// while it renews its connection.
+const maxCalls = 16
+
+// Config is what a Server is made of. Recognizer, Synthesizer, Detector and
+// APIKey are needed.
+type Config struct {
+	Recognizer  stt.Factory
+	Synthesizer tts.Factory
+	Detector    func() (vad.Detector, error)
+	// APIKey is the key that client_secrets and calls take.
+	APIKey string
+	// Speed is the pace of the audio that is sent and of all waiting on audio,
+	// as a multiple of real time. Zero stands for 1.
+	Speed float64
+	Log   zerolog.Logger
+	// AllowRemote lets the server listen, and exchange media, on addresses
+	// other than loopback.
+	AllowRemote bool
+	// WrapPacketConn, when set, wraps the socket that carries all media, so
+	// that tests can lose and delay packets.
+	WrapPacketConn func(net.PacketConn) net.PacketConn
+}
+
+// Server is the embedded realtime server. Its methods are safe for concurrent
+// use.
+type Server struct {
+	cfg         Config
+	api         *webrtc.API
+	mux         ice.UDPMux
+	secrets     *secretStore
+	recognizers *pool[stt.Recognizer]
+	detectors   *pool[vad.Detector]
+
+	mu     sync.Mutex
+	calls  map[string]*call
+	closed bool
+	wg     sync.WaitGroup // one for each call
+}
+
+// New makes a Server that holds a media socket and loads one recogniser and
+// one detector in the background, ready for the first call. It fails when the
+// configuration is incomplete or no socket can be had.
+func New(cfg Config) (*Server, error) {
+	switch {
+	case cfg.Recognizer == nil || cfg.Synthesizer == nil || cfg.Detector == nil:
+		return nil, errors.New("realtime server: a recogniser, a synthesiser or a voice detector is missing from the configuration")
+	case cfg.APIKey == "":
+		return nil, errors.New("realtime server: no API key; make one for the process")
+	case cfg.Speed < 0:
+		return nil, fmt.Errorf("realtime server: speed %v is negative; use 1 for real time", cfg.Speed)
+	case cfg.Speed == 0:
+		cfg.Speed = 1
+	}
+	s := &Server{
+		cfg:         cfg,
+		secrets:     newSecretStore(time.Now),
+		recognizers: newPool[stt.Recognizer](cfg.Recognizer),
+		detectors:   newPool[vad.Detector](cfg.Detector),
+		calls:       make(map[string]*call),
+	}
+	if err := s.listenMedia(); err != nil {
+		return nil, err
+	}
+	s.recognizers.warm()
+	s.detectors.warm()
+	return s, nil
+}
+
+// listenMedia opens the one UDP socket of the server and builds the WebRTC
+// stack on it.
+func (s *Server) listenMedia() error {
+	addr := "127.0.0.1:0"
+	if s.cfg.AllowRemote {
+		addr = "0.0.0.0:0"
+	}
+	conn, err := net.ListenPacket("udp4", addr)
+	if err != nil {
+		return fmt.Errorf("realtime server: open the media socket on %s: %w", addr, err)
+	}
+	if s.cfg.WrapPacketConn != nil {
+		conn = s.cfg.WrapPacketConn(conn)
+	}
+	// pion's own log names addresses and goes to stderr; failures that matter
+	// come back as connection states and errors.
+	quiet := &logging.DefaultLoggerFactory{Writer: io.Discard}
+	s.mux = webrtc.NewICEUDPMux(quiet.NewLogger("ice"), conn)
+
+	var se webrtc.SettingEngine
+	se.LoggerFactory = quiet
+	se.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4})
+	se.SetICEMulticastDNSMode(ice.MulticastDNSModeDisabled)
+	se.SetIncludeLoopbackCandidate(true)
+	if !s.cfg.AllowRemote {
+		se.SetIPFilter(net.IP.IsLoopback)
+	}
+	// A caller reconnects after 2 s (protocol, section 3); a peer that was
+	// silent for 5 s more than that is gone.
+	se.SetICETimeouts(2*time.Second, 5*time.Second, 500*time.Millisecond)
+	se.SetSCTPMaxMessageSize(maxEventBytes)
+	se.SetICEUDPMux(s.mux)
+
+	var me webrtc.MediaEngine
+	if err := me.RegisterCodec(webrtc.RTPCodecParameters{RTPCodecCapability: opusCapability, PayloadType: 111}, webrtc.RTPCodecTypeAudio); err != nil {
+		return errors.Join(fmt.Errorf("realtime server: register Opus: %w", err), s.mux.Close())
+	}
+	var ir interceptor.Registry
+	if err := webrtc.ConfigureRTCPReports(&ir); err != nil {
+		return errors.Join(fmt.Errorf("realtime server: configure RTCP: %w", err), s.mux.Close())
+	}
+	s.api = webrtc.NewAPI(webrtc.WithSettingEngine(se), webrtc.WithMediaEngine(&me), webrtc.WithInterceptorRegistry(&ir))
+	return nil
+}
+
+// opusCapability is Opus as RFC 7587 registers it: always 48 kHz and two
+// channels in the description, whatever is coded.
+var opusCapability = webrtc.RTPCodecCapability{
+	MimeType: webrtc.MimeTypeOpus, ClockRate: rtpRate, Channels: 2, SDPFmtpLine: "minptime=10;useinbandfec=1",
+}
+
+// Listen opens a TCP listener for Serve. Without AllowRemote it refuses an
+// address that is not loopback.
+func (s *Server) Listen(addr string) (net.Listener, error) {
+	ln, err := net.Listen("tcp", addr)
+	if err != nil {
+		return nil, fmt.Errorf("realtime server: listen on %s: %w", addr, err)
+	}
+	if tcp, ok := ln.Addr().(*net.TCPAddr); !s.cfg.AllowRemote && (!ok || !tcp.IP.IsLoopback()) {
+		return nil, errors.Join(fmt.Errorf("realtime server: %s is not a loopback address; use 127.0.0.1 or allow remote callers", addr), ln.Close())
+	}
+	return ln, nil
+}
+
+// Serve answers HTTP on ln until ctx is done (it then returns nil) or ln fails.
+// It closes ln. Calls outlive it: they end with Close.
+func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
+	h := &http.Server{
+		Handler:           s.Handler(),
+		ReadHeaderTimeout: 5 * time.Second,
+		ReadTimeout:       15 * time.Second,
+		IdleTimeout:       time.Minute,
+		MaxHeaderBytes:    64 << 10,
+	}
+	stop := context.AfterFunc(ctx, func() { _ = h.Close() })
+	defer stop()
+	if err := h.Serve(ln); !errors.Is(err, http.ErrServerClosed) {
+		return fmt.Errorf("realtime server: serve %s: %w", ln.Addr(), err)
+	}
+	return nil
+}
+
+// Calls is the number of calls that are connecting or connected.
+func (s *Server) Calls() int {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return len(s.calls)
+}
+
+// HangUpAll ends every call, as a service that goes away does, and returns when
+// all are gone. New calls are answered again.
+func (s *Server) HangUpAll() {
+	for _, c := range s.liveCalls() {
+		c.hangUp()
+		<-c.done
+	}
+}
+
+// Close hangs up every call, closes the engines and the media socket, and
+// returns when no goroutine of the server is left. It is safe to call twice.
+func (s *Server) Close() error {
+	s.mu.Lock()
+	first := !s.closed
+	s.closed = true
+	s.mu.Unlock()
+	for _, c := range s.liveCalls() {
+		c.hangUp()
+	}
+	s.wg.Wait()
+	if !first {
+		return nil
+	}
+	return errors.Join(s.mux.Close(), s.recognizers.close(), s.detectors.close())
+}
+
+func (s *Server) liveCalls() []*call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	live := make([]*call, 0, len(s.calls))
+	for _, c := range s.calls {
+		live = append(live, c)
+	}
+	return live
+}
+
+// errBusy and errClosed refuse a call.
+var (
+	errBusy   = errors.New("too many calls; hang one up first")
+	errClosed = errors.New("the server is closing")
+)
+
+// adopt takes a call in, before it starts.
+func (s *Server) adopt(c *call) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case s.closed:
+		return errClosed
+	case len(s.calls) >= maxCalls:
+		return errBusy
+	}
+	s.calls[c.id] = c
+	s.wg.Add(1)
+	return nil
+}
+
+// forget is the last act of a call.
+func (s *Server) forget(c *call) {
+	s.mu.Lock()
+	delete(s.calls, c.id)
+	s.mu.Unlock()
+	s.wg.Done()
+}
+
+func (s *Server) call(id string) *call {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.calls[id]
+}

@@ -1,0 +1,325 @@
+package localrealtime
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"reflect"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/vad"
+)
+
+// session is the effective configuration of a call, as session.created and
+// session.updated show it. It is a struct of our own, not the one of the
+// client library, because an update is merged into it by decoding, which needs
+// plain fields and pointers, and because a wrong value is answered with its
+// path.
+type session struct {
+	ID               string       `json:"id"`
+	Object           string       `json:"object"`
+	Type             string       `json:"type"`
+	Model            string       `json:"model"`
+	OutputModalities []string     `json:"output_modalities"`
+	Instructions     string       `json:"instructions"`
+	Audio            sessionAudio `json:"audio"`
+	Include          []string     `json:"include"`
+
+	// These steer a model. They are kept and shown, and have no effect here.
+	Tools             json.RawMessage `json:"tools,omitempty"`
+	ToolChoice        json.RawMessage `json:"tool_choice,omitempty"`
+	MaxOutputTokens   json.RawMessage `json:"max_output_tokens,omitempty"`
+	ParallelToolCalls json.RawMessage `json:"parallel_tool_calls,omitempty"`
+	Prompt            json.RawMessage `json:"prompt,omitempty"`
+	Reasoning         json.RawMessage `json:"reasoning,omitempty"`
+	Tracing           json.RawMessage `json:"tracing,omitempty"`
+	Truncation        json.RawMessage `json:"truncation,omitempty"`
+}
+
+type sessionAudio struct {
+	Input  sessionInput  `json:"input"`
+	Output sessionOutput `json:"output"`
+}
+
+type sessionInput struct {
+	Format         audioFormat     `json:"format"`
+	Transcription  *transcription  `json:"transcription"`
+	NoiseReduction json.RawMessage `json:"noise_reduction"`
+	TurnDetection  *turnDetection  `json:"turn_detection"`
+}
+
+type sessionOutput struct {
+	Format audioFormat `json:"format"`
+	Voice  voiceName   `json:"voice"`
+	Speed  float64     `json:"speed"`
+}
+
+// audioFormat is that of base64 audio. Media over RTP is Opus whatever it says.
+type audioFormat struct {
+	Type string `json:"type"`
+	Rate int    `json:"rate"`
+}
+
+// transcription asks for transcripts. The local recogniser has one model and
+// language; what is asked for is shown and has no effect.
+type transcription struct {
+	Model    string          `json:"model,omitempty"`
+	Language string          `json:"language,omitempty"`
+	Prompt   string          `json:"prompt,omitempty"`
+	Delay    json.RawMessage `json:"delay,omitempty"`
+}
+
+// voiceName is a name or an object with an id.
+type voiceName string
+
+// UnmarshalJSON takes both forms.
+func (v *voiceName) UnmarshalJSON(data []byte) error {
+	var object struct {
+		ID string `json:"id"`
+	}
+	if json.Unmarshal(data, (*string)(v)) == nil {
+		return nil
+	}
+	if json.Unmarshal(data, &object) != nil {
+		return invalidf("invalid_type", "voice", "voice must be a name or an object with an id")
+	}
+	*v = voiceName(object.ID)
+	return nil
+}
+
+// openAIVoices are names that stock clients send without being asked. They
+// stand for the engine's own first voice.
+var openAIVoices = []string{"alloy", "ash", "ballad", "coral", "echo", "sage", "shimmer", "verse", "marin", "cedar"}
+
+// turnDetection is server_vad or semantic_vad; fields of the other kind are
+// nil.
+type turnDetection struct {
+	Type              string   `json:"type"`
+	Threshold         *float64 `json:"threshold,omitempty"`
+	PrefixPaddingMs   *int64   `json:"prefix_padding_ms,omitempty"`
+	SilenceDurationMs *int64   `json:"silence_duration_ms,omitempty"`
+	IdleTimeoutMs     *int64   `json:"idle_timeout_ms,omitempty"`
+	Eagerness         *string  `json:"eagerness,omitempty"`
+	CreateResponse    bool     `json:"create_response"`
+	InterruptResponse bool     `json:"interrupt_response"`
+}
+
+// defaultTurnDetection has the values of the public API, but for
+// create_response: this server has no answers of its own.
+func defaultTurnDetection(kind string) turnDetection {
+	t := turnDetection{Type: kind, InterruptResponse: true}
+	switch kind {
+	case "server_vad":
+		threshold, padding, silence := 0.5, int64(300), int64(500)
+		t.Threshold, t.PrefixPaddingMs, t.SilenceDurationMs = &threshold, &padding, &silence
+	case "semantic_vad":
+		auto := "auto"
+		t.Eagerness = &auto
+	}
+	return t
+}
+
+// UnmarshalJSON merges into t; another type begins with its own defaults.
+func (t *turnDetection) UnmarshalJSON(data []byte) error {
+	type plain turnDetection
+	head := struct {
+		Type string `json:"type"`
+	}{t.Type}
+	if err := json.Unmarshal(data, &head); err != nil {
+		return err
+	}
+	if head.Type == "" {
+		head.Type = "server_vad"
+	}
+	if head.Type != t.Type {
+		*t = defaultTurnDetection(head.Type)
+	}
+	return strictDecode(data, (*plain)(t), "session.audio.input.turn_detection.")
+}
+
+// newSession is the default session with updates applied in order; empty ones
+// are skipped.
+func newSession(updates ...json.RawMessage) (session, error) {
+	td := defaultTurnDetection("server_vad")
+	s := session{
+		ID: newID("sess"), Object: "realtime.session", Type: "realtime", Model: modelID,
+		OutputModalities: []string{"audio"},
+		Audio: sessionAudio{
+			Input:  sessionInput{Format: audioFormat{"audio/pcm", 24000}, NoiseReduction: json.RawMessage("null"), TurnDetection: &td},
+			Output: sessionOutput{Format: audioFormat{"audio/pcm", 24000}, Speed: 1},
+		},
+	}
+	for _, u := range updates {
+		if len(u) == 0 {
+			continue
+		}
+		next, err := s.updated(u)
+		if err != nil {
+			return session{}, err
+		}
+		s = next
+	}
+	return s, nil
+}
+
+// updated is s with the fields of update changed. It fails with a
+// *protocolError, and s stays as it was.
+func (s session) updated(update json.RawMessage) (session, error) {
+	// Decoding writes through pointers and slices: it gets copies of its own.
+	var next session
+	own, err := json.Marshal(s)
+	if err != nil {
+		return s, err
+	}
+	if err := json.Unmarshal(own, &next); err != nil {
+		return s, err
+	}
+	if err := strictDecode(update, &next, "session."); err != nil {
+		return s, err
+	}
+	next.ID, next.Object = s.ID, s.Object
+	// Nothing is filtered here, whatever is asked for, and the answer says so.
+	next.Audio.Input.NoiseReduction = json.RawMessage("null")
+	return next, next.check()
+}
+
+// check finds the first value that this server cannot honour.
+func (s session) check() error {
+	const out, in = "session.audio.output.", "session.audio.input."
+	switch {
+	case s.Type != "realtime":
+		return invalidf("invalid_value", "session.type", "session.type must be \"realtime\"; other sessions are not offered here")
+	case !slices.Equal(s.OutputModalities, []string{"audio"}):
+		return invalidf("invalid_value", "session.output_modalities", "session.output_modalities must be [\"audio\"]: this server has no text model")
+	case s.Audio.Output.Speed != 1:
+		return invalidf("invalid_value", out+"speed", "%sspeed must be 1: the local voices have one speed", out)
+	case s.Audio.Input.Format.Type != "audio/pcm":
+		return invalidf("invalid_value", in+"format.type", "%sformat.type must be \"audio/pcm\"; audio over RTP is Opus in any case", in)
+	case s.Audio.Output.Format.Type != "audio/pcm":
+		return invalidf("invalid_value", out+"format.type", "%sformat.type must be \"audio/pcm\"; audio over RTP is Opus in any case", out)
+	}
+	return s.Audio.Input.TurnDetection.check()
+}
+
+// check holds the ranges of the public API.
+func (t *turnDetection) check() error {
+	const path = "session.audio.input.turn_detection."
+	if t == nil {
+		return nil
+	}
+	switch t.Type {
+	case "server_vad":
+		if t.Eagerness != nil {
+			return invalidf("unknown_parameter", path+"eagerness", "eagerness belongs to semantic_vad")
+		}
+	case "semantic_vad":
+		if t.Threshold != nil || t.PrefixPaddingMs != nil || t.SilenceDurationMs != nil || t.IdleTimeoutMs != nil {
+			return invalidf("unknown_parameter", path+"type", "semantic_vad takes eagerness, create_response and interrupt_response only")
+		}
+		if t.Eagerness == nil || eagernessSilence[*t.Eagerness] == 0 {
+			return invalidf("invalid_value", path+"eagerness", "eagerness must be low, medium, high or auto")
+		}
+		return nil
+	default:
+		return invalidf("invalid_value", path+"type", "turn_detection.type must be server_vad or semantic_vad, or turn_detection null")
+	}
+	if t.Threshold == nil || *t.Threshold < 0 || *t.Threshold > 1 {
+		return invalidf("invalid_value", path+"threshold", "threshold must be 0 to 1")
+	}
+	for _, f := range []struct {
+		name      string
+		value     *int64
+		min, max  int64
+		mayBeNull bool
+	}{
+		{"prefix_padding_ms", t.PrefixPaddingMs, 0, 5000, false},
+		{"silence_duration_ms", t.SilenceDurationMs, 20, 10000, false},
+		{"idle_timeout_ms", t.IdleTimeoutMs, 5000, 30000, true},
+	} {
+		if f.value == nil && f.mayBeNull {
+			continue
+		}
+		if f.value == nil || *f.value < f.min || *f.value > f.max {
+			return invalidf("invalid_value", path+f.name, "%s must be %d to %d", f.name, f.min, f.max)
+		}
+	}
+	return nil
+}
+
+// eagernessSilence stands in for a model of whether a sentence is over: the
+// silence that ends a turn.
+var eagernessSilence = map[string]time.Duration{
+	"low": 1400 * time.Millisecond, "medium": 700 * time.Millisecond,
+	"auto": 700 * time.Millisecond, "high": 400 * time.Millisecond,
+}
+
+// minSpeech keeps a click from being an onset: two windows of 32 ms.
+const minSpeech = 2 * vad.WindowTime
+
+// endpointer is the configuration that t asks for.
+func (t *turnDetection) endpointer() vad.EndpointerConfig {
+	ms := func(n *int64) time.Duration { return time.Duration(*n) * time.Millisecond }
+	if t.Type == "semantic_vad" {
+		return vad.EndpointerConfig{PrefixPadding: 300 * time.Millisecond, Silence: eagernessSilence[*t.Eagerness], MinSpeech: minSpeech}
+	}
+	return vad.EndpointerConfig{
+		// Zero would stand for the endpointer's default.
+		Threshold:     max(float32(*t.Threshold), 0.01),
+		PrefixPadding: ms(t.PrefixPaddingMs), Silence: ms(t.SilenceDurationMs), MinSpeech: minSpeech,
+	}
+}
+
+// idleTimeout is 0 for none.
+func (t *turnDetection) idleTimeout() time.Duration {
+	if t == nil || t.IdleTimeoutMs == nil {
+		return 0
+	}
+	return time.Duration(*t.IdleTimeoutMs) * time.Millisecond
+}
+
+// strictDecode merges data into v and refuses unknown fields. Its errors are
+// *protocolError, with the path of the field below prefix.
+func strictDecode(data []byte, v any, prefix string) error {
+	d := json.NewDecoder(bytes.NewReader(data))
+	d.DisallowUnknownFields()
+	if err := d.Decode(v); err != nil {
+		return decodeError(err, prefix)
+	}
+	return nil
+}
+
+// unknownField is how encoding/json words an unknown field, which has no type
+// of its own.
+var unknownField = regexp.MustCompile(`unknown field "([^"]*)"`)
+
+// decodeError says what is wrong with JSON, without repeating its values.
+func decodeError(err error, prefix string) *protocolError {
+	var (
+		known   *protocolError
+		mistype *json.UnmarshalTypeError
+	)
+	switch {
+	case errors.As(err, &known):
+		return known
+	case errors.As(err, &mistype):
+		param := strings.TrimSuffix(prefix+mistype.Field, ".")
+		return invalidf("invalid_type", param, "%s must not be a JSON %s", orBody(param), strings.Fields(mistype.Value)[0])
+	}
+	if m := unknownField.FindStringSubmatch(err.Error()); m != nil {
+		return invalidf("unknown_parameter", prefix+m[1], "unknown parameter: %q", prefix+m[1])
+	}
+	return invalidf("invalid_json", strings.TrimSuffix(prefix, "."), "%s is not valid JSON", orBody(strings.TrimSuffix(prefix, ".")))
+}
+
+func orBody(param string) string {
+	if param == "" {
+		return "the body"
+	}
+	return param
+}
+
+// equal compares the values, not the pointers.
+func (t *turnDetection) equal(o *turnDetection) bool { return reflect.DeepEqual(t, o) }
