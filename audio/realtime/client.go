@@ -9,6 +9,7 @@ import (
 	oai "github.com/openai/openai-go/v3/realtime"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/opus"
 )
 
 // hangUpTimeout bounds the goodbye of Close.
@@ -114,7 +115,7 @@ func (c *Client) dial(ctx context.Context, h Handler) (step string, err error) {
 
 // start makes the peer connection and the goroutines of the call.
 func (c *Client) start(h Handler, result chan<- error) error {
-	enc, err := newEncoder()
+	enc, err := opus.NewEncoder(opus.Config{FEC: true})
 	if err != nil {
 		return err
 	}

@@ -6,10 +6,10 @@ import (
 	"github.com/pion/rtp"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/opus"
 )
 
 const (
-	maxDecoded = 120 * audio.SampleRate / 1000 // samples in the longest Opus packet
 	// maxConcealed bounds the packets made up for in a row; beyond, made-up
 	// speech is worse than a hole.
 	maxConcealed = 5
@@ -21,8 +21,8 @@ const (
 // downlink turns RTP into decoded audio in order. It belongs to the loop.
 type downlink struct {
 	jitter  jitter
-	dec     decoder
-	pcm     [maxDecoded]int16
+	dec     *opus.Decoder
+	pcm     [opus.MaxPacketSamples]int16
 	samples int // in the last packet: what a lost one is taken to have had
 
 	received, lost, concealed, broken uint64
@@ -40,7 +40,7 @@ type chunk struct {
 }
 
 func newDownlink() (*downlink, error) {
-	dec, err := newDecoder()
+	dec, err := opus.NewDecoder()
 	return &downlink{dec: dec, samples: packetSamples}, err
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/opus"
 )
 
 // fakeService is a scripted realtime service: real HTTP, real WebRTC, and
@@ -47,7 +48,7 @@ type fakeService struct {
 	dc      *webrtc.DataChannel
 	track   *webrtc.TrackLocalStaticRTP
 
-	enc encoder
+	enc *opus.Encoder
 	seq uint16
 	ts  uint32
 }
@@ -65,7 +66,7 @@ func newFakeService(t *testing.T) *fakeService {
 	f := &fakeService{t: t, events: make(chan map[string]any, 64), session: make(chan map[string]any, 4),
 		rtp: make(chan *rtp.Packet, 1024), channel: make(chan *webrtc.DataChannel, 1)}
 	var err error
-	if f.enc, err = newEncoder(); err != nil {
+	if f.enc, err = opus.NewEncoder(opus.Config{FEC: true}); err != nil {
 		t.Skip(err)
 	}
 	f.srv = httptest.NewServer(http.HandlerFunc(f.serve))
@@ -220,22 +221,21 @@ func (f *fakeService) expect(kind string) map[string]any {
 // mark is set.
 func (f *fakeService) sound(n int, mark bool) {
 	f.t.Helper()
-	pcm := make([]int16, packetSamples)
+	var tone [2]audio.Frame
 	for i := range n {
-		for j := range pcm {
-			pcm[j] = int16(8000 * math.Sin(2*math.Pi*440*float64(int(f.ts)+j)/audio.SampleRate))
+		for j := range packetSamples {
+			tone[j/audio.FrameSamples][j%audio.FrameSamples] = int16(8000 * math.Sin(2*math.Pi*440*float64(int(f.ts)+j)/audio.SampleRate))
 		}
-		f.packet(pcm, mark && i == 0)
+		f.packet(&tone, mark && i == 0)
 	}
 }
 
-func (f *fakeService) packet(pcm []int16, mark bool) {
-	buf := make([]byte, maxPacket)
-	n, err := f.enc.Encode(pcm, buf)
+func (f *fakeService) packet(sound *[2]audio.Frame, mark bool) {
+	payload, err := f.enc.Encode(&sound[0], &sound[1])
 	f.must(err)
 	f.seq, f.ts = f.seq+1, f.ts+packetSamples
 	f.must(f.track.WriteRTP(&rtp.Packet{
-		Header: rtp.Header{Version: 2, SequenceNumber: f.seq, Timestamp: f.ts, Marker: mark}, Payload: buf[:n]}))
+		Header: rtp.Header{Version: 2, SequenceNumber: f.seq, Timestamp: f.ts, Marker: mark}, Payload: payload}))
 }
 
 func (f *fakeService) seen() []fakeRequest {

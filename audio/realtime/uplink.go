@@ -7,12 +7,12 @@ import (
 	"github.com/pion/rtp"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/opus"
 )
 
 const (
-	packetSamples = 2 * audio.FrameSamples // 20 ms, what every service takes
-	uplinkPackets = 64                     // 1.28 s of audio between capture and network
-	maxPacket     = 1275                   // RFC 6716, section 3.4
+	packetSamples = opus.PacketSamples // 20 ms, what every service takes
+	uplinkPackets = 64                 // 1.28 s of audio between capture and network
 )
 
 // uplink carries frames from the capture to the network. write and run share
@@ -30,8 +30,8 @@ type uplink struct {
 }
 
 type uplinkPacket struct {
-	pos int64 // of its first sample
-	pcm [packetSamples]int16
+	pos    int64 // of its first sample
+	frames [2]audio.Frame
 }
 
 func newUplink() *uplink {
@@ -55,7 +55,7 @@ func (u *uplink) write(f *audio.Frame) {
 		}
 	}
 	if u.cur != nil {
-		copy(u.cur.pcm[u.half*audio.FrameSamples:], f[:])
+		u.cur.frames[u.half] = *f
 	}
 	u.half = 1 - u.half
 	if u.half == 0 && u.cur != nil {
@@ -65,8 +65,7 @@ func (u *uplink) write(f *audio.Frame) {
 
 // run encodes and sends until ctx is done. The RTP timestamp is the sample
 // position, so that the service's audio_start_ms maps to it.
-func (u *uplink) run(ctx context.Context, enc encoder, send func(*rtp.Packet) error) {
-	buf := make([]byte, maxPacket)
+func (u *uplink) run(ctx context.Context, enc *opus.Encoder, send func(*rtp.Packet) error) {
 	pkt := &rtp.Packet{Header: rtp.Header{Version: 2, Marker: true}}
 	for {
 		var p *uplinkPacket
@@ -75,14 +74,14 @@ func (u *uplink) run(ctx context.Context, enc encoder, send func(*rtp.Packet) er
 			return
 		case p = <-u.full:
 		}
-		n, err := enc.Encode(p.pcm[:], buf)
+		payload, err := enc.Encode(&p.frames[0], &p.frames[1])
 		pkt.Timestamp = uint32(p.pos)
 		u.free <- p
 		if err != nil {
 			u.dropped.Add(1)
 			continue
 		}
-		pkt.Payload = buf[:n]
+		pkt.Payload = payload
 		if send(pkt) != nil {
 			u.dropped.Add(1)
 			continue

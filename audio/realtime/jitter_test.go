@@ -1,0 +1,96 @@
+package realtime
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/pion/rtp"
+)
+
+// TestJitter: packets by their last sequence number, arriving 20 ms apart;
+// "a+n" is a delivered with n lost before it.
+func TestJitter(t *testing.T) {
+	for name, c := range map[string]struct {
+		start         uint16
+		arrive, leave string
+		late          uint64
+	}{
+		"in order, around the wrap": {65533, "0 1 2 3 4 5", "0 1 2 3 4 5", 0},
+		"two change places":         {0, "0 2 1 3", "0 1 2 3", 0},
+		"one is lost":               {0, "0 2 3 4 5 6", "0 2+1 3 4 5 6", 0},
+		"one is lost at the wrap":   {65534, "0 1 3 4 5 6", "0 1 3+1 4 5 6", 0},
+		"three are lost":            {0, "0 4 5 6 7", "0 4+3 5 6 7", 0},
+		"one comes too late":        {0, "0 2 3 4 5 1 6", "0 2+1 3 4 5 6", 1},
+		"one comes twice":           {0, "0 1 1 2", "0 1 2", 1},
+		"one waits twice":           {0, "0 2 2 1 3", "0 1 2 3", 1},
+		"a new stream":              {0, "0 1 3000 3001", "0 1 3000 3001", 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var j jitter
+			var got []string
+			now := time.Unix(1000, 0)
+			drain := func() {
+				for {
+					p, lost := j.pop(now)
+					if p == nil {
+						return
+					}
+					s := fmt.Sprint(p.SequenceNumber - c.start)
+					if lost > 0 {
+						s += fmt.Sprintf("+%d", lost)
+					}
+					got = append(got, s)
+				}
+			}
+			for _, f := range strings.Fields(c.arrive) {
+				var n uint16
+				if _, err := fmt.Sscan(f, &n); err != nil {
+					t.Fatal(err)
+				}
+				j.push(&rtp.Packet{Header: rtp.Header{SequenceNumber: c.start + n}}, now)
+				drain()
+				now = now.Add(20 * time.Millisecond)
+				drain()
+			}
+			if s := strings.Join(got, " "); s != c.leave {
+				t.Errorf("got %s, want %s", s, c.leave)
+			}
+			if j.late != c.late {
+				t.Errorf("%d late, want %d", j.late, c.late)
+			}
+		})
+	}
+}
+
+// TestJitterBounds: a gap is waited for no longer than the bound, and a burst
+// ends the wait at once.
+func TestJitterBounds(t *testing.T) {
+	var j jitter
+	now := time.Unix(1000, 0)
+	push := func(n uint16) { j.push(&rtp.Packet{Header: rtp.Header{SequenceNumber: n}}, now) }
+	push(0)
+	_, _ = j.pop(now)
+	push(2)
+	if p, _ := j.pop(now.Add(jitterBound - 1)); p != nil {
+		t.Error("the wait was too short")
+	}
+	if at := j.deadline(); at != now.Add(jitterBound) {
+		t.Errorf("the wait ends at %v", at.Sub(now))
+	}
+	if p, lost := j.pop(now.Add(jitterBound)); p == nil || lost != 1 {
+		t.Error("the wait was too long")
+	}
+	for n := range uint16(jitterHeld) {
+		push(n + 10)
+	}
+	if p, lost := j.pop(now); p == nil || lost != 7 {
+		t.Error("a burst waits")
+	}
+	j.drop()
+	push(10 + jitterHeld)
+	if p, lost := j.pop(now); p == nil || lost != 0 {
+		t.Error("dropped packets count as lost")
+	}
+}
