@@ -110,15 +110,20 @@ func (r *race) render() {
 	}{seg, samples})
 }
 
-func runRace(t *testing.T, seed uint64, frames int64) *race {
+func newRace(prebuffer time.Duration) *race {
 	r := &race{lengths: map[SegmentID]int64{}}
-	r.p = NewPlayer(PlayerConfig{Capacity: 200 * time.Millisecond, Prebuffer: 20 * time.Millisecond}, func(ev PlayerEvent) {
+	r.p = NewPlayer(PlayerConfig{Capacity: 200 * time.Millisecond, Prebuffer: prebuffer}, func(ev PlayerEvent) {
 		r.mu.Lock()
 		r.events = append(r.events, ev)
 		r.mu.Unlock()
 	})
 	r.live.Store(1)
 	r.p.Start(1)
+	return r
+}
+
+func runRace(t *testing.T, seed uint64, frames int64) *race {
+	r := newRace(20 * time.Millisecond)
 	var parties sync.WaitGroup
 	parties.Go(func() {
 		if err := r.produce(rand.New(rand.NewPCG(seed, 1))); err != nil {
@@ -164,6 +169,46 @@ func TestPlayerUnderAnyInterleaving(t *testing.T) {
 			}
 		})
 	}
+}
+
+// TestFlushInTheMiddleOfAFrame flushes as fast as it can, each time with audio of
+// the new generation right behind, so that both come within one Render.
+func TestFlushInTheMiddleOfAFrame(t *testing.T) {
+	r := newRace(time.Nanosecond)
+	var control sync.WaitGroup
+	control.Go(func() {
+		rng := rand.New(rand.NewPCG(1, 3))
+		for gen := uint32(1); gen < 8000; gen++ {
+			seg := SegmentID{gen, 1}
+			for at := int64(0); at < 2400; {
+				n := 1 + rng.Int64N(1200)
+				if err := r.p.Write(seg, audioOf(seg, at, n)); err != nil {
+					if err != ErrFull {
+						t.Errorf("write to %v: %v", seg, err)
+					}
+					break
+				}
+				r.p.Start(gen)
+				at += n
+				if rng.IntN(2) == 0 {
+					break
+				}
+			}
+			r.p.Flush(gen + 1)
+		}
+		r.stopped.Store(true)
+	})
+	for !r.stopped.Load() {
+		r.render()
+	}
+	control.Wait()
+	r.render()
+	if err := r.p.Close(); err != nil {
+		t.Error(err)
+	}
+	r.live.Store(8000)
+	r.checkEvents(t)
+	r.checkAudio(t)
 }
 
 func (r *race) checkFlushes(t *testing.T) {
