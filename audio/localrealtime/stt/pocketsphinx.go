@@ -1,0 +1,211 @@
+//go:build cgo
+
+package stt
+
+/*
+#cgo pkg-config: pocketsphinx sphinxbase
+#include <stdlib.h>
+#include <pocketsphinx.h>
+#include <sphinxbase/err.h>
+
+// The second pass over the whole utterance (fwdflat) costs 230 to 380 ms after
+// the last word; the search for the best path in the lattice of the first
+// (bestpath) a few, and it repairs a fifth of the errors.
+static ps_decoder_t *new_decoder(char const *hmm, char const *lm, char const *dict) {
+	cmd_ln_t *config = cmd_ln_init(NULL, ps_args(), FALSE,
+		"-hmm", hmm, "-lm", lm, "-dict", dict,
+		"-fwdflat", "no", "-bestpath", "yes", NULL);
+	if (config == NULL)
+		return NULL;
+	ps_decoder_t *decoder = ps_init(config); // keeps a reference of its own
+	cmd_ln_free_r(config);
+	return decoder;
+}
+
+static char const *hypothesis(ps_decoder_t *decoder) {
+	int32 score;
+	return ps_get_hyp(decoder, &score);
+}
+
+// Adds up the posteriors of the words of the final path, without the fillers.
+static double posteriors(ps_decoder_t *decoder, int *words) {
+	double sum = 0;
+	*words = 0;
+	for (ps_seg_t *seg = ps_seg_iter(decoder); seg != NULL; seg = ps_seg_next(seg)) {
+		char const *word = ps_seg_word(seg);
+		if (word[0] == '<' || word[0] == '[' || word[0] == '+')
+			continue;
+		int32 acoustic, language, backoff;
+		sum += logmath_exp(ps_get_logmath(decoder), ps_seg_prob(seg, &acoustic, &language, &backoff));
+		++*words;
+	}
+	return sum;
+}
+*/
+import "C"
+
+import (
+	"errors"
+	"strings"
+	"sync"
+	"unsafe"
+)
+
+// The engine counts the frames of an utterance in 16 bits and crashes the
+// process after 327 s, and its final search takes about 7 ms for each second.
+// So a long utterance is recognised in pieces: cut at the first pause after
+// softLimit, and anywhere at hardLimit.
+const (
+	softLimit = 12 * SampleRate
+	hardLimit = 20 * SampleRate
+)
+
+// writeStep is how much the engine gets at once, so that a pause is noticed
+// also in a long Write: 100 ms.
+const writeStep = SampleRate / 10
+
+var quiet = sync.OnceFunc(func() { C.err_set_logfp(nil) })
+
+// sphinx is a decoder of PocketSphinx 5prealpha. It keeps the mean of the
+// cepstrum (its idea of the microphone) from one utterance to the next, so one
+// decoder serves one speaker.
+type sphinx struct {
+	decoder              *C.ps_decoder_t
+	softLimit, hardLimit int // samples
+
+	active  bool
+	samples int      // of this piece
+	texts   []string // of the pieces before
+	sum     float64  // of the posteriors of their words
+	words   int
+}
+
+// PocketSphinx makes recognizers for American English with the stock acoustic
+// model, language model and dictionary.
+func PocketSphinx(cfg PocketSphinxConfig) Factory {
+	return func() (Recognizer, error) {
+		m, err := findModels(cfg)
+		if err != nil {
+			return nil, err
+		}
+		quiet()
+		hmm, lm, dict := C.CString(m.acoustic), C.CString(m.language), C.CString(m.dictionary)
+		defer C.free(unsafe.Pointer(hmm))
+		defer C.free(unsafe.Pointer(lm))
+		defer C.free(unsafe.Pointer(dict))
+		decoder := C.new_decoder(hmm, lm, dict)
+		if decoder == nil {
+			return nil, errors.New("PocketSphinx cannot load its English model; reinstall the package pocketsphinx-en-us")
+		}
+		return &sphinx{decoder: decoder, softLimit: softLimit, hardLimit: hardLimit}, nil
+	}
+}
+
+// Start implements Recognizer.
+func (s *sphinx) Start() error {
+	if s.decoder == nil {
+		return ErrClosed
+	}
+	if s.active {
+		s.active = false
+		C.ps_end_utt(s.decoder)
+	}
+	s.texts, s.sum, s.words = nil, 0, 0
+	return s.startPiece()
+}
+
+// Write implements Recognizer.
+func (s *sphinx) Write(pcm []int16) error {
+	if err := s.check(); err != nil {
+		return err
+	}
+	for len(pcm) > 0 {
+		n := min(len(pcm), writeStep)
+		if C.ps_process_raw(s.decoder, (*C.int16)(unsafe.Pointer(&pcm[0])), C.size_t(n), 0, 0) < 0 {
+			return errors.New("PocketSphinx cannot process audio; make a new recogniser")
+		}
+		pcm = pcm[n:]
+		s.samples += n
+		if s.samples >= s.hardLimit || s.samples >= s.softLimit && C.ps_get_in_speech(s.decoder) == 0 {
+			if err := errors.Join(s.endPiece(), s.startPiece()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// Partial implements Recognizer.
+func (s *sphinx) Partial() string {
+	if s.check() != nil {
+		return ""
+	}
+	return joined(append(s.texts[:len(s.texts):len(s.texts)], C.GoString(C.hypothesis(s.decoder))))
+}
+
+// Finish implements Recognizer.
+func (s *sphinx) Finish() (Result, error) {
+	if err := s.check(); err != nil {
+		return Result{}, err
+	}
+	if err := s.endPiece(); err != nil {
+		return Result{}, err
+	}
+	result := Result{Text: joined(s.texts)}
+	if s.words > 0 {
+		result.Confidence = min(s.sum/float64(s.words), 1)
+	}
+	return result, nil
+}
+
+// Close implements Recognizer.
+func (s *sphinx) Close() error {
+	if s.decoder != nil {
+		C.ps_free(s.decoder)
+		s.decoder, s.active = nil, false
+	}
+	return nil
+}
+
+func (s *sphinx) check() error {
+	if s.decoder == nil {
+		return ErrClosed
+	}
+	if !s.active {
+		return ErrNoUtterance
+	}
+	return nil
+}
+
+func (s *sphinx) startPiece() error {
+	if C.ps_start_utt(s.decoder) < 0 {
+		return errors.New("PocketSphinx cannot begin an utterance; make a new recogniser")
+	}
+	s.active, s.samples = true, 0
+	return nil
+}
+
+func (s *sphinx) endPiece() error {
+	// The engine has no final words when the lattice has no path to its end;
+	// what it had a moment before is then the best there is.
+	before := C.GoString(C.hypothesis(s.decoder))
+	s.active = false
+	if C.ps_end_utt(s.decoder) < 0 {
+		return errors.New("PocketSphinx cannot end an utterance; make a new recogniser")
+	}
+	if C.ps_get_lattice(s.decoder) == nil {
+		s.texts = append(s.texts, before)
+		s.words += len(strings.Fields(before))
+		return nil
+	}
+	s.texts = append(s.texts, C.GoString(C.hypothesis(s.decoder)))
+	var words C.int
+	s.sum += float64(C.posteriors(s.decoder, &words))
+	s.words += int(words)
+	return nil
+}
+
+// joined are the pieces with single spaces.
+func joined(texts []string) string {
+	return strings.Join(strings.Fields(strings.Join(texts, " ")), " ")
+}
