@@ -352,3 +352,25 @@ func TestTooLong(t *testing.T) {
 		t.Errorf("%d bytes came through", len(text))
 	}
 }
+
+// fakeReader is a Caller that plays the reader at its fastest: it hands over all
+// deltas and the result before the adapter can look at any of them.
+type fakeReader struct{ adapter *editor.Adapter }
+
+func (f *fakeReader) Call(_ context.Context, _ string, _, result any) error {
+	for seq := range 5 {
+		_ = f.adapter.HandleDelta(fmt.Appendf(nil, `{"requestId":"r1","seq":%d,"text":"%d"}`, seq, seq))
+	}
+	return json.Unmarshal([]byte(`{"status":"completed"}`), result)
+}
+
+func TestEndAndDeltasAtTheSameTime(t *testing.T) {
+	f := &fakeReader{}
+	f.adapter = editor.New(f)
+	for range 100 {
+		var text string
+		if err := f.adapter.Send(context.Background(), request, func(s string) { text += s }); err != nil || text != "01234" {
+			t.Fatalf("got %q, %v", text, err)
+		}
+	}
+}
