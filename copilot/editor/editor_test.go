@@ -11,6 +11,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
@@ -353,24 +354,38 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
-// fakeReader is a Caller that plays the reader at its fastest: it hands over all
-// deltas and the result before the adapter can look at any of them.
-type fakeReader struct{ adapter *editor.Adapter }
+// fakeReader is a Caller that plays the reader at its fastest: while the first
+// delta is being emitted, it hands over the others and the result.
+type fakeReader struct {
+	adapter  *editor.Adapter
+	emitting chan struct{}
+}
 
 func (f *fakeReader) Call(_ context.Context, _ string, _, result any) error {
 	for seq := range 5 {
 		_ = f.adapter.HandleDelta(fmt.Appendf(nil, `{"requestId":"r1","seq":%d,"text":"%d"}`, seq, seq))
+		if seq == 0 {
+			<-f.emitting
+		}
 	}
 	return json.Unmarshal([]byte(`{"status":"completed"}`), result)
 }
 
 func TestEndAndDeltasAtTheSameTime(t *testing.T) {
-	f := &fakeReader{}
-	f.adapter = editor.New(f)
-	for range 100 {
-		var text string
-		if err := f.adapter.Send(context.Background(), request, func(s string) { text += s }); err != nil || text != "01234" {
-			t.Fatalf("got %q, %v", text, err)
+	synctest.Test(t, func(t *testing.T) {
+		f := &fakeReader{emitting: make(chan struct{})}
+		f.adapter = editor.New(f)
+		for range 100 {
+			var text string
+			err := f.adapter.Send(t.Context(), request, func(s string) {
+				if text += s; s == "0" {
+					f.emitting <- struct{}{}
+					synctest.Wait() // the call has returned
+				}
+			})
+			if err != nil || text != "01234" {
+				t.Fatalf("got %q, %v", text, err)
+			}
 		}
-	}
+	})
 }
