@@ -44,7 +44,8 @@ func TestUplinkTimestampsArePositions(t *testing.T) {
 	f.emit(`{"type":"input_audio_buffer.speech_started","event_id":"e","item_id":"i1","audio_start_ms":100}`)
 	f.emit(`{"type":"input_audio_buffer.speech_stopped","event_id":"e","item_id":"i1","audio_end_ms":200}`)
 	r.want(t, "started i1 4800", "stopped i1 9600")
-	if s := c.Stats(); s.PacketsSent != 10 || s.PacketsDropped != 0 {
+	waitFor(t, "10 packets to be counted as sent", func() bool { return c.Stats().PacketsSent == 10 })
+	if s := c.Stats(); s.PacketsDropped != 0 {
 		t.Errorf("%+v", s)
 	}
 }

@@ -33,10 +33,11 @@ type downlink struct {
 
 // chunk is decoded audio. pcm is valid until the next one is made.
 type chunk struct {
-	pcm    []int16
-	marker bool
-	gap    bool // packets before it were lost
-	silent bool
+	pcm     []int16
+	arrived time.Time // when its packet came, before it waited for others
+	marker  bool
+	gap     bool // packets before it were lost, or may have been
+	silent  bool
 }
 
 func newDownlink() (*downlink, error) {
@@ -67,28 +68,30 @@ func (d *downlink) measure(p *rtp.Packet, now time.Time) {
 // drain hands over what can be played now, in order.
 func (d *downlink) drain(now time.Time, play func(chunk)) {
 	for {
-		p, lost := d.jitter.pop(now)
-		if p == nil {
+		p, lost, fresh := d.jitter.pop(now)
+		if p.Packet == nil {
 			return
 		}
 		d.lost += uint64(lost)
 		if len(p.Payload) == 0 { // padding probes the network
 			continue
 		}
-		d.conceal(lost, p.Payload, play)
+		d.conceal(lost, p, play)
 		n, err := d.dec.Decode(p.Payload, d.pcm[:])
 		if err != nil || n == 0 {
 			d.broken++
 			continue
 		}
 		d.samples = n
-		play(d.chunk(n, p.Marker, lost > 0))
+		c := d.chunk(n, p.at)
+		c.marker, c.gap = p.Marker, lost > 0 || fresh
+		play(c)
 	}
 }
 
 // conceal makes up for lost packets: the last one from the redundancy in the
 // packet after it, those before by extrapolation.
-func (d *downlink) conceal(lost int, next []byte, play func(chunk)) {
+func (d *downlink) conceal(lost int, next heldPacket, play func(chunk)) {
 	if lost > maxConcealed {
 		return
 	}
@@ -96,7 +99,7 @@ func (d *downlink) conceal(lost int, next []byte, play func(chunk)) {
 		pcm := d.pcm[:d.samples]
 		var err error
 		if i == lost-1 {
-			err = d.dec.DecodeFEC(next, pcm)
+			err = d.dec.DecodeFEC(next.Payload, pcm)
 		} else {
 			err = d.dec.DecodePLC(pcm)
 		}
@@ -105,12 +108,12 @@ func (d *downlink) conceal(lost int, next []byte, play func(chunk)) {
 			continue
 		}
 		d.concealed++
-		play(d.chunk(d.samples, false, false))
+		play(d.chunk(d.samples, next.at))
 	}
 }
 
-func (d *downlink) chunk(n int, marker, gap bool) chunk {
-	c := chunk{pcm: d.pcm[:n], marker: marker, gap: gap, silent: true}
+func (d *downlink) chunk(n int, arrived time.Time) chunk {
+	c := chunk{pcm: d.pcm[:n], arrived: arrived, silent: true}
 	for _, s := range c.pcm {
 		if s > silencePeak || s < -silencePeak {
 			c.silent = false

@@ -24,6 +24,7 @@ const (
 // buffers before it begins.)
 type jitter struct {
 	synced bool
+	fresh  bool // nothing was popped since the stream began
 	ssrc   uint32
 	next   uint16 // sequence number to come
 	held   []heldPacket
@@ -40,7 +41,7 @@ func (j *jitter) push(p *rtp.Packet, now time.Time) {
 	ahead := int16(p.SequenceNumber - j.next)
 	if !j.synced || p.SSRC != j.ssrc || ahead > jitterRestart || ahead < -jitterRestart {
 		j.held = j.held[:0]
-		j.synced, j.ssrc, j.next, ahead = true, p.SSRC, p.SequenceNumber, 0
+		j.synced, j.fresh, j.ssrc, j.next, ahead = true, true, p.SSRC, p.SequenceNumber, 0
 	}
 	if ahead < 0 {
 		j.late++
@@ -56,20 +57,22 @@ func (j *jitter) push(p *rtp.Packet, now time.Time) {
 	j.held = slices.Insert(j.held, i, heldPacket{p, now})
 }
 
-// pop returns the next packet and how many before it are lost. It is nil when
-// there is none, or when it is worth waiting for a missing one.
-func (j *jitter) pop(now time.Time) (p *rtp.Packet, lost int) {
+// pop returns the next packet and how many before it are lost. It is empty when
+// there is none, or when it is worth waiting for a missing one. fresh says that
+// it begins a stream: what was lost before it is not known.
+func (j *jitter) pop(now time.Time) (p heldPacket, lost int, fresh bool) {
 	if len(j.held) == 0 {
-		return nil, 0
+		return heldPacket{}, 0, false
 	}
 	h := j.held[0]
 	lost = int(h.SequenceNumber - j.next)
 	if lost > 0 && len(j.held) < jitterHeld && now.Before(j.deadline()) {
-		return nil, 0
+		return heldPacket{}, 0, false
 	}
+	fresh, j.fresh = j.fresh, false
 	j.held = slices.Delete(j.held, 0, 1)
 	j.next = h.SequenceNumber + 1
-	return h.Packet, lost
+	return h, lost, fresh
 }
 
 // deadline is when waiting for a missing packet ends: when the first packet

@@ -33,8 +33,8 @@ func TestJitter(t *testing.T) {
 			now := time.Unix(1000, 0)
 			drain := func() {
 				for {
-					p, lost := j.pop(now)
-					if p == nil {
+					p, lost, _ := j.pop(now)
+					if p.Packet == nil {
 						return
 					}
 					s := fmt.Sprint(p.SequenceNumber - c.start)
@@ -71,26 +71,29 @@ func TestJitterBounds(t *testing.T) {
 	now := time.Unix(1000, 0)
 	push := func(n uint16) { j.push(&rtp.Packet{Header: rtp.Header{SequenceNumber: n}}, now) }
 	push(0)
-	_, _ = j.pop(now)
+	_, _, fresh := j.pop(now)
+	if !fresh {
+		t.Error("a stream does not begin")
+	}
 	push(2)
-	if p, _ := j.pop(now.Add(jitterBound - 1)); p != nil {
+	if p, _, _ := j.pop(now.Add(jitterBound - 1)); p.Packet != nil {
 		t.Error("the wait was too short")
 	}
 	if at := j.deadline(); at != now.Add(jitterBound) {
 		t.Errorf("the wait ends at %v", at.Sub(now))
 	}
-	if p, lost := j.pop(now.Add(jitterBound)); p == nil || lost != 1 {
+	if p, lost, fresh := j.pop(now.Add(jitterBound)); p.Packet == nil || lost != 1 || fresh {
 		t.Error("the wait was too long")
 	}
 	for n := range uint16(jitterHeld) {
 		push(n + 10)
 	}
-	if p, lost := j.pop(now); p == nil || lost != 7 {
+	if p, lost, _ := j.pop(now); p.Packet == nil || lost != 7 {
 		t.Error("a burst waits")
 	}
 	j.drop()
 	push(10 + jitterHeld)
-	if p, lost := j.pop(now); p == nil || lost != 0 {
+	if p, lost, _ := j.pop(now); p.Packet == nil || lost != 0 {
 		t.Error("dropped packets count as lost")
 	}
 }

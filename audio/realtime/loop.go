@@ -134,7 +134,7 @@ func (l *loop) tick(now time.Time) {
 		return
 	}
 	l.down.drain(now, func(c chunk) {
-		seg, ok := l.speech.audio(c.marker, c.gap, c.silent, now)
+		seg, ok := l.speech.audio(c, now)
 		l.perform() // the end of the segment before comes first
 		if ok && l.wanted(seg) {
 			l.handler.SpeechAudio(seg, c.pcm)

@@ -281,21 +281,21 @@ func (s *speech) transcript(id, text string, now time.Time) {
 }
 
 // audio takes one packet of decoded audio and says whose it is; ok is false
-// when nobody is to hear it. gap says that packets before it were lost.
-func (s *speech) audio(marker, gap, silent bool, now time.Time) (seg audio.SegmentID, ok bool) {
+// when nobody is to hear it.
+func (s *speech) audio(c chunk, now time.Time) (seg audio.SegmentID, ok bool) {
 	if len(s.live) == 0 {
 		return seg, false
 	}
 	if s.markers {
-		s.turnOver(marker, gap)
-	} else if h := s.live[0]; h.id != "" && !silent {
+		s.turnOver(c)
+	} else if h := s.live[0]; h.id != "" && !c.silent {
 		h.started = true // leading silence is not part of it
 	}
 	if len(s.live) == 0 || !s.live[0].started {
 		return seg, false
 	}
 	h := s.live[0]
-	if !silent {
+	if !c.silent {
 		h.lastSound, h.progress = now, now
 	}
 	return h.ID, !h.dropped
@@ -304,10 +304,11 @@ func (s *speech) audio(marker, gap, silent bool, now time.Time) (seg audio.Segme
 // turnOver begins the next response's audio at its marker, which ends that of
 // the one before. A marker with nothing asked for behind it is a pause of the
 // same response. A lost marker is made up for by the gap, when the audio
-// before it is known to have ended.
-func (s *speech) turnOver(marker, gap bool) {
+// before it had ended by the time the packet came.
+func (s *speech) turnOver(c chunk) {
 	h := s.live[0]
-	if !marker && (!gap || h.started && !h.released || h.dropped) {
+	ended := !h.started || h.released && c.arrived.After(h.releaseAt)
+	if !c.marker && (!c.gap || !ended || h.dropped) {
 		return
 	}
 	if h.started && len(s.live) > 1 {

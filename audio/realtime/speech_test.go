@@ -68,8 +68,12 @@ func (s *stage) do(step string) string {
 		s.refused(parseSegment(f[1]), f[2], s.now)
 	case "transcript":
 		s.transcript(f[1], strings.Join(f[2:], " "), s.now)
-	case "sound", "silence", "marker", "gap":
-		id, ok := s.audio(f[0] == "marker", f[0] == "gap", f[0] == "silence", s.now)
+	case "sound", "silence", "marker", "gap", "heldgap":
+		c := chunk{marker: f[0] == "marker", gap: strings.HasSuffix(f[0], "gap"), silent: f[0] == "silence", arrived: s.now}
+		if f[0] == "heldgap" {
+			c.arrived = s.now.Add(-jitterBound)
+		}
+		id, ok := s.audio(c, s.now)
 		if ok {
 			heard = "heard " + id.String()
 		}
@@ -214,6 +218,8 @@ func TestSpeechScenarios(t *testing.T) {
 			created r2           =>
 			gap                  => heard 1.1
 			stopped r1           =>
+			sound                => heard 1.1
+			heldgap              => heard 1.1
 			gap                  => ended 1.1, heard 1.2`},
 		"markers: the first marker is lost": {true, `
 			speak 1.1            => create 1.1

@@ -1,0 +1,266 @@
+package realtime
+
+import (
+	"context"
+	"math"
+	"net"
+	"net/http/httptest"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/audio/vad"
+	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
+	"github.com/agentvoice/agentvoice-daemon/internal/assets"
+)
+
+// startLocal runs the embedded server and returns the configuration to reach it.
+func startLocal(t *testing.T, change func(*localrealtime.Config)) (*localrealtime.Server, Config) {
+	t.Helper()
+	cfg := localrealtime.Config{APIKey: canary, Log: zerolog.Nop(),
+		Detector:    func() (vad.Detector, error) { return fakeDetector{}, nil },
+		Recognizer:  func() (stt.Recognizer, error) { return fakeRecognizer{}, nil },
+		Synthesizer: func() (tts.Synthesizer, error) { return fakeSynthesizer{}, nil },
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	s, err := localrealtime.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	web := httptest.NewServer(s.Handler())
+	t.Cleanup(func() {
+		web.Close()
+		if err := s.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return s, Config{Dialect: Local, BaseURL: web.URL, Model: "local", Loopback: true, Log: zerolog.Nop(),
+		HTTPClient:  web.Client(),
+		Credentials: func(context.Context) (Credential, error) { return Credential{Value: canary, Kind: APIKey}, nil }}
+}
+
+// fakeDetector, fakeRecognizer and fakeSynthesizer stand in for the engines
+// where only the connection is tested: silence in, a tone of 100 ms a word out.
+type fakeDetector struct{}
+
+func (fakeDetector) Process([]int16) (float32, error) { return 0, nil }
+func (fakeDetector) Reset()                           {}
+func (fakeDetector) Close() error                     { return nil }
+
+type fakeRecognizer struct{}
+
+func (fakeRecognizer) Start() error                { return nil }
+func (fakeRecognizer) Write([]int16) error         { return nil }
+func (fakeRecognizer) Partial() string             { return "" }
+func (fakeRecognizer) Finish() (stt.Result, error) { return stt.Result{}, nil }
+func (fakeRecognizer) Close() error                { return nil }
+
+type fakeSynthesizer struct{}
+
+func (fakeSynthesizer) Voices() []string { return []string{"fake"} }
+func (fakeSynthesizer) Close() error     { return nil }
+func (fakeSynthesizer) Speak(ctx context.Context, _, text string, emit func([]int16, int) error) error {
+	pcm := make([]int16, 1600)
+	for i := range pcm {
+		pcm[i] = int16(8000 * math.Sin(2*math.Pi*440*float64(i)/16000))
+	}
+	for range strings.Fields(text) {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err := emit(pcm, 16000); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+const wordSamples = audio.SampleRate / 10
+
+func words4(gen, seq uint32) Segment {
+	return Segment{ID: audio.SegmentID{Gen: gen, Seq: seq}, Text: "one two three four"}
+}
+
+func dialLocal(t *testing.T, cfg Config) (*Client, *recorder) {
+	t.Helper()
+	r := newRecorder()
+	c, err := Dial(t.Context(), cfg, r)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := c.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return c, r
+}
+
+// TestLocalSpeech: segments come back whole, in order, and each ends once.
+func TestLocalSpeech(t *testing.T) {
+	_, cfg := startLocal(t, nil)
+	c, r := dialLocal(t, cfg)
+	for seq := range uint32(3) {
+		c.Speak(words4(1, seq+1))
+	}
+	r.want(t, "audio 1.1", "ended 1.1", "audio 1.2", "ended 1.2", "audio 1.3", "ended 1.3")
+	for seq := range uint32(3) {
+		if got := r.samples(1, seq+1); got < 4*wordSamples || got > 4*wordSamples+2*packetSamples {
+			t.Errorf("segment %d has %d samples, want %d", seq+1, got, 4*wordSamples)
+		}
+	}
+	if s := c.Stats(); s.Unsolicited+s.Mismatches+s.Malformed+s.ServiceErrors+s.PacketsLost != 0 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// TestLocalCancel: a segment that is interrupted is cut off, and the next
+// generation is heard from its first to its last sample, again and again.
+func TestLocalCancel(t *testing.T) {
+	_, cfg := startLocal(t, nil)
+	c, r := dialLocal(t, cfg)
+	for gen := range uint32(5) {
+		c.Speak(words4(gen, 1))
+		c.Speak(words4(gen, 2))
+		name := words4(gen, 1).ID.String()
+		if gen == 2 { // before anything is heard
+			c.CancelSpeech(gen)
+			continue
+		}
+		r.want(t, "audio "+name)
+		if gen < 4 {
+			c.CancelSpeech(gen)
+			continue
+		}
+		r.want(t, "ended "+name, "audio 4.2", "ended 4.2")
+	}
+	for seq := range uint32(2) {
+		if got := r.samples(4, seq+1); got < 4*wordSamples || got > 4*wordSamples+2*packetSamples {
+			t.Errorf("segment 4.%d has %d samples, want %d", seq+1, got, 4*wordSamples)
+		}
+	}
+	if s := c.Stats(); s.Unsolicited+s.ServiceErrors != 0 {
+		t.Errorf("%+v", s)
+	}
+	r.none(t)
+}
+
+// TestLocalLoss: with one packet in seven lost, also those with the marker,
+// each segment is heard and ends once.
+func TestLocalLoss(t *testing.T) {
+	_, cfg := startLocal(t, nil)
+	cfg.WrapPacketConn = func(p net.PacketConn) net.PacketConn {
+		return &faultyConn{PacketConn: p, lose: func(n int) bool { return n%7 == 0 }}
+	}
+	c, r := dialLocal(t, cfg)
+	const segments = 7 // of 20 packets: marker number 1, 3, 5 ... of them is lost
+	for seq := range uint32(segments) {
+		c.Speak(words4(1, seq+1))
+	}
+	for seq := range uint32(segments) {
+		name := words4(1, seq+1).ID.String()
+		r.want(t, "audio "+name, "ended "+name)
+		if got := r.samples(1, seq+1); got < 3*wordSamples || got > 5*wordSamples {
+			t.Errorf("segment %s has %d samples, want about %d", name, got, 4*wordSamples)
+		}
+	}
+	if s := c.Stats(); s.PacketsLost < 15 || s.PacketsConcealed != s.PacketsLost {
+		t.Errorf("%+v", s)
+	}
+}
+
+func TestLocalHangUp(t *testing.T) {
+	s, cfg := startLocal(t, nil)
+	_, r := dialLocal(t, cfg)
+	s.HangUpAll()
+	r.want(t, "lost connectionLost")
+	c, r := dialLocal(t, cfg) // and again
+	c.Speak(words4(1, 1))
+	r.want(t, "audio 1.1", "ended 1.1")
+}
+
+func TestLocalWrongKey(t *testing.T) {
+	_, cfg := startLocal(t, nil)
+	cfg.Credentials = func(context.Context) (Credential, error) { return Credential{Value: "sk-other"}, nil }
+	_, err := Dial(t.Context(), cfg, newRecorder())
+	if e, ok := err.(*Error); !ok || e.Code != CodeAuthentication {
+		t.Errorf("got %v", err)
+	}
+}
+
+// TestLocalEngines: human speech goes up and its words come back; a sentence
+// goes up and its voice comes back. Everything is real.
+func TestLocalEngines(t *testing.T) {
+	model, err := assets.Silero()
+	if err != nil {
+		t.Skip(err)
+	}
+	runtime, err := assets.ONNXRuntime()
+	if err != nil {
+		t.Skip(err)
+	}
+	const recording = "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-0880.wav"
+	synth, err := tts.Flite()()
+	if err != nil {
+		t.Skip(err)
+	}
+	if err := synth.Close(); err != nil {
+		t.Error(err)
+	}
+	pcm, err := wavio.ReadAll(recording) // "he was not an ill disposed young man"
+	if err != nil {
+		t.Skip(err)
+	}
+	_, cfg := startLocal(t, func(c *localrealtime.Config) {
+		c.Detector = func() (vad.Detector, error) { return vad.NewSilero(model, runtime) }
+		c.Recognizer = stt.PocketSphinx(stt.PocketSphinxConfig{})
+		c.Synthesizer = tts.Flite()
+	})
+	cfg.TurnDetection = TurnDetection{Type: ServerVAD, Silence: 300 * time.Millisecond}
+	cfg.ConnectTimeout = time.Minute // models are loaded, under the race detector
+	c, r := dialLocal(t, cfg)
+
+	send(c, append(pcm, make([]int16, audio.SampleRate)...))
+	heard := map[string]string{}
+	for heard["final"] == "" {
+		call := receive(t, r.calls, "the transcript")
+		kind, rest, _ := strings.Cut(call, " ")
+		heard[kind] = rest
+	}
+	if heard["started"] == "" || heard["stopped"] == "" || !strings.Contains(heard["final"], "young man") {
+		t.Errorf("heard %v", heard)
+	}
+
+	begin := time.Now()
+	c.Speak(Segment{ID: audio.SegmentID{Gen: 1, Seq: 1}, Turn: 1, Text: "All tests of the parser pass."})
+	r.want(t, "audio 1.1")
+	first := time.Since(begin)
+	r.want(t, "ended 1.1")
+	seconds := float64(r.samples(1, 1)) / audio.SampleRate
+	if seconds < 1 || seconds > 5 || r.loud[audio.SegmentID{Gen: 1, Seq: 1}] == 0 {
+		t.Errorf("the sentence has %.1f s", seconds)
+	}
+	t.Logf("dial %+v; first audio %v after Speak; %.1f s of speech; %+v", c.Stats().Connect, first, seconds, c.Stats())
+}
+
+// send writes audio at four times real time: the client's queue is for the
+// jitter of a capture, not for a whole recording.
+func send(c *Client, pcm []int16) {
+	tick := time.NewTicker(audio.FrameTime / 4)
+	defer tick.Stop()
+	var frame audio.Frame
+	for len(pcm) >= len(frame) {
+		copy(frame[:], pcm)
+		pcm = pcm[len(frame):]
+		c.WriteFrame(&frame)
+		<-tick.C
+	}
+}
