@@ -1,0 +1,152 @@
+package offline
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const noFolder = "I do not know which folder you work in: I was started without one."
+
+func (a *Adapter) folder(context.Context) string {
+	name := ""
+	if dir, err := filepath.Abs(a.opts.Dir); err == nil && a.opts.Dir != "" {
+		name = filepath.Base(dir)
+	}
+	if name == "" {
+		return noFolder
+	}
+	return "We are in the folder `" + strings.ReplaceAll(name, "`", "") + "`."
+}
+
+func (a *Adapter) branch(context.Context) string {
+	if a.opts.Dir == "" {
+		return noFolder
+	}
+	head, err := gitHead(a.opts.Dir)
+	switch {
+	case err != nil:
+		return "This folder is not in a git repository that I can read."
+	case strings.HasPrefix(head, "ref: refs/heads/"):
+		return "You are on the branch `" + strings.ReplaceAll(strings.TrimPrefix(head, "ref: refs/heads/"), "`", "") + "`."
+	}
+	return "You are on no branch: the head is detached."
+}
+
+// gitHead reads the HEAD of the repository that dir lies in. A .git that is a
+// file names the folder (gitrepository-layout(5)): worktrees and submodules.
+func gitHead(dir string) (string, error) {
+	dir, err := filepath.Abs(dir)
+	if err != nil {
+		return "", err
+	}
+	for {
+		git := filepath.Join(dir, ".git")
+		if info, err := os.Stat(git); err == nil {
+			if !info.IsDir() {
+				link, err := firstLine(git)
+				if err != nil {
+					return "", err
+				}
+				git = strings.TrimPrefix(link, "gitdir: ")
+				if !filepath.IsAbs(git) {
+					git = filepath.Join(dir, git)
+				}
+			}
+			return firstLine(filepath.Join(git, "HEAD"))
+		}
+		parent := filepath.Dir(dir)
+		if parent == dir {
+			return "", fs.ErrNotExist
+		}
+		dir = parent
+	}
+}
+
+func firstLine(path string) (string, error) {
+	var line string
+	err := eachLine(path, func(s string) bool {
+		line = strings.TrimSpace(s)
+		return false
+	})
+	return line, err
+}
+
+// eachLine calls f for the lines of a small file until it returns false.
+func eachLine(path string, f func(line string) bool) error {
+	const maxBytes = 64 << 10
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }()
+	lines := bufio.NewScanner(io.LimitReader(file, maxBytes))
+	for lines.Scan() {
+		if !f(lines.Text()) {
+			return nil
+		}
+	}
+	return lines.Err()
+}
+
+func (a *Adapter) goVersion(context.Context) string {
+	if a.opts.Dir == "" {
+		return noFolder
+	}
+	version := ""
+	err := eachLine(filepath.Join(a.opts.Dir, "go.mod"), func(line string) bool {
+		if words := strings.Fields(line); len(words) >= 2 && words[0] == "go" {
+			version = words[1]
+		}
+		return version == ""
+	})
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "There is no go.mod in this folder, so it is not the top of a Go module."
+	case version == "":
+		return "The go.mod of this folder does not say which version of Go it wants."
+	}
+	return "This module asks for Go " + version + "."
+}
+
+// maxFiles ends a count that would keep the user waiting.
+const maxFiles = 50_000
+
+// skipped are folders whose files nobody means by "the files here".
+var skipped = map[string]bool{".git": true, "node_modules": true}
+
+func (a *Adapter) files(ctx context.Context) string {
+	if a.opts.Dir == "" {
+		return noFolder
+	}
+	n := 0
+	err := filepath.WalkDir(a.opts.Dir, func(path string, d fs.DirEntry, err error) error {
+		switch {
+		case ctx.Err() != nil || n > maxFiles:
+			return fs.SkipAll
+		case err != nil && path == a.opts.Dir:
+			return err
+		case err != nil:
+			return nil // a folder that may not be read: count the others
+		case d.IsDir() && skipped[d.Name()]:
+			return fs.SkipDir
+		case d.Type().IsRegular():
+			n++
+		}
+		return nil
+	})
+	switch {
+	case err != nil:
+		return "I cannot read this folder."
+	case n > maxFiles:
+		return "There are more files in this folder than I want to count: over fifty thousand."
+	case n == 1:
+		return "There is one file in this folder."
+	}
+	return "There are " + count(n, "file") + " in this folder and below, without those of git and of node modules."
+}
