@@ -110,7 +110,7 @@ func (s Setting) Allowed() string {
 // with it.
 func (s Setting) read(raw json.RawMessage) (value any, problem string) {
 	if err := json.Unmarshal(raw, &value); err != nil {
-		return nil, "is no JSON"
+		return nil, "cannot be read"
 	}
 	switch v := value.(type) {
 	case nil:

@@ -56,7 +56,8 @@ type CopilotSendResult struct {
 	Error  *CopilotError `json:"error,omitempty"` // of a failed one
 }
 
-// CopilotError is 002's CopilotError. Code is one of the codes of this protocol
+// CopilotError is that of the Copilot integration contract (conversation
+// specification, section 4). Code is one of the codes of this protocol
 // where the client can tell (copilotQuota, copilotBlocked and so on); any other
 // is taken for copilotFailed.
 type CopilotError struct {

@@ -194,7 +194,7 @@ var Errors = []ErrorSpec{
 	{CodeAuthentication, -32026, false,
 		words{"The service did not accept the credentials.", "Der Dienst hat die Zugangsdaten nicht angenommen.", "サービスに認証情報が受け付けられませんでした。"},
 		words{"Enter a valid key or sign in again, then start a new conversation.", "Geben Sie einen gültigen Schlüssel ein oder melden Sie sich neu an, und beginnen Sie dann ein neues Gespräch.", "有効なキーを入力するかサインインし直してから、新しい会話を始めてください。"},
-		words{"I could not sign in to the voice service. Please check the key in the settings.", "Ich konnte mich nicht beim Sprachdienst anmelden. Bitte prüfen Sie den Schlüssel in den Einstellungen.", "音声サービスにサインインできませんでした。設定のキーを確認してください。"}},
+		words{"I could not sign in to the voice service. Please check the key in the settings.", "Die Anmeldung beim Sprachdienst ist gescheitert. Bitte prüfen Sie den Schlüssel.", "音声サービスにサインインできませんでした。設定のキーを確認してください。"}},
 	{CodeCredentialsMissing, -32027, false,
 		words{"There are no credentials for the service.", "Es gibt keine Zugangsdaten für den Dienst.", "サービスの認証情報がありません。"},
 		words{"Store a key for the provider, or set agentvoice.provider to local, which needs none.", "Hinterlegen Sie einen Schlüssel für den Anbieter oder setzen Sie agentvoice.provider auf local, das keinen braucht.", "プロバイダーのキーを保存するか、キーの要らない local を agentvoice.provider に設定してください。"},

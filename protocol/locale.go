@@ -47,7 +47,7 @@ func (w words) in(l Locale) string {
 	}
 }
 
-// labels are the states as the panel shows them (002, GUD-003 and the UI
+// labels are the states as the panel shows them (GUD-003 and the UI
 // messaging contract). Processing and its substates are all "Thinking".
 var labels = map[State]words{
 	StateIdle:              {"○ Ready", "○ Bereit", "○ 準備完了"},

@@ -1,6 +1,6 @@
 package protocol
 
-// TurnEvent is what happened to a turn (002, TurnEvent).
+// TurnEvent is what happened to a turn (conversation specification, section 4).
 type TurnEvent string
 
 // The events.

@@ -1,6 +1,6 @@
 package protocol
 
-// State is a state of the conversation (REQ-001), as 002 spells it.
+// State is a state of the conversation (REQ-001).
 type State string
 
 // The states.
@@ -50,7 +50,7 @@ var Roles = []Role{RoleUser, RoleAssistant}
 // Cause says why a transition happened (REQ-010): one closed list.
 type Cause string
 
-// The causes of 002's TransitionCause, then those that the protocol adds.
+// The causes of the specification's TransitionCause, then those that the protocol adds.
 const (
 	CauseUserStart       Cause = "user.start"
 	CauseSessionReady    Cause = "session.ready"
@@ -136,8 +136,8 @@ var ConnectionStates = []ConnectionState{
 	ConnectionDisconnected, ConnectionConnecting, ConnectionOpen, ConnectionReconnecting, ConnectionTorn,
 }
 
-// Snapshot is the whole state of a conversation: 002's
-// ConversationStateSnapshot and what the protocol adds. Seq is that of the
+// Snapshot is the whole state of a conversation: the ConversationStateSnapshot of
+// the conversation specification (section 4) and what the protocol adds. Seq is that of the
 // agentvoice.state notification that led here, so that a client can tell which
 // of them it may still have to apply.
 type Snapshot struct {
@@ -155,7 +155,7 @@ type Snapshot struct {
 	Seq           int64      `json:"seq"`
 }
 
-// Metadata is 002's StateMetadata. SessionID is empty without a session.
+// Metadata is the StateMetadata of the conversation specification (section 4). SessionID is empty without a session.
 type Metadata struct {
 	Reason           string   `json:"reason,omitempty"` // an error code or a suspension reason
 	SessionID        string   `json:"sessionId"`
@@ -184,8 +184,9 @@ type Connection struct {
 	Epoch int64           `json:"epoch"`
 }
 
-// StateParams is the payload of agentvoice.state: one transition. It is 002's
-// payload and the causal metadata of REQ-010.
+// StateParams is the payload of agentvoice.state: one transition. It is the
+// payload of the UI messaging contract (conversation specification, section 4)
+// and the causal metadata of REQ-010.
 type StateParams struct {
 	State         State         `json:"state"`
 	PreviousState State         `json:"previousState"`
@@ -200,7 +201,7 @@ type StateParams struct {
 	Metadata      StateMetadata `json:"metadata"`
 }
 
-// StateMetadata is the metadata of agentvoice.state in 002's UI contract.
+// StateMetadata is the metadata of agentvoice.state in the UI messaging contract.
 // CopilotRequestID is null when no request is live.
 type StateMetadata struct {
 	CopilotRequestID  *string  `json:"copilotRequestId" jsonschema:"nullable"`
@@ -212,8 +213,8 @@ type StateMetadata struct {
 	RetryCount        int      `json:"retryCount,omitempty"`
 }
 
-// Transition is one entry of conversation/history: the transition of 002's
-// StateChangeEvent.
+// Transition is one entry of conversation/history: the transition of the
+// specification's StateChangeEvent.
 type Transition struct {
 	From      State     `json:"from"`
 	To        State     `json:"to"`

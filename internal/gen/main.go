@@ -1,0 +1,76 @@
+// Gen writes the files that are generated from Go: the editor wire in
+// TypeScript and JSON Schema, and the settings for the editor and for readers.
+//
+//	go run ./internal/gen          # in the root of the module: write them
+//	go run ./internal/gen -check   # fail when one is stale
+//
+// Each file is a row of files, with the function that makes its content. All of
+// them are pure functions of the Go packages, so that a stale file is found by
+// comparing.
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+)
+
+// file is a generated file: its path from the root of the module, and what
+// makes its content.
+type file struct {
+	path string
+	make func() ([]byte, error)
+}
+
+var files = []file{
+	{"protocol/schema.gen.json", schemaJSON},
+	{"extension/src/protocol.gen.ts", typeScript},
+	{"extension/settings.gen.json", settingsJSON},
+	{"docs/settings.md", settingsMarkdown},
+}
+
+func main() {
+	check := flag.Bool("check", false, "write nothing; fail when a file is stale")
+	flag.Parse()
+	if err := run(*check, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "gen:", err)
+		os.Exit(1)
+	}
+}
+
+// run writes what is stale, or with check names it in the error.
+func run(check bool, out io.Writer) error {
+	if _, err := os.Stat("go.mod"); err != nil {
+		return errors.New("there is no go.mod here; run it in the root of the module")
+	}
+	var stale []string
+	for _, f := range files {
+		want, err := f.make()
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.path, err)
+		}
+		have, err := os.ReadFile(f.path)
+		if err == nil && bytes.Equal(have, want) {
+			continue
+		}
+		stale = append(stale, f.path)
+		if check {
+			continue
+		}
+		if err := os.MkdirAll(filepath.Dir(f.path), 0o755); err != nil {
+			return err
+		}
+		if err := os.WriteFile(f.path, want, 0o644); err != nil {
+			return err
+		}
+		fmt.Fprintln(out, f.path)
+	}
+	if check && len(stale) > 0 {
+		return fmt.Errorf("stale: %q; run go run ./internal/gen and commit them", stale)
+	}
+	return nil
+}

@@ -1,0 +1,173 @@
+package protocol
+
+import (
+	"encoding/json"
+	"reflect"
+	"regexp"
+	"strings"
+	"testing"
+	"time"
+)
+
+func configuration(t *testing.T, s string) Configuration {
+	t.Helper()
+	var c Configuration
+	if err := json.Unmarshal([]byte(s), &c); err != nil {
+		t.Fatal(err)
+	}
+	return c
+}
+
+func TestDefaults(t *testing.T) {
+	s, fields := ParseConfiguration(nil)
+	if len(fields) > 0 {
+		t.Errorf("the defaults are bad: %v", fields)
+	}
+	if s.Copilot.Timeout != 8*time.Second || s.Interruption.Confirm != 250*time.Millisecond || s.Provider != ProviderLocal {
+		t.Errorf("%+v", s)
+	}
+	// Each default is also taken when it is sent.
+	c := Configuration{}
+	for _, row := range SettingsTable {
+		raw, err := json.Marshal(row.Default)
+		if err != nil {
+			t.Fatal(err)
+		}
+		c[row.Name] = raw
+	}
+	again, fields := ParseConfiguration(c)
+	if len(fields) > 0 || again != s {
+		t.Errorf("the defaults, sent: %v, %+v", fields, again)
+	}
+}
+
+// The table reaches every field of Settings, each once.
+func TestTableCoversSettings(t *testing.T) {
+	var s Settings
+	names, pointers := map[string]bool{}, map[any]bool{}
+	name := regexp.MustCompile(`^agentvoice(\.[a-z][a-zA-Z]*)+$`)
+	for _, row := range SettingsTable {
+		p := row.field(&s)
+		if names[row.Name] || pointers[p] || !name.MatchString(row.Name) {
+			t.Errorf("%s: the name or the field is taken or malformed", row.Name)
+		}
+		names[row.Name], pointers[p] = true, true
+		if row.Meaning == "" || row.Scope == "" {
+			t.Errorf("%s has no meaning or scope", row.Name)
+		}
+		if (row.Kind() == KindMilliseconds) != strings.HasSuffix(row.Name, "Ms") {
+			t.Errorf("%s: kind %s does not fit the name", row.Name, row.Kind())
+		}
+		if row.Kind() != KindString && row.Kind() != KindBoolean && row.Min >= row.Max {
+			t.Errorf("%s has no range", row.Name)
+		}
+	}
+	leaves := 0
+	var count func(reflect.Type)
+	count = func(typ reflect.Type) {
+		if typ.Kind() != reflect.Struct {
+			leaves++
+			return
+		}
+		for i := range typ.NumField() {
+			count(typ.Field(i).Type)
+		}
+	}
+	count(reflect.TypeFor[Settings]())
+	if leaves != len(SettingsTable) {
+		t.Errorf("%d fields, %d rows", leaves, len(SettingsTable))
+	}
+}
+
+// What decides who hears the user, and what is kept, is not for a workspace.
+func TestScopesProtectTheUser(t *testing.T) {
+	for _, row := range SettingsTable {
+		for _, p := range []string{"provider", "endpoint", "deployment", "model", "privacy.persist", "privacy.journal"} {
+			if row.Name == Prefix+p && row.Scope != ScopeApplication {
+				t.Errorf("%s can be set by a workspace", row.Name)
+			}
+		}
+	}
+}
+
+func TestParseConfiguration(t *testing.T) {
+	s, fields := ParseConfiguration(configuration(t, `{
+		"agentvoice.copilot.timeoutMs": 9000, "agentvoice": {"voice": {"rate": 1.5}, "cues": {"enabled": false}},
+		"agentvoice.fault.maxRetries": 0, "editor.fontSize": 12, "agentvoicex": {"a": 1}, "agentvoice.turnDetection.mode": null}`))
+	if len(fields) > 0 {
+		t.Fatalf("%v", fields)
+	}
+	want := DefaultSettings()
+	want.Copilot.Timeout, want.Voice.Rate, want.Cues.Enabled, want.Fault.MaxRetries = 9*time.Second, 1.5, false, 0
+	if s != want {
+		t.Errorf("%+v, want %+v", s, want)
+	}
+	// What is not named stays; null sets the default.
+	s, fields = s.Apply(configuration(t, `{"agentvoice.voice.rate": null}`))
+	want.Voice.Rate = 1
+	if len(fields) > 0 || s != want {
+		t.Errorf("%v, %+v", fields, s)
+	}
+}
+
+func TestBadConfiguration(t *testing.T) {
+	tests := []struct{ name, config, field, says string }{
+		{"wrong type", `{"agentvoice.copilot.timeoutMs":"8s"}`, "agentvoice.copilot.timeoutMs", "whole milliseconds, 500 to 120000"},
+		{"too small", `{"agentvoice.copilot.timeoutMs":5}`, "agentvoice.copilot.timeoutMs", "is 5"},
+		{"too large", `{"agentvoice.voice.rate":1e300}`, "agentvoice.voice.rate", "0.5 to 2"},
+		{"fraction", `{"agentvoice.fault.maxRetries":1.5}`, "agentvoice.fault.maxRetries", "whole number"},
+		{"beyond float", `{"agentvoice.voice.rate":1e999}`, "agentvoice.voice.rate", "0.5 to 2"},
+		{"not in the list", `{"agentvoice.provider":"skynet"}`, "agentvoice.provider", "local, openai, azure, localai"},
+		{"number for text", `{"agentvoice.voice.name":7}`, "agentvoice.voice.name", "a string"},
+		{"text for flag", `{"agentvoice.cues.enabled":"true"}`, "agentvoice.cues.enabled", "true, false"},
+		{"flag for number", `{"agentvoice.cues.volume":true}`, "agentvoice.cues.volume", "0 to 1"},
+		{"list", `{"agentvoice.voice.name":["a"]}`, "agentvoice.voice.name", "a string"},
+		{"unknown", `{"agentvoice.warp":9}`, "agentvoice.warp", "no setting"},
+		{"unknown, nested", `{"agentvoice":{"voice":{"nam":"x"}}}`, "agentvoice.voice.nam", "no setting"},
+		{"object for a setting", `{"agentvoice.voice.name":{"x":1}}`, "agentvoice.voice.name.x", "no setting"},
+		{"not an object", `{"agentvoice":7}`, "agentvoice", "no setting"},
+		{"twice", `{"agentvoice.cues.volume":0.1,"agentvoice":{"cues":{"volume":0.2}}}`, "agentvoice.cues.volume", "twice"},
+		{"endpoint is missing", `{"agentvoice.provider":"localai"}`, "agentvoice.endpoint", "a URL"},
+		{"endpoint is no URL", `{"agentvoice.endpoint":"example.com"}`, "agentvoice.endpoint", "absolute"},
+		{"endpoint is a file", `{"agentvoice.endpoint":"file:///etc/passwd"}`, "agentvoice.endpoint", "absolute"},
+		{"endpoint has a password", `{"agentvoice.endpoint":"https://u:hunter2@example.com"}`, "agentvoice.endpoint", "without them"},
+		{"key in the clear", `{"agentvoice.provider":"openai","agentvoice.endpoint":"http://example.com"}`, "agentvoice.endpoint", "https"},
+		{"deployment is missing", `{"agentvoice.provider":"azure","agentvoice.endpoint":"https://x.openai.azure.com"}`, "agentvoice.deployment", "deployment"},
+		{"locale", `{"agentvoice.locale":"klingon!"}`, "agentvoice.locale", "BCP 47"},
+	}
+	for _, tt := range tests {
+		_, fields := ParseConfiguration(configuration(t, tt.config))
+		if len(fields) != 1 || fields[0].Field != tt.field || !strings.Contains(fields[0].Error(), tt.says) {
+			t.Errorf("%s: %v, want %q about %s", tt.name, fields, tt.says, tt.field)
+		}
+		if len(fields) > 0 && strings.Contains(fields[0].Error(), "hunter2") {
+			t.Errorf("%s repeats a secret: %v", tt.name, fields[0])
+		}
+	}
+}
+
+func TestGoodEndpoints(t *testing.T) {
+	for _, c := range []string{
+		`{"agentvoice.provider":"openai","agentvoice.endpoint":"http://127.0.0.1:8080"}`,
+		`{"agentvoice.provider":"openai","agentvoice.endpoint":"http://[::1]:8080/base"}`,
+		`{"agentvoice.provider":"localai","agentvoice.endpoint":"http://nas:8080"}`,
+		`{"agentvoice.provider":"azure","agentvoice.endpoint":"https://x.openai.azure.com","agentvoice.deployment":"rt"}`,
+	} {
+		if _, fields := ParseConfiguration(configuration(t, c)); len(fields) > 0 {
+			t.Errorf("%s: %v", c, fields)
+		}
+	}
+}
+
+// Good settings count although others are bad, and the bad ones keep their value.
+func TestBadSettingsDoNotTakeTheGoodWithThem(t *testing.T) {
+	base := DefaultSettings()
+	base.Cues.Volume = 0.9
+	s, fields := base.Apply(configuration(t, `{"agentvoice.cues.volume":7,"agentvoice.voice.rate":2,"agentvoice.zzz":1}`))
+	if len(fields) != 2 || fields[0].Field != "agentvoice.cues.volume" || fields[1].Field != "agentvoice.zzz" {
+		t.Errorf("%v", fields)
+	}
+	if s.Cues.Volume != 0.9 || s.Voice.Rate != 2 {
+		t.Errorf("%+v", s)
+	}
+}
