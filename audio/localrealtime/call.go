@@ -41,7 +41,7 @@ type call struct {
 	track   chan *webrtc.TrackRemote
 	opened  chan struct{} // closed with session.created
 
-	detector    vad.Detector // of listen, once it runs; nil when it failed for good
+	detector    vad.Detector // of listen; nil before it is loaded and when it failed for good
 	recognition *recognition
 	speaker     *speaker
 	voices      []string // nil when there is no synthesiser
@@ -81,15 +81,11 @@ func (s *Server) answer(ctx context.Context, offer string, session session) (*ca
 
 // newCall makes a call with its engines and its peer connection.
 func (s *Server) newCall(session session) (*call, error) {
-	detector, err := s.detectors.take()
-	if err != nil {
-		return nil, fmt.Errorf("start the voice detector: %w", err)
-	}
 	c := &call{
 		id: newID("rtc"), srv: s,
 		done: make(chan struct{}), inbox: make(chan func(), inboxSize),
 		track: make(chan *webrtc.TrackRemote, 1), opened: make(chan struct{}),
-		detector: detector, session: session,
+		session:     session,
 		items:       conversation{id: newID("conv")},
 		transcripts: make(map[string]*transcriptState),
 		idle:        stoppedTimer(),
@@ -292,11 +288,20 @@ func (c *call) send(event any) {
 	}
 }
 
-// fail tells the caller why the call ends, and ends it.
+// fail tells the caller why the call ends, and ends it when the caller has
+// that, or after a second.
 func (c *call) fail(what string, err error) {
 	c.log.Error().Err(err).Msg(what)
 	c.send(errorEvent{"error", newID("event"), serverError(fmt.Errorf("%s: %w", what, err))})
-	c.hangUp()
+	if c.channel == nil {
+		c.hangUp()
+		return
+	}
+	time.AfterFunc(time.Second, c.hangUp)
+	c.channel.OnBufferedAmountLow(c.hangUp) // the default threshold is 0
+	if c.channel.BufferedAmount() == 0 {
+		c.hangUp()
+	}
 }
 
 // scaled is a time of audio at the server's speed.

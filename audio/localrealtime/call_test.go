@@ -343,6 +343,20 @@ func TestEngineFailures(t *testing.T) {
 		h.engines.detectorFails.Store(true)
 		turn(p, "completed")
 	})
+	t.Run("no detector", func(t *testing.T) {
+		h := start(t, func(c *Config) {
+			e := newFakeEngines()
+			e.detectorBroken.Store(true)
+			c.Detector = e.detector
+		})
+		p := h.call(t, transcribing())
+		c := h.liveCalls()[0]
+		p.say(quiet(100), time.Millisecond)
+		if e := p.next("error"); !strings.Contains(e.Error.Message, "install one") {
+			t.Errorf("got %+v", e.Error)
+		}
+		<-c.done
+	})
 	t.Run("detector fails for good", func(t *testing.T) {
 		h := start(t)
 		p := h.call(t, transcribing())

@@ -20,6 +20,11 @@ type window struct {
 // windows and posts them, until the track or the call ends. Nothing of it
 // waits for recognition.
 func (c *call) listen() {
+	// Loading it must not delay the answer.
+	detector, loadErr := c.srv.detectors.take()
+	if loadErr == nil {
+		c.detector = detector
+	}
 	var track *webrtc.TrackRemote
 	select {
 	case track = <-c.track:
@@ -30,6 +35,10 @@ func (c *call) listen() {
 	select {
 	case <-c.opened:
 	case <-c.ctx.Done():
+		return
+	}
+	if loadErr != nil {
+		c.post(func() { c.fail("the voice detector cannot start", loadErr) })
 		return
 	}
 	in, err := newReceiver(c.hear)

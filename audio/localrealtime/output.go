@@ -21,7 +21,8 @@ const (
 	// lead is how much earlier than its time of play a packet is sent. A
 	// talkspurt so begins with 100 ms at once, which fills the caller's jitter
 	// buffer.
-	lead = 80 * time.Millisecond
+	lead      = 80 * time.Millisecond
+	leadTicks = int64(lead * rtpRate / time.Second)
 )
 
 // speaker makes the responses of a call audible, one after the other. generate
@@ -147,8 +148,8 @@ func (s *speaker) pace() {
 			c.post(func() { c.onStarted(r) })
 			close(r.audible)
 		}
-		if first || waited {
-			out.resume(time.Now())
+		if now := time.Now(); first || waited && out.starved(now) {
+			out.resume(now)
 		}
 		if wait := time.Until(out.due()); wait > 0 {
 			timer.Reset(wait)
@@ -162,8 +163,7 @@ func (s *speaker) pace() {
 	}
 }
 
-// next takes a packet, and reports whether it had to be waited for: then there
-// is a gap in the audio.
+// next takes a packet, and reports whether it had to be waited for.
 func (s *speaker) next() (p packet, waited, ok bool) {
 	select {
 	case p = <-s.packets:
@@ -207,15 +207,19 @@ func newRTPClock(now time.Time, speed float64) *rtpClock {
 	}
 }
 
+// at is the position that is played at now.
+func (o *rtpClock) at(now time.Time) int64 { return int64(float64(now.Sub(o.origin)) / o.perTick) }
+
 // resume moves the next packet to now, if now is later.
-func (o *rtpClock) resume(now time.Time) {
-	o.position = max(o.position, int64(float64(now.Sub(o.origin))/o.perTick))
-}
+func (o *rtpClock) resume(now time.Time) { o.position = max(o.position, o.at(now)) }
+
+// starved is whether the next packet comes too late for the caller's jitter
+// buffer: then there is a gap in the audio. A smaller delay is caught up with.
+func (o *rtpClock) starved(now time.Time) bool { return o.at(now)-o.position > leadTicks }
 
 // due is when the next packet has to be sent.
 func (o *rtpClock) due() time.Time {
-	early := lead.Seconds() * rtpRate
-	return o.origin.Add(time.Duration((float64(o.position) - early) * o.perTick))
+	return o.origin.Add(time.Duration(float64(o.position-leadTicks) * o.perTick))
 }
 
 // header is that of the next packet. The marker is set on the first packet of

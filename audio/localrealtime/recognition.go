@@ -203,23 +203,35 @@ func (u *utteranceInEngine) release() {
 	}
 }
 
+// stableAfter is how many partial results in a row a word must be the same in
+// to count as heard: at 128 ms each, half a second. PocketSphinx revises
+// younger words more often than not.
+const stableAfter = 4
+
 // stablePrefix turns partial results, which the recogniser may revise, into
-// text that is only ever appended to: the words that two results in a row
-// agree on.
+// text that is only ever appended to.
 type stablePrefix struct {
 	sent string
 	last []string
+	ages []int // of each word of last, in partial results
 }
 
 // grow takes the next partial result and returns what may be said now.
 func (s *stablePrefix) grow(partial string) (delta string) {
 	words := strings.Fields(partial)
-	n := 0
-	for n < len(words) && n < len(s.last) && words[n] == s.last[n] {
-		n++
+	ages := make([]int, len(words))
+	stable := 0
+	for i, same := 0, true; i < len(words); i++ {
+		ages[i] = 1
+		if same = same && i < len(s.last) && words[i] == s.last[i]; same {
+			ages[i] += s.ages[i]
+		}
+		if stable == i && ages[i] >= stableAfter {
+			stable++
+		}
 	}
-	s.last = words
-	return s.extend(strings.Join(words[:n], " "))
+	s.last, s.ages = words, ages
+	return s.extend(strings.Join(words[:stable], " "))
 }
 
 // extend returns what text adds to that sent before; nothing when it

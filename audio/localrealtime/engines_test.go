@@ -1,0 +1,81 @@
+//go:build cgo
+
+package localrealtime
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/audio/vad"
+	"github.com/agentvoice/agentvoice-daemon/internal/assets"
+	"github.com/agentvoice/agentvoice-daemon/internal/wer"
+)
+
+// realEngines replaces the fakes by what users have.
+func realEngines(t *testing.T) func(*Config) {
+	t.Helper()
+	model, err := assets.Silero()
+	if err != nil {
+		t.Fatal(err)
+	}
+	lib, err := assets.ONNXRuntime()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return func(c *Config) {
+		c.Speed = 1
+		c.Detector = func() (vad.Detector, error) { return vad.NewSilero(model, lib) }
+		c.Recognizer = stt.PocketSphinx(stt.PocketSphinxConfig{})
+		c.Synthesizer = tts.Flite()
+	}
+}
+
+// TestHumanSpeechIsTranscribed plays recorded sentences in real time. The
+// server hears them only by RTP.
+func TestHumanSpeechIsTranscribed(t *testing.T) {
+	h := start(t, realEngines(t))
+	p := h.call(t, transcribing())
+	errors, words := 0, 0
+	for _, r := range []struct{ file, said string }{
+		{"0880", "he was not an ill disposed young man"},
+		{"0930", "he might even have been made amiable himself"},
+	} {
+		pcm := recording(t, "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-"+r.file+".wav")
+		began := time.Now()
+		p.say(slices.Concat(quiet(300), pcm, quiet(600)), 20*time.Millisecond)
+		all, deltas := withoutDeltas(p.until("conversation.item.input_audio_transcription.completed"))
+		wantTypes(t, all, turnEvents...)
+		stopped, done := all[1], all[5]
+		e, w := wer.Compute(r.said, done.Transcript)
+		errors, words = errors+e, words+w
+		t.Logf("heard %q (deltas %q): %d of %d words wrong; speech_started after %v, transcript %v after speech_stopped",
+			done.Transcript, deltas, e, w, all[0].at.Sub(began).Round(time.Millisecond), done.at.Sub(stopped.at).Round(time.Millisecond))
+	}
+	if 2*errors > words {
+		t.Errorf("%d of %d words are wrong", errors, words)
+	}
+}
+
+func TestTextIsSpokenByTheEngine(t *testing.T) {
+	if s, err := tts.Flite()(); err != nil {
+		t.Skip(err)
+	} else if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	h := start(t, realEngines(t))
+	p := h.call(t, transcribing())
+	for range 3 {
+		asked := time.Now()
+		p.speak("All tests pass.", "none", nil)
+		p.heard(1)
+		t.Logf("first packet %v after response.create", time.Since(asked).Round(100*time.Microsecond))
+		wantTypes(t, p.until("output_audio_buffer.stopped"), answerEvents...)
+		p.heard(20) // 400 ms and more
+		for len(p.packets) > 0 {
+			<-p.packets
+		}
+	}
+}

@@ -1,0 +1,195 @@
+//go:build cgo
+
+package localrealtime
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"io"
+	"net/http"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/realtime"
+)
+
+// post sends a request and returns the status and the error's code.
+func (h *harness) post(t *testing.T, path, key, kind, body string) (status int, code string) {
+	t.Helper()
+	req, err := http.NewRequest(http.MethodPost, h.web.URL+path, strings.NewReader(body))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+key)
+	req.Header.Set("Content-Type", kind)
+	res, err := h.web.Client().Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = res.Body.Close() }()
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e struct {
+		Error struct{ Type, Code, Message string }
+	}
+	if err := json.Unmarshal(b, &e); err != nil || e.Error.Type == "" || e.Error.Message == "" {
+		t.Errorf("POST %s: %d with a body that is no JSON error: %s", path, res.StatusCode, b)
+	}
+	return res.StatusCode, e.Error.Code
+}
+
+func TestRequestsAreRefused(t *testing.T) {
+	h := start(t)
+	const secrets, calls, sdp = "/v1/realtime/client_secrets", "/v1/realtime/calls", "application/sdp"
+	noData := "v=0\r\no=- 1 1 IN IP4 127.0.0.1\r\ns=-\r\nt=0 0\r\nm=audio 9 UDP/TLS/RTP/SAVPF 111\r\n"
+	for name, c := range map[string]struct {
+		path, key, kind, body string
+		status                int
+		code                  string
+	}{
+		"no key for a secret":    {secrets, "", "application/json", `{}`, 401, "invalid_api_key"},
+		"wrong key for a secret": {secrets, "x", "application/json", `{}`, 401, "invalid_api_key"},
+		"wrong key for a call":   {calls, "ek_x", sdp, noData, 401, "invalid_api_key"},
+		"wrong key to hang up":   {calls + "/x/hangup", "x", "", "", 401, "invalid_api_key"},
+		"no such call":           {calls + "/x/hangup", testKey, "", "", 404, "call_not_found"},
+		"no such endpoint":       {"/v1/chat", testKey, "", "", 404, "unknown_url"},
+		"not SDP":                {calls, testKey, sdp, "hello", 400, "invalid_offer"},
+		"empty":                  {calls, testKey, sdp, "", 400, "invalid_offer"},
+		"no data channel":        {calls, testKey, sdp, noData, 400, "invalid_offer"},
+		"not even attributes":    {calls, testKey, sdp, noData + "m=application 9 UDP/DTLS/SCTP webrtc-datachannel\r\n", 400, "invalid_offer"},
+		"too long":               {calls, testKey, sdp, strings.Repeat("x", maxOfferBytes+1), 413, "body_too_large"},
+		"wrong content type":     {calls, testKey, "text/plain", noData, 415, "unsupported_content_type"},
+		"bad form":               {calls, testKey, "multipart/form-data; boundary=b", "x", 400, "invalid_body"},
+		"secret is no JSON":      {secrets, testKey, "application/json", `{`, 400, "invalid_json"},
+		"secret for too long":    {secrets, testKey, "application/json", `{"expires_after":{"seconds":9999}}`, 400, "invalid_value"},
+		"secret for bad session": {secrets, testKey, "application/json", `{"session":{"type":"realtime","speed":9}}`, 400, "unknown_parameter"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if status, code := h.post(t, c.path, c.key, c.kind, c.body); status != c.status || code != c.code {
+				t.Errorf("got %d %s, want %d %s", status, code, c.status, c.code)
+			}
+		})
+	}
+	if h.Calls() != 0 {
+		t.Errorf("%d calls are left of refused requests", h.Calls())
+	}
+}
+
+func TestEphemeralKeyMakesACall(t *testing.T) {
+	h := start(t)
+	res, err := h.openai.Realtime.ClientSecrets.New(context.Background(), realtime.ClientSecretNewParams{
+		ExpiresAfter: realtime.ClientSecretNewParamsExpiresAfter{Seconds: openai.Int(60)},
+		Session:      realtime.ClientSecretNewParamsSessionUnion{OfRealtime: new(transcribing())},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.HasPrefix(res.Value, "ek_") || time.Until(time.Unix(res.ExpiresAt, 0)).Abs() > time.Minute {
+		t.Errorf("secret %q expires at %d", res.Value, res.ExpiresAt)
+	}
+
+	p, offer := newPeer(t)
+	req, err := http.NewRequest(http.MethodPost, h.web.URL+"/v1/realtime/calls?model=mine", strings.NewReader(offer))
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+res.Value)
+	req.Header.Set("Content-Type", "application/sdp")
+	answer, err := h.web.Client().Do(req)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	sdp, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != 201 || answer.Header.Get("Content-Type") != "application/sdp" {
+		t.Fatalf("%s %v: %s", answer.Status, err, sdp)
+	}
+	p.accept(string(sdp))
+	s := p.next("session.created").Session
+	if s.Model != "mine" || s.Audio.Input.Transcription == nil || *s.Audio.Input.TurnDetection.PrefixPaddingMs != 200 {
+		t.Errorf("the session is not that of the key and the query: %+v", s)
+	}
+	// The ephemeral key is for calls only.
+	client := openai.NewClient(option.WithBaseURL(h.web.URL+"/v1"), option.WithAPIKey(res.Value), option.WithHTTPClient(h.web.Client()), option.WithMaxRetries(0))
+	_, err = client.Models.List(context.Background())
+	if e := (*openai.Error)(nil); !errors.As(err, &e) || e.StatusCode != 401 {
+		t.Errorf("an ephemeral key lists models: %v", err)
+	}
+	if models, err := h.openai.Models.List(context.Background()); err != nil || models.Data[0].ID != modelID {
+		t.Errorf("models: %+v, %v", models, err)
+	}
+}
+
+func TestSecretsExpire(t *testing.T) {
+	now := time.Unix(1000, 0)
+	s := newSecretStore(func() time.Time { return now })
+	value, expires, ok := s.issue(time.Minute, json.RawMessage(`{}`))
+	if !ok || !expires.Equal(time.Unix(1060, 0)) {
+		t.Fatalf("%v, %v", expires, ok)
+	}
+	now = time.Unix(1059, 0)
+	if _, ok := s.lookup(value); !ok {
+		t.Error("a live key is refused")
+	}
+	now = time.Unix(1060, 0)
+	if _, ok := s.lookup(value); ok {
+		t.Error("an expired key is taken")
+	}
+	for range maxSecrets {
+		if _, _, ok := s.issue(time.Minute, nil); !ok {
+			t.Fatal("expired keys are not forgotten")
+		}
+	}
+	if _, _, ok := s.issue(time.Minute, nil); ok {
+		t.Error("the number of keys is not bounded")
+	}
+}
+
+func TestServeEndsWithItsContext(t *testing.T) {
+	h := start(t)
+	ln, err := h.Listen("127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan error, 1)
+	go func() { ended <- h.Serve(ctx, ln) }()
+	res, err := h.web.Client().Get("http://" + ln.Addr().String() + "/v1/models")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := res.Body.Close(); err != nil || res.StatusCode != 401 {
+		t.Errorf("%s, %v", res.Status, err)
+	}
+	cancel()
+	select {
+	case err := <-ended:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(patience):
+		t.Fatal("Serve did not end")
+	}
+}
+
+func TestConfigurationIsChecked(t *testing.T) {
+	e := newFakeEngines()
+	whole := Config{Recognizer: e.recognizer, Synthesizer: e.synthesizer, Detector: e.detector, APIKey: "k"}
+	for name, breaks := range map[string]func(*Config){
+		"recogniser": func(c *Config) { c.Recognizer = nil },
+		"key":        func(c *Config) { c.APIKey = "" },
+		"speed":      func(c *Config) { c.Speed = -1 },
+	} {
+		c := whole
+		breaks(&c)
+		if _, err := New(c); err == nil {
+			t.Errorf("a server without a good %s is made", name)
+		}
+	}
+}
