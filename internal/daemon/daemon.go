@@ -1,0 +1,346 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+	"unicode/utf8"
+
+	"github.com/rs/zerolog"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
+	"github.com/agentvoice/agentvoice-daemon/csm/journal"
+	"github.com/agentvoice/agentvoice-daemon/csm/speech"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// World carries out the effects on devices, connection and voice, and reports
+// what happens by posting events.
+type World interface {
+	// Execute carries out one effect. It does not block.
+	Execute(e csm.Effect)
+	// Configure gives the settings that hold from the next conversation on.
+	Configure(s protocol.Settings)
+	// Close releases everything and leaves no goroutine.
+	Close() error
+}
+
+// Config is what a Daemon is made of. Clock, Settings and World are needed.
+type Config struct {
+	Clock    dispatch.Clock
+	Started  time.Time // what the clock's zero is on the wire
+	Settings protocol.Settings
+	Locale   string // BCP 47, of the client; the setting goes before it
+	// Adapter answers requests. Without one they are the World's, which posts
+	// what comes of them.
+	Adapter copilot.Adapter
+	// World makes the world of this daemon.
+	World func(Port) World
+	// Notify publishes a notification to the client. It does not block.
+	Notify func(method string, params any)
+	// Journal, if set, records every step.
+	Journal *journal.Writer
+	// Verify has every step checked against the invariants.
+	Verify bool
+	Log    zerolog.Logger
+}
+
+// Port is what a World sees of its daemon.
+type Port struct {
+	Post     func(csm.Event)
+	Settings func() protocol.Settings
+	// NewUtterance gives out an id for something the user says.
+	NewUtterance func() uint64
+	// Heard sets the words of an utterance and returns the event that its final
+	// transcript is.
+	Heard func(epoch uint32, utterance uint64, text string) csm.Final
+	// HeardPartly sets what was understood so far.
+	HeardPartly func(epoch uint32, utterance uint64, text string) csm.Partial
+	// Words is what a segment says aloud.
+	Words func(speech.Segment) string
+	// Answer extends the answer to a request by text, for a World that answers
+	// requests itself, and posts what comes of it; end ends the answer.
+	Answer func(request uint64, text string, end bool)
+	// Notify publishes to the client.
+	Notify func(method string, params any)
+	Level  func(user, assistant float64) // dBFS, for the journal
+	Log    zerolog.Logger
+}
+
+// Daemon is one conversation machine and its world. Its methods are safe for
+// concurrent use.
+type Daemon struct {
+	cfg       Config
+	loop      *dispatch.Loop
+	world     World
+	assistant *assistant
+	content   *content
+	pub       publisher
+	segments  map[uint64]*segmenter // of answers that the World gives
+
+	mu    sync.Mutex
+	set   protocol.Settings
+	call  csm.Call
+	calls map[csm.Call]func(csm.Reply, protocol.Snapshot)
+	pubMu sync.Mutex // of pub, between the loop and readers
+}
+
+// New makes a daemon. Nothing runs until Run, or Drain where the clock is
+// virtual.
+func New(cfg Config) *Daemon {
+	d := &Daemon{
+		cfg: cfg, set: cfg.Settings, content: newContent(),
+		calls: map[csm.Call]func(csm.Reply, protocol.Snapshot){}, segments: map[uint64]*segmenter{},
+	}
+	d.pub.d = d
+	d.loop = dispatch.New(dispatch.Config{Clock: cfg.Clock, Execute: d.execute, Record: d.recordStep, Verify: cfg.Verify})
+	if cfg.Adapter != nil {
+		d.assistant = &assistant{
+			adapter: cfg.Adapter, clock: cfg.Clock, content: d.content, post: d.loop.Post,
+			locale:  func() string { return string(d.locale()) },
+			retries: func() int { return d.settings().Copilot.MaxRetries },
+		}
+	}
+	d.world = cfg.World(d.port())
+	d.Configure(cfg.Settings)
+	return d
+}
+
+func (d *Daemon) port() Port {
+	return Port{
+		Post: d.loop.Post, Settings: d.settings, NewUtterance: d.content.newID,
+		Heard: d.heard, HeardPartly: d.heardPartly, Words: d.spokenText, Answer: d.answerFromWorld,
+		Notify: d.pub.notify, Level: d.level, Log: d.cfg.Log,
+	}
+}
+
+// Run steps the core until ctx is done, and then closes everything.
+func (d *Daemon) Run(ctx context.Context) error {
+	d.loop.Run(ctx)
+	return d.Close()
+}
+
+// Drain steps the core until nothing is left to do now. It is for a daemon with
+// a virtual clock, which is not Run.
+func (d *Daemon) Drain() { d.loop.Drain() }
+
+// Close releases the world and the assistant. Run does it by itself.
+func (d *Daemon) Close() error {
+	if d.assistant != nil {
+		d.assistant.close()
+	}
+	return d.world.Close()
+}
+
+// Post queues an event.
+func (d *Daemon) Post(e csm.Event) { d.loop.Post(e) }
+
+// Call queues an event that answers, and has done called with the answer when
+// its step is taken, before anything that the step publishes.
+func (d *Daemon) Call(event func(csm.Call) csm.Event, done func(csm.Reply, protocol.Snapshot)) {
+	d.mu.Lock()
+	d.call++
+	c := d.call
+	d.calls[c] = done
+	d.mu.Unlock()
+	d.loop.Post(event(c))
+}
+
+// answer gives a call its answer.
+func (d *Daemon) answer(r csm.Reply, st csm.State) {
+	d.mu.Lock()
+	done := d.calls[r.Call]
+	delete(d.calls, r.Call)
+	d.mu.Unlock()
+	if done != nil {
+		done(r, d.snapshot(st, d.pub.seq))
+	}
+}
+
+// Snapshot is the state now.
+func (d *Daemon) Snapshot() protocol.Snapshot {
+	d.pubMu.Lock()
+	defer d.pubMu.Unlock()
+	return d.snapshot(d.loop.State(), d.pub.seq)
+}
+
+// State is the core's state now.
+func (d *Daemon) State() csm.State { return d.loop.State() }
+
+// History is the last transitions, oldest first (CON-003).
+func (d *Daemon) History() []protocol.Transition {
+	d.pubMu.Lock()
+	defer d.pubMu.Unlock()
+	return append([]protocol.Transition(nil), d.pub.history...)
+}
+
+// Transcript is what was said since entry seq.
+func (d *Daemon) Transcript(since int64) []protocol.TranscriptEntry {
+	d.pubMu.Lock()
+	defer d.pubMu.Unlock()
+	var out []protocol.TranscriptEntry
+	for _, e := range d.pub.entries {
+		if e.Seq > since {
+			out = append(out, e)
+		}
+	}
+	return out
+}
+
+// ErrNoWords says that a text has no words.
+var ErrNoWords = errors.New("the text has no words")
+
+// SendText says something in writing: it takes the path of spoken words.
+func (d *Daemon) SendText(text string, done func(csm.Reply, protocol.Snapshot)) error {
+	words := len(strings.Fields(text))
+	if words == 0 {
+		return ErrNoWords
+	}
+	id := d.content.newID()
+	d.content.setUtterance(id, strings.TrimSpace(text))
+	d.Call(func(c csm.Call) csm.Event { return csm.UserText{Call: c, Utterance: id, Words: words} }, done)
+	return nil
+}
+
+// Speak has a text read aloud.
+func (d *Daemon) Speak(text string, done func(csm.Reply, protocol.Snapshot)) error {
+	if strings.TrimSpace(text) == "" {
+		return ErrNoWords
+	}
+	id := d.content.newID()
+	d.content.setText(id, text)
+	d.Call(func(c csm.Call) csm.Event {
+		return csm.UserSpeak{Call: c, Ref: id, Chars: utf8.RuneCountInString(text)}
+	}, done)
+	return nil
+}
+
+// Configure replaces the settings. What runs keeps those it began with.
+func (d *Daemon) Configure(s protocol.Settings) {
+	d.mu.Lock()
+	d.set = s
+	d.mu.Unlock()
+	d.world.Configure(s)
+	d.loop.Post(csm.Configure{Config: coreConfig(s)})
+}
+
+func (d *Daemon) settings() protocol.Settings {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return d.set
+}
+
+func (d *Daemon) locale() protocol.Locale {
+	if s := d.settings(); s.Locale != "" {
+		return protocol.MatchLocale(s.Locale)
+	}
+	return protocol.MatchLocale(d.cfg.Locale)
+}
+
+// execute carries out the effects of a step, on the loop's goroutine.
+func (d *Daemon) execute(s dispatch.Step) {
+	for _, f := range s.Effects {
+		switch f := f.(type) {
+		case csm.SendCopilot:
+			if d.assistant != nil {
+				d.assistant.send(f)
+				continue
+			}
+		case csm.CancelCopilot:
+			if d.assistant != nil {
+				d.assistant.cancel(f.Request)
+				continue
+			}
+		case csm.Report:
+			d.loop.Post(csm.SessionFailed{Instance: s.State.Instance, Code: csm.CodeInvariantViolation})
+		}
+		d.world.Execute(f)
+	}
+	d.pubMu.Lock()
+	d.pub.step(s)
+	d.pubMu.Unlock()
+}
+
+func (d *Daemon) recordStep(s dispatch.Step) {
+	if d.cfg.Journal != nil {
+		d.cfg.Journal.Step(s.Envelope, s.State, s.Effects)
+	}
+}
+
+// record notes words in the journal, which keeps them only where that was asked
+// for.
+func (d *Daemon) record(at time.Duration, kind string, id uint64, text string) {
+	if d.cfg.Journal != nil {
+		d.cfg.Journal.Words(at, journal.Words{Kind: kind, ID: id, Text: text})
+	}
+}
+
+func (d *Daemon) level(user, assistant float64) {
+	if d.cfg.Journal != nil {
+		d.cfg.Journal.Level(d.cfg.Clock.Now(), journal.Level{User: user, Assistant: assistant})
+	}
+}
+
+// heard classifies a final transcript.
+func (d *Daemon) heard(epoch uint32, utterance uint64, text string) csm.Final {
+	d.content.setUtterance(utterance, text)
+	f := csm.Final{Epoch: epoch, Utterance: utterance, Words: len(strings.Fields(text))}
+	switch u := spoken.Classify(text); {
+	case u.Class == spoken.UtteranceEmpty:
+		f.Class = csm.Empty
+	case u.Class == spoken.UtteranceBackchannel:
+		f.Class = csm.Backchannel
+	case u.Class == spoken.UtteranceCommand && u.Command == spoken.CommandStop:
+		f.Class = csm.Stop
+	}
+	return f
+}
+
+func (d *Daemon) heardPartly(epoch uint32, utterance uint64, text string) csm.Partial {
+	d.content.setUtterance(utterance, text)
+	return csm.Partial{Epoch: epoch, Utterance: utterance, Words: len(strings.Fields(text))}
+}
+
+// spokenText is what a segment says aloud.
+func (d *Daemon) spokenText(seg speech.Segment) string {
+	switch {
+	case seg.Notice != "":
+		return protocol.ErrorCode(seg.Notice).Spec().Spoken(d.locale())
+	case seg.Ref != 0:
+		return d.content.text(seg.Ref)
+	default:
+		return d.content.spoken(seg.Request, seg.Start)
+	}
+}
+
+// sourceText is what a segment shows.
+func (d *Daemon) sourceText(seg speech.Segment) string {
+	if seg.Notice != "" || seg.Ref != 0 {
+		return d.spokenText(seg)
+	}
+	return d.content.source(seg.Request, seg.Start, seg.End)
+}
+
+// answerFromWorld is the assistant's part for a World that answers by itself. It
+// runs on the loop's goroutine.
+func (d *Daemon) answerFromWorld(request uint64, text string, end bool) {
+	c := d.segments[request]
+	if c == nil {
+		d.content.beginAnswer(request)
+		c = &segmenter{content: d.content, request: request, post: d.loop.Post, chunker: spoken.New(spoken.Options{Locale: string(d.locale())})}
+		d.segments[request] = c
+	}
+	if text != "" {
+		d.loop.Post(csm.CopilotDelta{Request: request, Chars: d.content.extend(request, text)})
+		c.add(c.chunker.Push(text))
+	}
+	if end {
+		c.add(c.chunker.Flush())
+		delete(d.segments, request)
+	}
+}

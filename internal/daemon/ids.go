@@ -1,0 +1,18 @@
+package daemon
+
+import "strconv"
+
+// The ids on the wire. They rise for as long as the process lives.
+
+func turnID(n uint64) string      { return wireID("turn-", n) }
+func requestID(n uint64) string   { return wireID("req-", n) }
+func utteranceID(n uint64) string { return wireID("utt-", n) }
+
+func sessionID(instance uint32) string { return wireID("session-", uint64(instance)) }
+
+func wireID(prefix string, n uint64) string {
+	if n == 0 {
+		return ""
+	}
+	return prefix + strconv.FormatUint(n, 10)
+}

@@ -1,0 +1,314 @@
+package daemon
+
+import (
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/connection"
+	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
+	"github.com/agentvoice/agentvoice-daemon/csm/speech"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+	"github.com/agentvoice/agentvoice-daemon/session"
+)
+
+// maxHistory is how many transitions are remembered (CON-003).
+const maxHistory = 20
+
+// publisher turns steps into what a client sees, in order. It belongs to the
+// loop's goroutine.
+type publisher struct {
+	d       *Daemon
+	seq     int64 // of agentvoice.state
+	words   int64 // of transcripts
+	history []protocol.Transition
+	entries []protocol.TranscriptEntry
+	session session.State
+	counted csm.Counters
+	caption speech.Segment // the segment that is being spoken
+}
+
+func (p *publisher) notify(method string, params any) {
+	if p.d.cfg.Notify != nil {
+		p.d.cfg.Notify(method, params)
+	}
+}
+
+// step publishes what a step brought. The answer to a call comes first, as in
+// the effects.
+func (p *publisher) step(s dispatch.Step) {
+	stale := s.State.Counters != p.counted
+	p.counted = s.State.Counters
+	if !stale {
+		p.event(s)
+	}
+	for _, f := range s.Effects {
+		p.effect(s, f)
+	}
+	if s.State.Session != p.session {
+		p.publishSession(s)
+	}
+}
+
+func (p *publisher) effect(s dispatch.Step, f csm.Effect) {
+	switch f := f.(type) {
+	case csm.Reply:
+		p.d.answer(f, s.State)
+	case csm.PublishState:
+		p.transition(s, f)
+	case csm.PublishTurn:
+		p.turn(s, f)
+	case csm.PublishHeard:
+		p.heard(f)
+	case csm.Notify:
+		spec := protocol.ErrorCode(f.Code).Spec()
+		severity := protocol.SeverityWarning
+		if f.Code == csm.CodeBreakerOpen {
+			severity = protocol.SeverityError
+		}
+		p.notify(protocol.NotifyNotification, protocol.NotificationParams{
+			Message: spec.Message(p.d.locale()), Severity: severity, Kind: protocol.NotificationMessage,
+			Code: spec.Code, TurnID: turnID(f.Turn),
+		})
+	case csm.PublishError:
+		p.notify(protocol.NotifyError, p.d.locale().NewErrorParams(protocol.ErrorCode(f.Code), ""))
+	case csm.Report:
+		p.d.cfg.Log.Error().Str("what", f.What).Uint64("seq", s.Envelope.Seq).Msg("the core contradicted itself; please report this with the journal")
+		p.notify(protocol.NotifyError, p.d.locale().NewErrorParams(protocol.ErrorCode(csm.CodeInvariantViolation), ""))
+	case csm.Speak:
+		if _, first := s.State.Speech.(speech.Buffering); first && p.caption.Seq == 0 {
+			p.caption = f.Segment
+		}
+	case csm.StartPlayback:
+		p.showCaption(s.State, 0)
+	case csm.Flush:
+		p.caption = speech.Segment{}
+	}
+}
+
+func (p *publisher) transition(s dispatch.Step, f csm.PublishState) {
+	p.seq++
+	from, _ := f.From.Wire()
+	to, sub := f.To.Wire()
+	st := s.State
+	cause := p.causeID(s.Envelope.Event)
+	params := protocol.StateParams{
+		State: protocol.State(to), PreviousState: protocol.State(from), Substate: protocol.Substate(sub),
+		Label: p.d.locale().Label(protocol.State(to)), TurnID: turnID(f.Turn), Since: p.d.wall(s.Envelope.At),
+		Cause: protocol.Cause(f.Cause), CauseID: cause, Queue: queueOf(st), Seq: p.seq,
+		Metadata: protocol.StateMetadata{
+			InterruptionCount: st.Current.Interruptions, Reason: reasonOf(st, f.Code),
+			SessionID: sessionID(st.Instance), TranscriptID: utteranceID(st.Current.Utterance),
+			RetryCount: max(st.Current.Attempt-1, 0),
+		},
+	}
+	if live, ok := copilot.LiveOf(st.Copilot); ok && !live.Cancelled {
+		id := requestID(live.Request)
+		params.Metadata.CopilotRequestID = &id
+	}
+	p.history = append(p.history, protocol.Transition{
+		From: params.PreviousState, To: params.State, Substate: params.Substate, Cause: params.Cause,
+		CauseID: cause, Timestamp: params.Since, TurnID: params.TurnID, Seq: p.seq,
+	})
+	if n := len(p.history); n > maxHistory {
+		p.history = p.history[n-maxHistory:]
+	}
+	p.notify(protocol.NotifyState, params)
+}
+
+// causeID names what an event is about.
+func (p *publisher) causeID(e csm.Event) string {
+	switch e := e.(type) {
+	case csm.SpeechStarted:
+		return utteranceID(e.Utterance)
+	case csm.SpeechStopped:
+		return utteranceID(e.Utterance)
+	case csm.Final:
+		return utteranceID(e.Utterance)
+	case csm.UserText:
+		return utteranceID(e.Utterance)
+	case csm.CopilotSent:
+		return requestID(e.Request)
+	case csm.CopilotDelta:
+		return requestID(e.Request)
+	case csm.CopilotDone:
+		return requestID(e.Request)
+	case csm.SpeechBuffered:
+		return wireID("seg-", uint64(e.Seq))
+	case csm.SpeechDrained:
+		return wireID("seg-", uint64(e.Seq))
+	case csm.ConnReady:
+		return wireID("conn-", uint64(e.Epoch))
+	case csm.ConnLost:
+		return wireID("conn-", uint64(e.Epoch))
+	default:
+		return ""
+	}
+}
+
+func (p *publisher) turn(s dispatch.Step, f csm.PublishTurn) {
+	t := protocol.TurnParams{
+		TurnID: turnID(f.Turn.ID), Role: protocol.Role(f.Turn.Role.String()),
+		CopilotRequestID: requestID(f.Turn.Request), InterruptionCount: f.Turn.Interruptions,
+		Timestamp: p.d.wall(s.Envelope.At), Code: protocol.ErrorCode(f.Turn.Failed),
+	}
+	switch f.End {
+	case "":
+		t.Event = protocol.TurnStarted
+	case csm.TurnCutOff:
+		t.Event = protocol.TurnInterrupted
+	default:
+		t.Event = protocol.TurnCompleted
+	}
+	if f.End != "" {
+		ms := f.Duration.Milliseconds()
+		t.DurationMs, t.Outcome = &ms, protocol.TurnOutcome(f.End)
+	}
+	p.notify(protocol.NotifyTurn, t)
+}
+
+// event publishes the words that an event stands for.
+func (p *publisher) event(s dispatch.Step) {
+	id := turnID(s.State.Current.ID)
+	switch e := s.Envelope.Event.(type) {
+	case csm.Partial:
+		p.transcript(s, id, protocol.RoleUser, p.d.content.utterance(e.Utterance), false)
+	case csm.Final:
+		if e.Words > 0 {
+			p.transcript(s, id, protocol.RoleUser, p.d.content.utterance(e.Utterance), true)
+			p.d.record(s.Envelope.At, "utterance", e.Utterance, p.d.content.utterance(e.Utterance))
+		}
+	case csm.UserText:
+		p.transcript(s, id, protocol.RoleUser, p.d.content.utterance(e.Utterance), true)
+		p.d.record(s.Envelope.At, "utterance", e.Utterance, p.d.content.utterance(e.Utterance))
+	case csm.CopilotDelta:
+		p.transcript(s, id, protocol.RoleAssistant, p.d.content.answer(e.Request, -1), false)
+	case csm.CopilotDone:
+		if text := p.d.content.answer(e.Request, -1); text != "" && !e.Cancelled {
+			p.transcript(s, id, protocol.RoleAssistant, text, true)
+		}
+		p.d.record(s.Envelope.At, "answer", e.Request, p.d.content.answer(e.Request, -1))
+	case csm.SpeechPlayed:
+		p.nextCaption(s.State)
+	case csm.SpeechDrained, csm.SpeechFlushed:
+		p.caption = speech.Segment{}
+	}
+}
+
+func (p *publisher) transcript(s dispatch.Step, turn string, role protocol.Role, text string, final bool) {
+	p.words++
+	e := protocol.TranscriptEntry{
+		TurnID: turn, Role: role, Text: text, Final: final, Seq: p.words, Timestamp: p.d.wall(s.Envelope.At),
+	}
+	p.notify(protocol.NotifyTranscript, protocol.TranscriptParams{TurnID: turn, Role: role, Text: text, Final: final, Seq: p.words})
+	for i := len(p.entries) - 1; i >= max(0, len(p.entries)-4); i-- {
+		if old := p.entries[i]; old.TurnID == turn && old.Role == role && !old.Final {
+			p.entries[i] = e
+			return
+		}
+	}
+	p.entries = append(p.entries, e)
+}
+
+// heard notes in the transcript how much of the answer was heard.
+func (p *publisher) heard(f csm.PublishHeard) {
+	for i := len(p.entries) - 1; i >= 0; i-- {
+		if e := &p.entries[i]; e.TurnID == turnID(f.Turn) && e.Role == protocol.RoleAssistant {
+			chars := f.Chars
+			e.HeardChars = &chars
+			return
+		}
+	}
+}
+
+// showCaption publishes the segment that is being spoken.
+func (p *publisher) showCaption(st csm.State, heard int) {
+	if l, ok := speech.LineOf(st.Speech); ok && l.Played < len(l.Segments) && heard == 0 {
+		p.caption = l.Segments[l.Played]
+	}
+	if text := p.d.sourceText(p.caption); text != "" {
+		p.notify(protocol.NotifyCaption, protocol.CaptionParams{TurnID: turnID(st.Current.ID), Text: text, HeardChars: heard})
+	}
+}
+
+// nextCaption completes the caption of a segment that was heard, and shows the
+// next one.
+func (p *publisher) nextCaption(st csm.State) {
+	p.showCaption(st, p.caption.End-p.caption.Start)
+	if l, ok := speech.LineOf(st.Speech); ok && l.Played < len(l.Segments) {
+		p.showCaption(st, 0)
+	}
+}
+
+func (p *publisher) publishSession(s dispatch.Step) {
+	now := protocol.SessionParams{
+		State: protocol.SessionState(s.State.Session.String()), PreviousState: protocol.SessionState(p.session.String()),
+		ID: sessionID(s.State.Instance), Provider: p.d.settings().Provider,
+	}
+	if f, ok := s.State.Conv.(csm.Faulted); ok && s.State.Session == session.Error {
+		now.Code = protocol.ErrorCode(f.Code)
+	}
+	p.session = s.State.Session
+	p.notify(protocol.NotifySession, now)
+}
+
+// snapshot is the state as the wire has it.
+func (d *Daemon) snapshot(st csm.State, seq int64) protocol.Snapshot {
+	state, sub := st.Phase().Wire()
+	previous, _ := st.Previous.Wire()
+	s := protocol.Snapshot{
+		State: protocol.State(state), Substate: protocol.Substate(sub), TurnID: turnID(st.Current.ID),
+		Since: d.wall(st.Since), Label: d.locale().Label(protocol.State(state)), Queue: queueOf(st),
+		Metadata: protocol.Metadata{
+			Reason: reasonOf(st, st.Current.Failed), SessionID: sessionID(st.Instance),
+			TranscriptID: utteranceID(st.Current.Utterance), CopilotRequestID: requestID(st.Current.Request),
+			RetryCount: max(st.Current.Attempt-1, 0),
+		},
+		Session:    protocol.Session{State: protocol.SessionState(st.Session.String()), ID: sessionID(st.Instance)},
+		Connection: protocol.Connection{State: protocol.ConnectionState(st.Conn.String()), Epoch: int64(connection.Epoch(st.Conn))},
+		Seq:        seq,
+	}
+	if st.CauseSeq != 0 {
+		s.PreviousState = protocol.State(previous)
+	}
+	if st.Current.ID != 0 {
+		s.TurnRole = protocol.Role(st.Current.Role.String())
+	}
+	return s
+}
+
+func queueOf(st csm.State) protocol.Queue {
+	q := protocol.Queue{Count: len(st.Queue), IDs: protocol.List[string]{}}
+	for _, id := range st.Queue {
+		q.IDs = append(q.IDs, utteranceID(id))
+	}
+	return q
+}
+
+var suspendReasons = []struct {
+	bit  csm.SuspendReason
+	name protocol.SuspendReason
+}{
+	{csm.SuspendUser, protocol.SuspendUser}, {csm.SuspendRenewal, protocol.SuspendSessionRenewal},
+	{csm.SuspendConnection, protocol.SuspendConnection}, {csm.SuspendDevice, protocol.SuspendDevice},
+	{csm.SuspendDiagnostics, protocol.SuspendDiagnostics}, {csm.SuspendHeartbeat, protocol.SuspendHeartbeat},
+}
+
+// reasonOf is the reason that a state is shown with: the first one of a
+// suspension, the code of a fault, or the failure of a turn.
+func reasonOf(st csm.State, code csm.Code) string {
+	switch c := st.Conv.(type) {
+	case csm.Suspended:
+		for _, r := range suspendReasons {
+			if c.Reasons&r.bit != 0 {
+				return string(r.name)
+			}
+		}
+	case csm.Faulted:
+		return string(c.Code)
+	}
+	return string(code)
+}
+
+// wall is the time of day at a time of the conversation's clock.
+func (d *Daemon) wall(at time.Duration) protocol.Timestamp { return protocol.At(d.cfg.Started.Add(at)) }
