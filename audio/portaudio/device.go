@@ -1,0 +1,126 @@
+package portaudio
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+)
+
+// Default is the device id of the system's choice.
+const Default = "default"
+
+// Device is a microphone, a loudspeaker or both.
+type Device struct {
+	// ID is made of the host API and the name, and so stays the same between
+	// runs. Of equal ones, the second ends with "#2".
+	ID      string
+	Name    string
+	HostAPI string
+
+	Inputs, Outputs             int // channels; 0 when it is no such device
+	DefaultInput, DefaultOutput bool
+	SampleRate                  float64       // that it prefers, in Hz
+	InputLatency, OutputLatency time.Duration // that it can be used with
+
+	index int // the library's
+}
+
+// direction tells capture from playback.
+type direction bool
+
+const (
+	capture  direction = true
+	playback direction = false
+)
+
+func (d direction) String() string {
+	if d == capture {
+		return "microphone"
+	}
+	return "loudspeaker"
+}
+
+func (d Device) channels(dir direction) int {
+	if dir == capture {
+		return d.Inputs
+	}
+	return d.Outputs
+}
+
+func (d Device) isDefault(dir direction) bool {
+	if dir == capture {
+		return d.DefaultInput
+	}
+	return d.DefaultOutput
+}
+
+func (d Device) latency(dir direction) time.Duration {
+	if dir == capture {
+		return d.InputLatency
+	}
+	return d.OutputLatency
+}
+
+// assignIDs gives each device its ID.
+func assignIDs(devices []Device) {
+	seen := map[string]int{}
+	for i := range devices {
+		id := strings.ToLower(devices[i].HostAPI) + ":" + devices[i].Name
+		seen[id]++
+		if n := seen[id]; n > 1 {
+			id = fmt.Sprintf("%s#%d", id, n)
+		}
+		devices[i].ID = id
+	}
+}
+
+// choose finds the device that the user means by an id, a name, or a part of a
+// name that only one device has; "" and Default are the system's choice.
+func choose(devices []Device, id string, dir direction) (Device, error) {
+	if id == "" {
+		id = Default
+	}
+	var parts []Device
+	for _, d := range devices {
+		switch {
+		case d.channels(dir) == 0:
+		case id == d.ID, strings.EqualFold(id, d.Name) && id != Default, id == Default && d.isDefault(dir):
+			return d, nil
+		case id != Default && strings.Contains(strings.ToLower(d.Name), strings.ToLower(id)):
+			parts = append(parts, d)
+		}
+	}
+	switch {
+	case len(parts) == 1:
+		return parts[0], nil
+	case len(parts) > 1:
+		return Device{}, unavailable(id, fmt.Errorf("%d devices have that in their name", len(parts)),
+			"name one of them as agentvoice-daemon devices lists it")
+	case id == Default:
+		return Device{}, unavailable(id, fmt.Errorf("there is no %s", dir), remedyNone(dir))
+	default:
+		return Device{}, unavailable(id, fmt.Errorf("there is no such %s", dir),
+			"choose one that agentvoice-daemon devices lists, or use default")
+	}
+}
+
+func remedyNone(dir direction) string {
+	return fmt.Sprintf("connect a %s; on Linux also start PulseAudio or PipeWire and install libasound2-plugins", dir)
+}
+
+func unavailable(id string, err error, remedy string) error {
+	return &audio.DeviceError{Code: "deviceUnavailable", Device: id, Err: err, Remedy: remedy}
+}
+
+// errStalled is how the loss of a device shows.
+var errStalled = errors.New("device has stopped")
+
+func lost(id string, err error, dir direction) error {
+	return &audio.DeviceError{
+		Code: "deviceLost", Device: id, Err: err,
+		Remedy: fmt.Sprintf("check that the %s is connected and the sound server runs, or choose another one", dir),
+	}
+}

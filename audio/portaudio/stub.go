@@ -1,0 +1,57 @@
+//go:build !cgo
+
+package portaudio
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+)
+
+func missing(id string) error {
+	return unavailable(id, errors.New("sound devices are not in this build"),
+		"build with cgo and PortAudio (Debian: portaudio19-dev), or use wav:FILE and null")
+}
+
+// Devices fails.
+func Devices() ([]Device, error) { return nil, missing(Default) }
+
+// Source is a microphone that cannot be opened.
+type Source struct{ id string }
+
+// NewSource returns a microphone whose Open fails.
+func NewSource(id string) *Source { return &Source{id: id} }
+
+// Open fails.
+func (s *Source) Open(context.Context) error { return missing(s.id) }
+
+// Run fails.
+func (s *Source) Run(context.Context, func(int64, *audio.Frame)) error { return missing(s.id) }
+
+// Close does nothing.
+func (s *Source) Close() error { return nil }
+
+// Sink is a loudspeaker that cannot be opened.
+type Sink struct{ id string }
+
+// NewSink returns a loudspeaker whose Open fails.
+func NewSink(id string) *Sink { return &Sink{id: id} }
+
+// Open fails.
+func (s *Sink) Open(context.Context) error { return missing(s.id) }
+
+// Run fails.
+func (s *Sink) Run(context.Context, func(*audio.Frame)) error { return missing(s.id) }
+
+// Latency is 0.
+func (s *Sink) Latency() time.Duration { return 0 }
+
+// Close does nothing.
+func (s *Sink) Close() error { return nil }
+
+var (
+	_ audio.Source = (*Source)(nil)
+	_ audio.Sink   = (*Sink)(nil)
+)
