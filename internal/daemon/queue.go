@@ -2,9 +2,9 @@ package daemon
 
 import "sync"
 
-// queue runs functions one after another on a goroutine of its own, so that one
+// Queue runs functions one after another on a goroutine of its own, so that one
 // target's effects keep their order without holding up the loop.
-type queue struct {
+type Queue struct {
 	mu     sync.Mutex
 	jobs   []func()
 	wake   chan struct{}
@@ -12,14 +12,15 @@ type queue struct {
 	done   chan struct{}
 }
 
-func newQueue() *queue {
-	q := &queue{wake: make(chan struct{}, 1), done: make(chan struct{})}
+// NewQueue starts a queue.
+func NewQueue() *Queue {
+	q := &Queue{wake: make(chan struct{}, 1), done: make(chan struct{})}
 	go q.run()
 	return q
 }
 
-// do queues f. After close it is dropped.
-func (q *queue) do(f func()) {
+// Do queues f. After Close it is dropped.
+func (q *Queue) Do(f func()) {
 	q.mu.Lock()
 	if !q.closed {
 		q.jobs = append(q.jobs, f)
@@ -31,7 +32,7 @@ func (q *queue) do(f func()) {
 	}
 }
 
-func (q *queue) run() {
+func (q *Queue) run() {
 	defer close(q.done)
 	for {
 		q.mu.Lock()
@@ -51,8 +52,8 @@ func (q *queue) run() {
 	}
 }
 
-// close lets what is queued finish and waits for it.
-func (q *queue) close() {
+// Close lets what is queued finish and waits for it.
+func (q *Queue) Close() {
 	q.mu.Lock()
 	q.closed = true
 	q.mu.Unlock()

@@ -1,0 +1,277 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"math"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// reopenEvery is the pause between attempts to get a lost device back.
+const reopenEvery = 500 * time.Millisecond
+
+// levelFrames is how many frames a level stands for: 50 ms, 20 levels a second.
+const levelFrames = 5
+
+// devices is the microphone and the loudspeaker.
+type devices struct {
+	w     *World
+	q     *daemon.Queue
+	held  atomic.Bool // frames go nowhere: the conversation is suspended
+	muted atomic.Bool // frames are silence
+	meter meter
+
+	// Of the queue.
+	source audio.Source
+	sink   audio.Sink
+	ctx    context.Context
+	stop   context.CancelFunc
+	run    sync.WaitGroup
+}
+
+func newDevices(w *World) *devices { return &devices{w: w, q: daemon.NewQueue()} }
+
+// open acquires both devices and starts to render.
+func (d *devices) open(instance uint32) {
+	d.q.Do(func() {
+		d.release()
+		if err := d.acquire(); err != nil {
+			d.release()
+			d.w.cfg.Log.Error().Err(err).Msg("the audio devices cannot be opened")
+			d.w.port.Post(csm.AudioFailed{Instance: instance, Code: deviceCode(err)})
+			return
+		}
+		d.held.Store(false)
+		sink, ctx := d.sink, d.ctx
+		d.run.Go(func() { d.render(ctx, instance, sink) })
+		d.w.port.Post(csm.AudioPrimed{Instance: instance})
+	})
+}
+
+// acquire makes and opens the devices that the settings name.
+func (d *devices) acquire() (err error) {
+	set := d.w.port.Settings()
+	d.ctx, d.stop = context.WithCancel(context.Background())
+	if d.sink, err = d.w.cfg.Sink(set); err != nil {
+		return err
+	}
+	if err = d.sink.Open(d.ctx); err != nil {
+		return err
+	}
+	if d.source, err = d.w.cfg.Source(set); err != nil {
+		return err
+	}
+	return d.source.Open(d.ctx)
+}
+
+// render pulls from the player until the device is closed or gone.
+func (d *devices) render(ctx context.Context, instance uint32, sink audio.Sink) {
+	for lost := false; ; {
+		err := sink.Run(ctx, func(f *audio.Frame) {
+			if lost {
+				lost = false
+				d.w.port.Post(csm.AudioRestored{Instance: instance})
+			}
+			d.w.voice.player.Render(f)
+			d.meter.rendered(f)
+			if d.w.cfg.Tap != nil {
+				d.w.cfg.Tap.Assistant(f)
+			}
+		})
+		if ctx.Err() != nil {
+			return
+		}
+		if !lost {
+			lost = true
+			d.lost(instance, err)
+		}
+		if !reopen(ctx, sink) {
+			return
+		}
+	}
+}
+
+// startCapture lets the microphone's frames flow.
+func (d *devices) startCapture(instance uint32) {
+	d.q.Do(func() {
+		source, ctx := d.source, d.ctx
+		if source == nil {
+			d.w.port.Post(csm.AudioFailed{Instance: instance, Code: csm.CodeAudioFailed})
+			return
+		}
+		d.run.Go(func() { d.capture(ctx, instance, source) })
+	})
+}
+
+// capture delivers frames until the device is closed or gone. After the end of a
+// recording it delivers silence.
+func (d *devices) capture(ctx context.Context, instance uint32, source audio.Source) {
+	first, lost := true, false
+	var base, last int64 // positions go on over a reopened device
+	deliver := func(pos int64, f *audio.Frame) {
+		switch {
+		case first:
+			first = false
+			d.w.port.Post(csm.AudioReady{Instance: instance})
+		case lost:
+			d.w.port.Post(csm.AudioRestored{Instance: instance})
+		}
+		lost = false
+		last = base + pos
+		d.captured(last, f)
+	}
+	for {
+		err := source.Run(ctx, deliver)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case err == nil:
+			if d.w.cfg.Ended != nil {
+				d.w.cfg.Ended()
+			}
+			d.silence(ctx, last+audio.FrameSamples)
+			return
+		case !lost:
+			lost = true
+			d.lost(instance, err)
+		}
+		base = last + audio.FrameSamples
+		if !reopen(ctx, source) {
+			return
+		}
+	}
+}
+
+func (d *devices) captured(pos int64, f *audio.Frame) {
+	if d.muted.Load() {
+		*f = audio.Frame{}
+	}
+	if user, assistant, ok := d.meter.captured(f); ok {
+		d.w.port.Level(user, assistant)
+		d.w.port.Notify(protocol.NotifyLevel, protocol.LevelParams{Input: share(user), Output: share(assistant)})
+	}
+	if d.w.cfg.Tap != nil {
+		d.w.cfg.Tap.User(pos, f)
+	}
+	if !d.held.Load() {
+		d.w.link.frame(pos, f)
+	}
+}
+
+// share is a level in dBFS as a share of full scale.
+func share(db float64) float64 {
+	if db <= audio.SilenceLevel {
+		return 0
+	}
+	return min(1, math.Pow(10, db/20))
+}
+
+// silence goes on where a recording ended.
+func (d *devices) silence(ctx context.Context, pos int64) {
+	pacer := audio.NewPacer(d.w.cfg.Speed)
+	for ; pacer.Wait(ctx) == nil; pos += audio.FrameSamples {
+		d.captured(pos, &audio.Frame{})
+	}
+}
+
+func (d *devices) lost(instance uint32, err error) {
+	d.w.cfg.Log.Warn().Err(err).Msg("an audio device is lost; it is opened again as soon as it is back")
+	d.w.port.Post(csm.AudioLost{Instance: instance})
+}
+
+// reopen tries to get a device back until ctx is done.
+func reopen(ctx context.Context, device interface {
+	Open(context.Context) error
+	Close() error
+}) bool {
+	for {
+		_ = device.Close() // what is lost cannot be closed in order
+		if device.Open(ctx) == nil {
+			return true
+		}
+		if !pause(ctx, reopenEvery) {
+			return false
+		}
+	}
+}
+
+// close releases both devices.
+func (d *devices) close(instance uint32) {
+	d.q.Do(func() {
+		d.release()
+		d.w.port.Post(csm.AudioClosed{Instance: instance})
+	})
+}
+
+// release stops and closes what is open. It runs on the queue.
+func (d *devices) release() {
+	if d.stop != nil {
+		d.stop()
+	}
+	d.run.Wait()
+	var err error
+	if d.source != nil {
+		err = errors.Join(err, d.source.Close())
+	}
+	if d.sink != nil {
+		err = errors.Join(err, d.sink.Close())
+	}
+	if err != nil {
+		d.w.cfg.Log.Warn().Err(err).Msg("an audio device was not closed in order")
+	}
+	d.source, d.sink, d.stop = nil, nil, nil
+}
+
+func (d *devices) shut() {
+	d.q.Do(d.release)
+	d.q.Close()
+}
+
+func deviceCode(err error) csm.Code {
+	var e *audio.DeviceError
+	if errors.As(err, &e) {
+		return csm.Code(e.Code)
+	}
+	return csm.CodeAudioFailed
+}
+
+// meter measures both voices over levelFrames frames of the captured one. The
+// rendered side is handed over as a running maximum, without a lock.
+type meter struct {
+	assistant atomic.Uint64 // bits of the loudest RMS since the last level, in dBFS
+	rendering atomic.Bool   // assistant holds a level
+	n         int
+	user      float64
+}
+
+func (m *meter) rendered(f *audio.Frame) {
+	level := audio.LevelOf(f[:]).RMS
+	if !m.rendering.Load() || level > math.Float64frombits(m.assistant.Load()) {
+		m.assistant.Store(math.Float64bits(level))
+		m.rendering.Store(true)
+	}
+}
+
+// captured returns both levels when it has seen enough frames.
+func (m *meter) captured(f *audio.Frame) (user, assistant float64, ok bool) {
+	level := audio.LevelOf(f[:]).RMS
+	if m.n == 0 || level > m.user {
+		m.user = level
+	}
+	if m.n++; m.n < levelFrames {
+		return 0, 0, false
+	}
+	m.n = 0
+	assistant = audio.SilenceLevel
+	if m.rendering.Swap(false) {
+		assistant = math.Float64frombits(m.assistant.Load())
+	}
+	return m.user, assistant, true
+}

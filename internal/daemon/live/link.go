@@ -1,0 +1,237 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
+)
+
+// How often and how fast a dial is tried again before it is given up.
+const (
+	dialAttempts = 6
+	dialBackoff  = 200 * time.Millisecond
+)
+
+// link is the connection to the realtime service.
+type link struct {
+	w *World
+	q *daemon.Queue
+
+	// live is the call that frames and segments go to; nil without one. Frames
+	// are written by the source's goroutine, which takes no lock.
+	live atomic.Pointer[call]
+
+	mu     sync.Mutex
+	cancel context.CancelFunc // of the dial that is under way
+}
+
+// call is one open connection.
+type call struct {
+	epoch  uint32
+	client *realtime.Client
+	// base is the captured position of the client's position 0. It changes when
+	// frames were held back.
+	base atomic.Int64
+}
+
+func newLink(w *World) *link { return &link{w: w, q: daemon.NewQueue()} }
+
+// open dials under an epoch. Whatever call there was is over.
+func (l *link) open(epoch uint32) {
+	ctx, cancel := context.WithCancel(context.Background())
+	l.mu.Lock()
+	if l.cancel != nil {
+		l.cancel()
+	}
+	l.cancel = cancel
+	l.mu.Unlock()
+	l.q.Do(func() {
+		defer cancel()
+		l.drop()
+		l.dial(ctx, epoch)
+	})
+}
+
+// dial tries until a call stands, the failure is final, or it is told to stop.
+func (l *link) dial(ctx context.Context, epoch uint32) {
+	var err error
+	for attempt := range dialAttempts {
+		if attempt > 0 && !pause(ctx, dialBackoff<<(attempt-1)) {
+			break
+		}
+		if err = l.try(ctx, epoch); err == nil {
+			l.w.port.Post(csm.ConnReady{Epoch: epoch})
+			return
+		}
+		var e *realtime.Error
+		if errors.As(err, &e) && !e.Retryable || ctx.Err() != nil {
+			break
+		}
+		l.w.cfg.Log.Warn().Uint32("epoch", epoch).Int("attempt", attempt+1).Err(err).Msg("the realtime service cannot be reached yet")
+	}
+	if ctx.Err() != nil {
+		return // told to stop: whoever did so does not wait for this epoch
+	}
+	code := csm.CodeConnectionFailed
+	var e *realtime.Error
+	if errors.As(err, &e) {
+		code = csm.Code(e.Code)
+	}
+	l.w.cfg.Log.Error().Uint32("epoch", epoch).Str("code", string(code)).Err(err).Msg("the realtime service cannot be reached")
+	l.w.port.Post(csm.ConnFailed{Epoch: epoch, Code: code})
+}
+
+func (l *link) try(ctx context.Context, epoch uint32) error {
+	cfg, err := l.w.service.dialConfig(l.w.port.Settings())
+	if err != nil {
+		return &realtime.Error{Code: realtime.CodeConnectionFailed, Message: err.Error()}
+	}
+	c := &call{epoch: epoch}
+	c.client, err = realtime.Dial(ctx, cfg, newHearer(l.w, c))
+	if err != nil {
+		return err
+	}
+	l.live.Store(c)
+	return nil
+}
+
+func pause(ctx context.Context, d time.Duration) bool {
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-t.C:
+		return true
+	case <-ctx.Done():
+		return false
+	}
+}
+
+// close hangs up for good.
+func (l *link) close(instance uint32) {
+	l.stopDial()
+	l.q.Do(func() {
+		l.drop()
+		l.w.port.Post(csm.ConnClosed{Instance: instance})
+	})
+}
+
+func (l *link) stopDial() {
+	l.mu.Lock()
+	if l.cancel != nil {
+		l.cancel()
+	}
+	l.mu.Unlock()
+}
+
+// drop ends the call there is. It runs on the link's queue.
+func (l *link) drop() {
+	if c := l.live.Swap(nil); c != nil {
+		if err := c.client.Close(); err != nil {
+			l.w.cfg.Log.Debug().Uint32("epoch", c.epoch).Err(err).Msg("the call did not end in order")
+		}
+	}
+}
+
+// with calls f with the client of an epoch, if that is the live one.
+func (l *link) with(epoch uint32, f func(*realtime.Client)) {
+	if c := l.live.Load(); c != nil && c.epoch == epoch {
+		f(c.client)
+	}
+}
+
+// frame sends a captured frame. It runs on the source's goroutine.
+func (l *link) frame(pos int64, f *audio.Frame) {
+	if c := l.live.Load(); c != nil {
+		c.base.Store(pos - c.client.Position())
+		c.client.WriteFrame(f)
+	}
+}
+
+func (l *link) stats() realtime.Stats {
+	if c := l.live.Load(); c != nil {
+		return c.client.Stats()
+	}
+	return realtime.Stats{}
+}
+
+func (l *link) shut() {
+	l.stopDial()
+	l.q.Do(l.drop)
+	l.q.Close()
+}
+
+// hearer turns what the service says into events. Its methods are called one at
+// a time.
+type hearer struct {
+	w          *World
+	call       *call
+	utterances map[string]uint64 // by the service's item
+}
+
+func newHearer(w *World, c *call) *hearer {
+	return &hearer{w: w, call: c, utterances: map[string]uint64{}}
+}
+
+// utterance is the id of an item, a new one for an item that is met first.
+func (h *hearer) utterance(item string) (id uint64, known bool) {
+	if id, known = h.utterances[item]; known {
+		return id, true
+	}
+	id = h.w.port.NewUtterance()
+	h.utterances[item] = id
+	return id, false
+}
+
+// SpeechStarted implements realtime.Handler.
+func (h *hearer) SpeechStarted(item string, pos int64) {
+	id, _ := h.utterance(item)
+	h.w.port.Post(csm.SpeechStarted{Epoch: h.call.epoch, Utterance: id, Pos: h.call.base.Load() + pos})
+}
+
+// SpeechStopped implements realtime.Handler.
+func (h *hearer) SpeechStopped(item string, pos int64) {
+	id, _ := h.utterance(item)
+	h.w.port.Post(csm.SpeechStopped{Epoch: h.call.epoch, Utterance: id, Pos: h.call.base.Load() + pos})
+}
+
+// PartialTranscript implements realtime.Handler.
+func (h *hearer) PartialTranscript(item, text string) {
+	id, _ := h.utterance(item)
+	h.w.port.Post(h.w.port.HeardPartly(h.call.epoch, id, text))
+}
+
+// FinalTranscript implements realtime.Handler.
+func (h *hearer) FinalTranscript(item, text string) {
+	id, _ := h.utterance(item)
+	delete(h.utterances, item)
+	h.w.port.Post(h.w.port.Heard(h.call.epoch, id, text))
+}
+
+// TranscriptFailed implements realtime.Handler.
+func (h *hearer) TranscriptFailed(item, _ string) {
+	id, _ := h.utterance(item)
+	delete(h.utterances, item)
+	h.w.port.Post(csm.RecognitionLost{Epoch: h.call.epoch, Utterance: id, Code: csm.CodeRecognitionFailed})
+}
+
+// SpeechAudio implements realtime.Handler.
+func (h *hearer) SpeechAudio(seg audio.SegmentID, pcm []int16) { h.w.voice.audio(seg, pcm) }
+
+// SpeechEnded implements realtime.Handler.
+func (h *hearer) SpeechEnded(seg audio.SegmentID) { h.w.voice.ended(seg) }
+
+// SpeechFailed implements realtime.Handler.
+func (h *hearer) SpeechFailed(seg audio.SegmentID, code string) { h.w.voice.failed(seg, code) }
+
+// Lost implements realtime.Handler.
+func (h *hearer) Lost(code string, err error) {
+	h.w.cfg.Log.Warn().Uint32("epoch", h.call.epoch).Str("code", code).Err(err).Msg("the connection is lost")
+	h.w.port.Post(csm.ConnLost{Epoch: h.call.epoch, Code: csm.Code(code)})
+}

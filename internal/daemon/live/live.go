@@ -1,0 +1,150 @@
+// Package live is the real world of a daemon: audio devices, the connection to a
+// realtime service, and the assistant's voice.
+//
+// # Model
+//
+// Four parts, each with a queue of its own, so that the effects on one of them
+// keep their order and none holds up another:
+//
+//	service  credentials, and the embedded server where that is the provider
+//	devices  source and sink, held or released, and both voices' levels
+//	link     the one connection; it is dialled again under a new epoch
+//	voice    segments on their way to the player
+//
+// A captured frame goes from the source to the link in the source's goroutine; a
+// rendered one from the player to the sink in the sink's. Neither passes through
+// a queue, the loop or a lock of theirs.
+package live
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/rs/zerolog"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
+	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// Tap hears both voices, as they are captured and as they are rendered, such as
+// a recorder. Its methods are called from the devices' goroutines and do not
+// block.
+type Tap interface {
+	User(pos int64, f *audio.Frame)
+	Assistant(f *audio.Frame)
+}
+
+// Config says what the world is made of. Source and Sink are needed.
+type Config struct {
+	// Source and Sink make the devices of a conversation, from the settings.
+	Source func(protocol.Settings) (audio.Source, error)
+	Sink   func(protocol.Settings) (audio.Sink, error)
+	// Ended, if set, is called when the source came to its end, as a recording
+	// does. Silence follows, so that the last utterance ends too.
+	Ended func()
+	Tap   Tap
+	// Speed is how fast a recording is played, 1 for real time.
+	Speed float64
+	// Credentials finds the secret for a provider other than the local one.
+	Credentials func(ctx context.Context, p protocol.Provider) (realtime.Credential, error)
+	// Engines makes the embedded server's engines; its key and speed are set
+	// here.
+	Engines func() (localrealtime.Config, error)
+	// Instrument, if set, may change how a dial is made: fault injection.
+	Instrument func(*realtime.Config)
+	Log        zerolog.Logger
+}
+
+// World is the real world. It implements daemon.World.
+type World struct {
+	cfg  Config
+	port daemon.Port
+
+	service *service
+	devices *devices
+	link    *link
+	voice   *voice
+
+	closing sync.Once
+	closed  error
+}
+
+// New returns the maker of a world for daemon.Config. What the embedded server
+// needs is loaded at once, in the background, so that a conversation starts
+// without waiting for models.
+func New(cfg Config) func(daemon.Port) daemon.World {
+	return func(port daemon.Port) daemon.World {
+		if cfg.Speed <= 0 {
+			cfg.Speed = 1
+		}
+		w := &World{cfg: cfg, port: port}
+		w.service = newService(w)
+		w.voice = newVoice(w)
+		w.link = newLink(w)
+		w.devices = newDevices(w)
+		return w
+	}
+}
+
+// Execute implements daemon.World.
+func (w *World) Execute(e csm.Effect) {
+	switch e := e.(type) {
+	case csm.ActivateSession:
+		w.service.activate(e.Instance)
+	case csm.DeactivateSession:
+		w.service.deactivate(e.Instance)
+	case csm.OpenAudio:
+		w.devices.open(e.Instance)
+	case csm.StartCapture:
+		w.devices.startCapture(e.Instance)
+	case csm.HoldCapture:
+		w.devices.held.Store(true)
+	case csm.ReleaseCapture:
+		w.devices.held.Store(false)
+	case csm.CloseAudio:
+		w.devices.close(e.Instance)
+	case csm.OpenConnection:
+		w.link.open(e.Epoch)
+	case csm.CloseConnection:
+		w.link.close(e.Instance)
+	case csm.CommitInput:
+		w.link.with(e.Epoch, (*realtime.Client).CommitInput)
+	case csm.ClearInput:
+		w.link.with(e.Epoch, (*realtime.Client).ClearInput)
+	case csm.Speak:
+		w.voice.speak(e)
+	case csm.StartPlayback:
+		w.voice.player.Start(e.Gen)
+	case csm.PausePlayback:
+		w.voice.player.Pause(e.Gen)
+	case csm.ResumePlayback:
+		w.voice.player.Resume(e.Gen)
+	case csm.Flush:
+		w.voice.flush(e.Gen)
+	}
+}
+
+// Configure implements daemon.World: settings are read when something begins.
+func (w *World) Configure(s protocol.Settings) { w.service.configure(s) }
+
+// Mute stops the microphone's words from leaving this process; the device stays
+// open.
+func (w *World) Mute(muted bool) { w.devices.muted.Store(muted) }
+
+// Latencies of the last dial, and counters of the connection.
+func (w *World) Stats() realtime.Stats { return w.link.stats() }
+
+// Close implements daemon.World.
+func (w *World) Close() error {
+	w.closing.Do(func() {
+		w.link.shut()
+		w.devices.shut()
+		w.closed = errors.Join(w.voice.shut(), w.service.shut())
+	})
+	return w.closed
+}

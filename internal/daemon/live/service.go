@@ -1,0 +1,205 @@
+package live
+
+import (
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
+	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// service provides something to connect to: a provider with a credential, or
+// the embedded server.
+type service struct {
+	w   *World
+	q   *daemon.Queue
+	ctx context.Context
+	end context.CancelFunc
+
+	mu    sync.Mutex
+	local *localServer
+}
+
+// localServer is the embedded server, while it runs.
+type localServer struct {
+	server *localrealtime.Server
+	base   string
+	key    string
+	served chan error
+	err    error // why it does not run
+}
+
+func newService(w *World) *service {
+	s := &service{w: w, q: daemon.NewQueue()}
+	s.ctx, s.end = context.WithCancel(context.Background())
+	return s
+}
+
+// configure loads the embedded server's engines ahead of the first conversation.
+func (s *service) configure(set protocol.Settings) {
+	if set.Provider == protocol.ProviderLocal {
+		s.q.Do(func() { s.startLocal() })
+	}
+}
+
+func (s *service) activate(instance uint32) {
+	s.q.Do(func() {
+		set := s.w.port.Settings()
+		if set.Provider == protocol.ProviderLocal {
+			if err := s.startLocal(); err != nil {
+				s.fail(instance, csm.CodeEngineMissing, err)
+				return
+			}
+		} else if _, err := s.credential(s.ctx, set.Provider); err != nil {
+			var e *realtime.Error
+			code := csm.CodeCredentialsMissing
+			if errors.As(err, &e) {
+				code = csm.Code(e.Code)
+			}
+			s.fail(instance, code, err)
+			return
+		}
+		s.w.port.Post(csm.SessionReady{Instance: instance})
+	})
+}
+
+func (s *service) fail(instance uint32, code csm.Code, err error) {
+	s.w.cfg.Log.Error().Str("code", string(code)).Err(err).Msg("the session cannot be activated")
+	s.w.port.Post(csm.SessionFailed{Instance: instance, Code: code})
+}
+
+func (s *service) deactivate(instance uint32) {
+	s.q.Do(func() { s.w.port.Post(csm.SessionClosed{Instance: instance}) })
+}
+
+// credential finds the secret of a provider.
+func (s *service) credential(ctx context.Context, p protocol.Provider) (realtime.Credential, error) {
+	if p == protocol.ProviderLocal {
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.local == nil || s.local.err != nil {
+			return realtime.Credential{}, errors.New("the embedded server does not run")
+		}
+		return realtime.Credential{Value: s.local.key, Kind: realtime.APIKey}, nil
+	}
+	if s.w.cfg.Credentials == nil {
+		return realtime.Credential{}, fmt.Errorf("there is no key for provider %s", p)
+	}
+	return s.w.cfg.Credentials(ctx, p)
+}
+
+// dialConfig is how to reach the service that the settings name.
+func (s *service) dialConfig(set protocol.Settings) (realtime.Config, error) {
+	cfg := realtime.Config{
+		Dialect: realtime.Dialect(set.Provider), BaseURL: set.Endpoint, Model: set.Model, Voice: set.Voice.Name,
+		TurnDetection: turnDetection(set.TurnDetection), Log: s.w.cfg.Log,
+		Credentials: func(ctx context.Context) (realtime.Credential, error) { return s.credential(ctx, set.Provider) },
+	}
+	switch set.Provider {
+	case protocol.ProviderLocal:
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if s.local == nil || s.local.err != nil {
+			return cfg, errors.New("the embedded server does not run")
+		}
+		cfg.BaseURL, cfg.Loopback = s.local.base, true
+	case protocol.ProviderOpenAI:
+		if cfg.BaseURL == "" {
+			cfg.BaseURL = "https://api.openai.com"
+		}
+	case protocol.ProviderAzure:
+		cfg.Model = set.Deployment
+	}
+	if s.w.cfg.Instrument != nil {
+		s.w.cfg.Instrument(&cfg)
+	}
+	return cfg, nil
+}
+
+// turnDetection is what a turn mode means on the realtime wire.
+func turnDetection(set protocol.TurnDetectionSettings) realtime.TurnDetection {
+	server := realtime.TurnDetection{
+		Type: realtime.ServerVAD, Threshold: set.Threshold, PrefixPadding: set.PrefixPadding, Silence: set.Silence,
+	}
+	switch set.Mode {
+	case protocol.TurnPushToTalk, protocol.TurnPhrase:
+		return realtime.TurnDetection{Type: realtime.NoDetection}
+	case protocol.TurnPatient:
+		return realtime.TurnDetection{Type: realtime.SemanticVAD, Eagerness: protocol.EagernessLow}
+	case protocol.TurnAutomatic:
+		return realtime.TurnDetection{Type: realtime.SemanticVAD, Eagerness: set.Eagerness}
+	default:
+		return server
+	}
+}
+
+// startLocal starts the embedded server, once. It runs on the service's queue.
+func (s *service) startLocal() error {
+	s.mu.Lock()
+	running := s.local
+	s.mu.Unlock()
+	if running != nil && running.err == nil {
+		return nil
+	}
+	l := &localServer{key: "local-" + rand.Text(), served: make(chan error, 1)}
+	l.err = s.serve(l)
+	s.mu.Lock()
+	s.local = l
+	s.mu.Unlock()
+	return l.err
+}
+
+func (s *service) serve(l *localServer) error {
+	if s.w.cfg.Engines == nil {
+		return errors.New("this build has no local engines")
+	}
+	cfg, err := s.w.cfg.Engines()
+	if err != nil {
+		return err
+	}
+	cfg.APIKey, cfg.Speed, cfg.Log = l.key, s.w.cfg.Speed, s.w.cfg.Log
+	if l.server, err = localrealtime.New(cfg); err != nil {
+		return err
+	}
+	ln, err := l.server.Listen("127.0.0.1:0")
+	if err != nil {
+		return errors.Join(err, l.server.Close())
+	}
+	l.base = "http://" + net.JoinHostPort("127.0.0.1", fmt.Sprint(ln.Addr().(*net.TCPAddr).Port))
+	go func() { l.served <- l.server.Serve(s.ctx, ln) }()
+	return nil
+}
+
+// hangUp has the embedded server end all calls, as a service that goes away
+// does.
+func (s *service) hangUp() {
+	s.mu.Lock()
+	l := s.local
+	s.mu.Unlock()
+	if l != nil && l.server != nil {
+		l.server.HangUpAll()
+	}
+}
+
+func (s *service) shut() error {
+	s.q.Close()
+	s.end()
+	if s.local == nil || s.local.err != nil {
+		return nil
+	}
+	err := s.local.server.Close()
+	select {
+	case served := <-s.local.served:
+		return errors.Join(err, served)
+	case <-time.After(2 * time.Second):
+		return errors.Join(err, errors.New("the embedded server does not stop"))
+	}
+}
