@@ -1,0 +1,141 @@
+package openai
+
+import (
+	"crypto/tls"
+	"encoding/json"
+	"errors"
+	"math"
+	"net/http"
+	"strconv"
+	"time"
+
+	sdk "github.com/openai/openai-go/v3"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+)
+
+// The codes of copilot.Error.
+const (
+	codeFailed         = "copilotFailed"
+	codeQuota          = "copilotQuota"
+	codeUnavailable    = "copilotUnavailable"
+	codeBlocked        = "copilotBlocked"
+	codeEmpty          = "copilotEmpty"
+	codeAuthentication = "authentication"
+)
+
+// maxAfter keeps a service's wish for a pause within a day.
+const maxAfter = 24 * time.Hour
+
+// statusFailure maps an answer that is not 200. err is the SDK's, which may hold
+// the error object of the body.
+func statusFailure(res *http.Response, err error) *copilot.Error {
+	var api *sdk.Error
+	code, kind := "", ""
+	if errors.As(err, &api) {
+		code, kind = api.Code, api.Type
+	}
+	e := known(code, kind)
+	status := res.StatusCode
+	switch {
+	case e != nil:
+	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+		e = unauthorised()
+	case status == http.StatusPaymentRequired:
+		e = quota()
+	case status == http.StatusTooManyRequests:
+		e = rateLimited()
+	case status == http.StatusNotFound:
+		e = failed("the service does not know this address or model (status 404): check both")
+	case status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly, status >= 500:
+		e = &copilot.Error{Code: codeUnavailable, Message: "the service is not available right now (status " + strconv.Itoa(status) + ")", Retryable: true}
+	default:
+		e = failed("the service refused the request (status %d)", status)
+	}
+	if e.Retryable {
+		e.After = retryAfter(res.Header, time.Now())
+	}
+	return e
+}
+
+// connectFailure maps a request that got no answer.
+func connectFailure(err error) *copilot.Error {
+	if cert := (*tls.CertificateVerificationError)(nil); errors.As(err, &cert) {
+		return failed("the service's certificate is not valid: check the base URL and this machine's certificates")
+	}
+	return &copilot.Error{Code: codeUnavailable, Message: "the service cannot be reached", Retryable: true}
+}
+
+// streamFailure maps an error object within the stream.
+func streamFailure(raw json.RawMessage) *copilot.Error {
+	var object struct {
+		Code any    `json:"code"` // a word, or with some servers a status
+		Type string `json:"type"`
+	}
+	_ = json.Unmarshal(raw, &object)
+	code, _ := object.Code.(string)
+	if e := known(code, object.Type); e != nil {
+		return e
+	}
+	e := failed("the service failed in the middle of the answer")
+	e.Retryable = true
+	return e
+}
+
+// known maps the error codes and types that mean the same with any status; nil
+// for others.
+func known(code, kind string) *copilot.Error {
+	for _, word := range []string{code, kind} {
+		switch word {
+		case "insufficient_quota", "billing_hard_limit_reached", "billing_not_active":
+			return quota()
+		case "rate_limit_exceeded", "rate_limit_error":
+			return rateLimited()
+		case "content_filter", "content_policy_violation":
+			return blocked()
+		case "invalid_api_key", "authentication_error":
+			return unauthorised()
+		case "model_not_found":
+			return failed("the service does not have this model: select another one")
+		case "context_length_exceeded":
+			return failed("the conversation has become too long for this model")
+		case "server_error", "overloaded_error":
+			return &copilot.Error{Code: codeUnavailable, Message: "the service is not available right now", Retryable: true}
+		}
+	}
+	return nil
+}
+
+func unauthorised() *copilot.Error {
+	return &copilot.Error{Code: codeAuthentication, Message: "the service did not accept the key: check it, and what it may be used for"}
+}
+
+func quota() *copilot.Error {
+	return &copilot.Error{Code: codeQuota, Message: "the quota of this key is used up: check plan and billing"}
+}
+
+func rateLimited() *copilot.Error {
+	return &copilot.Error{Code: codeQuota, Message: "the service asks to slow down", Retryable: true}
+}
+
+func blocked() *copilot.Error {
+	return &copilot.Error{Code: codeBlocked, Message: "the service's content filter stopped this answer"}
+}
+
+// retryAfter reads Retry-After, in seconds or as a date (RFC 9110, 10.2.3), or
+// the finer retry-after-ms that OpenAI sends beside it. 0 means none.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	for _, field := range []struct {
+		name string
+		unit time.Duration
+	}{{"Retry-After-Ms", time.Millisecond}, {"Retry-After", time.Second}} {
+		value := h.Get(field.name)
+		if n, err := strconv.ParseFloat(value, 64); err == nil && n >= 0 && !math.IsNaN(n) {
+			return time.Duration(min(n*float64(field.unit), float64(maxAfter)))
+		}
+		if at, err := http.ParseTime(value); err == nil {
+			return min(max(0, at.Sub(now)), maxAfter)
+		}
+	}
+	return 0
+}

@@ -1,0 +1,260 @@
+// Package openai is the adapter for OpenAI's chat completions and for the many
+// servers that speak the same protocol: hosted ones, and local ones that want no
+// key.
+//
+// # Model
+//
+// Send makes one HTTP request and reads one stream of server-sent events. It
+// never retries and has no deadline of its own: both belong to the caller, which
+// gives ctx and reads Retryable and After from the error.
+//
+// # Invariants
+//
+//   - An answer is whole only when the service said so, by a finish_reason or by
+//     [DONE]; a stream that just ends was cut.
+//   - Once words were emitted a failure is not retryable: they would be spoken
+//     twice.
+//   - No message of the service reaches an error: it may hold parts of the key
+//     or words of the user.
+//   - Redirects are not followed, and a key is sent over TLS or to this machine.
+package openai
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"mime"
+	"net"
+	"net/http"
+	"net/url"
+	"strings"
+
+	sdk "github.com/openai/openai-go/v3"
+	"github.com/openai/openai-go/v3/option"
+	"github.com/openai/openai-go/v3/packages/ssestream"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+)
+
+// DefaultBaseURL is OpenAI's own service.
+const DefaultBaseURL = "https://api.openai.com/v1"
+
+// DefaultSystemPrompt asks for answers that can be spoken.
+const DefaultSystemPrompt = "You are a programming assistant in a spoken conversation: your answers are read aloud, and the user's words come from speech recognition, " +
+	"so expect misheard words and names. Answer in one to three short sentences of plain prose that are easy to follow by ear. Say the most important thing first. " +
+	"No headings, tables, emoji or links; lists only if asked for, of at most three items. Do not spell out code: describe it, and put code in a fenced block only when the user " +
+	"asks to see it. If the question is unclear, ask one short question back."
+
+// Options configure the adapter.
+type Options struct {
+	// BaseURL is where chat/completions is; default DefaultBaseURL.
+	BaseURL string
+	// Key may be empty, for servers that want none.
+	Key Key
+	// Model is the model's name, required.
+	Model string
+	// SystemPrompt is sent before the conversation; default DefaultSystemPrompt.
+	SystemPrompt string
+	// Transport makes the requests; default a clone of http.DefaultTransport.
+	Transport http.RoundTripper
+}
+
+// Adapter implements copilot.Adapter. It is safe for concurrent use.
+type Adapter struct {
+	opts        Options
+	client      *http.Client
+	completions sdk.ChatCompletionService
+}
+
+// New returns an adapter, or an error that says which option is wrong.
+func New(o Options) (*Adapter, error) {
+	if o.BaseURL == "" {
+		o.BaseURL = DefaultBaseURL
+	}
+	if o.SystemPrompt == "" {
+		o.SystemPrompt = DefaultSystemPrompt
+	}
+	if o.Model == "" {
+		return nil, errors.New("no model for the assistant: name one")
+	}
+	base, err := url.Parse(o.BaseURL)
+	switch {
+	case err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https":
+		return nil, errors.New("the assistant's base URL is not an http or https URL such as " + DefaultBaseURL)
+	case base.User != nil:
+		return nil, errors.New("the assistant's base URL holds a user name or password: give the key separately")
+	case !o.Key.IsZero() && base.Scheme == "http" && !isLoopback(base.Hostname()):
+		return nil, errors.New("the assistant's key would be sent unencrypted: use an https base URL, or no key")
+	}
+	if o.Transport == nil {
+		o.Transport = http.DefaultTransport.(*http.Transport).Clone()
+	}
+	client := &http.Client{
+		Transport:     o.Transport,
+		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+	}
+	// The service is made without sdk.NewClient, which would take keys, headers
+	// and a base URL from the environment and send them to any server.
+	reqOpts := []option.RequestOption{option.WithBaseURL(o.BaseURL), option.WithHTTPClient(client), option.WithMaxRetries(0)}
+	if !o.Key.IsZero() {
+		reqOpts = append(reqOpts, option.WithAPIKey(o.Key.reveal()))
+	}
+	return &Adapter{opts: o, client: client, completions: sdk.NewChatCompletionService(reqOpts...)}, nil
+}
+
+func isLoopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || ip != nil && ip.IsLoopback()
+}
+
+// Name returns "openai".
+func (*Adapter) Name() string { return "openai" }
+
+// Close gives idle connections back.
+func (a *Adapter) Close() error {
+	a.client.CloseIdleConnections()
+	return nil
+}
+
+// Send implements copilot.Adapter.
+func (a *Adapter) Send(ctx context.Context, r copilot.Request, emit func(text string)) error {
+	// The decoder is driven here and not by the SDK's Stream, which cannot tell
+	// [DONE] from a cut connection.
+	var res *http.Response
+	_, err := a.completions.New(ctx, a.params(r), option.WithJSONSet("stream", true), option.WithResponseBodyInto(&res),
+		option.WithHeader("Accept", "text/event-stream"), option.WithHeader("X-Client-Request-Id", r.ID))
+	if res != nil {
+		defer func() { _ = res.Body.Close() }()
+	}
+	switch {
+	case ctx.Err() != nil:
+		return ctx.Err()
+	case res != nil && res.StatusCode != http.StatusOK:
+		return statusFailure(res, err)
+	case err != nil:
+		return connectFailure(err)
+	}
+	if media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); media != "text/event-stream" {
+		return failed("the service did not answer with a stream: check the base URL")
+	}
+	s := stream{decoder: ssestream.NewDecoder(res), ctx: ctx, emit: emit}
+	err = s.read()
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	return err
+}
+
+func (a *Adapter) params(r copilot.Request) sdk.ChatCompletionNewParams {
+	messages := []sdk.ChatCompletionMessageParamUnion{sdk.SystemMessage(a.opts.SystemPrompt)}
+	for _, m := range r.Messages {
+		switch m.Role {
+		case copilot.RoleAssistant:
+			messages = append(messages, sdk.AssistantMessage(m.Content))
+		case copilot.RoleTool:
+			// The protocol ties a tool's message to the call it answers; a
+			// prompt of ours knows only the outcome.
+			messages = append(messages, sdk.UserMessage("[Result of a tool]\n"+m.Content))
+		default:
+			messages = append(messages, sdk.UserMessage(m.Content))
+		}
+	}
+	return sdk.ChatCompletionNewParams{Model: a.opts.Model, Messages: messages}
+}
+
+// stream reads one answer.
+type stream struct {
+	ctx     context.Context
+	decoder ssestream.Decoder
+	emit    func(string)
+	spoke   bool
+	reason  string // finish_reason, "" until it came
+}
+
+// chunk is what is read of a chat.completion.chunk. The SDK's own type is not
+// used: it takes a chunk of the wrong shape for an empty one.
+type chunk struct {
+	Choices []struct {
+		Delta struct {
+			Content *string `json:"content"`
+			Refusal *string `json:"refusal"`
+		} `json:"delta"`
+		FinishReason *string `json:"finish_reason"`
+	} `json:"choices"`
+	Error json.RawMessage `json:"error"`
+}
+
+func (s *stream) read() error {
+	for s.decoder.Next() {
+		data := s.decoder.Event().Data
+		if strings.TrimSpace(string(data)) == "[DONE]" {
+			return s.whole()
+		}
+		var c chunk
+		if err := json.Unmarshal(data, &c); err != nil {
+			return s.final(failed("the service sent something that is not a piece of an answer"))
+		}
+		if len(c.Error) > 0 && string(c.Error) != "null" {
+			return s.final(streamFailure(c.Error))
+		}
+		if err := s.take(c); err != nil {
+			return err
+		}
+	}
+	switch {
+	case s.ctx.Err() != nil:
+		return s.ctx.Err()
+	case s.reason != "":
+		return s.whole()
+	}
+	e := failed("the connection to the service was cut in the middle of the answer")
+	e.Retryable = true
+	return s.final(e)
+}
+
+// take emits the text of a chunk. Only the first choice was asked for.
+func (s *stream) take(c chunk) error {
+	if len(c.Choices) == 0 {
+		return nil
+	}
+	choice := c.Choices[0]
+	for _, text := range []*string{choice.Delta.Content, choice.Delta.Refusal} {
+		if text == nil || *text == "" {
+			continue
+		}
+		if s.ctx.Err() != nil {
+			return s.ctx.Err()
+		}
+		s.emit(*text)
+		s.spoke = true
+	}
+	if choice.FinishReason != nil && *choice.FinishReason != "" {
+		s.reason = *choice.FinishReason
+	}
+	return nil
+}
+
+// whole ends an answer that the service called complete.
+func (s *stream) whole() error {
+	switch {
+	case s.reason == "content_filter":
+		return blocked()
+	case !s.spoke:
+		return &copilot.Error{Code: codeEmpty, Message: "the service gave an empty answer", Retryable: true}
+	}
+	return nil
+}
+
+// final forbids a retry once words were emitted. What failed in the middle of an
+// answer is the answer, whatever the reason.
+func (s *stream) final(e *copilot.Error) *copilot.Error {
+	if s.spoke {
+		e.Code, e.Retryable, e.After = codeFailed, false, 0
+	}
+	return e
+}
+
+func failed(format string, args ...any) *copilot.Error {
+	return &copilot.Error{Code: codeFailed, Message: fmt.Sprintf(format, args...)}
+}
