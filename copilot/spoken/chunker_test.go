@@ -3,6 +3,7 @@ package spoken_test
 import (
 	"reflect"
 	"strings"
+	"sync"
 	"testing"
 	"unicode"
 
@@ -385,4 +386,20 @@ func BenchmarkChunkerWorst(b *testing.B) {
 			}
 		})
 	}
+}
+
+// Chunkers share the Markdown parser and the tables of words.
+func TestChunkersAreIndependent(t *testing.T) {
+	want := chunk(spoken.Options{}, answer)
+	var wg sync.WaitGroup
+	for range 4 {
+		wg.Go(func() {
+			for range 20 {
+				if got := chunkBytes(spoken.Options{}, answer); !reflect.DeepEqual(got, want) {
+					t.Errorf("got %+v", got)
+				}
+			}
+		})
+	}
+	wg.Wait()
 }
