@@ -26,15 +26,15 @@ func realEngines(t *testing.T) func(*Config) {
 		t.Fatal(err)
 	}
 	return func(c *Config) {
-		c.Speed = 1
+		c.Speed = 2
 		c.Detector = func() (vad.Detector, error) { return vad.NewSilero(model, lib) }
 		c.Recognizer = stt.PocketSphinx(stt.PocketSphinxConfig{})
 		c.Synthesizer = tts.Flite()
 	}
 }
 
-// TestHumanSpeechIsTranscribed plays recorded sentences in real time. The
-// server hears them only by RTP.
+// TestHumanSpeechIsTranscribed plays recorded sentences at twice real time.
+// The server hears them only by RTP.
 func TestHumanSpeechIsTranscribed(t *testing.T) {
 	h := start(t, realEngines(t))
 	p := h.call(t, transcribing())
@@ -45,7 +45,7 @@ func TestHumanSpeechIsTranscribed(t *testing.T) {
 	} {
 		pcm := recording(t, "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-"+r.file+".wav")
 		began := time.Now()
-		p.say(slices.Concat(quiet(300), pcm, quiet(600)), 20*time.Millisecond)
+		p.say(slices.Concat(quiet(300), pcm, quiet(600)), 10*time.Millisecond)
 		all, deltas := withoutDeltas(p.until("conversation.item.input_audio_transcription.completed"))
 		wantTypes(t, all, turnEvents...)
 		stopped, done := all[1], all[5]

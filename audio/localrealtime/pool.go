@@ -10,7 +10,7 @@ import (
 // caller may wait (PocketSphinx: most of a second) while a conversation uses
 // one at a time. It is safe for concurrent use.
 type pool[T io.Closer] struct {
-	make func() (T, error)
+	load func() (T, error)
 
 	mu      sync.Mutex
 	idle    []T           // at most one
@@ -19,7 +19,7 @@ type pool[T io.Closer] struct {
 }
 
 func newPool[T io.Closer](factory func() (T, error)) *pool[T] {
-	return &pool[T]{make: factory}
+	return &pool[T]{load: factory}
 }
 
 // warm loads an engine in the background. A failure shows when take tries
@@ -31,7 +31,7 @@ func (p *pool[T]) warm() {
 	p.mu.Unlock()
 	go func() {
 		defer close(done)
-		if e, err := p.make(); err == nil {
+		if e, err := p.load(); err == nil {
 			_ = p.put(e)
 		}
 	}()
@@ -54,7 +54,7 @@ func (p *pool[T]) take() (T, error) {
 		return e, nil
 	}
 	p.mu.Unlock()
-	return p.make()
+	return p.load()
 }
 
 // put takes back an engine that still works: the next call begins with it. It
