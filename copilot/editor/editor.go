@@ -1,5 +1,5 @@
 // Package editor is the adapter that asks the assistant of the editor: the
-// client of the daemon, by copilot/send (PROTOCOL.md section 2).
+// client of the daemon, by copilot/send (the protocol, section 2).
 //
 // # Model
 //
