@@ -3,6 +3,7 @@ package csm
 import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm/connection"
+	"github.com/agentvoice/agentvoice-daemon/csm/history"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 	"github.com/agentvoice/agentvoice-daemon/session"
@@ -86,7 +87,7 @@ func (r *run) fault() {
 	f.Recent[0] = max(r.env.At, 1)
 
 	now := Faulted{Code: code, Fatal: code.Fatal() || f.InRow > st.Config.FaultRetries}
-	oldest := f.Recent[min(st.Config.BreakerFaults, len(f.Recent))-1]
+	oldest := f.Recent[min(max(st.Config.BreakerFaults, 1), len(f.Recent))-1]
 	now.Breaker = !now.Fatal && oldest != 0 && r.env.At-oldest <= st.Config.BreakerWindow
 	if now.Breaker && r.cause == CauseError {
 		r.cause = CauseBreakerOpen
@@ -157,21 +158,22 @@ func (s State) allClosed() bool {
 	return !busy && res.Audio == Absent && res.Conn == Absent && res.Session == Absent
 }
 
-// reset ends the instance. Ids, counters and the memory of faults stay.
+// reset ends the instance, and what was said is forgotten with it. Ids, counters
+// and the memory of faults stay.
 func (r *run) reset() {
 	st := &r.st
 	st.Session, st.Copilot = session.Inactive, copilot.Idle{}
 	st.Conn, st.Turn, st.Resources = connection.Torn{}, turn.Idle{}, Resources{}
-	st.Retry = 0
+	st.Retry, st.History = 0, history.State{}
 }
 
 // reasonOf is the reason a suspension was asked for or is taken away.
 func reasonOf(e Event) SuspendReason {
 	switch e := e.(type) {
 	case Suspend:
-		return e.Reason
+		return e.Reason &^ suspendFacts
 	case Resume:
-		return e.Reason
+		return e.Reason &^ suspendFacts
 	case SessionRenewed:
 		return SuspendRenewal
 	case AudioRestored:
@@ -190,6 +192,7 @@ func (r *run) suspend(why SuspendReason) {
 	if _, cut := r.prior.(Interrupted); cut {
 		r.st.Current, sus.Prior = Turn{}, Listening{}
 	}
+	_, sus.Paused = r.st.Speech.(speech.Paused)
 	var out speech.Outcome
 	if r.st.Speech, out = speech.Pause(r.st.Speech); out == speech.Stopped {
 		r.emit(PausePlayback{Gen: r.st.Speech.Generation()})
@@ -316,7 +319,7 @@ func (r *run) resumeTarget(sus Suspended) Phase {
 			return PhaseListening
 		case !unheard:
 			return PhaseGeneratingResponse
-		case sus.Respeak && speaking:
+		case r.respeaks(sus) && speaking:
 			return PhaseSuspended
 		case speaking, held && quiet && !sus.Respeak:
 			return PhaseSpeaking
@@ -331,6 +334,12 @@ func (r *run) resumeTarget(sus Suspended) Phase {
 	}
 }
 
+// respeaks says whether there is speech that has to be synthesised again.
+func (r *run) respeaks(sus Suspended) bool {
+	l, open := speech.LineOf(r.st.Speech)
+	return sus.Respeak && open && l.Played < len(l.Segments)
+}
+
 // resume goes on in phase to, with what was left of the deadlines.
 func (r *run) resume(to Phase) {
 	sus := r.prior.(Suspended)
@@ -341,11 +350,9 @@ func (r *run) resume(to Phase) {
 	r.emit(ReleaseCapture{})
 	var out speech.Outcome
 	switch {
-	case sus.Respeak:
-		if l, open := speech.LineOf(r.st.Speech); open && l.Played < len(l.Segments) {
-			r.respeak()
-		}
-	case to == PhaseSpeaking:
+	case r.respeaks(sus):
+		r.respeak()
+	case to == PhaseSpeaking && !sus.Paused:
 		if r.st.Speech, out = speech.Resume(r.st.Speech); out == speech.Started {
 			r.emit(ResumePlayback{Gen: r.st.Speech.Generation()})
 		} else {
@@ -369,10 +376,13 @@ func (r *run) resumeListening(sus Suspended) {
 	case cur.Failed != "" && !open:
 		r.finish(TurnFailed)
 		r.listen()
-	case cur.ID == 0 || !quiet || open:
+	case cur.ID == 0 || open:
 		r.listen()
-	case cur.Request != 0 && sus.Owed == "":
+	case (cur.Request != 0 || cur.Role == Assistant) && sus.Owed == "":
 		r.finish(Answered)
+		r.listen()
+	case cur.Request == 0 && !quiet:
+		// the user's turn goes on
 	case sus.Owed != "":
 		r.explain(sus.Owed)
 	default:
@@ -412,7 +422,10 @@ func (r *run) respeakBroke() {
 func (r *run) standBy() {
 	sus := r.st.Conv.(Suspended)
 	resuming := sus.Resuming
-	sus.Prior, sus.Respeak, sus.Resuming, sus.Owed = Listening{}, false, false, ""
+	if sus.Prior.Phase() != PhasePreparing { // where there is nothing to listen with yet
+		sus.Prior = Listening{}
+	}
+	sus.Respeak, sus.Resuming, sus.Owed = false, false, ""
 	r.st.Conv = sus
 	if resuming {
 		r.emit(Post{Event: KindResume})
@@ -436,7 +449,7 @@ func (r *run) finalSuspended() {
 		return
 	}
 	cur := &r.st.Current
-	if cur.ID == 0 || cur.Utterance != 0 {
+	if cur.ID == 0 || cur.Utterance != 0 || cur.Role == Assistant || cur.Failed != "" {
 		r.enqueueFinal()
 		return
 	}

@@ -25,9 +25,14 @@ func (r *run) say(seg speech.Segment) {
 	r.emit(Speak{Gen: next.Generation(), Turn: r.st.Current.ID, Segment: seg})
 }
 
-// segment is a piece of the answer.
+// segment is a piece of the answer. Pieces tile the answer, so one that begins
+// before the end of the last was said already (GUD-004).
 func (r *run) segment() {
 	e := r.env.Event.(CopilotSegment)
+	l, _ := speech.LineOf(r.st.Speech)
+	if last, ok := l.Last(); ok && last.Request == e.Request && e.Start < last.End {
+		return
+	}
 	r.progress()
 	r.say(speech.Segment{Request: e.Request, Start: e.Start, End: e.End})
 }

@@ -144,6 +144,7 @@ func (r *run) send(utterance uint64) {
 	st.Current.Request, st.Current.Attempt = req, 1
 	st.Copilot, _ = copilot.Next(st.Copilot, copilot.Send, req, 0)
 	st.Session, _ = session.Next(st.Session, session.TurnStarted)
+	r.refresh |= 1 << TimerResponse // an utterance that had to wait is given the whole time
 	r.emit(SendCopilot{
 		Request: req, Turn: st.Current.ID, Utterance: utterance,
 		Deadline: st.Current.Config.CopilotTimeout, History: st.History.Items,
@@ -151,8 +152,11 @@ func (r *run) send(utterance uint64) {
 	st.History = st.History.Said(st.Current.ID, utterance)
 }
 
-// attempt notes which attempt the adapter is at.
-func (r *run) attempt() { r.st.Current.Attempt = r.env.Event.(CopilotSent).Attempt }
+// attempt notes which attempt the adapter is at. One that is told of again, late,
+// is not gone back to (GUD-004).
+func (r *run) attempt() {
+	r.st.Current.Attempt = max(r.st.Current.Attempt, r.env.Event.(CopilotSent).Attempt)
+}
 
 // progress is a sign of life: the stall deadline begins anew.
 func (r *run) progress() { r.refresh |= 1 << TimerStall }

@@ -34,6 +34,10 @@ const (
 	SuspendHeartbeat
 )
 
+// suspendFacts are the reasons that only their facts give and take away: a
+// connection or a device that is gone does not come back by being told to.
+const suspendFacts = SuspendConnection | SuspendDevice
+
 // Class is what kind of utterance was heard; the words stay beside the core.
 type Class uint8
 
@@ -86,7 +90,8 @@ type (
 		Call  Call `json:"call,omitempty"`
 		Pause bool `json:"pause"`
 	}
-	// Suspend adds a reason to suspend.
+	// Suspend adds a reason to suspend: one that is not a fact about the
+	// connection or a device.
 	Suspend struct {
 		Call   Call          `json:"call,omitempty"`
 		Reason SuspendReason `json:"reason"`

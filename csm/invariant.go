@@ -13,7 +13,7 @@ import (
 // Check says what is wrong with a state that Step returned, or nil. The numbers
 // are those of the design's list of invariants.
 func Check(s State) error {
-	for _, c := range []func(State) error{checkSpeech, checkSuspended, checkTimers, checkTurn, checkEnd} {
+	for _, c := range []func(State) error{checkSpeech, checkRecognition, checkSuspended, checkTimers, checkTurn, checkEnd} {
 		if err := c(s); err != nil {
 			return fmt.Errorf("in %v: %w", s.Phase(), err)
 		}
@@ -21,7 +21,7 @@ func Check(s State) error {
 	return nil
 }
 
-// checkSpeech: invariant 4, and the microphone's side of it.
+// checkSpeech: invariant 4.
 func checkSpeech(s State) error {
 	line, open := speech.LineOf(s.Speech)
 	switch s.Phase() {
@@ -34,14 +34,29 @@ func checkSpeech(s State) error {
 			return fmt.Errorf("invariant 4: audible speech outside Speaking")
 		}
 	}
-	if s.Phase() == PhaseInterrupted && open {
-		return fmt.Errorf("invariant 4: interrupted, and the line is still open")
+	switch s.Phase() {
+	case PhaseAnalysing, PhaseWaitingForCopilot, PhaseInterrupted:
+		if open {
+			return fmt.Errorf("invariant 4: a line is open that nothing says")
+		}
 	}
 	if open && s.Current.ID == 0 {
 		return fmt.Errorf("invariant 3: speech without a turn that it belongs to")
 	}
 	if open && line.Played > len(line.Segments) {
 		return fmt.Errorf("more segments heard than said")
+	}
+	return nil
+}
+
+// checkRecognition: who is listened to can be heard and understood (REQ-003).
+func checkRecognition(s State) error {
+	switch s.Phase() {
+	case PhaseIdle, PhasePreparing, PhaseSuspended, PhaseFaulted, PhaseTerminating:
+		return nil
+	}
+	if _, open := s.Conn.(connection.Open); !open || !s.Resources.Capturing {
+		return fmt.Errorf("nobody can be heard: the connection is %v, capturing: %v", s.Conn, s.Resources.Capturing)
 	}
 	return nil
 }
@@ -146,6 +161,10 @@ func CheckStep(before State, e Envelope, after State, fx []Effect) error {
 	if before.IDs.Turn > after.IDs.Turn || after.IDs.Turn > before.IDs.Turn+1 {
 		return fmt.Errorf("invariant 7: turn ids went from %d to %d", before.IDs.Turn, after.IDs.Turn)
 	}
+	if t, ok := e.Event.(TimerFired); ok && t.Timer < NumTimers && before.Timers[t.Timer].Armed && after.Timers[t.Timer] == before.Timers[t.Timer] &&
+		t.Gen == before.Timers[t.Timer].Gen {
+		return fmt.Errorf("invariant 8: deadline %v has passed and nothing came of it", t.Timer)
+	}
 	flushed, sent, replies := false, 0, 0
 	for _, f := range fx {
 		switch f := f.(type) {
@@ -155,6 +174,9 @@ func CheckStep(before State, e Envelope, after State, fx []Effect) error {
 			sent++
 			if f.Request != before.IDs.Request+1 {
 				return fmt.Errorf("invariant 2: request %d was sent again", f.Request)
+			}
+			if f.Turn == before.Current.ID && before.Current.Request != 0 {
+				return fmt.Errorf("invariant 2: turn %d has a second request", f.Turn)
 			}
 		case Reply:
 			replies++

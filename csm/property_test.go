@@ -35,6 +35,9 @@ type world struct {
 	owed []Event // answers to requests that are under way
 	next uint64  // utterances
 	sent map[uint64]bool
+	// timers are those that the effects started: each fires once at most, and
+	// only if it was not stopped.
+	timers [NumTimers]TimerState
 }
 
 func (w *world) fire(e Event) {
@@ -57,8 +60,16 @@ func (w *world) fire(e Event) {
 		}
 	}
 	w.s = next
+	if f, ok := e.(TimerFired); ok && w.timers[f.Timer].Gen == f.Gen {
+		w.timers[f.Timer] = TimerState{}
+	}
 	for _, f := range fx {
 		w.owe(f)
+	}
+	for t := range NumTimers {
+		if ts := next.Timers[t]; ts.Armed && ts != w.timers[t] || !ts.Armed && w.timers[t].Armed {
+			w.t.Fatalf("%v %+v: timer %v is %+v, and in the world %+v", e.Kind(), e, t, ts, w.timers[t])
+		}
 	}
 }
 
@@ -71,6 +82,10 @@ func (w *world) owe(f Effect) {
 			w.t.Fatal(err)
 		}
 		w.owed = append(w.owed, e)
+	case StartTimer:
+		w.timers[f.Timer] = TimerState{Gen: f.Gen, Armed: true, At: w.at + f.After}
+	case StopTimer:
+		w.timers[f.Timer] = TimerState{}
 	case ActivateSession:
 		w.owed = append(w.owed, SessionReady{f.Instance})
 	case DeactivateSession:
@@ -142,7 +157,7 @@ func (w *world) draw() Event {
 			UserStart{call}, UserStart{call}, UserStart{call}, UserStop{Call: call}, UserInterrupt{call}, UserCommit{call},
 			UserText{Call: call, Utterance: w.next, Words: 2}, UserRetry{call}, UserSpeak{Call: call, Ref: 1, Chars: 5},
 			UserPlayback{call, true}, UserPlayback{call, false}, Suspend{call, reason}, Resume{call, reason},
-			Configure{DefaultConfig()}, QueueNext{}, Fatal{}, Reset{},
+			Configure{DefaultConfig()}, QueueNext{}, UserSpeak{Call: call, Ref: 2, Chars: 7}, UserInterrupt{call},
 		}).Draw(t, "command")
 	default:
 		in, ep, req := small("instance", w.s.Instance), small("epoch", w.s.IDs.Epoch), w.s.IDs.Request
@@ -182,15 +197,15 @@ func (w *world) comeToRest() {
 		if !ok {
 			w.t.Fatalf("round %d: nothing is owed, no deadline runs, and the conversation stands in %v: %s", round, p, describe(w.s))
 		}
-		w.at = max(w.at, w.s.Timers[due].At)
-		w.fire(TimerFired{due, w.s.Timers[due].Gen})
+		w.at = max(w.at, w.timers[due].At)
+		w.fire(TimerFired{due, w.timers[due].Gen})
 	}
 	w.t.Fatalf("no rest: %s", describe(w.s))
 }
 
 func (w *world) nextTimer() (due Timer, ok bool) {
 	for t := range NumTimers {
-		if ts := w.s.Timers[t]; ts.Armed && (!ok || ts.At < w.s.Timers[due].At) {
+		if ts := w.timers[t]; ts.Armed && (!ok || ts.At < w.timers[due].At) {
 			due, ok = t, true
 		}
 	}

@@ -84,6 +84,7 @@ type (
 		Reasons   SuspendReason
 		Prior     Conversation
 		Remaining [NumTimers]time.Duration // what was left of each deadline, 0 for none
+		Paused    bool                     // the user had paused what is being said
 		Respeak   bool                     // speech must be synthesised again
 		Resuming  bool                     // speech is being synthesised again, and nothing else is missing
 		Restored  Cause                    // what took the last reason away, while Resuming

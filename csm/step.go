@@ -129,6 +129,8 @@ func (r *run) route() bool {
 		return r.routeSpeech(e)
 	case TimerFired:
 		return r.routeTimer(e)
+	case Suspend:
+		return reasonOf(e) != 0
 	}
 	return r.copilotOut != copilot.Stale
 }
@@ -151,7 +153,7 @@ func (r *run) routeSession(e Event) bool {
 	case SessionRenewed:
 		return e.Instance == st.Instance && st.Resources.Session == Opened
 	case SessionClosed:
-		if st.Resources.Session != Closing {
+		if e.Instance != st.Instance || st.Resources.Session != Closing {
 			return false
 		}
 		st.Resources.Session = Absent
@@ -185,7 +187,7 @@ func (r *run) routeAudio(e Event) bool {
 		}
 		res.Lost = false
 	case AudioClosed:
-		if res.Audio != Closing {
+		if e.Instance != r.st.Instance || res.Audio != Closing {
 			return false
 		}
 		res.Audio = Absent

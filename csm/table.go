@@ -166,7 +166,6 @@ func generatingRows() []Row {
 		{p, KindTimerFired, stalled, PhaseListening, CauseCopilotTimeout, func(r *run) { r.cancel(); r.explain(CodeCopilotStalled) }},
 		{p, KindSpeechBuffered, started, PhaseSpeaking, CauseTTSBufferReady, (*run).play},
 		keep(p, KindSpeechBuffered, Guard{}, nil),
-		keep(p, KindSpeechPlayed, Guard{}, nil),
 		{p, KindFinal, and(release, not(stopWord)), PhaseSpeaking, CauseTTSBufferReady, func(r *run) { r.enqueueFinal(); r.release() }},
 		{p, KindRecognitionLost, release, PhaseSpeaking, CauseTTSBufferReady, (*run).release},
 		{p, KindTimerFired, and(timer(TimerFinal), releasable), PhaseSpeaking, CauseTTSBufferReady, func(r *run) { r.forgetPending(); r.release() }},
@@ -347,13 +346,10 @@ func commonRows() []Row {
 			continue
 		}
 		rows = append(rows, keep(p, KindConfigure, Guard{}, func(r *run) { r.st.Config = r.env.Event.(Configure).Config }))
-		if p == PhaseListening || p == PhaseSpeaking || p == PhaseInterrupted || p == PhaseSuspended || p == PhaseFaulted || p == PhaseProcessing {
+		if p.Active() && p != PhaseSuspended || p == PhaseFaulted { // a cancelled request outlives a fault
 			rows = append(rows, keep(p, KindTimerFired, timer(TimerCancel), nil))
 		}
-		if p == PhaseListening {
-			rows = append(rows, keep(p, KindCopilotDone, Guard{}, nil))
-		}
-		if p == PhaseInterrupted {
+		if p == PhasePreparing || p == PhaseListening || p == PhaseInterrupted {
 			rows = append(rows, keep(p, KindCopilotDone, Guard{}, nil))
 		}
 	}

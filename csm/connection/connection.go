@@ -25,7 +25,8 @@ type (
 	Connecting struct{ Epoch uint32 }
 	// Open: both voices flow.
 	Open struct{ Epoch uint32 }
-	// Reconnecting: an open connection was lost and its successor is dialled.
+	// Reconnecting: an open connection was lost and its successor is dialled;
+	// Epoch is 0 until it is.
 	Reconnecting struct{ Epoch uint32 }
 	// Torn: closed for good; nothing of this instance starts again.
 	Torn struct{}
@@ -107,7 +108,7 @@ func Next(s State, in Input, epoch uint32) (State, Outcome) {
 	case in == Ready && !open:
 		return Open{Epoch: epoch}, Opened
 	case in == Lost && open:
-		return Disconnected{}, Dropped
+		return Reconnecting{}, Dropped
 	case in == Failed && !open:
 		return Disconnected{}, GaveUp
 	default:

@@ -1,0 +1,258 @@
+package csm
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/csm/speech"
+)
+
+// maxSamples bounds how many differently shaped states are fired upon. The
+// corpus comes first, then what is reached from it, breadth first.
+const maxSamples = 1500
+
+// Every cell of the machine against the table: in each state, each event does
+// what the first row says whose guard holds, and where there is none it changes
+// a counter and nothing else. Every row is fired.
+func TestEveryCellFollowsTheTable(t *testing.T) {
+	rows := Table()
+	fired := make([]int, len(rows))
+	todo := corpus(t)
+	seen := map[string]bool{}
+	for _, sm := range todo {
+		seen[shape(sm.s)] = true
+	}
+	cells := map[[2]int]bool{}
+	for i := 0; i < len(todo); i++ {
+		sm := todo[i]
+		for _, e := range liveEvents(sm.s) {
+			cells[[2]int{int(sm.s.Phase()), int(e.Kind())}] = true
+			next := fireCell(t, rows, fired, sm, e)
+			if k := shape(next); !seen[k] && len(todo) < maxSamples {
+				seen[k] = true
+				todo = append(todo, sample{sm.name + ", " + e.Kind().String(), next, sm.seq + 1, sm.at + time.Millisecond})
+			}
+		}
+		for _, e := range staleEvents(sm.s) {
+			expectUnchanged(t, sm, e, Counters{Stale: 1})
+		}
+	}
+	for i, r := range rows {
+		if fired[i] == 0 {
+			t.Errorf("row %d is never taken: %v on %v [%s] to %v", i, r.From, r.On, r.Guard.Name, r.To)
+		}
+	}
+	for p := range NumPhases {
+		for k := range NumKinds {
+			named := k == KindSpeechStopped || k == KindPartial || k == KindFinal || k == KindRecognitionLost // of utterances that are known
+			if _, sub := p.Parent(); p != PhaseProcessing && !cells[[2]int{int(p), int(k)}] && (!named || p.Active() && p != PhasePreparing || sub) {
+				t.Errorf("the cell of %v and %v was not fired", p, k)
+			}
+		}
+	}
+	t.Logf("%d states, %d rows", len(todo), len(rows))
+}
+
+// fireCell steps sm through e and holds the outcome against the table.
+func fireCell(t *testing.T, rows []Row, fired []int, sm sample, e Event) State {
+	t.Helper()
+	env := Envelope{Seq: sm.seq + 1, At: sm.at + time.Millisecond, Event: e}
+	probe := &run{Context: context.Background(), st: sm.s, env: env, phase: sm.s.Phase(), copilotOut: copilot.Ignored, speechOut: speech.Ignored}
+	if !probe.route() {
+		expectUnchanged(t, sm, e, Counters{Stale: 1})
+		return sm.s
+	}
+	at := expectedRow(rows, probe)
+	if at < 0 {
+		expectUnchanged(t, sm, e, Counters{Ignored: 1})
+		return sm.s
+	}
+	fired[at]++
+	row := rows[at]
+	next, fx := Step(sm.s, env)
+	if err := CheckStep(sm.s, env, next, fx); err != nil {
+		t.Fatalf("%s; %v %+v: %v", sm.name, e.Kind(), e, err)
+	}
+	if next.Counters != sm.s.Counters {
+		t.Errorf("%s; %v %+v: counted, though row %d serves it", sm.name, e.Kind(), e, at)
+	}
+	expectNews(t, sm, row, next, fx)
+	return next
+}
+
+// expectedRow finds the row that serves the event, by the table alone.
+func expectedRow(rows []Row, r *run) int {
+	phases := []Phase{r.phase}
+	if parent, ok := r.phase.Parent(); ok {
+		phases = append(phases, parent)
+	}
+	for _, p := range phases {
+		for i, row := range rows {
+			if row.From == p && row.On == r.env.Event.Kind() && (row.Guard.holds == nil || row.Guard.holds(r)) {
+				return i
+			}
+		}
+	}
+	return -1
+}
+
+// expectNews checks where a row led, and what was published of it (REQ-010).
+func expectNews(t *testing.T, sm sample, row Row, next State, fx []Effect) {
+	t.Helper()
+	to := row.To
+	if row.Internal() {
+		to = sm.s.Phase() // of Processing's rows: the substate stays
+	}
+	if next.Phase() != to {
+		t.Errorf("%s on %v: led to %v, want %v", sm.name, row.On, next.Phase(), to)
+	}
+	var news []PublishState
+	for _, f := range fx {
+		switch f := f.(type) {
+		case PublishState:
+			news = append(news, f)
+		case Notify:
+			expectCode(t, f.Code)
+		case PublishError:
+			expectCode(t, f.Code)
+		case Reply:
+			if f.Code != "" {
+				expectCode(t, f.Code)
+			}
+		}
+	}
+	if row.Internal() {
+		if len(news) != 0 {
+			t.Errorf("%s on %v: published %+v without a transition", sm.name, row.On, news)
+		}
+		return
+	}
+	want := []Cause{row.Cause}
+	switch {
+	case row.Cause == "":
+		want = []Cause{CauseSessionResume, CauseDeviceRestored, CauseConnRestored}
+	case row.To == PhaseFaulted && row.Cause == CauseError:
+		want = append(want, CauseBreakerOpen)
+	}
+	if len(news) != 1 || news[0].From != sm.s.Phase() || news[0].To != to || news[0].Seq != sm.seq+1 || !slices.Contains(want, news[0].Cause) {
+		t.Errorf("%s on %v: published %+v, want one from %v to %v by %v", sm.name, row.On, news, sm.s.Phase(), to, want)
+		return
+	}
+	if news[0].Code != "" {
+		expectCode(t, news[0].Code)
+	}
+	if next.Cause != news[0].Cause || next.Previous != sm.s.Phase() || next.CauseSeq != sm.seq+1 {
+		t.Errorf("%s on %v: the state remembers %v, %v, %d", sm.name, row.On, next.Cause, next.Previous, next.CauseSeq)
+	}
+}
+
+func expectCode(t *testing.T, c Code) {
+	t.Helper()
+	if !slices.Contains(Codes, c) {
+		t.Errorf("code %q is not in the list", c)
+	}
+}
+
+// expectUnchanged: an event that is stale or has no meaning changes its counter
+// and nothing else, and only a call gets an answer.
+func expectUnchanged(t *testing.T, sm sample, e Event, count Counters) {
+	t.Helper()
+	next, fx := Step(sm.s, Envelope{Seq: sm.seq + 1, At: sm.at + time.Millisecond, Event: e})
+	want := sm.s
+	want.Counters.Stale += count.Stale
+	want.Counters.Ignored += count.Ignored
+	a, _ := json.Marshal(want)
+	b, _ := json.Marshal(next)
+	if string(a) != string(b) {
+		t.Errorf("%s; %v %+v: want only %+v to change\n%s\n%s", sm.name, e.Kind(), e, count, a, b)
+	}
+	calls := 0
+	if callOf(e) != 0 {
+		calls = 1
+	}
+	if len(fx) != calls {
+		t.Errorf("%s; %v %+v: %d effects, want %d", sm.name, e.Kind(), e, len(fx), calls)
+	}
+	for _, f := range fx {
+		if r, ok := f.(Reply); !ok || r.Code == "" {
+			t.Errorf("%s; %v %+v: answered by %+v, want a refusal", sm.name, e.Kind(), e, f)
+		}
+	}
+}
+
+// Of the rows of one cell only the last may be without a guard, and no two ask
+// for the same: otherwise one of them could never be taken.
+func TestGuardsOfACellAreDistinct(t *testing.T) {
+	type cell struct {
+		p Phase
+		k Kind
+	}
+	open := map[cell]bool{}
+	named := map[cell]map[string]bool{}
+	for _, r := range Table() {
+		c := cell{r.From, r.On}
+		if open[c] {
+			t.Errorf("%v on %v: a row follows one that always holds", r.From, r.On)
+		}
+		if named[c] == nil {
+			named[c] = map[string]bool{}
+		}
+		if named[c][r.Guard.Name] {
+			t.Errorf("%v on %v: two rows with the guard %q", r.From, r.On, r.Guard.Name)
+		}
+		named[c][r.Guard.Name] = true
+		open[c] = r.Guard.holds == nil
+		if (r.Guard.holds == nil) != (r.Guard.Name == "") {
+			t.Errorf("%v on %v: a guard needs a name, and a name a guard: %q", r.From, r.On, r.Guard.Name)
+		}
+	}
+}
+
+// REQ-010: causes come from one closed list; every transition has one.
+func TestREQ010EveryRowHasACauseOfTheList(t *testing.T) {
+	for _, r := range Table() {
+		switch {
+		case r.Internal() && r.Cause != "":
+			t.Errorf("%v on %v stays, and has the cause %q", r.From, r.On, r.Cause)
+		case r.Internal() || r.From == PhaseSuspended && r.On == KindSpeechBuffered: // its cause is what ended the suspension
+		case !slices.Contains(Causes, r.Cause):
+			t.Errorf("%v on %v to %v: cause %q is not in the list", r.From, r.On, r.To, r.Cause)
+		}
+	}
+	for _, list := range [][]string{asStrings(Causes), asStrings(Codes)} {
+		slices.Sort(list)
+		if len(slices.Compact(slices.Clone(list))) != len(list) {
+			t.Errorf("a name is twice in %q", list)
+		}
+	}
+}
+
+func asStrings[S ~string](in []S) []string {
+	out := make([]string, len(in))
+	for i, s := range in {
+		out[i] = string(s)
+	}
+	return out
+}
+
+// Every kind has a name of its own, a decoder that gives back the kind, and a
+// lane.
+func TestEveryKindIsRegistered(t *testing.T) {
+	for k := range NumKinds {
+		back, ok := KindByName(k.String())
+		e, err := DecodeEvent(k, []byte("{}"))
+		if !ok || back != k || err != nil || e.Kind() != k {
+			t.Errorf("kind %d %q: found as %v (%v), decoded as %T (%v)", k, k, back, ok, e, err)
+		}
+	}
+	if _, err := DecodeEvent(NumKinds, nil); err == nil {
+		t.Error("a kind that is none was decoded")
+	}
+	if _, err := DecodeEvent(KindFinal, []byte(`{"unknown":1}`)); err == nil {
+		t.Error("an unknown field was taken")
+	}
+}
