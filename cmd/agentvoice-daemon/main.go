@@ -1,0 +1,58 @@
+// Command agentvoice-daemon talks with a coding assistant by voice: as the
+// sidecar of an editor (serve), in a terminal (talk), and with tools to look
+// into what happened.
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/signal"
+	"strings"
+
+	"github.com/spf13/cobra"
+)
+
+func main() { os.Exit(run(os.Args[1:])) }
+
+// Exit statuses (protocol, section 1).
+const (
+	exitFailed  = 1
+	exitMisused = 2
+)
+
+// misuse is an error of whoever called the command.
+type misuse struct{ error }
+
+// run runs the command line and returns the exit status.
+func run(args []string) int {
+	ctx, stop := signal.NotifyContext(context.Background(), stopSignals...)
+	defer stop()
+	root := newRoot()
+	root.SetArgs(args)
+	err := root.ExecuteContext(ctx)
+	if err == nil {
+		return 0
+	}
+	fmt.Fprintln(os.Stderr, "agentvoice-daemon: "+strings.ReplaceAll(err.Error(), "\n", " "))
+	var wrong misuse
+	if errors.As(err, &wrong) || strings.HasPrefix(err.Error(), "unknown command") {
+		return exitMisused
+	}
+	return exitFailed
+}
+
+func newRoot() *cobra.Command {
+	root := &cobra.Command{
+		Use:           "agentvoice-daemon",
+		Short:         "Talk with a coding assistant, hands-free",
+		SilenceUsage:  true,
+		SilenceErrors: true,
+		Args:          cobra.NoArgs,
+		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return misuse{err} })
+	root.AddCommand(newTalk(), newReplay(), newTimeline(), newGraph(), newDoctor(), newDevices(), newVersion())
+	return root
+}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
+	"github.com/agentvoice/agentvoice-daemon/csm/journal"
+	"github.com/agentvoice/agentvoice-daemon/csm/turn"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon/live"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// talkFlags are those of talk.
+type talkFlags struct {
+	sharedFlags
+	assistantFlags
+	speed          float64
+	record         string
+	journalContent string
+	reference      string
+	verify         bool
+}
+
+func newTalk() *cobra.Command {
+	var f talkFlags
+	cmd := &cobra.Command{
+		Use:   "talk",
+		Short: "Hold a conversation in the terminal",
+		Long: `Hold a hands-free conversation in the terminal, with the same core as the
+sidecar. With --audio-in wav:FILE a recording is played into the microphone, and
+the command ends when the recording has ended and the last answer was heard.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context()) },
+	}
+	fs := cmd.Flags()
+	f.sharedFlags.register(fs)
+	f.assistantFlags.register(fs)
+	fs.Float64Var(&f.speed, "speed", 1, "play recordings so many times as fast; needs wav or null devices")
+	fs.StringVar(&f.record, "record", "", "write both voices to this WAV file, the user left, the assistant right")
+	fs.StringVar(&f.journalContent, "journal-content", "redacted", "what the journal holds: redacted, or full with the words")
+	fs.StringVar(&f.reference, "reference", "", "text file with what is said in the recording, to count word errors against")
+	fs.BoolVar(&f.verify, "verify", true, "check every step against the invariants")
+	return cmd
+}
+
+func (f *talkFlags) check() error {
+	if f.speed <= 0 || f.speed > 20 {
+		return misuse{fmt.Errorf("--speed %v: use a number above 0, up to 20", f.speed)}
+	}
+	for _, arg := range []string{f.audioIn, f.audioOut} {
+		if f.speed != 1 && arg != "null" && !strings.HasPrefix(arg, "wav:") {
+			return misuse{fmt.Errorf("--speed works with recordings only; %q is a device", arg)}
+		}
+	}
+	if c := journal.Content(f.journalContent); c != journal.Redacted && c != journal.Full {
+		return misuse{fmt.Errorf("--journal-content %s: use redacted or full", f.journalContent)}
+	}
+	if path, ok := strings.CutPrefix(f.audioIn, "wav:"); ok {
+		// A recording that cannot be used is said at once, not when listening.
+		src := &wavio.Source{Path: path}
+		if err := errors.Join(src.Open(context.Background()), src.Close()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (f *talkFlags) run(ctx context.Context) (err error) {
+	if err := f.check(); err != nil {
+		return err
+	}
+	settings, err := f.parse(protocol.DefaultSettings())
+	if err != nil {
+		return err
+	}
+	adapter, err := f.adapter()
+	if err != nil {
+		return err
+	}
+	log, err := f.logger()
+	if err != nil {
+		return err
+	}
+	started := time.Now()
+	jw, closeJournal, err := openJournal(f.journal, journal.Header{
+		Build: version(), Content: journal.Content(f.journalContent), Started: started, Speed: f.speed,
+	})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeJournal()) }()
+	tap, closeTap, err := openRecorder(f.record)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, closeTap()) }()
+
+	v := newTalkView(os.Stdout, started, f.reference)
+	ended := make(chan struct{})
+	d := daemon.New(daemon.Config{
+		Clock: dispatch.NewClock(f.speed), Started: started, Settings: settings, Adapter: adapter,
+		Notify: v.notify, Journal: jw, Verify: f.verify, Log: log,
+		World: live.New(live.Config{
+			Source: func(protocol.Settings) (audio.Source, error) { return source(f.audioIn, f.speed) },
+			Sink:   func(protocol.Settings) (audio.Sink, error) { return sink(f.audioOut, f.speed) },
+			Ended:  func() { close(ended) }, Tap: tap, Speed: f.speed,
+			Credentials: credentials(f.keyFile), Engines: engines, Log: log,
+		}),
+	})
+	return talk(ctx, d, v, ended, f.speed)
+}
+
+// talk holds one conversation: until the user ends it, or until a recording has
+// ended and nothing is left to be said.
+func talk(ctx context.Context, d *daemon.Daemon, v *talkView, ended <-chan struct{}, speed float64) error {
+	run, stop := context.WithCancel(context.WithoutCancel(ctx))
+	finished := make(chan error, 1)
+	go func() { finished <- d.Run(run) }()
+	d.Call(func(c csm.Call) csm.Event { return csm.UserStart{Call: c} }, func(csm.Reply, protocol.Snapshot) {})
+
+	quiet := make(chan struct{})
+	go func() {
+		select {
+		case <-ended:
+		case <-run.Done():
+			return
+		}
+		awaitQuiet(run, d, speed)
+		close(quiet)
+	}()
+	select {
+	case <-ctx.Done():
+	case <-quiet:
+	case <-v.idle:
+	}
+	d.Post(csm.UserStop{})
+	select {
+	case <-v.idle:
+	case <-time.After(3 * time.Second):
+	}
+	stop()
+	err := <-finished
+	return errors.Join(err, v.finish())
+}
+
+// awaitQuiet returns when the conversation has been in Listening, with nothing
+// under way, for a while of its own time, or after two minutes of it.
+func awaitQuiet(ctx context.Context, d *daemon.Daemon, speed float64) {
+	const step, need, most = 100 * time.Millisecond, 20, 1200
+	tick := time.NewTicker(time.Duration(float64(step) / speed))
+	defer tick.Stop()
+	for n, quiet := 0, 0; n < most && quiet < need; n++ {
+		select {
+		case <-ctx.Done():
+			return
+		case <-tick.C:
+		}
+		s := d.State()
+		_, silent := s.Turn.(turn.Idle)
+		if s.Phase() == csm.PhaseListening && s.Current.ID == 0 && len(s.Queue) == 0 && silent {
+			quiet++
+		} else {
+			quiet = 0
+		}
+	}
+}
+
+// openJournal begins a journal in a folder or a file; without a name there is
+// none.
+func openJournal(where string, h journal.Header) (*journal.Writer, func() error, error) {
+	none := func() error { return nil }
+	if where == "" {
+		return nil, none, nil
+	}
+	if !strings.HasSuffix(where, ".jsonl") {
+		where = filepath.Join(where, "journal-"+h.Started.UTC().Format("20060102-150405")+".jsonl")
+	}
+	if err := os.MkdirAll(filepath.Dir(where), 0o700); err != nil {
+		return nil, none, fmt.Errorf("make the journal's folder: %w", err)
+	}
+	file, err := os.OpenFile(where, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	if err != nil {
+		return nil, none, fmt.Errorf("open the journal: %w", err)
+	}
+	w, err := journal.NewWriter(file, h)
+	if err != nil {
+		return nil, none, errors.Join(err, file.Close())
+	}
+	return w, func() error { return errors.Join(w.Close(), file.Close()) }, nil
+}
+
+func openRecorder(path string) (live.Tap, func() error, error) {
+	if path == "" {
+		return nil, func() error { return nil }, nil
+	}
+	r, err := wavio.NewRecorder(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	return r, r.Close, nil
+}

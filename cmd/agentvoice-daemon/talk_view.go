@@ -1,0 +1,165 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"golang.org/x/term"
+
+	"github.com/agentvoice/agentvoice-daemon/internal/wer"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// talkView shows a conversation in the terminal: a line for each thing that
+// happens, and on a real terminal one more line at the bottom that lives.
+type talkView struct {
+	out     io.Writer
+	started time.Time
+	live    bool
+	idle    chan struct{} // closed when the conversation is over
+
+	mu        sync.Mutex
+	state     string
+	input     float64
+	output    float64
+	partial   string
+	said      []string
+	reference string
+	turns     int
+	cut       int
+	over      bool
+	failed    string
+}
+
+func newTalkView(out *os.File, started time.Time, reference string) *talkView {
+	return &talkView{
+		out: out, started: started, reference: reference, idle: make(chan struct{}),
+		live: term.IsTerminal(int(out.Fd())),
+	}
+}
+
+// notify shows a notification of the daemon.
+func (v *talkView) notify(_ string, params any) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	switch p := params.(type) {
+	case protocol.StateParams:
+		v.showState(p)
+	case protocol.TurnParams:
+		v.countTurn(p)
+	case protocol.TranscriptParams:
+		v.transcript(p)
+	case protocol.NotificationParams:
+		v.line(time.Time{}, "! "+p.Message)
+	case protocol.ErrorParams:
+		v.line(time.Time{}, "! "+p.Message+" "+p.Remediation)
+		v.failed = p.Message + "; " + p.Remediation
+	case protocol.LevelParams:
+		v.input, v.output = p.Input, p.Output
+		v.status()
+	}
+}
+
+func (v *talkView) showState(p protocol.StateParams) {
+	v.state = p.Label
+	v.line(p.Since.Time, fmt.Sprintf("%-24s %s%s", p.Label, p.Cause, suffix(" ", p.TurnID)))
+	if p.State == protocol.StateIdle && !v.over {
+		v.over = true
+		close(v.idle)
+	}
+}
+
+func (v *talkView) countTurn(p protocol.TurnParams) {
+	switch {
+	case p.Event == protocol.TurnInterrupted:
+		v.turns++
+		v.cut++
+	case p.Event == protocol.TurnCompleted && p.Outcome != protocol.OutcomeDropped:
+		v.turns++
+	}
+}
+
+func (v *talkView) transcript(p protocol.TranscriptParams) {
+	switch {
+	case p.Role == protocol.RoleUser && p.Final:
+		v.partial = ""
+		v.said = append(v.said, p.Text)
+		v.line(time.Time{}, "  you: "+p.Text)
+	case p.Role == protocol.RoleAssistant && p.Final:
+		v.line(time.Time{}, "  assistant: "+strings.Join(strings.Fields(p.Text), " "))
+	case p.Role == protocol.RoleUser:
+		v.partial = p.Text
+		v.status()
+	}
+}
+
+// line writes a line above the live one. at is a time of the conversation, zero
+// for none.
+func (v *talkView) line(at time.Time, text string) {
+	clear := ""
+	if v.live {
+		clear = "\r\x1b[K"
+	}
+	when := "          "
+	if !at.IsZero() {
+		when = fmt.Sprintf("%8.3f s", at.Sub(v.started).Seconds())
+	}
+	fmt.Fprintf(v.out, "%s%s  %s\n", clear, when, text)
+	v.status()
+}
+
+// status draws the live line: the state, both levels and what is being said.
+func (v *talkView) status() {
+	if v.live && !v.over {
+		fmt.Fprintf(v.out, "\r\x1b[K%-24s mic %s  voice %s  %s", v.state, bar(v.input), bar(v.output), tail(v.partial, 40))
+	}
+}
+
+// bar is a level, a share of full scale, as eight cells of a meter.
+func bar(share float64) string {
+	n := 0
+	for limit := 0.003; n < 8 && share > limit; limit *= 2 {
+		n++
+	}
+	return strings.Repeat("▮", n) + strings.Repeat("▯", 8-n)
+}
+
+// tail is the last n characters of s.
+func tail(s string, n int) string {
+	r := []rune(s)
+	if len(r) > n {
+		return "…" + string(r[len(r)-n:])
+	}
+	return s
+}
+
+func suffix(sep, s string) string {
+	if s == "" {
+		return ""
+	}
+	return sep + s
+}
+
+// finish prints what came of the conversation.
+func (v *talkView) finish() error {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	fmt.Fprintf(v.out, "%d turns, %d of them interrupted\n", v.turns, v.cut)
+	if v.failed != "" && v.turns == 0 {
+		return fmt.Errorf("the conversation did not take place: %s", v.failed)
+	}
+	if v.reference == "" {
+		return nil
+	}
+	ref, err := os.ReadFile(v.reference)
+	if err != nil {
+		return fmt.Errorf("read the reference: %w", err)
+	}
+	wrong, words := wer.Compute(string(ref), strings.Join(v.said, " "))
+	fmt.Fprintf(v.out, "word error rate %.1f %% (%d of %d words)\n", 100*float64(wrong)/float64(max(words, 1)), wrong, words)
+	return nil
+}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"strings"
+
+	"github.com/rs/zerolog"
+	"github.com/spf13/pflag"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/audio/portaudio"
+	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
+	"github.com/agentvoice/agentvoice-daemon/audio/vad"
+	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/copilot/offline"
+	"github.com/agentvoice/agentvoice-daemon/copilot/openai"
+	"github.com/agentvoice/agentvoice-daemon/internal/assets"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// The environment variables that hold keys.
+const (
+	envOpenAI = "OPENAI_API_KEY"
+	envAzure  = "AZURE_OPENAI_API_KEY"
+	envLocal  = "LOCALAI_API_KEY"
+)
+
+// sharedFlags are those of serve and talk.
+type sharedFlags struct {
+	audioIn, audioOut string
+	provider          string
+	endpoint          string
+	deployment        string
+	model             string
+	keyFile           string
+	journal           string
+	logLevel          string
+	settings          []string
+}
+
+func (f *sharedFlags) register(fs *pflag.FlagSet) {
+	fs.StringVar(&f.audioIn, "audio-in", "default", "microphone: default, a device's name or id, wav:FILE, or null")
+	fs.StringVar(&f.audioOut, "audio-out", "default", "loudspeaker: default, a device's name or id, wav:FILE, or null")
+	fs.StringVar(&f.provider, "provider", "", "realtime service: local, openai, azure or localai (default local)")
+	fs.StringVar(&f.endpoint, "endpoint", "", "base URL of the service, where it is not the provider's own")
+	fs.StringVar(&f.deployment, "deployment", "", "name of the deployment (azure)")
+	fs.StringVar(&f.model, "model", "", "realtime model")
+	fs.StringVar(&f.keyFile, "api-key-file", "", "file with the service's key; else "+envOpenAI+", "+envAzure+" or "+envLocal)
+	fs.StringVar(&f.journal, "journal", "", "record the conversation in this folder, or in this .jsonl file")
+	fs.StringVar(&f.logLevel, "log-level", "warn", "trace, debug, info, warn, error or disabled")
+	fs.StringArrayVar(&f.settings, "set", nil, "a setting, as agentvoice.name=value; may be given more than once")
+}
+
+// parse makes settings of the flags, over base.
+func (f *sharedFlags) parse(base protocol.Settings) (protocol.Settings, error) {
+	c := protocol.Configuration{}
+	set := func(name, value string) {
+		if value != "" {
+			c[protocol.Prefix+name] = jsonOf(value)
+		}
+	}
+	set("provider", f.provider)
+	set("endpoint", f.endpoint)
+	set("deployment", f.deployment)
+	set("model", f.model)
+	for _, s := range f.settings {
+		name, value, ok := strings.Cut(s, "=")
+		if !ok {
+			return base, misuse{fmt.Errorf("--set %s: give it as agentvoice.name=value", s)}
+		}
+		c[name] = jsonOf(value)
+	}
+	s, bad := base.Apply(c)
+	if len(bad) > 0 {
+		return base, misuse{fmt.Errorf("setting %w", bad[0])}
+	}
+	return s, nil
+}
+
+// jsonOf is a flag's value as a setting has it: JSON where it is a number or a
+// truth value, else a string.
+func jsonOf(value string) []byte {
+	switch value {
+	case "true", "false":
+		return []byte(value)
+	}
+	if strings.Trim(value, "0123456789.") == "" && strings.Count(value, ".") < 2 {
+		return []byte(value)
+	}
+	return []byte(`"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`)
+}
+
+func (f *sharedFlags) logger() (zerolog.Logger, error) {
+	level, err := zerolog.ParseLevel(f.logLevel)
+	if err != nil {
+		return zerolog.Nop(), misuse{fmt.Errorf("--log-level %s: use trace, debug, info, warn, error or disabled", f.logLevel)}
+	}
+	return zerolog.New(os.Stderr).Level(level).With().Timestamp().Logger(), nil
+}
+
+// source makes the microphone that arg names.
+func source(arg string, speed float64) (audio.Source, error) {
+	if path, ok := strings.CutPrefix(arg, "wav:"); ok {
+		return &wavio.Source{Path: path, Speed: speed}, nil
+	}
+	if arg == "null" {
+		return silentSource{speed}, nil
+	}
+	return portaudio.NewSource(arg), nil
+}
+
+// sink makes the loudspeaker that arg names.
+func sink(arg string, speed float64) (audio.Sink, error) {
+	if path, ok := strings.CutPrefix(arg, "wav:"); ok {
+		return &wavio.Sink{Path: path, Speed: speed}, nil
+	}
+	if arg == "null" {
+		return wavio.Null{Speed: speed}, nil
+	}
+	return portaudio.NewSink(arg), nil
+}
+
+// silentSource is a microphone that hears nothing.
+type silentSource struct{ speed float64 }
+
+func (silentSource) Open(ctx context.Context) error { return ctx.Err() }
+func (silentSource) Close() error                   { return nil }
+func (s silentSource) Run(ctx context.Context, deliver func(int64, *audio.Frame)) error {
+	pacer := audio.NewPacer(s.speed)
+	for pos := int64(0); ; pos += audio.FrameSamples {
+		if err := pacer.Wait(ctx); err != nil {
+			return err
+		}
+		deliver(pos, &audio.Frame{})
+	}
+}
+
+// engines makes the embedded server's engines.
+func engines() (localrealtime.Config, error) {
+	model, err := assets.Silero()
+	if err != nil {
+		return localrealtime.Config{}, err
+	}
+	runtime, err := assets.ONNXRuntime()
+	if err != nil {
+		return localrealtime.Config{}, err
+	}
+	return localrealtime.Config{
+		Recognizer:  stt.PocketSphinx(stt.PocketSphinxConfig{}),
+		Synthesizer: tts.Flite(),
+		Detector:    func() (vad.Detector, error) { return vad.NewSilero(model, runtime) },
+	}, nil
+}
+
+// credentials finds a provider's key in a file or the environment.
+func credentials(keyFile string) func(context.Context, protocol.Provider) (realtime.Credential, error) {
+	return func(_ context.Context, p protocol.Provider) (realtime.Credential, error) {
+		if keyFile != "" {
+			b, err := os.ReadFile(keyFile)
+			if err != nil {
+				return realtime.Credential{}, fmt.Errorf("the key file cannot be read; check --api-key-file: %w", errors.Unwrap(err))
+			}
+			return realtime.Credential{Value: strings.TrimSpace(string(b)), Kind: realtime.APIKey}, nil
+		}
+		name := map[protocol.Provider]string{
+			protocol.ProviderOpenAI: envOpenAI, protocol.ProviderAzure: envAzure, protocol.ProviderLocalAI: envLocal,
+		}[p]
+		key := os.Getenv(name)
+		if key == "" && p != protocol.ProviderLocalAI {
+			return realtime.Credential{}, fmt.Errorf("there is no key for %s; set %s or give --api-key-file", p, name)
+		}
+		return realtime.Credential{Value: key, Kind: realtime.APIKey}, nil
+	}
+}
+
+// assistantFlags choose who answers.
+type assistantFlags struct {
+	agent    string
+	endpoint string
+	model    string
+}
+
+func (f *assistantFlags) register(fs *pflag.FlagSet) {
+	fs.StringVar(&f.agent, "agent", "offline", "who answers: offline, or openai for any OpenAI-compatible endpoint")
+	fs.StringVar(&f.endpoint, "agent-endpoint", "", "base URL of the assistant (openai)")
+	fs.StringVar(&f.model, "agent-model", "gpt-4o-mini", "the assistant's model (openai)")
+}
+
+func (f *assistantFlags) adapter() (copilot.Adapter, error) {
+	switch f.agent {
+	case "offline":
+		dir, err := os.Getwd()
+		if err != nil {
+			dir = ""
+		}
+		return offline.New(offline.Options{Dir: dir}), nil
+	case "openai":
+		a, err := openai.New(openai.Options{BaseURL: f.endpoint, Model: f.model, Key: openai.NewKey(os.Getenv(envOpenAI))})
+		if err != nil {
+			return nil, misuse{err}
+		}
+		return a, nil
+	default:
+		return nil, misuse{fmt.Errorf("--agent %s: use offline or openai", f.agent)}
+	}
+}
