@@ -191,8 +191,8 @@ func (s *Stream) end(err error) error {
 	return err
 }
 
-// Err says why reading ended: nil while it goes on and after the end of the
-// input between two messages.
+// Err says why reading ended: nil while it goes on, after the end of the input
+// between two messages, and after Close.
 func (s *Stream) Err() error {
 	s.ending.Lock()
 	defer s.ending.Unlock()
@@ -205,5 +205,6 @@ func (s *Stream) Err() error {
 // Close closes both byte streams, the output first, so that the peer sees the
 // end.
 func (s *Stream) Close() error {
+	_ = s.end(io.EOF) // what reading says from now on is our own doing
 	return errors.Join(s.closers[0].Close(), s.closers[1].Close())
 }

@@ -416,6 +416,19 @@ func TestConn(t *testing.T) {
 	}
 }
 
+func TestOwnCloseIsNoError(t *testing.T) {
+	ours, theirs := net.Pipe()
+	defer theirs.Close()
+	s := NewStream(ours, ours, nil)
+	if err := s.Close(); err != nil {
+		t.Fatal(err)
+	}
+	var raw json.RawMessage
+	if err := s.ReadObject(&raw); err == nil || s.Err() != nil {
+		t.Errorf("reading: %v, Err %v", err, s.Err())
+	}
+}
+
 func FuzzRead(f *testing.F) {
 	f.Add([]byte(frame(good)))
 	f.Add([]byte(frame("{") + frame(`[1]`) + frame(`{"jsonrpc":"2.0","id":1,"result":null}`)))
