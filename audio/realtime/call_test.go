@@ -76,6 +76,7 @@ func TestUplinkNeverBlocks(t *testing.T) {
 }
 
 func TestTranscripts(t *testing.T) {
+	t.Parallel()
 	f := newFakeService(t)
 	_, r := connect(t, f, f.config(OpenAI))
 	const kind = "conversation.item.input_audio_transcription."
@@ -90,6 +91,7 @@ func TestTranscripts(t *testing.T) {
 }
 
 func TestCommitAndClear(t *testing.T) {
+	t.Parallel()
 	f := newFakeService(t)
 	c, _ := connect(t, f, f.config(OpenAI))
 	c.CommitInput()
@@ -100,6 +102,7 @@ func TestCommitAndClear(t *testing.T) {
 
 // TestSpeakShape: the request for a segment, as the public reference has it.
 func TestSpeakShape(t *testing.T) {
+	t.Parallel()
 	f := newFakeService(t)
 	c, _ := connect(t, f, f.config(OpenAI))
 	c.Speak(Segment{ID: audio.SegmentID{Gen: 3, Seq: 4}, Turn: 7, Text: "All tests pass."})
@@ -111,6 +114,7 @@ func TestSpeakShape(t *testing.T) {
 }
 
 func TestSpeakWithMarkers(t *testing.T) {
+	t.Parallel()
 	f := newFakeService(t)
 	c, r := connect(t, f, f.config(Local))
 	c.Speak(seg(1, 1))
@@ -137,6 +141,7 @@ func TestSpeakWithMarkers(t *testing.T) {
 // TestSpeakByEvents: a service that sends RTP in silence, no markers and no
 // output_audio_buffer events.
 func TestSpeakByEvents(t *testing.T) {
+	t.Parallel()
 	f := newFakeService(t)
 	c, r := connect(t, f, f.config(OpenAI))
 	silence := &[2]audio.Frame{}
@@ -147,7 +152,7 @@ func TestSpeakByEvents(t *testing.T) {
 	c.Speak(seg(1, 2))
 	f.expect("response.create")
 	f.emit(created("r1", seg(1, 1)))
-	waitFor(t, "response.created to arrive", func() bool { return echo(f, r) })
+	echo(f, r)
 	for range 5 {
 		f.packet(silence, true)
 	}
@@ -156,7 +161,7 @@ func TestSpeakByEvents(t *testing.T) {
 	r.want(t, "audio 1.1", "ended 1.1")
 	f.expect("response.create")
 	f.emit(created("r2", seg(1, 2)))
-	waitFor(t, "response.created to arrive", func() bool { return echo(f, r) })
+	echo(f, r)
 	f.sound(10, false)
 	f.emit(done("r2", "completed"))
 	r.want(t, "audio 1.2", "ended 1.2")
@@ -167,10 +172,10 @@ func TestSpeakByEvents(t *testing.T) {
 
 // echo makes a round trip on the data channel: what was sent before it has
 // been handled when it returns.
-func echo(f *fakeService, r *recorder) bool {
+func echo(f *fakeService, r *recorder) {
+	f.t.Helper()
 	f.emit(`{"type":"conversation.item.input_audio_transcription.completed","event_id":"e","item_id":"echo","transcript":""}`)
 	r.want(f.t, `final echo ""`)
-	return true
 }
 
 // waitFor waits for a condition that no event announces.
@@ -185,12 +190,14 @@ func waitFor(t *testing.T, what string, ok func() bool) {
 }
 
 func TestCancelSpeech(t *testing.T) {
+	t.Parallel()
 	f := newFakeService(t)
 	c, r := connect(t, f, f.config(Local))
 	c.Speak(seg(1, 1))
 	c.Speak(seg(1, 2))
 	f.expect("response.create")
 	f.emit(created("r1", seg(1, 1)))
+	echo(f, r)
 	f.sound(5, true)
 	r.want(t, "audio 1.1")
 	waitFor(t, "all audio", func() bool { return r.samples(1, 1) == 5*packetSamples })
@@ -221,6 +228,7 @@ func TestCancelSpeech(t *testing.T) {
 }
 
 func TestUnsolicitedResponse(t *testing.T) {
+	t.Parallel()
 	f := newFakeService(t)
 	c, r := connect(t, f, f.config(LocalAI))
 	f.emit(`{"type":"response.created","event_id":"e","response":{"id":"x1","conversation_id":"conv_1"}}`)
@@ -248,6 +256,7 @@ func TestUnsolicitedResponse(t *testing.T) {
 // TestSpeechErrors: an error event about a request, a failed response, and a
 // model that answers instead of reading.
 func TestSpeechErrors(t *testing.T) {
+	t.Parallel()
 	f := newFakeService(t)
 	var logged lockedBuffer
 	cfg := f.config(OpenAI)
@@ -274,6 +283,7 @@ func TestSpeechErrors(t *testing.T) {
 	f.expect("output_audio_buffer.clear")
 
 	f.emit(`{"type":"error","event_id":"e","error":{"type":"invalid_request_error","code":"` + strings.ToUpper(canary) + `","message":"m"}}`)
+	f.emit(`{"type":"error","event_id":"e","error":{"type":"invalid_request_error","code":"response_cancel_not_active","message":"m"}}`)
 	echo(f, r)
 	if s := c.Stats(); s.Mismatches != 1 || s.ServiceErrors != 2 {
 		t.Errorf("%+v", s)
@@ -303,6 +313,7 @@ func (l *lockedBuffer) String() string {
 }
 
 func TestMalformedEvents(t *testing.T) {
+	t.Parallel()
 	f := newFakeService(t)
 	c, r := connect(t, f, f.config(OpenAI))
 	bad := []string{``, `{`, `[]`, `null`, `{"type":5}`, `{"type":""}`, `{"type":"response.created"}`, `{"type":"response.done","response":7}`,
@@ -358,6 +369,7 @@ func (c *faultyConn) lost(p []byte) bool {
 }
 
 func TestPacketLoss(t *testing.T) {
+	t.Parallel()
 	f := newFakeService(t)
 	cfg := f.config(Local)
 	cfg.WrapPacketConn = func(p net.PacketConn) net.PacketConn {
@@ -384,6 +396,7 @@ func TestPacketLoss(t *testing.T) {
 
 // TestLost: each way in which a call can break is told once.
 func TestLost(t *testing.T) {
+	t.Parallel()
 	for name, breakIt := range map[string]func(*fakeService, *faultyConn){
 		"the service closes the connection": func(f *fakeService, _ *faultyConn) { _ = f.pc.Close() },
 		"the service closes the channel":    func(f *fakeService, _ *faultyConn) { f.must((<-f.channel).Close()) },
@@ -416,6 +429,7 @@ func TestLost(t *testing.T) {
 }
 
 func TestCloseIsFinal(t *testing.T) {
+	t.Parallel()
 	f := newFakeService(t)
 	c, r := connect(t, f, f.config(Local))
 	c.Speak(seg(1, 1))

@@ -212,6 +212,8 @@ func (c *Client) Stats() Stats {
 		PacketsReceived:  c.count.received.Load(),
 		PacketsLost:      c.count.lost.Load(),
 		PacketsConcealed: c.count.concealed.Load(),
+		PacketsLate:      c.count.late.Load(),
+		PacketsBroken:    c.count.broken.Load(),
 		Jitter:           time.Duration(c.count.jitter.Load()),
 		Unsolicited:      c.count.unsolicited.Load(),
 		Mismatches:       c.count.mismatches.Load(),

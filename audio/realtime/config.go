@@ -85,8 +85,8 @@ type Config struct {
 	// accept a call and never connect.
 	ConnectTimeout time.Duration
 	HTTPClient     *http.Client // http.DefaultClient when nil
-	// Loopback says that the service is on this machine, so that media goes
-	// over the loopback interface.
+	// Loopback says that the service takes media on the loopback interface, as
+	// the embedded server does; no other is used then.
 	Loopback bool
 	// WrapPacketConn wraps the socket of the media, to inject faults in tests.
 	WrapPacketConn func(net.PacketConn) net.PacketConn

@@ -271,7 +271,6 @@ func TestDialSessionRefused(t *testing.T) {
 
 func TestDialGivesUp(t *testing.T) {
 	f := newFakeService(t)
-	f.deaf = true
 	ctx, cancel := context.WithCancel(t.Context())
 	f.http = func(_ http.ResponseWriter, r *http.Request, _ []byte) bool {
 		if strings.HasSuffix(r.URL.Path, "/calls") {

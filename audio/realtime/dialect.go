@@ -159,7 +159,6 @@ func (s *signaller) hangUp(ctx context.Context) {
 		return
 	}
 	_, _, err := s.post(ctx, "hangup", "/realtime/calls/"+s.callID+"/hangup", s.header(""), nil, http.StatusOK, http.StatusNoContent)
-	s.callID = ""
 	if err != nil {
 		s.cfg.Log.Debug().Err(err).Msg("the call was not hung up; closing the connection ends it")
 	}

@@ -25,11 +25,11 @@ const (
 // Codes of Handler.SpeechFailed that the client itself gives. Others are the
 // service's own, from its error event or the status of its response.
 const (
-	SpeechTimeout   = "speechTimeout"   // the service did not begin, go on or end in time
-	SpeechNoAudio   = "speechNoAudio"   // the response was completed without a sound
-	SpeechMismatch  = "speechMismatch"  // what was said is not what was to be read
-	SpeechStopped   = "speechStopped"   // the service ended the response by itself
-	SpeechNotPosted = "speechNotPosted" // the request could not be sent
+	CodeSpeechTimeout   = "speechTimeout"   // the service did not begin, go on or end in time
+	CodeSpeechNoAudio   = "speechNoAudio"   // the response was completed without a sound
+	CodeSpeechMismatch  = "speechMismatch"  // what was said is not what was to be read
+	CodeSpeechCutShort  = "speechCutShort"  // the service ended the response by itself
+	CodeSpeechNotPosted = "speechNotPosted" // the request could not be sent
 )
 
 // Error is why a call could not be made or was lost. It holds no secret: of

@@ -13,6 +13,10 @@ import (
 // never finishes one must not grow the daemon.
 const maxItems = 64
 
+// cancelTooLate is the service's answer to a response.cancel that crossed with
+// the response.done on the way: nothing is wrong.
+const cancelTooLate = "response_cancel_not_active"
+
 // decode reads a server event as the given type of the public reference.
 func decode[T any](data []byte) (v T, ok bool) {
 	return v, json.Unmarshal(data, &v) == nil
@@ -131,6 +135,9 @@ func (l *loop) onError(data []byte, now time.Time) bool {
 	if !ok {
 		return false
 	}
+	if e.Error.Code == cancelTooLate {
+		return true
+	}
 	l.count.serviceErrors.Add(1)
 	code := safeCode(e.Error.Code, safeCode(e.Error.Type, "unknown"))
 	l.log.Warn().Str("code", code).Msg("the realtime service reported an error")
@@ -150,7 +157,7 @@ func doneCode(r oai.RealtimeResponse) string {
 	case oai.RealtimeResponseStatusCompleted, "":
 		return ""
 	case oai.RealtimeResponseStatusCancelled:
-		return SpeechStopped
+		return CodeSpeechCutShort
 	}
 	// The reference has an object here, the library's type a string.
 	var details struct {
@@ -161,7 +168,7 @@ func doneCode(r oai.RealtimeResponse) string {
 		} `json:"error"`
 	}
 	_ = json.Unmarshal([]byte(r.JSON.StatusDetails.Raw()), &details) // absent is fine
-	return safeCode(details.Error.Code, safeCode(details.Error.Type, safeCode(details.Reason, SpeechStopped)))
+	return safeCode(details.Error.Code, safeCode(details.Error.Type, safeCode(details.Reason, CodeSpeechCutShort)))
 }
 
 func position(ms int64) int64 {

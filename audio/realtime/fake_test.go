@@ -71,13 +71,10 @@ func newFakeService(t *testing.T) *fakeService {
 	}
 	f.srv = httptest.NewServer(http.HandlerFunc(f.serve))
 	t.Cleanup(func() {
-		f.mu.Lock()
-		closers := f.closers
-		f.mu.Unlock()
-		for _, c := range closers {
+		f.srv.Close() // no handler makes another peer behind it
+		for _, c := range f.closers {
 			c()
 		}
-		f.srv.Close()
 	})
 	return f
 }

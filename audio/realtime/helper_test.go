@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 // patience is how long a test waits for what must come.
 const patience = 15 * time.Second
 
-func receive[T any](t *testing.T, ch <-chan T, what string) (v T) {
+func receive[T any](t testing.TB, ch <-chan T, what string) (v T) {
 	t.Helper()
 	select {
 	case v = <-ch:
@@ -38,7 +38,7 @@ func receive[T any](t *testing.T, ch <-chan T, what string) (v T) {
 func (r *recorder) add(format string, args ...any) { r.calls <- fmt.Sprintf(format, args...) }
 
 // want takes the next calls of the Handler, which must be these.
-func (r *recorder) want(t *testing.T, calls ...string) {
+func (r *recorder) want(t testing.TB, calls ...string) {
 	t.Helper()
 	for _, want := range calls {
 		if got := receive(t, r.calls, want); got != want {

@@ -15,14 +15,18 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/audio/opus"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 )
 
 // startLocal runs the embedded server and returns the configuration to reach it.
-func startLocal(t *testing.T, change func(*localrealtime.Config)) (*localrealtime.Server, Config) {
+func startLocal(t testing.TB, change func(*localrealtime.Config)) (*localrealtime.Server, Config) {
 	t.Helper()
+	if _, err := opus.NewDecoder(); err != nil {
+		t.Skip(err)
+	}
 	cfg := localrealtime.Config{APIKey: canary, Log: zerolog.Nop(),
 		Detector:    func() (vad.Detector, error) { return fakeDetector{}, nil },
 		Recognizer:  func() (stt.Recognizer, error) { return fakeRecognizer{}, nil },
@@ -89,10 +93,10 @@ func words4(gen, seq uint32) Segment {
 	return Segment{ID: audio.SegmentID{Gen: gen, Seq: seq}, Text: "one two three four"}
 }
 
-func dialLocal(t *testing.T, cfg Config) (*Client, *recorder) {
+func dialLocal(t testing.TB, cfg Config) (*Client, *recorder) {
 	t.Helper()
 	r := newRecorder()
-	c, err := Dial(t.Context(), cfg, r)
+	c, err := Dial(context.Background(), cfg, r)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -106,6 +110,7 @@ func dialLocal(t *testing.T, cfg Config) (*Client, *recorder) {
 
 // TestLocalSpeech: segments come back whole, in order, and each ends once.
 func TestLocalSpeech(t *testing.T) {
+	t.Parallel()
 	_, cfg := startLocal(t, nil)
 	c, r := dialLocal(t, cfg)
 	for seq := range uint32(3) {
@@ -125,6 +130,7 @@ func TestLocalSpeech(t *testing.T) {
 // TestLocalCancel: a segment that is interrupted is cut off, and the next
 // generation is heard from its first to its last sample, again and again.
 func TestLocalCancel(t *testing.T) {
+	t.Parallel()
 	_, cfg := startLocal(t, nil)
 	c, r := dialLocal(t, cfg)
 	for gen := range uint32(5) {
@@ -156,6 +162,7 @@ func TestLocalCancel(t *testing.T) {
 // TestLocalLoss: with one packet in seven lost, also those with the marker,
 // each segment is heard and ends once.
 func TestLocalLoss(t *testing.T) {
+	t.Parallel()
 	_, cfg := startLocal(t, nil)
 	cfg.WrapPacketConn = func(p net.PacketConn) net.PacketConn {
 		return &faultyConn{PacketConn: p, lose: func(n int) bool { return n%7 == 0 }}
@@ -178,6 +185,7 @@ func TestLocalLoss(t *testing.T) {
 }
 
 func TestLocalHangUp(t *testing.T) {
+	t.Parallel()
 	s, cfg := startLocal(t, nil)
 	_, r := dialLocal(t, cfg)
 	s.HangUpAll()
@@ -262,5 +270,46 @@ func send(c *Client, pcm []int16) {
 		pcm = pcm[len(frame):]
 		c.WriteFrame(&frame)
 		<-tick.C
+	}
+}
+
+// BenchmarkDial is the time to a call that stands, on loopback.
+func BenchmarkDial(b *testing.B) {
+	_, cfg := startLocal(b, nil)
+	var sum ConnectTimes
+	for b.Loop() {
+		c, err := Dial(context.Background(), cfg, newRecorder())
+		if err != nil {
+			b.Fatal(err)
+		}
+		t := c.Stats().Connect
+		sum.Key += t.Key
+		sum.Signalling += t.Signalling
+		sum.ICE += t.ICE
+		sum.Channel += t.Channel
+		sum.Session += t.Session
+		b.StopTimer()
+		_ = c.Close()
+		b.StartTimer()
+	}
+	for unit, d := range map[string]time.Duration{"key-ms": sum.Key, "signalling-ms": sum.Signalling, "ice-ms": sum.ICE,
+		"channel-ms": sum.Channel, "session-ms": sum.Session} {
+		b.ReportMetric(float64(d)/float64(b.N)/1e6, unit)
+	}
+}
+
+// BenchmarkSpeak is the time from Speak to the first decoded audio, on
+// loopback and without the time of a synthesiser.
+func BenchmarkSpeak(b *testing.B) {
+	_, cfg := startLocal(b, nil)
+	c, r := dialLocal(b, cfg)
+	gen := uint32(0)
+	for b.Loop() {
+		gen++
+		c.Speak(Segment{ID: audio.SegmentID{Gen: gen, Seq: 1}, Text: "one"})
+		r.want(b, "audio "+words4(gen, 1).ID.String())
+		b.StopTimer()
+		r.want(b, "ended "+words4(gen, 1).ID.String())
+		b.StartTimer()
 	}
 }

@@ -185,7 +185,7 @@ func (l *loop) act(a action) {
 	switch a.kind {
 	case actCreate:
 		if !l.post(responseCreate(a.seg)) {
-			l.speech.refused(a.seg.ID, SpeechNotPosted, time.Now())
+			l.speech.refused(a.seg.ID, CodeSpeechNotPosted, time.Now())
 		}
 	case actCancel:
 		l.post(responseCancel(a.id))

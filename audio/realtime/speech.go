@@ -273,7 +273,7 @@ func (s *speech) transcript(id, text string, now time.Time) {
 	switch d := wordDistance(u.Text, text); {
 	case d > wildMismatch:
 		s.emit(action{kind: actMismatch, seg: u.Segment})
-		s.fail(u, SpeechMismatch, now)
+		s.fail(u, CodeSpeechMismatch, now)
 	case d > slightMismatch:
 		s.emit(action{kind: actMismatch, seg: u.Segment})
 	}
@@ -377,10 +377,10 @@ func (s *speech) settle(now time.Time) {
 		}
 		switch what {
 		case stalled:
-			s.fail(u, SpeechTimeout, now)
+			s.fail(u, CodeSpeechTimeout, now)
 			continue // it is awaited as a dropped one now
 		case soundless:
-			s.emit(action{kind: actFailed, seg: u.Segment, code: SpeechNoAudio})
+			s.emit(action{kind: actFailed, seg: u.Segment, code: CodeSpeechNoAudio})
 		case ended:
 			s.emit(action{kind: actEnded, seg: u.Segment})
 		case vanished:
@@ -398,7 +398,7 @@ func (s *speech) settle(now time.Time) {
 	}
 	// A service that does not stop talking would block the queue for good.
 	for len(s.waiting) > 0 && s.blockedUntil().Before(now) {
-		s.emit(action{kind: actFailed, seg: s.waiting[0].Segment, code: SpeechTimeout})
+		s.emit(action{kind: actFailed, seg: s.waiting[0].Segment, code: CodeSpeechTimeout})
 		s.waiting = s.waiting[1:]
 	}
 }

@@ -12,6 +12,8 @@ type Stats struct {
 	PacketsReceived  uint64
 	PacketsLost      uint64        // never came, or too late
 	PacketsConcealed uint64        // of those, made up for
+	PacketsLate      uint64        // came after their turn, or twice
+	PacketsBroken    uint64        // could not be decoded
 	Jitter           time.Duration // interarrival jitter, RFC 3550
 	Unsolicited      uint64        // responses nobody asked for, cancelled
 	Mismatches       uint64        // segments that were read differently
@@ -33,6 +35,7 @@ type ConnectTimes struct {
 // counters are written by the loop and read by anyone.
 type counters struct {
 	received, lost, concealed atomic.Uint64
+	late, broken              atomic.Uint64
 	jitter                    atomic.Int64
 	unsolicited, mismatches   atomic.Uint64
 	malformed, serviceErrors  atomic.Uint64
@@ -42,5 +45,7 @@ func (c *counters) publish(d *downlink) {
 	c.received.Store(d.received)
 	c.lost.Store(d.lost)
 	c.concealed.Store(d.concealed)
+	c.late.Store(d.jitter.late)
+	c.broken.Store(d.broken)
 	c.jitter.Store(int64(d.jitterEst))
 }
