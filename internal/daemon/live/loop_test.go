@@ -1,0 +1,373 @@
+//go:build cgo
+
+package live
+
+import (
+	"context"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	"go.uber.org/goleak"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/audio/vad"
+	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
+	"github.com/agentvoice/agentvoice-daemon/internal/assets"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
+	"github.com/agentvoice/agentvoice-daemon/internal/wer"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// The whole loop with the real engines, codec and connection. speed keeps the
+// tests short; the engines keep up with it on a slow machine.
+const (
+	speed    = 2
+	patience = 60 * time.Second
+)
+
+func engines() (localrealtime.Config, error) {
+	model, err := assets.Silero()
+	if err != nil {
+		return localrealtime.Config{}, err
+	}
+	runtime, err := assets.ONNXRuntime()
+	if err != nil {
+		return localrealtime.Config{}, err
+	}
+	return localrealtime.Config{
+		Recognizer: stt.PocketSphinx(stt.PocketSphinxConfig{}), Synthesizer: tts.Flite(),
+		Detector: func() (vad.Detector, error) { return vad.NewSilero(model, runtime) },
+	}, nil
+}
+
+// mouth is a microphone that hears silence until somebody speaks into it.
+type mouth struct {
+	mu  sync.Mutex
+	pcm []int16
+}
+
+func (m *mouth) say(t *testing.T, name string) {
+	t.Helper()
+	pcm, err := wavio.ReadAll(filepath.Join(recordings, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.pcm = append(m.pcm, pcm...)
+}
+
+func (m *mouth) Open(ctx context.Context) error { return ctx.Err() }
+func (m *mouth) Close() error                   { return nil }
+func (m *mouth) Run(ctx context.Context, deliver func(int64, *audio.Frame)) error {
+	pacer := audio.NewPacer(speed)
+	for pos := int64(0); ; pos += audio.FrameSamples {
+		if err := pacer.Wait(ctx); err != nil {
+			return err
+		}
+		var f audio.Frame
+		m.mu.Lock()
+		m.pcm = m.pcm[copy(f[:], m.pcm):]
+		m.mu.Unlock()
+		deliver(pos, &f)
+	}
+}
+
+// recordings is where Debian's pocketsphinx-testdata keeps LibriVox sentences.
+const recordings = "/usr/share/pocketsphinx/test/data/librivox"
+
+const (
+	sentence   = "sense_and_sensibility_01_austen_64kb-0880.wav"
+	sentenceIs = "he was not an ill disposed young man"
+	second     = "sense_and_sensibility_01_austen_64kb-0930.wav"
+)
+
+// answers is a copilot.Adapter whose behaviour a test sets: a fake, for faults.
+type answers struct {
+	mu   sync.Mutex
+	send func(ctx context.Context, r copilot.Request, emit func(string)) error
+	sent []copilot.Request
+}
+
+func (a *answers) Name() string { return "fake" }
+func (a *answers) Send(ctx context.Context, r copilot.Request, emit func(string)) error {
+	a.mu.Lock()
+	a.sent = append(a.sent, r)
+	send := a.send
+	a.mu.Unlock()
+	return send(ctx, r, emit)
+}
+
+func (a *answers) become(f func(ctx context.Context, r copilot.Request, emit func(string)) error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.send = f
+}
+
+func says(text string) func(context.Context, copilot.Request, func(string)) error {
+	return func(_ context.Context, _ copilot.Request, emit func(string)) error { emit(text); return nil }
+}
+
+// talk is a conversation under test.
+type talk struct {
+	t     *testing.T
+	d     *daemon.Daemon
+	w     *World
+	mouth *mouth
+	agent *answers
+
+	mu     sync.Mutex
+	states []protocol.StateParams
+	words  []protocol.TranscriptParams
+	notes  []protocol.NotificationParams
+	turns  []protocol.TurnParams
+	news   chan struct{}
+	read   int // of states
+}
+
+func newTalk(t *testing.T, change func(*protocol.Settings)) *talk {
+	t.Helper()
+	if _, err := os.Stat(recordings); err != nil {
+		t.Fatalf("the recordings are missing; install pocketsphinx-testdata (make deps): %v", err)
+	}
+	set := protocol.DefaultSettings()
+	set.TurnDetection.Mode = protocol.TurnServer
+	if change != nil {
+		change(&set)
+	}
+	tk := &talk{t: t, mouth: &mouth{}, agent: &answers{send: says("Here is the answer.")}, news: make(chan struct{}, 1)}
+	world := New(Config{
+		Source: func(protocol.Settings) (audio.Source, error) { return tk.mouth, nil },
+		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
+		Speed:  speed, Engines: engines, Log: zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel),
+	})
+	tk.d = daemon.New(daemon.Config{
+		Clock: dispatch.NewClock(speed), Started: time.Now(), Settings: set, Adapter: tk.agent, Verify: true,
+		Notify: tk.notify, Log: zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel),
+		World: func(p daemon.Port) daemon.World {
+			w := world(p)
+			tk.w = w.(*World)
+			return w
+		},
+	})
+	ctx, stop := context.WithCancel(context.Background())
+	finished := make(chan error, 1)
+	go func() { finished <- tk.d.Run(ctx) }()
+	t.Cleanup(func() {
+		stop()
+		if err := <-finished; err != nil {
+			t.Errorf("closing: %v", err)
+		}
+	})
+	tk.d.Post(csm.UserStart{})
+	tk.want(protocol.StatePreparing, protocol.StateListening)
+	return tk
+}
+
+func (tk *talk) notify(_ string, params any) {
+	tk.mu.Lock()
+	defer tk.mu.Unlock()
+	switch p := params.(type) {
+	case protocol.StateParams:
+		tk.states = append(tk.states, p)
+	case protocol.TranscriptParams:
+		if p.Final {
+			tk.words = append(tk.words, p)
+		}
+	case protocol.NotificationParams:
+		tk.notes = append(tk.notes, p)
+	case protocol.TurnParams:
+		tk.turns = append(tk.turns, p)
+	case protocol.ErrorParams:
+		tk.t.Logf("error %s: %s", p.Code, p.Message)
+	}
+	select {
+	case tk.news <- struct{}{}:
+	default:
+	}
+}
+
+// want waits for the next states, in this order and no others between.
+func (tk *talk) want(states ...protocol.State) {
+	tk.t.Helper()
+	limit := time.After(patience)
+	for _, want := range states {
+		for {
+			tk.mu.Lock()
+			var got protocol.StateParams
+			ok := tk.read < len(tk.states)
+			if ok {
+				got = tk.states[tk.read]
+			}
+			tk.mu.Unlock()
+			if ok {
+				if got.State != want {
+					tk.t.Fatalf("state %v (%v), want %v", got.State, got.Cause, want)
+				}
+				tk.read++
+				break
+			}
+			select {
+			case <-tk.news:
+			case <-limit:
+				tk.t.Fatalf("no %v within %v; the core is in %v", want, patience, tk.d.State().Phase())
+			}
+		}
+	}
+}
+
+func (tk *talk) sendText(text string) {
+	tk.t.Helper()
+	if err := tk.d.SendText(text, func(csm.Reply, protocol.Snapshot) {}); err != nil {
+		tk.t.Fatal(err)
+	}
+}
+
+// answered wants a whole turn up to its first word.
+func (tk *talk) answered() {
+	tk.t.Helper()
+	tk.want(protocol.StateProcessing, protocol.StateWaitingForCopilot, protocol.StateProcessing, protocol.StateSpeaking)
+}
+
+func (tk *talk) lastUserWords() string {
+	tk.mu.Lock()
+	defer tk.mu.Unlock()
+	for i := len(tk.words) - 1; i >= 0; i-- {
+		if tk.words[i].Role == protocol.RoleUser {
+			return tk.words[i].Text
+		}
+	}
+	return ""
+}
+
+func TestSpokenQuestionIsAnswered(t *testing.T) {
+	tk := newTalk(t, nil)
+	tk.mouth.say(t, sentence)
+	tk.answered()
+	tk.want(protocol.StateListening)
+	heard := tk.lastUserWords()
+	if wrong, words := wer.Compute(sentenceIs, heard); wrong*100 > words*60 {
+		t.Errorf("heard %q, want something like %q", heard, sentenceIs)
+	}
+	if len(tk.agent.sent) != 1 || tk.agent.sent[0].Messages[0].Content != heard {
+		t.Errorf("requests %+v, want one with what was heard", tk.agent.sent)
+	}
+}
+
+func TestSecondVoiceInterrupts(t *testing.T) {
+	tk := newTalk(t, nil)
+	tk.agent.become(says(strings.Repeat("This answer is long enough to be interrupted. ", 12)))
+	tk.sendText("tell me a long story")
+	tk.answered()
+	tk.mouth.say(t, second)
+	tk.want(protocol.StateInterrupted, protocol.StateListening)
+	tk.agent.become(says("All right."))
+	tk.answered()
+	tk.want(protocol.StateListening)
+	tk.mu.Lock()
+	defer tk.mu.Unlock()
+	var cut *protocol.TurnParams
+	for i := range tk.turns {
+		if tk.turns[i].Event == protocol.TurnInterrupted {
+			cut = &tk.turns[i]
+		}
+	}
+	if cut == nil || cut.TurnID != "turn-1" || cut.Outcome != protocol.OutcomeInterrupted {
+		t.Fatalf("interrupted turn %+v, want turn-1", cut)
+	}
+	// What the assistant is remembered to have said is a beginning of it.
+	last := tk.agent.sent[len(tk.agent.sent)-1]
+	if len(last.Messages) != 3 || !strings.HasPrefix("This answer is long enough to be interrupted. ", last.Messages[1].Content[:4]) ||
+		len(last.Messages[1].Content) > 300 {
+		t.Errorf("history %+v, want the heard part of the first answer in the middle", last.Messages)
+	}
+}
+
+// The service goes away while the assistant speaks: the same conversation goes
+// on, the answer is finished, and nothing is asked twice.
+func TestServiceGoneWhileSpeaking(t *testing.T) {
+	tk := newTalk(t, nil)
+	tk.agent.become(says("This is the first sentence of it. And this is the second sentence of it. Then comes the third one."))
+	tk.sendText("hello there")
+	tk.answered()
+	tk.w.service.hangUp()
+	tk.want(protocol.StateSuspended, protocol.StateSpeaking, protocol.StateListening)
+	tk.mu.Lock()
+	defer tk.mu.Unlock()
+	resumed := tk.states[tk.read-2]
+	if resumed.Cause != protocol.CauseConnRestored || resumed.TurnID != "turn-1" {
+		t.Errorf("resumed by %v in %v, want conn.restored in turn-1", resumed.Cause, resumed.TurnID)
+	}
+	if len(tk.agent.sent) != 1 || tk.d.State().Instance != 1 {
+		t.Errorf("%d requests in conversation %d, want 1 in the first", len(tk.agent.sent), tk.d.State().Instance)
+	}
+}
+
+// Whatever the assistant does wrong is shown and said, and the next turn works.
+func TestAssistantFails(t *testing.T) {
+	for name, send := range map[string]func(context.Context, copilot.Request, func(string)) error{
+		"copilotUnavailable": func(context.Context, copilot.Request, func(string)) error {
+			return &copilot.Error{Code: "copilotUnavailable", Message: "refused"}
+		},
+		"copilotTimeout": func(ctx context.Context, _ copilot.Request, _ func(string)) error {
+			<-ctx.Done()
+			return ctx.Err()
+		},
+		"copilotEmpty": says(""),
+	} {
+		t.Run(name, func(t *testing.T) {
+			tk := newTalk(t, func(s *protocol.Settings) { s.Copilot.Timeout = 2 * time.Second })
+			tk.agent.become(send)
+			tk.sendText("hello there")
+			tk.want(protocol.StateProcessing, protocol.StateWaitingForCopilot)
+			if name == "copilotEmpty" {
+				tk.want(protocol.StateProcessing)
+			}
+			tk.want(protocol.StateListening, protocol.StateSpeaking, protocol.StateListening)
+			tk.mu.Lock()
+			if len(tk.notes) != 1 || string(tk.notes[0].Code) != name || tk.notes[0].Message == "" {
+				t.Errorf("notifications %+v, want one of %s", tk.notes, name)
+			}
+			tk.mu.Unlock()
+			tk.agent.become(says("Now it works."))
+			tk.sendText("again please")
+			tk.answered()
+			tk.want(protocol.StateListening)
+		})
+	}
+}
+
+// Half an answer is spoken, then the failure is explained, in one go.
+func TestHalfAnAnswer(t *testing.T) {
+	tk := newTalk(t, func(s *protocol.Settings) { s.Copilot.Stall = 1500 * time.Millisecond })
+	tk.agent.become(func(ctx context.Context, _ copilot.Request, emit func(string)) error {
+		emit("This much is known already. But what ")
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	tk.sendText("hello there")
+	tk.answered()
+	tk.want(protocol.StateListening)
+	tk.mu.Lock()
+	defer tk.mu.Unlock()
+	if len(tk.notes) != 1 || tk.notes[0].Code != "copilotStalled" {
+		t.Errorf("notifications %+v, want one of copilotStalled", tk.notes)
+	}
+	last := tk.turns[len(tk.turns)-1]
+	if last.Outcome != protocol.OutcomeFailed || last.TurnID != "turn-1" {
+		t.Errorf("the turn ended as %+v, want failed", last)
+	}
+}
