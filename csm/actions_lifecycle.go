@@ -313,6 +313,7 @@ func (r *run) resumeTarget(sus Suspended) Phase {
 	case GeneratingResponse, Speaking:
 		_, speaking := sus.Prior.(Speaking)
 		_, held := r.st.Speech.(speech.Held)
+		_, dry := r.st.Speech.(speech.Buffering) // it ran dry as it was paused
 		_, quiet := r.st.Turn.(turn.Idle)
 		switch {
 		case !unheard && !busy:
@@ -321,7 +322,7 @@ func (r *run) resumeTarget(sus Suspended) Phase {
 			return PhaseGeneratingResponse
 		case r.respeaks(sus) && speaking:
 			return PhaseSuspended
-		case speaking, held && quiet && !sus.Respeak:
+		case speaking && !dry, held && quiet && !sus.Respeak:
 			return PhaseSpeaking
 		default:
 			return PhaseGeneratingResponse

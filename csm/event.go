@@ -262,8 +262,8 @@ type (
 		Seq uint32 `json:"seq"`
 	}
 	// SpeechFlushed answers Flush: nothing of generation Gen or before is heard
-	// any more. Of segment Seq, Played of Of samples were heard; Of is 0 when the
-	// segment's length is not known.
+	// any more. Of segment Seq, Played of Of samples were heard. Where the end of
+	// the segment had not arrived, Of is the most it can be; 0 is not known.
 	SpeechFlushed struct {
 		Gen    uint32 `json:"gen"`
 		Seq    uint32 `json:"seq"`

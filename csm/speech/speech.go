@@ -165,7 +165,7 @@ func Buffered(s State, gen uint32, userSpeaks bool) (State, Outcome) {
 	}
 	b, ok := s.(Buffering)
 	switch {
-	case !ok:
+	case !ok || b.Played == len(b.Segments): // all of it was heard already
 		return s, Ignored
 	case userSpeaks:
 		return Held{b.Line}, Waits

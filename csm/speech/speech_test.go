@@ -1,0 +1,201 @@
+package speech
+
+import (
+	"reflect"
+	"testing"
+)
+
+// line has three segments, numbered 1 to 3, of generation 7.
+func line(played int, ended bool) Line {
+	return Line{Gen: 7, Segments: []Segment{{Seq: 1, End: 10}, {Seq: 2, Start: 10, End: 20}, {Seq: 3, Start: 20, End: 30}}, Played: played, Ended: ended}
+}
+
+// The states of the tests: each case open, ended where it can be, and run dry.
+func states() map[string]State {
+	return map[string]State{
+		"closed":           Closed{7},
+		"buffering":        Buffering{line(0, false)},
+		"dry":              Buffering{line(3, false)},
+		"buffering, ended": Buffering{line(1, true)},
+		"held":             Held{line(0, false)},
+		"held, ended":      Held{line(0, true)},
+		"playing":          Playing{line(1, false)},
+		"playing, heard":   Playing{line(3, false)},
+		"paused":           Paused{line(1, false)},
+		"paused, ended":    Paused{line(1, true)},
+		"draining":         Draining{line(1, true)},
+		"draining, heard":  Draining{line(3, true)},
+	}
+}
+
+type cell struct {
+	to  State // nil: stays
+	out Outcome
+}
+
+// check applies f to every state; a state that want does not name must stay and
+// give otherwise.
+func check(t *testing.T, name string, f func(State) (State, Outcome), otherwise Outcome, want map[string]cell) {
+	t.Helper()
+	for at, s := range states() {
+		w, named := want[at]
+		if !named {
+			w = cell{nil, otherwise}
+		}
+		if w.to == nil {
+			w.to = s
+		}
+		got, out := f(s)
+		if !reflect.DeepEqual(got, w.to) || out != w.out {
+			t.Errorf("%s in %q: got %#v, outcome %d; want %#v, %d", name, at, got, out, w.to, w.out)
+		}
+		if !reflect.DeepEqual(s, states()[at]) {
+			t.Errorf("%s in %q wrote to its argument: %#v", name, at, s)
+		}
+	}
+	for at := range want {
+		if states()[at] == nil {
+			t.Errorf("%s: there is no state %q", name, at)
+		}
+	}
+}
+
+func TestEnqueue(t *testing.T) {
+	next := Segment{Seq: 4, Start: 30, End: 40}
+	with := func(l Line) Line { l.Segments = append(l.Segments, next); return l }
+	check(t, "a segment", func(s State) (State, Outcome) { return Enqueue(s, next) }, Ignored, map[string]cell{
+		"closed":         {Buffering{Line{Gen: 7, Segments: []Segment{next}}}, Queued},
+		"buffering":      {Buffering{with(line(0, false))}, Queued},
+		"dry":            {Buffering{with(line(3, false))}, Queued},
+		"held":           {Held{with(line(0, false))}, Queued},
+		"playing":        {Playing{with(line(1, false))}, Queued},
+		"playing, heard": {Playing{with(line(3, false))}, Queued},
+		"paused":         {Paused{with(line(1, false))}, Queued},
+	})
+}
+
+func TestEnd(t *testing.T) {
+	check(t, "the end", End, Ignored, map[string]cell{
+		"buffering":      {Buffering{line(0, true)}, Advanced},
+		"dry":            {Closed{7}, Done},
+		"held":           {Held{line(0, true)}, Advanced},
+		"playing":        {Draining{line(1, true)}, Advanced},
+		"playing, heard": {Draining{line(3, true)}, Advanced},
+		"paused":         {Paused{line(1, true)}, Advanced},
+	})
+}
+
+func TestBuffered(t *testing.T) {
+	check(t, "audio", func(s State) (State, Outcome) { return Buffered(s, 7, false) }, Ignored, map[string]cell{
+		"buffering":        {Playing{line(0, false)}, Started},
+		"buffering, ended": {Draining{line(1, true)}, Started},
+	})
+	check(t, "audio while the user speaks", func(s State) (State, Outcome) { return Buffered(s, 7, true) }, Ignored, map[string]cell{
+		"buffering":        {Held{line(0, false)}, Waits},
+		"buffering, ended": {Held{line(1, true)}, Waits},
+	})
+	check(t, "audio of another generation", func(s State) (State, Outcome) { return Buffered(s, 6, false) }, Stale, nil)
+}
+
+func TestRelease(t *testing.T) {
+	check(t, "release", Release, Ignored, map[string]cell{
+		"held": {Playing{line(0, false)}, Started}, "held, ended": {Draining{line(0, true)}, Started},
+	})
+}
+
+func TestPlayed(t *testing.T) {
+	check(t, "segment 2 heard", func(s State) (State, Outcome) { return Played(s, 7, 2) }, Stale, map[string]cell{
+		"playing":       {Playing{line(2, false)}, Advanced},
+		"paused":        {Paused{line(2, false)}, Advanced},
+		"paused, ended": {Paused{line(2, true)}, Advanced},
+		"draining":      {Draining{line(2, true)}, Advanced},
+	})
+	check(t, "segment 3 heard before 2", func(s State) (State, Outcome) { return Played(s, 7, 3) }, Stale, nil)
+	check(t, "segment 1 heard again", func(s State) (State, Outcome) { return Played(s, 7, 1) }, Stale, nil)
+	check(t, "heard of another generation", func(s State) (State, Outcome) { return Played(s, 6, 2) }, Stale, nil)
+}
+
+func TestDrained(t *testing.T) {
+	check(t, "all heard", func(s State) (State, Outcome) { return Drained(s, 7, 3) }, Stale, map[string]cell{
+		"playing":         {Buffering{line(3, false)}, Underran},
+		"playing, heard":  {Buffering{line(3, false)}, Underran},
+		"paused":          {Buffering{line(3, false)}, Underran},
+		"paused, ended":   {Closed{7}, Done},
+		"draining":        {Closed{7}, Done},
+		"draining, heard": {Closed{7}, Done},
+	})
+	check(t, "heard through 2", func(s State) (State, Outcome) { return Drained(s, 7, 2) }, Stale, map[string]cell{
+		"playing":         {Buffering{line(2, false)}, Underran},
+		"playing, heard":  {Buffering{line(3, false)}, Underran},
+		"paused":          {Buffering{line(2, false)}, Underran},
+		"paused, ended":   {Buffering{line(2, true)}, Underran},
+		"draining":        {Buffering{line(2, true)}, Underran},
+		"draining, heard": {Closed{7}, Done},
+	})
+	check(t, "drained of another generation", func(s State) (State, Outcome) { return Drained(s, 8, 3) }, Stale, nil)
+}
+
+func TestPauseAndResume(t *testing.T) {
+	check(t, "pause", Pause, Ignored, map[string]cell{
+		"playing":         {Paused{line(1, false)}, Stopped},
+		"playing, heard":  {Paused{line(3, false)}, Stopped},
+		"draining":        {Paused{line(1, true)}, Stopped},
+		"draining, heard": {Paused{line(3, true)}, Stopped},
+	})
+	check(t, "resume", Resume, Ignored, map[string]cell{
+		"paused": {Playing{line(1, false)}, Started}, "paused, ended": {Draining{line(1, true)}, Started},
+	})
+}
+
+func TestRestartKeepsTheUnheardRest(t *testing.T) {
+	rest := func(from int, ended bool) State {
+		return Buffering{Line{Gen: 8, Segments: line(0, false).Segments[from:], Ended: ended}}
+	}
+	check(t, "restart", func(s State) (State, Outcome) { return Restart(s), Ignored }, Ignored, map[string]cell{
+		"buffering": {rest(0, false), Ignored}, "dry": {rest(3, false), Ignored}, "buffering, ended": {rest(1, true), Ignored},
+		"held": {rest(0, false), Ignored}, "held, ended": {rest(0, true), Ignored},
+		"playing": {rest(1, false), Ignored}, "playing, heard": {rest(3, false), Ignored},
+		"paused": {rest(1, false), Ignored}, "paused, ended": {rest(1, true), Ignored},
+		"draining": {rest(1, true), Ignored}, "draining, heard": {rest(3, true), Ignored},
+	})
+}
+
+func TestFlushClosesEverythingUnderANewGeneration(t *testing.T) {
+	for at, s := range states() {
+		if got := Flush(s); got != (Closed{8}) {
+			t.Errorf("%s: got %#v", at, got)
+		}
+	}
+}
+
+func TestAudibleIsWhatPlays(t *testing.T) {
+	want := map[string]bool{"playing": true, "playing, heard": true, "draining": true, "draining, heard": true}
+	for at, s := range states() {
+		if Audible(s) != want[at] {
+			t.Errorf("%s: audible is %v", at, Audible(s))
+		}
+		if s.Generation() != 7 {
+			t.Errorf("%s: generation %d", at, s.Generation())
+		}
+	}
+}
+
+// A segment that is added never lands in memory that an older line can see.
+func TestEnqueueCopies(t *testing.T) {
+	backing := make([]Segment, 1, 8)
+	backing[0] = Segment{Seq: 1}
+	old := Playing{Line{Gen: 7, Segments: backing}}
+	a, _ := Enqueue(old, Segment{Seq: 2})
+	b, _ := Enqueue(old, Segment{Seq: 3})
+	la, _ := LineOf(a)
+	lb, _ := LineOf(b)
+	if la.Segments[1].Seq != 2 || lb.Segments[1].Seq != 3 || backing[:2][1].Seq != 0 {
+		t.Errorf("lines share memory: %v, %v, %v", la.Segments, lb.Segments, backing[:2])
+	}
+	if last, ok := la.Last(); !ok || last.Seq != 2 {
+		t.Errorf("the last segment is %v", last)
+	}
+	if _, ok := (Line{}).Last(); ok {
+		t.Error("an empty line has a last segment")
+	}
+}
