@@ -114,6 +114,10 @@ func (p *publisher) transition(s dispatch.Step, f csm.PublishState) {
 		p.history = p.history[n-maxHistory:]
 	}
 	p.notify(protocol.NotifyState, params)
+	if f.To == csm.PhaseIdle { // the conversation is over, and its words are gone with it
+		p.entries = nil
+		p.d.content.forget()
+	}
 }
 
 // causeID names what an event is about.

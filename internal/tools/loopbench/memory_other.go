@@ -1,0 +1,8 @@
+//go:build !unix
+
+package main
+
+import "os"
+
+// peakMemory is not accounted here.
+func peakMemory(*os.ProcessState) (int64, bool) { return 0, false }
