@@ -1,0 +1,318 @@
+package timeline
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/journal"
+)
+
+// reader makes a record of a journal's lines.
+type reader struct {
+	record
+	now     time.Duration
+	event   csm.Event   // of the present line, nil where it is not known
+	change  stateChange // of the present line
+	capture moment      // sample 0 of the user's voice
+	playing bool        // what is buffered is heard
+	lost    int         // lines of a gap whose end is not seen yet
+	blind   bool        // since a gap, no state was seen
+}
+
+func read(j *journal.Journal) *record {
+	r := &reader{record: record{heard: map[uint64]int{}, words: map[wordsKey]string{}}}
+	begun := false
+	for _, l := range j.Lines {
+		if l.Gap > 0 {
+			r.lost += l.Gap
+			continue
+		}
+		if !begun {
+			begun, r.start, r.end = true, l.Time(), l.Time()
+		}
+		r.closeGap(l.Time())
+		r.end = max(r.end, l.Time())
+		if l.Note != "" {
+			r.note(l)
+			continue
+		}
+		r.line(l)
+	}
+	r.closeGap(r.end)
+	if n := len(r.states); n > 0 && !r.blind {
+		r.states[n-1].to = r.end
+	}
+	return &r.record
+}
+
+func (r *reader) note(l journal.Line) {
+	switch l.Note {
+	case journal.NoteLevel:
+		v := level{at: l.Time()}
+		if json.Unmarshal(l.Data, &v.Level) == nil {
+			r.levels = append(r.levels, v)
+			return
+		}
+	case journal.NoteWords:
+		var w journal.Words
+		if json.Unmarshal(l.Data, &w) == nil {
+			r.words[wordsKey{w.Kind, w.ID}] = w.Text
+			return
+		}
+	}
+	r.unknown++
+}
+
+func (r *reader) line(l journal.Line) {
+	r.now = l.Time()
+	r.event = nil
+	if env, err := l.Envelope(); err == nil {
+		r.event = env.Event
+		r.voice()
+		r.assistant()
+		r.speech()
+	} else {
+		r.unknown++
+	}
+	r.change = stateChange{}
+	r.applyEffects(l.Effects)
+	r.phase(l.Phase)
+	r.playNext()
+}
+
+// closeGap marks lines that were lost between the line before and to, if any
+// were.
+func (r *reader) closeGap(to time.Duration) {
+	if r.lost == 0 {
+		return
+	}
+	r.gaps = append(r.gaps, gap{from: r.end, to: max(to, r.end), lines: r.lost})
+	if n := len(r.states); n > 0 && !r.blind {
+		r.states[n-1].to = r.end
+	}
+	r.lost, r.playing, r.blind = 0, false, true
+}
+
+// phase follows the state of the conversation.
+func (r *reader) phase(phase string) {
+	if n := len(r.states); n > 0 && !r.blind {
+		if r.states[n-1].phase == phase {
+			return
+		}
+		r.states[n-1].to = r.now
+	}
+	r.blind = false
+	r.states = append(r.states, stateSpan{phase: phase, from: r.now, cause: r.change.Cause, turn: r.change.Turn, code: r.change.Code})
+	switch phase {
+	case csm.PhaseSuspended.String():
+		r.mark("suspended", "suspended", "why: "+r.change.Cause+r.reason())
+	case csm.PhaseListening.String():
+		if i := r.interruption(); i != nil {
+			i.listening.first(r.now)
+		}
+	}
+}
+
+// reason says who asked for a suspension, where the cause does not.
+func (r *reader) reason() string {
+	s, ok := r.event.(csm.Suspend)
+	if !ok {
+		return ""
+	}
+	names := map[csm.SuspendReason]string{
+		csm.SuspendUser: "user", csm.SuspendRenewal: "renewal", csm.SuspendConnection: "connection",
+		csm.SuspendDevice: "device", csm.SuspendDiagnostics: "diagnostics", csm.SuspendHeartbeat: "heartbeat",
+	}
+	return " (" + names[s.Reason] + ")"
+}
+
+// interruption is the last one while the conversation is not Listening again.
+func (r *reader) interruption() *interrupted {
+	if n := len(r.interruptions); n > 0 && !r.interruptions[n-1].listening.known {
+		return r.interruptions[n-1]
+	}
+	return nil
+}
+
+func (r *reader) mark(kind, label, detail string) {
+	r.marks = append(r.marks, mark{kind: kind, at: r.now, label: label, detail: detail})
+}
+
+// captured is when a sample of the user's voice was captured: never later than
+// its event, which is taken where the beginning of the capture is not known.
+func (r *reader) captured(pos int64) moment {
+	if !r.capture.known {
+		return moment{}
+	}
+	return at(min(r.capture.at+audio.Duration(pos), r.now))
+}
+
+// voice takes facts about the user's voice.
+func (r *reader) voice() {
+	switch e := r.event.(type) {
+	case csm.AudioReady:
+		r.capture = at(r.now)
+	case csm.SpeechStarted:
+		if r.record.utterance(e.Utterance) == nil {
+			r.utterances = append(r.utterances, &utterance{id: e.Utterance, onset: r.captured(e.Pos).or(at(r.now))})
+		}
+	case csm.SpeechStopped:
+		if u := r.record.utterance(e.Utterance); u != nil && !u.ended.known {
+			u.end, u.ended = r.captured(e.Pos), at(r.now)
+		}
+	case csm.Partial:
+		if u := r.record.utterance(e.Utterance); u != nil {
+			u.words = e.Words
+		}
+	case csm.Final:
+		if u := r.record.utterance(e.Utterance); u != nil && !u.final.known {
+			u.final, u.words, u.class = at(r.now), e.Words, e.Class
+		}
+	case csm.RecognitionLost:
+		if u := r.record.utterance(e.Utterance); u != nil {
+			u.lost = e.Code
+		}
+	case csm.UserText:
+		u := &utterance{id: e.Utterance, onset: at(r.now), words: e.Words, typed: true}
+		r.utterances = append(r.utterances, u)
+	}
+}
+
+// assistant takes facts about the answer.
+func (r *reader) assistant() {
+	switch e := r.event.(type) {
+	case csm.CopilotSent:
+		if q := r.record.request(e.Request); q != nil {
+			q.attempts = max(q.attempts, e.Attempt)
+		}
+	case csm.CopilotDelta:
+		if q := r.record.request(e.Request); q != nil {
+			q.delta.first(r.now)
+			q.chars = max(q.chars, e.Chars)
+		}
+	case csm.CopilotSegment:
+		if q := r.record.request(e.Request); q != nil {
+			q.delta.first(r.now)
+			q.firstSegment.first(r.now)
+			q.chars = max(q.chars, e.End)
+		}
+	case csm.CopilotDone:
+		if q := r.record.request(e.Request); q != nil && !q.done.known {
+			q.done, q.code = at(r.now), e.Code
+		}
+	}
+}
+
+// speech takes facts about the assistant's voice.
+func (r *reader) speech() {
+	switch e := r.event.(type) {
+	case csm.SpeechBuffered:
+		if s := r.segment(e.Gen, e.Seq); s != nil {
+			s.buffered.first(r.now)
+		}
+	case csm.SpeechPlayed:
+		if s := r.segment(e.Gen, e.Seq); s != nil {
+			r.heardWhole(s)
+		}
+	case csm.SpeechDrained:
+		for _, s := range r.segments {
+			if s.gen == e.Gen && s.Seq <= e.Seq {
+				r.heardWhole(s)
+			}
+		}
+		r.playing = false
+	case csm.SpeechFlushed:
+		r.flushed(e)
+	case csm.SpeechFailed:
+		if s := r.segment(e.Gen, e.Seq); s != nil && s.outcome == pending {
+			s.outcome, s.code = failed, e.Code
+			if s.from.known {
+				s.to = at(r.now)
+			}
+		}
+	}
+}
+
+func (r *reader) segment(gen, seq uint32) *segment {
+	for i := len(r.segments) - 1; i >= 0; i-- {
+		if s := r.segments[i]; s.gen == gen && s.Seq == seq {
+			return s
+		}
+	}
+	return nil
+}
+
+// heardWhole ends a segment that was heard to its end. One whose beginning was
+// not seen began when the one before it ended.
+func (r *reader) heardWhole(s *segment) {
+	if s.outcome != pending {
+		return
+	}
+	if !s.from.known {
+		s.from = at(s.spoke)
+		for _, before := range r.segments {
+			if before.gen == s.gen && before.Seq < s.Seq && before.to.known {
+				s.from.at = max(s.from.at, before.to.at)
+			}
+		}
+	}
+	s.to, s.outcome = at(r.now), played
+}
+
+// playNext has the next buffered segment begin when nothing else is heard.
+func (r *reader) playNext() {
+	if !r.playing {
+		return
+	}
+	for _, s := range r.segments {
+		if s.outcome != pending {
+			continue
+		}
+		if s.buffered.known {
+			s.from.first(r.now)
+		}
+		return
+	}
+}
+
+// silenced ends what was to be heard of all generations before gen.
+func (r *reader) silenced(gen uint32) {
+	for _, s := range r.segments {
+		if s.gen >= gen || s.outcome != pending {
+			continue
+		}
+		s.outcome = dropped
+		if s.from.known {
+			s.outcome, s.to = cut, at(r.now)
+		}
+	}
+	r.playing = false
+}
+
+// flushed learns how much was heard of what a flush silenced.
+func (r *reader) flushed(e csm.SpeechFlushed) {
+	if i := r.interruption(); i != nil {
+		i.flushed.first(r.now)
+	}
+	for _, s := range r.segments {
+		switch {
+		case s.gen != e.Gen || s.outcome != cut:
+		case s.Seq < e.Seq:
+			s.outcome = played
+		case s.Seq == e.Seq:
+			s.samples, s.all = e.Played, e.Of
+		}
+	}
+}
+
+// notice says that the user was told of something.
+func (r *reader) notice(kind string, code csm.Code, turn uint64) {
+	detail := "code " + string(code)
+	if turn != 0 {
+		detail += fmt.Sprintf(", turn %d", turn)
+	}
+	r.mark(kind, humanise(string(code)), detail)
+}

@@ -1,0 +1,75 @@
+package timeline
+
+import (
+	"fmt"
+	"math"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+)
+
+// round rounds to so many decimals.
+func round(f float64, decimals int) float64 {
+	scale := math.Pow10(decimals)
+	return math.Round(f*scale) / scale
+}
+
+// clock is a time on the axis, as 1:02.345.
+func clock(d time.Duration) string {
+	ms := d.Round(time.Millisecond).Milliseconds()
+	return fmt.Sprintf("%d:%02d.%03d", ms/60000, ms/1000%60, ms%1000)
+}
+
+// minutes is a time in whole seconds, as 1:02.
+func minutes(d time.Duration) string {
+	s := int(math.Round(d.Seconds()))
+	return fmt.Sprintf("%d:%02d", s/60, s%60)
+}
+
+// short is a length of time in the unit that reads best.
+func short(d time.Duration) string {
+	switch {
+	case d < time.Second:
+		return fmt.Sprintf("%d ms", d.Round(time.Millisecond).Milliseconds())
+	case d < time.Minute:
+		return fmt.Sprintf("%.2f s", d.Seconds())
+	default:
+		return clock(d)
+	}
+}
+
+func count(n int, one, many string) string {
+	if n == 1 {
+		return "1 " + one
+	}
+	return fmt.Sprintf("%d %s", n, many)
+}
+
+// humanise takes a name in camel case apart: copilotTimeout is Copilot timeout.
+func humanise(name string) string {
+	var b strings.Builder
+	for i, c := range name {
+		if unicode.IsUpper(c) && i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(unicode.ToLower(c))
+	}
+	return strings.ReplaceAll(b.String(), "copilot", "Copilot")
+}
+
+// stateName is a phase's name for people.
+func stateName(phase string) string { return capital(humanise(phase)) }
+
+func capital(s string) string {
+	if s == "" {
+		return s
+	}
+	c, n := utf8.DecodeRuneInString(s)
+	return string(unicode.ToUpper(c)) + s[n:]
+}
+
+func firstLine(s string) (first, rest string) {
+	first, rest, _ = strings.Cut(s, "\n")
+	return first, strings.ReplaceAll(rest, "\n", "; ")
+}

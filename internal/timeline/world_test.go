@@ -1,0 +1,281 @@
+package timeline
+
+import (
+	"bytes"
+	"encoding/json"
+	"math"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+	"unicode/utf8"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
+	"github.com/agentvoice/agentvoice-daemon/csm/journal"
+	"github.com/agentvoice/agentvoice-daemon/csm/speech"
+)
+
+// The times of fakeWorld.
+const (
+	onsetDelay    = 96 * time.Millisecond // onset -> vad.start
+	hangover      = 480 * time.Millisecond
+	recognition   = 130 * time.Millisecond
+	firstToken    = 340 * time.Millisecond // copilot.request -> first delta
+	tokenPause    = 90 * time.Millisecond  // between segments
+	synthesisTime = 160 * time.Millisecond
+	flushTime     = 22 * time.Millisecond
+)
+
+// fakeWorld answers the effects of a loop on a virtual clock, after the times
+// above, and speaks 15 characters a second.
+type fakeWorld struct {
+	clock   *dispatch.Virtual
+	loop    *dispatch.Loop
+	w       *journal.Writer
+	t       testing.TB
+	answers []string // to the next requests, sentences parted by "|"
+	capture time.Duration
+
+	queue     []speech.Segment // synthesised and not heard to its end
+	gen       uint32
+	began     time.Duration // when queue[0] began to be heard, or went on
+	before    time.Duration // of it that was heard before a pause
+	pauses    int
+	playing   bool
+	voices    [2][]window // when user and assistant were audible
+	cancelled map[uint64]bool
+}
+
+type window struct{ from, to time.Duration }
+
+func (f *fakeWorld) post(after time.Duration, e csm.Event) {
+	f.clock.AfterFunc(after, func() { f.loop.Post(e) })
+}
+
+func (f *fakeWorld) execute(s dispatch.Step) {
+	for _, fx := range s.Effects {
+		switch e := fx.(type) {
+		case csm.ActivateSession:
+			f.post(40*time.Millisecond, csm.SessionReady{Instance: e.Instance})
+		case csm.OpenAudio:
+			f.post(90*time.Millisecond, csm.AudioPrimed{Instance: e.Instance})
+		case csm.StartCapture:
+			f.capture = f.clock.Now() + 30*time.Millisecond
+			f.post(30*time.Millisecond, csm.AudioReady{Instance: e.Instance})
+		case csm.OpenConnection:
+			f.post(210*time.Millisecond, csm.ConnReady{Epoch: e.Epoch})
+		case csm.CloseConnection:
+			f.post(12*time.Millisecond, csm.ConnClosed{Instance: e.Instance})
+		case csm.CloseAudio:
+			f.post(20*time.Millisecond, csm.AudioClosed{Instance: e.Instance})
+		case csm.DeactivateSession:
+			f.post(5*time.Millisecond, csm.SessionClosed{Instance: e.Instance})
+		case csm.SendCopilot:
+			f.answer(e.Request)
+		case csm.CancelCopilot:
+			f.cancelled[e.Request] = true
+			f.post(15*time.Millisecond, csm.CopilotDone{Request: e.Request, Cancelled: true})
+		case csm.Speak:
+			seg, gen := e.Segment, e.Gen
+			f.clock.AfterFunc(synthesisTime, func() { f.buffered(gen, seg) })
+		case csm.StartPlayback:
+			f.playing, f.began = true, f.clock.Now()
+			f.playHead()
+		case csm.PausePlayback:
+			f.pause()
+		case csm.ResumePlayback:
+			f.playing, f.began = true, f.clock.Now()
+			f.playHead()
+		case csm.Flush:
+			f.flush(e.Gen)
+		case csm.Report:
+			f.t.Errorf("the core reports: %s", e.What)
+		}
+	}
+}
+
+func (f *fakeWorld) answer(request uint64) {
+	f.post(3*time.Millisecond, csm.CopilotSent{Request: request, Attempt: 1})
+	if len(f.answers) == 0 {
+		f.post(3*time.Millisecond+firstToken, csm.CopilotDone{Request: request, Code: csm.CodeCopilotUnavailable})
+		return
+	}
+	text := strings.ReplaceAll(f.answers[0], "|", "")
+	pieces := strings.Split(f.answers[0], "|")
+	f.answers = f.answers[1:]
+	when, start := 3*time.Millisecond+firstToken+time.Duration(request%3)*57*time.Millisecond, 0
+	for _, p := range pieces {
+		end := start + utf8.RuneCountInString(p)
+		delta, seg := csm.CopilotDelta{Request: request, Chars: start + 4}, csm.CopilotSegment{Request: request, Start: start, End: end}
+		f.clock.AfterFunc(when, func() { f.unlessCancelled(request, delta) })
+		when += tokenPause
+		f.clock.AfterFunc(when, func() { f.unlessCancelled(request, seg) })
+		start = end
+	}
+	f.clock.AfterFunc(when, func() { f.unlessCancelled(request, csm.CopilotDone{Request: request}) })
+	f.clock.AfterFunc(when, func() {
+		f.w.Words(f.clock.Now(), journal.Words{Kind: "answer", ID: request, Text: text})
+	})
+}
+
+func (f *fakeWorld) unlessCancelled(request uint64, e csm.Event) {
+	if !f.cancelled[request] {
+		f.loop.Post(e)
+	}
+}
+
+func (f *fakeWorld) buffered(gen uint32, seg speech.Segment) {
+	if gen != f.gen {
+		return
+	}
+	f.queue = append(f.queue, seg)
+	f.loop.Post(csm.SpeechBuffered{Gen: gen, Seq: seg.Seq})
+	if f.playing && len(f.queue) == 1 {
+		f.began = f.clock.Now()
+		f.playHead()
+	}
+}
+
+// length is how long a segment sounds.
+func length(seg speech.Segment) time.Duration {
+	return time.Duration(max(seg.End-seg.Start, 20)) * time.Second / 15
+}
+
+func (f *fakeWorld) playHead() {
+	if len(f.queue) == 0 {
+		return
+	}
+	seg, gen, pauses := f.queue[0], f.gen, f.pauses
+	f.clock.AfterFunc(length(seg)-f.before, func() {
+		if gen != f.gen || pauses != f.pauses {
+			return
+		}
+		f.before = 0
+		f.voices[1] = append(f.voices[1], window{f.began, f.clock.Now()})
+		f.loop.Post(csm.SpeechPlayed{Gen: gen, Seq: seg.Seq})
+		f.queue = f.queue[1:]
+		f.began = f.clock.Now()
+		if len(f.queue) == 0 {
+			f.playing = false
+			f.loop.Post(csm.SpeechDrained{Gen: gen, Seq: seg.Seq})
+			return
+		}
+		f.playHead()
+	})
+}
+
+func (f *fakeWorld) pause() {
+	f.voices[1] = append(f.voices[1], window{f.began, f.clock.Now()})
+	f.before += f.clock.Now() - f.began
+	f.pauses++
+	f.playing = false
+}
+
+func (f *fakeWorld) flush(gen uint32) {
+	e := csm.SpeechFlushed{Gen: f.gen}
+	if f.playing {
+		f.pause()
+	}
+	if len(f.queue) > 0 {
+		e.Seq, e.Played, e.Of = f.queue[0].Seq, audio.Samples(f.before), audio.Samples(length(f.queue[0]))
+	}
+	f.gen, f.queue, f.before = gen, nil, 0
+	f.post(flushTime, e)
+}
+
+// says has the user speak from one time to another.
+func (f *fakeWorld) says(id uint64, from, to time.Duration, text string) {
+	f.voices[0] = append(f.voices[0], window{from, to})
+	pos := func(d time.Duration) int64 { return audio.Samples(d - f.capture) }
+	late := func(d time.Duration, e func() csm.Event) {
+		f.clock.AfterFunc(d-f.clock.Now(), func() { f.loop.Post(e()) })
+	}
+	epoch := func() uint32 { return f.loop.State().IDs.Epoch }
+	words := len(strings.Fields(text))
+	class := csm.Content
+	if words == 0 {
+		class = csm.Empty
+	}
+	late(from+onsetDelay, func() csm.Event {
+		return csm.SpeechStarted{Epoch: epoch(), Utterance: id, Pos: pos(from)}
+	})
+	hangover := hangover + time.Duration(id%3)*32*time.Millisecond
+	late(to+hangover, func() csm.Event { return csm.SpeechStopped{Epoch: epoch(), Utterance: id, Pos: pos(to)} })
+	late(to+hangover+recognition, func() csm.Event {
+		f.w.Words(f.clock.Now(), journal.Words{Kind: "utterance", ID: id, Text: text})
+		return csm.Final{Epoch: epoch(), Utterance: id, Words: words, Class: class}
+	})
+}
+
+var started = time.Date(2025, 11, 21, 9, 30, 0, 0, time.UTC)
+
+// hold has a conversation of so long in virtual time and returns its journal.
+func hold(t testing.TB, content journal.Content, length time.Duration, answers []string, script func(*fakeWorld)) *journal.Journal {
+	t.Helper()
+	var file bytes.Buffer
+	w, err := journal.NewWriter(&file, journal.Header{Build: "v0.1.0-test", Content: content, Started: started, Speed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	f := &fakeWorld{clock: &dispatch.Virtual{}, w: w, t: t, answers: answers, cancelled: map[uint64]bool{}}
+	f.loop = dispatch.New(dispatch.Config{
+		Clock: f.clock, Execute: f.execute, Verify: true,
+		Record: func(s dispatch.Step) { w.Step(s.Envelope, s.State, s.Effects) },
+	})
+	script(f)
+	f.clock.Advance(length, f.loop.Drain)
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	j, err := journal.Read(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	addLevels(j, f.voices, length)
+	return j
+}
+
+// addLevels notes both voices' levels 20 times a second: noise, and over it
+// syllables where a voice was audible.
+func addLevels(j *journal.Journal, voices [2][]window, length time.Duration) {
+	noise := uint32(1)
+	level := func(spans []window, at time.Duration, floor float64) float64 {
+		noise = noise*1664525 + 1013904223
+		jitter := float64(noise>>16) / 65536
+		for _, w := range spans {
+			if at >= w.from && at < w.to {
+				s := at.Seconds()
+				syllable := math.Abs(math.Sin(s*11.3)) * (0.6 + 0.4*math.Sin(s*2.1+1))
+				return math.Round((-42+27*syllable+6*jitter)*10) / 10
+			}
+		}
+		return math.Round((floor+4*jitter)*10) / 10
+	}
+	for at := time.Duration(0); at < length; at += 50 * time.Millisecond {
+		data, _ := json.Marshal(journal.Level{User: level(voices[0], at, -56), Assistant: level(voices[1], at, -96)})
+		j.Lines = append(j.Lines, journal.Line{Note: journal.NoteLevel, At: at.Microseconds(), Data: data})
+	}
+	slices.SortStableFunc(j.Lines, func(a, b journal.Line) int { return int(a.At - b.At) })
+}
+
+const ms = time.Millisecond
+
+// threeTurns is a conversation whose second answer is interrupted.
+func threeTurns(t testing.TB, content journal.Content) *journal.Journal {
+	return hold(t, content, 44*time.Second, []string{
+		"A mutex protects the queue, so only one goroutine can change it at a time. |The worker blocks until there is something to do. ",
+		"There are three places that open the file. |The first is the configuration loader, which never closes it when parsing fails. |The second is the log writer, and the third a test helper. ",
+		"In the loader, defer the close right after the error check. |Then run the tests again. ",
+	}, func(f *fakeWorld) {
+		f.post(200*ms, csm.UserStart{Call: 1})
+		f.clock.AfterFunc(ms, func() {
+			f.capture = 200*ms + 90*ms + 30*ms
+			f.says(1, 1400*ms, 4100*ms, "how does the worker wait for the next job")
+			f.says(2, 15200*ms, 18000*ms, "where do we leak file descriptors")
+			f.says(3, 25600*ms, 28300*ms, "okay just show me how to fix the first one")
+		})
+		f.post(43*time.Second, csm.UserStop{Call: 2})
+	})
+}
