@@ -76,6 +76,12 @@ func (p *publisher) effect(s dispatch.Step, f csm.Effect) {
 		p.d.cfg.Log.Error().Str("what", f.What).Uint64("seq", s.Envelope.Seq).Msg("the core contradicted itself; please report this with the journal")
 		p.notify(protocol.NotifyError, p.d.locale().NewErrorParams(protocol.ErrorCode(csm.CodeInvariantViolation), ""))
 	case csm.Speak:
+		switch seg := f.Segment; {
+		case seg.Notice != "":
+			p.d.record(s.Envelope.At, "notice", uint64(seg.Seq), p.d.spokenText(seg))
+		case seg.Ref != 0:
+			p.d.record(s.Envelope.At, "text", seg.Ref, p.d.spokenText(seg))
+		}
 		if _, first := s.State.Speech.(speech.Buffering); first && p.caption.Seq == 0 {
 			p.caption = f.Segment
 		}

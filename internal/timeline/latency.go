@@ -44,7 +44,7 @@ type Turn struct {
 	HeardChars     int
 
 	// User's side, in a turn that took its utterance first (not in a retry).
-	Endpointing Latency // last sample of speech -> vad.end
+	Endpointing Latency // last sample of speech -> vad.end, to 50 ms where the journal has levels
 	Recognition Latency // vad.end -> stt.final
 	// Assistant's side. A typed or repeated utterance counts from its request.
 	FirstSign    Latency // stt.final -> first copilot.delta, hand-over and waiting in the queue included

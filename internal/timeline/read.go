@@ -3,6 +3,7 @@ package timeline
 import (
 	"encoding/json"
 	"fmt"
+	"sort"
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
@@ -45,7 +46,35 @@ func read(j *journal.Journal) *record {
 	if n := len(r.states); n > 0 && !r.blind {
 		r.states[n-1].to = r.end
 	}
+	r.trimEnds()
 	return &r.record
+}
+
+// trimEnds moves the end of each utterance back to where the voice was last
+// heard. A detector that waits for silence reports an end that includes the
+// silence, and the wait for it is what endpointing costs.
+func (r *record) trimEnds() {
+	const below, floor = 30, -50       // dB under the utterance's peak, and dBFS: no voice
+	const step = 60 * time.Millisecond // levels are 50 ms apart: what is closer is not told apart
+	for _, u := range r.utterances {
+		if !u.onset.known || !u.end.known {
+			continue
+		}
+		span := r.levels[sort.Search(len(r.levels), func(i int) bool { return r.levels[i].at > u.onset.at }):]
+		span = span[:sort.Search(len(span), func(i int) bool { return span[i].at > u.end.at })]
+		peak := floor + float64(below)
+		for _, l := range span {
+			peak = max(peak, l.User)
+		}
+		for i := len(span) - 1; i >= 0; i-- {
+			if span[i].User > peak-below {
+				if u.end.at-span[i].at > step {
+					u.end = at(span[i].at)
+				}
+				break
+			}
+		}
+	}
 }
 
 func (r *reader) note(l journal.Line) {
