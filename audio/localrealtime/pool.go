@@ -15,6 +15,7 @@ type pool[T io.Closer] struct {
 	mu      sync.Mutex
 	idle    []T           // at most one
 	warming chan struct{} // closed when the background load is over, nil before
+	failed  error         // why the background load brought nothing, read after warming
 	closed  bool
 }
 
@@ -22,8 +23,8 @@ func newPool[T io.Closer](factory func() (T, error)) *pool[T] {
 	return &pool[T]{load: factory}
 }
 
-// warm loads an engine in the background. A failure shows when take tries
-// again, with somebody there to be told.
+// warm loads an engine in the background. A failure shows in ready, and when
+// take tries again.
 func (p *pool[T]) warm() {
 	done := make(chan struct{})
 	p.mu.Lock()
@@ -31,10 +32,21 @@ func (p *pool[T]) warm() {
 	p.mu.Unlock()
 	go func() {
 		defer close(done)
-		if e, err := p.load(); err == nil {
-			_ = p.put(e)
+		e, err := p.load()
+		if err == nil {
+			err = p.put(e)
 		}
+		p.failed = err
 	}()
+}
+
+// ready waits for the background load and says why it brought nothing.
+func (p *pool[T]) ready() error {
+	p.mu.Lock()
+	warming := p.warming
+	p.mu.Unlock()
+	<-warming
+	return p.failed
 }
 
 // take returns the idle engine, waiting for one that is being loaded, or makes

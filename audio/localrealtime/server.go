@@ -172,6 +172,12 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	return nil
 }
 
+// Ready waits until the engines that New began to load are there, and says which
+// one is not, and what brings it.
+func (s *Server) Ready() error {
+	return errors.Join(s.recognizers.ready(), s.detectors.ready())
+}
+
 // Calls is the number of calls that are connecting or connected.
 func (s *Server) Calls() int {
 	s.mu.Lock()

@@ -47,6 +47,8 @@ the command ends when the recording has ended and the last answer was heard.`,
 	fs := cmd.Flags()
 	f.sharedFlags.register(fs)
 	f.assistantFlags.register(fs)
+	fs.Lookup("log-level").DefValue = "disabled" // the view says what matters
+	f.logLevel = "disabled"
 	fs.Float64Var(&f.speed, "speed", 1, "play recordings so many times as fast; needs wav or null devices")
 	fs.StringVar(&f.record, "record", "", "write both voices to this WAV file, the user left, the assistant right")
 	fs.StringVar(&f.journalContent, "journal-content", "redacted", "what the journal holds: redacted, or full with the words")
@@ -67,14 +69,27 @@ func (f *talkFlags) check() error {
 	if c := journal.Content(f.journalContent); c != journal.Redacted && c != journal.Full {
 		return misuse{fmt.Errorf("--journal-content %s: use redacted or full", f.journalContent)}
 	}
-	if path, ok := strings.CutPrefix(f.audioIn, "wav:"); ok {
-		// A recording that cannot be used is said at once, not when listening.
-		src := &wavio.Source{Path: path}
-		if err := errors.Join(src.Open(context.Background()), src.Close()); err != nil {
-			return err
-		}
+	return f.tryDevices()
+}
+
+// tryDevices opens both devices once, so that a recording or a device that
+// cannot be used is said at once, and not by a conversation that recovers.
+func (f *talkFlags) tryDevices() error {
+	src, err := source(f.audioIn, 1)
+	if err != nil {
+		return err
 	}
-	return nil
+	if err := errors.Join(src.Open(context.Background()), src.Close()); err != nil {
+		return err
+	}
+	if strings.HasPrefix(f.audioOut, "wav:") {
+		return nil // opening it makes the file
+	}
+	dst, err := sink(f.audioOut, 1)
+	if err != nil {
+		return err
+	}
+	return errors.Join(dst.Open(context.Background()), dst.Close())
 }
 
 func (f *talkFlags) run(ctx context.Context) (err error) {

@@ -18,7 +18,7 @@ import (
 // happens, and on a real terminal one more line at the bottom that lives.
 type talkView struct {
 	out     io.Writer
-	started time.Time
+	started time.Time // in the milliseconds of the wire
 	live    bool
 	idle    chan struct{} // closed when the conversation is over
 
@@ -37,7 +37,7 @@ type talkView struct {
 
 func newTalkView(out *os.File, started time.Time, reference string) *talkView {
 	return &talkView{
-		out: out, started: started, reference: reference, idle: make(chan struct{}),
+		out: out, started: started.Truncate(time.Millisecond), reference: reference, idle: make(chan struct{}),
 		live: term.IsTerminal(int(out.Fd())),
 	}
 }

@@ -69,6 +69,9 @@ type Port struct {
 	// Notify publishes to the client.
 	Notify func(method string, params any)
 	Level  func(user, assistant float64) // dBFS, for the journal
+	// Detail says what was behind a failure with that code, for the user: what
+	// is missing or refused, and what to do. It holds no secret and no path.
+	Detail func(code csm.Code, detail string)
 	Log    zerolog.Logger
 }
 
@@ -87,7 +90,8 @@ type Daemon struct {
 	set   protocol.Settings
 	call  csm.Call
 	calls map[csm.Call]func(csm.Reply, protocol.Snapshot)
-	pubMu sync.Mutex // of pub, between the loop and readers
+	why   map[csm.Code]string // the latest detail of a failure
+	pubMu sync.Mutex          // of pub, between the loop and readers
 }
 
 // New makes a daemon. Nothing runs until Run, or Drain where the clock is
@@ -95,7 +99,7 @@ type Daemon struct {
 func New(cfg Config) *Daemon {
 	d := &Daemon{
 		cfg: cfg, set: cfg.Settings, content: newContent(),
-		calls: map[csm.Call]func(csm.Reply, protocol.Snapshot){}, segments: map[uint64]*segmenter{},
+		calls: map[csm.Call]func(csm.Reply, protocol.Snapshot){}, why: map[csm.Code]string{}, segments: map[uint64]*segmenter{},
 	}
 	d.pub.d = d
 	d.loop = dispatch.New(dispatch.Config{Clock: cfg.Clock, Execute: d.execute, Record: d.recordStep, Verify: cfg.Verify})
@@ -115,7 +119,7 @@ func (d *Daemon) port() Port {
 	return Port{
 		Post: d.loop.Post, Settings: d.settings, NewUtterance: d.content.newID,
 		Heard: d.heard, HeardPartly: d.heardPartly, Words: d.spokenText, Answer: d.answerFromWorld,
-		Notify: d.pub.notify, Level: d.level, Log: d.cfg.Log,
+		Notify: d.pub.notify, Level: d.level, Detail: d.detail, Log: d.cfg.Log,
 	}
 }
 
@@ -284,6 +288,24 @@ func (d *Daemon) level(user, assistant float64) {
 	if d.cfg.Journal != nil {
 		d.cfg.Journal.Level(d.cfg.Clock.Now(), journal.Level{User: user, Assistant: assistant})
 	}
+}
+
+func (d *Daemon) detail(code csm.Code, detail string) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.why[code] = detail
+}
+
+// failure is a code as clients are told of it, with what was behind it.
+func (d *Daemon) failure(code csm.Code) protocol.ErrorParams {
+	p := d.locale().NewErrorParams(protocol.ErrorCode(code), "")
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	if why := d.why[code]; why != "" {
+		p.Message += " (" + why + ")"
+		delete(d.why, code)
+	}
+	return p
 }
 
 // heard classifies a final transcript.

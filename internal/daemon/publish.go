@@ -71,7 +71,7 @@ func (p *publisher) effect(s dispatch.Step, f csm.Effect) {
 			Code: spec.Code, TurnID: turnID(f.Turn),
 		})
 	case csm.PublishError:
-		p.notify(protocol.NotifyError, p.d.locale().NewErrorParams(protocol.ErrorCode(f.Code), ""))
+		p.notify(protocol.NotifyError, p.d.failure(f.Code))
 	case csm.Report:
 		p.d.cfg.Log.Error().Str("what", f.What).Uint64("seq", s.Envelope.Seq).Msg("the core contradicted itself; please report this with the journal")
 		p.notify(protocol.NotifyError, p.d.locale().NewErrorParams(protocol.ErrorCode(csm.CodeInvariantViolation), ""))

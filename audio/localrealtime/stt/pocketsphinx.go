@@ -8,13 +8,19 @@ package stt
 #include <pocketsphinx.h>
 #include <sphinxbase/err.h>
 
-// The second pass over the whole utterance (fwdflat) costs 230 to 380 ms after
-// the last word; the search for the best path in the lattice of the first
-// (bestpath) a few, and it repairs a fifth of the errors.
+// The choices, measured on human and synthetic speech behind Opus:
+//   fwdflat    a second pass over all; it costs 230 to 380 ms after the last word
+//   bestpath   the best way through the first pass's lattice: 10 to 30 ms, it
+//              repairs a seventh of the errors and gives posteriors
+//   remove_noise  its running estimate turns on what the codec leaves of
+//              silence; without it the error rate is lower, in noise too
+//   maxwpf, maxhmmpf  bound the lattice and the search: the same words, but in
+//              noise a quarter of the work and a tenth of the time to finish
 static ps_decoder_t *new_decoder(char const *hmm, char const *lm, char const *dict) {
 	cmd_ln_t *config = cmd_ln_init(NULL, ps_args(), FALSE,
 		"-hmm", hmm, "-lm", lm, "-dict", dict,
-		"-fwdflat", "no", "-bestpath", "yes", NULL);
+		"-fwdflat", "no", "-bestpath", "yes", "-remove_noise", "no",
+		"-maxwpf", "20", "-maxhmmpf", "5000", NULL);
 	if (config == NULL)
 		return NULL;
 	ps_decoder_t *decoder = ps_init(config); // keeps a reference of its own
@@ -52,7 +58,7 @@ import (
 )
 
 // The engine counts the frames of an utterance in 16 bits and crashes the
-// process after 327 s, and its final search takes about 7 ms for each second.
+// process after 327 s, and its final search takes some ms for each second.
 // So a long utterance is recognised in pieces: cut at the first pause after
 // softLimit, and anywhere at hardLimit.
 const (

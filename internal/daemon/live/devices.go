@@ -45,7 +45,9 @@ func (d *devices) open(instance uint32) {
 		if err := d.acquire(); err != nil {
 			d.release()
 			d.w.cfg.Log.Error().Err(err).Msg("the audio devices cannot be opened")
-			d.w.port.Post(csm.AudioFailed{Instance: instance, Code: deviceCode(err)})
+			code := deviceCode(err)
+			d.w.port.Detail(code, err.Error())
+			d.w.port.Post(csm.AudioFailed{Instance: instance, Code: code})
 			return
 		}
 		d.held.Store(false)

@@ -85,6 +85,7 @@ func (l *link) dial(ctx context.Context, epoch uint32) {
 		code = csm.Code(e.Code)
 	}
 	l.w.cfg.Log.Error().Uint32("epoch", epoch).Str("code", string(code)).Err(err).Msg("the realtime service cannot be reached")
+	l.w.port.Detail(code, err.Error())
 	l.w.port.Post(csm.ConnFailed{Epoch: epoch, Code: code})
 }
 

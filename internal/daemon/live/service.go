@@ -73,6 +73,7 @@ func (s *service) activate(instance uint32) {
 
 func (s *service) fail(instance uint32, code csm.Code, err error) {
 	s.w.cfg.Log.Error().Str("code", string(code)).Err(err).Msg("the session cannot be activated")
+	s.w.port.Detail(code, err.Error())
 	s.w.port.Post(csm.SessionFailed{Instance: instance, Code: code})
 }
 
@@ -146,8 +147,8 @@ func (s *service) startLocal() error {
 	s.mu.Lock()
 	running := s.local
 	s.mu.Unlock()
-	if running != nil && running.err == nil {
-		return nil
+	if running != nil && (running.err == nil || running.server != nil) {
+		return running.err
 	}
 	l := &localServer{key: "local-" + rand.Text(), served: make(chan error, 1)}
 	l.err = s.serve(l)
@@ -171,11 +172,13 @@ func (s *service) serve(l *localServer) error {
 	}
 	ln, err := l.server.Listen("127.0.0.1:0")
 	if err != nil {
-		return errors.Join(err, l.server.Close())
+		err = errors.Join(err, l.server.Close())
+		l.server = nil
+		return err
 	}
 	l.base = "http://" + net.JoinHostPort("127.0.0.1", fmt.Sprint(ln.Addr().(*net.TCPAddr).Port))
 	go func() { l.served <- l.server.Serve(s.ctx, ln) }()
-	return nil
+	return l.server.Ready()
 }
 
 // hangUp has the embedded server end all calls, as a service that goes away
@@ -192,7 +195,7 @@ func (s *service) hangUp() {
 func (s *service) shut() error {
 	s.q.Close()
 	s.end()
-	if s.local == nil || s.local.err != nil {
+	if s.local == nil || s.local.server == nil {
 		return nil
 	}
 	err := s.local.server.Close()
