@@ -1,0 +1,381 @@
+package csm_test
+
+import (
+	"fmt"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+)
+
+// The requirements and acceptance criteria of the specification, by name.
+
+func TestAC001StartLeadsToListeningWithin500ms(t *testing.T) {
+	s := newScene(t).do(csm.UserStart{Call: 1}).wantReply(1, "").expect()
+	s.wait(time.Second).expect("Preparing 30ms session.ready", "Listening 130ms audio.ready")
+}
+
+func TestAC002FinalTranscriptSendsOneRequest(t *testing.T) {
+	s := listening(t).begin(7).wait(900 * ms).end(7).wait(200 * ms)
+	s.words(7, csm.Content).expect("Analysing 1.3s stt.final")
+	f := last[csm.SendCopilot](s)
+	if f.Utterance != 7 || f.Turn != 1 || f.Request != 1 || f.Deadline != 8*time.Second {
+		t.Fatalf("sent %+v", f)
+	}
+	s.wait(1*ms).expect("WaitingForCopilot 1.301s copilot.request").words(7, csm.Content).wait(time.Second).wantSent(7)
+}
+
+func TestAC003BufferedSpeechLeadsToSpeaking(t *testing.T) {
+	s := listening(t).say(1).wait(1 * ms)
+	s.in(csm.PhaseWaitingForCopilot).segment(0, 40).expect("GeneratingResponse 201ms copilot.response")
+	s.wait(49 * ms).expect().wait(1 * ms).expect("Speaking 251ms tts.bufferReady")
+	if got := s.state().Current; got.Role != csm.Assistant || got.ID != 1 {
+		t.Fatalf("the turn is %+v", got)
+	}
+	if f := last[csm.StartPlayback](s); f.Gen != 0 {
+		t.Fatalf("playback of generation %d", f.Gen)
+	}
+}
+
+func TestAC004InterruptionLeadsToListeningWithin400ms(t *testing.T) {
+	for _, c := range []struct {
+		name    string
+		confirm time.Duration
+		back    time.Duration
+	}{{"the flush is confirmed", 5 * ms, 5 * ms}, {"the flush is never confirmed", never, 150 * ms}} {
+		t.Run(c.name, func(t *testing.T) {
+			s := listening(t).speaking(1)
+			s.took["Flush"] = c.confirm
+			at := s.clock.Now()
+			s.begin(2).expect(fmt.Sprintf("Interrupted %v user.interrupt", at))
+			s.wait(time.Second).expect(fmt.Sprintf("Listening %v interrupt.cleared", at+c.back))
+			if c.back > 400*ms {
+				t.Fatal("later than 400 ms")
+			}
+			s.wantEnds("1 interrupted")
+			if f := last[csm.CancelCopilot](s); f.Request != 1 {
+				t.Fatalf("request %d was cancelled", f.Request)
+			}
+			if cur := s.state().Current; cur.ID != 2 {
+				t.Fatalf("the user who interrupted has turn %d", cur.ID)
+			}
+		})
+	}
+}
+
+func TestAC005RenewalKeepsTheTurnAndReturns(t *testing.T) {
+	s := listening(t).speaking(1)
+	before := s.state().Current
+	s.do(csm.SessionRenewal{Instance: 1}).expect("Suspended 251ms session.renewal")
+	last[csm.HoldCapture](s)
+	last[csm.PausePlayback](s)
+	s.wait(3 * time.Second).do(csm.SessionRenewed{Instance: 1}).expect("Speaking 3.251s session.resume")
+	last[csm.ReleaseCapture](s)
+	last[csm.ResumePlayback](s)
+	if got := s.state().Current; got != before {
+		t.Fatalf("the turn became %+v, was %+v", got, before)
+	}
+	s.answered().drained().in(csm.PhaseListening).wantSent(1).wantEnds("1 answered")
+}
+
+func TestAC006AuthenticationFailureExplainsAndTerminates(t *testing.T) {
+	s := listening(t).say(1).do(csm.SessionFailed{Instance: 1, Code: csm.CodeAuthentication})
+	s.expect("Analysing 200ms stt.final", "Faulted 200ms error", "Terminating 200ms fatal")
+	if f := last[csm.PublishError](s); f.Code != csm.CodeAuthentication || !f.Fatal {
+		t.Fatalf("published %+v", f)
+	}
+	s.wait(time.Second).expect("Idle 210ms reset").wantEnds("1 failed")
+}
+
+func TestAC007RapidTurnsAreOrderedWithListeningBetween(t *testing.T) {
+	s := listening(t)
+	for u := uint64(1); u <= 5; u++ {
+		s.turn(u)
+	}
+	s.wantSent(1, 2, 3, 4, 5).wantEnds("1 answered", "2 answered", "3 answered", "4 answered", "5 answered")
+	var path []csm.Phase
+	for _, p := range effects[csm.PublishState](s) {
+		path = append(path, p.To)
+	}
+	once := []csm.Phase{csm.PhaseAnalysing, csm.PhaseWaitingForCopilot, csm.PhaseGeneratingResponse, csm.PhaseSpeaking, csm.PhaseListening}
+	want := []csm.Phase{csm.PhasePreparing, csm.PhaseListening}
+	for range 5 {
+		want = append(want, once...)
+	}
+	if !slices.Equal(path, want) {
+		t.Fatalf("went through %v", path)
+	}
+}
+
+func TestAC008TimeoutExplainsAndListens(t *testing.T) {
+	s := listening(t).say(1).wait(1 * ms).in(csm.PhaseWaitingForCopilot)
+	s.wait(7998 * ms).expect().wait(1 * ms).expect("Listening 8.2s copilot.timeout")
+	if n := last[csm.Notify](s); n.Code != csm.CodeCopilotTimeout || n.Turn != 1 {
+		t.Fatalf("notified %+v", n)
+	}
+	if f := last[csm.Speak](s); f.Segment.Notice != string(csm.CodeCopilotTimeout) {
+		t.Fatalf("says %+v", f)
+	}
+	s.wait(50 * ms).expect("Speaking 8.25s tts.bufferReady").drained().in(csm.PhaseListening).wantEnds("1 failed")
+	s.do(csm.UserRetry{Call: 5}).wantReply(5, "").in(csm.PhaseAnalysing).wantSent(1, 1)
+	if r := s.request(); r != 2 {
+		t.Fatalf("the retry is request %d", r)
+	}
+}
+
+func TestREQ002PreparingNeedsSessionAndDevices(t *testing.T) {
+	for _, c := range []struct {
+		late, other string
+	}{{"ActivateSession", "OpenAudio"}, {"OpenAudio", "ActivateSession"}} {
+		s := newScene(t)
+		s.took[c.late] = 4 * time.Second
+		s.do(csm.UserStart{}).wait(3999 * ms).expect()
+		if len(effects[csm.OpenConnection](s)) > 0 || len(effects[csm.StartCapture](s)) > 0 {
+			t.Errorf("%s alone was enough to dial or to capture", c.other)
+		}
+		s.wait(1 * ms).expect("Preparing 4s session.ready")
+	}
+}
+
+func TestREQ003ListeningNeedsCaptureAndRecognition(t *testing.T) {
+	for _, late := range []string{"StartCapture", "OpenConnection"} {
+		s := newScene(t)
+		s.took[late] = 4 * time.Second
+		s.do(csm.UserStart{}).wait(4029 * ms).expect("Preparing 30ms session.ready").wait(1 * ms).expect("Listening 4.03s audio.ready")
+	}
+}
+
+func TestREQ006NothingIsSpeakingBeforeAudioIsBuffered(t *testing.T) {
+	s := listening(t)
+	s.took["Speak"] = never
+	s.say(1).wait(1*ms).segment(0, 40).segment(40, 80).answered().wait(29 * time.Second)
+	s.in(csm.PhaseGeneratingResponse)
+	if n := len(effects[csm.StartPlayback](s)); n != 0 {
+		t.Fatalf("playback was started %d times", n)
+	}
+	s.do(csm.SpeechBuffered{Gen: 0, Seq: 1}).in(csm.PhaseSpeaking)
+}
+
+func TestREQ007InterruptionIsInTheStepOfTheOnset(t *testing.T) {
+	s := listening(t).speaking(1)
+	s.begin(2)
+	step := s.steps[len(s.steps)-1]
+	if step.State.Phase() != csm.PhaseInterrupted {
+		t.Fatalf("the onset led to %v", step.State.Phase())
+	}
+	if _, ok := step.Effects[0].(csm.Flush); !ok {
+		t.Fatalf("the first effect is %s, want the flush", step.Effects[0].Name())
+	}
+	if step.Envelope.At != s.clock.Now() {
+		t.Fatal("time went by")
+	}
+}
+
+func TestREQ008SuspensionHoldsDeadlinesStill(t *testing.T) {
+	s := listening(t).say(1).wait(1 * ms).in(csm.PhaseWaitingForCopilot).wait(2999 * ms)
+	s.do(csm.Suspend{Reason: csm.SuspendDiagnostics}).wait(40 * time.Second)
+	s.expect("Suspended 3.2s session.renewal")
+	s.do(csm.Resume{Reason: csm.SuspendDiagnostics}).expect("WaitingForCopilot 43.2s session.resume")
+	s.wait(4999 * ms).expect().wait(1 * ms).expect("Listening 48.2s copilot.timeout")
+	s.wantSent(1)
+}
+
+func TestREQ009FaultsRecoverOrTerminate(t *testing.T) {
+	t.Run("recoverable", func(t *testing.T) {
+		s := listening(t).do(csm.SessionFailed{Instance: 1, Code: csm.CodeSessionFailed})
+		s.expect("Faulted 200ms error").wait(time.Second)
+		s.expect("Preparing 730ms session.ready", "Listening 830ms audio.ready").turn(1).wantSent(1)
+	})
+	t.Run("fatal", func(t *testing.T) {
+		s := listening(t).do(csm.AudioFailed{Instance: 1, Code: csm.CodeMicrophoneDenied})
+		s.expect("Faulted 200ms error", "Terminating 200ms fatal").wait(time.Second).expect("Idle 205ms reset")
+	})
+	t.Run("fatal after too many", func(t *testing.T) {
+		s := newScene(t)
+		s.took["ActivateSession"] = never
+		s.do(csm.UserStart{})
+		for n := uint32(1); n <= 4; n++ {
+			s.do(csm.SessionFailed{Instance: n, Code: csm.CodeSessionFailed}, csm.UserStart{}).in(csm.PhaseFaulted)
+		}
+		s.do(csm.SessionFailed{Instance: 5, Code: csm.CodeSessionFailed}).wait(time.Second).in(csm.PhaseIdle)
+		if f := last[csm.PublishError](s); !f.Fatal {
+			t.Fatalf("published %+v", f)
+		}
+	})
+}
+
+func TestREQ010TransitionsNameTheEventThatCausedThem(t *testing.T) {
+	s := listening(t).turn(1).speaking(2).begin(3).wait(10*ms).end(3).words(3, csm.Empty).do(csm.UserStop{}).wait(time.Second)
+	n := 0
+	for _, st := range s.steps {
+		for _, f := range st.Effects {
+			p, ok := f.(csm.PublishState)
+			if !ok {
+				continue
+			}
+			n++
+			if p.Seq != st.Envelope.Seq || !slices.Contains(csm.Causes, p.Cause) || p.From != st.Before || p.To != st.State.Phase() {
+				t.Errorf("event %d: %+v", st.Envelope.Seq, p)
+			}
+		}
+	}
+	if n != 15 {
+		t.Errorf("%d transitions: %v", n, s.transitions())
+	}
+}
+
+func TestINT001StartWaitsForTheSessionAndRenewalHoldsIt(t *testing.T) {
+	s := newScene(t)
+	s.took["ActivateSession"] = never
+	s.do(csm.UserStart{}).wait(9999 * ms).expect().wait(1 * ms).expect("Faulted 10s error")
+	if f := last[csm.PublishError](s); f.Code != csm.CodeStartTimeout {
+		t.Fatalf("published %+v", f)
+	}
+	s = listening(t).do(csm.SessionRenewal{Instance: 1}).in(csm.PhaseSuspended)
+	s.say(1).do(csm.UserText{Call: 9, Utterance: 2, Words: 1}).wantSent().do(csm.SessionRenewed{Instance: 1}).in(csm.PhaseAnalysing)
+}
+
+func TestINT005OneRequestForEachUtterance(t *testing.T) {
+	s := listening(t)
+	s.twice = true
+	s.say(1).wait(1*ms).segment(0, 40).wait(50 * ms).answered().drained().in(csm.PhaseListening)
+	s.say(2).wait(1 * ms).do(csm.ConnLost{Epoch: 1, Code: csm.CodeConnectionLost}).wait(200 * ms)
+	s.segment(0, 10).wait(50*ms).answered().drained().in(csm.PhaseListening).wantSent(1, 2)
+	if got := len(effects[csm.Speak](s)); got != 2 {
+		t.Fatalf("%d segments were spoken, want 2", got)
+	}
+}
+
+func TestCON002SecondStartIsRefused(t *testing.T) {
+	s := newScene(t).do(csm.UserStart{Call: 1}, csm.UserStart{Call: 2}).wantReply(1, "").wantReply(2, csm.CodeConversationActive)
+	call := csm.Call(2)
+	refused := func() {
+		t.Helper()
+		call++
+		s.do(csm.UserStart{Call: call}).wantReply(call, csm.CodeConversationActive)
+	}
+	s.wait(30 * ms).in(csm.PhasePreparing)
+	refused()
+	s.wait(100 * ms).in(csm.PhaseListening)
+	refused()
+	s.say(1)
+	refused()
+	s.wait(1 * ms)
+	refused()
+	s.segment(0, 40)
+	refused()
+	s.wait(50 * ms).in(csm.PhaseSpeaking)
+	refused()
+	s.begin(2).in(csm.PhaseInterrupted)
+	refused()
+	s.do(csm.Suspend{Reason: csm.SuspendUser}).in(csm.PhaseSuspended)
+	refused()
+	if n := s.state().Instance; n != 1 {
+		t.Fatalf("instance %d", n)
+	}
+}
+
+// GUD-004: a conversation in which everything is reported twice goes like one in
+// which it is not: the same transitions at the same times, the same requests.
+func TestGUD004RepeatedEventsChangeNothing(t *testing.T) {
+	run := func(twice bool) *scene {
+		s := newScene(t)
+		s.twice = twice
+		s.do(csm.UserStart{}).wait(200 * ms).turn(1)
+		s.speaking(2).played().begin(3).wait(10*ms).end(3).words(3, csm.Content).wait(20*ms).segment(0, 10).wait(50 * ms)
+		s.do(csm.AudioLost{Instance: 1}).wait(100 * ms).do(csm.AudioRestored{Instance: 1}).in(csm.PhaseSpeaking)
+		s.do(csm.ConnLost{Epoch: 1, Code: csm.CodeConnectionLost}).wait(200 * ms).in(csm.PhaseSpeaking)
+		s.answered().drained().in(csm.PhaseListening)
+		s.begin(4).do(csm.UserCommit{}).end(4).words(4, csm.Content).wait(1 * ms).failed(csm.CodeCopilotQuota).wait(50 * ms).drained()
+		return s.do(csm.UserRetry{}).wait(1*ms).do(csm.UserInterrupt{}, csm.UserStop{}).wait(time.Second).in(csm.PhaseIdle)
+	}
+	once, twice := run(false), run(true)
+	if a, b := once.transitions(), twice.transitions(); !slices.Equal(a, b) {
+		t.Errorf("transitions differ:\n%v\n%v", a, b)
+	}
+	if a, b := requests(once), requests(twice); !slices.Equal(a, b) {
+		t.Errorf("requests differ:\n%q\n%q", a, b)
+	}
+	if a, b := once.ends(), twice.ends(); !slices.Equal(a, b) {
+		t.Errorf("turns differ: %q, %q", a, b)
+	}
+}
+
+// requests are the effects that ask the world for something.
+func requests(s *scene) []string {
+	var out []string
+	for _, st := range s.steps {
+		for _, f := range st.Effects {
+			if answer(f) != nil {
+				out = append(out, fmt.Sprintf("%s %+v", f.Name(), f))
+			}
+		}
+	}
+	return out
+}
+
+// PAT-004: three faults in a minute open the breaker, which no passing through
+// Preparing resets; it stays Faulted until it has cooled down, or somebody
+// starts.
+func TestPAT004BreakerOpensAfterThreeFaultsInAMinute(t *testing.T) {
+	tripped := func(t *testing.T) *scene {
+		s := listening(t)
+		s.do(csm.SessionFailed{Instance: 1, Code: csm.CodeSessionFailed}).wait(19800 * ms).in(csm.PhaseListening)
+		s.do(csm.SessionFailed{Instance: 2, Code: csm.CodeSessionFailed}).wait(20 * time.Second).in(csm.PhaseListening)
+		return s.do(csm.SessionFailed{Instance: 3, Code: csm.CodeSessionFailed}).expect("Faulted 40s breaker.open")
+	}
+	t.Run("cools down", func(t *testing.T) {
+		s := tripped(t)
+		if n := last[csm.Notify](s); n.Code != csm.CodeBreakerOpen {
+			t.Fatalf("notified %+v", n)
+		}
+		s.wait(29999*ms).expect().wait(200*ms).expect("Preparing 1m10.03s session.ready", "Listening 1m10.13s audio.ready")
+	})
+	t.Run("explicit start", func(t *testing.T) {
+		s := tripped(t).wait(5*time.Second).expect().do(csm.UserStart{Call: 3}).wantReply(3, "")
+		s.wait(200*ms).expect("Preparing 45.03s session.ready", "Listening 45.13s audio.ready")
+	})
+	t.Run("slower faults do not open it", func(t *testing.T) {
+		s := listening(t)
+		for n := uint32(1); n <= 4; n++ {
+			s.do(csm.SessionFailed{Instance: n, Code: csm.CodeSessionFailed})
+			if s.state().Cause != csm.CauseError {
+				t.Fatalf("fault %d: %v", n, s.state().Cause)
+			}
+			s.wait(31 * time.Second).in(csm.PhaseListening)
+		}
+	})
+}
+
+func TestPER004TimeoutIsConfigurableAndCoversRetries(t *testing.T) {
+	s := newScene(t)
+	cfg := csm.DefaultConfig()
+	cfg.CopilotTimeout = 3 * time.Second
+	s.do(csm.Configure{Config: cfg}, csm.UserStart{}).wait(200 * ms).say(1).wait(time.Second).in(csm.PhaseWaitingForCopilot)
+	if f := last[csm.SendCopilot](s); f.Deadline != 3*time.Second {
+		t.Fatalf("sent %+v", f)
+	}
+	// What runs keeps the configuration it began with.
+	s.do(csm.Configure{Config: csm.DefaultConfig()}, csm.CopilotSent{Request: 1, Attempt: 2}).wait(time.Second)
+	s.do(csm.CopilotSent{Request: 1, Attempt: 3}).wait(999 * ms).expect().wait(1 * ms).expect("Listening 3.2s copilot.timeout")
+	if n := s.state().Current.Attempt; n != 3 {
+		t.Fatalf("attempt %d", n)
+	}
+	s.wait(50 * ms).drained().say(2)
+	if f := last[csm.SendCopilot](s); f.Deadline != 8*time.Second {
+		t.Fatalf("sent %+v after the change", f)
+	}
+	// The pause before a recovery doubles.
+	s = listening(t)
+	s.took["ActivateSession"] = never
+	for n, pause := uint32(1), 500*ms; n <= 2; n, pause = n+1, pause*2 {
+		s.do(csm.SessionFailed{Instance: n, Code: csm.CodeSessionFailed}).wait(pause - 1*ms)
+		if s.state().Instance != n {
+			t.Fatalf("recovered before %v", pause)
+		}
+		if s.wait(1 * ms); s.state().Instance != n+1 {
+			t.Fatalf("not recovered after %v", pause)
+		}
+	}
+}
