@@ -42,6 +42,7 @@ func corpus(t *testing.T) []sample {
 		}
 		d := &drive{t: t, s: from.s, seq: from.seq, at: from.at}
 		add(from.name+", suspended", fork(d).do(Suspend{Reason: SuspendUser}))
+		add(from.name+", renewal", fork(d).do(SessionRenewal{from.s.Instance}))
 		add(from.name+", device lost", fork(d).do(AudioLost{from.s.Instance}))
 		add(from.name+", connection lost", fork(d).do(ConnLost{from.s.openedEpoch(), CodeConnectionLost}))
 		add(from.name+", failed", fork(d).do(SessionFailed{from.s.Instance, CodeSessionFailed}))
@@ -90,6 +91,7 @@ func listeningCorpus(t *testing.T, add func(string, *drive) *drive) {
 	l := func() *drive { return newDrive(t).toListening() }
 	add("listening", l())
 	add("listening, user speaks", l().do(SpeechStarted{1, 1, 0}))
+	add("listening, suspended, user speaks", l().do(Suspend{Reason: SuspendUser}, SpeechStarted{1, 1, 0}))
 	add("listening, words awaited", l().do(SpeechStarted{1, 1, 0}, SpeechStopped{1, 1, 9}))
 	add("listening, user speaks, words awaited", l().do(SpeechStarted{1, 1, 0}, SpeechStopped{1, 1, 9}, SpeechStarted{1, 2, 99}))
 	add("listening, explaining", l().ask(1).do(CopilotDone{Request: 1, Code: CodeCopilotFailed}).want(PhaseListening))

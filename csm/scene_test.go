@@ -169,7 +169,7 @@ func last[E csm.Effect](s *scene) E {
 // listening is a conversation that began at 0 and listens at 130 ms.
 func listening(t *testing.T) *scene {
 	t.Helper()
-	return newScene(t).do(csm.UserStart{Call: 1}).wait(200 * ms).in(csm.PhaseListening)
+	return newScene(t).do(csm.UserStart{}).wait(200 * ms).in(csm.PhaseListening)
 }
 
 // begin is an onset, end its end, say a whole utterance with words.
