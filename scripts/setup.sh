@@ -119,7 +119,7 @@ missing_packages() {
 }
 
 install_packages() {
-  local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=600)
+  local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=600 -o Dpkg::Use-Pty=0)
   # --no-remove: never displace something that the user chose.
   local install=(install -y --no-remove --no-install-recommends)
   if [[ $EUID -ne 0 ]]; then
