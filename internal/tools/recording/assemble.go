@@ -1,0 +1,112 @@
+package main
+
+import (
+	"math"
+	"math/rand/v2"
+	"time"
+)
+
+// pauses lie between the turns.
+type pauses struct {
+	lead, interrupt, long, short time.Duration
+}
+
+// label says where an utterance is, who speaks, and what.
+type label struct {
+	Start int    `json:"startSample"` // at 16 kHz
+	End   int    `json:"endSample"`   // the first sample after it
+	Voice string `json:"voice"`
+	Human bool   `json:"human"`
+	Text  string `json:"text"`
+}
+
+type recording struct {
+	pcm    []int16
+	labels []label
+}
+
+// readers are sentences of one reader of LibriVox: no question that the offline
+// assistant knows, so that its answers are long enough to be interrupted.
+var readers = []string{
+	"librivox/sense_and_sensibility_01_austen_64kb-0920.wav",
+	"librivox/sense_and_sensibility_01_austen_64kb-0930.wav",
+	"librivox/sense_and_sensibility_01_austen_64kb-0870.wav",
+	"librivox/sense_and_sensibility_01_austen_64kb-0880.wav",
+	"librivox/sense_and_sensibility_01_austen_64kb-0890.wav",
+}
+
+// others are sentences of other people, who interrupt.
+var others = []string{goForward, "cards/005.wav", "cards/003.wav", "cards/001.wav"}
+
+// questions that the offline assistant answers in one sentence, in voices other
+// than its own.
+var questions = []struct{ voice, text string }{
+	{"rms", "what branch am I on"},
+	{"awb", "what is the name of the project"},
+	{"rms", "what time is it"},
+	{"awb", "what operating system is this"},
+	{"rms", "how many processors are there"},
+	{"awb", "what time is it"},
+}
+
+// assemble makes rounds until the recording has the length that is asked for; it
+// ends after the pause for an answer.
+func assemble(v *voices, p pauses, atLeast time.Duration) (recording, error) {
+	var rec recording
+	rec.pause(p.lead)
+	for round := 0; round == 0 || rec.length() < atLeast; round++ {
+		if err := rec.human(v, readers[round%len(readers)], p.interrupt); err != nil {
+			return rec, err
+		}
+		if err := rec.human(v, others[round%len(others)], p.long); err != nil {
+			return rec, err
+		}
+		for i := range 2 {
+			q := questions[(2*round+i)%len(questions)]
+			pcm, err := v.synthetic(q.voice, q.text)
+			if err != nil {
+				return rec, err
+			}
+			rec.say(label{Voice: "flite:" + q.voice, Text: q.text}, pcm, p.short)
+		}
+	}
+	rec.addNoise()
+	return rec, nil
+}
+
+func (r *recording) human(v *voices, name string, after time.Duration) error {
+	pcm, text, err := v.human(name)
+	if err != nil {
+		return err
+	}
+	r.say(label{Voice: name, Human: true, Text: text}, pcm, after)
+	return nil
+}
+
+func (r *recording) say(l label, pcm []int16, after time.Duration) {
+	level(pcm)
+	l.Start = len(r.pcm)
+	r.pcm = append(r.pcm, pcm...)
+	l.End = len(r.pcm)
+	r.labels = append(r.labels, l)
+	r.pause(after)
+}
+
+func (r *recording) pause(d time.Duration) {
+	r.pcm = append(r.pcm, make([]int16, int64(d)*rate/int64(time.Second))...)
+}
+
+func (r *recording) length() time.Duration {
+	return time.Duration(len(r.pcm)) * time.Second / rate
+}
+
+// addNoise adds the noise of a quiet room, -65 dB of full scale, the same at
+// every run.
+func (r *recording) addNoise() {
+	const seed = 1
+	random := rand.New(rand.NewPCG(seed, seed))
+	for i, s := range r.pcm {
+		v := float64(s) + random.NormFloat64()*decibels(-65)
+		r.pcm[i] = int16(math.Round(min(max(v, math.MinInt16), math.MaxInt16)))
+	}
+}

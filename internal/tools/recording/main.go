@@ -1,0 +1,129 @@
+// Recording makes a recording of somebody who talks with the assistant: human
+// sentences and synthesised questions with pauses between them, as a microphone
+// would hear one side of the conversation. It is what `make run` and the
+// benchmarks play.
+//
+//	go run -tags nolibopusfile ./internal/tools/recording -o out/recording.wav -ref out/recording.txt
+//
+// # Model
+//
+// A recording is rounds of four turns: a human sentence; a second human voice
+// that interrupts its answer; and two questions about the workspace, in two
+// synthesised voices. Each pause is long enough for the answer that the offline
+// assistant gives, but for the one that is interrupted.
+//
+// # Invariants
+//
+//   - A run makes the same bytes as another with the same arguments and libraries.
+//   - Between the voices there is faint noise, as in a quiet room, never digital
+//     silence.
+//   - The reference holds the words of all turns in order, a turn a line.
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
+)
+
+// rate of the recording, in samples a second.
+const rate = 16000
+
+// options are the command line.
+type options struct {
+	out, reference, labels string
+	speech                 string // folder of the human speech
+	atLeast                time.Duration
+	pauses                 pauses
+}
+
+func main() {
+	o, err := parse(os.Args[1:], os.Stderr)
+	if errors.Is(err, flag.ErrHelp) {
+		return
+	}
+	if err != nil {
+		os.Exit(2) // the flag package has said why
+	}
+	if err := run(o, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "recording:", err)
+		os.Exit(1)
+	}
+}
+
+func parse(args []string, errOut io.Writer) (options, error) {
+	var o options
+	fs := flag.NewFlagSet("recording", flag.ContinueOnError)
+	fs.SetOutput(errOut)
+	fs.StringVar(&o.out, "o", "out/recording.wav", "`file` for the recording, 16-bit mono at 16 kHz")
+	fs.StringVar(&o.reference, "ref", "out/recording.txt", "`file` for what is said, a turn a line")
+	fs.StringVar(&o.labels, "labels", "", "`file` for what is said when and by whom, as JSON; empty for none")
+	fs.StringVar(&o.speech, "speech", systemSpeechDir, "`folder` with the test data of PocketSphinx, human speech with transcripts")
+	minutes := fs.Float64("minutes", 0, "go on until the recording is at least so long; 0 for one round")
+	fs.DurationVar(&o.pauses.lead, "lead", 1500*time.Millisecond, "silence before the first turn")
+	fs.DurationVar(&o.pauses.interrupt, "interrupt-after", 5*time.Second, "pause before the turn that interrupts an answer")
+	fs.DurationVar(&o.pauses.long, "long", 21*time.Second, "pause for an answer of several sentences")
+	fs.DurationVar(&o.pauses.short, "short", 7*time.Second, "pause for an answer of one sentence")
+	if err := fs.Parse(args); err != nil {
+		return o, err
+	}
+	if fs.NArg() > 0 || *minutes < 0 || *minutes > 60 {
+		err := fmt.Errorf("use flags only, and at most 60 minutes; see -help")
+		fmt.Fprintln(errOut, "recording:", err)
+		return o, err
+	}
+	o.atLeast = time.Duration(*minutes * float64(time.Minute))
+	return o, nil
+}
+
+// run makes the recording and says what is in it.
+func run(o options, out io.Writer) error {
+	voices, err := newVoices(o.speech)
+	if err != nil {
+		return err
+	}
+	defer voices.Close()
+	rec, err := assemble(voices, o.pauses, o.atLeast)
+	if err != nil {
+		return err
+	}
+	if err := write(o, rec); err != nil {
+		return err
+	}
+	fmt.Fprintf(out, "recording: %d turns, %.1f s\n", len(rec.labels), float64(len(rec.pcm))/rate)
+	return nil
+}
+
+func write(o options, rec recording) error {
+	for _, path := range []string{o.out, o.reference, o.labels} {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return err
+		}
+	}
+	if err := wavio.WriteMono(o.out, rate, rec.pcm); err != nil {
+		return err
+	}
+	var text strings.Builder
+	for _, l := range rec.labels {
+		text.WriteString(l.Text + "\n")
+	}
+	if err := os.WriteFile(o.reference, []byte(text.String()), 0o644); err != nil {
+		return err
+	}
+	if o.labels == "" {
+		return nil
+	}
+	b, err := json.MarshalIndent(rec.labels, "", "  ")
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(o.labels, append(b, '\n'), 0o644)
+}
