@@ -31,7 +31,8 @@ type renderer struct {
 // allocates nothing, and is called by one goroutine at a time.
 func (p *Player) Render(f *Frame) {
 	if !p.rendering.CompareAndSwap(false, true) {
-		clear(f[:]) // the notifier is following an order; see follow
+		clear(f[:]) // the notifier is following an order; see followAlone
+		p.clock.Add(FrameSamples)
 		return
 	}
 	n := 0

@@ -304,6 +304,24 @@ func TestControlWithoutADevice(t *testing.T) {
 	})
 }
 
+// TestFrameDuringATakeOver: a device that comes back while the notifier follows an
+// order in its place gets one frame of silence, which counts on the time line.
+func TestFrameDuringATakeOver(t *testing.T) {
+	withRig(t, PlayerConfig{}, func(r *rig) {
+		playing(r)
+		r.rendering.Store(true)
+		if !silent(r.render(1)) {
+			t.Error("two rendered at the same time")
+		}
+		r.rendering.Store(false)
+		r.expectAudio(r.render(1), audioOf(seg11, SampleRate, 480))
+		r.Pause(1)
+		r.render(1)
+		n := int64(SampleRate + 480 + fadeSamples)
+		r.expect(PlayerEvent{Kind: Paused, Seg: seg11, Samples: n, At: n + 480})
+	})
+}
+
 func TestUnderrunGoesOnByItself(t *testing.T) {
 	withRig(t, PlayerConfig{}, func(r *rig) {
 		r.write(seg11, 0, 2880+100)
