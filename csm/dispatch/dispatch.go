@@ -48,8 +48,9 @@ type Config struct {
 	Execute func(Step)
 	// Record, if set, gets each step before its effects are carried out.
 	Record func(Step)
-	// Verify has every step checked against the invariants; a violation is
-	// executed as a csm.Report and ends the conversation.
+	// Verify has every step checked against the invariants. The first violation
+	// is executed as a csm.Report and ends the conversation, as a session that
+	// failed with csm.CodeInvariantViolation: in Faulted, fatally.
 	Verify bool
 }
 
@@ -64,11 +65,13 @@ type Loop struct {
 
 	seq    uint64
 	timers [csm.NumTimers]func()
+	check  func(before csm.State, e csm.Envelope, after csm.State, fx []csm.Effect) error
+	broken bool // an invariant was found violated
 }
 
 // New makes a loop whose state is csm.Initial.
 func New(cfg Config) *Loop {
-	return &Loop{cfg: cfg, wake: make(chan struct{}, 1), state: csm.Initial()}
+	return &Loop{cfg: cfg, wake: make(chan struct{}, 1), state: csm.Initial(), check: csm.CheckStep}
 }
 
 // Post queues an event on its lane. It never blocks and is safe for concurrent
@@ -177,9 +180,11 @@ func (l *Loop) step(e csm.Event) {
 	if l.cfg.Record != nil {
 		l.cfg.Record(s)
 	}
-	if l.cfg.Verify {
-		if err := csm.CheckStep(before, env, after, fx); err != nil {
+	if l.cfg.Verify && !l.broken {
+		if err := l.check(before, env, after, fx); err != nil {
+			l.broken = true
 			s.Effects = append(fx[:len(fx):len(fx)], csm.Report{What: err.Error()})
+			l.Post(csm.SessionFailed{Instance: after.Instance, Code: csm.CodeInvariantViolation})
 		}
 	}
 	for _, f := range s.Effects {

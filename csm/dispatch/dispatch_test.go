@@ -1,0 +1,294 @@
+package dispatch_test
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
+	"go.uber.org/goleak"
+)
+
+const ms = time.Millisecond
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// recorded makes a loop that keeps its steps.
+func recorded(c dispatch.Clock, answer func(csm.Effect, func(csm.Event))) (*dispatch.Loop, *[]dispatch.Step) {
+	var steps []dispatch.Step
+	var l *dispatch.Loop
+	l = dispatch.New(dispatch.Config{Clock: c, Execute: func(s dispatch.Step) {
+		steps = append(steps, s)
+		for _, f := range s.Effects {
+			if answer != nil {
+				answer(f, l.Post)
+			}
+		}
+	}})
+	return l, &steps
+}
+
+func kinds(steps []dispatch.Step) []csm.Kind {
+	out := make([]csm.Kind, len(steps))
+	for i, s := range steps {
+		out[i] = s.Envelope.Event.Kind()
+	}
+	return out
+}
+
+// Signals go first; within a lane the order is that of Post, and the sequence is
+// the order of leaving.
+func TestSignalsGoFirstAndLanesAreFIFO(t *testing.T) {
+	l, steps := recorded(&dispatch.Virtual{}, nil)
+	l.Post(csm.CopilotSent{Request: 1})
+	l.Post(csm.CopilotDone{Request: 1})
+	l.Post(csm.SpeechStarted{Utterance: 1})
+	l.Post(csm.TimerFired{Timer: csm.TimerResponse})
+	l.Post(csm.TimerFired{Timer: csm.TimerInterrupt})
+	l.Post(csm.UserInterrupt{})
+	if l.Idle() {
+		t.Fatal("idle with six events waiting")
+	}
+	l.Drain()
+	want := []csm.Kind{csm.KindSpeechStarted, csm.KindTimerFired, csm.KindUserInterrupt, csm.KindCopilotSent, csm.KindCopilotDone, csm.KindTimerFired}
+	if got := kinds(*steps); !slices.Equal(got, want) {
+		t.Fatalf("went as %v, want %v", got, want)
+	}
+	for i, s := range *steps {
+		if s.Envelope.Seq != uint64(i)+1 {
+			t.Errorf("step %d has sequence number %d", i, s.Envelope.Seq)
+		}
+	}
+	if (*steps)[1].Envelope.Event != (csm.TimerFired{Timer: csm.TimerInterrupt}) {
+		t.Error("the deadline of a request overtook the data")
+	}
+	if !l.Idle() {
+		t.Error("not idle after Drain")
+	}
+}
+
+// A signal that comes of a step goes before the data that waited already.
+func TestAFollowUpSignalGoesBeforeWaitingData(t *testing.T) {
+	l, steps := recorded(&dispatch.Virtual{}, func(f csm.Effect, post func(csm.Event)) {
+		if r, ok := f.(csm.Reply); ok && r.Call == 1 {
+			post(csm.UserStop{Call: 2})
+		}
+	})
+	l.Post(csm.ConnReady{Epoch: 9})
+	l.Post(csm.UserStart{Call: 1})
+	l.Drain()
+	want := []csm.Kind{csm.KindUserStart, csm.KindUserStop, csm.KindConnReady}
+	if got := kinds(*steps); !slices.Equal(got, want) {
+		t.Fatalf("went as %v, want %v", got, want)
+	}
+}
+
+func TestNeighboursOfACumulativeKindAreMergedWithTheirCount(t *testing.T) {
+	l, steps := recorded(&dispatch.Virtual{}, nil)
+	for words := 1; words <= 3; words++ {
+		l.Post(csm.Partial{Epoch: 1, Utterance: 5, Words: words})
+	}
+	l.Post(csm.Partial{Epoch: 1, Utterance: 6, Words: 1}) // of another utterance
+	l.Post(csm.Partial{Epoch: 2, Utterance: 6, Words: 2}) // of another connection
+	l.Post(csm.CopilotDelta{Request: 1, Chars: 10})
+	l.Post(csm.CopilotDelta{Request: 1, Chars: 30, Coalesced: 4})
+	l.Post(csm.CopilotDelta{Request: 2, Chars: 5})
+	l.Post(csm.CopilotSegment{Request: 2, End: 5})
+	l.Post(csm.CopilotDelta{Request: 2, Chars: 9}) // no neighbour of the one before
+	l.Post(csm.CopilotSegment{Request: 2, Start: 5, End: 9})
+	l.Post(csm.CopilotSegment{Request: 2, Start: 5, End: 9}) // never merged
+	l.Drain()
+	want := []csm.Event{
+		csm.Partial{Epoch: 1, Utterance: 5, Words: 3, Coalesced: 2},
+		csm.Partial{Epoch: 1, Utterance: 6, Words: 1},
+		csm.Partial{Epoch: 2, Utterance: 6, Words: 2},
+		csm.CopilotDelta{Request: 1, Chars: 30, Coalesced: 5},
+		csm.CopilotDelta{Request: 2, Chars: 5},
+		csm.CopilotSegment{Request: 2, End: 5},
+		csm.CopilotDelta{Request: 2, Chars: 9},
+		csm.CopilotSegment{Request: 2, Start: 5, End: 9},
+		csm.CopilotSegment{Request: 2, Start: 5, End: 9},
+	}
+	for i, s := range *steps {
+		if i >= len(want) || s.Envelope.Event != want[i] {
+			t.Errorf("event %d is %+v", i, s.Envelope.Event)
+		}
+	}
+	if len(*steps) != len(want) {
+		t.Errorf("%d events, want %d", len(*steps), len(want))
+	}
+}
+
+// No deadline is early or late on the virtual clock, and one that was stopped
+// does not come.
+func TestTimersFireAtTheirExactTimes(t *testing.T) {
+	clock := &dispatch.Virtual{}
+	l, steps := recorded(clock, nil)
+	l.Post(csm.UserStart{})
+	clock.Advance(9999*ms, l.Drain)
+	if n := len(*steps); n != 1 {
+		t.Fatalf("%d steps before the deadline", n)
+	}
+	clock.Advance(1*ms, l.Drain)
+	if got := (*steps)[1].Envelope; got.At != 10*time.Second || got.Event != (csm.TimerFired{Timer: csm.TimerStart, Gen: 1}) {
+		t.Fatalf("got %+v", got)
+	}
+	// The recovery's own timer follows, at its own exact time.
+	clock.Advance(500*ms, l.Drain)
+	if got := (*steps)[2].Envelope; got.At != 10500*ms || got.Event != (csm.TimerFired{Timer: csm.TimerFault, Gen: 1}) {
+		t.Fatalf("got %+v", got)
+	}
+	n := len(*steps)
+	l.Post(csm.UserStop{})
+	clock.Advance(time.Minute, l.Drain)
+	for _, s := range (*steps)[n:] {
+		if f, ok := s.Envelope.Event.(csm.TimerFired); ok && f.Timer != csm.TimerTerminate {
+			t.Errorf("timer %v fired after it was stopped", f.Timer)
+		}
+	}
+	if got := clock.Now(); got != 70500*ms {
+		t.Errorf("the clock shows %v", got)
+	}
+}
+
+func TestVirtualClockKeepsTheOrderOfCalls(t *testing.T) {
+	clock := &dispatch.Virtual{}
+	var got []string
+	at := func(d time.Duration, name string) func() {
+		return clock.AfterFunc(d, func() { got = append(got, fmt.Sprint(name, " ", clock.Now())) })
+	}
+	at(20*ms, "b")
+	at(10*ms, "a")
+	at(20*ms, "c")
+	at(15*ms, "stopped")()
+	at(-5*ms, "now")
+	clock.AfterFunc(10*ms, func() { at(10*ms, "d") })
+	clock.Advance(20*ms, func() {})
+	if want := []string{"now 0s", "a 10ms", "b 20ms", "c 20ms", "d 20ms"}; !slices.Equal(got, want) {
+		t.Errorf("calls %q, want %q", got, want)
+	}
+}
+
+// Times are whole microseconds: what a journal keeps is what the core saw.
+func TestTimesAreWholeMicroseconds(t *testing.T) {
+	clock := &dispatch.Virtual{}
+	l, steps := recorded(clock, nil)
+	clock.Advance(1234567*time.Nanosecond, l.Drain)
+	l.Post(csm.UserStart{})
+	l.Drain()
+	if at := (*steps)[0].Envelope.At; at != 1234*time.Microsecond {
+		t.Errorf("at %v", at)
+	}
+}
+
+func TestRunEndsWithItsContextAndStopsTimers(t *testing.T) {
+	stopped := make(chan csm.Timer, csm.NumTimers)
+	clock := &watched{Clock: &dispatch.Virtual{}, stopped: func() { stopped <- 0 }}
+	executed := make(chan csm.Kind, 4)
+	l := dispatch.New(dispatch.Config{Clock: clock, Execute: func(s dispatch.Step) { executed <- s.Envelope.Event.Kind() }})
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { l.Run(ctx); close(ended) }()
+	l.Post(csm.UserStart{})
+	if k := <-executed; k != csm.KindUserStart {
+		t.Fatalf("executed %v", k)
+	}
+	select {
+	case <-ended:
+		t.Fatal("ended before its context")
+	case <-stopped:
+		t.Fatal("a live timer was stopped")
+	default:
+	}
+	cancel()
+	<-ended
+	if n := len(stopped); n != 1 {
+		t.Errorf("%d timers stopped, want the one that ran", n)
+	}
+}
+
+// watched tells when a timer is stopped.
+type watched struct {
+	dispatch.Clock
+	stopped func()
+}
+
+func (w *watched) AfterFunc(d time.Duration, f func()) func() {
+	stop := w.Clock.AfterFunc(d, f)
+	return func() { stop(); w.stopped() }
+}
+
+// Posting from many goroutines loses nothing and keeps each one's order.
+func TestPostFromManyGoroutines(t *testing.T) {
+	const posters, each = 16, 300
+	var got [posters][]uint64
+	total := 0
+	done := make(chan struct{})
+	l := dispatch.New(dispatch.Config{Clock: dispatch.NewClock(1), Execute: func(s dispatch.Step) {
+		e := s.Envelope.Event.(csm.UserText)
+		got[e.Words] = append(got[e.Words], e.Utterance)
+		if total++; total == posters*each {
+			close(done)
+		}
+	}})
+	ctx, cancel := context.WithCancel(context.Background())
+	ended := make(chan struct{})
+	go func() { l.Run(ctx); close(ended) }()
+	var wg sync.WaitGroup
+	for p := range posters {
+		wg.Go(func() {
+			for n := range uint64(each) {
+				l.Post(csm.UserText{Words: p, Utterance: n})
+				_ = l.State() // anybody may look
+			}
+		})
+	}
+	wg.Wait()
+	<-done
+	cancel()
+	<-ended
+	for p := range posters {
+		if len(got[p]) != each || !slices.IsSorted(got[p]) {
+			t.Errorf("poster %d: %d events, in order: %v", p, len(got[p]), slices.IsSorted(got[p]))
+		}
+	}
+	if s := l.State(); s.Counters.Ignored != posters*each {
+		t.Errorf("%d counted", s.Counters.Ignored)
+	}
+}
+
+// Real deadlines run on the clock's own time, Speed times as fast.
+func TestRealClockIsFasterBySpeed(t *testing.T) {
+	c := dispatch.NewClock(1000)
+	start := time.Now()
+	fired := make(chan time.Duration, 1)
+	c.AfterFunc(2*time.Second, func() { fired <- c.Now() })
+	if at := <-fired; at < 2*time.Second {
+		t.Errorf("fired at %v", at)
+	}
+	if wall := time.Since(start); wall < 2*ms || wall > time.Second {
+		t.Errorf("took %v", wall)
+	}
+	c.AfterFunc(time.Hour, func() { t.Error("a stopped call was made") })()
+}
+
+// Record gets each step before its effects are carried out.
+func TestRecordComesBeforeExecute(t *testing.T) {
+	var order []string
+	l := dispatch.New(dispatch.Config{
+		Clock:   &dispatch.Virtual{},
+		Record:  func(s dispatch.Step) { order = append(order, fmt.Sprint("record ", s.Envelope.Seq)) },
+		Execute: func(s dispatch.Step) { order = append(order, fmt.Sprint("execute ", s.Envelope.Seq)) },
+		Verify:  true,
+	})
+	l.Post(csm.UserStart{Call: 1})
+	l.Post(csm.UserStop{Call: 2})
+	l.Drain()
+	if want := []string{"record 1", "execute 1", "record 2", "execute 2"}; !slices.Equal(order, want) {
+		t.Errorf("order %q", order)
+	}
+}
