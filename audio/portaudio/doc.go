@@ -19,7 +19,7 @@
 // is initialised by the first device or list and terminated with the last, so
 // that a list made while no device is open is fresh.
 //
-// The binding is our own: the one of github.com/gordonklaus/portaudio takes a lock
-// and uses reflection in each callback, and the race detector's pointer checks
-// stop it at the second stream.
+// The library's life and its devices are those of github.com/gordonklaus/portaudio.
+// The streams are our own: that binding takes a lock and uses reflection in each
+// callback, and the race detector's pointer checks stop it at the second stream.
 package portaudio

@@ -13,6 +13,8 @@ import (
 	"errors"
 	"sync"
 	"time"
+
+	pa "github.com/gordonklaus/portaudio"
 )
 
 // library counts who uses PortAudio. Its lock is held during every call that is
@@ -27,7 +29,7 @@ var library struct {
 func acquire() error {
 	if library.users == 0 {
 		C.av_quiet()
-		if err := failure(C.Pa_Initialize()); err != nil {
+		if err := pa.Initialize(); err != nil {
 			return unavailable(Default, err, "check that the sound system works; on Linux install libportaudio2 and libasound2-plugins")
 		}
 	}
@@ -41,7 +43,7 @@ func release() error {
 	if library.users > 0 {
 		return nil
 	}
-	return failure(C.Pa_Terminate())
+	return pa.Terminate()
 }
 
 // failure is the error of a PortAudio call, nil if it was none.
@@ -54,7 +56,7 @@ func failure(code C.PaError) error {
 			return errors.New(C.GoString(info.errorText))
 		}
 	}
-	return errors.New(C.GoString(C.Pa_GetErrorText(code)))
+	return pa.Error(code)
 }
 
 // Devices lists the devices there are. The error is a *audio.DeviceError; no
@@ -65,40 +67,33 @@ func Devices() ([]Device, error) {
 	if err := acquire(); err != nil {
 		return nil, err
 	}
-	devices := list()
-	if err := release(); err != nil {
+	devices, err := list()
+	if err := errors.Join(err, release()); err != nil {
 		return nil, unavailable(Default, err, "try again")
 	}
 	return devices, nil
 }
 
 // list reads the devices of the initialised library. It holds the lock.
-func list() []Device {
-	in, out := C.Pa_GetDefaultInputDevice(), C.Pa_GetDefaultOutputDevice()
-	var devices []Device
-	for i := C.PaDeviceIndex(0); i < C.Pa_GetDeviceCount(); i++ {
-		info := C.Pa_GetDeviceInfo(i)
-		if info == nil {
-			continue
-		}
-		d := Device{
-			Name:          C.GoString(info.name),
-			Inputs:        int(info.maxInputChannels),
-			Outputs:       int(info.maxOutputChannels),
-			DefaultInput:  i == in,
-			DefaultOutput: i == out,
-			SampleRate:    float64(info.defaultSampleRate),
-			InputLatency:  seconds(info.defaultLowInputLatency),
-			OutputLatency: seconds(info.defaultLowOutputLatency),
-			index:         int(i),
-		}
-		if host := C.Pa_GetHostApiInfo(info.hostApi); host != nil {
-			d.HostAPI = C.GoString(host.name)
-		}
-		devices = append(devices, d)
+func list() ([]Device, error) {
+	infos, err := pa.Devices()
+	if err != nil {
+		return nil, err
+	}
+	in, out := int(C.Pa_GetDefaultInputDevice()), int(C.Pa_GetDefaultOutputDevice())
+	devices := make([]Device, 0, len(infos))
+	for _, info := range infos {
+		devices = append(devices, Device{
+			Name: info.Name, HostAPI: info.HostApi.Name,
+			Inputs: info.MaxInputChannels, Outputs: info.MaxOutputChannels,
+			DefaultInput: info.Index == in, DefaultOutput: info.Index == out,
+			SampleRate:   info.DefaultSampleRate,
+			InputLatency: info.DefaultLowInputLatency, OutputLatency: info.DefaultLowOutputLatency,
+			index: info.Index,
+		})
 	}
 	assignIDs(devices)
-	return devices
+	return devices, nil
 }
 
 func seconds(t C.PaTime) time.Duration { return time.Duration(float64(t) * float64(time.Second)) }

@@ -58,7 +58,12 @@ func open(id string, dir direction) (*stream, error) {
 	if err := acquire(); err != nil {
 		return nil, err
 	}
-	d, err := choose(list(), id, dir)
+	devices, err := list()
+	if err != nil {
+		_ = release()
+		return nil, unavailable(id, err, "check that the sound system works")
+	}
+	d, err := choose(devices, id, dir)
 	if err != nil {
 		_ = release()
 		return nil, err
