@@ -12,14 +12,24 @@
 //	{"note":"level","at":20000,"data":{...}}
 //	{"gap":12}
 //
-// Times are microseconds. state is the first half of the SHA-256 of the state's
-// JSON. Notes are for people: levels for a picture and, only where content is
-// "full", the words. Events hold no words, so a redacted journal replays to the
-// same transitions as a full one; it differs in its notes alone.
+// Times are microseconds. state is the first half of a SHA-256 over the event
+// and the JSON of the state after it, so that no change of an event goes
+// unnoticed, also where the core makes nothing of it. Notes are for people:
+// levels for a picture and, only where content is "full", the words. Events hold
+// no words, so a redacted journal replays to the same transitions as a full one;
+// it differs in its notes alone.
+//
+// # What a replay finds
+//
+// Any change of an event's line, a line that is missing, added or moved between
+// others, and a last line that is not whole. It does not find what no event
+// depends on: a changed or missing note, a changed header, and whole lines that
+// are missing at the end, as after a crash.
 package journal
 
 import (
 	"bufio"
+	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
@@ -101,15 +111,12 @@ func encodeStep(env csm.Envelope, state csm.State, fx []csm.Effect) (Line, error
 	if err != nil {
 		return Line{}, err
 	}
-	digest, err := Digest(state)
-	if err != nil {
-		return Line{}, err
-	}
-	return Line{
+	l := Line{
 		Seq: env.Seq, At: env.At.Microseconds(), Lane: csm.LaneOf(env.Event).String(),
-		Event: env.Event.Kind().String(), Data: data, Phase: state.Phase().String(),
-		State: digest, Effects: effects,
-	}, nil
+		Event: env.Event.Kind().String(), Data: data, Phase: state.Phase().String(), Effects: effects,
+	}
+	l.State, err = digest(l, state)
+	return l, err
 }
 
 // EncodeEffects writes effects as [{"Name":{fields}}, ...].
@@ -121,14 +128,16 @@ func EncodeEffects(fx []csm.Effect) (json.RawMessage, error) {
 	return json.Marshal(list)
 }
 
-// Digest identifies a state.
-func Digest(s csm.State) (string, error) {
-	b, err := json.Marshal(s)
+// digest identifies an event and the state after it.
+func digest(l Line, s csm.State) (string, error) {
+	state, err := json.Marshal(s)
 	if err != nil {
 		return "", err
 	}
-	sum := sha256.Sum256(b)
-	return hex.EncodeToString(sum[:8]), nil
+	h := sha256.New()
+	fmt.Fprintf(h, "%d %d %s %s\n", l.Seq, l.At, l.Event, l.Data)
+	h.Write(state)
+	return hex.EncodeToString(h.Sum(nil)[:8]), nil
 }
 
 // Journal is what was read.
@@ -153,10 +162,11 @@ func Read(r io.Reader) (*Journal, error) {
 			}
 			continue
 		}
-		l := Line{Number: n}
-		if err := json.Unmarshal(sc.Bytes(), &l); err != nil {
+		l, err := readLine(sc.Bytes())
+		if err != nil {
 			return nil, fmt.Errorf("journal line %d is not whole (%w); it was cut off or changed, and what is before it can be kept by deleting it and what follows", n, err)
 		}
+		l.Number = n
 		j.Lines = append(j.Lines, l)
 	}
 	if err := sc.Err(); err != nil {
@@ -166,6 +176,23 @@ func Read(r io.Reader) (*Journal, error) {
 		return nil, errors.New("the journal is empty; it needs a header line at least")
 	}
 	return j, nil
+}
+
+func readLine(b []byte) (l Line, err error) {
+	d := json.NewDecoder(bytes.NewReader(b))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&l); err != nil {
+		return l, err
+	}
+	if d.More() {
+		return l, errors.New("more than one object")
+	}
+	switch [3]bool{l.Event != "", l.Note != "", l.Gap > 0} {
+	case [3]bool{true, false, false}, [3]bool{false, true, false}, [3]bool{false, false, true}:
+		return l, nil
+	default:
+		return l, errors.New("it is not one of event, note and gap")
+	}
 }
 
 func readHeader(line []byte, h *Header) error {

@@ -23,7 +23,7 @@ type Difference struct {
 	Line  int    `json:"line"`
 	Seq   uint64 `json:"seq"`
 	Event string `json:"event"`
-	What  string `json:"what"` // order, lane, phase, effects or state
+	What  string `json:"what"` // order, lanes, event fields, phases, effects or states
 	Want  string `json:"recorded"`
 	Got   string `json:"replayed"`
 }
