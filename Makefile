@@ -1,0 +1,132 @@
+# `make` lists the targets. On a fresh Debian or Ubuntu with git, make, curl, Go
+# and Node, every target installs what it needs first.
+
+OUT  ?= out
+BIN  := bin/agentvoice-daemon
+TOOL := $(OUT)/tools
+
+# The length of the benchmark's conversation, and the time for each benchmark.
+BENCH_MINUTES ?= 2
+BENCHTIME     ?= 300ms
+
+# These compile and pass their tests with no C compiler and no library.
+CORE := ./csm/... ./session/... ./copilot/... ./protocol/... ./internal/timeline ./internal/wer ./audio ./audio/wavio
+
+GOLANGCI_LINT_VERSION := v2.12.2
+CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/agentvoice/tools
+LINT  := $(CACHE)/golangci-lint-$(GOLANGCI_LINT_VERSION)
+
+# The Opus binding would want libopusfile, which nothing here uses.
+export GOFLAGS := $(strip $(GOFLAGS) -tags=nolibopusfile)
+
+MODULE  := github.com/agentvoice/agentvoice-daemon
+LDFLAGS  = -X $(MODULE)/audio/localrealtime/stt.buildModelDir=$(shell pkg-config --variable=modeldir pocketsphinx 2>/dev/null)
+
+SHELL       := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+MAKEFLAGS   += --no-print-directory
+.DEFAULT_GOAL := help
+.NOTPARALLEL: # deps comes before everything that needs it
+.DELETE_ON_ERROR:
+
+.PHONY: help
+help: ## list the targets
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+
+.PHONY: deps deps-test
+deps: ## install the libraries, models and speech that are missing
+	@scripts/setup.sh
+deps-test:
+	@scripts/setup.sh --tests
+
+.PHONY: build
+build: deps ## build bin/agentvoice-daemon
+	@echo "building $(BIN)"
+	@go build -ldflags "$(LDFLAGS)" -o $(BIN) ./cmd/agentvoice-daemon
+
+# ---- the conversation
+
+$(TOOL)/%: FORCE
+	@go build -o $@ ./internal/tools/$*
+FORCE:
+
+.PHONY: run
+run: build $(TOOL)/recording $(TOOL)/verdict ## hold a conversation from recorded speech, replay it, and draw it
+	@$(TOOL)/recording -o $(OUT)/recording.wav -ref $(OUT)/recording.txt -labels $(OUT)/recording.json
+	@$(BIN) talk --audio-in wav:$(OUT)/recording.wav --audio-out wav:$(OUT)/assistant.wav --record $(OUT)/conversation.wav \
+		--journal $(OUT)/journal.jsonl --journal-content full --reference $(OUT)/recording.txt
+	@$(BIN) replay $(OUT)/journal.jsonl
+	@$(BIN) timeline $(OUT)/journal.jsonl -o $(OUT)/timeline.html
+	@$(TOOL)/verdict -journal $(OUT)/journal.jsonl -reference $(OUT)/recording.txt -turns 3 -interrupted 1 -wer 40
+	@printf '%-26s %s\n' $(OUT)/conversation.wav 'both voices: the user left, the assistant right' \
+		$(OUT)/journal.jsonl 'the record' $(OUT)/timeline.html 'the picture: open it in a browser'
+
+# ---- the tests
+
+COUNTS := $(OUT)/tests
+SUM     = $(TOOL)/testsum -counts $(COUNTS)/$(subst test-,,$@).count
+
+.PHONY: test
+test: test-begin test-race test-core test-cross test-generated test-format test-extension ## run all tests, Go and TypeScript, and the cross-builds
+	@cat $(COUNTS)/*.count | awk '{ p += $$1; f += $$2; s += $$3 } END { printf "make test: %d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 }'
+
+.PHONY: test-begin test-race test-core test-cross test-generated test-format test-extension
+test-begin: deps-test build $(TOOL)/testsum
+	@rm -rf $(COUNTS)
+
+test-race: $(TOOL)/testsum
+	@go test -race -json ./... 2>&1 | $(SUM) -name "go test -race"
+
+test-core: $(TOOL)/testsum
+	@CGO_ENABLED=0 go test -json $(CORE) 2>&1 | $(SUM) -name "core without cgo"
+
+test-cross:
+	@for os in windows darwin; do CGO_ENABLED=0 GOOS=$$os go vet ./... ; echo "compiles for $$os"; done
+
+test-generated:
+	@go run ./internal/gen -check >/dev/null && echo "generated files are up to date"
+
+test-format:
+	@unformatted=$$(gofmt -l $$(find . -name '*.go' -not -path '*/node_modules/*' -not -path './$(OUT)/*')); \
+	[[ -z $$unformatted ]] || { echo "not formatted, run gofmt -w on:" $$unformatted; exit 1; }; echo "Go files are formatted"
+
+extension/node_modules/.package-lock.json: extension/package-lock.json
+	@echo "installing the extension's npm packages"
+	@cd extension && npm ci --silent --no-audit --no-fund
+	@touch $@
+
+# Node's own test runner; AGENTVOICE_DAEMON is the binary that the tests drive.
+test-extension: extension/node_modules/.package-lock.json $(TOOL)/testsum
+	@cd extension && npm run --silent typecheck
+	@cd extension && AGENTVOICE_DAEMON=$(CURDIR)/$(BIN) npm test --silent 2>&1 | (cd .. && $(SUM) -node -name "npm test")
+
+# ---- the rest
+
+.PHONY: lint
+lint: deps $(LINT) ## run the linters
+	@$(LINT) run ./... && echo "golangci-lint: no finding"
+
+$(LINT):
+	@echo "building golangci-lint $(GOLANGCI_LINT_VERSION)"
+	@mkdir -p $(CACHE)
+	@GOFLAGS= GOBIN=$@.new go install github.com/golangci/golangci-lint/v2/cmd/golangci-lint@$(GOLANGCI_LINT_VERSION)
+	@mv $@.new/golangci-lint $@ && rmdir $@.new
+
+.PHONY: bench
+bench: build $(TOOL)/recording $(TOOL)/loopbench ## measure: functions, and a conversation of two minutes
+	@go test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) \
+		$$(grep -rl --include='*_test.go' '^func Benchmark' . | xargs -n 1 dirname | sort -u) | scripts/bench-table.sh
+	@$(TOOL)/recording -o $(OUT)/bench/recording.wav -ref $(OUT)/bench/recording.txt -minutes $(BENCH_MINUTES)
+	@$(TOOL)/loopbench -daemon $(BIN) -recording $(OUT)/bench/recording.wav -out $(OUT)/bench
+
+.PHONY: generate
+generate: ## write the generated files: TypeScript, JSON Schema, settings, diagrams
+	@go run ./internal/gen
+
+.PHONY: full
+full: deps-test ## long property tests and fuzzing, case by case; goes on where it was stopped
+	@scripts/full.sh $(OUT)/full
+
+.PHONY: clean
+clean: ## remove what was built and recorded; what deps installed stays
+	@rm -rf bin $(OUT) extension/dist extension/node_modules

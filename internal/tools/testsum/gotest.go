@@ -1,0 +1,107 @@
+package main
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+)
+
+// event is a line of `go test -json`; see `go doc test2json`.
+type event struct {
+	Action      string
+	Package     string
+	ImportPath  string // of build-output
+	Test        string // empty: of the whole package
+	Output      string
+	FailedBuild string
+}
+
+// test names a test in a package; name is empty for the package itself.
+type test struct{ pkg, name string }
+
+// goRun collects the events of a run.
+type goRun struct {
+	out    io.Writer
+	counts counts
+	output map[test][]string // of what has not ended yet, and of failed tests
+	failed map[test]bool     // tests, and packages in which one failed
+	parent map[test]bool     // tests that have subtests
+}
+
+func readGo(in io.Reader, out io.Writer) (counts, error) {
+	r := goRun{out: out, output: map[test][]string{}, failed: map[test]bool{}, parent: map[test]bool{}}
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, 16<<20)
+	for lines.Scan() {
+		var e event
+		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
+			fmt.Fprintln(out, lines.Text()) // the go command itself has something to say
+			continue
+		}
+		r.take(e)
+	}
+	return r.counts, lines.Err()
+}
+
+func (r *goRun) take(e event) {
+	t := test{e.Package, e.Test}
+	switch e.Action {
+	case "build-output":
+		fmt.Fprint(r.out, e.Output)
+	case "run":
+		if i := strings.LastIndexByte(e.Test, '/'); i >= 0 {
+			r.parent[test{e.Package, e.Test[:i]}] = true
+		}
+	case "output":
+		r.output[t] = append(r.output[t], e.Output)
+	case "pass", "skip":
+		delete(r.output, t)
+		if e.Test == "" || r.parent[t] {
+			return
+		}
+		if e.Action == "pass" {
+			r.counts.passed++
+		} else {
+			r.counts.skipped++
+		}
+	case "fail":
+		r.fail(t)
+	}
+}
+
+// fail counts and shows what failed by itself, not because of a part of it: a
+// test and not the tests around it, and a package only when none of its tests
+// failed (it did not build, or the process died).
+func (r *goRun) fail(t test) {
+	if t.name != "" || !r.failed[t] {
+		if !r.failed[t] {
+			r.counts.failed++
+		}
+		fmt.Fprintf(r.out, "FAIL %s %s\n", t.pkg, t.name)
+		for _, line := range r.output[t] {
+			fmt.Fprint(r.out, "  ", line)
+		}
+		if t.name == "" {
+			r.showUnfinished(t.pkg)
+		}
+	}
+	delete(r.output, t)
+	r.failed[test{t.pkg, ""}] = true
+	if i := strings.LastIndexByte(t.name, '/'); i >= 0 {
+		r.failed[test{t.pkg, t.name[:i]}] = true
+	}
+}
+
+// showUnfinished shows what the tests said that were running when the process of
+// their package died.
+func (r *goRun) showUnfinished(pkg string) {
+	for t, lines := range r.output {
+		if t.pkg == pkg && t.name != "" {
+			for _, line := range lines {
+				fmt.Fprint(r.out, "  ", line)
+			}
+		}
+	}
+}

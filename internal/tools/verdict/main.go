@@ -1,0 +1,90 @@
+// Verdict says whether a recorded conversation went as it should: enough turns,
+// enough of them interrupted, and the words understood well enough. `make run`
+// ends with it.
+//
+//	verdict -journal out/journal.jsonl -reference out/recording.txt -turns 3 -interrupted 1 -wer 40
+//
+// It reads the journal, which must be a full one to have the words, and needs
+// nothing of the process that wrote it.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/journal"
+	"github.com/agentvoice/agentvoice-daemon/internal/timeline"
+	"github.com/agentvoice/agentvoice-daemon/internal/wer"
+)
+
+// demands on a conversation.
+type demands struct {
+	turns       int     // at least, answered or interrupted
+	interrupted int     // at least
+	wer         float64 // percent, less than
+}
+
+func main() {
+	var d demands
+	path := flag.String("journal", "out/journal.jsonl", "`file` with the full journal of the conversation")
+	reference := flag.String("reference", "out/recording.txt", "`file` with what the user said")
+	flag.IntVar(&d.turns, "turns", 3, "least number of turns")
+	flag.IntVar(&d.interrupted, "interrupted", 1, "least number of interrupted turns")
+	flag.Float64Var(&d.wer, "wer", 40, "word error rate, in percent, that it must stay below")
+	flag.Parse()
+	if err := run(*path, *reference, d, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "verdict:", err)
+		os.Exit(1)
+	}
+}
+
+func run(path, reference string, d demands, out io.Writer) error {
+	file, err := os.Open(path)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = file.Close() }() // it is only read
+	j, err := journal.Read(file)
+	if err != nil {
+		return err
+	}
+	said, err := os.ReadFile(reference)
+	if err != nil {
+		return err
+	}
+	return judge(timeline.Latencies(j), string(said), d, out)
+}
+
+func judge(turns []timeline.Turn, reference string, d demands, out io.Writer) error {
+	var heard []string
+	answered, interrupted := 0, 0
+	for _, t := range turns {
+		heard = append(heard, t.Said)
+		switch t.End {
+		case csm.Answered:
+			answered++
+		case csm.TurnCutOff:
+			interrupted++
+		}
+	}
+	wrong, words := wer.Compute(reference, strings.Join(heard, " "))
+	if words == 0 {
+		return errors.New("the reference has no words")
+	}
+	rate := 100 * float64(wrong) / float64(words)
+	fmt.Fprintf(out, "conversation: %d turns answered, %d interrupted, word error rate %.1f %%\n", answered, interrupted, rate)
+	switch {
+	case answered+interrupted < d.turns:
+		return fmt.Errorf("there were %d turns, and there should be %d", answered+interrupted, d.turns)
+	case interrupted < d.interrupted:
+		return fmt.Errorf("%d turns were interrupted, and %d should be", interrupted, d.interrupted)
+	case rate >= d.wer:
+		return fmt.Errorf("the word error rate is %.1f %%, and should be below %.0f %%", rate, d.wer)
+	}
+	return nil
+}

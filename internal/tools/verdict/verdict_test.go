@@ -1,0 +1,46 @@
+package main
+
+import (
+	"io"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/internal/timeline"
+)
+
+func TestJudge(t *testing.T) {
+	cut := timeline.Turn{End: csm.TurnCutOff, Said: "one two three"}
+	full := timeline.Turn{End: csm.Answered, Said: "four five"}
+	failed := timeline.Turn{End: csm.TurnFailed}
+	const said = "one two three\nfour five\nfour five\n"
+	for _, tt := range []struct {
+		name      string
+		turns     []timeline.Turn
+		reference string
+		want      string // in the error; empty for none
+	}{
+		{"good", []timeline.Turn{cut, full, full}, said, ""},
+		{"too few turns", []timeline.Turn{cut, full, failed}, said, "there were 2 turns"},
+		{"none interrupted", []timeline.Turn{full, full, full}, said, "0 turns were interrupted"},
+		{"misheard", []timeline.Turn{cut, full, full}, "six seven eight\nfour five\nfour five\n", "42.9 %"},
+		{"nothing said", []timeline.Turn{cut, full, full}, "\n", "no words"},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			err := judge(tt.turns, tt.reference, demands{turns: 3, interrupted: 1, wer: 40}, io.Discard)
+			switch {
+			case tt.want == "" && err != nil:
+				t.Error(err)
+			case tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)):
+				t.Errorf("got %v, want %q", err, tt.want)
+			}
+		})
+	}
+}
+
+func TestNoJournal(t *testing.T) {
+	if err := run(filepath.Join(t.TempDir(), "none"), "", demands{}, io.Discard); err == nil {
+		t.Error("no error without a journal")
+	}
+}

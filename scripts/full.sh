@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# Runs what takes too long for `make test`: the property tests with many more
+# random cases under the race detector, and each fuzz target for a while. A case
+# that passed leaves a stamp in the folder that the argument names and is not run
+# again until the folder is removed or the code changed.
+#
+#   scripts/full.sh out/full
+#
+# CHECKS (random cases a property, default 3000) and FUZZTIME (default 30s) set
+# how long.
+set -euo pipefail
+stamps=${1:?names no folder for the stamps}
+checks=${CHECKS:-3000}
+fuzztime=${FUZZTIME:-30s}
+
+# The state of the code: a stamp is for one commit with one set of changes.
+code=$( { git rev-parse HEAD; git diff HEAD; } | sha256sum | cut -c 1-12)
+stamps=$stamps/$code
+mkdir -p "$stamps"
+
+passed=0 failed=0 skipped=0
+# run NAME COMMAND...: one case.
+run() {
+  local name=$1 log
+  shift
+  log=$stamps/${name//\//_}
+  if [[ -e $log.ok ]]; then
+    skipped=$((skipped + 1))
+    return
+  fi
+  echo "full: $name"
+  if "$@" >"$log.log" 2>&1; then
+    passed=$((passed + 1))
+    touch "$log.ok"
+  else
+    failed=$((failed + 1))
+    tail -n 40 "$log.log"
+  fi
+}
+
+while read -r pkg; do
+  run "properties $pkg" go test -race -count=1 -timeout 60m "$pkg" -rapid.checks="$checks" -rapid.nofailfile
+done < <(grep -rl --include='*_test.go' '"pgregory.net/rapid"' . | xargs -n 1 dirname | sort -u)
+
+while IFS=: read -r file target; do
+  run "fuzz $(dirname "$file") $target" go test -run '^$' -fuzz "^$target\$" -fuzztime "$fuzztime" "$(dirname "$file")"
+done < <(grep -ro --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' . | sed 's/func //' | sort)
+
+echo "make full: $passed passed, $failed failed, $skipped passed before"
+((failed == 0))
