@@ -1,5 +1,6 @@
 // Gen writes the files that are generated from Go: the editor wire in
-// TypeScript and JSON Schema, and the settings for the editor and for readers.
+// TypeScript and JSON Schema, the settings for the editor and for readers, and the
+// statechart in ARCHITECTURE.md.
 //
 //	go run ./internal/gen          # in the root of the module: write them
 //	go run ./internal/gen -check   # fail when one is stale
@@ -31,6 +32,7 @@ var files = []file{
 	{"extension/src/protocol.gen.ts", typeScript},
 	{"extension/settings.gen.json", settingsJSON},
 	{"docs/settings.md", settingsMarkdown},
+	{architecture, architectureMarkdown},
 }
 
 func main() {

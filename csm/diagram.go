@@ -1,0 +1,263 @@
+package csm
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A diagram is the table as a statechart, for people: what stays in its phase is
+// left out, transitions between the same two states are one arrow with all their
+// causes, and what every phase of a conversation does alike is drawn once, from
+// the box around them.
+type diagram struct {
+	boxes  []box
+	arrows []arrow
+}
+
+// node names a state of the diagram: a phase, or the box around a conversation.
+type node string
+
+// box is a composite state with what is in it. It has no entry mark: every arrow
+// into it names a state.
+type box struct {
+	name node
+	in   []node
+}
+
+// arrow is a transition with its labels, in the order of Causes.
+type arrow struct {
+	from, to node
+	labels   []string
+}
+
+// The states of a diagram that are no phases: the box around a conversation, and
+// where a suspension leads back to, which is any phase in it.
+const (
+	conversationBox node = "Conversation"
+	previous        node = "Previous"
+	previousLabel        = "where it was"
+)
+
+// conversationPhases are those inside of the box of a conversation. Suspended
+// stands beside it: it holds all of them still.
+var conversationPhases = []Phase{PhasePreparing, PhaseListening, PhaseProcessing, PhaseSpeaking, PhaseInterrupted}
+
+// Mermaid draws the state machine in Mermaid's language, the same text each
+// time.
+func Mermaid() string { return draw(false).mermaid() }
+
+// MermaidWithGuards draws it with the event and the guard of each row.
+func MermaidWithGuards() string { return draw(true).mermaid() }
+
+// DOT draws the state machine in Graphviz's language, the same text each time.
+func DOT() string { return draw(false).dot() }
+
+// DOTWithGuards draws it with the event and the guard of each row.
+func DOTWithGuards() string { return draw(true).dot() }
+
+func draw(guards bool) diagram {
+	d := diagram{boxes: []box{{name: conversationBox}, {name: node(PhaseProcessing.String())}}}
+	for _, p := range conversationPhases {
+		d.boxes[0].in = append(d.boxes[0].in, node(p.String()))
+	}
+	for p := range NumPhases {
+		if parent, sub := p.Parent(); sub && parent == PhaseProcessing {
+			d.boxes[1].in = append(d.boxes[1].in, node(p.String()))
+		}
+	}
+	rows := Table()
+	shared := sharedWaysOut(rows)
+	resumed := map[string]bool{}
+	for _, r := range rows {
+		from, to, way := node(r.From.String()), node(r.To.String()), wayOut{r.To, r.Cause}
+		switch {
+		case r.Internal() || r.Cause == "": // the latter has the cause of a way back
+			continue
+		case slices.Contains(conversationPhases, r.From) && shared[way]:
+			from = conversationBox
+		case r.From == PhaseSuspended && r.To.Active():
+			// One arrow stands for the ways back to each phase.
+			to = previous
+			if r.Guard.Name = ""; resumed[r.On.String()] {
+				continue
+			}
+			resumed[r.On.String()] = true
+		}
+		d.add(from, to, label(r, guards))
+	}
+	slices.SortStableFunc(d.arrows, func(a, b arrow) int { return cmp.Compare(a.from.place(), b.from.place()) })
+	for i := range d.arrows {
+		slices.SortStableFunc(d.arrows[i].labels, func(a, b string) int { return cmp.Compare(rank(a), rank(b)) })
+	}
+	return d
+}
+
+// place orders the arrows as a conversation goes, which makes the best pictures.
+func (n node) place() int {
+	for p := range NumPhases {
+		if n == node(p.String()) {
+			return 2 * int(p)
+		}
+	}
+	return 2*int(PhaseInterrupted) + 1 // the box comes after what is in it
+}
+
+// wayOut is a transition out of a conversation.
+type wayOut struct {
+	to    Phase
+	cause Cause
+}
+
+// sharedWaysOut are those that every phase of a conversation has. A phase that
+// takes the event in its own way does not count: what is inside of a box goes
+// before what is drawn from it.
+func sharedWaysOut(rows []Row) map[wayOut]bool {
+	taken := map[Kind]map[Phase]bool{} // by a row without a guard
+	takers := map[Kind]map[wayOut]bool{}
+	for _, r := range rows {
+		if r.Guard.holds != nil || !slices.Contains(conversationPhases, r.From) {
+			continue
+		}
+		if taken[r.On] == nil {
+			taken[r.On], takers[r.On] = map[Phase]bool{}, map[wayOut]bool{}
+		}
+		taken[r.On][r.From] = true
+		if !slices.Contains(conversationPhases, r.To) {
+			takers[r.On][wayOut{r.To, r.Cause}] = true
+		}
+	}
+	shared := map[wayOut]bool{}
+	for on, phases := range taken {
+		for way := range takers[on] {
+			if len(phases) == len(conversationPhases) && most(rows, on, way) {
+				shared[way] = true
+			}
+		}
+	}
+	return shared
+}
+
+// most says whether more than half of the phases of a conversation take way on
+// an event.
+func most(rows []Row, on Kind, way wayOut) bool {
+	n := 0
+	for _, r := range rows {
+		if r.On == on && (wayOut{r.To, r.Cause}) == way && slices.Contains(conversationPhases, r.From) {
+			n++
+		}
+	}
+	return 2*n > len(conversationPhases)
+}
+
+func label(r Row, guards bool) string {
+	switch {
+	case !guards:
+		return string(r.Cause)
+	case r.Guard.Name == "":
+		return fmt.Sprintf("%s on %v", r.Cause, r.On)
+	default:
+		return fmt.Sprintf("%s on %v [%s]", r.Cause, r.On, r.Guard.Name)
+	}
+}
+
+// rank is the place of a label's cause in the list of them.
+func rank(label string) int {
+	cause, _, _ := strings.Cut(label, " ")
+	return slices.Index(Causes, Cause(cause))
+}
+
+func (d *diagram) add(from, to node, label string) {
+	i := slices.IndexFunc(d.arrows, func(a arrow) bool { return a.from == from && a.to == to })
+	if i < 0 {
+		d.arrows = append(d.arrows, arrow{from: from, to: to})
+		i = len(d.arrows) - 1
+	}
+	if a := &d.arrows[i]; !slices.Contains(a.labels, label) {
+		a.labels = append(a.labels, label)
+	}
+}
+
+// boxAt is the box that n is, if it is one.
+func (d diagram) boxAt(n node) (box, bool) {
+	i := slices.IndexFunc(d.boxes, func(b box) bool { return b.name == n })
+	if i < 0 {
+		return box{}, false
+	}
+	return d.boxes[i], true
+}
+
+func (d diagram) mermaid() string {
+	var out strings.Builder
+	fmt.Fprintf(&out, "stateDiagram-v2\n    state %q as %s\n    [*] --> Idle\n    Idle --> [*]\n", previousLabel, previous)
+	boxed := false
+	for _, a := range d.arrows {
+		if !boxed && a.from != node(PhaseIdle.String()) { // what is named first is drawn on top
+			d.mermaidBox(&out, d.boxes[0], "    ")
+			boxed = true
+		}
+		fmt.Fprintf(&out, "    %s --> %s : %s\n", a.from, a.to, strings.Join(a.labels, "<br/>"))
+	}
+	return out.String()
+}
+
+func (d diagram) mermaidBox(out *strings.Builder, b box, indent string) {
+	fmt.Fprintf(out, "%sstate %s {\n", indent, b.name)
+	for _, n := range b.in {
+		if inner, ok := d.boxAt(n); ok {
+			d.mermaidBox(out, inner, indent+"    ")
+			continue
+		}
+		fmt.Fprintf(out, "%s    %s\n", indent, n)
+	}
+	fmt.Fprintf(out, "%s}\n", indent)
+}
+
+func (d diagram) dot() string {
+	var out strings.Builder
+	out.WriteString(`digraph conversation {
+    compound=true; rankdir=TB; nodesep=0.6; ranksep=0.7;
+    graph [fontname="Helvetica", fontsize=12, color="#8a8f98"];
+    node [fontname="Helvetica", fontsize=12, shape=box, style="rounded,filled", fillcolor="#eef3fb", color="#5b7083"];
+    edge [fontname="Helvetica", fontsize=10, color="#5b7083"];
+    begin [shape=circle, style=filled, fillcolor="#2d3748", label="", width=0.18];
+    end [shape=doublecircle, style=filled, fillcolor="#2d3748", label="", width=0.12];
+    Idle; Suspended; Faulted; Terminating;
+`)
+	fmt.Fprintf(&out, "    %s [label=%q, style=\"rounded,dashed\"];\n", previous, previousLabel)
+	d.dotBox(&out, d.boxes[0], "    ")
+	out.WriteString("    begin -> Idle;\n")
+	for _, a := range d.arrows {
+		attrs := []string{fmt.Sprintf("label=%q", strings.Join(a.labels, "\n"))}
+		from := a.from
+		if b, ok := d.boxAt(from); ok {
+			from, attrs = d.anchor(b), append(attrs, fmt.Sprintf("ltail=%q", "cluster_"+b.name))
+		}
+		fmt.Fprintf(&out, "    %s -> %s [%s];\n", from, a.to, strings.Join(attrs, ", "))
+	}
+	out.WriteString("    Idle -> end;\n}\n")
+	return out.String()
+}
+
+func (d diagram) dotBox(out *strings.Builder, b box, indent string) {
+	fmt.Fprintf(out, "%ssubgraph %q {\n%s    label=%q; style=rounded;\n", indent, "cluster_"+b.name, indent, b.name)
+	for _, n := range b.in {
+		if inner, ok := d.boxAt(n); ok {
+			d.dotBox(out, inner, indent+"    ")
+			continue
+		}
+		fmt.Fprintf(out, "%s    %s;\n", indent, n)
+	}
+	fmt.Fprintf(out, "%s}\n", indent)
+}
+
+// anchor is the node inside a box that an arrow from the box is tied to, since
+// Graphviz has arrows between nodes only: the one in the middle.
+func (d diagram) anchor(b box) node {
+	n := b.in[len(b.in)/2]
+	if inner, ok := d.boxAt(n); ok {
+		return d.anchor(inner)
+	}
+	return n
+}
