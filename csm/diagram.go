@@ -68,14 +68,14 @@ func draw(guards bool) diagram {
 		}
 	}
 	rows := Table()
-	shared := sharedWaysOut(rows)
+	shared := sharedWaysOut(rows, guards)
 	resumed := map[string]bool{}
 	for _, r := range rows {
-		from, to, way := node(r.From.String()), node(r.To.String()), wayOut{r.To, r.Cause}
+		from, to := node(r.From.String()), node(r.To.String())
 		switch {
 		case r.Internal() || r.Cause == "": // the latter has the cause of a way back
 			continue
-		case slices.Contains(conversationPhases, r.From) && shared[way]:
+		case slices.Contains(conversationPhases, r.From) && shared[outOf(r, guards)]:
 			from = conversationBox
 		case r.From == PhaseSuspended && r.To.Active():
 			// One arrow stands for the ways back to each phase.
@@ -104,47 +104,50 @@ func (n node) place() int {
 	return 2*int(PhaseInterrupted) + 1 // the box comes after what is in it
 }
 
-// wayOut is a transition out of a conversation.
+// wayOut is a transition out of a conversation; on is its event where events are
+// drawn, else empty.
 type wayOut struct {
 	to    Phase
 	cause Cause
+	on    string
+}
+
+func outOf(r Row, guards bool) wayOut {
+	if !guards {
+		return wayOut{r.To, r.Cause, ""}
+	}
+	return wayOut{r.To, r.Cause, r.On.String()}
 }
 
 // sharedWaysOut are those that every phase of a conversation has. A phase that
 // takes the event in its own way does not count: what is inside of a box goes
 // before what is drawn from it.
-func sharedWaysOut(rows []Row) map[wayOut]bool {
-	taken := map[Kind]map[Phase]bool{} // by a row without a guard
-	takers := map[Kind]map[wayOut]bool{}
+func sharedWaysOut(rows []Row, guards bool) map[wayOut]bool {
+	takers := map[Kind]map[Phase]bool{} // by a row without a guard
 	for _, r := range rows {
 		if r.Guard.holds != nil || !slices.Contains(conversationPhases, r.From) {
 			continue
 		}
-		if taken[r.On] == nil {
-			taken[r.On], takers[r.On] = map[Phase]bool{}, map[wayOut]bool{}
+		if takers[r.On] == nil {
+			takers[r.On] = map[Phase]bool{}
 		}
-		taken[r.On][r.From] = true
-		if !slices.Contains(conversationPhases, r.To) {
-			takers[r.On][wayOut{r.To, r.Cause}] = true
-		}
+		takers[r.On][r.From] = true
 	}
 	shared := map[wayOut]bool{}
-	for on, phases := range taken {
-		for way := range takers[on] {
-			if len(phases) == len(conversationPhases) && most(rows, on, way) {
-				shared[way] = true
-			}
+	for _, r := range rows {
+		if !slices.Contains(conversationPhases, r.To) && len(takers[r.On]) == len(conversationPhases) && most(rows, r) {
+			shared[outOf(r, guards)] = true
 		}
 	}
 	return shared
 }
 
-// most says whether more than half of the phases of a conversation take way on
-// an event.
-func most(rows []Row, on Kind, way wayOut) bool {
+// most says whether more than half of the phases of a conversation have a row
+// like this one.
+func most(rows []Row, like Row) bool {
 	n := 0
 	for _, r := range rows {
-		if r.On == on && (wayOut{r.To, r.Cause}) == way && slices.Contains(conversationPhases, r.From) {
+		if r.On == like.On && r.To == like.To && r.Cause == like.Cause && slices.Contains(conversationPhases, r.From) {
 			n++
 		}
 	}

@@ -9,6 +9,8 @@ import (
 
 // Effect is a closed sum: one struct for each thing the core asks of the world.
 // Effects are data; executing them is the caller's.
+//
+//sumtype:decl
 type Effect interface {
 	// Name is the effect's name in journals and scenarios.
 	Name() string

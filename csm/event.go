@@ -12,6 +12,8 @@ type Envelope struct {
 }
 
 // Event is a closed sum: one struct for each kind of thing that can happen.
+//
+//sumtype:decl
 type Event interface {
 	Kind() Kind
 	event()

@@ -43,6 +43,8 @@ type State struct {
 
 // Conversation is a closed sum: one struct for each phase but Processing, which
 // is only a parent, with the data that makes sense in that phase alone.
+//
+//sumtype:decl
 type Conversation interface {
 	Phase() Phase
 	conversation()

@@ -12,6 +12,8 @@ package connection
 import "fmt"
 
 // State is a closed sum: Disconnected, Connecting, Open, Reconnecting or Torn.
+//
+//sumtype:decl
 type State interface {
 	fmt.Stringer
 	state()

@@ -39,6 +39,8 @@ type Line struct {
 }
 
 // State is a closed sum: Closed, Buffering, Held, Playing, Paused or Draining.
+//
+//sumtype:decl
 type State interface {
 	fmt.Stringer
 	state()

@@ -27,6 +27,8 @@ type Utterance struct {
 }
 
 // State is a closed sum: Idle, UserSpeaking or EndPending.
+//
+//sumtype:decl
 type State interface {
 	fmt.Stringer
 	state()
