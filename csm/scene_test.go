@@ -17,7 +17,7 @@ const ms = time.Millisecond
 // scene is a conversation on virtual time in a world that answers each request
 // after a fixed time. Times in expectations are exact.
 type scene struct {
-	t     *testing.T
+	t     testing.TB
 	clock *dispatch.Virtual
 	loop  *dispatch.Loop
 	steps []dispatch.Step
@@ -29,7 +29,7 @@ type scene struct {
 
 const never = time.Duration(-1)
 
-func newScene(t *testing.T) *scene {
+func newScene(t testing.TB) *scene {
 	s := &scene{t: t, clock: &dispatch.Virtual{}, took: map[string]time.Duration{
 		"ActivateSession": 20 * ms, "OpenAudio": 30 * ms, "StartCapture": 10 * ms, "OpenConnection": 100 * ms,
 		"DeactivateSession": 5 * ms, "CloseAudio": 5 * ms, "CloseConnection": 5 * ms,
