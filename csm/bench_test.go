@@ -25,7 +25,7 @@ func conversationEvents(t testing.TB) []csm.Envelope {
 		}
 		s.end(u).wait(200*ms).words(u, csm.Content).wait(300 * ms)
 		for n := range 12 {
-			s.do(csm.CopilotDelta{Request: s.request(), Chars: n*20 + 10}).wait(20 * ms).segment(n*20, n*20+20)
+			s.do(csm.CopilotDelta{Request: s.request(), Chars: n*20 + 10}).wait(20*ms).segment(n*20, n*20+20)
 		}
 		s.wait(50 * ms)
 		for range 6 {
