@@ -13,6 +13,8 @@ package copilot
 import "fmt"
 
 // State is a closed sum: Idle, Ready, Generating or Streaming.
+//
+//sumtype:decl
 type State interface {
 	fmt.Stringer
 	state()

@@ -6,9 +6,10 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/qmuntal/stateless"
+
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
-	"github.com/qmuntal/stateless"
 )
 
 // run is one step in progress: a working copy of the state, the event, and what

@@ -186,6 +186,7 @@ func CheckStep(before State, e Envelope, after State, fx []Effect) error {
 			if flushed {
 				return fmt.Errorf("invariant 3: playback starts in the step of a flush")
 			}
+		default:
 		}
 	}
 	if sent > 1 {

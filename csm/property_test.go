@@ -6,8 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 	"pgregory.net/rapid"
+
+	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 )
 
 // Whatever happens, in whatever order, however late, repeated or made up: each

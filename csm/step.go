@@ -131,13 +131,16 @@ func (r *run) route() bool {
 		return r.routeTimer(e)
 	case Suspend:
 		return reasonOf(e) != 0
+	case UserStart, UserStop, UserInterrupt, UserCommit, UserText, UserRetry, UserSpeak, UserPlayback,
+		Configure, QueueNext, Reset, Resume, Fatal:
+		return true // about no region
 	}
 	return r.copilotOut != copilot.Stale
 }
 
 func (r *run) routeSession(e Event) bool {
 	st := &r.st
-	switch e := e.(type) {
+	switch e := e.(type) { //nolint:gochecksumtype // route passes on these only
 	case SessionReady:
 		if e.Instance != st.Instance || st.Resources.Session != Opening {
 			return false
@@ -163,7 +166,7 @@ func (r *run) routeSession(e Event) bool {
 
 func (r *run) routeAudio(e Event) bool {
 	res := &r.st.Resources
-	switch e := e.(type) {
+	switch e := e.(type) { //nolint:gochecksumtype // route passes on these only
 	case AudioPrimed:
 		if e.Instance != r.st.Instance || res.Audio != Opening {
 			return false
@@ -197,7 +200,7 @@ func (r *run) routeAudio(e Event) bool {
 
 func (r *run) routeConnection(e Event) bool {
 	var out connection.Outcome
-	switch e := e.(type) {
+	switch e := e.(type) { //nolint:gochecksumtype // route passes on these only
 	case ConnReady:
 		r.st.Conn, out = connection.Next(r.st.Conn, connection.Ready, e.Epoch)
 		if out == connection.Opened {
@@ -256,7 +259,7 @@ func (r *run) openEpoch() uint32 {
 
 func (r *run) routeSpeech(e Event) bool {
 	st := &r.st
-	switch e := e.(type) {
+	switch e := e.(type) { //nolint:gochecksumtype // route passes on these only
 	case SpeechBuffered:
 		st.Speech, r.speechOut = speech.Buffered(st.Speech, e.Gen, r.holdsSpeech())
 		r.refresh |= 1 << TimerSpeech

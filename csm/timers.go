@@ -24,6 +24,8 @@ func (s State) Needs(t Timer) bool {
 			return c.Starting
 		case Faulted:
 			return c.Recovering
+		default:
+			return false
 		}
 	case TimerPrepare:
 		return s.Phase() == PhasePreparing
@@ -37,6 +39,8 @@ func (s State) Needs(t Timer) bool {
 			return !c.Awaiting
 		case WaitingForCopilot:
 			return true
+		default:
+			return false
 		}
 	case TimerStall:
 		str, ok := s.Copilot.(copilot.Streaming)

@@ -5,8 +5,9 @@ package opus
 import (
 	"fmt"
 
-	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/hraban/opus"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
 // Encoder makes packets of speech.

@@ -14,8 +14,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agentvoice/agentvoice-daemon/audio"
 	"go.uber.org/goleak"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

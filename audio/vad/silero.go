@@ -42,8 +42,7 @@ func NewSilero(modelPath, runtimePath string) (Detector, error) {
 	}
 	s := &silero{}
 	if err := s.load(modelPath); err != nil {
-		s.destroy()
-		releaseRuntime()
+		_ = errors.Join(s.destroy(), releaseRuntime()) // the first failure says more
 		return nil, fmt.Errorf("voice detector model %s cannot be loaded: %s; reinstall it with `make deps`",
 			filepath.Base(modelPath), withoutFolder(err, modelPath))
 	}
@@ -72,7 +71,7 @@ func (s *silero) load(modelPath string) error {
 	if err != nil {
 		return err
 	}
-	defer options.Destroy()
+	defer func() { _ = options.Destroy() }() // the session has its own copy
 	// A window takes a tenth of a millisecond: more threads only cost switches.
 	if err := errors.Join(options.SetIntraOpNumThreads(1), options.SetInterOpNumThreads(1)); err != nil {
 		return err

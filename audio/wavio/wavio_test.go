@@ -13,9 +13,10 @@ import (
 	"testing/synctest"
 	"time"
 
-	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/go-audio/wav"
 	"go.uber.org/goleak"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }

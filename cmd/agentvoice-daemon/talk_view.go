@@ -100,15 +100,15 @@ func (v *talkView) transcript(p protocol.TranscriptParams) {
 // line writes a line above the live one. at is a time of the conversation, zero
 // for none.
 func (v *talkView) line(at time.Time, text string) {
-	clear := ""
+	erase := ""
 	if v.live {
-		clear = "\r\x1b[K"
+		erase = "\r\x1b[K"
 	}
 	when := "          "
 	if !at.IsZero() {
 		when = fmt.Sprintf("%8.3f s", at.Sub(v.started).Seconds())
 	}
-	fmt.Fprintf(v.out, "%s%s  %s\n", clear, when, text)
+	fmt.Fprintf(v.out, "%s%s  %s\n", erase, when, text)
 	v.status()
 }
 

@@ -62,10 +62,11 @@ func (l *language) renderItem(src []byte, b block, last bool) string {
 	text, lead := unquoteAll(src, b), ""
 	if b.first {
 		at, _, _ := unquote(src)
-		mark, rest := src[at:at+1], src[at+1:]
+		rest := src[at+1:]
 		if n := len(src[at:]) - len(bytes.TrimLeft(src[at:], "0123456789")); n > 0 {
-			mark, rest = src[at:at+n], src[at+n+1:]
-			lead = strings.TrimLeft(string(mark[:n-1]), "0") + string(mark[n-1:]) + ". "
+			number := src[at : at+n]
+			rest = src[at+n+1:]
+			lead = strings.TrimLeft(string(number[:n-1]), "0") + string(number[n-1:]) + ". "
 		}
 		text = bytes.TrimSpace(unquoteAll(rest, b))
 		if box := string(text[:min(4, len(text))]); box == "[ ] " {

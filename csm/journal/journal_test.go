@@ -8,9 +8,10 @@ import (
 	"sync"
 	"testing"
 
+	"pgregory.net/rapid"
+
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/journal"
-	"pgregory.net/rapid"
 )
 
 func TestRoundTrip(t *testing.T) {

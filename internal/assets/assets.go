@@ -63,8 +63,8 @@ func dirs() []string {
 	}
 	if exe, err := os.Executable(); err == nil {
 		// The folder is beside the program, not beside a link to it.
-		if real, err := filepath.EvalSymlinks(exe); err == nil {
-			exe = real
+		if target, err := filepath.EvalSymlinks(exe); err == nil {
+			exe = target
 		}
 		list = append(list, filepath.Join(filepath.Dir(exe), "assets"))
 	}

@@ -151,6 +151,7 @@ func (r *reader) reason() string {
 	if !ok {
 		return ""
 	}
+	//exhaustive:enforce
 	names := map[csm.SuspendReason]string{
 		csm.SuspendUser: "user", csm.SuspendRenewal: "renewal", csm.SuspendConnection: "connection",
 		csm.SuspendDevice: "device", csm.SuspendDiagnostics: "diagnostics", csm.SuspendHeartbeat: "heartbeat",

@@ -46,7 +46,7 @@ func newService(w *World) *service {
 // configure loads the embedded server's engines ahead of the first conversation.
 func (s *service) configure(set protocol.Settings) {
 	if set.Provider == protocol.ProviderLocal {
-		s.q.Do(func() { s.startLocal() })
+		s.q.Do(func() { _ = s.startLocal() }) // a conversation's start says it again, to somebody
 	}
 }
 

@@ -90,7 +90,7 @@ func run(o options, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer voices.Close()
+	defer func() { _ = voices.Close() }() // it holds nothing that could be lost
 	rec, err := assemble(voices, o.pauses, o.atLeast)
 	if err != nil {
 		return err
