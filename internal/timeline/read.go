@@ -3,6 +3,7 @@ package timeline
 import (
 	"encoding/json"
 	"fmt"
+	"slices"
 	"sort"
 	"time"
 
@@ -50,12 +51,12 @@ func read(j *journal.Journal) *record {
 	return &r.record
 }
 
-// trimEnds moves the end of each utterance back to where the voice was last
-// heard. A detector that waits for silence reports an end that includes the
-// silence, and the wait for it is what endpointing costs.
+// trimEnds moves the ends of each utterance to where the voice is. A service
+// reports an onset with its padding, and an end with the silence that it waited
+// for; the one would make an interruption look slow, the other a reply fast.
 func (r *record) trimEnds() {
 	const below, floor = 30, -50       // dB under the utterance's peak, and dBFS: no voice
-	const step = 60 * time.Millisecond // levels are 50 ms apart: what is closer is not told apart
+	const step = 50 * time.Millisecond // that a level stands for, up to its time
 	for _, u := range r.utterances {
 		if !u.onset.known || !u.end.known {
 			continue
@@ -66,13 +67,20 @@ func (r *record) trimEnds() {
 		for _, l := range span {
 			peak = max(peak, l.User)
 		}
-		for i := len(span) - 1; i >= 0; i-- {
-			if span[i].User > peak-below {
-				if u.end.at-span[i].at > step {
-					u.end = at(span[i].at)
-				}
-				break
-			}
+		voiced := func(l level) bool { return l.User > peak-below }
+		first, last := slices.IndexFunc(span, voiced), len(span)-1
+		for last >= 0 && !voiced(span[last]) {
+			last--
+		}
+		if first < 0 {
+			continue
+		}
+		// What is closer than a level and its jitter is not told apart.
+		if begin := span[first].at - step; begin-u.onset.at > step {
+			u.onset = at(begin)
+		}
+		if u.end.at-span[last].at > step+step/5 {
+			u.end = at(span[last].at)
 		}
 	}
 }
