@@ -1,0 +1,148 @@
+package law
+
+import (
+	"path"
+	"slices"
+	"strings"
+	"testing"
+)
+
+// rule says which packages of ours the packages of a group may import. Patterns
+// are those of path.Match, from the root of the module; a trailing /... stands
+// for the package and everything below it.
+type rule struct {
+	group  []string
+	may    []string
+	reason string
+}
+
+// rules is the import law; of the rules that match a package the first counts.
+var rules = []rule{
+	{
+		[]string{"csm/connection", "csm/turn", "csm/speech", "csm/history", "session", "copilot", "copilot/spoken"}, nil,
+		"it is a pure part that the core composes or that stands beside it: it knows nobody, so that each can be read, tested and replayed alone",
+	},
+	{
+		[]string{"csm"}, []string{"csm/connection", "csm/turn", "csm/speech", "csm/history", "session", "copilot"},
+		"the core is a pure function of its regions; words, wires and devices are others' business, or a replay would need them",
+	},
+	{
+		[]string{"csm/dispatch", "csm/journal", "csm/explore"}, []string{"csm"},
+		"it drives or records the core by its events and effects alone, so that no region leaks into the loop or the file",
+	},
+	{
+		[]string{"csm/csmtest"}, []string{"csm/...", "session", "copilot"},
+		"scenarios and generators see the core and nothing around it",
+	},
+	{
+		[]string{"copilot/*"}, []string{"copilot"},
+		"an adapter answers requests and knows nothing of conversations: with csm it could reach into the state",
+	},
+	{
+		[]string{"session/*"}, []string{"session"},
+		"keys and registries serve a session and know nothing of conversations",
+	},
+	{
+		[]string{"audio"}, nil,
+		"frames and device interfaces are what all audio meets at: an import here is a cycle soon, and cgo must stay at the edge",
+	},
+	{
+		[]string{"audio/localrealtime/stt", "audio/localrealtime/tts"}, []string{"audio"},
+		"an engine is behind its interface and knows no server",
+	},
+	{
+		[]string{"audio/localrealtime"}, []string{"audio", "audio/localrealtime/...", "audio/opus", "audio/vad"},
+		"the embedded server is a service like any other: it shares codecs with the client and nothing else, or the two would agree by accident",
+	},
+	{
+		[]string{"audio/realtime"}, []string{"audio", "audio/opus"},
+		"the client must meet the embedded server on the wire only, as it meets every other provider",
+	},
+	{
+		[]string{"audio/*"}, []string{"audio"},
+		"a device, codec or detector stands alone behind the interfaces of audio, so that it can be replaced by a stub",
+	},
+	{
+		[]string{"protocol/..."}, []string{"protocol/..."},
+		"the wire is a contract of its own; with a type of the core in it the core could not change",
+	},
+	{
+		[]string{"internal/assets", "internal/logid", "internal/wer"}, nil,
+		"it is a helper that everybody may use, so it uses nobody",
+	},
+	{
+		[]string{"internal/timeline"}, []string{"audio", "csm/..."},
+		"a picture is made from a journal alone, so that one can be drawn on another machine",
+	},
+	{
+		[]string{"internal/law"}, nil,
+		"it reads the source of the tree, and builds where the tree does not",
+	},
+	{
+		[]string{"internal/daemon/...", "internal/gen", "internal/tools/*"},
+		[]string{"audio/...", "copilot/...", "csm/...", "internal/...", "protocol/...", "session/..."},
+		"it composes or generates from everything below it; what is above it is the command line",
+	},
+	{
+		[]string{"cmd/*"}, []string{"..."},
+		"the command line is the only place that picks adapters",
+	},
+}
+
+func matches(patterns []string, pkg string) bool {
+	return slices.ContainsFunc(patterns, func(p string) bool {
+		if p == "..." {
+			return true
+		}
+		if root, all := strings.CutSuffix(p, "/..."); all {
+			return pkg == root || strings.HasPrefix(pkg, root+"/")
+		}
+		ok, err := path.Match(p, pkg)
+		if err != nil {
+			panic(err) // a rule is malformed
+		}
+		return ok
+	})
+}
+
+func TestImportLaw(t *testing.T) {
+	used := make([]bool, len(rules))
+	for _, f := range tree(t) {
+		i := slices.IndexFunc(rules, func(r rule) bool { return matches(r.group, f.pkg()) })
+		if i < 0 {
+			t.Errorf("%s: package %s is under no rule; add one that says what it may import, and why", f.path, f.pkg())
+			continue
+		}
+		used[i] = true
+		if f.isTest { // tests may use whatever proves their package
+			continue
+		}
+		for _, p := range f.imports() {
+			ours, ok := strings.CutPrefix(p, module+"/")
+			if ok && !matches(rules[i].may, ours) {
+				t.Errorf("%s imports %s, and package %s may not: %s", f.path, ours, f.pkg(), rules[i].reason)
+			}
+		}
+	}
+	for i, r := range rules {
+		// Parts that later work brings have their rule already.
+		if later := []string{"csm/csmtest", "session/*"}; !used[i] && !slices.Contains(later, r.group[0]) {
+			t.Errorf("no package is under the rule of %q; take it out", r.group)
+		}
+	}
+}
+
+// The law itself must be able to find a breach.
+func TestPatterns(t *testing.T) {
+	for _, c := range []struct {
+		pattern, pkg string
+		want         bool
+	}{
+		{"csm", "csm", true}, {"csm", "csm/turn", false}, {"csm/...", "csm", true}, {"csm/...", "csm/turn", true},
+		{"csm/...", "csmtest", false}, {"audio/*", "audio/vad", true}, {"audio/*", "audio/localrealtime/stt", false}, {"...", "cmd/x", true},
+	} {
+		if got := matches([]string{c.pattern}, c.pkg); got != c.want {
+			t.Errorf("%q against %q: %v", c.pattern, c.pkg, got)
+		}
+	}
+}
