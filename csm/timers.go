@@ -17,6 +17,7 @@ func (s State) Needs(t Timer) bool {
 		// has its own.
 		return t == TimerSuspend || t == TimerSpeech && sus.Resuming
 	}
+	//exhaustive:enforce
 	switch t {
 	case TimerStart:
 		switch c := s.Conv.(type) {
@@ -62,6 +63,7 @@ func (s State) Needs(t Timer) bool {
 		return ok && !f.Recovering && !f.Fatal
 	case TimerTerminate:
 		return s.Phase() == PhaseTerminating
+	case TimerSuspend: // above
 	}
 	return false
 }
@@ -72,6 +74,7 @@ func (s State) after(t Timer) time.Duration {
 	if s.Current.ID != 0 {
 		c = s.Current.Config
 	}
+	//exhaustive:enforce
 	switch t {
 	case TimerStart:
 		return c.StartTimeout

@@ -10,7 +10,9 @@ import (
 // render returns what to speak for a piece of a block, "" for nothing. last says
 // that the block ends with the piece.
 func (l *language) render(src []byte, b block, last bool) (string, Class) {
+	//exhaustive:enforce
 	switch b.kind {
+	case blockNone, blockText:
 	case blockFence:
 		return l.renderFence(src), ClassCode
 	case blockIndented:

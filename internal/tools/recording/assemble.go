@@ -41,12 +41,12 @@ var others = []string{goForward, "cards/005.wav", "cards/003.wav", "cards/001.wa
 // questions that the offline assistant answers in one sentence, in voices other
 // than its own.
 var questions = []struct{ voice, text string }{
-	{"rms", "what branch am I on"},
+	{"rms", "what is the current branch"},
 	{"awb", "what is the name of the project"},
-	{"rms", "what time is it"},
+	{"rms", "tell me the time"},
 	{"awb", "what operating system is this"},
-	{"rms", "how many processors are there"},
-	{"awb", "what time is it"},
+	{"rms", "what is the name of the project"},
+	{"awb", "which branch are we on"},
 }
 
 // assemble makes rounds until the recording has the length that is asked for; it
