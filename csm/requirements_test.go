@@ -358,7 +358,7 @@ func TestPER004TimeoutIsConfigurableAndCoversRetries(t *testing.T) {
 	}
 	// What runs keeps the configuration it began with.
 	s.do(csm.Configure{Config: csm.DefaultConfig()}, csm.CopilotSent{Request: 1, Attempt: 2}).wait(time.Second)
-	s.do(csm.CopilotSent{Request: 1, Attempt: 3}).wait(999 * ms).expect().wait(1 * ms).expect("Listening 3.2s copilot.timeout")
+	s.do(csm.CopilotSent{Request: 1, Attempt: 3}, csm.CopilotSent{Request: 1, Attempt: 2}).wait(999 * ms).expect().wait(1 * ms).expect("Listening 3.2s copilot.timeout")
 	if n := s.state().Current.Attempt; n != 3 {
 		t.Fatalf("attempt %d", n)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/connection"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
@@ -101,6 +102,13 @@ func TestRequestThatOutlivesAFault(t *testing.T) {
 	s.took["CancelCopilot"], s.took["OpenConnection"] = never, 4*time.Second
 	s.say(1).wait(1 * ms).do(csm.SessionFailed{Instance: 1, Code: csm.CodeSessionFailed}).wait(3 * time.Second).in(csm.PhasePreparing)
 	s.wait(2*time.Second).in(csm.PhaseListening).turn(2).wantSent(1, 2)
+	// Its end may come while the next instance is being opened.
+	s = listening(t)
+	s.took["CancelCopilot"], s.took["OpenConnection"] = time.Second, 4*time.Second
+	s.say(1).wait(1 * ms).do(csm.SessionFailed{Instance: 1, Code: csm.CodeSessionFailed}).wait(1001 * ms).in(csm.PhasePreparing)
+	if got := s.state().Copilot; got != (copilot.Ready{}) {
+		t.Fatalf("the assistant is %v", got)
+	}
 }
 
 func TestHalfAnAnswerThenFailure(t *testing.T) {
