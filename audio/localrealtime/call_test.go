@@ -382,16 +382,17 @@ func TestEngineFailures(t *testing.T) {
 		p.speak("one two", "none", nil)
 		p.until("output_audio_buffer.stopped")
 	})
-	t.Run("no synthesiser", func(t *testing.T) {
-		h := start(t)
-		h.engines.synthesizerBroken.Store(true)
-		p := h.call(t, transcribing())
-		p.speak("one two", "none", nil)
-		all := p.until("response.done")
-		if r := all[len(all)-1].Response; r.Status != "failed" || !strings.Contains(r.StatusDetails.Error.Message, "install one") {
-			t.Errorf("got %+v", r)
-		}
-	})
+}
+
+func TestNoSynthesizer(t *testing.T) {
+	h := start(t)
+	h.engines.synthesizerBroken.Store(true)
+	p := h.call(t, transcribing())
+	p.speak("one two", "none", nil)
+	all := p.until("response.done")
+	if r := all[len(all)-1].Response; r.Status != "failed" || !strings.Contains(r.StatusDetails.Error.Message, "install one") {
+		t.Errorf("got %+v", r)
+	}
 }
 
 func ExampleServer_Listen() {

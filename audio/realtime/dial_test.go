@@ -43,22 +43,25 @@ func settings(cfg Config) Config {
 
 // TestDialShapes: each dialect's requests, as the protocol's table and the
 // public reference have them, and the session that follows.
+// dialShapes is how each dialect is dialled.
+var dialShapes = map[string]struct {
+	dialect    Dialect
+	kind       Kind
+	suffix     string // of the base URL
+	prefix     string // of the paths
+	transcribe string
+	auth       [2]string // header of client_secrets; empty without
+}{
+	"openai":         {OpenAI, APIKey, "", "/v1", "gpt-4o-mini-transcribe", [2]string{"Authorization", "Bearer " + canary}},
+	"openai with v1": {OpenAI, APIKey, "/v1/", "/v1", "gpt-4o-mini-transcribe", [2]string{"Authorization", "Bearer " + canary}},
+	"azure key":      {Azure, APIKey, "/", "/openai/v1", "whisper-1", [2]string{"Api-Key", canary}},
+	"azure entra":    {Azure, EntraToken, "/openai", "/openai/v1", "whisper-1", [2]string{"Authorization", "Bearer " + canary}},
+	"local":          {Local, APIKey, "", "/v1", "whisper-1", [2]string{"Authorization", "Bearer " + canary}},
+	"localai":        {LocalAI, APIKey, "", "/v1", "", [2]string{}},
+}
+
 func TestDialShapes(t *testing.T) {
-	for name, c := range map[string]struct {
-		dialect    Dialect
-		kind       Kind
-		suffix     string // of the base URL
-		prefix     string // of the paths
-		transcribe string
-		auth       [2]string // header of client_secrets; empty without
-	}{
-		"openai":         {OpenAI, APIKey, "", "/v1", "gpt-4o-mini-transcribe", [2]string{"Authorization", "Bearer " + canary}},
-		"openai with v1": {OpenAI, APIKey, "/v1/", "/v1", "gpt-4o-mini-transcribe", [2]string{"Authorization", "Bearer " + canary}},
-		"azure key":      {Azure, APIKey, "/", "/openai/v1", "whisper-1", [2]string{"Api-Key", canary}},
-		"azure entra":    {Azure, EntraToken, "/openai", "/openai/v1", "whisper-1", [2]string{"Authorization", "Bearer " + canary}},
-		"local":          {Local, APIKey, "", "/v1", "whisper-1", [2]string{"Authorization", "Bearer " + canary}},
-		"localai":        {LocalAI, APIKey, "", "/v1", "", [2]string{}},
-	} {
+	for name, c := range dialShapes {
 		t.Run(name, func(t *testing.T) {
 			f := newFakeService(t)
 			cfg := settings(f.config(c.dialect))

@@ -123,13 +123,12 @@ func describe(actions []action) (out []string) {
 	return out
 }
 
-// TestSpeechScenarios: each line is a step, and behind "=>" what it causes.
-func TestSpeechScenarios(t *testing.T) {
-	for name, scenario := range map[string]struct {
-		markers bool
-		lines   string
-	}{
-		"events only: one after the other, ended by silence": {false, `
+// speechScenarios: each line is a step, and behind "=>" what it causes.
+var speechScenarios = map[string]struct {
+	markers bool
+	lines   string
+}{
+	"events only: one after the other, ended by silence": {false, `
 			speak 1.1            => create 1.1
 			speak 1.2            =>
 			sound                =>
@@ -147,7 +146,7 @@ func TestSpeechScenarios(t *testing.T) {
 			done r2              =>
 			wait 300ms           => ended 1.2
 			sound                =>`},
-		"events only: silence does not prolong a segment": {false, `
+	"events only: silence does not prolong a segment": {false, `
 			speak 1.1            => create 1.1
 			created r1           =>
 			sound                => heard 1.1
@@ -155,7 +154,7 @@ func TestSpeechScenarios(t *testing.T) {
 			silence              => heard 1.1
 			wait 279ms           =>
 			wait 1ms             => ended 1.1`},
-		"events only: the announced end counts, after a grace": {false, `
+	"events only: the announced end counts, after a grace": {false, `
 			speak 1.1            => create 1.1
 			created r1           =>
 			started              =>
@@ -167,7 +166,7 @@ func TestSpeechScenarios(t *testing.T) {
 			sound                => heard 1.1
 			wait 59ms            =>
 			wait 1ms             => ended 1.1`},
-		"events only: an announced end that never comes": {false, `
+	"events only: an announced end that never comes": {false, `
 			speak 1.1            => create 1.1
 			created r1           =>
 			started              =>
@@ -175,14 +174,14 @@ func TestSpeechScenarios(t *testing.T) {
 			done r1              =>
 			wait 1999ms          =>
 			wait 1ms             => ended 1.1`},
-		"a stopped without a response id is about the one being heard": {false, `
+	"a stopped without a response id is about the one being heard": {false, `
 			speak 1.1            => create 1.1
 			created r1           =>
 			sound                => heard 1.1
 			done r1              =>
 			stopped              =>
 			wait 80ms            => ended 1.1`},
-		"markers: synthesis overlaps playback": {true, `
+	"markers: synthesis overlaps playback": {true, `
 			speak 1.1            => create 1.1
 			speak 1.2            =>
 			created r1 1.1       =>
@@ -197,19 +196,19 @@ func TestSpeechScenarios(t *testing.T) {
 			sound                => heard 1.2
 			stopped r2           =>
 			wait 80ms            => ended 1.2`},
-		"markers: a marker in the middle is a pause": {true, `
+	"markers: a marker in the middle is a pause": {true, `
 			speak 1.1            => create 1.1
 			created r1           =>
 			marker               => heard 1.1
 			marker               => heard 1.1`},
-		"markers: audio may overtake response.created": {true, `
+	"markers: audio may overtake response.created": {true, `
 			speak 1.1            => create 1.1
 			marker               => heard 1.1
 			created r1           =>
 			done r1              =>
 			stopped r1           =>
 			wait 80ms            => ended 1.1`},
-		"markers: a lost marker is made up for by the gap": {true, `
+	"markers: a lost marker is made up for by the gap": {true, `
 			speak 1.1            => create 1.1
 			speak 1.2            =>
 			created r1           =>
@@ -221,11 +220,11 @@ func TestSpeechScenarios(t *testing.T) {
 			sound                => heard 1.1
 			heldgap              => heard 1.1
 			gap                  => ended 1.1, heard 1.2`},
-		"markers: the first marker is lost": {true, `
+	"markers: the first marker is lost": {true, `
 			speak 1.1            => create 1.1
 			created r1           =>
 			gap                  => heard 1.1`},
-		"markers: not ahead across generations": {true, `
+	"markers: not ahead across generations": {true, `
 			speak 1.1            => create 1.1
 			speak 2.1            =>
 			created r1           =>
@@ -233,7 +232,7 @@ func TestSpeechScenarios(t *testing.T) {
 			done r1              =>
 			stopped r1           =>
 			wait 80ms            => ended 1.1, create 2.1`},
-		"cancel while waiting": {false, `
+	"cancel while waiting": {false, `
 			speak 1.1            => create 1.1
 			speak 1.2            =>
 			created r1           =>
@@ -242,7 +241,7 @@ func TestSpeechScenarios(t *testing.T) {
 			cancel 1             => clear
 			sound                =>
 			wait 10s             =>`},
-		"cancel before response.created": {false, `
+	"cancel before response.created": {false, `
 			speak 1.1            => create 1.1
 			cancel 1             => clear
 			speak 2.1            =>
@@ -254,13 +253,13 @@ func TestSpeechScenarios(t *testing.T) {
 			wait 1ms             => create 2.1
 			created r2 2.1       =>
 			sound                => heard 2.1`},
-		"cancel before response.created, which never comes": {false, `
+	"cancel before response.created, which never comes": {false, `
 			speak 1.1            => create 1.1
 			cancel 1             => clear
 			speak 2.1            =>
 			wait 2999ms          =>
 			wait 1ms             => create 2.1`},
-		"cancel between created and the first sound": {false, `
+	"cancel between created and the first sound": {false, `
 			speak 1.1            => create 1.1
 			created r1           =>
 			cancel 1             => cancel r1, clear
@@ -268,7 +267,7 @@ func TestSpeechScenarios(t *testing.T) {
 			done r1 cancelled    =>
 			wait 1s              =>
 			sound                =>`},
-		"cancel while it sounds": {true, `
+	"cancel while it sounds": {true, `
 			speak 1.1            => create 1.1
 			speak 1.2            =>
 			created r1           =>
@@ -282,7 +281,7 @@ func TestSpeechScenarios(t *testing.T) {
 			wait 80ms            => create 2.1
 			sound                =>
 			marker               => heard 2.1`},
-		"cancel drops what was made ahead, at once": {true, `
+	"cancel drops what was made ahead, at once": {true, `
 			speak 1.1            => create 1.1
 			speak 1.2            =>
 			created r1           =>
@@ -295,14 +294,14 @@ func TestSpeechScenarios(t *testing.T) {
 			marker               =>
 			cleared              =>
 			wait 80ms            => create 2.1`},
-		"cancel is idempotent and leaves newer generations": {false, `
+	"cancel is idempotent and leaves newer generations": {false, `
 			speak 2.1            => create 2.1
 			created r1           =>
 			cancel 1             =>
 			sound                => heard 2.1
 			cancel 2             => cancel r1, clear
 			cancel 2             =>`},
-		"late audio of a service that does not clear is never the next one's": {false, `
+	"late audio of a service that does not clear is never the next one's": {false, `
 			speak 1.1            => create 1.1
 			created r1           =>
 			sound                => heard 1.1
@@ -317,7 +316,7 @@ func TestSpeechScenarios(t *testing.T) {
 			sound                =>
 			created r2           =>
 			sound                => heard 2.1`},
-		"a service that never stops talking blocks nobody for good": {false, `
+	"a service that never stops talking blocks nobody for good": {false, `
 			speak 1.1            => create 1.1
 			created r1           =>
 			sound                => heard 1.1
@@ -328,14 +327,14 @@ func TestSpeechScenarios(t *testing.T) {
 			wait 200ms           =>
 			sound                =>
 			wait 2s              => create 2.1`},
-		"an unsolicited response while nothing is said": {false, `
+	"an unsolicited response while nothing is said": {false, `
 			created x1           => unsolicited, cancel x1, clear
 			sound                =>
 			speak 1.1            =>
 			done x1 cancelled    =>
 			cleared              =>
 			wait 80ms            => create 1.1`},
-		"an unsolicited response before the first sound: withdrawn and asked again": {false, `
+	"an unsolicited response before the first sound: withdrawn and asked again": {false, `
 			speak 1.1            => create 1.1
 			created r1 1.1       =>
 			created x1           => unsolicited, cancel r1, cancel x1, clear
@@ -346,7 +345,7 @@ func TestSpeechScenarios(t *testing.T) {
 			wait 80ms            => create 1.1
 			created r2 1.1       =>
 			sound                => heard 1.1`},
-		"an unsolicited response, known by metadata, before ours is created": {false, `
+	"an unsolicited response, known by metadata, before ours is created": {false, `
 			speak 1.1            => create 1.1
 			created r1 1.1       =>
 			sound                => heard 1.1
@@ -359,7 +358,7 @@ func TestSpeechScenarios(t *testing.T) {
 			done r2 cancelled    =>
 			cleared              =>
 			wait 80ms            => create 1.2`},
-		"an unsolicited response while a segment sounds leaves it": {false, `
+	"an unsolicited response while a segment sounds leaves it": {false, `
 			speak 1.1            => create 1.1
 			created r1 1.1       =>
 			sound                => heard 1.1
@@ -369,7 +368,7 @@ func TestSpeechScenarios(t *testing.T) {
 			done x1 cancelled    =>
 			stopped r1           =>
 			wait 80ms            => ended 1.1`},
-		"a repeated event changes nothing": {true, `
+	"a repeated event changes nothing": {true, `
 			speak 1.1            => create 1.1
 			created r1           =>
 			created r1           =>
@@ -381,61 +380,61 @@ func TestSpeechScenarios(t *testing.T) {
 			wait 80ms            => ended 1.1
 			stopped r1           =>
 			done r1              =>`},
-		"refused": {false, `
+	"refused": {false, `
 			speak 1.1            => create 1.1
 			speak 1.2            =>
 			refused 1.1 rate_limit => failed 1.1 rate_limit, create 1.2
 			refused 1.1 again    =>`},
-		"a refused request that was cancelled is not spoken of": {false, `
+	"a refused request that was cancelled is not spoken of": {false, `
 			speak 1.1            => create 1.1
 			cancel 1             => clear
 			speak 2.1            =>
 			refused 1.1 rate_limit => create 2.1`},
-		"never created": {false, `
+	"never created": {false, `
 			speak 1.1            => create 1.1
 			wait 4999ms          =>
 			wait 1ms             => failed 1.1 speechTimeout, clear
 			speak 1.2            =>
 			wait 3s              => create 1.2`},
-		"created, then nothing": {false, `
+	"created, then nothing": {false, `
 			speak 1.1            => create 1.1
 			created r1           =>
 			wait 9999ms          =>
 			wait 1ms             => failed 1.1 speechTimeout, cancel r1, clear`},
-		"completed without a sound": {false, `
+	"completed without a sound": {false, `
 			speak 1.1            => create 1.1
 			created r1           =>
 			done r1              =>
 			wait 1999ms          =>
 			wait 1ms             => failed 1.1 speechNoAudio`},
-		"completed and stopped without a sound": {true, `
+	"completed and stopped without a sound": {true, `
 			speak 1.1            => create 1.1
 			created r1           =>
 			done r1              =>
 			stopped r1           =>
 			wait 80ms            => failed 1.1 speechNoAudio`},
-		"failed by the service": {false, `
+	"failed by the service": {false, `
 			speak 1.1            => create 1.1
 			created r1           =>
 			sound                => heard 1.1
 			done r1 server_error => failed 1.1 server_error, clear
 			sound                =>
 			wait 1s              =>`},
-		"said as written": {false, `
+	"said as written": {false, `
 			speak 1.1 It's 3 o'clock, Ben! => create 1.1
 			created r1           =>
 			transcript r1 its 3 oclock ben =>`},
-		"said a little differently": {false, `
+	"said a little differently": {false, `
 			speak 1.1 one two three four => create 1.1
 			created r1           =>
 			transcript r1 one too three four => mismatch`},
-		"said something else": {false, `
+	"said something else": {false, `
 			speak 1.1 Delete the old branch. => create 1.1
 			created r1           =>
 			sound                => heard 1.1
 			transcript r1 I'm sorry, I can't help with that. => mismatch, failed 1.1 speechMismatch, cancel r1, clear
 			sound                =>`},
-		"said something else, while the one before is still heard": {true, `
+	"said something else, while the one before is still heard": {true, `
 			speak 1.1            => create 1.1
 			speak 1.2            =>
 			created r1           =>
@@ -446,14 +445,17 @@ func TestSpeechScenarios(t *testing.T) {
 			sound                => heard 1.1
 			marker               => ended 1.1
 			sound                =>`},
-		"unknown responses": {false, `
+	"unknown responses": {false, `
 			done r9              =>
 			transcript r9 hello  =>
 			stopped r9           =>
 			stopped              =>
 			cleared              =>
 			sound                =>`},
-	} {
+}
+
+func TestSpeechScenarios(t *testing.T) {
+	for name, scenario := range speechScenarios {
 		t.Run(name, func(t *testing.T) {
 			s := newStage(scenario.markers)
 			for _, line := range strings.Split(strings.TrimSpace(scenario.lines), "\n") {
