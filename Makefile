@@ -85,6 +85,8 @@ test-cross:
 
 test-generated:
 	@go run ./internal/gen -check >/dev/null && echo "generated files are up to date"
+	@go list -deps -f '{{with .Module}}{{if not .Main}}| `{{.Path}}` | {{.Version}} |{{end}}{{end}}' ./cmd/... | sort -u | \
+	while read -r module; do grep -qF "$$module" THIRD_PARTY.md || { echo "THIRD_PARTY.md has no row: $$module"; exit 1; }; done
 
 test-format:
 	@unformatted=$$(gofmt -l $$(find . -name '*.go' -not -path '*/node_modules/*' -not -path './$(OUT)/*')); \
