@@ -75,10 +75,10 @@ test-begin: deps-test build $(TOOL)/testsum
 	@rm -rf $(COUNTS)
 
 test-race: $(TOOL)/testsum
-	@go test -race -json ./... 2>&1 | $(SUM) -name "go test -race"
+	@go test -race -timeout 5m -json ./... 2>&1 | $(SUM) -name "go test -race"
 
 test-core: $(TOOL)/testsum
-	@CGO_ENABLED=0 go test -json $(CORE) 2>&1 | $(SUM) -name "core without cgo"
+	@CGO_ENABLED=0 go test -timeout 5m -json $(CORE) 2>&1 | $(SUM) -name "core without cgo"
 
 test-cross:
 	@for os in windows darwin; do CGO_ENABLED=0 GOOS=$$os go vet ./... ; echo "compiles for $$os"; done
@@ -100,7 +100,7 @@ extension/node_modules/.package-lock.json: extension/package-lock.json
 # Node's own test runner; AGENTVOICE_DAEMON is the binary that the tests drive.
 test-extension: extension/node_modules/.package-lock.json $(TOOL)/testsum
 	@cd extension && npm run --silent typecheck
-	@cd extension && AGENTVOICE_DAEMON=$(CURDIR)/$(BIN) npm test --silent 2>&1 | (cd .. && $(SUM) -node -name "npm test")
+	@cd extension && AGENTVOICE_DAEMON=$(CURDIR)/$(BIN) timeout 180 npm test --silent 2>&1 | (cd .. && $(SUM) -node -name "npm test")
 
 # ---- the rest
 
