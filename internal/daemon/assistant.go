@@ -27,44 +27,71 @@ type assistant struct {
 	locale  func() string
 	retries func() int
 
-	mu   sync.Mutex
-	live map[uint64]context.CancelFunc
-	wg   sync.WaitGroup
+	mu      sync.Mutex
+	live    map[uint64]*asking
+	stirred chan struct{} // holds one: what settled says may have changed
+	wg      sync.WaitGroup
+}
+
+// asking is a request under way. Its fields belong to assistant.mu.
+type asking struct {
+	id        string
+	cancel    context.CancelFunc
+	cancelled bool
+	sleeps    bool // until the clock wakes it
 }
 
 func (a *assistant) send(e csm.SendCopilot) {
 	ctx, cancel := context.WithCancel(context.Background())
+	ask := &asking{id: requestID(e.Request), cancel: cancel}
 	a.mu.Lock()
-	if a.live == nil {
-		a.live = map[uint64]context.CancelFunc{}
-	}
-	a.live[e.Request] = cancel
+	a.live[e.Request] = ask
 	a.mu.Unlock()
-	req := copilot.Request{ID: requestID(e.Request), TurnID: turnID(e.Turn), Messages: a.messages(e)}
+	req := copilot.Request{ID: ask.id, TurnID: turnID(e.Turn), Messages: a.messages(e)}
 	a.wg.Go(func() {
-		done := a.run(ctx, e, req)
+		a.post(a.run(ctx, ask, e, req))
+		cancel()
 		a.mu.Lock()
 		delete(a.live, e.Request)
 		a.mu.Unlock()
-		cancel()
-		a.post(done)
+		a.stir()
 	})
 }
 
 func (a *assistant) cancel(request uint64) {
 	a.mu.Lock()
-	cancel := a.live[request]
-	a.mu.Unlock()
-	if cancel != nil {
-		cancel()
+	defer a.mu.Unlock()
+	if ask := a.live[request]; ask != nil {
+		ask.cancelled = true
+		ask.cancel()
 	}
+}
+
+func (a *assistant) stir() {
+	select {
+	case a.stirred <- struct{}{}:
+	default:
+	}
+}
+
+// settled says whether every request waits for somebody outside of this process,
+// or for the clock.
+func (a *assistant) settled(outside Waiter) bool {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	for _, ask := range a.live {
+		if ask.cancelled || !ask.sleeps && !outside.Waits(ask.id) {
+			return false
+		}
+	}
+	return true
 }
 
 // close cancels what is live and waits for it.
 func (a *assistant) close() {
 	a.mu.Lock()
-	for _, cancel := range a.live {
-		cancel()
+	for _, ask := range a.live {
+		ask.cancel()
 	}
 	a.mu.Unlock()
 	a.wg.Wait()
@@ -92,7 +119,7 @@ func (a *assistant) messages(e csm.SendCopilot) []copilot.Message {
 
 // run makes attempts until one ends well, none is left, or the time for the
 // first sign of life would be over before the next.
-func (a *assistant) run(ctx context.Context, e csm.SendCopilot, req copilot.Request) csm.CopilotDone {
+func (a *assistant) run(ctx context.Context, ask *asking, e csm.SendCopilot, req copilot.Request) csm.CopilotDone {
 	start := a.clock.Now()
 	for attempt := 1; ; attempt++ {
 		a.post(csm.CopilotSent{Request: e.Request, Attempt: attempt})
@@ -109,7 +136,7 @@ func (a *assistant) run(ctx context.Context, e csm.SendCopilot, req copilot.Requ
 		if spoke || !again || attempt > a.retries() || wait >= left {
 			return csm.CopilotDone{Request: e.Request, Code: code}
 		}
-		if !a.sleep(ctx, wait) {
+		if !a.sleep(ctx, ask, wait) {
 			return csm.CopilotDone{Request: e.Request, Cancelled: true}
 		}
 	}
@@ -144,10 +171,20 @@ func failure(err error, attempt int) (code csm.Code, wait time.Duration, again b
 }
 
 // sleep waits on the conversation's clock; false when ctx is done first.
-func (a *assistant) sleep(ctx context.Context, d time.Duration) bool {
+func (a *assistant) sleep(ctx context.Context, ask *asking, d time.Duration) bool {
+	sleeps := func(now bool) {
+		a.mu.Lock()
+		ask.sleeps = now
+		a.mu.Unlock()
+		a.stir()
+	}
 	woken := make(chan struct{})
-	stop := a.clock.AfterFunc(d, func() { close(woken) })
+	stop := a.clock.AfterFunc(d, func() {
+		sleeps(false) // before the clock goes on
+		close(woken)
+	})
 	defer stop()
+	sleeps(true)
 	select {
 	case <-woken:
 		return true

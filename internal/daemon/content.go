@@ -1,6 +1,9 @@
 package daemon
 
 import (
+	"maps"
+	"slices"
+	"strings"
 	"sync"
 	"unicode/utf8"
 )
@@ -92,6 +95,27 @@ func (c *content) spoken(request uint64, start int) string {
 		return a.spoken[start]
 	}
 	return ""
+}
+
+// lastSpoken is what was said of the latest answer, "" without one.
+func (c *content) lastSpoken() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var last uint64
+	for request, a := range c.answers {
+		if request > last && len(a.spoken) > 0 {
+			last = request
+		}
+	}
+	if last == 0 {
+		return ""
+	}
+	pieces := c.answers[last].spoken
+	var said []string
+	for _, start := range slices.Sorted(maps.Keys(pieces)) {
+		said = append(said, pieces[start])
+	}
+	return strings.Join(said, " ")
 }
 
 // answer is the first chars characters of an answer; all of it when chars is

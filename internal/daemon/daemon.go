@@ -101,11 +101,12 @@ func New(cfg Config) *Daemon {
 		cfg: cfg, set: cfg.Settings, content: newContent(),
 		calls: map[csm.Call]func(csm.Reply, protocol.Snapshot){}, why: map[csm.Code]string{}, segments: map[uint64]*segmenter{},
 	}
-	d.pub.d = d
+	d.pub.d, d.pub.shown = d, csm.Initial()
 	d.loop = dispatch.New(dispatch.Config{Clock: cfg.Clock, Execute: d.execute, Record: d.recordStep, Verify: cfg.Verify})
 	if cfg.Adapter != nil {
 		d.assistant = &assistant{
 			adapter: cfg.Adapter, clock: cfg.Clock, content: d.content, post: d.loop.Post,
+			live: map[uint64]*asking{}, stirred: make(chan struct{}, 1),
 			locale:  func() string { return string(d.locale()) },
 			retries: func() int { return d.settings().Copilot.MaxRetries },
 		}
@@ -132,6 +133,39 @@ func (d *Daemon) Run(ctx context.Context) error {
 // Drain steps the core until nothing is left to do now. It is for a daemon with
 // a virtual clock, which is not Run.
 func (d *Daemon) Drain() { d.loop.Drain() }
+
+// Waiter is an adapter that can tell that it waits for its service, and for
+// nothing in this process. Whoever moves a virtual clock must know.
+type Waiter interface {
+	// Waits says so of a request.
+	Waits(requestID string) bool
+	// Stirred delivers when the answer of Waits may have changed.
+	Stirred() <-chan struct{}
+}
+
+// Settle waits until the assistant waits for its service or for the clock, and
+// everything that was received for it is in the lanes. It is for a daemon with a
+// virtual clock whose adapter is a Waiter. It gives up after limit, and says so.
+func (d *Daemon) Settle(limit time.Duration) bool {
+	outside, ok := d.cfg.Adapter.(Waiter)
+	if !ok {
+		return true
+	}
+	late := time.NewTimer(limit)
+	defer late.Stop()
+	for !d.assistant.settled(outside) {
+		select {
+		case <-d.assistant.stirred:
+		case <-outside.Stirred():
+		case <-late.C:
+			return false
+		}
+	}
+	return true
+}
+
+// Idle says whether no event waits for its step.
+func (d *Daemon) Idle() bool { return d.loop.Idle() }
 
 // Close releases the world and the assistant. Run does it by itself.
 func (d *Daemon) Close() error {
@@ -162,15 +196,22 @@ func (d *Daemon) answer(r csm.Reply, st csm.State) {
 	delete(d.calls, r.Call)
 	d.mu.Unlock()
 	if done != nil {
-		done(r, d.snapshot(st, d.pub.seq))
+		done(r, d.snapshot(st))
 	}
 }
 
-// Snapshot is the state now.
-func (d *Daemon) Snapshot() protocol.Snapshot {
+// Snapshot is the state that was published last.
+func (d *Daemon) Snapshot() (s protocol.Snapshot) {
+	d.WithSnapshot(func(now protocol.Snapshot) { s = now })
+	return s
+}
+
+// WithSnapshot calls f with the snapshot that what is published afterwards
+// follows on from. f does not block, and calls nothing of the daemon.
+func (d *Daemon) WithSnapshot(f func(protocol.Snapshot)) {
 	d.pubMu.Lock()
 	defer d.pubMu.Unlock()
-	return d.snapshot(d.loop.State(), d.pub.seq)
+	f(d.snapshot(d.pub.shown))
 }
 
 // State is the core's state now.
@@ -224,6 +265,17 @@ func (d *Daemon) Speak(text string, done func(csm.Reply, protocol.Snapshot)) err
 	return nil
 }
 
+// Repeat says the last answer again, as it was said.
+func (d *Daemon) Repeat(done func(csm.Reply, protocol.Snapshot)) error {
+	return d.Speak(d.content.lastSpoken(), done)
+}
+
+// Settings are those that hold.
+func (d *Daemon) Settings() protocol.Settings { return d.settings() }
+
+// Locale is the language that the user is addressed in.
+func (d *Daemon) Locale() protocol.Locale { return d.locale() }
+
 // Configure replaces the settings. What runs keeps those it began with.
 func (d *Daemon) Configure(s protocol.Settings) {
 	d.mu.Lock()
@@ -246,13 +298,13 @@ func (d *Daemon) locale() protocol.Locale {
 	return protocol.MatchLocale(d.cfg.Locale)
 }
 
-// execute carries out the effects of a step, on the loop's goroutine.
+// execute carries out the effects of a step, on the loop's goroutine. A request
+// is handed over last, so that a client hears of the turn before it is asked.
 func (d *Daemon) execute(s dispatch.Step) {
 	for _, f := range s.Effects {
 		switch f := f.(type) {
 		case csm.SendCopilot:
 			if d.assistant != nil {
-				d.assistant.send(f)
 				continue
 			}
 		case csm.CancelCopilot:
@@ -268,6 +320,11 @@ func (d *Daemon) execute(s dispatch.Step) {
 	d.pubMu.Lock()
 	d.pub.step(s)
 	d.pubMu.Unlock()
+	for _, f := range s.Effects {
+		if f, ok := f.(csm.SendCopilot); ok && d.assistant != nil {
+			d.assistant.send(f)
+		}
+	}
 }
 
 func (d *Daemon) recordStep(s dispatch.Step) {

@@ -19,8 +19,9 @@ const maxHistory = 20
 // loop's goroutine.
 type publisher struct {
 	d       *Daemon
-	seq     int64 // of agentvoice.state
-	words   int64 // of transcripts
+	shown   csm.State // that was published
+	seq     int64     // of agentvoice.state
+	words   int64     // of transcripts
 	history []protocol.Transition
 	entries []protocol.TranscriptEntry
 	session session.State
@@ -37,6 +38,7 @@ func (p *publisher) notify(method string, params any) {
 // step publishes what a step brought. The answer to a call comes first, as in
 // the effects.
 func (p *publisher) step(s dispatch.Step) {
+	p.shown = s.State
 	stale := s.State.Counters != p.counted
 	p.counted = s.State.Counters
 	if !stale {
@@ -263,7 +265,7 @@ func (p *publisher) publishSession(s dispatch.Step) {
 }
 
 // snapshot is the state as the wire has it.
-func (d *Daemon) snapshot(st csm.State, seq int64) protocol.Snapshot {
+func (d *Daemon) snapshot(st csm.State) protocol.Snapshot {
 	state, sub := st.Phase().Wire()
 	previous, _ := st.Previous.Wire()
 	s := protocol.Snapshot{
@@ -276,7 +278,7 @@ func (d *Daemon) snapshot(st csm.State, seq int64) protocol.Snapshot {
 		},
 		Session:    protocol.Session{State: protocol.SessionState(st.Session.String()), ID: sessionID(st.Instance)},
 		Connection: protocol.Connection{State: protocol.ConnectionState(st.Conn.String()), Epoch: int64(connection.Epoch(st.Conn))},
-		Seq:        seq,
+		Seq:        d.pub.seq,
 	}
 	if st.CauseSeq != 0 {
 		s.PreviousState = protocol.State(previous)
