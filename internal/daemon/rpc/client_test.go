@@ -1,0 +1,348 @@
+package rpc_test
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	"go.uber.org/goleak"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon/headless"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon/rpc"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// patience bounds every wait on a slow machine; no test passes by it.
+const patience = 20 * time.Second
+
+// message is one message of the daemon.
+type message struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Params json.RawMessage `json:"params"`
+	Result json.RawMessage `json:"result"`
+	Error  *struct {
+		Code    int64              `json:"code"`
+		Message string             `json:"message"`
+		Data    protocol.ErrorData `json:"data"`
+	} `json:"error"`
+}
+
+// client is an editor that the test plays, over pipes in memory.
+type client struct {
+	t      *testing.T
+	in     *io.PipeWriter
+	out    *io.PipeReader
+	got    chan message
+	served chan error
+
+	mu     sync.Mutex
+	lastID int
+	seen   []message // that nobody waited for yet
+}
+
+// serve serves one client until the test ends. change may alter the config.
+func serve(t *testing.T, cfg rpc.Config, reads bool) *client {
+	t.Helper()
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	c := &client{t: t, in: inW, out: outR, got: make(chan message, 4096), served: make(chan error, 1)}
+	cfg.In, cfg.Out, cfg.Version = inR, outW, "test"
+	go func() { c.served <- rpc.Serve(context.Background(), cfg) }()
+	if reads {
+		go c.read()
+	}
+	t.Cleanup(func() {
+		_ = inW.Close()
+		select {
+		case <-c.served:
+		case <-time.After(patience):
+			t.Error("Serve did not end with its input")
+		}
+		_ = outR.Close()
+	})
+	return c
+}
+
+// ended waits for Serve, and says how long it took.
+func (c *client) ended(want error) {
+	c.t.Helper()
+	begin := time.Now()
+	select {
+	case err := <-c.served:
+		if !errors.Is(err, want) {
+			c.t.Errorf("Serve returned %v, want %v", err, want)
+		}
+	case <-time.After(patience):
+		c.t.Fatal("Serve does not end")
+	}
+	if took := time.Since(begin); took > 2*time.Second {
+		c.t.Errorf("the end took %v, want 2 s at most", took)
+	}
+	c.served <- nil // for the clean-up
+}
+
+func (c *client) read() {
+	defer close(c.got)
+	in := bufio.NewReader(c.out)
+	for {
+		length := 0
+		for {
+			line, err := in.ReadString('\n')
+			if err != nil {
+				return
+			}
+			if line = strings.TrimSpace(line); line == "" {
+				break
+			}
+			if n, ok := strings.CutPrefix(line, "Content-Length: "); ok {
+				length, _ = strconv.Atoi(n)
+			}
+		}
+		body := make([]byte, length)
+		if _, err := io.ReadFull(in, body); err != nil {
+			return
+		}
+		var m message
+		if err := json.Unmarshal(body, &m); err != nil {
+			panic(err)
+		}
+		c.got <- m
+	}
+}
+
+// raw sends a body as it is.
+func (c *client) raw(body string) {
+	c.t.Helper()
+	if _, err := fmt.Fprintf(c.in, "Content-Length: %d\r\n\r\n%s", len(body), body); err != nil {
+		c.t.Fatal(err)
+	}
+}
+
+func (c *client) send(v any) {
+	c.t.Helper()
+	b, err := json.Marshal(v)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	c.raw(string(b))
+}
+
+type object = map[string]any
+
+func (c *client) notify(method string, params any) {
+	c.t.Helper()
+	c.send(object{"jsonrpc": "2.0", "method": method, "params": params})
+}
+
+// request sends a request and returns its id.
+func (c *client) request(method string, params any) string {
+	c.t.Helper()
+	c.lastID++
+	m := object{"jsonrpc": "2.0", "id": c.lastID, "method": method}
+	if params != nil {
+		m["params"] = params
+	}
+	c.send(m)
+	return strconv.Itoa(c.lastID)
+}
+
+// next is the next message.
+func (c *client) next() message {
+	c.t.Helper()
+	select {
+	case m, ok := <-c.got:
+		if !ok {
+			c.t.Fatal("the daemon is gone")
+		}
+		return m
+	case <-time.After(patience):
+		c.t.Fatal("the daemon says nothing")
+	}
+	return message{}
+}
+
+// until reads up to the message that match wants and returns it; what came before
+// is kept in seen.
+func (c *client) until(what string, match func(message) bool) message {
+	c.t.Helper()
+	for {
+		m := c.next()
+		if match(m) {
+			return m
+		}
+		c.seen = append(c.seen, m)
+	}
+}
+
+// answer reads up to the answer to a request.
+func (c *client) answer(id string) message {
+	c.t.Helper()
+	return c.until("answer "+id, func(m message) bool { return m.Method == "" && string(m.ID) == id })
+}
+
+// call sends a request and decodes its result into result, unless that is nil.
+func (c *client) call(method string, params, result any) {
+	c.t.Helper()
+	m := c.answer(c.request(method, params))
+	if m.Error != nil {
+		c.t.Fatalf("%s: %d %s", method, m.Error.Code, m.Error.Message)
+	}
+	if result != nil {
+		if err := json.Unmarshal(m.Result, result); err != nil {
+			c.t.Fatalf("%s: %v", method, err)
+		}
+	}
+}
+
+// refused sends a request that must fail with a code, and returns the error's
+// data.
+func (c *client) refused(method string, params any, want protocol.ErrorCode) protocol.ErrorData {
+	c.t.Helper()
+	m := c.answer(c.request(method, params))
+	if m.Error == nil {
+		c.t.Fatalf("%s was granted: %s; want %s", method, m.Result, want)
+	}
+	if m.Error.Code != want.Spec().Number || m.Error.Data.Code != want || m.Error.Data.Remediation == "" {
+		c.t.Fatalf("%s: %+v; want %s with a remediation", method, m.Error, want)
+	}
+	return m.Error.Data
+}
+
+// state reads up to the transition to a state.
+func (c *client) state(want protocol.State) protocol.StateParams {
+	c.t.Helper()
+	var p protocol.StateParams
+	c.until("state "+string(want), func(m message) bool {
+		if m.Method != protocol.NotifyState {
+			return false
+		}
+		p = protocol.StateParams{}
+		if err := json.Unmarshal(m.Params, &p); err != nil {
+			c.t.Fatal(err)
+		}
+		return p.State == want
+	})
+	return p
+}
+
+func (c *client) initialize(capabilities object, configuration object) protocol.InitializeResult {
+	c.t.Helper()
+	var r protocol.InitializeResult
+	c.call(protocol.MethodInitialize, object{
+		"protocolVersion": protocol.Version, "locale": "en", "capabilities": capabilities, "configuration": configuration,
+	}, &r)
+	c.notify(protocol.MethodInitialized, nil)
+	return r
+}
+
+func (c *client) initializeAndListen(capabilities object) {
+	c.t.Helper()
+	c.initialize(capabilities, nil)
+	c.call(protocol.MethodStart, nil, nil)
+	c.state(protocol.StateListening)
+}
+
+// end ends the connection in order.
+func (c *client) end() {
+	c.t.Helper()
+	c.call(protocol.MethodShutdown, nil, nil)
+	c.notify(protocol.MethodExit, nil)
+	c.ended(nil)
+}
+
+// scripted serves a daemon on virtual time.
+func scripted(t *testing.T, script string) *client {
+	t.Helper()
+	return serve(t, scriptedConfig(t, script), true)
+}
+
+func scriptedConfig(t *testing.T, source string) rpc.Config {
+	t.Helper()
+	script, err := headless.Parse(source)
+	if err != nil {
+		t.Fatal(err)
+	}
+	clock := &dispatch.Virtual{}
+	return rpc.Config{
+		Clock: clock, Started: headless.Epoch, Log: zerolog.Nop(), JournalDir: t.TempDir(),
+		New: func(c rpc.Client) (rpc.Backend, error) {
+			stage := headless.New(script, clock, daemon.Config{
+				Settings: c.Settings, Locale: c.Locale, Adapter: c.Copilot, Notify: c.Notify, Journal: c.Journal,
+				Verify: true, Log: zerolog.Nop(),
+			})
+			return rpc.Backend{
+				Daemon: stage.Daemon(), Audio: stage.World(), PressToTalk: stage.World().PressToTalk, Stage: stage,
+			}, nil
+		},
+	}
+}
+
+// instant is a fake world in real time in which everything works at once.
+type instant struct {
+	port   daemon.Port
+	closed chan struct{}
+	hangs  bool // Close does not return before the test ends
+	port2  chan daemon.Port
+}
+
+func (w *instant) Execute(e csm.Effect) {
+	switch e := e.(type) {
+	case csm.ActivateSession:
+		w.port.Post(csm.SessionReady{Instance: e.Instance})
+	case csm.OpenAudio:
+		w.port.Post(csm.AudioPrimed{Instance: e.Instance})
+	case csm.StartCapture:
+		w.port.Post(csm.AudioReady{Instance: e.Instance})
+	case csm.OpenConnection:
+		w.port.Post(csm.ConnReady{Epoch: e.Epoch})
+	case csm.DeactivateSession:
+		w.port.Post(csm.SessionClosed{Instance: e.Instance})
+	case csm.CloseAudio:
+		w.port.Post(csm.AudioClosed{Instance: e.Instance})
+	case csm.CloseConnection:
+		w.port.Post(csm.ConnClosed{Instance: e.Instance})
+	}
+}
+
+func (*instant) Configure(protocol.Settings) {}
+
+func (w *instant) Close() error {
+	close(w.closed)
+	return nil
+}
+
+// running is the config of a daemon in real time, and its world's port and end.
+func running(t *testing.T) (cfg rpc.Config, port <-chan daemon.Port, closed <-chan struct{}) {
+	t.Helper()
+	ports, done := make(chan daemon.Port, 1), make(chan struct{})
+	clock, started := dispatch.NewClock(1), time.Now()
+	return rpc.Config{
+		Clock: clock, Started: started, Log: zerolog.Nop(), JournalDir: t.TempDir(),
+		New: func(c rpc.Client) (rpc.Backend, error) {
+			d := daemon.New(daemon.Config{
+				Clock: clock, Started: started, Settings: c.Settings, Locale: c.Locale, Adapter: c.Copilot,
+				Notify: c.Notify, Journal: c.Journal, Verify: true, Log: zerolog.Nop(),
+				World: func(p daemon.Port) daemon.World {
+					ports <- p
+					return &instant{port: p, closed: done}
+				},
+			})
+			return rpc.Backend{Daemon: d}, nil
+		},
+	}, ports, done
+}

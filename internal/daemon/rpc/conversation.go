@@ -1,0 +1,140 @@
+package rpc
+
+import (
+	"errors"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+func (s *server) start(c *call, _ protocol.StartParams) {
+	s.back.Daemon.Call(func(id csm.Call) csm.Event { return csm.UserStart{Call: id} }, c.stepped(snapshot))
+}
+
+func (s *server) end(c *call, p protocol.EndParams) {
+	var code csm.Code
+	if p.Reason == protocol.EndClientGone {
+		code = csm.CodeClientGone
+	}
+	s.back.Daemon.Call(func(id csm.Call) csm.Event { return csm.UserStop{Call: id, Code: code} }, c.stepped(snapshot))
+}
+
+func (s *server) interrupt(c *call, _ protocol.InterruptParams) {
+	s.back.Daemon.Call(func(id csm.Call) csm.Event { return csm.UserInterrupt{Call: id} }, c.stepped(snapshot))
+}
+
+// suspendReasons are the reasons that a client may give and take away; the
+// others are facts.
+var suspendReasons = map[protocol.SuspendReason]csm.SuspendReason{
+	"":                             csm.SuspendUser,
+	protocol.SuspendUser:           csm.SuspendUser,
+	protocol.SuspendSessionRenewal: csm.SuspendRenewal,
+	protocol.SuspendDiagnostics:    csm.SuspendDiagnostics,
+}
+
+func (s *server) suspend(c *call, p protocol.SuspendParams) {
+	if why, ok := c.reason(p); ok {
+		s.back.Daemon.Call(func(id csm.Call) csm.Event { return csm.Suspend{Call: id, Reason: why} }, c.stepped(snapshot))
+	}
+}
+
+func (s *server) resume(c *call, p protocol.SuspendParams) {
+	if why, ok := c.reason(p); ok {
+		s.back.Daemon.Call(func(id csm.Call) csm.Event { return csm.Resume{Call: id, Reason: why} }, c.stepped(snapshot))
+	}
+}
+
+func (c *call) reason(p protocol.SuspendParams) (csm.SuspendReason, bool) {
+	why, ok := suspendReasons[p.Reason]
+	if !ok {
+		c.refuse(c.s.locale().InvalidParams([]protocol.FieldError{{
+			Field: "reason", Problem: "is a fact that only the daemon knows", Allowed: "user, session-renewal, diagnostics",
+		}}))
+	}
+	return why, ok
+}
+
+func (s *server) commitTurn(c *call) {
+	s.back.Daemon.Call(func(id csm.Call) csm.Event { return csm.UserCommit{Call: id} }, c.stepped(snapshot))
+}
+
+func (s *server) retry(c *call) {
+	s.back.Daemon.Call(func(id csm.Call) csm.Event { return csm.UserRetry{Call: id} }, c.stepped(snapshot))
+}
+
+// turn is the answer of what opens a turn: which one.
+func turn(r csm.Reply, _ protocol.Snapshot) any {
+	return protocol.TurnResult{TurnID: daemon.TurnID(r.Turn)}
+}
+
+func (s *server) sendText(c *call, p protocol.SendTextParams) {
+	c.worded(s.back.Daemon.SendText(p.Text, c.stepped(turn)))
+}
+
+func (s *server) speak(c *call, p protocol.SpeakParams) {
+	c.worded(s.back.Daemon.Speak(p.Text, c.stepped(turn)))
+}
+
+// worded refuses a text that has no words.
+func (c *call) worded(err error) {
+	if errors.Is(err, daemon.ErrNoWords) {
+		c.fail(protocol.CodeTextEmpty, "")
+	}
+}
+
+// playback controls what is being said. An answer that is repeated is a turn of
+// its own, so it needs a conversation that listens.
+func (s *server) playback(c *call, p protocol.PlaybackParams) {
+	if p.Rate != 0 && p.Rate != 1 {
+		c.fail(protocol.CodeInvalidState, "this daemon speaks at rate 1 only")
+		return
+	}
+	d := s.back.Daemon
+	switch p.Action {
+	case protocol.PlaybackRepeat:
+		if d.Repeat(c.stepped(nothing)) != nil {
+			c.fail(protocol.CodeInvalidState, "nothing was answered yet")
+		}
+	case protocol.PlaybackSkip:
+		d.Call(func(id csm.Call) csm.Event { return csm.UserInterrupt{Call: id} }, c.stepped(nothing))
+	default:
+		pause := p.Action == protocol.PlaybackPause
+		d.Call(func(id csm.Call) csm.Event { return csm.UserPlayback{Call: id, Pause: pause} }, c.stepped(nothing))
+	}
+}
+
+// pushToTalk begins an utterance with the key and ends it with the key: then it
+// is the user who says when a turn is over, and no pause does.
+func (s *server) pushToTalk(c *call, p protocol.PushToTalkParams) {
+	d := s.back.Daemon
+	if mode := d.Settings().TurnDetection.Mode; mode != protocol.TurnPushToTalk {
+		c.fail(protocol.CodeInvalidState, "agentvoice.turnDetection.mode is "+mode+"; set it to "+protocol.TurnPushToTalk)
+		return
+	}
+	if s.back.PressToTalk == nil {
+		c.fail(protocol.CodeInvalidState, "this daemon has no key to talk; use conversation/commitTurn")
+		return
+	}
+	if !p.Down {
+		d.Call(func(id csm.Call) csm.Event { return csm.UserCommit{Call: id} }, c.stepped(nothing))
+		return
+	}
+	if err := s.back.PressToTalk(); err != nil {
+		c.fail(protocol.CodeInvalidState, err.Error())
+		return
+	}
+	c.reply(nil)
+}
+
+func (s *server) state(c *call) {
+	s.back.Daemon.WithSnapshot(func(now protocol.Snapshot) { c.reply(now) })
+}
+
+func (s *server) history(c *call) {
+	c.reply(protocol.HistoryResult{Transitions: s.back.Daemon.History()})
+}
+
+func (s *server) transcript(c *call, p protocol.TranscriptRequestParams) {
+	c.reply(protocol.TranscriptResult{Entries: s.back.Daemon.Transcript(p.Since)})
+}

@@ -1,0 +1,263 @@
+package rpc
+
+import (
+	"context"
+	"errors"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
+	"github.com/agentvoice/agentvoice-daemon/internal/logid"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// serverName is what the daemon calls itself.
+const serverName = "agentvoice-daemon"
+
+// initialize opens the wire: versions are compared, settings taken, and the
+// daemon made.
+func (s *server) initialize(c *call, p protocol.InitializeParams) {
+	s.mu.Lock()
+	s.tongue = protocol.MatchLocale(p.Locale)
+	s.mu.Unlock()
+	version, refusal := protocol.Negotiate(s.tongue, p.ProtocolVersion)
+	if refusal != nil {
+		c.refuse(refusal)
+		return
+	}
+	if p.ProcessID < 0 {
+		c.refuse(s.tongue.InvalidParams([]protocol.FieldError{{Field: "processId", Problem: "is negative", Allowed: "the id of a process"}}))
+		return
+	}
+	settings, bad := protocol.ParseConfiguration(p.Configuration)
+	if s.cfg.Settings != nil {
+		var err error
+		if settings, err = s.cfg.Settings(settings); err != nil {
+			c.fail(protocol.CodeInvalidParams, err.Error())
+			return
+		}
+	}
+	if err := s.begin(p, settings); err != nil {
+		s.log.Error().Err(err).Msg("the daemon cannot be made")
+		c.fail(protocol.CodeInternalError, err.Error())
+		return
+	}
+	s.phase = running
+	s.log.Info().Str("client", clip(p.ClientInfo.Name)).Str("clientVersion", clip(p.ClientInfo.Version)).
+		Bool("copilot", p.Capabilities.Copilot).Bool("heartbeat", p.Capabilities.Heartbeat).Msg("a client is connected")
+	s.back.Daemon.WithSnapshot(func(now protocol.Snapshot) {
+		c.reply(protocol.InitializeResult{
+			ServerInfo: s.info(), ProtocolVersion: version, Snapshot: now,
+			Capabilities: protocol.ServerCapabilities{
+				Providers: protocol.Providers, Locales: protocol.Locales, Audio: s.back.Audio != nil,
+				PushToTalk: s.back.PressToTalk != nil, Headless: s.back.Stage != nil,
+				JournalContent: s.recorder.full(),
+			},
+		})
+	})
+	s.complain(bad)
+	s.watch(p.ProcessID)
+}
+
+func (s *server) info() protocol.ServerInfo {
+	return protocol.ServerInfo{Name: serverName, Version: s.cfg.Version}
+}
+
+// errEnding says that the connection ended while the daemon was made.
+var errEnding = errors.New("the connection is ending")
+
+// begin makes the daemon and has it run.
+func (s *server) begin(p protocol.InitializeParams, settings protocol.Settings) error {
+	recorder, err := newRecorder(s.cfg, settings)
+	if err != nil {
+		return err
+	}
+	client := Client{Settings: settings, Locale: p.Locale, Notify: s.notify, Journal: recorder.w}
+	s.asker = newAsker(s)
+	if p.Capabilities.Copilot {
+		client.Copilot = s.asker
+	}
+	if p.Capabilities.Secrets {
+		client.Credential = s.credential
+	}
+	back, err := s.cfg.New(client)
+	if err != nil {
+		return errors.Join(err, recorder.close())
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.stopped {
+		return errors.Join(errEnding, back.Daemon.Close(), recorder.close())
+	}
+	s.back, s.recorder = back, recorder
+	if p.Capabilities.Heartbeat {
+		s.beats = newHeartbeats(s.cfg.Clock, back.Daemon)
+	}
+	if back.Stage == nil {
+		run, end := context.WithCancel(s.ctx)
+		s.endRun, s.finished = end, make(chan error, 1)
+		s.wg.Go(func() { s.finished <- back.Daemon.Run(run) })
+	}
+	return nil
+}
+
+// complain names the settings that initialize asked for in vain.
+func (s *server) complain(bad []protocol.FieldError) {
+	if len(bad) == 0 {
+		return
+	}
+	var problems []string
+	for _, f := range bad {
+		problems = append(problems, f.Error())
+	}
+	s.notify(protocol.NotifyNotification, protocol.NotificationParams{
+		Message:  protocol.CodeInvalidParams.Spec().Message(s.locale()) + " (" + strings.Join(problems, "; ") + ")",
+		Severity: protocol.SeverityWarning, Kind: protocol.NotificationMessage, Code: protocol.CodeInvalidParams,
+	})
+}
+
+// initialized needs nothing done: requests to the client come of conversations.
+func (s *server) initialized(*call) {}
+
+// shutdown ends the conversation and closes every resource, then answers.
+func (s *server) shutdown(c *call) {
+	s.phase = closing
+	end := func() {
+		if err := s.stopDaemon(); err != nil {
+			s.log.Warn().Err(err).Msg("not everything was closed in order")
+		}
+		c.reply(nil)
+	}
+	if s.back.Stage != nil {
+		end()
+		return
+	}
+	s.spawn(end)
+}
+
+// exit ends the process.
+func (s *server) exit(*call) {
+	if s.phase == closing {
+		s.finish(nil)
+		return
+	}
+	s.finish(ErrExit)
+}
+
+// watch ends the connection when a process is gone.
+func (s *server) watch(pid int) {
+	if pid <= 0 {
+		return
+	}
+	s.spawn(func() {
+		if err := awaitProcess(s.ctx, pid); err == nil {
+			s.finish(ErrProcessGone)
+		} else if s.ctx.Err() == nil {
+			s.log.Warn().Err(err).Msg("the editor's process cannot be watched")
+		}
+	})
+}
+
+// logged says in the log what is published: names and hashed ids, no words.
+func (s *server) logged(params any) {
+	switch p := params.(type) {
+	case protocol.StateParams:
+		s.log.Debug().Str("state", string(p.State)).Str("substate", string(p.Substate)).Str("from", string(p.PreviousState)).
+			Str("cause", string(p.Cause)).Str("reason", p.Metadata.Reason).Str("turn", logid.Of(p.TurnID)).
+			Str("session", logid.Of(p.Metadata.SessionID)).Int64("seq", p.Seq).Msg("transition")
+	case protocol.TurnParams:
+		s.log.Debug().Str("event", string(p.Event)).Str("turn", logid.Of(p.TurnID)).Str("outcome", string(p.Outcome)).
+			Str("code", string(p.Code)).Msg("turn")
+	case protocol.ErrorParams:
+		s.log.Warn().Str("code", string(p.Code)).Msg("a failure was published")
+	}
+}
+
+// clip bounds what a client says about itself in a log.
+func clip(s string) string {
+	if len(s) > 40 {
+		return strings.ToValidUTF8(s[:40], "")
+	}
+	return s
+}
+
+// How long a window may be silent.
+const (
+	suspendAfter = 20 * time.Second
+	endAfter     = 60 * time.Second
+)
+
+// heartbeats suspends the conversation of a window that is silent, and ends it
+// (the protocol, client/heartbeat).
+type heartbeats struct {
+	clock dispatch.Clock
+	d     *daemon.Daemon
+
+	mu        sync.Mutex
+	stops     []func()
+	beat      uint64 // how many there were: a timer of an older one means nothing
+	suspended bool
+	stopped   bool
+}
+
+func newHeartbeats(clock dispatch.Clock, d *daemon.Daemon) *heartbeats {
+	h := &heartbeats{clock: clock, d: d}
+	h.heard()
+	return h
+}
+
+// heard is a sign of life.
+func (h *heartbeats) heard() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.halt()
+	if h.stopped {
+		return
+	}
+	if h.suspended {
+		h.suspended = false
+		h.d.Post(csm.Resume{Reason: csm.SuspendHeartbeat})
+	}
+	h.beat++
+	beat := h.beat
+	h.stops = []func(){
+		h.clock.AfterFunc(suspendAfter, func() {
+			h.silent(beat, csm.Suspend{Reason: csm.SuspendHeartbeat})
+		}),
+		h.clock.AfterFunc(endAfter, func() {
+			h.silent(beat, csm.UserStop{Code: csm.CodeClientGone})
+		}),
+	}
+}
+
+func (h *heartbeats) silent(beat uint64, e csm.Event) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if beat == h.beat && !h.stopped {
+		h.suspended = true
+		h.d.Post(e)
+	}
+}
+
+func (h *heartbeats) halt() {
+	for _, stop := range h.stops {
+		stop()
+	}
+	h.stops = nil
+}
+
+func (h *heartbeats) stop() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.stopped = true
+	h.halt()
+}
+
+func (s *server) heartbeat(*call) {
+	if s.beats != nil {
+		s.beats.heard()
+	}
+}

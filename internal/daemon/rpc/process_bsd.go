@@ -1,0 +1,14 @@
+//go:build unix && !linux
+
+package rpc
+
+import (
+	"context"
+	"time"
+)
+
+// awaitProcess returns nil when the process is gone, and an error when ctx is
+// done.
+func awaitProcess(ctx context.Context, pid int) error {
+	return pollProcess(ctx, pid, time.Second)
+}

@@ -1,0 +1,28 @@
+//go:build unix
+
+package rpc
+
+import (
+	"context"
+	"errors"
+	"time"
+
+	"golang.org/x/sys/unix"
+)
+
+// pollProcess asks every so often whether a process is there. Another user's may
+// not be signalled, and is there all the same.
+func pollProcess(ctx context.Context, pid int, every time.Duration) error {
+	tick := time.NewTicker(every)
+	defer tick.Stop()
+	for {
+		if err := unix.Kill(pid, 0); errors.Is(err, unix.ESRCH) {
+			return nil
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-tick.C:
+		}
+	}
+}
