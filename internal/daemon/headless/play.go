@@ -1,0 +1,169 @@
+package headless
+
+import (
+	"errors"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+)
+
+// Why a statement makes no sense where it stands.
+var (
+	errSilent    = errors.New("the user does not speak; vad.start comes first")
+	errNoWords   = errors.New("no words are awaited; vad.start comes first")
+	errSpeaks    = errors.New("the user speaks already; vad.end comes first")
+	errUnasked   = errors.New("no request is live; it is the client that answers where it has capabilities.copilot")
+	errNoSegment = errors.New("nothing is to be spoken")
+	errIdle      = errors.New("there is no conversation; await conversation/start comes first")
+	errNoConn    = errors.New("there is no connection")
+)
+
+// play has what a statement says happen. Ids are those of the live state.
+func (w *World) play(st statement) error {
+	if st.verb == "auto" {
+		w.auto[st.name] = auto{off: st.off, delay: st.delay}
+		if st.name == "speech" {
+			w.voice.length, w.voice.byHand = st.hold, st.off || st.noEnd
+		}
+		return nil
+	}
+	if w.state().Instance == 0 {
+		return errIdle
+	}
+	switch st.verb {
+	case "say", "vad.start", "vad.end", "stt.partial", "stt.final", "stt.failed":
+		return w.hear(st)
+	case "copilot.delta", "copilot.done", "copilot.failed":
+		return w.answer(st)
+	case "tts.bufferReady", "tts.played", "tts.drained", "tts.flushed", "tts.failed":
+		return w.speak(st)
+	case "conn.ready", "conn.lost", "conn.failed", "conn.closed":
+		return w.connect(st)
+	}
+	instance := w.state().Instance
+	w.port.Post(map[string]csm.Event{
+		"session.ready":   csm.SessionReady{Instance: instance},
+		"session.failed":  csm.SessionFailed{Instance: instance, Code: st.code},
+		"session.renewal": csm.SessionRenewal{Instance: instance},
+		"session.renewed": csm.SessionRenewed{Instance: instance},
+		"session.closed":  csm.SessionClosed{Instance: instance},
+		"audio.primed":    csm.AudioPrimed{Instance: instance},
+		"audio.ready":     csm.AudioReady{Instance: instance},
+		"audio.failed":    csm.AudioFailed{Instance: instance, Code: st.code},
+		"audio.closed":    csm.AudioClosed{Instance: instance},
+		"device.lost":     csm.AudioLost{Instance: instance},
+		"device.restored": csm.AudioRestored{Instance: instance},
+	}[st.verb])
+	return nil
+}
+
+// hear is the user's voice and what is understood of it.
+func (w *World) hear(st statement) error {
+	switch st.verb {
+	case "say":
+		for _, part := range []string{"vad.start", "vad.end", "stt.final"} {
+			if err := w.hear(statement{verb: part, text: st.text}); err != nil {
+				return err
+			}
+		}
+		return nil
+	case "vad.start":
+		if w.openUtterance() != nil {
+			return errSpeaks
+		}
+		w.beginUtterance()
+		return nil
+	case "vad.end":
+		u := w.openUtterance()
+		if u == nil {
+			return errSilent
+		}
+		u.open = false
+		w.port.Post(csm.SpeechStopped{Epoch: w.epoch(), Utterance: u.id, Pos: w.position()})
+		return nil
+	}
+	if len(w.utterances) == 0 {
+		return errNoWords
+	}
+	oldest := w.utterances[0].id
+	switch st.verb {
+	case "stt.partial":
+		// Of what is being spoken, else of what was spoken last.
+		w.port.Post(w.port.HeardPartly(w.epoch(), w.utterances[len(w.utterances)-1].id, st.text))
+		return nil
+	case "stt.final":
+		w.port.Post(w.port.Heard(w.epoch(), oldest, st.text))
+	case "stt.failed":
+		w.port.Post(csm.RecognitionLost{Epoch: w.epoch(), Utterance: oldest, Code: st.code})
+	}
+	w.utterances = w.utterances[1:]
+	return nil
+}
+
+// answer is the assistant's answer.
+func (w *World) answer(st statement) error {
+	if w.request == 0 {
+		return errUnasked
+	}
+	switch st.verb {
+	case "copilot.delta":
+		w.port.Answer(w.request, st.text, false)
+	case "copilot.done":
+		w.endAnswer(csm.CopilotDone{Request: w.request})
+	case "copilot.failed":
+		w.endAnswer(csm.CopilotDone{Request: w.request, Code: st.code})
+	}
+	return nil
+}
+
+// speak is the assistant's voice.
+func (w *World) speak(st statement) error {
+	v := &w.voice
+	switch st.verb {
+	case "tts.flushed":
+		w.port.Post(csm.SpeechFlushed{Gen: v.gen - min(v.gen, 1)})
+		return nil
+	case "tts.bufferReady":
+		for _, s := range v.queue {
+			if !s.buffered {
+				v.buffer(s)
+				return nil
+			}
+		}
+		return errNoSegment
+	}
+	if len(v.queue) == 0 {
+		return errNoSegment
+	}
+	switch st.verb {
+	case "tts.played":
+		v.played()
+	case "tts.drained":
+		last := v.queue[len(v.queue)-1]
+		v.queue, v.playing = nil, false
+		w.port.Post(csm.SpeechDrained{Gen: last.gen, Seq: last.seq})
+	case "tts.failed":
+		first := v.queue[0]
+		v.queue = v.queue[1:]
+		w.port.Post(csm.SpeechFailed{Gen: first.gen, Seq: first.seq, Code: st.code})
+	}
+	return nil
+}
+
+// connect is the connection to the service.
+func (w *World) connect(st statement) error {
+	epoch := w.epoch()
+	if epoch == 0 {
+		return errNoConn
+	}
+	switch st.verb {
+	case "conn.ready":
+		w.port.Post(csm.ConnReady{Epoch: epoch})
+	case "conn.lost":
+		w.port.Post(csm.ConnLost{Epoch: epoch, Code: csm.CodeConnectionLost})
+	case "conn.failed":
+		w.port.Post(csm.ConnFailed{Epoch: epoch, Code: st.code})
+	case "conn.closed":
+		w.port.Post(csm.ConnClosed{Instance: w.state().Instance})
+	}
+	return nil
+}

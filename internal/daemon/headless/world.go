@@ -1,0 +1,164 @@
+package headless
+
+import (
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/connection"
+	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// World implements daemon.World on virtual time. It belongs to the goroutine
+// that drives the stage.
+type World struct {
+	port  daemon.Port
+	clock *dispatch.Virtual
+	state func() csm.State
+	auto  map[string]auto
+	voice voice
+
+	utterances []utterance // whose words are awaited, oldest first
+	request    uint64      // that the script answers; 0 for none
+}
+
+// auto is how something is done by itself.
+type auto struct {
+	off   bool
+	delay time.Duration
+}
+
+// utterance is something that the user says.
+type utterance struct {
+	id   uint64
+	open bool
+}
+
+func newWorld(port daemon.Port, clock *dispatch.Virtual) *World {
+	w := &World{port: port, clock: clock, auto: map[string]auto{}}
+	w.voice = voice{clock: clock, post: port.Post, length: defaultSegment}
+	return w
+}
+
+// Execute implements daemon.World.
+func (w *World) Execute(e csm.Effect) {
+	switch e := e.(type) {
+	case csm.ActivateSession:
+		w.utterances, w.request = nil, 0
+		w.do("session", csm.SessionReady{Instance: e.Instance})
+	case csm.DeactivateSession:
+		w.do("close", csm.SessionClosed{Instance: e.Instance})
+	case csm.OpenAudio:
+		w.do("audio", csm.AudioPrimed{Instance: e.Instance})
+	case csm.StartCapture:
+		w.do("capture", csm.AudioReady{Instance: e.Instance})
+	case csm.CloseAudio:
+		w.do("close", csm.AudioClosed{Instance: e.Instance})
+	case csm.OpenConnection:
+		w.utterances = nil
+		w.do("connection", csm.ConnReady{Epoch: e.Epoch})
+	case csm.CloseConnection:
+		w.do("close", csm.ConnClosed{Instance: e.Instance})
+	case csm.CommitInput:
+		w.endUtterance()
+	case csm.ClearInput:
+		w.dropOpen()
+	case csm.SendCopilot: // the script answers
+		w.request = e.Request
+		w.port.Post(csm.CopilotSent{Request: e.Request, Attempt: 1})
+	case csm.CancelCopilot:
+		if w.request == e.Request {
+			w.endAnswer(csm.CopilotDone{Request: e.Request, Cancelled: true})
+		}
+	case csm.Speak:
+		w.voice.speak(e, w.auto["speech"])
+	case csm.StartPlayback:
+		w.voice.start(e.Gen)
+	case csm.PausePlayback:
+		w.voice.pause(e.Gen)
+	case csm.ResumePlayback:
+		w.voice.start(e.Gen)
+	case csm.Flush:
+		if flushed, ok := w.voice.flush(e.Gen); ok {
+			w.do("flush", flushed)
+		}
+	}
+}
+
+// do posts what comes of an effect, unless that is the script's.
+func (w *World) do(name string, e csm.Event) {
+	a := w.auto[name]
+	switch {
+	case a.off:
+	case a.delay == 0:
+		w.port.Post(e)
+	default:
+		w.clock.AfterFunc(a.delay, func() { w.port.Post(e) })
+	}
+}
+
+// Configure implements daemon.World.
+func (*World) Configure(protocol.Settings) {}
+
+// Close implements daemon.World: there is nothing to release.
+func (*World) Close() error { return nil }
+
+// PressToTalk begins an utterance by hand.
+func (w *World) PressToTalk() error {
+	w.beginUtterance()
+	return nil
+}
+
+// Mute does nothing: the script says what is heard.
+func (*World) Mute(bool) {}
+
+// Devices lists a microphone and a loudspeaker that are not there.
+func (*World) Devices(protocol.Settings) (protocol.DevicesResult, error) {
+	device := func(name string) protocol.List[protocol.Device] {
+		return protocol.List[protocol.Device]{{ID: name, Name: name, Default: true, Selected: true, Channels: 1, SampleRate: audio.SampleRate}}
+	}
+	return protocol.DevicesResult{Inputs: device("headless-microphone"), Outputs: device("headless-loudspeaker")}, nil
+}
+
+// epoch is that of the connection, whatever it does.
+func (w *World) epoch() uint32 { return connection.Epoch(w.state().Conn) }
+
+// position is the captured position now.
+func (w *World) position() int64 {
+	return int64(w.clock.Now() / (time.Second / audio.SampleRate))
+}
+
+func (w *World) beginUtterance() {
+	id := w.port.NewUtterance()
+	w.utterances = append(w.utterances, utterance{id: id, open: true})
+	w.port.Post(csm.SpeechStarted{Epoch: w.epoch(), Utterance: id, Pos: w.position()})
+}
+
+// openUtterance is the one that is being spoken.
+func (w *World) openUtterance() *utterance {
+	if n := len(w.utterances); n > 0 && w.utterances[n-1].open {
+		return &w.utterances[n-1]
+	}
+	return nil
+}
+
+func (w *World) endUtterance() {
+	if u := w.openUtterance(); u != nil {
+		u.open = false
+	}
+}
+
+func (w *World) dropOpen() {
+	if w.openUtterance() != nil {
+		w.utterances = w.utterances[:len(w.utterances)-1]
+	}
+}
+
+// endAnswer ends what the script answers.
+func (w *World) endAnswer(done csm.CopilotDone) {
+	w.port.Answer(done.Request, "", true)
+	w.port.Post(done)
+	w.request = 0
+}
