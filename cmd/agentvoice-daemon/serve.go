@@ -1,0 +1,248 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/portaudio"
+	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon/headless"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon/live"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon/rpc"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// serveFlags are those of serve.
+type serveFlags struct {
+	sharedFlags
+	assistantFlags
+	stdio    bool
+	clientID int
+	headless bool
+	script   string
+	verify   bool
+}
+
+func newServe() *cobra.Command {
+	var f serveFlags
+	cmd := &cobra.Command{
+		Use:   "serve --stdio",
+		Short: "Serve an editor over standard input and output",
+		Long: `Serve an editor: JSON-RPC over standard input and output, logs on standard
+error. The command ends when its input ends, when the editor says exit, or when
+the editor's process is gone.
+
+With --headless there is no device, no network and no real time: a script says
+what happens, for tests of clients.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context()) },
+	}
+	fs := cmd.Flags()
+	f.sharedFlags.register(fs)
+	f.assistantFlags.register(fs)
+	fs.Lookup("agent").Usage = "who answers an editor that has no assistant: offline, or openai for any OpenAI-compatible endpoint"
+	fs.BoolVar(&f.stdio, "stdio", false, "serve over standard input and output; required, there is no other way yet")
+	fs.IntVar(&f.clientID, "client-process-id", 0, "end when this process is gone")
+	fs.BoolVar(&f.headless, "headless", false, "virtual time and a scripted world, for tests")
+	fs.StringVar(&f.script, "script", "", "the script of --headless; without one nothing happens that the editor does not ask for")
+	fs.BoolVar(&f.verify, "verify", true, "check every step against the invariants")
+	return cmd
+}
+
+func (f *serveFlags) run(ctx context.Context) (err error) {
+	switch {
+	case !f.stdio:
+		return misuse{errors.New("serve needs --stdio")}
+	case f.script != "" && !f.headless:
+		return misuse{errors.New("--script needs --headless")}
+	case f.clientID < 0:
+		return misuse{fmt.Errorf("--client-process-id %d: give the id of a process", f.clientID)}
+	}
+	if _, err := f.parse(protocol.DefaultSettings()); err != nil {
+		return err
+	}
+	log, err := f.logger()
+	if err != nil {
+		return err
+	}
+	ignoreBrokenPipe()
+	cfg := rpc.Config{
+		In: os.Stdin, Out: os.Stdout, Version: version(), ProcessID: f.clientID, Settings: f.parse,
+		JournalDir: journalDir(), Log: log,
+	}
+	if f.headless {
+		if err := f.stageOn(&cfg); err != nil {
+			return err
+		}
+	} else {
+		if err := f.liveOn(&cfg); err != nil {
+			return err
+		}
+	}
+	if f.journal != "" {
+		file, err := createJournal(f.journal, cfg.Started)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, file.Close()) }()
+		cfg.Journal = file
+	}
+	return rpc.Serve(ctx, cfg)
+}
+
+// stageOn serves a scripted world.
+func (f *serveFlags) stageOn(cfg *rpc.Config) error {
+	script := &headless.Script{}
+	if f.script != "" {
+		source, err := os.ReadFile(f.script)
+		if err != nil {
+			return fmt.Errorf("read the script: %w", err)
+		}
+		if script, err = headless.Parse(string(source)); err != nil {
+			return misuse{err}
+		}
+	}
+	clock := &dispatch.Virtual{}
+	cfg.Clock, cfg.Started = clock, headless.Epoch
+	cfg.New = func(c rpc.Client) (rpc.Backend, error) {
+		stage := headless.New(script, clock, daemon.Config{
+			Settings: c.Settings, Locale: c.Locale, Adapter: c.Copilot, Notify: c.Notify, Journal: c.Journal,
+			Verify: f.verify, Log: cfg.Log,
+		})
+		return rpc.Backend{
+			Daemon: stage.Daemon(), Audio: stage.World(), PressToTalk: stage.World().PressToTalk, Stage: stage,
+		}, nil
+	}
+	return nil
+}
+
+// liveOn serves the real world.
+func (f *serveFlags) liveOn(cfg *rpc.Config) error {
+	fallback, err := f.adapter()
+	if err != nil {
+		return err
+	}
+	clock := dispatch.NewClock(1)
+	cfg.Clock, cfg.Started = clock, time.Now()
+	cfg.New = func(c rpc.Client) (rpc.Backend, error) {
+		var adapter copilot.Adapter = fallback
+		if c.Copilot != nil {
+			adapter = c.Copilot
+		}
+		world := &liveAudio{}
+		make := live.New(live.Config{
+			Source: func(s protocol.Settings) (audio.Source, error) {
+				return source(chosen(f.audioIn, s.Audio.InputDevice), 1)
+			},
+			Sink: func(s protocol.Settings) (audio.Sink, error) {
+				return sink(chosen(f.audioOut, s.Audio.OutputDevice), 1)
+			},
+			Speed: 1, Credentials: f.editorCredentials(c), Engines: engines, Log: cfg.Log,
+		})
+		d := daemon.New(daemon.Config{
+			Clock: clock, Started: cfg.Started, Settings: c.Settings, Locale: c.Locale, Adapter: adapter,
+			Notify: c.Notify, Journal: c.Journal, Verify: f.verify, Log: cfg.Log,
+			World: func(p daemon.Port) daemon.World {
+				w := make(p)
+				world.World = w.(*live.World)
+				return w
+			},
+		})
+		return rpc.Backend{Daemon: d, Audio: world}, nil
+	}
+	return nil
+}
+
+// chosen is the device of the command line, or that of the settings.
+func chosen(flag, setting string) string {
+	if flag != portaudio.Default {
+		return flag
+	}
+	return setting
+}
+
+// editorCredentials asks the editor for a key, if it keeps secrets, and looks
+// where the command line says else. The editor's key is not kept.
+func (f *serveFlags) editorCredentials(c rpc.Client) func(context.Context, protocol.Provider) (realtime.Credential, error) {
+	own := credentials(f.keyFile)
+	if c.Credential == nil || f.keyFile != "" {
+		return own
+	}
+	return func(ctx context.Context, p protocol.Provider) (realtime.Credential, error) {
+		secret, asked := c.Credential(ctx, p, protocol.CredentialAPIKey)
+		if asked == nil && secret.Value != "" {
+			return realtime.Credential{Value: secret.Value, Kind: realtime.APIKey}, nil
+		}
+		cred, err := own(ctx, p)
+		if err != nil && asked != nil {
+			return cred, fmt.Errorf("%w; %w", asked, err)
+		}
+		return cred, err
+	}
+}
+
+// liveAudio lists the devices of this machine.
+type liveAudio struct{ *live.World }
+
+// Devices implements rpc.Audio.
+func (*liveAudio) Devices(s protocol.Settings) (protocol.DevicesResult, error) {
+	var r protocol.DevicesResult
+	list, err := portaudio.Devices()
+	if err != nil {
+		return r, err
+	}
+	for _, d := range list {
+		wire := protocol.Device{ID: d.ID, Name: d.Name, SampleRate: int(d.SampleRate)}
+		selected := func(setting string, isDefault bool) bool {
+			return setting == d.ID || setting == d.Name || setting == portaudio.Default && isDefault
+		}
+		if d.Inputs > 0 {
+			in := wire
+			in.Channels, in.Default, in.Selected = d.Inputs, d.DefaultInput, selected(s.Audio.InputDevice, d.DefaultInput)
+			r.Inputs = append(r.Inputs, in)
+		}
+		if d.Outputs > 0 {
+			out := wire
+			out.Channels, out.Default, out.Selected = d.Outputs, d.DefaultOutput, selected(s.Audio.OutputDevice, d.DefaultOutput)
+			r.Outputs = append(r.Outputs, out)
+		}
+	}
+	return r, nil
+}
+
+// journalDir is where diagnostics/journal writes; "" where there is no such
+// place.
+func journalDir() string {
+	dir, err := os.UserCacheDir()
+	if err != nil {
+		return ""
+	}
+	return filepath.Join(dir, "agentvoice", "journals")
+}
+
+// createJournal makes the file of --journal: itself, or one in that folder.
+func createJournal(where string, started time.Time) (io.WriteCloser, error) {
+	if !strings.HasSuffix(where, ".jsonl") {
+		where = filepath.Join(where, "journal-"+started.UTC().Format("20060102-150405")+".jsonl")
+	}
+	if err := os.MkdirAll(filepath.Dir(where), 0o700); err != nil {
+		return nil, fmt.Errorf("make the folder for the journal: %w", err)
+	}
+	file, err := os.OpenFile(where, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("create the journal: %w", err)
+	}
+	return file, nil
+}
