@@ -100,6 +100,9 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	if f.journal != "" && !settings.Privacy.Persist {
+		return misuse{errors.New("--journal keeps the conversation on disk, and agentvoice.privacy.persist forbids that; leave one of them out")}
+	}
 	adapter, err := f.adapter()
 	if err != nil {
 		return err
