@@ -24,6 +24,8 @@ type service struct {
 	ctx context.Context
 	end context.CancelFunc
 
+	watch sync.WaitGroup // of engines that load
+
 	mu    sync.Mutex
 	local *localServer
 }
@@ -58,6 +60,7 @@ func (s *service) activate(instance uint32) {
 				s.fail(instance, csm.CodeEngineMissing, err)
 				return
 			}
+			s.watchEngines(instance)
 		} else if _, err := s.credential(s.ctx, set.Provider); err != nil {
 			var e *realtime.Error
 			code := csm.CodeCredentialsMissing
@@ -68,6 +71,17 @@ func (s *service) activate(instance uint32) {
 			return
 		}
 		s.w.port.Post(csm.SessionReady{Instance: instance})
+	})
+}
+
+// watchEngines ends the session where an engine of the embedded server turns out
+// to be missing. They load while the conversation is already being prepared.
+func (s *service) watchEngines(instance uint32) {
+	server := s.local.server
+	s.watch.Go(func() {
+		if err := server.Ready(); err != nil {
+			s.fail(instance, csm.CodeEngineMissing, err)
+		}
 	})
 }
 
@@ -147,8 +161,8 @@ func (s *service) startLocal() error {
 	s.mu.Lock()
 	running := s.local
 	s.mu.Unlock()
-	if running != nil && (running.err == nil || running.server != nil) {
-		return running.err
+	if running != nil && running.err == nil {
+		return nil
 	}
 	l := &localServer{key: "local-" + rand.Text(), served: make(chan error, 1)}
 	l.err = s.serve(l)
@@ -178,7 +192,7 @@ func (s *service) serve(l *localServer) error {
 	}
 	l.base = "http://" + net.JoinHostPort("127.0.0.1", fmt.Sprint(ln.Addr().(*net.TCPAddr).Port))
 	go func() { l.served <- l.server.Serve(s.ctx, ln) }()
-	return l.server.Ready()
+	return nil
 }
 
 // hangUp has the embedded server end all calls, as a service that goes away
@@ -194,6 +208,7 @@ func (s *service) hangUp() {
 
 func (s *service) shut() error {
 	s.q.Close()
+	s.watch.Wait()
 	s.end()
 	if s.local == nil || s.local.server == nil {
 		return nil
