@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 	"strconv"
 	"strings"
 	"sync"
@@ -24,7 +25,12 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if os.Getenv(helperEnv) != "" {
+		waitAsHelper()
+	}
+	goleak.VerifyTestMain(m)
+}
 
 // patience bounds every wait on a slow machine; no test passes by it.
 const patience = 20 * time.Second
@@ -49,8 +55,8 @@ type client struct {
 	out    *io.PipeReader
 	got    chan message
 	served chan error
+	gate   sync.Mutex // held: the client does not read
 
-	mu     sync.Mutex
 	lastID int
 	seen   []message // that nobody waited for yet
 }
@@ -100,6 +106,8 @@ func (c *client) read() {
 	defer close(c.got)
 	in := bufio.NewReader(c.out)
 	for {
+		c.gate.Lock()
+		c.gate.Unlock() //nolint:staticcheck // it was only passed
 		length := 0
 		for {
 			line, err := in.ReadString('\n')
@@ -296,8 +304,6 @@ func scriptedConfig(t *testing.T, source string) rpc.Config {
 type instant struct {
 	port   daemon.Port
 	closed chan struct{}
-	hangs  bool // Close does not return before the test ends
-	port2  chan daemon.Port
 }
 
 func (w *instant) Execute(e csm.Effect) {

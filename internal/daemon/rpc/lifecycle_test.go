@@ -1,8 +1,15 @@
 package rpc_test
 
 import (
+	"encoding/json"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
 	"testing"
 
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon/rpc"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -17,7 +24,192 @@ func TestWholeLifecycle(t *testing.T) {
 	}
 	c.call(protocol.MethodStart, nil, nil)
 	c.state(protocol.StateListening)
-	c.call(protocol.MethodEnd, nil, nil)
+	c.refused(protocol.MethodStart, nil, protocol.CodeConversationActive) // CON-002
+	c.call(protocol.MethodEnd, object{"reason": "user-stop"}, nil)
 	c.state(protocol.StateIdle)
+	c.refused(protocol.MethodInterrupt, object{"source": "button"}, protocol.CodeNoConversation)
+	c.call(protocol.MethodShutdown, nil, nil)
+	c.refused(protocol.MethodStart, nil, protocol.CodeShuttingDown)
+	c.notify(protocol.MethodExit, nil)
+	c.ended(nil)
+}
+
+func TestNothingBeforeInitialize(t *testing.T) {
+	c := scripted(t, "")
+	c.refused(protocol.MethodStart, nil, protocol.CodeNotInitialized)
+	c.refused("no/such", nil, protocol.CodeNotInitialized)
+	c.notify("$/unknown", nil)
+	c.notify(protocol.MethodHeartbeat, nil)
+	data := c.refused(protocol.MethodInitialize, object{"locale": "en"}, protocol.CodeInvalidParams)
+	if len(data.Fields) != 1 || data.Fields[0].Field != "protocolVersion" {
+		t.Errorf("the fields are %+v", data.Fields)
+	}
+	c.refused(protocol.MethodInitialize, object{"protocolVersion": "2.0"}, protocol.CodeUnsupportedProtocolVersion)
+	c.refused(protocol.MethodInitialize, object{"protocolVersion": "1.0", "processId": -4}, protocol.CodeInvalidParams)
+	c.initialize(nil, nil)
+	c.refused(protocol.MethodInitialize, object{"protocolVersion": "1.0"}, protocol.CodeInvalidRequest)
+	c.end()
+}
+
+func TestTheClientsLanguageAndSettings(t *testing.T) {
+	c := scripted(t, "")
+	var r protocol.InitializeResult
+	c.call(protocol.MethodInitialize, object{
+		"protocolVersion": "1.7", "locale": "de-AT",
+		"configuration": object{"agentvoice.copilot.timeoutMs": 1, "agentvoice.copilot.stallMs": 700},
+	}, &r)
+	if r.Snapshot.Label != "○ Bereit" {
+		t.Errorf("the label is %q", r.Snapshot.Label)
+	}
+	said := c.until("the bad setting", func(m message) bool { return m.Method == protocol.NotifyNotification })
+	var p protocol.NotificationParams
+	if err := json.Unmarshal(said.Params, &p); err != nil || !strings.Contains(p.Message, "agentvoice.copilot.timeoutMs") {
+		t.Errorf("the notification is %s", said.Params)
+	}
+	c.call(protocol.MethodConfigure, object{"agentvoice.locale": "ja", "agentvoice.copilot": object{"maxRetries": 0}}, nil)
+	bad := c.refused(protocol.MethodConfigure, object{"agentvoice.locale": "en", "agentvoice.nonsense": 1, "agentvoice.copilot.stallMs": "x"}, protocol.CodeInvalidParams)
+	if len(bad.Fields) != 2 {
+		t.Errorf("the bad fields are %+v, want two", bad.Fields)
+	}
+	var now protocol.Snapshot
+	if c.call(protocol.MethodState, nil, &now); now.Label != "○ 準備完了" {
+		t.Errorf("the label is %q: one bad setting refuses all, and the locale stays", now.Label)
+	}
+	c.end()
+}
+
+func TestExitWithoutShutdown(t *testing.T) {
+	c := scripted(t, "")
+	c.initialize(nil, nil)
+	c.notify(protocol.MethodExit, nil)
+	c.ended(rpc.ErrExit)
+}
+
+// The conversation is over and everything is closed when shutdown is answered.
+func TestShutdownClosesEverything(t *testing.T) {
+	cfg, _, closed := running(t)
+	c := serve(t, cfg, true)
+	c.initializeAndListen(nil)
+	id := c.request(protocol.MethodShutdown, nil)
+	c.state(protocol.StateTerminating)
+	c.state(protocol.StateIdle)
+	c.answer(id)
+	select {
+	case <-closed:
+	default:
+		t.Error("the world is open after shutdown")
+	}
+	c.notify(protocol.MethodExit, nil)
+	c.ended(nil)
+}
+
+func TestTheEndOfTheInput(t *testing.T) {
+	cfg, _, closed := running(t)
+	c := serve(t, cfg, true)
+	c.initializeAndListen(nil)
+	_ = c.in.Close()
+	c.ended(rpc.ErrNoShutdown)
+	<-closed
+}
+
+func TestTheEndOfTheInputAfterShutdown(t *testing.T) {
+	c := scripted(t, "")
+	c.initializeAndListen(nil)
+	c.call(protocol.MethodShutdown, nil, nil)
+	_ = c.in.Close()
+	c.ended(nil)
+}
+
+// A client that stopped to read does not hold up the end.
+func TestTheEndWhileTheClientDoesNotRead(t *testing.T) {
+	cfg, _, closed := running(t)
+	c := serve(t, cfg, false)
+	c.request(protocol.MethodInitialize, object{"protocolVersion": "1.0"})
+	c.request(protocol.MethodStart, nil)
+	_ = c.in.Close()
+	c.ended(rpc.ErrNoShutdown)
+	<-closed
+}
+
+// otherProcess is a process that lives until the returned function is called.
+func otherProcess(t *testing.T) (pid int, end func()) {
+	t.Helper()
+	cmd := exec.Command(os.Args[0])
+	cmd.Env = append(os.Environ(), helperEnv+"=1")
+	stdin, err := cmd.StdinPipe()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := cmd.Start(); err != nil {
+		t.Fatal(err)
+	}
+	return cmd.Process.Pid, func() {
+		_ = stdin.Close()
+		_ = cmd.Wait()
+	}
+}
+
+// helperEnv makes this test binary a process that waits for the end of its input.
+const helperEnv = "AGENTVOICE_TEST_WAITS"
+
+func waitAsHelper() {
+	_, _ = io.Copy(io.Discard, os.Stdin)
+	os.Exit(0)
+}
+
+func TestTheProcessOfInitializeIsGone(t *testing.T) {
+	cfg, _, closed := running(t)
+	c := serve(t, cfg, true)
+	pid, end := otherProcess(t)
+	c.call(protocol.MethodInitialize, object{"protocolVersion": "1.0", "processId": pid}, nil)
+	c.call(protocol.MethodState, nil, nil) // it lives, and so do we
+	end()
+	c.ended(rpc.ErrProcessGone)
+	<-closed
+}
+
+func TestTheProcessOfTheCommandLineIsGone(t *testing.T) {
+	pid, end := otherProcess(t)
+	end() // before anybody watched it
+	cfg := scriptedConfig(t, "")
+	cfg.ProcessID = pid
+	serve(t, cfg, true).ended(rpc.ErrProcessGone)
+}
+
+func TestHeartbeat(t *testing.T) {
+	c := scripted(t, "")
+	c.initializeAndListen(object{"heartbeat": true})
+	advance := func(ms int) {
+		t.Helper()
+		c.call(protocol.MethodAdvance, object{"ms": ms}, nil)
+	}
+	at := func(p protocol.StateParams, want string) {
+		t.Helper()
+		if got := p.Since.Format("04:05.000"); got != want {
+			t.Errorf("%s at %s, want %s", p.State, got, want)
+		}
+	}
+	id := c.request(protocol.MethodAdvance, object{"ms": 30000})
+	p := c.state(protocol.StateSuspended)
+	if at(p, "00:20.000"); p.Metadata.Reason != "heartbeat" {
+		t.Errorf("the reason is %q", p.Metadata.Reason)
+	}
+	c.answer(id)
+	c.notify(protocol.MethodHeartbeat, nil)
+	at(c.state(protocol.StateListening), "00:30.000")
+	advance(19999)
+	c.notify(protocol.MethodHeartbeat, nil)
+	id = c.request(protocol.MethodAdvance, object{"ms": 60000})
+	at(c.state(protocol.StateSuspended), "01:09.999")
+	at(c.state(protocol.StateTerminating), "01:49.999")
+	c.answer(id)
+	c.end()
+}
+
+func TestIDsOfRequestsMayBeStrings(t *testing.T) {
+	c := scripted(t, "")
+	c.initialize(nil, nil)
+	c.raw(`{"jsonrpc":"2.0","id":"a","method":"conversation/state"}`)
+	c.answer(strconv.Quote("a"))
 	c.end()
 }

@@ -1,0 +1,163 @@
+package rpc_test
+
+import (
+	"encoding/json"
+	"errors"
+	"testing"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon/rpc"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+func errorsAs(err error, target any) bool { return errors.As(err, target) }
+func timeout() <-chan time.Time           { return time.After(patience) }
+
+// slowAudio is a fake sound system that takes its time.
+type slowAudio struct{ asked, release chan struct{} }
+
+func newSlowAudio() *slowAudio {
+	return &slowAudio{asked: make(chan struct{}), release: make(chan struct{})}
+}
+
+func (a *slowAudio) Devices(protocol.Settings) (r protocol.DevicesResult, err error) {
+	close(a.asked)
+	<-a.release
+	return r, nil
+}
+
+func (*slowAudio) Mute(bool) {}
+
+func (a *slowAudio) in(cfg rpc.Config) rpc.Config {
+	inner := cfg.New
+	cfg.New = func(c rpc.Client) (rpc.Backend, error) {
+		b, err := inner(c)
+		b.Audio = a
+		return b, err
+	}
+	return cfg
+}
+
+// An answer comes before what its step publishes, and every transition in order.
+func TestAnswersAndNotificationsKeepTheOrderOfTheSteps(t *testing.T) {
+	cfg, _, _ := running(t)
+	c := serve(t, cfg, true)
+	c.initialize(nil, nil)
+	var seq int64
+	for range 50 {
+		for _, method := range []string{protocol.MethodStart, protocol.MethodEnd} {
+			id := c.request(method, nil)
+			var snapshot protocol.Snapshot
+			if err := json.Unmarshal(c.answer(id).Result, &snapshot); err != nil {
+				t.Fatal(err)
+			}
+			for _, m := range c.seen {
+				if m.Method == protocol.NotifyState {
+					t.Fatalf("a transition overtook the answer to %s", method)
+				}
+			}
+			want := map[string]protocol.State{protocol.MethodStart: protocol.StateListening, protocol.MethodEnd: protocol.StateIdle}[method]
+			p := c.state(want)
+			for _, m := range append(c.seen, message{}) {
+				if m.Method != protocol.NotifyState {
+					continue
+				}
+				var before protocol.StateParams
+				if err := json.Unmarshal(m.Params, &before); err != nil || before.Seq != seq+1 {
+					t.Fatalf("transition %d came after %d", before.Seq, seq)
+				}
+				seq = before.Seq
+			}
+			if c.seen = nil; p.Seq != seq+1 {
+				t.Fatalf("transition %d came after %d", p.Seq, seq)
+			}
+			seq = p.Seq
+		}
+	}
+	c.end()
+}
+
+// behind is a client that listens, and then stops to read while a number of
+// notifications are published.
+func behind(t *testing.T, n int, publish func(daemon.Port, int)) *client {
+	t.Helper()
+	cfg, ports, _ := running(t)
+	c := serve(t, cfg, true)
+	c.initializeAndListen(nil)
+	c.call(protocol.MethodState, nil, nil) // all that the step published is read
+	c.seen = nil
+	port := <-ports
+	c.gate.Lock()
+	for i := range n {
+		publish(port, i) // which would never return if it waited for the client
+	}
+	return c
+}
+
+// resync reads up to the new snapshot, and says how many messages of a method
+// came before it.
+func (c *client) resync(method string) (got int) {
+	c.t.Helper()
+	var p protocol.NotificationParams
+	c.until("the resync", func(m message) bool {
+		if m.Method == method {
+			got++
+			return false
+		}
+		p = protocol.NotificationParams{}
+		return m.Method == protocol.NotifyNotification && json.Unmarshal(m.Params, &p) == nil && p.Kind == protocol.NotificationResync
+	})
+	if p.Snapshot == nil || p.Snapshot.State != protocol.StateListening {
+		c.t.Errorf("the resync is %+v", p)
+	}
+	return got
+}
+
+// A client that does not read is spared levels, never holds up the daemon, and is
+// told with a snapshot when it reads again. What counts is not held back.
+func TestSlowReader(t *testing.T) {
+	const levels = 50_000
+	c := behind(t, levels, func(p daemon.Port, i int) {
+		p.Notify(protocol.NotifyLevel, protocol.LevelParams{Input: float64(i) / levels})
+		if i%(levels/10) == 0 {
+			p.Notify(protocol.NotifyCaption, protocol.CaptionParams{Text: "counts"})
+		}
+	})
+	c.gate.Unlock()
+	if got := c.resync(protocol.NotifyLevel); got == 0 || got >= levels/2 {
+		t.Errorf("%d of %d levels were sent", got, levels)
+	}
+	captions := 0
+	for _, m := range c.seen {
+		if m.Method == protocol.NotifyCaption {
+			captions++
+		}
+	}
+	if captions != 10 {
+		t.Errorf("%d of 10 captions were sent", captions)
+	}
+	c.end()
+}
+
+// Beyond what can be kept, notifications give way to the snapshot, and answers do
+// not.
+func TestVerySlowReader(t *testing.T) {
+	const captions = 30_000
+	c := behind(t, captions, func(p daemon.Port, i int) {
+		p.Notify(protocol.NotifyCaption, protocol.CaptionParams{Text: "counts"})
+	})
+	id := c.request(protocol.MethodState, nil)
+	c.gate.Unlock()
+	if got := c.resync(protocol.NotifyCaption); got == 0 || got >= captions {
+		t.Errorf("%d of %d captions were sent", got, captions)
+	}
+	answered := false
+	for _, m := range c.seen {
+		answered = answered || string(m.ID) == id
+	}
+	if !answered {
+		t.Error("the answer was held back")
+	}
+	c.end()
+}
