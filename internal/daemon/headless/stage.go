@@ -27,7 +27,7 @@ type Stage struct {
 
 	mu      sync.Mutex // of the driving
 	rest    []statement
-	sleeps  bool // the script waits for the time until
+	sleeps  bool // the script waits for the time until, and to be woken then
 	until   time.Duration
 	failed  error
 	stopped bool
@@ -174,13 +174,7 @@ func (s *Stage) quiesce() {
 
 // play runs the next statement of the script, if it need not wait.
 func (s *Stage) play() bool {
-	if s.sleeps {
-		if s.clock.Now() < s.until {
-			return false
-		}
-		s.sleeps = false
-	}
-	if len(s.rest) == 0 {
+	if s.sleeps || len(s.rest) == 0 {
 		return false
 	}
 	st := s.rest[0]
@@ -191,14 +185,30 @@ func (s *Stage) play() bool {
 		}
 	case "after":
 		s.sleeps, s.until = true, s.clock.Now()+st.delay
-		// So that whoever moves the time stops there.
-		s.clock.AfterFunc(st.delay, func() {})
+		s.clock.AfterFunc(st.delay, func() {
+			// Behind everything else that is due at that time.
+			s.clock.AfterFunc(0, func() { s.sleeps = false })
+		})
 	default:
-		if err := s.world.play(st); err != nil {
+		if err := s.happen(st); err != nil {
 			s.failed = fmt.Errorf("script line %d: %s: %w", st.line, st.verb, err)
 			return false
 		}
 	}
 	s.rest = s.rest[1:]
 	return true
+}
+
+// happen has what a statement says happen. What the core has no use for is an
+// error of the script: it would go unnoticed otherwise.
+func (s *Stage) happen(st statement) error {
+	before := s.d.State()
+	if err := s.world.play(st); err != nil {
+		return err
+	}
+	s.d.Drain()
+	if after := s.d.State(); after.Counters != before.Counters {
+		return fmt.Errorf("it means nothing in the state %v", before.Phase())
+	}
+	return nil
 }

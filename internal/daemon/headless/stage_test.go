@@ -171,6 +171,7 @@ func TestStatementsOutOfPlace(t *testing.T) {
 		"await state listening\nstt.final \"a\"":                      "line 2: stt.final: no words are awaited",
 		"await state listening\ncopilot.done":                         "line 2: copilot.done: no request is live",
 		"await state listening\ntts.played":                           "line 2: tts.played: nothing is to be spoken",
+		"await state listening\nsession.renewed":                      "line 2: session.renewed: it means nothing in the state Listening",
 		"await state listening\ntts.bufferReady":                      "line 2: tts.bufferReady: nothing is to be spoken",
 		"auto connection off\nauto session off\nafter 1s\nconn.ready": "line 4: conn.ready: there is no conversation",
 	} {
@@ -196,6 +197,17 @@ func TestTheClientMovesTimeBeyondTheScript(t *testing.T) {
 	if want := []string{"preparing@100", "listening@100", "processing@150", "waitingForCopilot@150"}; !slices.Equal(s.states, want) {
 		t.Errorf("the states are %v, want %v", s.states, want)
 	}
+}
+
+// At the time that a script waits for, everything else that is due goes first.
+func TestTheScriptIsLastAtItsTime(t *testing.T) {
+	plays(t, `
+		auto session 120ms
+		auto connection 80ms
+		await conversation/start
+		after 200ms
+		say "hello there"
+	`, "preparing@120", "listening@200", "processing@200", "waitingForCopilot@200")
 }
 
 // Resources that close slowly are given their time when the stage is left.
