@@ -142,7 +142,7 @@ func (f *serveFlags) liveOn(cfg *rpc.Config) error {
 			adapter = c.Copilot
 		}
 		world := &liveAudio{}
-		make := live.New(live.Config{
+		newWorld := live.New(live.Config{
 			Source: func(s protocol.Settings) (audio.Source, error) {
 				return source(chosen(f.audioIn, s.Audio.InputDevice), 1)
 			},
@@ -155,7 +155,7 @@ func (f *serveFlags) liveOn(cfg *rpc.Config) error {
 			Clock: clock, Started: cfg.Started, Settings: c.Settings, Locale: c.Locale, Adapter: adapter,
 			Notify: c.Notify, Journal: c.Journal, Verify: f.verify, Log: cfg.Log,
 			World: func(p daemon.Port) daemon.World {
-				w := make(p)
+				w := newWorld(p)
 				world.World = w.(*live.World)
 				return w
 			},
