@@ -185,6 +185,7 @@ func processingRows() []Row {
 		keep(p, KindFinal, Guard{}, (*run).enqueueFinal),
 		keep(p, KindRecognitionLost, Guard{}, nil),
 		keep(p, KindTimerFired, timer(TimerFinal), (*run).forgetPending),
+		keep(p, KindUserCommit, userHasFloor, (*run).endUtterance),
 		keep(p, KindUserText, Guard{}, (*run).enqueueText),
 		{p, KindUserInterrupt, Guard{}, PhaseListening, CauseUserInterrupt, (*run).drop},
 		{p, KindCopilotDone, live, PhaseListening, CauseCopilotFailed, func(r *run) { r.explain(doneCode(r)) }},
@@ -232,6 +233,7 @@ func interruptedRows() []Row {
 		keep(p, KindFinal, Guard{}, (*run).enqueueFinal),
 		keep(p, KindRecognitionLost, Guard{}, nil),
 		keep(p, KindTimerFired, timer(TimerFinal), (*run).forgetPending),
+		keep(p, KindUserCommit, userHasFloor, (*run).endUtterance),
 		keep(p, KindUserText, Guard{}, (*run).enqueueText),
 		keep(p, KindUserInterrupt, Guard{}, (*run).clearQueue),
 	}

@@ -160,7 +160,7 @@ func (f *serveFlags) liveOn(cfg *rpc.Config) error {
 				return w
 			},
 		})
-		return rpc.Backend{Daemon: d, Audio: world}, nil
+		return rpc.Backend{Daemon: d, Audio: world, PressToTalk: world.PressToTalk}, nil
 	}
 	return nil
 }

@@ -36,6 +36,7 @@ type link struct {
 type call struct {
 	epoch  uint32
 	client *realtime.Client
+	hearer *hearer
 	// base is the captured position of the client's position 0. It changes when
 	// frames were held back.
 	base atomic.Int64
@@ -95,7 +96,8 @@ func (l *link) try(ctx context.Context, epoch uint32) error {
 		return &realtime.Error{Code: realtime.CodeConnectionFailed, Message: err.Error()}
 	}
 	c := &call{epoch: epoch}
-	c.client, err = realtime.Dial(ctx, cfg, newHearer(l.w, c))
+	c.hearer = newHearer(l.w, c)
+	c.client, err = realtime.Dial(ctx, cfg, c.hearer)
 	if err != nil {
 		return err
 	}
@@ -169,55 +171,73 @@ func (l *link) shut() {
 }
 
 // hearer turns what the service says into events. Its methods are called one at
-// a time.
+// a time, except for press.
 type hearer struct {
 	w          *World
 	call       *call
 	utterances map[string]uint64 // by the service's item
+
+	mu      sync.Mutex
+	pressed []uint64 // utterances that were begun by hand, whose items are not known yet
 }
 
 func newHearer(w *World, c *call) *hearer {
 	return &hearer{w: w, call: c, utterances: map[string]uint64{}}
 }
 
-// utterance is the id of an item, a new one for an item that is met first.
-func (h *hearer) utterance(item string) (id uint64, known bool) {
-	if id, known = h.utterances[item]; known {
-		return id, true
+// utterance is the id of an item. One that is met first is the utterance that was
+// begun by hand, or a new one.
+func (h *hearer) utterance(item string) uint64 {
+	if id, known := h.utterances[item]; known {
+		return id
 	}
-	id = h.w.port.NewUtterance()
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	var id uint64
+	if len(h.pressed) > 0 {
+		id, h.pressed = h.pressed[0], h.pressed[1:]
+	} else {
+		id = h.w.port.NewUtterance()
+	}
 	h.utterances[item] = id
-	return id, false
+	return id
+}
+
+// press begins an utterance by hand; the service gives it an item when it ends.
+func (h *hearer) press(id uint64) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	h.pressed = append(h.pressed, id)
 }
 
 // SpeechStarted implements realtime.Handler.
 func (h *hearer) SpeechStarted(item string, pos int64) {
-	id, _ := h.utterance(item)
+	id := h.utterance(item)
 	h.w.port.Post(csm.SpeechStarted{Epoch: h.call.epoch, Utterance: id, Pos: h.call.base.Load() + pos})
 }
 
 // SpeechStopped implements realtime.Handler.
 func (h *hearer) SpeechStopped(item string, pos int64) {
-	id, _ := h.utterance(item)
+	id := h.utterance(item)
 	h.w.port.Post(csm.SpeechStopped{Epoch: h.call.epoch, Utterance: id, Pos: h.call.base.Load() + pos})
 }
 
 // PartialTranscript implements realtime.Handler.
 func (h *hearer) PartialTranscript(item, text string) {
-	id, _ := h.utterance(item)
+	id := h.utterance(item)
 	h.w.port.Post(h.w.port.HeardPartly(h.call.epoch, id, text))
 }
 
 // FinalTranscript implements realtime.Handler.
 func (h *hearer) FinalTranscript(item, text string) {
-	id, _ := h.utterance(item)
+	id := h.utterance(item)
 	delete(h.utterances, item)
 	h.w.port.Post(h.w.port.Heard(h.call.epoch, id, text))
 }
 
 // TranscriptFailed implements realtime.Handler.
 func (h *hearer) TranscriptFailed(item, _ string) {
-	id, _ := h.utterance(item)
+	id := h.utterance(item)
 	delete(h.utterances, item)
 	h.w.port.Post(csm.RecognitionLost{Epoch: h.call.epoch, Utterance: id, Code: csm.CodeRecognitionFailed})
 }

@@ -136,6 +136,20 @@ func (w *World) Configure(s protocol.Settings) { w.service.configure(s) }
 // open.
 func (w *World) Mute(muted bool) { w.devices.muted.Store(muted) }
 
+// PressToTalk begins an utterance by hand: what is said from now on belongs to it,
+// until the turn is committed. It needs turn detection to be off.
+func (w *World) PressToTalk() error {
+	c := w.link.live.Load()
+	if c == nil {
+		return errors.New("there is no connection yet; start a conversation and wait for listening")
+	}
+	id := w.port.NewUtterance()
+	c.hearer.press(id)
+	c.client.ClearInput()
+	w.port.Post(csm.SpeechStarted{Epoch: c.epoch, Utterance: id, Pos: c.base.Load() + c.client.Position()})
+	return nil
+}
+
 // Latencies of the last dial, and counters of the connection.
 func (w *World) Stats() realtime.Stats { return w.link.stats() }
 

@@ -55,8 +55,23 @@ func engines() (localrealtime.Config, error) {
 
 // mouth is a microphone that hears silence until somebody speaks into it.
 type mouth struct {
-	mu  sync.Mutex
-	pcm []int16
+	mu    sync.Mutex
+	pcm   []int16
+	quiet chan struct{} // closed when everything was said; nil when nobody waits
+}
+
+// wait returns when everything was said.
+func (m *mouth) wait(t *testing.T) {
+	t.Helper()
+	quiet := make(chan struct{})
+	m.mu.Lock()
+	m.quiet = quiet
+	m.mu.Unlock()
+	select {
+	case <-quiet:
+	case <-time.After(patience):
+		t.Fatal("it takes too long to say")
+	}
 }
 
 func (m *mouth) say(t *testing.T, name string) {
@@ -81,6 +96,10 @@ func (m *mouth) Run(ctx context.Context, deliver func(int64, *audio.Frame)) erro
 		var f audio.Frame
 		m.mu.Lock()
 		m.pcm = m.pcm[copy(f[:], m.pcm):]
+		if len(m.pcm) == 0 && m.quiet != nil {
+			close(m.quiet)
+			m.quiet = nil
+		}
 		m.mu.Unlock()
 		deliver(pos, &f)
 	}
@@ -369,5 +388,27 @@ func TestHalfAnAnswer(t *testing.T) {
 	last := tk.turns[len(tk.turns)-1]
 	if last.Outcome != protocol.OutcomeFailed || last.TurnID != "turn-1" {
 		t.Errorf("the turn ended as %+v, want failed", last)
+	}
+}
+
+// With the key to talk it is the user who says when a turn begins and ends: a
+// pause in between does not submit.
+func TestPushToTalk(t *testing.T) {
+	tk := newTalk(t, func(s *protocol.Settings) { s.TurnDetection.Mode = protocol.TurnPushToTalk })
+	said := func(name string) {
+		t.Helper()
+		tk.mouth.say(t, name)
+		tk.mouth.wait(t)
+	}
+	if err := tk.w.PressToTalk(); err != nil {
+		t.Fatal(err)
+	}
+	said(sentence)
+	said(second)
+	tk.d.Post(csm.UserCommit{})
+	tk.answered()
+	tk.want(protocol.StateListening)
+	if words := len(strings.Fields(tk.lastUserWords())); len(tk.agent.sent) != 1 || words < 12 {
+		t.Errorf("%d requests, %d words in the last; want both sentences in one", len(tk.agent.sent), words)
 	}
 }
