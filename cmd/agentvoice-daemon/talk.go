@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -202,15 +201,9 @@ func openJournal(where string, h journal.Header) (*journal.Writer, func() error,
 	if where == "" {
 		return nil, none, nil
 	}
-	if !strings.HasSuffix(where, ".jsonl") {
-		where = filepath.Join(where, "journal-"+h.Started.UTC().Format("20060102-150405")+".jsonl")
-	}
-	if err := os.MkdirAll(filepath.Dir(where), 0o700); err != nil {
-		return nil, none, fmt.Errorf("make the journal's folder: %w", err)
-	}
-	file, err := os.OpenFile(where, os.O_CREATE|os.O_WRONLY|os.O_TRUNC, 0o600)
+	file, err := createJournal(where, h.Started)
 	if err != nil {
-		return nil, none, fmt.Errorf("open the journal: %w", err)
+		return nil, none, err
 	}
 	w, err := journal.NewWriter(file, h)
 	if err != nil {
