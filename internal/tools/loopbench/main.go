@@ -50,7 +50,7 @@ func run(daemon, recording, out string, starts int) error {
 		}
 		took = append(took, d)
 	}
-	fmt.Printf("%-34s %8s %8s %4s\n", "", "p50", "p95", "n")
+	fmt.Printf("%-46s %8s %8s %4s\n", "", "p50", "p95", "n")
 	row("start to initialize answered", timeline.Stat{N: len(took), P50: timeline.Percentile(took, 50), P95: timeline.Percentile(took, 95)})
 	if recording == "" {
 		return nil
@@ -145,9 +145,9 @@ func converse(daemon, recording, out string) error {
 		row(s.Meaning, timeline.Summarise(turns, s.Of))
 	}
 	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
-	fmt.Printf("%-34s %7.1f %% of a core over %v, %d turns\n", "processor, local engines included", 100*cpu.Seconds()/wall.Seconds(), wall.Round(time.Second), len(turns))
+	fmt.Printf("%-46s %7.1f %% of a core over %v, %d turns\n", "processor, local engines included", 100*cpu.Seconds()/wall.Seconds(), wall.Round(time.Second), len(turns))
 	if peak, ok := peakMemory(cmd.ProcessState); ok {
-		fmt.Printf("%-34s %7.1f MB\n", "peak memory, same", float64(peak)/1e6)
+		fmt.Printf("%-46s %7.1f MB\n", "peak memory, same", float64(peak)/1e6)
 	}
 	return nil
 }
@@ -169,9 +169,9 @@ func startToListening(j *journal.Journal) timeline.Stat {
 
 func row(name string, s timeline.Stat) {
 	if s.N == 0 {
-		fmt.Printf("%-34s %8s %8s %4d\n", name, "-", "-", 0)
+		fmt.Printf("%-46s %8s %8s %4d\n", name, "-", "-", 0)
 		return
 	}
 	ms := func(d time.Duration) string { return fmt.Sprintf("%.1f ms", float64(d.Microseconds())/1000) }
-	fmt.Printf("%-34s %8s %8s %4d\n", name, ms(s.P50), ms(s.P95), s.N)
+	fmt.Printf("%-46s %8s %8s %4d\n", name, ms(s.P50), ms(s.P95), s.N)
 }
