@@ -20,6 +20,7 @@ type talkView struct {
 	out     io.Writer
 	started time.Time // in the milliseconds of the wire
 	live    bool
+	width   int           // of the terminal, 0 without one
 	idle    chan struct{} // closed when the conversation is over
 
 	mu        sync.Mutex
@@ -36,8 +37,12 @@ type talkView struct {
 }
 
 func newTalkView(out *os.File, started time.Time, reference string) *talkView {
+	width, _, err := term.GetSize(int(out.Fd()))
+	if err != nil {
+		width = 0
+	}
 	return &talkView{
-		out: out, started: started.Truncate(time.Millisecond), reference: reference, idle: make(chan struct{}),
+		width: width, out: out, started: started.Truncate(time.Millisecond), reference: reference, idle: make(chan struct{}),
 		live: term.IsTerminal(int(out.Fd())),
 	}
 }
@@ -108,8 +113,34 @@ func (v *talkView) line(at time.Time, text string) {
 	if !at.IsZero() {
 		when = fmt.Sprintf("%8.3f s", at.Sub(v.started).Seconds())
 	}
-	fmt.Fprintf(v.out, "%s%s  %s\n", erase, when, text)
+	for i, row := range wrap(text, v.width-margin) {
+		if i > 0 {
+			when = strings.Repeat(" ", margin-2)
+		}
+		fmt.Fprintf(v.out, "%s%s  %s\n", erase, when, row)
+	}
 	v.status()
+}
+
+// margin is the width of the time and the space behind it.
+const margin = 12
+
+// wrap breaks text between words into rows of at most width characters, the later
+// ones indented; a width too small to read is none.
+func wrap(text string, width int) (rows []string) {
+	const indent = "    "
+	for r := []rune(text); width >= 30 && len(r) > width; r = []rune(text) {
+		cut := width
+		for cut > width/2 && r[cut] != ' ' {
+			cut--
+		}
+		if r[cut] != ' ' {
+			cut = width // one long word
+		}
+		rows = append(rows, string(r[:cut]))
+		text = indent + strings.TrimLeft(string(r[cut:]), " ")
+	}
+	return append(rows, text)
 }
 
 // status draws the live line: the state, both levels and what is being said.
