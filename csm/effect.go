@@ -134,11 +134,10 @@ type TurnEnd string
 
 // The ends of a turn.
 const (
-	Answered      TurnEnd = "answered"
-	TurnFailed    TurnEnd = "failed"
-	TurnDropped   TurnEnd = "dropped"
-	TurnCutOff    TurnEnd = "interrupted"
-	turnStillOpen TurnEnd = ""
+	Answered    TurnEnd = "answered"
+	TurnFailed  TurnEnd = "failed"
+	TurnDropped TurnEnd = "dropped"
+	TurnCutOff  TurnEnd = "interrupted"
 )
 
 // News for observers (PAT-002), in the order of the transitions.

@@ -315,6 +315,17 @@ func TestSecondVoiceInterrupts(t *testing.T) {
 	}
 }
 
+// hangUp has the embedded server end all calls, as a service that goes away
+// does.
+func (s *service) hangUp() {
+	s.mu.Lock()
+	l := s.local
+	s.mu.Unlock()
+	if l != nil && l.server != nil {
+		l.server.HangUpAll()
+	}
+}
+
 // The service goes away while the assistant speaks: the same conversation goes
 // on, the answer is finished, and nothing is asked twice.
 func TestServiceGoneWhileSpeaking(t *testing.T) {

@@ -195,17 +195,6 @@ func (s *service) serve(l *localServer) error {
 	return nil
 }
 
-// hangUp has the embedded server end all calls, as a service that goes away
-// does.
-func (s *service) hangUp() {
-	s.mu.Lock()
-	l := s.local
-	s.mu.Unlock()
-	if l != nil && l.server != nil {
-		l.server.HangUpAll()
-	}
-}
-
 func (s *service) shut() error {
 	s.q.Close()
 	s.watch.Wait()
