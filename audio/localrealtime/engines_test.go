@@ -60,12 +60,12 @@ func TestHumanSpeechIsTranscribed(t *testing.T) {
 }
 
 func TestTextIsSpokenByTheEngine(t *testing.T) {
+	h := start(t, realEngines(t))
 	if s, err := tts.Flite()(); err != nil {
-		t.Skip(err)
+		t.Fatal(err)
 	} else if err := s.Close(); err != nil {
 		t.Fatal(err)
 	}
-	h := start(t, realEngines(t))
 	p := h.call(t, transcribing())
 	for range 3 {
 		asked := time.Now()
