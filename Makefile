@@ -74,6 +74,8 @@ test: test-begin test-race test-core test-cross test-generated test-format test-
 test-begin: deps-test build $(TOOL)/testsum
 	@rm -rf $(COUNTS)
 
+# One package at a time: those with media keep time with each other over sockets,
+# and two at once on two cores leave them too little.
 test-race: $(TOOL)/testsum
 	@go test -race -timeout 5m -json ./... 2>&1 | $(SUM) -name "go test -race"
 
