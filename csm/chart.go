@@ -23,13 +23,15 @@ type run struct {
 
 	phase   Phase        // the machine's state
 	prior   Conversation // the phase that is being left, with its data
-	row     *row         // the row that fired
+	row     *Row         // the row that fired
 	cause   Cause        // its cause, unless the row's action found a better one
 	code    Code         // the failure that a transition is published with
 	refused Code         // the answer to a call that cannot be carried out
 	replied uint64
 	refresh uint16                    // timers to be armed anew though they are armed
 	saved   *[NumTimers]time.Duration // what was left of deadlines before a suspension
+
+	seen *Observation // what StepObserved reports, nil for Step
 
 	speechOut  speech.Outcome  // what the event meant to the speech region
 	copilotOut copilot.Outcome // and to the copilot region
@@ -74,10 +76,13 @@ func configure(rows []Row) *stateless.StateMachine {
 		earlier[cell] = append(earlier[cell], rw.Guard)
 		pick := func(ctx context.Context, _ ...any) bool {
 			r := runOf(ctx)
-			if !guard(r) {
+			if !guard(r, i) {
 				return false
 			}
-			r.row = (*row)(rw)
+			r.row = rw
+			if r.seen != nil {
+				r.seen.Fired = i
+			}
 			return true
 		}
 		cfg := m.Configure(rw.From)
@@ -105,14 +110,21 @@ func configure(rows []Row) *stateless.StateMachine {
 
 // exclusive makes the rows of one cell first-match: a row's guard holds only
 // where none before it does. The library panics on two that hold.
-func exclusive(own Guard, earlier []Guard) func(*run) bool {
-	return func(r *run) bool {
+func exclusive(own Guard, earlier []Guard) func(*run, int) bool {
+	return func(r *run, row int) bool {
 		for _, g := range earlier {
 			if g.holds == nil || g.holds(r) {
 				return false
 			}
 		}
-		return own.holds == nil || own.holds(r)
+		if own.holds == nil {
+			return true
+		}
+		held := own.holds(r)
+		if r.seen != nil {
+			r.seen.Guards = append(r.seen.Guards, GuardSeen{Row: row, Held: held})
+		}
+		return held
 	}
 }
 

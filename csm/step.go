@@ -14,8 +14,30 @@ import (
 
 // Step applies one event. It is total and pure: every event is welcome in every
 // state, and one that means nothing there changes a counter and nothing else.
-func Step(s State, e Envelope) (State, []Effect) {
-	r := &run{Context: context.Background(), st: s, env: e, phase: s.Phase(), copilotOut: copilot.Ignored, speechOut: speech.Ignored}
+func Step(s State, e Envelope) (State, []Effect) { return step(s, e, nil) }
+
+// Observation is what a step did in the table, for coverage: rows are indices
+// of Table.
+type Observation struct {
+	Fired  int         // the row that was taken, -1 for none
+	Guards []GuardSeen // the guards that were asked, in their order
+}
+
+// GuardSeen is the answer of one row's guard.
+type GuardSeen struct {
+	Row  int
+	Held bool
+}
+
+// StepObserved is Step, and says which rows of the table it met.
+func StepObserved(s State, e Envelope) (State, []Effect, Observation) {
+	seen := Observation{Fired: -1}
+	next, fx := step(s, e, &seen)
+	return next, fx, seen
+}
+
+func step(s State, e Envelope, seen *Observation) (State, []Effect) {
+	r := &run{seen: seen, Context: context.Background(), st: s, env: e, phase: s.Phase(), copilotOut: copilot.Ignored, speechOut: speech.Ignored}
 	if !r.route() {
 		s.Counters.Stale++
 		return s, refuse(e.Event, CodeInvalidState)

@@ -22,8 +22,6 @@ type Row struct {
 // Internal says whether the row keeps the phase.
 func (r Row) Internal() bool { return r.From == r.To }
 
-type row = Row
-
 // Guard is a named condition on a step. The zero Guard always holds.
 type Guard struct {
 	Name  string
