@@ -4,15 +4,25 @@
 //
 // # Model
 //
-// At most one request is live. It is generating until its first sign of life,
-// then streaming, and ends with exactly one terminal. A cancelled request stays
-// live until the adapter confirmed it, so that two never overlap (invariant 1);
-// whatever it still says is stale.
+// A model may have to be loaded before a request can be made. At most one
+// request is live. Its round begins with a search for tools where there are any,
+// is generating until its first sign of life, then streaming. An answer that
+// asks for tools waits for the user's decision on each call, calls what was
+// allowed, and begins the next round of the same request; an answer that asks for
+// none ends it.
+//
+// What was told to stop stays live until that is confirmed, so that two never
+// overlap (invariant 1); whatever it still says is stale. A tool call that was
+// told to stop may have run: it stays live until its own terminal (invariant 13).
 package copilot
 
-import "fmt"
+import (
+	"fmt"
+	"slices"
+)
 
-// State is a closed sum: Idle, Ready, Generating or Streaming.
+// State is a closed sum: Idle, LoadingModel, LoadFailed, Ready, SearchingTools,
+// Generating, Streaming, WaitingForApproval or CallingTool.
 //
 //sumtype:decl
 type State interface {
@@ -24,56 +34,195 @@ type State interface {
 type (
 	// Idle: no conversation.
 	Idle struct{}
+	// LoadingModel: a model is being loaded, and Percent of it is.
+	LoadingModel struct {
+		Load    uint32 `json:"load"`
+		Model   uint64 `json:"model"`
+		Percent int    `json:"percent,omitempty"`
+	}
+	// LoadFailed: there is no model. It is left by loading one.
+	LoadFailed struct{}
 	// Ready: a request may be made.
 	Ready struct{}
-	// Generating: a request was made, nothing came back yet.
+	// SearchingTools: the tools for the round are being chosen.
+	SearchingTools struct{ Live }
+	// Generating: the round was handed over, nothing came back yet.
 	Generating struct{ Live }
 	// Streaming: the answer is coming.
 	Streaming struct{ Live }
+	// WaitingForApproval: the user is asked about the first of Calls.
+	WaitingForApproval struct {
+		Live
+		Asked int // how often the question was begun
+		// Heard says that the question was heard to its end, so that what is said
+		// from here on may be the answer to it.
+		Heard bool
+		// Answer is the utterance that began after that, 0 for none.
+		Answer uint64
+	}
+	// CallingTool: the first of Calls was allowed, and runs.
+	CallingTool struct{ Live }
 )
 
 // Live is the request that is under way.
 type Live struct {
 	Request   uint64 `json:"request"`
 	Attempt   int    `json:"attempt"`
+	Round     int    `json:"round,omitempty"`     // 0 for the first
 	Cancelled bool   `json:"cancelled,omitempty"` // told to stop, not yet confirmed
+	Calls     []Call `json:"calls,omitempty"`     // that the round asks for, not decided yet; never modified in place
 }
 
-func (Idle) state()       {}
-func (Ready) state()      {}
-func (Generating) state() {}
-func (Streaming) state()  {}
+// Call is one call of a tool that the assistant asks for. What it would do is
+// beside the core.
+type Call struct {
+	ID          uint64 `json:"id"`
+	Destructive bool   `json:"destructive,omitempty"` // it changes what cannot be had back
+}
 
-func (Idle) String() string       { return "idle" }
-func (Ready) String() string      { return "ready" }
-func (Generating) String() string { return "generatingResponse" }
-func (Streaming) String() string  { return "streamingResponse" }
+// MaxCalls is how many calls one round may ask for. More are not taken.
+const MaxCalls = 16
+
+func (Idle) state()               {}
+func (LoadingModel) state()       {}
+func (LoadFailed) state()         {}
+func (Ready) state()              {}
+func (SearchingTools) state()     {}
+func (Generating) state()         {}
+func (Streaming) state()          {}
+func (WaitingForApproval) state() {}
+func (CallingTool) state()        {}
+
+func (Idle) String() string               { return "idle" }
+func (LoadingModel) String() string       { return "loadingModel" }
+func (LoadFailed) String() string         { return "loadFailed" }
+func (Ready) String() string              { return "ready" }
+func (SearchingTools) String() string     { return "searchingTools" }
+func (Generating) String() string         { return "generatingResponse" }
+func (Streaming) String() string          { return "streamingResponse" }
+func (WaitingForApproval) String() string { return "waitingForToolApproval" }
+func (CallingTool) String() string        { return "callingTool" }
 
 // LiveOf returns the live request of s, and whether there is one.
 func LiveOf(s State) (Live, bool) {
 	switch s := s.(type) {
+	case SearchingTools:
+		return s.Live, true
 	case Generating:
 		return s.Live, true
 	case Streaming:
+		return s.Live, true
+	case WaitingForApproval:
+		return s.Live, true
+	case CallingTool:
 		return s.Live, true
 	default:
 		return Live{}, false
 	}
 }
 
-// Input is what happens to the region.
-type Input uint8
+// Busy says whether something of a request is under way outside of this process:
+// what waits for the user's decision is not.
+func Busy(s State) bool {
+	_, live := LiveOf(s)
+	_, asks := s.(WaitingForApproval)
+	return live && !asks
+}
 
-// The inputs.
+// Stage is what a request was at, and what the user may have tried again.
+type Stage uint8
+
+// The stages.
 const (
-	Open     Input = iota // a conversation begins
-	Send                  // a request is handed over
-	Attempt               // the adapter makes attempt n
-	Progress              // a sign of life
-	Terminal              // the request ended
-	Cancel                // the request is to stop
-	Shut                  // the conversation is over
+	StageNone       Stage = iota // the whole request
+	StageSearch                  // the search for tools
+	StageGeneration              // the wait for the answer
+	StageStream                  // the answer, in the middle
+	StageCall                    // a call of a tool
+	numStages
 )
+
+var stageNames = [numStages]string{"", "search", "generation", "stream", "call"}
+
+func (s Stage) String() string { return stageNames[s] }
+
+// StageOf is the stage that s is at.
+func StageOf(s State) Stage {
+	switch s.(type) {
+	case SearchingTools:
+		return StageSearch
+	case Generating:
+		return StageGeneration
+	case Streaming:
+		return StageStream
+	case CallingTool:
+		return StageCall
+	default:
+		return StageNone
+	}
+}
+
+// Failure is what is kept of a request that failed, for the user's "try again".
+type Failure struct {
+	Utterance uint64   `json:"utterance"`
+	More      []uint64 `json:"more,omitempty"` // merged with it
+	Stage     Stage    `json:"stage,omitempty"`
+	Call      Call     `json:"call,omitzero"` // that failed, in StageCall
+}
+
+// Input is what happens to the region. Which of the fields after Do matter is
+// said where Do is.
+type Input struct {
+	Do      Do
+	Request uint64
+	Round   int
+	Attempt int
+	Call    Call
+	Load    uint32
+	Model   uint64
+	Percent int
+	Spoken  uint64 // an utterance
+}
+
+// Do is the kind of an input.
+type Do uint8
+
+// The inputs. Those from Attempt on are about the live request, and stale when
+// they name another one or another round of it.
+const (
+	Open     Do = iota // a conversation begins
+	Load               // Model is to be loaded, as Load; from Idle on it is not
+	Progress           // Percent of Load is loaded
+	Loaded             // Load is done
+	Unloaded           // Load failed
+	Search             // Request is begun with a search for tools
+	Send               // Request is handed over; after a search, of its round
+	Ask                // Request is begun with the question about Call
+	Shut               // the conversation is over
+	Attempt            // the adapter makes Attempt
+	Sign               // a sign of life
+	Wants              // the answer asks for Call
+	Found              // the tools of the round are chosen
+	NotFound           // or not, or the search was cancelled
+	Terminal           // the answer of the round is whole
+	Fail               // or has failed, or was cancelled
+	Cancel             // the request is to stop
+	Heard              // the question was heard
+	Onset              // Spoken begins
+	Again              // the question is asked once more
+	Approve            // Call is allowed
+	Reject             // Call is not
+	ToolDone           // Call has ended well
+	ToolFail           // Call has failed, or was cancelled
+	numDos
+)
+
+var doNames = [numDos]string{
+	"open", "load", "progress", "loaded", "unloaded", "search", "send", "ask", "shut", "attempt", "sign", "wants", "found", "notFound",
+	"terminal", "fail", "cancel", "heard", "onset", "again", "approve", "reject", "toolDone", "toolFail",
+}
+
+func (d Do) String() string { return doNames[d] }
 
 // Outcome is what an input meant.
 type Outcome uint8
@@ -87,54 +236,217 @@ const (
 	More      // a further one
 	Ended     // the terminal of the live request
 	Confirmed // the terminal of a cancelled one
+	Asks      // the user is to be asked about the first of Calls
+	NextRound // the request goes on with another round
 )
 
-// Next is total and pure. request is the id that the input is about; attempt is
-// for Attempt only.
-func Next(s State, in Input, request uint64, attempt int) (State, Outcome) {
+// Next is total and pure.
+func Next(s State, in Input) (State, Outcome) {
+	switch in.Do {
+	case Open, Load, Progress, Loaded, Unloaded, Search, Send, Ask, Shut:
+		return between(s, in)
+	}
 	live, busy := LiveOf(s)
-	switch in {
+	_, asks := s.(WaitingForApproval)
+	_, calls := s.(CallingTool)
+	switch in.Do {
+	case Approve, Reject:
+		if !asks || live.Calls[0].ID != in.Call.ID {
+			return s, Stale
+		}
+	case ToolDone, ToolFail:
+		if !calls || live.Calls[0].ID != in.Call.ID {
+			return s, Stale
+		}
+	default:
+		if !busy || live.Request != in.Request {
+			return s, Stale
+		}
+	}
+	switch s := s.(type) {
+	case SearchingTools:
+		return searching(s, in)
+	case Generating, Streaming:
+		return answering(s, live, in)
+	case WaitingForApproval:
+		return asking(s, in)
+	case CallingTool:
+		return calling(s, in)
+	}
+	return s, Ignored
+}
+
+// between is what happens while no request is under way, and what begins one.
+func between(s State, in Input) (State, Outcome) {
+	load, loading := s.(LoadingModel)
+	_, ready := s.(Ready)
+	switch in.Do {
+	case Shut:
+		return Idle{}, Changed
 	case Open:
 		if _, idle := s.(Idle); idle {
 			return Ready{}, Changed
 		}
-		return s, Ignored
-	case Shut:
-		return Idle{}, Changed
-	case Send:
-		if _, ready := s.(Ready); !ready {
-			return s, Ignored
+	case Load:
+		if _, failed := s.(LoadFailed); ready || failed || loading {
+			return LoadingModel{Load: in.Load, Model: in.Model}, Changed
 		}
-		return Generating{Live{Request: request, Attempt: 1}}, Changed
+	case Progress, Loaded, Unloaded:
+		switch {
+		case !loading || load.Load != in.Load:
+			return s, Stale
+		case in.Do == Loaded:
+			return Ready{}, Changed
+		case in.Do == Unloaded:
+			return LoadFailed{}, Changed
+		case in.Percent > load.Percent:
+			load.Percent = min(in.Percent, 100)
+			return load, Changed
+		}
+	case Search:
+		if ready {
+			return SearchingTools{Live{Request: in.Request, Attempt: 1}}, Changed
+		}
+	case Send:
+		if ready {
+			return Generating{Live{Request: in.Request, Attempt: 1}}, Changed
+		}
+	case Ask:
+		if ready {
+			return WaitingForApproval{Live: Live{Request: in.Request, Attempt: 1, Calls: []Call{in.Call}}, Asked: 1}, Asks
+		}
 	}
-	if !busy || live.Request != request {
+	return s, Ignored
+}
+
+func searching(s SearchingTools, in Input) (State, Outcome) {
+	switch in.Do {
+	case Found, NotFound:
+		switch {
+		case in.Round != s.Round:
+			return s, Stale
+		case s.Cancelled:
+			return Ready{}, Confirmed
+		case in.Do == NotFound:
+			return Ready{}, Ended
+		}
+		s.Attempt = 1
+		return Generating{s.Live}, Changed
+	case Cancel:
+		if !s.Cancelled {
+			s.Cancelled = true
+			return s, Changed
+		}
+	case Attempt, Sign, Wants, Terminal, Fail: // the round was not handed over
 		return s, Stale
 	}
-	if in == Terminal {
-		if live.Cancelled {
+	return s, Ignored
+}
+
+// answering is Generating and Streaming.
+func answering(s State, live Live, in Input) (State, Outcome) {
+	if in.Round != live.Round && in.Do != Cancel || in.Do == Found || in.Do == NotFound {
+		return s, Stale
+	}
+	with := func(l Live) State {
+		if _, generating := s.(Generating); generating {
+			return Generating{l}
+		}
+		return Streaming{l}
+	}
+	switch in.Do {
+	case Terminal, Fail:
+		switch {
+		case live.Cancelled:
 			return Ready{}, Confirmed
+		case in.Do == Terminal && len(live.Calls) > 0:
+			return WaitingForApproval{Live: live, Asked: 1}, Asks
 		}
 		return Ready{}, Ended
+	case Cancel:
+		if live.Cancelled {
+			return s, Ignored
+		}
+		live.Cancelled, live.Calls = true, nil
+		return with(live), Changed
 	}
 	if live.Cancelled {
 		return s, Stale
 	}
 	_, generating := s.(Generating)
 	switch {
-	case in == Cancel:
-		live.Cancelled = true
-		if generating {
-			return Generating{live}, Changed
-		}
-		return Streaming{live}, Changed
-	case in == Attempt && generating && attempt > live.Attempt:
-		live.Attempt = attempt
+	case in.Do == Attempt && generating && in.Attempt > live.Attempt:
+		live.Attempt = in.Attempt
 		return Generating{live}, Changed
-	case in == Attempt:
-		return s, Ignored
-	case generating:
+	case in.Do == Wants:
+		if len(live.Calls) == MaxCalls || slices.ContainsFunc(live.Calls, func(c Call) bool { return c.ID == in.Call.ID }) {
+			return s, Ignored
+		}
+		live.Calls = append(live.Calls[:len(live.Calls):len(live.Calls)], in.Call)
+		return Streaming{live}, More
+	case in.Do == Sign && generating:
 		return Streaming{live}, First
-	default:
+	case in.Do == Sign:
 		return s, More
+	default:
+		return s, Ignored
 	}
+}
+
+func asking(s WaitingForApproval, in Input) (State, Outcome) {
+	switch in.Do {
+	case Heard:
+		s.Heard = true
+		return s, Changed
+	case Onset:
+		if s.Answer = 0; s.Heard {
+			s.Answer = in.Spoken
+		}
+		return s, Changed
+	case Again:
+		s.Asked++
+		s.Heard, s.Answer = false, 0
+		return s, Asks
+	case Approve:
+		return CallingTool{s.Live}, Changed
+	case Reject:
+		return decided(s.Live)
+	case Cancel: // nothing runs that would have to confirm it
+		return Ready{}, Ended
+	case Attempt, Sign, Wants, Found, NotFound, Terminal, Fail: // the round is over
+		return s, Stale
+	default:
+		return s, Ignored
+	}
+}
+
+// decided goes on after the first of the calls was rejected or has ended well:
+// with the next of them, or with the next round.
+func decided(l Live) (State, Outcome) {
+	if len(l.Calls) > 1 {
+		l.Calls = l.Calls[1:]
+		return WaitingForApproval{Live: l, Asked: 1}, Asks
+	}
+	return SearchingTools{Live{Request: l.Request, Attempt: 1, Round: l.Round + 1}}, NextRound
+}
+
+func calling(s CallingTool, in Input) (State, Outcome) {
+	switch in.Do {
+	case ToolDone, ToolFail:
+		switch {
+		case s.Cancelled:
+			return Ready{}, Confirmed
+		case in.Do == ToolFail:
+			return Ready{}, Ended
+		}
+		return decided(s.Live)
+	case Cancel:
+		if !s.Cancelled {
+			s.Cancelled = true
+			return s, Changed
+		}
+	case Attempt, Sign, Wants, Found, NotFound, Terminal, Fail:
+		return s, Stale
+	}
+	return s, Ignored
 }

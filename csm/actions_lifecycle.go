@@ -16,8 +16,8 @@ func (r *run) begin() {
 	st.Instance++
 	st.Session, _ = session.Next(st.Session, session.Created)
 	st.Conn, st.Turn = connection.Disconnected{}, turn.Idle{}
-	st.Copilot, _ = copilot.Next(st.Copilot, copilot.Open, 0, 0)
-	st.Resources = Resources{Audio: Opening, Session: Opening, Conn: st.Resources.Conn}
+	r.assistant(copilot.Input{Do: copilot.Open})
+	st.Resources = Resources{Audio: Opening, Session: Opening}
 	r.emit(ActivateSession{Instance: st.Instance})
 	r.emit(OpenAudio{Instance: st.Instance})
 }
@@ -30,9 +30,59 @@ func (r *run) prepare() {
 
 func (r *run) dial() {
 	r.st.IDs.Epoch++
-	r.st.Conn, _ = connection.Next(r.st.Conn, connection.Dial, r.st.IDs.Epoch)
+	r.link(connection.Dial, r.st.IDs.Epoch)
 	r.st.Resources.Conn = Opening
 	r.emit(OpenConnection{Instance: r.st.Instance, Epoch: r.st.IDs.Epoch})
+}
+
+// succeed dials the successor of a connection that is about to expire.
+func (r *run) succeed() {
+	r.st.IDs.Epoch++
+	r.link(connection.Succeed, r.st.IDs.Epoch)
+	r.emit(OpenConnection{Instance: r.st.Instance, Epoch: r.st.IDs.Epoch, Successor: true})
+}
+
+// renewable says whether there is a connection to replace, and nothing of an
+// earlier replacement is left.
+func (r *run) renewable() bool {
+	o, open := r.st.Conn.(connection.Open)
+	return open && o.Successor == 0 && r.st.Resources.OldConn == Absent
+}
+
+// swappable says whether a successor may take over: it stands, nobody speaks, and
+// no words are awaited over the old connection.
+func (s State) swappable() bool {
+	o, open := s.Conn.(connection.Open)
+	_, quiet := s.Turn.(turn.Idle)
+	_, line := speech.LineOf(s.Speech)
+	if !open || !o.Stands || !quiet || line {
+		return false
+	}
+	switch s.Phase() {
+	case PhaseListening, PhaseAnalysing, PhaseWaitingForCopilot, PhaseGeneratingResponse:
+		return true
+	default:
+		return false
+	}
+}
+
+func (r *run) swap() {
+	old := r.openEpoch()
+	r.link(connection.Swap, 0)
+	r.closeOld(old)
+}
+
+func (r *run) closeOld(epoch uint32) {
+	r.st.Resources.OldConn = Closing
+	r.emit(CloseConnection{Instance: r.st.Instance, Epoch: epoch})
+}
+
+// lateSuccessor gives up a connection whose successor is late: nothing is lost
+// by waiting for it, and something would be when the service hangs up.
+func (r *run) lateSuccessor() {
+	r.st.Resources.Conn = Opening
+	r.suspend(SuspendConnection)
+	r.closeOld(r.st.IDs.Epoch - 1)
 }
 
 // abandon ends what the conversation was doing: nothing of it is heard or
@@ -42,21 +92,29 @@ func (r *run) abandon(end TurnEnd) {
 	r.cancel()
 	r.flush()
 	// An interrupted turn has had its end published already.
-	if _, cut := r.prior.(Interrupted); cut {
+	if in, cut := r.prior.(Interrupted); cut && !in.Asking {
 		r.st.Current = Turn{}
 	}
 	r.finish(end)
 	r.st.Turn = turn.Idle{}
+	if c, ok := r.st.History.(history.Compacting); ok {
+		r.emit(CancelSummary{Job: c.Job})
+		r.st.History = history.Stop(r.st.History)
+	}
+	switch r.st.Copilot.(type) {
+	case copilot.LoadingModel, copilot.LoadFailed:
+		r.assistant(copilot.Input{Do: copilot.Shut})
+	}
 }
 
 // closeAll closes what is open, each thing once.
 func (r *run) closeAll() {
 	res := &r.st.Resources
 	if res.Conn == Opening || res.Conn == Opened {
-		res.Conn = Closing
+		res.Conn, res.OldConn = Closing, Absent // everything is closed, each thing once
 		r.emit(CloseConnection{Instance: r.st.Instance})
 	}
-	r.st.Conn, _ = connection.Next(r.st.Conn, connection.Close, 0)
+	r.link(connection.Close, 0)
 	if res.Audio == Opening || res.Audio == Opened {
 		res.Audio = Closing
 		r.emit(CloseAudio{Instance: r.st.Instance})
@@ -153,9 +211,8 @@ func (r *run) closed() {
 }
 
 func (s State) allClosed() bool {
-	_, busy := copilot.LiveOf(s.Copilot)
 	res := s.Resources
-	return !busy && res.Audio == Absent && res.Conn == Absent && res.Session == Absent
+	return !copilot.Busy(s.Copilot) && res.Audio == Absent && res.Conn == Absent && res.Session == Absent
 }
 
 // reset ends the instance, and what was said is forgotten with it. Ids, counters
@@ -164,7 +221,7 @@ func (r *run) reset() {
 	st := &r.st
 	st.Session, st.Copilot = session.Inactive, copilot.Idle{}
 	st.Conn, st.Turn, st.Resources = connection.Torn{}, turn.Idle{}, Resources{}
-	st.Retry, st.History = 0, history.State{}
+	st.Retry, st.History, st.Cursor = copilot.Failure{}, history.Normal{}, Cursor{}
 }
 
 // reasonOf is the reason a suspension was asked for or is taken away.
@@ -189,8 +246,11 @@ func reasonOf(e Event) SuspendReason {
 // lost but the words that were being spoken (REQ-008).
 func (r *run) suspend(why SuspendReason) {
 	sus := Suspended{Prior: r.prior, Remaining: r.remaining()}
-	if _, cut := r.prior.(Interrupted); cut {
-		r.st.Current, sus.Prior = Turn{}, Listening{}
+	if in, cut := r.prior.(Interrupted); cut {
+		r.heardByCursor(in.Line)
+		if sus.Prior = (Listening{}); !in.Asking {
+			r.st.Current = Turn{}
+		}
 	}
 	_, sus.Paused = r.st.Speech.(speech.Paused)
 	var out speech.Outcome
@@ -243,7 +303,9 @@ func (r *run) addReason(why SuspendReason) {
 		r.st.Turn = turn.Idle{}
 		r.owe(CodeUtteranceLost)
 	}
-	r.dial()
+	if connection.Epoch(r.st.Conn) == 0 { // no successor is on its way
+		r.dial()
+	}
 }
 
 // takeReason takes a reason away while others are left, or while speech has to
@@ -294,7 +356,7 @@ func resumesTo(to Phase) Guard {
 // PhaseSuspended while speech has to be synthesised again first.
 func (r *run) resumeTarget(sus Suspended) Phase {
 	l, open := speech.LineOf(r.st.Speech)
-	_, busy := copilot.LiveOf(r.st.Copilot)
+	busy := copilot.Busy(r.st.Copilot)
 	_, paused := r.st.Speech.(speech.Paused)
 	unheard := open && (paused || l.Played < len(l.Segments)) // what is paused has yet to drain
 	switch sus.Prior.(type) {
@@ -377,12 +439,12 @@ func (r *run) resumeListening(sus Suspended) {
 	case cur.Failed != "" && !open:
 		r.finish(TurnFailed)
 		r.listen()
-	case cur.ID == 0 || open:
+	case cur.ID == 0 || open || r.approving():
 		r.listen()
 	case (cur.Request != 0 || cur.Role == Assistant) && sus.Owed == "":
 		r.finish(Answered)
 		r.listen()
-	case cur.Request == 0 && !quiet:
+	case cur.Request == 0 && (!quiet || r.gathered()):
 		// the user's turn goes on
 	case sus.Owed != "":
 		r.explain(sus.Owed)
@@ -391,12 +453,12 @@ func (r *run) resumeListening(sus Suspended) {
 	}
 }
 
-// resumeAnalysing sends what waited for a cancelled request that was confirmed
-// meanwhile.
+// resumeAnalysing sends what waited for a cancelled request or a model that was
+// settled meanwhile.
 func (r *run) resumeAnalysing() {
 	a := r.st.Conv.(Analysing)
 	if _, ready := r.st.Copilot.(copilot.Ready); ready && a.Unsent != 0 {
-		r.send(a.Unsent)
+		r.send(a.Stage)
 	}
 }
 
@@ -411,6 +473,11 @@ func (r *run) resumeSpeech() {
 
 // respeakBroke gives up the speech of a suspended conversation.
 func (r *run) respeakBroke() {
+	if r.approving() { // it is answered by hand then
+		r.questionBroke()
+		r.standBy()
+		return
+	}
 	r.cancel()
 	r.flush()
 	r.failed(CodeSpeechFailed)
@@ -446,18 +513,22 @@ func (r *run) dropSuspended() {
 // current turn when that is waiting for it, else in the queue.
 func (r *run) finalSuspended() {
 	f := r.env.Event.(Final)
-	if f.Class != Content || f.Words == 0 {
+	if !hasWords(f) {
 		return
 	}
 	cur := &r.st.Current
-	if cur.ID == 0 || cur.Utterance != 0 || cur.Role == Assistant || cur.Failed != "" {
-		r.enqueueFinal()
-		return
-	}
-	cur.Utterance = f.Utterance
 	sus := r.st.Conv.(Suspended)
-	sus.Prior = Analysing{Unsent: f.Utterance}
-	r.st.Conv = sus
+	a, analysing := sus.Prior.(Analysing)
+	switch {
+	case cur.ID == 0 || cur.Request != 0 || cur.Role == Assistant || cur.Failed != "" || analysing && a.Unsent != 0:
+		r.enqueueFinal()
+	case r.drafts(f):
+		r.gather(f.Utterance)
+	default:
+		r.gather(f.Utterance)
+		sus.Prior = Analysing{Unsent: cur.Utterance}
+		r.st.Conv = sus
+	}
 }
 
 // sentSuspended and deltaSuspended keep the answer's progress.
@@ -495,10 +566,46 @@ func (r *run) doneSuspended() {
 	case unheard:
 		r.explainAfter(doneCode(r))
 	default:
-		r.flush()
-		r.owe(doneCode(r))
-		sus = r.st.Conv.(Suspended)
-		sus.Prior, sus.Respeak = Listening{}, false
-		r.st.Conv = sus
+		r.failSuspended(doneCode(r))
+	}
+}
+
+// decideSuspended is the user's decision by hand about a tool.
+func (r *run) decideSuspended() {
+	sus := r.st.Conv.(Suspended)
+	sus.Prior, sus.Respeak = GeneratingResponse{}, false
+	r.st.Conv = sus
+	r.decide()
+}
+
+// toolSuspended keeps what became of a tool, or of the search for tools.
+func (r *run) toolSuspended() {
+	switch {
+	case r.copilotOut == copilot.Confirmed:
+	case r.copilotOut == copilot.Ended:
+		r.failSuspended(toolCode(r))
+	case r.copilotOut == copilot.Asks, r.copilotOut == copilot.NextRound:
+		r.proceed()
+	default:
+		r.handOver()
+	}
+}
+
+// failSuspended ends a request that failed with nothing left to be heard: the
+// user is told when the conversation goes on.
+func (r *run) failSuspended(code Code) {
+	r.flush()
+	r.owe(code)
+	sus := r.st.Conv.(Suspended)
+	sus.Prior, sus.Respeak = Listening{}, false
+	r.st.Conv = sus
+}
+
+// modelSuspended is the model's news while an utterance may wait for it.
+func (r *run) modelSuspended() {
+	r.modelNews()
+	_, failed := r.st.Copilot.(copilot.LoadFailed)
+	if a, ok := r.st.Conv.(Suspended).Prior.(Analysing); ok && failed && a.Unsent != 0 {
+		r.failSuspended(CodeModelFailed)
 	}
 }

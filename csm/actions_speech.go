@@ -1,7 +1,9 @@
 package csm
 
 import (
+	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm/connection"
+	"github.com/agentvoice/agentvoice-daemon/csm/history"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 	"github.com/agentvoice/agentvoice-daemon/session"
@@ -40,7 +42,7 @@ func (r *run) segment() {
 // endLine says that the answer is whole.
 func (r *run) endLine() {
 	r.st.Speech, r.speechOut = speech.End(r.st.Speech)
-	r.st.Session, _ = session.Next(r.st.Session, session.TurnComplete)
+	r.st.Session = endTurn(r.st.Session)
 }
 
 // play begins the assistant's half of the turn (REQ-006).
@@ -94,32 +96,79 @@ func (r *run) interrupt() {
 	line, _ := speech.LineOf(r.st.Speech)
 	r.st.Conv = Interrupted{Line: line, Request: r.st.Current.Request}
 	r.flush()
+	r.cutOff()
+}
+
+// interruptQuestion silences the assistant, who was about to ask about a tool. The
+// question stands, and with it the turn.
+func (r *run) interruptQuestion() {
+	line, _ := speech.LineOf(r.st.Speech)
+	r.st.Conv = Interrupted{Line: line, Request: r.st.Current.Request, Asking: true}
+	r.flush()
+	live, _ := copilot.LiveOf(r.st.Copilot)
+	r.assistant(copilot.Input{Do: copilot.Onset, Request: live.Request, Spoken: r.env.Event.(SpeechStarted).Utterance})
+}
+
+// dropQuestion is the user's word to stop while that happens.
+func (r *run) dropQuestion() {
+	in := r.st.Conv.(Interrupted)
+	in.Asking = false
+	r.st.Conv = in
+	r.clearQueue()
+	r.cutOff()
+}
+
+// cutOff ends the turn of an answer that was interrupted.
+func (r *run) cutOff() {
 	r.cancel()
 	r.st.Current.Interruptions++
 	t := r.st.Current
-	if t.Utterance != 0 {
-		r.st.Retry = t.Utterance
-	}
+	r.mayRetry(copilot.StageNone)
 	r.emit(PublishTurn{Turn: t, End: TurnCutOff, Duration: r.env.At - t.Opened})
 }
 
-// cleared ends an interruption: how much was heard is known, or is taken as
-// nothing more than was known.
+// cleared ends an interruption: how much was heard is known, or is what the
+// cursor said last.
 func (r *run) cleared() {
-	e, ok := r.env.Event.(SpeechFlushed)
 	in := r.prior.(Interrupted)
-	if ok {
-		for _, seg := range in.Line.Segments[in.Line.Played:] {
-			switch {
-			case seg.Seq < e.Seq:
-				r.heard(seg, seg.End)
-			case seg.Seq == e.Seq && e.Of > 0:
-				r.heard(seg, seg.Start+int(int64(seg.End-seg.Start)*min(e.Played, e.Of)/e.Of))
-			}
+	if e, ok := r.env.Event.(SpeechFlushed); ok {
+		r.heardUpTo(in.Line, Cursor{Seq: e.Seq, Played: e.Played, Of: e.Of})
+	} else {
+		r.heardByCursor(in.Line)
+	}
+	if !in.Asking {
+		r.st.Current = Turn{}
+	}
+	r.listen()
+}
+
+// heardByCursor notes what the cursor proves was heard of a line that is cut off
+// or whose end is not known.
+func (r *run) heardByCursor(l speech.Line) {
+	if c := r.st.Cursor; c.Gen == l.Gen {
+		r.heardUpTo(l, c)
+	}
+}
+
+// heardUpTo notes what was heard of a line when playback is at c.
+func (r *run) heardUpTo(l speech.Line, c Cursor) {
+	for _, seg := range l.Segments[l.Played:] {
+		switch {
+		case seg.Seq < c.Seq:
+			r.heard(seg, seg.End)
+		case seg.Seq == c.Seq && c.Of > 0:
+			r.heard(seg, seg.Start+int(int64(seg.End-seg.Start)*min(c.Played, c.Of)/c.Of))
 		}
 	}
-	r.st.Current = Turn{}
-	r.listen()
+}
+
+// cut silences what is being said about a tool: what was heard of it is what the
+// cursor says.
+func (r *run) cut() {
+	if l, open := speech.LineOf(r.st.Speech); open {
+		r.heardByCursor(l)
+	}
+	r.flush()
 }
 
 // heard notes that an answer was heard up to character end (rounded down within
@@ -128,7 +177,10 @@ func (r *run) heard(seg speech.Segment, end int) {
 	if seg.Request == 0 {
 		return
 	}
-	r.st.History = r.st.History.Heard(r.st.Current.ID, seg.Request, end)
+	if end <= history.HeardOf(r.st.History.Said(), seg.Request) {
+		return
+	}
+	r.st.History = history.Heard(r.st.History, r.st.Current.ID, seg.Request, end)
 	r.emit(PublishHeard{Turn: r.st.Current.ID, Request: seg.Request, Chars: end})
 }
 
@@ -159,9 +211,7 @@ func (r *run) explainAfter(code Code) {
 func (r *run) failed(code Code) {
 	r.code = code
 	r.st.Current.Failed = code
-	if r.st.Current.Utterance != 0 {
-		r.st.Retry = r.st.Current.Utterance
-	}
+	r.mayRetry(copilot.StageOf(r.was))
 	if r.st.Session == session.Running {
 		r.st.Session, _ = session.Next(r.st.Session, session.TurnError)
 	}

@@ -5,7 +5,6 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/connection"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
-	"github.com/agentvoice/agentvoice-daemon/session"
 )
 
 // openTurn opens the next turn. There is never one open already.
@@ -21,14 +20,27 @@ func (r *run) finish(end TurnEnd) {
 	if t.ID == 0 {
 		return
 	}
-	if end == TurnFailed && t.Utterance != 0 {
-		r.st.Retry = t.Utterance
+	if end == TurnFailed {
+		r.mayRetry(copilot.StageOf(r.was))
 	}
 	if end == Answered {
-		r.st.Retry = 0
+		r.st.Retry = copilot.Failure{}
 	}
 	r.emit(PublishTurn{Turn: t, End: end, Duration: r.env.At - t.Opened})
 	r.st.Current = Turn{}
+}
+
+// mayRetry notes what the user may have tried again, unless that was noted when
+// the turn failed.
+func (r *run) mayRetry(stage copilot.Stage) {
+	t := r.st.Current
+	if t.Utterance == 0 || t.Utterance == r.st.Retry.Utterance {
+		return
+	}
+	r.st.Retry = copilot.Failure{Utterance: t.Utterance, More: t.More, Stage: stage}
+	if live, ok := copilot.LiveOf(r.was); ok && stage == copilot.StageCall {
+		r.st.Retry.Call = live.Calls[0]
+	}
 }
 
 // endOf is how the current turn ends when everything it had to say was heard.
@@ -40,19 +52,40 @@ func (r *run) endOf() TurnEnd {
 }
 
 // listen is what every entry into Listening does: the user who has the floor
-// has a turn. The queue is taken up by settle.
+// has a turn, and so has one who said something that is still to be sent by hand.
+// The queue is taken up by settle.
 func (r *run) listen() {
-	if _, quiet := r.st.Turn.(turn.Idle); !quiet && r.st.Current.ID == 0 {
+	_, quiet := r.st.Turn.(turn.Idle)
+	if r.st.Current.ID != 0 {
+		return
+	}
+	drafted := len(r.st.Drafts) > 0 && len(r.st.Queue) == 0
+	if !quiet || drafted {
 		r.openTurn()
+	}
+	if drafted {
+		for _, u := range r.st.Drafts {
+			r.gather(u)
+		}
+		r.st.Drafts = nil
 	}
 }
 
-// settle asks for the next utterance of the queue when Listening has nothing
-// else to do, once.
-func (r *run) settle(before State) {
-	if r.st.idleWithQueue() && !before.idleWithQueue() {
-		r.emit(Post{Event: KindQueueNext})
+// gather adds an utterance to the current turn's.
+func (r *run) gather(u uint64) {
+	cur := &r.st.Current
+	if cur.Utterance == 0 {
+		cur.Utterance = u
+		return
 	}
+	cur.More = append(cur.More[:len(cur.More):len(cur.More)], u)
+}
+
+// gathered says whether the user said something in the current turn that was not
+// sent yet.
+func (r *run) gathered() bool {
+	cur := r.st.Current
+	return cur.Utterance != 0 && cur.Request == 0 && cur.Failed == ""
 }
 
 func (s State) idleWithQueue() bool {
@@ -68,6 +101,18 @@ func (r *run) onset() {
 		r.openTurn()
 	}
 }
+
+// gatherFinal keeps the words of a turn that the user is to end by hand.
+func (r *run) gatherFinal() {
+	r.giveWay()
+	if r.st.Current.ID == 0 {
+		r.openTurn()
+	}
+	r.gather(r.env.Event.(Final).Utterance)
+}
+
+// takeGathered sends what was said in the turn so far.
+func (r *run) takeGathered() { r.submit(copilot.StageNone) }
 
 // giveWay ends what is about to be said in Listening.
 func (r *run) giveWay() {
@@ -95,10 +140,21 @@ func (r *run) takeText() {
 }
 
 func (r *run) takeRetry() {
-	again := r.st.Retry
-	r.st.Retry = 0
-	r.takeUtterance(again)
-	r.replied = r.st.Current.ID
+	st, again := &r.st, r.st.Retry
+	stage := again.Stage
+	st.Retry = copilot.Failure{}
+	if len(st.Queue) > 0 { // what waited goes first
+		r.takeUtterance(again.Utterance)
+		r.replied = st.Current.ID
+		return
+	}
+	r.giveWay()
+	if st.Current.ID == 0 {
+		r.openTurn()
+	}
+	st.Current.Utterance, st.Current.More = again.Utterance, again.More
+	r.submit(stage)
+	r.replied = st.Current.ID
 }
 
 func (r *run) takeUtterance(u uint64) {
@@ -122,34 +178,34 @@ func (r *run) takeQueued() {
 	r.accept(u)
 }
 
-// accept makes utterance the current turn's and sends it, or has it wait for the
-// cancelled request before it (invariant 1).
+// accept makes utterance the current turn's and sends it.
 func (r *run) accept(utterance uint64) {
-	r.st.Current.Utterance = utterance
-	if _, ready := r.st.Copilot.(copilot.Ready); !ready {
-		r.st.Conv = Analysing{Unsent: utterance}
-		return
-	}
-	r.send(utterance)
+	r.gather(utterance)
+	r.submit(copilot.StageNone)
 }
 
-func (r *run) sendUnsent() { r.send(r.st.Conv.(Analysing).Unsent) }
+// submit sends the current turn's utterance, or has it wait: for the cancelled
+// request before it (invariant 1), or for a model.
+func (r *run) submit(stage copilot.Stage) {
+	switch r.st.Copilot.(type) {
+	case copilot.Ready:
+		r.send(stage)
+		return
+	case copilot.LoadFailed: // something to say is a reason to try again
+		r.load()
+	}
+	r.st.Conv = Analysing{Unsent: r.st.Current.Utterance, Stage: stage}
+}
 
-// send hands one request over for one utterance (REQ-004, INT-005).
-func (r *run) send(utterance uint64) {
-	st := &r.st
-	st.IDs.Request++
-	req := st.IDs.Request
-	st.Conv = Analysing{}
-	st.Current.Request, st.Current.Attempt = req, 1
-	st.Copilot, _ = copilot.Next(st.Copilot, copilot.Send, req, 0)
-	st.Session, _ = session.Next(st.Session, session.TurnStarted)
-	r.refresh |= 1 << TimerResponse // an utterance that had to wait is given the whole time
-	r.emit(SendCopilot{
-		Request: req, Turn: st.Current.ID, Utterance: utterance,
-		Deadline: st.Current.Config.CopilotTimeout, History: st.History.Items,
-	})
-	st.History = st.History.Said(st.Current.ID, utterance)
+func (r *run) sendUnsent() { r.send(r.st.Conv.(Analysing).Stage) }
+
+// takeAwaited takes words that were awaited after the user ended the turn by hand.
+// While more are on their way, they wait to be sent with them.
+func (r *run) takeAwaited() {
+	r.gather(r.env.Event.(Final).Utterance)
+	if len(turn.Pending(r.st.Turn)) == 0 {
+		r.submit(copilot.StageNone)
+	}
 }
 
 // attempt notes which attempt the adapter is at. One that is told of again, late,
@@ -161,20 +217,9 @@ func (r *run) attempt() {
 // progress is a sign of life: the stall deadline begins anew.
 func (r *run) progress() { r.refresh |= 1 << TimerStall }
 
-// cancel has the live request stop.
-func (r *run) cancel() {
-	live, ok := copilot.LiveOf(r.st.Copilot)
-	if !ok || live.Cancelled {
-		return
-	}
-	r.st.Copilot, _ = copilot.Next(r.st.Copilot, copilot.Cancel, live.Request, 0)
-	r.st.Session, _ = session.Next(r.st.Session, session.TurnComplete)
-	r.emit(CancelCopilot{Request: live.Request})
-}
-
 // commit ends the user's turn by hand (REQ-004).
 func (r *run) commit() {
-	r.endUtterance()
+	r.commitUtterances()
 	r.giveWay()
 	if r.st.Current.ID == 0 {
 		r.openTurn()
@@ -182,8 +227,35 @@ func (r *run) commit() {
 	r.st.Conv = Analysing{Awaiting: true}
 }
 
-// endUtterance ends the open utterance for the service: one that does not end by
-// itself, or that the user ended by hand. Its words are awaited from here on.
+// commitBehind ends by hand what the user says while the assistant has the floor:
+// it waits in the queue.
+func (r *run) commitBehind() {
+	r.commitUtterances()
+	r.enqueueDrafts()
+}
+
+func (r *run) enqueueDrafts() {
+	drafts := r.st.Drafts
+	r.st.Drafts = nil
+	for _, u := range drafts {
+		r.enqueue(u)
+	}
+}
+
+// commitUtterances ends the open utterance, and marks those whose words are
+// awaited as to be sent.
+func (r *run) commitUtterances() {
+	var u turn.Utterance
+	if sp, ok := r.st.Turn.(turn.UserSpeaking); ok {
+		r.emit(CommitInput{Epoch: r.openEpoch()})
+		u = sp.Open
+	} else if p := turn.Pending(r.st.Turn); len(p) > 0 {
+		u = p[0]
+	}
+	r.st.Turn, _ = turn.Next(r.st.Turn, turn.Commit, u)
+}
+
+// endUtterance ends an utterance that does not end by itself.
 func (r *run) endUtterance() {
 	if sp, ok := r.st.Turn.(turn.UserSpeaking); ok {
 		r.emit(CommitInput{Epoch: r.openEpoch()})
@@ -203,7 +275,12 @@ func (r *run) dismiss() {
 
 // wordsLost tells the user that an utterance was not understood.
 func (r *run) wordsLost(code Code) {
-	if _, quiet := r.st.Turn.(turn.Idle); quiet && r.st.Current.ID != 0 && r.st.Current.Failed == "" {
+	_, quiet := r.st.Turn.(turn.Idle)
+	switch {
+	case !quiet || r.st.Current.ID == 0 || r.st.Current.Failed != "":
+	case r.gathered(): // what was understood of the turn is not lost with it
+		r.emit(Notify{Turn: r.st.Current.ID, Code: code})
+	default:
 		r.explain(code)
 	}
 }
@@ -230,14 +307,46 @@ func (r *run) drop() {
 func (r *run) hush() {
 	r.clearQueue()
 	r.giveWay()
+	if r.gathered() {
+		r.finish(TurnDropped)
+		r.listen()
+	}
 }
 
 // enqueueFinal has an utterance wait that was spoken while the assistant had the
 // floor.
 func (r *run) enqueueFinal() {
-	if f, ok := r.env.Event.(Final); ok && f.Class == Content && f.Words > 0 {
+	f, ok := r.env.Event.(Final)
+	if ok && f.Class == Send {
+		r.enqueueDrafts()
+	}
+	switch {
+	case !ok || !hasWords(f):
+	case r.drafts(f):
+		r.draft(f.Utterance)
+	default:
 		r.enqueue(f.Utterance)
 	}
+}
+
+// hasWords says whether an utterance says something to the assistant.
+func hasWords(f Final) bool {
+	return f.Words > 0 && (f.Class == Content || f.Class == Yes || f.Class == No || f.Class == Send)
+}
+
+// drafts says whether the words wait until the user ends the turn by hand: no
+// pause does.
+func (r *run) drafts(f Final) bool {
+	return r.st.config().Turns == turn.Manual && !r.committed && f.Class != Send
+}
+
+// draft keeps words for the user's next turn.
+func (r *run) draft(u uint64) {
+	if len(r.st.Drafts) >= r.st.Config.QueueMax {
+		r.emit(Notify{Code: CodeQueueFull})
+		return
+	}
+	r.st.Drafts = append(r.st.Drafts[:len(r.st.Drafts):len(r.st.Drafts)], u)
 }
 
 func (r *run) enqueueText() {
@@ -269,6 +378,7 @@ func (r *run) pop() uint64 {
 }
 
 func (r *run) clearQueue() {
+	r.st.Drafts = nil
 	if len(r.st.Queue) > 0 {
 		r.setQueue(nil)
 	}

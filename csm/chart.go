@@ -9,6 +9,7 @@ import (
 	"github.com/qmuntal/stateless"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/csm/connection"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 )
 
@@ -28,13 +29,16 @@ type run struct {
 	code    Code         // the failure that a transition is published with
 	refused Code         // the answer to a call that cannot be carried out
 	replied uint64
-	refresh uint16                    // timers to be armed anew though they are armed
+	refresh uint32                    // timers to be armed anew though they are armed
 	saved   *[NumTimers]time.Duration // what was left of deadlines before a suspension
 
 	seen *Observation // what StepObserved reports, nil for Step
 
-	speechOut  speech.Outcome  // what the event meant to the speech region
-	copilotOut copilot.Outcome // and to the copilot region
+	speechOut  speech.Outcome     // what the event meant to the speech region
+	copilotOut copilot.Outcome    // to the copilot region
+	connOut    connection.Outcome // and to the connection
+	was        copilot.State      // the copilot region before the event
+	committed  bool               // the event is the words of an utterance that the user ended by hand
 }
 
 type runKey struct{}

@@ -1,6 +1,10 @@
 package csm
 
-import "time"
+import (
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/csm/turn"
+)
 
 // Config is what the core is configured with. It arrives as an event; a turn
 // keeps the one it began with. All times are on the core's clock.
@@ -22,6 +26,20 @@ type Config struct {
 	BreakerFaults  int           `json:"faults"`
 	FaultRetries   int           `json:"retries"` // recoveries in a row before a fault is fatal
 	QueueMax       int           `json:"queue"`   // utterances that may wait
+
+	Turns           turn.Mode      `json:"turns,omitempty"`     // who ends the user's turn (GUD-001)
+	Eagerness       turn.Eagerness `json:"eagerness,omitempty"` // how soon a pause does, in Semantic
+	Silence         time.Duration  `json:"silence"`             // the pause that does, in Server
+	Tools           bool           `json:"tools,omitempty"`     // the assistant may call tools
+	RoundsMax       int            `json:"rounds"`              // of a request
+	SearchTimeout   time.Duration  `json:"search"`              // a search for tools
+	ApprovalTimeout time.Duration  `json:"approval"`            // an answer to a question about a tool, asked once more after it
+	ToolTimeout     time.Duration  `json:"tool"`                // a call of a tool
+	ModelTimeout    time.Duration  `json:"model"`               // a model, between two signs of progress
+	SummaryTimeout  time.Duration  `json:"summary"`             // a summary of the history
+	RenewalTimeout  time.Duration  `json:"renewal"`             // a successor of a connection that expires
+	HistoryMax      int            `json:"history"`             // items before the oldest are summarised
+	HistoryKeep     int            `json:"keep"`                // items that are not
 }
 
 // DefaultConfig is the configuration without any setting.
@@ -33,5 +51,8 @@ func DefaultConfig() Config {
 		SpeechTimeout: 30 * time.Second, InterruptClear: 150 * time.Millisecond, SuspendMax: 60 * time.Second,
 		FaultBackoff: 500 * time.Millisecond, BreakerWindow: time.Minute, BreakerCool: 30 * time.Second,
 		Terminate: 1500 * time.Millisecond, BreakerFaults: 3, FaultRetries: 4, QueueMax: 8,
+		Silence: 500 * time.Millisecond, RoundsMax: 10, SearchTimeout: 5 * time.Second, ApprovalTimeout: 30 * time.Second,
+		ToolTimeout: time.Minute, ModelTimeout: 2 * time.Minute, SummaryTimeout: 30 * time.Second, RenewalTimeout: 20 * time.Second,
+		HistoryMax: 40, HistoryKeep: 12,
 	}
 }

@@ -34,6 +34,8 @@ func corpus(t *testing.T) []sample {
 	listeningCorpus(t, add)
 	processingCorpus(t, add)
 	speakingCorpus(t, add)
+	assistantCorpus(t, add)
+	voiceCorpus(t, add)
 
 	// Whatever a conversation does, it can be held still, fail and be ended.
 	for _, from := range out {
@@ -55,7 +57,7 @@ func (s State) openedEpoch() uint32 { return (&run{st: s}).openEpoch() }
 
 func idleCorpus(t *testing.T, add func(string, *drive) *drive) {
 	add("idle", newDrive(t))
-	add("idle again", newDrive(t).toListening().do(UserStop{}, SessionClosed{1}, AudioClosed{1}, ConnClosed{1}).want(PhaseIdle))
+	add("idle again", newDrive(t).toListening().do(UserStop{}, SessionClosed{1}, AudioClosed{1}, ConnClosed{Instance: 1}).want(PhaseIdle))
 	add("starting", newDrive(t).do(UserStart{}))
 	add("starting, session ready", newDrive(t).do(UserStart{}, SessionReady{1}))
 	add("starting, devices open", newDrive(t).do(UserStart{}, AudioPrimed{1}))
@@ -81,7 +83,7 @@ func idleCorpus(t *testing.T, add func(string, *drive) *drive) {
 	fatal.s, _ = Step(fatal.s, Envelope{fatal.seq + 1, fatal.at, SessionFailed{1, CodeAuthentication}})
 	add("faulted for good", fatal.want(PhaseFaulted))
 	add("terminating", prep().do(UserStop{}).want(PhaseTerminating))
-	add("terminating, session left", prep().do(UserStop{}, AudioClosed{1}, ConnClosed{1}).want(PhaseTerminating))
+	add("terminating, session left", prep().do(UserStop{}, AudioClosed{1}, ConnClosed{Instance: 1}).want(PhaseTerminating))
 	closed := newDrive(t).do(UserStart{}, UserStop{}, SessionClosed{1})
 	closed.s, _ = Step(closed.s, Envelope{closed.seq + 1, closed.at, AudioClosed{1}})
 	add("terminating, all closed", closed.want(PhaseTerminating))
@@ -95,7 +97,7 @@ func listeningCorpus(t *testing.T, add func(string, *drive) *drive) {
 	add("listening, words awaited", l().do(SpeechStarted{1, 1, 0}, SpeechStopped{1, 1, 9}))
 	add("listening, user speaks, words awaited", l().do(SpeechStarted{1, 1, 0}, SpeechStopped{1, 1, 9}, SpeechStarted{1, 2, 99}))
 	add("listening, explaining", l().ask(1).do(CopilotDone{Request: 1, Code: CodeCopilotFailed}).want(PhaseListening))
-	add("listening, explaining, request cancelled", l().ask(1).do(CopilotSent{1, 1}, TimerFired{TimerResponse, 1}).want(PhaseListening))
+	add("listening, explaining, request cancelled", l().ask(1).do(CopilotSent{Request: 1, Attempt: 1}, TimerFired{TimerResponse, 1}).want(PhaseListening))
 	add("listening, reading aloud", l().do(UserSpeak{Ref: 1, Chars: 5}))
 	add("listening, can retry, request cancelled", l().toSpeaking(1).do(UserInterrupt{}, SpeechFlushed{Gen: 0}).want(PhaseListening))
 	add("listening, can retry", l().toSpeaking(1).do(UserInterrupt{}, SpeechFlushed{Gen: 0}, CopilotDone{Request: 1, Cancelled: true}).want(PhaseListening))
@@ -127,16 +129,18 @@ func processingCorpus(t *testing.T, add func(string, *drive) *drive) {
 		l().ask(1).do(UserInterrupt{}, SpeechStarted{1, 2, 0}, UserCommit{}).want(PhaseAnalysing))
 	add("analysing, words awaited after commit, user speaks",
 		l().do(SpeechStarted{1, 1, 0}, UserCommit{}, SpeechStarted{1, 2, 50}).want(PhaseAnalysing))
-	waiting := func() *drive { return l().ask(1).do(CopilotSent{1, 1}).want(PhaseWaitingForCopilot) }
+	waiting := func() *drive { return l().ask(1).do(CopilotSent{Request: 1, Attempt: 1}).want(PhaseWaitingForCopilot) }
 	variants("waiting", waiting)
 	generating := func() *drive { return waiting().do(CopilotDelta{Request: 1, Chars: 5}).want(PhaseGeneratingResponse) }
 	variants("generating", generating)
-	variants("generating, buffering", func() *drive { return generating().do(CopilotSegment{1, 0, 20}) })
-	variants("generating, buffering, whole", func() *drive { return generating().do(CopilotSegment{1, 0, 20}, CopilotDone{Request: 1}) })
-	add("generating, held", talking(generating()).do(CopilotSegment{1, 0, 20}, SpeechBuffered{0, 1}))
-	add("generating, held, words awaited", awaited(generating()).do(CopilotSegment{1, 0, 20}, SpeechBuffered{0, 1}))
+	variants("generating, buffering", func() *drive { return generating().do(CopilotSegment{Request: 1, Start: 0, End: 20}) })
+	variants("generating, buffering, whole", func() *drive {
+		return generating().do(CopilotSegment{Request: 1, Start: 0, End: 20}, CopilotDone{Request: 1})
+	})
+	add("generating, held", talking(generating()).do(CopilotSegment{Request: 1, Start: 0, End: 20}, SpeechBuffered{0, 1}))
+	add("generating, held, words awaited", awaited(generating()).do(CopilotSegment{Request: 1, Start: 0, End: 20}, SpeechBuffered{0, 1}))
 	variants("generating, underrun", func() *drive {
-		return generating().do(CopilotSegment{1, 0, 20}, SpeechBuffered{0, 1}, SpeechDrained{0, 1}).want(PhaseGeneratingResponse)
+		return generating().do(CopilotSegment{Request: 1, Start: 0, End: 20}, SpeechBuffered{0, 1}, SpeechDrained{0, 1}).want(PhaseGeneratingResponse)
 	})
 }
 
@@ -144,8 +148,8 @@ func speakingCorpus(t *testing.T, add func(string, *drive) *drive) {
 	l := func() *drive { return newDrive(t).toListening() }
 	speaking := func() *drive { return l().toSpeaking(1) }
 	add("speaking", speaking())
-	add("speaking, two segments", speaking().do(CopilotSegment{1, 20, 50}))
-	add("speaking, one of two heard", speaking().do(CopilotSegment{1, 20, 50}, SpeechPlayed{0, 1}))
+	add("speaking, two segments", speaking().do(CopilotSegment{Request: 1, Start: 20, End: 50}))
+	add("speaking, one of two heard", speaking().do(CopilotSegment{Request: 1, Start: 20, End: 50}, SpeechPlayed{0, 1}))
 	add("speaking, draining", speaking().do(CopilotDone{Request: 1}))
 	add("speaking, paused", speaking().do(UserPlayback{Pause: true}))
 	add("speaking, paused, draining", speaking().do(CopilotDone{Request: 1}, UserPlayback{Pause: true}))
@@ -191,17 +195,20 @@ func liveEvents(s State) []Event {
 	}
 	fresh := uint64(1000) + s.IDs.Turn
 	out := []Event{
-		UserStart{7}, UserStop{Call: 7}, UserInterrupt{7}, UserCommit{7}, UserText{7, fresh, 2}, UserRetry{7},
+		UserStart{7}, UserStop{Call: 7}, UserInterrupt{7}, UserCommit{7}, UserText{7, fresh, 2}, UserRetry{Call: 7},
 		UserSpeak{7, 3, 10}, UserPlayback{7, true}, UserPlayback{7, false}, Configure{s.Config}, QueueNext{}, Fatal{}, Reset{},
 		SessionReady{in}, SessionFailed{in, CodeSessionFailed}, SessionFailed{in, CodeAuthentication}, SessionRenewal{in}, SessionRenewed{in}, SessionClosed{in},
 		AudioPrimed{in}, AudioReady{in}, AudioFailed{in, CodeAudioFailed}, AudioLost{in}, AudioRestored{in}, AudioClosed{in},
-		ConnReady{ep}, ConnReady{s.IDs.Epoch}, ConnLost{ep, CodeConnectionLost}, ConnFailed{s.IDs.Epoch, CodeConnectionFailed}, ConnClosed{in},
+		ConnReady{ep}, ConnReady{s.IDs.Epoch}, ConnLost{ep, CodeConnectionLost}, ConnFailed{s.IDs.Epoch, CodeConnectionFailed}, ConnClosed{Instance: in},
 		SpeechStarted{ep, fresh, 1 << 20},
-		CopilotSent{req, 1}, CopilotSent{req, 2}, CopilotDelta{Request: req, Chars: 9}, CopilotSegment{req, end, end + 10},
+		CopilotSent{Request: req, Attempt: 1}, CopilotSent{Request: req, Attempt: 2}, CopilotDelta{Request: req, Chars: 9}, CopilotSegment{Request: req, Start: end, End: end + 10},
 		CopilotDone{Request: req}, CopilotDone{Request: req, Code: CodeCopilotFailed}, CopilotDone{Request: req, Cancelled: true},
 		SpeechBuffered{gen, first}, SpeechPlayed{gen, first}, SpeechDrained{gen, first}, SpeechDrained{gen, last},
-		SpeechFlushed{flushed, first, 1, 2}, SpeechFailed{gen, first, CodeSpeechFailed},
+		SpeechFlushed{flushed, first, 1, 2}, SpeechFailed{gen, first, CodeSpeechFailed}, SpeechCursor{Gen: gen, Seq: first, Played: 1, Of: 2},
 	}
+	out = append(out, assistantEvents(s, req, fresh)...)
+	out = append(out, SessionExpiring{in}, ConnClosed{Instance: in, Epoch: s.IDs.Epoch - 1}, ConnLost{s.IDs.Epoch, CodeConnectionLost},
+		SpeechPaused{ep, fresh, 0}, SpeechResumed{ep, fresh, 0})
 	for _, why := range []SuspendReason{SuspendUser, SuspendRenewal, SuspendDiagnostics, SuspendHeartbeat} {
 		out = append(out, Suspend{7, why}, Resume{7, why})
 	}
@@ -209,13 +216,14 @@ func liveEvents(s State) []Event {
 	known := turn.Pending(s.Turn)
 	if sp, ok := s.Turn.(turn.UserSpeaking); ok {
 		known = append(known[:len(known):len(known)], sp.Open)
-		out = append(out, SpeechStopped{ep, sp.Open.ID, 1 << 21})
+		out = append(out, SpeechStopped{ep, sp.Open.ID, 1 << 21}, SpeechPaused{ep, sp.Open.ID, 1 << 21}, SpeechResumed{ep, sp.Open.ID, 1 << 21})
 	}
 	for _, u := range known {
 		out = append(out, Partial{Epoch: ep, Utterance: u.ID, Words: 1}, RecognitionLost{ep, u.ID, CodeRecognitionFailed}, Final{Epoch: ep, Utterance: u.ID})
-		for c := Content; c <= Stop; c++ {
-			out = append(out, Final{ep, u.ID, 2, c})
+		for c := range NumClasses {
+			out = append(out, Final{Epoch: ep, Utterance: u.ID, Words: 2, Class: c})
 		}
+		out = append(out, Final{Epoch: ep, Utterance: u.ID, Class: Send}, Final{Epoch: ep, Utterance: u.ID, Words: 1, Class: Yes, Named: true})
 	}
 	for t := range NumTimers {
 		out = append(out, TimerFired{t, s.Timers[t].Gen})
@@ -234,8 +242,11 @@ func staleEvents(s State) []Event {
 		ConnReady{ep}, ConnLost{ep, CodeConnectionLost}, ConnFailed{ep, CodeConnectionFailed},
 		SpeechStarted{ep, utterance, 0}, SpeechStopped{ep, utterance, 0}, Partial{Epoch: ep, Utterance: utterance}, Final{Epoch: ep, Utterance: utterance}, RecognitionLost{Epoch: ep, Utterance: utterance},
 		SpeechStopped{s.IDs.Epoch, utterance, 0}, Partial{Epoch: s.IDs.Epoch, Utterance: utterance}, Final{Epoch: s.IDs.Epoch, Utterance: utterance, Words: 3}, RecognitionLost{s.IDs.Epoch, utterance, ""},
-		CopilotSent{req, 1}, CopilotDelta{Request: req}, CopilotSegment{Request: req}, CopilotDone{Request: req},
-		SpeechBuffered{gen, seq}, SpeechPlayed{gen, seq}, SpeechDrained{gen, seq}, SpeechFlushed{Gen: gen}, SpeechFailed{Gen: gen, Seq: seq},
+		CopilotSent{Request: req, Attempt: 1}, CopilotDelta{Request: req}, CopilotSegment{Request: req}, CopilotDone{Request: req},
+		CopilotToolCall{Request: req, ToolCall: 1}, ToolSearchDone{Request: req}, ToolDone{ToolCall: 1 << 40}, Summarised{Job: s.IDs.Job + 9},
+		ModelProgress{Load: s.IDs.Load + 9}, ModelLoaded{s.IDs.Load + 9}, ModelFailed{Load: s.IDs.Load + 9}, UserApprove{ToolCall: 1 << 40},
+		SessionExpiring{in}, ConnClosed{Instance: in}, ConnClosed{Instance: in, Epoch: ep}, SpeechPaused{ep, utterance, 0}, SpeechResumed{s.IDs.Epoch, utterance, 0},
+		SpeechBuffered{gen, seq}, SpeechPlayed{gen, seq}, SpeechDrained{gen, seq}, SpeechFlushed{Gen: gen}, SpeechFailed{Gen: gen, Seq: seq}, SpeechCursor{Gen: gen},
 		Suspend{Reason: SuspendDevice}, Suspend{},
 	}
 	for t := range NumTimers + 1 {
@@ -260,11 +271,12 @@ func shape(s State) string {
 	case Idle, Faulted:
 		conv = fmt.Sprintf("%+v", c)
 	case Analysing:
-		conv = fmt.Sprint(c.Unsent != 0, c.Awaiting)
+		conv = fmt.Sprint("analysing", c.Unsent != 0, c.Awaiting)
 	case Suspended:
 		conv = fmt.Sprintf("suspended %v %T %v %v %v %v", c.Reasons, c.Prior, c.Respeak, c.Resuming, c.Owed != "", c.Paused)
 	}
 	return fmt.Sprint(conv, s.Conn, s.Turn, min(len(turn.Pending(s.Turn)), 2), s.Speech, open, line.Played < len(line.Segments), line.Ended,
-		s.Copilot, busy, request.Cancelled, s.Resources, min(len(s.Queue), 2), s.Current.ID != 0, s.Current.Role, s.Current.Utterance != 0,
-		s.Current.Request != 0, s.Current.Failed != "", s.Retry != 0, min(s.Faults.InRow, 5), armed)
+		s.Copilot, busy, request.Cancelled, request.Round > 0, len(request.Calls), len(s.Drafts) > 0, s.History, s.Retry.Stage,
+		s.Resources, min(len(s.Queue), 2), s.Current.ID != 0, s.Current.Role, s.Current.Utterance != 0,
+		s.Current.Request != 0, s.Current.Failed != "", s.Retry.Utterance != 0, min(s.Faults.InRow, 5), armed)
 }

@@ -44,13 +44,18 @@ type (
 		Instance uint32 `json:"instance"`
 	}
 	// OpenConnection dials, with the handler's own retries: ConnReady or ConnFailed.
+	// It ends every dial and connection before it, unless it is a Successor: that
+	// one stands beside the present one until CloseConnection names the old.
 	OpenConnection struct {
-		Instance uint32 `json:"instance"`
-		Epoch    uint32 `json:"epoch"`
+		Instance  uint32 `json:"instance"`
+		Epoch     uint32 `json:"epoch"`
+		Successor bool   `json:"successor,omitempty"`
 	}
-	// CloseConnection hangs up: ConnClosed.
+	// CloseConnection hangs up, the one of Epoch or, where that is 0, all:
+	// ConnClosed.
 	CloseConnection struct {
 		Instance uint32 `json:"instance"`
+		Epoch    uint32 `json:"epoch,omitempty"`
 	}
 )
 
@@ -68,18 +73,62 @@ type (
 
 // The assistant.
 type (
-	// SendCopilot hands over one request, for one utterance: CopilotDone, exactly
-	// once. History is what was said before, oldest first.
+	// LoadModel has a model loaded: ModelLoaded or ModelFailed. It supersedes one
+	// before it.
+	LoadModel struct {
+		Load  uint32 `json:"load"`
+		Model uint64 `json:"model"`
+	}
+	// SearchTools has the tools of a round chosen: ToolSearchDone, exactly once.
+	SearchTools struct {
+		Request   uint64 `json:"request"`
+		Round     int    `json:"round,omitempty"`
+		Turn      uint64 `json:"turn"`
+		Utterance uint64 `json:"utterance"`
+	}
+	// CancelSearch has it stop; its ToolSearchDone still comes.
+	CancelSearch struct {
+		Request uint64 `json:"request"`
+	}
+	// SendCopilot hands over one round of a request, for one utterance and those
+	// merged with it: CopilotDone, exactly once. History is what was said before,
+	// oldest first, after what Summary stands for; from the second round on it
+	// holds the utterance and the calls of tools.
 	SendCopilot struct {
 		Request   uint64         `json:"request"`
+		Round     int            `json:"round,omitempty"`
 		Turn      uint64         `json:"turn"`
 		Utterance uint64         `json:"utterance"`
+		More      []uint64       `json:"more,omitempty"`
 		Deadline  time.Duration  `json:"deadline"` // for the first sign of life, from now
+		Summary   uint32         `json:"summary,omitempty"`
 		History   []history.Item `json:"history,omitempty"`
 	}
 	// CancelCopilot has a request stop; its CopilotDone still comes.
 	CancelCopilot struct {
 		Request uint64 `json:"request"`
+	}
+	// CallTool has a call carried out that the user allowed: ToolDone, exactly
+	// once. No call is asked for twice.
+	CallTool struct {
+		ToolCall uint64 `json:"toolCall"`
+		Request  uint64 `json:"request"`
+		Turn     uint64 `json:"turn"`
+	}
+	// CancelTool has it stop if it can; its ToolDone still comes.
+	CancelTool struct {
+		ToolCall uint64 `json:"toolCall"`
+	}
+	// Summarise has the oldest items of the history put into few words, together
+	// with the summary before, if there is one: Summarised, exactly once.
+	Summarise struct {
+		Job      uint32         `json:"job"`
+		Previous uint32         `json:"previous,omitempty"`
+		Items    []history.Item `json:"items"`
+	}
+	// CancelSummary has it stop; its Summarised still comes, and means nothing.
+	CancelSummary struct {
+		Job uint32 `json:"job"`
 	}
 )
 
@@ -108,6 +157,19 @@ type (
 	Flush struct {
 		Gen uint32 `json:"gen"`
 	}
+)
+
+// ToolStatus is how a call of a tool stands.
+type ToolStatus string
+
+// The statuses of a call.
+const (
+	ToolPending   ToolStatus = "pending" // the user is asked
+	ToolRunning   ToolStatus = "running"
+	ToolRejected  ToolStatus = "rejected"
+	ToolCompleted ToolStatus = "completed"
+	ToolFailed    ToolStatus = "failed"
+	ToolCancelled ToolStatus = "cancelled"
 )
 
 // Timers and follow-ups.
@@ -173,6 +235,22 @@ type (
 	PublishQueue struct {
 		Waiting int `json:"waiting"`
 	}
+	// PublishTool says how a call of a tool stands. Of is the call that it tries
+	// again, 0 for none.
+	PublishTool struct {
+		Turn        uint64     `json:"turn"`
+		Request     uint64     `json:"request"`
+		ToolCall    uint64     `json:"toolCall"`
+		Of          uint64     `json:"of,omitempty"`
+		Status      ToolStatus `json:"status"`
+		Destructive bool       `json:"destructive,omitempty"`
+	}
+	// PublishModel says how loading a model goes.
+	PublishModel struct {
+		Model   uint64 `json:"model"`
+		Percent int    `json:"percent"`
+		Code    Code   `json:"code,omitempty"`
+	}
 	// Notify tells the user of something by its code; the words are the
 	// publisher's, in the user's language.
 	Notify struct {
@@ -220,6 +298,15 @@ func (PublishQueue) Name() string      { return "PublishQueue" }
 func (Notify) Name() string            { return "Notify" }
 func (PublishError) Name() string      { return "PublishError" }
 func (Report) Name() string            { return "Report" }
+func (LoadModel) Name() string         { return "LoadModel" }
+func (SearchTools) Name() string       { return "SearchTools" }
+func (CancelSearch) Name() string      { return "CancelSearch" }
+func (CallTool) Name() string          { return "CallTool" }
+func (CancelTool) Name() string        { return "CancelTool" }
+func (Summarise) Name() string         { return "Summarise" }
+func (CancelSummary) Name() string     { return "CancelSummary" }
+func (PublishTool) Name() string       { return "PublishTool" }
+func (PublishModel) Name() string      { return "PublishModel" }
 
 func (ActivateSession) effect()   {}
 func (DeactivateSession) effect() {}
@@ -250,3 +337,12 @@ func (PublishQueue) effect()      {}
 func (Notify) effect()            {}
 func (PublishError) effect()      {}
 func (Report) effect()            {}
+func (LoadModel) effect()         {}
+func (SearchTools) effect()       {}
+func (CancelSearch) effect()      {}
+func (CallTool) effect()          {}
+func (CancelTool) effect()        {}
+func (Summarise) effect()         {}
+func (CancelSummary) effect()     {}
+func (PublishTool) effect()       {}
+func (PublishModel) effect()      {}

@@ -1,6 +1,10 @@
 package csm
 
-import "time"
+import (
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+)
 
 // Envelope is an event as it left the dispatcher: with its place in the order,
 // the time since the process's journal began, and what happened. It is the unit
@@ -43,12 +47,16 @@ const suspendFacts = SuspendConnection | SuspendDevice
 // Class is what kind of utterance was heard; the words stay beside the core.
 type Class uint8
 
-// The classes. Only Content is sent to the assistant.
+// The classes. Content, Yes, No and Send are sent to the assistant.
 const (
 	Content     Class = iota
 	Empty             // no words
 	Backchannel       // "mm-hm"
 	Stop              // the user only told the assistant to stop
+	Yes               // content, and an answer to a question that can be answered so
+	No                // the same
+	Send              // content that ends with the send phrase, which is not among its words
+	NumClasses
 )
 
 // User commands (PAT-003). Each answers its Call when its step is taken.
@@ -77,9 +85,24 @@ type (
 		Utterance uint64 `json:"utterance"`
 		Words     int    `json:"words"`
 	}
-	// UserRetry sends the last failed utterance again.
+	// UserRetry tries again what failed last: the stage that it names, or whichever
+	// it was. ToolCall is the id for another call of a tool that failed.
 	UserRetry struct {
-		Call Call `json:"call,omitempty"`
+		Call     Call          `json:"call,omitempty"`
+		Stage    copilot.Stage `json:"stage,omitempty"`
+		ToolCall uint64        `json:"toolCall,omitempty"`
+	}
+	// UserApprove allows one call of a tool, or does not.
+	UserApprove struct {
+		Call     Call   `json:"call,omitempty"`
+		ToolCall uint64 `json:"toolCall"`
+		Approved bool   `json:"approved"`
+	}
+	// UserSelectModel has the assistant's model loaded. A request that is under way
+	// keeps the one it began with.
+	UserSelectModel struct {
+		Call  Call   `json:"call,omitempty"`
+		Model uint64 `json:"model"`
 	}
 	// UserSpeak has a text read aloud.
 	UserSpeak struct {
@@ -120,6 +143,11 @@ type (
 	SessionFailed struct {
 		Instance uint32 `json:"instance"`
 		Code     Code   `json:"code"`
+	}
+	// SessionExpiring says that the service ends the connection before long, and
+	// takes another before it does.
+	SessionExpiring struct {
+		Instance uint32 `json:"instance"`
 	}
 	// SessionRenewal says that the service forces a pause (INT-001).
 	SessionRenewal struct {
@@ -172,9 +200,10 @@ type (
 		Epoch uint32 `json:"epoch"`
 		Code  Code   `json:"code"`
 	}
-	// ConnClosed answers CloseConnection.
+	// ConnClosed answers CloseConnection. Epoch is 0 when everything was closed.
 	ConnClosed struct {
 		Instance uint32 `json:"instance"`
+		Epoch    uint32 `json:"epoch,omitempty"`
 	}
 )
 
@@ -187,7 +216,20 @@ type (
 		Utterance uint64 `json:"utterance"`
 		Pos       int64  `json:"pos"`
 	}
-	// SpeechStopped is an end.
+	// SpeechPaused says that the voice is silent, and the utterance not over yet.
+	SpeechPaused struct {
+		Epoch     uint32 `json:"epoch"`
+		Utterance uint64 `json:"utterance"`
+		Pos       int64  `json:"pos"`
+	}
+	// SpeechResumed says that it goes on.
+	SpeechResumed struct {
+		Epoch     uint32 `json:"epoch"`
+		Utterance uint64 `json:"utterance"`
+		Pos       int64  `json:"pos"`
+	}
+	// SpeechStopped is an end: judged, or reported by a service that counts the
+	// pause itself.
 	SpeechStopped struct {
 		Epoch     uint32 `json:"epoch"`
 		Utterance uint64 `json:"utterance"`
@@ -201,12 +243,14 @@ type (
 		Words     int    `json:"words"`
 		Coalesced int    `json:"coalesced,omitempty"`
 	}
-	// Final is the finished transcript.
+	// Final is the finished transcript. Named says that a Yes names, beyond doubt,
+	// the action it was asked about.
 	Final struct {
 		Epoch     uint32 `json:"epoch"`
 		Utterance uint64 `json:"utterance"`
 		Words     int    `json:"words"`
 		Class     Class  `json:"class,omitempty"`
+		Named     bool   `json:"named,omitempty"`
 	}
 	// RecognitionLost says that an utterance has no transcript.
 	RecognitionLost struct {
@@ -216,32 +260,81 @@ type (
 	}
 )
 
-// Facts about the assistant's answer (INT-005).
+// Facts about the assistant's model.
 type (
+	// ModelProgress says how much of a model is loaded.
+	ModelProgress struct {
+		Load    uint32 `json:"load"`
+		Percent int    `json:"percent"`
+	}
+	// ModelLoaded and ModelFailed answer LoadModel.
+	ModelLoaded struct {
+		Load uint32 `json:"load"`
+	}
+	ModelFailed struct {
+		Load uint32 `json:"load"`
+		Code Code   `json:"code"`
+	}
+)
+
+// Facts about the assistant's answer (INT-005). Round is 0 for the first round
+// of a request, and one more after each that ended with calls of tools.
+type (
+	// ToolSearchDone is the one terminal of SearchTools.
+	ToolSearchDone struct {
+		Request   uint64 `json:"request"`
+		Round     int    `json:"round,omitempty"`
+		Tools     int    `json:"tools"`
+		Code      Code   `json:"code,omitempty"`
+		Cancelled bool   `json:"cancelled,omitempty"`
+	}
 	// CopilotSent says that an attempt was handed over.
 	CopilotSent struct {
 		Request uint64 `json:"request"`
 		Attempt int    `json:"attempt"`
+		Round   int    `json:"round,omitempty"`
 	}
 	// CopilotDelta is a sign of life. Chars is the answer's length so far.
 	CopilotDelta struct {
 		Request   uint64 `json:"request"`
 		Chars     int    `json:"chars"`
 		Coalesced int    `json:"coalesced,omitempty"`
+		Round     int    `json:"round,omitempty"`
 	}
 	// CopilotSegment is a piece of the answer that can be spoken: characters
-	// [Start, End) of it.
+	// [Start, End) of it, counted over all rounds.
 	CopilotSegment struct {
 		Request uint64 `json:"request"`
 		Start   int    `json:"start"`
 		End     int    `json:"end"`
+		Round   int    `json:"round,omitempty"`
 	}
-	// CopilotDone is the one terminal of a request. Code is empty when the answer
-	// is whole, and says what failed otherwise; Cancelled when it was told to stop.
+	// CopilotToolCall says that the answer asks for a call of a tool. The user is
+	// asked when the round is over.
+	CopilotToolCall struct {
+		Request     uint64 `json:"request"`
+		Round       int    `json:"round,omitempty"`
+		ToolCall    uint64 `json:"toolCall"`
+		Destructive bool   `json:"destructive,omitempty"`
+	}
+	// CopilotDone is the one terminal of a round. Code is empty when it is whole,
+	// and says what failed otherwise; Cancelled when it was told to stop.
 	CopilotDone struct {
 		Request   uint64 `json:"request"`
 		Code      Code   `json:"code,omitempty"`
 		Cancelled bool   `json:"cancelled,omitempty"`
+		Round     int    `json:"round,omitempty"`
+	}
+	// ToolDone is the one terminal of CallTool.
+	ToolDone struct {
+		ToolCall  uint64 `json:"toolCall"`
+		Code      Code   `json:"code,omitempty"`
+		Cancelled bool   `json:"cancelled,omitempty"`
+	}
+	// Summarised is the one terminal of Summarise.
+	Summarised struct {
+		Job  uint32 `json:"job"`
+		Code Code   `json:"code,omitempty"`
 	}
 )
 
@@ -252,6 +345,16 @@ type (
 	SpeechBuffered struct {
 		Gen uint32 `json:"gen"`
 		Seq uint32 `json:"seq"`
+	}
+	// SpeechCursor says how far playback is: Played of Of samples of the segment,
+	// Of 0 where it is not known yet, and Buffered samples more are there. It comes
+	// as often as audio does, and no transition depends on it.
+	SpeechCursor struct {
+		Gen      uint32 `json:"gen"`
+		Seq      uint32 `json:"seq"`
+		Played   int64  `json:"played"`
+		Of       int64  `json:"of,omitempty"`
+		Buffered int64  `json:"buffered,omitempty"`
 	}
 	// SpeechPlayed says that a segment was heard to its end.
 	SpeechPlayed struct {
@@ -312,12 +415,19 @@ const (
 	TimerSuspend                // a suspension that does not end
 	TimerFault                  // the pause before a recovery
 	TimerTerminate              // resources that do not close
+	TimerPause                  // a silence inside an utterance
+	TimerSearch                 // a search for tools
+	TimerApproval               // a question about a tool that nobody answers
+	TimerTool                   // a call of a tool
+	TimerModel                  // a model that does not load
+	TimerSummary                // a summary that does not come
+	TimerRenewal                // a successor connection that is late
 	NumTimers
 )
 
 var timerNames = [NumTimers]string{
 	"start", "prepare", "utterance", "final", "response", "stall", "cancel",
-	"speech", "interrupt", "suspend", "fault", "terminate",
+	"speech", "interrupt", "suspend", "fault", "terminate", "pause", "search", "approval", "tool", "model", "summary", "renewal",
 }
 
 func (t Timer) String() string { return timerNames[t] }

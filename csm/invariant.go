@@ -5,6 +5,7 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm/connection"
+	"github.com/agentvoice/agentvoice-daemon/csm/history"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 	"github.com/agentvoice/agentvoice-daemon/session"
@@ -13,7 +14,9 @@ import (
 // Check says what is wrong with a state that Step returned, or nil. The numbers
 // are those of the design's list of invariants.
 func Check(s State) error {
-	for _, c := range []func(State) error{checkSpeech, checkRecognition, checkSuspended, checkTimers, checkTurn, checkEnd} {
+	for _, c := range []func(State) error{
+		checkSpeech, checkRecognition, checkSuspended, checkTimers, checkAnalysing, checkTurn, checkCopilot, checkHistory, checkEnd,
+	} {
 		if err := c(s); err != nil {
 			return fmt.Errorf("in %v: %w", s.Phase(), err)
 		}
@@ -84,16 +87,84 @@ func checkTimers(s State) error {
 			return fmt.Errorf("invariant 8: timer %v is needed: %v, and armed: %v", t, need, s.Timers[t].Armed)
 		}
 	}
-	if s.Phase() == PhaseAnalysing {
-		a := s.Conv.(Analysing)
-		live, busy := copilot.LiveOf(s.Copilot)
+	return nil
+}
+
+// checkAnalysing: what Analysing waits for comes (invariants 6 and 8).
+func checkAnalysing(s State) error {
+	a, ok := s.Conv.(Analysing)
+	if !ok {
+		return nil
+	}
+	live, busy := copilot.LiveOf(s.Copilot)
+	_, loading := s.Copilot.(copilot.LoadingModel)
+	switch {
+	case a.Awaiting && len(turn.Pending(s.Turn)) == 0:
+		return fmt.Errorf("invariant 8: words are awaited that nobody was asked for")
+	case !a.Awaiting && a.Unsent == 0 && (!busy || live.Cancelled || live.Request != s.Current.Request):
+		return fmt.Errorf("invariant 8: waiting for a request that is not live")
+	case a.Unsent != 0 && !loading && (!busy || !live.Cancelled):
+		return fmt.Errorf("invariant 6: an utterance that nothing sends")
+	case a.Unsent != 0 && a.Unsent != s.Current.Utterance:
+		return fmt.Errorf("invariant 6: an utterance waits that is not the turn's")
+	}
+	return nil
+}
+
+// checkCopilot: what the copilot region is at agrees with the conversation
+// (invariants 1, 9 and 13).
+func checkCopilot(s State) error {
+	live, _ := copilot.LiveOf(s.Copilot)
+	p := s.Phase()
+	if sus, ok := s.Conv.(Suspended); ok {
+		p = sus.Prior.Phase()
+	}
+	switch c := s.Copilot.(type) {
+	case copilot.LoadingModel, copilot.LoadFailed:
+		if !s.Phase().Active() {
+			return fmt.Errorf("invariant 9: a model is %v without a conversation", c)
+		}
+	case copilot.SearchingTools, copilot.Generating, copilot.Streaming:
+		if live.Cancelled {
+			break
+		}
+		switch p {
+		case PhaseAnalysing, PhaseWaitingForCopilot, PhaseGeneratingResponse, PhaseSpeaking:
+		default:
+			return fmt.Errorf("invariant 1: %v while the assistant is %v", p, c)
+		}
+	case copilot.WaitingForApproval:
+		if len(c.Calls) == 0 {
+			return fmt.Errorf("invariant 13: the user is asked about no call")
+		}
+		in, cut := s.Conv.(Interrupted)
 		switch {
-		case a.Awaiting && len(turn.Pending(s.Turn)) == 0:
-			return fmt.Errorf("invariant 8: words are awaited that nobody was asked for")
-		case !a.Awaiting && a.Unsent == 0 && (!busy || live.Cancelled || live.Request != s.Current.Request):
-			return fmt.Errorf("invariant 8: waiting for a request that is not live")
-		case a.Unsent != 0 && (!busy || !live.Cancelled):
-			return fmt.Errorf("invariant 6: an utterance that nothing sends")
+		case cut && in.Asking:
+		case p == PhaseListening, p == PhaseSpeaking, p == PhaseGeneratingResponse && speechOpen(s):
+		default:
+			return fmt.Errorf("invariant 8: %v, and the user is asked about a tool", p)
+		}
+	case copilot.CallingTool:
+		if len(c.Calls) == 0 {
+			return fmt.Errorf("invariant 13: no call runs")
+		}
+		if !live.Cancelled && p != PhaseGeneratingResponse {
+			return fmt.Errorf("invariant 13: %v while a tool runs", p)
+		}
+	}
+	return nil
+}
+
+func speechOpen(s State) bool { _, open := speech.LineOf(s.Speech); return open }
+
+// checkHistory: invariant 10.
+func checkHistory(s State) error {
+	if c, ok := s.History.(history.Compacting); ok {
+		switch {
+		case !s.Phase().Active():
+			return fmt.Errorf("invariant 9: a compaction without a conversation")
+		case c.Count < 1 || c.Count > len(c.Items):
+			return fmt.Errorf("invariant 10: %d of %d items are being summarised", c.Count, len(c.Items))
 		}
 	}
 	return nil
@@ -118,7 +189,7 @@ func checkTurn(s State) error {
 			return fmt.Errorf("invariant 6: no turn")
 		}
 	case PhaseListening:
-		if busy && !live.Cancelled {
+		if copilot.Busy(s.Copilot) && !live.Cancelled {
 			return fmt.Errorf("invariant 1: listening while a request is live")
 		}
 	}
@@ -152,6 +223,29 @@ func checkEnd(s State) error {
 	return nil
 }
 
+// checkSent: a round of a request is handed over once, and a turn has one request.
+func checkSent(before State, f SendCopilot) error {
+	if f.Turn == before.Current.ID && before.Current.Request != 0 && before.Current.Request != f.Request {
+		return fmt.Errorf("invariant 2: turn %d has a second request", f.Turn)
+	}
+	if f.Request == before.IDs.Request+1 && f.Round == 0 {
+		return nil
+	}
+	live, ok := copilot.LiveOf(before.Copilot)
+	switch c := before.Copilot.(type) {
+	case copilot.SearchingTools:
+		ok = ok && live.Request == f.Request && live.Round == f.Round
+	case copilot.WaitingForApproval, copilot.CallingTool:
+		ok = ok && live.Request == f.Request && live.Round+1 == f.Round
+	default:
+		return fmt.Errorf("invariant 2: round %d of request %d was sent again, while the assistant was %v", f.Round, f.Request, c)
+	}
+	if !ok {
+		return fmt.Errorf("invariant 2: round %d of request %d was sent out of its turn", f.Round, f.Request)
+	}
+	return nil
+}
+
 // CheckStep says what is wrong with a step, or nil: what one state alone does
 // not show.
 func CheckStep(before State, e Envelope, after State, fx []Effect) error {
@@ -172,11 +266,16 @@ func CheckStep(before State, e Envelope, after State, fx []Effect) error {
 			flushed = true
 		case SendCopilot:
 			sent++
-			if f.Request != before.IDs.Request+1 {
-				return fmt.Errorf("invariant 2: request %d was sent again", f.Request)
+			if err := checkSent(before, f); err != nil {
+				return err
 			}
-			if f.Turn == before.Current.ID && before.Current.Request != 0 {
-				return fmt.Errorf("invariant 2: turn %d has a second request", f.Turn)
+		case CallTool:
+			if w, ok := before.Copilot.(copilot.WaitingForApproval); !ok || w.Calls[0].ID != f.ToolCall {
+				return fmt.Errorf("invariant 13: call %d runs, and the user was not asked about it", f.ToolCall)
+			}
+		case Summarise:
+			if _, ok := before.History.(history.Compacting); ok && e.Event.Kind() != KindSummarised && e.Event.Kind() != KindTimerFired {
+				return fmt.Errorf("invariant 10: a second compaction")
 			}
 		case Reply:
 			replies++

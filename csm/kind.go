@@ -17,6 +17,8 @@ const (
 	KindUserCommit
 	KindUserText
 	KindUserRetry
+	KindUserApprove
+	KindUserSelectModel
 	KindUserSpeak
 	KindUserPlayback
 	KindSuspend
@@ -24,6 +26,7 @@ const (
 	KindConfigure
 	KindSessionReady
 	KindSessionFailed
+	KindSessionExpiring
 	KindSessionRenewal
 	KindSessionRenewed
 	KindSessionClosed
@@ -38,15 +41,25 @@ const (
 	KindConnFailed
 	KindConnClosed
 	KindSpeechStarted
+	KindSpeechPaused
+	KindSpeechResumed
 	KindSpeechStopped
 	KindPartial
 	KindFinal
 	KindRecognitionLost
+	KindModelProgress
+	KindModelLoaded
+	KindModelFailed
+	KindToolSearchDone
 	KindCopilotSent
 	KindCopilotDelta
 	KindCopilotSegment
+	KindCopilotToolCall
 	KindCopilotDone
+	KindToolDone
+	KindSummarised
 	KindSpeechBuffered
+	KindSpeechCursor
 	KindSpeechPlayed
 	KindSpeechDrained
 	KindSpeechFlushed
@@ -71,6 +84,8 @@ var kinds = [NumKinds]struct {
 	KindUserCommit:      {"user.commit", Signal, decode[UserCommit]},
 	KindUserText:        {"user.text", Signal, decode[UserText]},
 	KindUserRetry:       {"user.retry", Signal, decode[UserRetry]},
+	KindUserApprove:     {"user.approve", Signal, decode[UserApprove]},
+	KindUserSelectModel: {"user.model", Signal, decode[UserSelectModel]},
 	KindUserSpeak:       {"user.speak", Signal, decode[UserSpeak]},
 	KindUserPlayback:    {"user.playback", Signal, decode[UserPlayback]},
 	KindSuspend:         {"suspend", Signal, decode[Suspend]},
@@ -78,6 +93,7 @@ var kinds = [NumKinds]struct {
 	KindConfigure:       {"configure", Signal, decode[Configure]},
 	KindSessionReady:    {"session.ready", Data, decode[SessionReady]},
 	KindSessionFailed:   {"session.failed", Data, decode[SessionFailed]},
+	KindSessionExpiring: {"session.expiring", Signal, decode[SessionExpiring]},
 	KindSessionRenewal:  {"session.renewal", Signal, decode[SessionRenewal]},
 	KindSessionRenewed:  {"session.renewed", Signal, decode[SessionRenewed]},
 	KindSessionClosed:   {"session.closed", Data, decode[SessionClosed]},
@@ -92,15 +108,25 @@ var kinds = [NumKinds]struct {
 	KindConnFailed:      {"conn.failed", Data, decode[ConnFailed]},
 	KindConnClosed:      {"conn.closed", Data, decode[ConnClosed]},
 	KindSpeechStarted:   {"vad.start", Signal, decode[SpeechStarted]},
+	KindSpeechPaused:    {"vad.pause", Signal, decode[SpeechPaused]},
+	KindSpeechResumed:   {"vad.resume", Signal, decode[SpeechResumed]},
 	KindSpeechStopped:   {"vad.end", Signal, decode[SpeechStopped]},
 	KindPartial:         {"stt.partial", Data, decode[Partial]},
 	KindFinal:           {"stt.final", Data, decode[Final]},
 	KindRecognitionLost: {"stt.failed", Data, decode[RecognitionLost]},
+	KindModelProgress:   {"model.progress", Data, decode[ModelProgress]},
+	KindModelLoaded:     {"model.ready", Data, decode[ModelLoaded]},
+	KindModelFailed:     {"model.failed", Data, decode[ModelFailed]},
+	KindToolSearchDone:  {"tools.found", Data, decode[ToolSearchDone]},
 	KindCopilotSent:     {"copilot.request", Data, decode[CopilotSent]},
 	KindCopilotDelta:    {"copilot.delta", Data, decode[CopilotDelta]},
 	KindCopilotSegment:  {"copilot.segment", Data, decode[CopilotSegment]},
+	KindCopilotToolCall: {"copilot.toolCall", Data, decode[CopilotToolCall]},
 	KindCopilotDone:     {"copilot.done", Data, decode[CopilotDone]},
+	KindToolDone:        {"tool.done", Data, decode[ToolDone]},
+	KindSummarised:      {"history.summarised", Data, decode[Summarised]},
 	KindSpeechBuffered:  {"tts.bufferReady", Data, decode[SpeechBuffered]},
+	KindSpeechCursor:    {"tts.cursor", Data, decode[SpeechCursor]},
 	KindSpeechPlayed:    {"tts.played", Data, decode[SpeechPlayed]},
 	KindSpeechDrained:   {"tts.drained", Data, decode[SpeechDrained]},
 	KindSpeechFlushed:   {"tts.flushed", Signal, decode[SpeechFlushed]},
@@ -119,6 +145,8 @@ func (UserInterrupt) Kind() Kind   { return KindUserInterrupt }
 func (UserCommit) Kind() Kind      { return KindUserCommit }
 func (UserText) Kind() Kind        { return KindUserText }
 func (UserRetry) Kind() Kind       { return KindUserRetry }
+func (UserApprove) Kind() Kind     { return KindUserApprove }
+func (UserSelectModel) Kind() Kind { return KindUserSelectModel }
 func (UserSpeak) Kind() Kind       { return KindUserSpeak }
 func (UserPlayback) Kind() Kind    { return KindUserPlayback }
 func (Suspend) Kind() Kind         { return KindSuspend }
@@ -126,6 +154,7 @@ func (Resume) Kind() Kind          { return KindResume }
 func (Configure) Kind() Kind       { return KindConfigure }
 func (SessionReady) Kind() Kind    { return KindSessionReady }
 func (SessionFailed) Kind() Kind   { return KindSessionFailed }
+func (SessionExpiring) Kind() Kind { return KindSessionExpiring }
 func (SessionRenewal) Kind() Kind  { return KindSessionRenewal }
 func (SessionRenewed) Kind() Kind  { return KindSessionRenewed }
 func (SessionClosed) Kind() Kind   { return KindSessionClosed }
@@ -140,15 +169,25 @@ func (ConnLost) Kind() Kind        { return KindConnLost }
 func (ConnFailed) Kind() Kind      { return KindConnFailed }
 func (ConnClosed) Kind() Kind      { return KindConnClosed }
 func (SpeechStarted) Kind() Kind   { return KindSpeechStarted }
+func (SpeechPaused) Kind() Kind    { return KindSpeechPaused }
+func (SpeechResumed) Kind() Kind   { return KindSpeechResumed }
 func (SpeechStopped) Kind() Kind   { return KindSpeechStopped }
 func (Partial) Kind() Kind         { return KindPartial }
 func (Final) Kind() Kind           { return KindFinal }
 func (RecognitionLost) Kind() Kind { return KindRecognitionLost }
+func (ModelProgress) Kind() Kind   { return KindModelProgress }
+func (ModelLoaded) Kind() Kind     { return KindModelLoaded }
+func (ModelFailed) Kind() Kind     { return KindModelFailed }
+func (ToolSearchDone) Kind() Kind  { return KindToolSearchDone }
 func (CopilotSent) Kind() Kind     { return KindCopilotSent }
 func (CopilotDelta) Kind() Kind    { return KindCopilotDelta }
 func (CopilotSegment) Kind() Kind  { return KindCopilotSegment }
+func (CopilotToolCall) Kind() Kind { return KindCopilotToolCall }
 func (CopilotDone) Kind() Kind     { return KindCopilotDone }
+func (ToolDone) Kind() Kind        { return KindToolDone }
+func (Summarised) Kind() Kind      { return KindSummarised }
 func (SpeechBuffered) Kind() Kind  { return KindSpeechBuffered }
+func (SpeechCursor) Kind() Kind    { return KindSpeechCursor }
 func (SpeechPlayed) Kind() Kind    { return KindSpeechPlayed }
 func (SpeechDrained) Kind() Kind   { return KindSpeechDrained }
 func (SpeechFlushed) Kind() Kind   { return KindSpeechFlushed }
@@ -164,6 +203,8 @@ func (UserInterrupt) event()   {}
 func (UserCommit) event()      {}
 func (UserText) event()        {}
 func (UserRetry) event()       {}
+func (UserApprove) event()     {}
+func (UserSelectModel) event() {}
 func (UserSpeak) event()       {}
 func (UserPlayback) event()    {}
 func (Suspend) event()         {}
@@ -171,6 +212,7 @@ func (Resume) event()          {}
 func (Configure) event()       {}
 func (SessionReady) event()    {}
 func (SessionFailed) event()   {}
+func (SessionExpiring) event() {}
 func (SessionRenewal) event()  {}
 func (SessionRenewed) event()  {}
 func (SessionClosed) event()   {}
@@ -185,15 +227,25 @@ func (ConnLost) event()        {}
 func (ConnFailed) event()      {}
 func (ConnClosed) event()      {}
 func (SpeechStarted) event()   {}
+func (SpeechPaused) event()    {}
+func (SpeechResumed) event()   {}
 func (SpeechStopped) event()   {}
 func (Partial) event()         {}
 func (Final) event()           {}
 func (RecognitionLost) event() {}
+func (ModelProgress) event()   {}
+func (ModelLoaded) event()     {}
+func (ModelFailed) event()     {}
+func (ToolSearchDone) event()  {}
 func (CopilotSent) event()     {}
 func (CopilotDelta) event()    {}
 func (CopilotSegment) event()  {}
+func (CopilotToolCall) event() {}
 func (CopilotDone) event()     {}
+func (ToolDone) event()        {}
+func (Summarised) event()      {}
 func (SpeechBuffered) event()  {}
+func (SpeechCursor) event()    {}
 func (SpeechPlayed) event()    {}
 func (SpeechDrained) event()   {}
 func (SpeechFlushed) event()   {}

@@ -151,6 +151,12 @@ const (
 	CodeCopilotUnavailable  Code = "copilotUnavailable"
 	CodeCopilotBlocked      Code = "copilotBlocked"
 	CodeCopilotEmpty        Code = "copilotEmpty"
+	CodeModelFailed         Code = "modelFailed"
+	CodeToolSearchFailed    Code = "toolSearchFailed"
+	CodeToolFailed          Code = "toolFailed"
+	CodeToolTimeout         Code = "toolTimeout"
+	CodeToolRounds          Code = "toolRounds"
+	CodeToolUnanswered      Code = "toolUnanswered"
 	CodeAuthentication      Code = "authentication"
 	CodeCredentialsMissing  Code = "credentialsMissing"
 	CodeSessionFailed       Code = "sessionFailed"
@@ -186,7 +192,8 @@ const (
 // Codes lists every code in the order above.
 var Codes = []Code{
 	CodeCopilotTimeout, CodeCopilotStalled, CodeCopilotFailed, CodeCopilotNotInstalled, CodeCopilotNoConsent, CodeCopilotQuota,
-	CodeCopilotUnavailable, CodeCopilotBlocked, CodeCopilotEmpty, CodeAuthentication, CodeCredentialsMissing, CodeSessionFailed,
+	CodeCopilotUnavailable, CodeCopilotBlocked, CodeCopilotEmpty,
+	CodeModelFailed, CodeToolSearchFailed, CodeToolFailed, CodeToolTimeout, CodeToolRounds, CodeToolUnanswered, CodeAuthentication, CodeCredentialsMissing, CodeSessionFailed,
 	CodeSessionExpired, CodeConnectionFailed, CodeConnectionLost, CodeConnectTimeout, CodeRateLimited, CodeProtocolError,
 	CodeDeviceUnavailable, CodeDeviceLost, CodeMicrophoneDenied, CodeAudioFailed, CodeRecognitionFailed, CodeRecognitionTimeout,
 	CodeUtteranceLost, CodeSpeechFailed, CodeSpeechMismatch, CodeStartTimeout, CodeSuspendTimeout, CodeBreakerOpen, CodeQueueFull,

@@ -2,6 +2,7 @@ package csm_test
 
 import (
 	"fmt"
+	"reflect"
 	"slices"
 	"testing"
 	"time"
@@ -73,7 +74,7 @@ func TestAC005RenewalKeepsTheTurnAndReturns(t *testing.T) {
 	s.wait(3 * time.Second).do(csm.SessionRenewed{Instance: 1}).expect("Speaking 3.251s session.resume")
 	last[csm.ReleaseCapture](s)
 	last[csm.ResumePlayback](s)
-	if got := s.state().Current; got != before {
+	if got := s.state().Current; !reflect.DeepEqual(got, before) {
 		t.Fatalf("the turn became %+v, was %+v", got, before)
 	}
 	s.answered().drained().in(csm.PhaseListening).wantSent(1).wantEnds("1 answered")

@@ -176,7 +176,7 @@ func TestReadAloudIsATurnOfItsOwn(t *testing.T) {
 	}
 	s.do(csm.UserSpeak{Call: 2, Ref: 78}).wantReply(2, csm.CodeInvalidState)
 	s.drained().expect("Listening 250ms tts.complete").wantEnds("1 answered").wantSent()
-	if n := len(s.state().History.Items); n != 0 {
+	if n := len(s.state().History.Said().Items); n != 0 {
 		t.Fatalf("%d items of history from what the assistant did not say", n)
 	}
 	// Heard to its end while the conversation was held still, it was answered too.
@@ -268,7 +268,7 @@ func TestTerminationWaitsForEverythingAndNoLonger(t *testing.T) {
 	s.do(csm.UserStart{}).wait(time.Second).in(csm.PhaseListening).turn(1)
 	s.took["CloseAudio"] = never
 	s.do(csm.UserStop{}).wait(1499 * ms).in(csm.PhaseTerminating).wait(1 * ms).in(csm.PhaseIdle)
-	if s.state().Instance != 2 || len(s.state().History.Items) != 0 {
-		t.Fatalf("instance %d ended with the history %v", s.state().Instance, s.state().History.Items)
+	if s.state().Instance != 2 || len(s.state().History.Said().Items) != 0 {
+		t.Fatalf("instance %d ended with the history %v", s.state().Instance, s.state().History.Said().Items)
 	}
 }

@@ -291,7 +291,7 @@ func (s *scene) wantReply(c csm.Call, code csm.Code) *scene {
 
 // heard is how much of the last answer is remembered to have been heard.
 func (s *scene) heard() int {
-	items := s.state().History.Items
+	items := s.state().History.Said().Items
 	if len(items) == 0 {
 		return 0
 	}

@@ -32,9 +32,12 @@ type State struct {
 	Instance  uint32    // the conversation; a recovery from a fault is a new one
 	Resources Resources // what is open or being closed
 	Config    Config
-	Current   Turn     // the current turn; its ID is 0 when there is none
-	Queue     []uint64 // utterances that wait for the current turn to end
-	Retry     uint64   // the utterance of the last failed turn, for the user's "try again"
+	Current   Turn            // the current turn; its ID is 0 when there is none
+	Queue     []uint64        // utterances that wait for the current turn to end: the chat machine's message queue
+	Drafts    []uint64        // utterances of a turn that the user is to end by hand, heard while the assistant had the floor
+	Retry     copilot.Failure // what failed last, for the user's "try again"; its Utterance is 0 for nothing
+	Model     Model
+	Cursor    Cursor // how far playback is
 	Timers    [NumTimers]TimerState
 	IDs       IDs
 	Faults    Faults
@@ -68,6 +71,8 @@ type (
 		// Awaiting says that the user ended the turn by hand and the words are
 		// not here yet.
 		Awaiting bool
+		// Stage is what Unsent tries again.
+		Stage copilot.Stage `json:",omitempty"`
 	}
 	// WaitingForCopilot waits for the assistant's first sign of life.
 	WaitingForCopilot struct{}
@@ -80,6 +85,8 @@ type (
 	Interrupted struct {
 		Line    speech.Line
 		Request uint64
+		// Asking says that only a question about a tool was cut off: the turn goes on.
+		Asking bool `json:",omitempty"`
 	}
 	// Suspended holds a conversation still.
 	Suspended struct {
@@ -177,6 +184,7 @@ type Turn struct {
 	Role          Role          `json:"role"`
 	Opened        time.Duration `json:"opened"`
 	Utterance     uint64        `json:"utterance,omitempty"`
+	More          []uint64      `json:"more,omitempty"` // utterances merged with it before it was sent
 	Request       uint64        `json:"request,omitempty"`
 	Attempt       int           `json:"attempt,omitempty"`
 	Interruptions int           `json:"interruptions,omitempty"`
@@ -198,13 +206,33 @@ type IDs struct {
 	Request uint64 `json:"request"`
 	Segment uint32 `json:"segment"`
 	Epoch   uint32 `json:"epoch"`
+	Load    uint32 `json:"load"`
+	Job     uint32 `json:"job"`
+}
+
+// Model is which model answers: the one that the user wants, and the one that is
+// loaded. 0 is the adapter's own, which needs no loading.
+type Model struct {
+	Wanted uint64 `json:"wanted,omitempty"`
+	Loaded uint64 `json:"loaded,omitempty"`
+}
+
+// Cursor is how far playback of the live generation is, in samples. It changes
+// as often as audio comes, so it lives outside of the speech region's cases.
+type Cursor struct {
+	Gen      uint32 `json:"gen,omitempty"`
+	Seq      uint32 `json:"seq,omitempty"`
+	Played   int64  `json:"played,omitempty"`
+	Of       int64  `json:"of,omitempty"`
+	Buffered int64  `json:"buffered,omitempty"`
 }
 
 // Resources says what is open and what is being closed.
 type Resources struct {
 	Audio, Conn, Session Resource
-	Capturing            bool // the microphone delivers
-	Lost                 bool // a device is gone
+	OldConn              Resource `json:",omitempty"` // a connection that was replaced
+	Capturing            bool     // the microphone delivers
+	Lost                 bool     // a device is gone
 }
 
 // Resource is one thing that is opened and closed once in an instance.
@@ -234,7 +262,7 @@ type Counters struct {
 func Initial() State {
 	return State{
 		Conv: Idle{}, Conn: connection.Disconnected{}, Turn: turn.Idle{},
-		Speech: speech.Closed{}, Copilot: copilot.Idle{}, Config: DefaultConfig(),
+		Speech: speech.Closed{}, Copilot: copilot.Idle{}, History: history.Normal{}, Config: DefaultConfig(),
 	}
 }
 
@@ -255,10 +283,10 @@ func (s State) MarshalJSON() ([]byte, error) {
 	}
 	return json.Marshal(struct {
 		plainState
-		Conv, Conn, Turn, Speech, Copilot region
+		Conv, Conn, Turn, Speech, Copilot, History region
 	}{
 		plainState(s), conv,
 		region{s.Conn.String(), s.Conn}, region{s.Turn.String(), s.Turn},
-		region{s.Speech.String(), s.Speech}, region{s.Copilot.String(), s.Copilot},
+		region{s.Speech.String(), s.Speech}, region{s.Copilot.String(), s.Copilot}, region{s.History.String(), s.History},
 	})
 }

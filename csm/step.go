@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm/connection"
+	"github.com/agentvoice/agentvoice-daemon/csm/history"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 	"github.com/agentvoice/agentvoice-daemon/session"
@@ -14,7 +15,27 @@ import (
 
 // Step applies one event. It is total and pure: every event is welcome in every
 // state, and one that means nothing there changes a counter and nothing else.
-func Step(s State, e Envelope) (State, []Effect) { return step(s, e, nil) }
+//
+// A SpeechCursor takes a short way: it comes as often as audio does, and no
+// transition depends on it.
+func Step(s State, e Envelope) (State, []Effect) {
+	if c, ok := e.Event.(SpeechCursor); ok {
+		return s.moveCursor(c), nil
+	}
+	return step(s, e, nil)
+}
+
+// moveCursor notes how far playback is. A cursor of what cannot be heard is stale,
+// and so is one that goes back.
+func (s State) moveCursor(c SpeechCursor) State {
+	was := s.Cursor
+	if !speech.Sounds(s.Speech, c.Gen) || c.Gen == was.Gen && (c.Seq < was.Seq || c.Seq == was.Seq && c.Played < was.Played) {
+		s.Counters.Stale++
+		return s
+	}
+	s.Cursor = Cursor(c)
+	return s
+}
 
 // Observation is what a step did in the table, for coverage: rows are indices
 // of Table.
@@ -32,6 +53,9 @@ type GuardSeen struct {
 // StepObserved is Step, and says which rows of the table it met.
 func StepObserved(s State, e Envelope) (State, []Effect, Observation) {
 	seen := Observation{Fired: -1}
+	if c, ok := e.Event.(SpeechCursor); ok {
+		return s.moveCursor(c), nil, seen
+	}
 	next, fx := step(s, e, &seen)
 	return next, fx, seen
 }
@@ -105,6 +129,10 @@ func callOf(e Event) Call {
 		return e.Call
 	case UserRetry:
 		return e.Call
+	case UserApprove:
+		return e.Call
+	case UserSelectModel:
+		return e.Call
 	case UserSpeak:
 		return e.Call
 	case UserPlayback:
@@ -122,42 +150,106 @@ func callOf(e Event) Call {
 // it is live. The conversation's own transition comes after, and sees the
 // regions as they are then.
 func (r *run) route() bool {
+	r.was = r.st.Copilot
 	switch e := r.env.Event.(type) {
-	case SessionReady, SessionFailed, SessionRenewal, SessionRenewed, SessionClosed:
+	case SessionReady, SessionFailed, SessionExpiring, SessionRenewal, SessionRenewed, SessionClosed:
 		return r.routeSession(e)
 	case AudioPrimed, AudioReady, AudioFailed, AudioLost, AudioRestored, AudioClosed:
 		return r.routeAudio(e)
 	case ConnReady, ConnLost, ConnFailed, ConnClosed:
 		return r.routeConnection(e)
-	case SpeechStarted:
-		return r.hear(e.Epoch, turn.Onset, turn.Utterance{ID: e.Utterance, Pos: e.Pos})
-	case SpeechStopped:
-		return r.hear(e.Epoch, turn.End, turn.Utterance{ID: e.Utterance, Pos: e.Pos})
-	case Partial:
-		return e.Epoch == r.openEpoch() && r.awaits(e.Utterance)
-	case Final:
-		return r.hear(e.Epoch, turn.Answered, turn.Utterance{ID: e.Utterance})
-	case RecognitionLost:
-		return r.hear(e.Epoch, turn.Answered, turn.Utterance{ID: e.Utterance})
-	case CopilotSent:
-		r.st.Copilot, r.copilotOut = copilot.Next(r.st.Copilot, copilot.Attempt, e.Request, e.Attempt)
-	case CopilotDelta:
-		r.st.Copilot, r.copilotOut = copilot.Next(r.st.Copilot, copilot.Progress, e.Request, 0)
-	case CopilotSegment:
-		r.st.Copilot, r.copilotOut = copilot.Next(r.st.Copilot, copilot.Progress, e.Request, 0)
-	case CopilotDone:
-		r.st.Copilot, r.copilotOut = copilot.Next(r.st.Copilot, copilot.Terminal, e.Request, 0)
+	case SpeechStarted, SpeechPaused, SpeechResumed, SpeechStopped, Partial, Final, RecognitionLost:
+		return r.routeVoice(e)
+	case ModelProgress, ModelLoaded, ModelFailed, ToolSearchDone, CopilotSent, CopilotDelta, CopilotSegment,
+		CopilotToolCall, CopilotDone, ToolDone:
+		return r.routeCopilot(e)
+	case Summarised:
+		var live bool
+		r.st.History, live = history.Compacted(r.st.History, e.Job, e.Code == "", r.st.Config.HistoryKeep)
+		return live
 	case SpeechBuffered, SpeechPlayed, SpeechDrained, SpeechFlushed, SpeechFailed:
 		return r.routeSpeech(e)
 	case TimerFired:
 		return r.routeTimer(e)
 	case Suspend:
 		return reasonOf(e) != 0
-	case UserStart, UserStop, UserInterrupt, UserCommit, UserText, UserRetry, UserSpeak, UserPlayback,
-		Configure, QueueNext, Reset, Resume, Fatal:
+	case UserApprove:
+		call, asked := r.asked()
+		return asked && call.ID == e.ToolCall
+	case UserStart, UserStop, UserInterrupt, UserCommit, UserText, UserRetry, UserSelectModel, UserSpeak, UserPlayback,
+		Configure, QueueNext, Reset, Resume, Fatal, SpeechCursor:
 		return true // about no region
 	}
+	return true
+}
+
+// routeVoice: Pos of an onset is the utterance's.
+func (r *run) routeVoice(e Event) bool {
+	switch e := e.(type) { //nolint:gochecksumtype // route passes on these only
+	case SpeechStarted:
+		return r.hear(e.Epoch, turn.Onset, turn.Utterance{ID: e.Utterance, Pos: e.Pos})
+	case SpeechPaused:
+		return r.hear(e.Epoch, turn.Silence, turn.Utterance{ID: e.Utterance})
+	case SpeechResumed:
+		return r.hear(e.Epoch, turn.Voice, turn.Utterance{ID: e.Utterance})
+	case SpeechStopped:
+		return r.hear(e.Epoch, turn.End, turn.Utterance{ID: e.Utterance})
+	case Partial:
+		_, known := turn.Find(r.st.Turn, e.Utterance)
+		return known && e.Epoch == r.openEpoch()
+	case Final:
+		u, _ := turn.Find(r.st.Turn, e.Utterance)
+		r.committed = u.Committed
+		return r.hear(e.Epoch, turn.Answered, turn.Utterance{ID: e.Utterance})
+	case RecognitionLost:
+		return r.hear(e.Epoch, turn.Answered, turn.Utterance{ID: e.Utterance})
+	}
+	return false
+}
+
+func (r *run) routeCopilot(e Event) bool {
+	switch e := e.(type) { //nolint:gochecksumtype // route passes on these only
+	case ModelProgress:
+		r.assistant(copilot.Input{Do: copilot.Progress, Load: e.Load, Percent: e.Percent})
+	case ModelLoaded:
+		r.assistant(copilot.Input{Do: copilot.Loaded, Load: e.Load})
+		if load, ok := r.was.(copilot.LoadingModel); ok && r.copilotOut == copilot.Changed {
+			r.st.Model.Loaded = load.Model
+		}
+	case ModelFailed:
+		r.assistant(copilot.Input{Do: copilot.Unloaded, Load: e.Load})
+	case ToolSearchDone:
+		do := copilot.Found
+		if e.Code != "" || e.Cancelled {
+			do = copilot.NotFound
+		}
+		r.assistant(copilot.Input{Do: do, Request: e.Request, Round: e.Round})
+	case CopilotSent:
+		r.assistant(copilot.Input{Do: copilot.Attempt, Request: e.Request, Round: e.Round, Attempt: e.Attempt})
+	case CopilotDelta:
+		r.assistant(copilot.Input{Do: copilot.Sign, Request: e.Request, Round: e.Round})
+	case CopilotSegment:
+		r.assistant(copilot.Input{Do: copilot.Sign, Request: e.Request, Round: e.Round})
+	case CopilotToolCall:
+		r.assistant(copilot.Input{
+			Do: copilot.Wants, Request: e.Request, Round: e.Round,
+			Call: copilot.Call{ID: e.ToolCall, Destructive: e.Destructive},
+		})
+	case CopilotDone:
+		do := copilot.Fail
+		if whole(r) {
+			do = copilot.Terminal
+		}
+		r.assistant(copilot.Input{Do: do, Request: e.Request, Round: e.Round})
+	case ToolDone:
+		r.toolEnded(e)
+	}
 	return r.copilotOut != copilot.Stale
+}
+
+// assistant has something happen to the copilot region.
+func (r *run) assistant(in copilot.Input) {
+	r.st.Copilot, r.copilotOut = copilot.Next(r.st.Copilot, in)
 }
 
 func (r *run) routeSession(e Event) bool {
@@ -173,6 +265,8 @@ func (r *run) routeSession(e Event) bool {
 		if e.Instance != st.Instance || st.Resources.Session == Absent || st.Resources.Session == Closing {
 			return false
 		}
+	case SessionExpiring:
+		return e.Instance == st.Instance && st.Resources.Session == Opened
 	case SessionRenewal:
 		return e.Instance == st.Instance && st.Resources.Session == Opened
 	case SessionRenewed:
@@ -221,25 +315,34 @@ func (r *run) routeAudio(e Event) bool {
 }
 
 func (r *run) routeConnection(e Event) bool {
-	var out connection.Outcome
+	res := &r.st.Resources
 	switch e := e.(type) { //nolint:gochecksumtype // route passes on these only
 	case ConnReady:
-		r.st.Conn, out = connection.Next(r.st.Conn, connection.Ready, e.Epoch)
-		if out == connection.Opened {
-			r.st.Resources.Conn = Opened
+		r.link(connection.Ready, e.Epoch)
+		if r.connOut == connection.Opened {
+			res.Conn = Opened
 		}
 	case ConnLost:
-		r.st.Conn, out = connection.Next(r.st.Conn, connection.Lost, e.Epoch)
+		r.link(connection.Lost, e.Epoch)
 	case ConnFailed:
-		r.st.Conn, out = connection.Next(r.st.Conn, connection.Failed, e.Epoch)
+		r.link(connection.Failed, e.Epoch)
 	case ConnClosed:
-		if r.st.Resources.Conn != Closing {
+		closing := &res.Conn
+		if e.Epoch != 0 {
+			closing = &res.OldConn
+		}
+		if e.Instance != r.st.Instance || *closing != Closing {
 			return false
 		}
-		r.st.Resources.Conn = Absent
+		*closing = Absent
 		return true
 	}
-	return out != connection.Stale && out != connection.Ignored
+	return r.connOut != connection.Stale && r.connOut != connection.Ignored
+}
+
+// link has something happen to the connection region.
+func (r *run) link(in connection.Input, epoch uint32) {
+	r.st.Conn, r.connOut = connection.Next(r.st.Conn, in, epoch)
 }
 
 // hear is a fact about the user's voice on the live connection.
@@ -256,18 +359,6 @@ func (r *run) hear(epoch uint32, in turn.Input, u turn.Utterance) bool {
 		r.refresh |= 1 << TimerFinal
 	}
 	return true
-}
-
-func (r *run) awaits(utterance uint64) bool {
-	if sp, ok := r.st.Turn.(turn.UserSpeaking); ok && sp.Open.ID == utterance {
-		return true
-	}
-	for _, u := range turn.Pending(r.st.Turn) {
-		if u.ID == utterance {
-			return true
-		}
-	}
-	return false
 }
 
 // openEpoch is the epoch of the open connection; no event has the value that
@@ -301,6 +392,9 @@ func (r *run) routeSpeech(e Event) bool {
 					r.heard(seg, seg.End)
 				}
 			}
+		}
+		if w, ok := st.Copilot.(copilot.WaitingForApproval); ok && r.speechOut == speech.Done {
+			st.Copilot, _ = copilot.Next(w, copilot.Input{Do: copilot.Heard, Request: w.Request})
 		}
 	case SpeechFlushed:
 		in, ok := st.Conv.(Interrupted)
@@ -341,10 +435,25 @@ func (r *run) routeTimer(e TimerFired) bool {
 		return false
 	}
 	t.Armed, t.At = false, 0
-	if e.Timer == TimerCancel {
-		if live, ok := copilot.LiveOf(r.st.Copilot); ok {
-			r.st.Copilot, r.copilotOut = copilot.Next(r.st.Copilot, copilot.Terminal, live.Request, 0)
+	live, _ := copilot.LiveOf(r.st.Copilot)
+	switch e.Timer {
+	case TimerCancel: // the watchdog's terminal
+		do := copilot.Fail
+		if _, searching := r.st.Copilot.(copilot.SearchingTools); searching {
+			do = copilot.NotFound
 		}
+		r.assistant(copilot.Input{Do: do, Request: live.Request, Round: live.Round})
+	case TimerTool: // the same
+		r.emit(CancelTool{ToolCall: live.Calls[0].ID})
+		r.toolEnded(ToolDone{ToolCall: live.Calls[0].ID, Code: CodeToolTimeout})
+	case TimerModel:
+		r.assistant(copilot.Input{Do: copilot.Unloaded, Load: r.st.Copilot.(copilot.LoadingModel).Load})
+	case TimerSummary:
+		job := r.st.History.(history.Compacting).Job
+		r.emit(CancelSummary{Job: job})
+		r.st.History, _ = history.Compacted(r.st.History, job, false, r.st.Config.HistoryKeep)
+	case TimerRenewal:
+		r.link(connection.Late, 0)
 	}
 	return true
 }

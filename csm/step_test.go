@@ -67,9 +67,9 @@ func (d *drive) toSpeaking(u uint64) *drive {
 	d.t.Helper()
 	d.ask(u)
 	r := d.s.IDs.Request
-	d.do(CopilotSent{r, 1}).want(PhaseWaitingForCopilot).
+	d.do(CopilotSent{Request: r, Attempt: 1}).want(PhaseWaitingForCopilot).
 		do(CopilotDelta{Request: r, Chars: 5}).want(PhaseGeneratingResponse).
-		do(CopilotSegment{r, 0, 20})
+		do(CopilotSegment{Request: r, Start: 0, End: 20})
 	return d.do(SpeechBuffered{d.s.Speech.Generation(), d.s.IDs.Segment}).want(PhaseSpeaking)
 }
 
@@ -77,11 +77,11 @@ func TestWholeTurn(t *testing.T) {
 	d := newDrive(t).toListening().toSpeaking(1)
 	r := d.s.IDs.Request
 	d.do(CopilotDone{Request: r}, SpeechPlayed{0, 1}, SpeechDrained{0, 1}).want(PhaseListening)
-	if len(d.s.History.Items) != 2 || d.s.History.Items[1].Heard != 20 {
+	if len(d.s.History.Said().Items) != 2 || d.s.History.Said().Items[1].Heard != 20 {
 		t.Fatalf("history %+v", d.s.History)
 	}
 	d.do(UserStop{Call: 2}).want(PhaseTerminating).
-		do(SessionClosed{1}, AudioClosed{1}, ConnClosed{1}).want(PhaseIdle)
+		do(SessionClosed{1}, AudioClosed{1}, ConnClosed{Instance: 1}).want(PhaseIdle)
 }
 
 func TestInterruption(t *testing.T) {
@@ -91,7 +91,7 @@ func TestInterruption(t *testing.T) {
 		t.Fatalf("first effect %v, want the flush", d.fx[0])
 	}
 	d.do(SpeechFlushed{Gen: 0, Seq: 1, Played: 1, Of: 2}).want(PhaseListening)
-	if h := d.s.History.Items; h[1].Heard != 10 {
+	if h := d.s.History.Said().Items; h[1].Heard != 10 {
 		t.Fatalf("history %+v, want half of 20 characters heard", h)
 	}
 	if d.s.Current.ID != 2 {
@@ -120,7 +120,7 @@ func TestConnectionLostWhileSpeaking(t *testing.T) {
 
 func TestTimeout(t *testing.T) {
 	d := newDrive(t).toListening().ask(1)
-	d.do(CopilotSent{1, 1})
+	d.do(CopilotSent{Request: 1, Attempt: 1})
 	d.do(TimerFired{TimerResponse, d.s.Timers[TimerResponse].Gen}).want(PhaseListening)
 	d.do(SpeechBuffered{0, 1}).want(PhaseSpeaking).do(SpeechDrained{0, 1}).want(PhaseListening)
 	d.do(UserRetry{Call: 9}).want(PhaseAnalysing)

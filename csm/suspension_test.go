@@ -1,6 +1,7 @@
 package csm_test
 
 import (
+	"reflect"
 	"testing"
 	"time"
 
@@ -74,7 +75,7 @@ func TestREQ008SuspensionInEveryPhase(t *testing.T) {
 			if got := after.Timers[c.timer].At - s.clock.Now(); got != left {
 				t.Errorf("%v is left of timer %v, want %v", got, c.timer, left)
 			}
-			if after.Current != before.Current {
+			if !reflect.DeepEqual(after.Current, before.Current) {
 				t.Errorf("the turn became %+v, was %+v", after.Current, before.Current)
 			}
 			if after.IDs.Request != before.IDs.Request {

@@ -2,6 +2,7 @@ package csm
 
 import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/csm/connection"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 )
@@ -83,17 +84,21 @@ func preparingRows() []Row {
 
 func listeningRows() []Row {
 	const p = PhaseListening
-	return []Row{
+	gathered := Guard{"something said and not sent", (*run).gathered}
+	return append(askedRows(), []Row{
 		keep(p, KindSpeechStarted, Guard{}, (*run).onset),
-		keep(p, KindSpeechStopped, Guard{}, nil),
-		keep(p, KindPartial, Guard{}, nil),
+		keep(p, KindFinal, and(draft, content), (*run).gatherFinal),
 		{p, KindFinal, content, PhaseAnalysing, CauseSTTFinal, (*run).takeFinal},
+		{p, KindFinal, and(sendPhrase, gathered), PhaseAnalysing, CauseUserCommit, (*run).takeGathered},
+		keep(p, KindFinal, and(stopWord, gathered), (*run).hush),
 		keep(p, KindFinal, Guard{}, (*run).dismiss),
 		keep(p, KindRecognitionLost, Guard{}, func(r *run) { r.wordsLost(r.env.Event.(RecognitionLost).Code) }),
 		keep(p, KindTimerFired, timer(TimerFinal), func(r *run) { r.forgetPending(); r.wordsLost(CodeRecognitionTimeout) }),
 		keep(p, KindTimerFired, timer(TimerSpeech), (*run).speechBroke),
 		{p, KindUserCommit, userHasFloor, PhaseAnalysing, CauseUserCommit, (*run).commit},
+		{p, KindUserCommit, gathered, PhaseAnalysing, CauseUserCommit, (*run).takeGathered},
 		{p, KindUserText, Guard{}, PhaseAnalysing, CauseUserCommit, (*run).takeText},
+		{p, KindUserRetry, callAgain, PhaseGeneratingResponse, CauseUserCommit, (*run).takeCallAgain},
 		{p, KindUserRetry, retryable, PhaseAnalysing, CauseUserCommit, (*run).takeRetry},
 		keep(p, KindUserRetry, Guard{}, refuseWith(CodeNothingToRetry)),
 		keep(p, KindUserSpeak, free, (*run).readAloud),
@@ -102,6 +107,46 @@ func listeningRows() []Row {
 		{p, KindSpeechBuffered, started, PhaseSpeaking, CauseTTSBufferReady, (*run).play},
 		keep(p, KindSpeechBuffered, Guard{}, nil),
 		keep(p, KindSpeechFailed, Guard{}, (*run).speechBroke),
+	}...)
+}
+
+// askedRows are Listening while the user is asked about a tool: the sub-dialogue
+// of the same turn. A yes counts only when it began after the question was heard,
+// anything else that is said rejects the call, and only that one call is allowed.
+func askedRows() []Row {
+	const p = PhaseListening
+	allowed := Guard{"asked, a yes that counts", (*run).allows}
+	unsure := and(asked, Guard{"a yes, and it may be asked again", func(r *run) bool {
+		f, ok := r.env.Event.(Final)
+		return ok && f.Class == Yes && r.mayAskAgain()
+	}})
+	yes := Guard{"a yes", func(r *run) bool { f, ok := r.env.Event.(Final); return ok && f.Class == Yes }}
+	no := Guard{"a no", func(r *run) bool { f, ok := r.env.Event.(Final); return ok && f.Class == No }}
+	drafted := Guard{"something said and not sent", func(r *run) bool { return len(r.st.Drafts) > 0 }}
+	again := Guard{"may be asked again", (*run).mayAskAgain}
+	return []Row{
+		keep(p, KindSpeechStarted, asked, (*run).hearAnswer),
+		{p, KindFinal, allowed, PhaseGeneratingResponse, CauseToolApproval, (*run).approve},
+		keep(p, KindFinal, unsure, (*run).askAgain),
+		keep(p, KindFinal, and(asked, yes), nil),
+		{p, KindFinal, and(asked, no), PhaseGeneratingResponse, CauseToolApproval, (*run).reject},
+		keep(p, KindFinal, and(asked, stopWord), (*run).drop),
+		keep(p, KindFinal, and(asked, and(draft, content)), (*run).enqueueFinal),
+		{p, KindFinal, and(asked, content), PhaseAnalysing, CauseSTTFinal, func(r *run) { r.replace(); r.takeFinal() }},
+		{p, KindFinal, and(asked, and(sendPhrase, drafted)), PhaseAnalysing, CauseUserCommit, (*run).replaceByDrafts},
+		keep(p, KindFinal, asked, nil),
+		keep(p, KindRecognitionLost, and(asked, again), (*run).askAgain),
+		keep(p, KindRecognitionLost, asked, nil),
+		keep(p, KindTimerFired, and(timer(TimerFinal), asked), (*run).forgetPending),
+		keep(p, KindTimerFired, and(timer(TimerApproval), again), (*run).askAgain),
+		{p, KindTimerFired, timer(TimerApproval), PhaseGeneratingResponse, CauseToolApproval, (*run).rejectUnanswered},
+		keep(p, KindTimerFired, and(timer(TimerSpeech), asked), (*run).questionBroke),
+		keep(p, KindSpeechFailed, asked, (*run).questionBroke),
+		keep(p, KindUserCommit, and(asked, userHasFloor), (*run).commitUtterances),
+		{p, KindUserCommit, and(asked, drafted), PhaseAnalysing, CauseUserCommit, (*run).replaceByDrafts},
+		{p, KindUserText, asked, PhaseAnalysing, CauseUserCommit, func(r *run) { r.replace(); r.takeText() }},
+		keep(p, KindUserInterrupt, asked, (*run).drop),
+		{p, KindUserApprove, Guard{}, PhaseGeneratingResponse, CauseToolApproval, (*run).decide},
 	}
 }
 
@@ -115,15 +160,32 @@ func analysingRows() []Row {
 	lastWords := Guard{"awaiting words, and none is coming", func(r *run) bool {
 		return r.st.Conv.(Analysing).Awaiting && len(turn.Pending(r.st.Turn)) == 0
 	}}
+	some := Guard{"words of the turn are here", func(r *run) bool { return r.st.Current.Utterance != 0 }}
+	noModel := Guard{"request waits for a model that failed", func(r *run) bool {
+		_, failed := r.st.Copilot.(copilot.LoadFailed)
+		return failed && r.st.Conv.(Analysing).Unsent != 0
+	}}
+	found := Guard{"tools chosen", func(r *run) bool { return r.copilotOut == copilot.Changed }}
+	modelBroke := func(r *run) { r.modelNews(); r.explain(CodeModelFailed) }
 	return []Row{
-		keep(p, KindFinal, and(awaiting, content), func(r *run) { r.accept(r.env.Event.(Final).Utterance) }),
+		keep(p, KindFinal, and(awaiting, content), (*run).takeAwaited),
+		keep(p, KindFinal, and(lastWords, some), (*run).takeGathered),
+		keep(p, KindRecognitionLost, and(lastWords, some), (*run).takeGathered),
+		keep(p, KindTimerFired, and(timer(TimerFinal), and(awaiting, some)), func(r *run) { r.forgetPending(); r.takeGathered() }),
 		{p, KindFinal, lastWords, PhaseListening, CauseSTTFinal, func(r *run) { r.dismiss() }},
 		{p, KindRecognitionLost, lastWords, PhaseListening, CauseError,
 			func(r *run) { r.explain(r.env.Event.(RecognitionLost).Code) }},
 		{p, KindTimerFired, and(timer(TimerFinal), awaiting), PhaseListening, CauseError,
 			func(r *run) { r.forgetPending(); r.explain(CodeRecognitionTimeout) }},
 		{p, KindCopilotSent, Guard{}, PhaseWaitingForCopilot, CauseCopilotRequest, (*run).attempt},
+		keep(p, KindToolSearchDone, found, (*run).handOver),
+		keep(p, KindToolSearchDone, unsent, (*run).sendUnsent),
 		keep(p, KindCopilotDone, unsent, (*run).sendUnsent),
+		keep(p, KindToolDone, unsent, (*run).sendUnsent),
+		keep(p, KindModelLoaded, unsent, func(r *run) { r.modelNews(); r.sendUnsent() }),
+		{p, KindModelFailed, noModel, PhaseListening, CauseError, modelBroke},
+		{p, KindTimerFired, and(timer(TimerModel), noModel), PhaseListening, CauseError, modelBroke},
+		keep(p, KindTimerFired, and(timer(TimerTool), unsent), (*run).sendUnsent),
 		keep(p, KindTimerFired, and(timer(TimerCancel), unsent), (*run).sendUnsent),
 	}
 }
@@ -134,6 +196,7 @@ func waitingRows() []Row {
 		keep(p, KindCopilotSent, Guard{}, (*run).attempt),
 		{p, KindCopilotDelta, Guard{}, PhaseGeneratingResponse, CauseCopilotResponse, nil},
 		{p, KindCopilotSegment, Guard{}, PhaseGeneratingResponse, CauseCopilotResponse, (*run).segment},
+		{p, KindCopilotToolCall, Guard{}, PhaseGeneratingResponse, CauseToolCall, nil},
 	}
 }
 
@@ -147,16 +210,31 @@ func generatingRows() []Row {
 	}}
 	finished := Guard{"answer whole, all of it heard", func(r *run) bool {
 		l, open := speech.LineOf(r.st.Speech)
-		return whole(r) && open && l.Played == len(l.Segments)
+		live, _ := copilot.LiveOf(r.was)
+		return whole(r) && (open && l.Played == len(l.Segments) || !open && live.Round > 0)
 	}}
 	unheard := Guard{"more to be heard", func(r *run) bool {
 		l, open := speech.LineOf(r.st.Speech)
 		return open && l.Played < len(l.Segments)
 	}}
 	stalled := timer(TimerStall)
+	found := Guard{"tools chosen", func(r *run) bool { return r.copilotOut == copilot.Changed }}
+	goesOn := Guard{"the request goes on", func(r *run) bool {
+		return r.copilotOut == copilot.Asks || r.copilotOut == copilot.NextRound
+	}}
 	return []Row{
+		keep(p, KindCopilotSent, Guard{}, (*run).attempt), // of a later round
 		keep(p, KindCopilotDelta, Guard{}, (*run).progress),
 		keep(p, KindCopilotSegment, Guard{}, (*run).segment),
+		keep(p, KindCopilotToolCall, Guard{}, (*run).progress),
+		keep(p, KindCopilotDone, asks, (*run).ask),
+		keep(p, KindToolSearchDone, found, (*run).handOver),
+		keep(p, KindToolDone, goesOn, (*run).proceed),
+		{p, KindToolDone, live, PhaseListening, CauseCopilotFailed, func(r *run) { r.explain(toolCode(r)) }},
+		{p, KindTimerFired, and(timer(TimerTool), live), PhaseListening, CauseCopilotTimeout, func(r *run) { r.explain(toolCode(r)) }},
+		keep(p, KindUserApprove, Guard{}, (*run).decide),
+		{p, KindSpeechFailed, asked, PhaseListening, CauseError, (*run).questionBroke},
+		{p, KindTimerFired, and(timer(TimerSpeech), asked), PhaseListening, CauseError, (*run).questionBroke},
 		{p, KindCopilotDone, and(live, finished), PhaseListening, CauseTTSComplete, func(r *run) { r.endLine(); r.finish(Answered); r.listen() }},
 		keep(p, KindCopilotDone, and(live, and(wholeAnswer, unheard)), (*run).endLine),
 		keep(p, KindCopilotDone, and(live, unheard), func(r *run) { r.explainAfter(doneCode(r)) }),
@@ -176,18 +254,15 @@ func generatingRows() []Row {
 func processingRows() []Row {
 	const p = PhaseProcessing
 	return []Row{
-		keep(p, KindSpeechStarted, Guard{}, nil),
-		keep(p, KindSpeechStopped, Guard{}, nil),
-		keep(p, KindPartial, Guard{}, nil),
 		{p, KindFinal, stopWord, PhaseListening, CauseUserInterrupt, (*run).drop},
 		keep(p, KindFinal, Guard{}, (*run).enqueueFinal),
 		keep(p, KindRecognitionLost, Guard{}, nil),
 		keep(p, KindTimerFired, timer(TimerFinal), (*run).forgetPending),
-		keep(p, KindUserCommit, userHasFloor, (*run).endUtterance),
 		keep(p, KindUserText, Guard{}, (*run).enqueueText),
 		{p, KindUserInterrupt, Guard{}, PhaseListening, CauseUserInterrupt, (*run).drop},
 		{p, KindCopilotDone, live, PhaseListening, CauseCopilotFailed, func(r *run) { r.explain(doneCode(r)) }},
-		keep(p, KindCopilotDone, Guard{}, nil),
+		{p, KindToolSearchDone, live, PhaseListening, CauseCopilotFailed, func(r *run) { r.explain(toolCode(r)) }},
+		{p, KindTimerFired, timer(TimerSearch), PhaseListening, CauseCopilotTimeout, func(r *run) { r.cancel(); r.explain(toolCode(r)) }},
 		{p, KindTimerFired, timer(TimerResponse), PhaseListening, CauseCopilotTimeout, func(r *run) { r.cancel(); r.explain(CodeCopilotTimeout) }},
 	}
 }
@@ -199,22 +274,26 @@ func speakingRows() []Row {
 	return []Row{
 		keep(p, KindCopilotDelta, Guard{}, (*run).progress),
 		keep(p, KindCopilotSegment, Guard{}, (*run).segment),
+		keep(p, KindCopilotToolCall, Guard{}, (*run).progress),
+		keep(p, KindCopilotDone, asks, (*run).ask),
 		keep(p, KindCopilotDone, and(live, wholeAnswer), (*run).endLine),
 		keep(p, KindCopilotDone, live, func(r *run) { r.explainAfter(doneCode(r)) }),
-		keep(p, KindCopilotDone, Guard{}, nil),
+		{p, KindUserApprove, Guard{}, PhaseGeneratingResponse, CauseToolApproval, (*run).decide},
 		keep(p, KindTimerFired, timer(TimerStall), func(r *run) { r.cancel(); r.explainAfter(CodeCopilotStalled) }),
 		keep(p, KindSpeechPlayed, Guard{}, nil),
+		{p, KindSpeechDrained, and(asked, done), PhaseListening, CauseToolApproval, (*run).listen},
 		{p, KindSpeechDrained, done, PhaseListening, CauseTTSComplete, func(r *run) { r.finish(r.endOf()); r.listen() }},
 		{p, KindSpeechDrained, underran, PhaseGeneratingResponse, CauseTTSUnderrun, nil},
+		{p, KindSpeechStarted, asked, PhaseInterrupted, CauseUserInterrupt, (*run).interruptQuestion},
 		{p, KindSpeechStarted, Guard{}, PhaseInterrupted, CauseUserInterrupt, (*run).interrupt},
 		{p, KindUserInterrupt, Guard{}, PhaseInterrupted, CauseUserInterrupt, func(r *run) { r.clearQueue(); r.interrupt() }},
-		keep(p, KindSpeechStopped, Guard{}, nil),
-		keep(p, KindPartial, Guard{}, nil),
 		keep(p, KindFinal, Guard{}, (*run).enqueueFinal),
 		keep(p, KindRecognitionLost, Guard{}, nil),
 		keep(p, KindTimerFired, timer(TimerFinal), (*run).forgetPending),
 		keep(p, KindUserText, Guard{}, (*run).enqueueText),
 		keep(p, KindUserPlayback, Guard{}, (*run).playback),
+		{p, KindSpeechFailed, asked, PhaseListening, CauseError, (*run).questionBroke},
+		{p, KindTimerFired, and(timer(TimerSpeech), asked), PhaseListening, CauseError, (*run).questionBroke},
 		{p, KindSpeechFailed, Guard{}, PhaseListening, CauseError, (*run).speechBroke},
 		{p, KindTimerFired, timer(TimerSpeech), PhaseListening, CauseError, (*run).speechBroke},
 	}
@@ -226,13 +305,12 @@ func interruptedRows() []Row {
 		{p, KindSpeechFlushed, Guard{}, PhaseListening, CauseInterruptCleared, (*run).cleared},
 		{p, KindTimerFired, timer(TimerInterrupt), PhaseListening, CauseInterruptCleared, (*run).cleared},
 		keep(p, KindSpeechStarted, Guard{}, nil),
-		keep(p, KindSpeechStopped, Guard{}, nil),
-		keep(p, KindPartial, Guard{}, nil),
 		keep(p, KindFinal, Guard{}, (*run).enqueueFinal),
 		keep(p, KindRecognitionLost, Guard{}, nil),
 		keep(p, KindTimerFired, timer(TimerFinal), (*run).forgetPending),
-		keep(p, KindUserCommit, userHasFloor, (*run).endUtterance),
 		keep(p, KindUserText, Guard{}, (*run).enqueueText),
+		{p, KindUserApprove, Guard{}, PhaseGeneratingResponse, CauseToolApproval, (*run).decideCut},
+		keep(p, KindUserInterrupt, asked, (*run).dropQuestion),
 		keep(p, KindUserInterrupt, Guard{}, (*run).clearQueue),
 	}
 }
@@ -243,6 +321,10 @@ func suspendedRows() []Row {
 		keep(p, KindSuspend, Guard{}, func(r *run) { r.addReason(reasonOf(r.env.Event)) }),
 		keep(p, KindSessionRenewal, Guard{}, func(r *run) { r.addReason(SuspendRenewal) }),
 		keep(p, KindAudioLost, Guard{}, func(r *run) { r.addReason(SuspendDevice) }),
+		keep(p, KindConnReady, stood, nil),
+		keep(p, KindConnLost, alone, nil),
+		keep(p, KindConnFailed, alone, nil),
+		keep(p, KindSessionExpiring, renewable, (*run).succeed),
 		keep(p, KindConnLost, Guard{}, func(r *run) { r.addReason(SuspendConnection) }),
 		{p, KindConnFailed, Guard{}, PhaseFaulted, CauseError, (*run).fault},
 		{p, KindTimerFired, timer(TimerSuspend), PhaseFaulted, CauseSuspendTimeout, (*run).fault},
@@ -254,15 +336,18 @@ func suspendedRows() []Row {
 		keep(p, KindSpeechDrained, Guard{}, nil),
 		keep(p, KindAudioReady, Guard{}, nil),
 		keep(p, KindSpeechStarted, Guard{}, nil),
-		keep(p, KindSpeechStopped, Guard{}, nil),
-		keep(p, KindPartial, Guard{}, nil),
 		keep(p, KindFinal, Guard{}, (*run).finalSuspended),
 		keep(p, KindRecognitionLost, Guard{}, func(r *run) { r.owe(r.env.Event.(RecognitionLost).Code) }),
 		keep(p, KindCopilotSent, Guard{}, (*run).sentSuspended),
 		keep(p, KindCopilotDelta, Guard{}, (*run).deltaSuspended),
 		keep(p, KindCopilotSegment, Guard{}, func(r *run) { r.deltaSuspended(); r.segment() }),
+		keep(p, KindCopilotToolCall, Guard{}, (*run).deltaSuspended),
+		keep(p, KindCopilotDone, asks, (*run).ask),
 		keep(p, KindCopilotDone, live, (*run).doneSuspended),
-		keep(p, KindCopilotDone, Guard{}, nil),
+		keep(p, KindToolSearchDone, Guard{}, (*run).toolSuspended),
+		keep(p, KindToolDone, Guard{}, (*run).toolSuspended),
+		keep(p, KindModelFailed, Guard{}, (*run).modelSuspended),
+		keep(p, KindUserApprove, Guard{}, (*run).decideSuspended),
 		keep(p, KindUserText, Guard{}, (*run).enqueueText),
 		keep(p, KindUserInterrupt, Guard{}, (*run).dropSuspended),
 	}
@@ -292,7 +377,6 @@ func faultedRows() []Row {
 		keep(p, KindTimerFired, timer(TimerStart), (*run).fault),
 		{p, KindFatal, Guard{}, PhaseTerminating, CauseFatal, (*run).terminate},
 		{p, KindUserStop, Guard{}, PhaseTerminating, CauseUserStop, (*run).terminate},
-		keep(p, KindCopilotDone, Guard{}, nil),
 		keep(p, KindSessionClosed, Guard{}, nil),
 		keep(p, KindAudioClosed, Guard{}, nil),
 		keep(p, KindConnClosed, Guard{}, nil),
@@ -305,8 +389,9 @@ func terminatingRows() []Row {
 		{p, KindReset, Guard{}, PhaseIdle, CauseReset, (*run).reset},
 		{p, KindTimerFired, timer(TimerTerminate), PhaseIdle, CauseReset, (*run).reset},
 		keep(p, KindTimerFired, timer(TimerCancel), (*run).closed),
+		keep(p, KindTimerFired, timer(TimerTool), (*run).closed),
 	}
-	for _, on := range []Kind{KindSessionClosed, KindAudioClosed, KindConnClosed, KindCopilotDone} {
+	for _, on := range []Kind{KindSessionClosed, KindAudioClosed, KindConnClosed, KindCopilotDone, KindToolSearchDone, KindToolDone} {
 		rows = append(rows, keep(p, on, Guard{}, (*run).closed))
 	}
 	return rows
@@ -334,23 +419,75 @@ func commonRows() []Row {
 			// A resume of what is not suspended is granted: it has what it wants.
 			keep(p, KindResume, Guard{}, nil),
 		)
-		if p != PhasePreparing { // where a lost connection is a fault, and nobody is heard
-			rows = append(rows,
-				Row{p, KindConnLost, Guard{}, PhaseSuspended, CauseConnLost, suspend(SuspendConnection)},
-				keep(p, KindTimerFired, timer(TimerUtterance), (*run).endUtterance),
-			)
+		if p == PhasePreparing { // where a lost connection is a fault, and nobody is heard
+			continue
+		}
+		rows = append(rows,
+			keep(p, KindConnReady, stood, nil),
+			keep(p, KindConnLost, alone, nil),
+			keep(p, KindConnFailed, alone, nil),
+			Row{p, KindConnLost, Guard{}, PhaseSuspended, CauseConnLost, suspend(SuspendConnection)},
+			keep(p, KindSessionExpiring, renewable, (*run).succeed),
+			Row{p, KindTimerFired, timer(TimerRenewal), PhaseSuspended, CauseSessionRenewal, (*run).lateSuccessor},
+			keep(p, KindTimerFired, timer(TimerUtterance), (*run).endUtterance),
+			keep(p, KindTimerFired, timer(TimerPause), (*run).endUtterance),
+		)
+		if p != PhaseListening {
+			rows = append(rows, keep(p, KindUserCommit, floorOrDrafts, (*run).commitBehind))
 		}
 	}
+	return append(rows, everywhereRows()...)
+}
+
+// everywhereRows are what means the same wherever it is met: configuration, and
+// answers that only the region they are about has to know.
+func everywhereRows() []Row {
+	var rows []Row
 	for p := range NumPhases {
 		if _, sub := p.Parent(); sub {
 			continue
 		}
-		rows = append(rows, keep(p, KindConfigure, Guard{}, func(r *run) { r.st.Config = r.env.Event.(Configure).Config }))
-		if p.Active() && p != PhaseSuspended || p == PhaseFaulted { // a cancelled request outlives a fault
-			rows = append(rows, keep(p, KindTimerFired, timer(TimerCancel), nil))
+		rows = append(rows,
+			keep(p, KindConfigure, Guard{}, func(r *run) { r.st.Config = r.env.Event.(Configure).Config }),
+			keep(p, KindUserSelectModel, Guard{}, (*run).selectModel),
+		)
+		if p.Active() && p != PhaseSuspended || p == PhaseFaulted { // what was cancelled outlives a fault
+			rows = append(rows,
+				keep(p, KindTimerFired, timer(TimerCancel), nil),
+				keep(p, KindTimerFired, timer(TimerTool), nil),
+			)
 		}
-		if p == PhasePreparing || p == PhaseListening || p == PhaseInterrupted {
+		if p.Active() || p == PhaseFaulted {
 			rows = append(rows, keep(p, KindCopilotDone, Guard{}, nil))
+			if p != PhaseSuspended {
+				rows = append(rows, keep(p, KindToolSearchDone, Guard{}, nil), keep(p, KindToolDone, Guard{}, nil))
+			}
+		}
+		if p.Active() {
+			rows = append(rows,
+				keep(p, KindModelProgress, Guard{}, (*run).modelNews),
+				keep(p, KindModelLoaded, Guard{}, (*run).modelNews),
+				keep(p, KindSummarised, Guard{}, nil),
+			)
+		}
+		if p.Active() && p != PhaseSuspended {
+			rows = append(rows,
+				keep(p, KindModelFailed, Guard{}, (*run).modelNews),
+				keep(p, KindTimerFired, timer(TimerModel), (*run).modelNews),
+				keep(p, KindTimerFired, timer(TimerSummary), nil),
+			)
+		}
+		if p.Active() && p != PhasePreparing {
+			rows = append(rows,
+				keep(p, KindConnClosed, Guard{}, nil), // of a connection that was replaced
+				keep(p, KindSpeechPaused, Guard{}, nil),
+				keep(p, KindSpeechResumed, Guard{}, nil),
+				keep(p, KindSpeechStopped, Guard{}, nil),
+				keep(p, KindPartial, Guard{}, nil),
+			)
+		}
+		if p == PhaseProcessing {
+			rows = append(rows, keep(p, KindSpeechStarted, Guard{}, nil))
 		}
 	}
 	return rows
@@ -364,7 +501,24 @@ var (
 	recognising = Guard{"capture runs and recognition is ready", (*run).recognising}
 	content     = Guard{"words", func(r *run) bool {
 		f, ok := r.env.Event.(Final)
-		return ok && f.Class == Content && f.Words > 0
+		return ok && hasWords(f)
+	}}
+	draft = Guard{"the user ends the turn by hand", func(r *run) bool {
+		f, ok := r.env.Event.(Final)
+		return ok && r.drafts(f)
+	}}
+	sendPhrase = Guard{"the user says send", func(r *run) bool {
+		f, ok := r.env.Event.(Final)
+		return ok && f.Class == Send
+	}}
+	asked         = Guard{"asked about a tool", (*run).approving}
+	asks          = Guard{"the answer asks for a tool", func(r *run) bool { return r.copilotOut == copilot.Asks }}
+	renewable     = Guard{"connection to be replaced", (*run).renewable}
+	stood         = Guard{"of the successor", func(r *run) bool { return r.connOut == connection.Stood }}
+	alone         = Guard{"of the successor", func(r *run) bool { return r.connOut == connection.Alone }}
+	floorOrDrafts = Guard{"an utterance is open, awaited or not sent", func(r *run) bool {
+		_, quiet := r.st.Turn.(turn.Idle)
+		return !quiet || len(r.st.Drafts) > 0
 	}}
 	stopWord = Guard{"the user says stop", func(r *run) bool {
 		f, ok := r.env.Event.(Final)
@@ -374,13 +528,21 @@ var (
 		_, quiet := r.st.Turn.(turn.Idle)
 		return !quiet
 	}}
-	retryable = Guard{"a turn failed", func(r *run) bool { return r.st.Retry != 0 }}
-	free      = Guard{"nobody speaks", func(r *run) bool {
+	retryable = Guard{"what is to be tried again failed", func(r *run) bool {
+		stage := r.env.Event.(UserRetry).Stage
+		return r.st.Retry.Utterance != 0 && !r.approving() && !r.gathered() && (stage == copilot.StageNone || stage == r.st.Retry.Stage)
+	}}
+	// A call is tried again as another call, and only where nothing runs.
+	callAgain = and(retryable, Guard{"a call of a tool failed", func(r *run) bool {
+		_, ready := r.st.Copilot.(copilot.Ready)
+		return ready && r.st.Retry.Stage == copilot.StageCall && r.env.Event.(UserRetry).ToolCall != 0 && len(r.st.Queue) == 0
+	}})
+	free = Guard{"nobody speaks", func(r *run) bool {
 		_, quiet := r.st.Turn.(turn.Idle)
 		_, open := speech.LineOf(r.st.Speech)
 		return quiet && !open && r.st.Current.ID == 0
 	}}
-	queued     = Guard{"an utterance waits", func(r *run) bool { return len(r.st.Queue) > 0 }}
+	queued     = Guard{"an utterance waits", func(r *run) bool { return len(r.st.Queue) > 0 && !r.approving() }}
 	started    = Guard{"audio is buffered, the user is silent", func(r *run) bool { return r.speechOut == speech.Started }}
 	releasable = Guard{"held, and the user is silent", func(r *run) bool {
 		_, held := r.st.Speech.(speech.Held)

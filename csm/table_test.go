@@ -13,7 +13,7 @@ import (
 
 // maxSamples bounds how many differently shaped states are fired upon. The
 // corpus comes first, then what is reached from it, breadth first.
-const maxSamples = 800
+const maxSamples = 2500
 
 // Every cell of the machine against the table: in each state, each event does
 // what the first row says whose guard holds, and where there is none it changes
@@ -30,6 +30,9 @@ func TestEveryCellFollowsTheTable(t *testing.T) {
 	for i := 0; i < len(todo); i++ {
 		sm := todo[i]
 		for _, e := range liveEvents(sm.s) {
+			if e.Kind() == KindSpeechCursor { // which goes past the machine
+				continue
+			}
 			cells[[2]int{int(sm.s.Phase()), int(e.Kind())}] = true
 			next := fireCell(t, rows, fired, sm, e)
 			if k := shape(next); !seen[k] && len(todo) < maxSamples {
@@ -49,7 +52,7 @@ func TestEveryCellFollowsTheTable(t *testing.T) {
 	for p := range NumPhases {
 		for k := range NumKinds {
 			named := k == KindSpeechStopped || k == KindPartial || k == KindFinal || k == KindRecognitionLost // of utterances that are known
-			if _, sub := p.Parent(); p != PhaseProcessing && !cells[[2]int{int(p), int(k)}] && (!named || p.Active() && p != PhasePreparing || sub) {
+			if _, sub := p.Parent(); p != PhaseProcessing && k != KindSpeechCursor && !cells[[2]int{int(p), int(k)}] && (!named || p.Active() && p != PhasePreparing || sub) {
 				t.Errorf("the cell of %v and %v was not fired", p, k)
 			}
 		}

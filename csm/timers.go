@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/csm/connection"
+	"github.com/agentvoice/agentvoice-daemon/csm/history"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 )
@@ -37,18 +39,29 @@ func (s State) Needs(t Timer) bool {
 	case TimerResponse:
 		switch c := s.Conv.(type) {
 		case Analysing:
-			return !c.Awaiting
+			// A model that loads and a search for tools have their own.
+			_, loading := s.Copilot.(copilot.LoadingModel)
+			_, searching := s.Copilot.(copilot.SearchingTools)
+			_, calling := s.Copilot.(copilot.CallingTool)
+			return !c.Awaiting && !loading && !searching && !calling
 		case WaitingForCopilot:
 			return true
 		default:
 			return false
 		}
 	case TimerStall:
-		str, ok := s.Copilot.(copilot.Streaming)
-		return ok && !str.Cancelled
+		switch c := s.Copilot.(type) {
+		case copilot.Streaming:
+			return !c.Cancelled
+		case copilot.Generating: // of a later round, whose wait is in GeneratingResponse
+			return !c.Cancelled && c.Round > 0
+		default:
+			return false
+		}
 	case TimerCancel:
 		live, ok := copilot.LiveOf(s.Copilot)
-		return ok && live.Cancelled
+		_, calling := s.Copilot.(copilot.CallingTool) // which is waited for to its end (invariant 13)
+		return ok && live.Cancelled && !calling
 	case TimerSpeech:
 		switch sp := s.Speech.(type) {
 		case speech.Buffering:
@@ -63,17 +76,51 @@ func (s State) Needs(t Timer) bool {
 		return ok && !f.Recovering && !f.Fatal
 	case TimerTerminate:
 		return s.Phase() == PhaseTerminating
+	case TimerPause:
+		_, ends := s.pause()
+		return turn.Silent(s.Turn) && ends
+	case TimerSearch:
+		c, ok := s.Copilot.(copilot.SearchingTools)
+		return ok && !c.Cancelled
+	case TimerApproval:
+		_, asked := s.Copilot.(copilot.WaitingForApproval)
+		_, open := speech.LineOf(s.Speech)
+		_, quiet := s.Turn.(turn.Idle)
+		return asked && s.Phase() == PhaseListening && !open && quiet
+	case TimerTool:
+		_, calling := s.Copilot.(copilot.CallingTool)
+		return calling
+	case TimerModel:
+		_, loading := s.Copilot.(copilot.LoadingModel)
+		return loading
+	case TimerSummary:
+		_, compacting := s.History.(history.Compacting)
+		return compacting
+	case TimerRenewal:
+		o, open := s.Conn.(connection.Open)
+		return open && o.Successor != 0 && !o.Stands
 	case TimerSuspend: // above
 	}
 	return false
 }
 
+// config is the configuration that holds: the current turn's, or the latest.
+func (s State) config() Config {
+	if s.Current.ID != 0 {
+		return s.Current.Config
+	}
+	return s.Config
+}
+
+// pause is how long a silence inside an utterance may be, if one ends it.
+func (s State) pause() (time.Duration, bool) {
+	c := s.config()
+	return turn.Pause(c.Turns, c.Eagerness, c.Silence)
+}
+
 // after is how long timer t runs when it is armed in s.
 func (s State) after(t Timer) time.Duration {
-	c := s.Config
-	if s.Current.ID != 0 {
-		c = s.Current.Config
-	}
+	c := s.config()
 	//exhaustive:enforce
 	switch t {
 	case TimerStart:
@@ -101,6 +148,21 @@ func (s State) after(t Timer) time.Duration {
 			return c.BreakerCool
 		}
 		return c.FaultBackoff << min(max(s.Faults.InRow-1, 0), 6)
+	case TimerPause:
+		d, _ := s.pause()
+		return d
+	case TimerSearch:
+		return c.SearchTimeout
+	case TimerApproval:
+		return c.ApprovalTimeout
+	case TimerTool:
+		return c.ToolTimeout
+	case TimerModel:
+		return c.ModelTimeout
+	case TimerSummary:
+		return c.SummaryTimeout
+	case TimerRenewal:
+		return c.RenewalTimeout
 	default:
 		return c.Terminate
 	}

@@ -7,6 +7,11 @@
 // may be replaced while the conversation goes on: each dial has its own epoch,
 // and whatever arrives with another epoch than the live one is stale. Torn is
 // absorbing; a new conversation begins with a new, Disconnected instance.
+//
+// A connection that is about to expire is replaced make-before-break: its
+// successor is dialled while it works, and takes over when both stand and nothing
+// is on the way over the old one. A successor that is late takes over when it is
+// there, and until then nothing flows.
 package connection
 
 import "fmt"
@@ -25,8 +30,13 @@ type (
 	Disconnected struct{}
 	// Connecting: the first dial of this instance is under way.
 	Connecting struct{ Epoch uint32 }
-	// Open: both voices flow.
-	Open struct{ Epoch uint32 }
+	// Open: both voices flow. Successor is the connection that is to replace this
+	// one, 0 for none; Stands says that it can.
+	Open struct {
+		Epoch     uint32
+		Successor uint32 `json:",omitempty"`
+		Stands    bool   `json:",omitempty"`
+	}
 	// Reconnecting: an open connection was lost and its successor is dialled;
 	// Epoch is 0 until it is.
 	Reconnecting struct{ Epoch uint32 }
@@ -49,14 +59,22 @@ func (Torn) String() string         { return "torn" }
 // Input is what happens to a connection.
 type Input uint8
 
-// The inputs. Dial carries the epoch of the new dial.
+// The inputs. Dial and Succeed carry the epoch of the new dial.
 const (
-	Dial Input = iota
+	Dial    Input = iota
+	Succeed       // a successor is dialled
+	Swap          // the successor takes over
+	Late          // the successor is not there in time
 	Ready
 	Lost
 	Failed
 	Close
+	numInputs
 )
+
+var inputNames = [numInputs]string{"dial", "succeed", "swap", "late", "ready", "lost", "failed", "close"}
+
+func (in Input) String() string { return inputNames[in] }
 
 // Outcome is what an input meant.
 type Outcome uint8
@@ -67,7 +85,10 @@ const (
 	Ignored                // has no meaning in this state
 	Dialled
 	Opened
+	Stood   // the successor can take over
+	Swapped // and has
 	Dropped // an open connection is gone
+	Alone   // there is no successor any more
 	GaveUp  // a dial failed for good
 	Closed
 )
@@ -102,6 +123,9 @@ func Next(s State, in Input, epoch uint32) (State, Outcome) {
 			return Reconnecting{Epoch: epoch}, Dialled
 		}
 	}
+	if o, open := s.(Open); open && (in != Lost || epoch == o.Successor) {
+		return renewing(o, in, epoch)
+	}
 	if epoch != Epoch(s) || epoch == 0 {
 		return s, Stale
 	}
@@ -115,5 +139,37 @@ func Next(s State, in Input, epoch uint32) (State, Outcome) {
 		return Disconnected{}, GaveUp
 	default:
 		return s, Ignored
+	}
+}
+
+// renewing is what happens to an open connection, but for its loss.
+func renewing(o Open, in Input, epoch uint32) (State, Outcome) {
+	switch in {
+	case Succeed:
+		if o.Successor == 0 && epoch != 0 {
+			return Open{Epoch: o.Epoch, Successor: epoch}, Dialled
+		}
+		return o, Ignored
+	case Swap:
+		if o.Stands {
+			return Open{Epoch: o.Successor}, Swapped
+		}
+		return o, Ignored
+	case Late:
+		if o.Successor != 0 && !o.Stands {
+			return Reconnecting{Epoch: o.Successor}, Dropped
+		}
+		return o, Ignored
+	}
+	switch {
+	case epoch == 0 || epoch != o.Successor && epoch != o.Epoch:
+		return o, Stale
+	case epoch == o.Epoch || in == Ready && o.Stands:
+		return o, Ignored
+	case in == Ready:
+		o.Stands = true
+		return o, Stood
+	default:
+		return Open{Epoch: o.Epoch}, Alone
 	}
 }

@@ -20,7 +20,7 @@ import "fmt"
 
 // Segment is one piece of text to be spoken. It names its words, which are not
 // in the core: characters [Start, End) of the answer to Request, or the notice
-// or text that the core's caller keeps under Ref.
+// or text that the core's caller keeps under Ref, or the question about a call.
 type Segment struct {
 	Seq     uint32 `json:"seq"` // unique in a conversation, ascending
 	Request uint64 `json:"request,omitempty"`
@@ -28,6 +28,7 @@ type Segment struct {
 	End     int    `json:"end,omitempty"`
 	Ref     uint64 `json:"ref,omitempty"`
 	Notice  string `json:"notice,omitempty"` // a code of the closed list
+	Ask     uint64 `json:"ask,omitempty"`    // the call of a tool that the user is asked about
 }
 
 // Line is an open line of segments. Segments is never modified in place.
@@ -183,6 +184,20 @@ func Release(s State) (State, Outcome) {
 		return s, Ignored
 	}
 	return play(h.Line), Started
+}
+
+// Sounds says whether audio of generation gen is being played, or paused.
+func Sounds(s State, gen uint32) bool {
+	switch s := s.(type) {
+	case Playing:
+		return s.Gen == gen
+	case Paused:
+		return s.Gen == gen
+	case Draining:
+		return s.Gen == gen
+	default:
+		return false
+	}
 }
 
 // heardLine is the line of s if any of it can have been heard lately.

@@ -8,12 +8,57 @@
 // with a final transcript or a failure, possibly after the next onset: so the
 // region keeps the utterance that is being spoken apart from those whose words
 // are awaited.
+//
+// What ends an utterance is a matter of the mode. In Server it is a pause of the
+// voice of a fixed length. In Semantic it is whoever judges that the sentence is
+// whole, and a long pause where that judgement does not come. In Manual it is the
+// user's hand or a send phrase: no pause ends a turn, however long (M2, GUD-001).
 package turn
 
 import (
 	"fmt"
 	"slices"
+	"time"
 )
+
+// Mode is who ends the user's turn.
+type Mode uint8
+
+// The modes: server_vad, semantic_vad and manual.
+const (
+	Semantic Mode = iota
+	Server
+	Manual
+)
+
+// Eagerness is how soon a pause ends a turn in Semantic when nobody judged it.
+type Eagerness uint8
+
+// The degrees of eagerness. Auto is Medium.
+const (
+	Auto Eagerness = iota
+	Low
+	Medium
+	High
+)
+
+// Pause is how long the voice may be silent inside an utterance before the
+// utterance ends; ok is false where no pause ends it. silence is what Server
+// takes.
+func Pause(m Mode, e Eagerness, silence time.Duration) (d time.Duration, ok bool) {
+	switch {
+	case m == Manual:
+		return 0, false
+	case m == Server:
+		return silence, true
+	case e == Low:
+		return 8 * time.Second, true
+	case e == High:
+		return 2 * time.Second, true
+	default:
+		return 4 * time.Second, true
+	}
+}
 
 // MaxPending is how many closed utterances may wait for their words. One more
 // pushes the oldest out as lost: recognition that far behind is not coming back.
@@ -22,8 +67,9 @@ const MaxPending = 4
 // Utterance is an utterance's id with the position of its onset, in samples at
 // 48 kHz of the audio that was captured in this conversation.
 type Utterance struct {
-	ID  uint64
-	Pos int64
+	ID        uint64
+	Pos       int64
+	Committed bool `json:",omitempty"` // the user ended it by hand: its words are to be sent
 }
 
 // State is a closed sum: Idle, UserSpeaking or EndPending.
@@ -39,9 +85,11 @@ type (
 	// Idle: silence, and no words are awaited.
 	Idle struct{}
 	// UserSpeaking: an utterance is open; words of earlier ones may be awaited.
+	// Silent says that the voice pauses.
 	UserSpeaking struct {
 		Open    Utterance
 		Pending []Utterance
+		Silent  bool `json:",omitempty"`
 	}
 	// EndPending: silence, and words are awaited.
 	EndPending struct{ Pending []Utterance }
@@ -61,9 +109,17 @@ type Input uint8
 // The inputs. Answered is a final transcript or a failure.
 const (
 	Onset Input = iota
+	Silence
+	Voice // again, after Silence
 	End
+	Commit // End, by the user's hand, and for what is awaited too
 	Answered
+	numInputs
 )
+
+var inputNames = [numInputs]string{"onset", "silence", "voice", "end", "commit", "answered"}
+
+func (in Input) String() string { return inputNames[in] }
 
 // Outcome is what an input meant.
 type Outcome uint8
@@ -72,6 +128,7 @@ type Outcome uint8
 const (
 	Stale Outcome = iota
 	Opened
+	Changed
 	Closed
 	Resolved
 )
@@ -88,46 +145,85 @@ func Pending(s State) []Utterance {
 	}
 }
 
+// Find returns utterance id, and whether s knows it.
+func Find(s State, id uint64) (Utterance, bool) {
+	if sp, ok := s.(UserSpeaking); ok && sp.Open.ID == id {
+		return sp.Open, true
+	}
+	p := Pending(s)
+	if i := slices.IndexFunc(p, func(u Utterance) bool { return u.ID == id }); i >= 0 {
+		return p[i], true
+	}
+	return Utterance{}, false
+}
+
+// Silent says whether an utterance is open whose voice pauses.
+func Silent(s State) bool { sp, ok := s.(UserSpeaking); return ok && sp.Silent }
+
 // Speaking says whether an utterance is open.
 func Speaking(s State) bool { _, ok := s.(UserSpeaking); return ok }
 
-// Next is total and pure. A repeated onset or end is stale; an answer for the
-// open utterance closes it (a service may end and answer in one message).
+// Next is total and pure. A repeated onset, pause or end is stale; an answer for
+// the open utterance closes it (a service may end and answer in one message).
 func Next(s State, in Input, u Utterance) (State, Outcome) {
+	sp, speaking := s.(UserSpeaking)
+	_, known := Find(s, u.ID)
 	switch in {
 	case Onset:
-		if has(s, u.ID) || Speaking(s) {
+		if known || speaking {
 			return s, Stale
 		}
 		return UserSpeaking{Open: u, Pending: Pending(s)}, Opened
-	case End:
-		sp, ok := s.(UserSpeaking)
-		if !ok || sp.Open.ID != u.ID {
+	case Silence, Voice:
+		if !speaking || sp.Open.ID != u.ID || sp.Silent == (in == Silence) {
 			return s, Stale
 		}
-		p := sp.Pending
-		if len(p) == MaxPending {
-			p = p[1:]
+		sp.Silent = in == Silence
+		return sp, Changed
+	case End:
+		if !speaking || sp.Open.ID != u.ID {
+			return s, Stale
 		}
-		return EndPending{Pending: append(slices.Clip(p), sp.Open)}, Closed
+		return EndPending{Pending: closed(sp)}, Closed
+	case Commit:
+		if !known {
+			return s, Stale
+		}
+		return commit(s), Closed
 	default:
-		if !has(s, u.ID) {
+		if !known {
 			return s, Stale
 		}
 		rest := slices.DeleteFunc(slices.Clone(Pending(s)), func(p Utterance) bool { return p.ID == u.ID })
-		if sp, ok := s.(UserSpeaking); ok && sp.Open.ID != u.ID {
-			return UserSpeaking{Open: sp.Open, Pending: rest}, Resolved
-		}
-		if len(rest) > 0 {
+		switch {
+		case speaking && sp.Open.ID != u.ID:
+			sp.Pending = rest
+			return sp, Resolved
+		case len(rest) > 0:
 			return EndPending{Pending: rest}, Resolved
 		}
 		return Idle{}, Resolved
 	}
 }
 
-func has(s State, id uint64) bool {
-	if sp, ok := s.(UserSpeaking); ok && sp.Open.ID == id {
-		return true
+// closed is what is awaited when the open utterance ends.
+func closed(sp UserSpeaking) []Utterance {
+	p := sp.Pending
+	if len(p) == MaxPending {
+		p = p[1:]
 	}
-	return slices.ContainsFunc(Pending(s), func(p Utterance) bool { return p.ID == id })
+	return append(slices.Clip(p), sp.Open)
+}
+
+// commit ends the open utterance, and has everything that is awaited sent.
+func commit(s State) State {
+	p := Pending(s)
+	if sp, ok := s.(UserSpeaking); ok {
+		p = closed(sp)
+	}
+	p = slices.Clone(p)
+	for i := range p {
+		p[i].Committed = true
+	}
+	return EndPending{Pending: p}
 }

@@ -1,0 +1,389 @@
+package csm
+
+import (
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/csm/history"
+	"github.com/agentvoice/agentvoice-daemon/csm/speech"
+	"github.com/agentvoice/agentvoice-daemon/session"
+)
+
+// maxAsked is how often the user is asked about one call.
+const maxAsked = 2
+
+// send hands one request over for the current turn's utterance (REQ-004,
+// INT-005), after a search for tools where there are any. A request that is tried
+// again after its tools were found does without.
+func (r *run) send(stage copilot.Stage) {
+	st := &r.st
+	r.newRequest()
+	st.Conv = Analysing{}
+	r.refresh |= 1 << TimerResponse // an utterance that had to wait is given the whole time
+	if st.Current.Config.Tools && stage != copilot.StageGeneration && stage != copilot.StageStream {
+		r.assistant(copilot.Input{Do: copilot.Search, Request: st.Current.Request})
+		r.searchTools()
+		return
+	}
+	r.assistant(copilot.Input{Do: copilot.Send, Request: st.Current.Request})
+	r.handOver()
+}
+
+func (r *run) newRequest() {
+	st := &r.st
+	st.IDs.Request++
+	st.Current.Request, st.Current.Attempt = st.IDs.Request, 1
+	st.Session, _ = session.Next(st.Session, session.TurnStarted)
+}
+
+func (r *run) searchTools() {
+	live, _ := copilot.LiveOf(r.st.Copilot)
+	r.emit(SearchTools{Request: live.Request, Round: live.Round, Turn: r.st.Current.ID, Utterance: r.st.Current.Utterance})
+}
+
+// handOver is the hand-over of a round. The utterance is part of the history
+// from then on; one that is tried again already is.
+func (r *run) handOver() {
+	st := &r.st
+	live, _ := copilot.LiveOf(st.Copilot)
+	said := st.History.Said()
+	cur := st.Current
+	if n := len(said.Items); live.Round == 0 && n > 0 && said.Items[n-1].Utterance == cur.Utterance {
+		said.Items = said.Items[:n-1]
+	} else if live.Round == 0 {
+		st.History = history.Add(st.History, history.Item{Turn: cur.ID, Utterance: cur.Utterance, More: cur.More})
+	}
+	r.refresh |= 1<<TimerResponse | 1<<TimerStall
+	r.emit(SendCopilot{
+		Request: live.Request, Round: live.Round, Turn: cur.ID, Utterance: cur.Utterance, More: cur.More,
+		Deadline: cur.Config.CopilotTimeout, Summary: said.Summary, History: said.Items,
+	})
+}
+
+// cancel has the live request stop, whatever it is at. The answer to a question
+// about a tool is no then.
+func (r *run) cancel() {
+	st := &r.st
+	live, ok := copilot.LiveOf(st.Copilot)
+	if !ok || live.Cancelled {
+		return
+	}
+	was := st.Copilot
+	r.assistant(copilot.Input{Do: copilot.Cancel, Request: live.Request})
+	st.Session = endTurn(st.Session)
+	switch was.(type) {
+	case copilot.SearchingTools:
+		r.emit(CancelSearch{Request: live.Request})
+	case copilot.CallingTool:
+		r.emit(CancelTool{ToolCall: live.Calls[0].ID})
+	case copilot.WaitingForApproval:
+		r.toolNews(live, ToolRejected)
+		r.remember(live, history.Rejected)
+	default:
+		r.emit(CancelCopilot{Request: live.Request})
+	}
+}
+
+// endTurn has the session's turn end. The guard map leads from waiting to ready
+// over running only.
+func endTurn(s session.State) session.State {
+	if s == session.Waiting {
+		s, _ = session.Next(s, session.ApprovalResolved)
+	}
+	s, _ = session.Next(s, session.TurnComplete)
+	return s
+}
+
+// asked is the call that the user is asked about.
+func (r *run) asked() (copilot.Call, bool) {
+	if w, ok := r.st.Copilot.(copilot.WaitingForApproval); ok {
+		return w.Calls[0], true
+	}
+	return copilot.Call{}, false
+}
+
+// ask begins the question about a call, after what is still to be heard. Nothing
+// is called that the user did not allow.
+func (r *run) ask() {
+	live, _ := copilot.LiveOf(r.st.Copilot)
+	r.st.Session, _ = session.Next(r.st.Session, session.QuestionRequested)
+	r.toolNews(live, ToolPending)
+	r.question()
+}
+
+func (r *run) question() {
+	call, _ := r.asked()
+	r.say(speech.Segment{Ask: call.ID})
+	r.st.Speech, _ = speech.End(r.st.Speech)
+}
+
+// askAgain asks once more: nobody answered, or the answer does not count.
+func (r *run) askAgain() {
+	live, _ := copilot.LiveOf(r.st.Copilot)
+	r.assistant(copilot.Input{Do: copilot.Again, Request: live.Request})
+	r.question()
+}
+
+// mayAskAgain says whether the question may be asked once more.
+func (r *run) mayAskAgain() bool {
+	w, ok := r.st.Copilot.(copilot.WaitingForApproval)
+	return ok && w.Asked < maxAsked
+}
+
+// allows says whether the event is a yes that counts: one whose onset came after
+// the question was heard and, where what is done cannot be undone, that names it.
+func (r *run) allows() bool {
+	w, asked := r.st.Copilot.(copilot.WaitingForApproval)
+	f, spoken := r.env.Event.(Final)
+	return asked && spoken && f.Class == Yes && f.Utterance == w.Answer && w.Answer != 0 && (f.Named || !w.Calls[0].Destructive)
+}
+
+// hearAnswer is an onset while a question about a tool is open: it ends the
+// question, and nothing else.
+func (r *run) hearAnswer() {
+	live, _ := copilot.LiveOf(r.st.Copilot)
+	r.cut()
+	r.assistant(copilot.Input{Do: copilot.Onset, Request: live.Request, Spoken: r.env.Event.(SpeechStarted).Utterance})
+}
+
+// questionBroke leaves a question that cannot be spoken to be answered by hand.
+func (r *run) questionBroke() {
+	r.cut()
+	r.emit(Notify{Turn: r.st.Current.ID, Code: CodeSpeechFailed})
+	r.listen()
+}
+
+// decide is the user's decision by hand.
+func (r *run) decide() {
+	r.cut()
+	if r.env.Event.(UserApprove).Approved {
+		r.approve()
+		return
+	}
+	r.reject()
+}
+
+func (r *run) approve() {
+	call, _ := r.asked()
+	r.assistant(copilot.Input{Do: copilot.Approve, Call: call})
+	live, _ := copilot.LiveOf(r.st.Copilot)
+	r.st.Session, _ = session.Next(r.st.Session, session.ApprovalResolved)
+	r.toolNews(live, ToolRunning)
+	r.emit(CallTool{ToolCall: call.ID, Request: live.Request, Turn: r.st.Current.ID})
+}
+
+// reject tells the assistant so, and has it go on.
+func (r *run) reject() {
+	live, _ := copilot.LiveOf(r.st.Copilot)
+	r.st.Session, _ = session.Next(r.st.Session, session.ApprovalResolved)
+	r.toolNews(live, ToolRejected)
+	r.remember(live, history.Rejected)
+	r.assistant(copilot.Input{Do: copilot.Reject, Call: live.Calls[0]})
+	r.proceed()
+}
+
+// rejectUnanswered is what silence means in the end.
+func (r *run) rejectUnanswered() {
+	r.emit(Notify{Turn: r.st.Current.ID, Code: CodeToolUnanswered})
+	r.reject()
+}
+
+// proceed goes on after a call was decided on: with the next question, or with
+// the next round.
+func (r *run) proceed() {
+	live, _ := copilot.LiveOf(r.st.Copilot)
+	switch {
+	case r.copilotOut == copilot.Asks:
+		r.ask()
+	case live.Round >= r.st.Current.Config.RoundsMax:
+		r.assistant(copilot.Input{Do: copilot.NotFound, Request: live.Request, Round: live.Round})
+		r.explainAfter(CodeToolRounds)
+	case r.st.Current.Config.Tools:
+		r.searchTools()
+	default:
+		r.assistant(copilot.Input{Do: copilot.Found, Request: live.Request, Round: live.Round})
+		r.handOver()
+	}
+}
+
+// approving says whether the user is asked about a tool.
+func (r *run) approving() bool { _, asked := r.asked(); return asked }
+
+// toolCode is what a search for tools or a call failed with.
+func toolCode(r *run) Code {
+	switch e := r.env.Event.(type) {
+	case ToolSearchDone:
+		if e.Code != "" {
+			return e.Code
+		}
+		return CodeToolSearchFailed
+	case TimerFired:
+		if e.Timer == TimerTool {
+			return CodeToolTimeout
+		}
+		return CodeToolSearchFailed
+	case ToolDone:
+		if e.Code != "" {
+			return e.Code
+		}
+	}
+	return CodeToolFailed
+}
+
+// replace rejects the call and ends the turn: what the user said instead becomes
+// the next message.
+func (r *run) replace() {
+	r.cut()
+	r.cancel()
+	r.finish(TurnDropped)
+}
+
+// replaceByDrafts does so with what the user said before, and sends now.
+func (r *run) replaceByDrafts() {
+	r.replace()
+	if len(r.st.Queue) > 0 { // what waited goes first
+		r.enqueueDrafts()
+		r.takeQueued()
+		return
+	}
+	r.listen()
+	r.takeGathered()
+}
+
+// decideCut is the decision by hand in the moment when the question is cut off.
+func (r *run) decideCut() {
+	r.heardByCursor(r.prior.(Interrupted).Line)
+	r.decide()
+}
+
+// toolEnded is the terminal of a call. Its result is kept, whatever the user said
+// meanwhile (invariant 13).
+func (r *run) toolEnded(e ToolDone) {
+	in := copilot.Input{Do: copilot.ToolDone, Call: copilot.Call{ID: e.ToolCall}}
+	outcome, status := history.Done, ToolCompleted
+	switch {
+	case e.Cancelled:
+		in.Do, outcome, status = copilot.ToolFail, history.Stopped, ToolCancelled
+	case e.Code != "":
+		in.Do, outcome, status = copilot.ToolFail, history.Failed, ToolFailed
+	}
+	live, _ := copilot.LiveOf(r.st.Copilot)
+	if r.assistant(in); r.copilotOut == copilot.Stale {
+		return
+	}
+	r.toolNews(live, status)
+	r.remember(live, outcome)
+}
+
+// remember puts what became of the first call of l into the history.
+func (r *run) remember(l copilot.Live, o history.Outcome) {
+	it := history.Item{Tool: l.Calls[0].ID, Outcome: o}
+	if l.Request == r.st.Current.Request {
+		it.Turn = r.st.Current.ID
+	}
+	r.st.History = history.Add(r.st.History, it)
+}
+
+func (r *run) toolNews(l copilot.Live, status ToolStatus) {
+	p := PublishTool{Request: l.Request, ToolCall: l.Calls[0].ID, Status: status, Destructive: l.Calls[0].Destructive}
+	if l.Request == r.st.Current.Request {
+		p.Turn = r.st.Current.ID
+	}
+	r.emit(p)
+}
+
+// takeCallAgain is the user's word to try a call again that failed: it is another
+// call, and needs to be allowed as the first one did.
+func (r *run) takeCallAgain() {
+	st, again := &r.st, r.st.Retry
+	call := copilot.Call{ID: r.env.Event.(UserRetry).ToolCall, Destructive: again.Call.Destructive}
+	st.Retry = copilot.Failure{}
+	r.giveWay()
+	if st.Current.ID == 0 {
+		r.openTurn()
+	}
+	st.Current.Utterance, st.Current.More = again.Utterance, again.More
+	r.newRequest()
+	r.replied = st.Current.ID
+	r.assistant(copilot.Input{Do: copilot.Ask, Request: st.Current.Request, Call: call})
+	st.Session, _ = session.Next(st.Session, session.QuestionRequested)
+	r.emit(PublishTool{
+		Turn: st.Current.ID, Request: st.Current.Request, ToolCall: call.ID, Of: again.Call.ID,
+		Status: ToolPending, Destructive: call.Destructive,
+	})
+	r.question()
+}
+
+// selectModel has another model loaded, as soon as no request is under way.
+func (r *run) selectModel() {
+	r.st.Model.Wanted = r.env.Event.(UserSelectModel).Model
+	switch r.st.Copilot.(type) {
+	case copilot.LoadingModel, copilot.LoadFailed:
+		r.load()
+	}
+}
+
+func (r *run) load() {
+	st := &r.st
+	st.IDs.Load++
+	st.Model.Loaded = 0
+	r.assistant(copilot.Input{Do: copilot.Load, Load: st.IDs.Load, Model: st.Model.Wanted})
+	r.refresh |= 1 << TimerModel
+	r.emit(LoadModel{Load: st.IDs.Load, Model: st.Model.Wanted})
+}
+
+// modelNews says how loading goes.
+func (r *run) modelNews() {
+	switch e := r.env.Event.(type) {
+	case ModelProgress:
+		if r.copilotOut == copilot.Changed {
+			r.refresh |= 1 << TimerModel
+			r.emit(PublishModel{Model: r.st.Model.Wanted, Percent: r.st.Copilot.(copilot.LoadingModel).Percent})
+		}
+	case ModelLoaded:
+		r.emit(PublishModel{Model: r.st.Model.Loaded, Percent: 100})
+	case ModelFailed:
+		r.modelBroke(e.Code)
+	case TimerFired:
+		r.modelBroke(CodeModelFailed)
+	}
+}
+
+func (r *run) modelBroke(code Code) {
+	if code == "" {
+		code = CodeModelFailed
+	}
+	r.emit(PublishModel{Model: r.st.Model.Wanted, Code: code})
+}
+
+// settle begins what nobody has to ask for: loading the model that is wanted,
+// summarising a history that has grown, putting a successor connection in its
+// place, and taking up the queue. Each is begun once.
+func (r *run) settle(before State) {
+	st := &r.st
+	if !st.Phase().Active() {
+		return
+	}
+	if _, ready := st.Copilot.(copilot.Ready); ready && st.Model.Wanted != st.Model.Loaded {
+		r.load()
+	}
+	if c := st.Config; history.Due(st.History, c.HistoryMax) {
+		r.compact(c)
+	}
+	if st.swappable() {
+		r.swap()
+	}
+	if st.idleWithQueue() && !before.idleWithQueue() {
+		r.emit(Post{Event: KindQueueNext})
+	}
+}
+
+func (r *run) compact(c Config) {
+	st := &r.st
+	next := history.Compact(st.History, st.IDs.Job+1, c.HistoryKeep)
+	job, ok := next.(history.Compacting)
+	if !ok {
+		return
+	}
+	st.IDs.Job++
+	st.History = next
+	r.emit(Summarise{Job: job.Job, Previous: job.Summary, Items: job.Items[:job.Count:job.Count]})
+}
