@@ -49,19 +49,8 @@ func (s State) Needs(t Timer) bool {
 		default:
 			return false
 		}
-	case TimerStall:
-		switch c := s.Copilot.(type) {
-		case copilot.Streaming:
-			return !c.Cancelled
-		case copilot.Generating: // of a later round, whose wait is in GeneratingResponse
-			return !c.Cancelled && c.Round > 0
-		default:
-			return false
-		}
-	case TimerCancel:
-		live, ok := copilot.LiveOf(s.Copilot)
-		_, calling := s.Copilot.(copilot.CallingTool) // which is waited for to its end (invariant 13)
-		return ok && live.Cancelled && !calling
+	case TimerStall, TimerCancel, TimerSearch, TimerTool, TimerModel:
+		return s.assistantNeeds(t)
 	case TimerSpeech:
 		switch sp := s.Speech.(type) {
 		case speech.Buffering:
@@ -79,20 +68,11 @@ func (s State) Needs(t Timer) bool {
 	case TimerPause:
 		_, ends := s.pause()
 		return turn.Silent(s.Turn) && ends
-	case TimerSearch:
-		c, ok := s.Copilot.(copilot.SearchingTools)
-		return ok && !c.Cancelled
 	case TimerApproval:
 		_, asked := s.Copilot.(copilot.WaitingForApproval)
 		_, open := speech.LineOf(s.Speech)
 		_, quiet := s.Turn.(turn.Idle)
 		return asked && s.Phase() == PhaseListening && !open && quiet
-	case TimerTool:
-		_, calling := s.Copilot.(copilot.CallingTool)
-		return calling
-	case TimerModel:
-		_, loading := s.Copilot.(copilot.LoadingModel)
-		return loading
 	case TimerSummary:
 		_, compacting := s.History.(history.Compacting)
 		return compacting
@@ -100,6 +80,35 @@ func (s State) Needs(t Timer) bool {
 		o, open := s.Conn.(connection.Open)
 		return open && o.Successor != 0 && !o.Stands
 	case TimerSuspend: // above
+	}
+	return false
+}
+
+// assistantNeeds is Needs for what the assistant is waited for.
+func (s State) assistantNeeds(t Timer) bool {
+	switch t {
+	case TimerStall:
+		switch c := s.Copilot.(type) {
+		case copilot.Streaming:
+			return !c.Cancelled
+		case copilot.Generating: // of a later round, whose wait is in GeneratingResponse
+			return !c.Cancelled && c.Round > 0
+		default:
+			return false
+		}
+	case TimerCancel:
+		live, ok := copilot.LiveOf(s.Copilot)
+		_, calling := s.Copilot.(copilot.CallingTool) // which is waited for to its end (invariant 13)
+		return ok && live.Cancelled && !calling
+	case TimerSearch:
+		c, ok := s.Copilot.(copilot.SearchingTools)
+		return ok && !c.Cancelled
+	case TimerTool:
+		_, calling := s.Copilot.(copilot.CallingTool)
+		return calling
+	case TimerModel:
+		_, loading := s.Copilot.(copilot.LoadingModel)
+		return loading
 	}
 	return false
 }

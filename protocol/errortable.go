@@ -37,6 +37,12 @@ const (
 	CodeCopilotUnavailable  ErrorCode = "copilotUnavailable"
 	CodeCopilotBlocked      ErrorCode = "copilotBlocked"
 	CodeCopilotEmpty        ErrorCode = "copilotEmpty"
+	CodeModelFailed         ErrorCode = "modelFailed"
+	CodeToolSearchFailed    ErrorCode = "toolSearchFailed"
+	CodeToolFailed          ErrorCode = "toolFailed"
+	CodeToolTimeout         ErrorCode = "toolTimeout"
+	CodeToolRounds          ErrorCode = "toolRounds"
+	CodeToolUnanswered      ErrorCode = "toolUnanswered"
 	CodeCopilotCancelled    ErrorCode = "copilotCancelled"
 
 	// The session and the connection.
@@ -187,6 +193,30 @@ var Errors = []ErrorSpec{
 		words{"Copilot gave an empty answer.", "Copilot hat eine leere Antwort gegeben.", "Copilot の回答が空でした。"},
 		words{"Ask again.", "Fragen Sie noch einmal.", "もう一度質問してください。"},
 		words{"I got an empty answer. You can try again.", "Die Antwort war leer. Sie können es noch einmal versuchen.", "回答が空でした。もう一度お試しください。"}},
+	{CodeModelFailed, -32044, true,
+		words{"The model could not be loaded.", "Das Modell konnte nicht geladen werden.", "モデルを読み込めませんでした。"},
+		words{"Choose another model, or try again.", "Wählen Sie ein anderes Modell oder versuchen Sie es noch einmal.", "別のモデルを選ぶか、もう一度お試しください。"},
+		words{"I could not load the model. You can try again or choose another one.", "Das Modell ließ sich nicht laden. Sie können es noch einmal versuchen.", "モデルを読み込めませんでした。もう一度試すか、別のモデルを選んでください。"}},
+	{CodeToolSearchFailed, -32045, true,
+		words{"The tools for the answer could not be found.", "Die Werkzeuge für die Antwort konnten nicht gefunden werden.", "回答に使うツールを見つけられませんでした。"},
+		words{"Try again.", "Versuchen Sie es noch einmal.", "もう一度お試しください。"},
+		words{"I could not find the tools for that. You can try again.", "Ich konnte die Werkzeuge dafür nicht finden. Sie können es noch einmal versuchen.", "そのためのツールが見つかりませんでした。もう一度お試しください。"}},
+	{CodeToolFailed, -32046, true,
+		words{"The tool failed.", "Das Werkzeug ist gescheitert.", "ツールの実行に失敗しました。"},
+		words{"Look at the tool's message in the panel, then try again or ask in another way.", "Sehen Sie die Meldung des Werkzeugs in der Ansicht an und versuchen Sie es noch einmal oder fragen Sie anders.", "パネルでツールのメッセージを確認し、もう一度試すか、別の聞き方でお試しください。"},
+		words{"The tool failed. You can try again.", "Das Werkzeug ist gescheitert. Sie können es noch einmal versuchen.", "ツールの実行に失敗しました。もう一度お試しください。"}},
+	{CodeToolTimeout, -32047, true,
+		words{"The tool took too long.", "Das Werkzeug hat zu lange gebraucht.", "ツールの実行に時間がかかりすぎました。"},
+		words{"Check whether the tool is still running before you try again.", "Prüfen Sie, ob das Werkzeug noch läuft, bevor Sie es noch einmal versuchen.", "もう一度試す前に、ツールがまだ動いていないか確認してください。"},
+		words{"The tool took too long. It may still be running.", "Das Werkzeug hat zu lange gebraucht. Vielleicht läuft es noch.", "ツールの実行に時間がかかりすぎました。まだ動いているかもしれません。"}},
+	{CodeToolRounds, -32048, true,
+		words{"The assistant asked for tools too often for one answer.", "Der Assistent wollte für eine Antwort zu oft Werkzeuge benutzen.", "一つの回答でツールの呼び出しが多すぎました。"},
+		words{"Ask for less at once.", "Fragen Sie nach weniger auf einmal.", "一度に頼む内容を減らしてください。"},
+		words{"That took too many steps. Please ask for less at once.", "Das waren zu viele Schritte. Bitte fragen Sie nach weniger auf einmal.", "手順が多すぎました。一度に頼む内容を減らしてください。"}},
+	{CodeToolUnanswered, -32049, true,
+		words{"Nobody answered whether the tool may run, so it did not.", "Niemand hat gesagt, ob das Werkzeug laufen darf, also lief es nicht.", "ツールの実行を許可するかどうかの返事がなかったため、実行しませんでした。"},
+		words{"Ask again if you still want it.", "Fragen Sie noch einmal, wenn Sie es noch möchten.", "必要であれば、もう一度頼んでください。"},
+		words{"I did not hear an answer, so I did not run it.", "Ich habe keine Antwort gehört und es deshalb nicht ausgeführt.", "返事がなかったので、実行しませんでした。"}},
 	{CodeCopilotCancelled, -32025, true,
 		words{"The request to Copilot was cancelled.", "Die Anfrage an Copilot wurde abgebrochen.", "Copilot へのリクエストは取り消されました。"},
 		words{"Ask again if you still want an answer.", "Fragen Sie noch einmal, wenn Sie noch eine Antwort möchten.", "回答が必要であれば、もう一度質問してください。"},
