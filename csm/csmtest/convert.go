@@ -12,15 +12,16 @@ import (
 // Convert writes events as a scenario that replays them as they were: nothing is
 // answered, no deadline passes by itself, and none changes its place.
 func Convert(events []csm.Event) string {
-	log := make([]csm.Envelope, len(events))
+	w := &World{}
 	for i, e := range events {
-		log[i] = csm.Envelope{Seq: uint64(i) + 1, Event: e}
+		w.Log = append(w.Log, csm.Envelope{Seq: uint64(i) + 1, Event: e})
 	}
-	return ConvertLog(log, "")
+	return w.Scenario("")
 }
 
-// ConvertLog is Convert with the times at which events happened, and a comment.
-func ConvertLog(log []csm.Envelope, comment string) string {
+// Scenario is Convert of what happened in the world so far, at its times, with
+// the stale event that was let in, if one was.
+func (w *World) Scenario(comment string) string {
 	var b strings.Builder
 	for l := range strings.SplitSeq(comment, "\n") {
 		if l != "" {
@@ -28,17 +29,24 @@ func ConvertLog(log []csm.Envelope, comment string) string {
 		}
 	}
 	b.WriteString("world silent\n")
-	var now time.Duration
-	for _, env := range log {
-		data, err := json.Marshal(env.Event)
+	now := time.Duration(0)
+	write := func(at time.Duration, stale string, e csm.Event) {
+		data, err := json.Marshal(e)
 		if err != nil { // events are plain structs
-			panic(fmt.Sprintf("csmtest: event %v: %v", env.Event.Kind(), err))
+			panic(fmt.Sprintf("csmtest: event %v: %v", e.Kind(), err))
 		}
-		if env.At > now {
-			fmt.Fprintf(&b, "at %v ", env.At)
-			now = env.At
+		if at > now {
+			fmt.Fprintf(&b, "at %v ", at)
+			now = at
 		}
-		fmt.Fprintf(&b, "event %s %s\n", env.Event.Kind(), data)
+		fmt.Fprintf(&b, "%sevent %s %s\n", stale, e.Kind(), data)
 	}
+	for _, env := range w.Log {
+		write(env.At, "", env.Event)
+	}
+	if w.Injected != nil {
+		write(w.At, "stale ", w.Injected)
+	}
+	b.WriteString("expect progress\n")
 	return b.String()
 }

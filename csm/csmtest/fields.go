@@ -2,6 +2,7 @@ package csmtest
 
 import (
 	"fmt"
+	"maps"
 	"reflect"
 	"slices"
 	"strings"
@@ -165,7 +166,7 @@ func compact(x any, skip ...string) string {
 			case f.Kind() == reflect.Slice:
 				out = append(out, fmt.Sprintf("%s=%d", lowerFirst(name), f.Len()))
 			default:
-				out = append(out, fmt.Sprintf("%s=%v", lowerFirst(name), f.Interface()))
+				out = append(out, fmt.Sprintf("%s=%v", lowerFirst(name), readable(f.Interface())))
 			}
 		}
 	}
@@ -173,6 +174,25 @@ func compact(x any, skip ...string) string {
 		walk(v)
 	}
 	return strings.Join(out, " ")
+}
+
+// readable is a value as scenarios write it.
+func readable(x any) any {
+	switch x := x.(type) {
+	case csm.Class:
+		if int(x) < len(classes) {
+			return classes[x]
+		}
+	case csm.SuspendReason:
+		var names []string
+		for _, name := range slices.Sorted(maps.Keys(reasons)) {
+			if r := reasons[name]; name != "" && r != 0 && x&r != 0 {
+				names = append(names, name)
+			}
+		}
+		return strings.Join(names, "+")
+	}
+	return x
 }
 
 func lowerFirst(s string) string { return strings.ToLower(s[:1]) + s[1:] }

@@ -13,7 +13,8 @@ import (
 // player plays one scenario.
 type player struct {
 	clock *dispatch.Virtual
-	loop  *dispatch.Loop // nil in a silent world, where events are stepped as they come
+	loop  *dispatch.Loop // nil in a silent world
+	quiet *World         // the silent world, where events are stepped as they come
 	state csm.State
 	steps []step
 	err   error // what broke on the loop
@@ -184,12 +185,13 @@ func (p *player) happen(events ...csm.Event) error {
 // post queues an event; the world does so for its answers.
 func (p *player) post(e csm.Event) {
 	if p.loop == nil {
-		env := csm.Envelope{Seq: uint64(len(p.steps)) + 1, At: p.clock.Now(), Event: e}
-		after, fx := csm.Step(p.state, env)
-		if err := csm.CheckStep(p.state, env, after, fx); err != nil {
+		p.quiet.At = p.clock.Now()
+		err := p.quiet.Fire(e)
+		env := p.quiet.Log[len(p.quiet.Log)-1]
+		if err != nil {
 			p.broke(env, err)
 		}
-		p.note(env, after, fx)
+		p.note(env, p.quiet.State, p.quiet.Effects)
 		return
 	}
 	p.loop.Post(e)

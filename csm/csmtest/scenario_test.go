@@ -18,6 +18,23 @@ const (
 	regressionDir = "../../testdata/regressions"
 )
 
+// What a property finds is kept as a scenario; rapid's own files would only be in
+// the way.
+func TestMain(m *testing.M) {
+	flag.Parse()
+	asked := map[string]bool{}
+	flag.Visit(func(f *flag.Flag) { asked[f.Name] = true })
+	for name, value := range map[string]string{"rapid.nofailfile": "true", "rapid.shrinktime": "3s", "rapid.checks": "400"} {
+		if asked[name] {
+			continue
+		}
+		if err := flag.Set(name, value); err != nil {
+			panic(err)
+		}
+	}
+	os.Exit(m.Run())
+}
+
 // Every scenario holds, and its trace is the golden one.
 func TestScenarios(t *testing.T) {
 	for _, file := range files(t, scenarioDir) {

@@ -31,6 +31,7 @@ var notStale = map[string]string{
 	"tts.bufferReady.Seq":       "audio of any segment of the live generation is audio",
 	"tts.cursor.Seq":            "a cursor of the live generation is a measurement, whatever its segment",
 	"copilot.toolCall.ToolCall": "a call brings its id",
+	"conn.closed.Instance":      "a recovery begins while the old connection is still being closed",
 }
 
 // StaleVariants are the ways in which e can be stale in s: each id of it once

@@ -25,6 +25,7 @@ var _ = addVerbs(map[string]func(*player, *words) error{"expect": (*player).expe
 //	expect heard N [of N]                 characters of the last answer
 //	expect timer NAME armed [for TIME] | expect timer NAME not armed
 //	expect state PATH VALUE               anything of the state, as journals write it
+//	expect progress                       in a silent world: at rest, or a deadline runs
 func (p *player) expect(w *words) error {
 	what := w.word()
 	switch what {
@@ -51,6 +52,13 @@ func (p *player) expect(w *words) error {
 		return p.expectHeard(w)
 	case "timer":
 		return p.expectTimer(w)
+	case "progress":
+		if p.quiet == nil {
+			return errors.New("only a silent world is looked at for progress")
+		}
+		p.quiet.owed = nil
+		_, _, err := p.quiet.settle()
+		return err
 	case "state":
 		path := w.word()
 		got, err := p.stateAt(path)
@@ -184,7 +192,7 @@ func (p *player) expectEffect(w *words, none bool) error {
 	if want >= 0 {
 		times = fmt.Sprint(want, " times")
 	}
-	return fmt.Errorf("expected %s %s %s, seen %d times among: %s", name, strings.Join(fields, " "), times, n, orNothing(strings.Join(seen, "; ")))
+	return fmt.Errorf("expected %s %s, seen %d times among: %s", strings.Join(append([]string{name}, fields...), " "), times, n, orNothing(strings.Join(seen, "; ")))
 }
 
 // hasFields says whether the effect's JSON has all of field=value. Times may be

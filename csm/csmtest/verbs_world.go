@@ -77,10 +77,14 @@ var _ = addVerbs(map[string]func(*player, *words) error{
 //
 //	world connection 100ms, speech never, session fails authentication after 2s
 //	world playing 200ms      the loudspeaker plays a segment for so long
-//	world silent             nothing is answered, no deadline passes, there is no dispatcher
+//	world silent             nothing is answered, no deadline passes, there is no dispatcher,
+//	                         and every promise of World is checked
 func (p *player) world(w *words) error {
 	if w.is("silent") {
-		p.loop = nil
+		if len(p.steps) > 0 {
+			return errors.New("the world is silent from the beginning, or not at all")
+		}
+		p.loop, p.quiet = nil, NewWorld(func(string, int) int { return 0 })
 		return nil
 	}
 	for w.peek() != "" {

@@ -27,21 +27,27 @@ type World struct {
 	Pick Pick
 	Step StepFunc // csm.Step when nil
 
-	State csm.State
-	At    time.Duration
-	Log   []csm.Envelope // what happened so far
+	State   csm.State
+	At      time.Duration
+	Log     []csm.Envelope // what happened so far
+	Effects []csm.Effect   // of the last step
+	// Injected is the event that had a stale variant which was let in, nil when
+	// there was none.
+	Injected csm.Event
 
 	owed      []owed
 	timers    [csm.NumTimers]csm.TimerState // as the effects started them
 	sent      map[string]bool               // what was handed over, by effect and ids
 	utterance uint64
 	call      csm.Call
+	sources   int
 }
 
 // owed is an answer that is under way.
 type owed struct {
-	event csm.Event
-	late  bool
+	event  csm.Event
+	source int // answers of one source keep their order, mostly
+	late   bool
 }
 
 // NewWorld is a world before the first event.
@@ -53,23 +59,18 @@ func NewWorld(pick Pick) *World {
 func (w *World) Fire(e csm.Event) error {
 	env := csm.Envelope{Seq: uint64(len(w.Log)) + 1, At: w.At, Event: e}
 	w.Log = append(w.Log, env)
-	step := w.Step
-	if step == nil {
-		step = csm.Step
-	}
-	before := describe(w.State)
-	next, fx := step(w.State, env)
-	if after := describe(w.State); after != before {
-		return fmt.Errorf("invariant 0: the step wrote to its input:\n%s\n%s", before, after)
+	before := shared(w.State)
+	next, fx := w.step(env)
+	w.Effects = fx
+	if after := shared(w.State); after != before {
+		return fmt.Errorf("invariant 0: the step wrote to its input, which had %s and has %s", before, after)
 	}
 	if err := csm.CheckStep(w.State, env, next, fx); err != nil {
 		return err
 	}
 	if next.Counters != w.State.Counters {
-		same := next
-		same.Counters = w.State.Counters
-		if got := describe(same); got != before {
-			return fmt.Errorf("invariant 11: an event without a meaning changed\n%s\nto\n%s", before, got)
+		if err := refused(w.State, next, fx); err != nil {
+			return fmt.Errorf("invariant 11: the event was counted as one without a meaning, and %w", err)
 		}
 	}
 	w.State = next
@@ -84,6 +85,39 @@ func (w *World) Fire(e csm.Event) error {
 	for t := range csm.NumTimers {
 		if is := next.Timers[t]; is.Armed && is != w.timers[t] || !is.Armed && w.timers[t].Armed {
 			return fmt.Errorf("invariant 8: timer %v is %+v, and in the world %+v", t, is, w.timers[t])
+		}
+	}
+	return nil
+}
+
+func (w *World) step(env csm.Envelope) (csm.State, []csm.Effect) {
+	if w.Step != nil {
+		return w.Step(w.State, env)
+	}
+	return csm.Step(w.State, env)
+}
+
+// Inject tries every stale variant of an event on the present state, which stays.
+// The error says which was let in, and what it changed.
+func (w *World) Inject(e csm.Event) error {
+	for _, v := range StaleVariants(w.State, e) {
+		next, fx := w.step(csm.Envelope{Seq: uint64(len(w.Log)) + 1, At: w.At, Event: v.Event})
+		if err := refused(w.State, next, fx); err != nil {
+			w.Injected = e
+			return fmt.Errorf("invariant 11: %s (%s) is stale, and %w", v.Class(), compact(v.Event), err)
+		}
+	}
+	return nil
+}
+
+// refused says how a step did more than to count an event and to refuse its call.
+func refused(before, after csm.State, fx []csm.Effect) error {
+	if err := unchanged(before, after); err != nil {
+		return err
+	}
+	for _, f := range fx {
+		if _, ok := f.(csm.Reply); !ok {
+			return fmt.Errorf("asks for %s", f.Name())
 		}
 	}
 	return nil
@@ -112,12 +146,13 @@ func (w *World) take(f csm.Effect) error {
 		}
 		w.sent[id] = true
 	}
-	o := Outcome(w.Pick("outcome", int(numOutcomes)+2)) // twice as often done
-	if o >= numOutcomes {
-		o = Done
+	o := Done // mostly, or nothing gets far
+	if n := w.Pick("outcome", 24); n >= 20 {
+		o = Failed + Outcome(n-20)
 	}
+	w.sources++
 	for _, e := range w.story(f, o) {
-		w.owed = append(w.owed, owed{event: e, late: o == Late})
+		w.owed = append(w.owed, owed{event: e, source: w.sources, late: o == Late})
 	}
 	return nil
 }
@@ -164,24 +199,23 @@ func (w *World) speech(f csm.SendCopilot) []csm.Event {
 }
 
 // Next chooses what happens next: an answer that is under way, mostly the oldest,
-// a deadline, or something made up.
+// a deadline, something of the user's, or something made up.
 func (w *World) Next() csm.Event {
+	if p := w.State.Phase(); (p == csm.PhaseIdle || p == csm.PhaseFaulted) && len(w.owed) == 0 && w.Pick("start", 8) > 0 {
+		return csm.UserStart{}
+	}
 	kind := w.Pick("what", 100)
 	switch {
 	case len(w.owed) > 0 && kind < 55:
-		i := 0
-		if w.owed[0].late || w.Pick("order", 4) == 0 {
-			i = w.Pick("owed", len(w.owed))
-		}
+		i := w.choose()
 		e := w.owed[i].event
-		if w.Pick("repeat", 10) > 0 {
+		if w.Pick("repeat", 12) < 11 {
 			w.owed = slices.Delete(slices.Clone(w.owed), i, i+1)
 		}
 		return e
-	case kind < 62:
-		t := csm.Timer(w.Pick("timer", int(csm.NumTimers)))
-		return csm.TimerFired{Timer: t, Gen: w.State.Timers[t].Gen}
-	case kind < 75:
+	case kind < 59:
+		return w.deadline()
+	case kind < 92:
 		return w.voice()
 	default:
 		k := csm.Kind(w.Pick("kind", int(csm.NumKinds)))
@@ -192,10 +226,59 @@ func (w *World) Next() csm.Event {
 	}
 }
 
-// voice is something of the user's voice, which needs more than chance to make
-// sense: an utterance begins, ends and is understood.
+// choose is the answer that comes next: the first one of some source.
+func (w *World) choose() int {
+	var first []int
+	for i, o := range w.owed {
+		if !slices.ContainsFunc(w.owed[:i], func(p owed) bool { return p.source == o.source }) {
+			first = append(first, i)
+		}
+	}
+	i := first[w.Pick("source", len(first))]
+	switch {
+	case w.owed[i].late && w.Pick("late", 4) < 3:
+		return 0
+	case w.Pick("order", 16) == 15:
+		return w.Pick("owed", len(w.owed))
+	default:
+		return i
+	}
+}
+
+// What the user does, what holds a conversation still, and what helps it up again.
+var (
+	usersOwn = []string{
+		"vad.start", "vad.start", "vad.end", "stt.final", "stt.final", "vad.end", "stt.failed", "user.text", "user.commit", "user.retry",
+		"user.speak", "user.playback", "user.interrupt", "stt.partial",
+	}
+	holdsStill = []string{"suspend", "device.lost", "session.renewal", "conn.lost"}
+	helpsUp    = []string{"resume", "device.restored", "session.renewed", "resume", "device.restored", "session.renewed", "suspend", "vad.start", "vad.end", "stt.final", "conn.lost"}
+)
+
+// deadline is one that runs, if any does.
+func (w *World) deadline() csm.Event {
+	var armed []csm.Timer
+	for t := range csm.NumTimers {
+		if w.timers[t].Armed {
+			armed = append(armed, t)
+		}
+	}
+	if len(armed) == 0 {
+		return csm.TimerFired{}
+	}
+	t := armed[w.Pick("timer", len(armed))]
+	return csm.TimerFired{Timer: t, Gen: w.timers[t].Gen}
+}
+
+// voice is something of the user's, or of what a conversation is held still by:
+// what needs more than chance to make sense.
 func (w *World) voice() csm.Event {
-	kinds := []string{"vad.start", "vad.start", "vad.end", "stt.final", "stt.failed", "vad.end", "stt.final"}
+	kinds := usersOwn
+	if w.State.Phase() == csm.PhaseSuspended {
+		kinds = helpsUp
+	} else if w.Pick("trouble", 8) == 7 {
+		kinds = holdsStill
+	}
 	k, _ := csm.KindByName(kinds[w.Pick("voice", len(kinds))])
 	return w.Invent(k)
 }
@@ -231,9 +314,15 @@ func (w *World) fill(k csm.Kind, name string, f reflect.Value, live map[string][
 		w.utterance++
 		f.SetUint(w.utterance)
 	case slices.Contains(idFields, name):
-		ids := append(slices.Clone(live[name]), given(w.State, name))
+		ids := slices.Clone(live[name])
+		switch last := given(w.State, name); {
+		case name == "Utterance":
+			ids = append(ids, w.utterance)
+		case last != 0 || len(ids) == 0:
+			ids = append(ids, last)
+		}
 		n := ids[w.Pick(name, len(ids))]
-		if off := small(8); off < 2 && n > off { // sometimes one that is over
+		if off := small(12); off < 2 && n > off { // sometimes one that is over
 			n -= off
 		}
 		setNumber(f, n)
@@ -262,9 +351,14 @@ func (w *World) fill(k csm.Kind, name string, f reflect.Value, live map[string][
 	}
 }
 
-// Walk has n things happen.
+// Walk has n things happen, and tries stale events in between.
 func (w *World) Walk(n int) error {
 	for range n {
+		if k := w.Pick("stale", 3*int(csm.NumKinds)); k < int(csm.NumKinds) {
+			if err := w.Inject(w.Invent(csm.Kind(k))); err != nil {
+				return err
+			}
+		}
 		w.At += time.Duration(w.Pick("ms", 400)) * time.Millisecond
 		if err := w.Fire(w.Next()); err != nil {
 			return err
@@ -318,6 +412,31 @@ func (w *World) settle() (e csm.Event, done bool, err error) {
 	}
 	w.At = max(w.At, w.timers[due].At)
 	return csm.TimerFired{Timer: due, Gen: w.timers[due].Gen}, false, nil
+}
+
+// shared is what of a state lies in memory that another state may share: the
+// contents of its slices.
+func shared(s csm.State) string {
+	var b strings.Builder
+	var walk func(reflect.Value)
+	walk = func(v reflect.Value) {
+		switch v.Kind() {
+		case reflect.Interface, reflect.Pointer:
+			if !v.IsNil() {
+				walk(v.Elem())
+			}
+		case reflect.Struct:
+			for i := range v.NumField() {
+				walk(v.Field(i))
+			}
+		case reflect.Slice, reflect.Map:
+			if v.Len() > 0 {
+				fmt.Fprintf(&b, "%+v", v.Interface())
+			}
+		}
+	}
+	walk(reflect.ValueOf(s))
+	return b.String()
 }
 
 func describe(s csm.State) string {
