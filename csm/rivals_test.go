@@ -6,6 +6,7 @@ import (
 	"flag"
 	"os"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"testing"
 
@@ -522,7 +523,7 @@ func TestConversationIsShared(t *testing.T) {
 			t.Fatal(err)
 		}
 		back, err := csm.DecodeEvent(e.Event.Kind(), data)
-		if err != nil || back != e.Event {
+		if err != nil || !reflect.DeepEqual(back, e.Event) {
 			t.Fatalf("event %d, %v, is %+v when it is read back (%v), and was %+v", i, e.Event.Kind(), back, err, e.Event)
 		}
 		line, err := json.Marshal(sharedEvent{

@@ -9,7 +9,7 @@ import { conversation } from './events.mjs'
 
 const steps = conversation()
 
-test('the pure function goes through the phases of the core', () => {
+test('the pure function goes through the phases of the core, and does about its work', () => {
   let snapshot = getInitialSnapshot(machine)
   let asked = 0
   let expected = 0
@@ -17,12 +17,14 @@ test('the pure function goes through the phases of the core', () => {
     const [next, actions] = transition(machine, snapshot, event)
     assert.equal(phaseOf(next), phase, `after event ${i}, ${event.type}`)
     snapshot = next
-    asked += actions.filter(({ type }) => type === 'ask').length
+    const asks = actions.filter(({ type }) => type === 'ask').map(({ params }) => params.effect)
+    // More would be held against XState. The core may come to ask for a little
+    // that the chart does not; when this was written the two were equal.
+    assert.ok(asks.length <= effects, `event ${i}, ${event.type}: the chart asks for ${asks}, the core for ${effects} effects`)
+    asked += asks.length
     expected += effects
   })
-  // The same number when this was written. The core may come to ask for some that
-  // the chart does not, as long as the two do about the same work.
-  assert.ok(Math.abs(asked - expected) < expected / 10, `the chart asked for ${asked} effects, the core for ${expected}`)
+  assert.ok(asked >= expected * 0.9, `the chart asks for ${asked} effects, the core for ${expected}; add to the chart what is new`)
 })
 
 test('so does an actor', () => {
