@@ -94,9 +94,9 @@ test-format:
 	@unformatted=$$(gofmt -l $$(find . -name '*.go' -not -path '*/node_modules/*' -not -path './$(OUT)/*')); \
 	[[ -z $$unformatted ]] || { echo "not formatted, run gofmt -w on:" $$unformatted; exit 1; }; echo "Go files are formatted"
 
-extension/node_modules/.package-lock.json: extension/package-lock.json
-	@echo "installing the extension's npm packages"
-	@cd extension && npm ci --silent --no-audit --no-fund
+%/node_modules/.package-lock.json: %/package-lock.json
+	@echo "installing the npm packages of $*"
+	@cd $* && npm ci --silent --no-audit --no-fund
 	@touch $@
 
 # Node's own test runner; AGENTVOICE_DAEMON is the binary that the tests drive.
@@ -117,9 +117,11 @@ $(LINT):
 	@mv $@.new/golangci-lint $@ && rmdir $@.new
 
 .PHONY: bench
-bench: build $(TOOL)/recording $(TOOL)/loopbench ## measure: functions, and a conversation of two minutes
+bench: build $(TOOL)/recording $(TOOL)/loopbench bench/xstate/node_modules/.package-lock.json ## measure: functions, the core beside its rivals, and a conversation of two minutes
+	@mkdir -p $(OUT)/bench
 	@go test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) \
-		$$(grep -rl --include='*_test.go' '^func Benchmark' . | xargs -n 1 dirname | sort -u) | scripts/bench-table.sh
+		$$(grep -rl --include='*_test.go' '^func Benchmark' . | xargs -n 1 dirname | sort -u) | tee $(OUT)/bench/functions.txt | scripts/bench-table.sh
+	@scripts/bench-core.sh $(OUT)/bench
 	@$(TOOL)/recording -o $(OUT)/bench/recording.wav -ref $(OUT)/bench/recording.txt -minutes $(BENCH_MINUTES)
 	@$(TOOL)/loopbench -daemon $(BIN) -recording $(OUT)/bench/recording.wav -out $(OUT)/bench
 
@@ -133,4 +135,4 @@ full: deps-test ## long property tests and fuzzing, case by case; goes on where 
 
 .PHONY: clean
 clean: ## remove what was built and recorded; what deps installed stays
-	@rm -rf bin $(OUT) extension/dist extension/node_modules
+	@rm -rf bin $(OUT) extension/dist extension/node_modules bench/xstate/node_modules

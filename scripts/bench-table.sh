@@ -13,7 +13,7 @@ awk '
       if (unit == "ns/op") time = duration($i)
       else if (unit == "B/op") bytes = $i
       else if (unit == "allocs/op") allocs = $i
-      else more = more "  " $i " " unit
+      else { sub(/\.0+$/, "", $i); more = more "  " $i " " unit }
     }
     if (!rows++) printf "%-44s %12s %10s %8s\n", "benchmark", "time", "bytes", "allocs"
     printf "%-44s %12s %10s %8s%s\n", package "." $1, time, bytes, allocs, more

@@ -1,16 +1,9 @@
-// Package session is the session region: whether there is a service to talk
-// to, and what the assistant behind it is doing.
-//
-// # Model
-//
-// Seven states and one guard map. Every change of state goes through Next,
-// which is total and pure: a status that the guard map does not allow leaves
-// the state as it is and is reported as Rejected, so that the caller counts it
-// and nobody acts on it.
-//
-// The region sits above the connection and the conversation: when a session
-// ends, its children end with it.
 package session
+
+import (
+	"fmt"
+	"strings"
+)
 
 // State is one of the seven states of a session.
 type State uint8
@@ -29,10 +22,16 @@ const (
 
 var stateNames = [numStates]string{"inactive", "activating", "ready", "running", "waiting", "deactivating", "error"}
 
-func (s State) String() string { return stateNames[s] }
+func (s State) String() string {
+	if s >= numStates {
+		return fmt.Sprintf("State(%d)", uint8(s))
+	}
+	return stateNames[s]
+}
 
-// MarshalText writes the state's name.
-func (s State) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
+// InTurn says that a turn is under way: the assistant works on it, or asked the
+// user something for it.
+func (s State) InTurn() bool { return s == Running || s == Waiting }
 
 // Status is what a session reports about itself.
 type Status uint8
@@ -57,7 +56,12 @@ var statusNames = [numStatuses]string{
 	"question_requested", "approval_resolved", "terminating", "terminated", "error",
 }
 
-func (s Status) String() string { return statusNames[s] }
+func (s Status) String() string {
+	if s >= numStatuses {
+		return fmt.Sprintf("Status(%d)", uint8(s))
+	}
+	return statusNames[s]
+}
 
 // allowed is the guard map: bit t of allowed[s] says that s may become t.
 var allowed = [numStates]uint8{
@@ -71,7 +75,9 @@ var allowed = [numStates]uint8{
 }
 
 // Allowed says whether the guard map lets from become to.
-func Allowed(from, to State) bool { return allowed[from]&(1<<to) != 0 }
+func Allowed(from, to State) bool {
+	return from < numStates && to < numStates && allowed[from]&(1<<to) != 0
+}
 
 // Next applies a status. ok is false, and the state unchanged, where the guard
 // map does not allow what the status asks for.
@@ -94,7 +100,7 @@ func target(s State, status Status) State {
 	case TurnStarted, ApprovalResolved:
 		return Running
 	case TurnError:
-		if s == Running || s == Waiting {
+		if s.InTurn() {
 			return Ready
 		}
 		return Error
@@ -107,4 +113,38 @@ func target(s State, status Status) State {
 	default:
 		return Error
 	}
+}
+
+// Begins says that the status begins a turn in s: from here on nothing of an
+// earlier turn counts.
+func Begins(s State, status Status) bool {
+	return status == TurnStarted && Allowed(s, Running)
+}
+
+// Apply is Next, with a *RejectedError in place of ok.
+func Apply(s State, status Status) (State, error) {
+	next, ok := Next(s, status)
+	if !ok {
+		return s, &RejectedError{From: s, On: status, To: target(s, status)}
+	}
+	return next, nil
+}
+
+// RejectedError reports a status that the guard map did not allow. The state
+// stayed as it was.
+type RejectedError struct {
+	From State
+	On   Status
+	To   State // the state that the status asked for
+}
+
+func (e *RejectedError) Error() string {
+	var may []string
+	for to := range numStates {
+		if Allowed(e.From, to) {
+			may = append(may, to.String())
+		}
+	}
+	return fmt.Sprintf("session: %v asks for %v, but a session that is %v can only become %s; it stays %v",
+		e.On, e.To, e.From, strings.Join(may, ", "), e.From)
 }

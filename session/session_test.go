@@ -1,9 +1,105 @@
 package session
 
-import "testing"
+import (
+	"errors"
+	"strings"
+	"testing"
 
-// The guard map and the mapping of statuses, cell by cell. Changing any entry
-// of either table makes this red.
+	"pgregory.net/rapid"
+)
+
+// The two tables of the session's specification, word for word. Everything below
+// that is not written out by hand is read from them, never from the code.
+const (
+	guardMap = `
+| inactive | activating |
+| activating | ready, error, inactive |
+| ready | running, deactivating, inactive, error |
+| running | ready, waiting, error, deactivating |
+| waiting | running, error, deactivating |
+| deactivating | inactive, error |
+| error | inactive, activating |`
+
+	statusMap = `
+| created | activating | instance created, connecting |
+| connected | ready | handshake complete |
+| turn_started | running | Agent began processing |
+| turn_complete | ready | Turn finished successfully |
+| turn_error | ready or error | ready if currently running or waiting; error otherwise |
+| question_requested | waiting | Agent needs user input |
+| approval_resolved | running | User responded to question/permission |
+| terminating | deactivating | Graceful shutdown initiated |
+| terminated | inactive | Shutdown complete |
+| error | error | Unrecoverable failure |`
+)
+
+// rows splits a table into its cells.
+func rows(table string) [][]string {
+	var out [][]string
+	for line := range strings.Lines(strings.TrimSpace(table)) {
+		var row []string
+		for cell := range strings.SplitSeq(strings.Trim(strings.TrimSpace(line), "|"), "|") {
+			row = append(row, strings.TrimSpace(cell))
+		}
+		out = append(out, row)
+	}
+	return out
+}
+
+// specified returns the specification's answer: the state that a status leads
+// to, "" where it is rejected.
+func specified(state, status string) string {
+	var want string
+	for _, row := range rows(statusMap) {
+		if row[0] == status {
+			want = row[1]
+		}
+	}
+	if want == "ready or error" {
+		want = "error"
+		if state == "running" || state == "waiting" {
+			want = "ready"
+		}
+	}
+	for _, row := range rows(guardMap) {
+		for _, to := range strings.Split(row[1], ", ") {
+			if row[0] == state && to == want {
+				return want
+			}
+		}
+	}
+	return ""
+}
+
+// All 49 entries of the guard map. Setting or clearing any bit of it turns this
+// red.
+func TestGuardMapEveryEntry(t *testing.T) {
+	want := map[string]map[string]bool{}
+	for _, row := range rows(guardMap) {
+		want[row[0]] = map[string]bool{}
+		for _, to := range strings.Split(row[1], ", ") {
+			want[row[0]][to] = true
+		}
+	}
+	if len(want) != int(numStates) {
+		t.Fatalf("the specification has %d states, the code %d", len(want), numStates)
+	}
+	for from := range numStates {
+		for to := range numStates {
+			if got := Allowed(from, to); got != want[from.String()][to.String()] {
+				t.Errorf("%v to %v: allowed is %v, the specification says %v", from, to, got, !got)
+			}
+		}
+	}
+	for _, x := range []State{numStates, 200, 255} {
+		if Allowed(x, Inactive) || Allowed(Inactive, x) || Allowed(x, x) {
+			t.Errorf("%v is no state, and yet the guard map knows it", x)
+		}
+	}
+}
+
+// All 70 cells, written out by hand. Changing any entry of either table, or where
+// turn_error looks, turns this red.
 func TestNextEveryCell(t *testing.T) {
 	const (
 		in, ac, re, ru, wa, de, er = Inactive, Activating, Ready, Running, Waiting, Deactivating, Error
@@ -19,8 +115,8 @@ func TestNextEveryCell(t *testing.T) {
 		Deactivating: {no, no, no, no, er, no, no, no, in, er},
 		Error:        {ac, no, no, no, no, no, no, no, in, no},
 	}
-	for s := State(0); s < numStates; s++ {
-		for st := Status(0); st < numStatuses; st++ {
+	for s := range numStates {
+		for st := range numStatuses {
 			got, ok := Next(s, st)
 			switch w := want[s][st]; {
 			case w == no && (ok || got != s):
@@ -29,5 +125,165 @@ func TestNextEveryCell(t *testing.T) {
 				t.Errorf("%v + %v: got %v (ok %v), want %v", s, st, got, ok, w)
 			}
 		}
+	}
+}
+
+// The same cells from the words of the specification, by name: a name that is
+// misspelt, or two that are exchanged, turn this red, which the numbers above
+// would not notice.
+func TestNextFollowsTheSpecification(t *testing.T) {
+	statuses := rows(statusMap)
+	if len(statuses) != int(numStatuses) {
+		t.Fatalf("the specification has %d statuses, the code %d", len(statuses), numStatuses)
+	}
+	for s := range numStates {
+		for st := range numStatuses {
+			if statuses[st][0] != st.String() {
+				t.Fatalf("status %d is %v, the specification says %s", st, st, statuses[st][0])
+			}
+			got := ""
+			if next, ok := Next(s, st); ok {
+				got = next.String()
+			}
+			if want := specified(s.String(), st.String()); got != want {
+				t.Errorf("%v + %v: got %q, want %q", s, st, got, want)
+			}
+		}
+	}
+}
+
+// A turn's error is the turn's while there is one, and the session's elsewhere.
+// It cannot end a turn whose question is open: that has to be resolved first.
+func TestTurnErrorByContext(t *testing.T) {
+	for s, want := range map[State]string{
+		Inactive: "", Activating: "error", Ready: "error", Running: "ready", Waiting: "", Deactivating: "error", Error: "",
+	} {
+		next, err := Apply(s, TurnError)
+		if got := next.String(); want != "" && (err != nil || got != want) {
+			t.Errorf("%v: got %v, %v, want %s", s, got, err, want)
+		}
+		if want == "" && (err == nil || next != s) {
+			t.Errorf("%v: got %v, %v, want it rejected", s, next, err)
+		}
+	}
+	var rejected *RejectedError
+	if _, err := Apply(Waiting, TurnError); !errors.As(err, &rejected) || rejected.To != Ready {
+		t.Errorf("while waiting it asks for %v, want ready although that is not allowed", rejected)
+	}
+}
+
+// walk applies statuses by name and says which of them were rejected.
+func walk(t *testing.T, s State, statuses ...Status) (State, []Status) {
+	t.Helper()
+	var rejected []Status
+	for _, st := range statuses {
+		next, err := Apply(s, st)
+		if err != nil {
+			rejected = append(rejected, st)
+		}
+		s = next
+	}
+	return s, rejected
+}
+
+func TestWaitingForTheUser(t *testing.T) {
+	tests := []struct {
+		name     string
+		statuses []Status
+		want     State
+		rejected int
+	}{
+		{"the user approves", []Status{QuestionRequested, ApprovalResolved, TurnComplete}, Ready, 0},
+		{"two questions", []Status{QuestionRequested, ApprovalResolved, QuestionRequested, ApprovalResolved}, Running, 0},
+		{"a second question before the first is resolved", []Status{QuestionRequested, QuestionRequested}, Waiting, 1},
+		{"the answer ends while the user is asked", []Status{QuestionRequested, TurnComplete}, Waiting, 1},
+		{"the turn fails while the user is asked", []Status{QuestionRequested, TurnError}, Waiting, 1},
+		{"resolved first, then failed", []Status{QuestionRequested, ApprovalResolved, TurnError}, Ready, 0},
+		{"the session fails while the user is asked", []Status{QuestionRequested, Failed}, Error, 0},
+		{"the session is torn down while the user is asked", []Status{QuestionRequested, TerminationBegun, Terminated}, Inactive, 0},
+		{"the service vanishes while the user is asked", []Status{QuestionRequested, Terminated}, Waiting, 1},
+		{"an approval that nobody asked for", []Status{ApprovalResolved}, Running, 1},
+	}
+	for _, tt := range tests {
+		t.Run(tt.name, func(t *testing.T) {
+			got, rejected := walk(t, Running, tt.statuses...)
+			if got != tt.want || len(rejected) != tt.rejected {
+				t.Errorf("got %v, rejected %v; want %v and %d rejected", got, rejected, tt.want, tt.rejected)
+			}
+		})
+	}
+}
+
+// A renewal has no state and no status. That the handshake of the successor is
+// not reported matters while Running: there connected would end the turn.
+func TestRenewalIsNoStatus(t *testing.T) {
+	for s, want := range map[State]State{Ready: Ready, Waiting: Waiting, Running: Ready} {
+		if next, _ := Next(s, Connected); next != want {
+			t.Errorf("%v + connected: %v, want %v", s, next, want)
+		}
+	}
+	for s := range numStates {
+		if strings.Contains(s.String(), "renew") || strings.Contains(s.String(), "suspend") {
+			t.Errorf("%v is not in the guard map of the specification", s)
+		}
+	}
+}
+
+// A turn begins with an accepted turn_started and no other way that the region
+// can see; what the turn before left is void then. Letting approval_resolved
+// begin a turn, or an unaccepted start, turns this red.
+func TestATurnBeginsOnce(t *testing.T) {
+	begins := map[State]bool{Ready: true, Waiting: true}
+	for s := range numStates {
+		for st := range numStatuses {
+			want := st == TurnStarted && begins[s]
+			if got := Begins(s, st); got != want {
+				t.Errorf("%v + %v begins a turn: %v, want %v", s, st, got, want)
+			}
+			if next, ok := Next(s, st); want && (!ok || !next.InTurn()) {
+				t.Errorf("%v + %v begins a turn and leads to %v", s, st, next)
+			}
+		}
+		if want := s == Running || s == Waiting; s.InTurn() != want {
+			t.Errorf("%v is in a turn: %v, want %v", s, s.InTurn(), want)
+		}
+	}
+}
+
+// Whatever is reported, in whatever order, the guard map is not left, and a
+// rejection changes nothing and says what it rejected. Returning the target of a
+// rejected status, or an Apply that differs from Next, turns this red.
+func TestAnyStatusesKeepTheGuardMap(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		s := Inactive
+		for range rapid.IntRange(1, 60).Draw(t, "statuses") {
+			st := Status(rapid.IntRange(0, int(numStatuses)-1).Draw(t, "status"))
+			next, err := Apply(s, st)
+			if quick, ok := Next(s, st); quick != next || ok != (err == nil) {
+				t.Fatalf("%v + %v: Next says %v, %v and Apply %v, %v", s, st, quick, ok, next, err)
+			}
+			if err == nil {
+				if want := specified(s.String(), st.String()); next.String() != want {
+					t.Fatalf("%v + %v: got %v, the specification says %q", s, st, next, want)
+				}
+				if s.InTurn() && !next.InTurn() && Begins(s, st) {
+					t.Fatalf("%v + %v both begins and ends a turn", s, st)
+				}
+				s = next
+				continue
+			}
+			var rejected *RejectedError
+			if next != s || !errors.As(err, &rejected) || rejected.From != s || rejected.On != st || Allowed(s, rejected.To) {
+				t.Fatalf("%v + %v is rejected: %v, %+v", s, st, next, err)
+			}
+		}
+	})
+}
+
+func TestRejectionsExplainThemselves(t *testing.T) {
+	_, err := Apply(Ready, Connected)
+	const want = "session: connected asks for ready, but a session that is ready can only become inactive, running, deactivating, error; it stays ready"
+	if err == nil || err.Error() != want {
+		t.Errorf("got  %v\nwant %s", err, want)
 	}
 }

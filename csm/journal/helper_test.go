@@ -3,6 +3,7 @@ package journal_test
 import (
 	"bytes"
 	"fmt"
+	"os"
 	"strings"
 	"testing"
 	"time"
@@ -14,7 +15,12 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/journal"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+func TestMain(m *testing.M) {
+	if path := os.Getenv(crashEnv); path != "" {
+		recordForEver(path) // until this process is killed
+	}
+	goleak.VerifyTestMain(m)
+}
 
 const ms = time.Millisecond
 
@@ -31,13 +37,21 @@ type talk struct {
 	w     *journal.Writer
 	pick  func(n int) int
 	words uint64
+	steps uint64
+	also  func(dispatch.Step) // gets each step too
 }
 
 func newTalk(w *journal.Writer, pick func(int) int) *talk {
 	k := &talk{clock: &dispatch.Virtual{}, w: w, pick: pick}
 	k.loop = dispatch.New(dispatch.Config{
 		Clock: k.clock, Execute: k.execute, Verify: true,
-		Record: func(s dispatch.Step) { w.Step(s.Envelope, s.State, s.Effects) },
+		Record: func(s dispatch.Step) {
+			k.steps++
+			w.Step(s.Envelope, s.State, s.Effects)
+			if k.also != nil {
+				k.also(s)
+			}
+		},
 	})
 	return k
 }

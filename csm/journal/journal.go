@@ -4,45 +4,85 @@
 // # Format
 //
 // One JSON object a line. The first is the header. Every other line is an event
-// with the state and the effects that came of it, a note, or a gap:
+// with the state and the effects that came of it, a note, a gap, a snapshot of
+// the whole state, or the end:
 //
-//	{"journal":1,"build":"...","content":"redacted","started":"...","speed":1}
-//	{"seq":1,"at":12000,"lane":"signal","event":"user.start","data":{...},
-//	 "phase":"Idle","state":"9f86d081884c7d65","effects":[{"OpenAudio":{...}}]}
-//	{"note":"level","at":20000,"data":{...}}
-//	{"gap":12}
+//	{"journal":2,"build":"...","core":"...","config":"...","bounds":{...},"content":"redacted","started":"...","speed":1,"sum":"..."}
+//	{"seq":1,"at":12000,"lane":"signal","event":"user.start","data":{...},"phase":"Idle",
+//	 "effects":[{"OpenAudio":{...}}],"state":"9f86d081884c7d65","n":2,"sum":"..."}
+//	{"at":20000,"data":{...},"note":"level","n":3,"sum":"..."}
+//	{"gap":12,"n":4,"sum":"..."}
+//	{"seq":14,"at":21000,"phase":"Idle","snapshot":{...},"state":"...","n":5,"sum":"..."}
+//	{"end":"closed","n":6,"sum":"..."}
 //
-// Times are microseconds. state is the first half of a SHA-256 over the event
-// and the JSON of the state after it, so that no change of an event goes
-// unnoticed, also where the core makes nothing of it. Notes are for people:
-// levels for a picture and, only where content is "full", the words. Events hold
-// no words, so a redacted journal replays to the same transitions as a full one;
-// it differs in its notes alone.
+// Times are microseconds. state is the Digest of the state after the event, and
+// of the effects; n is the number of the line in its file; sum is a CRC-32 over
+// the line before it that begins with the sum of the header. Notes are for
+// people: levels for a picture and, only where content is "full", the words.
+// Events hold no words, so a redacted journal replays to the same transitions as
+// a full one; it differs in its notes alone.
 //
-// # What a replay finds
+// # Files
 //
-// Any change of an event's line, a line that is missing, added or moved between
-// others, and a last line that is not whole. It does not find what no event
-// depends on: a changed or missing note, a changed header, and whole lines that
-// are missing at the end, as after a crash.
+// A journal on disk is NAME.jsonl, then NAME.1.jsonl and so on, each of a bounded
+// size, the oldest of which are deleted. Every one but the first begins with a
+// snapshot, so that it replays on its own, and names the end of the one before
+// it, so that a sequence replays as one. A Ring in memory is bounded in the same
+// way, and saves what it has as one file.
+//
+// A line is written whole, in one write. After the process died, whatever it was
+// doing, the file can be read through its last whole line, and Journal.Stops says
+// what is missing. The disk is synced when a file is full and at the end; see
+// Files. Where lines were lost, because the disk was full or slow, there is a gap
+// mark, and a snapshot from which the replay goes on.
+//
+// # What is found
+//
+// Reading finds any change of any line, notes and the header among them, and a
+// line that is missing, twice or moved: *Damage names it. It does not find that
+// whole lines are missing at the end of the last file, but that the end mark is.
+// Replaying finds any event after which the core is in another state, or asks for
+// other effects, than the one that wrote the journal.
+//
+// # Redaction
+//
+// Events, states and effects have no strings but the words of closed lists. What
+// a handler puts into an event in the place of one is refused: the journal says
+// internalError there, in a note what event it was, and nothing of the text.
+//
+// # Journals of other builds
+//
+// The header's core names the table, the events and the fields of the states of
+// the build that wrote it. Where this build's is the same, a replay is compared
+// digest by digest, and a difference means that the core's behaviour changed, or
+// that the journal was made up. Where it is another, digests mean nothing: the
+// replay compares lanes, phases and effects, says so (Result.OtherCore), and its
+// first difference is the first place where the two cores part. A snapshot of
+// another core is used when it can be read, and an error otherwise.
+//
+// Format 1 had no sums, numbers, snapshots and end, and another digest. It is
+// read and replayed as another core's journal. Edits of an event's fields that
+// the core makes nothing of are not found in it.
+//
+// Journals of the tree, in testdata/journals, stay as they were recorded. Each
+// must read without damage; its events must break no invariant of the present
+// core (Rerun); one whose core is the present one must replay identically; and
+// what the present core makes of each, event by event, stands beside it in
+// NAME.trace. When the core changes on purpose, "go test ./csm/journal -update"
+// writes the traces anew, and the change of each is reviewed like code.
 package journal
 
 import (
-	"bufio"
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// Version is the version of the format. A reader takes its own and no other.
-const Version = 1
+// Version is the version of the format that is written. A reader takes it and
+// those before it.
+const Version = 2
 
 // Content says whether the words were recorded.
 type Content string
@@ -53,19 +93,55 @@ const (
 	Full     Content = "full"
 )
 
-// Header is the first line.
+// Header is the first line of a file. A caller fills Build, Content, Started,
+// Speed and Config; the rest is the writer's.
 type Header struct {
-	Journal int       `json:"journal"`
-	Build   string    `json:"build"`
-	Content Content   `json:"content"`
-	Started time.Time `json:"started"`
-	Speed   float64   `json:"speed"` // of the conversation's clock against the wall's
+	Journal int            `json:"journal"`
+	Build   string         `json:"build"`
+	Core    string         `json:"core,omitempty"`   // Core of the build that wrote it
+	Config  string         `json:"config,omitempty"` // hash of the JSON of the configuration that the core was to get
+	Bounds  map[string]int `json:"bounds,omitempty"` // numbers of the configuration that bound the core
+	Content Content        `json:"content"`
+	Started time.Time      `json:"started"`
+	Speed   float64        `json:"speed"` // of the conversation's clock against the wall's
+
+	Part    int    `json:"part,omitempty"`    // how many files were before it
+	First   string `json:"first,omitempty"`   // sum of the header of the first one
+	Follows string `json:"follows,omitempty"` // sum of the last line of the one before
+	Sum     string `json:"sum,omitempty"`     // of this line before this field
+}
+
+// Configured returns h with the hash and the bounds of c, the configuration that
+// the core is about to get.
+func (h Header) Configured(c csm.Config) Header {
+	b, err := json.Marshal(c)
+	if err != nil {
+		panic(fmt.Sprintf("journal: the configuration has no JSON: %v", err)) // it is numbers alone
+	}
+	h.Config, h.Bounds = hash(b), bounds(c)
+	return h
+}
+
+// line is the header as it is written, and its sum.
+func (h Header) line() ([]byte, uint32, error) {
+	h.Journal, h.Core, h.Sum = Version, Core(), ""
+	if h.Config == "" {
+		h = h.Configured(csm.DefaultConfig())
+	}
+	b, err := json.Marshal(h)
+	if err != nil {
+		return nil, 0, fmt.Errorf("journal header: %w", err)
+	}
+	line := seal(b[:len(b)-1], 0)
+	sum, err := unseal(line[:len(line)-1], 0)
+	return line, sum, err
 }
 
 // Note kinds.
 const (
-	NoteLevel = "level" // Level
-	NoteWords = "words" // Words; in full journals only
+	NoteLevel   = "level"   // Level
+	NoteWords   = "words"   // Words; in full journals only
+	NoteRefused = "refused" // Refused
 )
 
 // Level is both voices' loudness over a stretch of time, in dBFS (RMS).
@@ -81,139 +157,9 @@ type Words struct {
 	Text string `json:"text"`
 }
 
-// Line is one line after the header: an event, a note or a gap.
-type Line struct {
-	Seq     uint64          `json:"seq,omitempty"`
-	At      int64           `json:"at,omitempty"` // microseconds
-	Lane    string          `json:"lane,omitempty"`
-	Event   string          `json:"event,omitempty"`
-	Data    json.RawMessage `json:"data,omitempty"`
-	Phase   string          `json:"phase,omitempty"`
-	State   string          `json:"state,omitempty"`
-	Effects json.RawMessage `json:"effects,omitempty"`
-	Note    string          `json:"note,omitempty"`
-	Gap     int             `json:"gap,omitempty"` // lines that were lost here
-
-	Number int `json:"-"` // in the file, from 1
-}
-
-// Time is when the line's event happened.
-func (l Line) Time() time.Duration { return time.Duration(l.At) * time.Microsecond }
-
-// encodeStep writes an event's line. The dispatcher's times are whole
-// microseconds, so nothing of them is lost.
-func encodeStep(env csm.Envelope, state csm.State, fx []csm.Effect) (Line, error) {
-	data, err := json.Marshal(env.Event)
-	if err != nil {
-		return Line{}, err
-	}
-	effects, err := EncodeEffects(fx)
-	if err != nil {
-		return Line{}, err
-	}
-	l := Line{
-		Seq: env.Seq, At: env.At.Microseconds(), Lane: csm.LaneOf(env.Event).String(),
-		Event: env.Event.Kind().String(), Data: data, Phase: state.Phase().String(), Effects: effects,
-	}
-	l.State, err = digest(l, state)
-	return l, err
-}
-
-// EncodeEffects writes effects as [{"Name":{fields}}, ...].
-func EncodeEffects(fx []csm.Effect) (json.RawMessage, error) {
-	list := make([]map[string]csm.Effect, len(fx))
-	for i, f := range fx {
-		list[i] = map[string]csm.Effect{f.Name(): f}
-	}
-	return json.Marshal(list)
-}
-
-// digest identifies an event and the state after it.
-func digest(l Line, s csm.State) (string, error) {
-	state, err := json.Marshal(s)
-	if err != nil {
-		return "", err
-	}
-	h := sha256.New()
-	fmt.Fprintf(h, "%d %d %s %s\n", l.Seq, l.At, l.Event, l.Data)
-	h.Write(state)
-	return hex.EncodeToString(h.Sum(nil)[:8]), nil
-}
-
-// Journal is what was read.
-type Journal struct {
-	Header Header
-	Lines  []Line
-}
-
-// maxLine bounds one line: far above any event, below what a damaged file could
-// make a reader allocate.
-const maxLine = 4 << 20
-
-// Read reads a journal. Errors name the line.
-func Read(r io.Reader) (*Journal, error) {
-	sc := bufio.NewScanner(r)
-	sc.Buffer(make([]byte, 64<<10), maxLine)
-	j := &Journal{}
-	for n := 1; sc.Scan(); n++ {
-		if n == 1 {
-			if err := readHeader(sc.Bytes(), &j.Header); err != nil {
-				return nil, err
-			}
-			continue
-		}
-		l, err := readLine(sc.Bytes())
-		if err != nil {
-			return nil, fmt.Errorf("journal line %d is not whole (%w); it was cut off or changed, and what is before it can be kept by deleting it and what follows", n, err)
-		}
-		l.Number = n
-		j.Lines = append(j.Lines, l)
-	}
-	if err := sc.Err(); err != nil {
-		return nil, fmt.Errorf("read journal after line %d: %w", len(j.Lines)+1, err)
-	}
-	if j.Header.Journal == 0 {
-		return nil, errors.New("the journal is empty; it needs a header line at least")
-	}
-	return j, nil
-}
-
-func readLine(b []byte) (l Line, err error) {
-	d := json.NewDecoder(bytes.NewReader(b))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&l); err != nil {
-		return l, err
-	}
-	if d.More() {
-		return l, errors.New("more than one object")
-	}
-	switch [3]bool{l.Event != "", l.Note != "", l.Gap > 0} {
-	case [3]bool{true, false, false}, [3]bool{false, true, false}, [3]bool{false, false, true}:
-		return l, nil
-	default:
-		return l, errors.New("it is not one of event, note and gap")
-	}
-}
-
-func readHeader(line []byte, h *Header) error {
-	if err := json.Unmarshal(line, h); err != nil || h.Journal == 0 {
-		return errors.New("journal line 1 is no header; this is not a journal")
-	}
-	if h.Journal != Version {
-		return fmt.Errorf("the journal has format %d and this build reads format %d; replay it with the build that wrote it (%s)", h.Journal, Version, h.Build)
-	}
-	return nil
-}
-
-// Envelope decodes the event of a line.
-func (l Line) Envelope() (csm.Envelope, error) {
-	k, ok := csm.KindByName(l.Event)
-	if !ok {
-		return csm.Envelope{}, fmt.Errorf("journal line %d: event %q is not known to this build", l.Number, l.Event)
-	}
-	e, err := csm.DecodeEvent(k, l.Data)
-	if err != nil {
-		return csm.Envelope{}, fmt.Errorf("journal line %d: %w", l.Number, err)
-	}
-	return csm.Envelope{Seq: l.Seq, At: l.Time(), Event: e}, nil
+// Refused says that the next event held text where a code belongs. The text is
+// not in the journal; it is a mistake of the handler that sent the event.
+type Refused struct {
+	Event   string `json:"event"`
+	Strings int    `json:"strings"`
 }

@@ -12,7 +12,14 @@ import (
 type Result struct {
 	Events  int           `json:"events"`
 	Phases  int           `json:"transitions"`
-	Elapsed time.Duration `json:"-"` // of the conversation
+	Elapsed time.Duration `json:"-"`               // of the conversation
+	After   uint64        `json:"after,omitempty"` // events before a journal that begins with a snapshot
+	Lost    int           `json:"lost,omitempty"`  // lines that gap marks count
+	// OtherCore says that another core wrote the journal, or format 1: its states
+	// are not compared, only its phases and effects.
+	OtherCore bool `json:"otherCore,omitempty"`
+	// Stops is where a record stops that has no end.
+	Stops *Stop `json:"stops,omitempty"`
 	// Difference is the first place where the replay and the record part, nil
 	// when they are identical.
 	Difference *Difference `json:"difference,omitempty"`
@@ -20,72 +27,203 @@ type Result struct {
 
 // Difference is one place where a replay and a record part.
 type Difference struct {
+	File  string `json:"file,omitempty"`
 	Line  int    `json:"line"`
 	Seq   uint64 `json:"seq"`
-	Event string `json:"event"`
-	What  string `json:"what"` // order, lanes, event fields, phases, effects or states
+	Event string `json:"event"` // "snapshot" for one
+	What  string `json:"what"`  // order, lanes, event fields, phases, effects or states
 	Want  string `json:"recorded"`
 	Got   string `json:"replayed"`
 }
 
 func (d Difference) String() string {
-	return fmt.Sprintf("line %d, event %d (%s): %s differ:\n  recorded: %s\n  replayed: %s", d.Line, d.Seq, d.Event, d.What, d.Want, d.Got)
+	at := fmt.Sprintf("line %d", d.Line)
+	if d.File != "" {
+		at = d.File + " " + at
+	}
+	return fmt.Sprintf("%s, event %d (%s): %s differ:\n  recorded: %s\n  replayed: %s", at, d.Seq, d.Event, d.What, d.Want, d.Got)
 }
 
 // Replay steps the core through a journal's events and compares what comes of
-// each with what was recorded, byte for byte. An error means that the journal
-// cannot be replayed at all.
+// each with what was recorded. An error means that the journal cannot be
+// replayed at all.
 func Replay(j *Journal) (Result, error) {
-	var res Result
-	state := csm.Initial()
-	for _, l := range j.Lines {
-		if l.Gap > 0 {
-			return res, fmt.Errorf("journal line %d: %d lines were lost here, so what follows cannot be replayed; the %d events before it were identical", l.Number, l.Gap, res.Events)
-		}
-		if l.Event == "" {
-			continue
-		}
-		env, err := l.Envelope()
-		if err != nil {
-			return res, err
-		}
-		before := state.Phase()
-		next, fx := csm.Step(state, env)
-		if d, err := compare(l, res.Events, env, next, fx); err != nil || d != nil {
-			res.Difference = d
-			return res, err
-		}
-		state = next
-		res.Events++
-		res.Elapsed = env.At
-		if next.Phase() != before {
-			res.Phases++
+	r := newReplayer(j)
+	for i := range j.Lines {
+		if err := r.line(&j.Lines[i]); err != nil || r.res.Difference != nil {
+			return r.res, err
 		}
 	}
-	return res, nil
+	return r.res, nil
 }
 
-func compare(l Line, index int, env csm.Envelope, s csm.State, fx []csm.Effect) (*Difference, error) {
-	got, err := encodeStep(env, s, fx)
-	if err != nil {
-		return nil, err
+// replayer is a replay under way.
+type replayer struct {
+	res    Result
+	state  csm.State
+	next   csm.State // kept here, so that no step makes it anew
+	seq    uint64
+	lost   int // lines of a gap that no snapshot followed yet
+	gap    *Line
+	digest *digester
+	// seen, if set, gets each step in the place of the comparison.
+	seen func(l *Line, env csm.Envelope, before, after csm.State, fx []csm.Effect)
+}
+
+func newReplayer(j *Journal) *replayer {
+	return &replayer{
+		state: csm.Initial(), digest: newDigester(),
+		res: Result{Stops: j.Stops, OtherCore: j.Header.Journal < 2 || j.Header.Core != Core()},
 	}
-	differ := func(what, want, got string) *Difference {
-		return &Difference{Line: l.Number, Seq: l.Seq, Event: l.Event, What: what, Want: want, Got: got}
-	}
+}
+
+func (r *replayer) line(l *Line) error {
 	switch {
-	case l.Seq != uint64(index)+1:
-		return differ("order", fmt.Sprint(l.Seq), fmt.Sprint(index+1)), nil
-	case l.Lane != got.Lane:
-		return differ("lanes", l.Lane, got.Lane), nil
-	case !bytes.Equal(l.Data, got.Data):
-		return differ("event fields", string(l.Data), string(got.Data)), nil
-	case l.Phase != got.Phase:
-		return differ("phases", l.Phase, got.Phase), nil
-	case !bytes.Equal(l.Effects, got.Effects):
-		return differ("effects", string(l.Effects), string(got.Effects)), nil
-	case l.State != got.State:
-		return differ("states", l.State, got.State), nil
+	case l.Gap > 0:
+		r.lost += l.Gap
+		r.res.Lost += l.Gap
+		r.gap = l
+		return nil
+	case l.Snapshot != nil:
+		return r.snapshot(l)
+	case l.Event == "":
+		return nil
+	case r.lost > 0:
+		return fmt.Errorf("%s: %d lines were lost here and no snapshot follows, so what comes after cannot be replayed; the %d events before it were identical",
+			r.gap.where(), r.lost, r.res.Events)
 	}
-	return nil, nil
+	env, err := l.Envelope()
+	if err != nil {
+		return err
+	}
+	if l.Seq != r.seq+1 {
+		r.differ(l, "order", fmt.Sprint(l.Seq), fmt.Sprint(r.seq+1))
+		return nil
+	}
+	var fx []csm.Effect
+	r.next, fx = csm.Step(r.state, env)
+	if r.seen != nil {
+		r.seen(l, env, r.state, r.next, fx)
+	} else if err := r.compare(l, env, &r.next, fx); err != nil || r.res.Difference != nil {
+		return err
+	}
+	if r.next.Phase() != r.state.Phase() {
+		r.res.Phases++
+	}
+	r.state = r.next
+	r.seq = l.Seq
+	r.res.Events++
+	r.res.Elapsed = env.At
+	return nil
+}
+
+// snapshot begins with a state, goes on with one after a gap, or compares one
+// with the state that the replay is in.
+func (r *replayer) snapshot(l *Line) error {
+	fresh := r.seq == 0 && r.res.Events == 0
+	if !fresh && r.lost == 0 && l.Seq != r.seq {
+		r.differ(l, "order", fmt.Sprint(l.Seq), fmt.Sprint(r.seq))
+		return nil
+	}
+	if !fresh && r.lost == 0 && (r.res.OtherCore || r.digest.of(&r.state, nil) == l.State) {
+		return nil
+	}
+	var s csm.State
+	if err := s.UnmarshalJSON(l.Snapshot); err != nil {
+		return fmt.Errorf("%s: the snapshot cannot be read: %w", l.where(), err)
+	}
+	switch got := r.digest.of(&s, nil); {
+	case !r.res.OtherCore && got != l.State:
+		return fmt.Errorf("%s: the snapshot is not the state that was recorded (%s, and its digest says %s); replay it with the build that wrote it", l.where(), got, l.State)
+	case !fresh && r.lost == 0:
+		b, err := r.state.MarshalJSON()
+		r.differ(l, "states", string(l.Snapshot), string(b))
+		return err
+	}
+	if fresh {
+		r.res.After = l.Seq
+	}
+	r.state, r.seq, r.lost = s, l.Seq, 0
+	r.res.Elapsed = l.Time()
+	return nil
+}
+
+func (r *replayer) differ(l *Line, what, want, got string) {
+	event := l.Event
+	if l.Snapshot != nil {
+		event = "snapshot"
+	}
+	r.res.Difference = &Difference{File: l.File, Line: l.Number, Seq: l.Seq, Event: event, What: what, Want: want, Got: got}
+}
+
+// compare finds where a step and its record part. The digest holds the effects
+// too, so their JSON is made only where it must tell which of the two it is.
+func (r *replayer) compare(l *Line, env csm.Envelope, s *csm.State, fx []csm.Effect) error {
+	if lane := csm.LaneOf(env.Event).String(); l.Lane != lane {
+		r.differ(l, "lanes", l.Lane, lane)
+		return nil
+	}
+	if phase := s.Phase().String(); l.Phase != phase {
+		r.differ(l, "phases", l.Phase, phase)
+		return nil
+	}
+	var text [2 * digestSize]byte
+	if !r.res.OtherCore && string(r.digest.hex(&text, s, fx)) == l.State {
+		return nil
+	}
+	got, err := encodeStep(r.digest, env, s, fx)
+	switch {
+	case err != nil:
+		return err
+	case !bytes.Equal(l.Effects, got.Effects):
+		r.differ(l, "effects", string(l.Effects), string(got.Effects))
+	case r.res.OtherCore:
+	case !bytes.Equal(l.Data, got.Data):
+		r.differ(l, "event fields", string(l.Data), string(got.Data))
+	default:
+		r.differ(l, "states", l.State, got.State)
+	}
+	return nil
+}
+
+// Audit is what a present core makes of an old journal's events, whatever was
+// recorded of them.
+type Audit struct {
+	Events    int
+	Violation *Violation // the first, nil for none
+	// Steps are what it made of each: "seq event -> phase: effects".
+	Steps []string
+}
+
+// Violation is a step that broke an invariant.
+type Violation struct {
+	Line int
+	Err  error
+}
+
+// Rerun steps the core through a journal's events without comparing anything
+// with the record, and checks each step against the invariants.
+func Rerun(j *Journal) (a Audit, err error) {
+	r := newReplayer(j)
+	r.res.OtherCore = true
+	r.seen = func(l *Line, env csm.Envelope, before, after csm.State, fx []csm.Effect) {
+		if broken := csm.CheckStep(before, env, after, fx); broken != nil && a.Violation == nil {
+			a.Violation = &Violation{l.Number, broken}
+		}
+		effects, failed := EncodeEffects(fx)
+		if failed != nil && err == nil {
+			err = failed
+		}
+		a.Steps = append(a.Steps, fmt.Sprintf("%d %s -> %v: %s", l.Seq, l.Event, after.Phase(), effects))
+	}
+	for i := range j.Lines {
+		if failed := r.line(&j.Lines[i]); failed != nil {
+			return a, failed
+		}
+		if d := r.res.Difference; d != nil {
+			return a, fmt.Errorf("the journal is not in order: %v", d)
+		}
+	}
+	a.Events = r.res.Events
+	return a, err
 }

@@ -1,0 +1,52 @@
+package csmtest
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+)
+
+// Convert writes events as a scenario that replays them as they were: nothing is
+// answered, no deadline passes by itself, and none changes its place.
+func Convert(events []csm.Event) string {
+	w := &World{}
+	for i, e := range events {
+		w.Log = append(w.Log, csm.Envelope{Seq: uint64(i) + 1, Event: e})
+	}
+	return w.Scenario("")
+}
+
+// Scenario is Convert of what happened in the world so far, at its times, with
+// the stale event that was let in, if one was.
+func (w *World) Scenario(comment string) string {
+	var b strings.Builder
+	for l := range strings.SplitSeq(comment, "\n") {
+		if l != "" {
+			fmt.Fprintf(&b, "# %s\n", l)
+		}
+	}
+	b.WriteString("world silent\n")
+	now := time.Duration(0)
+	write := func(at time.Duration, stale string, e csm.Event) {
+		data, err := json.Marshal(e)
+		if err != nil { // events are plain structs
+			panic(fmt.Sprintf("csmtest: event %v: %v", e.Kind(), err))
+		}
+		if at > now {
+			fmt.Fprintf(&b, "at %v ", at)
+			now = at
+		}
+		fmt.Fprintf(&b, "%sevent %s %s\n", stale, e.Kind(), data)
+	}
+	for _, env := range w.Log {
+		write(env.At, "", env.Event)
+	}
+	if w.Injected != nil {
+		write(w.At, "stale ", w.Injected)
+	}
+	b.WriteString("expect progress\n")
+	return b.String()
+}

@@ -1,0 +1,233 @@
+package csmtest_test
+
+import (
+	"errors"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/csmtest"
+)
+
+// An expectation that does not hold, and a line that cannot be read, is named by
+// file and line, with what was expected and what was seen.
+func TestProblemsNameTheLine(t *testing.T) {
+	const start = "user starts\nat 200ms expect listening\n"
+	for _, c := range []struct{ text, want string }{
+		{"expect speaking", "expected speaking, seen listening since 130ms because audio.ready"},
+		{"expect listening at 131ms", "expected listening at 131ms, seen listening since 130ms"},
+		{"expect listening because user.stop", "expected listening because user.stop"},
+		{"expect path listening", "expected listening, seen preparing, listening"},
+		{"expect effect SendCopilot", "expected SendCopilot at least once, seen 0 times"},
+		{"expect effect OpenAudio 2 times", "expected OpenAudio 2 times, seen 1 times among: OpenAudio instance=1"},
+		{"expect effect OpenAudio once with instance=2", "seen 0 times among: OpenAudio instance=1"},
+		{"expect no effect OpenAudio", "expected OpenAudio 0 times"},
+		{"expect reply busy", "expected busy, seen ok"},
+		{"expect notice copilotEmpty", "expected notice copilotEmpty, seen none"},
+		{"expect error authentication", "seen none"},
+		{"expect turn 1 open", "expected 1, seen 0"},
+		{"expect turn 1 answered", "seen the ends: nothing"},
+		{"expect turns 1 answered", "expected 1 answered, seen nothing"},
+		{"expect sent 1", "expected 1, seen nothing"},
+		{"expect queue 1", "expected 1, seen 0"},
+		{"expect heard 4", "expected 4, seen 0"},
+		{"expect heard 0 of 4", "the answer has 0 characters, not 4"},
+		{"expect timer response armed", "expected timer response armed, seen it not armed"},
+		{"expect state Instance 2", "expected 2, seen 1"},
+		{"expect state Instance.x 2", "Instance.x is not there"},
+		{"expect gladness", "no phase and nothing else"},
+		{"expect progress", "only a silent world"},
+		{"vad.start\nexpect timer utterance not armed", "seen it armed for 1m0s"},
+		{"vad.start\nexpect timer utterance armed for 5s", "expected 5s, seen 1m0s"},
+		{"expect timer gladness armed", "no timer"},
+		{"at 100ms expect listening", "it is 200ms already"},
+		{"wait soon", "is no time"},
+		{"dance", "is no verb"},
+		{"user dances", `a user does not do "dances"`},
+		{"user types hello", "the words are missing"},
+		{"user starts soon now", `"now" is too much here`},
+		{"copilot dances", "does not do"},
+		{"copilot says 40", "write"},
+		{"stt.final", "the words are missing"},
+		{`stt.final "yes" as music`, "is no class"},
+		{"suspend for fun", "is no reason"},
+		{"session dances", "is not among"},
+		{"session fails", "what it fails with is missing"},
+		{"world gladness 5s", "does not answer"},
+		{"world silent", "from the beginning"},
+		{"configure gladness 5s", "has no"},
+		{"repeat twice", "only everything"},
+		{"event gladness {}", "no event"},
+		{`event user.start {"x":1}`, "unknown field"},
+		{"stale", "needs something"},
+		{"stale user starts", "nothing of this can be stale"},
+		{"tool done", "no CallTool"},
+	} {
+		lines := strings.Split(c.text, "\n")
+		all, err := csmtest.Parse("x/some.txt", start+c.text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, err = csmtest.Play(all[0])
+		var p *csmtest.Problem
+		if !errors.As(err, &p) {
+			t.Errorf("%q: no problem", c.text)
+			continue
+		}
+		if p.File != "x/some.txt" || p.Line != 2+len(lines) || p.Text != lines[len(lines)-1] || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%q: %v\n  want it to say %q", c.text, err, c.want)
+		}
+	}
+}
+
+// A trace that is not the golden one is a failure that names the step.
+func TestGoldenTraces(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "one.txt")
+	const text = "# One.\nuser starts\n\n--- a\nat 200ms expect listening\n\n--- b\nuser stops\n"
+	write := func(s string) {
+		t.Helper()
+		if err := os.WriteFile(file, []byte(s), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	write(text)
+	if err := csmtest.Update(file); err != nil {
+		t.Fatal(err)
+	}
+	once, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if n := strings.Count(string(once), ">>>"); n != 2 || !strings.Contains(string(once), "130ms    conn.ready                                 Preparing > Listening (audio.ready)\n") {
+		t.Fatalf("updated to\n%s", once)
+	}
+	csmtest.Run(t, file)
+	if err := csmtest.Update(file); err != nil {
+		t.Fatal(err)
+	}
+	if twice, _ := os.ReadFile(file); string(twice) != string(once) {
+		t.Errorf("a second update changed it to\n%s", twice)
+	}
+	for _, change := range [][2]string{
+		{"130ms    conn.ready ", "131ms    conn.ready "}, {"130ms    conn.ready                                 Preparing > Listening (audio.ready)\n", ""},
+		{"(user.stop); ", "(user.stop); Flush; "},
+	} {
+		all, err := csmtest.Parse("one.txt", strings.Replace(string(once), change[0], change[1], 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if !slices.ContainsFunc(all, func(s csmtest.Scenario) bool { return csmtest.Check(s) != nil }) {
+			t.Errorf("with %q for %q nothing differs", change[1], change[0])
+		}
+	}
+	// One that does not hold is not rewritten.
+	write(text + "expect listening\n")
+	if err := csmtest.Update(file); err == nil {
+		t.Error("a scenario that does not hold was updated")
+	}
+}
+
+func TestScenariosOfAFile(t *testing.T) {
+	fsys := fstest.MapFS{
+		"a.txt":     {Data: []byte("# What a is.\nproves: AC-001\nuser starts\n")},
+		"sub/b.txt": {Data: []byte("# What b is.\nproves: AC-002\nuser starts\n--- first one\nproves: REQ-001 REQ-002\nuser stops\n>>>\nold\n\n--- second\n# more\n")},
+		"README.md": {Data: []byte("no scenario")},
+	}
+	all, err := csmtest.Scenarios(fsys)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var got []string
+	for _, s := range all {
+		got = append(got, strings.Join(append([]string{s.Name, s.Title, s.File}, s.Proves...), "|"))
+	}
+	want := []string{"a|What a is.|a.txt|AC-001", "b/first-one|first one|sub/b.txt|AC-002|REQ-001|REQ-002", "b/second|second|sub/b.txt|AC-002"}
+	if !slices.Equal(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+	if _, err := csmtest.Parse("x.txt", "---\n"); err == nil || !strings.HasPrefix(err.Error(), "x.txt:1: ") {
+		t.Errorf("a scenario without a name: %v", err)
+	}
+}
+
+// What was played is the same when its events are replayed as a scenario.
+func TestConvertedEventsReplay(t *testing.T) {
+	for _, s := range scenarios(t) {
+		o, err := csmtest.Play(s)
+		if err != nil {
+			t.Fatal(err)
+		}
+		w := csmtest.World{}
+		var events []csm.Event
+		for _, st := range o.Steps {
+			w.Log = append(w.Log, st.Envelope)
+			events = append(events, st.Envelope.Event)
+		}
+		all, err := csmtest.Parse("converted.txt", strings.Replace(w.Scenario("Converted."), "expect progress\n", "", 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		again, err := csmtest.Play(all[0])
+		if err != nil {
+			t.Errorf("%s: %v", s.Name, err)
+			continue
+		}
+		for i, st := range again.Steps {
+			if st.Envelope != o.Steps[i].Envelope || len(csmtest.Fields(st.After)) == 0 {
+				t.Errorf("%s: step %d is %+v, was %+v", s.Name, i+1, st.Envelope, o.Steps[i].Envelope)
+				break
+			}
+		}
+		if last, was := again.Steps[len(again.Steps)-1].After, o.Steps[len(o.Steps)-1].After; len(changedFields(was, last)) > 0 {
+			t.Errorf("%s ends in another state: %v", s.Name, changedFields(was, last))
+		}
+		if text := csmtest.Convert(events); strings.Count(text, "event ") != len(events) || strings.Contains(text, "at ") {
+			t.Errorf("%s: without times:\n%s", s.Name, text)
+		}
+	}
+}
+
+// Shorten keeps what is needed, and nothing else.
+func TestShortenIsMinimal(t *testing.T) {
+	var log []csm.Envelope
+	for i := range 40 {
+		log = append(log, csm.Envelope{Event: csm.UserStart{Call: csm.Call(i)}})
+	}
+	short := csmtest.Shorten(log, func(l []csm.Envelope) bool {
+		has := func(c csm.Call) bool {
+			return slices.ContainsFunc(l, func(e csm.Envelope) bool { return e.Event == csm.UserStart{Call: c} })
+		}
+		return has(3) && has(17) && has(39)
+	})
+	if len(short) != 3 {
+		t.Errorf("%d events are left: %v", len(short), short)
+	}
+	if got := csmtest.Shorten(log, func([]csm.Envelope) bool { return false }); len(got) != 40 {
+		t.Error("a log that is not broken was shortened")
+	}
+}
+
+// Each outcome of an effect that waits for an answer is told by events of which
+// the last is its terminal, with the effect's ids.
+func TestAnswersCarryTheEffectsIds(t *testing.T) {
+	for _, c := range []struct {
+		f    csm.Effect
+		o    csmtest.Outcome
+		want []csm.Event
+	}{
+		{csm.OpenConnection{Instance: 2, Epoch: 5}, csmtest.Done, []csm.Event{csm.ConnReady{Epoch: 5}}},
+		{csm.OpenConnection{Instance: 2, Epoch: 5}, csmtest.Failed, []csm.Event{csm.ConnFailed{Epoch: 5, Code: csm.CodeCopilotFailed}}},
+		{csm.Flush{Gen: 3}, csmtest.Late, []csm.Event{csm.SpeechFlushed{Gen: 2}}},
+		{csm.CancelCopilot{Request: 4}, csmtest.Done, []csm.Event{csm.CopilotDone{Request: 4, Cancelled: true}}},
+		{csm.OpenAudio{Instance: 1}, csmtest.Lost, nil},
+		{csm.HoldCapture{}, csmtest.Done, nil},
+	} {
+		if got := csmtest.Answers(c.f, c.o, csm.CodeCopilotFailed); !slices.Equal(got, c.want) {
+			t.Errorf("%s %v: %+v, want %+v", c.f.Name(), c.o, got, c.want)
+		}
+	}
+}

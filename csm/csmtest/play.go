@@ -1,0 +1,284 @@
+package csmtest
+
+import (
+	"errors"
+	"fmt"
+	"reflect"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
+)
+
+// player plays one scenario.
+type player struct {
+	clock *dispatch.Virtual
+	loop  *dispatch.Loop // nil in a silent world
+	quiet *World         // the silent world, where events are stepped as they come
+	state csm.State
+	steps []step
+	err   error // what broke on the loop
+
+	took    map[string]setting // how the world answers, by effect
+	play    playback
+	twice   bool // everything is reported twice
+	stale   bool // the line's event is tried in every stale variant
+	last    []csm.Event
+	latest  map[string]csm.Effect // the last effect of each name
+	call    csm.Call
+	said    int // the length of the live answer
+	tool    uint64
+	voice   uint64 // the last utterance that began
+	seen    int    // transitions that an expect path looked at already
+	visible int    // steps of the prelude, which the trace leaves out
+}
+
+// step is one step that was taken.
+type step struct {
+	env    csm.Envelope
+	before csm.State
+	after  csm.State
+	fx     []csm.Effect
+}
+
+// setting is how long the world takes to answer an effect, and how.
+type setting struct {
+	after time.Duration
+	never bool
+	fails csm.Code // "" when it does not
+}
+
+// Problem is a line of a scenario that did not hold, or could not be read.
+type Problem struct {
+	File string
+	Line int
+	Text string // of the line
+	Err  error
+}
+
+func (p *Problem) Error() string { return fmt.Sprintf("%s:%d: %s: %v", p.File, p.Line, p.Text, p.Err) }
+func (p *Problem) Unwrap() error { return p.Err }
+
+// Outline is what came of a scenario: its trace, and the states it went through.
+type Outline struct {
+	Trace []string
+	Steps []Stepped
+}
+
+// Stepped is one step of a scenario.
+type Stepped struct {
+	Envelope      csm.Envelope
+	Before, After csm.State
+	Effects       []csm.Effect
+}
+
+// Play plays a scenario. The error is a *Problem.
+func Play(s Scenario) (Outline, error) {
+	p := newPlayer()
+	for _, l := range s.lines {
+		err := p.do(l.text)
+		if l.prelude {
+			p.visible = len(p.steps)
+		}
+		if err = errors.Join(p.err, err); err != nil {
+			return p.outline(), &Problem{File: s.File, Line: l.no, Text: l.text, Err: err}
+		}
+	}
+	return p.outline(), nil
+}
+
+func newPlayer() *player {
+	p := &player{clock: &dispatch.Virtual{}, state: csm.Initial(), latest: map[string]csm.Effect{}, took: map[string]setting{}}
+	for name, d := range defaultTimes {
+		p.took[name] = setting{after: d}
+	}
+	p.loop = dispatch.New(dispatch.Config{Clock: p.clock, Execute: p.execute, Verify: true})
+	return p
+}
+
+func (p *player) outline() Outline {
+	o := Outline{Trace: p.trace()}
+	for _, s := range p.steps {
+		o.Steps = append(o.Steps, Stepped{s.env, s.before, s.after, s.fx})
+	}
+	return o
+}
+
+// do carries out one line.
+func (p *player) do(text string) error {
+	w := &words{rest: text}
+	if w.is("at") {
+		if err := p.moveTo(w.word()); err != nil {
+			return err
+		}
+	}
+	if p.stale = w.is("stale"); p.stale && w.peek() == "" {
+		return errors.New("stale needs something that happens behind it")
+	}
+	verb := w.word()
+	if verb == "" {
+		return nil
+	}
+	do, ok := verbs[verb]
+	if !ok {
+		return fmt.Errorf("%q is no verb; the package's doc lists them", verb)
+	}
+	if err := do(p, w); err != nil {
+		return err
+	}
+	return w.end()
+}
+
+// verbs are the first words of lines. Each file of verbs adds its own.
+var verbs = map[string]func(*player, *words) error{}
+
+func addVerbs(m map[string]func(*player, *words) error) bool {
+	for name, do := range m {
+		if verbs[name] != nil {
+			panic("csmtest: two verbs are called " + name)
+		}
+		verbs[name] = do
+	}
+	return true
+}
+
+// moveTo advances the time to a time, or by one that begins with +.
+func (p *player) moveTo(text string) error {
+	w := words{rest: text}
+	d, err := w.duration()
+	if err != nil {
+		return err
+	}
+	if text[0] != '+' {
+		d -= p.clock.Now()
+	}
+	if d < 0 {
+		return fmt.Errorf("it is %v already", p.clock.Now())
+	}
+	p.advance(d)
+	return nil
+}
+
+func (p *player) advance(d time.Duration) {
+	if p.loop == nil {
+		p.clock.Advance(d, func() {})
+		return
+	}
+	p.clock.Advance(d, p.loop.Drain)
+}
+
+// happen posts events and lets everything that comes of them at once happen.
+func (p *player) happen(events ...csm.Event) error {
+	if p.stale {
+		return p.happenStale(events)
+	}
+	p.last = events
+	for _, e := range events {
+		p.post(e)
+		if p.loop != nil {
+			p.loop.Drain()
+		}
+	}
+	return nil
+}
+
+// post queues an event; the world does so for its answers.
+func (p *player) post(e csm.Event) {
+	if p.loop == nil {
+		p.quiet.At = p.clock.Now()
+		err := p.quiet.Fire(e)
+		env := p.quiet.Log[len(p.quiet.Log)-1]
+		if err != nil {
+			p.broke(env, err)
+		}
+		p.note(env, p.quiet.State, p.quiet.Effects)
+		return
+	}
+	p.loop.Post(e)
+	if p.twice {
+		p.loop.Post(e)
+	}
+}
+
+func (p *player) broke(env csm.Envelope, err error) {
+	if p.err == nil {
+		p.err = fmt.Errorf("after %v at %v: %w", env.Event.Kind(), env.At, err)
+	}
+}
+
+func (p *player) note(env csm.Envelope, after csm.State, fx []csm.Effect) {
+	p.steps = append(p.steps, step{env, p.state, after, fx})
+	p.state = after
+	for _, f := range fx {
+		p.latest[f.Name()] = f
+	}
+}
+
+// execute is the world: it answers what a step asks for.
+func (p *player) execute(st dispatch.Step) {
+	p.note(st.Envelope, st.State, st.Effects)
+	for _, f := range st.Effects {
+		switch f := f.(type) {
+		case csm.Report:
+			p.broke(st.Envelope, errors.New(f.What))
+		case csm.SendCopilot:
+			p.said = 0
+		}
+		p.play.follow(p, f)
+		how, ok := p.took[f.Name()]
+		if !ok || how.never {
+			continue
+		}
+		for _, e := range p.answer(f, how) {
+			p.clock.AfterFunc(how.after, func() { p.post(p.play.measure(e)) })
+		}
+	}
+}
+
+// answer is what a world that takes its time makes of an effect. How an answer or
+// speech goes on is the scenario's.
+func (p *player) answer(f csm.Effect, how setting) []csm.Event {
+	if how.fails != "" {
+		all := Answers(f, Failed, how.fails)
+		return all[len(all)-1:]
+	}
+	all := Answers(f, Done, "")
+	if len(all) > 1 {
+		return all[:1]
+	}
+	return all
+}
+
+// happenStale posts every stale variant of events, and expects that each changes
+// a counter and nothing else.
+func (p *player) happenStale(events []csm.Event) error {
+	tried := 0
+	for _, e := range events {
+		for _, v := range StaleVariants(p.state, e) {
+			before := p.state
+			p.post(v.Event)
+			if p.loop != nil {
+				p.loop.Drain()
+			}
+			if err := unchanged(before, p.state); err != nil {
+				return fmt.Errorf("%s (%s) is stale, and %w", v.Class(), compact(v.Event), err)
+			}
+			tried++
+		}
+	}
+	if tried == 0 {
+		return errors.New("nothing of this can be stale")
+	}
+	return nil
+}
+
+// unchanged says which field of a state changed that is no counter.
+func unchanged(before, after csm.State) error {
+	a, b := reflect.ValueOf(before), reflect.ValueOf(after)
+	for i := range a.NumField() {
+		if name := a.Type().Field(i).Name; name != "Counters" && !reflect.DeepEqual(a.Field(i).Interface(), b.Field(i).Interface()) {
+			return fmt.Errorf("%s changed from %+v to %+v", name, a.Field(i).Interface(), b.Field(i).Interface())
+		}
+	}
+	return nil
+}

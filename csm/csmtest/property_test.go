@@ -1,0 +1,197 @@
+package csmtest_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"strings"
+	"testing"
+
+	"pgregory.net/rapid"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/csmtest"
+)
+
+// Whatever happens, in whatever order, however late, repeated, failed, lost or
+// made up: each step keeps every invariant, what is stale changes nothing, and
+// when the world then does what it was asked, the conversation comes to rest. A
+// sequence that breaks this is shrunk and written to testdata/regressions.
+func TestAnyEventsKeepTheInvariants(t *testing.T) { hunt(t, regressionDir, nil) }
+
+// hunt looks for events that break a promise of a step function, nil for the
+// core's own, and writes the shortest that it finds to dir.
+func hunt(t rapid.TB, dir string, step csmtest.StepFunc) {
+	var found *csmtest.World
+	var broke error
+	defer func() { // also when Check ends the goroutine
+		if found == nil {
+			return
+		}
+		// What rapid shrinks is the choices; what is kept are the events.
+		short := csmtest.Shorten(found.Log, func(log []csm.Envelope) bool {
+			_, err := csmtest.Replay(log, found.Injected, step)
+			return err != nil && anInvariant.FindString(err.Error()) == anInvariant.FindString(broke.Error())
+		})
+		if w, err := csmtest.Replay(short, found.Injected, step); err != nil {
+			w.Injected, found, broke = found.Injected, w, err
+		}
+		name := filepath.Join(dir, regressionName(found, broke))
+		comment := fmt.Sprintf("Found by chance, and shrunk: %.200v", strings.SplitN(broke.Error(), "\n", 2)[0])
+		if err := os.WriteFile(name, []byte(found.Scenario(comment)), 0o644); err != nil {
+			t.Errorf("keep the regression: %v", err)
+		}
+		t.Logf("kept as %s; mend the core, give the scenario a line that says what was wrong, and commit it", name)
+	}()
+	rapid.Check(t, func(rt *rapid.T) {
+		w := csmtest.NewWorld(func(what string, n int) int { return rapid.IntRange(0, n-1).Draw(rt, what) })
+		w.Step = step
+		err := w.Walk(rapid.IntRange(1, 100).Draw(rt, "steps"))
+		if err == nil {
+			err = w.Rest()
+		}
+		if err != nil {
+			found, broke = w, err // the last one is the shortest
+			rt.Fatalf("%v", err)
+		}
+	})
+}
+
+var anInvariant = regexp.MustCompile(`invariant \d+|no rest`)
+
+// regressionName says which promise was broken, and by which event.
+func regressionName(w *csmtest.World, err error) string {
+	what := anInvariant.FindString(err.Error())
+	if what == "" {
+		what = "the step"
+	}
+	last := w.Injected
+	if n := len(w.Log); last == nil && n > 0 {
+		last = w.Log[n-1].Event
+	}
+	return strings.ReplaceAll(what, " ", "-") + "-after-" + strings.ReplaceAll(last.Kind().String(), ".", "-") + ".txt"
+}
+
+// The hunt finds what is wrong with a core, and what it writes is short, can be
+// played, and is named for what it is.
+func TestHuntWritesTheShortestSequence(t *testing.T) {
+	drop := func(fx []csm.Effect, bad func(csm.Effect) bool) []csm.Effect {
+		var out []csm.Effect
+		for _, f := range fx {
+			if !bad(f) {
+				out = append(out, f)
+			}
+		}
+		return out
+	}
+	for _, c := range []struct {
+		name, file string
+		step       csmtest.StepFunc
+	}{
+		{"a deadline is not armed", "invariant-8-after-", func(s csm.State, e csm.Envelope) (csm.State, []csm.Effect) {
+			next, fx := csm.Step(s, e)
+			return next, drop(fx, func(f csm.Effect) bool { t, ok := f.(csm.StartTimer); return ok && t.Timer == csm.TimerPrepare })
+		}},
+		{"the epoch is not looked at", "invariant-11-after-", func(s csm.State, e csm.Envelope) (csm.State, []csm.Effect) {
+			if l, ok := e.Event.(csm.ConnReady); ok {
+				l.Epoch = s.IDs.Epoch
+				e.Event = l
+			}
+			return csm.Step(s, e)
+		}},
+		{"a request is sent twice", "invariant-2-after-", func(s csm.State, e csm.Envelope) (csm.State, []csm.Effect) {
+			next, fx := csm.Step(s, e)
+			for _, f := range fx {
+				if _, ok := f.(csm.SendCopilot); ok {
+					return next, append(fx, f)
+				}
+			}
+			return next, fx
+		}},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			dir := t.TempDir()
+			if tb := hunted(dir, c.step); !tb.failed {
+				t.Fatal("it was not found")
+			}
+			list := files(t, dir)
+			if len(list) != 1 || !strings.HasPrefix(filepath.Base(list[0]), c.file) {
+				t.Fatalf("wrote %q, want one file %s*", list, c.file)
+			}
+			text, err := os.ReadFile(list[0])
+			if err != nil {
+				t.Fatal(err)
+			}
+			if n := strings.Count(string(text), "\n"); n > 14 {
+				t.Errorf("it has %d lines:\n%s", n, text)
+			}
+			csmtest.Run(t, list[0]) // the core itself is right
+		})
+	}
+}
+
+// hunted is a hunt that may fail.
+func hunted(dir string, step csmtest.StepFunc) *quietTB {
+	tb, ended := &quietTB{}, make(chan struct{})
+	go func() {
+		defer close(ended)
+		hunt(tb, dir, step)
+	}()
+	<-ended
+	return tb
+}
+
+// quietTB takes a failure without failing the test.
+type quietTB struct {
+	rapid.TB
+	failed bool
+}
+
+func (*quietTB) Helper()                 {}
+func (*quietTB) Name() string            { return "hunt" }
+func (*quietTB) Logf(string, ...any)     {}
+func (*quietTB) Log(...any)              {}
+func (q *quietTB) Errorf(string, ...any) { q.failed = true }
+func (q *quietTB) Error(...any)          { q.failed = true }
+func (q *quietTB) Fatalf(string, ...any) { q.FailNow() }
+func (q *quietTB) Fatal(...any)          { q.FailNow() }
+func (q *quietTB) Fail()                 { q.failed = true }
+func (q *quietTB) Failed() bool          { return q.failed }
+func (q *quietTB) FailNow()              { q.failed = true; runtime.Goexit() }
+
+// The walks go where something can break: nearly every row of the table is taken
+// by a few hundred of them.
+func TestWalksReachTheTable(t *testing.T) {
+	rows := csm.Table()
+	taken := make([]int, len(rows))
+	for seed := range uint64(500) {
+		r := rand.New(rand.NewPCG(seed, 1))
+		w := csmtest.NewWorld(func(_ string, n int) int { return r.IntN(n) })
+		w.Step = func(s csm.State, e csm.Envelope) (csm.State, []csm.Effect) {
+			next, fx, seen := csm.StepObserved(s, e)
+			if seen.Fired >= 0 {
+				taken[seen.Fired]++
+			}
+			return next, fx
+		}
+		if err := w.Walk(120); err != nil {
+			t.Fatalf("seed %d: %v\n%s", seed, err, w.Scenario(""))
+		}
+	}
+	reached := 0
+	for i, n := range taken {
+		if n > 0 {
+			reached++
+			continue
+		}
+		t.Logf("not taken: %v on %v [%s]", rows[i].From, rows[i].On, rows[i].Guard.Name)
+	}
+	if share := 100 * reached / len(rows); share < 85 {
+		t.Errorf("%d of %d rows were taken, %d %%; want 85", reached, len(rows), share)
+	} else {
+		t.Logf("%d of %d rows were taken", reached, len(rows))
+	}
+}

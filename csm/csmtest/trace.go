@@ -1,0 +1,105 @@
+package csmtest
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+)
+
+// trace is the golden form of what came of a scenario, without the file's
+// prelude: a line a step. Deadlines that begin stand in brackets; those that end
+// and news that the transition says already are left out.
+func (p *player) trace() []string {
+	var out []string
+	for _, s := range p.steps[min(p.visible, len(p.steps)):] {
+		out = append(out, s.String())
+	}
+	return out
+}
+
+func (s step) String() string {
+	var parts []string
+	if did := s.did(); did != "" {
+		parts = append(parts, did)
+	}
+	var timers []string
+	for _, f := range s.fx {
+		switch f := f.(type) {
+		case csm.StartTimer:
+			timers = append(timers, fmt.Sprintf("%v %v", f.Timer, f.After))
+		default:
+			if t := short(f); t != "" {
+				parts = append(parts, t)
+			}
+		}
+	}
+	if len(timers) > 0 {
+		parts = append(parts, "["+strings.Join(timers, ", ")+"]")
+	}
+	return strings.TrimRight(fmt.Sprintf("%-8v %-42s %s", s.env.At, s.event(), strings.Join(parts, "; ")), " ")
+}
+
+// event is the event with its fields, without those that name what is live.
+func (s step) event() string {
+	skip := []string{"Call", "Config", "Pos"}
+	f := flat(s.env.Event)
+	if f["Instance"] == any(s.before.Instance) {
+		skip = append(skip, "Instance")
+	}
+	if f["Epoch"] == any(s.before.IDs.Epoch) {
+		skip = append(skip, "Epoch")
+	}
+	if t, ok := s.env.Event.(csm.TimerFired); ok {
+		name := fmt.Sprint("timer ", uint8(t.Timer))
+		if t.Timer < csm.NumTimers {
+			name = "timer " + t.Timer.String()
+		}
+		return name
+	}
+	return strings.TrimSpace(s.env.Event.Kind().String() + " " + compact(s.env.Event, skip...))
+}
+
+// did is what became of the event in the conversation.
+func (s step) did() string {
+	for _, f := range s.fx {
+		if c, ok := f.(csm.PublishState); ok {
+			return fmt.Sprintf("%v > %v (%s)", c.From, c.To, c.Cause)
+		}
+	}
+	switch {
+	case s.after.Counters.Stale > s.before.Counters.Stale:
+		return "stale"
+	case s.after.Counters.Ignored > s.before.Counters.Ignored:
+		return "ignored"
+	}
+	return ""
+}
+
+// short is an effect in a few words, "" for one that the line says already.
+func short(f csm.Effect) string {
+	switch f := f.(type) {
+	case csm.StopTimer, csm.PublishState, csm.Post:
+		return ""
+	case csm.Reply:
+		if f.Code == "" {
+			return ""
+		}
+		return "refused: " + string(f.Code)
+	case csm.PublishTurn:
+		if f.End == "" {
+			return fmt.Sprintf("turn %d begins", f.Turn.ID)
+		}
+		return fmt.Sprintf("turn %d %s after %v", f.Turn.ID, f.End, f.Duration)
+	case csm.PublishHeard:
+		return fmt.Sprintf("heard %d", f.Chars)
+	case csm.PublishQueue:
+		return fmt.Sprintf("%d wait", f.Waiting)
+	case csm.Notify:
+		return "tells " + string(f.Code)
+	case csm.PublishError:
+		return strings.TrimSpace("shows " + string(f.Code) + map[bool]string{true: " (fatal)"}[f.Fatal])
+	default:
+		return strings.TrimSpace(f.Name() + " " + compact(f, "Instance", "Deadline"))
+	}
+}

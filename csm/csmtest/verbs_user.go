@@ -1,0 +1,126 @@
+package csmtest
+
+import (
+	"fmt"
+	"maps"
+	"strings"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+)
+
+var _ = addVerbs(map[string]func(*player, *words) error{
+	"user":    (*player).user,
+	"suspend": func(p *player, w *words) error { return p.reason("suspend", w) },
+	"resume":  func(p *player, w *words) error { return p.reason("resume", w) },
+})
+
+// commands are what a user can do with one word, and the event that it is.
+var commands = map[string]string{
+	"starts": "user.start", "stops": "user.stop", "interrupts": "user.interrupt", "commits": "user.commit",
+}
+
+// user is what the user does, each time as a call that is answered:
+//
+//	user starts | stops [CODE] | interrupts | commits | retries [STAGE]
+//	user types "words" | says "words" | has N characters read
+//	user pauses | continues | approves [tool N] | rejects [tool N] | selects model N
+func (p *player) user(w *words) error {
+	p.call++
+	what := w.word()
+	if kind, ok := commands[what]; ok {
+		return p.make(kind, map[string]any{"Call": p.call, "Code": csm.Code(w.word())})
+	}
+	switch what {
+	case "retries":
+		e := must("user.retry", map[string]any{"Call": p.call})
+		return p.staged(e, w)
+	case "types":
+		s, ok := w.text()
+		if !ok {
+			return fmt.Errorf("the words are missing; write user types \"words\"")
+		}
+		p.voice++
+		return p.happen(csm.UserText{Call: p.call, Utterance: p.voice, Words: len(strings.Fields(s))})
+	case "says":
+		return p.says(w)
+	case "has":
+		n, err := w.number()
+		if err != nil || !w.is("characters read") {
+			return fmt.Errorf("write user has N characters read")
+		}
+		return p.happen(csm.UserSpeak{Call: p.call, Ref: uint64(p.call), Chars: int(n)})
+	case "pauses", "continues":
+		return p.happen(csm.UserPlayback{Call: p.call, Pause: what == "pauses"})
+	case "approves", "rejects":
+		if w.is("tool") {
+			n, err := w.number()
+			if err != nil {
+				return err
+			}
+			p.tool = n
+		}
+		return p.make("user.approve", map[string]any{"Call": p.call, "ToolCall": p.tool, "Approved": what == "approves"})
+	case "selects":
+		w.is("model")
+		n, err := w.number()
+		if err != nil {
+			return err
+		}
+		return p.make("user.model", map[string]any{"Call": p.call, "Model": n})
+	default:
+		return fmt.Errorf("a user does not do %q", what)
+	}
+}
+
+// staged sets the stage of a retry, where the event has one.
+func (p *player) staged(e csm.Event, w *words) error {
+	if w.peek() == "" {
+		return p.happen(e)
+	}
+	return p.happenWith(e, "Stage", w)
+}
+
+// says is a whole utterance at once: onset, end and words.
+func (p *player) says(w *words) error {
+	for _, verb := range []string{"vad.start", "vad.end"} {
+		if err := verbs[verb](p, &words{}); err != nil {
+			return err
+		}
+	}
+	return verbs["stt.final"](p, w)
+}
+
+// reasons are the reasons to suspend, as scenarios call them.
+var reasons = map[string]csm.SuspendReason{
+	"": csm.SuspendUser, "user": csm.SuspendUser, "renewal": csm.SuspendRenewal, "connection": csm.SuspendConnection,
+	"device": csm.SuspendDevice, "diagnostics": csm.SuspendDiagnostics, "heartbeat": csm.SuspendHeartbeat, "nothing": 0,
+}
+
+// reason is "suspend [for] REASON" and "resume [from] REASON".
+func (p *player) reason(kind string, w *words) error {
+	p.call++
+	_ = w.is("for") || w.is("from")
+	var why csm.SuspendReason
+	for first := true; first || w.is("and"); first = false {
+		name := w.word()
+		r, ok := reasons[name]
+		if !ok {
+			return fmt.Errorf("%q is no reason to suspend", name)
+		}
+		why |= r
+	}
+	return p.make(kind, map[string]any{"Call": p.call, "Reason": why})
+}
+
+// make has an event of a kind happen, made from fields by name.
+func (p *player) make(kind string, fields ...map[string]any) error {
+	all := map[string]any{}
+	for _, f := range fields {
+		maps.Copy(all, f)
+	}
+	e, err := Make(kind, all)
+	if err != nil {
+		return err
+	}
+	return p.happen(e)
+}

@@ -1,0 +1,187 @@
+package csm
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/csm/connection"
+	"github.com/agentvoice/agentvoice-daemon/csm/speech"
+	"github.com/agentvoice/agentvoice-daemon/csm/turn"
+	"github.com/agentvoice/agentvoice-daemon/session"
+)
+
+// A sum lists the cases of one closed sum by their names, so that a state can be
+// read back from its JSON. A new case is a new line below; a test finds one that
+// is missing.
+type sum[S any] struct {
+	what  string
+	cases map[string]func(data []byte) (S, error)
+}
+
+// of makes a sum of its cases, each under the name that a state is written with.
+func of[S any](what string, name func(S) string, cases ...func([]byte) (S, error)) sum[S] {
+	s := sum[S]{what, map[string]func([]byte) (S, error){}}
+	for _, c := range cases {
+		zero, err := c([]byte("{}"))
+		if err != nil {
+			panic(fmt.Sprintf("csm: a case of %s cannot be read: %v", what, err))
+		}
+		s.cases[name(zero)] = c
+	}
+	return s
+}
+
+// one reads the case C of the sum S.
+func one[S, C any](data []byte) (S, error) {
+	var c C
+	err := strictJSON(data, &c)
+	return any(c).(S), err
+}
+
+func (s sum[S]) decode(name string, data []byte) (S, error) {
+	read, ok := s.cases[name]
+	if !ok {
+		var none S
+		return none, fmt.Errorf("the state %q of %s is not known to this build; read it with the build that wrote it", name, s.what)
+	}
+	c, err := read(data)
+	if err != nil {
+		return c, fmt.Errorf("the data of %s in %s: %w", s.what, name, err)
+	}
+	return c, nil
+}
+
+// The sums of a state. Suspended is read apart, because it holds another phase.
+var (
+	conversations = of("the conversation", func(c Conversation) string { return c.Phase().String() },
+		one[Conversation, Idle],
+		one[Conversation, Preparing],
+		one[Conversation, Listening],
+		one[Conversation, Analysing],
+		one[Conversation, WaitingForCopilot],
+		one[Conversation, GeneratingResponse],
+		one[Conversation, Speaking],
+		one[Conversation, Interrupted],
+		one[Conversation, Faulted],
+		one[Conversation, Terminating],
+	)
+	connections = of("the connection", connection.State.String,
+		one[connection.State, connection.Disconnected],
+		one[connection.State, connection.Connecting],
+		one[connection.State, connection.Open],
+		one[connection.State, connection.Reconnecting],
+		one[connection.State, connection.Torn],
+	)
+	turns = of("turn detection", turn.State.String,
+		one[turn.State, turn.Idle],
+		one[turn.State, turn.UserSpeaking],
+		one[turn.State, turn.EndPending],
+	)
+	speeches = of("speech output", speech.State.String,
+		one[speech.State, speech.Closed],
+		one[speech.State, speech.Buffering],
+		one[speech.State, speech.Held],
+		one[speech.State, speech.Playing],
+		one[speech.State, speech.Paused],
+		one[speech.State, speech.Draining],
+	)
+	copilots = of("the assistant", copilot.State.String,
+		one[copilot.State, copilot.Idle],
+		one[copilot.State, copilot.Ready],
+		one[copilot.State, copilot.Generating],
+		one[copilot.State, copilot.Streaming],
+	)
+)
+
+// sessions are the states of the session region, which JSON holds by name.
+var sessions = []session.State{
+	session.Inactive, session.Activating, session.Ready, session.Running,
+	session.Waiting, session.Deactivating, session.Error,
+}
+
+// regionJSON is how a region stands in the JSON of a state: the name of its case
+// and the data of it.
+type regionJSON struct {
+	State string          `json:"state"`
+	Data  json.RawMessage `json:"data"`
+}
+
+func region[S any](s sum[S], r regionJSON, to *S) error {
+	c, err := s.decode(r.State, r.Data)
+	if err == nil {
+		*to = c
+	}
+	return err
+}
+
+// UnmarshalJSON reads what MarshalJSON wrote. A case or a field that this build
+// does not know is an error that names it: such a state is another build's.
+func (s *State) UnmarshalJSON(data []byte) error {
+	type plainState State // without this method
+	var in struct {
+		*plainState
+		Session                           string
+		Conv, Conn, Turn, Speech, Copilot regionJSON
+	}
+	var out State
+	in.plainState = (*plainState)(&out)
+	if err := strictJSON(data, &in); err != nil {
+		return fmt.Errorf("the JSON of a state: %w", err)
+	}
+	var err error
+	if out.Conv, err = decodeConversation(in.Conv); err != nil {
+		return err
+	}
+	i := slices.IndexFunc(sessions, func(st session.State) bool { return st.String() == in.Session })
+	if i < 0 {
+		return fmt.Errorf("the state %q of the session is not known to this build; read it with the build that wrote it", in.Session)
+	}
+	out.Session = sessions[i]
+	for _, err := range []error{
+		region(connections, in.Conn, &out.Conn), region(turns, in.Turn, &out.Turn),
+		region(speeches, in.Speech, &out.Speech), region(copilots, in.Copilot, &out.Copilot),
+	} {
+		if err != nil {
+			return err
+		}
+	}
+	*s = out
+	return nil
+}
+
+// decodeConversation reads a phase with its data. That of a suspension is named
+// with the phase before it: "Suspended Listening".
+func decodeConversation(in regionJSON) (Conversation, error) {
+	prior, suspended := strings.CutPrefix(in.State, PhaseSuspended.String()+" ")
+	if !suspended {
+		return conversations.decode(in.State, in.Data)
+	}
+	type plainSuspended Suspended
+	var sus Suspended
+	data := struct {
+		*plainSuspended
+		Prior json.RawMessage
+	}{plainSuspended: (*plainSuspended)(&sus)}
+	if err := strictJSON(in.Data, &data); err != nil {
+		return nil, fmt.Errorf("the data of a suspension: %w", err)
+	}
+	before, err := conversations.decode(prior, data.Prior)
+	if err != nil {
+		return nil, err
+	}
+	sus.Prior = before
+	return sus, nil
+}
+
+// UnmarshalText reads the phase's name.
+func (p *Phase) UnmarshalText(text []byte) error {
+	i := slices.Index(phaseNames[:], string(text))
+	if i < 0 {
+		return fmt.Errorf("the phase %q is not known to this build; read it with the build that wrote it", text)
+	}
+	*p = Phase(i)
+	return nil
+}

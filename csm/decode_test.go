@@ -1,0 +1,206 @@
+package csm
+
+import (
+	"encoding/json"
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"reflect"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+)
+
+// registered says what the registry has of each closed sum of a state, under its
+// folder and the method that marks its cases.
+func registered() map[string][]string {
+	names := func(cases []reflect.Type) (list []string) {
+		for _, c := range cases {
+			list = append(list, c.Name())
+		}
+		slices.Sort(list)
+		return list
+	}
+	return map[string][]string{
+		". conversation":   names(append(casesOf(conversations), reflect.TypeFor[Suspended]())), // which is read apart
+		"connection state": names(casesOf(connections)),
+		"turn state":       names(casesOf(turns)),
+		"speech state":     names(casesOf(speeches)),
+		"../copilot state": names(casesOf(copilots)),
+	}
+}
+
+func casesOf[S any](s sum[S]) (list []reflect.Type) {
+	for _, read := range s.cases {
+		c, err := read([]byte("{}"))
+		if err != nil {
+			panic(err)
+		}
+		list = append(list, reflect.TypeOf(c))
+	}
+	return list
+}
+
+// marked are the types of a folder that have the method which makes them a case
+// of its sum.
+func marked(t *testing.T, dir, method string) (list []string) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		file, err := parser.ParseFile(token.NewFileSet(), name, nil, 0)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, d := range file.Decls {
+			f, ok := d.(*ast.FuncDecl)
+			if !ok || f.Recv == nil || f.Name.Name != method {
+				continue
+			}
+			if of, ok := f.Recv.List[0].Type.(*ast.Ident); ok {
+				list = append(list, of.Name)
+			}
+		}
+	}
+	slices.Sort(list)
+	return list
+}
+
+// Every case of every sum can be read back: a new one needs its line.
+func TestEveryCaseIsRegistered(t *testing.T) {
+	known := registered()
+	for where, got := range known {
+		dir, method, _ := strings.Cut(where, " ")
+		if want := marked(t, dir, method); !slices.Equal(got, want) || len(want) == 0 {
+			t.Errorf("%s: the registry has %v, the sum is %v", where, got, want)
+		}
+	}
+	// And every sum that a state holds is in the registry.
+	sums := 0
+	state := reflect.TypeFor[State]()
+	for i := range state.NumField() {
+		if state.Field(i).Type.Kind() == reflect.Interface {
+			sums++
+		}
+	}
+	if sums != len(known) {
+		t.Errorf("a state holds %d sums, and %d are in the registry", sums, len(known))
+	}
+}
+
+// roundTrip is s read back from its own JSON.
+func roundTrip(t interface {
+	Helper()
+	Fatalf(string, ...any)
+}, s State) State {
+	t.Helper()
+	b, err := json.Marshal(s)
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	var back State
+	if err := json.Unmarshal(b, &back); err != nil {
+		t.Fatalf("%v: %s", err, b)
+	}
+	again, err := json.Marshal(back)
+	if err != nil || string(again) != string(b) {
+		t.Fatalf("%s\nis read as\n%s, %v", b, again, err)
+	}
+	return back
+}
+
+// Every state that a conversation reaches is read back as it was, and goes on
+// from there as it would have.
+func TestStatesReadBackAsTheyWere(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := &world{t: t, s: Initial()}
+		for range rapid.IntRange(1, 80).Draw(t, "steps") {
+			w.at += time.Duration(rapid.IntRange(0, 400).Draw(t, "ms")) * time.Millisecond
+			back := roundTrip(t, w.s)
+			if !reflect.DeepEqual(tidy(back), tidy(w.s)) {
+				t.Fatalf("%s\nis read as\n%s", describe(w.s), describe(back))
+			}
+			e := w.draw()
+			env := Envelope{Seq: w.seq + 1, At: w.at, Event: e}
+			a, x := Step(w.s, env)
+			b, y := Step(back, env)
+			if describe(a) != describe(b) || !reflect.DeepEqual(x, y) {
+				t.Fatalf("after %v it goes another way:\n%s\n%s", e.Kind(), describe(a), describe(b))
+			}
+			w.fire(e)
+		}
+	})
+}
+
+// tidy makes every empty slice nil: JSON that leaves one out cannot tell.
+func tidy(s State) State {
+	v := reflect.New(reflect.TypeFor[State]()).Elem()
+	v.Set(reflect.ValueOf(s))
+	tidyIn(v)
+	return v.Interface().(State)
+}
+
+func tidyIn(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			tidyIn(v.Field(i))
+		}
+	case reflect.Slice:
+		if v.Len() == 0 {
+			v.SetZero()
+		}
+	case reflect.Interface:
+		if v.IsNil() {
+			return
+		}
+		own := reflect.New(v.Elem().Type()).Elem()
+		own.Set(v.Elem())
+		tidyIn(own)
+		v.Set(own)
+	}
+}
+
+// What this build does not know is an error that names it.
+func TestUnknownNamesAreErrors(t *testing.T) {
+	s := Initial()
+	s.Conv = Suspended{Prior: Listening{}, Reasons: SuspendUser}
+	b, err := json.Marshal(s)
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct{ old, new, says string }{
+		{`"Suspended Listening"`, `"Suspended Dozing"`, `"Dozing"`},
+		{`"Suspended Listening"`, `"Dozing"`, `"Dozing"`},
+		{`"Conn":{"state":"disconnected"`, `"Conn":{"state":"tangled"`, `"tangled" of the connection`},
+		{`"Turn":{"state":"idle"`, `"Turn":{"state":"dancing"`, `"dancing" of turn detection`},
+		{`"Speech":{"state":"closed"`, `"Speech":{"state":"singing"`, `"singing" of speech output`},
+		{`"Copilot":{"state":"idle"`, `"Copilot":{"state":"asleep"`, `"asleep" of the assistant`},
+		{`"Session":"inactive"`, `"Session":"sunny"`, `"sunny" of the session`},
+		{`"Previous":"Idle"`, `"Previous":"Dozing"`, `phase "Dozing"`},
+		{`"Retry":0`, `"Retry":0,"Novelty":1`, `"Novelty"`},
+		{`"Speech":{"state":"closed","data":{"Gen":0}`, `"Speech":{"state":"closed","data":{"Gen":0,"Volume":3}`, `"Volume"`},
+		{`"Reasons":1`, `"Reasons":1,"Mood":2`, `"Mood"`},
+		{`"Reasons":1`, `"Reasons":-1`, "Reasons"},
+	} {
+		if !strings.Contains(string(b), c.old) {
+			t.Errorf("%s holds no %s", b, c.old)
+			continue
+		}
+		var back State
+		err := json.Unmarshal([]byte(strings.Replace(string(b), c.old, c.new, 1)), &back)
+		if err == nil || !strings.Contains(err.Error(), c.says) {
+			t.Errorf("%s: %v; want it to say %s", c.new, err, c.says)
+		}
+	}
+	roundTrip(t, s)
+}

@@ -1,0 +1,85 @@
+package journal_test
+
+import (
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"testing"
+
+	"github.com/agentvoice/agentvoice-daemon/csm/journal"
+)
+
+// crashEnv names, to a child process, the file that it records to until it is
+// killed.
+const crashEnv = "AGENTVOICE_TEST_CRASH"
+
+// recordForEver records as fast as it can, and says after each stretch how far it
+// is: every event up to that one is with the system.
+func recordForEver(path string) {
+	w, err := journal.New(header, journal.Files(path, journal.Limits{Bytes: small, Files: 3}))
+	if err != nil {
+		panic(err)
+	}
+	r := rand.New(rand.NewPCG(1, 1))
+	k := newTalk(w, r.IntN)
+	for {
+		for range 1 + r.IntN(5) {
+			k.next()
+			w.Level(k.clock.Now(), journal.Level{User: -20})
+		}
+		w.Flush()
+		fmt.Println(k.steps)
+	}
+}
+
+// A process that is killed in the middle of recording leaves files that read and
+// replay, in which nothing is missing that it had recorded.
+func TestKilledProcessLeavesAWholeJournal(t *testing.T) {
+	exe, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	rotated := 0
+	for round := range 10 {
+		dir := t.TempDir()
+		child := exec.Command(exe, "-test.run=^$")
+		child.Env = append(os.Environ(), crashEnv+"="+filepath.Join(dir, "talk.jsonl"))
+		child.Stderr = os.Stderr
+		said, err := child.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := child.Start(); err != nil {
+			t.Fatal(err)
+		}
+		var told, last int
+		for told < 40+round*130 {
+			if _, err := fmt.Fscan(said, &told); err != nil {
+				t.Fatal(err)
+			}
+		}
+		if err := child.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		for n, _ := fmt.Fscan(said, &last); n == 1; n, _ = fmt.Fscan(said, &last) {
+			told = last // it got further before it died
+		}
+		if err := child.Wait(); err == nil {
+			t.Fatal("the child ended by itself")
+		}
+		list, err := journal.ReadFiles(dir)
+		if err != nil || len(list) != 1 || list[0].Stops == nil {
+			t.Fatalf("round %d: %d journals, %v", round, len(list), err)
+		}
+		res, err := journal.Replay(list[0])
+		if err != nil || res.Difference != nil || res.Lost > 0 || int(res.After)+res.Events < told {
+			t.Fatalf("round %d: of %d events: %+v, %v", round, told, res, err)
+		}
+		rotated += list[0].Header.Part
+	}
+	if rotated == 0 {
+		t.Error("no child lived long enough for its first file to leave")
+	}
+}

@@ -1,0 +1,352 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"go/ast"
+	"go/token"
+	"go/types"
+	"path"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// The classes of automatic mutants. Guards and deadlines are those that no line
+// may be taken from without the gate noticing.
+const (
+	classGuard    = "guard"
+	classDeadline = "deadline"
+	classRow      = "row"
+	classEffect   = "effect"
+	classState    = "state"
+)
+
+// skippedFiles are no behaviour of the core: what judges it, draws it, encodes it
+// or says what it is.
+var skippedFiles = []string{"doc.go", "invariant.go", "diagram.go", "kind.go", "effect.go", "event.go", "config.go", "adapter.go", "clock.go"}
+
+// skippedFuncs write names.
+var skippedFuncs = []string{"String", "MarshalText", "MarshalJSON", "UnmarshalText", "UnmarshalJSON", "Name", "Kind"}
+
+// maker walks through a file and makes its automatic mutants.
+type maker struct {
+	src    *source
+	number int // of the next mutant
+	fn     string
+	sigs   []*types.Signature // of the functions around, innermost last
+	params [][]*ast.Ident     // and their receivers and parameters
+	seen   map[string]int
+
+	mutants []mutant
+	edits   []edit
+	rows    bool // the file has rows of the table
+	rebuild []variable
+}
+
+// variable is a package's variable whose first value is made of what is mutated.
+type variable struct {
+	name     string
+	from, to int // of the value
+}
+
+// automatic makes every automatic mutant of a file; the first has the number
+// given.
+func automatic(s *source, number int) *maker {
+	m := &maker{src: s, number: number, seen: map[string]int{}}
+	if slices.Contains(skippedFiles, path.Base(s.path)) {
+		return m
+	}
+	for _, d := range s.ast.Decls {
+		switch d := d.(type) {
+		case *ast.FuncDecl:
+			if d.Body != nil && !slices.Contains(skippedFuncs, d.Name.Name) {
+				m.function(d)
+			}
+		case *ast.GenDecl:
+			if d.Tok == token.VAR {
+				m.variables(d)
+			}
+		}
+	}
+	return m
+}
+
+func (m *maker) function(d *ast.FuncDecl) {
+	m.fn = d.Name.Name
+	sig, ok := m.src.pkg.info.Defs[d.Name].Type().(*types.Signature)
+	if !ok {
+		return
+	}
+	names := paramNames(d.Type)
+	if d.Recv != nil {
+		names = append(paramNames(&ast.FuncType{Params: d.Recv}), names...)
+	}
+	m.enter(sig, names)
+	defer m.leave()
+	m.walk(d.Body)
+	if isSliceOf(sig, "Row") {
+		m.tableRows(d)
+	}
+}
+
+func paramNames(t *ast.FuncType) []*ast.Ident {
+	var out []*ast.Ident
+	for _, f := range t.Params.List {
+		out = append(out, f.Names...)
+	}
+	return out
+}
+
+func (m *maker) enter(sig *types.Signature, names []*ast.Ident) {
+	m.sigs, m.params = append(m.sigs, sig), append(m.params, names)
+}
+
+func (m *maker) leave() {
+	m.sigs, m.params = m.sigs[:len(m.sigs)-1], m.params[:len(m.params)-1]
+}
+
+// variables makes mutants of what a package's variables begin with. They are made
+// again when a mutant is selected later.
+func (m *maker) variables(d *ast.GenDecl) {
+	for _, spec := range d.Specs {
+		v := spec.(*ast.ValueSpec)
+		before := len(m.mutants)
+		for i, value := range v.Values {
+			m.fn = v.Names[i].Name
+			m.walk(value)
+			m.bits(value)
+			if len(v.Names) == len(v.Values) && (len(m.mutants) > before || m.callsTable(value)) {
+				m.rebuild = append(m.rebuild, variable{m.fn, m.src.offset(value.Pos()), m.src.offset(value.End())})
+			}
+		}
+	}
+}
+
+// callsTable says whether a value is made from the table.
+func (m *maker) callsTable(x ast.Expr) (found bool) {
+	ast.Inspect(x, func(n ast.Node) bool {
+		if c, ok := n.(*ast.CallExpr); ok {
+			if id, ok := c.Fun.(*ast.Ident); ok && id.Name == "Table" {
+				found = true
+			}
+		}
+		return !found
+	})
+	return found
+}
+
+// bits takes each bit out of a mask of a package's variable, such as one edge of
+// the session's guard map.
+func (m *maker) bits(x ast.Expr) {
+	var mask func(n ast.Expr, typ, of string)
+	mask = func(n ast.Expr, typ, of string) {
+		if b, ok := n.(*ast.BinaryExpr); ok && b.Op == token.OR {
+			mask(b.X, typ, of)
+			mask(b.Y, typ, of)
+			return
+		}
+		m.wrap(n, "mutant.Choose["+typ+"]("+on(m.add(classGuard, "bit gone", n, of))+", 0, ", ")")
+	}
+	ast.Inspect(x, func(n ast.Node) bool {
+		if kv, ok := n.(*ast.KeyValueExpr); ok {
+			b, binary := kv.Value.(*ast.BinaryExpr)
+			if tv := m.src.pkg.info.Types[kv.Value]; binary && tv.Value != nil && (b.Op == token.OR || b.Op == token.SHL) {
+				mask(b, m.src.pkg.typeText(types.Default(tv.Type)), " of "+m.src.snippet(kv.Key.Pos(), kv.Key.End()))
+			}
+		}
+		return true
+	})
+}
+
+// walk makes the mutants of everything below n.
+func (m *maker) walk(n ast.Node) {
+	ast.Inspect(n, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			sig, _ := m.src.pkg.info.Types[n].Type.(*types.Signature)
+			m.enter(sig, paramNames(n.Type))
+			m.walk(n.Body)
+			m.leave()
+			return false
+		case *ast.IfStmt:
+			m.condition(n.Cond)
+		case *ast.ForStmt:
+			if n.Cond != nil && m.isBool(n.Cond) {
+				id := m.add(classGuard, "loop not entered", n.Cond, "")
+				m.wrap(n.Cond, "(!"+on(id)+" && (", "))")
+			}
+		case *ast.SwitchStmt:
+			if n.Tag == nil {
+				m.tagless(n)
+			}
+		case *ast.BinaryExpr:
+			m.operands(n)
+		case *ast.BlockStmt:
+			m.statements(n.List)
+		case *ast.CaseClause:
+			m.statements(n.Body)
+		case *ast.ReturnStmt:
+			m.returns(n)
+		case *ast.CallExpr:
+			m.guardArguments(n)
+		}
+		return true
+	})
+}
+
+func (m *maker) tagless(n *ast.SwitchStmt) {
+	for _, c := range n.Body.List {
+		for _, x := range c.(*ast.CaseClause).List {
+			m.condition(x)
+		}
+	}
+}
+
+// condition always and never holds.
+func (m *maker) condition(x ast.Expr) {
+	if !m.isBool(x) {
+		return
+	}
+	yes, no := m.add(m.guardClass(), "always holds", x, ""), m.add(m.guardClass(), "never holds", x, "")
+	m.wrap(x, "("+on(yes)+" || !"+on(no)+" && (", "))")
+}
+
+// operands lets each part of a condition be as if it were not there.
+func (m *maker) operands(b *ast.BinaryExpr) {
+	for _, x := range []ast.Expr{b.X, b.Y} {
+		inner, same := ast.Unparen(x).(*ast.BinaryExpr)
+		if same && inner.Op == b.Op || !m.isBool(x) { // its own operands are
+			continue
+		}
+		switch b.Op {
+		case token.LAND:
+			m.wrap(x, "("+on(m.add(m.guardClass(), "part gone", x, ""))+" || ", ")")
+		case token.LOR:
+			m.wrap(x, "(!"+on(m.add(m.guardClass(), "part gone", x, ""))+" && ", ")")
+		}
+	}
+}
+
+// guardClass is what a condition in the present function decides about.
+func (m *maker) guardClass() string {
+	if slices.Contains([]string{"Needs", "after", "deadlines", "remaining"}, m.fn) {
+		return classDeadline
+	}
+	return classGuard
+}
+
+func (m *maker) isBool(x ast.Expr) bool {
+	tv, ok := m.src.pkg.info.Types[x]
+	if !ok || tv.Value != nil {
+		return false
+	}
+	b, ok := tv.Type.(*types.Basic)
+	return ok && (b.Kind() == types.Bool || b.Kind() == types.UntypedBool)
+}
+
+// statements are each left out, one at a time.
+func (m *maker) statements(list []ast.Stmt) {
+	for _, s := range list {
+		class := ""
+		switch s := s.(type) {
+		case *ast.ExprStmt:
+			if c, ok := s.X.(*ast.CallExpr); ok && !isPanic(c) {
+				class = classEffect
+			}
+		case *ast.AssignStmt:
+			if s.Tok != token.DEFINE && !allBlank(s.Lhs) {
+				class = classState
+			}
+		case *ast.IncDecStmt:
+			class = classState
+		}
+		if class == "" {
+			continue
+		}
+		text := m.src.snippet(s.Pos(), s.End())
+		if strings.Contains(text, "refresh") || strings.Contains(text, "Timer") || strings.Contains(text, "saved") || m.guardClass() == classDeadline {
+			class = classDeadline
+		}
+		m.wrap(s, "if !"+on(m.add(class, "left out", s, ""))+" { ", " }")
+	}
+}
+
+func isPanic(c *ast.CallExpr) bool {
+	id, ok := c.Fun.(*ast.Ident)
+	return ok && id.Name == "panic"
+}
+
+func allBlank(list []ast.Expr) bool {
+	return !slices.ContainsFunc(list, func(x ast.Expr) bool { id, ok := x.(*ast.Ident); return !ok || id.Name != "_" })
+}
+
+// returns answers the other way, with no time, or with nothing changed.
+func (m *maker) returns(r *ast.ReturnStmt) {
+	sig := m.sigs[len(m.sigs)-1]
+	if len(r.Results) == 0 || sig == nil || len(r.Results) != sig.Results().Len() {
+		return
+	}
+	for i, x := range r.Results {
+		tv := m.src.pkg.info.Types[x]
+		switch t := sig.Results().At(i).Type(); {
+		case t == types.Typ[types.Bool] && tv.Value != nil:
+			m.wrap(x, "("+on(m.add(m.guardClass(), "other way", r, ""))+" != (", "))")
+		case t == types.Typ[types.Bool]:
+			yes, no := m.add(m.guardClass(), "always true", r, ""), m.add(m.guardClass(), "always false", r, "")
+			m.wrap(x, "("+on(yes)+" || !"+on(no)+" && (", "))")
+		case t.String() == "time.Duration":
+			m.wrap(x, "mutant.Choose["+m.src.pkg.typeText(t)+"]("+on(m.add(classDeadline, "no time", r, ""))+", 0, ", ")")
+		}
+	}
+	m.unchanged(r, sig)
+}
+
+// unchanged returns the argument as it was, where a function returns a new value
+// of an argument's type.
+func (m *maker) unchanged(r *ast.ReturnStmt, sig *types.Signature) {
+	first, named := sig.Results().At(0).Type().(*types.Named)
+	if !named || first.Obj().Pkg() == nil || first.String() == "time.Duration" {
+		return
+	}
+	for _, p := range m.params[len(m.params)-1] {
+		obj := m.src.pkg.info.Defs[p]
+		if obj == nil || p.Name == "_" || !types.Identical(obj.Type(), first) {
+			continue
+		}
+		if id, ok := r.Results[0].(*ast.Ident); ok && id.Name == p.Name {
+			return
+		}
+		same := []string{p.Name}
+		for i := 1; i < sig.Results().Len(); i++ {
+			same = append(same, "*new("+m.src.pkg.typeText(sig.Results().At(i).Type())+")")
+		}
+		id := m.add(classState, "nothing changes", r, "")
+		m.wrap(r, "if "+on(id)+" { return "+strings.Join(same, ", ")+" }; ", "")
+		return
+	}
+}
+
+// add notes a mutant and gives its number. More says more than the snippet.
+func (m *maker) add(class, op string, n ast.Node, more string) int {
+	mu := mutant{File: m.src.path, Func: m.fn, Op: op, Class: class, Snippet: m.src.snippet(n.Pos(), n.End()) + more}
+	key := fmt.Sprintf("%s|%s|%s|%s", mu.File, mu.Func, mu.Op, mu.Snippet)
+	m.seen[key]++
+	if nth := m.seen[key]; nth > 1 { // the same text, further down in the function
+		mu.Snippet += " #" + strconv.Itoa(nth)
+		key += "#" + strconv.Itoa(nth)
+	}
+	sum := sha256.Sum256([]byte(key))
+	mu.Name = "auto-" + hex.EncodeToString(sum[:4])
+	m.mutants = append(m.mutants, mu)
+	m.number++
+	return m.number - 1
+}
+
+func (m *maker) wrap(n ast.Node, before, after string) {
+	by := m.mutants[len(m.mutants)-1].Name
+	m.edits = append(m.edits, edit{m.src.offset(n.Pos()), m.src.offset(n.End()), before, after, by})
+}
+
+func on(number int) string { return "mutant.On(" + strconv.Itoa(number) + ")" }

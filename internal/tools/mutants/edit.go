@@ -1,0 +1,64 @@
+package main
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// edit puts text around a range of a file. The range itself stays, so that edits
+// may be nested in one another.
+type edit struct {
+	from, to      int
+	before, after string
+	by            string // the mutant, for errors
+}
+
+// apply makes all edits. Of two that are in the same place the one with the
+// longer range is outside, and of two with the same range the first.
+func apply(text []byte, edits []edit) ([]byte, error) {
+	type insertion struct {
+		at    int
+		order [2]int // closings before openings; then by nesting
+		nth   int
+		text  string
+	}
+	if err := nested(edits); err != nil {
+		return nil, err
+	}
+	var ins []insertion
+	for i, e := range edits {
+		length := e.to - e.from
+		ins = append(ins, insertion{e.from, [2]int{1, -length}, i, e.before}, insertion{e.to, [2]int{0, length}, -i, e.after})
+	}
+	slices.SortStableFunc(ins, func(a, b insertion) int {
+		return cmp.Or(cmp.Compare(a.at, b.at), cmp.Compare(a.order[0], b.order[0]), cmp.Compare(a.order[1], b.order[1]), cmp.Compare(a.nth, b.nth))
+	})
+	var out strings.Builder
+	last := 0
+	for _, in := range ins {
+		out.Write(text[last:in.at])
+		out.WriteString(in.text)
+		last = in.at
+	}
+	out.Write(text[last:])
+	return []byte(out.String()), nil
+}
+
+// nested says which two edits cut through one another, if any do.
+func nested(edits []edit) error {
+	sorted := slices.Clone(edits)
+	slices.SortStableFunc(sorted, func(a, b edit) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
+	var open []edit
+	for _, e := range sorted {
+		for len(open) > 0 && open[len(open)-1].to <= e.from {
+			open = open[:len(open)-1]
+		}
+		if len(open) > 0 && open[len(open)-1].to < e.to {
+			return fmt.Errorf("mutant %s begins inside of mutant %s and ends outside of it; give one of them a snippet that is a whole expression or statement", e.by, open[len(open)-1].by)
+		}
+		open = append(open, e)
+	}
+	return nil
+}

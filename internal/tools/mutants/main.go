@@ -1,0 +1,218 @@
+// Mutants checks the checks: it puts small faults into the core, one at a time,
+// and expects a test to fail for each.
+//
+//	mutants generate                 write the overlay of a debug build
+//	mutants list                     print the faults
+//	mutants run                      run those of testdata/mutants/seeded.txt
+//	mutants run -auto -count 30      and 30 automatic ones, other ones each time
+//	mutants run -all                 and all automatic ones; goes on where it stopped
+//	mutants run -only NAME,NAME      some
+//
+// Two sorts: those of the list were written by hand, for each region and each
+// invariant of the design; the automatic ones are made of each guard, deadline,
+// row of the table, effect and assignment of the core. All of them are in one
+// build, each behind a switch (package mutant), so that thousands are a matter of
+// minutes. The core's own files hold none of it.
+//
+// A mutant is caught when a test fails, crashes or does not end. The exit status
+// is 1 when one of the list survives, or an automatic one that is not in
+// testdata/mutants/equivalent.txt with a reason.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"runtime"
+	"slices"
+	"strings"
+	"time"
+)
+
+// The errors that tests look for.
+var (
+	errSurvivors = errors.New("mutants survived, or are excused and were caught")
+	errNoModule  = errors.New("there is no go.mod at or above the working folder; run this in a checkout")
+)
+
+func main() {
+	dir, err := os.Getwd()
+	if err == nil {
+		dir, err = moduleRoot(dir)
+	}
+	if err == nil {
+		err = command(core(dir), os.Args[1:], os.Stdout)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "mutants:", err)
+		os.Exit(1)
+	}
+}
+
+// options of the command line.
+type options struct {
+	out       string
+	auto, all bool
+	seed      uint64
+	count     int
+	class     string
+	only      string
+	jobs      int
+	verbose   bool
+}
+
+func command(pr project, args []string, out io.Writer) error {
+	if len(args) == 0 {
+		return errors.New("say generate, list or run")
+	}
+	var o options
+	flags := flag.NewFlagSet("mutants "+args[0], flag.ContinueOnError)
+	flags.StringVar(&o.out, "out", "out/mutants", "`folder` for what is built and for the report")
+	flags.BoolVar(&o.auto, "auto", false, "also automatic mutants, a random sample")
+	flags.BoolVar(&o.all, "all", false, "also all automatic mutants; what was run before on the same code is not run again")
+	flags.Uint64Var(&o.seed, "seed", 0, "`seed` of the sample and of random tests; 0 for another one each time")
+	flags.IntVar(&o.count, "count", 30, "size of the sample")
+	flags.StringVar(&o.class, "class", "", "automatic mutants of these `classes` only: guard, deadline, row, effect, state")
+	flags.StringVar(&o.only, "only", "", "these `names` only")
+	flags.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "how many to run at a time")
+	flags.BoolVar(&o.verbose, "v", false, "print each mutant as it was run")
+	if err := flags.Parse(args[1:]); err != nil {
+		return err
+	}
+	p, err := prepare(pr, o)
+	if err != nil {
+		return err
+	}
+	switch args[0] {
+	case "generate":
+		fmt.Fprintf(out, "mutants: %d of the list and %d automatic in %s\n", p.written, len(p.overlay.Mutants)-1-p.written, p.overlay.Path)
+		return nil
+	case "list":
+		for _, m := range p.overlay.Mutants[1:] {
+			if m.Class == "seeded" {
+				fmt.Fprintf(out, "%s  breaks %s; %s\n", m.Name, strings.Join(m.Breaks, ", "), m.File)
+			} else if o.auto || o.all {
+				fmt.Fprintf(out, "%s  %s  %s\n", m.Name, m.Class, m.entry())
+			}
+		}
+		return nil
+	case "run":
+		return p.run(o, out)
+	}
+	return fmt.Errorf("%q is no command; say generate, list or run", args[0])
+}
+
+// prepared is everything before the first mutant runs.
+type prepared struct {
+	project
+	overlay *overlay
+	written int // how many are of the list
+	excuses map[string]string
+}
+
+func prepare(pr project, o options) (*prepared, error) {
+	t, err := load(pr)
+	if err != nil {
+		return nil, err
+	}
+	text, err := pr.file(pr.seeded)
+	if err != nil {
+		return nil, err
+	}
+	seeded, err := parseSeeded(pr.seeded, text)
+	if err != nil {
+		return nil, err
+	}
+	p := &prepared{project: pr, written: len(seeded)}
+	if p.overlay, err = generate(t, seeded, o.out); err != nil {
+		return nil, err
+	}
+	if text, err = pr.file(pr.equivalent); err != nil {
+		return nil, err
+	}
+	list, err := parseEquivalent(pr.equivalent, text)
+	if err != nil {
+		return nil, err
+	}
+	p.excuses, err = excuses(pr.equivalent, list, p.overlay.Mutants)
+	return p, err
+}
+
+// chosen are the mutants to run.
+func (p *prepared) chosen(o options) ([]mutant, error) {
+	all := p.overlay.Mutants[1:]
+	if o.only != "" {
+		var out []mutant
+		for _, name := range strings.Split(o.only, ",") {
+			i := slices.IndexFunc(all, func(m mutant) bool { return m.Name == name })
+			if i < 0 {
+				return nil, fmt.Errorf("there is no mutant %q; `mutants list -all` prints them", name)
+			}
+			out = append(out, all[i])
+		}
+		return out, nil
+	}
+	out, automatic := slices.Clone(all[:p.written]), slices.Clone(all[p.written:])
+	if o.class != "" {
+		automatic = slices.DeleteFunc(automatic, func(m mutant) bool { return !slices.Contains(strings.Split(o.class, ","), m.Class) })
+	}
+	switch {
+	case o.all:
+		return append(out, automatic...), nil
+	case o.auto:
+		// What is known to be equivalent proves nothing.
+		automatic = slices.DeleteFunc(automatic, func(m mutant) bool { return p.excuses[m.Name] != "" })
+		rand.New(rand.NewPCG(o.seed, 0)).Shuffle(len(automatic), func(i, j int) { automatic[i], automatic[j] = automatic[j], automatic[i] })
+		return append(out, automatic[:min(o.count, len(automatic))]...), nil
+	}
+	return out, nil
+}
+
+func (p *prepared) run(o options, out io.Writer) error {
+	begin := time.Now()
+	if o.seed == 0 {
+		o.seed = rand.Uint64() >> 33 // short enough to be typed again
+	}
+	mutants, err := p.chosen(o)
+	if err != nil {
+		return err
+	}
+	b, err := build(p.project, p.overlay, o.out)
+	if err != nil {
+		return err
+	}
+	r := &runner{bench: b, limit: p.limit, seed: o.seed}
+	if err := r.baseline(); err != nil {
+		return err
+	}
+	var known []result
+	if o.all {
+		mutants = slices.DeleteFunc(mutants, func(m mutant) bool {
+			res, ok := cached(o.out, b.stamp, m.Name)
+			if ok {
+				known = append(known, res)
+			}
+			return ok
+		})
+	}
+	var kept error
+	results, err := r.all(mutants, o.jobs, func(res result) {
+		if o.all {
+			kept = errors.Join(kept, keep(o.out, b.stamp, res))
+		}
+		if o.verbose {
+			fmt.Fprintln(out, res)
+		}
+	})
+	if err := errors.Join(err, kept); err != nil {
+		return err
+	}
+	results = append(known, results...)
+	for i := range results {
+		results[i].Excuse = p.excuses[results[i].Name]
+	}
+	return report(p.detectors, results, o, time.Since(begin), out)
+}

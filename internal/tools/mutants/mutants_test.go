@@ -1,0 +1,249 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+)
+
+// sample makes a small module with a machine of two packages, and the lists of
+// its mutants.
+func sample(t *testing.T, seeded, equivalent string) project {
+	t.Helper()
+	root := t.TempDir()
+	put := func(name, text string) {
+		t.Helper()
+		to := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(to), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(to, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := os.CopyFS(filepath.Join(root, "templates"), os.DirFS("testdata/sample")); err != nil {
+		t.Fatal(err)
+	}
+	for _, name := range []string{"go.mod", "csm/csm.go", "csm/csm_test.go", "csm/select_test.go", "door/door.go", "door/door_test.go"} {
+		put(name, read(t, filepath.Join(root, "templates", name+".txt")))
+	}
+	for _, name := range []string{"doc.go", "off.go", "on.go", "names.go"} {
+		put("internal/mutant/"+name, read(t, filepath.Join("..", "..", "mutant", name)))
+	}
+	put("seeded.txt", seeded)
+	put("equivalent.txt", equivalent)
+	return project{
+		root: root, packages: []string{"csm", "door"},
+		detectors: []detector{{Name: "region", pkg: own}, {Name: "core", pkg: "csm", skip: "^TestAny"}},
+		copied:    []string{"csm", "door", "go.mod"}, limit: time.Second, seeded: "seeded.txt", equivalent: "equivalent.txt",
+	}
+}
+
+func read(t *testing.T, name string) string {
+	t.Helper()
+	text, err := os.ReadFile(name)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return string(text)
+}
+
+// block is a mutant of the list.
+func block(name, file, kind, original, mutated string) string {
+	out := fmt.Sprintf("mutant %s\nbreaks lamp, 1\nfile %s\nkind %s\n--- original\n%s\n", name, file, kind, original)
+	if mutated != "" {
+		out += "--- mutated\n" + mutated + "\n"
+	}
+	return out + "---\n"
+}
+
+var lamp = block("lamp-never-lit", "csm/csm.go", "expr", "and(pressed, awake)", `and(pressed, Guard{"never", func(*run) bool { return false }})`) +
+	block("door-ignores-the-guard", "door/door.go", "delete", "if allowed[d]&(1<<in) == 0 {\n\t\treturn d, false\n\t}", "") +
+	block("door-waits-for-ever", "door/door.go", "expr", "!bool(d) && n < 3", "!bool(d)") +
+	block("lamp-burns-longer", "csm/csm.go", "stmt", "return time.Second", "return time.Minute")
+
+// mutants runs the tool on a project, and gives what it printed and reported.
+func mutants(t *testing.T, p project, args ...string) (string, []result, error) {
+	t.Helper()
+	out := filepath.Join(p.root, "out")
+	var printed strings.Builder
+	err := command(p, append([]string{args[0], "-out", out}, args[1:]...), &printed)
+	var results []result
+	if text, readErr := os.ReadFile(filepath.Join(out, "report.json")); readErr == nil {
+		if err := json.Unmarshal(text, &results); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return printed.String(), results, err
+}
+
+// Mutants of the list: each is caught, by the test that is about it, also one that
+// makes the code run for ever.
+func TestMutantsOfTheListAreCaught(t *testing.T) {
+	p := sample(t, lamp, "")
+	printed, results, err := mutants(t, p, "run")
+	if err != nil {
+		t.Fatalf("%v\n%s", err, printed)
+	}
+	if !strings.Contains(printed, "mutants of the list: 4/4 caught (region 2, core 2)") {
+		t.Errorf("the summary is\n%s", printed)
+	}
+	for _, r := range results {
+		want := "TestNext"
+		if r.File == "csm/csm.go" {
+			want = "TestLampGoesOnAndOff"
+		}
+		if !r.Caught || r.Test != want {
+			t.Errorf("%s: caught %v by %q, want %s", r.Name, r.Caught, r.Test, want)
+		}
+	}
+	if _, err := os.Stat(filepath.Join(p.root, "csm", "mutant_rows.go")); err == nil {
+		t.Error("the tool wrote into the sources")
+	}
+}
+
+// A mutant may be chosen after the table was built, as the daemon's command does.
+func TestSelectionAtRunTime(t *testing.T) {
+	p := sample(t, lamp, "")
+	p.detectors = []detector{{Name: "core", pkg: "csm", run: "^TestAny"}}
+	printed, results, err := mutants(t, p, "run", "-only", "lamp-burns-longer")
+	if !errors.Is(err, errSurvivors) { // its baseline has to pass; the mutant itself is replaced by the test's
+		t.Fatalf("%v\n%s", err, printed)
+	}
+	if len(results) != 1 || results[0].Caught || !strings.Contains(printed, "SURVIVED lamp-burns-longer | lamp, 1\n") {
+		t.Errorf("%+v\n%s", results, printed)
+	}
+}
+
+// Automatic mutants: all that change something are caught, what the tests do not
+// look at survives, and it may be excused with a reason.
+func TestAutomaticMutants(t *testing.T) {
+	p := sample(t, "", "")
+	printed, results, err := mutants(t, p, "run", "-all", "-seed", "3")
+	if !errors.Is(err, errSurvivors) {
+		t.Fatalf("%v\n%s", err, printed)
+	}
+	fate := map[string]bool{}
+	excused := ""
+	for _, r := range results {
+		fate[r.Func+" | "+r.Op+" | "+r.Snippet] = r.Caught
+		if !r.Caught {
+			excused += r.entry() + "\n    the tests of this sample do not look at it\n"
+		}
+	}
+	for key, caught := range map[string]bool{
+		"rows | row gone | {Lit, Guard{}, Dark, nil}":          true,
+		"rows | part always holds | pressed":                   true,
+		"rows | part always holds | awake":                     false, // it always holds anyway
+		"awake | other way | return true":                      true,
+		"hold | never holds | presses > 1":                     false, // nobody presses twice
+		"hold | no time | return time.Second":                  true,
+		"allowed | bit gone | 1<<Close of true":                true,
+		"allowed | bit gone | 1<<Open of true":                 false, // nobody opens what is open
+		"Next | nothing changes | return false, true":          true,
+		"Wait | part gone | n < 3":                             true, // it does not end
+		"Wait | left out | n++":                                true,
+		"Wait | loop not entered | !bool(d) && n < 3":          true,
+		"Step | always holds | row.do != nil":                  true, // a crash
+		"rows | left out | r.for_ = hold(r.pressed)":           true,
+		"Step | part gone | row.Guard.holds != nil":            true,
+		"Next | always holds | allowed[d]&(1<<in) == 0":        true,
+		"and | always false | return a.holds(r) && b.holds(r)": true,
+		"and | part gone | a.holds(r)":                         true,
+		"pressed | always true | return r.pressed > 0":         true,
+		"rows | row gone | {Dark, and(pressed, awake), Lit, func(r *run) { r.for_ = hold(r.pressed) }}": true,
+	} {
+		if got, ok := fate[key]; !ok || got != caught {
+			t.Errorf("%s: there %v, caught %v, want %v", key, ok, got, caught)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(p.root, p.equivalent), []byte(excused), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	printed, again, err := mutants(t, p, "run", "-all", "-seed", "3")
+	if err != nil || len(again) != len(results) || !strings.Contains(printed, " equivalent\n") {
+		t.Errorf("with all survivors excused: %v, %d results\n%s", err, len(again), printed)
+	}
+	caught := results[slices.IndexFunc(results, func(r result) bool { return r.Caught })]
+	if err := os.WriteFile(filepath.Join(p.root, p.equivalent), []byte(excused+caught.entry()+"\n    wrong\n"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if printed, _, err = mutants(t, p, "run", "-all", "-seed", "3"); !errors.Is(err, errSurvivors) || !strings.Contains(printed, "CAUGHT, so it is not equivalent") {
+		t.Errorf("an excuse for a mutant that is caught: %v\n%s", err, printed)
+	}
+}
+
+// The sample is another one for another seed, and the same for the same.
+func TestSampleFollowsTheSeed(t *testing.T) {
+	p, err := prepare(sample(t, lamp, ""), options{out: t.TempDir()})
+	if err != nil {
+		t.Fatal(err)
+	}
+	names := func(seed uint64) string {
+		list, err := p.chosen(options{auto: true, count: 5, seed: seed})
+		if err != nil || len(list) != 4+5 {
+			t.Fatalf("%d mutants: %v", len(list), err)
+		}
+		var out []string
+		for _, m := range list {
+			out = append(out, m.Name)
+		}
+		return strings.Join(out, " ")
+	}
+	if names(1) != names(1) || names(1) == names(2) {
+		t.Errorf("seed 1: %s\nagain:  %s\nseed 2: %s", names(1), names(1), names(2))
+	}
+}
+
+// What is wrong with a list is said with the name of the mutant.
+func TestListsThatAreWrong(t *testing.T) {
+	for _, c := range []struct{ name, seeded, equivalent, want string }{
+		{"not there", block("gone", "door/door.go", "expr", "d == 7", "d == 8"), "", "mutant gone: its original is not in door/door.go any more"},
+		{"two places", block("two", "csm/csm.go", "expr", "r.pressed", "0"), "", "mutant two: its original is 2 times in csm/csm.go"},
+		{"no file", block("lost", "csm/none.go", "expr", "x", "y"), "", "mutant lost: csm/none.go is no file of the core"},
+		{"half an expression", block("half", "door/door.go", "expr", "bool(d) && n", "n"), "", "mutant half: its original is no whole expression"},
+		{"cut", lamp + block("cut", "csm/csm.go", "stmt", "presses > 1 {\n\t\treturn time.Minute\n\t}\n\treturn", "x"), "", "mutant lamp-burns-longer begins inside of mutant cut"},
+		{"no text", block("empty", "csm/csm.go", "expr", "presses > 1", ""), "", "seeded.txt:7: mutant empty: a delete has no mutated text"},
+		{"no kind", block("odd", "csm/csm.go", "line", "presses > 1", "true"), "", "mutant odd: its kind is \"line\""},
+		{"same name", lamp + lamp, "", "lamp-never-lit is in the list already"},
+		{"reserved name", block("auto-1", "csm/csm.go", "expr", "presses > 1", "true"), "", "is no name for a mutant"},
+		{"open end", strings.TrimSuffix(lamp, "---\n"), "", "lamp-burns-longer is not ended"},
+		{"excuse for nothing", "", "csm/csm.go | hold | never holds | presses > 7\n    reason\n", "equivalent.txt:1: there is no such mutant"},
+		{"no reason", "", "csm/csm.go | hold | never holds | presses > 1\n", "equivalent.txt:1: no reason"},
+		{"no entry", "", "hold\n    reason\n", "equivalent.txt:1: \"hold\" is not FILE"},
+	} {
+		_, _, err := mutants(t, sample(t, c.seeded, c.equivalent), "generate")
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: %v, want %q", c.name, err, c.want)
+		}
+	}
+}
+
+// Detectors that fail without a mutant prove nothing.
+func TestBaselineMustPass(t *testing.T) {
+	p := sample(t, lamp, "")
+	test := filepath.Join(p.root, "door", "door_test.go")
+	if err := os.WriteFile(test, []byte(strings.Replace(read(t, test), "!= 3", "!= 4", 1)), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, _, err := mutants(t, p, "run"); err == nil || !strings.Contains(err.Error(), "the tests of door fail with no mutant: TestNext") {
+		t.Errorf("the error is %v", err)
+	}
+}
+
+// Edits nest, and what is longer is outside.
+func TestEditsNest(t *testing.T) {
+	got, err := apply([]byte("a && b"), []edit{{0, 1, "(", ")", "x"}, {0, 6, "[", "]", "y"}, {5, 6, "<", ">", "z"}, {5, 6, "{", "}", "w"}})
+	if want := "[(a) && <{b}>]"; err != nil || string(got) != want {
+		t.Errorf("%s, %v; want %s", got, err, want)
+	}
+	if _, err := apply([]byte("a && b"), []edit{{0, 4, "", "", "x"}, {2, 6, "", "", "y"}}); err == nil || !strings.Contains(err.Error(), "mutant y begins inside of mutant x") {
+		t.Errorf("edits that cut through one another: %v", err)
+	}
+}

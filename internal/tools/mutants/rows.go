@@ -1,0 +1,154 @@
+package main
+
+import (
+	"fmt"
+	"go/ast"
+	"go/types"
+	"strings"
+)
+
+// isSliceOf says whether a function returns a slice of the type of that name, and
+// nothing else.
+func isSliceOf(sig *types.Signature, name string) bool {
+	if sig.Results().Len() != 1 {
+		return false
+	}
+	s, ok := sig.Results().At(0).Type().(*types.Slice)
+	return ok && named(s.Elem(), name)
+}
+
+func named(t types.Type, name string) bool {
+	n, ok := t.(*types.Named)
+	return ok && n.Obj().Name() == name
+}
+
+// tableRows makes the mutants of the rows that a function lists: one that is not
+// there, one whose guard always holds, one whose guard holds where it did not. The
+// function that returns the whole table leaves out the rows that are not there.
+func (m *maker) tableRows(d *ast.FuncDecl) {
+	if d.Name.Name == "Table" {
+		m.rows = true
+		ast.Inspect(d.Body, func(n ast.Node) bool {
+			if r, ok := n.(*ast.ReturnStmt); ok && len(r.Results) == 1 {
+				m.edits = append(m.edits, edit{m.src.offset(r.Results[0].Pos()), m.src.offset(r.Results[0].End()), "mutantTable(", ")", "the table"})
+			}
+			_, inner := n.(*ast.FuncLit)
+			return !inner
+		})
+		return
+	}
+	ast.Inspect(d.Body, func(n ast.Node) bool {
+		switch n := n.(type) {
+		case *ast.FuncLit:
+			return false
+		case *ast.CompositeLit:
+			if s, ok := m.src.pkg.info.Types[n].Type.(*types.Slice); ok && named(s.Elem(), "Row") {
+				for _, x := range n.Elts {
+					m.row(x)
+				}
+			}
+		case *ast.CallExpr:
+			if id, ok := n.Fun.(*ast.Ident); ok && id.Name == "append" && !n.Ellipsis.IsValid() {
+				for _, x := range n.Args[1:] {
+					m.row(x)
+				}
+			}
+		}
+		return true
+	})
+}
+
+// row makes the mutants of one row.
+func (m *maker) row(x ast.Expr) {
+	if !named(m.src.pkg.info.Types[x].Type, "Row") {
+		return
+	}
+	ids := []int{m.add(classRow, "row gone", x, ""), 0, 0}
+	if g, ok := m.guardOf(x); ok {
+		text := "   in " + m.src.snippet(x.Pos(), x.End())
+		ids[1], ids[2] = m.add(classGuard, "always holds", g, text), m.add(classGuard, "negated", g, text)
+	}
+	before := fmt.Sprintf("mutantRow(%d, %d, %d, ", ids[0], ids[1], ids[2])
+	if lit, ok := x.(*ast.CompositeLit); ok && lit.Type == nil {
+		before += "Row"
+	}
+	m.wrap(x, before, ")")
+}
+
+// guardOf finds the guard in a row: an element or an argument of type Guard that
+// is not the empty one.
+func (m *maker) guardOf(x ast.Expr) (ast.Expr, bool) {
+	var parts []ast.Expr
+	switch x := x.(type) {
+	case *ast.CompositeLit:
+		parts = x.Elts
+	case *ast.CallExpr:
+		parts = x.Args
+	}
+	for _, p := range parts {
+		if kv, ok := p.(*ast.KeyValueExpr); ok {
+			p = kv.Value
+		}
+		if lit, ok := p.(*ast.CompositeLit); ok && len(lit.Elts) == 0 {
+			continue
+		}
+		if named(m.src.pkg.info.Types[p].Type, "Guard") {
+			return p, true
+		}
+	}
+	return nil, false
+}
+
+// guardArguments lets each guard that is put together with others always hold.
+func (m *maker) guardArguments(c *ast.CallExpr) {
+	if tv := m.src.pkg.info.Types[c]; tv.Type == nil || !named(tv.Type, "Guard") {
+		return
+	}
+	for _, x := range c.Args {
+		if named(m.src.pkg.info.Types[x].Type, "Guard") {
+			id := m.add(classGuard, "part always holds", x, "")
+			m.wrap(x, fmt.Sprintf("mutantGuard(%d, ", id), ")")
+		}
+	}
+}
+
+// rowHelpers is a file beside the table for the mutants of its rows.
+func rowHelpers(p *pkg, path string) string {
+	return strings.NewReplacer("PACKAGE", p.name, "MUTANT", path).Replace(`package PACKAGE
+
+import "MUTANT"
+
+// mutantRow is r, without a place in the table, with a guard that always holds, or
+// with one that holds where it did not. A number of 0 is no mutant.
+func mutantRow(gone, always, negated int, r Row) Row {
+	switch guard := r.Guard.holds; {
+	case mutant.On(gone):
+		r.From = mutantGone
+	case mutant.On(always):
+		r.Guard.holds = func(*run) bool { return true }
+	case mutant.On(negated):
+		r.Guard.holds = func(r *run) bool { return !guard(r) }
+	}
+	return r
+}
+
+const mutantGone = NumPhases
+
+func mutantTable(rows []Row) []Row {
+	var out []Row
+	for _, r := range rows {
+		if r.From != mutantGone {
+			out = append(out, r)
+		}
+	}
+	return out
+}
+
+func mutantGuard(number int, g Guard) Guard {
+	if mutant.On(number) {
+		g.holds = func(*run) bool { return true }
+	}
+	return g
+}
+`)
+}

@@ -1,0 +1,167 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"go/ast"
+	"go/types"
+	"regexp"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// mutant is one fault, and what the report says of it.
+type mutant struct {
+	Name    string   `json:"name"`
+	Breaks  []string `json:"breaks,omitempty"` // region, invariants and requirements that it violates
+	File    string   `json:"file"`
+	Func    string   `json:"func,omitempty"` // of an automatic one: where it is,
+	Op      string   `json:"op,omitempty"`   // what is done there
+	Snippet string   `json:"snippet"`        // to what
+	Class   string   `json:"class"`          // seeded, guard, deadline, effect, state or row
+
+	line             int    // of the list, for errors
+	kind             string // expr, stmt or delete
+	original, faulty string
+}
+
+// seededName is how a mutant that was written by hand may be called.
+var seededName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+
+// parseSeeded reads the list of the mutants that were written by hand. A block is
+//
+//	mutant NAME
+//	breaks REGION, INVARIANT, REQUIREMENT...
+//	file   PATH
+//	kind   expr | stmt | delete
+//	--- original
+//	TEXT
+//	--- mutated
+//	TEXT
+//	---
+//
+// where the original must occur once in the file, but for its surrounding space.
+// An expr is a whole expression; a stmt is one or more whole statements, and so is
+// a delete, which has no mutated text. Lines that begin with # between blocks are
+// comments.
+func parseSeeded(path, text string) ([]mutant, error) {
+	var out []mutant
+	var m *mutant
+	var part *string
+	for i, line := range strings.Split(text, "\n") {
+		fail := func(format string, args ...any) error {
+			return fmt.Errorf("%s:%d: %s", path, i+1, fmt.Sprintf(format, args...))
+		}
+		key, value, _ := strings.Cut(line, " ")
+		value = strings.TrimSpace(value)
+		switch {
+		case m != nil && line == "--- original":
+			part = &m.original
+		case m != nil && line == "--- mutated":
+			part = &m.faulty
+		case m != nil && line == "---":
+			if err := m.complete(); err != nil {
+				return nil, fail("mutant %s: %v", m.Name, err)
+			}
+			out, m, part = append(out, *m), nil, nil
+		case part != nil:
+			*part += line + "\n"
+		case strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#"):
+		case key == "mutant":
+			if !seededName.MatchString(value) || strings.HasPrefix(value, "auto-") {
+				return nil, fail("%q is no name for a mutant; take small letters with hyphens, and not auto- at the front", value)
+			}
+			if slices.ContainsFunc(out, func(o mutant) bool { return o.Name == value }) {
+				return nil, fail("mutant %s is in the list already", value)
+			}
+			m = &mutant{Name: value, Class: "seeded", line: i + 1}
+		case m != nil && key == "breaks":
+			for _, b := range strings.Split(value, ",") {
+				m.Breaks = append(m.Breaks, strings.TrimSpace(b))
+			}
+		case m != nil && key == "file":
+			m.File = value
+		case m != nil && key == "kind":
+			m.kind = value
+		default:
+			return nil, fail("%q has no meaning here; see the head of the file", line)
+		}
+	}
+	if m != nil {
+		return nil, fmt.Errorf("%s:%d: mutant %s is not ended by a line ---", path, m.line, m.Name)
+	}
+	return out, nil
+}
+
+func (m *mutant) complete() error {
+	m.original, m.faulty = strings.TrimSpace(m.original), strings.TrimSpace(m.faulty)
+	m.Snippet = strings.Join(strings.Fields(m.original), " ")
+	switch {
+	case m.File == "" || len(m.Breaks) == 0 || m.original == "":
+		return fmt.Errorf("it needs file, breaks and an original")
+	case m.kind != "expr" && m.kind != "stmt" && m.kind != "delete":
+		return fmt.Errorf("its kind is %q; it must be expr, stmt or delete", m.kind)
+	case (m.kind == "delete") != (m.faulty == ""):
+		return fmt.Errorf("a delete has no mutated text, and every other kind has one")
+	}
+	return nil
+}
+
+// seededEdit turns a mutant of the list into an edit of its file.
+func seededEdit(t *tree, m mutant, number int) (*source, edit, error) {
+	s, ok := t.file(m.File)
+	if !ok {
+		return nil, edit{}, fmt.Errorf("mutant %s: %s is no file of the core", m.Name, m.File)
+	}
+	switch n := bytes.Count(s.text, []byte(m.original)); n {
+	case 1:
+	case 0:
+		return nil, edit{}, fmt.Errorf("mutant %s: its original is not in %s any more; look what became of it there, and correct the list:\n%s", m.Name, m.File, m.original)
+	default:
+		return nil, edit{}, fmt.Errorf("mutant %s: its original is %d times in %s; give more of its surroundings:\n%s", m.Name, n, m.File, m.original)
+	}
+	e := edit{from: bytes.Index(s.text, []byte(m.original)), by: m.Name}
+	e.to = e.from + len(m.original)
+	on := "mutant.On(" + strconv.Itoa(number) + ")"
+	switch m.kind {
+	case "delete":
+		e.before, e.after = "if !"+on+" { ", " }"
+	case "stmt":
+		e.before, e.after = "if "+on+" { "+oneLine(m.faulty)+" } else { ", " }"
+	default:
+		typ, ok := s.typeAt(e.from, e.to)
+		if !ok {
+			return nil, edit{}, fmt.Errorf("mutant %s: its original is no whole expression; take one, or kind stmt:\n%s", m.Name, m.original)
+		}
+		e.before, e.after = "mutant.Choose["+typ+"]("+on+", "+oneLine(m.faulty)+", ", ")"
+		if typ == "bool" {
+			e.before, e.after = "("+on+" && ("+oneLine(m.faulty)+") || !"+on+" && (", "))"
+		}
+	}
+	return s, e, nil
+}
+
+// typeAt is the type of the expression that takes the range, as text.
+func (s *source) typeAt(from, to int) (text string, ok bool) {
+	ast.Inspect(s.ast, func(n ast.Node) bool {
+		x, is := n.(ast.Expr)
+		if is && !ok && s.offset(x.Pos()) == from && s.offset(x.End()) == to {
+			if tv, known := s.pkg.info.Types[x]; known && !tv.IsVoid() {
+				text, ok = s.pkg.typeText(types.Default(tv.Type)), true
+			}
+		}
+		return !ok
+	})
+	return text, ok
+}
+
+// oneLine puts statements on one line, so that what comes after keeps its line.
+func oneLine(text string) string {
+	lines := strings.Split(text, "\n")
+	for i, l := range lines {
+		lines[i] = strings.TrimSpace(l)
+	}
+	joined := strings.Join(lines, "; ")
+	return strings.NewReplacer("{; ", "{ ", "(; ", "( ", ",; ", ", ").Replace(joined)
+}
