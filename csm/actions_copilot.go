@@ -18,7 +18,7 @@ func (r *run) send(stage copilot.Stage) {
 	r.newRequest()
 	st.Conv = Analysing{}
 	r.refresh |= 1 << TimerResponse // an utterance that had to wait is given the whole time
-	if st.Current.Config.Tools && stage != copilot.StageGeneration && stage != copilot.StageStream {
+	if st.config().Tools && stage != copilot.StageGeneration && stage != copilot.StageStream {
 		r.assistant(copilot.Input{Do: copilot.Search, Request: st.Current.Request})
 		r.searchTools()
 		return
@@ -193,10 +193,10 @@ func (r *run) proceed() {
 	switch {
 	case r.copilotOut == copilot.Asks:
 		r.ask()
-	case live.Round >= r.st.Current.Config.RoundsMax:
+	case live.Round >= r.st.config().RoundsMax:
 		r.assistant(copilot.Input{Do: copilot.NotFound, Request: live.Request, Round: live.Round})
 		r.explainAfter(CodeToolRounds)
-	case r.st.Current.Config.Tools:
+	case r.st.config().Tools:
 		r.searchTools()
 	default:
 		r.assistant(copilot.Input{Do: copilot.Found, Request: live.Request, Round: live.Round})
@@ -357,9 +357,9 @@ func (r *run) modelBroke(code Code) {
 // settle begins what nobody has to ask for: loading the model that is wanted,
 // summarising a history that has grown, putting a successor connection in its
 // place, and taking up the queue. Each is begun once.
-func (r *run) settle(before State) {
+func (r *run) settle(before *State) {
 	st := &r.st
-	if !st.Phase().Active() {
+	if !st.Conv.Phase().Active() {
 		return
 	}
 	if _, ready := st.Copilot.(copilot.Ready); ready && st.Model.Wanted != st.Model.Loaded {
@@ -376,7 +376,7 @@ func (r *run) settle(before State) {
 	}
 }
 
-func (r *run) compact(c Config) {
+func (r *run) compact(c *Config) {
 	st := &r.st
 	next := history.Compact(st.History, st.IDs.Job+1, c.HistoryKeep)
 	job, ok := next.(history.Compacting)

@@ -51,16 +51,16 @@ func (r *run) renewable() bool {
 
 // swappable says whether a successor may take over: it stands, nobody speaks, and
 // no words are awaited over the old connection.
-func (s State) swappable() bool {
+func (s *State) swappable() bool {
 	o, open := s.Conn.(connection.Open)
-	_, quiet := s.Turn.(turn.Idle)
-	_, line := speech.LineOf(s.Speech)
-	if !open || !o.Stands || !quiet || line {
+	if !open || !o.Stands {
 		return false
 	}
-	switch s.Phase() {
+	_, quiet := s.Turn.(turn.Idle)
+	_, line := speech.LineOf(s.Speech)
+	switch s.Conv.Phase() {
 	case PhaseListening, PhaseAnalysing, PhaseWaitingForCopilot, PhaseGeneratingResponse:
-		return true
+		return quiet && !line
 	default:
 		return false
 	}
@@ -210,7 +210,7 @@ func (r *run) closed() {
 	}
 }
 
-func (s State) allClosed() bool {
+func (s *State) allClosed() bool {
 	res := s.Resources
 	return !copilot.Busy(s.Copilot) && res.Audio == Absent && res.Conn == Absent && res.Session == Absent
 }

@@ -184,6 +184,20 @@ func (r *run) heard(seg speech.Segment, end int) {
 	r.emit(PublishHeard{Turn: r.st.Current.ID, Request: seg.Request, Chars: end})
 }
 
+// heardThrough notes that segments were heard to their end, up to segment seq.
+// The history is replaced once for an answer, not once for each of its segments.
+func (r *run) heardThrough(segs []speech.Segment, seq uint32) {
+	for i, seg := range segs {
+		if seg.Seq > seq || seg.Request == 0 {
+			continue
+		}
+		if i+1 == len(segs) || segs[i+1].Seq > seq || segs[i+1].Request != seg.Request {
+			r.st.History = history.Heard(r.st.History, r.st.Current.ID, seg.Request, seg.End)
+		}
+		r.emit(PublishHeard{Turn: r.st.Current.ID, Request: seg.Request, Chars: seg.End})
+	}
+}
+
 // explain tells the user, in Listening, that the current turn failed: shown, and
 // spoken where that is possible and the user does not have the floor. The turn
 // ends when that was heard.

@@ -88,9 +88,12 @@ func (r *run) gathered() bool {
 	return cur.Utterance != 0 && cur.Request == 0 && cur.Failed == ""
 }
 
-func (s State) idleWithQueue() bool {
+func (s *State) idleWithQueue() bool {
+	if len(s.Queue) == 0 || s.Current.ID != 0 || s.Conv.Phase() != PhaseListening {
+		return false
+	}
 	_, open := speech.LineOf(s.Speech)
-	return s.Phase() == PhaseListening && len(s.Queue) > 0 && s.Current.ID == 0 && !open
+	return !open
 }
 
 // onset opens a turn in Listening. An explanation or a text that was about to be

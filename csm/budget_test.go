@@ -57,3 +57,36 @@ func changedRegions(a, b csm.State) int {
 	}
 	return n
 }
+
+// A step allocates no more than its result needs: what it returns, and four
+// objects beside that.
+func TestStepAllocationBudget(t *testing.T) {
+	for i, c := range stepCosts(conversationEvents(t)) {
+		if c.over() > 0 {
+			t.Errorf("event %d, %v in %v: %d allocations; %d effects and %d changed regions allow %d",
+				i, c.event, c.in, c.allocs, c.effects, c.regions, fixedAllocs+c.effects+c.regions)
+		}
+	}
+}
+
+// A Stepper takes the same steps, and what it returned stays as it was when its
+// memory is used again.
+func TestStepperIsStep(t *testing.T) {
+	var p csm.Stepper
+	s, again := csm.Initial(), csm.Initial()
+	var states []csm.State
+	var effects [][]csm.Effect
+	events := conversationEvents(t)
+	for _, e := range events {
+		var fx []csm.Effect
+		again, fx = p.Step(again, e)
+		states, effects = append(states, again), append(effects, fx)
+	}
+	for i, e := range events {
+		var fx []csm.Effect
+		s, fx = csm.Step(s, e)
+		if !reflect.DeepEqual(s, states[i]) || !reflect.DeepEqual(fx, effects[i]) {
+			t.Fatalf("event %d, %v: the Stepper made %+v and %v of it, Step %+v and %v", i, e.Event.Kind(), states[i], effects[i], s, fx)
+		}
+	}
+}

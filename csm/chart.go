@@ -21,6 +21,8 @@ type run struct {
 	st  State
 	env Envelope
 	fx  []Effect
+	// room is where fx begins: most steps have no more effects than fit.
+	room [8]Effect
 
 	phase   Phase        // the machine's state
 	prior   Conversation // the phase that is being left, with its data
@@ -51,7 +53,12 @@ func (r *run) Value(key any) any {
 	return nil
 }
 
-func runOf(ctx context.Context) *run { return ctx.Value(runKey{}).(*run) }
+func runOf(ctx context.Context) *run {
+	if r, ok := ctx.(*run); ok { // not wrapped by the library
+		return r
+	}
+	return ctx.Value(runKey{}).(*run)
+}
 
 // errUnhandled is how the machine reports an event without a row.
 var errUnhandled = errors.New("no transition")
@@ -65,90 +72,119 @@ func configure(rows []Row) *stateless.StateMachine {
 	m := stateless.NewStateMachineWithExternalStorage(
 		func(ctx context.Context) (stateless.State, error) { return runOf(ctx).phase, nil },
 		func(ctx context.Context, s stateless.State) error {
-			runOf(ctx).phase = s.(Phase)
+			runOf(ctx).take(s.(Phase))
 			return nil
 		},
 		stateless.FiringImmediate)
 	m.OnUnhandledTrigger(func(context.Context, stateless.State, stateless.Trigger, []string) error {
 		return errUnhandled
 	})
-	earlier := map[[2]uint8][]Guard{}
-	for i := range rows {
-		rw := &rows[i]
-		cell := [2]uint8{uint8(rw.From), uint8(rw.On)}
-		guard := exclusive(rw.Guard, earlier[cell])
-		earlier[cell] = append(earlier[cell], rw.Guard)
-		pick := func(ctx context.Context, _ ...any) bool {
-			r := runOf(ctx)
-			if !guard(r, i) {
-				return false
+	for _, c := range cells(rows) {
+		choose := func(ctx context.Context, _ ...any) bool { return runOf(ctx).choose(rows, c.rows) }
+		to := func(ctx context.Context, args ...any) (stateless.State, error) {
+			if c.always {
+				choose(ctx, args...)
 			}
-			r.row = rw
-			if r.seen != nil {
-				r.seen.Fired = i
-			}
-			return true
+			return runOf(ctx).target(), nil
 		}
-		cfg := m.Configure(rw.From)
-		if rw.Internal() {
-			cfg.InternalTransition(rw.On, func(ctx context.Context, _ ...any) error {
-				r := runOf(ctx)
-				r.cause = r.row.Cause
-				r.row.do(r)
-				return nil
-			}, pick)
-			continue
+		if c.always { // there is a row: the library need not ask, which costs it memory
+			m.Configure(c.from).PermitDynamic(c.on, to)
+		} else {
+			m.Configure(c.from).PermitDynamic(c.on, to, choose)
 		}
-		cfg.Permit(rw.On, rw.To, pick)
 	}
 	for p := range NumPhases {
 		if parent, ok := p.Parent(); ok {
 			m.Configure(p).SubstateOf(parent)
 		}
-		if p != PhaseProcessing {
-			m.Configure(p).OnEntry(enter)
-		}
 	}
 	return m
 }
 
-// exclusive makes the rows of one cell first-match: a row's guard holds only
-// where none before it does. The library panics on two that hold.
-func exclusive(own Guard, earlier []Guard) func(*run, int) bool {
-	return func(r *run, row int) bool {
-		for _, g := range earlier {
-			if g.holds == nil || g.holds(r) {
-				return false
+// cell is the rows of one state and event, as indices of the table.
+type cell struct {
+	from   Phase
+	on     Kind
+	rows   []int
+	always bool // one of the rows has no guard
+}
+
+// cells groups rows by state and event, in the order of the table.
+func cells(rows []Row) []*cell {
+	var out []*cell
+	at := map[[2]uint8]*cell{}
+	for i, row := range rows {
+		key := [2]uint8{uint8(row.From), uint8(row.On)}
+		c := at[key]
+		if c == nil {
+			c = &cell{from: row.From, on: row.On}
+			at[key] = c
+			out = append(out, c)
+		}
+		c.rows = append(c.rows, i)
+		c.always = c.always || row.Guard.holds == nil
+	}
+	return out
+}
+
+// choose takes the first row whose guard holds.
+func (r *run) choose(rows []Row, among []int) bool {
+	for _, i := range among {
+		rw := &rows[i]
+		if rw.Guard.holds != nil {
+			held := rw.Guard.holds(r)
+			if r.seen != nil {
+				r.seen.Guards = append(r.seen.Guards, GuardSeen{Row: i, Held: held})
+			}
+			if !held {
+				continue
 			}
 		}
-		if own.holds == nil {
-			return true
-		}
-		held := own.holds(r)
+		r.row = rw
 		if r.seen != nil {
-			r.seen.Guards = append(r.seen.Guards, GuardSeen{Row: row, Held: held})
+			r.seen.Fired = i
 		}
-		return held
+		return true
 	}
+	return false
+}
+
+// target is the phase that the chosen row leads to. An internal row of a parent
+// keeps the substate.
+func (r *run) target() Phase {
+	if r.row.Internal() {
+		return r.phase
+	}
+	return r.row.To
+}
+
+// take carries the chosen row out. The machine calls it where it stores the
+// phase it has come to, which an internal row leaves as it was.
+func (r *run) take(to Phase) {
+	if r.row.Internal() {
+		r.cause = r.row.Cause
+		r.row.do(r)
+		return
+	}
+	r.enter(to)
 }
 
 // enter is the one place where the conversation's phase is assigned.
-func enter(ctx context.Context, _ ...any) error {
-	r := runOf(ctx)
-	from := r.st.Phase()
+func (r *run) enter(to Phase) {
+	from := r.st.Conv.Phase()
+	r.phase = to
 	r.st.Previous, r.st.Since, r.st.CauseSeq = from, r.env.At, r.env.Seq
 	at := len(r.fx)
 	r.emit(nil) // the news of this transition, completed below: the action decides the turn
 	r.cause = r.row.Cause
 	r.prior = r.st.Conv
-	r.st.Conv = plain(r.phase)
+	r.st.Conv = plain(to)
 	r.row.do(r)
 	r.st.Cause = r.cause
-	r.fx[at] = PublishState{From: from, To: r.phase, Cause: r.cause, Seq: r.env.Seq, Turn: r.st.Current.ID, Code: r.code}
-	if got := r.st.Phase(); got != r.phase {
-		r.emit(Report{What: fmt.Sprintf("entering %v left the conversation in %v", r.phase, got)})
+	r.fx[at] = PublishState{From: from, To: to, Cause: r.cause, Seq: r.env.Seq, Turn: r.st.Current.ID, Code: r.code}
+	if got := r.st.Conv.Phase(); got != to {
+		r.emit(Report{What: fmt.Sprintf("entering %v left the conversation in %v", to, got)})
 	}
-	return nil
 }
 
 func (r *run) emit(e Effect) { r.fx = append(r.fx, e) }

@@ -196,7 +196,7 @@ func liveEvents(s State) []Event {
 	fresh := uint64(1000) + s.IDs.Turn
 	out := []Event{
 		UserStart{7}, UserStop{Call: 7}, UserInterrupt{7}, UserCommit{7}, UserText{7, fresh, 2}, UserRetry{Call: 7},
-		UserSpeak{7, 3, 10}, UserPlayback{7, true}, UserPlayback{7, false}, Configure{s.Config}, QueueNext{}, Fatal{}, Reset{},
+		UserSpeak{7, 3, 10}, UserPlayback{7, true}, UserPlayback{7, false}, Configure{*s.Config}, QueueNext{}, Fatal{}, Reset{},
 		SessionReady{in}, SessionFailed{in, CodeSessionFailed}, SessionFailed{in, CodeAuthentication}, SessionRenewal{in}, SessionRenewed{in}, SessionClosed{in},
 		AudioPrimed{in}, AudioReady{in}, AudioFailed{in, CodeAudioFailed}, AudioLost{in}, AudioRestored{in}, AudioClosed{in},
 		ConnReady{ep}, ConnReady{s.IDs.Epoch}, ConnLost{ep, CodeConnectionLost}, ConnFailed{s.IDs.Epoch, CodeConnectionFailed}, ConnClosed{Instance: in},

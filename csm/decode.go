@@ -8,6 +8,7 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm/connection"
+	"github.com/agentvoice/agentvoice-daemon/csm/history"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 	"github.com/agentvoice/agentvoice-daemon/session"
@@ -90,9 +91,18 @@ var (
 	)
 	copilots = of("the assistant", copilot.State.String,
 		one[copilot.State, copilot.Idle],
+		one[copilot.State, copilot.LoadingModel],
+		one[copilot.State, copilot.LoadFailed],
 		one[copilot.State, copilot.Ready],
+		one[copilot.State, copilot.SearchingTools],
 		one[copilot.State, copilot.Generating],
 		one[copilot.State, copilot.Streaming],
+		one[copilot.State, copilot.WaitingForApproval],
+		one[copilot.State, copilot.CallingTool],
+	)
+	histories = of("the history", history.State.String,
+		one[history.State, history.Normal],
+		one[history.State, history.Compacting],
 	)
 )
 
@@ -123,8 +133,8 @@ func (s *State) UnmarshalJSON(data []byte) error {
 	type plainState State // without this method
 	var in struct {
 		*plainState
-		Session                           string
-		Conv, Conn, Turn, Speech, Copilot regionJSON
+		Session                                    string
+		Conv, Conn, Turn, Speech, Copilot, History regionJSON
 	}
 	var out State
 	in.plainState = (*plainState)(&out)
@@ -142,7 +152,7 @@ func (s *State) UnmarshalJSON(data []byte) error {
 	out.Session = sessions[i]
 	for _, err := range []error{
 		region(connections, in.Conn, &out.Conn), region(turns, in.Turn, &out.Turn),
-		region(speeches, in.Speech, &out.Speech), region(copilots, in.Copilot, &out.Copilot),
+		region(speeches, in.Speech, &out.Speech), region(copilots, in.Copilot, &out.Copilot), region(histories, in.History, &out.History),
 	} {
 		if err != nil {
 			return err

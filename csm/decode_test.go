@@ -31,6 +31,7 @@ func registered() map[string][]string {
 		"turn state":       names(casesOf(turns)),
 		"speech state":     names(casesOf(speeches)),
 		"../copilot state": names(casesOf(copilots)),
+		"history state":    names(casesOf(histories)),
 	}
 }
 
@@ -187,7 +188,8 @@ func TestUnknownNamesAreErrors(t *testing.T) {
 		{`"Copilot":{"state":"idle"`, `"Copilot":{"state":"asleep"`, `"asleep" of the assistant`},
 		{`"Session":"inactive"`, `"Session":"sunny"`, `"sunny" of the session`},
 		{`"Previous":"Idle"`, `"Previous":"Dozing"`, `phase "Dozing"`},
-		{`"Retry":0`, `"Retry":0,"Novelty":1`, `"Novelty"`},
+		{`"Instance":0`, `"Instance":0,"Novelty":1`, `"Novelty"`},
+		{`"History":{"state":"normal"`, `"History":{"state":"lost"`, `"lost" of the history`},
 		{`"Speech":{"state":"closed","data":{"Gen":0}`, `"Speech":{"state":"closed","data":{"Gen":0,"Volume":3}`, `"Volume"`},
 		{`"Reasons":1`, `"Reasons":1,"Mood":2`, `"Mood"`},
 		{`"Reasons":1`, `"Reasons":-1`, "Reasons"},

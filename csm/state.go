@@ -29,9 +29,9 @@ type State struct {
 	Copilot copilot.State
 	History history.State
 
-	Instance  uint32    // the conversation; a recovery from a fault is a new one
-	Resources Resources // what is open or being closed
-	Config    Config
+	Instance  uint32          // the conversation; a recovery from a fault is a new one
+	Resources Resources       // what is open or being closed
+	Config    *Config         // never written to
 	Current   Turn            // the current turn; its ID is 0 when there is none
 	Queue     []uint64        // utterances that wait for the current turn to end: the chat machine's message queue
 	Drafts    []uint64        // utterances of a turn that the user is to end by hand, heard while the assistant had the floor
@@ -189,7 +189,7 @@ type Turn struct {
 	Attempt       int           `json:"attempt,omitempty"`
 	Interruptions int           `json:"interruptions,omitempty"`
 	Failed        Code          `json:"failed,omitempty"` // it failed, and the user is being told
-	Config        Config        `json:"config"`
+	Config        *Config       `json:"config"`           // it began with
 }
 
 // TimerState is one deadline. Gen rises each time it is armed.
@@ -260,9 +260,10 @@ type Counters struct {
 
 // Initial is the state before the first event.
 func Initial() State {
+	c := DefaultConfig()
 	return State{
 		Conv: Idle{}, Conn: connection.Disconnected{}, Turn: turn.Idle{},
-		Speech: speech.Closed{}, Copilot: copilot.Idle{}, History: history.Normal{}, Config: DefaultConfig(),
+		Speech: speech.Closed{}, Copilot: copilot.Idle{}, History: history.Normal{}, Config: &c,
 	}
 }
 

@@ -61,7 +61,26 @@ func StepObserved(s State, e Envelope) (State, []Effect, Observation) {
 }
 
 func step(s State, e Envelope, seen *Observation) (State, []Effect) {
-	r := &run{seen: seen, Context: context.Background(), st: s, env: e, phase: s.Phase(), copilotOut: copilot.Ignored, speechOut: speech.Ignored}
+	return stepIn(new(run), s, e, seen)
+}
+
+// Stepper is Step with memory of its own, for a loop that takes many steps: a
+// step's scratch is used again instead of being allocated. The zero Stepper is
+// ready. One goroutine owns it; the states and effects it returns are as free of
+// it as those of Step.
+type Stepper struct{ scratch run }
+
+// Step applies one event, as the function of that name does.
+func (p *Stepper) Step(s State, e Envelope) (State, []Effect) {
+	if c, ok := e.Event.(SpeechCursor); ok {
+		return s.moveCursor(c), nil
+	}
+	return stepIn(&p.scratch, s, e, nil)
+}
+
+func stepIn(r *run, s State, e Envelope, seen *Observation) (State, []Effect) {
+	*r = run{seen: seen, Context: context.Background(), st: s, env: e, phase: s.Conv.Phase(), copilotOut: copilot.Ignored, speechOut: speech.Ignored}
+	r.fx = r.room[:0]
 	if !r.route() {
 		s.Counters.Stale++
 		return s, refuse(e.Event, CodeInvalidState)
@@ -73,7 +92,7 @@ func step(s State, e Envelope, seen *Observation) (State, []Effect) {
 	case err != nil:
 		return s, []Effect{Report{What: fmt.Sprintf("%v in %v: %v", e.Event.Kind(), s.Phase(), err)}}
 	}
-	r.settle(s)
+	r.settle(&s)
 	r.deadlines()
 	return r.st, r.effects()
 }
@@ -98,14 +117,18 @@ func refuse(e Event, code Code) []Effect {
 // nothing that follows may be heard over what it silences, then the answer to
 // the caller, then the rest as it came.
 func (r *run) effects() []Effect {
+	call := callOf(r.env.Event)
+	if len(r.fx) == 0 && call == 0 {
+		return nil
+	}
 	out := make([]Effect, 0, len(r.fx)+1)
 	for _, e := range r.fx {
 		if _, ok := e.(Flush); ok {
 			out = append(out, e)
 		}
 	}
-	if c := callOf(r.env.Event); c != 0 {
-		out = append(out, Reply{Call: c, Turn: r.replied, Code: r.refused})
+	if call != 0 {
+		out = append(out, Reply{Call: call, Turn: r.replied, Code: r.refused})
 	}
 	for _, e := range r.fx {
 		if _, ok := e.(Flush); !ok {
@@ -387,11 +410,7 @@ func (r *run) routeSpeech(e Event) bool {
 		line, _ := speech.LineOf(st.Speech)
 		st.Speech, r.speechOut = speech.Drained(st.Speech, e.Gen, e.Seq)
 		if r.speechOut == speech.Done || r.speechOut == speech.Underran {
-			for _, seg := range line.Segments[line.Played:] {
-				if seg.Seq <= e.Seq {
-					r.heard(seg, seg.End)
-				}
-			}
+			r.heardThrough(line.Segments[line.Played:], e.Seq)
 		}
 		if w, ok := st.Copilot.(copilot.WaitingForApproval); ok && r.speechOut == speech.Done {
 			st.Copilot, _ = copilot.Next(w, copilot.Input{Do: copilot.Heard, Request: w.Request})

@@ -448,7 +448,7 @@ func everywhereRows() []Row {
 			continue
 		}
 		rows = append(rows,
-			keep(p, KindConfigure, Guard{}, func(r *run) { r.st.Config = r.env.Event.(Configure).Config }),
+			keep(p, KindConfigure, Guard{}, func(r *run) { c := r.env.Event.(Configure).Config; r.st.Config = &c }),
 			keep(p, KindUserSelectModel, Guard{}, (*run).selectModel),
 		)
 		if p.Active() && p != PhaseSuspended || p == PhaseFaulted { // what was cancelled outlives a fault

@@ -13,7 +13,11 @@ import (
 // Needs says whether state s waits for what timer t bounds. It is the one place
 // that decides which deadlines are armed (invariant 8): after each step, every
 // timer that is needed is armed, and no other is.
-func (s State) Needs(t Timer) bool {
+func (s State) Needs(t Timer) bool { return s.needs(t) }
+
+// needs is Needs without a copy of the state: it is asked for each timer in each
+// step.
+func (s *State) needs(t Timer) bool {
 	if sus, ok := s.Conv.(Suspended); ok {
 		// All other deadlines stand still; speech that is being synthesised again
 		// has its own.
@@ -31,7 +35,7 @@ func (s State) Needs(t Timer) bool {
 			return false
 		}
 	case TimerPrepare:
-		return s.Phase() == PhasePreparing
+		return s.Conv.Phase() == PhasePreparing
 	case TimerUtterance:
 		return turn.Speaking(s.Turn)
 	case TimerFinal:
@@ -59,12 +63,12 @@ func (s State) Needs(t Timer) bool {
 			return true
 		}
 	case TimerInterrupt:
-		return s.Phase() == PhaseInterrupted
+		return s.Conv.Phase() == PhaseInterrupted
 	case TimerFault:
 		f, ok := s.Conv.(Faulted)
 		return ok && !f.Recovering && !f.Fatal
 	case TimerTerminate:
-		return s.Phase() == PhaseTerminating
+		return s.Conv.Phase() == PhaseTerminating
 	case TimerPause:
 		_, ends := s.pause()
 		return turn.Silent(s.Turn) && ends
@@ -72,7 +76,7 @@ func (s State) Needs(t Timer) bool {
 		_, asked := s.Copilot.(copilot.WaitingForApproval)
 		_, open := speech.LineOf(s.Speech)
 		_, quiet := s.Turn.(turn.Idle)
-		return asked && s.Phase() == PhaseListening && !open && quiet
+		return asked && s.Conv.Phase() == PhaseListening && !open && quiet
 	case TimerSummary:
 		_, compacting := s.History.(history.Compacting)
 		return compacting
@@ -85,7 +89,7 @@ func (s State) Needs(t Timer) bool {
 }
 
 // assistantNeeds is Needs for what the assistant is waited for.
-func (s State) assistantNeeds(t Timer) bool {
+func (s *State) assistantNeeds(t Timer) bool {
 	switch t {
 	case TimerStall:
 		switch c := s.Copilot.(type) {
@@ -114,7 +118,7 @@ func (s State) assistantNeeds(t Timer) bool {
 }
 
 // config is the configuration that holds: the current turn's, or the latest.
-func (s State) config() Config {
+func (s *State) config() *Config {
 	if s.Current.ID != 0 {
 		return s.Current.Config
 	}
@@ -122,13 +126,13 @@ func (s State) config() Config {
 }
 
 // pause is how long a silence inside an utterance may be, if one ends it.
-func (s State) pause() (time.Duration, bool) {
+func (s *State) pause() (time.Duration, bool) {
 	c := s.config()
 	return turn.Pause(c.Turns, c.Eagerness, c.Silence)
 }
 
 // after is how long timer t runs when it is armed in s.
-func (s State) after(t Timer) time.Duration {
+func (s *State) after(t Timer) time.Duration {
 	c := s.config()
 	//exhaustive:enforce
 	switch t {
@@ -183,7 +187,7 @@ func (r *run) deadlines() {
 	st := &r.st
 	for t := range NumTimers {
 		ts := &st.Timers[t]
-		switch need := st.Needs(t); {
+		switch need := st.needs(t); {
 		case need && (!ts.Armed || r.refresh&(1<<t) != 0):
 			after := st.after(t)
 			if r.saved != nil && r.saved[t] > 0 {

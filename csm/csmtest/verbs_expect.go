@@ -334,7 +334,7 @@ func (p *player) expectHeard(w *words) error {
 		}
 	}
 	heard := 0
-	if h := p.state.History.Items; len(h) > 0 {
+	if h := p.state.History.Said().Items; len(h) > 0 {
 		heard = h[len(h)-1].Heard
 	}
 	return same(fmt.Sprint(n), fmt.Sprint(heard))

@@ -86,9 +86,17 @@ func appenderOf(t reflect.Type) appender {
 		return func(b []byte, v reflect.Value) []byte { return appendSlice(b, v, item) }
 	case reflect.Interface:
 		return appendCase
+	case reflect.Pointer: // to what is never written to; its value counts
+		data := appenderOf(t.Elem())
+		return func(b []byte, v reflect.Value) []byte {
+			if v.IsNil() {
+				return append(b, 0)
+			}
+			return data(append(b, 1), v.Elem())
+		}
 	default:
-		// A map has no order, a pointer and a function no value, and none of them
-		// belongs into a state.
+		// A map has no order and a function no value, and neither belongs into a
+		// state.
 		panic(fmt.Sprintf("journal: %v cannot be part of a state, an event or an effect: it has no canonical form", t))
 	}
 }
@@ -167,6 +175,8 @@ func signature(t reflect.Type) string {
 			fmt.Fprintf(&b, "%s %s;", f.Name, signature(f.Type))
 		}
 		return b.String() + "}"
+	case reflect.Pointer:
+		return "*" + signature(t.Elem())
 	case reflect.Slice:
 		return "[]" + signature(t.Elem())
 	case reflect.Array:
