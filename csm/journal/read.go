@@ -118,7 +118,7 @@ func (j *Journal) readLines(rest []byte, file string) error {
 			j.Lines = append(j.Lines, l)
 		}
 	}
-	if j.tail == "" {
+	if j.tail == "" && j.Header.Journal > 1 {
 		j.Stops = &Stop{File: file, Line: j.last}
 	}
 	return nil
