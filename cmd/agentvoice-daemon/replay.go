@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -16,47 +15,87 @@ import (
 func newReplay() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use:   "replay JOURNAL",
+		Use:   "replay JOURNAL...",
 		Short: "Replay a journal and compare every state and effect with the record",
-		Args:  oneFile("journal"),
+		Long: `Replay journals and compare every state and effect with the record. A folder
+stands for all journals in it; the files of one journal (NAME.jsonl, NAME.1.jsonl
+and so on) that follow on each other are replayed as one.
+
+A journal that stops in the middle, as after a crash, is replayed through its last
+whole line, and what is missing is said.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return misuse{errors.New("replay needs a journal file or a folder of them")}
+			}
+			return nil
+		},
 		RunE: func(cmd *cobra.Command, args []string) error {
-			j, err := readJournal(args[0])
+			all, err := journal.ReadFiles(args...)
 			if err != nil {
 				return err
 			}
-			begin := time.Now()
-			res, err := journal.Replay(j)
-			if err != nil {
-				return err
+			for _, j := range all {
+				if len(all) > 1 && !asJSON {
+					fmt.Fprintf(cmd.OutOrStdout(), "%s:\n", j.Path)
+				}
+				err = errors.Join(err, replayOne(cmd.OutOrStdout(), j, asJSON))
 			}
-			return printReplay(cmd.OutOrStdout(), res, time.Since(begin), asJSON)
+			return err
 		},
 	}
-	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object for each journal")
 	return cmd
 }
 
 // errDiffers is how replay ends when it found a difference, which it printed.
-var errDiffers = errors.New("replay: the journal and this build differ; it was changed after it was written, or another build wrote it")
+var errDiffers = errors.New("replay: the journal and this build differ; the core was changed since, or another build wrote the journal")
 
-func printReplay(out io.Writer, res journal.Result, took time.Duration, asJSON bool) error {
+func replayOne(out io.Writer, j *journal.Journal, asJSON bool) error {
+	begin := time.Now()
+	res, err := journal.Replay(j)
+	if err != nil {
+		return err
+	}
+	if err := printReplay(out, j, res, time.Since(begin), asJSON); err != nil {
+		return err
+	}
+	if res.Difference != nil {
+		return errDiffers
+	}
+	return nil
+}
+
+func printReplay(out io.Writer, j *journal.Journal, res journal.Result, took time.Duration, asJSON bool) error {
 	if asJSON {
-		if err := json.NewEncoder(out).Encode(struct {
-			Identical bool `json:"identical"`
+		return json.NewEncoder(out).Encode(struct {
+			File      string `json:"file"`
+			Identical bool   `json:"identical"`
 			journal.Result
-			ConversationMs int64 `json:"conversationMs"`
-			TookMicros     int64 `json:"tookMicros"`
-		}{res.Difference == nil, res, res.Elapsed.Milliseconds(), took.Microseconds()}); err != nil {
-			return err
-		}
-	} else if res.Difference != nil {
+			More           string `json:"more,omitempty"`
+			ConversationMs int64  `json:"conversationMs"`
+			TookMicros     int64  `json:"tookMicros"`
+		}{j.Path, res.Difference == nil, res, j.More, res.Elapsed.Milliseconds(), took.Microseconds()})
+	}
+	if res.Difference != nil {
 		fmt.Fprintf(out, "replay: different after %d identical events\n%v\n", res.Events, res.Difference)
 	} else {
 		fmt.Fprintf(out, "replay: identical (%d events, %d transitions, %.1f s of conversation in %v)\n",
 			res.Events, res.Phases, res.Elapsed.Seconds(), took.Round(time.Microsecond))
 	}
-	if res.Difference != nil {
-		return errDiffers
+	if res.OtherCore {
+		fmt.Fprintf(out, "replay: another core wrote it (format %d, build %s), so phases and effects were compared, and states were not\n", j.Header.Journal, j.Header.Build)
+	}
+	if res.After > 0 {
+		fmt.Fprintf(out, "replay: it begins with a snapshot after event %d; what was before it is not here\n", res.After)
+	}
+	if res.Lost > 0 {
+		fmt.Fprintf(out, "replay: %d lines were lost while it was recorded, and what follows was replayed from a snapshot\n", res.Lost)
+	}
+	if res.Stops != nil {
+		fmt.Fprintf(out, "replay: %v\n", res.Stops)
+	}
+	if j.More != "" {
+		fmt.Fprintf(out, "replay: it goes on in %s; give that file too, or the folder\n", j.More)
 	}
 	return nil
 }
@@ -71,11 +110,14 @@ func oneFile(what string) cobra.PositionalArgs {
 	}
 }
 
+// readJournal reads the one journal that path names.
 func readJournal(path string) (*journal.Journal, error) {
-	file, err := os.Open(path)
+	all, err := journal.ReadFiles(path)
 	if err != nil {
-		return nil, fmt.Errorf("open the journal: %w", err)
+		return nil, err
 	}
-	defer file.Close() //nolint:errcheck // it was only read
-	return journal.Read(file)
+	if len(all) != 1 {
+		return nil, misuse{fmt.Errorf("%s holds %d journals; name the file of one", path, len(all))}
+	}
+	return all[0], nil
 }

@@ -4,10 +4,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -61,7 +59,7 @@ what happens, for tests of clients.`,
 	return cmd
 }
 
-func (f *serveFlags) run(ctx context.Context) (err error) {
+func (f *serveFlags) run(ctx context.Context) error {
 	switch {
 	case !f.stdio:
 		return misuse{errors.New("serve needs --stdio")}
@@ -70,7 +68,8 @@ func (f *serveFlags) run(ctx context.Context) (err error) {
 	case f.clientID < 0:
 		return misuse{fmt.Errorf("--client-process-id %d: give the id of a process", f.clientID)}
 	}
-	if _, err := f.parse(protocol.DefaultSettings()); err != nil {
+	settings, err := f.parse(protocol.DefaultSettings())
+	if err != nil {
 		return err
 	}
 	log, err := f.logger()
@@ -91,13 +90,8 @@ func (f *serveFlags) run(ctx context.Context) (err error) {
 			return err
 		}
 	}
-	if f.journal != "" {
-		file, err := createJournal(f.journal, cfg.Started)
-		if err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, file.Close()) }()
-		cfg.Journal = file
+	if cfg.Journal, err = f.journalOutput(settings, cfg.Started); err != nil {
+		return err
 	}
 	return rpc.Serve(ctx, cfg)
 }
@@ -230,19 +224,4 @@ func journalDir() string {
 		return ""
 	}
 	return filepath.Join(dir, "agentvoice", "journals")
-}
-
-// createJournal makes the file of --journal: itself, or one in that folder.
-func createJournal(where string, started time.Time) (io.WriteCloser, error) {
-	if !strings.HasSuffix(where, ".jsonl") {
-		where = filepath.Join(where, "journal-"+started.UTC().Format("20060102-150405")+".jsonl")
-	}
-	if err := os.MkdirAll(filepath.Dir(where), 0o700); err != nil {
-		return nil, fmt.Errorf("make the folder for the journal: %w", err)
-	}
-	file, err := os.OpenFile(where, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
-	if err != nil {
-		return nil, fmt.Errorf("create the journal: %w", err)
-	}
-	return file, nil
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
@@ -99,8 +100,10 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	if f.journal != "" && !settings.Privacy.Persist {
-		return misuse{errors.New("--journal keeps the conversation on disk, and agentvoice.privacy.persist forbids that; leave one of them out")}
+	started := time.Now()
+	record, err := f.journalOutput(settings, started)
+	if err != nil {
+		return err
 	}
 	adapter, err := f.adapter()
 	if err != nil {
@@ -110,10 +113,8 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	started := time.Now()
-	jw, closeJournal, err := openJournal(f.journal, journal.Header{
-		Build: version(), Content: journal.Content(f.journalContent), Started: started, Speed: f.speed,
-	})
+	head := daemon.JournalHeader(version(), journal.Content(f.journalContent), started, f.speed, settings)
+	jw, closeJournal, err := openJournal(record, head, log)
 	if err != nil {
 		return err
 	}
@@ -194,22 +195,22 @@ func awaitQuiet(ctx context.Context, d *daemon.Daemon, speed float64) {
 	}
 }
 
-// openJournal begins a journal in a folder or a file; without a name there is
-// none.
-func openJournal(where string, h journal.Header) (*journal.Writer, func() error, error) {
-	none := func() error { return nil }
-	if where == "" {
-		return nil, none, nil
+// openJournal begins a journal; without an output there is none.
+func openJournal(out journal.Output, h journal.Header, log zerolog.Logger) (*journal.Writer, func() error, error) {
+	if out == nil {
+		return nil, func() error { return nil }, nil
 	}
-	file, err := createJournal(where, h.Started)
+	w, err := journal.New(h, out)
 	if err != nil {
-		return nil, none, err
+		return nil, nil, err
 	}
-	w, err := journal.NewWriter(file, h)
-	if err != nil {
-		return nil, none, errors.Join(err, file.Close())
-	}
-	return w, func() error { return errors.Join(w.Close(), file.Close()) }, nil
+	return w, func() error {
+		err := w.Close()
+		if n := w.Refused(); n > 0 {
+			log.Warn().Int("strings", n).Msg("events held text where a code belongs; the journal says internalError there")
+		}
+		return err
+	}, nil
 }
 
 func openRecorder(path string) (live.Tap, func() error, error) {

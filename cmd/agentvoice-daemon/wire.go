@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"os"
+	"path/filepath"
 	"strings"
+	"time"
 
 	"github.com/rs/zerolog"
 	"github.com/spf13/pflag"
@@ -21,6 +23,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/copilot/offline"
 	"github.com/agentvoice/agentvoice-daemon/copilot/openai"
+	"github.com/agentvoice/agentvoice-daemon/csm/journal"
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
@@ -41,6 +44,7 @@ type sharedFlags struct {
 	model             string
 	keyFile           string
 	journal           string
+	journalLimits     journal.Limits
 	logLevel          string
 	settings          []string
 }
@@ -54,6 +58,8 @@ func (f *sharedFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.model, "model", "", "realtime model")
 	fs.StringVar(&f.keyFile, "api-key-file", "", "file with the service's key; else "+envOpenAI+", "+envAzure+" or "+envLocal)
 	fs.StringVar(&f.journal, "journal", "", "record the conversation in this folder, or in this .jsonl file")
+	fs.Int64Var(&f.journalLimits.Bytes, "journal-bytes", journal.DefaultLimits.Bytes, "begin another file of the journal at this size; at least 65536")
+	fs.IntVar(&f.journalLimits.Files, "journal-files", journal.DefaultLimits.Files, "keep so many files of the journal, and delete the oldest")
 	fs.StringVar(&f.logLevel, "log-level", "warn", "trace, debug, info, warn, error or disabled")
 	fs.StringArrayVar(&f.settings, "set", nil, "a setting, as agentvoice.name=value; may be given more than once")
 }
@@ -95,6 +101,24 @@ func jsonOf(value string) []byte {
 		return []byte(value)
 	}
 	return []byte(`"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`)
+}
+
+// journalOutput is where --journal records to, nil where it is not given: a file,
+// or one in a folder. Nothing is made before the recording begins.
+func (f *sharedFlags) journalOutput(s protocol.Settings, started time.Time) (journal.Output, error) {
+	switch {
+	case f.journal == "":
+		return nil, nil
+	case !s.Privacy.Persist:
+		return nil, misuse{errors.New("--journal keeps the conversation on disk, and agentvoice.privacy.persist forbids that; leave one of them out")}
+	case f.journalLimits.Bytes < 64<<10 || f.journalLimits.Files < 1:
+		return nil, misuse{fmt.Errorf("--journal-bytes %d --journal-files %d: a file needs at least 65536 bytes, and there must be one", f.journalLimits.Bytes, f.journalLimits.Files)}
+	}
+	where := f.journal
+	if !strings.HasSuffix(where, ".jsonl") {
+		where = filepath.Join(where, "journal-"+started.UTC().Format("20060102-150405")+".jsonl")
+	}
+	return journal.Files(where, f.journalLimits), nil
 }
 
 func (f *sharedFlags) logger() (zerolog.Logger, error) {

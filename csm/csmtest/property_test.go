@@ -20,7 +20,10 @@ import (
 // made up: each step keeps every invariant, what is stale changes nothing, and
 // when the world then does what it was asked, the conversation comes to rest. A
 // sequence that breaks this is shrunk and written to testdata/regressions.
-func TestAnyEventsKeepTheInvariants(t *testing.T) { hunt(t, regressionDir, nil) }
+func TestAnyEventsKeepTheInvariants(t *testing.T) {
+	t.Parallel()
+	hunt(t, regressionDir, nil)
+}
 
 // hunt looks for events that break a promise of a step function, nil for the
 // core's own, and writes the shortest that it finds to dir.
@@ -163,11 +166,12 @@ func (q *quietTB) Failed() bool          { return q.failed }
 func (q *quietTB) FailNow()              { q.failed = true; runtime.Goexit() }
 
 // The walks go where something can break: nearly every row of the table is taken
-// by a few hundred of them.
+// by some hundreds of them.
 func TestWalksReachTheTable(t *testing.T) {
+	t.Parallel()
 	rows := csm.Table()
 	taken := make([]int, len(rows))
-	for seed := range uint64(500) {
+	for seed := range uint64(250) {
 		r := rand.New(rand.NewPCG(seed, 1))
 		w := csmtest.NewWorld(func(_ string, n int) int { return r.IntN(n) })
 		w.Step = func(s csm.State, e csm.Envelope) (csm.State, []csm.Effect) {

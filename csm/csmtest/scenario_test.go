@@ -24,7 +24,7 @@ func TestMain(m *testing.M) {
 	flag.Parse()
 	asked := map[string]bool{}
 	flag.Visit(func(f *flag.Flag) { asked[f.Name] = true })
-	for name, value := range map[string]string{"rapid.nofailfile": "true", "rapid.shrinktime": "3s", "rapid.checks": "400"} {
+	for name, value := range map[string]string{"rapid.nofailfile": "true", "rapid.shrinktime": "500ms", "rapid.checks": "400"} {
 		if asked[name] {
 			continue
 		}

@@ -11,6 +11,7 @@ import (
 
 // Journal is what was read.
 type Journal struct {
+	Path   string // of the first file, if that is known
 	Header Header // of the first file
 	// Lines are those of all files, without the headers. Where one file goes on
 	// from another, the snapshot that it begins with is among them.
@@ -72,7 +73,7 @@ const maxLine = 1 << 20
 func Read(r io.Reader) (*Journal, error) { return read(r, "") }
 
 func read(r io.Reader, file string) (*Journal, error) {
-	j := &Journal{files: 1}
+	j := &Journal{Path: file, files: 1}
 	in := bufio.NewReaderSize(io.LimitReader(r, maxLine), 64<<10)
 	head, err := in.ReadBytes('\n')
 	switch {
@@ -117,7 +118,7 @@ func (j *Journal) readLines(rest []byte, file string) error {
 			j.Lines = append(j.Lines, l)
 		}
 	}
-	if j.tail == "" {
+	if j.tail == "" && j.Header.Journal > 1 {
 		j.Stops = &Stop{File: file, Line: j.last}
 	}
 	return nil

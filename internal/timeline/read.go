@@ -37,6 +37,11 @@ func read(j *journal.Journal) *record {
 		}
 		r.closeGap(l.Time())
 		r.end = max(r.end, l.Time())
+		if l.Snapshot != nil { // of the state after an event that is elsewhere, or is lost
+			r.now, r.event, r.change = l.Time(), nil, stateChange{}
+			r.phase(l.Phase)
+			continue
+		}
 		if l.Note != "" {
 			r.note(l)
 			continue

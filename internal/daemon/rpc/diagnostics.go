@@ -1,16 +1,18 @@
 package rpc
 
 import (
+	"bufio"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
-	"sync"
 	"time"
 
+	"github.com/rs/zerolog"
+
 	"github.com/agentvoice/agentvoice-daemon/csm/journal"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -70,59 +72,54 @@ func (s *server) journal(c *call, p protocol.JournalParams) {
 }
 
 // maxJournal is how much of the journal is kept in memory, in bytes: some hours.
-// What comes later is not kept, so that what there is can be replayed.
+// What is older leaves, and what is left begins with a snapshot.
 const maxJournal = 16 << 20
 
-// recorder keeps the journal of this process in memory.
+// recorder keeps the journal of this process in memory, and on disk where that is
+// wanted.
 type recorder struct {
 	content journal.Content
 	w       *journal.Writer // nil where nothing is recorded
-	started time.Time
-
-	mu   sync.Mutex
-	kept []byte
-	cut  bool // it was too long
+	ring    *journal.Ring
+	disk    journal.Output // nil where nothing is kept on disk
+	log     zerolog.Logger
 }
 
 func newRecorder(cfg Config, set protocol.Settings) (*recorder, error) {
-	r := &recorder{content: journal.Redacted, started: cfg.Started}
-	if set.Privacy.Journal == protocol.PrivacyJournalOff && cfg.Journal == nil {
+	r := &recorder{content: journal.Redacted, log: cfg.Log}
+	if set.Privacy.Persist {
+		r.disk = cfg.Journal
+	}
+	if set.Privacy.Journal == protocol.PrivacyJournalOff && r.disk == nil {
 		return r, nil
 	}
 	if set.Privacy.Journal == protocol.PrivacyJournalFull {
 		r.content = journal.Full
 	}
-	var to io.Writer = r
-	if cfg.Journal != nil {
-		to = io.MultiWriter(r, cfg.Journal)
+	r.ring = journal.NewRing(maxJournal)
+	outs := []journal.Output{r.ring}
+	if r.disk != nil {
+		outs = append(outs, r.disk)
 	}
 	var err error
-	r.w, err = journal.NewWriter(to, journal.Header{Build: cfg.Version, Content: r.content, Started: cfg.Started, Speed: 1})
+	r.w, err = journal.New(daemon.JournalHeader(cfg.Version, r.content, cfg.Started, 1, set), outs...)
 	return r, err
 }
 
 func (r *recorder) full() bool { return r.w != nil && r.content == journal.Full }
 
-// Write keeps what fits.
-func (r *recorder) Write(p []byte) (int, error) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.cut = r.cut || len(r.kept)+len(p) > maxJournal
-	if !r.cut {
-		r.kept = append(r.kept, p...)
+// configured takes the journal off the disk when conversations are no longer to be
+// kept there.
+func (r *recorder) configured(set protocol.Settings) {
+	if r.disk != nil && !set.Privacy.Persist {
+		r.w.Forget(r.disk)
+		r.disk = nil
 	}
-	return len(p), nil
 }
 
-// save writes what was kept, up to its last whole line, to a new file that only
-// the user can read.
+// save writes what was kept to a new file that only the user can read.
 func (r *recorder) save(dir string) (path string, err error) {
-	r.mu.Lock()
-	whole := r.kept
-	r.mu.Unlock()
-	for len(whole) > 0 && whole[len(whole)-1] != '\n' {
-		whole = whole[:len(whole)-1]
-	}
+	r.w.Flush()
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("make the folder for journals: %w", err)
 	}
@@ -130,14 +127,23 @@ func (r *recorder) save(dir string) (path string, err error) {
 	if err != nil {
 		return "", err
 	}
-	return path, os.WriteFile(path, whole, 0o600)
+	file, err := os.OpenFile(path, os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return "", fmt.Errorf("create the journal: %w", err)
+	}
+	to := bufio.NewWriter(file)
+	return path, errors.Join(r.ring.Save(to), to.Flush(), file.Close())
 }
 
 func (r *recorder) close() error {
 	if r.w == nil {
 		return nil
 	}
-	if err := r.w.Close(); err != nil {
+	err := r.w.Close()
+	if n := r.w.Refused(); n > 0 {
+		r.log.Warn().Int("strings", n).Msg("events held text where a code belongs; the journal says internalError there")
+	}
+	if err != nil {
 		return errors.Join(errors.New("the journal is not whole"), err)
 	}
 	return nil

@@ -215,7 +215,7 @@ func TestDiagnostics(t *testing.T) {
 func TestJournalReplays(t *testing.T) {
 	var copyOf bytes.Buffer
 	cfg := scriptedConfig(t, "await state listening\nsay \"a secret question\"\ncopilot.delta \"a secret answer.\"\ncopilot.done\nafter 1s")
-	cfg.Journal = &copyOf
+	cfg.Journal = journal.Stream(&copyOf)
 	c := serve(t, cfg, true)
 	c.initializeAndListen(nil)
 	c.state(protocol.StateSpeaking)
@@ -223,7 +223,8 @@ func TestJournalReplays(t *testing.T) {
 	c.call(protocol.MethodJournal, object{"content": "redacted"}, &r)
 	c.end()
 	kept, err := os.ReadFile(r.Path)
-	if err != nil || !bytes.HasPrefix(copyOf.Bytes(), kept) {
+	begun, end, marked := bytes.Cut(kept, []byte(`{"end":"saved"`))
+	if err != nil || !bytes.HasPrefix(copyOf.Bytes(), begun) || !marked || bytes.Count(end, []byte("\n")) != 1 {
 		t.Errorf("the file is no beginning of the journal: %v", err)
 	}
 	j, err := journal.Read(&copyOf)
@@ -231,7 +232,7 @@ func TestJournalReplays(t *testing.T) {
 		t.Fatal(err)
 	}
 	res, err := journal.Replay(j)
-	if err != nil || res.Difference != nil || res.Events == 0 {
+	if err != nil || res.Difference != nil || res.Stops != nil || res.Events == 0 {
 		t.Errorf("the replay of %d events: %v, %v", res.Events, res.Difference, err)
 	}
 	if bytes.Contains(kept, []byte("secret")) {

@@ -43,8 +43,9 @@ type Config struct {
 	Settings func(protocol.Settings) (protocol.Settings, error)
 	// JournalDir is where diagnostics/journal writes, "" for nowhere.
 	JournalDir string
-	// Journal gets a copy of the journal as it is written; nil for none.
-	Journal io.Writer
+	// Journal gets the journal as it is written, unless the settings keep
+	// conversations off the disk; nil for none.
+	Journal journal.Output
 	// New makes the daemon, once, when the client sent initialize.
 	New func(Client) (Backend, error)
 	Log zerolog.Logger

@@ -22,6 +22,7 @@ func (s *server) change(c *call, p protocol.Configuration) {
 			return
 		}
 	}
+	s.recorder.configured(settings)
 	s.back.Daemon.Configure(settings)
 	c.reply(nil)
 }
