@@ -145,6 +145,9 @@ func warnings(r *record, j *journal.Journal) (list []string) {
 	if len(j.Lines) == 0 {
 		list = append(list, "The journal has a header and nothing else: nothing happened yet.")
 	}
+	if j.Stops != nil {
+		list = append(list, "The record stops: "+j.Stops.String()+".")
+	}
 	for _, g := range r.gaps {
 		list = append(list, fmt.Sprintf("%s of the journal were lost at %s; what happened there is not known.", count(g.lines, "line", "lines"), clock(g.from-r.start)))
 	}
