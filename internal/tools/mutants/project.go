@@ -44,10 +44,11 @@ func core(root string) project {
 			{Name: "journal", pkg: "csm/journal"},
 			{Name: "table", pkg: "csm", run: "^TestEveryCell"},
 			{Name: "properties", pkg: "csm", run: "^TestAny"},
+			{Name: "behaviour", pkg: "internal/tools/behaviour", run: "^TestTheCoreDoesWhatItDid"},
 			{Name: "explore", pkg: "csm/explore"},
 		},
 		copied: []string{
-			"csm", "session", "copilot", "testdata", "docs", "internal/gen", "internal/law",
+			"csm", "session", "copilot", "testdata", "docs", "internal/gen", "internal/tools/behaviour",
 			"go.mod", "go.sum", "README.md", "ARCHITECTURE.md",
 		},
 		limit:  10 * time.Second,

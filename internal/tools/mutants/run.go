@@ -127,7 +127,7 @@ func (r *runner) detect(d detector, name string, limit time.Duration) (caught bo
 	case hangLine.MatchString(text):
 		return true, first(hangTest, text, 1), "it does not end", nil
 	}
-	test, how = first(failLine, text, 1), strings.TrimSpace(first(saidLine, text, 0))
+	test, how = deepest(text), strings.TrimSpace(first(saidLine, text, 0))
 	if p := first(panicLine, text, 0); p != "" {
 		how = p
 	}
@@ -135,6 +135,17 @@ func (r *runner) detect(d detector, name string, limit time.Duration) (caught bo
 		how = "it ended with " + err.Error()
 	}
 	return true, test, how, nil
+}
+
+// deepest is the first test that failed, with the subtest that did.
+func deepest(text string) string {
+	test := ""
+	for _, m := range failLine.FindAllStringSubmatch(text, -1) {
+		if test == "" || strings.HasPrefix(m[1], test+"/") {
+			test = m[1]
+		}
+	}
+	return test
 }
 
 func first(r *regexp.Regexp, text string, group int) string {

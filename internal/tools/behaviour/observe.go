@@ -1,0 +1,142 @@
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"hash"
+	"math/rand/v2"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+)
+
+// states is how many different states are stepped through every event.
+const states = 500
+
+// A walk is given up after walkSteps, and what would end the conversation is
+// taken once in mercy times, so that walks get far.
+const (
+	walkSteps = 400
+	mercy     = 40
+	handful   = 4
+)
+
+// record is what came of the steps, by phase and kind.
+type record map[string]*cell
+
+type cell struct {
+	steps int
+	sum   hash.Hash
+}
+
+func (r record) String() string {
+	var out []string
+	for name, c := range r {
+		out = append(out, fmt.Sprintf("%s %d %s\n", name, c.steps, hex.EncodeToString(c.sum.Sum(nil)[:8])))
+	}
+	slices.Sort(out)
+	return strings.Join(out, "")
+}
+
+// observe walks until it has met so many different states, and steps each of them
+// through every event.
+func observe(states int) record {
+	r := record{}
+	seen, met := map[string]bool{}, map[csm.Phase]int{}
+	random := rand.New(rand.NewPCG(1, 2)) // the same numbers on every machine
+	for walk := 0; len(seen) < states && walk < states; walk++ {
+		s, at := csm.Initial(), time.Duration(0)
+		for seq := uint64(1); seq < walkSteps && len(seen) < states; seq++ {
+			at += time.Duration(random.IntN(300)) * time.Millisecond
+			all := events(s)
+			if key := shape(s); !seen[key] {
+				seen[key] = true
+				met[s.Phase()]++
+				for _, e := range all {
+					r.step(s, csm.Envelope{Seq: seq, At: at, Event: aimed(s, e)})
+				}
+			}
+			s = onwards(random, s, all, met, seq, at)
+		}
+	}
+	return r
+}
+
+// onwards takes an event that means something: of a handful of random ones that
+// which leads where walks were least.
+func onwards(random *rand.Rand, s csm.State, all []csm.Event, met map[csm.Phase]int, seq uint64, at time.Duration) csm.State {
+	best, found := s, 0
+	for range 200 {
+		env := csm.Envelope{Seq: seq, At: at, Event: aimed(s, all[random.IntN(len(all))])}
+		next, _ := csm.Step(s, env)
+		ends := s.Phase().Active() && !next.Phase().Active()
+		_, configured := env.Event.(csm.Configure)
+		if next.Counters != s.Counters || configured || ends && random.IntN(mercy) > 0 {
+			continue
+		}
+		if found == 0 || met[next.Phase()] < met[best.Phase()] {
+			best = next
+		}
+		if found++; found == handful {
+			break
+		}
+	}
+	return best
+}
+
+// step notes what comes of one step.
+func (r record) step(s csm.State, env csm.Envelope) {
+	next, fx := csm.Step(s, env)
+	name := s.Phase().String() + " " + env.Event.Kind().String()
+	c := r[name]
+	if c == nil {
+		c = &cell{sum: sha256.New()}
+		r[name] = c
+	}
+	c.steps++
+	c.note(env.Event)
+	if changed := next.Counters == s.Counters; changed {
+		c.note(next)
+	} else {
+		c.note(next.Counters)
+	}
+	for _, f := range fx {
+		fmt.Fprint(c.sum, f.Name())
+		c.note(f)
+	}
+}
+
+func (c *cell) note(v any) {
+	text, err := json.Marshal(v)
+	if err != nil {
+		panic(fmt.Sprintf("%T has no JSON: %v", v, err))
+	}
+	c.sum.Write(text)
+}
+
+var numbers = regexp.MustCompile(`[0-9]+`)
+
+// shape is a state without its ids and times, as far as it matters here: enough
+// that walks do not stop at what they met before.
+func shape(s csm.State) string {
+	s.History.Items, s.Counters, s.Since, s.CauseSeq, s.IDs, s.Cause, s.Previous = nil, csm.Counters{}, 0, 0, csm.IDs{}, "", 0
+	for t := range s.Timers {
+		s.Timers[t] = csm.TimerState{Armed: s.Timers[t].Armed}
+	}
+	s.Config, s.Current.Config, s.Faults.Recent = csm.Config{}, csm.Config{}, [3]time.Duration{}
+	text, err := json.Marshal(s)
+	if err != nil {
+		panic(fmt.Sprintf("a state has no JSON: %v", err))
+	}
+	return s.Phase().String() + numbers.ReplaceAllStringFunc(string(text), func(n string) string {
+		if n == "0" || n == "1" {
+			return n
+		}
+		return "n"
+	})
+}
