@@ -194,22 +194,38 @@ func (r *run) resume(to Phase) {
 		r.st.Conv = sus.Prior
 	}
 	r.emit(ReleaseCapture{})
-	var out speech.Outcome
 	switch {
 	case r.respeaks(sus):
 		r.respeak()
-	case to == PhaseSpeaking && !sus.Paused:
-		if r.st.Speech, out = speech.Resume(r.st.Speech); out == speech.Started {
-			r.emit(ResumePlayback{Gen: r.st.Speech.Generation()})
-		} else {
-			r.release()
-		}
+	case to == PhaseSpeaking:
+		r.resumePlayback(sus.Paused)
 	}
 	switch to {
 	case PhaseListening:
 		r.resumeListening(sus)
 	case PhaseAnalysing:
 		r.resumeAnalysing()
+	}
+}
+
+// resumePlayback lets what stood still be heard again. What the user had paused
+// stays paused, also where it is the next piece that waits.
+func (r *run) resumePlayback(paused bool) {
+	_, held := r.st.Speech.(speech.Held)
+	if held {
+		r.release()
+	}
+	var out speech.Outcome
+	switch {
+	case paused && held:
+		if r.st.Speech, out = speech.Pause(r.st.Speech); out == speech.Stopped {
+			r.emit(PausePlayback{Gen: r.st.Speech.Generation()})
+		}
+	case paused:
+	default:
+		if r.st.Speech, out = speech.Resume(r.st.Speech); out == speech.Started {
+			r.emit(ResumePlayback{Gen: r.st.Speech.Generation()})
+		}
 	}
 }
 
