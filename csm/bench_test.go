@@ -142,6 +142,7 @@ func BenchmarkAudioRate(b *testing.B) {
 	}{
 		{"SpeechBuffered/first", buffering, csm.SpeechBuffered{Gen: line.Gen, Seq: first}},
 		{"SpeechBuffered/further", playing, csm.SpeechBuffered{Gen: line.Gen, Seq: first + 1}},
+		{"SpeechCursor", playing, csm.SpeechCursor{Gen: line.Gen, Seq: first, Played: 480, Of: 96000, Buffered: 9600}},
 		{"SpeechPlayed", playing, csm.SpeechPlayed{Gen: line.Gen, Seq: first}},
 	} {
 		e := csm.Envelope{Seq: 1000, At: time.Minute, Event: fact.event}

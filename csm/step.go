@@ -16,25 +16,37 @@ import (
 // Step applies one event. It is total and pure: every event is welcome in every
 // state, and one that means nothing there changes a counter and nothing else.
 //
-// A SpeechCursor takes a short way: it comes as often as audio does, and no
-// transition depends on it.
+// Facts that come as often as audio does take a short way: no transition depends
+// on them.
 func Step(s State, e Envelope) (State, []Effect) {
-	if c, ok := e.Event.(SpeechCursor); ok {
-		return s.moveCursor(c), nil
+	if s.audioFact(e.Event) {
+		return s, nil
 	}
 	return step(s, e, nil)
 }
 
-// moveCursor notes how far playback is. A cursor of what cannot be heard is stale,
-// and so is one that goes back.
-func (s State) moveCursor(c SpeechCursor) State {
-	was := s.Cursor
-	if !speech.Sounds(s.Speech, c.Gen) || c.Gen == was.Gen && (c.Seq < was.Seq || c.Seq == was.Seq && c.Played < was.Played) {
-		s.Counters.Stale++
-		return s
+// audioFact takes what comes as often as audio does: how far playback is, and that
+// more is buffered while something sounds already. It says whether e is that. A
+// cursor of what cannot be heard is stale, and so is one that goes back.
+func (s *State) audioFact(e Event) bool {
+	switch e := e.(type) {
+	case SpeechCursor:
+		was := s.Cursor
+		if !speech.Sounds(s.Speech, e.Gen) || e.Gen == was.Gen && (e.Seq < was.Seq || e.Seq == was.Seq && e.Played < was.Played) {
+			s.Counters.Stale++
+			return true
+		}
+		s.Cursor = Cursor(e)
+		return true
+	case SpeechBuffered:
+		if e.Gen != s.Speech.Generation() || !speech.Audible(s.Speech) {
+			return false
+		}
+		s.Counters.Ignored++
+		return true
+	default:
+		return false
 	}
-	s.Cursor = Cursor(c)
-	return s
 }
 
 // Observation is what a step did in the table, for coverage: rows are indices
@@ -53,8 +65,8 @@ type GuardSeen struct {
 // StepObserved is Step, and says which rows of the table it met.
 func StepObserved(s State, e Envelope) (State, []Effect, Observation) {
 	seen := Observation{Fired: -1}
-	if c, ok := e.Event.(SpeechCursor); ok {
-		return s.moveCursor(c), nil, seen
+	if s.audioFact(e.Event) {
+		return s, nil, seen
 	}
 	next, fx := step(s, e, &seen)
 	return next, fx, seen
@@ -72,8 +84,8 @@ type Stepper struct{ scratch run }
 
 // Step applies one event, as the function of that name does.
 func (p *Stepper) Step(s State, e Envelope) (State, []Effect) {
-	if c, ok := e.Event.(SpeechCursor); ok {
-		return s.moveCursor(c), nil
+	if s.audioFact(e.Event) {
+		return s, nil
 	}
 	return stepIn(&p.scratch, s, e, nil)
 }
