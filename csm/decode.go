@@ -2,6 +2,7 @@ package csm
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -157,6 +158,9 @@ func (s *State) UnmarshalJSON(data []byte) error {
 		if err != nil {
 			return err
 		}
+	}
+	if out.Config == nil || out.Current.ID != 0 && out.Current.Config == nil {
+		return errors.New("the JSON of a state: it, or its turn, has no configuration")
 	}
 	*s = out
 	return nil

@@ -210,6 +210,10 @@ func TestAnotherCoresJournal(t *testing.T) {
 	if err != nil || !res.OtherCore || res.Events == 0 {
 		t.Errorf("%+v, %v", res, err)
 	}
+	res, err = replay(foreign(in(t, final, `"deadline":8000000000`, `"utterance":1`)))
+	if err != nil || !res.OtherCore {
+		t.Errorf("a field that it does not have: %+v, %v", res, err)
+	}
 	_, err = replay(foreign(in(t, final, `"deadline":8`, `"deadline":9`)))
 	if err == nil || !strings.Contains(err.Error(), "effects differ") || !strings.Contains(err.Error(), fmt.Sprintf("line %d", final)) {
 		t.Errorf("%v", err)

@@ -58,6 +58,14 @@ func eachField(path string, v reflect.Value, change func(path string, to func())
 		eachField(path, own, func(path string, to func()) {
 			change(path, func() { to(); v.Set(own) })
 		})
+	case v.Kind() == reflect.Pointer && v.IsNil():
+		change(path, func() { v.Set(reflect.New(v.Type().Elem())) })
+	case v.Kind() == reflect.Pointer:
+		own := reflect.New(v.Type().Elem())
+		own.Elem().Set(v.Elem())
+		eachField(path, own.Elem(), func(path string, to func()) {
+			change(path, func() { to(); v.Set(own) })
+		})
 	default:
 		panic("a state holds a " + v.Kind().String())
 	}

@@ -57,8 +57,9 @@
 // digest by digest, and a difference means that the core's behaviour changed, or
 // that the journal was made up. Where it is another, digests mean nothing: the
 // replay compares lanes, phases and effects, says so (Result.OtherCore), and its
-// first difference is the first place where the two cores part. A snapshot of
-// another core is used when it can be read, and an error otherwise.
+// first difference is the first place where the two cores part. A field that only
+// this core has does not count; in a configuration it has its default. A snapshot
+// of another core is used when it can be read, and an error otherwise.
 //
 // Format 1 had no sums, numbers, snapshots and end, and another digest. It is
 // read and replayed as another core's journal. Edits of an event's fields that

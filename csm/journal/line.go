@@ -94,11 +94,15 @@ func encodeSnapshot(d *digester, seq uint64, at int64, state *csm.State) (Line, 
 	return Line{Seq: seq, At: at, Phase: state.Phase().String(), Snapshot: b, State: d.of(state, nil)}, nil
 }
 
-// EncodeEffects writes effects as [{"Name":{fields}}, ...].
+// EncodeEffects writes effects as [{"Name":{fields}}, ...]. The event that a Post
+// asks for is written by its name: its number is another in each core.
 func EncodeEffects(fx []csm.Effect) (json.RawMessage, error) {
-	list := make([]map[string]csm.Effect, len(fx))
+	list := make([]map[string]any, len(fx))
 	for i, f := range fx {
-		list[i] = map[string]csm.Effect{f.Name(): f}
+		list[i] = map[string]any{f.Name(): f}
+		if post, ok := f.(csm.Post); ok {
+			list[i][f.Name()] = map[string]string{"event": post.Event.String()}
+		}
 	}
 	return json.Marshal(list)
 }

@@ -73,7 +73,7 @@ func isClosed(v reflect.Value) bool {
 				return false
 			}
 		}
-	case reflect.Interface:
+	case reflect.Interface, reflect.Pointer:
 		return v.IsNil() || isClosed(v.Elem())
 	}
 	return true
@@ -129,6 +129,14 @@ func rewriteIn(v reflect.Value, with func(reflect.Type, string) string) {
 		for i := range own.Len() {
 			rewriteIn(own.Index(i), with)
 		}
+		v.Set(own)
+	case reflect.Pointer:
+		if v.IsNil() {
+			return
+		}
+		own := reflect.New(v.Type().Elem())
+		own.Elem().Set(v.Elem())
+		rewriteIn(own.Elem(), with)
 		v.Set(own)
 	case reflect.Interface:
 		if v.IsNil() {
