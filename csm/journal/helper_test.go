@@ -85,9 +85,19 @@ func answers(f csm.Effect) []csm.Event {
 		return []csm.Event{csm.ConnClosed(f)}
 	case csm.SendCopilot:
 		return []csm.Event{
-			csm.CopilotSent{Request: f.Request, Attempt: 1}, csm.CopilotDelta{Request: f.Request, Chars: 10},
-			csm.CopilotSegment{Request: f.Request, End: 10}, csm.CopilotDone{Request: f.Request},
+			csm.CopilotSent{Request: f.Request, Round: f.Round, Attempt: 1}, csm.CopilotDelta{Request: f.Request, Round: f.Round, Chars: 10},
+			csm.CopilotSegment{Request: f.Request, Round: f.Round, End: 10}, csm.CopilotDone{Request: f.Request, Round: f.Round},
 		}
+	case csm.LoadModel:
+		return []csm.Event{csm.ModelProgress{Load: f.Load, Percent: 50}, csm.ModelLoaded{Load: f.Load}}
+	case csm.SearchTools:
+		return []csm.Event{csm.ToolSearchDone{Request: f.Request, Round: f.Round, Tools: 1}}
+	case csm.CallTool:
+		return []csm.Event{csm.ToolDone{ToolCall: f.ToolCall}}
+	case csm.CancelTool:
+		return []csm.Event{csm.ToolDone{ToolCall: f.ToolCall, Cancelled: true}}
+	case csm.Summarise:
+		return []csm.Event{csm.Summarised{Job: f.Job}}
 	case csm.CancelCopilot:
 		return []csm.Event{csm.CopilotDone{Request: f.Request, Cancelled: true}}
 	case csm.Speak:
@@ -104,6 +114,8 @@ func (k *talk) next() {
 	s := k.loop.State()
 	k.words++
 	u := k.words
+	c := csm.DefaultConfig()
+	c.Tools, c.HistoryMax, c.HistoryKeep = true, 4, 2
 	for _, e := range [][]csm.Event{
 		{csm.UserStart{Call: 1}}, {csm.UserStart{Call: 2}},
 		{csm.SpeechStarted{Epoch: s.IDs.Epoch, Utterance: u, Pos: int64(u) * 480}, csm.SpeechStopped{Epoch: s.IDs.Epoch, Utterance: u, Pos: int64(u)*480 + 9},
@@ -115,8 +127,10 @@ func (k *talk) next() {
 		{csm.ConnLost{Epoch: s.IDs.Epoch, Code: csm.CodeConnectionLost}},
 		{csm.AudioLost{Instance: s.Instance}}, {csm.AudioRestored{Instance: s.Instance}},
 		{csm.SessionFailed{Instance: s.Instance, Code: csm.CodeSessionFailed}},
-		{csm.UserStop{Call: 7}},
-	}[k.pick(15)] {
+		{csm.UserStop{Call: 7}}, {csm.Configure{Config: c}}, {csm.UserSelectModel{Call: 8, Model: u}},
+		{csm.CopilotToolCall{Request: s.IDs.Request, ToolCall: u, Destructive: k.pick(2) == 0}}, {csm.UserApprove{Call: 9, ToolCall: u - 1, Approved: k.pick(3) > 0}},
+		{csm.SpeechCursor{Gen: s.Speech.Generation(), Seq: s.IDs.Segment, Played: int64(u) * 10, Buffered: 480}},
+	}[k.pick(20)] {
 		k.loop.Post(e)
 	}
 	k.clock.Advance(time.Duration(k.pick(900))*ms, k.loop.Drain)
