@@ -146,7 +146,7 @@ func Next(s State, in Input, epoch uint32) (State, Outcome) {
 func renewing(o Open, in Input, epoch uint32) (State, Outcome) {
 	switch in {
 	case Succeed:
-		if o.Successor == 0 && epoch != 0 {
+		if o.Successor == 0 && epoch != 0 && epoch != o.Epoch {
 			return Open{Epoch: o.Epoch, Successor: epoch}, Dialled
 		}
 		return o, Ignored

@@ -2,7 +2,11 @@ package turn
 
 import (
 	"reflect"
+	"slices"
 	"testing"
+	"time"
+
+	"pgregory.net/rapid"
 )
 
 func us(ids ...uint64) []Utterance {
@@ -15,83 +19,313 @@ func us(ids ...uint64) []Utterance {
 
 func u(id uint64) Utterance { return us(id)[0] }
 
-// Every state against every input: for the open utterance, an awaited one and
-// one that is not known.
-func TestNextEveryCell(t *testing.T) {
-	speaking, both, pending := UserSpeaking{Open: u(1)}, UserSpeaking{Open: u(3), Pending: us(1, 2)}, EndPending{us(1, 2)}
-	full := UserSpeaking{Open: u(5), Pending: us(1, 2, 3, 4)}
-	for _, c := range []struct {
-		name string
-		from State
-		in   Input
-		id   uint64
-		to   State
-		out  Outcome
-	}{
-		{"onset in silence", Idle{}, Onset, 1, UserSpeaking{Open: u(1)}, Opened},
-		{"end in silence", Idle{}, End, 1, nil, Stale},
-		{"words in silence", Idle{}, Answered, 1, nil, Stale},
+// sent are utterances that were ended by hand.
+func sent(ids ...uint64) []Utterance {
+	out := us(ids...)
+	for i := range out {
+		out[i].Committed = true
+	}
+	return out
+}
 
-		{"onset again", speaking, Onset, 1, nil, Stale},
-		{"onset of another while one is open", speaking, Onset, 2, nil, Stale},
-		{"end", speaking, End, 1, EndPending{us(1)}, Closed},
-		{"end of another", speaking, End, 2, nil, Stale},
-		{"end and words in one", speaking, Answered, 1, Idle{}, Resolved},
-		{"words of another", speaking, Answered, 2, nil, Stale},
+// states are those of the tests. Utterances are numbered in the order of their
+// onsets.
+func states() map[string]State {
+	return map[string]State{
+		"idle":              Idle{},
+		"speaking":          UserSpeaking{Open: u(1)},
+		"silent":            UserSpeaking{Open: u(1), Silent: true},
+		"speaking, awaited": UserSpeaking{Open: u(3), Pending: us(1, 2)},
+		"silent, awaited":   UserSpeaking{Open: u(3), Pending: us(1, 2), Silent: true},
+		"speaking, full":    UserSpeaking{Open: u(5), Pending: us(1, 2, 3, 4)},
+		"awaited":           EndPending{us(1, 2)},
+		"the last awaited":  EndPending{us(2)},
+		"full":              EndPending{us(1, 2, 3, 4)},
+	}
+}
 
-		{"onset again, words awaited", both, Onset, 3, nil, Stale},
-		{"onset of an awaited one", both, Onset, 1, nil, Stale},
-		{"end, words awaited", both, End, 3, EndPending{us(1, 2, 3)}, Closed},
-		{"end of an awaited one", both, End, 1, nil, Stale},
-		{"words of the oldest", both, Answered, 1, UserSpeaking{Open: u(3), Pending: us(2)}, Resolved},
-		{"words out of order", both, Answered, 2, UserSpeaking{Open: u(3), Pending: us(1)}, Resolved},
-		{"words of the open one, others awaited", both, Answered, 3, EndPending{us(1, 2)}, Resolved},
-		{"words of an unknown one", both, Answered, 9, nil, Stale},
-
-		{"onset after an end", pending, Onset, 3, UserSpeaking{Open: u(3), Pending: us(1, 2)}, Opened},
-		{"onset of a closed one", pending, Onset, 2, nil, Stale},
-		{"end again", pending, End, 2, nil, Stale},
-		{"first words", pending, Answered, 1, EndPending{us(2)}, Resolved},
-		{"last words", EndPending{us(2)}, Answered, 2, Idle{}, Resolved},
-		{"words again", EndPending{us(2)}, Answered, 1, nil, Stale},
-
-		{"end with too many awaited", full, End, 5, EndPending{us(2, 3, 4, 5)}, Closed},
-	} {
-		want := c.to
-		if want == nil {
-			want = c.from
+// check gives every state the input for utterance id. A state that want does not
+// name must stay, and the input is stale there. Only an onset brings a position.
+func check(t *testing.T, in Input, id uint64, out Outcome, want map[string]State) {
+	t.Helper()
+	for at := range want {
+		if states()[at] == nil {
+			t.Errorf("%v: there is no state %q", in, at)
 		}
-		got, out := Next(c.from, c.in, u(c.id))
-		if !equal(got, want) || out != c.out {
-			t.Errorf("%s: got %#v, outcome %d; want %#v, %d", c.name, got, out, want, c.out)
+	}
+	about := Utterance{ID: id}
+	if in == Onset {
+		about = u(id)
+	}
+	for at, s := range states() {
+		to, named := want[at]
+		wantOut := out
+		if !named {
+			to, wantOut = s, Stale
+		}
+		if got, out := Next(s, in, about); !equal(got, to) || out != wantOut {
+			t.Errorf("%v of %d, %s: got %#v, outcome %d; want %#v, %d", in, id, at, got, out, to, wantOut)
+		}
+		if !reflect.DeepEqual(s, states()[at]) {
+			t.Errorf("%v of %d, %s: it wrote to its argument: %#v", in, id, at, s)
 		}
 	}
 }
 
 // equal takes no pending utterances and an empty list of them for the same.
 func equal(a, b State) bool {
-	if len(Pending(a)) == 0 && len(Pending(b)) == 0 {
-		x, spA := a.(UserSpeaking)
-		y, spB := b.(UserSpeaking)
-		return reflect.TypeOf(a) == reflect.TypeOf(b) && (!spA || spB && x.Open == y.Open)
+	if sp, ok := a.(UserSpeaking); ok && len(sp.Pending) == 0 {
+		sp.Pending = nil
+		a = sp
+	}
+	if sp, ok := b.(UserSpeaking); ok && len(sp.Pending) == 0 {
+		sp.Pending = nil
+		b = sp
 	}
 	return reflect.DeepEqual(a, b)
+}
+
+// An utterance begins where none is open, unless it was there before.
+func TestOnset(t *testing.T) {
+	check(t, Onset, 9, Opened, map[string]State{
+		"idle":             UserSpeaking{Open: u(9)},
+		"awaited":          UserSpeaking{Open: u(9), Pending: us(1, 2)},
+		"the last awaited": UserSpeaking{Open: u(9), Pending: us(2)},
+		"full":             UserSpeaking{Open: u(9), Pending: us(1, 2, 3, 4)},
+	})
+	check(t, Onset, 2, Opened, map[string]State{"idle": UserSpeaking{Open: u(2)}})
+	check(t, Onset, 1, Opened, map[string]State{
+		"idle":             UserSpeaking{Open: u(1)},
+		"the last awaited": UserSpeaking{Open: u(1), Pending: us(2)},
+	})
+}
+
+// The voice pauses and comes again in the open utterance only, by turns.
+func TestSilenceAndVoice(t *testing.T) {
+	check(t, Silence, 1, Changed, map[string]State{"speaking": UserSpeaking{Open: u(1), Silent: true}})
+	check(t, Silence, 3, Changed, map[string]State{
+		"speaking, awaited": UserSpeaking{Open: u(3), Pending: us(1, 2), Silent: true},
+	})
+	check(t, Silence, 5, Changed, map[string]State{
+		"speaking, full": UserSpeaking{Open: u(5), Pending: us(1, 2, 3, 4), Silent: true},
+	})
+	check(t, Voice, 1, Changed, map[string]State{"silent": UserSpeaking{Open: u(1)}})
+	check(t, Voice, 3, Changed, map[string]State{"silent, awaited": UserSpeaking{Open: u(3), Pending: us(1, 2)}})
+	for _, in := range []Input{Silence, Voice} {
+		for _, id := range []uint64{0, 2, 9} {
+			check(t, in, id, Changed, nil)
+		}
+	}
+}
+
+// The open utterance ends once, and its words are awaited last. One more than
+// there is room for pushes the oldest out.
+func TestEnd(t *testing.T) {
+	check(t, End, 1, Closed, map[string]State{"speaking": EndPending{us(1)}, "silent": EndPending{us(1)}})
+	check(t, End, 3, Closed, map[string]State{
+		"speaking, awaited": EndPending{us(1, 2, 3)}, "silent, awaited": EndPending{us(1, 2, 3)},
+	})
+	check(t, End, 5, Closed, map[string]State{"speaking, full": EndPending{us(2, 3, 4, 5)}})
+	check(t, End, 2, Closed, nil)
+	check(t, End, 0, Closed, nil)
+}
+
+// What the user ends by hand is ended whole: the open utterance, and all that
+// wait for their words.
+func TestCommit(t *testing.T) {
+	all := EndPending{sent(1, 2, 3)}
+	check(t, Commit, 1, Closed, map[string]State{
+		"speaking": EndPending{sent(1)}, "silent": EndPending{sent(1)},
+		"speaking, awaited": all, "silent, awaited": all,
+		"speaking, full": EndPending{sent(2, 3, 4, 5)},
+		"awaited":        EndPending{sent(1, 2)},
+		"full":           EndPending{sent(1, 2, 3, 4)},
+	})
+	check(t, Commit, 2, Closed, map[string]State{
+		"speaking, awaited": all, "silent, awaited": all,
+		"speaking, full":   EndPending{sent(2, 3, 4, 5)},
+		"awaited":          EndPending{sent(1, 2)},
+		"the last awaited": EndPending{sent(2)},
+		"full":             EndPending{sent(1, 2, 3, 4)},
+	})
+	check(t, Commit, 3, Closed, map[string]State{
+		"speaking, awaited": all, "silent, awaited": all,
+		"speaking, full": EndPending{sent(2, 3, 4, 5)},
+		"full":           EndPending{sent(1, 2, 3, 4)},
+	})
+	check(t, Commit, 9, Closed, nil)
+	check(t, Commit, 0, Closed, nil)
+}
+
+// Words come in any order, and once. Those of the open utterance end it.
+func TestAnswered(t *testing.T) {
+	check(t, Answered, 1, Resolved, map[string]State{
+		"speaking": Idle{}, "silent": Idle{},
+		"speaking, awaited": UserSpeaking{Open: u(3), Pending: us(2)},
+		"silent, awaited":   UserSpeaking{Open: u(3), Pending: us(2), Silent: true},
+		"speaking, full":    UserSpeaking{Open: u(5), Pending: us(2, 3, 4)},
+		"awaited":           EndPending{us(2)},
+		"full":              EndPending{us(2, 3, 4)},
+	})
+	check(t, Answered, 2, Resolved, map[string]State{
+		"speaking, awaited": UserSpeaking{Open: u(3), Pending: us(1)},
+		"silent, awaited":   UserSpeaking{Open: u(3), Pending: us(1), Silent: true},
+		"speaking, full":    UserSpeaking{Open: u(5), Pending: us(1, 3, 4)},
+		"awaited":           EndPending{us(1)},
+		"the last awaited":  Idle{},
+		"full":              EndPending{us(1, 3, 4)},
+	})
+	check(t, Answered, 3, Resolved, map[string]State{
+		"speaking, awaited": EndPending{us(1, 2)}, "silent, awaited": EndPending{us(1, 2)},
+		"speaking, full": UserSpeaking{Open: u(5), Pending: us(1, 2, 4)},
+		"full":           EndPending{us(1, 2, 4)},
+	})
+	check(t, Answered, 5, Resolved, map[string]State{"speaking, full": EndPending{us(1, 2, 3, 4)}})
+	check(t, Answered, 9, Resolved, nil)
+	check(t, Answered, 0, Resolved, nil)
+}
+
+// Silence ends a turn by the mode, and where nobody judged it by the eagerness.
+func TestPause(t *testing.T) {
+	const silence = 700 * time.Millisecond
+	type answer struct {
+		d  time.Duration
+		ok bool
+	}
+	want := map[Mode]map[Eagerness]answer{
+		Manual:   {Auto: {0, false}, Low: {0, false}, Medium: {0, false}, High: {0, false}},
+		Server:   {Auto: {silence, true}, Low: {silence, true}, Medium: {silence, true}, High: {silence, true}},
+		Semantic: {Auto: {4 * time.Second, true}, Low: {8 * time.Second, true}, Medium: {4 * time.Second, true}, High: {2 * time.Second, true}},
+	}
+	for m, row := range want {
+		for e, w := range row {
+			if d, ok := Pause(m, e, silence); d != w.d || ok != w.ok {
+				t.Errorf("mode %d, eagerness %d: %v, %v; want %v, %v", m, e, d, ok, w.d, w.ok)
+			}
+		}
+	}
+}
+
+// What the region says about a state.
+func TestQuestionsAboutAState(t *testing.T) {
+	type answer struct {
+		pending          []Utterance
+		speaking, silent bool
+		known            []uint64
+	}
+	want := map[string]answer{
+		"idle":              {nil, false, false, nil},
+		"speaking":          {nil, true, false, []uint64{1}},
+		"silent":            {nil, true, true, []uint64{1}},
+		"speaking, awaited": {us(1, 2), true, false, []uint64{1, 2, 3}},
+		"silent, awaited":   {us(1, 2), true, true, []uint64{1, 2, 3}},
+		"speaking, full":    {us(1, 2, 3, 4), true, false, []uint64{1, 2, 3, 4, 5}},
+		"awaited":           {us(1, 2), false, false, []uint64{1, 2}},
+		"the last awaited":  {us(2), false, false, []uint64{2}},
+		"full":              {us(1, 2, 3, 4), false, false, []uint64{1, 2, 3, 4}},
+	}
+	for at, s := range states() {
+		got := answer{Pending(s), Speaking(s), Silent(s), nil}
+		for id := range uint64(7) {
+			switch found, ok := Find(s, id); {
+			case ok && found != u(id):
+				t.Errorf("%s: utterance %d is %+v", at, id, found)
+			case ok:
+				got.known = append(got.known, id)
+			case found != Utterance{}:
+				t.Errorf("%s: %+v was found and was not", at, found)
+			}
+		}
+		if !reflect.DeepEqual(got, want[at]) {
+			t.Errorf("%s: got %+v, want %+v", at, got, want[at])
+		}
+	}
+}
+
+// Every input returns in every state, the zero values too, and what is stale
+// changes nothing.
+func TestNextIsTotal(t *testing.T) {
+	all := []State{nil, UserSpeaking{}, EndPending{}}
+	for _, s := range states() {
+		all = append(all, s)
+	}
+	for _, s := range all {
+		for in := range numInputs + 2 {
+			for id := range uint64(7) {
+				if got, out := Next(s, in, Utterance{ID: id}); out == Stale && !reflect.DeepEqual(got, s) {
+					t.Errorf("input %d of %d: stale, and %#v became %#v", in, id, s, got)
+				}
+			}
+		}
+	}
 }
 
 // Next never writes to the list that its argument holds, nor into the spare
 // room behind it.
 func TestNextWritesNothingItsArgumentCanReach(t *testing.T) {
-	backing := us(1, 2, 77, 78)
-	from := UserSpeaking{Open: u(3), Pending: backing[:2]}
-	for _, in := range []Input{Onset, End, Answered} {
-		for id := uint64(1); id < 5; id++ {
-			Next(from, in, u(id))
-			Next(EndPending{from.Pending}, in, u(id))
+	backing := us(1, 2, 77, 78, 79)
+	for in := range numInputs {
+		for id := range uint64(5) {
+			for _, s := range []State{
+				UserSpeaking{Open: u(3), Pending: backing[:2]}, UserSpeaking{Open: u(3), Pending: backing[:0]},
+				UserSpeaking{Open: u(3), Pending: backing[:MaxPending]}, EndPending{backing[:2]},
+			} {
+				Next(s, in, u(id))
+			}
 		}
 	}
-	if !reflect.DeepEqual(backing, us(1, 2, 77, 78)) {
+	if !reflect.DeepEqual(backing, us(1, 2, 77, 78, 79)) {
 		t.Errorf("the list became %v", backing)
 	}
+}
+
+// Over any walk, an utterance is open or awaited once, its words come once, and
+// at most MaxPending are awaited; a commit marks all of them; the same input
+// twice is the same as once.
+func TestWalksOfATurn(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var s State = Idle{}
+		newest := uint64(0)
+		answered := map[uint64]bool{}
+		for range rapid.IntRange(1, 60).Draw(t, "steps") {
+			in := Input(rapid.IntRange(0, int(numInputs)-1).Draw(t, "input"))
+			about := Utterance{ID: rapid.Uint64Range(0, newest).Draw(t, "utterance")}
+			if in == Onset && rapid.Bool().Draw(t, "new") {
+				newest++
+				about = u(newest)
+			} else if in == Onset && answered[about.ID] {
+				continue // ids are not given twice
+			}
+			before, n := s, len(Pending(s))
+			next, out := Next(s, in, about)
+			s = next
+			ids := []uint64{}
+			for _, p := range Pending(s) {
+				ids = append(ids, p.ID)
+				if answered[p.ID] {
+					t.Fatalf("%v of %d: %d is awaited again in %#v", in, about.ID, p.ID, s)
+				}
+				if in == Commit && out == Closed && !p.Committed {
+					t.Fatalf("a commit left %+v in %#v", p, s)
+				}
+			}
+			if in == Answered && out == Resolved {
+				answered[about.ID] = true
+			}
+			slices.Sort(ids)
+			switch _, silence := s.(Idle); {
+			case len(ids) > MaxPending || len(slices.Compact(ids)) != len(Pending(s)):
+				t.Fatalf("%v of %d: %#v became %#v", in, about.ID, before, s)
+			case silence && in != Answered && out != Stale:
+				t.Fatalf("%v of %d: %#v was forgotten without its words", in, about.ID, before)
+			case out != Stale && n-len(ids) > 1:
+				t.Fatalf("%v of %d: more than one left %#v for %#v", in, about.ID, before, s)
+			}
+			if again, _ := Next(s, in, about); !equal(again, s) {
+				t.Fatalf("%v of %d twice: %#v, then %#v", in, about.ID, s, again)
+			}
+		}
+	})
 }
 
 func TestNamesAreThoseOfTheWire(t *testing.T) {
@@ -102,5 +336,13 @@ func TestNamesAreThoseOfTheWire(t *testing.T) {
 		if c.s.String() != c.want {
 			t.Errorf("%T is called %q, want %q", c.s, c.s, c.want)
 		}
+	}
+	names := []string{"onset", "silence", "voice", "end", "commit", "answered"}
+	var got []string
+	for in := range numInputs {
+		got = append(got, in.String())
+	}
+	if !slices.Equal(got, names) {
+		t.Errorf("the inputs are called %q, want %q", got, names)
 	}
 }
