@@ -76,7 +76,7 @@ var allowed = [numStates]uint8{
 
 // Allowed says whether the guard map lets from become to.
 func Allowed(from, to State) bool {
-	return from < numStates && to < numStates && allowed[from]&(1<<to) != 0
+	return from < numStates && allowed[from]&(1<<to) != 0
 }
 
 // Next applies a status. ok is false, and the state unchanged, where the guard

@@ -1,6 +1,8 @@
 package spoken
 
 import (
+	"bytes"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -34,11 +36,13 @@ type Options struct {
 	// MinChars joins a shorter sentence with the next one of its block, counted
 	// in runes of the source. Default 12.
 	MinChars int
-	// MaxChars cuts a longer sentence at a clause boundary or a blank. A text
-	// without any blank is never cut. Default 280.
+	// MaxChars cuts a longer sentence at a clause boundary or a blank, in scripts
+	// without blanks between words. What is not divided (see the package's
+	// invariants) may stand over by its own length. Default 280.
 	MaxChars int
 	// FirstMinChars lets the first segment end at a clause boundary once it has
-	// so many runes, so that speaking starts early. Default 48.
+	// so many runes, or half of them where the script has no blanks between
+	// words, so that speaking starts early. Default 48.
 	FirstMinChars int
 	// Locale is a BCP 47 tag that picks the words of notices and the known
 	// abbreviations. English and German are known; others are taken as English.
@@ -77,7 +81,16 @@ type Chunker struct {
 	undecided bool   // the kind of the current line is not known yet
 	skip      string // while undecided: runes that cannot decide it
 
-	scan  scanner
+	scan scanner
+	// plain are positions in buf, sorted, of what opens nothing: the last one of a run
+	// of backticks, or a bracket, whose span was given up. lost is the length of such a
+	// run: the next one of as many backticks closes what it opened.
+	plain []int
+	lost  int
+	// opened is the scanner before the rune at openedAt opened the present span.
+	opened   scanner
+	openedAt int
+
 	spoke bool // a segment with words was emitted
 	out   []Segment
 }
@@ -110,7 +123,7 @@ func (c *Chunker) Flush() []Segment {
 	c.stepCarry(true)
 	if c.undecided && c.line < len(c.buf) {
 		c.decide(true)
-		c.drain()
+		c.drain(len(c.buf))
 	}
 	c.closeBlock(len(c.buf))
 	if len(c.buf) > 0 {
@@ -142,22 +155,46 @@ func (c *Chunker) step(s string) {
 	c.buf = append(c.buf, s...)
 	newline := s == "\n"
 	if c.undecided {
-		if !newline && (c.skip == untilNewline || strings.Contains(c.skip, s)) {
+		if !newline && skips(c.skip, s) {
 			return
 		}
 		if c.decide(newline); c.undecided {
 			return
 		}
 	}
-	c.drain()
+	c.drain(len(c.buf))
 	if newline {
 		c.endLine()
 	}
 }
 
+// skips reports whether the rune s cannot decide a line that was left open with
+// skip.
+func skips(skip, s string) bool {
+	switch skip {
+	case untilNewline:
+		return true
+	case untilBacktick:
+		return s != "`"
+	}
+	return strings.Contains(skip, s)
+}
+
 // decide sorts the current line into a block, if what is there of it suffices.
 // whole says that the line is complete.
 func (c *Chunker) decide(whole bool) {
+	if c.block.kind == blockFence { // in a quote, and ends with it
+		line := bytes.TrimLeft(c.buf[c.line:], " \t")
+		if len(line) == 0 {
+			c.skip = " \t"
+			return
+		}
+		if line[0] == '>' {
+			c.undecided, c.skip = false, ""
+			return
+		}
+		c.closeBlock(c.line)
+	}
 	ln := classifyLine(c.buf[c.line:], whole, lineContext{block: c.block, inList: c.inList})
 	if ln.kind == lineOpen {
 		c.skip = ln.skip
@@ -165,6 +202,8 @@ func (c *Chunker) decide(whole bool) {
 	}
 	c.undecided, c.skip = false, ""
 	switch {
+	case ln.kind == lineBlank && c.block.kind == blockIndented:
+		return // the code may go on after it
 	case ln.kind == lineBlank, ln.kind == lineRule:
 		c.closeBlock(c.line)
 		return
@@ -208,7 +247,7 @@ func (c *Chunker) endLine() {
 		c.becomeTable()
 	}
 	c.line = len(c.buf)
-	c.undecided = c.block.kind != blockFence
+	c.undecided = c.block.kind != blockFence || c.block.quote
 }
 
 // becomeTable turns the open paragraph into a table when the line that just
@@ -229,20 +268,25 @@ func (c *Chunker) becomeTable() {
 	c.block = block{kind: blockTable, first: true}
 }
 
-// drain lets the sentence scanner read on in a text block. A cut puts the
-// scanner back to the start of the rest.
-func (c *Chunker) drain() {
+// drain lets the sentence scanner read on in a text block, up to position end of
+// the buffer. After a cut the scanner starts anew with the rest.
+func (c *Chunker) drain(end int) {
 	if !c.block.isText() {
 		return
 	}
-	for c.seen < len(c.buf) {
+	for c.seen < end {
 		r, size := utf8.DecodeRune(c.buf[c.seen:])
 		at := c.seen
 		c.seen += size
-		if end := c.next(r, at); end > 0 {
-			c.cut(end)
-		} else {
-			c.scan.prev = r
+		switch cut := c.next(r, at); {
+		case cut > 0:
+			before := len(c.buf)
+			c.cut(cut)
+			end -= before - len(c.buf)
+		case cut == giveUp:
+			c.giveUp()
+		default:
+			c.scan.before, c.scan.prev = c.scan.prev, r
 		}
 	}
 }
@@ -251,24 +295,64 @@ func (c *Chunker) drain() {
 func (c *Chunker) cut(end int) {
 	c.emit(end, false)
 	c.block.first = false
+	c.rescan()
+}
+
+// rescan puts the scanner back to the start of what was not emitted.
+func (c *Chunker) rescan() {
 	c.seen = c.body
 	c.scan = scanner{}
 }
 
+// giveUp takes what seemed to open a code span or link for plain text, and reads
+// again from there.
+func (c *Chunker) giveUp() {
+	switch s := &c.scan; {
+	case s.ticks > 0:
+		c.lost = s.ticks
+		c.markPlain(s.ticksAt - 1)
+	case s.dest:
+		c.markPlain(s.labelAt)
+	default:
+		for _, at := range s.brackets {
+			c.markPlain(at)
+		}
+	}
+	c.scan, c.seen = c.opened, c.openedAt
+}
+
+func (c *Chunker) markPlain(at int) {
+	i, _ := slices.BinarySearch(c.plain, at)
+	c.plain = slices.Insert(c.plain, i, at)
+}
+
+func (c *Chunker) isPlain(at int) bool {
+	_, found := slices.BinarySearch(c.plain, at)
+	return found
+}
+
 // closeBlock ends the open block at position at of the buffer.
 func (c *Chunker) closeBlock(at int) {
+	rest := len(c.buf) - at
+	for c.block.isText() && c.scan.unclosed() {
+		c.giveUp() // spans end with their block
+		c.drain(len(c.buf) - rest)
+	}
+	at = len(c.buf) - rest
 	if c.block.kind != blockNone && at > c.body {
 		c.emit(at, true)
 	} else {
 		c.body = max(c.body, at)
 	}
 	c.block = block{}
+	c.plain, c.lost = nil, 0
 }
 
 // emit makes a segment of the buffer up to end. Where nothing of it is spoken
 // the text stays, as the silent beginning of the segment that follows.
 func (c *Chunker) emit(end int, last bool) {
 	text, class := c.lang.render(c.buf[c.body:end], c.block, last)
+	c.block.line = c.buf[end-1] == '\n'
 	if text == "" {
 		c.body = end
 		return
@@ -282,5 +366,10 @@ func (c *Chunker) emit(end int, last bool) {
 	c.buf = c.buf[end:]
 	c.start += end
 	c.line -= end
+	first, _ := slices.BinarySearch(c.plain, end)
+	c.plain = c.plain[first:]
+	for i := range c.plain {
+		c.plain[i] -= end
+	}
 	c.body = 0
 }

@@ -6,6 +6,7 @@ import (
 	"sync"
 	"testing"
 	"unicode"
+	"unicode/utf8"
 
 	"pgregory.net/rapid"
 
@@ -232,7 +233,7 @@ var fragments = []string{
 	".", "!", "?", ",", ":", ";", " ", " ", " ", "  ", "\t", "\n", "\n", "\n\n", "\r\n", "`", "``", "```", "```go\n", "\n```\n", "~~~\n", "#", "# ", "\n## ",
 	"\n- ", "\n* ", "\n1. ", "\n23. ", "-", "*", "**", "_", "__", "~~", "[", "](x)", "]", "(", ")", "|", "\n| a | b |\n|---|---|\n", "\n--- | ---\n",
 	"> ", "\n> ", "\n---\n", "===", "\n    ", "<b>", "<", "&amp;", "\\", "é", "日本語。", "、", "🎉", "👩‍💻", "→", "\u200b", "\xff", "\xe2\x82", "\x00",
-	"\"", "'", "”", "snake_case", "$5.", "?!",
+	"\"", "'", "”", "snake_case", "$5.", "?!", "[a](", "](", "``", "\\", "\n> ", "z. B.", "\u00a0", "１，２", "あ", "漢字", "\ufe0f", "\u0301",
 }
 
 func anyText() *rapid.Generator[string] {
@@ -263,9 +264,28 @@ func checkTiles(t interface{ Fatalf(string, ...any) }, text string, segs []spoke
 			t.Fatalf("segment %d of %d has no text; source %q", i, len(segs), text)
 		}
 		at = s.End
+		checkCut(t, text[s.Start:], s.End-s.Start)
 	}
 	if at != len(text) {
 		t.Fatalf("%d of %d bytes are covered; source %q", at, len(text), text)
+	}
+}
+
+// checkCut fails if a segment, which rest begins with, ends within a rune, before
+// a combining mark or, unless it is endless, between two letters or digits of one
+// word or number.
+func checkCut(t interface{ Fatalf(string, ...any) }, rest string, at int) {
+	before, n := utf8.DecodeLastRuneInString(rest[:at])
+	after, m := utf8.DecodeRuneInString(rest[at:])
+	whole := func(r rune) bool { return r < utf8.RuneSelf && (unicode.IsLetter(r) || unicode.IsDigit(r)) }
+	switch {
+	case m == 0 || before == '\n':
+	case n == 1 && before == utf8.RuneError && utf8.ValidString(rest):
+		t.Fatalf("a rune is divided at %d of %q", at, rest)
+	case unicode.IsMark(after) && !unicode.IsSpace(before):
+		t.Fatalf("a mark is parted from its letter at %d of %q", at, rest)
+	case whole(before) && whole(after) && utf8.RuneCountInString(rest[:at]) < 4096:
+		t.Fatalf("a word is divided at %d of %q", at, rest)
 	}
 }
 
@@ -340,6 +360,10 @@ func TestPropertyNoTokenIsDivided(t *testing.T) {
 func FuzzChunker(f *testing.F) {
 	f.Add("Hello. **World**, see `a.b`.\n\n```go\nx\n```\n| a |\n|---|\n| 1 |\n", uint8(3), uint8(40))
 	f.Add("1. a\n2. b\n> c\n---\n日本語。\xff\xe2\x82", uint8(1), uint8(5))
+	f.Add(answer, uint8(7), uint8(0))
+	f.Add("> ```go\n> x\n\n> No.\n> 5. z. B. \\` ` [a](b \"c. D\") [0, 1). `` ` ``\n~~~\n", uint8(2), uint8(20))
+	f.Add("これは１，２３４です、https://a.b/cを「見る。」\ufe0fe\u0301\u202f1 000 Dr. X\n    a\n\n    b\n", uint8(4), uint8(12))
+	f.Add("A | B\n--- | ---\n1 | 2\n# C#\n- [x] `a\n- b`\n* * *\nאב. שלום؟ می\u200cخواهم 👩‍💻", uint8(9), uint8(30))
 	f.Fuzz(func(t *testing.T, text string, step, size uint8) {
 		o := spoken.Options{MaxChars: int(size), MinChars: int(size) / 4}
 		want := chunk(o, text)

@@ -27,5 +27,15 @@
 //     can always be traced to a position in the text.
 //   - Only the last segment of Flush can have an empty Text (a trailing blank
 //     line, say): there is nothing to speak, the range is still accounted for.
-//   - A number, abbreviation, path, URL, version or code span is never divided.
+//   - A number, abbreviation, path, URL, version, code span, link, code block or
+//     table is never divided: also not "No. 5", "z. B.", "1 000", or code that holds
+//     full stops. Nor is a character and its combining marks.
+//   - A segment of text covers at most MaxChars runes, or the longest of those it
+//     must not divide, plus the marks and blanks around it; in no case more than 4096
+//     (or four times MaxChars). The text of a code block or table is one sentence.
+//   - What is held back has the same bound, and so has the wait for the first words;
+//     a backtick or bracket that nothing closes holds back 2*MaxChars or MaxChars
+//     runes more, or its paragraph. After that it is plain text. Only code blocks and
+//     tables are waited for to their end.
+//   - Sizes do not change the words: segments of any size speak the same in all.
 package spoken

@@ -99,7 +99,9 @@ func codeText(n *ast.CodeSpan, src []byte) []byte {
 	return out
 }
 
-var urlPattern = regexp.MustCompile(`(?i)\b(?:[a-z][a-z0-9+]*://|www\.)[^\s<>"]+`)
+// urlPattern finds URLs in text. In Chinese and Japanese the text goes on behind
+// a URL without a blank.
+var urlPattern = regexp.MustCompile(`(?i)\b(?:[a-z][a-z0-9+]*://|www\.)[^\s<>"\p{Han}\p{Hiragana}\p{Katakana}\x{3000}-\x{303f}\x{ff00}-\x{ffef}]+`)
 
 // hosts replaces each URL with its host, the part of it that can be spoken.
 func (l *language) hosts(s string) string {
@@ -140,7 +142,10 @@ func (l *language) clean(s string) string {
 	}
 	prev := ' '
 	for i, r := range s {
-		next, _ := utf8.DecodeRuneInString(s[i+utf8.RuneLen(r):])
+		next := ' '
+		if at := i + utf8.RuneLen(r); at < len(s) {
+			next, _ = utf8.DecodeRuneInString(s[at:])
+		}
 		switch {
 		case unicode.IsSpace(r):
 			blank = true
@@ -152,6 +157,11 @@ func (l *language) clean(s string) string {
 			blank = true
 		case isEmoji(r):
 			dropped = true
+		case r == '\u200c' || r == '\u200d':
+			// Between letters of Persian or Indic scripts a joiner changes the word.
+			if isWordRune(prev) && isWordRune(next) && prev > 0x7f {
+				put(r)
+			}
 		case r == utf8.RuneError, r == '`', unicode.IsControl(r), unicode.Is(unicode.Cf, r):
 		case isMark(r) && !keepsMark(prev, r, next):
 		default:
@@ -176,7 +186,7 @@ func keepsMark(prev, r, next rune) bool {
 	return isWordRune(prev) && isWordRune(next) || r == '*' && unicode.IsSpace(prev) && unicode.IsSpace(next)
 }
 
-func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }
+func isWordRune(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r) }
 
 func isArrow(r rune) bool { return r == '→' || r == '⇒' || r == '➜' || r == '➔' }
 

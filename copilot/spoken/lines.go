@@ -22,6 +22,7 @@ type block struct {
 	kind  blockKind
 	quote bool // the block opened with a quote mark
 	first bool // nothing of the block was emitted yet: its marker is still there
+	line  bool // what was not emitted begins with a line, and with its quote mark
 }
 
 // isText says that the block is read sentence by sentence.
@@ -63,8 +64,9 @@ type lineInfo struct {
 }
 
 const (
-	untilNewline = "\n" // in lineInfo.skip: all runes up to the newline
-	blanks       = " \t\r"
+	untilNewline  = "\n"  // in lineInfo.skip: all runes up to the newline
+	untilBacktick = "\n`" // in lineInfo.skip: all runes up to a backtick or the newline
+	blanks        = " \t\r"
 	// maxNumber is how many digits an ordered item can have (CommonMark 5.2).
 	maxNumber = 9
 )
@@ -135,8 +137,8 @@ func classifyFence(rest []byte, whole bool, info infoFunc, open openFunc) lineIn
 		return open(string(c))
 	case c == '`' && bytes.IndexByte(rest[n:], '`') >= 0:
 		return info(lineText, 0)
-	case !whole:
-		return open(untilNewline)
+	case c == '`' && !whole:
+		return open(untilBacktick)
 	}
 	return info(lineFence, 0)
 }

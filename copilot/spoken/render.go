@@ -22,7 +22,7 @@ func (l *language) render(src []byte, b block, last bool) (string, Class) {
 	case blockItem:
 		return l.renderItem(src, b, last), ClassList
 	case blockHeading:
-		return l.renderHeading(src, b), ClassHeading
+		return l.renderHeading(src, b, last), ClassHeading
 	}
 	return l.inline(unquoteAll(src, b)), ClassProse
 }
@@ -45,13 +45,16 @@ func countLines(src []byte) int {
 	return bytes.Count(bytes.Trim(src, "\r\n"), []byte("\n")) + 1
 }
 
-func (l *language) renderHeading(src []byte, b block) string {
+func (l *language) renderHeading(src []byte, b block, last bool) string {
 	text := src
 	if b.first {
 		at, _, _ := unquote(src)
 		text = bytes.TrimLeft(src[at:], "#")
 	}
 	text = bytes.TrimSpace(text)
+	if !last {
+		return l.inline(text)
+	}
 	if end := bytes.TrimRight(text, "#"); len(end) == 0 || end[max(0, len(end)-1)] == ' ' {
 		text = end
 	}
@@ -90,8 +93,11 @@ func (l *language) renderItem(src []byte, b block, last bool) string {
 // closed ends s with a full stop, so that a synthesiser pauses after headings
 // and items.
 func closed(s string) string {
-	r, _ := utf8.DecodeLastRuneInString(s)
-	if unicode.IsLetter(r) || unicode.IsNumber(r) || isCloser(r) && r != '"' && r != '”' {
+	if last, _ := utf8.DecodeLastRuneInString(s); last == '"' || last == '”' {
+		return s
+	}
+	r, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(s, isCloser))
+	if isWordRune(r) || unicode.IsNumber(r) {
 		return s + "."
 	}
 	return s
@@ -105,7 +111,7 @@ func unquoteAll(src []byte, b block) []byte {
 	out := make([]byte, 0, len(src))
 	for i, line := range bytes.SplitAfter(src, []byte("\n")) {
 		text := 0
-		if i > 0 || b.first {
+		if i > 0 || b.first || b.line {
 			text, _, _ = unquote(line)
 		}
 		out = append(out, line[text:]...)
@@ -136,8 +142,11 @@ func (l *language) renderTable(src []byte) string {
 		}
 		rows = append(rows, l.cells(line))
 	}
-	if !header {
-		return joinRows(rows, nil) // bars, but no table
+	if !header { // bars, but no table
+		if read := joinRows(rows, nil); len(read) <= maxReadChars {
+			return read
+		}
+		return l.table(len(rows), nil)
 	}
 	columns, rows := rows[0], rows[1:]
 	read := joinRows(rows, columns)
@@ -145,7 +154,7 @@ func (l *language) renderTable(src []byte) string {
 		return read
 	}
 	columns = named(columns)
-	if len(columns) > maxColumns {
+	if len(columns) > maxColumns || len(strings.Join(columns, ", ")) > maxReadChars {
 		columns = nil
 	}
 	return l.table(len(rows), columns)

@@ -2,25 +2,42 @@ package spoken
 
 import (
 	"bytes"
+	"strings"
 	"unicode"
 )
 
 // scanner finds the ends of sentences in one text block, rune by rune.
 type scanner struct {
-	chars int // runes read, blanks too
+	chars        int  // runes read, blanks too
+	prev, before rune // the last one and the one before it
+	line         bool // nothing but blanks and quote marks since the newline
 
-	ticks   int  // length of the run of backticks that opened a code span, 0 outside
+	escaped bool // a backslash takes its meaning from the next rune
 	tickRun int  // backticks read in a row
-	depth   int  // open square brackets
-	dest    bool // inside (...) after ]
-	prev    rune
+	ticks   int  // length of the run of backticks that opened a code span, 0 outside
+	ticksAt int  // buffer position after that run
+
+	brackets []int // buffer positions of the open square brackets
+	label    bool  // the last rune closed a bracket
+	labelAt  int   // buffer position of the bracket that was closed last
+	dest     bool  // inside (...) after a closed bracket
+	spanFrom int   // chars when the open span began
 
 	end      ending
 	endAt    int // where the run of terminators began
 	deferred ending
 
-	clause int // buffer position after the last clause boundary, 0 for none
-	blank  int // buffer position after the last blank, 0 for none
+	// Where to cut a sentence that gets too long; buffer positions, 0 for none.
+	clause int  // after the last clause boundary
+	blank  int  // after the last blank
+	wide   int  // between words of a script without blanks, as far as that can be told
+	glued  int  // after a blank that belongs to an abbreviation or number
+	gap    int  // after a blank that becomes blank or glued with the next rune
+	glue   bool // gap becomes glued
+	gapOf  rune // the rune before the gap
+	weak   bool // wide is good only where there is nothing better
+	kana   bool // Japanese: two ideographs may be one word
+	token  bool // the last runes may be part of a path, URL or name
 }
 
 // ending is what a sentence may end with.
@@ -38,37 +55,42 @@ const (
 	awaitNonDigit // "No. 5" goes on, "No. Never." does not
 )
 
+// giveUp is an answer of next: the open span is to be taken for plain text.
+const giveUp = -1
+
+// maxAtom is the number of runes, or four times MaxChars if that is more, after
+// which even a text that offers no place to cut it is cut: nobody listens to it,
+// but a synthesiser must not be given a text without bound.
+const maxAtom = 4096
+
 // next reads the rune at position at of the buffer and returns where to cut, or
-// 0. It looks no further than that rune, so that the result cannot depend on how
-// the stream was cut.
+// 0, or giveUp. It looks no further than that rune, so that the result cannot
+// depend on how the stream was cut.
 func (c *Chunker) next(r rune, at int) int {
 	s, after := &c.scan, c.seen
 	s.chars++
-	space := unicode.IsSpace(r)
-
-	if d := s.deferred; d != endNone && !space {
-		s.deferred = endNone
-		if begins(r, d) && s.chars > c.opts.MinChars {
-			return at
-		}
-	}
-	s.track(r)
-	// A span that never closes must not hold back the speech for good.
-	if s.inSpan() && s.chars < 2*c.opts.MaxChars {
-		s.end = endNone
+	s.line = r == '\n' || s.line && (unicode.IsSpace(r) || r == '>')
+	if s.line && r == '>' && c.block.quote {
 		return 0
 	}
-	switch {
-	case space:
-		return c.atBlank(after)
-	case s.end == endWide && !isCloser(r) && endingOf(r) != endWide:
-		s.end = endNone
-		if s.chars > c.opts.MinChars {
-			return at
+	if !s.inSpan() && !unicode.IsSpace(r) {
+		if end := c.between(r, at); end > 0 {
+			return end
 		}
 	}
+	c.track(r, at)
+	if s.inSpan() {
+		s.end = endNone
+		if c.overdue() {
+			return giveUp
+		}
+		return c.tooLong(r, at)
+	}
+	if unicode.IsSpace(r) {
+		return c.atBlank(r, after)
+	}
 	switch e := endingOf(r); {
-	case e == endNone && s.end != endNone && isCloser(r):
+	case e == endNone && s.end != endNone && (isCloser(r) || extends(r)):
 	case e == endNone:
 		s.end = endNone
 	case s.end == endNone:
@@ -78,80 +100,217 @@ func (c *Chunker) next(r rune, at int) int {
 	case e > s.end:
 		s.end = e
 	}
-	if isWideClause(r) {
-		s.clause = after
-	}
-	return c.tooLong()
+	return c.tooLong(r, at)
 }
 
+// between looks at the place before r, which is no blank: there an ending that
+// waited for r is decided, and a sentence could be cut if it gets too long.
+func (c *Chunker) between(r rune, at int) int {
+	s := &c.scan
+	if d := s.deferred; d != endNone {
+		s.deferred = endNone
+		if begins(r, d) && s.chars > c.opts.MinChars {
+			return at
+		}
+	}
+	if s.gap > 0 {
+		if s.glue || unicode.IsDigit(r) && unicode.IsDigit(s.gapOf) {
+			s.glued = s.gap
+		} else {
+			s.blank = s.gap
+		}
+		s.gap, s.glue = 0, false
+	}
+	switch {
+	case extends(r):
+		return 0
+	case s.end == endWide && !isCloser(r) && endingOf(r) != endWide:
+		s.end = endNone
+		if s.chars > c.opts.MinChars {
+			return at
+		}
+	case isWideClause(s.prev) && !(unicode.IsDigit(r) && unicode.IsDigit(s.before)):
+		s.clause = at
+		if !c.spoke && s.chars > c.opts.FirstMinChars/2 {
+			return at
+		}
+	}
+	s.wideWord(r, at)
+	return 0
+}
+
+// wideWord notes a place between two words of Chinese or Japanese. In Japanese a
+// word in another script mostly begins where hiragana end; between two ideographs
+// only Chinese is cut. A path or name in Latin letters may go on in ideographs.
+func (s *scanner) wideWord(r rune, at int) {
+	switch {
+	case isWideLetter(r):
+		hiragana := unicode.Is(unicode.Hiragana, r)
+		s.kana = s.kana || hiragana
+		if s.token && !isWideLetter(s.prev) && !joinsNames(s.prev) {
+			s.token = false
+		}
+		switch {
+		case s.token, hiragana:
+		case unicode.Is(unicode.Hiragana, s.prev):
+			s.wide, s.weak = at, false
+		case !s.kana && unicode.Is(unicode.Han, s.prev):
+			s.wide, s.weak = at, false
+		}
+	case isWideClause(r) || endingOf(r) == endWide:
+		s.token = false
+	case r < 0x80 || unicode.IsDigit(r):
+		switch after := !s.token && isWideLetter(s.prev); {
+		case after && joinsNames(r):
+			s.wide = 0 // what comes before may be the name of a folder
+		case after && (isWordRune(r) || strings.ContainsRune("`[(\"", r)) && (s.wide == 0 || s.weak || unicode.Is(unicode.Hiragana, s.prev)):
+			s.wide, s.weak = at, !unicode.Is(unicode.Hiragana, s.prev)
+		}
+		s.token = true
+	}
+}
+
+func isWideLetter(r rune) bool {
+	const first = 0x2e80 // there are none before the radicals
+	return r >= first && unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
+}
+
+func joinsNames(r rune) bool { return strings.ContainsRune(`/\._-~@#`, r) }
+
 // atBlank decides at white space, the place where most sentences end.
-func (c *Chunker) atBlank(after int) int {
+func (c *Chunker) atBlank(r rune, after int) int {
 	s := &c.scan
 	end := s.end
-	s.end = endNone
-	s.blank = after
+	s.end, s.token = endNone, false
+	if s.gap == 0 {
+		s.gapOf = s.prev
+	}
+	s.gap = after
+	if isGlue(r) {
+		s.glue = true
+		return 0
+	}
 	switch end {
 	case endStrong, endWide:
 	case endEllipsis:
 		s.deferred = awaitUpper
 	case endPeriod:
 		end, s.deferred = c.lang.period(wordBefore(c.buf[c.body:s.endAt]))
+		s.glue = end == endNone || s.deferred == awaitNonDigit
 	default:
-		if isClause(s.prev) {
+		if isClause(s.prev) || isWideClause(s.prev) {
 			s.clause = after
 			if !c.spoke && s.chars >= c.opts.FirstMinChars {
 				return after
 			}
 		}
-		return c.tooLong()
+		return 0
 	}
 	if end != endNone && s.deferred == endNone && s.chars > c.opts.MinChars {
 		return after
 	}
-	return c.tooLong()
+	return 0
 }
 
 // tooLong returns the best place to cut once the sentence has become too long.
-func (c *Chunker) tooLong() int {
-	s := &c.scan
-	if s.chars <= c.opts.MaxChars {
+func (c *Chunker) tooLong(r rune, at int) int {
+	s, limit := &c.scan, c.opts.MaxChars
+	switch {
+	case s.chars <= limit:
 		return 0
-	}
-	if s.clause > 0 && s.clause-c.body >= c.opts.MaxChars/3 {
+	case s.clause > 0 && s.clause-c.body >= limit/3:
 		return s.clause
+	case s.blank > 0:
+		return s.blank
+	case s.wide > 0:
+		return s.wide
+	case s.glued > 0 && s.chars > 2*limit:
+		return s.glued
+	case s.chars > max(maxAtom, 4*limit) && !extends(r):
+		return at
 	}
-	return s.blank
+	return 0
 }
 
 // track follows code spans and links, which are not divided.
-func (s *scanner) track(r rune) {
-	if r == '`' {
+func (c *Chunker) track(r rune, at int) {
+	s := &c.scan
+	if r == '`' && !s.escaped {
 		s.tickRun++
+		s.label = false
 		return
 	}
-	if s.tickRun > 0 {
-		switch s.ticks {
-		case 0:
-			s.ticks = s.tickRun
-		case s.tickRun:
-			s.ticks = 0
-		}
+	if n := s.tickRun; n > 0 {
 		s.tickRun = 0
+		c.endTicks(n, at)
 	}
+	label := s.label
+	s.label = false
+	if s.ticks > 0 {
+		return // a backslash is one of the code's
+	}
+	escaped := s.escaped
+	s.escaped = r == '\\' && !escaped
 	switch {
-	case s.ticks > 0:
+	case escaped:
 	case s.dest:
-		s.dest = r != ')' && !unicode.IsSpace(r)
-	case r == '[':
-		s.depth++
-	case r == ']' && s.depth > 0:
-		s.depth--
-	case r == '(' && s.prev == ']':
-		s.dest = true
+		s.dest = r != ')'
+	case r == '[' && !c.isPlain(at):
+		c.open(at, 0)
+		s.brackets = append(s.brackets, at)
+	case r == ']' && len(s.brackets) > 0:
+		last := len(s.brackets) - 1
+		s.label, s.labelAt = true, s.brackets[last]
+		s.brackets = s.brackets[:last]
+	case r == '(' && label:
+		s.dest = true // the span is still the one of the label
 	}
 }
 
-func (s *scanner) inSpan() bool { return s.ticks > 0 || s.depth > 0 || s.dest }
+// endTicks takes a run of n backticks that ends before position at.
+func (c *Chunker) endTicks(n, at int) {
+	s := &c.scan
+	switch {
+	case s.ticks == n:
+		s.ticks, s.token = 0, false
+	case s.ticks > 0: // a run of another length is part of the code
+	case c.isPlain(at - 1):
+	case n == c.lost:
+		c.lost = 0
+		c.markPlain(at - 1)
+	default:
+		c.open(at, n)
+		s.ticks, s.ticksAt = n, at
+	}
+}
+
+// open notes where a span begins that is in no other: with the rune at position
+// at, before which n backticks stand.
+func (c *Chunker) open(at, n int) {
+	if s := &c.scan; !s.inSpan() {
+		s.spanFrom = s.chars
+		c.opened, c.openedAt = *s, at
+		c.opened.chars--
+		c.opened.tickRun = n
+	}
+}
+
+func (s *scanner) inSpan() bool { return s.ticks > 0 || len(s.brackets) > 0 || s.dest }
+
+// unclosed is inSpan at the end of a block, where a run of backticks ends too.
+func (s *scanner) unclosed() bool {
+	return s.ticks > 0 && s.ticks != s.tickRun || len(s.brackets) > 0 || s.dest
+}
+
+// overdue says that the open span holds back the speech for too long: it will
+// hardly be closed any more. Code is given more time than the text of a link.
+func (c *Chunker) overdue() bool {
+	s, limit := &c.scan, c.opts.MaxChars
+	if s.ticks > 0 {
+		limit *= 2
+	}
+	return s.chars-s.spanFrom > limit
+}
 
 // begins reports whether r, the first rune of a word, decides a deferred ending
 // for a new sentence.
@@ -178,7 +337,7 @@ func endingOf(r rune) ending {
 		return endPeriod
 	case '…':
 		return endEllipsis
-	case '!', '?', '‽', '؟', '।':
+	case '!', '?', '‽', '؟', '۔', '।', '॥', '።':
 		return endStrong
 	case '。', '！', '？', '｡':
 		return endWide
@@ -197,7 +356,7 @@ func isCloser(r rune) bool {
 
 func isClause(r rune) bool {
 	switch r {
-	case ',', ';', ':', '—', '–', '،':
+	case ',', ';', ':', '—', '–', '،', '؛':
 		return true
 	}
 	return false
@@ -210,6 +369,13 @@ func isWideClause(r rune) bool {
 	}
 	return false
 }
+
+// isGlue knows the blanks that forbid a line break.
+func isGlue(r rune) bool { return r == '\u00a0' || r == '\u2007' || r == '\u202f' }
+
+// extends reports whether r is one character with the rune before it: a
+// combining mark, a variation selector, a joiner.
+func extends(r rune) bool { return unicode.IsMark(r) || r == '\u200c' || r == '\u200d' }
 
 // wordBefore returns the word that text ends with, without opening marks.
 func wordBefore(text []byte) string {

@@ -1,0 +1,127 @@
+package spoken_test
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"unicode"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
+)
+
+// checkAtoms fails where a segment ends inside of an atom.
+func checkAtoms(t *rapid.T, w written, segs []spoken.Segment) {
+	for _, s := range segs {
+		for _, a := range w.atoms {
+			if a.start < s.End && s.End < a.end {
+				t.Fatalf("the %s %q is cut before %q; segment %q\nsource %q", a.kind, w.text[a.start:a.end], w.text[s.End:a.end], w.text[s.Start:s.End], w.text)
+			}
+		}
+	}
+}
+
+// pushed gives the answer to a chunker in deltas of any length, many of which end
+// in the middle of a rune.
+func pushed(t *rapid.T, c *spoken.Chunker, text string) []spoken.Segment {
+	var out []spoken.Segment
+	longest := rapid.SampledFrom([]int{1, 3, 9, 60}).Draw(t, "longest delta")
+	for rest := text; rest != ""; {
+		n := rapid.IntRange(0, min(len(rest), longest)).Draw(t, "delta")
+		out = append(out, c.Push(rest[:n])...)
+		rest = rest[n:]
+	}
+	return out
+}
+
+// Every character of an answer is in one segment, no boundary falls into an atom,
+// and the deltas do not matter. A scanner that forgets any kind of atom turns
+// this red.
+func TestPropertyNoAtomIsDivided(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := anyAnswer(false).Draw(t, "answer")
+		o := sizes(w.locale).Draw(t, "options")
+		want := chunk(o, w.text)
+		checkTiles(t, w.text, want)
+		checkAtoms(t, w, want)
+		c := spoken.New(o)
+		if got := append(pushed(t, c, w.text), c.Flush()...); !reflect.DeepEqual(got, want) {
+			t.Fatalf("deltas changed the result\ngot  %+v\nwant %+v", got, want)
+		}
+	})
+}
+
+// However long the segments are, the same is spoken in all: what is rendered piece
+// by piece reads as the whole block does. Blanks are left out, since between two
+// segments of Japanese there is none to begin with.
+func TestPropertySizesDoNotChangeTheWords(t *testing.T) {
+	letters := func(segs []spoken.Segment) string {
+		return strings.Join(strings.FieldsFunc(strings.Join(texts(segs), ""), unicode.IsSpace), "")
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		w := anyAnswer(false).Draw(t, "answer")
+		const whole = 1 << 20
+		want := letters(chunk(spoken.Options{MinChars: whole, MaxChars: whole, FirstMinChars: whole, Locale: w.locale}, w.text))
+		if got := letters(chunk(sizes(w.locale).Draw(t, "options"), w.text)); got != want {
+			t.Fatalf("in pieces %q\nas a whole %q\nsource %q", got, want, w.text)
+		}
+	})
+}
+
+// An answer can end anywhere: what was pushed before is what would have come
+// anyway, the rest comes with Flush, and the next answer begins anew.
+func TestPropertyFlushAnywhere(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := anyAnswer(false).Draw(t, "answer")
+		o := sizes(w.locale).Draw(t, "options")
+		at := rapid.IntRange(0, len(w.text)).Draw(t, "flush")
+		c := spoken.New(o)
+		early := pushed(t, c, w.text[:at])
+		if all := chunk(o, w.text); len(early) > len(all) || len(early) > 0 && !reflect.DeepEqual(early, all[:len(early)]) {
+			t.Fatalf("what came early changed\ngot  %+v\nwant %+v", early, all)
+		}
+		first := append(early, c.Flush()...)
+		checkTiles(t, w.text[:at], first)
+		for _, part := range []struct {
+			text string
+			got  []spoken.Segment
+		}{{w.text[:at], first}, {w.text[at:], append(pushed(t, c, w.text[at:]), c.Flush()...)}} {
+			if want := chunk(o, part.text); len(part.got)+len(want) > 0 && !reflect.DeepEqual(part.got, want) {
+				t.Fatalf("flushed at %d of %q\ngot  %+v\nwant %+v", at, w.text, part.got, want)
+			}
+		}
+	})
+}
+
+// A segment of prose, without what is silent before it, is no longer than
+// MaxChars, or than the longest piece that cannot be cut if that is more. And no
+// more than that is ever held back: this bounds the wait for the first words.
+func TestPropertyLengthAndLatencyAreBounded(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		w := anyAnswer(true).Draw(t, "answer")
+		o := sizes(w.locale).Draw(t, "options")
+		limit := o.MaxChars
+		if limit == 0 {
+			limit = 280
+		}
+		// Blanks or closing marks and the rune that decides come on top.
+		limit = max(limit, w.longest) + 4
+		c := spoken.New(o)
+		covered := 0
+		for i, r := range w.text {
+			at := i + utf8.RuneLen(r)
+			for _, s := range c.Push(w.text[i:at]) {
+				covered = s.End
+				if n := utf8.RuneCountInString(strings.TrimSpace(w.text[s.Start:s.End])); n > limit {
+					t.Fatalf("a segment of %d characters, the limit is %d: %q", n, limit, w.text[s.Start:s.End])
+				}
+			}
+			// A line that begins like a code block is not read before that is certain.
+			if n := utf8.RuneCountInString(strings.TrimSpace(w.text[covered:at])); n > limit+w.longest {
+				t.Fatalf("%d characters are held back, the limit is %d: %q", n, limit+w.longest, w.text[covered:at])
+			}
+		}
+	})
+}
