@@ -27,7 +27,15 @@ const digestSize = 8
 func Digest(s csm.State, fx []csm.Effect) string { return newDigester().of(&s, fx) }
 
 // digester makes digests with a buffer of its own.
-type digester struct{ buf []byte }
+type digester struct {
+	buf []byte
+	// last is what a pointer led to last, and its binary form. A state points to
+	// what is never written to, mostly to the same from step to step.
+	last struct {
+		to   reflect.Value // so that its address is not given to anything else
+		form []byte
+	}
+}
 
 func newDigester() *digester { return &digester{buf: make([]byte, 0, 2048)} }
 
@@ -37,8 +45,8 @@ func (d *digester) of(s *csm.State, fx []csm.Effect) string {
 }
 
 func (d *digester) hex(text *[2 * digestSize]byte, s *csm.State, fx []csm.Effect) []byte {
-	b := appendSlice(d.buf[:0], reflect.ValueOf(&fx).Elem(), appendEffect)
-	b = appendState(b, reflect.ValueOf(s).Elem())
+	b := d.slice(d.buf[:0], reflect.ValueOf(&fx).Elem(), appendEffect)
+	b = appendState(d, b, reflect.ValueOf(s).Elem())
 	d.buf = b
 	full := sha256.Sum256(b)
 	hex.Encode(text[:], full[:digestSize])
@@ -49,12 +57,12 @@ func (d *digester) hex(text *[2 * digestSize]byte, s *csm.State, fx []csm.Effect
 // order, numbers as varints, strings and slices after their length, and the case
 // of a sum after its name.
 func AppendBinary(b []byte, s csm.State) []byte {
-	return appendState(b, reflect.ValueOf(&s).Elem())
+	return appendState(new(digester), b, reflect.ValueOf(&s).Elem())
 }
 
 // An appender appends the binary form of a value of one type. The appender of a
 // type is made once, from the type, so that a new field needs no line here.
-type appender func(b []byte, v reflect.Value) []byte
+type appender func(d *digester, b []byte, v reflect.Value) []byte
 
 var (
 	appendState  = appenderOf(reflect.TypeFor[csm.State]())
@@ -67,33 +75,28 @@ var (
 func appenderOf(t reflect.Type) appender {
 	switch t.Kind() {
 	case reflect.Bool:
-		return func(b []byte, v reflect.Value) []byte {
+		return func(_ *digester, b []byte, v reflect.Value) []byte {
 			if v.Bool() {
 				return append(b, 1)
 			}
 			return append(b, 0)
 		}
 	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
-		return func(b []byte, v reflect.Value) []byte { return binary.AppendVarint(b, v.Int()) }
+		return func(_ *digester, b []byte, v reflect.Value) []byte { return binary.AppendVarint(b, v.Int()) }
 	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
-		return func(b []byte, v reflect.Value) []byte { return binary.AppendUvarint(b, v.Uint()) }
+		return func(_ *digester, b []byte, v reflect.Value) []byte { return binary.AppendUvarint(b, v.Uint()) }
 	case reflect.String:
-		return func(b []byte, v reflect.Value) []byte { return appendText(b, v.String()) }
+		return func(_ *digester, b []byte, v reflect.Value) []byte { return appendText(b, v.String()) }
 	case reflect.Struct:
 		return structAppender(t)
 	case reflect.Slice, reflect.Array:
 		item := appenderOf(t.Elem())
-		return func(b []byte, v reflect.Value) []byte { return appendSlice(b, v, item) }
+		return func(d *digester, b []byte, v reflect.Value) []byte { return d.slice(b, v, item) }
 	case reflect.Interface:
-		return appendCase
+		return (*digester).aCase
 	case reflect.Pointer: // to what is never written to; its value counts
 		data := appenderOf(t.Elem())
-		return func(b []byte, v reflect.Value) []byte {
-			if v.IsNil() {
-				return append(b, 0)
-			}
-			return data(append(b, 1), v.Elem())
-		}
+		return func(d *digester, b []byte, v reflect.Value) []byte { return d.pointed(b, v, data) }
 	default:
 		// A map has no order and a function no value, and neither belongs into a
 		// state.
@@ -106,9 +109,9 @@ func structAppender(t reflect.Type) appender {
 	for i := range fields {
 		fields[i] = appenderOf(t.Field(i).Type)
 	}
-	return func(b []byte, v reflect.Value) []byte {
+	return func(d *digester, b []byte, v reflect.Value) []byte {
 		for i, f := range fields {
-			b = f(b, v.Field(i))
+			b = f(d, b, v.Field(i))
 		}
 		return b
 	}
@@ -118,21 +121,35 @@ func appendText(b []byte, s string) []byte {
 	return append(binary.AppendUvarint(b, uint64(len(s))), s...)
 }
 
-func appendSlice(b []byte, v reflect.Value, item appender) []byte {
+func (d *digester) slice(b []byte, v reflect.Value, item appender) []byte {
 	b = binary.AppendUvarint(b, uint64(v.Len()))
 	for i := range v.Len() {
-		b = item(b, v.Index(i))
+		b = item(d, b, v.Index(i))
 	}
 	return b
 }
 
-// aCase is a case of a sum: its name, and the appender of its data.
-type aCase struct {
+// pointed appends what v points to. A value that was appended through the same
+// pointer before has the same form again.
+func (d *digester) pointed(b []byte, v reflect.Value, data appender) []byte {
+	if v.IsNil() {
+		return append(b, 0)
+	}
+	if !d.last.to.IsValid() || d.last.to.Type() != v.Type() || d.last.to.Pointer() != v.Pointer() {
+		form := data(d, make([]byte, 0, 256), v.Elem())
+		d.last.form = form
+		d.last.to = reflect.ValueOf(v.Interface()) // not v, which is a place in a state
+	}
+	return append(append(b, 1), d.last.form...)
+}
+
+// sumCase is a case of a sum: its name, and the appender of its data.
+type sumCase struct {
 	name string
 	data appender
 }
 
-func appendCase(b []byte, v reflect.Value) []byte {
+func (d *digester) aCase(b []byte, v reflect.Value) []byte {
 	if v.IsNil() {
 		return append(b, 0)
 	}
@@ -140,10 +157,10 @@ func appendCase(b []byte, v reflect.Value) []byte {
 	t := v.Type()
 	c, ok := cases.Load(t)
 	if !ok {
-		c, _ = cases.LoadOrStore(t, &aCase{t.String(), appenderOf(t)})
+		c, _ = cases.LoadOrStore(t, &sumCase{t.String(), appenderOf(t)})
 	}
-	b = appendText(b, c.(*aCase).name)
-	return c.(*aCase).data(b, v)
+	b = appendText(b, c.(*sumCase).name)
+	return c.(*sumCase).data(d, b, v)
 }
 
 // Core names the form of this build's core: its table, its events, and the
