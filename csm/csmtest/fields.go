@@ -17,12 +17,13 @@ var idFields = []string{"Instance", "Epoch", "Request", "Gen", "Seq", "Utterance
 // aliases are ids that a state keeps under another name than events do.
 var aliases = map[string]string{
 	"Utterance.ID":   "Utterance",
+	"Call.ID":        "ToolCall",
 	"Open.Successor": "Epoch",
 }
 
 // overFields are parts of the state that remember what is over, or that count:
 // an id in them is not live.
-var overFields = []string{"IDs", "History", "Counters", "Config", "Faults", "Retry", "Timers", "Remaining", "CauseSeq"}
+var overFields = []string{"IDs", "Items", "Summary", "Counters", "Config", "Faults", "Retry", "Timers", "Remaining", "CauseSeq", "Cursor"}
 
 // LiveIDs are the ids that are live in s, by the name that events have for them,
 // found by walking the state.
@@ -157,8 +158,11 @@ func compact(x any, skip ...string) string {
 	walk = func(v reflect.Value) {
 		for i := range v.NumField() {
 			f, name := v.Field(i), v.Type().Field(i).Name
+			if f.Kind() == reflect.Pointer {
+				continue
+			}
 			switch {
-			case f.IsZero() || slices.Contains(skip, name):
+			case f.IsZero() || slices.Contains(skip, name) || f.Kind() == reflect.Slice && f.Len() == 0:
 			case f.Kind() == reflect.Struct:
 				walk(f)
 			case f.Kind() == reflect.Bool:

@@ -31,7 +31,9 @@ var notStale = map[string]string{
 	"tts.bufferReady.Seq":       "audio of any segment of the live generation is audio",
 	"tts.cursor.Seq":            "a cursor of the live generation is a measurement, whatever its segment",
 	"copilot.toolCall.ToolCall": "a call brings its id",
-	"conn.closed.Instance":      "a recovery begins while the old connection is still being closed",
+	"conn.closed.Epoch":         "one replaced connection at a time is being closed, and which one is not looked at",
+	"user.retry.ToolCall":       "so does the wish for another one",
+	"tts.cursor.Gen":            "a cursor goes past the machine, and of another generation it moves nothing",
 }
 
 // StaleVariants are the ways in which e can be stale in s: each id of it once

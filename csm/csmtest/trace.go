@@ -5,6 +5,7 @@ import (
 	"strings"
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/connection"
 )
 
 // trace is the golden form of what came of a scenario, without the file's
@@ -47,7 +48,7 @@ func (s step) event() string {
 	if f["Instance"] == any(s.before.Instance) {
 		skip = append(skip, "Instance")
 	}
-	if f["Epoch"] == any(s.before.IDs.Epoch) {
+	if e := f["Epoch"]; e == any(connection.Epoch(s.before.Conn)) || e == any(s.before.IDs.Epoch) {
 		skip = append(skip, "Epoch")
 	}
 	if t, ok := s.env.Event.(csm.TimerFired); ok {
@@ -95,6 +96,10 @@ func short(f csm.Effect) string {
 		return fmt.Sprintf("heard %d", f.Chars)
 	case csm.PublishQueue:
 		return fmt.Sprintf("%d wait", f.Waiting)
+	case csm.PublishTool:
+		return strings.TrimSpace(fmt.Sprintf("tool %d %s %s", f.ToolCall, f.Status, map[bool]string{true: "destructive"}[f.Destructive]))
+	case csm.PublishModel:
+		return strings.TrimSpace(fmt.Sprintf("model %d %d %% %s", f.Model, f.Percent, f.Code))
 	case csm.Notify:
 		return "tells " + string(f.Code)
 	case csm.PublishError:

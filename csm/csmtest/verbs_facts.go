@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/connection"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 )
 
@@ -51,7 +52,7 @@ func (p *player) voiceFact(kind string, w *words, fields map[string]any) error {
 		u, p.voice = n, max(n, p.voice)
 	}
 	return p.make(kind, map[string]any{
-		"Epoch": p.state.IDs.Epoch, "Utterance": u, "Pos": p.clock.Now().Milliseconds() * samplesPerMillisecond,
+		"Epoch": connection.Epoch(p.state.Conn), "Utterance": u, "Pos": p.clock.Now().Milliseconds() * samplesPerMillisecond,
 	}, fields)
 }
 
@@ -193,6 +194,7 @@ func (p *player) saysText(w *words, fields map[string]any) error {
 //	speech heard [segment N]        the next segment to its end
 //	speech drained [segment N]      everything there was
 //	speech silent [at N of N samples in segment N]
+//	speech reaches N of N samples [in segment N]
 //	speech fails CODE
 func (p *player) speech(w *words) error {
 	line, open := speech.LineOf(p.state.Speech)
@@ -203,7 +205,7 @@ func (p *player) speech(w *words) error {
 	gen := p.state.Speech.Generation()
 	what := w.word()
 	var at, of uint64
-	if what == "silent" && w.is("at") {
+	if what == "silent" && w.is("at") || what == "reaches" {
 		var err [2]error
 		at, err[0] = w.number()
 		w.is("of")
@@ -211,7 +213,8 @@ func (p *player) speech(w *words) error {
 		if e := errors.Join(err[:]...); e != nil {
 			return e
 		}
-		w.is("samples in")
+		w.is("samples")
+		w.is("in")
 	}
 	code := csm.Code("")
 	if what == "fails" {
@@ -242,6 +245,8 @@ func (p *player) speech(w *words) error {
 		return p.happen(csm.SpeechDrained{Gen: gen, Seq: last})
 	case "fails":
 		return p.happen(csm.SpeechFailed{Gen: gen, Seq: next, Code: code})
+	case "reaches":
+		return p.happen(csm.SpeechCursor{Gen: gen, Seq: next, Played: int64(at), Of: int64(of), Buffered: int64(of - min(at, of))})
 	case "silent":
 		e := csm.SpeechFlushed{Gen: gen - 1, Played: int64(at), Of: int64(of)}
 		if of > 0 {
@@ -249,7 +254,7 @@ func (p *player) speech(w *words) error {
 		}
 		return p.happen(e)
 	default:
-		return fmt.Errorf("speech is buffered, heard, drained, silent or fails, not %q", what)
+		return fmt.Errorf("speech is buffered, heard, drained, silent, reaches or fails, not %q", what)
 	}
 }
 
@@ -316,6 +321,9 @@ func (p *player) resource(facts map[string]string, w *words) error {
 		return fmt.Errorf("%q is not among %v", what, reflect.ValueOf(facts).MapKeys())
 	}
 	fields := map[string]any{"Instance": p.state.Instance, "Epoch": p.state.IDs.Epoch}
+	if what == "lost" { // the one that is open; the others are about the last dial
+		fields["Epoch"] = connection.Epoch(p.state.Conn)
+	}
 	switch code := csm.Code(w.word()); {
 	case code != "":
 		fields["Code"] = code
@@ -325,19 +333,4 @@ func (p *player) resource(facts map[string]string, w *words) error {
 		return errors.New("what it fails with is missing; write one of the codes behind it")
 	}
 	return p.make(kind, fields)
-}
-
-// happenWith has an event happen with one field set from the next word, a number
-// or the name of a value.
-func (p *player) happenWith(e csm.Event, field string, w *words) error {
-	v := reflect.New(reflect.TypeOf(e)).Elem()
-	v.Set(reflect.ValueOf(e))
-	f := v.FieldByName(field)
-	if !f.IsValid() {
-		return fmt.Errorf("event %s has no %s in this build", e.Kind(), field)
-	}
-	if err := setNamed(f, w); err != nil {
-		return err
-	}
-	return p.happen(v.Interface().(csm.Event))
 }

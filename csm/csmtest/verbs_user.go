@@ -5,6 +5,7 @@ import (
 	"maps"
 	"strings"
 
+	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
@@ -21,7 +22,7 @@ var commands = map[string]string{
 
 // user is what the user does, each time as a call that is answered:
 //
-//	user starts | stops [CODE] | interrupts | commits | retries [STAGE]
+//	user starts | stops [CODE] | interrupts | commits | retries [STAGE] [as tool N]
 //	user types "words" | says "words" | has N characters read
 //	user pauses | continues | approves [tool N] | rejects [tool N] | selects model N
 func (p *player) user(w *words) error {
@@ -32,8 +33,7 @@ func (p *player) user(w *words) error {
 	}
 	switch what {
 	case "retries":
-		e := must("user.retry", map[string]any{"Call": p.call})
-		return p.staged(e, w)
+		return p.retries(w)
 	case "types":
 		s, ok := w.text()
 		if !ok {
@@ -72,12 +72,34 @@ func (p *player) user(w *words) error {
 	}
 }
 
-// staged sets the stage of a retry, where the event has one.
-func (p *player) staged(e csm.Event, w *words) error {
-	if w.peek() == "" {
-		return p.happen(e)
+// retries is "user retries [STAGE] [as tool N]": N is the id for another call of
+// the tool that failed.
+func (p *player) retries(w *words) error {
+	fields := map[string]any{"Call": p.call}
+	if stage := w.peek(); stage != "" && stage != "as" {
+		s, err := stageByName(w.word())
+		if err != nil {
+			return err
+		}
+		fields["Stage"] = s
 	}
-	return p.happenWith(e, "Stage", w)
+	if w.is("as tool") {
+		n, err := w.number()
+		if err != nil {
+			return err
+		}
+		p.tool, fields["ToolCall"] = n, n
+	}
+	return p.make("user.retry", fields)
+}
+
+func stageByName(name string) (copilot.Stage, error) {
+	for s := copilot.StageNone; s <= copilot.StageCall; s++ {
+		if s.String() == name {
+			return s, nil
+		}
+	}
+	return 0, fmt.Errorf("%q is no stage of a request", name)
 }
 
 // says is a whole utterance at once: onset, end and words.

@@ -4,10 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 )
 
 // defaultTimes are how long the world takes for what is not said otherwise.
@@ -176,7 +178,13 @@ func configField(v reflect.Value, name string) (reflect.Value, bool) {
 	return reflect.Value{}, false
 }
 
-// setNamed sets a number, or an enumeration by the name that its String gives.
+// valueNames are the values of enumerations in the configuration, in their order.
+var valueNames = map[reflect.Type][]string{
+	reflect.TypeFor[turn.Mode]():      {"semantic", "server", "manual"},
+	reflect.TypeFor[turn.Eagerness](): {"auto", "low", "medium", "high"},
+}
+
+// setNamed sets a number, or an enumeration by its value's name.
 func setNamed(f reflect.Value, w *words) error {
 	c := *w
 	if n, err := c.number(); err == nil {
@@ -185,30 +193,9 @@ func setNamed(f reflect.Value, w *words) error {
 		return nil
 	}
 	name := w.word()
-	if f.Kind() == reflect.String {
-		f.SetString(name)
+	if n := slices.Index(valueNames[f.Type()], name); n >= 0 {
+		setNumber(f, uint64(n))
 		return nil
 	}
-	for n := range uint64(16) {
-		setNumber(f, n)
-		if s, ok := nameOf(f); ok && strings.EqualFold(s, name) {
-			return nil
-		}
-	}
 	return fmt.Errorf("%q is no value of it", name)
-}
-
-// nameOf is what a value's String says; a value beyond an enumeration's names may
-// panic there.
-func nameOf(f reflect.Value) (s string, ok bool) {
-	defer func() {
-		if recover() != nil {
-			ok = false
-		}
-	}()
-	str, ok := f.Interface().(fmt.Stringer)
-	if !ok {
-		return "", false
-	}
-	return str.String(), true
 }

@@ -8,8 +8,10 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
+	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 )
 
 // Pick chooses one of n things; what says of which kind. The choices of a
@@ -40,6 +42,7 @@ type World struct {
 	sent      map[string]bool               // what was handed over, by effect and ids
 	utterance uint64
 	call      csm.Call
+	tool      uint64
 	sources   int
 }
 
@@ -190,9 +193,10 @@ func (w *World) speech(f csm.SendCopilot) []csm.Event {
 		fields["Start"], fields["End"], fields["Chars"] = 10*n, 10*n+10, 10*n+10
 		out = append(out, must("copilot.delta", fields), must("copilot.segment", fields))
 	}
-	if _, tools := csm.KindByName("copilot.toolCall"); tools && w.Pick("tool", 3) == 0 {
+	for w.State.Current.Config != nil && w.State.Current.Config.Tools && w.Pick("tool", 2) == 1 {
+		w.tool++
 		fields := flat(f)
-		fields["ToolCall"], fields["Destructive"] = uint64(len(w.Log)), w.Pick("destructive", 2) == 0
+		fields["ToolCall"], fields["Destructive"] = w.tool, w.Pick("destructive", 3) == 2
 		out = append(out, must("copilot.toolCall", fields))
 	}
 	return out
@@ -249,8 +253,10 @@ func (w *World) choose() int {
 var (
 	usersOwn = []string{
 		"vad.start", "vad.start", "vad.end", "stt.final", "stt.final", "vad.end", "stt.failed", "user.text", "user.commit", "user.retry",
-		"user.speak", "user.playback", "user.interrupt", "stt.partial",
+		"user.speak", "user.playback", "user.interrupt", "stt.partial", "user.approve", "user.approve", "vad.pause", "vad.resume", "user.model",
+		"session.expiring",
 	}
+	decides    = []string{"vad.start", "vad.end", "stt.final", "stt.final", "user.approve", "stt.failed", "user.commit"}
 	holdsStill = []string{"suspend", "device.lost", "session.renewal", "conn.lost"}
 	helpsUp    = []string{"resume", "device.restored", "session.renewed", "resume", "device.restored", "session.renewed", "suspend", "vad.start", "vad.end", "stt.final", "conn.lost"}
 )
@@ -274,8 +280,11 @@ func (w *World) deadline() csm.Event {
 // what needs more than chance to make sense.
 func (w *World) voice() csm.Event {
 	kinds := usersOwn
+	_, asked := w.State.Copilot.(copilot.WaitingForApproval)
 	if w.State.Phase() == csm.PhaseSuspended {
 		kinds = helpsUp
+	} else if asked && w.Pick("answer", 2) == 1 {
+		kinds = decides
 	} else if w.Pick("trouble", 8) == 7 {
 		kinds = holdsStill
 	}
@@ -302,6 +311,16 @@ func (w *World) Invent(k csm.Kind) csm.Event {
 	return e
 }
 
+// config is a configuration in which something happens: tools, any mode of turns,
+// and a history that is soon too long.
+func (w *World) config() csm.Config {
+	c := csm.DefaultConfig()
+	c.Tools = w.Pick("tools", 3) > 0
+	c.Turns = turn.Mode(w.Pick("turns", 3))
+	c.HistoryMax, c.HistoryKeep, c.RoundsMax = 3+w.Pick("history", 4), 2, 2
+	return c
+}
+
 func (w *World) fill(k csm.Kind, name string, f reflect.Value, live map[string][]uint64) {
 	small := func(n int) uint64 { return uint64(w.Pick(name, n)) }
 	switch {
@@ -313,6 +332,9 @@ func (w *World) fill(k csm.Kind, name string, f reflect.Value, live map[string][
 	case name == "Utterance" && (k == csm.KindSpeechStarted || k == csm.KindUserText):
 		w.utterance++
 		f.SetUint(w.utterance)
+	case name == "ToolCall" && (k == csm.KindUserRetry || k == csm.KindCopilotToolCall):
+		w.tool++
+		f.SetUint(w.tool)
 	case slices.Contains(idFields, name):
 		ids := slices.Clone(live[name])
 		switch last := given(w.State, name); {
@@ -331,7 +353,11 @@ func (w *World) fill(k csm.Kind, name string, f reflect.Value, live map[string][
 			f.SetString(string(csm.Codes[n]))
 		}
 	case f.Type() == reflect.TypeFor[csm.Config]():
-		f.Set(reflect.ValueOf(csm.DefaultConfig()))
+		f.Set(reflect.ValueOf(w.config()))
+	case f.Type() == reflect.TypeFor[csm.Class]():
+		f.SetUint(small(int(csm.NumClasses)))
+	case name == "Stage":
+		f.SetUint(small(int(copilot.StageCall) + 1))
 	case f.Type() == reflect.TypeFor[csm.SuspendReason]():
 		f.SetUint(1 << small(6))
 	case name == "Start" || name == "End":
@@ -351,8 +377,34 @@ func (w *World) fill(k csm.Kind, name string, f reflect.Value, live map[string][
 	}
 }
 
+// Begin has what happened elsewhere happen here first, so that a walk goes on from
+// there. What the world owes for it is taken as given.
+func (w *World) Begin(log []csm.Envelope) error {
+	for _, env := range log {
+		w.At = max(w.At, env.At)
+		if i := slices.IndexFunc(w.owed, func(o owed) bool { return o.event == env.Event }); i >= 0 {
+			w.owed = slices.Delete(slices.Clone(w.owed), i, i+1)
+		}
+		if err := w.Fire(env.Event); err != nil {
+			return err
+		}
+		v := reflect.ValueOf(env.Event)
+		for name, last := range map[string]*uint64{"Utterance": &w.utterance, "ToolCall": &w.tool} {
+			if f := v.FieldByName(name); f.IsValid() {
+				*last = max(*last, f.Uint())
+			}
+		}
+	}
+	return nil
+}
+
 // Walk has n things happen, and tries stale events in between.
 func (w *World) Walk(n int) error {
+	if len(w.Log) == 0 && w.Pick("configure", 4) > 0 {
+		if err := w.Fire(csm.Configure{Config: w.config()}); err != nil {
+			return err
+		}
+	}
 	for range n {
 		if k := w.Pick("stale", 3*int(csm.NumKinds)); k < int(csm.NumKinds) {
 			if err := w.Inject(w.Invent(csm.Kind(k))); err != nil {
@@ -393,8 +445,12 @@ func (w *World) settle() (e csm.Event, done bool, err error) {
 			return nil, true, nil
 		}
 	case csm.Listening:
-		if w.State.Current.ID == 0 && len(w.State.Queue) == 0 {
+		cur := w.State.Current
+		if cur.ID == 0 && len(w.State.Queue) == 0 {
 			return nil, true, nil
+		}
+		if cur.Utterance != 0 && cur.Request == 0 && cur.Failed == "" && w.State.Turn == (turn.Idle{}) {
+			return csm.UserCommit{}, false, nil // what is to be sent by hand waits for the user's
 		}
 	case csm.Speaking:
 		if _, paused := w.State.Speech.(speech.Paused); paused {
