@@ -96,8 +96,9 @@ func TestPropertyFlushAnywhere(t *testing.T) {
 }
 
 // A segment of prose, without what is silent before it, is no longer than
-// MaxChars, or than the longest piece that cannot be cut if that is more. And no
-// more than that is ever held back: this bounds the wait for the first words.
+// MaxChars or, if that is more, than a third of it and the longest piece that
+// cannot be cut. And no more than that is ever held back: this bounds the wait for
+// the first words.
 func TestPropertyLengthAndLatencyAreBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := anyAnswer(true).Draw(t, "answer")
@@ -107,7 +108,7 @@ func TestPropertyLengthAndLatencyAreBounded(t *testing.T) {
 			limit = 280
 		}
 		// Blanks or closing marks and the rune that decides come on top.
-		limit = max(limit, w.longest) + 4
+		limit = max(limit, limit/3+w.longest) + 4
 		c := spoken.New(o)
 		covered := 0
 		for i, r := range w.text {

@@ -30,9 +30,10 @@
 //   - A number, abbreviation, path, URL, version, code span, link, code block or
 //     table is never divided: also not "No. 5", "z. B.", "1 000", or code that holds
 //     full stops. Nor is a character and its combining marks.
-//   - A segment of text covers at most MaxChars runes, or the longest of those it
-//     must not divide, plus the marks and blanks around it; in no case more than 4096
-//     (or four times MaxChars). The text of a code block or table is one sentence.
+//   - A segment of text covers at most MaxChars runes or, if that is more, a third of
+//     it and the longest of those it must not divide, plus the marks and blanks around
+//     it; in no case more than 4096 (or four times MaxChars). The text of a code block
+//     or table is a sentence or a few.
 //   - What is held back has the same bound, and so has the wait for the first words;
 //     a backtick or bracket that nothing closes holds back 2*MaxChars or MaxChars
 //     runes more, or its paragraph. After that it is plain text. Only code blocks and

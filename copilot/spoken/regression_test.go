@@ -31,12 +31,16 @@ func TestRegressions(t *testing.T) {
 		{"a code span before an unclosed one was cut", "Use `a. B c` and then a ` mark. And so on.", spoken.Options{}, []string{"Use a dot B c and then a mark.", "And so on."}},
 		{"an unclosed backtick joined the rest of its paragraph", "A ` mark was here. The second one is there. The third one too.\n\nNext.", spoken.Options{},
 			[]string{"A mark was here.", "The second one is there.", "The third one too.", "Next."}},
+		{"an unclosed backtick took the code of the next paragraph for text", "A ` mark was here.\n\nUse `aa. Bb cc. Dd` now.", spoken.Options{},
+			[]string{"A mark was here.", "Use aa dot Bb cc dot Dd now."}},
 		{"an interval joined the rest of its paragraph", "It is in [0, 1) and so. The second one is there. The third one too.", spoken.Options{},
 			[]string{"It is in [0, 1) and so.", "The second one is there.", "The third one too."}},
 		{"the title of a link was cut", `Read [it](x.md "The title. It is long") first. Then ask me.`, spoken.Options{}, []string{"Read it first.", "Then ask me."}},
 		{"code between a label and a bracket was read for ever", "Here is [a]`b`(c and so on. The second one is there.", spoken.Options{}, []string{"Here is [a]b(c and so on.", "The second one is there."}},
 		{"code in a label was read for ever", "Here is [a ` bird. The second one is there.", spoken.Options{}, []string{"Here is [a bird.", "The second one is there."}},
-		{"an escaped backtick opened a code span", "An escaped \\` mark is here. The second one is there.", spoken.Options{}, []string{"An escaped mark is here.", "The second one is there."}},
+		{"an escaped backtick opened a code span", "An escaped \\` mark is here. The second one is there, as is `it`.", spoken.Options{},
+			[]string{"An escaped mark is here.", "The second one is there, as is it."}},
+		{"a blank that forbids a break ended a sentence", "See it on p.\u00a0Twelve of M.\u00a0Dupont's usu.\u00a0Long book.", spoken.Options{}, []string{"See it on p. Twelve of M. Dupont's usu. Long book."}},
 		{"a blank that forbids a break was a place to cut", words + "1\u202f000\u202f000 files.", short, []string{strings.TrimSpace(words), "1 000 000 files."}},
 		{"a long sentence was cut behind a title", "word word word word word word word Dr. Smith.", short, []string{"word word word word word word word", "Dr. Smith."}},
 		{"a long sentence was cut in a number", words + "1 000 000 files.", short, []string{strings.TrimSpace(words), "1 000 000 files."}},
@@ -132,12 +136,56 @@ func TestTextWithoutBlanks(t *testing.T) {
 	}
 }
 
+// In Japanese a word of several ideographs stays whole, also where there is no
+// better place to cut.
+func TestIdeographsOfOneWordStay(t *testing.T) {
+	text := strings.Repeat("関数値の返却テスト確認", 20)
+	for _, s := range chunk(spoken.Options{MaxChars: 60}, text) {
+		for _, word := range []string{"関数値", "返却", "確認"} {
+			for at := 0; at < len(text); at += len("関数値の返却テスト確認") {
+				from := at + strings.Index("関数値の返却テスト確認", word)
+				if s.End > from && s.End < from+len(word) {
+					t.Fatalf("%s is cut after %q", word, s.Text)
+				}
+			}
+		}
+	}
+}
+
+// Code is given more time to close than a label: up to 2*MaxChars runes it is
+// never divided.
+func TestALongCodeSpanStays(t *testing.T) {
+	code := "`" + strings.Repeat("A b. ", 18) + "x`" // 93 characters
+	text := "Use " + code + " here. And so on."
+	from := strings.Index(text, code)
+	for _, s := range chunk(spoken.Options{MaxChars: 60}, text) {
+		if s.End > from && s.End < from+len(code) {
+			t.Errorf("the code is cut after %q", text[s.Start:s.End])
+		}
+	}
+}
+
+// Brackets that were given up together hold nothing back a second time.
+func TestBracketsAreGivenUpOnce(t *testing.T) {
+	text := "The first [ is in here. The second [ is in there. The third one is too. " + strings.Repeat("word ", 50)
+	c := spoken.New(spoken.Options{})
+	want := []string{"The first [ is in here.", "The second [ is in there.", "The third one is too."}
+	if got := texts(c.Push(text)); !reflect.DeepEqual(got, want) {
+		t.Errorf("got  %q\nwant %q", got, want)
+	}
+}
+
 // A code span that was given up since it was too long still ends with its
 // backtick: what follows is no code.
 func TestALongCodeSpanEnds(t *testing.T) {
-	text := "Use `" + strings.Repeat("abc, ", 200) + "` here. The second one is there. The third one too.\n"
+	text := "Use `" + strings.Repeat("abc, ", 200) + "` here. The second one is there. The third one, `it`, too.\n"
 	got := texts(chunk(spoken.Options{}, text))
-	if n := len(got); n < 4 || !reflect.DeepEqual(got[n-2:], []string{"The second one is there.", "The third one too."}) {
+	if n := len(got); n < 4 || !reflect.DeepEqual(got[n-2:], []string{"The second one is there.", "The third one, it, too."}) {
 		t.Errorf("got %q", got)
+	}
+	c := spoken.New(spoken.Options{})
+	got = texts(c.Push(strings.TrimSuffix(text, " The third one, `it`, too.\n") + " "))
+	if n := len(got); got[n-1] != "The second one is there." {
+		t.Errorf("what follows the code is held back; the last that came is %q", got[n-1])
 	}
 }

@@ -84,6 +84,9 @@ func (c *Chunker) next(r rune, at int) int {
 		if c.overdue() {
 			return giveUp
 		}
+		if s.spanFrom <= c.opts.MaxChars/3 {
+			return 0 // too little comes before it to be a segment of its own
+		}
 		return c.tooLong(r, at)
 	}
 	if unicode.IsSpace(r) {
