@@ -180,6 +180,48 @@ func TestAudibleIsWhatPlays(t *testing.T) {
 	}
 }
 
+// What the player reports of a line matters while the line is on its way out,
+// and of no other generation.
+func TestSoundsIsWhatPlaysOrIsPaused(t *testing.T) {
+	want := map[string]bool{
+		"playing": true, "playing, heard": true, "paused": true, "paused, ended": true, "draining": true, "draining, heard": true,
+	}
+	for at, s := range states() {
+		if Sounds(s, 7) != want[at] {
+			t.Errorf("%s: sounds is %v", at, Sounds(s, 7))
+		}
+		for _, gen := range []uint32{0, 6, 8} {
+			if Sounds(s, gen) {
+				t.Errorf("%s: generation %d sounds", at, gen)
+			}
+		}
+	}
+}
+
+// Every input returns in the zero value of every state, and what is stale or
+// ignored there changes nothing.
+func TestZeroValuesAreStates(t *testing.T) {
+	for _, s := range []State{Closed{}, Buffering{}, Held{}, Playing{}, Paused{}, Draining{}} {
+		for name, f := range map[string]func() (State, Outcome){
+			"enqueue": func() (State, Outcome) { return Enqueue(s, Segment{}) },
+			"end":     func() (State, Outcome) { return End(s) },
+			"audio":   func() (State, Outcome) { return Buffered(s, 0, false) },
+			"held":    func() (State, Outcome) { return Buffered(s, 0, true) },
+			"release": func() (State, Outcome) { return Release(s) },
+			"played":  func() (State, Outcome) { return Played(s, 0, 0) },
+			"drained": func() (State, Outcome) { return Drained(s, 0, 0) },
+			"pause":   func() (State, Outcome) { return Pause(s) },
+			"resume":  func() (State, Outcome) { return Resume(s) },
+			"restart": func() (State, Outcome) { return Restart(s), Started },
+			"flush":   func() (State, Outcome) { return Flush(s), Started },
+		} {
+			if got, out := f(); (out == Stale || out == Ignored) && !reflect.DeepEqual(got, s) {
+				t.Errorf("%s in %#v: outcome %d, and it became %#v", name, s, out, got)
+			}
+		}
+	}
+}
+
 // A segment that is added never lands in memory that an older line can see.
 func TestEnqueueCopies(t *testing.T) {
 	backing := make([]Segment, 1, 8)
@@ -197,5 +239,15 @@ func TestEnqueueCopies(t *testing.T) {
 	}
 	if _, ok := (Line{}).Last(); ok {
 		t.Error("an empty line has a last segment")
+	}
+}
+
+func TestNamesAreThoseOfTheWire(t *testing.T) {
+	for want, s := range map[string]State{
+		"closed": Closed{}, "buffering": Buffering{}, "held": Held{}, "playing": Playing{}, "paused": Paused{}, "draining": Draining{},
+	} {
+		if s.String() != want {
+			t.Errorf("%T is called %q, want %q", s, s, want)
+		}
 	}
 }
