@@ -223,6 +223,7 @@ func (p *player) execute(st dispatch.Step) {
 			p.broke(st.Envelope, errors.New(f.What))
 		case csm.SendCopilot:
 			p.said = 0
+		default:
 		}
 		p.play.follow(p, f)
 		how, ok := p.took[f.Name()]

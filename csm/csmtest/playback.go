@@ -37,6 +37,7 @@ func (b *playback) follow(p *player, f csm.Effect) {
 	case csm.Flush:
 		b.pause(p)
 		*b = playback{each: b.each, cut: b.cursor()}
+	default:
 	}
 }
 
@@ -89,6 +90,7 @@ func (b *playback) measure(e csm.Event) csm.Event {
 	case csm.SpeechFlushed:
 		e.Seq, e.Played, e.Of = b.cut.Seq, b.cut.Played, b.cut.Of
 		return e
+	default:
 	}
 	return e
 }

@@ -47,7 +47,14 @@ func Replay(log []csm.Envelope, stale csm.Event, step StepFunc) (*World, error) 
 	if stale != nil {
 		return w, w.Inject(stale)
 	}
-	w.owed = nil
+	return w, w.progress()
+}
+
+// progress says how nothing can come any more though the conversation is not at
+// rest: only what the core asked of itself and deadlines are still to be counted
+// on, in a world that answers nothing.
+func (w *World) progress() error {
+	w.owed = slices.DeleteFunc(slices.Clone(w.owed), func(o owed) bool { return o.source != 0 })
 	_, _, err := w.settle()
-	return w, err
+	return err
 }

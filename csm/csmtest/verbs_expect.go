@@ -56,9 +56,7 @@ func (p *player) expect(w *words) error {
 		if p.quiet == nil {
 			return errors.New("only a silent world is looked at for progress")
 		}
-		p.quiet.owed = nil
-		_, _, err := p.quiet.settle()
-		return err
+		return p.quiet.progress()
 	case "state":
 		path := w.word()
 		got, err := p.stateAt(path)

@@ -49,7 +49,7 @@ type World struct {
 // owed is an answer that is under way.
 type owed struct {
 	event  csm.Event
-	source int // answers of one source keep their order, mostly
+	source int // answers of one source keep their order, mostly; 0 is the core itself
 	late   bool
 }
 
@@ -139,6 +139,7 @@ func (w *World) take(f csm.Effect) error {
 	case csm.StopTimer:
 		w.timers[f.Timer] = csm.TimerState{}
 		return nil
+	default:
 	}
 	if _, waits := answers[f.Name()]; !waits {
 		return nil
@@ -180,6 +181,7 @@ func (w *World) story(f csm.Effect, o Outcome) []csm.Event {
 		for i, e := range out {
 			out[i], _ = with(e, "Seq", uint64(w.State.IDs.Segment))
 		}
+	default:
 	}
 	return out
 }
@@ -456,6 +458,7 @@ func (w *World) settle() (e csm.Event, done bool, err error) {
 		if _, paused := w.State.Speech.(speech.Paused); paused {
 			return csm.UserPlayback{}, false, nil // a pause of the user's lasts until the user ends it
 		}
+	default:
 	}
 	due, ok := csm.NumTimers, false
 	for t := range csm.NumTimers {
