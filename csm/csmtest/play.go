@@ -222,7 +222,9 @@ func (p *player) execute(st dispatch.Step) {
 		case csm.Report:
 			p.broke(st.Envelope, errors.New(f.What))
 		case csm.SendCopilot:
-			p.said = 0
+			if f.Round == 0 { // characters are counted over all rounds
+				p.said = 0
+			}
 		default:
 		}
 		p.play.follow(p, f)

@@ -191,6 +191,7 @@ func (w *World) story(f csm.Effect, o Outcome) []csm.Event {
 func (w *World) speech(f csm.SendCopilot) []csm.Event {
 	var out []csm.Event
 	for n := range w.Pick("segments", 3) {
+		n += 3 * f.Round // characters are counted over all rounds
 		fields := flat(f)
 		fields["Start"], fields["End"], fields["Chars"] = 10*n, 10*n+10, 10*n+10
 		out = append(out, must("copilot.delta", fields), must("copilot.segment", fields))
