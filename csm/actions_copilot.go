@@ -31,7 +31,7 @@ func (r *run) newRequest() {
 	st := &r.st
 	st.IDs.Request++
 	st.Current.Request, st.Current.Attempt = st.IDs.Request, 1
-	st.Session, _ = session.Next(st.Session, session.TurnStarted)
+	r.tell(session.TurnStarted)
 }
 
 func (r *run) searchTools() {
@@ -68,7 +68,7 @@ func (r *run) cancel() {
 	}
 	was := st.Copilot
 	r.assistant(copilot.Input{Do: copilot.Cancel, Request: live.Request})
-	st.Session = endTurn(st.Session)
+	r.endTurn(session.TurnComplete)
 	switch was.(type) {
 	case copilot.SearchingTools:
 		r.emit(CancelSearch{Request: live.Request})
@@ -82,14 +82,26 @@ func (r *run) cancel() {
 	}
 }
 
-// endTurn has the session's turn end. The guard map leads from waiting to ready
-// over running only.
-func endTurn(s session.State) session.State {
-	if s == session.Waiting {
-		s, _ = session.Next(s, session.ApprovalResolved)
+// tell reports a status to the session region. One that its guard map rejects is
+// counted, and an invariant says that there is none.
+func (r *run) tell(status session.Status) {
+	next, ok := session.Next(r.st.Session, status)
+	if !ok {
+		r.st.Counters.Rejected++
+		return
 	}
-	s, _ = session.Next(s, session.TurnComplete)
-	return s
+	r.st.Session = next
+}
+
+// endTurn has the session's turn end, if there is one. The guard map leads from
+// waiting to ready over running only.
+func (r *run) endTurn(status session.Status) {
+	if r.st.Session == session.Waiting {
+		r.tell(session.ApprovalResolved)
+	}
+	if r.st.Session == session.Running {
+		r.tell(status)
+	}
 }
 
 // asked is the call that the user is asked about.
@@ -104,7 +116,7 @@ func (r *run) asked() (copilot.Call, bool) {
 // is called that the user did not allow.
 func (r *run) ask() {
 	live, _ := copilot.LiveOf(r.st.Copilot)
-	r.st.Session, _ = session.Next(r.st.Session, session.QuestionRequested)
+	r.tell(session.QuestionRequested)
 	r.toolNews(live, ToolPending)
 	r.question()
 }
@@ -165,7 +177,7 @@ func (r *run) approve() {
 	call, _ := r.asked()
 	r.assistant(copilot.Input{Do: copilot.Approve, Call: call})
 	live, _ := copilot.LiveOf(r.st.Copilot)
-	r.st.Session, _ = session.Next(r.st.Session, session.ApprovalResolved)
+	r.tell(session.ApprovalResolved)
 	r.toolNews(live, ToolRunning)
 	r.emit(CallTool{ToolCall: call.ID, Request: live.Request, Turn: r.st.Current.ID})
 }
@@ -173,7 +185,7 @@ func (r *run) approve() {
 // reject tells the assistant so, and has it go on.
 func (r *run) reject() {
 	live, _ := copilot.LiveOf(r.st.Copilot)
-	r.st.Session, _ = session.Next(r.st.Session, session.ApprovalResolved)
+	r.tell(session.ApprovalResolved)
 	r.toolNews(live, ToolRejected)
 	r.remember(live, history.Rejected)
 	r.assistant(copilot.Input{Do: copilot.Reject, Call: live.Calls[0]})
@@ -304,7 +316,7 @@ func (r *run) takeCallAgain() {
 	r.newRequest()
 	r.replied = st.Current.ID
 	r.assistant(copilot.Input{Do: copilot.Ask, Request: st.Current.Request, Call: call})
-	st.Session, _ = session.Next(st.Session, session.QuestionRequested)
+	r.tell(session.QuestionRequested)
 	r.emit(PublishTool{
 		Turn: st.Current.ID, Request: st.Current.Request, ToolCall: call.ID, Of: again.Call.ID,
 		Status: ToolPending, Destructive: call.Destructive,

@@ -14,7 +14,7 @@ import (
 func (r *run) begin() {
 	st := &r.st
 	st.Instance++
-	st.Session, _ = session.Next(st.Session, session.Created)
+	r.tell(session.Created)
 	st.Conn, st.Turn = connection.Disconnected{}, turn.Idle{}
 	r.assistant(copilot.Input{Do: copilot.Open})
 	st.Resources = Resources{Audio: Opening, Session: Opening}
@@ -134,7 +134,7 @@ func (r *run) fault() {
 	code := faultCode(r.env.Event)
 	r.abandon(TurnFailed)
 	r.closeAll()
-	st.Session, _ = session.Next(st.Session, session.Failed)
+	r.tell(session.Failed)
 
 	f := &st.Faults
 	if f.Recent[0] == 0 || r.env.At-f.Recent[0] > st.Config.BreakerWindow {
@@ -194,7 +194,11 @@ func (r *run) recover() {
 func (r *run) terminate() {
 	r.abandon(TurnDropped)
 	r.closeAll()
-	r.st.Session, _ = session.Next(r.st.Session, session.TerminationBegun)
+	switch r.st.Session {
+	case session.Activating, session.Error: // from where the guard map leads to inactive at once
+	default:
+		r.tell(session.TerminationBegun)
+	}
 	if e, ok := r.env.Event.(UserStop); ok && e.Code != "" {
 		r.code = e.Code
 	}
@@ -219,7 +223,8 @@ func (s *State) allClosed() bool {
 // and the memory of faults stay.
 func (r *run) reset() {
 	st := &r.st
-	st.Session, st.Copilot = session.Inactive, copilot.Idle{}
+	r.tell(session.Terminated)
+	st.Copilot = copilot.Idle{}
 	st.Conn, st.Turn, st.Resources = connection.Torn{}, turn.Idle{}, Resources{}
 	st.Retry, st.History, st.Cursor = copilot.Failure{}, history.Normal{}, Cursor{}
 }

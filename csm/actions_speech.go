@@ -42,7 +42,7 @@ func (r *run) segment() {
 // endLine says that the answer is whole.
 func (r *run) endLine() {
 	r.st.Speech, r.speechOut = speech.End(r.st.Speech)
-	r.st.Session = endTurn(r.st.Session)
+	r.endTurn(session.TurnComplete)
 }
 
 // play begins the assistant's half of the turn (REQ-006).
@@ -226,9 +226,7 @@ func (r *run) failed(code Code) {
 	r.code = code
 	r.st.Current.Failed = code
 	r.mayRetry(copilot.StageOf(r.was))
-	if r.st.Session == session.Running {
-		r.st.Session, _ = session.Next(r.st.Session, session.TurnError)
-	}
+	r.endTurn(session.TurnError)
 	r.emit(Notify{Turn: r.st.Current.ID, Code: code})
 }
 

@@ -255,6 +255,9 @@ func CheckStep(before State, e Envelope, after State, fx []Effect) error {
 	if before.IDs.Turn > after.IDs.Turn || after.IDs.Turn > before.IDs.Turn+1 {
 		return fmt.Errorf("invariant 7: turn ids went from %d to %d", before.IDs.Turn, after.IDs.Turn)
 	}
+	if after.Counters.Rejected > before.Counters.Rejected {
+		return fmt.Errorf("invariant 9: the session was told on %v what its guard map does not allow from %v", e.Event.Kind(), before.Session)
+	}
 	if t, ok := e.Event.(TimerFired); ok && t.Timer < NumTimers && before.Timers[t.Timer].Armed && after.Timers[t.Timer] == before.Timers[t.Timer] &&
 		t.Gen == before.Timers[t.Timer].Gen {
 		return fmt.Errorf("invariant 8: deadline %v has passed and nothing came of it", t.Timer)

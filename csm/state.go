@@ -256,6 +256,8 @@ type Faults struct {
 type Counters struct {
 	Stale   uint64 `json:"stale"`   // answers to something that is over
 	Ignored uint64 `json:"ignored"` // events without a meaning in the phase they met
+	// Rejected counts statuses that the session's guard map did not allow.
+	Rejected uint64 `json:"rejected,omitempty"`
 }
 
 // Initial is the state before the first event.

@@ -295,7 +295,7 @@ func (r *run) routeSession(e Event) bool {
 			return false
 		}
 		st.Resources.Session = Opened
-		st.Session, _ = session.Next(st.Session, session.Connected)
+		r.tell(session.Connected)
 	case SessionFailed:
 		if e.Instance != st.Instance || st.Resources.Session == Absent || st.Resources.Session == Closing {
 			return false
