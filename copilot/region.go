@@ -80,6 +80,9 @@ type Call struct {
 	Destructive bool   `json:"destructive,omitempty"` // it changes what cannot be had back
 }
 
+// isNext says whether c is the call that is to be decided about, or runs.
+func (l Live) isNext(c Call) bool { return len(l.Calls) > 0 && l.Calls[0].ID == c.ID }
+
 // MaxCalls is how many calls one round may ask for. More are not taken.
 const MaxCalls = 16
 
@@ -251,11 +254,11 @@ func Next(s State, in Input) (State, Outcome) {
 	_, calls := s.(CallingTool)
 	switch in.Do {
 	case Approve, Reject:
-		if !asks || live.Calls[0].ID != in.Call.ID {
+		if !asks || !live.isNext(in.Call) {
 			return s, Stale
 		}
 	case ToolDone, ToolFail:
-		if !calls || live.Calls[0].ID != in.Call.ID {
+		if !calls || !live.isNext(in.Call) {
 			return s, Stale
 		}
 	default:
@@ -299,7 +302,7 @@ func between(s State, in Input) (State, Outcome) {
 			return Ready{}, Changed
 		case in.Do == Unloaded:
 			return LoadFailed{}, Changed
-		case in.Percent > load.Percent:
+		case min(in.Percent, 100) > load.Percent:
 			load.Percent = min(in.Percent, 100)
 			return load, Changed
 		}

@@ -1,69 +1,380 @@
 package copilot
 
-import "testing"
+import (
+	"reflect"
+	"slices"
+	"testing"
+)
 
-// Every state against every input, for the live request (9) and another one.
-func TestNextEveryCell(t *testing.T) {
-	type cell struct {
-		to  State // nil: stays
-		out Outcome
+// calls are calls of tools with these ids, the second of which destroys.
+func calls(ids ...uint64) []Call {
+	var out []Call
+	for _, id := range ids {
+		out = append(out, Call{ID: id, Destructive: id == 72})
 	}
-	live, cancelled := Live{Request: 9, Attempt: 2}, Live{Request: 9, Attempt: 2, Cancelled: true}
-	states := []State{Idle{}, Ready{}, Generating{live}, Generating{cancelled}, Streaming{live}, Streaming{cancelled}}
-	ignored, stale := cell{nil, Ignored}, cell{nil, Stale}
-	third := live
+	return out
+}
+
+// live is request 9 in its third round, at its second attempt.
+func live(ids ...uint64) Live { return Live{Request: 9, Attempt: 2, Round: 2, Calls: calls(ids...)} }
+
+func cancelled(ids ...uint64) Live {
+	l := live(ids...)
+	l.Cancelled = true
+	return l
+}
+
+// states are those of the tests.
+func states() map[string]State {
+	return map[string]State{
+		"idle":                  Idle{},
+		"loading":               LoadingModel{Load: 4, Model: 40, Percent: 30},
+		"load failed":           LoadFailed{},
+		"ready":                 Ready{},
+		"searching":             SearchingTools{live()},
+		"searching, cancelled":  SearchingTools{cancelled()},
+		"generating":            Generating{live()},
+		"generating, cancelled": Generating{cancelled()},
+		"streaming":             Streaming{live()},
+		"streaming, calls":      Streaming{live(71)},
+		"streaming, cancelled":  Streaming{cancelled()},
+		"asking":                WaitingForApproval{Live: live(71, 72), Asked: 1},
+		"asking, last call":     WaitingForApproval{Live: live(72), Asked: 2},
+		"asking, heard":         WaitingForApproval{Live: live(71), Asked: 1, Heard: true},
+		"asking, answered":      WaitingForApproval{Live: live(71), Asked: 1, Heard: true, Answer: 33},
+		"calling":               CallingTool{live(71, 72)},
+		"calling, last call":    CallingTool{live(72)},
+		"calling, cancelled":    CallingTool{cancelled(71, 72)},
+	}
+}
+
+type cell struct {
+	to  State // nil: stays
+	out Outcome
+}
+
+// give is check for the inputs that are about request 9 in round 2.
+func give(t *testing.T, in Input, otherwise Outcome, want map[string]cell) {
+	t.Helper()
+	in.Request, in.Round = 9, 2
+	check(t, in, otherwise, want)
+}
+
+// check gives every state the input; a state that want does not name must stay
+// and give otherwise.
+func check(t *testing.T, in Input, otherwise Outcome, want map[string]cell) {
+	t.Helper()
+	for at := range want {
+		if states()[at] == nil {
+			t.Errorf("%v: there is no state %q", in.Do, at)
+		}
+	}
+	for at, s := range states() {
+		w, named := want[at]
+		if !named {
+			w = cell{nil, otherwise}
+		}
+		if w.to == nil {
+			w.to = s
+		}
+		got, out := Next(s, in)
+		if !reflect.DeepEqual(got, w.to) || out != w.out {
+			t.Errorf("%v %+v, %s: got %#v, outcome %d; want %#v, %d", in.Do, in, at, got, out, w.to, w.out)
+		}
+		if !reflect.DeepEqual(s, states()[at]) {
+			t.Errorf("%v, %s: it wrote to its argument: %#v", in.Do, at, s)
+		}
+	}
+}
+
+var (
+	ignored = cell{nil, Ignored}
+	stale   = cell{nil, Stale}
+)
+
+func TestOpenAndShut(t *testing.T) {
+	check(t, Input{Do: Open}, Ignored, map[string]cell{"idle": {Ready{}, Changed}})
+	shut := map[string]cell{}
+	for at := range states() {
+		shut[at] = cell{Idle{}, Changed}
+	}
+	check(t, Input{Do: Shut}, Ignored, shut)
+}
+
+// A model is loaded where no request is under way; a later one replaces one that
+// is on its way.
+func TestLoad(t *testing.T) {
+	begins := cell{LoadingModel{Load: 5, Model: 50}, Changed}
+	check(t, Input{Do: Load, Load: 5, Model: 50}, Ignored, map[string]cell{"ready": begins, "load failed": begins, "loading": begins})
+}
+
+// Progress rises to 100 and never falls.
+func TestLoading(t *testing.T) {
+	at := func(percent int) cell { return cell{LoadingModel{Load: 4, Model: 40, Percent: percent}, Changed} }
+	for percent, w := range map[int]cell{-1: ignored, 0: ignored, 29: ignored, 30: ignored, 31: at(31), 99: at(99), 100: at(100), 101: at(100)} {
+		check(t, Input{Do: Progress, Load: 4, Percent: percent}, Stale, map[string]cell{"loading": w})
+	}
+	check(t, Input{Do: Loaded, Load: 4}, Stale, map[string]cell{"loading": {Ready{}, Changed}})
+	check(t, Input{Do: Unloaded, Load: 4}, Stale, map[string]cell{"loading": {LoadFailed{}, Changed}})
+	for _, do := range []Do{Progress, Loaded, Unloaded} {
+		for _, load := range []uint32{0, 3, 5} {
+			check(t, Input{Do: do, Load: load, Percent: 90}, Stale, nil)
+		}
+	}
+	whole := LoadingModel{Load: 4, Percent: 100}
+	if got, out := Next(whole, Input{Do: Progress, Load: 4, Percent: 120}); got != whole || out != Ignored {
+		t.Errorf("more than all of it: got %#v, outcome %d", got, out)
+	}
+}
+
+// A request begins where one may be made, in its first round.
+func TestRequestsBegin(t *testing.T) {
+	begun := Live{Request: 10, Attempt: 1}
+	check(t, Input{Do: Search, Request: 10}, Ignored, map[string]cell{"ready": {SearchingTools{begun}, Changed}})
+	check(t, Input{Do: Send, Request: 10}, Ignored, map[string]cell{"ready": {Generating{begun}, Changed}})
+	begun.Calls = calls(72)
+	check(t, Input{Do: Ask, Request: 10, Call: calls(72)[0]}, Ignored, map[string]cell{
+		"ready": {WaitingForApproval{Live: begun, Asked: 1}, Asks},
+	})
+}
+
+// The end of a search is that of a cancelled request, or of a failed one, or
+// hands the round over.
+func TestFoundAndNotFound(t *testing.T) {
+	first := live()
+	first.Attempt = 1
+	give(t, Input{Do: Found}, Stale, map[string]cell{
+		"searching": {Generating{first}, Changed}, "searching, cancelled": {Ready{}, Confirmed},
+	})
+	give(t, Input{Do: NotFound}, Stale, map[string]cell{
+		"searching": {Ready{}, Ended}, "searching, cancelled": {Ready{}, Confirmed},
+	})
+}
+
+func TestAttempt(t *testing.T) {
+	third := live()
 	third.Attempt = 3
-	all := func(c cell) []cell { return []cell{c, c, c, c, c, c} }
-	for _, c := range []struct {
-		name    string
-		in      Input
-		request uint64
-		attempt int
-		want    []cell // in the order of states
-	}{
-		{"open", Open, 0, 0, []cell{{Ready{}, Changed}, ignored, ignored, ignored, ignored, ignored}},
-		{"shut", Shut, 0, 0, all(cell{Idle{}, Changed})},
-		{"send", Send, 10, 0, []cell{ignored, {Generating{Live{Request: 10, Attempt: 1}}, Changed}, ignored, ignored, ignored, ignored}},
+	none := map[string]cell{"generating": ignored, "streaming": ignored, "streaming, calls": ignored}
+	for _, attempt := range []int{0, 1, 2} {
+		give(t, Input{Do: Attempt, Attempt: attempt}, Stale, none)
+	}
+	give(t, Input{Do: Attempt, Attempt: 3}, Stale, map[string]cell{
+		"generating": {Generating{third}, Changed}, "streaming": ignored, "streaming, calls": ignored,
+	})
+}
 
-		{"next attempt", Attempt, 9, 3, []cell{stale, stale, {Generating{third}, Changed}, stale, ignored, stale}},
-		{"same attempt", Attempt, 9, 2, []cell{stale, stale, ignored, stale, ignored, stale}},
-		{"older attempt", Attempt, 9, 1, []cell{stale, stale, ignored, stale, ignored, stale}},
-		{"progress", Progress, 9, 0, []cell{stale, stale, {Streaming{live}, First}, stale, {nil, More}, stale}},
-		{"terminal", Terminal, 9, 0, []cell{stale, stale, {Ready{}, Ended}, {Ready{}, Confirmed}, {Ready{}, Ended}, {Ready{}, Confirmed}}},
-		{"cancel", Cancel, 9, 0, []cell{stale, stale, {Generating{cancelled}, Changed}, stale, {Streaming{cancelled}, Changed}, stale}},
+func TestSign(t *testing.T) {
+	give(t, Input{Do: Sign}, Stale, map[string]cell{
+		"generating": {Streaming{live()}, First}, "streaming": {nil, More}, "streaming, calls": {nil, More},
+	})
+}
 
-		{"attempt of another", Attempt, 8, 3, all(stale)},
-		{"progress of another", Progress, 8, 0, all(stale)},
-		{"terminal of another", Terminal, 8, 0, all(stale)},
-		{"cancel of another", Cancel, 8, 0, all(stale)},
-	} {
-		for i, s := range states {
-			w := c.want[i]
-			if w.to == nil {
-				w.to = s
+// A call is taken once, in the order of the answer.
+func TestWants(t *testing.T) {
+	give(t, Input{Do: Wants, Call: calls(72)[0]}, Stale, map[string]cell{
+		"generating": {Streaming{live(72)}, More}, "streaming": {Streaming{live(72)}, More},
+		"streaming, calls": {Streaming{live(71, 72)}, More},
+	})
+	give(t, Input{Do: Wants, Call: Call{ID: 71, Destructive: true}}, Stale, map[string]cell{
+		"generating":       {Streaming{Live{9, 2, 2, false, []Call{{71, true}}}}, More},
+		"streaming":        {Streaming{Live{9, 2, 2, false, []Call{{71, true}}}}, More},
+		"streaming, calls": ignored,
+	})
+}
+
+// A round asks for MaxCalls calls and no more.
+func TestWantsTooMuch(t *testing.T) {
+	var s State = Streaming{Live{Request: 9}}
+	for id := range uint64(MaxCalls + 3) {
+		next, out := Next(s, Input{Do: Wants, Request: 9, Call: Call{ID: id + 1}})
+		l, _ := LiveOf(next)
+		switch n := len(l.Calls); {
+		case id < 16 && (out != More || n != int(id)+1 || l.Calls[id].ID != id+1):
+			t.Errorf("call %d: outcome %d, %+v", id+1, out, l.Calls)
+		case id >= 16 && (out != Ignored || n != 16):
+			t.Errorf("call %d: outcome %d, %d calls", id+1, out, n)
+		}
+		s = next
+	}
+}
+
+// The end of an answer is that of the request, of a cancelled one, or of a round
+// that asks for calls.
+func TestTerminalAndFail(t *testing.T) {
+	give(t, Input{Do: Terminal}, Stale, map[string]cell{
+		"generating": {Ready{}, Ended}, "generating, cancelled": {Ready{}, Confirmed},
+		"streaming": {Ready{}, Ended}, "streaming, cancelled": {Ready{}, Confirmed},
+		"streaming, calls": {WaitingForApproval{Live: live(71), Asked: 1}, Asks},
+	})
+	give(t, Input{Do: Fail}, Stale, map[string]cell{
+		"generating": {Ready{}, Ended}, "generating, cancelled": {Ready{}, Confirmed},
+		"streaming": {Ready{}, Ended}, "streaming, cancelled": {Ready{}, Confirmed},
+		"streaming, calls": {Ready{}, Ended},
+	})
+	broken := cancelled(71) // a cancelled request has no calls; were there one, it would not be asked about
+	if got, out := Next(Streaming{broken}, Input{Do: Terminal, Request: 9, Round: 2}); got != (Ready{}) || out != Confirmed {
+		t.Errorf("got %#v, outcome %d", got, out)
+	}
+}
+
+// What is told to stop is told once, whatever its round. Where nothing runs, it
+// has stopped.
+func TestCancel(t *testing.T) {
+	want := map[string]cell{
+		"idle": stale, "loading": stale, "load failed": stale, "ready": stale,
+		"searching":  {SearchingTools{cancelled()}, Changed},
+		"generating": {Generating{cancelled()}, Changed},
+		"streaming":  {Streaming{cancelled()}, Changed}, "streaming, calls": {Streaming{cancelled()}, Changed},
+		"asking": {Ready{}, Ended}, "asking, last call": {Ready{}, Ended},
+		"asking, heard": {Ready{}, Ended}, "asking, answered": {Ready{}, Ended},
+		"calling":            {CallingTool{cancelled(71, 72)}, Changed},
+		"calling, last call": {CallingTool{cancelled(72)}, Changed},
+	}
+	for round := range 4 {
+		check(t, Input{Do: Cancel, Request: 9, Round: round}, Ignored, want)
+	}
+}
+
+// beside is what the inputs about a question are to a request that asks none.
+func beside(want map[string]cell) map[string]cell {
+	for _, at := range []string{"idle", "loading", "load failed", "ready", "generating, cancelled", "streaming, cancelled"} {
+		want[at] = stale
+	}
+	return want
+}
+
+func TestHeard(t *testing.T) {
+	heard := func(asked int, answer uint64, ids ...uint64) cell {
+		return cell{WaitingForApproval{Live: live(ids...), Asked: asked, Heard: true, Answer: answer}, Changed}
+	}
+	give(t, Input{Do: Heard}, Ignored, beside(map[string]cell{
+		"asking": heard(1, 0, 71, 72), "asking, last call": heard(2, 0, 72),
+		"asking, heard": heard(1, 0, 71), "asking, answered": heard(1, 33, 71),
+	}))
+}
+
+// Only what begins after the question was heard can be the answer to it, and the
+// last of that is.
+func TestOnset(t *testing.T) {
+	asking := func(asked int, heard bool, answer uint64, ids ...uint64) cell {
+		return cell{WaitingForApproval{Live: live(ids...), Asked: asked, Heard: heard, Answer: answer}, Changed}
+	}
+	give(t, Input{Do: Onset, Spoken: 34}, Ignored, beside(map[string]cell{
+		"asking": asking(1, false, 0, 71, 72), "asking, last call": asking(2, false, 0, 72),
+		"asking, heard": asking(1, true, 34, 71), "asking, answered": asking(1, true, 34, 71),
+	}))
+	unheard := WaitingForApproval{Live: live(71), Asked: 1, Answer: 33}
+	got, out := Next(unheard, Input{Do: Onset, Request: 9, Spoken: 34})
+	if want := asking(1, false, 0, 71); !reflect.DeepEqual(got, want.to) || out != Changed {
+		t.Errorf("an answer before the question: %#v, outcome %d", got, out)
+	}
+}
+
+func TestAgain(t *testing.T) {
+	again := func(asked int, ids ...uint64) cell {
+		return cell{WaitingForApproval{Live: live(ids...), Asked: asked}, Asks}
+	}
+	give(t, Input{Do: Again}, Ignored, beside(map[string]cell{
+		"asking": again(2, 71, 72), "asking, last call": again(3, 72), "asking, heard": again(2, 71), "asking, answered": again(2, 71),
+	}))
+}
+
+// The decision is about the first of the calls, which it names; the request is
+// the one that asks.
+func TestApproveAndReject(t *testing.T) {
+	check(t, Input{Do: Approve, Call: Call{ID: 71}}, Stale, map[string]cell{
+		"asking":        {CallingTool{live(71, 72)}, Changed},
+		"asking, heard": {CallingTool{live(71)}, Changed}, "asking, answered": {CallingTool{live(71)}, Changed},
+	})
+	check(t, Input{Do: Approve, Call: Call{ID: 72}}, Stale, map[string]cell{
+		"asking, last call": {CallingTool{live(72)}, Changed},
+	})
+	next := cell{SearchingTools{Live{Request: 9, Attempt: 1, Round: 3}}, NextRound}
+	check(t, Input{Do: Reject, Call: Call{ID: 71}}, Stale, map[string]cell{
+		"asking":        {WaitingForApproval{Live: live(72), Asked: 1}, Asks},
+		"asking, heard": next, "asking, answered": next,
+	})
+	check(t, Input{Do: Reject, Call: Call{ID: 72}}, Stale, map[string]cell{"asking, last call": next})
+}
+
+func TestToolDoneAndToolFail(t *testing.T) {
+	check(t, Input{Do: ToolDone, Call: Call{ID: 71}}, Stale, map[string]cell{
+		"calling":            {WaitingForApproval{Live: live(72), Asked: 1}, Asks},
+		"calling, cancelled": {Ready{}, Confirmed},
+	})
+	check(t, Input{Do: ToolDone, Call: Call{ID: 72}}, Stale, map[string]cell{
+		"calling, last call": {SearchingTools{Live{Request: 9, Attempt: 1, Round: 3}}, NextRound},
+	})
+	check(t, Input{Do: ToolFail, Call: Call{ID: 71}}, Stale, map[string]cell{
+		"calling": {Ready{}, Ended}, "calling, cancelled": {Ready{}, Confirmed},
+	})
+	check(t, Input{Do: ToolFail, Call: Call{ID: 72}}, Stale, map[string]cell{"calling, last call": {Ready{}, Ended}})
+}
+
+// What names another request, round or call leaves every state as it was.
+func TestWhatIsOfAnotherIsStale(t *testing.T) {
+	all := Input{Attempt: 9, Percent: 90, Spoken: 34, Call: Call{ID: 71}}
+	for _, request := range []uint64{0, 8, 10} {
+		for _, do := range []Do{Attempt, Sign, Wants, Found, NotFound, Terminal, Fail, Cancel, Heard, Onset, Again} {
+			in := all
+			in.Do, in.Request, in.Round = do, request, 2
+			check(t, in, Stale, nil)
+		}
+	}
+	for _, round := range []int{0, 1, 3} {
+		for _, do := range []Do{Attempt, Sign, Wants, Found, NotFound, Terminal, Fail} {
+			in := all
+			in.Do, in.Request, in.Round = do, 9, round
+			check(t, in, Stale, nil)
+		}
+	}
+	for _, call := range []uint64{0, 70, 73} {
+		for _, do := range []Do{Approve, Reject, ToolDone, ToolFail} {
+			check(t, Input{Do: do, Request: 9, Round: 2, Call: Call{ID: call}}, Stale, nil)
+		}
+	}
+}
+
+// An approval that none of the calls is left for, or a call of none, is no
+// approval and no call.
+func TestZeroValuesAreStates(t *testing.T) {
+	all := []State{
+		nil, LoadingModel{}, SearchingTools{}, Generating{}, Streaming{}, WaitingForApproval{}, CallingTool{},
+		SearchingTools{Live{Cancelled: true}}, Generating{Live{Cancelled: true}}, CallingTool{Live{Cancelled: true}},
+	}
+	for _, s := range all {
+		for do := range numDos + 2 {
+			for _, in := range []Input{{Do: do}, {Do: do, Attempt: 1, Percent: 1, Spoken: 1}} {
+				if got, out := Next(s, in); (out == Stale || out == Ignored) && !reflect.DeepEqual(got, s) {
+					t.Errorf("input %d in %#v: outcome %d, and it became %#v", do, s, out, got)
+				}
 			}
-			if got, out := Next(s, c.in, c.request, c.attempt); got != w.to || out != w.out {
-				t.Errorf("%s in %#v: got %#v, outcome %d; want %#v, %d", c.name, s, got, out, w.to, w.out)
+		}
+	}
+	for _, do := range []Do{Approve, Reject, ToolDone, ToolFail} {
+		for _, s := range []State{WaitingForApproval{}, CallingTool{}} {
+			if _, out := Next(s, Input{Do: do}); out != Stale {
+				t.Errorf("%v in %#v: outcome %d", do, s, out)
 			}
 		}
 	}
 }
 
-func TestLiveOf(t *testing.T) {
-	live := Live{Request: 9}
-	for s, want := range map[State]bool{Idle{}: false, Ready{}: false, Generating{live}: true, Streaming{live}: true} {
-		if got, ok := LiveOf(s); ok != want || ok && got != live {
-			t.Errorf("%v: %+v, %v", s, got, ok)
+// A call that is added never lands in memory that an older state can see, and
+// none is changed there.
+func TestNextWritesNothingItsArgumentCanReach(t *testing.T) {
+	backing := calls(71, 72, 73, 74)
+	for _, s := range []State{
+		Streaming{Live{Request: 9, Calls: backing[:2]}}, Streaming{Live{Request: 9, Calls: backing[:0]}},
+		WaitingForApproval{Live: Live{Request: 9, Calls: backing[:2]}}, CallingTool{Live{Request: 9, Calls: backing[:2]}},
+	} {
+		for do := range numDos {
+			for id := range uint64(80) {
+				Next(s, Input{Do: do, Request: 9, Call: Call{ID: id, Destructive: true}})
+			}
 		}
 	}
-}
-
-func TestNamesAreThoseOfTheChatMachine(t *testing.T) {
-	for s, want := range map[State]string{
-		Idle{}: "idle", Ready{}: "ready", Generating{}: "generatingResponse", Streaming{}: "streamingResponse",
-	} {
-		if s.String() != want {
-			t.Errorf("%T is called %q, want %q", s, s, want)
-		}
+	if !slices.Equal(backing, calls(71, 72, 73, 74)) {
+		t.Errorf("the list became %v", backing)
 	}
 }
