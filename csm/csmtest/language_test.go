@@ -84,6 +84,19 @@ func TestProblemsNameTheLine(t *testing.T) {
 	}
 }
 
+// The page beside the scenarios knows every verb.
+func TestEveryVerbIsDescribed(t *testing.T) {
+	page, err := os.ReadFile(filepath.Join(scenarioDir, "README.md"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, verb := range csmtest.Verbs() {
+		if !strings.Contains(string(page), "`"+verb) && verb != "wait" || !strings.Contains(string(page), "wait") {
+			t.Errorf("testdata/csm/README.md says nothing of %q", verb)
+		}
+	}
+}
+
 // A trace that is not the golden one is a failure that names the step.
 func TestGoldenTraces(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "one.txt")

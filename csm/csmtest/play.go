@@ -3,7 +3,9 @@ package csmtest
 import (
 	"errors"
 	"fmt"
+	"maps"
 	"reflect"
+	"slices"
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
@@ -131,6 +133,9 @@ func (p *player) do(text string) error {
 
 // verbs are the first words of lines. Each file of verbs adds its own.
 var verbs = map[string]func(*player, *words) error{}
+
+// Verbs are the first words of the lines that there are.
+func Verbs() []string { return slices.Sorted(maps.Keys(verbs)) }
 
 func addVerbs(m map[string]func(*player, *words) error) bool {
 	for name, do := range m {

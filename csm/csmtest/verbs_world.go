@@ -18,8 +18,8 @@ var defaultTimes = map[string]time.Duration{
 	"OpenConnection": 100 * time.Millisecond, "DeactivateSession": 5 * time.Millisecond, "CloseAudio": 5 * time.Millisecond,
 	"CloseConnection": 5 * time.Millisecond, "SendCopilot": 1 * time.Millisecond, "CancelCopilot": 10 * time.Millisecond,
 	"Speak": 50 * time.Millisecond, "Flush": 5 * time.Millisecond, "LoadModel": 400 * time.Millisecond,
-	"SearchTools": 20 * time.Millisecond, "CancelSearch": 5 * time.Millisecond, "CancelTool": 10 * time.Millisecond,
-	"Summarise": 700 * time.Millisecond, "CancelSummary": 5 * time.Millisecond,
+	"SearchTools": 20 * time.Millisecond, "CancelSearch": 10 * time.Millisecond, "CancelTool": 10 * time.Millisecond,
+	"Summarise": 700 * time.Millisecond, "CancelSummary": 10 * time.Millisecond,
 }
 
 // worldNames are the effects by the names that scenarios have for them; an
