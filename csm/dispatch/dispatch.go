@@ -63,6 +63,7 @@ type Loop struct {
 	lanes [2][]csm.Event
 	state csm.State // written by the loop's goroutine only; mu is for State
 
+	core   csm.Stepper
 	seq    uint64
 	timers [csm.NumTimers]func()
 	check  func(before csm.State, e csm.Envelope, after csm.State, fx []csm.Effect) error
@@ -172,7 +173,7 @@ func (l *Loop) step(e csm.Event) {
 	l.seq++
 	env := csm.Envelope{Seq: l.seq, At: l.cfg.Clock.Now().Truncate(time.Microsecond), Event: e} // what a journal keeps
 	before := l.state
-	after, fx := csm.Step(before, env)
+	after, fx := l.core.Step(before, env)
 	l.mu.Lock()
 	l.state = after
 	l.mu.Unlock()

@@ -61,6 +61,7 @@ func Replay(j *Journal) (Result, error) {
 // replayer is a replay under way.
 type replayer struct {
 	res    Result
+	core   csm.Stepper
 	state  csm.State
 	next   csm.State // kept here, so that no step makes it anew
 	seq    uint64
@@ -105,7 +106,7 @@ func (r *replayer) line(l *Line) error {
 		return nil
 	}
 	var fx []csm.Effect
-	r.next, fx = csm.Step(r.state, env)
+	r.next, fx = r.core.Step(r.state, env)
 	if r.seen != nil {
 		r.seen(l, env, r.state, r.next, fx)
 	} else if err := r.compare(l, env, &r.next, fx); err != nil || r.res.Difference != nil {
