@@ -53,6 +53,6 @@ func newRoot() *cobra.Command {
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return misuse{err} })
-	root.AddCommand(newServe(), newTalk(), newReplay(), newTimeline(), newGraph(), newDoctor(), newDevices(), newVersion())
+	root.AddCommand(newServe(), newTalk(), newReplay(), newTimeline(), newGraph(), newExplore(), newDoctor(), newDevices(), newVersion())
 	return root
 }

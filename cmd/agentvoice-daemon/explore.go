@@ -1,0 +1,162 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/explore"
+	"github.com/agentvoice/agentvoice-daemon/csm/journal"
+	"github.com/agentvoice/agentvoice-daemon/internal/mutant"
+)
+
+// exploration is what the command line asks for.
+type exploration struct {
+	worlds  []string
+	deep    bool
+	budget  time.Duration
+	out     string
+	mutant  string
+	asJSON  bool
+	verbose bool
+}
+
+func newExplore() *cobra.Command {
+	var x exploration
+	cmd := &cobra.Command{
+		Use:   "explore",
+		Short: "Walk every state that this build's conversation core can be brought into, and check every promise",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return x.run(cmd.OutOrStdout(), cmd.ErrOrStderr()) },
+	}
+	f := cmd.Flags()
+	f.StringSliceVar(&x.worlds, "world", nil, "worlds to explore: "+strings.Join(worldNames(), ", ")+"; all where none is named")
+	f.BoolVar(&x.deep, "deep", false, "with larger bounds")
+	f.DurationVar(&x.budget, "budget", 0, "stop after this time; 0 for when everything was explored")
+	f.StringVar(&x.out, "out", ".", "folder for the journal and the scenario of what breaks a promise")
+	f.StringVar(&x.mutant, "mutant", "", "explore with this fault built in, which a debug build has")
+	f.BoolVar(&x.asJSON, "json", false, "print one JSON object")
+	f.BoolVar(&x.verbose, "progress", false, "say on stderr how far it is")
+	return cmd
+}
+
+func worldNames() (names []string) {
+	for _, w := range explore.Worlds() {
+		names = append(names, w.Name)
+	}
+	return names
+}
+
+func (x *exploration) run(stdout, stderr io.Writer) error {
+	if x.mutant != "" {
+		if err := mutant.Select(x.mutant); err != nil {
+			return misuse{err}
+		}
+	}
+	worlds, err := x.chosen()
+	if err != nil {
+		return err
+	}
+	begin := time.Now()
+	o := explore.Options{
+		Worlds: worlds, Workers: runtime.GOMAXPROCS(0),
+		Now:     func() time.Duration { return time.Since(begin) },
+		Expired: func() bool { return x.budget > 0 && time.Since(begin) > x.budget },
+	}
+	if x.verbose {
+		o.Progress = func(world string, states, edges, frontier int) {
+			fmt.Fprintf(stderr, "%-12s %9d states %10d edges %8d to go %8.1f s\n", world, states, edges, frontier, time.Since(begin).Seconds())
+		}
+	}
+	r := explore.Run(o)
+	if x.asJSON {
+		err = json.NewEncoder(stdout).Encode(r)
+	} else {
+		_, err = fmt.Fprint(stdout, r)
+	}
+	if err != nil {
+		return fmt.Errorf("print the report: %w", err)
+	}
+	return x.verdict(r, stdout)
+}
+
+// chosen are the worlds that were named, or all.
+func (x *exploration) chosen() ([]explore.World, error) {
+	all := explore.Worlds()
+	if x.deep {
+		all = explore.DeepWorlds()
+	}
+	if len(x.worlds) == 0 {
+		return all, nil
+	}
+	var out []explore.World
+	for _, name := range x.worlds {
+		n := len(out)
+		for _, w := range all {
+			if w.Name == name {
+				out = append(out, w)
+			}
+		}
+		if len(out) == n {
+			return nil, misuse{fmt.Errorf("there is no world %q; the worlds are %s", name, strings.Join(worldNames(), ", "))}
+		}
+	}
+	return out, nil
+}
+
+// verdict writes what breaks a promise, and is an error where anything does, or
+// where not everything was seen though nobody limited the time.
+func (x *exploration) verdict(r *explore.Report, stdout io.Writer) error {
+	var first error
+	for i, v := range r.Violations() {
+		base := filepath.Join(x.out, fmt.Sprintf("explore-%s-%s-%d", v.World, v.Check, i+1))
+		if err := errors.Join(save(base+".jsonl", v, writeJournal), save(base+".txt", v, explore.WriteScenario)); err != nil {
+			return err
+		}
+		if !x.asJSON {
+			fmt.Fprintf(stdout, "\n%s.jsonl\n", base)
+			if err := explore.WriteScenario(stdout, v); err != nil {
+				return err
+			}
+		}
+		if first == nil {
+			first = fmt.Errorf("explore: %w; the events are in %s.jsonl and %s.txt", v, base, base)
+		}
+	}
+	if first == nil && x.budget == 0 && !r.Closed() {
+		return errors.New("explore: not every world was explored to its end")
+	}
+	return first
+}
+
+func save(path string, v *explore.Violation, write func(io.Writer, *explore.Violation) error) error {
+	file, err := os.Create(path)
+	if err != nil {
+		return fmt.Errorf("keep what breaks a promise: %w", err)
+	}
+	return errors.Join(write(file, v), file.Close())
+}
+
+// writeJournal records the events of v with what the core makes of them.
+func writeJournal(out io.Writer, v *explore.Violation) error {
+	w, err := journal.NewWriter(out, journal.Header{Build: version(), Content: journal.Redacted, Started: time.Now(), Speed: 1})
+	if err != nil {
+		return err
+	}
+	s := csm.Initial()
+	for _, e := range v.Steps {
+		var fx []csm.Effect
+		s, fx = csm.Step(s, e)
+		w.Step(e, s, fx)
+	}
+	return w.Close()
+}

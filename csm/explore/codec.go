@@ -1,0 +1,255 @@
+package explore
+
+import (
+	"crypto/sha256"
+	"fmt"
+	"hash/fnv"
+	"reflect"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+)
+
+// key identifies a composite state: half a SHA-256 of its canonical form. With
+// ten million states the chance that two share one is below 1e-24.
+type key [16]byte
+
+// family is a kind of id. Ids of one family are numbered anew in the order in
+// which a state mentions them, the last one given out first, so that two states
+// that differ only in how often things happened before are the same.
+type family uint8
+
+const (
+	noFamily family = iota
+	turns
+	requests
+	utterances
+	epochs
+	instances
+	generations
+	segments
+	calls
+	models
+	loads
+	jobs
+	numFamilies
+)
+
+// coder writes canonical forms. Each worker has its own; it is not safe for
+// concurrent use.
+type coder struct {
+	buf   []byte
+	known [numFamilies][]uint64
+	now   time.Duration
+	base  *csm.Config
+	last  *csm.Config // that was the same as base; most states share one
+	items int         // of the history that is being written
+
+	programs map[reflect.Type]program
+}
+
+// program writes one value of a type.
+type program func(*coder, reflect.Value)
+
+func newCoder(base csm.Config) *coder {
+	return &coder{base: &base, programs: map[reflect.Type]program{}}
+}
+
+// key is the identity of a composite state.
+func (c *coder) key(s *csm.State, w *env) key {
+	c.begin(s, w)
+	c.value(reflect.ValueOf(s).Elem())
+	w.encode(c)
+	sum := sha256.Sum256(c.buf)
+	return key(sum[:16])
+}
+
+// core is the canonical form of the core's part alone. It is valid until the
+// next call.
+func (c *coder) core(s *csm.State, w *env) []byte {
+	c.begin(s, w)
+	c.value(reflect.ValueOf(s).Elem())
+	return c.buf
+}
+
+func (c *coder) begin(s *csm.State, w *env) {
+	c.buf, c.now = c.buf[:0], w.now
+	for f := range c.known {
+		c.known[f] = c.known[f][:0]
+	}
+	// The last ids given out come first: whether an id is the live one matters.
+	c.id(turns, s.IDs.Turn)
+	c.id(requests, s.IDs.Request)
+	c.id(epochs, uint64(s.IDs.Epoch))
+	c.id(instances, uint64(s.Instance))
+	c.id(generations, uint64(s.Speech.Generation()))
+	c.buf = c.buf[:0]
+}
+
+func (c *coder) byte(b byte) { c.buf = append(c.buf, b) }
+func (c *coder) bool(b bool) { c.byte(map[bool]byte{true: 1}[b]) }
+func (c *coder) uint(n uint64) { // most are small
+	for ; n >= 0x80; n >>= 7 {
+		c.byte(byte(n) | 0x80)
+	}
+	c.byte(byte(n))
+}
+
+// id writes the number of an id among those of its family, 0 for none.
+func (c *coder) id(f family, id uint64) {
+	if id == 0 {
+		c.byte(0)
+		return
+	}
+	for i, k := range c.known[f] {
+		if k == id {
+			c.byte(byte(i + 1))
+			return
+		}
+	}
+	c.known[f] = append(c.known[f], id)
+	c.byte(byte(len(c.known[f])))
+}
+
+// config writes which of the configurations met so far it is.
+func (c *coder) config(v *csm.Config) {
+	if v == nil {
+		c.byte(1)
+		return
+	}
+	if v == c.last || *v == *c.base {
+		c.last = v
+		c.byte(0)
+		return
+	}
+	h := fnv.New64a()
+	fmt.Fprintf(h, "%+v", *v) // few states have one, and the number must not depend on the worker
+	c.uint(h.Sum64())
+}
+
+// faults writes what the breaker's decisions depend on: how old the last faults
+// are against its window, in steps of what a pause of the environment lets pass.
+func (c *coder) faults(f csm.Faults) {
+	if f.Recent[0] == 0 || c.now-f.Recent[0] > c.base.BreakerWindow {
+		c.byte(0) // the next one begins anew
+		return
+	}
+	c.uint(uint64(min(f.InRow, c.base.FaultRetries+1)) + 1)
+	for _, at := range f.Recent {
+		if at == 0 || c.now-at > c.base.BreakerWindow {
+			c.byte(0)
+			continue
+		}
+		c.byte(byte((c.now-at)/quietStep) + 1)
+	}
+}
+
+func (c *coder) value(v reflect.Value) { c.program(v.Type())(c, v) }
+
+func (c *coder) program(t reflect.Type) program {
+	p, ok := c.programs[t]
+	if !ok {
+		p = compile(t)
+		c.programs[t] = p
+	}
+	return p
+}
+
+// compile makes the program of a type. It panics on a struct with a field that
+// the table of roles does not know: a field that is ignored without a reason
+// would fold states that differ.
+func compile(t reflect.Type) program {
+	switch t.Kind() {
+	case reflect.Struct:
+		return compileStruct(t)
+	case reflect.Interface:
+		return func(c *coder, v reflect.Value) {
+			if v.IsNil() {
+				c.byte(0)
+				return
+			}
+			v = v.Elem()
+			c.value(v)
+		}
+	case reflect.Slice, reflect.Array:
+		fixed := t.Kind() == reflect.Array
+		return func(c *coder, v reflect.Value) {
+			n := v.Len()
+			if !fixed {
+				c.uint(uint64(n))
+			}
+			if n == 0 {
+				return
+			}
+			each := c.program(t.Elem())
+			for i := range n {
+				each(c, v.Index(i))
+			}
+		}
+	default:
+		return scalar(t)
+	}
+}
+
+func compileStruct(t reflect.Type) program {
+	type field struct {
+		index int
+		write program
+	}
+	var fields []field
+	for i := range t.NumField() {
+		f := t.Field(i)
+		name := t.String() + "." + f.Name
+		r, ok := roles[name]
+		switch {
+		case !ok && composite(f.Type):
+			fields = append(fields, field{i, func(c *coder, v reflect.Value) { c.value(v) }})
+		case !ok:
+			panic(fmt.Sprintf("explore: field %s (%v) has no role; say in roles.go whether decisions depend on it, and how", name, f.Type))
+		case r.kind != drop:
+			fields = append(fields, field{i, r.program(name, f.Type)})
+		}
+	}
+	h := fnv.New32a()
+	h.Write([]byte(t.String()))
+	tag := h.Sum32()
+	return func(c *coder, v reflect.Value) {
+		c.byte(byte(tag))
+		c.byte(byte(tag >> 8))
+		for i := range fields {
+			fields[i].write(c, v.Field(fields[i].index))
+		}
+	}
+}
+
+// composite says whether a field without a role of its own is written by those
+// of the fields in it.
+func composite(t reflect.Type) bool {
+	switch t.Kind() {
+	case reflect.Struct, reflect.Interface:
+		return true
+	case reflect.Slice, reflect.Array:
+		return composite(t.Elem())
+	default:
+		return false
+	}
+}
+
+// scalar writes a value as it is.
+func scalar(t reflect.Type) program {
+	switch t.Kind() {
+	case reflect.Bool:
+		return func(c *coder, v reflect.Value) { c.bool(v.Bool()) }
+	case reflect.Int, reflect.Int8, reflect.Int16, reflect.Int32, reflect.Int64:
+		return func(c *coder, v reflect.Value) { c.uint(uint64(v.Int())) }
+	case reflect.Uint, reflect.Uint8, reflect.Uint16, reflect.Uint32, reflect.Uint64:
+		return func(c *coder, v reflect.Value) { c.uint(v.Uint()) }
+	case reflect.String:
+		return func(c *coder, v reflect.Value) {
+			c.uint(uint64(v.Len()))
+			c.buf = append(c.buf, v.String()...)
+		}
+	default:
+		panic(fmt.Sprintf("explore: a state holds a %v, which has no canonical form", t))
+	}
+}

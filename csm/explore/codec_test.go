@@ -1,0 +1,199 @@
+package explore
+
+import (
+	"go/ast"
+	"go/parser"
+	"go/token"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+)
+
+// regionDirs are where the types of a state are declared.
+var regionDirs = map[string]string{
+	"csm": "..", "connection": "../connection", "turn": "../turn", "speech": "../speech", "history": "../history", "copilot": "../../copilot",
+}
+
+// Each field of a state has a role, and each role a field: a field that is new is
+// never left out of the canonical form unseen, whichever case of a sum it is in.
+func TestEveryFieldHasARole(t *testing.T) {
+	types := map[string]*ast.StructType{}
+	sums := map[string]bool{} // cases of closed sums
+	for pkg, dir := range regionDirs {
+		files, err := filepath.Glob(dir + "/*.go")
+		if err != nil || len(files) == 0 {
+			t.Fatalf("package %s has no source in %s: %v", pkg, dir, err)
+		}
+		for _, path := range files {
+			if strings.HasSuffix(path, "_test.go") {
+				continue
+			}
+			file, err := parser.ParseFile(token.NewFileSet(), path, nil, 0)
+			if err != nil {
+				t.Fatal(err)
+			}
+			ast.Inspect(file, func(n ast.Node) bool {
+				switch n := n.(type) {
+				case *ast.TypeSpec:
+					if s, ok := n.Type.(*ast.StructType); ok {
+						types[pkg+"."+n.Name.Name] = s
+					}
+				case *ast.FuncDecl:
+					if n.Recv != nil && (n.Name.Name == "state" || n.Name.Name == "conversation") {
+						sums[pkg+"."+n.Recv.List[0].Type.(*ast.Ident).Name] = true
+					}
+				}
+				return true
+			})
+		}
+	}
+	if len(sums) < 25 {
+		t.Fatalf("only %d cases of regions were found", len(sums))
+	}
+	seen := map[string]bool{}
+	var visit func(name string)
+	visit = func(name string) {
+		s, ok := types[name]
+		if !ok || seen[name] {
+			return
+		}
+		seen[name] = true
+		pkg := name[:strings.IndexByte(name, '.')]
+		for _, f := range s.Fields.List {
+			of := typeName(pkg, f.Type)
+			names := f.Names
+			if len(names) == 0 { // embedded
+				visit(of)
+				continue
+			}
+			for _, id := range names {
+				field := name + "." + id.Name
+				if _, known := roles[field]; known {
+					seen[field] = true
+					continue
+				}
+				if _, composite := types[of]; !composite && !strings.HasSuffix(of, ".State") && of != "csm.Conversation" {
+					t.Errorf("%s (%s) has no role in roles.go: say whether decisions depend on it, and how", field, of)
+				}
+				visit(of)
+			}
+		}
+	}
+	visit("csm.State")
+	for name := range sums {
+		visit(name)
+	}
+	for field := range roles {
+		if !seen[field] {
+			t.Errorf("roles.go speaks of %s, and a state has no such field", field)
+		}
+	}
+}
+
+// typeName is the name of the type that an expression is about, with its package.
+func typeName(pkg string, e ast.Expr) string {
+	switch e := e.(type) {
+	case *ast.Ident:
+		return pkg + "." + e.Name
+	case *ast.SelectorExpr:
+		return e.X.(*ast.Ident).Name + "." + e.Sel.Name
+	case *ast.ArrayType:
+		return typeName(pkg, e.Elt)
+	case *ast.StarExpr:
+		return typeName(pkg, e.X)
+	default:
+		return "unknown"
+	}
+}
+
+// What happened before, and when, does not tell two states apart; what may
+// happen next does.
+func TestCanonicalForm(t *testing.T) {
+	w := World{Name: "form", Queue: 2, Segments: 1, Attempts: 1, Groups: text}.with()
+	s := newSearch(&w, Options{})
+	n, _ := s.root()
+	do := func(n *node, events ...csm.Event) {
+		t.Helper()
+		for _, e := range events {
+			n.env.now += time.Second
+			found := false
+			for _, m := range n.moves(nil) {
+				if m.event == nil || m.event.Kind() != e.Kind() {
+					continue
+				}
+				found = true
+				to := node{env: n.env, world: n.world}
+				to.env.apply(m)
+				var fx []csm.Effect
+				to.s, fx, _ = s.step(n.s, to.envelope(m.event))
+				if err := to.env.take(&to.s, fx); err != nil {
+					t.Fatal(err)
+				}
+				*n = to
+				break
+			}
+			if !found {
+				t.Fatalf("%v cannot happen in %v", e.Kind(), n.s.Phase())
+			}
+		}
+	}
+	key := func(n node) key { return s.workers[0].coder.key(&n.s, &n.env) }
+	talk := []csm.Event{csm.UserStart{}, csm.SessionReady{}, csm.AudioPrimed{}, csm.AudioReady{}, csm.ConnReady{}}
+	do(&n, talk...)
+	first := n
+	do(&n, csm.UserText{}, csm.UserStop{}, csm.TimerFired{})
+	for n.s.Phase() != csm.PhaseIdle {
+		do(&n, csm.TimerFired{})
+	}
+	do(&n, talk...)
+	if n.s.Instance == first.s.Instance {
+		t.Fatal("it is still the first conversation")
+	}
+	if key(n) != key(first) {
+		t.Error("a second conversation is told apart from the first")
+	}
+	for name, change := range map[string]func(*node){
+		"the queue":         func(n *node) { n.s.Queue = []uint64{7} },
+		"what is owed":      func(n *node) { n.env.owed.add(item{rule: ruleOf["OpenAudio"], id: 1}) },
+		"a posted event":    func(n *node) { n.env.posts.add(csm.KindReset) },
+		"a deadline":        func(n *node) { n.s.Timers[csm.TimerFinal].Armed = true },
+		"the phase":         func(n *node) { n.s.Conv = csm.Analysing{} },
+		"data of the phase": func(n *node) { n.s.Conv = csm.Faulted{Fatal: true} },
+		"the configuration": func(n *node) { c := *n.s.Config; c.QueueMax++; n.s.Config = &c },
+	} {
+		other := first
+		change(&other)
+		if key(other) == key(first) {
+			t.Errorf("%s is not in the canonical form", name)
+		}
+	}
+}
+
+func BenchmarkKey(b *testing.B) {
+	w := World{Name: "form", Queue: 2, Segments: 1, Attempts: 1, Groups: text}.with()
+	s := newSearch(&w, Options{})
+	n, _ := s.root()
+	c := s.workers[0].coder
+	b.ReportAllocs()
+	for b.Loop() {
+		c.key(&n.s, &n.env)
+	}
+}
+
+// BenchmarkWorld explores a small world; its metrics are what a run in CI is
+// made of.
+func BenchmarkWorld(b *testing.B) {
+	begin := time.Now()
+	edges, stale := 0, 0
+	for b.Loop() {
+		r := Run(Options{Worlds: small(text | user), Workers: 2})
+		edges += r.Edges
+		stale += r.Stale
+	}
+	took := time.Since(begin).Seconds()
+	b.ReportMetric(float64(edges)/took, "edges/s")
+	b.ReportMetric(float64(stale)/took, "stale/s")
+}

@@ -1,0 +1,29 @@
+// Package explore walks every state that the running core can be brought into,
+// and checks every promise in each.
+//
+// # Model
+//
+// A composite state is a csm.State beside an environment: what was asked of the
+// handlers and is not answered, and what devices, service and user are doing. In
+// each state everything happens that can: an answer that is owed comes, well or
+// badly; one that is owed is lost and a deadline fires first; the user says,
+// types or does something; a device or a connection goes. What is over already
+// (an older instance, epoch, request, generation or deadline, a repetition) is
+// delivered in each state as well, and must change a counter and nothing else.
+//
+// Two composite states are the same when they differ only in what no decision
+// depends on: ids are numbered in the order they are mentioned, times become
+// whether a deadline runs, histories and counters are left out (roles.go). So
+// the graph is finite, and is explored to its end.
+//
+// # Worlds
+//
+// All of that at once is too much for a few minutes. A World is a part of it
+// with bounds, closed in itself; every world has suspensions. Worlds and bounds
+// only grow.
+//
+// # Checks
+//
+// Of each step: those of csm.CheckStep and the list in check.go. Of the whole
+// graph: deadlines alone lead to rest from everywhere, and so do answers.
+package explore

@@ -1,0 +1,155 @@
+package explore
+
+import (
+	"fmt"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+)
+
+// mark is what the whole graph is checked by.
+type mark uint8
+
+const (
+	resting mark = 1 << iota // Idle, or Listening with nothing under way
+	users                    // the user's own pause, which lasts until the user ends it
+)
+
+// mark says what n is to the graph.
+func (n *node) mark() mark {
+	s := &n.s
+	if n.env.posts.n > 0 {
+		return 0
+	}
+	switch s.Phase() {
+	case csm.PhaseIdle:
+		if !s.Needs(csm.TimerStart) {
+			return resting
+		}
+	case csm.PhaseListening:
+		if s.Current.ID == 0 && len(s.Queue) == 0 && !s.Needs(csm.TimerUtterance) && !s.Needs(csm.TimerFinal) {
+			return resting
+		}
+	case csm.PhaseSpeaking:
+		if s.Speech.String() == "paused" {
+			return users
+		}
+	}
+	return 0
+}
+
+// graph is the part of the explored graph that nobody's will is needed for:
+// answers, deadlines and the core's own follow-ups.
+type graph struct {
+	marks   []mark
+	answers list // edges by answers
+	timers  list // edges by deadlines and follow-ups
+}
+
+// list is edges by node: those of node i are to[at[i]:at[i+1]].
+type list struct {
+	at []uint32
+	to []uint32
+}
+
+func (l *list) of(id int) []uint32 {
+	if id+1 < len(l.at) {
+		return l.to[l.at[id]:l.at[id+1]]
+	}
+	return l.to[l.at[id]:]
+}
+
+func (g *graph) begin(id uint32, m mark) {
+	if int(id) != len(g.marks) {
+		panic(fmt.Sprintf("explore: node %d is taken in after %d others", id, len(g.marks)))
+	}
+	g.marks = append(g.marks, m)
+	g.answers.at = append(g.answers.at, uint32(len(g.answers.to)))
+	g.timers.at = append(g.timers.at, uint32(len(g.timers.to)))
+}
+
+func (g *graph) edge(c class, to uint32) {
+	switch c {
+	case answer:
+		g.answers.to = append(g.answers.to, to)
+	case timer, post:
+		g.timers.to = append(g.timers.to, to)
+	}
+}
+
+// unrested are the nodes from which no way leads to rest (deadlines only: not
+// every way does, or one goes round for ever).
+func (g *graph) unrested(deadlinesOnly bool) []uint32 {
+	n := len(g.marks)
+	lists := []*list{&g.timers, &g.answers}
+	if deadlinesOnly {
+		lists = lists[:1]
+	}
+	// The edges backwards, and how many ways of each node are not known to lead
+	// to rest.
+	at := make([]uint32, n+1)
+	left := make([]uint32, n)
+	for _, l := range lists {
+		for id := range n {
+			for _, to := range l.of(id) {
+				at[to+1]++
+			}
+			left[id] += uint32(len(l.of(id)))
+		}
+	}
+	for i := range n {
+		at[i+1] += at[i]
+	}
+	from := make([]uint32, at[n])
+	fill := append([]uint32(nil), at[:n]...)
+	for _, l := range lists {
+		for id := range n {
+			for _, to := range l.of(id) {
+				from[fill[to]] = uint32(id)
+				fill[to]++
+			}
+		}
+	}
+	rests := make([]bool, n)
+	var work []uint32
+	for id, m := range g.marks {
+		if m != 0 {
+			rests[id] = true
+			work = append(work, uint32(id))
+		}
+	}
+	for len(work) > 0 {
+		to := work[len(work)-1]
+		work = work[:len(work)-1]
+		for _, id := range from[at[to]:at[to+1]] {
+			left[id]--
+			if !rests[id] && (!deadlinesOnly || left[id] == 0) {
+				rests[id] = true
+				work = append(work, id)
+			}
+		}
+	}
+	var out []uint32
+	for id, ok := range rests {
+		if !ok {
+			out = append(out, uint32(id))
+		}
+	}
+	return out
+}
+
+// checkGraph looks at the whole graph, once it is closed.
+func (s *search) checkGraph() {
+	for _, c := range []struct {
+		check, what   string
+		deadlinesOnly bool
+	}{
+		{"deadEnd", "invariant 8: where every answer is lost, deadlines do not lead to rest", true},
+		{"rest", "invariant 8: neither Idle nor Listening at rest can be reached without the user", false},
+	} {
+		if bad := s.graph.unrested(c.deadlinesOnly); len(bad) > 0 {
+			what := fmt.Sprintf("%s (%d states, this one first)", c.what, len(bad))
+			s.note(bad[0], &edge{move: noMove, wrong: &Violation{Check: c.check, What: what, class: c.check}})
+			s.report.Closed = false
+		}
+	}
+}

@@ -1,0 +1,40 @@
+package explore
+
+import (
+	"slices"
+	"testing"
+)
+
+// A graph by hand: 0 rests. From 1 a deadline leads there, and from 2 an answer
+// alone does. 3 and 4 go round by deadlines, with an answer out of 4. 5 is a dead
+// end, and 6 leads there or to rest.
+func TestGraphChecks(t *testing.T) {
+	var g graph
+	for id, edges := range [][]struct {
+		class class
+		to    uint32
+	}{
+		0: {{command, 1}},
+		1: {{timer, 0}},
+		2: {{answer, 0}},
+		3: {{post, 4}},
+		4: {{timer, 3}, {answer, 1}},
+		5: {{command, 0}},
+		6: {{timer, 5}, {timer, 0}},
+	} {
+		m := mark(0)
+		if id == 0 {
+			m = resting
+		}
+		g.begin(uint32(id), m)
+		for _, e := range edges {
+			g.edge(e.class, e.to)
+		}
+	}
+	if got, want := g.unrested(true), []uint32{2, 3, 4, 5, 6}; !slices.Equal(got, want) {
+		t.Errorf("deadlines alone do not lead to rest from %v, want %v", got, want)
+	}
+	if got, want := g.unrested(false), []uint32{5}; !slices.Equal(got, want) {
+		t.Errorf("nothing leads to rest from %v, want %v", got, want)
+	}
+}

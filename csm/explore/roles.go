@@ -1,0 +1,159 @@
+package explore
+
+import (
+	"reflect"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+)
+
+// role says what of a field the canonical form keeps.
+type role struct {
+	kind roleKind
+	fam  family
+}
+
+type roleKind uint8
+
+const (
+	drop  roleKind = iota // no decision depends on it, or another field says it already
+	plain                 // its value
+	isSet                 // whether it is zero; each element of an array by itself
+	named                 // the id's number in its family; each element of a slice
+	special
+)
+
+// roles is how each field of a state that is no struct or sum by itself enters
+// the canonical form. A field that is missing here is an error, so that none is
+// ever left out unseen.
+var roles = map[string]role{
+	// What is published about the last transition.
+	"csm.State.Previous": {}, "csm.State.Since": {}, "csm.State.Cause": {}, "csm.State.CauseSeq": {},
+	"csm.State.Session":  {kind: plain},
+	"csm.State.Instance": {kind: named, fam: instances},
+	"csm.State.Queue":    {kind: named, fam: utterances},
+	"csm.State.Drafts":   {kind: named, fam: utterances},
+	"csm.State.Config":   {kind: special},
+	"csm.State.Cursor":   {}, // it goes into what is remembered as heard, and into no decision
+	"csm.State.IDs":      {}, // all others are relative to them
+	"csm.State.Faults":   {kind: special},
+	"csm.State.Counters": {},
+
+	"csm.Idle.Starting":      {kind: plain},
+	"csm.Analysing.Unsent":   {kind: named, fam: utterances},
+	"csm.Analysing.Awaiting": {kind: plain},
+	"csm.Analysing.Stage":    {kind: plain},
+	// How much of it was heard goes into the history alone.
+	"csm.Interrupted.Request": {kind: named, fam: requests},
+	"csm.Interrupted.Asking":  {kind: plain},
+	"csm.Suspended.Reasons":   {kind: plain},
+	"csm.Suspended.Remaining": {kind: isSet},
+	"csm.Suspended.Paused":    {kind: plain},
+	"csm.Suspended.Respeak":   {kind: plain},
+	"csm.Suspended.Resuming":  {kind: plain},
+	"csm.Suspended.Restored":  {}, // a cause that is published
+	"csm.Suspended.Owed":      {kind: isSet},
+	"csm.Faulted.Code":        {}, // published; Fatal says what follows from it
+	"csm.Faulted.Fatal":       {kind: plain},
+	"csm.Faulted.Breaker":     {kind: plain},
+	"csm.Faulted.Recovering":  {kind: plain},
+
+	"csm.Turn.ID": {kind: named, fam: turns}, "csm.Turn.Role": {kind: plain}, "csm.Turn.Opened": {},
+	"csm.Turn.Utterance": {kind: named, fam: utterances}, "csm.Turn.Request": {kind: named, fam: requests},
+	"csm.Turn.Attempt": {kind: plain}, "csm.Turn.Interruptions": {}, // published
+	"csm.Turn.Failed": {kind: isSet}, "csm.Turn.Config": {kind: special}, "csm.Turn.More": {kind: named, fam: utterances},
+
+	"csm.Model.Wanted": {kind: named, fam: models}, "csm.Model.Loaded": {kind: named, fam: models},
+
+	"csm.TimerState.Gen": {}, "csm.TimerState.Armed": {kind: plain}, "csm.TimerState.At": {},
+
+	"csm.Resources.Audio": {kind: plain}, "csm.Resources.Conn": {kind: plain}, "csm.Resources.Session": {kind: plain},
+	"csm.Resources.OldConn": {kind: plain}, "csm.Resources.Capturing": {kind: plain}, "csm.Resources.Lost": {kind: plain},
+
+	"connection.Connecting.Epoch":   {kind: named, fam: epochs},
+	"connection.Open.Epoch":         {kind: named, fam: epochs},
+	"connection.Open.Successor":     {kind: named, fam: epochs},
+	"connection.Open.Stands":        {kind: plain},
+	"connection.Reconnecting.Epoch": {kind: named, fam: epochs},
+
+	"turn.Utterance.ID": {kind: named, fam: utterances}, "turn.Utterance.Pos": {}, // published
+	"turn.Utterance.Committed": {kind: plain}, "turn.UserSpeaking.Silent": {kind: plain},
+
+	"speech.Closed.Gen": {kind: named, fam: generations},
+	"speech.Line.Gen":   {kind: named, fam: generations}, "speech.Line.Played": {kind: plain}, "speech.Line.Ended": {kind: plain},
+	"speech.Segment.Seq": {kind: named, fam: segments}, "speech.Segment.Request": {kind: named, fam: requests},
+	"speech.Segment.Start": {kind: plain}, "speech.Segment.End": {kind: plain},
+	"speech.Segment.Ask": {kind: named, fam: calls}, "speech.Segment.Ref": {kind: isSet}, "speech.Segment.Notice": {kind: isSet},
+
+	"copilot.Live.Request": {kind: named, fam: requests}, "copilot.Live.Attempt": {kind: plain}, "copilot.Live.Cancelled": {kind: plain},
+	"copilot.Live.Round": {kind: plain}, "copilot.Call.ID": {kind: named, fam: calls}, "copilot.Call.Destructive": {kind: plain},
+	"copilot.WaitingForApproval.Asked": {kind: plain}, "copilot.WaitingForApproval.Heard": {kind: plain},
+	"copilot.WaitingForApproval.Answer": {kind: named, fam: utterances},
+	"copilot.LoadingModel.Load":         {kind: named, fam: loads}, "copilot.LoadingModel.Model": {kind: named, fam: models},
+	"copilot.LoadingModel.Percent": {kind: plain},
+	"copilot.Failure.Utterance":    {kind: named, fam: utterances}, "copilot.Failure.More": {kind: named, fam: utterances},
+	"copilot.Failure.Stage": {kind: plain},
+
+	// Of what was said decisions see how long it is, and where the user's begin.
+	"history.Log.Items": {kind: special}, "history.Log.Summary": {}, "history.Normal.From": {kind: special},
+	"history.Compacting.Job": {kind: named, fam: jobs}, "history.Compacting.Count": {kind: special},
+}
+
+// specials write the fields with a form of their own.
+var specials = map[string]program{
+	"csm.State.Config": writeConfig,
+	"csm.Turn.Config":  writeConfig,
+	"csm.State.Faults": func(c *coder, v reflect.Value) { c.faults(v.Interface().(csm.Faults)) },
+	// Items come first in a history; what follows is about them. A history that is
+	// never compacted is no matter.
+	"history.Log.Items": func(c *coder, v reflect.Value) {
+		if c.items = v.Len(); c.base.HistoryMax == 0 {
+			return
+		}
+		n := min(c.items, c.base.HistoryMax+2)
+		c.byte(byte(n))
+		for i := c.items - n; i < c.items; i++ {
+			c.bool(v.Index(i).FieldByName("Utterance").Uint() != 0)
+		}
+	},
+	"history.Normal.From": func(c *coder, v reflect.Value) {
+		if c.base.HistoryMax != 0 {
+			c.uint(uint64(max(int(v.Int())-c.items, 0)))
+		}
+	},
+	"history.Compacting.Count": func(c *coder, v reflect.Value) {
+		if c.base.HistoryMax != 0 {
+			c.uint(uint64(min(c.items-int(v.Int()), c.base.HistoryMax+2)))
+		}
+	},
+}
+
+func writeConfig(c *coder, v reflect.Value) { c.config(v.Interface().(*csm.Config)) }
+
+// program writes the field of that name and type in this role.
+func (r role) program(name string, t reflect.Type) program {
+	switch r.kind {
+	case isSet:
+		if t.Kind() == reflect.Array {
+			return func(c *coder, v reflect.Value) {
+				for i := range v.Len() {
+					c.bool(!v.Index(i).IsZero())
+				}
+			}
+		}
+		return func(c *coder, v reflect.Value) { c.bool(!v.IsZero()) }
+	case named:
+		if t.Kind() == reflect.Slice {
+			return func(c *coder, v reflect.Value) {
+				c.uint(uint64(v.Len()))
+				for i := range v.Len() {
+					c.id(r.fam, v.Index(i).Uint())
+				}
+			}
+		}
+		return func(c *coder, v reflect.Value) { c.id(r.fam, v.Uint()) }
+	case special:
+		return specials[name]
+	default:
+		return compile(t)
+	}
+}

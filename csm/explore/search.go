@@ -1,0 +1,237 @@
+package explore
+
+import (
+	"runtime"
+	"slices"
+	"sync"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+)
+
+// stepFunc is csm.StepObserved, or what a test has in its place.
+type stepFunc func(csm.State, csm.Envelope) (csm.State, []csm.Effect, csm.Observation)
+
+// chunk is how many nodes a worker expands before their successors are taken in.
+// The order of everything depends on it nowhere.
+const chunk = 256
+
+// noMove stands for no move, where a node itself is what is wrong.
+const noMove = ^uint16(0)
+
+// search explores one world, level by level. Levels are expanded by several
+// workers and taken in by one, in the order of their nodes: so numbers, paths
+// and counts are the same in each run.
+type search struct {
+	world   *World
+	opts    Options
+	step    stepFunc
+	seen    map[key]uint32
+	parents []uint32 // of each node
+	by      []uint16 // the index of the move that led to it
+	graph   graph
+	level   []node // the nodes that are expanded now,
+	first   uint32 // the first of which has this number
+	next    []node
+	report  WorldReport
+	found   []*Violation
+	classes map[string]bool // of violations
+	workers []*worker
+}
+
+// batch is what came of expanding some nodes.
+type batch struct {
+	edges []edge
+	ends  []int // of each node's edges
+	marks []mark
+}
+
+// edge is one step, or what is wrong with it.
+type edge struct {
+	to    key
+	known uint32 // the number of the node it leads to, when it had one already, plus 1
+	node  *node  // else the node
+	move  uint16
+	class class
+	wrong *Violation
+}
+
+func newSearch(w *World, o Options) *search {
+	s := &search{world: w, opts: o, step: o.step, seen: map[key]uint32{}, classes: map[string]bool{}}
+	if s.step == nil {
+		s.step = csm.StepObserved
+	}
+	for range max(o.Workers, 1) {
+		s.workers = append(s.workers, newWorker(s))
+	}
+	return s
+}
+
+// run explores until there is nothing new, and then looks at the whole graph.
+func (s *search) run() {
+	root, _ := s.root()
+	s.seen[s.workers[0].coder.key(&root.s, &root.env)] = 0
+	s.parents, s.by = append(s.parents, 0), append(s.by, 0)
+	s.next = []node{root}
+	for len(s.next) > 0 {
+		s.first += uint32(len(s.level))
+		s.level, s.next = s.next, nil
+		s.report.Depth++
+		if !s.expandLevel() {
+			s.report.Closed = false
+			s.finish()
+			return
+		}
+		s.opts.progress(s.world.Name, len(s.parents), s.report.Edges, len(s.next))
+	}
+	s.report.Closed = len(s.found) == 0
+	s.finish()
+}
+
+// expandLevel expands the nodes of the level, and says whether there was room
+// and time for all.
+func (s *search) expandLevel() bool {
+	chunks := (len(s.level) + chunk - 1) / chunk
+	for from := 0; from < chunks; from += 4 * len(s.workers) {
+		to := min(from+4*len(s.workers), chunks)
+		done := make([]batch, to-from)
+		var wg sync.WaitGroup
+		for i, w := range s.workers {
+			wg.Go(func() {
+				for c := from + i; c < to; c += len(s.workers) {
+					done[c-from] = w.expand(s.level[c*chunk : min((c+1)*chunk, len(s.level))])
+				}
+			})
+		}
+		wg.Wait()
+		for i := range done {
+			s.takeIn(s.first+uint32((from+i)*chunk), &done[i])
+		}
+		clear(s.level[from*chunk : min(to*chunk, len(s.level))]) // expanded states are not needed any more
+		if s.stop() {
+			return false
+		}
+	}
+	return true
+}
+
+// stop says whether to give up: too many violations, or no time or room left.
+func (s *search) stop() bool {
+	switch {
+	case len(s.found) >= max(s.opts.MaxViolations, 1):
+		s.report.Stopped = "violations"
+	case s.opts.MaxStates > 0 && len(s.parents) >= s.opts.MaxStates:
+		s.report.Stopped = "states"
+	case s.opts.expired():
+		s.report.Stopped = "time"
+	default:
+		return false
+	}
+	return true
+}
+
+// takeIn numbers the new nodes of a batch whose first node has number id.
+func (s *search) takeIn(id uint32, b *batch) {
+	at := 0
+	for i, end := range b.ends {
+		from := id + uint32(i)
+		s.graph.begin(from, b.marks[i])
+		for ; at < end; at++ {
+			e := &b.edges[at]
+			s.report.Edges++
+			if e.wrong != nil {
+				s.note(from, e)
+				continue
+			}
+			to := e.known - 1
+			if e.known == 0 {
+				to = s.number(from, e)
+			}
+			s.graph.edge(e.class, to)
+		}
+	}
+}
+
+// number is the number of the node an edge leads to.
+func (s *search) number(from uint32, e *edge) uint32 {
+	if to, ok := s.seen[e.to]; ok {
+		return to
+	}
+	to := uint32(len(s.parents))
+	s.seen[e.to] = to
+	s.parents, s.by = append(s.parents, from), append(s.by, e.move)
+	s.next = append(s.next, *e.node)
+	return to
+}
+
+// note keeps the first violation of each kind.
+func (s *search) note(from uint32, e *edge) {
+	if s.classes[e.wrong.class] || len(s.found) >= max(s.opts.MaxViolations, 1) {
+		return
+	}
+	s.classes[e.wrong.class] = true
+	e.wrong.World = s.world.Name
+	e.wrong.Steps = s.path(from, e.move)
+	for _, extra := range e.wrong.extra {
+		last := e.wrong.Steps[len(e.wrong.Steps)-1]
+		e.wrong.Steps = append(e.wrong.Steps, csm.Envelope{Seq: last.Seq + 1, At: last.At, Event: extra})
+	}
+	s.found = append(s.found, e.wrong)
+	s.opts.violation(e.wrong)
+}
+
+// finish adds up what the workers saw.
+func (s *search) finish() {
+	s.report.Name, s.report.States = s.world.Name, len(s.parents)
+	for _, w := range s.workers {
+		s.report.Stale += w.stale
+		s.report.cover(w)
+	}
+	if s.report.Closed {
+		s.checkGraph()
+	}
+	var m runtime.MemStats
+	runtime.ReadMemStats(&m)
+	s.report.HeapBytes = m.HeapSys
+	s.report.Violations = s.found
+}
+
+// root is where a world begins: the core is told its configuration.
+func (s *search) root() (node, []csm.Envelope) {
+	n := node{s: csm.Initial(), world: s.world, env: env{now: time.Second}}
+	first := n.envelope(csm.Configure{Config: s.world.Config})
+	n.s, _, _ = s.step(n.s, first)
+	return n, []csm.Envelope{first}
+}
+
+// path is the shortest list of events that leads to a node, and then along one
+// more move unless that is noMove.
+func (s *search) path(to uint32, last uint16) []csm.Envelope {
+	var by []uint16
+	if last != noMove {
+		by = append(by, last)
+	}
+	for id := to; id != 0; id = s.parents[id] {
+		by = append(by, s.by[id])
+	}
+	n, out := s.root()
+	for _, mv := range slices.Backward(by) {
+		m := n.moves(nil)[mv]
+		n.env.apply(m)
+		if m.event == nil {
+			continue
+		}
+		e := n.envelope(m.event)
+		out = append(out, e)
+		var fx []csm.Effect
+		n.s, fx, _ = s.step(n.s, e)
+		_ = n.env.take(&n.s, fx) // what is wrong with the last step was found before
+	}
+	return out
+}
+
+// envelope is the next event as the dispatcher would number it.
+func (n *node) envelope(e csm.Event) csm.Envelope {
+	n.env.seq++
+	return csm.Envelope{Seq: n.env.seq, At: n.env.now, Event: e}
+}

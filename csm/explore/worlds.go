@@ -1,0 +1,94 @@
+package explore
+
+import (
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+)
+
+// World is one closed part of what can happen: the groups of events that it has,
+// and how much of each. Everything within it is explored; what only a mixture
+// of two worlds can bring about is not.
+type World struct {
+	Name     string     `json:"name"`
+	About    string     `json:"about"`
+	Groups   group      `json:"-"`
+	Config   csm.Config `json:"-"`
+	Queue    int        `json:"queue"`    // utterances that wait
+	Pending  int        `json:"pending"`  // utterances whose words are awaited, beside the open one
+	Segments int        `json:"segments"` // pieces of one answer
+	Attempts int        `json:"attempts"` // of one request
+	Faults   int        `json:"faults"`   // recoveries in a row
+	Calls    int        `json:"calls"`    // of tools, in one round
+	Rounds   int        `json:"rounds"`   // of a request, after the first
+	Drafts   int        `json:"drafts"`   // utterances of a turn that is ended by hand; 0 where turns end by themselves
+	History  int        `json:"history"`  // items before the oldest are summarised, 0 for never
+}
+
+// manual is turn.Manual: who ends the user's turn is the user.
+const manual = 2
+
+func (w World) with() World {
+	c := csm.DefaultConfig()
+	c.QueueMax, c.FaultRetries, c.BreakerFaults, c.BreakerWindow = w.Queue, w.Faults, 2, time.Minute
+	c.Tools, c.RoundsMax = w.Groups&tooling != 0, w.Rounds
+	c.HistoryMax, c.HistoryKeep = w.History, 1
+	if w.Drafts > 0 {
+		c.Turns = manual
+	}
+	w.Config = c
+	return w
+}
+
+// Worlds are the worlds in the order in which they are explored.
+func Worlds() []World {
+	list := []World{
+		{Name: "turns", About: "speech, typing and answers: interrupted, failed, queued, suspended", Queue: 1, Pending: 1, Segments: 1, Attempts: 1,
+			Groups: voice | text | user | failing | holding},
+		{Name: "answers", About: "attempts, pieces and failures of answers; the configuration changes", Queue: 2, Segments: 2, Attempts: 2,
+			Groups: text | user | failing | configuring},
+		{Name: "speech", About: "what is said: pieces, texts read aloud, paused by the user and by suspensions", Queue: 1, Segments: 2, Attempts: 1,
+			Groups: text | reading | pausing | user | holding | failing},
+		{Name: "suspension", About: "every set of reasons to suspend, in every state of a typed turn", Queue: 1, Segments: 1, Attempts: 1,
+			Groups: text | holding | renewing | device | dropping | failing},
+		{Name: "loss", About: "connections lost and dialled again while the user speaks", Queue: 1, Pending: 1, Segments: 1, Attempts: 1,
+			Groups: voice | dropping | holding | failing},
+		{Name: "tools", About: "searches, questions, calls and rounds, answered by hand", Queue: 1, Segments: 1, Attempts: 1, Calls: 1, Rounds: 1,
+			Groups: text | user | failing | holding | tooling},
+		{Name: "approval", About: "questions answered by voice", Queue: 1, Pending: 1, Segments: 1, Attempts: 1, Calls: 1, Rounds: 1,
+			Groups: voice | replying | tooling | destroying},
+		{Name: "models", About: "models loaded, changed and failed under way", Queue: 1, Segments: 1, Attempts: 1,
+			Groups: text | user | failing | holding | loading},
+		{Name: "manual", About: "turns that the user ends by hand or phrase", Queue: 1, Pending: 1, Segments: 1, Attempts: 1, Drafts: 2,
+			Groups: voice | text | phrases | silences | user},
+		{Name: "history", About: "histories summarised while the conversation goes on", Queue: 1, Segments: 1, Attempts: 1, History: 3,
+			Groups: text | user | failing | holding},
+		{Name: "renewal", About: "connections that expire, replaced while they work", Queue: 1, Pending: 1, Segments: 1, Attempts: 1,
+			Groups: voice | expiring | dropping | failing | silences},
+		{Name: "faults", About: "starts, faults, recoveries, the breaker and the end", Segments: 1, Attempts: 1, Faults: 2,
+			Groups: holding | renewing | device | dropping | failing | fatally | breaking | quiet},
+	}
+	for i := range list {
+		list[i] = list[i].with()
+	}
+	return list
+}
+
+// DeepWorlds are the same worlds with larger bounds, for runs on demand: more of
+// everything that has a number, and suspensions of every kind everywhere.
+func DeepWorlds() []World {
+	list := Worlds()
+	for i := range list {
+		w := &list[i]
+		w.Queue, w.Segments, w.Attempts = 2, 2, 2
+		if w.Pending > 0 {
+			w.Pending = 2
+		}
+		if w.Calls > 0 {
+			w.Calls, w.Rounds = 2, 2
+		}
+		w.Groups |= holding | dropping | renewing
+		*w = w.with()
+	}
+	return list
+}
