@@ -46,16 +46,16 @@ var conversationPhases = []Phase{PhasePreparing, PhaseListening, PhaseProcessing
 
 // Mermaid draws the state machine in Mermaid's language, the same text each
 // time.
-func Mermaid() string { return draw(false).mermaid() }
+func Mermaid() string { return mermaid(draw(false)) }
 
 // MermaidWithGuards draws it with the event and the guard of each row.
-func MermaidWithGuards() string { return draw(true).mermaid() }
+func MermaidWithGuards() string { return mermaid(draw(true)) }
 
 // DOT draws the state machine in Graphviz's language, the same text each time.
-func DOT() string { return draw(false).dot() }
+func DOT() string { return dot("conversation", draw(false)) }
 
 // DOTWithGuards draws it with the event and the guard of each row.
-func DOTWithGuards() string { return draw(true).dot() }
+func DOTWithGuards() string { return dot("conversation", draw(true)) }
 
 func draw(guards bool) diagram {
 	d := diagram{boxes: []box{{name: conversationBox}, {name: node(PhaseProcessing.String())}}}
@@ -191,18 +191,16 @@ func (d diagram) boxAt(n node) (box, bool) {
 	return d.boxes[i], true
 }
 
-func (d diagram) mermaid() string {
-	var out strings.Builder
-	fmt.Fprintf(&out, "stateDiagram-v2\n    state %q as %s\n    [*] --> Idle\n    Idle --> [*]\n", previousLabel, previous)
+func (d diagram) mermaidIn(out *strings.Builder, indent string) {
+	fmt.Fprintf(out, "%[1]sstate %[2]q as %[3]s\n%[1]s[*] --> Idle\n%[1]sIdle --> [*]\n", indent, previousLabel, previous)
 	boxed := false
 	for _, a := range d.arrows {
 		if !boxed && a.from != node(PhaseIdle.String()) { // what is named first is drawn on top
-			d.mermaidBox(&out, d.boxes[0], "    ")
+			d.mermaidBox(out, d.boxes[0], indent)
 			boxed = true
 		}
-		fmt.Fprintf(&out, "    %s --> %s : %s\n", a.from, a.to, strings.Join(a.labels, "<br/>"))
+		a.mermaid(out, indent, "")
 	}
-	return out.String()
 }
 
 func (d diagram) mermaidBox(out *strings.Builder, b box, indent string) {
@@ -217,30 +215,21 @@ func (d diagram) mermaidBox(out *strings.Builder, b box, indent string) {
 	fmt.Fprintf(out, "%s}\n", indent)
 }
 
-func (d diagram) dot() string {
-	var out strings.Builder
-	out.WriteString(`digraph conversation {
-    compound=true; rankdir=TB; nodesep=0.6; ranksep=0.7;
-    graph [fontname="Helvetica", fontsize=12, color="#8a8f98"];
-    node [fontname="Helvetica", fontsize=12, shape=box, style="rounded,filled", fillcolor="#eef3fb", color="#5b7083"];
-    edge [fontname="Helvetica", fontsize=10, color="#5b7083"];
-    begin [shape=circle, style=filled, fillcolor="#2d3748", label="", width=0.18];
-    end [shape=doublecircle, style=filled, fillcolor="#2d3748", label="", width=0.12];
-    Idle; Suspended; Faulted; Terminating;
-`)
-	fmt.Fprintf(&out, "    %s [label=%q, style=\"rounded,dashed\"];\n", previous, previousLabel)
-	d.dotBox(&out, d.boxes[0], "    ")
-	out.WriteString("    begin -> Idle;\n")
+func (d diagram) dotIn(out *strings.Builder, indent string) {
+	dotEnds(out, indent, "")
+	fmt.Fprintf(out, "%sIdle; Suspended; Faulted; Terminating;\n", indent)
+	fmt.Fprintf(out, "%s%s [label=%q, style=\"rounded,dashed\"];\n", indent, previous, previousLabel)
+	d.dotBox(out, d.boxes[0], indent)
+	fmt.Fprintf(out, "%sbegin -> Idle;\n", indent)
 	for _, a := range d.arrows {
 		attrs := []string{fmt.Sprintf("label=%q", strings.Join(a.labels, "\n"))}
 		from := a.from
 		if b, ok := d.boxAt(from); ok {
 			from, attrs = d.anchor(b), append(attrs, fmt.Sprintf("ltail=%q", "cluster_"+b.name))
 		}
-		fmt.Fprintf(&out, "    %s -> %s [%s];\n", from, a.to, strings.Join(attrs, ", "))
+		fmt.Fprintf(out, "%s%s -> %s [%s];\n", indent, from, a.to, strings.Join(attrs, ", "))
 	}
-	out.WriteString("    Idle -> end;\n}\n")
-	return out.String()
+	fmt.Fprintf(out, "%sIdle -> end;\n", indent)
 }
 
 func (d diagram) dotBox(out *strings.Builder, b box, indent string) {
