@@ -2,6 +2,8 @@ package copilot
 
 import (
 	"context"
+	"encoding/json"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -16,20 +18,58 @@ const (
 	RoleTool      Role = "tool"
 )
 
-// Message is one entry of a prompt, oldest first.
+// Message is one entry of a prompt, oldest first. Call is what a message of
+// RoleTool is the outcome of.
 type Message struct {
-	Role    Role   `json:"role"`
-	Content string `json:"content"`
+	Role    Role
+	Content string
+	Call    *ToolCall
+	Status  CallStatus // of Call
 }
 
-// Request asks an assistant for one answer to one utterance. ID stays the same
-// over all attempts, so that a receiver can tell a retry from a second question
-// (INT-005).
+// CallStatus is how a call of a tool ended.
+type CallStatus string
+
+// The ends of a call.
+const (
+	CallCompleted CallStatus = "completed"
+	CallFailed    CallStatus = "failed"
+	CallRejected  CallStatus = "rejected"  // by the user
+	CallCancelled CallStatus = "cancelled" // it may have run all the same
+)
+
+// Request asks an assistant for one round of one answer to one utterance. ID
+// stays the same over all attempts and rounds, so that a receiver can tell a
+// retry from a second question (INT-005).
 type Request struct {
 	ID       string
 	TurnID   string
+	Round    int // 0 for the first, and one more after each that ended with calls of tools
 	Attempt  int // 1 for the first
 	Messages []Message
+	Tools    []Tool // that the answer may ask for; an adapter without tools leaves them out
+	Model    string // "" for the adapter's own
+	// Wants takes each call of a tool that the answer asks for, in its order with
+	// the text and on the goroutine that emits it. Nil where no tool can be called.
+	Wants func(ToolCall)
+}
+
+// Tool is something that an assistant may ask for. InputSchema is a JSON Schema.
+type Tool struct {
+	Name        string
+	Description string
+	InputSchema json.RawMessage
+	// Destructive says whether it changes what cannot be had back; nil is not
+	// known, and taken for yes.
+	Destructive *bool
+}
+
+// ToolCall is one call of a tool. ID is the name that the assistant gave it.
+type ToolCall struct {
+	ID          string
+	Name        string
+	Input       json.RawMessage
+	Destructive *bool // as in Tool; nil leaves it to the tool of that name
 }
 
 // Adapter hands requests to an assistant. Implementations are safe for
@@ -42,6 +82,45 @@ type Adapter interface {
 	// (nil), when ctx is done (its error) or when the attempt failed (an
 	// *Error). emit is not called after Send returned.
 	Send(ctx context.Context, r Request, emit func(text string)) error
+}
+
+// Caller is an adapter that carries out calls of tools.
+type Caller interface {
+	// CallTool carries out a call, once, and returns what the tool answered. When
+	// wanted is done it has the tool stop if that is possible, and waits for its
+	// end all the same: what ran has a result. It gives up waiting when ctx is
+	// done. ErrCancelled says that the tool stopped, every other error that the
+	// call failed; there may be a result beside it.
+	CallTool(ctx, wanted context.Context, c ToolCall) (result string, err error)
+}
+
+// ErrCancelled says that a call of a tool was told to stop, and did.
+var ErrCancelled = errors.New("the call was cancelled")
+
+// Loader is an adapter whose models have to be loaded before they can answer.
+type Loader interface {
+	// Load returns when model is loaded, or cannot be. progress says how much of it
+	// is, in percent.
+	Load(ctx context.Context, model string, progress func(percent int)) error
+}
+
+// Model is a model of an adapter.
+type Model struct {
+	ID             string
+	Name           string // for people
+	Vendor, Family string // "" where they are not known
+	MaxInputTokens int    // 0 where it is not known
+}
+
+// Lister is an adapter that can say which models it has.
+type Lister interface {
+	Models(ctx context.Context) ([]Model, error)
+}
+
+// Summariser is an adapter that puts the beginning of a conversation into few
+// words.
+type Summariser interface {
+	Summarise(ctx context.Context, said []Message) (string, error)
 }
 
 // Error is a failed attempt. Code is one of the closed list in package csm

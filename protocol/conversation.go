@@ -75,6 +75,26 @@ type SendTextParams struct {
 	Text string `json:"text"`
 }
 
+// RetryStage is what a question failed at.
+type RetryStage string
+
+// The stages of a question.
+const (
+	RetrySearch     RetryStage = "search"     // the choice of tools
+	RetryGeneration RetryStage = "generation" // the wait for an answer
+	RetryStream     RetryStage = "stream"     // the answer, in the middle
+	RetryCall       RetryStage = "call"       // a call of a tool: it is asked about again
+)
+
+// RetryStages lists every stage.
+var RetryStages = []RetryStage{RetrySearch, RetryGeneration, RetryStream, RetryCall}
+
+// RetryParams of conversation/retry. With a stage, only a failure at that stage is
+// tried again.
+type RetryParams struct {
+	Stage RetryStage `json:"stage,omitempty"`
+}
+
 // TurnResult names the turn that a request opened.
 type TurnResult struct {
 	TurnID string `json:"turnId"`

@@ -13,10 +13,15 @@ const (
 // MessageRoles lists every role of a prompt.
 var MessageRoles = []MessageRole{MessageUser, MessageAssistant, MessageTool}
 
-// CopilotMessage is one entry of a prompt.
+// CopilotMessage is one entry of a prompt. One of the role tool is the outcome of
+// a call: CallID, Name and Input say of which, Status how it ended.
 type CopilotMessage struct {
 	Role    MessageRole `json:"role"`
 	Content string      `json:"content"`
+	CallID  string      `json:"callId,omitempty"`
+	Name    string      `json:"name,omitempty"`
+	Input   Any         `json:"input,omitempty"`
+	Status  ToolStatus  `json:"status,omitempty"`
 }
 
 // ToolSpec offers a tool to the assistant. InputSchema is a JSON Schema.
@@ -24,13 +29,25 @@ type ToolSpec struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 	InputSchema Any    `json:"inputSchema,omitempty"`
+	// Whether it changes what cannot be had back: then a spoken yes has to name the
+	// action. Absent is taken for true.
+	Destructive *bool `json:"destructive,omitempty"`
 }
 
-// CopilotSendParams of copilot/send: one attempt at one answer to one utterance.
-// A retry has the same requestId and the next attempt (INT-005).
+// ToolsParams is the payload of copilot/tools: what the client's assistant may
+// ask for from the next request on. It replaces the list before it.
+type ToolsParams struct {
+	Tools List[ToolSpec] `json:"tools"`
+}
+
+// CopilotSendParams of copilot/send: one attempt at one round of one answer to one
+// utterance. A retry has the same requestId and the next attempt (INT-005). An
+// answer that asked for tools goes on in the next round, with their outcomes in
+// the messages.
 type CopilotSendParams struct {
 	RequestID string               `json:"requestId"`
 	TurnID    string               `json:"turnId"`
+	Round     int                  `json:"round,omitempty" jsonschema:"minimum=0"` // absent: the first
 	Attempt   int                  `json:"attempt" jsonschema:"minimum=1"`
 	Messages  List[CopilotMessage] `json:"messages"` // oldest first
 	Tools     []ToolSpec           `json:"tools,omitempty"`
@@ -76,12 +93,14 @@ type CopilotDeltaParams struct {
 }
 
 // CopilotToolCallParams is the payload of copilot/toolCall: the assistant wants
-// a tool.
+// a tool. The user is asked when the answer's end is there. A callId names one call
+// of one answer.
 type CopilotToolCallParams struct {
-	RequestID string `json:"requestId"`
-	CallID    string `json:"callId"`
-	Name      string `json:"name"`
-	Input     Any    `json:"input"`
+	RequestID   string `json:"requestId"`
+	CallID      string `json:"callId"`
+	Name        string `json:"name"`
+	Input       Any    `json:"input"`
+	Destructive *bool  `json:"destructive,omitempty"` // absent: as in copilot/tools
 }
 
 // InvokeToolParams of copilot/invokeTool: run an approved call, once.
@@ -91,7 +110,8 @@ type InvokeToolParams struct {
 	Input  Any    `json:"input"`
 }
 
-// InvokeToolResult is what a tool answered.
+// InvokeToolResult is what a tool answered. A call that was cancelled is answered
+// too: with what it brought, or with requestCancelled.
 type InvokeToolResult struct {
 	Content string `json:"content"`
 	IsError bool   `json:"isError,omitempty"`

@@ -50,6 +50,7 @@ const (
 	MethodCopilotSend     = "copilot/send"
 	MethodCopilotDelta    = "copilot/delta"
 	MethodCopilotToolCall = "copilot/toolCall"
+	MethodCopilotTools    = "copilot/tools"
 	MethodInvokeTool      = "copilot/invokeTool"
 	MethodCredentials     = "credentials/get"
 	MethodOpenExternal    = "window/openExternal"
@@ -92,7 +93,7 @@ var Messages = []Message{
 	request(MethodResume, SuspendParams{}, Snapshot{}, "Takes a reason for the pause away; without another one the conversation goes on."),
 	request(MethodCommitTurn, nil, Snapshot{}, "Ends the user's turn by hand."),
 	request(MethodSendText, SendTextParams{}, TurnResult{}, "Says something in writing; it takes the path of spoken words."),
-	request(MethodRetry, nil, Snapshot{}, "Asks the last failed question again."),
+	request(MethodRetry, RetryParams{}, Snapshot{}, "Tries again what failed last."),
 	request(MethodState, nil, Snapshot{}, "The state now."),
 	request(MethodHistory, nil, HistoryResult{}, "The last 20 transitions; they are kept in memory only."),
 	request(MethodPushToTalk, PushToTalkParams{}, nil, "The key to talk went down or up."),
@@ -116,6 +117,7 @@ var Messages = []Message{
 	call(MethodCopilotSend, CopilotSendParams{}, CopilotSendResult{}, "Asks the editor's assistant. The client streams copilot/delta and copilot/toolCall, then answers with the end."),
 	notification(MethodCopilotDelta, CopilotDeltaParams{}, "The next piece of an answer."),
 	notification(MethodCopilotToolCall, CopilotToolCallParams{}, "The assistant wants a tool."),
+	notification(MethodCopilotTools, ToolsParams{}, "The tools that the assistant may ask for, of a client with capabilities.tools."),
 	call(MethodInvokeTool, InvokeToolParams{}, InvokeToolResult{}, "Runs an approved tool call."),
 	call(MethodCredentials, CredentialsParams{}, CredentialsResult{}, "Asks for a secret. It is used, never stored or logged."),
 	call(MethodOpenExternal, OpenExternalParams{}, nil, "Opens a page in the user's browser."),

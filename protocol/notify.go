@@ -103,7 +103,7 @@ type CaptionParams struct {
 // ToolStatus is how far a tool call has come.
 type ToolStatus string
 
-// The statuses. The last three are terminal.
+// The statuses. The last four are terminal.
 const (
 	ToolRequested ToolStatus = "requested"
 	ToolWaiting   ToolStatus = "waitingForApproval"
@@ -111,10 +111,11 @@ const (
 	ToolCompleted ToolStatus = "completed"
 	ToolFailed    ToolStatus = "failed"
 	ToolRejected  ToolStatus = "rejected"
+	ToolCancelled ToolStatus = "cancelled" // it may have run all the same
 )
 
 // ToolStatuses lists every status.
-var ToolStatuses = []ToolStatus{ToolRequested, ToolWaiting, ToolRunning, ToolCompleted, ToolFailed, ToolRejected}
+var ToolStatuses = []ToolStatus{ToolRequested, ToolWaiting, ToolRunning, ToolCompleted, ToolFailed, ToolRejected, ToolCancelled}
 
 // ToolParams is the payload of agentvoice.tool.
 type ToolParams struct {
@@ -124,6 +125,9 @@ type ToolParams struct {
 	Name      string     `json:"name"`
 	Status    ToolStatus `json:"status"`
 	Question  string     `json:"question,omitempty"` // that awaits an answer, as it was spoken
+	// A spoken yes has to name the action; the question says how.
+	Destructive bool   `json:"destructive,omitempty"`
+	RetryOf     string `json:"retryOf,omitempty"` // callId of the failed call that this one tries again
 }
 
 // SessionParams is the payload of agentvoice.session.

@@ -51,6 +51,7 @@ type (
 	// TurnDetectionSettings says when the user's turn is over.
 	TurnDetectionSettings struct {
 		Mode          string
+		SendPhrase    string  // "" for that of the locale
 		Threshold     float64 // probability of speech
 		Silence       time.Duration
 		PrefixPadding time.Duration
@@ -238,6 +239,9 @@ var SettingsTable = []Setting{
 		Scope: ScopeWindow, Restart: true,
 		Meaning: "When your turn is over: `automatic` by what you said, `patient` the same but slower, `server` by silence alone, `phrase` when you say so, `pushToTalk` when you release the key.",
 		field:   func(s *Settings) any { return &s.TurnDetection.Mode }},
+	{Name: "agentvoice.turnDetection.sendPhrase", Default: "", Scope: ScopeWindow,
+		Meaning: "Words at the end of what you say that send it, in the mode `phrase`; empty for `send it`, `abschicken` or `送信`, by the language.",
+		field:   func(s *Settings) any { return &s.TurnDetection.SendPhrase }},
 	{Name: "agentvoice.turnDetection.threshold", Default: 0.5, Min: 0, Max: 1, Scope: ScopeWindow,
 		Meaning: "How sure the detector has to be that it hears speech. Higher needs a louder voice and is less misled by noise.",
 		field:   func(s *Settings) any { return &s.TurnDetection.Threshold }},

@@ -4,16 +4,19 @@
 // # Model
 //
 // Send calls copilot/send and waits for its result. The words of the answer come
-// beside it, as copilot/delta notifications, which the daemon's RPC reader hands
-// to HandleDelta.
+// beside it, as copilot/delta notifications, and the tools it asks for as
+// copilot/toolCall, which the daemon's RPC reader hands to HandleDelta and
+// HandleToolCall. A tool that the user allowed is run by the client, on
+// copilot/invokeTool.
 //
 // # Ordering
 //
 // The client writes its deltas before its result, on one stream. The end cannot
 // overtake them if the reader keeps that order: it must have called HandleDelta
 // for each notification before it lets a Call that waits for a later response
-// return. So HandleDelta is to be called on the reader's own goroutine; it only
-// stores the delta and never waits for the one who consumes the answer.
+// return. So HandleDelta and HandleToolCall are to be called on the reader's own
+// goroutine; they only store what came and never wait for the one who consumes
+// the answer.
 //
 // # Invariants
 //
@@ -37,6 +40,8 @@ const (
 	methodSend = "copilot/send"
 	// maxAnswer bounds in bytes what one answer can make the daemon hold.
 	maxAnswer = 4 << 20
+	// maxCalls bounds how many tools one round may ask for.
+	maxCalls = 64
 )
 
 // Caller sends requests to the client. Call returns when the response is there,
@@ -44,6 +49,9 @@ const (
 // tells the client by $/cancelRequest.
 type Caller interface {
 	Call(ctx context.Context, method string, params, result any) error
+	// Await is Call, but that when wanted is done it tells the client, and goes on
+	// waiting for the response.
+	Await(ctx, wanted context.Context, method string, params, result any) error
 }
 
 // Stats counts deltas since New.
@@ -53,6 +61,10 @@ type Stats struct {
 	Gaps      uint64 // seq came too early: a delta is missing
 	Strangers uint64 // of no live answer: unknown, or ended before
 	Malformed uint64
+	// ToolCalls were accepted; ToolCallsDropped were repeated, of no live answer,
+	// without an id or a name, or came where none were offered.
+	ToolCalls        uint64
+	ToolCallsDropped uint64
 }
 
 // Adapter implements copilot.Adapter over a Caller. It is safe for concurrent use.
@@ -82,18 +94,60 @@ func (a *Adapter) Stats() Stats {
 // answer is one attempt under way, from Send to its return. Its fields belong to
 // Adapter.mu.
 type answer struct {
-	next   int64    // seq that comes next
-	queue  []string // not emitted yet
+	next   int64   // seq that comes next
+	queue  []piece // not emitted yet
 	bytes  int
-	broken *copilot.Error // set once: nothing more is taken
-	wake   chan struct{}  // buffered: queue or broken changed
+	wanted map[string]bool // calls that it asked for; nil where none can be carried out
+	broken *copilot.Error  // set once: nothing more is taken
+	wake   chan struct{}   // buffered: queue or broken changed
+}
+
+// piece is what an answer consists of: text, or a call of a tool.
+type piece struct {
+	text string
+	call *copilot.ToolCall
 }
 
 type sendParams struct {
-	RequestID string            `json:"requestId"`
-	TurnID    string            `json:"turnId"`
-	Attempt   int               `json:"attempt"`
-	Messages  []copilot.Message `json:"messages"`
+	RequestID string    `json:"requestId"`
+	TurnID    string    `json:"turnId"`
+	Round     int       `json:"round,omitempty"`
+	Attempt   int       `json:"attempt"`
+	Messages  []message `json:"messages"`
+	Tools     []tool    `json:"tools,omitempty"`
+	Model     string    `json:"model,omitempty"`
+}
+
+type message struct {
+	Role    copilot.Role       `json:"role"`
+	Content string             `json:"content"`
+	CallID  string             `json:"callId,omitempty"`
+	Name    string             `json:"name,omitempty"`
+	Input   json.RawMessage    `json:"input,omitempty"`
+	Status  copilot.CallStatus `json:"status,omitempty"`
+}
+
+type tool struct {
+	Name        string          `json:"name"`
+	Description string          `json:"description,omitempty"`
+	InputSchema json.RawMessage `json:"inputSchema,omitempty"`
+	Destructive *bool           `json:"destructive,omitempty"`
+}
+
+// paramsOf is a request as the wire has it.
+func paramsOf(r copilot.Request) sendParams {
+	p := sendParams{RequestID: r.ID, TurnID: r.TurnID, Round: r.Round, Attempt: r.Attempt, Messages: []message{}, Model: r.Model}
+	for _, m := range r.Messages {
+		on := message{Role: m.Role, Content: m.Content}
+		if m.Call != nil {
+			on.CallID, on.Name, on.Input, on.Status = m.Call.ID, m.Call.Name, m.Call.Input, m.Status
+		}
+		p.Messages = append(p.Messages, on)
+	}
+	for _, t := range r.Tools {
+		p.Tools = append(p.Tools, tool(t))
+	}
+	return p
 }
 
 type sendResult struct {
@@ -143,13 +197,17 @@ func (a *Adapter) HandleDelta(params json.RawMessage) error {
 		a.stats.Accepted++
 		ans.next++
 		ans.bytes += len(d.Text)
-		ans.queue = append(ans.queue, d.Text)
+		ans.queue = append(ans.queue, piece{text: d.Text})
 	}
+	ans.stir()
+	return nil
+}
+
+func (ans *answer) stir() {
 	select {
 	case ans.wake <- struct{}{}:
 	default:
 	}
-	return nil
 }
 
 // Send implements copilot.Adapter. A delta without text is passed on: it is a
@@ -158,7 +216,7 @@ func (a *Adapter) Send(ctx context.Context, r copilot.Request, emit func(text st
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	ans, err := a.open(r.ID)
+	ans, err := a.open(r.ID, r.Wants != nil)
 	if err != nil {
 		return err
 	}
@@ -166,26 +224,30 @@ func (a *Adapter) Send(ctx context.Context, r copilot.Request, emit func(text st
 
 	callCtx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	params := sendParams{RequestID: r.ID, TurnID: r.TurnID, Attempt: r.Attempt, Messages: r.Messages}
-	if params.Messages == nil {
-		params.Messages = []copilot.Message{}
-	}
 	var result sendResult
 	ended := make(chan error, 1)
-	go func() { ended <- a.caller.Call(callCtx, methodSend, params, &result) }()
+	go func() { ended <- a.caller.Call(callCtx, methodSend, paramsOf(r), &result) }()
 
 	spoke := false
+	take := func(p piece) {
+		if p.call != nil {
+			r.Wants(*p.call)
+		} else {
+			emit(p.text)
+		}
+		spoke = spoke || p.call != nil || p.text != ""
+	}
 	for {
 		select {
 		case err := <-ended:
 			// What came before the result is in the queue by now.
-			broken := a.drain(ctx, ans, emit, &spoke)
+			broken := a.drain(ctx, ans, take)
 			if ctx.Err() != nil {
 				return ctx.Err()
 			}
 			return outcome(result, err, broken, spoke)
 		case <-ans.wake:
-			if broken := a.drain(ctx, ans, emit, &spoke); broken != nil {
+			if broken := a.drain(ctx, ans, take); broken != nil {
 				cancel()
 				<-ended
 				return final(broken, spoke)
@@ -197,13 +259,16 @@ func (a *Adapter) Send(ctx context.Context, r copilot.Request, emit func(text st
 	}
 }
 
-func (a *Adapter) open(id string) (*answer, error) {
+func (a *Adapter) open(id string, tools bool) (*answer, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.live[id] != nil {
 		return nil, failed("the editor is still answering this request")
 	}
 	ans := &answer{wake: make(chan struct{}, 1)}
+	if tools {
+		ans.wanted = map[string]bool{}
+	}
 	a.live[id] = ans
 	return ans, nil
 }
@@ -214,19 +279,18 @@ func (a *Adapter) close(id string) {
 	delete(a.live, id)
 }
 
-// drain emits what is in the queue and returns what broke the answer, if
+// drain takes what is in the queue and returns what broke the answer, if
 // anything did. It stops as soon as ctx is done.
-func (a *Adapter) drain(ctx context.Context, ans *answer, emit func(string), spoke *bool) *copilot.Error {
+func (a *Adapter) drain(ctx context.Context, ans *answer, take func(piece)) *copilot.Error {
 	a.mu.Lock()
 	queue, broken := ans.queue, ans.broken
 	ans.queue = nil
 	a.mu.Unlock()
-	for _, text := range queue {
+	for _, p := range queue {
 		if ctx.Err() != nil {
 			break
 		}
-		emit(text)
-		*spoke = *spoke || text != ""
+		take(p)
 	}
 	return broken
 }

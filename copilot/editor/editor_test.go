@@ -45,6 +45,15 @@ func (w *wire) Call(ctx context.Context, method string, params, result any) erro
 	return err
 }
 
+// Await implements editor.Caller.
+func (w *wire) Await(ctx, wanted context.Context, method string, params, result any) error {
+	id := jsonrpc2.ID{Num: w.lastID.Add(1)}
+	defer context.AfterFunc(wanted, func() {
+		_ = w.daemon.Notify(context.WithoutCancel(ctx), "$/cancelRequest", map[string]any{"id": id})
+	})()
+	return w.daemon.Call(ctx, method, params, result, jsonrpc2.PickID(id))
+}
+
 // respond plays the client: it gets the params of copilot/send and a function
 // that sends deltas, and returns the result.
 type respond func(params json.RawMessage, delta func(seq int, text string)) (any, error)
@@ -55,8 +64,11 @@ func connect(t *testing.T, respond respond) *wire {
 	w := &wire{cancelled: make(chan jsonrpc2.ID, 4)}
 	w.adapter = editor.New(w)
 	onDaemon := handler(func(ctx context.Context, c *jsonrpc2.Conn, r *jsonrpc2.Request) {
-		if r.Method == "copilot/delta" {
+		switch r.Method {
+		case "copilot/delta":
 			_ = w.adapter.HandleDelta(*r.Params)
+		case "copilot/toolCall":
+			_, _ = w.adapter.HandleToolCall(*r.Params)
 		}
 	})
 	var wg sync.WaitGroup
@@ -66,7 +78,7 @@ func connect(t *testing.T, respond respond) *wire {
 			var p struct{ ID jsonrpc2.ID }
 			_ = json.Unmarshal(*r.Params, &p)
 			w.cancelled <- p.ID
-		case "copilot/send":
+		case "copilot/send", "copilot/invokeTool":
 			var p struct{ RequestID string }
 			_ = json.Unmarshal(*r.Params, &p)
 			wg.Go(func() {
@@ -369,6 +381,10 @@ func (f *fakeReader) Call(_ context.Context, _ string, _, result any) error {
 		}
 	}
 	return json.Unmarshal([]byte(`{"status":"completed"}`), result)
+}
+
+func (f *fakeReader) Await(ctx, _ context.Context, method string, params, result any) error {
+	return f.Call(ctx, method, params, result)
 }
 
 func TestEndAndDeltasAtTheSameTime(t *testing.T) {

@@ -40,6 +40,7 @@ export const METHODS = {
   copilotSend: 'copilot/send',
   copilotDelta: 'copilot/delta',
   copilotToolCall: 'copilot/toolCall',
+  copilotTools: 'copilot/tools',
   copilotInvokeTool: 'copilot/invokeTool',
   credentialsGet: 'credentials/get',
   windowOpenExternal: 'window/openExternal',
@@ -181,6 +182,16 @@ export const SUSPEND_REASONS = [
 /** SuspendReason is one reason for a pause (REQ-008). */
 export type SuspendReason = (typeof SUSPEND_REASONS)[number];
 
+export const RETRY_STAGES = [
+  'search',
+  'generation',
+  'stream',
+  'call',
+] as const;
+
+/** RetryStage is what a question failed at. */
+export type RetryStage = (typeof RETRY_STAGES)[number];
+
 export const SPEAK_SOURCES = [
   'selection',
   'answer',
@@ -243,6 +254,7 @@ export const TOOL_STATUSES = [
   'completed',
   'failed',
   'rejected',
+  'cancelled',
 ] as const;
 
 /** ToolStatus is how far a tool call has come. */
@@ -430,6 +442,8 @@ export interface Configuration {
   'agentvoice.audio.outputDevice'?: string | null;
   /** When your turn is over: `automatic` by what you said, `patient` the same but slower, `server` by silence alone, `phrase` when you say so, `pushToTalk` when you release the key. */
   'agentvoice.turnDetection.mode'?: 'automatic' | 'patient' | 'server' | 'phrase' | 'pushToTalk' | null;
+  /** Words at the end of what you say that send it, in the mode `phrase`; empty for `send it`, `abschicken` or `送信`, by the language. */
+  'agentvoice.turnDetection.sendPhrase'?: string | null;
   /** How sure the detector has to be that it hears speech. Higher needs a louder voice and is less misled by noise. */
   'agentvoice.turnDetection.threshold'?: number | null;
   /** Silence that ends an utterance. */
@@ -495,12 +509,18 @@ export interface CopilotError {
 export interface CopilotMessage {
   role: MessageRole;
   content: string;
+  callId?: string;
+  name?: string;
+  input?: unknown;
+  status?: ToolStatus;
 }
 
-/** CopilotSendParams of copilot/send: one attempt at one answer to one utterance. */
+/** CopilotSendParams of copilot/send: one attempt at one round of one answer to one utterance. */
 export interface CopilotSendParams {
   requestId: string;
   turnId: string;
+  /** absent: the first */
+  round?: number;
   attempt: number;
   /** oldest first */
   messages: CopilotMessage[];
@@ -522,6 +542,8 @@ export interface CopilotToolCallParams {
   callId: string;
   name: string;
   input: unknown;
+  /** absent: as in copilot/tools */
+  destructive?: boolean;
 }
 
 /** Cost is an amount of money. */
@@ -754,6 +776,11 @@ export interface ReportedError {
 /** The id of a request. */
 export type RequestID = string | number;
 
+/** RetryParams of conversation/retry. */
+export interface RetryParams {
+  stage?: RetryStage;
+}
+
 /** SelectDeviceParams of audio/select: ids or names; one that is absent stays. */
 export interface SelectDeviceParams {
   input?: string;
@@ -904,6 +931,10 @@ export interface ToolParams {
   status: ToolStatus;
   /** that awaits an answer, as it was spoken */
   question?: string;
+  /** A spoken yes has to name the action; the question says how. */
+  destructive?: boolean;
+  /** callId of the failed call that this one tries again */
+  retryOf?: string;
 }
 
 /** ToolSpec offers a tool to the assistant. */
@@ -911,6 +942,13 @@ export interface ToolSpec {
   name: string;
   description?: string;
   inputSchema?: unknown;
+  /** Whether it changes what cannot be had back: then a spoken yes has to name the action. Absent is taken for true. */
+  destructive?: boolean;
+}
+
+/** ToolsParams is the payload of copilot/tools: what the client's assistant may ask for from the next request on. */
+export interface ToolsParams {
+  tools: ToolSpec[];
 }
 
 /** TranscriptEntry is the words of one half of a turn. */
@@ -1010,8 +1048,8 @@ export interface ClientRequests {
   'conversation/commitTurn': { params: undefined; result: Snapshot };
   /** Says something in writing; it takes the path of spoken words. */
   'conversation/sendText': { params: SendTextParams; result: TurnResult };
-  /** Asks the last failed question again. */
-  'conversation/retry': { params: undefined; result: Snapshot };
+  /** Tries again what failed last. */
+  'conversation/retry': { params: RetryParams | undefined; result: Snapshot };
   /** The state now. */
   'conversation/state': { params: undefined; result: Snapshot };
   /** The last 20 transitions; they are kept in memory only. */
@@ -1064,6 +1102,8 @@ export interface ClientNotifications {
   'copilot/delta': CopilotDeltaParams;
   /** The assistant wants a tool. */
   'copilot/toolCall': CopilotToolCallParams;
+  /** The tools that the assistant may ask for, of a client with capabilities.tools. */
+  'copilot/tools': ToolsParams;
 }
 
 /** Requests of the daemon. */
@@ -1184,6 +1224,7 @@ export const SETTINGS: readonly SettingInfo[] = [
   { name: 'agentvoice.audio.inputDevice', kind: 'string', default: 'default', restart: false },
   { name: 'agentvoice.audio.outputDevice', kind: 'string', default: 'default', restart: false },
   { name: 'agentvoice.turnDetection.mode', kind: 'string', default: 'automatic', enum: ['automatic', 'patient', 'server', 'phrase', 'pushToTalk'], restart: true },
+  { name: 'agentvoice.turnDetection.sendPhrase', kind: 'string', default: '', restart: false },
   { name: 'agentvoice.turnDetection.threshold', kind: 'number', default: 0.5, minimum: 0, maximum: 1, restart: false },
   { name: 'agentvoice.turnDetection.silenceMs', kind: 'milliseconds', default: 500, minimum: 100, maximum: 5000, restart: false },
   { name: 'agentvoice.turnDetection.prefixPaddingMs', kind: 'milliseconds', default: 300, minimum: 0, maximum: 2000, restart: false },

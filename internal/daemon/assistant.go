@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
@@ -18,7 +19,9 @@ import (
 const retryBackoff = 250 * time.Millisecond
 
 // assistant carries requests to the adapter, with retries, and turns what comes
-// back into segments. Each request ends with exactly one csm.CopilotDone.
+// back into segments; and it runs the errands of errands.go. Each round of a
+// request ends with exactly one csm.CopilotDone, and each errand with its own
+// terminal.
 type assistant struct {
 	adapter copilot.Adapter
 	clock   dispatch.Clock
@@ -27,41 +30,69 @@ type assistant struct {
 	locale  func() string
 	retries func() int
 
+	ctx     context.Context // of everything under way, until close
+	abandon context.CancelFunc
 	mu      sync.Mutex
-	live    map[uint64]*asking
-	stirred chan struct{} // holds one: what settled says may have changed
+	live    map[string]*asking // by what the client or the service knows it as
+	stirred chan struct{}      // holds one: what settled says may have changed
 	wg      sync.WaitGroup
 }
 
-// asking is a request under way. Its fields belong to assistant.mu.
+// newAssistant makes the assistant of a daemon.
+func newAssistant(d *Daemon, adapter copilot.Adapter) *assistant {
+	ctx, abandon := context.WithCancel(context.Background())
+	return &assistant{
+		adapter: adapter, clock: d.cfg.Clock, content: d.content, post: d.loop.Post, ctx: ctx, abandon: abandon,
+		live: map[string]*asking{}, stirred: make(chan struct{}, 1),
+		locale:  func() string { return string(d.locale()) },
+		retries: func() int { return d.settings().Copilot.MaxRetries },
+	}
+}
+
+// asking is a request or an errand under way. Its fields belong to assistant.mu.
 type asking struct {
 	id        string
 	cancel    context.CancelFunc
 	cancelled bool
+	waits     bool // for its end all the same, when it is cancelled
 	sleeps    bool // until the clock wakes it
 }
 
-func (a *assistant) send(e csm.SendCopilot) {
-	ctx, cancel := context.WithCancel(context.Background())
-	ask := &asking{id: requestID(e.Request), cancel: cancel}
+// begin runs f on a goroutine that can be cancelled by id. What f returns is
+// posted before it counts as over.
+func (a *assistant) begin(ask *asking, f func(context.Context) csm.Event) {
+	ctx, cancel := context.WithCancel(a.ctx)
+	ask.cancel = cancel
 	a.mu.Lock()
-	a.live[e.Request] = ask
+	a.live[ask.id] = ask
 	a.mu.Unlock()
-	req := copilot.Request{ID: ask.id, TurnID: turnID(e.Turn), Messages: a.messages(e)}
 	a.wg.Go(func() {
-		a.post(a.run(ctx, ask, e, req))
+		a.post(f(ctx))
 		cancel()
 		a.mu.Lock()
-		delete(a.live, e.Request)
+		if a.live[ask.id] == ask { // and not the next round already
+			delete(a.live, ask.id)
+		}
 		a.mu.Unlock()
 		a.stir()
 	})
 }
 
-func (a *assistant) cancel(request uint64) {
+// send hands over a round of a request, for a model; "" is the adapter's own.
+func (a *assistant) send(e csm.SendCopilot, model string) {
+	ask := &asking{id: requestID(e.Request)}
+	req := copilot.Request{
+		ID: ask.id, TurnID: turnID(e.Turn), Round: e.Round, Messages: a.content.prompt(e),
+		Tools: a.content.offered(), Model: model,
+	}
+	a.begin(ask, func(ctx context.Context) csm.Event { return a.run(ctx, ask, e, req) })
+}
+
+// cancel has what is known by an id stop.
+func (a *assistant) cancel(id string) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if ask := a.live[request]; ask != nil {
+	if ask := a.live[id]; ask != nil {
 		ask.cancelled = true
 		ask.cancel()
 	}
@@ -74,13 +105,13 @@ func (a *assistant) stir() {
 	}
 }
 
-// settled says whether every request waits for somebody outside of this process,
-// or for the clock.
+// settled says whether everything under way waits for somebody outside of this
+// process, or for the clock.
 func (a *assistant) settled(outside Waiter) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	for _, ask := range a.live {
-		if ask.cancelled || !ask.sleeps && !outside.Waits(ask.id) {
+		if ask.cancelled && !ask.waits || !ask.sleeps && !outside.Waits(ask.id) {
 			return false
 		}
 	}
@@ -89,73 +120,64 @@ func (a *assistant) settled(outside Waiter) bool {
 
 // close cancels what is live and waits for it.
 func (a *assistant) close() {
-	a.mu.Lock()
-	for _, ask := range a.live {
-		ask.cancel()
-	}
-	a.mu.Unlock()
+	a.abandon()
 	a.wg.Wait()
-}
-
-// messages is the conversation so far, as far as the user heard it, and the new
-// utterance.
-func (a *assistant) messages(e csm.SendCopilot) []copilot.Message {
-	var out []copilot.Message
-	add := func(role copilot.Role, text string) {
-		if text != "" {
-			out = append(out, copilot.Message{Role: role, Content: text})
-		}
-	}
-	for _, it := range e.History {
-		if it.Request != 0 {
-			add(copilot.RoleAssistant, a.content.answer(it.Request, it.Heard))
-		} else {
-			add(copilot.RoleUser, a.content.utterance(it.Utterance))
-		}
-	}
-	add(copilot.RoleUser, a.content.utterance(e.Utterance))
-	return out
 }
 
 // run makes attempts until one ends well, none is left, or the time for the
 // first sign of life would be over before the next.
 func (a *assistant) run(ctx context.Context, ask *asking, e csm.SendCopilot, req copilot.Request) csm.CopilotDone {
 	start := a.clock.Now()
+	done := csm.CopilotDone{Request: e.Request, Round: e.Round}
 	for attempt := 1; ; attempt++ {
-		a.post(csm.CopilotSent{Request: e.Request, Attempt: attempt})
+		a.post(csm.CopilotSent{Request: e.Request, Round: e.Round, Attempt: attempt})
 		req.Attempt = attempt
-		spoke, err := a.attempt(ctx, e.Request, req)
+		spoke, err := a.attempt(ctx, e, req)
 		switch {
 		case ctx.Err() != nil:
-			return csm.CopilotDone{Request: e.Request, Cancelled: true}
+			done.Cancelled = true
+			return done
 		case err == nil:
-			return csm.CopilotDone{Request: e.Request}
+			return done
 		}
 		code, wait, again := failure(err, attempt)
 		left := e.Deadline - (a.clock.Now() - start)
 		if spoke || !again || attempt > a.retries() || wait >= left {
-			return csm.CopilotDone{Request: e.Request, Code: code}
+			done.Code = code
+			return done
 		}
 		if !a.sleep(ctx, ask, wait) {
-			return csm.CopilotDone{Request: e.Request, Cancelled: true}
+			done.Cancelled = true
+			return done
 		}
 	}
 }
 
-// attempt makes one attempt and reports whether any words came.
-func (a *assistant) attempt(ctx context.Context, request uint64, req copilot.Request) (spoke bool, err error) {
-	a.content.beginAnswer(request)
-	c := segmenter{content: a.content, request: request, post: a.post, chunker: spoken.New(spoken.Options{Locale: a.locale()})}
+// attempt makes one attempt and reports whether any words or calls came.
+func (a *assistant) attempt(ctx context.Context, e csm.SendCopilot, req copilot.Request) (spoke bool, err error) {
+	s := newSegmenter(a.content, e.Request, e.Round, a.post, a.locale())
+	if _, tools := a.adapter.(copilot.Caller); tools {
+		req.Wants = func(call copilot.ToolCall) {
+			if ctx.Err() != nil {
+				return
+			}
+			spoke = true
+			s.flush() // what was said before it is not held up by it
+			a.post(csm.CopilotToolCall{
+				Request: e.Request, Round: e.Round, ToolCall: a.content.newCall(e.Request, call),
+				Destructive: a.content.destructive(call),
+			})
+		}
+	}
 	err = a.adapter.Send(ctx, req, func(text string) {
 		if ctx.Err() != nil {
 			return
 		}
 		spoke = spoke || text != ""
-		a.post(csm.CopilotDelta{Request: request, Chars: a.content.extend(request, text)})
-		c.add(c.chunker.Push(text))
+		s.push(text)
 	})
 	if err == nil && ctx.Err() == nil {
-		c.add(c.chunker.Flush())
+		s.flush()
 	}
 	return spoke, err
 }
@@ -193,28 +215,51 @@ func (a *assistant) sleep(ctx context.Context, ask *asking, d time.Duration) boo
 	}
 }
 
-// segmenter turns the chunker's segments, which count bytes, into the core's,
-// which count characters.
+// segmenter turns a round's text into the core's segments. The chunker counts
+// bytes of the round, the core characters of the whole answer.
 type segmenter struct {
 	content *content
 	request uint64
+	round   int
 	post    func(csm.Event)
 	chunker *spoken.Chunker
+	from    int // where the chunker's position 0 is, in bytes of the answer
+	pushed  int // bytes that the chunker was given
 	bytes   int // of the answer, covered so far
 	chars   int
+}
+
+func newSegmenter(c *content, request uint64, round int, post func(csm.Event), locale string) *segmenter {
+	s := &segmenter{content: c, request: request, round: round, post: post, chunker: spoken.New(spoken.Options{Locale: locale})}
+	s.from, s.chars = c.beginRound(request, round)
+	s.bytes = s.from
+	return s
+}
+
+// push takes the next piece of the answer. One without text is a sign of life.
+func (s *segmenter) push(text string) {
+	s.post(csm.CopilotDelta{Request: s.request, Round: s.round, Chars: s.content.extend(s.request, text)})
+	s.pushed += len(text)
+	s.add(s.chunker.Push(text))
+}
+
+// flush says what is held back. What comes after it is another sentence.
+func (s *segmenter) flush() {
+	s.add(s.chunker.Flush())
+	s.from, s.pushed = s.from+s.pushed, 0
 }
 
 func (s *segmenter) add(segs []spoken.Segment) {
 	for _, seg := range segs {
 		whole := s.content.answer(s.request, -1)
-		start := s.chars
-		s.chars += utf8.RuneCountInString(whole[s.bytes:seg.End])
-		s.bytes = seg.End
+		start, end := s.chars, s.from+seg.End
+		s.chars += utf8.RuneCountInString(whole[s.bytes:end])
+		s.bytes = end
 		if seg.Text == "" {
 			continue
 		}
 		s.content.setSpoken(s.request, start, seg.Text)
-		s.post(csm.CopilotSegment{Request: s.request, Start: start, End: s.chars})
+		s.post(csm.CopilotSegment{Request: s.request, Round: s.round, Start: start, End: s.chars})
 	}
 }
 
@@ -226,4 +271,31 @@ func knownCode(code string, other csm.Code) csm.Code {
 		}
 	}
 	return other
+}
+
+// prompt is the conversation so far, as far as the user heard it, and what is to
+// be answered: the summary of what was longest ago, what was said after that, and
+// in the first round the utterance. Later rounds have it in the history.
+func (c *content) prompt(e csm.SendCopilot) []copilot.Message {
+	var out []copilot.Message
+	if said := c.summary(e.Summary); said != "" {
+		out = append(out, copilot.Message{Role: copilot.RoleUser, Content: summaryLead + said})
+	}
+	out = append(out, c.messages(e.History)...)
+	if words := c.words(e.Utterance, e.More); e.Round == 0 && words != "" {
+		out = append(out, copilot.Message{Role: copilot.RoleUser, Content: words})
+	}
+	return out
+}
+
+// summaryLead tells the assistant what the first message is.
+const summaryLead = "[What was said before, in short]\n"
+
+// words are those of an utterance and of what was merged with it.
+func (c *content) words(utterance uint64, more []uint64) string {
+	said := []string{c.utterance(utterance)}
+	for _, id := range more {
+		said = append(said, c.utterance(id))
+	}
+	return strings.TrimSpace(strings.Join(said, " "))
 }

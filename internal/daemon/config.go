@@ -2,6 +2,7 @@ package daemon
 
 import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -13,5 +14,27 @@ func coreConfig(s protocol.Settings) csm.Config {
 	c.StallTimeout = s.Copilot.Stall
 	c.SuspendMax = s.Suspend.Max
 	c.FaultRetries = s.Fault.MaxRetries
+	c.Silence = s.TurnDetection.Silence
+	c.Turns, c.Eagerness = turnMode(s.TurnDetection)
 	return c
+}
+
+var eagerness = map[string]turn.Eagerness{
+	protocol.EagernessAuto: turn.Auto, protocol.EagernessLow: turn.Low,
+	protocol.EagernessMedium: turn.Medium, protocol.EagernessHigh: turn.High,
+}
+
+// turnMode is who ends the user's turn. A phrase and a key are the user's hand:
+// no pause ends a turn, however long.
+func turnMode(s protocol.TurnDetectionSettings) (turn.Mode, turn.Eagerness) {
+	switch s.Mode {
+	case protocol.TurnServer:
+		return turn.Server, turn.Auto
+	case protocol.TurnPatient:
+		return turn.Semantic, turn.Low
+	case protocol.TurnPhrase, protocol.TurnPushToTalk:
+		return turn.Manual, turn.Auto
+	default:
+		return turn.Semantic, eagerness[s.Eagerness]
+	}
 }

@@ -6,29 +6,39 @@ import (
 	"strings"
 	"sync"
 	"unicode/utf8"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot"
 )
 
 // content keeps the words that the core knows by id only. It is safe for
 // concurrent use, and forgets with the conversation.
 type content struct {
 	mu         sync.Mutex
-	last       uint64 // the last id that was given out, for utterances and texts alike
+	last       uint64 // the last id that was given out, for utterances, texts, calls and models alike
 	utterances map[uint64]string
 	answers    map[uint64]*answer
 	texts      map[uint64]string
+	calls      map[uint64]*toolCall
+	summaries  map[uint32]string // by the job that made it
+	models     map[uint64]string // names by id; they outlive conversations
+	tools      []copilot.Tool    // that the client offers; the same
 }
 
 // answer is what the assistant wrote, and how the pieces of it are spoken.
 type answer struct {
 	text   string
+	rounds []int          // where each round begins, in bytes of text
 	spoken map[int]string // by the segment's first character
 }
 
 func newContent() *content {
-	return &content{utterances: map[uint64]string{}, answers: map[uint64]*answer{}, texts: map[uint64]string{}}
+	return &content{
+		utterances: map[uint64]string{}, answers: map[uint64]*answer{}, texts: map[uint64]string{},
+		calls: map[uint64]*toolCall{}, summaries: map[uint32]string{}, models: map[uint64]string{},
+	}
 }
 
-// newID gives out an id for an utterance or a text.
+// newID gives out an id.
 func (c *content) newID() uint64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -60,11 +70,25 @@ func (c *content) text(id uint64) string {
 	return c.texts[id]
 }
 
-// beginAnswer starts the answer to a request anew, as a retry does.
-func (c *content) beginAnswer(request uint64) {
+// beginRound starts a round of the answer to a request, or starts it anew as a
+// retry does, and says where in the whole answer it begins.
+func (c *content) beginRound(request uint64, round int) (bytes, chars int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.answers[request] = &answer{spoken: map[int]string{}}
+	a := c.answers[request]
+	if a == nil || round == 0 {
+		a = &answer{spoken: map[int]string{}}
+		c.answers[request] = a
+	}
+	if round < len(a.rounds) {
+		a.text, a.rounds = a.text[:a.rounds[round]], a.rounds[:round]
+	} else if a.text != "" {
+		a.text = strings.TrimRight(a.text, " \n") + "\n\n"
+	}
+	for len(a.rounds) <= round {
+		a.rounds = append(a.rounds, len(a.text))
+	}
+	return len(a.text), utf8.RuneCountInString(a.text)
 }
 
 // extend appends to an answer and returns its length in characters.
@@ -152,4 +176,6 @@ func (c *content) forget() {
 	clear(c.utterances)
 	clear(c.answers)
 	clear(c.texts)
+	clear(c.calls)
+	clear(c.summaries)
 }

@@ -11,7 +11,6 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
-	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
 	"github.com/agentvoice/agentvoice-daemon/csm/journal"
@@ -64,8 +63,15 @@ type Port struct {
 	// Words is what a segment says aloud.
 	Words func(speech.Segment) string
 	// Answer extends the answer to a request by text, for a World that answers
-	// requests itself, and posts what comes of it; end ends the answer.
-	Answer func(request uint64, text string, end bool)
+	// requests itself, and posts what comes of it; end ends the round.
+	Answer func(request uint64, round int, text string, end bool)
+	// ToolCall keeps a call that such a World's answer asks for, and returns the
+	// event that it is.
+	ToolCall func(request uint64, round int, call copilot.ToolCall) csm.CopilotToolCall
+	// ToolResult keeps what a call brought.
+	ToolResult func(toolCall uint64, result string)
+	// Summary keeps the summary of a job; "" is an extract of what was said.
+	Summary func(e csm.Summarise, text string)
 	// Notify publishes to the client.
 	Notify func(method string, params any)
 	Level  func(user, assistant float64) // dBFS, for the journal
@@ -86,12 +92,13 @@ type Daemon struct {
 	pub       publisher
 	segments  map[uint64]*segmenter // of answers that the World gives
 
-	mu    sync.Mutex
-	set   protocol.Settings
-	call  csm.Call
-	calls map[csm.Call]func(csm.Reply, protocol.Snapshot)
-	why   map[csm.Code]string // the latest detail of a failure
-	pubMu sync.Mutex          // of pub, between the loop and readers
+	mu       sync.Mutex
+	set      protocol.Settings
+	selected string // the model that the core was told of
+	call     csm.Call
+	calls    map[csm.Call]func(csm.Reply, protocol.Snapshot)
+	why      map[csm.Code]string // the latest detail of a failure
+	pubMu    sync.Mutex          // of pub, between the loop and readers
 }
 
 // New makes a daemon. Nothing runs until Run, or Drain where the clock is
@@ -101,15 +108,10 @@ func New(cfg Config) *Daemon {
 		cfg: cfg, set: cfg.Settings, content: newContent(),
 		calls: map[csm.Call]func(csm.Reply, protocol.Snapshot){}, why: map[csm.Code]string{}, segments: map[uint64]*segmenter{},
 	}
-	d.pub.d, d.pub.shown = d, csm.Initial()
+	d.pub.d, d.pub.shown, d.pub.calls = d, csm.Initial(), map[uint64]uint64{}
 	d.loop = dispatch.New(dispatch.Config{Clock: cfg.Clock, Execute: d.execute, Record: d.recordStep, Verify: cfg.Verify})
 	if cfg.Adapter != nil {
-		d.assistant = &assistant{
-			adapter: cfg.Adapter, clock: cfg.Clock, content: d.content, post: d.loop.Post,
-			live: map[uint64]*asking{}, stirred: make(chan struct{}, 1),
-			locale:  func() string { return string(d.locale()) },
-			retries: func() int { return d.settings().Copilot.MaxRetries },
-		}
+		d.assistant = newAssistant(d, cfg.Adapter)
 	}
 	d.world = cfg.World(d.port())
 	d.Configure(cfg.Settings)
@@ -120,6 +122,7 @@ func (d *Daemon) port() Port {
 	return Port{
 		Post: d.loop.Post, Settings: d.settings, NewUtterance: d.content.newID,
 		Heard: d.heard, HeardPartly: d.heardPartly, Words: d.spokenText, Answer: d.answerFromWorld,
+		ToolCall: d.toolCallFromWorld, ToolResult: d.content.setResult, Summary: d.summaryFromWorld,
 		Notify: d.pub.notify, Level: d.level, Detail: d.detail, Log: d.cfg.Log,
 	}
 }
@@ -279,10 +282,21 @@ func (d *Daemon) Locale() protocol.Locale { return d.locale() }
 // Configure replaces the settings. What runs keeps those it began with.
 func (d *Daemon) Configure(s protocol.Settings) {
 	d.mu.Lock()
-	d.set = s
+	reselected := s.Copilot.Model != d.selected
+	d.set, d.selected = s, s.Copilot.Model
 	d.mu.Unlock()
 	d.world.Configure(s)
-	d.loop.Post(csm.Configure{Config: coreConfig(s)})
+	d.loop.Post(csm.Configure{Config: d.coreConfig()})
+	if reselected {
+		d.loop.Post(csm.UserSelectModel{Model: d.content.modelID(s.Copilot.Model)})
+	}
+}
+
+// coreConfig is the core's part of the settings and of what the client offers.
+func (d *Daemon) coreConfig() csm.Config {
+	c := coreConfig(d.settings())
+	c.Tools = d.callsTools() && len(d.content.offered()) > 0
+	return c
 }
 
 func (d *Daemon) settings() protocol.Settings {
@@ -298,33 +312,62 @@ func (d *Daemon) locale() protocol.Locale {
 	return protocol.MatchLocale(d.cfg.Locale)
 }
 
-// execute carries out the effects of a step, on the loop's goroutine. A request
-// is handed over last, so that a client hears of the turn before it is asked.
+// execute carries out the effects of a step, on the loop's goroutine. What the
+// client is asked for is handed over last, so that it hears of the turn and of the
+// call before.
 func (d *Daemon) execute(s dispatch.Step) {
 	for _, f := range s.Effects {
 		switch f := f.(type) {
-		case csm.SendCopilot:
-			if d.assistant != nil {
-				continue
-			}
-		case csm.CancelCopilot:
-			if d.assistant != nil {
-				d.assistant.cancel(f.Request)
-				continue
+		case csm.PublishTool:
+			if f.Of != 0 {
+				d.content.callAgain(f.ToolCall, f.Of)
 			}
 		case csm.Report:
 			d.loop.Post(csm.SessionFailed{Instance: s.State.Instance, Code: csm.CodeInvariantViolation})
 		}
-		d.world.Execute(f)
+		if d.assistant == nil || !d.toAssistant(f) {
+			d.world.Execute(f)
+		}
 	}
 	d.pubMu.Lock()
 	d.pub.step(s)
 	d.pubMu.Unlock()
+	if d.assistant == nil {
+		return
+	}
 	for _, f := range s.Effects {
-		if f, ok := f.(csm.SendCopilot); ok && d.assistant != nil {
-			d.assistant.send(f)
+		switch f := f.(type) {
+		case csm.SendCopilot:
+			d.assistant.send(f, d.modelOf(s.State))
+		case csm.CallTool:
+			d.assistant.callTool(f)
 		}
 	}
+}
+
+// toAssistant carries out an effect that is the assistant's, and says whether it
+// is. Two of them are handed over later.
+func (d *Daemon) toAssistant(f csm.Effect) bool {
+	a := d.assistant
+	switch f := f.(type) {
+	case csm.SendCopilot, csm.CallTool:
+	case csm.CancelCopilot:
+		a.cancel(requestID(f.Request))
+	case csm.SearchTools:
+		a.search(f)
+	case csm.CancelSearch: // it was answered at once
+	case csm.CancelTool:
+		a.cancelTool(f.ToolCall)
+	case csm.LoadModel:
+		a.load(f)
+	case csm.Summarise:
+		a.summarise(f)
+	case csm.CancelSummary:
+		a.cancel(summarising)
+	default:
+		return false
+	}
+	return true
 }
 
 func (d *Daemon) recordStep(s dispatch.Step) {
@@ -365,26 +408,6 @@ func (d *Daemon) failure(code csm.Code) protocol.ErrorParams {
 	return p
 }
 
-// heard classifies a final transcript.
-func (d *Daemon) heard(epoch uint32, utterance uint64, text string) csm.Final {
-	d.content.setUtterance(utterance, text)
-	f := csm.Final{Epoch: epoch, Utterance: utterance, Words: len(strings.Fields(text))}
-	switch u := spoken.Classify(text); {
-	case u.Class == spoken.UtteranceEmpty:
-		f.Class = csm.Empty
-	case u.Class == spoken.UtteranceBackchannel:
-		f.Class = csm.Backchannel
-	case u.Class == spoken.UtteranceCommand && u.Command == spoken.CommandStop:
-		f.Class = csm.Stop
-	}
-	return f
-}
-
-func (d *Daemon) heardPartly(epoch uint32, utterance uint64, text string) csm.Partial {
-	d.content.setUtterance(utterance, text)
-	return csm.Partial{Epoch: epoch, Utterance: utterance, Words: len(strings.Fields(text))}
-}
-
 // spokenText is what a segment says aloud.
 func (d *Daemon) spokenText(seg speech.Segment) string {
 	switch {
@@ -392,6 +415,8 @@ func (d *Daemon) spokenText(seg speech.Segment) string {
 		return protocol.ErrorCode(seg.Notice).Spec().Spoken(d.locale())
 	case seg.Ref != 0:
 		return d.content.text(seg.Ref)
+	case seg.Ask != 0:
+		return d.question(seg.Ask)
 	default:
 		return d.content.spoken(seg.Request, seg.Start)
 	}
@@ -399,27 +424,8 @@ func (d *Daemon) spokenText(seg speech.Segment) string {
 
 // sourceText is what a segment shows.
 func (d *Daemon) sourceText(seg speech.Segment) string {
-	if seg.Notice != "" || seg.Ref != 0 {
+	if seg.Notice != "" || seg.Ref != 0 || seg.Ask != 0 {
 		return d.spokenText(seg)
 	}
 	return d.content.source(seg.Request, seg.Start, seg.End)
-}
-
-// answerFromWorld is the assistant's part for a World that answers by itself. It
-// runs on the loop's goroutine.
-func (d *Daemon) answerFromWorld(request uint64, text string, end bool) {
-	c := d.segments[request]
-	if c == nil {
-		d.content.beginAnswer(request)
-		c = &segmenter{content: d.content, request: request, post: d.loop.Post, chunker: spoken.New(spoken.Options{Locale: string(d.locale())})}
-		d.segments[request] = c
-	}
-	if text != "" {
-		d.loop.Post(csm.CopilotDelta{Request: request, Chars: d.content.extend(request, text)})
-		c.add(c.chunker.Push(text))
-	}
-	if end {
-		c.add(c.chunker.Flush())
-		delete(d.segments, request)
-	}
 }

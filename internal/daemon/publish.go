@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"strings"
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
@@ -26,7 +27,9 @@ type publisher struct {
 	entries []protocol.TranscriptEntry
 	session session.State
 	counted csm.Counters
-	caption speech.Segment // the segment that is being spoken
+	caption speech.Segment    // the segment that is being spoken
+	calls   map[uint64]uint64 // calls of tools that are not over, with their requests
+	open    uint64            // the request whose answer waits for a tool, 0 for none
 }
 
 func (p *publisher) notify(method string, params any) {
@@ -62,6 +65,10 @@ func (p *publisher) effect(s dispatch.Step, f csm.Effect) {
 		p.turn(s, f)
 	case csm.PublishHeard:
 		p.heard(f)
+	case csm.PublishTool:
+		p.tool(f)
+	case csm.PublishModel:
+		p.model(f)
 	case csm.Notify:
 		spec := protocol.ErrorCode(f.Code).Spec()
 		severity := protocol.SeverityWarning
@@ -83,6 +90,8 @@ func (p *publisher) effect(s dispatch.Step, f csm.Effect) {
 			p.d.record(s.Envelope.At, "notice", uint64(seg.Seq), p.d.spokenText(seg))
 		case seg.Ref != 0:
 			p.d.record(s.Envelope.At, "text", seg.Ref, p.d.spokenText(seg))
+		case seg.Ask != 0:
+			p.d.record(s.Envelope.At, "question", seg.Ask, p.d.spokenText(seg))
 		}
 		if _, first := s.State.Speech.(speech.Buffering); first && p.caption.Seq == 0 {
 			p.caption = f.Segment
@@ -173,6 +182,7 @@ func (p *publisher) turn(s dispatch.Step, f csm.PublishTurn) {
 		t.Event = protocol.TurnCompleted
 	}
 	if f.End != "" {
+		p.endOfTurn(s, f.Turn)
 		ms := f.Duration.Milliseconds()
 		t.DurationMs, t.Outcome = &ms, protocol.TurnOutcome(f.End)
 	}
@@ -194,17 +204,31 @@ func (p *publisher) event(s dispatch.Step) {
 		p.transcript(s, id, protocol.RoleUser, p.d.content.utterance(e.Utterance), true)
 		p.d.record(s.Envelope.At, "utterance", e.Utterance, p.d.content.utterance(e.Utterance))
 	case csm.CopilotDelta:
+		p.open = 0
 		p.transcript(s, id, protocol.RoleAssistant, p.d.content.answer(e.Request, -1), false)
+	case csm.CopilotToolCall:
+		p.requested(s, e)
 	case csm.CopilotDone:
-		if text := p.d.content.answer(e.Request, -1); text != "" && !e.Cancelled {
-			p.transcript(s, id, protocol.RoleAssistant, text, true)
+		if live, more := copilot.LiveOf(s.State.Copilot); more && live.Request == e.Request {
+			p.open = e.Request // another round follows, or the turn ends before
+			return
 		}
-		p.d.record(s.Envelope.At, "answer", e.Request, p.d.content.answer(e.Request, -1))
+		p.endOfAnswer(s, id, e.Request, !e.Cancelled)
 	case csm.SpeechPlayed:
 		p.nextCaption(s.State)
 	case csm.SpeechDrained, csm.SpeechFlushed:
 		p.caption = speech.Segment{}
 	}
+}
+
+// endOfAnswer says that nothing more comes of an answer.
+func (p *publisher) endOfAnswer(s dispatch.Step, turn string, request uint64, whole bool) {
+	p.open = 0
+	text := strings.TrimSpace(p.d.content.answer(request, -1))
+	if text != "" && whole {
+		p.transcript(s, turn, protocol.RoleAssistant, text, true)
+	}
+	p.d.record(s.Envelope.At, "answer", request, text)
 }
 
 func (p *publisher) transcript(s dispatch.Step, turn string, role protocol.Role, text string, final bool) {

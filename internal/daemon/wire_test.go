@@ -58,7 +58,7 @@ func TestFailuresOfTurnsAreSpoken(t *testing.T) {
 
 func TestContentCountsCharactersNotBytes(t *testing.T) {
 	c := newContent()
-	c.beginAnswer(1)
+	c.beginRound(1, 0)
 	if n := c.extend(1, "Grüße 日本. Und weiter."); n != 21 {
 		t.Errorf("length %d, want 21 characters", n)
 	}

@@ -2,7 +2,9 @@ package headless
 
 import (
 	"errors"
+	"fmt"
 
+	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
@@ -15,6 +17,10 @@ var (
 	errNoSegment = errors.New("nothing is to be spoken")
 	errIdle      = errors.New("there is no conversation; await conversation/start comes first")
 	errNoConn    = errors.New("there is no connection")
+	errNoSearch  = errors.New("no tools are being looked for")
+	errNoCall    = errors.New("no tool runs; the client runs those of its own assistant")
+	errNoLoad    = errors.New("no model is being loaded")
+	errNoSummary = errors.New("no summary is asked for")
 )
 
 // play has what a statement says happen. Ids are those of the live state.
@@ -30,10 +36,12 @@ func (w *World) play(st statement) error {
 		return errIdle
 	}
 	switch st.verb {
-	case "say", "vad.start", "vad.end", "stt.partial", "stt.final", "stt.failed":
+	case "say", "vad.start", "vad.pause", "vad.resume", "vad.end", "stt.partial", "stt.final", "stt.failed":
 		return w.hear(st)
-	case "copilot.delta", "copilot.done", "copilot.failed":
+	case "copilot.delta", "copilot.done", "copilot.failed", "copilot.tool":
 		return w.answer(st)
+	case "tools.found", "tools.failed", "tool.done", "tool.failed", "model.progress", "model.ready", "model.failed", "summary.done", "summary.failed":
+		return w.errand(st)
 	case "tts.bufferReady", "tts.played", "tts.drained", "tts.flushed", "tts.failed":
 		return w.speak(st)
 	case "conn.ready", "conn.lost", "conn.failed", "conn.closed":
@@ -41,17 +49,18 @@ func (w *World) play(st statement) error {
 	}
 	instance := w.state().Instance
 	w.port.Post(map[string]csm.Event{
-		"session.ready":   csm.SessionReady{Instance: instance},
-		"session.failed":  csm.SessionFailed{Instance: instance, Code: st.code},
-		"session.renewal": csm.SessionRenewal{Instance: instance},
-		"session.renewed": csm.SessionRenewed{Instance: instance},
-		"session.closed":  csm.SessionClosed{Instance: instance},
-		"audio.primed":    csm.AudioPrimed{Instance: instance},
-		"audio.ready":     csm.AudioReady{Instance: instance},
-		"audio.failed":    csm.AudioFailed{Instance: instance, Code: st.code},
-		"audio.closed":    csm.AudioClosed{Instance: instance},
-		"device.lost":     csm.AudioLost{Instance: instance},
-		"device.restored": csm.AudioRestored{Instance: instance},
+		"session.ready":    csm.SessionReady{Instance: instance},
+		"session.failed":   csm.SessionFailed{Instance: instance, Code: st.code},
+		"session.expiring": csm.SessionExpiring{Instance: instance},
+		"session.renewal":  csm.SessionRenewal{Instance: instance},
+		"session.renewed":  csm.SessionRenewed{Instance: instance},
+		"session.closed":   csm.SessionClosed{Instance: instance},
+		"audio.primed":     csm.AudioPrimed{Instance: instance},
+		"audio.ready":      csm.AudioReady{Instance: instance},
+		"audio.failed":     csm.AudioFailed{Instance: instance, Code: st.code},
+		"audio.closed":     csm.AudioClosed{Instance: instance},
+		"device.lost":      csm.AudioLost{Instance: instance},
+		"device.restored":  csm.AudioRestored{Instance: instance},
 	}[st.verb])
 	return nil
 }
@@ -72,10 +81,18 @@ func (w *World) hear(st statement) error {
 		}
 		w.beginUtterance()
 		return nil
-	case "vad.end":
+	case "vad.pause", "vad.resume", "vad.end":
 		u := w.openUtterance()
 		if u == nil {
 			return errSilent
+		}
+		if st.verb == "vad.pause" {
+			w.port.Post(csm.SpeechPaused{Epoch: w.epoch(), Utterance: u.id, Pos: w.position()})
+			return nil
+		}
+		if st.verb == "vad.resume" {
+			w.port.Post(csm.SpeechResumed{Epoch: w.epoch(), Utterance: u.id, Pos: w.position()})
+			return nil
 		}
 		u.open = false
 		w.port.Post(csm.SpeechStopped{Epoch: w.epoch(), Utterance: u.id, Pos: w.position()})
@@ -106,11 +123,52 @@ func (w *World) answer(st statement) error {
 	}
 	switch st.verb {
 	case "copilot.delta":
-		w.port.Answer(w.request, st.text, false)
+		w.port.Answer(w.request, w.round, st.text, false)
+	case "copilot.tool":
+		call := copilot.ToolCall{ID: fmt.Sprintf("script-%d", st.line), Name: st.name, Input: []byte(st.text)}
+		if st.tame {
+			call.Destructive = new(bool)
+		}
+		w.port.Post(w.port.ToolCall(w.request, w.round, call))
 	case "copilot.done":
-		w.endAnswer(csm.CopilotDone{Request: w.request})
+		w.endAnswer(csm.CopilotDone{Request: w.request, Round: w.round})
 	case "copilot.failed":
-		w.endAnswer(csm.CopilotDone{Request: w.request, Code: st.code})
+		w.endAnswer(csm.CopilotDone{Request: w.request, Round: w.round, Code: st.code})
+	}
+	return nil
+}
+
+// errand is what comes of a search, a call, a load or a summary.
+func (w *World) errand(st statement) error {
+	switch {
+	case w.search.Request == 0 && (st.verb == "tools.found" || st.verb == "tools.failed"):
+		return errNoSearch
+	case w.call == 0 && (st.verb == "tool.done" || st.verb == "tool.failed"):
+		return errNoCall
+	case w.load == 0 && (st.verb == "model.progress" || st.verb == "model.ready" || st.verb == "model.failed"):
+		return errNoLoad
+	case w.summary.Job == 0 && (st.verb == "summary.done" || st.verb == "summary.failed"):
+		return errNoSummary
+	}
+	switch st.verb {
+	case "tools.found":
+		w.searched(w.search, csm.ToolSearchDone{Tools: 1})
+	case "tools.failed":
+		w.searched(w.search, csm.ToolSearchDone{Code: st.code})
+	case "tool.done":
+		w.called(w.call, st.text, csm.ToolDone{})
+	case "tool.failed":
+		w.called(w.call, "", csm.ToolDone{Code: st.code})
+	case "model.progress":
+		w.port.Post(csm.ModelProgress{Load: w.load, Percent: st.share})
+	case "model.ready":
+		w.loaded(w.load, csm.ModelLoaded{Load: w.load})
+	case "model.failed":
+		w.loaded(w.load, csm.ModelFailed{Load: w.load, Code: st.code})
+	case "summary.done":
+		w.summarised(w.summary, st.text, csm.Summarised{Job: w.summary.Job})
+	case "summary.failed":
+		w.summarised(w.summary, "", csm.Summarised{Job: w.summary.Job, Code: st.code})
 	}
 	return nil
 }
@@ -157,13 +215,13 @@ func (w *World) connect(st statement) error {
 	}
 	switch st.verb {
 	case "conn.ready":
-		w.port.Post(csm.ConnReady{Epoch: epoch})
+		w.port.Post(csm.ConnReady{Epoch: w.dialled})
 	case "conn.lost":
 		w.port.Post(csm.ConnLost{Epoch: epoch, Code: csm.CodeConnectionLost})
 	case "conn.failed":
-		w.port.Post(csm.ConnFailed{Epoch: epoch, Code: st.code})
+		w.port.Post(csm.ConnFailed{Epoch: w.dialled, Code: st.code})
 	case "conn.closed":
-		w.port.Post(csm.ConnClosed{Instance: w.state().Instance})
+		w.port.Post(w.closing)
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package headless
 
 import (
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
@@ -28,6 +29,8 @@ type statement struct {
 	noEnd bool          // auto speech: segments are not played by themselves
 	text  string
 	code  csm.Code
+	share int  // percent
+	tame  bool // copilot.tool: it changes nothing that cannot be had back
 }
 
 // awaited says what an await is about.
@@ -53,11 +56,14 @@ func (e *SyntaxError) Error() string {
 // events are the verbs that are things which happen, with the kind of argument
 // that each takes.
 var events = map[string]argument{
-	"say": textArgument, "vad.start": noArgument, "vad.end": noArgument,
+	"say": textArgument, "vad.start": noArgument, "vad.pause": noArgument, "vad.resume": noArgument, "vad.end": noArgument,
 	"stt.partial": textArgument, "stt.final": textArgument, "stt.failed": codeArgument,
-	"copilot.delta": textArgument, "copilot.done": noArgument, "copilot.failed": codeArgument,
+	"copilot.delta": textArgument, "copilot.done": noArgument, "copilot.failed": codeArgument, "copilot.tool": callArgument,
+	"tools.found": noArgument, "tools.failed": codeArgument, "tool.done": textArgument, "tool.failed": codeArgument,
+	"model.progress": percentArgument, "model.ready": noArgument, "model.failed": codeArgument,
+	"summary.done": textArgument, "summary.failed": codeArgument,
 	"tts.bufferReady": noArgument, "tts.played": noArgument, "tts.drained": noArgument, "tts.flushed": noArgument, "tts.failed": codeArgument,
-	"session.ready": noArgument, "session.failed": codeArgument, "session.renewal": noArgument, "session.renewed": noArgument, "session.closed": noArgument,
+	"session.ready": noArgument, "session.failed": codeArgument, "session.expiring": noArgument, "session.renewal": noArgument, "session.renewed": noArgument, "session.closed": noArgument,
 	"audio.primed": noArgument, "audio.ready": noArgument, "audio.failed": codeArgument, "audio.closed": noArgument,
 	"device.lost": noArgument, "device.restored": noArgument,
 	"conn.ready": noArgument, "conn.lost": noArgument, "conn.failed": codeArgument, "conn.closed": noArgument,
@@ -69,10 +75,12 @@ const (
 	noArgument argument = iota
 	textArgument
 	codeArgument
+	callArgument    // the name of a tool, whether it is harmless, and its input
+	percentArgument // 0 to 100
 )
 
 // The things that are done by themselves.
-var autos = []string{"session", "audio", "capture", "connection", "speech", "flush", "close"}
+var autos = []string{"session", "audio", "capture", "connection", "speech", "flush", "close", "tools", "tool", "model", "summary"}
 
 // verbs are all first words of a statement.
 var verbs = append(slices.Sorted(maps.Keys(events)), "after", "auto", "await")
@@ -235,15 +243,32 @@ func methods(all bool) []string {
 func (p *parser) event(st *statement, a argument) error {
 	p.blanks()
 	switch a {
+	case noArgument:
 	case textArgument:
-		quoted, err := strconv.QuotedPrefix(p.rest)
-		if err != nil || quoted[0] != '"' {
-			return p.fail("%s needs a text in double quotes", st.verb)
+		return p.quoted(st)
+	case callArgument:
+		if st.name = p.take(len(p.word())); st.name == "" || st.name[0] == '"' {
+			return p.fail("%s needs the name of a tool, and then its input in double quotes", st.verb)
 		}
-		if st.text, err = strconv.Unquote(quoted); err != nil {
-			return p.fail("the text has an escape that is none")
+		if p.word() == "harmless" {
+			p.take(len("harmless"))
+			st.tame = true
 		}
-		p.take(len(quoted))
+		p.blanks()
+		if err := p.quoted(st); err != nil {
+			return err
+		}
+		if !json.Valid([]byte(st.text)) {
+			return p.fail("the input of %s is not JSON", st.name)
+		}
+	case percentArgument:
+		w := p.word()
+		n, err := strconv.Atoi(w)
+		if err != nil || n < 0 || n > 100 {
+			return p.fail("%q is no share in percent, 0 to 100", w)
+		}
+		p.take(len(w))
+		st.share = n
 	case codeArgument:
 		w := p.word()
 		if !slices.Contains(csm.Codes, csm.Code(w)) {
@@ -251,6 +276,19 @@ func (p *parser) event(st *statement, a argument) error {
 		}
 		st.code = csm.Code(p.take(len(w)))
 	}
+	return nil
+}
+
+// quoted is a text in double quotes.
+func (p *parser) quoted(st *statement) error {
+	quoted, err := strconv.QuotedPrefix(p.rest)
+	if err != nil || quoted[0] != '"' {
+		return p.fail("%s needs a text in double quotes", st.verb)
+	}
+	if st.text, err = strconv.Unquote(quoted); err != nil {
+		return p.fail("the text has an escape that is none")
+	}
+	p.take(len(quoted))
 	return nil
 }
 

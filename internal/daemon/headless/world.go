@@ -22,6 +22,13 @@ type World struct {
 
 	utterances []utterance // whose words are awaited, oldest first
 	request    uint64      // that the script answers; 0 for none
+	round      int         // of request
+	call       uint64      // of a tool, that runs; 0 for none
+	search     csm.SearchTools
+	load       uint32         // of a model; 0 for none
+	summary    csm.Summarise  // that is asked for; its Job is 0 for none
+	dialled    uint32         // the latest epoch
+	closing    csm.ConnClosed // what the latest hang-up is answered with
 }
 
 // auto is how something is done by itself.
@@ -46,7 +53,8 @@ func newWorld(port daemon.Port, clock *dispatch.Virtual) *World {
 func (w *World) Execute(e csm.Effect) {
 	switch e := e.(type) {
 	case csm.ActivateSession:
-		w.utterances, w.request = nil, 0
+		w.utterances, w.request, w.call, w.load = nil, 0, 0, 0
+		w.search, w.summary = csm.SearchTools{}, csm.Summarise{}
 		w.do("session", csm.SessionReady{Instance: e.Instance})
 	case csm.DeactivateSession:
 		w.do("close", csm.SessionClosed{Instance: e.Instance})
@@ -57,21 +65,18 @@ func (w *World) Execute(e csm.Effect) {
 	case csm.CloseAudio:
 		w.do("close", csm.AudioClosed{Instance: e.Instance})
 	case csm.OpenConnection:
-		w.utterances = nil
+		if !e.Successor {
+			w.utterances = nil
+		}
+		w.dialled = e.Epoch
 		w.do("connection", csm.ConnReady{Epoch: e.Epoch})
 	case csm.CloseConnection:
-		w.do("close", csm.ConnClosed{Instance: e.Instance})
+		w.closing = csm.ConnClosed{Instance: e.Instance, Epoch: e.Epoch}
+		w.do("close", w.closing)
 	case csm.CommitInput:
 		w.endUtterance()
 	case csm.ClearInput:
 		w.dropOpen()
-	case csm.SendCopilot: // the script answers
-		w.request = e.Request
-		w.port.Post(csm.CopilotSent{Request: e.Request, Attempt: 1})
-	case csm.CancelCopilot:
-		if w.request == e.Request {
-			w.endAnswer(csm.CopilotDone{Request: e.Request, Cancelled: true})
-		}
 	case csm.Speak:
 		w.voice.speak(e, w.auto["speech"])
 	case csm.StartPlayback:
@@ -84,18 +89,93 @@ func (w *World) Execute(e csm.Effect) {
 		if flushed, ok := w.voice.flush(e.Gen); ok {
 			w.do("flush", flushed)
 		}
+	default:
+		w.assist(e)
+	}
+}
+
+// assist carries out what is the assistant's, where no client answers: the script
+// does.
+func (w *World) assist(e csm.Effect) {
+	switch e := e.(type) {
+	case csm.SendCopilot:
+		w.request, w.round = e.Request, e.Round
+		w.port.Post(csm.CopilotSent{Request: e.Request, Round: e.Round, Attempt: 1})
+	case csm.CancelCopilot:
+		if w.request == e.Request {
+			w.endAnswer(csm.CopilotDone{Request: e.Request, Round: w.round, Cancelled: true})
+		}
+	case csm.SearchTools:
+		w.search = e
+		w.later("tools", func() { w.searched(e, csm.ToolSearchDone{Tools: 1}) })
+	case csm.CancelSearch:
+		if w.search.Request == e.Request {
+			w.searched(w.search, csm.ToolSearchDone{Cancelled: true})
+		}
+	case csm.CallTool:
+		w.call = e.ToolCall
+		w.later("tool", func() { w.called(e.ToolCall, "done", csm.ToolDone{}) })
+	case csm.CancelTool:
+		w.called(e.ToolCall, "", csm.ToolDone{Cancelled: true})
+	case csm.LoadModel:
+		w.load = e.Load
+		w.later("model", func() { w.loaded(e.Load, csm.ModelLoaded{Load: e.Load}) })
+	case csm.Summarise:
+		w.summary = e
+		w.later("summary", func() { w.summarised(e, "", csm.Summarised{Job: e.Job}) })
+	case csm.CancelSummary:
+		if w.summary.Job == e.Job {
+			w.summary = csm.Summarise{}
+		}
+	}
+}
+
+// Each of these ends one errand, and nothing that is over already.
+func (w *World) searched(of csm.SearchTools, done csm.ToolSearchDone) {
+	if w.search == of && of.Request != 0 {
+		w.search = csm.SearchTools{}
+		done.Request, done.Round = of.Request, of.Round
+		w.port.Post(done)
+	}
+}
+
+func (w *World) called(call uint64, result string, done csm.ToolDone) {
+	if w.call == call && call != 0 {
+		w.call = 0
+		w.port.ToolResult(call, result)
+		done.ToolCall = call
+		w.port.Post(done)
+	}
+}
+
+func (w *World) loaded(load uint32, done csm.Event) {
+	if w.load == load && load != 0 {
+		w.load = 0
+		w.port.Post(done)
+	}
+}
+
+func (w *World) summarised(of csm.Summarise, text string, done csm.Summarised) {
+	if w.summary.Job == of.Job && of.Job != 0 {
+		w.summary = csm.Summarise{}
+		if done.Code == "" {
+			w.port.Summary(of, text)
+		}
+		w.port.Post(done)
 	}
 }
 
 // do posts what comes of an effect, unless that is the script's.
-func (w *World) do(name string, e csm.Event) {
-	a := w.auto[name]
-	switch {
+func (w *World) do(name string, e csm.Event) { w.later(name, func() { w.port.Post(e) }) }
+
+// later does what comes of an effect after its delay, unless that is the script's.
+func (w *World) later(name string, f func()) {
+	switch a := w.auto[name]; {
 	case a.off:
 	case a.delay == 0:
-		w.port.Post(e)
+		f()
 	default:
-		w.clock.AfterFunc(a.delay, func() { w.port.Post(e) })
+		w.clock.AfterFunc(a.delay, f)
 	}
 }
 
@@ -158,7 +238,7 @@ func (w *World) dropOpen() {
 
 // endAnswer ends what the script answers.
 func (w *World) endAnswer(done csm.CopilotDone) {
-	w.port.Answer(done.Request, "", true)
+	w.port.Answer(done.Request, done.Round, "", true)
 	w.port.Post(done)
 	w.request = 0
 }

@@ -30,7 +30,7 @@ var handlers = map[string]handler{
 	protocol.MethodResume:     on((*server).resume),
 	protocol.MethodCommitTurn: (*server).commitTurn,
 	protocol.MethodSendText:   on((*server).sendText),
-	protocol.MethodRetry:      (*server).retry,
+	protocol.MethodRetry:      on((*server).retry),
 	protocol.MethodState:      (*server).state,
 	protocol.MethodHistory:    (*server).history,
 	protocol.MethodPushToTalk: on((*server).pushToTalk),
@@ -43,6 +43,7 @@ var handlers = map[string]handler{
 	protocol.MethodSelectModel:     on((*server).selectModel),
 	protocol.MethodCopilotDelta:    on((*server).copilotDelta),
 	protocol.MethodCopilotToolCall: on((*server).copilotToolCall),
+	protocol.MethodCopilotTools:    on((*server).copilotTools),
 
 	protocol.MethodDevices:      (*server).devices,
 	protocol.MethodSelectDevice: on((*server).selectDevice),

@@ -3,6 +3,7 @@ package rpc
 import (
 	"errors"
 
+	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
@@ -59,8 +60,13 @@ func (s *server) commitTurn(c *call) {
 	s.back.Daemon.Call(func(id csm.Call) csm.Event { return csm.UserCommit{Call: id} }, c.stepped(snapshot))
 }
 
-func (s *server) retry(c *call) {
-	s.back.Daemon.Call(func(id csm.Call) csm.Event { return csm.UserRetry{Call: id} }, c.stepped(snapshot))
+var retryStages = map[protocol.RetryStage]copilot.Stage{
+	protocol.RetrySearch: copilot.StageSearch, protocol.RetryGeneration: copilot.StageGeneration,
+	protocol.RetryStream: copilot.StageStream, protocol.RetryCall: copilot.StageCall,
+}
+
+func (s *server) retry(c *call, p protocol.RetryParams) {
+	s.back.Daemon.Retry(retryStages[p.Stage], c.stepped(snapshot))
 }
 
 // turn is the answer of what opens a turn: which one.

@@ -22,29 +22,31 @@ import (
 type asker struct {
 	*editor.Adapter
 	s       *server
+	tools   bool // the client runs tools
 	lastID  atomic.Uint64
 	stirred chan struct{}
 
 	mu       sync.Mutex
-	attempts map[string]*attempt      // by request id
+	attempts map[string]*attempt      // by request id, or daemon.ToolID
 	asked    map[jsonrpc2.ID]*attempt // by the call's
 }
 
-// attempt is one run of Send. Its fields belong to asker.mu.
+// attempt is one run of Send, or of a tool. Its fields belong to asker.mu.
 type attempt struct {
-	asked   bool // copilot/send is in the outbox
+	asked   bool // the request to the client is in the outbox
 	over    bool // the answer came, or cannot come any more
-	pending int  // deltas that were received and not emitted yet
+	pending int  // pieces of the answer that were received and not emitted yet
 }
 
 var (
 	_ copilot.Adapter = (*asker)(nil)
+	_ copilot.Caller  = (*asker)(nil)
 	_ daemon.Waiter   = (*asker)(nil)
 	_ editor.Caller   = (*asker)(nil)
 )
 
-func newAsker(s *server) *asker {
-	a := &asker{s: s, stirred: make(chan struct{}, 1), attempts: map[string]*attempt{}, asked: map[jsonrpc2.ID]*attempt{}}
+func newAsker(s *server, tools bool) *asker {
+	a := &asker{s: s, tools: tools, stirred: make(chan struct{}, 1), attempts: map[string]*attempt{}, asked: map[jsonrpc2.ID]*attempt{}}
 	a.Adapter = editor.New(a)
 	return a
 }
@@ -56,10 +58,27 @@ func (a *asker) Send(ctx context.Context, r copilot.Request, emit func(string)) 
 	at := &attempt{}
 	a.change(func() { a.attempts[r.ID] = at })
 	defer a.change(func() { delete(a.attempts, r.ID) })
+	if !a.tools {
+		r.Wants = nil
+	}
+	if wants := r.Wants; wants != nil {
+		r.Wants = func(call copilot.ToolCall) {
+			wants(call)
+			a.change(func() { at.pending-- })
+		}
+	}
 	return a.Adapter.Send(context.WithValue(ctx, attemptKey{}, at), r, func(text string) {
 		emit(text)
 		a.change(func() { at.pending-- })
 	})
+}
+
+// CallTool implements copilot.Caller.
+func (a *asker) CallTool(ctx, wanted context.Context, call copilot.ToolCall) (string, error) {
+	at, id := &attempt{}, daemon.ToolID(call.ID)
+	a.change(func() { a.attempts[id] = at })
+	defer a.change(func() { delete(a.attempts, id) })
+	return a.Adapter.CallTool(context.WithValue(ctx, attemptKey{}, at), wanted, call)
 }
 
 func (a *asker) change(f func()) {
@@ -97,19 +116,40 @@ func (a *asker) answered(id jsonrpc2.ID) {
 // Call implements editor.Caller. A request that is no longer wanted is cancelled
 // at the client.
 func (a *asker) Call(ctx context.Context, method string, params, result any) error {
-	conn := a.s.conn
+	id, wait, err := a.ask(ctx, method, params)
+	if err != nil {
+		return err
+	}
+	defer a.forget(id)
+	err = wait.Wait(ctx, result)
+	if ctx.Err() != nil {
+		a.takeBack(id)
+	}
+	return err
+}
+
+// Await implements editor.Caller.
+func (a *asker) Await(ctx, wanted context.Context, method string, params, result any) error {
+	id, wait, err := a.ask(ctx, method, params)
+	if err != nil {
+		return err
+	}
+	defer a.forget(id)
+	defer context.AfterFunc(wanted, func() { a.takeBack(id) })()
+	return wait.Wait(ctx, result)
+}
+
+// ask sends a request to the client.
+func (a *asker) ask(ctx context.Context, method string, params any) (jsonrpc2.ID, jsonrpc2.Waiter, error) {
 	id := jsonrpc2.ID{Num: a.lastID.Add(1)}
 	at, _ := ctx.Value(attemptKey{}).(*attempt)
 	if at != nil {
 		a.change(func() { a.asked[id] = at })
-		defer a.change(func() { delete(a.asked, id) })
 	}
-	if method == protocol.MethodCopilotSend {
-		params = a.withModel(params)
-	}
-	wait, err := conn.DispatchCall(ctx, method, params, jsonrpc2.PickID(id))
+	wait, err := a.s.conn.DispatchCall(ctx, method, params, jsonrpc2.PickID(id))
 	if err != nil {
-		return err
+		a.forget(id)
+		return id, wait, err
 	}
 	if stage := a.s.stage(); stage != nil {
 		stage.Asked(method)
@@ -117,34 +157,19 @@ func (a *asker) Call(ctx context.Context, method string, params, result any) err
 	if at != nil {
 		a.change(func() { at.asked = true })
 	}
-	err = wait.Wait(ctx, result)
-	if ctx.Err() != nil {
-		_ = conn.Notify(a.s.ctx, protocol.MethodCancelRequest, protocol.CancelParams{ID: id})
-	}
-	return err
+	return id, wait, nil
+}
+
+func (a *asker) forget(id jsonrpc2.ID) { a.change(func() { delete(a.asked, id) }) }
+
+func (a *asker) takeBack(id jsonrpc2.ID) {
+	_ = a.s.conn.Notify(a.s.ctx, protocol.MethodCancelRequest, protocol.CancelParams{ID: id})
 }
 
 func (s *server) stage() Stage {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.back.Stage
-}
-
-// withModel adds the model that the user selected.
-func (a *asker) withModel(params any) any {
-	raw, err := json.Marshal(params)
-	if err != nil {
-		return params
-	}
-	var p protocol.CopilotSendParams
-	if json.Unmarshal(raw, &p) != nil {
-		return params
-	}
-	a.s.mu.Lock()
-	d := a.s.back.Daemon
-	a.s.mu.Unlock()
-	p.Model = d.Settings().Copilot.Model
-	return p
 }
 
 // copilotDelta hands a piece of an answer on, on the reader's goroutine: so it
@@ -173,31 +198,72 @@ func (s *server) copilotDelta(c *call, p protocol.CopilotDeltaParams) {
 	}
 }
 
-// copilotToolCall takes no call: copilot/send offers no tools yet.
-func (s *server) copilotToolCall(_ *call, p protocol.CopilotToolCallParams) {
-	s.seen.count("copilot.toolCallsDropped")
-	s.log.Warn().Str("request", logid.Of(p.RequestID)).Str("call", logid.Of(p.CallID)).
-		Msg("the client's assistant wants a tool; none was offered, so none is called")
-}
-
-func (s *server) approveTool(c *call, _ protocol.ApproveToolParams) {
-	c.fail(protocol.CodeInvalidState, "no tool call awaits approval")
-}
-
-// models lists none: with the editor's assistant the client knows its models, and
-// offers them itself.
-func (s *server) models(c *call) {
-	c.reply(protocol.ModelsResult{Selected: s.back.Daemon.Settings().Copilot.Model})
-}
-
-// selectModel names the model that copilot/send asks for from now on.
-func (s *server) selectModel(c *call, p protocol.SelectModelParams) {
-	value, err := json.Marshal(p.ID)
-	if err != nil {
-		c.fail(protocol.CodeInternalError, "")
+// copilotToolCall hands a call of a tool on, in its order with the text.
+func (s *server) copilotToolCall(c *call, p protocol.CopilotToolCallParams) {
+	a := s.asker
+	var at *attempt
+	a.change(func() {
+		if at = a.attempts[p.RequestID]; at != nil {
+			at.pending++ // first: it may be taken before HandleToolCall returns
+		}
+	})
+	if taken, _ := a.HandleToolCall(*c.params); taken {
 		return
 	}
-	s.change(c, protocol.Configuration{"agentvoice.copilot.model": value})
+	if at != nil {
+		a.change(func() { at.pending-- })
+	}
+	s.seen.count("copilot.toolCallsDropped")
+	s.log.Warn().Str("request", logid.Of(p.RequestID)).Str("call", logid.Of(p.CallID)).Bool("tools", a.tools).
+		Msg("a call of a tool is not taken: its answer is over or has it already, or the client runs no tools")
+}
+
+// copilotTools replaces the tools that the assistant may ask for.
+func (s *server) copilotTools(c *call, p protocol.ToolsParams) {
+	if !s.asker.tools {
+		c.fail(protocol.CodeInvalidRequest, "the client did not say capabilities.tools")
+		return
+	}
+	tools := make([]copilot.Tool, 0, len(p.Tools))
+	for _, t := range p.Tools {
+		tools = append(tools, copilot.Tool(t))
+	}
+	s.back.Daemon.OfferTools(tools)
+}
+
+// approveTool is a click instead of a spoken yes or no.
+func (s *server) approveTool(c *call, p protocol.ApproveToolParams) {
+	if s.back.Daemon.Approve(p.CallID, p.Approved, c.stepped(nothing)) != nil {
+		c.fail(protocol.CodeInvalidState, "callId names no call of a tool in this conversation")
+	}
+}
+
+// models lists those of the adapter. With the editor's assistant there are none:
+// the client knows its models, and offers them itself.
+func (s *server) models(c *call) {
+	d := s.back.Daemon
+	list := func() {
+		known, err := d.Models(s.ctx)
+		if err != nil {
+			c.fail(protocol.CodeCopilotUnavailable, "its models cannot be listed")
+			return
+		}
+		result := protocol.ModelsResult{Selected: d.Settings().Copilot.Model}
+		for _, m := range known {
+			result.Models = append(result.Models, protocol.Model(m))
+		}
+		c.reply(result)
+	}
+	if s.back.Stage != nil {
+		list()
+		return
+	}
+	s.spawn(list)
+}
+
+// selectModel has a model loaded, as soon as no request is under way.
+func (s *server) selectModel(c *call, p protocol.SelectModelParams) {
+	s.back.Daemon.SelectModel(p.ID, c.stepped(nothing))
 }
 
 // credential asks the client for a secret. It is not kept.

@@ -54,6 +54,7 @@ func (s *server) initialize(c *call, p protocol.InitializeParams) {
 			Capabilities: protocol.ServerCapabilities{
 				Providers: protocol.Providers, Locales: protocol.Locales, Audio: s.back.Audio != nil,
 				PushToTalk: s.back.PressToTalk != nil, Headless: s.back.Stage != nil,
+				Tools: p.Capabilities.Tools, Models: true,
 				JournalContent: s.recorder.full(),
 			},
 		})
@@ -76,7 +77,7 @@ func (s *server) begin(p protocol.InitializeParams, settings protocol.Settings) 
 		return err
 	}
 	client := Client{Settings: settings, Locale: p.Locale, Notify: s.notify, Journal: recorder.w}
-	s.asker = newAsker(s)
+	s.asker = newAsker(s, p.Capabilities.Tools)
 	if p.Capabilities.Copilot {
 		client.Copilot = s.asker
 	}

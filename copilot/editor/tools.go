@@ -1,0 +1,81 @@
+package editor
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+)
+
+const methodInvoke = "copilot/invokeTool"
+
+type toolCallParams struct {
+	RequestID   string          `json:"requestId"`
+	CallID      string          `json:"callId"`
+	Name        string          `json:"name"`
+	Input       json.RawMessage `json:"input"`
+	Destructive *bool           `json:"destructive"`
+}
+
+// HandleToolCall takes the params of one copilot/toolCall notification, as
+// HandleDelta does. It says whether the call was taken: it is of a live answer
+// that may call tools, and was not there before. It never blocks. An error says
+// that the params have not the right shape; it holds nothing of them.
+func (a *Adapter) HandleToolCall(params json.RawMessage) (taken bool, err error) {
+	var c toolCallParams
+	err = json.Unmarshal(params, &c)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if err != nil || c.RequestID == "" || c.CallID == "" || c.Name == "" {
+		a.stats.ToolCallsDropped++
+		return false, errors.New("copilot/toolCall: want requestId, callId and name (strings), and input (an object)")
+	}
+	ans := a.live[c.RequestID]
+	if ans == nil || ans.broken != nil || ans.wanted == nil || ans.wanted[c.CallID] || len(ans.wanted) == maxCalls ||
+		ans.bytes+len(c.Input) > maxAnswer {
+		a.stats.ToolCallsDropped++
+		return false, nil
+	}
+	a.stats.ToolCalls++
+	ans.wanted[c.CallID] = true
+	ans.bytes += len(c.Input)
+	ans.queue = append(ans.queue, piece{call: &copilot.ToolCall{ID: c.CallID, Name: c.Name, Input: c.Input, Destructive: c.Destructive}})
+	ans.stir()
+	return true, nil
+}
+
+// CallTool implements copilot.Caller: the client runs the tool.
+func (a *Adapter) CallTool(ctx, wanted context.Context, c copilot.ToolCall) (string, error) {
+	params := struct {
+		CallID string          `json:"callId"`
+		Name   string          `json:"name"`
+		Input  json.RawMessage `json:"input"`
+	}{c.ID, c.Name, c.Input}
+	if len(params.Input) == 0 {
+		params.Input = json.RawMessage("{}")
+	}
+	var result struct {
+		Content *string `json:"content"`
+		IsError bool    `json:"isError"`
+	}
+	err := a.caller.Await(ctx, wanted, methodInvoke, params, &result)
+	var rpc *jsonrpc2.Error
+	switch {
+	case errors.As(err, &rpc) && rpc.Code == codeRequestCancelled:
+		return "", copilot.ErrCancelled
+	case errors.As(err, &rpc):
+		// The client's own words may hold anything.
+		return "", failed(fmt.Sprintf("the editor could not run the tool (error %d)", rpc.Code))
+	case err != nil:
+		return "", failed("the connection to the editor is gone")
+	case result.Content == nil:
+		return "", failed("the editor's answer for a tool has no content")
+	case result.IsError:
+		return *result.Content, failed("the tool answered with an error")
+	}
+	return *result.Content, nil
+}

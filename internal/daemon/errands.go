@@ -1,0 +1,107 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+)
+
+// search answers csm.SearchTools at once: which tools there are is the client's
+// choice, and they are handed over with the round.
+func (a *assistant) search(e csm.SearchTools) {
+	a.post(csm.ToolSearchDone{Request: e.Request, Round: e.Round, Tools: len(a.content.offered())})
+}
+
+// callTool carries out a call. A call that is told to stop is waited for all the
+// same: it may have run, and then it has a result (invariant 13).
+func (a *assistant) callTool(e csm.CallTool) {
+	call, known := a.content.call(e.ToolCall)
+	caller, can := a.adapter.(copilot.Caller)
+	if !known || !can {
+		a.post(csm.ToolDone{ToolCall: e.ToolCall, Code: csm.CodeToolFailed})
+		return
+	}
+	a.begin(&asking{id: ToolID(call.ID), waits: true}, func(ctx context.Context) csm.Event {
+		result, err := caller.CallTool(a.ctx, ctx, call.ToolCall)
+		a.content.setResult(e.ToolCall, result)
+		done := csm.ToolDone{ToolCall: e.ToolCall}
+		switch {
+		case errors.Is(err, copilot.ErrCancelled):
+			done.Cancelled = true
+		case err != nil:
+			done.Code = csm.CodeToolFailed
+		}
+		return done
+	})
+}
+
+// ToolID is what a Waiter knows a call of a tool as.
+func ToolID(callID string) string { return "tool " + callID }
+
+func (a *assistant) cancelTool(toolCall uint64) {
+	if call, known := a.content.call(toolCall); known {
+		a.cancel(ToolID(call.ID))
+	}
+}
+
+// load has a model loaded, in place of one that is still being loaded. Where
+// models need no loading, it is there.
+func (a *assistant) load(e csm.LoadModel) {
+	a.cancel(loading)
+	loader, loads := a.adapter.(copilot.Loader)
+	if !loads {
+		a.post(csm.ModelLoaded{Load: e.Load})
+		return
+	}
+	a.begin(&asking{id: loading}, func(ctx context.Context) csm.Event {
+		err := loader.Load(ctx, a.content.model(e.Model), func(percent int) {
+			if ctx.Err() == nil {
+				a.post(csm.ModelProgress{Load: e.Load, Percent: percent})
+			}
+		})
+		var known *copilot.Error
+		switch {
+		case errors.As(err, &known):
+			return csm.ModelFailed{Load: e.Load, Code: knownCode(known.Code, csm.CodeModelFailed)}
+		case err != nil:
+			return csm.ModelFailed{Load: e.Load, Code: csm.CodeModelFailed}
+		}
+		return csm.ModelLoaded{Load: e.Load}
+	})
+}
+
+// The errands of which there is one at a time.
+const (
+	loading     = "model"
+	summarising = "summary"
+)
+
+// summarise puts the beginning of the conversation into few words: the adapter's,
+// or else an extract.
+func (a *assistant) summarise(e csm.Summarise) {
+	a.cancel(summarising)
+	s, can := a.adapter.(copilot.Summariser)
+	if !can {
+		a.content.extract(e)
+		a.post(csm.Summarised{Job: e.Job})
+		return
+	}
+	said := a.content.messages(e.Items)
+	if before := a.content.summary(e.Previous); before != "" {
+		said = append([]copilot.Message{{Role: copilot.RoleUser, Content: summaryLead + before}}, said...)
+	}
+	a.begin(&asking{id: summarising}, func(ctx context.Context) csm.Event {
+		text, err := s.Summarise(ctx, said)
+		switch {
+		case ctx.Err() != nil:
+			return csm.Summarised{Job: e.Job, Code: csm.CodeCopilotFailed}
+		case err != nil || text == "": // an extract is better than a history that only grows
+			a.content.extract(e)
+		default:
+			a.content.setSummary(e.Job, text)
+		}
+		return csm.Summarised{Job: e.Job}
+	})
+}

@@ -1,0 +1,120 @@
+package daemon
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// requested says that an answer asks for a call.
+func (p *publisher) requested(s dispatch.Step, e csm.CopilotToolCall) {
+	call, known := p.d.content.call(e.ToolCall)
+	if !known {
+		return
+	}
+	p.calls[e.ToolCall] = e.Request
+	p.notify(protocol.NotifyTool, protocol.ToolParams{
+		CallID: call.ID, TurnID: turnID(s.State.Current.ID), RequestID: requestID(e.Request), Name: call.Name,
+		Status: protocol.ToolRequested, Destructive: e.Destructive,
+	})
+	p.d.record(s.Envelope.At, "call", e.ToolCall, call.Name+" "+string(call.Input))
+}
+
+var toolStatuses = map[csm.ToolStatus]protocol.ToolStatus{
+	csm.ToolPending: protocol.ToolWaiting, csm.ToolRunning: protocol.ToolRunning, csm.ToolRejected: protocol.ToolRejected,
+	csm.ToolCompleted: protocol.ToolCompleted, csm.ToolFailed: protocol.ToolFailed, csm.ToolCancelled: protocol.ToolCancelled,
+}
+
+// tool says how a call stands.
+func (p *publisher) tool(f csm.PublishTool) {
+	call, known := p.d.content.call(f.ToolCall)
+	if !known {
+		return
+	}
+	params := protocol.ToolParams{
+		CallID: call.ID, TurnID: turnID(f.Turn), RequestID: requestID(f.Request), Name: call.Name,
+		Status: toolStatuses[f.Status], Destructive: f.Destructive,
+	}
+	if of, again := p.d.content.call(f.Of); again {
+		params.RetryOf = of.ID
+	}
+	switch f.Status {
+	case csm.ToolPending:
+		params.Question = p.d.question(f.ToolCall)
+		p.calls[f.ToolCall] = f.Request
+	case csm.ToolRunning:
+		p.calls[f.ToolCall] = f.Request
+	case csm.ToolRejected, csm.ToolCompleted, csm.ToolFailed, csm.ToolCancelled:
+		delete(p.calls, f.ToolCall)
+	}
+	p.notify(protocol.NotifyTool, params)
+}
+
+// endOfTurn gives what belonged to a turn its end: an answer that waited for a
+// tool, and calls that were asked for and are not asked about any more. A call
+// that runs has an end of its own.
+func (p *publisher) endOfTurn(s dispatch.Step, t csm.Turn) {
+	if t.Request == 0 {
+		return
+	}
+	if p.open == t.Request {
+		p.endOfAnswer(s, turnID(t.ID), t.Request, true)
+	}
+	runs := runningCall(s.State)
+	for _, id := range slices.Sorted(maps.Keys(p.calls)) {
+		if p.calls[id] != t.Request || id == runs {
+			continue
+		}
+		delete(p.calls, id)
+		if call, known := p.d.content.call(id); known {
+			p.notify(protocol.NotifyTool, protocol.ToolParams{
+				CallID: call.ID, TurnID: turnID(t.ID), RequestID: requestID(t.Request), Name: call.Name, Status: protocol.ToolCancelled,
+			})
+		}
+	}
+}
+
+var modelWords = map[protocol.Locale][2]string{ // that loads, that is there
+	protocol.English:  {"The model %s is being loaded.", "The model %s answers from now on."},
+	protocol.German:   {"Das Modell %s wird geladen.", "Das Modell %s antwortet von jetzt an."},
+	protocol.Japanese: {"モデル %s を読み込んでいます。", "これからはモデル %s が回答します。"},
+}
+
+// ownModel is what the adapter's own model is called.
+var ownModel = map[protocol.Locale]string{protocol.English: "of the editor", protocol.German: "des Editors", protocol.Japanese: "(エディターの既定)"}
+
+// model says how loading a model goes.
+func (p *publisher) model(f csm.PublishModel) {
+	locale := p.d.locale()
+	n := protocol.NotificationParams{Kind: protocol.NotificationModelLoading, Severity: protocol.SeverityInfo}
+	if f.Code != "" {
+		spec := protocol.ErrorCode(f.Code).Spec()
+		n.Message, n.Severity, n.Code = spec.Message(locale), protocol.SeverityError, spec.Code
+		p.notify(protocol.NotifyNotification, n)
+		return
+	}
+	name := p.d.content.model(f.Model)
+	if name == "" {
+		name = ownModel[locale]
+	}
+	words := modelWords[locale][0]
+	if f.Percent >= 100 {
+		words = modelWords[locale][1]
+	}
+	share := float64(f.Percent) / 100
+	n.Message, n.Progress = fmt.Sprintf(words, name), &share
+	p.notify(protocol.NotifyNotification, n)
+}
+
+// runningCall is the call that is being carried out, 0 for none.
+func runningCall(st csm.State) uint64 {
+	if c, calls := st.Copilot.(copilot.CallingTool); calls {
+		return c.Calls[0].ID
+	}
+	return 0
+}

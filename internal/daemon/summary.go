@@ -1,0 +1,100 @@
+package daemon
+
+import (
+	"strings"
+	"unicode/utf8"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/history"
+)
+
+// Bounds of an extract, in characters.
+const (
+	extractLine  = 120
+	extractTotal = 3000
+)
+
+// messages is what was said, as a prompt has it: of the assistant's words those
+// that the user heard.
+func (c *content) messages(items []history.Item) []copilot.Message {
+	var out []copilot.Message
+	for _, it := range items {
+		switch {
+		case it.Utterance != 0:
+			if words := c.words(it.Utterance, it.More); words != "" {
+				out = append(out, copilot.Message{Role: copilot.RoleUser, Content: words})
+			}
+		case it.Request != 0:
+			if heard := strings.TrimSpace(c.source(it.Request, it.From, it.Heard)); heard != "" {
+				out = append(out, copilot.Message{Role: copilot.RoleAssistant, Content: heard})
+			}
+		case it.Tool != 0:
+			if call, known := c.call(it.Tool); known {
+				out = append(out, outcomeOf(call, it.Outcome))
+			}
+		}
+	}
+	return out
+}
+
+// outcomeOf tells the assistant what came of a call.
+func outcomeOf(call toolCall, o history.Outcome) copilot.Message {
+	m := copilot.Message{Role: copilot.RoleTool, Content: call.result, Call: &call.ToolCall}
+	switch o {
+	case history.Done:
+		m.Status = copilot.CallCompleted
+	case history.Rejected:
+		m.Status, m.Content = copilot.CallRejected, "The user did not allow this call. It was not run."
+	case history.Failed:
+		m.Status = copilot.CallFailed
+		if m.Content == "" {
+			m.Content = "The call failed. It may have run in part."
+		}
+	case history.Stopped:
+		m.Status, m.Content = copilot.CallCancelled, "The call was cancelled. It may have run in part."
+	}
+	return m
+}
+
+// extract makes the summary of a job without an assistant: the summary before,
+// and the first words of each item. What is longest ago goes first where that is
+// too long. The same items have the same extract.
+func (c *content) extract(e csm.Summarise) {
+	var lines []string
+	if before := c.summary(e.Previous); before != "" {
+		lines = strings.Split(before, "\n")
+	}
+	for _, m := range c.messages(e.Items) {
+		who := map[copilot.Role]string{copilot.RoleUser: "User", copilot.RoleAssistant: "Assistant", copilot.RoleTool: "Tool"}[m.Role]
+		if m.Call != nil {
+			who += " " + m.Call.Name
+		}
+		lines = append(lines, firstWords(who+": "+m.Content, extractLine))
+	}
+	for total := 0; ; total = 0 {
+		for _, l := range lines {
+			total += utf8.RuneCountInString(l) + 1
+		}
+		if total <= extractTotal {
+			break
+		}
+		lines = lines[1:]
+	}
+	c.setSummary(e.Job, strings.Join(lines, "\n"))
+}
+
+// firstWords is the beginning of a text on one line, of whole words where it has
+// any, and at most limit characters.
+func firstWords(text string, limit int) string {
+	text = strings.Join(strings.Fields(text), " ")
+	if utf8.RuneCountInString(text) <= limit {
+		return text
+	}
+	cut := []rune(text)[:limit-1]
+	short := string(cut)
+	if i := strings.LastIndex(short, " "); i > len(short)/2 {
+		short = short[:i]
+	}
+	return short + "…"
+}

@@ -1,0 +1,129 @@
+package daemon
+
+import (
+	"strings"
+	"unicode"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// heard keeps the words of a final transcript and says what kind of utterance it
+// is.
+func (d *Daemon) heard(epoch uint32, utterance uint64, text string) csm.Final {
+	f := csm.Final{Epoch: epoch, Utterance: utterance}
+	if rest, said := d.cutSendPhrase(text); said {
+		text, f.Class = rest, csm.Send
+	} else {
+		f.Class, f.Named = d.classify(text)
+	}
+	d.content.setUtterance(utterance, text)
+	f.Words = len(strings.Fields(text))
+	return f
+}
+
+func (d *Daemon) heardPartly(epoch uint32, utterance uint64, text string) csm.Partial {
+	d.content.setUtterance(utterance, text)
+	return csm.Partial{Epoch: epoch, Utterance: utterance, Words: len(strings.Fields(text))}
+}
+
+// classify sorts an utterance. While a question about a tool is open, a yes may
+// name what it allows; named says that it does.
+func (d *Daemon) classify(text string) (class csm.Class, named bool) {
+	switch u := spoken.Classify(text); {
+	case u.Class == spoken.UtteranceEmpty:
+		return csm.Empty, false
+	case u.Class == spoken.UtteranceBackchannel:
+		return csm.Backchannel, false
+	case u.Class == spoken.UtteranceCommand && u.Command == spoken.CommandStop:
+		return csm.Stop, false
+	case u.Class == spoken.UtteranceCommand && u.Command == spoken.CommandYes:
+		return csm.Yes, false
+	case u.Class == spoken.UtteranceCommand && u.Command == spoken.CommandNo:
+		return csm.No, false
+	}
+	if w, open := d.loop.State().Copilot.(copilot.WaitingForApproval); open {
+		if call, known := d.content.call(w.Calls[0].ID); known {
+			return answerTo(call.ToolCall, text)
+		}
+	}
+	return csm.Content, false
+}
+
+// sendPhrases end a turn where the setting names no other.
+var sendPhrases = map[protocol.Locale]string{
+	protocol.English: "send it", protocol.German: "abschicken", protocol.Japanese: "送信",
+}
+
+// cutSendPhrase says whether an utterance ends with the phrase that sends it, and
+// what comes before. Only the mode that is made for it listens for one.
+func (d *Daemon) cutSendPhrase(text string) (rest string, said bool) {
+	set := d.settings().TurnDetection
+	if set.Mode != protocol.TurnPhrase {
+		return "", false
+	}
+	phrase := set.SendPhrase
+	if len(tokens(phrase)) == 0 {
+		phrase = sendPhrases[d.locale()]
+	}
+	return cutPhrase(text, phrase)
+}
+
+// cutPhrase compares by words, without regard to case and punctuation; in a
+// script without spaces by the end of the last word.
+func cutPhrase(text, phrase string) (rest string, said bool) {
+	words, want := tokens(text), tokens(phrase)
+	first := len(words) - len(want)
+	if first < 0 {
+		return "", false
+	}
+	at := words[first].at
+	for i, w := range want {
+		have := words[first+i].text
+		if have == w.text {
+			continue
+		}
+		if i > 0 || !unspaced(w.text) || !strings.HasSuffix(have, w.text) {
+			return "", false
+		}
+		at += len(have) - len(w.text)
+	}
+	return strings.TrimRight(text[:at], " ,;:-–—、"), true
+}
+
+// token is a word in lower case, and where it begins in the text.
+type token struct {
+	text string
+	at   int
+}
+
+// tokens are the words of a text. Lower case is taken only where it has the same
+// length, so that places in a word are places in the text.
+func tokens(text string) (out []token) {
+	begin := -1
+	for i, r := range text + " " {
+		inside := unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.Is(unicode.M, r) || r == '\'' || r == '’'
+		switch {
+		case inside && begin < 0:
+			begin = i
+		case !inside && begin >= 0:
+			word := text[begin:i]
+			if low := strings.ToLower(word); len(low) == len(word) {
+				word = low
+			}
+			out = append(out, token{word, begin})
+			begin = -1
+		}
+	}
+	return out
+}
+
+// unspaced says whether a word is of a script that puts no spaces between words.
+func unspaced(word string) bool {
+	for _, r := range word {
+		return unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana)
+	}
+	return false
+}
