@@ -1,0 +1,78 @@
+package main
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+// around is a mutant outside of the core. It is built alone: its file with the
+// original replaced.
+type around struct {
+	name, file       string
+	original, faulty string // faulty is "" for what is deleted
+}
+
+// parseAround reads mutants in the form of the list of the core's. Of the kinds
+// only "delete" means anything here, since each mutant has a build to itself:
+// its original is left out, and any other is replaced.
+func parseAround(path, text string) (map[string]around, error) {
+	out := map[string]around{}
+	var m *around
+	var part *string
+	kind := ""
+	for i, line := range strings.Split(text, "\n") {
+		key, value, _ := strings.Cut(line, " ")
+		value = strings.TrimSpace(value)
+		switch {
+		case m != nil && line == "--- original":
+			part = &m.original
+		case m != nil && line == "--- mutated":
+			part = &m.faulty
+		case m != nil && line == "---":
+			if m.file == "" || m.original == "" || (kind == "delete") != (m.faulty == "") {
+				return nil, fmt.Errorf("%s:%d: mutant %s needs a file, an original and, unless its kind is delete, a mutated text", path, i+1, m.name)
+			}
+			out[m.name], m, part, kind = *m, nil, nil, ""
+		case part != nil:
+			*part += line + "\n"
+		case strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#"):
+		case key == "mutant":
+			if _, ok := out[value]; ok || m != nil {
+				return nil, fmt.Errorf("%s:%d: mutant %s is there twice, or the one before it is not ended by a line ---", path, i+1, value)
+			}
+			m = &around{name: value}
+		case m != nil && key == "file":
+			m.file = value
+		case m != nil && key == "kind":
+			kind = value
+		case m != nil && key == "breaks":
+		default:
+			return nil, fmt.Errorf("%s:%d: %q has no meaning here; see the head of %s", path, i+1, line, seededFile)
+		}
+	}
+	if m != nil {
+		return nil, fmt.Errorf("%s: mutant %s is not ended by a line ---", path, m.name)
+	}
+	return out, nil
+}
+
+// overlay writes the mutated file and an overlay that puts it in place, and
+// returns the overlay's path.
+func (m around) overlay(root, out string) (string, error) {
+	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(m.file)))
+	if err != nil {
+		return "", fmt.Errorf("mutant %s: %w", m.name, err)
+	}
+	original := strings.TrimSpace(m.original)
+	switch n := strings.Count(string(text), original); n {
+	case 1:
+	case 0:
+		return "", fmt.Errorf("mutant %s: its original is not in %s any more; look what became of it there, and correct the list:\n%s", m.name, m.file, m.original)
+	default:
+		return "", fmt.Errorf("mutant %s: its original is %d times in %s; give more of its surroundings:\n%s", m.name, n, m.file, m.original)
+	}
+	faulty := strings.Replace(string(text), original, strings.TrimSpace(m.faulty), 1)
+	return writeOverlay(root, filepath.Join(out, "around", m.name), map[string]string{m.file: faulty})
+}

@@ -1,0 +1,213 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestParse(t *testing.T) {
+	list, problems := parse("list.txt", `# a comment
+== 002: states
+
+REQ-002  Idle becomes Preparing only with a session.
+    proved csm:TestStart/late under no-session,
+        no-audio
+    also   extension/test/acceptance.test.ts "AC-001"
+003.guard.ready  What follows ready.
+    proved scenario start/late-audio under guard-open
+    owed   the registry
+== 002: constraints
+CON-001  It runs in the extension host.
+    superseded it runs in the daemon
+`)
+	if len(problems) > 0 || len(list) != 3 {
+		t.Fatalf("%d requirements, problems %q", len(list), problems)
+	}
+	r := list[0]
+	if p := r.proofs[0]; r.id != "REQ-002" || r.group != "002: states" || p.pkg != "csm" || p.test != "TestStart/late" || !slices.Equal(p.mut, []string{"no-session", "no-audio"}) {
+		t.Errorf("the first is %+v", r)
+	}
+	if m := r.also[0]; m.path != "extension/test/acceptance.test.ts" || m.text != "AC-001" {
+		t.Errorf("it mentions %+v", m)
+	}
+	if p := list[1].proofs[0]; p.pkg != scenarioPkg || p.test != "TestScenarios/start.txt" || p.name != "start/late-audio" {
+		t.Errorf("the scenario is %+v", p)
+	}
+	for i, want := range []string{proved, owed, superseded} {
+		if got := list[i].status(); got != want {
+			t.Errorf("%s is %s, want %s", list[i].id, got, want)
+		}
+	}
+	if got := summary(list); got != "requirements: 1 proved, 1 owed, 1 superseded of 3" {
+		t.Error(got)
+	}
+}
+
+func TestParseRefuses(t *testing.T) {
+	for text, want := range map[string]string{
+		"REQ-001  Ten states.":                                      "list.txt:1: REQ-001 has no status; add a line: proved",
+		"REQ-001  Ten states.\n  owed":                              "list.txt:2: REQ-001: owed without what is missing",
+		"REQ-001  Ten states.\n  superseded":                        "REQ-001: superseded without the reason",
+		"REQ-001  Ten states.\n  proved csm:TestX":                  "names no mutant",
+		"REQ-001  Ten states.\n  proved csm:TestX under":            "names no mutant",
+		"REQ-001  Ten states.\n  proved TestX under m":              "neither PACKAGE:TestName nor scenario NAME",
+		"REQ-001  Ten states.\n  done":                              "begins with none of proved, also, owed, superseded",
+		"REQ-001  Ten states.\n  also file.ts AC-001":               "is not: also FILE",
+		"REQ-001  Ten states.\n  owed a\nREQ-001  Again.\n  owed b": "list.txt:3: REQ-001 is in line 1 already",
+		"REQ-001  Ten states.\n  superseded a\n  owed b":            "REQ-001 is superseded and yet proved or owed",
+		"  owed a":  "neither a group",
+		"something": "neither a group",
+	} {
+		_, problems := parse("list.txt", text)
+		if !strings.Contains(strings.Join(problems, "\n"), want) {
+			t.Errorf("%q: %q, want %q", text, problems, want)
+		}
+	}
+}
+
+func TestAnIDThatTheListLeavesOutIsFound(t *testing.T) {
+	list, _ := parse("list.txt", "REQ-001  Ten states.\n  owed all")
+	if p := missing(list, []string{"REQ-001", "REQ-002"}); len(p) != 1 || !strings.Contains(p[0], "REQ-002 is not in the list") {
+		t.Errorf("%q", p)
+	}
+	want := expected()
+	for _, id := range []string{"REQ-010", "AC-008", "000.4.10", "003.guard.error", "003.status.turn_error", "004.state.callingTool", "004.retry.search"} {
+		if !slices.Contains(want, id) {
+			t.Errorf("%s is not expected", id)
+		}
+	}
+}
+
+// module is a project of one package with one function, a test that looks at it
+// and one that does not, and a mutant.
+func module(t *testing.T, list string) string {
+	t.Helper()
+	root := t.TempDir()
+	for name, text := range map[string]string{
+		"go.mod":       "module example.org/m\n\ngo 1.26\n",
+		"door/door.go": "package door\n\n// Open says whether the door is.\nfunc Open() bool { return true }\n",
+		"door/door_test.go": `package door
+
+import "testing"
+
+func TestOpen(t *testing.T) {
+	t.Run("now", func(t *testing.T) {
+		if !Open() {
+			t.Fatal("closed")
+		}
+	})
+}
+
+func TestNothing(t *testing.T) {}
+`,
+		listFile:                   list,
+		seededFile:                 "# none\n",
+		aroundFile:                 "mutant door-closed\nbreaks door\nfile   door/door.go\nkind   expr\n--- original\nreturn true\n--- mutated\nreturn false\n---\n",
+		scenarioDir + "/start.txt": "# It starts.\nproves: REQ-001\nuser starts\n",
+	} {
+		path := filepath.Join(root, filepath.FromSlash(name))
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return root
+}
+
+// problemsOf checks a list against the project above, and runs what it claims
+// when nothing else is wrong with it.
+func problemsOf(t *testing.T, root string) (problems []string, said string) {
+	t.Helper()
+	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(listFile)))
+	if err != nil {
+		t.Fatal(err)
+	}
+	list, problems := parse(listFile, string(text))
+	w, err := look(root, list)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if problems = append(problems, w.check(list)...); len(problems) > 0 {
+		return problems, ""
+	}
+	var out strings.Builder
+	problems, err = prove(root, filepath.Join(root, "out"), 1, list, w, &out)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return problems, out.String()
+}
+
+func TestProofsThatDoNotHold(t *testing.T) {
+	for _, c := range []struct{ name, proof, want string }{
+		{"no such test", "door:TestClosed under door-closed", "there is no test TestClosed in door"},
+		{"no such package", "window:TestOpen under door-closed", "there is no test TestOpen in window"},
+		{"no such subtest", "door:TestOpen/later under door-closed", "door:TestOpen/later is not run: there is no such subtest"},
+		{"no such mutant", "door:TestOpen under door-gone", "there is no mutant door-gone in testdata/mutants/seeded.txt"},
+		{"no such scenario", "scenario stop under door-closed", "there is no scenario stop in testdata/csm"},
+		{"the mutant is not caught", "door:TestNothing under door-closed", "door:TestNothing under the mutant door-closed passes, so it proves nothing"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			problems, _ := problemsOf(t, module(t, "REQ-001  The door is open.\n    proved "+c.proof+"\n"))
+			if len(problems) != 1 || !strings.Contains(problems[0], "requirements.txt:2: REQ-001: ") || !strings.Contains(problems[0], c.want) {
+				t.Errorf("%q, want one that says %q", problems, c.want)
+			}
+		})
+	}
+}
+
+func TestAMentionThatIsGone(t *testing.T) {
+	problems, _ := problemsOf(t, module(t, "REQ-001  The door is open.\n    owed hinges\n    also door/door.go \"func Close\"\n"))
+	if len(problems) != 1 || !strings.Contains(problems[0], `door/door.go does not hold "func Close"`) {
+		t.Errorf("%q", problems)
+	}
+}
+
+func TestAScenarioOfAnUnknownRequirement(t *testing.T) {
+	problems, _ := problemsOf(t, module(t, "REQ-002  The door is open.\n    owed hinges\n"))
+	if len(problems) != 1 || !strings.Contains(problems[0], "scenario start says that it proves REQ-001, which is not in") {
+		t.Errorf("%q", problems)
+	}
+}
+
+// A proof that holds is known the second time, until what it looks at changes.
+func TestProofsAreKept(t *testing.T) {
+	root := module(t, "REQ-001  The door is open.\n    proved door:TestOpen/now under door-closed\n")
+	for _, want := range []string{"(0 known", "(1 known"} {
+		problems, said := problemsOf(t, root)
+		if len(problems) > 0 || !strings.Contains(said, "1 of 1 tests under 1 mutants fail as they must "+want) {
+			t.Fatalf("%q, said %q, want %q", problems, said, want)
+		}
+	}
+	if err := os.WriteFile(filepath.Join(root, "door", "words.txt"), []byte("new"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if _, said := problemsOf(t, root); !strings.Contains(said, "(0 known") {
+		t.Errorf("what it may read changed, and it says %q", said)
+	}
+}
+
+func TestParseAround(t *testing.T) {
+	for text, want := range map[string]string{
+		"mutant a\nfile f.go\n--- original\nx\n---\n":                        "mutant a needs a file, an original",
+		"mutant a\nfile f.go\nkind expr\n--- original\nx\n--- mutated\ny\n":  "mutant a is not ended",
+		"mutant a\nfile f.go\nkind delete\n--- original\nx\n---\nmutant a\n": "mutant a is there twice",
+		"walk\n": `"walk" has no meaning here`,
+	} {
+		if _, err := parseAround("around.txt", text); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", text, err, want)
+		}
+	}
+	root := module(t, "")
+	for original, want := range map[string]string{"return maybe": "is not in door/door.go any more", "n": "times in door/door.go"} {
+		m := around{name: "a", file: "door/door.go", original: original}
+		if _, err := m.overlay(root, root); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%q: %v, want %q", original, err, want)
+		}
+	}
+}
