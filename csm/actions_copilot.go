@@ -307,8 +307,8 @@ func (r *run) toolNews(l copilot.Live, status ToolStatus) {
 func (r *run) takeCallAgain() {
 	st, again := &r.st, r.st.Retry
 	call := copilot.Call{ID: r.env.Event.(UserRetry).ToolCall, Destructive: again.Call.Destructive}
-	st.Retry = copilot.Failure{}
 	r.giveWay()
+	st.Retry = copilot.Failure{}
 	if st.Current.ID == 0 {
 		r.openTurn()
 	}

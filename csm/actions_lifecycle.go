@@ -46,7 +46,7 @@ func (r *run) succeed() {
 // earlier replacement is left.
 func (r *run) renewable() bool {
 	o, open := r.st.Conn.(connection.Open)
-	return open && o.Successor == 0 && r.st.Resources.OldConn == Absent
+	return open && o.Successor == 0 && r.st.Resources.OldConn == 0
 }
 
 // swappable says whether a successor may take over: it stands, nobody speaks, and
@@ -73,7 +73,7 @@ func (r *run) swap() {
 }
 
 func (r *run) closeOld(epoch uint32) {
-	r.st.Resources.OldConn = Closing
+	r.st.Resources.OldConn = epoch
 	r.emit(CloseConnection{Instance: r.st.Instance, Epoch: epoch})
 }
 
@@ -111,7 +111,7 @@ func (r *run) abandon(end TurnEnd) {
 func (r *run) closeAll() {
 	res := &r.st.Resources
 	if res.Conn == Opening || res.Conn == Opened {
-		res.Conn, res.OldConn = Closing, Absent // everything is closed, each thing once
+		res.Conn, res.OldConn = Closing, 0 // everything is closed, each thing once
 		r.emit(CloseConnection{Instance: r.st.Instance})
 	}
 	r.link(connection.Close, 0)

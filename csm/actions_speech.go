@@ -57,6 +57,12 @@ func (r *run) release() {
 	r.play()
 }
 
+// releaseUnanswered does so when words are given up that were awaited.
+func (r *run) releaseUnanswered() {
+	r.forgetPending()
+	r.release()
+}
+
 // playback pauses or continues what is being said.
 func (r *run) playback() {
 	var out speech.Outcome

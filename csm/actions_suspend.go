@@ -139,7 +139,8 @@ func resumesTo(to Phase) Guard {
 // PhaseSuspended while speech has to be synthesised again first.
 func (r *run) resumeTarget(sus Suspended) Phase {
 	l, open := speech.LineOf(r.st.Speech)
-	busy := copilot.Busy(r.st.Copilot)
+	live, _ := copilot.LiveOf(r.st.Copilot)
+	busy := copilot.Busy(r.st.Copilot) && !live.Cancelled
 	_, paused := r.st.Speech.(speech.Paused)
 	unheard := open && (paused || l.Played < len(l.Segments)) // what is paused has yet to drain
 	switch sus.Prior.(type) {
@@ -201,6 +202,8 @@ func (r *run) resume(to Phase) {
 		r.resumePlayback(sus.Paused)
 	}
 	switch to {
+	case PhasePreparing: // where nobody is heard
+		r.st.Turn = turn.Idle{}
 	case PhaseListening:
 		r.resumeListening(sus)
 	case PhaseAnalysing:

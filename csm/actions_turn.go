@@ -145,13 +145,13 @@ func (r *run) takeText() {
 func (r *run) takeRetry() {
 	st, again := &r.st, r.st.Retry
 	stage := again.Stage
+	r.giveWay() // which may be the explanation of the same failure
 	st.Retry = copilot.Failure{}
 	if len(st.Queue) > 0 { // what waited goes first
 		r.takeUtterance(again.Utterance)
 		r.replied = st.Current.ID
 		return
 	}
-	r.giveWay()
 	if st.Current.ID == 0 {
 		r.openTurn()
 	}

@@ -56,6 +56,16 @@ func assistantCorpus(t *testing.T, add func(string, *drive) *drive) {
 	variants("asked", asked)
 	add("asked twice about what cannot be undone, words awaited", awaited(generating().
 		do(SpeechBuffered{0, 1}, SpeechDrained{0, 1}, TimerFired{TimerApproval, 1}, SpeechBuffered{0, 2}, SpeechDrained{0, 2}).want(PhaseListening)))
+	held := func(d *drive) *drive { // asked again while words are awaited
+		return d.do(SpeechStarted{1, 60, 0}, SpeechStopped{1, 60, 9}, SpeechStarted{1, 61, 20}, RecognitionLost{1, 60, CodeRecognitionFailed}, SpeechStopped{1, 61, 29},
+			SpeechBuffered{0, d.s.IDs.Segment}).want(PhaseListening)
+	}
+	add("asked again, held", held(asked()))
+	add("asked again, held, by hand", held(configured(t, func(c *Config) { c.Turns = turn.Manual }).
+		do(UserText{Utterance: 1, Words: 1}, CopilotSent{Request: 1, Attempt: 1}, CopilotSegment{Request: 1, End: 20},
+			CopilotToolCall{Request: 1, ToolCall: 7}, SpeechBuffered{0, 1}, CopilotDone{Request: 1}, SpeechDrained{0, 2})))
+	add("explaining, held", newDrive(t).toListening().ask(1).do(CopilotDone{Request: 1, Code: CodeCopilotFailed}, Suspend{Reason: SuspendUser},
+		SpeechStarted{1, 60, 0}, SpeechStopped{1, 60, 9}, Resume{Reason: SuspendUser}, SpeechBuffered{1, 2}).want(PhaseListening))
 	add("asked, queue", asking().do(UserText{Utterance: 2, Words: 1}, SpeechDrained{0, 2}))
 	add("asked again", asked().do(TimerFired{TimerApproval, 1}).want(PhaseListening))
 	variants("asked twice", func() *drive {

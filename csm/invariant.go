@@ -43,6 +43,15 @@ func checkSpeech(s State) error {
 			return fmt.Errorf("invariant 4: a line is open that nothing says")
 		}
 	}
+	_, held := s.Speech.(speech.Held)
+	_, quiet := s.Turn.(turn.Idle)
+	live, _ := copilot.LiveOf(s.Copilot)
+	switch {
+	case held && quiet && s.Phase() != PhaseSuspended:
+		return fmt.Errorf("invariant 8: speech is held, and nobody speaks that it waits for")
+	case s.Phase() == PhaseGeneratingResponse && !open && (live.Request == 0 || live.Cancelled):
+		return fmt.Errorf("invariant 8: an answer is waited for that is not coming")
+	}
 	if open && s.Current.ID == 0 {
 		return fmt.Errorf("invariant 3: speech without a turn that it belongs to")
 	}

@@ -230,9 +230,9 @@ type Cursor struct {
 // Resources says what is open and what is being closed.
 type Resources struct {
 	Audio, Conn, Session Resource
-	OldConn              Resource `json:",omitempty"` // a connection that was replaced
-	Capturing            bool     // the microphone delivers
-	Lost                 bool     // a device is gone
+	OldConn              uint32 `json:",omitempty"` // the epoch of a connection that was replaced and is being closed, 0 for none
+	Capturing            bool   // the microphone delivers
+	Lost                 bool   // a device is gone
 }
 
 // Resource is one thing that is opened and closed once in an instance.

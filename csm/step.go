@@ -362,14 +362,16 @@ func (r *run) routeConnection(e Event) bool {
 	case ConnFailed:
 		r.link(connection.Failed, e.Epoch)
 	case ConnClosed:
-		closing := &res.Conn
-		if e.Epoch != 0 {
-			closing = &res.OldConn
-		}
-		if e.Instance != r.st.Instance || *closing != Closing {
+		switch {
+		case e.Instance != r.st.Instance:
+			return false
+		case e.Epoch == 0 && res.Conn == Closing:
+			res.Conn = Absent
+		case e.Epoch != 0 && e.Epoch == res.OldConn:
+			res.OldConn = 0
+		default:
 			return false
 		}
-		*closing = Absent
 		return true
 	}
 	return r.connOut != connection.Stale && r.connOut != connection.Ignored

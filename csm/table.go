@@ -91,8 +91,11 @@ func listeningRows() []Row {
 		{p, KindFinal, content, PhaseAnalysing, CauseSTTFinal, (*run).takeFinal},
 		{p, KindFinal, and(sendPhrase, gathered), PhaseAnalysing, CauseUserCommit, (*run).takeGathered},
 		keep(p, KindFinal, and(stopWord, gathered), (*run).hush),
+		{p, KindFinal, held, PhaseSpeaking, CauseTTSBufferReady, (*run).release},
 		keep(p, KindFinal, Guard{}, (*run).dismiss),
+		{p, KindRecognitionLost, held, PhaseSpeaking, CauseTTSBufferReady, (*run).release},
 		keep(p, KindRecognitionLost, Guard{}, func(r *run) { r.wordsLost(r.env.Event.(RecognitionLost).Code) }),
+		{p, KindTimerFired, and(timer(TimerFinal), releasable), PhaseSpeaking, CauseTTSBufferReady, (*run).releaseUnanswered},
 		keep(p, KindTimerFired, timer(TimerFinal), func(r *run) { r.forgetPending(); r.wordsLost(CodeRecognitionTimeout) }),
 		keep(p, KindTimerFired, timer(TimerSpeech), (*run).speechBroke),
 		{p, KindUserCommit, userHasFloor, PhaseAnalysing, CauseUserCommit, (*run).commit},
@@ -127,16 +130,21 @@ func askedRows() []Row {
 	return []Row{
 		keep(p, KindSpeechStarted, asked, (*run).hearAnswer),
 		{p, KindFinal, allowed, PhaseGeneratingResponse, CauseToolApproval, (*run).approve},
+		{p, KindFinal, and(asked, no), PhaseGeneratingResponse, CauseToolApproval, func(r *run) { r.cut(); r.reject() }},
+		keep(p, KindFinal, and(asked, stopWord), (*run).drop),
+		{p, KindFinal, and(asked, and(yes, held)), PhaseSpeaking, CauseTTSBufferReady, (*run).release},
 		keep(p, KindFinal, unsure, (*run).askAgain),
 		keep(p, KindFinal, and(asked, yes), nil),
-		{p, KindFinal, and(asked, no), PhaseGeneratingResponse, CauseToolApproval, (*run).reject},
-		keep(p, KindFinal, and(asked, stopWord), (*run).drop),
+		{p, KindFinal, and(asked, and(and(draft, content), held)), PhaseSpeaking, CauseTTSBufferReady, func(r *run) { r.enqueueFinal(); r.release() }},
 		keep(p, KindFinal, and(asked, and(draft, content)), (*run).enqueueFinal),
 		{p, KindFinal, and(asked, content), PhaseAnalysing, CauseSTTFinal, func(r *run) { r.replace(); r.takeFinal() }},
 		{p, KindFinal, and(asked, and(sendPhrase, drafted)), PhaseAnalysing, CauseUserCommit, (*run).replaceByDrafts},
+		{p, KindFinal, and(asked, held), PhaseSpeaking, CauseTTSBufferReady, (*run).release},
 		keep(p, KindFinal, asked, nil),
+		{p, KindRecognitionLost, and(asked, held), PhaseSpeaking, CauseTTSBufferReady, (*run).release},
 		keep(p, KindRecognitionLost, and(asked, again), (*run).askAgain),
 		keep(p, KindRecognitionLost, asked, nil),
+		{p, KindTimerFired, and(timer(TimerFinal), and(asked, releasable)), PhaseSpeaking, CauseTTSBufferReady, (*run).releaseUnanswered},
 		keep(p, KindTimerFired, and(timer(TimerFinal), asked), (*run).forgetPending),
 		keep(p, KindTimerFired, and(timer(TimerApproval), again), (*run).askAgain),
 		{p, KindTimerFired, timer(TimerApproval), PhaseGeneratingResponse, CauseToolApproval, (*run).rejectUnanswered},
@@ -202,12 +210,6 @@ func waitingRows() []Row {
 
 func generatingRows() []Row {
 	const p = PhaseGeneratingResponse
-	// What is held may be heard as soon as the user has the floor no more.
-	release := Guard{"held, and the user is silent", func(r *run) bool {
-		_, held := r.st.Speech.(speech.Held)
-		_, quiet := r.st.Turn.(turn.Idle)
-		return held && quiet
-	}}
 	finished := Guard{"answer whole, all of it heard", func(r *run) bool {
 		l, open := speech.LineOf(r.st.Speech)
 		live, _ := copilot.LiveOf(r.was)
@@ -242,9 +244,9 @@ func generatingRows() []Row {
 		{p, KindTimerFired, stalled, PhaseListening, CauseCopilotTimeout, func(r *run) { r.cancel(); r.explain(CodeCopilotStalled) }},
 		{p, KindSpeechBuffered, started, PhaseSpeaking, CauseTTSBufferReady, (*run).play},
 		keep(p, KindSpeechBuffered, Guard{}, nil),
-		{p, KindFinal, and(release, not(stopWord)), PhaseSpeaking, CauseTTSBufferReady, func(r *run) { r.enqueueFinal(); r.release() }},
-		{p, KindRecognitionLost, release, PhaseSpeaking, CauseTTSBufferReady, (*run).release},
-		{p, KindTimerFired, and(timer(TimerFinal), releasable), PhaseSpeaking, CauseTTSBufferReady, func(r *run) { r.forgetPending(); r.release() }},
+		{p, KindFinal, and(held, not(stopWord)), PhaseSpeaking, CauseTTSBufferReady, func(r *run) { r.enqueueFinal(); r.release() }},
+		{p, KindRecognitionLost, held, PhaseSpeaking, CauseTTSBufferReady, (*run).release},
+		{p, KindTimerFired, and(timer(TimerFinal), releasable), PhaseSpeaking, CauseTTSBufferReady, (*run).releaseUnanswered},
 		{p, KindSpeechFailed, Guard{}, PhaseListening, CauseError, (*run).speechBroke},
 		{p, KindTimerFired, timer(TimerSpeech), PhaseListening, CauseError, (*run).speechBroke},
 	}
@@ -542,9 +544,15 @@ var (
 		_, open := speech.LineOf(r.st.Speech)
 		return quiet && !open && r.st.Current.ID == 0
 	}}
-	queued     = Guard{"an utterance waits", func(r *run) bool { return len(r.st.Queue) > 0 && !r.approving() }}
-	started    = Guard{"audio is buffered, the user is silent", func(r *run) bool { return r.speechOut == speech.Started }}
-	releasable = Guard{"held, and the user is silent", func(r *run) bool {
+	queued  = Guard{"an utterance waits", func(r *run) bool { return len(r.st.Queue) > 0 && !r.approving() }}
+	started = Guard{"audio is buffered, the user is silent", func(r *run) bool { return r.speechOut == speech.Started }}
+	// What is held may be heard as soon as the user has the floor no more.
+	held = Guard{"held, and the user is silent", func(r *run) bool {
+		_, held := r.st.Speech.(speech.Held)
+		_, quiet := r.st.Turn.(turn.Idle)
+		return held && quiet
+	}}
+	releasable = Guard{"held, and the user does not speak", func(r *run) bool {
 		_, held := r.st.Speech.(speech.Held)
 		return held && !turn.Speaking(r.st.Turn)
 	}}

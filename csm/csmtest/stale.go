@@ -24,6 +24,7 @@ func (s Stale) Class() string {
 // notStale are fields that look like ids of something live, and are not: with
 // another value in them the event is another one, that may be welcome.
 var notStale = map[string]string{
+	"conn.closed.Epoch":         "it is about a connection that was replaced, whose epoch is over",
 	"vad.start.Utterance":       "an onset brings the utterance's id",
 	"user.text.Utterance":       "so does typed text",
 	"tts.drained.Seq":           "it is an upper bound: all through Seq was heard",
@@ -31,7 +32,6 @@ var notStale = map[string]string{
 	"tts.bufferReady.Seq":       "audio of any segment of the live generation is audio",
 	"tts.cursor.Seq":            "a cursor of the live generation is a measurement, whatever its segment",
 	"copilot.toolCall.ToolCall": "a call brings its id",
-	"conn.closed.Epoch":         "one replaced connection at a time is being closed, and which one is not looked at",
 	"user.retry.ToolCall":       "so does the wish for another one",
 	"tts.cursor.Gen":            "a cursor goes past the machine, and of another generation it moves nothing",
 }
