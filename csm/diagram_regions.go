@@ -34,7 +34,7 @@ func (d Diagram) DOT(guards bool) string { return dot(d.Name, d.draw(guards)) }
 // Diagrams returns the diagram of each region, the conversation first, and that
 // of all of them last. What a region does is asked of the region as it runs.
 func Diagrams() []Diagram {
-	return []Diagram{
+	list := []Diagram{
 		{
 			Name: "conversation", Package: "csm", States: slices.Clone(phaseNames[:]), draw: func(guards bool) chart { return draw(guards) },
 			About: "What the user and the assistant are doing. An event that a region below takes for live fires one row of the table at most.",
@@ -55,11 +55,11 @@ func Diagrams() []Diagram {
 				"round by round. What was told to stop stays until that is confirmed."),
 		regionDiagram("session", "session", session.Inactive, session.Edges(),
 			"The assistant's session, as clients are told of it. A guard map says what may become of what."),
-		{
-			Name: "all", Package: "csm", draw: composite,
-			About: "Each region inside of the one whose end is its end; those in one box run beside one another.",
-		},
 	}
+	return append(list, Diagram{
+		Name: "all", Package: "csm", draw: func(guards bool) chart { return composite(list, guards) },
+		About: "Each region inside of the one whose end is its end; those in one box run beside one another.",
+	})
 }
 
 // DiagramOf returns the diagram with a name, and whether there is one.
@@ -79,24 +79,26 @@ func regionDiagram[E ~struct{ From, On, To string }](name, pkg string, first fmt
 		list[i] = edge(e)
 	}
 	d := Diagram{Name: name, Package: pkg, About: about, States: reached(first.String(), list)}
-	d.draw = func(guards bool) chart { return newFlat("", d.States, list, guards) }
+	d.draw = func(guards bool) chart { return newFlat(d.States, list, guards) }
 	return d
 }
 
 // composite draws all regions: a session ends its connection, a connection its
 // conversation, and a conversation what belongs to it.
-func composite(guards bool) chart {
-	flatOf := func(name string) chart {
-		d, _ := DiagramOf(name)
-		f := d.draw(guards).(flat)
+func composite(regions []Diagram, guards bool) chart {
+	named := func(name string, f flat) chart {
 		f.prefix = name + "_"
 		return f
 	}
-	conversation := group{"conversation", []chart{draw(guards)}}
-	for _, name := range []string{"turn", "copilot", "speech", "history"} {
-		conversation.parts = append(conversation.parts, group{name, []chart{flatOf(name)}})
+	flatOf := func(name string) chart {
+		i := slices.IndexFunc(regions, func(d Diagram) bool { return d.Name == name })
+		return named(name, regions[i].draw(guards).(flat))
 	}
-	link := group{"connection", []chart{flatOf("connection"), conversation}}
+	talk := group{"conversation", []chart{named("conversation", draw(guards).flat())}}
+	for _, name := range []string{"turn", "copilot", "speech", "history"} {
+		talk.parts = append(talk.parts, group{name, []chart{flatOf(name)}})
+	}
+	link := group{"connection", []chart{flatOf("connection"), talk}}
 	return group{"session", []chart{flatOf("session"), link}}
 }
 
@@ -119,38 +121,67 @@ func reached(first string, edges []edge) []string {
 	return states
 }
 
-// flat is a chart without boxes, of a region. Its first state is where it begins,
-// and one that nothing leads out of is where it ends.
+// flat is a chart without boxes.
 type flat struct {
-	prefix string // of the names of nodes, where they stand among others'
-	states []string
+	prefix string   // of the names of nodes, where they stand among others'
+	states []string // it begins in the first
+	beside []beside
 	arrows []arrow
+	last   []string // where it ends
 }
 
-// What leads to the same state from everywhere is drawn from here, once.
-const (
-	anyState      node = "any"
-	anyStateLabel      = "any state"
-)
+// beside is a node of a chart that is no state, but stands for some.
+type beside struct {
+	node
+	label string
+}
 
-func newFlat(prefix string, states []string, edges []edge, guards bool) flat {
-	f := flat{prefix: prefix, states: states}
+// anyState is what leads to the same state from everywhere, drawn once.
+var anyState = beside{"any", "any state"}
+
+// newFlat is the chart of a region. It ends in a state that nothing leads out of.
+func newFlat(states []string, edges []edge, guards bool) flat {
+	f := flat{states: states}
 	var d diagram // merges arrows
 	for _, s := range states {
+		ends := true
 		for _, e := range edges {
 			switch on := e.label(guards); {
-			case e.From != s || e.From == e.To && !guards:
+			case e.From != s:
+			case e.From == e.To && !guards:
 			case everywhere(e, states, edges):
-				d.add(anyState, node(e.To), on)
+				d.add(anyState.node, node(e.To), on)
+				ends = ends && e.To == s
 			default:
 				d.add(node(e.From), node(e.To), on)
+				ends = ends && e.To == s
 			}
+		}
+		if ends {
+			f.last = append(f.last, s)
 		}
 	}
 	slices.SortStableFunc(d.arrows, func(a, b arrow) int { // what comes from everywhere goes last
-		return b2i(a.from == anyState) - b2i(b.from == anyState)
+		return b2i(a.from == anyState.node) - b2i(b.from == anyState.node)
 	})
-	f.arrows = d.arrows
+	if f.arrows = d.arrows; slices.ContainsFunc(f.arrows, func(a arrow) bool { return a.from == anyState.node }) {
+		f.beside = []beside{anyState}
+	}
+	return f
+}
+
+// flat draws a node in place of each box: where a chart is drawn inside of
+// another's box, Mermaid has no arrows into boxes.
+func (d diagram) flat() flat {
+	f := flat{arrows: d.arrows, last: []string{PhaseIdle.String()}, beside: []beside{{previous, previousLabel}}}
+	for p := range NumPhases {
+		if _, boxed := d.boxAt(node(p.String())); !boxed {
+			f.states = append(f.states, p.String())
+		}
+	}
+	for _, b := range d.boxes {
+		f.beside = append(f.beside, beside{b.name, "any of " + strings.ToLower(string(b.name))})
+	}
 	return f
 }
 
@@ -175,18 +206,6 @@ func everywhere(like edge, states []string, edges []edge) bool {
 	return len(states) > few && !slices.ContainsFunc(states, func(s string) bool {
 		return s != like.To && !slices.Contains(edges, edge{s, like.On, like.To})
 	})
-}
-
-// last lists the states that nothing leads out of.
-func (f flat) last() []string {
-	return slices.DeleteFunc(slices.Clone(f.states), func(s string) bool {
-		return slices.ContainsFunc(f.arrows, func(a arrow) bool { return a.from == node(s) && a.to != a.from })
-	})
-}
-
-// needsAny says whether an arrow comes from everywhere.
-func (f flat) needsAny() bool {
-	return slices.ContainsFunc(f.arrows, func(a arrow) bool { return a.from == anyState })
 }
 
 // chart is what can be drawn: on its own, or as a part of another chart.
@@ -223,14 +242,14 @@ func (f flat) mermaidIn(out *strings.Builder, indent string) {
 	for _, s := range f.states {
 		fmt.Fprintf(out, "%sstate %q as %s%s\n", indent, s, f.prefix, s)
 	}
-	if f.needsAny() {
-		fmt.Fprintf(out, "%sstate %q as %s%s\n", indent, anyStateLabel, f.prefix, anyState)
+	for _, b := range f.beside {
+		fmt.Fprintf(out, "%sstate %q as %s%s\n", indent, b.label, f.prefix, b.node)
 	}
 	fmt.Fprintf(out, "%s[*] --> %s%s\n", indent, f.prefix, f.states[0])
 	for _, a := range f.arrows {
 		a.mermaid(out, indent, f.prefix)
 	}
-	for _, s := range f.last() {
+	for _, s := range f.last {
 		fmt.Fprintf(out, "%s%s%s --> [*]\n", indent, f.prefix, s)
 	}
 }
@@ -271,14 +290,14 @@ func (f flat) dotIn(out *strings.Builder, indent string) {
 	for _, s := range f.states {
 		fmt.Fprintf(out, "%s%s%s [label=%q];\n", indent, f.prefix, s, s)
 	}
-	if f.needsAny() {
-		fmt.Fprintf(out, "%s%s%s [label=%q, style=\"rounded,dashed\"];\n", indent, f.prefix, anyState, anyStateLabel)
+	for _, b := range f.beside {
+		fmt.Fprintf(out, "%s%s%s [label=%q, style=\"rounded,dashed\"];\n", indent, f.prefix, b.node, b.label)
 	}
 	fmt.Fprintf(out, "%s%sbegin -> %s%s;\n", indent, f.prefix, f.prefix, f.states[0])
 	for _, a := range f.arrows {
 		fmt.Fprintf(out, "%s%s%s -> %s%s [label=%q];\n", indent, f.prefix, a.from, f.prefix, a.to, strings.Join(a.labels, "\n"))
 	}
-	for _, s := range f.last() {
+	for _, s := range f.last {
 		fmt.Fprintf(out, "%s%s%s -> %send;\n", indent, f.prefix, s, f.prefix)
 	}
 }
