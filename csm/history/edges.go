@@ -24,25 +24,39 @@ var inputs = []struct {
 	{"stop", Stop},
 }
 
+// shape is what tells two states apart as far as arrows go: not what was said.
+type shape struct {
+	name         string
+	items, count int
+	answered     bool // the last item is an answer
+}
+
+func shapeOf(s State) shape {
+	c, _ := s.(Compacting)
+	items := s.Said().Items
+	return shape{s.String(), len(items), c.Count, len(items) > 0 && items[len(items)-1].Request != 0}
+}
+
+// same compares states as they are written out, since items hold lists.
+func same(a, b State) bool { return fmt.Sprintf("%#v", a) == fmt.Sprintf("%#v", b) }
+
 // Edges returns the arrows of all states that can be reached from an empty
 // history, as its functions draw them, sorted. What leaves the state as it was
 // has no arrow; what changes only the log leads back to it.
 func Edges() []Edge {
 	const items = 3 // one that leaves, one that stays, and one that comes meanwhile
 	var edges []Edge
-	// Items hold lists, so states are compared as they are written out.
-	key := func(s State) string { return fmt.Sprintf("%#v", s) }
-	seen := map[string]bool{}
+	seen := map[shape]bool{}
 	for todo := []State{Normal{}}; len(todo) > 0; todo = todo[1:] {
 		from := todo[0]
 		for _, in := range inputs {
 			to := in.do(from)
-			if len(to.Said().Items) > items || key(from) == key(to) {
+			if len(to.Said().Items) > items || same(from, to) {
 				continue
 			}
 			edges = append(edges, Edge{from.String(), in.name, to.String()})
-			if !seen[key(to)] {
-				seen[key(to)] = true
+			if !seen[shapeOf(to)] {
+				seen[shapeOf(to)] = true
 				todo = append(todo, to)
 			}
 		}

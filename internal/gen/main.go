@@ -1,6 +1,6 @@
 // Gen writes the files that are generated from Go: the editor wire in
 // TypeScript and JSON Schema, the settings for the editor and for readers, and the
-// statechart in ARCHITECTURE.md.
+// statecharts in ARCHITECTURE.md.
 //
 //	go run ./internal/gen          # in the root of the module: write them
 //	go run ./internal/gen -check   # fail when one is stale

@@ -1,0 +1,60 @@
+package main
+
+import (
+	"os"
+	"strings"
+	"testing"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+)
+
+// Each region has a row and a section with its statechart, and what people wrote
+// around them stays.
+func TestStatechartsAreWritten(t *testing.T) {
+	t.Chdir(t.TempDir())
+	old := "before\n" + chartsBegin + "a chart of yesterday\n" + chartsEnd + "\nafter\n"
+	if err := os.WriteFile(architecture, []byte(old), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := architectureMarkdown()
+	if err != nil {
+		t.Fatal(err)
+	}
+	text := string(got)
+	if !strings.HasPrefix(text, "before\n"+chartsBegin) || !strings.HasSuffix(text, chartsEnd+"\nafter\n") || strings.Contains(text, "yesterday") {
+		t.Errorf("around the charts:\n%s", text)
+	}
+	for _, d := range csm.Diagrams() {
+		section := d.About + "\n\n```mermaid\n" + d.Mermaid(false) + "```\n"
+		if d.Name != "all" {
+			section = "\n### Region " + d.Name + "\n\n" + section
+		}
+		if strings.Count(text, section) != 1 {
+			t.Errorf("%s has no section of its own", d.Name)
+		}
+	}
+	for _, row := range []string{
+		"\n| [turn](#region-turn) | `csm/turn` | idle, userSpeaking, endPending |\n",
+		"\n### All of them\n",
+	} {
+		if strings.Count(text, row) != 1 {
+			t.Errorf("missing: %s", row)
+		}
+	}
+}
+
+// Without the marks there is no place for them, and nothing is guessed.
+func TestStatechartsNeedTheirMarks(t *testing.T) {
+	t.Chdir(t.TempDir())
+	if _, err := architectureMarkdown(); err == nil {
+		t.Error("there is no file, and it was written")
+	}
+	for _, text := range []string{"", chartsBegin, chartsEnd} {
+		if err := os.WriteFile(architecture, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := architectureMarkdown(); err == nil || !strings.Contains(err.Error(), chartsEnd) {
+			t.Errorf("of %q: %v", text, err)
+		}
+	}
+}
