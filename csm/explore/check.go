@@ -151,6 +151,7 @@ func accepts(x *stepSeen) uint64 {
 		return e.Utterance
 	case csm.UserRetry:
 		return x.from.s.Retry.Utterance
+	default:
 	}
 	return 0
 }
@@ -203,6 +204,7 @@ func explained(x *stepSeen, u uint64) bool {
 			if f.Code == csm.CodeQueueFull {
 				return true
 			}
+		default:
 		}
 	}
 	switch e := x.env.Event.(type) {
@@ -212,8 +214,9 @@ func explained(x *stepSeen, u uint64) bool {
 		return e.Class == csm.Stop
 	case csm.Fatal, csm.SessionFailed:
 		return true
+	default:
+		return false
 	}
-	return false
 }
 
 // cutOff says whether the current turn was interrupted for good, and only waits
@@ -244,6 +247,7 @@ func turnsInOrder(x *stepSeen) error {
 			default:
 				over = true
 			}
+		default:
 		}
 	}
 	if ended := to.Current.ID == 0 || cutOff(to); ended != over {

@@ -41,9 +41,11 @@ type coder struct {
 	buf   []byte
 	known [numFamilies][]uint64
 	now   time.Duration
+	world *World
 	base  *csm.Config
 	last  *csm.Config // that was the same as base; most states share one
-	items int         // of the history that is being written
+	state *csm.State  // that is being written,
+	items int         // and of its history
 
 	programs map[reflect.Type]program
 }
@@ -51,8 +53,8 @@ type coder struct {
 // program writes one value of a type.
 type program func(*coder, reflect.Value)
 
-func newCoder(base csm.Config) *coder {
-	return &coder{base: &base, programs: map[reflect.Type]program{}}
+func newCoder(w *World) *coder {
+	return &coder{world: w, base: &w.Config, programs: map[reflect.Type]program{}}
 }
 
 // key is the identity of a composite state.
@@ -73,7 +75,7 @@ func (c *coder) core(s *csm.State, w *env) []byte {
 }
 
 func (c *coder) begin(s *csm.State, w *env) {
-	c.buf, c.now = c.buf[:0], w.now
+	c.buf, c.now, c.state = c.buf[:0], w.now, s
 	for f := range c.known {
 		c.known[f] = c.known[f][:0]
 	}
@@ -87,7 +89,13 @@ func (c *coder) begin(s *csm.State, w *env) {
 }
 
 func (c *coder) byte(b byte) { c.buf = append(c.buf, b) }
-func (c *coder) bool(b bool) { c.byte(map[bool]byte{true: 1}[b]) }
+func (c *coder) bool(b bool) {
+	if b {
+		c.byte(1)
+	} else {
+		c.byte(0)
+	}
+}
 func (c *coder) uint(n uint64) { // most are small
 	for ; n >= 0x80; n >>= 7 {
 		c.byte(byte(n) | 0x80)
@@ -97,6 +105,9 @@ func (c *coder) uint(n uint64) { // most are small
 
 // id writes the number of an id among those of its family, 0 for none.
 func (c *coder) id(f family, id uint64) {
+	if f == generations { // whose first is 0
+		id++
+	}
 	if id == 0 {
 		c.byte(0)
 		return
@@ -127,15 +138,20 @@ func (c *coder) config(v *csm.Config) {
 	c.uint(h.Sum64())
 }
 
-// faults writes what the breaker's decisions depend on: how old the last faults
-// are against its window, in steps of what a pause of the environment lets pass.
-func (c *coder) faults(f csm.Faults) {
-	if f.Recent[0] == 0 || c.now-f.Recent[0] > c.base.BreakerWindow {
+// faults writes what the breaker's decisions depend on: how many there were in a
+// row, and how old those are that the next one is counted with, in steps of what
+// a pause of the environment lets pass. Where the first fault is fatal, nothing.
+func (c *coder) faults() {
+	f := &c.state.Faults
+	switch {
+	case c.base.FaultRetries == 0:
+		return
+	case f.Recent[0] == 0 || c.now-f.Recent[0] > c.base.BreakerWindow:
 		c.byte(0) // the next one begins anew
 		return
 	}
 	c.uint(uint64(min(f.InRow, c.base.FaultRetries+1)) + 1)
-	for _, at := range f.Recent {
+	for _, at := range f.Recent[:c.base.BreakerFaults-1] {
 		if at == 0 || c.now-at > c.base.BreakerWindow {
 			c.byte(0)
 			continue
@@ -144,18 +160,17 @@ func (c *coder) faults(f csm.Faults) {
 	}
 }
 
-func (c *coder) value(v reflect.Value) { c.program(v.Type())(c, v) }
-
-func (c *coder) program(t reflect.Type) program {
+func (c *coder) value(v reflect.Value) {
+	t := v.Type()
 	p, ok := c.programs[t]
 	if !ok {
 		p = compile(t)
 		c.programs[t] = p
 	}
-	return p
+	p(c, v)
 }
 
-// compile makes the program of a type. It panics on a struct with a field that
+// compile makes the program of a type, which no type here holds itself but in a sum. It panics on a struct with a field that
 // the table of roles does not know: a field that is ignored without a reason
 // would fold states that differ.
 func compile(t reflect.Type) program {
@@ -168,20 +183,15 @@ func compile(t reflect.Type) program {
 				c.byte(0)
 				return
 			}
-			v = v.Elem()
-			c.value(v)
+			c.value(v.Elem())
 		}
 	case reflect.Slice, reflect.Array:
-		fixed := t.Kind() == reflect.Array
+		fixed, each := t.Kind() == reflect.Array, compile(t.Elem())
 		return func(c *coder, v reflect.Value) {
 			n := v.Len()
 			if !fixed {
 				c.uint(uint64(n))
 			}
-			if n == 0 {
-				return
-			}
-			each := c.program(t.Elem())
 			for i := range n {
 				each(c, v.Index(i))
 			}
@@ -203,7 +213,7 @@ func compileStruct(t reflect.Type) program {
 		r, ok := roles[name]
 		switch {
 		case !ok && composite(f.Type):
-			fields = append(fields, field{i, func(c *coder, v reflect.Value) { c.value(v) }})
+			fields = append(fields, field{i, compile(f.Type)})
 		case !ok:
 			panic(fmt.Sprintf("explore: field %s (%v) has no role; say in roles.go whether decisions depend on it, and how", name, f.Type))
 		case r.kind != drop:

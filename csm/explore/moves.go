@@ -16,7 +16,8 @@ const (
 	text                          // the user types
 	reading                       // a text is read aloud
 	pausing                       // the user pauses what is said
-	user                          // interrupt, commit, retry, stop by hand
+	user                          // the user interrupts, commits, and goes
+	retrying                      // the user has what failed tried again
 	holding                       // suspend and resume
 	renewing                      // the service forces a pause
 	device                        // devices get lost and come back
@@ -180,7 +181,7 @@ var generators = []generator{
 	one(user, csm.UserStop{Code: csm.CodeClientGone}),
 	one(user, csm.UserInterrupt{Call: call}),
 	one(user, csm.UserCommit{Call: call}),
-	{user, retries},
+	{retrying, retries},
 	one(pausing, csm.UserPlayback{Call: call, Pause: true}),
 	one(pausing, csm.UserPlayback{Call: call}),
 	{text, func(n *node, out []move) []move {

@@ -36,6 +36,7 @@ var roles = map[string]role{
 	"csm.State.Cursor":   {}, // it goes into what is remembered as heard, and into no decision
 	"csm.State.IDs":      {}, // all others are relative to them
 	"csm.State.Faults":   {kind: special},
+	"csm.State.Retry":    {kind: special},
 	"csm.State.Counters": {},
 
 	"csm.Idle.Starting":      {kind: plain},
@@ -95,14 +96,27 @@ var roles = map[string]role{
 
 	// Of what was said decisions see how long it is, and where the user's begin.
 	"history.Log.Items": {kind: special}, "history.Log.Summary": {}, "history.Normal.From": {kind: special},
+	"history.Item.Utterance": {kind: special}, "history.Item.Turn": {}, "history.Item.More": {}, "history.Item.Request": {}, "history.Item.Tool": {},
+	"history.Item.From": {}, "history.Item.Heard": {}, "history.Item.Outcome": {},
 	"history.Compacting.Job": {kind: named, fam: jobs}, "history.Compacting.Count": {kind: special},
 }
 
-// specials write the fields with a form of their own.
-var specials = map[string]program{
+// specials write the fields with a form of their own. They are filled before
+// anything runs, since some use what uses them.
+var specials map[string]program
+
+func init() { specials = specialPrograms }
+
+var specialPrograms = map[string]program{
 	"csm.State.Config": writeConfig,
 	"csm.Turn.Config":  writeConfig,
-	"csm.State.Faults": func(c *coder, v reflect.Value) { c.faults(v.Interface().(csm.Faults)) },
+	"csm.State.Faults": func(c *coder, _ reflect.Value) { c.faults() },
+	// What failed last is seen by the user's "try again" alone.
+	"csm.State.Retry": func(c *coder, v reflect.Value) {
+		if c.world.Groups&retrying != 0 {
+			c.value(v)
+		}
+	},
 	// Items come first in a history; what follows is about them. A history that is
 	// never compacted is no matter.
 	"history.Log.Items": func(c *coder, v reflect.Value) {

@@ -23,7 +23,7 @@ type worker struct {
 
 func newWorker(s *search) *worker {
 	rows := csm.Table()
-	w := &worker{s: s, coder: newCoder(s.world.Config), rows: rows, fired: make([]bool, len(rows)), guards: make([][2]bool, len(rows))}
+	w := &worker{s: s, coder: newCoder(s.world), rows: rows, fired: make([]bool, len(rows)), guards: make([][2]bool, len(rows))}
 	for i := range w.regions {
 		w.regions[i] = map[string]bool{}
 	}
