@@ -19,7 +19,8 @@
 //
 // Within a lane the order is that of Post. A signal is never dropped. Partial
 // transcripts and signs of life of an answer may stand for several of their
-// kind; the count is in the event, and the last one's content counts.
+// kind; the count is in the event, and the last one's content counts. Of cursors of
+// playback that come one upon another, the last counts.
 package dispatch
 
 import (
@@ -106,8 +107,12 @@ func coalesce(last, e csm.Event) (csm.Event, bool) {
 			return e, true
 		}
 	case csm.CopilotDelta:
-		if p, ok := last.(csm.CopilotDelta); ok && p.Request == e.Request {
+		if p, ok := last.(csm.CopilotDelta); ok && p.Request == e.Request && p.Round == e.Round {
 			e.Coalesced += p.Coalesced + 1
+			return e, true
+		}
+	case csm.SpeechCursor: // only the latest counts
+		if p, ok := last.(csm.SpeechCursor); ok && p.Gen == e.Gen {
 			return e, true
 		}
 	}

@@ -82,6 +82,7 @@ func (d *devices) render(ctx context.Context, instance uint32, sink audio.Sink) 
 				d.w.port.Post(csm.AudioRestored{Instance: instance})
 			}
 			d.w.voice.player.Render(f)
+			d.w.voice.rendered()
 			d.meter.rendered(f)
 			if d.w.cfg.Tap != nil {
 				d.w.cfg.Tap.Assistant(f)

@@ -19,7 +19,8 @@ const (
 	dialBackoff  = 200 * time.Millisecond
 )
 
-// link is the connection to the realtime service.
+// link is the connection to the realtime service, and while it is replaced also
+// its successor.
 type link struct {
 	w *World
 	q *daemon.Queue
@@ -28,8 +29,10 @@ type link struct {
 	// are written by the source's goroutine, which takes no lock.
 	live atomic.Pointer[call]
 
-	mu     sync.Mutex
-	cancel context.CancelFunc // of the dial that is under way
+	mu       sync.Mutex
+	next     *call              // stands beside live, and takes its place when that is hung up on
+	cancel   context.CancelFunc // of the dial that is under way
+	dialling uint32             // its epoch
 }
 
 // call is one open connection.
@@ -44,18 +47,21 @@ type call struct {
 
 func newLink(w *World) *link { return &link{w: w, q: daemon.NewQueue()} }
 
-// open dials under an epoch. Whatever call there was is over.
-func (l *link) open(epoch uint32) {
+// open dials under an epoch. Whatever call there was is over, unless it is its
+// successor that is dialled.
+func (l *link) open(epoch uint32, successor bool) {
 	ctx, cancel := context.WithCancel(context.Background())
 	l.mu.Lock()
 	if l.cancel != nil {
 		l.cancel()
 	}
-	l.cancel = cancel
+	l.cancel, l.dialling = cancel, epoch
 	l.mu.Unlock()
 	l.q.Do(func() {
 		defer cancel()
-		l.drop()
+		if !successor {
+			l.drop()
+		}
 		l.dial(ctx, epoch)
 	})
 }
@@ -101,7 +107,13 @@ func (l *link) try(ctx context.Context, epoch uint32) error {
 	if err != nil {
 		return err
 	}
-	l.live.Store(c)
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.live.Load() == nil {
+		l.live.Store(c)
+	} else {
+		l.next = c
+	}
 	return nil
 }
 
@@ -116,29 +128,66 @@ func pause(ctx context.Context, d time.Duration) bool {
 	}
 }
 
-// close hangs up for good.
-func (l *link) close(instance uint32) {
-	l.stopDial()
+// close hangs up: on the call of an epoch, whose successor takes over at once, or
+// with epoch 0 for good.
+func (l *link) close(instance, epoch uint32) {
+	l.stopDial(epoch)
+	old := l.take(epoch)
 	l.q.Do(func() {
-		l.drop()
-		l.w.port.Post(csm.ConnClosed{Instance: instance})
+		l.hangUp(old)
+		if epoch == 0 {
+			l.drop()
+		}
+		l.w.port.Post(csm.ConnClosed{Instance: instance, Epoch: epoch})
 	})
 }
 
-func (l *link) stopDial() {
+// stopDial ends the dial that is under way, if it is of that epoch; 0 is any.
+func (l *link) stopDial(epoch uint32) {
 	l.mu.Lock()
-	if l.cancel != nil {
+	defer l.mu.Unlock()
+	if l.cancel != nil && (epoch == 0 || epoch == l.dialling) {
 		l.cancel()
 	}
-	l.mu.Unlock()
 }
 
-// drop ends the call there is. It runs on the link's queue.
+// take takes the call of an epoch out of use; nil where there is none. What comes
+// after it, such as a frame, goes to its successor.
+func (l *link) take(epoch uint32) *call {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	c := l.live.Load()
+	switch {
+	case epoch == 0:
+		return nil
+	case c != nil && c.epoch == epoch:
+		l.live.Store(l.next)
+		l.next = nil
+	case l.next != nil && l.next.epoch == epoch:
+		c, l.next = l.next, nil
+	default:
+		c = nil
+	}
+	return c
+}
+
+// drop ends the calls there are. It runs on the link's queue.
 func (l *link) drop() {
-	if c := l.live.Swap(nil); c != nil {
-		if err := c.client.Close(); err != nil {
-			l.w.cfg.Log.Debug().Uint32("epoch", c.epoch).Err(err).Msg("the call did not end in order")
-		}
+	l.mu.Lock()
+	live, next := l.live.Swap(nil), l.next
+	l.next = nil
+	l.mu.Unlock()
+	l.hangUp(live)
+	l.hangUp(next)
+}
+
+// hangUp ends a call, if it is one. It runs on the link's queue.
+func (l *link) hangUp(c *call) {
+	if c == nil {
+		return
+	}
+	if err := c.client.Close(); err != nil {
+		l.w.cfg.Log.Debug().Uint32("epoch", c.epoch).Err(err).Msg("the call did not end in order")
 	}
 }
 
@@ -165,7 +214,7 @@ func (l *link) stats() realtime.Stats {
 }
 
 func (l *link) shut() {
-	l.stopDial()
+	l.stopDial(0)
 	l.q.Do(l.drop)
 	l.q.Close()
 }

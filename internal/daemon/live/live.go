@@ -8,12 +8,16 @@
 //
 //	service  credentials, and the embedded server where that is the provider
 //	devices  source and sink, held or released, and both voices' levels
-//	link     the one connection; it is dialled again under a new epoch
+//	link     the connection, dialled again under a new epoch; a successor stands
+//	         beside it until it is hung up on
 //	voice    segments on their way to the player
 //
 // A captured frame goes from the source to the link in the source's goroutine; a
 // rendered one from the player to the sink in the sink's. Neither passes through
-// a queue, the loop or a lock of theirs.
+// a queue, the loop or a lock of theirs. How far playback is reaches the core as
+// csm.SpeechCursor from a goroutine of its own, ten times a second while something
+// is heard: the core needs it only where a flush or a question has no better
+// answer, and is then at most a tenth of a second behind, on the safe side.
 package live
 
 import (
@@ -109,9 +113,9 @@ func (w *World) Execute(e csm.Effect) {
 	case csm.CloseAudio:
 		w.devices.close(e.Instance)
 	case csm.OpenConnection:
-		w.link.open(e.Epoch)
+		w.link.open(e.Epoch, e.Successor)
 	case csm.CloseConnection:
-		w.link.close(e.Instance)
+		w.link.close(e.Instance, e.Epoch)
 	case csm.CommitInput:
 		w.link.with(e.Epoch, (*realtime.Client).CommitInput)
 	case csm.ClearInput:
@@ -126,6 +130,7 @@ func (w *World) Execute(e csm.Effect) {
 		w.voice.player.Resume(e.Gen)
 	case csm.Flush:
 		w.voice.flush(e.Gen)
+	default: // the assistant's, and the publisher's
 	}
 }
 

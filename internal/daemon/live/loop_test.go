@@ -154,7 +154,8 @@ type talk struct {
 	notes  []protocol.NotificationParams
 	turns  []protocol.TurnParams
 	news   chan struct{}
-	read   int // of states
+	events chan csm.Event // of the world
+	read   int            // of states
 }
 
 func newTalk(t *testing.T, change func(*protocol.Settings)) *talk {
@@ -167,7 +168,7 @@ func newTalk(t *testing.T, change func(*protocol.Settings)) *talk {
 	if change != nil {
 		change(&set)
 	}
-	tk := &talk{t: t, mouth: &mouth{}, agent: &answers{send: says("Here is the answer.")}, news: make(chan struct{}, 1)}
+	tk := &talk{t: t, mouth: &mouth{}, agent: &answers{send: says("Here is the answer.")}, news: make(chan struct{}, 1), events: make(chan csm.Event, 4096)}
 	world := New(Config{
 		Source: func(protocol.Settings) (audio.Source, error) { return tk.mouth, nil },
 		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
@@ -177,6 +178,14 @@ func newTalk(t *testing.T, change func(*protocol.Settings)) *talk {
 		Clock: dispatch.NewClock(speed), Started: time.Now(), Settings: set, Adapter: tk.agent, Verify: true,
 		Notify: tk.notify, Log: zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel),
 		World: func(p daemon.Port) daemon.World {
+			post := p.Post
+			p.Post = func(e csm.Event) {
+				post(e)
+				select {
+				case tk.events <- e:
+				default: // a test that looks at events is not that long
+				}
+			}
 			w := world(p)
 			tk.w = w.(*World)
 			return w

@@ -145,8 +145,9 @@ func turnDetection(set protocol.TurnDetectionSettings) realtime.TurnDetection {
 		Type: realtime.ServerVAD, Threshold: set.Threshold, PrefixPadding: set.PrefixPadding, Silence: set.Silence,
 	}
 	switch set.Mode {
-	case protocol.TurnPushToTalk, protocol.TurnPhrase:
+	case protocol.TurnPushToTalk:
 		return realtime.TurnDetection{Type: realtime.NoDetection}
+	// With a phrase, pauses part utterances and end no turn: that is the core's.
 	case protocol.TurnPatient:
 		return realtime.TurnDetection{Type: realtime.SemanticVAD, Eagerness: protocol.EagernessLow}
 	case protocol.TurnAutomatic:

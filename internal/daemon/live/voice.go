@@ -14,22 +14,92 @@ import (
 // per character: nine characters a second, slower than any voice.
 const slowestSpeech = audio.SampleRate / 9
 
+// cursorFrames is how many rendered frames a cursor stands for: 100 ms.
+const cursorFrames = 10
+
 // voice is the assistant's: segments go to the service, and their audio from
 // there to the player.
 type voice struct {
 	w      *World
 	player *audio.Player
 
+	frames  int           // rendered since the last cursor; of the sink's goroutine
+	due     chan struct{} // holds one: a cursor is to be posted
+	quit    chan struct{}
+	stopped chan struct{}
+
 	mu      sync.Mutex
-	chars   map[audio.SegmentID]int64 // of the segments that were not heard to their end
-	pace    int64                     // the slowest segment so far, in samples per character
+	pieces  map[audio.SegmentID]*piece // that were not heard to their end
+	pace    int64                      // the slowest segment so far, in samples per character
 	learned bool
 }
 
+// piece is a segment on its way to the user's ear.
+type piece struct {
+	chars   int64
+	written int64 // samples that the player took
+	ended   bool  // they are all
+}
+
 func newVoice(w *World) *voice {
-	v := &voice{w: w, chars: map[audio.SegmentID]int64{}, pace: slowestSpeech}
+	v := &voice{
+		w: w, pieces: map[audio.SegmentID]*piece{}, pace: slowestSpeech,
+		due: make(chan struct{}, 1), quit: make(chan struct{}), stopped: make(chan struct{}),
+	}
 	v.player = audio.NewPlayer(audio.PlayerConfig{}, v.played)
+	go v.follow()
 	return v
+}
+
+// rendered counts a frame that the sink took. It runs on the sink's goroutine,
+// takes no lock and never waits: a cursor that comes too fast is left out.
+func (v *voice) rendered() {
+	if v.frames++; v.frames < cursorFrames {
+		return
+	}
+	v.frames = 0
+	select {
+	case v.due <- struct{}{}:
+	default:
+	}
+}
+
+// follow posts where playback is, whenever that has changed.
+func (v *voice) follow() {
+	defer close(v.stopped)
+	for last := (csm.SpeechCursor{}); ; {
+		select {
+		case <-v.quit:
+			return
+		case <-v.due:
+		}
+		if now := v.cursor(); now.Seq != 0 && now != last {
+			last = now
+			v.w.port.Post(now)
+		}
+	}
+}
+
+// cursor is where playback is, and how much more there is to be heard.
+func (v *voice) cursor() csm.SpeechCursor {
+	seg, played := v.player.Cursor()
+	now := csm.SpeechCursor{Gen: seg.Gen, Seq: seg.Seq, Played: played}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	p := v.pieces[seg]
+	if p == nil { // heard to its end, which was said
+		return csm.SpeechCursor{}
+	}
+	if p.ended {
+		now.Of = p.written
+	}
+	for id, p := range v.pieces {
+		if id.Gen == seg.Gen {
+			now.Buffered += p.written
+		}
+	}
+	now.Buffered = max(now.Buffered-played, 0)
+	return now
 }
 
 // speak has a segment synthesised.
@@ -44,7 +114,7 @@ func (v *voice) speak(e csm.Speak) {
 		v.failed(seg, string(csm.CodeSpeechFailed))
 	default:
 		v.mu.Lock()
-		v.chars[seg] = int64(utf8.RuneCountInString(text))
+		v.pieces[seg] = &piece{chars: int64(utf8.RuneCountInString(text))}
 		v.mu.Unlock()
 		c.client.Speak(realtime.Segment{ID: seg, Turn: e.Turn, Text: text})
 	}
@@ -61,14 +131,25 @@ func (v *voice) flush(gen uint32) {
 // audio takes what was decoded. What does not fit, or is not wanted any more, is
 // dropped.
 func (v *voice) audio(seg audio.SegmentID, pcm []int16) {
-	if err := v.player.Write(seg, pcm); errors.Is(err, audio.ErrFull) {
+	err := v.player.Write(seg, pcm)
+	if errors.Is(err, audio.ErrFull) {
 		v.w.cfg.Log.Warn().Stringer("segment", seg).Msg("more speech than the player holds; dropped")
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if p := v.pieces[seg]; p != nil && err == nil {
+		p.written += int64(len(pcm))
 	}
 }
 
 func (v *voice) ended(seg audio.SegmentID) {
 	if err := v.player.EndSegment(seg); err != nil {
 		v.w.cfg.Log.Debug().Stringer("segment", seg).Err(err).Msg("the end of a segment came late")
+	}
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if p := v.pieces[seg]; p != nil {
+		p.ended = true
 	}
 }
 
@@ -102,8 +183,8 @@ func (v *voice) played(e audio.PlayerEvent) {
 func (v *voice) learn(e audio.PlayerEvent) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	chars := v.chars[e.Seg]
-	delete(v.chars, e.Seg)
+	chars := v.chars(e.Seg)
+	delete(v.pieces, e.Seg)
 	if chars < 8 { // too short to tell a pace by
 		return
 	}
@@ -118,10 +199,10 @@ func (v *voice) learn(e audio.PlayerEvent) {
 func (v *voice) length(e audio.PlayerEvent) int64 {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	chars := v.chars[e.Seg]
-	for seg := range v.chars {
+	chars := v.chars(e.Seg)
+	for seg := range v.pieces {
 		if seg.Gen <= e.Seg.Gen {
-			delete(v.chars, seg)
+			delete(v.pieces, seg)
 		}
 	}
 	if e.Of > 0 || chars == 0 {
@@ -130,4 +211,16 @@ func (v *voice) length(e audio.PlayerEvent) int64 {
 	return max(chars*v.pace, e.Samples)
 }
 
-func (v *voice) shut() error { return v.player.Close() }
+// chars is how long the text of a segment is. It holds mu.
+func (v *voice) chars(seg audio.SegmentID) int64 {
+	if p := v.pieces[seg]; p != nil {
+		return p.chars
+	}
+	return 0
+}
+
+func (v *voice) shut() error {
+	close(v.quit)
+	<-v.stopped
+	return v.player.Close()
+}

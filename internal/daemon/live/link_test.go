@@ -1,0 +1,79 @@
+//go:build cgo
+
+package live
+
+import (
+	"testing"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/connection"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// await waits for an event of the world, as it reaches the core.
+func (tk *talk) await(what string, match func(csm.Event) bool) {
+	tk.t.Helper()
+	late := time.After(patience)
+	for {
+		select {
+		case e := <-tk.events:
+			if match(e) {
+				return
+			}
+		case <-late:
+			tk.t.Fatalf("no %s", what)
+		}
+	}
+}
+
+// A connection that expires is replaced beside the conversation: no state changes,
+// the old call is hung up on, and the user is heard and answered over the new one.
+func TestASuccessorTakesOver(t *testing.T) {
+	tk := newTalk(t, nil)
+	before := tk.w.link.live.Load()
+	tk.d.Post(csm.SessionExpiring{Instance: tk.d.State().Instance})
+	tk.await("end of the old connection", func(e csm.Event) bool {
+		closed, ok := e.(csm.ConnClosed)
+		return ok && closed.Epoch == before.epoch
+	})
+	if now := tk.w.link.live.Load(); now == nil || now == before || now.epoch != before.epoch+1 {
+		t.Fatalf("the call after it is %+v", now)
+	}
+	if epoch := connection.Epoch(tk.d.State().Conn); epoch != before.epoch+1 {
+		t.Errorf("the core is at epoch %d", epoch)
+	}
+	tk.mouth.say(t, sentence)
+	tk.answered()
+	tk.want(protocol.StateListening)
+	if tk.lastUserWords() == "" {
+		t.Error("nothing was heard over the successor")
+	}
+}
+
+// One that is lost before it takes over leaves the conversation as it is; the
+// next one is dialled when it is needed.
+func TestASuccessorThatIsGivenUp(t *testing.T) {
+	tk := newTalk(t, nil)
+	before := tk.w.link.live.Load()
+	l := tk.w.link
+	l.open(before.epoch+7, true)
+	tk.await("connection beside the live one", func(e csm.Event) bool {
+		ready, ok := e.(csm.ConnReady)
+		return ok && ready.Epoch == before.epoch+7
+	})
+	if l.live.Load() != before {
+		t.Fatal("it took over by itself")
+	}
+	l.close(1, before.epoch+7)
+	tk.await("its end", func(e csm.Event) bool {
+		closed, ok := e.(csm.ConnClosed)
+		return ok && closed.Epoch == before.epoch+7
+	})
+	if l.live.Load() != before || l.next != nil {
+		t.Errorf("live %+v, next %+v", l.live.Load(), l.next)
+	}
+	tk.sendText("are you there")
+	tk.answered()
+	tk.want(protocol.StateListening)
+}

@@ -1,0 +1,93 @@
+package live
+
+import (
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/speech"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
+)
+
+// deaf is a voice whose loudspeaker is the test.
+func deaf(t *testing.T) (v *voice, posted chan csm.Event) {
+	t.Helper()
+	posted = make(chan csm.Event, 64)
+	w := &World{cfg: Config{Log: zerolog.Nop()}, port: daemon.Port{
+		Post: func(e csm.Event) { posted <- e }, Words: func(speech.Segment) string { return "words" },
+	}}
+	v = newVoice(w)
+	t.Cleanup(func() {
+		if err := v.shut(); err != nil {
+			t.Error(err)
+		}
+	})
+	return v, posted
+}
+
+// next is the next event of a kind.
+func next(t *testing.T, posted <-chan csm.Event, kind csm.Kind) csm.Event {
+	t.Helper()
+	late := time.After(10 * time.Second)
+	for {
+		select {
+		case e := <-posted:
+			if e.Kind() == kind {
+				return e
+			}
+		case <-late:
+			t.Fatalf("no %v", kind)
+		}
+	}
+}
+
+// A tenth of a second of sound brings one cursor, with what is known of the
+// segment; silence brings none.
+func TestCursorTenTimesASecond(t *testing.T) {
+	v, posted := deaf(t)
+	seg := audio.SegmentID{Gen: 1, Seq: 1}
+	v.pieces[seg] = &piece{chars: 5}
+	render := func() {
+		var f audio.Frame
+		v.player.Render(&f)
+		v.rendered()
+	}
+	v.player.Start(1)
+	second := make([]int16, audio.SampleRate)
+	v.audio(seg, second)
+	next(t, posted, csm.KindSpeechBuffered)
+	for range cursorFrames {
+		render()
+	}
+	const tenth = audio.SampleRate / 10
+	open := next(t, posted, csm.KindSpeechCursor).(csm.SpeechCursor)
+	if want := (csm.SpeechCursor{Gen: 1, Seq: 1, Played: tenth, Buffered: audio.SampleRate - tenth}); open != want {
+		t.Errorf("the cursor of a segment that goes on is %+v, want %+v", open, want)
+	}
+	v.ended(seg)
+	for range cursorFrames {
+		render()
+	}
+	ended := next(t, posted, csm.KindSpeechCursor).(csm.SpeechCursor)
+	if want := (csm.SpeechCursor{Gen: 1, Seq: 1, Played: 2 * tenth, Of: audio.SampleRate, Buffered: audio.SampleRate - 2*tenth}); ended != want {
+		t.Errorf("the cursor of a segment that ended is %+v, want %+v", ended, want)
+	}
+	for range 8 * cursorFrames {
+		render()
+	}
+	next(t, posted, csm.KindSpeechDrained)
+	for range 5 * cursorFrames { // silence
+		render()
+	}
+	v.due <- struct{}{} // is taken when the one before was
+	v.due <- struct{}{}
+	v.due <- struct{}{}
+	for len(posted) > 0 {
+		if c, ok := (<-posted).(csm.SpeechCursor); ok && c.Played == audio.SampleRate {
+			t.Errorf("%+v after the end was said", c)
+		}
+	}
+}
