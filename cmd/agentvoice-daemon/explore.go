@@ -26,6 +26,7 @@ type exploration struct {
 	budget  time.Duration
 	out     string
 	mutant  string
+	most    int
 	asJSON  bool
 	verbose bool
 }
@@ -44,6 +45,7 @@ func newExplore() *cobra.Command {
 	f.DurationVar(&x.budget, "budget", 0, "stop after this time; 0 for when everything was explored")
 	f.StringVar(&x.out, "out", ".", "folder for the journal and the scenario of what breaks a promise")
 	f.StringVar(&x.mutant, "mutant", "", "explore with this fault built in, which a debug build has")
+	f.IntVar(&x.most, "violations", 1, "go on until so many different violations of a world were found")
 	f.BoolVar(&x.asJSON, "json", false, "print one JSON object")
 	f.BoolVar(&x.verbose, "progress", false, "say on stderr how far it is")
 	return cmd
@@ -68,7 +70,7 @@ func (x *exploration) run(stdout, stderr io.Writer) error {
 	}
 	begin := time.Now()
 	o := explore.Options{
-		Worlds: worlds, Workers: runtime.GOMAXPROCS(0),
+		Worlds: worlds, Workers: runtime.GOMAXPROCS(0), MaxViolations: x.most,
 		Now:     func() time.Duration { return time.Since(begin) },
 		Expired: func() bool { return x.budget > 0 && time.Since(begin) > x.budget },
 	}
