@@ -192,7 +192,7 @@ func BenchmarkWorld(b *testing.B) {
 	begin := time.Now()
 	edges, stale := 0, 0
 	for b.Loop() {
-		r := Run(Options{Worlds: small(text | user), Workers: 2})
+		r := Run(Options{MaxStates: enough, Worlds: small(text | user), Workers: 2})
 		edges += r.Edges
 		stale += r.Stale
 	}

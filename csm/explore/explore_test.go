@@ -17,10 +17,13 @@ func small(groups group) []World {
 	return []World{w}
 }
 
+// enough is more states than a small world has. A core that keeps no bound has
+// no end of them.
+const enough = 40000
+
 // Every state of a small world is reached, and keeps every promise.
 func TestASmallWorldCloses(t *testing.T) {
-	// A core that keeps no bound has no end of states; it is stopped, and fails.
-	r := Run(Options{Worlds: small(voice | text | user | retrying | failing), Workers: 2, MaxStates: 40000})
+	r := Run(Options{MaxStates: enough, Worlds: small(voice | text | user | retrying | failing), Workers: 2})
 	for _, v := range r.Violations() {
 		t.Errorf("%v\n%s", v, scenario(t, v))
 	}
@@ -41,7 +44,7 @@ func TestASmallWorldCloses(t *testing.T) {
 func TestRunsAreTheSame(t *testing.T) {
 	var first *Report
 	for _, workers := range []int{1, 3} {
-		o := Options{Worlds: small(text), Workers: workers, MaxViolations: 3, step: forgetsFlush}
+		o := Options{MaxStates: enough, Worlds: small(text), Workers: workers, MaxViolations: 3, step: forgetsFlush}
 		r := Run(o)
 		if first == nil {
 			first = r
@@ -122,7 +125,7 @@ func TestBrokenCoresAreFound(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := Run(Options{Worlds: small(text | user), Workers: 2, step: func(s csm.State, e csm.Envelope) (csm.State, []csm.Effect, csm.Observation) {
+			r := Run(Options{MaxStates: enough, Worlds: small(text | user), Workers: 2, step: func(s csm.State, e csm.Envelope) (csm.State, []csm.Effect, csm.Observation) {
 				to, fx, seen := csm.StepObserved(s, e)
 				c.step(s, e, &to, &fx)
 				return to, fx, seen
@@ -150,7 +153,7 @@ func scenario(t *testing.T, v *Violation) string {
 
 // What breaks a promise is a scenario that can be played.
 func TestViolationsAreScenarios(t *testing.T) {
-	r := Run(Options{Worlds: small(text | user), step: forgetsFlush})
+	r := Run(Options{MaxStates: enough, Worlds: small(text | user), step: forgetsFlush})
 	text := scenario(t, r.Violations()[0])
 	if _, err := csmtest.Parse("found.txt", text); err != nil {
 		t.Errorf("%v:\n%s", err, text)
@@ -166,11 +169,11 @@ func TestViolationsAreScenarios(t *testing.T) {
 }
 
 func TestLimitsStopIt(t *testing.T) {
-	r := Run(Options{Worlds: small(text), MaxStates: 100})
+	r := Run(Options{MaxStates: 100, Worlds: small(text)})
 	if r.Closed() || r.Worlds[0].Stopped != "states" {
 		t.Errorf("closed %v, stopped by %q", r.Closed(), r.Worlds[0].Stopped)
 	}
-	r = Run(Options{Worlds: small(text), Expired: func() bool { return true }})
+	r = Run(Options{MaxStates: enough, Worlds: small(text), Expired: func() bool { return true }})
 	if r.Closed() || r.Worlds[0].Stopped != "time" {
 		t.Errorf("closed %v, stopped by %q", r.Closed(), r.Worlds[0].Stopped)
 	}
