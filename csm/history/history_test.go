@@ -98,6 +98,16 @@ func TestHeardRaisesTheLastAnswerOnly(t *testing.T) {
 	}
 }
 
+// What was heard already copies nothing: the player says it many times a second.
+func TestHeardAgainKeepsTheHistory(t *testing.T) {
+	s := Normal{Log: log("UA")}
+	for _, chars := range []int{0, 9, 10} {
+		if got := Heard(s, 2, 2, chars); &got.Said().Items[0] != &s.Items[0] {
+			t.Errorf("%d characters: the list was copied", chars)
+		}
+	}
+}
+
 // The first words of the first history, and what is heard while older items are
 // summarised.
 func TestHeardInEachState(t *testing.T) {
@@ -323,5 +333,8 @@ func TestNamesAreThoseOfTheWire(t *testing.T) {
 		if s.String() != want {
 			t.Errorf("%T is called %q, want %q", s, s, want)
 		}
+	}
+	if got, want := [...]Outcome{Done, Rejected, Failed, Stopped}, [...]Outcome{"done", "rejected", "failed", "cancelled"}; got != want {
+		t.Errorf("the outcomes of a call are %q, want %q", got, want)
 	}
 }
