@@ -46,7 +46,9 @@ func Choose[T any](on bool, mutated, original T) T {
 }
 
 // Names lists the mutants of this build, those that were written by hand first.
-func Names() []string { return slices.Clone(names) }
+func Names() []string {
+	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "" })
+}
 
 // Select makes the mutant of that name the active one, and the empty name none.
 // It must be called before anything is stepped.

@@ -79,9 +79,13 @@ func candidates(s csm.State) map[string][]uint64 {
 	if o, ok := s.Conn.(connection.Open); ok {
 		epoch = append([]uint64{uint64(o.Epoch)}, epoch...)
 	}
+	round, call := uint64(0), 2000+s.Current.Request
 	request := []uint64{s.Current.Request, s.IDs.Request}
 	if l, ok := copilot.LiveOf(s.Copilot); ok {
-		request = append([]uint64{l.Request}, request...)
+		request, round = append([]uint64{l.Request}, request...), uint64(l.Round)
+		if len(l.Calls) > 0 {
+			call = l.Calls[0].ID
+		}
 	}
 	gen := []uint64{uint64(s.Speech.Generation())}
 	if in, ok := s.Conv.(csm.Interrupted); ok {
@@ -108,8 +112,10 @@ func candidates(s csm.State) map[string][]uint64 {
 		"Instance": {uint64(s.Instance), uint64(s.Instance) + 9}, "Epoch": append(epoch, epoch[0]+9),
 		"Request": append(request, request[0]+9), "Gen": append(gen, gen[0]+9), "Seq": seq,
 		"Utterance": utterance, "Start": {end, 0}, "End": {end + 10}, "Timer": timers(),
-		"Class": {0, 1, 2, 3}, "Words": {2, 0}, "Reason": {1, 2, 4, 8, 32}, "Attempt": {1, 2},
-		"Played": {1, 3}, "Of": {2, 0}, "Call": {7}, "Chars": {9}, "Pos": {1 << 20}, "Coalesced": {0},
+		"Class": {0, 4, 5, 6, 3, 2, 1}, "Words": {2, 0}, "Reason": {1, 2, 4, 8, 32}, "Attempt": {1, 2},
+		"Round": {round, round + 1}, "ToolCall": {call, call + 1}, "Tools": {1}, "Stage": {0}, "Model": {1, 2}, "Percent": {50},
+		"Load": {uint64(s.IDs.Load), uint64(s.IDs.Load) + 9}, "Job": {uint64(s.IDs.Job), uint64(s.IDs.Job) + 9},
+		"Buffered": {5}, "Played": {1, 3}, "Of": {2, 0}, "Call": {7}, "Chars": {9}, "Pos": {1 << 20}, "Coalesced": {0},
 	}
 	for name, list := range out {
 		var once []uint64

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 )
 
 // states is how many different states are stepped through every event.
@@ -24,6 +25,7 @@ const (
 	walkSteps = 400
 	mercy     = 40
 	handful   = 4
+	pause     = 30 // of a minute, so often
 )
 
 // record is what came of the steps, by phase and kind.
@@ -51,12 +53,19 @@ func observe(states int) record {
 	random := rand.New(rand.NewPCG(1, 2)) // the same numbers on every machine
 	for walk := 0; len(seen) < states && walk < states; walk++ {
 		s, at := csm.Initial(), time.Duration(0)
-		for seq := uint64(1); seq < walkSteps && len(seen) < states; seq++ {
+		s, _ = csm.Step(s, csm.Envelope{Seq: 1, Event: csm.Configure{Config: configs()[walk%len(configs())]}})
+		for seq := uint64(2); seq < walkSteps && len(seen) < states; seq++ {
 			at += time.Duration(random.IntN(300)) * time.Millisecond
+			if random.IntN(pause) == 0 {
+				at += time.Minute
+			}
 			all := events(s)
 			if key := shape(s); !seen[key] {
 				seen[key] = true
 				met[s.Phase()]++
+				if p := s.Phase(); !p.Active() || p == csm.PhasePreparing { // where less can happen
+					met[p] += 4
+				}
 				for _, e := range all {
 					r.step(s, csm.Envelope{Seq: seq, At: at, Event: aimed(s, e)})
 				}
@@ -65,6 +74,20 @@ func observe(states int) record {
 		}
 	}
 	return r
+}
+
+// configs are those that walks begin with, in turn: with and without tools, each
+// way to end the user's turn, and a history that is soon too long.
+func configs() []csm.Config {
+	var out []csm.Config
+	for _, mode := range []turn.Mode{turn.Server, turn.Semantic, turn.Manual} {
+		for _, tools := range []bool{true, false} {
+			c := csm.DefaultConfig()
+			c.Turns, c.Tools, c.HistoryMax, c.HistoryKeep, c.QueueMax, c.RoundsMax = mode, tools, 6, 2, 2, 2
+			out = append(out, c)
+		}
+	}
+	return out
 }
 
 // onwards takes an event that means something: of a handful of random ones that
@@ -124,11 +147,11 @@ var numbers = regexp.MustCompile(`[0-9]+`)
 // shape is a state without its ids and times, as far as it matters here: enough
 // that walks do not stop at what they met before.
 func shape(s csm.State) string {
-	s.History.Items, s.Counters, s.Since, s.CauseSeq, s.IDs, s.Cause, s.Previous = nil, csm.Counters{}, 0, 0, csm.IDs{}, "", 0
+	s.Counters, s.Since, s.CauseSeq, s.IDs, s.Cause, s.Previous, s.Cursor = csm.Counters{}, 0, 0, csm.IDs{}, "", 0, csm.Cursor{}
 	for t := range s.Timers {
 		s.Timers[t] = csm.TimerState{Armed: s.Timers[t].Armed}
 	}
-	s.Config, s.Current.Config, s.Faults.Recent = csm.Config{}, csm.Config{}, [3]time.Duration{}
+	s.Config, s.Current.Config, s.Faults.Recent, s.Current.Opened = nil, nil, [3]time.Duration{}, 0
 	text, err := json.Marshal(s)
 	if err != nil {
 		panic(fmt.Sprintf("a state has no JSON: %v", err))

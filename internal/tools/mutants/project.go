@@ -44,8 +44,8 @@ func core(root string) project {
 			{Name: "journal", pkg: "csm/journal"},
 			{Name: "table", pkg: "csm", run: "^TestEveryCell"},
 			{Name: "properties", pkg: "csm", run: "^TestAny"},
+			{Name: "explore", pkg: "csm/explore", run: "^TestASmallWorldCloses"},
 			{Name: "behaviour", pkg: "internal/tools/behaviour", run: "^TestTheCoreDoesWhatItDid"},
-			{Name: "explore", pkg: "csm/explore"},
 		},
 		copied: []string{
 			"csm", "session", "copilot", "testdata", "docs", "internal/gen", "internal/tools/behaviour",
