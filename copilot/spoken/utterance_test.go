@@ -29,6 +29,30 @@ func TestClassifyCommands(t *testing.T) {
 	}
 }
 
+func TestClassifyOtherLanguages(t *testing.T) {
+	for cmd, texts := range map[spoken.Command][]string{
+		spoken.CommandStop:       {"Stopp!", "Halt.", "Hör auf zu reden!", "Bitte sei still", "nein, stopp", "止めて。", "ストップ", "もういいです。"},
+		spoken.CommandYes:        {"Ja.", "ja, bitte", "Ja, gerne!", "Na klar.", "Mach das.", "ja ja", "はい。", "はい、お願いします。", "どうぞ", "もちろんです"},
+		spoken.CommandNo:         {"Nein.", "nein, nein", "Nein danke.", "Auf keinen Fall!", "Bitte nicht.", "いいえ。", "だめです。", "しないでください"},
+		spoken.CommandSendPhrase: {"Abschicken.", "bitte abschicken", "送信"},
+	} {
+		for _, text := range texts {
+			if got := spoken.Classify(text); got.Class != spoken.UtteranceCommand || got.Command != cmd {
+				t.Errorf("%q: got %+v, want the command %s", text, got, cmd)
+			}
+		}
+	}
+	for text, want := range map[string]spoken.UtteranceClass{
+		"ach so": spoken.UtteranceBackchannel, "なるほど": spoken.UtteranceBackchannel,
+		"Ja, aber erst die Tests": spoken.UtteranceContent, "nein, die andere Datei": spoken.UtteranceContent,
+		"Halte den Server an": spoken.UtteranceContent, "はい、でもテストから": spoken.UtteranceContent,
+	} {
+		if got := spoken.Classify(text); got.Class != want {
+			t.Errorf("%q: got %+v, want %s", text, got, want)
+		}
+	}
+}
+
 func TestClassifyOthers(t *testing.T) {
 	tests := map[spoken.UtteranceClass][]string{
 		spoken.UtteranceEmpty: {"", "   ", "...", "?!", "[noise]", "(coughs)", "<unk> [BLANK_AUDIO]", "*sighs*", "\n", "🎉"},

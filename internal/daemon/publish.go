@@ -3,6 +3,7 @@ package daemon
 import (
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm"
@@ -270,7 +271,11 @@ func (p *publisher) showCaption(st csm.State, heard int) {
 // nextCaption completes the caption of a segment that was heard, and shows the
 // next one.
 func (p *publisher) nextCaption(st csm.State) {
-	p.showCaption(st, p.caption.End-p.caption.Start)
+	heard := p.caption.End - p.caption.Start
+	if heard == 0 { // a notice or a question, whose length the core does not know
+		heard = utf8.RuneCountInString(p.d.sourceText(p.caption))
+	}
+	p.showCaption(st, heard)
 	if l, ok := speech.LineOf(st.Speech); ok && l.Played < len(l.Segments) {
 		p.showCaption(st, 0)
 	}
