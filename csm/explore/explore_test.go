@@ -168,6 +168,19 @@ func TestViolationsAreScenarios(t *testing.T) {
 	}
 }
 
+// The report names each group and bound of a world.
+func TestReportSaysItsBounds(t *testing.T) {
+	if phrases != voice<<(len(groupNames)-1) {
+		t.Errorf("%d groups have names, and there are more or fewer", len(groupNames))
+	}
+	text := Run(Options{MaxStates: 100, Worlds: Worlds()[:1]}).String()
+	for _, want := range []string{"no: states", "voice text user retrying holding failing", "queue   pending", "rows ", "checks of each step"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the report says nothing of %q:\n%s", want, text)
+		}
+	}
+}
+
 func TestLimitsStopIt(t *testing.T) {
 	r := Run(Options{MaxStates: 100, Worlds: small(text)})
 	if r.Closed() || r.Worlds[0].Stopped != "states" {

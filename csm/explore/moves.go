@@ -1,6 +1,7 @@
 package explore
 
 import (
+	"encoding/json"
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
@@ -35,6 +36,23 @@ const (
 	replying                      // transcripts are yes and no
 	phrases                       // transcripts end with the send phrase
 )
+
+var groupNames = []string{
+	"voice", "text", "reading", "pausing", "user", "retrying", "holding", "renewing", "device", "dropping", "failing", "fatally", "breaking",
+	"configuring", "quiet", "expiring", "tooling", "destroying", "loading", "silences", "replying", "phrases",
+}
+
+func (g group) names() (out []string) {
+	for i, name := range groupNames {
+		if g&(voice<<i) != 0 {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// MarshalJSON writes the names of the groups.
+func (g group) MarshalJSON() ([]byte, error) { return json.Marshal(g.names()) }
 
 // class is what a move is to the graph.
 type class uint8

@@ -240,7 +240,19 @@ func (r *Report) String() string {
 		fmt.Fprintf(&b, "%-14s %10d %11d %11d %6d %8.1f %9s\n", w.Name, w.States, w.Edges, w.Stale, w.Depth, w.Seconds, end)
 	}
 	fmt.Fprintf(&b, "%-14s %10d %11d %11d %6s %8.1f   heap %d MiB\n", "all", r.States, r.Edges, r.Stale, "", r.Seconds, r.HeapPeak>>20)
+	fmt.Fprintf(&b, "\n%-14s", "bounds")
+	for _, name := range boundNames {
+		fmt.Fprintf(&b, " %9s", name)
+	}
+	for _, w := range r.Worlds {
+		fmt.Fprintf(&b, "\n%-14s", w.Name)
+		for _, n := range w.bounds() {
+			fmt.Fprintf(&b, " %9d", n)
+		}
+		fmt.Fprintf(&b, "  %s", strings.Join(w.Groups.names(), " "))
+	}
 	c := r.Coverage
+	fmt.Fprintf(&b, "\n\n%d checks of each step, of what is stale or repeated, and of the whole graph\n", len(r.Checks))
 	fmt.Fprintf(&b, "rows %d/%d, guard branches %d/%d, rows into Faulted %d/%d\n", c.RowsFired, c.Rows, c.BranchesSeen, c.Branches, c.FaultsFired, c.Faults)
 	for _, v := range r.Violations() {
 		fmt.Fprintln(&b, v.Error())

@@ -182,7 +182,7 @@ func (s *search) note(from uint32, e *edge) {
 
 // finish adds up what the workers saw.
 func (s *search) finish() {
-	s.report.Name, s.report.States = s.world.Name, len(s.parents)
+	s.report.World, s.report.States = *s.world, len(s.parents)
 	for _, w := range s.workers {
 		s.report.Stale += w.stale
 		s.report.cover(w)

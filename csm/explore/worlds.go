@@ -12,7 +12,7 @@ import (
 type World struct {
 	Name     string     `json:"name"`
 	About    string     `json:"about"`
-	Groups   group      `json:"-"`
+	Groups   group      `json:"groups"` // what can happen beside answers and deadlines
 	Config   csm.Config `json:"-"`
 	Queue    int        `json:"queue"`    // utterances that wait
 	Pending  int        `json:"pending"`  // utterances whose words are awaited, beside the open one
@@ -23,6 +23,15 @@ type World struct {
 	Rounds   int        `json:"rounds"`   // of a request, after the first
 	Drafts   int        `json:"drafts"`   // utterances of a turn that is ended by hand; 0 where turns end by themselves
 	History  int        `json:"history"`  // items before the oldest are summarised, 0 for never
+}
+
+// boundNames are the heads of bounds.
+var boundNames = [...]string{"queue", "pending", "segments", "attempts", "faults", "calls", "rounds", "drafts", "history", "epochs"}
+
+// bounds are the numbers that bound a world. A connection is followed by one
+// other at a time; which number it has is no matter.
+func (w World) bounds() [len(boundNames)]int {
+	return [...]int{w.Queue, w.Pending, w.Segments, w.Attempts, w.Faults, w.Calls, w.Rounds, w.Drafts, w.History, 2}
 }
 
 // manual is turn.Manual: who ends the user's turn is the user.
