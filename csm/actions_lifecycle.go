@@ -168,6 +168,8 @@ func faultCode(e Event) Code {
 		return e.Code
 	case AudioFailed:
 		return e.Code
+	case AudioLost:
+		return CodeDeviceLost
 	case ConnFailed:
 		return e.Code
 	case ConnLost:

@@ -5,6 +5,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/connection"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
+	"github.com/agentvoice/agentvoice-daemon/session"
 )
 
 // openTurn opens the next turn. There is never one open already.
@@ -26,6 +27,7 @@ func (r *run) finish(end TurnEnd) {
 	if end == Answered {
 		r.st.Retry = copilot.Failure{}
 	}
+	r.endTurn(session.TurnComplete)
 	r.emit(PublishTurn{Turn: t, End: end, Duration: r.env.At - t.Opened})
 	r.st.Current = Turn{}
 }

@@ -83,7 +83,9 @@ func checkSuspended(s State) error {
 	case PhaseIdle, PhaseFaulted, PhaseTerminating, PhaseSuspended, PhaseInterrupted:
 		return fmt.Errorf("invariant 5: suspended from %v", sus.Prior.Phase())
 	}
-	if (sus.Reasons == 0) != sus.Resuming && !(sus.Reasons == 0 && sus.Prior.Phase() == PhaseListening) {
+	// Without a reason and not resuming, a resumption is posted.
+	posted := sus.Reasons == 0 && (sus.Prior.Phase() == PhaseListening || sus.Prior.Phase() == PhaseGeneratingResponse)
+	if (sus.Reasons == 0) != sus.Resuming && !posted {
 		return fmt.Errorf("invariant 5: suspended for no reason (%b, resuming %v)", sus.Reasons, sus.Resuming)
 	}
 	return nil
@@ -184,6 +186,9 @@ func checkTurn(s State) error {
 	live, busy := copilot.LiveOf(s.Copilot)
 	if busy && !live.Cancelled && live.Request != s.Current.Request {
 		return fmt.Errorf("invariant 1: request %d is live, and the turn's is %d", live.Request, s.Current.Request)
+	}
+	if s.Session.InTurn() && s.Current.Request == 0 {
+		return fmt.Errorf("invariant 9: the session is %v without a request", s.Session)
 	}
 	if s.Current.ID > s.IDs.Turn || s.Current.Request > s.IDs.Request {
 		return fmt.Errorf("invariant 7: an id that was not given out")

@@ -477,7 +477,9 @@ func (r *run) routeTimer(e TimerFired) bool {
 		}
 		r.assistant(copilot.Input{Do: do, Request: live.Request, Round: live.Round})
 	case TimerTool: // the same
-		r.emit(CancelTool{ToolCall: live.Calls[0].ID})
+		if !live.Cancelled {
+			r.emit(CancelTool{ToolCall: live.Calls[0].ID})
+		}
 		r.toolEnded(ToolDone{ToolCall: live.Calls[0].ID, Code: CodeToolTimeout})
 	case TimerModel:
 		r.assistant(copilot.Input{Do: copilot.Unloaded, Load: r.st.Copilot.(copilot.LoadingModel).Load})

@@ -65,6 +65,7 @@ func idleRows() []Row {
 		keep(p, KindAudioPrimed, Guard{}, nil),
 		{p, KindSessionFailed, Guard{}, PhaseFaulted, CauseError, (*run).fault},
 		{p, KindAudioFailed, Guard{}, PhaseFaulted, CauseError, (*run).fault},
+		{p, KindAudioLost, Guard{}, PhaseFaulted, CauseError, (*run).fault},
 		{p, KindTimerFired, timer(TimerStart), PhaseFaulted, CauseError, (*run).fault},
 	}
 }
@@ -376,6 +377,7 @@ func faultedRows() []Row {
 		keep(p, KindAudioPrimed, Guard{}, nil),
 		keep(p, KindSessionFailed, Guard{}, (*run).fault),
 		keep(p, KindAudioFailed, Guard{}, (*run).fault),
+		keep(p, KindAudioLost, Guard{}, (*run).fault),
 		keep(p, KindTimerFired, timer(TimerStart), (*run).fault),
 		{p, KindFatal, Guard{}, PhaseTerminating, CauseFatal, (*run).terminate},
 		{p, KindUserStop, Guard{}, PhaseTerminating, CauseUserStop, (*run).terminate},
