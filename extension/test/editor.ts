@@ -11,6 +11,8 @@ import {
   type CopilotSendParams,
   type CopilotSendResult,
   type DaemonNotifications,
+  type InvokeToolParams,
+  type InvokeToolResult,
   METHODS,
   PROTOCOL_VERSION,
   type State,
@@ -35,12 +37,18 @@ type Published = {
 /** A transition as a test writes it: state, virtual milliseconds, cause. */
 export type Step = readonly [state: string, at: number, cause: string];
 
-/** Answers one copilot/send. */
+/** Answers one copilot/send. With want it asks for a call of a tool. */
 export type Assistant = (
   params: CopilotSendParams,
   say: (text: string) => Promise<void>,
   token: CancellationToken,
+  want: (callId: string, name: string, input: unknown) => Promise<void>,
 ) => Promise<CopilotSendResult>;
+
+/** Runs a tool that the user allowed. */
+export type Tools = (params: InvokeToolParams, token: CancellationToken) => Promise<InvokeToolResult>;
+
+const noTools: Tools = (params) => Promise.reject(new Error(`${params.name} was not expected to run`));
 
 export const completed: CopilotSendResult = { status: 'completed' };
 
@@ -67,6 +75,7 @@ export const cancellation = (token: CancellationToken): Promise<void> =>
 export class Editor {
   readonly published: Published[] = [];
   readonly asked: CopilotSendParams[] = [];
+  readonly invoked: InvokeToolParams[] = [];
   private readonly wire: Wire;
   private readonly waiting = new Set<() => void>();
   private log = '';
@@ -74,6 +83,7 @@ export class Editor {
   private constructor(
     private readonly daemon: ChildProcessWithoutNullStreams,
     assistant: Assistant,
+    tools: Tools,
   ) {
     this.wire = new Wire(daemon);
     daemon.stderr.setEncoding('utf8').on('data', (text: string) => (this.log += text));
@@ -88,6 +98,7 @@ export class Editor {
     keep('agentvoice.notification');
     keep('agentvoice.transcript');
     keep('agentvoice.caption');
+    keep('agentvoice.tool');
     keep('agentvoice.session');
     keep('agentvoice.error');
     this.wire.answer(METHODS.copilotSend, async (params, token) => {
@@ -96,24 +107,32 @@ export class Editor {
       let seq = 0;
       const say = (text: string): Promise<void> =>
         this.wire.notify(METHODS.copilotDelta, { requestId: params.requestId, seq: seq++, text });
-      return assistant(params, say, token);
+      const want = (callId: string, name: string, input: unknown): Promise<void> =>
+        this.wire.notify(METHODS.copilotToolCall, { requestId: params.requestId, callId, name, input });
+      return assistant(params, say, token, want);
+    });
+    this.wire.answer(METHODS.copilotInvokeTool, (params, token) => {
+      this.invoked.push(params);
+      this.changed();
+      return tools(params, token);
     });
     this.wire.onClose(() => this.changed());
     this.wire.listen();
   }
 
   /** Starts the daemon with a script of testdata/script, and opens the wire. */
-  static async open(script: string, assistant: Assistant, capabilities: ClientCapabilities = {}): Promise<Editor> {
+  static async open(script: string, assistant: Assistant, tools?: Tools): Promise<Editor> {
     assert.ok(existsSync(daemonPath), `${daemonPath} is missing: build the daemon, or set AGENTVOICE_DAEMON`);
     const args = ['serve', '--stdio', '--headless', '--script', join(root, 'testdata', 'script', script)];
     const daemon = spawn(daemonPath, args, { timeout: 3 * PATIENCE }); // a test that hangs leaves nothing behind
-    const editor = new Editor(daemon, assistant);
+    const editor = new Editor(daemon, assistant, tools ?? noTools);
+    const capabilities: ClientCapabilities = { copilot: true, tools: tools !== undefined };
     const result = await editor.wire.request('initialize', {
       processId: process.pid,
       clientInfo: { name: 'acceptance', version: '1' },
       locale: 'en',
       protocolVersion: PROTOCOL_VERSION,
-      capabilities: { copilot: true, ...capabilities },
+      capabilities,
     });
     assert.equal(result.snapshot.state, 'idle');
     await editor.wire.notify('initialized');
