@@ -31,7 +31,7 @@ MAKEFLAGS   += --no-print-directory
 
 .PHONY: help
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "make %-13s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
 
 .PHONY: deps deps-test
 deps: ## install the libraries, models and speech that are missing
@@ -104,6 +104,26 @@ test-extension: extension/node_modules/.package-lock.json $(TOOL)/testsum
 	@cd extension && npm run --silent typecheck
 	@cd extension && AGENTVOICE_DAEMON=$(CURDIR)/$(BIN) timeout 180 npm test --silent 2>&1 | (cd .. && $(SUM) -node -name "npm test")
 
+# ---- the core, proven
+
+# What the tools below write under $(OUT) is no package of this module.
+$(OUT)/go.mod:
+	@mkdir -p $(@D) && echo 'module out' >$@
+
+.PHONY: requirements
+requirements: deps ## print what was promised, and what of it is proved, owed or superseded
+	@go run ./internal/tools/requirements list
+
+.PHONY: conformance
+conformance: build $(OUT)/go.mod ## prove the core: scenarios, exploration, coverage, requirements, mutants
+	@go run ./internal/tools/conformance -daemon $(BIN) -out $(OUT)/conformance
+
+.PHONY: debug
+debug: deps $(OUT)/go.mod ## build bin/agentvoice-daemon-debug, with every seeded fault behind a switch
+	@go run ./internal/tools/mutants generate -out $(OUT)/mutants
+	@go build -tags nolibopusfile,mutants -overlay $(OUT)/mutants/overlay.json -ldflags "$(LDFLAGS)" -o $(BIN)-debug ./cmd/agentvoice-daemon
+	@echo "built $(BIN)-debug; explore --mutant NAME shows what a fault does"
+
 # ---- the rest
 
 .PHONY: lint
@@ -130,8 +150,8 @@ generate: ## write the generated files: TypeScript, JSON Schema, settings, diagr
 	@go run ./internal/gen
 
 .PHONY: full
-full: deps-test ## long property tests and fuzzing, case by case; goes on where it was stopped
-	@scripts/full.sh $(OUT)/full
+full: deps-test build $(OUT)/go.mod ## long property tests, fuzzing, deep exploration, all mutants; goes on where it was stopped
+	@scripts/full.sh $(OUT)/full $(BIN)
 
 .PHONY: clean
 clean: ## remove what was built and recorded; what deps installed stays

@@ -35,6 +35,13 @@ func newBench(root, out string) (*bench, error) {
 	if err := os.RemoveAll(b.tree); err != nil {
 		return nil, err
 	}
+	if err := os.MkdirAll(b.tree, 0o755); err != nil {
+		return nil, err
+	}
+	// What is written here is no package of the module.
+	if err := os.WriteFile(filepath.Join(out, "go.mod"), []byte("module out\n"), 0o644); err != nil {
+		return nil, err
+	}
 	return b, b.copyFiles()
 }
 
@@ -76,8 +83,10 @@ func (b *bench) core(list []requirement, w *world) (tags, overlay string, err er
 	}) {
 		return buildTags, "", nil
 	}
-	_, err = goTool(b.root, "run", "-tags", buildTags, "./internal/tools/mutants", "generate", "-out", filepath.Join(b.out, "core"))
-	return buildTags + ",mutants", filepath.Join(b.out, "core", "overlay.json"), err
+	// The folder is that of `mutants run`, so that what is compiled is shared.
+	folder := filepath.Join(b.root, "out", "mutants")
+	_, err = goTool(b.root, "run", "-tags", buildTags, "./internal/tools/mutants", "generate", "-out", folder)
+	return buildTags + ",mutants", filepath.Join(folder, "overlay.json"), err
 }
 
 func (b *bench) compile(key, pkg, tags, overlay string) error {

@@ -174,7 +174,7 @@ func (r *requirement) add(l logical) error {
 	return nil
 }
 
-var proofTest = regexp.MustCompile(`^([a-z0-9/]+):(Test[A-Za-z0-9_]+(/.+)?)$`)
+var proofTest = regexp.MustCompile(`^([a-z0-9/-]+):(Test[A-Za-z0-9_]+(/.+)?)$`)
 
 // parseProof reads PACKAGE:TEST under MUTANT, MUTANT or scenario NAME under ....
 func parseProof(text string) (proof, error) {

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+)
+
+// Coverage counts rows and answers of guards, not lines: nothing is met by
+// nothing, everything by everything, and one of two that nobody meets is missing
+// by its name.
+func TestCoverageIsMeasuredFromTheTable(t *testing.T) {
+	table := csm.Table()
+	none := tally{make([]bool, len(table)), make([][2]bool, len(table))}
+	var all []string
+	for _, p := range parts() {
+		all = append(all, p.name)
+	}
+	m := measure(all, none)
+	if m.rows.met+m.guards.met+m.faults.met != 0 || m.rows.of != len(table) || len(m.missing) != len(all) || m.enough() == nil {
+		t.Errorf("of nothing: %v, %v", m, m.enough())
+	}
+	if m = measure(nil, none); m.rows.met != len(table) || m.enough() != nil || len(m.missing) != 0 {
+		t.Errorf("of everything: %v, %v", m, m.enough())
+	}
+	// What the scenarios meet need not be met by the exploration.
+	seen, err := played(os.DirFS("../../../" + scenarioDir))
+	if err != nil {
+		t.Fatal(err)
+	}
+	alone := measure(all, seen)
+	if alone.rows.percent() < 50 || alone.faults.percent() < 50 {
+		t.Errorf("the scenarios alone: %v", alone)
+	}
+	if len(alone.missing) == 0 {
+		return
+	}
+	together := measure(alone.missing[1:], seen)
+	if len(together.missing) != len(alone.missing)-1 {
+		t.Errorf("%d are missing, %d with what was explored", len(alone.missing), len(together.missing))
+	}
+}
+
+// A single way to Faulted that nobody goes is too much, and one transition of
+// many is not.
+func TestWhatIsNotEnough(t *testing.T) {
+	var fault, other string
+	for _, p := range parts() {
+		row := csm.Table()[p.row]
+		switch {
+		case p.guard:
+		case row.To == csm.PhaseFaulted && !row.Internal():
+			fault = p.name
+		default:
+			other = p.name
+		}
+	}
+	n := len(csm.Table())
+	none := tally{make([]bool, n), make([][2]bool, n)}
+	if err := measure([]string{other}, none).enough(); err != nil {
+		t.Error(err)
+	}
+	if err := measure([]string{fault}, none).enough(); err == nil || !strings.Contains(err.Error(), "ways to Faulted were met, and 100 % must be") {
+		t.Errorf("without %s: %v", fault, err)
+	}
+}
+
+func TestExplorationHolds(t *testing.T) {
+	for report, want := range map[string]string{
+		`{"states":9,"worlds":[{"name":"a","closed":true}]}`:                   "",
+		`{"states":9,"worlds":[{"name":"a","closed":true},{"name":"b"}]}`:      "world b was not explored to its end",
+		`{"states":9,"worlds":[{"name":"a","violations":[{"check":"core"}]}]}`: "world a breaks 1 promises",
+		`{}`: "nothing was explored",
+		`{"states":9,"worlds":[{"name":"a","closed":true}],"heapPeakBytes":8589934592}`: "it took 8192 MiB, and may take 4096",
+	} {
+		var r explored
+		if err := json.Unmarshal([]byte(report), &r); err != nil {
+			t.Fatal(err)
+		}
+		err := r.holds()
+		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%s: %v, want %q", report, err, want)
+		}
+	}
+}
+
+// A red gate fails the run, says the end of its output, and does not keep the
+// others from running.
+func TestARedGate(t *testing.T) {
+	s := session{out: t.TempDir()}
+	ran := false
+	var out strings.Builder
+	err := s.all([]gate{
+		{"first", func(s *session) (string, error) {
+			for i := range 100 {
+				fmt.Fprintf(s.log, "line %d\n", i)
+			}
+			return "", errors.New("it is broken")
+		}},
+		{"second", func(s *session) (string, error) {
+			ran = true
+			s.caught = "3/3 mutants caught"
+			return "all is well", nil
+		}},
+	}, &out)
+	if !errors.Is(err, errRed) || !strings.HasSuffix(err.Error(), ": first") || !ran {
+		t.Errorf("%v, the second ran: %v", err, ran)
+	}
+	for _, part := range []string{"first        RED", filepath.Join(s.out, "first.log"), "line 99\nit is broken", "second       all is well, ", "conformance: 3/3 mutants caught, "} {
+		if !strings.Contains(out.String(), part) {
+			t.Errorf("it does not say %q:\n%s", part, out.String())
+		}
+	}
+	if strings.Contains(out.String(), "line 10\n") {
+		t.Errorf("it says the whole output:\n%s", out.String())
+	}
+}
+
+func TestCountsAreReadFromTheTools(t *testing.T) {
+	n := requirementsLine.FindStringSubmatch("x\nrequirements: 101 proved, 9 owed, 4 superseded of 114\n")
+	if n == nil || n[1] != "101" || n[4] != "114" {
+		t.Errorf("%q", n)
+	}
+	all := mutantsLine.FindAllStringSubmatch("mutants of the list: 201/202 caught (core 201)\nmutants automatic: 30/30 caught\n", -1)
+	if len(all) != 2 || all[0][2] != "201" || all[1][3] != "30" {
+		t.Errorf("%q", all)
+	}
+}

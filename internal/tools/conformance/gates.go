@@ -1,0 +1,135 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"os"
+	"regexp"
+	"strconv"
+	"strings"
+
+	"github.com/agentvoice/agentvoice-daemon/csm/csmtest"
+)
+
+const scenarioDir = "testdata/csm"
+
+func (s *session) generated() (string, error) {
+	_, err := s.command("go", "run", "./internal/gen", "-check")
+	return "diagrams, wire types and docs are up to date", err
+}
+
+func (s *session) scenarios() (string, error) {
+	all, err := csmtest.Scenarios(os.DirFS(scenarioDir))
+	if err != nil {
+		return "", err
+	}
+	_, err = s.command("go", "test", "-count=1", "-run", "^Test(Scenarios|Regressions|EveryScenario)", "./csm/csmtest")
+	return fmt.Sprintf("%d hold", len(all)), err
+}
+
+// explored is the report of an exploration, as far as it matters here.
+type explored struct {
+	States   int      `json:"states"`
+	Edges    int      `json:"edges"`
+	Stale    int      `json:"stale"`
+	Seconds  float64  `json:"seconds"`
+	HeapPeak uint64   `json:"heapPeakBytes"`
+	Checks   []string `json:"checks"`
+	Coverage struct {
+		Uncovered []string `json:"uncovered"`
+	} `json:"coverage"`
+	Worlds []struct {
+		Name       string            `json:"name"`
+		Closed     bool              `json:"closed"`
+		Violations []json.RawMessage `json:"violations"`
+	} `json:"worlds"`
+}
+
+// maxExploreBytes is what an exploration in CI may take.
+const maxExploreBytes = 4 << 30
+
+func (s *session) exploration() (string, error) {
+	out, err := s.command(s.daemon, "explore", "--json", "--out", s.out)
+	var r explored
+	if e := json.Unmarshal([]byte(out), &r); e != nil {
+		return "", errors.Join(err, fmt.Errorf("the report cannot be read: %w", e))
+	}
+	s.explore = &r
+	return fmt.Sprintf("%d worlds closed: %d states, %d edges, %d stale events, %.0f MiB", len(r.Worlds), r.States, r.Edges, r.Stale, float64(r.HeapPeak)/(1<<20)),
+		errors.Join(err, r.holds())
+}
+
+// holds says what is wrong with an exploration.
+func (r *explored) holds() error {
+	var problems []error
+	for _, w := range r.Worlds {
+		switch {
+		case len(w.Violations) > 0:
+			problems = append(problems, fmt.Errorf("world %s breaks %d promises", w.Name, len(w.Violations)))
+		case !w.Closed:
+			problems = append(problems, fmt.Errorf("world %s was not explored to its end", w.Name))
+		}
+	}
+	if len(r.Worlds) == 0 || r.States == 0 {
+		problems = append(problems, errors.New("nothing was explored"))
+	}
+	if r.HeapPeak > maxExploreBytes {
+		problems = append(problems, fmt.Errorf("it took %d MiB, and may take %d", r.HeapPeak>>20, maxExploreBytes>>20))
+	}
+	return errors.Join(problems...)
+}
+
+func (s *session) coverage() (string, error) {
+	if s.explore == nil {
+		return "", errors.New("there is no exploration to measure")
+	}
+	seen, err := played(os.DirFS(scenarioDir))
+	if err != nil {
+		return "", err
+	}
+	m := measure(s.explore.Coverage.Uncovered, seen)
+	for _, name := range m.missing {
+		fmt.Fprintln(s.log, "not met:", name)
+	}
+	return m.String(), m.enough()
+}
+
+var requirementsLine = regexp.MustCompile(`(?m)^requirements: (\d+) proved, (\d+) owed, (\d+) superseded of (\d+)$`)
+
+func (s *session) requirements() (string, error) {
+	out, err := s.command("go", "run", "./internal/tools/requirements", "prove", "-q")
+	if n := requirementsLine.FindStringSubmatch(out); n != nil {
+		s.proofs = fmt.Sprintf("%s of %s requirements proved (%s owed, %s superseded)", n[1], n[4], n[2], n[3])
+	} else if err == nil {
+		err = errors.New("it says not how many are proved")
+	}
+	return s.proofs, err
+}
+
+var (
+	mutantsLine = regexp.MustCompile(`(?m)^mutants (of the list|automatic): (\d+)/(\d+) caught`)
+	seedLine    = regexp.MustCompile(`(?m)^mutants: .*(seed \d+)`)
+)
+
+func (s *session) mutants() (string, error) {
+	out, err := s.command("go", "run", "./internal/tools/mutants", "run", "-auto", "-count", strconv.Itoa(s.sample))
+	caught, total := 0, 0
+	var parts []string
+	for _, n := range mutantsLine.FindAllStringSubmatch(out, -1) {
+		c, errC := strconv.Atoi(n[2])
+		t, errT := strconv.Atoi(n[3])
+		err = errors.Join(err, errC, errT)
+		caught, total = caught+c, total+t
+		parts = append(parts, fmt.Sprintf("%s/%s %s", n[2], n[3], n[1]))
+	}
+	if err == nil && (total == 0 || caught != total) {
+		err = fmt.Errorf("%d of %d mutants were caught", caught, total)
+	}
+	s.caught = fmt.Sprintf("%d/%d mutants caught", caught, total)
+	said := strings.Join(parts, " and ") + " were caught"
+	if n := seedLine.FindStringSubmatch(out); n != nil {
+		said += ", " + n[1]
+	}
+	return said, err
+}

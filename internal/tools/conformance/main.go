@@ -1,0 +1,152 @@
+// Conformance is the gate that the core has to pass: everything that is promised
+// about it, checked by a machine, in one run.
+//
+//	conformance -daemon bin/agentvoice-daemon
+//
+// The gates, each with its whole output in a file of the folder -out:
+//
+//	generated     diagrams, wire types and generated docs are those of the code
+//	scenarios     every scenario holds, and its trace is the golden one
+//	exploration   every state within the bounds was reached, and keeps every promise
+//	coverage      of the table of transitions, by exploration and scenarios together
+//	requirements  each proof exists, and fails under the faults that it names
+//	mutants       each seeded fault is caught, and a random sample of small ones
+//
+// It prints a line for each and a summary, and ends with 1 when one is red.
+package main
+
+import (
+	"bytes"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+)
+
+// errRed is what main ends with when a gate is red.
+var errRed = errors.New("the core does not conform")
+
+// gate is one thing that is checked.
+type gate struct {
+	name string
+	run  func(*session) (said string, err error)
+}
+
+var gates = []gate{
+	{"generated", (*session).generated},
+	{"scenarios", (*session).scenarios},
+	{"exploration", (*session).exploration},
+	{"coverage", (*session).coverage},
+	{"requirements", (*session).requirements},
+	{"mutants", (*session).mutants},
+}
+
+// session is one run of the gates, and what they found out for those after them.
+type session struct {
+	daemon string // the binary
+	out    string // folder
+	sample int
+	only   string
+
+	log     *os.File // of the gate that runs
+	explore *explored
+	proofs  string
+	caught  string
+}
+
+func main() {
+	var s session
+	flag.StringVar(&s.daemon, "daemon", "bin/agentvoice-daemon", "the `binary` that explores")
+	flag.StringVar(&s.out, "out", "out/conformance", "`folder` for the output of the gates")
+	flag.IntVar(&s.sample, "sample", 30, "how many automatic mutants to try")
+	flag.StringVar(&s.only, "only", "", "these `gates` only, with commas between them")
+	flag.Parse()
+	if err := s.all(gates, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, "conformance:", err)
+		os.Exit(1)
+	}
+}
+
+// all runs every gate, whatever becomes of those before it.
+func (s *session) all(gates []gate, out io.Writer) error {
+	if err := os.MkdirAll(s.out, 0o755); err != nil {
+		return err
+	}
+	begin := time.Now()
+	var red []string
+	for _, g := range gates {
+		if s.only != "" && !slices.Contains(strings.Split(s.only, ","), g.name) {
+			continue
+		}
+		said, took, err := s.gate(g)
+		if err != nil {
+			red = append(red, g.name)
+			fmt.Fprintf(out, "%-12s RED after %.0f s; the whole output is in %s\n%s%v\n", g.name, took.Seconds(), s.path(g.name+".log"), s.tail(g.name), err)
+			continue
+		}
+		fmt.Fprintf(out, "%-12s %s, %.0f s\n", g.name, said, took.Seconds())
+	}
+	fmt.Fprintf(out, "conformance: %s, %.0f s in all\n", s.summary(), time.Since(begin).Seconds())
+	if len(red) > 0 {
+		return fmt.Errorf("%w: %s", errRed, strings.Join(red, ", "))
+	}
+	return nil
+}
+
+func (s *session) gate(g gate) (said string, took time.Duration, err error) {
+	begin := time.Now()
+	if s.log, err = os.Create(s.path(g.name + ".log")); err != nil {
+		return "", 0, err
+	}
+	said, err = g.run(s)
+	return said, time.Since(begin), errors.Join(err, s.log.Close())
+}
+
+func (s *session) path(name string) string { return filepath.Join(s.out, name) }
+
+// tail is the end of a gate's output.
+func (s *session) tail(name string) string {
+	text, err := os.ReadFile(s.path(name + ".log"))
+	if err != nil {
+		return ""
+	}
+	const lines = 40
+	all := bytes.SplitAfter(bytes.TrimSpace(text), []byte("\n"))
+	end := string(bytes.Join(all[max(0, len(all)-lines):], nil))
+	if end != "" {
+		end += "\n"
+	}
+	return end
+}
+
+// command runs a command into the gate's log and returns its standard output.
+func (s *session) command(name string, args ...string) (string, error) {
+	var out bytes.Buffer
+	cmd := exec.Command(name, args...)
+	cmd.Stdout, cmd.Stderr = io.MultiWriter(&out, s.log), s.log
+	if err := cmd.Run(); err != nil {
+		return out.String(), fmt.Errorf("%s %s: %w", name, strings.Join(args, " "), err)
+	}
+	return out.String(), nil
+}
+
+// summary is the last line, of what the gates found out.
+func (s *session) summary() string {
+	var parts []string
+	if s.explore != nil {
+		r := s.explore
+		parts = append(parts, fmt.Sprintf("%d states, %d edges, %d invariants", r.States, r.Edges, len(r.Checks)))
+	}
+	for _, p := range []string{s.proofs, s.caught} {
+		if p != "" {
+			parts = append(parts, p)
+		}
+	}
+	return strings.Join(parts, "; ")
+}
