@@ -47,13 +47,16 @@ func (v *voice) speak(e csm.Speak, a auto) {
 	}
 }
 
-// buffer says that a segment is synthesised.
+// buffer says that a segment is synthesised. While something is heard that is no
+// news, as with the real player.
 func (v *voice) buffer(s *segment) {
 	if s.gen < v.gen {
 		return
 	}
 	s.buffered = true
-	v.post(csm.SpeechBuffered{Gen: s.gen, Seq: s.seq})
+	if !v.playing || v.byHand {
+		v.post(csm.SpeechBuffered{Gen: s.gen, Seq: s.seq})
+	}
 	v.sound()
 }
 
