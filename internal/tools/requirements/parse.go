@@ -63,7 +63,7 @@ func (p proof) String() string {
 	return p.pkg + ":" + p.test
 }
 
-var idLine = regexp.MustCompile(`^([A-Z]{2,3}-\d{3}|\d{3}\.[A-Za-z0-9._]+)\s+(\S.*)$`)
+var idLine = regexp.MustCompile(`^([A-Z]{2,3}-\d{3}|(?:\d{3}|design)\.[A-Za-z0-9._]+)\s+(\S.*)$`)
 
 // parse reads the list. A line that begins with == names a group; one with an id
 // begins a requirement, in words of our own; the indented lines below it say what

@@ -9,37 +9,56 @@ import (
 // show writes the list in its groups, a requirement with what is known of it in
 // as few lines as that takes.
 func show(out io.Writer, list []requirement) {
-	group := ""
-	for _, r := range list {
-		if r.group != group {
-			group = r.group
+	group, width := "", 0
+	for i, r := range list {
+		if i == 0 || r.group != group {
+			group, width = r.group, widest(list, r.group)
 			fmt.Fprintf(out, "\n%s\n", group)
 		}
-		fmt.Fprintf(out, "  %-11s%-12s %s\n", r.status(), r.id, r.text)
-		switch r.status() {
-		case proved:
-			fmt.Fprintf(out, "%26s%s\n", "", proofs(r))
-		case superseded:
-			fmt.Fprintf(out, "%26s%s\n", "", r.superseded)
-		default:
-			for _, what := range r.owed {
-				fmt.Fprintf(out, "%26s%s\n", "", what)
-			}
+		line := func(text string) { fmt.Fprintf(out, "  %10s  %*s  - %s\n", "", -width, "", text) }
+		fmt.Fprintf(out, "  %-10s  %*s  %s\n", r.status(), -width, r.id, r.text)
+		if len(r.proofs) > 0 {
+			line(proofs(r))
+		}
+		for _, what := range r.owed {
+			line("missing: " + what)
+		}
+		if r.superseded != "" {
+			line(r.superseded)
 		}
 	}
 	fmt.Fprintln(out)
 }
 
-// proofs are the tests of a requirement in a line.
+// widest is the length of the longest id of a group.
+func widest(list []requirement, group string) (n int) {
+	for _, r := range list {
+		if r.group == group {
+			n = max(n, len(r.id))
+		}
+	}
+	return n
+}
+
+// proofs are the tests of a requirement in a line, and how many faults they tell.
 func proofs(r requirement) string {
 	var parts []string
+	faults := map[string]bool{}
 	for _, p := range r.proofs {
 		parts = append(parts, p.String())
+		for _, m := range p.mut {
+			faults[m] = true
+		}
 	}
-	if n := len(r.also); n > 0 {
-		parts = append(parts, fmt.Sprintf("%d more without mutants", n))
+	noun := "faults"
+	if len(faults) == 1 {
+		noun = "fault"
 	}
-	return strings.Join(parts, ", ")
+	text := fmt.Sprintf("%s (%d %s)", strings.Join(parts, ", "), len(faults), noun)
+	for _, m := range r.also {
+		text += fmt.Sprintf("; %s %q", m.path, m.text)
+	}
+	return text
 }
 
 // summary counts the statuses.

@@ -211,3 +211,31 @@ func TestParseAround(t *testing.T) {
 		}
 	}
 }
+
+func TestTheListIsPrinted(t *testing.T) {
+	list, _ := parse("list.txt", `== 002: states
+REQ-002  Idle becomes Preparing only with a session.
+    proved csm:TestStart under no-session, no-audio
+    also   extension/test/acceptance.test.ts "AC-001"
+    owed   the panel
+== 002: constraints
+CON-001  It runs in the extension host.
+    superseded it runs in the daemon
+`)
+	var out strings.Builder
+	show(&out, list)
+	const want = `
+002: states
+  owed        REQ-002  Idle becomes Preparing only with a session.
+                       - csm:TestStart (2 faults); extension/test/acceptance.test.ts "AC-001"
+                       - missing: the panel
+
+002: constraints
+  superseded  CON-001  It runs in the extension host.
+                       - it runs in the daemon
+
+`
+	if got := out.String(); got != want {
+		t.Errorf("printed\n%s\nwant\n%s", got, want)
+	}
+}
