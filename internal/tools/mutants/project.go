@@ -39,13 +39,13 @@ func core(root string) project {
 		detectors: []detector{
 			{Name: "region", pkg: own},
 			{Name: "core", pkg: "csm", skip: "^(TestAny|TestEveryCell)"},
-			{Name: "scenario", pkg: "csm/csmtest"},
+			{Name: "scenario", pkg: "csm/csmtest", run: "^(TestScenarios|TestRegressions)$"},
 			{Name: "loop", pkg: "csm/dispatch"},
-			{Name: "journal", pkg: "csm/journal"},
-			{Name: "table", pkg: "csm", run: "^TestEveryCell"},
+			{Name: "journal", pkg: "csm/journal", run: "^TestJournalsOfThePast$"},
+			{Name: "explore", pkg: "csm/explore", run: "^TestASmallWorldCloses$"},
 			{Name: "properties", pkg: "csm", run: "^TestAny"},
-			{Name: "explore", pkg: "csm/explore", run: "^TestASmallWorldCloses"},
-			{Name: "behaviour", pkg: "internal/tools/behaviour", run: "^TestTheCoreDoesWhatItDid"},
+			{Name: "behaviour", pkg: "internal/tools/behaviour", run: "^TestTheCoreDoesWhatItDid$"},
+			{Name: "table", pkg: "csm", run: "^TestEveryCell"},
 		},
 		copied: []string{
 			"csm", "session", "copilot", "testdata", "docs", "internal/gen", "internal/tools/behaviour",
