@@ -66,6 +66,11 @@ func New(o Options) *Adapter {
 // Name returns "offline".
 func (*Adapter) Name() string { return "offline" }
 
+// Models implements copilot.Lister: there is one.
+func (*Adapter) Models(context.Context) ([]copilot.Model, error) {
+	return []copilot.Model{{ID: "offline", Name: "Offline"}}, nil
+}
+
 // Send implements copilot.Adapter. It never fails but by ctx.
 func (a *Adapter) Send(ctx context.Context, r copilot.Request, emit func(text string)) error {
 	answer := a.answer(ctx, r.Messages)

@@ -17,6 +17,12 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 )
 
+func TestModels(t *testing.T) {
+	if models, err := offline.New(offline.Options{}).Models(t.Context()); err != nil || len(models) != 1 || models[0].ID != "offline" {
+		t.Errorf("models %+v, %v", models, err)
+	}
+}
+
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var _ copilot.Adapter = (*offline.Adapter)(nil)

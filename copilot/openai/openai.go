@@ -52,7 +52,7 @@ type Options struct {
 	BaseURL string
 	// Key may be empty, for servers that want none.
 	Key Key
-	// Model is the model's name, required.
+	// Model is the name of the model of requests that name none, required.
 	Model string
 	// SystemPrompt is sent before the conversation; default DefaultSystemPrompt.
 	SystemPrompt string
@@ -65,6 +65,7 @@ type Adapter struct {
 	opts        Options
 	client      *http.Client
 	completions sdk.ChatCompletionService
+	models      sdk.ModelService
 }
 
 // New returns an adapter, or an error that says which option is wrong.
@@ -100,7 +101,10 @@ func New(o Options) (*Adapter, error) {
 	if !o.Key.IsZero() {
 		reqOpts = append(reqOpts, option.WithAPIKey(o.Key.reveal()))
 	}
-	return &Adapter{opts: o, client: client, completions: sdk.NewChatCompletionService(reqOpts...)}, nil
+	return &Adapter{
+		opts: o, client: client,
+		completions: sdk.NewChatCompletionService(reqOpts...), models: sdk.NewModelService(reqOpts...),
+	}, nil
 }
 
 func isLoopback(host string) bool {
@@ -160,7 +164,11 @@ func (a *Adapter) params(r copilot.Request) sdk.ChatCompletionNewParams {
 			messages = append(messages, sdk.UserMessage(m.Content))
 		}
 	}
-	return sdk.ChatCompletionNewParams{Model: a.opts.Model, Messages: messages}
+	model := a.opts.Model
+	if r.Model != "" {
+		model = r.Model
+	}
+	return sdk.ChatCompletionNewParams{Model: model, Messages: messages}
 }
 
 // stream reads one answer.

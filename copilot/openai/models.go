@@ -1,0 +1,60 @@
+package openai
+
+import (
+	"context"
+	"net/http"
+	"strings"
+
+	"github.com/openai/openai-go/v3/option"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+)
+
+// Bounds of what a service may have the daemon hold.
+const (
+	maxModels  = 1000
+	maxSummary = 4000 // bytes
+)
+
+// Models implements copilot.Lister, by GET /models. A service lists all it has,
+// also models that do not chat.
+func (a *Adapter) Models(ctx context.Context) ([]copilot.Model, error) {
+	var res *http.Response
+	page, err := a.models.List(ctx, option.WithResponseInto(&res))
+	switch {
+	case ctx.Err() != nil:
+		return nil, ctx.Err()
+	case res != nil && res.StatusCode != http.StatusOK:
+		return nil, statusFailure(res, err)
+	case res == nil && err != nil:
+		return nil, connectFailure(err)
+	case err != nil:
+		return nil, failed("the service did not answer with a list of models: check the base URL")
+	}
+	var out []copilot.Model
+	for _, m := range page.Data[:min(len(page.Data), maxModels)] {
+		if m.ID != "" {
+			out = append(out, copilot.Model{ID: m.ID, Name: m.ID, Vendor: m.OwnedBy})
+		}
+	}
+	return out, nil
+}
+
+// summaryPrompt asks for what replaces the beginning of a conversation.
+const summaryPrompt = "[Not by the user] The conversation above has become long. Put it into at most 150 words that will stand in its place: " +
+	"what the user wants, what was found out and decided, names of files and symbols, results of tools, and what is still open. Only the summary, in the user's language."
+
+// Summarise implements copilot.Summariser.
+func (a *Adapter) Summarise(ctx context.Context, said []copilot.Message) (string, error) {
+	var b strings.Builder
+	r := copilot.Request{ID: "summary", Attempt: 1, Messages: append(said[:len(said):len(said)], copilot.Message{Role: copilot.RoleUser, Content: summaryPrompt})}
+	err := a.Send(ctx, r, func(text string) {
+		if b.Len() < maxSummary {
+			b.WriteString(text)
+		}
+	})
+	if err != nil {
+		return "", err
+	}
+	return strings.TrimSpace(strings.ToValidUTF8(b.String()[:min(b.Len(), maxSummary)], "")), nil
+}

@@ -1,0 +1,95 @@
+package openai_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"net/http"
+	"reflect"
+	"strings"
+	"testing"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/copilot/openai"
+)
+
+var (
+	_ copilot.Lister     = (*openai.Adapter)(nil)
+	_ copilot.Summariser = (*openai.Adapter)(nil)
+)
+
+func TestModels(t *testing.T) {
+	a := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodGet || r.URL.Path != "/v1/models" || r.Header.Get("Authorization") != "Bearer "+canary {
+			t.Errorf("%s %s", r.Method, r.URL.Path)
+		}
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprint(w, `{"object":"list","data":[{"id":"small","object":"model","created":1,"owned_by":"us"},{"id":"large","object":"model","created":1,"owned_by":""}]}`)
+	})
+	got, err := a.Models(t.Context())
+	want := []copilot.Model{{ID: "small", Name: "small", Vendor: "us"}, {ID: "large", Name: "large"}}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("models %+v, %v; want %+v", got, err, want)
+	}
+}
+
+func TestModelsThatCannotBeListed(t *testing.T) {
+	for name, h := range map[string]http.HandlerFunc{
+		"authentication": func(w http.ResponseWriter, _ *http.Request) {
+			http.Error(w, `{"error":{"message":"CANARY words","code":"invalid_api_key"}}`, http.StatusUnauthorized)
+		},
+		"copilotFailed": func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = fmt.Fprint(w, `["CANARY`)
+		},
+	} {
+		_, err := serve(t, h).Models(t.Context())
+		if err == nil || !strings.HasPrefix(err.Error(), name+":") || strings.Contains(err.Error(), "CANARY") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+}
+
+// A request may name another model than the adapter's own.
+func TestTheModelOfARequest(t *testing.T) {
+	var models []string
+	a := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		var body struct{ Model string }
+		_ = json.NewDecoder(r.Body).Decode(&body)
+		models = append(models, body.Model)
+		writeEvents(w, content("Hello."), finish("stop"), "[DONE]")
+	})
+	for _, model := range []string{"", "large"} {
+		r := request
+		r.Model = model
+		if err := a.Send(t.Context(), r, func(string) {}); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if want := []string{"test-model", "large"}; !reflect.DeepEqual(models, want) {
+		t.Errorf("models %q, want %q", models, want)
+	}
+}
+
+// A summary is asked for with everything that it is to stand for, and is bounded.
+func TestSummarise(t *testing.T) {
+	long := strings.Repeat("a summary ", 1000)
+	a := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		var body struct {
+			Messages []struct{ Role, Content string }
+		}
+		_ = json.NewDecoder(r.Body).Decode(&body)
+		n := len(body.Messages)
+		if n != len(request.Messages)+2 || body.Messages[1].Content != "CANARY question" || !strings.Contains(body.Messages[n-1].Content, "150 words") {
+			t.Errorf("messages %+v", body.Messages)
+		}
+		writeEvents(w, content(long), finish("stop"), "[DONE]")
+	})
+	got, err := a.Summarise(t.Context(), request.Messages)
+	if err != nil || len(got) > 4000 || !strings.HasPrefix(long, got) || got == "" {
+		t.Errorf("%d bytes, %v", len(got), err)
+	}
+	cut := serve(t, func(w http.ResponseWriter, _ *http.Request) { writeEvents(w, content("half")) })
+	if _, err := cut.Summarise(t.Context(), request.Messages); err == nil {
+		t.Error("half a summary was taken")
+	}
+}
