@@ -1,0 +1,208 @@
+package daemon
+
+import (
+	"context"
+	"errors"
+	"reflect"
+	"testing"
+	"time"
+
+	"go.uber.org/goleak"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
+	"github.com/agentvoice/agentvoice-daemon/csm/history"
+)
+
+func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+
+// able is an adapter that can do everything, as the test says.
+type able struct {
+	call      func(ctx, wanted context.Context) (string, error)
+	load      func(ctx context.Context, model string, progress func(int)) error
+	summarise func(ctx context.Context, said []copilot.Message) (string, error)
+}
+
+func (*able) Name() string                                              { return "able" }
+func (*able) Send(context.Context, copilot.Request, func(string)) error { return nil }
+func (a *able) Models(context.Context) ([]copilot.Model, error) {
+	return []copilot.Model{{ID: "m"}}, nil
+}
+func (a *able) Load(ctx context.Context, model string, progress func(int)) error {
+	return a.load(ctx, model, progress)
+}
+func (a *able) Summarise(ctx context.Context, said []copilot.Message) (string, error) {
+	return a.summarise(ctx, said)
+}
+func (a *able) CallTool(ctx, wanted context.Context, _ copilot.ToolCall) (string, error) {
+	return a.call(ctx, wanted)
+}
+
+// errands is an assistant without a core: what it posts is the test's.
+func errands(t *testing.T, adapter copilot.Adapter) (a *assistant, next func() csm.Event) {
+	t.Helper()
+	posted := make(chan csm.Event, 16)
+	d := newIdle(t, nil)
+	a = newAssistant(d, adapter)
+	a.post = func(e csm.Event) { posted <- e }
+	t.Cleanup(a.close)
+	return a, func() csm.Event {
+		t.Helper()
+		select {
+		case e := <-posted:
+			return e
+		case <-time.After(10 * time.Second):
+			t.Fatal("nothing was posted")
+			return nil
+		}
+	}
+}
+
+func TestLoadingAModel(t *testing.T) {
+	ad := &able{}
+	a, next := errands(t, ad)
+	large := a.content.modelID("large")
+	ad.load = func(_ context.Context, model string, progress func(int)) error {
+		if model != "large" {
+			t.Errorf("model %q", model)
+		}
+		progress(50)
+		return nil
+	}
+	a.load(csm.LoadModel{Load: 1, Model: large})
+	if p, done := next(), next(); p != (csm.ModelProgress{Load: 1, Percent: 50}) || done != (csm.ModelLoaded{Load: 1}) {
+		t.Errorf("posted %v, %v", p, done)
+	}
+	for err, code := range map[error]csm.Code{
+		errors.New("no disk"):                     csm.CodeModelFailed,
+		&copilot.Error{Code: "copilotQuota"}:      csm.CodeCopilotQuota,
+		&copilot.Error{Code: "a code of its own"}: csm.CodeModelFailed,
+	} {
+		ad.load = func(context.Context, string, func(int)) error { return err }
+		a.load(csm.LoadModel{Load: 2, Model: large})
+		if got := next(); got != (csm.ModelFailed{Load: 2, Code: code}) {
+			t.Errorf("%v: %v, want %s", err, got, code)
+		}
+	}
+}
+
+// A model that is wanted instead ends the loading of the one before; what that
+// still says of its progress is not passed on.
+func TestAnotherModelIsLoadedInstead(t *testing.T) {
+	ad := &able{}
+	a, next := errands(t, ad)
+	begun := make(chan struct{})
+	ad.load = func(ctx context.Context, _ string, progress func(int)) error {
+		close(begun)
+		<-ctx.Done()
+		progress(99)
+		return ctx.Err()
+	}
+	a.load(csm.LoadModel{Load: 1})
+	<-begun
+	ad.load = func(context.Context, string, func(int)) error { return nil }
+	a.load(csm.LoadModel{Load: 2})
+	got := map[csm.Event]bool{next(): true, next(): true}
+	if want := map[csm.Event]bool{(csm.ModelFailed{Load: 1, Code: csm.CodeModelFailed}): true, (csm.ModelLoaded{Load: 2}): true}; !reflect.DeepEqual(got, want) {
+		t.Errorf("posted %v, want %v", got, want)
+	}
+}
+
+// Adapters that can do none of it answer at once.
+func TestWithoutErrands(t *testing.T) {
+	type plain struct{ copilot.Adapter }
+	a, next := errands(t, plain{})
+	id := a.content.newCall(1, copilot.ToolCall{ID: "c"})
+	a.content.setUtterance(1, "Hello there.")
+	a.load(csm.LoadModel{Load: 1})
+	a.search(csm.SearchTools{Request: 4, Round: 2})
+	a.callTool(csm.CallTool{ToolCall: id})
+	a.summarise(csm.Summarise{Job: 5, Items: []history.Item{{Utterance: 1}}})
+	for _, want := range []csm.Event{
+		csm.ModelLoaded{Load: 1}, csm.ToolSearchDone{Request: 4, Round: 2}, csm.ToolDone{ToolCall: id, Code: csm.CodeToolFailed}, csm.Summarised{Job: 5},
+	} {
+		if got := next(); got != want {
+			t.Errorf("posted %v, want %v", got, want)
+		}
+	}
+	if got := a.content.summary(5); got != "User: Hello there." {
+		t.Errorf("the summary is %q", got)
+	}
+}
+
+func TestSummaries(t *testing.T) {
+	ad := &able{}
+	a, next := errands(t, ad)
+	a.content.setUtterance(1, "Hello there.")
+	a.content.setSummary(1, "They met.")
+	e := csm.Summarise{Job: 2, Previous: 1, Items: []history.Item{{Utterance: 1}}}
+	ad.summarise = func(_ context.Context, said []copilot.Message) (string, error) {
+		if len(said) != 2 || said[0].Content != summaryLead+"They met." || said[1].Content != "Hello there." {
+			t.Errorf("it is asked with %+v", said)
+		}
+		return "They talk.", nil
+	}
+	a.summarise(e)
+	if got := next(); got != (csm.Summarised{Job: 2}) || a.content.summary(2) != "They talk." {
+		t.Errorf("%v: %q", got, a.content.summary(2))
+	}
+	ad.summarise = func(context.Context, []copilot.Message) (string, error) { return "", errors.New("no") }
+	e.Job = 3
+	a.summarise(e)
+	if got := next(); got != (csm.Summarised{Job: 3}) || a.content.summary(3) != "They met.\nUser: Hello there." {
+		t.Errorf("%v: %q", got, a.content.summary(3))
+	}
+	ad.summarise = func(ctx context.Context, _ []copilot.Message) (string, error) {
+		<-ctx.Done()
+		return "too late", nil
+	}
+	e.Job = 4
+	a.summarise(e)
+	a.cancel(summarising)
+	if got := next().(csm.Summarised); got.Code == "" || a.content.summary(4) != "" {
+		t.Errorf("%v: %q", got, a.content.summary(4))
+	}
+}
+
+// A call that is told to stop ends as the tool says, and only the end of the
+// daemon is not waited for.
+func TestCallsThatAreToldToStop(t *testing.T) {
+	ad := &able{}
+	a, next := errands(t, ad)
+	id := a.content.newCall(1, copilot.ToolCall{ID: "c"})
+	ad.call = func(_, wanted context.Context) (string, error) { <-wanted.Done(); return "it ran", nil }
+	a.callTool(csm.CallTool{ToolCall: id})
+	a.cancelTool(id)
+	if got := next(); got != (csm.ToolDone{ToolCall: id}) {
+		t.Errorf("posted %v", got)
+	}
+	if call, _ := a.content.call(id); call.result != "it ran" {
+		t.Errorf("the result is %q", call.result)
+	}
+	ad.call = func(_, wanted context.Context) (string, error) { <-wanted.Done(); return "", copilot.ErrCancelled }
+	a.callTool(csm.CallTool{ToolCall: id})
+	a.cancelTool(id)
+	if got := next(); got != (csm.ToolDone{ToolCall: id, Cancelled: true}) {
+		t.Errorf("posted %v", got)
+	}
+	ad.call = func(ctx, _ context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() }
+	a.callTool(csm.CallTool{ToolCall: id})
+	a.close()
+	if got := next(); got != (csm.ToolDone{ToolCall: id, Code: csm.CodeToolFailed}) {
+		t.Errorf("posted %v", got)
+	}
+}
+
+func TestModelsOfTheAdapter(t *testing.T) {
+	d := New(Config{Clock: &dispatch.Virtual{}, Adapter: &able{}, World: func(Port) World { return idle{} }})
+	if models, err := d.Models(t.Context()); err != nil || len(models) != 1 {
+		t.Errorf("models %v, %v", models, err)
+	}
+	if models, err := newIdle(t, nil).Models(t.Context()); err != nil || models != nil {
+		t.Errorf("without an adapter: %v, %v", models, err)
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+}
