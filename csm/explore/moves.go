@@ -203,7 +203,7 @@ var generators = []generator{
 	one(pausing, csm.UserPlayback{Call: call, Pause: true}),
 	one(pausing, csm.UserPlayback{Call: call}),
 	{text, func(n *node, out []move) []move {
-		if len(n.s.Drafts) > 0 && len(n.s.Drafts) >= n.world.Drafts {
+		if n.merged() {
 			return out
 		}
 		m := does(csm.UserText{Call: call, Utterance: n.env.next + 1, Words: 2})
@@ -257,6 +257,13 @@ var generators = []generator{
 	when(quiet, func(n *node) bool { return n.s.Phase() == csm.PhaseListening && n.s.Faults.InRow > 0 }, func(*node) move {
 		return move{class: passing, item: -1, act: func(w *env) { w.now += quietStep }}
 	}),
+}
+
+// merged says whether as many utterances are gathered in one turn as the world's
+// bound allows. The core has no bound of its own.
+func (n *node) merged() bool {
+	most := max(n.world.Drafts, 1)
+	return len(n.s.Drafts) >= most || len(n.s.Current.More) >= most
 }
 
 func asks(n *node) bool { return n.env.asking != 0 }
@@ -336,7 +343,7 @@ func recognised(n *node, u uint64, out []move) []move {
 	out = append(out, does(csm.Partial{Epoch: epoch, Utterance: u, Words: 1}))
 	for _, t := range transcripts {
 		sent := t.final.Class != csm.Empty && t.final.Class != csm.Backchannel && t.final.Class != csm.Stop
-		if t.group&^n.world.Groups != 0 || sent && len(n.s.Drafts) > 0 && len(n.s.Drafts) >= n.world.Drafts {
+		if t.group&^n.world.Groups != 0 || sent && n.merged() {
 			continue
 		}
 		f := t.final

@@ -96,7 +96,7 @@ var roles = map[string]role{
 
 	// Of what was said decisions see how long it is, and where the user's begin.
 	"history.Log.Items": {kind: special}, "history.Log.Summary": {}, "history.Normal.From": {kind: special},
-	"history.Item.Utterance": {kind: special}, "history.Item.Turn": {}, "history.Item.More": {}, "history.Item.Request": {}, "history.Item.Tool": {},
+	"history.Item.Utterance": {}, "history.Item.Turn": {}, "history.Item.More": {}, "history.Item.Request": {}, "history.Item.Tool": {},
 	"history.Item.From": {}, "history.Item.Heard": {}, "history.Item.Outcome": {},
 	"history.Compacting.Job": {kind: named, fam: jobs}, "history.Compacting.Count": {kind: special},
 }
@@ -166,7 +166,11 @@ func (r role) program(name string, t reflect.Type) program {
 		}
 		return func(c *coder, v reflect.Value) { c.id(r.fam, v.Uint()) }
 	case special:
-		return specials[name]
+		p, ok := specials[name]
+		if !ok {
+			panic("explore: field " + name + " is to have a form of its own, and specials has none")
+		}
+		return p
 	default:
 		return compile(t)
 	}

@@ -21,7 +21,7 @@ type World struct {
 	Faults   int        `json:"faults"`   // recoveries in a row
 	Calls    int        `json:"calls"`    // of tools, in one round
 	Rounds   int        `json:"rounds"`   // of a request, after the first
-	Drafts   int        `json:"drafts"`   // utterances of a turn that is ended by hand; 0 where turns end by themselves
+	Drafts   int        `json:"drafts"`   // utterances gathered in a turn that is ended by hand; 0 where turns end by themselves, and one may be merged
 	History  int        `json:"history"`  // items before the oldest are summarised, 0 for never
 }
 
