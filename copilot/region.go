@@ -199,7 +199,7 @@ const (
 	Loaded             // Load is done
 	Unloaded           // Load failed
 	Search             // Request is begun with a search for tools
-	Send               // Request is handed over; after a search, of its round
+	Send               // Request is handed over, without a search
 	Ask                // Request is begun with the question about Call
 	Shut               // the conversation is over
 	Attempt            // the adapter makes Attempt

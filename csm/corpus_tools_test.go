@@ -80,6 +80,16 @@ func assistantCorpus(t *testing.T, add func(string, *drive) *drive) {
 	add("asked, by hand, drafts", awaited(manual()).do(Final{Epoch: 1, Utterance: 50, Words: 2}).want(PhaseListening))
 	add("asked, by hand, drafts, user speaks", awaited(manual()).do(Final{Epoch: 1, Utterance: 50, Words: 2}, SpeechStarted{1, 51, 0}).want(PhaseListening))
 
+	callingCorpus(t, add, asked, searching)
+}
+
+// callingCorpus are the states from a call that runs on, and those of the models.
+func callingCorpus(t *testing.T, add func(string, *drive) *drive, asked, searching func() *drive) {
+	variants := func(name string, make func() *drive) {
+		add(name, make())
+		add(name+", user speaks", make().do(SpeechStarted{1, 50, 500}))
+		add(name+", words awaited", make().do(SpeechStarted{1, 50, 500}, SpeechStopped{1, 50, 900}))
+	}
 	calling := func() *drive {
 		return asked().do(UserApprove{ToolCall: 7, Approved: true}).want(PhaseGeneratingResponse)
 	}

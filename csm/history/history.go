@@ -46,6 +46,13 @@ const (
 type Log struct {
 	Items   []Item `json:"items,omitempty"`
 	Summary uint32 `json:"summary,omitempty"` // the compaction whose summary stands for what left, 0 for none
+	Left    Answer `json:"left,omitzero"`     // the last answer that left, of which more may be heard
+}
+
+// Answer says how many characters of an answer were heard.
+type Answer struct {
+	Request uint64 `json:"request"`
+	Heard   int    `json:"heard"`
 }
 
 // State is a closed sum: Normal or Compacting.
@@ -127,6 +134,9 @@ func Heard(s State, turn, request uint64, chars int) State {
 
 // HeardOf is how many characters of an answer were heard, over all its items.
 func HeardOf(l Log, request uint64) (chars int) {
+	if l.Left.Request == request {
+		chars = l.Left.Heard
+	}
 	for _, it := range l.Items {
 		if it.Request == request {
 			chars = max(chars, it.Heard)
@@ -138,7 +148,7 @@ func HeardOf(l Log, request uint64) (chars int) {
 // Due says whether a log of more than limit items is to be compacted now.
 func Due(s State, limit int) bool {
 	n, ok := s.(Normal)
-	return ok && limit > 0 && len(n.Items) > max(limit, n.From)
+	return ok && limit > 0 && len(n.Items) > limit && len(n.Items) >= n.From
 }
 
 // Compact begins to summarise all but the last keep items, as job. It cuts
@@ -171,7 +181,13 @@ func Compacted(s State, job uint32, ok bool, grow int) (next State, live bool) {
 	case !ok:
 		return Normal{Log: c.Log, From: len(c.Items) + max(grow, 1)}, true
 	default:
-		return Normal{Log: Log{Items: slices.Clone(c.Items[c.Count:]), Summary: job}}, true
+		left := c.Left
+		for _, it := range c.Items[:c.Count] {
+			if it.Request != 0 {
+				left = Answer{it.Request, it.Heard}
+			}
+		}
+		return Normal{Log: Log{Items: slices.Clone(c.Items[c.Count:]), Summary: job, Left: left}}, true
 	}
 }
 

@@ -148,8 +148,7 @@ func TestDue(t *testing.T) {
 		{"without a limit", Normal{Log: six}, 0, false},
 		{"without a limit", Normal{Log: six}, -1, false},
 		{"after a failure, too early", Normal{Log: six, From: 7}, 5, false},
-		{"after a failure, just too early", Normal{Log: six, From: 6}, 5, false},
-		{"after a failure", Normal{Log: six, From: 5}, 4, true},
+		{"after a failure", Normal{Log: six, From: 6}, 5, true},
 		{"after a failure long ago", Normal{Log: six, From: 2}, 6, false},
 		{"while one runs", Compacting{Log: six, Job: 1, Count: 2}, 1, false},
 	} {
@@ -203,7 +202,7 @@ func TestCompacted(t *testing.T) {
 		to   State
 		live bool
 	}{
-		{"done", running, 4, true, 2, Normal{Log: after("UAUA", 3, 4)}, true},
+		{"done", running, 4, true, 2, Normal{Log: left(after("UAUA", 3, 4), running.Items[1])}, true},
 		{"failed", running, 4, false, 2, Normal{Log: running.Log, From: 6}, true},
 		{"failed, to be tried soon", running, 4, false, 1, Normal{Log: running.Log, From: 5}, true},
 		{"failed, to be tried at once", running, 4, false, 0, Normal{Log: running.Log, From: 5}, true},
@@ -216,11 +215,34 @@ func TestCompacted(t *testing.T) {
 	} {
 		got, live := Compacted(c.s, c.job, c.ok, c.grow)
 		if len(got.Said().Items) == 0 { // an empty list and none are the same
-			got = with(got, Log{Summary: got.Said().Summary})
+			got = with(got, Log{Summary: got.Said().Summary, Left: got.Said().Left})
 		}
 		if !reflect.DeepEqual(got, c.to) || live != c.live {
 			t.Errorf("%s: got %+v, %v; want %+v, %v", c.name, got, live, c.to, c.live)
 		}
+	}
+}
+
+// left is l after it left.
+func left(l Log, it Item) Log {
+	l.Left = Answer{it.Request, it.Heard}
+	return l
+}
+
+// What was heard of an answer is known also when the item that says so has left:
+// the next one goes on from there.
+func TestHeardGoesOnAfterWhatLeft(t *testing.T) {
+	var s State = Normal{}
+	s = Heard(Add(s, Item{Turn: 1, Utterance: 1}), 1, 5, 10)
+	s = Add(s, Item{Turn: 1, Tool: 8, Outcome: Done})
+	s, _ = Compacted(Compact(s, 1, 1), 1, true, 1)
+	if again := Heard(s, 1, 5, 5); !reflect.DeepEqual(again, s) {
+		t.Errorf("hearing less than before made %+v of %+v", again, s)
+	}
+	s = Heard(s, 1, 5, 25)
+	want := Item{Turn: 1, Request: 5, From: 10, Heard: 25}
+	if items := s.Said().Items; !reflect.DeepEqual(items[len(items)-1], want) {
+		t.Errorf("got %+v, want %+v last", items, want)
 	}
 }
 

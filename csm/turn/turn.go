@@ -190,19 +190,33 @@ func Next(s State, in Input, u Utterance) (State, Outcome) {
 			return s, Stale
 		}
 		return commit(s), Closed
-	default:
+	case Answered:
 		if !known {
 			return s, Stale
 		}
-		rest := slices.DeleteFunc(slices.Clone(Pending(s)), func(p Utterance) bool { return p.ID == u.ID })
-		switch {
-		case speaking && sp.Open.ID != u.ID:
-			sp.Pending = rest
-			return sp, Resolved
-		case len(rest) > 0:
-			return EndPending{Pending: rest}, Resolved
+		return answered(s, u.ID), Resolved
+	default:
+		return s, Stale
+	}
+}
+
+// answered takes utterance id out, whose words are here or are not coming.
+func answered(s State, id uint64) State {
+	var rest []Utterance
+	for _, p := range Pending(s) {
+		if p.ID != id {
+			rest = append(rest, p)
 		}
-		return Idle{}, Resolved
+	}
+	sp, speaking := s.(UserSpeaking)
+	switch {
+	case speaking && sp.Open.ID != id:
+		sp.Pending = rest
+		return sp
+	case len(rest) > 0:
+		return EndPending{Pending: rest}
+	default:
+		return Idle{}
 	}
 }
 
