@@ -11,7 +11,7 @@ type mark uint8
 
 const (
 	resting mark = 1 << iota // Idle, or Listening with nothing under way
-	users                    // the user's own pause, which lasts until the user ends it
+	users                    // the user's own pause, or turn that is ended by hand: it lasts until the user ends it
 )
 
 // mark says what n is to the graph.
@@ -28,6 +28,9 @@ func (n *node) mark() mark {
 	case csm.PhaseListening:
 		if s.Current.ID == 0 && len(s.Queue) == 0 && !s.Needs(csm.TimerUtterance) && !s.Needs(csm.TimerFinal) {
 			return resting
+		}
+		if len(s.Drafts) > 0 && s.Current.Failed == "" {
+			return users
 		}
 	case csm.PhaseSpeaking:
 		if s.Speech.String() == "paused" {

@@ -95,7 +95,7 @@ var roles = map[string]role{
 	"copilot.Failure.Stage": {kind: plain},
 
 	// Of what was said decisions see how long it is, and where the user's begin.
-	"history.Log.Items": {kind: special}, "history.Log.Summary": {}, "history.Normal.From": {kind: special},
+	"history.Log.Items": {kind: special}, "history.Log.Summary": {}, "history.Log.Left": {}, "history.Normal.From": {kind: special},
 	"history.Item.Utterance": {}, "history.Item.Turn": {}, "history.Item.More": {}, "history.Item.Request": {}, "history.Item.Tool": {},
 	"history.Item.From": {}, "history.Item.Heard": {}, "history.Item.Outcome": {},
 	"history.Compacting.Job": {kind: named, fam: jobs}, "history.Compacting.Count": {kind: special},
