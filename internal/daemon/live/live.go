@@ -17,7 +17,8 @@
 // a queue, the loop or a lock of theirs. How far playback is reaches the core as
 // csm.SpeechCursor from a goroutine of its own, ten times a second while something
 // is heard: the core needs it only where a flush or a question has no better
-// answer, and is then at most a tenth of a second behind, on the safe side.
+// answer, and is then at most a tenth of a second behind, on the safe side; and
+// each is a step in the journal, of some 200 bytes.
 package live
 
 import (
