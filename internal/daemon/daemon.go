@@ -324,6 +324,7 @@ func (d *Daemon) execute(s dispatch.Step) {
 			}
 		case csm.Report:
 			d.loop.Post(csm.SessionFailed{Instance: s.State.Instance, Code: csm.CodeInvariantViolation})
+		default: // somebody else's
 		}
 		if d.assistant == nil || !d.toAssistant(f) {
 			d.world.Execute(f)
@@ -341,6 +342,7 @@ func (d *Daemon) execute(s dispatch.Step) {
 			d.assistant.send(f, d.modelOf(s.State))
 		case csm.CallTool:
 			d.assistant.callTool(f)
+		default: // it was carried out above
 		}
 	}
 }

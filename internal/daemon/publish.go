@@ -101,6 +101,7 @@ func (p *publisher) effect(s dispatch.Step, f csm.Effect) {
 		p.showCaption(s.State, 0)
 	case csm.Flush:
 		p.caption = speech.Segment{}
+	default: // asked of the world
 	}
 }
 

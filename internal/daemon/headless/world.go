@@ -127,6 +127,7 @@ func (w *World) assist(e csm.Effect) {
 		if w.summary.Job == e.Job {
 			w.summary = csm.Summarise{}
 		}
+	default: // news, and what needs no answer
 	}
 }
 
