@@ -29,7 +29,7 @@ func (n *node) mark() mark {
 		if s.Current.ID == 0 && len(s.Queue) == 0 && !s.Needs(csm.TimerUtterance) && !s.Needs(csm.TimerFinal) {
 			return resting
 		}
-		if len(s.Drafts) > 0 && s.Current.Failed == "" {
+		if t := &s.Current; t.Utterance != 0 && t.Request == 0 && t.Failed == "" && t.Config.Turns == manual {
 			return users
 		}
 	case csm.PhaseSpeaking:
