@@ -4,12 +4,14 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
+	"sync"
 )
 
 // bench is what is built for the proofs: the tests of each package once with all
@@ -18,7 +20,8 @@ import (
 type bench struct {
 	root, out string
 	tree      string            // a copy of what tests read, which they may write to
-	files     string            // the hash of that
+	files     string            // the hash of that, but for what the binaries stand for
+	sources   string            // the hash of all that they are compiled from
 	binaries  map[string]string // by package, or mutant and package
 	hashes    map[string]string // of the binaries
 }
@@ -45,17 +48,24 @@ func newBench(root, out string) (*bench, error) {
 	return b, b.copyFiles()
 }
 
-// build compiles what the proofs need.
-func (b *bench) build(list []requirement, w *world) error {
+// binary is one that is to be compiled.
+type binary struct{ key, pkg, tags, overlay string }
+
+// build compiles what the proofs need, unless nothing changed since the last time.
+func (b *bench) build(list []requirement, w *world, jobs int) error {
 	tags, core, err := b.core(list, w)
 	if err != nil {
 		return err
 	}
+	var all []binary
+	add := func(n binary) {
+		if !slices.ContainsFunc(all, func(o binary) bool { return o.key == n.key }) {
+			all = append(all, n)
+		}
+	}
 	for _, r := range list {
 		for _, p := range r.proofs {
-			if err := b.compile(p.pkg, p.pkg, tags, core); err != nil {
-				return err
-			}
+			add(binary{p.pkg, p.pkg, tags, core})
 			for _, name := range p.mut {
 				m, ok := w.around[name]
 				if !ok {
@@ -65,13 +75,60 @@ func (b *bench) build(list []requirement, w *world) error {
 				if err != nil {
 					return err
 				}
-				if err := b.compile(aroundKey(name, p.pkg), p.pkg, buildTags, overlay); err != nil {
-					return fmt.Errorf("mutant %s: %w", name, err)
-				}
+				add(binary{aroundKey(name, p.pkg), p.pkg, buildTags, overlay})
 			}
 		}
 	}
-	return nil
+	return b.compileAll(all, jobs)
+}
+
+// compileAll compiles some at a time: linking keeps one processor busy, no more.
+func (b *bench) compileAll(all []binary, jobs int) error {
+	stamp := filepath.Join(b.out, "sources")
+	before, _ := os.ReadFile(stamp)
+	fresh := string(before) == b.sources
+	if !fresh {
+		if err := os.RemoveAll(filepath.Join(b.out, "bin")); err != nil {
+			return err
+		}
+		if err := os.WriteFile(stamp, []byte(b.sources), 0o644); err != nil {
+			return err
+		}
+	}
+	paths, sums, errs := make([]string, len(all)), make([]string, len(all)), make([]error, len(all))
+	next := make(chan int)
+	var wait sync.WaitGroup
+	for range max(jobs, 1) {
+		wait.Go(func() {
+			for i := range next {
+				paths[i], sums[i], errs[i] = b.compile(all[i])
+			}
+		})
+	}
+	for i := range all {
+		next <- i
+	}
+	close(next)
+	wait.Wait()
+	for i, n := range all {
+		b.binaries[n.key], b.hashes[n.key] = paths[i], sums[i]
+	}
+	return errors.Join(errs...)
+}
+
+// compile compiles one that is not there yet, and says where it is and its hash.
+func (b *bench) compile(n binary) (path, sum string, err error) {
+	path = filepath.Join(b.out, "bin", strings.NewReplacer("/", "-", " ", "-").Replace(n.key)+".test")
+	text, err := os.ReadFile(path)
+	if errors.Is(err, os.ErrNotExist) {
+		// Without the tables of a debugger, which take half of the linking.
+		if _, err = goTool(b.root, "test", "-c", "-vet=off", "-tags", n.tags, "-ldflags", "-s -w", "-overlay", n.overlay, "-o", path, "./"+n.pkg); err != nil {
+			return "", "", fmt.Errorf("%s: %w", n.key, err)
+		}
+		text, err = os.ReadFile(path)
+	}
+	hash := sha256.Sum256(text)
+	return path, hex.EncodeToString(hash[:]), err
 }
 
 // core has the mutants of the core written, if any proof names one, and returns
@@ -89,30 +146,14 @@ func (b *bench) core(list []requirement, w *world) (tags, overlay string, err er
 	return buildTags + ",mutants", filepath.Join(folder, "overlay.json"), err
 }
 
-func (b *bench) compile(key, pkg, tags, overlay string) error {
-	if b.binaries[key] != "" {
-		return nil
-	}
-	binary := filepath.Join(b.out, "bin", strings.NewReplacer("/", "-", " ", "-").Replace(key)+".test")
-	if _, err := goTool(b.root, "test", "-c", "-vet=off", "-tags", tags, "-overlay", overlay, "-o", binary, "./"+pkg); err != nil {
-		return err
-	}
-	text, err := os.ReadFile(binary)
-	if err != nil {
-		return err
-	}
-	sum := sha256.Sum256(text)
-	b.binaries[key], b.hashes[key] = binary, hex.EncodeToString(sum[:])
-	return nil
-}
-
 // notCopied are folders that no test of a proof reads.
 var notCopied = []string{".git", "bin", "out", "node_modules", "dist"}
 
-// copyFiles copies the module into the tree and hashes it, but for its Go files,
-// which the binaries stand for, and for the lists of requirements and mutants.
+// copyFiles copies the module into the tree and hashes it: once without its Go
+// files, which the binaries stand for, and the lists of requirements and mutants;
+// and once whole, but for the list of requirements.
 func (b *bench) copyFiles() error {
-	sum := sha256.New()
+	sum, sources := sha256.New(), sha256.New()
 	err := filepath.WalkDir(b.root, func(name string, d fs.DirEntry, err error) error {
 		rel, relErr := filepath.Rel(b.root, name)
 		switch {
@@ -131,14 +172,17 @@ func (b *bench) copyFiles() error {
 		if err != nil {
 			return err
 		}
-		list := strings.HasPrefix(filepath.ToSlash(rel), "testdata/requirements/") || strings.HasPrefix(filepath.ToSlash(rel), "testdata/mutants/")
-		if filepath.Ext(rel) != ".go" && !list {
-			fmt.Fprintf(sum, "%s %d\n", rel, len(text))
-			sum.Write(text)
+		promises := strings.HasPrefix(filepath.ToSlash(rel), "testdata/requirements/")
+		faults := strings.HasPrefix(filepath.ToSlash(rel), "testdata/mutants/")
+		if filepath.Ext(rel) != ".go" && !promises && !faults {
+			fmt.Fprintf(sum, "%s %d\n%s", rel, len(text), text)
+		}
+		if !promises {
+			fmt.Fprintf(sources, "%s %d\n%s", rel, len(text), text)
 		}
 		return os.WriteFile(filepath.Join(b.tree, rel), text, 0o644)
 	})
-	b.files = hex.EncodeToString(sum.Sum(nil))
+	b.files, b.sources = hex.EncodeToString(sum.Sum(nil)), hex.EncodeToString(sources.Sum(nil))
 	return err
 }
 

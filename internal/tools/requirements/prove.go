@@ -41,7 +41,7 @@ func prove(root, out string, jobs int, list []requirement, w *world, say io.Writ
 	if err != nil {
 		return nil, err
 	}
-	if err := b.build(list, w); err != nil {
+	if err := b.build(list, w, jobs); err != nil {
 		return nil, err
 	}
 	built := time.Since(begin)
