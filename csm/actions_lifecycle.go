@@ -80,8 +80,14 @@ func (r *run) closeOld(epoch uint32) {
 // lateSuccessor gives up a connection whose successor is late: nothing is lost
 // by waiting for it, and something would be when the service hangs up.
 func (r *run) lateSuccessor() {
-	r.st.Resources.Conn = Opening
 	r.suspend(SuspendConnection)
+	r.awaitSuccessor()
+}
+
+// awaitSuccessor closes what the successor was to replace: it is the connection
+// now, as soon as it is there.
+func (r *run) awaitSuccessor() {
+	r.st.Resources.Conn = Opening
 	r.closeOld(r.st.IDs.Epoch - 1)
 }
 

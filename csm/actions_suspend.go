@@ -246,8 +246,12 @@ func (r *run) resumeListening(sus Suspended) {
 	case (cur.Request != 0 || cur.Role == Assistant) && sus.Owed == "":
 		r.finish(Answered)
 		r.listen()
-	case cur.Request == 0 && (!quiet || r.gathered()):
+	case cur.Request == 0 && !quiet:
 		// the user's turn goes on
+	case r.gathered() && r.st.config().Turns == turn.Manual: // and so does one that waits for the user to end it
+		if sus.Owed != "" {
+			r.emit(Notify{Turn: cur.ID, Code: sus.Owed})
+		}
 	case sus.Owed != "":
 		r.explain(sus.Owed)
 	default:
