@@ -12,7 +12,7 @@ import (
 )
 
 // The core does in each cell what the file says. Where a change is meant, write
-// the file anew and say in the commit why the cells that differ do.
+// the file anew and say in the commit what changed.
 func TestTheCoreDoesWhatItDid(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", filepath.FromSlash(path)))
 	if err != nil {

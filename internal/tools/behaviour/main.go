@@ -7,8 +7,9 @@
 //
 // It says nothing of what is right; that is for scenarios, requirements and the
 // exploration. It is there so that no line of the core changes what the core does
-// without anybody noticing: a test holds the core against the file, and a change
-// that is meant shows in the commit which cells it is about.
+// without anybody noticing: a test holds the core against the file. A change of
+// what comes of an event shows in its cells; one that leads walks elsewhere shows
+// in most.
 //
 // The states are found by walks that follow a fixed sequence of random numbers,
 // and the events are made from their types: every field with an id gets the ids
@@ -40,5 +41,5 @@ func main() {
 
 const head = `# What the core does: phase, event, steps, digest. Written by
 #	go run ./internal/tools/behaviour -update
-# when a change of the core's behaviour was meant; the lines that differ say where.
+# when a change of what the core does was meant.
 `
