@@ -71,7 +71,7 @@ func Worlds() []World {
 		{Name: "history", About: "histories summarised while the conversation goes on", Queue: 1, Segments: 1, Attempts: 1, History: 3,
 			Groups: text | user | failing | holding},
 		{Name: "renewal", About: "connections that expire, replaced while they work", Queue: 1, Pending: 1, Segments: 1, Attempts: 1,
-			Groups: voice | expiring | dropping},
+			Groups: voice | expiring | dropping | holding},
 		{Name: "pauses", About: "silences inside utterances that end by themselves", Queue: 1, Pending: 1, Segments: 1, Attempts: 1,
 			Groups: voice | silences | user | holding},
 		{Name: "faults", About: "starts, faults, recoveries, the breaker and the end", Queue: 1, Segments: 1, Attempts: 1, Faults: 2,
