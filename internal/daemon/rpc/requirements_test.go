@@ -66,7 +66,9 @@ func TestCON003TheLast20TransitionsAreRemembered(t *testing.T) {
 	c.initialize(nil, nil)
 	for range 6 {
 		c.call(protocol.MethodStart, nil, nil)
+		c.state(protocol.StateListening)
 		c.call(protocol.MethodEnd, nil, nil)
+		c.state(protocol.StateIdle)
 	}
 	var h protocol.HistoryResult
 	c.call(protocol.MethodHistory, nil, &h)
