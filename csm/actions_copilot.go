@@ -144,8 +144,8 @@ func (r *run) mayAskAgain() bool {
 // the question was heard and, where what is done cannot be undone, that names it.
 func (r *run) allows() bool {
 	w, asked := r.st.Copilot.(copilot.WaitingForApproval)
-	f, spoken := r.env.Event.(Final)
-	return asked && spoken && f.Class == Yes && f.Utterance == w.Answer && w.Answer != 0 && (f.Named || !w.Calls[0].Destructive)
+	f := r.env.Event.(Final)
+	return asked && f.Class == Yes && f.Utterance == w.Answer && (f.Named || !w.Calls[0].Destructive)
 }
 
 // hearAnswer is an onset while a question about a tool is open: it ends the

@@ -143,7 +143,7 @@ func (r *run) fault() {
 	r.tell(session.Failed)
 
 	f := &st.Faults
-	if f.Recent[0] == 0 || r.env.At-f.Recent[0] > st.Config.BreakerWindow {
+	if r.env.At-f.Recent[0] > st.Config.BreakerWindow {
 		f.InRow = 0
 	}
 	f.InRow++
@@ -157,7 +157,6 @@ func (r *run) fault() {
 		r.cause = CauseBreakerOpen
 	}
 	st.Conv, r.code = now, code
-	r.refresh |= 1 << TimerFault
 	r.emit(PublishError{Code: code, Fatal: now.Fatal})
 	if now.Breaker {
 		r.emit(Notify{Code: CodeBreakerOpen})
@@ -207,7 +206,7 @@ func (r *run) terminate() {
 	default:
 		r.tell(session.TerminationBegun)
 	}
-	if e, ok := r.env.Event.(UserStop); ok && e.Code != "" {
+	if e, ok := r.env.Event.(UserStop); ok {
 		r.code = e.Code
 	}
 	if r.st.allClosed() {

@@ -75,7 +75,7 @@ func (r *run) addReason(why SuspendReason) {
 	sus := r.st.Conv.(Suspended)
 	sus.Reasons |= why
 	sus.Resuming = false
-	if l, open := speech.LineOf(r.st.Speech); open && why == SuspendConnection {
+	if l, _ := speech.LineOf(r.st.Speech); why == SuspendConnection {
 		sus.Respeak = l.Played < len(l.Segments)
 	}
 	r.st.Conv = sus
@@ -183,8 +183,8 @@ func (r *run) resumeTarget(sus Suspended) Phase {
 
 // respeaks says whether there is speech that has to be synthesised again.
 func (r *run) respeaks(sus Suspended) bool {
-	l, open := speech.LineOf(r.st.Speech)
-	return sus.Respeak && open && l.Played < len(l.Segments)
+	l, _ := speech.LineOf(r.st.Speech)
+	return sus.Respeak && l.Played < len(l.Segments)
 }
 
 // resume goes on in phase to, with what was left of the deadlines.
@@ -365,7 +365,7 @@ func (r *run) doneSuspended() {
 	sus.Remaining[TimerStall] = 0
 	r.st.Conv = sus
 	l, open := speech.LineOf(r.st.Speech)
-	unheard := open && l.Played < len(l.Segments)
+	unheard := l.Played < len(l.Segments)
 	switch {
 	case whole(r) && open:
 		r.endLine()

@@ -282,7 +282,7 @@ func (r *run) dismiss() {
 func (r *run) wordsLost(code Code) {
 	_, quiet := r.st.Turn.(turn.Idle)
 	switch {
-	case !quiet || r.st.Current.ID == 0 || r.st.Current.Failed != "":
+	case !quiet || r.st.Current.ID == 0:
 	case r.gathered(): // what was understood of the turn is not lost with it
 		r.emit(Notify{Turn: r.st.Current.ID, Code: code})
 	default:
@@ -321,12 +321,12 @@ func (r *run) hush() {
 // enqueueFinal has an utterance wait that was spoken while the assistant had the
 // floor.
 func (r *run) enqueueFinal() {
-	f, ok := r.env.Event.(Final)
-	if ok && f.Class == Send {
+	f := r.env.Event.(Final)
+	if f.Class == Send {
 		r.enqueueDrafts()
 	}
 	switch {
-	case !ok || !hasWords(f):
+	case !hasWords(f):
 	case r.drafts(f):
 		r.draft(f.Utterance)
 	default:

@@ -85,7 +85,7 @@ func configure(rows []Row) *stateless.StateMachine {
 			if c.always {
 				choose(ctx, args...)
 			}
-			return runOf(ctx).target(), nil
+			return runOf(ctx).row.To, nil
 		}
 		if c.always { // there is a row: the library need not ask, which costs it memory
 			m.Configure(c.from).PermitDynamic(c.on, to)
@@ -149,20 +149,10 @@ func (r *run) choose(rows []Row, among []int) bool {
 	return false
 }
 
-// target is the phase that the chosen row leads to. An internal row of a parent
-// keeps the substate.
-func (r *run) target() Phase {
-	if r.row.Internal() {
-		return r.phase
-	}
-	return r.row.To
-}
-
 // take carries the chosen row out. The machine calls it where it stores the
 // phase it has come to, which an internal row leaves as it was.
 func (r *run) take(to Phase) {
 	if r.row.Internal() {
-		r.cause = r.row.Cause
 		r.row.do(r)
 		return
 	}
@@ -172,7 +162,6 @@ func (r *run) take(to Phase) {
 // enter is the one place where the conversation's phase is assigned.
 func (r *run) enter(to Phase) {
 	from := r.st.Conv.Phase()
-	r.phase = to
 	r.st.Previous, r.st.Since, r.st.CauseSeq = from, r.env.At, r.env.Seq
 	at := len(r.fx)
 	r.emit(nil) // the news of this transition, completed below: the action decides the turn

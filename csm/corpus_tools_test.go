@@ -157,6 +157,8 @@ func voiceCorpus(t *testing.T, add func(string, *drive) *drive) {
 	}
 	preparing := newDrive(t).do(UserStart{}, SessionReady{1}, AudioPrimed{1}, ConnReady{1}, Suspend{Reason: SuspendUser}, SessionExpiring{1}, Resume{Reason: SuspendUser})
 	add("preparing, successor dialled", preparing.want(PhasePreparing))
+	late := *preparing
+	add("preparing, successor late", (&late).do(TimerFired{TimerRenewal, 2}).want(PhasePreparing))
 	swapped := func() *drive {
 		return newDrive(t).toListening().do(SessionExpiring{1}, ConnReady{2}, UserSpeak{Ref: 1, Chars: 5}, SpeechBuffered{0, 1}).want(PhaseSpeaking)
 	}

@@ -123,12 +123,9 @@ func listeningRows() []Row {
 func askedRows() []Row {
 	const p = PhaseListening
 	allowed := Guard{"asked, a yes that counts", (*run).allows}
-	unsure := and(asked, Guard{"a yes, and it may be asked again", func(r *run) bool {
-		f, ok := r.env.Event.(Final)
-		return ok && f.Class == Yes && r.mayAskAgain()
-	}})
-	yes := Guard{"a yes", func(r *run) bool { f, ok := r.env.Event.(Final); return ok && f.Class == Yes }}
-	no := Guard{"a no", func(r *run) bool { f, ok := r.env.Event.(Final); return ok && f.Class == No }}
+	yes := Guard{"a yes", says(Yes)}
+	unsure := and(asked, Guard{"a yes, and it may be asked again", func(r *run) bool { return yes.holds(r) && r.mayAskAgain() }})
+	no := Guard{"a no", says(No)}
 	drafted := Guard{"something said and not sent", func(r *run) bool { return len(r.st.Drafts) > 0 }}
 	again := Guard{"may be asked again", (*run).mayAskAgain}
 	return []Row{
@@ -220,8 +217,8 @@ func generatingRows() []Row {
 		return whole(r) && (open && l.Played == len(l.Segments) || !open && live.Round > 0)
 	}}
 	unheard := Guard{"more to be heard", func(r *run) bool {
-		l, open := speech.LineOf(r.st.Speech)
-		return open && l.Played < len(l.Segments)
+		l, _ := speech.LineOf(r.st.Speech)
+		return l.Played < len(l.Segments)
 	}}
 	stalled := timer(TimerStall)
 	found := Guard{"tools chosen", func(r *run) bool { return r.copilotOut == copilot.Changed }}
@@ -472,6 +469,7 @@ func everywhereRows() []Row {
 		}
 		if p.Active() {
 			rows = append(rows,
+				keep(p, KindConnClosed, Guard{}, nil), // of a connection that was replaced
 				keep(p, KindModelProgress, Guard{}, (*run).modelNews),
 				keep(p, KindModelLoaded, Guard{}, (*run).modelNews),
 				keep(p, KindSummarised, Guard{}, nil),
@@ -486,7 +484,6 @@ func everywhereRows() []Row {
 		}
 		if p.Active() && p != PhasePreparing {
 			rows = append(rows,
-				keep(p, KindConnClosed, Guard{}, nil), // of a connection that was replaced
 				keep(p, KindSpeechPaused, Guard{}, nil),
 				keep(p, KindSpeechResumed, Guard{}, nil),
 				keep(p, KindSpeechStopped, Guard{}, nil),
@@ -507,17 +504,12 @@ var (
 	}}
 	recognising = Guard{"capture runs and recognition is ready", (*run).recognising}
 	content     = Guard{"words", func(r *run) bool {
-		f, ok := r.env.Event.(Final)
-		return ok && hasWords(f)
+		return hasWords(r.env.Event.(Final))
 	}}
 	draft = Guard{"the user ends the turn by hand", func(r *run) bool {
-		f, ok := r.env.Event.(Final)
-		return ok && r.drafts(f)
+		return r.drafts(r.env.Event.(Final))
 	}}
-	sendPhrase = Guard{"the user says send", func(r *run) bool {
-		f, ok := r.env.Event.(Final)
-		return ok && f.Class == Send
-	}}
+	sendPhrase    = Guard{"the user says send", says(Send)}
 	asked         = Guard{"asked about a tool", (*run).approving}
 	asks          = Guard{"the answer asks for a tool", func(r *run) bool { return r.copilotOut == copilot.Asks }}
 	renewable     = Guard{"connection to be replaced", (*run).renewable}
@@ -527,10 +519,7 @@ var (
 		_, quiet := r.st.Turn.(turn.Idle)
 		return !quiet || len(r.st.Drafts) > 0
 	}}
-	stopWord = Guard{"the user says stop", func(r *run) bool {
-		f, ok := r.env.Event.(Final)
-		return ok && f.Class == Stop
-	}}
+	stopWord     = Guard{"the user says stop", says(Stop)}
 	userHasFloor = Guard{"an utterance is open or awaited", func(r *run) bool {
 		_, quiet := r.st.Turn.(turn.Idle)
 		return !quiet
@@ -568,8 +557,13 @@ var (
 
 // whole says whether the event ends an answer well.
 func whole(r *run) bool {
-	d, ok := r.env.Event.(CopilotDone)
-	return ok && d.Code == "" && !d.Cancelled
+	d := r.env.Event.(CopilotDone)
+	return d.Code == "" && !d.Cancelled
+}
+
+// says is a guard on a final transcript of class c.
+func says(c Class) func(*run) bool {
+	return func(r *run) bool { return r.env.Event.(Final).Class == c }
 }
 
 func timer(t Timer) Guard {
