@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -38,7 +39,9 @@ func newExplore() *cobra.Command {
 		Use:   "explore",
 		Short: "Walk every state that this build's conversation core can be brought into, and check every promise",
 		Args:  cobra.NoArgs,
-		RunE:  func(cmd *cobra.Command, _ []string) error { return x.run(cmd.OutOrStdout(), cmd.ErrOrStderr()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return x.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
+		},
 	}
 	f := cmd.Flags()
 	f.StringSliceVar(&x.worlds, "world", nil, "worlds to explore: "+strings.Join(worldNames(), ", ")+"; all where none is named")
@@ -59,7 +62,7 @@ func worldNames() (names []string) {
 	return names
 }
 
-func (x *exploration) run(stdout, stderr io.Writer) error {
+func (x *exploration) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if x.mutant != "" {
 		if err := mutant.Select(x.mutant); err != nil {
 			return misuse{err}
@@ -74,7 +77,7 @@ func (x *exploration) run(stdout, stderr io.Writer) error {
 	o := explore.Options{
 		Worlds: worlds, Workers: runtime.GOMAXPROCS(0), MaxViolations: x.most,
 		Now:     func() time.Duration { return time.Since(begin) },
-		Expired: func() bool { return x.budget > 0 && time.Since(begin) > x.budget },
+		Expired: func() bool { return x.budget > 0 && time.Since(begin) > x.budget || ctx.Err() != nil },
 	}
 	if x.verbose {
 		o.Progress = func(world string, states, edges, frontier int) {
@@ -89,6 +92,9 @@ func (x *exploration) run(stdout, stderr io.Writer) error {
 	}
 	if err != nil {
 		return fmt.Errorf("print the report: %w", err)
+	}
+	if ctx.Err() != nil {
+		return errors.New("explore: stopped before everything was explored")
 	}
 	return x.verdict(r, stdout)
 }
