@@ -17,7 +17,6 @@ func (r *run) send(stage copilot.Stage) {
 	st := &r.st
 	r.newRequest()
 	st.Conv = Analysing{}
-	r.refresh |= 1 << TimerResponse // an utterance that had to wait is given the whole time
 	if st.config().Tools && stage != copilot.StageGeneration && stage != copilot.StageStream {
 		r.assistant(copilot.Input{Do: copilot.Search, Request: st.Current.Request})
 		r.searchTools()
@@ -46,12 +45,12 @@ func (r *run) handOver() {
 	live, _ := copilot.LiveOf(st.Copilot)
 	said := st.History.Said()
 	cur := st.Current
-	if n := len(said.Items); live.Round == 0 && n > 0 && said.Items[n-1].Utterance == cur.Utterance {
+	if n := len(said.Items); n > 0 && said.Items[n-1].Utterance == cur.Utterance {
 		said.Items = said.Items[:n-1]
 	} else if live.Round == 0 {
 		st.History = history.Add(st.History, history.Item{Turn: cur.ID, Utterance: cur.Utterance, More: cur.More})
 	}
-	r.refresh |= 1<<TimerResponse | 1<<TimerStall
+	r.refresh |= 1 << TimerResponse // an utterance that had to wait is given the whole time
 	r.emit(SendCopilot{
 		Request: live.Request, Round: live.Round, Turn: cur.ID, Utterance: cur.Utterance, More: cur.More,
 		Deadline: cur.Config.CopilotTimeout, Summary: said.Summary, History: said.Items,
@@ -136,8 +135,8 @@ func (r *run) askAgain() {
 
 // mayAskAgain says whether the question may be asked once more.
 func (r *run) mayAskAgain() bool {
-	w, ok := r.st.Copilot.(copilot.WaitingForApproval)
-	return ok && w.Asked < maxAsked
+	w, _ := r.st.Copilot.(copilot.WaitingForApproval)
+	return w.Asked < maxAsked
 }
 
 // allows says whether the event is a yes that counts: one whose onset came after
@@ -236,8 +235,10 @@ func toolCode(r *run) Code {
 		if e.Code != "" {
 			return e.Code
 		}
+		return CodeToolFailed
+	default:
+		return CodeToolFailed
 	}
-	return CodeToolFailed
 }
 
 // replace rejects the call and ends the turn: what the user said instead becomes
@@ -262,7 +263,7 @@ func (r *run) replaceByDrafts() {
 
 // decideCut is the decision by hand in the moment when the question is cut off.
 func (r *run) decideCut() {
-	r.heardByCursor(r.prior.(Interrupted).Line)
+	r.heardUpTo(r.prior.(Interrupted).Line, r.st.Cursor)
 	r.decide()
 }
 
@@ -354,7 +355,7 @@ func (r *run) modelNews() {
 		r.emit(PublishModel{Model: r.st.Model.Loaded, Percent: 100})
 	case ModelFailed:
 		r.modelBroke(e.Code)
-	case TimerFired:
+	default: // its deadline
 		r.modelBroke(CodeModelFailed)
 	}
 }
@@ -390,12 +391,8 @@ func (r *run) settle(before *State) {
 
 func (r *run) compact(c *Config) {
 	st := &r.st
-	next := history.Compact(st.History, st.IDs.Job+1, c.HistoryKeep)
-	job, ok := next.(history.Compacting)
-	if !ok {
-		return
-	}
 	st.IDs.Job++
-	st.History = next
+	st.History = history.Compact(st.History, st.IDs.Job, min(c.HistoryKeep, c.HistoryMax))
+	job, _ := st.History.(history.Compacting)
 	r.emit(Summarise{Job: job.Job, Previous: job.Summary, Items: job.Items[:job.Count:job.Count]})
 }

@@ -52,8 +52,8 @@ func (r *run) renewable() bool {
 // swappable says whether a successor may take over: it stands, nobody speaks, and
 // no words are awaited over the old connection.
 func (s *State) swappable() bool {
-	o, open := s.Conn.(connection.Open)
-	if !open || !o.Stands {
+	o, _ := s.Conn.(connection.Open)
+	if !o.Stands {
 		return false
 	}
 	_, quiet := s.Turn.(turn.Idle)
@@ -206,9 +206,8 @@ func (r *run) terminate() {
 	default:
 		r.tell(session.TerminationBegun)
 	}
-	if e, ok := r.env.Event.(UserStop); ok {
-		r.code = e.Code
-	}
+	e, _ := r.env.Event.(UserStop)
+	r.code = e.Code
 	if r.st.allClosed() {
 		r.emit(Post{Event: KindReset})
 	}

@@ -14,17 +14,13 @@ import (
 func (r *run) say(seg speech.Segment) {
 	r.st.IDs.Segment++
 	seg.Seq = r.st.IDs.Segment
-	next, out := speech.Enqueue(r.st.Speech, seg)
-	if out != speech.Queued {
-		return
-	}
-	r.st.Speech = next
+	r.st.Speech, _ = speech.Enqueue(r.st.Speech, seg)
 	if sus, ok := r.st.Conv.(Suspended); ok && !sus.Resuming {
 		sus.Respeak = true
 		r.st.Conv = sus
 		return
 	}
-	r.emit(Speak{Gen: next.Generation(), Turn: r.st.Current.ID, Segment: seg})
+	r.emit(Speak{Gen: r.st.Speech.Generation(), Turn: r.st.Current.ID, Segment: seg})
 }
 
 // segment is a piece of the answer. Pieces tile the answer, so one that begins
@@ -32,7 +28,7 @@ func (r *run) say(seg speech.Segment) {
 func (r *run) segment() {
 	e := r.env.Event.(CopilotSegment)
 	l, _ := speech.LineOf(r.st.Speech)
-	if last, ok := l.Last(); ok && last.Request == e.Request && e.Start < last.End {
+	if last, _ := l.Last(); e.Start < last.End {
 		return
 	}
 	r.progress()
@@ -140,7 +136,7 @@ func (r *run) cleared() {
 	if e, ok := r.env.Event.(SpeechFlushed); ok {
 		r.heardUpTo(in.Line, Cursor{Seq: e.Seq, Played: e.Played, Of: e.Of})
 	} else {
-		r.heardByCursor(in.Line)
+		r.heardUpTo(in.Line, r.st.Cursor)
 	}
 	if !in.Asking {
 		r.st.Current = Turn{}
@@ -148,15 +144,8 @@ func (r *run) cleared() {
 	r.listen()
 }
 
-// heardByCursor notes what the cursor proves was heard of a line that is cut off
-// or whose end is not known.
-func (r *run) heardByCursor(l speech.Line) {
-	if c := r.st.Cursor; c.Gen == l.Gen {
-		r.heardUpTo(l, c)
-	}
-}
-
-// heardUpTo notes what was heard of a line when playback is at c.
+// heardUpTo notes what was heard of a line when playback is at c. A cursor of
+// another line says nothing about this one: numbers of segments only rise.
 func (r *run) heardUpTo(l speech.Line, c Cursor) {
 	for _, seg := range l.Segments[l.Played:] {
 		switch {
@@ -171,9 +160,8 @@ func (r *run) heardUpTo(l speech.Line, c Cursor) {
 // cut silences what is being said about a tool: what was heard of it is what the
 // cursor says.
 func (r *run) cut() {
-	if l, open := speech.LineOf(r.st.Speech); open {
-		r.heardByCursor(l)
-	}
+	l, _ := speech.LineOf(r.st.Speech)
+	r.heardUpTo(l, r.st.Cursor)
 	r.flush()
 }
 

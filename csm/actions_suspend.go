@@ -30,7 +30,7 @@ func reasonOf(e Event) SuspendReason {
 func (r *run) suspend(why SuspendReason) {
 	sus := Suspended{Prior: r.prior, Remaining: r.remaining()}
 	if in, cut := r.prior.(Interrupted); cut {
-		r.heardByCursor(in.Line)
+		r.heardUpTo(in.Line, r.st.Cursor)
 		if sus.Prior = (Listening{}); !in.Asking {
 			r.st.Current = Turn{}
 		}

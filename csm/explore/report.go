@@ -196,13 +196,13 @@ func Run(o Options) *Report {
 }
 
 func coverage(worlds []WorldReport) (c Coverage) {
-	any := func(of func(*WorldReport) bool) bool {
+	some := func(of func(*WorldReport) bool) bool {
 		return slices.ContainsFunc(worlds, func(w WorldReport) bool { return of(&w) })
 	}
 	for i, row := range csm.Table() {
 		name := fmt.Sprintf("row %d: %v on %v", i, row.From, row.On)
 		c.Rows++
-		fired := any(func(w *WorldReport) bool { return w.fired[i] })
+		fired := some(func(w *WorldReport) bool { return w.fired[i] })
 		if fired {
 			c.RowsFired++
 		} else {
@@ -219,7 +219,7 @@ func coverage(worlds []WorldReport) (c Coverage) {
 		}
 		for held, answer := range [2]string{"no", "yes"} {
 			c.Branches++
-			if any(func(w *WorldReport) bool { return w.guards[i][held] }) {
+			if some(func(w *WorldReport) bool { return w.guards[i][held] }) {
 				c.BranchesSeen++
 			} else {
 				c.Uncovered = append(c.Uncovered, fmt.Sprintf("%s [%s]: %s", name, row.Guard.Name, answer))

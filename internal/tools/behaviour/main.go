@@ -28,7 +28,12 @@ const path = "testdata/mutants/behaviour.txt"
 func main() {
 	update := flag.Bool("update", false, "write "+path+"; run this at the root of the module")
 	flag.Parse()
-	text := head + observe(states).String()
+	told, err := scenarios(".")
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "behaviour: run this at the root of the module:", err)
+		os.Exit(1)
+	}
+	text := head + observe(states, told).String()
 	if !*update {
 		fmt.Print(text)
 		return

@@ -7,12 +7,15 @@ import (
 	"fmt"
 	"hash"
 	"math/rand/v2"
+	"os"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/csmtest"
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 )
 
@@ -46,10 +49,12 @@ func (r record) String() string {
 }
 
 // observe walks until it has met so many different states, and steps each of them
-// through every event.
-func observe(states int) record {
+// through every event; and then those that conversations told as text bring about,
+// which are where walks seldom come.
+func observe(states int, told []csmtest.Scenario) record {
 	r := record{}
 	seen, met := map[string]bool{}, map[csm.Phase]int{}
+	defer func() { r.follow(told, seen) }()
 	random := rand.New(rand.NewPCG(1, 2)) // the same numbers on every machine
 	for walk := 0; len(seen) < states && walk < states; walk++ {
 		s, at := csm.Initial(), time.Duration(0)
@@ -74,6 +79,34 @@ func observe(states int) record {
 		}
 	}
 	return r
+}
+
+// follow steps the states of conversations through every event. One that is not
+// as it is told is another test's matter.
+func (r record) follow(told []csmtest.Scenario, seen map[string]bool) {
+	for _, sc := range told {
+		out, _ := csmtest.Play(sc)
+		for _, st := range out.Steps {
+			key := shape(st.After)
+			if seen[key] {
+				continue
+			}
+			seen[key] = true
+			for _, e := range events(st.After) {
+				r.step(st.After, csm.Envelope{Seq: st.Envelope.Seq + 1, At: st.Envelope.At + 300*time.Millisecond, Event: aimed(st.After, e)})
+			}
+		}
+	}
+}
+
+// scenarios are the conversations told as text, in the module at root.
+func scenarios(root string) ([]csmtest.Scenario, error) {
+	told, err := csmtest.Scenarios(os.DirFS(filepath.Join(root, "testdata", "csm")))
+	if err != nil {
+		return nil, err
+	}
+	broke, err := csmtest.Scenarios(os.DirFS(filepath.Join(root, "testdata", "regressions")))
+	return append(told, broke...), err
 }
 
 // configs are those that walks begin with, in turn: with and without tools, each
