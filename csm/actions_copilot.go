@@ -103,6 +103,13 @@ func (r *run) endTurn(status session.Status) {
 	}
 }
 
+// laterRound says whether the event is about a round after the first: the answer
+// may have been whole before it.
+func (r *run) laterRound() bool {
+	live, _ := copilot.LiveOf(r.was)
+	return live.Round > 0
+}
+
 // asked is the call that the user is asked about.
 func (r *run) asked() (copilot.Call, bool) {
 	if w, ok := r.st.Copilot.(copilot.WaitingForApproval); ok {

@@ -199,7 +199,7 @@ func (r *run) explain(code Code) {
 	r.failed(code)
 	_, connected := r.st.Conn.(connection.Open)
 	_, quiet := r.st.Turn.(turn.Idle)
-	if r.st.Current.ID == 0 || !connected || !quiet {
+	if !connected || !quiet {
 		r.flush()
 		r.finish(TurnFailed)
 		r.listen()
@@ -227,7 +227,7 @@ func (r *run) failed(code Code) {
 // speechBroke ends a turn that cannot be spoken: shown, not said.
 func (r *run) speechBroke() {
 	code := CodeSpeechFailed
-	if e, ok := r.env.Event.(SpeechFailed); ok && e.Code != "" {
+	if e, _ := r.env.Event.(SpeechFailed); e.Code != "" {
 		code = e.Code
 	}
 	r.cancel()

@@ -5,6 +5,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/connection"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
+	"github.com/agentvoice/agentvoice-daemon/session"
 )
 
 // reasonOf is the reason a suspension was asked for or is taken away.
@@ -138,11 +139,11 @@ func resumesTo(to Phase) Guard {
 // resumeTarget is the phase that a suspended conversation goes on in, or
 // PhaseSuspended while speech has to be synthesised again first.
 func (r *run) resumeTarget(sus Suspended) Phase {
-	l, open := speech.LineOf(r.st.Speech)
+	l, _ := speech.LineOf(r.st.Speech)
 	live, _ := copilot.LiveOf(r.st.Copilot)
 	busy := copilot.Busy(r.st.Copilot) && !live.Cancelled
 	_, paused := r.st.Speech.(speech.Paused)
-	unheard := open && (paused || l.Played < len(l.Segments)) // what is paused has yet to drain
+	unheard := paused || l.Played < len(l.Segments) // what is paused has yet to drain
 	switch sus.Prior.(type) {
 	case Preparing:
 		if r.recognising() {
@@ -221,9 +222,8 @@ func (r *run) resumePlayback(paused bool) {
 	var out speech.Outcome
 	switch {
 	case paused && held:
-		if r.st.Speech, out = speech.Pause(r.st.Speech); out == speech.Stopped {
-			r.emit(PausePlayback{Gen: r.st.Speech.Generation()})
-		}
+		r.st.Speech, _ = speech.Pause(r.st.Speech)
+		r.emit(PausePlayback{Gen: r.st.Speech.Generation()})
 	case paused:
 	default:
 		if r.st.Speech, out = speech.Resume(r.st.Speech); out == speech.Started {
@@ -324,9 +324,9 @@ func (r *run) finalSuspended() {
 	}
 	cur := &r.st.Current
 	sus := r.st.Conv.(Suspended)
-	a, analysing := sus.Prior.(Analysing)
+	a, _ := sus.Prior.(Analysing)
 	switch {
-	case cur.ID == 0 || cur.Request != 0 || cur.Role == Assistant || cur.Failed != "" || analysing && a.Unsent != 0:
+	case cur.ID == 0 || cur.Request != 0 || cur.Role == Assistant || cur.Failed != "" || a.Unsent != 0:
 		r.enqueueFinal()
 	case r.drafts(f):
 		r.gather(f.Utterance)
@@ -369,6 +369,10 @@ func (r *run) doneSuspended() {
 	switch {
 	case whole(r) && open:
 		r.endLine()
+	case whole(r) && r.laterRound(): // which had nothing to add
+		r.endTurn(session.TurnComplete)
+		sus.Prior = Listening{}
+		r.st.Conv = sus
 	case unheard:
 		r.explainAfter(doneCode(r))
 	default:
@@ -410,8 +414,7 @@ func (r *run) failSuspended(code Code) {
 // modelSuspended is the model's news while an utterance may wait for it.
 func (r *run) modelSuspended() {
 	r.modelNews()
-	_, failed := r.st.Copilot.(copilot.LoadFailed)
-	if a, ok := r.st.Conv.(Suspended).Prior.(Analysing); ok && failed && a.Unsent != 0 {
+	if a, _ := r.st.Conv.(Suspended).Prior.(Analysing); a.Unsent != 0 {
 		r.failSuspended(CodeModelFailed)
 	}
 }

@@ -91,11 +91,7 @@ func (r *run) gathered() bool {
 }
 
 func (s *State) idleWithQueue() bool {
-	if len(s.Queue) == 0 || s.Current.ID != 0 || s.Conv.Phase() != PhaseListening {
-		return false
-	}
-	_, open := speech.LineOf(s.Speech)
-	return !open
+	return len(s.Queue) > 0 && s.Current.ID == 0 && s.Conv.Phase() == PhaseListening
 }
 
 // onset opens a turn in Listening. An explanation or a text that was about to be
@@ -262,10 +258,9 @@ func (r *run) commitUtterances() {
 
 // endUtterance ends an utterance that does not end by itself.
 func (r *run) endUtterance() {
-	if sp, ok := r.st.Turn.(turn.UserSpeaking); ok {
-		r.emit(CommitInput{Epoch: r.openEpoch()})
-		r.st.Turn, _ = turn.Next(r.st.Turn, turn.End, sp.Open)
-	}
+	sp, _ := r.st.Turn.(turn.UserSpeaking)
+	r.emit(CommitInput{Epoch: r.openEpoch()})
+	r.st.Turn, _ = turn.Next(r.st.Turn, turn.End, sp.Open)
 }
 
 // dismiss ends a turn whose utterance had no words, unless the user is already

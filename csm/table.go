@@ -213,8 +213,7 @@ func generatingRows() []Row {
 	const p = PhaseGeneratingResponse
 	finished := Guard{"answer whole, all of it heard", func(r *run) bool {
 		l, open := speech.LineOf(r.st.Speech)
-		live, _ := copilot.LiveOf(r.was)
-		return whole(r) && (open && l.Played == len(l.Segments) || !open && live.Round > 0)
+		return whole(r) && (open && l.Played == len(l.Segments) || !open && r.laterRound())
 	}}
 	unheard := Guard{"more to be heard", func(r *run) bool {
 		l, _ := speech.LineOf(r.st.Speech)
