@@ -266,7 +266,7 @@ func Next(s State, in Input) (State, Outcome) {
 			return s, Stale
 		}
 	}
-	switch s := s.(type) {
+	switch s := s.(type) { //nolint:gochecksumtype // of the others no request is live
 	case SearchingTools:
 		return searching(s, in)
 	case Generating, Streaming:
