@@ -276,9 +276,10 @@ func (r *run) dismiss() {
 // wordsLost tells the user that an utterance was not understood.
 func (r *run) wordsLost(code Code) {
 	_, quiet := r.st.Turn.(turn.Idle)
+	_, open := speech.LineOf(r.st.Speech)
 	switch {
-	case !quiet || r.st.Current.ID == 0:
-	case r.gathered(): // what was understood of the turn is not lost with it
+	case !quiet || r.st.Current.ID == 0 || r.st.Current.Failed != "": // which is being explained
+	case open || r.gathered(): // what is about to be said, or was understood of the turn, is not lost with it
 		r.emit(Notify{Turn: r.st.Current.ID, Code: code})
 	default:
 		r.explain(code)
