@@ -81,8 +81,8 @@ func (s *State) needs(t Timer) bool {
 		_, compacting := s.History.(history.Compacting)
 		return compacting
 	case TimerRenewal:
-		o, open := s.Conn.(connection.Open)
-		return open && o.Successor != 0 && !o.Stands
+		o, _ := s.Conn.(connection.Open)
+		return o.Successor != 0 && !o.Stands
 	case TimerSuspend: // above
 	}
 	return false

@@ -354,9 +354,13 @@ func (c *Chunker) emit(end int, last bool) {
 	text, class := c.lang.render(c.buf[c.body:end], c.block, last)
 	c.block.line = c.buf[end-1] == '\n'
 	if text == "" {
+		if c.block.kind == blockItem && c.block.first {
+			c.block.lead, _ = c.lang.itemLead(c.buf[c.body:end], c.block)
+		}
 		c.body = end
 		return
 	}
+	c.block.lead = ""
 	c.out = append(c.out, Segment{
 		Start: c.start, End: c.start + end,
 		Text: text, Class: class,

@@ -20,9 +20,10 @@ const (
 
 type block struct {
 	kind  blockKind
-	quote bool // the block opened with a quote mark
-	first bool // nothing of the block was emitted yet: its marker is still there
-	line  bool // what was not emitted begins with a line, and with its quote mark
+	quote bool   // the block opened with a quote mark
+	first bool   // nothing of the block was emitted yet: its marker is still there
+	line  bool   // what was not emitted begins with a line, and with its quote mark
+	lead  string // of an item whose marker was cut off alone: it is said with what follows
 }
 
 // isText says that the block is read sentence by sentence.

@@ -64,22 +64,7 @@ func (l *language) renderHeading(src []byte, b block, last bool) string {
 // renderItem speaks an ordered item with its number and says of a task whether
 // it is done.
 func (l *language) renderItem(src []byte, b block, last bool) string {
-	text, lead := unquoteAll(src, b), ""
-	if b.first {
-		at, _, _ := unquote(src)
-		rest := src[at+1:]
-		if n := len(src[at:]) - len(bytes.TrimLeft(src[at:], "0123456789")); n > 0 {
-			number := src[at : at+n]
-			rest = src[at+n+1:]
-			lead = strings.TrimLeft(string(number[:n-1]), "0") + string(number[n-1:]) + ". "
-		}
-		text = bytes.TrimSpace(unquoteAll(rest, b))
-		if box := string(text[:min(4, len(text))]); box == "[ ] " {
-			lead, text = lead+l.todo, text[4:]
-		} else if box == "[x] " || box == "[X] " {
-			lead, text = lead+l.done, text[4:]
-		}
-	}
+	lead, text := l.itemLead(src, b)
 	s := l.inline(text)
 	if s == "" {
 		return ""
@@ -88,6 +73,27 @@ func (l *language) renderItem(src []byte, b block, last bool) string {
 		s = closed(s)
 	}
 	return lead + s
+}
+
+// itemLead is what is said before the text of an item, and the text.
+func (l *language) itemLead(src []byte, b block) (lead string, text []byte) {
+	if !b.first {
+		return b.lead, unquoteAll(src, b)
+	}
+	at, _, _ := unquote(src)
+	rest := src[at+1:]
+	if n := len(src[at:]) - len(bytes.TrimLeft(src[at:], "0123456789")); n > 0 {
+		number := src[at : at+n]
+		rest = src[at+n+1:]
+		lead = strings.TrimLeft(string(number[:n-1]), "0") + string(number[n-1:]) + ". "
+	}
+	text = bytes.TrimSpace(unquoteAll(rest, b))
+	if box := string(text[:min(4, len(text))]); box == "[ ] " {
+		lead, text = lead+l.todo, text[4:]
+	} else if box == "[x] " || box == "[X] " {
+		lead, text = lead+l.done, text[4:]
+	}
+	return lead, text
 }
 
 // closed ends s with a full stop, so that a synthesiser pauses after headings

@@ -108,12 +108,16 @@ func (s *session) requirements() (string, error) {
 }
 
 var (
-	mutantsLine = regexp.MustCompile(`(?m)^mutants (of the list|automatic): (\d+)/(\d+) caught`)
-	seedLine    = regexp.MustCompile(`(?m)^mutants: .*(seed \d+)`)
+	mutantsLine  = regexp.MustCompile(`(?m)^mutants (of the list|automatic): (\d+)/(\d+) caught`)
+	survivedLine = regexp.MustCompile(`(?m)^SURVIVED .*$`)
+	seedLine     = regexp.MustCompile(`(?m)^mutants: .*(seed \d+)`)
 )
 
 func (s *session) mutants() (string, error) {
-	out, err := s.command("go", "run", "./internal/tools/mutants", "run", "-auto", "-count", strconv.Itoa(s.sample))
+	// A random fault that nothing notices is a test to be written, and no fault of
+	// the core. It is named; more than one in ten is too many.
+	out, err := s.command("go", "run", "./internal/tools/mutants", "run", "-auto", "-class", "guard,deadline",
+		"-count", strconv.Itoa(s.sample), "-may", strconv.Itoa(s.sample/10))
 	caught, total := 0, 0
 	var parts []string
 	for _, n := range mutantsLine.FindAllStringSubmatch(out, -1) {
@@ -123,11 +127,14 @@ func (s *session) mutants() (string, error) {
 		caught, total = caught+c, total+t
 		parts = append(parts, fmt.Sprintf("%s/%s %s", n[2], n[3], n[1]))
 	}
-	if err == nil && (total == 0 || caught != total) {
-		err = fmt.Errorf("%d of %d mutants were caught", caught, total)
+	if err == nil && total == 0 {
+		err = errors.New("it says not how many were caught")
 	}
 	s.caught = fmt.Sprintf("%d/%d mutants caught", caught, total)
 	said := strings.Join(parts, " and ") + " were caught"
+	for _, line := range survivedLine.FindAllString(out, -1) {
+		said += "\n             " + line
+	}
 	if n := seedLine.FindStringSubmatch(out); n != nil {
 		said += ", " + n[1]
 	}

@@ -35,11 +35,15 @@ func report(detectors []detector, results []result, o options, took time.Duratio
 	slices.SortStableFunc(results, func(a, b result) int { return cmp.Compare(a.sort(), b.sort()) })
 	var table strings.Builder
 	fmt.Fprintf(&table, "seed %d\nmutant | breaks, or where and what | caught by | seconds\n", o.seed)
-	bad := false
+	bad, survived := false, 0
 	for _, r := range results {
 		fmt.Fprintln(&table, r)
 		if !r.Caught && r.Excuse == "" {
-			bad = true
+			if r.sort() == "automatic" {
+				survived++
+			} else {
+				bad = true
+			}
 			fmt.Fprintln(out, "SURVIVED", strings.TrimSuffix(r.String(), fmt.Sprintf(" | SURVIVED | %.1f s", r.Seconds)))
 		}
 		if r.Caught && r.Excuse != "" {
@@ -61,7 +65,7 @@ func report(detectors []detector, results []result, o options, took time.Duratio
 		summary(detectors, results, sort, out)
 	}
 	fmt.Fprintf(out, "mutants: %.0f s, seed %d; %s says which test caught which\n", took.Seconds(), o.seed, filepath.Join(o.out, "report.txt"))
-	if bad {
+	if bad || survived > o.may {
 		return errSurvivors
 	}
 	return nil
