@@ -131,11 +131,11 @@ func Next(s State, in Input, epoch uint32) (State, Outcome) {
 	}
 	_, open := s.(Open)
 	switch {
-	case in == Ready && !open:
-		return Open{Epoch: epoch}, Opened
-	case in == Lost && open:
+	case open: // and lost: the rest is renewing's
 		return Reconnecting{}, Dropped
-	case in == Failed && !open:
+	case in == Ready:
+		return Open{Epoch: epoch}, Opened
+	case in == Failed:
 		return Disconnected{}, GaveUp
 	default:
 		return s, Ignored
