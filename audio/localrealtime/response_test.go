@@ -193,8 +193,9 @@ func TestClearStopsTheAudioAtOnce(t *testing.T) {
 	h := start(t, func(c *Config) { c.Speed = 1 })
 	p := h.call(t, transcribing())
 	p.speak("one two three four five six seven eight nine ten one two three four five six wait", "none", nil)
-	p.speak("one", "none", nil)
 	p.until("output_audio_buffer.started")
+	p.speak("one", "none", nil) // waits in the queue
+	p.next("response.created")
 	p.heard(6)
 	p.sendJSON(`{"type":"output_audio_buffer.clear"}`)
 	all := p.until("output_audio_buffer.cleared")
