@@ -416,10 +416,8 @@ func (r *run) routeSpeech(e Event) bool {
 	case SpeechPlayed:
 		seg, _ := segmentOf(st.Speech, e.Seq)
 		st.Speech, r.speechOut = speech.Played(st.Speech, e.Gen, e.Seq)
-		if r.speechOut == speech.Advanced {
-			r.heard(seg, seg.End)
-			r.refresh |= 1 << TimerSpeech
-		}
+		r.heard(seg, seg.End) // nothing of it stays when the event is stale
+		r.refresh |= 1 << TimerSpeech
 	case SpeechDrained:
 		line, _ := speech.LineOf(st.Speech)
 		st.Speech, r.speechOut = speech.Drained(st.Speech, e.Gen, e.Seq)
