@@ -2,7 +2,6 @@ package csm
 
 import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
-	"github.com/agentvoice/agentvoice-daemon/csm/connection"
 	"github.com/agentvoice/agentvoice-daemon/csm/history"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
@@ -193,13 +192,11 @@ func (r *run) heardThrough(segs []speech.Segment, seq uint32) {
 }
 
 // explain tells the user, in Listening, that the current turn failed: shown, and
-// spoken where that is possible and the user does not have the floor. The turn
-// ends when that was heard.
+// spoken where the user does not have the floor. The turn ends when that was
+// heard.
 func (r *run) explain(code Code) {
 	r.failed(code)
-	_, connected := r.st.Conn.(connection.Open)
-	_, quiet := r.st.Turn.(turn.Idle)
-	if !connected || !quiet {
+	if _, quiet := r.st.Turn.(turn.Idle); !quiet {
 		r.flush()
 		r.finish(TurnFailed)
 		r.listen()

@@ -165,8 +165,6 @@ func (r *run) resumeTarget(sus Suspended) Phase {
 		switch {
 		case !unheard && !busy:
 			return PhaseListening
-		case !unheard:
-			return PhaseGeneratingResponse
 		case r.respeaks(sus) && speaking:
 			return PhaseSuspended
 		case speaking && !dry, held && quiet && !sus.Respeak:

@@ -40,7 +40,8 @@ func (r *run) mayRetry(stage copilot.Stage) {
 		return
 	}
 	r.st.Retry = copilot.Failure{Utterance: t.Utterance, More: t.More, Stage: stage}
-	if live, ok := copilot.LiveOf(r.was); ok && stage == copilot.StageCall {
+	if stage == copilot.StageCall {
+		live, _ := copilot.LiveOf(r.was)
 		r.st.Retry.Call = live.Calls[0]
 	}
 }

@@ -106,7 +106,7 @@ type cell struct {
 	from   Phase
 	on     Kind
 	rows   []int
-	always bool // one of the rows has no guard
+	always bool // the last of the rows has no guard
 }
 
 // cells groups rows by state and event, in the order of the table.
@@ -122,7 +122,7 @@ func cells(rows []Row) []*cell {
 			out = append(out, c)
 		}
 		c.rows = append(c.rows, i)
-		c.always = c.always || row.Guard.holds == nil
+		c.always = row.Guard.holds == nil
 	}
 	return out
 }

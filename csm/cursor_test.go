@@ -30,3 +30,36 @@ func TestCursorNeverGoesBack(t *testing.T) {
 		t.Errorf("history %+v, want 60 of 100 of 20 characters heard", h)
 	}
 }
+
+// The next piece begins at its beginning, and so does a piece that is said again
+// because the connection that carried it was lost.
+func TestCursorBeginsAnew(t *testing.T) {
+	d := newDrive(t).toListening().toSpeaking(1)
+	first, request := d.s.IDs.Segment, d.s.Current.Request
+	d.do(CopilotSegment{Request: request, Start: 20, End: 40}, CopilotDone{Request: request})
+	at := func(seq uint32, played int64) {
+		t.Helper()
+		stale := d.s.Counters.Stale
+		d.do(SpeechCursor{Gen: d.s.Speech.Generation(), Seq: seq, Played: played, Of: 100})
+		if d.s.Cursor.Seq != seq || d.s.Cursor.Played != played || d.s.Counters.Stale != stale {
+			t.Errorf("the cursor is %+v with %d stale, want %d of segment %d", d.s.Cursor, d.s.Counters.Stale-stale, played, seq)
+		}
+	}
+	at(first, 90)
+	at(first+1, 10)
+	d.do(ConnLost{Epoch: d.s.IDs.Epoch}).want(PhaseSuspended)
+	d.do(ConnReady{Epoch: d.s.IDs.Epoch})
+	d.do(SpeechBuffered{Gen: d.s.Speech.Generation(), Seq: first}).want(PhaseSpeaking)
+	at(first, 5)
+}
+
+// What is observed is what happens, also on the short way.
+func TestObservedCursor(t *testing.T) {
+	d := newDrive(t).toListening().toSpeaking(1)
+	e := Envelope{Event: SpeechCursor{Gen: d.s.Speech.Generation(), Seq: d.s.IDs.Segment, Played: 50, Of: 100}}
+	plain, _ := Step(d.s, e)
+	observed, _, seen := StepObserved(d.s, e)
+	if observed.Cursor != plain.Cursor || seen.Fired != -1 || plain.Cursor.Played != 50 {
+		t.Errorf("the cursor is %+v, observed %+v, row %d", plain.Cursor, observed.Cursor, seen.Fired)
+	}
+}

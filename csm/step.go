@@ -248,9 +248,8 @@ func (r *run) routeCopilot(e Event) bool {
 		r.assistant(copilot.Input{Do: copilot.Progress, Load: e.Load, Percent: e.Percent})
 	case ModelLoaded:
 		r.assistant(copilot.Input{Do: copilot.Loaded, Load: e.Load})
-		if load, ok := r.was.(copilot.LoadingModel); ok && r.copilotOut == copilot.Changed {
-			r.st.Model.Loaded = load.Model
-		}
+		load, _ := r.was.(copilot.LoadingModel) // nothing of it stays when the event is stale
+		r.st.Model.Loaded = load.Model
 	case ModelFailed:
 		r.assistant(copilot.Input{Do: copilot.Unloaded, Load: e.Load})
 	case ToolSearchDone:
@@ -354,9 +353,7 @@ func (r *run) routeConnection(e Event) bool {
 	switch e := e.(type) { //nolint:gochecksumtype // route passes on these only
 	case ConnReady:
 		r.link(connection.Ready, e.Epoch)
-		if r.connOut == connection.Opened {
-			res.Conn = Opened
-		}
+		res.Conn = Opened // as it is where this was a successor's
 	case ConnLost:
 		r.link(connection.Lost, e.Epoch)
 	case ConnFailed:
@@ -421,9 +418,7 @@ func (r *run) routeSpeech(e Event) bool {
 	case SpeechDrained:
 		line, _ := speech.LineOf(st.Speech)
 		st.Speech, r.speechOut = speech.Drained(st.Speech, e.Gen, e.Seq)
-		if r.speechOut == speech.Done || r.speechOut == speech.Underran {
-			r.heardThrough(line.Segments[line.Played:], e.Seq)
-		}
+		r.heardThrough(line.Segments[line.Played:], e.Seq)
 		if w, ok := st.Copilot.(copilot.WaitingForApproval); ok && r.speechOut == speech.Done {
 			st.Copilot, _ = copilot.Next(w, copilot.Input{Do: copilot.Heard, Request: w.Request})
 		}

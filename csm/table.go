@@ -126,7 +126,7 @@ func askedRows() []Row {
 	yes := Guard{"a yes", says(Yes)}
 	unsure := and(asked, Guard{"a yes, and it may be asked again", func(r *run) bool { return yes.holds(r) && r.mayAskAgain() }})
 	no := Guard{"a no", says(No)}
-	drafted := Guard{"something said and not sent", func(r *run) bool { return len(r.st.Drafts) > 0 }}
+	drafted := Guard{"something drafted", func(r *run) bool { return len(r.st.Drafts) > 0 }}
 	again := Guard{"may be asked again", (*run).mayAskAgain}
 	return []Row{
 		keep(p, KindSpeechStarted, asked, (*run).hearAnswer),
@@ -136,10 +136,10 @@ func askedRows() []Row {
 		{p, KindFinal, and(asked, and(yes, held)), PhaseSpeaking, CauseTTSBufferReady, (*run).release},
 		keep(p, KindFinal, unsure, (*run).askAgain),
 		keep(p, KindFinal, and(asked, yes), nil),
-		{p, KindFinal, and(asked, and(and(draft, content), held)), PhaseSpeaking, CauseTTSBufferReady, func(r *run) { r.enqueueFinal(); r.release() }},
+		{p, KindFinal, and(asked, and(draft, held)), PhaseSpeaking, CauseTTSBufferReady, func(r *run) { r.enqueueFinal(); r.release() }},
 		keep(p, KindFinal, and(asked, and(draft, content)), (*run).enqueueFinal),
 		{p, KindFinal, and(asked, content), PhaseAnalysing, CauseSTTFinal, func(r *run) { r.replace(); r.takeFinal() }},
-		{p, KindFinal, and(asked, and(sendPhrase, drafted)), PhaseAnalysing, CauseUserCommit, (*run).replaceByDrafts},
+		{p, KindFinal, and(sendPhrase, drafted), PhaseAnalysing, CauseUserCommit, (*run).replaceByDrafts},
 		{p, KindFinal, and(asked, held), PhaseSpeaking, CauseTTSBufferReady, (*run).release},
 		keep(p, KindFinal, asked, nil),
 		{p, KindRecognitionLost, and(asked, held), PhaseSpeaking, CauseTTSBufferReady, (*run).release},
@@ -162,18 +162,11 @@ func askedRows() []Row {
 func analysingRows() []Row {
 	const p = PhaseAnalysing
 	awaiting := Guard{"awaiting words", func(r *run) bool { return r.st.Conv.(Analysing).Awaiting }}
-	unsent := Guard{"request free", func(r *run) bool {
-		_, ready := r.st.Copilot.(copilot.Ready)
-		return ready && r.st.Conv.(Analysing).Unsent != 0
-	}}
+	unsent := Guard{"an utterance waits to be sent", func(r *run) bool { return r.st.Conv.(Analysing).Unsent != 0 }}
 	lastWords := Guard{"awaiting words, and none is coming", func(r *run) bool {
 		return r.st.Conv.(Analysing).Awaiting && len(turn.Pending(r.st.Turn)) == 0
 	}}
 	some := Guard{"words of the turn are here", func(r *run) bool { return r.st.Current.Utterance != 0 }}
-	noModel := Guard{"request waits for a model that failed", func(r *run) bool {
-		_, failed := r.st.Copilot.(copilot.LoadFailed)
-		return failed && r.st.Conv.(Analysing).Unsent != 0
-	}}
 	found := Guard{"tools chosen", func(r *run) bool { return r.copilotOut == copilot.Changed }}
 	modelBroke := func(r *run) { r.modelNews(); r.explain(CodeModelFailed) }
 	return []Row{
@@ -192,8 +185,8 @@ func analysingRows() []Row {
 		keep(p, KindCopilotDone, unsent, (*run).sendUnsent),
 		keep(p, KindToolDone, unsent, (*run).sendUnsent),
 		keep(p, KindModelLoaded, unsent, func(r *run) { r.modelNews(); r.sendUnsent() }),
-		{p, KindModelFailed, noModel, PhaseListening, CauseError, modelBroke},
-		{p, KindTimerFired, and(timer(TimerModel), noModel), PhaseListening, CauseError, modelBroke},
+		{p, KindModelFailed, unsent, PhaseListening, CauseError, modelBroke},
+		{p, KindTimerFired, and(timer(TimerModel), unsent), PhaseListening, CauseError, modelBroke},
 		keep(p, KindTimerFired, and(timer(TimerTool), unsent), (*run).sendUnsent),
 		keep(p, KindTimerFired, and(timer(TimerCancel), unsent), (*run).sendUnsent),
 	}
@@ -232,13 +225,13 @@ func generatingRows() []Row {
 		keep(p, KindCopilotDone, asks, (*run).ask),
 		keep(p, KindToolSearchDone, found, (*run).handOver),
 		keep(p, KindToolDone, goesOn, (*run).proceed),
-		{p, KindToolDone, live, PhaseListening, CauseCopilotFailed, func(r *run) { r.explain(toolCode(r)) }},
-		{p, KindTimerFired, and(timer(TimerTool), live), PhaseListening, CauseCopilotTimeout, func(r *run) { r.explain(toolCode(r)) }},
+		{p, KindToolDone, Guard{}, PhaseListening, CauseCopilotFailed, func(r *run) { r.explain(toolCode(r)) }},
+		{p, KindTimerFired, timer(TimerTool), PhaseListening, CauseCopilotTimeout, func(r *run) { r.explain(toolCode(r)) }},
 		keep(p, KindUserApprove, Guard{}, (*run).decide),
 		{p, KindSpeechFailed, asked, PhaseListening, CauseError, (*run).questionBroke},
 		{p, KindTimerFired, and(timer(TimerSpeech), asked), PhaseListening, CauseError, (*run).questionBroke},
-		{p, KindCopilotDone, and(live, finished), PhaseListening, CauseTTSComplete, func(r *run) { r.endLine(); r.finish(Answered); r.listen() }},
-		keep(p, KindCopilotDone, and(live, and(wholeAnswer, unheard)), (*run).endLine),
+		{p, KindCopilotDone, finished, PhaseListening, CauseTTSComplete, func(r *run) { r.endLine(); r.finish(Answered); r.listen() }},
+		keep(p, KindCopilotDone, and(wholeAnswer, unheard), (*run).endLine),
 		keep(p, KindCopilotDone, and(live, unheard), func(r *run) { r.explainAfter(doneCode(r)) }),
 		keep(p, KindTimerFired, and(stalled, unheard), func(r *run) { r.cancel(); r.explainAfter(CodeCopilotStalled) }),
 		{p, KindTimerFired, stalled, PhaseListening, CauseCopilotTimeout, func(r *run) { r.cancel(); r.explain(CodeCopilotStalled) }},
@@ -272,20 +265,19 @@ func processingRows() []Row {
 func speakingRows() []Row {
 	const p = PhaseSpeaking
 	done := Guard{"all of it heard", func(r *run) bool { return r.speechOut == speech.Done }}
-	underran := Guard{"nothing left to hear", func(r *run) bool { return r.speechOut == speech.Underran }}
 	return []Row{
 		keep(p, KindCopilotDelta, Guard{}, (*run).progress),
 		keep(p, KindCopilotSegment, Guard{}, (*run).segment),
 		keep(p, KindCopilotToolCall, Guard{}, (*run).progress),
 		keep(p, KindCopilotDone, asks, (*run).ask),
-		keep(p, KindCopilotDone, and(live, wholeAnswer), (*run).endLine),
+		keep(p, KindCopilotDone, wholeAnswer, (*run).endLine),
 		keep(p, KindCopilotDone, live, func(r *run) { r.explainAfter(doneCode(r)) }),
 		{p, KindUserApprove, Guard{}, PhaseGeneratingResponse, CauseToolApproval, (*run).decide},
 		keep(p, KindTimerFired, timer(TimerStall), func(r *run) { r.cancel(); r.explainAfter(CodeCopilotStalled) }),
 		keep(p, KindSpeechPlayed, Guard{}, nil),
 		{p, KindSpeechDrained, and(asked, done), PhaseListening, CauseToolApproval, (*run).listen},
 		{p, KindSpeechDrained, done, PhaseListening, CauseTTSComplete, func(r *run) { r.finish(r.endOf()); r.listen() }},
-		{p, KindSpeechDrained, underran, PhaseGeneratingResponse, CauseTTSUnderrun, nil},
+		{p, KindSpeechDrained, Guard{}, PhaseGeneratingResponse, CauseTTSUnderrun, nil},
 		{p, KindSpeechStarted, asked, PhaseInterrupted, CauseUserInterrupt, (*run).interruptQuestion},
 		{p, KindSpeechStarted, Guard{}, PhaseInterrupted, CauseUserInterrupt, (*run).interrupt},
 		{p, KindUserInterrupt, Guard{}, PhaseInterrupted, CauseUserInterrupt, func(r *run) { r.clearQueue(); r.interrupt() }},
