@@ -1,0 +1,317 @@
+package pulse
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"syscall"
+	"time"
+)
+
+// The devices that a server has from the start.
+const (
+	SpeakerName    = "speaker"
+	MicrophoneName = "microphone"
+	// EchoName is a second microphone, that hears the loudspeaker and nothing
+	// else: a cable from output to input.
+	EchoName = "echo"
+)
+
+// script is what the server runs when it starts. The socket comes last, so that
+// the rest is there when it answers.
+const script = `load-module module-null-sink sink_name=room rate=48000 format=s16le channels=3 channel_map=aux0,aux1,aux2
+load-module module-remap-sink sink_name=speaker master=room format=s16le channels=1 channel_map=mono master_channel_map=aux0 remix=no sink_properties=device.description=Loudspeaker
+load-module module-remap-sink sink_name=voice master=room format=s16le channels=2 channel_map=aux0,aux1 master_channel_map=aux1,aux2 remix=no
+load-module module-remap-source source_name=microphone master=room.monitor channels=1 channel_map=mono master_channel_map=aux1 remix=no source_properties=device.description=Microphone
+load-module module-remap-source source_name=echo master=room.monitor channels=1 channel_map=mono master_channel_map=aux0 remix=no source_properties=device.description=Echo
+set-default-sink speaker
+set-default-source microphone
+load-module module-native-protocol-unix auth-anonymous=1 socket=%s
+`
+
+// alsa is the whole file that ALSA_CONFIG_PATH names. The server is that of
+// PULSE_SERVER.
+const alsa = "pcm.!default { type pulse }\nctl.!default { type pulse }\n"
+
+// Available says why no server can run here, or nil.
+func Available() error {
+	if runtime.GOOS != "linux" {
+		return fmt.Errorf("a private PulseAudio needs Linux, this is %s", runtime.GOOS)
+	}
+	for _, program := range []string{"pulseaudio", "pactl", "pacat"} {
+		if _, err := exec.LookPath(program); err != nil {
+			return fmt.Errorf("%s is not installed; run scripts/setup.sh --tests", program)
+		}
+	}
+	return nil
+}
+
+// Options change what a server is like. The zero value is good for tests.
+type Options struct {
+	// Cushion is how much of the microphone's sound is asked to wait at the
+	// server, so that a busy machine makes no gap in it; about half of it really
+	// does. It is most of the way from the loudspeaker through the room back to
+	// the microphone. 0 is 120 ms, which stands a machine with three times as much
+	// to do as it can; an idle one needs 40 ms.
+	Cushion time.Duration
+}
+
+// Server is a running, killed or stopped PulseAudio. Its methods are called by
+// one goroutine; Tape and Connect by any.
+type Server struct {
+	dir     string
+	options Options
+	tape    *Tape
+	room    roomHolder
+
+	server  *process // nil when there is none
+	helpers []*process
+	pump    sync.WaitGroup
+}
+
+// Start runs a server whose files are in dir, a folder with a short path (a
+// socket's path has less than 108 bytes). It returns when the devices are there
+// and the tape runs. The caller calls Close.
+func Start(ctx context.Context, dir string, o Options) (*Server, error) {
+	if err := Available(); err != nil {
+		return nil, err
+	}
+	if o.Cushion == 0 {
+		o.Cushion = 120 * time.Millisecond
+	}
+	s := &Server{dir: dir, options: o, tape: newTape()}
+	for name, content := range map[string]string{
+		"script": fmt.Sprintf(script, s.Socket()), "asound.conf": alsa, "client.conf": "autospawn = no\n",
+		"cookie": strings.Repeat("\x00", 256),
+	} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(content), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	if err := s.Restart(ctx); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+// Socket is the path of the server's socket. It stays the same over a restart.
+func (s *Server) Socket() string { return filepath.Join(s.dir, "s") }
+
+// Env is what makes a process use this server, through ALSA or directly: pairs
+// NAME=value for exec.Cmd.
+func (s *Server) Env() []string {
+	return []string{
+		"PULSE_SERVER=unix:" + s.Socket(),
+		"PULSE_COOKIE=" + filepath.Join(s.dir, "cookie"),
+		"PULSE_CLIENTCONFIG=" + filepath.Join(s.dir, "client.conf"),
+		"PULSE_RUNTIME_PATH=" + s.dir,
+		"ALSA_CONFIG_PATH=" + filepath.Join(s.dir, "asound.conf"),
+		"PULSE_SINK=", "PULSE_SOURCE=", "PULSE_LATENCY_MSEC=",
+	}
+}
+
+// command is a program of PulseAudio that finds this server.
+func (s *Server) command(name string, args ...string) *exec.Cmd {
+	cmd := exec.Command(name, args...)
+	cmd.Env = append(os.Environ(), s.Env()...)
+	cmd.Env = append(cmd.Env, "XDG_RUNTIME_DIR="+s.dir, "HOME="+s.dir, "LC_ALL=C")
+	return cmd
+}
+
+// Restart ends the server, if one runs, and starts one at the same socket, with
+// the devices of the start. The tape goes on where it was; the time between is
+// not on it.
+func (s *Server) Restart(ctx context.Context) error {
+	if err := s.Kill(); err != nil {
+		return err
+	}
+	cmd := s.command("pulseaudio", "--daemonize=no", "--exit-idle-time=-1", "--disallow-exit", "-n",
+		"-F", filepath.Join(s.dir, "script"), "--disable-shm=yes", "--realtime=no", "--high-priority=no",
+		"--use-pid-file=no", "--log-level=info", "--log-target=stderr")
+	cmd.Env = append(cmd.Env, "PULSE_SERVER=") // it is the server
+	said, err := cmd.StderrPipe()
+	if err != nil {
+		return err
+	}
+	if s.server, err = start(cmd); err != nil {
+		return err
+	}
+	ready := make(chan string, 1) // "" when it is ready, else the last it said
+	s.pump.Go(func() {
+		last := "nothing"
+		lines := bufio.NewScanner(said)
+		for lines.Scan() {
+			if strings.Contains(lines.Text(), "Daemon startup complete") {
+				select {
+				case ready <- "":
+				default:
+				}
+			}
+			last = lines.Text()
+		}
+		select {
+		case ready <- last:
+		default:
+		}
+	})
+	select {
+	case complaint := <-ready:
+		if complaint != "" {
+			return fmt.Errorf("pulseaudio ended; the last it said: %s", complaint)
+		}
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	return s.record(ctx)
+}
+
+// Kill ends the server as a crash does. It returns when the process is gone.
+func (s *Server) Kill() error {
+	for _, p := range append(s.helpers, s.server) {
+		p.kill()
+	}
+	s.helpers, s.server = nil, nil
+	s.pump.Wait()
+	if err := os.Remove(s.Socket()); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// Freeze stops the server from doing anything, as one that hangs; its connections
+// stay open. Thaw lets it go on.
+func (s *Server) Freeze() error { return s.server.signal(freezeSignal) }
+
+// Thaw undoes Freeze.
+func (s *Server) Thaw() error { return s.server.signal(thawSignal) }
+
+// Close ends the server and everything that was started with it. It is safe to
+// call twice. The files stay.
+func (s *Server) Close() error { return s.Kill() }
+
+// Pactl runs the control program and returns what it prints.
+func (s *Server) Pactl(ctx context.Context, args ...string) (string, error) {
+	cmd := s.command("pactl", args...)
+	var out, complaint bytes.Buffer
+	cmd.Stdout, cmd.Stderr = &out, &complaint
+	p, err := start(cmd)
+	if err != nil {
+		return "", err
+	}
+	select {
+	case <-p.done:
+		if p.err != nil {
+			return "", fmt.Errorf("pactl %s: %w: %s", strings.Join(args, " "), p.err, strings.TrimSpace(complaint.String()))
+		}
+		return strings.TrimSpace(out.String()), nil
+	case <-ctx.Done():
+		p.kill()
+		return "", ctx.Err()
+	}
+}
+
+// AddSink plugs a loudspeaker in. It is on the clock of its own, and what is
+// played to it is heard by nobody. unplug takes it away again.
+func (s *Server) AddSink(ctx context.Context, name string) (unplug func(context.Context) error, err error) {
+	return s.load(ctx, "module-null-sink", "sink_name="+name, "rate=48000", "channels=2", "sink_properties=device.description="+name)
+}
+
+// AddSource plugs a microphone in, that hears what the first one hears.
+func (s *Server) AddSource(ctx context.Context, name string) (unplug func(context.Context) error, err error) {
+	return s.load(ctx, "module-remap-source", "source_name="+name, "master=room.monitor", "channels=1", "channel_map=mono",
+		"master_channel_map=aux1", "remix=no", "source_properties=device.description="+name)
+}
+
+func (s *Server) load(ctx context.Context, module ...string) (unload func(context.Context) error, err error) {
+	index, err := s.Pactl(ctx, append([]string{"load-module"}, module...)...)
+	if err != nil {
+		return nil, err
+	}
+	return func(ctx context.Context) error {
+		_, err := s.Pactl(ctx, "unload-module", index)
+		return err
+	}, nil
+}
+
+// SetDefault makes a sink or a source the default one of its kind.
+func (s *Server) SetDefault(ctx context.Context, kind Kind, name string) error {
+	_, err := s.Pactl(ctx, "set-default-"+string(kind), name)
+	return err
+}
+
+// Remove takes the first loudspeaker or microphone away, or another device by its
+// name, until the next Restart.
+func (s *Server) Remove(ctx context.Context, kind Kind, name string) error {
+	modules, err := s.Pactl(ctx, "list", "short", "modules")
+	if err != nil {
+		return err
+	}
+	for line := range strings.Lines(modules) {
+		if strings.Contains(line, string(kind)+"_name="+name+" ") {
+			_, err := s.Pactl(ctx, "unload-module", strings.Fields(line)[0])
+			return err
+		}
+	}
+	return fmt.Errorf("there is no %s %s", kind, name)
+}
+
+// Kind tells loudspeakers from microphones, in PulseAudio's words.
+type Kind string
+
+// The kinds of devices.
+const (
+	Sink   Kind = "sink"
+	Source Kind = "source"
+)
+
+// process is a child that dies with us.
+type process struct {
+	cmd  *exec.Cmd
+	done chan struct{} // closed when it is gone
+	err  error         // of its end, after done
+}
+
+// start runs cmd. The kernel is asked to kill the child when the thread that
+// started it ends, so one thread stays with each child.
+func start(cmd *exec.Cmd) (*process, error) {
+	dieWithUs(cmd)
+	p := &process{cmd: cmd, done: make(chan struct{})}
+	started := make(chan error)
+	go func() {
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err == nil {
+			p.err = cmd.Wait()
+			close(p.done)
+		}
+	}()
+	if err := <-started; err != nil {
+		return nil, err
+	}
+	return p, nil
+}
+
+func (p *process) kill() {
+	if p == nil {
+		return
+	}
+	_ = p.cmd.Process.Kill() // it may be gone
+	<-p.done
+}
+
+func (p *process) signal(sig syscall.Signal) error {
+	if p == nil {
+		return errors.New("there is no server")
+	}
+	return p.cmd.Process.Signal(sig)
+}

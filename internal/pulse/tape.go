@@ -1,0 +1,228 @@
+package pulse
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"os/exec"
+	"slices"
+	"sync"
+	"sync/atomic"
+)
+
+// The tape's format: 16-bit samples at SampleRate, in steps of FrameSamples.
+const (
+	SampleRate   = 48000
+	FrameSamples = SampleRate / 100
+)
+
+// Channel is one of the three voices on the tape.
+type Channel int
+
+// The channels.
+const (
+	Speaker    Channel = iota // what the loudspeaker plays
+	Microphone                // what the microphone hears
+	Label                     // what the room noted down beside it
+	channels
+)
+
+// Frame is 10 ms of one channel.
+type Frame [FrameSamples]int16
+
+// Room turns what the loudspeaker played into what the microphone hears next and
+// a label for it. It is called every 10 ms, on a goroutine of the server, and
+// must be done well within them.
+type Room func(speaker, microphone, label *Frame)
+
+type roomHolder struct{ atomic.Pointer[Room] }
+
+// Connect makes room what the microphone hears, from the next 10 ms on. Before
+// the first one, and with nil, it hears silence.
+func (s *Server) Connect(room Room) {
+	if room == nil {
+		s.room.Store(nil)
+		return
+	}
+	s.room.Store(&room)
+}
+
+// Say connects a room in which pcm is spoken once, into the microphone and its
+// label alike, and nothing else is heard. The channel is closed when all of it was
+// handed to the server.
+func (s *Server) Say(pcm []int16) (said <-chan struct{}) {
+	done := make(chan struct{})
+	rest := slices.Clone(pcm)
+	var once sync.Once
+	s.Connect(func(_, microphone, label *Frame) {
+		clear(microphone[copy(microphone[:], rest):])
+		*label = *microphone
+		if rest = rest[min(len(rest), FrameSamples):]; len(rest) == 0 {
+			once.Do(func() { close(done) })
+		}
+	})
+	return done
+}
+
+// Tape is the recording of the room since Start.
+type Tape struct {
+	mu      sync.Mutex
+	grown   chan struct{} // closed and replaced when there is more
+	from    int64         // position of the first sample that is kept
+	samples [channels][]int16
+}
+
+func newTape() *Tape { return &Tape{grown: make(chan struct{})} }
+
+// Tape returns the recording, which goes on.
+func (s *Server) Tape() *Tape { return s.tape }
+
+// Len is the position up to which there is a recording, in samples since Start.
+func (t *Tape) Len() int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return t.from + int64(len(t.samples[0]))
+}
+
+// Wait returns when the tape is at least n samples long.
+func (t *Tape) Wait(ctx context.Context, n int64) error {
+	for {
+		t.mu.Lock()
+		enough, grown := t.from+int64(len(t.samples[0])) >= n, t.grown
+		t.mu.Unlock()
+		if enough {
+			return nil
+		}
+		select {
+		case <-grown:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// Copy fills dst with what is recorded of a channel from position from on, and
+// returns how many samples there were; 0 also when they were dropped.
+func (t *Tape) Copy(c Channel, from int64, dst []int16) int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if from < t.from || from > t.from+int64(len(t.samples[c])) {
+		return 0
+	}
+	return copy(dst, t.samples[c][from-t.from:])
+}
+
+// Find returns the position from which on the channel holds pcm sample by sample,
+// the first one at or after from, or -1. It is for a channel that carries nothing
+// else.
+func (t *Tape) Find(c Channel, from int64, pcm []int16) int64 {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	track := t.samples[c]
+	for i := max(0, from-t.from); i+int64(len(pcm)) <= int64(len(track)); i++ {
+		if slices.Equal(track[i:i+int64(len(pcm))], pcm) {
+			return t.from + i
+		}
+	}
+	return -1
+}
+
+// Drop forgets what was recorded before a position: a minute takes 17 MB.
+func (t *Tape) Drop(before int64) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	n := min(max(0, before-t.from), int64(len(t.samples[0])))
+	for c := range t.samples {
+		t.samples[c] = slices.Clone(t.samples[c][n:])
+	}
+	t.from += n
+}
+
+func (t *Tape) add(frames *[channels]Frame) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	for c := range frames {
+		t.samples[c] = append(t.samples[c], frames[c][:]...)
+	}
+	close(t.grown)
+	t.grown = make(chan struct{})
+}
+
+// record starts what records the room and what speaks into the microphone, and
+// returns when both run.
+func (s *Server) record(ctx context.Context) error {
+	format := []string{"--raw", "--format=s16le", "--rate=48000", "--process-time-msec=5"}
+	cushion := fmt.Sprintf("--latency-msec=%d", s.options.Cushion.Milliseconds())
+	recorder := s.command("parec", append(format, "--latency-msec=10", "--device=room.monitor", "--channels=3", "--channel-map=aux0,aux1,aux2")...)
+	speaker := s.command("pacat", append(format, cushion, "--playback", "--device=voice", "--channels=2", "--channel-map=aux0,aux1")...)
+	heard, err := recorder.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	spoken, err := speaker.StdinPipe()
+	if err != nil {
+		return err
+	}
+	for _, cmd := range []*exec.Cmd{recorder, speaker} {
+		p, err := start(cmd)
+		if err != nil {
+			return err
+		}
+		s.helpers = append(s.helpers, p)
+	}
+	ready := make(chan struct{})
+	s.pump.Go(func() { s.carry(heard, spoken, ready) })
+	select {
+	case <-ready:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// carry takes the room through 10 ms after 10 ms, until the recording ends. First
+// it puts a mark into the label until that comes back on the tape: then both ways
+// run, and the room may use them.
+func (s *Server) carry(heard io.Reader, spoken io.Writer, ready chan<- struct{}) {
+	var (
+		frames     [channels]Frame
+		mic, label Frame
+		in         [2 * FrameSamples * int(channels)]byte
+		out        [2 * FrameSamples * 2]byte
+	)
+	const marking, marked, running = 0, 1, 2
+	for state := marking; ; {
+		if _, err := io.ReadFull(heard, in[:]); err != nil {
+			return // the server was killed
+		}
+		for i := range FrameSamples {
+			for c := range frames {
+				frames[c][i] = int16(binary.LittleEndian.Uint16(in[2*(i*int(channels)+c):]))
+			}
+		}
+		clear(mic[:])
+		clear(label[:])
+		switch room := s.room.Load(); {
+		case state == marking && frames[Label] == Frame{}:
+			label[0] = 1
+		case state == marking:
+			state = marked
+		case state == marked && frames[Label] == Frame{}:
+			state = running
+			close(ready)
+		case state == running && room != nil:
+			(*room)(&frames[Speaker], &mic, &label)
+		}
+		if state == running {
+			s.tape.add(&frames)
+		}
+		for i := range FrameSamples {
+			binary.LittleEndian.PutUint16(out[4*i:], uint16(mic[i]))
+			binary.LittleEndian.PutUint16(out[4*i+2:], uint16(label[i]))
+		}
+		if _, err := spoken.Write(out[:]); err != nil {
+			return // likewise
+		}
+	}
+}

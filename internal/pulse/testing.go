@@ -1,0 +1,52 @@
+package pulse
+
+import (
+	"context"
+	"os"
+	"strings"
+	"time"
+)
+
+// TB is what ForTest needs of a testing.TB.
+type TB interface {
+	Helper()
+	Skipf(format string, args ...any)
+	Fatalf(format string, args ...any)
+	Errorf(format string, args ...any)
+	Cleanup(func())
+	Setenv(name, value string)
+}
+
+// startTime is how long a test waits for its server: a busy machine under the
+// race detector takes seconds.
+const startTime = 30 * time.Second
+
+// ForTest starts a server that ends with the test, and makes it the one that this
+// process uses. The test is skipped where none can run.
+func ForTest(t TB) *Server {
+	t.Helper()
+	if err := Available(); err != nil {
+		t.Skipf("no devices to test on: %v", err)
+	}
+	dir, err := os.MkdirTemp("", "av") // t.TempDir is too long for a socket
+	if err != nil {
+		t.Fatalf("%v", err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	ctx, cancel := context.WithTimeout(context.Background(), startTime)
+	defer cancel()
+	s, err := Start(ctx, dir, Options{})
+	if err != nil {
+		t.Fatalf("pulseaudio does not start: %v", err)
+	}
+	t.Cleanup(func() {
+		if err := s.Close(); err != nil {
+			t.Errorf("pulseaudio does not end: %v", err)
+		}
+	})
+	for _, pair := range s.Env() {
+		name, value, _ := strings.Cut(pair, "=")
+		t.Setenv(name, value)
+	}
+	return s
+}
