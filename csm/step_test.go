@@ -130,3 +130,26 @@ func TestFatal(t *testing.T) {
 	newDrive(t).do(UserStart{Call: 1}, SessionFailed{1, CodeAuthentication}).want(PhaseTerminating).
 		do(SessionClosed{1}, AudioClosed{1}).want(PhaseIdle)
 }
+
+// A call that failed is tried again after what waits: the queue is about to be
+// taken up.
+func TestCallIsTriedAgainAfterTheQueue(t *testing.T) {
+	d := newDrive(t).toListening()
+	c := DefaultConfig()
+	c.Tools = true
+	d.do(Configure{Config: c}).ask(1)
+	r := d.s.IDs.Request
+	d.do(ToolSearchDone{Request: r, Tools: 1}, CopilotSent{Request: r, Attempt: 1}, CopilotToolCall{Request: r, ToolCall: 7}, CopilotDone{Request: r})
+	d.do(UserApprove{Call: 1, ToolCall: 7, Approved: true}, ToolDone{ToolCall: 7, Code: CodeToolFailed})
+	notice := d.s.IDs.Segment
+	d.do(SpeechBuffered{d.s.Speech.Generation(), notice}).want(PhaseSpeaking)
+	d.do(UserText{Call: 2, Utterance: 2, Words: 1})
+	s, _ := Step(d.s, Envelope{Seq: 90, At: d.at, Event: SpeechDrained{d.s.Speech.Generation(), notice}})
+	if len(s.Queue) != 1 || s.Phase() != PhaseListening || s.Retry.Call.ID != 7 {
+		t.Fatalf("%v with queue %v and %+v to be tried again", s.Phase(), s.Queue, s.Retry)
+	}
+	s, _ = Step(s, Envelope{Seq: 91, At: d.at, Event: UserRetry{Call: 3, ToolCall: 8}})
+	if s.Phase() != PhaseAnalysing || s.Current.Utterance != 2 || len(s.Queue) != 1 {
+		t.Errorf("%v of utterance %d with queue %v, want what waited to be sent first", s.Phase(), s.Current.Utterance, s.Queue)
+	}
+}

@@ -418,9 +418,9 @@ func commonRows() []Row {
 			continue
 		}
 		rows = append(rows,
-			keep(p, KindConnReady, stood, nil),
+			keep(p, KindConnReady, Guard{}, nil), // of a successor
 			keep(p, KindConnLost, alone, nil),
-			keep(p, KindConnFailed, alone, nil),
+			keep(p, KindConnFailed, Guard{}, nil), // the same
 			Row{p, KindConnLost, Guard{}, PhaseSuspended, CauseConnLost, suspend(SuspendConnection)},
 			keep(p, KindSessionExpiring, renewable, (*run).succeed),
 			Row{p, KindTimerFired, timer(TimerRenewal), PhaseSuspended, CauseSessionRenewal, (*run).lateSuccessor},
@@ -524,11 +524,7 @@ var (
 		_, ready := r.st.Copilot.(copilot.Ready)
 		return ready && r.st.Retry.Stage == copilot.StageCall && r.env.Event.(UserRetry).ToolCall != 0 && len(r.st.Queue) == 0
 	}})
-	free = Guard{"nobody speaks", func(r *run) bool {
-		_, quiet := r.st.Turn.(turn.Idle)
-		_, open := speech.LineOf(r.st.Speech)
-		return quiet && !open && r.st.Current.ID == 0
-	}}
+	free = Guard{"nobody speaks", func(r *run) bool { return r.st.Current.ID == 0 }}
 	queued  = Guard{"an utterance waits", func(r *run) bool { return len(r.st.Queue) > 0 && !r.approving() }}
 	started = Guard{"audio is buffered, the user is silent", func(r *run) bool { return r.speechOut == speech.Started }}
 	// What is held may be heard as soon as the user has the floor no more.

@@ -101,9 +101,9 @@ func (s *State) assistantNeeds(t Timer) bool {
 			return false
 		}
 	case TimerCancel:
-		live, ok := copilot.LiveOf(s.Copilot)
+		live, _ := copilot.LiveOf(s.Copilot)
 		_, calling := s.Copilot.(copilot.CallingTool) // which is waited for to its end (invariant 13)
-		return ok && live.Cancelled && !calling
+		return live.Cancelled && !calling
 	case TimerSearch:
 		c, ok := s.Copilot.(copilot.SearchingTools)
 		return ok && !c.Cancelled
@@ -157,7 +157,7 @@ func (s *State) after(t Timer) time.Duration {
 	case TimerSuspend:
 		return c.SuspendMax
 	case TimerFault:
-		if f, ok := s.Conv.(Faulted); ok && f.Breaker {
+		if f, _ := s.Conv.(Faulted); f.Breaker {
 			return c.BreakerCool
 		}
 		return c.FaultBackoff << min(max(s.Faults.InRow-1, 0), 6)

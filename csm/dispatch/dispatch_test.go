@@ -98,6 +98,7 @@ func TestNeighboursOfACumulativeKindAreMergedWithTheirCount(t *testing.T) {
 	l.Post(csm.CopilotDelta{Request: 1, Chars: 10})
 	l.Post(csm.CopilotDelta{Request: 1, Chars: 30, Coalesced: 4})
 	l.Post(csm.CopilotDelta{Request: 2, Chars: 5})
+	l.Post(csm.CopilotDelta{Request: 2, Round: 1, Chars: 6}) // of another round
 	l.Post(csm.CopilotSegment{Request: 2, End: 5})
 	l.Post(csm.CopilotDelta{Request: 2, Chars: 9}) // no neighbour of the one before
 	l.Post(csm.CopilotSegment{Request: 2, Start: 5, End: 9})
@@ -109,6 +110,7 @@ func TestNeighboursOfACumulativeKindAreMergedWithTheirCount(t *testing.T) {
 		csm.Partial{Epoch: 2, Utterance: 6, Words: 2},
 		csm.CopilotDelta{Request: 1, Chars: 30, Coalesced: 5},
 		csm.CopilotDelta{Request: 2, Chars: 5},
+		csm.CopilotDelta{Request: 2, Round: 1, Chars: 6},
 		csm.CopilotSegment{Request: 2, End: 5},
 		csm.CopilotDelta{Request: 2, Chars: 9},
 		csm.CopilotSegment{Request: 2, Start: 5, End: 9},
@@ -121,6 +123,31 @@ func TestNeighboursOfACumulativeKindAreMergedWithTheirCount(t *testing.T) {
 	}
 	if len(*steps) != len(want) {
 		t.Errorf("%d events, want %d", len(*steps), len(want))
+	}
+}
+
+// A cursor of the first generation, which is 0, takes nobody else's place; nor does
+// anything else whose fields are all zero.
+func TestOnlyNeighboursOfTheSameKindAreMerged(t *testing.T) {
+	for _, e := range []csm.Event{csm.SpeechCursor{}, csm.CopilotDelta{}, csm.Partial{}} {
+		l, steps := recorded(&dispatch.Virtual{}, nil)
+		l.Post(csm.CopilotDone{Request: 1})
+		l.Post(e)
+		if l.Drain(); len(*steps) != 2 {
+			t.Errorf("%v and another event went as %v", e.Kind(), kinds(*steps))
+		}
+	}
+}
+
+func TestIdleIsWithNothingOnEitherLane(t *testing.T) {
+	for _, e := range []csm.Event{csm.UserStart{}, csm.CopilotDone{}} {
+		l, _ := recorded(&dispatch.Virtual{}, nil)
+		if l.Post(e); l.Idle() {
+			t.Errorf("%v waits on lane %v, and the loop says it is idle", e.Kind(), csm.LaneOf(e))
+		}
+		if l.Drain(); !l.Idle() {
+			t.Error("nothing waits, and the loop says it is not idle")
+		}
 	}
 }
 

@@ -147,16 +147,16 @@ func HeardOf(l Log, request uint64) (chars int) {
 
 // Due says whether a log of more than limit items is to be compacted now.
 func Due(s State, limit int) bool {
-	n, ok := s.(Normal)
-	return ok && limit > 0 && len(n.Items) > limit && len(n.Items) >= n.From
+	n, _ := s.(Normal)
+	return limit > 0 && len(n.Items) > limit && len(n.Items) >= n.From
 }
 
 // Compact begins to summarise all but the last keep items, as job. It cuts
 // before something that the user said where it can, and else between two items
 // of one long turn, so that a turn of many tools is compacted too.
 func Compact(s State, job uint32, keep int) State {
-	n, ok := s.(Normal)
-	if !ok || len(n.Items) <= max(keep, 1) {
+	n, _ := s.(Normal)
+	if len(n.Items) <= max(keep, 1) {
 		return s
 	}
 	last := len(n.Items) - max(keep, 1)

@@ -166,9 +166,9 @@ func Buffered(s State, gen uint32, userSpeaks bool) (State, Outcome) {
 	if gen != s.Generation() {
 		return s, Stale
 	}
-	b, ok := s.(Buffering)
+	b, _ := s.(Buffering)
 	switch {
-	case !ok || b.Played == len(b.Segments): // all of it was heard already
+	case b.Played == len(b.Segments): // nothing is waited for, or all of it was heard already
 		return s, Ignored
 	case userSpeaks:
 		return Held{b.Line}, Waits

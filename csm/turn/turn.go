@@ -158,7 +158,7 @@ func Find(s State, id uint64) (Utterance, bool) {
 }
 
 // Silent says whether an utterance is open whose voice pauses.
-func Silent(s State) bool { sp, ok := s.(UserSpeaking); return ok && sp.Silent }
+func Silent(s State) bool { sp, _ := s.(UserSpeaking); return sp.Silent }
 
 // Speaking says whether an utterance is open.
 func Speaking(s State) bool { _, ok := s.(UserSpeaking); return ok }

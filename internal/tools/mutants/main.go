@@ -62,7 +62,6 @@ type options struct {
 	only      string
 	jobs      int
 	verbose   bool
-	may       int
 }
 
 func command(pr project, args []string, out io.Writer) error {
@@ -79,7 +78,6 @@ func command(pr project, args []string, out io.Writer) error {
 	flags.StringVar(&o.class, "class", "", "automatic mutants of these `classes` only: guard, deadline, row, effect, state")
 	flags.StringVar(&o.only, "only", "", "these `names` only")
 	flags.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "how many to run at a time")
-	flags.IntVar(&o.may, "may", 0, "how many automatic mutants may survive: each is named, and shows a test that is missing or a line that decides nothing")
 	flags.BoolVar(&o.verbose, "v", false, "print each mutant as it was run")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err

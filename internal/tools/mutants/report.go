@@ -65,7 +65,7 @@ func report(detectors []detector, results []result, o options, took time.Duratio
 		summary(detectors, results, sort, out)
 	}
 	fmt.Fprintf(out, "mutants: %.0f s, seed %d; %s says which test caught which\n", took.Seconds(), o.seed, filepath.Join(o.out, "report.txt"))
-	if bad || survived > o.may {
+	if bad || survived > 0 {
 		return errSurvivors
 	}
 	return nil
