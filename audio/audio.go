@@ -2,6 +2,7 @@ package audio
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"time"
 )
@@ -69,3 +70,35 @@ func (e *DeviceError) Error() string {
 }
 
 func (e *DeviceError) Unwrap() error { return e.Err }
+
+// ErrReselected is what Run returns after Select: the device is to be closed,
+// opened and run again, and is then the other one. Nothing is lost.
+var ErrReselected = errors.New("another audio device was chosen")
+
+// Selector is a Source or Sink that can be pointed at another device while it
+// runs.
+type Selector interface {
+	// Select names the device that the next Open acquires, and has a Run that
+	// runs return ErrReselected. Any goroutine may call it. To select what is
+	// selected changes nothing.
+	Select(id string)
+}
+
+// Timed is a Source or Sink that knows its delay.
+type Timed interface {
+	// Timing is of the device that is open, or zero. Any goroutine may call it.
+	Timing() Timing
+}
+
+// Timing is the delay of a device and how well it keeps up, since Open.
+type Timing struct {
+	// Reported is the delay between the air and Run, or Run and the air, as the
+	// device claimed when it was opened.
+	Reported time.Duration
+	// Measured is the same as the device tells with each callback, smoothed; 0
+	// where it does not.
+	Measured  time.Duration
+	Callbacks int64 // that there were
+	Xruns     int64 // callbacks before which the device says that it lost samples
+	Lost      int64 // captured frames that were lost since deliver was too slow
+}

@@ -3,28 +3,96 @@
 #ifndef _WIN32
 #define _GNU_SOURCE
 #include <dlfcn.h>
+#include <unistd.h>
 #endif
+#include <stdio.h>
+#include <string.h>
 
 #include "bridge.h"
 #include "_cgo_export.h"
 
-static int callback(const void *in, void *out, unsigned long frames, const PaStreamCallbackTimeInfo *time,
-                    PaStreamCallbackFlags flags, void *slot) {
-	avCallback((int)(intptr_t)slot, (void *)in, out, frames);
-	return paContinue;
+static int callback(const void *in, void *out, unsigned long frames, const PaStreamCallbackTimeInfo *t, PaStreamCallbackFlags flags,
+                    void *slot) {
+	double delay = in ? t->currentTime - t->inputBufferAdcTime : t->outputBufferDacTime - t->currentTime;
+	return avCallback((int)(intptr_t)slot, (void *)in, out, frames, delay, flags);
 }
 
-PaError av_open(PaStream **stream, int slot, int device, int channels, int capture, double latency, double rate, unsigned long frames) {
+#ifdef __linux__
+#include <alsa/asoundlib.h>
+#include <pa_linux_alsa.h>
+
+// define_pcm adds a PCM to ALSA's configuration, in this process only, that leads
+// to a device of the sound server by name. The system's own configuration need
+// not have one, and PortAudio's list, frozen when it was initialised, need not
+// have the device.
+static int define_pcm(void) {
+	static const char text[] = "pcm.agentvoice { @args [ DEVICE ] @args.DEVICE { type string default \"\" } type pulse device $DEVICE }\n";
+	snd_config_t *there;
+	snd_input_t *in;
+	int err = snd_config_update();
+	if (err < 0) return err;
+	if (snd_config_search(snd_config, "pcm.agentvoice", &there) == 0) return 0;
+	if ((err = snd_input_buffer_open(&in, text, sizeof text - 1)) < 0) return err;
+	err = snd_config_load(snd_config, in);
+	snd_input_close(in);
+	return err;
+}
+
+static PaError open_server(PaStream **stream, PaStreamParameters *p, const char *server, int capture, double rate, unsigned long frames,
+                           void *slot) {
+	char name[512];
+	PaAlsaStreamInfo info;
+	if (strchr(server, '\'') || snprintf(name, sizeof name, *server ? "agentvoice:DEVICE='%s'" : "agentvoice", server) >= (int)sizeof name)
+		return paInvalidDevice;
+	if (define_pcm() < 0) return paDeviceUnavailable;
+	PaAlsa_InitializeStreamInfo(&info);
+	info.deviceString = name;
+	p->device = paUseHostApiSpecificDeviceSpecification;
+	p->hostApiSpecificStreamInfo = &info;
+	return Pa_OpenStream(stream, capture ? p : NULL, capture ? NULL : p, rate, frames, paClipOff, callback, slot);
+}
+#else
+static PaError open_server(PaStream **stream, PaStreamParameters *p, const char *server, int capture, double rate, unsigned long frames,
+                           void *slot) {
+	return paInvalidDevice;
+}
+#endif
+
+PaError av_open(PaStream **stream, int slot, int device, const char *server, int channels, int capture, double latency, double rate,
+                unsigned long frames) {
 	PaStreamParameters p = {.device = device, .channelCount = channels, .sampleFormat = paInt16, .suggestedLatency = latency};
+	if (server) return open_server(stream, &p, server, capture, rate, frames, (void *)(intptr_t)slot);
 	return Pa_OpenStream(stream, capture ? &p : NULL, capture ? NULL : &p, rate, frames, paClipOff, callback, (void *)(intptr_t)slot);
 }
 
 static void quiet_alsa(const char *file, int line, const char *function, int err, const char *format, ...) {}
 static void quiet(const char *message) {}
 
+#ifdef __GLIBC__
+// filtered writes what C code prints on stderr, without PortAudio's notes on each
+// call that failed, for which it has no switch: the callers see them as errors.
+static ssize_t filtered(void *cookie, const char *text, size_t n) {
+	static const char note[] = "Expression '";
+	if (n >= sizeof note - 1 && !memcmp(text, note, sizeof note - 1)) return n;
+	return write(2, text, n);
+}
+
+static void quiet_portaudio(void) {
+	static int done;
+	FILE *f;
+	if (done++) return;
+	if (!(f = fopencookie(NULL, "w", (cookie_io_functions_t){.write = filtered}))) return;
+	setvbuf(f, NULL, _IOLBF, BUFSIZ);
+	stderr = f; // what the program itself writes does not go through it
+}
+#else
+static void quiet_portaudio(void) {}
+#endif
+
 // av_quiet stops what the libraries below print on stderr while they probe. They
 // are looked up at run time, since PortAudio may be built without them.
 void av_quiet(void) {
+	quiet_portaudio();
 #ifndef _WIN32
 	int (*alsa)(void (*)(const char *, int, const char *, int, const char *, ...)) = dlsym(RTLD_DEFAULT, "snd_lib_error_set_handler");
 	if (alsa) alsa(quiet_alsa);

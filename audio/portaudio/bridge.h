@@ -5,4 +5,8 @@
 #include <stdint.h>
 
 void av_quiet(void);
-PaError av_open(PaStream **stream, int slot, int device, int channels, int capture, double latency, double rate, unsigned long frames);
+
+// av_open opens a device of PortAudio's list, or, where server is not NULL, the
+// device of that name at the sound server ("" is its default).
+PaError av_open(PaStream **stream, int slot, int device, const char *server, int channels, int capture, double latency, double rate,
+                unsigned long frames);

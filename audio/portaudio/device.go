@@ -3,6 +3,7 @@ package portaudio
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -12,10 +13,16 @@ import (
 // Default is the device id of the system's choice.
 const Default = "default"
 
+// serverPrefix begins the id of a device of the sound server; its name there
+// follows.
+const serverPrefix = "pulse:"
+
 // Device is a microphone, a loudspeaker or both.
 type Device struct {
 	// ID is made of the host API and the name, and so stays the same between
-	// runs. Of equal ones, the second ends with "#2".
+	// runs: pulse: and the name at the sound server, which is made of the
+	// hardware's, or the API of PortAudio in lower case and the name there. Of
+	// equal ones, the second ends with "#2".
 	ID      string
 	Name    string
 	HostAPI string
@@ -25,7 +32,8 @@ type Device struct {
 	SampleRate                  float64       // that it prefers, in Hz
 	InputLatency, OutputLatency time.Duration // that it can be used with
 
-	index int // the library's
+	index  int    // the library's
+	server string // its name at the sound server, "" when it is of the library's list
 }
 
 // direction tells capture from playback.
@@ -64,7 +72,7 @@ func (d Device) latency(dir direction) time.Duration {
 	return d.OutputLatency
 }
 
-// assignIDs gives each device its ID.
+// assignIDs gives each device of the library's list its ID.
 func assignIDs(devices []Device) {
 	seen := map[string]int{}
 	for i := range devices {
@@ -111,12 +119,32 @@ func remedyNone(dir direction) string {
 	return fmt.Sprintf("connect a %s; on Linux also start PulseAudio or PipeWire and install libasound2-plugins", dir)
 }
 
+// merge puts the devices of a sound server before those of the library's list,
+// which has the server's default again under ALSA's names for it.
+func merge(server, library []Device) []Device {
+	if len(server) == 0 {
+		return library
+	}
+	all := slices.Clone(server)
+	for _, d := range library {
+		if d.HostAPI == "ALSA" && slices.Contains([]string{"default", "pulse", "pipewire"}, d.Name) {
+			continue
+		}
+		d.DefaultInput, d.DefaultOutput = false, false
+		all = append(all, d)
+	}
+	return all
+}
+
 func unavailable(id string, err error, remedy string) error {
 	return &audio.DeviceError{Code: "deviceUnavailable", Device: id, Err: err, Remedy: remedy}
 }
 
 // errStalled is how the loss of a device shows.
-var errStalled = errors.New("device has stopped")
+var (
+	errStalled    = errors.New("device has stopped")
+	errServerGone = errors.New("sound server has ended")
+)
 
 func lost(id string, err error, dir direction) error {
 	return &audio.DeviceError{

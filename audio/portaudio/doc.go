@@ -5,19 +5,42 @@
 //
 // # Model
 //
-// The library calls back on a thread of its own for each frame. A capture
-// callback puts the frame into a preallocated ring and wakes Run, which delivers
-// it; a playback callback calls render itself, since a frame that waited in a
-// ring would be heard later and make a pause take longer. Neither takes a lock or
-// allocates.
+// The library calls back on a thread of its own for each half of a frame. A
+// capture callback puts the frames that are full into a preallocated ring and
+// wakes Run, which delivers them; a playback callback calls render itself, since a
+// frame that waited in a ring would be heard later and make a pause take longer.
+// Neither takes a lock of ours or allocates. Other rates and channels than those
+// of package audio are converted there too.
+//
+// # The sound server
+//
+// On Linux there mostly is a sound server, PulseAudio or PipeWire, and ALSA shows
+// all of it as the one device "default", to a list that is frozen when PortAudio
+// is initialised. So the server is asked for its devices over its own protocol,
+// and one of them is opened through a PCM that is defined for that in this
+// process's copy of ALSA's configuration, which takes the name as an argument. It
+// needs ALSA's plugin for the server and nothing else: no environment variable
+// (which other threads may be reading), no file, no list made anew. A stream on
+// the default device names none, and so the server moves it when its default
+// changes, and to the default when the device that was named goes away.
+//
+// # Loss
 //
 // When a sound server goes away, the library reports no error; the callbacks just
-// stop. So Run takes silence of the callbacks for the loss of the device: it then
-// returns deviceLost, and the device is to be closed and opened again.
+// stop. A stream on a device of the server keeps a connection to it open that
+// carries no sound: its end is the loss of the device, after milliseconds. Where
+// the server only hangs, or there is none, Run takes silence of the callbacks for
+// the loss. It then returns deviceLost, and the device is to be closed and opened
+// again. A device that was one of the server's is not looked for elsewhere while
+// the server is away: its hardware would be taken from the server that starts.
+// No call waits longer than its limit for a server that hangs, see Source.Open.
 //
-// The list of devices is that of the moment when the library was initialised. It
-// is initialised by the first device or list and terminated with the last, so
-// that a list made while no device is open is fresh.
+// # Lists
+//
+// Devices and Watch give the server's part as it is, and PortAudio's part as of
+// the moment when the library was initialised. That is done by the first device or
+// list, and undone with the last, so that a list made while no device is open is
+// fresh.
 //
 // The library's life and its devices are those of github.com/gordonklaus/portaudio.
 // The streams are our own: that binding takes a lock and uses reflection in each

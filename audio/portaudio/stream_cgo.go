@@ -3,6 +3,7 @@
 package portaudio
 
 /*
+#include <stdlib.h>
 #include "bridge.h"
 */
 import "C"
@@ -10,6 +11,8 @@ import "C"
 import (
 	"context"
 	"errors"
+	"runtime"
+	"slices"
 	"sync/atomic"
 	"time"
 	"unsafe"
@@ -19,16 +22,18 @@ import (
 
 const (
 	// stallTime is how long the callbacks may be silent before the device counts
-	// as lost.
-	stallTime = 500 * time.Millisecond
-	// startTime is the same for the first callbacks, until there were settled of
-	// them: a sound server first asks for what fills its buffer, and takes up to
-	// two seconds to wake a device that it has put to sleep.
+	// as lost. With what the timer and Run take, that is less than half a second.
+	stallTime = 450 * time.Millisecond
+	// startTime is the same while the device starts: a sound server first asks for
+	// what fills its buffer, and takes up to two seconds to wake a device that it
+	// has put to sleep.
 	startTime = 4 * time.Second
-	settled   = 50
-	// minLatency keeps a device from being opened with less buffer than sound
-	// servers can serve.
-	minLatency = 20 * time.Millisecond
+	// settled is how many callbacks beyond its buffer a device makes until it has
+	// started.
+	settled = 5
+	// openTime and endTime bound what waits for the library.
+	openTime = 5 * time.Second
+	endTime  = 500 * time.Millisecond
 )
 
 // slots are the open streams, by the number that their callback brings. The
@@ -37,282 +42,311 @@ var slots [16]atomic.Pointer[stream]
 
 // stream is an open device in one direction.
 type stream struct {
-	id       string // as the user named it
-	dir      direction
-	pa       unsafe.Pointer // PaStream; nil when closed
-	slot     int
-	channels int
-	latency  time.Duration
-	wakeup   chan struct{} // a callback has come; capacity 1
+	id     string // as the user named it
+	dir    direction
+	pa     unsafe.Pointer // PaStream
+	slot   int
+	server *soundServer // that has the device; nil when it has none
+	wakeup chan struct{}
+	buffer time.Duration // of one callback
+	timing
 
-	callbacks atomic.Int64
-	render    atomic.Pointer[func(*audio.Frame)] // playback
-	frame     audio.Frame                        // of the callback
-	ring      captureRing
+	// Of the callback.
+	edge                 *converter
+	ring                 captureRing
+	render               atomic.Pointer[func(*audio.Frame)] // playback
+	inCallback, stopping atomic.Bool
 }
 
-// open acquires the device that the user means by id.
-func open(id string, dir direction) (*stream, error) {
-	library.Lock()
-	defer library.Unlock()
-	if err := acquire(); err != nil {
-		return nil, err
+// tuning is how devices are opened.
+type tuning struct {
+	latency time.Duration // that is asked for
+	buffer  time.Duration // of one callback; at most 10 ms
+	rates   []int         // in the order in which they are tried; 0 is the device's own
+}
+
+// defaultTuning has callbacks of half a frame: PortAudio needs a buffer of two or
+// more of them, and with whole frames the way out and in takes 15 ms longer. With
+// 10 ms of latency a sound server on a busy machine runs dry now and then, with 15
+// it did not; a device that needs more says so (see Device).
+var defaultTuning = tuning{latency: 15 * time.Millisecond, buffer: audio.FrameTime / 2, rates: []int{audio.SampleRate, 0, 44100, 96000, 32000, 16000}}
+
+// openStream acquires the device that the user means by id. atServer says that it
+// was one of the sound server before, and is not to be looked for elsewhere: while
+// a server starts again, its hardware is free, and must not be taken from it.
+func openStream(ctx context.Context, id string, dir direction, t tuning, atServer bool) (*stream, error) {
+	answer := firstAnswer
+	if atServer {
+		answer = laterAnswer
 	}
-	devices, err := list()
+	server, err := dialServer(ctx, answer)
+	if err != nil && (atServer || !errors.Is(err, errNoServer)) {
+		return nil, unavailable(id, err, remedyDeaf)
+	}
+	var d Device
+	if server != nil {
+		ctx, cancel := context.WithTimeout(ctx, answer)
+		defer cancel()
+		devices, err := server.devices(ctx)
+		if err == nil {
+			d, err = choose(devices, id, dir)
+		}
+		if err != nil && (atServer || errors.Is(err, errDeaf)) {
+			server.Close()
+			return nil, unavailableAt(id, err)
+		}
+		if err != nil {
+			server.Close()
+			server = nil
+		}
+	}
+	s, err := within(openTime, func() (*stream, error) { return opened(id, dir, t, server, d) }, func(s *stream) { s.end() })
 	if err != nil {
-		_ = release()
-		return nil, unavailable(id, err, "check that the sound system works")
-	}
-	d, err := choose(devices, id, dir)
-	if err != nil {
-		_ = release()
+		server.Close()
+		if errors.Is(err, errDeaf) {
+			err = unavailable(id, err, remedyDeaf)
+		}
 		return nil, err
-	}
-	s := &stream{id: id, dir: dir, wakeup: make(chan struct{}, 1)}
-	for s.slot < len(slots) && !slots[s.slot].CompareAndSwap(nil, s) {
-		s.slot++
-	}
-	if s.slot == len(slots) {
-		_ = release()
-		return nil, unavailable(id, errors.New("too many devices are open"), "close one first")
-	}
-	var pa unsafe.Pointer // not &s.pa: no pointer to Go pointers goes to C
-	// Some devices have no mono; the second channel is the same as the first.
-	for s.channels = 1; ; s.channels++ {
-		captures := C.int(0)
-		if dir == capture {
-			captures = 1
-		}
-		code := C.av_open(&pa, C.int(s.slot), C.int(d.index), C.int(s.channels), captures,
-			C.double(max(d.latency(dir), minLatency).Seconds()), audio.SampleRate, audio.FrameSamples)
-		if code == C.paInvalidChannelCount && s.channels < min(2, d.channels(dir)) {
-			continue
-		}
-		if err := failure(code); err != nil {
-			slots[s.slot].Store(nil)
-			_ = release()
-			return nil, unavailable(id, err, remedyOpen(code))
-		}
-		break
-	}
-	s.pa = pa
-	if info := C.Pa_GetStreamInfo(s.pa); info != nil {
-		s.latency = seconds(info.outputLatency)
 	}
 	return s, nil
 }
 
-func remedyOpen(code C.PaError) string {
-	switch code {
-	case C.paInvalidSampleRate:
-		return "it does not do 48 kHz; choose the device of the sound server (default or pulse), which converts"
-	case C.paDeviceUnavailable:
+const remedyDeaf = "start the sound server again (PipeWire: systemctl --user restart pipewire pipewire-pulse; PulseAudio: pulseaudio --start)"
+
+// unavailableAt keeps an error that says what to do.
+func unavailableAt(id string, err error) error {
+	var device *audio.DeviceError
+	if errors.As(err, &device) {
+		return err
+	}
+	return unavailable(id, err, remedyDeaf)
+}
+
+// opened opens the device d of a server, or where there is none the one of the
+// library that id names. The goroutine of library calls it.
+func opened(id string, dir direction, t tuning, server *soundServer, d Device) (_ *stream, err error) {
+	if err := acquire(); err != nil {
+		return nil, err
+	}
+	s := &stream{id: id, dir: dir, server: server, wakeup: make(chan struct{}, 1), buffer: t.buffer}
+	for s.slot < len(slots) && !slots[s.slot].CompareAndSwap(nil, s) {
+		s.slot++
+	}
+	defer func() {
+		if err != nil {
+			if s.slot < len(slots) {
+				slots[s.slot].Store(nil)
+			}
+			_ = release()
+		}
+	}()
+	if s.slot == len(slots) {
+		return nil, unavailable(id, errors.New("too many devices are open"), "close one first")
+	}
+	if server == nil {
+		devices, err := list()
+		if err != nil {
+			return nil, unavailable(id, err, "check that the sound system works")
+		}
+		if d, err = choose(devices, id, dir); err != nil {
+			return nil, err
+		}
+	}
+	code := s.openAs(d, t)
+	if err := failure(code); err != nil {
+		if denied(runtime.GOOS, dir, err) {
+			return nil, microphoneDenied(runtime.GOOS, id, err)
+		}
+		return nil, unavailable(id, err, remedyOpen(code, server != nil))
+	}
+	if info := C.Pa_GetStreamInfo(s.pa); info != nil {
+		s.reported = seconds(info.outputLatency)
+		if dir == capture {
+			s.reported = seconds(info.inputLatency)
+		}
+	}
+	return s, nil
+}
+
+// openAs opens a device in the first format that it does: mono at 48 kHz, or what
+// comes next to it.
+func (s *stream) openAs(d Device, t tuning) C.PaError {
+	captures := C.int(0)
+	if s.dir == capture {
+		captures = 1
+	}
+	var name *C.char
+	if d.server != "" {
+		at := d.server
+		if s.id == "" || s.id == Default {
+			at = "" // the server moves the stream when its default changes
+		}
+		name = C.CString(at)
+		defer C.free(unsafe.Pointer(name))
+	}
+	var code C.PaError
+	for i, rate := range t.rates {
+		if rate == 0 {
+			rate = int(d.SampleRate)
+		}
+		if rate < 8000 || rate > 192000 || i > 0 && slices.Contains(t.rates[:i], rate) {
+			continue
+		}
+		for _, channels := range slices.Compact([]int{1, min(2, d.channels(s.dir)), d.channels(s.dir)}) {
+			var stream unsafe.Pointer // not &s.pa: no pointer to Go pointers goes to C
+			code = C.av_open(&stream, C.int(s.slot), C.int(d.index), name, C.int(channels), captures,
+				C.double(max(d.latency(s.dir), t.latency).Seconds()), C.double(rate), C.ulong(int64(rate)*int64(t.buffer)/int64(time.Second)))
+			if code == C.paInvalidChannelCount {
+				continue
+			}
+			if code < 0 {
+				break
+			}
+			edge, err := newConverter(s.dir, rate, channels)
+			if err != nil {
+				C.Pa_CloseStream(stream)
+				return C.paInvalidSampleRate
+			}
+			s.pa, s.edge = stream, edge
+			return C.paNoError
+		}
+		if code != C.paInvalidSampleRate && code != C.paUnanticipatedHostError {
+			break
+		}
+	}
+	return code
+}
+
+func remedyOpen(code C.PaError, atServer bool) string {
+	switch {
+	case atServer:
+		return "install ALSA's plugin for the sound server (Debian: libasound2-plugins), or choose another device"
+	case code == C.paInvalidSampleRate:
+		return "it does no sample rate that can be used; choose the device of the sound server (default), which converts"
+	case code == C.paDeviceUnavailable:
 		return "it is in use or gone; close the program that uses it, or choose another one"
 	default:
 		return "choose another one that agentvoice-daemon devices lists"
 	}
 }
 
-// close releases the device. It is not called while run runs.
-func (s *stream) close() error {
-	if s == nil || s.pa == nil {
-		return nil
-	}
-	library.Lock()
-	defer library.Unlock()
-	err := failure(C.Pa_CloseStream(s.pa))
-	s.pa = nil
+// end closes the stream. The goroutine of library calls it.
+func (s *stream) end() {
+	C.Pa_CloseStream(s.pa) // what is lost cannot be closed in order
 	slots[s.slot].Store(nil)
-	if err := errors.Join(err, release()); err != nil {
-		return &audio.DeviceError{Code: "audioFailed", Device: s.id, Err: err, Remedy: "open it again"}
-	}
-	return nil
+	_ = release()
+	s.server.Close()
+}
+
+// close releases the device. It is not called while run runs. Where the server
+// hangs, the device is released once that goes on or ends.
+func (s *stream) close() {
+	library.bounded(endTime, s.end)
 }
 
 // run starts the callbacks and calls each after every one that came, until ctx is
-// done or they stop coming.
-func (s *stream) run(ctx context.Context, each func()) error {
-	if s == nil || s.pa == nil {
-		return unavailable(Default, errors.New("device is not open"), "open it first")
-	}
+// done, moved has a value, or the device is lost.
+func (s *stream) run(ctx context.Context, moved <-chan struct{}, each func() error) (err error) {
 	if err := ctx.Err(); err != nil {
 		return err
 	}
-	if err := failure(C.Pa_StartStream(s.pa)); err != nil {
+	s.stopping.Store(false)
+	_, err = within(openTime, func() (struct{}, error) { return struct{}{}, failure(C.Pa_StartStream(s.pa)) }, nil)
+	if err != nil {
 		return lost(s.id, err, s.dir)
 	}
-	// Abort returns when no callback runs any more. After a loss it may fail;
-	// what matters then is the loss.
-	defer C.Pa_AbortStream(s.pa)
+	defer func() { s.stop(err) }()
+	var gone <-chan struct{}
+	if s.server != nil {
+		gone = s.server.gone
+	}
 	watchdog := time.NewTimer(startTime)
 	defer watchdog.Stop()
-	begun := s.callbacks.Load()
+	begun, starting := s.callbacks.Load(), int64(settled+s.reported/s.buffer)
 	for {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
+		case <-moved:
+			return audio.ErrReselected
+		case <-gone:
+			return lost(s.id, errServerGone, s.dir)
 		case <-s.wakeup:
-			if s.callbacks.Load()-begun >= settled {
+			if s.callbacks.Load()-begun > starting {
 				watchdog.Reset(stallTime)
 			}
-			each()
+			if err := each(); err != nil {
+				return err
+			}
 		case <-watchdog.C:
 			return lost(s.id, errStalled, s.dir)
 		}
 	}
 }
 
-// avCallback runs on the library's thread, once for each frame.
+// stop returns when no callback runs any more. The callback ends its thread
+// itself: PortAudio's own abort would cancel that wherever it is, with a lock of
+// the sound server's client in its hands. Of a lost device nobody waits for that,
+// since it may take until the server is back.
+func (s *stream) stop(why error) {
+	s.stopping.Store(true)
+	stop := func() { C.Pa_StopStream(s.pa) }
+	var device *audio.DeviceError
+	if errors.As(why, &device) {
+		library.submit(stop)
+	} else {
+		library.bounded(endTime, stop)
+	}
+	for s.inCallback.Load() { // one that had begun before
+		runtime.Gosched()
+	}
+	s.render.Store(nil)
+}
+
+// avCallback runs on the library's thread, once for each buffer.
 //
 //export avCallback
-func avCallback(slot C.int, in, out unsafe.Pointer, frames C.ulong) {
+func avCallback(slot C.int, in, out unsafe.Pointer, frames C.ulong, delay C.double, flags C.PaStreamCallbackFlags) C.int {
 	s := slots[slot].Load()
 	if s == nil {
-		return
+		return C.paAbort
 	}
-	n := int(frames) * s.channels
-	switch {
-	case frames != audio.FrameSamples: // never: streams are opened with this size
-		if out != nil {
-			clear(unsafe.Slice((*int16)(out), n))
-		}
-	case in != nil:
-		s.captured(unsafe.Slice((*int16)(in), n))
-	case out != nil:
-		s.play(unsafe.Slice((*int16)(out), n))
+	var captured, played []int16
+	n := int(frames) * s.edge.channels
+	if in != nil {
+		captured = unsafe.Slice((*int16)(in), n)
 	}
-	s.callbacks.Add(1)
+	if out != nil {
+		played = unsafe.Slice((*int16)(out), n)
+	}
+	const xrun = C.paInputOverflow | C.paInputUnderflow | C.paOutputUnderflow | C.paOutputOverflow
+	if !s.process(captured, played, seconds(C.PaTime(delay)), flags&xrun != 0) {
+		return C.paAbort
+	}
+	return C.paContinue
+}
+
+// process takes what was captured or fills what is played next, and tells whether
+// to go on. It takes no lock of ours and allocates nothing; the wake-up is a send
+// that does not wait.
+func (s *stream) process(captured, played []int16, delay time.Duration, xrun bool) bool {
+	s.inCallback.Store(true) // before it looks at stopping, as stop does it the other way round
+	defer s.inCallback.Store(false)
+	if s.stopping.Load() {
+		return false
+	}
+	if captured != nil {
+		s.edge.captured(captured, &s.ring)
+	}
+	if render := s.render.Load(); render != nil && played != nil {
+		s.edge.play(played, *render)
+	} else {
+		clear(played)
+	}
+	s.called(delay, xrun)
 	select {
 	case s.wakeup <- struct{}{}:
 	default:
 	}
+	return true
 }
-
-func (s *stream) captured(pcm []int16) {
-	for i := range s.frame {
-		s.frame[i] = pcm[i*s.channels]
-	}
-	s.ring.push(&s.frame)
-}
-
-func (s *stream) play(pcm []int16) {
-	render := s.render.Load()
-	if render == nil {
-		clear(pcm)
-		return
-	}
-	(*render)(&s.frame)
-	for i := range pcm {
-		pcm[i] = s.frame[i/s.channels]
-	}
-}
-
-// captureRing carries frames from the callback to Run without a lock. Where Run
-// is too slow, frames are lost, and their positions missing.
-type captureRing struct {
-	frames [64]struct {
-		pos int64
-		f   audio.Frame
-	}
-	head, tail atomic.Int64
-	pos        int64 // of the callback: where the next frame begins
-}
-
-func (r *captureRing) push(f *audio.Frame) {
-	pos := r.pos
-	r.pos += audio.FrameSamples
-	head := r.head.Load()
-	if head-r.tail.Load() == int64(len(r.frames)) {
-		return
-	}
-	slot := &r.frames[head%int64(len(r.frames))]
-	slot.pos, slot.f = pos, *f
-	r.head.Store(head + 1)
-}
-
-// drain delivers what is there.
-func (r *captureRing) drain(deliver func(pos int64, f *audio.Frame)) {
-	for tail := r.tail.Load(); tail < r.head.Load(); tail++ {
-		slot := &r.frames[tail%int64(len(r.frames))]
-		deliver(slot.pos, &slot.f)
-		r.tail.Store(tail + 1)
-	}
-}
-
-// Source is a microphone. Open, Run and Close are called one after the other.
-type Source struct {
-	id string
-	s  *stream
-}
-
-// NewSource returns the microphone of an id, a name, or Default. Nothing is
-// opened yet.
-func NewSource(id string) *Source { return &Source{id: id} }
-
-// Open implements audio.Source.
-func (s *Source) Open(ctx context.Context) (err error) {
-	if err := errors.Join(ctx.Err(), s.Close()); err != nil {
-		return err
-	}
-	s.s, err = open(s.id, capture)
-	return err
-}
-
-// Run implements audio.Source. A gap in the positions is audio that was lost.
-func (s *Source) Run(ctx context.Context, deliver func(pos int64, f *audio.Frame)) error {
-	return s.s.run(ctx, func() { s.s.ring.drain(deliver) })
-}
-
-// Close implements audio.Source.
-func (s *Source) Close() error {
-	err := s.s.close()
-	s.s = nil
-	return err
-}
-
-// Sink is a loudspeaker. Open, Run and Close are called one after the other.
-type Sink struct {
-	id string
-	s  *stream
-}
-
-// NewSink returns the loudspeaker of an id, a name, or Default. Nothing is opened
-// yet.
-func NewSink(id string) *Sink { return &Sink{id: id} }
-
-// Open implements audio.Sink.
-func (s *Sink) Open(ctx context.Context) (err error) {
-	if err := errors.Join(ctx.Err(), s.Close()); err != nil {
-		return err
-	}
-	s.s, err = open(s.id, playback)
-	return err
-}
-
-// Run implements audio.Sink. render runs on the library's thread.
-func (s *Sink) Run(ctx context.Context, render func(f *audio.Frame)) error {
-	if s.s != nil {
-		s.s.render.Store(&render)
-	}
-	return s.s.run(ctx, func() {})
-}
-
-// Latency implements audio.Sink.
-func (s *Sink) Latency() time.Duration {
-	if s.s == nil {
-		return 0
-	}
-	return s.s.latency
-}
-
-// Close implements audio.Sink.
-func (s *Sink) Close() error {
-	err := s.s.close()
-	s.s = nil
-	return err
-}
-
-var (
-	_ audio.Source = (*Source)(nil)
-	_ audio.Sink   = (*Sink)(nil)
-)

@@ -18,6 +18,9 @@ func missing(id string) error {
 // Devices fails.
 func Devices() ([]Device, error) { return nil, missing(Default) }
 
+// Watch fails.
+func Watch(context.Context, func([]Device)) error { return missing(Default) }
+
 // Source is a microphone that cannot be opened.
 type Source struct{ id string }
 
@@ -32,6 +35,15 @@ func (s *Source) Run(context.Context, func(int64, *audio.Frame)) error { return 
 
 // Close does nothing.
 func (s *Source) Close() error { return nil }
+
+// Select does nothing.
+func (s *Source) Select(string) {}
+
+// Timing is zero.
+func (s *Source) Timing() audio.Timing { return audio.Timing{} }
+
+// Latency is 0.
+func (s *Source) Latency() time.Duration { return 0 }
 
 // Sink is a loudspeaker that cannot be opened.
 type Sink struct{ id string }
@@ -51,7 +63,17 @@ func (s *Sink) Latency() time.Duration { return 0 }
 // Close does nothing.
 func (s *Sink) Close() error { return nil }
 
+// Select does nothing.
+func (s *Sink) Select(string) {}
+
+// Timing is zero.
+func (s *Sink) Timing() audio.Timing { return audio.Timing{} }
+
 var (
-	_ audio.Source = (*Source)(nil)
-	_ audio.Sink   = (*Sink)(nil)
+	_ audio.Source   = (*Source)(nil)
+	_ audio.Sink     = (*Sink)(nil)
+	_ audio.Selector = (*Source)(nil)
+	_ audio.Selector = (*Sink)(nil)
+	_ audio.Timed    = (*Source)(nil)
+	_ audio.Timed    = (*Sink)(nil)
 )

@@ -114,7 +114,6 @@ func (s *Server) Env() []string {
 		"PULSE_CLIENTCONFIG=" + filepath.Join(s.dir, "client.conf"),
 		"PULSE_RUNTIME_PATH=" + s.dir,
 		"ALSA_CONFIG_PATH=" + filepath.Join(s.dir, "asound.conf"),
-		"PULSE_SINK=", "PULSE_SOURCE=", "PULSE_LATENCY_MSEC=",
 	}
 }
 

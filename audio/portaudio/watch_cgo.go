@@ -1,0 +1,84 @@
+//go:build cgo
+
+package portaudio
+
+import (
+	"context"
+	"slices"
+	"time"
+)
+
+// lookEvery is how often the devices are looked at where nobody tells of a change.
+const lookEvery = 2 * time.Second
+
+// Watch calls changed with the devices there are, and again with each list that
+// differs from the last, until ctx is done; it then returns ctx.Err(). changed
+// runs on Watch's goroutine.
+//
+// A sound server tells of changes at once, also while devices are open. Without
+// one PortAudio's list is made anew every two seconds, but only while no device is
+// open: a device that goes away then shows as the loss of what is open, and a new
+// one once nothing is.
+func Watch(ctx context.Context, changed func([]Device)) error {
+	var last []Device
+	first := true
+	look := func() {
+		devices, err := Devices()
+		if err != nil || !first && slices.Equal(devices, last) {
+			return // what cannot be listed now may be back soon
+		}
+		first, last = false, devices
+		changed(devices)
+	}
+	for {
+		look()
+		if server, err := dialServer(ctx, firstAnswer); err == nil {
+			watchServer(ctx, server, look)
+			server.Close()
+			if ctx.Err() == nil {
+				look()
+			}
+		}
+		timer := time.NewTimer(lookEvery)
+		select {
+		case <-ctx.Done():
+			timer.Stop()
+			return ctx.Err()
+		case <-timer.C:
+		}
+	}
+}
+
+// watchServer calls look when the devices of a server have changed, until it has
+// ended or does not answer.
+func watchServer(ctx context.Context, server *soundServer, look func()) {
+	ask := func(request func(context.Context) error) bool {
+		ctx, cancel := context.WithTimeout(ctx, firstAnswer)
+		defer cancel()
+		return request(ctx) == nil
+	}
+	var devices []Device
+	list := func(ctx context.Context) (err error) {
+		devices, err = server.devices(ctx)
+		return err
+	}
+	if !ask(server.subscribe) || !ask(list) {
+		return
+	}
+	look() // between the last look and the subscription there may have been a change
+	for last := devices; ; last = devices {
+		select {
+		case <-ctx.Done():
+			return
+		case <-server.gone:
+			return
+		case <-server.changed:
+		}
+		if !ask(list) {
+			return
+		}
+		if !slices.Equal(devices, last) { // and not only a volume
+			look()
+		}
+	}
+}
