@@ -79,6 +79,10 @@ var rules = []rule{
 		"recordings are read alike by every test and bench, so what reads them knows none of them",
 	},
 	{
+		[]string{"internal/room"}, []string{"audio"},
+		"a simulated room is frames in and frames out, so that anything can be put into one",
+	},
+	{
 		[]string{"internal/law"}, nil,
 		"it reads the source of the tree, and builds where the tree does not",
 	},
