@@ -1,10 +1,9 @@
 // Package vad tells speech from everything else.
 //
-// It has two parts. A Detector gives the probability of speech of each window
-// of 32 ms. An Endpointer, which is pure, turns these probabilities into the
-// onset and the end of an utterance, with sample positions, in the way that
-// the server_vad turn detection of the realtime protocol describes. The
-// caller's loop:
+// A Detector gives the probability of speech of each window of 32 ms. An
+// Endpointer, which is pure, turns these probabilities into the onset and the end
+// of an utterance, with sample positions, in the way that the server_vad turn
+// detection of the realtime protocol describes. The caller's loop:
 //
 //	for each window of WindowSamples samples {
 //		p, err := detector.Process(window)
@@ -14,6 +13,27 @@
 // Invariants: edges alternate, a start before each end; their positions never
 // go back; the windows pushed are consecutive, so that the position of a
 // window is its number times WindowSamples.
+//
+// # The Tracker
+//
+// A Tracker follows the voice of somebody who may interrupt: what counts is how
+// soon a voice is noticed, and how soon it is noticed to be gone again. It takes
+// captured frames with their positions. Up to four detectors take turns, so that
+// a window ends every 8 ms instead of every 32, and two windows that count make a
+// voice; a window that ends suddenly louder than the noise counts at a lower
+// probability. Where the voice began and ended is found afterwards, by energy.
+// While the assistant is audible, whose echo may be left in what is captured,
+// stricter rules count. The caller's loop:
+//
+//	for each captured frame {
+//		marks, err := tracker.Push(pos, &frame)
+//		for _, m := range marks { ... } // m.Kind, m.Pos; m.Decided-m.Pos is how late
+//	}
+//
+// with SetAudible from wherever it is known. Invariants: the marks of an utterance
+// are Onset, Paused, then Resumed and Paused any number of times, and Ended; their
+// positions never go back, and are capture positions; between two frames nothing
+// is allocated; audio that was lost counts as silence.
 package vad
 
 import "time"

@@ -1,0 +1,260 @@
+package vad
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+)
+
+// TrackerConfig is how a Tracker listens. ProfileConfig has the usual ones.
+type TrackerConfig struct {
+	// Detectors is how many detectors take turns, 1, 2 or 4, so that a window
+	// ends every 32, 16 or 8 ms. Zero stands for 4.
+	Detectors int
+	// Silent counts while nothing else is to be heard, and Audible while the
+	// assistant is, whose echo may be left in what is captured.
+	Silent, Audible Rule
+	// Hangover is how long windows without a voice come in until Paused is
+	// marked. It bridges the closures inside words. Zero stands for 96 ms.
+	Hangover time.Duration
+	// Silence is how long the voice is gone when Ended is marked. It is not
+	// shorter than Hangover. Zero stands for 700 ms.
+	Silence time.Duration
+}
+
+// Rule says what a voice is.
+type Rule struct {
+	// Threshold is the probability, above 0 and at most 1, at which a window
+	// counts.
+	Threshold float32
+	// Raised replaces Threshold for windows whose end is louder than the noise
+	// by RaisedBy: a sudden sound and a somewhat sure detector make a voice
+	// sooner than the detector alone. Zero stands for Threshold.
+	Raised float32
+	// Windows is how many windows must count, with none between them that
+	// surely holds no voice. Zero stands for 1.
+	Windows int
+}
+
+// RaisedBy is how much louder than the noise a window ends when Rule.Raised
+// counts for it.
+const RaisedBy = 10.0 // dB
+
+// Profile names a TrackerConfig, as the setting of interruptions does.
+type Profile string
+
+// The profiles. Assertive hears a voice sooner, and mistakes more for one;
+// Cautious the other way round.
+const (
+	ProfileDefault   Profile = "default"
+	ProfileAssertive Profile = "assertive"
+	ProfileCautious  Profile = "cautious"
+)
+
+// ProfileConfig is the configuration of a profile; of the default one for names
+// that are none. BenchmarkOnset has the figures that chose them.
+func ProfileConfig(p Profile) TrackerConfig {
+	switch p {
+	case ProfileAssertive:
+		return TrackerConfig{
+			Silent:  Rule{Threshold: 0.4, Raised: 0.25, Windows: 2},
+			Audible: Rule{Threshold: 0.4, Windows: 2},
+		}
+	case ProfileCautious:
+		return TrackerConfig{
+			Silent:   Rule{Threshold: 0.6, Windows: 4},
+			Audible:  Rule{Threshold: 0.7, Windows: 6},
+			Hangover: 128 * time.Millisecond,
+		}
+	case ProfileDefault:
+	}
+	return TrackerConfig{
+		Silent:  Rule{Threshold: 0.5, Raised: 0.3, Windows: 2},
+		Audible: Rule{Threshold: 0.5, Windows: 3},
+	}
+}
+
+// complete fills in the defaults, and says what cannot be.
+func (c TrackerConfig) complete() (TrackerConfig, error) {
+	if c.Detectors == 0 {
+		c.Detectors = 4
+	}
+	if c.Hangover == 0 {
+		c.Hangover = 96 * time.Millisecond
+	}
+	if c.Silence == 0 {
+		c.Silence = 700 * time.Millisecond
+	}
+	if c.Detectors != 1 && c.Detectors != 2 && c.Detectors != 4 {
+		return c, fmt.Errorf("a voice tracker cannot have %d detectors; use 1, 2 or 4", c.Detectors)
+	}
+	if c.Hangover < 0 || c.Silence < c.Hangover {
+		return c, fmt.Errorf("a voice tracker cannot end after %v of silence with a hangover of %v; use a silence that is not shorter", c.Silence, c.Hangover)
+	}
+	for _, r := range []*Rule{&c.Silent, &c.Audible} {
+		if r.Raised == 0 {
+			r.Raised = r.Threshold
+		}
+		r.Windows = max(r.Windows, 1)
+		if r.Threshold <= 0 || r.Threshold > 1 || r.Raised < 0 || r.Raised > r.Threshold {
+			return c, fmt.Errorf("a voice tracker cannot use the thresholds %v and %v; use one above 0 and at most 1, and a raised one not above it", r.Threshold, r.Raised)
+		}
+	}
+	return c, nil
+}
+
+// Tracker follows the voice in captured audio, as package doc says. All methods
+// but SetAudible are for one goroutine.
+type Tracker struct {
+	detectors []Detector
+	hop       int64 // samples at SampleRate between the ends of two windows
+	resampler *audio.Resampler
+	audible   atomic.Bool
+
+	started bool
+	base    int64 // capture position of the first sample since the last gap
+	next    int64 // capture position of the next frame
+
+	// pending are samples at SampleRate from number first since base on; the next
+	// window is number window and begins at its hop.
+	pending []int16
+	first   int64
+	window  int64
+
+	levels levels
+	marker marker
+	marks  []Mark // what Push returns
+}
+
+var errTrackerClosed = errors.New("voice tracker is closed; make a new one")
+
+// captureRatio is how many captured samples one of a detector's is.
+const captureRatio = audio.SampleRate / SampleRate
+
+// NewTracker makes a Tracker with as many detectors of the factory as cfg says. It
+// fails when cfg makes no sense or the factory fails, and then keeps nothing open.
+func NewTracker(detector func() (Detector, error), cfg TrackerConfig) (*Tracker, error) {
+	cfg, err := cfg.complete()
+	if err != nil {
+		return nil, err
+	}
+	resampler, err := audio.NewResampler(audio.SampleRate, SampleRate)
+	if err != nil {
+		return nil, err
+	}
+	t := &Tracker{
+		resampler: resampler,
+		hop:       WindowSamples / int64(cfg.Detectors),
+		pending:   make([]int16, 0, 2*WindowSamples),
+		marks:     make([]Mark, 0, 8),
+	}
+	t.marker = newMarker(cfg, &t.levels)
+	for range cfg.Detectors {
+		d, err := detector()
+		if err != nil {
+			return nil, errors.Join(err, t.Close())
+		}
+		t.detectors = append(t.detectors, d)
+	}
+	t.Reset()
+	return t, nil
+}
+
+// SetAudible says whether the assistant is to be heard, which makes Audible the
+// rule. It may be called from any goroutine, and counts from the next window on.
+func (t *Tracker) SetAudible(audible bool) { t.audible.Store(audible) }
+
+// Reset forgets the past, for a capture that begins anew: the next frame may have
+// any position. It marks nothing: who resets knows that the voice is gone.
+func (t *Tracker) Reset() {
+	t.started = false
+	t.marker.reset()
+	t.levels = levels{}
+	t.restart(0)
+}
+
+// restart begins anew at a capture position, but keeps what the marker knows.
+func (t *Tracker) restart(pos int64) {
+	t.base, t.next = pos, pos
+	t.pending, t.first, t.window = t.pending[:0], 0, 0
+	t.resampler.Reset()
+	t.levels.reset(pos)
+	for _, d := range t.detectors {
+		d.Reset()
+	}
+}
+
+// Push takes the next captured frame, whose first sample has the position pos, and
+// returns what it decided, in order. The slice is the Tracker's, until the next
+// Push. Audio that was lost before pos counts as silence. It fails when pos is
+// behind the last frame's end, and takes nothing of that frame then; and when a
+// detector fails: that window counts as silence, and the next frame can be pushed.
+// Push allocates nothing and does not keep f.
+func (t *Tracker) Push(pos int64, f *audio.Frame) ([]Mark, error) {
+	t.marks = t.marks[:0]
+	switch {
+	case len(t.detectors) == 0:
+		return nil, errTrackerClosed
+	case !t.started:
+		t.started = true
+		t.restart(pos)
+		t.marker.last = pos
+	case pos < t.next:
+		return nil, fmt.Errorf("captured audio goes back from %d to %d; reset the voice tracker first", t.next, pos)
+	case pos > t.next:
+		t.marks = t.marker.lost(t.marks, t.next, pos)
+		t.restart(pos)
+	}
+	t.next = pos + int64(len(f))
+	before := len(t.pending)
+	t.pending = t.resampler.Process(t.pending, f[:])
+	t.levels.push(t.pending[before:])
+	var failed error
+	for {
+		from := t.window*t.hop - t.first
+		if int64(len(t.pending)) < from+WindowSamples {
+			break
+		}
+		p, err := t.detectors[t.window%int64(len(t.detectors))].Process(t.pending[from : from+WindowSamples])
+		if err != nil {
+			p, failed = 0, err
+		}
+		t.judge(p)
+		t.window++
+	}
+	// What the next window needs stays.
+	if used := min(t.window*t.hop-t.first, int64(len(t.pending))); used > 0 {
+		t.pending = t.pending[:copy(t.pending, t.pending[used:])]
+		t.first += used
+	}
+	for i := range t.marks {
+		t.marks[i].Decided = t.next
+	}
+	return t.marks, failed
+}
+
+// judge hands the next window to the marker.
+func (t *Tracker) judge(p float32) {
+	start := t.base + captureRatio*t.window*t.hop
+	end := start + captureRatio*WindowSamples
+	w := window{start: start, end: end, p: p, raised: t.levels.raised(end), audible: t.audible.Load()}
+	t.marks = t.marker.push(t.marks, w)
+	// What is said is no noise.
+	t.levels.hold = t.marker.speaking()
+}
+
+// Speaking says whether an utterance is open: between Onset and Ended.
+func (t *Tracker) Speaking() bool { return t.marker.speaking() }
+
+// Close closes the detectors. It is safe to call twice.
+func (t *Tracker) Close() error {
+	var errs []error
+	for _, d := range t.detectors {
+		errs = append(errs, d.Close())
+	}
+	t.detectors = nil
+	return errors.Join(errs...)
+}

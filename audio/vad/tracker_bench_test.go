@@ -1,0 +1,386 @@
+//go:build cgo
+
+package vad
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/internal/assets"
+	"github.com/agentvoice/agentvoice-daemon/internal/speechdata"
+)
+
+// scene is a human recording in a quiet or noisy room, as captured.
+type scene struct {
+	pcm                []int16
+	onset, strong, end int64
+}
+
+// lead and tail of a scene around its recording.
+const (
+	sceneLead = 3 * audio.SampleRate / 2
+	sceneTail = 6 * audio.SampleRate / 5
+)
+
+// sceneLevel is the level of the voice in dBFS; the noise of a quiet room lies 45 dB
+// below.
+const sceneLevel = -20.0
+
+// newScene puts a clip into noise. The seed decides the noise, and where between two
+// windows the voice begins. snr is in dB, of the voice as a whole; quiet stands for
+// a room of -65 dBFS.
+func newScene(c *speechdata.Clip, seed uint64, noise string, snr float64, babble []int16) scene {
+	random := rand.New(rand.NewPCG(seed, 7))
+	lead := int64(sceneLead + random.IntN(captureRatio*WindowSamples))
+	s := scene{
+		pcm:   make([]int16, lead+int64(len(c.PCM))+sceneTail),
+		onset: lead + c.Onset, strong: lead + c.Strong, end: lead + c.End,
+	}
+	n := noiseOf(random, noise, len(s.pcm), babble)
+	gain := math.Pow(10, (sceneLevel-c.Level)/20)
+	want := 32768 * math.Pow(10, -65.0/20)
+	if noise != "quiet" {
+		want = effective(c.PCM[c.Onset:c.End]) * gain * math.Pow(10, -snr/20)
+	}
+	scale := want / effective(n)
+	for i := range s.pcm {
+		v := n[i] * scale
+		if j := int64(i) - lead; j >= 0 && j < int64(len(c.PCM)) {
+			v += float64(c.PCM[j]) * gain
+		}
+		s.pcm[i] = int16(math.Round(min(max(v, math.MinInt16), math.MaxInt16)))
+	}
+	return s
+}
+
+// noiseOf is noise of any level: babble of many voices, or else that of a fan,
+// which falls by 3 dB an octave.
+func noiseOf(random *rand.Rand, kind string, n int, babble []int16) []float64 {
+	out := make([]float64, n)
+	if kind == "babble" {
+		from := random.IntN(len(babble))
+		for i := range out {
+			out[i] = float64(babble[(from+i)%len(babble)])
+		}
+		return out
+	}
+	var b0, b1, b2 float64 // Paul Kellet's filter
+	for i := range out {
+		w := random.NormFloat64()
+		b0 = 0.99765*b0 + w*0.0990460
+		b1 = 0.96300*b1 + w*0.2965164
+		b2 = 0.57000*b2 + w*1.0526913
+		out[i] = b0 + b1 + b2 + w*0.1848
+	}
+	return out
+}
+
+func effective[T int16 | float64](x []T) float64 {
+	sum := 1e-9
+	for _, v := range x {
+		sum += float64(v) * float64(v)
+	}
+	return math.Sqrt(sum / float64(len(x)))
+}
+
+// babbleOf is the sum of eight passages, as long as the longest.
+func babbleOf(passages []*speechdata.Clip) []int16 {
+	sums := make([]float64, 30*audio.SampleRate)
+	for k := range 8 {
+		p := passages[k*len(passages)/8].PCM
+		for i := range sums {
+			sums[i] += float64(p[(i+k*50_000)%len(p)]) / 8
+		}
+	}
+	out := make([]int16, len(sums))
+	for i, v := range sums {
+		out[i] = int16(v)
+	}
+	return out
+}
+
+func newSileroTracker(tb testing.TB, cfg TrackerConfig) *Tracker {
+	tb.Helper()
+	model, err := assets.Silero()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	lib, err := assets.ONNXRuntime()
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tr, err := NewTracker(func() (Detector, error) { return NewSilero(model, lib) }, cfg)
+	if err != nil {
+		tb.Fatal(err)
+	}
+	tb.Cleanup(func() {
+		if err := tr.Close(); err != nil {
+			tb.Error(err)
+		}
+	})
+	return tr
+}
+
+// follow pushes audio from position 0 on and returns what was marked.
+func follow(tb testing.TB, tr *Tracker, pcm []int16) []Mark {
+	tb.Helper()
+	tr.Reset()
+	var all []Mark
+	for at := 0; at+audio.FrameSamples <= len(pcm); at += audio.FrameSamples {
+		marks, err := tr.Push(int64(at), (*audio.Frame)(pcm[at:]))
+		if err != nil {
+			tb.Fatal(err)
+		}
+		all = append(all, marks...)
+	}
+	return all
+}
+
+func TestTrackerHearsPeople(t *testing.T) {
+	tr := newSileroTracker(t, ProfileConfig(ProfileDefault))
+	heard := 0
+	for i, r := range speechdata.All(speechdata.Utterance) {
+		if r.Package != "pocketsphinx-testdata" { // the rest may not be on this machine
+			continue
+		}
+		clip, err := r.Load()
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, audible := range []bool{false, true} {
+			tr.SetAudible(audible)
+			s := newScene(clip, uint64(i), "quiet", 0, nil)
+			marks := follow(t, tr, s.pcm)
+			if len(marks) < 3 || marks[0].Kind != Onset || marks[len(marks)-1].Kind != Ended {
+				t.Errorf("%s: %v", r.ID, marks)
+				continue
+			}
+			heard++
+			for _, m := range marks[1 : len(marks)-1] {
+				if m.Kind == Onset || m.Kind == Ended {
+					t.Errorf("%s: one sentence in two: %v", r.ID, marks)
+				}
+			}
+			// The clips of LibriVox are cut from a reading: two begin with a breath
+			// of a quarter of a second, which the energy takes for the beginning.
+			off, earliest := audio.Duration(marks[0].Pos-s.onset), -60*time.Millisecond
+			if strings.HasPrefix(r.ID, "en/librivox/") {
+				earliest = -300 * time.Millisecond
+			}
+			if off < earliest || marks[0].Pos > s.strong+within {
+				t.Errorf("%s: onset %v after the label", r.ID, off)
+			}
+			gone := marks[len(marks)-2]
+			if off := audio.Duration(gone.Pos - s.end); off.Abs() > 150*time.Millisecond {
+				t.Errorf("%s: the voice was gone %v after the label", r.ID, off)
+			}
+		}
+	}
+	if heard != 22 {
+		t.Errorf("heard %d times", heard)
+	}
+}
+
+func TestTrackerHearsNobodyInNoise(t *testing.T) {
+	for _, p := range []Profile{ProfileDefault, ProfileAssertive, ProfileCautious} {
+		tr := newSileroTracker(t, ProfileConfig(p))
+		noise := noiseOf(rand.New(rand.NewPCG(1, 2)), "fan", 20*audio.SampleRate, nil)
+		for _, level := range []float64{-100, -65, -45, -30} {
+			pcm := make([]int16, len(noise))
+			scale := 32768 * math.Pow(10, level/20) / effective(noise)
+			for i, v := range noise {
+				pcm[i] = int16(v * scale)
+			}
+			if marks := follow(t, tr, pcm); len(marks) != 0 {
+				t.Errorf("%s: in noise of %v dBFS: %v", p, level, marks)
+			}
+		}
+	}
+}
+
+// BenchmarkTrackerPush is the cost of a frame of 10 ms.
+func BenchmarkTrackerPush(b *testing.B) {
+	for _, detectors := range []int{1, 2, 4} {
+		b.Run(fmt.Sprintf("detectors=%d", detectors), func(b *testing.B) {
+			cfg := ProfileConfig(ProfileDefault)
+			cfg.Detectors = detectors
+			tr := newSileroTracker(b, cfg)
+			r, err := speechdata.Find("en/librivox/0870")
+			if err != nil {
+				b.Fatal(err)
+			}
+			clip, err := r.Load()
+			if err != nil {
+				b.Fatal(err)
+			}
+			frames := len(clip.PCM) / audio.FrameSamples
+			b.ReportAllocs()
+			pos, n := int64(0), 0
+			for b.Loop() {
+				if _, err := tr.Push(pos, (*audio.Frame)(clip.PCM[n%frames*audio.FrameSamples:])); err != nil {
+					b.Fatal(err)
+				}
+				pos += audio.FrameSamples
+				n++
+			}
+			b.ReportMetric(100*b.Elapsed().Seconds()/(float64(n)*audio.FrameTime.Seconds()), "%core")
+		})
+	}
+}
+
+// rooms are what BenchmarkOnset reports.
+var rooms = []struct {
+	name, noise string
+	snr         float64
+}{
+	{"quiet", "quiet", 0},
+	{"fan20dB", "fan", 20},
+	{"fan10dB", "fan", 10},
+	{"fan5dB", "fan", 5},
+	{"babble20dB", "babble", 20},
+}
+
+// BenchmarkOnset reports how late a voice is noticed, in milliseconds after the
+// labelled onset, over the recordings of internal/speechdata that were not spoken in
+// comic voices, and how many are missed. It needs scripts/speech.sh to have run.
+//
+//	go test -tags nolibopusfile -run - -bench Onset -benchtime 1x ./audio/vad
+func BenchmarkOnset(b *testing.B) {
+	clips := load(b, speechdata.Utterance)
+	babble := babbleOf(load(b, speechdata.Passage))
+	for name, run := range onsetRules(b) {
+		for _, room := range rooms {
+			b.Run(name+"/"+room.name, func(b *testing.B) {
+				for b.Loop() {
+					var r result
+					for i, c := range clips {
+						s := newScene(c, uint64(i), room.noise, room.snr, babble)
+						// The end of an acted voice lies in an echo that was added.
+						r.add(s, run(s.pcm), c.Style == speechdata.Read)
+					}
+					r.report(b)
+				}
+			})
+		}
+	}
+}
+
+func load(b *testing.B, kind speechdata.Kind) []*speechdata.Clip {
+	b.Helper()
+	clips, err := speechdata.LoadAll(kind)
+	if err != nil {
+		b.Fatal(err)
+	}
+	return slices.DeleteFunc(clips, func(c *speechdata.Clip) bool { return c.Style == speechdata.Cartoon })
+}
+
+// onsetRules are the ways to notice a voice that are compared: the Endpointer of
+// the embedded server, and the Tracker with one detector and by profiles.
+func onsetRules(b *testing.B) map[string]func(pcm []int16) []Mark {
+	b.Helper()
+	rules := map[string]func(pcm []int16) []Mark{}
+	d := newDetector(b)
+	for name, least := range map[string]time.Duration{"endpointer32ms": 32 * time.Millisecond, "endpointer96ms": 96 * time.Millisecond} {
+		rules[name] = func(pcm []int16) []Mark {
+			narrow, err := speechdata.Resample(pcm, audio.SampleRate, SampleRate)
+			if err != nil {
+				b.Fatal(err)
+			}
+			d.Reset()
+			e := NewEndpointer(EndpointerConfig{Silence: 700 * time.Millisecond, MinSpeech: least})
+			var marks []Mark
+			for at := 0; at+WindowSamples <= len(narrow); at += WindowSamples {
+				p, err := d.Process(narrow[at : at+WindowSamples])
+				if err != nil {
+					b.Fatal(err)
+				}
+				if edge, ok := e.Push(p); ok && edge.Kind == SpeechStart {
+					decided := int64(at+WindowSamples)*captureRatio + audio.FrameSamples
+					marks = append(marks, Mark{Kind: Onset, Pos: edge.Speech * captureRatio, Decided: decided / audio.FrameSamples * audio.FrameSamples})
+				}
+			}
+			return marks
+		}
+	}
+	for _, p := range []Profile{ProfileDefault, ProfileAssertive, ProfileCautious} {
+		for _, audible := range []bool{false, true} {
+			tr := newSileroTracker(b, ProfileConfig(p))
+			tr.SetAudible(audible)
+			rules[fmt.Sprintf("%s,audible=%v", p, audible)] = func(pcm []int16) []Mark { return follow(b, tr, pcm) }
+		}
+	}
+	for _, n := range []int{1, 2} {
+		cfg := ProfileConfig(ProfileDefault)
+		cfg.Detectors = n
+		tr := newSileroTracker(b, cfg)
+		rules[fmt.Sprintf("default,detectors=%d", n)] = func(pcm []int16) []Mark { return follow(b, tr, pcm) }
+	}
+	return rules
+}
+
+// result collects what was noticed of scenes.
+type result struct {
+	n, missed, early, whole, torn int
+	late, off, gone, wrong        []float64 // ms
+}
+
+// add takes the marks of a scene. A voice is missed when nothing is noticed until
+// its end; what is noticed before it is a false alarm. It is torn when it pauses
+// before its end and goes on, which is told of labels with good ends only.
+func (r *result) add(s scene, marks []Mark, ends bool) {
+	r.n++
+	ms := func(samples int64) float64 { return float64(samples) * 1000 / audio.SampleRate }
+	for len(marks) > 0 && (marks[0].Kind != Onset || marks[0].Decided < s.onset) {
+		if marks[0].Kind == Onset {
+			r.early++
+		}
+		marks = marks[1:]
+	}
+	if len(marks) == 0 || marks[0].Decided > s.end {
+		r.missed++
+		return
+	}
+	r.late = append(r.late, ms(marks[0].Decided-s.onset))
+	r.off = append(r.off, math.Abs(ms(marks[0].Pos-s.onset)))
+	if ends {
+		r.whole++
+	}
+	for i, m := range marks {
+		if m.Kind != Paused || !ends {
+			continue
+		}
+		if i+1 < len(marks) && marks[i+1].Kind == Resumed && marks[i+1].Pos < s.end {
+			r.torn++
+			return
+		}
+		r.gone = append(r.gone, ms(m.Decided-s.end))
+		r.wrong = append(r.wrong, math.Abs(ms(m.Pos-s.end)))
+		return
+	}
+}
+
+func (r *result) report(b *testing.B) {
+	quantile := func(name string, values []float64) {
+		if len(values) == 0 {
+			return
+		}
+		slices.Sort(values)
+		b.ReportMetric(values[len(values)/2], name+"-p50-ms")
+		b.ReportMetric(values[len(values)*95/100], name+"-p95-ms")
+	}
+	b.ReportMetric(0, "ns/op") // says nothing here
+	quantile("late", r.late)
+	quantile("off", r.off)
+	quantile("gone", r.gone)
+	quantile("goneoff", r.wrong)
+	b.ReportMetric(float64(r.n), "n")
+	b.ReportMetric(float64(r.missed), "missed")
+	b.ReportMetric(float64(r.early), "false")
+	b.ReportMetric(100*float64(r.torn)/float64(max(r.whole, 1)), "torn-%")
+}

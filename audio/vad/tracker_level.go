@@ -1,0 +1,147 @@
+package vad
+
+import (
+	"math"
+	"slices"
+)
+
+// levelSamples is how much audio, at SampleRate, has one level: 5 ms.
+const levelSamples = SampleRate / 200
+
+// What the levels remember, in levels: 1.6 s; and of what the noise is told: 1 s,
+// every fifth of a second.
+const (
+	levelsKept  = 320
+	levelsNoise = 200
+	levelsStep  = 40
+)
+
+// A sound is louder than the noise by so much, and not fainter than its loudest
+// part by more, in dB; so many levels in its midst may be fainter.
+const (
+	soundOverNoise = 6.0
+	soundBelowPeak = 25.0
+	soundHoles     = 6
+)
+
+// How far a sound is followed back from the window that told it, in levels: before
+// its start when it begins, for the detector is late with a voice that begins
+// softly; from its end when it ends, for the detector is later with that. Further
+// back the breath before a sentence would be its beginning.
+const (
+	beginsBack = 24
+	endsBack   = 40
+)
+
+// levels follows how loud the captured audio is, without its lowest tones, and
+// finds where a sound began and ended. It allocates nothing.
+type levels struct {
+	base  int64 // capture position of the first level
+	count int64 // levels so far
+	ring  [levelsKept]float64
+	hold  bool // a voice is speaking: the noise stays as it was
+	noise float64
+	known bool // noise was told at least once
+
+	sum     float64 // of the level that is not complete
+	in      int
+	x, y    float64
+	scratch [levelsNoise]float64
+}
+
+// reset begins anew at a capture position. What the noise is stays known.
+func (l *levels) reset(base int64) { *l = levels{base: base, noise: l.noise, known: l.known} }
+
+// push takes the next samples.
+func (l *levels) push(pcm []int16) {
+	for _, v := range pcm {
+		// A high-pass at 130 Hz: hum and rumble are no sounds.
+		x := float64(v)
+		l.y = x - l.x + 0.95*l.y
+		l.x = x
+		l.sum += l.y * l.y
+		if l.in++; l.in == levelSamples {
+			// One unit of a sample's square keeps silence from being endless.
+			l.ring[l.count%levelsKept] = 10 * math.Log10(l.sum/levelSamples+1)
+			l.count++
+			l.sum, l.in = 0, 0
+			if l.count%levelsStep == 0 && (!l.hold || !l.known) {
+				l.listen()
+			}
+		}
+	}
+}
+
+// listen takes the quarter of the last second that is least loud for the noise.
+func (l *levels) listen() {
+	n := min(l.count, levelsNoise)
+	last := l.scratch[:n]
+	for i := range last {
+		last[i] = l.at(l.count - 1 - int64(i))
+	}
+	slices.Sort(last)
+	l.noise, l.known = last[n/4], true
+}
+
+// at is a level by its number, one of the last levelsKept.
+func (l *levels) at(n int64) float64 { return l.ring[n%levelsKept] }
+
+// number is the last level that ended by a capture position.
+func (l *levels) number(pos int64) int64 {
+	return min((pos-l.base)/(captureRatio*levelSamples), l.count) - 1
+}
+
+// oldest is the first level that is still remembered.
+func (l *levels) oldest() int64 { return max(0, l.count-levelsKept) }
+
+// raised says whether the sound at a capture position is louder than the noise.
+func (l *levels) raised(pos int64) bool {
+	n := l.number(pos)
+	if !l.known || n < l.oldest()+1 {
+		return false
+	}
+	return max(l.at(n), l.at(n-1)) >= l.noise+RaisedBy
+}
+
+// sound is the level from which on something is a sound, next to the loudest of
+// the levels from one number to another.
+func (l *levels) sound(from, to int64) float64 {
+	peak := math.Inf(-1)
+	for n := max(from, l.oldest()); n <= to; n++ {
+		peak = max(peak, l.at(n))
+	}
+	if !l.known {
+		return peak - soundBelowPeak
+	}
+	return max(peak-soundBelowPeak, l.noise+soundOverNoise)
+}
+
+// begin implements locator: it follows the sound back from the window's end, over
+// short holes.
+func (l *levels) begin(w window) int64 {
+	last := l.number(w.end)
+	const wide = WindowSamples / levelSamples
+	least, found, hole := l.sound(last-wide, last), int64(-1), 0
+	for n := last; n >= max(l.oldest(), last-wide-beginsBack) && hole <= soundHoles; n-- {
+		hole++
+		if l.at(n) >= least {
+			found, hole = n, 0
+		}
+	}
+	if found < 0 {
+		return w.start
+	}
+	return l.base + found*captureRatio*levelSamples
+}
+
+// end implements locator: it looks back from the window's end for the sound.
+func (l *levels) end(w window) int64 {
+	last := l.number(w.end)
+	least := l.sound(last-2*endsBack, last)
+	for n := last; n >= max(l.oldest(), last-endsBack); n-- {
+		if l.at(n) >= least {
+			return l.base + (n+1)*captureRatio*levelSamples
+		}
+	}
+	return w.start
+}

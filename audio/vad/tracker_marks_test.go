@@ -1,0 +1,225 @@
+package vad
+
+import (
+	"reflect"
+	"strings"
+	"testing"
+	"time"
+
+	"pgregory.net/rapid"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+)
+
+// edgesOfWindow is a locator that knows no energy: the sound fills its windows.
+type edgesOfWindow struct{}
+
+func (edgesOfWindow) begin(w window) int64 { return w.start }
+func (edgesOfWindow) end(w window) int64   { return w.start }
+
+// hop8 is 8 ms in captured samples, the distance of windows of four detectors.
+const hop8 = 8 * audio.SampleRate / 1000
+
+// at is the start of the nth window of four detectors, and after its end.
+func at(n int64) int64    { return n * hop8 }
+func after(n int64) int64 { return at(n) + 4*hop8 }
+
+// mark pushes one window a letter, every 8 ms: S is speech, s speech for the raised
+// threshold only, m is between gone and the threshold, l below gone but not surely
+// without a voice, and a dot is silence. A capital R is s with a raised level, and
+// A is S with the assistant audible.
+func mark(cfg TrackerConfig, letters string) []Mark {
+	cfg, err := cfg.complete()
+	if err != nil {
+		panic(err)
+	}
+	p := map[rune]float32{'S': 0.9, 'A': 0.9, 's': 0.32, 'R': 0.32, 'm': 0.4, 'l': 0.3, '.': 0.01}
+	m := newMarker(cfg, edgesOfWindow{})
+	var marks []Mark
+	for n, c := range letters {
+		start := at(int64(n))
+		marks = m.push(marks, window{start: start, end: start + 4*hop8, p: p[c], raised: c == 'R', audible: c == 'A'})
+	}
+	return marks
+}
+
+func TestMarks(t *testing.T) {
+	const step = 8 * time.Millisecond
+	base := TrackerConfig{
+		Silent:   Rule{Threshold: 0.5, Raised: 0.3, Windows: 2},
+		Audible:  Rule{Threshold: 0.5, Windows: 4},
+		Hangover: 3 * step, Silence: 10 * step,
+	}
+	onset := func(n int64) Mark { return Mark{Kind: Onset, Pos: at(n)} }
+	pause := func(n int64) Mark { return Mark{Kind: Paused, Pos: at(n)} }
+	resume := func(n int64) Mark { return Mark{Kind: Resumed, Pos: at(n)} }
+	end := func(n int64) Mark { return Mark{Kind: Ended, Pos: at(n)} }
+	dots := func(n int) string { return strings.Repeat(".", n) }
+
+	for _, tt := range []struct {
+		name    string
+		letters string
+		want    []Mark
+	}{
+		{"silence", dots(50), nil},
+		{"one window is too short", "..S.." + dots(20), nil},
+		{"two windows are a voice", "..SS", []Mark{onset(2)}},
+		{"a dip that is not surely silence does not break", "..SmS", []Mark{onset(2)}},
+		{"one that is breaks", "..S.SS", []Mark{onset(4)}},
+		{"uncertain sound alone is no voice", strings.Repeat("m", 50), nil},
+		{"a raised level counts sooner", "..RR", []Mark{onset(2)}},
+		{"without it the same is no voice", "..ssss", nil},
+		{"the assistant asks for more", "..AAA" + dots(20), nil},
+		{"and gets it", "..AAAA", []Mark{onset(2)}},
+		{"the rule is that of the window which decides", "..AASS", []Mark{onset(2)}},
+		{"a pause", "SS....", []Mark{onset(0), pause(2)}},
+		{"one window short of a pause", "SS...S....", []Mark{onset(0), pause(6)}},
+		{"uncertain sound is no pause", "SSmmmmmmmm", []Mark{onset(0)}},
+		{"sound below it is", "SSllll", []Mark{onset(0), pause(2)}},
+		{"what made it come keeps it", "RRRRRRRRRR", []Mark{onset(0)}},
+		{"resumed", "SS....SS", []Mark{onset(0), pause(2), resume(6)}},
+		{"a click does not resume", "SS....S.", []Mark{onset(0), pause(2)}},
+		{"paused again", "SS....SS....", []Mark{onset(0), pause(2), resume(6), pause(8)}},
+		{"ended", "SS" + dots(7), []Mark{onset(0), pause(2), end(12)}},
+		{"one window short of the end", "SS" + dots(6), []Mark{onset(0), pause(2)}},
+		{"a click does not put off the end", "SS....S" + dots(2), []Mark{onset(0), pause(2), end(12)}},
+		{"uncertain sound does not either", "SS....Smm", []Mark{onset(0), pause(2), end(12)}},
+		{"resuming does", "SS....SS" + dots(7), []Mark{onset(0), pause(2), resume(6), pause(8), end(18)}},
+		{"two utterances", "SS" + dots(8) + ".....SS", []Mark{onset(0), pause(2), end(12), onset(15)}},
+		{"a voice on the end begins after it", "SS....." + ".SS", []Mark{onset(0), pause(2), end(12), {Kind: Onset, Pos: at(12)}}},
+	} {
+		t.Run(tt.name, func(t *testing.T) {
+			if got := mark(base, tt.letters); !reflect.DeepEqual(got, tt.want) {
+				t.Errorf("%s\n got %v\nwant %v", tt.letters, got, tt.want)
+			}
+		})
+	}
+}
+
+func TestLostAudioIsSilence(t *testing.T) {
+	cfg, err := ProfileConfig(ProfileDefault).complete()
+	if err != nil {
+		t.Fatal(err)
+	}
+	speak := func() *marker {
+		m := newMarker(cfg, edgesOfWindow{})
+		if marks := m.push(m.push(nil, window{start: 0, end: after(0), p: 1}), window{start: at(1), end: after(1), p: 1}); len(marks) != 1 {
+			t.Fatalf("no onset: %v", marks)
+		}
+		return &m
+	}
+	from := after(1)
+	for _, tt := range []struct {
+		lost time.Duration
+		want []MarkKind
+	}{
+		{10 * time.Millisecond, nil}, {95 * time.Millisecond, nil},
+		{96 * time.Millisecond, []MarkKind{Paused}}, {699 * time.Millisecond, []MarkKind{Paused}},
+		{700 * time.Millisecond, []MarkKind{Paused, Ended}}, {time.Hour, []MarkKind{Paused, Ended}},
+	} {
+		m := speak()
+		var kinds []MarkKind
+		for _, k := range m.lost(nil, from, from+audio.Samples(tt.lost)) {
+			kinds = append(kinds, k.Kind)
+			if want := map[MarkKind]int64{Paused: from, Ended: from + audio.Samples(cfg.Silence)}[k.Kind]; k.Pos != want {
+				t.Errorf("%v lost: %v at %d, want %d", tt.lost, k.Kind, k.Pos, want)
+			}
+		}
+		if !reflect.DeepEqual(kinds, tt.want) {
+			t.Errorf("%v lost: %v, want %v", tt.lost, kinds, tt.want)
+		}
+	}
+	// What was counted before the gap does not count after it.
+	m := newMarker(cfg, edgesOfWindow{})
+	m.push(nil, window{start: 0, end: after(0), p: 1})
+	m.lost(nil, after(0), after(9))
+	if marks := m.push(nil, window{start: at(13), end: after(13), p: 1}); len(marks) != 0 {
+		t.Errorf("one window on each side of a gap made %v", marks)
+	}
+}
+
+// wild is a locator that answers anything.
+type wild struct{ t *rapid.T }
+
+func (w wild) begin(x window) int64 {
+	return x.end + int64(rapid.IntRange(-20000, 20000).Draw(w.t, "begin"))
+}
+func (w wild) end(x window) int64 {
+	return x.end + int64(rapid.IntRange(-20000, 20000).Draw(w.t, "end"))
+}
+
+// The invariants of the marks, for any probabilities, rules, gaps and whatever the
+// energy tells.
+func TestMarksAlternateAndNeverGoBack(t *testing.T) {
+	next := map[MarkKind][]MarkKind{
+		0: {Onset}, Onset: {Paused}, Paused: {Resumed, Ended}, Resumed: {Paused}, Ended: {Onset},
+	}
+	rapid.Check(t, func(t *rapid.T) {
+		rule := func(name string) Rule {
+			th := rapid.Float32Range(0.05, 1).Draw(t, name)
+			return Rule{
+				Threshold: th, Raised: rapid.Float32Range(0, th).Draw(t, name+" raised"),
+				Windows: rapid.IntRange(0, 8).Draw(t, name+" windows"),
+			}
+		}
+		hangover := rapid.IntRange(1, 300).Draw(t, "hangover")
+		cfg, err := TrackerConfig{
+			Detectors: rapid.SampledFrom([]int{1, 2, 4}).Draw(t, "detectors"),
+			Silent:    rule("silent"), Audible: rule("audible"),
+			Hangover: time.Duration(hangover) * time.Millisecond,
+			Silence:  time.Duration(rapid.IntRange(hangover, 900).Draw(t, "silence")) * time.Millisecond,
+		}.complete()
+		if err != nil {
+			t.Fatal(err)
+		}
+		m := newMarker(cfg, wild{t})
+		length := int64(captureRatio * WindowSamples)
+		hop := length / int64(cfg.Detectors)
+		start, last := int64(0), Mark{}
+		for range rapid.IntRange(0, 150).Draw(t, "windows") {
+			var marks []Mark
+			if gap := rapid.IntRange(-40, 3).Draw(t, "gap"); gap > 0 {
+				to := start + length + int64(gap)*audio.SampleRate/4
+				marks = m.lost(nil, start+length, to)
+				start = to
+			}
+			w := window{
+				start: start, end: start + length, p: rapid.Float32Range(0, 1).Draw(t, "p"),
+				raised: rapid.Bool().Draw(t, "raised"), audible: rapid.Bool().Draw(t, "audible"),
+			}
+			start += hop
+			for _, got := range m.push(marks, w) {
+				if !contains(next[last.Kind], got.Kind) {
+					t.Fatalf("%v after %v", got, last)
+				}
+				if got.Pos < last.Pos || got.Pos > w.end {
+					t.Fatalf("%v after %v, in the window to %d", got, last, w.end)
+				}
+				if got.Kind == Ended && got.Pos-last.Pos != audio.Samples(cfg.Silence) {
+					t.Fatalf("%v after %v: silence of %d samples", got, last, got.Pos-last.Pos)
+				}
+				last = got
+			}
+			if open := last.Kind != 0 && last.Kind != Ended; open != m.speaking() {
+				t.Fatalf("speaking is %v after %v", m.speaking(), last)
+			}
+		}
+	})
+}
+
+func contains(list []MarkKind, k MarkKind) bool {
+	for _, v := range list {
+		if v == k {
+			return true
+		}
+	}
+	return false
+}
+
+func TestMarkKindsHaveNames(t *testing.T) {
+	for k, want := range map[MarkKind]string{Onset: "onset", Paused: "paused", Resumed: "resumed", Ended: "ended", 9: "mark 9"} {
+		if got := k.String(); got != want {
+			t.Errorf("%d is called %q", k, got)
+		}
+	}
+}

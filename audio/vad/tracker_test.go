@@ -1,0 +1,322 @@
+package vad
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+)
+
+// loudness is a fake detector: a window of which the most is loud holds speech. It
+// looks at nothing but its window, so that what a Tracker makes of positions shows.
+type loudness struct {
+	fail   error // for the next window
+	resets int
+	closed int
+}
+
+func (d *loudness) Process(w []int16) (float32, error) {
+	if err := d.fail; err != nil {
+		d.fail = nil
+		return 1, err // what comes with an error does not count
+	}
+	if len(w) != WindowSamples {
+		return 0, fmt.Errorf("window of %d samples", len(w))
+	}
+	loud := 0
+	for _, v := range w {
+		if v > 1000 || v < -1000 {
+			loud++
+		}
+	}
+	if loud > WindowSamples/2 {
+		return 0.9, nil
+	}
+	return 0.01, nil
+}
+func (d *loudness) Reset()       { d.resets++ }
+func (d *loudness) Close() error { d.closed++; return nil }
+
+// listener is a Tracker with fake detectors, and what was marked.
+type listener struct {
+	*Tracker
+	fakes []*loudness
+	marks []Mark
+	pos   int64
+}
+
+func listen(t *testing.T, cfg TrackerConfig) *listener {
+	t.Helper()
+	l := &listener{}
+	tr, err := NewTracker(func() (Detector, error) {
+		d := &loudness{}
+		l.fakes = append(l.fakes, d)
+		return d, nil
+	}, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	l.Tracker = tr
+	t.Cleanup(func() {
+		if err := tr.Close(); err != nil {
+			t.Error(err)
+		}
+	})
+	return l
+}
+
+// sound is a tone of 500 Hz, loud but for 5 % of its samples.
+func sound(pos int64) int16 {
+	return int16(20000 * math.Sin(2*math.Pi*500*float64(pos)/audio.SampleRate))
+}
+
+// frames pushes so many frames; loud says what is a sound by capture position.
+func (l *listener) frames(t *testing.T, n int, loud func(pos int64) bool) {
+	t.Helper()
+	for range n {
+		var f audio.Frame
+		for i := range f {
+			if p := l.pos + int64(i); loud(p) {
+				f[i] = sound(p)
+			}
+		}
+		marks, err := l.Push(l.pos, &f)
+		if err != nil {
+			t.Fatal(err)
+		}
+		l.marks = append(l.marks, marks...)
+		l.pos += int64(len(f))
+	}
+}
+
+func between(from, to int64) func(int64) bool {
+	return func(pos int64) bool { return pos >= from && pos < to }
+}
+
+// within is 5 ms, as exact as levels are, and a sample's worth of filter.
+const within = audio.SampleRate / 200
+
+func TestTrackerFindsTheSamples(t *testing.T) {
+	for _, detectors := range []int{1, 2, 4} {
+		for _, first := range []int64{0, 777, 48_000_123} {
+			cfg := ProfileConfig(ProfileDefault)
+			cfg.Detectors = detectors
+			l := listen(t, cfg)
+			l.pos = first
+			from, to := first+61_234, first+61_234+48_000
+			l.frames(t, 400, between(from, to))
+			var kinds []MarkKind
+			for _, m := range l.marks {
+				kinds = append(kinds, m.Kind)
+			}
+			if want := []MarkKind{Onset, Paused, Ended}; !reflect.DeepEqual(kinds, want) {
+				t.Fatalf("%d detectors: %v", detectors, l.marks)
+			}
+			hop := audio.Samples(WindowTime) / int64(detectors)
+			for i, want := range []struct{ pos, late int64 }{
+				// Half a window must be loud, of as many as count, each a hop later.
+				{from, audio.Samples(WindowTime)/2 + 2*hop},
+				{to, audio.Samples(WindowTime)/2 + hop + audio.Samples(96*time.Millisecond) + hop},
+				{to + audio.Samples(700*time.Millisecond), hop},
+			} {
+				m := l.marks[i]
+				if d := m.Pos - want.pos; d < -within || d > within {
+					t.Errorf("%d detectors from %d: %v at %d, %d samples off", detectors, first, m.Kind, m.Pos, d)
+				}
+				// A frame, and the filter, before it can be told.
+				if late := m.Decided - want.pos; late < 0 || late > want.late+audio.FrameSamples+within+100 {
+					t.Errorf("%d detectors from %d: %v told %d samples late, want %d", detectors, first, m.Kind, late, want.late)
+				}
+				if (m.Decided-first)%audio.FrameSamples != 0 {
+					t.Errorf("decided in the middle of a frame: %+v", m)
+				}
+			}
+		}
+	}
+}
+
+func TestTrackerAsksForMoreWhileTheAssistantIsAudible(t *testing.T) {
+	cfg := TrackerConfig{Silent: Rule{Threshold: 0.5, Windows: 2}, Audible: Rule{Threshold: 0.95}}
+	l := listen(t, cfg)
+	l.SetAudible(true)
+	l.frames(t, 100, between(0, math.MaxInt64))
+	if len(l.marks) != 0 || l.Speaking() {
+		t.Errorf("heard a voice that is too faint for its rule: %v", l.marks)
+	}
+	l.SetAudible(false)
+	l.frames(t, 4, between(0, math.MaxInt64))
+	if len(l.marks) != 1 || l.marks[0].Kind != Onset || !l.Speaking() {
+		t.Errorf("after the assistant was silent: %v", l.marks)
+	}
+}
+
+func TestTrackerTakesLostAudioForSilence(t *testing.T) {
+	l := listen(t, ProfileConfig(ProfileDefault))
+	l.frames(t, 100, between(0, 1<<40))
+	end := l.pos
+	l.pos += audio.SampleRate // lost
+	again := l.pos
+	l.frames(t, 20, between(0, 1<<40))
+	want := []MarkKind{Onset, Paused, Ended, Onset}
+	if len(l.marks) != len(want) {
+		t.Fatalf("%v", l.marks)
+	}
+	for i, m := range l.marks {
+		if m.Kind != want[i] {
+			t.Errorf("%v", l.marks)
+		}
+	}
+	if got := l.marks[1].Pos; got != end {
+		t.Errorf("paused at %d, the audio was lost from %d on", got, end)
+	}
+	if got := l.marks[3].Pos; got < again || got > again+within {
+		t.Errorf("onset at %d, the audio came again at %d", got, again)
+	}
+	for i, d := range l.fakes {
+		if d.resets != 3 { // made, first frame, gap
+			t.Errorf("detector %d was reset %d times: it must not hear over a gap", i, d.resets)
+		}
+	}
+}
+
+func TestTrackerRefusesAudioThatGoesBack(t *testing.T) {
+	l := listen(t, ProfileConfig(ProfileDefault))
+	l.pos = 10_000
+	l.frames(t, 10, between(0, 1<<40))
+	var f audio.Frame
+	if _, err := l.Push(10_000, &f); err == nil {
+		t.Fatal("took a frame again")
+	}
+	l.frames(t, 10, between(0, 1<<40)) // goes on where it was
+	if len(l.marks) != 1 {
+		t.Errorf("%v", l.marks)
+	}
+	l.Reset()
+	if l.Speaking() {
+		t.Error("speaks after a reset")
+	}
+	l.pos, l.marks = 0, nil
+	l.frames(t, 20, between(0, 1<<40))
+	if len(l.marks) != 1 || l.marks[0].Kind != Onset || l.marks[0].Pos > within {
+		t.Errorf("after a reset, from 0: %v", l.marks)
+	}
+}
+
+func TestTrackerReportsADetectorsError(t *testing.T) {
+	l := listen(t, ProfileConfig(ProfileDefault))
+	broken := errors.New("broken")
+	var f audio.Frame
+	seen := 0
+	for n := range 200 {
+		if n >= 100 {
+			l.fakes[n%4].fail = broken
+		}
+		marks, err := l.Push(l.pos, &f)
+		l.pos += int64(len(f))
+		if err != nil && !errors.Is(err, broken) {
+			t.Fatal(err)
+		}
+		if err != nil {
+			seen++
+		}
+		if len(marks) != 0 {
+			t.Fatalf("a failed window made %v", marks)
+		}
+	}
+	if seen < 50 {
+		t.Errorf("saw %d errors", seen)
+	}
+	for _, d := range l.fakes {
+		d.fail = nil
+	}
+	l.frames(t, 20, between(0, 1<<40))
+	if len(l.marks) != 1 {
+		t.Errorf("after the errors: %v", l.marks)
+	}
+}
+
+func TestTrackerAllocatesNothing(t *testing.T) {
+	l := listen(t, ProfileConfig(ProfileDefault))
+	var loud, still audio.Frame
+	for i := range loud {
+		loud[i] = sound(int64(i))
+	}
+	n := int64(0)
+	push := func() {
+		f := &still
+		if n/100%2 == 1 { // a second of each, so that every mark is made
+			f = &loud
+		}
+		if _, err := l.Push(n*audio.FrameSamples, f); err != nil {
+			t.Fatal(err)
+		}
+		n++
+	}
+	if allocs := testing.AllocsPerRun(1000, push); allocs != 0 {
+		t.Errorf("%v allocations a frame", allocs)
+	}
+}
+
+func TestTrackerConfigs(t *testing.T) {
+	good := ProfileConfig(ProfileDefault)
+	for name, change := range map[string]func(*TrackerConfig){
+		"three detectors":            func(c *TrackerConfig) { c.Detectors = 3 },
+		"no threshold":               func(c *TrackerConfig) { c.Audible.Threshold = 0 },
+		"a threshold above 1":        func(c *TrackerConfig) { c.Silent.Threshold = 1.5 },
+		"a raised one above it":      func(c *TrackerConfig) { c.Silent.Raised = 0.9 },
+		"silence before the pause":   func(c *TrackerConfig) { c.Silence = 50 * time.Millisecond },
+		"a hangover that is no time": func(c *TrackerConfig) { c.Hangover = -1 },
+	} {
+		cfg := good
+		change(&cfg)
+		if _, err := NewTracker(func() (Detector, error) { return &loudness{}, nil }, cfg); err == nil {
+			t.Errorf("%s: made a tracker", name)
+		}
+	}
+	for _, p := range []Profile{ProfileDefault, ProfileAssertive, ProfileCautious, "other"} {
+		if _, err := ProfileConfig(p).complete(); err != nil {
+			t.Errorf("%s: %v", p, err)
+		}
+	}
+	if ProfileConfig("other") != ProfileConfig(ProfileDefault) {
+		t.Error("an unknown profile is not the default one")
+	}
+}
+
+func TestTrackerClosesWhatItOpened(t *testing.T) {
+	var made []*loudness
+	no := errors.New("no more")
+	_, err := NewTracker(func() (Detector, error) {
+		if len(made) == 2 {
+			return nil, no
+		}
+		made = append(made, &loudness{})
+		return made[len(made)-1], nil
+	}, ProfileConfig(ProfileDefault))
+	if !errors.Is(err, no) {
+		t.Fatalf("error %v", err)
+	}
+	for _, d := range made {
+		if d.closed != 1 {
+			t.Errorf("closed %d times after a failure", d.closed)
+		}
+	}
+	l := listen(t, ProfileConfig(ProfileDefault))
+	for range 2 {
+		if err := l.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+	if _, err := l.Push(0, &audio.Frame{}); err == nil {
+		t.Error("took a frame after it was closed")
+	}
+	for _, d := range l.fakes {
+		if d.closed != 1 {
+			t.Errorf("closed %d times", d.closed)
+		}
+	}
+}
