@@ -30,7 +30,8 @@
 // stop. A stream on a device of the server keeps a connection to it open that
 // carries no sound: its end is the loss of the device, after milliseconds. Where
 // the server only hangs, or there is none, Run takes silence of the callbacks for
-// the loss. It then returns deviceLost, and the device is to be closed and opened
+// the loss, after less than half a second; it is patient for longer with a device
+// whose server answers. It then returns deviceLost, and the device is to be closed and opened
 // again. A device that was one of the server's is not looked for elsewhere while
 // the server is away: its hardware would be taken from the server that starts.
 // No call waits longer than its limit for a server that hangs, see Source.Open.

@@ -93,6 +93,17 @@ func (e *endpoint) run(ctx context.Context, prepare func(*stream), each func(*st
 	if s == nil {
 		return unavailable(Default, errors.New("device is not open"), "open it first")
 	}
+	if s.ran {
+		// Started again, a stream is made anew at the server, which PortAudio does
+		// not survive when its device has gone away (see stream.start).
+		pos := s.ring.pos
+		if err := e.Open(ctx); err != nil {
+			return err
+		}
+		s = e.s.Load()
+		s.ring.pos = pos
+	}
+	s.ran = true
 	prepare(s)
 	return s.run(ctx, e.moved, func() error { return each(s) })
 }

@@ -32,7 +32,8 @@ type librarian struct {
 	mu      sync.Mutex
 	more    *sync.Cond // there is a call, or the goroutine may end
 	calls   []func()
-	working bool
+	working int // the number of the goroutine that works; 0 when none does
+	started int // how many there were
 
 	users int // of the goroutine: who has acquired the library
 }
@@ -46,25 +47,35 @@ func (l *librarian) submit(call func()) {
 	}
 	l.calls = append(l.calls, call)
 	l.more.Signal()
-	if !l.working {
-		l.working = true
-		go l.work()
+	if l.working == 0 {
+		l.started++
+		l.working = l.started
+		go l.work(l.working)
 	}
 }
 
+// abandon leaves the goroutine alone with a call that will never end; another one
+// makes the next ones.
+func (l *librarian) abandon() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.working = 0
+}
+
 // work makes the calls until there are none and nobody uses the library.
-func (l *librarian) work() {
+func (l *librarian) work(me int) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	for {
-		for len(l.calls) == 0 {
+	for l.working == me {
+		if len(l.calls) == 0 {
 			if l.users == 0 {
-				l.working = false
+				l.working = 0
 				return
 			}
 			l.more.Wait()
+			continue
 		}
 		call := l.calls[0]
 		l.calls = l.calls[1:]

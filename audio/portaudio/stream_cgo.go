@@ -24,16 +24,24 @@ const (
 	// stallTime is how long the callbacks may be silent before the device counts
 	// as lost. With what the timer and Run take, that is less than half a second.
 	stallTime = 450 * time.Millisecond
+	// suspectTime is when the sound server that has the device is asked whether it
+	// is there at all; it has the rest of stallTime to answer. While it answers,
+	// the device is only busy, as one that the server changes for another one, or
+	// one of a machine that has too much to do: it has patience in all.
+	suspectTime = 250 * time.Millisecond
+	patience    = 1500 * time.Millisecond
 	// startTime is the same while the device starts: a sound server first asks for
 	// what fills its buffer, and takes up to two seconds to wake a device that it
 	// has put to sleep.
 	startTime = 4 * time.Second
 	// settled is how many callbacks beyond its buffer a device makes until it has
 	// started.
-	settled = 5
+	settled = 20
 	// openTime and endTime bound what waits for the library.
 	openTime = 5 * time.Second
 	endTime  = 500 * time.Millisecond
+	// startLimit is twice what PortAudio gives its own thread to start.
+	startLimit = 2 * time.Second
 )
 
 // slots are the open streams, by the number that their callback brings. The
@@ -48,6 +56,8 @@ type stream struct {
 	slot   int
 	server *soundServer // that has the device; nil when it has none
 	wakeup chan struct{}
+	ran    bool          // once; a stream is not started again
+	stuck  bool          // its start never ended
 	buffer time.Duration // of one callback
 	timing
 
@@ -241,18 +251,46 @@ func (s *stream) end() {
 // close releases the device. It is not called while run runs. Where the server
 // hangs, the device is released once that goes on or ends.
 func (s *stream) close() {
+	if s.stuck {
+		s.server.Close()
+		return
+	}
 	library.bounded(endTime, s.end)
 }
 
-// run starts the callbacks and calls each after every one that came, until ctx is
-// done, moved has a value, or the device is lost.
-func (s *stream) run(ctx context.Context, moved <-chan struct{}, each func() error) (err error) {
-	if err := ctx.Err(); err != nil {
-		return err
+// start starts the callbacks. Where a device goes away just before, PortAudio waits
+// for its own thread for ever: that thread ended with an error and a lock in its
+// hands. So the device is looked for first, and where that was in vain PortAudio is
+// left alone with the stream.
+func (s *stream) start(ctx context.Context) error {
+	if s.server != nil {
+		ctx, cancel := context.WithTimeout(ctx, laterAnswer)
+		defer cancel()
+		devices, err := s.server.devices(ctx)
+		if err == nil {
+			_, err = choose(devices, s.id, s.dir)
+		}
+		if err != nil {
+			return err
+		}
 	}
 	s.stopping.Store(false)
-	_, err = within(openTime, func() (struct{}, error) { return struct{}{}, failure(C.Pa_StartStream(s.pa)) }, nil)
-	if err != nil {
+	_, err := within(startLimit, func() (struct{}, error) { return struct{}{}, failure(C.Pa_StartStream(s.pa)) }, nil)
+	if errors.Is(err, errDeaf) {
+		s.stuck = true
+		s.stopping.Store(true)
+		library.abandon()
+	}
+	return err
+}
+
+// run starts the callbacks and calls each after every one that came, until ctx is
+// done, moved has a value, or the device is lost. It is called once.
+func (s *stream) run(ctx context.Context, moved <-chan struct{}, each func() error) (err error) {
+	if err := s.start(ctx); err != nil {
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
 		return lost(s.id, err, s.dir)
 	}
 	defer func() { s.stop(err) }()
@@ -260,9 +298,8 @@ func (s *stream) run(ctx context.Context, moved <-chan struct{}, each func() err
 	if s.server != nil {
 		gone = s.server.gone
 	}
-	watchdog := time.NewTimer(startTime)
-	defer watchdog.Stop()
-	begun, starting := s.callbacks.Load(), int64(settled+s.reported/s.buffer)
+	w := newWatchdog(s)
+	defer w.timer.Stop()
 	for {
 		select {
 		case <-ctx.Done():
@@ -272,16 +309,61 @@ func (s *stream) run(ctx context.Context, moved <-chan struct{}, each func() err
 		case <-gone:
 			return lost(s.id, errServerGone, s.dir)
 		case <-s.wakeup:
-			if s.callbacks.Load()-begun > starting {
-				watchdog.Reset(stallTime)
-			}
+			w.fed()
 			if err := each(); err != nil {
 				return err
 			}
-		case <-watchdog.C:
-			return lost(s.id, errStalled, s.dir)
+		case <-w.timer.C:
+			if w.bites() {
+				return lost(s.id, errStalled, s.dir)
+			}
+		case err := <-w.answer:
+			if err != nil {
+				return lost(s.id, err, s.dir)
+			}
 		}
 	}
+}
+
+// watchdog notices that the callbacks have stopped.
+type watchdog struct {
+	s        *stream
+	timer    *time.Timer
+	starting int64      // callbacks until the device has started
+	answer   chan error // of the server, after it was asked; nil else
+}
+
+func newWatchdog(s *stream) *watchdog {
+	return &watchdog{s: s, timer: time.NewTimer(startTime), starting: s.callbacks.Load() + int64(settled+s.reported/s.buffer)}
+}
+
+// fed notes a callback.
+func (w *watchdog) fed() {
+	w.answer = nil
+	switch {
+	case w.s.callbacks.Load() <= w.starting:
+	case w.s.server == nil:
+		w.timer.Reset(stallTime)
+	default:
+		w.timer.Reset(suspectTime)
+	}
+}
+
+// bites tells, when the timer has fired, whether the device is lost for sure.
+func (w *watchdog) bites() bool {
+	if w.s.server == nil || w.answer != nil || w.s.callbacks.Load() <= w.starting {
+		return true
+	}
+	answer, server := make(chan error, 1), w.s.server
+	w.answer = answer
+	go func() {
+		ctx, cancel := context.WithTimeout(context.Background(), stallTime-suspectTime)
+		defer cancel()
+		_, err := server.request(ctx, cmdGetServerInfo, new(tagWriter))
+		answer <- err
+	}()
+	w.timer.Reset(patience - suspectTime)
+	return false
 }
 
 // stop returns when no callback runs any more. The callback ends its thread

@@ -171,6 +171,8 @@ func TestSelect(t *testing.T) {
 		t.Errorf("the devices are %q, want %q", before, want)
 	}
 	inRoom(server)
+	var device *audio.DeviceError
+	unplugged, since := make(chan error, 1), int64(0)
 	source := openedHere(t, NewSource("pulse:echo"))
 	unplug, err := server.AddSource(ctx, "headset.mic") // while the library's list is frozen
 	if err != nil {
@@ -191,10 +193,35 @@ func TestSelect(t *testing.T) {
 		t.Fatalf("after Select, Run ends with %v", err)
 	}
 	hear(t, openedHere(t, source))
-	if err := errors.Join(source.Close(), unplug(ctx)); err != nil {
+	// Without it the server gives the stream another microphone: it goes on.
+	running, stop := context.WithCancel(ctx)
+	defer stop()
+	err = source.Run(running, func(pos int64, f *audio.Frame) {
+		if pos%(20*audio.FrameSamples) == 0 && unplug != nil {
+			go func(unplug func(context.Context) error) { unplugged <- unplug(ctx) }(unplug)
+			unplug = nil
+		}
+		select {
+		case err := <-unplugged:
+			since = pos
+			if err != nil {
+				t.Error(err)
+			}
+		default:
+		}
+		if since > 0 && pos > since+100*audio.FrameSamples && isTone(f[:]) {
+			stop()
+		}
+	})
+	if !errors.Is(err, context.Canceled) {
+		t.Errorf("without its microphone, capture ends with %v", err)
+	}
+	if err := source.Run(ctx, nil); !errors.As(err, &device) {
+		t.Errorf("on a microphone that is gone, Run ends with %v", err)
+	}
+	if err := source.Close(); err != nil {
 		t.Fatal(err)
 	}
-	var device *audio.DeviceError
 	if err := source.Open(ctx); !errors.As(err, &device) || device.Code != "deviceUnavailable" || device.Device != "pulse:headset.mic" {
 		t.Errorf("a microphone that is gone opens with %v", err)
 	}
@@ -277,6 +304,39 @@ func TestLossAndRecovery(t *testing.T) {
 	t.Logf("opened both in %v", time.Since(begun))
 	hear(t, source)
 	play(t, server, sink)
+}
+
+// TestGoneBeforeRun: what is lost between Open and Run is a loss.
+func TestGoneBeforeRun(t *testing.T) {
+	server := pulse.ForTest(t)
+	source, sink := openedHere(t, NewSource(Default)), openedHere(t, NewSink(Default))
+	if err := server.Kill(); err != nil {
+		t.Fatal(err)
+	}
+	var device *audio.DeviceError
+	if err := source.Run(bounded(t), nil); !errors.As(err, &device) || device.Code != "deviceLost" {
+		t.Errorf("capture ends with %v", err)
+	}
+	if err := sink.Run(bounded(t), tone()); !errors.As(err, &device) || device.Code != "deviceLost" {
+		t.Errorf("playback ends with %v", err)
+	}
+}
+
+// TestAbandoned: a call that never ends costs its own goroutine, and no other call.
+func TestAbandoned(t *testing.T) {
+	hangs := make(chan struct{})
+	defer close(hangs)
+	_, err := within(time.Millisecond, func() (int, error) {
+		<-hangs
+		return 0, nil
+	}, nil)
+	if !errors.Is(err, errDeaf) {
+		t.Fatalf("a call that hangs ends with %v", err)
+	}
+	library.abandon()
+	if n, err := within(openTime, func() (int, error) { return 1, nil }, nil); n != 1 || err != nil {
+		t.Errorf("the next call gives %d, %v", n, err)
+	}
 }
 
 // TestServerHangs: one that does nothing, with its connections open, is a loss
