@@ -46,10 +46,18 @@ func (r *run) play() {
 	r.emit(StartPlayback{Gen: r.st.Speech.Generation()})
 }
 
-// release lets held speech be heard.
+// release lets held speech be heard: from where it stopped, when the user had cut
+// in.
 func (r *run) release() {
-	r.st.Speech, _ = speech.Release(r.st.Speech)
-	r.play()
+	cut := speech.WasCut(r.st.Speech)
+	var out speech.Outcome
+	r.st.Speech, out = speech.Release(r.st.Speech)
+	switch {
+	case !cut:
+		r.play()
+	case out == speech.Started:
+		r.emit(ResumePlayback{Gen: r.st.Speech.Generation()})
+	}
 }
 
 // releaseUnanswered does so when words are given up that were awaited.

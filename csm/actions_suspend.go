@@ -30,13 +30,17 @@ func reasonOf(e Event) SuspendReason {
 // lost but the words that were being spoken (REQ-008).
 func (r *run) suspend(why SuspendReason) {
 	sus := Suspended{Prior: r.prior, Remaining: r.remaining()}
-	if in, cut := r.prior.(Interrupted); cut {
+	unsettled, still := r.unsettle()
+	if in, cut := r.prior.(Interrupted); cut && !unsettled {
 		r.heardUpTo(in.Line, r.st.Cursor)
 		if sus.Prior = (Listening{}); !in.Asking {
 			r.st.Current = Turn{}
 		}
 	}
 	_, sus.Paused = r.st.Speech.(speech.Paused)
+	if unsettled { // the user's words are lost, and the answer goes on
+		sus.Prior, sus.Paused = Speaking{}, still
+	}
 	var out speech.Outcome
 	if r.st.Speech, out = speech.Pause(r.st.Speech); out == speech.Stopped {
 		r.emit(PausePlayback{Gen: r.st.Speech.Generation()})

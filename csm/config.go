@@ -27,20 +27,36 @@ type Config struct {
 	FaultRetries   int           `json:"retries"` // recoveries in a row before a fault is fatal
 	QueueMax       int           `json:"queue"`   // utterances that may wait
 
-	Turns           turn.Mode      `json:"turns,omitempty"`     // who ends the user's turn (GUD-001)
-	Eagerness       turn.Eagerness `json:"eagerness,omitempty"` // how soon a pause does, in Semantic
-	Silence         time.Duration  `json:"silence"`             // the pause that does, in Server
-	Tools           bool           `json:"tools,omitempty"`     // the assistant may call tools
-	RoundsMax       int            `json:"rounds"`              // of a request
-	SearchTimeout   time.Duration  `json:"search"`              // a search for tools
-	ApprovalTimeout time.Duration  `json:"approval"`            // an answer to a question about a tool, asked once more after it
-	ToolTimeout     time.Duration  `json:"tool"`                // a call of a tool
-	ModelTimeout    time.Duration  `json:"model"`               // a model, between two signs of progress
-	SummaryTimeout  time.Duration  `json:"summary"`             // a summary of the history
-	RenewalTimeout  time.Duration  `json:"renewal"`             // a successor of a connection that expires
-	HistoryMax      int            `json:"history"`             // items before the oldest are summarised
-	HistoryKeep     int            `json:"keep"`                // items that are not
+	Interruption    Interruption   `json:"interruption,omitempty"` // what stops the assistant
+	Confirm         time.Duration  `json:"confirm"`                // speech over the assistant that counts (PER-002), in Confirmed
+	Turns           turn.Mode      `json:"turns,omitempty"`        // who ends the user's turn (GUD-001)
+	Eagerness       turn.Eagerness `json:"eagerness,omitempty"`    // how soon a pause does, in Semantic
+	Silence         time.Duration  `json:"silence"`                // the pause that does, in Server
+	Tools           bool           `json:"tools,omitempty"`        // the assistant may call tools
+	RoundsMax       int            `json:"rounds"`                 // of a request
+	SearchTimeout   time.Duration  `json:"search"`                 // a search for tools
+	ApprovalTimeout time.Duration  `json:"approval"`               // an answer to a question about a tool, asked once more after it
+	ToolTimeout     time.Duration  `json:"tool"`                   // a call of a tool
+	ModelTimeout    time.Duration  `json:"model"`                  // a model, between two signs of progress
+	SummaryTimeout  time.Duration  `json:"summary"`                // a summary of the history
+	RenewalTimeout  time.Duration  `json:"renewal"`                // a successor of a connection that expires
+	HistoryMax      int            `json:"history"`                // items before the oldest are summarised
+	HistoryKeep     int            `json:"keep"`                   // items that are not
 }
+
+// Interruption is how easily the user's voice stops the assistant. The user's
+// hand always does.
+type Interruption uint8
+
+// The ways. In Confirmed an onset pauses the assistant, who goes on when nothing
+// was meant by it: when the speech was shorter than Confirm, or turns out to be
+// no words, or a backchannel.
+const (
+	AtOnce    Interruption = iota // an onset ends the answer
+	Confirmed                     // speech that lasts, or words
+	ByWords                       // words; a question about a tool is stopped as in Confirmed
+	Never                         // nothing
+)
 
 // DefaultConfig is the configuration without any setting.
 func DefaultConfig() Config {
@@ -51,7 +67,7 @@ func DefaultConfig() Config {
 		SpeechTimeout: 30 * time.Second, InterruptClear: 150 * time.Millisecond, SuspendMax: 60 * time.Second,
 		FaultBackoff: 500 * time.Millisecond, BreakerWindow: time.Minute, BreakerCool: 30 * time.Second,
 		Terminate: 1500 * time.Millisecond, BreakerFaults: 3, FaultRetries: 4, QueueMax: 8,
-		Silence: 500 * time.Millisecond, RoundsMax: 10, SearchTimeout: 5 * time.Second, ApprovalTimeout: 30 * time.Second,
+		Confirm: 250 * time.Millisecond, Silence: 500 * time.Millisecond, RoundsMax: 10, SearchTimeout: 5 * time.Second, ApprovalTimeout: 30 * time.Second,
 		ToolTimeout: time.Minute, ModelTimeout: 2 * time.Minute, SummaryTimeout: 30 * time.Second, RenewalTimeout: 20 * time.Second,
 		HistoryMax: 40, HistoryKeep: 12,
 	}

@@ -36,6 +36,7 @@ func corpus(t *testing.T) []sample {
 	speakingCorpus(t, add)
 	assistantCorpus(t, add)
 	voiceCorpus(t, add)
+	bargeCorpus(t, add)
 
 	// Whatever a conversation does, it can be held still, fail and be ended.
 	for _, from := range out {
@@ -92,10 +93,10 @@ func idleCorpus(t *testing.T, add func(string, *drive) *drive) {
 func listeningCorpus(t *testing.T, add func(string, *drive) *drive) {
 	l := func() *drive { return newDrive(t).toListening() }
 	add("listening", l())
-	add("listening, user speaks", l().do(SpeechStarted{1, 1, 0}))
-	add("listening, suspended, user speaks", l().do(Suspend{Reason: SuspendUser}, SpeechStarted{1, 1, 0}))
-	add("listening, words awaited", l().do(SpeechStarted{1, 1, 0}, SpeechStopped{1, 1, 9}))
-	add("listening, user speaks, words awaited", l().do(SpeechStarted{1, 1, 0}, SpeechStopped{1, 1, 9}, SpeechStarted{1, 2, 99}))
+	add("listening, user speaks", l().do(SpeechStarted{1, 1, 0, 0}))
+	add("listening, suspended, user speaks", l().do(Suspend{Reason: SuspendUser}, SpeechStarted{1, 1, 0, 0}))
+	add("listening, words awaited", l().do(SpeechStarted{1, 1, 0, 0}, SpeechStopped{1, 1, 9}))
+	add("listening, user speaks, words awaited", l().do(SpeechStarted{1, 1, 0, 0}, SpeechStopped{1, 1, 9}, SpeechStarted{1, 2, 99, 0}))
 	add("listening, explaining", l().ask(1).do(CopilotDone{Request: 1, Code: CodeCopilotFailed}).want(PhaseListening))
 	add("listening, explaining, request cancelled", l().ask(1).do(CopilotSent{Request: 1, Attempt: 1}, TimerFired{TimerResponse, 1}).want(PhaseListening))
 	add("listening, reading aloud", l().do(UserSpeak{Ref: 1, Chars: 5}))
@@ -105,13 +106,13 @@ func listeningCorpus(t *testing.T, add func(string, *drive) *drive) {
 	d := l().toSpeaking(1).do(UserText{Utterance: 2, Words: 1}, CopilotDone{Request: 1})
 	d.s, _ = Step(d.s, Envelope{d.seq + 1, d.at, SpeechDrained{0, 1}})
 	add("listening, queue", d.want(PhaseListening))
-	d = l().toSpeaking(1).do(UserText{Utterance: 2, Words: 1}, SpeechStarted{1, 3, 0}, SpeechFlushed{Gen: 0}).want(PhaseListening)
+	d = l().toSpeaking(1).do(UserText{Utterance: 2, Words: 1}, SpeechStarted{1, 3, 0, 0}, SpeechFlushed{Gen: 0}).want(PhaseListening)
 	add("listening, queue, user speaks", d)
 }
 
 func processingCorpus(t *testing.T, add func(string, *drive) *drive) {
 	l := func() *drive { return newDrive(t).toListening() }
-	talking := func(d *drive) *drive { return d.do(SpeechStarted{1, 5, 500}) }
+	talking := func(d *drive) *drive { return d.do(SpeechStarted{1, 5, 500, 0}) }
 	awaited := func(d *drive) *drive { return talking(d).do(SpeechStopped{1, 5, 900}) }
 	queued := func(d *drive) *drive { return d.do(UserText{Utterance: 6, Words: 1}) }
 	variants := func(name string, make func() *drive) {
@@ -124,11 +125,11 @@ func processingCorpus(t *testing.T, add func(string, *drive) *drive) {
 	variants("analysing, behind a cancelled request", func() *drive {
 		return l().ask(1).do(UserInterrupt{}).want(PhaseListening).ask(2)
 	})
-	add("analysing, words awaited after commit", l().do(SpeechStarted{1, 1, 0}, UserCommit{}).want(PhaseAnalysing))
+	add("analysing, words awaited after commit", l().do(SpeechStarted{1, 1, 0, 0}, UserCommit{}).want(PhaseAnalysing))
 	add("analysing, words awaited after commit, request cancelled",
-		l().ask(1).do(UserInterrupt{}, SpeechStarted{1, 2, 0}, UserCommit{}).want(PhaseAnalysing))
+		l().ask(1).do(UserInterrupt{}, SpeechStarted{1, 2, 0, 0}, UserCommit{}).want(PhaseAnalysing))
 	add("analysing, words awaited after commit, user speaks",
-		l().do(SpeechStarted{1, 1, 0}, UserCommit{}, SpeechStarted{1, 2, 50}).want(PhaseAnalysing))
+		l().do(SpeechStarted{1, 1, 0, 0}, UserCommit{}, SpeechStarted{1, 2, 50, 0}).want(PhaseAnalysing))
 	waiting := func() *drive { return l().ask(1).do(CopilotSent{Request: 1, Attempt: 1}).want(PhaseWaitingForCopilot) }
 	variants("waiting", waiting)
 	generating := func() *drive { return waiting().do(CopilotDelta{Request: 1, Chars: 5}).want(PhaseGeneratingResponse) }
@@ -157,18 +158,18 @@ func speakingCorpus(t *testing.T, add func(string, *drive) *drive) {
 	add("speaking, stalled", speaking().do(TimerFired{TimerStall, speaking().s.Timers[TimerStall].Gen}))
 	add("speaking a text", l().do(UserSpeak{Ref: 1, Chars: 5}, SpeechBuffered{0, 1}).want(PhaseSpeaking))
 	add("speaking an explanation", l().ask(1).do(CopilotDone{Request: 1, Code: CodeCopilotFailed}, SpeechBuffered{0, 1}).want(PhaseSpeaking))
-	add("speaking after words were lost", l().do(SpeechStarted{1, 1, 0}, RecognitionLost{1, 1, CodeRecognitionFailed}, SpeechBuffered{0, 1}).want(PhaseSpeaking))
+	add("speaking after words were lost", l().do(SpeechStarted{1, 1, 0, 0}, RecognitionLost{1, 1, CodeRecognitionFailed}, SpeechBuffered{0, 1}).want(PhaseSpeaking))
 
-	add("speaking, user speaks since a suspension", speaking().do(Suspend{Reason: SuspendUser}, SpeechStarted{1, 2, 0}, Resume{Reason: SuspendUser}).want(PhaseSpeaking))
+	add("speaking, user speaks since a suspension", speaking().do(Suspend{Reason: SuspendUser}, SpeechStarted{1, 2, 0, 0}, Resume{Reason: SuspendUser}).want(PhaseSpeaking))
 	add("speaking, words awaited since a suspension", speaking().
-		do(Suspend{Reason: SuspendUser}, SpeechStarted{1, 2, 0}, SpeechStopped{1, 2, 9}, Resume{Reason: SuspendUser}).want(PhaseSpeaking))
+		do(Suspend{Reason: SuspendUser}, SpeechStarted{1, 2, 0, 0}, SpeechStopped{1, 2, 9}, Resume{Reason: SuspendUser}).want(PhaseSpeaking))
 	add("speaking again over a new connection", speaking().do(ConnLost{1, CodeConnectionLost}, ConnReady{2}).want(PhaseSuspended))
 	add("speaking, all heard but for the end, connection lost", speaking().do(SpeechPlayed{0, 1}, ConnLost{1, CodeConnectionLost}).want(PhaseSuspended))
 
-	add("interrupted by voice", speaking().do(SpeechStarted{1, 2, 900}).want(PhaseInterrupted))
-	add("interrupted by voice, words awaited", speaking().do(SpeechStarted{1, 2, 900}, SpeechStopped{1, 2, 950}))
+	add("interrupted by voice", speaking().do(SpeechStarted{1, 2, 900, 0}).want(PhaseInterrupted))
+	add("interrupted by voice, words awaited", speaking().do(SpeechStarted{1, 2, 900, 0}, SpeechStopped{1, 2, 950}))
 	add("interrupted by command", speaking().do(UserInterrupt{}).want(PhaseInterrupted))
-	add("interrupted, queue", speaking().do(UserText{Utterance: 2, Words: 1}, SpeechStarted{1, 3, 900}).want(PhaseInterrupted))
+	add("interrupted, queue", speaking().do(UserText{Utterance: 2, Words: 1}, SpeechStarted{1, 3, 900, 0}).want(PhaseInterrupted))
 }
 
 // liveEvents are events of every kind with ids that are live in s, where s has any.
@@ -200,7 +201,7 @@ func liveEvents(s State) []Event {
 		SessionReady{in}, SessionFailed{in, CodeSessionFailed}, SessionFailed{in, CodeAuthentication}, SessionRenewal{in}, SessionRenewed{in}, SessionClosed{in},
 		AudioPrimed{in}, AudioReady{in}, AudioFailed{in, CodeAudioFailed}, AudioLost{in}, AudioRestored{in}, AudioClosed{in},
 		ConnReady{ep}, ConnReady{s.IDs.Epoch}, ConnLost{ep, CodeConnectionLost}, ConnFailed{s.IDs.Epoch, CodeConnectionFailed}, ConnClosed{Instance: in},
-		SpeechStarted{ep, fresh, 1 << 20},
+		SpeechStarted{ep, fresh, 1 << 20, 0},
 		CopilotSent{Request: req, Attempt: 1}, CopilotSent{Request: req, Attempt: 2}, CopilotDelta{Request: req, Chars: 9}, CopilotSegment{Request: req, Start: end, End: end + 10},
 		CopilotDone{Request: req}, CopilotDone{Request: req, Code: CodeCopilotFailed}, CopilotDone{Request: req, Cancelled: true},
 		SpeechBuffered{gen, first}, SpeechPlayed{gen, first}, SpeechDrained{gen, first}, SpeechDrained{gen, last},
@@ -216,7 +217,8 @@ func liveEvents(s State) []Event {
 	known := turn.Pending(s.Turn)
 	if sp, ok := s.Turn.(turn.UserSpeaking); ok {
 		known = append(known[:len(known):len(known)], sp.Open)
-		out = append(out, SpeechStopped{ep, sp.Open.ID, 1 << 21}, SpeechPaused{ep, sp.Open.ID, 1 << 21}, SpeechResumed{ep, sp.Open.ID, 1 << 21})
+		out = append(out, SpeechStopped{ep, sp.Open.ID, 1 << 21}, SpeechPaused{ep, sp.Open.ID, 1 << 21}, SpeechResumed{ep, sp.Open.ID, 1 << 21},
+			SpeechStopped{ep, sp.Open.ID, sp.Open.Pos + 480}, SpeechPaused{ep, sp.Open.ID, sp.Open.Pos + 480})
 	}
 	for _, u := range known {
 		out = append(out, Partial{Epoch: ep, Utterance: u.ID, Words: 1}, RecognitionLost{ep, u.ID, CodeRecognitionFailed}, Final{Epoch: ep, Utterance: u.ID})
@@ -240,7 +242,7 @@ func staleEvents(s State) []Event {
 		SessionReady{in}, SessionFailed{in, CodeSessionFailed}, SessionRenewal{in}, SessionRenewed{in}, SessionClosed{in},
 		AudioPrimed{in}, AudioReady{in}, AudioFailed{in, CodeAudioFailed}, AudioLost{in}, AudioRestored{in}, AudioClosed{in},
 		ConnReady{ep}, ConnLost{ep, CodeConnectionLost}, ConnFailed{ep, CodeConnectionFailed},
-		SpeechStarted{ep, utterance, 0}, SpeechStopped{ep, utterance, 0}, Partial{Epoch: ep, Utterance: utterance}, Final{Epoch: ep, Utterance: utterance}, RecognitionLost{Epoch: ep, Utterance: utterance},
+		SpeechStarted{ep, utterance, 0, 0}, SpeechStopped{ep, utterance, 0}, Partial{Epoch: ep, Utterance: utterance}, Final{Epoch: ep, Utterance: utterance}, RecognitionLost{Epoch: ep, Utterance: utterance},
 		SpeechStopped{s.IDs.Epoch, utterance, 0}, Partial{Epoch: s.IDs.Epoch, Utterance: utterance}, Final{Epoch: s.IDs.Epoch, Utterance: utterance, Words: 3}, RecognitionLost{s.IDs.Epoch, utterance, ""},
 		CopilotSent{Request: req, Attempt: 1}, CopilotDelta{Request: req}, CopilotSegment{Request: req}, CopilotDone{Request: req},
 		CopilotToolCall{Request: req, ToolCall: 1}, ToolSearchDone{Request: req}, ToolDone{ToolCall: 1 << 40}, Summarised{Job: s.IDs.Job + 9},
@@ -270,13 +272,17 @@ func shape(s State) string {
 	switch c := s.Conv.(type) {
 	case Idle, Faulted:
 		conv = fmt.Sprintf("%+v", c)
+	case Interrupted:
+		conv = fmt.Sprint("interrupted", c.Asking, c.Doubt, c.Still)
 	case Analysing:
 		conv = fmt.Sprint("analysing", c.Unsent != 0, c.Awaiting)
 	case Suspended:
 		conv = fmt.Sprintf("suspended %v %T %v %v %v %v", c.Reasons, c.Prior, c.Respeak, c.Resuming, c.Owed != "", c.Paused)
 	}
-	return fmt.Sprint(conv, s.Conn, s.Turn, min(len(turn.Pending(s.Turn)), 2), s.Speech, open, line.Played < len(line.Segments), line.Ended,
+	return fmt.Sprint(conv, s.Conn, s.Turn, min(len(turn.Pending(s.Turn)), 2), fmt.Sprintf("%v %v", s.Speech, meant(s)), speech.WasCut(s.Speech), open, line.Played < len(line.Segments), line.Ended,
 		s.Copilot, busy, request.Cancelled, request.Round > 0, len(request.Calls), len(s.Drafts) > 0, s.History, s.Retry.Stage,
 		s.Resources, min(len(s.Queue), 2), s.Current.ID != 0, s.Current.Role, s.Current.Utterance != 0,
 		s.Current.Request != 0, s.Current.Failed != "", s.Retry.Utterance != 0, min(s.Faults.InRow, 5), armed)
 }
+
+func meant(s State) bool { h, _ := s.Speech.(speech.Held); return h.Meant }

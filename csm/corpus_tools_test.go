@@ -25,7 +25,7 @@ func withTools(t *testing.T) *drive {
 // assistantCorpus are the states of the chat machine, in the conversations that
 // they are met in.
 func assistantCorpus(t *testing.T, add func(string, *drive) *drive) {
-	talking := func(d *drive) *drive { return d.do(SpeechStarted{1, 50, 500}) }
+	talking := func(d *drive) *drive { return d.do(SpeechStarted{1, 50, 500, 0}) }
 	awaited := func(d *drive) *drive { return talking(d).do(SpeechStopped{1, 50, 900}) }
 	variants := func(name string, make func() *drive) {
 		add(name, make())
@@ -45,7 +45,7 @@ func assistantCorpus(t *testing.T, add func(string, *drive) *drive) {
 	add("speaking, wants a tool", speaking())
 	asking := func() *drive { return speaking().do(CopilotDone{Request: 1}).want(PhaseSpeaking) }
 	add("speaking before a question", asking())
-	add("question cut off", asking().do(SpeechStarted{1, 9, 99}).want(PhaseInterrupted))
+	add("question cut off", asking().do(SpeechStarted{1, 9, 99, 0}).want(PhaseInterrupted))
 	generating := func() *drive {
 		return withTools(t).do(CopilotToolCall{Request: 1, ToolCall: 7, Destructive: true}, CopilotToolCall{Request: 1, ToolCall: 8}, CopilotDone{Request: 1}).want(PhaseGeneratingResponse)
 	}
@@ -57,7 +57,7 @@ func assistantCorpus(t *testing.T, add func(string, *drive) *drive) {
 	add("asked twice about what cannot be undone, words awaited", awaited(generating().
 		do(SpeechBuffered{0, 1}, SpeechDrained{0, 1}, TimerFired{TimerApproval, 1}, SpeechBuffered{0, 2}, SpeechDrained{0, 2}).want(PhaseListening)))
 	held := func(d *drive) *drive { // asked again while words are awaited
-		return d.do(SpeechStarted{1, 60, 0}, SpeechStopped{1, 60, 9}, SpeechStarted{1, 61, 20}, RecognitionLost{1, 60, CodeRecognitionFailed}, SpeechStopped{1, 61, 29},
+		return d.do(SpeechStarted{1, 60, 0, 0}, SpeechStopped{1, 60, 9}, SpeechStarted{1, 61, 20, 0}, RecognitionLost{1, 60, CodeRecognitionFailed}, SpeechStopped{1, 61, 29},
 			SpeechBuffered{0, d.s.IDs.Segment}).want(PhaseListening)
 	}
 	add("asked again, held", held(asked()))
@@ -65,7 +65,7 @@ func assistantCorpus(t *testing.T, add func(string, *drive) *drive) {
 		do(UserText{Utterance: 1, Words: 1}, CopilotSent{Request: 1, Attempt: 1}, CopilotSegment{Request: 1, End: 20},
 			CopilotToolCall{Request: 1, ToolCall: 7}, SpeechBuffered{0, 1}, CopilotDone{Request: 1}, SpeechDrained{0, 2})))
 	add("explaining, held", newDrive(t).toListening().ask(1).do(CopilotDone{Request: 1, Code: CodeCopilotFailed}, Suspend{Reason: SuspendUser},
-		SpeechStarted{1, 60, 0}, SpeechStopped{1, 60, 9}, Resume{Reason: SuspendUser}, SpeechBuffered{1, 2}).want(PhaseListening))
+		SpeechStarted{1, 60, 0, 0}, SpeechStopped{1, 60, 9}, Resume{Reason: SuspendUser}, SpeechBuffered{1, 2}).want(PhaseListening))
 	add("asked, queue", asking().do(UserText{Utterance: 2, Words: 1}, SpeechDrained{0, 2}))
 	add("asked again", asked().do(TimerFired{TimerApproval, 1}).want(PhaseListening))
 	variants("asked twice", func() *drive {
@@ -78,7 +78,7 @@ func assistantCorpus(t *testing.T, add func(string, *drive) *drive) {
 	}
 	add("asked, by hand", talking(manual()))
 	add("asked, by hand, drafts", awaited(manual()).do(Final{Epoch: 1, Utterance: 50, Words: 2}).want(PhaseListening))
-	add("asked, by hand, drafts, user speaks", awaited(manual()).do(Final{Epoch: 1, Utterance: 50, Words: 2}, SpeechStarted{1, 51, 0}).want(PhaseListening))
+	add("asked, by hand, drafts, user speaks", awaited(manual()).do(Final{Epoch: 1, Utterance: 50, Words: 2}, SpeechStarted{1, 51, 0, 0}).want(PhaseListening))
 
 	callingCorpus(t, add, asked, searching)
 }
@@ -87,8 +87,8 @@ func assistantCorpus(t *testing.T, add func(string, *drive) *drive) {
 func callingCorpus(t *testing.T, add func(string, *drive) *drive, asked, searching func() *drive) {
 	variants := func(name string, make func() *drive) {
 		add(name, make())
-		add(name+", user speaks", make().do(SpeechStarted{1, 50, 500}))
-		add(name+", words awaited", make().do(SpeechStarted{1, 50, 500}, SpeechStopped{1, 50, 900}))
+		add(name+", user speaks", make().do(SpeechStarted{1, 50, 500, 0}))
+		add(name+", words awaited", make().do(SpeechStarted{1, 50, 500, 0}, SpeechStopped{1, 50, 900}))
 	}
 	calling := func() *drive {
 		return asked().do(UserApprove{ToolCall: 7, Approved: true}).want(PhaseGeneratingResponse)
@@ -102,9 +102,9 @@ func callingCorpus(t *testing.T, add func(string, *drive) *drive, asked, searchi
 	add("searching, preparing again", searching().do(fails).do(recover...).want(PhasePreparing))
 	add("searching, stopped, reading aloud", searching().do(UserInterrupt{}, UserSpeak{Ref: 1, Chars: 5}, SpeechBuffered{0, 1}).want(PhaseSpeaking))
 	add("searching, stopped, reading aloud, interrupted", searching().
-		do(UserInterrupt{}, UserSpeak{Ref: 1, Chars: 5}, SpeechBuffered{0, 1}, SpeechStarted{1, 2, 0}).want(PhaseInterrupted))
-	add("calling, stopped, another awaited", calling().do(UserInterrupt{}, SpeechStarted{1, 2, 0}, UserCommit{}).want(PhaseAnalysing))
-	add("searching, stopped, another awaited", searching().do(UserInterrupt{}, SpeechStarted{1, 2, 0}, UserCommit{}).want(PhaseAnalysing))
+		do(UserInterrupt{}, UserSpeak{Ref: 1, Chars: 5}, SpeechBuffered{0, 1}, SpeechStarted{1, 2, 0, 0}).want(PhaseInterrupted))
+	add("calling, stopped, another awaited", calling().do(UserInterrupt{}, SpeechStarted{1, 2, 0, 0}, UserCommit{}).want(PhaseAnalysing))
+	add("searching, stopped, another awaited", searching().do(UserInterrupt{}, SpeechStarted{1, 2, 0, 0}, UserCommit{}).want(PhaseAnalysing))
 	add("calling, stopped, suspended", calling().do(UserInterrupt{}, Suspend{Reason: SuspendUser}))
 	add("calling, stopped, reading aloud", calling().do(UserInterrupt{}, UserSpeak{Ref: 1, Chars: 5}, SpeechBuffered{0, 3}).want(PhaseSpeaking))
 	add("call failed", calling().do(ToolDone{ToolCall: 7, Code: CodeToolFailed}).want(PhaseListening))
@@ -119,7 +119,7 @@ func callingCorpus(t *testing.T, add func(string, *drive) *drive, asked, searchi
 	loading := func() *drive { return newDrive(t).toListening().do(UserSelectModel{Model: 3}).want(PhaseListening) }
 	add("loading", loading())
 	variants("loading, an utterance waits", func() *drive { return loading().ask(1) })
-	add("loading, reading aloud, interrupted", loading().do(UserSpeak{Ref: 1, Chars: 5}, SpeechBuffered{0, 1}, SpeechStarted{1, 2, 0}).want(PhaseInterrupted))
+	add("loading, reading aloud, interrupted", loading().do(UserSpeak{Ref: 1, Chars: 5}, SpeechBuffered{0, 1}, SpeechStarted{1, 2, 0, 0}).want(PhaseInterrupted))
 	add("no model", loading().do(ModelFailed{Load: 1}))
 	add("loading, ended", loading().do(UserStop{}).want(PhaseTerminating))
 }
@@ -128,27 +128,27 @@ func callingCorpus(t *testing.T, add func(string, *drive) *drive, asked, searchi
 // connection with a successor.
 func voiceCorpus(t *testing.T, add func(string, *drive) *drive) {
 	manual := func() *drive { return configured(t, func(c *Config) { c.Turns = turn.Manual }) }
-	add("by hand, user speaks", manual().do(SpeechStarted{1, 1, 0}))
+	add("by hand, user speaks", manual().do(SpeechStarted{1, 1, 0, 0}))
 	said := func() *drive {
-		return manual().do(SpeechStarted{1, 1, 0}, SpeechStopped{1, 1, 9}, Final{Epoch: 1, Utterance: 1, Words: 2}).want(PhaseListening)
+		return manual().do(SpeechStarted{1, 1, 0, 0}, SpeechStopped{1, 1, 9}, Final{Epoch: 1, Utterance: 1, Words: 2}).want(PhaseListening)
 	}
 	add("by hand, said", said())
-	add("by hand, said, more awaited", said().do(SpeechStarted{1, 2, 0}, SpeechStopped{1, 2, 9}))
-	add("by hand, committed", said().do(SpeechStarted{1, 2, 0}, SpeechStopped{1, 2, 9}, UserCommit{}).want(PhaseAnalysing))
-	add("by hand, two committed", manual().do(SpeechStarted{1, 1, 0}, SpeechStopped{1, 1, 9}, SpeechStarted{1, 2, 0}, UserCommit{}).want(PhaseAnalysing))
+	add("by hand, said, more awaited", said().do(SpeechStarted{1, 2, 0, 0}, SpeechStopped{1, 2, 9}))
+	add("by hand, committed", said().do(SpeechStarted{1, 2, 0, 0}, SpeechStopped{1, 2, 9}, UserCommit{}).want(PhaseAnalysing))
+	add("by hand, two committed", manual().do(SpeechStarted{1, 1, 0, 0}, SpeechStopped{1, 1, 9}, SpeechStarted{1, 2, 0, 0}, UserCommit{}).want(PhaseAnalysing))
 	for _, m := range []turn.Mode{turn.Semantic, turn.Server} {
 		l := func() *drive { return configured(t, func(c *Config) { c.Turns = m }) }
-		add("pausing", l().do(SpeechStarted{1, 1, 0}, SpeechPaused{1, 1, 9}))
-		add("pausing, preparing an answer", l().ask(1).do(SpeechStarted{1, 2, 0}, SpeechPaused{1, 2, 9}))
-		add("pausing, interrupted", l().toSpeaking(1).do(SpeechStarted{1, 2, 0}, SpeechPaused{1, 2, 9}).want(PhaseInterrupted))
+		add("pausing", l().do(SpeechStarted{1, 1, 0, 0}, SpeechPaused{1, 1, 9}))
+		add("pausing, preparing an answer", l().ask(1).do(SpeechStarted{1, 2, 0, 0}, SpeechPaused{1, 2, 9}))
+		add("pausing, interrupted", l().toSpeaking(1).do(SpeechStarted{1, 2, 0, 0}, SpeechPaused{1, 2, 9}).want(PhaseInterrupted))
 		add("pausing, speaking since a suspension", l().toSpeaking(1).
-			do(Suspend{Reason: SuspendUser}, SpeechStarted{1, 2, 0}, SpeechPaused{1, 2, 9}, Resume{Reason: SuspendUser}).want(PhaseSpeaking))
+			do(Suspend{Reason: SuspendUser}, SpeechStarted{1, 2, 0, 0}, SpeechPaused{1, 2, 9}, Resume{Reason: SuspendUser}).want(PhaseSpeaking))
 	}
 
 	renewing := map[string]*drive{
-		"listening": newDrive(t).toListening(), "user speaks": newDrive(t).toListening().do(SpeechStarted{1, 9, 0}),
+		"listening": newDrive(t).toListening(), "user speaks": newDrive(t).toListening().do(SpeechStarted{1, 9, 0, 0}),
 		"analysing": newDrive(t).toListening().ask(1), "speaking": newDrive(t).toListening().toSpeaking(1),
-		"interrupted": newDrive(t).toListening().toSpeaking(1).do(SpeechStarted{1, 9, 0}), "suspended": newDrive(t).toListening().do(Suspend{Reason: SuspendUser}),
+		"interrupted": newDrive(t).toListening().toSpeaking(1).do(SpeechStarted{1, 9, 0, 0}), "suspended": newDrive(t).toListening().do(Suspend{Reason: SuspendUser}),
 	}
 	for name, d := range renewing {
 		add(name+", successor dialled", d.do(SessionExpiring{1}))
@@ -163,8 +163,8 @@ func voiceCorpus(t *testing.T, add func(string, *drive) *drive) {
 		return newDrive(t).toListening().do(SessionExpiring{1}, ConnReady{2}, UserSpeak{Ref: 1, Chars: 5}, SpeechBuffered{0, 1}).want(PhaseSpeaking)
 	}
 	add("speaking, connection replaced", swapped())
-	add("interrupted, connection replaced", swapped().do(SpeechStarted{2, 2, 0}).want(PhaseInterrupted))
-	add("suspended, pausing", newDrive(t).toListening().do(Suspend{Reason: SuspendUser}, SpeechStarted{1, 2, 0}, SpeechPaused{1, 2, 9}))
+	add("interrupted, connection replaced", swapped().do(SpeechStarted{2, 2, 0, 0}).want(PhaseInterrupted))
+	add("suspended, pausing", newDrive(t).toListening().do(Suspend{Reason: SuspendUser}, SpeechStarted{1, 2, 0, 0}, SpeechPaused{1, 2, 9}))
 
 	compacting := func() *drive {
 		d := configured(t, func(c *Config) { c.HistoryMax, c.HistoryKeep = 1, 1 })

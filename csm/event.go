@@ -210,11 +210,12 @@ type (
 // Facts about the user's voice (INT-002). Pos is a position in samples at 48 kHz
 // of the audio captured in this conversation.
 type (
-	// SpeechStarted is an onset.
+	// SpeechStarted is an onset. Late is how long ago it was when it was noticed.
 	SpeechStarted struct {
-		Epoch     uint32 `json:"epoch"`
-		Utterance uint64 `json:"utterance"`
-		Pos       int64  `json:"pos"`
+		Epoch     uint32        `json:"epoch"`
+		Utterance uint64        `json:"utterance"`
+		Pos       int64         `json:"pos"`
+		Late      time.Duration `json:"late,omitempty"`
 	}
 	// SpeechPaused says that the voice is silent, and the utterance not over yet.
 	SpeechPaused struct {
@@ -241,6 +242,7 @@ type (
 		Epoch     uint32 `json:"epoch"`
 		Utterance uint64 `json:"utterance"`
 		Words     int    `json:"words"`
+		Class     Class  `json:"class,omitempty"`
 		Coalesced int    `json:"coalesced,omitempty"`
 	}
 	// Final is the finished transcript. Named says that a Yes names, beyond doubt,
@@ -422,12 +424,13 @@ const (
 	TimerModel                  // a model that does not load
 	TimerSummary                // a summary that does not come
 	TimerRenewal                // a successor connection that is late
+	TimerConfirm                // speech over the assistant that may end before it counts (PER-002)
 	NumTimers
 )
 
 var timerNames = [NumTimers]string{
 	"start", "prepare", "utterance", "final", "response", "stall", "cancel",
-	"speech", "interrupt", "suspend", "fault", "terminate", "pause", "search", "approval", "tool", "model", "summary", "renewal",
+	"speech", "interrupt", "suspend", "fault", "terminate", "pause", "search", "approval", "tool", "model", "summary", "renewal", "confirm",
 }
 
 func (t Timer) String() string { return timerNames[t] }

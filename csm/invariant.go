@@ -39,9 +39,17 @@ func checkSpeech(s State) error {
 	}
 	switch s.Phase() {
 	case PhaseAnalysing, PhaseWaitingForCopilot, PhaseInterrupted:
-		if open {
+		if in, _ := s.Conv.(Interrupted); open && !in.Doubt {
 			return fmt.Errorf("invariant 4: a line is open that nothing says")
 		}
+	}
+	if in, _ := s.Conv.(Interrupted); in.Doubt {
+		if _, paused := s.Speech.(speech.Paused); !paused {
+			return fmt.Errorf("invariant 4: in doubt whether to go on, and the speech is %v", s.Speech)
+		}
+	}
+	if speech.WasCut(s.Speech) && s.Phase() != PhaseListening {
+		return fmt.Errorf("invariant 4: the rest of an answer is held, and nobody listens")
 	}
 	_, held := s.Speech.(speech.Held)
 	_, quiet := s.Turn.(turn.Idle)
@@ -142,6 +150,9 @@ func checkCopilot(s State) error {
 		switch p {
 		case PhaseAnalysing, PhaseWaitingForCopilot, PhaseGeneratingResponse, PhaseSpeaking:
 		default:
+			if mayGoOn(s) {
+				break
+			}
 			return fmt.Errorf("invariant 1: %v while the assistant is %v", p, c)
 		}
 	case copilot.WaitingForApproval:
@@ -150,7 +161,7 @@ func checkCopilot(s State) error {
 		}
 		in, cut := s.Conv.(Interrupted)
 		switch {
-		case cut && in.Asking:
+		case cut && (in.Asking || in.Doubt):
 		case p == PhaseListening, p == PhaseSpeaking, p == PhaseGeneratingResponse && speechOpen(s):
 		default:
 			return fmt.Errorf("invariant 8: %v, and the user is asked about a tool", p)
@@ -164,6 +175,12 @@ func checkCopilot(s State) error {
 		}
 	}
 	return nil
+}
+
+// mayGoOn says whether an answer pauses or is held that may yet go on.
+func mayGoOn(s State) bool {
+	in, _ := s.Conv.(Interrupted)
+	return in.Doubt || speech.WasCut(s.Speech)
 }
 
 func speechOpen(s State) bool { _, open := speech.LineOf(s.Speech); return open }
@@ -203,7 +220,7 @@ func checkTurn(s State) error {
 			return fmt.Errorf("invariant 6: no turn")
 		}
 	case PhaseListening:
-		if copilot.Busy(s.Copilot) && !live.Cancelled {
+		if copilot.Busy(s.Copilot) && !live.Cancelled && !mayGoOn(s) {
 			return fmt.Errorf("invariant 1: listening while a request is live")
 		}
 	}

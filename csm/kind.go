@@ -277,7 +277,7 @@ func (l Lane) String() string {
 // interruption or an open utterance are signals: the deadline of a request
 // queues behind the data that was already received for it.
 func LaneOf(e Event) Lane {
-	if t, ok := e.(TimerFired); ok && (t.Timer == TimerInterrupt || t.Timer == TimerUtterance) {
+	if t, ok := e.(TimerFired); ok && (t.Timer == TimerInterrupt || t.Timer == TimerConfirm || t.Timer == TimerUtterance) {
 		return Signal
 	}
 	return kinds[e.Kind()].lane

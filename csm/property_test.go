@@ -207,7 +207,7 @@ func (w *world) draw() Event {
 			return SpeechResumed{epoch, w.next, 0}
 		case 0, 1:
 			w.next++
-			return SpeechStarted{epoch, w.next, int64(w.next) * 1000}
+			return SpeechStarted{epoch, w.next, int64(w.next) * 1000, 0}
 		case 2:
 			return SpeechStopped{epoch, w.next, int64(w.next)*1000 + 500}
 		case 3:

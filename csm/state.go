@@ -87,6 +87,12 @@ type (
 		Request uint64
 		// Asking says that only a question about a tool was cut off: the turn goes on.
 		Asking bool `json:",omitempty"`
+		// Doubt says that the assistant only pauses, until it is known whether the
+		// user means it: for Left, unless something says so before. Still says that
+		// the user had paused what was being said.
+		Doubt bool          `json:",omitempty"`
+		Left  time.Duration `json:",omitempty"`
+		Still bool          `json:",omitempty"`
 	}
 	// Suspended holds a conversation still.
 	Suspended struct {

@@ -424,7 +424,7 @@ func (r *run) routeSpeech(e Event) bool {
 		}
 	case SpeechFlushed:
 		in, ok := st.Conv.(Interrupted)
-		return ok && in.Line.Gen == e.Gen
+		return ok && !in.Doubt && in.Line.Gen == e.Gen
 	case SpeechFailed:
 		_, open := segmentOf(st.Speech, e.Seq)
 		return open && e.Gen == st.Speech.Generation()

@@ -60,7 +60,7 @@ func (d *drive) toListening() *drive {
 func (d *drive) ask(u uint64) *drive {
 	d.t.Helper()
 	e := d.s.IDs.Epoch
-	return d.do(SpeechStarted{e, u, 0}, SpeechStopped{e, u, 100}, Final{Epoch: e, Utterance: u, Words: 3}).want(PhaseAnalysing)
+	return d.do(SpeechStarted{e, u, 0, 0}, SpeechStopped{e, u, 100}, Final{Epoch: e, Utterance: u, Words: 3}).want(PhaseAnalysing)
 }
 
 func (d *drive) toSpeaking(u uint64) *drive {
@@ -86,7 +86,7 @@ func TestWholeTurn(t *testing.T) {
 
 func TestInterruption(t *testing.T) {
 	d := newDrive(t).toListening().toSpeaking(1)
-	d.do(SpeechStarted{1, 2, 9000}).want(PhaseInterrupted)
+	d.do(SpeechStarted{1, 2, 9000, 0}).want(PhaseInterrupted)
 	if _, ok := d.fx[0].(Flush); !ok {
 		t.Fatalf("first effect %v, want the flush", d.fx[0])
 	}

@@ -89,7 +89,7 @@ func preparingRows() []Row {
 func listeningRows() []Row {
 	const p = PhaseListening
 	gathered := Guard{"something said and not sent", (*run).gathered}
-	return append(askedRows(), []Row{
+	return append(append(heldRows(), askedRows()...), []Row{
 		keep(p, KindSpeechStarted, Guard{}, (*run).onset),
 		keep(p, KindFinal, and(draft, content), (*run).gatherFinal),
 		{p, KindFinal, content, PhaseAnalysing, CauseSTTFinal, (*run).takeFinal},
@@ -123,9 +123,7 @@ func listeningRows() []Row {
 func askedRows() []Row {
 	const p = PhaseListening
 	allowed := Guard{"asked, a yes that counts", (*run).allows}
-	yes := Guard{"a yes", says(Yes)}
 	unsure := and(asked, Guard{"a yes, and it may be asked again", func(r *run) bool { return yes.holds(r) && r.mayAskAgain() }})
-	no := Guard{"a no", says(No)}
 	drafted := Guard{"something drafted", func(r *run) bool { return len(r.st.Drafts) > 0 }}
 	again := Guard{"may be asked again", (*run).mayAskAgain}
 	return []Row{
@@ -264,7 +262,6 @@ func processingRows() []Row {
 
 func speakingRows() []Row {
 	const p = PhaseSpeaking
-	done := Guard{"all of it heard", func(r *run) bool { return r.speechOut == speech.Done }}
 	return []Row{
 		keep(p, KindCopilotDelta, Guard{}, (*run).progress),
 		keep(p, KindCopilotSegment, Guard{}, (*run).segment),
@@ -275,12 +272,20 @@ func speakingRows() []Row {
 		{p, KindUserApprove, Guard{}, PhaseGeneratingResponse, CauseToolApproval, (*run).decide},
 		keep(p, KindTimerFired, timer(TimerStall), func(r *run) { r.cancel(); r.explainAfter(CodeCopilotStalled) }),
 		keep(p, KindSpeechPlayed, Guard{}, nil),
-		{p, KindSpeechDrained, and(asked, done), PhaseListening, CauseToolApproval, (*run).listen},
-		{p, KindSpeechDrained, done, PhaseListening, CauseTTSComplete, func(r *run) { r.finish(r.endOf()); r.listen() }},
+		{p, KindSpeechDrained, and(asked, allHeard), PhaseListening, CauseToolApproval, (*run).listen},
+		{p, KindSpeechDrained, allHeard, PhaseListening, CauseTTSComplete, func(r *run) { r.finish(r.endOf()); r.listen() }},
 		{p, KindSpeechDrained, Guard{}, PhaseGeneratingResponse, CauseTTSUnderrun, nil},
+		{p, KindSpeechStarted, confirmed, PhaseInterrupted, CauseUserInterrupt, (*run).doubt},
+		{p, KindSpeechResumed, confirmed, PhaseInterrupted, CauseUserInterrupt, (*run).doubt},
+		keep(p, KindSpeechStarted, deaf, nil),
+		{p, KindPartial, and(byWords, counts), PhaseInterrupted, CauseUserInterrupt, (*run).interrupt},
 		{p, KindSpeechStarted, asked, PhaseInterrupted, CauseUserInterrupt, (*run).interruptQuestion},
 		{p, KindSpeechStarted, Guard{}, PhaseInterrupted, CauseUserInterrupt, (*run).interrupt},
 		{p, KindUserInterrupt, Guard{}, PhaseInterrupted, CauseUserInterrupt, func(r *run) { r.clearQueue(); r.interrupt() }},
+		{p, KindFinal, and(stopWord, not(never)), PhaseInterrupted, CauseUserInterrupt, func(r *run) { r.clearQueue(); r.interrupt() }},
+		{p, KindFinal, and(byWords, content), PhaseInterrupted, CauseUserInterrupt, func(r *run) { r.interrupt(); r.enqueueFinal() }},
+		{p, KindFinal, and(asked, no), PhaseGeneratingResponse, CauseToolApproval, func(r *run) { r.cut(); r.reject() }},
+		keep(p, KindFinal, and(asked, yes), nil),
 		keep(p, KindFinal, Guard{}, (*run).enqueueFinal),
 		keep(p, KindRecognitionLost, Guard{}, nil),
 		keep(p, KindTimerFired, timer(TimerFinal), (*run).forgetPending),
@@ -295,7 +300,7 @@ func speakingRows() []Row {
 
 func interruptedRows() []Row {
 	const p = PhaseInterrupted
-	return []Row{
+	return append(bargeRows(), []Row{
 		{p, KindSpeechFlushed, Guard{}, PhaseListening, CauseInterruptCleared, (*run).cleared},
 		{p, KindTimerFired, timer(TimerInterrupt), PhaseListening, CauseInterruptCleared, (*run).cleared},
 		keep(p, KindSpeechStarted, Guard{}, nil),
@@ -306,7 +311,7 @@ func interruptedRows() []Row {
 		{p, KindUserApprove, Guard{}, PhaseGeneratingResponse, CauseToolApproval, (*run).decideCut},
 		keep(p, KindUserInterrupt, asked, (*run).dropQuestion),
 		keep(p, KindUserInterrupt, Guard{}, (*run).clearQueue),
-	}
+	}...)
 }
 
 func suspendedRows() []Row {
@@ -511,21 +516,23 @@ var (
 		return !quiet || len(r.st.Drafts) > 0
 	}}
 	stopWord     = Guard{"the user says stop", says(Stop)}
+	yes          = Guard{"a yes", says(Yes)}
+	no           = Guard{"a no", says(No)}
 	userHasFloor = Guard{"an utterance is open or awaited", func(r *run) bool {
 		_, quiet := r.st.Turn.(turn.Idle)
 		return !quiet
 	}}
 	retryable = Guard{"what is to be tried again failed", func(r *run) bool {
 		stage := r.env.Event.(UserRetry).Stage
-		return r.st.Retry.Utterance != 0 && !r.approving() && !r.gathered() && (stage == copilot.StageNone || stage == r.st.Retry.Stage)
+		return r.st.Retry.Utterance != 0 && !speech.WasCut(r.st.Speech) && !r.approving() && !r.gathered() && (stage == copilot.StageNone || stage == r.st.Retry.Stage)
 	}}
 	// A call is tried again as another call, and only where nothing runs.
 	callAgain = and(retryable, Guard{"a call of a tool failed", func(r *run) bool {
 		_, ready := r.st.Copilot.(copilot.Ready)
 		return ready && r.st.Retry.Stage == copilot.StageCall && r.env.Event.(UserRetry).ToolCall != 0 && len(r.st.Queue) == 0
 	}})
-	free = Guard{"nobody speaks", func(r *run) bool { return r.st.Current.ID == 0 }}
-	queued  = Guard{"an utterance waits", func(r *run) bool { return len(r.st.Queue) > 0 && !r.approving() }}
+	free    = Guard{"nobody speaks", func(r *run) bool { return r.st.Current.ID == 0 }}
+	queued  = Guard{"an utterance waits", func(r *run) bool { return len(r.st.Queue) > 0 && !r.approving() && !speech.WasCut(r.st.Speech) }}
 	started = Guard{"audio is buffered, the user is silent", func(r *run) bool { return r.speechOut == speech.Started }}
 	// What is held may be heard as soon as the user has the floor no more.
 	held = Guard{"held, and the user is silent", func(r *run) bool {

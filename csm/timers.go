@@ -63,7 +63,11 @@ func (s *State) needs(t Timer) bool {
 			return true
 		}
 	case TimerInterrupt:
-		return s.Conv.Phase() == PhaseInterrupted
+		in, cut := s.Conv.(Interrupted)
+		return cut && !in.Doubt
+	case TimerConfirm:
+		in, _ := s.Conv.(Interrupted)
+		return in.Doubt
 	case TimerFault:
 		f, ok := s.Conv.(Faulted)
 		return ok && !f.Recovering && !f.Fatal
@@ -154,6 +158,8 @@ func (s *State) after(t Timer) time.Duration {
 		return c.SpeechTimeout
 	case TimerInterrupt:
 		return c.InterruptClear
+	case TimerConfirm:
+		return s.Conv.(Interrupted).Left
 	case TimerSuspend:
 		return c.SuspendMax
 	case TimerFault:
@@ -206,7 +212,7 @@ func (r *run) deadlines() {
 // a state that is about to stand still.
 func (r *run) remaining() (left [NumTimers]time.Duration) {
 	for t := range NumTimers {
-		if ts := r.st.Timers[t]; ts.Armed && t != TimerInterrupt {
+		if ts := r.st.Timers[t]; ts.Armed && t != TimerInterrupt && t != TimerConfirm {
 			left[t] = max(ts.At-r.env.At, 1)
 		}
 	}

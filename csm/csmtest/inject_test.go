@@ -184,6 +184,7 @@ func injections(at place) []injection {
 var atRest = map[string]string{
 	"Conv(Suspended).Remaining.start":            "a start is not suspended",
 	"Conv(Suspended).Remaining.interrupt":        "an interruption is over when it is suspended",
+	"Conv(Suspended).Remaining.confirm":          "so is a doubt",
 	"Conv(Suspended).Remaining.suspend":          "it does not stand still while suspended",
 	"Conv(Suspended).Remaining.fault":            "a fault is not suspended",
 	"Conv(Suspended).Remaining.terminate":        "an end is not suspended",

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"reflect"
 	"strings"
+	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/connection"
@@ -51,8 +52,16 @@ func (p *player) voiceFact(kind string, w *words, fields map[string]any) error {
 		}
 		u, p.voice = n, max(n, p.voice)
 	}
+	var late time.Duration
+	if w.is("noticed") {
+		var err error
+		if late, err = w.duration(); err != nil {
+			return err
+		}
+		w.is("later")
+	}
 	return p.make(kind, map[string]any{
-		"Epoch": connection.Epoch(p.state.Conn), "Utterance": u, "Pos": p.clock.Now().Milliseconds() * samplesPerMillisecond,
+		"Epoch": connection.Epoch(p.state.Conn), "Utterance": u, "Pos": (p.clock.Now() - late).Milliseconds() * samplesPerMillisecond, "Late": late,
 	}, fields)
 }
 

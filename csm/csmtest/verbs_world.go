@@ -180,8 +180,9 @@ func configField(v reflect.Value, name string) (reflect.Value, bool) {
 
 // valueNames are the values of enumerations in the configuration, in their order.
 var valueNames = map[reflect.Type][]string{
-	reflect.TypeFor[turn.Mode]():      {"semantic", "server", "manual"},
-	reflect.TypeFor[turn.Eagerness](): {"auto", "low", "medium", "high"},
+	reflect.TypeFor[turn.Mode]():        {"semantic", "server", "manual"},
+	reflect.TypeFor[turn.Eagerness]():   {"auto", "low", "medium", "high"},
+	reflect.TypeFor[csm.Interruption](): {"atOnce", "confirmed", "byWords", "never"},
 }
 
 // setNamed sets a number, or an enumeration by its value's name.

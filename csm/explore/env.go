@@ -244,9 +244,8 @@ var notices = map[string]func(*env, *csm.State, csm.Effect) error{
 		w.open, w.silent = 0, false
 		return nil
 	},
-	"StartPlayback":  plays(true),
-	"ResumePlayback": plays(true),
-	"Flush":          plays(false),
+	"StartPlayback": plays(true),
+	"Flush":         plays(false),
 	"SendCopilot": func(w *env, _ *csm.State, f csm.Effect) error {
 		if f.(csm.SendCopilot).Round == 0 {
 			w.said = 0
@@ -286,7 +285,8 @@ func ends(p int) func(*env, *csm.State, csm.Effect) error {
 }
 
 // plays notes whether segments may be heard. What is paused may be: a report
-// that is on its way is not called back.
+// that is on its way is not called back. What drained needs another start, paused
+// or not.
 func plays(on bool) func(*env, *csm.State, csm.Effect) error {
 	return func(w *env, _ *csm.State, _ csm.Effect) error {
 		w.playing = on

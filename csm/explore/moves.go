@@ -317,17 +317,30 @@ func speaks(n *node, out []move) []move {
 			if w.silent {
 				out = append(out, move{event: csm.SpeechResumed{Epoch: w.epoch, Utterance: w.open}, item: -1, act: func(w *env) { w.silent = false }})
 			} else {
-				out = append(out, move{event: csm.SpeechPaused{Epoch: w.epoch, Utterance: w.open}, item: -1, act: func(w *env) { w.silent = true }})
+				for _, pos := range n.ends() {
+					out = append(out, move{event: csm.SpeechPaused{Epoch: w.epoch, Utterance: w.open, Pos: pos}, item: -1, act: func(w *env) { w.silent = true }})
+				}
 			}
 		}
-		out = append(out, move{event: csm.SpeechStopped{Epoch: w.epoch, Utterance: w.open}, item: -1,
-			act: func(w *env) { w.pending.add(w.open); w.open, w.silent = 0, false }})
+		for _, pos := range n.ends() {
+			out = append(out, move{event: csm.SpeechStopped{Epoch: w.epoch, Utterance: w.open, Pos: pos}, item: -1,
+				act: func(w *env) { w.pending.add(w.open); w.open, w.silent = 0, false }})
+		}
 		out = recognised(n, w.open, out)
 	}
 	for _, u := range w.pending.all() {
 		out = recognised(n, u, out)
 	}
 	return out
+}
+
+// ends are the positions at which speech that began at 0 may end: at once and,
+// where it matters how long it was, late.
+func (n *node) ends() []int64 {
+	if n.world.Interruption == csm.Confirmed || n.world.Interruption == csm.ByWords {
+		return []int64{0, 10 * 48000}
+	}
+	return []int64{0}
 }
 
 // recognised is what may be understood of an utterance. A service may end and
@@ -341,6 +354,9 @@ func recognised(n *node, u uint64, out []move) []move {
 	}
 	epoch := n.env.epoch
 	out = append(out, does(csm.Partial{Epoch: epoch, Utterance: u, Words: 1}))
+	if n.world.Interruption != csm.AtOnce {
+		out = append(out, does(csm.Partial{Epoch: epoch, Utterance: u, Words: 1, Class: csm.Backchannel}))
+	}
 	for _, t := range transcripts {
 		sent := t.final.Class != csm.Empty && t.final.Class != csm.Backchannel && t.final.Class != csm.Stop
 		if t.group&^n.world.Groups != 0 || sent && n.merged() {

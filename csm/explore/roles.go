@@ -46,6 +46,9 @@ var roles = map[string]role{
 	// How much of it was heard goes into the history alone.
 	"csm.Interrupted.Request": {kind: named, fam: requests},
 	"csm.Interrupted.Asking":  {kind: plain},
+	"csm.Interrupted.Doubt":   {kind: plain},
+	"csm.Interrupted.Left":    {}, // a length of time
+	"csm.Interrupted.Still":   {kind: plain},
 	"csm.Suspended.Reasons":   {kind: plain},
 	"csm.Suspended.Remaining": {kind: isSet},
 	"csm.Suspended.Paused":    {kind: plain},
@@ -81,6 +84,7 @@ var roles = map[string]role{
 
 	"speech.Closed.Gen": {kind: named, fam: generations},
 	"speech.Line.Gen":   {kind: named, fam: generations}, "speech.Line.Played": {kind: plain}, "speech.Line.Ended": {kind: plain},
+	"speech.Held.Cut": {kind: plain}, "speech.Held.Still": {kind: plain}, "speech.Held.Meant": {kind: plain},
 	"speech.Segment.Seq": {kind: named, fam: segments}, "speech.Segment.Request": {kind: named, fam: requests},
 	"speech.Segment.Start": {kind: plain}, "speech.Segment.End": {kind: plain},
 	"speech.Segment.Ask": {kind: named, fam: calls}, "speech.Segment.Ref": {kind: isSet}, "speech.Segment.Notice": {kind: isSet},

@@ -23,6 +23,8 @@ type World struct {
 	Rounds   int        `json:"rounds"`   // of a request, after the first
 	Drafts   int        `json:"drafts"`   // utterances gathered in a turn that is ended by hand; 0 where turns end by themselves, and one may be merged
 	History  int        `json:"history"`  // items before the oldest are summarised, 0 for never
+
+	Interruption csm.Interruption `json:"interruption"` // what stops the assistant
 }
 
 // boundNames are the heads of bounds.
@@ -41,7 +43,7 @@ func (w World) with() World {
 	c := csm.DefaultConfig()
 	c.QueueMax, c.FaultRetries, c.BreakerFaults, c.BreakerWindow = w.Queue, w.Faults, 2, time.Minute
 	c.Tools, c.RoundsMax = w.Groups&tooling != 0, w.Rounds
-	c.HistoryMax, c.HistoryKeep = w.History, 1
+	c.HistoryMax, c.HistoryKeep, c.Interruption = w.History, 1, w.Interruption
 	if w.Drafts > 0 {
 		c.Turns = manual
 	}
@@ -74,6 +76,14 @@ func Worlds() []World {
 			Groups: voice | expiring | dropping | holding},
 		{Name: "pauses", About: "silences inside utterances that end by themselves", Queue: 1, Pending: 1, Segments: 1, Attempts: 1,
 			Groups: voice | silences | user | holding},
+		{Name: "overlap", About: "speech over the assistant that pauses, is taken back, counts, and turns out to be nothing", Queue: 1, Pending: 1, Segments: 1, Attempts: 1,
+			Groups: voice | silences | pausing | user | holding | text | dropping, Interruption: csm.Confirmed},
+		{Name: "overlap-questions", About: "the same over questions about tools", Queue: 1, Pending: 1, Segments: 1, Attempts: 1, Calls: 1, Rounds: 1,
+			Groups: voice | silences | replying | tooling | failing, Interruption: csm.Confirmed},
+		{Name: "overlap-words", About: "speech over the assistant that stops it with words", Queue: 1, Pending: 1, Segments: 1, Attempts: 1, Calls: 1, Rounds: 1,
+			Groups: voice | user | tooling | holding, Interruption: csm.ByWords},
+		{Name: "overlap-none", About: "speech over an assistant that nothing but the hand stops", Queue: 1, Pending: 1, Segments: 1, Attempts: 1,
+			Groups: voice | text | user | holding, Interruption: csm.Never},
 		{Name: "faults", About: "starts, faults, recoveries, the breaker and the end", Queue: 1, Segments: 1, Attempts: 1, Faults: 2,
 			Groups: text | holding | renewing | device | dropping | failing | fatally | breaking | quiet},
 	}

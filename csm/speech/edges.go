@@ -15,11 +15,13 @@ type shape struct {
 	name           string
 	played, unsaid int
 	ended          bool
+	cut, still     bool
 }
 
 func shapeOf(s State) shape {
 	l, _ := LineOf(s)
-	return shape{s.String(), l.Played, len(l.Segments) - l.Played, l.Ended}
+	h, _ := s.(Held)
+	return shape{s.String(), l.Played, len(l.Segments) - l.Played, l.Ended, h.Cut, h.Still}
 }
 
 // Edges returns the arrows of all states that can be reached from Closed, as the
@@ -46,6 +48,8 @@ func Edges() []Edge {
 			switch {
 			case out == Done:
 				on += " [all was heard]"
+			case out == Stopped && on == "release":
+				on += " [paused before]"
 			case out == Started && l.Ended:
 				on += " [the line has ended]"
 			}
@@ -81,4 +85,6 @@ func each(s State, took func(on string, to State, out Outcome)) {
 	give("release")(Release(s))
 	give("pause")(Pause(s))
 	give("resume")(Resume(s))
+	give("hold")(Hold(s, false, false))
+	give("hold [paused before]")(Hold(s, true, false))
 }

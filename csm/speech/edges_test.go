@@ -26,10 +26,14 @@ draining/flush/closed
 draining/pause/paused
 draining/played/draining
 draining/restart/buffering
+held/drained/buffering
+held/drained [all was heard]/closed
 held/end/held
 held/enqueue/held
 held/flush/closed
+held/played/held
 held/release/playing
+held/release [paused before]/paused
 held/release [the line has ended]/draining
 held/restart/buffering
 paused/drained/buffering
@@ -37,6 +41,8 @@ paused/drained [all was heard]/closed
 paused/end/paused
 paused/enqueue/paused
 paused/flush/closed
+paused/hold/held
+paused/hold [paused before]/held
 paused/played/paused
 paused/restart/buffering
 paused/resume/playing

@@ -11,9 +11,11 @@
 //
 //	Closed -> Buffering -> Playing -> Draining -> Closed
 //	             ^  \-> Held -^  \-> Paused -^ (and back)
+//	                      ^------------/
 //
 // Buffering has nothing to play yet (also after an underrun); Held has audio and
-// waits for the user to finish; Draining plays what is left of an ended line.
+// waits for the user to finish, who may have cut in; Draining plays what is left
+// of an ended line.
 package speech
 
 import "fmt"
@@ -53,10 +55,18 @@ type State interface {
 type (
 	Closed    struct{ Gen uint32 }
 	Buffering struct{ Line }
-	Held      struct{ Line }
-	Playing   struct{ Line }
-	Paused    struct{ Line }
-	Draining  struct{ Line }
+	// Held is Cut when it was being heard and the user spoke over it. Still says
+	// that the user had paused it before, Meant that the user's words count,
+	// however short they are.
+	Held struct {
+		Line
+		Cut   bool `json:",omitempty"`
+		Still bool `json:",omitempty"`
+		Meant bool `json:",omitempty"`
+	}
+	Playing  struct{ Line }
+	Paused   struct{ Line }
+	Draining struct{ Line }
 )
 
 func (Closed) state()    {}
@@ -171,41 +181,58 @@ func Buffered(s State, gen uint32, userSpeaks bool) (State, Outcome) {
 	case b.Played == len(b.Segments): // nothing is waited for, or all of it was heard already
 		return s, Ignored
 	case userSpeaks:
-		return Held{b.Line}, Waits
+		return Held{Line: b.Line}, Waits
 	default:
 		return play(b.Line), Started
 	}
 }
 
-// Release lets a held line play.
-func Release(s State) (State, Outcome) {
-	h, ok := s.(Held)
+// Hold keeps a paused line until it is known what the user cut in with. still
+// says that the user had paused it before, meant that there are words that count.
+func Hold(s State, still, meant bool) (State, Outcome) {
+	p, ok := s.(Paused)
 	if !ok {
 		return s, Ignored
 	}
-	return play(h.Line), Started
+	return Held{Line: p.Line, Cut: true, Still: still, Meant: meant}, Waits
 }
 
-// Sounds says whether audio of generation gen is being played, or paused.
-func Sounds(s State, gen uint32) bool {
-	switch s := s.(type) {
-	case Playing:
-		return s.Gen == gen
-	case Paused:
-		return s.Gen == gen
-	case Draining:
-		return s.Gen == gen
+// WasCut says whether s is a line that was being heard and that the user spoke
+// over.
+func WasCut(s State) bool { h, ok := s.(Held); return ok && h.Cut }
+
+// Release lets a held line play. One that the user had paused stays paused:
+// Stopped.
+func Release(s State) (State, Outcome) {
+	h, ok := s.(Held)
+	switch {
+	case !ok:
+		return s, Ignored
+	case h.Still:
+		return Paused{h.Line}, Stopped
 	default:
-		return false
+		return play(h.Line), Started
 	}
+}
+
+// Sounds says whether audio of generation gen is being played, or is stopped
+// within.
+func Sounds(s State, gen uint32) bool {
+	_, ok := heardLine(s, gen)
+	return ok
 }
 
 // heardLine is the line of s if any of it can have been heard lately.
 func heardLine(s State, gen uint32) (Line, bool) {
-	switch s.(type) {
-	case Playing, Paused, Draining:
-		l, _ := LineOf(s)
-		return l, l.Gen == gen
+	switch s := s.(type) {
+	case Playing:
+		return s.Line, s.Gen == gen
+	case Paused:
+		return s.Line, s.Gen == gen
+	case Draining:
+		return s.Line, s.Gen == gen
+	case Held:
+		return s.Line, s.Cut && s.Gen == gen
 	default:
 		return Line{}, false
 	}
@@ -282,9 +309,10 @@ func play(l Line) State {
 // with puts a changed line back into the state it came from; a playing line
 // that has ended drains.
 func with(s State, l Line) State {
-	switch s.(type) {
+	switch s := s.(type) {
 	case Held:
-		return Held{l}
+		s.Line = l
+		return s
 	case Paused:
 		return Paused{l}
 	case Playing, Draining:

@@ -17,8 +17,8 @@ func states() map[string]State {
 		"buffering":        Buffering{line(0, false)},
 		"dry":              Buffering{line(3, false)},
 		"buffering, ended": Buffering{line(1, true)},
-		"held":             Held{line(0, false)},
-		"held, ended":      Held{line(0, true)},
+		"held":             Held{Line: line(0, false)},
+		"held, ended":      Held{Line: line(0, true)},
 		"playing":          Playing{line(1, false)},
 		"playing, heard":   Playing{line(3, false)},
 		"paused":           Paused{line(1, false)},
@@ -67,7 +67,7 @@ func TestEnqueue(t *testing.T) {
 		"closed":         {Buffering{Line{Gen: 7, Segments: []Segment{next}}}, Queued},
 		"buffering":      {Buffering{with(line(0, false))}, Queued},
 		"dry":            {Buffering{with(line(3, false))}, Queued},
-		"held":           {Held{with(line(0, false))}, Queued},
+		"held":           {Held{Line: with(line(0, false))}, Queued},
 		"playing":        {Playing{with(line(1, false))}, Queued},
 		"playing, heard": {Playing{with(line(3, false))}, Queued},
 		"paused":         {Paused{with(line(1, false))}, Queued},
@@ -78,7 +78,7 @@ func TestEnd(t *testing.T) {
 	check(t, "the end", End, Ignored, map[string]cell{
 		"buffering":      {Buffering{line(0, true)}, Advanced},
 		"dry":            {Closed{7}, Done},
-		"held":           {Held{line(0, true)}, Advanced},
+		"held":           {Held{Line: line(0, true)}, Advanced},
 		"playing":        {Draining{line(1, true)}, Advanced},
 		"playing, heard": {Draining{line(3, true)}, Advanced},
 		"paused":         {Paused{line(1, true)}, Advanced},
@@ -91,8 +91,8 @@ func TestBuffered(t *testing.T) {
 		"buffering, ended": {Draining{line(1, true)}, Started},
 	})
 	check(t, "audio while the user speaks", func(s State) (State, Outcome) { return Buffered(s, 7, true) }, Ignored, map[string]cell{
-		"buffering":        {Held{line(0, false)}, Waits},
-		"buffering, ended": {Held{line(1, true)}, Waits},
+		"buffering":        {Held{Line: line(0, false)}, Waits},
+		"buffering, ended": {Held{Line: line(1, true)}, Waits},
 	})
 	check(t, "audio of another generation", func(s State) (State, Outcome) { return Buffered(s, 6, false) }, Stale, nil)
 }
@@ -248,6 +248,40 @@ func TestNamesAreThoseOfTheWire(t *testing.T) {
 	} {
 		if s.String() != want {
 			t.Errorf("%T is called %q, want %q", s, s, want)
+		}
+	}
+}
+
+// What the user cut in on goes on from where it was, heard reports included;
+// what was never heard has none.
+func TestHold(t *testing.T) {
+	paused := Paused{line(1, true)}
+	cut, out := Hold(paused, false, true)
+	if h, _ := cut.(Held); !WasCut(cut) || !h.Meant || out != Waits {
+		t.Fatalf("holding gives %#v, outcome %d", cut, out)
+	}
+	if next, out := Release(cut); out != Started || !reflect.DeepEqual(next, Draining(paused)) {
+		t.Errorf("released, it is %#v, outcome %d", next, out)
+	}
+	still, _ := Hold(paused, true, false)
+	if next, out := Release(still); out != Stopped || !reflect.DeepEqual(next, paused) {
+		t.Errorf("what the user had paused is %#v after it was released, outcome %d", next, out)
+	}
+	seq := paused.Segments[1].Seq
+	next, out := Played(cut, paused.Gen, seq)
+	if l, _ := LineOf(next); out != Advanced || !WasCut(next) || l.Played != 2 {
+		t.Errorf("a report that was on its way gives %#v, outcome %d", next, out)
+	}
+	if _, out := Drained(cut, paused.Gen, seq+1); out != Done {
+		t.Errorf("all was heard as it stopped: outcome %d", out)
+	}
+	never := Held{Line: paused.Line}
+	if _, out := Played(never, paused.Gen, seq); WasCut(never) || out != Stale || Sounds(never, paused.Gen) || !Sounds(cut, paused.Gen) {
+		t.Errorf("what was never heard counts as heard, outcome %d", out)
+	}
+	for _, s := range []State{Closed{}, Buffering{line(0, false)}, cut, Playing{line(0, false)}, Draining{line(0, true)}} {
+		if next, out := Hold(s, false, false); out != Ignored || !reflect.DeepEqual(next, s) {
+			t.Errorf("%v, which is not paused, is held: %#v, outcome %d", s, next, out)
 		}
 	}
 }

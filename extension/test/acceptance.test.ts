@@ -97,7 +97,7 @@ test('AC-004: an interruption leads Speaking → Interrupted within 150 ms and t
     assert.deepEqual(steps.slice(from, from + 4), [
       ['speaking', 100, 'tts.bufferReady'],
       ['interrupted', 1100, 'user.interrupt'], // the onset is at 1100 ms
-      ['listening', 1140, 'interrupt.cleared'],
+      ['listening', 1350, 'interrupt.cleared'], // 250 ms of speech are no cough
       ['analysing', 1600, 'stt.final'],
     ]);
     const [cut] = ends(e);

@@ -16,7 +16,14 @@ func coreConfig(s protocol.Settings) csm.Config {
 	c.FaultRetries = s.Fault.MaxRetries
 	c.Silence = s.TurnDetection.Silence
 	c.Turns, c.Eagerness = turnMode(s.TurnDetection)
+	c.Interruption, c.Confirm = interruptions[s.Interruption.Profile], s.Interruption.Confirm
 	return c
+}
+
+// interruptions are what the profiles mean to the core.
+var interruptions = map[string]csm.Interruption{
+	protocol.ProfileDefault: csm.Confirmed, protocol.ProfileAssertive: csm.AtOnce,
+	protocol.ProfileCautious: csm.ByWords, protocol.ProfileOff: csm.Never,
 }
 
 var eagerness = map[string]turn.Eagerness{

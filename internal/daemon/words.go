@@ -26,7 +26,11 @@ func (d *Daemon) heard(epoch uint32, utterance uint64, text string) csm.Final {
 
 func (d *Daemon) heardPartly(epoch uint32, utterance uint64, text string) csm.Partial {
 	d.content.setUtterance(utterance, text)
-	return csm.Partial{Epoch: epoch, Utterance: utterance, Words: len(strings.Fields(text))}
+	p := csm.Partial{Epoch: epoch, Utterance: utterance, Words: len(strings.Fields(text))}
+	if spoken.Classify(text).Class == spoken.UtteranceBackchannel { // more may follow: all else counts
+		p.Class = csm.Backchannel
+	}
+	return p
 }
 
 // classify sorts an utterance. While a question about a tool is open, a yes may

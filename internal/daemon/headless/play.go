@@ -69,12 +69,13 @@ func (w *World) play(st statement) error {
 func (w *World) hear(st statement) error {
 	switch st.verb {
 	case "say":
-		for _, part := range []string{"vad.start", "vad.end", "stt.final"} {
-			if err := w.hear(statement{verb: part, text: st.text}); err != nil {
-				return err
-			}
+		if err := w.hear(statement{verb: "vad.start"}); err != nil {
+			return err
 		}
-		return nil
+		w.settle()
+		w.stopVoice(saidIn)
+		w.settle()
+		return w.hear(statement{verb: "stt.final", text: st.text})
 	case "vad.start":
 		if w.openUtterance() != nil {
 			return errSpeaks
@@ -94,8 +95,7 @@ func (w *World) hear(st statement) error {
 			w.port.Post(csm.SpeechResumed{Epoch: w.epoch(), Utterance: u.id, Pos: w.position()})
 			return nil
 		}
-		u.open = false
-		w.port.Post(csm.SpeechStopped{Epoch: w.epoch(), Utterance: u.id, Pos: w.position()})
+		w.stopVoice(0)
 		return nil
 	}
 	if len(w.utterances) == 0 {

@@ -63,7 +63,7 @@ func New(script *Script, clock *dispatch.Virtual, cfg daemon.Config) *Stage {
 		return s.world
 	}
 	s.d = daemon.New(cfg)
-	s.world.state = s.d.State
+	s.world.state, s.world.settle = s.d.State, s.d.Drain
 	return s
 }
 

@@ -115,13 +115,14 @@ func TestTheScriptDoesEverythingByHand(t *testing.T) {
 		after 500ms
 		vad.start
 		after 60ms
-		tts.flushed
 		vad.end
-		stt.failed recognitionFailed
+		stt.final "stop"
+		after 40ms
+		tts.flushed
 		session.failed sessionFailed
 		after 500ms
 	`, "preparing@20", "listening@40", "processing@190", "waitingForCopilot@190", "processing@200", "speaking@230",
-		"interrupted@730", "listening@790", "faulted@790")
+		"interrupted@730", "speaking@790", "interrupted@790", "listening@830", "faulted@830")
 }
 
 func TestWhatIsHeardIsMeasured(t *testing.T) {
@@ -134,7 +135,11 @@ func TestWhatIsHeardIsMeasured(t *testing.T) {
 		copilot.done
 		after 1300ms
 		vad.start
-	`, "preparing@0", "listening@0", "processing@0", "waitingForCopilot@0", "processing@0", "speaking@50", "interrupted@1300", "listening@1300")
+		after 300ms
+		vad.end
+		stt.final "only the types"
+	`, "preparing@0", "listening@0", "processing@0", "waitingForCopilot@0", "processing@0", "speaking@50", "interrupted@1300", "listening@1550",
+		"processing@1600", "waitingForCopilot@1600")
 	// Of two segments of a second each the first was heard, and a quarter of the second.
 	entries := s.Daemon().Transcript(0)
 	heard := entries[1].HeardChars

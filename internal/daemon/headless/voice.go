@@ -103,6 +103,9 @@ func (v *voice) pause(gen uint32) {
 	}
 	v.playing = false
 	v.halt()
+	if s := v.queue[0]; s.buffered { // playing ends with the queue
+		v.post(csm.SpeechCursor{Gen: gen, Seq: s.seq, Played: samples(s.played), Of: samples(s.length)})
+	}
 }
 
 // halt stops the sound where it is.

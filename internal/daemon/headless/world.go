@@ -17,8 +17,10 @@ type World struct {
 	port  daemon.Port
 	clock *dispatch.Virtual
 	state func() csm.State
-	auto  map[string]auto
-	voice voice
+	// settle has the core take what was posted, and with it what that brings about.
+	settle func()
+	auto   map[string]auto
+	voice  voice
 
 	utterances []utterance // whose words are awaited, oldest first
 	request    uint64      // that the script answers; 0 for none
@@ -86,7 +88,8 @@ func (w *World) Execute(e csm.Effect) {
 	case csm.ResumePlayback:
 		w.voice.start(e.Gen)
 	case csm.Flush:
-		if flushed, ok := w.voice.flush(e.Gen); ok {
+		// Nobody waits for the answer but an interruption.
+		if flushed, ok := w.voice.flush(e.Gen); ok && w.state().Phase() == csm.PhaseInterrupted {
 			w.do("flush", flushed)
 		}
 	default:
@@ -215,6 +218,17 @@ func (w *World) beginUtterance() {
 	id := w.port.NewUtterance()
 	w.utterances = append(w.utterances, utterance{id: id, open: true})
 	w.port.Post(csm.SpeechStarted{Epoch: w.epoch(), Utterance: id, Pos: w.position()})
+}
+
+// saidIn is how long an utterance is that is told of at once.
+const saidIn = time.Second
+
+// stopVoice ends the open utterance, which was longer than the clock tells by
+// so much.
+func (w *World) stopVoice(longer time.Duration) {
+	u := w.openUtterance()
+	u.open = false
+	w.port.Post(csm.SpeechStopped{Epoch: w.epoch(), Utterance: u.id, Pos: w.position() + samples(longer)})
 }
 
 // openUtterance is the one that is being spoken.

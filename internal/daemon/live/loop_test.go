@@ -6,6 +6,7 @@ import (
 	"context"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -257,6 +258,29 @@ func (tk *talk) want(states ...protocol.State) {
 	}
 }
 
+// ended waits for the end of a turn, which is told after the state that it leads to.
+func (tk *talk) ended() protocol.TurnParams {
+	tk.t.Helper()
+	limit := time.After(patience)
+	for {
+		tk.mu.Lock()
+		i := slices.IndexFunc(tk.turns, func(p protocol.TurnParams) bool { return p.Event != protocol.TurnStarted })
+		var end protocol.TurnParams
+		if i >= 0 {
+			end = tk.turns[i]
+		}
+		tk.mu.Unlock()
+		if i >= 0 {
+			return end
+		}
+		select {
+		case <-tk.news:
+		case <-limit:
+			tk.t.Fatalf("no turn ended within %v; the core is in %v", patience, tk.d.State().Phase())
+		}
+	}
+}
+
 func (tk *talk) sendText(text string) {
 	tk.t.Helper()
 	if err := tk.d.SendText(text, func(csm.Reply, protocol.Snapshot) {}); err != nil {
@@ -403,12 +427,12 @@ func TestHalfAnAnswer(t *testing.T) {
 	tk.sendText("hello there")
 	tk.answered()
 	tk.want(protocol.StateListening)
+	last := tk.ended()
 	tk.mu.Lock()
 	defer tk.mu.Unlock()
 	if len(tk.notes) != 1 || tk.notes[0].Code != "copilotStalled" {
 		t.Errorf("notifications %+v, want one of copilotStalled", tk.notes)
 	}
-	last := tk.turns[len(tk.turns)-1]
 	if last.Outcome != protocol.OutcomeFailed || last.TurnID != "turn-1" {
 		t.Errorf("the turn ended as %+v, want failed", last)
 	}

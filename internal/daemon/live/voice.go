@@ -2,6 +2,7 @@ package live
 
 import (
 	"errors"
+	"maps"
 	"sync"
 	"unicode/utf8"
 
@@ -172,10 +173,13 @@ func (v *voice) played(e audio.PlayerEvent) {
 	case audio.SegmentPlayed:
 		v.learn(e)
 		v.w.port.Post(csm.SpeechPlayed{Gen: gen, Seq: seq})
+	case audio.Paused: // from here it goes on, or this is what was heard of it
+		v.w.port.Post(csm.SpeechCursor{Gen: gen, Seq: seq, Played: e.Samples, Of: v.length(e)})
 	case audio.Drained:
 		v.w.port.Post(csm.SpeechDrained{Gen: gen, Seq: seq})
 	case audio.Flushed:
 		v.w.port.Post(csm.SpeechFlushed{Gen: gen, Seq: seq, Played: e.Samples, Of: v.length(e)})
+		v.forget(gen)
 	}
 }
 
@@ -193,22 +197,24 @@ func (v *voice) learn(e audio.PlayerEvent) {
 	}
 }
 
-// length is how long the segment is that a flush cut, in samples. While its end
-// has not arrived, it is taken to be as slow as the slowest one so far, so that
-// what counts as heard is rounded down.
+// length is how long the segment is that a pause or a flush cut, in samples.
+// While its end has not arrived, it is taken to be as slow as the slowest one so
+// far, so that what counts as heard is rounded down.
 func (v *voice) length(e audio.PlayerEvent) int64 {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	chars := v.chars(e.Seg)
-	for seg := range v.pieces {
-		if seg.Gen <= e.Seg.Gen {
-			delete(v.pieces, seg)
-		}
-	}
 	if e.Of > 0 || chars == 0 {
 		return e.Of
 	}
 	return max(chars*v.pace, e.Samples)
+}
+
+// forget drops what was flushed with generation gen.
+func (v *voice) forget(gen uint32) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	maps.DeleteFunc(v.pieces, func(seg audio.SegmentID, _ *piece) bool { return seg.Gen <= gen })
 }
 
 // chars is how long the text of a segment is. It holds mu.
