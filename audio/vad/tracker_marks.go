@@ -140,7 +140,7 @@ func (m *marker) push(marks []Mark, w window) []Mark {
 
 // pause marks that the voice is gone since m.until.
 func (m *marker) pause(marks []Mark) []Mark {
-	m.phase, m.count = paused, 0
+	m.phase = paused
 	marks = m.mark(marks, Paused, m.until)
 	m.until = m.last
 	return marks
