@@ -6,15 +6,38 @@
 #include <unistd.h>
 #endif
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include "bridge.h"
 #include "_cgo_export.h"
 
+// A slot is what the callback of one stream puts together or takes apart: devices
+// have the least delay with parts smaller than a frame, but each call of Go wakes
+// its runtime for longer than the call takes.
+static struct slot {
+	int16_t *pcm; // of all parts
+	unsigned long samples; // of one part, all channels
+	int parts, part;
+	PaStreamCallbackFlags flags;
+} slots[AV_SLOTS];
+
 static int callback(const void *in, void *out, unsigned long frames, const PaStreamCallbackTimeInfo *t, PaStreamCallbackFlags flags,
-                    void *slot) {
+                    void *number) {
+	struct slot *s = &slots[(intptr_t)number];
+	int16_t *here = s->pcm + s->part * s->samples;
 	double delay = in ? t->currentTime - t->inputBufferAdcTime : t->outputBufferDacTime - t->currentTime;
-	return avCallback((int)(intptr_t)slot, (void *)in, out, frames, delay, flags);
+	int first = s->part == 0, last = s->part == s->parts - 1, result = paContinue;
+	s->flags |= flags;
+	s->part = last ? 0 : s->part + 1;
+	if (in) memcpy(here, in, s->samples * sizeof *here);
+	if (in ? last : first) {
+		flags = s->flags;
+		s->flags = 0;
+		result = avCallback((int)(intptr_t)number, in ? s->pcm : NULL, out ? s->pcm : NULL, s->parts * frames, delay, flags);
+	}
+	if (out) memcpy(out, here, s->samples * sizeof *here);
+	return result;
 }
 
 #ifdef __linux__
@@ -59,8 +82,12 @@ static PaError open_server(PaStream **stream, PaStreamParameters *p, const char 
 #endif
 
 PaError av_open(PaStream **stream, int slot, int device, const char *server, int channels, int capture, double latency, double rate,
-                unsigned long frames) {
+                unsigned long frames, int parts) {
 	PaStreamParameters p = {.device = device, .channelCount = channels, .sampleFormat = paInt16, .suggestedLatency = latency};
+	struct slot *s = &slots[slot];
+	free(s->pcm); // of the stream that had the slot before
+	*s = (struct slot){.samples = frames * channels, .parts = parts};
+	if (!(s->pcm = calloc(s->samples * parts, sizeof *s->pcm))) return paInsufficientMemory;
 	if (server) return open_server(stream, &p, server, capture, rate, frames, (void *)(intptr_t)slot);
 	return Pa_OpenStream(stream, capture ? &p : NULL, capture ? NULL : &p, rate, frames, paClipOff, callback, (void *)(intptr_t)slot);
 }

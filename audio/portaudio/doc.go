@@ -5,8 +5,8 @@
 //
 // # Model
 //
-// The library calls back on a thread of its own for each half of a frame. A
-// capture callback puts the frames that are full into a preallocated ring and
+// The library calls back on a thread of its own for each half of a frame, and from
+// there Go is called for each frame. A capture callback puts the frames that are full into a preallocated ring and
 // wakes Run, which delivers them; a playback callback calls render itself, since a
 // frame that waited in a ring would be heard later and make a pause take longer.
 // Neither takes a lock of ours or allocates. Other rates and channels than those
@@ -31,9 +31,11 @@
 // carries no sound: its end is the loss of the device, after milliseconds. Where
 // the server only hangs, or there is none, Run takes silence of the callbacks for
 // the loss, after less than half a second; it is patient for longer with a device
-// whose server answers. It then returns deviceLost, and the device is to be closed and opened
-// again. A device that was one of the server's is not looked for elsewhere while
-// the server is away: its hardware would be taken from the server that starts.
+// whose server answers. It then returns deviceLost, and the device is to be closed
+// and opened again. A device that was one of the server's is not looked for
+// elsewhere while the server is away: its hardware would be taken from the server
+// that starts.
+//
 // No call waits longer than its limit for a server that hangs, see Source.Open.
 //
 // # Lists

@@ -46,7 +46,7 @@ const (
 
 // slots are the open streams, by the number that their callback brings. The
 // callback finds its stream there without a lock.
-var slots [16]atomic.Pointer[stream]
+var slots [C.AV_SLOTS]atomic.Pointer[stream]
 
 // stream is an open device in one direction.
 type stream struct {
@@ -56,9 +56,8 @@ type stream struct {
 	slot   int
 	server *soundServer // that has the device; nil when it has none
 	wakeup chan struct{}
-	ran    bool          // once; a stream is not started again
-	stuck  bool          // its start never ended
-	buffer time.Duration // of one callback
+	ran    bool // once; a stream is not started again
+	stuck  bool // its start never ended
 	timing
 
 	// Of the callback.
@@ -71,12 +70,12 @@ type stream struct {
 // tuning is how devices are opened.
 type tuning struct {
 	latency time.Duration // that is asked for
-	buffer  time.Duration // of one callback; at most 10 ms
+	buffer  time.Duration // of one part of a frame; a frame has a whole number of them
 	rates   []int         // in the order in which they are tried; 0 is the device's own
 }
 
-// defaultTuning has callbacks of half a frame: PortAudio needs a buffer of two or
-// more of them, and with whole frames the way out and in takes 15 ms longer. With
+// defaultTuning has buffers of half a frame: PortAudio needs two or more of them,
+// and with whole frames the way out and in takes 15 ms longer. With
 // 10 ms of latency a sound server on a busy machine runs dry now and then, with 15
 // it did not; a device that needs more says so (see Device).
 var defaultTuning = tuning{latency: 15 * time.Millisecond, buffer: audio.FrameTime / 2, rates: []int{audio.SampleRate, 0, 44100, 96000, 32000, 16000}}
@@ -138,7 +137,7 @@ func opened(id string, dir direction, t tuning, server *soundServer, d Device) (
 	if err := acquire(); err != nil {
 		return nil, err
 	}
-	s := &stream{id: id, dir: dir, server: server, wakeup: make(chan struct{}, 1), buffer: t.buffer}
+	s := &stream{id: id, dir: dir, server: server, wakeup: make(chan struct{}, 1)}
 	for s.slot < len(slots) && !slots[s.slot].CompareAndSwap(nil, s) {
 		s.slot++
 	}
@@ -205,7 +204,7 @@ func (s *stream) openAs(d Device, t tuning) C.PaError {
 		for _, channels := range slices.Compact([]int{1, min(2, d.channels(s.dir)), d.channels(s.dir)}) {
 			var stream unsafe.Pointer // not &s.pa: no pointer to Go pointers goes to C
 			code = C.av_open(&stream, C.int(s.slot), C.int(d.index), name, C.int(channels), captures,
-				C.double(max(d.latency(s.dir), t.latency).Seconds()), C.double(rate), C.ulong(int64(rate)*int64(t.buffer)/int64(time.Second)))
+				C.double(max(d.latency(s.dir), t.latency).Seconds()), C.double(rate), C.ulong(int64(rate)*int64(t.buffer)/int64(time.Second)), C.int(audio.FrameTime/t.buffer))
 			if code == C.paInvalidChannelCount {
 				continue
 			}
@@ -334,7 +333,7 @@ type watchdog struct {
 }
 
 func newWatchdog(s *stream) *watchdog {
-	return &watchdog{s: s, timer: time.NewTimer(startTime), starting: s.callbacks.Load() + int64(settled+s.reported/s.buffer)}
+	return &watchdog{s: s, timer: time.NewTimer(startTime), starting: s.callbacks.Load() + int64(settled+s.reported/audio.FrameTime)}
 }
 
 // fed notes a callback.
@@ -385,7 +384,7 @@ func (s *stream) stop(why error) {
 	s.render.Store(nil)
 }
 
-// avCallback runs on the library's thread, once for each buffer.
+// avCallback runs on the library's thread, once for each frame.
 //
 //export avCallback
 func avCallback(slot C.int, in, out unsafe.Pointer, frames C.ulong, delay C.double, flags C.PaStreamCallbackFlags) C.int {
