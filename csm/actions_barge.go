@@ -15,11 +15,8 @@ import (
 
 // doubt pauses the assistant, who may go on.
 func (r *run) doubt() {
-	in := Interrupted{Doubt: true, Left: r.st.config().Confirm}
-	if e, onset := r.env.Event.(SpeechStarted); onset {
-		in.Left -= e.Late
-	}
-	in.Left = max(in.Left, 1)
+	e, _ := r.env.Event.(SpeechStarted) // a voice that goes on is told of at once
+	in := Interrupted{Doubt: true, Left: max(r.st.config().Confirm-e.Late, 1)}
 	var out speech.Outcome
 	if r.st.Speech, out = speech.Pause(r.st.Speech); out == speech.Stopped {
 		r.emit(PausePlayback{Gen: r.st.Speech.Generation()})
@@ -75,7 +72,7 @@ func (r *run) takeOver() {
 // whether the user had paused the answer before.
 func (r *run) unsettle() (unsettled, still bool) {
 	in, _ := r.prior.(Interrupted)
-	if h, held := r.st.Speech.(speech.Held); held && h.Cut {
+	if h, _ := r.st.Speech.(speech.Held); h.Cut {
 		r.st.Speech = speech.Paused{Line: h.Line}
 		return true, h.Still
 	}
@@ -123,14 +120,13 @@ func bargeRows() []Row {
 		keep(p, KindSpeechPlayed, Guard{}, nil),
 		{p, KindSpeechFailed, asked, PhaseListening, CauseError, (*run).questionBroke},
 		{p, KindSpeechFailed, Guard{}, PhaseListening, CauseError, (*run).speechBroke},
-		{p, KindUserApprove, doubtful, PhaseGeneratingResponse, CauseToolApproval, (*run).decide},
 		keep(p, KindUserInterrupt, doubtful, func(r *run) { r.clearQueue(); r.interrupt() }),
-		keep(p, KindCopilotDelta, doubtful, (*run).progress),
-		keep(p, KindCopilotSegment, doubtful, (*run).segment),
-		keep(p, KindCopilotToolCall, doubtful, (*run).progress),
+		keep(p, KindCopilotDelta, Guard{}, (*run).progress),
+		keep(p, KindCopilotSegment, Guard{}, (*run).segment),
+		keep(p, KindCopilotToolCall, Guard{}, (*run).progress),
 		keep(p, KindCopilotDone, asks, (*run).ask),
-		keep(p, KindCopilotDone, and(doubtful, wholeAnswer), (*run).endLine),
-		keep(p, KindCopilotDone, and(doubtful, live), func(r *run) { r.explainAfter(doneCode(r)) }),
+		keep(p, KindCopilotDone, wholeAnswer, (*run).endLine),
+		keep(p, KindCopilotDone, live, func(r *run) { r.explainAfter(doneCode(r)) }),
 		keep(p, KindTimerFired, timer(TimerStall), func(r *run) { r.cancel(); r.explainAfter(CodeCopilotStalled) }),
 	}
 }

@@ -294,7 +294,7 @@ var SettingsTable = []Setting{
 		Meaning: "Code in an answer: `name` says what it is and shows it, `skip` only shows it, `full` reads it aloud.",
 		field:   func(s *Settings) any { return &s.Speech.ReadCode }},
 	{Name: "agentvoice.cues.enabled", Default: true, Scope: ScopeWindow,
-		Meaning: "Short tones when listening begins and ends.",
+		Meaning: "Short tones: listening, thinking, something needs you, done, an error.",
 		field:   func(s *Settings) any { return &s.Cues.Enabled }},
 	{Name: "agentvoice.cues.volume", Default: 0.5, Min: 0, Max: 1, Scope: ScopeWindow,
 		Meaning: "Loudness of the tones.",

@@ -472,7 +472,7 @@ export interface Configuration {
   'agentvoice.fault.maxRetries'?: number | null;
   /** Code in an answer: `name` says what it is and shows it, `skip` only shows it, `full` reads it aloud. */
   'agentvoice.speech.readCode'?: 'name' | 'skip' | 'full' | null;
-  /** Short tones when listening begins and ends. */
+  /** Short tones: listening, thinking, something needs you, done, an error. */
   'agentvoice.cues.enabled'?: boolean | null;
   /** Loudness of the tones. */
   'agentvoice.cues.volume'?: number | null;
