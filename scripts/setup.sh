@@ -17,6 +17,7 @@ packages=(
   libopus-dev # the codec of the realtime connection
   libpocketsphinx-dev libsphinxbase-dev pocketsphinx-en-us # recognition
   flite1-dev # synthesis
+  libwebrtc-audio-processing-dev g++ # echo cancellation
   pocketsphinx-testdata # recorded human speech for `make run` and the tests
 )
 # A sound server without a sound card, and a second family of voices. Not
@@ -142,7 +143,7 @@ hint_libraries() {
     return
   fi
   case $system in
-    Darwin) say "install the libraries: brew install pkg-config portaudio opus flite; and PocketSphinx 5prealpha with SphinxBase and its en-us model" ;;
+    Darwin) say "install the libraries: brew install pkg-config portaudio opus flite webrtc-audio-processing; and PocketSphinx 5prealpha with SphinxBase and its en-us model" ;;
     Windows) say "install the libraries: vcpkg install pkgconf portaudio opus; and flite, PocketSphinx 5prealpha with SphinxBase and its en-us model" ;;
     *) say "install with your package manager, headers included: a C compiler, pkg-config, portaudio, alsa-lib, opus, flite, PocketSphinx 5prealpha with SphinxBase and its en-us model" ;;
   esac

@@ -1,0 +1,217 @@
+package dsp
+
+import (
+	"math"
+	"testing"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+)
+
+// streams are a renderer, whose frames are full of their own numbers from 1 on, and
+// a capturer.
+type streams struct {
+	t    *testing.T
+	ring ring
+	a    aligner
+	k    int
+	got  audio.Frame
+}
+
+func newStreams(t *testing.T, delay int64) *streams {
+	s := &streams{t: t}
+	s.a.ring = &s.ring
+	s.a.reset()
+	s.a.setDelay(delay)
+	return s
+}
+
+func (s *streams) render(frames int) {
+	for range frames {
+		var f audio.Frame
+		s.k++
+		for i := range f {
+			f[i] = int16(s.k) // of the first 32767 frames
+		}
+		s.ring.write(&f)
+	}
+}
+
+// capture takes frames, and returns the number of the rendered frame from which the
+// last began; 0 is silence.
+func (s *streams) capture(frames int) int {
+	for range frames {
+		s.a.next(&s.got)
+	}
+	return int(s.got[0])
+}
+
+func (s *streams) both(frames int) (last int) {
+	for range frames {
+		s.render(1)
+		last = s.capture(1)
+	}
+	return last
+}
+
+// frame is a frame of delay beyond the lead.
+const frame = audio.FrameSamples
+
+func TestAlignerHoldsBackTheDelay(t *testing.T) {
+	for _, frames := range []int64{0, 1, 7, 60} {
+		s := newStreams(t, lead+frames*frame)
+		if got := s.both(100); got != 100-int(frames) {
+			t.Errorf("with a delay of %d frames, frame %d is read beside 100", frames, got)
+		}
+	}
+}
+
+func TestAlignerIsSilentBeforeAnythingIsHeard(t *testing.T) {
+	s := newStreams(t, lead+3*frame)
+	if got := s.capture(5); got != 0 {
+		t.Errorf("frame %d is heard before there is one", got)
+	}
+	if got := s.both(3); got != 0 {
+		t.Errorf("frame %d is heard too early", got)
+	}
+	if got := s.both(1); got != 1 {
+		t.Errorf("frame %d is heard first", got)
+	}
+}
+
+func TestAlignerFollowsANewDelay(t *testing.T) {
+	s := newStreams(t, lead+10*frame)
+	s.both(100)
+	s.a.setDelay(lead + 30*frame)
+	if got := s.both(1); got != 101-30 {
+		t.Errorf("with a longer delay frame %d is beside 101", got)
+	}
+	s.a.setDelay(lead)
+	if got := s.both(1); got != 102 {
+		t.Errorf("with a shorter delay frame %d is beside 102", got)
+	}
+}
+
+// TestAlignerAfterAccidents: each leaves the streams apart; half a second later
+// they are together.
+func TestAlignerAfterAccidents(t *testing.T) {
+	for name, accident := range map[string]func(s *streams){
+		"microphone lost frames":     func(s *streams) { s.render(30) },
+		"few":                        func(s *streams) { s.render(4) },
+		"and said so":                func(s *streams) { s.render(30); s.a.skip(30 * frame) },
+		"nobody captured":            func(s *streams) { s.render(3000) },
+		"loudspeaker lost frames":    func(s *streams) { s.capture(3) },
+		"loudspeaker stopped":        func(s *streams) { s.capture(300) },
+		"loudspeaker stopped at all": func(s *streams) { s.capture(300); s.a.reset() },
+		"a burst":                    func(s *streams) { s.capture(4); s.render(4) },
+	} {
+		for _, frames := range []int64{0, 2, 20} {
+			s := newStreams(t, lead+frames*frame)
+			s.both(200)
+			accident(s)
+			written := s.ring.written.Load() / frame // what was dropped has no position
+			beside := int64(s.k) - written
+			got := int64(s.both(110))
+			if want := int64(s.k) - frames; got < want-1 || got > want {
+				t.Errorf("%s: with a delay of %d frames, frame %d is beside %d (%d dropped)", name, frames, got, s.k, beside)
+			}
+		}
+	}
+}
+
+func TestAlignerStopsWithTheSink(t *testing.T) {
+	s := newStreams(t, lead+5*frame)
+	s.both(50)
+	if got := s.capture(5); got != 50 {
+		t.Errorf("the rest of what was rendered ends with frame %d", got)
+	}
+	if got := s.capture(1); got != 0 {
+		t.Errorf("frame %d is heard again", got)
+	}
+	before := s.a.underruns
+	s.capture(1000)
+	if n := s.a.underruns - before; n > stalled {
+		t.Errorf("a sink that stopped counts as %d frames that came too late", n)
+	}
+}
+
+// TestAlignerBearsJitter: frames that come in bursts of up to three are neither
+// late nor doubled, once it knows.
+func TestAlignerBearsJitter(t *testing.T) {
+	for _, frames := range []int64{0, 5} {
+		s := newStreams(t, lead+frames*frame)
+		var last int
+		for round := range 400 {
+			s.render(3)
+			for range 3 {
+				got := s.capture(1)
+				if round > 10 && got != last+1 && got != last {
+					t.Fatalf("with a delay of %d frames, frame %d comes after %d", frames, got, last)
+				}
+				last = got
+			}
+		}
+		if s.a.resyncs > 1 {
+			t.Errorf("with a delay of %d frames, %d jumps", frames, s.a.resyncs)
+		}
+	}
+}
+
+// TestAlignerFollowsDrift: the read position stays within 15 ms of where it would
+// be on one clock, without jumps once the speed is known.
+func TestAlignerFollowsDrift(t *testing.T) {
+	for _, ppm := range []float64{20, 150, -100} {
+		s := newStreams(t, lead+4*frame)
+		const frames = 40000 // 400 s
+		worst, jumps := 0.0, int64(0)
+		for i := range frames {
+			for float64(s.ring.written.Load()) < float64(i+1)*frame*(1+ppm*1e-6)-0.5 {
+				s.render(1)
+			}
+			s.capture(1)
+			if i == frames/2 {
+				jumps = s.a.resyncs
+			}
+			if i > 100 {
+				ideal := float64(i+1)*frame*(1+ppm*1e-6) - 4*frame
+				worst = max(worst, math.Abs(float64(s.a.read)-ideal))
+			}
+		}
+		if worst > 25*millisecond || s.a.resyncs != jumps {
+			t.Errorf("at %v ppm the streams are up to %.1f ms apart, and jump %d times", ppm, worst/millisecond, s.a.resyncs)
+		}
+		if got := s.a.speed / (blockFrames * frame) * 1e6; math.Abs(got-ppm) > 0.4*math.Abs(ppm)+5 {
+			t.Errorf("a drift of %v ppm is taken for %.0f", ppm, got)
+		}
+	}
+}
+
+// TestSlipsAreSmooth reads a tone, a sample too much and a sample too little per
+// frame: nothing clicks.
+func TestSlipsAreSmooth(t *testing.T) {
+	for _, pending := range []float64{1, -1} {
+		s := newStreams(t, lead+10*frame)
+		pcm := make([]int16, 60*frame)
+		for i := range pcm {
+			pcm[i] = int16(10000 * math.Sin(2*math.Pi*500*float64(i)/audio.SampleRate))
+		}
+		var out []int16
+		for i := range 60 {
+			s.ring.write((*audio.Frame)(pcm[i*frame : (i+1)*frame]))
+			s.a.pending = pending
+			s.a.next(&s.got)
+			out = append(out, s.got[:]...)
+		}
+		steepest := 0
+		for i := 15 * frame; i < len(out)-1; i++ {
+			d := int(out[i+1]) - int(out[i])
+			steepest = max(steepest, d, -d)
+		}
+		// 2 pi 500/48000 of the amplitude, and a little.
+		if steepest > 680 {
+			t.Errorf("with %v the steepest step is %d", pending, steepest)
+		}
+		if s.a.slipped == 0 {
+			t.Error("nothing slipped")
+		}
+	}
+}

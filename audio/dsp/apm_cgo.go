@@ -1,0 +1,76 @@
+//go:build cgo
+
+package dsp
+
+/*
+#cgo pkg-config: webrtc-audio-processing
+#cgo CXXFLAGS: -std=c++11 -O2
+#include "apm.h"
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"unsafe"
+)
+
+// apm is one instance of WebRTC's audio processing. It is used by one goroutine.
+type apm struct {
+	handle *C.av_apm
+}
+
+func newAPM(c apmConfig) (*apm, error) {
+	cfg := C.av_apm_config{
+		rate:           rate,
+		echo:           C.int32_t(c.echo),
+		extended:       flag(c.extended),
+		delay_agnostic: flag(c.agnostic),
+		noise:          C.int32_t(c.noise),
+		high_pass:      flag(c.highPass),
+		gain:           flag(c.gain),
+	}
+	handle := C.av_apm_new(&cfg)
+	if handle == nil {
+		return nil, errors.New("the audio processing of WebRTC does not start with these settings; switch echo cancellation, noise suppression and gain control off")
+	}
+	return &apm{handle}, nil
+}
+
+func flag(on bool) C.int32_t {
+	if on {
+		return 1
+	}
+	return 0
+}
+
+// process replaces near, frameSamples long, with what is left of it; far is as
+// long, or nil for an instance without echo cancellation.
+func (a *apm) process(far, near []int16) error {
+	var f *C.int16_t
+	if len(far) >= frameSamples {
+		f = (*C.int16_t)(unsafe.Pointer(&far[0]))
+	}
+	// The delay is that between the streams here: the aligner took off the rest.
+	if code := C.av_apm_process(a.handle, f, (*C.int16_t)(unsafe.Pointer(&near[:frameSamples][0])), 0); code != 0 {
+		return fmt.Errorf("the audio processing of WebRTC failed with code %d", int(code))
+	}
+	return nil
+}
+
+// stats are the canceller's own figures.
+func (a *apm) stats() apmStats {
+	var s C.av_apm_stats
+	C.av_apm_read(a.handle, &s)
+	return apmStats{hasEcho: s.echo != 0, delay: int(s.delay), spread: int(s.spread)}
+}
+
+// reset forgets what was learnt.
+func (a *apm) reset() error {
+	if code := C.av_apm_reset(a.handle); code != 0 {
+		return fmt.Errorf("the audio processing of WebRTC cannot begin anew: code %d", int(code))
+	}
+	return nil
+}
+
+func (a *apm) close() { C.av_apm_free(a.handle) }

@@ -1,0 +1,12 @@
+//go:build !cgo
+
+package dsp
+
+// apm is WebRTC's audio processing, which this build does not have.
+type apm struct{}
+
+func newAPM(apmConfig) (*apm, error)    { return nil, ErrUnavailable }
+func (*apm) process(_, _ []int16) error { return ErrUnavailable }
+func (*apm) stats() apmStats            { return apmStats{spread: -1} }
+func (*apm) reset() error               { return ErrUnavailable }
+func (*apm) close()                     {}

@@ -1,0 +1,42 @@
+// Package dsp cleans what a microphone hears: it takes out the assistant's own
+// voice, rumble and, when told to, noise, and sets the level.
+//
+// # Model
+//
+// A Processor stands between the devices. The rendering goroutine hands it each
+// frame on its way to the loudspeaker, the far end; the capturing goroutine hands
+// it each frame of the microphone, the near end, and gets two back:
+//
+//	sink goroutine:    player.Render(&f); p.Reference(&f); device plays f
+//	source goroutine:  p.Process(&f, &out); tracker.Push(pos, &out.Trigger); client.Send(&out.Uplink)
+//
+// Trigger is for the voice detector that stops the assistant: its echo is
+// suppressed as little as the detector bears, since what suppresses echo also
+// suppresses the user who speaks over it. Uplink is for recognition: it has the
+// same echo cancellation, then noise suppression and gain control, which would
+// delay the detector and bring it nothing. Both are 48 kHz with the content of 16.
+//
+//	microphone -> 16 kHz -> high-pass, canceller -+-> Trigger
+//	                            ^                 +-> noise suppression, gain -> Uplink
+//	Reference -> ring -> aligner
+//
+// The processing is that of WebRTC (package webrtc-audio-processing, version 0.3),
+// which needs cgo. The canceller wants the far end a little before its echo. A
+// ring takes the far end from one goroutine to the other; an aligner reads it at
+// the speed of the near end, held back by the delay that the devices report
+// (SetDelay), and corrected by the delay that the canceller finds where they
+// report it wrong. Clocks that drift, frames that were lost and a sink that stops
+// and goes on all show in the distance between writing and reading, and are made
+// good there.
+//
+// # Invariants
+//
+//   - Reference takes no lock, makes no system call and allocates nothing. Process
+//     allocates nothing.
+//   - Each call of Process gives a frame of each output. They are Latency samples
+//     late, always the same.
+//   - What was misaligned by a gap, a stop or a drift is aligned again within
+//     seconds, without a Reset.
+//   - A Processor that does nothing (the zero Config) passes frames on unchanged,
+//     and needs no cgo.
+package dsp

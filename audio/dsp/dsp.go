@@ -1,0 +1,244 @@
+package dsp
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+)
+
+// ErrUnavailable says that the program was built without the library.
+var ErrUnavailable = errors.New("audio processing is not in this build; build with cgo and webrtc-audio-processing (Debian: libwebrtc-audio-processing-dev), or switch echo cancellation, noise suppression, gain control and the high-pass off")
+
+// Config switches the parts of the processing on. The zero value does nothing.
+type Config struct {
+	// EchoCancellation takes what Reference was given out of both outputs.
+	EchoCancellation bool
+	// HighPass takes rumble out of both outputs.
+	HighPass bool
+	// NoiseSuppression takes steady noise out of Uplink, moderately: in loud noise
+	// PocketSphinx hears better with it, in quiet a little worse.
+	NoiseSuppression bool
+	// GainControl brings speech in Uplink to one level.
+	GainControl bool
+}
+
+// Default is what measured best for speech in rooms that are not loud.
+func Default() Config { return Config{EchoCancellation: true, HighPass: true} }
+
+// Output is one frame of the microphone, processed for each of its listeners.
+type Output struct {
+	Trigger audio.Frame // for the voice detector
+	Uplink  audio.Frame // for recognition
+}
+
+// Processor processes one microphone beside one loudspeaker. Reference belongs to
+// the rendering goroutine, SetDelay and Stats to anybody, everything else to the
+// capturing goroutine.
+type Processor struct {
+	front *apm // echo and rumble; nil when off
+	back  *apm // noise and gain; nil when off
+	echo  bool
+
+	ring      ring
+	reported  atomic.Int64 // delay of the devices, samples
+	aligner   aligner
+	corrector corrector
+	meter     meter
+
+	far               audio.Frame
+	farDown, nearDown *converter
+	triggerUp, backUp *converter
+	farSmall, small   [frameSamples]int16
+}
+
+// New makes a Processor, and fails with ErrUnavailable in a build without cgo,
+// unless cfg switches everything off. It must be closed.
+func New(cfg Config) (*Processor, error) {
+	front := apmConfig{echo: -1, noise: -1, highPass: cfg.HighPass, extended: true}
+	if cfg.EchoCancellation {
+		front.echo = 0
+	}
+	back := apmConfig{echo: -1, noise: -1, gain: cfg.GainControl}
+	if cfg.NoiseSuppression {
+		back.noise = 1
+	}
+	return newProcessor(front, back)
+}
+
+// newProcessor makes the instances that do something.
+func newProcessor(front, back apmConfig) (*Processor, error) {
+	p := &Processor{echo: front.echo >= 0}
+	p.aligner.ring = &p.ring
+	p.aligner.reset()
+	var err error
+	if front.echo >= 0 || front.highPass {
+		if p.front, err = newAPM(front); err != nil {
+			return nil, err
+		}
+	}
+	if back.noise >= 0 || back.gain {
+		if p.back, err = newAPM(back); err != nil {
+			p.Close()
+			return nil, err
+		}
+	}
+	for _, c := range []struct {
+		dst      **converter
+		from, to int
+	}{
+		{&p.farDown, audio.SampleRate, rate}, {&p.nearDown, audio.SampleRate, rate},
+		{&p.triggerUp, rate, audio.SampleRate}, {&p.backUp, rate, audio.SampleRate},
+	} {
+		if *c.dst, err = newConverter(c.from, c.to); err != nil {
+			p.Close()
+			return nil, err
+		}
+	}
+	return p, nil
+}
+
+// Close frees the library's memory. It is safe to call twice; no other method may
+// run or follow, except Reference, SetDelay and Stats.
+func (p *Processor) Close() {
+	for _, a := range []**apm{&p.front, &p.back} {
+		if *a != nil {
+			(*a).close()
+			*a = nil
+		}
+	}
+}
+
+// What the library adds, in samples at 48 kHz: the canceller 7 ms by its blocks,
+// noise suppression 6 by their overlap.
+const (
+	cancellerLatency = 7 * millisecond
+	noiseLatency     = 6 * millisecond
+)
+
+// Latency is how many samples later than in the input a sample is in Trigger: 11 ms
+// with echo cancellation, 4 without, nothing where nothing is processed. A position
+// that was found in Trigger is that much too late. Uplink is 6 ms later than
+// Trigger where noise is suppressed.
+func (p *Processor) Latency() int64 {
+	if p.front == nil && p.back == nil {
+		return 0
+	}
+	n := int64(p.nearDown.delay*(audio.SampleRate/rate) + p.triggerUp.delay)
+	if p.echo {
+		n += cancellerLatency
+	}
+	return n
+}
+
+// Reference takes a frame on its way to the loudspeaker. It belongs to the
+// rendering goroutine, takes no lock and allocates nothing. Frames that find no
+// room, since nobody captures, are dropped.
+func (p *Processor) Reference(f *audio.Frame) {
+	if p.echo {
+		p.ring.write(f)
+	}
+}
+
+// SetDelay tells what the devices report: from a frame's Reference until it sounds,
+// and from a sound until its frame's Process. It may be called often; it matters
+// when the sum changes by more than 10 ms. Until then 0 is assumed. A sum that is
+// too short by up to 100 ms does no harm, and every other mistake up to 400 ms is
+// found and made good after some seconds of echo.
+func (p *Processor) SetDelay(render, capture time.Duration) {
+	p.reported.Store(audio.Samples(max(render, 0) + max(capture, 0)))
+}
+
+// Process processes the next frame of the microphone. It allocates nothing. After
+// an error, which only the library can make, out holds the input.
+func (p *Processor) Process(in *audio.Frame, out *Output) error {
+	if p.front == nil && p.back == nil {
+		p.meter.microphone(in)
+		out.Trigger, out.Uplink = *in, *in
+		return nil
+	}
+	if err := p.process(in, out); err != nil {
+		out.Trigger, out.Uplink = *in, *in
+		return fmt.Errorf("audio of the microphone was passed on unprocessed: %w", err)
+	}
+	return nil
+}
+
+func (p *Processor) process(in *audio.Frame, out *Output) error {
+	p.meter.microphone(in)
+	p.nearDown.process(p.small[:], in[:])
+	near := power(p.small[:])
+	if p.front != nil {
+		var far []int16
+		if p.echo {
+			far = p.reference()
+		}
+		if err := p.front.process(far, p.small[:]); err != nil {
+			return err
+		}
+		if p.echo {
+			if err := p.measure(near); err != nil {
+				return err
+			}
+		}
+	}
+	p.triggerUp.process(out.Trigger[:], p.small[:])
+	if p.back == nil {
+		out.Uplink = out.Trigger
+		return nil
+	}
+	if err := p.back.process(nil, p.small[:]); err != nil {
+		return err
+	}
+	p.backUp.process(out.Uplink[:], p.small[:])
+	return nil
+}
+
+// reference is the far end for the next frame of the near end, at rate.
+func (p *Processor) reference() []int16 {
+	if delay, changed := p.corrector.delay(p.reported.Load()); changed {
+		p.aligner.setDelay(delay)
+	}
+	p.aligner.next(&p.far)
+	p.farDown.process(p.farSmall[:], p.far[:])
+	return p.farSmall[:]
+}
+
+// measure looks at what the canceller did to a frame of the power near.
+func (p *Processor) measure(near float64) error {
+	p.meter.echo(power(p.farSmall[:]), near, power(p.small[:]))
+	p.meter.alignment(&p.aligner, &p.corrector, p.ring.dropped.Load())
+	if p.corrector.due() && p.corrector.observe(p.front.stats(), p.meter.farShare()) {
+		return p.front.reset()
+	}
+	return nil
+}
+
+// Gap tells that the microphone lost samples before the next frame: their far end
+// is skipped. Without it the loss is noticed after half a second.
+func (p *Processor) Gap(samples int64) { p.aligner.skip(samples) }
+
+// Reset forgets everything that was heard, for a device that was opened anew. What
+// SetDelay told stays.
+func (p *Processor) Reset() error {
+	p.aligner.reset()
+	p.corrector = corrector{}
+	p.meter.reset()
+	for _, c := range []*converter{p.farDown, p.nearDown, p.triggerUp, p.backUp} {
+		c.reset()
+	}
+	for _, a := range []*apm{p.front, p.back} {
+		if a == nil {
+			continue
+		}
+		if err := a.reset(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Stats is what the Processor sees. It may be called from any goroutine.
+func (p *Processor) Stats() Stats { return p.meter.stats() }

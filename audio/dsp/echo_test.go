@@ -1,0 +1,188 @@
+//go:build cgo
+
+package dsp
+
+import (
+	"fmt"
+	"math"
+	"testing"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/internal/room"
+)
+
+// some is all, or the first n under the race detector.
+func some[T any](n int, all ...T) []T {
+	if underRace {
+		return all[:n]
+	}
+	return all
+}
+
+// enough is the least ERLE, in dB, that counts as cancelled. The assistant's echo
+// of -26 dBFS is then at -56, where the detector hears it as a voice no more
+// (BenchmarkTrigger); 34 dB and more are measured.
+const enough = 30
+
+// TestEchoIsRemovedInEachRoom: the second to the fifth second of speech are those
+// in which the canceller learns.
+func TestEchoIsRemovedInEachRoom(t *testing.T) {
+	for _, shape := range room.Shapes {
+		for _, gain := range some(1, -6.0, -12) {
+			t.Run(fmt.Sprintf("%s/%v", shape.Name, gain), func(t *testing.T) {
+				s := newScene(t, Default(), room.Config{Echo: shape.EchoResponse(), EchoGain: gain, Delay: atMs(60)})
+				s.p.SetDelay(atMs(40), atMs(20))
+				s.run(time.Second, nil)
+				if erle := s.run(4*time.Second, nil); erle < 20 {
+					t.Errorf("while it learns, %.1f dB of the echo are taken out, want 20", erle)
+				}
+				if erle := s.run(6*time.Second, nil); erle < enough {
+					t.Errorf("then %.1f dB, want %v", erle, enough)
+				}
+				if st := s.p.Stats(); !st.Far || !st.Echo || st.ERLE < 25 {
+					t.Errorf("the figures know nothing of it: %+v", st)
+				}
+			})
+		}
+	}
+}
+
+// TestDelaysAreFound: whatever the devices say, the echo is found and taken out,
+// and the figures tell where it was.
+func TestDelaysAreFound(t *testing.T) {
+	type delays struct{ real, reported int } // ms
+	for _, d := range some(3, delays{250, 0}, delays{250, 330}, delays{20, 220},
+		delays{250, 250}, delays{250, 450}, delays{20, 20}, delays{20, 0}, delays{20, 100},
+		delays{90, 90}, delays{90, 0}, delays{90, 170}, delays{90, 290}) {
+		t.Run(fmt.Sprintf("%d/%d", d.real, d.reported), func(t *testing.T) {
+			s := newScene(t, Default(), room.Config{Echo: echoOf(t, "study"), EchoGain: -6, Delay: atMs(d.real)})
+			s.p.SetDelay(atMs(d.reported), 0)
+			s.run(12*time.Second, nil)
+			if erle := s.run(6*time.Second, nil); erle < enough {
+				t.Errorf("%.1f dB of the echo are taken out, want %v", erle, enough)
+			}
+			st := s.p.Stats()
+			if miss := (st.Delay - atMs(d.real)).Abs(); !st.Measured || miss > atMs(16) {
+				t.Errorf("the delay is said to be %v (measured: %v)", st.Delay, st.Measured)
+			}
+		})
+	}
+}
+
+// TestWithoutEchoNothingIsFound: with headphones, what is found would be chance.
+func TestWithoutEchoNothingIsFound(t *testing.T) {
+	s := newScene(t, Default(), room.Config{Noise: room.Fan(1), NoiseLevel: -50})
+	s.p.SetDelay(atMs(40), atMs(20))
+	near := append(sentences[0].human(t, -26), sentences[3].human(t, -26)...)
+	s.run(15*time.Second, near)
+	if st := s.p.Stats(); st.Delay != atMs(60) || st.Measured || st.Echo || !st.Far {
+		t.Errorf("an echo was found: %+v", st)
+	}
+}
+
+// TestNearSpeechAlonePassesUnharmed, while the assistant is silent: what comes out
+// is what went in, a little later.
+func TestNearSpeechAlonePassesUnharmed(t *testing.T) {
+	for _, said := range some(1, sentences[8], sentences[0]) {
+		// The high-pass turns the phase, and is left out.
+		s := newScene(t, Config{EchoCancellation: true}, room.Config{Echo: echoOf(t, "living"), EchoGain: -6, Delay: atMs(60)})
+		s.p.SetDelay(atMs(60), 0)
+		s.run(8*time.Second, nil)
+		s.quiet = true
+		s.run(time.Second, nil)
+		near := said.human(t, -26)
+		var trigger, uplink []int16
+		s.each(audio.Duration(int64(len(near))), near, func() {
+			trigger = append(trigger, s.out.Trigger[:]...)
+			uplink = append(uplink, s.out.Uplink[:]...)
+		})
+		for name, out := range map[string][]int16{"trigger": trigger, "uplink": uplink} {
+			if d := room.ActiveLevel(out) - room.ActiveLevel(near); math.Abs(d) > 1.5 {
+				t.Errorf("%s: %s passes with %+.1f dB", said.file, name, d)
+			}
+			if c := likeness(near, out[s.p.Latency():]); c < 0.9 {
+				t.Errorf("%s: %s is like what was said to %.2f", said.file, name, c)
+			}
+		}
+	}
+}
+
+// likeness is the normalised correlation of two pieces of audio.
+func likeness(a, b []int16) float64 {
+	var ab, aa, bb float64
+	for i := range min(len(a), len(b)) {
+		x, y := float64(a[i]), float64(b[i])
+		ab, aa, bb = ab+x*y, aa+x*x, bb+y*y
+	}
+	return ab / math.Sqrt(aa*bb)
+}
+
+// TestDriftIsFollowed: at 200 ppm, within 80 s the streams are a frame and a half
+// apart, more than the canceller could make up for without help.
+func TestDriftIsFollowed(t *testing.T) {
+	for _, ppm := range some(1, -200.0, 200) {
+		t.Run(fmt.Sprint(ppm), func(t *testing.T) {
+			s := newScene(t, Default(), room.Config{Echo: echoOf(t, "study"), EchoGain: -6, Delay: atMs(60), DriftPPM: ppm})
+			s.p.SetDelay(atMs(60), 0)
+			s.run(4*time.Second, nil)
+			for part := range 8 {
+				if erle := s.run(10*time.Second, nil); erle < 22 {
+					t.Errorf("in part %d, of 10 s, %.1f dB are taken out", part, erle)
+				}
+			}
+			if st := s.p.Stats(); st.Slips == 0 || st.Underruns > 2 || math.Signbit(st.Drift) != math.Signbit(ppm) {
+				t.Errorf("the streams were not brought together: %+v", st)
+			}
+		})
+	}
+}
+
+// TestAccidentsHeal: after each the echo is taken out again.
+func TestAccidentsHeal(t *testing.T) {
+	const lost = 300 * time.Millisecond
+	lose := func(s *scene) {
+		for range lost / audio.FrameTime {
+			s.capture(nil)
+		}
+	}
+	pause := func(d time.Duration) func(s *scene) {
+		return func(s *scene) {
+			s.stop = true
+			s.run(d, nil)
+			s.stop = false
+		}
+	}
+	type accident struct {
+		name    string
+		happens func(s *scene)
+	}
+	for _, a := range some(2, accident{"the microphone loses frames", lose},
+		accident{"the sink stops and goes on", pause(2 * time.Second)},
+		accident{"the sink misses frames", pause(lost)},
+		accident{"the microphone loses frames and says so", func(s *scene) { lose(s); s.p.Gap(audio.Samples(lost)) }},
+		accident{"nobody captures for long", func(s *scene) {
+			for range 500 {
+				s.capture(nil)
+			}
+		}},
+		accident{"the devices are opened anew", func(s *scene) {
+			if err := s.p.Reset(); err != nil {
+				t.Fatal(err)
+			}
+		}},
+	) {
+		t.Run(a.name, func(t *testing.T) {
+			for _, delay := range some(1, 150, 25) {
+				s := newScene(t, Default(), room.Config{Echo: echoOf(t, "study"), EchoGain: -6, Delay: atMs(delay)})
+				s.p.SetDelay(atMs(delay), 0)
+				s.run(8*time.Second, nil)
+				a.happens(s)
+				s.run(5*time.Second, nil)
+				if erle := s.run(5*time.Second, nil); erle < enough {
+					t.Errorf("with a delay of %d ms %.1f dB are taken out", delay, erle)
+				}
+			}
+		})
+	}
+}

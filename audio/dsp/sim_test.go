@@ -1,0 +1,197 @@
+//go:build cgo
+
+package dsp
+
+import (
+	"context"
+	"encoding/binary"
+	"math"
+	"os"
+	"path/filepath"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
+	"github.com/agentvoice/agentvoice-daemon/internal/room"
+)
+
+const answer = `The test suite has finished, and two of the tests have failed. The first one is in
+the parser, where an empty line is taken for the end of the file. The second is a race in the
+cache, which I can show you if you like. I would mend the parser first, because the other fault
+may be a consequence of it. There are also seven warnings, most of them about names that are not
+used. Shall I open the file and make the change now?`
+
+// The assistant is synthetic, in two voices, at -20 dBFS while it speaks: 40 s.
+var assistant = sync.OnceValues(func() ([]int16, error) {
+	synth, err := tts.Flite()()
+	if err != nil {
+		return nil, err
+	}
+	defer synth.Close()
+	var pcm []int16
+	from := 0
+	for _, voice := range []string{"slt", "rms"} {
+		err := synth.Speak(context.Background(), voice, answer, func(piece []int16, rate int) error {
+			pcm, from = append(pcm, piece...), rate
+			return nil
+		})
+		if err != nil {
+			return nil, err
+		}
+	}
+	return to48(pcm, from, -20)
+})
+
+func assistantSpeech(t testing.TB) []int16 {
+	t.Helper()
+	pcm, err := assistant()
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pcm
+}
+
+func to48(pcm []int16, from int, level float64) ([]int16, error) {
+	r, err := audio.NewResampler(from, audio.SampleRate)
+	if err != nil {
+		return nil, err
+	}
+	return atLevel(r.Flush(r.Process(nil, pcm)), level), nil
+}
+
+func atLevel(pcm []int16, level float64) []int16 {
+	gain := math.Pow(10, (level-room.ActiveLevel(pcm))/20)
+	out := make([]int16, len(pcm))
+	for i, s := range pcm {
+		out[i] = int16(max(min(math.Round(float64(s)*gain), math.MaxInt16), math.MinInt16))
+	}
+	return out
+}
+
+// sentence is human speech of pocketsphinx-testdata.
+type sentence struct{ file, words string }
+
+var sentences = []sentence{
+	{"librivox/sense_and_sensibility_01_austen_64kb-0870.wav", "and mister john dashwood had then leisure to consider how much there might be prudently in his power to do for them"},
+	{"librivox/sense_and_sensibility_01_austen_64kb-0880.wav", "he was not an ill disposed young man"},
+	{"librivox/sense_and_sensibility_01_austen_64kb-0890.wav", "unless to be rather cold hearted and rather selfish is to be ill disposed"},
+	{"librivox/sense_and_sensibility_01_austen_64kb-0920.wav", "had he married a more a amiable woman he might have been made still more respectable than he was"},
+	{"librivox/sense_and_sensibility_01_austen_64kb-0930.wav", "he might even have been made amiable himself"},
+	{"cards/001.wav", "ten of clubs"},
+	{"cards/003.wav", "seven of clubs"},
+	{"cards/005.wav", "eight of spades four of clubs seven of hearts"},
+	{"goforward.raw", "go forward ten meters"},
+}
+
+// human is the sentence at 48 kHz, at a level in dBFS.
+func (s sentence) human(t testing.TB, level float64) []int16 {
+	t.Helper()
+	path := filepath.Join("/usr/share/pocketsphinx/test/data", s.file)
+	if filepath.Ext(path) == ".wav" {
+		pcm, err := wavio.ReadAll(path)
+		if err != nil {
+			t.Fatalf("%v; install pocketsphinx-testdata with `make deps`", err)
+		}
+		return atLevel(pcm, level)
+	}
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatalf("%v; install pocketsphinx-testdata with `make deps`", err)
+	}
+	var raw []int16
+	for ; len(b) >= 2; b = b[2:] {
+		raw = append(raw, int16(binary.LittleEndian.Uint16(b)))
+	}
+	pcm, err := to48(raw, 16000, level)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return pcm
+}
+
+func echoOf(t testing.TB, name string) []float32 {
+	t.Helper()
+	s, ok := room.ShapeNamed(name)
+	if !ok {
+		t.Fatalf("there is no room %s", name)
+	}
+	return s.EchoResponse()
+}
+
+// scene is a room with a Processor in it, frame by frame.
+type scene struct {
+	t    testing.TB
+	p    *Processor
+	room *room.Room
+	far  []int16 // what the assistant says, repeated
+
+	said  int  // samples of far that were rendered
+	quiet bool // the assistant says nothing
+	stop  bool // the sink does not render at all
+
+	mic audio.Frame
+	out Output
+}
+
+func newScene(t testing.TB, cfg Config, rc room.Config) *scene {
+	t.Helper()
+	p, err := New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(p.Close)
+	r, err := room.New(rc)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return &scene{t: t, p: p, room: r, far: assistantSpeech(t)}
+}
+
+// capture makes the next frame of the microphone, near may be nil.
+func (s *scene) capture(near *audio.Frame) {
+	s.room.Capture(func(f *audio.Frame) {
+		clear(f[:])
+		if s.stop {
+			return
+		}
+		for i := 0; i < len(f) && !s.quiet; i++ {
+			f[i] = s.far[s.said%len(s.far)]
+			s.said++
+		}
+		s.p.Reference(f)
+	}, near, &s.mic)
+}
+
+// run lets time pass, with near (nil: nobody) at the microphone, and returns by how
+// many dB the microphone is quieter in Trigger than it was.
+func (s *scene) run(d time.Duration, near []int16) (erle float64) {
+	s.t.Helper()
+	before, after := 0.0, 0.0
+	s.each(d, near, func() {
+		before += power(s.mic[:])
+		after += power(s.out.Trigger[:])
+	})
+	return 10 * math.Log10((before+1e-10)/(after+1e-10))
+}
+
+// each calls frame after each frame.
+func (s *scene) each(d time.Duration, near []int16, frame func()) {
+	s.t.Helper()
+	for range int(d / audio.FrameTime) {
+		var n *audio.Frame
+		if len(near) >= audio.FrameSamples {
+			n = (*audio.Frame)(near[:audio.FrameSamples])
+			near = near[audio.FrameSamples:]
+		}
+		s.capture(n)
+		if err := s.p.Process(&s.mic, &s.out); err != nil {
+			s.t.Fatal(err)
+		}
+		frame()
+	}
+}
+
+func atMs(ms int) time.Duration { return time.Duration(ms) * time.Millisecond }

@@ -1,0 +1,63 @@
+package dsp
+
+import "github.com/agentvoice/agentvoice-daemon/audio"
+
+// The processing runs at 16 kHz: the canceller leaves more of a user who speaks
+// over an echo there than at 48 kHz, and no detector or recogniser hears what is
+// above 8 kHz.
+const (
+	rate         = 16000
+	frameSamples = rate / 100
+)
+
+// apmConfig is what an instance of WebRTC's audio processing is told.
+type apmConfig struct {
+	echo     int // 0 low, 1 moderate, 2 high suppression; off when negative
+	extended bool
+	agnostic bool
+	noise    int // 0 low to 3 very high; off when negative
+	highPass bool
+	gain     bool
+}
+
+type apmStats struct {
+	hasEcho bool // in the last frame
+	delay   int  // of the echo behind its reference, ms, median of a second
+	spread  int  // of the delay, ms; negative when none was found
+}
+
+// converter changes the rate of a stream frame by frame: as many samples come out
+// for each frame as belong to it, a constant time later.
+type converter struct {
+	resampler *audio.Resampler
+	delay     int // samples of the output
+	out       []int16
+	n         int // samples of a frame of the output
+}
+
+func newConverter(from, to int) (*converter, error) {
+	r, err := audio.NewResampler(from, to)
+	if err != nil {
+		return nil, err
+	}
+	c := &converter{resampler: r, n: to / 100}
+	// What is missing from the first frame is how late the resampler is.
+	first := len(r.Process(nil, make([]int16, from/100)))
+	c.delay = c.n - first
+	c.out = make([]int16, 0, 3*c.n)
+	c.reset()
+	return c, nil
+}
+
+func (c *converter) reset() {
+	c.resampler.Reset()
+	c.out = c.out[:c.delay]
+	clear(c.out)
+}
+
+// process converts a frame into dst, which has the length of one.
+func (c *converter) process(dst, frame []int16) {
+	c.out = c.resampler.Process(c.out, frame)
+	copy(dst, c.out[:c.n])
+	c.out = c.out[:copy(c.out, c.out[c.n:])]
+}
