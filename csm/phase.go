@@ -169,6 +169,8 @@ const (
 	CodeDeviceUnavailable   Code = "deviceUnavailable"
 	CodeDeviceLost          Code = "deviceLost"
 	CodeMicrophoneDenied    Code = "microphoneDenied"
+	CodeMicrophoneBusy      Code = "microphoneBusy"
+	CodeMicrophoneTaken     Code = "microphoneTaken"
 	CodeAudioFailed         Code = "audioFailed"
 	CodeRecognitionFailed   Code = "recognitionFailed"
 	CodeRecognitionTimeout  Code = "recognitionTimeout"
@@ -195,7 +197,7 @@ var Codes = []Code{
 	CodeCopilotUnavailable, CodeCopilotBlocked, CodeCopilotEmpty,
 	CodeModelFailed, CodeToolSearchFailed, CodeToolFailed, CodeToolTimeout, CodeToolRounds, CodeToolUnanswered, CodeAuthentication, CodeCredentialsMissing, CodeSessionFailed,
 	CodeSessionExpired, CodeConnectionFailed, CodeConnectionLost, CodeConnectTimeout, CodeRateLimited, CodeProtocolError,
-	CodeDeviceUnavailable, CodeDeviceLost, CodeMicrophoneDenied, CodeAudioFailed, CodeRecognitionFailed, CodeRecognitionTimeout,
+	CodeDeviceUnavailable, CodeDeviceLost, CodeMicrophoneDenied, CodeMicrophoneBusy, CodeMicrophoneTaken, CodeAudioFailed, CodeRecognitionFailed, CodeRecognitionTimeout,
 	CodeUtteranceLost, CodeSpeechFailed, CodeSpeechMismatch, CodeStartTimeout, CodeSuspendTimeout, CodeBreakerOpen, CodeQueueFull,
 	CodeConversationActive, CodeNoConversation, CodeInvalidState, CodeNothingToRetry, CodeInternalError, CodeInvariantViolation,
 	CodeEngineMissing, CodeClientGone,
@@ -205,7 +207,7 @@ var Codes = []Code{
 // (AC-006).
 func (c Code) Fatal() bool {
 	switch c {
-	case CodeAuthentication, CodeCredentialsMissing, CodeMicrophoneDenied, CodeEngineMissing, CodeInvariantViolation:
+	case CodeAuthentication, CodeCredentialsMissing, CodeMicrophoneDenied, CodeMicrophoneBusy, CodeEngineMissing, CodeInvariantViolation:
 		return true
 	default:
 		return false

@@ -51,6 +51,9 @@ var SuspendReasons = []SuspendReason{
 // about the conversation; version 1.0 of the wire gives it no meaning.
 type StartParams struct {
 	Context map[string]Any `json:"context,omitempty"`
+	// TakeOver takes the microphone from another window that listens; without it
+	// the conversation is refused then (microphoneBusy).
+	TakeOver bool `json:"takeOver,omitempty"`
 }
 
 // EndParams of conversation/end. No reason is user-stop.

@@ -60,6 +60,8 @@ const (
 	CodeDeviceUnavailable  ErrorCode = "deviceUnavailable"
 	CodeDeviceLost         ErrorCode = "deviceLost"
 	CodeMicrophoneDenied   ErrorCode = "microphoneDenied"
+	CodeMicrophoneBusy     ErrorCode = "microphoneBusy"
+	CodeMicrophoneTaken    ErrorCode = "microphoneTaken"
 	CodeAudioFailed        ErrorCode = "audioFailed"
 	CodeRecognitionFailed  ErrorCode = "recognitionFailed"
 	CodeRecognitionTimeout ErrorCode = "recognitionTimeout"
@@ -269,6 +271,14 @@ var Errors = []ErrorSpec{
 		words{"Agent Voice may not use the microphone.", "Agent Voice darf das Mikrofon nicht verwenden.", "Agent Voice はマイクの使用を許可されていません。"},
 		words{"Allow it in the privacy settings of the system, then start again.", "Erlauben Sie es in den Datenschutzeinstellungen des Systems und beginnen Sie dann noch einmal.", "システムのプライバシー設定で許可してから、もう一度始めてください。"},
 		words{"I am not allowed to use the microphone.", "Ich darf das Mikrofon nicht verwenden.", "マイクの使用が許可されていません。"}},
+	{CodeMicrophoneBusy, -32050, true,
+		words{"Another window listens already.", "Ein anderes Fenster hört bereits zu.", "別のウィンドウがすでに聞き取り中です。"},
+		words{"End the conversation there, or start here with takeOver.", "Beenden Sie das Gespräch dort, oder beginnen Sie hier mit takeOver.", "そのウィンドウの会話を終了するか、takeOver を指定してここで開始してください。"},
+		words{"Another window has the microphone.", "Ein anderes Fenster hat das Mikrofon.", "別のウィンドウがマイクを使用しています。"}},
+	{CodeMicrophoneTaken, -32051, false,
+		words{"Another window took the microphone over.", "Ein anderes Fenster hat das Mikrofon übernommen.", "別のウィンドウがマイクを引き継ぎました。"},
+		words{"Start again here with takeOver to have it back.", "Beginnen Sie hier noch einmal mit takeOver, um es zurückzuholen.", "取り戻すには takeOver を指定してここで開始してください。"},
+		words{"Another window took the microphone over.", "Ein anderes Fenster hat das Mikrofon übernommen.", "別のウィンドウがマイクを引き継ぎました。"}},
 	{CodeAudioFailed, -32038, true,
 		words{"The audio failed.", "Die Audioverarbeitung ist ausgefallen.", "オーディオで問題が発生しました。"},
 		words{"Start again. If it happens again, run doctor.", "Beginnen Sie noch einmal. Führen Sie doctor aus, wenn es wieder geschieht.", "もう一度始めてください。繰り返す場合は doctor を実行してください。"},

@@ -143,7 +143,11 @@ func (f *serveFlags) liveOn(cfg *rpc.Config) error {
 			Sink: func(s protocol.Settings) (audio.Sink, error) {
 				return sink(chosen(f.audioOut, s.Audio.OutputDevice), 1)
 			},
+			Names: func(s protocol.Settings) (in, out string) {
+				return chosen(f.audioIn, s.Audio.InputDevice), chosen(f.audioOut, s.Audio.OutputDevice)
+			},
 			Speed: 1, Credentials: f.editorCredentials(c), Engines: engines, Log: cfg.Log,
+			Holder: holder(f.audioIn, c.Name), Processing: processing(f.audioIn), Detector: voiceDetector,
 		})
 		d := daemon.New(daemon.Config{
 			Clock: clock, Started: cfg.Started, Settings: c.Settings, Locale: c.Locale, Adapter: adapter,
@@ -154,7 +158,7 @@ func (f *serveFlags) liveOn(cfg *rpc.Config) error {
 				return w
 			},
 		})
-		return rpc.Backend{Daemon: d, Audio: world, PressToTalk: world.PressToTalk}, nil
+		return rpc.Backend{Daemon: d, Audio: world, PressToTalk: world.PressToTalk, TakeOver: world.TakeOver}, nil
 	}
 	return nil
 }

@@ -134,7 +134,7 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 			Source: func(protocol.Settings) (audio.Source, error) { return source(f.audioIn, f.speed) },
 			Sink:   func(protocol.Settings) (audio.Sink, error) { return sink(f.audioOut, f.speed) },
 			Ended:  func() { close(ended) }, Tap: tap, Speed: f.speed,
-			Credentials: credentials(f.keyFile), Engines: engines, Log: log,
+			Credentials: credentials(f.keyFile), Engines: engines, Holder: holder(f.audioIn, "agentvoice-daemon talk"), Processing: processing(f.audioIn), Detector: voiceDetector, Log: log,
 		}),
 	})
 	return talk(ctx, d, v, ended, f.speed)

@@ -13,6 +13,7 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/dsp"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
@@ -168,19 +169,49 @@ func (s silentSource) Run(ctx context.Context, deliver func(int64, *audio.Frame)
 
 // engines makes the embedded server's engines.
 func engines() (localrealtime.Config, error) {
-	model, err := assets.Silero()
-	if err != nil {
-		return localrealtime.Config{}, err
-	}
-	runtime, err := assets.ONNXRuntime()
-	if err != nil {
-		return localrealtime.Config{}, err
+	for _, asset := range []func() (string, error){assets.Silero, assets.ONNXRuntime} {
+		if _, err := asset(); err != nil {
+			return localrealtime.Config{}, err
+		}
 	}
 	return localrealtime.Config{
 		Recognizer:  stt.PocketSphinx(stt.PocketSphinxConfig{}),
 		Synthesizer: tts.Flite(),
-		Detector:    func() (vad.Detector, error) { return vad.NewSilero(model, runtime) },
+		Detector:    voiceDetector,
 	}, nil
+}
+
+// voiceDetector makes a detector of voices.
+func voiceDetector() (vad.Detector, error) {
+	model, err := assets.Silero()
+	if err != nil {
+		return nil, err
+	}
+	runtime, err := assets.ONNXRuntime()
+	if err != nil {
+		return nil, err
+	}
+	return vad.NewSilero(model, runtime)
+}
+
+// recorded says whether what listens is no microphone.
+func recorded(audioIn string) bool { return strings.HasPrefix(audioIn, "wav:") || audioIn == "null" }
+
+// holder is what other windows are told of who has the microphone, "" where there
+// is none.
+func holder(audioIn, name string) string {
+	if recorded(audioIn) {
+		return ""
+	}
+	return name
+}
+
+// processing is how a microphone is processed; a recording is left as it is.
+func processing(audioIn string) func(protocol.Settings) dsp.Config {
+	if recorded(audioIn) {
+		return nil
+	}
+	return func(protocol.Settings) dsp.Config { return dsp.Default() }
 }
 
 // credentials finds a provider's key in a file or the environment.

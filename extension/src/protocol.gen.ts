@@ -363,6 +363,8 @@ export const ERROR_CODES = [
   'deviceUnavailable',
   'deviceLost',
   'microphoneDenied',
+  'microphoneBusy',
+  'microphoneTaken',
   'audioFailed',
   'recognitionFailed',
   'recognitionTimeout',
@@ -883,6 +885,8 @@ export interface SpeakParams {
 /** StartParams of conversation/start. */
 export interface StartParams {
   context?: Record<string, unknown>;
+  /** TakeOver takes the microphone from another window that listens; without it the conversation is refused then (microphoneBusy). */
+  takeOver?: boolean;
 }
 
 /** StateMetadata is the metadata of agentvoice.state in the UI messaging contract. */
@@ -1193,6 +1197,8 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly code: number; readonl
   deviceUnavailable: { code: -32035, retryable: true },
   deviceLost: { code: -32036, retryable: true },
   microphoneDenied: { code: -32037, retryable: false },
+  microphoneBusy: { code: -32050, retryable: true },
+  microphoneTaken: { code: -32051, retryable: false },
   audioFailed: { code: -32038, retryable: true },
   recognitionFailed: { code: -32039, retryable: true },
   recognitionTimeout: { code: -32040, retryable: true },

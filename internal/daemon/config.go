@@ -1,10 +1,16 @@
 package daemon
 
 import (
+	"time"
+
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
+
+// serviceGrace is what the service, which counts the silence that ends a turn, may
+// take to say that it is over. The core ends the turn then.
+const serviceGrace = time.Second
 
 // coreConfig is the core's part of the settings.
 func coreConfig(s protocol.Settings) csm.Config {
@@ -14,7 +20,7 @@ func coreConfig(s protocol.Settings) csm.Config {
 	c.StallTimeout = s.Copilot.Stall
 	c.SuspendMax = s.Suspend.Max
 	c.FaultRetries = s.Fault.MaxRetries
-	c.Silence = s.TurnDetection.Silence
+	c.Silence = s.TurnDetection.Silence + serviceGrace
 	c.Turns, c.Eagerness = turnMode(s.TurnDetection)
 	c.Interruption, c.Confirm = interruptions[s.Interruption.Profile], s.Interruption.Confirm
 	return c

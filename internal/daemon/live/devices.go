@@ -11,6 +11,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
+	"github.com/agentvoice/agentvoice-daemon/internal/lease"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -27,6 +28,9 @@ type devices struct {
 	held  atomic.Bool // frames go nowhere: the conversation is suspended
 	muted atomic.Bool // frames are silence
 	meter meter
+	ear   atomic.Pointer[ear] // of the devices that are open
+
+	takeOver atomic.Bool // the next conversation may take the microphone from another window
 
 	// Of the queue.
 	source audio.Source
@@ -34,6 +38,8 @@ type devices struct {
 	ctx    context.Context
 	stop   context.CancelFunc
 	run    sync.WaitGroup
+
+	disclaim func() // gives the microphone up to other windows; nil without a claim
 }
 
 func newDevices(w *World) *devices { return &devices{w: w, q: daemon.NewQueue()} }
@@ -42,7 +48,11 @@ func newDevices(w *World) *devices { return &devices{w: w, q: daemon.NewQueue()}
 func (d *devices) open(instance uint32) {
 	d.q.Do(func() {
 		d.release()
-		if err := d.acquire(); err != nil {
+		err := d.claim()
+		if err == nil {
+			err = d.acquire()
+		}
+		if err != nil {
 			d.release()
 			d.w.cfg.Log.Error().Err(err).Msg("the audio devices cannot be opened")
 			code := deviceCode(err)
@@ -51,10 +61,44 @@ func (d *devices) open(instance uint32) {
 			return
 		}
 		d.held.Store(false)
-		sink, ctx := d.sink, d.ctx
-		d.run.Go(func() { d.render(ctx, instance, sink) })
+		sink, ctx, ear := d.sink, d.ctx, d.ear.Load()
+		d.run.Go(func() { d.render(ctx, instance, sink, ear) })
 		d.w.port.Post(csm.AudioPrimed{Instance: instance})
 	})
+}
+
+// claim gets the microphone for this window. One that loses it to another ends the
+// conversation.
+func (d *devices) claim() error {
+	if d.w.cfg.Holder == "" {
+		return nil
+	}
+	get := lease.Acquire
+	if d.takeOver.Swap(false) {
+		get = lease.TakeOver
+	}
+	l, err := get(context.Background(), lease.Holder{Name: d.w.cfg.Holder})
+	var held *lease.HeldError
+	switch {
+	case errors.As(err, &held):
+		return &audio.DeviceError{
+			Code: string(csm.CodeMicrophoneBusy), Device: "microphone", Err: err,
+			Remedy: "end the conversation there, or start here with takeOver",
+		}
+	case err != nil: // no folder for it: better two windows than none
+		d.w.cfg.Log.Warn().Err(err).Msg("other windows cannot be told that this one listens")
+		return nil
+	}
+	ended := make(chan struct{})
+	d.disclaim = func() { close(ended); l.Release() }
+	go func() {
+		select {
+		case <-l.Lost():
+			d.w.port.Post(csm.UserStop{Code: csm.CodeMicrophoneTaken})
+		case <-ended:
+		}
+	}()
+	return nil
 }
 
 // acquire makes and opens the devices that the settings name.
@@ -70,28 +114,40 @@ func (d *devices) acquire() (err error) {
 	if d.source, err = d.w.cfg.Source(set); err != nil {
 		return err
 	}
-	return d.source.Open(d.ctx)
+	if err = d.source.Open(d.ctx); err != nil {
+		return err
+	}
+	ear, err := newEar(d.w, set)
+	if err != nil {
+		return err
+	}
+	ear.delays(d.source, d.sink)
+	d.ear.Store(ear)
+	return nil
 }
 
 // render pulls from the player until the device is closed or gone.
-func (d *devices) render(ctx context.Context, instance uint32, sink audio.Sink) {
+func (d *devices) render(ctx context.Context, instance uint32, sink audio.Sink, ear *ear) {
 	for lost := false; ; {
 		err := sink.Run(ctx, func(f *audio.Frame) {
 			if lost {
 				lost = false
 				d.w.port.Post(csm.AudioRestored{Instance: instance})
 			}
-			d.w.voice.player.Render(f)
+			d.w.cues.mixer.Render(f) // and with it the player
 			d.w.voice.rendered()
+			ear.heardLoudspeaker(f)
 			d.meter.rendered(f)
 			if d.w.cfg.Tap != nil {
 				d.w.cfg.Tap.Assistant(f)
 			}
 		})
-		if ctx.Err() != nil {
+		switch {
+		case ctx.Err() != nil:
 			return
-		}
-		if !lost {
+		case reselected(ctx, err, sink):
+			continue
+		case !lost:
 			lost = true
 			d.lost(instance, err)
 		}
@@ -109,13 +165,14 @@ func (d *devices) startCapture(instance uint32) {
 			d.w.port.Post(csm.AudioFailed{Instance: instance, Code: csm.CodeAudioFailed})
 			return
 		}
-		d.run.Go(func() { d.capture(ctx, instance, source) })
+		ear := d.ear.Load()
+		d.run.Go(func() { d.capture(ctx, instance, source, ear) })
 	})
 }
 
 // capture delivers frames until the device is closed or gone. After the end of a
 // recording it delivers silence.
-func (d *devices) capture(ctx context.Context, instance uint32, source audio.Source) {
+func (d *devices) capture(ctx context.Context, instance uint32, source audio.Source, ear *ear) {
 	first, lost := true, false
 	var base, last int64 // positions go on over a reopened device
 	deliver := func(pos int64, f *audio.Frame) {
@@ -128,7 +185,7 @@ func (d *devices) capture(ctx context.Context, instance uint32, source audio.Sou
 		}
 		lost = false
 		last = base + pos
-		d.captured(last, f)
+		d.captured(last, f, ear)
 	}
 	for {
 		err := source.Run(ctx, deliver)
@@ -139,20 +196,24 @@ func (d *devices) capture(ctx context.Context, instance uint32, source audio.Sou
 			if d.w.cfg.Ended != nil {
 				d.w.cfg.Ended()
 			}
-			d.silence(ctx, last+audio.FrameSamples)
+			d.silence(ctx, last+audio.FrameSamples, ear)
 			return
-		case !lost:
-			lost = true
-			d.lost(instance, err)
+		case reselected(ctx, err, source):
+		default:
+			if !lost {
+				lost = true
+				d.lost(instance, err)
+			}
+			if !reopen(ctx, source) {
+				return
+			}
 		}
 		base = last + audio.FrameSamples
-		if !reopen(ctx, source) {
-			return
-		}
+		ear.reopened()
 	}
 }
 
-func (d *devices) captured(pos int64, f *audio.Frame) {
+func (d *devices) captured(pos int64, f *audio.Frame, ear *ear) {
 	if d.muted.Load() {
 		*f = audio.Frame{}
 	}
@@ -163,8 +224,13 @@ func (d *devices) captured(pos int64, f *audio.Frame) {
 	if d.w.cfg.Tap != nil {
 		d.w.cfg.Tap.User(pos, f)
 	}
-	if !d.held.Load() {
-		d.w.link.frame(pos, f)
+	if d.held.Load() {
+		return
+	}
+	c := d.w.link.live.Load()
+	send, latency := ear.hear(pos, f, c)
+	if c != nil {
+		c.frame(pos-latency, send)
 	}
 }
 
@@ -177,10 +243,10 @@ func share(db float64) float64 {
 }
 
 // silence goes on where a recording ended.
-func (d *devices) silence(ctx context.Context, pos int64) {
+func (d *devices) silence(ctx context.Context, pos int64, ear *ear) {
 	pacer := audio.NewPacer(d.w.cfg.Speed)
 	for ; pacer.Wait(ctx) == nil; pos += audio.FrameSamples {
-		d.captured(pos, &audio.Frame{})
+		d.captured(pos, &audio.Frame{}, ear)
 	}
 }
 
@@ -189,11 +255,39 @@ func (d *devices) lost(instance uint32, err error) {
 	d.w.port.Post(csm.AudioLost{Instance: instance})
 }
 
-// reopen tries to get a device back until ctx is done.
-func reopen(ctx context.Context, device interface {
+// configure points the devices that are open at those that the settings name.
+func (d *devices) configure(set protocol.Settings) {
+	if d.w.cfg.Names == nil {
+		return
+	}
+	in, out := d.w.cfg.Names(set)
+	d.q.Do(func() {
+		if s, ok := d.source.(audio.Selector); ok {
+			s.Select(in)
+		}
+		if s, ok := d.sink.(audio.Selector); ok {
+			s.Select(out)
+		}
+	})
+}
+
+// openable is a Source or a Sink, as far as opening it goes.
+type openable interface {
 	Open(context.Context) error
 	Close() error
-}) bool {
+}
+
+// reselected says whether a device ended because another one was chosen, which is
+// open now.
+func reselected(ctx context.Context, err error, device openable) bool {
+	if !errors.Is(err, audio.ErrReselected) {
+		return false
+	}
+	return device.Close() == nil && device.Open(ctx) == nil
+}
+
+// reopen tries to get a device back until ctx is done.
+func reopen(ctx context.Context, device openable) bool {
 	for {
 		_ = device.Close() // what is lost cannot be closed in order
 		if device.Open(ctx) == nil {
@@ -226,8 +320,13 @@ func (d *devices) release() {
 	if d.sink != nil {
 		err = errors.Join(err, d.sink.Close())
 	}
+	err = errors.Join(err, d.ear.Swap(nil).close())
 	if err != nil {
 		d.w.cfg.Log.Warn().Err(err).Msg("an audio device was not closed in order")
+	}
+	if d.disclaim != nil {
+		d.disclaim()
+		d.disclaim = nil
 	}
 	d.source, d.sink, d.stop = nil, nil, nil
 }

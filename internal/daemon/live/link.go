@@ -9,6 +9,7 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
+	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
 )
@@ -198,11 +199,17 @@ func (l *link) with(epoch uint32, f func(*realtime.Client)) {
 	}
 }
 
-// frame sends a captured frame. It runs on the source's goroutine.
-func (l *link) frame(pos int64, f *audio.Frame) {
-	if c := l.live.Load(); c != nil {
-		c.base.Store(pos - c.client.Position())
-		c.client.WriteFrame(f)
+// frame sends a frame whose first sample was captured at pos. It runs on the
+// source's goroutine.
+func (c *call) frame(pos int64, f *audio.Frame) {
+	c.base.Store(pos - c.client.Position())
+	c.client.WriteFrame(f)
+}
+
+// committed says that the core ended the utterance that was being spoken.
+func (l *link) committed(epoch uint32) {
+	if c := l.live.Load(); c != nil && c.epoch == epoch {
+		c.hearer.committed()
 	}
 }
 
@@ -219,76 +226,89 @@ func (l *link) shut() {
 	l.q.Close()
 }
 
-// hearer turns what the service says into events. Its methods are called one at
-// a time, except for press.
+// hearer turns what the service and the local detector say into events.
 type hearer struct {
-	w          *World
-	call       *call
-	utterances map[string]uint64 // by the service's item
+	w    *World
+	call *call
 
-	mu      sync.Mutex
-	pressed []uint64 // utterances that were begun by hand, whose items are not known yet
+	mu    sync.Mutex // of both
+	match *matcher
 }
 
 func newHearer(w *World, c *call) *hearer {
-	return &hearer{w: w, call: c, utterances: map[string]uint64{}}
+	ear := w.devices.ear.Load()
+	echo := func(from, to int64) bool { return ear != nil && ear.echo(from, to) }
+	return &hearer{w: w, call: c, match: newMatcher(w.port, c.epoch, ear.finds(), echo)}
 }
 
-// utterance is the id of an item. One that is met first is the utterance that was
-// begun by hand, or a new one.
-func (h *hearer) utterance(item string) uint64 {
-	if id, known := h.utterances[item]; known {
-		return id
-	}
+// with has the matcher take a fact, and tells the core what comes of it: in one
+// order, though two goroutines bring facts.
+func (h *hearer) with(fact func(*matcher) []csm.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	var id uint64
-	if len(h.pressed) > 0 {
-		id, h.pressed = h.pressed[0], h.pressed[1:]
-	} else {
-		id = h.w.port.NewUtterance()
+	for _, e := range fact(h.match) {
+		h.w.port.Post(e)
+		h.w.cues.heard(e)
 	}
-	h.utterances[item] = id
-	return id
 }
 
 // press begins an utterance by hand; the service gives it an item when it ends.
-func (h *hearer) press(id uint64) {
-	h.mu.Lock()
-	defer h.mu.Unlock()
-	h.pressed = append(h.pressed, id)
+func (h *hearer) press(pos int64) {
+	h.with(func(m *matcher) []csm.Event { return some(m.begin(pos, 0, true)) })
+}
+
+// voice is what the local detector noticed; its positions are of what was
+// processed, latency samples late.
+func (h *hearer) voice(m vad.Mark, latency int64) {
+	pos := m.Pos - latency
+	h.with(func(match *matcher) []csm.Event {
+		switch m.Kind {
+		case vad.Onset, vad.Resumed:
+			return some(match.voice(pos, audio.Duration(m.Decided-pos)))
+		case vad.Paused:
+			return some(match.silence(pos))
+		default:
+			return match.gone()
+		}
+	})
+}
+
+// committed says that the core ended the utterance that was being spoken.
+func (h *hearer) committed() {
+	h.with(func(m *matcher) []csm.Event { m.committed(); return nil })
+}
+
+// some is a list of an event, or of none.
+func some(e csm.Event) []csm.Event {
+	if e == nil {
+		return nil
+	}
+	return []csm.Event{e}
 }
 
 // SpeechStarted implements realtime.Handler.
 func (h *hearer) SpeechStarted(item string, pos int64) {
-	id := h.utterance(item)
-	h.w.port.Post(csm.SpeechStarted{Epoch: h.call.epoch, Utterance: id, Pos: h.call.base.Load() + pos})
+	h.with(func(m *matcher) []csm.Event { return some(m.started(item, h.call.base.Load()+pos)) })
 }
 
 // SpeechStopped implements realtime.Handler.
 func (h *hearer) SpeechStopped(item string, pos int64) {
-	id := h.utterance(item)
-	h.w.port.Post(csm.SpeechStopped{Epoch: h.call.epoch, Utterance: id, Pos: h.call.base.Load() + pos})
+	h.with(func(m *matcher) []csm.Event { return some(m.stopped(item, h.call.base.Load()+pos)) })
 }
 
 // PartialTranscript implements realtime.Handler.
 func (h *hearer) PartialTranscript(item, text string) {
-	id := h.utterance(item)
-	h.w.port.Post(h.w.port.HeardPartly(h.call.epoch, id, text))
+	h.with(func(m *matcher) []csm.Event { return some(m.partial(item, text)) })
 }
 
 // FinalTranscript implements realtime.Handler.
 func (h *hearer) FinalTranscript(item, text string) {
-	id := h.utterance(item)
-	delete(h.utterances, item)
-	h.w.port.Post(h.w.port.Heard(h.call.epoch, id, text))
+	h.with(func(m *matcher) []csm.Event { return m.final(item, text) })
 }
 
 // TranscriptFailed implements realtime.Handler.
 func (h *hearer) TranscriptFailed(item, _ string) {
-	id := h.utterance(item)
-	delete(h.utterances, item)
-	h.w.port.Post(csm.RecognitionLost{Epoch: h.call.epoch, Utterance: id, Code: csm.CodeRecognitionFailed})
+	h.with(func(m *matcher) []csm.Event { return some(m.failed(item)) })
 }
 
 // SpeechAudio implements realtime.Handler.

@@ -3,14 +3,17 @@
 //
 // # Model
 //
-// Four parts, each with a queue of its own, so that the effects on one of them
-// keep their order and none holds up another:
+// Parts, most with a queue of their own, so that the effects on one of them keep
+// their order and none holds up another:
 //
 //	service  credentials, and the embedded server where that is the provider
 //	devices  source and sink, held or released, and both voices' levels
 //	link     the connection, dialled again under a new epoch; a successor stands
 //	         beside it until it is hung up on
 //	voice    segments on their way to the player
+//	ear      what the microphone hears: processed, searched for the user's voice,
+//	         and matched with what the service makes of it
+//	cues     short tones beside the voice
 //
 // A captured frame goes from the source to the link in the source's goroutine; a
 // rendered one from the player to the sink in the sink's. Neither passes through
@@ -29,8 +32,10 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/dsp"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
+	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
@@ -49,6 +54,12 @@ type Config struct {
 	// Source and Sink make the devices of a conversation, from the settings.
 	Source func(protocol.Settings) (audio.Source, error)
 	Sink   func(protocol.Settings) (audio.Sink, error)
+	// Holder is how other windows name this one while it holds the microphone. ""
+	// is for what is no microphone, such as a recording.
+	Holder string
+	// Names says which devices the settings name, for those that can be pointed at
+	// another one while they run; nil where none can.
+	Names func(protocol.Settings) (in, out string)
 	// Ended, if set, is called when the source came to its end, as a recording
 	// does. Silence follows, so that the last utterance ends too.
 	Ended func()
@@ -57,6 +68,12 @@ type Config struct {
 	Speed float64
 	// Credentials finds the secret for a provider other than the local one.
 	Credentials func(ctx context.Context, p protocol.Provider) (realtime.Credential, error)
+	// Processing says how the microphone is processed; nil leaves it as it is, as
+	// a recording is.
+	Processing func(protocol.Settings) dsp.Config
+	// Detector makes a detector of the user's voice, which then opens the user's
+	// turns; nil leaves that to the service.
+	Detector func() (vad.Detector, error)
 	// Engines makes the embedded server's engines; its key and speed are set
 	// here.
 	Engines func() (localrealtime.Config, error)
@@ -74,6 +91,7 @@ type World struct {
 	devices *devices
 	link    *link
 	voice   *voice
+	cues    *cues
 
 	closing sync.Once
 	closed  error
@@ -90,6 +108,7 @@ func New(cfg Config) func(daemon.Port) daemon.World {
 		w := &World{cfg: cfg, port: port}
 		w.service = newService(w)
 		w.voice = newVoice(w)
+		w.cues = newCues(w.voice)
 		w.link = newLink(w)
 		w.devices = newDevices(w)
 		return w
@@ -98,6 +117,7 @@ func New(cfg Config) func(daemon.Port) daemon.World {
 
 // Execute implements daemon.World.
 func (w *World) Execute(e csm.Effect) {
+	w.cues.executed(e)
 	switch e := e.(type) {
 	case csm.ActivateSession:
 		w.service.activate(e.Instance)
@@ -118,8 +138,10 @@ func (w *World) Execute(e csm.Effect) {
 	case csm.CloseConnection:
 		w.link.close(e.Instance, e.Epoch)
 	case csm.CommitInput:
+		w.link.committed(e.Epoch)
 		w.link.with(e.Epoch, (*realtime.Client).CommitInput)
 	case csm.ClearInput:
+		w.link.committed(e.Epoch)
 		w.link.with(e.Epoch, (*realtime.Client).ClearInput)
 	case csm.Speak:
 		w.voice.speak(e)
@@ -135,12 +157,21 @@ func (w *World) Execute(e csm.Effect) {
 	}
 }
 
-// Configure implements daemon.World: settings are read when something begins.
-func (w *World) Configure(s protocol.Settings) { w.service.configure(s) }
+// Configure implements daemon.World. Devices and tones change at once; all other
+// settings are read when something begins.
+func (w *World) Configure(s protocol.Settings) {
+	w.service.configure(s)
+	w.devices.configure(s)
+	w.cues.configure(s.Cues)
+}
 
 // Mute stops the microphone's words from leaving this process; the device stays
 // open.
 func (w *World) Mute(muted bool) { w.devices.muted.Store(muted) }
+
+// TakeOver has the next conversation take the microphone from another window that
+// listens.
+func (w *World) TakeOver() { w.devices.takeOver.Store(true) }
 
 // PressToTalk begins an utterance by hand: what is said from now on belongs to it,
 // until the turn is committed. It needs turn detection to be off.
@@ -149,10 +180,8 @@ func (w *World) PressToTalk() error {
 	if c == nil {
 		return errors.New("there is no connection yet; start a conversation and wait for listening")
 	}
-	id := w.port.NewUtterance()
-	c.hearer.press(id)
 	c.client.ClearInput()
-	w.port.Post(csm.SpeechStarted{Epoch: c.epoch, Utterance: id, Pos: c.base.Load() + c.client.Position()})
+	c.hearer.press(c.base.Load() + c.client.Position())
 	return nil
 }
 
@@ -162,6 +191,7 @@ func (w *World) Stats() realtime.Stats { return w.link.stats() }
 // Close implements daemon.World.
 func (w *World) Close() error {
 	w.closing.Do(func() {
+		w.cues.shut()
 		w.link.shut()
 		w.devices.shut()
 		w.closed = errors.Join(w.voice.shut(), w.service.shut())

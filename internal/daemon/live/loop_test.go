@@ -40,18 +40,21 @@ const (
 )
 
 func engines() (localrealtime.Config, error) {
+	return localrealtime.Config{
+		Recognizer: stt.PocketSphinx(stt.PocketSphinxConfig{}), Synthesizer: tts.Flite(), Detector: detector,
+	}, nil
+}
+
+func detector() (vad.Detector, error) {
 	model, err := assets.Silero()
 	if err != nil {
-		return localrealtime.Config{}, err
+		return nil, err
 	}
 	runtime, err := assets.ONNXRuntime()
 	if err != nil {
-		return localrealtime.Config{}, err
+		return nil, err
 	}
-	return localrealtime.Config{
-		Recognizer: stt.PocketSphinx(stt.PocketSphinxConfig{}), Synthesizer: tts.Flite(),
-		Detector: func() (vad.Detector, error) { return vad.NewSilero(model, runtime) },
-	}, nil
+	return vad.NewSilero(model, runtime)
 }
 
 // mouth is a microphone that hears silence until somebody speaks into it.
@@ -173,7 +176,7 @@ func newTalk(t *testing.T, change func(*protocol.Settings)) *talk {
 	world := New(Config{
 		Source: func(protocol.Settings) (audio.Source, error) { return tk.mouth, nil },
 		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
-		Speed:  speed, Engines: engines, Log: zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel),
+		Speed:  speed, Engines: engines, Detector: detector, Log: zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel),
 	})
 	tk.d = daemon.New(daemon.Config{
 		Clock: dispatch.NewClock(speed), Started: time.Now(), Settings: set, Adapter: tk.agent, Verify: true,

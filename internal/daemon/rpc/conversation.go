@@ -9,7 +9,10 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-func (s *server) start(c *call, _ protocol.StartParams) {
+func (s *server) start(c *call, p protocol.StartParams) {
+	if p.TakeOver && s.back.TakeOver != nil {
+		s.back.TakeOver()
+	}
 	s.back.Daemon.Call(func(id csm.Call) csm.Event { return csm.UserStart{Call: id} }, c.stepped(snapshot))
 }
 

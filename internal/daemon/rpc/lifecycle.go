@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"strings"
@@ -76,7 +77,7 @@ func (s *server) begin(p protocol.InitializeParams, settings protocol.Settings) 
 	if err != nil {
 		return err
 	}
-	client := Client{Settings: settings, Locale: p.Locale, Notify: s.notify, Journal: recorder.w}
+	client := Client{Name: cmp.Or(clip(p.ClientInfo.Name), "an editor"), Settings: settings, Locale: p.Locale, Notify: s.notify, Journal: recorder.w}
 	s.asker = newAsker(s, p.Capabilities.Tools)
 	if p.Capabilities.Copilot {
 		client.Copilot = s.asker

@@ -53,6 +53,7 @@ type Config struct {
 
 // Client is what New is told of the client.
 type Client struct {
+	Name     string // as it calls itself
 	Settings protocol.Settings
 	Locale   string
 	// Copilot asks the client's assistant; nil where it has none.
@@ -70,6 +71,9 @@ type Backend struct {
 	Audio Audio
 	// PressToTalk begins an utterance by hand; nil where that is not possible.
 	PressToTalk func() error
+	// TakeOver has the next conversation take the microphone from whoever has it;
+	// nil where nobody can.
+	TakeOver func()
 	// Stage drives a daemon on virtual time; nil for one that runs.
 	Stage Stage
 }

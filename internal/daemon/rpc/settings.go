@@ -49,7 +49,7 @@ func (s *server) devices(c *call) {
 	s.spawn(list)
 }
 
-// selectDevice names the devices that are opened from the next conversation on.
+// selectDevice names the devices: of the conversation that runs, and from then on.
 func (s *server) selectDevice(c *call, p protocol.SelectDeviceParams) {
 	change := protocol.Configuration{}
 	for name, value := range map[string]string{"agentvoice.audio.inputDevice": p.Input, "agentvoice.audio.outputDevice": p.Output} {

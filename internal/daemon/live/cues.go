@@ -1,0 +1,104 @@
+package live
+
+import (
+	"sync"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/cue"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// cues says by short tones where the conversation stands. What it is told comes
+// from several goroutines.
+type cues struct {
+	mixer *cue.Mixer
+	began time.Time
+
+	mu     sync.Mutex
+	facts  cue.Facts
+	policy cue.Policy
+	timer  *time.Timer
+	closed bool
+}
+
+func newCues(v *voice) *cues {
+	c := &cues{mixer: cue.NewMixer(v.player.Render), began: time.Now(), facts: cue.Facts{Focused: true}}
+	c.timer = time.AfterFunc(time.Hour, func() { c.tell(func(*cue.Facts) {}) })
+	c.timer.Stop()
+	return c
+}
+
+// configure sets the loudness; it is off until then.
+func (c *cues) configure(s protocol.CueSettings) {
+	volume := s.Volume
+	if !s.Enabled {
+		volume = 0
+	}
+	c.mixer.SetVolume(volume)
+}
+
+// executed takes what the core publishes.
+func (c *cues) executed(e csm.Effect) {
+	switch e := e.(type) {
+	case csm.PublishState:
+		c.tell(func(f *cue.Facts) { f.Phase = cuePhase(e.To) })
+	case csm.PublishTool:
+		c.tell(func(f *cue.Facts) {
+			if f.Pending = 0; e.Status == csm.ToolPending {
+				f.Pending = e.ToolCall
+			}
+		})
+	}
+}
+
+// heard takes what the core is told of the user's voice.
+func (c *cues) heard(e csm.Event) {
+	switch e.(type) {
+	case csm.SpeechStarted, csm.SpeechResumed:
+		c.tell(func(f *cue.Facts) { f.UserSpeaks = true })
+	case csm.SpeechPaused, csm.SpeechStopped:
+		c.tell(func(f *cue.Facts) { f.UserSpeaks = false })
+	}
+}
+
+// tell changes the facts and plays what is due.
+func (c *cues) tell(change func(*cue.Facts)) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed {
+		return
+	}
+	change(&c.facts)
+	now := time.Since(c.began)
+	next, order, changed := c.policy.Next(now, c.facts)
+	c.policy = next
+	if changed {
+		c.mixer.Play(order)
+	}
+	c.timer.Stop()
+	if at, due := next.Due(); due {
+		c.timer.Reset(max(at-now, time.Millisecond))
+	}
+}
+
+func (c *cues) shut() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.closed = true
+	c.timer.Stop()
+}
+
+var cuePhases = map[csm.Phase]cue.Phase{
+	csm.PhaseIdle: cue.PhaseIdle, csm.PhasePreparing: cue.PhasePreparing, csm.PhaseListening: cue.PhaseListening,
+	csm.PhaseSpeaking: cue.PhaseSpeaking, csm.PhaseInterrupted: cue.PhaseInterrupted, csm.PhaseSuspended: cue.PhaseSuspended,
+	csm.PhaseFaulted: cue.PhaseFaulted, csm.PhaseTerminating: cue.PhaseTerminating,
+}
+
+// cuePhase is what the phases of Processing have in common, or the phase itself.
+func cuePhase(p csm.Phase) cue.Phase {
+	if c, ok := cuePhases[p]; ok {
+		return c
+	}
+	return cue.PhaseProcessing
+}

@@ -1,0 +1,225 @@
+package live
+
+import (
+	"slices"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
+)
+
+// slack is how far apart a service and the local detector may put the same edge
+// of speech: a service pads the beginning, and its positions lack the way there.
+const slack = 500 * time.Millisecond
+
+// matcher knows the utterances of one connection: which of the service's items is
+// which. The local detector opens utterances, and says when their voice is gone;
+// what ends them is the service's judgement of the same speech, and its words. A
+// service also hears what nobody said, such as the assistant's own voice: an item
+// without a voice is dropped then. Without a local detector the service's items
+// are the utterances.
+//
+// Its methods are called one at a time, and return what the core is to be told.
+type matcher struct {
+	port  daemon.Port
+	epoch uint32
+	local bool // there is a local detector
+	// echo says whether most of what was captured between two positions may have
+	// been the assistant's own voice.
+	echo func(from, to int64) bool
+
+	spoken []*utterance // whose words are awaited or that are being spoken, oldest first
+	items  map[string]*item
+	// ignored counts items that nobody said.
+	ignored int64
+}
+
+// utterance is speech that the core knows of.
+type utterance struct {
+	id       uint64
+	from, to int64 // to grows as long as it is open
+	pressed  bool  // begun by the user's hand
+	stopped  bool  // the core was told of its end
+	quiet    bool  // the local detector has heard its end
+	item     *item // the service's; nil where it heard nothing yet
+}
+
+// item is what a service calls an utterance.
+type item struct {
+	from, to int64
+	of       *utterance // nil while no voice is known to it
+}
+
+func newMatcher(port daemon.Port, epoch uint32, local bool, echo func(from, to int64) bool) *matcher {
+	return &matcher{port: port, epoch: epoch, local: local, echo: echo, items: map[string]*item{}}
+}
+
+// open is the utterance that is being spoken, nil when there is none.
+func (m *matcher) open() *utterance {
+	if n := len(m.spoken); n > 0 && !m.spoken[n-1].stopped {
+		return m.spoken[n-1]
+	}
+	return nil
+}
+
+// begin opens an utterance. An item that the service began meanwhile is its.
+func (m *matcher) begin(pos int64, late time.Duration, pressed bool) csm.Event {
+	u := &utterance{id: m.port.NewUtterance(), from: pos, to: pos, pressed: pressed}
+	m.spoken = append(m.spoken, u)
+	for _, it := range m.items {
+		if it.of == nil && m.meet(u, it) {
+			it.of, u.item = u, it
+		}
+	}
+	return csm.SpeechStarted{Epoch: m.epoch, Utterance: u.id, Pos: pos, Late: late}
+}
+
+// voice is the local detector's: a voice that begins, or goes on.
+func (m *matcher) voice(pos int64, late time.Duration) csm.Event {
+	u := m.open()
+	switch {
+	case u == nil:
+		return m.begin(pos, late, false)
+	case u.pressed:
+		return nil
+	default:
+		u.quiet, u.to = false, pos
+		return csm.SpeechResumed{Epoch: m.epoch, Utterance: u.id, Pos: pos}
+	}
+}
+
+// silence is a voice that is gone for the time being.
+func (m *matcher) silence(pos int64) csm.Event {
+	u := m.open()
+	if u == nil || u.pressed {
+		return nil
+	}
+	u.to = pos
+	return csm.SpeechPaused{Epoch: m.epoch, Utterance: u.id, Pos: pos}
+}
+
+// gone is a voice that has been silent for the time that ends an utterance. One
+// that the service has not heard is over, without words; of another one the
+// service tells the end.
+func (m *matcher) gone() []csm.Event {
+	u := m.open()
+	if u == nil || u.pressed {
+		return nil
+	}
+	u.quiet = true
+	if u.item != nil {
+		return nil
+	}
+	m.answered(u)
+	return []csm.Event{
+		csm.SpeechStopped{Epoch: m.epoch, Utterance: u.id, Pos: u.to},
+		csm.Final{Epoch: m.epoch, Utterance: u.id, Class: csm.Empty},
+	}
+}
+
+// committed says that the core has ended the open utterance by itself.
+func (m *matcher) committed() {
+	if u := m.open(); u != nil {
+		u.stopped = true
+	}
+}
+
+// started is the service's onset.
+func (m *matcher) started(name string, pos int64) csm.Event {
+	it := m.item(name, pos)
+	if it.of != nil || m.local {
+		return nil
+	}
+	e := m.begin(pos, 0, false)
+	return e
+}
+
+// stopped is the service's end.
+func (m *matcher) stopped(name string, pos int64) csm.Event {
+	it := m.item(name, pos)
+	it.to = pos
+	u := it.of
+	if u == nil || u.stopped {
+		return nil
+	}
+	u.stopped, u.to = true, max(u.to, pos)
+	return csm.SpeechStopped{Epoch: m.epoch, Utterance: u.id, Pos: pos}
+}
+
+// partial is what the service understood so far.
+func (m *matcher) partial(name, text string) csm.Event {
+	if it := m.items[name]; it != nil && it.of != nil {
+		return m.port.HeardPartly(m.epoch, it.of.id, text)
+	}
+	return nil
+}
+
+// final is what the service understood. Words without a voice are somebody's whom
+// the local detector has not noticed, unless they may be the assistant's own.
+func (m *matcher) final(name, text string) []csm.Event {
+	it := m.item(name, -1)
+	delete(m.items, name)
+	u := it.of
+	if u == nil {
+		if m.echo(it.from, it.to) || text == "" {
+			m.ignored++
+			return nil
+		}
+		started := m.begin(max(it.from, 0), 0, false)
+		u = m.spoken[len(m.spoken)-1]
+		m.answered(u)
+		return []csm.Event{started, csm.SpeechStopped{Epoch: m.epoch, Utterance: u.id, Pos: max(it.to, it.from)}, m.port.Heard(m.epoch, u.id, text)}
+	}
+	m.answered(u)
+	return []csm.Event{m.port.Heard(m.epoch, u.id, text)}
+}
+
+// failed is speech that the service did not understand.
+func (m *matcher) failed(name string) csm.Event {
+	it := m.item(name, -1)
+	delete(m.items, name)
+	if it.of == nil {
+		m.ignored++
+		return nil
+	}
+	m.answered(it.of)
+	return csm.RecognitionLost{Epoch: m.epoch, Utterance: it.of.id, Code: csm.CodeRecognitionFailed}
+}
+
+// item is the service's item of that name. One that is met first belongs to the
+// oldest utterance that has none and that it can be; pos is where it begins, -1
+// where that is not known.
+func (m *matcher) item(name string, pos int64) *item {
+	it := m.items[name]
+	if it == nil {
+		it = &item{from: pos, to: pos}
+		m.items[name] = it
+	}
+	if it.of != nil {
+		return it
+	}
+	for _, u := range m.spoken {
+		if u.item == nil && m.meet(u, it) {
+			it.of, u.item = u, it
+			break
+		}
+	}
+	return it
+}
+
+// meet says whether an item can be of an utterance: they overlap.
+func (m *matcher) meet(u *utterance, it *item) bool {
+	if u.pressed || it.from < 0 {
+		return true
+	}
+	near := audio.Samples(slack)
+	ends := u.quiet || u.stopped
+	return (!ends || it.from <= u.to+near) && (it.to <= it.from || it.to >= u.from-near)
+}
+
+// answered forgets an utterance that is over.
+func (m *matcher) answered(u *utterance) {
+	u.stopped = true
+	m.spoken = slices.DeleteFunc(m.spoken, func(o *utterance) bool { return o == u })
+}

@@ -1,0 +1,150 @@
+package live
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
+)
+
+// matched plays what happens, a line each, through a matcher, and returns what the
+// core is told. Positions are in milliseconds.
+//
+//	voice 100 | silence 400 | gone | committed | pressed 100
+//	started A 100 | stopped A 700 | partial A words | final A words | failed A
+func matched(t *testing.T, local bool, echo [2]int64, lines string) string {
+	t.Helper()
+	var last uint64
+	port := daemon.Port{
+		NewUtterance: func() uint64 { last++; return last },
+		Heard: func(epoch uint32, u uint64, text string) csm.Final {
+			return csm.Final{Epoch: epoch, Utterance: u, Words: len(strings.Fields(text))}
+		},
+		HeardPartly: func(epoch uint32, u uint64, text string) csm.Partial {
+			return csm.Partial{Epoch: epoch, Utterance: u, Words: len(strings.Fields(text))}
+		},
+	}
+	m := newMatcher(port, 3, local, func(from, to int64) bool { return from >= echo[0]*48 && to <= echo[1]*48 })
+	var out []string
+	for _, line := range strings.Split(strings.TrimSpace(lines), "\n") {
+		w := strings.Fields(line)
+		var ms int64
+		_, _ = fmt.Sscan(w[len(w)-1], &ms)
+		pos := ms * audio.SampleRate / 1000
+		text := ""
+		if len(w) > 2 {
+			text = strings.Join(w[2:], " ")
+		}
+		var events []csm.Event
+		switch w[0] {
+		case "voice":
+			events = some(m.voice(pos, 0))
+		case "silence":
+			events = some(m.silence(pos))
+		case "gone":
+			events = m.gone()
+		case "committed":
+			m.committed()
+		case "pressed":
+			events = some(m.begin(pos, 0, true))
+		case "started":
+			events = some(m.started(w[1], pos))
+		case "stopped":
+			events = some(m.stopped(w[1], pos))
+		case "partial":
+			events = some(m.partial(w[1], text))
+		case "final":
+			events = m.final(w[1], text)
+		case "failed":
+			events = some(m.failed(w[1]))
+		default:
+			t.Fatalf("what is %q", line)
+		}
+		for _, e := range events {
+			out = append(out, told(e))
+		}
+	}
+	return strings.Join(out, "; ")
+}
+
+func told(e csm.Event) string {
+	switch e := e.(type) {
+	case csm.SpeechStarted:
+		return fmt.Sprintf("%d starts %d", e.Utterance, e.Pos/48)
+	case csm.SpeechPaused:
+		return fmt.Sprintf("%d pauses %d", e.Utterance, e.Pos/48)
+	case csm.SpeechResumed:
+		return fmt.Sprintf("%d resumes %d", e.Utterance, e.Pos/48)
+	case csm.SpeechStopped:
+		return fmt.Sprintf("%d ends %d", e.Utterance, e.Pos/48)
+	case csm.Partial:
+		return fmt.Sprintf("%d so far %d", e.Utterance, e.Words)
+	case csm.Final:
+		if e.Class == csm.Empty {
+			return fmt.Sprintf("%d nothing", e.Utterance)
+		}
+		return fmt.Sprintf("%d words %d", e.Utterance, e.Words)
+	case csm.RecognitionLost:
+		return fmt.Sprintf("%d lost", e.Utterance)
+	default:
+		return fmt.Sprintf("%T", e)
+	}
+}
+
+func TestMatcher(t *testing.T) {
+	never := [2]int64{-1, -1}
+	for _, c := range []struct {
+		name  string
+		local bool
+		echo  [2]int64
+		lines string
+		want  string
+	}{
+		{"the service's words are of the voice", true, never,
+			"voice 100\nstarted A 80\nsilence 900\npartial A one\nstopped A 1400\ngone\nfinal A one two",
+			"1 starts 100; 1 pauses 900; 1 so far 1; 1 ends 1400; 1 words 2"},
+		{"the service is first", true, never,
+			"started A 80\nvoice 100\nstopped A 1400\nfinal A one", "1 starts 100; 1 ends 1400; 1 words 1"},
+		{"a voice that goes on", true, never,
+			"voice 100\nstarted A 80\nsilence 900\nvoice 1200\nsilence 2000\nstopped A 2500\nfinal A one",
+			"1 starts 100; 1 pauses 900; 1 resumes 1200; 1 pauses 2000; 1 ends 2500; 1 words 1"},
+		{"a long pause that the service takes for thinking", true, never,
+			"voice 100\nstarted A 80\nsilence 900\ngone\nvoice 3000\nsilence 3500\nstopped A 4500\nfinal A one",
+			"1 starts 100; 1 pauses 900; 1 resumes 3000; 1 pauses 3500; 1 ends 4500; 1 words 1"},
+		{"a cough that the service does not hear", true, never,
+			"voice 100\nsilence 400\ngone\nvoice 2000\nstarted A 1900\nstopped A 3000\nfinal A one",
+			"1 starts 100; 1 pauses 400; 1 ends 400; 1 nothing; 2 starts 2000; 2 ends 3000; 2 words 1"},
+		{"two in a row, whose words come late", true, never,
+			"voice 100\nstarted A 80\nsilence 900\nstopped A 1400\nvoice 1600\nstarted B 1500\nfinal A one\nsilence 2500\nstopped B 3000\nfinal B one two",
+			"1 starts 100; 1 pauses 900; 1 ends 1400; 2 starts 1600; 1 words 1; 2 pauses 2500; 2 ends 3000; 2 words 2"},
+		{"the service parts what the voice does not", true, never,
+			"voice 100\nstarted A 80\nstopped A 1000\nvoice 1100\nstarted B 1050\nfinal A one\nstopped B 2000\nfinal B two",
+			"1 starts 100; 1 ends 1000; 2 starts 1100; 1 words 1; 2 ends 2000; 2 words 1"},
+		{"the assistant's own voice", true, [2]int64{0, 5000},
+			"started A 1000\nstopped A 3000\nfinal A one two\nstarted B 3500\nfailed B", ""},
+		{"words that the detector missed", true, never,
+			"started A 1000\nstopped A 3000\nfinal A one two", "1 starts 1000; 1 ends 3000; 1 words 2"},
+		{"nothing that the detector missed", true, never, "started A 1000\nstopped A 3000\nfinal A", ""},
+		{"speech that is not understood", true, never, "voice 100\nstarted A 80\nstopped A 900\nfailed A", "1 starts 100; 1 ends 900; 1 lost"},
+		{"the core ends it", true, never,
+			"voice 100\nstarted A 80\nsilence 900\ncommitted\nvoice 5000\nfinal A one", "1 starts 100; 1 pauses 900; 2 starts 5000; 1 words 1"},
+		{"an item that is over before the voice began is not its", true, [2]int64{0, 2000},
+			"started A 100\nstopped A 700\nvoice 4000\nfinal A one\nstarted B 3900\nstopped B 5000\nfinal B two",
+			"1 starts 4000; 1 ends 5000; 1 words 1"},
+		{"without a detector the items are the utterances", false, never,
+			"started A 80\npartial A one\nstopped A 1400\nstarted B 1500\nfinal A one\nstopped B 2000\nfailed B",
+			"1 starts 80; 1 so far 1; 1 ends 1400; 2 starts 1500; 1 words 1; 2 ends 2000; 2 lost"},
+		{"by hand", false, never, "pressed 100\nvoice 300\nsilence 500\ngone\ncommitted\nfinal A one", "1 starts 100; 1 words 1"},
+		{"by hand, twice", false, never,
+			"pressed 100\ncommitted\npressed 900\ncommitted\nfinal A one\nfinal B one two", "1 starts 100; 2 starts 900; 1 words 1; 2 words 2"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			if got := matched(t, c.local, c.echo, c.lines); got != c.want {
+				t.Errorf("the core is told\n%s, want\n%s", got, c.want)
+			}
+		})
+	}
+}
