@@ -12,8 +12,9 @@ set -euo pipefail
 
 # Packages of Debian and Ubuntu.
 packages=(
-  pkg-config gcc libc6-dev # cgo
+  pkg-config gcc g++ libc6-dev # cgo; the echo canceller is C++
   portaudio19-dev libasound2-dev # microphone and loudspeaker
+  libwebrtc-audio-processing-dev # echo cancellation, noise suppression, gain
   libopus-dev # the codec of the realtime connection
   libpocketsphinx-dev libsphinxbase-dev pocketsphinx-en-us # recognition
   flite1-dev # synthesis
@@ -139,13 +140,13 @@ install_packages() {
 # hint_libraries says what to install where this script does not do it.
 hint_libraries() {
   if command -v dpkg-query >/dev/null ||
-    pkg-config --exists portaudio-2.0 opus pocketsphinx sphinxbase 2>/dev/null; then
+    pkg-config --exists portaudio-2.0 webrtc-audio-processing opus pocketsphinx sphinxbase 2>/dev/null; then
     return
   fi
   case $system in
     Darwin) say "install the libraries: brew install pkg-config portaudio opus flite webrtc-audio-processing; and PocketSphinx 5prealpha with SphinxBase and its en-us model" ;;
-    Windows) say "install the libraries: vcpkg install pkgconf portaudio opus; and flite, PocketSphinx 5prealpha with SphinxBase and its en-us model" ;;
-    *) say "install with your package manager, headers included: a C compiler, pkg-config, portaudio, alsa-lib, opus, flite, PocketSphinx 5prealpha with SphinxBase and its en-us model" ;;
+    Windows) say "install the libraries: vcpkg install pkgconf portaudio opus; and flite, webrtc-audio-processing 0.3, PocketSphinx 5prealpha with SphinxBase and its en-us model" ;;
+    *) say "install with your package manager, headers included: a C and a C++ compiler, pkg-config, portaudio, alsa-lib, webrtc-audio-processing 0.3, opus, flite, PocketSphinx 5prealpha with SphinxBase and its en-us model" ;;
   esac
 }
 

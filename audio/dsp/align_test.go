@@ -159,9 +159,9 @@ func TestAlignerBearsJitter(t *testing.T) {
 // TestAlignerFollowsDrift: the read position stays within 15 ms of where it would
 // be on one clock, without jumps once the speed is known.
 func TestAlignerFollowsDrift(t *testing.T) {
-	for _, ppm := range []float64{20, 150, -100} {
+	for _, ppm := range []float64{150, -100} {
 		s := newStreams(t, lead+4*frame)
-		const frames = 40000 // 400 s
+		const frames = 60000 // 10 min
 		worst, jumps := 0.0, int64(0)
 		for i := range frames {
 			for float64(s.ring.written.Load()) < float64(i+1)*frame*(1+ppm*1e-6)-0.5 {
