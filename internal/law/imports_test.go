@@ -83,6 +83,10 @@ var rules = []rule{
 		"a simulated room is frames in and frames out, so that anything can be put into one",
 	},
 	{
+		[]string{"internal/roomsim"}, []string{"audio", "audio/dsp", "audio/vad", "audio/portaudio", "audio/localrealtime/tts", "csm", "csm/dispatch", "internal/assets", "internal/pulse", "internal/room", "internal/speechdata"},
+		"it puts the media path and the core together as a conversation does, and leaves everything else out",
+	},
+	{
 		[]string{"internal/law"}, nil,
 		"it reads the source of the tree, and builds where the tree does not",
 	},

@@ -1,0 +1,195 @@
+package roomsim
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/portaudio"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
+	"github.com/agentvoice/agentvoice-daemon/internal/pulse"
+	"github.com/agentvoice/agentvoice-daemon/internal/room"
+)
+
+// LiveResult is a Result of real devices.
+type LiveResult struct {
+	Result
+	Sink, Source audio.Timing  // of the devices
+	Underruns    int64         // frames of the far end that came too late
+	Reported     time.Duration // the way out and in, as the devices say
+	Cushion      time.Duration // of the server's microphone, part of the way from loudspeaker to microphone
+}
+
+// liveCushion is how much sound waits before the simulated microphone.
+const liveCushion = 60 * time.Millisecond
+
+// flag is what the room notes in the label at an onset.
+const flag = 10000
+
+// talk is a conversation with real devices.
+type talk struct {
+	Cell
+	server *pulse.Server
+	world  *world
+	media  *Media
+	person *person
+	room   *room.Room
+	sink   *portaudio.Sink
+	source *portaudio.Source
+
+	pos    int64 // of the room's microphone
+	sounds atomic.Int64
+	failed chan error
+}
+
+// Live holds the conversation of a cell with a private sound server in dir, in real
+// time. The cell's Render, Capture and DriftPPM do not count: devices have their own.
+func Live(ctx context.Context, c Cell, says Assistant, noises Noises, dir string) (res LiveResult, err error) {
+	server, err := pulse.Start(ctx, dir, pulse.Options{Cushion: liveCushion})
+	if err != nil {
+		return res, err
+	}
+	defer func() { err = errors.Join(err, server.Close()) }()
+	for _, pair := range server.Env() {
+		name, value, _ := strings.Cut(pair, "=")
+		if err := os.Setenv(name, value); err != nil {
+			return res, err
+		}
+	}
+	c.Render, c.Capture, c.DriftPPM = 0, 0, 0
+	t := &talk{Cell: c, server: server, person: newPerson(c.Cases, c.Seed, -c.Quieter), failed: make(chan error, 2)}
+	cfg, err := c.config(noises)
+	if err != nil {
+		return res, err
+	}
+	if t.room, err = room.New(cfg); err != nil {
+		return res, err
+	}
+	t.world = newWorld(dispatch.NewClock(1), says, c.Seed)
+	t.world.where = server.Tape().Len
+	t.person.where = func(int64) int64 { return server.Tape().Len() }
+	t.world.player = audio.NewPlayer(audio.PlayerConfig{}, t.world.played)
+	defer func() { err = errors.Join(err, t.world.player.Close()) }()
+	if t.media, err = c.media(t.world.player); err != nil {
+		return res, err
+	}
+	defer func() { err = errors.Join(err, t.media.Close()) }()
+	if err := t.hold(ctx, &res); err != nil {
+		return res, err
+	}
+	return res, t.measure(&res)
+}
+
+// hold runs everything until all was said.
+func (t *talk) hold(ctx context.Context, res *LiveResult) (err error) {
+	t.sink, t.source = portaudio.NewSink(portaudio.Default), portaudio.NewSource(portaudio.Default)
+	if err := t.sink.Open(ctx); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.sink.Close()) }()
+	if err := t.source.Open(ctx); err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, t.source.Close()) }()
+	running, stop := context.WithCancel(ctx)
+	var all sync.WaitGroup
+	defer all.Wait()
+	defer stop()
+	all.Go(func() { t.world.loop.Run(running) })
+	all.Go(func() { t.ended(running, t.sink.Run(running, t.media.Render)) })
+	all.Go(func() { t.ended(running, t.source.Run(running, t.captured)) })
+	t.server.Connect(t.between)
+	defer t.server.Connect(nil)
+	core := csm.DefaultConfig()
+	core.Interruption = Interruptions[t.Profile]
+	t.world.begin(core)
+	tick := time.NewTicker(100 * time.Millisecond)
+	defer tick.Stop()
+	for !t.person.done() {
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case err := <-t.failed:
+			return err
+		case <-tick.C:
+			t.media.Processor.SetDelay(t.sink.Latency(), t.source.Latency())
+		}
+	}
+	res.Sink, res.Source = t.sink.Timing(), t.source.Timing()
+	res.Reported = t.sink.Latency() + t.source.Latency()
+	return nil
+}
+
+// ended tells of a device that ended before it was stopped.
+func (t *talk) ended(ctx context.Context, err error) {
+	if ctx.Err() == nil {
+		t.failed <- err
+	}
+}
+
+// captured takes a frame of the microphone.
+func (t *talk) captured(pos int64, f *audio.Frame) {
+	marks, err := t.media.Capture(pos, f)
+	if err != nil {
+		t.world.complain(err.Error())
+	}
+	t.person.hear(t.world, marks, pos+audio.FrameSamples+audio.Samples(t.source.Latency()))
+	if !t.media.Tracker.Speaking() {
+		t.world.feed()
+	}
+}
+
+// between is the room of the server: it runs every 10 ms.
+func (t *talk) between(speaker, microphone, label *pulse.Frame) {
+	var near, mic audio.Frame
+	speaking := t.world.speaking() && t.media.Sounding()
+	if t.media.Sounding() {
+		t.sounds.Add(audio.FrameSamples)
+	}
+	t.person.near(t.pos, speaking, &near)
+	t.room.Capture(func(f *audio.Frame) { copy(f[:], speaker[:]) }, &near, &mic)
+	copy(microphone[:], mic[:])
+	clear(label[:])
+	if at := t.person.onsetAt(); at >= t.pos && at < t.pos+audio.FrameSamples {
+		label[at-t.pos] = flag
+	}
+	t.pos += audio.FrameSamples
+}
+
+// measure reads the tape.
+func (t *talk) measure(res *LiveResult) error {
+	recorded := t.server.Tape()
+	tape := NewTape(0)
+	var onsets []int64
+	speaker, label := make([]int16, audio.SampleRate), make([]int16, audio.SampleRate)
+	for pos := int64(0); pos+audio.SampleRate <= recorded.Len(); pos += audio.SampleRate {
+		recorded.Copy(pulse.Speaker, pos, speaker)
+		recorded.Copy(pulse.Label, pos, label)
+		tape.Push(speaker)
+		for i, s := range label {
+			if s == flag {
+				onsets = append(onsets, pos+int64(i))
+			}
+		}
+	}
+	said := t.person.said
+	if len(onsets) < len(said) {
+		said = said[:len(onsets)]
+	}
+	for i := range said {
+		said[i].begin = onsets[i] - said[i].c.Onset
+		said[i].first = never // counted in samples of the device, not of the tape
+		res.Outcomes = append(res.Outcomes, outcome(&said[i], tape, t.world.happened, 0))
+	}
+	res.falsely(said, t.world.happened)
+	res.Sounding, res.DSP = audio.Duration(t.sounds.Load()), t.media.Processor.Stats()
+	res.Errors, res.Software, res.Audio = t.world.errors, t.world.software, audio.Duration(t.pos)
+	res.Underruns, res.Cushion = res.DSP.Underruns, liveCushion
+	return nil
+}

@@ -1,0 +1,109 @@
+package roomsim
+
+import (
+	"sync/atomic"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/dsp"
+	"github.com/agentvoice/agentvoice-daemon/audio/vad"
+	"github.com/agentvoice/agentvoice-daemon/internal/assets"
+)
+
+// audibleLevel is what makes a rendered frame count as heard, as a sample value:
+// -60 dBFS.
+const audibleLevel = 33
+
+// Media is the media path of one conversation: Render belongs to the sink's
+// goroutine, Capture to the source's.
+type Media struct {
+	Player    *audio.Player
+	Processor *dsp.Processor
+	Tracker   *vad.Tracker
+
+	tail     int64        // samples for which the assistant counts as heard after the last sound
+	rendered atomic.Int64 // samples
+	loud     atomic.Int64 // rendered samples when the last sound ended; 0 before the first
+	out      dsp.Output
+}
+
+// MediaConfig says how the media path is set.
+type MediaConfig struct {
+	DSP             dsp.Config
+	Tracker         vad.TrackerConfig
+	Render, Capture time.Duration // as the devices report
+	// Tail is for how long after the echo of the last sound the assistant counts
+	// as audible: the time that a room takes to fall silent.
+	Tail time.Duration
+}
+
+// NewMedia makes a media path around a player. It must be closed.
+func NewMedia(player *audio.Player, cfg MediaConfig) (*Media, error) {
+	model, err := assets.Silero()
+	if err != nil {
+		return nil, err
+	}
+	lib, err := assets.ONNXRuntime()
+	if err != nil {
+		return nil, err
+	}
+	tracker, err := vad.NewTracker(func() (vad.Detector, error) { return vad.NewSilero(model, lib) }, cfg.Tracker)
+	if err != nil {
+		return nil, err
+	}
+	proc, err := dsp.New(cfg.DSP)
+	if err != nil {
+		_ = tracker.Close() // the reason is the other one
+		return nil, err
+	}
+	proc.SetDelay(cfg.Render, cfg.Capture)
+	return &Media{
+		Player: player, Processor: proc, Tracker: tracker,
+		tail: audio.Samples(cfg.Render + cfg.Capture + cfg.Tail),
+	}, nil
+}
+
+// Render makes the next frame for the loudspeaker.
+func (m *Media) Render(f *audio.Frame) {
+	m.Player.Render(f)
+	m.Processor.Reference(f)
+	n := m.rendered.Add(audio.FrameSamples)
+	for _, s := range f {
+		if s > audibleLevel || s < -audibleLevel {
+			m.loud.Store(n)
+			break
+		}
+	}
+}
+
+// Audible says whether the assistant may be heard in what is captured now.
+func (m *Media) Audible() bool {
+	loud := m.loud.Load()
+	return loud > 0 && m.rendered.Load()-loud < m.tail
+}
+
+// Sounding says whether the frame that was rendered last had a sound in it, or the
+// ones shortly before.
+func (m *Media) Sounding() bool {
+	return m.loud.Load() > 0 && m.rendered.Load()-m.loud.Load() < audio.Samples(Hold)
+}
+
+// Capture takes the next frame of the microphone, and returns what was noticed, at
+// positions of the microphone.
+func (m *Media) Capture(pos int64, f *audio.Frame) ([]vad.Mark, error) {
+	if err := m.Processor.Process(f, &m.out); err != nil {
+		return nil, err
+	}
+	m.Tracker.SetAudible(m.Audible())
+	marks, err := m.Tracker.Push(pos, &m.out.Trigger)
+	for i := range marks {
+		marks[i].Pos = max(0, marks[i].Pos-m.Processor.Latency())
+	}
+	return marks, err
+}
+
+// Close frees what the path holds; the player is the caller's.
+func (m *Media) Close() error {
+	m.Processor.Close()
+	return m.Tracker.Close()
+}

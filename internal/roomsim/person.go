@@ -1,0 +1,195 @@
+package roomsim
+
+import (
+	"math"
+	"math/rand/v2"
+	"sync"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/vad"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+)
+
+// The oracle's recogniser is as late as a service is: it has first words of what
+// lasts that long PartialAfter the onset, and all FinalAfter the end of the
+// utterance.
+const (
+	PartialAfter = 500 * time.Millisecond
+	FinalAfter   = 400 * time.Millisecond
+)
+
+// WarmUp is for how long the assistant speaks before the person does for the first
+// time.
+const WarmUp = 8 * time.Second
+
+// A case is over when the assistant speaks again settleAfter its end, and given up
+// after stuckAfter.
+const (
+	settleAfter = 1500 * time.Millisecond
+	stuckAfter  = 12 * time.Second
+)
+
+// person says cases into the microphone, one by one, while the assistant is heard.
+type person struct {
+	cases  []Case
+	random *rand.Rand
+	gain   float64
+	where  func(pos int64) int64 // the tape's position at pos
+
+	mu      sync.Mutex
+	next    int   // case
+	heard   int64 // samples since the assistant speaks undisturbed
+	wait    int64 // samples of that before the next case
+	active  bool  // a case is said, or not over yet
+	begin   int64 // position of its first sample
+	told    bool  // the core has its words
+	open    uint64
+	said    []saying
+	falsely int // onsets that were nobody's
+}
+
+// saying is what was said, and when.
+type saying struct {
+	c     *Case
+	begin int64 // position of the clip's first sample
+	told  bool  // its words reached the core
+	first int64 // position of the first onset noticed, or never
+	over  int64 // position where it was over
+	stuck bool
+}
+
+// newPerson is a person who speaks with a gain in dB.
+func newPerson(cases []Case, seed uint64, gain float64) *person {
+	return &person{gain: math.Pow(10, gain/20), where: func(pos int64) int64 { return pos }, cases: cases, random: rand.New(rand.NewPCG(seed, 0x5eed)), wait: audio.Samples(WarmUp)}
+}
+
+// near fills the next 10 ms of what the person says, which begin at position pos.
+// speaking is that the assistant is heard and in no doubt.
+func (p *person) near(pos int64, speaking bool, f *audio.Frame) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	clear(f[:])
+	if !p.active {
+		p.heard += audio.FrameSamples
+		if !speaking {
+			p.heard = 0
+		}
+		if p.heard < p.wait || p.next == len(p.cases) {
+			return
+		}
+		p.active = true
+		p.begin = pos + int64(p.random.IntN(audio.FrameSamples))
+		p.said = append(p.said, saying{c: &p.cases[p.next], begin: p.begin, first: never})
+		p.next++
+		p.wait = audio.Samples(1500*time.Millisecond) + int64(p.random.IntN(3*audio.SampleRate/2))
+	}
+	s := &p.said[len(p.said)-1]
+	from := pos - p.begin
+	for i := range f {
+		if k := from + int64(i); k >= 0 && k < int64(len(s.c.PCM)) {
+			f[i] = int16(p.gain * float64(s.c.PCM[k]))
+		}
+	}
+	since := pos - (p.begin + s.c.End)
+	switch {
+	case since > audio.Samples(stuckAfter):
+		s.stuck = true
+	case since < audio.Samples(settleAfter) || !speaking || p.open != 0:
+		return
+	}
+	s.over = p.where(pos)
+	p.active, p.heard = false, 0
+}
+
+// done says whether everything was said.
+func (p *person) done() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.next == len(p.cases) && !p.active
+}
+
+// class is what an utterance that began now is recognised as, and whether it has
+// words. It is of whatever is said at present.
+func (p *person) class() (csm.Class, int) {
+	if !p.active {
+		return csm.Empty, 0
+	}
+	switch p.said[len(p.said)-1].c.Kind {
+	case BargeIn:
+		return csm.Content, 3
+	case Backchannel:
+		return csm.Backchannel, 1
+	case Cough:
+	}
+	return csm.Empty, 0
+}
+
+// hear turns marks into events of the core, and has the oracle add the words.
+func (p *person) hear(w *world, marks []vad.Mark, now int64) {
+	for _, m := range marks {
+		p.mu.Lock()
+		id := p.open
+		p.mu.Unlock()
+		switch m.Kind {
+		case vad.Onset:
+			p.began(w, m, now)
+		case vad.Paused:
+			w.loop.Post(csm.SpeechPaused{Epoch: w.epoch(), Utterance: id, Pos: m.Pos})
+		case vad.Resumed:
+			w.loop.Post(csm.SpeechResumed{Epoch: w.epoch(), Utterance: id, Pos: m.Pos})
+		case vad.Ended:
+			p.ended(w, id, m.Pos)
+		}
+	}
+}
+
+func (p *person) began(w *world, m vad.Mark, now int64) {
+	id := w.newUtterance()
+	p.mu.Lock()
+	p.open = id
+	class, words := p.class()
+	if p.active {
+		if s := &p.said[len(p.said)-1]; s.first == never {
+			s.first = m.Pos
+		}
+	} else {
+		p.falsely++
+	}
+	p.mu.Unlock()
+	w.onset()
+	w.loop.Post(csm.SpeechStarted{Epoch: w.epoch(), Utterance: id, Pos: m.Pos, Late: max(0, audio.Duration(now-m.Pos))})
+	if words > 0 {
+		w.clock.AfterFunc(max(0, PartialAfter-audio.Duration(now-m.Pos)), func() {
+			w.loop.Post(csm.Partial{Epoch: w.epoch(), Utterance: id, Words: words, Class: class})
+		})
+	}
+}
+
+func (p *person) ended(w *world, id uint64, pos int64) {
+	w.loop.Post(csm.SpeechStopped{Epoch: w.epoch(), Utterance: id, Pos: pos})
+	p.mu.Lock()
+	class, words := p.class()
+	p.mu.Unlock()
+	w.clock.AfterFunc(FinalAfter, func() {
+		w.loop.Post(csm.Final{Epoch: w.epoch(), Utterance: id, Words: words, Class: class})
+		p.mu.Lock()
+		defer p.mu.Unlock()
+		if p.open == id {
+			p.open = 0
+		}
+		if p.active && class == csm.Content {
+			p.said[len(p.said)-1].told = true
+		}
+	})
+}
+
+// onsetAt is where the sound begins that is said at present.
+func (p *person) onsetAt() int64 {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if !p.active {
+		return never
+	}
+	return p.begin + p.said[len(p.said)-1].c.Onset
+}

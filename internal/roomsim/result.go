@@ -1,0 +1,146 @@
+package roomsim
+
+import (
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/dsp"
+)
+
+// Outcome is what became of one case. Times are in milliseconds, and -1 for what
+// did not happen.
+type Outcome struct {
+	ID    string `json:"id"`
+	Kind  Kind   `json:"kind"`
+	Group string `json:"group"`
+	Lang  string `json:"language,omitempty"`
+	Weak  bool   `json:"weakOnset,omitempty"`
+	Long  int64  `json:"long"` // from onset to end
+
+	Silent    float64 `json:"silent"`    // from the onset until the loudspeaker is silent
+	Strong    float64 `json:"strong"`    // the same from the first loud part
+	Paused    float64 `json:"paused"`    // from the onset until the pause is decided
+	Listening float64 `json:"listening"` // from the onset until the core listens
+	Resumed   float64 `json:"resumed"`   // from the end until the loudspeaker sounds again
+	Lost      float64 `json:"lost"`      // from the onset until the onset that was found; negative is early
+	Told      bool    `json:"told"`      // the words reached the core
+	WentOn    bool    `json:"wentOn"`    // the answer went on
+	Stuck     bool    `json:"stuck,omitempty"`
+}
+
+// Interrupted says whether the assistant fell silent before the person had said
+// everything, or, for what is short, soon afterwards.
+func (o Outcome) Interrupted() bool { return o.Silent >= 0 }
+
+// Missed is a real interruption that was not noticed, or came to nothing.
+func (o Outcome) Missed() bool { return o.Kind == BargeIn && (!o.Interrupted() || !o.Told) }
+
+// Result is what was measured in a Cell.
+type Result struct {
+	Outcomes []Outcome
+	// Sounding is for how long the assistant was heard; Pauses and Interruptions
+	// are those that nobody caused: the second took the floor, or the answer, from
+	// the assistant.
+	Sounding              time.Duration
+	Pauses, Interruptions int
+	Early                 int             // Pauses before Settled
+	FalseAt               []time.Duration // when the pauses were
+	Audio, CPU            time.Duration   // how long it was, and what of a core the media path took for it; 0 where not known
+	Software              []time.Duration // from an onset's event to its effect on the player, in the machine's time
+	DSP                   dsp.Stats
+	Errors                []string
+}
+
+// Settled is when the echo canceller has surely found the room, which it does while
+// the assistant speaks for the first time.
+const Settled = 10 * time.Second
+
+// never stands for a position that there is not.
+const never = -1 << 40
+
+// grace is how long after the end of a clip a pause may come that it caused.
+const grace = 700 * time.Millisecond
+
+func ms(samples int64) float64 { return float64(samples) / perMs }
+
+func (s *sim) result() Result {
+	res := Result{Sounding: audio.Duration(s.sounds), DSP: s.media.Processor.Stats(), Errors: s.world.errors, Software: s.world.software, CPU: s.cpu, Audio: audio.Duration(s.pos)}
+	for i := range s.person.said {
+		res.Outcomes = append(res.Outcomes, outcome(&s.person.said[i], s.tape, s.world.happened, audio.Samples(s.Render)))
+	}
+	res.falsely(s.person.said, s.world.happened)
+	return res
+}
+
+// outcome is what became of a saying. A pause is heard buffered samples after the
+// core decided it, or later.
+func outcome(said *saying, tape *Tape, happened []happening, buffered int64) Outcome {
+	c := said.c
+	onset, strong, end := said.begin+c.Onset, said.begin+c.Strong, said.begin+c.End
+	o := Outcome{
+		ID: c.ID, Kind: c.Kind, Group: c.Group, Lang: c.Lang, Weak: c.WeakOnset, Long: (c.End - c.Onset) / perMs,
+		Silent: -1, Strong: -1, Paused: -1, Listening: -1, Resumed: -1, Lost: never, Told: said.told, Stuck: said.stuck,
+	}
+	limit := end + audio.Samples(grace)
+	flushed := false
+	for _, h := range happened {
+		if h.pos < onset || h.pos > said.over {
+			continue
+		}
+		switch {
+		case (h.what == "pause" || h.what == "flush") && o.Paused < 0 && h.pos <= limit:
+			o.Paused = ms(h.pos - onset)
+			if silent, ok := tape.Silent(h.pos+buffered, limit+audio.SampleRate); ok {
+				o.Silent, o.Strong = ms(silent-onset), ms(silent-strong)
+				if again, ok := tape.Sounds(max(silent, end), said.over+audio.SampleRate); ok {
+					o.Resumed = ms(again - end)
+				}
+			}
+		case h.what == "listening" && o.Listening < 0:
+			o.Listening = ms(h.pos - onset)
+		}
+		flushed = flushed || h.what == "flush"
+	}
+	o.WentOn = !flushed && !said.stuck
+	if said.first != never {
+		o.Lost = ms(said.first - onset)
+	}
+	return o
+}
+
+// falsely counts what happened while the person was silent.
+func (res *Result) falsely(said []saying, happened []happening) {
+	pending := false
+	for _, h := range happened {
+		var caused bool
+		for i := range said {
+			caused = caused || h.pos >= said[i].begin && (said[i].over == 0 || h.pos <= said[i].over)
+		}
+		switch {
+		case caused:
+			pending = false
+		case h.what == "pause":
+			res.pause(h.pos)
+			pending = true
+		case h.what == "flush":
+			if !pending {
+				res.pause(h.pos)
+			}
+			res.Interruptions++
+			pending = false
+		case h.what == "listening" && pending:
+			res.Interruptions++
+			pending = false
+		case h.what == "resume":
+			pending = false
+		}
+	}
+}
+
+func (res *Result) pause(pos int64) {
+	res.Pauses++
+	if audio.Duration(pos) < Settled {
+		res.Early++
+	}
+	res.FalseAt = append(res.FalseAt, audio.Duration(pos))
+}

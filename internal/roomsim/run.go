@@ -1,0 +1,198 @@
+package roomsim
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/dsp"
+	"github.com/agentvoice/agentvoice-daemon/audio/vad"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
+	"github.com/agentvoice/agentvoice-daemon/internal/room"
+)
+
+// Cell is one conversation: a room, a profile, and what the person does.
+type Cell struct {
+	Name    string
+	Profile string // default, assertive, cautious or off
+	Place
+	Seed  uint64
+	Cases []Case        // in this order
+	Alone time.Duration // of the assistant's speech, without a person; Cases is empty then
+	// Tail and Tracker replace what a conversation uses, where they are set.
+	Tail    time.Duration
+	Tracker *vad.TrackerConfig
+	DSP     *dsp.Config
+}
+
+// Place is a room with its devices.
+type Place struct {
+	Room     string        // of room.Shapes
+	EchoGain float64       // dB
+	Render   time.Duration // the output buffer
+	Capture  time.Duration // the input buffer, in steps of 10 ms
+	DriftPPM float64
+	Clip     float64 // of the loudspeaker, as a part of full scale; 0 for none
+	Noise    string  // fan, babble or nothing
+	SNR      float64 // dB, of the person
+	Quieter  float64 // than SpeechLevel, the person, in dB: for one who sits further away
+}
+
+// DefaultTail is Cell.Tail where it is not set.
+const DefaultTail = 200 * time.Millisecond
+
+// Interruptions are what the profiles mean to the core, as in the daemon.
+var Interruptions = map[string]csm.Interruption{
+	"default": csm.Confirmed, "assertive": csm.AtOnce, "cautious": csm.ByWords, "off": csm.Never,
+}
+
+// noiseless is what a room without noise has, in dBFS: a microphone's own.
+const noiseless = -70.0
+
+// Noises are long noises with an RMS of 1, by name.
+type Noises map[string][]float32
+
+// config is the room's, with the seed's noise.
+func (p Place) config(n Noises) (room.Config, error) {
+	shape, ok := room.ShapeNamed(p.Room)
+	if !ok {
+		return room.Config{}, fmt.Errorf("there is no room %q", p.Room)
+	}
+	cfg := room.Config{
+		Echo: shape.EchoResponse(), EchoGain: p.EchoGain, Delay: p.Render, DriftPPM: p.DriftPPM,
+		SpeakerClip: p.Clip, Near: shape.NearResponse(), Noise: n["fan"], NoiseLevel: noiseless,
+	}
+	if p.Noise != "" {
+		if cfg.Noise, ok = n[p.Noise]; !ok {
+			return cfg, fmt.Errorf("there is no noise %q", p.Noise)
+		}
+		cfg.NoiseLevel = SpeechLevel - p.Quieter - p.SNR
+	}
+	return cfg, nil
+}
+
+func (c Cell) media(player *audio.Player) (*Media, error) {
+	tracker := vad.ProfileConfig(vad.Profile(c.Profile))
+	if c.Tracker != nil {
+		tracker = *c.Tracker
+	}
+	processing := dsp.Default()
+	if c.DSP != nil {
+		processing = *c.DSP
+	}
+	tail := DefaultTail
+	if c.Tail != 0 {
+		tail = c.Tail
+	}
+	return NewMedia(player, MediaConfig{DSP: processing, Tracker: tracker, Render: c.Render, Capture: c.Capture, Tail: tail})
+}
+
+// sim is a conversation on a virtual clock.
+type sim struct {
+	Cell
+	clock  dispatch.Virtual
+	world  *world
+	media  *Media
+	person *person
+	room   *room.Room
+	tape   *Tape
+	late   []audio.Frame // captured, in the input buffer
+	pos    int64         // of the microphone
+	sounds int64         // samples in which the assistant was heard
+	cpu    time.Duration // of the media path
+}
+
+// Run holds the conversation of a cell on a virtual clock.
+func Run(c Cell, says Assistant, noises Noises) (res Result, err error) {
+	runtime.LockOSThread() // its CPU time is what is measured
+	defer runtime.UnlockOSThread()
+	cfg, err := c.config(noises)
+	if err != nil {
+		return res, err
+	}
+	r, err := room.New(cfg)
+	if err != nil {
+		return res, err
+	}
+	s := &sim{Cell: c, room: r, person: newPerson(c.Cases, c.Seed, -c.Quieter), tape: NewTape(audio.Samples(c.Render))}
+	s.late = make([]audio.Frame, c.Capture/audio.FrameTime)
+	s.world = newWorld(&s.clock, says, c.Seed)
+	s.world.player = audio.NewManualPlayer(audio.PlayerConfig{}, s.world.played)
+	if s.media, err = c.media(s.world.player); err != nil {
+		return res, err
+	}
+	defer func() { err = errors.Join(err, s.media.Close(), s.world.player.Close()) }()
+	core := csm.DefaultConfig()
+	core.Interruption = Interruptions[c.Profile]
+	s.world.begin(core)
+	s.settle()
+	for !s.over() {
+		if err := s.step(); err != nil {
+			return res, err
+		}
+	}
+	return s.result(), nil
+}
+
+// over says whether all was said, and the assistant was heard for long enough.
+func (s *sim) over() bool {
+	if len(s.Cases) == 0 {
+		return audio.Duration(s.sounds) >= s.Alone || audio.Duration(s.pos) > 3*s.Alone+time.Minute
+	}
+	return s.person.done()
+}
+
+// step is 10 ms.
+func (s *sim) step() error {
+	var near, mic audio.Frame
+	speaking := s.world.speaking() && s.media.Sounding()
+	s.person.near(s.pos, speaking, &near)
+	s.room.Capture(func(f *audio.Frame) {
+		used := cpuTime()
+		s.media.Render(f)
+		s.cpu += cpuTime() - used
+		s.tape.Push(f[:])
+	}, &near, &mic)
+	if s.media.Sounding() {
+		s.sounds += audio.FrameSamples
+	}
+	s.settle()
+	s.clock.Advance(audio.FrameTime, s.settle)
+	pos := s.pos - int64(len(s.late))*audio.FrameSamples
+	s.pos += audio.FrameSamples
+	if len(s.late) > 0 {
+		first := s.late[0]
+		copy(s.late, s.late[1:])
+		s.late[len(s.late)-1] = mic
+		mic = first
+	}
+	if pos < 0 {
+		return nil
+	}
+	used := cpuTime()
+	marks, err := s.media.Capture(pos, &mic)
+	s.cpu += cpuTime() - used
+	if err != nil {
+		return err
+	}
+	s.person.hear(s.world, marks, s.pos)
+	if !s.media.Tracker.Speaking() {
+		s.world.feed()
+	}
+	s.settle()
+	return nil
+}
+
+// settle has everything happen that is due now.
+func (s *sim) settle() {
+	for {
+		s.world.loop.Drain()
+		s.world.player.Settle()
+		if s.world.loop.Idle() {
+			return
+		}
+	}
+}

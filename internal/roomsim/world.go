@@ -1,0 +1,217 @@
+package roomsim
+
+import (
+	"sync"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
+)
+
+// ThinkTime is from a request to the first sentence of its answer.
+const ThinkTime = 300 * time.Millisecond
+
+// sentencesPerAnswer makes answers of about half a minute.
+const sentencesPerAnswer = 8
+
+// happening is something the core did, and where the tape was then.
+type happening struct {
+	pos  int64  // of the tape
+	what string // pause, resume, flush, or listening
+}
+
+// world answers the effects of the core: everything works at once, and the
+// assistant never runs out of words.
+type world struct {
+	clock  dispatch.Clock
+	loop   *dispatch.Loop
+	player *audio.Player
+	says   Assistant
+	where  func() int64 // the tape's position now
+	order  []int        // of sentences
+	next   int          // in order
+
+	mu        sync.Mutex
+	happened  []happening
+	phase     csm.Phase
+	idle      bool // listening, and no turn is under way
+	utterance uint64
+	connected uint32 // the epoch
+	errors    []string
+	noticed   time.Time       // when the onset was told to the core, on the machine's clock; zero when none waits
+	software  []time.Duration // from there to the pause
+}
+
+func newWorld(clock dispatch.Clock, says Assistant, seed uint64) *world {
+	w := &world{clock: clock, says: says, order: pick(seed, len(says))}
+	w.where = func() int64 { return audio.Samples(clock.Now()) }
+	w.loop = dispatch.New(dispatch.Config{Clock: clock, Execute: w.execute})
+	return w
+}
+
+// begin starts the conversation.
+func (w *world) begin(cfg csm.Config) {
+	w.loop.Post(csm.Configure{Config: cfg})
+	w.loop.Post(csm.UserStart{})
+}
+
+// epoch is that of the connection.
+func (w *world) epoch() uint32 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.connected
+}
+
+// speaking says whether the assistant speaks, in no doubt.
+func (w *world) speaking() bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	return w.phase == csm.PhaseSpeaking
+}
+
+// newUtterance numbers what the person says or types.
+func (w *world) newUtterance() uint64 {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.utterance++
+	return w.utterance
+}
+
+// feed has the assistant asked something where nothing is under way.
+func (w *world) feed() {
+	w.mu.Lock()
+	idle := w.idle
+	w.idle = false
+	w.mu.Unlock()
+	if idle {
+		w.loop.Post(csm.UserText{Utterance: w.newUtterance(), Words: 3})
+	}
+}
+
+func (w *world) execute(s dispatch.Step) {
+	for _, e := range s.Effects {
+		w.carryOut(e)
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.phase = s.State.Phase()
+	w.idle = w.phase == csm.PhaseListening && s.State.Current.ID == 0
+}
+
+func (w *world) carryOut(e csm.Effect) {
+	post := w.loop.Post
+	switch e := e.(type) {
+	case csm.ActivateSession:
+		post(csm.SessionReady{Instance: e.Instance})
+	case csm.DeactivateSession:
+		post(csm.SessionClosed{Instance: e.Instance})
+	case csm.OpenAudio:
+		post(csm.AudioPrimed{Instance: e.Instance})
+	case csm.StartCapture:
+		post(csm.AudioReady{Instance: e.Instance})
+	case csm.CloseAudio:
+		post(csm.AudioClosed{Instance: e.Instance})
+	case csm.OpenConnection:
+		w.mu.Lock()
+		w.connected = e.Epoch
+		w.mu.Unlock()
+		post(csm.ConnReady{Epoch: e.Epoch})
+	case csm.CloseConnection:
+		post(csm.ConnClosed{Instance: e.Instance, Epoch: e.Epoch})
+	case csm.SendCopilot:
+		w.answer(e)
+	case csm.Summarise:
+		post(csm.Summarised{Job: e.Job})
+	case csm.Speak:
+		w.speak(e)
+	case csm.StartPlayback:
+		w.player.Start(e.Gen)
+	case csm.PausePlayback:
+		w.player.Pause(e.Gen)
+		w.note("pause")
+	case csm.ResumePlayback:
+		w.player.Resume(e.Gen)
+		w.note("resume")
+	case csm.Flush:
+		w.player.Flush(e.Gen)
+		w.note("flush")
+	case csm.PublishState:
+		if e.To == csm.PhaseListening {
+			w.note("listening")
+		}
+	case csm.PublishError:
+		w.complain(string(e.Code))
+	case csm.Report:
+		w.complain(e.What)
+	default: // news, and what is answered already
+	}
+}
+
+// onset notes that the core is about to be told of an onset.
+func (w *world) onset() {
+	w.mu.Lock()
+	w.noticed = time.Now()
+	w.mu.Unlock()
+}
+
+func (w *world) note(what string) {
+	pos := w.where()
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.happened = append(w.happened, happening{pos: pos, what: what})
+	if what != "listening" && !w.noticed.IsZero() {
+		w.software = append(w.software, time.Since(w.noticed))
+		w.noticed = time.Time{}
+	}
+}
+
+func (w *world) complain(what string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.errors = append(w.errors, what)
+}
+
+// answer has the next sentences said after ThinkTime.
+func (w *world) answer(e csm.SendCopilot) {
+	w.loop.Post(csm.CopilotSent{Request: e.Request, Attempt: 1, Round: e.Round})
+	w.clock.AfterFunc(ThinkTime, func() {
+		for i := range sentencesPerAnswer {
+			w.loop.Post(csm.CopilotSegment{Request: e.Request, Start: 80 * i, End: 80 * (i + 1), Round: e.Round})
+		}
+		w.loop.Post(csm.CopilotDone{Request: e.Request, Round: e.Round})
+	})
+}
+
+// speak hands a whole sentence to the player.
+func (w *world) speak(e csm.Speak) {
+	seg := audio.SegmentID{Gen: e.Gen, Seq: e.Segment.Seq}
+	pcm := w.says[w.order[w.next%len(w.order)]]
+	w.next++
+	if err := w.player.Write(seg, pcm); err != nil {
+		w.complain(err.Error())
+		w.loop.Post(csm.SpeechFailed{Gen: e.Gen, Seq: e.Segment.Seq, Code: csm.CodeSpeechFailed})
+		return
+	}
+	if err := w.player.EndSegment(seg); err != nil {
+		w.complain(err.Error())
+	}
+}
+
+// played turns what the player says into facts.
+func (w *world) played(e audio.PlayerEvent) {
+	gen, seq := e.Seg.Gen, e.Seg.Seq
+	switch e.Kind {
+	case audio.Buffered:
+		w.loop.Post(csm.SpeechBuffered{Gen: gen, Seq: seq})
+	case audio.SegmentPlayed:
+		w.loop.Post(csm.SpeechPlayed{Gen: gen, Seq: seq})
+	case audio.Paused:
+		w.loop.Post(csm.SpeechCursor{Gen: gen, Seq: seq, Played: e.Samples, Of: e.Of})
+	case audio.Drained:
+		w.loop.Post(csm.SpeechDrained{Gen: gen, Seq: seq})
+	case audio.Flushed:
+		w.loop.Post(csm.SpeechFlushed{Gen: gen, Seq: seq, Played: e.Samples, Of: e.Of})
+	case audio.SegmentStarted, audio.Underrun:
+	}
+}

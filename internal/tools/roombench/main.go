@@ -1,0 +1,207 @@
+// Command roombench measures barge-in: how soon the assistant is silent when a
+// person speaks over it, and what it takes for a person that is none.
+//
+//	roombench [-out out] [-seed 1] [-quick] [-live 60] [-match TEXT]
+//
+// The matrix of internal/roomsim runs on a virtual clock with every core of the
+// machine; then, on Linux with PulseAudio, a sample of it is repeated in real time
+// with real devices. OUT/room.json has every figure and OUT/room.html the tables
+// and plots. A goal that is missed is printed, and is no error.
+//
+// The recordings come from scripts/speech.sh; where they are missing, the figures
+// are of the synthetic voice and of the few that are there, and say so.
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"flag"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/signal"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/internal/pulse"
+	"github.com/agentvoice/agentvoice-daemon/internal/roomsim"
+)
+
+type options struct {
+	out   string
+	seed  uint64
+	quick bool
+	live  int
+	match string
+}
+
+func main() {
+	var o options
+	flag.StringVar(&o.out, "out", "out", "folder for room.json and room.html")
+	flag.Uint64Var(&o.seed, "seed", 1, "of all chance")
+	flag.BoolVar(&o.quick, "quick", false, "a few minutes instead of an hour")
+	flag.IntVar(&o.live, "live", -1, "interruptions in real time; 0 for none (default 60, quick 8)")
+	flag.StringVar(&o.match, "match", "", "only cells with this in their profile and name")
+	flag.Parse()
+	if o.live < 0 {
+		o.live = 60
+		if o.quick {
+			o.live = 8
+		}
+	}
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	if err := run(ctx, o); err != nil {
+		fmt.Fprintln(os.Stderr, "roombench:", err)
+		os.Exit(1)
+	}
+}
+
+// bench is what everything needs.
+type bench struct {
+	options
+	says   roomsim.Assistant
+	cases  []roomsim.Case
+	noises roomsim.Noises
+}
+
+func run(ctx context.Context, o options) error {
+	b := bench{options: o}
+	var err error
+	if b.says, err = roomsim.NewAssistant(ctx); err != nil {
+		return err
+	}
+	human, missing, err := roomsim.HumanCases()
+	if err != nil {
+		return err
+	}
+	synthetic, err := roomsim.SyntheticCases(ctx)
+	if err != nil {
+		return err
+	}
+	b.cases = append(human, synthetic...)
+	b.noises = roomsim.NewNoises(o.seed, b.says, human)
+	fmt.Printf("%d recordings of people, %d synthetic; %d recordings are missing (scripts/speech.sh brings them)\n", len(human), len(synthetic), missing)
+
+	size := roomsim.Full()
+	if o.quick {
+		size = roomsim.Quick()
+	}
+	var cells []roomsim.Cell
+	for _, c := range roomsim.Matrix(size, o.seed, b.cases) {
+		if strings.Contains(c.Profile+" "+c.Name, o.match) {
+			cells = append(cells, c)
+		}
+	}
+	r := report{Seed: o.seed, Quick: o.quick, Missing: missing, Tail: roomsim.DefaultTail.String(), Cores: runtime.NumCPU(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
+	memory, err := b.memory()
+	if err != nil {
+		return err
+	}
+	r.Memory = memory
+	if r.Cells, err = b.matrix(ctx, cells); err != nil {
+		return err
+	}
+	if err := b.realTime(ctx, &r); err != nil {
+		return err
+	}
+	r.sum(b.cases)
+	return b.write(&r)
+}
+
+// matrix runs cells, as many at a time as there are cores.
+func (b *bench) matrix(ctx context.Context, cells []roomsim.Cell) ([]cell, error) {
+	out := make([]cell, len(cells))
+	errs := make([]error, len(cells))
+	work := make(chan int)
+	var all sync.WaitGroup
+	var mu sync.Mutex
+	begin, done := time.Now(), 0
+	for range runtime.NumCPU() {
+		all.Go(func() {
+			for i := range work {
+				res, err := roomsim.Run(cells[i], b.says, b.noises)
+				out[i], errs[i] = cell{Cell: describe(cells[i]), Result: res}, err
+				mu.Lock()
+				done++
+				fmt.Fprintf(os.Stderr, "\r%d of %d conversations after %v ", done, len(cells), time.Since(begin).Round(time.Second))
+				mu.Unlock()
+			}
+		})
+	}
+	for i := range cells {
+		if ctx.Err() != nil {
+			break
+		}
+		work <- i
+	}
+	close(work)
+	all.Wait()
+	fmt.Fprintln(os.Stderr)
+	return out, errors.Join(append(errs, ctx.Err())...)
+}
+
+// realTime repeats a sample with real devices, and the same without.
+func (b *bench) realTime(ctx context.Context, r *report) error {
+	if b.live == 0 {
+		r.NoLive = "not asked for"
+		return nil
+	}
+	if err := pulse.Available(); err != nil {
+		r.NoLive = err.Error()
+		return nil
+	}
+	random := rand.New(rand.NewPCG(b.seed, 0x11fe))
+	c := roomsim.Cell{Name: "study, echo -6 dB", Profile: "default", Seed: b.seed}
+	c.Room, c.EchoGain = "study", -6
+	for _, i := range random.Perm(len(b.cases)) {
+		if k := b.cases[i]; k.Kind == roomsim.BargeIn && k.Group != roomsim.Cartoon && len(c.Cases) < b.live {
+			c.Cases = append(c.Cases, k)
+		}
+	}
+	fmt.Fprintf(os.Stderr, "%d interruptions in real time\n", len(c.Cases))
+	dir, err := os.MkdirTemp("", "room")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(dir)
+	ctx, cancel := context.WithTimeout(ctx, time.Minute+time.Duration(len(c.Cases))*20*time.Second)
+	defer cancel()
+	live, err := roomsim.Live(ctx, c, b.says, b.noises, dir)
+	if err != nil {
+		return fmt.Errorf("in real time: %w", err)
+	}
+	r.Live = &live
+	// The way out is what a sound server needs here.
+	c.Render, c.Capture = 25*time.Millisecond, 10*time.Millisecond
+	beside, err := roomsim.Run(c, b.says, b.noises)
+	r.Beside = &beside
+	return err
+}
+
+func (b *bench) write(r *report) error {
+	if err := os.MkdirAll(b.out, 0o755); err != nil {
+		return err
+	}
+	text, err := json.MarshalIndent(r, "", " ")
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(b.out, "room.json"), append(text, '\n'), 0o644); err != nil {
+		return err
+	}
+	page, err := r.page()
+	if err != nil {
+		return err
+	}
+	if err := os.WriteFile(filepath.Join(b.out, "room.html"), page, 0o644); err != nil {
+		return err
+	}
+	r.print(os.Stdout)
+	fmt.Printf("\n%s has every figure, %s the tables and plots\n", filepath.Join(b.out, "room.json"), filepath.Join(b.out, "room.html"))
+	return nil
+}

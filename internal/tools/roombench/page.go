@@ -1,0 +1,183 @@
+package main
+
+import (
+	"bytes"
+	_ "embed"
+	"fmt"
+	"html/template"
+	"strings"
+
+	"github.com/agentvoice/agentvoice-daemon/internal/roomsim"
+)
+
+// table is one of the report, for the terminal and the page.
+type table struct {
+	title string
+	note  string
+	head  []string
+	rows  [][]string
+}
+
+// Fields for the template.
+func (t table) Title() string    { return t.title }
+func (t table) Note() string     { return t.note }
+func (t table) Head() []string   { return t.head }
+func (t table) Rows() [][]string { return t.rows }
+
+var voiceHead = []string{"profile", "voices", "n", "silent ms p50/p95/p99", "from the loud part", "decided", "Listening", "unnoticed", "missed", "lost ms", "coughs etc.", "went on", "sounds again ms"}
+
+func (g group) row() []string {
+	return []string{
+		g.Profile, g.Name, fmt.Sprint(g.BargeIns), g.Silent.String(), g.Strong.String(), g.Paused.String(), g.Listening.String(),
+		fmt.Sprint(g.Deaf), share(g.Missed, g.BargeIns), g.Lost.String(), fmt.Sprint(g.Others), share(g.WentOn, g.Others), g.Resumed.String(),
+	}
+}
+
+func share(n, of int) string {
+	if of == 0 {
+		return "-"
+	}
+	return fmt.Sprintf("%d (%.1f %%)", n, 100*float64(n)/float64(of))
+}
+
+func (r *report) tables() []table {
+	goals := table{title: "Goals", note: "Of the profile default and of people whose voices are not disguised, with the devices of a laptop, unless it says otherwise.", head: []string{"goal", "wanted", "measured", ""}}
+	for _, g := range r.Goals {
+		goals.rows = append(goals.rows, []string{g.What, g.Want, g.Figure, g.Met})
+	}
+	voices := table{title: "Interruptions by profile and voices", note: "Rooms without noise, echo -6 and -12 dB, the delays of a laptop. Times in milliseconds: p50 / p95 / p99.", head: voiceHead}
+	for _, g := range r.Groups {
+		voices.rows = append(voices.rows, g.row())
+	}
+	places := table{title: "Interruptions by room", note: "People, read and acted. False pauses are those while nobody spoke.", head: append([]string{}, voiceHead...)}
+	places.head[1] = "room"
+	places.head = append(places.head, "false pauses")
+	for _, g := range r.Places {
+		places.rows = append(places.rows, append(g.row(), fmt.Sprint(g.Pauses)))
+	}
+	out := []table{goals, r.measured(), voices, places, r.aloneTable()}
+	if r.Live != nil {
+		out = append(out, r.liveTable())
+	}
+	clips := table{title: "Recordings", note: "All of people; what is synthetic says so. They stay on the machine that fetched them.", head: []string{"package", "licence", "by", "what", "clips"}}
+	for _, c := range r.Clips {
+		clips.rows = append(clips.rows, []string{c.Package, c.Licence, c.Holder, c.What, fmt.Sprint(c.Used)})
+	}
+	return append(out, clips)
+}
+
+func (r *report) measured() table {
+	t := table{title: "The media path", head: []string{"what", "figure"}}
+	t.rows = [][]string{
+		{"processor time, of a core at real time", fmt.Sprintf("%.2f %%", r.CPU)},
+		{"memory of one", fmt.Sprintf("%.0f MB", r.Memory)},
+		{"an onset's event until the player is told, ms p50/p99/most", "-"},
+		{"recordings missing", fmt.Sprint(r.Missing)},
+		{"real time", "see below"},
+	}
+	if s := r.Soft; s != nil {
+		t.rows[2][1] = fmt.Sprintf("%.3f / %.3f / %.3f", s.P50, s.P99, s.Max)
+	}
+	if r.Live == nil {
+		t.rows[4][1] = "not measured: " + r.NoLive
+	}
+	return t
+}
+
+func (r *report) aloneTable() table {
+	t := table{title: "The assistant alone", note: "Nobody speaks: each pause is false. In the first " + roomsim.Settled.String() + " the echo canceller does not know the room yet.",
+		head: []string{"profile", "room", "minutes", "false pauses", "of these at the start", "a minute", "false interruptions"}}
+	for _, g := range r.Alone {
+		t.rows = append(t.rows, []string{g.Profile, g.Name, fmt.Sprintf("%.1f", g.Minutes), fmt.Sprint(g.Pauses), fmt.Sprint(g.Early), fmt.Sprintf("%.2f", float64(g.Pauses)/max(g.Minutes, 0.01)), fmt.Sprint(g.Interruptions)})
+	}
+	return t
+}
+
+func (r *report) liveTable() table {
+	live := gather("default", "real devices, in real time", []roomsim.Result{r.Live.Result}, everybody)
+	beside := gather("default", "the same on the virtual clock", []roomsim.Result{*r.Beside}, everybody)
+	x := r.Live
+	t := table{title: "In real time", head: append(append([]string{}, voiceHead...), "false pauses"), note: fmt.Sprintf(
+		"A private PulseAudio and PortAudio devices. The devices report %v out and in; xruns: %d out, %d in; frames lost: %d; far-end frames too late: %d.",
+		x.Reported, x.Sink.Xruns, x.Source.Xruns, x.Source.Lost, x.Underruns)}
+	t.rows = [][]string{append(live.row(), fmt.Sprint(live.Pauses)), append(beside.row(), fmt.Sprint(beside.Pauses))}
+	return t
+}
+
+//go:embed page.html
+var pageText string
+
+var pageTemplate = template.Must(template.New("page").Parse(pageText))
+
+// plot is a picture with its title.
+type plot struct {
+	Title string
+	SVG   template.HTML
+}
+
+// page is room.html.
+func (r *report) page() ([]byte, error) {
+	var out bytes.Buffer
+	err := pageTemplate.Execute(&out, map[string]any{
+		"Seed": r.Seed, "System": r.System, "Cores": r.Cores, "Tables": r.tables(),
+		"Plots": []plot{{"Onset to silence at the loudspeaker: the part of all interruptions that is silent by then", r.curves()}, {"False pauses a minute while the assistant speaks alone", r.bars()}},
+	})
+	return out.Bytes(), err
+}
+
+var colours = map[string]string{"default": "#2563eb", "assertive": "#c2410c", "cautious": "#15803d"}
+
+// curves are the distributions of the latency by profile. What went unnoticed keeps
+// a curve from its top.
+func (r *report) curves() template.HTML {
+	const width, height, most = 640.0, 240.0, 800.0
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg viewBox="-44 -10 %.0f %.0f" role="img">`, width+130, height+44)
+	for i := 0; i <= 4; i++ {
+		y := height * float64(i) / 4
+		fmt.Fprintf(&b, `<path d="M0 %.1fH%.0f" class="grid"/><text x="-6" y="%.1f" text-anchor="end">%d %%</text>`, y, width, y+4, 100-25*i)
+	}
+	for x := 0.0; x <= most; x += 100 {
+		fmt.Fprintf(&b, `<text x="%.1f" y="%.0f" text-anchor="middle">%.0f</text>`, width*x/most, height+18, x)
+	}
+	fmt.Fprintf(&b, `<path d="M%.1f 0V%.0f" class="goal"/><text x="%.1f" y="%.0f" text-anchor="middle">ms</text>`, width*150/most, height, width/2, height+33)
+	for i, p := range roomsim.Profiles {
+		g := gather(p, "", r.pickCells(func(c cellInfo) bool { return c.Profile == p && !c.Alone && c.clear() }), people)
+		if g.Silent == nil {
+			continue
+		}
+		path := fmt.Sprintf("M0 %.1f", height)
+		for k, v := range g.Silent.all {
+			x := width * min(v, most) / most
+			path += fmt.Sprintf("H%.1fV%.1f", x, height*(1-float64(k+1)/float64(g.BargeIns)))
+		}
+		fmt.Fprintf(&b, `<path d="%sH%.0f" fill="none" stroke="%s" stroke-width="2"/><text x="%.0f" y="%d" fill="%s">%s</text>`, path, width, colours[p], width+8, 16+18*i, colours[p], p)
+	}
+	b.WriteString("</svg>")
+	return template.HTML(b.String()) //nolint:gosec // numbers and names of ours
+}
+
+// bars are the false pauses of the profile default by room; the darker part is of
+// the start.
+func (r *report) bars() template.HTML {
+	const width, row = 420.0, 22.0
+	var rows []group
+	most := 0.1
+	for _, g := range r.Alone {
+		if g.Profile == "default" && g.Minutes > 0 {
+			rows = append(rows, g)
+			most = max(most, float64(g.Pauses)/g.Minutes)
+		}
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, `<svg viewBox="0 0 %.0f %.0f" role="img">`, width+380, row*float64(len(rows))+6)
+	for i, g := range rows {
+		y := row * float64(i)
+		rate, early := float64(g.Pauses)/g.Minutes, float64(g.Early)/g.Minutes
+		fmt.Fprintf(&b, `<text x="310" y="%.1f" text-anchor="end">%s</text>`, y+15, template.HTMLEscapeString(strings.TrimSuffix(g.Name, ", assistant alone")))
+		fmt.Fprintf(&b, `<rect x="318" y="%.1f" width="%.1f" height="14" fill="#93c5fd"/><rect x="318" y="%.1f" width="%.1f" height="14" fill="#1d4ed8"/>`, y+4, width*rate/most, y+4, width*early/most)
+		fmt.Fprintf(&b, `<text x="%.1f" y="%.1f">%.2f</text>`, 324+width*rate/most, y+15, rate)
+	}
+	b.WriteString("</svg>")
+	return template.HTML(b.String()) //nolint:gosec // numbers and names of ours
+}

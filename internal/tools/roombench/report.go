@@ -1,0 +1,251 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"math"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/internal/roomsim"
+	"github.com/agentvoice/agentvoice-daemon/internal/speechdata"
+)
+
+// report is what room.json holds.
+type report struct {
+	Seed    uint64   `json:"seed"`
+	Quick   bool     `json:"quick"`
+	System  string   `json:"system"`
+	Go      string   `json:"go"`
+	Cores   int      `json:"cores"`
+	Tail    string   `json:"tail"` // for how long after its echo the assistant counts as audible
+	Missing int      `json:"missingRecordings"`
+	Memory  float64  `json:"memoryMB"`   // of one media path
+	CPU     float64  `json:"cpuPercent"` // of a core, of the media path
+	Soft    *spread  `json:"softwareMs"` // from an onset's event until the player is told
+	Goals   []goal   `json:"goals"`
+	Groups  []group  `json:"groups"`
+	Alone   []group  `json:"farEnd"`
+	Places  []group  `json:"places"`
+	Clips   []source `json:"recordings"`
+
+	Live   *roomsim.LiveResult `json:"realTime,omitempty"`
+	Beside *roomsim.Result     `json:"realTimeCasesOffline,omitempty"`
+	NoLive string              `json:"noRealTime,omitempty"`
+	Cells  []cell              `json:"cells"`
+}
+
+// cell is a conversation of the matrix and what was measured in it.
+type cell struct {
+	Cell   cellInfo       `json:"cell"`
+	Result roomsim.Result `json:"result"`
+}
+
+type cellInfo struct {
+	Name    string        `json:"name"`
+	Profile string        `json:"profile"`
+	Seed    uint64        `json:"seed"`
+	Place   roomsim.Place `json:"place"`
+	Alone   bool          `json:"alone,omitempty"`
+}
+
+func describe(c roomsim.Cell) cellInfo {
+	return cellInfo{Name: c.Name, Profile: c.Profile, Seed: c.Seed, Place: c.Place, Alone: c.Alone > 0}
+}
+
+// laptop says whether the devices are those that the goal is for.
+func (c cellInfo) laptop() bool { return c.Place.Render+c.Place.Capture <= 60*time.Millisecond }
+
+// clear is a laptop that plays cleanly in a room without noise, before somebody who
+// is not far away.
+func (c cellInfo) clear() bool {
+	return c.laptop() && c.Place.Noise == "" && c.Place.Clip == 0 && c.Place.Quieter == 0
+}
+
+// spread are quantiles.
+type spread struct {
+	N   int     `json:"n"`
+	P50 float64 `json:"p50"`
+	P95 float64 `json:"p95"`
+	P99 float64 `json:"p99"`
+	Max float64 `json:"max"`
+
+	all []float64
+}
+
+func spreadOf(values []float64) *spread {
+	if len(values) == 0 {
+		return nil
+	}
+	v := slices.Sorted(slices.Values(values))
+	// The smallest value that this part of all is not above.
+	at := func(q float64) float64 { return v[max(0, int(math.Ceil(q*float64(len(v))))-1)] }
+	return &spread{N: len(v), P50: at(0.5), P95: at(0.95), P99: at(0.99), Max: v[len(v)-1], all: v}
+}
+
+func (s *spread) String() string {
+	if s == nil {
+		return "-"
+	}
+	return fmt.Sprintf("%.0f / %.0f / %.0f", s.P50, s.P95, s.P99)
+}
+
+// group is what several conversations have in common, and their sums.
+type group struct {
+	Profile string `json:"profile"`
+	Name    string `json:"name"`
+
+	BargeIns  int     `json:"bargeIns"`
+	Deaf      int     `json:"unnoticed"`
+	Missed    int     `json:"missed"`
+	Others    int     `json:"coughsAndBackchannels"`
+	WentOn    int     `json:"wentOn"` // of those
+	Silent    *spread `json:"silentMs"`
+	Strong    *spread `json:"silentFromStrongMs"`
+	Paused    *spread `json:"pausedMs"`
+	Listening *spread `json:"listeningMs"`
+	Resumed   *spread `json:"resumedMs"`
+	Lost      *spread `json:"lostMs"`
+
+	Minutes       float64 `json:"minutes"` // of the assistant's speech
+	Pauses        int     `json:"falsePauses"`
+	Early         int     `json:"falsePausesAtTheStart"`
+	Interruptions int     `json:"falseInterruptions"`
+}
+
+// gather sums what keep lets through.
+func gather(profile, name string, results []roomsim.Result, keep func(roomsim.Outcome) bool) group {
+	g := group{Profile: profile, Name: name}
+	var silent, strong, paused, listening, resumed, lost []float64
+	add := func(to *[]float64, v float64) {
+		if v >= 0 {
+			*to = append(*to, v)
+		}
+	}
+	for _, r := range results {
+		g.Minutes += r.Sounding.Minutes()
+		g.Pauses, g.Early, g.Interruptions = g.Pauses+r.Pauses, g.Early+r.Early, g.Interruptions+r.Interruptions
+		for _, o := range r.Outcomes {
+			if !keep(o) {
+				continue
+			}
+			if o.Kind != roomsim.BargeIn {
+				g.Others++
+				if o.WentOn {
+					g.WentOn++
+					add(&resumed, o.Resumed)
+				}
+				continue
+			}
+			g.BargeIns++
+			if !o.Interrupted() {
+				g.Deaf++
+			}
+			if o.Missed() {
+				g.Missed++
+			}
+			add(&silent, o.Silent)
+			add(&paused, o.Paused)
+			add(&listening, o.Listening)
+			if o.Interrupted() {
+				strong = append(strong, o.Strong)
+				if o.Lost > -1e6 {
+					lost = append(lost, o.Lost)
+				}
+			}
+		}
+	}
+	g.Silent, g.Strong, g.Paused = spreadOf(silent), spreadOf(strong), spreadOf(paused)
+	g.Listening, g.Resumed, g.Lost = spreadOf(listening), spreadOf(resumed), spreadOf(lost)
+	return g
+}
+
+// everybody is any voice.
+func everybody(roomsim.Outcome) bool { return true }
+
+// of is that an outcome is of a group of voices.
+func of(name string) func(roomsim.Outcome) bool {
+	return func(o roomsim.Outcome) bool { return o.Group == name }
+}
+
+// people are voices that are not disguised.
+func people(o roomsim.Outcome) bool { return o.Group == roomsim.Read || o.Group == roomsim.Acted }
+
+// pickCells are the results of the cells that keep lets through.
+func (r *report) pickCells(keep func(cellInfo) bool) []roomsim.Result {
+	var out []roomsim.Result
+	for _, c := range r.Cells {
+		if keep(c.Cell) {
+			out = append(out, c.Result)
+		}
+	}
+	return out
+}
+
+// source is where recordings come from.
+type source struct {
+	Package string `json:"package"`
+	Licence string `json:"licence"`
+	Holder  string `json:"holder"`
+	What    string `json:"what"`
+	Used    int    `json:"used"`
+}
+
+// sum makes the tables.
+func (r *report) sum(cases []roomsim.Case) {
+	var used, audio time.Duration
+	var software []float64
+	for _, c := range r.Cells {
+		used, audio = used+c.Result.CPU, audio+c.Result.Audio
+		for _, d := range c.Result.Software {
+			software = append(software, float64(d)/1e6)
+		}
+	}
+	if audio > 0 {
+		r.CPU = 100 * used.Seconds() / audio.Seconds()
+	}
+	r.Soft = spreadOf(software)
+	voices := []string{roomsim.Read, roomsim.Acted, roomsim.Cartoon, roomsim.Synthetic}
+	for _, p := range append(slices.Clone(roomsim.Profiles), "off") {
+		cells := r.pickCells(func(c cellInfo) bool { return c.Profile == p && !c.Alone && (c.clear() || p == "off") })
+		for _, v := range voices {
+			r.Groups = append(r.Groups, gather(p, v, cells, of(v)))
+		}
+	}
+	for _, c := range r.Cells {
+		g := gather(c.Cell.Profile, c.Cell.Name, []roomsim.Result{c.Result}, people)
+		if c.Cell.Alone {
+			r.Alone = append(r.Alone, g)
+		} else {
+			r.Places = append(r.Places, g)
+		}
+	}
+	counts := map[string]int{}
+	for _, rec := range speechdata.All() {
+		if slices.ContainsFunc(cases, func(c roomsim.Case) bool { return c.ID == rec.ID }) {
+			counts[rec.Package]++
+		}
+	}
+	for _, p := range speechdata.Packages() {
+		if counts[p.Name] > 0 {
+			r.Clips = append(r.Clips, source{Package: p.Name, Licence: p.Licence, Holder: p.Holder, What: p.Holds, Used: counts[p.Name]})
+		}
+	}
+	r.Goals = r.goals()
+}
+
+// print shows the tables in a terminal.
+func (r *report) print(w io.Writer) {
+	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	row := func(cells ...string) { fmt.Fprintln(t, strings.Join(cells, "\t")) }
+	for _, table := range r.tables() {
+		row("\n" + table.title)
+		row(table.head...)
+		for _, cells := range table.rows {
+			row(cells...)
+		}
+	}
+	_ = t.Flush() // to a terminal
+}
