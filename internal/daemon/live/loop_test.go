@@ -164,6 +164,19 @@ type talk struct {
 
 func newTalk(t *testing.T, change func(*protocol.Settings)) *talk {
 	t.Helper()
+	mouth := &mouth{}
+	tk := newTalkOver(t, change, Config{
+		Source: func(protocol.Settings) (audio.Source, error) { return mouth, nil },
+		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
+		Speed:  speed,
+	})
+	tk.mouth = mouth
+	return tk
+}
+
+// newTalkOver begins a conversation over the devices of cfg.
+func newTalkOver(t *testing.T, change func(*protocol.Settings), cfg Config) *talk {
+	t.Helper()
 	if _, err := os.Stat(recordings); err != nil {
 		t.Fatalf("the recordings are missing; install pocketsphinx-testdata (make deps): %v", err)
 	}
@@ -172,14 +185,11 @@ func newTalk(t *testing.T, change func(*protocol.Settings)) *talk {
 	if change != nil {
 		change(&set)
 	}
-	tk := &talk{t: t, mouth: &mouth{}, agent: &answers{send: says("Here is the answer.")}, news: make(chan struct{}, 1), events: make(chan csm.Event, 4096)}
-	world := New(Config{
-		Source: func(protocol.Settings) (audio.Source, error) { return tk.mouth, nil },
-		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
-		Speed:  speed, Engines: engines, Detector: detector, Log: zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel),
-	})
+	tk := &talk{t: t, agent: &answers{send: says("Here is the answer.")}, news: make(chan struct{}, 1), events: make(chan csm.Event, 4096)}
+	cfg.Engines, cfg.Detector, cfg.Log = engines, detector, zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel)
+	world := New(cfg)
 	tk.d = daemon.New(daemon.Config{
-		Clock: dispatch.NewClock(speed), Started: time.Now(), Settings: set, Adapter: tk.agent, Verify: true,
+		Clock: dispatch.NewClock(cfg.Speed), Started: time.Now(), Settings: set, Adapter: tk.agent, Verify: true,
 		Notify: tk.notify, Log: zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel),
 		World: func(p daemon.Port) daemon.World {
 			post := p.Post
