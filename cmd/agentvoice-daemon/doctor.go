@@ -5,20 +5,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net"
-	"net/url"
-	"os"
-	"time"
+	"io"
+	"strings"
 
 	"github.com/spf13/cobra"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
-	"github.com/agentvoice/agentvoice-daemon/audio/opus"
-	"github.com/agentvoice/agentvoice-daemon/audio/portaudio"
-	"github.com/agentvoice/agentvoice-daemon/audio/vad"
-	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -27,48 +19,104 @@ type finding struct {
 	Check  string `json:"check"`
 	OK     bool   `json:"ok"`
 	Detail string `json:"detail"` // what is there, or what is wrong and how it is mended
+	// Fix is the part of Detail that says how it is mended, "" where all is well.
+	Fix string `json:"fix,omitempty"`
+	// Figures are what was measured, with their units in their names.
+	Figures map[string]float64 `json:"figures,omitempty"`
 	// Needed says that the local provider does not work without it.
 	Needed bool `json:"needed"`
 }
 
+// fault is what a check finds wrong, and how it is mended, in one sentence.
+type fault struct{ what, fix string }
+
+func (f fault) Error() string { return f.what + "; " + f.fix }
+
+// fixOf is the part of an error that says what to do. All of ours say it, after a
+// semicolon where they have no field for it.
+func fixOf(err error) string {
+	var f fault
+	var device *audio.DeviceError
+	switch {
+	case errors.As(err, &f):
+		return f.fix
+	case errors.As(err, &device):
+		return device.Remedy
+	}
+	_, fix, _ := strings.Cut(err.Error(), "; ")
+	return fix
+}
+
+// check runs one check.
+func check(name string, needed bool, run func() (string, error)) finding {
+	detail, err := run()
+	return found(name, needed, detail, nil, err)
+}
+
+// found is the finding of a check that has run.
+func found(name string, needed bool, detail string, figures map[string]float64, err error) finding {
+	f := finding{Check: name, OK: err == nil, Detail: detail, Figures: figures, Needed: needed}
+	if err != nil {
+		f.Detail, f.Fix = err.Error(), fixOf(err)
+	}
+	return f
+}
+
 func newDoctor() *cobra.Command {
 	var shared sharedFlags
-	var asJSON bool
+	var asJSON, aloud bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
 		Short: "Check what works here, and say how to mend what does not",
-		Args:  cobra.NoArgs,
+		Long: `Check what works here, and say how to mend what does not. The command listens to
+the microphone for two seconds: speak, and it tells whether that is too loud.
+Nothing that it hears is kept.
+
+It makes no sound unless it is told to: with --sound it plays chirps and soft
+noise, for 15 seconds at most, and tells how long sound takes from the
+loudspeaker to the microphone, and whether the echo is cancelled.`,
+		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			settings, err := shared.parse(protocol.DefaultSettings())
 			if err != nil {
 				return err
 			}
-			found := examine(cmd.Context(), settings, shared)
+			notices := cmd.ErrOrStderr()
 			if asJSON {
-				err = json.NewEncoder(cmd.OutOrStdout()).Encode(found)
-			} else {
-				for _, f := range found {
-					mark := "ok  "
-					if !f.OK {
-						mark = "FAIL"
-						if !f.Needed {
-							mark = "warn"
-						}
-					}
-					fmt.Fprintf(cmd.OutOrStdout(), "%s  %-20s %s\n", mark, f.Check, f.Detail)
-				}
+				notices = io.Discard
 			}
-			return errors.Join(err, failures(found))
+			all := examine(cmd.Context(), settings, shared, aloud, func(text string) { fmt.Fprintln(notices, text) })
+			if asJSON {
+				err = json.NewEncoder(cmd.OutOrStdout()).Encode(all)
+			} else {
+				show(cmd.OutOrStdout(), all)
+			}
+			return errors.Join(err, failures(all))
 		},
 	}
 	shared.register(cmd.Flags())
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	cmd.Flags().BoolVar(&aloud, "sound", false, "play chirps and soft noise, to measure the echo")
 	return cmd
 }
 
-func failures(found []finding) error {
+// show prints one line for each finding.
+func show(w io.Writer, all []finding) {
+	for _, f := range all {
+		mark := "ok  "
+		if !f.OK {
+			mark = "FAIL"
+			if !f.Needed {
+				mark = "warn"
+			}
+		}
+		fmt.Fprintf(w, "%s  %-20s %s\n", mark, f.Check, f.Detail)
+	}
+}
+
+func failures(all []finding) error {
 	n := 0
-	for _, f := range found {
+	for _, f := range all {
 		if !f.OK && f.Needed {
 			n++
 		}
@@ -80,137 +128,28 @@ func failures(found []finding) error {
 }
 
 // examine runs the checks. Those of the local engines count only where they are
-// what hears and speaks.
-func examine(ctx context.Context, set protocol.Settings, f sharedFlags) []finding {
+// what hears and speaks. Before something is heard or played, say is told.
+func examine(ctx context.Context, set protocol.Settings, f sharedFlags, aloud bool, say func(string)) []finding {
 	local := set.Provider == protocol.ProviderLocal
-	check := func(name string, needed bool, run func() (string, error)) finding {
-		detail, err := run()
-		if err != nil {
-			return finding{Check: name, Detail: err.Error(), Needed: needed}
-		}
-		return finding{Check: name, OK: true, Detail: detail, Needed: needed}
-	}
-	found := []finding{
-		check("codec", true, func() (string, error) {
-			_, err := opus.NewEncoder(opus.Config{})
-			return "Opus", err
-		}),
-		check("microphone", false, func() (string, error) { return openSource(ctx, f.audioIn) }),
-		check("loudspeaker", false, func() (string, error) { return openSink(ctx, f.audioOut) }),
+	holder := microphoneHolder(ctx)
+	all := []finding{check("codec", true, codec)}
+	all = append(all, examineSound(ctx, soundCheck{
+		in: chosen(f.audioIn, set.Audio.InputDevice), out: chosen(f.audioOut, set.Audio.OutputDevice),
+		aloud: aloud, busy: !holder.OK, say: say,
+	})...)
+	all = append(all, holder,
+		check("echo cancellation", false, canceller),
 		check("voice detection", local, detector),
 		check("recognition", local, recognizer),
 		check("synthesis", local, synthesizer),
-	}
+		check("cues", false, func() (string, error) { return cues(set.Cues), nil }))
 	if !local {
-		found = append(found,
+		all = append(all,
 			check("credentials", true, func() (string, error) {
 				_, err := credentials(f.keyFile)(ctx, set.Provider)
 				return "a key for " + string(set.Provider), err
 			}),
 			check("provider", true, func() (string, error) { return reach(ctx, set) }))
 	}
-	return append(found, check("editor", false, pairing))
-}
-
-func openSource(ctx context.Context, arg string) (string, error) {
-	src, err := source(arg, 1)
-	if err != nil {
-		return "", err
-	}
-	defer src.Close() //nolint:errcheck // it was only tried
-	return deviceName(arg), src.Open(ctx)
-}
-
-func openSink(ctx context.Context, arg string) (string, error) {
-	if arg == "null" {
-		return arg, nil
-	}
-	out, err := portaudio.Devices()
-	if err != nil {
-		return "", err
-	}
-	for _, d := range out {
-		if d.Outputs > 0 {
-			s := portaudio.NewSink(arg)
-			defer s.Close() //nolint:errcheck // it was only tried
-			return deviceName(arg), s.Open(ctx)
-		}
-	}
-	return "", &audio.DeviceError{
-		Code: "deviceUnavailable", Device: arg, Err: errors.New("there is no loudspeaker"),
-		Remedy: "plug one in, start the sound server, or use --audio-out wav:FILE or null",
-	}
-}
-
-func deviceName(arg string) string {
-	if arg == "default" {
-		return "the system's default"
-	}
-	return arg
-}
-
-func detector() (string, error) {
-	model, err := assets.Silero()
-	if err != nil {
-		return "", err
-	}
-	runtime, err := assets.ONNXRuntime()
-	if err != nil {
-		return "", err
-	}
-	d, err := vad.NewSilero(model, runtime)
-	if err != nil {
-		return "", err
-	}
-	return "Silero", d.Close()
-}
-
-func recognizer() (string, error) {
-	r, err := stt.PocketSphinx(stt.PocketSphinxConfig{})()
-	if err != nil {
-		return "", err
-	}
-	return "PocketSphinx, English", r.Close()
-}
-
-func synthesizer() (string, error) {
-	s, err := tts.Flite()()
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("Flite, %d voices", len(s.Voices())), s.Close()
-}
-
-// reach opens a TCP connection to the provider; it sends nothing.
-func reach(ctx context.Context, set protocol.Settings) (string, error) {
-	base := set.Endpoint
-	if base == "" && set.Provider == protocol.ProviderOpenAI {
-		base = "https://api.openai.com"
-	}
-	u, err := url.Parse(base)
-	if err != nil || u.Hostname() == "" {
-		return "", fmt.Errorf("there is no endpoint for %s; give --endpoint", set.Provider)
-	}
-	port := u.Port()
-	if port == "" {
-		port = map[string]string{"http": "80"}[u.Scheme]
-	}
-	if port == "" {
-		port = "443"
-	}
-	d := net.Dialer{Timeout: 5 * time.Second}
-	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
-	if err != nil {
-		return "", fmt.Errorf("%s cannot be reached; check the network, a proxy and --endpoint: %w", u.Hostname(), err)
-	}
-	return u.Hostname(), conn.Close()
-}
-
-// pairing says how an editor finds this daemon.
-func pairing() (string, error) {
-	path, err := os.Executable()
-	if err != nil {
-		return "", fmt.Errorf("the path of this program is not known: %w", err)
-	}
-	return fmt.Sprintf("start %s serve --stdio (protocol %s)", path, protocol.Version), nil
+	return append(all, check("editor", false, pairing))
 }
