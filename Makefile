@@ -145,6 +145,11 @@ bench: build $(TOOL)/recording $(TOOL)/loopbench bench/xstate/node_modules/.pack
 	@$(TOOL)/recording -o $(OUT)/bench/recording.wav -ref $(OUT)/bench/recording.txt -minutes $(BENCH_MINUTES)
 	@$(TOOL)/loopbench -daemon $(BIN) -recording $(OUT)/bench/recording.wav -out $(OUT)/bench
 
+.PHONY: bench-room
+bench-room: deps-test $(TOOL)/roombench ## measure interruptions in simulated rooms and on a private sound server; ROOM=-quick for minutes
+	@scripts/speech.sh
+	@$(TOOL)/roombench -out $(OUT) $(ROOM)
+
 .PHONY: generate
 generate: ## write the generated files: TypeScript, JSON Schema, settings, diagrams
 	@go run ./internal/gen

@@ -21,6 +21,7 @@ import (
 type LiveResult struct {
 	Result
 	Sink, Source audio.Timing  // of the devices
+	Losses       int64         // of devices, or attempts to have them back
 	Underruns    int64         // frames of the far end that came too late
 	Reported     time.Duration // the way out and in, as the devices say
 	Cushion      time.Duration // of the server's microphone, part of the way from loudspeaker to microphone
@@ -45,7 +46,9 @@ type talk struct {
 
 	pos    int64 // of the room's microphone
 	sounds atomic.Int64
-	failed chan error
+	lost   atomic.Int64 // devices, or attempts to have them back
+	base   int64        // what positions of the source are counted from; of its goroutine
+	last   int64        // the end of its last frame
 }
 
 // Live holds the conversation of a cell with a private sound server in dir, in real
@@ -63,7 +66,7 @@ func Live(ctx context.Context, c Cell, says Assistant, noises Noises, dir string
 		}
 	}
 	c.Render, c.Capture, c.DriftPPM = 0, 0, 0
-	t := &talk{Cell: c, server: server, person: newPerson(c.Cases, c.Seed, -c.Quieter), failed: make(chan error, 2)}
+	t := &talk{Cell: c, server: server, person: newPerson(c.Cases, c.Seed, -c.Quieter)}
 	cfg, err := c.config(noises)
 	if err != nil {
 		return res, err
@@ -102,8 +105,13 @@ func (t *talk) hold(ctx context.Context, res *LiveResult) (err error) {
 	defer all.Wait()
 	defer stop()
 	all.Go(func() { t.world.loop.Run(running) })
-	all.Go(func() { t.ended(running, t.sink.Run(running, t.media.Render)) })
-	all.Go(func() { t.ended(running, t.source.Run(running, t.captured)) })
+	all.Go(func() { t.keep(running, t.sink, func() error { return t.sink.Run(running, t.media.Render) }) })
+	all.Go(func() {
+		t.keep(running, t.source, func() error {
+			t.base = t.last
+			return t.source.Run(running, t.captured)
+		})
+	})
 	t.server.Connect(t.between)
 	defer t.server.Connect(nil)
 	core := csm.DefaultConfig()
@@ -115,26 +123,46 @@ func (t *talk) hold(ctx context.Context, res *LiveResult) (err error) {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
-		case err := <-t.failed:
-			return err
 		case <-tick.C:
 			t.media.Processor.SetDelay(t.sink.Latency(), t.source.Latency())
 		}
 	}
 	res.Sink, res.Source = t.sink.Timing(), t.source.Timing()
+	res.Losses = t.lost.Load()
 	res.Reported = t.sink.Latency() + t.source.Latency()
 	return nil
 }
 
-// ended tells of a device that ended before it was stopped.
-func (t *talk) ended(ctx context.Context, err error) {
-	if ctx.Err() == nil {
-		t.failed <- err
+// reopenEvery is the pause between two attempts to open a device that was lost, as
+// on a machine with too much to do.
+const reopenEvery = 500 * time.Millisecond
+
+// keep runs a device, and opens it again when it is lost.
+func (t *talk) keep(ctx context.Context, device interface {
+	Open(context.Context) error
+	Close() error
+}, run func() error) {
+	for {
+		err := run()
+		for ctx.Err() == nil && err != nil {
+			t.lost.Add(1)
+			_ = device.Close() // what is lost cannot be closed in order
+			select {
+			case <-ctx.Done():
+			case <-time.After(reopenEvery):
+				err = device.Open(ctx)
+			}
+		}
+		if ctx.Err() != nil {
+			return
+		}
 	}
 }
 
 // captured takes a frame of the microphone.
 func (t *talk) captured(pos int64, f *audio.Frame) {
+	pos += t.base // positions go on over a device that was opened again
+	t.last = pos + audio.FrameSamples
 	marks, err := t.media.Capture(pos, f)
 	if err != nil {
 		t.world.complain(err.Error())

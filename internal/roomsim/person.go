@@ -19,8 +19,8 @@ const (
 	FinalAfter   = 400 * time.Millisecond
 )
 
-// WarmUp is for how long the assistant speaks before the person does for the first
-// time.
+// WarmUp is for how long the assistant is heard, in all, before the person speaks
+// for the first time.
 const WarmUp = 8 * time.Second
 
 // A case is over when the assistant speaks again settleAfter its end, and given up
@@ -39,8 +39,9 @@ type person struct {
 
 	mu      sync.Mutex
 	next    int   // case
-	heard   int64 // samples since the assistant speaks undisturbed
-	wait    int64 // samples of that before the next case
+	total   int64 // samples in which the assistant was heard
+	heard   int64 // the same, since it speaks undisturbed
+	wait    int64 // samples of heard before the next case
 	active  bool  // a case is said, or not over yet
 	begin   int64 // position of its first sample
 	told    bool  // the core has its words
@@ -61,7 +62,7 @@ type saying struct {
 
 // newPerson is a person who speaks with a gain in dB.
 func newPerson(cases []Case, seed uint64, gain float64) *person {
-	return &person{gain: math.Pow(10, gain/20), where: func(pos int64) int64 { return pos }, cases: cases, random: rand.New(rand.NewPCG(seed, 0x5eed)), wait: audio.Samples(WarmUp)}
+	return &person{gain: math.Pow(10, gain/20), where: func(pos int64) int64 { return pos }, cases: cases, random: rand.New(rand.NewPCG(seed, 0x5eed)), wait: audio.Samples(time.Second)}
 }
 
 // near fills the next 10 ms of what the person says, which begin at position pos.
@@ -72,10 +73,11 @@ func (p *person) near(pos int64, speaking bool, f *audio.Frame) {
 	clear(f[:])
 	if !p.active {
 		p.heard += audio.FrameSamples
+		p.total += audio.FrameSamples
 		if !speaking {
-			p.heard = 0
+			p.heard, p.total = 0, p.total-audio.FrameSamples
 		}
-		if p.heard < p.wait || p.next == len(p.cases) {
+		if p.heard < p.wait || p.total < audio.Samples(WarmUp) || p.next == len(p.cases) {
 			return
 		}
 		p.active = true
