@@ -1,0 +1,133 @@
+package wake
+
+import (
+	"bufio"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+)
+
+const (
+	maxWords  = 8
+	minSounds = 8
+	// modelDirEnv is the variable that names the models for recognition, too.
+	modelDirEnv = "AGENTVOICE_POCKETSPHINX_MODELS"
+	// systemModelDir is where the packages of Debian and Ubuntu put the models.
+	systemModelDir = "/usr/share/pocketsphinx/model"
+)
+
+// acousticFiles are the parts of the acoustic model without which the engine
+// stops the process instead of failing.
+var acousticFiles = []string{"feat.params", "mdef", "means", "noisedict", "sendump", "transition_matrices", "variances"}
+
+// buildModelDir is what `pkg-config --variable=modeldir pocketsphinx` says on the
+// machine that builds; the Makefile may set it with -ldflags -X.
+var buildModelDir string
+
+// findModel is the folder of the acoustic model and the path of the dictionary.
+// The error names what is missing and the package that brings it, and no folder.
+func findModel(modelDir string) (acoustic, dictionary string, err error) {
+	candidates := []string{os.Getenv(modelDirEnv), buildModelDir, systemModelDir}
+	if modelDir != "" {
+		candidates = []string{modelDir}
+	}
+	missing := "en-us"
+	for _, dir := range candidates {
+		if info, err := os.Stat(filepath.Join(dir, "en-us")); dir == "" || err != nil || !info.IsDir() {
+			continue
+		}
+		acoustic = filepath.Join(dir, "en-us", "en-us")
+		dictionary = filepath.Join(dir, "en-us", "cmudict-en-us.dict")
+		files := []string{dictionary}
+		for _, name := range acousticFiles {
+			files = append(files, filepath.Join(acoustic, name))
+		}
+		if missing = firstMissing(files); missing == "" {
+			return acoustic, dictionary, nil
+		}
+	}
+	return "", "", fmt.Errorf("PocketSphinx model file %s is missing: install the package pocketsphinx-en-us (`make deps`), or name the folder that holds en-us in %s",
+		missing, modelDirEnv)
+}
+
+func firstMissing(files []string) string {
+	for _, path := range files {
+		if info, err := os.Stat(path); err != nil || !info.Mode().IsRegular() {
+			return filepath.Base(path)
+		}
+	}
+	return ""
+}
+
+// word is a word of the phrase and how it is pronounced, as the dictionary writes
+// it: sounds with spaces between.
+type word struct{ text, sounds string }
+
+// parsePhrase looks up the words of a phrase. Of a word with several
+// pronunciations it takes the first. The error says which word is to blame.
+func parsePhrase(phrase, dictionary string) ([]word, error) {
+	texts := strings.Fields(strings.ToLower(phrase))
+	if len(texts) < 2 || len(texts) > maxWords {
+		return nil, fmt.Errorf("wake phrase %q has %d words; use 2 to %d, such as %q", phrase, len(texts), maxWords, DefaultPhrase)
+	}
+	found, err := pronunciations(dictionary, texts)
+	if err != nil {
+		return nil, err
+	}
+	var words []word
+	sounds := 0
+	for _, text := range texts {
+		s, ok := found[text]
+		if !ok {
+			return nil, fmt.Errorf("wake phrase %q cannot be used: the word %q is not in the English dictionary; write it as the words that it sounds like, or choose another",
+				phrase, text)
+		}
+		words = append(words, word{text, s})
+		sounds += len(strings.Fields(s))
+	}
+	if sounds < minSounds {
+		return nil, fmt.Errorf("wake phrase %q has %d sounds, and would be heard in everyday speech; use one with at least %d, such as %q",
+			phrase, sounds, minSounds, DefaultPhrase)
+	}
+	return words, nil
+}
+
+// pronunciations reads those of the wanted words from a dictionary, whose lines
+// are a word and its sounds. Further pronunciations, as in "hello(2)", are other
+// words to it.
+func pronunciations(dictionary string, wanted []string) (map[string]string, error) {
+	file, err := os.Open(dictionary)
+	if err != nil {
+		return nil, unreadable(err)
+	}
+	defer file.Close()
+	found := make(map[string]string, len(wanted))
+	for _, text := range wanted {
+		found[text] = ""
+	}
+	lines := bufio.NewScanner(file)
+	for lines.Scan() {
+		text, sounds, ok := strings.Cut(lines.Text(), " ")
+		if _, want := found[text]; ok && want {
+			found[text] = strings.TrimSpace(sounds)
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return nil, unreadable(err)
+	}
+	for text, sounds := range found {
+		if sounds == "" || strings.ContainsAny(text, "()<>[]") {
+			delete(found, text)
+		}
+	}
+	return found, nil
+}
+
+// unreadable leaves out the path, which names the user's folders.
+func unreadable(err error) error {
+	if pathErr, ok := err.(*os.PathError); ok {
+		err = pathErr.Err
+	}
+	return fmt.Errorf("the dictionary of PocketSphinx cannot be read: %w; reinstall the package pocketsphinx-en-us", err)
+}

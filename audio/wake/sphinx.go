@@ -1,0 +1,151 @@
+//go:build cgo
+
+package wake
+
+/*
+#cgo pkg-config: pocketsphinx sphinxbase
+#include <stdlib.h>
+#include <pocketsphinx.h>
+#include <sphinxbase/err.h>
+
+// The words of the phrase are added one by one, as the whole dictionary takes long
+// to load. The choices, by synthetic utterances of the default phrase at 1e-20, 12
+// of flite and 36 of espeak-ng; clean, with a fan at 20 dB, and at 10 dB:
+//   remove_noise  on, unlike in recognition: flite 12, 3, 1, espeak-ng 9, 29, 28
+//                 are heard with it; 12, 3, 0 and 12, 28, 24 without
+//   kws_plp       what a step in any other sound costs: 12, 9, 3 and 16, 35, 35 at
+//                 1e-3, against the first row at 1e-1
+static ps_decoder_t *new_decoder(char const *hmm, double threshold) {
+	cmd_ln_t *config = cmd_ln_init(NULL, ps_args(), FALSE,
+		"-hmm", hmm, "-remove_noise", "yes", "-kws_plp", "1e-3", NULL);
+	if (config == NULL)
+		return NULL;
+	cmd_ln_set_float_r(config, "-kws_threshold", threshold);
+	ps_decoder_t *decoder = ps_init(config); // keeps a reference of its own
+	cmd_ln_free_r(config);
+	return decoder;
+}
+
+static int heard(ps_decoder_t *decoder) {
+	int32 score;
+	return ps_get_hyp(decoder, &score) != NULL;
+}
+*/
+import "C"
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"unsafe"
+)
+
+// The engine counts the frames of an utterance in 16 bits and crashes the process
+// after 327 s. So a new utterance begins in the first silence after softLimit, and
+// in any case at hardLimit. A phrase across a cut, or in the 100 ms after it, is
+// missed, so cuts are rare.
+const (
+	softLimit = 60 * SampleRate
+	hardLimit = 240 * SampleRate
+)
+
+var quiet = sync.OnceFunc(func() { C.err_set_logfp(nil) })
+
+// sphinx is a decoder of PocketSphinx 5prealpha with a keyword search.
+type sphinx struct {
+	decoder *C.ps_decoder_t
+	samples int // of this utterance
+
+	softLimit, hardLimit int // samples
+}
+
+func newEngine(cfg Config) (engine, error) {
+	acoustic, dictionary, err := findModel(cfg.ModelDir)
+	if err != nil {
+		return nil, err
+	}
+	words, err := parsePhrase(cfg.Phrase, dictionary)
+	if err != nil {
+		return nil, err
+	}
+	quiet()
+	hmm := C.CString(acoustic)
+	defer C.free(unsafe.Pointer(hmm))
+	s := &sphinx{decoder: C.new_decoder(hmm, C.double(cfg.Threshold)), softLimit: softLimit, hardLimit: hardLimit}
+	if s.decoder == nil {
+		return nil, errors.New("PocketSphinx cannot load its English model; reinstall the package pocketsphinx-en-us")
+	}
+	if err := s.search(words); err != nil {
+		s.close()
+		return nil, err
+	}
+	return s, nil
+}
+
+// search makes the decoder look for words.
+func (s *sphinx) search(words []word) error {
+	added := map[string]bool{}
+	var texts []string
+	for _, w := range words {
+		texts = append(texts, w.text)
+		if added[w.text] {
+			continue
+		}
+		added[w.text] = true
+		if !s.add(w) {
+			return fmt.Errorf("PocketSphinx cannot use the word %q in a wake phrase; choose another", w.text)
+		}
+	}
+	name, phrase := C.CString("wake"), C.CString(strings.Join(texts, " "))
+	defer C.free(unsafe.Pointer(name))
+	defer C.free(unsafe.Pointer(phrase))
+	if C.ps_set_keyphrase(s.decoder, name, phrase) < 0 || C.ps_set_search(s.decoder, name) < 0 {
+		return fmt.Errorf("PocketSphinx cannot search for the wake phrase %q; choose another", strings.Join(texts, " "))
+	}
+	return s.begin()
+}
+
+func (s *sphinx) add(w word) bool {
+	text, sounds := C.CString(w.text), C.CString(w.sounds)
+	defer C.free(unsafe.Pointer(text))
+	defer C.free(unsafe.Pointer(sounds))
+	return C.ps_add_word(s.decoder, text, sounds, 1) >= 0
+}
+
+func (s *sphinx) listen(pcm []int16) (bool, error) {
+	if len(pcm) == 0 {
+		return false, nil
+	}
+	if C.ps_process_raw(s.decoder, (*C.int16)(unsafe.Pointer(&pcm[0])), C.size_t(len(pcm)), 0, 0) < 0 {
+		return false, errors.New("PocketSphinx cannot process audio; switch the wake phrase off and on again")
+	}
+	s.samples += len(pcm)
+	heard := C.heard(s.decoder) != 0
+	if heard || s.samples >= s.hardLimit || s.samples >= s.softLimit && C.ps_get_in_speech(s.decoder) == 0 {
+		return heard, s.restart()
+	}
+	return false, nil
+}
+
+func (s *sphinx) restart() error {
+	if C.ps_end_utt(s.decoder) < 0 {
+		return errors.New("PocketSphinx cannot end an utterance; switch the wake phrase off and on again")
+	}
+	return s.begin()
+}
+
+func (s *sphinx) begin() error {
+	s.samples = 0
+	if C.ps_start_utt(s.decoder) < 0 {
+		return errors.New("PocketSphinx cannot begin an utterance; switch the wake phrase off and on again")
+	}
+	return nil
+}
+
+func (s *sphinx) close() {
+	if s.decoder != nil {
+		C.ps_free(s.decoder)
+		s.decoder = nil
+	}
+}
