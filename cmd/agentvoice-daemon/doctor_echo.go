@@ -251,10 +251,10 @@ func (e echo) uncancelled(loop *portaudio.Loop, above float64) fault {
 		return fault{what + ", but the microphone clips while the loudspeaker plays", "turn the loudspeaker down, or lower the microphone's level in the system's sound settings"}
 	case e.removed >= cancelled:
 		return fault{fmt.Sprintf("%s, but %.0f dBFS are left, so loud it is", what, e.level-e.removed), "turn the loudspeaker down, or lower the microphone's level in the system's sound settings"}
-	case late > heldBack:
-		return fault{fmt.Sprintf("%s, since it comes %s late", what, inMs(late)), "use a loudspeaker with a cable, or headphones"}
 	case loop != nil && loop.Max-loop.Min > steady:
 		return fault{fmt.Sprintf("%s, since its delay changes (%s to %s)", what, inMs(loop.Min), inMs(loop.Max)), "use a loudspeaker and a microphone with cables, end programs that keep the machine busy, or use headphones"}
+	case late > heldBack:
+		return fault{fmt.Sprintf("%s, since it comes %s late", what, inMs(late)), "use a loudspeaker with a cable, or headphones"}
 	case e.likeness < follows:
 		return fault{what + ", or something else was louder", "try again while it is quiet, and if it stays use headphones"}
 	}
