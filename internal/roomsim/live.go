@@ -21,6 +21,7 @@ import (
 type LiveResult struct {
 	Result
 	Sink, Source audio.Timing  // of the devices
+	Unlabelled   int           // cases whose label the server lost
 	Losses       int64         // of devices, or attempts to have them back
 	Underruns    int64         // frames of the far end that came too late
 	Reported     time.Duration // the way out and in, as the devices say
@@ -30,8 +31,9 @@ type LiveResult struct {
 // liveCushion is how much sound waits before the simulated microphone.
 const liveCushion = 60 * time.Millisecond
 
-// flag is what the room notes in the label at an onset.
-const flag = 10000
+// flag is what the room notes in the label at the onset of its first case; the
+// next has one more, so that one that the server loses is missed alone.
+const flag = 1000
 
 // talk is a conversation with real devices.
 type talk struct {
@@ -119,12 +121,18 @@ func (t *talk) hold(ctx context.Context, res *LiveResult) (err error) {
 	t.world.begin(core)
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
+	told := time.Duration(0)
 	for !t.person.done() {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-tick.C:
-			t.media.Processor.SetDelay(t.sink.Latency(), t.source.Latency())
+			// A new delay begins the search for the echo anew, so small changes are
+			// left to the canceller.
+			if now := t.sink.Latency() + t.source.Latency(); (now-told).Abs() > 50*time.Millisecond || told == 0 {
+				told = now
+				t.media.Processor.SetDelay(t.sink.Latency(), t.source.Latency())
+			}
 		}
 	}
 	res.Sink, res.Source = t.sink.Timing(), t.source.Timing()
@@ -184,8 +192,8 @@ func (t *talk) between(speaker, microphone, label *pulse.Frame) {
 	t.room.Capture(func(f *audio.Frame) { copy(f[:], speaker[:]) }, &near, &mic)
 	copy(microphone[:], mic[:])
 	clear(label[:])
-	if at := t.person.onsetAt(); at >= t.pos && at < t.pos+audio.FrameSamples {
-		label[at-t.pos] = flag
+	if at, i := t.person.onsetAt(); at >= t.pos && at < t.pos+audio.FrameSamples {
+		label[at-t.pos] = int16(flag + i)
 	}
 	t.pos += audio.FrameSamples
 }
@@ -194,24 +202,26 @@ func (t *talk) between(speaker, microphone, label *pulse.Frame) {
 func (t *talk) measure(res *LiveResult) error {
 	recorded := t.server.Tape()
 	tape := NewTape(0)
-	var onsets []int64
+	onsets := map[int]int64{}
 	speaker, label := make([]int16, audio.SampleRate), make([]int16, audio.SampleRate)
-	for pos := int64(0); pos+audio.SampleRate <= recorded.Len(); pos += audio.SampleRate {
-		recorded.Copy(pulse.Speaker, pos, speaker)
+	for pos, length := int64(0), recorded.Len(); pos < length; pos += audio.SampleRate {
+		n := recorded.Copy(pulse.Speaker, pos, speaker)
 		recorded.Copy(pulse.Label, pos, label)
-		tape.Push(speaker)
-		for i, s := range label {
-			if s == flag {
-				onsets = append(onsets, pos+int64(i))
+		tape.Push(speaker[:n])
+		for i, s := range label[:n] {
+			if s >= flag {
+				onsets[int(s)-flag] = pos + int64(i)
 			}
 		}
 	}
 	said := t.person.said
-	if len(onsets) < len(said) {
-		said = said[:len(onsets)]
-	}
 	for i := range said {
-		said[i].begin = onsets[i] - said[i].c.Onset
+		onset, ok := onsets[i]
+		if !ok {
+			res.Unlabelled++
+			continue
+		}
+		said[i].begin = onset - said[i].c.Onset
 		said[i].first = never // counted in samples of the device, not of the tape
 		res.Outcomes = append(res.Outcomes, outcome(&said[i], tape, t.world.happened, 0))
 	}

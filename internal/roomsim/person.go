@@ -186,12 +186,13 @@ func (p *person) ended(w *world, id uint64, pos int64) {
 	})
 }
 
-// onsetAt is where the sound begins that is said at present.
-func (p *person) onsetAt() int64 {
+// onsetAt is where the sound begins that is said at present, and which it is.
+func (p *person) onsetAt() (pos int64, which int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if !p.active {
-		return never
+		return never, 0
 	}
-	return p.begin + p.said[len(p.said)-1].c.Onset
+	which = len(p.said) - 1
+	return p.begin + p.said[which].c.Onset, which
 }

@@ -98,8 +98,8 @@ func (r *report) liveTable() table {
 	beside := gather("default", "the same on the virtual clock", []roomsim.Result{*r.Beside}, everybody)
 	x := r.Live
 	t := table{title: "In real time", head: append(append([]string{}, voiceHead...), "false pauses"), note: fmt.Sprintf(
-		"A private PulseAudio and PortAudio devices. The devices report %v out and in; xruns: %d out, %d in; frames lost: %d; far-end frames too late: %d; devices lost: %d.",
-		x.Reported, x.Sink.Xruns, x.Source.Xruns, x.Source.Lost, x.Underruns, x.Losses)}
+		"A private PulseAudio and PortAudio devices. The devices report %v out and in; xruns: %d out, %d in; frames lost: %d; far-end frames too late: %d; devices lost: %d; labels lost: %d.",
+		x.Reported, x.Sink.Xruns, x.Source.Xruns, x.Source.Lost, x.Underruns, x.Losses, x.Unlabelled)}
 	t.rows = [][]string{append(live.row(), fmt.Sprint(live.Pauses)), append(beside.row(), fmt.Sprint(beside.Pauses))}
 	return t
 }

@@ -1,0 +1,96 @@
+package main
+
+import (
+	"bytes"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/internal/roomsim"
+)
+
+func barge(silent float64, told bool) roomsim.Outcome {
+	return roomsim.Outcome{Kind: roomsim.BargeIn, Group: roomsim.Read, Silent: silent, Paused: silent, Listening: 250, Resumed: -1, Lost: 10, Told: told}
+}
+
+func place(gain float64) roomsim.Place {
+	return roomsim.Place{Room: "study", EchoGain: gain, Render: 25 * time.Millisecond, Capture: 10 * time.Millisecond}
+}
+
+// sample is 20 interruptions from 10 to 200 ms, one of them missed, a cough, and an
+// assistant alone.
+func sample() *report {
+	var res roomsim.Result
+	for i := range 19 {
+		res.Outcomes = append(res.Outcomes, barge(float64(10*(i+1)), true))
+	}
+	res.Outcomes = append(res.Outcomes, barge(-1, false),
+		roomsim.Outcome{Kind: roomsim.Cough, Group: roomsim.Cartoon, Silent: 90, Resumed: 900, WentOn: true})
+	res.CPU, res.Audio = time.Second, 100*time.Second
+	alone := roomsim.Result{Sounding: 10 * time.Minute, Pauses: 3, Early: 2, Interruptions: 1}
+	return &report{NoLive: "there is no server", Cells: []cell{
+		{Cell: cellInfo{Name: "study", Profile: "default", Place: place(-6)}, Result: res},
+		{Cell: cellInfo{Name: "study, assistant alone", Profile: "default", Place: place(-6), Alone: true}, Result: alone},
+	}}
+}
+
+func TestGoals(t *testing.T) {
+	r := sample()
+	r.sum(nil)
+	want := []struct{ what, figure, met string }{
+		{"onset to silence, echo -6 dB, p95", "190 ms of 20", "missed"},
+		{"the same, p50", "100 ms", "met"},
+		{"onset to Listening, p95", "250 ms", "met"},
+		{"false interruptions in 10 minutes, no noise, worst room", "1.0 (3 false pauses in 10 minutes)", "missed"},
+		{"false interruptions in 10 minutes, no noise, worst room, after its first 10s", "1.0 pauses (1)", "missed"},
+		{"the same with noise at 10 dB", "-", "not measured"},
+		{"the same with noise at 10 dB, after its first 10s", "-", "not measured"},
+		{"interruptions missed", "5.0 %: 1 of 20", "met"},
+		{"coughs and backchannels after which the answer goes on, all rooms", "100.0 %: 1 of 1", "met"},
+		{"what is lost at the beginning, p95", "10 ms", "met"},
+		{"media path", "1.0 %", "met"},
+		{"an onset's event until the player is told, p99", "-", "not measured"},
+	}
+	if len(r.Goals) != len(want) {
+		t.Fatalf("%d goals, want %d", len(r.Goals), len(want))
+	}
+	for i, w := range want {
+		if g := r.Goals[i]; g.What != w.what || g.Figure != w.figure || g.Met != w.met {
+			t.Errorf("%+v, want %+v", g, w)
+		}
+	}
+}
+
+func TestAQuantileIsOneOfTheValues(t *testing.T) {
+	s := spreadOf([]float64{4, 1, 3, 2})
+	if s.P50 != 2 || s.P95 != 4 || s.P99 != 4 || s.Max != 4 || s.N != 4 {
+		t.Errorf("%+v", s)
+	}
+	if spreadOf(nil) != nil {
+		t.Error("nothing has quantiles")
+	}
+}
+
+func TestThePageStandsAlone(t *testing.T) {
+	r := sample()
+	r.sum(nil)
+	page, err := r.page()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{"190 ms of 20", `class="missed"`, "<svg", "not measured: there is no server", "default</text>"} {
+		if !bytes.Contains(page, []byte(want)) {
+			t.Errorf("the page has no %s", want)
+		}
+	}
+	for _, outside := range []string{"src=", "href=", "@import"} {
+		if bytes.Contains(page, []byte(outside)) {
+			t.Errorf("the page refers to something else: %s", outside)
+		}
+	}
+	var text strings.Builder
+	r.print(&text)
+	if !strings.Contains(text.String(), "190 ms of 20") {
+		t.Error("the terminal does not show the goals")
+	}
+}
