@@ -142,6 +142,7 @@ func examine(ctx context.Context, set protocol.Settings, f sharedFlags, aloud bo
 		check("voice detection", local, detector),
 		check("recognition", local, recognizer),
 		check("synthesis", local, synthesizer),
+		check("wake phrase", false, wakePhrase),
 		check("cues", false, func() (string, error) { return cues(set.Cues), nil }))
 	if !local {
 		all = append(all,

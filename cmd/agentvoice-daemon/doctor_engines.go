@@ -12,6 +12,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
 	"github.com/agentvoice/agentvoice-daemon/audio/opus"
+	"github.com/agentvoice/agentvoice-daemon/audio/wake"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -52,6 +53,15 @@ func synthesizer() (string, error) {
 		return "", err
 	}
 	return fmt.Sprintf("Flite, %d voices", len(s.Voices())), s.Close()
+}
+
+// wakePhrase tries what listens for the phrase that opens a conversation.
+func wakePhrase() (string, error) {
+	s, err := wake.New(wake.Config{})
+	if err != nil {
+		return "", err
+	}
+	return fmt.Sprintf("PocketSphinx can listen for %q", wake.DefaultPhrase), s.Close()
 }
 
 // cues says how the settings have the short tones.
