@@ -19,9 +19,9 @@ const (
 	// own watchdog takes no longer.
 	startTime = 5 * time.Second
 	// clips is the share of cut-off samples from which on a microphone clips, at
-	// its worst over a second or two. Loud speech that is not cut off stays below
-	// 0.01, since its waves have round tops that are flat for a few samples;
-	// speech that is cut off at a third of its peak has over 0.03.
+	// its worst over a second or two. Loud speech that is not cut off has some
+	// 0.002, since its waves have round tops that are flat for a few samples; cut
+	// off at half of its peak it has 0.049.
 	clips = 0.02
 	// faint is the peak, in dBFS, below which a microphone hears nothing: the last
 	// two bits, where the dither of one that is muted is.
