@@ -25,6 +25,10 @@ type Media struct {
 	rendered atomic.Int64 // samples
 	loud     atomic.Int64 // rendered samples when the last sound ended; 0 before the first
 	out      dsp.Output
+
+	learning int64        // samples of sound before marks count
+	sounded  atomic.Int64 // samples of frames with sound
+	deaf     bool         // the present utterance began while marks did not count
 }
 
 // MediaConfig says how the media path is set.
@@ -35,6 +39,9 @@ type MediaConfig struct {
 	// Tail is for how long after the echo of the last sound the assistant counts
 	// as audible: the time that a room takes to fall silent.
 	Tail time.Duration
+	// Learning is for how long the assistant must have been heard, in all, before a
+	// voice noticed over it counts: until then it may be the assistant's own.
+	Learning time.Duration
 }
 
 // NewMedia makes a media path around a player. It must be closed.
@@ -59,7 +66,8 @@ func NewMedia(player *audio.Player, cfg MediaConfig) (*Media, error) {
 	proc.SetDelay(cfg.Render, cfg.Capture)
 	return &Media{
 		Player: player, Processor: proc, Tracker: tracker,
-		tail: audio.Samples(cfg.Render + cfg.Capture + cfg.Tail),
+		learning: audio.Samples(cfg.Learning),
+		tail:     audio.Samples(cfg.Render + cfg.Capture + cfg.Tail),
 	}, nil
 }
 
@@ -71,6 +79,7 @@ func (m *Media) Render(f *audio.Frame) {
 	for _, s := range f {
 		if s > audibleLevel || s < -audibleLevel {
 			m.loud.Store(n)
+			m.sounded.Add(audio.FrameSamples)
 			break
 		}
 	}
@@ -96,10 +105,17 @@ func (m *Media) Capture(pos int64, f *audio.Frame) ([]vad.Mark, error) {
 	}
 	m.Tracker.SetAudible(m.Audible())
 	marks, err := m.Tracker.Push(pos, &m.out.Trigger)
-	for i := range marks {
-		marks[i].Pos = max(0, marks[i].Pos-m.Processor.Latency())
+	kept := marks[:0]
+	for _, mark := range marks {
+		if mark.Kind == vad.Onset {
+			m.deaf = m.Audible() && m.sounded.Load() < m.learning
+		}
+		if !m.deaf {
+			mark.Pos = max(0, mark.Pos-m.Processor.Latency())
+			kept = append(kept, mark)
+		}
 	}
-	return marks, err
+	return kept, err
 }
 
 // Close frees what the path holds; the player is the caller's.

@@ -22,10 +22,12 @@ type Cell struct {
 	Seed  uint64
 	Cases []Case        // in this order
 	Alone time.Duration // of the assistant's speech, without a person; Cases is empty then
-	// Tail and Tracker replace what a conversation uses, where they are set.
-	Tail    time.Duration
-	Tracker *vad.TrackerConfig
-	DSP     *dsp.Config
+	// Tail, Learning, Tracker and DSP replace what a conversation uses, where they
+	// are set.
+	Tail     time.Duration
+	Learning time.Duration
+	Tracker  *vad.TrackerConfig
+	DSP      *dsp.Config
 }
 
 // Place is a room with its devices.
@@ -87,7 +89,7 @@ func (c Cell) media(player *audio.Player) (*Media, error) {
 	if c.Tail != 0 {
 		tail = c.Tail
 	}
-	return NewMedia(player, MediaConfig{DSP: processing, Tracker: tracker, Render: c.Render, Capture: c.Capture, Tail: tail})
+	return NewMedia(player, MediaConfig{DSP: processing, Tracker: tracker, Render: c.Render, Capture: c.Capture, Tail: tail, Learning: c.Learning})
 }
 
 // sim is a conversation on a virtual clock.
@@ -142,8 +144,16 @@ func (s *sim) over() bool {
 	if len(s.Cases) == 0 {
 		return audio.Duration(s.sounds) >= s.Alone || audio.Duration(s.pos) > 3*s.Alone+time.Minute
 	}
+	if audio.Duration(s.pos) > time.Minute+time.Duration(len(s.Cases))*caseMost {
+		s.world.complain(fmt.Sprintf("given up after %d of %d cases, in %v", len(s.person.said), len(s.Cases), s.world.loop.State().Phase()))
+		return true
+	}
 	return s.person.done()
 }
+
+// caseMost is how long a case takes at most, on the average: a conversation that
+// gets stuck is given up.
+const caseMost = 20 * time.Second
 
 // step is 10 ms.
 func (s *sim) step() error {

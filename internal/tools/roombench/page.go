@@ -55,9 +55,18 @@ func (r *report) tables() []table {
 	for _, g := range r.Places {
 		places.rows = append(places.rows, append(g.row(), fmt.Sprint(g.Pauses)))
 	}
+	troubles := table{title: "Conversations that did not go as they should", head: []string{"profile", "room", "what"}}
+	for _, c := range r.Cells {
+		for _, e := range c.Result.Errors {
+			troubles.rows = append(troubles.rows, []string{c.Cell.Profile, c.Cell.Name, e})
+		}
+	}
 	out := []table{goals, r.measured(), voices, places, r.aloneTable()}
 	if r.Live != nil {
 		out = append(out, r.liveTable())
+	}
+	if len(troubles.rows) > 0 {
+		out = append(out, troubles)
 	}
 	clips := table{title: "Recordings", note: "All of people; what is synthetic says so. They stay on the machine that fetched them.", head: []string{"package", "licence", "by", "what", "clips"}}
 	for _, c := range r.Clips {
