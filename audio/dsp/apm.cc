@@ -24,7 +24,6 @@ bool configure(AudioProcessing *p, const av_apm_config &c) {
 		EchoCancellation *echo = p->echo_cancellation();
 		err |= echo->set_suppression_level(static_cast<EchoCancellation::SuppressionLevel>(c.echo));
 		err |= echo->enable_drift_compensation(false);
-		err |= echo->enable_metrics(true);
 		err |= echo->enable_delay_logging(true);
 		err |= echo->Enable(true);
 	}
@@ -75,6 +74,10 @@ int av_apm_process(av_apm *a, const int16_t *far, int16_t *near, int delay) {
 	return 0;
 }
 
+int av_apm_suppress(av_apm *a, int level) {
+	return a->processing->echo_cancellation()->set_suppression_level(static_cast<EchoCancellation::SuppressionLevel>(level));
+}
+
 int av_apm_reset(av_apm *a) { return a->processing->Initialize(); }
 
 void av_apm_read(av_apm *a, av_apm_stats *s) {
@@ -83,11 +86,6 @@ void av_apm_read(av_apm *a, av_apm_stats *s) {
 	EchoCancellation *echo = a->processing->echo_cancellation();
 	if (!echo->is_enabled()) return;
 	s->echo = echo->stream_has_echo();
-	EchoCancellation::Metrics m;
-	if (echo->GetMetrics(&m) == 0) {
-		s->measured = 1;
-		s->erle = m.echo_return_loss_enhancement.instant;
-	}
 	int median = 0, spread = 0;
 	if (echo->GetDelayMetrics(&median, &spread) == 0) {
 		s->delay = median;

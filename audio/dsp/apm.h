@@ -22,9 +22,7 @@ typedef struct {
 
 typedef struct {
 	int32_t echo;     // the last frame may hold echo
-	int32_t erle;     // dB, of the last second with echo
-	int32_t measured; // the figures above come from the library
-	int32_t delay;    // median of the last second, ms beside the delay that was set; and
+	int32_t delay;    // median of the last 5 s, ms beside the delay that was set; and
 	int32_t spread;   // its standard deviation; -1 when it knows none
 } av_apm_stats;
 
@@ -34,6 +32,8 @@ av_apm *av_apm_new(const av_apm_config *config);
 // delay, in ms: from the far end's frame to its echo. Returns 0 or an error of the
 // library.
 int av_apm_process(av_apm *apm, const int16_t *far, int16_t *near, int delay);
+// Sets the suppression of echo, as in av_apm_config; what was learnt stays.
+int av_apm_suppress(av_apm *apm, int level);
 // Forgets what was learnt.
 int av_apm_reset(av_apm *apm);
 void av_apm_read(av_apm *apm, av_apm_stats *stats);

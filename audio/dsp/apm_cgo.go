@@ -65,6 +65,14 @@ func (a *apm) stats() apmStats {
 	return apmStats{hasEcho: s.echo != 0, delay: int(s.delay), spread: int(s.spread)}
 }
 
+// suppress sets the suppression of echo, as in apmConfig.
+func (a *apm) suppress(level int) error {
+	if code := C.av_apm_suppress(a.handle, C.int(level)); code != 0 {
+		return fmt.Errorf("the audio processing of WebRTC refuses suppression %d: code %d", level, int(code))
+	}
+	return nil
+}
+
 // reset forgets what was learnt.
 func (a *apm) reset() error {
 	if code := C.av_apm_reset(a.handle); code != 0 {

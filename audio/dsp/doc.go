@@ -25,7 +25,8 @@
 // ring takes the far end from one goroutine to the other; an aligner reads it at
 // the speed of the near end, held back by the delay that the devices report
 // (SetDelay), and corrected by the delay that the canceller finds where they
-// report it wrong. Clocks that drift, frames that were lost and a sink that stops
+// report it wrong, which takes seconds of echo. While the canceller learns the room,
+// in the assistant's first three seconds, it suppresses more. Clocks that drift, frames that were lost and a sink that stops
 // and goes on all show in the distance between writing and reading, and are made
 // good there.
 //
@@ -35,6 +36,9 @@
 //     allocates nothing.
 //   - Each call of Process gives a frame of each output. They are Latency samples
 //     late, always the same.
+//   - The canceller needs the loudspeaker within the critical distance of the
+//     microphone (0.057 sqrt(V/T60) metres in a room of V cubic metres), as in a
+//     laptop. Beyond it most of the echo is the room's, and it fails.
 //   - What was misaligned by a gap, a stop or a drift is aligned again within
 //     seconds, without a Reset.
 //   - A Processor that does nothing (the zero Config) passes frames on unchanged,

@@ -46,6 +46,7 @@ type Processor struct {
 	reported  atomic.Int64 // delay of the devices, samples
 	aligner   aligner
 	corrector corrector
+	learner   learner
 	meter     meter
 
 	far               audio.Frame
@@ -59,7 +60,7 @@ type Processor struct {
 func New(cfg Config) (*Processor, error) {
 	front := apmConfig{echo: -1, noise: -1, highPass: cfg.HighPass, extended: true}
 	if cfg.EchoCancellation {
-		front.echo = 0
+		front.echo = low
 	}
 	back := apmConfig{echo: -1, noise: -1, gain: cfg.GainControl}
 	if cfg.NoiseSuppression {
@@ -76,6 +77,11 @@ func newProcessor(front, back apmConfig) (*Processor, error) {
 	var err error
 	if front.echo >= 0 || front.highPass {
 		if p.front, err = newAPM(front); err != nil {
+			return nil, err
+		}
+		p.learner.lowest = front.echo
+		if err = p.learner.restart(p.front); err != nil {
+			p.Close()
 			return nil, err
 		}
 	}
@@ -145,7 +151,7 @@ func (p *Processor) Reference(f *audio.Frame) {
 // SetDelay tells what the devices report: from a frame's Reference until it sounds,
 // and from a sound until its frame's Process. It may be called often; it matters
 // when the sum changes by more than 10 ms. Until then 0 is assumed. A sum that is
-// too short by up to 100 ms does no harm, and every other mistake up to 400 ms is
+// too short by up to 70 ms does no harm, and other mistakes of up to 200 ms are
 // found and made good after some seconds of echo.
 func (p *Processor) SetDelay(render, capture time.Duration) {
 	p.reported.Store(audio.Samples(max(render, 0) + max(capture, 0)))
@@ -208,12 +214,27 @@ func (p *Processor) reference() []int16 {
 
 // measure looks at what the canceller did to a frame of the power near.
 func (p *Processor) measure(near float64) error {
-	p.meter.echo(power(p.farSmall[:]), near, power(p.small[:]))
+	left := power(p.small[:])
+	if p.meter.echo(power(p.farSmall[:]), near, left) {
+		p.corrector.hear(near, left)
+		if err := p.learner.hear(p.front); err != nil {
+			return err
+		}
+	}
 	p.meter.alignment(&p.aligner, &p.corrector, p.ring.dropped.Load())
+	p.meter.learning(p.learner.learning())
 	if p.corrector.due() && p.corrector.observe(p.front.stats(), p.meter.farShare()) {
-		return p.front.reset()
+		return p.beginAnew()
 	}
 	return nil
+}
+
+// beginAnew lets the canceller forget what it learnt.
+func (p *Processor) beginAnew() error {
+	if err := p.front.reset(); err != nil {
+		return err
+	}
+	return p.learner.restart(p.front)
 }
 
 // Gap tells that the microphone lost samples before the next frame: their far end
@@ -229,13 +250,13 @@ func (p *Processor) Reset() error {
 	for _, c := range []*converter{p.farDown, p.nearDown, p.triggerUp, p.backUp} {
 		c.reset()
 	}
-	for _, a := range []*apm{p.front, p.back} {
-		if a == nil {
-			continue
-		}
-		if err := a.reset(); err != nil {
+	if p.back != nil {
+		if err := p.back.reset(); err != nil {
 			return err
 		}
+	}
+	if p.front != nil {
+		return p.beginAnew()
 	}
 	return nil
 }

@@ -58,7 +58,7 @@ func TestDelaysAreFound(t *testing.T) {
 		t.Run(fmt.Sprintf("%d/%d", d.real, d.reported), func(t *testing.T) {
 			s := newScene(t, Default(), room.Config{Echo: echoOf(t, "study"), EchoGain: -6, Delay: atMs(d.real)})
 			s.p.SetDelay(atMs(d.reported), 0)
-			s.run(12*time.Second, nil)
+			s.run(30*time.Second, nil)
 			if erle := s.run(6*time.Second, nil); erle < enough {
 				t.Errorf("%.1f dB of the echo are taken out, want %v", erle, enough)
 			}
@@ -184,5 +184,32 @@ func TestAccidentsHeal(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// TestSuppressesMoreWhileItLearns: in the first second of the assistant the filter
+// leaves much of its echo; what suppresses that is stronger than later.
+func TestSuppressesMoreWhileItLearns(t *testing.T) {
+	left := func(lowFromTheBeginning bool) float64 {
+		s := newScene(t, Default(), room.Config{Echo: echoOf(t, "car"), EchoGain: -6, Delay: atMs(60)})
+		s.p.SetDelay(atMs(60), 0)
+		if lowFromTheBeginning {
+			s.p.learner.heard = firstLines
+			if err := s.p.front.suppress(low); err != nil {
+				t.Fatal(err)
+			}
+		}
+		erle := s.run(time.Second, nil)
+		if got := s.p.Stats().Learning; got == lowFromTheBeginning {
+			t.Errorf("after a second, it is said to be learning: %v", got)
+		}
+		s.run(3*time.Second, nil)
+		if s.p.Stats().Learning {
+			t.Error("after four seconds it is said to be learning")
+		}
+		return erle
+	}
+	if more := left(false) - left(true); more < 2 {
+		t.Errorf("%.1f dB more are taken out in the first second, want 2", more)
 	}
 }

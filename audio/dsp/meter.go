@@ -20,6 +20,10 @@ type Stats struct {
 	// Echo says that the microphone hears the assistant: the delay of an echo was
 	// found, or taking the assistant out left much less.
 	Echo bool
+	// Learning says that the assistant was not heard for long enough yet to know the
+	// room: the trigger may hear the assistant in its first second, and a user who
+	// speaks over it in its first three less well than later.
+	Learning bool
 	// Delay is from Reference to the echo in Process, as used; Measured says that
 	// the echo was found there, else it is as the devices report it.
 	Delay    time.Duration
@@ -65,6 +69,7 @@ type meter struct {
 // The figures that are shown.
 const (
 	figERLE = iota
+	figLearning
 	figFar
 	figClipped
 	figZeros
@@ -130,8 +135,9 @@ func flat(f *audio.Frame, peak int) (samples int) {
 }
 
 // echo takes the powers of a frame: of the far end, of the near end, and of what
-// the canceller left of that.
-func (m *meter) echo(far, near, left float64) {
+// the canceller left of that. It says whether the far end is to be heard, or its
+// last echo.
+func (m *meter) echo(far, near, left float64) (heardNow bool) {
 	m.sinceFar++
 	if far > heard {
 		m.sinceFar = 0
@@ -143,17 +149,27 @@ func (m *meter) echo(far, near, left float64) {
 		m.left += smoothing * (left - m.left)
 	}
 	m.far += smoothing * (is - m.far)
-	erle := 0.0
-	if m.near > 0 {
-		const silence = 1e-10 // -100 dBFS
-		erle = 10 * math.Log10((m.near+silence)/(m.left+silence))
-	}
-	m.set(figERLE, erle)
+	m.set(figERLE, ratio(m.near, m.left))
 	m.set(figFar, m.far)
+	return is > 0
+}
+
+// ratio of two powers in dB; 0 for silence.
+func ratio(before, after float64) float64 {
+	const silence = 1e-10 // -100 dBFS
+	return 10 * math.Log10((before+silence)/(after+silence))
 }
 
 // farShare is for how much of the time the far end was heard.
 func (m *meter) farShare() float64 { return m.far }
+
+func (m *meter) learning(is bool) {
+	v := 0.0
+	if is {
+		v = 1
+	}
+	m.set(figLearning, v)
+}
 
 func (m *meter) alignment(a *aligner, c *corrector, overruns int64) {
 	m.set(figDelay, float64(c.total()))
@@ -174,6 +190,7 @@ func (m *meter) stats() Stats {
 	s := Stats{
 		Far:       m.get(figFar) > 0.1,
 		ERLE:      m.get(figERLE),
+		Learning:  m.get(figLearning) != 0,
 		Delay:     audio.Duration(int64(m.get(figDelay))),
 		Measured:  m.get(figMeasured) != 0,
 		Drift:     m.get(figDrift),

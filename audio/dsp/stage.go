@@ -12,7 +12,7 @@ const (
 
 // apmConfig is what an instance of WebRTC's audio processing is told.
 type apmConfig struct {
-	echo     int // 0 low, 1 moderate, 2 high suppression; off when negative
+	echo     int // suppression: low, moderate or high; off when negative
 	extended bool
 	agnostic bool
 	noise    int // 0 low to 3 very high; off when negative
@@ -22,7 +22,7 @@ type apmConfig struct {
 
 type apmStats struct {
 	hasEcho bool // in the last frame
-	delay   int  // of the echo behind its reference, ms, median of a second
+	delay   int  // of the echo behind its reference, ms, median of 5 s
 	spread  int  // of the delay, ms; negative when none was found
 }
 

