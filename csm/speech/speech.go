@@ -199,7 +199,7 @@ func Hold(s State, still, meant bool) (State, Outcome) {
 
 // WasCut says whether s is a line that was being heard and that the user spoke
 // over.
-func WasCut(s State) bool { h, ok := s.(Held); return ok && h.Cut }
+func WasCut(s State) bool { h, _ := s.(Held); return h.Cut }
 
 // Release lets a held line play. One that the user had paused stays paused:
 // Stopped.
