@@ -180,11 +180,11 @@ var (
 	short    = Guard{"too short to count", (*run).blip}
 	counts   = Guard{"words that count", func(r *run) bool {
 		e := r.env.Event.(Partial)
-		return e.Words > 0 && e.Class != Backchannel && e.Class != Empty
+		return e.Words > 0 && e.Class != Backchannel
 	}}
 	nothingSaid = Guard{"nothing that counts", func(r *run) bool {
-		c := r.env.Event.(Final).Class
-		return c == Backchannel || !hasWords(r.env.Event.(Final)) && c != Stop
+		f := r.env.Event.(Final)
+		return !hasWords(f) && f.Class != Stop
 	}}
 	allHeard  = Guard{"all of it heard", func(r *run) bool { return r.speechOut == speech.Done }}
 	confirmed = Guard{"barge-in is confirmed", func(r *run) bool {
