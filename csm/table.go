@@ -137,7 +137,7 @@ func askedRows() []Row {
 		{p, KindFinal, and(asked, and(draft, held)), PhaseSpeaking, CauseTTSBufferReady, func(r *run) { r.enqueueFinal(); r.release() }},
 		keep(p, KindFinal, and(asked, draft), (*run).enqueueFinal),
 		{p, KindFinal, and(asked, content), PhaseAnalysing, CauseSTTFinal, func(r *run) { r.replace(); r.takeFinal() }},
-		{p, KindFinal, and(sendPhrase, drafted), PhaseAnalysing, CauseUserCommit, (*run).replaceByDrafts},
+		{p, KindFinal, and(asked, and(sendPhrase, drafted)), PhaseAnalysing, CauseUserCommit, (*run).replaceByDrafts},
 		{p, KindFinal, and(asked, held), PhaseSpeaking, CauseTTSBufferReady, (*run).release},
 		keep(p, KindFinal, asked, nil),
 		{p, KindRecognitionLost, and(asked, held), PhaseSpeaking, CauseTTSBufferReady, (*run).release},

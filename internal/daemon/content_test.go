@@ -118,8 +118,21 @@ func TestCoreConfigFollowsTheSettings(t *testing.T) {
 	} {
 		s := protocol.DefaultSettings()
 		s.TurnDetection.Mode, s.TurnDetection.Eagerness, s.TurnDetection.Silence = name, protocol.EagernessHigh, 700e6
-		if c := coreConfig(s); c.Turns != want.mode || c.Eagerness != want.eagerness || c.Silence != 700e6 || c.Tools {
+		if c := coreConfig(s); c.Turns != want.mode || c.Eagerness != want.eagerness || c.Silence != 1700e6 || c.Tools {
 			t.Errorf("%s: %v, %v, %v", name, c.Turns, c.Eagerness, c.Silence)
+		}
+	}
+}
+
+func TestInterruptionFollowsTheSettings(t *testing.T) {
+	for profile, want := range map[string]csm.Interruption{
+		protocol.ProfileDefault: csm.Confirmed, protocol.ProfileAssertive: csm.AtOnce,
+		protocol.ProfileCautious: csm.ByWords, protocol.ProfileOff: csm.Never,
+	} {
+		s := protocol.DefaultSettings()
+		s.Interruption.Profile, s.Interruption.Confirm = profile, 120e6
+		if c := coreConfig(s); c.Interruption != want || c.Confirm != 120e6 {
+			t.Errorf("%s: %v, confirmed after %v", profile, c.Interruption, c.Confirm)
 		}
 	}
 }

@@ -2,6 +2,7 @@ package roomsim
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -61,12 +62,12 @@ func NewAssistant(ctx context.Context) (Assistant, error) {
 }
 
 // synthesize speaks a text, at 48 kHz.
-func synthesize(ctx context.Context, voice, text string) ([]int16, error) {
+func synthesize(ctx context.Context, voice, text string) (_ []int16, err error) {
 	s, err := tts.Flite()()
 	if err != nil {
 		return nil, err
 	}
-	defer s.Close()
+	defer func() { err = errors.Join(err, s.Close()) }()
 	var pcm []int16
 	from := 0
 	if err := s.Speak(ctx, voice, text, func(piece []int16, rate int) error {

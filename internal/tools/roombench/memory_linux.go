@@ -20,12 +20,12 @@ func (b *bench) memory() (float64, error) {
 		return 0, err
 	}
 	player := audio.NewManualPlayer(audio.PlayerConfig{}, func(audio.PlayerEvent) {})
-	defer player.Close()
+	defer func() { _ = player.Close() }()
 	m, err := roomsim.NewMedia(player, roomsim.MediaConfig{DSP: dsp.Default(), Tracker: vad.ProfileConfig(vad.ProfileDefault)})
 	if err != nil {
 		return 0, err
 	}
-	defer m.Close()
+	defer func() { _ = m.Close() }()
 	var f audio.Frame
 	for pos := range int64(300) {
 		m.Render(&f)
