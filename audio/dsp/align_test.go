@@ -164,11 +164,11 @@ func TestAlignerBearsJitter(t *testing.T) {
 // the second minute on it stays within 50 microseconds, and the speeds agree to
 // 2 ppm.
 func TestAlignerFollowsDrift(t *testing.T) {
-	for _, ppm := range []float64{30, 200, -100} {
+	for _, ppm := range []float64{200, -30} {
 		s := newStreams(t, lead+4*frame)
 		step := frame * (1 + ppm*1e-6)
 		worst := 0.0
-		for i := range 30000 { // 5 min
+		for i := range 12000 { // 2 min
 			for float64(s.ring.written.Load()) < float64(i+1)*step-0.5 {
 				s.render(1)
 			}
@@ -197,7 +197,7 @@ func TestAlignerBearsDriftUnknown(t *testing.T) {
 	for _, ppm := range []float64{200, -200} {
 		for _, frames := range []int64{0, 10} {
 			s := newStreams(t, lead+frames*frame)
-			for i := range 60000 { // 10 min
+			for i := range 40000 {
 				for float64(s.ring.written.Load()) < float64(i+1)*frame*(1+ppm*1e-6)-0.5 {
 					s.render(1)
 				}
