@@ -139,11 +139,20 @@ $(LINT):
 .PHONY: bench
 bench: build $(TOOL)/recording $(TOOL)/loopbench bench/xstate/node_modules/.package-lock.json ## measure: functions, the core beside its rivals, and a conversation of two minutes
 	@mkdir -p $(OUT)/bench
-	@go test -run '^$$' -bench . -benchmem -benchtime $(BENCHTIME) \
+	@go test -run '^$$' -bench . -skip '$(CHOICES)' -benchmem -benchtime $(BENCHTIME) \
 		$$(grep -rl --include='*_test.go' --exclude-dir=$(OUT) --exclude-dir=node_modules '^func Benchmark' . | xargs -n 1 dirname | sort -u) | tee $(OUT)/bench/functions.txt | scripts/bench-table.sh
 	@scripts/bench-core.sh $(OUT)/bench
 	@$(TOOL)/recording -o $(OUT)/bench/recording.wav -ref $(OUT)/bench/recording.txt -minutes $(BENCH_MINUTES)
 	@$(TOOL)/loopbench -daemon $(BIN) -recording $(OUT)/bench/recording.wav -out $(OUT)/bench
+
+# Benchmarks that chose the parameters of the microphone's processing, the detector
+# and the wake phrase, on recorded speech: minutes each.
+CHOICES := ^Benchmark(Trigger|Uplink|Onset|Rates|Human|RoundTrip)$$
+
+.PHONY: bench-choices
+bench-choices: deps-test ## measure again what the parameters of detector, processing and wake phrase were chosen by
+	@scripts/speech.sh
+	@go test -run '^$$' -bench '$(CHOICES)' -benchtime 1x -timeout 2h ./audio/dsp ./audio/vad ./audio/wake ./audio/portaudio
 
 .PHONY: bench-room
 bench-room: deps-test $(TOOL)/roombench ## measure interruptions in simulated rooms and on a private sound server; ROOM=-quick for minutes
