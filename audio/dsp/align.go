@@ -14,14 +14,10 @@ const (
 	// so the lead is for delays that are reported too long.
 	lead = 30 * audio.SampleRate / 1000
 	// jump is by how much the mean lag of a block may be wrong until it is put
-	// right at once; less is drift, and is caught up with sample by sample. It is
-	// more than a frame, by which the lag of two drifting clocks steps.
-	jump = 20 * audio.SampleRate / 1000
+	// right. It is more than a frame, by which the lag of two drifting clocks steps.
+	jump = 15 * audio.SampleRate / 1000
 	// leap is by how much a single lag may be too long.
 	leap = 100 * audio.SampleRate / 1000
-	// spareAge is kept beyond the frame that is read once the writer came too late
-	// for it.
-	spareAge = audio.FrameSamples
 	// maxAge and history, how far back a delay that grows may go, fit into the
 	// ring, with 250 ms to spare for jitter.
 	maxAge  = 700 * audio.SampleRate / 1000
@@ -31,26 +27,29 @@ const (
 // stalled is after how many frames without a new one the sink counts as stopped.
 const stalled = 5
 
-// The clocks' loop: every block of 50 frames, the mean lag corrects the speed of
-// reading, in proportion and by its integral, critically damped, with a time
-// constant of 100 s. It must be slow: frames are counted, so that a drift of
-// 100 ppm shows as a step of 10 ms each 100 s; the canceller follows the slow
-// slide between well, and would lose its echo if the step were made up for at once.
-// Clocks that differ by more than about 200 ppm are put right by jumps.
+// blockFrames is over how many frames a lag is judged.
+const blockFrames = 50
+
+// The clocks' loop: each time that the echo was found, about every half second, how
+// far it is from where it was corrects the speed of reading, in proportion and by
+// its integral, critically damped, with a time constant of 5 s. The canceller bears
+// a difference of 10 ppm, and loses its echo time and again at 30.
 const (
-	blockFrames  = 50
-	proportional = 1.0 / 200
+	proportional = 0.2
 	integral     = proportional * proportional / 4
-	maxSlip      = blockFrames / 2 // samples in a block: 1000 ppm
+	maxSlip      = 0.5 // samples a frame: 1000 ppm
+	// nearby is by how much an echo may be elsewhere to be the same.
+	nearby = 2 * audio.SampleRate / 1000
 )
 
 // aligner reads the ring at the speed of the near end and keeps a constant
 // distance to the writer: the delay that it was told, less the lead. It is used by
 // the capturing goroutine.
 //
-// Its only measure is the lag, how much was rendered and not yet read. Every
+// It has two measures. The lag is how much was rendered and not yet read. Every
 // accident shows in it: frames that the microphone lost make it longer, a
-// loudspeaker that stood still makes it shorter, clocks that drift move it slowly.
+// loudspeaker that stood still makes it shorter. It is coarse, being counted in
+// frames. The echo tells to microseconds whether the clocks drift.
 type aligner struct {
 	ring *ring
 
@@ -60,13 +59,17 @@ type aligner struct {
 	last  int64 // what was written at the last frame
 	idle  int   // frames since something was
 	age   int64 // how old a sample should be when it is read, beyond a frame
-	spare int64 // the least that age may be
 
-	frames  int // of this block
-	sum     int64
-	least   int64
-	pending float64 // samples to skip (or, below 0, to repeat)
-	speed   float64 // samples a block, what the clocks differ by
+	frames int // of this block
+	sum    int64
+	least  int64
+	mean   float64 // lag of the last block
+
+	part     float64 // of a sample, after read
+	rate     float64 // samples that a frame is longer, or, below 0, shorter
+	speed    float64 // of that, what the clocks differ by
+	anchor   float64 // how far the echo is kept behind what is read, samples
+	anchored bool
 
 	underruns, resyncs, slipped int64
 }
@@ -81,23 +84,46 @@ func (a *aligner) setDelay(samples int64) {
 }
 
 // target is the lag that is wanted.
-func (a *aligner) target() int64 { return audio.FrameSamples + max(a.age, a.spare) }
+func (a *aligner) target() int64 { return audio.FrameSamples + a.age }
 
 func (a *aligner) moveTo(read int64) {
 	a.read = read
 	// What was released may be overwritten by now.
 	a.floor = max(a.floor, a.ring.released.Load())
-	a.pending = 0
+	a.part, a.rate, a.anchored = 0, a.speed, false
+	a.mean = float64(a.ring.written.Load() - read)
 	a.newBlock()
+}
+
+// hold takes how far the echo is behind what is read, in samples, and keeps it
+// there; without found nothing is known about it.
+func (a *aligner) hold(echo float64, found bool) {
+	a.rate = a.speed
+	if !found {
+		return
+	}
+	off := echo - a.anchor
+	if !a.anchored || math.Abs(off) > nearby {
+		a.anchor, a.anchored = echo, true
+		return
+	}
+	a.speed = min(max(a.speed-integral*off/blockFrames, -maxSlip), maxSlip)
+	a.rate = min(max(a.speed-proportional*off/blockFrames, -maxSlip), maxSlip)
+}
+
+// delay is the delay from a rendered sample to its echo that is so far behind what
+// is read.
+func (a *aligner) delay(echo float64) int64 {
+	return max(0, int64(math.Round(a.mean-audio.FrameSamples+echo)))
 }
 
 // reset lets the next frame that is rendered be the first.
 func (a *aligner) reset() {
-	a.live, a.spare, a.speed = false, 0, 0
+	a.live, a.speed = false, 0
 	a.read = a.ring.written.Load()
 	a.floor, a.last = a.read, a.read
 	a.ring.released.Store(a.read)
-	a.pending = 0
+	a.part, a.rate, a.anchored = 0, a.speed, false
 	a.newBlock()
 }
 
@@ -140,41 +166,38 @@ func (a *aligner) next(f *audio.Frame) bool {
 	}
 	if lag < audio.FrameSamples {
 		a.underruns++
-		if a.age < 2*audio.FrameSamples {
-			// Nothing was in hand: wait for it, and keep something from now on.
-			a.spare = spareAge
-			clear(f[:])
-			return true
-		}
 	}
 	a.observe(lag)
 	a.copy(f, written)
 	return true
 }
 
-// copy reads a frame, one sample longer or shorter when the clocks want it.
+// copy reads a frame, stretched by as much as the clocks differ. The position moves
+// on evenly, in parts of a sample: a step of a whole one is half a turn of what is
+// at the upper end of speech, and the canceller would have to learn it anew.
 func (a *aligner) copy(f *audio.Frame, written int64) {
-	step := int64(0)
-	if a.pending >= 1 {
-		step = 1
-	} else if a.pending <= -1 {
-		step = -1
-	}
-	if step == 0 {
+	step := 1 + a.rate/audio.FrameSamples
+	if a.rate == 0 && a.part == 0 {
 		for i := range f {
-			f[i] = a.sample(a.read+int64(i), written)
+			f[i] = a.sample(a.read-halfTaps+int64(i), written)
 		}
+		a.read += audio.FrameSamples
 	} else {
-		// Stretched over the frame, so that there is no click.
 		for i := range f {
-			f[i] = a.between(float64(i)*float64(audio.FrameSamples+step)/audio.FrameSamples, written)
+			at := a.part + float64(i)*step
+			whole := math.Floor(at)
+			f[i] = a.between(a.read+int64(whole), at-whole, written)
 		}
-		a.pending -= float64(step)
-		a.slipped++
+		end := a.part + audio.FrameSamples + a.rate
+		whole := math.Floor(end)
+		a.read += int64(whole)
+		a.part = end - whole
+		a.slipped += abs(int64(whole) - audio.FrameSamples)
 	}
-	a.read += audio.FrameSamples + step
 	a.ring.released.Store(max(a.ring.released.Load(), min(a.read, written)-history))
 }
+
+func abs(n int64) int64 { return max(n, -n) }
 
 func (a *aligner) sample(pos, written int64) int16 {
 	if pos < a.floor || pos >= written {
@@ -183,17 +206,38 @@ func (a *aligner) sample(pos, written int64) int16 {
 	return a.ring.at(pos)
 }
 
-// between is the far end at offset from the read position, by a cubic through the
-// four samples around it (Catmull and Rom).
-func (a *aligner) between(offset float64, written int64) int16 {
-	whole := math.Floor(offset)
-	t := offset - whole
-	pos := a.read + int64(whole)
-	p0, p1 := float64(a.sample(pos-1, written)), float64(a.sample(pos, written))
-	p2, p3 := float64(a.sample(pos+1, written)), float64(a.sample(pos+2, written))
-	v := p1 + t/2*(p2-p0+t*(2*p0-5*p1+4*p2-p3+t*(3*(p1-p2)+p3-p0)))
-	return int16(min(max(math.Round(v), math.MinInt16), math.MaxInt16))
+// between is the far end at a part of a sample after pos. All positions are read
+// halfTaps late, since the filter needs what comes after them.
+func (a *aligner) between(pos int64, part float64, written int64) int16 {
+	taps := &interpolation[int(part*phases)]
+	sum := float32(0)
+	for j, c := range taps {
+		sum += c * float32(a.sample(pos-halfTaps+int64(j-halfTaps+1), written))
+	}
+	return int16(min(max(math.RoundToEven(float64(sum)), math.MinInt16), math.MaxInt16))
 }
+
+// The interpolation: sincs under Hann windows, at phases places between two
+// samples.
+const (
+	halfTaps = 8
+	phases   = 256
+)
+
+var interpolation = func() (table [phases][2 * halfTaps]float32) {
+	for p := range table {
+		for j := range table[p] {
+			t := float64(j-halfTaps+1) - float64(p)/phases
+			switch {
+			case t == 0:
+				table[p][j] = 1
+			case math.Abs(t) < halfTaps:
+				table[p][j] = float32(math.Sin(math.Pi*t) / (math.Pi * t) * (0.5 + 0.5*math.Cos(math.Pi*t/halfTaps)))
+			}
+		}
+	}
+	return table
+}()
 
 // observe adds a lag to the block, and judges the block at its end.
 func (a *aligner) observe(lag int64) {
@@ -203,16 +247,14 @@ func (a *aligner) observe(lag int64) {
 	if a.frames < blockFrames {
 		return
 	}
-	mean := float64(a.sum) / blockFrames
+	a.mean = float64(a.sum) / blockFrames
 	// With jitter the mean is kept so far from the writer that the shortest lag
 	// is a frame still.
-	miss := mean - max(float64(a.target()), audio.FrameSamples+mean-float64(a.least))
-	if math.Abs(miss) > jump {
+	miss := a.mean - max(float64(a.target()), audio.FrameSamples+a.mean-float64(a.least))
+	if math.Abs(miss) > jump || a.least < audio.FrameSamples {
 		a.resyncs++
 		a.moveTo(a.read + int64(miss))
 		return
 	}
-	a.speed = min(max(a.speed+integral*miss, -maxSlip), maxSlip)
-	a.pending = min(max(a.pending+a.speed+proportional*miss, -maxSlip), maxSlip)
 	a.newBlock()
 }

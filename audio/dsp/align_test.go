@@ -36,13 +36,13 @@ func (s *streams) render(frames int) {
 	}
 }
 
-// capture takes frames, and returns the number of the rendered frame from which the
-// last began; 0 is silence.
+// capture takes frames, and returns the number of the rendered frame that the last
+// has in its middle; 0 is silence.
 func (s *streams) capture(frames int) int {
 	for range frames {
 		s.a.next(&s.got)
 	}
-	return int(s.got[0])
+	return int(s.got[frame/2])
 }
 
 func (s *streams) both(frames int) (last int) {
@@ -111,7 +111,11 @@ func TestAlignerAfterAccidents(t *testing.T) {
 			written := s.ring.written.Load() / frame // what was dropped has no position
 			beside := int64(s.k) - written
 			got := int64(s.both(110))
-			if want := int64(s.k) - frames; got < want-1 || got > want {
+			spare := int64(1)
+			if frames == 0 {
+				spare = 2
+			}
+			if want := int64(s.k) - frames; got < want-spare || got > want {
 				t.Errorf("%s: with a delay of %d frames, frame %d is beside %d (%d dropped)", name, frames, got, s.k, beside)
 			}
 		}
@@ -144,43 +148,68 @@ func TestAlignerBearsJitter(t *testing.T) {
 			s.render(3)
 			for range 3 {
 				got := s.capture(1)
-				if round > 10 && got != last+1 && got != last {
+				if round > 40 && got != last+1 && got != last {
 					t.Fatalf("with a delay of %d frames, frame %d comes after %d", frames, got, last)
 				}
 				last = got
 			}
 		}
-		if s.a.resyncs > 1 {
+		if s.a.resyncs > 2 {
 			t.Errorf("with a delay of %d frames, %d jumps", frames, s.a.resyncs)
 		}
 	}
 }
 
-// TestAlignerFollowsDrift: the read position stays within 15 ms of where it would
-// be on one clock, without jumps once the speed is known.
+// TestAlignerFollowsDrift tells the aligner each half second where the echo is. From
+// the second minute on it stays within 50 microseconds, and the speeds agree to
+// 2 ppm.
 func TestAlignerFollowsDrift(t *testing.T) {
-	for _, ppm := range []float64{150, -100} {
+	for _, ppm := range []float64{200, -30} {
 		s := newStreams(t, lead+4*frame)
-		const frames = 60000 // 10 min
-		worst, jumps := 0.0, int64(0)
-		for i := range frames {
-			for float64(s.ring.written.Load()) < float64(i+1)*frame*(1+ppm*1e-6)-0.5 {
+		step := frame * (1 + ppm*1e-6)
+		worst := 0.0
+		for i := range 12000 { // 2 min
+			for float64(s.ring.written.Load()) < float64(i+1)*step-0.5 {
 				s.render(1)
 			}
+			heard := float64(i)*step - 7*frame // rendered so long ago
+			echo := float64(s.a.read) + s.a.part - heard
+			if i%51 == 50 {
+				s.a.hold(echo, true)
+			}
 			s.capture(1)
-			if i == frames/2 {
-				jumps = s.a.resyncs
-			}
-			if i > 100 {
-				ideal := float64(i+1)*frame*(1+ppm*1e-6) - 4*frame
-				worst = max(worst, math.Abs(float64(s.a.read)-ideal))
+			if i > 6000 {
+				worst = max(worst, math.Abs(echo-s.a.anchor))
 			}
 		}
-		if worst > 25*millisecond || s.a.resyncs != jumps {
-			t.Errorf("at %v ppm the streams are up to %.1f ms apart, and jump %d times", ppm, worst/millisecond, s.a.resyncs)
+		if worst > 2.4 || s.a.resyncs > 0 {
+			t.Errorf("at %v ppm the streams are up to %.1f samples apart, and jump %d times", ppm, worst, s.a.resyncs)
 		}
-		if got := s.a.speed / (blockFrames * frame) * 1e6; math.Abs(got-ppm) > 0.4*math.Abs(ppm)+5 {
+		if got := s.a.speed / frame * 1e6; math.Abs(got-ppm) > 2 {
 			t.Errorf("a drift of %v ppm is taken for %.0f", ppm, got)
+		}
+	}
+}
+
+// TestAlignerBearsDriftUnknown: where no echo is found, the streams stay within
+// four frames of where they should be, by jumps.
+func TestAlignerBearsDriftUnknown(t *testing.T) {
+	for _, ppm := range []float64{200, -200} {
+		for _, frames := range []int64{0, 10} {
+			s := newStreams(t, lead+frames*frame)
+			for i := range 40000 {
+				for float64(s.ring.written.Load()) < float64(i+1)*frame*(1+ppm*1e-6)-0.5 {
+					s.render(1)
+				}
+				s.capture(1)
+				if lag := s.ring.written.Load() - s.a.read; i > 100 && abs(lag-s.a.target()) > 4*frame {
+					t.Fatalf("at %v ppm with a delay of %d frames, after %d frames the lag is %d", ppm, frames, i, lag)
+				}
+			}
+			// Half a second each time that a frame is missing for good.
+			if s.a.underruns > 13*blockFrames {
+				t.Errorf("at %v ppm with a delay of %d frames, %d frames came too late", ppm, frames, s.a.underruns)
+			}
 		}
 	}
 }
@@ -188,7 +217,7 @@ func TestAlignerFollowsDrift(t *testing.T) {
 // TestSlipsAreSmooth reads a tone, a sample too much and a sample too little per
 // frame: nothing clicks.
 func TestSlipsAreSmooth(t *testing.T) {
-	for _, pending := range []float64{1, -1} {
+	for _, rate := range []float64{1, -1} {
 		s := newStreams(t, lead+10*frame)
 		pcm := make([]int16, 60*frame)
 		for i := range pcm {
@@ -197,7 +226,7 @@ func TestSlipsAreSmooth(t *testing.T) {
 		var out []int16
 		for i := range 60 {
 			s.ring.write((*audio.Frame)(pcm[i*frame : (i+1)*frame]))
-			s.a.pending = pending
+			s.a.rate = rate
 			s.a.next(&s.got)
 			out = append(out, s.got[:]...)
 		}
@@ -208,7 +237,7 @@ func TestSlipsAreSmooth(t *testing.T) {
 		}
 		// 2 pi 500/48000 of the amplitude, and a little.
 		if steepest > 680 {
-			t.Errorf("with %v the steepest step is %d", pending, steepest)
+			t.Errorf("with %v the steepest step is %d", rate, steepest)
 		}
 		if s.a.slipped == 0 {
 			t.Error("nothing slipped")

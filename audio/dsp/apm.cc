@@ -24,7 +24,6 @@ bool configure(AudioProcessing *p, const av_apm_config &c) {
 		EchoCancellation *echo = p->echo_cancellation();
 		err |= echo->set_suppression_level(static_cast<EchoCancellation::SuppressionLevel>(c.echo));
 		err |= echo->enable_drift_compensation(false);
-		err |= echo->enable_delay_logging(true);
 		err |= echo->Enable(true);
 	}
 	if (c.noise >= 0) {
@@ -79,18 +78,5 @@ int av_apm_suppress(av_apm *a, int level) {
 }
 
 int av_apm_reset(av_apm *a) { return a->processing->Initialize(); }
-
-void av_apm_read(av_apm *a, av_apm_stats *s) {
-	*s = av_apm_stats{};
-	s->spread = -1;
-	EchoCancellation *echo = a->processing->echo_cancellation();
-	if (!echo->is_enabled()) return;
-	s->echo = echo->stream_has_echo();
-	int median = 0, spread = 0;
-	if (echo->GetDelayMetrics(&median, &spread) == 0) {
-		s->delay = median;
-		s->spread = spread;
-	}
-}
 
 void av_apm_free(av_apm *a) { delete a; }

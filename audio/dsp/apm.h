@@ -20,12 +20,6 @@ typedef struct {
 	int32_t gain;           // digital gain control
 } av_apm_config;
 
-typedef struct {
-	int32_t echo;     // the last frame may hold echo
-	int32_t delay;    // median of the last 5 s, ms beside the delay that was set; and
-	int32_t spread;   // its standard deviation; -1 when it knows none
-} av_apm_stats;
-
 // Returns NULL when a value is out of range or there is no memory.
 av_apm *av_apm_new(const av_apm_config *config);
 // Takes a frame of the far end (NULL: none) and replaces a frame of the near end.
@@ -36,7 +30,6 @@ int av_apm_process(av_apm *apm, const int16_t *far, int16_t *near, int delay);
 int av_apm_suppress(av_apm *apm, int level);
 // Forgets what was learnt.
 int av_apm_reset(av_apm *apm);
-void av_apm_read(av_apm *apm, av_apm_stats *stats);
 void av_apm_free(av_apm *apm);
 
 #ifdef __cplusplus

@@ -58,13 +58,6 @@ func (a *apm) process(far, near []int16) error {
 	return nil
 }
 
-// stats are the canceller's own figures.
-func (a *apm) stats() apmStats {
-	var s C.av_apm_stats
-	C.av_apm_read(a.handle, &s)
-	return apmStats{hasEcho: s.echo != 0, delay: int(s.delay), spread: int(s.spread)}
-}
-
 // suppress sets the suppression of echo, as in apmConfig.
 func (a *apm) suppress(level int) error {
 	if code := C.av_apm_suppress(a.handle, C.int(level)); code != 0 {

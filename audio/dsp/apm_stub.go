@@ -7,7 +7,6 @@ type apm struct{}
 
 func newAPM(apmConfig) (*apm, error)    { return nil, ErrUnavailable }
 func (*apm) process(_, _ []int16) error { return ErrUnavailable }
-func (*apm) stats() apmStats            { return apmStats{spread: -1} }
 func (*apm) suppress(int) error         { return ErrUnavailable }
 func (*apm) reset() error               { return ErrUnavailable }
 func (*apm) close()                     {}

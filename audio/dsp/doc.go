@@ -21,14 +21,16 @@
 //	Reference -> ring -> aligner
 //
 // The processing is that of WebRTC (package webrtc-audio-processing, version 0.3),
-// which needs cgo. The canceller wants the far end a little before its echo. A
-// ring takes the far end from one goroutine to the other; an aligner reads it at
-// the speed of the near end, held back by the delay that the devices report
-// (SetDelay), and corrected by the delay that the canceller finds where they
-// report it wrong, which takes seconds of echo. While the canceller learns the room,
-// in the assistant's first three seconds, it suppresses more. Clocks that drift, frames that were lost and a sink that stops
-// and goes on all show in the distance between writing and reading, and are made
-// good there.
+// which needs cgo. The canceller wants the far end a little before its echo, and
+// standing still beside it. A ring takes the far end from one goroutine to the
+// other; an aligner reads it, held back by the delay that the devices report
+// (SetDelay). A finder looks where the echo is, each half second. It corrects what
+// the devices report wrong, and tells to microseconds how the clocks drift, by which
+// the reading is stretched. Frames that were lost and a sink that stops and goes on
+// show in the distance between writing and reading, and are made good there.
+//
+// While the canceller learns the room, in the assistant's first three seconds, it
+// suppresses more than later.
 //
 // # Invariants
 //

@@ -136,7 +136,7 @@ func TestProcessAllocatesNothing(t *testing.T) {
 		f := (*audio.Frame)(far[at : at+audio.FrameSamples])
 		at = (at + audio.FrameSamples) % (len(far) - audio.FrameSamples)
 		p.Reference(f)
-		p.aligner.pending = 1
+		p.aligner.rate = 1
 		p.SetDelay(audio.Duration(int64(at%40000)), 0)
 		if err := p.Process(f, &out); err != nil {
 			t.Fatal(err)

@@ -58,12 +58,12 @@ func TestDelaysAreFound(t *testing.T) {
 		t.Run(fmt.Sprintf("%d/%d", d.real, d.reported), func(t *testing.T) {
 			s := newScene(t, Default(), room.Config{Echo: echoOf(t, "study"), EchoGain: -6, Delay: atMs(d.real)})
 			s.p.SetDelay(atMs(d.reported), 0)
-			s.run(30*time.Second, nil)
+			s.run(8*time.Second, nil)
 			if erle := s.run(6*time.Second, nil); erle < enough {
 				t.Errorf("%.1f dB of the echo are taken out, want %v", erle, enough)
 			}
 			st := s.p.Stats()
-			if miss := (st.Delay - atMs(d.real)).Abs(); !st.Measured || miss > atMs(16) {
+			if miss := (st.Delay - atMs(d.real)).Abs(); !st.Measured || miss > atMs(6) {
 				t.Errorf("the delay is said to be %v (measured: %v)", st.Delay, st.Measured)
 			}
 		})
@@ -118,8 +118,8 @@ func likeness(a, b []int16) float64 {
 	return ab / math.Sqrt(aa*bb)
 }
 
-// TestDriftIsFollowed: at 200 ppm, within 80 s the streams are a frame and a half
-// apart, more than the canceller could make up for without help.
+// TestDriftIsFollowed: at 200 ppm the echo moves by a block of the canceller in 20 s;
+// left alone, it is lost each time.
 func TestDriftIsFollowed(t *testing.T) {
 	for _, ppm := range some(1, -200.0, 200) {
 		t.Run(fmt.Sprint(ppm), func(t *testing.T) {
@@ -127,11 +127,11 @@ func TestDriftIsFollowed(t *testing.T) {
 			s.p.SetDelay(atMs(60), 0)
 			s.run(4*time.Second, nil)
 			for part := range 8 {
-				if erle := s.run(10*time.Second, nil); erle < 22 {
+				if erle := s.run(10*time.Second, nil); erle < enough {
 					t.Errorf("in part %d, of 10 s, %.1f dB are taken out", part, erle)
 				}
 			}
-			if st := s.p.Stats(); st.Slips == 0 || st.Underruns > 2 || math.Signbit(st.Drift) != math.Signbit(ppm) {
+			if st := s.p.Stats(); st.Slips == 0 || st.Underruns > 2 || math.Abs(st.Drift-ppm) > 5 {
 				t.Errorf("the streams were not brought together: %+v", st)
 			}
 		})

@@ -69,7 +69,7 @@ type meter struct {
 // The figures that are shown.
 const (
 	figERLE = iota
-	figLearning
+	figLearnt
 	figFar
 	figClipped
 	figZeros
@@ -160,37 +160,31 @@ func ratio(before, after float64) float64 {
 	return 10 * math.Log10((before+silence)/(after+silence))
 }
 
-// farShare is for how much of the time the far end was heard.
-func (m *meter) farShare() float64 { return m.far }
-
-func (m *meter) learning(is bool) {
-	v := 0.0
-	if is {
-		v = 1
-	}
-	m.set(figLearning, v)
-}
-
-func (m *meter) alignment(a *aligner, c *corrector, overruns int64) {
+// alignment shows how the streams lie.
+func (m *meter) alignment(p *Processor) {
+	a, c := &p.aligner, &p.corrector
 	m.set(figDelay, float64(c.total()))
-	if c.known {
-		m.set(figDelay, float64(max(0, a.age+int64(c.found())*millisecond)))
+	m.set(figMeasured, 0)
+	if c.known() {
+		m.set(figDelay, float64(a.delay(c.echo)))
 		m.set(figMeasured, 1)
-	} else {
-		m.set(figMeasured, 0)
 	}
-	m.set(figDrift, a.speed/(blockFrames*audio.FrameSamples)*1e6)
+	m.set(figDrift, a.speed/audio.FrameSamples*1e6)
 	m.set(figUnderruns, float64(a.underruns))
-	m.set(figOverruns, float64(overruns))
+	m.set(figOverruns, float64(p.ring.dropped.Load()))
 	m.set(figSlips, float64(a.slipped))
 	m.set(figResyncs, float64(a.resyncs))
+	m.set(figLearnt, 0)
+	if !p.learner.learning() {
+		m.set(figLearnt, 1)
+	}
 }
 
 func (m *meter) stats() Stats {
 	s := Stats{
 		Far:       m.get(figFar) > 0.1,
 		ERLE:      m.get(figERLE),
-		Learning:  m.get(figLearning) != 0,
+		Learning:  m.get(figLearnt) == 0,
 		Delay:     audio.Duration(int64(m.get(figDelay))),
 		Measured:  m.get(figMeasured) != 0,
 		Drift:     m.get(figDrift),

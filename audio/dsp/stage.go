@@ -20,12 +20,6 @@ type apmConfig struct {
 	gain     bool
 }
 
-type apmStats struct {
-	hasEcho bool // in the last frame
-	delay   int  // of the echo behind its reference, ms, median of 5 s
-	spread  int  // of the delay, ms; negative when none was found
-}
-
 // converter changes the rate of a stream frame by frame: as many samples come out
 // for each frame as belong to it, a constant time later.
 type converter struct {
