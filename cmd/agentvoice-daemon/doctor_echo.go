@@ -43,6 +43,9 @@ const (
 	// cancelled is how many dB of an echo must be taken out, where so many are
 	// above the room.
 	cancelled = 12
+	// mostCancelled is how many dB the canceller takes out in the time, at most, of
+	// an echo that nothing distorts.
+	mostCancelled = 20
 	// faintEcho is the level, in dBFS, up to which what is left of the noise is
 	// borne. The assistant speaks 10 dB louder.
 	faintEcho = -40
@@ -250,15 +253,28 @@ func (e echo) uncancelled(loop *portaudio.Loop, above float64) fault {
 		// The canceller hides what it cannot follow, and with it the user's voice.
 		return fault{what + ", but the microphone clips while the loudspeaker plays", "turn the loudspeaker down, or lower the microphone's level in the system's sound settings"}
 	case e.removed >= cancelled:
-		return fault{fmt.Sprintf("%s, but %.0f dBFS are left, so loud it is", what, e.level-e.removed), "turn the loudspeaker down, or lower the microphone's level in the system's sound settings"}
+		return e.tooLoud(what)
 	case loop != nil && loop.Max-loop.Min > steady:
 		return fault{fmt.Sprintf("%s, since its delay changes (%s to %s)", what, inMs(loop.Min), inMs(loop.Max)), "use a loudspeaker and a microphone with cables, end programs that keep the machine busy, or use headphones"}
 	case late > heldBack:
 		return fault{fmt.Sprintf("%s, since it comes %s late", what, inMs(late)), "use a loudspeaker with a cable, or headphones"}
 	case e.likeness < follows:
 		return fault{what + ", or something else was louder", "try again while it is quiet, and if it stays use headphones"}
+	case e.level-mostCancelled > faintEcho:
+		// The loudspeaker may distort it besides, as one does that is turned up too
+		// far: the canceller learns the more of that the longer it listens, and the
+		// fix is the same.
+		return e.tooLoud(what)
 	}
 	return fault{what + ", since it is changed on its way", "switch off sound effects in the system's sound settings, turn the loudspeaker down, or use headphones"}
+}
+
+// tooLoud is the fault of an echo of which too much is left by its loudness alone.
+func (e echo) tooLoud(what string) fault {
+	return fault{
+		fmt.Sprintf("%s, but %.0f dBFS are left, so loud it is", what, e.level-max(0, e.removed)),
+		"turn the loudspeaker down, or lower the microphone's level in the system's sound settings",
+	}
 }
 
 // examineEcho measures the way from the loudspeaker to the microphone, and what
