@@ -72,12 +72,13 @@ func (r *reader) publishTurn(f csm.PublishTurn) {
 		return
 	}
 	x.closed = at(r.now)
-	if f.End == csm.TurnCutOff {
-		i := &interrupted{turn: x.ID, at: r.now}
-		if e, ok := r.event.(csm.SpeechStarted); ok {
-			i.utterance = r.record.utterance(e.Utterance)
-		}
-		r.interruptions = append(r.interruptions, i)
+	switch i := r.suspicion(); {
+	case f.End == csm.TurnCutOff && (i == nil || i.turn != x.ID):
+		r.interrupt(x.ID).decide(cutOff, r.now)
+	case f.End == csm.TurnCutOff:
+		i.decide(cutOff, r.now)
+	case i != nil && i.turn == x.ID:
+		i.decide(moot, r.now)
 	}
 }
 

@@ -108,7 +108,9 @@ func (v view) lost() (list []item) {
 
 func (v view) cuts() (list []item) {
 	for _, i := range v.interruptions {
-		list = append(list, v.text(i.onset(), v.until(i.at, i.listening), "", nil))
+		if i.decision == cutOff {
+			list = append(list, v.text(i.onset(), v.until(i.at, i.listening), "", nil))
+		}
 	}
 	return list
 }
@@ -345,13 +347,7 @@ func (v view) replies(turns []Turn) []item {
 func (v view) events() []item {
 	list := []item{}
 	for _, i := range v.interruptions {
-		who := "the user's command"
-		if i.utterance != nil {
-			who = "the user's voice"
-		}
-		on := at(i.onset())
-		list = append(list, v.span(on.at, on.at, "mark interruption", label("interrupted"), "Interrupted by "+who, turnFact(i.turn),
-			"onset to Interrupted "+on.until(at(i.at)).String(), "to silence "+on.until(i.flushed).String(), "to Listening "+on.until(i.listening).String()))
+		list = append(list, v.interruption(i))
 	}
 	for _, m := range v.marks {
 		list = append(list, v.span(m.at, m.at, "mark "+m.kind, label(m.label), capital(m.label), m.detail))
@@ -360,6 +356,30 @@ func (v view) events() []item {
 		list = append(list, v.span(g.from, g.from, "mark gap-mark", label("gap"), "Gap in the journal", count(g.lines, "line", "lines")+" lost"))
 	}
 	return list
+}
+
+// interruption is the mark of an interruption, or of a suspicion of one.
+func (v view) interruption(i *interrupted) item {
+	who := "the user's command"
+	if i.utterance != nil {
+		who = "the user's voice"
+	}
+	class, name, what := "mark interruption", "interrupted", "Interrupted by "+who
+	l := i.latencies()
+	facts := []string{"onset to Interrupted " + l.Interrupted.String(), "to silence " + l.Silent.String(), "to Listening " + l.Listening.String()}
+	if i.decision != cutOff {
+		class, name, what = "mark suspicion", "paused", "Paused by "+who
+		switch i.decision {
+		case takenBack:
+			name = "taken back"
+			facts = append(facts, "taken back, and went on after "+l.Resumed.String())
+		case moot:
+			facts = append(facts, "the answer was over before it was decided")
+		default:
+			facts = append(facts, "what became of it is not in the journal")
+		}
+	}
+	return v.span(l.Onset, l.Onset, class, label(name), append([]string{what, turnFact(i.turn)}, facts...)...)
 }
 
 // levelFloor is the quietest level that is drawn, in dBFS.

@@ -52,16 +52,19 @@ type Turn struct {
 	Synthesis    Latency // Speak -> tts.bufferReady: synthesis and transport
 	FirstAudio   Latency // last sample of speech -> first audio of the answer
 
-	Interruption *Interruption // nil in a turn that was not interrupted
+	Interruption *Interruption  // nil in a turn that was not interrupted
+	Retracted    []Interruption // suspicions after which the answer went on
 }
 
-// Interruption is how an answer was stopped. The latencies count from Onset.
+// Interruption is how an answer was stopped, or paused on a suspicion. The
+// latencies count from Onset.
 type Interruption struct {
 	Onset       time.Duration // first sample of speech, or the user's command
 	Utterance   uint64        // 0 for a command
-	Interrupted Latency       // the state is Interrupted, and playback is told to stop
-	Flushed     Latency       // tts.flushed: nothing is heard any more
-	Listening   Latency       // the state is Listening
+	Interrupted Latency       // the state is Interrupted, and playback is told to pause or to stop
+	Silent      Latency       // nothing is heard any more: the cursor of the pause, or tts.flushed
+	Listening   Latency       // the state is Listening; not known of a suspicion that was over before
+	Resumed     Latency       // the answer goes on; known only of a suspicion that was taken back
 }
 
 // Stage is one of the latencies of a turn, for tables.
@@ -85,7 +88,7 @@ var Stages = []Stage{
 // InterruptionStages lists the latencies of an interruption.
 var InterruptionStages = []Stage{
 	{"Interrupted", "onset to Interrupted", interruption(func(i Interruption) Latency { return i.Interrupted })},
-	{"Silent", "onset to tts.flushed", interruption(func(i Interruption) Latency { return i.Flushed })},
+	{"Silent", "onset to silence: paused, or tts.flushed", interruption(func(i Interruption) Latency { return i.Silent })},
 	{"Listening", "onset to Listening", interruption(func(i Interruption) Latency { return i.Listening })},
 }
 

@@ -48,7 +48,7 @@ func TestLatencies(t *testing.T) {
 	}
 	want := Interruption{
 		Onset: 25600 * ms, Utterance: 3,
-		Interrupted: known(onsetDelay), Flushed: known(onsetDelay + flushTime), Listening: known(onsetDelay + flushTime),
+		Interrupted: known(onsetDelay), Silent: known(onsetDelay + flushTime), Listening: known(onsetDelay + flushTime),
 	}
 	if got := turns[1].Interruption; got == nil || *got != want {
 		t.Errorf("the interruption is %+v, want %+v", got, want)
@@ -152,7 +152,7 @@ func TestTypedAndCommanded(t *testing.T) {
 	if !turn.Typed || turn.Said != "tell me" || turn.Endpointing.Known || turn.FirstAudio.Known || !turn.FirstSign.Known {
 		t.Errorf("the typed turn is %+v", turn)
 	}
-	if i := turn.Interruption; i == nil || i.Onset != 4*time.Second || i.Utterance != 0 || i.Interrupted != known(0) || i.Flushed != known(flushTime) {
+	if i := turn.Interruption; i == nil || i.Onset != 4*time.Second || i.Utterance != 0 || i.Interrupted != known(0) || i.Silent != known(flushTime) {
 		t.Errorf("the interruption is %+v", turn.Interruption)
 	}
 }
@@ -166,5 +166,100 @@ func TestDroppedTurn(t *testing.T) {
 	}))
 	if len(turns) != 1 || turns[0].End != csm.TurnDropped || turns[0].Utterance != 1 || turns[0].Recognition != known(recognition) {
 		t.Errorf("the turns are %+v", turns)
+	}
+}
+
+// twoPhases is the configuration in which an onset only pauses at first.
+func twoPhases() csm.Config {
+	c := csm.DefaultConfig()
+	c.Interruption = csm.Confirmed
+	return c
+}
+
+// interruptedInDoubt is a conversation with barge-in in two phases: a cough, an
+// "mm-hm", and words that are real.
+func interruptedInDoubt(t testing.TB) *journal.Journal {
+	return hold(t, journal.Full, 44*time.Second, []string{
+		"There are three places that open the file. |The first is the configuration loader, which never closes it when parsing fails. |The second is the log writer, and the third a test helper. ",
+		"In the loader, defer the close right after the error check. |Then run the tests again. ",
+	}, func(f *fakeWorld) {
+		f.loop.Post(csm.Configure{Config: twoPhases()})
+		f.post(200*ms, csm.UserStart{Call: 1})
+		f.clock.AfterFunc(ms, func() {
+			f.capture = 200*ms + 90*ms + 30*ms
+			f.says(1, 1400*ms, 4100*ms, "where do we leak file descriptors")
+			f.coughs(2, 7*time.Second, 7150*ms)
+			f.says(3, 9*time.Second, 9600*ms, "")
+			f.says(4, 13*time.Second, 28*time.Second, "okay just show me how to fix the first one")
+		})
+		f.post(43*time.Second, csm.UserStop{Call: 2})
+	})
+}
+
+// TestInterruptionInDoubt has each suspicion begin with its own onset. What was
+// taken back is no interruption, and the words that make the last one real, which
+// come 15 s after it, change none of its latencies.
+func TestInterruptionInDoubt(t *testing.T) {
+	j := interruptedInDoubt(t)
+	turns := Latencies(j)
+	if len(turns) != 2 || turns[0].End != csm.TurnCutOff {
+		t.Fatalf("the turns are %+v", turns)
+	}
+	first := turns[0]
+	want := Interruption{
+		Onset: 13 * time.Second, Utterance: 4,
+		Interrupted: known(onsetDelay), Silent: known(onsetDelay + pauseTime), Listening: known(onsetDelay + 250*ms),
+	}
+	if first.Interruption == nil || *first.Interruption != want {
+		t.Errorf("the interruption is %+v, want %+v", first.Interruption, want)
+	}
+	taken := []Interruption{
+		{Onset: 7 * time.Second, Utterance: 2, Interrupted: known(onsetDelay), Silent: known(onsetDelay + pauseTime), Resumed: known(150*ms + onsetDelay)},
+		{
+			Onset: 9 * time.Second, Utterance: 3, Interrupted: known(onsetDelay), Silent: known(onsetDelay + pauseTime),
+			Listening: known(onsetDelay + 250*ms), Resumed: known(600*ms + hangover + recognition),
+		},
+	}
+	if !slices.Equal(first.Retracted, taken) {
+		t.Errorf("taken back were %+v, want %+v", first.Retracted, taken)
+	}
+	if turns[1].Interruption != nil || turns[1].Retracted != nil {
+		t.Errorf("the turn after it has %+v", turns[1])
+	}
+	if got := Summarise(turns, InterruptionStages[2].Of); got.N != 1 || got.P95 != onsetDelay+250*ms {
+		t.Errorf("the summary is %+v", got)
+	}
+	page := render(t, j, Options{})
+	for _, text := range []string{"; 2 more taken back", "interrupted; paused 2 times", "mark suspicion", "taken back, and went on after 246 ms"} {
+		if !strings.Contains(page, text) {
+			t.Errorf("the page lacks %q", text)
+		}
+	}
+	if n := strings.Count(page, "mark interruption"); n != 1 {
+		t.Errorf("the page shows %d interruptions", n)
+	}
+}
+
+// TestSuspicionThatEndsByItself has the answer drain while it pauses, and the
+// voice begin again in another.
+func TestSuspicionThatEndsByItself(t *testing.T) {
+	j := hold(t, journal.Full, 20*time.Second, []string{"It is a queue. "}, func(f *fakeWorld) {
+		f.loop.Post(csm.Configure{Config: twoPhases()})
+		f.post(0, csm.UserStart{})
+		f.capture = 120 * ms
+		f.says(1, time.Second, 2*time.Second, "what is a channel")
+		f.clock.AfterFunc(4*time.Second, func() {
+			gen, seq := f.gen, f.queue[0].Seq
+			f.coughs(2, f.clock.Now()-onsetDelay, f.clock.Now())
+			f.post(5*ms, csm.SpeechDrained{Gen: gen, Seq: seq}) // as it was heard when the pause came
+			f.queue = nil
+		})
+	})
+	turns := Latencies(j)
+	if len(turns) != 2 || turns[0].End != csm.Answered || turns[0].Interruption != nil || turns[0].Retracted != nil {
+		t.Errorf("the turns are %+v", turns)
+	}
+	if page := render(t, j, Options{}); !strings.Contains(page, "over before it was decided") {
+		t.Error("the page does not say what became of it")
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"html/template"
 	"math"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
@@ -164,13 +165,16 @@ func tiles(r *record, turns []Turn, o Options) []tile {
 		{Name: "Duration", Value: minutes(r.end - r.start)},
 		{Name: "Turns", Value: fmt.Sprint(len(turns)), Note: outcomes(turns)},
 		{Name: "Reply", Value: "–", Note: "from end of speech to first audio"},
-		{Name: "Interruptions", Value: fmt.Sprint(len(r.interruptions))},
+		{Name: "Interruptions", Value: fmt.Sprint(r.count(cutOff))},
 	}
 	if reply.N > 0 {
 		list[2].Value, list[2].Note = short(reply.P50), fmt.Sprintf("after end of speech (median; p95 %s)", short(reply.P95))
 	}
 	if silent.N > 0 {
 		list[3].Note = fmt.Sprintf("silent %s after onset (median)", short(silent.P50))
+	}
+	if n := r.count(takenBack); n > 0 {
+		list[3].Note = strings.TrimPrefix(fmt.Sprintf("%s; %d more taken back", list[3].Note, n), "; ")
 	}
 	if o.Verdict != "" {
 		t := tile{Name: "Replay", Value: o.Verdict, Note: "states and effects compared", Class: "good"}
@@ -243,6 +247,9 @@ func (v view) row(t Turn) row {
 		out.Answer = []part{{Text: t.Heard}, {Text: t.Unheard, Cut: true}}
 	case t.HeardChars > 0:
 		out.Answer = label(count(t.HeardChars, "character", "characters") + " heard")
+	}
+	if n := len(t.Retracted); n > 0 {
+		out.Outcome += "; paused " + count(n, "time", "times")
 	}
 	for _, s := range Stages {
 		out.Cells = append(out.Cells, s.Of(t).String())

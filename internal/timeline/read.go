@@ -16,12 +16,13 @@ import (
 type reader struct {
 	record
 	now     time.Duration
-	event   csm.Event   // of the present line, nil where it is not known
-	change  stateChange // of the present line
-	capture moment      // sample 0 of the user's voice
-	playing bool        // what is buffered is heard
-	lost    int         // lines of a gap whose end is not seen yet
-	blind   bool        // since a gap, no state was seen
+	event   csm.Event    // of the present line, nil where it is not known
+	change  stateChange  // of the present line
+	capture moment       // sample 0 of the user's voice
+	playing bool         // what is buffered is heard
+	floor   *interrupted // the interruption whose Listening is still to come, or is now
+	lost    int          // lines of a gap whose end is not seen yet
+	blind   bool         // since a gap, no state was seen
 }
 
 func read(j *journal.Journal) *record {
@@ -151,11 +152,8 @@ func (r *reader) phase(phase string) {
 	switch phase {
 	case csm.PhaseSuspended.String():
 		r.mark("suspended", "suspended", "why: "+r.change.Cause+r.reason())
-	case csm.PhaseListening.String():
-		if i := r.interruption(); i != nil {
-			i.listening.first(r.now)
-		}
 	}
+	r.followInterruption(phase)
 }
 
 // reason says who asked for a suspension, where the cause does not.
@@ -170,14 +168,6 @@ func (r *reader) reason() string {
 		csm.SuspendDevice: "device", csm.SuspendDiagnostics: "diagnostics", csm.SuspendHeartbeat: "heartbeat",
 	}
 	return " (" + names[s.Reason] + ")"
-}
-
-// interruption is the last one while the conversation is not Listening again.
-func (r *reader) interruption() *interrupted {
-	if n := len(r.interruptions); n > 0 && !r.interruptions[n-1].listening.known {
-		return r.interruptions[n-1]
-	}
-	return nil
 }
 
 func (r *reader) mark(kind, label, detail string) {
@@ -256,6 +246,10 @@ func (r *reader) speech() {
 		if s := r.segment(e.Gen, e.Seq); s != nil {
 			s.buffered.first(r.now)
 		}
+	case csm.SpeechCursor: // of a pause, and ten a second of what is heard
+		if !r.playing {
+			r.fellSilent()
+		}
 	case csm.SpeechPlayed:
 		if s := r.segment(e.Gen, e.Seq); s != nil {
 			r.heardWhole(s)
@@ -267,6 +261,7 @@ func (r *reader) speech() {
 			}
 		}
 		r.playing = false
+		r.fellSilent()
 	case csm.SpeechFlushed:
 		r.flushed(e)
 	case csm.SpeechFailed:
@@ -337,9 +332,7 @@ func (r *reader) silenced(gen uint32) {
 
 // flushed learns how much was heard of what a flush silenced.
 func (r *reader) flushed(e csm.SpeechFlushed) {
-	if i := r.interruption(); i != nil {
-		i.flushed.first(r.now)
-	}
+	r.fellSilent()
 	for _, s := range r.segments {
 		switch {
 		case s.gen != e.Gen || s.outcome != cut:

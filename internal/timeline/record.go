@@ -137,18 +137,49 @@ type exchange struct {
 	utterance uint64 // that was open when the turn was opened
 }
 
+// decision is what became of an answer that was paused, or flushed at once.
+type decision uint8
+
+const (
+	undecided decision = iota
+	cutOff             // the turn ended as interrupted
+	takenBack          // the answer went on
+	moot               // it was over before anything was decided
+)
+
+// interrupted is an answer that was paused or flushed, on a suspicion or for good.
 type interrupted struct {
-	turn               uint64
-	utterance          *utterance // nil for a command
-	at                 time.Duration
-	flushed, listening moment
+	turn              uint64
+	utterance         *utterance // nil for a command
+	resumed           moment     // where its voice went on after a pause that had the answer go on
+	at                time.Duration
+	silent, listening moment
+	decision          decision
+	decided           moment
 }
 
 func (i interrupted) onset() time.Duration {
-	if i.utterance != nil {
+	switch {
+	case i.resumed.known:
+		return i.resumed.at
+	case i.utterance != nil && i.utterance.onset.known:
 		return i.utterance.onset.at
+	default:
+		return i.at
 	}
-	return i.at
+}
+
+// latencies are those of an interruption, and of one that was taken back.
+func (i interrupted) latencies() Interruption {
+	on := at(i.onset())
+	out := Interruption{Onset: on.at, Interrupted: on.until(at(i.at)), Silent: on.until(i.silent), Listening: on.until(i.listening)}
+	if i.utterance != nil {
+		out.Utterance = i.utterance.id
+	}
+	if i.decision == takenBack {
+		out.Resumed = on.until(i.decided)
+	}
+	return out
 }
 
 // mark is one thing that happened at one time.
@@ -319,14 +350,13 @@ func (r *record) turn(x *exchange, seen map[uint64]bool) Turn {
 		t.Heard, t.Unheard = join(t.Heard, heard), join(t.Unheard, rest)
 	}
 	for _, i := range r.interruptions {
-		if i.turn == x.ID {
-			on := at(i.onset())
-			t.Interruption = &Interruption{
-				Onset: on.at, Interrupted: on.until(at(i.at)), Flushed: on.until(i.flushed), Listening: on.until(i.listening),
-			}
-			if i.utterance != nil {
-				t.Interruption.Utterance = i.utterance.id
-			}
+		switch {
+		case i.turn != x.ID:
+		case i.decision == cutOff:
+			cut := i.latencies()
+			t.Interruption = &cut
+		case i.decision == takenBack:
+			t.Retracted = append(t.Retracted, i.latencies())
 		}
 	}
 	return t

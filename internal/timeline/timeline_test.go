@@ -33,6 +33,7 @@ func TestGolden(t *testing.T) {
 		"conversation": threeTurns(t, journal.Full),
 		"redacted":     threeTurns(t, journal.Redacted),
 		"trouble":      trouble(t),
+		"doubt":        interruptedInDoubt(t),
 	} {
 		path := filepath.Join("testdata", name+".html")
 		got := render(t, j, Options{Verdict: "identical"})

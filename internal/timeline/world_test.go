@@ -26,6 +26,7 @@ const (
 	tokenPause    = 90 * time.Millisecond  // between segments
 	synthesisTime = 160 * time.Millisecond
 	flushTime     = 22 * time.Millisecond
+	pauseTime     = 14 * time.Millisecond
 )
 
 // fakeWorld answers the effects of a loop on a virtual clock, after the times
@@ -85,6 +86,9 @@ func (f *fakeWorld) execute(s dispatch.Step) {
 			f.playHead()
 		case csm.PausePlayback:
 			f.pause()
+			if len(f.queue) > 0 {
+				f.post(pauseTime, csm.SpeechCursor{Gen: f.gen, Seq: f.queue[0].Seq, Played: audio.Samples(f.before), Of: audio.Samples(length(f.queue[0]))})
+			}
 		case csm.ResumePlayback:
 			f.playing, f.began = true, f.clock.Now()
 			f.playHead()
@@ -207,6 +211,16 @@ func (f *fakeWorld) says(id uint64, from, to time.Duration, text string) {
 		f.w.Words(f.clock.Now(), journal.Words{Kind: "utterance", ID: id, Text: text})
 		return csm.Final{Epoch: epoch(), Utterance: id, Words: words, Class: class}
 	})
+}
+
+// coughs has the user make a sound that ends within the time that counts.
+func (f *fakeWorld) coughs(id uint64, from, to time.Duration) {
+	f.voices[0] = append(f.voices[0], window{from, to})
+	late := func(d time.Duration, e csm.Event) { f.post(d+onsetDelay-f.clock.Now(), e) }
+	epoch := uint32(1)
+	late(from, csm.SpeechStarted{Epoch: epoch, Utterance: id, Pos: audio.Samples(from - f.capture)})
+	late(to, csm.SpeechStopped{Epoch: epoch, Utterance: id, Pos: audio.Samples(to - f.capture)})
+	late(to+recognition, csm.Final{Epoch: epoch, Utterance: id, Class: csm.Empty})
 }
 
 var started = time.Date(2025, 11, 21, 9, 30, 0, 0, time.UTC)

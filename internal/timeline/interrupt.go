@@ -1,0 +1,100 @@
+package timeline
+
+import (
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+)
+
+// An onset over the assistant pauses it, and what becomes of that is known later:
+// the answer goes on, or the turn ends when the words are there, seconds after
+// Listening. So an interruption begins with the pause, and is followed from there.
+
+// interrupt notes that an answer is paused or flushed now, by the present event.
+func (r *reader) interrupt(turn uint64) *interrupted {
+	i := &interrupted{turn: turn, at: r.now}
+	switch e := r.event.(type) { //nolint:gochecksumtype // those that say whose voice it was
+	case csm.SpeechStarted:
+		i.utterance = r.record.utterance(e.Utterance)
+	case csm.SpeechResumed:
+		i.utterance, i.resumed = r.record.utterance(e.Utterance), r.captured(e.Pos).or(at(r.now))
+	case csm.Partial:
+		i.utterance = r.record.utterance(e.Utterance)
+	case csm.Final:
+		i.utterance = r.record.utterance(e.Utterance)
+	}
+	r.interruptions = append(r.interruptions, i)
+	r.floor = i
+	return i
+}
+
+// decide says what became of it, once.
+func (i *interrupted) decide(d decision, now time.Duration) {
+	if i.decision == undecided {
+		i.decision, i.decided = d, at(now)
+	}
+}
+
+// suspicion is the last interruption while it is not decided, nil where there is
+// none.
+func (r *reader) suspicion() *interrupted {
+	if n := len(r.interruptions); n > 0 && r.interruptions[n-1].decision == undecided {
+		return r.interruptions[n-1]
+	}
+	return nil
+}
+
+// count is how many interruptions became that.
+func (r *record) count(d decision) (n int) {
+	for _, i := range r.interruptions {
+		if i.decision == d {
+			n++
+		}
+	}
+	return n
+}
+
+// followInterruption takes a new phase. The first Listening is that of the
+// interruption, unless the conversation went elsewhere before.
+func (r *reader) followInterruption(phase string) {
+	switch phase {
+	case csm.PhaseInterrupted.String():
+		if r.floor == nil || r.floor.at != r.now { // the same step may have ended the turn
+			r.interrupt(r.answering())
+		}
+		return
+	case csm.PhaseListening.String():
+		if r.floor != nil && r.floor.decision != moot {
+			r.floor.listening.first(r.now)
+		}
+		return
+	case csm.PhaseSuspended.String(): // the answer is still held
+	default:
+		if i := r.suspicion(); i != nil && r.change.Cause == string(csm.CauseInterruptRetract) {
+			i.decide(takenBack, r.now)
+		} else if i != nil {
+			i.decide(moot, r.now)
+		}
+	}
+	r.floor = nil
+}
+
+// answering is the turn that is answered: the last one.
+func (r *reader) answering() uint64 {
+	if r.change.Turn != 0 || len(r.exchanges) == 0 {
+		return r.change.Turn
+	}
+	return r.exchanges[len(r.exchanges)-1].ID
+}
+
+// fellSilent notes that nothing of the assistant is heard any more. A flush says so
+// after the floor is the user's, too.
+func (r *reader) fellSilent() {
+	i := r.floor
+	if _, flushed := r.event.(csm.SpeechFlushed); flushed && len(r.interruptions) > 0 {
+		i = r.interruptions[len(r.interruptions)-1]
+	}
+	if i != nil && (i.decision == undecided || i.decision == cutOff) {
+		i.silent.first(r.now)
+	}
+}
