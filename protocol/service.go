@@ -41,7 +41,39 @@ type Report struct {
 	Counters        map[string]int64    `json:"counters,omitempty"`
 	Latencies       map[string]Latency  `json:"latencies,omitempty"`
 	LastErrors      List[ReportedError] `json:"lastErrors"` // newest last
+	Interruptions   InterruptionReport  `json:"interruptions"`
 }
+
+// InterruptionReport says what became of onsets over the assistant, in this
+// process. Before anything becomes of one, the assistant pauses.
+type InterruptionReport struct {
+	Confirmed int64                   `json:"confirmed"` // answers that were cut off, also by a command
+	Retracted int64                   `json:"retracted"` // pauses after which the answer went on
+	Stages    List[InterruptionTimes] `json:"stages"`    // those that were measured
+}
+
+// InterruptionTimes is how long after the first sample of the user's voice a stage
+// was. Of an onset that a service reports, that is not known.
+type InterruptionTimes struct {
+	Stage    InterruptionStage `json:"stage"`
+	Times    Latency           `json:"times"`
+	BudgetMs float64           `json:"budgetMs,omitempty"` // that p95 is to keep; none for a stage without promise
+	Over     int64             `json:"over,omitempty"`     // how many took longer
+}
+
+// InterruptionStage is a stage of an interruption.
+type InterruptionStage string
+
+// The stages.
+const (
+	StagePaused    InterruptionStage = "paused"    // playback was told to pause, or to stop
+	StageSilent    InterruptionStage = "silent"    // nothing was handed to the loudspeaker any more
+	StageListening InterruptionStage = "listening" // the floor was the user's
+	StageResumed   InterruptionStage = "resumed"   // the answer went on: it was taken back
+)
+
+// InterruptionStages lists every stage.
+var InterruptionStages = []InterruptionStage{StagePaused, StageSilent, StageListening, StageResumed}
 
 // Latency is a distribution of times in milliseconds.
 type Latency struct {

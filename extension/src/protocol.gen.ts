@@ -294,6 +294,16 @@ export const JOURNAL_CONTENTS = [
 /** JournalContent says how much a journal holds. */
 export type JournalContent = (typeof JOURNAL_CONTENTS)[number];
 
+export const INTERRUPTION_STAGES = [
+  'paused',
+  'silent',
+  'listening',
+  'resumed',
+] as const;
+
+/** InterruptionStage is a stage of an interruption. */
+export type InterruptionStage = (typeof INTERRUPTION_STAGES)[number];
+
 export const PROVIDERS = [
   'local',
   'openai',
@@ -645,6 +655,26 @@ export interface InterruptParams {
   source: InterruptSource;
 }
 
+/** InterruptionReport says what became of onsets over the assistant, in this process. */
+export interface InterruptionReport {
+  /** answers that were cut off, also by a command */
+  confirmed: number;
+  /** pauses after which the answer went on */
+  retracted: number;
+  /** those that were measured */
+  stages: InterruptionTimes[];
+}
+
+/** InterruptionTimes is how long after the first sample of the user's voice a stage was. */
+export interface InterruptionTimes {
+  stage: InterruptionStage;
+  times: Latency;
+  /** that p95 is to keep; none for a stage without promise */
+  budgetMs?: number;
+  /** how many took longer */
+  over?: number;
+}
+
 /** InvokeToolParams of copilot/invokeTool: run an approved call, once. */
 export interface InvokeToolParams {
   callId: string;
@@ -767,6 +797,7 @@ export interface Report {
   latencies?: Record<string, Latency>;
   /** newest last */
   lastErrors: ReportedError[];
+  interruptions: InterruptionReport;
 }
 
 /** ReportedError is a failure that was met. */

@@ -30,7 +30,8 @@ type publisher struct {
 	counted csm.Counters
 	caption speech.Segment    // the segment that is being spoken
 	calls   map[uint64]uint64 // calls of tools that are not over, with their requests
-	open    uint64            // the request whose answer waits for a tool, 0 for none
+	floor   floorMeter
+	open    uint64 // the request whose answer waits for a tool, 0 for none
 }
 
 func (p *publisher) notify(method string, params any) {
@@ -48,6 +49,7 @@ func (p *publisher) step(s dispatch.Step) {
 	if !stale {
 		p.event(s)
 	}
+	p.floor.step(s)
 	for _, f := range s.Effects {
 		p.effect(s, f)
 	}

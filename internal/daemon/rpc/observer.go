@@ -6,6 +6,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -153,11 +154,7 @@ func (o *observer) latencies() map[string]protocol.Latency {
 	defer o.mu.Unlock()
 	out := map[string]protocol.Latency{}
 	for name, samples := range o.times {
-		sorted := slices.Sorted(slices.Values(samples))
-		at := func(share float64) float64 {
-			return float64(sorted[int(share*float64(len(sorted)-1))].Microseconds()) / 1000
-		}
-		out[name] = protocol.Latency{Count: int64(len(sorted)), P50: at(0.5), P95: at(0.95), Max: at(1)}
+		out[name] = daemon.Distribution(samples)
 	}
 	return out
 }
