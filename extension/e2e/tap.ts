@@ -1,0 +1,187 @@
+// Between the extension and the daemon: it passes every byte on, keeps each message
+// with its time, and lets a test move the virtual time of a headless daemon.
+//
+// It is started in place of the daemon, by the script that Tap.install writes:
+//
+//   node tap.ts CONFIG serve --stdio ...
+//
+// Other commands, such as version, go straight to the daemon.
+
+import { spawn } from 'node:child_process';
+import { appendFileSync, chmodSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createConnection, createServer } from 'node:net';
+import { join } from 'node:path';
+import { until } from './wait.ts';
+
+interface Config {
+  daemon: string;
+  /** What is added to `serve --stdio`. */
+  args: string[];
+  record: string;
+  socket: string;
+}
+
+interface Message {
+  id?: string | number;
+  method?: string;
+  params?: unknown;
+  result?: unknown;
+  error?: unknown;
+}
+
+/** A message that was passed on; at is the wall clock in milliseconds, with fractions. */
+export interface Passed {
+  at: number;
+  from: 'daemon' | 'editor';
+  message: Message;
+}
+
+const now = (): number => performance.timeOrigin + performance.now();
+
+/** The test's side. */
+export class Tap {
+  /** The executable that stands in for the daemon. */
+  readonly path: string;
+  private readonly config: Config;
+
+  private constructor(path: string, config: Config) {
+    this.path = path;
+    this.config = config;
+  }
+
+  /** Writes the executable, and what belongs to it, into dir. */
+  static install(dir: string, daemon: string, args: string[]): Tap {
+    const config: Config = { daemon, args, record: join(dir, 'tap.jsonl'), socket: join(dir, 't') };
+    writeFileSync(config.record, '');
+    writeFileSync(join(dir, 'tap.json'), JSON.stringify(config));
+    const path = join(dir, 'agentvoice-daemon');
+    writeFileSync(path, `#!/bin/sh\nexec '${process.execPath}' '${import.meta.filename}' '${join(dir, 'tap.json')}' "$@"\n`);
+    chmodSync(path, 0o755);
+    return new Tap(path, config);
+  }
+
+  /** All messages so far, in their order. */
+  messages(): Passed[] {
+    const text = readFileSync(this.config.record, 'utf8');
+    return text.slice(0, text.lastIndexOf('\n') + 1).split('\n').slice(0, -1).map((line) => JSON.parse(line) as Passed);
+  }
+
+  /** The messages of one name. */
+  of(method: string): Passed[] {
+    return this.messages().filter((p) => p.message.method === method);
+  }
+
+  /** Asks the running daemon something that the extension never asks, and returns the answer. */
+  ask(method: string, params?: unknown): Promise<Message> {
+    return new Promise((resolve, reject) => {
+      const socket = createConnection(this.config.socket, () => socket.write(`${JSON.stringify({ method, params })}\n`));
+      let text = '';
+      socket.setEncoding('utf8').on('data', (data: string) => (text += data));
+      socket.once('end', () => resolve(JSON.parse(text) as Message));
+      socket.once('error', reject);
+    });
+  }
+
+  /** Lets virtual time pass, and returns when everything that became due on the way was published. */
+  async advance(ms: number): Promise<void> {
+    const answer = await this.ask('headless/advance', { ms });
+    if (answer.error !== undefined) {
+      throw new Error(`the daemon does not advance: ${JSON.stringify(answer.error)}`);
+    }
+  }
+
+  /** Waits until the daemon has published a state. */
+  async state(name: string, after = 0): Promise<Passed> {
+    return until(`the daemon to say ${name}`, () =>
+      this.of('agentvoice.state').slice(after).find((p) => (p.message.params as { state: string }).state === name),
+    );
+  }
+}
+
+/** Takes messages with Content-Length headers out of a stream of bytes. */
+class Frames {
+  private buffer: Buffer = Buffer.alloc(0);
+
+  /** The messages that are complete now, each with the bytes it came in. */
+  *take(data: Buffer): Generator<{ message: Message; bytes: Buffer }> {
+    this.buffer = Buffer.concat([this.buffer, data]);
+    for (;;) {
+      const end = this.buffer.indexOf('\r\n\r\n');
+      if (end < 0) {
+        return;
+      }
+      const length = Number(/content-length: *(\d+)/i.exec(this.buffer.toString('latin1', 0, end))?.[1]);
+      if (this.buffer.length < end + 4 + length) {
+        return;
+      }
+      const bytes = this.buffer.subarray(0, end + 4 + length);
+      this.buffer = this.buffer.subarray(bytes.length);
+      yield { message: JSON.parse(bytes.toString('utf8', end + 4)) as Message, bytes };
+    }
+  }
+}
+
+function serve(config: Config, args: string[]): void {
+  const daemon = spawn(config.daemon, [...args, ...config.args], { stdio: ['pipe', 'pipe', 'inherit'] });
+  const waiting = new Map<string, (answer: Message) => void>();
+  const keep = (from: Passed['from'], message: Message): void =>
+    appendFileSync(config.record, `${JSON.stringify({ at: now(), from, message } satisfies Passed)}\n`);
+
+  // What is asked through the socket has ids of its own, and its answers go back there.
+  const asks = createServer((socket) => {
+    let text = '';
+    socket.setEncoding('utf8').on('data', (data: string) => {
+      text += data;
+      if (!text.endsWith('\n')) {
+        return;
+      }
+      const id = `tap-${waiting.size}-${now()}`;
+      waiting.set(id, (answer) => socket.end(JSON.stringify(answer)));
+      const body = Buffer.from(JSON.stringify({ jsonrpc: '2.0', id, ...(JSON.parse(text) as object) }));
+      daemon.stdin.write(`Content-Length: ${body.length}\r\n\r\n`);
+      daemon.stdin.write(body);
+    });
+    socket.on('error', () => undefined); // the test that asked is gone
+  });
+  // A tap that was killed leaves its socket behind.
+  rmSync(config.socket, { force: true });
+  asks.listen(config.socket);
+
+  const toDaemon = new Frames();
+  process.stdin.on('data', (data: Buffer) => {
+    for (const { message, bytes } of toDaemon.take(data)) {
+      keep('editor', message);
+      daemon.stdin.write(bytes);
+    }
+  });
+  process.stdin.on('end', () => daemon.stdin.end());
+  daemon.stdin.on('error', () => undefined); // its exit is seen below
+
+  const toEditor = new Frames();
+  daemon.stdout.on('data', (data: Buffer) => {
+    for (const { message, bytes } of toEditor.take(data)) {
+      const asked = typeof message.id === 'string' && message.method === undefined ? waiting.get(message.id) : undefined;
+      if (asked !== undefined) {
+        waiting.delete(String(message.id));
+        asked(message);
+        continue;
+      }
+      keep('daemon', message); // before the extension can have it, so that no latency looks shorter than it is
+      process.stdout.write(bytes);
+    }
+  });
+  daemon.once('exit', (code, signal) => process.exit(code ?? (signal === null ? 0 : 1)));
+  for (const signal of ['SIGTERM', 'SIGINT'] as const) {
+    process.on(signal, () => daemon.kill(signal));
+  }
+}
+
+if (process.argv[1] === import.meta.filename) {
+  const [file, ...args] = process.argv.slice(2);
+  const config = JSON.parse(readFileSync(file ?? '', 'utf8')) as Config;
+  if (args[0] === 'serve') {
+    serve(config, args);
+  } else {
+    spawn(config.daemon, args, { stdio: 'inherit' }).once('exit', (code) => process.exit(code ?? 1));
+  }
+}

@@ -1,0 +1,208 @@
+// A real VS Code: code-server on the loopback interface, and Chromium that shows it.
+
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { createWriteStream, existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:net';
+import { join } from 'node:path';
+import { promisify } from 'node:util';
+import { type Browser, type BrowserContext, type Frame, type Locator, type Page, chromium } from 'playwright-core';
+import * as paths from './paths.ts';
+import { PATIENCE, until } from './wait.ts';
+
+const entry = join(paths.vscodeHome, 'code-server', 'out', 'node', 'entry.js');
+const node = join(paths.vscodeHome, 'node', 'bin', 'node');
+
+/**
+ * What a browser needs that a desktop does not: without the first, an extension
+ * of the kind "ui" has nowhere to run and is silently not loaded.
+ */
+const userSettings = {
+  'remote.extensionKind': { 'agentvoice.agentvoice': ['workspace'] },
+  'workbench.startupEditor': 'none',
+  'telemetry.telemetryLevel': 'off',
+  'update.mode': 'none',
+  'extensions.autoUpdate': false,
+  'extensions.autoCheckUpdates': false,
+  'extensions.ignoreRecommendations': true,
+  'security.workspace.trust.enabled': false,
+  'workbench.secondarySideBar.defaultVisibility': 'hidden',
+  'workbench.enableExperiments': false,
+  'chat.setupFromDialog': false,
+  'window.commandCenter': false,
+};
+
+/** An installation: settings, extensions and a workspace of its own, in one folder. */
+export class Server {
+  readonly workspace: string;
+  private readonly dir: string;
+  private readonly env: NodeJS.ProcessEnv;
+  private process: ChildProcess | undefined;
+  private port = 0;
+
+  constructor(dir: string, env: Record<string, string>) {
+    this.dir = dir;
+    this.workspace = join(dir, 'workspace');
+    this.env = { ...process.env, ...env, PATH: `${join(paths.vscodeHome, 'node', 'bin')}:${process.env['PATH'] ?? ''}` };
+    for (const name of ['workspace', 'extensions', 'data/User']) {
+      mkdirSync(join(dir, name), { recursive: true });
+    }
+    writeFileSync(join(dir, 'config.yaml'), '');
+    writeFileSync(join(this.workspace, 'parser.ts'), "export function parse(text: string): string[] {\n  return text.split(',');\n}\n");
+    this.configure({});
+  }
+
+  /** Installs a packaged extension, as a user does by hand; the words of the installation. */
+  async install(vsix: string): Promise<string> {
+    const { stdout, stderr } = await promisify(execFile)(node, [entry, ...this.common(), '--install-extension', vsix, '--force'], {
+      env: this.env, timeout: PATIENCE,
+    });
+    return stdout + stderr;
+  }
+
+  /** The settings of the user: those that the suite needs, and these. A running window takes them over by itself. */
+  configure(settings: Record<string, unknown>): void {
+    writeFileSync(this.file('data/User/settings.json'), JSON.stringify({ ...userSettings, ...settings }, null, 2));
+  }
+
+  async start(proposals: string[]): Promise<void> {
+    this.port = await freePort();
+    const log = createWriteStream(this.file('code-server.log'), { flags: 'a' });
+    this.process = spawn(
+      node,
+      [
+        entry, ...this.common(), '--bind-addr', `127.0.0.1:${this.port}`, '--auth', 'none',
+        '--disable-telemetry', '--disable-update-check', '--disable-workspace-trust', '--disable-getting-started-override',
+        '--reconnection-grace-time', '2', ...proposals.flatMap((id) => ['--enable-proposed-api', id]), this.workspace,
+      ],
+      { env: this.env, stdio: ['ignore', 'pipe', 'pipe'], detached: true },
+    );
+    this.process.stdout?.pipe(log);
+    this.process.stderr?.pipe(log);
+    await until('code-server', async () => {
+      if (this.process?.exitCode !== null) {
+        throw new Error(`code-server ended: ${readFileSync(this.file('code-server.log'), 'utf8')}`);
+      }
+      return fetch(this.url()).then((r) => r.ok).catch(() => false);
+    });
+  }
+
+  url(): string {
+    return `http://127.0.0.1:${this.port}/?folder=${encodeURIComponent(this.workspace)}`;
+  }
+
+  file(name: string): string {
+    return join(this.dir, name);
+  }
+
+  /** Ends code-server with all that it started. */
+  async stop(): Promise<void> {
+    const child = this.process;
+    if (child?.pid === undefined || child.exitCode !== null) {
+      return;
+    }
+    const ended = new Promise((resolve) => child.once('exit', resolve));
+    process.kill(-child.pid, 'SIGTERM');
+    const late = setTimeout(() => process.kill(-(child.pid ?? 0), 'SIGKILL'), 5000);
+    await ended;
+    clearTimeout(late);
+  }
+
+  private common(): string[] {
+    return ['--config', this.file('config.yaml'), '--user-data-dir', this.file('data'), '--extensions-dir', this.file('extensions')];
+  }
+}
+
+async function freePort(): Promise<number> {
+  const probe = createServer();
+  await new Promise<void>((resolve) => probe.listen(0, '127.0.0.1', resolve));
+  const address = probe.address();
+  await new Promise((resolve) => probe.close(resolve));
+  return typeof address === 'object' && address !== null ? address.port : 0;
+}
+
+export async function launchBrowser(): Promise<Browser> {
+  if (!existsSync(paths.chromium)) {
+    throw new Error(`${paths.chromium} is missing: run scripts/setup.sh --e2e, or set AGENTVOICE_E2E_CHROMIUM`);
+  }
+  return chromium.launch({
+    executablePath: paths.chromium,
+    headless: true,
+    args: [
+      '--no-sandbox', '--disable-gpu', '--disable-quic', '--no-first-run', '--disable-background-networking',
+      '--disable-component-update', '--disable-sync', '--force-color-profile=srgb',
+    ],
+  });
+}
+
+/** A window of VS Code. */
+export class Window {
+  readonly page: Page;
+  private readonly context: BrowserContext;
+
+  private constructor(context: BrowserContext, page: Page) {
+    this.context = context;
+    this.page = page;
+  }
+
+  /** Opens a window on a server's workspace, and waits until the workbench stands. */
+  static async open(browser: Browser, server: Server): Promise<Window> {
+    const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, permissions: ['clipboard-read', 'clipboard-write'] });
+    const page = await context.newPage();
+    page.setDefaultTimeout(PATIENCE);
+    const window = new Window(context, page);
+    await page.goto(server.url(), { waitUntil: 'domcontentloaded' });
+    await window.ready();
+    return window;
+  }
+
+  async ready(): Promise<void> {
+    await this.page.locator('.monaco-workbench .statusbar-item').first().waitFor();
+  }
+
+  async reload(): Promise<void> {
+    await this.page.reload({ waitUntil: 'domcontentloaded' });
+    await this.ready();
+  }
+
+  /** Runs a command by its title, from the command palette. */
+  async command(title: string): Promise<void> {
+    await this.page.keyboard.press('F1');
+    const input = this.page.locator('.quick-input-widget input').first();
+    await input.waitFor();
+    await input.fill(`>${title}`);
+    await this.page
+      .locator('.quick-input-list .monaco-list-row')
+      .filter({ hasText: title })
+      .first()
+      .click();
+  }
+
+  /** The frame with a webview's own content that holds what the selector names. */
+  async webview(selector: string): Promise<Frame> {
+    return until(`a webview with ${selector}`, async () => {
+      for (const frame of this.page.frames()) {
+        if (frame === this.page.mainFrame() || frame.isDetached()) {
+          continue;
+        }
+        const found = await frame.locator(selector).count().catch(() => 0);
+        if (found > 0) {
+          return frame;
+        }
+      }
+      return undefined;
+    });
+  }
+
+  /** A modal dialog of the workbench. */
+  dialog(): Locator {
+    return this.page.locator('.monaco-dialog-box');
+  }
+
+  toasts(): Locator {
+    return this.page.locator('.notification-toast');
+  }
+
+  async close(): Promise<void> {
+    await this.context.close();
+  }
+}
