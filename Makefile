@@ -20,7 +20,8 @@ LINT  := $(CACHE)/golangci-lint-$(GOLANGCI_LINT_VERSION)
 export GOFLAGS := $(strip $(GOFLAGS) -tags=nolibopusfile)
 
 MODULE  := github.com/agentvoice/agentvoice-daemon
-LDFLAGS  = -X $(MODULE)/audio/localrealtime/stt.buildModelDir=$(shell pkg-config --variable=modeldir pocketsphinx 2>/dev/null)
+MODELS  := $(shell pkg-config --variable=modeldir pocketsphinx 2>/dev/null)
+LDFLAGS  = -X $(MODULE)/audio/localrealtime/stt.buildModelDir=$(MODELS) -X $(MODULE)/audio/wake.buildModelDir=$(MODELS)
 
 SHELL       := /bin/bash
 .SHELLFLAGS := -euo pipefail -c

@@ -25,6 +25,7 @@ type Settings struct {
 
 	Voice         VoiceSettings
 	Audio         AudioSettings
+	Wake          WakeSettings
 	TurnDetection TurnDetectionSettings
 	Interruption  InterruptionSettings
 	Copilot       CopilotSettings
@@ -43,10 +44,20 @@ type (
 		Name string  // "" for the provider's default
 		Rate float64 // 1 is normal
 	}
-	// AudioSettings names devices; "default" is the system's.
+	// AudioSettings names devices; "default" is the system's. The switches are how
+	// the microphone is processed.
 	AudioSettings struct {
-		InputDevice  string
-		OutputDevice string
+		InputDevice      string
+		OutputDevice     string
+		EchoCancellation bool
+		NoiseSuppression bool
+		GainControl      bool
+		HighPass         bool
+	}
+	// WakeSettings is the phrase that begins a conversation.
+	WakeSettings struct {
+		Enabled bool
+		Phrase  string
 	}
 	// TurnDetectionSettings says when the user's turn is over.
 	TurnDetectionSettings struct {
@@ -233,6 +244,25 @@ var SettingsTable = []Setting{
 	{Name: "agentvoice.audio.outputDevice", Default: "default", Scope: ScopeMachine,
 		Meaning: "Loudspeaker: `default`, or a device's name or id.",
 		field:   func(s *Settings) any { return &s.Audio.OutputDevice }},
+	{Name: "agentvoice.audio.echoCancellation", Default: true, Scope: ScopeMachine, Restart: true,
+		Meaning: "Takes the assistant's voice out of what the microphone hears. Off only with headphones, or where the system does it already: else the assistant interrupts itself.",
+		field:   func(s *Settings) any { return &s.Audio.EchoCancellation }},
+	{Name: "agentvoice.audio.highPass", Default: true, Scope: ScopeMachine, Restart: true,
+		Meaning: "Takes rumble out of what the microphone hears, such as of a desk.",
+		field:   func(s *Settings) any { return &s.Audio.HighPass }},
+	{Name: "agentvoice.audio.noiseSuppression", Default: false, Scope: ScopeMachine, Restart: true,
+		Meaning: "Takes steady noise out of what is recognised. Helps beside a loud fan, and costs words where it is quiet.",
+		field:   func(s *Settings) any { return &s.Audio.NoiseSuppression }},
+	{Name: "agentvoice.audio.gainControl", Default: false, Scope: ScopeMachine, Restart: true,
+		Meaning: "Brings your voice to one level before it is recognised, for a microphone that is too soft.",
+		field:   func(s *Settings) any { return &s.Audio.GainControl }},
+
+	{Name: "agentvoice.wake.enabled", Default: false, Scope: ScopeApplication,
+		Meaning: "Listens for `agentvoice.wake.phrase` while there is no conversation, and begins one when it hears it. The microphone is open meanwhile; nothing of what it hears leaves this machine or is kept.",
+		field:   func(s *Settings) any { return &s.Wake.Enabled }},
+	{Name: "agentvoice.wake.phrase", Default: "okay copilot", Scope: ScopeApplication,
+		Meaning: "Two to eight English words that begin a conversation, with at least eight sounds together. A longer phrase is heard by mistake less often.",
+		field:   func(s *Settings) any { return &s.Wake.Phrase }},
 
 	{Name: "agentvoice.turnDetection.mode", Default: TurnAutomatic,
 		Enum:  []string{TurnAutomatic, TurnPatient, TurnServer, TurnPhrase, TurnPushToTalk},

@@ -60,6 +60,15 @@ func firstMissing(files []string) string {
 	return ""
 }
 
+// PhraseError says why a phrase cannot be listened for, and what to choose instead.
+type PhraseError struct{ problem string }
+
+func (e *PhraseError) Error() string { return e.problem }
+
+func unusable(format string, args ...any) error {
+	return &PhraseError{fmt.Sprintf(format, args...)}
+}
+
 // word is a word of the phrase and how it is pronounced, as the dictionary writes
 // it: sounds with spaces between.
 type word struct{ text, sounds string }
@@ -69,7 +78,7 @@ type word struct{ text, sounds string }
 func parsePhrase(phrase, dictionary string) ([]word, error) {
 	texts := strings.Fields(strings.ToLower(phrase))
 	if len(texts) < 2 || len(texts) > maxWords {
-		return nil, fmt.Errorf("wake phrase %q has %d words; use 2 to %d, such as %q", phrase, len(texts), maxWords, DefaultPhrase)
+		return nil, unusable("wake phrase %q has %d words; use 2 to %d, such as %q", phrase, len(texts), maxWords, DefaultPhrase)
 	}
 	found, err := pronunciations(dictionary, texts)
 	if err != nil {
@@ -80,14 +89,14 @@ func parsePhrase(phrase, dictionary string) ([]word, error) {
 	for _, text := range texts {
 		s, ok := found[text]
 		if !ok {
-			return nil, fmt.Errorf("wake phrase %q cannot be used: the word %q is not in the English dictionary; write it as the words that it sounds like, or choose another",
+			return nil, unusable("wake phrase %q cannot be used: the word %q is not in the English dictionary; write it as the words that it sounds like, or choose another",
 				phrase, text)
 		}
 		words = append(words, word{text, s})
 		sounds += len(strings.Fields(s))
 	}
 	if sounds < minSounds {
-		return nil, fmt.Errorf("wake phrase %q has %d sounds, and would be heard in everyday speech; use one with at least %d, such as %q",
+		return nil, unusable("wake phrase %q has %d sounds, and would be heard in everyday speech; use one with at least %d, such as %q",
 			phrase, sounds, minSounds, DefaultPhrase)
 	}
 	return words, nil

@@ -35,7 +35,6 @@ import "C"
 
 import (
 	"errors"
-	"fmt"
 	"strings"
 	"sync"
 	"unsafe"
@@ -94,14 +93,14 @@ func (s *sphinx) search(words []word) error {
 		}
 		added[w.text] = true
 		if !s.add(w) {
-			return fmt.Errorf("PocketSphinx cannot use the word %q in a wake phrase; choose another", w.text)
+			return unusable("PocketSphinx cannot use the word %q in a wake phrase; choose another", w.text)
 		}
 	}
 	name, phrase := C.CString("wake"), C.CString(strings.Join(texts, " "))
 	defer C.free(unsafe.Pointer(name))
 	defer C.free(unsafe.Pointer(phrase))
 	if C.ps_set_keyphrase(s.decoder, name, phrase) < 0 || C.ps_set_search(s.decoder, name) < 0 {
-		return fmt.Errorf("PocketSphinx cannot search for the wake phrase %q; choose another", strings.Join(texts, " "))
+		return unusable("PocketSphinx cannot search for the wake phrase %q; choose another", strings.Join(texts, " "))
 	}
 	return s.begin()
 }

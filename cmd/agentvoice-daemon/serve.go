@@ -148,6 +148,7 @@ func (f *serveFlags) liveOn(cfg *rpc.Config) error {
 			},
 			Speed: 1, Credentials: f.editorCredentials(c), Engines: engines, Log: cfg.Log,
 			Holder: holder(f.audioIn, c.Name), Processing: processing(f.audioIn), Detector: voiceDetector,
+			Spotter: spotter,
 		})
 		d := daemon.New(daemon.Config{
 			Clock: clock, Started: cfg.Started, Settings: c.Settings, Locale: c.Locale, Adapter: adapter,

@@ -20,12 +20,14 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/portaudio"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
+	"github.com/agentvoice/agentvoice-daemon/audio/wake"
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/copilot/offline"
 	"github.com/agentvoice/agentvoice-daemon/copilot/openai"
 	"github.com/agentvoice/agentvoice-daemon/csm/journal"
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon/live"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -194,6 +196,11 @@ func voiceDetector() (vad.Detector, error) {
 	return vad.NewSilero(model, runtime)
 }
 
+// spotter makes what listens for a wake phrase.
+func spotter(phrase string, heard func()) (live.Spotter, error) {
+	return wake.New(wake.Config{Phrase: phrase, Heard: func(wake.Heard) { heard() }})
+}
+
 // recorded says whether what listens is no microphone.
 func recorded(audioIn string) bool { return strings.HasPrefix(audioIn, "wav:") || audioIn == "null" }
 
@@ -211,7 +218,12 @@ func processing(audioIn string) func(protocol.Settings) dsp.Config {
 	if recorded(audioIn) {
 		return nil
 	}
-	return func(protocol.Settings) dsp.Config { return dsp.Default() }
+	return func(s protocol.Settings) dsp.Config {
+		return dsp.Config{
+			EchoCancellation: s.Audio.EchoCancellation, HighPass: s.Audio.HighPass,
+			NoiseSuppression: s.Audio.NoiseSuppression, GainControl: s.Audio.GainControl,
+		}
+	}
 }
 
 // credentials finds a provider's key in a file or the environment.

@@ -452,6 +452,18 @@ export interface Configuration {
   'agentvoice.audio.inputDevice'?: string | null;
   /** Loudspeaker: `default`, or a device's name or id. */
   'agentvoice.audio.outputDevice'?: string | null;
+  /** Takes the assistant's voice out of what the microphone hears. Off only with headphones, or where the system does it already: else the assistant interrupts itself. */
+  'agentvoice.audio.echoCancellation'?: boolean | null;
+  /** Takes rumble out of what the microphone hears, such as of a desk. */
+  'agentvoice.audio.highPass'?: boolean | null;
+  /** Takes steady noise out of what is recognised. Helps beside a loud fan, and costs words where it is quiet. */
+  'agentvoice.audio.noiseSuppression'?: boolean | null;
+  /** Brings your voice to one level before it is recognised, for a microphone that is too soft. */
+  'agentvoice.audio.gainControl'?: boolean | null;
+  /** Listens for `agentvoice.wake.phrase` while there is no conversation, and begins one when it hears it. The microphone is open meanwhile; nothing of what it hears leaves this machine or is kept. */
+  'agentvoice.wake.enabled'?: boolean | null;
+  /** Two to eight English words that begin a conversation, with at least eight sounds together. A longer phrase is heard by mistake less often. */
+  'agentvoice.wake.phrase'?: string | null;
   /** When your turn is over: `automatic` by what you said, `patient` the same but slower, `server` by silence alone, `phrase` when you say so, `pushToTalk` when you release the key. */
   'agentvoice.turnDetection.mode'?: 'automatic' | 'patient' | 'server' | 'phrase' | 'pushToTalk' | null;
   /** Words at the end of what you say that send it, in the mode `phrase`; empty for `send it`, `abschicken` or `送信`, by the language. */
@@ -1260,6 +1272,12 @@ export const SETTINGS: readonly SettingInfo[] = [
   { name: 'agentvoice.voice.rate', kind: 'number', default: 1, minimum: 0.5, maximum: 2, restart: false },
   { name: 'agentvoice.audio.inputDevice', kind: 'string', default: 'default', restart: false },
   { name: 'agentvoice.audio.outputDevice', kind: 'string', default: 'default', restart: false },
+  { name: 'agentvoice.audio.echoCancellation', kind: 'boolean', default: true, restart: true },
+  { name: 'agentvoice.audio.highPass', kind: 'boolean', default: true, restart: true },
+  { name: 'agentvoice.audio.noiseSuppression', kind: 'boolean', default: false, restart: true },
+  { name: 'agentvoice.audio.gainControl', kind: 'boolean', default: false, restart: true },
+  { name: 'agentvoice.wake.enabled', kind: 'boolean', default: false, restart: false },
+  { name: 'agentvoice.wake.phrase', kind: 'string', default: 'okay copilot', restart: false },
   { name: 'agentvoice.turnDetection.mode', kind: 'string', default: 'automatic', enum: ['automatic', 'patient', 'server', 'phrase', 'pushToTalk'], restart: true },
   { name: 'agentvoice.turnDetection.sendPhrase', kind: 'string', default: '', restart: false },
   { name: 'agentvoice.turnDetection.threshold', kind: 'number', default: 0.5, minimum: 0, maximum: 1, restart: false },

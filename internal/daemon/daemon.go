@@ -78,7 +78,10 @@ type Port struct {
 	// Detail says what was behind a failure with that code, for the user: what
 	// is missing or refused, and what to do. It holds no secret and no path.
 	Detail func(code csm.Code, detail string)
-	Log    zerolog.Logger
+	// Warn tells the user of something that no conversation needs: in the code's
+	// words, with what is behind it, as for Detail.
+	Warn func(code protocol.ErrorCode, detail string)
+	Log  zerolog.Logger
 }
 
 // Daemon is one conversation machine and its world. Its methods are safe for
@@ -123,7 +126,7 @@ func (d *Daemon) port() Port {
 		Post: d.loop.Post, Settings: d.settings, NewUtterance: d.content.newID,
 		Heard: d.heard, HeardPartly: d.heardPartly, Words: d.spokenText, Answer: d.answerFromWorld,
 		ToolCall: d.toolCallFromWorld, ToolResult: d.content.setResult, Summary: d.summaryFromWorld,
-		Notify: d.pub.notify, Level: d.level, Detail: d.detail, Log: d.cfg.Log,
+		Notify: d.pub.notify, Level: d.level, Detail: d.detail, Warn: d.warn, Log: d.cfg.Log,
 	}
 }
 
@@ -396,6 +399,14 @@ func (d *Daemon) detail(code csm.Code, detail string) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.why[code] = detail
+}
+
+// warn tells the user of something that no conversation needs.
+func (d *Daemon) warn(code protocol.ErrorCode, detail string) {
+	d.pub.notify(protocol.NotifyNotification, protocol.NotificationParams{
+		Message:  code.Spec().Message(d.locale()) + " (" + detail + ")",
+		Severity: protocol.SeverityWarning, Kind: protocol.NotificationMessage, Code: code,
+	})
 }
 
 // failure is a code as clients are told of it, with what was behind it.

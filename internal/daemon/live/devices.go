@@ -47,6 +47,7 @@ func newDevices(w *World) *devices { return &devices{w: w, q: daemon.NewQueue()}
 // open acquires both devices and starts to render.
 func (d *devices) open(instance uint32) {
 	d.q.Do(func() {
+		d.w.waker.conversation()
 		d.release()
 		err := d.claim()
 		if err == nil {
@@ -77,8 +78,12 @@ func (d *devices) claim() error {
 	if d.takeOver.Swap(false) {
 		get = lease.TakeOver
 	}
-	l, err := get(context.Background(), lease.Holder{Name: d.w.cfg.Holder})
+	who := lease.Holder{Name: d.w.cfg.Holder}
+	l, err := get(context.Background(), who)
 	var held *lease.HeldError
+	if errors.As(err, &held) && yields(held.Holder) {
+		l, err = lease.TakeOver(context.Background(), who)
+	}
 	switch {
 	case errors.As(err, &held):
 		return &audio.DeviceError{
@@ -257,6 +262,7 @@ func (d *devices) lost(instance uint32, err error) {
 
 // configure points the devices that are open at those that the settings name.
 func (d *devices) configure(set protocol.Settings) {
+	d.q.Do(func() { d.w.waker.configure(set) })
 	if d.w.cfg.Names == nil {
 		return
 	}
@@ -332,6 +338,7 @@ func (d *devices) release() {
 }
 
 func (d *devices) shut() {
+	d.q.Do(d.w.waker.shut)
 	d.q.Do(d.release)
 	d.q.Close()
 }

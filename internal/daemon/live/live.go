@@ -14,6 +14,7 @@
 //	ear      what the microphone hears: processed, searched for the user's voice,
 //	         and matched with what the service makes of it
 //	cues     short tones beside the voice
+//	waker    the phrase that begins a conversation, while there is none
 //
 // A captured frame goes from the source to the link in the source's goroutine; a
 // rendered one from the player to the sink in the sink's. Neither passes through
@@ -74,6 +75,9 @@ type Config struct {
 	// Detector makes a detector of the user's voice, which then opens the user's
 	// turns; nil leaves that to the service.
 	Detector func() (vad.Detector, error)
+	// Spotter makes what listens for a wake phrase, and has heard called when it was
+	// said; nil where no phrase can be listened for.
+	Spotter func(phrase string, heard func()) (Spotter, error)
 	// Engines makes the embedded server's engines; its key and speed are set
 	// here.
 	Engines func() (localrealtime.Config, error)
@@ -92,6 +96,7 @@ type World struct {
 	link    *link
 	voice   *voice
 	cues    *cues
+	waker   *waker // of the devices' queue
 
 	closing sync.Once
 	closed  error
@@ -111,6 +116,7 @@ func New(cfg Config) func(daemon.Port) daemon.World {
 		w.cues = newCues(w.voice)
 		w.link = newLink(w)
 		w.devices = newDevices(w)
+		w.waker = newWaker(w)
 		return w
 	}
 }
@@ -133,6 +139,10 @@ func (w *World) Execute(e csm.Effect) {
 		w.devices.held.Store(false)
 	case csm.CloseAudio:
 		w.devices.close(e.Instance)
+	case csm.PublishState:
+		if e.To == csm.PhaseIdle {
+			w.devices.q.Do(w.waker.over)
+		}
 	case csm.OpenConnection:
 		w.link.open(e.Epoch, e.Successor)
 	case csm.CloseConnection:

@@ -156,6 +156,7 @@ type talk struct {
 	states []protocol.StateParams
 	words  []protocol.TranscriptParams
 	notes  []protocol.NotificationParams
+	errors []protocol.ErrorParams
 	turns  []protocol.TurnParams
 	news   chan struct{}
 	events chan csm.Event // of the world
@@ -176,6 +177,15 @@ func newTalk(t *testing.T, change func(*protocol.Settings)) *talk {
 
 // newTalkOver begins a conversation over the devices of cfg.
 func newTalkOver(t *testing.T, change func(*protocol.Settings), cfg Config) *talk {
+	t.Helper()
+	tk := idleTalk(t, change, cfg)
+	tk.d.Post(csm.UserStart{})
+	tk.want(protocol.StatePreparing, protocol.StateListening)
+	return tk
+}
+
+// idleTalk is a daemon over the devices of cfg that has no conversation yet.
+func idleTalk(t *testing.T, change func(*protocol.Settings), cfg Config) *talk {
 	t.Helper()
 	if _, err := os.Stat(recordings); err != nil {
 		t.Fatalf("the recordings are missing; install pocketsphinx-testdata (make deps): %v", err)
@@ -214,8 +224,6 @@ func newTalkOver(t *testing.T, change func(*protocol.Settings), cfg Config) *tal
 			t.Errorf("closing: %v", err)
 		}
 	})
-	tk.d.Post(csm.UserStart{})
-	tk.want(protocol.StatePreparing, protocol.StateListening)
 	return tk
 }
 
@@ -234,6 +242,7 @@ func (tk *talk) notify(_ string, params any) {
 	case protocol.TurnParams:
 		tk.turns = append(tk.turns, p)
 	case protocol.ErrorParams:
+		tk.errors = append(tk.errors, p)
 		tk.t.Logf("error %s: %s", p.Code, p.Message)
 	}
 	select {

@@ -60,6 +60,7 @@ func (s *server) initialize(c *call, p protocol.InitializeParams) {
 			},
 		})
 	})
+	s.opened()
 	s.complain(bad)
 	s.watch(p.ProcessID)
 }

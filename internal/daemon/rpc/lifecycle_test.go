@@ -213,3 +213,24 @@ func TestIDsOfRequestsMayBeStrings(t *testing.T) {
 	c.answer(strconv.Quote("a"))
 	c.end()
 }
+
+// TestNothingBeforeInitializeIsAnswered: what a world says while it is made reaches
+// the client afterwards.
+func TestNothingBeforeInitializeIsAnswered(t *testing.T) {
+	cfg := scriptedConfig(t, "")
+	made := cfg.New
+	cfg.New = func(c rpc.Client) (rpc.Backend, error) {
+		c.Notify(protocol.NotifyNotification, protocol.NotificationParams{
+			Message: "early", Severity: protocol.SeverityInfo, Kind: protocol.NotificationMessage,
+		})
+		return made(c)
+	}
+	c := serve(t, cfg, true)
+	id := c.request(protocol.MethodInitialize, object{"protocolVersion": protocol.Version, "locale": "en", "capabilities": object{}})
+	if m := c.next(); string(m.ID) != id || m.Error != nil {
+		t.Fatalf("the first message is %s %s", m.Method, m.Params)
+	}
+	if m := c.next(); m.Method != protocol.NotifyNotification || !strings.Contains(string(m.Params), "early") {
+		t.Errorf("the second message is %s %s", m.Method, m.Params)
+	}
+}

@@ -137,6 +137,12 @@ type server struct {
 	phase phase
 	asker *asker
 
+	early struct { // notifications that are due before the answer of initialize
+		sync.Mutex
+		open bool
+		held []func()
+	}
+
 	mu       sync.Mutex
 	pending  map[jsonrpc2.ID]*call
 	tongue   protocol.Locale
@@ -287,9 +293,30 @@ func (s *server) notify(method string, params any) {
 	if p, ok := params.(protocol.StateParams); ok && p.State == protocol.StateIdle {
 		s.cameToIdle()
 	}
-	if s.out.admit(light(params)) {
-		s.sent(s.conn.Notify(s.ctx, method, params))
+	s.early.Lock()
+	defer s.early.Unlock()
+	send := func() {
+		if s.out.admit(light(params)) {
+			s.sent(s.conn.Notify(s.ctx, method, params))
+		}
 	}
+	if !s.early.open {
+		s.early.held = append(s.early.held, send)
+		return
+	}
+	send()
+}
+
+// opened sends what was due before initialize was answered: until then a client
+// expects nothing.
+func (s *server) opened() {
+	s.early.Lock()
+	defer s.early.Unlock()
+	s.early.open = true
+	for _, send := range s.early.held {
+		send()
+	}
+	s.early.held = nil
 }
 
 func (s *server) cameToIdle() {

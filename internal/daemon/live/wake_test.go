@@ -1,0 +1,261 @@
+//go:build cgo
+
+package live
+
+import (
+	"context"
+	"os"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/audio/wake"
+	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/internal/lease"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// room is a microphone that counts who has it. Frames come as from a mouth.
+type room struct {
+	mouth
+	open   atomic.Int32
+	opened chan struct{} // holds one for each time that it was opened
+}
+
+func newRoom() *room { return &room{opened: make(chan struct{}, 100)} }
+
+func (r *room) Open(ctx context.Context) error {
+	if r.open.Add(1) != 1 {
+		panic("the microphone is opened twice")
+	}
+	r.opened <- struct{}{}
+	return ctx.Err()
+}
+
+func (r *room) Close() error {
+	r.open.Store(0)
+	return nil
+}
+
+// over is a world's devices with r as the microphone.
+func over(r *room) Config {
+	return Config{
+		Source: func(protocol.Settings) (audio.Source, error) { return r, nil },
+		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
+		Speed:  speed,
+	}
+}
+
+func soon[T any](t *testing.T, c <-chan T, what string) T {
+	t.Helper()
+	select {
+	case v := <-c:
+		return v
+	case <-time.After(patience):
+		t.Fatalf("%s: it does not come", what)
+		panic("not reached")
+	}
+}
+
+// sayText has a synthetic voice say a text.
+func (m *mouth) sayText(t *testing.T, text string) {
+	t.Helper()
+	s, err := tts.Flite()()
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer s.Close()
+	var pcm []int16
+	var r *audio.Resampler
+	err = s.Speak(t.Context(), "slt", text, func(p []int16, rate int) (err error) {
+		if r == nil {
+			r, err = audio.NewResampler(rate, audio.SampleRate)
+		}
+		pcm = r.Process(pcm, p)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.pcm = append(append(m.pcm, make([]int16, audio.SampleRate/2)...), pcm...)
+}
+
+func wakes(s *protocol.Settings) { s.Wake.Enabled = true }
+
+func realSpotter(phrase string, heard func()) (Spotter, error) {
+	return wake.New(wake.Config{Phrase: phrase, Heard: func(wake.Heard) { heard() }})
+}
+
+// TestWakePhraseBeginsAConversation, said by a synthetic voice, as the user's start
+// does; a person who says something else does not. It is not listened for in the
+// conversation, and again after it.
+func TestWakePhraseBeginsAConversation(t *testing.T) {
+	r := newRoom()
+	cfg := over(r)
+	cfg.Spotter = realSpotter
+	tk := idleTalk(t, wakes, cfg)
+	soon(t, r.opened, "the microphone while idle")
+	r.say(t, sentence)
+	r.wait(t)
+	if p := tk.d.State().Phase(); p != csm.PhaseIdle {
+		t.Fatalf("other words began a conversation: %v", p)
+	}
+	r.sayText(t, "okay copilot")
+	tk.want(protocol.StatePreparing, protocol.StateListening)
+	soon(t, r.opened, "the microphone in the conversation")
+	tk.d.Post(csm.UserStop{})
+	tk.want(protocol.StateTerminating, protocol.StateIdle)
+	soon(t, r.opened, "the microphone after the conversation")
+	r.sayText(t, "okay copilot")
+	tk.want(protocol.StatePreparing, protocol.StateListening)
+	tk.mu.Lock()
+	defer tk.mu.Unlock()
+	if len(tk.words) != 0 || len(tk.agent.sent) != 0 {
+		t.Errorf("words were taken while idle: %v, %v", tk.words, tk.agent.sent)
+	}
+}
+
+// countingSpotter is a fake that counts what it is given, and hears the phrase when
+// it is told to.
+type countingSpotter struct {
+	frames atomic.Int64
+	err    error
+	heard  func()
+	closed chan struct{}
+}
+
+func (s *countingSpotter) Push(int64, *audio.Frame) bool { s.frames.Add(1); return true }
+func (s *countingSpotter) Stats() wake.Stats             { return wake.Stats{Err: s.err} }
+func (s *countingSpotter) Close() error                  { close(s.closed); return nil }
+
+// spotters makes fakes, and hands them out.
+func spotters(made chan *countingSpotter) func(string, func()) (Spotter, error) {
+	return func(_ string, heard func()) (Spotter, error) {
+		s := &countingSpotter{heard: heard, closed: make(chan struct{})}
+		made <- s
+		return s, nil
+	}
+}
+
+// TestWakePhraseIsOptional: by default the microphone stays closed, and switching
+// the phrase on and off takes effect at once.
+func TestWakePhraseIsOptional(t *testing.T) {
+	r, made := newRoom(), make(chan *countingSpotter, 10)
+	cfg := over(r)
+	cfg.Spotter = spotters(made)
+	tk := idleTalk(t, nil, cfg)
+	settled := func() { // the queue has done what came before
+		t.Helper()
+		done := make(chan struct{})
+		tk.w.devices.q.Do(func() { close(done) })
+		soon(t, done, "the devices' queue")
+	}
+	settled()
+	if r.open.Load() != 0 || len(made) != 0 {
+		t.Fatal("the microphone is open and nobody asked for it")
+	}
+	set := tk.d.Settings()
+	set.Wake.Enabled = true
+	tk.d.Configure(set)
+	s := soon(t, made, "the spotter")
+	soon(t, r.opened, "the microphone")
+	set.Wake.Enabled = false
+	tk.d.Configure(set)
+	soon(t, s.closed, "the end of the spotter")
+	settled()
+	if r.open.Load() != 0 {
+		t.Error("the microphone is still open")
+	}
+	s.heard() // late: what it still had in its queue
+	settled()
+	if p := tk.d.State().Phase(); p != csm.PhaseIdle {
+		t.Errorf("a phrase that is not listened for began a conversation: %v", p)
+	}
+}
+
+// TestWakePhraseRespectsTheLease: it is not listened for while another window has
+// the microphone, and a conversation of another window takes it without asking.
+func TestWakePhraseRespectsTheLease(t *testing.T) {
+	dir, err := os.MkdirTemp("", "av") // t.TempDir is too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	t.Setenv("XDG_RUNTIME_DIR", dir)
+	other, err := lease.Acquire(t.Context(), lease.Holder{Name: "another window"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	here, made := newRoom(), make(chan *countingSpotter, 10)
+	cfg := over(here)
+	cfg.Spotter, cfg.Holder = spotters(made), "this window"
+	cfg.Source = func(protocol.Settings) (audio.Source, error) {
+		l, err := lease.Acquire(context.Background(), lease.Holder{Name: "a third window"})
+		if err == nil {
+			l.Release()
+		}
+		if err == nil || !strings.Contains(err.Error(), `"this window (waits for its wake phrase)"`) {
+			t.Errorf("the microphone is opened, and its holder is not this window: %v", err)
+		}
+		return here, nil
+	}
+	idleTalk(t, wakes, cfg)
+	soon(t, made, "the spotter")
+	other.Release()
+	soon(t, here.opened, "the microphone, once it is free")
+
+	there := newRoom()
+	cfg = over(there)
+	cfg.Holder = "that window"
+	tk := newTalkOver(t, nil, cfg)
+	if here.open.Load() != 0 {
+		t.Error("two windows have the microphone")
+	}
+	tk.d.Post(csm.UserStop{})
+	tk.want(protocol.StateTerminating, protocol.StateIdle)
+	soon(t, here.opened, "the microphone after that conversation")
+}
+
+// TestWakePhraseThatCannotBeUsed: the user is told which word is to blame, or what
+// is missing.
+func TestWakePhraseThatCannotBeUsed(t *testing.T) {
+	for _, c := range []struct {
+		phrase, models, says string
+		code                 protocol.ErrorCode
+	}{
+		{"okay qwxzt", "", "qwxzt", protocol.CodeInvalidParams},
+		{"okay copilot", "/nowhere", "pocketsphinx-en-us", protocol.CodeEngineMissing},
+	} {
+		r := newRoom()
+		cfg := over(r)
+		cfg.Spotter = func(phrase string, heard func()) (Spotter, error) {
+			return wake.New(wake.Config{Phrase: phrase, ModelDir: c.models})
+		}
+		tk := idleTalk(t, func(s *protocol.Settings) { wakes(s); s.Wake.Phrase = c.phrase }, cfg)
+		for deadline := time.After(patience); ; {
+			tk.mu.Lock()
+			notes := append([]protocol.NotificationParams(nil), tk.notes...)
+			tk.mu.Unlock()
+			if len(notes) > 0 {
+				if n := notes[0]; n.Code != c.code || n.Severity != protocol.SeverityWarning || !strings.Contains(n.Message, c.says) {
+					t.Errorf("the user is told %+v", n)
+				}
+				break
+			}
+			select {
+			case <-tk.news:
+			case <-deadline:
+				t.Fatal("the user is told nothing")
+			}
+		}
+		if r.open.Load() != 0 {
+			t.Error("the microphone is open for nothing")
+		}
+	}
+}
