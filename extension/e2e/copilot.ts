@@ -4,9 +4,10 @@ import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from './wait.ts';
 
-/** A piece of an answer: words, a call of a tool, or a failure; after a pause. */
+/** A piece of an answer: words, a call of a tool, a failure, or a gate that stays shut until the test opens it; after a pause. */
 export type Part =
   | { text: string; afterMs?: number }
+  | { gate: string; afterMs?: number }
   | { tool: string; input: unknown; afterMs?: number }
   | { fail: 'quota' | 'notFound' | 'noPermissions' | 'other'; afterMs?: number };
 
@@ -65,6 +66,11 @@ export class Copilot {
     const before = this.all('models').length;
     this.write();
     await until('Copilot to change its models', () => this.all('models').length > before);
+  }
+
+  /** Lets an answer go on behind its gate. A gate stays open. */
+  open(gate: string): void {
+    writeFileSync(join(this.dir, `gate-${gate}`), '');
   }
 
   /** Forgets what was recorded so far. */

@@ -17,7 +17,7 @@ const node = join(paths.vscodeHome, 'node', 'bin', 'node');
  * of the kind "ui" has nowhere to run and is silently not loaded.
  */
 const userSettings = {
-  'remote.extensionKind': { 'agentvoice.agentvoice': ['workspace'] },
+  'remote.extensionKind': { 'agentvoice.agent-voice': ['workspace'] },
   'workbench.startupEditor': 'none',
   'telemetry.telemetryLevel': 'off',
   'update.mode': 'none',

@@ -95,6 +95,9 @@ const provider = {
       if (part.afterMs) {
         await pause(part.afterMs);
       }
+      while (part.gate !== undefined && !token.isCancellationRequested && !fs.existsSync(path.join(folder, `gate-${part.gate}`))) {
+        await pause(10);
+      }
       if (token.isCancellationRequested) {
         return;
       }
@@ -104,6 +107,9 @@ const provider = {
       }
       if (part.tool !== undefined) {
         progress.report(new vscode.LanguageModelToolCallPart(`fake-${id}-${++calls}`, part.tool, part.input));
+        continue;
+      }
+      if (part.text === undefined) {
         continue;
       }
       record('delta', { id, text: part.text });

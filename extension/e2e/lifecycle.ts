@@ -1,0 +1,90 @@
+// Scenarios about the daemon's life: settings that change under it, its death, a
+// window that is loaded again, and one that is closed.
+
+import assert from 'node:assert/strict';
+import { question } from './copilot.ts';
+import { time } from './table.ts';
+import { WORDS } from './voices.ts';
+import { until } from './wait.ts';
+import { type World, scenario, settings } from './world.ts';
+
+/** After a window is closed, so many milliseconds may pass until its daemon is gone. */
+const GONE = 5000;
+
+/** A spoken question, its answer, and the proof that it was asked once. */
+async function converse(w: World, answer: string): Promise<void> {
+  w.copilot.answers({ parts: [{ text: answer }] });
+  w.copilot.forget();
+  await w.panel.label('Listening');
+  await w.say('question');
+  const request = await w.copilot.nth('request');
+  assert.match(question(request), new RegExp(WORDS.question));
+  await until('the answer', async () => (await w.panel.lines('assistant')).at(-1) === answer);
+  await w.panel.label('Listening');
+  assert.equal(w.copilot.all('request').length, 1);
+}
+
+export function lifecycle(): void {
+  scenario('settings that change while it listens take effect, and one that is not allowed is named', async (w) => {
+    w.copilot.answers({ parts: [{ text: 'Ja.' }] });
+    w.server.configure({ ...settings, 'agentvoice.locale': 'de' });
+    await until('German labels', async () => {
+      const begin = Date.now();
+      await w.panel.get('composer').fill('Und jetzt?');
+      await w.panel.get('composer').press('Enter');
+      return until('the next state', async () => (await w.panel.shown()).labels.find((l) => l.at > begin && l.text === 'Hört zu'), 5000).catch(() => false as const);
+    });
+    assert.equal(w.daemons().length, 1, 'no daemon was started for it');
+    w.server.configure({ ...settings });
+    w.copilot.answers({ parts: [{ text: 'Yes.' }] });
+    await until('English labels', async () => {
+      const begin = Date.now();
+      await w.panel.get('composer').fill('And now?');
+      await w.panel.get('composer').press('Enter');
+      return until('the next state', async () => (await w.panel.shown()).labels.find((l) => l.at > begin && l.text === 'Listening'), 5000).catch(() => false as const);
+    });
+  });
+
+  scenario('the daemon is killed: it is started again, the old transcript stays, and the next question arrives once', async (w) => {
+    await w.panel.label('Listening');
+    const before = await w.panel.lines('user');
+    const { pid } = await w.daemon();
+    const killed = Date.now();
+    process.kill(pid, 'SIGKILL');
+    const again = await until('another daemon', () => w.daemons().find((d) => d.pid !== pid));
+    const listening = await w.panel.labelAfter('Listening', killed);
+    time('SIGKILL to Listening again', listening.at - killed);
+    assert.notEqual(again.pid, pid);
+    assert.equal(w.daemons().length, 1);
+    assert.deepEqual((await w.panel.lines('user')).slice(0, before.length), before);
+    await w.panel.frame.locator('[data-kind="divider"]').waitFor();
+    await w.picture('windows', 'restarted');
+    await converse(w, 'As before.');
+  });
+
+  scenario('the window is loaded again: the panel comes back, and there is one daemon at most', async (w) => {
+    const { pid } = await w.daemon();
+    const begin = performance.now();
+    w.copilot.forget();
+    await w.window.reload();
+    await w.copilot.nth('ready');
+    const panel = await w.findPanel();
+    await panel.label('Ready');
+    time('reload to the panel', performance.now() - begin);
+    await until('the old daemon to be gone', () => w.daemons().every((d) => d.pid !== pid));
+    assert.equal(await w.window.toasts().count(), 0);
+    await panel.start();
+    assert.equal(w.daemons().length, 1);
+    await converse(w, 'After the reload.');
+  });
+
+  scenario('the window is closed: its daemon is gone within 5 s', async (w) => {
+    const { pid } = await w.daemon();
+    const closed = Date.now();
+    await w.closeWindow();
+    await until('the daemon to be gone', () => w.daemons().every((d) => d.pid !== pid));
+    const took = Date.now() - closed;
+    time('window closed to daemon gone', took);
+    assert.ok(took < GONE, `it took ${took} ms`);
+  });
+}

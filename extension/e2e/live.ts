@@ -1,0 +1,265 @@
+// Scenarios with the daemon of the package, its real engines, and a voice in a
+// microphone: from the installation to a tool that the user allowed.
+
+import assert from 'node:assert/strict';
+import { existsSync } from 'node:fs';
+import { question } from './copilot.ts';
+import { time, timed } from './table.ts';
+import { WORDS } from './voices.ts';
+import { until } from './wait.ts';
+import { EXTENSION, type World, scenario } from './world.ts';
+
+const LONG =
+  'The parser reads the text from left to right. It splits it at every comma. Then it trims each field. ' +
+  'Empty fields are kept, since a table may have gaps. Quotes are not looked at, which is a fault. ' +
+  'A quoted comma would end the field too early. I would begin with a test for that. ' +
+  'After that the scanner needs a state for quotes, and the parser stays as it is.';
+
+/** The consent dialog of the editor, by its buttons. */
+async function consent(w: World, button: 'Allow' | 'Cancel'): Promise<string> {
+  const dialog = w.window.dialog();
+  await dialog.waitFor();
+  const text = await dialog.innerText();
+  await w.picture('windows', `consent-${button.toLowerCase()}`);
+  await dialog.locator('.monaco-button').filter({ hasText: button }).first().click();
+  await dialog.waitFor({ state: 'hidden' });
+  return text;
+}
+
+export function install(): void {
+  scenario('the package installs in a clean VS Code', async (w) => {
+    const words = await timed('install', () => w.install());
+    assert.match(words, /was successfully installed/);
+    assert.doesNotMatch(words, /error|fail/i);
+  });
+
+  scenario('the view and the status item are registered, and nothing runs before it is used', async (w) => {
+    await w.startServer();
+    await timed('window with VS Code', () => w.openWindow().then(() => undefined));
+    await w.window.page.locator('.activitybar .action-item a[aria-label^="Agent Voice"]').waitFor();
+    await w.window.page.locator(`[id*="${EXTENSION}"].statusbar-item`).first().waitFor();
+    assert.deepEqual(w.daemons(), []);
+    assert.equal(await w.window.toasts().count(), 0);
+    assert.equal(await w.window.dialog().count(), 0);
+  });
+
+  scenario('activation takes less than 50 ms of the extension host', async (w) => {
+    await w.window.command('Developer: Show Running Extensions');
+    const row = w.window.page.locator('.runtime-extensions-editor .monaco-list-row').filter({ hasText: /^Agent Voice/ }).first();
+    const text = await row.innerText();
+    const ms = Number(/Activation: (?:<)?(\d+)\s*ms/.exec(text)?.[1]);
+    time('activation', ms, "VS Code's own figure");
+    assert.ok(ms < 50, `VS Code says: ${text}`);
+    await w.window.page.keyboard.press('Control+F4').catch(() => undefined);
+  });
+
+  scenario('the panel opens, and is no work before Start', async (w) => {
+    const panel = await timed('panel ready', () => w.openPanel(), 'from the click to its first label');
+    await panel.label('Ready');
+    assert.equal(await panel.get('mic').getAttribute('data-mic'), 'closed');
+    assert.deepEqual(w.daemons(), []);
+  });
+
+  scenario('Start starts: the daemon of the package listens, and the panel says that the microphone is open', async (w) => {
+    await timed('start to Listening', () => w.panel.start(), 'the daemon was not running');
+    assert.equal(await w.panel.get('mic').getAttribute('data-mic'), 'open');
+    assert.equal(await w.panel.get('mic-text').innerText(), 'Microphone is on');
+    const { path } = await w.daemon();
+    assert.ok(path.startsWith(w.server.file('extensions')), `${path} is not the packaged daemon`);
+    assert.equal(existsSync(w.dir + '/cache/agentvoice/assets'), false, 'the package brings what the daemon needs');
+  });
+}
+
+export function copilot(): void {
+  scenario('consent refused: the question is not sent, the cause is shown and spoken, and a button asks again', async (w) => {
+    w.copilot.answers({ parts: [{ text: 'I am not to be asked.' }] });
+    w.copilot.forget();
+    const begin = Date.now();
+    await w.say('question');
+    const text = await consent(w, 'Cancel');
+    assert.match(text, /Agent Voice/);
+    assert.match(await w.panel.problem(), /allow|consent|permi/i);
+    await w.panel.remedy('allowCopilot').waitFor();
+    assert.deepEqual(w.copilot.all('request'), []);
+    await until('the explanation to be heard', () => w.room.heardSince(begin) > 500);
+    await w.panel.label('Listening');
+  });
+
+  scenario('consent given: the question that waited is answered', async (w) => {
+    w.copilot.answers({ parts: [{ text: 'The parser splits the text at commas.' }] });
+    w.copilot.forget();
+    await w.panel.remedy('allowCopilot').click();
+    const text = await consent(w, 'Allow');
+    assert.match(text, /Justification: ./);
+    await w.panel.get('problem').waitFor({ state: 'hidden' });
+  });
+
+  scenario('a spoken question reaches Copilot once; the answer streams, is spoken, and captions follow the voice', async (w) => {
+    await w.panel.label('Listening');
+    w.copilot.answers({
+      parts: [{ text: 'The parser splits ' }, { text: 'the text at commas. ', afterMs: 60 }, { text: 'It returns a list.', afterMs: 60 }],
+    });
+    w.copilot.forget();
+    const begin = Date.now();
+    await w.say('question');
+    const said = Date.now();
+    const request = await w.copilot.nth('request');
+    time('end of speech to the prompt at Copilot', request.at - said, 'endpointing of 500 ms included');
+    const delta = await w.copilot.nth('delta');
+    const caption = await until('a caption', async () => (await w.panel.shown()).captions.find((c) => c.at >= begin && c.text !== ''));
+    time('first caption after the first delta', caption.at - delta.at);
+    const heard = await until('the voice', () => (w.room.heardSince(request.at) > 0 ? w.room.lastHeard() : undefined));
+    time('first sound after the first delta', heard - delta.at);
+    await w.panel.labelAfter('Speaking', begin);
+    await w.panel.label('Listening');
+    assert.ok(w.room.heardSince(delta.at) > 1500, `the answer was heard for ${w.room.heardSince(delta.at)} ms`);
+    // Once, with the words, and with what they were understood as.
+    assert.equal(w.copilot.all('request').length, 1);
+    assert.match(question(request), new RegExp(WORDS.question));
+    assert.equal((await w.panel.lines('user')).at(-1), WORDS.question);
+    assert.equal((await w.panel.lines('assistant')).at(-1), 'The parser splits the text at commas. It returns a list.');
+    const captions = (await w.panel.shown()).captions.filter((c) => c.at >= begin && c.text !== '');
+    assert.ok(captions.length > 1, 'captions came in pieces');
+  });
+
+  scenario('speaking over an answer stops it: the next question arrives once, and Copilot knows only what was heard', async (w) => {
+    w.copilot.answers({ parts: [{ text: LONG }] });
+    w.copilot.forget();
+    const begin = Date.now();
+    await w.say('question');
+    await w.panel.labelAfter('Speaking', begin);
+    await until('some of the answer to be heard', () => w.room.heardSince(begin) > 1500);
+    w.copilot.answers({ parts: [{ text: 'Forward it is.' }] });
+    const over = Date.now();
+    await w.say('question');
+    await w.panel.labelAfter('Listening', over);
+    await w.copilot.nth('request', 2);
+    await w.panel.labelAfter('Speaking', over);
+    await w.panel.label('Listening');
+    const [, second] = w.copilot.all('request');
+    assert.equal(w.copilot.all('request').length, 2);
+    assert.match(question(second!), new RegExp(WORDS.question));
+    const remembered = second!.messages.findLast((m) => m.role === 'assistant')?.text ?? '';
+    assert.ok(remembered.length > 0 && remembered.length < LONG.length, `remembered as said: ${remembered}`);
+    assert.ok(LONG.startsWith(remembered.slice(0, 30)));
+    await w.panel.get('line-note').filter({ hasText: 'Interrupted' }).last().waitFor();
+    await w.panel.get('cut').last().waitFor();
+    await w.picture('windows', 'interrupted-transcript');
+  });
+}
+
+const CALL = { tool: 'fake_runTests', input: { pattern: 'parser' } } as const;
+
+function wantsTool(w: World): void {
+  w.copilot.answers(
+    { parts: [{ text: 'I would like to run the tests.' }, CALL] },
+    { afterTool: true, parts: [{ text: 'One of them fails.' }] },
+  );
+  w.copilot.forget();
+}
+
+/** Asks in writing: what is asked does not matter to these. */
+async function ask(w: World, text: string): Promise<void> {
+  await w.panel.get('composer').fill(text);
+  await w.panel.get('composer').press('Enter');
+}
+
+export function tools(): void {
+  scenario('a tool waits with its exact call, and a spoken yes that names it has it run once', async (w) => {
+    wantsTool(w);
+    const begin = Date.now();
+    await ask(w, 'Do the tests pass?');
+    await w.panel.get('approval').waitFor();
+    assert.equal(await w.panel.get('approval-name').innerText(), CALL.tool);
+    assert.deepEqual(JSON.parse(await w.panel.get('approval-input').innerText()), CALL.input);
+    assert.deepEqual(w.copilot.all('tool'), [], 'it runs only when it was allowed');
+    // The question is spoken; a yes counts only when it was heard.
+    await until('the question', () => w.room.heardSince(begin) > 1000);
+    await w.panel.label('Listening');
+    await w.picture('windows', 'approval');
+    await w.say('yesNamed');
+    await w.copilot.nth('tool');
+    await w.panel.get('approval').waitFor({ state: 'hidden' });
+    await until('the answer', async () => (await w.panel.lines('assistant')).at(-1) === 'One of them fails.');
+    await w.panel.label('Listening');
+    assert.deepEqual(w.copilot.all('tool').map((t) => t.input), [CALL.input]);
+    assert.equal(w.copilot.all('request').length, 2);
+    assert.equal(w.copilot.all('request')[1]?.messages.at(-1)?.results?.[0]?.text, '41 passed, 1 failed');
+  });
+
+  scenario('a tool that is allowed by the button runs once', async (w) => {
+    wantsTool(w);
+    await ask(w, 'Do the tests pass now?');
+    await w.panel.get('approve').click();
+    await w.copilot.nth('tool');
+    await until('the answer', async () => (await w.panel.lines('assistant')).at(-1) === 'One of them fails.');
+    await w.panel.label('Listening');
+    assert.equal(w.copilot.all('tool').length, 1);
+  });
+
+  scenario('a tool that is refused by the button does not run, and Copilot is told', async (w) => {
+    wantsTool(w);
+    await ask(w, 'And now?');
+    await w.panel.get('reject').click();
+    const second = await w.copilot.nth('request', 2);
+    await w.panel.label('Listening');
+    assert.deepEqual(w.copilot.all('tool'), []);
+    assert.match(JSON.stringify(second.messages.at(-1)), /reject|refus|not allow|declin/i);
+  });
+
+  scenario('a tool that is refused by a spoken no does not run', async (w) => {
+    wantsTool(w);
+    const begin = Date.now();
+    await ask(w, 'And once more?');
+    await w.panel.get('approval').waitFor();
+    await until('the question', () => w.room.heardSince(begin) > 1000);
+    await w.panel.label('Listening');
+    await w.say('no');
+    await w.panel.get('approval').waitFor({ state: 'hidden' });
+    await w.panel.label('Listening');
+    assert.deepEqual(w.copilot.all('tool'), []);
+  });
+}
+
+export function failures(): void {
+  scenario('quota: the cause is shown by name with what helps, the question is not lost, and it is asked again by the button', async (w) => {
+    w.copilot.answers({ parts: [{ fail: 'quota' }] });
+    w.copilot.forget();
+    await ask(w, 'How long is the list?');
+    assert.match(await w.panel.problem(), /quota|allowance|limit/i);
+    await w.picture('windows', 'quota');
+    await w.panel.label('Listening');
+    const [refused] = w.copilot.all('request');
+    w.copilot.answers({ parts: [{ text: 'It has three entries.' }] });
+    w.copilot.forget();
+    await w.panel.button('retry').click();
+    const again = await w.copilot.nth('request');
+    assert.equal(question(again), question(refused!));
+    await until('the answer', async () => (await w.panel.lines('assistant')).at(-1) === 'It has three entries.');
+    await w.panel.label('Listening');
+    assert.equal(w.copilot.all('request').length, 1);
+  });
+
+  scenario('a model that is gone: the cause is shown, and nothing general hides it', async (w) => {
+    w.copilot.answers({ parts: [{ fail: 'notFound' }] });
+    await ask(w, 'Is it there?');
+    assert.match(await w.panel.problem(), /not available|gone|model/i);
+    await w.panel.label('Listening');
+  });
+
+  scenario('no Copilot: the panel says that it is not installed and offers to', async (w) => {
+    await w.copilot.offers();
+    w.copilot.forget();
+    await ask(w, 'Are you there?');
+    assert.match(await w.panel.problem(), /install/i);
+    await w.panel.remedy('installCopilot').waitFor();
+    await w.picture('windows', 'not-installed');
+    assert.deepEqual(w.copilot.all('request'), []);
+    await w.panel.label('Listening');
+    await w.copilot.offers('fake-large');
+    w.copilot.answers({ parts: [{ text: 'Here I am.' }] });
+    await ask(w, 'And now?');
+    await until('the answer', async () => (await w.panel.lines('assistant')).at(-1) === 'Here I am.');
+    await w.panel.label('Listening');
+  });
+}

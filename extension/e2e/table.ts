@@ -1,0 +1,43 @@
+// The table of steps and times that each run ends with, also kept as out/e2e/times.json.
+
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { out } from './paths.ts';
+
+interface Row {
+  what: string;
+  ms: number;
+  note: string;
+}
+
+const rows: Row[] = [];
+
+/** Adds a row. */
+export function time(what: string, ms: number, note = ''): void {
+  rows.push({ what, ms: Math.round(ms * 10) / 10, note });
+}
+
+/** Runs step, adds how long it took, and returns what it gave. */
+export async function timed<T>(what: string, step: () => Promise<T>, note = ''): Promise<T> {
+  const begin = performance.now();
+  const result = await step();
+  time(what, performance.now() - begin, note);
+  return result;
+}
+
+/** The value below which a share of the values lies, by the nearest rank. */
+export function quantile(values: readonly number[], share: number): number {
+  const sorted = values.toSorted((a, b) => a - b);
+  return sorted[Math.max(0, Math.ceil(share * sorted.length) - 1)] ?? NaN;
+}
+
+/** Prints the table, and writes it beside the screenshots. */
+export function print(): void {
+  writeFileSync(join(out, 'times.json'), JSON.stringify(rows, null, 2) + '\n');
+  const width = Math.max(...rows.map((r) => r.what.length));
+  console.log('');
+  for (const { what, ms, note } of rows) {
+    const shown = ms < 1000 ? `${ms.toFixed(1)} ms` : `${(ms / 1000).toFixed(2)} s`;
+    console.log(`${what.padEnd(width)}  ${shown.padStart(10)}  ${note}`.trimEnd());
+  }
+}

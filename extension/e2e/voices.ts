@@ -1,0 +1,78 @@
+// What the user says: recorded human speech, and short words of a synthesiser where
+// there is no recording of them.
+
+import { execFileSync } from 'node:child_process';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { speech } from './paths.ts';
+
+/** Samples a second. */
+const RATE = 16_000;
+/** The loudness of all voices, as an effective value of 16-bit samples: -23 dBFS, as one microphone would be set. */
+const LOUDNESS = 2300;
+const PEAK = 30_000;
+
+/**
+ * What is said, by name. `go forward ten meters` is a human voice; the embedded recogniser
+ * understands it, and the short words, to the letter.
+ */
+export const WORDS = {
+  /** a question, spoken by a person */
+  question: 'go forward ten meters',
+  yes: 'yes',
+  no: 'no',
+  stop: 'stop',
+  /** the yes that a tool needs that changes something: it names the action */
+  yesNamed: 'yes, run the tests',
+} as const;
+
+export type Said = keyof typeof WORDS;
+
+/** Writes each as a WAV file into dir; their paths. */
+export function record(dir: string): Record<Said, string> {
+  const files = {} as Record<Said, string>;
+  for (const name of Object.keys(WORDS) as Said[]) {
+    files[name] = join(dir, `${name}.wav`);
+    const pcm = name === 'question' ? raw(readFileSync(join(speech, 'goforward.raw'))) : synthesised(name, dir);
+    writeFileSync(files[name], wav(level(pcm)));
+  }
+  return files;
+}
+
+function synthesised(name: Said, dir: string): Int16Array {
+  const file = join(dir, `${name}.flite.wav`);
+  execFileSync('flite', ['-voice', name === 'yesNamed' ? 'kal16' : 'slt', '-t', WORDS[name], '-o', file]);
+  const bytes = readFileSync(file);
+  if (bytes.readUInt32LE(24) !== RATE) {
+    throw new Error(`${file} has ${bytes.readUInt32LE(24)} samples a second`);
+  }
+  return raw(bytes.subarray(44));
+}
+
+function raw(bytes: Buffer): Int16Array {
+  return Int16Array.from({ length: bytes.length >> 1 }, (_, i) => bytes.readInt16LE(2 * i));
+}
+
+function level(pcm: Int16Array): Int16Array {
+  const rms = Math.sqrt(pcm.reduce((sum, s) => sum + s * s, 0) / pcm.length);
+  const peak = pcm.reduce((max, s) => Math.max(max, Math.abs(s)), 1);
+  const gain = Math.min(LOUDNESS / rms, PEAK / peak);
+  return pcm.map((s) => Math.round(s * gain));
+}
+
+function wav(pcm: Int16Array): Buffer {
+  const head = Buffer.alloc(44);
+  head.write('RIFF', 0);
+  head.writeUInt32LE(36 + 2 * pcm.length, 4);
+  head.write('WAVEfmt ', 8);
+  head.writeUInt32LE(16, 16); // bytes of the format
+  head.writeUInt16LE(1, 20); // PCM
+  head.writeUInt16LE(1, 22); // channels
+  head.writeUInt32LE(RATE, 24);
+  head.writeUInt32LE(2 * RATE, 28); // bytes a second
+  head.writeUInt16LE(2, 32); // bytes a frame
+  head.writeUInt16LE(16, 34); // bits a sample
+  head.write('data', 36);
+  head.writeUInt32LE(2 * pcm.length, 40);
+  return Buffer.concat([head, Buffer.from(pcm.buffer, pcm.byteOffset, pcm.byteLength)]);
+}

@@ -1,0 +1,187 @@
+// What the scenarios share: one installation of VS Code, one room, one stand-in for
+// Copilot, and a window after the other.
+
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import type { Browser } from 'playwright-core';
+import { Copilot } from './copilot.ts';
+import { Panel } from './panel.ts';
+import * as paths from './paths.ts';
+import { type Daemon, daemons } from './processes.ts';
+import { Room } from './room.ts';
+import { type Said, record } from './voices.ts';
+import { Server, Window, launchBrowser } from './vscode.ts';
+import { until } from './wait.ts';
+
+/** Bounds a scenario, in milliseconds: one that hangs does not keep the others from running. */
+const SCENARIO = 150_000;
+
+const EXTENSION = 'agentvoice.agent-voice';
+const FAKE = 'agentvoice-test.fake-copilot';
+
+/** The settings that all scenarios begin with. */
+export const settings: Readonly<Record<string, unknown>> = {
+  // Tones would count as speech at the loudspeaker.
+  'agentvoice.cues.enabled': false,
+  'agentvoice.tools.allowed': ['fake_*'],
+};
+
+export class World {
+  readonly dir: string;
+  readonly copilot: Copilot;
+  readonly server: Server;
+  readonly room: Room;
+  readonly voices: Record<Said, string>;
+  private readonly browser: Browser;
+  private opened: Window | undefined;
+  private shownPanel: Panel | undefined;
+
+  private constructor(dir: string, room: Room, browser: Browser) {
+    this.dir = dir;
+    this.room = room;
+    this.browser = browser;
+    for (const name of ['copilot', 'voices', 'cache']) {
+      mkdirSync(join(dir, name));
+    }
+    this.copilot = new Copilot(join(dir, 'copilot'));
+    this.voices = record(join(dir, 'voices'));
+    // A cache folder of its own: what the package does not bring is not there, and
+    // no other window on this machine has the microphone.
+    this.server = new Server(join(dir, 'vscode'), { ...room.env, ...this.copilot.env, XDG_CACHE_HOME: join(dir, 'cache') });
+    this.server.configure(settings);
+  }
+
+  static async create(): Promise<World> {
+    rmSync(paths.out, { recursive: true, force: true });
+    paths.folder();
+    const dir = mkdtempSync(join(tmpdir(), 'av')); // short: sockets are in it
+    return new World(dir, await Room.open(join(dir, 'room')), await launchBrowser());
+  }
+
+  /** Installs both packages, and starts VS Code; the words of the installation. */
+  async install(): Promise<string> {
+    await this.server.install(paths.copilotVsix);
+    return this.server.install(paths.vsix);
+  }
+
+  async startServer(): Promise<void> {
+    await this.server.start([FAKE]);
+  }
+
+  get window(): Window {
+    if (this.opened === undefined) {
+      throw new Error('no window is open: a scenario before this one failed');
+    }
+    return this.opened;
+  }
+
+  get panel(): Panel {
+    if (this.shownPanel === undefined) {
+      throw new Error('the panel is not open: a scenario before this one failed');
+    }
+    return this.shownPanel;
+  }
+
+  /** Opens a window; when the stand-in for Copilot is there, the extension is. */
+  async openWindow(): Promise<Window> {
+    this.copilot.forget();
+    this.opened = await Window.open(this.browser, this.server);
+    await this.copilot.nth('ready');
+    return this.opened;
+  }
+
+  async openPanel(): Promise<Panel> {
+    this.shownPanel = await Panel.open(this.window);
+    return this.shownPanel;
+  }
+
+  /** The panel anew, after the window was loaded again. */
+  async findPanel(): Promise<Panel> {
+    this.shownPanel = await Panel.find(this.window);
+    return this.shownPanel;
+  }
+
+  async closeWindow(): Promise<void> {
+    this.shownPanel = undefined;
+    await this.opened?.close();
+    this.opened = undefined;
+  }
+
+  /** The daemons of this world's windows. */
+  daemons(): Daemon[] {
+    return daemons(this.dir);
+  }
+
+  /** The one daemon that runs. */
+  async daemon(): Promise<Daemon> {
+    return until('one daemon', () => {
+      const running = this.daemons();
+      return running.length === 1 ? running[0] : undefined;
+    });
+  }
+
+  say(what: Said): Promise<void> {
+    const file = this.voices[what];
+    return this.room.say(file);
+  }
+
+  /** A picture of the whole window, or of the panel alone, under out/e2e. */
+  async picture(...names: string[]): Promise<void> {
+    const name = names.pop() ?? 'window';
+    await this.window.page.screenshot({ path: join(paths.folder(...names), `${name}.png`) });
+  }
+
+  /** The log of the extension, for a scenario that failed. */
+  log(): string {
+    const file = join(this.server.file('data'), 'logs');
+    return existsSync(file) ? file : '';
+  }
+
+  async close(): Promise<void> {
+    await this.closeWindow();
+    await this.browser.close();
+    await this.server.stop();
+    await this.room.close();
+    const logs = this.server.file('data/logs');
+    if (existsSync(logs)) {
+      cpSync(logs, paths.folder('logs'), { recursive: true });
+    }
+    rmSync(this.dir, { recursive: true, force: true });
+  }
+
+  /** What went wrong is in the picture and the record. */
+  async explain(name: string): Promise<void> {
+    if (this.opened !== undefined) {
+      await this.picture('failed', name.replace(/[^a-z0-9]+/gi, '-')).catch(() => undefined);
+    }
+  }
+}
+
+export { EXTENSION };
+
+let world: World | undefined;
+
+/** The world, made at the first use. */
+export async function theWorld(): Promise<World> {
+  return (world ??= await World.create());
+}
+
+/** A test by name; where it fails, a picture says how the window looked. */
+export function scenario(name: string, run: (world: World) => Promise<void>): void {
+  void test(name, { timeout: SCENARIO }, async () => {
+    const w = await theWorld();
+    try {
+      await run(w);
+    } catch (err) {
+      await w.explain(name);
+      throw err;
+    }
+  });
+}
+
+/** What a file of the tree says. */
+export function treeFile(...names: string[]): string {
+  return readFileSync(join(paths.root, ...names), 'utf8');
+}
