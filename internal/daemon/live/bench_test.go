@@ -32,7 +32,7 @@ func BenchmarkIdleToListening(b *testing.B) {
 		World: New(Config{
 			Source:  func(protocol.Settings) (audio.Source, error) { return &mouth{}, nil },
 			Sink:    func(protocol.Settings) (audio.Sink, error) { return wavio.Null{}, nil },
-			Engines: engines, Log: zerolog.Nop(),
+			Engines: engines, Detector: detector, Log: zerolog.Nop(),
 		}),
 	})
 	ctx, stop := context.WithCancel(context.Background())

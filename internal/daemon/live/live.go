@@ -98,12 +98,14 @@ type World struct {
 	cues    *cues
 	waker   *waker // of the devices' queue
 
+	detectors *detectors // nil without a local detector
+
 	closing sync.Once
 	closed  error
 }
 
-// New returns the maker of a world for daemon.Config. What the embedded server
-// needs is loaded at once, in the background, so that a conversation starts
+// New returns the maker of a world for daemon.Config. What the embedded server and
+// the ear need is loaded at once, in the background, so that a conversation starts
 // without waiting for models.
 func New(cfg Config) func(daemon.Port) daemon.World {
 	return func(port daemon.Port) daemon.World {
@@ -111,6 +113,10 @@ func New(cfg Config) func(daemon.Port) daemon.World {
 			cfg.Speed = 1
 		}
 		w := &World{cfg: cfg, port: port}
+		if cfg.Detector != nil {
+			w.detectors = newDetectors(cfg.Detector)
+			w.cfg.Detector = w.detectors.take
+		}
 		w.service = newService(w)
 		w.voice = newVoice(w)
 		w.cues = newCues(w.voice)
@@ -170,6 +176,9 @@ func (w *World) Execute(e csm.Effect) {
 // Configure implements daemon.World. Devices and tones change at once; all other
 // settings are read when something begins.
 func (w *World) Configure(s protocol.Settings) {
+	if w.detectors != nil {
+		w.detectors.preload()
+	}
 	w.service.configure(s)
 	w.devices.configure(s)
 	w.cues.configure(s.Cues)
@@ -205,6 +214,9 @@ func (w *World) Close() error {
 		w.link.shut()
 		w.devices.shut()
 		w.closed = errors.Join(w.voice.shut(), w.service.shut())
+		if w.detectors != nil {
+			w.closed = errors.Join(w.closed, w.detectors.shut())
+		}
 	})
 	return w.closed
 }
