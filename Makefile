@@ -105,6 +105,10 @@ test-extension: extension/node_modules/.package-lock.json $(TOOL)/testsum
 	@cd extension && npm run --silent typecheck
 	@cd extension && AGENTVOICE_DAEMON=$(CURDIR)/$(BIN) timeout 180 npm test --silent 2>&1 | (cd .. && $(SUM) -node -name "npm test")
 
+.PHONY: vsix
+vsix: build extension/node_modules/.package-lock.json ## package the extension with the daemon for this platform, in out/vsix
+	@scripts/vsix.sh
+
 # ---- the core, proven
 
 # What the tools below write under $(OUT) is no package of this module.
@@ -163,6 +167,7 @@ bench-room: deps-test $(TOOL)/roombench ## measure interruptions in simulated ro
 .PHONY: generate
 generate: ## write the generated files: TypeScript, JSON Schema, settings, diagrams
 	@go run ./internal/gen
+	@cd extension && node manifest.mjs
 
 .PHONY: full
 full: deps-test build $(OUT)/go.mod ## long property tests, fuzzing, deep exploration, all mutants; goes on where it was stopped

@@ -61,6 +61,11 @@ export class Wire implements Disposable {
     return this.connection.onRequest(method, f);
   }
 
+  /** Has f told of messages that could not be read or written. */
+  onError(f: (err: Error) => void): Disposable {
+    return this.connection.onError(([err]) => f(err));
+  }
+
   /** Has f told that the daemon closed the connection. */
   onClose(f: () => void): Disposable {
     return this.connection.onClose(f);

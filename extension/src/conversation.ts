@@ -1,0 +1,467 @@
+// The window's conversation: it has the daemon started, keeps the model, and
+// carries out what the user asks for. It knows nothing of VS Code, so that its
+// tests run without one.
+
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import type { CancellationToken } from 'vscode-jsonrpc/node';
+import { type Event, type Log, Sidecar, refusal, realClock, type Clock } from './daemon/sidecar';
+import { type Change, type Model, type Problem, START, isActive, reduce } from './model';
+import type {
+  Configuration,
+  CopilotSendParams,
+  CopilotSendResult,
+  CredentialsParams,
+  CredentialsResult,
+  InterruptSource,
+  InvokeToolParams,
+  InvokeToolResult,
+  LevelParams,
+  ToolSpec,
+} from './protocol.gen';
+import type { Translate } from './text';
+import type { Wire } from './wire';
+
+/** Assistant answers the user's questions, and runs tools. */
+export interface Assistant {
+  /** Answers one attempt at a question. It does not fail: what goes wrong is in the result. */
+  send(params: CopilotSendParams, out: AnswerStream, token: CancellationToken): Promise<CopilotSendResult>;
+  /** Runs a call that the user allowed. */
+  invoke(params: InvokeToolParams, token: CancellationToken): Promise<InvokeToolResult>;
+  /** The tools that may be asked for. */
+  tools(): ToolSpec[];
+  /** A new daemon counts its requests anew: what was carried out before is of others. */
+  forget(): void;
+}
+
+/** AnswerStream takes an answer as it comes. */
+export interface AnswerStream {
+  text(text: string): void;
+  call(callId: string, name: string, input: unknown, destructive?: boolean): void;
+}
+
+/** World is what a conversation needs of its surroundings. */
+export interface World {
+  launch(): Promise<ChildProcessWithoutNullStreams>;
+  configuration(): Configuration;
+  readonly locale: string;
+  readonly client: { readonly name: string; readonly version: string };
+  readonly assistant: Assistant;
+  secret(params: CredentialsParams): Promise<CredentialsResult>;
+  openExternal(url: string): Promise<void>;
+  windowLives(): Promise<boolean>;
+  readonly log: Log;
+  readonly t: Translate;
+  readonly clock?: Clock;
+}
+
+export class Conversation {
+  private now: Model = START;
+  private readonly sidecar: Sidecar;
+  private readonly listeners = new Set<(model: Model) => void>();
+  private readonly levels = new Set<(level: LevelParams) => void>();
+  /** the user wants a conversation: it is begun again after a restart */
+  private wanted = false;
+  private takeOver = false;
+  private fetched = 0;
+  private readonly clock: Clock;
+
+  constructor(private readonly world: World) {
+    this.clock = world.clock ?? realClock;
+    this.sidecar = new Sidecar(
+      {
+        launch: () => world.launch(),
+        greeting: () => ({
+          processId: process.pid,
+          clientInfo: world.client,
+          locale: world.locale,
+          configuration: world.configuration(),
+          capabilities: { copilot: true, secrets: true, tools: true, heartbeat: true },
+        }),
+        wired: (wire) => this.wired(wire),
+        windowLives: () => world.windowLives(),
+        clock: this.clock,
+        log: world.log,
+        t: world.t,
+      },
+      (event) => this.happened(event),
+    );
+  }
+
+  get model(): Model {
+    return this.now;
+  }
+
+  /** The wire to a daemon that runs. */
+  get wire(): Wire | undefined {
+    return this.sidecar.wire;
+  }
+
+  get daemonPid(): number | undefined {
+    return this.sidecar.pid;
+  }
+
+  /** Has f told of every change; the result ends that. */
+  onChange(f: (model: Model) => void): () => void {
+    this.listeners.add(f);
+    return () => this.listeners.delete(f);
+  }
+
+  /** Has f told of both voices' levels. */
+  onLevel(f: (level: LevelParams) => void): () => void {
+    this.levels.add(f);
+    return () => this.levels.delete(f);
+  }
+
+  change(change: Change): void {
+    this.now = reduce(this.now, change);
+    for (const f of this.listeners) {
+      f(this.now);
+    }
+  }
+
+  /** Shows a failure. */
+  fail(problem: Omit<Problem, 'then'>): void {
+    this.change({ is: 'problem', problem });
+  }
+
+  // ---- the daemon
+
+  private happened(event: Event): void {
+    const { t } = this.world;
+    switch (event.is) {
+      case 'starting':
+        this.change({ is: 'daemon', phase: 'starting', restarts: 0 });
+        break;
+      case 'restarting':
+        this.change({ is: 'daemon', phase: 'restarting', restarts: event.restart });
+        break;
+      case 'stopped':
+        this.change({ is: 'daemon', phase: 'off' });
+        break;
+      case 'failed':
+        this.wanted = false;
+        this.change({ is: 'daemon', phase: 'failed' });
+        this.fail(event.problem);
+        break;
+      case 'running':
+        this.change({
+          is: 'attached',
+          snapshot: event.result.snapshot,
+          capabilities: event.result.capabilities,
+          at: this.clock.now(),
+          ...(event.again ? { divider: t('Agent Voice was restarted. This is a new conversation; Copilot does not remember the one above.') } : {}),
+        });
+        this.fetched = 0;
+        this.world.assistant.forget();
+        if (event.again) {
+          void this.restored();
+        }
+    }
+  }
+
+  /** The mute of the last daemon holds for the next, before it listens. */
+  private async restored(): Promise<void> {
+    try {
+      const wire = this.sidecar.wire;
+      if (this.now.muted) {
+        await wire?.request('audio/mute', { muted: true });
+      }
+      if (this.wanted) {
+        await this.begin();
+      }
+    } catch (err) {
+      this.refused(err);
+    }
+  }
+
+  private wired(wire: Wire): void {
+    const { world } = this;
+    wire.on('agentvoice.state', (params) => {
+      this.wanted = this.wanted && params.state !== 'idle'; // the daemon ended it
+      this.change({ is: 'state', params });
+    });
+    wire.on('agentvoice.turn', (params) => {
+      this.change({ is: 'turn', params });
+      if (params.event !== 'turn-started' && params.role === 'assistant') {
+        void this.fetchHeard(wire);
+      }
+    });
+    wire.on('agentvoice.transcript', (params) => this.change({ is: 'transcript', params, at: this.clock.now() }));
+    wire.on('agentvoice.caption', (params) => this.change({ is: 'caption', params }));
+    wire.on('agentvoice.tool', (params) => this.change({ is: 'tool', params, at: this.clock.now() }));
+    wire.on('agentvoice.session', (params) => this.change({ is: 'session', params }));
+    wire.on('agentvoice.notification', (params) => {
+      this.change({ is: 'notification', params });
+      if (params.kind === 'resync') {
+        void this.fetchHeard(wire);
+      }
+    });
+    wire.on('agentvoice.error', (params) => {
+      world.log.warn(`the daemon reports ${params.code}`);
+      this.change({ is: 'error', params });
+    });
+    wire.on('agentvoice.level', (params) => this.levels.forEach((f) => f(params)));
+    wire.answer('copilot/send', (params, token) => {
+      let seq = 0;
+      const out: AnswerStream = {
+        text: (text) => void wire.notify('copilot/delta', { requestId: params.requestId, seq: seq++, text }).catch(() => undefined),
+        call: (callId, name, input, destructive) => {
+          this.change({ is: 'call', callId, input });
+          const call = { requestId: params.requestId, callId, name, input, ...(destructive === undefined ? {} : { destructive }) };
+          void wire.notify('copilot/toolCall', call).catch(() => undefined);
+        },
+      };
+      return world.assistant.send(params, out, token);
+    });
+    wire.answer('copilot/invokeTool', (params, token) => world.assistant.invoke(params, token));
+    wire.answer('credentials/get', (params) => world.secret(params));
+    wire.answer('window/openExternal', async ({ url }) => {
+      await world.openExternal(url);
+      return null;
+    });
+  }
+
+  /** How much of the answers was heard is told on request only. */
+  private async fetchHeard(wire: Wire): Promise<void> {
+    const generation = ++this.fetched;
+    try {
+      const { entries } = await wire.request('conversation/transcript', {});
+      if (generation === this.fetched) {
+        this.change({ is: 'heard', entries });
+      }
+    } catch {
+      // the transcript stays without the marks
+    }
+  }
+
+  // ---- what the user asks for
+
+  /** Has the daemon running, or nothing: the user was told why then. */
+  private async daemon(): Promise<Wire | undefined> {
+    try {
+      const wire = await this.sidecar.start();
+      return wire;
+    } catch {
+      return undefined;
+    }
+  }
+
+  /** Starts a conversation. Each press is an attempt of its own: none is dead. */
+  async start(takeOver = false): Promise<boolean> {
+    if (isActive(this.now.snapshot)) {
+      return true;
+    }
+    this.wanted = true;
+    this.takeOver = takeOver;
+    this.change({ is: 'starting', starting: true });
+    const wire = await this.daemon();
+    if (wire === undefined) {
+      if (this.now.daemon === 'failed') {
+        this.change({ is: 'starting', starting: false });
+      }
+      return false;
+    }
+    try {
+      await this.begin();
+      return true;
+    } catch (err) {
+      this.wanted = false;
+      this.refused(err);
+      return false;
+    }
+  }
+
+  private async begin(): Promise<void> {
+    const wire = this.sidecar.wire;
+    if (wire === undefined) {
+      return;
+    }
+    this.offerTools();
+    const takeOver = this.takeOver;
+    this.takeOver = false;
+    const snapshot = await wire.request('conversation/start', takeOver ? { takeOver } : {});
+    this.change({ is: 'snapshot', snapshot });
+  }
+
+  async end(): Promise<void> {
+    this.wanted = false;
+    this.change({ is: 'starting', starting: false });
+    await this.ask(async (wire) => this.change({ is: 'snapshot', snapshot: await wire.request('conversation/end', { reason: 'user-stop' }) }));
+  }
+
+  async interrupt(source: InterruptSource): Promise<void> {
+    await this.ask(async (wire) => this.change({ is: 'snapshot', snapshot: await wire.request('conversation/interrupt', { source }) }));
+  }
+
+  /** Pauses the conversation, or lets it go on. */
+  async togglePause(): Promise<void> {
+    const paused = this.now.snapshot?.state === 'suspended';
+    await this.ask(async (wire) => {
+      const snapshot = await wire.request(paused ? 'conversation/resume' : 'conversation/suspend', { reason: 'user' });
+      this.change({ is: 'snapshot', snapshot });
+    });
+  }
+
+  /** Pauses the assistant's voice, or lets it go on. */
+  async toggleSpeech(): Promise<void> {
+    const paused = this.now.speechPaused;
+    await this.ask(async (wire) => {
+      await wire.request('conversation/playback', { action: paused ? 'continue' : 'pause' });
+      this.change({ is: 'speechPaused', paused: !paused });
+    });
+  }
+
+  async mute(muted: boolean, because: 'user' | 'locked' = 'user'): Promise<void> {
+    await this.ask(async (wire) => {
+      await wire.request('audio/mute', { muted });
+      this.change({ is: 'muted', muted, because });
+    });
+  }
+
+  async hold(down: boolean): Promise<void> {
+    if (down === this.now.held || !isActive(this.now.snapshot)) {
+      return;
+    }
+    this.change({ is: 'held', held: down });
+    await this.ask((wire) => wire.request('conversation/pushToTalk', { down }), () => this.change({ is: 'held', held: false }));
+  }
+
+  async sendNow(): Promise<void> {
+    await this.ask(async (wire) => this.change({ is: 'snapshot', snapshot: await wire.request('conversation/commitTurn') }));
+  }
+
+  /** Says something in writing; the id of its turn, or nothing where it was refused. */
+  async say(text: string): Promise<string | undefined> {
+    if (!(await this.converse())) {
+      return undefined;
+    }
+    return this.ask(async (wire) => (await wire.request('conversation/sendText', { text })).turnId);
+  }
+
+  /** Reads a text aloud. */
+  async read(text: string): Promise<void> {
+    if (await this.converse()) {
+      await this.ask((wire) => wire.request('conversation/speak', { text, source: 'selection' }));
+    }
+  }
+
+  /**
+   * Has a conversation for what was not spoken: typed words, a text to read. One
+   * that is begun for that does not listen, since nobody asked to be heard.
+   */
+  private async converse(): Promise<boolean> {
+    if (isActive(this.now.snapshot)) {
+      return true;
+    }
+    if ((await this.daemon()) === undefined) {
+      return false;
+    }
+    await this.mute(true);
+    return this.now.muted && (await this.start()) && (await this.reached(isActive));
+  }
+
+  /** Waits until the snapshot is as wanted, or until that will not be. */
+  private reached(holds: (s: Model['snapshot']) => boolean): Promise<boolean> {
+    return new Promise((resolve) => {
+      const look = (m: Model): boolean => {
+        const over = m.daemon !== 'running' || m.problem !== undefined;
+        if (!holds(m.snapshot) && !over) {
+          return false;
+        }
+        resolve(holds(m.snapshot));
+        return true;
+      };
+      if (!look(this.now)) {
+        const stop = this.onChange((m) => {
+          if (look(m)) {
+            stop();
+          }
+        });
+      }
+    });
+  }
+
+  async repeat(): Promise<void> {
+    await this.ask((wire) => wire.request('conversation/playback', { action: 'repeat' }));
+  }
+
+  async retry(): Promise<void> {
+    await this.ask(async (wire) => this.change({ is: 'snapshot', snapshot: await wire.request('conversation/retry', {}) }));
+  }
+
+  async approve(approved: boolean, callId = this.now.approval?.callId): Promise<void> {
+    if (callId !== undefined) {
+      await this.ask((wire) => wire.request('copilot/approveTool', { callId, approved }));
+    }
+  }
+
+  /** Settings that changed. The daemon says which it does not take. */
+  async configure(configuration: Configuration): Promise<void> {
+    if (this.sidecar.wire !== undefined && Object.keys(configuration).length > 0) {
+      await this.ask((wire) => wire.request('configuration/update', configuration));
+    }
+  }
+
+  offerTools(): void {
+    void this.sidecar.wire?.notify('copilot/tools', { tools: this.world.assistant.tools() }).catch(() => undefined);
+  }
+
+  /** Asks the daemon, which is started where it is not there. A refusal is shown. */
+  async ask<R>(f: (wire: Wire) => Promise<R>, otherwise?: () => void): Promise<R | undefined> {
+    const wire = await this.daemon();
+    if (wire === undefined) {
+      otherwise?.();
+      return undefined;
+    }
+    try {
+      return await f(wire);
+    } catch (err) {
+      otherwise?.();
+      this.refused(err);
+      return undefined;
+    }
+  }
+
+  private refused(err: unknown): void {
+    const known = refusal(err);
+    if (known !== undefined) {
+      if (known.code !== 'requestCancelled' && known.code !== 'conversationActive') {
+        this.world.log.warn(`the daemon refused: ${known.code}`);
+        this.fail(known);
+      } else {
+        this.change({ is: 'starting', starting: false });
+      }
+      return;
+    }
+    // The process died under a request: that is told by its own event.
+    this.world.log.warn(`a request had no answer: ${err instanceof Error ? err.message : String(err)}`);
+    if (this.now.daemon === 'running') {
+      const { t } = this.world;
+      this.fail({ code: 'unexpected', message: t('Agent Voice did not answer.'), remediation: t('Try again; the log has more.'), retryable: true });
+    }
+  }
+
+  /** Ends the daemon and begins anew. */
+  async restart(): Promise<void> {
+    const again = this.wanted;
+    await this.sidecar.stop();
+    this.wanted = again;
+    this.change({ is: 'dismiss' });
+    if (again) {
+      await this.start();
+    } else {
+      await this.daemon();
+    }
+  }
+
+  /** Ends the daemon. */
+  async close(): Promise<void> {
+    this.wanted = false;
+    await this.sidecar.stop();
+  }
+
+  /** Whether a turn is under way still: more of its answer may come, after a tool. */
+  answering(turnId: string): boolean {
+    return isActive(this.now.snapshot) && this.now.openTurns.has(turnId);
+  }
+}

@@ -1,0 +1,79 @@
+// What a language model's failure means: a code of the protocol, by which the
+// daemon decides about another attempt, speaks the explanation, and the panel
+// offers the remedy.
+
+import type { CopilotError, ErrorCode } from '../protocol.gen';
+
+/** Errors are recognised by what they carry: those of a language model come from another extension host's class. */
+interface Carried {
+  readonly name?: unknown;
+  readonly code?: unknown;
+  readonly message?: unknown;
+  readonly cause?: unknown;
+}
+
+const RETRYABLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['copilotUnavailable', 'copilotFailed', 'copilotEmpty', 'rateLimited']);
+
+const QUOTA = /quota|premium request|allowance|billing|usage limit|free plan|payment|402/i;
+const RATE = /rate.?limit|too many requests|429/i;
+const FILTERED = /filter|content.?policy|responsible ai|off.?topic|blocked|unsafe/i;
+const OFFLINE = /ENOTFOUND|ECONN|ETIMEDOUT|EAI_AGAIN|EPIPE|network|offline|fetch failed|socket|proxy|certificate|50[0234]\b/i;
+const SIGNED_OUT = /sign(ed)? ?(in|out)|not logged in|unauthori[sz]ed|401|token expired|no copilot (token|subscription)/i;
+
+/** Whether the request was taken back. */
+export function isCancelled(err: unknown): boolean {
+  const e = carried(err);
+  return e.name === 'Canceled' || e.name === 'CancellationError' || e.message === 'Canceled';
+}
+
+/** The failure, in the protocol's terms. Its message is the provider's own, for the panel only. */
+export function failure(err: unknown): CopilotError {
+  const code = codeOf(err);
+  const after = RATE.test(words(err)) ? /retry.?after\D{0,10}(\d{1,4})/i.exec(words(err))?.[1] : undefined;
+  return {
+    code,
+    message: String(carried(err).message ?? ''),
+    retryable: RETRYABLE.has(code),
+    ...(after === undefined ? {} : { retryAfterMs: Number(after) * 1000 }),
+  };
+}
+
+/** The code of a failure. */
+export function codeOf(err: unknown): ErrorCode {
+  const { code } = carried(err);
+  const text = words(err);
+  switch (code) {
+    case 'NoPermissions':
+      return 'copilotNoConsent';
+    case 'NotFound':
+      return 'copilotUnavailable';
+    case 'Blocked':
+      // The editor says Blocked of a spent quota, of too many requests and of a filtered answer.
+      return RATE.test(text) ? 'rateLimited' : FILTERED.test(text) && !QUOTA.test(text) ? 'copilotBlocked' : 'copilotQuota';
+    case 'ChatQuotaExceeded':
+      return 'copilotQuota';
+    case 'ChatRateLimited':
+      return 'rateLimited';
+  }
+  if (QUOTA.test(text)) {
+    return 'copilotQuota';
+  }
+  if (RATE.test(text)) {
+    return 'rateLimited';
+  }
+  if (SIGNED_OUT.test(text) || OFFLINE.test(text)) {
+    return 'copilotUnavailable';
+  }
+  return FILTERED.test(text) ? 'copilotBlocked' : 'copilotFailed';
+}
+
+function carried(err: unknown): Carried {
+  return typeof err === 'object' && err !== null ? err : { message: err };
+}
+
+/** What an error and its causes say, for recognising it. */
+function words(err: unknown, depth = 0): string {
+  const e = carried(err);
+  const own = `${String(e.code ?? '')} ${String(e.message ?? '')}`;
+  return e.cause === undefined || depth > 3 ? own : `${own} ${words(e.cause, depth + 1)}`;
+}

@@ -1,0 +1,186 @@
+// What the language model is sent: how to answer, what of the editor goes with
+// the question, and what was said so far, within the model's budget of tokens.
+
+import type { CopilotMessage } from '../protocol.gen';
+import type { ContextKey } from '../view';
+
+/** Part of a message. */
+export type Part =
+  | { readonly is: 'text'; readonly text: string }
+  | { readonly is: 'call'; readonly callId: string; readonly name: string; readonly input: object }
+  | { readonly is: 'result'; readonly callId: string; readonly text: string };
+
+/** A message to the model. There is no role for instructions: they are the user's. */
+export interface Message {
+  readonly role: 'user' | 'assistant';
+  readonly parts: readonly Part[];
+}
+
+/** Material is a piece of the editor. */
+export interface Material {
+  readonly key: ContextKey;
+  readonly title: string;
+  readonly text: string;
+  /** the character around which to keep what fits */
+  readonly focus?: number;
+}
+
+/** Counts the tokens of a text. */
+export type Count = (text: string) => PromiseLike<number>;
+
+/** The model answers someone who listens. */
+export const INSTRUCTIONS = [
+  'You are a coding assistant in Visual Studio Code. The user speaks to you, and your answer is read aloud as you write it.',
+  'Answer first, in one to three short sentences of plain prose; say more only when asked to.',
+  'Put code, commands and file contents in fenced code blocks with their language: those are shown, not read. Never rely on formatting to be understood.',
+  'What the user said was recognised from speech: names of files and symbols may be misspelled. Where it matters, ask.',
+].join('\n');
+
+/** Tokens that stay free, for what the editor adds by itself. */
+const RESERVE = 256;
+/** The share of the budget that one kind of material may take. */
+const SHARES: Readonly<Record<ContextKey, number>> = { workspaceName: 0.05, selection: 0.4, diagnostics: 0.15, activeFile: 1 };
+/** The file comes last: it takes what is left. */
+const ORDER: readonly ContextKey[] = ['workspaceName', 'selection', 'diagnostics'];
+
+/** Composed is a prompt, and what did not fit whole. */
+export interface Composed {
+  readonly messages: readonly Message[];
+  readonly trimmed: readonly ContextKey[];
+  readonly droppedMessages: number;
+}
+
+/** Composes a prompt of at most limit tokens. The question itself is never cut. */
+export async function compose(
+  said: readonly CopilotMessage[],
+  material: readonly Material[],
+  wishes: string,
+  limit: number,
+  count: Count,
+): Promise<Composed> {
+  const instructions = wishes.trim() === '' ? INSTRUCTIONS : `${INSTRUCTIONS}\nThe user's own wishes: ${wishes.trim()}`;
+  const asked = said.findLastIndex((m) => m.role === 'user');
+  const question = said.slice(Math.max(0, asked));
+  const before = said.slice(0, Math.max(0, asked));
+  let left = limit - RESERVE - (await count(instructions));
+  for (const m of question) {
+    left -= await count(plain(m));
+  }
+  const trimmed: ContextKey[] = [];
+  const pieces: string[] = [];
+  const add = async (m: Material, room: number): Promise<void> => {
+    const kept = await fit(m, Math.min(room, left), count);
+    if (kept.cut) {
+      trimmed.push(m.key);
+    }
+    if (kept.text !== '') {
+      pieces.push(kept.text);
+      left -= kept.tokens;
+    }
+  };
+  for (const key of ORDER) {
+    for (const m of material.filter((x) => x.key === key)) {
+      await add(m, Math.floor(limit * SHARES[key]));
+    }
+  }
+  const kept: CopilotMessage[] = [];
+  // Half of what is left is the file's, where there is one.
+  let room = material.some((m) => m.key === 'activeFile') ? left / 2 : left;
+  for (const m of [...before].reverse()) {
+    const tokens = await count(plain(m));
+    if (tokens > room) {
+      break;
+    }
+    room -= tokens;
+    left -= tokens;
+    kept.unshift(m);
+  }
+  // An outcome of a tool without its question means nothing to the model.
+  while (kept[0]?.role === 'tool') {
+    kept.shift();
+  }
+  for (const m of material.filter((x) => x.key === 'activeFile')) {
+    await add(m, left);
+  }
+  const opening = pieces.length === 0 ? instructions : `${instructions}\n\nWhat the user sees in the editor:\n\n${pieces.join('\n\n')}`;
+  return {
+    messages: [{ role: 'user', parts: [{ is: 'text', text: opening }] }, ...messages([...kept, ...question])],
+    trimmed,
+    droppedMessages: before.length - kept.length,
+  };
+}
+
+function plain(m: CopilotMessage): string {
+  return m.role === 'tool' ? `${m.name ?? ''} ${JSON.stringify(m.input ?? {})} ${m.content}` : m.content;
+}
+
+/** Messages as the model takes them. The outcome of a call follows the call. */
+export function messages(said: readonly CopilotMessage[]): Message[] {
+  const out: Message[] = [];
+  for (const m of said) {
+    if (m.role !== 'tool') {
+      out.push({ role: m.role, parts: [{ is: 'text', text: m.content }] });
+    } else if (m.callId === undefined || m.name === undefined) {
+      out.push({ role: 'user', parts: [{ is: 'text', text: m.content }] });
+    } else {
+      const input = typeof m.input === 'object' && m.input !== null ? m.input : {};
+      out.push({ role: 'assistant', parts: [{ is: 'call', callId: m.callId, name: m.name, input }] });
+      out.push({ role: 'user', parts: [{ is: 'result', callId: m.callId, text: outcome(m) }] });
+    }
+  }
+  return out;
+}
+
+/** What became of a call, also where it did not run. */
+function outcome(m: CopilotMessage): string {
+  switch (m.status) {
+    case 'rejected':
+      return 'The user did not allow this call. Do not ask for it again; go on without it.';
+    case 'cancelled':
+      return m.content === '' ? 'The call was cancelled.' : m.content;
+    default:
+      return m.content === '' ? 'Done, without output.' : m.content;
+  }
+}
+
+interface Kept {
+  readonly text: string;
+  readonly tokens: number;
+  readonly cut: boolean;
+}
+
+/** As much of a piece as fits, in whole lines around its focus. */
+async function fit(m: Material, room: number, count: Count): Promise<Kept> {
+  const whole = `${m.title}:\n${fenced(m.text)}`;
+  const all = await count(whole);
+  if (all <= room) {
+    return { text: whole, tokens: all, cut: false };
+  }
+  const nothing = { text: '', tokens: 0, cut: true };
+  let size = Math.floor(m.text.length * (room / all) * 0.9);
+  while (size >= 80) {
+    const text = `${m.title}, in part:\n${fenced(around(m.text, m.focus ?? 0, size))}`;
+    const tokens = await count(text);
+    if (tokens <= room) {
+      return { text, tokens, cut: true };
+    }
+    size = Math.floor(size * Math.min(0.8, (room / tokens) * 0.95));
+  }
+  return nothing;
+}
+
+/** At most size characters of whole lines around a place; a line that is longer is cut. */
+export function around(text: string, focus: number, size: number): string {
+  const from = Math.max(0, Math.min(focus - Math.floor(size / 2), text.length - size));
+  const piece = text.slice(from, from + size);
+  const first = from === 0 ? 0 : piece.indexOf('\n') + 1;
+  const last = from + size >= text.length ? piece.length : piece.lastIndexOf('\n');
+  return last > first ? piece.slice(first, last) : piece;
+}
+
+/** A fence that is longer than any in the text. */
+function fenced(text: string): string {
+  const longest = Math.max(2, ...[...text.matchAll(/`+/g)].map((m) => m[0].length));
+  const mark = '`'.repeat(longest + 1);
+  return `${mark}\n${text}\n${mark}`;
+}

@@ -1,0 +1,31 @@
+// Which tools the assistant may ask for: those that the user listed. That a tool
+// is listed allows no call of it: each is asked about.
+
+import type { ToolSpec } from '../protocol.gen';
+
+/** Tool is what the editor knows of one. */
+export interface Tool {
+  readonly name: string;
+  readonly description: string;
+  readonly inputSchema?: object | undefined;
+}
+
+/** Whether a list names a tool. A name may end with * for any ending. */
+export function listed(name: string, list: readonly string[]): boolean {
+  return list.some((entry) => {
+    const wanted = entry.trim();
+    return wanted.endsWith('*') ? wanted !== '' && name.startsWith(wanted.slice(0, -1)) : name === wanted;
+  });
+}
+
+/** The tools that may be asked for. One that is not known to be harmless is taken for destructive. */
+export function offered(tools: readonly Tool[], allowed: readonly string[], harmless: readonly string[]): ToolSpec[] {
+  return tools
+    .filter((t) => listed(t.name, allowed))
+    .map((t) => ({
+      name: t.name,
+      description: t.description,
+      ...(t.inputSchema === undefined ? {} : { inputSchema: t.inputSchema }),
+      destructive: !listed(t.name, harmless),
+    }));
+}

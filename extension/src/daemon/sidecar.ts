@@ -1,0 +1,338 @@
+// The daemon's process: started at the first use, started again when it dies,
+// given up when it dies too often, and ended in order.
+
+import type { ChildProcessWithoutNullStreams } from 'node:child_process';
+import { ResponseError } from 'vscode-jsonrpc/node';
+import { ERRORS, type InitializeParams, type InitializeResult, METHODS, PROTOCOL_VERSION } from '../protocol.gen';
+import type { Translate } from '../text';
+import { Wire } from '../wire';
+import { Unusable, major } from './find';
+import { Restarts } from './restarts';
+
+/** Milliseconds between two heartbeats. */
+export const HEARTBEAT = 5_000;
+/** How long the daemon may take for initialize, in milliseconds. */
+const HANDSHAKE = 15_000;
+/** How long it may take to end by itself, in milliseconds. */
+const FAREWELL = 1_500;
+
+/** Clock is what the sidecar needs of time. */
+export interface Clock {
+  now(): number;
+  /** Runs f after so many milliseconds; the result stops it. */
+  after(ms: number, f: () => void): () => void;
+}
+
+export const realClock: Clock = {
+  now: () => Date.now(),
+  after: (ms, f) => {
+    const timer = setTimeout(f, ms);
+    return () => clearTimeout(timer);
+  },
+};
+
+/** Log is where the sidecar writes; nothing of it holds words of the user. */
+export interface Log {
+  info(message: string): void;
+  warn(message: string): void;
+  error(message: string): void;
+  debug(message: string): void;
+}
+
+/** Host is what the sidecar needs of the window. */
+export interface Host {
+  /** Finds, checks and starts the daemon. Fails with Unusable. */
+  launch(): Promise<ChildProcessWithoutNullStreams>;
+  /** The params of initialize but the version of the protocol. */
+  greeting(): Omit<InitializeParams, 'protocolVersion'>;
+  /** Sets the handlers; nothing is read before. */
+  wired(wire: Wire): void;
+  /** The window shows something: asked before each heartbeat. */
+  windowLives(): Promise<boolean>;
+  readonly clock: Clock;
+  readonly log: Log;
+  readonly t: Translate;
+}
+
+/** What the sidecar tells. */
+export type Event =
+  | { readonly is: 'starting' }
+  | { readonly is: 'running'; readonly result: InitializeResult; readonly again: boolean }
+  | { readonly is: 'restarting'; readonly restart: number }
+  | { readonly is: 'stopped' }
+  | { readonly is: 'failed'; readonly problem: { code: 'daemonMissing' | 'daemonPlatform' | 'daemonProtocol' | 'daemonBroken' | 'daemonGivenUp'; message: string; remediation: string; retryable: boolean } };
+
+interface Running {
+  readonly wire: Wire;
+  readonly daemon: ChildProcessWithoutNullStreams;
+}
+
+export class Sidecar {
+  private readonly restarts = new Restarts();
+  private running: Running | undefined;
+  private starting: Promise<Wire> | undefined;
+  private stopping = false;
+  private cancelRestart: (() => void) | undefined;
+  private stopHeartbeat: (() => void) | undefined;
+
+  constructor(
+    private readonly host: Host,
+    private readonly tell: (event: Event) => void,
+  ) {}
+
+  /** The wire, where there is one. */
+  get wire(): Wire | undefined {
+    return this.running?.wire;
+  }
+
+  /** The process of the daemon, for diagnostics. */
+  get pid(): number | undefined {
+    return this.running?.daemon.pid;
+  }
+
+  /** The wire to a running daemon, which is started where there is none. A failure was told before this fails. */
+  start(): Promise<Wire> {
+    if (this.running !== undefined) {
+      return Promise.resolve(this.running.wire);
+    }
+    if (this.starting === undefined) {
+      this.cancelRestart?.();
+      this.cancelRestart = undefined;
+      this.restarts.forgive();
+      this.tell({ is: 'starting' });
+      this.begin(false);
+    }
+    return this.starting ?? Promise.reject(new Error('the daemon did not start'));
+  }
+
+  private begin(again: boolean): void {
+    this.stopping = false;
+    const attempt = this.open(again).finally(() => {
+      if (this.starting === attempt) {
+        this.starting = undefined;
+      }
+    });
+    this.starting = attempt;
+    attempt.catch(() => undefined); // who asked for it is told by start
+  }
+
+  private async open(again: boolean): Promise<Wire> {
+    let daemon: ChildProcessWithoutNullStreams;
+    try {
+      daemon = await this.host.launch();
+    } catch (err) {
+      throw this.failed(err);
+    }
+    if (this.stopping) {
+      daemon.kill();
+      throw new Error('the window is closing');
+    }
+    this.readLog(daemon);
+    const wire = new Wire(daemon);
+    let alive = true;
+    const exited = new Promise<never>((_resolve, reject) => {
+      const gone = (how: string): void => {
+        alive = false;
+        reject(new Error(how));
+      };
+      daemon.once('error', (err) => gone(err.message));
+      daemon.once('exit', (code, signal) => {
+        gone(signal === null ? `status ${code ?? '?'}` : `signal ${signal}`);
+        this.died(daemon, signal ?? `status ${code ?? '?'}`);
+      });
+    });
+    exited.catch(() => undefined);
+    wire.onError((err) => this.host.log.warn(`wire: ${err.message}`));
+    this.host.wired(wire);
+    wire.listen();
+    try {
+      const result = await this.shakeHands(wire, exited);
+      this.running = { wire, daemon };
+      this.host.log.info(`daemon ${result.serverInfo.version} runs, process ${daemon.pid ?? '?'}, protocol ${result.protocolVersion}`);
+      this.tell({ is: 'running', result, again });
+      await wire.notify('initialized');
+      this.beat(wire);
+      return wire;
+    } catch (err) {
+      wire.dispose();
+      if (alive) {
+        daemon.removeAllListeners('exit');
+        daemon.kill();
+        throw this.failed(err);
+      }
+      throw err; // died counts it
+    }
+  }
+
+  private async shakeHands(wire: Wire, exited: Promise<never>): Promise<InitializeResult> {
+    let stop = (): void => undefined;
+    const late = new Promise<never>((_resolve, reject) => {
+      stop = this.host.clock.after(HANDSHAKE, () => reject(new Error('no answer to initialize')));
+    });
+    try {
+      const result = await Promise.race([wire.request('initialize', { ...this.host.greeting(), protocolVersion: PROTOCOL_VERSION }), exited, late]);
+      if (major(result.protocolVersion) !== major(PROTOCOL_VERSION)) {
+        throw this.otherProtocol(result.protocolVersion);
+      }
+      return result;
+    } catch (err) {
+      if (err instanceof ResponseError && err.code === ERRORS.unsupportedProtocolVersion.code) {
+        throw this.otherProtocol('?');
+      }
+      throw err;
+    } finally {
+      stop();
+    }
+  }
+
+  private otherProtocol(theirs: string): Unusable {
+    const t = this.host.t;
+    return new Unusable(
+      'daemonProtocol',
+      t('The daemon speaks another version of the protocol ({0}) than this extension ({1}).', theirs, PROTOCOL_VERSION),
+      t('Update the one that is older.'),
+    );
+  }
+
+  /** What the user is told where starting again would not help. */
+  private failed(err: unknown): unknown {
+    const { t, log } = this.host;
+    const cause = err instanceof Error && err.cause instanceof Error ? `: ${err.cause.message}` : '';
+    log.error(`the daemon cannot be used: ${err instanceof Error ? err.message : String(err)}${cause}`);
+    const problem = err instanceof Unusable
+      ? { code: err.code, message: err.message, remediation: err.remediation, retryable: false }
+      : { code: 'daemonBroken' as const, message: t('The daemon does not start.'), remediation: t('Try again; the log has more.'), retryable: true };
+    this.tell({ is: 'failed', problem });
+    return err;
+  }
+
+  private died(daemon: ChildProcessWithoutNullStreams, how: string): void {
+    if (this.running?.daemon === daemon) {
+      this.running.wire.dispose();
+      this.running = undefined;
+    }
+    this.stopHeartbeat?.();
+    this.stopHeartbeat = undefined;
+    if (this.stopping) {
+      this.tell({ is: 'stopped' });
+      return;
+    }
+    const { clock, log, t } = this.host;
+    const verdict = this.restarts.died(clock.now());
+    if (!verdict.again) {
+      log.error(`the daemon died (${how}), for the ${verdict.deaths}th time in three minutes: it is not started again`);
+      this.tell({
+        is: 'failed',
+        problem: {
+          code: 'daemonGivenUp',
+          message: t('Agent Voice stopped {0} times within three minutes, so it is not started again.', verdict.deaths),
+          remediation: t('Look into the log for the cause, then restart it.'),
+          retryable: true,
+        },
+      });
+      return;
+    }
+    log.warn(`the daemon died (${how}): restart ${verdict.restart} in ${verdict.delay} ms`);
+    this.tell({ is: 'restarting', restart: verdict.restart });
+    this.cancelRestart = clock.after(verdict.delay, () => {
+      this.cancelRestart = undefined;
+      this.begin(true);
+    });
+  }
+
+  private beat(wire: Wire): void {
+    const next = (): void => {
+      this.stopHeartbeat = this.host.clock.after(HEARTBEAT, () => {
+        void this.host.windowLives().then((lives) => {
+          if (this.running?.wire !== wire) {
+            return;
+          }
+          if (lives) {
+            void wire.notify('client/heartbeat').catch(() => undefined);
+          } else {
+            this.host.log.warn('the window does not answer: no heartbeat');
+          }
+          next();
+        });
+      });
+    };
+    void wire.notify(METHODS.clientHeartbeat).catch(() => undefined);
+    next();
+  }
+
+  private readLog(daemon: ChildProcessWithoutNullStreams): void {
+    let rest = '';
+    daemon.stderr.setEncoding('utf8').on('data', (text: string) => {
+      const lines = (rest + text).split('\n');
+      rest = (lines.pop() ?? '').slice(-64 * 1024);
+      lines.forEach((line) => logLine(line, this.host.log));
+    });
+  }
+
+  /** Ends the daemon in order, and by force where that takes too long. Never fails. */
+  async stop(): Promise<void> {
+    this.stopping = true;
+    this.cancelRestart?.();
+    this.cancelRestart = undefined;
+    this.stopHeartbeat?.();
+    this.stopHeartbeat = undefined;
+    await this.starting?.catch(() => undefined);
+    const now = this.running;
+    if (now === undefined) {
+      return;
+    }
+    const gone = new Promise<void>((resolve) => now.daemon.once('exit', () => resolve()));
+    const cancel = this.host.clock.after(FAREWELL, () => now.daemon.kill('SIGKILL'));
+    try {
+      await now.wire.request('shutdown');
+      await now.wire.notify('exit');
+    } catch {
+      now.daemon.kill();
+    }
+    await gone;
+    cancel();
+  }
+}
+
+/** A line of the daemon's log: one JSON object, else what a crash prints. */
+export function logLine(line: string, log: Log): void {
+  if (line.trim() === '') {
+    return;
+  }
+  let level = 'warn';
+  try {
+    const parsed: unknown = JSON.parse(line);
+    if (typeof parsed === 'object' && parsed !== null && 'level' in parsed) {
+      level = String(parsed.level);
+    }
+  } catch {
+    // not JSON
+  }
+  switch (level) {
+    case 'trace':
+    case 'debug':
+      log.debug(line);
+      break;
+    case 'info':
+      log.info(line);
+      break;
+    case 'warn':
+      log.warn(line);
+      break;
+    default:
+      log.error(line);
+  }
+}
+
+/** The daemon refused a request, in the user's words. */
+export function refusal(err: unknown): { code: keyof typeof ERRORS; message: string; remediation: string; retryable: boolean } | undefined {
+  if (!(err instanceof ResponseError)) {
+    return undefined;
+  }
+  const data: unknown = err.data;
+  if (typeof data === 'object' && data !== null && 'code' in data && 'remediation' in data && typeof data.code === 'string' && data.code in ERRORS) {
+    const code = data.code as keyof typeof ERRORS;
+    return { code, message: err.message, remediation: String(data.remediation), retryable: ERRORS[code].retryable };
+  }
+  return undefined;
+}

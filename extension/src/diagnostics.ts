@@ -1,0 +1,42 @@
+// A report for a bug: what the daemon and the extension know, without words, paths
+// or secrets. It is opened for the user to read; whether it is saved is theirs.
+
+import { readFile, rm } from 'node:fs/promises';
+import * as vscode from 'vscode';
+import type { Window } from './window';
+
+const t = vscode.l10n.t;
+
+export async function diagnosticsOf(w: Window): Promise<void> {
+  const report = await w.conversation.ask((wire) => wire.request('diagnostics/report'));
+  if (report === undefined) {
+    return;
+  }
+  const history = await w.conversation.ask((wire) => wire.request('conversation/history'));
+  const { version } = w.extension.extension.packageJSON as { version: string };
+  const content = {
+    about: t('Agent Voice diagnostics. It holds no words of yours, no paths and no keys. Read it before you share it.'),
+    extension: { version, editor: `${vscode.env.appName} ${vscode.version}`, remote: vscode.env.remoteName ?? 'none', trusted: vscode.workspace.isTrusted },
+    report,
+    transitions: history?.transitions ?? [],
+    journal: await journal(w),
+  };
+  const document = await vscode.workspace.openTextDocument({ language: 'json', content: JSON.stringify(content, null, 2) });
+  await vscode.window.showTextDocument(document);
+}
+
+/** The redacted journal. The daemon writes it to a file, which is not left behind. */
+async function journal(w: Window): Promise<unknown[]> {
+  const wire = w.conversation.wire;
+  try {
+    const written = await wire?.request('diagnostics/journal', { content: 'redacted' });
+    if (written === undefined) {
+      return [];
+    }
+    const text = await readFile(written.path, 'utf8');
+    await rm(written.path, { force: true });
+    return text.split('\n').filter((line) => line.trim() !== '').map((line): unknown => JSON.parse(line));
+  } catch {
+    return []; // there is none before the first conversation, or none is kept
+  }
+}

@@ -1,0 +1,60 @@
+// What happens when the editor starts: names are registered, and nothing else.
+// The rest is loaded when it is used for the first time.
+
+import * as vscode from 'vscode';
+import type { Window } from './window';
+
+/** The commands, in the order of package.json; those that are not there are the panel's own. */
+export const COMMANDS = [
+  'start', 'end', 'toggle', 'takeOver', 'holdToTalk', 'stopSpeaking', 'toggleMute', 'pause', 'pauseSpeech', 'sendNow', 'type', 'retry',
+  'repeat', 'approve', 'reject', 'readSelection', 'readFromHere', 'selectMicrophone', 'selectSpeaker', 'selectModel', 'selectTools',
+  'allowCopilot', 'setKey', 'removeKey', 'clearTranscript', 'exportDiagnostics', 'restartDaemon', 'showPanel', 'showLog', 'openSettings',
+  'openWalkthrough', 'installCopilot', 'manageCopilot', 'microphoneSettings', 'manageTrust', 'updateExtension', 'statusClicked',
+] as const;
+
+export type Command = (typeof COMMANDS)[number];
+
+let window: Window | undefined;
+
+export function activate(context: vscode.ExtensionContext): void {
+  const began = performance.now();
+  const log = vscode.window.createOutputChannel('Agent Voice', { log: true });
+  const status = vscode.window.createStatusBarItem('agentvoice.status', vscode.StatusBarAlignment.Left, 10);
+  status.name = 'Agent Voice';
+  status.text = '$(mic) Agent Voice';
+  status.tooltip = vscode.l10n.t('Click to start a conversation.');
+  status.accessibilityInformation = { label: vscode.l10n.t('Agent Voice: Ready'), role: 'button' };
+  status.command = 'agentvoice.statusClicked';
+  status.show();
+
+  const opened = (): Window => {
+    if (window === undefined) {
+      const { Window: Opened } = require('./window.js') as typeof import('./window');
+      window = new Opened(context, log, status);
+    }
+    return window;
+  };
+  context.subscriptions.push(
+    log,
+    status,
+    vscode.window.registerWebviewViewProvider('agentvoice.panel', { resolveWebviewView: (view) => opened().fill(view) }, {
+      webviewOptions: { retainContextWhenHidden: true }, // so that a label is there at once when the panel is shown again
+    }),
+    ...COMMANDS.map((name) => vscode.commands.registerCommand(`agentvoice.${name}`, (...args: unknown[]) => opened().run(name, args))),
+    participant(context, opened),
+  );
+  log.info(`activated in ${(performance.now() - began).toFixed(1)} ms`);
+}
+
+/** @voice: typed questions in the same conversation. */
+function participant(context: vscode.ExtensionContext, opened: () => Window): vscode.Disposable {
+  const p = vscode.chat.createChatParticipant('agentvoice.voice', (request, _chat, stream, token) => opened().participate(request, stream, token));
+  p.iconPath = vscode.Uri.joinPath(context.extensionUri, 'media', 'icon.svg');
+  return p;
+}
+
+export function deactivate(): Promise<void> | undefined {
+  const closing = window?.close();
+  window = undefined;
+  return closing;
+}

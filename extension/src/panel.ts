@@ -1,0 +1,125 @@
+// The view in the side bar: it gives the page its frame, sends it views as the
+// model changes, and passes on what the user does there.
+
+import { randomBytes } from 'node:crypto';
+import * as vscode from 'vscode';
+import type { FromPage, ToPage } from './panelwire';
+import type { ShownLine, View } from './view';
+
+/** The id of the view in package.json. */
+export const PANEL = 'agentvoice.panel';
+
+/** Feed is where the page's contents come from. */
+export interface Feed {
+  init(): ToPage & { type: 'init' };
+  view(): View;
+  lines(): readonly ShownLine[];
+  /** Has f called when view or lines may be others. */
+  onChange(f: () => void): () => void;
+  onLevel(f: (input: number, output: number) => void): () => void;
+  /** The user did something on the page. */
+  received(message: Exclude<FromPage, { type: 'ready' }>): void;
+}
+
+/** Page sends to one page what it does not have yet. */
+export class Page {
+  private sentLines = new Map<number, string>();
+  private sentView = '';
+  private ready = false;
+  private scheduled = false;
+
+  constructor(
+    private readonly post: (message: ToPage) => void,
+    private readonly feed: Feed,
+  ) {}
+
+  /** The page was loaded, for the first time or again: it has nothing. */
+  loaded(): void {
+    this.ready = true;
+    this.sentLines = new Map();
+    this.sentView = '';
+    this.post(this.feed.init());
+    this.flush();
+  }
+
+  /** Something changed. What changes in one turn of the loop is sent at once. */
+  changed(): void {
+    if (this.ready && !this.scheduled) {
+      this.scheduled = true;
+      setImmediate(() => {
+        this.scheduled = false;
+        this.flush();
+      });
+    }
+  }
+
+  level(input: number, output: number): void {
+    if (this.ready) {
+      this.post({ type: 'level', input, output });
+    }
+  }
+
+  private flush(): void {
+    const view = this.feed.view();
+    const lines = this.feed.lines();
+    const fresh = lines.filter((l) => this.sentLines.get(l.id) !== JSON.stringify(l));
+    const gone = this.sentLines.size + fresh.filter((l) => !this.sentLines.has(l.id)).length !== lines.length;
+    const text = JSON.stringify(view);
+    if (text === this.sentView && fresh.length === 0 && !gone) {
+      return;
+    }
+    this.sentView = text;
+    this.sentLines = new Map(lines.map((l) => [l.id, JSON.stringify(l)]));
+    this.post({ type: 'view', view, lines: fresh, ...(gone ? { keep: lines.map((l) => l.id) } : {}) });
+  }
+}
+
+/** What the page may load: its own style and script, and nothing else. */
+export function html(nonce: string, source: string, script: string, style: string, title: string): string {
+  const policy = [
+    "default-src 'none'",
+    `style-src ${source}`,
+    `script-src 'nonce-${nonce}'`,
+  ].join('; ');
+  return `<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta http-equiv="Content-Security-Policy" content="${policy}">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<title>${title.replace(/[<&]/g, '')}</title>
+<link rel="stylesheet" href="${style}">
+</head>
+<body>
+<script nonce="${nonce}" src="${script}"></script>
+</body>
+</html>
+`;
+}
+
+/** Fills a view with the panel's page; the result takes it apart. */
+export function fill(view: vscode.WebviewView, extensionUri: vscode.Uri, feed: Feed): vscode.Disposable {
+  const { webview } = view;
+  const dist = vscode.Uri.joinPath(extensionUri, 'dist');
+  webview.options = { enableScripts: true, localResourceRoots: [dist] };
+  const page = new Page((message) => void webview.postMessage(message), feed);
+  const parts: vscode.Disposable[] = [
+    webview.onDidReceiveMessage((message: FromPage) => {
+      if (message.type === 'ready') {
+        page.loaded();
+      } else {
+        feed.received(message);
+      }
+    }),
+    { dispose: feed.onChange(() => page.changed()) },
+    { dispose: feed.onLevel((input, output) => view.visible && page.level(input, output)) },
+  ];
+  webview.html = html(
+    randomBytes(16).toString('base64'),
+    webview.cspSource,
+    webview.asWebviewUri(vscode.Uri.joinPath(dist, 'panel.js')).toString(),
+    webview.asWebviewUri(vscode.Uri.joinPath(dist, 'panel.css')).toString(),
+    'Agent Voice',
+  );
+  return vscode.Disposable.from(...parts);
+}

@@ -1,0 +1,30 @@
+// What the extension and the panel's page say to each other.
+
+import type { PanelCommand } from './remedies';
+import type { ContextKey, ShownLine, View } from './view';
+
+/** Strings are the words of the page that do not depend on the state. */
+export type Strings = Readonly<Record<keyof ReturnType<typeof import('./strings').strings>, string>>;
+
+/** To the page. */
+export type ToPage =
+  | { readonly type: 'init'; readonly strings: Strings; readonly locale: string }
+  | {
+      readonly type: 'view';
+      readonly view: View;
+      /** those that are new or changed */
+      readonly lines: readonly ShownLine[];
+      /** ids of all lines, where some are gone */
+      readonly keep?: readonly number[];
+    }
+  | { readonly type: 'level'; readonly input: number; readonly output: number };
+
+/** From the page. */
+export type FromPage =
+  | { readonly type: 'ready' }
+  | { readonly type: 'run'; readonly command: PanelCommand }
+  | { readonly type: 'say'; readonly text: string }
+  | { readonly type: 'hold'; readonly down: boolean }
+  | { readonly type: 'approve'; readonly callId: string; readonly approved: boolean }
+  | { readonly type: 'context'; readonly key: ContextKey; readonly on: boolean }
+  | { readonly type: 'dismiss' };

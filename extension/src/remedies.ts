@@ -1,0 +1,139 @@
+// What the user can do about a failure, as buttons. Each is a command of the
+// extension; the first is the one that most likely helps.
+
+import type { ProblemCode } from './model';
+import type { Translate } from './text';
+
+/** The commands that the panel may run. */
+export const PANEL_COMMANDS = [
+  'agentvoice.start',
+  'agentvoice.end',
+  'agentvoice.takeOver',
+  'agentvoice.stopSpeaking',
+  'agentvoice.toggleMute',
+  'agentvoice.pause',
+  'agentvoice.pauseSpeech',
+  'agentvoice.sendNow',
+  'agentvoice.retry',
+  'agentvoice.repeat',
+  'agentvoice.selectMicrophone',
+  'agentvoice.selectSpeaker',
+  'agentvoice.selectModel',
+  'agentvoice.selectTools',
+  'agentvoice.allowCopilot',
+  'agentvoice.installCopilot',
+  'agentvoice.manageCopilot',
+  'agentvoice.microphoneSettings',
+  'agentvoice.setKey',
+  'agentvoice.restartDaemon',
+  'agentvoice.showLog',
+  'agentvoice.openSettings',
+  'agentvoice.manageTrust',
+  'agentvoice.updateExtension',
+  'agentvoice.exportDiagnostics',
+] as const;
+
+export type PanelCommand = (typeof PANEL_COMMANDS)[number];
+
+/** Remedy is a button. */
+export interface Remedy {
+  readonly command: PanelCommand;
+  readonly title: string;
+}
+
+const TITLES = (t: Translate): Partial<Record<PanelCommand, string>> => ({
+  'agentvoice.start': t('Start again'),
+  'agentvoice.takeOver': t('Use the microphone here'),
+  'agentvoice.retry': t('Try again'),
+  'agentvoice.selectMicrophone': t('Choose microphone'),
+  'agentvoice.selectSpeaker': t('Choose loudspeaker'),
+  'agentvoice.selectModel': t('Choose model'),
+  'agentvoice.allowCopilot': t('Allow Copilot'),
+  'agentvoice.installCopilot': t('Install GitHub Copilot'),
+  'agentvoice.manageCopilot': t('Look at the plan'),
+  'agentvoice.microphoneSettings': t('Open privacy settings'),
+  'agentvoice.setKey': t('Store a key'),
+  'agentvoice.restartDaemon': t('Restart'),
+  'agentvoice.showLog': t('Show log'),
+  'agentvoice.openSettings': t('Open settings'),
+  'agentvoice.manageTrust': t('Manage trust'),
+  'agentvoice.updateExtension': t('Look for an update'),
+  'agentvoice.exportDiagnostics': t('Export diagnostics'),
+});
+
+/** What helps, by what went wrong. Codes of misuse of the wire are faults of the extension: those are reported. */
+const HELPS: Record<ProblemCode, readonly PanelCommand[]> = {
+  parseError: ['agentvoice.restartDaemon', 'agentvoice.exportDiagnostics'],
+  invalidRequest: ['agentvoice.restartDaemon', 'agentvoice.exportDiagnostics'],
+  methodNotFound: ['agentvoice.updateExtension'],
+  invalidParams: ['agentvoice.openSettings'],
+  internalError: ['agentvoice.start', 'agentvoice.exportDiagnostics'],
+  notInitialized: ['agentvoice.restartDaemon', 'agentvoice.exportDiagnostics'],
+  requestCancelled: [],
+  conversationActive: [],
+  noConversation: ['agentvoice.start'],
+  invalidState: [],
+  unsupportedProtocolVersion: ['agentvoice.updateExtension', 'agentvoice.openSettings'],
+  shuttingDown: ['agentvoice.restartDaemon'],
+  clientGone: ['agentvoice.start'],
+  nothingToRetry: [],
+  textEmpty: [],
+  queueFull: ['agentvoice.stopSpeaking'],
+  utteranceLost: [],
+  startTimeout: ['agentvoice.start', 'agentvoice.showLog'],
+  suspendTimeout: ['agentvoice.start'],
+  breakerOpen: ['agentvoice.start', 'agentvoice.showLog'],
+  invariantViolation: ['agentvoice.start', 'agentvoice.exportDiagnostics'],
+  copilotTimeout: ['agentvoice.retry'],
+  copilotStalled: ['agentvoice.retry'],
+  copilotFailed: ['agentvoice.retry', 'agentvoice.showLog'],
+  copilotNotInstalled: ['agentvoice.installCopilot'],
+  copilotNoConsent: ['agentvoice.allowCopilot'],
+  copilotQuota: ['agentvoice.selectModel', 'agentvoice.manageCopilot'],
+  copilotUnavailable: ['agentvoice.retry', 'agentvoice.selectModel'],
+  copilotBlocked: [],
+  copilotEmpty: ['agentvoice.retry'],
+  modelFailed: ['agentvoice.selectModel'],
+  toolSearchFailed: ['agentvoice.retry'],
+  toolFailed: ['agentvoice.retry'],
+  toolTimeout: ['agentvoice.retry'],
+  toolRounds: [],
+  toolUnanswered: ['agentvoice.retry'],
+  copilotCancelled: ['agentvoice.retry'],
+  authentication: ['agentvoice.setKey', 'agentvoice.openSettings'],
+  credentialsMissing: ['agentvoice.setKey', 'agentvoice.openSettings'],
+  sessionFailed: ['agentvoice.start', 'agentvoice.showLog'],
+  sessionExpired: ['agentvoice.start'],
+  connectionFailed: ['agentvoice.start', 'agentvoice.openSettings'],
+  connectionLost: [],
+  connectTimeout: ['agentvoice.start', 'agentvoice.openSettings'],
+  rateLimited: ['agentvoice.retry'],
+  protocolError: ['agentvoice.openSettings', 'agentvoice.showLog'],
+  deviceUnavailable: ['agentvoice.selectMicrophone', 'agentvoice.start'],
+  deviceLost: ['agentvoice.selectMicrophone'],
+  microphoneDenied: ['agentvoice.microphoneSettings', 'agentvoice.start'],
+  microphoneBusy: ['agentvoice.takeOver'],
+  microphoneTaken: ['agentvoice.takeOver'],
+  audioFailed: ['agentvoice.start', 'agentvoice.selectMicrophone'],
+  recognitionFailed: [],
+  recognitionTimeout: [],
+  speechFailed: [],
+  speechMismatch: [],
+  engineMissing: ['agentvoice.showLog', 'agentvoice.openSettings'],
+  daemonMissing: ['agentvoice.openSettings', 'agentvoice.showLog'],
+  daemonPlatform: ['agentvoice.updateExtension', 'agentvoice.openSettings'],
+  daemonProtocol: ['agentvoice.updateExtension', 'agentvoice.openSettings'],
+  daemonBroken: ['agentvoice.restartDaemon', 'agentvoice.showLog'],
+  daemonGivenUp: ['agentvoice.restartDaemon', 'agentvoice.showLog'],
+  untrusted: ['agentvoice.manageTrust'],
+  noSelection: [],
+  unexpected: ['agentvoice.showLog', 'agentvoice.exportDiagnostics'],
+};
+
+/** The buttons for a failure. Trying again needs something to try. */
+export function remedies(code: ProblemCode, canRetry: boolean, t: Translate): Remedy[] {
+  const titles = TITLES(t);
+  return HELPS[code]
+    .filter((command) => command !== 'agentvoice.retry' || canRetry)
+    .map((command) => ({ command, title: titles[command] ?? command }));
+}

@@ -1,0 +1,49 @@
+// Keys of voice services, in the editor's own store for secrets. They go to the
+// daemon when it asks, and nowhere else.
+
+import * as vscode from 'vscode';
+import type { CredentialsParams, CredentialsResult, Provider } from './protocol.gen';
+import type { Translate } from './text';
+
+export class Keys {
+  constructor(
+    private readonly secrets: vscode.SecretStorage,
+    private readonly t: Translate,
+  ) {}
+
+  /** The key for a provider. Without one it fails, and the daemon says what to do. */
+  async get({ provider, kind }: CredentialsParams): Promise<CredentialsResult> {
+    if (kind === 'bearerToken') {
+      throw new Error('only keys are stored');
+    }
+    const value = await this.secrets.get(name(provider));
+    if (value === undefined) {
+      throw new Error('no key is stored');
+    }
+    return { value };
+  }
+
+  /** Asks for a key and stores it; says whether one was. */
+  async ask(provider: Provider): Promise<boolean> {
+    const value = await vscode.window.showInputBox({
+      title: this.t('Key for {0}', provider),
+      prompt: this.t('It is kept in the editor’s store for secrets, and sent to the service only.'),
+      password: true,
+      ignoreFocusOut: true,
+      validateInput: (text) => (text.trim() === '' ? this.t('Enter the key.') : undefined),
+    });
+    if (value === undefined || value.trim() === '') {
+      return false;
+    }
+    await this.secrets.store(name(provider), value.trim());
+    return true;
+  }
+
+  async remove(provider: Provider): Promise<void> {
+    await this.secrets.delete(name(provider));
+  }
+}
+
+function name(provider: Provider): string {
+  return `agentvoice.key.${provider}`;
+}

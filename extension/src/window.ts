@@ -1,0 +1,319 @@
+// The window: it puts the conversation together with the editor. It is made at the
+// first use.
+
+import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import * as vscode from 'vscode';
+import { type Actions, actions } from './commands';
+import { Conversation } from './conversation';
+import { ChatView } from './copilot/chatView';
+import { Context } from './copilot/context';
+import { LanguageModels } from './copilot/languageModels';
+import { participate } from './copilot/participant';
+import { check, sourceOf } from './daemon/find';
+import { HoldKey } from './holdKey';
+import type { Command } from './extension';
+import { type Model, isActive } from './model';
+import { type Feed, fill } from './panel';
+import type { FromPage } from './panelwire';
+import { PANEL_COMMANDS } from './remedies';
+import { Keys } from './secrets';
+import { changed, configuration } from './settings';
+import { strings } from './strings';
+import { type ShownLine, type Surroundings, type View, present, shownLine, statusOf } from './view';
+import { watchLock } from './lock';
+
+const t = vscode.l10n.t;
+
+export class Window implements vscode.Disposable {
+  readonly conversation: Conversation;
+  readonly models: LanguageModels;
+  readonly context: Context;
+  readonly keys: Keys;
+  readonly key: HoldKey;
+  private readonly actions: Actions;
+  private readonly subscriptions: vscode.Disposable[] = [];
+  private readonly contextKeys = new Map<string, unknown>();
+  private readonly refreshers = new Set<() => void>();
+  private stopLockWatch: (() => void) | undefined;
+  private headless: vscode.Disposable | undefined;
+  /** names of the devices, as far as they were asked for */
+  devices: { microphone?: string; speaker?: string } = {};
+
+  constructor(
+    readonly extension: vscode.ExtensionContext,
+    readonly log: vscode.LogOutputChannel,
+    private readonly status: vscode.StatusBarItem,
+  ) {
+    this.context = new Context(t);
+    this.keys = new Keys(extension.secrets, t);
+    this.models = new LanguageModels(() => this.context.material(), log, t, () => this.refresh());
+    const chat = new ChatView(t);
+    const assistant = (): LanguageModels | ChatView => (this.inChatView() ? chat : this.models);
+    this.conversation = new Conversation({
+      launch: () => this.launch(),
+      configuration,
+      locale: vscode.env.language,
+      client: { name: vscode.env.appName, version: vscode.version },
+      assistant: {
+        send: (params, out, token) => assistant().send(params, out, token),
+        invoke: (params, token) => this.models.invoke(params, token),
+        tools: () => assistant().tools(),
+        forget: () => {
+          this.models.forget();
+          chat.forget();
+        },
+      },
+      secret: (params) => this.keys.get(params),
+      openExternal: async (url) => void (await vscode.env.openExternal(vscode.Uri.parse(url, true))),
+      windowLives,
+      log,
+      t,
+    });
+    this.key = new HoldKey((down) => void this.conversation.hold(down));
+    this.actions = actions(this);
+    this.subscriptions.push({ dispose: this.conversation.onChange((m) => this.changed(m)) });
+    this.watchEditor();
+    this.changed(this.conversation.model);
+  }
+
+  inChatView(): boolean {
+    return vscode.workspace.getConfiguration('agentvoice').get('copilot.mode') === 'chatView';
+  }
+
+  /** Finds, checks and starts the daemon. */
+  private async launch(): Promise<ChildProcessWithoutNullStreams> {
+    const set = vscode.workspace.getConfiguration('agentvoice');
+    const source = sourceOf(set.get('daemon.path', ''), this.extension.extensionPath);
+    const version = await check(source, t);
+    this.log.info(`starting the ${source.chosen ? 'chosen' : 'bundled'} daemon ${version.version}`);
+    const args = ['serve', '--stdio', '--client-process-id', String(process.pid), ...set.get<string[]>('daemon.arguments', [])];
+    const daemon = spawn(source.path, args, { windowsHide: true });
+    await new Promise<void>((resolve, reject) => {
+      daemon.once('spawn', resolve);
+      daemon.once('error', reject);
+    });
+    return daemon;
+  }
+
+  // ---- what is shown
+
+  surroundings(): Surroundings {
+    const set = vscode.workspace.getConfiguration('agentvoice');
+    const device = (name: string, known: string | undefined): string => {
+      const wanted = set.get(name, 'default');
+      return known ?? (wanted === 'default' ? t('System default') : wanted);
+    };
+    return {
+      provider: set.get('provider', 'local'),
+      model: this.inChatView() ? t('Chat view') : this.models.modelName || set.get('copilot.model', '') || 'Copilot',
+      microphone: device('audio.inputDevice', this.devices.microphone),
+      speaker: device('audio.outputDevice', this.devices.speaker),
+      pushToTalk: set.get('turnDetection.mode') === 'pushToTalk',
+      context: this.inChatView() ? [] : this.context.pieces(),
+      trusted: vscode.workspace.isTrusted,
+    };
+  }
+
+  private changed(m: Model): void {
+    const item = statusOf(m, this.surroundings(), t);
+    this.status.text = item.text;
+    this.status.tooltip = item.tooltip;
+    this.status.accessibilityInformation = { label: item.accessible, role: 'button' };
+    this.status.backgroundColor = item.alarm === 'none' ? undefined : new vscode.ThemeColor(`statusBarItem.${item.alarm}Background`);
+    const active = isActive(m.snapshot);
+    this.setContext('agentvoice.active', active || m.starting);
+    this.setContext('agentvoice.state', m.snapshot?.state ?? 'idle');
+    this.setContext('agentvoice.speaking', m.snapshot?.state === 'speaking');
+    this.setContext('agentvoice.muted', m.muted);
+    this.setContext('agentvoice.toolPending', m.approval !== undefined);
+    this.setContext('agentvoice.canRetry', m.canRetry);
+    this.setContext('agentvoice.microphoneElsewhere', m.problem?.code === 'microphoneBusy' || m.problem?.code === 'microphoneTaken');
+    this.watchScreen(active);
+    this.offerHeadless(m);
+  }
+
+  private setContext(key: string, value: unknown): void {
+    if (this.contextKeys.get(key) !== value) {
+      this.contextKeys.set(key, value);
+      void vscode.commands.executeCommand('setContext', key, value);
+    }
+  }
+
+  /** What is shown may have changed, though the conversation did not. */
+  refresh(): void {
+    this.changed(this.conversation.model);
+    this.refreshers.forEach((f) => f());
+  }
+
+  /** A locked screen has nobody before it. */
+  private watchScreen(active: boolean): void {
+    const wanted = active && vscode.workspace.getConfiguration('agentvoice').get('privacy.muteWhenLocked', true);
+    if (wanted && this.stopLockWatch === undefined) {
+      this.stopLockWatch = watchLock((locked) => {
+        if (locked && !this.conversation.model.muted) {
+          void this.conversation.mute(true, 'locked');
+        }
+      }, this.log);
+    } else if (!wanted && this.stopLockWatch !== undefined) {
+      this.stopLockWatch();
+      this.stopLockWatch = undefined;
+    }
+  }
+
+  /** A daemon with virtual time has it moved by a command, for tests. */
+  private offerHeadless(m: Model): void {
+    if (m.capabilities.headless === true && this.headless === undefined) {
+      this.headless = vscode.commands.registerCommand('agentvoice.headlessAdvance', (ms: unknown) =>
+        this.conversation.ask((wire) => wire.request('headless/advance', { ms: typeof ms === 'number' ? ms : 1000 })));
+      this.subscriptions.push(this.headless);
+    }
+  }
+
+  private watchEditor(): void {
+    const refresh = (): void => this.refresh();
+    this.subscriptions.push(
+      vscode.window.onDidChangeActiveTextEditor(refresh),
+      vscode.window.onDidChangeTextEditorSelection(refresh),
+      vscode.languages.onDidChangeDiagnostics(refresh),
+      vscode.workspace.onDidChangeWorkspaceFolders(refresh),
+      vscode.workspace.onDidGrantWorkspaceTrust(() => {
+        this.conversation.offerTools();
+        refresh();
+      }),
+      vscode.lm.onDidChangeChatModels(() => void this.models.pick(vscode.workspace.getConfiguration('agentvoice').get('copilot.model', ''))),
+      vscode.workspace.onDidChangeConfiguration((event) => {
+        if (!event.affectsConfiguration('agentvoice')) {
+          return;
+        }
+        void this.conversation.configure(changed(event));
+        if (event.affectsConfiguration('agentvoice.context')) {
+          this.context.reset();
+        }
+        if (event.affectsConfiguration('agentvoice.tools') || event.affectsConfiguration('agentvoice.copilot.mode')) {
+          this.conversation.offerTools();
+        }
+        if (event.affectsConfiguration('agentvoice.audio')) {
+          this.devices = {};
+        }
+        refresh();
+      }),
+    );
+  }
+
+  // ---- the panel
+
+  fill(view: vscode.WebviewView): void {
+    const parts = fill(view, this.extension.extensionUri, this.feed());
+    const badge = this.conversation.onChange(() => this.badge(view));
+    this.badge(view);
+    view.onDidDispose(() => {
+      badge();
+      parts.dispose();
+    });
+  }
+
+  /** The sign on the activity bar, there also while the panel is closed. */
+  private badge(view: vscode.WebviewView): void {
+    const { mic, micText } = this.view();
+    const value = mic === 'open' ? 1 : 0;
+    if ((view.badge?.value ?? 0) !== value) {
+      view.badge = value === 0 ? undefined : { value, tooltip: micText };
+    }
+  }
+
+  private view(): View {
+    return present(this.conversation.model, this.surroundings(), t);
+  }
+
+  private feed(): Feed {
+    return {
+      init: () => ({ type: 'init', strings: strings(t), locale: vscode.env.language }),
+      view: () => this.view(),
+      lines: (): ShownLine[] => this.conversation.model.lines.map((l) => shownLine(l, t)),
+      onChange: (f) => {
+        this.refreshers.add(f);
+        const stop = this.conversation.onChange(f);
+        return () => {
+          this.refreshers.delete(f);
+          stop();
+        };
+      },
+      onLevel: (f) => this.conversation.onLevel(({ input, output }) => f(input, output)),
+      received: (message) => this.received(message),
+    };
+  }
+
+  private received(message: Exclude<FromPage, { type: 'ready' }>): void {
+    const { conversation } = this;
+    switch (message.type) {
+      case 'run':
+        if (PANEL_COMMANDS.includes(message.command)) {
+          void vscode.commands.executeCommand(message.command);
+        }
+        break;
+      case 'say':
+        void conversation.say(message.text);
+        break;
+      case 'hold':
+        void conversation.hold(message.down);
+        break;
+      case 'approve':
+        void conversation.approve(message.approved, message.callId);
+        break;
+      case 'context':
+        this.context.set(message.key, message.on);
+        this.refresh();
+        break;
+      case 'dismiss':
+        conversation.change({ is: 'dismiss' });
+        break;
+    }
+  }
+
+  // ---- commands
+
+  async run(name: Command, args: readonly unknown[]): Promise<unknown> {
+    try {
+      return await this.actions[name](...args);
+    } catch (err) {
+      this.log.error(`${name}: ${err instanceof Error ? (err.stack ?? err.message) : String(err)}`);
+      this.conversation.fail({
+        code: 'unexpected',
+        message: t('Something unexpected happened.'),
+        remediation: t('Try again; the log has more.'),
+        retryable: true,
+      });
+      return undefined;
+    }
+  }
+
+  participate(request: vscode.ChatRequest, stream: vscode.ChatResponseStream, token: vscode.CancellationToken): Promise<vscode.ChatResult> {
+    return participate(this.conversation, request, stream, token, t);
+  }
+
+  dispose(): void {
+    this.stopLockWatch?.();
+    this.key.release();
+    vscode.Disposable.from(...this.subscriptions).dispose();
+  }
+
+  async close(): Promise<void> {
+    this.dispose();
+    await this.conversation.close();
+  }
+}
+
+/** Whether there is a window to show anything: it has to answer. An extension host can outlive it. */
+async function windowLives(): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<boolean>((resolve) => {
+    timer = setTimeout(() => resolve(false), 3_000);
+  });
+  const answer = vscode.commands.executeCommand('setContext', 'agentvoice.window', true).then(
+    () => true,
+    () => false,
+  );
+  const lives = await Promise.race([answer, late]);
+  clearTimeout(timer);
+  return lives;
+}

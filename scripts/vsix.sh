@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# Packages the extension with the daemon for this platform:
+#
+#   scripts/vsix.sh            out/vsix/agent-voice-TARGET-VERSION.vsix, and its name on the last line
+#   scripts/vsix.sh --thin     without a daemon: agentvoice.daemon.path has to name one
+#
+# What is put together lies in out/vsix/TARGET. A daemon is bundled for the
+# platform that the script runs on: it has parts in C, which are not built for
+# another one. .github/workflows/package.yml runs it on each.
+set -euo pipefail
+cd "$(dirname "${BASH_SOURCE[0]}")/.."
+out=${OUT:-out}/vsix
+
+thin=false
+case ${1:-} in
+  '') ;;
+  --thin) thin=true ;;
+  *)
+    echo "vsix: unknown argument $1; use --thin or nothing" >&2
+    exit 2
+    ;;
+esac
+
+os=$(uname -s)
+case $os in
+  Linux) os=linux exe= ;;
+  Darwin) os=darwin exe= ;;
+  MINGW* | MSYS* | CYGWIN*) os=win32 exe=.exe ;;
+  *)
+    echo "vsix: there is no package for $os" >&2
+    exit 1
+    ;;
+esac
+case $(uname -m) in
+  x86_64 | amd64) arch=x64 ;;
+  aarch64 | arm64) arch=arm64 ;;
+  *)
+    echo "vsix: there is no package for $(uname -m)" >&2
+    exit 1
+    ;;
+esac
+target=$os-$arch
+stage=$out/$target
+
+rm -rf "$stage"
+mkdir -p "$stage"
+(cd extension && node manifest.mjs --check && node esbuild.mjs --production)
+mkdir "$stage/dist"
+cp extension/dist/{extension,window,panel}.js extension/dist/panel.css "$stage/dist"
+cp -r extension/{package.json,package.nls*.json,l10n,media,README.md} "$stage"
+cp LICENSE CHANGELOG.md THIRD_PARTY.md "$stage"
+# The scripts of the checkout are not for the package.
+node -e '
+  const fs = require("node:fs"), file = process.argv[1], m = JSON.parse(fs.readFileSync(file, "utf8"));
+  delete m.scripts; delete m.devDependencies; delete m.dependencies;
+  fs.writeFileSync(file, JSON.stringify(m, null, 2) + "\n");
+' "$stage/package.json"
+$thin || scripts/bundle-daemon.sh "$stage/bin" "$exe"
+
+version=$(node -p 'require("./extension/package.json").version')
+vsix=$out/agent-voice-$target-$version.vsix
+rm -f "$vsix"
+(cd "$stage" && ../../../extension/node_modules/.bin/vsce package --no-dependencies --target "$target" --out "$OLDPWD/$vsix" >"$OLDPWD/$out/package.log") || {
+  cat "$out/package.log" >&2
+  exit 1
+}
+echo "$vsix"
