@@ -15,11 +15,17 @@ import (
 // speaking is a daemon on virtual time that is in the middle of an answer.
 func speaking(t *testing.T, profile string) (d *Daemon, clock *dispatch.Virtual) {
 	t.Helper()
+	return speakingTo(t, profile, nil)
+}
+
+// speakingTo is the same, with what a client is told.
+func speakingTo(t *testing.T, profile string, notify func(string, any)) (d *Daemon, clock *dispatch.Virtual) {
+	t.Helper()
 	set := protocol.DefaultSettings()
 	set.Interruption.Profile = profile
 	clock = &dispatch.Virtual{}
 	d = New(Config{
-		Clock: clock, Started: time.Unix(0, 0), Settings: set, Verify: true, Log: zerolog.Nop(),
+		Clock: clock, Started: time.Unix(0, 0), Settings: set, Locale: "de", Verify: true, Log: zerolog.Nop(), Notify: notify,
 		World: func(p Port) World { return &promptWorld{port: p, clock: clock} },
 	})
 	t.Cleanup(func() { _ = d.Close() })

@@ -43,6 +43,7 @@ func (p *publisher) notify(method string, params any) {
 // step publishes what a step brought. The answer to a call comes first, as in
 // the effects.
 func (p *publisher) step(s dispatch.Step) {
+	before := p.shown
 	p.shown = s.State
 	stale := s.State.Counters != p.counted
 	p.counted = s.State.Counters
@@ -53,6 +54,7 @@ func (p *publisher) step(s dispatch.Step) {
 	for _, f := range s.Effects {
 		p.effect(s, f)
 	}
+	p.device(before, s)
 	if s.State.Session != p.session {
 		p.publishSession(s)
 	}

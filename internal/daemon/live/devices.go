@@ -39,6 +39,11 @@ type devices struct {
 	stop   context.CancelFunc
 	run    sync.WaitGroup
 
+	gone struct { // devices of this conversation that are lost
+		sync.Mutex
+		n int
+	}
+
 	disclaim func() // gives the microphone up to other windows; nil without a claim
 }
 
@@ -110,6 +115,9 @@ func (d *devices) claim() error {
 func (d *devices) acquire() (err error) {
 	set := d.w.port.Settings()
 	d.ctx, d.stop = context.WithCancel(context.Background())
+	d.gone.Lock()
+	d.gone.n = 0 // of the devices before
+	d.gone.Unlock()
 	if d.sink, err = d.w.cfg.Sink(set); err != nil {
 		return err
 	}
@@ -137,7 +145,7 @@ func (d *devices) render(ctx context.Context, instance uint32, sink audio.Sink, 
 		err := sink.Run(ctx, func(f *audio.Frame) {
 			if lost {
 				lost = false
-				d.w.port.Post(csm.AudioRestored{Instance: instance})
+				d.restored(instance)
 			}
 			d.w.cues.mixer.Render(f) // and with it the player
 			d.w.voice.rendered()
@@ -181,14 +189,14 @@ func (d *devices) capture(ctx context.Context, instance uint32, source audio.Sou
 	first, lost := true, false
 	var base, last int64 // positions go on over a reopened device
 	deliver := func(pos int64, f *audio.Frame) {
-		switch {
-		case first:
+		if first {
 			first = false
 			d.w.port.Post(csm.AudioReady{Instance: instance})
-		case lost:
-			d.w.port.Post(csm.AudioRestored{Instance: instance})
 		}
-		lost = false
+		if lost { // maybe before the first
+			lost = false
+			d.restored(instance)
+		}
 		last = base + pos
 		d.captured(last, f, ear)
 	}
@@ -255,9 +263,25 @@ func (d *devices) silence(ctx context.Context, pos int64, ear *ear) {
 	}
 }
 
+// lost says that a device is gone. A sound server that dies takes both with it: the
+// core is told of the first, and of the end when both are back.
 func (d *devices) lost(instance uint32, err error) {
 	d.w.cfg.Log.Warn().Err(err).Msg("an audio device is lost; it is opened again as soon as it is back")
-	d.w.port.Post(csm.AudioLost{Instance: instance})
+	d.gone.Lock()
+	defer d.gone.Unlock()
+	if d.gone.n++; d.gone.n == 1 {
+		d.w.port.Detail(csm.CodeDeviceLost, err.Error())
+		d.w.port.Post(csm.AudioLost{Instance: instance})
+	}
+}
+
+// restored says that a device that was lost gives or takes frames again.
+func (d *devices) restored(instance uint32) {
+	d.gone.Lock()
+	defer d.gone.Unlock()
+	if d.gone.n--; d.gone.n == 0 {
+		d.w.port.Post(csm.AudioRestored{Instance: instance})
+	}
 }
 
 // configure points the devices that are open at those that the settings name.

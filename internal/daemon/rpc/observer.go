@@ -58,7 +58,7 @@ func (o *observer) saw(_ string, params any) {
 	case protocol.SessionParams:
 		o.session(p)
 	case protocol.NotificationParams:
-		if p.Code != "" {
+		if p.Code != "" && p.Severity != protocol.SeverityInfo {
 			o.failed(p.Code)
 		}
 	case protocol.ErrorParams:

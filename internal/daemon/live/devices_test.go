@@ -1,0 +1,122 @@
+//go:build cgo
+
+package live
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// pluggable is a device's socket: a fake whose plug a test pulls.
+type pluggable struct {
+	pulled chan struct{} // holds one: the device that runs is gone
+	there  chan struct{} // closed while it can be opened
+	tried  chan struct{} // holds one for each time that it is to be opened
+}
+
+func newPluggable() *pluggable {
+	p := &pluggable{pulled: make(chan struct{}, 1), there: make(chan struct{}), tried: make(chan struct{}, 100)}
+	close(p.there)
+	return p
+}
+
+func (p *pluggable) open(ctx context.Context) error {
+	p.tried <- struct{}{}
+	select {
+	case <-p.there:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// run runs a device until it is pulled out.
+func (p *pluggable) run(ctx context.Context, device func(context.Context) error) error {
+	ctx, stop := context.WithCancelCause(ctx)
+	defer stop(nil)
+	gone := &audio.DeviceError{Code: "deviceLost", Device: "headset", Err: errors.New("it gives no sound"), Remedy: "plug it in"}
+	ended := make(chan struct{})
+	go func() {
+		select {
+		case <-p.pulled:
+			stop(gone)
+		case <-ended:
+		}
+	}()
+	err := device(ctx)
+	close(ended)
+	if context.Cause(ctx) == gone {
+		return gone
+	}
+	return err
+}
+
+type pluggableMouth struct {
+	mouth
+	*pluggable
+}
+
+func (m *pluggableMouth) Open(ctx context.Context) error { return m.open(ctx) }
+func (m *pluggableMouth) Run(ctx context.Context, deliver func(int64, *audio.Frame)) error {
+	return m.run(ctx, func(ctx context.Context) error { return m.mouth.Run(ctx, deliver) })
+}
+
+type pluggableEar struct {
+	wavio.Null
+	*pluggable
+}
+
+func (m *pluggableEar) Open(ctx context.Context) error { return m.open(ctx) }
+func (m *pluggableEar) Run(ctx context.Context, render func(*audio.Frame)) error {
+	return m.run(ctx, func(ctx context.Context) error { return m.Null.Run(ctx, render) })
+}
+
+// TestBothDevicesLost, as with a sound server that dies: the user is told once, and
+// the conversation goes on when both are back, not before.
+func TestBothDevicesLost(t *testing.T) {
+	in, out := &pluggableMouth{pluggable: newPluggable()}, &pluggableEar{wavio.Null{Speed: speed}, newPluggable()}
+	tk := newTalkOver(t, nil, Config{
+		Source: func(protocol.Settings) (audio.Source, error) { return in, nil },
+		Sink:   func(protocol.Settings) (audio.Sink, error) { return out, nil },
+		Speed:  speed,
+	})
+	<-in.tried
+	<-out.tried
+	in.there, out.there = make(chan struct{}), make(chan struct{})
+	in.pulled <- struct{}{}
+	tk.want(protocol.StateSuspended)
+	out.pulled <- struct{}{}
+	soon(t, in.tried, "the loss of the microphone")
+	soon(t, out.tried, "the loss of the loudspeaker")
+	if n := tk.lost(); n != 2 {
+		t.Fatalf("%d devices are lost, want 2", n)
+	}
+	close(in.there)
+	for tk.lost() > 1 {
+		soon(t, tk.news, "one device") // levels are told as soon as it gives frames
+	}
+	if p := tk.d.State().Phase(); p != csm.PhaseSuspended {
+		t.Errorf("with one device the conversation is in %v", p)
+	}
+	close(out.there)
+	tk.want(protocol.StateListening)
+	tk.mu.Lock()
+	defer tk.mu.Unlock()
+	if len(tk.errors) != 1 || tk.errors[0].Code != protocol.CodeDeviceLost || tk.errors[0].Remediation == "" {
+		t.Errorf("the user is told %+v", tk.errors)
+	}
+}
+
+// lost is how many devices are gone.
+func (tk *talk) lost() int {
+	d := tk.w.devices
+	d.gone.Lock()
+	defer d.gone.Unlock()
+	return d.gone.n
+}

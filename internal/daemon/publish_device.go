@@ -1,0 +1,36 @@
+package daemon
+
+import (
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// deviceBack is what the user is told when a device that was lost works again.
+var deviceBack = map[protocol.Locale]string{
+	protocol.English:  "The audio device is back.",
+	protocol.German:   "Das Audiogerät ist wieder da.",
+	protocol.Japanese: "オーディオデバイスが再び使えるようになりました。",
+}
+
+// lacksDevice says whether a conversation waits for a device.
+func lacksDevice(st csm.State) bool {
+	sus, ok := st.Conv.(csm.Suspended)
+	return ok && sus.Reasons&csm.SuspendDevice != 0
+}
+
+// device tells of a device that is gone, with what to do, and that it is back. The
+// state says the same, but only to who knows what each reason means.
+func (p *publisher) device(before csm.State, s dispatch.Step) {
+	had, has := lacksDevice(before), lacksDevice(s.State)
+	_, restored := s.Envelope.Event.(csm.AudioRestored)
+	switch {
+	case has && !had:
+		p.notify(protocol.NotifyError, p.d.failure(csm.CodeDeviceLost))
+	case had && !has && restored:
+		p.notify(protocol.NotifyNotification, protocol.NotificationParams{
+			Message: deviceBack[p.d.locale()], Severity: protocol.SeverityInfo, Kind: protocol.NotificationMessage,
+			Code: protocol.CodeDeviceLost, TurnID: turnID(s.State.Current.ID),
+		})
+	}
+}

@@ -1,0 +1,65 @@
+package daemon
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// TestLostDeviceIsToldOf apart from the state, with the device and what to do, in
+// the user's language; and that it is back.
+func TestLostDeviceIsToldOf(t *testing.T) {
+	var told []any
+	d, _ := speakingTo(t, protocol.ProfileDefault, func(_ string, params any) {
+		switch params.(type) {
+		case protocol.StateParams, protocol.ErrorParams, protocol.NotificationParams:
+			told = append(told, params)
+		}
+	})
+	for range 2 { // each loss has its notice
+		told = nil
+		d.detail(csm.CodeDeviceLost, `audio device "headset": it gives no sound; plug it in`)
+		d.Post(csm.AudioLost{Instance: 1})
+		d.Post(csm.AudioLost{Instance: 1}) // once is enough
+		d.Drain()
+		if len(told) != 2 {
+			t.Fatalf("the client is told %+v", told)
+		}
+		state, ok := told[0].(protocol.StateParams)
+		if !ok || state.State != protocol.StateSuspended || state.Cause != protocol.CauseDeviceLost || state.Metadata.Reason != string(protocol.SuspendDevice) {
+			t.Errorf("first %+v", told[0])
+		}
+		lost, ok := told[1].(protocol.ErrorParams)
+		if !ok || lost.Code != protocol.CodeDeviceLost || !lost.Retryable ||
+			!strings.HasPrefix(lost.Message, "Das Audiogerät ist nicht mehr da.") || !strings.Contains(lost.Message, `"headset"`) ||
+			!strings.Contains(lost.Remediation, "Schließen Sie es wieder an") {
+			t.Errorf("then %+v", told[1])
+		}
+		told = nil
+		d.Post(csm.AudioRestored{Instance: 1})
+		d.Post(csm.AudioRestored{Instance: 1})
+		d.Drain()
+		var back []protocol.NotificationParams
+		for _, p := range told {
+			if n, ok := p.(protocol.NotificationParams); ok {
+				back = append(back, n)
+			}
+		}
+		if len(back) != 1 || back[0].Code != protocol.CodeDeviceLost || back[0].Severity != protocol.SeverityInfo || back[0].Message != "Das Audiogerät ist wieder da." {
+			t.Errorf("when it is back: %+v", told)
+		}
+	}
+	// A conversation that ends meanwhile takes nothing back.
+	d.Post(csm.AudioLost{Instance: 1})
+	d.Drain()
+	told = nil
+	d.Post(csm.UserStop{})
+	d.Drain()
+	for _, p := range told {
+		if n, ok := p.(protocol.NotificationParams); ok {
+			t.Errorf("at the end: %+v", n)
+		}
+	}
+}
