@@ -60,7 +60,7 @@ $thin || scripts/bundle-daemon.sh "$stage/bin" "$exe"
 version=$(node -p 'require("./extension/package.json").version')
 vsix=$out/agent-voice-$target-$version.vsix
 rm -f "$vsix"
-(cd "$stage" && ../../../extension/node_modules/.bin/vsce package --no-dependencies --target "$target" --out "$OLDPWD/$vsix" >"$OLDPWD/$out/package.log") || {
+(cd "$stage" && ../../../extension/node_modules/.bin/vsce package --no-dependencies --allow-unused-files-pattern --target "$target" --out "$OLDPWD/$vsix" >"$OLDPWD/$out/package.log") || {
   cat "$out/package.log" >&2
   exit 1
 }

@@ -16,13 +16,18 @@ export async function diagnosticsOf(w: Window): Promise<void> {
   const { version } = w.extension.extension.packageJSON as { version: string };
   const content = {
     about: t('Agent Voice diagnostics. It holds no words of yours, no paths and no keys. Read it before you share it.'),
-    extension: { version, editor: `${vscode.env.appName} ${vscode.version}`, remote: vscode.env.remoteName ?? 'none', trusted: vscode.workspace.isTrusted },
+    extension: { version, editor: `${vscode.env.appName} ${vscode.version}`, remote: remote(vscode.env.remoteName), trusted: vscode.workspace.isTrusted },
     report,
     transitions: history?.transitions ?? [],
     journal: await journal(w),
   };
   const document = await vscode.workspace.openTextDocument({ language: 'json', content: JSON.stringify(content, null, 2) });
   await vscode.window.showTextDocument(document);
+}
+
+/** The kind of a remote window. Another name may be that of a machine. */
+function remote(name: string | undefined): string {
+  return name === undefined ? 'none' : ['ssh-remote', 'wsl', 'dev-container', 'attached-container', 'codespaces', 'tunnel'].includes(name) ? name : 'other';
 }
 
 /** The redacted journal. The daemon writes it to a file, which is not left behind. */

@@ -43,6 +43,9 @@ export function activate(context: vscode.ExtensionContext): void {
     ...COMMANDS.map((name) => vscode.commands.registerCommand(`agentvoice.${name}`, (...args: unknown[]) => opened().run(name, args))),
     participant(context, opened),
   );
+  if (vscode.workspace.getConfiguration('agentvoice').get('wake.enabled', false)) {
+    setImmediate(() => opened().listenForPhrase()); // the user wants this one to be there before the first use
+  }
   log.info(`activated in ${(performance.now() - began).toFixed(1)} ms`);
 }
 

@@ -159,9 +159,9 @@ export type Change =
 /** How many entries of the transcript are kept. */
 const KEPT = 400;
 
-/** States in which there is a conversation. */
+/** Whether there is a conversation that works. One that failed can be started anew. */
 export function isActive(snapshot: Snapshot | undefined): boolean {
-  return snapshot !== undefined && snapshot.state !== 'idle' && snapshot.state !== 'terminating';
+  return snapshot !== undefined && snapshot.state !== 'idle' && snapshot.state !== 'terminating' && snapshot.state !== 'faulted';
 }
 
 /** Codes that say only that something failed. They do not hide a cause that was named before them. */

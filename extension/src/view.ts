@@ -10,7 +10,7 @@ import type { Translate } from './text';
 export type Tone = 'ready' | 'busy' | 'listening' | 'speaking' | 'paused' | 'problem';
 
 /** Mic says whether the user can be heard. */
-export type Mic = 'closed' | 'open' | 'muted' | 'paused' | 'waitsForKey';
+export type Mic = 'closed' | 'open' | 'muted' | 'paused' | 'waitsForKey' | 'wake';
 
 /** Button is an action that is possible now. */
 export interface Button {
@@ -41,6 +41,8 @@ export interface Surroundings {
   readonly microphone: string;
   readonly speaker: string;
   readonly pushToTalk: boolean;
+  /** the words that begin a conversation; empty where nobody listens for them */
+  readonly wakePhrase: string;
   readonly context: readonly Piece[];
   readonly trusted: boolean;
 }
@@ -89,7 +91,7 @@ export interface View {
   readonly caption: { readonly text: string; readonly heard: number; readonly audible: boolean } | undefined;
   readonly approval: ShownCall | undefined;
   readonly problem:
-    | { readonly code: ProblemCode; readonly message: string; readonly remediation: string; readonly then: readonly string[]; readonly remedies: readonly Remedy[] }
+    | { readonly code: ProblemCode; readonly message: string; readonly detail: string; readonly remediation: string; readonly then: readonly string[]; readonly remedies: readonly Remedy[] }
     | undefined;
   readonly notice: { readonly message: string; readonly severity: string; readonly progress?: number } | undefined;
   readonly queue: { readonly count: number; readonly text: string };
@@ -151,10 +153,10 @@ export function present(m: Model, around: Surroundings, t: Translate): View {
     ...labelOf(m, t),
     hint: hintOf(m, around, mic, t),
     mic,
-    micText: micText(mic, m, t),
+    micText: micText(mic, m, around, t),
     active,
     primary: active ? undefined : primaryOf(m, t),
-    buttons: active ? buttonsOf(m, t) : [],
+    buttons: active ? buttonsOf(m, t) : state === 'faulted' ? [{ command: 'agentvoice.end', title: t('End'), icon: 'end' }] : [],
     hold: active && around.pushToTalk ? { down: m.held } : undefined,
     caption:
       m.caption === undefined || m.caption.text === ''
@@ -166,7 +168,7 @@ export function present(m: Model, around: Surroundings, t: Translate): View {
         ? undefined
         : {
             code: m.problem.code,
-            message: m.problem.message,
+            ...parts(m.problem.message),
             remediation: m.problem.remediation,
             then: m.problem.then,
             remedies: remedies(m.problem.code, m.canRetry, t),
@@ -174,9 +176,15 @@ export function present(m: Model, around: Surroundings, t: Translate): View {
     notice: noticeOf(m),
     queue: queueOf(m, t),
     facts: factsOf(m, around, t),
-    context: around.context,
+    context: around.context.filter((p) => p.present),
     contextOff: around.trusted ? '' : t('This workspace is not trusted: nothing of it is sent.'),
   };
+}
+
+/** The daemon's messages name the particulars in brackets behind the sentence. */
+function parts(message: string): { message: string; detail: string } {
+  const m = /^(.*?[.!?。])\s*[(（](.*)[)）]\s*$/s.exec(message);
+  return { message: m?.[1] ?? message, detail: m?.[2] ?? '' };
 }
 
 function micOf(m: Model, around: Surroundings): Mic {
@@ -189,12 +197,14 @@ function micOf(m: Model, around: Surroundings): Mic {
       return m.muted ? 'muted' : around.pushToTalk && !m.held ? 'waitsForKey' : 'open';
     case 'suspended':
       return 'paused';
+    case 'idle':
+      return around.wakePhrase === '' ? 'closed' : 'wake';
     default:
       return 'closed';
   }
 }
 
-function micText(mic: Mic, m: Model, t: Translate): string {
+function micText(mic: Mic, m: Model, around: Surroundings, t: Translate): string {
   switch (mic) {
     case 'open':
       return t('Microphone is on');
@@ -204,6 +214,8 @@ function micText(mic: Mic, m: Model, t: Translate): string {
       return t('Microphone waits for the key');
     case 'paused':
       return t('Microphone is paused');
+    case 'wake':
+      return t('Microphone listens for “{0}”', around.wakePhrase);
     default:
       return t('Microphone is off');
   }
@@ -219,7 +231,9 @@ function hintOf(m: Model, around: Surroundings, mic: Mic, t: Translate): string 
   switch (m.snapshot?.state) {
     case undefined:
     case 'idle':
-      return m.starting || m.daemon === 'starting' || m.daemon === 'restarting' ? t('One moment.') : t('Press Start, then just speak.');
+      return m.starting || m.daemon === 'starting' || m.daemon === 'restarting' ? t('One moment.')
+        : mic === 'wake' ? t('Say “{0}”, or press Start.', around.wakePhrase)
+        : t('Press Start, then just speak.');
     case 'listening':
       return mic === 'muted' ? t('You cannot be heard.')
         : around.pushToTalk ? t('Hold the button while you speak.')
@@ -231,6 +245,8 @@ function hintOf(m: Model, around: Surroundings, mic: Mic, t: Translate): string 
       return m.speechPaused ? t('The voice is paused.') : around.pushToTalk ? '' : t('Just speak to interrupt.');
     case 'suspended':
       return m.snapshot.metadata.reason === 'user' ? t('You paused the conversation.') : t('It goes on by itself.');
+    case 'faulted':
+      return t('It tries again by itself, or start again now.');
     default:
       return '';
   }
@@ -240,7 +256,7 @@ function primaryOf(m: Model, t: Translate): Button {
   // It can always be pressed: a start that hangs or failed is tried anew.
   return m.starting || m.daemon === 'starting' || m.daemon === 'restarting'
     ? { command: 'agentvoice.start', title: t('Starting…'), icon: 'mic' }
-    : { command: 'agentvoice.start', title: t('Start conversation'), icon: 'mic' };
+    : { command: 'agentvoice.start', title: m.snapshot?.state === 'faulted' ? t('Start again') : t('Start conversation'), icon: 'mic' };
 }
 
 function buttonsOf(m: Model, t: Translate): Button[] {
@@ -363,6 +379,7 @@ const STATUS_ICONS: Record<Mic, string> = {
   muted: '$(mute)',
   paused: '$(debug-pause)',
   waitsForKey: '$(mic)',
+  wake: '$(mic-filled)',
 };
 
 /** The status bar's entry. */

@@ -108,6 +108,7 @@ export class Window implements vscode.Disposable {
       model: this.inChatView() ? t('Chat view') : this.models.modelName || set.get('copilot.model', '') || 'Copilot',
       microphone: device('audio.inputDevice', this.devices.microphone),
       speaker: device('audio.outputDevice', this.devices.speaker),
+      wakePhrase: set.get('wake.enabled', false) ? set.get('wake.phrase', '') : '',
       pushToTalk: set.get('turnDetection.mode') === 'pushToTalk',
       context: this.inChatView() ? [] : this.context.pieces(),
       trusted: vscode.workspace.isTrusted,
@@ -192,6 +193,9 @@ export class Window implements vscode.Disposable {
         if (event.affectsConfiguration('agentvoice.tools') || event.affectsConfiguration('agentvoice.copilot.mode')) {
           this.conversation.offerTools();
         }
+        if (event.affectsConfiguration('agentvoice.wake')) {
+          this.listenForPhrase();
+        }
         if (event.affectsConfiguration('agentvoice.audio')) {
           this.devices = {};
         }
@@ -215,7 +219,7 @@ export class Window implements vscode.Disposable {
   /** The sign on the activity bar, there also while the panel is closed. */
   private badge(view: vscode.WebviewView): void {
     const { mic, micText } = this.view();
-    const value = mic === 'open' ? 1 : 0;
+    const value = mic === 'open' || mic === 'wake' ? 1 : 0;
     if ((view.badge?.value ?? 0) !== value) {
       view.badge = value === 0 ? undefined : { value, tooltip: micText };
     }
@@ -267,6 +271,13 @@ export class Window implements vscode.Disposable {
       case 'dismiss':
         conversation.change({ is: 'dismiss' });
         break;
+    }
+  }
+
+  /** A phrase that begins a conversation needs the daemon before there is one. */
+  listenForPhrase(): void {
+    if (vscode.workspace.getConfiguration('agentvoice').get('wake.enabled', false)) {
+      void this.conversation.ask(() => Promise.resolve());
     }
   }
 

@@ -108,7 +108,7 @@ export class Page {
   }
 
   private renderControls(view: View): void {
-    const list = view.primary === undefined ? view.buttons : [view.primary];
+    const list = view.primary === undefined ? view.buttons : [view.primary, ...view.buttons];
     const key = JSON.stringify([view.primary !== undefined, list]);
     const had = this.controls.contains(document.activeElement) ? document.activeElement?.getAttribute('data-testid') : undefined;
     const changed = replace(this.controls, key, () =>
@@ -168,6 +168,7 @@ export class Page {
       dismiss.addEventListener('click', () => this.send({ type: 'dismiss' }));
       return [
         el('div', { class: 'title' }, icon('warning'), el('h2', { 'data-testid': 'problem-message' }, problem.message), dismiss),
+        ...(problem.detail === '' ? [] : [el('p', { class: 'detail', 'data-testid': 'problem-detail' }, problem.detail)]),
         ...(problem.remediation === '' ? [] : [el('p', { 'data-testid': 'problem-remediation' }, problem.remediation)]),
         ...problem.then.map((text) => el('p', { class: 'then' }, text)),
         el('div', { class: 'actions' }, ...problem.remedies.map((r, i) => {
@@ -260,7 +261,7 @@ export class Page {
     };
     const focused = document.activeElement?.getAttribute('data-testid');
     const changed = replace(this.context, JSON.stringify([view.context, view.contextOff]), () => [
-      el('span', { class: 'context-title', 'aria-hidden': 'true' }, view.contextOff === '' ? this.strings.context : view.contextOff),
+      el('span', { class: 'context-title' }, view.contextOff !== '' ? view.contextOff : view.context.length === 0 ? this.strings.contextNone : this.strings.context),
       ...(view.contextOff === '' ? view.context.map(chip) : []),
     ]);
     if (changed && focused?.startsWith('context-') === true) {

@@ -22,6 +22,9 @@ type Token = Parameters<Assistant['send']>[2];
 /** Consent is whether the editor lets the extension ask. */
 export type Consent = 'allowed' | 'refused' | 'none';
 
+/** The end of a request that was not to be sent. */
+class Unsent extends Error {}
+
 export class LanguageModels implements Assistant {
   private readonly answers = new Once<CopilotSendResult>();
   private readonly calls = new Once<InvokeToolResult>();
@@ -69,27 +72,30 @@ export class LanguageModels implements Assistant {
 
   /**
    * Has the editor ask the user, where it still has to. It is to be called from an
-   * action of the user. Nothing is sent: a request that is cancelled beforehand
-   * passes the editor's question and goes no further.
+   * action of the user. Copilot gets nothing: what is sent refuses to be written,
+   * which the editor does when the user was asked.
    */
   async consent(): Promise<Consent> {
     const model = await this.pick(settings().get('copilot.model', ''));
     if (model === undefined) {
       return 'none';
     }
-    const taken = new vscode.CancellationTokenSource();
-    taken.cancel();
+    const token = new vscode.CancellationTokenSource();
+    token.cancel(); // also where it can be written
+    const unwritable = { toJSON: (): never => { throw new Unsent(); } };
     try {
-      const said = [vscode.LanguageModelChatMessage.User('.')];
-      await model.sendRequest(said, { justification: this.justification() }, taken.token);
-      return 'allowed';
+      const options = { justification: this.justification(), modelOptions: { unwritable } };
+      await model.sendRequest([vscode.LanguageModelChatMessage.User('')], options, token.token);
     } catch (err) {
-      const code = isCancelled(err) ? undefined : codeOf(err);
-      this.log.debug(`consent: ${code ?? 'allowed'}`);
-      return code === 'copilotNoConsent' ? 'refused' : 'allowed';
+      if (!(err instanceof Unsent) && !isCancelled(err)) {
+        const code = codeOf(err);
+        this.log.debug(`consent: ${code}`);
+        return code === 'copilotNoConsent' ? 'refused' : 'allowed';
+      }
     } finally {
-      taken.dispose();
+      token.dispose();
     }
+    return 'allowed';
   }
 
   private justification(): string {
