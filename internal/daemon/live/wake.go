@@ -19,8 +19,8 @@ import (
 // for its wake phrase. A conversation of another window goes before it, unasked.
 const waits = " (waits for its wake phrase)"
 
-// How long it is until the microphone is tried again that another window has, or
-// that cannot be opened: longer each time, up to the second.
+// How long it is until the microphone is tried again that another window has. One
+// that cannot be opened is tried less often each time, since that costs more.
 const (
 	wakeRetry    = time.Second
 	wakeRetryMax = 30 * time.Second
@@ -135,24 +135,23 @@ func (k *waker) run(ctx context.Context, set protocol.Settings) {
 		k.tell(err)
 		return
 	}
-	for wait, told := wakeRetry, false; ctx.Err() == nil; wait = min(2*wait, wakeRetryMax) {
+	for wait := wakeRetry; ctx.Err() == nil; {
 		begin := time.Now()
 		err := k.hear(ctx, set)
 		var held *lease.HeldError
 		switch {
-		case ctx.Err() != nil:
-			return
-		case err == nil:
+		case err == nil || ctx.Err() != nil:
 			return
 		case errors.Is(err, errSpotter):
 			k.tell(k.spotter.Stats().Err)
 			return
-		case !errors.As(err, &held) && !told:
-			told = true
+		case errors.As(err, &held) || time.Since(begin) > wakeRetryMax: // or it was had until now
+			wait = wakeRetry
+		case wait == wakeRetry:
 			k.w.cfg.Log.Warn().Err(err).Msg("the microphone cannot be had to listen for the wake phrase; it is tried again")
-		}
-		if time.Since(begin) > wakeRetryMax { // it was had
-			wait, told = wakeRetry, false
+			fallthrough
+		default:
+			wait = min(2*wait, wakeRetryMax)
 		}
 		if !pause(ctx, wait) {
 			return
