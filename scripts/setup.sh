@@ -29,7 +29,7 @@ packages=(
 test_packages=(pulseaudio pulseaudio-utils libasound2-plugins espeak-ng)
 # A browser with fonts, and what the native modules of code-server are compiled with.
 vsix_packages=(patchelf binutils) # a daemon that finds its libraries beside it
-e2e_packages=(chromium fonts-noto-core fonts-noto-mono fonts-droid-fallback make g++ python3 libkrb5-dev)
+e2e_packages=(chromium flite fonts-noto-core fonts-noto-mono fonts-droid-fallback make g++ python3 libkrb5-dev)
 
 # Assets: "FILE NPM-PACKAGE@VERSION PATH-IN-PACKAGE SHA256". The runtime's
 # version must serve the API version of the Go module onnxruntime_go in go.mod.

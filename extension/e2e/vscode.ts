@@ -23,13 +23,32 @@ const userSettings = {
   'update.mode': 'none',
   'extensions.autoUpdate': false,
   'extensions.autoCheckUpdates': false,
-  'extensions.ignoreRecommendations': true,
   'security.workspace.trust.enabled': false,
   'workbench.secondarySideBar.defaultVisibility': 'hidden',
   'workbench.enableExperiments': false,
   'chat.setupFromDialog': false,
   'window.commandCenter': false,
+  'workbench.editor.useModal': 'off',
+  'git.enabled': false,
+  'extensions.ignoreRecommendations': true,
 };
+
+/** What there is to talk about. No language server runs for it here. */
+const PARSER = `package table
+
+// fields splits a line at its commas.
+func fields(line string) []string {
+	var out []string
+	start := 0
+	for i, c := range line {
+		if c == ',' {
+			out = append(out, line[start:i])
+			start = i + 1
+		}
+	}
+	return out
+}
+`;
 
 /** An installation: settings, extensions and a workspace of its own, in one folder. */
 export class Server {
@@ -47,7 +66,7 @@ export class Server {
       mkdirSync(join(dir, name), { recursive: true });
     }
     writeFileSync(join(dir, 'config.yaml'), '');
-    writeFileSync(join(this.workspace, 'parser.ts'), "export function parse(text: string): string[] {\n  return text.split(',');\n}\n");
+    writeFileSync(join(this.workspace, 'parser.go'), PARSER);
     this.configure({});
   }
 

@@ -1,7 +1,7 @@
 // Waiting for what other processes do: they are asked again until it holds.
 
 /** Bounds every wait, in milliseconds. It is no requirement: a busy machine takes this long, and no test passes by it. */
-export const PATIENCE = 60_000;
+export const PATIENCE = 30_000;
 
 const STEP = 25;
 

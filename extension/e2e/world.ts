@@ -21,11 +21,17 @@ const SCENARIO = 150_000;
 const EXTENSION = 'agentvoice.agent-voice';
 const FAKE = 'agentvoice-test.fake-copilot';
 
-/** The settings that all scenarios begin with. */
+/**
+ * The settings that all scenarios begin with. AGENTVOICE_E2E_SETTINGS adds to them,
+ * as JSON: to look into something by hand.
+ */
 export const settings: Readonly<Record<string, unknown>> = {
   // Tones would count as speech at the loudspeaker.
   'agentvoice.cues.enabled': false,
   'agentvoice.tools.allowed': ['fake_*'],
+  // A plain yes is enough for them.
+  'agentvoice.tools.harmless': ['fake_*'],
+  ...(JSON.parse(process.env['AGENTVOICE_E2E_SETTINGS'] ?? '{}') as object),
 };
 
 export class World {
