@@ -6,6 +6,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/journal"
 )
@@ -261,5 +262,31 @@ func TestSuspicionThatEndsByItself(t *testing.T) {
 	}
 	if page := render(t, j, Options{}); !strings.Contains(page, "over before it was decided") {
 		t.Error("the page does not say what became of it")
+	}
+}
+
+// TestOnsetOfTheLocalDetector is taken as it is: neither the levels, which are 50 ms
+// wide, nor the end of the first frame make an interruption look faster.
+func TestOnsetOfTheLocalDetector(t *testing.T) {
+	const early = 130 * ms // the first sounds of a word are soft, and no level shows them
+	j := hold(t, journal.Full, 30*time.Second, []string{
+		"There are three places that open the file, and the first of them is the configuration loader. ",
+	}, func(f *fakeWorld) {
+		f.loop.Post(csm.Configure{Config: twoPhases()})
+		f.post(0, csm.UserStart{})
+		f.capture = 120 * ms
+		f.says(1, time.Second, 2*time.Second, "where do we leak file descriptors")
+		f.voices[0] = append(f.voices[0], window{5 * time.Second, 8 * time.Second})
+		f.clock.AfterFunc(5*time.Second, func() {
+			epoch := f.loop.State().IDs.Epoch
+			pos := audio.Samples(5*time.Second - early - f.capture)
+			f.loop.Post(csm.SpeechStarted{Epoch: epoch, Utterance: 2, Pos: pos, Late: early + 10*ms})
+			f.post(3*time.Second, csm.SpeechStopped{Epoch: epoch, Utterance: 2, Pos: audio.Samples(8*time.Second - f.capture)})
+			f.post(3100*ms, csm.Final{Epoch: epoch, Utterance: 2, Words: 4, Class: csm.Content})
+		})
+	})
+	i := Latencies(j)[0].Interruption
+	if i == nil || i.Onset != 5*time.Second-early-10*ms || i.Interrupted != known(early+10*ms) {
+		t.Errorf("the interruption is %+v", i)
 	}
 }

@@ -57,8 +57,8 @@ func read(j *journal.Journal) *record {
 	return &r.record
 }
 
-// trimEnds moves the ends of each utterance to where the voice is. A service
-// reports an onset with its padding, and an end with the silence that it waited
+// trimEnds moves the ends of each utterance to where the voice is, but for an onset
+// that was found on this machine, to the sample. A service reports an onset with its padding, and an end with the silence that it waited
 // for; the one would make an interruption look slow, the other a reply fast.
 func (r *record) trimEnds() {
 	const below, floor = 30, -50       // dB under the utterance's peak, and dBFS: no voice
@@ -82,7 +82,7 @@ func (r *record) trimEnds() {
 			continue
 		}
 		// What is closer than a level and its jitter is not told apart.
-		if begin := span[first].at - step; begin-u.onset.at > step {
+		if begin := span[first].at - step; !u.exact && begin-u.onset.at > step {
 			u.onset = at(begin)
 		}
 		if u.end.at-span[last].at > step+step/5 {
@@ -183,6 +183,16 @@ func (r *reader) captured(pos int64) moment {
 	return at(min(r.capture.at+audio.Duration(pos), r.now))
 }
 
+// onset is when a voice began. The capture is known by the end of its first frame;
+// where an onset says how late it was noticed, it was no later than that.
+func (r *reader) onset(e csm.SpeechStarted) moment {
+	m := r.captured(e.Pos).or(at(r.now))
+	if e.Late > 0 {
+		m.at = min(m.at, r.now-e.Late)
+	}
+	return m
+}
+
 // voice takes facts about the user's voice.
 func (r *reader) voice() {
 	switch e := r.event.(type) {
@@ -190,7 +200,7 @@ func (r *reader) voice() {
 		r.capture = at(r.now)
 	case csm.SpeechStarted:
 		if r.record.utterance(e.Utterance) == nil {
-			r.utterances = append(r.utterances, &utterance{id: e.Utterance, onset: r.captured(e.Pos).or(at(r.now))})
+			r.utterances = append(r.utterances, &utterance{id: e.Utterance, onset: r.onset(e), exact: e.Late > 0})
 		}
 	case csm.SpeechStopped:
 		if u := r.record.utterance(e.Utterance); u != nil && !u.ended.known {

@@ -80,6 +80,7 @@ type stateSpan struct {
 type utterance struct {
 	id         uint64
 	onset, end moment // where its first and last sample were captured
+	exact      bool   // a detector on this machine found the onset
 	ended      moment // vad.end
 	final      moment // stt.final
 	words      int
