@@ -139,6 +139,7 @@ type Player struct {
 	rendering atomic.Bool // held by the renderer
 	r         renderer
 	clock     atomic.Int64 // samples rendered, silence included
+	holdUntil atomic.Int64 // on clock; see Hold
 	gate      gate
 	cursor    sharedCursor
 	events    eventRing

@@ -1,5 +1,7 @@
 package audio
 
+import "time"
+
 // Start lets generation gen play as soon as it has enough audio. It is needed
 // once for a generation, and again after each Drained. A generation that is not
 // live is ignored, here and in Pause and Resume.
@@ -22,6 +24,13 @@ func (p *Player) Pause(gen uint32) {
 func (p *Player) Resume(gen uint32) {
 	p.change(gen, func(o *order) { o.paused = false })
 }
+
+// Hold is the reflex of whoever suspects that the user speaks: for the duration d
+// from now on nothing is played, whatever the control side wants, and what would
+// have been is played afterwards. It begins and ends like a pause, and no event
+// tells of it. A later Hold takes the place of an earlier one; 0 ends it. It takes
+// no lock, and may be called from any goroutine.
+func (p *Player) Hold(d time.Duration) { p.holdUntil.Store(p.clock.Load() + Samples(d)) }
 
 // Flush makes newGen the live generation and drops everything older, with the
 // next frame, which fades out. A generation that is not newer than the live one

@@ -20,6 +20,7 @@ type renderer struct {
 	starts   uint32 // of order, used up by the last Drained
 	begun    bool   // the segment at tail was reported as started
 	fadeIn   bool   // playback stopped within a segment
+	held     bool   // a Hold is in force
 	last     int16  // the last sample rendered
 
 	seg     SegmentID // the cursor
@@ -36,10 +37,15 @@ func (p *Player) Render(f *Frame) {
 		return
 	}
 	n := 0
+	hold := p.clock.Load() < p.holdUntil.Load()
 	switch o := p.order.Load(); {
 	case p.events.free() < maxFrameEvents:
 		p.r.stop()
+	case o == p.r.order && hold && !p.r.held:
+		n = p.fadeOut(f[:])
+		p.r.held = true
 	case o == p.r.order:
+		p.r.held = hold
 		n = p.play(f[:], false)
 	default:
 		n = p.follow(o, f[:])
@@ -89,7 +95,7 @@ func (p *Player) drop(o *order) {
 	}
 	p.tail.Store(tail)
 	p.read.Store(o.from)
-	*r = renderer{order: o, last: r.last, seg: SegmentID{Gen: o.gen}}
+	*r = renderer{order: o, held: r.held, last: r.last, seg: SegmentID{Gen: o.gen}}
 	p.gate.open()
 }
 
@@ -110,7 +116,7 @@ func (p *Player) current() *record {
 // says that playback is about to stop, so that running dry is no underrun.
 func (p *Player) play(f []int16, fading bool) (n int) {
 	r := &p.r
-	if r.order.paused {
+	if r.order.paused || r.held {
 		return 0
 	}
 	for p.events.free() >= maxSegmentEvents {

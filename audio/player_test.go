@@ -244,6 +244,74 @@ func TestPauseBetweenFramesIsAnswered(t *testing.T) {
 	})
 }
 
+func TestHold(t *testing.T) {
+	withRig(t, PlayerConfig{}, func(r *rig) {
+		playing(r)
+		r.Hold(30 * time.Millisecond)
+		if out := r.render(3); out[0] == 0 || !silent(out[fadeSamples:]) {
+			t.Error("sound after the fade, or no fade")
+		}
+		if _, played := r.Cursor(); played != SampleRate+fadeSamples {
+			t.Errorf("the cursor is at %d while it is held", played)
+		}
+		out := r.render(2) // by itself
+		r.expectAudio(out[fadeSamples:], audioOf(seg11, SampleRate+2*fadeSamples, 960-fadeSamples))
+		if out[0] == sampleOf(seg11, SampleRate+fadeSamples) {
+			t.Error("it goes on without fading in")
+		}
+		r.expect()
+	})
+}
+
+func TestHoldIsEndedOrReplaced(t *testing.T) {
+	withRig(t, PlayerConfig{}, func(r *rig) {
+		playing(r)
+		r.Hold(time.Hour)
+		r.render(10)
+		r.Hold(10 * time.Millisecond)
+		if !silent(r.render(1)) {
+			t.Error("the shorter hold ended at once")
+		}
+		if silent(r.render(1)) {
+			t.Error("the longer hold goes on")
+		}
+		r.Hold(time.Hour)
+		r.render(1)
+		r.Hold(0)
+		if silent(r.render(1)) {
+			t.Error("held after its end")
+		}
+		r.expect()
+	})
+}
+
+// What the control side orders while it is held happens, and is answered.
+func TestOrdersWhileHeld(t *testing.T) {
+	withRig(t, PlayerConfig{}, func(r *rig) {
+		playing(r)
+		at := int64(SampleRate + fadeSamples)
+		r.Hold(time.Hour)
+		r.render(2)
+		r.Pause(1)
+		r.render(1)
+		r.expect(PlayerEvent{Kind: Paused, Seg: seg11, Samples: at, At: SampleRate + 2*480})
+		r.Resume(1)
+		if !silent(r.render(2)) {
+			t.Error("a resume ended the hold")
+		}
+		r.Flush(2)
+		r.render(1)
+		r.expect(PlayerEvent{Kind: Flushed, Seg: seg11, Samples: at, At: SampleRate + 5*480, NewGen: 2})
+		r.write(seg21, 0, 4800)
+		r.Start(2)
+		if !silent(r.render(5)) {
+			t.Error("a new generation plays while it is held")
+		}
+		r.Hold(0)
+		r.expectAudio(r.render(5), audioOf(seg21, 0, 2400))
+	})
+}
+
 func TestFlushEndsEverythingOlder(t *testing.T) {
 	withRig(t, PlayerConfig{}, func(r *rig) {
 		playing(r)

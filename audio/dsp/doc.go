@@ -29,7 +29,7 @@
 // the reading is stretched. Frames that were lost and a sink that stops and goes on
 // show in the distance between writing and reading, and are made good there.
 //
-// While the canceller learns the room, in the assistant's first three seconds, it
+// While the canceller learns the room, in the assistant's first six seconds, it
 // suppresses more than later.
 //
 // # Invariants

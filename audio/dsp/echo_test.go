@@ -203,9 +203,9 @@ func TestSuppressesMoreWhileItLearns(t *testing.T) {
 		if got := s.p.Stats().Learning; got == lowFromTheBeginning {
 			t.Errorf("after a second, it is said to be learning: %v", got)
 		}
-		s.run(3*time.Second, nil)
+		s.run(6*time.Second, nil)
 		if s.p.Stats().Learning {
-			t.Error("after four seconds it is said to be learning")
+			t.Error("after seven seconds it is said to be learning")
 		}
 		return erle
 	}

@@ -22,7 +22,7 @@ type Stats struct {
 	Echo bool
 	// Learning says that the assistant was not heard for long enough yet to know the
 	// room: the trigger may hear the assistant in its first second, and a user who
-	// speaks over it in its first three less well than later.
+	// speaks over it in its first six less well than later.
 	Learning bool
 	// Delay is from Reference to the echo in Process, as used; Measured says that
 	// the echo was found there, else it is as the devices report it.

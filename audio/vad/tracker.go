@@ -17,6 +17,9 @@ type TrackerConfig struct {
 	// Silent counts while nothing else is to be heard, and Audible while the
 	// assistant is, whose echo may be left in what is captured.
 	Silent, Audible Rule
+	// Suspicious takes the place of Audible from Suspected to Dismissed. Nothing is
+	// suspected where its Threshold is 0.
+	Suspicious Rule
 	// Hangover is how long windows without a voice come in until Paused is
 	// marked. It bridges the closures inside words. Zero stands for 96 ms.
 	Hangover time.Duration
@@ -46,12 +49,14 @@ const RaisedBy = 10.0 // dB
 // Profile names a TrackerConfig, as the setting of interruptions does.
 type Profile string
 
-// The profiles. Assertive hears a voice sooner, and mistakes more for one;
-// Cautious the other way round.
+// The profiles. Assertive hears a voice sooner, and mistakes more for one; Cautious
+// the other way round, and suspects nothing; nor does Off, which is for an assistant
+// that nothing interrupts.
 const (
 	ProfileDefault   Profile = "default"
 	ProfileAssertive Profile = "assertive"
 	ProfileCautious  Profile = "cautious"
+	ProfileOff       Profile = "off"
 )
 
 // ProfileConfig is the configuration of a profile; of the default one for names
@@ -60,8 +65,9 @@ func ProfileConfig(p Profile) TrackerConfig {
 	switch p {
 	case ProfileAssertive:
 		return TrackerConfig{
-			Silent:  Rule{Threshold: 0.4, Raised: 0.25, Windows: 2},
-			Audible: Rule{Threshold: 0.4, Windows: 2},
+			Silent:     Rule{Threshold: 0.4, Raised: 0.25, Windows: 2},
+			Audible:    Rule{Threshold: 0.5, Windows: 3},
+			Suspicious: Rule{Threshold: 0.25, Raised: 0.15, Windows: 1},
 		}
 	case ProfileCautious:
 		return TrackerConfig{
@@ -69,11 +75,16 @@ func ProfileConfig(p Profile) TrackerConfig {
 			Audible:  Rule{Threshold: 0.7, Windows: 6},
 			Hangover: 128 * time.Millisecond,
 		}
+	case ProfileOff:
+		cfg := ProfileConfig(ProfileDefault)
+		cfg.Suspicious = Rule{}
+		return cfg
 	case ProfileDefault:
 	}
 	return TrackerConfig{
-		Silent:  Rule{Threshold: 0.5, Raised: 0.3, Windows: 2},
-		Audible: Rule{Threshold: 0.5, Windows: 3},
+		Silent:     Rule{Threshold: 0.5, Raised: 0.3, Windows: 2},
+		Audible:    Rule{Threshold: 0.7, Windows: 5},
+		Suspicious: Rule{Threshold: 0.3, Raised: 0.2, Windows: 1},
 	}
 }
 
@@ -94,7 +105,10 @@ func (c TrackerConfig) complete() (TrackerConfig, error) {
 	if c.Hangover < 0 || c.Silence < c.Hangover {
 		return c, fmt.Errorf("a voice tracker cannot end after %v of silence with a hangover of %v; use a silence that is not shorter", c.Silence, c.Hangover)
 	}
-	for _, r := range []*Rule{&c.Silent, &c.Audible} {
+	for _, r := range []*Rule{&c.Silent, &c.Audible, &c.Suspicious} {
+		if r == &c.Suspicious && *r == (Rule{}) {
+			continue
+		}
 		if r.Raised == 0 {
 			r.Raised = r.Threshold
 		}
@@ -124,9 +138,10 @@ type Tracker struct {
 	first   int64
 	window  int64
 
-	levels levels
-	marker marker
-	marks  []Mark // what Push returns
+	levels    levels
+	suspicion suspicion
+	marker    marker
+	marks     []Mark // what Push returns
 }
 
 var errTrackerClosed = errors.New("voice tracker is closed; make a new one")
@@ -172,7 +187,7 @@ func (t *Tracker) SetAudible(audible bool) { t.audible.Store(audible) }
 func (t *Tracker) Reset() {
 	t.started = false
 	t.marker.reset()
-	t.levels = levels{}
+	t.levels, t.suspicion = levels{}, suspicion{}
 	t.restart(0)
 }
 
@@ -182,6 +197,7 @@ func (t *Tracker) restart(pos int64) {
 	t.pending, t.first, t.window = t.pending[:0], 0, 0
 	t.resampler.Reset()
 	t.levels.reset(pos)
+	t.suspicion = suspicion{heard: t.suspicion.heard}
 	for _, d := range t.detectors {
 		d.Reset()
 	}
@@ -211,7 +227,7 @@ func (t *Tracker) Push(pos int64, f *audio.Frame) ([]Mark, error) {
 	t.next = pos + int64(len(f))
 	before := len(t.pending)
 	t.pending = t.resampler.Process(t.pending, f[:])
-	t.levels.push(t.pending[before:])
+	t.suspect(t.pending[before:])
 	var failed error
 	for {
 		from := t.window*t.hop - t.first
@@ -236,11 +252,37 @@ func (t *Tracker) Push(pos int64, f *audio.Frame) ([]Mark, error) {
 	return t.marks, failed
 }
 
+// suspect takes the next samples, and marks what becomes suspicious.
+func (t *Tracker) suspect(pcm []int16) {
+	t.levels.setAudible(t.audible.Load())
+	n := t.levels.count
+	t.levels.push(pcm)
+	for ; n < t.levels.count; n++ {
+		suspected, dismissed := t.suspicion.push(&t.levels, n, t.marker.phase)
+		if t.marker.cfg.Suspicious.Threshold == 0 {
+			continue
+		}
+		pos := t.levels.base + n*captureRatio*levelSamples
+		if suspected {
+			t.marks = append(t.marks, Mark{Kind: Suspected, Pos: pos - (suspectLevels-1)*captureRatio*levelSamples})
+		}
+		if dismissed {
+			t.marks = append(t.marks, Mark{Kind: Dismissed, Pos: pos})
+		}
+	}
+}
+
 // judge hands the next window to the marker.
 func (t *Tracker) judge(p float32) {
 	start := t.base + captureRatio*t.window*t.hop
 	end := start + captureRatio*WindowSamples
-	w := window{start: start, end: end, p: p, raised: t.levels.raised(end), audible: t.audible.Load()}
+	if p >= maybeVoice {
+		t.suspicion.maybe(&t.levels)
+	}
+	if t.suspicion.faint(&t.levels, end) {
+		p = 0
+	}
+	w := window{start: start, end: end, p: p, raised: t.levels.raised(end), audible: t.levels.audible, suspicious: t.suspicion.open}
 	t.marks = t.marker.push(t.marks, w)
 	// What is said is no noise.
 	t.levels.hold = t.marker.speaking()

@@ -40,8 +40,10 @@ type levels struct {
 	count int64 // levels so far
 	ring  [levelsKept]float64
 	hold  bool // a voice is speaking: the noise stays as it was
-	noise float64
-	known bool // noise was told at least once
+
+	backgrounds [2]background // by mode
+	audible     bool          // the assistant is to be heard
+	stable      int64         // levels since that changed
 
 	sum     float64 // of the level that is not complete
 	in      int
@@ -49,8 +51,48 @@ type levels struct {
 	scratch [levelsNoise]float64
 }
 
-// reset begins anew at a capture position. What the noise is stays known.
-func (l *levels) reset(base int64) { *l = levels{base: base, noise: l.noise, known: l.known} }
+// background is what the microphone hears when nobody speaks to it, in dB.
+type background struct {
+	noise   float64 // how loud it mostly is
+	ceiling float64 // how loud it gets; see suspicion
+	known   bool    // both were told at least once
+	sure    bool    // by a whole second: before, it may have been a voice
+}
+
+// The modes: an echo canceller lets less of everything through while the assistant
+// is audible, so each has a background of its own.
+const (
+	silentMode = iota
+	audibleMode
+)
+
+func (l *levels) mode() int {
+	if l.audible {
+		return audibleMode
+	}
+	return silentMode
+}
+
+// background is what is heard beside a voice now; the other mode's where that of
+// this one is not known yet.
+func (l *levels) background() background {
+	if b := l.backgrounds[l.mode()]; b.known {
+		return b
+	}
+	return l.backgrounds[1-l.mode()]
+}
+
+// setAudible says whether the assistant is to be heard from the next level on.
+func (l *levels) setAudible(audible bool) {
+	if audible != l.audible {
+		l.audible, l.stable = audible, 0
+	}
+}
+
+// reset begins anew at a capture position. What the background is stays known.
+func (l *levels) reset(base int64) {
+	*l = levels{base: base, backgrounds: l.backgrounds, audible: l.audible}
+}
 
 // push takes the next samples.
 func (l *levels) push(pcm []int16) {
@@ -64,23 +106,33 @@ func (l *levels) push(pcm []int16) {
 			// One unit of a sample's square keeps silence from being endless.
 			l.ring[l.count%levelsKept] = 10 * math.Log10(l.sum/levelSamples+1)
 			l.count++
+			l.stable++
 			l.sum, l.in = 0, 0
-			if l.count%levelsStep == 0 && (!l.hold || !l.known) {
+			known := l.backgrounds[l.mode()].known
+			if l.count%levelsStep == 0 && (!known || !l.hold && l.stable >= levelsNoise) {
 				l.listen()
 			}
 		}
 	}
 }
 
-// listen takes the quarter of the last second that is least loud for the noise.
+// listen takes the quarter of the last second that is least loud for the noise: of
+// what there is of it since the mode changed.
 func (l *levels) listen() {
-	n := min(l.count, levelsNoise)
+	n := min(l.stable, l.count, levelsNoise)
+	if n < levelsStep {
+		return
+	}
 	last := l.scratch[:n]
 	for i := range last {
 		last[i] = l.at(l.count - 1 - int64(i))
 	}
 	slices.Sort(last)
-	l.noise, l.known = last[n/4], true
+	b := &l.backgrounds[l.mode()]
+	b.noise, b.sure = last[n/4], b.sure || n == levelsNoise
+	if !b.known {
+		b.known, b.ceiling = true, b.noise
+	}
 }
 
 // at is a level by its number, one of the last levelsKept.
@@ -97,10 +149,11 @@ func (l *levels) oldest() int64 { return max(0, l.count-levelsKept) }
 // raised says whether the sound at a capture position is louder than the noise.
 func (l *levels) raised(pos int64) bool {
 	n := l.number(pos)
-	if !l.known || n < l.oldest()+1 {
+	b := l.background()
+	if !b.known || n < l.oldest()+1 {
 		return false
 	}
-	return max(l.at(n), l.at(n-1)) >= l.noise+RaisedBy
+	return max(l.at(n), l.at(n-1)) >= b.noise+RaisedBy
 }
 
 // sound is the level from which on something is a sound, next to the loudest of
@@ -110,10 +163,11 @@ func (l *levels) sound(from, to int64) float64 {
 	for n := max(from, l.oldest()); n <= to; n++ {
 		peak = max(peak, l.at(n))
 	}
-	if !l.known {
+	b := l.background()
+	if !b.known {
 		return peak - soundBelowPeak
 	}
-	return max(peak-soundBelowPeak, l.noise+soundOverNoise)
+	return max(peak-soundBelowPeak, b.noise+soundOverNoise)
 }
 
 // begin implements locator: it follows the sound back from the window's end, over

@@ -10,12 +10,16 @@ import (
 type MarkKind uint8
 
 // The marks. Each Onset is followed by its Ended, and between the two Paused and
-// Resumed alternate, beginning with Paused; Ended follows a Paused.
+// Resumed alternate, beginning with Paused; Ended follows a Paused. Each Suspected is
+// followed by an Onset or by Dismissed, unless the audio is lost or the Tracker reset
+// before; it comes while nobody speaks and the assistant is audible.
 const (
-	Onset   MarkKind = iota + 1 // a voice began
-	Paused                      // the voice is gone, for the time being
-	Resumed                     // it is there again, in the same utterance
-	Ended                       // it was gone for the configured silence
+	Onset     MarkKind = iota + 1 // a voice began
+	Paused                        // the voice is gone, for the time being
+	Resumed                       // it is there again, in the same utterance
+	Ended                         // it was gone for the configured silence
+	Suspected                     // a sound that is no echo: a voice, maybe
+	Dismissed                     // it was none
 )
 
 func (k MarkKind) String() string {
@@ -28,6 +32,10 @@ func (k MarkKind) String() string {
 		return "resumed"
 	case Ended:
 		return "ended"
+	case Suspected:
+		return "suspected"
+	case Dismissed:
+		return "dismissed"
 	}
 	return fmt.Sprintf("mark %d", uint8(k))
 }
@@ -49,6 +57,7 @@ type window struct {
 	p          float32
 	raised     bool // it ends louder than the noise
 	audible    bool // the assistant is to be heard
+	suspicious bool // what is heard is no echo
 }
 
 // locator finds where a sound began or ended; package levels does it by energy.
@@ -157,10 +166,13 @@ func (m *marker) end(marks []Mark, now int64) []Mark {
 
 // rule is what counts for a window.
 func (m *marker) rule(w window) Rule {
-	if w.audible {
-		return m.cfg.Audible
+	switch {
+	case !w.audible:
+		return m.cfg.Silent
+	case w.suspicious && m.cfg.Suspicious.Threshold > 0:
+		return m.cfg.Suspicious
 	}
-	return m.cfg.Silent
+	return m.cfg.Audible
 }
 
 // threshold is the probability at which a window counts.

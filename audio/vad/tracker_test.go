@@ -196,7 +196,7 @@ func TestTrackerRefusesAudioThatGoesBack(t *testing.T) {
 		t.Errorf("%v", l.marks)
 	}
 	l.Reset()
-	if l.Speaking() || l.levels.known {
+	if l.Speaking() || l.levels.backgrounds[silentMode].known {
 		t.Error("speaks after a reset, or knows the noise of another capture")
 	}
 	l.pos, l.marks = 0, nil

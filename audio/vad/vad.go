@@ -30,7 +30,21 @@
 //		for _, m := range marks { ... } // m.Kind, m.Pos; m.Decided-m.Pos is how late
 //	}
 //
-// with SetAudible from wherever it is known. Invariants: the marks of an utterance
+// with SetAudible from wherever it is known.
+//
+// # Suspicion
+//
+// An echo canceller leaves little of the assistant, and that is steady. So a sound
+// that rises out of it is told within 50 ms of its onset, before any detector can
+// say that it is a voice: Suspected. Who holds the assistant then, until Dismissed or
+// an Onset, has it silent sooner, and gives the detectors the person alone to judge,
+// at a lower threshold. The same background, of noise and of others who talk, is what
+// a voice must be louder than to count. It is the caller's to hold:
+//
+//	case vad.Suspected: player.Hold(2 * vad.SuspicionLasts)
+//	case vad.Dismissed: player.Hold(0)
+//
+// Invariants: the marks of an utterance
 // are Onset, Paused, then Resumed and Paused any number of times, and Ended; their
 // positions never go back, and are capture positions; between two frames nothing
 // is allocated; audio that was lost counts as silence.

@@ -81,7 +81,7 @@ func Live(ctx context.Context, c Cell, says Assistant, noises Noises, dir string
 	t.person.where = func(int64) int64 { return server.Tape().Len() }
 	t.world.player = audio.NewPlayer(audio.PlayerConfig{}, t.world.played)
 	defer func() { err = errors.Join(err, t.world.player.Close()) }()
-	if t.media, err = c.media(t.world.player); err != nil {
+	if t.media, err = c.media(t.world); err != nil {
 		return res, err
 	}
 	defer func() { err = errors.Join(err, t.media.Close()) }()

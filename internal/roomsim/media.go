@@ -14,6 +14,10 @@ import (
 // -60 dBFS.
 const audibleLevel = 33
 
+// BridgeHold is for how long the player is held from an onset on, until the core has
+// decided what becomes of the assistant.
+const BridgeHold = 50 * time.Millisecond
+
 // Media is the media path of one conversation: Render belongs to the sink's
 // goroutine, Capture to the source's.
 type Media struct {
@@ -26,9 +30,7 @@ type Media struct {
 	loud     atomic.Int64 // rendered samples when the last sound ended; 0 before the first
 	out      dsp.Output
 
-	learning int64        // samples of sound before marks count
-	sounded  atomic.Int64 // samples of frames with sound
-	deaf     bool         // the present utterance began while marks did not count
+	held func() // told when the player is held
 }
 
 // MediaConfig says how the media path is set.
@@ -39,9 +41,8 @@ type MediaConfig struct {
 	// Tail is for how long after the echo of the last sound the assistant counts
 	// as audible: the time that a room takes to fall silent.
 	Tail time.Duration
-	// Learning is for how long the assistant must have been heard, in all, before a
-	// voice noticed over it counts: until then it may be the assistant's own.
-	Learning time.Duration
+	// Held is told when a suspicion holds the player.
+	Held func()
 }
 
 // NewMedia makes a media path around a player. It must be closed.
@@ -66,8 +67,8 @@ func NewMedia(player *audio.Player, cfg MediaConfig) (*Media, error) {
 	proc.SetDelay(cfg.Render, cfg.Capture)
 	return &Media{
 		Player: player, Processor: proc, Tracker: tracker,
-		learning: audio.Samples(cfg.Learning),
-		tail:     audio.Samples(cfg.Render + cfg.Capture + cfg.Tail),
+		held: cfg.Held,
+		tail: audio.Samples(cfg.Render + cfg.Capture + cfg.Tail),
 	}, nil
 }
 
@@ -79,7 +80,6 @@ func (m *Media) Render(f *audio.Frame) {
 	for _, s := range f {
 		if s > audibleLevel || s < -audibleLevel {
 			m.loud.Store(n)
-			m.sounded.Add(audio.FrameSamples)
 			break
 		}
 	}
@@ -107,13 +107,20 @@ func (m *Media) Capture(pos int64, f *audio.Frame) ([]vad.Mark, error) {
 	marks, err := m.Tracker.Push(pos, &m.out.Trigger)
 	kept := marks[:0]
 	for _, mark := range marks {
-		if mark.Kind == vad.Onset {
-			m.deaf = m.Audible() && m.sounded.Load() < m.learning
+		switch mark.Kind {
+		case vad.Suspected:
+			m.Player.Hold(2 * vad.SuspicionLasts)
+			m.held()
+			continue
+		case vad.Dismissed:
+			m.Player.Hold(0)
+			continue
+		case vad.Onset:
+			m.Player.Hold(BridgeHold)
+		default:
 		}
-		if !m.deaf {
-			mark.Pos = max(0, mark.Pos-m.Processor.Latency())
-			kept = append(kept, mark)
-		}
+		mark.Pos = max(0, mark.Pos-m.Processor.Latency())
+		kept = append(kept, mark)
 	}
 	return kept, err
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/dsp"
+	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 )
 
 // Outcome is what became of one case. Times are in milliseconds, and -1 for what
@@ -19,6 +20,7 @@ type Outcome struct {
 
 	Silent    float64 `json:"silent"`    // from the onset until the loudspeaker is silent
 	Strong    float64 `json:"strong"`    // the same from the first loud part
+	Held      float64 `json:"held"`      // from the onset until the player is held on suspicion
 	Paused    float64 `json:"paused"`    // from the onset until the pause is decided
 	Listening float64 `json:"listening"` // from the onset until the core listens
 	Resumed   float64 `json:"resumed"`   // from the end until the loudspeaker sounds again
@@ -43,6 +45,7 @@ type Result struct {
 	// the assistant.
 	Sounding              time.Duration
 	Pauses, Interruptions int
+	Holds                 int             // on suspicions of what nobody said
 	Early                 int             // Pauses before Settled
 	FalseAt               []time.Duration // when the pauses were
 	Audio, CPU            time.Duration   // how long it was, and what of a core the media path took for it; 0 where not known
@@ -79,18 +82,27 @@ func outcome(said *saying, tape *Tape, happened []happening, buffered int64) Out
 	onset, strong, end := said.begin+c.Onset, said.begin+c.Strong, said.begin+c.End
 	o := Outcome{
 		ID: c.ID, Kind: c.Kind, Group: c.Group, Lang: c.Lang, Weak: c.WeakOnset, Long: (c.End - c.Onset) / perMs,
-		Silent: -1, Strong: -1, Paused: -1, Listening: -1, Resumed: -1, Lost: never, Told: said.told, Stuck: said.stuck,
+		Silent: -1, Strong: -1, Paused: -1, Listening: -1, Resumed: -1, Held: -1, Lost: never, Told: said.told, Stuck: said.stuck,
 	}
 	limit := end + audio.Samples(grace)
-	flushed := false
+	flushed, held := false, int64(never)
 	for _, h := range happened {
 		if h.pos < onset || h.pos > said.over {
 			continue
 		}
 		switch {
+		case h.what == "hold":
+			held = h.pos
+			if o.Held < 0 {
+				o.Held = ms(h.pos - onset)
+			}
 		case (h.what == "pause" || h.what == "flush") && o.Paused < 0 && h.pos <= limit:
 			o.Paused = ms(h.pos - onset)
-			if silent, ok := tape.Silent(h.pos+buffered, limit+audio.SampleRate); ok {
+			from := h.pos
+			if h.pos-held <= audio.Samples(vad.SuspicionLasts) {
+				from = held // and silent since
+			}
+			if silent, ok := tape.Silent(from+buffered, limit+audio.SampleRate); ok {
 				o.Silent, o.Strong = ms(silent-onset), ms(silent-strong)
 				if again, ok := tape.Sounds(max(silent, end), said.over+audio.SampleRate); ok {
 					o.Resumed = ms(again - end)
@@ -118,7 +130,11 @@ func (res *Result) falsely(said []saying, happened []happening) {
 		}
 		switch {
 		case caused:
-			pending = false
+			if h.what != "hold" {
+				pending = false
+			}
+		case h.what == "hold":
+			res.Holds++
 		case h.what == "pause":
 			res.pause(h.pos)
 			pending = true

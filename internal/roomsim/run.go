@@ -22,12 +22,10 @@ type Cell struct {
 	Seed  uint64
 	Cases []Case        // in this order
 	Alone time.Duration // of the assistant's speech, without a person; Cases is empty then
-	// Tail, Learning, Tracker and DSP replace what a conversation uses, where they
-	// are set.
-	Tail     time.Duration
-	Learning time.Duration
-	Tracker  *vad.TrackerConfig
-	DSP      *dsp.Config
+	// Tail, Tracker and DSP replace what a conversation uses, where they are set.
+	Tail    time.Duration
+	Tracker *vad.TrackerConfig
+	DSP     *dsp.Config
 }
 
 // Place is a room with its devices.
@@ -76,7 +74,7 @@ func (p Place) config(n Noises) (room.Config, error) {
 	return cfg, nil
 }
 
-func (c Cell) media(player *audio.Player) (*Media, error) {
+func (c Cell) media(w *world) (*Media, error) {
 	tracker := vad.ProfileConfig(vad.Profile(c.Profile))
 	if c.Tracker != nil {
 		tracker = *c.Tracker
@@ -89,7 +87,7 @@ func (c Cell) media(player *audio.Player) (*Media, error) {
 	if c.Tail != 0 {
 		tail = c.Tail
 	}
-	return NewMedia(player, MediaConfig{DSP: processing, Tracker: tracker, Render: c.Render, Capture: c.Capture, Tail: tail, Learning: c.Learning})
+	return NewMedia(w.player, MediaConfig{DSP: processing, Tracker: tracker, Render: c.Render, Capture: c.Capture, Tail: tail, Held: func() { w.note("hold") }})
 }
 
 // sim is a conversation on a virtual clock.
@@ -123,7 +121,7 @@ func Run(c Cell, says Assistant, noises Noises) (res Result, err error) {
 	s.late = make([]audio.Frame, c.Capture/audio.FrameTime)
 	s.world = newWorld(&s.clock, says, c.Seed)
 	s.world.player = audio.NewManualPlayer(audio.PlayerConfig{}, s.world.played)
-	if s.media, err = c.media(s.world.player); err != nil {
+	if s.media, err = c.media(s.world); err != nil {
 		return res, err
 	}
 	defer func() { err = errors.Join(err, s.media.Close(), s.world.player.Close()) }()

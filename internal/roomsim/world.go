@@ -160,7 +160,7 @@ func (w *world) note(what string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.happened = append(w.happened, happening{pos: pos, what: what})
-	if what != "listening" && !w.noticed.IsZero() {
+	if what != "listening" && what != "hold" && !w.noticed.IsZero() {
 		w.software = append(w.software, time.Since(w.noticed))
 		w.noticed = time.Time{}
 	}

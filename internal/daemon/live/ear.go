@@ -28,8 +28,9 @@ type ear struct {
 	proc    *dsp.Processor // nil: nothing is processed
 	tracker *vad.Tracker   // nil: the service finds the voice
 	out     dsp.Output
-	last    int64 // where the next frame begins; -1 before the first
-	broken  bool  // a failure was told
+	hold    func(time.Duration) // holds the player; see audio.Player.Hold
+	last    int64               // where the next frame begins; -1 before the first
+	broken  bool                // a failure was told
 
 	quiet atomic.Int64 // frames since the loudspeaker sounded
 
@@ -42,7 +43,7 @@ type span struct{ from, to int64 }
 // newEar makes the ear of a conversation. Without a detector the service's onsets
 // count; that it is missing was said by doctor, and is said in the log.
 func newEar(w *World, set protocol.Settings) (*ear, error) {
-	e := &ear{w: w, last: -1}
+	e := &ear{w: w, hold: w.voice.player.Hold, last: -1}
 	e.quiet.Store(int64(echoTail / audio.FrameTime))
 	if w.cfg.Processing != nil {
 		var err error
@@ -121,12 +122,31 @@ func (e *ear) hear(pos int64, f *audio.Frame, c *call) (send *audio.Frame, laten
 	if err != nil {
 		e.fail(err)
 	}
-	if c != nil {
-		for _, m := range marks {
+	for _, m := range marks {
+		e.reflex(m.Kind)
+		if c != nil && m.Kind != vad.Suspected && m.Kind != vad.Dismissed {
 			c.hearer.voice(m, latency)
 		}
 	}
 	return send, latency
+}
+
+// bridge is for how long the assistant is held from an onset on: until the core has
+// decided what becomes of it.
+const bridge = 50 * time.Millisecond
+
+// reflex holds the assistant from a suspicion until it is a voice or nothing: a
+// voice is heard sooner in silence, and the user is spared a tenth of a second.
+func (e *ear) reflex(k vad.MarkKind) {
+	switch k {
+	case vad.Suspected:
+		e.hold(2 * vad.SuspicionLasts) // or until it is dismissed
+	case vad.Dismissed:
+		e.hold(0)
+	case vad.Onset:
+		e.hold(bridge)
+	case vad.Paused, vad.Resumed, vad.Ended:
+	}
 }
 
 func (e *ear) audible() bool { return e.quiet.Load() < int64(echoTail/audio.FrameTime) }

@@ -1,7 +1,7 @@
 // Command roombench measures barge-in: how soon the assistant is silent when a
 // person speaks over it, and what it takes for a person that is none.
 //
-//	roombench [-out out] [-seed 1] [-quick] [-live 60] [-match TEXT] [-learning 0s]
+//	roombench [-out out] [-seed 1] [-quick] [-live 60] [-match TEXT]
 //
 // The matrix of internal/roomsim runs on a virtual clock with every core of the
 // machine; then, on Linux with PulseAudio, a sample of it is repeated in real time
@@ -37,7 +37,6 @@ type options struct {
 	quick bool
 	live  int
 	match string
-	learn time.Duration
 }
 
 func main() {
@@ -47,7 +46,6 @@ func main() {
 	flag.BoolVar(&o.quick, "quick", false, "a few minutes instead of an hour")
 	flag.IntVar(&o.live, "live", -1, "interruptions in real time; 0 for none (default 60, quick 8)")
 	flag.StringVar(&o.match, "match", "", "only cells with this in their profile and name")
-	flag.DurationVar(&o.learn, "learning", 0, "for how long the assistant is heard, in all, before a voice over it counts")
 	flag.Parse()
 	if o.live < 0 {
 		o.live = 60
@@ -96,7 +94,6 @@ func run(ctx context.Context, o options) error {
 	var cells []roomsim.Cell
 	for _, c := range roomsim.Matrix(size, o.seed, b.cases) {
 		if strings.Contains(c.Profile+" "+c.Name, o.match) {
-			c.Learning = o.learn
 			cells = append(cells, c)
 		}
 	}
@@ -159,7 +156,7 @@ func (b *bench) realTime(ctx context.Context, r *report) error {
 		return nil
 	}
 	random := rand.New(rand.NewPCG(b.seed, 0x11fe))
-	c := roomsim.Cell{Name: "study, echo -6 dB", Profile: "default", Seed: b.seed, Learning: b.learn}
+	c := roomsim.Cell{Name: "study, echo -6 dB", Profile: "default", Seed: b.seed}
 	c.Room, c.EchoGain = "study", -6
 	for _, i := range random.Perm(len(b.cases)) {
 		if k := b.cases[i]; k.Kind == roomsim.BargeIn && k.Group != roomsim.Cartoon && len(c.Cases) < b.live {

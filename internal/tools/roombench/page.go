@@ -24,14 +24,17 @@ func (t table) Note() string     { return t.note }
 func (t table) Head() []string   { return t.head }
 func (t table) Rows() [][]string { return t.rows }
 
-var voiceHead = []string{"profile", "voices", "n", "silent ms p50/p95/p99", "from the loud part", "decided", "Listening", "unnoticed", "missed", "lost ms", "coughs etc.", "went on", "sounds again ms"}
+var voiceHead = []string{"profile", "voices", "n", "silent ms p50/p95/p99", "from the loud part", "held", "decided", "Listening", "unnoticed", "missed", "lost ms", "coughs etc.", "went on", "sounds again ms"}
 
 func (g group) row() []string {
 	return []string{
-		g.Profile, g.Name, fmt.Sprint(g.BargeIns), g.Silent.String(), g.Strong.String(), g.Paused.String(), g.Listening.String(),
+		g.Profile, g.Name, fmt.Sprint(g.BargeIns), g.Silent.String(), g.Strong.String(), g.Held.String(), g.Paused.String(), g.Listening.String(),
 		fmt.Sprint(g.Deaf), share(g.Missed, g.BargeIns), g.Lost.String(), fmt.Sprint(g.Others), share(g.WentOn, g.Others), g.Resumed.String(),
 	}
 }
+
+// holds is how often a minute the assistant hesitated for nothing.
+func (g group) holds() string { return fmt.Sprintf("%.1f", float64(g.Holds)/max(g.Minutes, 0.01)) }
 
 func share(n, of int) string {
 	if of == 0 {
@@ -49,11 +52,11 @@ func (r *report) tables() []table {
 	for _, g := range r.Groups {
 		voices.rows = append(voices.rows, g.row())
 	}
-	places := table{title: "Interruptions by room", note: "People, read and acted. False pauses are those while nobody spoke.", head: append([]string{}, voiceHead...)}
+	places := table{title: "Interruptions by room", note: "People, read and acted. False pauses are those while nobody spoke; so are the holds, which last 0.15 to 0.3 s.", head: append([]string{}, voiceHead...)}
 	places.head[1] = "room"
-	places.head = append(places.head, "false pauses")
+	places.head = append(places.head, "false pauses", "holds a minute")
 	for _, g := range r.Places {
-		places.rows = append(places.rows, append(g.row(), fmt.Sprint(g.Pauses)))
+		places.rows = append(places.rows, append(g.row(), fmt.Sprint(g.Pauses), g.holds()))
 	}
 	troubles := table{title: "Conversations that did not go as they should", head: []string{"profile", "room", "what"}}
 	for _, c := range r.Cells {
@@ -95,9 +98,9 @@ func (r *report) measured() table {
 
 func (r *report) aloneTable() table {
 	t := table{title: "The assistant alone", note: "Nobody speaks: each pause is false. In the first " + roomsim.Settled.String() + " the echo canceller does not know the room yet.",
-		head: []string{"profile", "room", "minutes", "false pauses", "of these at the start", "a minute", "false interruptions"}}
+		head: []string{"profile", "room", "minutes", "false pauses", "of these at the start", "a minute", "false interruptions", "holds a minute"}}
 	for _, g := range r.Alone {
-		t.rows = append(t.rows, []string{g.Profile, g.Name, fmt.Sprintf("%.1f", g.Minutes), fmt.Sprint(g.Pauses), fmt.Sprint(g.Early), fmt.Sprintf("%.2f", float64(g.Pauses)/max(g.Minutes, 0.01)), fmt.Sprint(g.Interruptions)})
+		t.rows = append(t.rows, []string{g.Profile, g.Name, fmt.Sprintf("%.1f", g.Minutes), fmt.Sprint(g.Pauses), fmt.Sprint(g.Early), fmt.Sprintf("%.2f", float64(g.Pauses)/max(g.Minutes, 0.01)), fmt.Sprint(g.Interruptions), g.holds()})
 	}
 	return t
 }
@@ -106,10 +109,10 @@ func (r *report) liveTable() table {
 	live := gather("default", "real devices, in real time", []roomsim.Result{r.Live.Result}, everybody)
 	beside := gather("default", "the same on the virtual clock", []roomsim.Result{*r.Beside}, everybody)
 	x := r.Live
-	t := table{title: "In real time", head: append(append([]string{}, voiceHead...), "false pauses"), note: fmt.Sprintf(
+	t := table{title: "In real time", head: append(append([]string{}, voiceHead...), "false pauses", "holds a minute"), note: fmt.Sprintf(
 		"A private PulseAudio and PortAudio devices. The devices report %v out and in; xruns: %d out, %d in; frames lost: %d; far-end frames too late: %d; devices lost: %d; labels lost: %d.",
 		x.Reported, x.Sink.Xruns, x.Source.Xruns, x.Source.Lost, x.Underruns, x.Losses, x.Unlabelled)}
-	t.rows = [][]string{append(live.row(), fmt.Sprint(live.Pauses)), append(beside.row(), fmt.Sprint(beside.Pauses))}
+	t.rows = [][]string{append(live.row(), fmt.Sprint(live.Pauses), live.holds()), append(beside.row(), fmt.Sprint(beside.Pauses), beside.holds())}
 	return t
 }
 

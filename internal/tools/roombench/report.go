@@ -104,6 +104,7 @@ type group struct {
 	WentOn    int     `json:"wentOn"` // of those
 	Silent    *spread `json:"silentMs"`
 	Strong    *spread `json:"silentFromStrongMs"`
+	Held      *spread `json:"heldMs"` // from the onset to the hold on suspicion
 	Paused    *spread `json:"pausedMs"`
 	Listening *spread `json:"listeningMs"`
 	Resumed   *spread `json:"resumedMs"`
@@ -113,12 +114,13 @@ type group struct {
 	Pauses        int     `json:"falsePauses"`
 	Early         int     `json:"falsePausesAtTheStart"`
 	Interruptions int     `json:"falseInterruptions"`
+	Holds         int     `json:"falseHolds"`
 }
 
 // gather sums what keep lets through.
 func gather(profile, name string, results []roomsim.Result, keep func(roomsim.Outcome) bool) group {
 	g := group{Profile: profile, Name: name}
-	var silent, strong, paused, listening, resumed, lost []float64
+	var silent, strong, held, paused, listening, resumed, lost []float64
 	add := func(to *[]float64, v float64) {
 		if v >= 0 {
 			*to = append(*to, v)
@@ -127,6 +129,7 @@ func gather(profile, name string, results []roomsim.Result, keep func(roomsim.Ou
 	for _, r := range results {
 		g.Minutes += r.Sounding.Minutes()
 		g.Pauses, g.Early, g.Interruptions = g.Pauses+r.Pauses, g.Early+r.Early, g.Interruptions+r.Interruptions
+		g.Holds += r.Holds
 		for _, o := range r.Outcomes {
 			if !keep(o) {
 				continue
@@ -147,6 +150,7 @@ func gather(profile, name string, results []roomsim.Result, keep func(roomsim.Ou
 				g.Missed++
 			}
 			add(&silent, o.Silent)
+			add(&held, o.Held)
 			add(&paused, o.Paused)
 			add(&listening, o.Listening)
 			if o.Interrupted() {
@@ -157,7 +161,7 @@ func gather(profile, name string, results []roomsim.Result, keep func(roomsim.Ou
 			}
 		}
 	}
-	g.Silent, g.Strong, g.Paused = spreadOf(silent), spreadOf(strong), spreadOf(paused)
+	g.Silent, g.Strong, g.Held, g.Paused = spreadOf(silent), spreadOf(strong), spreadOf(held), spreadOf(paused)
 	g.Listening, g.Resumed, g.Lost = spreadOf(listening), spreadOf(resumed), spreadOf(lost)
 	return g
 }

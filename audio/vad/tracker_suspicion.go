@@ -1,0 +1,176 @@
+package vad
+
+import (
+	"math"
+	"time"
+)
+
+// SuspicionLasts is how long after Suspected an Onset or Dismissed comes at the
+// latest.
+const SuspicionLasts = suspectMost * levelSamples * time.Second / SampleRate
+
+// What makes a sound suspicious while the assistant is audible, in dB and levels.
+// The background is what the canceller leaves of the assistant, which is steady: a
+// person stands out of it within 50 ms of the onset, long before a detector is sure
+// of a voice. BenchmarkOnset and the room bench chose the figures.
+const (
+	suspectOverCeiling = 6.0 // louder than the background gets
+	suspectOverNoise   = 7.0 // and than it mostly is
+	suspectLevels      = 3   // in a row
+	// A suspicion that no detector shares is dismissed after so many levels: 300 ms,
+	// in which the assistant falls silent and a detector hears the person alone.
+	suspectMost = 60
+	// It is dismissed sooner when the sound is gone for quietLevels: an echo goes
+	// when the assistant is held, a click by itself.
+	suspectLeast = 30
+	quietLevels  = 12
+	// Before the assistant was heard for 6 s the echo canceller still learns the
+	// room, and nothing is suspicious.
+	suspectAfter = 1200
+)
+
+// How the ceiling follows the background, in dB for each level: to what one in
+// twenty exceeds. It is told by levels of which suspectMost later no detector said
+// that they may be a voice.
+const (
+	ceilingRises = 0.2
+	ceilingFalls = 0.01
+	maybeVoice   = 0.2
+)
+
+// How far the ceiling can be above the noise, while the assistant is silent and
+// while it is audible, in dB: so that a loud sound makes nobody unheard.
+var ceilingMost = [2]float64{15, 22}
+
+// faintOver is how much louder than the ceiling a window must be, in dB, to hold the
+// user's voice: others who talk in the room do not count.
+const faintOver = 2.0
+
+// A voice that goes on for longVoice levels, 8 s, is the background's: a person
+// pauses. Each level of a pause undoes pauseWeighs of voice.
+const (
+	longVoice   = 1600
+	pauseWeighs = 10
+)
+
+// suspicion follows the background, and tells what stands out of it. It allocates
+// nothing.
+type suspicion struct {
+	heard  int   // levels in which the assistant was audible, up to suspectAfter
+	row    int   // suspicious levels in a row
+	open   bool  // a sound is suspicious now
+	since  int64 // the level at which it became so
+	quiet  int   // levels in a row that are faint again
+	learnt int64 // levels before this one told the ceiling, or are not to
+	voice  int   // how long the voice goes on, see longVoice
+}
+
+// push takes level n, and in which phase the marker is. It says whether the sound
+// became suspicious with it, or ceased to be.
+func (s *suspicion) push(l *levels, n int64, now phase) (suspected, dismissed bool) {
+	if now != quiet {
+		s.follow(l, n, now)
+		s.open, s.row = false, 0
+		return false, false
+	}
+	s.voice = 0
+	if s.open {
+		return false, s.dismiss(l, n)
+	}
+	s.learn(l, n-suspectMost)
+	if !l.audible || s.heard < suspectAfter {
+		if l.audible {
+			s.heard++
+		}
+		s.row = 0
+		return false, false
+	}
+	b := l.background()
+	if v := l.at(n); !b.sure || v <= b.ceiling+suspectOverCeiling || v <= b.noise+suspectOverNoise {
+		s.row = 0
+		return false, false
+	}
+	if s.row++; s.row < suspectLevels {
+		return false, false
+	}
+	s.open, s.since, s.quiet = true, n, 0
+	return true, false
+}
+
+// dismiss says whether the suspicion ends with level n, as wrong.
+func (s *suspicion) dismiss(l *levels, n int64) bool {
+	s.quiet++
+	if l.at(n) > l.background().ceiling+faintOver {
+		s.quiet = 0
+	}
+	if since := n - s.since; since < suspectLeast || since < suspectMost && s.quiet < quietLevels {
+		return false
+	}
+	s.open, s.row = false, 0
+	s.learn(l, n)
+	return true
+}
+
+// follow takes a level of an utterance. Its sound does not tell the background,
+// unless it goes on for too long to be a person's.
+func (s *suspicion) follow(l *levels, n int64, now phase) {
+	switch {
+	case s.voice >= longVoice: // until it ends
+		if n%levelsStep == 0 {
+			l.listen()
+		}
+		s.learn(l, n)
+		return
+	case now == voiced:
+		s.voice++
+	default:
+		s.voice = max(s.voice-pauseWeighs, 0)
+	}
+	s.learnt = n + 1
+}
+
+// maybe takes that what was heard until now may be a voice.
+func (s *suspicion) maybe(l *levels) {
+	if s.voice < longVoice {
+		s.learnt = l.count
+	}
+}
+
+// learn has the levels up to one tell the ceiling.
+func (s *suspicion) learn(l *levels, to int64) {
+	b := &l.backgrounds[l.mode()]
+	if !b.known {
+		return
+	}
+	for n := max(s.learnt, l.oldest()); n <= to; n++ {
+		if v := l.at(n); v > b.ceiling {
+			b.ceiling += min(ceilingRises, v-b.ceiling)
+		} else {
+			b.ceiling -= ceilingFalls
+		}
+	}
+	s.learnt = max(s.learnt, to+1)
+	b.ceiling = max(b.noise, min(b.ceiling, b.noise+ceilingMost[l.mode()]))
+}
+
+// faint says whether the window that ends at a capture position may be the
+// background's. While the assistant is audible that is also what is heard when it
+// falls silent, as it does when it is held.
+func (s *suspicion) faint(l *levels, end int64) bool {
+	ceiling := math.Inf(-1)
+	for mode, b := range l.backgrounds {
+		if b.sure && (mode == silentMode || l.audible) {
+			ceiling = max(ceiling, b.ceiling)
+		}
+	}
+	last := l.number(end)
+	first := max(l.oldest(), last-WindowSamples/levelSamples+1)
+	if math.IsInf(ceiling, -1) || first > last {
+		return false
+	}
+	sum := 0.0
+	for n := first; n <= last; n++ {
+		sum += math.Pow(10, l.at(n)/10)
+	}
+	return 10*math.Log10(sum/float64(last-first+1)) <= ceiling+faintOver
+}
