@@ -211,6 +211,50 @@ func TestDiagnostics(t *testing.T) {
 	c.ended(nil)
 }
 
+// A client that asks sees what became of the user's voice over the assistant, and of
+// a device that was lost.
+func TestDiagnosticsOfInterruptions(t *testing.T) {
+	c := scripted(t, `
+		auto speech 50ms 2s
+		await state listening
+		say "explain the parser"
+		copilot.delta "It reads tokens and builds a tree. "
+		copilot.delta "Then it checks the types of all of it."
+		copilot.done
+		after 200ms
+		vad.start
+		after 60ms
+		vad.end
+		stt.final ""
+		after 500ms
+		device.lost
+		after 10ms
+		device.restored
+		after 500ms
+		vad.start
+		after 300ms
+		vad.end
+		stt.final "only the types"
+		await state waitingForCopilot
+	`)
+	c.initializeAndListen(nil)
+	c.state(protocol.StateSuspended)
+	c.until("the error", func(m message) bool { return m.Method == protocol.NotifyError })
+	c.until("its end", func(m message) bool {
+		return m.Method == protocol.NotifyNotification && strings.Contains(string(m.Params), `"deviceLost"`)
+	})
+	c.state(protocol.StateInterrupted)
+	c.state(protocol.StateWaitingForCopilot)
+	var r protocol.Report
+	c.call(protocol.MethodDiagnosticsReport, nil, &r)
+	if i := r.Interruptions; i.Confirmed != 1 || i.Retracted != 1 || len(i.Stages) != 0 { // a script's onsets say nothing of their delay
+		t.Errorf("the interruptions are %+v", i)
+	}
+	if len(r.LastErrors) != 1 || r.LastErrors[0].Code != protocol.CodeDeviceLost {
+		t.Errorf("the last errors are %+v", r.LastErrors)
+	}
+}
+
 // The journal that a client asks for is the one of its conversation, without its
 // words, and replays.
 func TestJournalReplays(t *testing.T) {
