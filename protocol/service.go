@@ -67,7 +67,7 @@ type InterruptionStage string
 // The stages.
 const (
 	StagePaused    InterruptionStage = "paused"    // playback was told to pause, or to stop
-	StageSilent    InterruptionStage = "silent"    // nothing was handed to the loudspeaker any more
+	StageSilent    InterruptionStage = "silent"    // at the latest, nothing was heard any more: a suspicion holds playback before
 	StageListening InterruptionStage = "listening" // the floor was the user's
 	StageResumed   InterruptionStage = "resumed"   // the answer went on: it was taken back
 )

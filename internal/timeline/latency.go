@@ -62,7 +62,7 @@ type Interruption struct {
 	Onset       time.Duration // first sample of speech, or the user's command
 	Utterance   uint64        // 0 for a command
 	Interrupted Latency       // the state is Interrupted, and playback is told to pause or to stop
-	Silent      Latency       // nothing is heard any more: the cursor of the pause, or tts.flushed
+	Silent      Latency       // at the latest, nothing is heard any more: the cursor of the pause, or tts.flushed
 	Listening   Latency       // the state is Listening; not known of a suspicion that was over before
 	Resumed     Latency       // the answer goes on; known only of a suspicion that was taken back
 }
