@@ -106,7 +106,9 @@ test-extension: extension/node_modules/.package-lock.json $(TOOL)/testsum
 	@cd extension && AGENTVOICE_DAEMON=$(CURDIR)/$(BIN) timeout 180 npm test --silent 2>&1 | (cd .. && $(SUM) -node -name "npm test")
 
 .PHONY: vsix
-vsix: build extension/node_modules/.package-lock.json ## package the extension with the daemon for this platform, in out/vsix
+vsix: deps extension/node_modules/.package-lock.json ## package the extension with the daemon for this platform, in out/vsix, and test the package
+	@scripts/setup.sh --vsix
+	@go build -trimpath -ldflags "-s -w $(LDFLAGS)" -o $(OUT)/vsix/daemon/agentvoice-daemon$(shell go env GOEXE) ./cmd/agentvoice-daemon
 	@scripts/vsix.sh
 
 FAKE_COPILOT := $(OUT)/vsix/fake-copilot.vsix

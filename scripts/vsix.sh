@@ -1,15 +1,17 @@
 #!/usr/bin/env bash
 # Packages the extension with the daemon for this platform:
 #
-#   scripts/vsix.sh            out/vsix/agent-voice-TARGET-VERSION.vsix, and its name on the last line
+#   scripts/vsix.sh            with out/vsix/daemon/agentvoice-daemon; prints the name of the package
 #   scripts/vsix.sh --thin     without a daemon: agentvoice.daemon.path has to name one
 #
 # What is put together lies in out/vsix/TARGET. A daemon is bundled for the
 # platform that the script runs on: it has parts in C, which are not built for
-# another one. .github/workflows/package.yml runs it on each.
+# another one here. .github/workflows/package.yml runs it on each.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
-out=${OUT:-out}/vsix
+mkdir -p "${OUT:-out}/vsix"
+out=$(cd "${OUT:-out}/vsix" && pwd)
+root=$PWD
 
 thin=false
 case ${1:-} in
@@ -55,13 +57,13 @@ node -e '
   delete m.scripts; delete m.devDependencies; delete m.dependencies;
   fs.writeFileSync(file, JSON.stringify(m, null, 2) + "\n");
 ' "$stage/package.json"
-$thin || scripts/bundle-daemon.sh "$stage/bin" "$exe"
+$thin || scripts/bundle-daemon.sh "$out/daemon/agentvoice-daemon$exe" "$stage/bin"
 
 version=$(node -p 'require("./extension/package.json").version')
 vsix=$out/agent-voice-$target-$version.vsix
-rm -f "$vsix"
-(cd "$stage" && ../../../extension/node_modules/.bin/vsce package --no-dependencies --allow-unused-files-pattern --target "$target" --out "$OLDPWD/$vsix" >"$OLDPWD/$out/package.log") || {
+(cd "$stage" && "$root/extension/node_modules/.bin/vsce" package --no-dependencies --allow-unused-files-pattern --target "$target" --out "$vsix.new") >"$out/package.log" 2>&1 || {
   cat "$out/package.log" >&2
   exit 1
 }
-echo "$vsix"
+mv "$vsix.new" "$vsix" # in one step: who reads it has the old one or the new one
+echo "${vsix#"$root/"}"

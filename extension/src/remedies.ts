@@ -44,6 +44,7 @@ export interface Remedy {
 const TITLES = (t: Translate): Partial<Record<PanelCommand, string>> => ({
   'agentvoice.start': t('Start again'),
   'agentvoice.takeOver': t('Use the microphone here'),
+  'agentvoice.stopSpeaking': t('Stop'),
   'agentvoice.retry': t('Try again'),
   'agentvoice.selectMicrophone': t('Choose microphone'),
   'agentvoice.selectSpeaker': t('Choose loudspeaker'),

@@ -2,6 +2,7 @@
 // first use.
 
 import { spawn, type ChildProcessWithoutNullStreams } from 'node:child_process';
+import { dirname } from 'node:path';
 import * as vscode from 'vscode';
 import { type Actions, actions } from './commands';
 import { Conversation } from './conversation';
@@ -9,6 +10,7 @@ import { ChatView } from './copilot/chatView';
 import { Context } from './copilot/context';
 import { LanguageModels } from './copilot/languageModels';
 import { participate } from './copilot/participant';
+import { environment } from './daemon/environment';
 import { check, sourceOf } from './daemon/find';
 import { HoldKey } from './holdKey';
 import type { Command } from './extension';
@@ -87,7 +89,8 @@ export class Window implements vscode.Disposable {
     const version = await check(source, t);
     this.log.info(`starting the ${source.chosen ? 'chosen' : 'bundled'} daemon ${version.version}`);
     const args = ['serve', '--stdio', '--client-process-id', String(process.pid), ...set.get<string[]>('daemon.arguments', [])];
-    const daemon = spawn(source.path, args, { windowsHide: true });
+    const env = source.chosen ? process.env : environment(dirname(source.path), process.env);
+    const daemon = spawn(source.path, args, { windowsHide: true, env });
     await new Promise<void>((resolve, reject) => {
       daemon.once('spawn', resolve);
       daemon.once('error', reject);

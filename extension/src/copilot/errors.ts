@@ -16,7 +16,7 @@ const RETRYABLE: ReadonlySet<ErrorCode> = new Set<ErrorCode>(['copilotUnavailabl
 
 const QUOTA = /quota|premium request|allowance|billing|usage limit|free plan|payment|402/i;
 const RATE = /rate.?limit|too many requests|429/i;
-const FILTERED = /filter|content.?policy|responsible ai|off.?topic|blocked|unsafe/i;
+const FILTERED = /filter|content.?policy|responsible ai|off.?topic|blocked by|unsafe/i;
 const OFFLINE = /ENOTFOUND|ECONN|ETIMEDOUT|EAI_AGAIN|EPIPE|network|offline|fetch failed|socket|proxy|certificate|50[0234]\b/i;
 const SIGNED_OUT = /sign(ed)? ?(in|out)|not logged in|unauthori[sz]ed|401|token expired|no copilot (token|subscription)/i;
 

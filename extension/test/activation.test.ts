@@ -1,0 +1,81 @@
+// What the editor sees of the extension when it starts it.
+
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { install } from './fakeVscode';
+
+const fake = install();
+const extension = require('../src/extension') as typeof import('../src/extension');
+const root = join(__dirname, '..', '..');
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+  contributes: { commands: { command: string }[]; views: { agentvoice: { id: string; type: string }[] }; chatParticipants: { id: string }[] };
+};
+
+const context = {
+  subscriptions: [] as { dispose(): void }[],
+  extensionUri: { path: root },
+  extensionPath: root,
+  extension: { id: 'agentvoice.agent-voice', packageJSON: {} },
+  globalState: { get: () => undefined, update: () => Promise.resolve() },
+  secrets: { get: () => Promise.resolve(undefined), store: () => Promise.resolve(), delete: () => Promise.resolve() },
+};
+
+const loaded = (): boolean => Object.keys(require.cache).some((file) => file.endsWith('/src/window.js'));
+
+// Before any test: whatever is not registered when activate returns would be missing.
+const result: unknown = extension.activate(context as never);
+
+test('view not registered: when activate returns, the view of package.json has its provider, and is a webview', () => {
+  const [view] = manifest.contributes.views.agentvoice;
+  assert.equal(view?.type, 'webview');
+  assert.deepEqual([...fake.views.keys()], [view.id]);
+});
+
+test('activation blocked by a toast: it returns at once, shows none and waits for nothing', () => {
+  assert.equal(result, undefined, 'a promise could be held up');
+  assert.deepEqual(fake.toasts, []);
+});
+
+test('activation does nothing but registering: the rest is not even loaded', () => {
+  assert.equal(loaded(), false);
+  assert.deepEqual(fake.executed, []);
+});
+
+test('every command of package.json is registered', () => {
+  const missing = manifest.contributes.commands.map((c) => c.command).filter((id) => !fake.commands.has(id));
+  assert.deepEqual(missing, []);
+  assert.deepEqual(fake.participants, manifest.contributes.chatParticipants.map((p) => p.id));
+});
+
+test('the status item has an id, a name and words for a screen reader, and is shown', () => {
+  const [item] = fake.statusItems;
+  assert.deepEqual([item?.id, item?.name, item?.shown], ['agentvoice.status', 'Agent Voice', true]);
+  assert.deepEqual(item?.accessibilityInformation, { label: 'Agent Voice: Ready', role: 'button' });
+});
+
+test('the first use loads the rest: a command runs, and tells the editor its context', async () => {
+  await fake.commands.get('agentvoice.clearTranscript')?.();
+  assert.equal(loaded(), true);
+  const contexts = fake.executed.filter(([id]) => id === 'setContext').map(([, key]) => key);
+  assert.ok(contexts.includes('agentvoice.active') && contexts.includes('agentvoice.toolPending'));
+});
+
+test('dead Start button: with a daemon that is not there it says so, and is not stuck', async () => {
+  fake.settings.set('agentvoice.daemon.path', '/nowhere/agentvoice-daemon');
+  await fake.commands.get('agentvoice.start')?.();
+  const status = fake.statusItems[0];
+  assert.match(status?.text ?? '', /\$\(warning\) Not available/);
+  assert.deepEqual(status?.accessibilityInformation, {
+    label: 'Agent Voice: Not available, Microphone is off, There is no program at the path that agentvoice.daemon.path names.', role: 'button',
+  });
+  assert.deepEqual(fake.toasts, []);
+  const before = fake.executed.length;
+  await fake.commands.get('agentvoice.start')?.();
+  assert.ok(fake.executed.length > before, 'the second press did something');
+});
+
+test('deactivation ends in order', async () => {
+  await extension.deactivate();
+});

@@ -1,0 +1,241 @@
+// The window's conversation with the real daemon in virtual time: what the user
+// does, what the panel would show, and what Copilot is asked.
+
+import assert from 'node:assert/strict';
+import { test as nodeTest } from 'node:test';
+import { english } from '../src/text';
+import { present, shownLine } from '../src/view';
+import { type Answer, Desk, says } from './headless';
+
+/** Runs f at a desk, which is left in order. */
+function test(name: string, script: string, answer: Answer | undefined, f: (d: Desk) => Promise<void>): void {
+  void nodeTest(name, { timeout: 60_000 }, async () => {
+    const desk = new Desk(script, answer);
+    try {
+      await f(desk);
+    } finally {
+      await desk.close();
+    }
+  });
+}
+
+const view = (d: Desk): ReturnType<typeof present> =>
+  present(d.model, { provider: 'local', model: '', microphone: '', speaker: '', pushToTalk: false, wakePhrase: '', context: [], trusted: true }, english);
+
+test('start leads to Listening, with the label of the daemon and the microphone shown as open', '', undefined, async (d) => {
+  assert.equal(await d.conversation.start(), true);
+  await d.state('listening');
+  assert.deepEqual(d.states(), ['idle', 'preparing', 'listening']);
+  const v = view(d);
+  assert.deepEqual([v.glyph, v.label, v.mic, v.micText], ['●', 'Listening', 'open', 'Microphone is on']);
+  assert.equal(d.daemons.length, 1);
+});
+
+test('prompt doubled: a spoken question, a typed one and two impatient presses are one request each', `
+auto speech 0ms 500ms
+await state listening
+say "explain the parser"
+await answer copilot/send
+after 600ms
+`, undefined, async (d) => {
+  void d.conversation.start();
+  void d.conversation.start();
+  await d.conversation.start();
+  await d.until('the answer', (m) => m.lines.some((l) => l.role === 'assistant' && l.final));
+  await d.state('listening');
+  assert.equal(d.asked.length, 1);
+  await d.conversation.say('and the lexer');
+  await d.until('both answers', (m) => m.lines.filter((l) => l.role === 'assistant' && l.final).length === 2);
+  assert.deepEqual(d.asked.map((a) => a.messages.at(-1)?.content), ['explain the parser', 'and the lexer']);
+  assert.equal(new Set(d.asked.map((a) => a.requestId)).size, 2);
+  assert.deepEqual(d.model.lines.map((l) => [l.role, l.text]), [
+    ['user', 'explain the parser'], ['assistant', 'It reads tokens.'], ['user', 'and the lexer'], ['assistant', 'It reads tokens.'],
+  ]);
+});
+
+test('utterance lost after a failed reply: it stays in the panel, the cause is shown, and the button asks the same again', `
+auto speech 0ms 500ms
+await state listening
+say "explain the parser"
+await answer copilot/send
+after 2s
+`, () => Promise.resolve({ status: 'failed', error: { code: 'copilotQuota', message: 'spent', retryable: false } }), async (d) => {
+  await d.conversation.start();
+  await d.until('the failure', (m) => m.canRetry);
+  await d.state('listening');
+  const v = view(d);
+  assert.equal(v.problem?.code, 'copilotQuota');
+  assert.equal(v.problem?.remedies[0]?.command, 'agentvoice.selectModel');
+  assert.ok(v.buttons.some((b) => b.command === 'agentvoice.retry'));
+  assert.equal(d.model.lines.find((l) => l.role === 'user')?.failed, 'copilotQuota');
+  d.answer = says('It reads tokens.');
+  await d.conversation.retry();
+  await d.until('the answer', (m) => m.lines.some((l) => l.role === 'assistant' && l.text === 'It reads tokens.'));
+  assert.equal(d.asked.length, 2);
+  assert.deepEqual(d.asked[1]?.messages.at(-1), { role: 'user', content: 'explain the parser' });
+  await d.settled();
+  assert.equal(d.model.problem, undefined, 'the next question is the end of the last one\'s problem');
+});
+
+test('interruption event without its turn: the answer that was cut off is marked where the voice stopped', `
+auto speech 100ms 5s
+await state listening
+say "explain the parser"
+await answer copilot/send
+after 1100ms
+vad.start
+after 300ms
+vad.end
+after 200ms
+stt.final "what about the lexer"
+after 100ms
+`, says('The parser reads tokens and builds a tree.'), async (d) => {
+  await d.conversation.start();
+  await d.until('the mark', (m) => m.lines.some((l) => l.cutOff === true && l.heardChars !== undefined));
+  const line = d.model.lines.find((l) => l.cutOff === true);
+  assert.equal(line?.turnId, 'turn-1');
+  const shown = shownLine(line!, english);
+  assert.ok(shown.heard !== undefined && shown.heard > 0 && shown.heard < shown.text.length, String(shown.heard));
+  await d.until('the next question', () => d.asked.length === 2);
+  const remembered = d.asked[1]?.messages.find((m) => m.role === 'assistant')?.content;
+  assert.equal(remembered, shown.text.slice(0, shown.heard).trimEnd(), 'Copilot knows what was heard, and so does the panel');
+});
+
+test('captions are of what is being said, and go with it', `
+auto speech 0ms 1s
+await state listening
+say "explain the parser"
+await answer copilot/send
+after 100ms
+`, says('It reads tokens.'), async (d) => {
+  await d.conversation.start();
+  await d.state('speaking');
+  await d.until('a caption', (m) => m.caption !== undefined);
+  assert.equal(view(d).caption?.text, 'It reads tokens.');
+  assert.equal(view(d).caption?.audible, true);
+  await d.advance(2000);
+  await d.state('listening');
+  assert.equal(view(d).caption, undefined);
+});
+
+const wantsTool: Answer = (params, out) => {
+  if (params.messages.at(-1)?.role === 'tool') {
+    out.text(`It is ${params.messages.at(-1)?.status ?? ''}.`);
+  } else {
+    out.call('call-1', 'runTests', { pattern: 'parser' });
+  }
+  return Promise.resolve({ status: 'completed' });
+};
+
+const TOOL = `
+auto speech 0ms 500ms
+await state listening
+say "do the tests pass"
+await answer copilot/send
+`;
+
+test('a tool waits with its exact call and runs once when it was allowed', TOOL, wantsTool, async (d) => {
+  await d.conversation.start();
+  await d.until('the question', (m) => m.approval !== undefined);
+  const { approval } = view(d);
+  assert.equal(approval?.name, 'runTests');
+  assert.equal(approval?.input, '{\n  "pattern": "parser"\n}');
+  assert.deepEqual(d.invoked, []);
+  await d.conversation.approve(true);
+  await d.until('its end', (m) => m.lines.some((l) => l.call?.status === 'completed'));
+  assert.deepEqual(d.invoked, [{ callId: 'call-1', name: 'runTests', input: { pattern: 'parser' } }]);
+  assert.equal(view(d).approval, undefined);
+});
+
+test('a tool that is not allowed does not run, and Copilot goes on without it', TOOL, wantsTool, async (d) => {
+  await d.conversation.start();
+  await d.until('the question', (m) => m.approval !== undefined);
+  await d.conversation.approve(false);
+  await d.until('the next round', () => d.asked.length === 2);
+  assert.equal(d.asked[1]?.messages.at(-1)?.status, 'rejected');
+  assert.deepEqual(d.invoked, []);
+  assert.equal(d.model.lines.find((l) => l.kind === 'tool')?.call?.status, 'rejected');
+});
+
+test('a daemon that is killed comes back in a conversation of its own, still muted, with the old words above it', `
+await state listening
+say "explain the parser"
+await answer copilot/send
+`, undefined, async (d) => {
+  await d.conversation.start();
+  await d.until('the answer', (m) => m.lines.some((l) => l.role === 'assistant' && l.final));
+  await d.conversation.mute(true);
+  d.daemons[0]?.kill('SIGKILL');
+  await d.until('a new conversation', (m) => m.lines.some((l) => l.kind === 'divider') && m.snapshot?.state === 'listening');
+  assert.equal(d.daemons.length, 2);
+  assert.equal(view(d).mic, 'muted');
+  assert.deepEqual(d.model.lines.slice(0, 3).map((l) => [l.kind, l.text.split('.')[0]]), [
+    ['speech', 'explain the parser'], ['speech', 'It reads tokens'], ['divider', 'Agent Voice was restarted'],
+  ]);
+  const shown = d.shown.map((m) => m.daemon);
+  assert.ok(shown.includes('restarting'), 'the panel said so meanwhile');
+});
+
+test('dead Start button: a start that fails says why, and the next press is an attempt of its own', `
+await conversation/start
+session.failed authentication
+`, undefined, async (d) => {
+  await d.conversation.start();
+  await d.until('the cause', (m) => m.problem !== undefined && m.snapshot?.state === 'idle');
+  const v = view(d);
+  assert.equal(v.problem?.code, 'authentication');
+  assert.notEqual(v.problem?.remediation, '');
+  assert.equal(v.problem?.remedies[0]?.command, 'agentvoice.setKey');
+  assert.equal(v.primary?.command, 'agentvoice.start');
+  assert.equal(d.model.starting, false);
+  assert.equal(await d.conversation.start(), true);
+  await d.settled();
+  assert.equal(d.model.problem, undefined);
+});
+
+test('cause hidden behind a general message: what follows a failure does not take its place', `
+await state listening
+session.failed authentication
+`, undefined, async (d) => {
+  await d.conversation.start();
+  await d.until('the end', (m) => m.problem !== undefined && m.snapshot?.state === 'idle');
+  assert.equal(d.model.problem?.code, 'authentication');
+  assert.match(d.model.problem?.message ?? '', /credentials/);
+});
+
+test('typed words begin a conversation that does not listen', '', undefined, async (d) => {
+  const turnId = await d.conversation.say('explain the parser');
+  assert.equal(turnId, 'turn-1');
+  await d.until('the answer', (m) => m.lines.some((l) => l.role === 'assistant' && l.final));
+  assert.equal(view(d).mic, 'muted');
+  assert.equal(d.asked.length, 1);
+});
+
+test('a setting that is not allowed is refused by name, and the others stay', '', undefined, async (d) => {
+  await d.conversation.start();
+  await d.conversation.configure({ 'agentvoice.copilot.timeoutMs': 5 });
+  assert.equal(d.model.problem?.code, 'invalidParams');
+  assert.match(d.model.problem?.message ?? '', /agentvoice\.copilot\.timeoutMs/);
+  await d.conversation.configure({ 'agentvoice.copilot.timeoutMs': 9000 });
+});
+
+test('pausing holds the conversation, and continuing brings it back', '', undefined, async (d) => {
+  await d.conversation.start();
+  await d.state('listening');
+  await d.conversation.togglePause();
+  await d.state('suspended');
+  assert.deepEqual([view(d).mic, view(d).hint], ['paused', 'You paused the conversation.']);
+  await d.conversation.togglePause();
+  await d.state('listening');
+});
+
+test('ending ends: the daemon lives on, and the microphone is shown as off', '', undefined, async (d) => {
+  await d.conversation.start();
+  await d.state('listening');
+  await d.conversation.end();
+  await d.state('idle');
+  assert.deepEqual([view(d).mic, view(d).primary?.command], ['closed', 'agentvoice.start']);
+  await d.conversation.start();
+  await d.state('listening');
+  assert.equal(d.daemons.length, 1);
+});

@@ -1,0 +1,157 @@
+// A stand-in for the module vscode, of what activation and the language model
+// adapter use. It records what is registered, and answers as a test sets it.
+
+import Module from 'node:module';
+
+type Handler = (...args: never[]) => unknown;
+
+export interface Fake {
+  readonly commands: Map<string, Handler>;
+  readonly executed: [command: string, ...args: unknown[]][];
+  readonly views: Map<string, unknown>;
+  readonly participants: string[];
+  readonly statusItems: { id: string; name?: string; text?: string; accessibilityInformation?: unknown; shown: boolean }[];
+  readonly toasts: string[];
+  readonly settings: Map<string, unknown>;
+  /** the models that are there */
+  models: FakeModel[];
+  tools: { name: string; description: string; inputSchema?: object }[];
+  invokeTool: (name: string, options: { input: object }) => Promise<{ content: unknown[] }>;
+  trusted: boolean;
+}
+
+export interface FakeModel {
+  id: string;
+  name: string;
+  vendor: string;
+  family: string;
+  maxInputTokens: number;
+  sendRequest: (messages: unknown[], options: Record<string, unknown>, token: { isCancellationRequested: boolean }) => Promise<unknown>;
+  countTokens: (text: string) => Promise<number>;
+}
+
+const nothing = { dispose: (): void => undefined };
+const event = () => nothing;
+
+class Part {
+  constructor(readonly value: unknown) {}
+}
+class TextPart extends Part {}
+class PromptPart extends Part {}
+class CallPart {
+  constructor(readonly callId: string, readonly name: string, readonly input: object) {}
+}
+class ResultPart {
+  constructor(readonly callId: string, readonly content: unknown[]) {}
+}
+
+export const parts = { TextPart, CallPart, ResultPart };
+
+/** A token as the editor makes them. */
+export class TokenSource {
+  private readonly listeners = new Set<(e: unknown) => unknown>();
+  readonly token = {
+    isCancellationRequested: false,
+    onCancellationRequested: (f: (e: unknown) => unknown) => {
+      this.listeners.add(f);
+      return { dispose: () => void this.listeners.delete(f) };
+    },
+  };
+  cancel(): void {
+    this.token.isCancellationRequested = true;
+    this.listeners.forEach((f) => f(undefined));
+  }
+  dispose(): void {
+    this.listeners.clear();
+  }
+}
+
+/** Puts the stand-in in place of vscode, for all that is loaded from now on. */
+export function install(): Fake {
+  const fake: Fake = {
+    commands: new Map(), executed: [], views: new Map(), participants: [], statusItems: [], toasts: [], settings: new Map(),
+    models: [], tools: [], invokeTool: () => Promise.reject(new Error('no tool was expected')), trusted: true,
+  };
+  const never = (message: string): Promise<never> => {
+    fake.toasts.push(message);
+    return new Promise(() => undefined); // a toast that nobody closes
+  };
+  const message = (role: string) => (content: unknown) => ({ role, content: typeof content === 'string' ? [new TextPart(content)] : content });
+  const module = {
+    version: '1.104.0',
+    env: { appName: 'Test', language: 'en', remoteName: undefined },
+    l10n: { t: (text: string) => text },
+    StatusBarAlignment: { Left: 1, Right: 2 },
+    ConfigurationTarget: { Global: 1 },
+    ThemeColor: class { constructor(readonly id: string) {} },
+    Uri: { joinPath: (base: { path: string }, ...more: string[]) => ({ path: [base.path, ...more].join('/') }), parse: (text: string) => ({ path: text }) },
+    Disposable: { from: (...all: { dispose(): void }[]) => ({ dispose: () => all.forEach((d) => d.dispose()) }) },
+    CancellationTokenSource: TokenSource,
+    LanguageModelTextPart: TextPart,
+    LanguageModelPromptTsxPart: PromptPart,
+    LanguageModelToolCallPart: CallPart,
+    LanguageModelToolResultPart: ResultPart,
+    LanguageModelChatMessage: { User: message('user'), Assistant: message('assistant') },
+    window: {
+      createOutputChannel: () => ({ info: () => undefined, warn: () => undefined, error: () => undefined, debug: () => undefined, show: () => undefined, ...nothing }),
+      createStatusBarItem: (id: string) => {
+        const item = { id, shown: false, show: () => void (item.shown = true), ...nothing };
+        fake.statusItems.push(item);
+        return item;
+      },
+      registerWebviewViewProvider: (id: string, provider: unknown) => {
+        fake.views.set(id, provider);
+        return nothing;
+      },
+      showInformationMessage: never,
+      showWarningMessage: never,
+      showErrorMessage: never,
+      activeTextEditor: undefined,
+      onDidChangeActiveTextEditor: event,
+      onDidChangeTextEditorSelection: event,
+    },
+    workspace: {
+      name: undefined,
+      get isTrusted() {
+        return fake.trusted;
+      },
+      getConfiguration: (section: string) => ({
+        get: (name: string, standard?: unknown) => (fake.settings.has(`${section}.${name}`) ? fake.settings.get(`${section}.${name}`) : standard),
+        inspect: () => undefined,
+        update: (name: string, value: unknown) => Promise.resolve(void fake.settings.set(`${section}.${name}`, value)),
+      }),
+      onDidChangeConfiguration: event,
+      onDidChangeWorkspaceFolders: event,
+      onDidGrantWorkspaceTrust: event,
+    },
+    languages: { onDidChangeDiagnostics: event, getDiagnostics: () => [] },
+    commands: {
+      registerCommand: (id: string, handler: Handler) => {
+        fake.commands.set(id, handler);
+        return nothing;
+      },
+      executeCommand: (id: string, ...args: unknown[]) => {
+        fake.executed.push([id, ...args]);
+        return Promise.resolve(undefined);
+      },
+    },
+    chat: {
+      createChatParticipant: (id: string) => {
+        fake.participants.push(id);
+        return nothing;
+      },
+    },
+    lm: {
+      selectChatModels: ({ vendor }: { vendor?: string }) => Promise.resolve(fake.models.filter((m) => vendor === undefined || m.vendor === vendor)),
+      get tools() {
+        return fake.tools;
+      },
+      invokeTool: (name: string, options: { input: object }) => fake.invokeTool(name, options),
+      onDidChangeChatModels: event,
+    },
+  };
+  const loader = Module as unknown as { _load: (request: string, ...rest: unknown[]) => unknown };
+  const load = loader._load;
+  loader._load = (request, ...rest) => (request === 'vscode' ? module : load.call(loader, request, ...rest));
+  return fake;
+}

@@ -1,0 +1,105 @@
+// package.json and the words for the user: that they agree with the code, with
+// the daemon's settings, and with each other in each language.
+
+import assert from 'node:assert/strict';
+import { readFileSync, readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { SETTINGS } from '../src/protocol.gen';
+
+const root = join(__dirname, '..', '..');
+const read = <T>(...path: string[]): T => JSON.parse(readFileSync(join(root, ...path), 'utf8')) as T;
+
+interface Setting { readonly default: unknown; readonly scope: string; readonly markdownDescription: string; readonly order: number }
+interface Manifest {
+  readonly contributes: {
+    readonly configuration: readonly { readonly title: string; readonly properties: Record<string, Setting> }[];
+    readonly commands: readonly { readonly command: string; readonly title: string }[];
+    readonly keybindings: readonly { readonly command: string; readonly key: string; readonly mac: string; readonly when?: string }[];
+    readonly menus: Record<string, readonly { readonly command: string }[]>;
+  };
+  readonly capabilities: { readonly untrustedWorkspaces: { readonly supported: string; readonly restrictedConfigurations: readonly string[] } };
+  readonly extensionKind: readonly string[];
+}
+
+const manifest = read<Manifest>('package.json');
+const english = read<Record<string, string>>('package.nls.json');
+
+test('the settings of package.json are those that the daemon knows, with its words', () => {
+  const generated = read<{ properties: Record<string, Setting> }>('settings.gen.json').properties;
+  const ours = manifest.contributes.configuration[0]?.properties ?? {};
+  assert.deepEqual(Object.keys(ours), SETTINGS.map((s) => s.name), 'run npm run manifest in extension/');
+  for (const [name, setting] of Object.entries(ours)) {
+    const words = english[setting.markdownDescription.slice(1, -1)];
+    assert.deepEqual({ ...setting, markdownDescription: words }, generated[name], name);
+  }
+});
+
+test('the extension\'s own settings are none of the daemon\'s, and what a workspace must not decide is the user\'s', () => {
+  const own = manifest.contributes.configuration[1]?.properties ?? {};
+  const known = new Set<string>(SETTINGS.map((s) => s.name));
+  assert.deepEqual(Object.keys(own).filter((name) => known.has(name)), []);
+  for (const name of ['agentvoice.daemon.path', 'agentvoice.daemon.arguments', 'agentvoice.copilot.vendor', 'agentvoice.copilot.instructions', 'agentvoice.privacy.muteWhenLocked']) {
+    assert.equal(own[name]?.scope, 'application', name);
+  }
+  const { supported, restrictedConfigurations } = manifest.capabilities.untrustedWorkspaces;
+  assert.equal(supported, 'limited');
+  for (const name of restrictedConfigurations) {
+    assert.ok(name in own, name);
+  }
+  assert.deepEqual(manifest.extensionKind, ['ui']);
+});
+
+test('keys and menus lead to commands that there are, and no two keys are the same', () => {
+  const commands = new Set(manifest.contributes.commands.map((c) => c.command));
+  const { keybindings, menus } = manifest.contributes;
+  for (const { command } of [...keybindings, ...Object.values(menus).flat()]) {
+    assert.ok(commands.has(command), command);
+  }
+  for (const platform of ['key', 'mac'] as const) {
+    assert.equal(new Set(keybindings.map((k) => k[platform])).size, keybindings.length);
+  }
+  const bound = new Set(keybindings.map((k) => k.command.replace('agentvoice.', '')));
+  for (const wanted of ['toggle', 'holdToTalk', 'stopSpeaking', 'toggleMute', 'approve', 'reject', 'repeat']) {
+    assert.ok(bound.has(wanted), wanted);
+  }
+});
+
+test('package.json has words for all it says, in every language', () => {
+  const used = new Set([...readFileSync(join(root, 'package.json'), 'utf8').matchAll(/"%([^%"]+)%"/g)].map((m) => m[1]));
+  assert.deepEqual(Object.keys(english).filter((key) => !used.has(key)), [], 'not used');
+  for (const file of ['package.nls.json', 'package.nls.de.json', 'package.nls.ja.json']) {
+    const words = read<Record<string, string>>(file);
+    assert.deepEqual([...used].filter((key) => key === undefined || !words[key]), [], `missing in ${file}`);
+    assert.deepEqual(Object.keys(words), Object.keys(english), file);
+    for (const [key, text] of Object.entries(words)) {
+      const links = (s: string | undefined): string[] => [...(s ?? '').matchAll(/\]\((command:[^)]+)\)|`([^`]+)`/g)].map((m) => m[0]).sort();
+      if (key.startsWith('walkthrough')) {
+        assert.deepEqual(links(text).filter((l) => l.includes('command:')), links(english[key]).filter((l) => l.includes('command:')), `${key} in ${file}`);
+      }
+    }
+  }
+});
+
+test('every word that the code says is translated, with its places for arguments', () => {
+  const said = new Set<string>();
+  for (const file of readdirSync(join(root, 'src'), { recursive: true, encoding: 'utf8' })) {
+    if (file.endsWith('.ts') && !file.endsWith('.gen.ts')) {
+      const source = readFileSync(join(root, 'src', file), 'utf8');
+      for (const m of source.matchAll(/(?<![\w$])(?:this\.|vscode\.l10n\.)?t\(\s*'((?:[^'\\]|\\.)*)'/g)) {
+        said.add(m[1] ?? '');
+      }
+      assert.doesNotMatch(source, /(?<![\w$])t\(\s*[`"]/, `${file}: a translated text has to be a plain string`);
+    }
+  }
+  assert.ok(said.size > 100, `only ${said.size} were found`);
+  for (const language of ['de', 'ja']) {
+    const words = read<Record<string, string>>('l10n', `bundle.l10n.${language}.json`);
+    assert.deepEqual([...said].filter((text) => !(text in words)), [], `not translated into ${language}`);
+    assert.deepEqual(Object.keys(words).filter((text) => !said.has(text)), [], `no longer said, in ${language}`);
+    for (const [text, translated] of Object.entries(words)) {
+      const places = (s: string): string[] => [...s.matchAll(/\{\d\}/g)].map((m) => m[0]).sort();
+      assert.deepEqual(places(translated), places(text), text);
+    }
+  }
+});

@@ -1,0 +1,157 @@
+// What notifications make of the model: each failure of comparable extensions has
+// its test here or in conversation.test.ts, by name.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { type Change, type Model, type Problem, START, reduce } from '../src/model';
+import type { Snapshot, State, StateParams, TranscriptParams, TurnParams } from '../src/protocol.gen';
+
+const at = Date.parse('2025-01-01T00:00:00Z');
+
+const snapshot = (state: State, seq = 0): Snapshot => ({
+  state, since: '2025-01-01T00:00:00.000Z', metadata: { sessionId: 's' }, localizedLabel: `● ${state}`, queue: { count: 0, ids: [] },
+  session: { state: 'ready' }, connection: { state: 'open', epoch: 1 }, seq,
+});
+
+const state = (to: State, over: Partial<StateParams> = {}): Change => ({
+  is: 'state',
+  params: {
+    state: to, previousState: 'listening', localizedLabel: `● ${to}`, since: '2025-01-01T00:00:01.000Z', cause: 'stt.final',
+    queue: { count: 0, ids: [] }, seq: 1, metadata: { copilotRequestId: null, interruptionCount: 0 }, ...over,
+  },
+});
+
+const transcript = (over: Partial<TranscriptParams> = {}): Change => ({
+  is: 'transcript', at, params: { turnId: 'turn-1', role: 'user', text: 'why', final: true, seq: 1, ...over },
+});
+
+const turn = (over: Partial<TurnParams>): Change => ({
+  is: 'turn', params: { event: 'turn-completed', turnId: 'turn-1', role: 'assistant', timestamp: '2025-01-01T00:00:02.000Z', ...over },
+});
+
+const problem = (code: Problem['code'], message: string = code): Change => ({
+  is: 'problem', problem: { code, message, remediation: 'do it', retryable: true },
+});
+
+const after = (...changes: Change[]): Model =>
+  changes.reduce(reduce, reduce(START, { is: 'attached', snapshot: snapshot('idle'), capabilities: {}, at }));
+
+test('words so far take the place of the last ones; a final line stays', () => {
+  const m = after(transcript({ text: 'why does', final: false }), transcript({ text: 'why does it fail', final: true, seq: 2 }));
+  assert.deepEqual(m.lines.map((l) => [l.text, l.final]), [['why does it fail', true]]);
+  const two = reduce(m, transcript({ turnId: 'turn-2', text: 'and now', final: false, seq: 3 }));
+  assert.deepEqual(two.lines.map((l) => l.text), ['why does it fail', 'and now']);
+});
+
+test('interruption event without its turn: it marks the turn that it names, though the next one runs', () => {
+  const m = after(
+    transcript({ role: 'assistant', text: 'The parser reads tokens.', final: true }),
+    turn({ event: 'turn-started', turnId: 'turn-2', role: 'user' }),
+    transcript({ turnId: 'turn-2', text: 'wait', final: false, seq: 2 }),
+    state('listening', { turnId: 'turn-2' }),
+    turn({ event: 'turn-interrupted', outcome: 'interrupted', interruptionCount: 1 }),
+  );
+  assert.deepEqual(m.lines.map((l) => [l.turnId, l.cutOff === true]), [['turn-1', true], ['turn-2', false]]);
+  const told = reduce(m, {
+    is: 'heard',
+    entries: [{ turnId: 'turn-1', role: 'assistant', text: 'The parser reads tokens.', final: true, seq: 1, heardChars: 10, timestamp: '' }],
+  });
+  assert.equal(told.lines[0]?.heardChars, 10);
+});
+
+test('utterance lost after a failed reply: the question stays, is marked, and can be asked again', () => {
+  const m = after(turn({ event: 'turn-started', role: 'user' }), transcript(), turn({ outcome: 'failed', code: 'copilotTimeout' }));
+  assert.deepEqual(m.lines.map((l) => [l.text, l.failed]), [['why', 'copilotTimeout']]);
+  assert.equal(m.canRetry, true);
+  assert.equal(reduce(m, turn({ event: 'turn-started', turnId: 'turn-2', role: 'user' })).canRetry, false);
+});
+
+test('cause hidden behind a general message: the cause stays in front, what followed is behind it', () => {
+  const m = after(problem('authentication', 'The key was not accepted.'), problem('sessionFailed', 'The session failed.'), problem('breakerOpen', 'It failed often.'));
+  assert.equal(m.problem?.code, 'authentication');
+  assert.equal(m.problem?.message, 'The key was not accepted.');
+  assert.deepEqual(m.problem?.then, ['The session failed.', 'It failed often.']);
+  // A cause that comes behind the general message takes its place.
+  assert.equal(after(problem('sessionFailed'), problem('authentication')).problem?.code, 'authentication');
+  // A cause does not hide another one.
+  assert.equal(after(problem('authentication'), problem('deviceLost')).problem?.code, 'deviceLost');
+});
+
+test('a failure that is only said is shown with its code, and what said more is not shortened', () => {
+  const said: Change = { is: 'notification', params: { message: 'Copilot is slow.', severity: 'warning', kind: 'message', code: 'copilotTimeout' } };
+  assert.deepEqual(after(said).problem, { code: 'copilotTimeout', message: 'Copilot is slow.', remediation: '', retryable: true, then: [] });
+  assert.equal(after(problem('copilotTimeout', 'It took 8 s.'), said).problem?.message, 'It took 8 s.');
+  const progress: Change = { is: 'notification', params: { message: 'Loading', severity: 'info', kind: 'modelLoading', progress: 0.5 } };
+  assert.equal(after(progress).problem, undefined);
+  assert.equal(after(progress).notice?.progress, 0.5);
+});
+
+test('a problem ends with what ends it: the next question, or a conversation that works', () => {
+  assert.equal(after(problem('copilotQuota'), turn({ event: 'turn-started', role: 'user' })).problem, undefined);
+  assert.equal(after(problem('deviceLost'), turn({ event: 'turn-started', role: 'user' })).problem?.code, 'deviceLost');
+  assert.equal(after(problem('deviceLost'), state('listening', { cause: 'audio.ready' })).problem, undefined);
+  assert.equal(after(problem('authentication'), state('terminating', { cause: 'fatal' }), state('idle', { cause: 'reset' })).problem?.code, 'authentication');
+});
+
+test('an answer to a request that comes late does not bring an old state back', () => {
+  const m = after(state('speaking', { seq: 7 }), { is: 'snapshot', snapshot: snapshot('listening', 6) });
+  assert.equal(m.snapshot?.state, 'speaking');
+  assert.equal(reduce(m, { is: 'snapshot', snapshot: snapshot('listening', 7) }).snapshot?.state, 'listening');
+});
+
+test('a client that fell behind goes on from the new snapshot', () => {
+  const m = after(state('speaking', { seq: 7 }), {
+    is: 'notification', params: { message: '', severity: 'info', kind: 'resync', snapshot: snapshot('listening', 20) },
+  });
+  assert.deepEqual([m.snapshot?.state, m.snapshot?.seq, m.notice], ['listening', 20, undefined]);
+});
+
+test('after a restart the state is the new daemon\'s, and the old transcript is kept above a line', () => {
+  const before = after(state('speaking', { turnId: 'turn-1' }), transcript(), transcript({ role: 'assistant', text: 'The pars', final: false, seq: 2 }));
+  const gone = reduce(before, { is: 'daemon', phase: 'restarting', restarts: 1 });
+  assert.deepEqual([gone.snapshot, gone.caption, gone.approval, gone.canRetry], [undefined, undefined, undefined, false]);
+  const m = reduce(gone, { is: 'attached', snapshot: snapshot('idle'), capabilities: {}, at, divider: 'A new conversation.' });
+  assert.equal(m.snapshot?.state, 'idle');
+  assert.deepEqual(m.lines.map((l) => [l.kind, l.text, l.final, l.cutOff === true]), [
+    ['speech', 'why', true, false],
+    ['speech', 'The pars', true, true],
+    ['divider', 'A new conversation.', true, false],
+  ]);
+  // The new daemon's first turn is not the old one's.
+  const next = reduce(m, transcript({ text: 'hello' }));
+  assert.deepEqual(next.lines.filter((l) => l.kind === 'speech').map((l) => l.text), ['why', 'The pars', 'hello']);
+});
+
+test('a call waits with its exact input until it is decided, and is one line', () => {
+  const call = { callId: 'c', turnId: 'turn-1', requestId: 'r', name: 'runTests' } as const;
+  const m = after(
+    { is: 'call', callId: 'c', input: { pattern: 'parser' } },
+    { is: 'tool', at, params: { ...call, status: 'requested', destructive: true } },
+    { is: 'tool', at, params: { ...call, status: 'waitingForApproval', question: 'May I?', destructive: true } },
+  );
+  assert.deepEqual(m.approval, { callId: 'c', name: 'runTests', status: 'waitingForApproval', destructive: true, input: { pattern: 'parser' }, question: 'May I?' });
+  const ran = [{ status: 'running' as const }, { status: 'completed' as const }].map((s): Change => ({ is: 'tool', at, params: { ...call, ...s } })).reduce(reduce, m);
+  assert.equal(ran.approval, undefined);
+  assert.deepEqual(ran.lines.map((l) => [l.kind, l.call?.status, l.final]), [['tool', 'completed', true]]);
+});
+
+test('a caption is there while something is said, and no longer', () => {
+  const m = after(state('speaking'), { is: 'caption', params: { turnId: 'turn-1', text: 'The parser', heardChars: 3 } });
+  assert.equal(m.caption?.heardChars, 3);
+  assert.equal(reduce(m, state('interrupted')).caption?.text, 'The parser');
+  assert.equal(reduce(m, state('listening')).caption, undefined);
+});
+
+test('clearing the transcript leaves what is being said', () => {
+  const m = after(transcript(), transcript({ turnId: 'turn-2', text: 'and', final: false, seq: 2 }), { is: 'clear' });
+  assert.deepEqual(m.lines.map((l) => l.text), ['and']);
+});
+
+test('the transcript is bounded', () => {
+  let m = after();
+  for (let i = 0; i < 1000; i++) {
+    m = reduce(m, transcript({ turnId: `turn-${i}`, text: `${i}`, seq: i }));
+  }
+  assert.equal(m.lines.length, 400);
+  assert.equal(m.lines.at(-1)?.text, '999');
+});
