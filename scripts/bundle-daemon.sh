@@ -8,7 +8,8 @@
 #   agentvoice-daemon   with its search path for libraries set to the next two
 #   lib/                libraries that are always ours
 #   lib/system/         those that belong to the sound server of the machine: ours
-#                       are only used where the machine has none
+#                       are only used where the machine has none. That of JACK is
+#                       empty: it says that there is no server
 #   assets/             the voice detector and its runtime, and the model of the
 #                       local recognition (pocketsphinx/); a configuration for ALSA
 #
@@ -29,7 +30,15 @@ cp "$daemon" "$exe"
 # What every Linux has, and has to have of its own: the C library and its loader.
 theirs='^(ld-linux.*|linux-vdso|libc|libm|libpthread|libdl|librt|libresolv)\.so'
 # Of the sound server: a library of another version may not reach it.
-servers='^(libasound|libjack|libdb-5\.3)\.so'
+alsa='^libasound\.so' jack='^(libjack|libdb-5\.3)\.so'
+
+# empty_library NAME PREFIX: a library with the functions of that prefix that
+# PortAudio calls; each does nothing and returns nothing.
+empty_library() {
+  nm -D --undefined-only "$(ldconfig -p | awk '$1 == "libportaudio.so.2" { print $NF; exit }')" |
+    awk -v prefix="$2" 'index($NF, prefix) == 1 { print "void *" $NF "(void) { return 0; }" }' |
+    gcc -shared -fPIC -Os -s -Wl,-soname,"$1" -x c - -o "$folder/lib/system/$1"
+}
 
 bundle_linux() {
   command -v patchelf >/dev/null || fail "patchelf is missing: install it, for example with apt-get install patchelf"
@@ -38,7 +47,9 @@ bundle_linux() {
   while read -r name path; do
     [[ $name =~ $theirs ]] && continue
     [[ -n $path ]] || fail "$name is not on this machine: run make deps"
-    if [[ $name =~ $servers ]]; then
+    if [[ $name =~ $jack ]]; then
+      [[ $name != libjack* ]] || empty_library "$name" jack_
+    elif [[ $name =~ $alsa ]]; then
       cp -L "$path" "$folder/lib/system/$name"
     else
       cp -L "$path" "$folder/lib/$name"

@@ -66,4 +66,11 @@ vsix=$out/agent-voice-$target-$version.vsix
   exit 1
 }
 mv "$vsix.new" "$vsix" # in one step: who reads it has the old one or the new one
+if ! $thin; then
+  (cd extension && AGENTVOICE_VSIX=$vsix npm run --silent test:vsix) >"$out/test.log" 2>&1 || {
+    cat "$out/test.log" >&2
+    echo "vsix: the package is there, and fails its tests" >&2
+    exit 1
+  }
+fi
 echo "${vsix#"$root/"}"

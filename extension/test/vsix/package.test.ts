@@ -1,0 +1,110 @@
+// The package that `make vsix` made: what is in it, how large it is, and that its
+// daemon needs nothing of the machine that not every machine has.
+
+import assert from 'node:assert/strict';
+import { execFileSync, spawnSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { basename, dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { environment } from '../../src/daemon/environment';
+import { check, platform } from '../../src/daemon/find';
+import { english } from '../../src/text';
+
+const vsix = process.env['AGENTVOICE_VSIX'] ?? assert.fail('AGENTVOICE_VSIX names no package: run make vsix');
+const target = `${process.platform}-${process.arch}`;
+const stage = join(dirname(vsix), target);
+const bin = join(stage, 'bin');
+const executable = process.platform === 'win32' ? 'agentvoice-daemon.exe' : 'agentvoice-daemon';
+
+/** Compressed megabytes without the models of the local engines and the runtime that only they need. */
+const BUDGET = 25;
+const MODELS = /^extension\/bin\/(assets\/(?!alsa\/)|lib\/libflite_cmu_us_)/;
+
+/** What every Linux has to have of its own: the C library. */
+const SYSTEM = /^(ld-linux-x86-64|ld-linux-aarch64|libc|libm|libpthread|libdl|librt)\.so\.\d+$/;
+/** The sound server's, where there is one; else the package's. */
+const SOUND = /^(libasound|libjack|libdb-5\.3)\.so(\.\d+)?$/;
+
+interface Entry { readonly name: string; readonly compressed: number }
+
+/** The central directory of a zip file (APPNOTE 4.3.12). */
+function entries(file: string): Entry[] {
+  const zip = readFileSync(file);
+  const end = zip.lastIndexOf(Buffer.from('PK\x05\x06', 'latin1'));
+  let at = zip.readUInt32LE(end + 16);
+  return Array.from({ length: zip.readUInt16LE(end + 10) }, () => {
+    const [name, extra, comment] = [28, 30, 32].map((offset) => zip.readUInt16LE(at + offset)) as [number, number, number];
+    const entry = { name: zip.toString('utf8', at + 46, at + 46 + name), compressed: zip.readUInt32LE(at + 20) };
+    at += 46 + name + extra + comment;
+    return entry;
+  });
+}
+
+test('the package is for this platform, and holds these files and no others', () => {
+  assert.match(basename(vsix), new RegExp(`^agent-voice-${target}-\\d+\\.\\d+\\.\\d+\\.vsix$`));
+  const names = entries(vsix).map((e) => e.name).sort();
+  const fixed = [
+    '[Content_Types].xml', 'extension.vsixmanifest',
+    ...['LICENSE.txt', 'THIRD_PARTY.md', 'changelog.md', 'package.json', 'package.nls.de.json', 'package.nls.ja.json', 'package.nls.json', 'readme.md',
+      `bin/${executable}`, 'dist/extension.js', 'dist/panel.css', 'dist/panel.js', 'dist/window.js',
+      'l10n/bundle.l10n.de.json', 'l10n/bundle.l10n.ja.json', 'media/icon.png', 'media/icon.svg',
+      ...['control', 'copilot', 'privacy', 'start'].map((name) => `media/walkthrough-${name}.svg`),
+      'bin/assets/silero_vad_v6.onnx'].map((name) => `extension/${name}`),
+  ];
+  assert.deepEqual(fixed.filter((name) => !names.includes(name)), [], 'missing');
+  const engines = /^extension\/bin\/(lib\/(system\/)?[\w.+-]+\.(so(\.\d+)*|dylib)|[\w.+-]+\.dll|assets\/(lib)?onnxruntime\.\w+|assets\/pocketsphinx\/en-us\/[\w./-]+|assets\/alsa\/alsa\.conf)$/;
+  assert.deepEqual(names.filter((name) => !fixed.includes(name) && !engines.test(name)), [], 'not expected');
+});
+
+test(`without the local models the package is smaller than ${BUDGET} MB`, () => {
+  const size = entries(vsix).filter((e) => !MODELS.test(e.name)).reduce((sum, e) => sum + e.compressed, 0) / 2 ** 20;
+  assert.ok(size <= BUDGET, `${size.toFixed(1)} MB`);
+  assert.ok(size > 5, 'the daemon is not in it');
+});
+
+test('what is in the package does not tell where it was built', () => {
+  const root = join(__dirname, '..', '..', '..', '..');
+  for (const name of [join('bin', executable), 'dist/extension.js', 'dist/window.js', 'dist/panel.js']) {
+    assert.equal(readFileSync(join(stage, name)).includes(root), false, name);
+  }
+  const manifest = JSON.parse(readFileSync(join(stage, 'package.json'), 'utf8')) as Record<string, unknown>;
+  assert.deepEqual(['scripts', 'dependencies', 'devDependencies'].filter((key) => key in manifest), []);
+});
+
+test('the daemon of the package is taken by the extension of the package', async () => {
+  const version = await check({ path: join(bin, executable), chosen: false }, english);
+  assert.equal(version.platform, platform());
+});
+
+const bare = { HOME: '/nonexistent', PATH: '/usr/bin:/bin' };
+
+if (process.platform === 'linux') {
+  test('the libraries of the daemon are in the package, but for an allow-list that every Linux has', () => {
+    const lines = execFileSync('ldd', [join(bin, executable)], { env: bare, encoding: 'utf8' }).split('\n');
+    const found = lines.flatMap((line) => {
+      const m = /^\s*(\S+) => (\S+)/.exec(line);
+      return m === null ? [] : [{ name: m[1] ?? '', path: m[2] ?? '' }];
+    });
+    assert.ok(found.length > 5);
+    for (const { name, path } of found) {
+      assert.ok(path.startsWith(join(bin, 'lib')) || SYSTEM.test(name) || SOUND.test(name), `${name} is ${path}`);
+    }
+    // The runtime is loaded while the daemon runs: what it needs has to be there by then.
+    const needed = /\(NEEDED\).*\[(.+)\]/g;
+    const runtime = execFileSync('readelf', ['-d', join(bin, 'assets', 'libonnxruntime.so')], { encoding: 'utf8' });
+    const loaded = new Set(found.map((f) => f.name));
+    for (const [, name] of runtime.matchAll(needed)) {
+      assert.ok(SYSTEM.test(name ?? '') || loaded.has(name ?? ''), name);
+    }
+  });
+
+  test('the engines of the package are all there: doctor, told of nothing but the package, finds them', () => {
+    const env = environment(bin, bare);
+    const { stdout } = spawnSync(join(bin, executable), ['doctor', '--json'], { env, encoding: 'utf8' });
+    const report = JSON.parse(stdout) as { check: string; ok: boolean }[];
+    const ok = new Set(report.filter((c) => c.ok).map((c) => c.check));
+    for (const name of ['codec', 'echo cancellation', 'voice detection', 'recognition', 'synthesis', 'wake phrase']) {
+      assert.ok(ok.has(name), `${name}: ${stdout}`);
+    }
+  });
+}
