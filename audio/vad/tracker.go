@@ -282,7 +282,7 @@ func (t *Tracker) judge(p float32) {
 	if t.suspicion.faint(&t.levels, end) {
 		p = 0
 	}
-	w := window{start: start, end: end, p: p, raised: t.levels.raised(end), audible: t.levels.audible, suspicious: t.suspicion.open}
+	w := window{start: start, end: end, p: p, raised: t.levels.raised(end), audible: t.levels.audible, suspicious: t.suspicion.open, first: t.suspicion.heard < firstLevels}
 	t.marks = t.marker.push(t.marks, w)
 	// What is said is no noise.
 	t.levels.hold = t.marker.speaking()

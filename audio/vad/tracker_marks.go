@@ -58,6 +58,7 @@ type window struct {
 	raised     bool // it ends louder than the noise
 	audible    bool // the assistant is to be heard
 	suspicious bool // what is heard is no echo
+	first      bool // the assistant was hardly heard yet
 }
 
 // locator finds where a sound began or ended; package levels does it by energy.
@@ -169,6 +170,9 @@ func (m *marker) rule(w window) Rule {
 	switch {
 	case !w.audible:
 		return m.cfg.Silent
+	case w.first:
+		least := max(firstThreshold, m.cfg.Audible.Threshold)
+		return Rule{Threshold: least, Raised: least, Windows: max(firstWindows, m.cfg.Audible.Windows)}
 	case w.suspicious && m.cfg.Suspicious.Threshold > 0:
 		return m.cfg.Suspicious
 	}

@@ -14,9 +14,9 @@ const SuspicionLasts = suspectMost * levelSamples * time.Second / SampleRate
 // person stands out of it within 50 ms of the onset, long before a detector is sure
 // of a voice. BenchmarkOnset and the room bench chose the figures.
 const (
-	suspectOverCeiling = 6.0 // louder than the background gets
-	suspectOverNoise   = 7.0 // and than it mostly is
-	suspectLevels      = 3   // in a row
+	suspectOverCeiling = 10.0 // louder than the background gets
+	suspectOverNoise   = 7.0  // and than it mostly is
+	suspectLevels      = 3    // in a row
 	// A suspicion that no detector shares is dismissed after so many levels: 300 ms,
 	// in which the assistant falls silent and a detector hears the person alone.
 	suspectMost = 60
@@ -27,6 +27,14 @@ const (
 	// Before the assistant was heard for 6 s the echo canceller still learns the
 	// room, and nothing is suspicious.
 	suspectAfter = 1200
+)
+
+// The assistant's first 2 s, in levels, of which the canceller leaves most: a voice
+// over them must be as sure as that, for so many windows, 0.2 s.
+const (
+	firstLevels    = 400
+	firstThreshold = 0.9
+	firstWindows   = 24
 )
 
 // How the ceiling follows the background, in dB for each level: to what one in

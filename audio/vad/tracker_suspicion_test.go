@@ -112,6 +112,20 @@ func TestNothingIsSuspected(t *testing.T) {
 	}
 }
 
+// What the canceller leaves of the assistant's first words is no voice; a person who
+// speaks over them is.
+func TestTheAssistantsFirstWords(t *testing.T) {
+	for long, want := range map[time.Duration]int{150 * time.Millisecond: 0, 300 * time.Millisecond: 1} {
+		l := listen(t, ProfileConfig(ProfileDefault))
+		l.SetAudible(true)
+		l.tone(t, 50, time.Second)
+		l.tone(t, 20000, long)
+		if len(l.marks) != want {
+			t.Errorf("%v of a voice: marked %v", long, l.marks)
+		}
+	}
+}
+
 // A person who talks when the microphone is opened is no background.
 func TestAVoiceFromTheFirstSampleIsHeard(t *testing.T) {
 	l := listen(t, ProfileConfig(ProfileDefault))

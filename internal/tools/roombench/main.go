@@ -4,8 +4,8 @@
 //	roombench [-out out] [-seed 1] [-quick] [-live 60] [-match TEXT]
 //
 // The matrix of internal/roomsim runs on a virtual clock with every core of the
-// machine; then, on Linux with PulseAudio, a sample of it is repeated in real time
-// with real devices. OUT/room.json has every figure and OUT/room.html the tables
+// machine; before, on Linux with PulseAudio, a sample of it is held in real time with
+// real devices. OUT/room.json has every figure and OUT/room.html the tables
 // and plots. A goal that is missed is printed, and is no error.
 //
 // The recordings come from scripts/speech.sh; where they are missing, the figures
@@ -103,10 +103,10 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	r.Memory = memory
-	if r.Cells, err = b.matrix(ctx, cells); err != nil {
+	if err := b.realTime(ctx, &r); err != nil { // first, while nothing else runs
 		return err
 	}
-	if err := b.realTime(ctx, &r); err != nil {
+	if r.Cells, err = b.matrix(ctx, cells); err != nil {
 		return err
 	}
 	r.sum(b.cases)
