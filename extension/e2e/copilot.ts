@@ -34,6 +34,7 @@ export type Entry = { at: number } & (
   | { kind: 'failed'; id: number; code: string }
   | { kind: 'tool'; input: unknown }
   | { kind: 'models'; models: string[] }
+  | { kind: 'settings' }
   | { kind: 'chat'; prompt: string }
 );
 
@@ -43,8 +44,9 @@ export type EntryOf<K extends Kind> = Extract<Entry, { kind: K }>;
 export class Copilot {
   readonly env: Record<string, string>;
   private readonly dir: string;
-  private models: string[] = ['fake-large'];
+  private models: string[] = ['large'];
   private replies: Reply[] = [];
+  private settings = { generation: 0, values: {} as Readonly<Record<string, unknown>> };
   private mark = 0;
 
   constructor(dir: string) {
@@ -66,6 +68,14 @@ export class Copilot {
     const before = this.all('models').length;
     this.write();
     await until('Copilot to change its models', () => this.all('models').length > before);
+  }
+
+  /** Has the open window take settings of the user over; null takes one back to its default. */
+  async configure(values: Readonly<Record<string, unknown>>): Promise<void> {
+    const before = this.all('settings').length;
+    this.settings = { generation: this.settings.generation + 1, values };
+    this.write();
+    await until('the settings to be taken over', () => this.all('settings').length > before);
   }
 
   /** Lets an answer go on behind its gate. A gate stays open. */
@@ -101,7 +111,7 @@ export class Copilot {
 
   private write(): void {
     const file = join(this.dir, 'script.json');
-    writeFileSync(`${file}.new`, JSON.stringify({ models: this.models, replies: this.replies }));
+    writeFileSync(`${file}.new`, JSON.stringify({ models: this.models, replies: this.replies, settings: this.settings }));
     renameSync(`${file}.new`, file);
   }
 }

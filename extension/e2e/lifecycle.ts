@@ -6,7 +6,7 @@ import { question } from './copilot.ts';
 import { time } from './table.ts';
 import { HEARD } from './voices.ts';
 import { until } from './wait.ts';
-import { type World, scenario, settings } from './world.ts';
+import { type World, scenario } from './world.ts';
 
 /** After a window is closed, so many milliseconds may pass until its daemon is gone. */
 const GONE = 5000;
@@ -24,25 +24,28 @@ async function converse(w: World, answer: string): Promise<void> {
   assert.equal(w.copilot.all('request').length, 1);
 }
 
+/** A typed question whose turn ends with a label. */
+async function turn(w: World, label: string): Promise<void> {
+  const begin = Date.now();
+  await w.panel.get('composer').fill('And now?');
+  await w.panel.get('composer').press('Enter');
+  await w.panel.labelAfter(label, begin);
+}
+
 export function lifecycle(): void {
   scenario('settings that change while it listens take effect, and one that is not allowed is named', async (w) => {
+    const { pid } = await w.daemon();
     w.copilot.answers({ parts: [{ text: 'Ja.' }] });
-    w.server.configure({ ...settings, 'agentvoice.locale': 'de' });
-    await until('German labels', async () => {
-      const begin = Date.now();
-      await w.panel.get('composer').fill('Und jetzt?');
-      await w.panel.get('composer').press('Enter');
-      return until('the next state', async () => (await w.panel.shown()).labels.find((l) => l.at > begin && l.text === 'Hört zu'), 5000).catch(() => false as const);
-    });
-    assert.equal(w.daemons().length, 1, 'no daemon was started for it');
-    w.server.configure({ ...settings });
+    await w.copilot.configure({ 'agentvoice.locale': 'de' });
+    await turn(w, 'Hört zu');
     w.copilot.answers({ parts: [{ text: 'Yes.' }] });
-    await until('English labels', async () => {
-      const begin = Date.now();
-      await w.panel.get('composer').fill('And now?');
-      await w.panel.get('composer').press('Enter');
-      return until('the next state', async () => (await w.panel.shown()).labels.find((l) => l.at > begin && l.text === 'Listening'), 5000).catch(() => false as const);
-    });
+    await w.copilot.configure({ 'agentvoice.locale': null });
+    await turn(w, 'Listening');
+    await w.copilot.configure({ 'agentvoice.voice.rate': 9 });
+    await until('the setting to be named', async () => (await w.panel.get('problem').isVisible()) && /rate/.test(await w.panel.get('problem').innerText()));
+    await w.copilot.configure({ 'agentvoice.voice.rate': null });
+    await w.panel.get('dismiss').click();
+    assert.deepEqual(w.daemons().map((d) => d.pid), [pid], 'the daemon stayed the same');
   });
 
   scenario('the daemon is killed: it is started again, the old transcript stays, and the next question arrives once', async (w) => {

@@ -80,9 +80,7 @@ export function install(): void {
     assert.equal(await panel.get('mic').getAttribute('data-mic'), 'closed');
     assert.deepEqual(w.daemons(), []);
   });
-}
 
-export function copilot(): void {
   scenario('consent refused: the reason was told, nothing is sent, the cause is shown, and a button asks again', async (w) => {
     w.copilot.forget();
     await w.panel.button('start').click();
@@ -101,7 +99,9 @@ export function copilot(): void {
     await consent(w, 'Allow');
     await w.panel.get('problem').waitFor({ state: 'hidden' });
   });
+}
 
+export function copilot(): void {
   scenario('Start starts: the daemon of the package listens, and the panel says that the microphone is open', async (w) => {
     await timed('start to Listening', () => w.panel.start(), 'the daemon was not running');
     assert.equal(await w.panel.get('mic').getAttribute('data-mic'), 'open');
@@ -275,7 +275,7 @@ export function failures(): void {
     await w.picture('windows', 'not-installed');
     assert.deepEqual(w.copilot.all('request'), []);
     await w.panel.label('Listening');
-    await w.copilot.offers('fake-large');
+    await w.copilot.offers('large');
     w.copilot.answers({ parts: [{ text: 'Here I am.' }] });
     await ask(w, 'And now?');
     await until('the answer', async () => (await w.panel.lines('assistant')).at(-1) === 'Here I am.');

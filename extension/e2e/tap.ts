@@ -43,6 +43,8 @@ export class Tap {
   /** The executable that stands in for the daemon. */
   readonly path: string;
   private readonly config: Config;
+  private readonly passed: Passed[] = [];
+  private read = 0;
 
   private constructor(path: string, config: Config) {
     this.path = path;
@@ -60,10 +62,17 @@ export class Tap {
     return new Tap(path, config);
   }
 
-  /** All messages so far, in their order. */
-  messages(): Passed[] {
+  /** All messages so far, in their order. What was read before is kept. */
+  messages(): readonly Passed[] {
     const text = readFileSync(this.config.record, 'utf8');
-    return text.slice(0, text.lastIndexOf('\n') + 1).split('\n').slice(0, -1).map((line) => JSON.parse(line) as Passed);
+    const end = text.lastIndexOf('\n') + 1;
+    for (const line of text.slice(this.read, end).split('\n')) {
+      if (line !== '') {
+        this.passed.push(JSON.parse(line) as Passed);
+      }
+    }
+    this.read = end;
+    return this.passed;
   }
 
   /** The messages of one name. */

@@ -5,7 +5,7 @@ import { createWriteStream, existsSync, mkdirSync, readFileSync, writeFileSync }
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { type Browser, type BrowserContext, type Frame, type Locator, type Page, chromium } from 'playwright-core';
+import { type BrowserContext, type Frame, type Locator, type Page, chromium } from 'playwright-core';
 import * as paths from './paths.ts';
 import { PATIENCE, until } from './wait.ts';
 
@@ -61,7 +61,8 @@ export class Server {
   constructor(dir: string, env: Record<string, string>) {
     this.dir = dir;
     this.workspace = join(dir, 'workspace');
-    this.env = { ...process.env, ...env, PATH: `${join(paths.vscodeHome, 'node', 'bin')}:${process.env['PATH'] ?? ''}` };
+    // No gallery: nothing is asked of the network.
+    this.env = { ...process.env, ...env, EXTENSIONS_GALLERY: '{"serviceUrl": ""}', PATH: `${join(paths.vscodeHome, 'node', 'bin')}:${process.env['PATH'] ?? ''}` };
     for (const name of ['workspace', 'extensions', 'data/User']) {
       mkdirSync(join(dir, name), { recursive: true });
     }
@@ -78,7 +79,7 @@ export class Server {
     return stdout + stderr;
   }
 
-  /** The settings of the user: those that the suite needs, and these. A running window takes them over by itself. */
+  /** The settings of the user for the next window: those that the suite needs, and these. */
   configure(settings: Record<string, unknown>): void {
     writeFileSync(this.file('data/User/settings.json'), JSON.stringify({ ...userSettings, ...settings }, null, 2));
   }
@@ -139,11 +140,12 @@ async function freePort(): Promise<number> {
   return typeof address === 'object' && address !== null ? address.port : 0;
 }
 
-export async function launchBrowser(): Promise<Browser> {
+/** A browser with one profile: what the editor keeps there, such as a consent, holds for all windows. */
+export async function launchBrowser(): Promise<BrowserContext> {
   if (!existsSync(paths.chromium)) {
     throw new Error(`${paths.chromium} is missing: run scripts/setup.sh --e2e, or set AGENTVOICE_E2E_CHROMIUM`);
   }
-  return chromium.launch({
+  const browser = await chromium.launch({
     executablePath: paths.chromium,
     headless: true,
     args: [
@@ -151,24 +153,22 @@ export async function launchBrowser(): Promise<Browser> {
       '--disable-component-update', '--disable-sync', '--force-color-profile=srgb',
     ],
   });
+  return browser.newContext({ viewport: { width: 1400, height: 900 } });
 }
 
 /** A window of VS Code. */
 export class Window {
   readonly page: Page;
-  private readonly context: BrowserContext;
 
-  private constructor(context: BrowserContext, page: Page) {
-    this.context = context;
+  private constructor(page: Page) {
     this.page = page;
   }
 
   /** Opens a window on a server's workspace, and waits until the workbench stands. */
-  static async open(browser: Browser, server: Server): Promise<Window> {
-    const context = await browser.newContext({ viewport: { width: 1400, height: 900 }, permissions: ['clipboard-read', 'clipboard-write'] });
+  static async open(context: BrowserContext, server: Server): Promise<Window> {
     const page = await context.newPage();
     page.setDefaultTimeout(PATIENCE);
-    const window = new Window(context, page);
+    const window = new Window(page);
     await page.goto(server.url(), { waitUntil: 'domcontentloaded' });
     await window.ready();
     return window;
@@ -194,6 +194,16 @@ export class Window {
       .filter({ hasText: title })
       .first()
       .click();
+  }
+
+  /** Opens a file of the workspace by its name. */
+  async openFile(name: string): Promise<void> {
+    await this.page.keyboard.press('Control+P');
+    const input = this.page.locator('.quick-input-widget input').first();
+    await input.waitFor();
+    await input.fill(name);
+    await this.page.locator('.quick-input-list .monaco-list-row').filter({ hasText: name }).first().click();
+    await this.page.locator('.editor-instance .view-line').first().waitFor();
   }
 
   /** The frame with a webview's own content that holds what the selector names. */
@@ -222,6 +232,6 @@ export class Window {
   }
 
   async close(): Promise<void> {
-    await this.context.close();
+    await this.page.close();
   }
 }

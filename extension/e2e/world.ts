@@ -5,7 +5,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Browser } from 'playwright-core';
+import type { BrowserContext } from 'playwright-core';
 import { Copilot } from './copilot.ts';
 import { Panel } from './panel.ts';
 import * as paths from './paths.ts';
@@ -40,11 +40,11 @@ export class World {
   readonly server: Server;
   readonly room: Room;
   readonly voices: Record<Said, string>;
-  private readonly browser: Browser;
+  private readonly browser: BrowserContext;
   private opened: Window | undefined;
   private shownPanel: Panel | undefined;
 
-  private constructor(dir: string, room: Room, browser: Browser) {
+  private constructor(dir: string, room: Room, browser: BrowserContext) {
     this.dir = dir;
     this.room = room;
     this.browser = browser;
@@ -147,7 +147,7 @@ export class World {
 
   async close(): Promise<void> {
     await this.closeWindow();
-    await this.browser.close();
+    await this.browser.browser()?.close();
     await this.server.stop();
     await this.room.close();
     const logs = this.server.file('data/logs');
@@ -175,8 +175,8 @@ export async function theWorld(): Promise<World> {
 }
 
 /** A test by name; where it fails, a picture says how the window looked. */
-export function scenario(name: string, run: (world: World) => Promise<void>): void {
-  void test(name, { timeout: SCENARIO }, async () => {
+export function scenario(name: string, run: (world: World) => Promise<void>, timeout = SCENARIO): void {
+  void test(name, { timeout }, async () => {
     const w = await theWorld();
     try {
       await run(w);

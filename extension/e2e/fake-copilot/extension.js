@@ -69,7 +69,7 @@ const provider = {
     const { models } = script();
     return models.map((id) => ({
       id,
-      name: `Fake ${id}`,
+      name: `Test model (${id})`,
       family: id,
       version: '1',
       maxInputTokens: 8000,
@@ -135,21 +135,36 @@ async function chat(request, _context, stream) {
   return {};
 }
 
+/** Sets the user's settings, as the settings editor does. */
+async function configure(values) {
+  for (const [name, value] of Object.entries(values)) {
+    const all = vscode.workspace.getConfiguration();
+    if (JSON.stringify(all.inspect(name)?.globalValue) !== JSON.stringify(value ?? undefined)) {
+      await all.update(name, value ?? undefined, vscode.ConfigurationTarget.Global);
+    }
+  }
+}
+
 exports.activate = function activate(context) {
   if (folder === undefined) {
     throw new Error('AGENTVOICE_E2E_COPILOT is not set');
   }
   const changed = new vscode.EventEmitter();
   let models = JSON.stringify(script().models);
-  // The tests take models away and give them back.
+  let settings = script().settings;
+  // The tests take models away and give them back, and change settings.
   const watch = setInterval(() => {
-    const now = JSON.stringify(script().models);
-    if (now !== models) {
-      models = now;
+    const now = script();
+    if (JSON.stringify(now.models) !== models) {
+      models = JSON.stringify(now.models);
       changed.fire();
-      record('models', { models: JSON.parse(now) });
+      record('models', { models: now.models });
     }
-  }, 100);
+    if (now.settings.generation !== settings.generation) {
+      settings = now.settings;
+      void configure(settings.values).then(() => record('settings', {}));
+    }
+  }, 50);
   context.subscriptions.push(
     changed,
     { dispose: () => clearInterval(watch) },
