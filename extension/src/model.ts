@@ -324,6 +324,8 @@ function turned(m: Model, p: TurnParams): Model {
   const openTurns = new Set(m.openTurns);
   openTurns.delete(p.turnId);
   const failed = p.outcome === 'failed';
+  // What was said meanwhile waits for its own turn, though it came in this one.
+  const question = m.lines.find((l) => l.turnId === p.turnId && l.conversation === m.conversation && l.kind === 'speech' && l.role === 'user');
   const lines = m.lines.map((l): Line => {
     if (l.turnId !== p.turnId || l.conversation !== m.conversation || l.kind !== 'speech') {
       return l;
@@ -331,7 +333,7 @@ function turned(m: Model, p: TurnParams): Model {
     if (l.role === 'assistant') {
       return p.event === 'turn-interrupted' || p.outcome === 'interrupted' ? { ...l, final: true, cutOff: true } : { ...l, final: true };
     }
-    return failed ? { ...l, final: true, failed: p.code ?? 'internalError' } : { ...l, final: true };
+    return failed && l === question ? { ...l, final: true, failed: p.code ?? 'internalError' } : { ...l, final: true };
   });
   return { ...m, lines, openTurns, canRetry: failed || (m.canRetry && p.outcome !== 'answered') };
 }

@@ -5,6 +5,7 @@ import type { PanelCommand } from '../src/remedies';
 import type { Piece, ShownCall, ShownLine, View } from '../src/view';
 import { el, replace, setAttribute, setText, show } from './dom';
 import { icon } from './icons';
+import { blocks, cut } from './markdown';
 import { Transcript } from './transcript';
 
 export class Page {
@@ -61,7 +62,7 @@ export class Page {
         this.transcript.element, this.queue,
         el('footer', { class: 'foot' }, this.composer(), this.context,
           el('details', { class: 'more', 'data-testid': 'details' },
-            el('summary', { 'aria-label': strings.details }, this.factsLine), this.facts))),
+            el('summary', { title: strings.details }, this.factsLine), this.facts))),
     );
     body.addEventListener('keydown', (event) => {
       if (event.key === 'Escape' && this.view?.active === true) {
@@ -221,9 +222,12 @@ export class Page {
     const quiet = caption?.audible === true && reader;
     setAttribute(this.caption, 'aria-live', quiet ? 'off' : 'polite');
     show(this.caption, caption !== undefined);
-    const characters = [...(caption?.text ?? '')];
-    setText(this.captionHeard, characters.slice(0, caption?.heard ?? 0).join(''));
-    setText(this.captionRest, characters.slice(caption?.heard ?? 0).join(''));
+    const text = caption?.text ?? '';
+    const heard = [...text].slice(0, caption?.heard ?? 0).join('').length;
+    const said = (piece: string): string => piece.replace(/\s+/g, ' ');
+    const pieces = blocks(text).flatMap((b) => (b.kind === 'fence' ? [] : b.pieces)).map((p) => cut(p, heard));
+    setText(this.captionHeard, said(pieces.map(([before]) => before).join('')));
+    setText(this.captionRest, said(pieces.map(([, after]) => after).join('')));
   }
 
   private composer(): HTMLElement {

@@ -12,6 +12,9 @@ export class Transcript {
   private readonly empty: HTMLElement;
   private readonly newest: HTMLButtonElement;
   private readonly lines = new Map<number, HTMLElement>();
+  /** the end is shown, and stays so when something is added */
+  private following = true;
+  private height = 0;
 
   constructor(private readonly strings: Strings) {
     // A log that is read at will: the voice already said what would be announced.
@@ -19,14 +22,19 @@ export class Transcript {
     this.empty = el('div', { class: 'empty', 'data-testid': 'empty' }, el('p', {}, strings.empty), el('p', {}, strings.emptyMore));
     this.newest = el('button', { type: 'button', class: 'newest', 'data-testid': 'newest', hidden: true }, icon('down'), strings.newest);
     this.newest.addEventListener('click', () => this.toEnd());
-    this.list.addEventListener('scroll', () => show(this.newest, !this.atEnd()));
+    this.list.addEventListener('scroll', () => {
+      // Only the user scrolls away: a smaller height alone does not.
+      this.following = this.atEnd() || (this.following && this.list.clientHeight !== this.height);
+      this.height = this.list.clientHeight;
+      show(this.newest, !this.following);
+    });
     this.list.append(this.empty);
+    new ResizeObserver(() => this.following && this.toEnd()).observe(this.list); // what appears beside it takes of its height
     this.element = el('section', { class: 'transcript', 'aria-label': strings.transcript }, this.list, this.newest);
   }
 
   /** Puts in place what is new or changed, and takes out what is not to be kept. */
   render(lines: readonly ShownLine[], keep: readonly number[] | undefined): void {
-    const follow = this.atEnd();
     if (keep !== undefined) {
       const wanted = new Set(keep);
       for (const [id, node] of this.lines) {
@@ -47,7 +55,7 @@ export class Transcript {
       this.lines.set(line.id, node);
     }
     show(this.empty, this.lines.size === 0);
-    if (follow && (lines.length > 0 || keep !== undefined)) {
+    if (this.following && (lines.length > 0 || keep !== undefined)) {
       this.toEnd();
     }
   }
@@ -57,6 +65,7 @@ export class Transcript {
   }
 
   private toEnd(): void {
+    this.following = true;
     this.list.scrollTop = this.list.scrollHeight;
     show(this.newest, false);
   }
