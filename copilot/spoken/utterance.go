@@ -14,7 +14,8 @@ type UtteranceClass string
 const (
 	// UtteranceContent is meant for the assistant.
 	UtteranceContent UtteranceClass = "content"
-	// UtteranceEmpty holds no word: a cough, a recogniser's "[noise]".
+	// UtteranceEmpty holds no word that asks anything: a cough, a recogniser's
+	// "[noise]" or "the".
 	UtteranceEmpty UtteranceClass = "empty"
 	// UtteranceBackchannel shows that one listens and wants nothing: "mm-hm".
 	UtteranceBackchannel UtteranceClass = "backchannel"
@@ -56,7 +57,7 @@ var annotation = regexp.MustCompile(`\[[^\]]*\]|\([^)]*\)|<[^>]*>|\*[^*]*\*`)
 // fillers, politeness and repetition ("no, no, no") do not matter.
 func Classify(text string) Utterance {
 	words := wordsOf(annotation.ReplaceAllString(text, " "))
-	if len(words) == 0 {
+	if !slices.ContainsFunc(words, func(w string) bool { return !particles[w] }) {
 		return Utterance{Class: UtteranceEmpty}
 	}
 	if isBackchannel(words) {
@@ -68,6 +69,10 @@ func Classify(text string) Utterance {
 	}
 	return Utterance{Class: UtteranceContent}
 }
+
+// particles are words that ask nothing by themselves. Recognisers make them of a
+// cough or a breath.
+var particles = map[string]bool{"the": true, "an": true, "and": true, "of": true}
 
 // wordsOf returns the words in lower case without punctuation; apostrophes are
 // dropped ("don't" is dont), hyphens part words.

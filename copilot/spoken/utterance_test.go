@@ -55,7 +55,7 @@ func TestClassifyOtherLanguages(t *testing.T) {
 
 func TestClassifyOthers(t *testing.T) {
 	tests := map[spoken.UtteranceClass][]string{
-		spoken.UtteranceEmpty: {"", "   ", "...", "?!", "[noise]", "(coughs)", "<unk> [BLANK_AUDIO]", "*sighs*", "\n", "🎉"},
+		spoken.UtteranceEmpty: {"", "   ", "...", "?!", "[noise]", "(coughs)", "<unk> [BLANK_AUDIO]", "*sighs*", "\n", "🎉", "the", "and the"},
 		spoken.UtteranceBackchannel: {"mm-hm", "Mm-hmm.", "mhm", "uh huh", "Uh-huh!", "okay", "Okay, okay.", "ok", "O.K.", "I see", "oh, I see", "right", "got it", "hmm",
 			"um", "Alright.", "thank you", "okay great", "that's great", "mm"},
 		spoken.UtteranceContent: {"stop the server", "Stop the test and run it again", "repeat the last command in the shell", "yes the second one", "no the other file",

@@ -127,6 +127,13 @@ func TestHeardClassifies(t *testing.T) {
 			t.Errorf("%q: %+v, want class %d", text, f, want)
 		}
 	}
+	for text, want := range map[string]csm.Partial{
+		"the": {}, "the cache": {Words: 2}, "mm-hm": {Words: 1, Class: csm.Backchannel}, // of a cough is made "the", too
+	} {
+		if p := d.heardPartly(0, 0, text); p != want {
+			t.Errorf("%q so far: %+v, want %+v", text, p, want)
+		}
+	}
 	phrase := newIdle(t, func(s *protocol.Settings) {
 		s.TurnDetection.Mode, s.TurnDetection.SendPhrase = protocol.TurnPhrase, "over and out"
 	})

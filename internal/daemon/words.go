@@ -27,8 +27,12 @@ func (d *Daemon) heard(epoch uint32, utterance uint64, text string) csm.Final {
 func (d *Daemon) heardPartly(epoch uint32, utterance uint64, text string) csm.Partial {
 	d.content.setUtterance(utterance, text)
 	p := csm.Partial{Epoch: epoch, Utterance: utterance, Words: len(strings.Fields(text))}
-	if spoken.Classify(text).Class == spoken.UtteranceBackchannel { // more may follow: all else counts
+	switch spoken.Classify(text).Class { // more may follow: all else counts
+	case spoken.UtteranceBackchannel:
 		p.Class = csm.Backchannel
+	case spoken.UtteranceEmpty:
+		p.Words = 0
+	case spoken.UtteranceContent, spoken.UtteranceCommand:
 	}
 	return p
 }
