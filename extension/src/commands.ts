@@ -1,13 +1,17 @@
 // What the commands do.
 
 import * as vscode from 'vscode';
+import type { Consent } from './copilot/languageModels';
 import { diagnosticsOf } from './diagnostics';
 import type { Command } from './extension';
 import { isActive } from './model';
 import { PROVIDERS, type Device, type Provider } from './protocol.gen';
 import type { Window } from './window';
 
-export type Actions = Readonly<Record<Command, (...args: unknown[]) => unknown>>;
+export type Actions = Readonly<Record<Command, (...args: unknown[]) => unknown>> & {
+  /** Whether Copilot may be asked. Where the editor has to ask the user for that, it does. */
+  readonly mayAsk: () => Promise<boolean>;
+};
 
 const t = vscode.l10n.t;
 
@@ -20,46 +24,53 @@ export function actions(w: Window): Actions {
   const c = w.conversation;
   const set = (): vscode.WorkspaceConfiguration => vscode.workspace.getConfiguration('agentvoice');
 
-  /** The editor's question is asked before the microphone opens, and not in the middle of a sentence. */
   const start = async (takeOver: boolean): Promise<void> => {
     void vscode.commands.executeCommand('agentvoice.panel.focus', { preserveFocus: true });
-    if (isActive(c.model.snapshot) || (await mayAsk())) {
-      await c.start(takeOver);
+    if (!(await mayAsk())) {
+      return;
+    }
+    const model = w.inChatView() ? true : w.models.pick(set().get('copilot.model', ''));
+    const started = await c.start(takeOver); // what kept it from starting is the news then
+    if ((await model) === undefined && started) {
+      notInstalled();
     }
   };
 
+  let asking: Promise<Consent> | undefined;
+  const ask = (): Promise<Consent> =>
+    (asking ??= w.models.consent().then(async (consent) => {
+      await w.extension.globalState.update(ALLOWED, consent === 'allowed' ? true : undefined);
+      return consent;
+    }).finally(() => (asking = undefined)));
+
+  /** The editor's question is asked before the microphone opens, and not in the middle of a sentence. */
   const mayAsk = async (): Promise<boolean> => {
-    if (w.inChatView()) {
-      return true;
-    }
-    if (w.extension.globalState.get(ALLOWED) === true) {
-      void w.models.pick(set().get('copilot.model', ''));
+    if (w.inChatView() || isActive(c.model.snapshot) || w.extension.globalState.get(ALLOWED) === true) {
       return true;
     }
     c.change({ is: 'starting', starting: true });
-    return (await allow()) !== 'refused';
+    if ((await ask()) === 'refused') {
+      refused();
+      return false;
+    }
+    return c.model.starting; // the user may have ended it meanwhile
   };
 
-  const allow = async (): Promise<string> => {
-    const consent = await w.models.consent();
-    await w.extension.globalState.update(ALLOWED, consent === 'allowed' ? true : undefined);
-    if (consent === 'refused') {
-      c.fail({
-        code: 'copilotNoConsent',
-        message: t('Agent Voice may not use Copilot yet.'),
-        remediation: t('Allow it in the editor’s dialog: without it there is nobody to answer.'),
-        retryable: false,
-      });
-    } else if (consent === 'none') {
-      c.fail({
-        code: 'copilotNotInstalled',
-        message: t('There is no language model in this editor.'),
-        remediation: t('Install GitHub Copilot and sign in. You can talk without it, but there is no answer.'),
-        retryable: false,
-      });
-    }
-    return consent;
-  };
+  const refused = (): void =>
+    c.fail({
+      code: 'copilotNoConsent',
+      message: t('Agent Voice may not use Copilot yet.'),
+      remediation: t('Allow it in the editor’s dialog: without it there is nobody to answer.'),
+      retryable: false,
+    });
+
+  const notInstalled = (): void =>
+    c.fail({
+      code: 'copilotNotInstalled',
+      message: t('There is no language model in this editor.'),
+      remediation: t('Install GitHub Copilot and sign in. You can talk without it, but there is no answer.'),
+      retryable: false,
+    });
 
   const read = async (text: string): Promise<void> => {
     if (text.trim() !== '') {
@@ -70,6 +81,7 @@ export function actions(w: Window): Actions {
   };
 
   return {
+    mayAsk,
     start: () => start(false),
     takeOver: () => start(true),
     end: () => c.end(),
@@ -83,7 +95,7 @@ export function actions(w: Window): Actions {
     sendNow: () => c.sendNow(),
     type: async (text) => {
       const said = typeof text === 'string' ? text : await vscode.window.showInputBox({ title: t('Type a message'), prompt: t('It is part of the spoken conversation.') });
-      if (said !== undefined && said.trim() !== '') {
+      if (said !== undefined && said.trim() !== '' && (await mayAsk())) {
         await c.say(said);
       }
     },
@@ -109,8 +121,11 @@ export function actions(w: Window): Actions {
     selectModel: () => selectModel(w),
     selectTools: () => selectTools(),
     allowCopilot: async () => {
-      if ((await allow()) === 'allowed') {
+      const consent = await ask();
+      if (consent === 'allowed') {
         c.change({ is: 'dismiss' });
+      } else {
+        (consent === 'refused' ? refused : notInstalled)();
       }
     },
     setKey: async () => {

@@ -59,6 +59,7 @@ export class Conversation {
   private readonly sidecar: Sidecar;
   private readonly listeners = new Set<(model: Model) => void>();
   private readonly levels = new Set<(level: LevelParams) => void>();
+  private readonly questions = new Set<(params: CopilotSendParams) => void>();
   /** the user wants a conversation: it is begun again after a restart */
   private wanted = false;
   private takeOver = false;
@@ -110,6 +111,12 @@ export class Conversation {
   onLevel(f: (level: LevelParams) => void): () => void {
     this.levels.add(f);
     return () => this.levels.delete(f);
+  }
+
+  /** Has f told of every attempt that the assistant is asked for. */
+  onQuestion(f: (params: CopilotSendParams) => void): () => void {
+    this.questions.add(f);
+    return () => this.questions.delete(f);
   }
 
   change(change: Change): void {
@@ -211,6 +218,7 @@ export class Conversation {
           void wire.notify('copilot/toolCall', call).catch(() => undefined);
         },
       };
+      this.questions.forEach((f) => f(params));
       return world.assistant.send(params, out, token);
     });
     wire.answer('copilot/invokeTool', (params, token) => world.assistant.invoke(params, token));
@@ -261,6 +269,9 @@ export class Conversation {
       }
       return false;
     }
+    if (!this.wanted) {
+      return false; // it was ended before it began
+    }
     try {
       await this.begin();
       return true;
@@ -286,6 +297,9 @@ export class Conversation {
   async end(): Promise<void> {
     this.wanted = false;
     this.change({ is: 'starting', starting: false });
+    if (this.sidecar.wire === undefined) {
+      return; // there is nothing to end
+    }
     await this.ask(async (wire) => this.change({ is: 'snapshot', snapshot: await wire.request('conversation/end', { reason: 'user-stop' }) }));
   }
 
@@ -330,7 +344,7 @@ export class Conversation {
     await this.ask(async (wire) => this.change({ is: 'snapshot', snapshot: await wire.request('conversation/commitTurn') }));
   }
 
-  /** Says something in writing; the id of its turn, or nothing where it was refused. */
+  /** Says something in writing; the id of its turn, empty while it waits for one, or nothing where it was refused. */
   async say(text: string): Promise<string | undefined> {
     if (!(await this.converse())) {
       return undefined;
@@ -458,10 +472,5 @@ export class Conversation {
   async close(): Promise<void> {
     this.wanted = false;
     await this.sidecar.stop();
-  }
-
-  /** Whether a turn is under way still: more of its answer may come, after a tool. */
-  answering(turnId: string): boolean {
-    return isActive(this.now.snapshot) && this.now.openTurns.has(turnId);
   }
 }

@@ -41,7 +41,7 @@ export function activate(context: vscode.ExtensionContext): void {
       webviewOptions: { retainContextWhenHidden: true }, // so that a label is there at once when the panel is shown again
     }),
     ...COMMANDS.map((name) => vscode.commands.registerCommand(`agentvoice.${name}`, (...args: unknown[]) => opened().run(name, args))),
-    participant(context, opened),
+    participant(opened),
   );
   if (vscode.workspace.getConfiguration('agentvoice').get('wake.enabled', false)) {
     setImmediate(() => opened().listenForPhrase()); // the user wants this one to be there before the first use
@@ -50,9 +50,9 @@ export function activate(context: vscode.ExtensionContext): void {
 }
 
 /** @voice: typed questions in the same conversation. */
-function participant(context: vscode.ExtensionContext, opened: () => Window): vscode.Disposable {
+function participant(opened: () => Window): vscode.Disposable {
   const p = vscode.chat.createChatParticipant('agentvoice.voice', (request, _chat, stream, token) => opened().participate(request, stream, token));
-  p.iconPath = vscode.Uri.joinPath(context.extensionUri, 'media', 'icon.svg');
+  p.iconPath = new vscode.ThemeIcon('mic');
   return p;
 }
 

@@ -313,7 +313,7 @@ function moved(m: Model, p: StateParams): Model {
     notice: begins ? undefined : m.notice,
     // A conversation that works is the end of what kept it from working; a
     // failed answer is shown until the next question.
-    problem: state === 'listening' && p.cause === 'audio.ready' ? undefined : m.problem,
+    problem: state === 'listening' && p.cause === 'audio.ready' && m.problem?.code.startsWith('copilot') !== true ? undefined : m.problem,
   };
 }
 

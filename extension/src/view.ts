@@ -320,10 +320,10 @@ function factsOf(m: Model, around: Surroundings, t: Translate): Facts {
     azure: 'Azure OpenAI',
     localai: 'LocalAI',
   };
-  const link = m.snapshot?.connection.state;
+  const lost = m.snapshot?.state === 'suspended' && m.snapshot.metadata.reason === 'connection';
   const session =
     m.session?.renewing === true ? t('being renewed')
-    : link === 'reconnecting' ? t('reconnecting')
+    : lost ? t('reconnecting')
     : isActive(m.snapshot) ? t('connected')
     : t('not connected');
   return { provider: names[provider] ?? provider, session, model: around.model, microphone: around.microphone, speaker: around.speaker };

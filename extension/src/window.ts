@@ -259,7 +259,7 @@ export class Window implements vscode.Disposable {
         }
         break;
       case 'say':
-        void conversation.say(message.text);
+        void this.run('type', [message.text]);
         break;
       case 'hold':
         void conversation.hold(message.down);
@@ -301,7 +301,10 @@ export class Window implements vscode.Disposable {
     }
   }
 
-  participate(request: vscode.ChatRequest, stream: vscode.ChatResponseStream, token: vscode.CancellationToken): Promise<vscode.ChatResult> {
+  async participate(request: vscode.ChatRequest, stream: vscode.ChatResponseStream, token: vscode.CancellationToken): Promise<vscode.ChatResult> {
+    if (!(await this.actions.mayAsk())) {
+      return { errorDetails: { message: this.conversation.model.problem?.message ?? '' } };
+    }
     return participate(this.conversation, request, stream, token, t);
   }
 

@@ -83,6 +83,7 @@ export function install(): Fake {
     l10n: { t: (text: string) => text },
     StatusBarAlignment: { Left: 1, Right: 2 },
     ConfigurationTarget: { Global: 1 },
+    ThemeIcon: class { constructor(readonly id: string) {} },
     ThemeColor: class { constructor(readonly id: string) {} },
     Uri: { joinPath: (base: { path: string }, ...more: string[]) => ({ path: [base.path, ...more].join('/') }), parse: (text: string) => ({ path: text }) },
     Disposable: { from: (...all: { dispose(): void }[]) => ({ dispose: () => all.forEach((d) => d.dispose()) }) },

@@ -3,7 +3,7 @@
 
 import type * as vscode from 'vscode';
 import type { Conversation } from '../conversation';
-import type { Model } from '../model';
+import { type Model, isActive } from '../model';
 import type { Translate } from '../text';
 
 export async function participate(
@@ -20,18 +20,34 @@ export async function participate(
     return {};
   }
   const before = conversation.model.nextLine;
-  const turnId = await conversation.say(question);
-  if (turnId === undefined) {
-    const { problem } = conversation.model;
-    return { errorDetails: { message: problem === undefined ? t('Agent Voice is not available.') : `${problem.message} ${problem.remediation}` } };
+  const { turn, forget } = turnOf(conversation, question);
+  try {
+    const turnId = await conversation.say(question);
+    if (turnId === undefined) {
+      const { problem } = conversation.model;
+      return { errorDetails: { message: problem === undefined ? t('Agent Voice is not available.') : `${problem.message} ${problem.remediation}` } };
+    }
+    return await follow(conversation, () => turnId || turn(), before, stream, token, t);
+  } finally {
+    forget();
   }
-  return follow(conversation, turnId, before, stream, token, t);
+}
+
+/** Which turn a question is asked in: one that waits has none, until the assistant is asked for it, alone or with others. */
+function turnOf(conversation: Conversation, question: string): { turn: () => string; forget: () => void } {
+  let turnId = '';
+  const forget = conversation.onQuestion((params) => {
+    if (turnId === '' && params.messages.findLast((m) => m.role === 'user')?.content.includes(question) === true) {
+      turnId = params.turnId;
+    }
+  });
+  return { turn: () => turnId, forget };
 }
 
 /** Shows the answer of a turn as it comes, until the turn is over. */
 function follow(
   conversation: Conversation,
-  turnId: string,
+  turn: () => string,
   before: number,
   stream: vscode.ChatResponseStream,
   token: vscode.CancellationToken,
@@ -41,7 +57,8 @@ function follow(
     let shown = '';
     const { conversation: instance } = conversation.model;
     const look = (m: Model): void => {
-      const own = m.lines.filter((l) => l.id >= before && l.turnId === turnId && l.kind === 'speech');
+      const turnId = turn();
+      const own = m.lines.filter((l) => l.id >= before && l.kind === 'speech' && l.turnId === turnId);
       const answer = own.findLast((l) => l.role === 'assistant');
       if (answer !== undefined && answer.text.startsWith(shown)) {
         stream.markdown(answer.text.slice(shown.length));
@@ -51,9 +68,9 @@ function follow(
       if (failed !== undefined) {
         const { problem, notice } = m;
         done({ errorDetails: { message: problem === undefined ? (notice?.message ?? t('Not answered')) : `${problem.message} ${problem.remediation}` } });
-      } else if (m.conversation !== instance || m.daemon !== 'running') {
+      } else if (m.conversation !== instance || m.daemon !== 'running' || !isActive(m.snapshot)) {
         done({ errorDetails: { message: t('The conversation ended before the answer.') } });
-      } else if (answer?.final === true && !conversation.answering(turnId)) {
+      } else if (answer?.final === true && !m.openTurns.has(turnId)) {
         done({});
       }
     };
