@@ -331,9 +331,10 @@ function turned(m: Model, p: TurnParams): Model {
       return l;
     }
     if (l.role === 'assistant') {
-      return p.event === 'turn-interrupted' || p.outcome === 'interrupted' ? { ...l, final: true, cutOff: true } : { ...l, final: true };
+      const cut = p.event === 'turn-interrupted' || p.outcome === 'interrupted';
+      return cut ? { ...l, final: true, cutOff: true } : l.final ? l : { ...l, final: true };
     }
-    return failed && l === question ? { ...l, final: true, failed: p.code ?? 'internalError' } : { ...l, final: true };
+    return failed && l === question ? { ...l, final: true, failed: p.code ?? 'internalError' } : l.final ? l : { ...l, final: true };
   });
   return { ...m, lines, openTurns, canRetry: failed || (m.canRetry && p.outcome !== 'answered') };
 }
@@ -367,7 +368,7 @@ function heard(lines: readonly Line[], conversation: number, e: TranscriptEntry)
     (l) => l.kind === 'speech' && l.conversation === conversation && l.turnId === e.turnId && l.role === e.role && l.text === e.text,
   );
   const old = lines[i];
-  return old === undefined || e.heardChars === undefined ? lines : lines.with(i, { ...old, heardChars: e.heardChars });
+  return old === undefined || e.heardChars === undefined || old.heardChars === e.heardChars ? lines : lines.with(i, { ...old, heardChars: e.heardChars });
 }
 
 const WAITS: ReadonlySet<ToolStatus> = new Set<ToolStatus>(['waitingForApproval']);

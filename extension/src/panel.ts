@@ -13,6 +13,7 @@ export const PANEL = 'agentvoice.panel';
 export interface Feed {
   init(): ToPage & { type: 'init' };
   view(): View;
+  /** All lines; one that did not change is the same value. */
   lines(): readonly ShownLine[];
   /** Has f called when view or lines may be others. */
   onChange(f: () => void): () => void;
@@ -23,7 +24,7 @@ export interface Feed {
 
 /** Page sends to one page what it does not have yet. */
 export class Page {
-  private sentLines = new Map<number, string>();
+  private sentLines = new Map<number, ShownLine>();
   private sentView = '';
   private ready = false;
   private scheduled = false;
@@ -62,14 +63,14 @@ export class Page {
   private flush(): void {
     const view = this.feed.view();
     const lines = this.feed.lines();
-    const fresh = lines.filter((l) => this.sentLines.get(l.id) !== JSON.stringify(l));
+    const fresh = lines.filter((l) => this.sentLines.get(l.id) !== l);
     const gone = this.sentLines.size + fresh.filter((l) => !this.sentLines.has(l.id)).length !== lines.length;
     const text = JSON.stringify(view);
     if (text === this.sentView && fresh.length === 0 && !gone) {
       return;
     }
     this.sentView = text;
-    this.sentLines = new Map(lines.map((l) => [l.id, JSON.stringify(l)]));
+    this.sentLines = new Map(lines.map((l) => [l.id, l]));
     this.post({ type: 'view', view, lines: fresh, ...(gone ? { keep: lines.map((l) => l.id) } : {}) });
   }
 }

@@ -329,6 +329,17 @@ function factsOf(m: Model, around: Surroundings, t: Translate): Facts {
   return { provider: names[provider] ?? provider, session, model: around.model, microphone: around.microphone, speaker: around.speaker };
 }
 
+/** Makes lines as they are shown, each once: lines are values, and most stay as they are. */
+export function shownLines(t: Translate): (lines: readonly Line[]) => ShownLine[] {
+  const known = new WeakMap<Line, ShownLine>();
+  return (lines) =>
+    lines.map((l) => {
+      const shown = known.get(l) ?? shownLine(l, t);
+      known.set(l, shown);
+      return shown;
+    });
+}
+
 /** A line as it is shown. */
 export function shownLine(l: Line, t: Translate): ShownLine {
   const characters = [...l.text]; // the daemon counts characters, a string in JavaScript is of halves of them

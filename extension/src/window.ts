@@ -21,7 +21,7 @@ import { PANEL_COMMANDS } from './remedies';
 import { Keys } from './secrets';
 import { changed, configuration } from './settings';
 import { strings } from './strings';
-import { type ShownLine, type Surroundings, type View, present, shownLine, statusOf } from './view';
+import { type Surroundings, type View, present, shownLines, statusOf } from './view';
 import { watchLock } from './lock';
 
 const t = vscode.l10n.t;
@@ -233,10 +233,11 @@ export class Window implements vscode.Disposable {
   }
 
   private feed(): Feed {
+    const shown = shownLines(t);
     return {
       init: () => ({ type: 'init', strings: strings(t), locale: vscode.env.language }),
       view: () => this.view(),
-      lines: (): ShownLine[] => this.conversation.model.lines.map((l) => shownLine(l, t)),
+      lines: () => shown(this.conversation.model.lines),
       onChange: (f) => {
         this.refreshers.add(f);
         const stop = this.conversation.onChange(f);

@@ -1,0 +1,101 @@
+// What the panel's page is sent, and what it may load.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { START, type Line, type Model, reduce } from '../src/model';
+import type { ToPage } from '../src/panelwire';
+import { strings } from '../src/strings';
+import { english } from '../src/text';
+import { present, shownLines } from '../src/view';
+import { install } from './fakeVscode';
+
+install();
+const { Page, html } = require('../src/panel') as typeof import('../src/panel');
+
+const around = { provider: 'local', model: '', microphone: '', speaker: '', pushToTalk: false, wakePhrase: '', context: [], trusted: true };
+
+/** A page that records what it is sent. */
+class Recorder {
+  model: Model = START;
+  readonly sent: ToPage[] = [];
+  readonly page: InstanceType<typeof Page>;
+
+  constructor() {
+    const shown = shownLines(english);
+    this.page = new Page((message) => this.sent.push(message), {
+      init: () => ({ type: 'init', strings: strings(english), locale: 'en' }),
+      view: () => present(this.model, around, english),
+      lines: () => shown(this.model.lines),
+      onChange: () => () => undefined,
+      onLevel: () => () => undefined,
+      received: () => undefined,
+    });
+  }
+
+  say(turnId: string, text: string, final = true): void {
+    this.model = reduce(this.model, { is: 'transcript', at: 0, params: { turnId, role: 'user', text, final, seq: 1 } });
+    this.page.changed();
+  }
+
+  views(): Extract<ToPage, { type: 'view' }>[] {
+    return this.sent.filter((m) => m.type === 'view');
+  }
+}
+
+const turn = (): Promise<void> => new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+
+test('a page is sent nothing before it is there, then all, and all again when it was loaded again', async () => {
+  const r = new Recorder();
+  r.say('turn-1', 'one');
+  await turn();
+  assert.equal(r.sent.length, 0);
+  r.page.loaded();
+  assert.deepEqual(r.sent.map((m) => m.type), ['init', 'view']);
+  r.page.loaded();
+  assert.deepEqual(r.views().map((v) => v.lines.map((l) => l.text)), [['one'], ['one']]);
+});
+
+test('what changes at once is sent at once, only what changed, and nothing where nothing did', async () => {
+  const r = new Recorder();
+  r.page.loaded();
+  r.say('turn-1', 'one');
+  r.say('turn-2', 'two', false);
+  r.say('turn-2', 'two and', false);
+  await turn();
+  assert.deepEqual(r.views().slice(1).map((v) => v.lines.map((l) => l.text)), [['one', 'two and']]);
+  r.say('turn-2', 'two and three');
+  await turn();
+  assert.deepEqual(r.views().at(-1)?.lines.map((l) => l.text), ['two and three']);
+  const before = r.sent.length;
+  r.page.changed();
+  await turn();
+  assert.equal(r.sent.length, before);
+});
+
+test('lines that are gone are named by what is left', async () => {
+  const r = new Recorder();
+  r.page.loaded();
+  r.say('turn-1', 'one');
+  r.say('turn-2', 'two', false);
+  await turn();
+  r.model = reduce(r.model, { is: 'clear' });
+  r.page.changed();
+  await turn();
+  const last = r.views().at(-1);
+  assert.deepEqual([last?.lines, last?.keep], [[], [r.model.lines[0]?.id]]);
+});
+
+test('a line that does not change is the same value, however often it is asked for', () => {
+  const shown = shownLines(english);
+  const line: Line = { id: 1, kind: 'speech', conversation: 1, turnId: 't', role: 'user', text: 'x', final: true, at: 0 };
+  assert.equal(shown([line])[0], shown([line])[0]);
+});
+
+test('the page runs its own script and nothing else', () => {
+  const page = html('NONCE', 'https://source', 'https://source/panel.js', 'https://source/panel.css', 'Agent <b> Voice');
+  const policy = /Content-Security-Policy" content="([^"]+)"/.exec(page)?.[1];
+  assert.equal(policy, "default-src 'none'; style-src https://source; script-src 'nonce-NONCE'");
+  assert.equal([...page.matchAll(/<script/g)].length, 1);
+  assert.match(page, /<script nonce="NONCE" src="https:\/\/source\/panel\.js"><\/script>/);
+  assert.doesNotMatch(page, /<b>/);
+});
