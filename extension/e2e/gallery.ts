@@ -223,7 +223,27 @@ export function latency(): void {
     time('state label, p95', quantile(found, 0.95));
     // The slowest depend on what else the machine does: they are shown, not asserted.
     assert.ok(middle < LABEL, `p50 is ${middle} ms`);
-    await w.panel.end();
+  });
+
+  scenario('everything goes by the keyboard: mute, the order of focus, end and start', async (w) => {
+    const { panel } = w;
+    const { keyboard } = w.window.page;
+    await panel.button('toggle-mute').focus();
+    await keyboard.press('Alt+Shift+M');
+    await panel.get('mic-text').filter({ hasText: 'muted' }).waitFor();
+    await keyboard.press('Alt+Shift+M');
+    await panel.get('mic-text').filter({ hasText: 'on' }).waitFor();
+    const order: string[] = [];
+    for (let i = 0; i < 5; i++) {
+      order.push(await panel.frame.evaluate(() => document.activeElement?.getAttribute('data-testid') ?? ''));
+      await keyboard.press('Tab');
+    }
+    assert.deepEqual(order, ['toggle-mute', 'pause', 'end', 'transcript', 'composer']);
+    await keyboard.press('Alt+Shift+V');
+    await panel.label('Ready');
+    await keyboard.press('Alt+Shift+V');
+    await panel.label('Listening');
+    await panel.end();
     await w.closeWindow();
   });
 }

@@ -245,7 +245,8 @@ export function failures(): void {
     w.copilot.answers({ parts: [{ fail: 'quota' }] });
     w.copilot.forget();
     await ask(w, 'How long is the list?');
-    assert.match(await w.panel.problem(), /quota|allowance|limit/i);
+    await w.panel.get('problem-message').filter({ hasText: /quota/i }).waitFor();
+    await w.panel.remedy('manageCopilot').waitFor();
     await w.picture('windows', 'quota');
     await w.panel.label('Listening');
     const [refused] = w.copilot.all('request');
@@ -259,26 +260,41 @@ export function failures(): void {
     assert.equal(w.copilot.all('request').length, 1);
   });
 
-  scenario('a model that is gone: the cause is shown, and nothing general hides it', async (w) => {
+  scenario('a model that is gone: the cause is shown with another model as the remedy', async (w) => {
     w.copilot.answers({ parts: [{ fail: 'notFound' }] });
     await ask(w, 'Is it there?');
-    assert.match(await w.panel.problem(), /not available|gone|model/i);
+    await w.panel.get('problem-message').filter({ hasText: /reached|not available/ }).waitFor();
+    await w.panel.remedy('selectModel').waitFor();
+    await w.panel.label('Listening');
+  });
+
+  scenario('no permission: the cause is shown, and a button asks for it', async (w) => {
+    w.copilot.answers({ parts: [{ fail: 'noPermissions' }] });
+    const begin = Date.now();
+    await ask(w, 'May I?');
+    await w.panel.get('problem-message').filter({ hasText: 'may not use Copilot' }).waitFor();
+    await w.panel.remedy('allowCopilot').waitFor();
+    await until('the explanation to be heard', () => w.room.heardSince(begin) > 500);
     await w.panel.label('Listening');
   });
 
   scenario('no Copilot: the panel says that it is not installed and offers to', async (w) => {
     await w.copilot.offers();
-    w.copilot.forget();
-    await ask(w, 'Are you there?');
-    assert.match(await w.panel.problem(), /install/i);
-    await w.panel.remedy('installCopilot').waitFor();
-    await w.picture('windows', 'not-installed');
-    assert.deepEqual(w.copilot.all('request'), []);
-    await w.panel.label('Listening');
-    await w.copilot.offers('large');
+    try {
+      w.copilot.forget();
+      await ask(w, 'Are you there?');
+      await w.panel.get('problem-message').filter({ hasText: 'not installed' }).waitFor();
+      await w.panel.remedy('installCopilot').waitFor();
+      await w.picture('windows', 'not-installed');
+      assert.deepEqual(w.copilot.all('request'), []);
+      await w.panel.label('Listening');
+    } finally {
+      await w.copilot.offers('large');
+    }
     w.copilot.answers({ parts: [{ text: 'Here I am.' }] });
     await ask(w, 'And now?');
     await until('the answer', async () => (await w.panel.lines('assistant')).at(-1) === 'Here I am.');
     await w.panel.label('Listening');
+    assert.equal(await w.panel.get('problem').isVisible(), false);
   });
 }

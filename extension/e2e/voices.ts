@@ -21,7 +21,7 @@ export const WORDS = {
 } as const;
 
 /** What the embedded recogniser makes of the question in any case: of some words it is not always sure. */
-export const HEARD = /forward/;
+export const HEARD = /\bgo\b/;
 
 export type Said = keyof typeof WORDS;
 
