@@ -193,7 +193,13 @@ export class Conversation {
         void this.fetchHeard(wire);
       }
     });
-    wire.on('agentvoice.transcript', (params) => this.change({ is: 'transcript', params, at: this.clock.now() }));
+    wire.on('agentvoice.transcript', (params) => {
+      this.change({ is: 'transcript', params, at: this.clock.now() });
+      const state = this.now.snapshot?.state;
+      if (params.role === 'user' && params.final && state !== 'listening' && state !== 'idle') {
+        void this.fetchState(wire); // it waits for its turn, and no transition says so
+      }
+    });
     wire.on('agentvoice.caption', (params) => this.change({ is: 'caption', params }));
     wire.on('agentvoice.tool', (params) => this.change({ is: 'tool', params, at: this.clock.now() }));
     wire.on('agentvoice.session', (params) => this.change({ is: 'session', params }));
@@ -227,6 +233,14 @@ export class Conversation {
       await world.openExternal(url);
       return null;
     });
+  }
+
+  private async fetchState(wire: Wire): Promise<void> {
+    try {
+      this.change({ is: 'snapshot', snapshot: await wire.request('conversation/state') });
+    } catch {
+      // the next transition says it
+    }
   }
 
   /** How much of the answers was heard is told on request only. */

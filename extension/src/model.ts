@@ -310,6 +310,7 @@ function moved(m: Model, p: StateParams): Model {
     approval: over ? undefined : m.approval,
     held: over ? false : m.held,
     canRetry: over ? false : m.canRetry,
+    lines: state === 'idle' && m.lines.some((l) => !l.final) ? m.lines.map((l) => (l.final ? l : { ...l, final: true })) : m.lines,
     notice: begins ? undefined : m.notice,
     // A conversation that works is the end of what kept it from working; a
     // failed answer is shown until the next question.
@@ -334,7 +335,8 @@ function turned(m: Model, p: TurnParams): Model {
       const cut = p.event === 'turn-interrupted' || p.outcome === 'interrupted';
       return cut ? { ...l, final: true, cutOff: true } : l.final ? l : { ...l, final: true };
     }
-    return failed && l === question ? { ...l, final: true, failed: p.code ?? 'internalError' } : l.final ? l : { ...l, final: true };
+    // Words that are still coming are of what comes next.
+    return failed && l === question ? { ...l, final: true, failed: p.code ?? 'internalError' } : l;
   });
   return { ...m, lines, openTurns, canRetry: failed || (m.canRetry && p.outcome !== 'answered') };
 }
@@ -347,12 +349,14 @@ function cleared(problem: Problem | undefined): Problem | undefined {
 }
 
 function said(m: Model, p: TranscriptParams, at: number): Model {
+  // Words that interrupt belong to the turn that they interrupt until they are
+  // known to be a question: there is one microphone, so it is the same line.
   const i = m.lines.findLastIndex(
-    (l) => l.kind === 'speech' && l.conversation === m.conversation && l.turnId === p.turnId && l.role === p.role && !l.final,
+    (l) => l.kind === 'speech' && l.conversation === m.conversation && (l.turnId === p.turnId || p.role === 'user') && l.role === p.role && !l.final,
   );
   const old = m.lines[i];
   if (old !== undefined) {
-    return { ...m, lines: m.lines.with(i, { ...old, text: p.text, final: p.final }) };
+    return { ...m, lines: m.lines.with(i, { ...old, turnId: p.turnId, text: p.text, final: p.final }) };
   }
   const known = m.lines.findLastIndex(
     (l) => l.kind === 'speech' && l.conversation === m.conversation && l.turnId === p.turnId && l.role === p.role && l.text === p.text,

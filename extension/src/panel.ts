@@ -43,11 +43,11 @@ export class Page {
     this.flush();
   }
 
-  /** Something changed. What changes in one turn of the loop is sent at once. */
+  /** Something changed. What one message of the daemon changes is sent at once. */
   changed(): void {
     if (this.ready && !this.scheduled) {
       this.scheduled = true;
-      setImmediate(() => {
+      queueMicrotask(() => {
         this.scheduled = false;
         this.flush();
       });

@@ -226,7 +226,7 @@ function hintOf(m: Model, around: Surroundings, mic: Mic, t: Translate): string 
     return '';
   }
   if (m.approval !== undefined) {
-    return m.approval.destructive ? t('Name what may be done, or press a button.') : t('Say yes or no, or press a button.');
+    return m.approval.destructive ? t('Name the action, or click.') : t('Say yes or no, or click.');
   }
   switch (m.snapshot?.state) {
     case undefined:
@@ -357,10 +357,19 @@ export function shownLine(l: Line, t: Translate): ShownLine {
     text: l.text,
     final: l.final,
     time: new Date(l.at).toISOString(),
-    ...(cut && l.heardChars !== undefined ? { heard: characters.slice(0, l.heardChars).join('').length } : {}),
+    ...(cut && l.heardChars !== undefined ? { heard: wordEnd(l.text, characters.slice(0, l.heardChars).join('').length) } : {}),
     ...(note === undefined ? {} : { note }),
     ...(l.call === undefined ? {} : { call: shownCall(l.call, t) }),
   };
+}
+
+/** The mark is not put into a word: one that was begun is shown as heard. */
+function wordEnd(text: string, at: number): number {
+  if (at === 0 || !/[\p{L}\p{N}]$/u.test(text.slice(0, at))) {
+    return at;
+  }
+  // Scripts without spaces have words of their own, and are cut where the voice was.
+  return at + (/^[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}'’_-]*/u.exec(text.slice(at))?.[0].length ?? 0);
 }
 
 function shownCall(call: Call, t: Translate): ShownCall {

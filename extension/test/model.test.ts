@@ -43,6 +43,17 @@ test('words so far take the place of the last ones; a final line stays', () => {
   assert.deepEqual(two.lines.map((l) => l.text), ['why does it fail', 'and now']);
 });
 
+test('words that interrupt are one line, though they change their turn when they are understood', () => {
+  const m = after(
+    transcript({ role: 'assistant', text: 'The parser', final: false }),
+    transcript({ text: 'go for', final: false, seq: 2 }),
+    turn({ event: 'turn-interrupted', outcome: 'interrupted' }),
+    turn({ event: 'turn-started', turnId: 'turn-2', role: 'user' }),
+    transcript({ turnId: 'turn-2', text: 'go forward', final: true, seq: 3 }),
+  );
+  assert.deepEqual(m.lines.map((l) => [l.turnId, l.role, l.text]), [['turn-1', 'assistant', 'The parser'], ['turn-2', 'user', 'go forward']]);
+});
+
 test('interruption event without its turn: it marks the turn that it names, though the next one runs', () => {
   const m = after(
     transcript({ role: 'assistant', text: 'The parser reads tokens.', final: true }),
