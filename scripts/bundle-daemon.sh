@@ -10,6 +10,7 @@
 #   lib/system/         those that belong to the sound server of the machine: ours
 #                       are only used where the machine has none. That of JACK is
 #                       empty: it says that there is no server
+#   licenses/           under which the libraries and models are given on
 #   assets/             the voice detector and its runtime, and the model of the
 #                       local recognition (pocketsphinx/); a configuration for ALSA
 #
@@ -23,7 +24,7 @@ fail() {
   exit 1
 }
 
-mkdir -p "$folder/lib" "$folder/assets"
+mkdir -p "$folder/lib" "$folder/assets" "$folder/licenses"
 exe=$folder/$(basename "$daemon")
 cp "$daemon" "$exe"
 
@@ -40,6 +41,14 @@ empty_library() {
     gcc -shared -fPIC -Os -s -Wl,-soname,"$1" -x c - -o "$folder/lib/system/$1"
 }
 
+# licence_of LIBRARY: the words under which its package is given on.
+licence_of() {
+  command -v dpkg-query >/dev/null || return 0
+  local package
+  package=$(dpkg-query -S "*/$(basename "$(readlink -f "$1")")" 2>/dev/null | head -n 1 | cut -d: -f1)
+  [[ -z $package ]] || cp -L "/usr/share/doc/$package/copyright" "$folder/licenses/$package.txt"
+}
+
 bundle_linux() {
   command -v patchelf >/dev/null || fail "patchelf is missing: install it, for example with apt-get install patchelf"
   local name path
@@ -49,7 +58,10 @@ bundle_linux() {
     [[ -n $path ]] || fail "$name is not on this machine: run make deps"
     if [[ $name =~ $jack ]]; then
       [[ $name != libjack* ]] || empty_library "$name" jack_
-    elif [[ $name =~ $alsa ]]; then
+      continue
+    fi
+    licence_of "$path"
+    if [[ $name =~ $alsa ]]; then
       cp -L "$path" "$folder/lib/system/$name"
     else
       cp -L "$path" "$folder/lib/$name"
@@ -114,4 +126,5 @@ models=$(pkg-config --variable=modeldir pocketsphinx 2>/dev/null || true)
 if [[ -n $models && -d $models/en-us ]]; then
   mkdir -p "$folder/assets/pocketsphinx/en-us"
   cp -r "$models"/en-us/{en-us,en-us.lm.bin,cmudict-en-us.dict} "$folder/assets/pocketsphinx/en-us/"
+  [[ ! -e /usr/share/doc/pocketsphinx-en-us/copyright ]] || cp -L /usr/share/doc/pocketsphinx-en-us/copyright "$folder/licenses/pocketsphinx-en-us.txt"
 fi

@@ -3,7 +3,7 @@
 
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
-import { readFileSync } from 'node:fs';
+import { readFileSync, readdirSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { test } from 'node:test';
 import { environment } from '../../src/daemon/environment';
@@ -52,7 +52,7 @@ test('the package is for this platform, and holds these files and no others', ()
       'bin/assets/silero_vad_v6.onnx'].map((name) => `extension/${name}`),
   ];
   assert.deepEqual(fixed.filter((name) => !names.includes(name)), [], 'missing');
-  const engines = /^extension\/bin\/(lib\/(system\/)?[\w.+-]+\.(so(\.\d+)*|dylib)|[\w.+-]+\.dll|assets\/(lib)?onnxruntime\.\w+|assets\/pocketsphinx\/en-us\/[\w./-]+|assets\/alsa\/alsa\.conf)$/;
+  const engines = /^extension\/bin\/(lib\/(system\/)?[\w.+-]+\.(so(\.\d+)*|dylib)|[\w.+-]+\.dll|assets\/(lib)?onnxruntime\.\w+|assets\/pocketsphinx\/en-us\/[\w./-]+|assets\/alsa\/alsa\.conf|licenses\/[\w.+-]+\.txt)$/;
   assert.deepEqual(names.filter((name) => !fixed.includes(name) && !engines.test(name)), [], 'not expected');
 });
 
@@ -95,6 +95,13 @@ if (process.platform === 'linux') {
     const loaded = new Set(found.map((f) => f.name));
     for (const [, name] of runtime.matchAll(needed)) {
       assert.ok(SYSTEM.test(name ?? '') || loaded.has(name ?? ''), name);
+    }
+  });
+
+  test('what is given on has its licence beside it', () => {
+    const licences = readdirSync(join(bin, 'licenses'));
+    for (const name of ['libportaudio2', 'libflite1', 'libpocketsphinx3', 'libasound2', 'libopus0', 'libgfortran5', 'pocketsphinx-en-us']) {
+      assert.ok(licences.includes(`${name}.txt`), name);
     }
   });
 
