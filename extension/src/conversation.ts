@@ -5,7 +5,7 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import type { CancellationToken } from 'vscode-jsonrpc/node';
 import { type Event, type Log, Sidecar, refusal, realClock, type Clock } from './daemon/sidecar';
-import { type Change, type Model, type Problem, START, isActive, reduce } from './model';
+import { type Change, type Model, type MutedBecause, type Problem, START, isActive, reduce } from './model';
 import type {
   Configuration,
   CopilotSendParams,
@@ -273,6 +273,13 @@ export class Conversation {
     if (isActive(this.now.snapshot)) {
       return true;
     }
+    if (this.now.mutedBecause === 'typed') {
+      await this.mute(false); // who presses Start wants to be heard
+    }
+    return this.launch(takeOver);
+  }
+
+  private async launch(takeOver: boolean): Promise<boolean> {
     this.wanted = true;
     this.takeOver = takeOver;
     this.change({ is: 'starting', starting: true });
@@ -339,7 +346,7 @@ export class Conversation {
     });
   }
 
-  async mute(muted: boolean, because: 'user' | 'locked' = 'user'): Promise<void> {
+  async mute(muted: boolean, because: MutedBecause = 'user'): Promise<void> {
     await this.ask(async (wire) => {
       await wire.request('audio/mute', { muted });
       this.change({ is: 'muted', muted, because });
@@ -384,8 +391,10 @@ export class Conversation {
     if ((await this.daemon()) === undefined) {
       return false;
     }
-    await this.mute(true);
-    return this.now.muted && (await this.start()) && (await this.reached(isActive));
+    if (!this.now.muted) {
+      await this.mute(true, 'typed');
+    }
+    return this.now.muted && (await this.launch(false)) && (await this.reached(isActive));
   }
 
   /** Waits until the snapshot is as wanted, or until that will not be. */

@@ -35,6 +35,9 @@ export type ProblemCode =
   | 'noSelection'
   | 'unexpected';
 
+/** MutedBecause is who muted: the user, the lock of the screen, or that a conversation was begun in writing. */
+export type MutedBecause = 'user' | 'locked' | 'typed';
+
 /** Problem is a failure that the user is told of, with its cause first. */
 export interface Problem {
   readonly code: ProblemCode;
@@ -99,8 +102,7 @@ export interface Model {
   readonly notice: NotificationParams | undefined;
   readonly session: SessionParams | undefined;
   readonly muted: boolean;
-  /** why it is muted, where the user did not do it */
-  readonly mutedBecause: 'user' | 'locked' | undefined;
+  readonly mutedBecause: MutedBecause | undefined;
   /** the key to talk is held */
   readonly held: boolean;
   /** the assistant's voice was paused by the user */
@@ -150,7 +152,7 @@ export type Change =
   | { readonly is: 'problem'; readonly problem: Omit<Problem, 'then'> }
   | { readonly is: 'dismiss' }
   | { readonly is: 'call'; readonly callId: string; readonly input: unknown }
-  | { readonly is: 'muted'; readonly muted: boolean; readonly because?: 'user' | 'locked' }
+  | { readonly is: 'muted'; readonly muted: boolean; readonly because?: MutedBecause }
   | { readonly is: 'held'; readonly held: boolean }
   | { readonly is: 'speechPaused'; readonly paused: boolean }
   | { readonly is: 'divider'; readonly text: string; readonly at: number }

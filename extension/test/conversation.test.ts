@@ -222,6 +222,21 @@ test('typed words begin a conversation that does not listen', '', undefined, asy
   await d.until('the answer', (m) => m.lines.some((l) => l.role === 'assistant' && l.final));
   assert.equal(view(d).mic, 'muted');
   assert.equal(d.asked.length, 1);
+  await d.conversation.end();
+  await d.state('idle');
+  await d.conversation.start();
+  await d.state('listening');
+  assert.equal(view(d).mic, 'open', 'who presses Start wants to be heard');
+});
+
+test('who was muted by hand stays so over a new conversation', '', undefined, async (d) => {
+  await d.conversation.start();
+  await d.conversation.mute(true);
+  await d.conversation.end();
+  await d.state('idle');
+  await d.conversation.start();
+  await d.state('listening');
+  assert.equal(view(d).mic, 'muted');
 });
 
 test('a setting that is not allowed is refused by name, and the others stay', '', undefined, async (d) => {

@@ -12,6 +12,10 @@ export interface Fake {
   readonly participants: string[];
   readonly statusItems: { id: string; name?: string; text?: string; accessibilityInformation?: unknown; shown: boolean }[];
   readonly toasts: string[];
+  /** what a command answers; undefined by default */
+  answers: Map<string, () => Promise<unknown>>;
+  /** what the user types into an input box */
+  input: string | undefined;
   readonly settings: Map<string, unknown>;
   /** the models that are there */
   models: FakeModel[];
@@ -69,7 +73,7 @@ export class TokenSource {
 /** Puts the stand-in in place of vscode, for all that is loaded from now on. */
 export function install(): Fake {
   const fake: Fake = {
-    commands: new Map(), executed: [], views: new Map(), participants: [], statusItems: [], toasts: [], settings: new Map(),
+    commands: new Map(), executed: [], views: new Map(), participants: [], statusItems: [], toasts: [], settings: new Map(), answers: new Map(), input: undefined,
     models: [], tools: [], invokeTool: () => Promise.reject(new Error('no tool was expected')), trusted: true,
   };
   const never = (message: string): Promise<never> => {
@@ -107,6 +111,7 @@ export function install(): Fake {
       showInformationMessage: never,
       showWarningMessage: never,
       showErrorMessage: never,
+      showInputBox: () => Promise.resolve(fake.input),
       activeTextEditor: undefined,
       onDidChangeActiveTextEditor: event,
       onDidChangeTextEditorSelection: event,
@@ -133,7 +138,7 @@ export function install(): Fake {
       },
       executeCommand: (id: string, ...args: unknown[]) => {
         fake.executed.push([id, ...args]);
-        return Promise.resolve(undefined);
+        return fake.answers.get(id)?.() ?? Promise.resolve(undefined);
       },
     },
     chat: {
