@@ -54,6 +54,9 @@ export interface World {
   readonly clock?: Clock;
 }
 
+/** What was asked for at the wrong moment: nothing is broken. */
+const MISPLACED: ReadonlySet<string> = new Set(['invalidState', 'nothingToRetry', 'textEmpty', 'noConversation', 'queueFull']);
+
 export class Conversation {
   private now: Model = START;
   private readonly sidecar: Sidecar;
@@ -462,7 +465,9 @@ export class Conversation {
   private refused(err: unknown): void {
     const known = refusal(err);
     if (known !== undefined) {
-      if (known.code !== 'requestCancelled' && known.code !== 'conversationActive') {
+      if (MISPLACED.has(known.code)) {
+        this.change({ is: 'notification', params: { message: `${known.message} ${known.remediation}`, severity: 'info', kind: 'message' } });
+      } else if (known.code !== 'requestCancelled' && known.code !== 'conversationActive') {
         this.world.log.warn(`the daemon refused: ${known.code}`);
         this.fail(known);
       } else {

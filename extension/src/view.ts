@@ -242,7 +242,9 @@ function hintOf(m: Model, around: Surroundings, mic: Mic, t: Translate): string 
     case 'waitingForCopilot':
       return t('Say stop to drop the question.');
     case 'speaking':
-      return m.speechPaused ? t('The voice is paused.') : around.pushToTalk ? '' : t('Just speak to interrupt.');
+      return m.speechPaused ? t('The voice is paused.')
+        : mic === 'muted' ? t('You cannot be heard.')
+        : around.pushToTalk ? '' : t('Just speak to interrupt.');
     case 'suspended':
       return m.snapshot.metadata.reason === 'user' ? t('You paused the conversation.') : t('It goes on by itself.');
     case 'faulted':

@@ -267,3 +267,13 @@ test('ending ends: the daemon lives on, and the microphone is shown as off', '',
   await d.state('listening');
   assert.equal(d.daemons.length, 1);
 });
+
+test('what is asked for at the wrong moment is said, and is no problem', '', undefined, async (d) => {
+  await d.conversation.start();
+  await d.state('listening');
+  await d.conversation.interrupt('keyboard');
+  assert.deepEqual([d.model.problem, d.model.notice], [undefined, undefined], 'there is nothing to stop');
+  await d.conversation.repeat();
+  assert.equal(d.model.problem, undefined);
+  assert.match(view(d).notice?.message ?? '', /nothing was answered yet/);
+});
