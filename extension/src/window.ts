@@ -38,8 +38,6 @@ export class Window implements vscode.Disposable {
   private readonly refreshers = new Set<() => void>();
   private stopLockWatch: (() => void) | undefined;
   private headless: vscode.Disposable | undefined;
-  /** names of the devices, as far as they were asked for */
-  devices: { microphone?: string; speaker?: string } = {};
 
   constructor(
     readonly extension: vscode.ExtensionContext,
@@ -102,15 +100,15 @@ export class Window implements vscode.Disposable {
 
   surroundings(): Surroundings {
     const set = vscode.workspace.getConfiguration('agentvoice');
-    const device = (name: string, known: string | undefined): string => {
+    const device = (name: string): string => {
       const wanted = set.get(name, 'default');
-      return known ?? (wanted === 'default' ? t('System default') : wanted);
+      return wanted === 'default' || wanted === '' ? t('System default') : wanted;
     };
     return {
       provider: set.get('provider', 'local'),
       model: this.inChatView() ? t('Chat view') : this.models.modelName || set.get('copilot.model', '') || 'Copilot',
-      microphone: device('audio.inputDevice', this.devices.microphone),
-      speaker: device('audio.outputDevice', this.devices.speaker),
+      microphone: device('audio.inputDevice'),
+      speaker: device('audio.outputDevice'),
       wakePhrase: set.get('wake.enabled', false) ? set.get('wake.phrase', '') : '',
       pushToTalk: set.get('turnDetection.mode') === 'pushToTalk',
       context: this.inChatView() ? [] : this.context.pieces(),
@@ -198,9 +196,6 @@ export class Window implements vscode.Disposable {
         }
         if (event.affectsConfiguration('agentvoice.wake')) {
           this.listenForPhrase();
-        }
-        if (event.affectsConfiguration('agentvoice.audio')) {
-          this.devices = {};
         }
         refresh();
       }),
