@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Shown } from './panel.ts';
 import * as paths from './paths.ts';
-import { quantile, time } from './table.ts';
+import { budget, quantile } from './table.ts';
 import { type Passed, Tap } from './tap.ts';
 import { until } from './wait.ts';
 import { type World, scenario, settings } from './world.ts';
@@ -144,7 +144,11 @@ async function checkAxe(w: World, what: string): Promise<string[]> {
   if (!(await frame.evaluate(() => 'axe' in window))) {
     await frame.evaluate(axe.source);
   }
-  const { violations } = await frame.evaluate(() => (window as unknown as { axe: typeof axe }).axe.run(document.body));
+  const { violations } = await frame.evaluate(() => {
+    // The page is transparent, which axe takes for white: behind it the workbench paints its side bar.
+    document.documentElement.style.background = 'var(--vscode-sideBar-background)';
+    return (window as unknown as { axe: typeof axe }).axe.run(document.body);
+  });
   return violations.map((v) => `${what}: ${v.id}: ${v.help}: ${v.nodes.map((n) => n.html.slice(0, 160)).join(' | ')}`);
 }
 
@@ -155,12 +159,12 @@ async function checkAxe(w: World, what: string): Promise<string[]> {
 async function checkAria(w: World, name: string): Promise<string[]> {
   const seen = (await w.panel.frame.locator('body').ariaSnapshot()).replace(/\d{1,2}:\d{2}( [AP]M)?/g, 'TIME') + '\n';
   const file = join(paths.root, 'extension', 'e2e', 'aria', `${name}.yaml`);
-  if (process.env['AGENTVOICE_E2E_ARIA'] === 'write' || !existsSync(file)) {
+  if (process.env['AGENTVOICE_E2E_ARIA'] === 'write') {
     mkdirSync(join(file, '..'), { recursive: true });
     writeFileSync(file, seen);
     return [];
   }
-  if (seen === readFileSync(file, 'utf8')) {
+  if (existsSync(file) && seen === readFileSync(file, 'utf8')) {
     return [];
   }
   writeFileSync(join(paths.folder('aria'), `${name}.yaml`), seen);
@@ -194,7 +198,7 @@ const LABEL = 50;
 const TURNS = 22;
 
 export function latency(): void {
-  scenario('the label follows each of 100 transitions within 50 ms', async (w) => {
+  scenario('the label follows each of 100 transitions', async (w) => {
     const turns = Array.from({ length: TURNS }, (_, i) => `${GATE}\nsay "question ${i + 1}"`).join('\n');
     const stage = await Stage.open(w, 'latency', `auto speech 50ms 200ms\nawait state listening\n${turns}\n`);
     w.copilot.answers({ parts: [{ text: 'An answer.', afterMs: 30 }] });
@@ -218,11 +222,8 @@ export function latency(): void {
     const states = stage.tap.of('agentvoice.state');
     const found = latencies(states, (await w.panel.shown()).labels);
     assert.ok(found.length >= 100, `${found.length} of ${states.length} transitions were measured`);
-    const middle = quantile(found, 0.5);
-    time('state label, p50', middle, `${found.length} transitions, to the frame that shows it`);
-    time('state label, p95', quantile(found, 0.95));
-    // The slowest depend on what else the machine does: they are shown, not asserted.
-    assert.ok(middle < LABEL, `p50 is ${middle} ms`);
+    budget('state label, p50', quantile(found, 0.5), LABEL, `${found.length} transitions, to the frame that shows it`);
+    budget('state label, p95', quantile(found, 0.95), LABEL);
   });
 
   scenario('everything goes by the keyboard: mute, the order of focus, end and start', async (w) => {

@@ -17,6 +17,11 @@ export function time(what: string, ms: number, note = ''): void {
   rows.push({ what, ms: Math.round(ms * 10) / 10, note });
 }
 
+/** Adds a row with what was promised, both in milliseconds. It is the reader's to judge: the figures are of the wall clock of a machine that may be busy. */
+export function budget(what: string, ms: number, most: number, note = ''): void {
+  time(what, ms, [`${ms < most ? 'within' : 'OVER'} the budget of ${most} ms`, note].filter((n) => n !== '').join('; '));
+}
+
 /** Runs step, adds how long it took, and returns what it gave. */
 export async function timed<T>(what: string, step: () => Promise<T>, note = ''): Promise<T> {
   const begin = performance.now();
