@@ -14,6 +14,10 @@ export interface Fake {
   readonly toasts: string[];
   /** what a command answers; undefined by default */
   answers: Map<string, () => Promise<unknown>>;
+  /** the active editor, its problems, and the workspace's name */
+  editor: unknown;
+  problems: { severity: number; message: string; range: { start: { line: number } } }[];
+  workspaceName: string | undefined;
   /** what the user types into an input box */
   input: string | undefined;
   readonly settings: Map<string, unknown>;
@@ -73,7 +77,7 @@ export class TokenSource {
 /** Puts the stand-in in place of vscode, for all that is loaded from now on. */
 export function install(): Fake {
   const fake: Fake = {
-    commands: new Map(), executed: [], views: new Map(), participants: [], statusItems: [], toasts: [], settings: new Map(), answers: new Map(), input: undefined,
+    commands: new Map(), executed: [], views: new Map(), participants: [], statusItems: [], toasts: [], settings: new Map(), answers: new Map(), input: undefined, editor: undefined, problems: [], workspaceName: undefined,
     models: [], tools: [], invokeTool: () => Promise.reject(new Error('no tool was expected')), trusted: true,
   };
   const never = (message: string): Promise<never> => {
@@ -87,6 +91,7 @@ export function install(): Fake {
     l10n: { t: (text: string) => text },
     StatusBarAlignment: { Left: 1, Right: 2 },
     ConfigurationTarget: { Global: 1 },
+    Range: class { constructor(readonly start: unknown, readonly end: unknown) {} },
     ThemeIcon: class { constructor(readonly id: string) {} },
     ThemeColor: class { constructor(readonly id: string) {} },
     Uri: { joinPath: (base: { path: string }, ...more: string[]) => ({ path: [base.path, ...more].join('/') }), parse: (text: string) => ({ path: text }) },
@@ -112,12 +117,17 @@ export function install(): Fake {
       showWarningMessage: never,
       showErrorMessage: never,
       showInputBox: () => Promise.resolve(fake.input),
-      activeTextEditor: undefined,
+      get activeTextEditor() {
+        return fake.editor;
+      },
       onDidChangeActiveTextEditor: event,
       onDidChangeTextEditorSelection: event,
     },
     workspace: {
-      name: undefined,
+      get name() {
+        return fake.workspaceName;
+      },
+      asRelativePath: (uri: { path: string }) => uri.path.split('/').at(-1),
       get isTrusted() {
         return fake.trusted;
       },
@@ -130,7 +140,7 @@ export function install(): Fake {
       onDidChangeWorkspaceFolders: event,
       onDidGrantWorkspaceTrust: event,
     },
-    languages: { onDidChangeDiagnostics: event, getDiagnostics: () => [] },
+    languages: { onDidChangeDiagnostics: event, getDiagnostics: () => fake.problems },
     commands: {
       registerCommand: (id: string, handler: Handler) => {
         fake.commands.set(id, handler);
