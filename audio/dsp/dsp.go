@@ -50,6 +50,7 @@ type Processor struct {
 	aligner   aligner
 	corrector corrector
 	learner   learner
+	restarts  int64 // of the canceller, for a new delay
 	finder    *finder
 	meter     meter
 
@@ -233,6 +234,7 @@ func (p *Processor) measure() error {
 	p.aligner.hold(echo, found && p.corrector.known())
 	p.meter.alignment(p)
 	if moved {
+		p.restarts++
 		p.finder.reset()
 		return p.beginAnew()
 	}
@@ -246,6 +248,10 @@ func (p *Processor) beginAnew() error {
 	}
 	return p.learner.restart(p.front)
 }
+
+// Realigned is how many times the streams were put beside one another anew: for a
+// while after each, more of the echo is left. It belongs to the capturing goroutine.
+func (p *Processor) Realigned() int64 { return p.aligner.resyncs + p.restarts }
 
 // Gap tells that the microphone lost samples before the next frame: their far end
 // is skipped. Without it the loss is noticed after half a second.

@@ -182,6 +182,11 @@ func NewTracker(detector func() (Detector, error), cfg TrackerConfig) (*Tracker,
 // rule. It may be called from any goroutine, and counts from the next window on.
 func (t *Tracker) SetAudible(audible bool) { t.audible.Store(audible) }
 
+// Unsettled says that the echo canceller has to find the echo anew: until the
+// assistant was heard for as long as at first, a voice over it must be surer, and
+// nothing is suspected. It is for the goroutine of Push.
+func (t *Tracker) Unsettled() { t.suspicion.heard = 0 }
+
 // Reset forgets the past, for a capture that begins anew: the next frame may have
 // any position. It marks nothing: who resets knows that the voice is gone.
 func (t *Tracker) Reset() {

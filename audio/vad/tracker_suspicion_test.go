@@ -96,6 +96,12 @@ func TestNothingIsSuspected(t *testing.T) {
 			l.tone(t, 50, 5*time.Second)
 			return l
 		},
+		"while it finds the echo anew": func() *listener {
+			l := overAssistant(t, ProfileDefault, 50)
+			l.Unsettled()
+			l.tone(t, 50, 5*time.Second)
+			return l
+		},
 		"while the assistant is silent": func() *listener {
 			l := overAssistant(t, ProfileDefault, 50)
 			l.SetAudible(false)

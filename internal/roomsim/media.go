@@ -30,7 +30,8 @@ type Media struct {
 	loud     atomic.Int64 // rendered samples when the last sound ended; 0 before the first
 	out      dsp.Output
 
-	held func() // told when the player is held
+	held    func() // told when the player is held
+	aligned int64  // Realigned of the Processor, as the tracker knows it
 }
 
 // MediaConfig says how the media path is set.
@@ -102,6 +103,10 @@ func (m *Media) Sounding() bool {
 func (m *Media) Capture(pos int64, f *audio.Frame) ([]vad.Mark, error) {
 	if err := m.Processor.Process(f, &m.out); err != nil {
 		return nil, err
+	}
+	if n := m.Processor.Realigned(); n != m.aligned {
+		m.aligned = n
+		m.Tracker.Unsettled()
 	}
 	m.Tracker.SetAudible(m.Audible())
 	marks, err := m.Tracker.Push(pos, &m.out.Trigger)

@@ -30,6 +30,7 @@ type ear struct {
 	out     dsp.Output
 	hold    func(time.Duration) // holds the player; see audio.Player.Hold
 	last    int64               // where the next frame begins; -1 before the first
+	aligned int64               // Realigned of proc, as the tracker knows it
 	broken  bool                // a failure was told
 
 	quiet atomic.Int64 // frames since the loudspeaker sounded
@@ -116,6 +117,10 @@ func (e *ear) hear(pos int64, f *audio.Frame, c *call) (send *audio.Frame, laten
 	e.last = pos + audio.FrameSamples
 	if e.tracker == nil {
 		return send, latency
+	}
+	if e.proc != nil && e.proc.Realigned() != e.aligned {
+		e.aligned = e.proc.Realigned()
+		e.tracker.Unsettled()
 	}
 	e.tracker.SetAudible(e.audible())
 	marks, err := e.tracker.Push(pos, trigger)
