@@ -329,7 +329,8 @@ export function gallery(): void {
     w.copilot.open('later');
     await until('both answers', async () => {
       await tap.advance(500);
-      return (await panel.get('state-label').innerText()) === 'Listening' && !(await panel.get('queue').isVisible());
+      const answers = (await panel.lines('assistant')).filter((l) => l === 'In parser.go.').length;
+      return answers === 2 && (await panel.get('state-label').innerText()) === 'Listening';
     });
     await panel.get('composer').fill('quota');
     await panel.get('composer').press('Enter');

@@ -92,6 +92,7 @@ export class World {
 
   /** Opens a window; when the stand-in for Copilot is there, the extension is. */
   async openWindow(): Promise<Window> {
+    await this.closeWindow(); // one that a scenario left would keep the microphone
     this.copilot.forget();
     this.opened = await Window.open(this.browser, this.server);
     await this.copilot.nth('ready');
