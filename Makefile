@@ -177,6 +177,10 @@ bench-room: deps-test $(TOOL)/roombench ## measure interruptions in simulated ro
 	@scripts/speech.sh
 	@$(TOOL)/roombench -out $(OUT) $(ROOM)
 
+.PHONY: talk-room
+talk-room: deps-test build ## hold a conversation before open loudspeakers in real time, through an unplugged microphone and a dead sound server; needs an idle machine
+	@go test -tags nolibopusfile,room -count=1 -timeout 5m -run TestTalkOnVirtualDevices ./cmd/agentvoice-daemon -v
+
 .PHONY: generate
 generate: ## write the generated files: TypeScript, JSON Schema, settings, diagrams
 	@go run ./internal/gen
