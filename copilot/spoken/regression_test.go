@@ -24,6 +24,8 @@ func TestRegressions(t *testing.T) {
 		{"a quote mark parted an abbreviation from its number", "> We looked at exhibit No.\n> 5 for a while.\n", spoken.Options{}, []string{"We looked at exhibit No. 5 for a while."}},
 		{"the number of an item was lost where the cut came right after it", "1. このhttps://example.com/a.b?c=d!e,f;g:hこのhttps://example.com/a.b?c=d!e,f;g:h この。\n",
 			spoken.Options{MaxChars: 60}, []string{"1. このexample dot comこの", "example dot com この。"}},
+		{"the box of a task was read out where the cut came right after it", "- [x] このhttps://example.com/a.b?c=d!e,f;g:hこのhttps://example.com/a.b?c=d!e,f;g:h この。\n",
+			spoken.Options{MaxChars: 60, FirstMinChars: 1}, []string{"Done: このexample dot comこの", "example dot com この。"}},
 		{"each piece of a long heading had a full stop", "# " + words + words + "end\n", short, []string{words + "word", "word word word word word word end."}},
 		{"a hash before the cut of a heading was lost", "# " + words + "# word word\n", short, []string{words + "#", "word word."}},
 		{"an item that ended with a bracket got a second full stop", "- It is so (as was said.)\n- それは「これです。」\n", spoken.Options{}, []string{"It is so (as was said.)", "それは「これです。」"}},

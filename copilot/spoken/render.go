@@ -88,10 +88,14 @@ func (l *language) itemLead(src []byte, b block) (lead string, text []byte) {
 		lead = strings.TrimLeft(string(number[:n-1]), "0") + string(number[n-1:]) + ". "
 	}
 	text = bytes.TrimSpace(unquoteAll(rest, b))
-	if box := string(text[:min(4, len(text))]); box == "[ ] " {
-		lead, text = lead+l.todo, text[4:]
-	} else if box == "[x] " || box == "[X] " {
-		lead, text = lead+l.done, text[4:]
+	if len(text) > 3 && strings.IndexByte(blanks+"\n", text[3]) < 0 {
+		return lead, text
+	}
+	switch string(text[:min(3, len(text))]) { // it may have been cut off alone
+	case "[ ]":
+		return lead + l.todo, bytes.TrimSpace(text[3:])
+	case "[x]", "[X]":
+		return lead + l.done, bytes.TrimSpace(text[3:])
 	}
 	return lead, text
 }
