@@ -5,6 +5,7 @@ import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import {
   type CancellationToken,
   type Disposable,
+  type Message,
   type MessageConnection,
   StreamMessageReader,
   StreamMessageWriter,
@@ -15,6 +16,21 @@ import type { ClientNotifications, ClientRequests, DaemonNotifications, DaemonRe
 /** The params of a message: left out where there are none, or where they may be left out. */
 type Params<P> = undefined extends P ? [params?: P] : [params: P];
 
+/** Writer ends the connection where its pipe is broken: who waits for an answer is told then. */
+class Writer extends StreamMessageWriter {
+  constructor(pipe: NodeJS.WritableStream, private readonly broken: () => void) {
+    super(pipe);
+  }
+
+  override async write(message: Message): Promise<void> {
+    try {
+      await super.write(message);
+    } catch {
+      this.broken(); // a request whose write fails would be rejected twice, and once with nobody to catch it
+    }
+  }
+}
+
 /** Wire is a connection to a daemon that was started with `serve --stdio`. */
 export class Wire implements Disposable {
   private readonly connection: MessageConnection;
@@ -22,7 +38,7 @@ export class Wire implements Disposable {
   constructor(daemon: ChildProcessWithoutNullStreams) {
     this.connection = createMessageConnection(
       new StreamMessageReader(daemon.stdout),
-      new StreamMessageWriter(daemon.stdin),
+      new Writer(daemon.stdin, () => this.dispose()),
     );
   }
 
@@ -32,7 +48,7 @@ export class Wire implements Disposable {
   }
 
   /** Asks the daemon. A refusal is a ResponseError whose data has code, remediation and retryable. */
-  request<M extends keyof ClientRequests>(
+  async request<M extends keyof ClientRequests>(
     method: M,
     ...params: Params<ClientRequests[M]['params']>
   ): Promise<ClientRequests[M]['result']> {
@@ -42,7 +58,7 @@ export class Wire implements Disposable {
   }
 
   /** Tells the daemon. */
-  notify<M extends keyof ClientNotifications>(method: M, ...params: Params<ClientNotifications[M]>): Promise<void> {
+  async notify<M extends keyof ClientNotifications>(method: M, ...params: Params<ClientNotifications[M]>): Promise<void> {
     return params[0] === undefined
       ? this.connection.sendNotification(method)
       : this.connection.sendNotification(method, params[0]);

@@ -31,7 +31,7 @@ test('deaths that are far apart are forgiven by time', () => {
 
 test('circuit breaker reset by any transition: nothing but time and the user resets it', async () => {
   const world: World = new World((e): unknown => e.is === 'running' && world.kill()); // it starts well each time, and dies
-  await world.sidecar.start().catch(() => undefined); // it may die before the start is over
+  await world.sidecar.start();
   await world.until((events) => events.some((e) => e.is === 'failed'));
   assert.deepEqual(world.kinds(), [
     'starting', 'running', 'restarting', 'running', 'restarting', 'running', 'restarting', 'running', 'restarting', 'running', 'failed',
@@ -45,6 +45,22 @@ test('circuit breaker reset by any transition: nothing but time and the user res
   assert.equal(world.kinds().at(-1), 'running');
   world.kill();
   await world.until((events) => events.at(-1)?.is === 'running' && events.at(-2)?.is === 'restarting');
+  await world.sidecar.stop();
+});
+
+test('who starts it the moment it is given up begins anew, and does not wait for the dead one', async () => {
+  let anew: Promise<unknown> | undefined;
+  const world: World = new World((e): void => {
+    if (e.is === 'failed') {
+      world.still = false;
+      anew = world.sidecar.start();
+    }
+  });
+  world.still = true; // it dies before it has said a word
+  await assert.rejects(world.sidecar.start());
+  await world.until(() => anew !== undefined);
+  await anew;
+  assert.equal(world.kinds().at(-1), 'running');
   await world.sidecar.stop();
 });
 
@@ -176,6 +192,7 @@ class World {
   refuse: Unusable | undefined;
   version: string = PROTOCOL_VERSION;
   stubborn = false;
+  still = false;
   lives = true;
   private questions = 0;
   private child: ChildProcessWithoutNullStreams | undefined;
@@ -217,6 +234,9 @@ class World {
     this.launched++;
     this.child = spawn(process.execPath, ['-e', PLAYER, this.version, this.stubborn ? 'stubborn' : '']);
     await new Promise((resolve) => this.child?.once('spawn', resolve));
+    if (this.still) {
+      this.kill();
+    }
     return this.child;
   }
 

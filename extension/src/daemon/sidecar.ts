@@ -2,7 +2,7 @@
 // given up when it dies too often, and ended in order.
 
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
-import { ResponseError } from 'vscode-jsonrpc/node';
+import { ErrorCodes, ResponseError } from 'vscode-jsonrpc/node';
 import { ERRORS, type InitializeParams, type InitializeResult, METHODS, PROTOCOL_VERSION } from '../protocol.gen';
 import type { Translate } from '../text';
 import { Wire } from '../wire';
@@ -13,6 +13,8 @@ import { Restarts } from './restarts';
 export const HEARTBEAT = 5_000;
 /** How long the daemon may take for initialize, in milliseconds. */
 const HANDSHAKE = 15_000;
+/** How long its end may be told after its pipe broke, in milliseconds. */
+const OBITUARY = 1_000;
 /** How long it may take to end by itself, in milliseconds. */
 const FAREWELL = 1_500;
 
@@ -150,11 +152,14 @@ export class Sidecar {
       this.running = { wire, daemon };
       this.host.log.info(`daemon ${result.serverInfo.version} runs, process ${daemon.pid ?? '?'}, protocol ${result.protocolVersion}`);
       this.tell({ is: 'running', result, again });
-      await wire.notify('initialized');
+      void wire.notify('initialized').catch(() => undefined); // a daemon that died meanwhile is told by its exit
       this.beat(wire);
       return wire;
     } catch (err) {
       wire.dispose();
+      if (alive && err instanceof ResponseError && err.code === ErrorCodes.PendingResponseRejected) {
+        await this.withTimeout(exited, OBITUARY).catch(() => undefined); // a broken pipe is often the first sign of a death
+      }
       if (alive) {
         daemon.removeAllListeners('exit');
         daemon.kill();
@@ -165,12 +170,9 @@ export class Sidecar {
   }
 
   private async shakeHands(wire: Wire, exited: Promise<never>): Promise<InitializeResult> {
-    let stop = (): void => undefined;
-    const late = new Promise<never>((_resolve, reject) => {
-      stop = this.host.clock.after(HANDSHAKE, () => reject(new Error('no answer to initialize')));
-    });
     try {
-      const result = await Promise.race([wire.request('initialize', { ...this.host.greeting(), protocolVersion: PROTOCOL_VERSION }), exited, late]);
+      const answer = wire.request('initialize', { ...this.host.greeting(), protocolVersion: PROTOCOL_VERSION });
+      const result = await this.withTimeout(Promise.race([answer, exited]), HANDSHAKE);
       if (major(result.protocolVersion) !== major(PROTOCOL_VERSION)) {
         throw this.otherProtocol(result.protocolVersion);
       }
@@ -180,9 +182,15 @@ export class Sidecar {
         throw this.otherProtocol('?');
       }
       throw err;
-    } finally {
-      stop();
     }
+  }
+
+  /** What p comes to, and a failure after so many milliseconds. */
+  private withTimeout<T>(p: Promise<T>, ms: number): Promise<T> {
+    return new Promise((resolve, reject) => {
+      const stop = this.host.clock.after(ms, () => reject(new Error(`no answer within ${ms} ms`)));
+      p.finally(stop).then(resolve, reject);
+    });
   }
 
   private otherProtocol(theirs: string): Unusable {
@@ -202,6 +210,7 @@ export class Sidecar {
     const problem = err instanceof Unusable
       ? { code: err.code, message: err.message, remediation: err.remediation, retryable: false }
       : { code: 'daemonBroken' as const, message: t('The daemon does not start.'), remediation: t('Try again; the log has more.'), retryable: true };
+    this.starting = undefined; // who starts it now begins anew
     this.tell({ is: 'failed', problem });
     return err;
   }
@@ -211,6 +220,7 @@ export class Sidecar {
       this.running.wire.dispose();
       this.running = undefined;
     }
+    this.starting = undefined; // who starts it now begins anew
     this.stopHeartbeat?.();
     this.stopHeartbeat = undefined;
     if (this.stopping) {
