@@ -2,9 +2,10 @@ package dsp
 
 import (
 	"math"
-	"math/bits"
+	"math/cmplx"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"gonum.org/v1/gonum/dsp/fourier"
 )
 
 // The search for the echo: blocks of half a second, at rate.
@@ -27,21 +28,24 @@ const (
 // Carter, 1976), so that a room's reverberation does not smear it. It costs four
 // transforms each half second, and finds an echo to a few microseconds.
 type finder struct {
-	fft       *fft
-	far, near []complex64
-	n         int // samples of this block
-	active    int // of those, beside a far end that is heard
-	cross     []complex64
-	work      []complex64
+	fft       *fourier.FFT
+	far, near []float64
+	n         int          // samples of this block
+	active    int          // of those, beside a far end that is heard
+	x, y      []complex128 // the spectra of the block
+	cross     []complex128
+	work      []float64
 }
 
 func newFinder() *finder {
 	return &finder{
-		fft:   newFFT(findSamples),
-		far:   make([]complex64, findSamples),
-		near:  make([]complex64, findSamples),
-		cross: make([]complex64, findSamples/2),
-		work:  make([]complex64, findSamples),
+		fft:   fourier.NewFFT(findSamples),
+		far:   make([]float64, findSamples),
+		near:  make([]float64, findSamples),
+		x:     make([]complex128, findSamples/2+1),
+		y:     make([]complex128, findSamples/2+1),
+		cross: make([]complex128, findSamples/2+1),
+		work:  make([]float64, findSamples),
 	}
 }
 
@@ -58,8 +62,8 @@ func (d *finder) push(far, near []int16, heard bool) (echo float64, found, done 
 		if d.n == findSamples {
 			break // the rest of a frame is of no importance
 		}
-		d.far[d.n] = complex(float32(far[i]), 0)
-		d.near[d.n] = complex(float32(near[i]), 0)
+		d.far[d.n] = float64(far[i])
+		d.near[d.n] = float64(near[i])
 		d.n++
 	}
 	if heard {
@@ -80,28 +84,22 @@ func (d *finder) push(far, near []int16, heard bool) (echo float64, found, done 
 
 // accumulate adds the phases of the block's cross-spectrum to those before.
 func (d *finder) accumulate() {
-	d.fft.forward(d.far)
-	d.fft.forward(d.near)
+	d.fft.Coefficients(d.x, d.far)
+	d.fft.Coefficients(d.y, d.near)
 	for k := findLow * findSamples / rate; k < findHigh*findSamples/rate; k++ {
-		x, y := d.far[k], d.near[k]
-		c := complex(real(y)*real(x)+imag(y)*imag(x), imag(y)*real(x)-real(y)*imag(x))
-		if size := float32(math.Hypot(float64(real(c)), float64(imag(c)))); size > 0 {
-			c = complex(real(c)/size, imag(c)/size)
+		c := d.y[k] * cmplx.Conj(d.x[k])
+		if size := cmplx.Abs(c); size > 0 {
+			c /= complex(size, 0)
 		}
-		d.cross[k] += complex(findMemory, 0) * (c - d.cross[k])
+		d.cross[k] += findMemory * (c - d.cross[k])
 	}
 }
 
 // peak looks for the echo in the correlation, which it interpolates by a parabola;
 // in samples at rate.
 func (d *finder) peak() (lag float64, found bool) {
-	clear(d.work)
-	for k, c := range d.cross {
-		// The inverse of something real is the real part of its transform.
-		d.work[k] = complex(real(c), -imag(c))
-	}
-	d.fft.forward(d.work)
-	at := func(lag int) float64 { return float64(real(d.work[lag&(findSamples-1)])) }
+	d.fft.Sequence(d.work, d.cross)
+	at := func(lag int) float64 { return d.work[lag&(findSamples-1)] }
 	best, sum := -findReach+1, 0.0
 	for l := -findReach + 1; l < findReach; l++ {
 		v := at(l)
@@ -115,45 +113,4 @@ func (d *finder) peak() (lag float64, found bool) {
 	}
 	before, top, after := at(best-1), at(best), at(best+1)
 	return float64(best) + 0.5*(before-after)/(before-2*top+after), true
-}
-
-// fft transforms blocks of a fixed power of two, in place: the textbook's iterative
-// radix 2.
-type fft struct {
-	twiddle []complex64 // exp(-2 pi i k / n) for k < n/2
-	swap    []int32     // pairs of bit-reversed positions
-}
-
-func newFFT(n int) *fft {
-	f := &fft{twiddle: make([]complex64, n/2)}
-	for k := range f.twiddle {
-		sin, cos := math.Sincos(-2 * math.Pi * float64(k) / float64(n))
-		f.twiddle[k] = complex(float32(cos), float32(sin))
-	}
-	shift := 64 - bits.Len(uint(n-1))
-	for i := range n {
-		if j := int(bits.Reverse64(uint64(i)) >> shift); i < j {
-			f.swap = append(f.swap, int32(i), int32(j))
-		}
-	}
-	return f
-}
-
-func (f *fft) forward(x []complex64) {
-	for i := 0; i < len(f.swap); i += 2 {
-		a, b := f.swap[i], f.swap[i+1]
-		x[a], x[b] = x[b], x[a]
-	}
-	for half := 1; half < len(x); half *= 2 {
-		step := len(x) / (2 * half)
-		for start := 0; start < len(x); start += 2 * half {
-			low, high := x[start:start+half], x[start+half:start+2*half]
-			for k, t := 0, 0; k < half; k, t = k+1, t+step {
-				w, h := f.twiddle[t], high[k]
-				p := complex(real(w)*real(h)-imag(w)*imag(h), real(w)*imag(h)+imag(w)*real(h))
-				high[k] = low[k] - p
-				low[k] += p
-			}
-		}
-	}
 }

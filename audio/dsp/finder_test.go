@@ -2,7 +2,6 @@ package dsp
 
 import (
 	"math"
-	"math/cmplx"
 	"math/rand/v2"
 	"testing"
 )
@@ -71,24 +70,5 @@ func TestFinderFindsNoEchoWhereThereIsNone(t *testing.T) {
 	}
 	if _, found := find(make([]float64, rate), make([]float64, rate)); found {
 		t.Error("silence is an echo")
-	}
-}
-
-func TestFFT(t *testing.T) {
-	rng := rand.New(rand.NewPCG(1, 1))
-	x := make([]complex64, 64)
-	for i := range x {
-		x[i] = complex(rng.Float32(), rng.Float32())
-	}
-	y := append([]complex64(nil), x...)
-	newFFT(len(x)).forward(y)
-	for k := range y {
-		var want complex128
-		for i, v := range x {
-			want += complex128(v) * cmplx.Exp(complex(0, -2*math.Pi*float64(i*k)/float64(len(x))))
-		}
-		if cmplx.Abs(complex128(y[k])-want) > 1e-4 {
-			t.Errorf("bin %d is %v, want %v", k, y[k], want)
-		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"gonum.org/v1/gonum/dsp/fourier"
 )
 
 // Shape is a shoebox room with a loudspeaker, a microphone and a person in it.
@@ -184,11 +185,11 @@ func normalise(h []float32) []float32 {
 	for n < len(h) {
 		n *= 2
 	}
-	x := make([]complex64, n)
+	x := make([]float64, n)
 	for i, v := range h {
-		x[i] = complex(v, 0)
+		x[i] = float64(v)
 	}
-	newFFT(n).forward(x)
+	spectrum := fourier.NewFFT(n).Coefficients(nil, x)
 	power, weights := 0.0, 0.0
 	for k := range n / 2 {
 		f := float64(k) * audio.SampleRate / float64(n)
@@ -196,7 +197,7 @@ func normalise(h []float32) []float32 {
 			continue
 		}
 		w := math.Pow(max(f/500, 1), -3)
-		re, im := float64(real(x[k])), float64(imag(x[k]))
+		re, im := real(spectrum[k]), imag(spectrum[k])
 		power += w * (re*re + im*im)
 		weights += w
 	}
