@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
@@ -94,6 +95,9 @@ type Daemon struct {
 	content   *content
 	pub       publisher
 	segments  map[uint64]*segmenter // of answers that the World gives
+
+	repeat     atomic.Uint64 // the utterance that asks to hear the last answer again, 0 for none
+	repeatNext bool          // it was taken up; the loop's
 
 	mu       sync.Mutex
 	set      protocol.Settings
@@ -336,6 +340,7 @@ func (d *Daemon) execute(s dispatch.Step) {
 	d.pubMu.Lock()
 	d.pub.step(s)
 	d.pubMu.Unlock()
+	d.repeatWhenAsked(s)
 	if d.assistant == nil {
 		return
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -18,6 +19,10 @@ func (d *Daemon) heard(epoch uint32, utterance uint64, text string) csm.Final {
 		text, f.Class = rest, csm.Send
 	} else {
 		f.Class, f.Named = d.classify(text)
+		if f.Class == csm.Content && d.asksToRepeat(text) {
+			f.Class = csm.Stop // to the core; the answer is said again when it listens
+			d.repeat.Store(utterance)
+		}
 	}
 	d.content.setUtterance(utterance, text)
 	f.Words = len(strings.Fields(text))
@@ -58,6 +63,45 @@ func (d *Daemon) classify(text string) (class csm.Class, named bool) {
 		}
 	}
 	return csm.Content, false
+}
+
+// asksToRepeat says whether the user wants to hear the last answer again: while
+// the assistant speaks or the user may. An answer to a question about a tool and
+// something drafted stay what they are, and the one who thinks is not stopped.
+func (d *Daemon) asksToRepeat(text string) bool {
+	u := spoken.Classify(text)
+	if u.Class != spoken.UtteranceCommand || u.Command != spoken.CommandRepeat || d.content.lastSpoken() == "" {
+		return false
+	}
+	now := d.loop.State()
+	if _, asked := now.Copilot.(copilot.WaitingForApproval); asked || len(now.Drafts) > 0 {
+		return false
+	}
+	switch now.Conv.(type) {
+	case csm.Listening, csm.Speaking, csm.Interrupted:
+		return true
+	}
+	return false
+}
+
+// repeatWhenAsked says the last answer again as soon as nobody speaks, after an
+// utterance that asks for it. Another utterance takes that back.
+func (d *Daemon) repeatWhenAsked(s dispatch.Step) {
+	wanted := d.repeat.Load()
+	if wanted == 0 {
+		return
+	}
+	switch e := s.Envelope.Event.(type) {
+	case csm.Final:
+		d.repeatNext = e.Utterance == wanted
+	case csm.SpeechStarted:
+		d.repeatNext = false
+	}
+	if _, listens := s.State.Conv.(csm.Listening); d.repeatNext && listens && s.State.Current.ID == 0 {
+		d.repeatNext = false
+		d.repeat.CompareAndSwap(wanted, 0)
+		_ = d.Repeat(func(csm.Reply, protocol.Snapshot) {}) // there was something to repeat
+	}
 }
 
 // sendPhrases end a turn where the setting names no other.
