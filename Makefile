@@ -179,6 +179,7 @@ bench-room: deps-test $(TOOL)/roombench ## measure interruptions in simulated ro
 
 .PHONY: talk-room
 talk-room: deps-test build ## hold a conversation before open loudspeakers in real time, through an unplugged microphone and a dead sound server; needs an idle machine
+	@scripts/speech.sh
 	@go test -tags nolibopusfile,room -count=1 -timeout 5m -run TestTalkOnVirtualDevices ./cmd/agentvoice-daemon -v
 
 .PHONY: generate

@@ -253,6 +253,23 @@ func (p *Processor) beginAnew() error {
 // while after each, more of the echo is left. It belongs to the capturing goroutine.
 func (p *Processor) Realigned() int64 { return p.aligner.resyncs + p.restarts }
 
+// The least that EchoTail is, and what it allows for the room.
+const (
+	leastTail = 300 * time.Millisecond
+	roomTail  = 200 * time.Millisecond
+)
+
+// EchoTail is for how long after the loudspeaker fell silent its sound may still be
+// in what is captured, with devices that report so much latency, out and in together:
+// they report too little more often than too much.
+func EchoTail(reported time.Duration) time.Duration {
+	return max(leastTail, reported+roomTail)
+}
+
+// Found says whether the echo was found where the far end is laid beside it. It
+// belongs to the capturing goroutine.
+func (p *Processor) Found() bool { return p.corrector.known() }
+
 // Gap tells that the microphone lost samples before the next frame: their far end
 // is skipped. Without it the loss is noticed after half a second.
 func (p *Processor) Gap(samples int64) { p.aligner.skip(samples) }

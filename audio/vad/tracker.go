@@ -138,10 +138,11 @@ type Tracker struct {
 	first   int64
 	window  int64
 
-	levels    levels
-	suspicion suspicion
-	marker    marker
-	marks     []Mark // what Push returns
+	wasAudible bool
+	levels     levels
+	suspicion  suspicion
+	marker     marker
+	marks      []Mark // what Push returns
 }
 
 var errTrackerClosed = errors.New("voice tracker is closed; make a new one")
@@ -182,10 +183,15 @@ func NewTracker(detector func() (Detector, error), cfg TrackerConfig) (*Tracker,
 // rule. It may be called from any goroutine, and counts from the next window on.
 func (t *Tracker) SetAudible(audible bool) { t.audible.Store(audible) }
 
-// Unsettled says that the echo canceller has to find the echo anew: until the
-// assistant was heard for as long as at first, a voice over it must be surer, and
-// nothing is suspected. It is for the goroutine of Push.
+// Unsettled says that the echo canceller has to learn the echo anew: what sounds
+// like a voice over the assistant is doubted as it is at first. It is for the
+// goroutine of Push.
 func (t *Tracker) Unsettled() { t.suspicion.heard = 0 }
+
+// SetFound says whether the echo canceller knows where the echo is. Until then, and
+// for 6 s at most, what sounds like a voice over the assistant is doubted as it is at
+// first. It is for the goroutine of Push.
+func (t *Tracker) SetFound(found bool) { t.suspicion.found = found }
 
 // Reset forgets the past, for a capture that begins anew: the next frame may have
 // any position. It marks nothing: who resets knows that the voice is gone.
@@ -202,7 +208,7 @@ func (t *Tracker) restart(pos int64) {
 	t.pending, t.first, t.window = t.pending[:0], 0, 0
 	t.resampler.Reset()
 	t.levels.reset(pos)
-	t.suspicion = suspicion{heard: t.suspicion.heard}
+	t.suspicion = suspicion{heard: t.suspicion.heard, found: t.suspicion.found}
 	for _, d := range t.detectors {
 		d.Reset()
 	}
@@ -279,6 +285,8 @@ func (t *Tracker) suspect(pcm []int16) {
 
 // judge hands the next window to the marker.
 func (t *Tracker) judge(p float32) {
+	was := t.wasAudible
+	t.wasAudible = t.levels.audible
 	start := t.base + captureRatio*t.window*t.hop
 	end := start + captureRatio*WindowSamples
 	if p >= maybeVoice {
@@ -287,8 +295,13 @@ func (t *Tracker) judge(p float32) {
 	if t.suspicion.faint(&t.levels, end) {
 		p = 0
 	}
-	w := window{start: start, end: end, p: p, raised: t.levels.raised(end), audible: t.levels.audible, suspicious: t.suspicion.open, first: t.suspicion.heard < firstLevels}
+	w := window{start: start, end: end, p: p, raised: t.levels.raised(end), audible: t.levels.audible, suspicious: t.suspicion.open, first: t.suspicion.first(), found: t.suspicion.found}
 	t.marks = t.marker.push(t.marks, w)
+	if t.marker.probing() && was && !w.audible { // or what they heard before would count
+		for _, d := range t.detectors {
+			d.Reset()
+		}
+	}
 	// What is said is no noise.
 	t.levels.hold = t.marker.speaking()
 }

@@ -127,17 +127,29 @@ func newSileroTracker(tb testing.TB, cfg TrackerConfig) *Tracker {
 	return tr
 }
 
-// follow pushes audio from position 0 on and returns what was marked.
-func follow(tb testing.TB, tr *Tracker, pcm []int16) []Mark {
+// follow pushes audio from position 0 on, beside an assistant that is audible from
+// the first second on, unless it is held, and returns what was marked of utterances.
+func follow(tb testing.TB, tr *Tracker, pcm []int16, audible bool) []Mark {
 	tb.Helper()
 	tr.Reset()
 	var all []Mark
+	silent := len(pcm) // where the assistant is held
 	for at := 0; at+audio.FrameSamples <= len(pcm); at += audio.FrameSamples {
+		tr.SetAudible(audible && at >= audio.SampleRate && at < silent)
 		marks, err := tr.Push(int64(at), (*audio.Frame)(pcm[at:]))
 		if err != nil {
 			tb.Fatal(err)
 		}
-		all = append(all, marks...)
+		for _, m := range marks {
+			switch m.Kind {
+			case Suspected:
+				silent = at + int(audio.Samples(held))
+			case Dismissed:
+				silent = len(pcm)
+			case Onset, Paused, Resumed, Ended:
+				all = append(all, m)
+			}
+		}
 	}
 	return all
 }
@@ -154,9 +166,8 @@ func TestTrackerHearsPeople(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, audible := range []bool{false, true} {
-			tr.SetAudible(audible)
 			s := newScene(clip, uint64(i), "quiet", 0, nil)
-			marks := follow(t, tr, s.pcm)
+			marks := follow(t, tr, s.pcm, audible)
 			if len(marks) < 3 || marks[0].Kind != Onset || marks[len(marks)-1].Kind != Ended {
 				t.Errorf("%s: %v", r.ID, marks)
 				continue
@@ -197,7 +208,7 @@ func TestTrackerHearsNobodyInNoise(t *testing.T) {
 			for i, v := range noise {
 				pcm[i] = int16(v * scale)
 			}
-			if marks := follow(t, tr, pcm); len(marks) != 0 {
+			if marks := follow(t, tr, pcm, false); len(marks) != 0 {
 				t.Errorf("%s: in noise of %v dBFS: %v", p, level, marks)
 			}
 		}
@@ -311,15 +322,14 @@ func onsetRules(b *testing.B) map[string]func(pcm []int16) []Mark {
 	for _, p := range []Profile{ProfileDefault, ProfileAssertive, ProfileCautious} {
 		for _, audible := range []bool{false, true} {
 			tr := newSileroTracker(b, ProfileConfig(p))
-			tr.SetAudible(audible)
-			rules[fmt.Sprintf("%s,audible=%v", p, audible)] = func(pcm []int16) []Mark { return follow(b, tr, pcm) }
+			rules[fmt.Sprintf("%s,audible=%v", p, audible)] = func(pcm []int16) []Mark { return follow(b, tr, pcm, audible) }
 		}
 	}
 	for _, n := range []int{1, 2} {
 		cfg := ProfileConfig(ProfileDefault)
 		cfg.Detectors = n
 		tr := newSileroTracker(b, cfg)
-		rules[fmt.Sprintf("default,detectors=%d", n)] = func(pcm []int16) []Mark { return follow(b, tr, pcm) }
+		rules[fmt.Sprintf("default,detectors=%d", n)] = func(pcm []int16) []Mark { return follow(b, tr, pcm, false) }
 	}
 	return rules
 }

@@ -94,6 +94,21 @@ func (l *levels) reset(base int64) {
 	*l = levels{base: base, backgrounds: l.backgrounds, audible: l.audible}
 }
 
+// window is the effective level of the detector's window that ends at a capture
+// position, in dB; without end below 0 where nothing is known of it.
+func (l *levels) window(end int64) float64 {
+	last := l.number(end)
+	first := max(l.oldest(), last-WindowSamples/levelSamples+1)
+	if first > last {
+		return math.Inf(-1)
+	}
+	sum := 0.0
+	for n := first; n <= last; n++ {
+		sum += math.Pow(10, l.at(n)/10)
+	}
+	return 10 * math.Log10(sum/float64(last-first+1))
+}
+
 // push takes the next samples.
 func (l *levels) push(pcm []int16) {
 	for _, v := range pcm {

@@ -12,7 +12,8 @@ type MarkKind uint8
 // The marks. Each Onset is followed by its Ended, and between the two Paused and
 // Resumed alternate, beginning with Paused; Ended follows a Paused. Each Suspected is
 // followed by an Onset or by Dismissed, unless the audio is lost or the Tracker reset
-// before; it comes while nobody speaks and the assistant is audible.
+// before; it comes while nobody speaks and the assistant is audible. SuspicionLasts
+// says how long that takes.
 const (
 	Onset     MarkKind = iota + 1 // a voice began
 	Paused                        // the voice is gone, for the time being
@@ -59,6 +60,7 @@ type window struct {
 	audible    bool // the assistant is to be heard
 	suspicious bool // what is heard is no echo
 	first      bool // the assistant was hardly heard yet
+	found      bool // the canceller knows where the echo is
 }
 
 // locator finds where a sound began or ended; package levels does it by energy.
@@ -100,14 +102,18 @@ type marker struct {
 	still int64 // end of the first window without a voice, -1 for none
 	until int64 // where the voice ended before it
 	last  int64 // Pos of the last mark
+
+	probe   int64 // end of the window that began a probe, -1 for none
+	settled int64 // from when on what is heard in a probe counts
+	probes  int   // in a row that came to nothing
 }
 
 func newMarker(cfg TrackerConfig, l locator) marker {
-	return marker{cfg: cfg, hangover: audio.Samples(cfg.Hangover), silence: audio.Samples(cfg.Silence), locate: l, still: -1}
+	return marker{cfg: cfg, hangover: audio.Samples(cfg.Hangover), silence: audio.Samples(cfg.Silence), locate: l, still: -1, probe: -1}
 }
 
 func (m *marker) reset() {
-	*m = marker{cfg: m.cfg, hangover: m.hangover, silence: m.silence, locate: m.locate, still: -1}
+	*m = marker{cfg: m.cfg, hangover: m.hangover, silence: m.silence, locate: m.locate, still: -1, probe: -1}
 }
 
 func (m *marker) speaking() bool { return m.phase != quiet }
@@ -122,9 +128,15 @@ func (m *marker) mark(marks []Mark, kind MarkKind, pos int64) []Mark {
 func (m *marker) push(marks []Mark, w window) []Mark {
 	switch m.phase {
 	case quiet:
-		if m.counts(w) {
-			marks = m.mark(marks, Onset, min(m.begin, w.end))
-			m.phase, m.still = voiced, -1
+		switch {
+		case m.probe >= 0:
+			marks = m.verify(marks, w)
+		case !m.counts(w):
+		case w.first && w.audible && m.suspects():
+			m.probe = w.end
+			marks = m.mark(marks, Suspected, min(m.begin, w.end))
+		default:
+			marks = m.onset(marks, w)
 		}
 	case voiced:
 		if w.p >= min(gone, m.threshold(w)) {
@@ -148,6 +160,40 @@ func (m *marker) push(marks []Mark, w window) []Mark {
 	return marks
 }
 
+func (m *marker) onset(marks []Mark, w window) []Mark {
+	m.phase, m.still = voiced, -1
+	m.probe, m.probes = -1, 0
+	return m.mark(marks, Onset, min(m.begin, w.end))
+}
+
+// verify goes on with a probe: the assistant is held, and a voice that is there when
+// nothing of it is audible any more is a person's.
+func (m *marker) verify(marks []Mark, w window) []Mark {
+	if w.audible {
+		m.settled = w.end + probeSettles
+		if !w.found {
+			m.settled = w.end + probeSettlesLate
+		}
+	}
+	began := m.begin
+	there := w.start >= m.settled && m.counts(w)
+	m.begin = began
+	if there {
+		return m.onset(marks, w)
+	}
+	if w.end < min(m.settled+probeLooks, m.probe+probeLasts) {
+		return marks
+	}
+	m.probe, m.count = -1, 0
+	m.probes++
+	return m.mark(marks, Dismissed, w.end)
+}
+
+func (m *marker) probing() bool { return m.probe >= 0 }
+
+// suspects says whether a sound may be suspicious.
+func (m *marker) suspects() bool { return m.cfg.Suspicious.Threshold > 0 }
+
 // pause marks that the voice is gone since m.until.
 func (m *marker) pause(marks []Mark) []Mark {
 	m.phase = paused
@@ -170,10 +216,11 @@ func (m *marker) rule(w window) Rule {
 	switch {
 	case !w.audible:
 		return m.cfg.Silent
+	case w.first && m.suspects() && m.probes < mostProbes:
 	case w.first:
 		least := max(firstThreshold, m.cfg.Audible.Threshold)
 		return Rule{Threshold: least, Raised: least, Windows: max(firstWindows, m.cfg.Audible.Windows)}
-	case w.suspicious && m.cfg.Suspicious.Threshold > 0:
+	case w.suspicious && m.suspects():
 		return m.cfg.Suspicious
 	}
 	return m.cfg.Audible
@@ -210,7 +257,7 @@ func (m *marker) counts(w window) bool {
 
 // lost takes a stretch of captured audio that never came for silence.
 func (m *marker) lost(marks []Mark, from, to int64) []Mark {
-	m.count = 0
+	m.count, m.probe = 0, -1
 	if m.phase == voiced {
 		if m.still < 0 {
 			m.still, m.until = from, from

@@ -3,11 +3,13 @@ package vad
 import (
 	"math"
 	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
 // SuspicionLasts is how long after Suspected an Onset or Dismissed comes at the
 // latest.
-const SuspicionLasts = suspectMost * levelSamples * time.Second / SampleRate
+const SuspicionLasts = 800 * time.Millisecond
 
 // What makes a sound suspicious while the assistant is audible, in dB and levels.
 // The background is what the canceller leaves of the assistant, which is steady: a
@@ -29,12 +31,20 @@ const (
 	suspectAfter = 1200
 )
 
-// The assistant's first 2 s, in levels, of which the canceller leaves most: a voice
-// over them must be as sure as that, for so many windows, 0.2 s.
+// The assistant's first 2 s, in levels, of which the canceller leaves most: what
+// sounds like a voice over them is probed, that is, the assistant is held, and it is
+// a voice when it is there in silence. After mostProbes that came to nothing it must
+// be as sure as that for so many windows, 0.2 s; without probes it counts then.
 const (
-	firstLevels    = 400
-	firstThreshold = 0.9
-	firstWindows   = 24
+	firstLevels      = 400
+	firstThreshold   = 0.9
+	firstWindows     = 24
+	mostProbes       = 2
+	probeSettles     = 60 * audio.SampleRate / 1000 // captured samples
+	probeSettlesLate = 250 * audio.SampleRate / 1000
+	probeLooks       = 120 * audio.SampleRate / 1000
+
+	probeLasts = int64(SuspicionLasts * audio.SampleRate / time.Second) // captured samples
 )
 
 // How the ceiling follows the background, in dB for each level: to what one in
@@ -64,6 +74,7 @@ const (
 // suspicion follows the background, and tells what stands out of it. It allocates
 // nothing.
 type suspicion struct {
+	found  bool  // the canceller knows where the echo is
 	heard  int   // levels in which the assistant was audible, up to suspectAfter
 	row    int   // suspicious levels in a row
 	open   bool  // a sound is suspicious now
@@ -71,6 +82,12 @@ type suspicion struct {
 	quiet  int   // levels in a row that are faint again
 	learnt int64 // levels before this one told the ceiling, or are not to
 	voice  int   // how long the voice goes on, see longVoice
+}
+
+// first says whether the canceller still learns where the echo is, and what it is
+// like.
+func (s *suspicion) first() bool {
+	return s.heard < firstLevels || !s.found && s.heard < suspectAfter
 }
 
 // push takes level n, and in which phase the marker is. It says whether the sound
@@ -171,14 +188,6 @@ func (s *suspicion) faint(l *levels, end int64) bool {
 			ceiling = max(ceiling, b.ceiling)
 		}
 	}
-	last := l.number(end)
-	first := max(l.oldest(), last-WindowSamples/levelSamples+1)
-	if math.IsInf(ceiling, -1) || first > last {
-		return false
-	}
-	sum := 0.0
-	for n := first; n <= last; n++ {
-		sum += math.Pow(10, l.at(n)/10)
-	}
-	return 10*math.Log10(sum/float64(last-first+1)) <= ceiling+faintOver
+	level := l.window(end)
+	return !math.IsInf(level, -1) && level <= ceiling+faintOver
 }

@@ -2,6 +2,7 @@ package vad
 
 import (
 	"math"
+	"slices"
 	"testing"
 	"time"
 
@@ -71,7 +72,7 @@ func TestWhatNoDetectorTakesForAVoiceIsDismissed(t *testing.T) {
 		most int           // suspicions
 	}{
 		{"a click", 50 * time.Millisecond, suspectLeast * 5 * time.Millisecond, 1},
-		{"a noise that stays", 5 * time.Second, SuspicionLasts, 2}, // then it is background
+		{"a noise that stays", 5 * time.Second, suspectMost * 5 * time.Millisecond, 2}, // then it is background
 	} {
 		l := overAssistant(t, ProfileDefault, 50)
 		l.tone(t, 900, tt.long) // too faint for the fakes
@@ -118,16 +119,89 @@ func TestNothingIsSuspected(t *testing.T) {
 	}
 }
 
-// What the canceller leaves of the assistant's first words is no voice; a person who
-// speaks over them is.
+// held is for how long after a suspicion the assistant counts as audible, as in a
+// conversation.
+const held = 300 * time.Millisecond
+
+// until pushes a tone until something is marked, for a second at most, and says
+// whether it was.
+func (l *listener) until(t *testing.T, amplitude float64, kinds ...MarkKind) bool {
+	t.Helper()
+	for range time.Second / audio.FrameTime {
+		before := len(l.marks)
+		l.tone(t, amplitude, audio.FrameTime)
+		if len(l.marks) > before && slices.Contains(kinds, l.marks[before].Kind) {
+			return true
+		}
+	}
+	return false
+}
+
+// What sounds like a voice over the assistant's first words is a person's when it is
+// there while the assistant is held, and else what the canceller leaves of them.
 func TestTheAssistantsFirstWords(t *testing.T) {
-	for long, want := range map[time.Duration]int{150 * time.Millisecond: 0, 300 * time.Millisecond: 1} {
-		l := listen(t, ProfileConfig(ProfileDefault))
-		l.SetAudible(true)
-		l.tone(t, 50, time.Second)
-		l.tone(t, 20000, long)
-		if len(l.marks) != want {
-			t.Errorf("%v of a voice: marked %v", long, l.marks)
+	for name, tt := range map[string]struct {
+		found bool
+		goes  time.Duration // on after the suspicion
+		want  MarkKind
+		from  time.Duration // after the suspicion, when that is told; a tenth of a second later at most
+	}{
+		"their echo":                         {true, 250 * time.Millisecond, Dismissed, 400 * time.Millisecond},
+		"a person":                           {true, time.Second, Onset, 350 * time.Millisecond},
+		"their echo, of an unknown delay":    {false, 400 * time.Millisecond, Dismissed, 600 * time.Millisecond},
+		"a person, while nothing is aligned": {false, time.Second, Onset, 550 * time.Millisecond},
+	} {
+		t.Run(name, func(t *testing.T) {
+			l := listen(t, ProfileConfig(ProfileDefault))
+			l.SetAudible(true)
+			l.SetFound(tt.found)
+			l.tone(t, 50, time.Second)
+			onset := l.pos
+			if !l.until(t, 20000, Suspected) {
+				t.Fatalf("marked %v", l.marks)
+			}
+			since := l.pos
+			l.tone(t, 20000, held)
+			l.SetAudible(false)
+			l.tone(t, 20000, tt.goes-held)
+			l.tone(t, 50, tt.from+100*time.Millisecond-max(tt.goes, held))
+			if len(l.marks) != 2 || l.marks[1].Kind != tt.want {
+				t.Fatalf("marked %v", l.marks)
+			}
+			if late := audio.Duration(l.marks[1].Decided - since); late < tt.from || late > tt.from+100*time.Millisecond {
+				t.Errorf("it was told after %v", late)
+			}
+			if m := l.marks[1]; m.Kind == Onset && m.Pos > onset+audio.Samples(20*time.Millisecond) {
+				t.Errorf("the voice began %v after it did", audio.Duration(m.Pos-onset))
+			}
+		})
+	}
+}
+
+// An assistant is not held time and again: after two probes in vain a voice must be
+// surer for the next. Who has no probes asks for that from the beginning.
+func TestWhatIsDoubtedInVain(t *testing.T) {
+	l := listen(t, ProfileConfig(ProfileDefault))
+	l.SetAudible(true)
+	l.tone(t, 50, 200*time.Millisecond)
+	for range mostProbes {
+		if !l.until(t, 20000, Suspected) || !l.until(t, 50, Dismissed) {
+			t.Fatalf("marked %v", l.marks)
+		}
+	}
+	cautious := listen(t, ProfileConfig(ProfileCautious))
+	cautious.SetAudible(true)
+	cautious.tone(t, 50, time.Second)
+	for l, want := range map[*listener]MarkKind{l: Suspected, cautious: Onset} {
+		l.marks = nil
+		l.tone(t, 20000, 150*time.Millisecond)
+		l.tone(t, 50, 100*time.Millisecond)
+		if len(l.marks) != 0 {
+			t.Errorf("marked %v of 150 ms", l.marks)
+		}
+		l.tone(t, 20000, 300*time.Millisecond)
+		if len(l.marks) != 1 || l.marks[0].Kind != want {
+			t.Errorf("marked %v of 300 ms, want %v", l.marks, want)
 		}
 	}
 }

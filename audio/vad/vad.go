@@ -38,7 +38,9 @@
 // that rises out of it is told within 50 ms of its onset, before any detector can
 // say that it is a voice: Suspected. Who holds the assistant then, until Dismissed or
 // an Onset, has it silent sooner, and gives the detectors the person alone to judge,
-// at a lower threshold. The same background, of noise and of others who talk, is what
+// at a lower threshold. While the canceller still learns where the echo is and what
+// it is like, a level tells nothing: there, what sounds like a voice is suspected, and
+// it is one when it is heard after the assistant fell silent. The same background, of noise and of others who talk, is what
 // a voice must be louder than to count. It is the caller's to hold:
 //
 //	case vad.Suspected: player.Hold(2 * vad.SuspicionLasts)

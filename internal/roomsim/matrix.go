@@ -70,6 +70,10 @@ func (z Size) places() (names []string, places []Place) {
 		p.Render, p.Capture = d[0], d[1]
 		add(fmt.Sprintf("study, echo -6 dB, delay %v", d[0]+d[1]), p)
 	}
+	bluetooth := usual("study", -6) // says less than it takes
+	bluetooth.Unreported = 130 * tick
+	bluetooth.Render += bluetooth.Unreported
+	add(fmt.Sprintf("study, echo -6 dB, delay %v, %v of it unreported", bluetooth.Render+bluetooth.Capture, bluetooth.Unreported), bluetooth)
 	for _, ppm := range []float64{-100, 100} {
 		p := usual("living", -6)
 		p.DriftPPM = ppm

@@ -39,9 +39,6 @@ type MediaConfig struct {
 	DSP             dsp.Config
 	Tracker         vad.TrackerConfig
 	Render, Capture time.Duration // as the devices report
-	// Tail is for how long after the echo of the last sound the assistant counts
-	// as audible: the time that a room takes to fall silent.
-	Tail time.Duration
 	// Held is told when a suspicion holds the player.
 	Held func()
 }
@@ -69,7 +66,7 @@ func NewMedia(player *audio.Player, cfg MediaConfig) (*Media, error) {
 	return &Media{
 		Player: player, Processor: proc, Tracker: tracker,
 		held: cfg.Held,
-		tail: audio.Samples(cfg.Render + cfg.Capture + cfg.Tail),
+		tail: audio.Samples(dsp.EchoTail(cfg.Render + cfg.Capture)),
 	}, nil
 }
 
@@ -108,6 +105,7 @@ func (m *Media) Capture(pos int64, f *audio.Frame) ([]vad.Mark, error) {
 		m.aligned = n
 		m.Tracker.Unsettled()
 	}
+	m.Tracker.SetFound(m.Processor.Found())
 	m.Tracker.SetAudible(m.Audible())
 	marks, err := m.Tracker.Push(pos, &m.out.Trigger)
 	kept := marks[:0]

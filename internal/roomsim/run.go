@@ -22,8 +22,7 @@ type Cell struct {
 	Seed  uint64
 	Cases []Case        // in this order
 	Alone time.Duration // of the assistant's speech, without a person; Cases is empty then
-	// Tail, Tracker and DSP replace what a conversation uses, where they are set.
-	Tail    time.Duration
+	// Tracker and DSP replace what a conversation uses, where they are set.
 	Tracker *vad.TrackerConfig
 	DSP     *dsp.Config
 }
@@ -34,15 +33,14 @@ type Place struct {
 	EchoGain float64       // dB
 	Render   time.Duration // the output buffer
 	Capture  time.Duration // the input buffer, in steps of 10 ms
-	DriftPPM float64
-	Clip     float64 // of the loudspeaker, as a part of full scale; 0 for none
-	Noise    string  // fan, babble or nothing
-	SNR      float64 // dB, of the person
-	Quieter  float64 // than SpeechLevel, the person, in dB: for one who sits further away
+	// Unreported is of Render and Capture what the devices keep to themselves.
+	Unreported time.Duration
+	DriftPPM   float64
+	Clip       float64 // of the loudspeaker, as a part of full scale; 0 for none
+	Noise      string  // fan, babble or nothing
+	SNR        float64 // dB, of the person
+	Quieter    float64 // than SpeechLevel, the person, in dB: for one who sits further away
 }
-
-// DefaultTail is Cell.Tail where it is not set.
-const DefaultTail = 200 * time.Millisecond
 
 // Interruptions are what the profiles mean to the core, as in the daemon.
 var Interruptions = map[string]csm.Interruption{
@@ -83,11 +81,7 @@ func (c Cell) media(w *world) (*Media, error) {
 	if c.DSP != nil {
 		processing = *c.DSP
 	}
-	tail := DefaultTail
-	if c.Tail != 0 {
-		tail = c.Tail
-	}
-	return NewMedia(w.player, MediaConfig{DSP: processing, Tracker: tracker, Render: c.Render, Capture: c.Capture, Tail: tail, Held: func() { w.note("hold") }})
+	return NewMedia(w.player, MediaConfig{DSP: processing, Tracker: tracker, Render: c.Render - c.Unreported, Capture: c.Capture, Held: func() { w.note("hold") }})
 }
 
 // sim is a conversation on a virtual clock.

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -12,9 +13,6 @@ import (
 )
 
 const (
-	// echoTail is for how long after the loudspeaker fell silent its sound may
-	// still be in what is captured: the ways out and in, and the room.
-	echoTail = 300 * time.Millisecond
 	// loud is what counts as sound of the loudspeaker, about -60 dBFS.
 	loud = 32
 	// echoMemory is for how long it is remembered when the loudspeaker sounded.
@@ -28,6 +26,7 @@ type ear struct {
 	proc    *dsp.Processor // nil: nothing is processed
 	tracker *vad.Tracker   // nil: the service finds the voice
 	out     dsp.Output
+	tail    time.Duration       // see dsp.EchoTail
 	hold    func(time.Duration) // holds the player; see audio.Player.Hold
 	last    int64               // where the next frame begins; -1 before the first
 	aligned int64               // Realigned of proc, as the tracker knows it
@@ -44,8 +43,8 @@ type span struct{ from, to int64 }
 // newEar makes the ear of a conversation. Without a detector the service's onsets
 // count; that it is missing was said by doctor, and is said in the log.
 func newEar(w *World, set protocol.Settings) (*ear, error) {
-	e := &ear{w: w, hold: w.voice.player.Hold, last: -1}
-	e.quiet.Store(int64(echoTail / audio.FrameTime))
+	e := &ear{w: w, tail: dsp.EchoTail(0), hold: w.voice.player.Hold, last: -1}
+	e.quiet.Store(math.MaxInt32)
 	if w.cfg.Processing != nil {
 		var err error
 		if e.proc, err = dsp.New(w.cfg.Processing(set)); err != nil {
@@ -87,16 +86,16 @@ func (e *ear) heardLoudspeaker(f *audio.Frame) {
 	e.quiet.Add(1)
 }
 
-// delays tells the canceller what the devices report.
+// delays tells the ear what the devices report, before it hears.
 func (e *ear) delays(source audio.Source, sink audio.Sink) {
-	if e.proc == nil {
-		return
-	}
 	var in time.Duration
 	if t, ok := source.(audio.Timed); ok {
 		in = t.Timing().Reported
 	}
-	e.proc.SetDelay(sink.Latency(), in)
+	e.tail = dsp.EchoTail(sink.Latency() + in)
+	if e.proc != nil {
+		e.proc.SetDelay(sink.Latency(), in)
+	}
 }
 
 // hear processes a captured frame, and returns what is to be sent of it: audio
@@ -118,9 +117,12 @@ func (e *ear) hear(pos int64, f *audio.Frame, c *call) (send *audio.Frame, laten
 	if e.tracker == nil {
 		return send, latency
 	}
-	if e.proc != nil && e.proc.Realigned() != e.aligned {
-		e.aligned = e.proc.Realigned()
-		e.tracker.Unsettled()
+	if e.proc != nil {
+		if n := e.proc.Realigned(); n != e.aligned {
+			e.aligned = n
+			e.tracker.Unsettled()
+		}
+		e.tracker.SetFound(e.proc.Found())
 	}
 	e.tracker.SetAudible(e.audible())
 	marks, err := e.tracker.Push(pos, trigger)
@@ -154,7 +156,7 @@ func (e *ear) reflex(k vad.MarkKind) {
 	}
 }
 
-func (e *ear) audible() bool { return e.quiet.Load() < int64(echoTail/audio.FrameTime) }
+func (e *ear) audible() bool { return e.quiet.Load() < int64(e.tail/audio.FrameTime) }
 
 // note remembers when the loudspeaker sounded.
 func (e *ear) note(pos int64) {
@@ -164,7 +166,7 @@ func (e *ear) note(pos int64) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	n := len(e.sounds)
-	if n > 0 && pos-e.sounds[n-1].to < audio.Samples(echoTail) {
+	if n > 0 && pos-e.sounds[n-1].to < audio.Samples(e.tail) {
 		e.sounds[n-1].to = pos + audio.FrameSamples
 		return
 	}

@@ -97,7 +97,7 @@ func run(ctx context.Context, o options) error {
 			cells = append(cells, c)
 		}
 	}
-	r := report{Seed: o.seed, Quick: o.quick, Missing: missing, Tail: roomsim.DefaultTail.String(), Cores: runtime.NumCPU(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
+	r := report{Seed: o.seed, Quick: o.quick, Missing: missing, Cores: runtime.NumCPU(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
 	memory, err := b.memory()
 	if err != nil {
 		return err

@@ -20,7 +20,6 @@ type report struct {
 	System  string   `json:"system"`
 	Go      string   `json:"go"`
 	Cores   int      `json:"cores"`
-	Tail    string   `json:"tail"` // for how long after its echo the assistant counts as audible
 	Missing int      `json:"missingRecordings"`
 	Memory  float64  `json:"memoryMB"`   // of one media path
 	CPU     float64  `json:"cpuPercent"` // of a core, of the media path
