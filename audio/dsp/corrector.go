@@ -35,6 +35,13 @@ type corrector struct {
 // total is the delay to align with, in samples.
 func (c *corrector) total() int64 { return max(0, c.reported+c.correction) }
 
+// recall begins with a correction that was found before, and with the echo where it
+// has it.
+func (c *corrector) recall(samples int64) {
+	c.correction, c.moved = samples, true
+	c.echo, c.same = lead, agree
+}
+
 // known says that the echo was found where it last was for long enough.
 func (c *corrector) known() bool { return c.same >= agree }
 

@@ -270,6 +270,15 @@ func EchoTail(reported time.Duration) time.Duration {
 // belongs to the capturing goroutine.
 func (p *Processor) Found() bool { return p.corrector.known() }
 
+// Correction is how much longer the echo takes than the devices report, in samples,
+// as far as that was found. It belongs to the capturing goroutine, and to whoever
+// knows that it ended.
+func (p *Processor) Correction() int64 { return p.corrector.correction }
+
+// Correct begins with the Correction that another Processor found for the same
+// devices. It is for before the first frame.
+func (p *Processor) Correct(samples int64) { p.corrector.recall(samples) }
+
 // Gap tells that the microphone lost samples before the next frame: their far end
 // is skipped. Without it the loss is noticed after half a second.
 func (p *Processor) Gap(samples int64) { p.aligner.skip(samples) }

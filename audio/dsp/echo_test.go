@@ -70,6 +70,33 @@ func TestDelaysAreFound(t *testing.T) {
 	}
 }
 
+// TestWhatWasFoundIsRecalled: the next conversation knows what the devices keep to
+// themselves, and finds out when it is not true any more.
+func TestWhatWasFoundIsRecalled(t *testing.T) {
+	again := func(real int, correction int64) *scene {
+		s := newScene(t, Default(), room.Config{Echo: echoOf(t, "study"), EchoGain: -6, Delay: atMs(real)})
+		if correction != 0 {
+			s.p.Correct(correction)
+		}
+		s.p.SetDelay(atMs(20), 0)
+		s.run(8*time.Second, nil)
+		return s
+	}
+	first := again(200, 0)
+	if first.p.Realigned() != 1 || !first.p.Found() {
+		t.Fatalf("realigned %d times, found: %v", first.p.Realigned(), first.p.Found())
+	}
+	for real, want := range map[int]int64{200: 0, 20: 1} {
+		s := again(real, first.p.Correction())
+		if s.p.Realigned() != want || !s.p.Found() {
+			t.Errorf("with %d ms: realigned %d times, found: %v", real, s.p.Realigned(), s.p.Found())
+		}
+		if st := s.p.Stats(); (st.Delay - atMs(real)).Abs() > atMs(6) {
+			t.Errorf("the delay is said to be %v, want %d ms", st.Delay, real)
+		}
+	}
+}
+
 // TestWithoutEchoNothingIsFound: with headphones, what is found would be chance.
 func TestWithoutEchoNothingIsFound(t *testing.T) {
 	s := newScene(t, Default(), room.Config{Noise: room.Fan(1), NoiseLevel: -50})

@@ -4,8 +4,9 @@ import (
 	"math"
 	"math/cmplx"
 
-	"github.com/agentvoice/agentvoice-daemon/audio"
 	"gonum.org/v1/gonum/dsp/fourier"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
 // The search for the echo: blocks of half a second, at rate.

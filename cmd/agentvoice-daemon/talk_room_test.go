@@ -95,10 +95,15 @@ func newTerminal(ctx context.Context, t *testing.T, args ...string) *terminal {
 	return c
 }
 
+// patience is how long anything that is shown may take: the longest answer, twice.
+const patience = 40 * time.Second
+
 // shows waits for lines with these words, in this order; others may come between.
 func (c *terminal) shows(ctx context.Context, want ...string) {
 	c.t.Helper()
 	for _, w := range want {
+		ctx, cancel := context.WithTimeout(ctx, patience)
+		defer cancel()
 		for found := false; !found; {
 			select {
 			case line, ok := <-c.lines:
@@ -120,7 +125,7 @@ func (c *terminal) end(ctx context.Context) {
 	if err := c.cmd.Process.Signal(os.Interrupt); err != nil {
 		c.t.Fatal(err)
 	}
-	c.shows(ctx, "Idle")
+	c.shows(ctx, "Ready")
 	for line := range c.lines {
 		c.t.Log(line)
 	}
@@ -138,7 +143,7 @@ func passes(ctx context.Context, t *testing.T, s *pulse.Server, d time.Duration)
 }
 
 // TestTalkOnVirtualDevices holds a conversation before open loudspeakers, as a user
-// does: ask, be answered, interrupt, cough, unplug the microphone, have the sound
+// does: ask, be answered, ask and interrupt, cough, unplug the microphone, have the sound
 // server die, and go on.
 func TestTalkOnVirtualDevices(t *testing.T) {
 	server := pulse.ForTest(t)
@@ -155,6 +160,8 @@ func TestTalkOnVirtualDevices(t *testing.T) {
 	c.shows(ctx, "Listening")
 	question, objection := sentence(t, "0880"), sentence(t, "0930")
 
+	room.say(question)
+	c.shows(ctx, "Speaking", "tts.complete")
 	room.say(question)
 	c.shows(ctx, "Speaking")
 	passes(ctx, t, server, 2*time.Second)
@@ -179,6 +186,9 @@ func TestTalkOnVirtualDevices(t *testing.T) {
 	}
 	c.shows(ctx, "device.lost")
 	if err := server.Restart(ctx); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := server.AddSource(ctx, "headset"); err != nil { // it is plugged in again
 		t.Fatal(err)
 	}
 	c.shows(ctx, "Speaking", "tts.complete")

@@ -1,8 +1,9 @@
 package room
 
 import (
-	"github.com/agentvoice/agentvoice-daemon/audio"
 	"gonum.org/v1/gonum/dsp/fourier"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
 // transform is the length of the transforms: a frame and a part of the impulse

@@ -6,8 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/agentvoice/agentvoice-daemon/audio"
 	"gonum.org/v1/gonum/dsp/fourier"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
 // Shape is a shoebox room with a loudspeaker, a microphone and a person in it.

@@ -6,8 +6,9 @@ import (
 	"testing"
 	"time"
 
-	"github.com/agentvoice/agentvoice-daemon/audio"
 	"gonum.org/v1/gonum/dsp/fourier"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
 // speechLike is noise with about the long-term spectrum of speech, at -20 dBFS.

@@ -44,7 +44,16 @@ type devices struct {
 		n int
 	}
 
+	echo echo // of the devices that were open last, of the queue
+
 	disclaim func() // gives the microphone up to other windows; nil without a claim
+}
+
+// echo is what was learnt about the echo of two devices.
+type echo struct {
+	in, out string
+	late    int64 // see dsp.Processor.Correction
+	known   bool
 }
 
 func newDevices(w *World) *devices { return &devices{w: w, q: daemon.NewQueue()} }
@@ -135,8 +144,25 @@ func (d *devices) acquire() (err error) {
 		return err
 	}
 	ear.delays(d.source, d.sink)
+	d.recall(set, ear)
 	d.ear.Store(ear)
 	return nil
+}
+
+// recall has the ear begin with what was learnt about the same devices: what they
+// report too little makes the assistant interrupt itself until it is found.
+func (d *devices) recall(set protocol.Settings, ear *ear) {
+	var now echo
+	if d.w.cfg.Names != nil {
+		now.in, now.out = d.w.cfg.Names(set)
+	}
+	if now.in == d.echo.in && now.out == d.echo.out {
+		now = d.echo
+	}
+	d.echo = now
+	if now.known {
+		ear.correct(now.late)
+	}
 }
 
 // render pulls from the player until the device is closed or gone.
@@ -350,7 +376,11 @@ func (d *devices) release() {
 	if d.sink != nil {
 		err = errors.Join(err, d.sink.Close())
 	}
-	err = errors.Join(err, d.ear.Swap(nil).close())
+	ear := d.ear.Swap(nil)
+	if late, known := ear.correction(); known {
+		d.echo.late, d.echo.known = late, true
+	}
+	err = errors.Join(err, ear.close())
 	if err != nil {
 		d.w.cfg.Log.Warn().Err(err).Msg("an audio device was not closed in order")
 	}

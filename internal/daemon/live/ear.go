@@ -98,6 +98,21 @@ func (e *ear) delays(source audio.Source, sink audio.Sink) {
 	}
 }
 
+// correct begins with what was learnt about the delay of the same devices; and
+// correction is what is known of it at the end.
+func (e *ear) correct(late int64) {
+	if e.proc != nil {
+		e.proc.Correct(late)
+	}
+}
+
+func (e *ear) correction() (late int64, known bool) {
+	if e == nil || e.proc == nil {
+		return 0, false
+	}
+	return e.proc.Correction(), e.proc.Found()
+}
+
 // hear processes a captured frame, and returns what is to be sent of it: audio
 // that ends latency samples before the end of f.
 func (e *ear) hear(pos int64, f *audio.Frame, c *call) (send *audio.Frame, latency int64) {

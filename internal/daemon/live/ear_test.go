@@ -1,0 +1,55 @@
+//go:build cgo
+
+package live
+
+import (
+	"testing"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/dsp"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// What was learnt about two devices is known in the next conversation with them, and
+// forgotten with others.
+func TestTheEchoOfDevicesIsRemembered(t *testing.T) {
+	const late = 7000 // samples
+	d := &devices{w: &World{cfg: Config{Names: func(s protocol.Settings) (in, out string) {
+		return s.Audio.InputDevice, s.Audio.OutputDevice
+	}}}}
+	converse := func(out string) *ear {
+		proc, err := dsp.New(dsp.Default())
+		if err != nil {
+			t.Fatal(err)
+		}
+		e := &ear{proc: proc}
+		set := protocol.DefaultSettings()
+		set.Audio.OutputDevice = out
+		d.recall(set, e)
+		d.ear.Store(e)
+		return e
+	}
+	found := func(e *ear) bool {
+		var f audio.Frame
+		if err := e.proc.Process(&f, &e.out); err != nil {
+			t.Fatal(err)
+		}
+		_, known := e.correction()
+		return known
+	}
+	first := converse("speaker")
+	if found(first) {
+		t.Error("something is known of a device that was never heard")
+	}
+	first.correct(late) // stands for what it found
+	d.release()
+	second := converse("speaker")
+	if n, known := second.correction(); !known || n != late {
+		t.Errorf("of the same device %d samples are known: %v", n, known)
+	}
+	d.release()
+	if third := converse("headset"); found(third) {
+		t.Error("something is known of another device")
+	}
+	d.release()
+}
