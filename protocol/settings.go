@@ -181,7 +181,6 @@ type Scope string
 // The scopes, as VS Code names them.
 const (
 	ScopeApplication Scope = "application" // the user's settings only
-	ScopeMachine     Scope = "machine"     // the user's settings on this machine only
 	ScopeWindow      Scope = "window"      // also those of a workspace
 )
 
@@ -192,6 +191,7 @@ type Setting struct {
 	Enum     []string // closed list of strings
 	Min, Max float64  // of numbers
 	Scope    Scope
+	Local    bool   // of this machine: it is not carried to the user's others
 	Restart  bool   // takes effect with the next conversation, else with the next turn
 	Meaning  string // English
 	field    func(*Settings) any
@@ -238,22 +238,22 @@ var SettingsTable = []Setting{
 	{Name: "agentvoice.voice.rate", Default: 1.0, Min: 0.5, Max: 2, Scope: ScopeWindow,
 		Meaning: "Speed of the voice; 1 is normal.",
 		field:   func(s *Settings) any { return &s.Voice.Rate }},
-	{Name: "agentvoice.audio.inputDevice", Default: "default", Scope: ScopeMachine,
+	{Name: "agentvoice.audio.inputDevice", Default: "default", Scope: ScopeApplication, Local: true,
 		Meaning: "Microphone: `default`, or a device's name or id.",
 		field:   func(s *Settings) any { return &s.Audio.InputDevice }},
-	{Name: "agentvoice.audio.outputDevice", Default: "default", Scope: ScopeMachine,
+	{Name: "agentvoice.audio.outputDevice", Default: "default", Scope: ScopeApplication, Local: true,
 		Meaning: "Loudspeaker: `default`, or a device's name or id.",
 		field:   func(s *Settings) any { return &s.Audio.OutputDevice }},
-	{Name: "agentvoice.audio.echoCancellation", Default: true, Scope: ScopeMachine, Restart: true,
+	{Name: "agentvoice.audio.echoCancellation", Default: true, Scope: ScopeApplication, Local: true, Restart: true,
 		Meaning: "Takes the assistant's voice out of what the microphone hears. Off only with headphones, or where the system does it already: else the assistant interrupts itself.",
 		field:   func(s *Settings) any { return &s.Audio.EchoCancellation }},
-	{Name: "agentvoice.audio.highPass", Default: true, Scope: ScopeMachine, Restart: true,
+	{Name: "agentvoice.audio.highPass", Default: true, Scope: ScopeApplication, Local: true, Restart: true,
 		Meaning: "Takes rumble out of what the microphone hears, such as of a desk.",
 		field:   func(s *Settings) any { return &s.Audio.HighPass }},
-	{Name: "agentvoice.audio.noiseSuppression", Default: false, Scope: ScopeMachine, Restart: true,
+	{Name: "agentvoice.audio.noiseSuppression", Default: false, Scope: ScopeApplication, Local: true, Restart: true,
 		Meaning: "Takes steady noise out of what is recognised. Helps beside a loud fan, and costs words where it is quiet.",
 		field:   func(s *Settings) any { return &s.Audio.NoiseSuppression }},
-	{Name: "agentvoice.audio.gainControl", Default: false, Scope: ScopeMachine, Restart: true,
+	{Name: "agentvoice.audio.gainControl", Default: false, Scope: ScopeApplication, Local: true, Restart: true,
 		Meaning: "Brings your voice to one level before it is recognised, for a microphone that is too soft.",
 		field:   func(s *Settings) any { return &s.Audio.GainControl }},
 

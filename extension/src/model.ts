@@ -183,6 +183,18 @@ const GENERAL: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
   'unexpected',
 ]);
 
+/** Those of them that are of what every conversation needs: no answer that failed before is their cause. */
+const MACHINERY: ReadonlySet<ProblemCode> = new Set<ProblemCode>([
+  'startTimeout',
+  'suspendTimeout',
+  'breakerOpen',
+  'sessionFailed',
+  'connectionFailed',
+  'audioFailed',
+  'daemonGivenUp',
+  'daemonBroken',
+]);
+
 export function reduce(m: Model, change: Change): Model {
   switch (change.is) {
     case 'state':
@@ -316,8 +328,14 @@ function moved(m: Model, p: StateParams): Model {
     notice: begins ? undefined : m.notice,
     // A conversation that works is the end of what kept it from working; a
     // failed answer is shown until the next question.
-    problem: state === 'listening' && p.cause === 'audio.ready' && m.problem?.code.startsWith('copilot') !== true ? undefined : m.problem,
+    problem: works(state, p.cause, m.problem) ? undefined : m.problem,
   };
+}
+
+/** Whether a transition shows that what the problem kept from working works again. */
+function works(state: Snapshot['state'], cause: string, problem: Problem | undefined): boolean {
+  return (state === 'listening' && cause === 'audio.ready' && problem?.code.startsWith('copilot') !== true)
+    || (cause === 'device.restored' && problem?.code === 'deviceLost');
 }
 
 function turned(m: Model, p: TurnParams): Model {
@@ -345,9 +363,11 @@ function turned(m: Model, p: TurnParams): Model {
 
 /** The problem of an answer is over with the next question; one of the machinery stays until it works. */
 function cleared(problem: Problem | undefined): Problem | undefined {
-  return problem !== undefined && /^(copilot|tool|recognition|speech|utterance|text|queue|model|nothing|noSelection|invalid)/.test(problem.code)
-    ? undefined
-    : problem;
+  return problem !== undefined && ofAnswer(problem.code) ? undefined : problem;
+}
+
+function ofAnswer(code: ProblemCode): boolean {
+  return /^(copilot|tool|recognition|speech|utterance|text|queue|model|nothing|noSelection|invalid)/.test(code);
 }
 
 function said(m: Model, p: TranscriptParams, at: number): Model {
@@ -417,7 +437,8 @@ function withProblem(before: Problem | undefined, now: Omit<Problem, 'then'>): P
   if (before !== undefined && before.code === now.code) {
     return { ...before, message: now.message, remediation: now.remediation };
   }
-  if (before !== undefined && GENERAL.has(now.code) && !GENERAL.has(before.code)) {
+  const unrelated = before !== undefined && ofAnswer(before.code) && MACHINERY.has(now.code);
+  if (before !== undefined && GENERAL.has(now.code) && !GENERAL.has(before.code) && !unrelated) {
     return before.then.includes(now.message) ? before : { ...before, then: [...before.then, now.message] };
   }
   return { code: now.code, message: now.message, remediation: now.remediation, retryable: now.retryable, then: [] };

@@ -86,6 +86,9 @@ test('cause hidden behind a general message: the cause stays in front, what foll
   assert.equal(after(problem('sessionFailed'), problem('authentication')).problem?.code, 'authentication');
   // A cause does not hide another one.
   assert.equal(after(problem('authentication'), problem('deviceLost')).problem?.code, 'deviceLost');
+  // An answer that failed is not why the service does.
+  const now = after(problem('copilotQuota'), problem('connectionFailed', 'The voice service cannot be reached.')).problem;
+  assert.deepEqual([now?.code, now?.then], ['connectionFailed', []]);
 });
 
 test('a failure that is only said is shown with its code, and what said more is not shortened', () => {
@@ -101,6 +104,7 @@ test('a problem ends with what ends it: the next question, or a conversation tha
   assert.equal(after(problem('copilotQuota'), turn({ event: 'turn-started', role: 'user' })).problem, undefined);
   assert.equal(after(problem('deviceLost'), turn({ event: 'turn-started', role: 'user' })).problem?.code, 'deviceLost');
   assert.equal(after(problem('deviceLost'), state('listening', { cause: 'audio.ready' })).problem, undefined);
+  assert.equal(after(problem('deviceLost'), state('suspended', { cause: 'device.lost' }), state('speaking', { cause: 'device.restored' })).problem, undefined);
   assert.equal(after(problem('authentication'), state('terminating', { cause: 'fatal' }), state('idle', { cause: 'reset' })).problem?.code, 'authentication');
 });
 

@@ -22,6 +22,9 @@ func settingsJSON() ([]byte, error) {
 			"scope":               row.Scope,
 			"order":               i,
 		}
+		if row.Local {
+			s.Extras["ignoreSync"] = true
+		}
 		properties.Set(row.Name, s)
 	}
 	return indented(struct {
