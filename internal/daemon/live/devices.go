@@ -102,7 +102,7 @@ func (d *devices) claim() error {
 	case errors.As(err, &held):
 		return &audio.DeviceError{
 			Code: string(csm.CodeMicrophoneBusy), Device: "microphone", Err: err,
-			Remedy: "end the conversation there, or start here with takeOver",
+			Remedy: "end the conversation there, or take the microphone over here",
 		}
 	case err != nil: // no folder for it: better two windows than none
 		d.w.cfg.Log.Warn().Err(err).Msg("other windows cannot be told that this one listens")
