@@ -3,7 +3,7 @@
 // over a hundred transitions.
 
 import assert from 'node:assert/strict';
-import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Shown } from './panel.ts';
@@ -136,6 +136,22 @@ async function capture(w: World, name: string): Promise<string[]> {
     faults.push(...(await checkAxe(w, `${name} in ${theme}`)));
   }
   return faults;
+}
+
+/** All pictures of the panel in a theme beside one another, as states.png. */
+async function contactSheet(w: World, theme: Theme): Promise<void> {
+  const dir = paths.folder(theme);
+  const figures = readdirSync(dir).filter((f) => /^\d\d-.*\.png$/.test(f)).sort().map((f) =>
+    `<figure><img src="data:image/png;base64,${readFileSync(join(dir, f), 'base64')}"><figcaption>${f.slice(3, -4).replaceAll('-', ' ')}</figcaption></figure>`);
+  const page = await w.window.page.context().newPage();
+  await page.setViewportSize({ width: 2000, height: 1400 });
+  await page.setContent(`<style>
+    main { display: flex; flex-wrap: wrap; gap: 12px; padding: 12px; background: ${theme === 'light' ? '#ddd' : '#444'}; font: 14px sans-serif; }
+    figure { margin: 0; width: 206px; text-align: center; color: ${theme === 'light' ? '#222' : '#eee'}; }
+    img { width: 100%; }
+  </style><main>${figures.join('')}</main>`);
+  await page.locator('main').screenshot({ path: join(dir, 'states.png') });
+  await page.close();
 }
 
 /** axe on the panel's own page: the workbench around it is not ours. */
@@ -349,6 +365,9 @@ export function gallery(): void {
     await panel.label('Ready');
     await panel.get('problem').waitFor();
     await picture('17-credentials');
+    for (const theme of Object.keys(THEMES) as Theme[]) {
+      await contactSheet(w, theme);
+    }
     assert.deepEqual(faults, []);
     await w.closeWindow();
   }, GALLERY);
