@@ -138,7 +138,7 @@ type Tracker struct {
 	first   int64
 	window  int64
 
-	wasAudible bool
+	wasAudible bool // in the last window
 	levels     levels
 	suspicion  suspicion
 	marker     marker

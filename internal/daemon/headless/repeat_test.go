@@ -2,33 +2,40 @@ package headless
 
 import "testing"
 
-const anAnswer = `
-	await state listening
-	auto speech 50ms 1s
-	say "explain the parser"
-	copilot.delta "It reads tokens and builds a tree."
-	copilot.done
-`
+// anAnswer is listened to; repeatOver asks to repeat it while it is spoken.
+const (
+	anAnswer = `
+		await state listening
+		auto speech 50ms 1s
+		say "explain the parser"
+		copilot.delta "It reads tokens and builds a tree."
+		copilot.done
+	`
+	repeatOver = anAnswer + `
+		after 500ms
+		vad.start
+		after 300ms
+		vad.end
+		stt.final "repeat that"
+	`
+)
+
+// untilSpoken and untilCut are the states that these lead through.
+var (
+	untilSpoken = []string{"preparing@0", "listening@0", "processing@0", "waitingForCopilot@0", "processing@0", "speaking@50"}
+	untilCut    = append(untilSpoken[:len(untilSpoken):len(untilSpoken)], "interrupted@500", "listening@750")
+)
 
 func TestRepeatThatSaysTheLastAnswerAgain(t *testing.T) {
 	plays(t, anAnswer+`
 		after 3s
 		say "Could you repeat that, please?"
 		after 3s
-	`, "preparing@0", "listening@0", "processing@0", "waitingForCopilot@0", "processing@0", "speaking@50", "listening@1050",
-		"speaking@3050", "listening@4050")
+	`, append(untilSpoken[:len(untilSpoken):len(untilSpoken)], "listening@1050", "speaking@3050", "listening@4050")...)
 }
 
 func TestRepeatThatInTheMiddleOfTheAnswer(t *testing.T) {
-	plays(t, anAnswer+`
-		after 500ms
-		vad.start
-		after 300ms
-		vad.end
-		stt.final "repeat that"
-		after 3s
-	`, "preparing@0", "listening@0", "processing@0", "waitingForCopilot@0", "processing@0", "speaking@50",
-		"interrupted@500", "listening@750", "speaking@850", "listening@1850")
+	plays(t, repeatOver+"after 3s", append(untilCut[:len(untilCut):len(untilCut)], "speaking@850", "listening@1850")...)
 }
 
 // Nobody is stopped, and nobody asked, by a wish that means something else.
@@ -41,18 +48,12 @@ func TestRepeatThatWhereItIsSomethingElse(t *testing.T) {
 		`, "preparing@0", "listening@0", "processing@0", "waitingForCopilot@0")
 	})
 	t.Run("taken back by what is said next", func(t *testing.T) {
-		plays(t, anAnswer+`
-			after 500ms
-			vad.start
-			after 300ms
-			vad.end
-			stt.final "repeat that"
+		plays(t, repeatOver+`
 			vad.start
 			after 300ms
 			vad.end
 			stt.final "no, explain the lexer"
 			after 1s
-		`, "preparing@0", "listening@0", "processing@0", "waitingForCopilot@0", "processing@0", "speaking@50",
-			"interrupted@500", "listening@750", "processing@1100", "waitingForCopilot@1100")
+		`, append(untilCut[:len(untilCut):len(untilCut)], "processing@1100", "waitingForCopilot@1100")...)
 	})
 }
