@@ -209,6 +209,11 @@ func (t *Tracker) restart(pos int64) {
 	t.resampler.Reset()
 	t.levels.reset(pos)
 	t.suspicion = suspicion{heard: t.suspicion.heard, found: t.suspicion.found}
+	t.forget()
+}
+
+// forget has the detectors begin anew: what they heard does not count any more.
+func (t *Tracker) forget() {
 	for _, d := range t.detectors {
 		d.Reset()
 	}
@@ -275,6 +280,7 @@ func (t *Tracker) suspect(pcm []int16) {
 		}
 		pos := t.levels.base + n*captureRatio*levelSamples
 		if suspected {
+			t.forget() // or what the detectors heard of the echo would count
 			t.marks = append(t.marks, Mark{Kind: Suspected, Pos: pos - (suspectLevels-1)*captureRatio*levelSamples})
 		}
 		if dismissed {
@@ -297,10 +303,8 @@ func (t *Tracker) judge(p float32) {
 	}
 	w := window{start: start, end: end, p: p, raised: t.levels.raised(end), audible: t.levels.audible, suspicious: t.suspicion.open, first: t.suspicion.first(), found: t.suspicion.found}
 	t.marks = t.marker.push(t.marks, w)
-	if t.marker.probing() && was && !w.audible { // or what they heard before would count
-		for _, d := range t.detectors {
-			d.Reset()
-		}
+	if t.marker.probing() && was && !w.audible {
+		t.forget()
 	}
 	// What is said is no noise.
 	t.levels.hold = t.marker.speaking()

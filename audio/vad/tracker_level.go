@@ -16,6 +16,11 @@ const (
 	levelsStep  = 40
 )
 
+// How much the noise rises with each step, by mode, in dB: 3 dB in a second of the
+// assistant's silence, which is seldom, so that a long hum makes nobody unheard
+// afterwards.
+var noiseRises = [2]float64{0.6, math.Inf(1)}
+
 // A sound is louder than the noise by so much, and not fainter than its loudest
 // part by more, in dB; so many levels in its midst may be fainter.
 const (
@@ -55,6 +60,7 @@ type levels struct {
 type background struct {
 	noise   float64 // how loud it mostly is
 	ceiling float64 // how loud it gets; see suspicion
+	loud    spread  // what tells the ceiling
 	known   bool    // both were told at least once
 	sure    bool    // by a whole second: before, it may have been a voice
 }
@@ -125,15 +131,15 @@ func (l *levels) push(pcm []int16) {
 			l.sum, l.in = 0, 0
 			known := l.backgrounds[l.mode()].known
 			if l.count%levelsStep == 0 && (!known || !l.hold && l.stable >= levelsNoise) {
-				l.listen()
+				l.listen(noiseRises[l.mode()])
 			}
 		}
 	}
 }
 
 // listen takes the quarter of the last second that is least loud for the noise: of
-// what there is of it since the mode changed.
-func (l *levels) listen() {
+// what there is of it since the mode changed. The noise rises by at most so many dB.
+func (l *levels) listen(rises float64) {
 	n := min(l.stable, l.count, levelsNoise)
 	if n < levelsStep {
 		return
@@ -144,10 +150,13 @@ func (l *levels) listen() {
 	}
 	slices.Sort(last)
 	b := &l.backgrounds[l.mode()]
-	b.noise, b.sure = last[n/4], b.sure || n == levelsNoise
-	if !b.known {
-		b.known, b.ceiling = true, b.noise
+	noise := last[n/4]
+	if b.known {
+		noise = min(noise, b.noise+rises)
+	} else {
+		b.known, b.ceiling = true, noise
 	}
+	b.noise, b.sure = noise, b.sure || n == levelsNoise
 }
 
 // at is a level by its number, one of the last levelsKept.

@@ -47,13 +47,14 @@ const (
 	probeLasts = int64(SuspicionLasts * audio.SampleRate / time.Second) // captured samples
 )
 
-// How the ceiling follows the background, in dB for each level: to what one in
-// twenty exceeds. It is told by levels of which suspectMost later no detector said
-// that they may be a voice.
+// The ceiling is what one level in twenty exceeds, of the last half minute of its
+// mode. It is told by levels of which suspectMost later no detector said that they
+// may be a voice. A cough or a laugh is too short to change it much, and people who
+// talk in the room do.
 const (
-	ceilingRises = 0.2
-	ceilingFalls = 0.01
-	maybeVoice   = 0.2
+	ceilingExceeded = 0.05
+	ceilingForgets  = 1 / 30.0 // of what it knows, for each second that it takes
+	maybeVoice      = 0.2
 )
 
 // How far the ceiling can be above the noise, while the assistant is silent and
@@ -142,7 +143,7 @@ func (s *suspicion) follow(l *levels, n int64, now phase) {
 	switch {
 	case s.voice >= longVoice: // until it ends
 		if n%levelsStep == 0 {
-			l.listen()
+			l.listen(math.Inf(1))
 		}
 		s.learn(l, n)
 		return
@@ -168,14 +169,10 @@ func (s *suspicion) learn(l *levels, to int64) {
 		return
 	}
 	for n := max(s.learnt, l.oldest()); n <= to; n++ {
-		if v := l.at(n); v > b.ceiling {
-			b.ceiling += min(ceilingRises, v-b.ceiling)
-		} else {
-			b.ceiling -= ceilingFalls
-		}
+		b.loud.add(l.at(n))
 	}
 	s.learnt = max(s.learnt, to+1)
-	b.ceiling = max(b.noise, min(b.ceiling, b.noise+ceilingMost[l.mode()]))
+	b.ceiling = max(b.noise, min(b.loud.exceeded(ceilingExceeded), b.noise+ceilingMost[l.mode()]))
 }
 
 // faint says whether the window that ends at a capture position may be the
@@ -190,4 +187,39 @@ func (s *suspicion) faint(l *levels, end int64) bool {
 	}
 	level := l.window(end)
 	return !math.IsInf(level, -1) && level <= ceiling+faintOver
+}
+
+// spread is how often which level was heard, in dB, of late.
+type spread struct {
+	counts [spreadMost]float64
+	total  float64
+	taken  int // levels since the last that were forgotten
+}
+
+// spreadMost is more than a level can be: that of the loudest samples is 91 dB.
+const spreadMost = 96
+
+func (s *spread) add(level float64) {
+	s.counts[min(max(int(level), 0), spreadMost-1)]++
+	s.total++
+	if s.taken++; s.taken == levelsNoise {
+		s.taken = 0
+		for i := range s.counts {
+			s.counts[i] *= 1 - ceilingForgets
+		}
+		s.total *= 1 - ceilingForgets
+	}
+}
+
+// exceeded is the level that a part of the time is exceeded.
+func (s *spread) exceeded(part float64) float64 {
+	left := part * s.total
+	for i := spreadMost - 1; i > 0; i-- {
+		if s.counts[i] > left {
+			// Within a step the levels are taken to be spread evenly.
+			return float64(i+1) - left/s.counts[i]
+		}
+		left -= s.counts[i]
+	}
+	return 0
 }
