@@ -50,6 +50,7 @@ type Processor struct {
 	aligner   aligner
 	corrector corrector
 	learner   learner
+	dither    dither
 	restarts  int64 // of the canceller, for a new delay
 	finder    *finder
 	meter     meter
@@ -215,6 +216,9 @@ func (p *Processor) reference() []int16 {
 	}
 	p.aligner.next(&p.far)
 	p.farDown.process(p.farSmall[:], p.far[:])
+	if power(p.farSmall[:]) > heard {
+		p.dither.add(p.farSmall[:])
+	}
 	return p.farSmall[:]
 }
 
