@@ -65,6 +65,16 @@ test('keys and menus lead to commands that there are, and no two keys are the sa
   }
 });
 
+// VS Code passes the keys of a webview on as events that cannot be cancelled: Alt
+// with the letter of a menu opens that menu there, whatever the keys are bound to.
+test('no key opens a menu of the editor while the panel has the focus', () => {
+  const menus = ['File', 'Edit', 'Selection', 'View', 'Go', 'Run', 'Terminal', 'Help'].map((name) => name.charAt(0).toLowerCase());
+  for (const { key, command } of manifest.contributes.keybindings) {
+    const [letter = '', ...modifiers] = key.split('+').reverse();
+    assert.ok(!modifiers.includes('alt') || modifiers.includes('ctrl') || !menus.includes(letter), `${command}: ${key}`);
+  }
+});
+
 test('package.json has words for all it says, in every language', () => {
   const used = new Set([...readFileSync(join(root, 'package.json'), 'utf8').matchAll(/"%([^%"]+)%"/g)].map((m) => m[1]));
   assert.deepEqual(Object.keys(english).filter((key) => !used.has(key)), [], 'not used');
