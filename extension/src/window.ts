@@ -38,6 +38,7 @@ export class Window implements vscode.Disposable {
   private readonly refreshers = new Set<() => void>();
   private stopLockWatch: (() => void) | undefined;
   private headless: vscode.Disposable | undefined;
+  private turns = { conversation: -1, mode: '' };
 
   constructor(
     readonly extension: vscode.ExtensionContext,
@@ -110,10 +111,19 @@ export class Window implements vscode.Disposable {
       microphone: device('audio.inputDevice'),
       speaker: device('audio.outputDevice'),
       wakePhrase: set.get('wake.enabled', false) ? set.get('wake.phrase', '') : '',
-      pushToTalk: set.get('turnDetection.mode') === 'pushToTalk',
+      pushToTalk: this.turnMode() === 'pushToTalk',
       context: this.inChatView() ? [] : this.context.pieces(),
       trusted: vscode.workspace.isTrusted,
     };
+  }
+
+  /** How turns end: the daemon takes a change over with the next conversation, and until then listens as before. */
+  private turnMode(): string {
+    const { conversation, snapshot } = this.conversation.model;
+    if (this.turns.conversation !== conversation || snapshot === undefined || snapshot.state === 'idle') {
+      this.turns = { conversation, mode: vscode.workspace.getConfiguration('agentvoice').get('turnDetection.mode', '') };
+    }
+    return this.turns.mode;
   }
 
   private changed(m: Model): void {
