@@ -8,15 +8,16 @@ import { join } from 'node:path';
 import axe from 'axe-core';
 import type { Shown } from './panel.ts';
 import * as paths from './paths.ts';
+import { DARK, GATE, Stage, labelOf } from './stage.ts';
 import { budget, quantile } from './table.ts';
-import { type Passed, Tap } from './tap.ts';
+import type { Passed } from './tap.ts';
 import { until } from './wait.ts';
-import { type World, scenario, settings } from './world.ts';
+import { type World, scenario } from './world.ts';
 
 /** Themes by the name of their folder, and what the panel's page is marked with. */
 const THEMES = {
   light: { name: 'Default Light Modern', mark: 'vscode-light' },
-  dark: { name: 'Default Dark Modern', mark: 'vscode-dark' },
+  dark: { name: DARK, mark: 'vscode-dark' },
   'high-contrast': { name: 'Default High Contrast', mark: 'vscode-high-contrast' },
 } as const;
 type Theme = keyof typeof THEMES;
@@ -25,8 +26,7 @@ const ANSWER =
   'The parser stops at the last comma, so the **last field** is lost. Add it after the loop:\n\n' +
   '```go\nout = append(out, line[start:])\nreturn out\n```\n\nThen the test for three fields passes.';
 
-/** What the headless daemon plays. It goes on behind each gate when the test asks for the history, which the extension never does. */
-const GATE = 'await conversation/history';
+/** What the headless daemon plays. */
 const SCRIPT = `
 auto capture 1s
 auto speech 200ms 6s
@@ -61,58 +61,6 @@ auto connection 0ms
 ${GATE}
 session.failed authentication
 `;
-
-/** The panel with a headless daemon under it. */
-class Stage {
-  readonly tap: Tap;
-  private readonly w: World;
-
-  private constructor(w: World, tap: Tap) {
-    this.w = w;
-    this.tap = tap;
-  }
-
-  /** Opens a window whose daemon plays a script. */
-  static async open(w: World, name: string, script: string): Promise<Stage> {
-    const dir = join(w.dir, name);
-    mkdirSync(dir);
-    writeFileSync(join(dir, 'script.txt'), script);
-    const tap = Tap.install(dir, paths.daemon, ['--headless', '--script', join(dir, 'script.txt')]);
-    w.server.configure({ ...settings, 'agentvoice.daemon.path': tap.path, 'workbench.colorTheme': THEMES.dark.name });
-    await w.openWindow();
-    await w.openPanel();
-    return new Stage(w, tap);
-  }
-
-  /** Lets the script go on. */
-  async next(): Promise<void> {
-    await this.tap.ask('conversation/history');
-  }
-
-  /** Lets time pass until the panel shows a label. */
-  async reach(label: string): Promise<void> {
-    await until(`the label ${label}`, async () => {
-      if ((await this.w.panel.get('state-label').innerText()) === label) {
-        return true;
-      }
-      await this.tap.advance(500);
-      return false;
-    });
-  }
-
-  /** Waits until the panel shows the last state that the daemon published. */
-  async settled(): Promise<void> {
-    const label = labelOf(this.tap.of('agentvoice.state').at(-1));
-    if (label !== undefined) {
-      await this.w.panel.label(label);
-    }
-  }
-}
-
-/** The label of a state without its sign, as the panel shows it. */
-function labelOf(state: Passed | undefined): string | undefined {
-  return state === undefined ? undefined : (state.message.params as { localizedLabel: string }).localizedLabel.replace(/^\S+ /, '');
-}
 
 async function setTheme(w: World, theme: Theme): Promise<void> {
   const { name, mark } = THEMES[theme];
@@ -218,21 +166,19 @@ export function latency(): void {
     const turns = Array.from({ length: TURNS }, (_, i) => `${GATE}\nsay "question ${i + 1}"`).join('\n');
     const stage = await Stage.open(w, 'latency', `auto speech 50ms 200ms\nawait state listening\n${turns}\n`);
     w.copilot.answers({ parts: [{ text: 'An answer.', afterMs: 30 }] });
-    await w.panel.start();
+    await w.start();
     for (let turn = 1; turn <= TURNS; turn++) {
-      const before = stage.tap.of('agentvoice.state').length;
+      const before = stage.tap.messages().length;
+      const since = <T>(method: string, holds: (params: T) => boolean): boolean =>
+        stage.tap.messages().slice(before).some(({ message }) => message.method === method && holds(message.params as T));
       await stage.next();
-      const since = (name: string): boolean =>
-        stage.tap.of('agentvoice.state').slice(before).some((s) => {
-          const p = s.message.params as { state: string; substate?: string };
-          return (p.substate ?? p.state) === name;
-        });
-      await until('the answer', () => since('generatingResponse'));
+      // All of it: what comes after time was moved is spoken later than that.
+      await until('the answer', () => since<{ role: string; final: boolean }>('agentvoice.transcript', (p) => p.role === 'assistant' && p.final));
       await stage.settled();
       await stage.tap.advance(50);
       await stage.settled();
       await stage.tap.advance(200);
-      await until('Listening', () => since('listening'));
+      await until('Listening', () => since<{ state: string }>('agentvoice.state', (p) => p.state === 'listening'));
       await stage.settled();
     }
     const states = stage.tap.of('agentvoice.state');
@@ -240,28 +186,6 @@ export function latency(): void {
     assert.ok(found.length >= 100, `${found.length} of ${states.length} transitions were measured`);
     budget('state label, p50', quantile(found, 0.5), LABEL, `${found.length} transitions, to the frame that shows it`);
     budget('state label, p95', quantile(found, 0.95), LABEL);
-  });
-
-  scenario('everything goes by the keyboard: mute, the order of focus, end and start', async (w) => {
-    const { panel } = w;
-    const { keyboard } = w.window.page;
-    await panel.button('toggle-mute').focus();
-    await keyboard.press('Alt+Shift+M');
-    await panel.get('mic-text').filter({ hasText: 'muted' }).waitFor();
-    await keyboard.press('Alt+Shift+M');
-    await panel.get('mic-text').filter({ hasText: 'on' }).waitFor();
-    const order: string[] = [];
-    for (let i = 0; i < 5; i++) {
-      order.push(await panel.frame.evaluate(() => document.activeElement?.getAttribute('data-testid') ?? ''));
-      await keyboard.press('Tab');
-    }
-    assert.deepEqual(order, ['toggle-mute', 'pause', 'end', 'transcript', 'composer']);
-    await keyboard.press('Alt+Shift+V');
-    await panel.label('Ready');
-    await keyboard.press('Alt+Shift+V');
-    await panel.label('Listening');
-    await panel.end();
-    await w.closeWindow();
   });
 }
 
@@ -281,8 +205,7 @@ export function gallery(): void {
       faults.push(...(await capture(w, name)));
     };
     await picture('01-ready');
-    await panel.button('start').click();
-    await panel.label('Preparing');
+    await w.start('Preparing');
     await picture('02-preparing');
     await tap.advance(1000);
     await panel.label('Listening');
@@ -344,7 +267,7 @@ export function gallery(): void {
     await picture('13-queue');
     w.copilot.open('later');
     await until('both answers', async () => {
-      await tap.advance(500);
+      await stage.advance();
       const answers = (await panel.lines('assistant')).filter((l) => l === 'In parser.go.').length;
       return answers === 2 && (await panel.get('state-label').innerText()) === 'Listening';
     });
@@ -371,22 +294,4 @@ export function gallery(): void {
     assert.deepEqual(faults, []);
     await w.closeWindow();
   }, GALLERY);
-
-  scenario('a daemon that is not there: the panel says so with what helps, and Start can be pressed again', async (w) => {
-    w.server.configure({ ...settings, 'agentvoice.daemon.path': '/nowhere/agentvoice-daemon', 'workbench.colorTheme': THEMES.dark.name });
-    await w.openWindow();
-    const panel = await w.openPanel();
-    await panel.button('start').click();
-    await panel.get('problem').waitFor();
-    assert.match(await panel.problem(), /agentvoice\.daemon\.path/);
-    await panel.remedy('openSettings').waitFor();
-    await w.copilot.configure({ 'agentvoice.daemon.path': null });
-    await until('Start to work', async () => {
-      await panel.button('start').click();
-      return until('Listening', async () => (await panel.get('state-label').innerText()) === 'Listening', 5000).catch(() => false as const);
-    });
-    assert.equal(await panel.get('problem').isVisible(), false);
-    await panel.end();
-    await w.closeWindow();
-  });
 }

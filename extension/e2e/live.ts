@@ -7,7 +7,7 @@ import { question } from './copilot.ts';
 import { budget, time, timed } from './table.ts';
 import { HEARD } from './voices.ts';
 import { until } from './wait.ts';
-import { EXTENSION, type World, scenario } from './world.ts';
+import { type World, conversation, scenario } from './world.ts';
 
 const LONG =
   'The parser reads the text from left to right. It splits it at every comma. Then it trims each field. ' +
@@ -21,8 +21,7 @@ async function consent(w: World, button: 'Allow' | 'Cancel'): Promise<string> {
   await dialog.waitFor();
   const text = await dialog.innerText();
   await w.picture('windows', `consent-${button.toLowerCase()}`);
-  await dialog.locator('.monaco-button').filter({ hasText: button }).first().click();
-  await dialog.waitFor({ state: 'hidden' });
+  await w.window.answer(button);
   return text;
 }
 
@@ -55,12 +54,14 @@ export function install(): void {
     await w.startServer();
     await timed('window with VS Code', () => w.openWindow().then(() => undefined));
     await w.window.page.locator('.activitybar .action-item a[aria-label^="Agent Voice"]').waitFor();
-    await w.window.page.locator(`[id*="${EXTENSION}"].statusbar-item`).first().waitFor();
+    await w.status().waitFor();
     assert.deepEqual(w.daemons(), []);
     assert.equal(await w.window.toasts().count(), 0);
     assert.equal(await w.window.dialog().count(), 0);
   });
+}
 
+export function firstUse(): void {
   scenario('the extension is activated, and VS Code says in what time', async (w) => {
     // The figure is of the wall clock, and counts what other extensions did meanwhile: the best of three windows is ours.
     let best = await activation(w);
@@ -103,7 +104,8 @@ export function install(): void {
 
 export function copilot(): void {
   scenario('Start starts: the daemon of the package listens, and the panel says that the microphone is open', async (w) => {
-    await timed('start to Listening', () => w.panel.start(), 'the daemon was not running');
+    await w.shown();
+    await timed('start to Listening', () => w.start(), 'the daemon was not running');
     assert.equal(await w.panel.get('mic').getAttribute('data-mic'), 'open');
     assert.equal(await w.panel.get('mic-text').innerText(), 'Microphone is on');
     const { path } = await w.daemon();
@@ -111,7 +113,7 @@ export function copilot(): void {
     assert.equal(existsSync(w.dir + '/cache/agentvoice/assets'), false, 'the package brings what the daemon needs');
   });
 
-  scenario('a spoken question reaches Copilot once; the answer streams, is spoken, and captions follow the voice', async (w) => {
+  conversation('a spoken question reaches Copilot once; the answer streams, is spoken, and captions follow the voice', async (w) => {
     await w.panel.label('Listening');
     w.copilot.answers({
       parts: [{ text: 'The parser splits ' }, { text: 'the text at commas. ', afterMs: 60 }, { text: 'It returns a list.', afterMs: 60 }],
@@ -139,7 +141,7 @@ export function copilot(): void {
     assert.ok(captions.length > 1, 'captions came in pieces');
   });
 
-  scenario('speaking over an answer stops it: the next question arrives once, and Copilot knows only what was heard', async (w) => {
+  conversation('speaking over an answer stops it: the next question arrives once, and Copilot knows only what was heard', async (w) => {
     w.copilot.answers({ parts: [{ text: LONG }] });
     w.copilot.forget();
     const begin = Date.now();
@@ -150,6 +152,7 @@ export function copilot(): void {
     const asked = await w.panel.lines('user');
     const over = Date.now();
     await w.say('question');
+    await w.panel.labelAfter('Interrupted', over);
     await w.panel.labelAfter('Listening', over);
     await w.copilot.nth('request', 2);
     await w.panel.labelAfter('Speaking', over);
@@ -164,6 +167,50 @@ export function copilot(): void {
     await w.panel.get('line-note').filter({ hasText: 'Interrupted' }).last().waitFor();
     await w.panel.get('cut').last().waitFor();
     await w.picture('windows', 'interrupted-transcript');
+  });
+}
+
+export function pushToTalk(): void {
+  conversation('push-to-talk, from the next conversation on: what is said while the button or its key is held is heard, and sent when it is let go', async (w) => {
+    const { panel } = w;
+    const { mouse, keyboard } = w.window.page;
+    w.copilot.answers({ parts: [{ text: 'Held.' }] });
+    const waits = panel.get('mic-text').filter({ hasText: 'waits for the key' });
+    const open = panel.get('mic-text').filter({ hasText: 'is on' });
+    const answered = (n: number): Promise<true> => until('the answer', async () => (await panel.lines('assistant')).filter((l) => l === 'Held.').length === n);
+    await w.copilot.configure({ 'agentvoice.turnDetection.mode': 'pushToTalk' });
+    try {
+      await ask(w, 'Is it held?');
+      await answered(1);
+      await panel.label('Listening');
+      assert.ok(await open.isVisible(), 'this conversation listens as it began');
+      await panel.end();
+      await w.start();
+      await waits.waitFor();
+      w.copilot.forget();
+      const asked = await panel.lines('user');
+      await w.say('question'); // to nobody
+      const turn = async (n: number, press: () => Promise<void>, release: () => Promise<void>): Promise<void> => {
+        await press();
+        await open.waitFor();
+        await w.say('question');
+        assert.equal(w.copilot.all('request').length, n - 1, 'a pause does not send it');
+        await release();
+        await waits.waitFor();
+        assert.match(question(await w.copilot.nth('request', n)), HEARD);
+        await answered(n + 1);
+        await panel.label('Listening');
+      };
+      await panel.get('hold').hover();
+      await turn(1, () => mouse.down(), () => mouse.up());
+      await panel.get('hold').focus();
+      await turn(2, () => keyboard.down('Space'), () => keyboard.up('Space'));
+      assert.equal(w.copilot.all('request').length, 2);
+      assert.equal((await panel.lines('user')).length, asked.length + 2);
+    } finally {
+      await w.copilot.configure({ 'agentvoice.turnDetection.mode': null });
+    }
+    await panel.end();
   });
 }
 
@@ -184,7 +231,7 @@ async function ask(w: World, text: string): Promise<void> {
 }
 
 export function tools(): void {
-  scenario('a tool waits with its exact call, and a spoken yes has it run once', async (w) => {
+  conversation('a tool waits with its exact call, and a spoken yes has it run once', async (w) => {
     wantsTool(w);
     const begin = Date.now();
     await ask(w, 'Do the tests pass?');
@@ -206,7 +253,7 @@ export function tools(): void {
     assert.equal(w.copilot.all('request')[1]?.messages.at(-1)?.results?.[0]?.text, '41 passed, 1 failed');
   });
 
-  scenario('a tool that is allowed by the button runs once', async (w) => {
+  conversation('a tool that is allowed by the button runs once', async (w) => {
     wantsTool(w);
     await ask(w, 'Do the tests pass now?');
     await w.panel.get('approve').click();
@@ -216,7 +263,7 @@ export function tools(): void {
     assert.equal(w.copilot.all('tool').length, 1);
   });
 
-  scenario('a tool that is refused by the button does not run, and Copilot is told', async (w) => {
+  conversation('a tool that is refused by the button does not run, and Copilot is told', async (w) => {
     wantsTool(w);
     await ask(w, 'And now?');
     await w.panel.get('reject').click();
@@ -226,7 +273,7 @@ export function tools(): void {
     assert.match(JSON.stringify(second.messages.at(-1)), /reject|refus|not allow|declin/i);
   });
 
-  scenario('a tool that is refused by a spoken no does not run', async (w) => {
+  conversation('a tool that is refused by a spoken no does not run', async (w) => {
     wantsTool(w);
     const begin = Date.now();
     await ask(w, 'And once more?');
@@ -241,7 +288,7 @@ export function tools(): void {
 }
 
 export function failures(): void {
-  scenario('quota: the cause is shown by name with what helps, the question is not lost, and it is asked again by the button', async (w) => {
+  conversation('quota: the cause is shown by name with what helps, the question is not lost, and it is asked again by the button', async (w) => {
     w.copilot.answers({ parts: [{ fail: 'quota' }] });
     w.copilot.forget();
     await ask(w, 'How long is the list?');
@@ -260,7 +307,7 @@ export function failures(): void {
     assert.equal(w.copilot.all('request').length, 1);
   });
 
-  scenario('a model that is gone: the cause is shown with another model as the remedy', async (w) => {
+  conversation('a model that is gone: the cause is shown with another model as the remedy', async (w) => {
     w.copilot.answers({ parts: [{ fail: 'notFound' }] });
     await ask(w, 'Is it there?');
     await w.panel.get('problem-message').filter({ hasText: /reached|not available/ }).waitFor();
@@ -268,7 +315,7 @@ export function failures(): void {
     await w.panel.label('Listening');
   });
 
-  scenario('no permission: the cause is shown, and a button asks for it', async (w) => {
+  conversation('no permission: the cause is shown, and a button asks for it', async (w) => {
     w.copilot.answers({ parts: [{ fail: 'noPermissions' }] });
     const begin = Date.now();
     await ask(w, 'May I?');
@@ -278,7 +325,7 @@ export function failures(): void {
     await w.panel.label('Listening');
   });
 
-  scenario('no Copilot: the panel says that it is not installed and offers to', async (w) => {
+  conversation('no Copilot: the panel says that it is not installed and offers to', async (w) => {
     await w.copilot.offers();
     try {
       w.copilot.forget();

@@ -56,12 +56,6 @@ export class Panel {
     await this.get('state-label').filter({ hasText: new RegExp(`^${text}$`) }).waitFor();
   }
 
-  /** Starts a conversation by the button, and waits until it listens. */
-  async start(): Promise<void> {
-    await this.button('start').click();
-    await this.label('Listening');
-  }
-
   /** Ends the conversation by the button. */
   async end(): Promise<void> {
     await this.button('end').click();

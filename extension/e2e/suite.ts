@@ -1,23 +1,30 @@
-// The end-to-end suite, in the order in which it runs. Start it by `make e2e`.
+// The end-to-end suite, in the order in which it runs. Start it by `make e2e`. The
+// Chat view is last, since it stays open in the windows after it.
 //
-// | Part       | Daemon                         | Voice                      | Copilot                   |
-// | ---------- | ------------------------------ | -------------------------- | ------------------------- |
-// | install    | that of the package            | -                          | -                         |
-// | copilot    | that of the package, real time | a person, in a microphone  | stand-in, real VS Code API |
-// | tools      | the same                       | a synthesiser              | the same                  |
-// | failures   | the same                       | -                          | the same                  |
-// | lifecycle  | the same, killed and restarted | a person                   | the same                  |
-// | latency    | headless, virtual time         | scripted recognition       | the same                  |
-// | gallery    | headless, virtual time         | scripted recognition       | the same                  |
+// | Part       | Daemon                         | Voice                      | Copilot                    |
+// | ---------- | ------------------------------ | -------------------------- | -------------------------  |
+// | install    | -                              | -                          | -                          |
+// | firstUse   | that of the package            | -                          | stand-in, real VS Code API |
+// | copilot    | that of the package, real time | a person, in a microphone  | the same                   |
+// | pushToTalk | the same                       | the same                   | the same                   |
+// | tools      | the same                       | a synthesiser              | the same                   |
+// | failures   | the same                       | -                          | the same                   |
+// | lifecycle  | the same, killed and restarted | a person                   | the same                   |
+// | scripted   | headless, virtual time         | scripted recognition       | the same                   |
+// | latency    | the same                       | the same                   | the same                   |
+// | gallery    | the same                       | the same                   | the same                   |
+// | chat       | that of the package            | a person                   | the same, in the Chat view |
 
 import { after } from 'node:test';
+import { chat } from './chat.ts';
 import { gallery, latency } from './gallery.ts';
 import { lifecycle } from './lifecycle.ts';
-import { copilot, failures, install, tools } from './live.ts';
+import { copilot, failures, firstUse, install, pushToTalk, tools } from './live.ts';
+import { scripted } from './scripted.ts';
 import { print } from './table.ts';
 import { theWorld } from './world.ts';
 
-const parts = { install, copilot, tools, failures, lifecycle, latency, gallery };
+const parts = { install, firstUse, copilot, pushToTalk, tools, failures, lifecycle, scripted, latency, gallery, chat };
 
 // AGENTVOICE_E2E_PARTS names those that are wanted; install comes first in any case.
 const wanted = process.env['AGENTVOICE_E2E_PARTS']?.split(/[ ,]+/);

@@ -227,6 +227,13 @@ export class Window {
     return this.page.locator('.monaco-dialog-box');
   }
 
+  /** Answers the dialog that is open. */
+  async answer(button: 'Allow' | 'Cancel'): Promise<void> {
+    const dialog = this.dialog();
+    await dialog.locator('.monaco-button').filter({ hasText: button }).first().click();
+    await dialog.waitFor({ state: 'hidden' });
+  }
+
   toasts(): Locator {
     return this.page.locator('.notification-toast');
   }

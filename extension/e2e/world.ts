@@ -5,7 +5,7 @@ import { cpSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { BrowserContext } from 'playwright-core';
+import type { BrowserContext, Locator } from 'playwright-core';
 import { Copilot } from './copilot.ts';
 import { Panel } from './panel.ts';
 import * as paths from './paths.ts';
@@ -110,10 +110,47 @@ export class World {
     return this.shownPanel;
   }
 
+  /**
+   * Starts a conversation by the button, and waits for a label. The editor asks for
+   * consent again where its window was closed before it had written it down.
+   */
+  async start(label = 'Listening'): Promise<void> {
+    await this.panel.button('start').click();
+    await until(`the label ${label}`, async () => {
+      if (await this.window.dialog().isVisible()) {
+        await this.window.answer('Allow');
+      }
+      return (await this.panel.get('state-label').innerText()) === label;
+    });
+  }
+
+  /** Has a window with the panel: that of the scenario before, else a new one. */
+  async shown(): Promise<Panel> {
+    if (this.opened === undefined) {
+      this.server.configure(settings);
+      await this.openWindow();
+    }
+    return this.shownPanel ?? this.openPanel();
+  }
+
+  /** Has a conversation that listens, likewise. */
+  async listening(): Promise<void> {
+    const panel = await this.shown();
+    if ((await panel.get('state-label').innerText()) === 'Ready') {
+      await this.start();
+    }
+    await panel.label('Listening');
+  }
+
   async closeWindow(): Promise<void> {
     this.shownPanel = undefined;
     await this.opened?.close();
     this.opened = undefined;
+  }
+
+  /** The extension's item in the status bar. */
+  status(): Locator {
+    return this.window.page.locator(`[id*="${EXTENSION}"].statusbar-item`).first();
   }
 
   /** The daemons of this world's windows. */
@@ -166,8 +203,6 @@ export class World {
   }
 }
 
-export { EXTENSION };
-
 let world: World | undefined;
 
 /** The world, made at the first use. */
@@ -183,8 +218,17 @@ export function scenario(name: string, run: (world: World) => Promise<void>, tim
       await run(w);
     } catch (err) {
       await w.explain(name);
+      await w.closeWindow(); // the next one is not to begin in the middle of this
       throw err;
     }
+  });
+}
+
+/** A scenario in a conversation with the daemon of the package. */
+export function conversation(name: string, run: (world: World) => Promise<void>): void {
+  scenario(name, async (w) => {
+    await w.listening();
+    await run(w);
   });
 }
 

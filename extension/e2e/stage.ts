@@ -1,0 +1,81 @@
+// The panel with a headless daemon under it, whose world a script plays and whose
+// time the test moves.
+
+import { mkdirSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import * as paths from './paths.ts';
+import { type Passed, Tap } from './tap.ts';
+import { until } from './wait.ts';
+import { type World, settings } from './world.ts';
+
+/** The theme that a window begins with. */
+export const DARK = 'Default Dark Modern';
+
+/** A script goes on behind it when the test asks for the history, which the extension never does. */
+export const GATE = 'await conversation/history';
+
+/** The panel with a headless daemon under it. */
+export class Stage {
+  readonly tap: Tap;
+  private readonly w: World;
+
+  private constructor(w: World, tap: Tap) {
+    this.w = w;
+    this.tap = tap;
+  }
+
+  /** Opens a window whose daemon plays a script. */
+  static async open(w: World, name: string, script: string): Promise<Stage> {
+    const dir = join(w.dir, name);
+    mkdirSync(dir);
+    writeFileSync(join(dir, 'script.txt'), script);
+    const tap = Tap.install(dir, paths.daemon, ['--headless', '--script', join(dir, 'script.txt')]);
+    w.server.configure({ ...settings, 'agentvoice.daemon.path': tap.path, 'workbench.colorTheme': DARK });
+    await w.openWindow();
+    await w.openPanel();
+    return new Stage(w, tap);
+  }
+
+  /** Lets the script go on. */
+  async next(): Promise<void> {
+    await this.tap.ask('conversation/history');
+  }
+
+  /** Lets time pass until the panel shows a label. */
+  async reach(label: string): Promise<void> {
+    await until(`the label ${label}`, async () => {
+      await this.settled();
+      if ((await this.w.panel.get('state-label').innerText()) === label) {
+        return true;
+      }
+      await this.advance();
+      return false;
+    });
+  }
+
+  /**
+   * Lets some time pass, but not while the daemon awaits an answer, or the panel what
+   * came before: deadlines and heartbeats are of the same time, and would be missed.
+   */
+  async advance(): Promise<void> {
+    await this.settled();
+    const messages = this.tap.messages();
+    const answered = new Set(messages.filter((m) => m.from === 'editor' && m.message.method === undefined).map((m) => m.message.id));
+    if (messages.every((m) => m.from === 'editor' || m.message.method === undefined || m.message.id === undefined || answered.has(m.message.id))) {
+      await this.tap.advance(500);
+    }
+  }
+
+  /** Waits until the panel shows the last state that the daemon published. */
+  async settled(): Promise<void> {
+    const label = labelOf(this.tap.of('agentvoice.state').at(-1));
+    if (label !== undefined) {
+      await this.w.panel.label(label);
+    }
+  }
+}
+
+/** The label of a state without its sign, as the panel shows it. */
+export function labelOf(state: Passed | undefined): string | undefined {
+  return state === undefined ? undefined : (state.message.params as { localizedLabel: string }).localizedLabel.replace(/^\S+ /, '');
+}
