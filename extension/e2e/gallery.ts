@@ -206,6 +206,7 @@ export function gallery(): void {
     };
     await picture('01-ready');
     await w.start('Preparing');
+    await panel.get('session').filter({ hasText: 'Test model' }).waitFor(); // it is looked for meanwhile
     await picture('02-preparing');
     await tap.advance(1000);
     await panel.label('Listening');
