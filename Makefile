@@ -68,10 +68,10 @@ COUNTS := $(OUT)/tests
 SUM     = $(TOOL)/testsum -counts $(COUNTS)/$(subst test-,,$@).count
 
 .PHONY: test
-test: test-begin test-race test-core test-cross test-generated test-format test-extension ## run all tests, Go and TypeScript, and the cross-builds
+test: test-begin test-race test-slow test-core test-cross test-generated test-format test-extension ## run all tests, Go and TypeScript, and the cross-builds
 	@cat $(COUNTS)/*.count | awk '{ p += $$1; f += $$2; s += $$3 } END { printf "make test: %d passed, %d failed, %d skipped\n", p, f, s; exit f > 0 }'
 
-.PHONY: test-begin test-race test-core test-cross test-generated test-format test-extension
+.PHONY: test-begin test-race test-slow test-core test-cross test-generated test-format test-extension
 test-begin: deps-test build $(TOOL)/testsum
 	@rm -rf $(COUNTS)
 
@@ -79,6 +79,11 @@ test-begin: deps-test build $(TOOL)/testsum
 # and two at once on two cores leave them too little.
 test-race: $(TOOL)/testsum
 	@go test -race -timeout 5m -json ./... 2>&1 | $(SUM) -name "go test -race"
+
+# What the race detector makes ten times slower, and is one goroutine: minutes of
+# audio.
+test-slow: $(TOOL)/testsum
+	@go test -timeout 5m -run TestTheCancellerLasts -json ./internal/roomsim 2>&1 | $(SUM) -name "minutes of audio"
 
 test-core: $(TOOL)/testsum
 	@CGO_ENABLED=0 go test -timeout 5m -json $(CORE) 2>&1 | $(SUM) -name "core without cgo"

@@ -81,6 +81,13 @@ func surely(threshold float32) float32 { return max(threshold-hysteresis, 0.05) 
 // second: lower values wait for its end, and higher ones tear words apart.
 const gone = 0.35
 
+// An utterance that was suspected is young for youngLasts: the detectors began anew
+// with it, and are not sure of it for as long. The voice is gone below goneYoung.
+const (
+	goneYoung  = 0.15
+	youngLasts = 500 * audio.SampleRate / 1000 // captured samples
+)
+
 // phase is where in an utterance the marker is.
 type phase uint8
 
@@ -102,6 +109,7 @@ type marker struct {
 	still int64 // end of the first window without a voice, -1 for none
 	until int64 // where the voice ended before it
 	last  int64 // Pos of the last mark
+	young int64 // until when the utterance is
 
 	probe   int64 // end of the window that began a probe, -1 for none
 	settled int64 // from when on what is heard in a probe counts
@@ -139,7 +147,7 @@ func (m *marker) push(marks []Mark, w window) []Mark {
 			marks = m.onset(marks, w)
 		}
 	case voiced:
-		if w.p >= min(gone, m.threshold(w)) {
+		if w.p >= min(m.gone(w), m.threshold(w)) {
 			m.still = -1
 			return marks
 		}
@@ -163,7 +171,19 @@ func (m *marker) push(marks []Mark, w window) []Mark {
 func (m *marker) onset(marks []Mark, w window) []Mark {
 	m.phase, m.still = voiced, -1
 	m.probe, m.probes = -1, 0
+	m.young = w.end
+	if w.suspicious {
+		m.young += youngLasts
+	}
 	return m.mark(marks, Onset, min(m.begin, w.end))
+}
+
+// gone is below which probability the voice is gone with a window.
+func (m *marker) gone(w window) float32 {
+	if w.end < m.young {
+		return goneYoung
+	}
+	return gone
 }
 
 // verify goes on with a probe: the assistant is held, and a voice that is there when

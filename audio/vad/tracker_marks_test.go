@@ -26,19 +26,19 @@ func after(n int64) int64 { return at(n) + 4*hop8 }
 
 // mark pushes one window a letter, every 8 ms: S is speech, s speech for the raised
 // threshold only, m is between gone and the threshold, l below gone but not surely
-// without a voice, and a dot is silence. A capital R is s with a raised level, and
-// A is S with the assistant audible.
+// without a voice, d is doubtful, and a dot is silence. A capital R is s with a raised
+// level, A is S with the assistant audible, and H is A with a suspicion.
 func mark(cfg TrackerConfig, letters string) []Mark {
 	cfg, err := cfg.complete()
 	if err != nil {
 		panic(err)
 	}
-	p := map[rune]float32{'S': 0.9, 'A': 0.9, 's': 0.32, 'R': 0.32, 'm': 0.4, 'l': 0.3, '.': 0.01}
+	p := map[rune]float32{'S': 0.9, 'A': 0.9, 'H': 0.9, 'd': 0.2, 's': 0.32, 'R': 0.32, 'm': 0.4, 'l': 0.3, '.': 0.01}
 	m := newMarker(cfg, edgesOfWindow{})
 	var marks []Mark
 	for n, c := range letters {
 		start := at(int64(n))
-		marks = m.push(marks, window{start: start, end: start + 4*hop8, p: p[c], raised: c == 'R', audible: c == 'A'})
+		marks = m.push(marks, window{start: start, end: start + 4*hop8, p: p[c], raised: c == 'R', audible: c == 'A' || c == 'H', suspicious: c == 'H'})
 	}
 	return marks
 }
@@ -76,6 +76,10 @@ func TestMarks(t *testing.T) {
 		{"one window short of a pause", "SS...S....", []Mark{onset(0), pause(6)}},
 		{"uncertain sound is no pause", "SSmmmmmmmm", []Mark{onset(0)}},
 		{"sound below it is", "SSllll", []Mark{onset(0), pause(2)}},
+		{"doubtful sound is a pause", "AAAAdddd", []Mark{onset(0), pause(4)}},
+		{"it is none after a suspicion", "HHHHdddddddd", []Mark{onset(0)}},
+		{"silence is one then too", "HHHH....", []Mark{onset(0), pause(4)}},
+		{"half a second later doubtful sound is", "HHHH" + strings.Repeat("d", 66), []Mark{onset(0), pause(66)}},
 		{"what made it come keeps it", "RRRRRRRRRR", []Mark{onset(0)}},
 		{"resumed", "SS....SS", []Mark{onset(0), pause(2), resume(6)}},
 		{"a click does not resume", "SS....S.", []Mark{onset(0), pause(2)}},

@@ -270,3 +270,16 @@ func TestTheCeilingIsBounded(t *testing.T) {
 		t.Errorf("the ceiling is %.1f dB above the noise", over)
 	}
 }
+
+// Nor does a long one while the assistant is silent, which is seldom.
+func TestAHumMakesNobodyUnheard(t *testing.T) {
+	l := listen(t, ProfileConfig(ProfileDefault))
+	l.tone(t, 20, 2*time.Second)
+	l.tone(t, 1300, 3*time.Second) // too faint for the fakes
+	l.SetAudible(true)
+	l.tone(t, 20, 8*time.Second)
+	l.marks = nil
+	if !l.until(t, 1600, Onset) {
+		t.Errorf("marked %v of a person", l.marks)
+	}
+}

@@ -1,0 +1,67 @@
+//go:build cgo && !race
+
+package roomsim
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/dsp"
+	"github.com/agentvoice/agentvoice-daemon/internal/room"
+)
+
+// TestTheCancellerLasts has the assistant talk for ten minutes where the canceller's
+// filter drifted until, in the ninth, it cancelled nothing any more. Under the race
+// detector that takes minutes: make test-slow.
+func TestTheCancellerLasts(t *testing.T) {
+	says, err := NewAssistant(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	place := usual("meeting", -6)
+	cfg, err := place.config(NewNoises(1, says, nil))
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := room.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := dsp.New(dsp.Default())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer p.Close()
+	p.SetDelay(place.Render, place.Capture)
+	late := make([]audio.Frame, place.Capture/audio.FrameTime)
+	var (
+		talk  []int16
+		near  audio.Frame
+		out   dsp.Output
+		least = 1000.0
+	)
+	order := pick(1, len(says))
+	for n := range int(10 * time.Minute / audio.FrameTime) {
+		for i := 0; len(talk) < audio.FrameSamples; i++ {
+			talk = append(talk, says[order[(n+i)%len(order)]]...)
+		}
+		var mic audio.Frame
+		r.Capture(func(f *audio.Frame) {
+			talk = talk[copy(f[:], talk):]
+			p.Reference(f)
+		}, &near, &mic)
+		late = append(late, mic)
+		if err := p.Process(&late[0], &out); err != nil {
+			t.Fatal(err)
+		}
+		late = late[1:]
+		if n > int(8*time.Minute/audio.FrameTime) {
+			least = min(least, p.Stats().ERLE)
+		}
+	}
+	if least < 20 {
+		t.Errorf("the echo became only %.1f dB quieter", least)
+	}
+}
