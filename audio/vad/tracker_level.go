@@ -81,11 +81,11 @@ func (l *levels) mode() int {
 
 // background is what is heard beside a voice now; the other mode's where that of
 // this one is not known yet.
-func (l *levels) background() background {
-	if b := l.backgrounds[l.mode()]; b.known {
+func (l *levels) background() *background {
+	if b := &l.backgrounds[l.mode()]; b.known {
 		return b
 	}
-	return l.backgrounds[1-l.mode()]
+	return &l.backgrounds[1-l.mode()]
 }
 
 // setAudible says whether the assistant is to be heard from the next level on.

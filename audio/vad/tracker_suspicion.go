@@ -180,7 +180,8 @@ func (s *suspicion) learn(l *levels, to int64) {
 // falls silent, as it does when it is held.
 func (s *suspicion) faint(l *levels, end int64) bool {
 	ceiling := math.Inf(-1)
-	for mode, b := range l.backgrounds {
+	for mode := range l.backgrounds {
+		b := &l.backgrounds[mode]
 		if b.sure && (mode == silentMode || l.audible) {
 			ceiling = max(ceiling, b.ceiling)
 		}
@@ -211,7 +212,7 @@ func (s *spread) add(level float64) {
 	}
 }
 
-// exceeded is the level that a part of the time is exceeded.
+// exceeded is the level that was exceeded for a part of the time, or 0.
 func (s *spread) exceeded(part float64) float64 {
 	left := part * s.total
 	for i := spreadMost - 1; i > 0; i-- {

@@ -271,7 +271,40 @@ func TestTheCeilingIsBounded(t *testing.T) {
 	}
 }
 
-// Nor does a long one while the assistant is silent, which is seldom.
+func TestSpread(t *testing.T) {
+	var s spread
+	if got := s.exceeded(0.05); got != 0 {
+		t.Errorf("%.1f dB of nothing", got)
+	}
+	const second = levelsNoise
+	for range 120 * second {
+		s.add(20.5)
+	}
+	steady := s.exceeded(0.05)
+	if steady < 20.5 || steady > 21 {
+		t.Errorf("%.1f dB of what is steady at 20.5", steady)
+	}
+	for range second {
+		s.add(60) // a cough
+	}
+	if got := s.exceeded(0.05); got > 21 {
+		t.Errorf("%.1f dB after a second of 60", got)
+	}
+	for range 3 * second {
+		s.add(60) // somebody talks
+	}
+	if got := s.exceeded(0.05); got < 60 || got > 61 {
+		t.Errorf("%.1f dB after four seconds of 60", got)
+	}
+	for range 120 * second {
+		s.add(20.5)
+	}
+	if got := s.exceeded(0.05); math.Abs(got-steady) > 0.1 {
+		t.Errorf("%.1f dB when that is long ago", got)
+	}
+}
+
+// A long hum does not either, when the assistant is silent, which it seldom is.
 func TestAHumMakesNobodyUnheard(t *testing.T) {
 	l := listen(t, ProfileConfig(ProfileDefault))
 	l.tone(t, 20, 2*time.Second)
