@@ -83,7 +83,7 @@ func (r *report) measured() table {
 	t.rows = [][]string{
 		{"processor time, of a core at real time", fmt.Sprintf("%.2f %%", r.CPU)},
 		{"memory of one", fmt.Sprintf("%.0f MB", r.Memory)},
-		{"an onset's event until the player is told, ms p50/p99/most", "-"},
+		{"an onset's event until the player is told, in real time, ms p50/p99/most", "-"},
 		{"recordings missing", fmt.Sprint(r.Missing)},
 		{"real time", "see below"},
 	}

@@ -23,7 +23,7 @@ type report struct {
 	Missing int      `json:"missingRecordings"`
 	Memory  float64  `json:"memoryMB"`   // of one media path
 	CPU     float64  `json:"cpuPercent"` // of a core, of the media path
-	Soft    *spread  `json:"softwareMs"` // from an onset's event until the player is told
+	Soft    *spread  `json:"softwareMs"` // from an onset's event until the player is told, in real time
 	Goals   []goal   `json:"goals"`
 	Groups  []group  `json:"groups"`
 	Alone   []group  `json:"farEnd"`
@@ -199,17 +199,19 @@ type source struct {
 // sum makes the tables.
 func (r *report) sum(cases []roomsim.Case) {
 	var used, audio time.Duration
-	var software []float64
 	for _, c := range r.Cells {
 		used, audio = used+c.Result.CPU, audio+c.Result.Audio
-		for _, d := range c.Result.Software {
-			software = append(software, float64(d)/1e6)
-		}
 	}
 	if audio > 0 {
 		r.CPU = 100 * used.Seconds() / audio.Seconds()
 	}
-	r.Soft = spreadOf(software)
+	if r.Live != nil { // the matrix uses all there is of the machine
+		var software []float64
+		for _, d := range r.Live.Software {
+			software = append(software, float64(d)/1e6)
+		}
+		r.Soft = spreadOf(software)
+	}
 	voices := []string{roomsim.Read, roomsim.Acted, roomsim.Cartoon, roomsim.Synthetic}
 	for _, p := range append(slices.Clone(roomsim.Profiles), "off") {
 		cells := r.pickCells(func(c cellInfo) bool { return c.Profile == p && !c.Alone && (c.clear() || p == "off") })

@@ -49,7 +49,7 @@ func TestGoals(t *testing.T) {
 		{"coughs and backchannels after which the answer goes on, all rooms", "100.0 %: 1 of 1", "met"},
 		{"what is lost at the beginning, p95", "10 ms", "met"},
 		{"media path", "1.0 %", "met"},
-		{"an onset's event until the player is told, p99", "-", "not measured"},
+		{"an onset's event until the player is told, in real time, p99", "-", "not measured"},
 	}
 	if len(r.Goals) != len(want) {
 		t.Fatalf("%d goals, want %d", len(r.Goals), len(want))
