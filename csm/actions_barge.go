@@ -184,7 +184,7 @@ var (
 	}}
 	nothingSaid = Guard{"nothing that counts", func(r *run) bool {
 		f := r.env.Event.(Final)
-		return !hasWords(f) && f.Class != Stop
+		return !r.hasWords(f) && f.Class != Stop
 	}}
 	allHeard  = Guard{"all of it heard", func(r *run) bool { return r.speechOut == speech.Done }}
 	confirmed = Guard{"barge-in is confirmed", func(r *run) bool {

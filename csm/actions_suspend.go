@@ -321,7 +321,7 @@ func (r *run) dropSuspended() {
 // current turn when that is waiting for it, else in the queue.
 func (r *run) finalSuspended() {
 	f := r.env.Event.(Final)
-	if !hasWords(f) {
+	if !r.hasWords(f) {
 		return
 	}
 	cur := &r.st.Current

@@ -323,7 +323,7 @@ func (r *run) enqueueFinal() {
 		r.enqueueDrafts()
 	}
 	switch {
-	case !hasWords(f):
+	case !r.hasWords(f):
 	case r.drafts(f):
 		r.draft(f.Utterance)
 	default:
@@ -331,8 +331,12 @@ func (r *run) enqueueFinal() {
 	}
 }
 
-// hasWords says whether an utterance says something to the assistant.
-func hasWords(f Final) bool {
+// hasWords says whether an utterance says something to the assistant. What the
+// recogniser doubts says nothing while an answer is under way, which goes on then.
+func (r *run) hasWords(f Final) bool {
+	if cur := &r.st.Current; f.Doubted && f.Class == Content && (cur.Request != 0 || cur.Role == Assistant) {
+		return false
+	}
 	return f.Words > 0 && (f.Class == Content || f.Class == Yes || f.Class == No || f.Class == Send)
 }
 

@@ -253,6 +253,9 @@ type (
 		Words     int    `json:"words"`
 		Class     Class  `json:"class,omitempty"`
 		Named     bool   `json:"named,omitempty"`
+		// Doubted says that the recogniser is so unsure of a Content that, while an
+		// answer is under way, a cough is more likely.
+		Doubted bool `json:"doubted,omitempty"`
 	}
 	// RecognitionLost says that an utterance has no transcript.
 	RecognitionLost struct {

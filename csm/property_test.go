@@ -211,7 +211,7 @@ func (w *world) draw() Event {
 		case 2:
 			return SpeechStopped{epoch, w.next, int64(w.next)*1000 + 500}
 		case 3:
-			return Final{Epoch: epoch, Utterance: w.next, Words: rapid.IntRange(0, 3).Draw(t, "words"), Class: Class(rapid.IntRange(0, int(NumClasses)-1).Draw(t, "class")), Named: rapid.Bool().Draw(t, "named")}
+			return Final{Epoch: epoch, Utterance: w.next, Words: rapid.IntRange(0, 3).Draw(t, "words"), Class: Class(rapid.IntRange(0, int(NumClasses)-1).Draw(t, "class")), Doubted: rapid.Bool().Draw(t, "doubted"), Named: rapid.Bool().Draw(t, "named")}
 		default:
 			return RecognitionLost{epoch, w.next, CodeRecognitionFailed}
 		}

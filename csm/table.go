@@ -500,7 +500,7 @@ var (
 	}}
 	recognising = Guard{"capture runs and recognition is ready", (*run).recognising}
 	content     = Guard{"words", func(r *run) bool {
-		return hasWords(r.env.Event.(Final))
+		return r.hasWords(r.env.Event.(Final))
 	}}
 	draft = Guard{"the user ends the turn by hand", func(r *run) bool {
 		return r.drafts(r.env.Event.(Final))

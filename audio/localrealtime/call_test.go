@@ -5,6 +5,7 @@ package localrealtime
 import (
 	"context"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 	"time"
@@ -127,6 +128,9 @@ func TestTurnIsDetectedAndTranscribed(t *testing.T) {
 		near(t, "audio_end_ms", stopped.AudioEndMs, int64(2100*i+1800), 70)
 		if deltas != done.Transcript || !strings.HasPrefix(done.Transcript, "one two three four five six") {
 			t.Errorf("deltas %q, transcript %q", deltas, done.Transcript)
+		}
+		if len(done.Logprobs) != 1 || done.Logprobs[0].Token != done.Transcript || done.Logprobs[0].Logprob != math.Log(0.5) {
+			t.Errorf("the probability of %q is told as %v", done.Transcript, done.Logprobs)
 		}
 		if i == 1 && committed.Previous == "" {
 			t.Error("the second item does not name the first")

@@ -84,6 +84,7 @@ type event struct {
 	AudioEndMs   int64  `json:"audio_end_ms"`
 	Delta        string `json:"delta"`
 	Transcript   string `json:"transcript"`
+	Logprobs     []logprob
 	Previous     string `json:"previous_item_id"`
 	Session      session
 	Item         struct{ ID, Role, Status string }

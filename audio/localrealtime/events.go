@@ -138,10 +138,17 @@ type transcribedEvent struct {
 	ItemID       string `json:"item_id"`
 	ContentIndex int    `json:"content_index"`
 	Transcript   string `json:"transcript"`
-	Usage        struct {
+	// Logprobs is one for the whole transcript, where the engine has an estimate.
+	Logprobs []logprob `json:"logprobs,omitempty"`
+	Usage    struct {
 		Type    string  `json:"type"` // duration
 		Seconds float64 `json:"seconds"`
 	} `json:"usage"`
+}
+
+type logprob struct {
+	Token   string  `json:"token"`
+	Logprob float64 `json:"logprob"` // natural
 }
 
 type transcriptionFailedEvent struct {

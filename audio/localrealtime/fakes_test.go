@@ -58,8 +58,10 @@ func (r *fakeRecognizer) Write(pcm []int16) error {
 func (r *fakeRecognizer) Partial() string {
 	return strings.Join(fakeWords[:min(r.heard/(stt.SampleRate/5), len(fakeWords))], " ")
 }
-func (r *fakeRecognizer) Finish() (stt.Result, error) { return stt.Result{Text: r.Partial()}, nil }
-func (r *fakeRecognizer) Close() error                { r.engines.closed.Add(1); return nil }
+func (r *fakeRecognizer) Finish() (stt.Result, error) {
+	return stt.Result{Text: r.Partial(), Confidence: 0.5}, nil
+}
+func (r *fakeRecognizer) Close() error { r.engines.closed.Add(1); return nil }
 
 // fakeSynthesizer makes a tone of 60 ms for each word. At the word "wait" it
 // waits for a value on gate; at "break" it fails.

@@ -54,7 +54,9 @@ type transcript struct {
 	item  string
 	text  string
 	final bool
-	err   error // the utterance has failed
+	// confidence is the engine's own, of a final; 0 where it has none.
+	confidence float64
+	err        error // the utterance has failed
 }
 
 func newRecognition(engines *pool[stt.Recognizer], report func(transcript)) *recognition {
@@ -133,8 +135,8 @@ func (r *recognition) run(ctx context.Context) {
 		case recognitionOverload:
 			u.fail(errOverload)
 		case recognitionFinish:
-			text, err := u.finish()
-			r.report(transcript{item: j.item, text: text, final: true, err: err})
+			result, err := u.finish()
+			r.report(transcript{item: j.item, text: result.Text, final: true, confidence: result.Confidence, err: err})
 		}
 	}
 }
@@ -175,15 +177,15 @@ func (u *utteranceInEngine) partial() string {
 	return u.engine.Partial()
 }
 
-func (u *utteranceInEngine) finish() (string, error) {
+func (u *utteranceInEngine) finish() (stt.Result, error) {
 	if u.err != nil {
-		return "", u.err
+		return stt.Result{}, u.err
 	}
 	result, err := u.engine.Finish()
 	if err != nil {
 		u.fail(err)
 	}
-	return result.Text, err
+	return result, err
 }
 
 func (u *utteranceInEngine) fail(err error) {

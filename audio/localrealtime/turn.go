@@ -2,6 +2,7 @@ package localrealtime
 
 import (
 	"fmt"
+	"math"
 	"time"
 
 	"github.com/openai/openai-go/v3/realtime"
@@ -264,6 +265,9 @@ func (c *call) onTranscript(n transcript) {
 		c.sendDelta(n.item, state.stable.extend(n.text))
 		c.items.transcribe(n.item, n.text)
 		done := transcribedEvent{Type: "conversation.item.input_audio_transcription.completed", EventID: newID("event"), ItemID: n.item, Transcript: n.text}
+		if n.confidence > 0 {
+			done.Logprobs = []logprob{{Token: n.text, Logprob: math.Log(n.confidence)}}
+		}
 		done.Usage.Type, done.Usage.Seconds = "duration", float64(state.end-state.start)/listenRate
 		c.send(done)
 	}

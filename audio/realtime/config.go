@@ -111,7 +111,9 @@ type Handler interface {
 	SpeechStopped(item string, pos int64)
 	// PartialTranscript is the text of the item so far, cumulative.
 	PartialTranscript(item, text string)
-	FinalTranscript(item, text string)
+	// FinalTranscript is all of the item's text. Confidence is how sure the
+	// service is of it, 0 to 1; 1 also when it does not say.
+	FinalTranscript(item, text string, confidence float64)
 	TranscriptFailed(item, code string)
 	// SpeechAudio delivers decoded audio of a segment, mono at
 	// audio.SampleRate. pcm is valid during the call only.

@@ -2,6 +2,7 @@ package realtime
 
 import (
 	"encoding/json"
+	"math"
 	"time"
 
 	oai "github.com/openai/openai-go/v3/realtime"
@@ -81,7 +82,7 @@ func (l *loop) onTranscription(kind string, data []byte) bool {
 			return false
 		}
 		delete(l.partial, e.ItemID)
-		l.handler.FinalTranscript(e.ItemID, e.Transcript)
+		l.handler.FinalTranscript(e.ItemID, e.Transcript, confidence(e.Logprobs))
 	default:
 		e, ok := decode[oai.ConversationItemInputAudioTranscriptionFailedEvent](data)
 		if !ok || e.ItemID == "" {
@@ -91,6 +92,19 @@ func (l *loop) onTranscription(kind string, data []byte) bool {
 		l.handler.TranscriptFailed(e.ItemID, safeCode(e.Error.Code, safeCode(e.Error.Type, "transcriptionFailed")))
 	}
 	return true
+}
+
+// confidence is the mean probability of what a transcript is made of, 1 where the
+// service gives none.
+func confidence(of []oai.LogProbProperties) float64 {
+	if len(of) == 0 {
+		return 1
+	}
+	var sum float64
+	for _, p := range of {
+		sum += min(math.Exp(p.Logprob), 1)
+	}
+	return sum / float64(len(of))
 }
 
 // onResponse takes what concerns the speech of the service.

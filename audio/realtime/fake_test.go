@@ -3,6 +3,7 @@ package realtime
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"math"
 	"net"
@@ -269,9 +270,15 @@ func newRecorder() *recorder {
 func (r *recorder) SpeechStarted(item string, pos int64) { r.add("started %s %d", item, pos) }
 func (r *recorder) SpeechStopped(item string, pos int64) { r.add("stopped %s %d", item, pos) }
 func (r *recorder) PartialTranscript(item, text string)  { r.add("partial %s %q", item, text) }
-func (r *recorder) FinalTranscript(item, text string)    { r.add("final %s %q", item, text) }
-func (r *recorder) TranscriptFailed(item, code string)   { r.add("nottranscribed %s %s", item, code) }
-func (r *recorder) SpeechEnded(seg audio.SegmentID)      { r.add("ended %s", seg) }
+func (r *recorder) FinalTranscript(item, text string, confidence float64) {
+	sure := ""
+	if confidence != 1 {
+		sure = fmt.Sprintf(" %.3f", confidence)
+	}
+	r.add("final %s %q%s", item, text, sure)
+}
+func (r *recorder) TranscriptFailed(item, code string) { r.add("nottranscribed %s %s", item, code) }
+func (r *recorder) SpeechEnded(seg audio.SegmentID)    { r.add("ended %s", seg) }
 func (r *recorder) SpeechFailed(seg audio.SegmentID, code string) {
 	r.add("failed %s %s", seg, code)
 }

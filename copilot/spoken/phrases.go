@@ -45,6 +45,7 @@ var commands = phrases(map[Command]string{
 var backchannels = list(`mm|mmm|mhm|mmhm|mmhmm|mm hm|mm hmm|mhmm|hm|hmm|hmmm|uh|uhh|uh huh|uhuh|uhhuh|um|umm|er|erm|ah|ahh|aha|oh|ooh|eh|huh|
 	okay|ok|okey|o k|okey dokey|alright|all right|right|i see|got it|gotcha|i got it|i understand|understood|makes sense|that makes sense|
 	cool|nice|great|good|very good|fine|perfect|awesome|excellent|wonderful|wow|interesting|sounds good|thats good|thats great|fair enough|
+	ha|hah|haha|hahaha|heh|hehe|hihi|
 	thanks|thank you|thanks a lot|thank you so|oh i see|indeed|exactly|true|well|
 	ach so|achso|verstehe|alles klar|genau|なるほど|へえ|ふうん|ふーん|そうですか|そうなんですか`)
 

@@ -72,7 +72,7 @@ func Classify(text string) Utterance {
 
 // particles are words that ask nothing by themselves. Recognisers make them of a
 // cough or a breath.
-var particles = map[string]bool{"the": true, "an": true, "and": true, "of": true}
+var particles = map[string]bool{"the": true, "an": true, "and": true, "but": true, "of": true}
 
 // wordsOf returns the words in lower case without punctuation; apostrophes are
 // dropped ("don't" is dont), hyphens part words.

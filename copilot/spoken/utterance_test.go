@@ -55,9 +55,9 @@ func TestClassifyOtherLanguages(t *testing.T) {
 
 func TestClassifyOthers(t *testing.T) {
 	tests := map[spoken.UtteranceClass][]string{
-		spoken.UtteranceEmpty: {"", "   ", "...", "?!", "[noise]", "(coughs)", "<unk> [BLANK_AUDIO]", "*sighs*", "\n", "🎉", "the", "and the"},
+		spoken.UtteranceEmpty: {"", "   ", "...", "?!", "[noise]", "(coughs)", "<unk> [BLANK_AUDIO]", "*sighs*", "\n", "🎉", "the", "and the", "but"},
 		spoken.UtteranceBackchannel: {"mm-hm", "Mm-hmm.", "mhm", "uh huh", "Uh-huh!", "okay", "Okay, okay.", "ok", "O.K.", "I see", "oh, I see", "right", "got it", "hmm",
-			"um", "Alright.", "thank you", "okay great", "that's great", "mm"},
+			"um", "Alright.", "thank you", "okay great", "that's great", "mm", "ha ha ha", "Haha!"},
 		spoken.UtteranceContent: {"stop the server", "Stop the test and run it again", "repeat the last command in the shell", "yes the second one", "no the other file",
 			"try again with the flag set", "pause the container", "continue the loop after an error", "send it to the staging server", "what is the time",
 			"okay so what does this function do", "cancel the build", "wait for the server", "go on line five", "don't stop", "do not continue",

@@ -94,7 +94,7 @@ func (p *player) heardWords(kind string, w *words) error {
 	if n < 0 {
 		return fmt.Errorf("%q is no class; there are %s", class, strings.Join(classes, ", "))
 	}
-	return p.voiceFact(kind, w, map[string]any{"Words": len(strings.Fields(s)), "Class": n, "Named": w.is("named")})
+	return p.voiceFact(kind, w, map[string]any{"Words": len(strings.Fields(s)), "Class": n, "Named": w.is("named"), "Doubted": w.is("doubted")})
 }
 
 // copilot is what the assistant does about its last request:

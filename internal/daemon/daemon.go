@@ -58,7 +58,7 @@ type Port struct {
 	NewUtterance func() uint64
 	// Heard sets the words of an utterance and returns the event that its final
 	// transcript is.
-	Heard func(epoch uint32, utterance uint64, text string) csm.Final
+	Heard func(epoch uint32, utterance uint64, text string, confidence float64) csm.Final
 	// HeardPartly sets what was understood so far.
 	HeardPartly func(epoch uint32, utterance uint64, text string) csm.Partial
 	// Words is what a segment says aloud.

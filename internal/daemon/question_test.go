@@ -123,9 +123,17 @@ func TestHeardClassifies(t *testing.T) {
 		"": csm.Empty, "mm-hm": csm.Backchannel, "Stop!": csm.Stop, "Yes.": csm.Yes, "Nein.": csm.No, "open the config": csm.Content,
 		"send it": csm.Content, // the phrase is none in this mode
 	} {
-		if f := d.heard(1, 1, text); f.Class != want || f.Named {
+		if f := d.heard(1, 1, text, 1); f.Class != want || f.Named {
 			t.Errorf("%q: %+v, want class %d", text, f, want)
 		}
+	}
+	for text, want := range map[string]bool{"the us": true, "stop": false, "yes": false, "mm-hm": false, "": false} {
+		if f := d.heard(1, 1, text, 0.1); f.Doubted != want {
+			t.Errorf("%q, with a confidence of 0.1: %+v", text, f)
+		}
+	}
+	if f := d.heard(1, 1, "the us", 0.2); f.Doubted {
+		t.Errorf("with a confidence of 0.2: %+v", f)
 	}
 	for text, want := range map[string]csm.Partial{
 		"the": {}, "the cache": {Words: 2}, "mm-hm": {Words: 1, Class: csm.Backchannel}, // of a cough is made "the", too
@@ -137,7 +145,7 @@ func TestHeardClassifies(t *testing.T) {
 	phrase := newIdle(t, func(s *protocol.Settings) {
 		s.TurnDetection.Mode, s.TurnDetection.SendPhrase = protocol.TurnPhrase, "over and out"
 	})
-	if f := phrase.heard(1, 7, "Explain the parser. Over and out."); f.Class != csm.Send || f.Words != 3 || phrase.content.utterance(7) != "Explain the parser." {
+	if f := phrase.heard(1, 7, "Explain the parser. Over and out.", 1); f.Class != csm.Send || f.Words != 3 || phrase.content.utterance(7) != "Explain the parser." {
 		t.Errorf("%+v of %q", f, phrase.content.utterance(7))
 	}
 }

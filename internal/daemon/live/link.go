@@ -302,8 +302,8 @@ func (h *hearer) PartialTranscript(item, text string) {
 }
 
 // FinalTranscript implements realtime.Handler.
-func (h *hearer) FinalTranscript(item, text string) {
-	h.with(func(m *matcher) []csm.Event { return m.final(item, text) })
+func (h *hearer) FinalTranscript(item, text string, confidence float64) {
+	h.with(func(m *matcher) []csm.Event { return m.final(item, text, confidence) })
 }
 
 // TranscriptFailed implements realtime.Handler.

@@ -157,7 +157,7 @@ func (m *matcher) partial(name, text string) csm.Event {
 
 // final is what the service understood. Words without a voice are somebody's whom
 // the local detector has not noticed, unless they may be the assistant's own.
-func (m *matcher) final(name, text string) []csm.Event {
+func (m *matcher) final(name, text string, confidence float64) []csm.Event {
 	it := m.item(name, -1)
 	delete(m.items, name)
 	u := it.of
@@ -169,10 +169,10 @@ func (m *matcher) final(name, text string) []csm.Event {
 		started := m.begin(max(it.from, 0), 0, false)
 		u = m.spoken[len(m.spoken)-1]
 		m.answered(u)
-		return []csm.Event{started, csm.SpeechStopped{Epoch: m.epoch, Utterance: u.id, Pos: max(it.to, it.from)}, m.port.Heard(m.epoch, u.id, text)}
+		return []csm.Event{started, csm.SpeechStopped{Epoch: m.epoch, Utterance: u.id, Pos: max(it.to, it.from)}, m.port.Heard(m.epoch, u.id, text, confidence)}
 	}
 	m.answered(u)
-	return []csm.Event{m.port.Heard(m.epoch, u.id, text)}
+	return []csm.Event{m.port.Heard(m.epoch, u.id, text, confidence)}
 }
 
 // failed is speech that the service did not understand.

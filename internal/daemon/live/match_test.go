@@ -20,7 +20,7 @@ func matched(t *testing.T, local bool, echo [2]int64, lines string) string {
 	var last uint64
 	port := daemon.Port{
 		NewUtterance: func() uint64 { last++; return last },
-		Heard: func(epoch uint32, u uint64, text string) csm.Final {
+		Heard: func(epoch uint32, u uint64, text string, _ float64) csm.Final {
 			return csm.Final{Epoch: epoch, Utterance: u, Words: len(strings.Fields(text))}
 		},
 		HeardPartly: func(epoch uint32, u uint64, text string) csm.Partial {
@@ -57,7 +57,7 @@ func matched(t *testing.T, local bool, echo [2]int64, lines string) string {
 		case "partial":
 			events = some(m.partial(w[1], text))
 		case "final":
-			events = m.final(w[1], text)
+			events = m.final(w[1], text, 1)
 		case "failed":
 			events = some(m.failed(w[1]))
 		default:
