@@ -127,13 +127,13 @@ func TestHeardClassifies(t *testing.T) {
 			t.Errorf("%q: %+v, want class %d", text, f, want)
 		}
 	}
-	for text, want := range map[string]bool{"the us": true, "stop": false, "yes": false, "mm-hm": false, "": false} {
+	for text, want := range map[string]bool{"the us": true, "stop": false, "hold on": false, "yes": false, "mm-hm": false, "": false} {
 		if f := d.heard(1, 1, text, 0.1); f.Doubted != want {
 			t.Errorf("%q, with a confidence of 0.1: %+v", text, f)
 		}
 	}
-	if f := d.heard(1, 1, "the us", 0.2); f.Doubted {
-		t.Errorf("with a confidence of 0.2: %+v", f)
+	if f := d.heard(1, 1, "the us", 0.3); f.Doubted {
+		t.Errorf("with a confidence of 0.3: %+v", f)
 	}
 	for text, want := range map[string]csm.Partial{
 		"the": {}, "the cache": {Words: 2}, "mm-hm": {Words: 1, Class: csm.Backchannel}, // of a cough is made "the", too

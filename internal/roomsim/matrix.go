@@ -123,6 +123,22 @@ func Matrix(z Size, seed uint64, all []Case) []Cell {
 	return cells
 }
 
+// Unmeant are conversations in which a person only coughs, laughs and says that they
+// listen, with a profile of default, in each room. Words is the caller's to set.
+func Unmeant(z Size, seed uint64, all []Case) []Cell {
+	var cells []Cell
+	for i, r := range z.Rooms {
+		c := Cell{Name: r + ", echo -6 dB", Profile: "default", Place: usual(r, -6), Seed: seed*1000 + 500 + uint64(i)}
+		for _, k := range pick(c.Seed, len(all)) {
+			if all[k].Kind != BargeIn {
+				c.Cases = append(c.Cases, all[k])
+			}
+		}
+		cells = append(cells, c)
+	}
+	return cells
+}
+
 // draw picks n cases: two thirds interruptions, in an order by the seed. The groups
 // take turns, so that each is there.
 func draw(all []Case, n int, seed uint64) []Case {

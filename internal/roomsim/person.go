@@ -36,6 +36,8 @@ type person struct {
 	random *rand.Rand
 	gain   float64
 	where  func(pos int64) int64 // the tape's position at pos
+	// words, where it is set, is what an utterance was that began at pos and ends now.
+	words func(pos int64) csm.Final
 
 	mu      sync.Mutex
 	next    int   // case
@@ -46,6 +48,7 @@ type person struct {
 	begin   int64 // position of its first sample
 	told    bool  // the core has its words
 	open    uint64
+	from    int64 // where that began
 	said    []saying
 	falsely int // onsets that were nobody's
 }
@@ -149,7 +152,7 @@ func (p *person) hear(w *world, marks []vad.Mark, now int64) {
 func (p *person) began(w *world, m vad.Mark, now int64) {
 	id := w.newUtterance()
 	p.mu.Lock()
-	p.open = id
+	p.open, p.from = id, m.Pos
 	class, words := p.class()
 	if p.active {
 		if s := &p.said[len(p.said)-1]; s.first == never {
@@ -161,7 +164,7 @@ func (p *person) began(w *world, m vad.Mark, now int64) {
 	p.mu.Unlock()
 	w.onset()
 	w.loop.Post(csm.SpeechStarted{Epoch: w.epoch(), Utterance: id, Pos: m.Pos, Late: max(0, audio.Duration(now-m.Pos))})
-	if words > 0 {
+	if words > 0 && p.words == nil {
 		w.clock.AfterFunc(max(0, PartialAfter-audio.Duration(now-m.Pos)), func() {
 			w.loop.Post(csm.Partial{Epoch: w.epoch(), Utterance: id, Words: words, Class: class})
 		})
@@ -171,16 +174,23 @@ func (p *person) began(w *world, m vad.Mark, now int64) {
 func (p *person) ended(w *world, id uint64, pos int64) {
 	w.loop.Post(csm.SpeechStopped{Epoch: w.epoch(), Utterance: id, Pos: pos})
 	p.mu.Lock()
-	class, words := p.class()
+	var f csm.Final
+	f.Class, f.Words = p.class()
+	from := p.from
 	p.mu.Unlock()
+	if p.words != nil {
+		f = p.words(from)
+	}
+	f.Utterance = id
 	w.clock.AfterFunc(FinalAfter, func() {
-		w.loop.Post(csm.Final{Epoch: w.epoch(), Utterance: id, Words: words, Class: class})
+		f.Epoch = w.epoch()
+		w.loop.Post(f)
 		p.mu.Lock()
 		defer p.mu.Unlock()
 		if p.open == id {
 			p.open = 0
 		}
-		if p.active && class == csm.Content {
+		if p.active && f.Class == csm.Content {
 			p.said[len(p.said)-1].told = true
 		}
 	})

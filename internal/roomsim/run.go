@@ -25,7 +25,13 @@ type Cell struct {
 	// Tracker and DSP replace what a conversation uses, where they are set.
 	Tracker *vad.TrackerConfig
 	DSP     *dsp.Config
+	// Words, where it is set, says in place of the oracle what an utterance was. It
+	// gets what recognition hears of it, at audio.SampleRate, from leadIn before it.
+	Words func(pcm []int16) (csm.Final, error)
 }
+
+// leadIn is how much recognition hears before an utterance.
+const leadIn = 300 * time.Millisecond
 
 // Place is a room with its devices.
 type Place struct {
@@ -97,6 +103,7 @@ type sim struct {
 	pos    int64         // of the microphone
 	sounds int64         // samples in which the assistant was heard
 	cpu    time.Duration // of the media path
+	uplink []int16       // all of it, where it is recognised
 }
 
 // Run holds the conversation of a cell on a virtual clock.
@@ -117,6 +124,9 @@ func Run(c Cell, says Assistant, noises Noises) (res Result, err error) {
 	s.world.player = audio.NewManualPlayer(audio.PlayerConfig{}, s.world.played)
 	if s.media, err = c.media(s.world); err != nil {
 		return res, err
+	}
+	if c.Words != nil {
+		s.person.words = s.recognise
 	}
 	defer func() { err = errors.Join(err, s.media.Close(), s.world.player.Close()) }()
 	core := csm.DefaultConfig()
@@ -180,12 +190,24 @@ func (s *sim) step() error {
 	if err != nil {
 		return err
 	}
+	if s.Words != nil {
+		s.uplink = append(s.uplink, s.media.out.Uplink[:]...)
+	}
 	s.person.hear(s.world, marks, s.pos)
 	if !s.media.Tracker.Speaking() {
 		s.world.feed()
 	}
 	s.settle()
 	return nil
+}
+
+// recognise is what an utterance was that began at pos and ends now.
+func (s *sim) recognise(pos int64) csm.Final {
+	f, err := s.Words(s.uplink[max(0, min(pos-audio.Samples(leadIn), int64(len(s.uplink)))):])
+	if err != nil {
+		s.world.complain(err.Error())
+	}
+	return f
 }
 
 // settle has everything happen that is due now.

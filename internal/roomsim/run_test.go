@@ -7,6 +7,9 @@ import (
 	"reflect"
 	"testing"
 	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
 // TestAConversationIsTheSameEachTime also shows that a person is heard at all, and
@@ -51,6 +54,37 @@ func TestAConversationIsTheSameEachTime(t *testing.T) {
 	for _, o := range deaf.Outcomes {
 		if o.Interrupted() {
 			t.Errorf("the profile off pauses for %q: %+v", o.ID, o)
+		}
+	}
+}
+
+// What a recogniser makes of the sound counts where it takes the oracle's place: the
+// answer ends at words, and goes on after words that are doubted.
+func TestWordsAreOfWhatIsHeard(t *testing.T) {
+	says, err := NewAssistant(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	all, err := SyntheticCases(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	said := all[1]
+	for _, doubted := range []bool{false, true} {
+		var heard []int16
+		res, err := Run(Cell{Place: usual("study", -12), Seed: 3, Profile: "default", Cases: []Case{said}, Words: func(pcm []int16) (csm.Final, error) {
+			heard = pcm
+			return csm.Final{Words: 1, Doubted: doubted}, nil
+		}}, says, NewNoises(1, says, nil))
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(res.Outcomes) != 1 || len(res.Errors) > 0 || res.Outcomes[0].WentOn != doubted {
+			t.Errorf("doubted %v: %+v, %v", doubted, res.Outcomes, res.Errors)
+		}
+		least := audio.Samples(leadIn) + said.End - said.Onset
+		if n := int64(len(heard)); n < least-audio.Samples(100*time.Millisecond) || n > least+audio.Samples(time.Second) {
+			t.Errorf("recognition gets %v of a sound of %v", audio.Duration(n), audio.Duration(said.End-said.Onset))
 		}
 	}
 }

@@ -23,12 +23,18 @@ import (
 	"os/signal"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"time"
 
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
 	"github.com/agentvoice/agentvoice-daemon/internal/pulse"
 	"github.com/agentvoice/agentvoice-daemon/internal/roomsim"
+	"github.com/agentvoice/agentvoice-daemon/internal/speechdata"
 )
 
 type options struct {
@@ -91,11 +97,8 @@ func run(ctx context.Context, o options) error {
 	if o.quick {
 		size = roomsim.Quick()
 	}
-	var cells []roomsim.Cell
-	for _, c := range roomsim.Matrix(size, o.seed, b.cases) {
-		if strings.Contains(c.Profile+" "+c.Name, o.match) {
-			cells = append(cells, c)
-		}
+	matching := func(cells []roomsim.Cell) []roomsim.Cell {
+		return slices.DeleteFunc(cells, func(c roomsim.Cell) bool { return !strings.Contains(c.Profile+" "+c.Name, o.match) })
 	}
 	r := report{Seed: o.seed, Quick: o.quick, Missing: missing, Cores: runtime.NumCPU(), Go: runtime.Version(), System: runtime.GOOS + "/" + runtime.GOARCH}
 	memory, err := b.memory()
@@ -106,7 +109,10 @@ func run(ctx context.Context, o options) error {
 	if err := b.realTime(ctx, &r); err != nil { // first, while nothing else runs
 		return err
 	}
-	if r.Cells, err = b.matrix(ctx, cells); err != nil {
+	if r.Cells, err = b.matrix(ctx, matching(roomsim.Matrix(size, o.seed, b.cases))); err != nil {
+		return err
+	}
+	if r.Unmeant, err = b.unmeant(ctx, matching(roomsim.Unmeant(size, o.seed, b.cases))); err != nil {
 		return err
 	}
 	r.sum(b.cases)
@@ -143,6 +149,34 @@ func (b *bench) matrix(ctx context.Context, cells []roomsim.Cell) ([]cell, error
 	all.Wait()
 	fmt.Fprintln(os.Stderr)
 	return out, errors.Join(append(errs, ctx.Err())...)
+}
+
+// unmeant runs cells of which the embedded recogniser makes words.
+func (b *bench) unmeant(ctx context.Context, cells []roomsim.Cell) (out []cell, err error) {
+	for i := range cells {
+		engine, failed := stt.PocketSphinx(stt.PocketSphinxConfig{})()
+		if failed != nil {
+			return nil, failed
+		}
+		defer func() { err = errors.Join(err, engine.Close()) }()
+		cells[i].Words = func(pcm []int16) (csm.Final, error) { return words(engine, pcm) }
+	}
+	return b.matrix(ctx, cells)
+}
+
+// words is what a recogniser makes of sound at audio.SampleRate.
+func words(engine stt.Recognizer, pcm []int16) (csm.Final, error) {
+	low, err := speechdata.Resample(pcm, audio.SampleRate, stt.SampleRate)
+	if err != nil {
+		return csm.Final{}, err
+	}
+	if err := errors.Join(engine.Start(), engine.Write(low)); err != nil {
+		return csm.Final{}, err
+	}
+	heard, err := engine.Finish()
+	return csm.Final{
+		Words: len(strings.Fields(heard.Text)), Class: daemon.ClassOf(heard.Text), Doubted: daemon.Doubted(heard.Text, heard.Confidence),
+	}, err
 }
 
 // realTime repeats a sample with real devices, and the same without.

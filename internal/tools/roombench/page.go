@@ -65,6 +65,9 @@ func (r *report) tables() []table {
 		}
 	}
 	out := []table{goals, r.measured(), voices, places, r.aloneTable()}
+	if r.Unmeant != nil {
+		out = append(out, r.unmeantTable())
+	}
 	if r.Live != nil {
 		out = append(out, r.liveTable())
 	}
@@ -101,6 +104,40 @@ func (r *report) aloneTable() table {
 		head: []string{"profile", "room", "minutes", "false pauses", "of these at the start", "a minute", "false interruptions", "holds a minute"}}
 	for _, g := range r.Alone {
 		t.rows = append(t.rows, []string{g.Profile, g.Name, fmt.Sprintf("%.1f", g.Minutes), fmt.Sprint(g.Pauses), fmt.Sprint(g.Early), fmt.Sprintf("%.2f", float64(g.Pauses)/max(g.Minutes, 0.01)), fmt.Sprint(g.Interruptions), g.holds()})
+	}
+	return t
+}
+
+// unmeantTable tells what became of coughs and the like with a recogniser that is
+// no oracle.
+func (r *report) unmeantTable() table {
+	t := table{title: "Coughs and backchannels as the embedded recogniser hears them", note: "The profile default. It knows English only, and makes words of most that it hears; the core does not count those it doubts.",
+		head: []string{"what", "n", "paused for", "Listening", "went on"}}
+	sorts := []struct {
+		name string
+		is   func(roomsim.Outcome) bool
+	}{
+		{"coughs", func(o roomsim.Outcome) bool { return strings.HasPrefix(o.ID, "cough/") }},
+		{"laughter", func(o roomsim.Outcome) bool { return strings.HasPrefix(o.ID, "laugh/") }},
+		{"backchannels, English and sounds", func(o roomsim.Outcome) bool { return o.Kind == roomsim.Backchannel && (o.Lang == "" || o.Lang == "en") }},
+		{"backchannels, other languages", func(o roomsim.Outcome) bool { return o.Kind == roomsim.Backchannel && o.Lang != "" && o.Lang != "en" }},
+	}
+	for _, s := range sorts {
+		n, paused, listening, on := 0, 0, 0, 0
+		for _, c := range r.Unmeant {
+			for _, o := range c.Result.Outcomes {
+				if !s.is(o) {
+					continue
+				}
+				n++
+				for figure, is := range map[*int]bool{&paused: o.Interrupted(), &listening: o.Listening >= 0, &on: o.WentOn} {
+					if is {
+						*figure++
+					}
+				}
+			}
+		}
+		t.rows = append(t.rows, []string{s.name, fmt.Sprint(n), share(paused, n), share(listening, n), share(on, n)})
 	}
 	return t
 }

@@ -34,6 +34,9 @@ type report struct {
 	Beside *roomsim.Result     `json:"realTimeCasesOffline,omitempty"`
 	NoLive string              `json:"noRealTime,omitempty"`
 	Cells  []cell              `json:"cells"`
+	// Unmeant are conversations of coughs and the like, with words by the embedded
+	// recogniser.
+	Unmeant []cell `json:"unmeant"`
 }
 
 // cell is a conversation of the matrix and what was measured in it.

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"reflect"
 	"strings"
 	"testing"
 	"time"
@@ -58,6 +59,25 @@ func TestGoals(t *testing.T) {
 		if g := r.Goals[i]; g.What != w.what || g.Figure != w.figure || g.Met != w.met {
 			t.Errorf("%+v, want %+v", g, w)
 		}
+	}
+}
+
+func TestWhatIsNotMeantIsSorted(t *testing.T) {
+	r := &report{Unmeant: []cell{{Result: roomsim.Result{Outcomes: []roomsim.Outcome{
+		{ID: "cough/a", Kind: roomsim.Cough, Silent: 90, Listening: 300, WentOn: true},
+		{ID: "cough/b", Kind: roomsim.Cough, Silent: -1, Listening: -1, WentOn: true},
+		{ID: "laugh/a", Kind: roomsim.Cough, Silent: 90, Listening: -1},
+		{ID: "nl/a", Kind: roomsim.Backchannel, Lang: "nl", Silent: 90, Listening: 300},
+		{ID: "synthetic/yeah", Kind: roomsim.Backchannel, Lang: "en", Silent: 90, Listening: 300, WentOn: true},
+	}}}}}
+	want := [][]string{
+		{"coughs", "2", "1 (50.0 %)", "1 (50.0 %)", "2 (100.0 %)"},
+		{"laughter", "1", "1 (100.0 %)", "0 (0.0 %)", "0 (0.0 %)"},
+		{"backchannels, English and sounds", "1", "1 (100.0 %)", "1 (100.0 %)", "1 (100.0 %)"},
+		{"backchannels, other languages", "1", "1 (100.0 %)", "1 (100.0 %)", "0 (0.0 %)"},
+	}
+	if got := r.unmeantTable().rows; !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 
