@@ -156,7 +156,8 @@ func (m *matcher) partial(name, text string) csm.Event {
 }
 
 // final is what the service understood. Words without a voice are somebody's whom
-// the local detector has not noticed, unless they may be the assistant's own.
+// the local detector has not noticed, unless they may be the assistant's own. Who
+// presses a key to speak does not cough into it.
 func (m *matcher) final(name, text string, confidence float64) []csm.Event {
 	it := m.item(name, -1)
 	delete(m.items, name)
@@ -172,6 +173,9 @@ func (m *matcher) final(name, text string, confidence float64) []csm.Event {
 		return []csm.Event{started, csm.SpeechStopped{Epoch: m.epoch, Utterance: u.id, Pos: max(it.to, it.from)}, m.port.Heard(m.epoch, u.id, text, confidence)}
 	}
 	m.answered(u)
+	if u.pressed {
+		confidence = 1
+	}
 	return []csm.Event{m.port.Heard(m.epoch, u.id, text, confidence)}
 }
 

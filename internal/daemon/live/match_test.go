@@ -14,14 +14,14 @@ import (
 // core is told. Positions are in milliseconds.
 //
 //	voice 100 | silence 400 | gone | committed | pressed 100
-//	started A 100 | stopped A 700 | partial A words | final A words | failed A
+//	started A 100 | stopped A 700 | partial A words | final A words | doubted A words | failed A
 func matched(t *testing.T, local bool, echo [2]int64, lines string) string {
 	t.Helper()
 	var last uint64
 	port := daemon.Port{
 		NewUtterance: func() uint64 { last++; return last },
-		Heard: func(epoch uint32, u uint64, text string, _ float64) csm.Final {
-			return csm.Final{Epoch: epoch, Utterance: u, Words: len(strings.Fields(text))}
+		Heard: func(epoch uint32, u uint64, text string, confidence float64) csm.Final {
+			return csm.Final{Epoch: epoch, Utterance: u, Words: len(strings.Fields(text)), Doubted: confidence < 0.5}
 		},
 		HeardPartly: func(epoch uint32, u uint64, text string) csm.Partial {
 			return csm.Partial{Epoch: epoch, Utterance: u, Words: len(strings.Fields(text))}
@@ -58,6 +58,8 @@ func matched(t *testing.T, local bool, echo [2]int64, lines string) string {
 			events = some(m.partial(w[1], text))
 		case "final":
 			events = m.final(w[1], text, 1)
+		case "doubted":
+			events = m.final(w[1], text, 0)
 		case "failed":
 			events = some(m.failed(w[1]))
 		default:
@@ -85,6 +87,9 @@ func told(e csm.Event) string {
 	case csm.Final:
 		if e.Class == csm.Empty {
 			return fmt.Sprintf("%d nothing", e.Utterance)
+		}
+		if e.Doubted {
+			return fmt.Sprintf("%d words %d doubted", e.Utterance, e.Words)
 		}
 		return fmt.Sprintf("%d words %d", e.Utterance, e.Words)
 	case csm.RecognitionLost:
@@ -137,6 +142,9 @@ func TestMatcher(t *testing.T) {
 		{"without a detector the items are the utterances", false, never,
 			"started A 80\npartial A one\nstopped A 1400\nstarted B 1500\nfinal A one\nstopped B 2000\nfailed B",
 			"1 starts 80; 1 so far 1; 1 ends 1400; 2 starts 1500; 1 words 1; 2 ends 2000; 2 lost"},
+		{"words that the service doubts", true, never, "voice 100\nstarted A 80\nstopped A 900\ndoubted A one", "1 starts 100; 1 ends 900; 1 words 1 doubted"},
+		{"it doubts words that nobody was heard to say", true, never, "started A 1000\nstopped A 3000\ndoubted A one", "1 starts 1000; 1 ends 3000; 1 words 1 doubted"},
+		{"by hand, which leaves no doubt", false, never, "pressed 100\ncommitted\ndoubted A one", "1 starts 100; 1 words 1"},
 		{"by hand", false, never, "pressed 100\nvoice 300\nsilence 500\ngone\ncommitted\nfinal A one", "1 starts 100; 1 words 1"},
 		{"by hand, twice", false, never,
 			"pressed 100\ncommitted\npressed 900\ncommitted\nfinal A one\nfinal B one two", "1 starts 100; 2 starts 900; 1 words 1; 2 words 2"},
