@@ -47,12 +47,12 @@ const (
 	probeLasts = int64(SuspicionLasts * audio.SampleRate / time.Second) // captured samples
 )
 
-// The ceiling is what one level in twenty exceeds, of the last half minute of its
+// The ceiling is what one level in fourteen exceeds, of the last half minute of its
 // mode. It is told by levels of which suspectMost later no detector said that they
 // may be a voice. A cough or a laugh is too short to change it much, and people who
 // talk in the room do.
 const (
-	ceilingExceeded = 0.05
+	ceilingExceeded = 0.07
 	ceilingForgets  = 1 / 30.0 // of what it knows, for each second that it takes
 	maybeVoice      = 0.2
 )
