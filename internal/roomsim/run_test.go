@@ -12,9 +12,9 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// TestAConversationIsTheSameEachTime also shows that a person is heard at all, and
-// that each profile does what it is called by.
-func TestAConversationIsTheSameEachTime(t *testing.T) {
+// synthetic are the assistant and the cases that no recording is needed for.
+func synthetic(t *testing.T) (Assistant, []Case) {
+	t.Helper()
 	says, err := NewAssistant(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -23,6 +23,13 @@ func TestAConversationIsTheSameEachTime(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return says, all
+}
+
+// TestAConversationIsTheSameEachTime also shows that a person is heard at all, and
+// that each profile does what it is called by.
+func TestAConversationIsTheSameEachTime(t *testing.T) {
+	says, all := synthetic(t)
 	place := usual("study", -12)
 	cell := Cell{Place: place, Seed: 3, Profile: "default", Cases: []Case{all[1], all[8]}}
 	noises := NewNoises(1, says, nil)
@@ -61,14 +68,7 @@ func TestAConversationIsTheSameEachTime(t *testing.T) {
 // What a recogniser makes of the sound counts where it takes the oracle's place: the
 // answer ends at words, and goes on after words that are doubted.
 func TestWordsAreOfWhatIsHeard(t *testing.T) {
-	says, err := NewAssistant(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
-	all, err := SyntheticCases(context.Background())
-	if err != nil {
-		t.Fatal(err)
-	}
+	says, all := synthetic(t)
 	said := all[1]
 	for _, doubted := range []bool{false, true} {
 		var heard []int16
