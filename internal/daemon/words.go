@@ -12,9 +12,9 @@ import (
 )
 
 // doubted is the confidence below which words are doubted, commands aside.
-// PocketSphinx makes words of most coughs and laughter, three times in four of a
-// cough with less than this; of 72 utterances of people that it gave less, it had
-// understood 4.
+// PocketSphinx made words of 25 of 30 coughs, of 14 with less than this; of 72
+// utterances of people that it gave less, it had understood 4. The same sounds chose
+// the figure and measured it.
 const doubted = 0.3
 
 // heard keeps the words of a final transcript and says what kind of utterance it
