@@ -23,6 +23,9 @@ const (
 	// buffer.
 	lead      = 80 * time.Millisecond
 	leadTicks = int64(lead * rtpRate / time.Second)
+	// pauseTicks is how far two responses are apart at least: one packet. The
+	// timestamps so tell a response's beginning whose marker is lost.
+	pauseTicks = opus.PacketSamples
 )
 
 // speaker makes the responses of a call audible, one after the other. generate
@@ -148,7 +151,10 @@ func (s *speaker) pace() {
 			c.post(func() { c.onStarted(r) })
 			close(r.audible)
 		}
-		if now := time.Now(); first || waited && out.starved(now) {
+		if now := time.Now(); first {
+			out.pause()
+			out.resume(now)
+		} else if waited && out.starved(now) {
 			out.resume(now)
 		}
 		if wait := time.Until(out.due()); wait > 0 {
@@ -203,12 +209,16 @@ type rtpClock struct {
 func newRTPClock(now time.Time, speed float64) *rtpClock {
 	return &rtpClock{
 		origin: now, base: rand.Uint32(), seq: uint16(rand.Uint32()),
-		perTick: float64(time.Second) / rtpRate / speed,
+		perTick:  float64(time.Second) / rtpRate / speed,
+		position: -pauseTicks, // the first response waits for nothing
 	}
 }
 
 // at is the position that is played at now.
 func (o *rtpClock) at(now time.Time) int64 { return int64(float64(now.Sub(o.origin)) / o.perTick) }
+
+// pause leaves the shortest pause before the next packet.
+func (o *rtpClock) pause() { o.position += pauseTicks }
 
 // resume moves the next packet to now, if now is later.
 func (o *rtpClock) resume(now time.Time) { o.position = max(o.position, o.at(now)) }

@@ -23,7 +23,8 @@ type downlink struct {
 	jitter  jitter
 	dec     *opus.Decoder
 	pcm     [opus.MaxPacketSamples]int16
-	samples int // in the last packet: what a lost one is taken to have had
+	samples int    // in the last packet: what a lost one is taken to have had
+	ends    uint32 // timestamp at which the last packet ended
 
 	received, lost, concealed, broken uint64
 	transit                           time.Duration // RFC 3550, section 6.4.1
@@ -33,10 +34,11 @@ type downlink struct {
 
 // chunk is decoded audio. pcm is valid until the next one is made.
 type chunk struct {
-	pcm     []int16
-	arrived time.Time // when its packet came, before it waited for others
-	marker  bool
-	gap     bool // packets before it were lost, or may have been
+	pcm    []int16
+	marker bool
+	// resumes: the stream begins with it, or packets before it were lost and a
+	// pause in the stream was among them, whose marker nobody saw.
+	resumes bool
 	silent  bool
 }
 
@@ -82,9 +84,10 @@ func (d *downlink) drain(now time.Time, play func(chunk)) {
 			d.broken++
 			continue
 		}
-		d.samples = n
-		c := d.chunk(n, p.at)
-		c.marker, c.gap = p.Marker, lost > 0 || fresh
+		paused := p.Timestamp != d.ends+uint32(lost*d.samples) // RFC 3551, section 4.1
+		d.samples, d.ends = n, p.Timestamp+uint32(n)
+		c := d.chunk(n)
+		c.marker, c.resumes = p.Marker, fresh || lost > 0 && paused
 		play(c)
 	}
 }
@@ -108,12 +111,12 @@ func (d *downlink) conceal(lost int, next heldPacket, play func(chunk)) {
 			continue
 		}
 		d.concealed++
-		play(d.chunk(d.samples, next.at))
+		play(d.chunk(d.samples))
 	}
 }
 
-func (d *downlink) chunk(n int, arrived time.Time) chunk {
-	c := chunk{pcm: d.pcm[:n], arrived: arrived, silent: true}
+func (d *downlink) chunk(n int) chunk {
+	c := chunk{pcm: d.pcm[:n], silent: true}
 	for _, s := range c.pcm {
 		if s > silencePeak || s < -silencePeak {
 			c.silent = false

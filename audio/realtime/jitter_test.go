@@ -7,6 +7,9 @@ import (
 	"time"
 
 	"github.com/pion/rtp"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/opus"
 )
 
 // TestJitter: packets by their last sequence number, arriving 20 ms apart;
@@ -95,5 +98,45 @@ func TestJitterBounds(t *testing.T) {
 	push(10 + jitterHeld)
 	if p, lost, _ := j.pop(now); p.Packet == nil || lost != 0 {
 		t.Error("dropped packets count as lost")
+	}
+}
+
+// TestDownlinkResumes: a pause whose first packet is lost is told by the
+// timestamps; a loss within speech is none.
+func TestDownlinkResumes(t *testing.T) {
+	enc, err := opus.NewEncoder(opus.Config{FEC: true})
+	if err != nil {
+		t.Skip(err)
+	}
+	payload, err := enc.Encode(&audio.Frame{}, &audio.Frame{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	d, err := newDownlink()
+	if err != nil {
+		t.Fatal(err)
+	}
+	now := time.Unix(1000, 0)
+	var got []string
+	for _, p := range []struct{ seq, packets uint16 }{ // packets: how many the timestamp is behind the first
+		{65533, 0}, {65534, 1}, {0, 3}, // one is lost within speech
+		{1, 5}, {2, 6}, // a pause, and its packet came
+		{4, 10}, {5, 11}, // a pause, and its packet is lost
+		{9, 15}, // three are lost within speech
+	} {
+		d.push(&rtp.Packet{Header: rtp.Header{SequenceNumber: p.seq, Timestamp: 1<<32 - 2*packetSamples + uint32(p.packets)*packetSamples},
+			Payload: payload}, now)
+		now = now.Add(jitterBound)
+		d.drain(now, func(c chunk) {
+			if c.resumes {
+				got = append(got, fmt.Sprint(p.seq))
+			}
+		})
+	}
+	if s := strings.Join(got, " "); s != "65533 4" {
+		t.Errorf("the stream resumes at %s, want 65533 4", s)
+	}
+	if d.lost != 5 || d.concealed != 5 {
+		t.Errorf("%d lost, %d concealed, want 5", d.lost, d.concealed)
 	}
 }

@@ -160,8 +160,7 @@ func TestLocalCancel(t *testing.T) {
 }
 
 // TestLocalLoss: with one packet in seven lost, also those with the marker,
-// each segment is heard and ends once. A lost marker is made up for by when its
-// neighbours arrived, so nothing else runs beside this test.
+// each segment is heard and ends once.
 func TestLocalLoss(t *testing.T) {
 	_, cfg := startLocal(t, nil)
 	cfg.WrapPacketConn = func(p net.PacketConn) net.PacketConn {

@@ -303,12 +303,11 @@ func (s *speech) audio(c chunk, now time.Time) (seg audio.SegmentID, ok bool) {
 
 // turnOver begins the next response's audio at its marker, which ends that of
 // the one before. A marker with nothing asked for behind it is a pause of the
-// same response. A lost marker is made up for by the gap, when the audio
-// before it had ended by the time the packet came.
+// same response. A lost marker is made up for by the pause it stood for; of one
+// that was dropped it is not known whether its audio was to begin.
 func (s *speech) turnOver(c chunk) {
 	h := s.live[0]
-	ended := !h.started || h.released && c.arrived.After(h.releaseAt)
-	if !c.marker && (!c.gap || !ended || h.dropped) {
+	if !c.marker && (!c.resumes || h.dropped) {
 		return
 	}
 	if h.started && len(s.live) > 1 {

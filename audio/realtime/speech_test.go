@@ -68,11 +68,8 @@ func (s *stage) do(step string) string {
 		s.refused(parseSegment(f[1]), f[2], s.now)
 	case "transcript":
 		s.transcript(f[1], strings.Join(f[2:], " "), s.now)
-	case "sound", "silence", "marker", "gap", "heldgap":
-		c := chunk{marker: f[0] == "marker", gap: strings.HasSuffix(f[0], "gap"), silent: f[0] == "silence", arrived: s.now}
-		if f[0] == "heldgap" {
-			c.arrived = s.now.Add(-jitterBound)
-		}
+	case "sound", "silence", "marker", "resume":
+		c := chunk{marker: f[0] == "marker", resumes: f[0] == "resume", silent: f[0] == "silence"}
 		id, ok := s.audio(c, s.now)
 		if ok {
 			heard = "heard " + id.String()
@@ -208,22 +205,20 @@ var speechScenarios = map[string]struct {
 			done r1              =>
 			stopped r1           =>
 			wait 80ms            => ended 1.1`},
-	"markers: a lost marker is made up for by the gap": {true, `
+	"markers: a lost marker is made up for by the pause": {true, `
 			speak 1.1            => create 1.1
 			speak 1.2            =>
 			created r1           =>
 			marker               => heard 1.1
 			done r1              => create 1.2
 			created r2           =>
-			gap                  => heard 1.1
 			stopped r1           =>
 			sound                => heard 1.1
-			heldgap              => heard 1.1
-			gap                  => ended 1.1, heard 1.2`},
+			resume               => ended 1.1, heard 1.2`},
 	"markers: the first marker is lost": {true, `
 			speak 1.1            => create 1.1
 			created r1           =>
-			gap                  => heard 1.1`},
+			resume               => heard 1.1`},
 	"markers: not ahead across generations": {true, `
 			speak 1.1            => create 1.1
 			speak 2.1            =>
@@ -474,7 +469,7 @@ func TestSpeechScenarios(t *testing.T) {
 // and the queue is empty in the end.
 func TestSpeechInvariants(t *testing.T) {
 	steps := []string{"created r%d", "created r%d 1.%d", "done r%d", "done r%d failed", "stopped r%d", "stopped", "cleared",
-		"started", "sound", "sound", "silence", "marker", "gap", "transcript r%d no", "refused 1.%d code", "wait 50ms", "wait 1s"}
+		"started", "sound", "sound", "silence", "marker", "resume", "transcript r%d no", "refused 1.%d code", "wait 50ms", "wait 1s"}
 	rapid.Check(t, func(t *rapid.T) {
 		s := newStage(rapid.Bool().Draw(t, "markers"))
 		ended := map[string]bool{}
