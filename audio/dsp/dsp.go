@@ -224,6 +224,7 @@ func (p *Processor) reference() []int16 {
 
 // measure looks at what the canceller did to a frame, and for the echo in it.
 func (p *Processor) measure() error {
+	p.meter.last.push(p.nearSmall[:], p.small[:])
 	far := power(p.farSmall[:])
 	if p.meter.echo(far, power(p.nearSmall[:]), power(p.small[:])) {
 		if err := p.learner.hear(p.front); err != nil {
@@ -273,6 +274,10 @@ func EchoTail(reported time.Duration) time.Duration {
 // Found says whether the echo was found where the far end is laid beside it. It
 // belongs to the capturing goroutine.
 func (p *Processor) Found() bool { return p.corrector.known() }
+
+// Cut is how many dB the canceller took off the last 120 ms: little of a person,
+// much of an echo; 0 without echo cancellation. It belongs to the capturing goroutine.
+func (p *Processor) Cut() float64 { return p.meter.last.decibels() }
 
 // Correction is how much longer the echo takes than the devices report, in samples,
 // as far as that was found. It belongs to the capturing goroutine, and to whoever

@@ -135,6 +135,43 @@ func TestNearSpeechAlonePassesUnharmed(t *testing.T) {
 	}
 }
 
+// TestCutTellsAnEchoFromAPerson: much is taken of the assistant alone, and little of
+// a person, alone or over the assistant, whatever hums in the room.
+func TestCutTellsAnEchoFromAPerson(t *testing.T) {
+	cut := func(s *scene, d time.Duration, near []int16) (mean float64) {
+		frames := 0.0
+		s.each(d, near, func() {
+			if near == nil || audio.LevelOf(s.out.Trigger[:]).RMS > -40 { // there is a voice
+				mean += s.p.Cut()
+				frames++
+			}
+		})
+		return mean / max(frames, 1)
+	}
+	s := newScene(t, Default(), room.Config{Echo: echoOf(t, "study"), EchoGain: -6, Delay: atMs(60), Noise: room.Fan(1), NoiseLevel: -70})
+	s.p.SetDelay(atMs(60), 0)
+	s.run(10*time.Second, nil)
+	if got := cut(s, 10*time.Second, nil); got < 25 {
+		t.Errorf("%.1f dB were taken of an echo", got)
+	}
+	person := sentences[3].human(t, -20)
+	d := audio.Duration(int64(len(person)))
+	if got := cut(s, d, person); got > 12 {
+		t.Errorf("%.1f dB were taken of a person over an echo", got)
+	}
+	s.quiet = true
+	s.run(time.Second, nil)
+	for i, hum := range tone(50, 1000, d) {
+		person[i] += hum
+	}
+	if got := cut(s, d, person); got > 6 {
+		t.Errorf("%.1f dB were taken of a person who speaks beside a hum", got)
+	}
+	if off := newScene(t, Config{HighPass: true}, room.Config{}); cut(off, d, person) != 0 {
+		t.Error("something was taken where nothing is cancelled")
+	}
+}
+
 // likeness is the normalised correlation of two pieces of audio.
 func likeness(a, b []int16) float64 {
 	var ab, aa, bb float64

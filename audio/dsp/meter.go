@@ -63,6 +63,7 @@ type meter struct {
 	clipped    float64
 	zeros      int
 	sinceFar   int
+	last       cut
 	public     [numFigures]atomic.Uint64
 }
 
@@ -87,7 +88,7 @@ func (m *meter) set(figure int, v float64) { m.public[figure].Store(math.Float64
 func (m *meter) get(figure int) float64    { return math.Float64frombits(m.public[figure].Load()) }
 
 func (m *meter) reset() {
-	m.near, m.left, m.far, m.clipped, m.zeros, m.sinceFar = 0, 0, 0, 0, 0, 0
+	m.near, m.left, m.far, m.clipped, m.zeros, m.sinceFar, m.last = 0, 0, 0, 0, 0, 0, cut{}
 	for i := range m.public {
 		m.public[i].Store(0)
 	}
@@ -204,6 +205,46 @@ func power(pcm []int16) float64 {
 	sum := 0.0
 	for _, s := range pcm {
 		sum += float64(s) * float64(s)
+	}
+	return sum / (1 << 30) / float64(len(pcm))
+}
+
+// cutFrames is over how many frames Cut looks back: 120 ms.
+const cutFrames = 12
+
+// cut is what the canceller took of the last frames.
+type cut struct {
+	before, after highPass
+	near, left    [cutFrames]float64 // power of each frame
+	frames        int
+}
+
+// push takes a frame before and after the canceller.
+func (c *cut) push(near, left []int16) {
+	c.near[c.frames%cutFrames], c.left[c.frames%cutFrames] = c.before.power(near), c.after.power(left)
+	c.frames++
+}
+
+func (c *cut) decibels() float64 {
+	near, left := 0.0, 0.0
+	for i := range c.near {
+		near += c.near[i]
+		left += c.left[i]
+	}
+	return ratio(near/cutFrames, left/cutFrames)
+}
+
+// highPass takes out what is below 130 Hz at rate: hum and rumble, which the
+// library's own high-pass takes out behind the canceller only.
+type highPass struct{ x, y float64 }
+
+// power is that of pcm behind the filter, of full scale.
+func (h *highPass) power(pcm []int16) float64 {
+	sum := 0.0
+	for _, s := range pcm {
+		x := float64(s)
+		h.y, h.x = x-h.x+0.95*h.y, x
+		sum += h.y * h.y
 	}
 	return sum / (1 << 30) / float64(len(pcm))
 }

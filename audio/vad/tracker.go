@@ -138,7 +138,8 @@ type Tracker struct {
 	first   int64
 	window  int64
 
-	wasAudible bool // in the last window
+	wasAudible bool    // in the last window
+	cut        float64 // see SetCut
 	levels     levels
 	suspicion  suspicion
 	marker     marker
@@ -192,6 +193,11 @@ func (t *Tracker) Unsettled() { t.suspicion.heard = 0 }
 // for 6 s at most, what sounds like a voice over the assistant is doubted as it is at
 // first. It is for the goroutine of Push.
 func (t *Tracker) SetFound(found bool) { t.suspicion.found = found }
+
+// SetCut says how many dB the echo canceller took off the last tenth of a second, 0
+// where there is none. Of much, a voice over the assistant is heard in silence before
+// it counts. It is for the goroutine of Push.
+func (t *Tracker) SetCut(decibels float64) { t.cut = decibels }
 
 // Reset forgets the past, for a capture that begins anew: the next frame may have
 // any position. It marks nothing: who resets knows that the voice is gone.
@@ -274,7 +280,7 @@ func (t *Tracker) suspect(pcm []int16) {
 	n := t.levels.count
 	t.levels.push(pcm)
 	for ; n < t.levels.count; n++ {
-		suspected, dismissed := t.suspicion.push(&t.levels, n, t.marker.phase)
+		suspected, dismissed := t.suspicion.push(&t.levels, n, t.marker.phase, t.marker.probing())
 		if t.marker.cfg.Suspicious.Threshold == 0 {
 			continue
 		}
@@ -301,7 +307,10 @@ func (t *Tracker) judge(p float32) {
 	if t.suspicion.faint(&t.levels, end) {
 		p = 0
 	}
-	w := window{start: start, end: end, p: p, raised: t.levels.raised(end), audible: t.levels.audible, suspicious: t.suspicion.open, first: t.suspicion.first(), found: t.suspicion.found}
+	w := window{
+		start: start, end: end, p: p, raised: t.levels.raised(end), audible: t.levels.audible, suspicious: t.suspicion.open,
+		first: t.suspicion.first(), found: t.suspicion.found, echo: t.levels.audible && t.cut >= echoCut,
+	}
 	t.marks = t.marker.push(t.marks, w)
 	if t.marker.probing() && was && !w.audible {
 		t.forget()

@@ -61,6 +61,7 @@ type window struct {
 	suspicious bool // what is heard is no echo
 	first      bool // the assistant was hardly heard yet
 	found      bool // the canceller knows where the echo is
+	echo       bool // the canceller took most of what was heard
 }
 
 // locator finds where a sound began or ended; package levels does it by energy.
@@ -139,8 +140,10 @@ func (m *marker) push(marks []Mark, w window) []Mark {
 		switch {
 		case m.probe >= 0:
 			marks = m.verify(marks, w)
+		case w.echo && w.suspicious && m.suspects(): // it is held, and less will be taken of a person soon
+			m.count = 0
 		case !m.counts(w):
-		case w.first && w.audible && m.suspects():
+		case (w.first || w.echo) && w.audible && m.suspects():
 			m.probe = w.end
 			marks = m.mark(marks, Suspected, min(m.begin, w.end))
 		default:

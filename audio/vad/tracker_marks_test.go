@@ -156,7 +156,8 @@ func (w wild) end(x window) int64 {
 // energy tells.
 func TestMarksAlternateAndNeverGoBack(t *testing.T) {
 	next := map[MarkKind][]MarkKind{
-		0: {Onset}, Onset: {Paused}, Paused: {Resumed, Ended}, Resumed: {Paused}, Ended: {Onset},
+		0: {Onset, Suspected}, Onset: {Paused}, Paused: {Resumed, Ended}, Resumed: {Paused}, Ended: {Onset, Suspected},
+		Suspected: {Onset, Dismissed}, Dismissed: {Onset, Suspected},
 	}
 	rapid.Check(t, func(t *rapid.T) {
 		rule := func(name string) Rule {
@@ -167,9 +168,14 @@ func TestMarksAlternateAndNeverGoBack(t *testing.T) {
 			}
 		}
 		hangover := rapid.IntRange(1, 300).Draw(t, "hangover")
+		suspicious := Rule{}
+		if rapid.Bool().Draw(t, "suspects") {
+			suspicious = rule("suspicious")
+		}
 		cfg, err := TrackerConfig{
-			Detectors: rapid.SampledFrom([]int{1, 2, 4}).Draw(t, "detectors"),
-			Silent:    rule("silent"), Audible: rule("audible"),
+			Suspicious: suspicious,
+			Detectors:  rapid.SampledFrom([]int{1, 2, 4}).Draw(t, "detectors"),
+			Silent:     rule("silent"), Audible: rule("audible"),
 			Hangover: time.Duration(hangover) * time.Millisecond,
 			Silence:  time.Duration(rapid.IntRange(hangover, 900).Draw(t, "silence")) * time.Millisecond,
 		}.complete()
@@ -186,10 +192,15 @@ func TestMarksAlternateAndNeverGoBack(t *testing.T) {
 				to := start + length + int64(gap)*audio.SampleRate/4
 				marks = m.lost(nil, start+length, to)
 				start = to
+				if last.Kind == Suspected { // a probe ends with the audio
+					last.Kind = Dismissed
+				}
 			}
 			w := window{
 				start: start, end: start + length, p: rapid.Float32Range(0, 1).Draw(t, "p"),
 				raised: rapid.Bool().Draw(t, "raised"), audible: rapid.Bool().Draw(t, "audible"),
+				suspicious: rapid.Bool().Draw(t, "suspicious"), first: rapid.Bool().Draw(t, "first"),
+				found: rapid.Bool().Draw(t, "found"), echo: rapid.Bool().Draw(t, "echo"),
 			}
 			start += hop
 			for _, got := range m.push(marks, w) {
@@ -204,7 +215,7 @@ func TestMarksAlternateAndNeverGoBack(t *testing.T) {
 				}
 				last = got
 			}
-			if open := last.Kind != 0 && last.Kind != Ended; open != m.speaking() {
+			if open := last.Kind == Onset || last.Kind == Paused || last.Kind == Resumed; open != m.speaking() {
 				t.Fatalf("speaking is %v after %v", m.speaking(), last)
 			}
 		}

@@ -178,6 +178,61 @@ func TestTheAssistantsFirstWords(t *testing.T) {
 	}
 }
 
+// What the canceller took most of is no onset, however much like a voice it is: the
+// assistant is held, and it is a person's when it is there in silence.
+func TestWhatTheCancellerCutIsHeardInSilence(t *testing.T) {
+	for name, tt := range map[string]struct {
+		goes time.Duration // on after the suspicion
+		want MarkKind
+	}{
+		"an echo":  {held, Dismissed},
+		"a person": {time.Second, Onset},
+	} {
+		l := listen(t, ProfileConfig(ProfileDefault))
+		l.SetAudible(true)
+		l.SetFound(true)
+		l.tone(t, 50, 4*time.Second) // no level tells anything yet
+		l.SetCut(echoCut)
+		onset := l.pos
+		if !l.until(t, 20000, Suspected) {
+			t.Fatalf("%s: marked %v", name, l.marks)
+		}
+		if late := audio.Duration(l.pos - onset); late > 100*time.Millisecond {
+			t.Errorf("%s: suspected after %v", name, late)
+		}
+		l.tone(t, 20000, held)
+		l.SetAudible(false)
+		l.SetCut(0)
+		l.tone(t, 20000, tt.goes-held)
+		l.tone(t, 50, 250*time.Millisecond)
+		if len(l.marks) < 2 || l.marks[1].Kind != tt.want {
+			t.Errorf("%s: marked %v", name, l.marks)
+		}
+	}
+}
+
+// While it is suspected it is no onset either, until less is taken.
+func TestASuspicionWaitsForLessThanAnEchosCut(t *testing.T) {
+	l := overAssistant(t, ProfileDefault, 50)
+	l.SetCut(echoCut)
+	l.tone(t, 20000, 200*time.Millisecond)
+	if got := l.kinds(); !slices.Equal(got, []MarkKind{Suspected}) {
+		t.Fatalf("marked %v", l.marks)
+	}
+	l.SetCut(echoCut - 1)
+	l.tone(t, 20000, 20*time.Millisecond)
+	if got := l.kinds(); !slices.Equal(got, []MarkKind{Suspected, Onset}) {
+		t.Errorf("marked %v of a person", l.marks)
+	}
+	// Who is not held for a suspicion is asked for no more than a voice.
+	cautious := overAssistant(t, ProfileCautious, 50)
+	cautious.SetCut(echoCut)
+	cautious.tone(t, 20000, 300*time.Millisecond)
+	if got := cautious.kinds(); !slices.Equal(got, []MarkKind{Onset}) {
+		t.Errorf("the cautious marked %v", cautious.marks)
+	}
+}
+
 // An assistant is not held time and again: after two probes in vain a voice must be
 // surer for the next. Who has no probes asks for that from the beginning.
 func TestWhatIsDoubtedInVain(t *testing.T) {

@@ -106,6 +106,7 @@ func (m *Media) Capture(pos int64, f *audio.Frame) ([]vad.Mark, error) {
 		m.Tracker.Unsettled()
 	}
 	m.Tracker.SetFound(m.Processor.Found())
+	m.Tracker.SetCut(m.Processor.Cut())
 	m.Tracker.SetAudible(m.Audible())
 	marks, err := m.Tracker.Push(pos, &m.out.Trigger)
 	kept := marks[:0]

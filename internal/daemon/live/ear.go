@@ -138,6 +138,7 @@ func (e *ear) hear(pos int64, f *audio.Frame, c *call) (send *audio.Frame, laten
 			e.tracker.Unsettled()
 		}
 		e.tracker.SetFound(e.proc.Found())
+		e.tracker.SetCut(e.proc.Cut())
 	}
 	e.tracker.SetAudible(e.audible())
 	marks, err := e.tracker.Push(pos, trigger)
