@@ -275,9 +275,12 @@ func EchoTail(reported time.Duration) time.Duration {
 // belongs to the capturing goroutine.
 func (p *Processor) Found() bool { return p.corrector.known() }
 
-// Cut is how many dB the canceller took off the last 120 ms: little of a person,
-// much of an echo; 0 without echo cancellation. It belongs to the capturing goroutine.
-func (p *Processor) Cut() float64 { return p.meter.last.decibels() }
+// Cut is how many dB the canceller took off the last 30 ms, and off the last 120: few
+// of a person, many of an echo; none without echo cancellation. It belongs to the
+// capturing goroutine.
+func (p *Processor) Cut() (short, long float64) {
+	return p.meter.last.decibels(shortCut), p.meter.last.decibels(longCut)
+}
 
 // Correction is how much longer the echo takes than the devices report, in samples,
 // as far as that was found. It belongs to the capturing goroutine, and to whoever

@@ -209,29 +209,34 @@ func power(pcm []int16) float64 {
 	return sum / (1 << 30) / float64(len(pcm))
 }
 
-// cutFrames is over how many frames Cut looks back: 120 ms.
-const cutFrames = 12
+// What Cut looks back over, in frames: 30 and 120 ms.
+const (
+	shortCut = 3
+	longCut  = 12
+)
 
 // cut is what the canceller took of the last frames.
 type cut struct {
 	before, after highPass
-	near, left    [cutFrames]float64 // power of each frame
+	near, left    [longCut]float64 // power of each frame
 	frames        int
 }
 
 // push takes a frame before and after the canceller.
 func (c *cut) push(near, left []int16) {
-	c.near[c.frames%cutFrames], c.left[c.frames%cutFrames] = c.before.power(near), c.after.power(left)
+	c.near[c.frames%longCut], c.left[c.frames%longCut] = c.before.power(near), c.after.power(left)
 	c.frames++
 }
 
-func (c *cut) decibels() float64 {
+// decibels is what was taken of so many frames.
+func (c *cut) decibels(frames int) float64 {
 	near, left := 0.0, 0.0
-	for i := range c.near {
-		near += c.near[i]
-		left += c.left[i]
+	for i := range min(frames, c.frames) {
+		last := (c.frames - 1 - i) % longCut
+		near += c.near[last]
+		left += c.left[last]
 	}
-	return ratio(near/cutFrames, left/cutFrames)
+	return ratio(near/float64(frames), left/float64(frames))
 }
 
 // highPass takes out what is below 130 Hz at rate: hum and rumble, which the

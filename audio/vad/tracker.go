@@ -139,7 +139,7 @@ type Tracker struct {
 	window  int64
 
 	wasAudible bool    // in the last window
-	cut        float64 // see SetCut
+	cut        float64 // long; see SetCut
 	levels     levels
 	suspicion  suspicion
 	marker     marker
@@ -194,10 +194,10 @@ func (t *Tracker) Unsettled() { t.suspicion.heard = 0 }
 // first. It is for the goroutine of Push.
 func (t *Tracker) SetFound(found bool) { t.suspicion.found = found }
 
-// SetCut says how many dB the echo canceller took off the last tenth of a second, 0
-// where there is none. Of much, a voice over the assistant is heard in silence before
-// it counts. It is for the goroutine of Push.
-func (t *Tracker) SetCut(decibels float64) { t.cut = decibels }
+// SetCut says how many dB the echo canceller took off the last 30 ms and off the last
+// 120, 0 where there is none. Of many, a voice over the assistant is heard in silence
+// before it counts. It is for the goroutine of Push.
+func (t *Tracker) SetCut(short, long float64) { t.suspicion.cut, t.cut = short, long }
 
 // Reset forgets the past, for a capture that begins anew: the next frame may have
 // any position. It marks nothing: who resets knows that the voice is gone.
@@ -214,7 +214,7 @@ func (t *Tracker) restart(pos int64) {
 	t.pending, t.first, t.window = t.pending[:0], 0, 0
 	t.resampler.Reset()
 	t.levels.reset(pos)
-	t.suspicion = suspicion{heard: t.suspicion.heard, found: t.suspicion.found}
+	t.suspicion = suspicion{heard: t.suspicion.heard, found: t.suspicion.found, cut: t.suspicion.cut}
 	t.forget()
 }
 
@@ -309,7 +309,10 @@ func (t *Tracker) judge(p float32) {
 	}
 	w := window{
 		start: start, end: end, p: p, raised: t.levels.raised(end), audible: t.levels.audible, suspicious: t.suspicion.open,
-		first: t.suspicion.first(), found: t.suspicion.found, echo: t.levels.audible && t.cut >= echoCut,
+		first: t.suspicion.first(), found: t.suspicion.found,
+	}
+	if w.audible {
+		w.cut = t.cut
 	}
 	t.marks = t.marker.push(t.marks, w)
 	if t.marker.probing() && was && !w.audible {

@@ -56,12 +56,12 @@ type Mark struct {
 type window struct {
 	start, end int64
 	p          float32
-	raised     bool // it ends louder than the noise
-	audible    bool // the assistant is to be heard
-	suspicious bool // what is heard is no echo
-	first      bool // the assistant was hardly heard yet
-	found      bool // the canceller knows where the echo is
-	echo       bool // the canceller took most of what was heard
+	cut        float64 // dB that the canceller took while the assistant is audible
+	raised     bool    // it ends louder than the noise
+	audible    bool    // the assistant is to be heard
+	suspicious bool    // what is heard is no echo
+	first      bool    // the assistant was hardly heard yet
+	found      bool    // the canceller knows where the echo is
 }
 
 // locator finds where a sound began or ended; package levels does it by energy.
@@ -140,10 +140,10 @@ func (m *marker) push(marks []Mark, w window) []Mark {
 		switch {
 		case m.probe >= 0:
 			marks = m.verify(marks, w)
-		case w.echo && w.suspicious && m.suspects(): // it is held, and less will be taken of a person soon
+		case w.suspicious && w.cut >= echoCut && m.suspects(): // it is held, and less will be taken of a person soon
 			m.count = 0
 		case !m.counts(w):
-		case (w.first || w.echo) && w.audible && m.suspects():
+		case w.audible && !w.suspicious && (w.first || w.cut >= echoCut) && m.suspects():
 			m.probe = w.end
 			marks = m.mark(marks, Suspected, min(m.begin, w.end))
 		default:
@@ -239,12 +239,14 @@ func (m *marker) rule(w window) Rule {
 	switch {
 	case !w.audible:
 		return m.cfg.Silent
+	case w.suspicious && m.suspects() && w.cut < personCut:
+		return m.cfg.Suspicious
+	case w.suspicious && m.suspects():
+		return m.cfg.Silent
 	case w.first && m.suspects() && m.probes < mostProbes:
 	case w.first:
 		least := max(firstThreshold, m.cfg.Audible.Threshold)
 		return Rule{Threshold: least, Raised: least, Windows: max(firstWindows, m.cfg.Audible.Windows)}
-	case w.suspicious && m.suspects():
-		return m.cfg.Suspicious
 	}
 	return m.cfg.Audible
 }

@@ -200,7 +200,7 @@ func TestMarksAlternateAndNeverGoBack(t *testing.T) {
 				start: start, end: start + length, p: rapid.Float32Range(0, 1).Draw(t, "p"),
 				raised: rapid.Bool().Draw(t, "raised"), audible: rapid.Bool().Draw(t, "audible"),
 				suspicious: rapid.Bool().Draw(t, "suspicious"), first: rapid.Bool().Draw(t, "first"),
-				found: rapid.Bool().Draw(t, "found"), echo: rapid.Bool().Draw(t, "echo"),
+				found: rapid.Bool().Draw(t, "found"), cut: rapid.Float64Range(0, 30).Draw(t, "cut"),
 			}
 			start += hop
 			for _, got := range m.push(marks, w) {
@@ -235,6 +235,33 @@ func TestMarkKindsHaveNames(t *testing.T) {
 	for k, want := range map[MarkKind]string{Onset: "onset", Paused: "paused", Resumed: "resumed", Ended: "ended", 9: "mark 9"} {
 		if got := k.String(); got != want {
 			t.Errorf("%d is called %q", k, got)
+		}
+	}
+}
+
+// What a suspicion asks for depends on how much the canceller took.
+func TestASuspicionAsksForMoreOfWhatWasCut(t *testing.T) {
+	cfg, err := ProfileConfig(ProfileDefault).complete()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct {
+		cut     float64
+		p       float32
+		windows int // after which it is an onset; 0 for none
+	}{
+		{0, cfg.Suspicious.Threshold, 1}, {personCut - 1, cfg.Suspicious.Threshold, 1},
+		{personCut, cfg.Suspicious.Threshold, 0}, {personCut, cfg.Silent.Threshold, 2}, {echoCut - 1, cfg.Silent.Threshold, 2},
+		{echoCut, 1, 0},
+	} {
+		m, got := newMarker(cfg, edgesOfWindow{}), 0
+		for n := int64(0); n < 10 && got == 0; n++ {
+			if len(m.push(nil, window{start: at(n), end: after(n), p: tt.p, cut: tt.cut, audible: true, suspicious: true})) > 0 {
+				got = int(n) + 1
+			}
+		}
+		if got != tt.windows {
+			t.Errorf("%.0f dB taken, %.1f sure: an onset after %d windows, want %d", tt.cut, tt.p, got, tt.windows)
 		}
 	}
 }

@@ -27,7 +27,7 @@ const (
 	suspectLeast = 30
 	quietLevels  = 12
 	// Before the assistant was heard for 6 s the echo canceller still learns the
-	// room, and nothing is suspicious.
+	// room, and less is suspicious; nothing is that before it found the echo.
 	suspectAfter = 1200
 )
 
@@ -61,10 +61,16 @@ const (
 // while it is audible, in dB: so that a loud sound makes nobody unheard.
 var ceilingMost = [2]float64{15, 22}
 
-// echoCut is how much the canceller takes of what may be an echo yet, in dB. It takes
-// 22 to 36 of what it lets through that sounds like a voice, and less than 22 of 99
-// people in 100 by the time that a detector hears them (room bench).
-const echoCut = 22.0
+// What the canceller takes of a voice, in dB, tells whose it is. Of an echo that sounds
+// like one it takes 16 and more; of seven people in eight less than personCut, and of
+// ninety-nine in a hundred less than echoCut, by the time that a detector hears them.
+// While it learns, only that is suspicious of which it takes less than learningCut.
+// (Room bench.)
+const (
+	personCut   = 12.0
+	echoCut     = 22.0
+	learningCut = 18.0 // of 30 ms
+)
 
 // faintOver is how much louder than the ceiling a window must be, in dB, to hold the
 // user's voice: others who talk in the room do not count.
@@ -80,14 +86,15 @@ const (
 // suspicion follows the background, and tells what stands out of it. It allocates
 // nothing.
 type suspicion struct {
-	found  bool  // the canceller knows where the echo is
-	heard  int   // levels in which the assistant was audible, up to suspectAfter
-	row    int   // suspicious levels in a row
-	open   bool  // a sound is suspicious now
-	since  int64 // the level at which it became so
-	quiet  int   // levels in a row that are faint again
-	learnt int64 // levels before this one told the ceiling, or are not to
-	voice  int   // how long the voice goes on, see longVoice
+	found  bool    // the canceller knows where the echo is
+	cut    float64 // short; see SetCut
+	heard  int     // levels in which the assistant was audible, up to suspectAfter
+	row    int     // suspicious levels in a row
+	open   bool    // a sound is suspicious now
+	since  int64   // the level at which it became so
+	quiet  int     // levels in a row that are faint again
+	learnt int64   // levels before this one told the ceiling, or are not to
+	voice  int     // how long the voice goes on, see longVoice
 }
 
 // first says whether the canceller still learns where the echo is, and what it is
@@ -109,10 +116,11 @@ func (s *suspicion) push(l *levels, n int64, now phase, probing bool) (suspected
 		return false, s.dismiss(l, n)
 	}
 	s.learn(l, n-suspectMost)
-	if !l.audible || s.heard < suspectAfter || probing {
-		if l.audible {
-			s.heard = min(s.heard+1, suspectAfter)
-		}
+	if l.audible {
+		s.heard = min(s.heard+1, suspectAfter)
+	}
+	doubted := s.heard < suspectAfter && (!s.found || s.cut >= learningCut)
+	if !l.audible || probing || doubted {
 		s.row = 0
 		return false, false
 	}

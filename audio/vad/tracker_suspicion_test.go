@@ -155,6 +155,7 @@ func TestTheAssistantsFirstWords(t *testing.T) {
 			l := listen(t, ProfileConfig(ProfileDefault))
 			l.SetAudible(true)
 			l.SetFound(tt.found)
+			l.SetCut(learningCut, learningCut)
 			l.tone(t, 50, time.Second)
 			onset := l.pos
 			if !l.until(t, 20000, Suspected) {
@@ -192,7 +193,7 @@ func TestWhatTheCancellerCutIsHeardInSilence(t *testing.T) {
 		l.SetAudible(true)
 		l.SetFound(true)
 		l.tone(t, 50, 4*time.Second) // no level tells anything yet
-		l.SetCut(echoCut)
+		l.SetCut(echoCut, echoCut)
 		onset := l.pos
 		if !l.until(t, 20000, Suspected) {
 			t.Fatalf("%s: marked %v", name, l.marks)
@@ -202,7 +203,7 @@ func TestWhatTheCancellerCutIsHeardInSilence(t *testing.T) {
 		}
 		l.tone(t, 20000, held)
 		l.SetAudible(false)
-		l.SetCut(0)
+		l.SetCut(0, 0)
 		l.tone(t, 20000, tt.goes-held)
 		l.tone(t, 50, 250*time.Millisecond)
 		if len(l.marks) < 2 || l.marks[1].Kind != tt.want {
@@ -214,22 +215,44 @@ func TestWhatTheCancellerCutIsHeardInSilence(t *testing.T) {
 // While it is suspected it is no onset either, until less is taken.
 func TestASuspicionWaitsForLessThanAnEchosCut(t *testing.T) {
 	l := overAssistant(t, ProfileDefault, 50)
-	l.SetCut(echoCut)
+	l.SetCut(echoCut, echoCut)
 	l.tone(t, 20000, 200*time.Millisecond)
 	if got := l.kinds(); !slices.Equal(got, []MarkKind{Suspected}) {
 		t.Fatalf("marked %v", l.marks)
 	}
-	l.SetCut(echoCut - 1)
+	l.SetCut(0, echoCut-1)
 	l.tone(t, 20000, 20*time.Millisecond)
 	if got := l.kinds(); !slices.Equal(got, []MarkKind{Suspected, Onset}) {
 		t.Errorf("marked %v of a person", l.marks)
 	}
 	// Who is not held for a suspicion is asked for no more than a voice.
 	cautious := overAssistant(t, ProfileCautious, 50)
-	cautious.SetCut(echoCut)
+	cautious.SetCut(echoCut, echoCut)
 	cautious.tone(t, 20000, 300*time.Millisecond)
 	if got := cautious.kinds(); !slices.Equal(got, []MarkKind{Onset}) {
 		t.Errorf("the cautious marked %v", cautious.marks)
+	}
+}
+
+// Of whom the canceller takes little interrupts the assistant's first words at once,
+// once it knows where the echo is.
+func TestAPersonOverTheAssistantsFirstWords(t *testing.T) {
+	for name, tt := range map[string]struct {
+		found bool
+		want  []MarkKind
+	}{
+		"known delay":   {true, []MarkKind{Suspected, Onset}},
+		"unknown delay": {false, nil}, // all of an echo that is not cancelled is taken so little of
+	} {
+		l := listen(t, ProfileConfig(ProfileDefault))
+		l.SetAudible(true)
+		l.SetFound(tt.found)
+		l.tone(t, 50, 1500*time.Millisecond)
+		l.SetCut(learningCut-1, 0)
+		l.tone(t, 20000, 40*time.Millisecond)
+		if got := l.kinds(); !slices.Equal(got, tt.want) {
+			t.Errorf("%s: marked %v", name, l.marks)
+		}
 	}
 }
 

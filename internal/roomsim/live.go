@@ -68,7 +68,7 @@ func Live(ctx context.Context, c Cell, says Assistant, noises Noises, dir string
 		}
 	}
 	c.Render, c.Capture, c.DriftPPM = 0, 0, 0
-	t := &talk{Cell: c, server: server, person: newPerson(c.Cases, c.Seed, -c.Quieter)}
+	t := &talk{Cell: c, server: server, person: newPerson(c)}
 	cfg, err := c.config(noises)
 	if err != nil {
 		return res, err

@@ -123,6 +123,33 @@ func Matrix(z Size, seed uint64, all []Case) []Cell {
 	return cells
 }
 
+// Openings are conversations whose first case is an interruption in the assistant's
+// first seconds, of devices that were never heard before: z.Cases/4 in each room after
+// 1 s, and as many after 3.
+func Openings(z Size, seed uint64, all []Case) []Cell {
+	var cells []Cell
+	for _, after := range []time.Duration{time.Second, 3 * time.Second} {
+		for _, r := range z.Rooms {
+			for range z.Cases / 4 {
+				c := Cell{
+					Name: fmt.Sprintf("%s, echo -6 dB, after %v", r, after), Profile: "default", Place: usual(r, -6),
+					Seed: seed*1000 + 600 + uint64(len(cells)), WarmUp: after,
+				}
+				for _, k := range pick(c.Seed, len(all)) {
+					if all[k].Kind == BargeIn && (all[k].Group == Read || all[k].Group == Acted) {
+						c.Cases = []Case{all[k]}
+						break
+					}
+				}
+				if c.Cases != nil {
+					cells = append(cells, c)
+				}
+			}
+		}
+	}
+	return cells
+}
+
 // Unmeant are conversations in which a person only coughs, laughs and says that they
 // listen, with a profile of default, in each room. Words is the caller's to set.
 func Unmeant(z Size, seed uint64, all []Case) []Cell {

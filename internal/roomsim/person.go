@@ -1,6 +1,7 @@
 package roomsim
 
 import (
+	"cmp"
 	"math"
 	"math/rand/v2"
 	"sync"
@@ -20,7 +21,7 @@ const (
 )
 
 // WarmUp is for how long the assistant is heard, in all, before the person speaks
-// for the first time.
+// for the first time, where the cell has nothing else.
 const WarmUp = 8 * time.Second
 
 // A case is over when the assistant speaks again settleAfter its end, and given up
@@ -41,6 +42,7 @@ type person struct {
 
 	mu      sync.Mutex
 	next    int   // case
+	warmUp  int64 // samples
 	total   int64 // samples in which the assistant was heard
 	heard   int64 // the same, since it speaks undisturbed
 	wait    int64 // samples of heard before the next case
@@ -63,9 +65,12 @@ type saying struct {
 	stuck bool
 }
 
-// newPerson is a person who speaks with a gain in dB.
-func newPerson(cases []Case, seed uint64, gain float64) *person {
-	return &person{gain: math.Pow(10, gain/20), where: func(pos int64) int64 { return pos }, cases: cases, random: rand.New(rand.NewPCG(seed, 0x5eed)), wait: audio.Samples(time.Second)}
+// newPerson is the person of a cell.
+func newPerson(c Cell) *person {
+	return &person{
+		gain: math.Pow(10, -c.Quieter/20), where: func(pos int64) int64 { return pos }, cases: c.Cases,
+		random: rand.New(rand.NewPCG(c.Seed, 0x5eed)), warmUp: audio.Samples(cmp.Or(c.WarmUp, WarmUp)), wait: audio.Samples(time.Second),
+	}
 }
 
 // near fills the next 10 ms of what the person says, which begin at position pos.
@@ -80,7 +85,7 @@ func (p *person) near(pos int64, speaking bool, f *audio.Frame) {
 		if !speaking {
 			p.heard, p.total = 0, p.total-audio.FrameSamples
 		}
-		if p.heard < p.wait || p.total < audio.Samples(WarmUp) || p.next == len(p.cases) {
+		if p.heard < p.wait || p.total < p.warmUp || p.next == len(p.cases) {
 			return
 		}
 		p.active = true

@@ -22,6 +22,9 @@ type Cell struct {
 	Seed  uint64
 	Cases []Case        // in this order
 	Alone time.Duration // of the assistant's speech, without a person; Cases is empty then
+	// WarmUp is for how long the assistant is heard before the first case, a second
+	// at least; zero stands for the constant.
+	WarmUp time.Duration
 	// Tracker and DSP replace what a conversation uses, where they are set.
 	Tracker *vad.TrackerConfig
 	DSP     *dsp.Config
@@ -118,7 +121,7 @@ func Run(c Cell, says Assistant, noises Noises) (res Result, err error) {
 	if err != nil {
 		return res, err
 	}
-	s := &sim{Cell: c, room: r, person: newPerson(c.Cases, c.Seed, -c.Quieter), tape: NewTape(audio.Samples(c.Render))}
+	s := &sim{Cell: c, room: r, person: newPerson(c), tape: NewTape(audio.Samples(c.Render))}
 	s.late = make([]audio.Frame, c.Capture/audio.FrameTime)
 	s.world = newWorld(&s.clock, says, c.Seed)
 	s.world.player = audio.NewManualPlayer(audio.PlayerConfig{}, s.world.played)

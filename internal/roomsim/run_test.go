@@ -89,6 +89,37 @@ func TestWordsAreOfWhatIsHeard(t *testing.T) {
 	}
 }
 
+// TestOpeningsBeginEarly: who may interrupt the first words does so there.
+func TestOpeningsBeginEarly(t *testing.T) {
+	all, err := SyntheticCases(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for i := range all {
+		all[i].Group = Read // stands in for recordings that may be missing
+	}
+	cells := Openings(Quick(), 1, all)
+	if want := 2 * len(Quick().Rooms) * (Quick().Cases / 4); len(cells) != want {
+		t.Fatalf("%d conversations, want %d", len(cells), want)
+	}
+	var begins []time.Duration
+	for _, c := range []Cell{cells[0], cells[len(cells)-1]} {
+		p := newPerson(c)
+		var near audio.Frame
+		pos := int64(0)
+		for p.said == nil {
+			p.near(pos, true, &near)
+			pos += audio.FrameSamples
+		}
+		begins = append(begins, audio.Duration(pos))
+	}
+	for i, want := range []time.Duration{time.Second, 3 * time.Second} {
+		if off := begins[i] - want; off < 0 || off > 20*time.Millisecond {
+			t.Errorf("the interruption begins after %v, want %v", begins[i], want)
+		}
+	}
+}
+
 func TestTheMatrixIsDrawnBySeed(t *testing.T) {
 	all, err := SyntheticCases(context.Background())
 	if err != nil {

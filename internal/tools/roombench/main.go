@@ -112,6 +112,9 @@ func run(ctx context.Context, o options) error {
 	if r.Cells, err = b.matrix(ctx, matching(roomsim.Matrix(size, o.seed, b.cases))); err != nil {
 		return err
 	}
+	if r.Openings, err = b.matrix(ctx, matching(roomsim.Openings(size, o.seed, b.cases))); err != nil {
+		return err
+	}
 	if r.Unmeant, err = b.unmeant(ctx, matching(roomsim.Unmeant(size, o.seed, b.cases))); err != nil {
 		return err
 	}

@@ -65,6 +65,9 @@ func (r *report) tables() []table {
 		}
 	}
 	out := []table{goals, r.measured(), voices, places, r.aloneTable()}
+	if r.Openings != nil {
+		out = append(out, r.openingsTable())
+	}
 	if r.Unmeant != nil {
 		out = append(out, r.unmeantTable())
 	}
@@ -104,6 +107,21 @@ func (r *report) aloneTable() table {
 		head: []string{"profile", "room", "minutes", "false pauses", "of these at the start", "a minute", "false interruptions", "holds a minute"}}
 	for _, g := range r.Alone {
 		t.rows = append(t.rows, []string{g.Profile, g.Name, fmt.Sprintf("%.1f", g.Minutes), fmt.Sprint(g.Pauses), fmt.Sprint(g.Early), fmt.Sprintf("%.2f", float64(g.Pauses)/max(g.Minutes, 0.01)), fmt.Sprint(g.Interruptions), g.holds()})
+	}
+	return t
+}
+
+// openingsTable tells of interruptions while the canceller still learns.
+func (r *report) openingsTable() table {
+	t := table{title: "Interruptions in the assistant's first seconds", note: "The first of a conversation, of devices that were never heard before, in all rooms: from so long on that the assistant was heard.", head: voiceHead}
+	for _, after := range []string{"after 1s", "after 3s"} {
+		var results []roomsim.Result
+		for _, c := range r.Openings {
+			if strings.HasSuffix(c.Cell.Name, after) {
+				results = append(results, c.Result)
+			}
+		}
+		t.rows = append(t.rows, gather("default", after, results, people).row())
 	}
 	return t
 }

@@ -34,6 +34,8 @@ type report struct {
 	Beside *roomsim.Result     `json:"realTimeCasesOffline,omitempty"`
 	NoLive string              `json:"noRealTime,omitempty"`
 	Cells  []cell              `json:"cells"`
+	// Openings are first interruptions in the assistant's first seconds.
+	Openings []cell `json:"openings"`
 	// Unmeant are conversations of coughs and the like, with words by the embedded
 	// recogniser.
 	Unmeant []cell `json:"unmeant"`
