@@ -187,7 +187,7 @@ func (t *Tracker) SetAudible(audible bool) { t.audible.Store(audible) }
 // Unsettled says that the echo canceller has to learn the echo anew: what sounds
 // like a voice over the assistant is doubted as it is at first. It is for the
 // goroutine of Push.
-func (t *Tracker) Unsettled() { t.suspicion.heard = 0 }
+func (t *Tracker) Unsettled() { t.suspicion.unsettle() }
 
 // SetFound says whether the echo canceller knows where the echo is. Until then, and
 // for 6 s at most, what sounds like a voice over the assistant is doubted as it is at
@@ -214,7 +214,7 @@ func (t *Tracker) restart(pos int64) {
 	t.pending, t.first, t.window = t.pending[:0], 0, 0
 	t.resampler.Reset()
 	t.levels.reset(pos)
-	t.suspicion = suspicion{heard: t.suspicion.heard, found: t.suspicion.found, cut: t.suspicion.cut}
+	t.suspicion = suspicion{heard: t.suspicion.heard, found: t.suspicion.found, moved: t.suspicion.moved, cut: t.suspicion.cut}
 	t.forget()
 }
 

@@ -87,6 +87,7 @@ const (
 // nothing.
 type suspicion struct {
 	found  bool    // the canceller knows where the echo is
+	moved  bool    // the echo is elsewhere since the assistant was last heard for so long
 	cut    float64 // short; see SetCut
 	heard  int     // levels in which the assistant was audible, up to suspectAfter
 	row    int     // suspicious levels in a row
@@ -101,6 +102,13 @@ type suspicion struct {
 // like.
 func (s *suspicion) first() bool {
 	return s.heard < firstLevels || !s.found && s.heard < suspectAfter
+}
+
+// unsettle says that the canceller learns anew. Of an echo that is elsewhere it takes
+// little, so that little taken proves no person until it was heard for long enough.
+func (s *suspicion) unsettle() {
+	s.moved = s.moved || s.heard >= firstLevels
+	s.heard = 0
 }
 
 // push takes level n, in which phase the marker is, and whether it probes. It says
@@ -119,7 +127,9 @@ func (s *suspicion) push(l *levels, n int64, now phase, probing bool) (suspected
 	if l.audible {
 		s.heard = min(s.heard+1, suspectAfter)
 	}
-	doubted := s.heard < suspectAfter && (!s.found || s.cut >= learningCut)
+	learns := s.heard < suspectAfter
+	s.moved = s.moved && learns
+	doubted := learns && (s.moved || !s.found || s.cut >= learningCut)
 	if !l.audible || probing || doubted {
 		s.row = 0
 		return false, false

@@ -99,6 +99,8 @@ func TestNothingIsSuspected(t *testing.T) {
 		},
 		"while it finds the echo anew": func() *listener {
 			l := overAssistant(t, ProfileDefault, 50)
+			l.SetFound(true) // where it was
+			l.Unsettled()
 			l.Unsettled()
 			l.tone(t, 50, 5*time.Second)
 			return l
