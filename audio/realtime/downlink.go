@@ -79,12 +79,13 @@ func (d *downlink) drain(now time.Time, play func(chunk)) {
 			continue
 		}
 		d.conceal(lost, p, play)
+		paused := int32(p.Timestamp-d.ends-uint32(lost*d.samples)) > 0 // RFC 3551, section 4.1
+		d.ends = p.Timestamp + uint32(d.samples)
 		n, err := d.dec.Decode(p.Payload, d.pcm[:])
 		if err != nil || n == 0 {
 			d.broken++
 			continue
 		}
-		paused := p.Timestamp != d.ends+uint32(lost*d.samples) // RFC 3551, section 4.1
 		d.samples, d.ends = n, p.Timestamp+uint32(n)
 		c := d.chunk(n)
 		c.marker, c.resumes = p.Marker, fresh || lost > 0 && paused

@@ -122,7 +122,8 @@ func TestDownlinkResumes(t *testing.T) {
 		{65533, 0}, {65534, 1}, {0, 3}, // one is lost within speech
 		{1, 5}, {2, 6}, // a pause, and its packet came
 		{4, 10}, {5, 11}, // a pause, and its packet is lost
-		{9, 15}, // three are lost within speech
+		{9, 15},  // three are lost within speech
+		{11, 16}, // padding is lost, which takes no time
 	} {
 		d.push(&rtp.Packet{Header: rtp.Header{SequenceNumber: p.seq, Timestamp: 1<<32 - 2*packetSamples + uint32(p.packets)*packetSamples},
 			Payload: payload}, now)
@@ -136,7 +137,7 @@ func TestDownlinkResumes(t *testing.T) {
 	if s := strings.Join(got, " "); s != "65533 4" {
 		t.Errorf("the stream resumes at %s, want 65533 4", s)
 	}
-	if d.lost != 5 || d.concealed != 5 {
-		t.Errorf("%d lost, %d concealed, want 5", d.lost, d.concealed)
+	if d.lost != 6 || d.concealed != 6 {
+		t.Errorf("%d lost, %d concealed, want 6", d.lost, d.concealed)
 	}
 }
