@@ -4,10 +4,10 @@
 //
 // # One clock
 //
-// The server has one sink of three channels, the room. The loudspeaker is its
-// first channel; the microphone is a source that reads its second; the third is a
-// label, which no device hears. What is written into the microphone and its label
-// is one stream of two channels, and the tape is one recording of the three. So
+// The server has one sink, the room, with a channel for each. The loudspeaker is the
+// first; the microphone is a source that reads the second; the third is a label,
+// which no device hears; the fourth is the server's own (see delay). What is written
+// into the microphone and its label is one stream, and the tape is one recording. So
 // sample k of the tape is the same instant at the loudspeaker, at the microphone
 // and in the label, exactly: there are no two clocks to compare and no delay of a
 // recording program to take off. A bench puts the labelled speech into the label
@@ -26,7 +26,8 @@
 // loudspeaker played, and gives what the microphone hears next. The way from the
 // loudspeaker through the room back to the microphone takes about as long as the
 // two buffers on it; a bench measures it on the tape (the label helps). It stays
-// the same as long as nothing stalls, since both ends run on the room's clock.
+// the same, since both ends run on the room's clock. Where something stalls, what is
+// spoken has a gap, and some of what is spoken next is left out.
 //
 // A stream that begins may lose its first few milliseconds on the tape: the sink
 // takes back what it has rendered ahead, and the recording has it already. What is

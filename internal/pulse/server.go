@@ -12,6 +12,7 @@ import (
 	"runtime"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 	"time"
 )
@@ -27,9 +28,9 @@ const (
 
 // script is what the server runs when it starts. The socket comes last, so that
 // the rest is there when it answers.
-const script = `load-module module-null-sink sink_name=room rate=48000 format=s16le channels=3 channel_map=aux0,aux1,aux2
+const script = `load-module module-null-sink sink_name=room rate=48000 format=s16le channels=4 channel_map=aux0,aux1,aux2,aux3
 load-module module-remap-sink sink_name=speaker master=room format=s16le channels=1 channel_map=mono master_channel_map=aux0 remix=no sink_properties=device.description=Loudspeaker
-load-module module-remap-sink sink_name=voice master=room format=s16le channels=2 channel_map=aux0,aux1 master_channel_map=aux1,aux2 remix=no
+load-module module-remap-sink sink_name=voice master=room format=s16le channels=3 channel_map=aux0,aux1,aux2 master_channel_map=aux1,aux2,aux3 remix=no
 load-module module-remap-source source_name=microphone master=room.monitor channels=1 channel_map=mono master_channel_map=aux1 remix=no source_properties=device.description=Microphone
 load-module module-remap-source source_name=echo master=room.monitor channels=1 channel_map=mono master_channel_map=aux0 remix=no source_properties=device.description=Echo
 set-default-sink speaker
@@ -71,6 +72,7 @@ type Server struct {
 	options Options
 	tape    *Tape
 	room    roomHolder
+	leftOut atomic.Int64
 
 	server  *process // nil when there is none
 	helpers []*process

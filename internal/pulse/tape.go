@@ -9,6 +9,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 )
 
 // The tape's format: 16-bit samples at SampleRate, in steps of FrameSamples.
@@ -26,6 +27,9 @@ const (
 	Microphone                // what the microphone hears
 	Label                     // what the room noted down beside it
 	channels
+
+	stamps   = channels // of the server's room: when a sample was spoken; not on the tape
+	recorded = channels + 1
 )
 
 // Frame is 10 ms of one channel.
@@ -63,6 +67,12 @@ func (s *Server) Say(pcm []int16) (said <-chan struct{}) {
 		}
 	})
 	return done
+}
+
+// LeftOut is how much of what the room spoke was left out, because the server had
+// run dry and would have been late from then on.
+func (s *Server) LeftOut() time.Duration {
+	return time.Duration(s.leftOut.Load()) * 10 * time.Millisecond
 }
 
 // Tape is the recording of the room since Start.
@@ -154,8 +164,8 @@ func (t *Tape) add(frames *[channels]Frame) {
 func (s *Server) record(ctx context.Context) error {
 	format := []string{"--raw", "--format=s16le", "--rate=48000", "--process-time-msec=5"}
 	cushion := fmt.Sprintf("--latency-msec=%d", s.options.Cushion.Milliseconds())
-	recorder := s.command("parec", append(format, "--latency-msec=10", "--device=room.monitor", "--channels=3", "--channel-map=aux0,aux1,aux2")...)
-	speaker := s.command("pacat", append(format, cushion, "--playback", "--device=voice", "--channels=2", "--channel-map=aux0,aux1")...)
+	recorder := s.command("parec", append(format, "--latency-msec=10", "--device=room.monitor", "--channels=4", "--channel-map=aux0,aux1,aux2,aux3")...)
+	speaker := s.command("pacat", append(format, cushion, "--playback", "--device=voice", "--channels=3", "--channel-map=aux0,aux1,aux2")...)
 	heard, err := recorder.StdoutPipe()
 	if err != nil {
 		return err
@@ -186,10 +196,11 @@ func (s *Server) record(ctx context.Context) error {
 // run, and the room may use them.
 func (s *Server) carry(heard io.Reader, spoken io.Writer, ready chan<- struct{}) {
 	var (
-		frames     [channels]Frame
+		frames     [recorded]Frame
 		mic, label Frame
-		in         [2 * FrameSamples * int(channels)]byte
-		out        [2 * FrameSamples * 2]byte
+		delay      delay
+		in         [2 * FrameSamples * int(recorded)]byte
+		out        [2 * FrameSamples * int(recorded-1)]byte
 	)
 	const marking, marked, running = 0, 1, 2
 	for state := marking; ; {
@@ -198,7 +209,7 @@ func (s *Server) carry(heard io.Reader, spoken io.Writer, ready chan<- struct{})
 		}
 		for i := range FrameSamples {
 			for c := range frames {
-				frames[c][i] = int16(binary.LittleEndian.Uint16(in[2*(i*int(channels)+c):]))
+				frames[c][i] = int16(binary.LittleEndian.Uint16(in[2*(i*int(recorded)+c):]))
 			}
 		}
 		clear(mic[:])
@@ -215,11 +226,18 @@ func (s *Server) carry(heard io.Reader, spoken io.Writer, ready chan<- struct{})
 			(*room)(&frames[Speaker], &mic, &label)
 		}
 		if state == running {
-			s.tape.add(&frames)
+			s.tape.add((*[channels]Frame)(frames[:]))
+		}
+		late := delay.heard(&frames[stamps])
+		if late && state == running && label == (Frame{}) {
+			delay.leaveOut()
+			s.leftOut.Add(1)
+			continue
 		}
 		for i := range FrameSamples {
-			binary.LittleEndian.PutUint16(out[4*i:], uint16(mic[i]))
-			binary.LittleEndian.PutUint16(out[4*i+2:], uint16(label[i]))
+			binary.LittleEndian.PutUint16(out[6*i:], uint16(mic[i]))
+			binary.LittleEndian.PutUint16(out[6*i+2:], uint16(label[i]))
+			binary.LittleEndian.PutUint16(out[6*i+4:], delay.stamp(i))
 		}
 		if _, err := spoken.Write(out[:]); err != nil {
 			return // likewise

@@ -26,6 +26,7 @@ type LiveResult struct {
 	Underruns    int64         // frames of the far end that came too late
 	Reported     time.Duration // the way out and in, as the devices say
 	Cushion      time.Duration // of the server's microphone, part of the way from loudspeaker to microphone
+	LeftOut      time.Duration // of what the microphone hears, where the server ran dry
 }
 
 // liveCushion is how much sound waits before the simulated microphone.
@@ -228,6 +229,6 @@ func (t *talk) measure(res *LiveResult) error {
 	res.falsely(said, t.world.happened)
 	res.Sounding, res.DSP = audio.Duration(t.sounds.Load()), t.media.Processor.Stats()
 	res.Errors, res.Software, res.Audio = t.world.errors, t.world.software, audio.Duration(t.pos)
-	res.Underruns, res.Cushion = res.DSP.Underruns, liveCushion
+	res.Underruns, res.Cushion, res.LeftOut = res.DSP.Underruns, liveCushion, t.server.LeftOut()
 	return nil
 }

@@ -1,0 +1,83 @@
+package pulse
+
+import (
+	"testing"
+	"time"
+)
+
+// TestWhatCameLateIsMadeUpFor: a machine that stalls lets the server run dry, but
+// the way to the microphone is as long as before soon after.
+func TestWhatCameLateIsMadeUpFor(t *testing.T) {
+	const (
+		every = 4  // frames between two marks, which are never left out
+		stall = 25 // the mark at which the room takes too long
+		marks = 100
+	)
+	s, ctx := ForTest(t), bounded(t)
+	var frames int64
+	s.Connect(func(_, _, label *Frame) {
+		clear(label[:])
+		if frames%every == 0 {
+			label[0] = int16(1 + frames/every)
+			if frames == stall*every {
+				time.Sleep(400 * time.Millisecond)
+			}
+		}
+		frames++
+	})
+	begin := s.Tape().Len()
+	if err := s.Tape().Wait(ctx, begin+(marks+10)*every*FrameSamples); err != nil {
+		t.Fatal(err)
+	}
+	pcm := make([]int16, s.Tape().Len()-begin)
+	s.Tape().Copy(Label, begin, pcm)
+	ways := map[int]int{} // to the microphone, of each mark, up to a constant
+	for i, sample := range pcm {
+		if sample != 0 {
+			ways[int(sample)-1] = i - int(sample-1)*every*FrameSamples
+		}
+	}
+	before, during, after := ways[stall-1], 0, ways[marks-1]
+	for i := stall; i < stall+10; i++ { // one that begins the stream again may be lost
+		during = max(during, ways[i])
+	}
+	if during-before < FrameSamples {
+		t.Errorf("the server did not run dry: marks came after %d and %d samples", before, during)
+	}
+	if late := after - before; late < 0 || late >= FrameSamples {
+		t.Errorf("after the server ran dry the way to the microphone is %d samples longer", late)
+	}
+	if s.LeftOut() == 0 {
+		t.Error("nothing was left out")
+	}
+}
+
+// TestDelay: each frame that came too late is left out once.
+func TestDelay(t *testing.T) {
+	const way = 5 // frames
+	var d delay
+	type spoken struct{ frame Frame }
+	queue := make([]spoken, way)
+	leftOut := 0
+	for i := range 1000 {
+		switch i {
+		case 100, 101, 102, 400: // the server is dry
+			queue = append([]spoken{{}}, queue...)
+		}
+		heard := queue[0]
+		queue = queue[1:]
+		if d.heard(&heard.frame) {
+			d.leaveOut()
+			leftOut++
+			continue
+		}
+		var now spoken
+		for k := range now.frame {
+			now.frame[k] = int16(d.stamp(k))
+		}
+		queue = append(queue, now)
+	}
+	if leftOut != 4 || len(queue) != way {
+		t.Errorf("4 frames came too late, %d were left out, and the way is %d frames instead of %d", leftOut, len(queue), way)
+	}
+}
