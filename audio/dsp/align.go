@@ -2,6 +2,7 @@ package dsp
 
 import (
 	"math"
+	"slices"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
@@ -13,7 +14,11 @@ const (
 	// all, and one that comes up to 100 ms after it is cancelled as well as any:
 	// so the lead is for delays that are reported too long.
 	lead = 30 * audio.SampleRate / 1000
-	// jump is by how much the mean lag of a block may be wrong until it is put
+	// headroom is by how much a frame may be rendered later than usual and still be
+	// there for its echo. Where the devices are too fast for both, the lead is less,
+	// down to leastResidual.
+	headroom = audio.FrameSamples
+	// jump is by how much the median lag of a block may be wrong until it is put
 	// right. It is more than a frame, by which the lag of two drifting clocks steps.
 	jump = 15 * audio.SampleRate / 1000
 	// leap is by how much a single lag may be too long.
@@ -27,8 +32,12 @@ const (
 // stalled is after how many frames without a new one the sink counts as stopped.
 const stalled = 5
 
-// blockFrames is over how many frames a lag is judged.
-const blockFrames = 50
+// blockFrames is over how many frames a lag is judged, and lateBlocks after how many
+// of them frames that come too late are more than an accident.
+const (
+	blockFrames = 50
+	lateBlocks  = 2
+)
 
 // The clocks' loop: each time that the echo was found, about every half second, how
 // far it is from where it was corrects the speed of reading, in proportion and by
@@ -60,10 +69,10 @@ type aligner struct {
 	idle  int   // frames since something was
 	age   int64 // how old a sample should be when it is read, beyond a frame
 
-	frames int // of this block
-	sum    int64
-	least  int64
-	mean   float64 // lag of the last block
+	lags   [blockFrames]int64 // of this block
+	frames int                // that are in it
+	late   int                // blocks in a row in which a frame came too late
+	mean   float64            // lag of the last block
 
 	part     float64 // of a sample, after read
 	rate     float64 // samples that a frame is longer, or, below 0, shorter
@@ -77,7 +86,7 @@ type aligner struct {
 // setDelay tells how long a sample takes from its rendering to its echo's capture.
 func (a *aligner) setDelay(samples int64) {
 	before := a.target()
-	a.age = min(max(samples-lead, 0), maxAge)
+	a.age = min(max(samples-lead, min(headroom, samples-leastResidual), 0), maxAge)
 	if after := a.target(); after != before && a.live {
 		a.moveTo(a.read - (after - before))
 	}
@@ -92,6 +101,7 @@ func (a *aligner) moveTo(read int64) {
 	a.floor = max(a.floor, a.ring.released.Load())
 	a.part, a.rate, a.anchored = 0, a.speed, false
 	a.mean = float64(a.ring.written.Load() - read)
+	a.late = 0
 	a.newBlock()
 }
 
@@ -134,7 +144,7 @@ func (a *aligner) skip(samples int64) {
 	}
 }
 
-func (a *aligner) newBlock() { a.frames, a.sum, a.least = 0, 0, math.MaxInt64 }
+func (a *aligner) newBlock() { a.frames = 0 }
 
 // next fills f with the far end that belongs to the next frame of the near end.
 // Where there is none it is silent. It says whether the sink renders.
@@ -239,22 +249,38 @@ var interpolation = func() (table [phases][2 * halfTaps]float32) {
 	return table
 }()
 
-// observe adds a lag to the block, and judges the block at its end.
+// observe adds a lag to the block, and judges the block at its end. A machine that
+// stalls for a moment renders some frames too late and is on time again: only what
+// lasts is put right, since each move costs the canceller some of what it learnt.
 func (a *aligner) observe(lag int64) {
+	a.lags[a.frames] = lag
 	a.frames++
-	a.sum += lag
-	a.least = min(a.least, lag)
 	if a.frames < blockFrames {
 		return
 	}
-	a.mean = float64(a.sum) / blockFrames
-	// With jitter the mean is kept so far from the writer that the shortest lag
-	// is a frame still.
-	miss := a.mean - max(float64(a.target()), audio.FrameSamples+a.mean-float64(a.least))
-	if math.Abs(miss) > jump || a.least < audio.FrameSamples {
-		a.resyncs++
-		a.moveTo(a.read + int64(miss))
+	sum := int64(0)
+	for _, lag := range a.lags {
+		sum += lag
+	}
+	a.mean = float64(sum) / blockFrames
+	slices.Sort(a.lags[:])
+	least, middle := a.lags[0], a.lags[blockFrames/2]
+	a.late++
+	if least >= audio.FrameSamples {
+		a.late = 0
+	}
+	miss := middle - a.target()
+	switch shortest := least - audio.FrameSamples; {
+	case a.late >= lateBlocks: // with jitter the lag is so long that the shortest is a frame
+		miss = min(miss, shortest)
+	case middle < audio.FrameSamples:
+	case miss > 0 && min(miss, shortest) > jump:
+		miss = min(miss, shortest)
+	case miss < -jump:
+	default:
+		a.newBlock()
 		return
 	}
-	a.newBlock()
+	a.resyncs++
+	a.moveTo(a.read + miss)
 }

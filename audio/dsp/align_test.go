@@ -57,11 +57,45 @@ func (s *streams) both(frames int) (last int) {
 const frame = audio.FrameSamples
 
 func TestAlignerHoldsBackTheDelay(t *testing.T) {
-	for _, frames := range []int64{0, 1, 7, 60} {
+	for _, frames := range []int64{1, 7, 60} {
 		s := newStreams(t, lead+frames*frame)
 		if got := s.both(100); got != 100-int(frames) {
 			t.Errorf("with a delay of %d frames, frame %d is read beside 100", frames, got)
 		}
+	}
+}
+
+// TestAlignerKeepsHeadroom: fast devices leave less lead, so that a frame may be late.
+func TestAlignerKeepsHeadroom(t *testing.T) {
+	for _, tt := range [][2]int64{{0, 0}, {leastResidual, 0}, {leastResidual + frame/2, frame / 2}, {leastResidual + frame, frame}, {lead, frame}, {lead + frame, frame}, {lead + 2*frame, 2 * frame}} {
+		s := newStreams(t, tt[0])
+		if s.a.age != tt[1] {
+			t.Errorf("a delay of %d samples is held back by %d, want %d", tt[0], s.a.age, tt[1])
+		}
+	}
+}
+
+// TestAlignerBearsAnAccident: a machine that stalls for a moment moves nothing, however
+// long, and one that is late time and again is borne by a longer lag.
+func TestAlignerBearsAnAccident(t *testing.T) {
+	for _, frames := range []int{1, 3, 20} {
+		s := newStreams(t, lead)
+		s.both(220)
+		s.capture(frames)
+		s.render(frames)
+		if s.both(220); s.a.resyncs != 0 {
+			t.Errorf("after %d frames that came late at once the streams were moved %d times", frames, s.a.resyncs)
+		}
+	}
+	s := newStreams(t, lead)
+	s.both(200)
+	for range 40 {
+		s.capture(2)
+		s.render(2)
+		s.both(18)
+	}
+	if late := s.a.underruns; s.a.resyncs != 1 || late > 2*lateBlocks*blockFrames/20 {
+		t.Errorf("with a frame that is late every 200 ms the streams were moved %d times, and %d frames came too late", s.a.resyncs, late)
 	}
 }
 
@@ -86,7 +120,7 @@ func TestAlignerFollowsANewDelay(t *testing.T) {
 		t.Errorf("with a longer delay frame %d is beside 101", got)
 	}
 	s.a.setDelay(lead)
-	if got := s.both(1); got != 102 {
+	if got := s.both(1); got != 101 {
 		t.Errorf("with a shorter delay frame %d is beside 102", got)
 	}
 }
