@@ -27,6 +27,7 @@ type corrector struct {
 	correction int64 // samples
 	started    bool
 	moved      bool
+	recalled   bool // and not observed since
 
 	echo float64 // how far it was last found behind its reference, samples
 	same int     // how often it was found there
@@ -35,11 +36,11 @@ type corrector struct {
 // total is the delay to align with, in samples.
 func (c *corrector) total() int64 { return max(0, c.reported+c.correction) }
 
-// recall begins with a correction that was found before, and with the echo where it
-// has it.
+// recall begins with a correction that was found before. The echo counts as found
+// until it is found elsewhere than where it may be.
 func (c *corrector) recall(samples int64) {
 	c.correction, c.moved = samples, true
-	c.echo, c.same = lead, agree
+	c.recalled, c.same = true, agree
 }
 
 // known says that the echo was found where it last was for long enough.
@@ -48,8 +49,11 @@ func (c *corrector) known() bool { return c.same >= agree }
 // delay is the delay to align with, in samples, and whether it is another than
 // before.
 func (c *corrector) delay(reported int64) (samples int64, changed bool) {
-	if d := reported - c.reported; !c.started || d > reportStep || d < -reportStep {
+	switch d := reported - c.reported; {
+	case !c.started: // what was recalled is of these devices
 		c.reported, c.started, c.moved = reported, true, true
+	case d > reportStep || d < -reportStep:
+		c.reported, c.moved = reported, true
 		c.same = 0
 	}
 	changed, c.moved = c.moved, false
@@ -59,12 +63,14 @@ func (c *corrector) delay(reported int64) (samples int64, changed bool) {
 // observe takes how far the echo was found behind its reference, in samples. It
 // says whether the delay is to be another, and what was learnt is of no use.
 func (c *corrector) observe(echo float64) (moved bool) {
-	if math.Abs(echo-c.echo) > nearby {
+	inPlace := echo >= leastResidual && echo <= mostResidual
+	if c.recalled && !inPlace || !c.recalled && math.Abs(echo-c.echo) > nearby {
 		c.same = 0
 	}
+	c.recalled = false
 	c.echo = echo
 	c.same++
-	if !c.known() || echo >= leastResidual && echo <= mostResidual {
+	if !c.known() || inPlace {
 		return false
 	}
 	// Below 0 there is nothing to hold back, and it stays.

@@ -61,3 +61,31 @@ func TestCorrectionStays(t *testing.T) {
 		t.Errorf("%d ms", got/millisecond)
 	}
 }
+
+// TestWhatIsRecalledIsKnown: the echo of devices that were heard before counts as found
+// from the first frame on, until it is found where it may not be.
+func TestWhatIsRecalledIsKnown(t *testing.T) {
+	for _, ms := range []float64{13, 30, 60} {
+		var c corrector
+		c.recall(100 * millisecond)
+		if got, changed := c.delay(20 * millisecond); got != 120*millisecond || !changed || !c.known() {
+			t.Errorf("%d ms, known %v", got/millisecond, c.known())
+		}
+		if c.observe(ms*millisecond) || !c.known() {
+			t.Errorf("an echo %v ms behind its reference is another one", ms)
+		}
+		if c.observe((ms+5)*millisecond) || c.known() {
+			t.Errorf("an echo that was %v ms behind its reference and then 5 more is the same", ms)
+		}
+	}
+	var c corrector
+	c.recall(100 * millisecond)
+	c.delay(20 * millisecond)
+	if c.observe(200*millisecond) || c.known() {
+		t.Error("one echo elsewhere is believed")
+	}
+	c.recall(100 * millisecond)
+	if c.delay(50 * millisecond); c.known() {
+		t.Error("devices with another delay are those that were heard")
+	}
+}
