@@ -123,18 +123,37 @@ func Matrix(z Size, seed uint64, all []Case) []Cell {
 	return cells
 }
 
+// Opening is when in a conversation somebody interrupts for the first time.
+type Opening struct {
+	After time.Duration // of the assistant's speech
+	Known bool          // devices that were heard in a conversation before
+}
+
+// String is how an Opening's cells end.
+func (o Opening) String() string {
+	if o.Known {
+		return fmt.Sprintf("after %v, known devices", o.After)
+	}
+	return fmt.Sprintf("after %v, new devices", o.After)
+}
+
+// Opened are the openings that are measured.
+var Opened = []Opening{{time.Second, false}, {time.Second, true}, {3 * time.Second, false}, {3 * time.Second, true}}
+
 // Openings are conversations whose first case is an interruption in the assistant's
-// first seconds, of devices that were never heard before: z.Cases/4 in each room after
-// 1 s, and as many after 3.
+// first seconds: z.Cases/4 in each room of each that is Opened. Known devices and new
+// ones are interrupted by the same people.
 func Openings(z Size, seed uint64, all []Case) []Cell {
 	var cells []Cell
-	for _, after := range []time.Duration{time.Second, 3 * time.Second} {
+	for _, o := range Opened {
+		same := uint64(0) // of the seed, for whether devices are known
 		for _, r := range z.Rooms {
 			for range z.Cases / 4 {
 				c := Cell{
-					Name: fmt.Sprintf("%s, echo -6 dB, after %v", r, after), Profile: "default", Place: usual(r, -6),
-					Seed: seed*1000 + 600 + uint64(len(cells)), WarmUp: after,
+					Name: fmt.Sprintf("%s, echo -6 dB, %v", r, o), Profile: "default", Place: usual(r, -6),
+					Seed: seed*1000 + 600 + uint64(o.After/time.Second)*100 + same, WarmUp: o.After, Known: o.Known,
 				}
+				same++
 				for _, k := range pick(c.Seed, len(all)) {
 					if all[k].Kind == BargeIn && (all[k].Group == Read || all[k].Group == Acted) {
 						c.Cases = []Case{all[k]}

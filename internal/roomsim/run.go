@@ -25,6 +25,9 @@ type Cell struct {
 	// WarmUp is for how long the assistant is heard before the first case, a second
 	// at least; zero stands for the constant.
 	WarmUp time.Duration
+	// Known says that a conversation was held with the same devices before: what was
+	// learnt of their delay is recalled, as the daemon does.
+	Known bool
 	// Tracker and DSP replace what a conversation uses, where they are set.
 	Tracker *vad.TrackerConfig
 	DSP     *dsp.Config
@@ -109,8 +112,32 @@ type sim struct {
 	uplink []int16       // all of it, where it is recognised
 }
 
+// acquaintance is how long the assistant was heard with devices that are known.
+const acquaintance = 20 * time.Second
+
 // Run holds the conversation of a cell on a virtual clock.
-func Run(c Cell, says Assistant, noises Noises) (res Result, err error) {
+func Run(c Cell, says Assistant, noises Noises) (Result, error) {
+	if !c.Known {
+		return hold(c, says, noises, func(*Media) {}, func(*Media) {})
+	}
+	first := c
+	first.Cases, first.Alone = nil, acquaintance
+	var late int64
+	var known bool
+	if res, err := hold(first, says, noises, func(*Media) {}, func(m *Media) {
+		late, known = m.Processor.Correction(), m.Processor.Found()
+	}); err != nil {
+		return res, err
+	}
+	return hold(c, says, noises, func(m *Media) {
+		if known {
+			m.Processor.Correct(late)
+		}
+	}, func(*Media) {})
+}
+
+// hold holds a conversation. before and after get its media path.
+func hold(c Cell, says Assistant, noises Noises, before, after func(*Media)) (res Result, err error) {
 	runtime.LockOSThread() // its CPU time is what is measured
 	defer runtime.UnlockOSThread()
 	cfg, err := c.config(noises)
@@ -132,6 +159,7 @@ func Run(c Cell, says Assistant, noises Noises) (res Result, err error) {
 		s.person.words = s.recognise
 	}
 	defer func() { err = errors.Join(err, s.media.Close(), s.world.player.Close()) }()
+	before(s.media)
 	core := csm.DefaultConfig()
 	core.Interruption = Interruptions[c.Profile]
 	s.world.begin(core)
@@ -141,6 +169,7 @@ func Run(c Cell, says Assistant, noises Noises) (res Result, err error) {
 			return res, err
 		}
 	}
+	after(s.media)
 	return s.result(), nil
 }
 

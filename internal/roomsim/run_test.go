@@ -99,8 +99,12 @@ func TestOpeningsBeginEarly(t *testing.T) {
 		all[i].Group = Read // stands in for recordings that may be missing
 	}
 	cells := Openings(Quick(), 1, all)
-	if want := 2 * len(Quick().Rooms) * (Quick().Cases / 4); len(cells) != want {
+	each := len(Quick().Rooms) * (Quick().Cases / 4)
+	if want := len(Opened) * each; len(cells) != want {
 		t.Fatalf("%d conversations, want %d", len(cells), want)
+	}
+	if one, other := cells[0], cells[each]; one.Known || !other.Known || one.Cases[0].ID != other.Cases[0].ID {
+		t.Errorf("new devices are interrupted by %s, known ones by %s", one.Cases[0].ID, other.Cases[0].ID)
 	}
 	var begins []time.Duration
 	for _, c := range []Cell{cells[0], cells[len(cells)-1]} {
