@@ -77,11 +77,20 @@ func (s *Server) LeftOut() time.Duration {
 
 // Tape is the recording of the room since Start.
 type Tape struct {
-	mu      sync.Mutex
-	grown   chan struct{} // closed and replaced when there is more
-	from    int64         // position of the first sample that is kept
-	samples [channels][]int16
+	mu    sync.Mutex
+	grown chan struct{} // closed and replaced when there is more
+	from  int64         // position of the first sample that is kept
+	end   int64         // and of the next
+	base  int64         // of the first sample in pages
+	pages []*page
 }
+
+// page is a second. A tape in one piece would be copied each time that it grows, and
+// for that long, after some minutes a tenth of a second, the whole process stands
+// still.
+type page [channels][pageSamples]int16
+
+const pageSamples = SampleRate // whole frames
 
 func newTape() *Tape { return &Tape{grown: make(chan struct{})} }
 
@@ -92,14 +101,14 @@ func (s *Server) Tape() *Tape { return s.tape }
 func (t *Tape) Len() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.from + int64(len(t.samples[0]))
+	return t.end
 }
 
 // Wait returns when the tape is at least n samples long.
 func (t *Tape) Wait(ctx context.Context, n int64) error {
 	for {
 		t.mu.Lock()
-		enough, grown := t.from+int64(len(t.samples[0])) >= n, t.grown
+		enough, grown := t.end >= n, t.grown
 		t.mu.Unlock()
 		if enough {
 			return nil
@@ -117,10 +126,19 @@ func (t *Tape) Wait(ctx context.Context, n int64) error {
 func (t *Tape) Copy(c Channel, from int64, dst []int16) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if from < t.from || from > t.from+int64(len(t.samples[c])) {
+	return t.copy(c, from, dst)
+}
+
+func (t *Tape) copy(c Channel, from int64, dst []int16) (n int) {
+	if from < t.from || from > t.end {
 		return 0
 	}
-	return copy(dst, t.samples[c][from-t.from:])
+	dst = dst[:min(int64(len(dst)), t.end-from)]
+	for n < len(dst) {
+		at := from - t.base + int64(n)
+		n += copy(dst[n:], t.pages[at/pageSamples][c][at%pageSamples:])
+	}
+	return n
 }
 
 // Find returns the position from which on the channel holds pcm sample by sample,
@@ -129,10 +147,12 @@ func (t *Tape) Copy(c Channel, from int64, dst []int16) int {
 func (t *Tape) Find(c Channel, from int64, pcm []int16) int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	track := t.samples[c]
-	for i := max(0, from-t.from); i+int64(len(pcm)) <= int64(len(track)); i++ {
-		if slices.Equal(track[i:i+int64(len(pcm))], pcm) {
-			return t.from + i
+	from = max(from, t.from)
+	track := make([]int16, max(0, t.end-from))
+	t.copy(c, from, track)
+	for i := 0; i+len(pcm) <= len(track); i++ {
+		if slices.Equal(track[i:i+len(pcm)], pcm) {
+			return from + int64(i)
 		}
 	}
 	return -1
@@ -142,19 +162,23 @@ func (t *Tape) Find(c Channel, from int64, pcm []int16) int64 {
 func (t *Tape) Drop(before int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	n := min(max(0, before-t.from), int64(len(t.samples[0])))
-	for c := range t.samples {
-		t.samples[c] = slices.Clone(t.samples[c][n:])
-	}
-	t.from += n
+	t.from = min(max(before, t.from), t.end)
+	n := (t.from - t.base) / pageSamples
+	t.pages = slices.Delete(t.pages, 0, int(n))
+	t.base += n * pageSamples
 }
 
 func (t *Tape) add(frames *[channels]Frame) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	for c := range frames {
-		t.samples[c] = append(t.samples[c], frames[c][:]...)
+	at := t.end - t.base
+	if at/pageSamples == int64(len(t.pages)) {
+		t.pages = append(t.pages, new(page))
 	}
+	for c := range frames {
+		copy(t.pages[at/pageSamples][c][at%pageSamples:], frames[c][:])
+	}
+	t.end += FrameSamples
 	close(t.grown)
 	t.grown = make(chan struct{})
 }
