@@ -20,7 +20,7 @@ func TestWhatCameLateIsMadeUpFor(t *testing.T) {
 		if frames%every == 0 {
 			label[0] = int16(1 + frames/every)
 			if frames == stall*every {
-				time.Sleep(400 * time.Millisecond)
+				time.Sleep(400 * time.Millisecond) // the stall itself
 			}
 		}
 		frames++
@@ -52,32 +52,34 @@ func TestWhatCameLateIsMadeUpFor(t *testing.T) {
 	}
 }
 
-// TestDelay: each frame that came too late is left out once.
+// TestDelay: each frame that came too late is left out once, however many they are.
 func TestDelay(t *testing.T) {
 	const way = 5 // frames
 	var d delay
-	type spoken struct{ frame Frame }
-	queue := make([]spoken, way)
-	leftOut := 0
-	for i := range 1000 {
-		switch i {
-		case 100, 101, 102, 400: // the server is dry
-			queue = append([]spoken{{}}, queue...)
+	queue := make([]Frame, way)
+	dry, leftOut := 0, 0
+	for i := range 2000 {
+		for range map[int]int{100: 1, 101: 1, 102: 1, 400: 1, 600: 20, 900: 200}[i] { // the server is dry
+			queue = append([]Frame{{}}, queue...)
+			dry++
+		}
+		if len(queue) == 0 {
+			t.Fatalf("after %d frames everything was left out", i)
 		}
 		heard := queue[0]
 		queue = queue[1:]
-		if d.heard(&heard.frame) {
+		if d.heard(&heard) {
 			d.leaveOut()
 			leftOut++
 			continue
 		}
-		var now spoken
-		for k := range now.frame {
-			now.frame[k] = int16(d.stamp(k))
+		var now Frame
+		for k := range now {
+			now[k] = int16(d.stamp(k))
 		}
 		queue = append(queue, now)
 	}
-	if leftOut != 4 || len(queue) != way {
-		t.Errorf("4 frames came too late, %d were left out, and the way is %d frames instead of %d", leftOut, len(queue), way)
+	if leftOut != dry || len(queue) != way {
+		t.Errorf("%d frames came too late, %d were left out, and the way is %d frames instead of %d", dry, leftOut, len(queue), way)
 	}
 }

@@ -57,11 +57,11 @@ func Available() error {
 
 // Options change what a server is like. The zero value is good for tests.
 type Options struct {
-	// Cushion is how much of the microphone's sound is asked to wait at the
-	// server, so that a busy machine makes no gap in it; about half of it really
-	// does. It is most of the way from the loudspeaker through the room back to
-	// the microphone. 0 is 120 ms, which stands a machine with three times as much
-	// to do as it can; an idle one needs 40 ms.
+	// Cushion is how much of the microphone's sound is asked to wait at the server, so
+	// that a busy machine makes no gap in it; a third to a half of it really does. It
+	// is most of the way from the loudspeaker through the room back to the microphone.
+	// 0 is 120 ms, which stands a machine with three times as much to do as it can; an
+	// idle one needs 40 ms.
 	Cushion time.Duration
 }
 

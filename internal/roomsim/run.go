@@ -117,60 +117,60 @@ const acquaintance = 20 * time.Second
 
 // Run holds the conversation of a cell on a virtual clock.
 func Run(c Cell, says Assistant, noises Noises) (Result, error) {
-	if !c.Known {
-		return hold(c, says, noises, func(*Media) {}, func(*Media) {})
-	}
-	first := c
-	first.Cases, first.Alone = nil, acquaintance
-	var late int64
-	var known bool
-	if res, err := hold(first, says, noises, func(*Media) {}, func(m *Media) {
-		late, known = m.Processor.Correction(), m.Processor.Found()
-	}); err != nil {
-		return res, err
-	}
-	return hold(c, says, noises, func(m *Media) {
-		if known {
-			m.Processor.Correct(late)
+	var learnt *int64
+	if c.Known {
+		first := c
+		first.Cases, first.Alone = nil, acquaintance
+		var err error
+		if _, learnt, err = hold(first, says, noises, nil); err != nil {
+			return Result{}, err
 		}
-	}, func(*Media) {})
+	}
+	res, _, err := hold(c, says, noises, learnt)
+	return res, err
 }
 
-// hold holds a conversation. before and after get its media path.
-func hold(c Cell, says Assistant, noises Noises, before, after func(*Media)) (res Result, err error) {
+// hold holds a conversation. It begins with the correction of the devices' delay that
+// was learnt before, and returns the one that it learnt; nil is none.
+func hold(c Cell, says Assistant, noises Noises, before *int64) (res Result, learnt *int64, err error) {
 	runtime.LockOSThread() // its CPU time is what is measured
 	defer runtime.UnlockOSThread()
 	cfg, err := c.config(noises)
 	if err != nil {
-		return res, err
+		return res, nil, err
 	}
 	r, err := room.New(cfg)
 	if err != nil {
-		return res, err
+		return res, nil, err
 	}
 	s := &sim{Cell: c, room: r, person: newPerson(c), tape: NewTape(audio.Samples(c.Render))}
 	s.late = make([]audio.Frame, c.Capture/audio.FrameTime)
 	s.world = newWorld(&s.clock, says, c.Seed)
 	s.world.player = audio.NewManualPlayer(audio.PlayerConfig{}, s.world.played)
 	if s.media, err = c.media(s.world); err != nil {
-		return res, err
+		return res, nil, err
 	}
 	if c.Words != nil {
 		s.person.words = s.recognise
 	}
 	defer func() { err = errors.Join(err, s.media.Close(), s.world.player.Close()) }()
-	before(s.media)
+	if before != nil {
+		s.media.Processor.Correct(*before)
+	}
 	core := csm.DefaultConfig()
 	core.Interruption = Interruptions[c.Profile]
 	s.world.begin(core)
 	s.settle()
 	for !s.over() {
 		if err := s.step(); err != nil {
-			return res, err
+			return res, nil, err
 		}
 	}
-	after(s.media)
-	return s.result(), nil
+	if p := s.media.Processor; p.Found() {
+		late := p.Correction()
+		learnt = &late
+	}
+	return s.result(), learnt, nil
 }
 
 // over says whether all was said, and the assistant was heard for long enough.

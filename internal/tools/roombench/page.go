@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"html/template"
 	"strings"
+	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/internal/roomsim"
 )
@@ -166,7 +167,7 @@ func (r *report) liveTable() table {
 	x := r.Live
 	t := table{title: "In real time", head: append(append([]string{}, voiceHead...), "false pauses", "holds a minute"), note: fmt.Sprintf(
 		"A private PulseAudio and PortAudio devices. The devices report %v out and in; xruns: %d out, %d in; frames lost: %d; far-end frames too late: %d; devices lost: %d; labels lost: %d; left out before the microphone, where the server ran dry: %v.",
-		x.Reported, x.Sink.Xruns, x.Source.Xruns, x.Source.Lost, x.Underruns, x.Losses, x.Unlabelled, x.LeftOut)}
+		x.Reported.Round(time.Millisecond), x.Sink.Xruns, x.Source.Xruns, x.Source.Lost, x.Underruns, x.Losses, x.Unlabelled, x.LeftOut)}
 	t.rows = [][]string{append(live.row(), fmt.Sprint(live.Pauses), live.holds()), append(beside.row(), fmt.Sprint(beside.Pauses), beside.holds())}
 	return t
 }
