@@ -10,7 +10,9 @@ BENCH_MINUTES ?= 2
 BENCHTIME     ?= 300ms
 
 # These compile and pass their tests with no C compiler and no library.
-CORE := ./csm/... ./session/... ./copilot/... ./protocol/... ./internal/timeline ./internal/wer ./audio ./audio/wavio
+CORE := ./csm/... ./session/... ./copilot ./copilot/editor ./copilot/offline ./copilot/spoken ./protocol/... ./internal/timeline ./internal/wer ./audio ./audio/wavio
+# Those of them that start no goroutine: a race detector has nothing to find there.
+PURE := csm csm/connection csm/history csm/speech csm/turn session copilot copilot/offline protocol internal/timeline internal/wer
 
 GOLANGCI_LINT_VERSION := v2.12.2
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/agentvoice/tools
@@ -20,7 +22,8 @@ LINT  := $(CACHE)/golangci-lint-$(GOLANGCI_LINT_VERSION)
 export GOFLAGS := $(strip $(GOFLAGS) -tags=nolibopusfile)
 
 MODULE  := github.com/agentvoice/agentvoice-daemon
-MODELS  := $(shell pkg-config --variable=modeldir pocketsphinx 2>/dev/null)
+# Looked up by each recipe that needs it: deps may have just installed the models.
+MODELS   = $(shell pkg-config --variable=modeldir pocketsphinx 2>/dev/null)
 LDFLAGS  = -X $(MODULE)/audio/localrealtime/stt.buildModelDir=$(MODELS) -X $(MODULE)/audio/wake.buildModelDir=$(MODELS)
 
 SHELL       := /bin/bash
@@ -75,21 +78,23 @@ test: test-begin test-race test-slow test-core test-cross test-generated test-fo
 test-begin: deps-test build $(TOOL)/testsum
 	@rm -rf $(COUNTS)
 
-# One package at a time: those with media keep time with each other over sockets,
-# and two at once on two cores leave them too little.
+# All but what test-slow and test-core run without the race detector.
 test-race: $(TOOL)/testsum
-	@go test -race -timeout 5m -json ./... 2>&1 | $(SUM) -name "go test -race"
+	@go test -race -timeout 5m -json $$(go list ./... | grep -vxF "$$(printf '$(MODULE)/%s\n' $(PURE))") 2>&1 | $(SUM) -name "go test -race"
 
-# What the race detector makes ten times slower, and is one goroutine: minutes of
-# audio.
+# Tests of one goroutine that the race detector makes some ten times slower, such as
+# minutes of audio: those in files with the build constraint cgo && !race. Those with
+# !race alone are in packages of CORE.
+SLOW = $(shell grep -rl --include='*_test.go' '^//go:build cgo && !race' audio cmd internal | xargs grep -l '^func Test')
 test-slow: $(TOOL)/testsum
-	@go test -timeout 5m -run TestTheCancellerLasts -json ./internal/roomsim 2>&1 | $(SUM) -name "minutes of audio"
+	@go test -timeout 5m -run "^($$(sed -n 's/^func \(Test[A-Za-z0-9]*\)(.*/\1/p' $(SLOW) | paste -sd '|'))$$" -json \
+		$(sort $(addprefix ./,$(dir $(SLOW)))) 2>&1 | $(SUM) -name "slow tests"
 
 test-core: $(TOOL)/testsum
 	@CGO_ENABLED=0 go test -timeout 5m -json $(CORE) 2>&1 | $(SUM) -name "core without cgo"
 
 test-cross:
-	@for os in windows darwin; do CGO_ENABLED=0 GOOS=$$os go vet ./... ; echo "compiles for $$os"; done
+	@printf '%s\n' windows darwin | xargs -P 2 -I {} sh -c 'CGO_ENABLED=0 GOOS={} go vet ./... && echo "compiles for {}"'
 
 test-generated:
 	@go run ./internal/gen -check >/dev/null && echo "generated files are up to date"
@@ -134,8 +139,8 @@ $(OUT)/go.mod:
 	@mkdir -p $(@D) && echo 'module out' >$@
 
 .PHONY: requirements
-requirements: deps ## print what was promised, and what of it is proved, owed or superseded
-	@go run ./internal/tools/requirements list
+requirements: deps ## print what was promised, and what of it is proved, owed or superseded; LIST=-q for the counts only
+	@go run ./internal/tools/requirements list $(LIST)
 
 .PHONY: conformance
 conformance: build $(OUT)/go.mod ## prove the core: scenarios, exploration, coverage, requirements, mutants
@@ -149,9 +154,11 @@ debug: deps $(OUT)/go.mod ## build bin/agentvoice-daemon-debug, with every seede
 
 # ---- the rest
 
+# Each clone has a cache of its own: a shared one also reports what it found in
+# clones that no longer exist.
 .PHONY: lint
 lint: deps $(LINT) ## run the linters
-	@$(LINT) run ./... && echo "golangci-lint: no finding"
+	@GOLANGCI_LINT_CACHE=$(abspath $(OUT))/lint $(LINT) run ./... && echo "golangci-lint: no finding"
 
 $(LINT):
 	@echo "building golangci-lint $(GOLANGCI_LINT_VERSION)"

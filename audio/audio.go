@@ -84,6 +84,13 @@ type Selector interface {
 	Select(id string)
 }
 
+// Recording is a Source whose material was recorded. It waits for nobody, so a
+// conversation starts to Run it when it listens, and not when it opens it.
+type Recording interface {
+	Source
+	Recorded()
+}
+
 // Timed is a Source or Sink that knows its delay.
 type Timed interface {
 	// Timing is of the device that is open, or zero. Any goroutine may call it.

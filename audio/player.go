@@ -70,9 +70,15 @@ const (
 	// Underrun: the buffer ran empty in the middle of Seg. Silence is rendered
 	// and the cursor stands, until Buffered, when playback goes on by itself.
 	Underrun
+	// Sounded: audio is in the output again, from At on.
+	Sounded
+	// Silenced: the output has no more audio, from At on: held, paused, flushed,
+	// drained or in an underrun. A fade counts as audio. It comes before the event
+	// that says why, and a hold has no other.
+	Silenced
 )
 
-var playerEventNames = [...]string{"buffered", "segmentStarted", "segmentPlayed", "paused", "flushed", "drained", "underrun"}
+var playerEventNames = [...]string{"buffered", "segmentStarted", "segmentPlayed", "paused", "flushed", "drained", "underrun", "sounded", "silenced"}
 
 func (k PlayerEventKind) String() string {
 	if int(k) < len(playerEventNames) {

@@ -27,8 +27,8 @@ func (p *Player) Resume(gen uint32) {
 
 // Hold is the reflex of whoever suspects that the user speaks: for the duration d
 // from now on nothing is played, whatever the control side wants, and what would
-// have been is played afterwards. It begins and ends like a pause, and no event
-// tells of it. A later Hold takes the place of an earlier one; 0 ends it. It takes
+// have been is played afterwards. It begins and ends like a pause, and only
+// Silenced and Sounded tell of it. A later Hold takes the place of an earlier one; 0 ends it. It takes
 // no lock, and may be called from any goroutine.
 func (p *Player) Hold(d time.Duration) { p.holdUntil.Store(p.clock.Load() + Samples(d)) }
 
@@ -72,6 +72,10 @@ func (p *Player) Idle() bool {
 // Cursor is the segment that was rendered last and how many samples of it have
 // left Render. Seq is 0 when nothing of the generation was rendered.
 func (p *Player) Cursor() (SegmentID, int64) { return p.cursor.load() }
+
+// Rendered is the position on the device's time line: the samples that have left
+// Render since NewPlayer, silence included.
+func (p *Player) Rendered() int64 { return p.clock.Load() }
 
 // Close stops the notifier after the events that have happened. Render gives
 // silence from then on. It must not be called from notify, and is safe to call

@@ -7,8 +7,8 @@ const (
 	// maxFrameEvents and maxSegmentEvents are what one frame and one segment
 	// within it can report at most. Where there is no room for them, silence is
 	// rendered rather than a fact lost.
-	maxFrameEvents   = 8
-	maxSegmentEvents = 4
+	maxFrameEvents   = 12
+	maxSegmentEvents = 6
 )
 
 // renderer is the state of whoever renders.
@@ -21,6 +21,7 @@ type renderer struct {
 	begun    bool   // the segment at tail was reported as started
 	fadeIn   bool   // playback stopped within a segment
 	held     bool   // a Hold is in force
+	sounds   bool   // the output has audio, as the last Sounded or Silenced said
 	last     int16  // the last sample rendered
 
 	seg     SegmentID // the cursor
@@ -136,6 +137,12 @@ func (p *Player) play(f []int16, fading bool) (n int) {
 			p.emit(SegmentStarted, n)
 		}
 		k, ended := p.consume(f[n:], rec)
+		if k > 0 && !r.sounds {
+			r.sounds = true
+			r.samples -= int64(k) // the cursor at n
+			p.emit(Sounded, n)
+			r.samples += int64(k)
+		}
 		n += k
 		if ended {
 			p.finish(n)
@@ -155,8 +162,18 @@ func (p *Player) fadeOut(f []int16) (n int) {
 		n = p.play(f[:min(len(f), fadeSamples)], true)
 		fadeOut(f[:n])
 	}
+	p.silenced(n)
 	p.r.stop()
 	return n
+}
+
+// silenced reports that the output ends n samples into the frame, if it has not
+// ended before.
+func (p *Player) silenced(n int) {
+	if p.r.sounds {
+		p.r.sounds = false
+		p.emit(Silenced, n)
+	}
 }
 
 // begin says whether playback runs from now on.
@@ -220,6 +237,7 @@ func (p *Player) finish(n int) {
 func (p *Player) drain(n int) {
 	p.r.playing, p.r.drained, p.r.fadeIn = false, true, false
 	p.r.starts = p.r.order.starts
+	p.silenced(n)
 	p.emit(Drained, n)
 	p.gate.open()
 }
@@ -228,6 +246,7 @@ func (p *Player) drain(n int) {
 func (p *Player) starve(n int) {
 	p.r.stop()
 	p.r.playing, p.r.rebuffer = false, true
+	p.silenced(n)
 	p.emit(Underrun, n)
 	p.gate.open()
 }

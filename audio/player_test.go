@@ -32,12 +32,19 @@ type rig struct {
 	*Player
 	t      *testing.T
 	events []PlayerEvent
+	output []PlayerEvent // Sounded and Silenced
 }
 
 func withRig(t *testing.T, cfg PlayerConfig, test func(r *rig)) {
 	synctest.Test(t, func(t *testing.T) {
 		r := &rig{t: t}
-		r.Player = NewPlayer(cfg, func(ev PlayerEvent) { r.events = append(r.events, ev) })
+		r.Player = NewPlayer(cfg, func(ev PlayerEvent) {
+			if ev.Kind == Sounded || ev.Kind == Silenced {
+				r.output = append(r.output, ev)
+				return
+			}
+			r.events = append(r.events, ev)
+		})
 		defer r.Close()
 		test(r)
 	})

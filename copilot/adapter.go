@@ -62,6 +62,8 @@ type Tool struct {
 	// Destructive says whether it changes what cannot be had back; nil is not
 	// known, and taken for yes.
 	Destructive *bool
+	// Confirms says that the client's own dialog asks the user once more.
+	Confirms bool
 }
 
 // ToolCall is one call of a tool. ID is the name that the assistant gave it.

@@ -57,7 +57,7 @@ func inputTo(s State, do Do) Input {
 	if !live {
 		l.Request = 1
 	}
-	in := Input{Do: do, Request: l.Request, Round: l.Round, Attempt: l.Attempt + 1, Spoken: 1}
+	in := Input{Do: do, Request: l.Request, Round: l.Round, Attempt: l.Attempt + 1}
 	switch {
 	case do == Wants:
 		in.Call.ID = uint64(len(l.Calls) + 1)

@@ -56,10 +56,10 @@ streamingResponse/terminal [cancelled]/ready
 streamingResponse/terminal [it asks for calls]/waitingForToolApproval
 streamingResponse/wants/streamingResponse
 waitingForToolApproval/again/waitingForToolApproval
+waitingForToolApproval/allow/waitingForToolApproval
 waitingForToolApproval/approve/callingTool
 waitingForToolApproval/cancel/ready
 waitingForToolApproval/heard/waitingForToolApproval
-waitingForToolApproval/onset/waitingForToolApproval
 waitingForToolApproval/reject/searchingTools
 waitingForToolApproval/reject [more calls]/waitingForToolApproval
 waitingForToolApproval/shut/idle

@@ -57,8 +57,8 @@ type (
 		// Heard says that the question was heard to its end, so that what is said
 		// from here on may be the answer to it.
 		Heard bool
-		// Answer is the utterance that began after that, 0 for none.
-		Answer uint64
+		// Allowed says that the user said yes, and may be saying more.
+		Allowed bool
 	}
 	// CallingTool: the first of Calls was allowed, and runs.
 	CallingTool struct{ Live }
@@ -83,7 +83,7 @@ type Call struct {
 // isNext says whether c is the call that is to be decided about, or runs.
 func (l Live) isNext(c Call) bool { return len(l.Calls) > 0 && l.Calls[0].ID == c.ID }
 
-// MaxCalls is how many calls one round may ask for. More are not taken.
+// MaxCalls is how many calls one round may ask for. More are refused.
 const MaxCalls = 16
 
 func (Idle) state()               {}
@@ -184,7 +184,6 @@ type Input struct {
 	Load    uint32
 	Model   uint64
 	Percent int
-	Spoken  uint64 // an utterance
 }
 
 // Do is the kind of an input.
@@ -211,7 +210,7 @@ const (
 	Fail               // or has failed, or was cancelled
 	Cancel             // the request is to stop
 	Heard              // the question was heard
-	Onset              // Spoken begins
+	Allow              // the user said yes, and may be saying more
 	Again              // the question is asked once more
 	Approve            // Call is allowed
 	Reject             // Call is not
@@ -222,7 +221,7 @@ const (
 
 var doNames = [numDos]string{
 	"open", "load", "progress", "loaded", "unloaded", "search", "send", "ask", "shut", "attempt", "sign", "wants", "found", "notFound",
-	"terminal", "fail", "cancel", "heard", "onset", "again", "approve", "reject", "toolDone", "toolFail",
+	"terminal", "fail", "cancel", "heard", "allow", "again", "approve", "reject", "toolDone", "toolFail",
 }
 
 func (d Do) String() string { return doNames[d] }
@@ -241,6 +240,7 @@ const (
 	Confirmed // the terminal of a cancelled one
 	Asks      // the user is to be asked about the first of Calls
 	NextRound // the request goes on with another round
+	Refused   // the round asks for more calls than it may
 )
 
 // Next is total and pure.
@@ -382,8 +382,11 @@ func answering(s State, live Live, in Input) (State, Outcome) {
 		live.Attempt = in.Attempt
 		return Generating{live}, Changed
 	case in.Do == Wants:
-		if len(live.Calls) == MaxCalls || slices.ContainsFunc(live.Calls, func(c Call) bool { return c.ID == in.Call.ID }) {
+		if slices.ContainsFunc(live.Calls, func(c Call) bool { return c.ID == in.Call.ID }) {
 			return s, Ignored
+		}
+		if len(live.Calls) == MaxCalls {
+			return s, Refused
 		}
 		live.Calls = append(live.Calls[:len(live.Calls):len(live.Calls)], in.Call)
 		return Streaming{live}, More
@@ -401,14 +404,12 @@ func asking(s WaitingForApproval, in Input) (State, Outcome) {
 	case Heard:
 		s.Heard = true
 		return s, Changed
-	case Onset:
-		if s.Answer = 0; s.Heard {
-			s.Answer = in.Spoken
-		}
+	case Allow:
+		s.Allowed = true
 		return s, Changed
 	case Again:
 		s.Asked++
-		s.Heard, s.Answer = false, 0
+		s.Heard, s.Allowed = false, false
 		return s, Asks
 	case Approve:
 		return CallingTool{s.Live}, Changed

@@ -41,7 +41,6 @@ func states() map[string]State {
 		"asking":                WaitingForApproval{Live: live(71, 72), Asked: 1},
 		"asking, last call":     WaitingForApproval{Live: live(72), Asked: 2},
 		"asking, heard":         WaitingForApproval{Live: live(71), Asked: 1, Heard: true},
-		"asking, answered":      WaitingForApproval{Live: live(71), Asked: 1, Heard: true, Answer: 33},
 		"calling":               CallingTool{live(71, 72)},
 		"calling, last call":    CallingTool{live(72)},
 		"calling, cancelled":    CallingTool{cancelled(71, 72)},
@@ -182,7 +181,7 @@ func TestWants(t *testing.T) {
 	})
 }
 
-// A round asks for MaxCalls calls and no more.
+// A round asks for MaxCalls calls, and more are refused.
 func TestWantsTooMuch(t *testing.T) {
 	var s State = Streaming{Live{Request: 9}}
 	for id := range uint64(MaxCalls + 3) {
@@ -191,7 +190,7 @@ func TestWantsTooMuch(t *testing.T) {
 		switch n := len(l.Calls); {
 		case id < 16 && (out != More || n != int(id)+1 || l.Calls[id].ID != id+1):
 			t.Errorf("call %d: outcome %d, %+v", id+1, out, l.Calls)
-		case id >= 16 && (out != Ignored || n != 16):
+		case id >= 16 && (out != Refused || n != 16):
 			t.Errorf("call %d: outcome %d, %d calls", id+1, out, n)
 		}
 		s = next
@@ -226,7 +225,7 @@ func TestCancel(t *testing.T) {
 		"generating": {Generating{cancelled()}, Changed},
 		"streaming":  {Streaming{cancelled()}, Changed}, "streaming, calls": {Streaming{cancelled()}, Changed},
 		"asking": {Ready{}, Ended}, "asking, last call": {Ready{}, Ended},
-		"asking, heard": {Ready{}, Ended}, "asking, answered": {Ready{}, Ended},
+		"asking, heard":      {Ready{}, Ended},
 		"calling":            {CallingTool{cancelled(71, 72)}, Changed},
 		"calling, last call": {CallingTool{cancelled(72)}, Changed},
 	}
@@ -244,29 +243,26 @@ func beside(want map[string]cell) map[string]cell {
 }
 
 func TestHeard(t *testing.T) {
-	heard := func(asked int, answer uint64, ids ...uint64) cell {
-		return cell{WaitingForApproval{Live: live(ids...), Asked: asked, Heard: true, Answer: answer}, Changed}
+	heard := func(asked int, ids ...uint64) cell {
+		return cell{WaitingForApproval{Live: live(ids...), Asked: asked, Heard: true}, Changed}
 	}
 	give(t, Input{Do: Heard}, Ignored, beside(map[string]cell{
-		"asking": heard(1, 0, 71, 72), "asking, last call": heard(2, 0, 72),
-		"asking, heard": heard(1, 0, 71), "asking, answered": heard(1, 33, 71),
+		"asking": heard(1, 71, 72), "asking, last call": heard(2, 72), "asking, heard": heard(1, 71),
 	}))
 }
 
-// Only what begins after the question was heard can be the answer to it, and the
-// last of that is.
-func TestOnset(t *testing.T) {
-	asking := func(asked int, heard bool, answer uint64, ids ...uint64) cell {
-		return cell{WaitingForApproval{Live: live(ids...), Asked: asked, Heard: heard, Answer: answer}, Changed}
+// A yes is kept until it is known whether the user says more; it is forgotten when
+// the question is asked again.
+func TestAllow(t *testing.T) {
+	allowed := func(asked int, heard bool, ids ...uint64) cell {
+		return cell{WaitingForApproval{Live: live(ids...), Asked: asked, Heard: heard, Allowed: true}, Changed}
 	}
-	give(t, Input{Do: Onset, Spoken: 34}, Ignored, beside(map[string]cell{
-		"asking": asking(1, false, 0, 71, 72), "asking, last call": asking(2, false, 0, 72),
-		"asking, heard": asking(1, true, 34, 71), "asking, answered": asking(1, true, 34, 71),
+	give(t, Input{Do: Allow}, Ignored, beside(map[string]cell{
+		"asking": allowed(1, false, 71, 72), "asking, last call": allowed(2, false, 72), "asking, heard": allowed(1, true, 71),
 	}))
-	unheard := WaitingForApproval{Live: live(71), Asked: 1, Answer: 33}
-	got, out := Next(unheard, Input{Do: Onset, Request: 9, Spoken: 34})
-	if want := asking(1, false, 0, 71); !reflect.DeepEqual(got, want.to) || out != Changed {
-		t.Errorf("an answer before the question: %#v, outcome %d", got, out)
+	again, out := Next(WaitingForApproval{Live: live(71), Asked: 1, Heard: true, Allowed: true}, Input{Do: Again, Request: 9})
+	if want := (WaitingForApproval{Live: live(71), Asked: 2}); !reflect.DeepEqual(again, want) || out != Asks {
+		t.Errorf("asked again: %#v, outcome %d", again, out)
 	}
 }
 
@@ -275,7 +271,7 @@ func TestAgain(t *testing.T) {
 		return cell{WaitingForApproval{Live: live(ids...), Asked: asked}, Asks}
 	}
 	give(t, Input{Do: Again}, Ignored, beside(map[string]cell{
-		"asking": again(2, 71, 72), "asking, last call": again(3, 72), "asking, heard": again(2, 71), "asking, answered": again(2, 71),
+		"asking": again(2, 71, 72), "asking, last call": again(3, 72), "asking, heard": again(2, 71),
 	}))
 }
 
@@ -284,7 +280,7 @@ func TestAgain(t *testing.T) {
 func TestApproveAndReject(t *testing.T) {
 	check(t, Input{Do: Approve, Call: Call{ID: 71}}, Stale, map[string]cell{
 		"asking":        {CallingTool{live(71, 72)}, Changed},
-		"asking, heard": {CallingTool{live(71)}, Changed}, "asking, answered": {CallingTool{live(71)}, Changed},
+		"asking, heard": {CallingTool{live(71)}, Changed},
 	})
 	check(t, Input{Do: Approve, Call: Call{ID: 72}}, Stale, map[string]cell{
 		"asking, last call": {CallingTool{live(72)}, Changed},
@@ -292,7 +288,7 @@ func TestApproveAndReject(t *testing.T) {
 	next := cell{SearchingTools{Live{Request: 9, Attempt: 1, Round: 3}}, NextRound}
 	check(t, Input{Do: Reject, Call: Call{ID: 71}}, Stale, map[string]cell{
 		"asking":        {WaitingForApproval{Live: live(72), Asked: 1}, Asks},
-		"asking, heard": next, "asking, answered": next,
+		"asking, heard": next,
 	})
 	check(t, Input{Do: Reject, Call: Call{ID: 72}}, Stale, map[string]cell{"asking, last call": next})
 }
@@ -313,9 +309,9 @@ func TestToolDoneAndToolFail(t *testing.T) {
 
 // What names another request, round or call leaves every state as it was.
 func TestWhatIsOfAnotherIsStale(t *testing.T) {
-	all := Input{Attempt: 9, Percent: 90, Spoken: 34, Call: Call{ID: 71}}
+	all := Input{Attempt: 9, Percent: 90, Call: Call{ID: 71}}
 	for _, request := range []uint64{0, 8, 10} {
-		for _, do := range []Do{Attempt, Sign, Wants, Found, NotFound, Terminal, Fail, Cancel, Heard, Onset, Again} {
+		for _, do := range []Do{Attempt, Sign, Wants, Found, NotFound, Terminal, Fail, Cancel, Heard, Allow, Again} {
 			in := all
 			in.Do, in.Request, in.Round = do, request, 2
 			check(t, in, Stale, nil)
@@ -344,7 +340,7 @@ func TestZeroValuesAreStates(t *testing.T) {
 	}
 	for _, s := range all {
 		for do := range numDos + 2 {
-			for _, in := range []Input{{Do: do}, {Do: do, Attempt: 1, Percent: 1, Spoken: 1}} {
+			for _, in := range []Input{{Do: do}, {Do: do, Attempt: 1, Percent: 1}} {
 				if got, out := Next(s, in); (out == Stale || out == Ignored) && !reflect.DeepEqual(got, s) {
 					t.Errorf("input %d in %#v: outcome %d, and it became %#v", do, s, out, got)
 				}

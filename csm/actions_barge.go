@@ -20,30 +20,15 @@ func (r *run) doubt() {
 	var out speech.Outcome
 	if r.st.Speech, out = speech.Pause(r.st.Speech); out == speech.Stopped {
 		r.emit(PausePlayback{Gen: r.st.Speech.Generation()})
-	} else {
-		in.Still = true
 	}
 	r.st.Conv = in
 }
 
-// takeBack goes on with what was paused: the user meant nothing by it.
-func (r *run) takeBack() {
-	if r.prior.(Interrupted).Still {
-		return
-	}
-	r.st.Speech, _ = speech.Resume(r.st.Speech)
-	r.emit(ResumePlayback{Gen: r.st.Speech.Generation()})
-}
-
-// hold leaves the floor to the user, and keeps the rest of the answer.
-func (r *run) hold() {
+// yieldFloor leaves the floor to the user, and keeps the rest of the answer.
+func (r *run) yieldFloor() {
 	_, words := r.env.Event.(Partial)
-	r.st.Speech, _ = speech.Hold(r.st.Speech, r.prior.(Interrupted).Still, words)
+	r.st.Speech, _ = speech.Hold(r.st.Speech, words)
 }
-
-// ranDry is what is paused and had nothing more to be heard: what comes later is
-// not to wait for the pause.
-func (r *run) ranDry() { r.emit(ResumePlayback{Gen: r.st.Speech.Generation()}) }
 
 // cutOver ends the turn of an answer that the user spoke over: how much of it was
 // heard is what the cursor said when it stood still.
@@ -65,18 +50,6 @@ func (r *run) takeOver() {
 	r.cutOver()
 	r.enqueueFinal()
 	r.listen()
-}
-
-// unsettle makes of a doubt, or of an answer that is held, what it is when nothing
-// becomes of the user's words: an answer that pauses. It says whether it did, and
-// whether the user had paused the answer before.
-func (r *run) unsettle() (unsettled, still bool) {
-	in, _ := r.prior.(Interrupted)
-	if h, _ := r.st.Speech.(speech.Held); h.Cut {
-		r.st.Speech = speech.Paused{Line: h.Line}
-		return true, h.Still
-	}
-	return in.Doubt, in.Still
 }
 
 // blip says whether the event ends speech that was too short to count, without
@@ -106,24 +79,23 @@ func samples(d time.Duration) int64 { return int64(d) * 48 / int64(time.Millisec
 func bargeRows() []Row {
 	const p = PhaseInterrupted
 	return []Row{
-		{p, KindSpeechPaused, and(doubtful, short), PhaseSpeaking, CauseInterruptRetract, (*run).takeBack},
-		{p, KindSpeechStopped, and(doubtful, short), PhaseSpeaking, CauseInterruptRetract, (*run).takeBack},
-		{p, KindSpeechStopped, doubtful, PhaseListening, CauseInterruptCleared, (*run).hold},
-		{p, KindPartial, and(doubtful, counts), PhaseListening, CauseInterruptCleared, (*run).hold},
-		{p, KindTimerFired, and(timer(TimerConfirm), userHasFloor), PhaseListening, CauseInterruptCleared, (*run).hold},
-		{p, KindTimerFired, timer(TimerConfirm), PhaseSpeaking, CauseInterruptRetract, (*run).takeBack},
+		{p, KindSpeechPaused, and(doubtful, short), PhaseSpeaking, CauseInterruptRetract, nil},
+		{p, KindSpeechStopped, and(doubtful, short), PhaseSpeaking, CauseInterruptRetract, nil},
+		{p, KindSpeechStopped, doubtful, PhaseListening, CauseInterruptCleared, (*run).yieldFloor},
+		{p, KindPartial, and(doubtful, counts), PhaseListening, CauseInterruptCleared, (*run).yieldFloor},
+		{p, KindTimerFired, timer(TimerConfirm), PhaseListening, CauseInterruptCleared, (*run).yieldFloor},
 		{p, KindFinal, and(doubtful, stopWord), PhaseListening, CauseInterruptCleared, (*run).stopOver},
 		{p, KindFinal, and(doubtful, and(not(asked), content)), PhaseListening, CauseInterruptCleared, (*run).takeOver},
 		{p, KindSpeechDrained, and(asked, allHeard), PhaseListening, CauseToolApproval, (*run).listen},
 		{p, KindSpeechDrained, allHeard, PhaseListening, CauseTTSComplete, func(r *run) { r.finish(r.endOf()); r.listen() }},
-		{p, KindSpeechDrained, Guard{}, PhaseGeneratingResponse, CauseTTSUnderrun, (*run).ranDry},
+		{p, KindSpeechDrained, Guard{}, PhaseGeneratingResponse, CauseTTSUnderrun, nil},
 		keep(p, KindSpeechPlayed, Guard{}, nil),
 		{p, KindSpeechFailed, asked, PhaseListening, CauseError, (*run).questionBroke},
 		{p, KindSpeechFailed, Guard{}, PhaseListening, CauseError, (*run).speechBroke},
 		keep(p, KindUserInterrupt, doubtful, func(r *run) { r.clearQueue(); r.interrupt() }),
 		keep(p, KindCopilotDelta, Guard{}, (*run).progress),
 		keep(p, KindCopilotSegment, Guard{}, (*run).segment),
-		keep(p, KindCopilotToolCall, Guard{}, (*run).progress),
+		keep(p, KindCopilotToolCall, Guard{}, (*run).wants),
 		keep(p, KindCopilotDone, asks, (*run).ask),
 		keep(p, KindCopilotDone, wholeAnswer, (*run).endLine),
 		keep(p, KindCopilotDone, live, func(r *run) { r.explainAfter(doneCode(r)) }),
@@ -139,9 +111,7 @@ func heldRows() []Row {
 		keep(p, KindSpeechStarted, cutIn, nil),
 		{p, KindSpeechPaused, and(cutIn, short), PhaseSpeaking, CauseInterruptRetract, (*run).release},
 		{p, KindSpeechStopped, and(cutIn, short), PhaseSpeaking, CauseInterruptRetract, (*run).release},
-		{p, KindFinal, and(and(cutIn, held), nothingSaid), PhaseSpeaking, CauseInterruptRetract, (*run).release},
-		{p, KindRecognitionLost, and(cutIn, held), PhaseSpeaking, CauseInterruptRetract, (*run).releaseUnheard},
-		{p, KindTimerFired, and(timer(TimerFinal), and(cutIn, releasable)), PhaseSpeaking, CauseInterruptRetract, func(r *run) { r.forgetPending(); r.releaseUnheard() }},
+		keep(p, KindFinal, and(cutIn, nothingSaid), nil),
 		keep(p, KindFinal, and(cutIn, and(not(asked), stopWord)), (*run).stopOver),
 		keep(p, KindFinal, and(cutIn, and(not(asked), and(draft, content))), func(r *run) { r.cutOver(); r.gatherFinal() }),
 		{p, KindFinal, and(cutIn, and(not(asked), content)), PhaseAnalysing, CauseSTTFinal, func(r *run) { r.cutOver(); r.takeFinal() }},
@@ -151,7 +121,7 @@ func heldRows() []Row {
 		// No other answer is under way in Listening.
 		keep(p, KindCopilotDelta, Guard{}, (*run).progress),
 		keep(p, KindCopilotSegment, Guard{}, (*run).segment),
-		keep(p, KindCopilotToolCall, Guard{}, (*run).progress),
+		keep(p, KindCopilotToolCall, Guard{}, (*run).wants),
 		keep(p, KindCopilotDone, asks, (*run).ask),
 		keep(p, KindCopilotDone, wholeAnswer, (*run).endLine),
 		keep(p, KindCopilotDone, live, func(r *run) { r.explainAfter(doneCode(r)) }),
@@ -159,18 +129,8 @@ func heldRows() []Row {
 		keep(p, KindSpeechPlayed, Guard{}, nil),
 		keep(p, KindSpeechDrained, and(asked, allHeard), nil),
 		keep(p, KindSpeechDrained, allHeard, func(r *run) { r.finish(r.endOf()); r.listen() }),
-		{p, KindSpeechDrained, Guard{}, PhaseGeneratingResponse, CauseTTSUnderrun, (*run).ranDry},
+		{p, KindSpeechDrained, Guard{}, PhaseGeneratingResponse, CauseTTSUnderrun, nil},
 	}
-}
-
-// releaseUnheard goes on after words that nobody understood.
-func (r *run) releaseUnheard() {
-	code := CodeRecognitionTimeout
-	if e, lost := r.env.Event.(RecognitionLost); lost {
-		code = e.Code
-	}
-	r.emit(Notify{Turn: r.st.Current.ID, Code: code})
-	r.release()
 }
 
 // The guards of barge-in.
@@ -189,7 +149,7 @@ var (
 	allHeard  = Guard{"all of it heard", func(r *run) bool { return r.speechOut == speech.Done }}
 	confirmed = Guard{"barge-in is confirmed", func(r *run) bool {
 		i := r.st.config().Interruption
-		return i == Confirmed || i == ByWords && r.approving()
+		return i == Confirmed || i == ByWords && r.approving() || r.st.VoicePaused // nothing sounds that a voice could be taken for
 	}}
 	deaf    = Guard{"no onset interrupts", func(r *run) bool { i := r.st.config().Interruption; return i == ByWords || i == Never }}
 	byWords = Guard{"words interrupt", func(r *run) bool { return r.st.config().Interruption == ByWords && !r.approving() }}

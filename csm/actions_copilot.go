@@ -118,6 +118,18 @@ func (r *run) asked() (copilot.Call, bool) {
 	return copilot.Call{}, false
 }
 
+// wants is a call that the answer asks for. One that is too many is rejected.
+func (r *run) wants() {
+	r.progress()
+	if r.copilotOut != copilot.Refused {
+		return
+	}
+	e := r.env.Event.(CopilotToolCall)
+	refused := copilot.Live{Request: e.Request, Calls: []copilot.Call{{ID: e.ToolCall, Destructive: e.Destructive}}}
+	r.toolNews(refused, ToolRejected)
+	r.remember(refused, history.Rejected)
+}
+
 // ask begins the question about a call, after what is still to be heard. Nothing
 // is called that the user did not allow.
 func (r *run) ask() {
@@ -129,6 +141,7 @@ func (r *run) ask() {
 
 func (r *run) question() {
 	call, _ := r.asked()
+	r.refresh |= 1 << TimerApproval
 	r.say(speech.Segment{Ask: call.ID})
 	r.st.Speech, _ = speech.End(r.st.Speech)
 }
@@ -140,10 +153,11 @@ func (r *run) askAgain() {
 	r.question()
 }
 
-// mayAskAgain says whether the question may be asked once more.
+// mayAskAgain says whether the question is over and may be asked once more.
 func (r *run) mayAskAgain() bool {
-	w, _ := r.st.Copilot.(copilot.WaitingForApproval)
-	return w.Asked < maxAsked
+	w, asked := r.st.Copilot.(copilot.WaitingForApproval)
+	_, open := speech.LineOf(r.st.Speech)
+	return asked && !open && w.Asked < maxAsked
 }
 
 // allows says whether the event is a yes that counts: one whose onset came after
@@ -151,15 +165,14 @@ func (r *run) mayAskAgain() bool {
 func (r *run) allows() bool {
 	w, asked := r.st.Copilot.(copilot.WaitingForApproval)
 	f := r.env.Event.(Final)
-	return asked && f.Class == Yes && f.Utterance == w.Answer && (f.Named || !w.Calls[0].Destructive)
+	return asked && f.Class == Yes && w.Heard && r.words.Reply && (f.Named || !w.Calls[0].Destructive)
 }
 
-// hearAnswer is an onset while a question about a tool is open: it ends the
-// question, and nothing else.
-func (r *run) hearAnswer() {
+// consent notes a yes that counts. It is carried out when the user is silent: what
+// else is being said may take it back.
+func (r *run) consent() {
 	live, _ := copilot.LiveOf(r.st.Copilot)
-	r.cut()
-	r.assistant(copilot.Input{Do: copilot.Onset, Request: live.Request, Spoken: r.env.Event.(SpeechStarted).Utterance})
+	r.assistant(copilot.Input{Do: copilot.Allow, Request: live.Request})
 }
 
 // questionBroke leaves a question that cannot be spoken to be answered by hand.
@@ -315,7 +328,7 @@ func (r *run) toolNews(l copilot.Live, status ToolStatus) {
 func (r *run) takeCallAgain() {
 	st, again := &r.st, r.st.Retry
 	call := copilot.Call{ID: r.env.Event.(UserRetry).ToolCall, Destructive: again.Call.Destructive}
-	r.giveWay()
+	r.stopSpeech()
 	st.Retry = copilot.Failure{}
 	if st.Current.ID == 0 {
 		r.openTurn()
@@ -374,13 +387,24 @@ func (r *run) modelBroke(code Code) {
 	r.emit(PublishModel{Model: r.st.Model.Wanted, Code: code})
 }
 
-// settle begins what nobody has to ask for: loading the model that is wanted,
+// settle takes the rows that are due without an event, lets through what was held
+// back, and begins what nobody has to ask for: loading the model that is wanted,
 // summarising a history that has grown, putting a successor connection in its
 // place, and taking up the queue. Each is begun once.
 func (r *run) settle(before *State) {
 	st := &r.st
+	was, is := before.held(), st.held()
+	if was && !is && st.Conv.Phase().Active() {
+		r.emit(ReleaseCapture{})
+	}
+	r.complete()
+	r.synthesise()
+	r.gate()
 	if !st.Conv.Phase().Active() {
 		return
+	}
+	if is && !was {
+		r.emit(HoldCapture{})
 	}
 	if _, ready := st.Copilot.(copilot.Ready); ready && st.Model.Wanted != st.Model.Loaded {
 		r.load()

@@ -19,7 +19,8 @@ func (r *run) begin() {
 	r.assistant(copilot.Input{Do: copilot.Open})
 	st.Resources = Resources{Audio: Opening, Session: Opening}
 	r.emit(ActivateSession{Instance: st.Instance})
-	r.emit(OpenAudio{Instance: st.Instance})
+	start, _ := r.env.Event.(UserStart) // a recovery takes nothing over
+	r.emit(OpenAudio{Instance: st.Instance, TakeOver: start.TakeOver})
 }
 
 // prepare starts capture and dials (REQ-003).
@@ -58,7 +59,7 @@ func (s *State) swappable() bool {
 	}
 	_, quiet := s.Turn.(turn.Idle)
 	_, line := speech.LineOf(s.Speech)
-	switch s.Conv.Phase() {
+	switch s.Phase() {
 	case PhaseListening, PhaseAnalysing, PhaseWaitingForCopilot, PhaseGeneratingResponse:
 		return quiet && !line
 	default:
@@ -77,15 +78,9 @@ func (r *run) closeOld(epoch uint32) {
 	r.emit(CloseConnection{Instance: r.st.Instance, Epoch: epoch})
 }
 
-// lateSuccessor gives up a connection whose successor is late: nothing is lost
-// by waiting for it, and something would be when the service hangs up.
-func (r *run) lateSuccessor() {
-	r.suspend(SuspendConnection)
-	r.awaitSuccessor()
-}
-
-// awaitSuccessor closes what the successor was to replace: it is the connection
-// now, as soon as it is there.
+// awaitSuccessor gives up a connection whose successor is late: nothing is lost by
+// waiting for it, and something would be when the service hangs up. The successor is
+// the connection now, as soon as it is there.
 func (r *run) awaitSuccessor() {
 	r.st.Resources.Conn = Opening
 	r.closeOld(r.st.IDs.Epoch - 1)
@@ -150,6 +145,7 @@ func (r *run) fault() {
 	copy(f.Recent[1:], f.Recent[:2])
 	f.Recent[0] = max(r.env.At, 1)
 
+	st.Hold &= SuspendUser
 	now := Faulted{Code: code, Fatal: code.Fatal() || f.InRow > st.Config.FaultRetries}
 	oldest := f.Recent[min(max(st.Config.BreakerFaults, 1), len(f.Recent))-1]
 	now.Breaker = !now.Fatal && oldest != 0 && r.env.At-oldest <= st.Config.BreakerWindow
@@ -193,12 +189,13 @@ func faultCode(e Event) Code {
 func (r *run) recover() {
 	f := r.st.Conv.(Faulted)
 	f.Recovering = true
-	r.st.Conv = f
+	r.st.Conv, r.st.Hold = f, 0
 	r.begin()
 }
 
 // terminate closes everything and waits for it.
 func (r *run) terminate() {
+	r.st.Hold = 0
 	r.abandon(TurnDropped)
 	r.closeAll()
 	switch r.st.Session {

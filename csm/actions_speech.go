@@ -8,18 +8,25 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/session"
 )
 
-// say adds a segment to the line and has it synthesised, unless the conversation
-// is held still: then it is synthesised when it goes on.
+// say adds a segment to the line.
 func (r *run) say(seg speech.Segment) {
 	r.st.IDs.Segment++
 	seg.Seq = r.st.IDs.Segment
 	r.st.Speech, _ = speech.Enqueue(r.st.Speech, seg)
-	if sus, ok := r.st.Conv.(Suspended); ok && !sus.Resuming {
-		sus.Respeak = true
-		r.st.Conv = sus
+	r.synthesise()
+}
+
+// synthesise has all of the line synthesised that is not yet, unless the
+// conversation is held still: then that is done when it goes on.
+func (r *run) synthesise() {
+	line, open := speech.LineOf(r.st.Speech)
+	if !open || line.Asked == len(line.Segments) || r.st.held() {
 		return
 	}
-	r.emit(Speak{Gen: r.st.Speech.Generation(), Turn: r.st.Current.ID, Segment: seg})
+	for _, seg := range line.Segments[line.Asked:] {
+		r.emit(Speak{Gen: line.Gen, Turn: r.st.Current.ID, Segment: seg})
+	}
+	r.st.Speech = speech.AskedFor(r.st.Speech)
 }
 
 // segment is a piece of the answer. Pieces tile the answer, so one that begins
@@ -40,43 +47,80 @@ func (r *run) endLine() {
 	r.endTurn(session.TurnComplete)
 }
 
-// play begins the assistant's half of the turn (REQ-006).
+// The gate of playback. What is buffered sounds in Speaking, unless the user paused
+// the voice (State.VoicePaused, which outlives each phase) or the conversation is held
+// still. In Interrupted a voice over the answer is the reason not to play, in
+// Listening that the user has the floor.
+
+// pauseVoice sets or clears the user's reason, where there is something to pause.
+func (r *run) pauseVoice(pause bool) {
+	if r.st.HasPlayback() {
+		r.st.VoicePaused = pause
+	}
+}
+
+// pauseVoiceByWord does so for spoken words. Where nothing may interrupt what is
+// being heard, "pause" does not either.
+func (r *run) pauseVoiceByWord(c Class) {
+	switch c {
+	case Pause:
+		if never.holds(r) && r.st.Conv.Phase() == PhaseSpeaking {
+			return
+		}
+		r.pauseVoice(true)
+	case Continue:
+		r.pauseVoice(false)
+	}
+}
+
+// HasPlayback says whether something of the assistant's is being said, or is on its
+// way.
+func (s *State) HasPlayback() bool {
+	if _, open := speech.LineOf(s.Speech); open {
+		return true
+	}
+	live, busy := copilot.LiveOf(s.Copilot)
+	_, asked := s.Copilot.(copilot.WaitingForApproval)
+	return busy && !live.Cancelled && !asked && s.Current.ID != 0
+}
+
+// gate pauses and resumes playback in Speaking. The user's reason ends with what was
+// paused.
+func (r *run) gate() {
+	st := &r.st
+	gen := st.Speech.Generation()
+	silent := st.VoicePaused || st.held()
+	switch {
+	case !st.HasPlayback():
+		st.VoicePaused = false
+	case st.Conv.Phase() != PhaseSpeaking:
+	case silent && speech.Audible(st.Speech):
+		st.Speech, _ = speech.Pause(st.Speech)
+		r.emit(PausePlayback{Gen: gen})
+	case !silent && speech.PlaybackPaused(st.Speech):
+		st.Speech, _ = speech.Resume(st.Speech)
+		r.emit(ResumePlayback{Gen: gen})
+	}
+}
+
+// play begins the assistant's half of the turn (REQ-006). What the user paused
+// before it began is paused first, so that nothing of it sounds.
 func (r *run) play() {
 	r.st.Current.Role = Assistant
-	r.emit(StartPlayback{Gen: r.st.Speech.Generation()})
+	gen := r.st.Speech.Generation()
+	if r.st.VoicePaused {
+		r.st.Speech, _ = speech.Pause(r.st.Speech)
+		r.emit(PausePlayback{Gen: gen})
+	}
+	r.emit(StartPlayback{Gen: gen})
 }
 
-// release lets held speech be heard: from where it stopped, when the user had cut
-// in.
+// release lets held speech be heard. What the user had cut in on is resumed by the
+// gate, from where it stopped.
 func (r *run) release() {
-	cut := speech.WasCut(r.st.Speech)
 	var out speech.Outcome
-	r.st.Speech, out = speech.Release(r.st.Speech)
-	switch {
-	case !cut:
+	if r.st.Speech, out = speech.Release(r.st.Speech); out == speech.Started {
 		r.play()
-	case out == speech.Started:
-		r.emit(ResumePlayback{Gen: r.st.Speech.Generation()})
-	}
-}
-
-// releaseUnanswered does so when words are given up that were awaited.
-func (r *run) releaseUnanswered() {
-	r.forgetPending()
-	r.release()
-}
-
-// playback pauses or continues what is being said.
-func (r *run) playback() {
-	var out speech.Outcome
-	if r.env.Event.(UserPlayback).Pause {
-		if r.st.Speech, out = speech.Pause(r.st.Speech); out == speech.Stopped {
-			r.emit(PausePlayback{Gen: r.st.Speech.Generation()})
-		}
-		return
-	}
-	if r.st.Speech, out = speech.Resume(r.st.Speech); out == speech.Started {
-		r.emit(ResumePlayback{Gen: r.st.Speech.Generation()})
 	}
 }
 
@@ -96,6 +140,7 @@ func (r *run) flush() {
 		return
 	}
 	r.st.Speech = speech.Flush(r.st.Speech)
+	r.st.VoicePaused = false // which was about what is flushed
 	r.emit(Flush{Gen: r.st.Speech.Generation()})
 }
 
@@ -114,8 +159,6 @@ func (r *run) interruptQuestion() {
 	line, _ := speech.LineOf(r.st.Speech)
 	r.st.Conv = Interrupted{Line: line, Request: r.st.Current.Request, Asking: true}
 	r.flush()
-	live, _ := copilot.LiveOf(r.st.Copilot)
-	r.assistant(copilot.Input{Do: copilot.Onset, Request: live.Request, Spoken: r.env.Event.(SpeechStarted).Utterance})
 }
 
 // dropQuestion is the user's word to stop while that happens.

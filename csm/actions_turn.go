@@ -11,6 +11,7 @@ import (
 // openTurn opens the next turn. There is never one open already.
 func (r *run) openTurn() {
 	r.st.IDs.Turn++
+	r.st.VoicePaused = false
 	r.st.Current = Turn{ID: r.st.IDs.Turn, Opened: r.env.At, Config: r.st.Config}
 	r.emit(PublishTurn{Turn: r.st.Current})
 }
@@ -92,13 +93,13 @@ func (r *run) gathered() bool {
 }
 
 func (s *State) idleWithQueue() bool {
-	return len(s.Queue) > 0 && s.Current.ID == 0 && s.Conv.Phase() == PhaseListening
+	return len(s.Queue) > 0 && s.Current.ID == 0 && s.Conv.Phase() == PhaseListening && !s.held()
 }
 
 // onset opens a turn in Listening. An explanation or a text that was about to be
 // said gives way: the user has the floor.
 func (r *run) onset() {
-	r.giveWay()
+	r.stopSpeech()
 	if r.st.Current.ID == 0 {
 		r.openTurn()
 	}
@@ -106,7 +107,7 @@ func (r *run) onset() {
 
 // gatherFinal keeps the words of a turn that the user is to end by hand.
 func (r *run) gatherFinal() {
-	r.giveWay()
+	r.stopSpeech()
 	if r.st.Current.ID == 0 {
 		r.openTurn()
 	}
@@ -116,8 +117,8 @@ func (r *run) gatherFinal() {
 // takeGathered sends what was said in the turn so far.
 func (r *run) takeGathered() { r.submit(copilot.StageNone) }
 
-// giveWay ends what is about to be said in Listening.
-func (r *run) giveWay() {
+// stopSpeech ends what is about to be said in Listening.
+func (r *run) stopSpeech() {
 	if _, open := speech.LineOf(r.st.Speech); open {
 		r.flush()
 		if r.st.Current.Failed != "" {
@@ -144,10 +145,11 @@ func (r *run) takeText() {
 func (r *run) takeRetry() {
 	st, again := &r.st, r.st.Retry
 	stage := again.Stage
-	r.giveWay() // which may be the explanation of the same failure
+	r.stopSpeech() // which may be the explanation of the same failure
 	st.Retry = copilot.Failure{}
 	if len(st.Queue) > 0 { // what waited goes first
-		r.takeUtterance(again.Utterance)
+		r.setQueue(append(append(st.Queue[:len(st.Queue):len(st.Queue)], again.Utterance), again.More...))
+		r.takeQueued()
 		r.replied = st.Current.ID
 		return
 	}
@@ -159,12 +161,19 @@ func (r *run) takeRetry() {
 	r.replied = st.Current.ID
 }
 
+// retryAfter ends the explanation of a failure that is to be tried again, and tries
+// it again from Listening.
+func (r *run) retryAfter() {
+	r.stopSpeech()
+	r.emit(Post{Event: KindUserRetry})
+}
+
 func (r *run) takeUtterance(u uint64) {
 	if len(r.st.Queue) > 0 {
 		r.setQueue(append(r.st.Queue[:len(r.st.Queue):len(r.st.Queue)], u))
 		u = r.pop()
 	}
-	r.giveWay()
+	r.stopSpeech()
 	if r.st.Current.ID == 0 {
 		r.openTurn()
 	}
@@ -173,7 +182,7 @@ func (r *run) takeUtterance(u uint64) {
 
 func (r *run) takeQueued() {
 	u := r.pop()
-	r.giveWay()
+	r.stopSpeech()
 	if r.st.Current.ID == 0 {
 		r.openTurn()
 	}
@@ -186,29 +195,17 @@ func (r *run) accept(utterance uint64) {
 	r.submit(copilot.StageNone)
 }
 
-// submit sends the current turn's utterance, or has it wait: for the cancelled
-// request before it (invariant 1), or for a model.
+// submit has the current turn's utterance sent as soon as that may be: after the
+// cancelled request before it (invariant 1), with a model, and not while the
+// conversation is held still.
 func (r *run) submit(stage copilot.Stage) {
-	switch r.st.Copilot.(type) {
-	case copilot.Ready:
-		r.send(stage)
-		return
-	case copilot.LoadFailed: // something to say is a reason to try again
+	if _, failed := r.st.Copilot.(copilot.LoadFailed); failed { // something to say is a reason to try again
 		r.load()
 	}
 	r.st.Conv = Analysing{Unsent: r.st.Current.Utterance, Stage: stage}
 }
 
 func (r *run) sendUnsent() { r.send(r.st.Conv.(Analysing).Stage) }
-
-// takeAwaited takes words that were awaited after the user ended the turn by hand.
-// While more are on their way, they wait to be sent with them.
-func (r *run) takeAwaited() {
-	r.gather(r.env.Event.(Final).Utterance)
-	if len(turn.Pending(r.st.Turn)) == 0 {
-		r.submit(copilot.StageNone)
-	}
-}
 
 // attempt notes which attempt the adapter is at. One that is told of again, late,
 // is not gone back to (GUD-004).
@@ -222,7 +219,7 @@ func (r *run) progress() { r.refresh |= 1 << TimerStall }
 // commit ends the user's turn by hand (REQ-004).
 func (r *run) commit() {
 	r.commitUtterances()
-	r.giveWay()
+	r.stopSpeech()
 	if r.st.Current.ID == 0 {
 		r.openTurn()
 	}
@@ -274,17 +271,27 @@ func (r *run) dismiss() {
 	}
 }
 
-// wordsLost tells the user that an utterance was not understood.
-func (r *run) wordsLost(code Code) {
+// wordsLost tells the user that an utterance was not understood: aloud where it is
+// all that the turn consists of, else it is only shown (invariant 6).
+func (r *run) wordsLost() {
+	code := CodeUtteranceLost
+	switch e := r.env.Event.(type) {
+	case RecognitionLost:
+		code = e.Code
+	case TimerFired:
+		if e.Timer == TimerFinal {
+			code = CodeRecognitionTimeout
+		}
+	default:
+	}
+	cur := r.st.Current
 	_, quiet := r.st.Turn.(turn.Idle)
 	_, open := speech.LineOf(r.st.Speech)
-	switch {
-	case !quiet || r.st.Current.ID == 0 || r.st.Current.Failed != "": // which is being explained
-	case open || r.gathered(): // what is about to be said, or was understood of the turn, is not lost with it
-		r.emit(Notify{Turn: r.st.Current.ID, Code: code})
-	default:
+	if quiet && !open && cur.ID != 0 && cur.Utterance == 0 && cur.Role == User && cur.Failed == "" {
 		r.explain(code)
+		return
 	}
+	r.emit(Notify{Turn: cur.ID, Code: code})
 }
 
 // forgetPending gives up the words that did not come.
@@ -305,10 +312,11 @@ func (r *run) drop() {
 	r.listen()
 }
 
-// hush is the user's word in Listening: what is about to be said is not.
-func (r *run) hush() {
+// stopByWord is the user's word to stop in Listening: what is about to be said is
+// not, and neither is what was said by hand sent.
+func (r *run) stopByWord() {
 	r.clearQueue()
-	r.giveWay()
+	r.stopSpeech()
 	if r.gathered() {
 		r.finish(TurnDropped)
 		r.listen()
@@ -337,13 +345,16 @@ func (r *run) hasWords(f Final) bool {
 	if cur := &r.st.Current; f.Doubted && f.Class == Content && (cur.Request != 0 || cur.Role == Assistant) {
 		return false
 	}
+	if f.Class == Continue { // something to say where nothing can go on
+		return f.Words > 0 && !r.st.HasPlayback()
+	}
 	return f.Words > 0 && (f.Class == Content || f.Class == Yes || f.Class == No || f.Class == Send)
 }
 
 // drafts says whether the words wait until the user ends the turn by hand: no
 // pause does.
 func (r *run) drafts(f Final) bool {
-	return r.st.config().Turns == turn.Manual && !r.committed && f.Class != Send
+	return r.st.config().Turns == turn.Manual && !r.words.Committed && f.Class != Send
 }
 
 // draft keeps words for the user's next turn.
@@ -404,7 +415,7 @@ func doneCode(r *run) Code {
 	case d.Code != "":
 		return d.Code
 	case d.Cancelled:
-		return CodeCopilotFailed
+		return CodeCopilotCancelled
 	default:
 		return CodeCopilotEmpty
 	}

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"time"
+	"slices"
 
 	"github.com/qmuntal/stateless"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm/connection"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
+	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 )
 
 // run is one step in progress: a working copy of the state, the event, and what
@@ -31,8 +32,8 @@ type run struct {
 	code    Code         // the failure that a transition is published with
 	refused Code         // the answer to a call that cannot be carried out
 	replied uint64
-	refresh uint32                    // timers to be armed anew though they are armed
-	saved   *[NumTimers]time.Duration // what was left of deadlines before a suspension
+	refresh uint32 // timers to restart though they are armed
+	newsAt  int    // where the news of a transition belongs among the effects
 
 	seen *Observation // what StepObserved reports, nil for Step
 
@@ -40,7 +41,7 @@ type run struct {
 	copilotOut copilot.Outcome    // to the copilot region
 	connOut    connection.Outcome // and to the connection
 	was        copilot.State      // the copilot region before the event
-	committed  bool               // the event is the words of an utterance that the user ended by hand
+	words      turn.Utterance     // the utterance that the event is the words of
 }
 
 type runKey struct{}
@@ -66,7 +67,10 @@ var errUnhandled = errors.New("no transition")
 // machine is configured from the table once. It holds no state of its own: the
 // storage is the run, so that any number of goroutines may step different
 // states.
-var machine = configure(Table())
+var (
+	table   = Table()
+	machine = configure(table)
+)
 
 func configure(rows []Row) *stateless.StateMachine {
 	m := stateless.NewStateMachineWithExternalStorage(
@@ -80,6 +84,9 @@ func configure(rows []Row) *stateless.StateMachine {
 		return errUnhandled
 	})
 	for _, c := range cells(rows) {
+		if c.on == KindSettled {
+			settled[c.from] = c.rows
+		}
 		choose := func(ctx context.Context, _ ...any) bool { return runOf(ctx).choose(rows, c.rows) }
 		to := func(ctx context.Context, args ...any) (stateless.State, error) {
 			if c.always {
@@ -93,7 +100,7 @@ func configure(rows []Row) *stateless.StateMachine {
 			m.Configure(c.from).PermitDynamic(c.on, to, choose)
 		}
 	}
-	for p := range NumPhases {
+	for p := range numNames {
 		if parent, ok := p.Parent(); ok {
 			m.Configure(p).SubstateOf(parent)
 		}
@@ -101,12 +108,15 @@ func configure(rows []Row) *stateless.StateMachine {
 	return m
 }
 
+// settled are the rows on KindSettled of each phase, as indices of the table.
+var settled [NumPhases][]int
+
 // cell is the rows of one state and event, as indices of the table.
 type cell struct {
 	from   Phase
 	on     Kind
 	rows   []int
-	always bool // the last of the rows has no guard
+	always bool // the last of them has no guard
 }
 
 // cells groups rows by state and event, in the order of the table.
@@ -123,6 +133,20 @@ func cells(rows []Row) []*cell {
 		}
 		c.rows = append(c.rows, i)
 		c.always = row.Guard.holds == nil
+	}
+	// A cell also has the rows of its superstates: the library would look there, but
+	// only after it has made a list of the guards that did not hold.
+	own := make([][]int, len(out))
+	for i, c := range out {
+		own[i] = c.rows
+	}
+	for _, c := range out {
+		for p, ok := c.from.Parent(); ok && !c.always; p, ok = p.Parent() {
+			if i := slices.IndexFunc(out, func(s *cell) bool { return s.from == p && s.on == c.on }); i >= 0 {
+				c.rows = append(c.rows[:len(c.rows):len(c.rows)], own[i]...)
+				c.always = rows[own[i][len(own[i])-1]].Guard.holds == nil
+			}
+		}
 	}
 	return out
 }
@@ -142,7 +166,7 @@ func (r *run) choose(rows []Row, among []int) bool {
 		}
 		r.row = rw
 		if r.seen != nil {
-			r.seen.Fired = i
+			r.seen.Fired = append(r.seen.Fired, i)
 		}
 		return true
 	}
@@ -161,19 +185,50 @@ func (r *run) take(to Phase) {
 
 // enter is the one place where the conversation's phase is assigned.
 func (r *run) enter(to Phase) {
-	from := r.st.Conv.Phase()
-	r.st.Previous, r.st.Since, r.st.CauseSeq = from, r.env.At, r.env.Seq
-	at := len(r.fx)
-	r.emit(nil) // the news of this transition, completed below: the action decides the turn
+	r.phase = to
+	r.newsAt = len(r.fx)
 	r.cause = r.row.Cause
 	r.prior = r.st.Conv
 	r.st.Conv = plain(to)
 	r.row.do(r)
-	r.st.Cause = r.cause
-	r.fx[at] = PublishState{From: from, To: to, Cause: r.cause, Seq: r.env.Seq, Turn: r.st.Current.ID, Code: r.code}
 	if got := r.st.Conv.Phase(); got != to {
 		r.emit(Report{What: fmt.Sprintf("entering %v left the conversation in %v", to, got)})
 	}
+}
+
+// complete takes the rows on KindSettled, until none is due.
+func (r *run) complete() {
+	seen := r.seen
+	for range maxCompletions {
+		if !r.choose(table, settled[r.phase]) {
+			return
+		}
+		r.seen = nil // the machine asks the same guards again
+		err := machine.FireCtx(r, KindSettled)
+		if r.seen = seen; err != nil {
+			r.emit(Report{What: fmt.Sprintf("settling in %v: %v", r.phase, err)})
+			return
+		}
+	}
+	r.emit(Report{What: fmt.Sprintf("nothing settles in %v", r.phase)})
+}
+
+// maxCompletions is more than any step takes.
+const maxCompletions = 8
+
+// publish tells of the step's transition, as it is shown, where it happened
+// (REQ-010).
+func (r *run) publish(before *State) {
+	st := &r.st
+	from, to := before.Phase(), st.Phase()
+	if from == to {
+		return
+	}
+	if before.held() != st.held() && st.Conv.Phase().Active() {
+		r.cause, r.newsAt = holdCause(r.env.Event.Kind()), 0
+	}
+	st.Previous, st.Since, st.Cause, st.CauseSeq = from, r.env.At, r.cause, r.env.Seq
+	r.fx = slices.Insert(r.fx, r.newsAt, Effect(PublishState{From: from, To: to, Cause: r.cause, Seq: r.env.Seq, Turn: st.Current.ID, Code: r.code}))
 }
 
 func (r *run) emit(e Effect) { r.fx = append(r.fx, e) }

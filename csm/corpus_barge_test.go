@@ -32,7 +32,7 @@ func bargeCorpus(t *testing.T, add func(string, *drive) *drive) {
 		add(name+", queue", make().do(UserText{Utterance: 6, Words: 1}))
 	}
 	variants("in doubt", doubt)
-	add("in doubt, words gone", doubt().do(RecognitionLost{1, 8, CodeRecognitionFailed}).want(PhaseInterrupted))
+	add("in doubt, words gone", doubt().do(RecognitionLost{1, 8, CodeRecognitionFailed}).want(PhaseSpeaking))
 	add("in doubt, what the user had paused", speaking(Confirmed).do(UserPlayback{Pause: true}, over).want(PhaseInterrupted))
 	add("in doubt over a question", asking().do(over).want(PhaseInterrupted))
 	add("in doubt over a question, whole", asking().do(over, SpeechPlayed{0, 1}).want(PhaseInterrupted))

@@ -45,7 +45,7 @@ func corpus(t *testing.T) []sample {
 		}
 		d := &drive{t: t, s: from.s, seq: from.seq, at: from.at}
 		add(from.name+", suspended", fork(d).do(Suspend{Reason: SuspendUser}))
-		add(from.name+", renewal", fork(d).do(SessionRenewal{from.s.Instance}))
+		add(from.name+", renewal", fork(d).do(SessionRenewal{Instance: from.s.Instance}))
 		add(from.name+", device lost", fork(d).do(AudioLost{from.s.Instance}))
 		add(from.name+", connection lost", fork(d).do(ConnLost{from.s.openedEpoch(), CodeConnectionLost}))
 		add(from.name+", failed", fork(d).do(SessionFailed{from.s.Instance, CodeSessionFailed}))
@@ -68,7 +68,7 @@ func idleCorpus(t *testing.T, add func(string, *drive) *drive) {
 	add("preparing", prep())
 	add("preparing, captured", prep().do(AudioReady{1}))
 	add("preparing, connected", prep().do(ConnReady{1}))
-	add("preparing, suspended, connected again", prep().do(ConnReady{1}, AudioLost{1}, ConnLost{1, CodeConnectionLost}, AudioRestored{1}).want(PhaseSuspended))
+	add("preparing, held", prep().do(ConnReady{1}, AudioLost{1}).want(PhaseSuspended))
 	add("preparing after a fault, request cancelled", newDrive(t).toListening().ask(1).
 		do(SessionFailed{1, CodeSessionFailed}, UserStart{}, SessionReady{2}, AudioPrimed{2}).want(PhasePreparing))
 
@@ -163,7 +163,7 @@ func speakingCorpus(t *testing.T, add func(string, *drive) *drive) {
 	add("speaking, user speaks since a suspension", speaking().do(Suspend{Reason: SuspendUser}, SpeechStarted{1, 2, 0, 0}, Resume{Reason: SuspendUser}).want(PhaseSpeaking))
 	add("speaking, words awaited since a suspension", speaking().
 		do(Suspend{Reason: SuspendUser}, SpeechStarted{1, 2, 0, 0}, SpeechStopped{1, 2, 9}, Resume{Reason: SuspendUser}).want(PhaseSpeaking))
-	add("speaking again over a new connection", speaking().do(ConnLost{1, CodeConnectionLost}, ConnReady{2}).want(PhaseSuspended))
+	add("speaking again over a new connection", speaking().do(ConnLost{1, CodeConnectionLost}, ConnReady{2}).want(PhaseGeneratingResponse))
 	add("speaking, all heard but for the end, connection lost", speaking().do(SpeechPlayed{0, 1}, ConnLost{1, CodeConnectionLost}).want(PhaseSuspended))
 
 	add("interrupted by voice", speaking().do(SpeechStarted{1, 2, 900, 0}).want(PhaseInterrupted))
@@ -196,9 +196,9 @@ func liveEvents(s State) []Event {
 	}
 	fresh := uint64(1000) + s.IDs.Turn
 	out := []Event{
-		UserStart{7}, UserStop{Call: 7}, UserInterrupt{7}, UserCommit{7}, UserText{7, fresh, 2}, UserRetry{Call: 7},
+		UserStart{Call: 7}, UserStop{Call: 7}, UserInterrupt{7}, UserCommit{7}, UserText{7, fresh, 2}, UserRetry{Call: 7},
 		UserSpeak{7, 3, 10}, UserPlayback{7, true}, UserPlayback{7, false}, Configure{*s.Config}, QueueNext{}, Fatal{}, Reset{},
-		SessionReady{in}, SessionFailed{in, CodeSessionFailed}, SessionFailed{in, CodeAuthentication}, SessionRenewal{in}, SessionRenewed{in}, SessionClosed{in},
+		SessionReady{in}, SessionFailed{in, CodeSessionFailed}, SessionFailed{in, CodeAuthentication}, SessionRenewal{Instance: in}, SessionRenewed{in}, SessionClosed{in},
 		AudioPrimed{in}, AudioReady{in}, AudioFailed{in, CodeAudioFailed}, AudioLost{in}, AudioRestored{in}, AudioClosed{in},
 		ConnReady{ep}, ConnReady{s.IDs.Epoch}, ConnLost{ep, CodeConnectionLost}, ConnFailed{s.IDs.Epoch, CodeConnectionFailed}, ConnClosed{Instance: in},
 		SpeechStarted{ep, fresh, 1 << 20, 0},
@@ -239,7 +239,7 @@ func staleEvents(s State) []Event {
 	in, ep, req, gen, seq := s.Instance+9, s.IDs.Epoch+9, s.IDs.Request+9, s.Speech.Generation()+9, s.IDs.Segment
 	const utterance = 1 << 40
 	out := []Event{
-		SessionReady{in}, SessionFailed{in, CodeSessionFailed}, SessionRenewal{in}, SessionRenewed{in}, SessionClosed{in},
+		SessionReady{in}, SessionFailed{in, CodeSessionFailed}, SessionRenewal{Instance: in}, SessionRenewed{in}, SessionClosed{in},
 		AudioPrimed{in}, AudioReady{in}, AudioFailed{in, CodeAudioFailed}, AudioLost{in}, AudioRestored{in}, AudioClosed{in},
 		ConnReady{ep}, ConnLost{ep, CodeConnectionLost}, ConnFailed{ep, CodeConnectionFailed},
 		SpeechStarted{ep, utterance, 0, 0}, SpeechStopped{ep, utterance, 0}, Partial{Epoch: ep, Utterance: utterance}, Final{Epoch: ep, Utterance: utterance}, RecognitionLost{Epoch: ep, Utterance: utterance},
@@ -273,13 +273,11 @@ func shape(s State) string {
 	case Idle, Faulted:
 		conv = fmt.Sprintf("%+v", c)
 	case Interrupted:
-		conv = fmt.Sprint("interrupted", c.Asking, c.Doubt, c.Still)
+		conv = fmt.Sprint("interrupted", c.Asking, c.Doubt)
 	case Analysing:
 		conv = fmt.Sprint("analysing", c.Unsent != 0, c.Awaiting)
-	case Suspended:
-		conv = fmt.Sprintf("suspended %v %T %v %v %v %v", c.Reasons, c.Prior, c.Respeak, c.Resuming, c.Owed != "", c.Paused)
 	}
-	return fmt.Sprint(conv, s.Conn, s.Turn, min(len(turn.Pending(s.Turn)), 2), fmt.Sprintf("%v %v", s.Speech, meant(s)), speech.WasCut(s.Speech), open, line.Played < len(line.Segments), line.Ended,
+	return fmt.Sprint(conv, s.Hold, s.Conn, s.Turn, min(len(turn.Pending(s.Turn)), 2), fmt.Sprintf("%v %v %v", s.Speech, meant(s), s.VoicePaused), speech.WasCut(s.Speech), open, line.Asked < len(line.Segments), line.Played < len(line.Segments), line.Ended,
 		s.Copilot, busy, request.Cancelled, request.Round > 0, len(request.Calls), len(s.Drafts) > 0, s.History, s.Retry.Stage,
 		s.Resources, min(len(s.Queue), 2), s.Current.ID != 0, s.Current.Role, s.Current.Utterance != 0,
 		s.Current.Request != 0, s.Current.Failed != "", s.Retry.Utterance != 0, min(s.Faults.InRow, 5), armed)

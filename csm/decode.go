@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm/connection"
@@ -56,7 +55,7 @@ func (s sum[S]) decode(name string, data []byte) (S, error) {
 	return c, nil
 }
 
-// The sums of a state. Suspended is read apart, because it holds another phase.
+// The sums of a state.
 var (
 	conversations = of("the conversation", func(c Conversation) string { return c.Phase().String() },
 		one[Conversation, Idle],
@@ -142,17 +141,13 @@ func (s *State) UnmarshalJSON(data []byte) error {
 	if err := strictJSON(data, &in); err != nil {
 		return fmt.Errorf("the JSON of a state: %w", err)
 	}
-	var err error
-	if out.Conv, err = decodeConversation(in.Conv); err != nil {
-		return err
-	}
 	i := slices.IndexFunc(sessions, func(st session.State) bool { return st.String() == in.Session })
 	if i < 0 {
 		return fmt.Errorf("the state %q of the session is not known to this build; read it with the build that wrote it", in.Session)
 	}
 	out.Session = sessions[i]
 	for _, err := range []error{
-		region(connections, in.Conn, &out.Conn), region(turns, in.Turn, &out.Turn),
+		region(conversations, in.Conv, &out.Conv), region(connections, in.Conn, &out.Conn), region(turns, in.Turn, &out.Turn),
 		region(speeches, in.Speech, &out.Speech), region(copilots, in.Copilot, &out.Copilot), region(histories, in.History, &out.History),
 	} {
 		if err != nil {
@@ -166,33 +161,9 @@ func (s *State) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// decodeConversation reads a phase with its data. That of a suspension is named
-// with the phase before it: "Suspended Listening".
-func decodeConversation(in regionJSON) (Conversation, error) {
-	prior, suspended := strings.CutPrefix(in.State, PhaseSuspended.String()+" ")
-	if !suspended {
-		return conversations.decode(in.State, in.Data)
-	}
-	type plainSuspended Suspended
-	var sus Suspended
-	data := struct {
-		*plainSuspended
-		Prior json.RawMessage
-	}{plainSuspended: (*plainSuspended)(&sus)}
-	if err := strictJSON(in.Data, &data); err != nil {
-		return nil, fmt.Errorf("the data of a suspension: %w", err)
-	}
-	before, err := conversations.decode(prior, data.Prior)
-	if err != nil {
-		return nil, err
-	}
-	sus.Prior = before
-	return sus, nil
-}
-
 // UnmarshalText reads the phase's name.
 func (p *Phase) UnmarshalText(text []byte) error {
-	i := slices.Index(phaseNames[:], string(text))
+	i := slices.Index(phaseNames[:NumPhases], string(text))
 	if i < 0 {
 		return fmt.Errorf("the phase %q is not known to this build; read it with the build that wrote it", text)
 	}

@@ -26,7 +26,7 @@ func registered() map[string][]string {
 		return list
 	}
 	return map[string][]string{
-		". conversation":   names(append(casesOf(conversations), reflect.TypeFor[Suspended]())), // which is read apart
+		". conversation":   names(casesOf(conversations)),
 		"connection state": names(casesOf(connections)),
 		"turn state":       names(casesOf(turns)),
 		"speech state":     names(casesOf(speeches)),
@@ -174,14 +174,13 @@ func tidyIn(v reflect.Value) {
 // What this build does not know is an error that names it.
 func TestUnknownNamesAreErrors(t *testing.T) {
 	s := Initial()
-	s.Conv = Suspended{Prior: Listening{}, Reasons: SuspendUser}
+	s.Conv, s.Hold = Listening{}, SuspendUser
 	b, err := json.Marshal(s)
 	if err != nil {
 		t.Fatal(err)
 	}
 	for _, c := range []struct{ old, new, says string }{
-		{`"Suspended Listening"`, `"Suspended Dozing"`, `"Dozing"`},
-		{`"Suspended Listening"`, `"Dozing"`, `"Dozing"`},
+		{`"Conv":{"state":"Listening"`, `"Conv":{"state":"Dozing"`, `"Dozing"`},
 		{`"Conn":{"state":"disconnected"`, `"Conn":{"state":"tangled"`, `"tangled" of the connection`},
 		{`"Turn":{"state":"idle"`, `"Turn":{"state":"dancing"`, `"dancing" of turn detection`},
 		{`"Speech":{"state":"closed"`, `"Speech":{"state":"singing"`, `"singing" of speech output`},
@@ -191,8 +190,8 @@ func TestUnknownNamesAreErrors(t *testing.T) {
 		{`"Instance":0`, `"Instance":0,"Novelty":1`, `"Novelty"`},
 		{`"History":{"state":"normal"`, `"History":{"state":"lost"`, `"lost" of the history`},
 		{`"Speech":{"state":"closed","data":{"Gen":0}`, `"Speech":{"state":"closed","data":{"Gen":0,"Volume":3}`, `"Volume"`},
-		{`"Reasons":1`, `"Reasons":1,"Mood":2`, `"Mood"`},
-		{`"Reasons":1`, `"Reasons":-1`, "Reasons"},
+		{`"Hold":1`, `"Hold":1,"Mood":2`, `"Mood"`},
+		{`"Hold":1`, `"Hold":-1`, "Hold"},
 	} {
 		if !strings.Contains(string(b), c.old) {
 			t.Errorf("%s holds no %s", b, c.old)

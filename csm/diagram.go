@@ -9,14 +9,13 @@ import (
 
 // A diagram is the table as a statechart, for people: what stays in its phase is
 // left out, transitions between the same two states are one arrow with all their
-// causes, and what every phase of a conversation does alike is drawn once, from
-// the box around them.
+// causes, and superstates are boxes.
 type diagram struct {
-	boxes  []box
+	boxes  []box // the outermost first
 	arrows []arrow
 }
 
-// node names a state of the diagram: a phase, or the box around a conversation.
+// node names a state of the diagram: a phase, or a superstate.
 type node string
 
 // box is a composite state with what is in it. It has no entry mark: every arrow
@@ -32,17 +31,9 @@ type arrow struct {
 	labels   []string
 }
 
-// The states of a diagram that are no phases: the box around a conversation, and
-// where a suspension leads back to, which is any phase in it.
-const (
-	conversationBox node = "Conversation"
-	previous        node = "Previous"
-	previousLabel        = "where it was"
-)
-
-// conversationPhases are those inside of the box of a conversation. Suspended
-// stands beside it: it holds all of them still.
-var conversationPhases = []Phase{PhasePreparing, PhaseListening, PhaseProcessing, PhaseSpeaking, PhaseInterrupted}
+// superstates are those that are drawn: outside of a conversation each phase stands
+// by itself.
+var superstates = []Phase{PhaseConversation, PhaseConnected, PhaseProcessing}
 
 // Mermaid draws the state machine in Mermaid's language, the same text each
 // time.
@@ -58,34 +49,20 @@ func DOT() string { return dot("conversation", draw(false)) }
 func DOTWithGuards() string { return dot("conversation", draw(true)) }
 
 func draw(guards bool) diagram {
-	d := diagram{boxes: []box{{name: conversationBox}, {name: node(PhaseProcessing.String())}}}
-	for _, p := range conversationPhases {
-		d.boxes[0].in = append(d.boxes[0].in, node(p.String()))
-	}
-	for p := range NumPhases {
-		if parent, sub := p.Parent(); sub && parent == PhaseProcessing {
-			d.boxes[1].in = append(d.boxes[1].in, node(p.String()))
-		}
-	}
-	rows := Table()
-	shared := sharedWaysOut(rows, guards)
-	resumed := map[string]bool{}
-	for _, r := range rows {
-		from, to := node(r.From.String()), node(r.To.String())
-		switch {
-		case r.Internal() || r.Cause == "": // the latter has the cause of a way back
-			continue
-		case slices.Contains(conversationPhases, r.From) && shared[outOf(r, guards)]:
-			from = conversationBox
-		case r.From == PhaseSuspended && r.To.Active():
-			// One arrow stands for the ways back to each phase.
-			to = previous
-			if r.Guard.Name = ""; resumed[r.On.String()] {
-				continue
+	var d diagram
+	for _, super := range superstates {
+		b := box{name: node(super.String())}
+		for p := range numNames {
+			if parent, ok := p.Parent(); ok && parent == super {
+				b.in = append(b.in, node(p.String()))
 			}
-			resumed[r.On.String()] = true
 		}
-		d.add(from, to, label(r, guards))
+		d.boxes = append(d.boxes, b)
+	}
+	for _, r := range Table() {
+		if !r.Internal() {
+			d.add(node(r.From.String()), node(r.To.String()), label(r, guards))
+		}
 	}
 	slices.SortStableFunc(d.arrows, func(a, b arrow) int { return cmp.Compare(a.from.place(), b.from.place()) })
 	for i := range d.arrows {
@@ -94,64 +71,19 @@ func draw(guards bool) diagram {
 	return d
 }
 
-// place orders the arrows as a conversation goes, which makes the best pictures.
+// place orders the arrows as a conversation goes, which makes the best pictures. A
+// box comes after what is in it.
 func (n node) place() int {
-	for p := range NumPhases {
-		if n == node(p.String()) {
+	for p := range numNames {
+		switch {
+		case n != node(p.String()):
+		case p < NumPhases:
 			return 2 * int(p)
+		default:
+			return 2*int(PhaseInterrupted) + 1
 		}
 	}
-	return 2*int(PhaseInterrupted) + 1 // the box comes after what is in it
-}
-
-// wayOut is a transition out of a conversation; on is its event where events are
-// drawn, else empty.
-type wayOut struct {
-	to    Phase
-	cause Cause
-	on    string
-}
-
-func outOf(r Row, guards bool) wayOut {
-	if !guards {
-		return wayOut{r.To, r.Cause, ""}
-	}
-	return wayOut{r.To, r.Cause, r.On.String()}
-}
-
-// sharedWaysOut are those that every phase of a conversation has. A phase that
-// takes the event in its own way does not count: what is inside of a box goes
-// before what is drawn from it.
-func sharedWaysOut(rows []Row, guards bool) map[wayOut]bool {
-	takers := map[Kind]map[Phase]bool{} // by a row without a guard
-	for _, r := range rows {
-		if r.Guard.holds != nil || !slices.Contains(conversationPhases, r.From) {
-			continue
-		}
-		if takers[r.On] == nil {
-			takers[r.On] = map[Phase]bool{}
-		}
-		takers[r.On][r.From] = true
-	}
-	shared := map[wayOut]bool{}
-	for _, r := range rows {
-		if !slices.Contains(conversationPhases, r.To) && len(takers[r.On]) == len(conversationPhases) && most(rows, r) {
-			shared[outOf(r, guards)] = true
-		}
-	}
-	return shared
-}
-
-// most says whether more than half of the phases of a conversation have a row
-// like this one.
-func most(rows []Row, like Row) bool {
-	n := 0
-	for _, r := range rows {
-		if r.On == like.On && r.To == like.To && r.Cause == like.Cause && slices.Contains(conversationPhases, r.From) {
-			n++
-		}
-	}
-	return 2*n > len(conversationPhases)
+	return 0
 }
 
 func label(r Row, guards bool) string {
@@ -192,7 +124,7 @@ func (d diagram) boxAt(n node) (box, bool) {
 }
 
 func (d diagram) mermaidIn(out *strings.Builder, indent string) {
-	fmt.Fprintf(out, "%[1]sstate %[2]q as %[3]s\n%[1]s[*] --> Idle\n%[1]sIdle --> [*]\n", indent, previousLabel, previous)
+	fmt.Fprintf(out, "%[1]s[*] --> Idle\n%[1]sIdle --> [*]\n", indent)
 	boxed := false
 	for _, a := range d.arrows {
 		if !boxed && a.from != node(PhaseIdle.String()) { // what is named first is drawn on top
@@ -217,8 +149,7 @@ func (d diagram) mermaidBox(out *strings.Builder, b box, indent string) {
 
 func (d diagram) dotIn(out *strings.Builder, indent string) {
 	dotEnds(out, indent, "")
-	fmt.Fprintf(out, "%sIdle; Suspended; Faulted; Terminating;\n", indent)
-	fmt.Fprintf(out, "%s%s [label=%q, style=\"rounded,dashed\"];\n", indent, previous, previousLabel)
+	fmt.Fprintf(out, "%sIdle; Faulted; Terminating;\n", indent)
 	d.dotBox(out, d.boxes[0], indent)
 	fmt.Fprintf(out, "%sbegin -> Idle;\n", indent)
 	for _, a := range d.arrows {

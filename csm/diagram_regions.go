@@ -36,24 +36,28 @@ func (d Diagram) DOT(guards bool) string { return dot(d.Name, d.draw(guards)) }
 func Diagrams() []Diagram {
 	list := []Diagram{
 		{
-			Name: "conversation", Package: "csm", States: slices.Clone(phaseNames[:]), draw: func(guards bool) chart { return draw(guards) },
-			About: "What the user and the assistant are doing. An event that a region below takes for live fires one row of the table at most.",
+			Name: "conversation", Package: "csm", States: conversationStates(), draw: func(guards bool) chart { return draw(guards) },
+			About: "What the user and the assistant are doing. An event that a region below takes for live fires one row of the table at most, " +
+				"and then those that are due without an event.",
 		},
-		regionDiagram("connection", "csm/connection", connection.Disconnected{}, connection.Edges(),
+		regionDiagram("hold", "csm", "none", holdEdges(),
+			"Whether the conversation is held still, and why. Beside a conversation that is held, what it is at goes on, "+
+				"but nothing is captured, sent, synthesised or played. It is shown as Suspended."),
+		regionDiagram("connection", "csm/connection", connection.Disconnected{}.String(), connection.Edges(),
 			"The one link to the realtime service, which carries both voices. Each dial has an epoch of its own, "+
 				"and a connection that is about to expire has a successor beside it."),
-		regionDiagram("turn", "csm/turn", turn.Idle{}, turn.Edges(),
+		regionDiagram("turn", "csm/turn", turn.Idle{}.String(), turn.Edges(),
 			"Who speaks, as far as the user is concerned. An utterance opens and closes with facts about audio, "+
 				"and its words may come after the next onset."),
-		regionDiagram("speech", "csm/speech", speech.Closed{}, speech.Edges(),
+		regionDiagram("speech", "csm/speech", speech.Closed{}.String(), speech.Edges(),
 			"One line of segments on its way to the user's ear. A flush closes it in any state and begins a new generation."),
-		regionDiagram("history", "csm/history", history.Normal{}, history.Edges(),
+		regionDiagram("history", "csm/history", history.Normal{}.String(), history.Edges(),
 			"What was said, and of the assistant's words only what was heard. A long one is summarised, one job at a time, "+
 				"while it goes on growing."),
-		regionDiagram("copilot", "copilot", copilot.Idle{}, copilot.Edges(),
+		regionDiagram("copilot", "copilot", copilot.Idle{}.String(), copilot.Edges(),
 			"The one request that is under way: the search for tools, the answer, the decisions about calls and the calls, "+
 				"round by round. What was told to stop stays until that is confirmed."),
-		regionDiagram("session", "session", session.Inactive, session.Edges(),
+		regionDiagram("session", "session", session.Inactive.String(), session.Edges(),
 			"The assistant's session, as clients are told of it. A guard map says what may become of what."),
 	}
 	return append(list, Diagram{
@@ -73,14 +77,38 @@ func DiagramOf(name string) (Diagram, bool) {
 }
 
 // regionDiagram is the diagram of a region that begins in first and has edges.
-func regionDiagram[E ~struct{ From, On, To string }](name, pkg string, first fmt.Stringer, edges []E, about string) Diagram {
+func regionDiagram[E ~struct{ From, On, To string }](name, pkg, first string, edges []E, about string) Diagram {
 	list := make([]edge, len(edges))
 	for i, e := range edges {
 		list[i] = edge(e)
 	}
-	d := Diagram{Name: name, Package: pkg, About: about, States: reached(first.String(), list)}
+	d := Diagram{Name: name, Package: pkg, About: about, States: reached(first, list)}
 	d.draw = func(guards bool) chart { return newFlat(d.States, list, guards) }
 	return d
+}
+
+// conversationStates are the phases that the table knows.
+func conversationStates() []string {
+	names := slices.Clone(phaseNames[:NumPhases])
+	return slices.Delete(names, int(PhaseSuspended), int(PhaseSuspended)+1)
+}
+
+// holdEdges are the arrows of the hold, as the rows that give and take its reasons
+// make them.
+func holdEdges() (edges []edge) {
+	const free, held = "none", "held"
+	for _, r := range holdRows() {
+		switch on := r.On.String(); {
+		case !r.Internal():
+			edges = append(edges, edge{held, on + " [" + r.Guard.Name + "]", free})
+		case takes(r.On):
+			edges = append(edges, edge{held, on + " [others are left]", held},
+				edge{held, on + " [the last reason]", free})
+		default:
+			edges = append(edges, edge{free, on, held}, edge{held, on, held})
+		}
+	}
+	return edges
 }
 
 // composite draws all regions: a session ends its connection, a connection its
@@ -95,7 +123,7 @@ func composite(regions []Diagram, guards bool) chart {
 		return named(name, regions[i].draw(guards).(flat))
 	}
 	talk := group{"conversation", []chart{named("conversation", draw(guards).flat())}}
-	for _, name := range []string{"turn", "copilot", "speech", "history"} {
+	for _, name := range []string{"hold", "turn", "copilot", "speech", "history"} {
 		talk.parts = append(talk.parts, group{name, []chart{flatOf(name)}})
 	}
 	link := group{"connection", []chart{flatOf("connection"), talk}}
@@ -173,10 +201,10 @@ func newFlat(states []string, edges []edge, guards bool) flat {
 // flat draws a node in place of each box: where a chart is drawn inside of
 // another's box, Mermaid has no arrows into boxes.
 func (d diagram) flat() flat {
-	f := flat{arrows: d.arrows, last: []string{PhaseIdle.String()}, beside: []beside{{previous, previousLabel}}}
-	for p := range NumPhases {
-		if _, boxed := d.boxAt(node(p.String())); !boxed {
-			f.states = append(f.states, p.String())
+	f := flat{arrows: d.arrows, last: []string{PhaseIdle.String()}}
+	for _, s := range conversationStates() {
+		if _, boxed := d.boxAt(node(s)); !boxed {
+			f.states = append(f.states, s)
 		}
 	}
 	for _, b := range d.boxes {

@@ -16,7 +16,7 @@ import (
 )
 
 func TestDiagramsHaveNames(t *testing.T) {
-	want := []string{"conversation", "connection", "turn", "speech", "history", "copilot", "session", "all"}
+	want := []string{"conversation", "hold", "connection", "turn", "speech", "history", "copilot", "session", "all"}
 	var names []string
 	for _, d := range Diagrams() {
 		names = append(names, d.Name)
@@ -153,7 +153,7 @@ func TestDiagramsAreOfTheirLanguages(t *testing.T) {
 				m, g := parseMermaid(t, text), parseDOT(t, d.Name, graph)
 				var loose []string
 				if d.Name == "conversation" { // its arrows declare the phases outside of the box
-					loose = []string{"Idle", "Suspended", "Faulted", "Terminating"}
+					loose = []string{"Idle", "Faulted", "Terminating", "Conversation", "Connected", "Processing"}
 				}
 				m.check(t, loose...)
 				g.check(t)
@@ -188,6 +188,7 @@ func regionEdges() map[string][]edge {
 	for _, e := range copilot.Edges() {
 		all["copilot"] = append(all["copilot"], edge(e))
 	}
+	all["hold"] = holdEdges()
 	for _, e := range session.Edges() {
 		all["session"] = append(all["session"], edge(e))
 	}
@@ -255,7 +256,7 @@ func TestRegionsAreNested(t *testing.T) {
 		}
 	}
 	want := map[string]string{"session": "session", "connection": "session/connection", "conversation": "session/connection/conversation"}
-	for _, name := range []string{"turn", "copilot", "speech", "history"} {
+	for _, name := range []string{"hold", "turn", "copilot", "speech", "history"} {
 		want[name] = "session/connection/conversation/" + name
 	}
 	if fmt.Sprint(at) != fmt.Sprint(want) {

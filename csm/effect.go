@@ -27,9 +27,11 @@ type (
 	DeactivateSession struct {
 		Instance uint32 `json:"instance"`
 	}
-	// OpenAudio opens the devices: AudioPrimed or AudioFailed.
+	// OpenAudio opens the devices: AudioPrimed or AudioFailed. TakeOver takes the
+	// microphone from another window that listens.
 	OpenAudio struct {
 		Instance uint32 `json:"instance"`
+		TakeOver bool   `json:"takeOver,omitempty"`
 	}
 	// StartCapture starts the microphone: AudioReady or AudioFailed.
 	StartCapture struct {

@@ -56,14 +56,18 @@ const (
 	Yes               // content, and an answer to a question that can be answered so
 	No                // the same
 	Send              // content that ends with the send phrase, which is not among its words
+	Pause             // the user tells the assistant to be silent for a moment
+	Continue          // and to go on; content where there is nothing to go on with
 	NumClasses
 )
 
 // User commands (PAT-003). Each answers its Call when its step is taken.
 type (
-	// UserStart begins a conversation (user.start).
+	// UserStart begins a conversation (user.start). TakeOver has it take the
+	// microphone from another window that listens.
 	UserStart struct {
-		Call Call `json:"call,omitempty"`
+		Call     Call `json:"call,omitempty"`
+		TakeOver bool `json:"takeOver,omitempty"`
 	}
 	// UserStop ends it (user.stop). Code says why where it was not the user:
 	// clientGone.
@@ -110,7 +114,7 @@ type (
 		Ref   uint64 `json:"ref"`
 		Chars int    `json:"chars"`
 	}
-	// UserPlayback pauses or continues what is being said.
+	// UserPlayback pauses or continues the voice.
 	UserPlayback struct {
 		Call  Call `json:"call,omitempty"`
 		Pause bool `json:"pause"`
@@ -144,16 +148,19 @@ type (
 		Instance uint32 `json:"instance"`
 		Code     Code   `json:"code"`
 	}
-	// SessionExpiring says that the service ends the connection before long, and
-	// takes another before it does.
+	// SessionExpiring says that the service ends the session before long: its
+	// successor is to be dialled. It repeats until a successor opens.
 	SessionExpiring struct {
 		Instance uint32 `json:"instance"`
 	}
-	// SessionRenewal says that the service forces a pause (INT-001).
+	// SessionRenewal says that the service ended the session at its limit, before
+	// a successor took over, which forces a pause (INT-001). Epoch is that of the
+	// connection, 0 where the pause is not about one.
 	SessionRenewal struct {
 		Instance uint32 `json:"instance"`
+		Epoch    uint32 `json:"epoch,omitempty"`
 	}
-	// SessionRenewed says that the pause is over.
+	// SessionRenewed says that the next session stands: the pause is over.
 	SessionRenewed struct {
 		Instance uint32 `json:"instance"`
 	}

@@ -15,7 +15,7 @@ import (
 // are those of the design's list of invariants.
 func Check(s State) error {
 	for _, c := range []func(State) error{
-		checkSpeech, checkRecognition, checkSuspended, checkTimers, checkAnalysing, checkTurn, checkCopilot, checkHistory, checkEnd,
+		checkSpeech, checkRecognition, checkHold, checkTimers, checkAnalysing, checkTurn, checkCopilot, checkHistory, checkEnd,
 	} {
 		if err := c(s); err != nil {
 			return fmt.Errorf("in %v: %w", s.Phase(), err)
@@ -27,17 +27,18 @@ func Check(s State) error {
 // checkSpeech: invariant 4.
 func checkSpeech(s State) error {
 	line, open := speech.LineOf(s.Speech)
-	switch s.Phase() {
+	switch s.Conv.Phase() {
 	case PhaseSpeaking:
-		if _, paused := s.Speech.(speech.Paused); !speech.Audible(s.Speech) && !paused {
-			return fmt.Errorf("invariant 4: speaking, and the speech is %v", s.Speech)
+		silent := s.VoicePaused || s.held()
+		if _, paused := s.Speech.(speech.Paused); paused != silent || !paused && !speech.Audible(s.Speech) {
+			return fmt.Errorf("invariant 4: speaking, there is a reason not to sound: %v, and the speech is %v", silent, s.Speech)
 		}
 	default:
 		if speech.Audible(s.Speech) {
 			return fmt.Errorf("invariant 4: audible speech outside Speaking")
 		}
 	}
-	switch s.Phase() {
+	switch s.Conv.Phase() {
 	case PhaseAnalysing, PhaseWaitingForCopilot, PhaseInterrupted:
 		if in, _ := s.Conv.(Interrupted); open && !in.Doubt {
 			return fmt.Errorf("invariant 4: a line is open that nothing says")
@@ -48,23 +49,29 @@ func checkSpeech(s State) error {
 			return fmt.Errorf("invariant 4: in doubt whether to go on, and the speech is %v", s.Speech)
 		}
 	}
-	if speech.WasCut(s.Speech) && s.Phase() != PhaseListening {
+	if speech.WasCut(s.Speech) && s.Conv.Phase() != PhaseListening {
 		return fmt.Errorf("invariant 4: the rest of an answer is held, and nobody listens")
 	}
 	_, held := s.Speech.(speech.Held)
 	_, quiet := s.Turn.(turn.Idle)
 	live, _ := copilot.LiveOf(s.Copilot)
 	switch {
-	case held && quiet && s.Phase() != PhaseSuspended:
+	case held && quiet && !s.held():
 		return fmt.Errorf("invariant 8: speech is held, and nobody speaks that it waits for")
-	case s.Phase() == PhaseGeneratingResponse && !open && (live.Request == 0 || live.Cancelled):
+	case s.Conv.Phase() == PhaseGeneratingResponse && !open && (live.Request == 0 || live.Cancelled):
 		return fmt.Errorf("invariant 8: an answer is waited for that is not coming")
+	}
+	if s.VoicePaused && !s.HasPlayback() {
+		return fmt.Errorf("invariant 4: the user's pause of the voice outlives what was paused")
 	}
 	if open && s.Current.ID == 0 {
 		return fmt.Errorf("invariant 3: speech without a turn that it belongs to")
 	}
-	if open && line.Played > len(line.Segments) {
-		return fmt.Errorf("more segments heard than said")
+	if open && (line.Played > line.Asked || line.Asked > len(line.Segments)) {
+		return fmt.Errorf("of %d segments %d were synthesised and %d heard", len(line.Segments), line.Asked, line.Played)
+	}
+	if open && line.Asked < len(line.Segments) && !s.held() {
+		return fmt.Errorf("invariant 8: a segment is waited for that nobody synthesises")
 	}
 	return nil
 }
@@ -81,29 +88,84 @@ func checkRecognition(s State) error {
 	return nil
 }
 
-// checkSuspended: invariant 5.
-func checkSuspended(s State) error {
-	sus, ok := s.Conv.(Suspended)
-	if !ok {
-		return nil
-	}
-	switch sus.Prior.Phase() {
-	case PhaseIdle, PhaseFaulted, PhaseTerminating, PhaseSuspended, PhaseInterrupted:
-		return fmt.Errorf("invariant 5: suspended from %v", sus.Prior.Phase())
-	}
-	// Without a reason and not resuming, a resumption is posted.
-	posted := sus.Reasons == 0 && (sus.Prior.Phase() == PhaseListening || sus.Prior.Phase() == PhaseGeneratingResponse)
-	if (sus.Reasons == 0) != sus.Resuming && !posted {
-		return fmt.Errorf("invariant 5: suspended for no reason (%b, resuming %v)", sus.Reasons, sus.Resuming)
+// checkHold: invariants 5 and 14.
+func checkHold(s State) error {
+	f, faulted := s.Conv.(Faulted)
+	switch {
+	case s.Hold != 0 && !s.Conv.Phase().Active() && (!faulted || s.Hold != SuspendUser):
+		return fmt.Errorf("invariant 5: held still (%b), and nothing is", s.Hold)
+	case faulted && s.UserPaused() && f.Recovering:
+		return fmt.Errorf("invariant 14: recovering although the user paused the conversation")
 	}
 	return nil
+}
+
+// checkUserPauseStep: a pause by the user ends only by the user or with the
+// conversation, and nothing opens the microphone under it (invariant 14).
+func checkUserPauseStep(before State, e Envelope, after State, fx []Effect) error {
+	was, is := before.UserPaused(), after.UserPaused()
+	if was && !is && after.Phase() != PhaseTerminating && !endsUserPause(e.Event) {
+		return fmt.Errorf("invariant 14: %v ended the user's pause", e.Event.Kind())
+	}
+	held := was
+	for _, f := range fx {
+		switch f.(type) {
+		case HoldCapture, CloseAudio:
+			held = true
+		case OpenAudio, StartCapture, ReleaseCapture:
+			if is {
+				return fmt.Errorf("invariant 14: %s under the user's pause", f.Name())
+			}
+		default:
+		}
+	}
+	if is && !held && before.Phase().Active() && !before.held() {
+		return fmt.Errorf("invariant 14: the user paused the conversation, and the microphone stays open")
+	}
+	return nil
+}
+
+// endsUserPause says whether an event is the user's word to go on, or to end.
+func endsUserPause(e Event) bool {
+	switch e := e.(type) {
+	case Resume:
+		return e.Reason&SuspendUser != 0
+	case UserStart, UserStop:
+		return true
+	default:
+		return false
+	}
+}
+
+// checkVoicePauseStep: the user's pause of the voice ends by the user's word or with
+// what was paused, and by nothing else (invariant 14).
+func checkVoicePauseStep(before State, e Envelope, after State) error {
+	if !before.VoicePaused || after.VoicePaused || before.Current.ID != after.Current.ID || !after.HasPlayback() {
+		return nil
+	}
+	switch e := e.Event.(type) {
+	case UserPlayback:
+		if !e.Pause {
+			return nil
+		}
+	case Final:
+		if e.Class == Continue {
+			return nil
+		}
+	default:
+	}
+	was, open := speech.LineOf(before.Speech)
+	if now, still := speech.LineOf(after.Speech); open && (!still || now.Gen != was.Gen) {
+		return nil // it was flushed, with what was paused
+	}
+	return fmt.Errorf("invariant 14: %v ended the user's pause of the voice", e.Event.Kind())
 }
 
 // checkTimers: invariant 8.
 func checkTimers(s State) error {
 	for t := range NumTimers {
-		if need := s.Needs(t); need != s.Timers[t].Armed {
-			return fmt.Errorf("invariant 8: timer %v is needed: %v, and armed: %v", t, need, s.Timers[t].Armed)
+		if runs := s.needs(t) && !s.stands(t); runs != s.Timers[t].Armed {
+			return fmt.Errorf("invariant 8: timer %v is to run: %v, and armed: %v", t, runs, s.Timers[t].Armed)
 		}
 	}
 	return nil
@@ -122,7 +184,7 @@ func checkAnalysing(s State) error {
 		return fmt.Errorf("invariant 8: words are awaited that nobody was asked for")
 	case !a.Awaiting && a.Unsent == 0 && (!busy || live.Cancelled || live.Request != s.Current.Request):
 		return fmt.Errorf("invariant 8: waiting for a request that is not live")
-	case a.Unsent != 0 && !loading && (!busy || !live.Cancelled):
+	case a.Unsent != 0 && !loading && !s.held() && (!busy || !live.Cancelled):
 		return fmt.Errorf("invariant 6: an utterance that nothing sends")
 	case a.Unsent != 0 && a.Unsent != s.Current.Utterance:
 		return fmt.Errorf("invariant 6: an utterance waits that is not the turn's")
@@ -134,10 +196,7 @@ func checkAnalysing(s State) error {
 // (invariants 1, 9 and 13).
 func checkCopilot(s State) error {
 	live, _ := copilot.LiveOf(s.Copilot)
-	p := s.Phase()
-	if sus, ok := s.Conv.(Suspended); ok {
-		p = sus.Prior.Phase()
-	}
+	p := s.Conv.Phase()
 	switch c := s.Copilot.(type) {
 	case copilot.LoadingModel, copilot.LoadFailed:
 		if !s.Phase().Active() {
@@ -210,10 +269,7 @@ func checkTurn(s State) error {
 	if s.Current.ID > s.IDs.Turn || s.Current.Request > s.IDs.Request {
 		return fmt.Errorf("invariant 7: an id that was not given out")
 	}
-	p := s.Phase()
-	if sus, ok := s.Conv.(Suspended); ok {
-		p = sus.Prior.Phase()
-	}
+	p := s.Conv.Phase()
 	switch p {
 	case PhaseAnalysing, PhaseWaitingForCopilot, PhaseGeneratingResponse, PhaseSpeaking, PhaseInterrupted:
 		if s.Current.ID == 0 {
@@ -292,6 +348,12 @@ func CheckStep(before State, e Envelope, after State, fx []Effect) error {
 	if t, ok := e.Event.(TimerFired); ok && t.Timer < NumTimers && before.Timers[t.Timer].Armed && after.Timers[t.Timer] == before.Timers[t.Timer] &&
 		t.Gen == before.Timers[t.Timer].Gen {
 		return fmt.Errorf("invariant 8: deadline %v has passed and nothing came of it", t.Timer)
+	}
+	if err := checkUserPauseStep(before, e, after, fx); err != nil {
+		return err
+	}
+	if err := checkVoicePauseStep(before, e, after); err != nil {
+		return err
 	}
 	flushed, sent, replies := false, 0, 0
 	for _, f := range fx {

@@ -71,9 +71,13 @@ const (
 	NumKinds
 )
 
+// KindSettled is no event: the rows on it are taken when an event has done what it
+// does, as soon as their guard holds.
+const KindSettled = NumKinds
+
 // kinds is the registry of events: name on the wire and in journals, lane, and
 // how one is decoded.
-var kinds = [NumKinds]struct {
+var kinds = [NumKinds + 1]struct {
 	name   string
 	lane   Lane
 	decode func([]byte) (Event, error)
@@ -135,6 +139,7 @@ var kinds = [NumKinds]struct {
 	KindQueueNext:       {"queue.next", Signal, decode[QueueNext]},
 	KindFatal:           {"fatal", Signal, decode[Fatal]},
 	KindReset:           {"reset", Signal, decode[Reset]},
+	KindSettled:         {name: "settled"},
 }
 
 func (k Kind) String() string { return kinds[k].name }
@@ -285,9 +290,9 @@ func LaneOf(e Event) Lane {
 
 // KindByName finds a kind by its name in journals and scripts.
 func KindByName(name string) (Kind, bool) {
-	for k := range kinds {
+	for k := range NumKinds {
 		if kinds[k].name == name {
-			return Kind(k), true
+			return k, true
 		}
 	}
 	return 0, false

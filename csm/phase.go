@@ -4,8 +4,10 @@ package csm
 // table know it (REQ-001, PAT-001).
 type Phase uint8
 
-// The phases. Processing is the parent of Analysing, WaitingForCopilot and
-// GeneratingResponse and is never a state of its own.
+// The phases. Suspended is a conversation that is held still, whatever else it is
+// at: it is shown, and the table does not know it. Processing is the parent of
+// Analysing, WaitingForCopilot and GeneratingResponse and is never a state of its
+// own.
 const (
 	PhaseIdle Phase = iota
 	PhasePreparing
@@ -22,9 +24,20 @@ const (
 	NumPhases
 )
 
-var phaseNames = [NumPhases]string{
+// The superstates around them, which are never states of their own either: every
+// phase; a conversation, from Preparing to its end; and what of it has a connection,
+// so that both sides can be heard.
+const (
+	PhaseAny Phase = NumPhases + 1 + iota
+	PhaseConversation
+	PhaseConnected
+	numNames
+)
+
+var phaseNames = [numNames]string{
 	"Idle", "Preparing", "Listening", "Processing", "Analysing", "WaitingForCopilot",
 	"GeneratingResponse", "Speaking", "Interrupted", "Suspended", "Faulted", "Terminating",
+	"", "Any", "Conversation", "Connected",
 }
 
 func (p Phase) String() string { return phaseNames[p] }
@@ -32,14 +45,30 @@ func (p Phase) String() string { return phaseNames[p] }
 // MarshalText writes the phase's name.
 func (p Phase) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
-// Parent is the super-state of p, and whether it has one.
+// Parent is the superstate of p, and whether it has one.
 func (p Phase) Parent() (Phase, bool) {
 	switch p {
 	case PhaseAnalysing, PhaseWaitingForCopilot, PhaseGeneratingResponse:
 		return PhaseProcessing, true
+	case PhaseListening, PhaseProcessing, PhaseSpeaking, PhaseInterrupted:
+		return PhaseConnected, true
+	case PhasePreparing, PhaseConnected:
+		return PhaseConversation, true
+	case PhaseIdle, PhaseConversation, PhaseFaulted, PhaseTerminating:
+		return PhaseAny, true
 	default:
 		return p, false
 	}
+}
+
+// In says whether p is super, or inside of it.
+func (p Phase) In(super Phase) bool {
+	for ok := true; ok; p, ok = p.Parent() {
+		if p == super {
+			return true
+		}
+	}
+	return false
 }
 
 // Wire is the state's name on the editor wire, and the substate where the two
@@ -151,6 +180,7 @@ const (
 	CodeCopilotUnavailable  Code = "copilotUnavailable"
 	CodeCopilotBlocked      Code = "copilotBlocked"
 	CodeCopilotEmpty        Code = "copilotEmpty"
+	CodeCopilotCancelled    Code = "copilotCancelled"
 	CodeModelFailed         Code = "modelFailed"
 	CodeToolSearchFailed    Code = "toolSearchFailed"
 	CodeToolFailed          Code = "toolFailed"
@@ -166,6 +196,10 @@ const (
 	CodeConnectTimeout      Code = "connectTimeout"
 	CodeRateLimited         Code = "rateLimited"
 	CodeProtocolError       Code = "protocolError"
+	CodeQuotaExceeded       Code = "quotaExceeded"
+	CodeAccessDenied        Code = "accessDenied"
+	CodeRegionUnsupported   Code = "regionUnsupported"
+	CodeModelUnavailable    Code = "modelUnavailable"
 	CodeDeviceUnavailable   Code = "deviceUnavailable"
 	CodeDeviceLost          Code = "deviceLost"
 	CodeMicrophoneDenied    Code = "microphoneDenied"
@@ -194,9 +228,10 @@ const (
 // Codes lists every code in the order above.
 var Codes = []Code{
 	CodeCopilotTimeout, CodeCopilotStalled, CodeCopilotFailed, CodeCopilotNotInstalled, CodeCopilotNoConsent, CodeCopilotQuota,
-	CodeCopilotUnavailable, CodeCopilotBlocked, CodeCopilotEmpty,
+	CodeCopilotUnavailable, CodeCopilotBlocked, CodeCopilotEmpty, CodeCopilotCancelled,
 	CodeModelFailed, CodeToolSearchFailed, CodeToolFailed, CodeToolTimeout, CodeToolRounds, CodeToolUnanswered, CodeAuthentication, CodeCredentialsMissing, CodeSessionFailed,
 	CodeSessionExpired, CodeConnectionFailed, CodeConnectionLost, CodeConnectTimeout, CodeRateLimited, CodeProtocolError,
+	CodeQuotaExceeded, CodeAccessDenied, CodeRegionUnsupported, CodeModelUnavailable,
 	CodeDeviceUnavailable, CodeDeviceLost, CodeMicrophoneDenied, CodeMicrophoneBusy, CodeMicrophoneTaken, CodeAudioFailed, CodeRecognitionFailed, CodeRecognitionTimeout,
 	CodeUtteranceLost, CodeSpeechFailed, CodeSpeechMismatch, CodeStartTimeout, CodeSuspendTimeout, CodeBreakerOpen, CodeQueueFull,
 	CodeConversationActive, CodeNoConversation, CodeInvalidState, CodeNothingToRetry, CodeInternalError, CodeInvariantViolation,
@@ -207,7 +242,7 @@ var Codes = []Code{
 // (AC-006).
 func (c Code) Fatal() bool {
 	switch c {
-	case CodeAuthentication, CodeCredentialsMissing, CodeMicrophoneDenied, CodeMicrophoneBusy, CodeEngineMissing, CodeInvariantViolation:
+	case CodeAuthentication, CodeCredentialsMissing, CodeQuotaExceeded, CodeAccessDenied, CodeRegionUnsupported, CodeModelUnavailable, CodeMicrophoneDenied, CodeMicrophoneBusy, CodeEngineMissing, CodeInvariantViolation:
 		return true
 	default:
 		return false

@@ -220,7 +220,7 @@ func (w *world) draw() Event {
 		reason := SuspendReason(1 << rapid.IntRange(0, 5).Draw(t, "reason"))
 		call := Call(rapid.IntRange(0, 1).Draw(t, "call"))
 		return rapid.SampledFrom([]Event{
-			UserStart{call}, UserStart{call}, UserStart{call}, UserStop{Call: call}, UserInterrupt{call}, UserCommit{call},
+			UserStart{Call: call}, UserStart{Call: call}, UserStart{Call: call, TakeOver: true}, UserStop{Call: call}, UserInterrupt{call}, UserCommit{call},
 			UserText{Call: call, Utterance: w.next, Words: 2}, UserRetry{Call: call}, UserSpeak{Call: call, Ref: 1, Chars: 5},
 			UserPlayback{call, true}, UserPlayback{call, false}, Suspend{call, reason}, Resume{call, reason},
 			w.configuration(), QueueNext{}, UserSelectModel{call, uint64(rapid.IntRange(0, 2).Draw(t, "model"))},
@@ -233,7 +233,7 @@ func (w *world) draw() Event {
 		return rapid.SampledFrom([]Event{
 			SessionExpiring{in}, ToolDone{ToolCall: w.next}, CopilotToolCall{Request: req, ToolCall: w.next}, ModelLoaded{w.s.IDs.Load}, Summarised{Job: w.s.IDs.Job},
 			ToolSearchDone{Request: req, Code: code}, SpeechCursor{Gen: gen, Seq: seq, Played: 5, Of: 10}, ConnClosed{Instance: in, Epoch: ep},
-			SessionFailed{in, code}, SessionRenewal{in}, SessionRenewed{in}, AudioFailed{in, code}, AudioLost{in},
+			SessionFailed{in, code}, SessionRenewal{Instance: in}, SessionRenewed{in}, AudioFailed{in, code}, AudioLost{in},
 			AudioRestored{in}, ConnLost{ep, code}, ConnFailed{ep, code}, CopilotDone{Request: req, Code: code},
 			CopilotSent{Request: req, Attempt: 2}, SpeechFailed{gen, seq, code}, SpeechBuffered{gen, seq}, SpeechDrained{gen, seq},
 			SpeechPlayed{gen, seq}, SpeechFlushed{Gen: gen, Seq: seq, Played: 1, Of: 1}, Partial{Epoch: ep, Utterance: w.next, Words: 1},
@@ -261,6 +261,10 @@ func (w *world) comeToRest() {
 			continue
 		}
 		p := w.s.Phase()
+		if w.s.UserPaused() {
+			w.fire(Resume{Reason: SuspendUser}) // a pause by the user lasts until the user ends it
+			continue
+		}
 		if i, ok := w.s.Conv.(Idle); ok && !i.Starting {
 			return
 		}

@@ -249,8 +249,8 @@ func newBare() rival {
 	means := func(m meaning) stateless.GuardFunc { return func(context.Context, ...any) bool { return f.meant == m } }
 	for p := range csm.NumPhases {
 		c := r.m.Configure(p)
-		if parent, ok := p.Parent(); ok {
-			c.SubstateOf(parent)
+		if isSub(p) {
+			c.SubstateOf(csm.PhaseProcessing)
 		}
 		if p != csm.PhaseProcessing {
 			c.OnEntry(func(ctx context.Context, _ ...any) error {
@@ -294,8 +294,8 @@ func newBare() rival {
 	r.m.Configure(csm.PhaseInterrupted).
 		Permit(csm.KindSpeechFlushed, csm.PhaseListening, means(restored)).Permit(csm.KindTimerFired, csm.PhaseListening)
 	r.m.Configure(csm.PhaseSuspended).
-		Permit(csm.KindConnReady, csm.PhaseListening, means(restored)).Permit(csm.KindConnFailed, csm.PhaseFaulted).
-		Permit(csm.KindSpeechBuffered, csm.PhaseSpeaking, means(started))
+		Permit(csm.KindConnReady, csm.PhaseListening, means(restored)).Permit(csm.KindConnReady, csm.PhaseGeneratingResponse, means(respoken)).
+		Permit(csm.KindConnFailed, csm.PhaseFaulted)
 	r.m.Configure(csm.PhaseFaulted).
 		Permit(csm.KindSessionReady, csm.PhasePreparing, when(f.primed)).
 		Permit(csm.KindFatal, csm.PhaseTerminating).Permit(csm.KindUserStop, csm.PhaseTerminating)
@@ -304,7 +304,7 @@ func newBare() rival {
 	return r
 }
 
-func isSub(p csm.Phase) bool { _, sub := p.Parent(); return sub }
+func isSub(p csm.Phase) bool { return p != csm.PhaseProcessing && p.In(csm.PhaseProcessing) }
 
 // byHand is the chart as a switch.
 type byHand struct {
@@ -401,10 +401,10 @@ func (r *byHand) active(k csm.Kind) csm.Phase {
 		switch {
 		case k == csm.KindConnReady && f.meant == restored:
 			return csm.PhaseListening
+		case f.meant == respoken:
+			return csm.PhaseGeneratingResponse
 		case k == csm.KindConnFailed:
 			return csm.PhaseFaulted
-		case f.meant == started:
-			return csm.PhaseSpeaking
 		}
 	}
 	return r.at

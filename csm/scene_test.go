@@ -59,7 +59,7 @@ func answer(f csm.Effect) csm.Event {
 	case csm.DeactivateSession:
 		return csm.SessionClosed(f)
 	case csm.OpenAudio:
-		return csm.AudioPrimed(f)
+		return csm.AudioPrimed{Instance: f.Instance}
 	case csm.StartCapture:
 		return csm.AudioReady(f)
 	case csm.CloseAudio:

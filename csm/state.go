@@ -17,6 +17,7 @@ import (
 // not appended to or written in place.
 type State struct {
 	Conv     Conversation
+	Hold     SuspendReason `json:",omitempty"` // why the conversation is held still; of a fault, whether the user had paused it
 	Previous Phase         // the phase before the present one
 	Since    time.Duration // when the present phase was entered
 	Cause    Cause         // why
@@ -38,10 +39,13 @@ type State struct {
 	Retry     copilot.Failure // what failed last, for the user's "try again"; its Utterance is 0 for nothing
 	Model     Model
 	Cursor    Cursor // how far playback is
-	Timers    [NumTimers]TimerState
-	IDs       IDs
-	Faults    Faults
-	Counters  Counters
+	// VoicePaused says that the user paused the voice: the user's reason not to
+	// play, which only "continue" or the end of what was paused takes away.
+	VoicePaused bool `json:",omitempty"`
+	Timers      [NumTimers]TimerState
+	IDs         IDs
+	Faults      Faults
+	Counters    Counters
 }
 
 // Conversation is a closed sum: one struct for each phase but Processing, which
@@ -88,24 +92,12 @@ type (
 		// Asking says that only a question about a tool was cut off: the turn goes on.
 		Asking bool `json:",omitempty"`
 		// Doubt says that the assistant only pauses, until it is known whether the
-		// user means it: for Left, unless something says so before. Still says that
-		// the user had paused what was being said.
+		// user means it: for Left, unless something says so before.
 		Doubt bool          `json:",omitempty"`
 		Left  time.Duration `json:",omitempty"`
-		Still bool          `json:",omitempty"`
 	}
-	// Suspended holds a conversation still.
-	Suspended struct {
-		Reasons   SuspendReason
-		Prior     Conversation
-		Remaining [NumTimers]time.Duration // what was left of each deadline, 0 for none
-		Paused    bool                     // the user had paused what is being said
-		Respeak   bool                     // speech must be synthesised again
-		Resuming  bool                     // speech is being synthesised again, and nothing else is missing
-		Restored  Cause                    // what took the last reason away, while Resuming
-		Owed      Code                     // a failure that the user is to be told of afterwards
-	}
-	// Faulted waits to recover, or to end.
+	// Faulted waits to recover, or to end. Where the user had paused the
+	// conversation, it recovers when the user resumes or starts it, not by itself.
 	Faulted struct {
 		Code       Code
 		Fatal      bool
@@ -124,7 +116,6 @@ func (WaitingForCopilot) conversation()  {}
 func (GeneratingResponse) conversation() {}
 func (Speaking) conversation()           {}
 func (Interrupted) conversation()        {}
-func (Suspended) conversation()          {}
 func (Faulted) conversation()            {}
 func (Terminating) conversation()        {}
 
@@ -136,7 +127,6 @@ func (WaitingForCopilot) Phase() Phase  { return PhaseWaitingForCopilot }
 func (GeneratingResponse) Phase() Phase { return PhaseGeneratingResponse }
 func (Speaking) Phase() Phase           { return PhaseSpeaking }
 func (Interrupted) Phase() Phase        { return PhaseInterrupted }
-func (Suspended) Phase() Phase          { return PhaseSuspended }
 func (Faulted) Phase() Phase            { return PhaseFaulted }
 func (Terminating) Phase() Phase        { return PhaseTerminating }
 
@@ -157,8 +147,6 @@ func plain(p Phase) Conversation {
 		return Speaking{}
 	case PhaseInterrupted:
 		return Interrupted{}
-	case PhaseSuspended:
-		return Suspended{}
 	case PhaseFaulted:
 		return Faulted{}
 	case PhaseTerminating:
@@ -198,11 +186,13 @@ type Turn struct {
 	Config        *Config       `json:"config"`           // it began with
 }
 
-// TimerState is one deadline. Gen rises each time it is armed.
+// TimerState is one deadline. Gen rises each time it is armed. Left is what is left
+// of one that stands still, 0 for the whole of it.
 type TimerState struct {
 	Gen   uint32        `json:"gen"`
 	Armed bool          `json:"armed,omitempty"`
 	At    time.Duration `json:"at,omitempty"`
+	Left  time.Duration `json:"left,omitempty"`
 }
 
 // IDs are the last ids that were given out. They rise for as long as the
@@ -275,8 +265,20 @@ func Initial() State {
 	}
 }
 
-// Phase is the phase of the conversation.
-func (s State) Phase() Phase { return s.Conv.Phase() }
+// Phase is the phase that the conversation is shown in: Suspended while it is held
+// still, whatever it is at.
+func (s State) Phase() Phase {
+	if s.held() {
+		return PhaseSuspended
+	}
+	return s.Conv.Phase()
+}
+
+// held says whether the conversation is held still (REQ-008).
+func (s *State) held() bool { return s.Hold != 0 && s.Conv.Phase().Active() }
+
+// UserPaused says that the user paused the conversation and did not resume it.
+func (s State) UserPaused() bool { return s.Hold&SuspendUser != 0 }
 
 // MarshalJSON writes the state with the name of each region's case beside its
 // data. It is the form that journals hash.
@@ -286,15 +288,11 @@ func (s State) MarshalJSON() ([]byte, error) {
 		Data  any    `json:"data,omitempty"`
 	}
 	type plainState State // without this method
-	conv := region{s.Conv.Phase().String(), s.Conv}
-	if sus, ok := s.Conv.(Suspended); ok {
-		conv.State += " " + sus.Prior.Phase().String()
-	}
 	return json.Marshal(struct {
 		plainState
 		Conv, Conn, Turn, Speech, Copilot, History region
 	}{
-		plainState(s), conv,
+		plainState(s), region{s.Conv.Phase().String(), s.Conv},
 		region{s.Conn.String(), s.Conn}, region{s.Turn.String(), s.Turn},
 		region{s.Speech.String(), s.Speech}, region{s.Copilot.String(), s.Copilot}, region{s.History.String(), s.History},
 	})

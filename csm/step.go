@@ -52,7 +52,7 @@ func (s *State) audioFact(e Event) bool {
 // Observation is what a step did in the table, for coverage: rows are indices
 // of Table.
 type Observation struct {
-	Fired  int         // the row that was taken, -1 for none
+	Fired  []int       // the rows that were taken: the event's, then those without one
 	Guards []GuardSeen // the guards that were asked, in their order
 }
 
@@ -64,7 +64,7 @@ type GuardSeen struct {
 
 // StepObserved is Step, and says which rows of the table it met.
 func StepObserved(s State, e Envelope) (State, []Effect, Observation) {
-	seen := Observation{Fired: -1}
+	var seen Observation
 	if s.audioFact(e.Event) {
 		return s, nil, seen
 	}
@@ -105,6 +105,7 @@ func stepIn(r *run, s State, e Envelope, seen *Observation) (State, []Effect) {
 		return s, []Effect{Report{What: fmt.Sprintf("%v in %v: %v", e.Event.Kind(), s.Phase(), err)}}
 	}
 	r.settle(&s)
+	r.publish(&s)
 	r.deadlines()
 	return r.st, r.effects()
 }
@@ -211,7 +212,10 @@ func (r *run) route() bool {
 	case UserApprove:
 		call, asked := r.asked()
 		return asked && call.ID == e.ToolCall
-	case UserStart, UserStop, UserInterrupt, UserCommit, UserText, UserRetry, UserSelectModel, UserSpeak, UserPlayback,
+	case UserPlayback:
+		r.pauseVoice(e.Pause)
+		return true
+	case UserStart, UserStop, UserInterrupt, UserCommit, UserText, UserRetry, UserSelectModel, UserSpeak,
 		Configure, QueueNext, Reset, Resume, Fatal, SpeechCursor:
 		return true // about no region
 	}
@@ -222,7 +226,11 @@ func (r *run) route() bool {
 func (r *run) routeVoice(e Event) bool {
 	switch e := e.(type) { //nolint:gochecksumtype // route passes on these only
 	case SpeechStarted:
-		return r.hear(e.Epoch, turn.Onset, turn.Utterance{ID: e.Utterance, Pos: e.Pos})
+		if r.st.held() { // the microphone is silent: it began before that, and nobody hears its end
+			return false
+		}
+		w, _ := r.st.Copilot.(copilot.WaitingForApproval)
+		return r.hear(e.Epoch, turn.Onset, turn.Utterance{ID: e.Utterance, Pos: e.Pos, Reply: w.Heard})
 	case SpeechPaused:
 		return r.hear(e.Epoch, turn.Silence, turn.Utterance{ID: e.Utterance})
 	case SpeechResumed:
@@ -233,9 +241,12 @@ func (r *run) routeVoice(e Event) bool {
 		_, known := turn.Find(r.st.Turn, e.Utterance)
 		return known && e.Epoch == r.openEpoch()
 	case Final:
-		u, _ := turn.Find(r.st.Turn, e.Utterance)
-		r.committed = u.Committed
-		return r.hear(e.Epoch, turn.Answered, turn.Utterance{ID: e.Utterance})
+		r.words, _ = turn.Find(r.st.Turn, e.Utterance)
+		if !r.hear(e.Epoch, turn.Answered, turn.Utterance{ID: e.Utterance}) {
+			return false
+		}
+		r.pauseVoiceByWord(e.Class)
+		return true
 	case RecognitionLost:
 		return r.hear(e.Epoch, turn.Answered, turn.Utterance{ID: e.Utterance})
 	}
@@ -302,7 +313,8 @@ func (r *run) routeSession(e Event) bool {
 	case SessionExpiring:
 		return e.Instance == st.Instance && st.Resources.Session == Opened
 	case SessionRenewal:
-		return e.Instance == st.Instance && st.Resources.Session == Opened
+		live := e.Epoch == 0 || e.Epoch == connection.Epoch(st.Conn)
+		return live && e.Instance == st.Instance && st.Resources.Session == Opened
 	case SessionRenewed:
 		return e.Instance == st.Instance && st.Resources.Session == Opened
 	case SessionClosed:
@@ -408,7 +420,7 @@ func (r *run) routeSpeech(e Event) bool {
 	st := &r.st
 	switch e := e.(type) { //nolint:gochecksumtype // route passes on these only
 	case SpeechBuffered:
-		st.Speech, r.speechOut = speech.Buffered(st.Speech, e.Gen, r.holdsSpeech())
+		st.Speech, r.speechOut = speech.Buffered(st.Speech, e.Gen)
 		r.refresh |= 1 << TimerSpeech
 	case SpeechPlayed:
 		seg, _ := segmentOf(st.Speech, e.Seq)
@@ -417,6 +429,9 @@ func (r *run) routeSpeech(e Event) bool {
 		r.refresh |= 1 << TimerSpeech
 	case SpeechDrained:
 		line, _ := speech.LineOf(st.Speech)
+		if speech.PlaybackPaused(st.Speech) { // the player is not to wait with what comes later
+			r.emit(ResumePlayback{Gen: e.Gen})
+		}
 		st.Speech, r.speechOut = speech.Drained(st.Speech, e.Gen, e.Seq)
 		r.heardThrough(line.Segments[line.Played:], e.Seq)
 		if w, ok := st.Copilot.(copilot.WaitingForApproval); ok && r.speechOut == speech.Done {
@@ -430,16 +445,6 @@ func (r *run) routeSpeech(e Event) bool {
 		return open && e.Gen == st.Speech.Generation()
 	}
 	return r.speechOut != speech.Stale
-}
-
-// holdsSpeech says whether audio that is ready must wait: the user has the
-// floor, or the conversation is held still.
-func (r *run) holdsSpeech() bool {
-	if sus, ok := r.st.Conv.(Suspended); ok {
-		return !sus.Resuming
-	}
-	_, quiet := r.st.Turn.(turn.Idle)
-	return !quiet
 }
 
 func segmentOf(s speech.State, seq uint32) (speech.Segment, bool) {

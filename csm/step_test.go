@@ -110,11 +110,11 @@ func TestInterruption(t *testing.T) {
 func TestConnectionLostWhileSpeaking(t *testing.T) {
 	d := newDrive(t).toListening().toSpeaking(1)
 	d.do(ConnLost{1, CodeConnectionLost}).want(PhaseSuspended).
-		do(ConnReady{Epoch: 2}).want(PhaseSuspended).
-		do(SpeechBuffered{1, 1}).want(PhaseSpeaking)
+		do(ConnReady{Epoch: 2}).want(PhaseGeneratingResponse)
 	if d.s.Cause != CauseConnRestored {
 		t.Fatalf("cause %v", d.s.Cause)
 	}
+	d.do(SpeechBuffered{1, 1}).want(PhaseSpeaking)
 	d.do(CopilotDone{Request: 1}, SpeechDrained{1, 1}).want(PhaseListening)
 }
 

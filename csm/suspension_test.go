@@ -66,8 +66,8 @@ func TestREQ008SuspensionInEveryPhase(t *testing.T) {
 			}
 			s.do(csm.Suspend{Call: 1, Reason: csm.SuspendUser}).wantReply(1, "").in(csm.PhaseSuspended)
 			for tm := range csm.NumTimers {
-				if s.state().Timers[tm].Armed != (tm == csm.TimerSuspend) {
-					t.Errorf("while suspended, timer %v is armed: %v", tm, s.state().Timers[tm].Armed)
+				if s.state().Timers[tm].Armed {
+					t.Errorf("timer %v is armed under the user's pause", tm)
 				}
 			}
 			s.wait(50*time.Second).do(csm.Resume{Call: 2, Reason: csm.SuspendUser}).wantReply(2, "").in(c.back)
@@ -103,10 +103,15 @@ func TestConnectionLostInEveryPhase(t *testing.T) {
 			}
 			s.took["Speak"] = 50 * ms
 			if s.wait(100 * ms); c.in == csm.PhaseSpeaking {
-				s.in(csm.PhaseSuspended).wait(50 * ms)
+				s.in(csm.PhaseGeneratingResponse)
+			} else {
+				s.in(c.lost)
 			}
-			if got := s.in(c.lost).state().Cause; got != csm.CauseConnRestored {
+			if got := s.state().Cause; got != csm.CauseConnRestored {
 				t.Errorf("cause %v", got)
+			}
+			if c.in == csm.PhaseSpeaking {
+				s.wait(50 * ms).in(c.lost)
 			}
 			if len(s.sent()) != sent {
 				t.Error("the utterance was sent again")
@@ -125,7 +130,7 @@ func TestSpeechIsSaidAgainFromWhatWasHeard(t *testing.T) {
 	if n := len(effects[csm.Speak](s)); n != 3 {
 		t.Fatalf("%d segments were synthesised, want the two and the second again", n)
 	}
-	s.do(csm.SpeechBuffered{Gen: 0, Seq: 2}).in(csm.PhaseSuspended) // of the old connection
+	s.do(csm.SpeechBuffered{Gen: 0, Seq: 2}).in(csm.PhaseGeneratingResponse) // of the old connection
 	s.wait(50 * ms).in(csm.PhaseSpeaking).drained().wantEnds("1 answered")
 	if s.heard() != 100 {
 		t.Fatalf("heard %d", s.heard())
@@ -163,6 +168,12 @@ func TestEveryReasonMustGo(t *testing.T) {
 	}
 }
 
+// A session that was replaced already cannot force a pause: nobody would end it.
+func TestRenewalOfAnotherConnectionIsStale(t *testing.T) {
+	s := listening(t).do(csm.SessionRenewal{Instance: 1, Epoch: 9}).in(csm.PhaseListening)
+	s.do(csm.SessionRenewal{Instance: 1, Epoch: 1}).in(csm.PhaseSuspended)
+}
+
 // Only facts say that a connection or a device is gone or back; and a suspension
 // needs a reason.
 func TestSuspensionForAFactIsRefused(t *testing.T) {
@@ -174,7 +185,7 @@ func TestSuspensionForAFactIsRefused(t *testing.T) {
 }
 
 func TestSuspensionEndsInAFaultWhenItLastsTooLong(t *testing.T) {
-	s := listening(t).say(1).do(csm.Suspend{Reason: csm.SuspendUser}).wait(59999 * ms).in(csm.PhaseSuspended).wait(1 * ms)
+	s := listening(t).say(1).do(csm.Suspend{Reason: csm.SuspendDiagnostics}).wait(59999 * ms).in(csm.PhaseSuspended).wait(1 * ms)
 	s.expect("Faulted 1m0.2s suspend.timeout").wait(time.Second).in(csm.PhaseListening).wantEnds("1 failed")
 }
 
@@ -182,7 +193,7 @@ func TestSuspensionEndsInAFaultWhenItLastsTooLong(t *testing.T) {
 // before there was anything to listen with.
 func TestInterruptWhileSuspended(t *testing.T) {
 	s := listening(t).speaking(1).do(csm.UserText{Utterance: 2, Words: 1}, csm.Suspend{Reason: csm.SuspendUser}, csm.UserInterrupt{Call: 1}).wantReply(1, "")
-	s.wait(time.Second).do(csm.Resume{Reason: csm.SuspendUser}).in(csm.PhaseListening).wantEnds("1 dropped").turn(3).wantSent(1, 3)
+	s.wait(time.Second).do(csm.Resume{Reason: csm.SuspendUser}).in(csm.PhaseListening).wantEnds("1 interrupted").turn(3).wantSent(1, 3)
 
 	s = newScene(t)
 	s.took["StartCapture"] = never
@@ -190,12 +201,12 @@ func TestInterruptWhileSuspended(t *testing.T) {
 	s.in(csm.PhasePreparing).do(csm.AudioReady{Instance: 1}).in(csm.PhaseListening)
 }
 
-// An onset that was on its way when the conversation was held still does not
-// make its words part of a turn that is the assistant's.
-func TestWordsThatComeWhileTheAssistantIsHeldStill(t *testing.T) {
+// An onset that was on its way when the conversation was held still opens nothing:
+// nobody hears its end.
+func TestAnOnsetWhileHeldStillIsStale(t *testing.T) {
 	s := listening(t).do(csm.UserSpeak{Ref: 1, Chars: 9}).wait(50 * ms).do(csm.Suspend{Reason: csm.SuspendUser})
 	s.say(2).do(csm.Resume{Reason: csm.SuspendUser}).in(csm.PhaseSpeaking).wantSent()
-	s.drained().wait(1 * ms).wantSent(2).wantEnds("1 answered")
+	s.drained().in(csm.PhaseListening).wantSent().wantEnds("1 answered")
 }
 
 // What ran dry at the moment it was paused waits for audio again.

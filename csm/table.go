@@ -9,8 +9,8 @@ import (
 
 // Row is one line of the table that is the authority for the conversation: it
 // configures the state machine, and diagrams and tests are made from it. Of the
-// rows with the same From and On the first whose guard holds is taken; a row of
-// Processing serves where none of its substates does.
+// rows with the same From and On the first whose guard holds is taken; the rows of a
+// superstate serve where none of what is inside of it does.
 type Row struct {
 	From  Phase
 	On    Kind
@@ -34,8 +34,8 @@ func Table() []Row {
 	var t []Row
 	for _, part := range [][]Row{
 		idleRows(), preparingRows(), listeningRows(), analysingRows(), waitingRows(),
-		generatingRows(), speakingRows(), processingRows(), interruptedRows(),
-		suspendedRows(), faultedRows(), terminatingRows(), commonRows(),
+		generatingRows(), processingRows(), speakingRows(), interruptedRows(),
+		connectedRows(), holdRows(), conversationRows(), faultedRows(), terminatingRows(), anyRows(),
 	} {
 		t = append(t, part...)
 	}
@@ -77,9 +77,6 @@ func preparingRows() []Row {
 		keep(p, KindAudioReady, Guard{}, nil),
 		{p, KindConnReady, recognising, PhaseListening, CauseAudioReady, (*run).listen},
 		keep(p, KindConnReady, Guard{}, nil),
-		keep(p, KindConnLost, alone, nil),
-		keep(p, KindConnFailed, alone, nil),
-		keep(p, KindTimerFired, timer(TimerRenewal), (*run).awaitSuccessor),
 		{p, KindConnLost, Guard{}, PhaseFaulted, CauseError, (*run).fault},
 		{p, KindConnFailed, Guard{}, PhaseFaulted, CauseError, (*run).fault},
 		{p, KindTimerFired, timer(TimerPrepare), PhaseFaulted, CauseError, (*run).fault},
@@ -89,18 +86,19 @@ func preparingRows() []Row {
 func listeningRows() []Row {
 	const p = PhaseListening
 	gathered := Guard{"something said and not sent", (*run).gathered}
+	said := Guard{"all of the turn was said", func(r *run) bool {
+		cur := r.st.Current
+		_, open := speech.LineOf(r.st.Speech)
+		live, busy := copilot.LiveOf(r.st.Copilot)
+		return !open && (cur.Role == Assistant || cur.Failed != "") && (!busy || live.Cancelled)
+	}}
 	return append(append(heldRows(), askedRows()...), []Row{
 		keep(p, KindSpeechStarted, Guard{}, (*run).onset),
 		keep(p, KindFinal, and(draft, content), (*run).gatherFinal),
 		{p, KindFinal, content, PhaseAnalysing, CauseSTTFinal, (*run).takeFinal},
 		{p, KindFinal, and(sendPhrase, gathered), PhaseAnalysing, CauseUserCommit, (*run).takeGathered},
-		keep(p, KindFinal, and(stopWord, gathered), (*run).hush),
-		{p, KindFinal, held, PhaseSpeaking, CauseTTSBufferReady, (*run).release},
+		keep(p, KindFinal, and(stopWord, gathered), (*run).stopByWord),
 		keep(p, KindFinal, Guard{}, (*run).dismiss),
-		{p, KindRecognitionLost, held, PhaseSpeaking, CauseTTSBufferReady, (*run).release},
-		keep(p, KindRecognitionLost, Guard{}, func(r *run) { r.wordsLost(r.env.Event.(RecognitionLost).Code) }),
-		{p, KindTimerFired, and(timer(TimerFinal), releasable), PhaseSpeaking, CauseTTSBufferReady, (*run).releaseUnanswered},
-		keep(p, KindTimerFired, timer(TimerFinal), func(r *run) { r.forgetPending(); r.wordsLost(CodeRecognitionTimeout) }),
 		keep(p, KindTimerFired, timer(TimerSpeech), (*run).speechBroke),
 		{p, KindUserCommit, userHasFloor, PhaseAnalysing, CauseUserCommit, (*run).commit},
 		{p, KindUserCommit, gathered, PhaseAnalysing, CauseUserCommit, (*run).takeGathered},
@@ -110,10 +108,13 @@ func listeningRows() []Row {
 		keep(p, KindUserRetry, Guard{}, refuseWith(CodeNothingToRetry)),
 		keep(p, KindUserSpeak, free, (*run).readAloud),
 		{p, KindQueueNext, queued, PhaseAnalysing, CauseQueueNext, (*run).takeQueued},
-		keep(p, KindUserInterrupt, Guard{}, (*run).hush),
-		{p, KindSpeechBuffered, started, PhaseSpeaking, CauseTTSBufferReady, (*run).play},
+		keep(p, KindUserInterrupt, Guard{}, (*run).stopByWord),
 		keep(p, KindSpeechBuffered, Guard{}, nil),
 		keep(p, KindSpeechFailed, Guard{}, (*run).speechBroke),
+		{p, KindSettled, and(released, cutIn), PhaseSpeaking, CauseInterruptRetract, (*run).release},
+		{p, KindSettled, released, PhaseSpeaking, CauseTTSBufferReady, (*run).release},
+		keep(p, KindSettled, said, func(r *run) { r.finish(r.endOf()); r.listen() }),
+		{p, KindSettled, cutLost, PhaseGeneratingResponse, CauseTTSUnderrun, nil},
 	}...)
 }
 
@@ -123,28 +124,25 @@ func listeningRows() []Row {
 func askedRows() []Row {
 	const p = PhaseListening
 	allowed := Guard{"asked, a yes that counts", (*run).allows}
-	unsure := and(asked, Guard{"a yes, and it may be asked again", func(r *run) bool { return yes.holds(r) && r.mayAskAgain() }})
+	consented := Guard{"allowed, and the user says no more", func(r *run) bool {
+		w, _ := r.st.Copilot.(copilot.WaitingForApproval)
+		return w.Allowed && userSilent.holds(r)
+	}}
+	again := Guard{"heard, and it may be asked again", (*run).mayAskAgain}
 	drafted := Guard{"something drafted", func(r *run) bool { return len(r.st.Drafts) > 0 }}
-	again := Guard{"may be asked again", (*run).mayAskAgain}
 	return []Row{
-		keep(p, KindSpeechStarted, asked, (*run).hearAnswer),
-		{p, KindFinal, allowed, PhaseGeneratingResponse, CauseToolApproval, (*run).approve},
+		keep(p, KindSpeechStarted, asked, (*run).cut), /* which ends the question, and nothing else */
+		keep(p, KindFinal, allowed, (*run).consent),
+		{p, KindSettled, consented, PhaseGeneratingResponse, CauseToolApproval, (*run).approve},
 		{p, KindFinal, and(asked, no), PhaseGeneratingResponse, CauseToolApproval, func(r *run) { r.cut(); r.reject() }},
 		keep(p, KindFinal, and(asked, stopWord), (*run).drop),
-		{p, KindFinal, and(asked, and(yes, held)), PhaseSpeaking, CauseTTSBufferReady, (*run).release},
-		keep(p, KindFinal, unsure, (*run).askAgain),
+		keep(p, KindFinal, and(asked, and(yes, again)), (*run).askAgain),
 		keep(p, KindFinal, and(asked, yes), nil),
-		{p, KindFinal, and(asked, and(draft, held)), PhaseSpeaking, CauseTTSBufferReady, func(r *run) { r.enqueueFinal(); r.release() }},
 		keep(p, KindFinal, and(asked, draft), (*run).enqueueFinal),
 		{p, KindFinal, and(asked, content), PhaseAnalysing, CauseSTTFinal, func(r *run) { r.replace(); r.takeFinal() }},
 		{p, KindFinal, and(asked, and(sendPhrase, drafted)), PhaseAnalysing, CauseUserCommit, (*run).replaceByDrafts},
-		{p, KindFinal, and(asked, held), PhaseSpeaking, CauseTTSBufferReady, (*run).release},
 		keep(p, KindFinal, asked, nil),
-		{p, KindRecognitionLost, and(asked, held), PhaseSpeaking, CauseTTSBufferReady, (*run).release},
 		keep(p, KindRecognitionLost, and(asked, again), (*run).askAgain),
-		keep(p, KindRecognitionLost, asked, nil),
-		{p, KindTimerFired, and(timer(TimerFinal), and(asked, releasable)), PhaseSpeaking, CauseTTSBufferReady, (*run).releaseUnanswered},
-		keep(p, KindTimerFired, and(timer(TimerFinal), asked), (*run).forgetPending),
 		keep(p, KindTimerFired, and(timer(TimerApproval), again), (*run).askAgain),
 		{p, KindTimerFired, timer(TimerApproval), PhaseGeneratingResponse, CauseToolApproval, (*run).rejectUnanswered},
 		keep(p, KindTimerFired, and(timer(TimerSpeech), asked), (*run).questionBroke),
@@ -161,32 +159,27 @@ func analysingRows() []Row {
 	const p = PhaseAnalysing
 	awaiting := Guard{"awaiting words", func(r *run) bool { return r.st.Conv.(Analysing).Awaiting }}
 	unsent := Guard{"an utterance waits to be sent", func(r *run) bool { return r.st.Conv.(Analysing).Unsent != 0 }}
-	lastWords := Guard{"awaiting words, and none is coming", func(r *run) bool {
+	sendable := Guard{"an utterance may be sent", func(r *run) bool {
+		_, ready := r.st.Copilot.(copilot.Ready)
+		return r.st.Conv.(Analysing).Unsent != 0 && ready && !r.st.held()
+	}}
+	lastWords := Guard{"no more words are coming", func(r *run) bool {
 		return r.st.Conv.(Analysing).Awaiting && len(turn.Pending(r.st.Turn)) == 0
 	}}
 	some := Guard{"words of the turn are here", func(r *run) bool { return r.st.Current.Utterance != 0 }}
+	failed := Guard{"which is being explained", func(r *run) bool { return r.st.Current.Failed != "" }}
 	found := Guard{"tools chosen", func(r *run) bool { return r.copilotOut == copilot.Changed }}
 	modelBroke := func(r *run) { r.modelNews(); r.explain(CodeModelFailed) }
 	return []Row{
-		keep(p, KindFinal, and(awaiting, content), (*run).takeAwaited),
-		keep(p, KindFinal, and(lastWords, some), (*run).takeGathered),
-		keep(p, KindRecognitionLost, and(lastWords, some), (*run).takeGathered),
-		keep(p, KindTimerFired, and(timer(TimerFinal), and(awaiting, some)), func(r *run) { r.forgetPending(); r.takeGathered() }),
-		{p, KindFinal, lastWords, PhaseListening, CauseSTTFinal, func(r *run) { r.dismiss() }},
-		{p, KindRecognitionLost, lastWords, PhaseListening, CauseError,
-			func(r *run) { r.explain(r.env.Event.(RecognitionLost).Code) }},
-		{p, KindTimerFired, and(timer(TimerFinal), awaiting), PhaseListening, CauseError,
-			func(r *run) { r.forgetPending(); r.explain(CodeRecognitionTimeout) }},
+		keep(p, KindFinal, and(awaiting, content), func(r *run) { r.gather(r.env.Event.(Final).Utterance) }),
 		{p, KindCopilotSent, Guard{}, PhaseWaitingForCopilot, CauseCopilotRequest, (*run).attempt},
 		keep(p, KindToolSearchDone, found, (*run).handOver),
-		keep(p, KindToolSearchDone, unsent, (*run).sendUnsent),
-		keep(p, KindCopilotDone, unsent, (*run).sendUnsent),
-		keep(p, KindToolDone, unsent, (*run).sendUnsent),
-		keep(p, KindModelLoaded, unsent, func(r *run) { r.modelNews(); r.sendUnsent() }),
 		{p, KindModelFailed, unsent, PhaseListening, CauseError, modelBroke},
 		{p, KindTimerFired, and(timer(TimerModel), unsent), PhaseListening, CauseError, modelBroke},
-		keep(p, KindTimerFired, and(timer(TimerTool), unsent), (*run).sendUnsent),
-		keep(p, KindTimerFired, and(timer(TimerCancel), unsent), (*run).sendUnsent),
+		keep(p, KindSettled, and(lastWords, some), (*run).takeGathered),
+		{p, KindSettled, and(lastWords, failed), PhaseListening, CauseError, nil},
+		{p, KindSettled, lastWords, PhaseListening, CauseSTTFinal, (*run).dismiss},
+		keep(p, KindSettled, sendable, (*run).sendUnsent),
 	}
 }
 
@@ -210,6 +203,11 @@ func generatingRows() []Row {
 		l, _ := speech.LineOf(r.st.Speech)
 		return l.Played < len(l.Segments)
 	}}
+	over := Guard{"nothing more is coming", func(r *run) bool {
+		live, _ := copilot.LiveOf(r.st.Copilot)
+		_, open := speech.LineOf(r.st.Speech)
+		return !open && (live.Request == 0 || live.Cancelled || r.approving())
+	}}
 	stalled := timer(TimerStall)
 	found := Guard{"tools chosen", func(r *run) bool { return r.copilotOut == copilot.Changed }}
 	goesOn := Guard{"the request goes on", func(r *run) bool {
@@ -219,7 +217,7 @@ func generatingRows() []Row {
 		keep(p, KindCopilotSent, Guard{}, (*run).attempt), // of a later round
 		keep(p, KindCopilotDelta, Guard{}, (*run).progress),
 		keep(p, KindCopilotSegment, Guard{}, (*run).segment),
-		keep(p, KindCopilotToolCall, Guard{}, (*run).progress),
+		keep(p, KindCopilotToolCall, Guard{}, (*run).wants),
 		keep(p, KindCopilotDone, asks, (*run).ask),
 		keep(p, KindToolSearchDone, found, (*run).handOver),
 		keep(p, KindToolDone, goesOn, (*run).proceed),
@@ -233,13 +231,12 @@ func generatingRows() []Row {
 		keep(p, KindCopilotDone, and(live, unheard), func(r *run) { r.explainAfter(doneCode(r)) }),
 		keep(p, KindTimerFired, and(stalled, unheard), func(r *run) { r.cancel(); r.explainAfter(CodeCopilotStalled) }),
 		{p, KindTimerFired, stalled, PhaseListening, CauseCopilotTimeout, func(r *run) { r.cancel(); r.explain(CodeCopilotStalled) }},
-		{p, KindSpeechBuffered, started, PhaseSpeaking, CauseTTSBufferReady, (*run).play},
 		keep(p, KindSpeechBuffered, Guard{}, nil),
-		{p, KindFinal, and(held, not(stopWord)), PhaseSpeaking, CauseTTSBufferReady, func(r *run) { r.enqueueFinal(); r.release() }},
-		{p, KindRecognitionLost, held, PhaseSpeaking, CauseTTSBufferReady, (*run).release},
-		{p, KindTimerFired, and(timer(TimerFinal), releasable), PhaseSpeaking, CauseTTSBufferReady, (*run).releaseUnanswered},
 		{p, KindSpeechFailed, Guard{}, PhaseListening, CauseError, (*run).speechBroke},
 		{p, KindTimerFired, timer(TimerSpeech), PhaseListening, CauseError, (*run).speechBroke},
+		{p, KindSettled, released, PhaseSpeaking, CauseTTSBufferReady, (*run).release},
+		{p, KindSettled, and(asked, over), PhaseListening, CauseToolApproval, (*run).listen},
+		{p, KindSettled, over, PhaseListening, CauseTTSComplete, func(r *run) { r.finish(r.endOf()); r.listen() }},
 	}
 }
 
@@ -247,12 +244,12 @@ func generatingRows() []Row {
 func processingRows() []Row {
 	const p = PhaseProcessing
 	return []Row{
+		keep(p, KindSpeechStarted, Guard{}, nil),
 		{p, KindFinal, stopWord, PhaseListening, CauseUserInterrupt, (*run).drop},
 		keep(p, KindFinal, Guard{}, (*run).enqueueFinal),
-		keep(p, KindRecognitionLost, Guard{}, nil),
-		keep(p, KindTimerFired, timer(TimerFinal), (*run).forgetPending),
 		keep(p, KindUserText, Guard{}, (*run).enqueueText),
 		{p, KindUserInterrupt, Guard{}, PhaseListening, CauseUserInterrupt, (*run).drop},
+		keep(p, KindUserCommit, floorOrDrafts, (*run).commitBehind),
 		{p, KindCopilotDone, live, PhaseListening, CauseCopilotFailed, func(r *run) { r.explain(doneCode(r)) }},
 		{p, KindToolSearchDone, live, PhaseListening, CauseCopilotFailed, func(r *run) { r.explain(toolCode(r)) }},
 		{p, KindTimerFired, timer(TimerSearch), PhaseListening, CauseCopilotTimeout, func(r *run) { r.cancel(); r.explain(toolCode(r)) }},
@@ -265,7 +262,7 @@ func speakingRows() []Row {
 	return []Row{
 		keep(p, KindCopilotDelta, Guard{}, (*run).progress),
 		keep(p, KindCopilotSegment, Guard{}, (*run).segment),
-		keep(p, KindCopilotToolCall, Guard{}, (*run).progress),
+		keep(p, KindCopilotToolCall, Guard{}, (*run).wants),
 		keep(p, KindCopilotDone, asks, (*run).ask),
 		keep(p, KindCopilotDone, wholeAnswer, (*run).endLine),
 		keep(p, KindCopilotDone, live, func(r *run) { r.explainAfter(doneCode(r)) }),
@@ -282,19 +279,19 @@ func speakingRows() []Row {
 		{p, KindSpeechStarted, asked, PhaseInterrupted, CauseUserInterrupt, (*run).interruptQuestion},
 		{p, KindSpeechStarted, Guard{}, PhaseInterrupted, CauseUserInterrupt, (*run).interrupt},
 		{p, KindUserInterrupt, Guard{}, PhaseInterrupted, CauseUserInterrupt, func(r *run) { r.clearQueue(); r.interrupt() }},
+		keep(p, KindUserCommit, floorOrDrafts, (*run).commitBehind),
 		{p, KindFinal, and(stopWord, not(never)), PhaseInterrupted, CauseUserInterrupt, func(r *run) { r.clearQueue(); r.interrupt() }},
 		{p, KindFinal, and(byWords, content), PhaseInterrupted, CauseUserInterrupt, func(r *run) { r.interrupt(); r.enqueueFinal() }},
 		{p, KindFinal, and(asked, no), PhaseGeneratingResponse, CauseToolApproval, func(r *run) { r.cut(); r.reject() }},
 		keep(p, KindFinal, and(asked, yes), nil),
 		keep(p, KindFinal, Guard{}, (*run).enqueueFinal),
-		keep(p, KindRecognitionLost, Guard{}, nil),
-		keep(p, KindTimerFired, timer(TimerFinal), (*run).forgetPending),
+		{p, KindUserText, asked, PhaseListening, CauseUserCommit, func(r *run) { r.replace(); r.enqueueText(); r.listen() }},
 		keep(p, KindUserText, Guard{}, (*run).enqueueText),
-		keep(p, KindUserPlayback, Guard{}, (*run).playback),
 		{p, KindSpeechFailed, asked, PhaseListening, CauseError, (*run).questionBroke},
 		{p, KindTimerFired, and(timer(TimerSpeech), asked), PhaseListening, CauseError, (*run).questionBroke},
 		{p, KindSpeechFailed, Guard{}, PhaseListening, CauseError, (*run).speechBroke},
 		{p, KindTimerFired, timer(TimerSpeech), PhaseListening, CauseError, (*run).speechBroke},
+		{p, KindSettled, audioLost, PhaseGeneratingResponse, CauseTTSUnderrun, nil},
 	}
 }
 
@@ -305,66 +302,66 @@ func interruptedRows() []Row {
 		{p, KindTimerFired, timer(TimerInterrupt), PhaseListening, CauseInterruptCleared, (*run).cleared},
 		keep(p, KindSpeechStarted, Guard{}, nil),
 		keep(p, KindFinal, Guard{}, (*run).enqueueFinal),
-		keep(p, KindRecognitionLost, Guard{}, nil),
-		keep(p, KindTimerFired, timer(TimerFinal), (*run).forgetPending),
 		keep(p, KindUserText, Guard{}, (*run).enqueueText),
 		{p, KindUserApprove, Guard{}, PhaseGeneratingResponse, CauseToolApproval, (*run).decideCut},
 		keep(p, KindUserInterrupt, asked, (*run).dropQuestion),
 		keep(p, KindUserInterrupt, Guard{}, (*run).clearQueue),
+		keep(p, KindUserCommit, floorOrDrafts, (*run).commitBehind),
+		{p, KindSettled, and(doubtful, userSilent), PhaseSpeaking, CauseInterruptRetract, nil},
+		{p, KindSettled, and(not(doubtful), heldStill), PhaseListening, CauseInterruptCleared, (*run).cleared},
 	}...)
 }
 
-func suspendedRows() []Row {
-	const p = PhaseSuspended
-	rows := []Row{
-		keep(p, KindSuspend, Guard{}, func(r *run) { r.addReason(reasonOf(r.env.Event)) }),
-		keep(p, KindSessionRenewal, Guard{}, func(r *run) { r.addReason(SuspendRenewal) }),
-		keep(p, KindAudioLost, Guard{}, func(r *run) { r.addReason(SuspendDevice) }),
-		keep(p, KindConnReady, stood, nil),
+// connectedRows are the user's voice where it means the same in all phases, and the
+// connection that carries it.
+func connectedRows() []Row {
+	const p = PhaseConnected
+	return []Row{
+		keep(p, KindSpeechPaused, Guard{}, nil),
+		keep(p, KindSpeechResumed, Guard{}, nil),
+		keep(p, KindSpeechStopped, Guard{}, nil),
+		keep(p, KindPartial, Guard{}, nil),
+		keep(p, KindRecognitionLost, Guard{}, (*run).wordsLost),
+		keep(p, KindTimerFired, timer(TimerFinal), func(r *run) { r.forgetPending(); r.wordsLost() }),
+		keep(p, KindTimerFired, timer(TimerUtterance), (*run).endUtterance),
+		keep(p, KindTimerFired, timer(TimerPause), (*run).endUtterance),
+		keep(p, KindUserPlayback, hasPlayback, nil), // the gate does it
+		{p, KindUserRetry, explaining, PhaseListening, CauseUserCommit, (*run).retryAfter},
 		keep(p, KindConnLost, alone, nil),
 		keep(p, KindConnFailed, alone, nil),
-		keep(p, KindSessionExpiring, renewable, (*run).succeed),
-		keep(p, KindConnLost, Guard{}, func(r *run) { r.addReason(SuspendConnection) }),
 		{p, KindConnFailed, Guard{}, PhaseFaulted, CauseError, (*run).fault},
-		{p, KindTimerFired, timer(TimerSuspend), PhaseFaulted, CauseSuspendTimeout, (*run).fault},
-		keep(p, KindTimerFired, timer(TimerSpeech), (*run).respeakBroke),
-		keep(p, KindSpeechFailed, Guard{}, (*run).respeakBroke),
-		{p, KindSpeechBuffered, started, PhaseSpeaking, "", (*run).resumeSpeech},
-		keep(p, KindSpeechBuffered, Guard{}, nil),
-		keep(p, KindSpeechPlayed, Guard{}, nil),
-		keep(p, KindSpeechDrained, Guard{}, nil),
-		keep(p, KindAudioReady, Guard{}, nil),
-		keep(p, KindSpeechStarted, Guard{}, nil),
-		keep(p, KindFinal, Guard{}, (*run).finalSuspended),
-		keep(p, KindRecognitionLost, Guard{}, func(r *run) { r.owe(r.env.Event.(RecognitionLost).Code) }),
-		keep(p, KindCopilotSent, Guard{}, (*run).sentSuspended),
-		keep(p, KindCopilotDelta, Guard{}, (*run).deltaSuspended),
-		keep(p, KindCopilotSegment, Guard{}, func(r *run) { r.deltaSuspended(); r.segment() }),
-		keep(p, KindCopilotToolCall, Guard{}, (*run).deltaSuspended),
-		keep(p, KindCopilotDone, asks, (*run).ask),
-		keep(p, KindCopilotDone, live, (*run).doneSuspended),
-		keep(p, KindToolSearchDone, Guard{}, (*run).toolSuspended),
-		keep(p, KindToolDone, Guard{}, (*run).toolSuspended),
-		keep(p, KindModelFailed, Guard{}, (*run).modelSuspended),
-		keep(p, KindUserApprove, Guard{}, (*run).decideSuspended),
-		keep(p, KindUserText, Guard{}, (*run).enqueueText),
-		keep(p, KindUserInterrupt, Guard{}, (*run).dropSuspended),
+		keep(p, KindSessionExpiring, renewable, (*run).succeed),
 	}
-	for _, on := range []Kind{KindResume, KindSessionRenewed, KindAudioRestored, KindConnReady} {
-		for _, to := range []Phase{PhasePreparing, PhaseListening, PhaseAnalysing, PhaseWaitingForCopilot, PhaseGeneratingResponse, PhaseSpeaking} {
-			rows = append(rows, Row{p, on, resumesTo(to), to, restoredBy(on), func(r *run) { r.resume(to) }})
-		}
-		rows = append(rows, keep(p, on, Guard{}, (*run).takeReason))
+}
+
+// conversationRows are the ways out of a conversation, and what is the same in all
+// of it.
+func conversationRows() []Row {
+	const p = PhaseConversation
+	return []Row{
+		keep(p, KindUserStart, Guard{}, refuseWith(CodeConversationActive)),
+		{p, KindUserStop, Guard{}, PhaseTerminating, CauseUserStop, (*run).terminate},
+		{p, KindSessionFailed, Guard{}, PhaseFaulted, CauseError, (*run).fault},
+		{p, KindAudioFailed, Guard{}, PhaseFaulted, CauseError, (*run).fault},
+		keep(p, KindConnClosed, Guard{}, nil), // of a connection that was replaced
+		keep(p, KindModelProgress, Guard{}, (*run).modelNews),
+		keep(p, KindModelLoaded, Guard{}, (*run).modelNews),
+		keep(p, KindModelFailed, Guard{}, (*run).modelNews),
+		keep(p, KindTimerFired, timer(TimerModel), (*run).modelNews),
+		keep(p, KindSummarised, Guard{}, nil),
+		keep(p, KindTimerFired, timer(TimerSummary), nil),
 	}
-	return rows
 }
 
 func faultedRows() []Row {
 	const p = PhaseFaulted
 	recovering := Guard{"recovering", func(r *run) bool { return r.st.Conv.(Faulted).Recovering }}
 	recoverable := Guard{"recoverable", func(r *run) bool { f := r.st.Conv.(Faulted); return !f.Fatal && !f.Recovering }}
+	byUser := Guard{"by the user", func(r *run) bool { return reasonOf(r.env.Event)&SuspendUser != 0 }}
 	return []Row{
 		keep(p, KindTimerFired, timer(TimerFault), (*run).recover),
+		keep(p, KindSuspend, and(byUser, recoverable), func(r *run) { r.st.Hold = SuspendUser }),
+		keep(p, KindResume, and(byUser, recoverable), (*run).unhold),
 		keep(p, KindUserStart, recoverable, (*run).recover),
 		keep(p, KindUserStart, recovering, nil),
 		{p, KindSessionReady, primed, PhasePreparing, CauseSessionReady, (*run).prepare},
@@ -397,100 +394,20 @@ func terminatingRows() []Row {
 	return rows
 }
 
-// commonRows are the ways out of every state of a conversation, and what every
-// phase takes in the same way.
-func commonRows() []Row {
-	var rows []Row
-	for _, p := range []Phase{PhasePreparing, PhaseListening, PhaseProcessing, PhaseSpeaking, PhaseInterrupted, PhaseSuspended} {
-		rows = append(rows,
-			keep(p, KindUserStart, Guard{}, refuseWith(CodeConversationActive)),
-			Row{p, KindUserStop, Guard{}, PhaseTerminating, CauseUserStop, (*run).terminate},
-			Row{p, KindSessionFailed, Guard{}, PhaseFaulted, CauseError, (*run).fault},
-			Row{p, KindAudioFailed, Guard{}, PhaseFaulted, CauseError, (*run).fault},
-		)
-		if p == PhaseSuspended {
-			continue
-		}
-		suspend := func(why SuspendReason) func(*run) { return func(r *run) { r.suspend(why) } }
-		rows = append(rows,
-			Row{p, KindSuspend, Guard{}, PhaseSuspended, CauseSessionRenewal, func(r *run) { r.suspend(reasonOf(r.env.Event)) }},
-			Row{p, KindSessionRenewal, Guard{}, PhaseSuspended, CauseSessionRenewal, suspend(SuspendRenewal)},
-			Row{p, KindAudioLost, Guard{}, PhaseSuspended, CauseDeviceLost, suspend(SuspendDevice)},
-			// A resume of what is not suspended is granted: it has what it wants.
-			keep(p, KindResume, Guard{}, nil),
-		)
-		if p == PhasePreparing { // where a lost connection is a fault, and nobody is heard
-			continue
-		}
-		rows = append(rows,
-			keep(p, KindConnReady, Guard{}, nil), // of a successor
-			keep(p, KindConnLost, alone, nil),
-			keep(p, KindConnFailed, Guard{}, nil), // the same
-			Row{p, KindConnLost, Guard{}, PhaseSuspended, CauseConnLost, suspend(SuspendConnection)},
-			keep(p, KindSessionExpiring, renewable, (*run).succeed),
-			Row{p, KindTimerFired, timer(TimerRenewal), PhaseSuspended, CauseSessionRenewal, (*run).lateSuccessor},
-			keep(p, KindTimerFired, timer(TimerUtterance), (*run).endUtterance),
-			keep(p, KindTimerFired, timer(TimerPause), (*run).endUtterance),
-		)
-		if p != PhaseListening {
-			rows = append(rows, keep(p, KindUserCommit, floorOrDrafts, (*run).commitBehind))
-		}
+// anyRows are what means the same wherever it is met: configuration, and answers
+// that only the region they are about has to know. What was cancelled outlives a
+// fault.
+func anyRows() []Row {
+	const p = PhaseAny
+	return []Row{
+		keep(p, KindConfigure, Guard{}, func(r *run) { c := r.env.Event.(Configure).Config; r.st.Config = &c }),
+		keep(p, KindUserSelectModel, Guard{}, (*run).selectModel),
+		keep(p, KindTimerFired, timer(TimerCancel), nil),
+		keep(p, KindTimerFired, timer(TimerTool), nil),
+		keep(p, KindCopilotDone, Guard{}, nil),
+		keep(p, KindToolSearchDone, Guard{}, nil),
+		keep(p, KindToolDone, Guard{}, nil),
 	}
-	return append(rows, everywhereRows()...)
-}
-
-// everywhereRows are what means the same wherever it is met: configuration, and
-// answers that only the region they are about has to know.
-func everywhereRows() []Row {
-	var rows []Row
-	for p := range NumPhases {
-		if _, sub := p.Parent(); sub {
-			continue
-		}
-		rows = append(rows,
-			keep(p, KindConfigure, Guard{}, func(r *run) { c := r.env.Event.(Configure).Config; r.st.Config = &c }),
-			keep(p, KindUserSelectModel, Guard{}, (*run).selectModel),
-		)
-		if p.Active() && p != PhaseSuspended || p == PhaseFaulted { // what was cancelled outlives a fault
-			rows = append(rows,
-				keep(p, KindTimerFired, timer(TimerCancel), nil),
-				keep(p, KindTimerFired, timer(TimerTool), nil),
-			)
-		}
-		if p.Active() || p == PhaseFaulted {
-			rows = append(rows, keep(p, KindCopilotDone, Guard{}, nil))
-			if p != PhaseSuspended {
-				rows = append(rows, keep(p, KindToolSearchDone, Guard{}, nil), keep(p, KindToolDone, Guard{}, nil))
-			}
-		}
-		if p.Active() {
-			rows = append(rows,
-				keep(p, KindConnClosed, Guard{}, nil), // of a connection that was replaced
-				keep(p, KindModelProgress, Guard{}, (*run).modelNews),
-				keep(p, KindModelLoaded, Guard{}, (*run).modelNews),
-				keep(p, KindSummarised, Guard{}, nil),
-			)
-		}
-		if p.Active() && p != PhaseSuspended {
-			rows = append(rows,
-				keep(p, KindModelFailed, Guard{}, (*run).modelNews),
-				keep(p, KindTimerFired, timer(TimerModel), (*run).modelNews),
-				keep(p, KindTimerFired, timer(TimerSummary), nil),
-			)
-		}
-		if p.Active() && p != PhasePreparing {
-			rows = append(rows,
-				keep(p, KindSpeechPaused, Guard{}, nil),
-				keep(p, KindSpeechResumed, Guard{}, nil),
-				keep(p, KindSpeechStopped, Guard{}, nil),
-				keep(p, KindPartial, Guard{}, nil),
-			)
-		}
-		if p == PhaseProcessing {
-			rows = append(rows, keep(p, KindSpeechStarted, Guard{}, nil))
-		}
-	}
-	return rows
 }
 
 // The guards that more than one phase uses.
@@ -509,7 +426,7 @@ var (
 	asked         = Guard{"asked about a tool", (*run).approving}
 	asks          = Guard{"the answer asks for a tool", func(r *run) bool { return r.copilotOut == copilot.Asks }}
 	renewable     = Guard{"connection to be replaced", (*run).renewable}
-	stood         = Guard{"of the successor", func(r *run) bool { return r.connOut == connection.Stood }}
+	dropped       = Guard{"of the connection in use", func(r *run) bool { return r.connOut == connection.Dropped }}
 	alone         = Guard{"of the successor", func(r *run) bool { return r.connOut == connection.Alone }}
 	floorOrDrafts = Guard{"an utterance is open, awaited or not sent", func(r *run) bool {
 		_, quiet := r.st.Turn.(turn.Idle)
@@ -522,27 +439,43 @@ var (
 		_, quiet := r.st.Turn.(turn.Idle)
 		return !quiet
 	}}
-	retryable = Guard{"what is to be tried again failed", func(r *run) bool {
+	userSilent  = Guard{"the user is silent", func(r *run) bool { return !userHasFloor.holds(r) }}
+	heldStill   = Guard{"held still", func(r *run) bool { return r.st.held() }}
+	hasPlayback = Guard{"something to be heard", func(r *run) bool { return r.st.HasPlayback() }}
+	retryable   = Guard{"what is to be tried again failed", func(r *run) bool {
 		stage := r.env.Event.(UserRetry).Stage
 		return r.st.Retry.Utterance != 0 && !speech.WasCut(r.st.Speech) && !r.approving() && !r.gathered() && (stage == copilot.StageNone || stage == r.st.Retry.Stage)
 	}}
+	explaining = and(Guard{"a failure is being explained", func(r *run) bool {
+		_, open := speech.LineOf(r.st.Speech)
+		return open && r.st.Current.Failed != ""
+	}}, retryable)
 	// A call is tried again as another call, and only where nothing runs.
 	callAgain = and(retryable, Guard{"a call of a tool failed", func(r *run) bool {
 		_, ready := r.st.Copilot.(copilot.Ready)
 		return ready && r.st.Retry.Stage == copilot.StageCall && r.env.Event.(UserRetry).ToolCall != 0 && len(r.st.Queue) == 0
 	}})
-	free    = Guard{"nobody speaks", func(r *run) bool { return r.st.Current.ID == 0 }}
-	queued  = Guard{"an utterance waits", func(r *run) bool { return len(r.st.Queue) > 0 && !r.approving() && !speech.WasCut(r.st.Speech) }}
-	started = Guard{"audio is buffered, the user is silent", func(r *run) bool { return r.speechOut == speech.Started }}
-	// What is held may be heard as soon as the user has the floor no more.
-	held = Guard{"held, and the user is silent", func(r *run) bool {
-		_, held := r.st.Speech.(speech.Held)
+	free   = Guard{"nobody speaks", func(r *run) bool { return r.st.Current.ID == 0 }}
+	queued = Guard{"an utterance waits", func(r *run) bool { return len(r.st.Queue) > 0 && !r.approving() && !speech.WasCut(r.st.Speech) }}
+	// What is buffered may be heard as soon as the user is silent and nothing holds
+	// the conversation.
+	released = Guard{"audio is ready, and the user is silent", func(r *run) bool {
+		_, ready := r.st.Speech.(speech.Held)
 		_, quiet := r.st.Turn.(turn.Idle)
-		return held && quiet
+		return ready && quiet && !r.st.held()
 	}}
-	releasable = Guard{"held, and the user does not speak", func(r *run) bool {
-		_, held := r.st.Speech.(speech.Held)
-		return held && !turn.Speaking(r.st.Turn)
+	audioLost = Guard{"its audio is gone", func(r *run) bool {
+		switch r.st.Speech.(type) {
+		case speech.Closed, speech.Buffering:
+			return true
+		default:
+			return false
+		}
+	}}
+	// The answer went on being spoken over a connection that was lost.
+	cutLost = Guard{"an answer goes on that was held", func(r *run) bool {
+		live, busy := copilot.LiveOf(r.st.Copilot)
+		return busy && !live.Cancelled && !r.approving() && !speech.WasCut(r.st.Speech)
 	}}
 	live = Guard{"of the live request", func(r *run) bool { return r.copilotOut == copilot.Ended }}
 

@@ -10,19 +10,14 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 )
 
-// Needs says whether state s waits for what timer t bounds. It is the one place
-// that decides which deadlines are armed (invariant 8): after each step, every
-// timer that is needed is armed, and no other is.
+// Needs says whether state s waits for what timer t bounds. With stands, it is the
+// one place that decides which deadlines are armed (invariant 8): after each step,
+// every timer that is needed and does not stand still is armed, and no other is.
 func (s State) Needs(t Timer) bool { return s.needs(t) }
 
 // needs is Needs without a copy of the state: it is asked for each timer in each
 // step.
 func (s *State) needs(t Timer) bool {
-	if sus, ok := s.Conv.(Suspended); ok {
-		// All other deadlines stand still; speech that is being synthesised again
-		// has its own.
-		return t == TimerSuspend || t == TimerSpeech && sus.Resuming
-	}
 	//exhaustive:enforce
 	switch t {
 	case TimerStart:
@@ -61,6 +56,8 @@ func (s *State) needs(t Timer) bool {
 			return sp.Played < len(sp.Segments)
 		case speech.Playing, speech.Draining:
 			return true
+		case speech.Paused:
+			return s.held() // and stands still
 		}
 	case TimerInterrupt:
 		in, cut := s.Conv.(Interrupted)
@@ -70,7 +67,7 @@ func (s *State) needs(t Timer) bool {
 		return in.Doubt
 	case TimerFault:
 		f, ok := s.Conv.(Faulted)
-		return ok && !f.Recovering && !f.Fatal
+		return ok && !f.Recovering && !f.Fatal && !s.UserPaused()
 	case TimerTerminate:
 		return s.Conv.Phase() == PhaseTerminating
 	case TimerPause:
@@ -78,18 +75,33 @@ func (s *State) needs(t Timer) bool {
 		return turn.Silent(s.Turn) && ends
 	case TimerApproval:
 		_, asked := s.Copilot.(copilot.WaitingForApproval)
-		_, open := speech.LineOf(s.Speech)
-		_, quiet := s.Turn.(turn.Idle)
-		return asked && s.Conv.Phase() == PhaseListening && !open && quiet
+		return asked
 	case TimerSummary:
 		_, compacting := s.History.(history.Compacting)
 		return compacting
 	case TimerRenewal:
 		o, _ := s.Conn.(connection.Open)
 		return o.Successor != 0 && !o.Stands
-	case TimerSuspend: // above
+	case TimerSuspend: // the user's pause lasts until the user ends it (invariant 14)
+		return s.held() && s.Hold != SuspendUser
 	}
 	return false
+}
+
+// stands says whether timer t, which is needed, stands still: while the conversation
+// is held, and that of an answer to a question until the question was heard and
+// while the user speaks.
+func (s *State) stands(t Timer) bool {
+	switch t {
+	case TimerSuspend, TimerInterrupt, TimerConfirm, TimerStart, TimerFault, TimerTerminate:
+		return false
+	case TimerApproval:
+		_, open := speech.LineOf(s.Speech)
+		_, quiet := s.Turn.(turn.Idle)
+		return s.held() || s.Conv.Phase() != PhaseListening || open || !quiet
+	default:
+		return s.held()
+	}
 }
 
 // assistantNeeds is Needs for what the assistant is waited for.
@@ -187,34 +199,33 @@ func (s *State) after(t Timer) time.Duration {
 	}
 }
 
-// deadlines arms what is needed and stops what is not. A deadline that stood
-// still during a suspension goes on with what was left of it.
+// deadlines arms what is needed and stops what is not. A deadline that stood still
+// goes on with what was left of it; one that is refreshed gets its full time.
 func (r *run) deadlines() {
 	st := &r.st
 	for t := range NumTimers {
 		ts := &st.Timers[t]
-		switch need := st.needs(t); {
-		case need && (!ts.Armed || r.refresh&(1<<t) != 0):
+		need, anew := st.needs(t), r.refresh&(1<<t) != 0
+		if !need && !ts.Armed {
+			ts.Left = 0
+			continue
+		}
+		switch stands := need && st.stands(t); {
+		case need && !stands && (!ts.Armed || anew):
 			after := st.after(t)
-			if r.saved != nil && r.saved[t] > 0 {
-				after = r.saved[t]
+			if ts.Left > 0 && !anew {
+				after = ts.Left
 			}
 			*ts = TimerState{Gen: ts.Gen + 1, Armed: true, At: r.env.At + after}
 			r.emit(StartTimer{Timer: t, Gen: ts.Gen, After: after})
-		case !need && ts.Armed:
-			ts.Armed, ts.At = false, 0
+		case (!need || stands) && ts.Armed:
+			left := max(ts.At-r.env.At, 1)
+			if *ts = (TimerState{Gen: ts.Gen}); stands && !anew {
+				ts.Left = left
+			}
 			r.emit(StopTimer{Timer: t, Gen: ts.Gen})
+		case stands && anew:
+			ts.Left = 0
 		}
 	}
-}
-
-// remaining is what is left of each armed deadline, at least one nanosecond, for
-// a state that is about to stand still.
-func (r *run) remaining() (left [NumTimers]time.Duration) {
-	for t := range NumTimers {
-		if ts := r.st.Timers[t]; ts.Armed && t != TimerInterrupt && t != TimerConfirm {
-			left[t] = max(ts.At-r.env.At, 1)
-		}
-	}
-	return left
 }

@@ -59,6 +59,17 @@ func (s Settings) Apply(c Configuration) (Settings, []FieldError) {
 	return s, append(fields, s.conflicts()...)
 }
 
+// Strangers names the fields of c outside agentvoice.
+func (c Configuration) Strangers() []FieldError {
+	var fields []FieldError
+	for _, name := range slices.Sorted(maps.Keys(c)) {
+		if name+"." != Prefix && !strings.HasPrefix(name, Prefix) {
+			fields = append(fields, FieldError{Field: clip(name, 80), Problem: "is not a setting", Allowed: "names that begin with " + Prefix})
+		}
+	}
+	return fields
+}
+
 // Lookups are rare and the table is short.
 func settingNamed(name string) (Setting, bool) {
 	i := slices.IndexFunc(SettingsTable, func(row Setting) bool { return row.Name == name })
@@ -175,9 +186,14 @@ func (s Settings) conflicts() []FieldError {
 	if s.Deployment == "" && s.Provider == ProviderAzure {
 		fields = append(fields, FieldError{Field: "agentvoice.deployment", Problem: "is empty", Allowed: "the name of a deployment, since the provider is azure"})
 	}
-	if s.Locale != "" {
-		if _, err := language.Parse(s.Locale); err != nil {
-			fields = append(fields, FieldError{Field: "agentvoice.locale", Problem: "is no language tag", Allowed: "a BCP 47 tag such as de or ja-JP"})
+	if s.Transcription.Deployment == "" && s.Provider == ProviderAzure {
+		fields = append(fields, FieldError{Field: "agentvoice.transcription.deployment", Problem: "is empty", Allowed: "the name of a deployment of a transcription model, since the provider is azure"})
+	}
+	for _, tag := range []struct{ field, value string }{
+		{"agentvoice.locale", s.Locale}, {"agentvoice.transcription.language", s.Transcription.Language},
+	} {
+		if _, err := language.Parse(tag.value); tag.value != "" && err != nil {
+			fields = append(fields, FieldError{Field: tag.field, Problem: "is not a language tag", Allowed: "a BCP 47 tag such as de or ja-JP"})
 		}
 	}
 	return fields

@@ -146,16 +146,16 @@ const (
 // PlaybackActions lists every action.
 var PlaybackActions = []PlaybackAction{PlaybackPause, PlaybackContinue, PlaybackRepeat, PlaybackSkip}
 
-// PlaybackParams of conversation/playback. Rate is the speed from now on: 1 is
-// normal, no rate keeps it.
+// PlaybackParams of conversation/playback. Rate is the speed of the voice from the
+// next sentence on, until the conversation ends: 1 is normal, no rate keeps it.
 type PlaybackParams struct {
 	Action PlaybackAction `json:"action"`
-	Rate   float64        `json:"rate,omitempty" jsonschema:"minimum=0.5,maximum=2"`
+	Rate   float64        `json:"rate,omitempty" jsonschema:"minimum=0.5,maximum=3"`
 }
 
 func (p PlaybackParams) validate() []FieldError {
-	if p.Rate != 0 && (p.Rate < 0.5 || p.Rate > 2) {
-		return []FieldError{{Field: "rate", Problem: "is out of range", Allowed: "a number from 0.5 to 2"}}
+	if p.Rate != 0 && (p.Rate < 0.5 || p.Rate > 3) {
+		return []FieldError{{Field: "rate", Problem: "is out of range", Allowed: "a number from 0.5 to 3"}}
 	}
 	return nil
 }
@@ -166,9 +166,11 @@ type TranscriptRequestParams struct {
 	Since int64 `json:"since,omitempty" jsonschema:"minimum=0"`
 }
 
-// TranscriptResult is what was said in the live conversation, oldest first.
+// TranscriptResult is what was said in the live conversation, oldest first, and the
+// calls of tools as they stand: all that a client needs that fell behind.
 type TranscriptResult struct {
 	Entries List[TranscriptEntry] `json:"entries"`
+	Tools   []ToolParams          `json:"tools,omitempty"`
 }
 
 // TranscriptEntry is the words of one half of a turn.

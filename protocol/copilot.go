@@ -32,6 +32,9 @@ type ToolSpec struct {
 	// Whether it changes what cannot be had back: then a spoken yes has to name the
 	// action. Absent is taken for true.
 	Destructive *bool `json:"destructive,omitempty"`
+	// Whether the editor asks the user once more when the tool is called, in a
+	// dialog of its own that no voice can answer.
+	Confirms bool `json:"confirms,omitempty"`
 }
 
 // ToolsParams is the payload of copilot/tools: what the client's assistant may
@@ -101,6 +104,14 @@ type CopilotToolCallParams struct {
 	Name        string `json:"name"`
 	Input       Any    `json:"input"`
 	Destructive *bool  `json:"destructive,omitempty"` // absent: as in copilot/tools
+}
+
+// ToolConfirmingParams is the payload of copilot/toolConfirming: a call that runs
+// waits for the user in a dialog of the editor.
+type ToolConfirmingParams struct {
+	CallID string `json:"callId"`
+	// False where the client only guesses, since the call takes long.
+	Certain bool `json:"certain,omitempty"`
 }
 
 // InvokeToolParams of copilot/invokeTool: run an approved call, once.
@@ -174,6 +185,11 @@ func (r CredentialsResult) String() string { return "[secret]" }
 
 // GoString hides the secret from logs.
 func (r CredentialsResult) GoString() string { return "[secret]" }
+
+// OpenHelpParams of window/openHelp.
+type OpenHelpParams struct {
+	Code ErrorCode `json:"code"` // of the failure
+}
 
 // OpenExternalParams of window/openExternal.
 type OpenExternalParams struct {

@@ -33,7 +33,8 @@ func (e FieldError) Error() string {
 
 // Decode reads the params of a request or notification as T: an object with all
 // fields that T requires, of the right types and, at its top level, with values
-// of the closed lists. Fields that T does not have are ignored. Absent params are
+// of the closed lists. Fields that T does not have are
+// ignored; UnknownMembers names them. Absent params are
 // an empty object. The error is the answer to give: invalidParams, naming each
 // bad field.
 func Decode[T any](locale Locale, params *json.RawMessage) (T, *jsonrpc2.Error) {

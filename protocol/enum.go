@@ -10,7 +10,7 @@ type Enum struct {
 
 // Enums is every closed list of the wire, for generators and for Decode.
 var Enums = []Enum{
-	enum(States), enum(Substates), enum(Roles), enum(Causes), enum(SessionStates), enum(ConnectionStates),
+	enum(States), enum(Substates), enum(Roles), enum(MuteReasons), enum(TurnModes), enum(Causes), enum(SessionStates), enum(ConnectionStates),
 	enum(InterruptSources), enum(EndReasons), enum(SuspendReasons), enum(RetryStages), enum(SpeakSources), enum(PlaybackActions),
 	enum(TurnEvents), enum(TurnOutcomes), enum(Severities), enum(NotificationKinds), enum(ToolStatuses),
 	enum(MessageRoles), enum(CopilotStatuses), enum(CredentialKinds), enum(JournalContents), enum(InterruptionStages),

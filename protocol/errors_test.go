@@ -10,7 +10,7 @@ import (
 // silent are the failures that only a program is told of.
 var silent = []ErrorCode{
 	CodeParseError, CodeInvalidRequest, CodeMethodNotFound, CodeInvalidParams, CodeNotInitialized,
-	CodeRequestCancelled, CodeUnsupportedProtocolVersion, CodeShuttingDown,
+	CodeRequestCancelled, CodeUnsupportedProtocolVersion, CodeShuttingDown, CodeAnswerGap,
 }
 
 func TestErrorsHaveTheirWords(t *testing.T) {
@@ -129,7 +129,7 @@ func TestDecodeNamesTheField(t *testing.T) {
 		{"array", fieldsOf[SendTextParams](`["x"]`), "", "object"},
 		{"string", fieldsOf[SendTextParams](`"x"`), "", "object"},
 		{"map from an array", fieldsOf[Configuration](`[]`), "", "object"},
-		{"rate", fieldsOf[PlaybackParams](`{"action":"continue","rate":9}`), "rate", "0.5 to 2"},
+		{"rate", fieldsOf[PlaybackParams](`{"action":"continue","rate":9}`), "rate", "0.5 to 3"},
 		{"negative", fieldsOf[AdvanceParams](`{"ms":-1}`), "ms", "0 or more"},
 	}
 	for _, tt := range tests {

@@ -44,6 +44,7 @@ const (
 	CodeToolRounds          ErrorCode = "toolRounds"
 	CodeToolUnanswered      ErrorCode = "toolUnanswered"
 	CodeCopilotCancelled    ErrorCode = "copilotCancelled"
+	CodeAnswerGap           ErrorCode = "answerGap"
 
 	// The session and the connection.
 	CodeAuthentication     ErrorCode = "authentication"
@@ -55,6 +56,10 @@ const (
 	CodeConnectTimeout     ErrorCode = "connectTimeout"
 	CodeRateLimited        ErrorCode = "rateLimited"
 	CodeProtocolError      ErrorCode = "protocolError"
+	CodeQuotaExceeded      ErrorCode = "quotaExceeded"
+	CodeAccessDenied       ErrorCode = "accessDenied"
+	CodeRegionUnsupported  ErrorCode = "regionUnsupported"
+	CodeModelUnavailable   ErrorCode = "modelUnavailable"
 
 	// Devices, recognition and speech.
 	CodeDeviceUnavailable  ErrorCode = "deviceUnavailable"
@@ -67,6 +72,8 @@ const (
 	CodeRecognitionTimeout ErrorCode = "recognitionTimeout"
 	CodeSpeechFailed       ErrorCode = "speechFailed"
 	CodeSpeechMismatch     ErrorCode = "speechMismatch"
+	CodeVoiceRateLimited   ErrorCode = "voiceRateLimited"
+	CodeHearsItself        ErrorCode = "hearsItself"
 	CodeEngineMissing      ErrorCode = "engineMissing"
 )
 
@@ -223,6 +230,10 @@ var Errors = []ErrorSpec{
 		words{"The request to Copilot was cancelled.", "Die Anfrage an Copilot wurde abgebrochen.", "Copilot へのリクエストは取り消されました。"},
 		words{"Ask again if you still want an answer.", "Fragen Sie noch einmal, wenn Sie noch eine Antwort möchten.", "回答が必要であれば、もう一度質問してください。"},
 		words{"That was cancelled.", "Das wurde abgebrochen.", "取り消されました。"}},
+	{CodeAnswerGap, -32052, true,
+		words{"Part of the answer was lost between the editor and the daemon.", "Ein Teil der Antwort ging zwischen Editor und Daemon verloren.", "エディターとデーモンの間で回答の一部が失われました。"},
+		words{"Ask again. If it happens again, report it: the editor must number copilot/delta from 0 without gaps.", "Fragen Sie noch einmal. Melden Sie es, wenn es wieder geschieht: Der Editor muss copilot/delta ab 0 lückenlos nummerieren.", "もう一度質問してください。繰り返す場合は報告してください。エディターは copilot/delta に 0 から順に番号を付ける必要があります。"},
+		words{}},
 	{CodeAuthentication, -32026, false,
 		words{"The service did not accept the credentials.", "Der Dienst hat die Zugangsdaten nicht angenommen.", "サービスに認証情報が受け付けられませんでした。"},
 		words{"Enter a valid key or sign in again, then start a new conversation.", "Geben Sie einen gültigen Schlüssel ein oder melden Sie sich neu an, und beginnen Sie dann ein neues Gespräch.", "有効なキーを入力するかサインインし直してから、新しい会話を始めてください。"},
@@ -249,16 +260,32 @@ var Errors = []ErrorSpec{
 		words{"I lost the connection. One moment.", "Die Verbindung ist abgebrochen. Einen Moment.", "接続が切れました。少しお待ちください。"}},
 	{CodeConnectTimeout, -32032, true,
 		words{"The voice service did not connect in time.", "Der Sprachdienst hat sich nicht rechtzeitig verbunden.", "音声サービスに時間内に接続できませんでした。"},
-		words{"Check whether the network lets UDP through, then start again.", "Prüfen Sie, ob das Netzwerk UDP durchlässt, und beginnen Sie dann noch einmal.", "ネットワークで UDP が通るか確認して、もう一度始めてください。"},
+		words{"Check that the firewall lets UDP, or TCP on port 443, through to the service, then start again.", "Prüfen Sie, ob die Firewall UDP oder TCP auf Port 443 zum Dienst durchlässt, und beginnen Sie dann noch einmal.", "ファイアウォールがサービスへの UDP、または TCP ポート 443 を通すか確認して、もう一度始めてください。"},
 		words{"The connection takes too long. Please try again.", "Die Verbindung dauert zu lange. Bitte versuchen Sie es noch einmal.", "接続に時間がかかっています。もう一度お試しください。"}},
 	{CodeRateLimited, -32033, true,
-		words{"The service wants fewer requests.", "Der Dienst möchte weniger Anfragen.", "サービスへのリクエストが多すぎます。"},
+		words{"Rate limit reached.", "Das Anfragelimit ist erreicht.", "レート制限に達しました。"},
 		words{"Wait a moment, then try again.", "Warten Sie einen Moment und versuchen Sie es dann noch einmal.", "少し待ってから、もう一度お試しください。"},
 		words{"The service is busy. Please wait a moment.", "Der Dienst ist ausgelastet. Bitte warten Sie einen Moment.", "サービスが混み合っています。少しお待ちください。"}},
 	{CodeProtocolError, -32034, false,
 		words{"The service answered in a way that Agent Voice does not understand.", "Der Dienst hat auf eine Weise geantwortet, die Agent Voice nicht versteht.", "サービスの応答を Agent Voice が理解できませんでした。"},
 		words{"Check agentvoice.provider and agentvoice.endpoint, or update Agent Voice.", "Prüfen Sie agentvoice.provider und agentvoice.endpoint, oder aktualisieren Sie Agent Voice.", "agentvoice.provider と agentvoice.endpoint を確認するか、Agent Voice を更新してください。"},
 		words{"I did not understand the voice service.", "Ich habe den Sprachdienst nicht verstanden.", "音声サービスの応答を理解できませんでした。"}},
+	{CodeQuotaExceeded, -32053, false,
+		words{"The quota of the service is used up.", "Das Kontingent beim Dienst ist aufgebraucht.", "サービスの利用枠を使い切りました。"},
+		words{"Check the plan and billing at the provider, then start again.", "Prüfen Sie Tarif und Abrechnung beim Anbieter und beginnen Sie dann noch einmal.", "プロバイダーのプランと支払い情報を確認して、もう一度始めてください。"},
+		words{"The quota of the service is used up. Please check the billing at the provider.", "Das Kontingent beim Dienst ist aufgebraucht. Bitte prüfen Sie die Abrechnung.", "サービスの利用枠を使い切りました。プロバイダーの支払い情報を確認してください。"}},
+	{CodeAccessDenied, -32054, false,
+		words{"The service denied access.", "Der Dienst hat den Zugriff verweigert.", "サービスにアクセスを拒否されました。"},
+		words{"Check the permissions of the key, and whether the provider restricts your network.", "Prüfen Sie die Berechtigungen des Schlüssels und ob der Anbieter Ihr Netzwerk einschränkt.", "キーの権限と、プロバイダー側のネットワーク制限を確認してください。"},
+		words{"The service denied access. Please check the permissions of the key.", "Der Dienst hat den Zugriff verweigert. Bitte prüfen Sie die Berechtigungen des Schlüssels.", "サービスにアクセスを拒否されました。キーの権限を確認してください。"}},
+	{CodeRegionUnsupported, -32055, false,
+		words{"The service is not available in your country or region.", "Der Dienst ist in Ihrem Land oder Ihrer Region nicht verfügbar.", "お住まいの国または地域ではサービスを利用できません。"},
+		words{"Choose another provider; agentvoice.provider local works without a network.", "Wählen Sie einen anderen Anbieter; agentvoice.provider local funktioniert ohne Netzwerk.", "別のプロバイダーを選んでください。agentvoice.provider を local にすると、ネットワークなしで使えます。"},
+		words{"The service is not available in your region.", "Der Dienst ist in Ihrer Region nicht verfügbar.", "お住まいの地域ではサービスを利用できません。"}},
+	{CodeModelUnavailable, -32056, false,
+		words{"The model is not available.", "Das Modell ist nicht verfügbar.", "モデルを利用できません。"},
+		words{"Select another model, or check its name or deployment in the settings and that the key may use it.", "Wählen Sie ein anderes Modell, oder prüfen Sie in den Einstellungen seinen Namen oder seine Bereitstellung und ob der Schlüssel es verwenden darf.", "別のモデルを選ぶか、設定のモデル名またはデプロイ名と、キーの権限を確認してください。"},
+		words{"The model is not available. Please select another one.", "Das Modell ist nicht verfügbar. Bitte wählen Sie ein anderes.", "モデルを利用できません。別のモデルを選んでください。"}},
 	{CodeDeviceUnavailable, -32035, true,
 		words{"The audio device cannot be opened.", "Das Audiogerät lässt sich nicht öffnen.", "オーディオデバイスを開けません。"},
 		words{"Plug it in, close other programs that use it, or select another one.", "Schließen Sie es an, beenden Sie andere Programme, die es verwenden, oder wählen Sie ein anderes.", "接続を確認し、使用中の他のプログラムを閉じるか、別のデバイスを選んでください。"},
@@ -297,8 +324,16 @@ var Errors = []ErrorSpec{
 		words{"I cannot say this aloud. Please read it in the panel.", "Das kann ich nicht vorlesen. Bitte lesen Sie es im Panel.", "読み上げられません。パネルで読んでください。"}},
 	{CodeSpeechMismatch, -32042, true,
 		words{"The voice said something else than the answer.", "Die Stimme hat etwas anderes gesagt als die Antwort.", "音声が回答と違うことを話しました。"},
-		words{"Nothing: the rest is read by another voice. The answer is in the panel.", "Nichts: Der Rest wird von einer anderen Stimme gelesen. Die Antwort steht im Panel.", "操作は要りません。続きは別の音声で読み上げます。回答はパネルにあります。"},
+		words{"Read the answer in the panel, or select another voice model.", "Lesen Sie die Antwort im Panel oder wählen Sie ein anderes Sprachmodell.", "回答はパネルで確認するか、別の音声モデルを選んでください。"},
 		words{"I misread that. The text is in the panel.", "Da habe ich mich verlesen. Der Text steht im Panel.", "読み間違えました。内容はパネルにあります。"}},
+	{CodeVoiceRateLimited, -32057, false,
+		words{"The voice service cannot speak at this speed.", "Der Sprachdienst kann nicht mit dieser Geschwindigkeit sprechen.", "音声サービスはこの速度で話せません。"},
+		words{"Set agentvoice.voice.rate within what the service can do, or use the provider local.", "Stellen Sie agentvoice.voice.rate auf einen Wert, den der Dienst kann, oder verwenden Sie den Anbieter local.", "agentvoice.voice.rate をサービスが対応する値にするか、プロバイダー local を使ってください。"},
+		words{"I cannot speak at that speed here.", "In dieser Geschwindigkeit kann ich hier nicht sprechen.", "ここではその速度で話せません。"}},
+	{CodeHearsItself, -32058, true,
+		words{"The microphone hears the assistant, and the echo cannot be taken out at present. While the assistant speaks, it cannot be interrupted by voice.", "Das Mikrofon hört den Assistenten, und das Echo lässt sich gerade nicht entfernen. Solange der Assistent spricht, kann er nicht durch Sprechen unterbrochen werden.", "マイクがアシスタントの声を拾っており、今はエコーを除去できません。アシスタントが話している間は、声で割り込めません。"},
+		words{"Interrupt with the button or the key, turn the loudspeaker down, or use headphones.", "Unterbrechen Sie mit der Schaltfläche oder der Taste, stellen Sie den Lautsprecher leiser oder verwenden Sie Kopfhörer.", "ボタンかキーで割り込むか、スピーカーの音量を下げるか、ヘッドホンを使ってください。"},
+		words{"I hear myself. While I speak, please interrupt me with the button or the key.", "Ich höre mich selbst. Bitte unterbrechen Sie mich mit der Schaltfläche oder der Taste.", "自分の声が聞こえています。話している間は、ボタンかキーで割り込んでください。"}},
 	{CodeEngineMissing, -32043, false,
 		words{"A speech engine or model is missing.", "Eine Sprach-Engine oder ein Modell fehlt.", "音声エンジンまたはモデルがありません。"},
 		words{"Run doctor: it names the package that brings it.", "Führen Sie doctor aus: Es nennt das Paket, das sie enthält.", "doctor を実行すると、必要なパッケージが分かります。"},

@@ -9,6 +9,9 @@ type InitializeParams struct {
 	ProtocolVersion string             `json:"protocolVersion"`
 	Configuration   Configuration      `json:"configuration,omitempty"`
 	Capabilities    ClientCapabilities `json:"capabilities,omitzero"`
+	// Microphone is how the microphone begins, before anything can capture it: a
+	// client repeats here the mute of the daemon before this one.
+	Microphone MuteParams `json:"microphone,omitzero"`
 }
 
 // ClientInfo names a client.
@@ -23,6 +26,8 @@ type ClientCapabilities struct {
 	Secrets   bool `json:"secrets,omitempty"`   // answers credentials/get
 	Tools     bool `json:"tools,omitempty"`     // answers copilot/invokeTool
 	Heartbeat bool `json:"heartbeat,omitempty"` // sends client/heartbeat every 5 s while its window lives
+	// TranscriptAppend takes agentvoice.transcript with after: only the new text.
+	TranscriptAppend bool `json:"transcriptAppend,omitempty"`
 }
 
 // InitializeResult answers initialize.

@@ -64,3 +64,9 @@ var labels = map[State]words{
 
 // Label is the localizedLabel of a state. The substates have their state's.
 func (l Locale) Label(s State) string { return labels[s].in(l) }
+
+// VoicePausedLabel is the localizedLabel of speaking while the user has the voice
+// paused.
+func (l Locale) VoicePausedLabel() string {
+	return words{"⋯ Voice paused", "⋯ Stimme angehalten", "⋯ 音声を一時停止中"}.in(l)
+}

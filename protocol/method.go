@@ -52,8 +52,10 @@ const (
 	MethodCopilotToolCall = "copilot/toolCall"
 	MethodCopilotTools    = "copilot/tools"
 	MethodInvokeTool      = "copilot/invokeTool"
+	MethodToolConfirming  = "copilot/toolConfirming"
 	MethodCredentials     = "credentials/get"
 	MethodOpenExternal    = "window/openExternal"
+	MethodOpenHelp        = "window/openHelp"
 
 	NotifyState        = "agentvoice.state"
 	NotifyTurn         = "agentvoice.turn"
@@ -61,8 +63,11 @@ const (
 	NotifyTranscript   = "agentvoice.transcript"
 	NotifyCaption      = "agentvoice.caption"
 	NotifyTool         = "agentvoice.tool"
+	NotifyPaused       = "agentvoice.paused"
+	NotifyQueue        = "agentvoice.queue"
 	NotifySession      = "agentvoice.session"
 	NotifyLevel        = "agentvoice.level"
+	NotifyMicrophone   = "agentvoice.microphone"
 	NotifyError        = "agentvoice.error"
 )
 
@@ -112,15 +117,17 @@ var Messages = []Message{
 	request(MethodJournal, JournalParams{}, JournalResult{}, "Writes the journal of the conversation to a file."),
 	request(MethodSessions, nil, SessionsResult{}, "Past and live sessions."),
 	request(MethodUsage, nil, UsageResult{}, "What was used."),
+	request(MethodOpenHelp, OpenHelpParams{}, nil, "The user asks for the page that helps with a failure, such as the provider's for keys. window/openExternal follows before the answer; invalidState where there is no page."),
 	request(MethodAdvance, AdvanceParams{}, AdvanceResult{}, "Moves virtual time. Only of a daemon that serves with --headless."),
 
 	call(MethodCopilotSend, CopilotSendParams{}, CopilotSendResult{}, "Asks the editor's assistant. The client streams copilot/delta and copilot/toolCall, then answers with the end."),
 	notification(MethodCopilotDelta, CopilotDeltaParams{}, "The next piece of an answer."),
 	notification(MethodCopilotToolCall, CopilotToolCallParams{}, "The assistant wants a tool."),
 	notification(MethodCopilotTools, ToolsParams{}, "The tools that the assistant may ask for, of a client with capabilities.tools."),
+	notification(MethodToolConfirming, ToolConfirmingParams{}, "A call that runs waits for the user in a dialog of the editor. The daemon says so aloud."),
 	call(MethodInvokeTool, InvokeToolParams{}, InvokeToolResult{}, "Runs an approved tool call."),
 	call(MethodCredentials, CredentialsParams{}, CredentialsResult{}, "Asks for a secret. It is used, never stored or logged."),
-	call(MethodOpenExternal, OpenExternalParams{}, nil, "Opens a page in the user's browser."),
+	call(MethodOpenExternal, OpenExternalParams{}, nil, "Opens a page in the user's browser. It follows window/openHelp only: nothing opens a page unasked."),
 
 	publish(NotifyState, StateParams{}, "A transition."),
 	publish(NotifyTurn, TurnParams{}, "A turn began or ended."),
@@ -128,8 +135,11 @@ var Messages = []Message{
 	publish(NotifyTranscript, TranscriptParams{}, "The words of one half of a turn so far."),
 	publish(NotifyCaption, CaptionParams{}, "What is being said, and how much of it was heard."),
 	publish(NotifyTool, ToolParams{}, "How far a tool call has come."),
+	publish(NotifyPaused, PausedParams{}, "The user paused the conversation or the voice, or let it go on."),
+	publish(NotifyQueue, Queue{}, "The utterances that wait for their turn changed."),
 	publish(NotifySession, SessionParams{}, "The session with the realtime service."),
 	publish(NotifyLevel, LevelParams{}, "Both voices' levels."),
+	publish(NotifyMicrophone, Microphone{}, "The microphone: whether it is captured, muted, or listening for the wake phrase."),
 	publish(NotifyError, ErrorParams{}, "A failure, and what to do."),
 }
 

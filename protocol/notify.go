@@ -83,13 +83,17 @@ type NotificationParams struct {
 }
 
 // TranscriptParams is the payload of agentvoice.transcript: the words of one
-// half of a turn so far. A later one replaces it; a final one is the last.
+// half of a turn so far. A later one replaces it; a final one is the last. One with
+// After continues the transcript with that seq: its text is appended to that one's.
+// It is sent only to a client that said capabilities.transcriptAppend; a client that
+// does not have the transcript it continues asks for conversation/transcript.
 type TranscriptParams struct {
 	TurnID string `json:"turnId"`
 	Role   Role   `json:"role"`
 	Text   string `json:"text"`
 	Final  bool   `json:"final"`
 	Seq    int64  `json:"seq"`
+	After  int64  `json:"after,omitempty"` // seq of the transcript that text continues
 }
 
 // CaptionParams is the payload of agentvoice.caption: the segment that is being
@@ -126,8 +130,25 @@ type ToolParams struct {
 	Status    ToolStatus `json:"status"`
 	Question  string     `json:"question,omitempty"` // that awaits an answer, as it was spoken
 	// A spoken yes has to name the action; the question says how.
-	Destructive bool   `json:"destructive,omitempty"`
-	RetryOf     string `json:"retryOf,omitempty"` // callId of the failed call that this one tries again
+	Destructive bool `json:"destructive,omitempty"`
+	// Nothing that is said allows the call: only copilot/approveTool does.
+	Click bool `json:"click,omitempty"`
+	// Commands are the texts of the input that would be run, Programs all that they
+	// name.
+	Commands []string `json:"commands,omitempty"`
+	Programs []string `json:"programs,omitempty"`
+	// Input is exactly what copilot/invokeTool would carry. It comes with the
+	// statuses requested and waitingForApproval.
+	Input   Any    `json:"input,omitempty"`
+	RetryOf string `json:"retryOf,omitempty"` // callId of the failed call that this one tries again
+}
+
+// PausedParams is the payload of agentvoice.paused: Paused of the snapshot, and the
+// label that goes with it.
+type PausedParams struct {
+	Conversation bool   `json:"conversation"`
+	Voice        bool   `json:"voice"`
+	Label        string `json:"localizedLabel"` // of the state, in the locale of initialize
 }
 
 // SessionParams is the payload of agentvoice.session.
@@ -157,5 +178,9 @@ type ErrorParams struct {
 	Message     string    `json:"message"`
 	Remediation string    `json:"remediation"`
 	Retryable   bool      `json:"retryable"`
+	HasHelp     bool      `json:"hasHelp,omitempty"` // window/openHelp has a page for it
 	TurnID      string    `json:"turnId,omitempty"`
+	RequestID   string    `json:"requestId,omitempty"`   // of answerGap: whose deltas they are
+	ExpectedSeq *int64    `json:"expectedSeq,omitempty"` // of answerGap: the seq that should have come
+	ReceivedSeq *int64    `json:"receivedSeq,omitempty"` // of answerGap: the seq that came
 }

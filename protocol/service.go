@@ -22,9 +22,10 @@ type SelectDeviceParams struct {
 	Output string `json:"output,omitempty"`
 }
 
-// MuteParams of audio/mute: the microphone.
+// MuteParams of audio/mute, and the wish of initialize. Without By it is the user's.
 type MuteParams struct {
-	Muted bool `json:"muted"`
+	Muted bool       `json:"muted"`
+	By    MuteReason `json:"by,omitempty"` // why it is muted
 }
 
 // Report of diagnostics/report. It holds no words, secrets or paths (SEC-001).
@@ -64,16 +65,16 @@ type InterruptionTimes struct {
 // InterruptionStage is a stage of an interruption.
 type InterruptionStage string
 
-// The stages.
+// The stages: the figures that internal/figures defines.
 const (
-	StagePaused    InterruptionStage = "paused"    // playback was told to pause, or to stop
-	StageSilent    InterruptionStage = "silent"    // at the latest, nothing was heard any more: a suspicion holds playback before
-	StageListening InterruptionStage = "listening" // the floor was the user's
-	StageResumed   InterruptionStage = "resumed"   // the answer went on: it was taken back
+	StageDecided   InterruptionStage = "decided"   // the core decided to interrupt
+	StageSilent    InterruptionStage = "silent"    // the output fell silent
+	StageListening InterruptionStage = "listening" // the user has the floor
+	StageResumed   InterruptionStage = "resumed"   // the answer continued
 )
 
 // InterruptionStages lists every stage.
-var InterruptionStages = []InterruptionStage{StagePaused, StageSilent, StageListening, StageResumed}
+var InterruptionStages = []InterruptionStage{StageDecided, StageSilent, StageListening, StageResumed}
 
 // Latency is a distribution of times in milliseconds.
 type Latency struct {

@@ -23,6 +23,8 @@ type Settings struct {
 	Model      string // realtime model; "" for the provider's default
 	Locale     string // BCP 47; "" for that of initialize
 
+	Session       SessionSettings
+	Transcription TranscriptionSettings
 	Voice         VoiceSettings
 	Audio         AudioSettings
 	Wake          WakeSettings
@@ -39,6 +41,17 @@ type Settings struct {
 
 // The groups of Settings.
 type (
+	// SessionSettings is the session with the service.
+	SessionSettings struct {
+		Max time.Duration // 0 is unknown
+	}
+	// TranscriptionSettings is how a service turns what the user says into words.
+	TranscriptionSettings struct {
+		Model      string // "" for the provider's default
+		Deployment string // Azure
+		Language   string // BCP 47; "" has the service detect it
+		Prompt     string
+	}
 	// VoiceSettings is the voice of the assistant.
 	VoiceSettings struct {
 		Name string  // "" for the provider's default
@@ -232,11 +245,28 @@ var SettingsTable = []Setting{
 		Meaning: "Language of labels, messages and spoken explanations, as a BCP 47 tag such as `de` or `ja-JP`; empty for the editor's.",
 		field:   func(s *Settings) any { return &s.Locale }},
 
+	{Name: "agentvoice.session.maxMs", Default: 0.0, Min: 0, Max: 86400000, Scope: ScopeApplication, Restart: true,
+		Meaning: "How long a session of the service lasts, for a service that neither announces this nor documents it, such as one behind a gateway. The next session is opened before the limit; 0 is no known limit.",
+		field:   func(s *Settings) any { return &s.Session.Max }},
+
+	{Name: "agentvoice.transcription.model", Default: "", Scope: ScopeApplication, Restart: true,
+		Meaning: "Model that transcribes what you say, for `openai`; empty for the default. `localai` takes the one of its pipeline, `azure` uses `agentvoice.transcription.deployment`.",
+		field:   func(s *Settings) any { return &s.Transcription.Model }},
+	{Name: "agentvoice.transcription.deployment", Default: "", Scope: ScopeApplication, Restart: true,
+		Meaning: "Name of the deployment of a transcription model, such as `gpt-4o-mini-transcribe`. Required for `azure`, not used by others.",
+		field:   func(s *Settings) any { return &s.Transcription.Deployment }},
+	{Name: "agentvoice.transcription.language", Default: "", Scope: ScopeWindow, Restart: true,
+		Meaning: "Language that you speak, as a BCP 47 tag such as `en` or `de-DE`, which makes transcripts more accurate; empty to have the service detect it. `local` understands English only.",
+		field:   func(s *Settings) any { return &s.Transcription.Language }},
+	{Name: "agentvoice.transcription.prompt", Default: "", Scope: ScopeWindow, Restart: true,
+		Meaning: "Names and technical terms that you are likely to say, such as `gopls, kubectl`, for services that take a prompt with the audio.",
+		field:   func(s *Settings) any { return &s.Transcription.Prompt }},
+
 	{Name: "agentvoice.voice.name", Default: "", Scope: ScopeWindow, Restart: true,
 		Meaning: "Voice of the assistant; empty for the provider's default.",
 		field:   func(s *Settings) any { return &s.Voice.Name }},
-	{Name: "agentvoice.voice.rate", Default: 1.0, Min: 0.5, Max: 2, Scope: ScopeWindow,
-		Meaning: "Speed of the voice; 1 is normal.",
+	{Name: "agentvoice.voice.rate", Default: 1.0, Min: 0.5, Max: 3, Scope: ScopeWindow,
+		Meaning: "Speed of the voice, from the next sentence on; 1 is normal. `openai` and `azure` speak at 1.5 at most, `localai` at its own speed.",
 		field:   func(s *Settings) any { return &s.Voice.Rate }},
 	{Name: "agentvoice.audio.inputDevice", Default: "default", Scope: ScopeApplication, Local: true,
 		Meaning: "Microphone: `default`, or a device's name or id.",
@@ -313,7 +343,7 @@ var SettingsTable = []Setting{
 		Meaning: "How long a conversation may take to start.",
 		field:   func(s *Settings) any { return &s.Conversation.StartTimeout }},
 	{Name: "agentvoice.suspend.maxMs", Default: 60000.0, Min: 1000, Max: 3600000, Scope: ScopeWindow,
-		Meaning: "How long a conversation may be paused before it is given up.",
+		Meaning: "How long a conversation may wait for a device, a connection or the service before it is given up. A pause by the user has no limit.",
 		field:   func(s *Settings) any { return &s.Suspend.Max }},
 	{Name: "agentvoice.fault.maxRetries", Default: 4.0, Min: 0, Max: 10, Scope: ScopeWindow,
 		Meaning: "How often a conversation recovers by itself before it is ended.",
@@ -334,8 +364,8 @@ var SettingsTable = []Setting{
 		Meaning: "Whether anything about a conversation may be kept on disk. Off also switches journals on disk off.",
 		field:   func(s *Settings) any { return &s.Privacy.Persist }},
 	{Name: "agentvoice.privacy.journal", Default: PrivacyJournalRedacted,
-		Enum:  []string{PrivacyJournalOff, PrivacyJournalRedacted, PrivacyJournalFull},
-		Scope: ScopeApplication, Restart: true,
-		Meaning: "What the journal for bug reports holds: `redacted` has no words, `full` has what was said.",
+		Enum:    []string{PrivacyJournalOff, PrivacyJournalRedacted, PrivacyJournalFull},
+		Scope:   ScopeApplication,
+		Meaning: "What the journal for bug reports holds: `redacted` has no words, `full` has what was said. A change holds at once: words that are no longer wanted are deleted from what was recorded.",
 		field:   func(s *Settings) any { return &s.Privacy.Journal }},
 }

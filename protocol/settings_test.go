@@ -114,9 +114,9 @@ func TestBadConfiguration(t *testing.T) {
 	tests := []struct{ name, config, field, says string }{
 		{"wrong type", `{"agentvoice.copilot.timeoutMs":"8s"}`, "agentvoice.copilot.timeoutMs", "whole milliseconds, 500 to 120000"},
 		{"too small", `{"agentvoice.copilot.timeoutMs":5}`, "agentvoice.copilot.timeoutMs", "is 5"},
-		{"too large", `{"agentvoice.voice.rate":1e300}`, "agentvoice.voice.rate", "0.5 to 2"},
+		{"too large", `{"agentvoice.voice.rate":1e300}`, "agentvoice.voice.rate", "0.5 to 3"},
 		{"fraction", `{"agentvoice.fault.maxRetries":1.5}`, "agentvoice.fault.maxRetries", "whole number"},
-		{"beyond float", `{"agentvoice.voice.rate":1e999}`, "agentvoice.voice.rate", "0.5 to 2"},
+		{"beyond float", `{"agentvoice.voice.rate":1e999}`, "agentvoice.voice.rate", "0.5 to 3"},
 		{"not in the list", `{"agentvoice.provider":"skynet"}`, "agentvoice.provider", "local, openai, azure, localai"},
 		{"number for text", `{"agentvoice.voice.name":7}`, "agentvoice.voice.name", "a string"},
 		{"text for flag", `{"agentvoice.cues.enabled":"true"}`, "agentvoice.cues.enabled", "true, false"},
@@ -132,7 +132,9 @@ func TestBadConfiguration(t *testing.T) {
 		{"endpoint is a file", `{"agentvoice.endpoint":"file:///etc/passwd"}`, "agentvoice.endpoint", "absolute"},
 		{"endpoint has a password", `{"agentvoice.endpoint":"https://u:hunter2@example.com"}`, "agentvoice.endpoint", "without them"},
 		{"key in the clear", `{"agentvoice.provider":"openai","agentvoice.endpoint":"http://example.com"}`, "agentvoice.endpoint", "https"},
-		{"deployment is missing", `{"agentvoice.provider":"azure","agentvoice.endpoint":"https://x.openai.azure.com"}`, "agentvoice.deployment", "deployment"},
+		{"deployment of a transcription model is missing", `{"agentvoice.provider":"azure","agentvoice.endpoint":"https://x.openai.azure.com","agentvoice.deployment":"rt"}`, "agentvoice.transcription.deployment", "transcription"},
+		{"language is not a tag", `{"agentvoice.transcription.language":"deutsch!"}`, "agentvoice.transcription.language", "BCP 47"},
+		{"deployment is missing", `{"agentvoice.provider":"azure","agentvoice.endpoint":"https://x.openai.azure.com","agentvoice.transcription.deployment":"tr"}`, "agentvoice.deployment", "deployment"},
 		{"locale", `{"agentvoice.locale":"klingon!"}`, "agentvoice.locale", "BCP 47"},
 	}
 	for _, tt := range tests {
@@ -151,7 +153,7 @@ func TestGoodEndpoints(t *testing.T) {
 		`{"agentvoice.provider":"openai","agentvoice.endpoint":"http://127.0.0.1:8080"}`,
 		`{"agentvoice.provider":"openai","agentvoice.endpoint":"http://[::1]:8080/base"}`,
 		`{"agentvoice.provider":"localai","agentvoice.endpoint":"http://nas:8080"}`,
-		`{"agentvoice.provider":"azure","agentvoice.endpoint":"https://x.openai.azure.com","agentvoice.deployment":"rt"}`,
+		`{"agentvoice.provider":"azure","agentvoice.endpoint":"https://x.openai.azure.com","agentvoice.deployment":"rt","agentvoice.transcription.deployment":"tr"}`,
 	} {
 		if _, fields := ParseConfiguration(configuration(t, c)); len(fields) > 0 {
 			t.Errorf("%s: %v", c, fields)

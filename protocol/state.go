@@ -150,10 +150,44 @@ type Snapshot struct {
 	Metadata      Metadata   `json:"metadata"`
 	Label         string     `json:"localizedLabel"` // in the locale of initialize
 	Queue         Queue      `json:"queue"`
+	Paused        Paused     `json:"paused"`
 	Session       Session    `json:"session"`
 	Connection    Connection `json:"connection"`
+	Microphone    Microphone `json:"microphone"`
 	Seq           int64      `json:"seq"`
 }
+
+// Microphone is the state of the microphone in this daemon right now. It is also
+// the payload of agentvoice.microphone. Seq counts its changes, so that a client can
+// tell which of two is newer.
+type Microphone struct {
+	Open    bool       `json:"open"`              // the device is captured, for a conversation or for the wake phrase, and no notice beside the conversation is heard
+	Muted   bool       `json:"muted"`             // no captured sound is used
+	MutedBy MuteReason `json:"mutedBy,omitempty"` // while Muted
+	Wake    bool       `json:"wake"`              // the wake phrase is being listened for
+	Phrase  string     `json:"phrase,omitempty"`  // the wake phrase, if the settings enable one
+	Mode    TurnMode   `json:"mode"`              // of the conversation, or of the next one
+	Seq     int64      `json:"seq"`
+}
+
+// MuteReason says why the microphone is muted.
+type MuteReason string
+
+// The reasons.
+const (
+	MutedByUser   MuteReason = "user"
+	MutedByLocked MuteReason = "locked" // the screen was locked
+	MutedByTyped  MuteReason = "typed"  // the conversation began in writing
+)
+
+// MuteReasons lists every reason.
+var MuteReasons = []MuteReason{MutedByUser, MutedByLocked, MutedByTyped}
+
+// TurnMode is a value of agentvoice.turnDetection.mode.
+type TurnMode string
+
+// TurnModes lists every mode.
+var TurnModes = []TurnMode{TurnAutomatic, TurnPatient, TurnServer, TurnPhrase, TurnPushToTalk}
 
 // Metadata is the StateMetadata of the conversation specification (section 4). SessionID is empty without a session.
 type Metadata struct {
@@ -163,6 +197,14 @@ type Metadata struct {
 	CopilotRequestID string   `json:"copilotRequestId,omitempty"`
 	PendingActions   []string `json:"pendingActions,omitempty"` // call ids that await approval
 	RetryCount       int      `json:"retryCount,omitempty"`
+}
+
+// Paused says what the user paused. It stays so until the user has it go on, or it
+// ends: the conversation by conversation/suspend, also while the state is faulted;
+// the voice by conversation/playback or by saying so.
+type Paused struct {
+	Conversation bool `json:"conversation"`
+	Voice        bool `json:"voice"`
 }
 
 // Queue holds the utterances that wait for their turn, oldest first.

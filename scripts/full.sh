@@ -44,6 +44,9 @@ run() {
 
 while read -r pkg; do
   run "properties $pkg" go test -race -count=1 -timeout 60m "$pkg" -rapid.checks="$checks" -rapid.seed=0 -rapid.nofailfile
+  if grep -q '^//go:build.*!race' "$pkg"/*_test.go; then
+    run "properties $pkg without race" go test -count=1 -timeout 60m "$pkg" -rapid.checks="$checks" -rapid.seed=0 -rapid.nofailfile
+  fi
 done < <(grep -rl --include='*_test.go' '"pgregory.net/rapid"' . | xargs -n 1 dirname | sort -u)
 
 while IFS=: read -r file target; do

@@ -54,7 +54,9 @@ func (c *corrector) delay(reported int64) (samples int64, changed bool) {
 		c.reported, c.started, c.moved = reported, true, true
 	case d > reportStep || d < -reportStep:
 		c.reported, c.moved = reported, true
-		c.same = 0
+		if !c.recalled {
+			c.same = 0
+		}
 	}
 	changed, c.moved = c.moved, false
 	return c.total(), changed

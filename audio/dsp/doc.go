@@ -24,10 +24,15 @@
 // which needs cgo. The canceller wants the far end a little before its echo, and
 // standing still beside it. A ring takes the far end from one goroutine to the
 // other; an aligner reads it, held back by the delay that the devices report
-// (SetDelay). A finder looks where the echo is, each half second. It corrects what
+// (DelayReporter). A finder looks where the echo is, each half second. It corrects what
 // the devices report wrong, and tells to microseconds how the clocks drift, by which
 // the reading is stretched. Frames that were lost and a sink that stops and goes on
 // show in the distance between writing and reading, and are made good there.
+//
+// Foreign needs no time to learn: it correlates the last quarter of a second of the
+// microphone with the last second of the far end, at all delays, and reports whether the
+// sound is not an echo. With headphones it recognises a voice from the first word on, also
+// where nothing is cancelled. The same comparison finds an echo whose delay jumped.
 //
 // While the canceller learns the room, in the assistant's first six seconds, it
 // suppresses more than later.

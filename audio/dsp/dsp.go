@@ -53,6 +53,7 @@ type Processor struct {
 	dither    dither
 	restarts  int64 // of the canceller, for a new delay
 	finder    *finder
+	scout     *scout
 	meter     meter
 
 	far               audio.Frame
@@ -82,6 +83,9 @@ func newProcessor(front, back apmConfig) (*Processor, error) {
 	p.aligner.ring = &p.ring
 	p.aligner.reset()
 	var err error
+	if p.scout, err = newScout(&p.ring); err != nil {
+		return nil, err
+	}
 	if front.echo >= 0 || front.highPass {
 		if p.front, err = newAPM(front); err != nil {
 			return nil, err
@@ -149,15 +153,12 @@ func (p *Processor) Latency() int64 {
 // Reference takes a frame on its way to the loudspeaker. It belongs to the
 // rendering goroutine, takes no lock and allocates nothing. Frames that find no
 // room, since nobody captures, are dropped.
-func (p *Processor) Reference(f *audio.Frame) {
-	if p.echo {
-		p.ring.write(f)
-	}
-}
+func (p *Processor) Reference(f *audio.Frame) { p.ring.write(f) }
 
 // SetDelay tells what the devices report: from a frame's Reference until it sounds,
 // and from a sound until its frame's Process. It may be called often; it matters
-// when the sum changes by more than 10 ms. Until then 0 is assumed. A sum that is
+// when the sum changes by more than 10 ms. Until then 0 is assumed. A DelayReporter
+// calls it for the devices of a conversation. A sum that is
 // too short by up to 40 ms does no harm, and other mistakes of up to 220 ms are
 // found and made good after two seconds of echo.
 func (p *Processor) SetDelay(render, capture time.Duration) {
@@ -167,21 +168,25 @@ func (p *Processor) SetDelay(render, capture time.Duration) {
 // Process processes the next frame of the microphone. It allocates nothing. After
 // an error, which only the library can make, out holds the input.
 func (p *Processor) Process(in *audio.Frame, out *Output) error {
+	p.meter.microphone(in)
+	p.nearDown.process(p.nearSmall[:], in[:])
+	p.scout.push(p.nearSmall[:])
+	p.scout.learn()
+	if !p.echo { // else the aligner releases what it read
+		p.ring.released.Store(p.scout.read)
+	}
 	if p.front == nil && p.back == nil {
-		p.meter.microphone(in)
 		out.Trigger, out.Uplink = *in, *in
 		return nil
 	}
-	if err := p.process(in, out); err != nil {
+	if err := p.process(out); err != nil {
 		out.Trigger, out.Uplink = *in, *in
 		return fmt.Errorf("audio of the microphone was passed on unprocessed: %w", err)
 	}
 	return nil
 }
 
-func (p *Processor) process(in *audio.Frame, out *Output) error {
-	p.meter.microphone(in)
-	p.nearDown.process(p.nearSmall[:], in[:])
+func (p *Processor) process(out *Output) error {
 	p.small = p.nearSmall
 	if p.front != nil {
 		var far []int16
@@ -227,9 +232,15 @@ func (p *Processor) measure() error {
 	p.meter.last.push(p.nearSmall[:], p.small[:])
 	far := power(p.farSmall[:])
 	if p.meter.echo(far, power(p.nearSmall[:]), power(p.small[:])) {
-		if err := p.learner.hear(p.front); err != nil {
+		if err := p.learner.hear(p.front, p.scout.absent()); err != nil {
 			return err
 		}
+	}
+	if delay, moved := p.scout.relocate(p.corrector.total(), p.corrector.known(), p.meter.last.decibels(longCut)); moved && delay != p.corrector.total() {
+		p.corrector.recall(delay - p.corrector.reported)
+		p.restarts++
+		p.finder.reset()
+		return p.beginAnew()
 	}
 	echo, found, done := p.finder.push(p.farSmall[:], p.nearSmall[:], far > heard)
 	if !done {
@@ -275,6 +286,12 @@ func EchoTail(reported time.Duration) time.Duration {
 // belongs to the capturing goroutine.
 func (p *Processor) Found() bool { return p.corrector.known() }
 
+// Foreign reports whether the sound of the last quarter of a second is not an echo: it
+// holds nothing of the far end, at any delay. It works from the first word on, with
+// and without echo cancellation. It belongs to the capturing goroutine, and costs
+// three transforms; a second call for the same frame costs nothing.
+func (p *Processor) Foreign() bool { return p.scout.foreign() }
+
 // Cut is how many dB the canceller took off the last 30 ms, and off the last 120: few
 // of a person, many of an echo; none without echo cancellation. It belongs to the
 // capturing goroutine.
@@ -301,6 +318,7 @@ func (p *Processor) Reset() error {
 	p.aligner.reset()
 	p.corrector = corrector{}
 	p.finder.reset()
+	p.scout.reset()
 	p.meter.reset()
 	for _, c := range []*converter{p.farDown, p.nearDown, p.triggerUp, p.backUp} {
 		c.reset()
@@ -319,6 +337,7 @@ func (p *Processor) Reset() error {
 // Stats is what the Processor sees. It may be called from any goroutine.
 func (p *Processor) Stats() Stats {
 	s := p.meter.stats()
+	s.Reported = audio.Duration(p.reported.Load())
 	s.Learning = s.Learning && p.echo
 	return s
 }

@@ -122,7 +122,7 @@ func TestLatencyIsWhatItSays(t *testing.T) {
 }
 
 // TestProcessAllocatesNothing, and neither does Reference; also not while the
-// streams slip, or while the canceller begins anew.
+// streams slip, or while the canceller starts over.
 func TestProcessAllocatesNothing(t *testing.T) {
 	p, err := New(Config{EchoCancellation: true, HighPass: true, NoiseSuppression: true, GainControl: true})
 	if err != nil {

@@ -21,31 +21,44 @@ const (
 	high
 )
 
-// learner suppresses more while the canceller learns the room.
+// learner suppresses more while the canceller learns the room. Without an echo
+// it does not: the suppression would only muffle the user.
 type learner struct {
-	lowest int // the level in the end; negative for an instance that cancels no echo
-	heard  int // frames with the far end
+	lowest int  // the level in the end; negative for an instance that cancels no echo
+	heard  int  // frames with the far end
+	absent bool // no echo was found
 }
 
 func (l *learner) learning() bool { return l.lowest >= 0 && l.heard < firstLines }
 
 // restart is for a canceller that has learnt nothing yet.
 func (l *learner) restart(a *apm) error {
-	l.heard = 0
+	l.heard, l.absent = 0, false
 	if l.lowest < 0 {
 		return nil
 	}
 	return a.suppress(high)
 }
 
-// hear counts a frame in which the far end was heard.
-func (l *learner) hear(a *apm) error {
-	l.heard = min(l.heard+1, firstLines+1)
-	switch l.heard {
-	case firstWords:
-		return a.suppress(max(l.lowest, moderate))
-	case firstLines:
-		return a.suppress(max(l.lowest, low))
+// level is the suppression for what was heard so far.
+func (l *learner) level() int {
+	switch {
+	case l.heard >= firstLines || l.absent:
+		return l.lowest
+	case l.heard >= firstWords:
+		return max(l.lowest, moderate)
+	}
+	return high
+}
+
+// hear counts a frame in which the far end was heard. absent says that no echo of it
+// was found.
+func (l *learner) hear(a *apm, absent bool) error {
+	before := l.level()
+	l.heard = min(l.heard+1, firstLines)
+	l.absent = absent
+	if now := l.level(); now != before {
+		return a.suppress(now)
 	}
 	return nil
 }

@@ -28,6 +28,8 @@ type Stats struct {
 	// the echo was found there, else it is as the devices report it.
 	Delay    time.Duration
 	Measured bool
+	// Reported is the same as the devices report it; see SetDelay.
+	Reported time.Duration
 	// Drift is by how much the loudspeaker's clock seems faster than the
 	// microphone's, in parts per million.
 	Drift float64

@@ -40,6 +40,7 @@ type call struct {
 	inbox   chan func()
 	track   chan *webrtc.TrackRemote
 	opened  chan struct{} // closed with session.created
+	expires time.Time
 
 	detector    vad.Detector // of listen; nil before it is loaded and when it failed for good
 	recognition *recognition
@@ -86,11 +87,13 @@ func (s *Server) newCall(session session) (*call, error) {
 		done: make(chan struct{}), inbox: make(chan func(), inboxSize),
 		track: make(chan *webrtc.TrackRemote, 1), opened: make(chan struct{}),
 		session:     session,
+		expires:     time.Now().Add(s.cfg.SessionLimit),
 		items:       conversation{id: newID("conv")},
 		transcripts: make(map[string]*transcriptState),
 		idle:        stoppedTimer(),
 		turns:       turns{stall: stoppedTimer()},
 	}
+	c.session.ExpiresAt = c.expires.Unix()
 	c.log = s.cfg.Log.With().Str("call", c.id).Logger()
 	c.ctx, c.hangUp = context.WithCancel(context.Background())
 	c.recognition = newRecognition(s.recognizers, func(t transcript) { c.post(func() { c.onTranscript(t) }) })
@@ -205,6 +208,8 @@ func (c *call) run() {
 	c.configureTurns()
 	connect := time.NewTimer(connectTimeout)
 	defer connect.Stop()
+	limit := time.NewTimer(time.Until(c.expires))
+	defer limit.Stop()
 	for {
 		select {
 		case f := <-c.inbox:
@@ -218,6 +223,9 @@ func (c *call) run() {
 				c.log.Info().Msg("caller did not connect; hanging up")
 				return
 			}
+		case <-limit.C:
+			c.log.Info().Msg("session limit reached; hanging up")
+			c.end(sessionExpired(c.srv.cfg.SessionLimit))
 		case <-c.ctx.Done():
 			return
 		}
@@ -288,11 +296,16 @@ func (c *call) send(event any) {
 	}
 }
 
-// fail tells the caller why the call ends, and ends it when the caller has
-// that, or after a second.
+// fail ends the call because of a fault of the server.
 func (c *call) fail(what string, err error) {
 	c.log.Error().Err(err).Msg(what)
-	c.send(errorEvent{"error", newID("event"), serverError(fmt.Errorf("%s: %w", what, err))})
+	c.end(serverError(fmt.Errorf("%s: %w", what, err)))
+}
+
+// end sends an error event and hangs up when the caller has it, or after a
+// second.
+func (c *call) end(why *protocolError) {
+	c.send(errorEvent{"error", newID("event"), why})
 	if c.channel == nil {
 		c.hangUp()
 		return
@@ -312,6 +325,8 @@ func (c *call) scaled(d time.Duration) time.Duration {
 // brokenSynthesizer stands in for one that could not be made: each answer
 // fails with the reason.
 type brokenSynthesizer struct{ err error }
+
+func (b brokenSynthesizer) SetRate(float64) {}
 
 func (b brokenSynthesizer) Speak(context.Context, string, string, func([]int16, int) error) error {
 	return b.err

@@ -50,7 +50,7 @@ func TestBadEventsAreAnsweredAndTheCallLives(t *testing.T) {
 		{`{"type":"session.update","session":{"colour":"red"}}`, "unknown_parameter", "session.colour"},
 		{`{"type":"session.update","session":{"output_modalities":["text"]}}`, "invalid_value", "session.output_modalities"},
 		{`{"type":"session.update","session":{"instructions":5}}`, "invalid_type", "session.instructions"},
-		{`{"type":"session.update","session":{"audio":{"output":{"speed":1.5}}}}`, "invalid_value", "session.audio.output.speed"},
+		{`{"type":"session.update","session":{"audio":{"output":{"speed":3.5}}}}`, "invalid_value", "session.audio.output.speed"},
 		{`{"type":"session.update","session":{"audio":{"output":{"voice":"nobody"}}}}`, "invalid_value", "session.audio.output.voice"},
 		{`{"type":"session.update","session":{"audio":{"input":{"turn_detection":{"type":"magic"}}}}}`, "invalid_value", td + "type"},
 		{`{"type":"session.update","session":{"audio":{"input":{"turn_detection":{"threshold":1.5}}}}}`, "invalid_value", td + "threshold"},

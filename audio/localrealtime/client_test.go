@@ -356,7 +356,7 @@ func recording(t *testing.T, path string) []int16 {
 // transcribing is a session with transcripts and server_vad.
 func transcribing() realtime.RealtimeSessionCreateRequestParam {
 	return realtime.RealtimeSessionCreateRequestParam{
-		Model: "gpt-realtime",
+		Model: "gpt-realtime", Include: []string{includeLogprobs},
 		Audio: realtime.RealtimeAudioConfigParam{Input: realtime.RealtimeAudioConfigInputParam{
 			Transcription: realtime.AudioTranscriptionParam{Model: "whisper-1"},
 			TurnDetection: realtime.RealtimeAudioInputTurnDetectionUnionParam{OfServerVad: &realtime.RealtimeAudioInputTurnDetectionServerVadParam{

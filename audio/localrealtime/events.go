@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 )
 
 // Events whose fields are all plain are sent with the types of the client
@@ -243,6 +244,12 @@ func invalidf(code, param, format string, args ...any) *protocolError {
 		e.Param = &param
 	}
 	return e
+}
+
+// sessionExpired is the error that the public API sends before it closes a
+// session that reached its maximum duration.
+func sessionExpired(limit time.Duration) *protocolError {
+	return invalidf("session_expired", "", "Your session hit the maximum duration of %v.", limit)
 }
 
 // serverError is a fault of the server or of an engine.

@@ -3,6 +3,7 @@
 package localrealtime
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"math"
@@ -65,9 +66,14 @@ func (r *fakeRecognizer) Close() error { r.engines.closed.Add(1); return nil }
 
 // fakeSynthesizer makes a tone of 60 ms for each word. At the word "wait" it
 // waits for a value on gate; at "break" it fails.
-type fakeSynthesizer struct{ engines *fakeEngines }
+type fakeSynthesizer struct {
+	engines *fakeEngines
+	rate    float64
+}
 
-const fakeWordTime = 60 // ms
+const fakeWordTime = 60 // ms, at rate 1
+
+func (s *fakeSynthesizer) SetRate(rate float64) { s.rate = rate }
 
 func (s *fakeSynthesizer) Speak(ctx context.Context, _, text string, emit func([]int16, int) error) error {
 	for _, word := range strings.Fields(text) {
@@ -83,7 +89,7 @@ func (s *fakeSynthesizer) Speak(ctx context.Context, _, text string, emit func([
 				return ctx.Err()
 			}
 		}
-		if err := emit(tone(fakeWordTime, 16000), 16000); err != nil {
+		if err := emit(tone(int(fakeWordTime/cmp.Or(s.rate, 1)), 16000), 16000); err != nil {
 			return err
 		}
 	}

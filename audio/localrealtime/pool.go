@@ -49,6 +49,18 @@ func (p *pool[T]) ready() error {
 	return p.failed
 }
 
+// loading says whether the background load is not over yet.
+func (p *pool[T]) loading() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	select {
+	case <-p.warming:
+		return false
+	default:
+		return p.warming != nil
+	}
+}
+
 // take returns the idle engine, waiting for one that is being loaded, or makes
 // another.
 func (p *pool[T]) take() (T, error) {

@@ -29,6 +29,7 @@ type response struct {
 	id, item string
 	text     string
 	voice    string
+	speed    float64
 	metadata map[string]string
 	// inConversation: the answer becomes an item of the conversation.
 	inConversation bool
@@ -96,7 +97,7 @@ func (c *call) newResponse(in responseCreate) (*response, error) {
 		return nil, err
 	}
 	r := &response{
-		id: newID("resp"), item: newID("item"), text: text, voice: voice, metadata: in.Metadata,
+		id: newID("resp"), item: newID("item"), text: text, voice: voice, speed: c.session.Audio.Output.Speed, metadata: in.Metadata,
 		inConversation: in.Conversation != "none", audible: make(chan struct{}),
 	}
 	r.ctx, r.cancel = context.WithCancel(c.ctx)

@@ -104,15 +104,15 @@ func TestAnswersQueue(t *testing.T) {
 func TestAudioIsPaced(t *testing.T) {
 	h := start(t, func(c *Config) { c.Speed = 2 })
 	p := h.call(t, transcribing())
+	began := time.Now()
 	p.speak("one two three four five six seven eight nine ten", "none", nil) // 600 ms
-	all := p.until("output_audio_buffer.started")
-	began := all[len(all)-1].at
+	p.until("output_audio_buffer.started")
 	packets := p.heard(5 * 6)
-	all = p.until("output_audio_buffer.stopped")
-	// 100 ms come at once, the rest at twice real time: (600-100)/2 ms. The
-	// event that it began may itself be some ms late.
-	if took := all[len(all)-1].at.Sub(began); took < 210*time.Millisecond {
-		t.Errorf("600 ms were sent in %v, want 250 ms", took)
+	all := p.until("output_audio_buffer.stopped")
+	// 100 ms come at once, the rest at twice real time: (600-100)/2 ms. A busy machine
+	// takes longer, never less.
+	if took := all[len(all)-1].at.Sub(began); took < 250*time.Millisecond {
+		t.Errorf("600 ms were sent in %v, want at least 250 ms", took)
 	}
 	p.speak("one", "none", nil)
 	p.until("output_audio_buffer.started")

@@ -25,6 +25,10 @@ import (
 // while it renews its connection.
 const maxCalls = 16
 
+// DefaultSessionLimit is that of the public API. It also bounds what a call
+// accumulates, such as the items of its conversation.
+const DefaultSessionLimit = 60 * time.Minute
+
 // Config is what a Server is made of. Recognizer, Synthesizer, Detector and
 // APIKey are needed.
 type Config struct {
@@ -37,6 +41,9 @@ type Config struct {
 	// as a multiple of real time. Zero stands for 1.
 	Speed float64
 	Log   zerolog.Logger
+	// SessionLimit is how long a call may last. Each session announces its end as
+	// expires_at. Zero stands for DefaultSessionLimit.
+	SessionLimit time.Duration
 	// AllowRemote lets the server listen, and exchange media, on addresses
 	// other than loopback.
 	AllowRemote bool
@@ -72,8 +79,14 @@ func New(cfg Config) (*Server, error) {
 		return nil, errors.New("realtime server: no API key; make one for the process")
 	case cfg.Speed < 0:
 		return nil, fmt.Errorf("realtime server: speed %v is negative; use 1 for real time", cfg.Speed)
-	case cfg.Speed == 0:
+	case cfg.SessionLimit < 0:
+		return nil, fmt.Errorf("realtime server: session limit %v is negative; leave it out for %v", cfg.SessionLimit, DefaultSessionLimit)
+	}
+	if cfg.Speed == 0 {
 		cfg.Speed = 1
+	}
+	if cfg.SessionLimit == 0 {
+		cfg.SessionLimit = DefaultSessionLimit
 	}
 	s := &Server{
 		cfg:         cfg,
@@ -177,6 +190,10 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 func (s *Server) Ready() error {
 	return errors.Join(s.recognizers.ready(), s.detectors.ready())
 }
+
+// Loading says whether engines that New began to load are not there yet. Close waits
+// for them.
+func (s *Server) Loading() bool { return s.recognizers.loading() || s.detectors.loading() }
 
 // Calls is the number of calls that are connecting or connected.
 func (s *Server) Calls() int {

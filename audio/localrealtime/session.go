@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 )
 
@@ -27,6 +28,7 @@ type session struct {
 	Instructions     string       `json:"instructions"`
 	Audio            sessionAudio `json:"audio"`
 	Include          []string     `json:"include"`
+	ExpiresAt        int64        `json:"expires_at,omitempty"` // Unix time; of a call
 
 	// These steer a model. They are kept and shown, and have no effect here.
 	Tools             json.RawMessage `json:"tools,omitempty"`
@@ -180,7 +182,7 @@ func (s session) updated(update json.RawMessage) (session, error) {
 	if err := strictDecode(update, &next, "session."); err != nil {
 		return s, err
 	}
-	next.ID, next.Object = s.ID, s.Object
+	next.ID, next.Object, next.ExpiresAt = s.ID, s.Object, s.ExpiresAt
 	// Nothing is filtered here, whatever is asked for, and the answer says so.
 	next.Audio.Input.NoiseReduction = json.RawMessage("null")
 	return next, next.check()
@@ -194,8 +196,8 @@ func (s session) check() error {
 		return invalidf("invalid_value", "session.type", "session.type must be \"realtime\"; other sessions are not offered here")
 	case !slices.Equal(s.OutputModalities, []string{"audio"}):
 		return invalidf("invalid_value", "session.output_modalities", "session.output_modalities must be [\"audio\"]: this server has no text model")
-	case s.Audio.Output.Speed != 1:
-		return invalidf("invalid_value", out+"speed", "%sspeed must be 1: the local voices have one speed", out)
+	case !(s.Audio.Output.Speed >= tts.MinRate && s.Audio.Output.Speed <= tts.MaxRate):
+		return invalidf("invalid_value", out+"speed", "%sspeed must be %v to %v", out, tts.MinRate, tts.MaxRate)
 	case s.Audio.Input.Format.Type != "audio/pcm":
 		return invalidf("invalid_value", in+"format.type", "%sformat.type must be \"audio/pcm\"; audio over RTP is Opus in any case", in)
 	case s.Audio.Output.Format.Type != "audio/pcm":

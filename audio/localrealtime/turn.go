@@ -3,6 +3,7 @@ package localrealtime
 import (
 	"fmt"
 	"math"
+	"slices"
 	"time"
 
 	"github.com/openai/openai-go/v3/realtime"
@@ -265,13 +266,16 @@ func (c *call) onTranscript(n transcript) {
 		c.sendDelta(n.item, state.stable.extend(n.text))
 		c.items.transcribe(n.item, n.text)
 		done := transcribedEvent{Type: "conversation.item.input_audio_transcription.completed", EventID: newID("event"), ItemID: n.item, Transcript: n.text}
-		if n.confidence > 0 {
+		if n.confidence > 0 && slices.Contains(c.session.Include, includeLogprobs) {
 			done.Logprobs = []logprob{{Token: n.text, Logprob: math.Log(n.confidence)}}
 		}
 		done.Usage.Type, done.Usage.Seconds = "duration", float64(state.end-state.start)/listenRate
 		c.send(done)
 	}
 }
+
+// includeLogprobs is the member of session.include that asks for probabilities.
+const includeLogprobs = "item.input_audio_transcription.logprobs"
 
 func (c *call) sendDelta(item, delta string) {
 	if delta != "" {

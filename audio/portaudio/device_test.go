@@ -2,6 +2,7 @@ package portaudio
 
 import (
 	"errors"
+	"slices"
 	"testing"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
@@ -43,5 +44,55 @@ func TestChoose(t *testing.T) {
 	}
 	if _, err := choose(nil, "", capture); err == nil {
 		t.Error("a machine without devices has a default microphone")
+	}
+}
+
+func TestDefaultDeviceOfWindowsIsThatOfWASAPI(t *testing.T) {
+	const mme, direct, wasapi, wdm = "MME", "Windows DirectSound", "Windows WASAPI", "Windows WDM-KS"
+	listed := []Device{ // as PortAudio lists them, with its own default
+		{HostAPI: mme, Name: "Microphone Array (Realtek(R) Aud", Inputs: 2, DefaultInput: true},
+		{HostAPI: mme, Name: "Speakers (Realtek(R) Audio)", Outputs: 2, DefaultOutput: true},
+		{HostAPI: direct, Name: "Microphone Array (Realtek(R) Audio)", Inputs: 2},
+		{HostAPI: wdm, Name: "Microphone Array 1", Inputs: 2},
+		{HostAPI: wasapi, Name: "Headset", Inputs: 1, Outputs: 2},
+		{HostAPI: wasapi, Name: "Microphone Array (Realtek(R) Audio)", Inputs: 2},
+		{HostAPI: wasapi, Name: "Speakers (Realtek(R) Audio)", Outputs: 2},
+	}
+	for i := range listed {
+		listed[i].index = i
+	}
+	for _, c := range []struct {
+		name, goos string
+		of         []int // the defaults of the APIs
+		in, out    int   // the default device
+		named      string
+		is         int // the microphone of that name
+	}{
+		{"all APIs", "windows", []int{0, 1, 2, 3, 5, 6}, 5, 6, "microphone array (realtek(r) audio)", 5},
+		{"no loudspeaker at WASAPI", "windows", []int{0, 1, 2, 3, 5}, 5, 1, "Headset", 4},
+		{"neither at WASAPI", "windows", []int{0, 1, 2, 3}, 2, 1, "Headset", 4},
+		{"no API has one", "windows", nil, 0, 1, "Headset", 4},
+		{"elsewhere", "linux", []int{0, 1, 5, 6}, 0, 1, "microphone array (realtek(r) audio)", 2},
+	} {
+		devices := slices.Clone(listed)
+		prefer(c.goos, devices, func(d Device, _ direction) bool { return slices.Contains(c.of, d.index) })
+		for _, want := range []struct {
+			id    string
+			dir   direction
+			index int
+		}{{Default, capture, c.in}, {Default, playback, c.out}, {c.named, capture, c.is}} {
+			if d, err := choose(devices, want.id, want.dir); err != nil || d.index != want.index {
+				t.Errorf("%s: %s %q is %d (%s %s), %v; want %d", c.name, want.dir, want.id, d.index, d.HostAPI, d.Name, err, want.index)
+			}
+		}
+		defaults := 0
+		for _, d := range devices {
+			if d.DefaultInput {
+				defaults++
+			}
+		}
+		if defaults != 1 {
+			t.Errorf("%s: %d default microphones", c.name, defaults)
+		}
 	}
 }

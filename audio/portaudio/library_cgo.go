@@ -220,6 +220,7 @@ func list() ([]Device, error) {
 	}
 	in, out := int(C.Pa_GetDefaultInputDevice()), int(C.Pa_GetDefaultOutputDevice())
 	devices := make([]Device, 0, len(infos))
+	defaults := map[direction]map[int]bool{capture: {}, playback: {}} // of each API, by index
 	for _, info := range infos {
 		if info.Name == "agentvoice" {
 			continue // the way to the sound server, see define_pcm
@@ -232,7 +233,10 @@ func list() ([]Device, error) {
 			InputLatency: info.DefaultLowInputLatency, OutputLatency: info.DefaultLowOutputLatency,
 			index: info.Index,
 		})
+		defaults[capture][info.Index] = info.HostApi.DefaultInputDevice == info
+		defaults[playback][info.Index] = info.HostApi.DefaultOutputDevice == info
 	}
+	prefer(runtime.GOOS, devices, func(d Device, dir direction) bool { return defaults[dir][d.index] })
 	assignIDs(devices)
 	return devices, nil
 }

@@ -1,6 +1,7 @@
 package realtime
 
 import (
+	"cmp"
 	"context"
 	"sync"
 	"sync/atomic"
@@ -22,6 +23,7 @@ type Client struct {
 	peer   *peer
 	up     *uplink
 	count  counters
+	expiry expiry
 
 	ctx    context.Context // of the call: ends by Close or Lost
 	cancel context.CancelFunc
@@ -82,6 +84,7 @@ func (c *Client) dial(ctx context.Context, h Handler) (step string, err error) {
 	if err != nil {
 		return "calls", err
 	}
+	c.expiry.begin(time.Now(), c.signal.ahead, cmp.Or(c.signal.d.sessionLimit, c.cfg.SessionLimit))
 	if err := c.peer.accept(answer); err != nil {
 		return "calls", protocolError("calls: the answer is no SDP that fits the offer")
 	}
@@ -135,7 +138,7 @@ func (c *Client) start(h Handler, result chan<- error) error {
 	}
 	l := &loop{
 		cfg: c.cfg, log: c.cfg.Log, handler: h, send: c.peer.channel.SendText, result: result, stop: c.cancel,
-		canceled: &c.canceled, count: &c.count, down: down, partial: map[string]string{},
+		canceled: &c.canceled, count: &c.count, expiry: &c.expiry, down: down, partial: map[string]string{},
 		speech: speech{markers: dialects[c.cfg.Dialect].markers},
 	}
 	c.loops.Go(func() { l.run(c.ctx, inbox, c.wake, c.commands) })
@@ -147,6 +150,16 @@ func (c *Client) start(h Handler, result chan<- error) error {
 // copies the frame, never blocks and allocates nothing. Only one goroutine may
 // call it.
 func (c *Client) WriteFrame(f *audio.Frame) { c.up.write(f) }
+
+// Expires is when the service ends the session, by the local clock, and ok is
+// false when that is not known. It is settled when Dial returns.
+func (c *Client) Expires() (at time.Time, ok bool) {
+	n := c.expiry.at.Load()
+	return time.Unix(0, n), n != 0
+}
+
+// Speeds is Speeds of the service's dialect.
+func (c *Client) Speeds() (slowest, fastest float64) { return Speeds(c.cfg.Dialect) }
 
 // Position is how many samples were written so far: the position of the next.
 func (c *Client) Position() int64 { return c.up.pos.Load() }

@@ -76,8 +76,14 @@ type Config struct {
 	Model              string // for azure the deployment
 	Voice              string // the service's choice when empty
 	Language           string // ISO 639-1, of what the user says; detected when empty
-	TranscriptionModel string // the dialect's default when empty
-	TurnDetection      TurnDetection
+	TranscriptionModel string // the dialect's default when empty; for azure a deployment, which has none
+	// TranscriptionPrompt is words that the user is likely to say, or a text that
+	// guides the model; empty for none.
+	TranscriptionPrompt string
+	TurnDetection       TurnDetection
+	// SessionLimit is how long a session may last at a service that neither
+	// announces its end nor documents one; 0 is unknown.
+	SessionLimit time.Duration
 	// Credentials is asked once a dial. What it gives is used and not kept.
 	// localai works without; the others do not.
 	Credentials func(ctx context.Context) (Credential, error)
@@ -98,6 +104,9 @@ type Segment struct {
 	ID   audio.SegmentID
 	Turn uint64
 	Text string
+	// Speed is how fast it is spoken, 1 when zero. It is within the range that
+	// Speeds gives for the dialect.
+	Speed float64
 }
 
 // Handler gets what the service says: one call at a time, in the order of
@@ -122,6 +131,9 @@ type Handler interface {
 	SpeechEnded(seg audio.SegmentID)
 	// SpeechFailed says that no more audio of the segment comes, and why.
 	SpeechFailed(seg audio.SegmentID, code string)
+	// SpeechMismatch says that what was said of the segment is not its text. Its
+	// audio is delivered all the same.
+	SpeechMismatch(seg audio.SegmentID)
 	// Lost says that the call broke; the client is unusable afterwards, except
 	// for Stats and Close.
 	Lost(code string, err error)
@@ -148,8 +160,15 @@ func (c Config) check() (Config, error) {
 	if c.Credentials == nil && !d.anonymous {
 		return c, &Error{Code: CodeCredentialsMissing, Message: "no source of credentials; set a key for this provider"}
 	}
-	if c.TranscriptionModel == "" {
+	switch {
+	case d.transcribes: // its pipeline names the model: another one would replace the pipeline
+		c.TranscriptionModel = ""
+	case c.TranscriptionModel == "":
 		c.TranscriptionModel = d.transcriptionModel
+	}
+	if c.Dialect == Azure && c.TranscriptionModel == "" {
+		return c, &Error{Code: CodeConnectionFailed,
+			Message: "no deployment of a transcription model; set agentvoice.transcription.deployment"}
 	}
 	if c.TurnDetection.Type == "" {
 		c.TurnDetection.Type = ServerVAD

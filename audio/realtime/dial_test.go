@@ -15,9 +15,18 @@ import (
 	"github.com/rs/zerolog"
 )
 
+// logprobs is what the client asks to be included with transcripts.
+const logprobs = `"include":["item.input_audio_transcription.logprobs"]`
+
+// transcriptionWant is the session in which localai hears and does not answer.
+// Its pipeline names the model: another one would replace the pipeline.
+const transcriptionWant = `{"type":"transcription",` + logprobs + `,"audio":{
+	"input":{"transcription":{"language":"en","prompt":"goroutine, gopls"},"turn_detection":{"type":"server_vad","create_response":false,
+		"interrupt_response":false,"threshold":0.6,"prefix_padding_ms":200,"silence_duration_ms":400}}}}`
+
 // sessionWant is the session of the public reference that the client asks for.
 const sessionWant = `{"type":"realtime","model":"gpt-realtime","output_modalities":["audio"],"audio":{
-	"input":{"transcription":{"model":%q,"language":"en"},"turn_detection":{"type":"server_vad","create_response":false,
+	"input":{"transcription":{"model":%q,"language":"en","prompt":"goroutine, gopls"},"turn_detection":{"type":"server_vad","create_response":false,
 		"interrupt_response":false,"threshold":0.6,"prefix_padding_ms":200,"silence_duration_ms":400}},
 	"output":{"voice":"marin"}}}`
 
@@ -36,7 +45,7 @@ func jsonEqual(t *testing.T, what string, got []byte, want string) {
 }
 
 func settings(cfg Config) Config {
-	cfg.Voice, cfg.Language = "marin", "en"
+	cfg.Voice, cfg.Language, cfg.TranscriptionPrompt = "marin", "en", "goroutine, gopls"
 	cfg.TurnDetection = TurnDetection{Type: ServerVAD, Threshold: 0.6, PrefixPadding: 200 * time.Millisecond, Silence: 400 * time.Millisecond}
 	return cfg
 }
@@ -54,8 +63,8 @@ var dialShapes = map[string]struct {
 }{
 	"openai":         {OpenAI, APIKey, "", "/v1", "gpt-4o-mini-transcribe", [2]string{"Authorization", "Bearer " + canary}},
 	"openai with v1": {OpenAI, APIKey, "/v1/", "/v1", "gpt-4o-mini-transcribe", [2]string{"Authorization", "Bearer " + canary}},
-	"azure key":      {Azure, APIKey, "/", "/openai/v1", "whisper-1", [2]string{"Api-Key", canary}},
-	"azure entra":    {Azure, EntraToken, "/openai", "/openai/v1", "whisper-1", [2]string{"Authorization", "Bearer " + canary}},
+	"azure key":      {Azure, APIKey, "/", "/openai/v1", "our-transcriber", [2]string{"Api-Key", canary}},
+	"azure entra":    {Azure, EntraToken, "/openai", "/openai/v1", "our-transcriber", [2]string{"Authorization", "Bearer " + canary}},
 	"local":          {Local, APIKey, "", "/v1", "whisper-1", [2]string{"Authorization", "Bearer " + canary}},
 	"localai":        {LocalAI, APIKey, "", "/v1", "", [2]string{}},
 }
@@ -66,6 +75,9 @@ func TestDialShapes(t *testing.T) {
 			f := newFakeService(t)
 			cfg := settings(f.config(c.dialect))
 			cfg.BaseURL += c.suffix
+			if c.dialect == LocalAI {
+				cfg.Voice = "" // TestLocalAIVoiceIsSetBeforeItHears
+			}
 			cfg.Credentials = func(context.Context) (Credential, error) { return Credential{canary, c.kind}, nil }
 			client, _ := connect(t, f, cfg)
 			if err := client.Close(); err != nil {
@@ -112,9 +124,9 @@ func TestDialShapes(t *testing.T) {
 			}
 			update := receive(t, f.session, "session.update")
 			b, _ := json.Marshal(update["session"])
-			want := strings.Replace(fmt.Sprintf(sessionWant, c.transcribe), `"model":"gpt-realtime",`, "", 1)
-			if c.dialect == LocalAI { // its pipeline names the model
-				want = strings.Replace(want, `"model":"",`, "", 1)
+			want := strings.Replace(fmt.Sprintf(sessionWant, c.transcribe), `"model":"gpt-realtime",`, logprobs+",", 1)
+			if c.dialect == LocalAI {
+				want = transcriptionWant
 			}
 			jsonEqual(t, "session.update", b, want)
 			hangups := reqs[1:]
@@ -173,7 +185,13 @@ func TestDialFailures(t *testing.T) {
 	}{
 		"401":                       {answer("client_secrets", 401, "application/json", fmt.Sprintf(leak, "invalid_api_key")), CodeAuthentication, 401, false, "invalid_api_key"},
 		"401 with the key as code":  {answer("client_secrets", 401, "application/json", fmt.Sprintf(leak, canary)), CodeAuthentication, 401, false, "invalid_request_error"},
-		"403 at the call":           {answer("calls", 403, "text/plain", canary+fakeKey), CodeAuthentication, 403, false, "calls"},
+		"403 at the call":           {answer("calls", 403, "text/plain", canary+fakeKey), CodeAccessDenied, 403, false, "calls"},
+		"403 for the key":           {answer("client_secrets", 403, "application/json", fmt.Sprintf(leak, "invalid_api_key")), CodeAuthentication, 403, false, "check the key"},
+		"403 for the country":       {answer("client_secrets", 403, "application/json", fmt.Sprintf(leak, "unsupported_country_region_territory")), CodeRegionUnsupported, 403, false, "region"},
+		"403 for the model":         {answer("client_secrets", 403, "application/json", fmt.Sprintf(leak, "model_not_found")), CodeModelUnavailable, 403, false, "model"},
+		"404 for the deployment":    {answer("client_secrets", 404, "application/json", fmt.Sprintf(leak, "DeploymentNotFound")), CodeModelUnavailable, 404, false, "deployment"},
+		"429 for the quota":         {answer("client_secrets", 429, "application/json", fmt.Sprintf(leak, "insufficient_quota"), "Retry-After", "7"), CodeQuotaExceeded, 429, false, "billing"},
+		"503 with a date":           {answer("calls", 503, "text/plain", "", "Retry-After", time.Now().Add(90*time.Second).UTC().Format(http.TimeFormat)), CodeConnectionFailed, 503, true, "503"},
 		"the ephemeral key as code": {answer("calls", 400, "application/json", fmt.Sprintf(leak, fakeKey)), CodeConnectionFailed, 400, false, "answered 400; check"},
 		"429":                       {answer("client_secrets", 429, "application/json", fmt.Sprintf(leak, "rate_limit_exceeded"), "Retry-After", "7"), CodeRateLimited, 429, true, "rate_limit_exceeded"},
 		"500":                       {answer("calls", 500, "text/html", "<html>"), CodeConnectionFailed, 500, true, "500"},
@@ -199,8 +217,9 @@ func TestDialFailures(t *testing.T) {
 			if e.Code != c.code || e.Status != c.status || e.Retryable != c.retryable || !strings.Contains(e.Error(), c.text) {
 				t.Errorf("got %s (code %s, status %d, retryable %v)", e, e.Code, e.Status, e.Retryable)
 			}
-			if name == "429" && e.RetryAfter != 7*time.Second {
-				t.Errorf("retry after %v", e.RetryAfter)
+			after := map[string]time.Duration{"429": 7 * time.Second, "503 with a date": 90 * time.Second}[name]
+			if e.RetryAfter > after || after > 0 && e.RetryAfter < after-2*time.Second {
+				t.Errorf("retry after %v, want %v", e.RetryAfter, after)
 			}
 			noSecret(t, fmt.Sprintf("%v %+v %#v %s", err, e, e, logged.String()))
 		})
@@ -263,7 +282,7 @@ func TestDialSessionRefused(t *testing.T) {
 	f.mute = true
 	go func() {
 		<-f.session
-		f.emit(`{"type":"error","event_id":"e","error":{"type":"invalid_request_error","code":"invalid_value","message":"no such voice","event_id":"session"}}`)
+		f.emit(`{"type":"error","event_id":"e","error":{"type":"invalid_request_error","code":"invalid_value","message":"no such voice","param":"session.audio.output.voice","event_id":"session"}}`)
 	}()
 	_, err := Dial(t.Context(), f.config(OpenAI), newRecorder())
 	var e *Error

@@ -12,6 +12,7 @@ import (
 	"path"
 	"regexp"
 	"strings"
+	"time"
 
 	oai "github.com/openai/openai-go/v3/realtime"
 )
@@ -29,13 +30,33 @@ type dialect struct {
 	// on no other (RFC 3551, section 4.1). Elsewhere it cannot be relied on:
 	// some servers set it on every packet, some after every pause.
 	markers bool
+	// transcribes: the service is heard in a session of type transcription. It
+	// speaks there when it is asked to; a realtime session would answer what the
+	// user says by itself, whatever create_response is.
+	transcribes bool
+	// sessionLimit is the documented maximum duration of a session, for a service
+	// that does not announce it as expires_at. 0 is unknown.
+	sessionLimit time.Duration
+	// slowest and fastest bound audio.output.speed as it is documented; both are 0
+	// for a service that documents none, which speaks at its own speed.
+	slowest, fastest float64
+}
+
+// Speeds is how slowly and how fast a service of a dialect speaks at most, as a
+// multiple of its own speed.
+func Speeds(of Dialect) (slowest, fastest float64) {
+	d := dialects[of]
+	if d.fastest == 0 {
+		return 1, 1
+	}
+	return d.slowest, d.fastest
 }
 
 var dialects = map[Dialect]dialect{
-	OpenAI:  {prefix: "/v1", ephemeral: true, transcriptionModel: "gpt-4o-mini-transcribe"},
-	Azure:   {prefix: "/openai/v1", ephemeral: true, transcriptionModel: "whisper-1"},
-	LocalAI: {prefix: "/v1", jsonOffer: true, anonymous: true, plainHTTP: true},
-	Local:   {prefix: "/v1", ephemeral: true, markers: true, transcriptionModel: "whisper-1"},
+	OpenAI:  {prefix: "/v1", ephemeral: true, transcriptionModel: "gpt-4o-mini-transcribe", sessionLimit: 60 * time.Minute, slowest: 0.25, fastest: 1.5},
+	Azure:   {prefix: "/openai/v1", ephemeral: true, sessionLimit: 30 * time.Minute, slowest: 0.25, fastest: 1.5},
+	LocalAI: {prefix: "/v1", jsonOffer: true, anonymous: true, plainHTTP: true, transcribes: true},
+	Local:   {prefix: "/v1", ephemeral: true, markers: true, transcriptionModel: "whisper-1", slowest: 0.5, fastest: 3},
 }
 
 // base is the URL that "/realtime/..." is put behind. Base URLs are commonly
@@ -59,6 +80,7 @@ type signaller struct {
 	client *http.Client
 	bearer string // ephemeral key, or localai's own; never logged
 	callID string
+	ahead  time.Duration // of the service's clock, as far as its answers say
 }
 
 func newSignaller(cfg Config) *signaller {
@@ -200,6 +222,9 @@ func (s *signaller) post(ctx context.Context, step, where string, header http.He
 		return nil, nil, withoutURL(err)
 	}
 	defer res.Body.Close()
+	if date, err := http.ParseTime(res.Header.Get("Date")); err == nil {
+		s.ahead = time.Until(date)
+	}
 	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
 	if err != nil {
 		return nil, nil, err

@@ -17,8 +17,13 @@ const (
 	CodeCredentialsMissing = "credentialsMissing" // there is no credential to use
 	CodeConnectionFailed   = "connectionFailed"   // the service cannot be reached, or refused the call
 	CodeConnectTimeout     = "connectTimeout"     // the call did not stand in time
+	CodeQuotaExceeded      = "quotaExceeded"      // the account has no quota left: fatal
+	CodeRegionUnsupported  = "regionUnsupported"  // the service is not offered where the user is: fatal
+	CodeAccessDenied       = "accessDenied"       // the credential may not do this: fatal
+	CodeModelUnavailable   = "modelUnavailable"   // there is no such model or deployment for this credential: fatal
 	CodeRateLimited        = "rateLimited"        // the service asks to come back later
 	CodeConnectionLost     = "connectionLost"     // a call that stood broke
+	CodeSessionExpired     = "sessionExpired"     // the service ended a call that reached its maximum duration
 	CodeProtocolError      = "protocolError"      // the service answered something that is not the protocol
 )
 
@@ -27,7 +32,6 @@ const (
 const (
 	CodeSpeechTimeout   = "speechTimeout"   // the service did not begin, go on or end in time
 	CodeSpeechNoAudio   = "speechNoAudio"   // the response was completed without a sound
-	CodeSpeechMismatch  = "speechMismatch"  // what was said is not what was to be read
 	CodeSpeechCutShort  = "speechCutShort"  // the service ended the response by itself
 	CodeSpeechNotPosted = "speechNotPosted" // the request could not be sent
 )
@@ -53,10 +57,25 @@ var codePattern = regexp.MustCompile(`^[a-z][a-z0-9_.]{0,63}$`)
 
 // safeCode returns a service's code, or fallback when it does not look like one.
 func safeCode(code, fallback string) string {
-	if codePattern.MatchString(code) {
+	if refusals[code] != "" || codePattern.MatchString(code) {
 		return code
 	}
 	return fallback
+}
+
+// refusals are the services' codes that mean the same with any status.
+var refusals = map[string]string{
+	"insufficient_quota":                   CodeQuotaExceeded,
+	"billing_hard_limit_reached":           CodeQuotaExceeded,
+	"billing_not_active":                   CodeQuotaExceeded,
+	"invalid_api_key":                      CodeAuthentication,
+	"invalid_authentication":               CodeAuthentication,
+	"authentication_error":                 CodeAuthentication,
+	"unsupported_country_region_territory": CodeRegionUnsupported,
+	"model_not_found":                      CodeModelUnavailable,
+	"DeploymentNotFound":                   CodeModelUnavailable, // as Azure writes its codes
+	"OperationNotSupported":                CodeModelUnavailable,
+	"OpperationNotSupported":               CodeModelUnavailable,
 }
 
 // statusError maps an HTTP answer that is not the expected one. code is the
@@ -64,17 +83,23 @@ func safeCode(code, fallback string) string {
 func statusError(step string, res *http.Response, code string) *Error {
 	e := &Error{Code: CodeConnectionFailed, Status: res.StatusCode}
 	switch s := res.StatusCode; {
-	case s == http.StatusUnauthorized || s == http.StatusForbidden:
+	case refusals[code] != "":
+		e.Code = refusals[code]
+	case s == http.StatusUnauthorized:
 		e.Code = CodeAuthentication
+	case s == http.StatusForbidden:
+		e.Code = CodeAccessDenied
+	case s == http.StatusPaymentRequired:
+		e.Code = CodeQuotaExceeded
 	case s == http.StatusTooManyRequests:
 		e.Code, e.Retryable = CodeRateLimited, true
-		if n, err := strconv.Atoi(res.Header.Get("Retry-After")); err == nil && n > 0 {
-			e.RetryAfter = time.Duration(n) * time.Second
-		}
 	case s == http.StatusRequestTimeout || s >= 500:
 		e.Retryable = true
 	case s < 400:
 		e.Code = CodeProtocolError
+	}
+	if e.Retryable {
+		e.RetryAfter = retryAfter(res.Header, time.Now())
 	}
 	e.Message = fmt.Sprintf("%s: the service answered %d", step, res.StatusCode)
 	if code != "" {
@@ -84,12 +109,39 @@ func statusError(step string, res *http.Response, code string) *Error {
 	return e
 }
 
+// maxRetryAfter bounds what a service may ask for.
+const maxRetryAfter = 24 * time.Hour
+
+// retryAfter reads Retry-After, in seconds or as a date (RFC 9110, 10.2.3), or
+// the finer retry-after-ms that OpenAI and Azure send beside it. 0 means none.
+func retryAfter(h http.Header, now time.Time) time.Duration {
+	if ms, err := strconv.ParseInt(h.Get("Retry-After-Ms"), 10, 64); err == nil && ms > 0 {
+		return time.Duration(min(ms, maxRetryAfter.Milliseconds())) * time.Millisecond
+	}
+	value := h.Get("Retry-After")
+	if s, err := strconv.ParseInt(value, 10, 64); err == nil && s > 0 {
+		return time.Duration(min(s, int64(maxRetryAfter/time.Second))) * time.Second
+	}
+	if at, err := http.ParseTime(value); err == nil {
+		return min(max(0, at.Sub(now)), maxRetryAfter)
+	}
+	return 0
+}
+
 func remedy(code string) string {
 	switch code {
 	case CodeAuthentication:
-		return "check the key and that it may use this model"
+		return "check the key"
+	case CodeAccessDenied:
+		return "check the permissions of the key, and whether the provider restricts your network"
+	case CodeRegionUnsupported:
+		return "choose a provider that serves your region"
+	case CodeModelUnavailable:
+		return "check the name of the model or deployment, and that the key may use it"
+	case CodeQuotaExceeded:
+		return "check the plan and billing at the provider"
 	case CodeRateLimited:
-		return "wait, or check the plan's limits"
+		return "wait, or check the limits of the plan"
 	case CodeProtocolError:
 		return "check that the base URL is that of a realtime service"
 	default:
@@ -108,7 +160,7 @@ func dialError(caller context.Context, step string, err error) *Error {
 		return &Error{Code: CodeConnectionFailed, Message: step + ": the caller gave up", Err: context.Canceled}
 	case errors.Is(err, context.DeadlineExceeded):
 		return &Error{Code: CodeConnectTimeout, Retryable: true, Err: context.DeadlineExceeded,
-			Message: step + ": no result in time; check the network and that UDP to the service is allowed"}
+			Message: step + ": no result in time; check the network and that UDP, or TCP on port 443, to the service is allowed"}
 	default:
 		return &Error{Code: CodeConnectionFailed, Retryable: true, Err: err,
 			Message: step + ": the service cannot be reached; " + remedy(CodeConnectionFailed)}

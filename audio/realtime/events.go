@@ -3,6 +3,7 @@ package realtime
 import (
 	"encoding/json"
 	"math"
+	"strings"
 	"time"
 
 	oai "github.com/openai/openai-go/v3/realtime"
@@ -17,6 +18,9 @@ const maxItems = 64
 // cancelTooLate is the service's answer to a response.cancel that crossed with
 // the response.done on the way: nothing is wrong.
 const cancelTooLate = "response_cancel_not_active"
+
+// sessionExpired is the service's word that it is about to close the session.
+const sessionExpired = "session_expired"
 
 // decode reads a server event as the given type of the public reference.
 func decode[T any](data []byte) (v T, ok bool) {
@@ -37,8 +41,8 @@ func (l *loop) onEvent(data []byte, now time.Time) {
 
 func (l *loop) dispatch(kind string, data []byte, now time.Time) (ok bool) {
 	switch kind {
-	case "session.updated":
-		l.settle()
+	case "session.created", "session.updated":
+		l.onSession(kind, data, now)
 		return true
 	case "error":
 		return l.onError(data, now)
@@ -152,10 +156,19 @@ func (l *loop) onError(data []byte, now time.Time) bool {
 	if e.Error.Code == cancelTooLate {
 		return true
 	}
+	if e.Error.Code == sessionExpired {
+		l.fail(&Error{Code: CodeSessionExpired, Retryable: true, Message: "the session reached the maximum duration of the service; connect again"})
+		return true
+	}
 	l.count.serviceErrors.Add(1)
 	code := safeCode(e.Error.Code, safeCode(e.Error.Type, "unknown"))
 	l.log.Warn().Str("code", code).Msg("the realtime service reported an error")
 	if !l.ready && (e.Error.EventID == sessionEventID || e.Error.EventID == "") {
+		if l.included && (e.Error.Param == "" || strings.HasPrefix(e.Error.Param, "session.include")) {
+			l.included = false
+			updates := sessionUpdates(l.cfg, false)
+			return l.post(updates[len(updates)-1])
+		}
 		l.fail(protocolError("session.update: refused (%s)", code))
 		return true
 	}

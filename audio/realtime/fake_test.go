@@ -1,6 +1,7 @@
 package realtime
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -36,6 +37,10 @@ type fakeService struct {
 	deaf bool
 	// mute keeps session.update unanswered.
 	mute bool
+	// tcp has the service take media over ICE-TCP only.
+	tcp net.Listener
+	// updated is the session of session.updated.
+	updated string
 
 	mu       sync.Mutex
 	requests []fakeRequest
@@ -125,6 +130,12 @@ func (f *fakeService) answer(offer string) string {
 	settings.SetIncludeLoopbackCandidate(true)
 	settings.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4})
 	settings.SetIPFilter(func(ip net.IP) bool { return ip.IsLoopback() })
+	if f.tcp != nil {
+		settings.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeTCP4})
+		mux := webrtc.NewICETCPMux(nil, f.tcp, 16)
+		settings.SetICETCPMux(mux)
+		defer func() { f.mu.Lock(); f.closers = append(f.closers, func() { _ = mux.Close() }); f.mu.Unlock() }()
+	}
 	settings.SetICEMulticastDNSMode(ice.MulticastDNSModeDisabled)
 	settings.SetSCTPMaxMessageSize(64 << 20)
 	settings.SetDTLSRetransmissionInterval(100 * time.Millisecond)
@@ -183,7 +194,7 @@ func (f *fakeService) onMessage(dc *webrtc.DataChannel, data []byte) {
 		f.session <- e
 		if !f.mute {
 			f.must(dc.SendText(`{"type":"session.created","session":{"type":"realtime"}}`))
-			f.must(dc.SendText(`{"type":"session.updated","session":{"type":"realtime"}}`))
+			f.must(dc.SendText(`{"type":"session.updated","session":` + cmp.Or(f.updated, `{"type":"realtime"}`) + `}`))
 		}
 		return
 	}
@@ -247,9 +258,10 @@ func (f *fakeService) config(d Dialect) Config {
 	f.closers = append(f.closers, tr.CloseIdleConnections)
 	return Config{
 		Dialect: d, BaseURL: f.srv.URL, Model: "gpt-realtime", Loopback: true, Log: zerolog.Nop(),
-		HTTPClient:     &http.Client{Transport: tr},
-		ConnectTimeout: 10 * time.Second,
-		Credentials:    func(context.Context) (Credential, error) { return Credential{Value: canary, Kind: APIKey}, nil },
+		HTTPClient:         &http.Client{Transport: tr},
+		ConnectTimeout:     10 * time.Second,
+		TranscriptionModel: map[Dialect]string{Azure: "our-transcriber"}[d],
+		Credentials:        func(context.Context) (Credential, error) { return Credential{Value: canary, Kind: APIKey}, nil },
 	}
 }
 
@@ -282,7 +294,8 @@ func (r *recorder) SpeechEnded(seg audio.SegmentID)    { r.add("ended %s", seg) 
 func (r *recorder) SpeechFailed(seg audio.SegmentID, code string) {
 	r.add("failed %s %s", seg, code)
 }
-func (r *recorder) Lost(code string, _ error) { r.add("lost %s", code) }
+func (r *recorder) SpeechMismatch(seg audio.SegmentID) { r.add("mismatch %s", seg) }
+func (r *recorder) Lost(code string, _ error)          { r.add("lost %s", code) }
 
 func (r *recorder) SpeechAudio(seg audio.SegmentID, pcm []int16) {
 	r.mu.Lock()

@@ -26,7 +26,7 @@ func FuzzEvents(f *testing.F) {
 		}
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
-		l := &loop{log: zerolog.Nop(), handler: newRecorder(), send: func(string) error { return nil }, result: make(chan error, 1),
+		l := &loop{log: zerolog.Nop(), handler: newRecorder(), send: func(string) error { return nil }, result: make(chan error, 1), expiry: &expiry{},
 			stop: cancel, canceled: &canceled, count: &counters{}, down: down, partial: map[string]string{}, ready: true}
 		l.speech.speak(seg(1, 1), time.Now())
 		l.take(message{kind: msgEvent, event: data}, time.Now())

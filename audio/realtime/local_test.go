@@ -71,6 +71,7 @@ type fakeSynthesizer struct{}
 
 func (fakeSynthesizer) Voices() []string { return []string{"fake"} }
 func (fakeSynthesizer) Close() error     { return nil }
+func (fakeSynthesizer) SetRate(float64)  {}
 func (fakeSynthesizer) Speak(ctx context.Context, _, text string, emit func([]int16, int) error) error {
 	pcm := make([]int16, 1600)
 	for i := range pcm {

@@ -53,12 +53,15 @@ type loop struct {
 	stop     context.CancelFunc
 	canceled *atomic.Int64
 	count    *counters
+	expiry   *expiry
 
 	speech  speech
 	down    *downlink
 	partial map[string]string // transcripts that are not final, by item
 
 	ready          bool      // the session stands
+	updates        int       // of the session, that are not answered
+	included       bool      // the last of them asks for probabilities
 	dead           bool      // nothing more is to be done
 	disconnectedAt time.Time // zero while ICE is connected
 }
@@ -101,7 +104,12 @@ func (l *loop) deadline() time.Time {
 func (l *loop) take(m message, now time.Time) {
 	switch m.kind {
 	case msgOpen:
-		l.post(sessionUpdate(l.cfg))
+		l.included = true
+		updates := sessionUpdates(l.cfg, true)
+		l.updates = len(updates)
+		for _, u := range updates {
+			l.post(u)
+		}
 	case msgEvent:
 		l.onEvent(m.event, now)
 	case msgPacket:
@@ -187,6 +195,8 @@ func (l *loop) act(a action) {
 		if !l.post(responseCreate(a.seg)) {
 			l.speech.refused(a.seg.ID, CodeSpeechNotPosted, time.Now())
 		}
+	case actSpeed:
+		l.post(speedUpdate(a.seg.speed()))
 	case actCancel:
 		l.post(responseCancel(a.id))
 	case actClear:
@@ -205,7 +215,9 @@ func (l *loop) act(a action) {
 		l.log.Info().Msg("the service answered by itself; its response is cancelled")
 	case actMismatch:
 		l.count.mismatches.Add(1)
-		l.log.Info().Stringer("segment", a.seg.ID).Msg("the service did not read the text as it is written")
+		if l.wanted(a.seg.ID) {
+			l.handler.SpeechMismatch(a.seg.ID)
+		}
 	}
 }
 

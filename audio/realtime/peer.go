@@ -95,9 +95,14 @@ func (p *peer) api(cfg Config) (*webrtc.API, error) {
 	settings.SetICEMulticastDNSMode(ice.MulticastDNSModeDisabled)
 	settings.SetSCTPMaxMessageSize(maxEvent)
 	settings.SetSCTPMaxReceiveBufferSize(receiveWindow)
+	// TCP is for networks that let no UDP through: services offer passive
+	// candidates, such as tcp 443, to which ICE prefers any UDP path that works.
+	settings.SetNetworkTypes([]webrtc.NetworkType{
+		webrtc.NetworkTypeUDP4, webrtc.NetworkTypeUDP6, webrtc.NetworkTypeTCP4, webrtc.NetworkTypeTCP6,
+	})
 	if cfg.Loopback {
 		settings.SetIncludeLoopbackCandidate(true)
-		settings.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4})
+		settings.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4, webrtc.NetworkTypeTCP4})
 		settings.SetIPFilter(func(ip net.IP) bool { return ip.IsLoopback() })
 		settings.SetICETimeouts(time.Second, 3*time.Second, 200*time.Millisecond)
 	} else {

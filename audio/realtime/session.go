@@ -11,6 +11,10 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
+// includeLogprobs asks for the probabilities of transcripts. Without it, a service
+// sends none, and every transcript counts as certain.
+const includeLogprobs = "item.input_audio_transcription.logprobs"
+
 // sessionParams is the session the client wants: it hears, transcribes and
 // speaks, and never answers by itself. The model is fixed when the session is
 // made, and refused in an update.
@@ -20,18 +24,26 @@ func sessionParams(cfg Config, withModel bool) *oai.RealtimeSessionCreateRequest
 		Audio: oai.RealtimeAudioConfigParam{
 			Input: oai.RealtimeAudioConfigInputParam{
 				TurnDetection: turnDetectionParams(cfg.TurnDetection),
-				Transcription: oai.AudioTranscriptionParam{Model: oai.AudioTranscriptionModel(cfg.TranscriptionModel)},
+				Transcription: transcriptionParams(cfg),
 			},
 		},
 	}
 	if withModel {
 		p.Model = cfg.Model
 	}
-	if cfg.Language != "" {
-		p.Audio.Input.Transcription.Language = param.NewOpt(cfg.Language)
-	}
 	if cfg.Voice != "" {
 		p.Audio.Output.Voice.OfString = param.NewOpt(cfg.Voice)
+	}
+	return p
+}
+
+func transcriptionParams(cfg Config) oai.AudioTranscriptionParam {
+	p := oai.AudioTranscriptionParam{Model: oai.AudioTranscriptionModel(cfg.TranscriptionModel)}
+	if cfg.Language != "" {
+		p.Language = param.NewOpt(cfg.Language)
+	}
+	if cfg.TranscriptionPrompt != "" {
+		p.Prompt = param.NewOpt(cfg.TranscriptionPrompt)
 	}
 	return p
 }
@@ -60,14 +72,57 @@ func turnDetectionParams(t TurnDetection) (u oai.RealtimeAudioInputTurnDetection
 	return u
 }
 
-const sessionEventID = "session"
+const (
+	sessionEventID = "session"
+	speedEventID   = "speed"
+)
 
-// sessionUpdate is the first event the client sends.
-func sessionUpdate(cfg Config) any {
-	return oai.SessionUpdateEventParam{
-		EventID: param.NewOpt(sessionEventID),
-		Session: oai.SessionUpdateEventSessionUnionParam{OfRealtime: sessionParams(cfg, false)},
+// sessionUpdates are the first events the client sends. The last one is about what
+// the client hears; include says whether with probabilities.
+func sessionUpdates(cfg Config, include bool) []any {
+	var with []string
+	if include {
+		with = []string{includeLogprobs}
 	}
+	if !dialects[cfg.Dialect].transcribes {
+		p := sessionParams(cfg, false)
+		p.Include = with
+		return []any{sessionUpdate(oai.SessionUpdateEventSessionUnionParam{OfRealtime: p})}
+	}
+	hears := sessionUpdate(oai.SessionUpdateEventSessionUnionParam{OfTranscription: &oai.RealtimeTranscriptionSessionCreateRequestParam{
+		Audio: oai.RealtimeTranscriptionSessionAudioParam{Input: oai.RealtimeTranscriptionSessionAudioInputParam{
+			Transcription: transcriptionParams(cfg),
+			TurnDetection: transcriptionTurnDetection(cfg.TurnDetection),
+		}},
+		Include: with,
+	}})
+	if cfg.Voice == "" {
+		return []any{hears}
+	}
+	speaks := &oai.RealtimeSessionCreateRequestParam{}
+	speaks.Audio.Output.Voice.OfString = param.NewOpt(cfg.Voice)
+	return []any{sessionUpdate(oai.SessionUpdateEventSessionUnionParam{OfRealtime: speaks}), hears}
+}
+
+func sessionUpdate(session oai.SessionUpdateEventSessionUnionParam) any {
+	return oai.SessionUpdateEventParam{EventID: param.NewOpt(sessionEventID), Session: session}
+}
+
+// transcriptionTurnDetection is the same as turnDetectionParams; a transcription
+// session has types of its own for it.
+func transcriptionTurnDetection(t TurnDetection) (u oai.RealtimeTranscriptionSessionAudioInputTurnDetectionUnionParam) {
+	same := turnDetectionParams(t)
+	switch {
+	case same.OfServerVad != nil:
+		p := oai.RealtimeTranscriptionSessionAudioInputTurnDetectionServerVadParam(*same.OfServerVad)
+		u.OfServerVad = &p
+	case same.OfSemanticVad != nil:
+		p := oai.RealtimeTranscriptionSessionAudioInputTurnDetectionSemanticVadParam(*same.OfSemanticVad)
+		u.OfSemanticVad = &p
+	default:
+		u = param.NullStruct[oai.RealtimeTranscriptionSessionAudioInputTurnDetectionUnionParam]()
+	}
+	return u
 }
 
 // verbatim keeps a model from answering what it is to read.
@@ -81,6 +136,14 @@ const (
 	metaSegment    = "segment"
 	metaGeneration = "generation"
 )
+
+// speedUpdate sets how fast the responses after it are spoken. A service takes it
+// between responses only.
+func speedUpdate(speed float64) any {
+	p := &oai.RealtimeSessionCreateRequestParam{}
+	p.Audio.Output.Speed = param.NewOpt(speed)
+	return oai.SessionUpdateEventParam{EventID: param.NewOpt(speedEventID), Session: oai.SessionUpdateEventSessionUnionParam{OfRealtime: p}}
+}
 
 // responseCreate asks for a segment as an out-of-band response, so that it
 // neither sees nor changes the service's conversation.

@@ -1,6 +1,8 @@
 package realtime
 
 import (
+	"cmp"
+	"slices"
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
@@ -36,12 +38,13 @@ type actionKind int
 
 const (
 	actCreate      actionKind = iota // send response.create for seg
+	actSpeed                         // have the segments from seg on spoken at its speed
 	actCancel                        // send response.cancel for the response id
 	actClear                         // send output_audio_buffer.clear
 	actEnded                         // tell SpeechEnded(seg)
 	actFailed                        // tell SpeechFailed(seg, code)
 	actUnsolicited                   // count a response that nobody asked for
-	actMismatch                      // count a response that says something else
+	actMismatch                      // report a response that says something else
 )
 
 type action struct {
@@ -77,12 +80,21 @@ type utterance struct {
 }
 
 type speech struct {
-	markers   bool // see dialect.markers
-	announced bool // the service sends output_audio_buffer events
-	echoes    bool // the service echoes metadata, so a response without is not ours
+	markers   bool    // see dialect.markers
+	announced bool    // the service sends output_audio_buffer events
+	echoes    bool    // the service echoes metadata, so a response without is not ours
+	speed     float64 // of the session; 1 when zero
 	waiting   []queued
 	live      []*utterance
 	out       []action
+}
+
+// speed is how fast a segment is spoken.
+func (s Segment) speed() float64 { return cmp.Or(s.Speed, 1) }
+
+// generating says whether a response is being made, or will be.
+func (s *speech) generating() bool {
+	return slices.ContainsFunc(s.live, func(u *utterance) bool { return !u.done })
 }
 
 // take returns what is to be done, in order.
@@ -260,7 +272,9 @@ func (s *speech) refused(seg audio.SegmentID, code string, now time.Time) {
 	s.settle(now)
 }
 
-// transcript compares what was said with what was to be read.
+// transcript compares what was said with what was to be read. A mismatch is
+// reported and the audio is heard all the same: half of it is out already, and
+// silence would not be better.
 func (s *speech) transcript(id, text string, now time.Time) {
 	u := s.find(id)
 	if u == nil {
@@ -270,11 +284,7 @@ func (s *speech) transcript(id, text string, now time.Time) {
 	if u.dropped {
 		return
 	}
-	switch d := wordDistance(u.Text, text); {
-	case d > wildMismatch:
-		s.emit(action{kind: actMismatch, seg: u.Segment})
-		s.fail(u, CodeSpeechMismatch, now)
-	case d > slightMismatch:
+	if spokenDistance(u.Text, text) > realMismatch {
 		s.emit(action{kind: actMismatch, seg: u.Segment})
 	}
 	s.settle(now)
@@ -391,6 +401,13 @@ func (s *speech) settle(now time.Time) {
 	}
 	for len(s.waiting) > 0 && s.mayAsk() {
 		q := s.waiting[0]
+		if speed := q.speed(); speed != cmp.Or(s.speed, 1) {
+			if s.generating() {
+				break // the speed changes between responses only
+			}
+			s.speed = speed
+			s.emit(action{kind: actSpeed, seg: q.Segment})
+		}
 		s.waiting = s.waiting[1:]
 		s.live = append(s.live, &utterance{queued: q, solicited: true, progress: now})
 		s.emit(action{kind: actCreate, seg: q.Segment})

@@ -1,50 +1,117 @@
 package realtime
 
-import "unicode"
+import (
+	"regexp"
+	"slices"
+	"strings"
+	"unicode"
 
-// Share of words that differ from which on a spoken text counts as a
-// mismatch. Numbers, dates and abbreviations are written differently when
-// spoken, so a little is no mismatch.
-const (
-	slightMismatch = 0.2
-	wildMismatch   = 0.5
+	"golang.org/x/text/cases"
+	"golang.org/x/text/unicode/norm"
 )
 
-// wordDistance compares a text with the transcript of its reading: the words
-// to insert, delete or replace, as a share of the longer one. Case and
-// punctuation do not count. 0 is the same, 1 has nothing in common.
-func wordDistance(text, spoken string) float64 {
-	a, b := words(text), words(spoken)
-	if len(a) == 0 && len(b) == 0 {
+// realMismatch is the distance beyond which a service said something else than
+// the text: not a homophone, and not another way to write the same.
+const realMismatch = 0.3
+
+// spokenDistance compares a text with the transcript of its reading: the words to
+// insert, delete or replace, as a share of the longer one. Case, punctuation,
+// where words are split, and the ways to write a number, a symbol or a common
+// abbreviation do not count. 0 is the same, 1 has nothing in common.
+func spokenDistance(text, spoken string) float64 {
+	if len(spoken) > 16*len(text)+1024 { // no reading of it; comparing would take long
+		return 1
+	}
+	a, b := spokenWords(text), spokenWords(spoken)
+	if slices.Equal(a, b) {
 		return 0
 	}
-	row := make([]int, len(b)+1)
-	for j := range row {
-		row[j] = j
+	d := editDistance(a, b)
+	if !slices.ContainsFunc(a, isNumber) && !slices.ContainsFunc(b, isNumber) {
+		d = min(d, editDistance(letters(a), letters(b)))
 	}
-	for i, x := range a {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j, y := range b {
-			cost := diagonal
-			if x != y {
-				cost++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(cost, row[j]+1, diagonal+1)
-		}
-	}
-	return float64(row[len(b)]) / float64(max(len(a), len(b)))
+	return d
 }
 
-// words splits into runs of letters and digits, lower case. In scripts that
-// put no spaces between words, each character is one.
-func words(s string) []string {
+// editDistance is that of Levenshtein as a share of the longer text. Words that
+// belong to a number or a symbol of the other text cost nothing.
+func editDistance(a, b []string) float64 {
+	longest := max(len(a), len(b))
+	if longest == 0 {
+		return 0
+	}
+	freeA, freeB := freeWords(a, b), freeWords(b, a)
+	row := make([]int, len(b)+1)
+	for j := range b {
+		row[j+1] = row[j] + cost(!freeB[j])
+	}
+	for i := range a {
+		diagonal := row[0]
+		row[0] += cost(!freeA[i])
+		for j := range b {
+			replaced := diagonal + cost(!sameWord(a[i], b[j]))
+			diagonal = row[j+1]
+			row[j+1] = min(replaced, row[j]+cost(!freeB[j]), diagonal+cost(!freeA[i]))
+		}
+	}
+	return float64(row[len(b)]) / float64(longest)
+}
+
+func cost(of bool) int {
+	if of {
+		return 1
+	}
+	return 0
+}
+
+// sameWord says whether two words are the same, or a number and a part of it.
+func sameWord(a, b string) bool {
+	return a == b || isNumber(a) != isNumber(b) && (partOfNumber(b, a) || partOfNumber(a, b))
+}
+
+// freeWords says which words of a spell out a number of b, or read a symbol
+// beside one.
+func freeWords(a, b []string) []bool {
+	free := make([]bool, len(a))
+	if !slices.ContainsFunc(b, isNumber) && !slices.Contains(b, symbol) {
+		for i, w := range a {
+			free[i] = w == symbol
+		}
+		return free
+	}
+	for i, w := range a {
+		free[i] = w == symbol || symbolWords[w] ||
+			!isNumber(w) && slices.ContainsFunc(b, func(n string) bool { return isNumber(n) && partOfNumber(w, n) })
+	}
+	return free
+}
+
+// symbol stands for a character that is read as a word or not at all.
+const symbol = "%"
+
+var (
+	// initials are abbreviations such as e.g. and z. B.
+	initials = regexp.MustCompile(`\b\pL\.(?: ?\pL\.)+`)
+	// grouped are the separators within a number such as 1,234,567.
+	grouped = regexp.MustCompile(`(\d)[,.'\x{a0}\x{202f}](\d{3})\b`)
+)
+
+// spokenWords are the words of a text as they are compared: lower case, with
+// abbreviations spelled out, each number one word, each character of a script
+// without spaces one.
+func spokenWords(s string) []string {
+	s = cases.Fold().String(norm.NFKC.String(s))
+	s = initials.ReplaceAllStringFunc(s, func(m string) string {
+		return " " + strings.NewReplacer(".", "", " ", "").Replace(m) + " "
+	})
+	for range 2 { // groups overlap in the digit between two separators
+		s = grouped.ReplaceAllString(s, "$1$2")
+	}
 	var out []string
 	var word []rune
 	flush := func() {
 		if len(word) > 0 {
-			out = append(out, string(word))
+			out = append(out, spelledOut(string(word))...)
 			word = word[:0]
 		}
 	}
@@ -53,13 +120,41 @@ func words(s string) []string {
 		case unicode.In(r, unicode.Han, unicode.Hiragana, unicode.Katakana, unicode.Thai):
 			flush()
 			out = append(out, string(r))
-		case unicode.IsLetter(r) || unicode.IsDigit(r) || unicode.IsMark(r):
-			word = append(word, unicode.ToLower(r))
+		case unicode.IsDigit(r), unicode.IsLetter(r), unicode.IsMark(r):
+			if len(word) > 0 && unicode.IsDigit(word[len(word)-1]) != unicode.IsDigit(r) {
+				flush()
+			}
+			word = append(word, r)
 		case r == '\'' || r == '’': // don't is one word, however it is written
 		default:
 			flush()
+			if strings.ContainsRune(`%$€£¥+=/\_@#*&<>~^|°.-`, r) && !slices.Contains(out, symbol) {
+				out = append(out, symbol)
+			}
 		}
 	}
 	flush()
+	if i := slices.Index(out, symbol); i >= 0 { // one at the end stands for all
+		out = append(slices.Delete(out, i, i+1), symbol)
+	}
+	return out
+}
+
+// spelledOut is a word, or what it abbreviates.
+func spelledOut(word string) []string {
+	if long, ok := abbreviations[word]; ok {
+		return strings.Fields(long)
+	}
+	return []string{word}
+}
+
+// letters are the characters of words, to compare words that are split elsewhere.
+func letters(words []string) []string {
+	var out []string
+	for _, w := range words {
+		if w != symbol {
+			out = append(out, strings.Split(w, "")...)
+		}
+	}
 	return out
 }

@@ -5,19 +5,17 @@ package vad
 import (
 	"errors"
 	"fmt"
-	"os"
 	"path/filepath"
-	"strings"
-	"sync"
 
 	ort "github.com/yalue/onnxruntime_go"
 )
 
-// silero runs version 6 of the Silero model (MIT). The session does not retain
-// the tensors it was made with, and a collected one gives wrong answers, so
-// they all live here.
+// silero runs version 6 of the Silero model (MIT). The binding does not retain the
+// tensors that it was made with, and a collected one gives wrong answers, so they
+// all live here.
 type silero struct {
-	session                        *ort.AdvancedSession
+	model                          *model
+	binding                        *ort.IoBinding
 	input, state, newState, speech *ort.Tensor[float32]
 	rate                           *ort.Tensor[int64]
 	context                        [contextSamples]float32 // end of the last window
@@ -29,27 +27,26 @@ const contextSamples = 64
 
 var errDetectorClosed = errors.New("voice detector is closed; make a new one")
 
-// NewSilero loads the Silero voice detector of modelPath (an ONNX file) with
-// the ONNX Runtime library of runtimePath. The library is loaded once in a
-// process and kept while a detector needs it: a second path meanwhile is an
-// error. Errors name files without their folders.
+// NewSilero makes a Silero voice detector from modelPath (an ONNX file) with the
+// ONNX Runtime library of runtimePath. Library and model are loaded once in a
+// process, by the first detector that needs them, and freed with the last: the
+// first takes a tenth of a second, another one next to nothing. A second library
+// path meanwhile is an error. Errors name files without their folders.
 func NewSilero(modelPath, runtimePath string) (Detector, error) {
-	if _, err := os.Stat(modelPath); err != nil {
-		return nil, fmt.Errorf("voice detector model %s cannot be read; install it with `make deps`", filepath.Base(modelPath))
-	}
-	if err := acquireRuntime(runtimePath); err != nil {
+	m, err := acquireModel(modelPath, runtimePath)
+	if err != nil {
 		return nil, err
 	}
-	s := &silero{}
-	if err := s.load(modelPath); err != nil {
-		_ = errors.Join(s.destroy(), releaseRuntime()) // the first failure says more
-		return nil, fmt.Errorf("voice detector model %s cannot be loaded: %s; reinstall it with `make deps`",
-			filepath.Base(modelPath), withoutFolder(err, modelPath))
+	s := &silero{model: m}
+	if err := s.bind(); err != nil {
+		_ = s.Close() // the first failure says more
+		return nil, fmt.Errorf("voice detector model %s cannot be used: %w; reinstall it with `make deps`", filepath.Base(modelPath), err)
 	}
 	return s, nil
 }
 
-func (s *silero) load(modelPath string) error {
+// bind makes the tensors and connects them to the model.
+func (s *silero) bind() error {
 	tensor := func(dst **ort.Tensor[float32], shape ...int64) error {
 		t, err := ort.NewEmptyTensor[float32](ort.NewShape(shape...))
 		*dst = t
@@ -67,24 +64,21 @@ func (s *silero) load(modelPath string) error {
 	if s.rate, err = ort.NewTensor(ort.NewShape(1), []int64{SampleRate}); err != nil {
 		return err
 	}
-	options, err := ort.NewSessionOptions()
-	if err != nil {
+	if s.binding, err = s.model.session.CreateIoBinding(); err != nil {
 		return err
 	}
-	defer func() { _ = options.Destroy() }() // the session has its own copy
-	// A window takes a tenth of a millisecond: more threads only cost switches.
-	if err := errors.Join(options.SetIntraOpNumThreads(1), options.SetInterOpNumThreads(1)); err != nil {
-		return err
-	}
-	s.session, err = ort.NewAdvancedSession(modelPath,
-		[]string{"input", "state", "sr"}, []string{"output", "stateN"},
-		[]ort.Value{s.input, s.state, s.rate}, []ort.Value{s.speech, s.newState}, options)
-	return err
+	return errors.Join(
+		s.binding.BindInput("input", s.input),
+		s.binding.BindInput("state", s.state),
+		s.binding.BindInput("sr", s.rate),
+		s.binding.BindOutput("output", s.speech),
+		s.binding.BindOutput("stateN", s.newState),
+	)
 }
 
 // Process implements Detector.
 func (s *silero) Process(window []int16) (float32, error) {
-	if s.session == nil {
+	if s.model == nil {
 		return 0, errDetectorClosed
 	}
 	if len(window) != WindowSamples {
@@ -96,7 +90,7 @@ func (s *silero) Process(window []int16) (float32, error) {
 		in[contextSamples+i] = float32(v) / 32768
 	}
 	copy(s.context[:], in[WindowSamples:])
-	if err := s.session.Run(); err != nil {
+	if err := s.model.session.RunWithBinding(s.binding); err != nil {
 		return 0, fmt.Errorf("voice detector failed on a window: %w", err)
 	}
 	copy(s.state.GetData(), s.newState.GetData())
@@ -105,7 +99,7 @@ func (s *silero) Process(window []int16) (float32, error) {
 
 // Reset implements Detector.
 func (s *silero) Reset() {
-	if s.session == nil {
+	if s.model == nil {
 		return
 	}
 	clear(s.state.GetData())
@@ -114,18 +108,12 @@ func (s *silero) Reset() {
 
 // Close implements Detector.
 func (s *silero) Close() error {
-	if s.session == nil {
+	if s.model == nil {
 		return nil
 	}
-	return errors.Join(s.destroy(), releaseRuntime())
-}
-
-// destroy frees what was loaded, also after half a load.
-func (s *silero) destroy() error {
 	var errs []error
-	if s.session != nil {
-		errs = append(errs, s.session.Destroy())
-		s.session = nil
+	if s.binding != nil {
+		errs = append(errs, s.binding.Destroy())
 	}
 	for _, t := range []*ort.Tensor[float32]{s.input, s.state, s.newState, s.speech} {
 		if t != nil {
@@ -135,47 +123,7 @@ func (s *silero) destroy() error {
 	if s.rate != nil {
 		errs = append(errs, s.rate.Destroy())
 	}
+	errs = append(errs, releaseModel(s.model))
+	s.model = nil
 	return errors.Join(errs...)
-}
-
-// runtime is the ONNX Runtime of the process; the library knows only one.
-var runtime struct {
-	sync.Mutex
-	users int
-	path  string
-}
-
-func acquireRuntime(path string) error {
-	runtime.Lock()
-	defer runtime.Unlock()
-	if runtime.users > 0 {
-		if path != runtime.path {
-			return fmt.Errorf("ONNX Runtime library %s cannot be loaded: another one is in use; close its detectors first", filepath.Base(path))
-		}
-		runtime.users++
-		return nil
-	}
-	ort.SetSharedLibraryPath(path)
-	// At the default level the runtime prints its opinions on the machine.
-	if err := ort.InitializeEnvironment(ort.WithLogLevelError()); err != nil {
-		return fmt.Errorf("ONNX Runtime library %s cannot be loaded: %s; reinstall it with `make deps`",
-			filepath.Base(path), withoutFolder(err, path))
-	}
-	runtime.users, runtime.path = 1, path
-	return nil
-}
-
-func releaseRuntime() error {
-	runtime.Lock()
-	defer runtime.Unlock()
-	if runtime.users--; runtime.users > 0 {
-		return nil
-	}
-	return ort.DestroyEnvironment()
-}
-
-// withoutFolder is err's text with path cut to its last element: a folder
-// names its user.
-func withoutFolder(err error, path string) string {
-	return strings.ReplaceAll(err.Error(), path, filepath.Base(path))
 }

@@ -8,6 +8,7 @@ import (
 	"math/rand/v2"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -238,6 +239,73 @@ func TestBadFiles(t *testing.T) {
 		}
 	}
 	newDetector(t) // a failure leaves nothing behind
+}
+
+// TestDetectorsShareTheModel: a conversation needs four detectors, and loading the
+// model for each of them delayed Listening by a third of a second. What each heard
+// stays its own.
+func TestDetectorsShareTheModel(t *testing.T) {
+	first := newDetector(t)
+	before := runtime.loads
+	others := []Detector{newDetector(t), newDetector(t), newDetector(t)}
+	if n := runtime.loads - before; n != 0 {
+		t.Errorf("three more detectors loaded the model %d times, want 0", n)
+	}
+	var speech []int16
+	for _, speech = range readSpeech(t) {
+		break
+	}
+	alone := probabilities(t, first, speech)
+	var wg sync.WaitGroup
+	for i, d := range others {
+		wg.Go(func() {
+			own := speech
+			if i == 0 {
+				own = make([]int16, len(speech)) // its silence does not reach the others
+			}
+			if got := probabilities(t, d, own); (i > 0) != slices.Equal(got, alone) {
+				t.Errorf("detector %d hears the same as the first: %v", i, i == 0)
+			}
+		})
+	}
+	wg.Wait()
+}
+
+func probabilities(t *testing.T, d Detector, pcm []int16) (ps []float32) {
+	d.Reset()
+	for ; len(pcm) >= WindowSamples; pcm = pcm[WindowSamples:] {
+		p, err := d.Process(pcm[:WindowSamples])
+		if err != nil {
+			t.Error(err)
+			return nil
+		}
+		ps = append(ps, p)
+	}
+	return ps
+}
+
+// Four detectors, as many as a conversation needs, while a fifth keeps the model.
+func BenchmarkConversationDetectors(b *testing.B) {
+	newDetector(b)
+	path, err := assets.Silero()
+	if err != nil {
+		b.Fatal(err)
+	}
+	lib, err := assets.ONNXRuntime()
+	if err != nil {
+		b.Fatal(err)
+	}
+	for b.Loop() {
+		for range 4 {
+			d, err := NewSilero(path, lib)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if err := d.Close(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	}
 }
 
 func BenchmarkSileroWindow(b *testing.B) {

@@ -138,8 +138,9 @@ type Tracker struct {
 	first   int64
 	window  int64
 
-	wasAudible bool    // in the last window
-	cut        float64 // long; see SetCut
+	wasAudible bool        // in the last window
+	cut        float64     // long; see SetCut
+	foreign    func() bool // nil: never; see SetForeign
 	levels     levels
 	suspicion  suspicion
 	marker     marker
@@ -198,6 +199,12 @@ func (t *Tracker) SetFound(found bool) { t.suspicion.found = found }
 // 120, 0 where there is none. Of many, a voice over the assistant is heard in silence
 // before it counts. It is for the goroutine of Push.
 func (t *Tracker) SetCut(short, long float64) { t.suspicion.cut, t.cut = short, long }
+
+// SetForeign sets what reports whether the sound that was captured last is not an echo of
+// the assistant. Such a sound is judged as in silence, also over the assistant's first
+// words. It is asked only about what may be a voice there. It is for before the first
+// frame; nil, which counts as never, is the default.
+func (t *Tracker) SetForeign(foreign func() bool) { t.foreign = foreign }
 
 // Reset forgets the past, for a capture that begins anew: the next frame may have
 // any position. It marks nothing: who resets knows that the voice is gone.
@@ -313,6 +320,7 @@ func (t *Tracker) judge(p float32) {
 	}
 	if w.audible {
 		w.cut = t.cut
+		w.foreign = t.foreign != nil && p >= foreignVoice && (w.first || w.cut >= echoCut) && t.foreign()
 	}
 	t.marks = t.marker.push(t.marks, w)
 	if t.marker.probing() && was && !w.audible {

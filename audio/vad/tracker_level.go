@@ -194,6 +194,26 @@ func (l *levels) sound(from, to int64) float64 {
 	return max(peak-soundBelowPeak, b.noise+soundOverNoise)
 }
 
+// dynamics is by how many dB what was loud in the last 1.6 s is louder than what was
+// faint, in pieces of 40 ms: much for one who talks, even without a pause, and little
+// for many who talk at once, and for noise. It is 0 before so much was heard.
+func (l *levels) dynamics() float64 {
+	const piece = 8
+	if l.count < levelsKept {
+		return 0
+	}
+	pieces := l.scratch[:levelsKept/piece]
+	for i := range pieces {
+		sum := 0.0
+		for _, v := range l.ring[i*piece : (i+1)*piece] {
+			sum += v
+		}
+		pieces[i] = sum / piece
+	}
+	slices.Sort(pieces)
+	return pieces[len(pieces)*9/10] - pieces[len(pieces)/10]
+}
+
 // begin implements locator: it follows the sound back from the window's end, over
 // short holes.
 func (l *levels) begin(w window) int64 {

@@ -19,7 +19,7 @@ const (
 	Paused                        // the voice is gone, for the time being
 	Resumed                       // it is there again, in the same utterance
 	Ended                         // it was gone for the configured silence
-	Suspected                     // a sound that is no echo: a voice, maybe
+	Suspected                     // a sound that is not an echo: a voice, maybe
 	Dismissed                     // it was none
 )
 
@@ -59,8 +59,9 @@ type window struct {
 	cut        float64 // dB that the canceller took while the assistant is audible
 	raised     bool    // it ends louder than the noise
 	audible    bool    // the assistant is to be heard
-	suspicious bool    // what is heard is no echo
+	suspicious bool    // what is heard is not an echo
 	first      bool    // the assistant was hardly heard yet
+	foreign    bool    // what is heard is not an echo of the assistant: it was compared
 	found      bool    // the canceller knows where the echo is
 }
 
@@ -140,10 +141,10 @@ func (m *marker) push(marks []Mark, w window) []Mark {
 		switch {
 		case m.probe >= 0:
 			marks = m.verify(marks, w)
-		case w.suspicious && w.cut >= echoCut && m.suspects(): // it is held, and less will be taken of a person soon
+		case w.suspicious && w.cut >= echoCut && !w.foreign && m.suspects(): // it is held, and less will be taken of a person soon
 			m.count = 0
 		case !m.counts(w):
-		case w.audible && !w.suspicious && (w.first || w.cut >= echoCut) && m.suspects():
+		case w.audible && !w.suspicious && !w.foreign && (w.first || w.cut >= echoCut) && m.suspects():
 			m.probe = w.end
 			marks = m.mark(marks, Suspected, min(m.begin, w.end))
 		default:
@@ -199,7 +200,7 @@ func (m *marker) verify(marks []Mark, w window) []Mark {
 		}
 	}
 	began := m.begin
-	there := w.start >= m.settled && m.counts(w)
+	there := (w.foreign || w.start >= m.settled) && m.counts(w)
 	m.begin = began
 	if there {
 		return m.onset(marks, w)
@@ -237,7 +238,7 @@ func (m *marker) end(marks []Mark, now int64) []Mark {
 // rule is what counts for a window.
 func (m *marker) rule(w window) Rule {
 	switch {
-	case !w.audible:
+	case !w.audible || w.foreign:
 		return m.cfg.Silent
 	case w.suspicious && m.suspects() && w.cut < personCut:
 		return m.cfg.Suspicious

@@ -55,6 +55,8 @@ const (
 	ceilingExceeded = 0.07
 	ceilingForgets  = 1 / 30.0 // of what it knows, for each second that it takes
 	maybeVoice      = 0.2
+	// foreignVoice is the probability from which a window is compared with the far end.
+	foreignVoice = 0.3
 )
 
 // How far the ceiling can be above the noise, while the assistant is silent and
@@ -76,11 +78,17 @@ const (
 // user's voice: others who talk in the room do not count.
 const faintOver = 2.0
 
-// A voice that goes on for longVoice levels, 8 s, is the background's: a person
-// pauses. Each level of a pause undoes pauseWeighs of voice.
+// A sound that goes on for longVoice levels, 8 s, is the background's unless it has the
+// dynamics of one who talks: then only after endlessVoice levels, 4 min. Each level of a
+// pause undoes pauseWeighs of it, and each step with more than lively dB of dynamics
+// undoes livelyWeighs: people who talk near have that in 19 of 20 steps, and many who
+// talk at once seldom.
 const (
-	longVoice   = 1600
-	pauseWeighs = 10
+	longVoice    = 1600
+	endlessVoice = 48000
+	pauseWeighs  = 10
+	livelyWeighs = 100
+	lively       = 10.0
 )
 
 // suspicion follows the background, and tells what stands out of it. It allocates
@@ -95,7 +103,8 @@ type suspicion struct {
 	since  int64   // the level at which it became so
 	quiet  int     // levels in a row that are faint again
 	learnt int64   // levels before this one told the ceiling, or are not to
-	voice  int     // how long the voice goes on, see longVoice
+	voice  int     // how long a steady sound goes on, see longVoice
+	whole  int     // how long the utterance goes on
 }
 
 // first says whether the canceller still learns where the echo is, and what it is
@@ -119,7 +128,7 @@ func (s *suspicion) push(l *levels, n int64, now phase, probing bool) (suspected
 		s.open, s.row = false, 0
 		return false, false
 	}
-	s.voice = 0
+	s.voice, s.whole = 0, 0
 	if s.open {
 		return false, s.dismiss(l, n)
 	}
@@ -161,10 +170,14 @@ func (s *suspicion) dismiss(l *levels, n int64) bool {
 }
 
 // follow takes a level of an utterance. Its sound does not tell the background,
-// unless it goes on for too long to be a person's.
+// unless it is too steady for too long to be a person's.
 func (s *suspicion) follow(l *levels, n int64, now phase) {
+	s.whole++
+	if n%levelsStep == 0 && l.dynamics() > lively {
+		s.voice = max(s.voice-livelyWeighs, 0)
+	}
 	switch {
-	case s.voice >= longVoice: // until it ends
+	case s.steady():
 		if n%levelsStep == 0 {
 			l.listen(math.Inf(1))
 		}
@@ -178,9 +191,12 @@ func (s *suspicion) follow(l *levels, n int64, now phase) {
 	s.learnt = n + 1
 }
 
+// steady reports whether the utterance is the background's.
+func (s *suspicion) steady() bool { return s.voice >= longVoice || s.whole >= endlessVoice }
+
 // maybe takes that what was heard until now may be a voice.
 func (s *suspicion) maybe(l *levels) {
-	if s.voice < longVoice {
+	if !s.steady() {
 		s.learnt = l.count
 	}
 }

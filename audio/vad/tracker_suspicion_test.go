@@ -396,3 +396,45 @@ func TestAHumMakesNobodyUnheard(t *testing.T) {
 		t.Errorf("marked %v of a person", l.marks)
 	}
 }
+
+// A sound that is not an echo of the assistant's first words is a voice at once, also for
+// the profile that never holds the assistant, whatever the canceller took of it.
+func TestAForeignSoundOverTheFirstWordsIsAVoiceAtOnce(t *testing.T) {
+	for _, p := range []Profile{ProfileDefault, ProfileAssertive, ProfileCautious, ProfileOff} {
+		for _, after := range []time.Duration{100 * time.Millisecond, time.Second, 5 * time.Second} {
+			l := listen(t, ProfileConfig(p))
+			l.SetForeign(func() bool { return true })
+			l.SetAudible(true)
+			l.SetCut(learningCut, learningCut)
+			l.tone(t, 50, after)
+			onset := l.pos
+			l.tone(t, 20000, 200*time.Millisecond)
+			if got := l.kinds(); !slices.Equal(got, []MarkKind{Onset}) {
+				t.Fatalf("%s, after %v: marked %v", p, after, l.marks)
+			}
+			if late := audio.Duration(l.marks[0].Decided - onset); late > 120*time.Millisecond {
+				t.Errorf("%s, after %v: decided after %v", p, after, late)
+			}
+			if off := audio.Duration(l.marks[0].Pos - onset); off.Abs() > 20*time.Millisecond {
+				t.Errorf("%s, after %v: the voice began %v after it did", p, after, off)
+			}
+		}
+	}
+}
+
+// A probe ends as soon as the sound proves to be foreign: it does not wait for silence.
+func TestAProbeEndsWhenTheSoundIsForeign(t *testing.T) {
+	l := listen(t, ProfileConfig(ProfileDefault))
+	foreign := false
+	l.SetForeign(func() bool { return foreign })
+	l.SetAudible(true)
+	l.tone(t, 50, time.Second)
+	if !l.until(t, 20000, Suspected) {
+		t.Fatalf("marked %v", l.marks)
+	}
+	since := l.pos
+	foreign = true
+	if !l.until(t, 20000, Onset) || audio.Duration(l.pos-since) > 50*time.Millisecond {
+		t.Errorf("marked %v", l.marks)
+	}
+}

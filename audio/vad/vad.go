@@ -40,7 +40,8 @@
 // an Onset, has it silent sooner, and gives the detectors the person alone to judge,
 // at a lower threshold. While the canceller still learns where the echo is and what
 // it is like, a level tells nothing: there, what sounds like a voice is suspected, and
-// it is one when it is heard after the assistant fell silent. So is, at any time, what
+// it is one when it is heard after the assistant fell silent, or at once when it proves
+// to be no echo (SetForeign). So is, at any time, what
 // the canceller takes most of: of a person it takes little. The same background, of
 // noise and of others who talk, is what a voice must be louder than to count. It is
 // the caller's to hold:

@@ -73,14 +73,20 @@ func ReadAll(path string) ([]int16, error) {
 
 // Source plays the recording at Path as if it were a microphone, at real time
 // multiplied by Speed (0 means 1). Run ends with the recording; the last frame is
-// filled up with silence. Opening it again begins again.
+// filled up with silence. Opening it again begins again, or where Continue is set
+// where Run left off.
 type Source struct {
-	Path  string
-	Speed float64
+	Path     string
+	Speed    float64
+	Continue bool
 
-	file *os.File
-	r    *reader
+	file   *os.File
+	r      *reader
+	played int // samples of the recording
 }
+
+// Recorded implements audio.Recording.
+func (*Source) Recorded() {}
 
 // Open implements audio.Source. The code is deviceUnavailable.
 func (s *Source) Open(ctx context.Context) error {
@@ -95,6 +101,29 @@ func (s *Source) Open(ctx context.Context) error {
 		return s.fail("deviceUnavailable", err)
 	}
 	s.file, s.r = file, r
+	if err := s.skip(); err != nil {
+		return s.fail("deviceUnavailable", errors.Join(fileError(filepath.Base(s.Path), err), s.Close()))
+	}
+	return nil
+}
+
+// skip passes over what was played before.
+func (s *Source) skip() error {
+	if !s.Continue {
+		s.played = 0
+		return nil
+	}
+	var f audio.Frame
+	for left := s.played; left > 0; {
+		n, err := s.r.read(f[:min(left, len(f))])
+		if err == io.EOF {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		left -= n
+	}
 	return nil
 }
 
@@ -117,6 +146,7 @@ func (s *Source) Run(ctx context.Context, deliver func(pos int64, f *audio.Frame
 		if err := pacer.Wait(ctx); err != nil {
 			return err
 		}
+		s.played += n
 		deliver(pos, &f)
 	}
 }
@@ -138,4 +168,4 @@ func (s *Source) Close() error {
 	return file.Close()
 }
 
-var _ audio.Source = (*Source)(nil)
+var _ audio.Recording = (*Source)(nil)

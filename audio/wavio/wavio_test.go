@@ -269,6 +269,49 @@ func TestSourcePlaysAtSpeed(t *testing.T) {
 	}
 }
 
+// TestSourceContinuesWhereItLeftOff: a conversation that recovers opens its recording
+// again, and does not hear it twice.
+func TestSourceContinuesWhereItLeftOff(t *testing.T) {
+	const frames = 30
+	pcm := make([]int16, frames*audio.FrameSamples)
+	for i := range pcm {
+		pcm[i] = int16(i / audio.FrameSamples) // each frame is its number
+	}
+	path := filepath.Join(t.TempDir(), "numbers.wav")
+	if err := WriteMono(path, audio.SampleRate, pcm); err != nil {
+		t.Fatal(err)
+	}
+	s := &Source{Path: path, Speed: 20, Continue: true}
+	var heard []int16
+	for _, n := range []int{10, 5, 100, 100} {
+		if err := s.Open(t.Context()); err != nil {
+			t.Fatal(err)
+		}
+		ctx, stop := context.WithCancel(t.Context())
+		err := s.Run(ctx, func(_ int64, f *audio.Frame) {
+			heard = append(heard, f[0])
+			if n--; n == 0 {
+				stop()
+			}
+		})
+		stop()
+		if ended := err == nil; ended != (n > 0) {
+			t.Fatalf("after %d frames: %v", len(heard), err)
+		}
+	}
+	for i, v := range heard {
+		if int(v) != i {
+			t.Fatalf("frame %d is number %d", i, v)
+		}
+	}
+	if len(heard) != frames {
+		t.Errorf("%d frames were heard, want %d", len(heard), frames)
+	}
+	if err := s.Close(); err != nil {
+		t.Error(err)
+	}
+}
+
 func TestDeviceErrors(t *testing.T) {
 	secret := filepath.Join(t.TempDir(), "private")
 	for name, open := range map[string]func() error{

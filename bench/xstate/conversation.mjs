@@ -149,7 +149,7 @@ const restored = (reason) => {
   const take = assign(({ context, event }) => ({ reasons: context.reasons & ~(reason ?? event.reason) }))
   const was = (prior) => and([last, ({ context }) => context.prior === prior])
   return [
-    { guard: and([was('speaking'), not(heardAll)]), actions: [take, assign({ resuming: true }), tell('respeak')] },
+    { guard: and([was('speaking'), not(heardAll)]), target: 'processing.generatingResponse', actions: [take, tell('respeak')] },
     { guard: was('speaking'), target: 'processing.generatingResponse', actions: take },
     { guard: was('preparing'), target: 'preparing', actions: take },
     { guard: last, target: 'listening', actions: take },
@@ -159,7 +159,7 @@ const restored = (reason) => {
 
 const suspendedState = {
   entry: [publish('Suspended'), tell('hold'), ask('HoldCapture'), ...arm('suspend')],
-  exit: [ask('ReleaseCapture'), assign({ prior: '', resuming: false }), ...stop('suspend')],
+  exit: [ask('ReleaseCapture'), assign({ prior: '' }), ...stop('suspend')],
   on: {
     'user.stop': 'terminating',
     'session.failed': { guard: ofInstance, target: 'faulted' },
@@ -169,7 +169,6 @@ const suspendedState = {
     'session.renewed': restored(2),
     'device.restored': restored(8),
     resume: restored(undefined),
-    'tts.bufferReady': { guard: and([({ context }) => context.resuming, started]), target: 'speaking' },
     timer: { guard: timer('suspend'), target: 'faulted' },
   },
 }

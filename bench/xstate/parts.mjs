@@ -28,7 +28,6 @@ export const initial = {
   history: [],
   prior: '', // what a suspension interrupted
   reasons: 0,
-  resuming: false,
   timers: Object.fromEntries(Object.keys(config).map((t) => [t, resting])),
 }
 

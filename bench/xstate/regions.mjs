@@ -192,7 +192,7 @@ const drained = [
   { guard: ofGen, target: 'buffering', actions: hearRest },
 ]
 
-const mayPlay = and([started, or([not(suspended), ({ context }) => context.resuming])])
+const mayPlay = and([started, not(suspended)])
 const resumed = ({ event }) => event.pause === false
 
 export const speech = {
@@ -288,7 +288,7 @@ export const copilot = {
         'copilot.segment': { guard: live, actions: arm('stall') },
         'copilot.done': done,
         'request.cancel': cancel,
-        'tts.bufferReady': { guard: and([suspended, ({ context }) => context.resuming]), actions: arm('stall') },
+        respeak: { actions: arm('stall') },
         hold: { actions: stop('stall') },
         timer: lost,
       },

@@ -2,7 +2,9 @@ package main
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
+	"io"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
@@ -21,22 +23,32 @@ func newDevices() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if asJSON {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(list)
-			}
-			if len(list) == 0 {
-				return fmt.Errorf("there is no audio device; plug one in, start the sound server, or use wav:FILE")
-			}
-			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-			fmt.Fprintln(w, "ID\tNAME\tIN\tOUT\tHZ\tDEFAULT")
-			for _, d := range list {
-				fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%.0f\t%s\n", d.ID, d.Name, d.Inputs, d.Outputs, d.SampleRate, defaults(d))
-			}
-			return w.Flush()
+			return printDevices(cmd.OutOrStdout(), list, asJSON)
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	return cmd
+}
+
+// printDevices lists the devices. Without one it fails, in either form.
+func printDevices(out io.Writer, list []portaudio.Device, asJSON bool) error {
+	none := errors.New("there is no audio device; plug one in, start the sound server, or use wav:FILE")
+	if asJSON {
+		if len(list) == 0 {
+			_, err := fmt.Fprintln(out, "[]")
+			return errors.Join(err, none)
+		}
+		return json.NewEncoder(out).Encode(list)
+	}
+	if len(list) == 0 {
+		return none
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "ID\tNAME\tIN\tOUT\tHZ\tDEFAULT")
+	for _, d := range list {
+		fmt.Fprintf(w, "%s\t%s\t%d\t%d\t%.0f\t%s\n", d.ID, d.Name, d.Inputs, d.Outputs, d.SampleRate, defaults(d))
+	}
+	return w.Flush()
 }
 
 func defaults(d portaudio.Device) string {

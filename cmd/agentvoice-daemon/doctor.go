@@ -23,7 +23,7 @@ type finding struct {
 	Fix string `json:"fix,omitempty"`
 	// Figures are what was measured, with their units in their names.
 	Figures map[string]float64 `json:"figures,omitempty"`
-	// Needed says that the local provider does not work without it.
+	// Needed says that a conversation is not possible without it: the command fails.
 	Needed bool `json:"needed"`
 }
 

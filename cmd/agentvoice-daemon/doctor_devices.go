@@ -81,17 +81,17 @@ func openMicrophone(ctx context.Context, arg, down string) (audio.Source, findin
 	case arg == "null":
 		return nil, found("microphone", false, "null, which hears nothing", nil, nil)
 	case isDevice(arg) && down != "":
-		return nil, found("microphone", false, "", nil, notTried(down))
+		return nil, found("microphone", true, "", nil, notTried(down))
 	}
 	src, err := source(arg, math.Inf(1)) // nobody waits for a recording
 	if err == nil {
 		err = src.Open(ctx)
 	}
 	if err != nil {
-		return nil, found("microphone", false, "", nil, err)
+		return nil, found("microphone", true, "", nil, err)
 	}
 	detail, figures := deviceDetail(arg, src)
-	return src, found("microphone", false, detail, figures, nil)
+	return src, found("microphone", true, detail, figures, nil)
 }
 
 // openLoudspeaker opens what arg names. It returns nil where nothing would be
@@ -101,14 +101,14 @@ func openLoudspeaker(ctx context.Context, arg, down string) (audio.Sink, finding
 	case !isDevice(arg):
 		return nil, found("loudspeaker", false, arg+", which nobody hears", nil, nil)
 	case down != "":
-		return nil, found("loudspeaker", false, "", nil, notTried(down))
+		return nil, found("loudspeaker", true, "", nil, notTried(down))
 	}
 	dst := portaudio.NewSink(arg)
 	if err := dst.Open(ctx); err != nil {
-		return nil, found("loudspeaker", false, "", nil, err)
+		return nil, found("loudspeaker", true, "", nil, err)
 	}
 	detail, figures := deviceDetail(arg, dst)
-	return dst, found("loudspeaker", false, detail, figures, nil)
+	return dst, found("loudspeaker", true, detail, figures, nil)
 }
 
 // deviceDetail names a device that is open, with the delay that it reports.
@@ -219,6 +219,6 @@ func microphoneHolder(ctx context.Context) finding {
 	case errors.As(err, &held):
 		return found(name, false, "", nil, err)
 	default:
-		return found(name, false, "", nil, fault{err.Error(), "set XDG_RUNTIME_DIR to a folder that you can write to"})
+		return found(name, false, "", nil, fault{err.Error(), lease.Remedy(runtime.GOOS)})
 	}
 }

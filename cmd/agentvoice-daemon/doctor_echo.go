@@ -12,6 +12,7 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/dsp"
+	"github.com/agentvoice/agentvoice-daemon/audio/front"
 	"github.com/agentvoice/agentvoice-daemon/audio/portaudio"
 )
 
@@ -76,17 +77,13 @@ type heardFrame struct {
 // when the echo is gone, or with the noise. The error is a *audio.DeviceError where
 // a device was lost, and that of ctx. Nothing else runs the two meanwhile.
 func hearEcho(ctx context.Context, source audio.Source, sink audio.Sink, noise []audio.Frame) (echo, error) {
-	proc, err := dsp.New(dsp.Default())
+	ends, err := front.New(dsp.Default(), nil) // without a tracker, nothing is held
 	if err != nil {
 		return echo{}, err
 	}
-	defer proc.Close()
-	var in time.Duration
-	if timed, ok := source.(audio.Timed); ok {
-		in = timed.Timing().Reported
-	}
-	e := echo{reported: sink.Latency() + in}
-	proc.SetDelay(sink.Latency(), in)
+	defer func() { _ = ends.Close() }() // a tracker's error
+	ends.Attach(source, sink)
+	e := echo{reported: ends.Stats().Reported}
 	run, cancel := context.WithTimeout(ctx, 2*time.Duration(len(noise)+quietFrames)*audio.FrameTime+startTime)
 	defer cancel()
 	var rendered atomic.Int64
@@ -97,27 +94,23 @@ func hearEcho(ctx context.Context, source audio.Source, sink audio.Sink, noise [
 		} else {
 			clear(f[:])
 		}
-		proc.Reference(f)
+		ends.Rendered(f)
 		rendered.Store(n + 1)
 	}
-	var out dsp.Output
 	var failed error
 	all := make([]heardFrame, 0, 2*len(noise))
-	gone, next, over, recent := 0, int64(-1), false, 0.0
+	gone, over, recent := 0, false, 0.0
 	deliver := func(pos int64, f *audio.Frame) {
 		n := rendered.Load()
 		if over || n == 0 { // the loudspeaker has not begun
 			return
 		}
-		if next >= 0 && pos > next {
-			proc.Gap(pos - next)
-		}
-		next = pos + audio.FrameSamples
-		failed = errors.Join(failed, proc.Process(f, &out))
+		_, err := ends.Captured(pos, f)
+		failed = errors.Join(failed, err)
 		power := math.Pow(10, audio.LevelOf(f[:]).RMS/10)
 		all = append(all, heardFrame{n, power})
 		recent += (power - recent) / 200
-		st := proc.Stats()
+		st := ends.Stats()
 		e.clipped = max(e.clipped, st.Clipped)
 		if gone++; !st.Echo || st.ERLE < cancelled || 10*math.Log10(recent)-st.ERLE > faintEcho {
 			gone = 0

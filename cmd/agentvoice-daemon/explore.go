@@ -164,9 +164,10 @@ func writeJournal(out io.Writer, v *explore.Violation) error {
 	}
 	s := csm.Initial()
 	for _, e := range v.Steps {
+		w.Event(e)
 		var fx []csm.Effect
 		s, fx = csm.Step(s, e)
-		w.Step(e, s, fx)
+		w.Outcome(s, fx)
 	}
 	return w.Close()
 }

@@ -27,7 +27,7 @@ type misuse struct{ error }
 
 // run runs the command line and returns the exit status.
 func run(args []string) int {
-	ctx, stop := signal.NotifyContext(context.Background(), stopSignals...)
+	ctx, stop := stopOnSignal()
 	defer stop()
 	root := newRoot()
 	root.SetArgs(args)
@@ -43,15 +43,34 @@ func run(args []string) int {
 	return exitFailed
 }
 
+// stopOnSignal is a context that the first signal to stop ends. The second one kills
+// the process: the user does not want to wait.
+func stopOnSignal() (context.Context, context.CancelFunc) {
+	ctx, stop := context.WithCancel(context.Background())
+	signals := make(chan os.Signal, 1)
+	signal.Notify(signals, stopSignals...)
+	go func() {
+		select {
+		case <-signals:
+		case <-ctx.Done():
+		}
+		signal.Stop(signals) // before anybody knows: the next one counts
+		stop()
+	}()
+	return ctx, stop
+}
+
 func newRoot() *cobra.Command {
 	root := &cobra.Command{
 		Use:           "agentvoice-daemon",
 		Short:         "Talk with a coding assistant, hands-free",
 		SilenceUsage:  true,
 		SilenceErrors: true,
+		Version:       version(),
 		Args:          cobra.NoArgs,
 		RunE:          func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
 	}
+	root.SetVersionTemplate(thisBuild().String() + "\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return misuse{err} })
 	root.AddCommand(newServe(), newTalk(), newReplay(), newTimeline(), newGraph(), newExplore(), newDoctor(), newDevices(), newVersion())
 	return root

@@ -83,13 +83,16 @@ func printReplay(out io.Writer, j *journal.Journal, res journal.Result, took tim
 			res.Events, res.Phases, res.Elapsed.Seconds(), took.Round(time.Microsecond))
 	}
 	if res.OtherCore {
-		fmt.Fprintf(out, "replay: another core wrote it (format %d, build %s), so phases and effects were compared, and states were not\n", j.Header.Journal, j.Header.Build)
+		fmt.Fprintf(out, "replay: another core wrote it (build %s), so phases and effects were compared, and states were not\n", j.Header.Build)
 	}
 	if res.After > 0 {
 		fmt.Fprintf(out, "replay: it begins with a snapshot after event %d; what was before it is not here\n", res.After)
 	}
 	if res.Lost > 0 {
-		fmt.Fprintf(out, "replay: %d lines were lost while it was recorded, and what follows was replayed from a snapshot\n", res.Lost)
+		fmt.Fprintf(out, "replay: %d events are missing or have no outcome; what follows them was replayed from a snapshot\n", res.Lost)
+	}
+	if res.Unfinished != nil {
+		fmt.Fprintf(out, "replay: %v\n", res.Unfinished)
 	}
 	if res.Stops != nil {
 		fmt.Fprintf(out, "replay: %v\n", res.Stops)

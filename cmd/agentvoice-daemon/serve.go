@@ -72,6 +72,9 @@ func (f *serveFlags) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := tryOutput(f.audioOut); err != nil {
+		return err
+	}
 	log, err := f.logger()
 	if err != nil {
 		return err
@@ -112,8 +115,8 @@ func (f *serveFlags) stageOn(cfg *rpc.Config) error {
 	cfg.Clock, cfg.Started = clock, headless.Epoch
 	cfg.New = func(c rpc.Client) (rpc.Backend, error) {
 		stage := headless.New(script, clock, daemon.Config{
-			Settings: c.Settings, Locale: c.Locale, Adapter: c.Copilot, Notify: c.Notify, Journal: c.Journal,
-			Verify: f.verify, Log: cfg.Log,
+			Settings: c.Settings, Locale: c.Locale, Microphone: c.Microphone, Adapter: c.Copilot, Notify: c.Notify, Journal: c.Journal,
+			TranscriptAppend: c.TranscriptAppend, Verify: f.verify, Log: cfg.Log,
 		})
 		return rpc.Backend{
 			Daemon: stage.Daemon(), Audio: stage.World(), PressToTalk: stage.World().PressToTalk, Stage: stage,
@@ -151,15 +154,15 @@ func (f *serveFlags) liveOn(cfg *rpc.Config) error {
 			Spotter: spotter,
 		})
 		d := daemon.New(daemon.Config{
-			Clock: clock, Started: cfg.Started, Settings: c.Settings, Locale: c.Locale, Adapter: adapter,
-			Notify: c.Notify, Journal: c.Journal, Verify: f.verify, Log: cfg.Log,
+			Clock: clock, Started: cfg.Started, Settings: c.Settings, Locale: c.Locale, Microphone: c.Microphone, Adapter: adapter,
+			Notify: c.Notify, TranscriptAppend: c.TranscriptAppend, Journal: c.Journal, Verify: f.verify, Log: cfg.Log,
 			World: func(p daemon.Port) daemon.World {
 				w := newWorld(p)
 				world.World = w.(*live.World)
 				return w
 			},
 		})
-		return rpc.Backend{Daemon: d, Audio: world, PressToTalk: world.PressToTalk, TakeOver: world.TakeOver}, nil
+		return rpc.Backend{Daemon: d, Audio: world, PressToTalk: world.PressToTalk, SetRate: world.SetRate, Counters: world.Counters}, nil
 	}
 	return nil
 }

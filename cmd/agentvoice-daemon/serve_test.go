@@ -6,26 +6,42 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+	"math"
 	"os"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"agentvoice-daemon": main})
+	testscript.Main(m, map[string]func(){"agentvoice-daemon": main, "agentvoice-stuck": stuck})
+}
+
+// stuck is a command that does not end when it is told to.
+func stuck() {
+	ctx, stop := stopOnSignal()
+	defer stop()
+	fmt.Println("runs")
+	<-ctx.Done()
+	fmt.Println("ends")
+	time.Sleep(10 * time.Second)
 }
 
 // The binary as users run it. frame makes the input of serve from JSON, one
 // message a line; unframe makes lines of its output, and fails where that is
-// anything but the protocol.
+// anything but the protocol. tone makes a recording of half a second.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"frame":   func(ts *testscript.TestScript, neg bool, args []string) { convert(ts, neg, args, frame) },
 			"unframe": func(ts *testscript.TestScript, neg bool, args []string) { convert(ts, neg, args, unframe) },
+			"tone":    tone,
 		},
 	})
 }
@@ -37,6 +53,17 @@ func convert(ts *testscript.TestScript, neg bool, args []string, how func(string
 	out, err := how(ts.ReadFile(args[0]))
 	ts.Check(err)
 	ts.Check(os.WriteFile(ts.MkAbs(args[1]), []byte(out), 0o600))
+}
+
+func tone(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: tone TO")
+	}
+	pcm := make([]int16, audio.SampleRate/2)
+	for i := range pcm {
+		pcm[i] = int16(3000 * math.Sin(float64(i)/20))
+	}
+	ts.Check(wavio.WriteMono(ts.MkAbs(args[0]), audio.SampleRate, pcm))
 }
 
 func frame(lines string) (string, error) {

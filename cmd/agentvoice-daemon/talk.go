@@ -6,9 +6,9 @@ import (
 	"fmt"
 	"os"
 	"strings"
+	"sync"
 	"time"
 
-	"github.com/rs/zerolog"
 	"github.com/spf13/cobra"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
@@ -58,7 +58,7 @@ the command ends when the recording has ended and the last answer was heard.`,
 }
 
 func (f *talkFlags) check() error {
-	if f.speed <= 0 || f.speed > 20 {
+	if !(f.speed > 0 && f.speed <= 20) { // NaN is neither
 		return misuse{fmt.Errorf("--speed %v: use a number above 0, up to 20", f.speed)}
 	}
 	for _, arg := range []string{f.audioIn, f.audioOut} {
@@ -83,13 +83,26 @@ func (f *talkFlags) tryDevices() error {
 		return err
 	}
 	if strings.HasPrefix(f.audioOut, "wav:") {
-		return nil // opening it makes the file
+		return tryOutput(f.audioOut)
 	}
 	dst, err := sink(f.audioOut, 1)
 	if err != nil {
 		return err
 	}
 	return errors.Join(dst.Open(context.Background()), dst.Close())
+}
+
+// readReference reads what is said in the recording; nil without one.
+func (f *talkFlags) readReference() (*string, error) {
+	if f.reference == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(f.reference)
+	if err != nil {
+		return nil, fmt.Errorf("read the file of --reference: %w", err)
+	}
+	said := string(text)
+	return &said, nil
 }
 
 func (f *talkFlags) run(ctx context.Context) (err error) {
@@ -105,6 +118,10 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
+	reference, err := f.readReference()
+	if err != nil {
+		return err
+	}
 	adapter, err := f.adapter()
 	if err != nil {
 		return err
@@ -113,8 +130,8 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	head := daemon.JournalHeader(version(), journal.Content(f.journalContent), started, f.speed, settings)
-	jw, closeJournal, err := openJournal(record, head, log)
+	head := journal.Header{Build: version(), Content: journal.Content(f.journalContent), Started: started, Speed: f.speed}
+	jw, closeJournal, err := openJournal(record, head)
 	if err != nil {
 		return err
 	}
@@ -125,19 +142,33 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, closeTap()) }()
 
-	v := newTalkView(os.Stdout, started, f.reference)
+	v := newTalkView(os.Stdout, started, reference)
 	ended := make(chan struct{})
+	end := sync.OnceFunc(func() { close(ended) }) // after a recovery, it ends again
 	d := daemon.New(daemon.Config{
 		Clock: dispatch.NewClock(f.speed), Started: started, Settings: settings, Adapter: adapter,
 		Notify: v.notify, Journal: jw, Verify: f.verify, Log: log,
 		World: live.New(live.Config{
-			Source: func(protocol.Settings) (audio.Source, error) { return source(f.audioIn, f.speed) },
+			Source: f.microphone(),
 			Sink:   func(protocol.Settings) (audio.Sink, error) { return sink(f.audioOut, f.speed) },
-			Ended:  func() { close(ended) }, Tap: tap, Speed: f.speed,
+			Ended:  end, Tap: tap, Speed: f.speed,
 			Credentials: credentials(f.keyFile), Engines: engines, Holder: holder(f.audioIn, "agentvoice-daemon talk"), Processing: processing(f.audioIn), Detector: voiceDetector, Log: log,
 		}),
 	})
 	return talk(ctx, d, v, ended, f.speed)
+}
+
+// microphone makes the microphone of a conversation. A recording is one for all of
+// it, and so goes on after a recovery where it was.
+func (f *talkFlags) microphone() func(protocol.Settings) (audio.Source, error) {
+	path, recorded := strings.CutPrefix(f.audioIn, "wav:")
+	recording := &wavio.Source{Path: path, Speed: f.speed, Continue: true}
+	return func(protocol.Settings) (audio.Source, error) {
+		if recorded {
+			return recording, nil
+		}
+		return source(f.audioIn, f.speed)
+	}
 }
 
 // talk holds one conversation: until the user ends it, or until a recording has
@@ -196,7 +227,7 @@ func awaitQuiet(ctx context.Context, d *daemon.Daemon, speed float64) {
 }
 
 // openJournal begins a journal; without an output there is none.
-func openJournal(out journal.Output, h journal.Header, log zerolog.Logger) (*journal.Writer, func() error, error) {
+func openJournal(out journal.Output, h journal.Header) (*journal.Writer, func() error, error) {
 	if out == nil {
 		return nil, func() error { return nil }, nil
 	}
@@ -204,13 +235,7 @@ func openJournal(out journal.Output, h journal.Header, log zerolog.Logger) (*jou
 	if err != nil {
 		return nil, nil, err
 	}
-	return w, func() error {
-		err := w.Close()
-		if n := w.Refused(); n > 0 {
-			log.Warn().Int("strings", n).Msg("events held text where a code belongs; the journal says internalError there")
-		}
-		return err
-	}, nil
+	return w, w.Close, nil
 }
 
 func openRecorder(path string) (live.Tap, func() error, error) {

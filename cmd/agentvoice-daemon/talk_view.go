@@ -29,14 +29,14 @@ type talkView struct {
 	output    float64
 	partial   string
 	said      []string
-	reference string
+	reference *string // what is said in the recording, nil without a reference
 	turns     int
 	cut       int
 	over      bool
 	failed    string
 }
 
-func newTalkView(out *os.File, started time.Time, reference string) *talkView {
+func newTalkView(out *os.File, started time.Time, reference *string) *talkView {
 	width, _, err := term.GetSize(int(out.Fd()))
 	if err != nil {
 		width = 0
@@ -72,6 +72,9 @@ func (v *talkView) notify(_ string, params any) {
 func (v *talkView) showState(p protocol.StateParams) {
 	v.state = p.Label
 	v.line(p.Since.Time, fmt.Sprintf("%-24s %s%s", p.Label, p.Cause, suffix(" ", p.TurnID)))
+	if p.State == protocol.StateListening {
+		v.failed = "" // it recovered
+	}
 	if p.State == protocol.StateIdle && !v.over {
 		v.over = true
 		close(v.idle)
@@ -183,14 +186,10 @@ func (v *talkView) finish() error {
 	if v.failed != "" && v.turns == 0 {
 		return fmt.Errorf("the conversation did not take place: %s", v.failed)
 	}
-	if v.reference == "" {
+	if v.reference == nil {
 		return nil
 	}
-	ref, err := os.ReadFile(v.reference)
-	if err != nil {
-		return fmt.Errorf("read the reference: %w", err)
-	}
-	wrong, words := wer.Compute(string(ref), strings.Join(v.said, " "))
+	wrong, words := wer.Compute(*v.reference, strings.Join(v.said, " "))
 	fmt.Fprintf(v.out, "word error rate %.1f %% (%d of %d words)\n", 100*float64(wrong)/float64(max(words, 1)), wrong, words)
 	return nil
 }

@@ -1,9 +1,12 @@
 package main
 
 import (
+	"io"
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
 func TestWrapKeepsEveryWord(t *testing.T) {
@@ -22,5 +25,28 @@ func TestWrapKeepsEveryWord(t *testing.T) {
 	}
 	if rows := wrap(strings.Repeat("x", 95), 40); len(rows) != 3 {
 		t.Errorf("a word longer than a row: %q", rows)
+	}
+}
+
+// A conversation that recovered from a fault took place, also where nobody said a
+// thing; one that ended in the fault did not.
+func TestFaultThatWasRecoveredFrom(t *testing.T) {
+	fault := protocol.ErrorParams{Code: protocol.CodeDeviceLost, Message: "The audio device is gone."}
+	for name, test := range map[string]struct {
+		params []any
+		fails  bool
+	}{
+		"recovered": {[]any{fault, protocol.StateParams{State: protocol.StateListening}}, false},
+		"faulted":   {[]any{protocol.StateParams{State: protocol.StateListening}, fault}, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			v := &talkView{out: io.Discard, idle: make(chan struct{})}
+			for _, p := range test.params {
+				v.notify("", p)
+			}
+			if err := v.finish(); (err != nil) != test.fails {
+				t.Errorf("the command ends with %v", err)
+			}
+		})
 	}
 }

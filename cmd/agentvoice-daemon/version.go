@@ -19,23 +19,32 @@ func newVersion() *cobra.Command {
 		Short: "Say which build this is, for which platform, and which protocol it speaks",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
-			v := struct {
-				Version         string `json:"version"`
-				ProtocolVersion string `json:"protocolVersion"`
-				JournalFormat   int    `json:"journalFormat"`
-				Platform        string `json:"platform"`
-				Go              string `json:"go"`
-			}{version(), protocol.Version, journal.Version, runtime.GOOS + "/" + runtime.GOARCH, runtime.Version()}
 			if asJSON {
-				return json.NewEncoder(cmd.OutOrStdout()).Encode(v)
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(thisBuild())
 			}
-			_, err := fmt.Fprintf(cmd.OutOrStdout(), "agentvoice-daemon %s, protocol %s, journal format %d, %s, %s\n",
-				v.Version, v.ProtocolVersion, v.JournalFormat, v.Platform, v.Go)
+			_, err := fmt.Fprintln(cmd.OutOrStdout(), thisBuild())
 			return err
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print one JSON object")
 	return cmd
+}
+
+// build says which build this is.
+type build struct {
+	Version         string `json:"version"`
+	ProtocolVersion string `json:"protocolVersion"`
+	JournalFormat   int    `json:"journalFormat"`
+	Platform        string `json:"platform"`
+	Go              string `json:"go"`
+}
+
+func thisBuild() build {
+	return build{version(), protocol.Version, journal.Version, runtime.GOOS + "/" + runtime.GOARCH, runtime.Version()}
+}
+
+func (b build) String() string {
+	return fmt.Sprintf("agentvoice-daemon %s, protocol %s, journal format %d, %s, %s", b.Version, b.ProtocolVersion, b.JournalFormat, b.Platform, b.Go)
 }
 
 // version is the build: the module's version, or the commit it was built from.

@@ -2,10 +2,12 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -72,7 +74,7 @@ func (f *sharedFlags) parse(base protocol.Settings) (protocol.Settings, error) {
 	c := protocol.Configuration{}
 	set := func(name, value string) {
 		if value != "" {
-			c[protocol.Prefix+name] = jsonOf(value)
+			c[protocol.Prefix+name] = settingValue(protocol.Prefix+name, value)
 		}
 	}
 	set("provider", f.provider)
@@ -84,7 +86,7 @@ func (f *sharedFlags) parse(base protocol.Settings) (protocol.Settings, error) {
 		if !ok {
 			return base, misuse{fmt.Errorf("--set %s: give it as agentvoice.name=value", s)}
 		}
-		c[name] = jsonOf(value)
+		c[name] = settingValue(name, value)
 	}
 	s, bad := base.Apply(c)
 	if len(bad) > 0 {
@@ -93,17 +95,18 @@ func (f *sharedFlags) parse(base protocol.Settings) (protocol.Settings, error) {
 	return s, nil
 }
 
-// jsonOf is a flag's value as a setting has it: JSON where it is a number or a
-// truth value, else a string.
-func jsonOf(value string) []byte {
-	switch value {
-	case "true", "false":
-		return []byte(value)
+// settingValue is a flag's value as JSON of the setting's type. An invalid value
+// of that type stays a string, and is refused as what was typed.
+func settingValue(name, value string) json.RawMessage {
+	text, err := json.Marshal(value)
+	if err != nil {
+		return nil // a string has JSON
 	}
-	if strings.Trim(value, "0123456789.") == "" && strings.Count(value, ".") < 2 {
-		return []byte(value)
+	i := slices.IndexFunc(protocol.SettingsTable, func(s protocol.Setting) bool { return s.Name == name })
+	if i < 0 || protocol.SettingsTable[i].Kind() == protocol.KindString || !json.Valid([]byte(value)) {
+		return text
 	}
-	return []byte(`"` + strings.NewReplacer(`\`, `\\`, `"`, `\"`).Replace(value) + `"`)
+	return json.RawMessage(value)
 }
 
 // journalOutput is where --journal records to, nil where it is not given: a file,
@@ -152,6 +155,25 @@ func sink(arg string, speed float64) (audio.Sink, error) {
 		return wavio.Null{Speed: speed}, nil
 	}
 	return portaudio.NewSink(arg), nil
+}
+
+// tryOutput says at once that a recording cannot be written, instead of a conversation
+// that fails to open it again and again. It leaves no file behind that was not there.
+func tryOutput(arg string) error {
+	path, ok := strings.CutPrefix(arg, "wav:")
+	if !ok {
+		return nil
+	}
+	_, missing := os.Stat(path)
+	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
+	if err != nil {
+		return fmt.Errorf("cannot write the recording of --audio-out: %w; use a folder that exists and that you can write to", err)
+	}
+	err = f.Close()
+	if missing != nil {
+		err = errors.Join(err, os.Remove(path))
+	}
+	return err
 }
 
 // silentSource is a microphone that hears nothing.

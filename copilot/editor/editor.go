@@ -31,6 +31,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"sync"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
@@ -57,6 +58,7 @@ type Caller interface {
 // Stats counts deltas since New.
 type Stats struct {
 	Accepted  uint64
+	Merged    uint64 // of them, without text and behind another that waits
 	Repeated  uint64 // seq was there before
 	Gaps      uint64 // seq came too early: a delta is missing
 	Strangers uint64 // of no live answer: unknown, or ended before
@@ -132,6 +134,7 @@ type tool struct {
 	Description string          `json:"description,omitempty"`
 	InputSchema json.RawMessage `json:"inputSchema,omitempty"`
 	Destructive *bool           `json:"destructive,omitempty"`
+	Confirms    bool            `json:"confirms,omitempty"`
 }
 
 // paramsOf is a request as the wire has it.
@@ -169,8 +172,8 @@ type deltaParams struct {
 }
 
 // HandleDelta takes the params of one copilot/delta notification, in the order
-// of the wire (see the package's Ordering). It never blocks. An error says that
-// the params have not the right shape; it holds nothing of them.
+// of the wire (see the package's Ordering). It never blocks. An error is a *Gap, or
+// says that the params have the wrong shape; then it holds nothing of them.
 func (a *Adapter) HandleDelta(params json.RawMessage) error {
 	var d deltaParams
 	err := json.Unmarshal(params, &d)
@@ -191,16 +194,31 @@ func (a *Adapter) HandleDelta(params json.RawMessage) error {
 	case *d.Seq > ans.next:
 		a.stats.Gaps++
 		ans.broken = failed("part of the editor's answer was lost on the way")
+		err = &Gap{RequestID: d.RequestID, Expected: ans.next, Received: *d.Seq}
 	case ans.bytes+len(d.Text) > maxAnswer:
 		ans.broken = failed("the editor's answer is too long")
 	default:
 		a.stats.Accepted++
 		ans.next++
 		ans.bytes += len(d.Text)
+		if n := len(ans.queue); d.Text == "" && n > 0 && ans.queue[n-1].call == nil {
+			a.stats.Merged++ // one sign of life is as good as many
+			return nil
+		}
 		ans.queue = append(ans.queue, piece{text: d.Text})
 	}
 	ans.stir()
-	return nil
+	return err
+}
+
+// Gap is the error of a delta whose seq is not the next one: a delta is missing.
+type Gap struct {
+	RequestID          string
+	Expected, Received int64
+}
+
+func (g *Gap) Error() string {
+	return fmt.Sprintf("copilot/delta of request %s: seq %d was expected, %d came", g.RequestID, g.Expected, g.Received)
 }
 
 func (ans *answer) stir() {
@@ -307,7 +325,7 @@ func outcome(result sendResult, callErr error, broken *copilot.Error, spoke bool
 	case result.Status == "completed":
 		return nil
 	case result.Status == "cancelled":
-		return failed("the request was cancelled in the editor")
+		return cancelled
 	case result.Status == "failed":
 		return final(clientFailure(result.Error), spoke)
 	}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"reflect"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -120,7 +121,7 @@ func status(s string, e map[string]any) map[string]any {
 
 func send(t *testing.T, w *wire) (string, error) {
 	t.Helper()
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
 	defer cancel()
 	var b strings.Builder
 	err := w.adapter.Send(ctx, request, func(text string) { b.WriteString(text) })
@@ -266,10 +267,10 @@ func TestFailures(t *testing.T) {
 		{"after a sign of life", []string{""}, report("copilotUnavailable", true), nil, "copilotUnavailable", true},
 		{"no error", nil, status("failed", nil), nil, "copilotFailed", false},
 		{"empty", []string{""}, completed, nil, "copilotEmpty", true},
-		{"cancelled by the client", nil, status("cancelled", nil), nil, "copilotFailed", false},
+		{"cancelled by the client", nil, status("cancelled", nil), nil, "copilotCancelled", false},
 		{"unknown status", nil, status("CANARY", nil), nil, "copilotFailed", false},
 		{"method not found", nil, nil, rpc(-32601), "copilotNotInstalled", false},
-		{"request cancelled", nil, nil, rpc(-32800), "copilotFailed", false},
+		{"request cancelled", nil, nil, rpc(-32800), "copilotCancelled", false},
 		{"internal error", nil, nil, rpc(-32603), "copilotFailed", true},
 		{"internal error after words", []string{"half"}, nil, rpc(-32603), "copilotFailed", false},
 	}
@@ -404,4 +405,30 @@ func TestEndAndDeltasAtTheSameTime(t *testing.T) {
 			}
 		}
 	})
+}
+
+// Signs of life that wait together count as one: they cannot fill the memory.
+func TestSignsOfLifeAreMerged(t *testing.T) {
+	const signs = 1000
+	begun, emitted := make(chan struct{}), 0
+	w := connect(t, func(_ json.RawMessage, delta func(int, string)) (any, error) {
+		delta(0, "a")
+		<-begun
+		for i := range signs {
+			delta(1+i, "")
+		}
+		return completed, nil
+	})
+	err := w.adapter.Send(t.Context(), copilot.Request{ID: "r1"}, func(text string) {
+		if emitted++; text != "a" {
+			return
+		}
+		close(begun)
+		for w.adapter.Stats().Accepted < signs { // they arrive while this piece is taken
+			runtime.Gosched()
+		}
+	})
+	if s := w.adapter.Stats(); err != nil || s.Accepted != signs+1 || s.Merged < signs/2 || emitted > signs/2 {
+		t.Errorf("%v; %+v, %d pieces were emitted", err, s, emitted)
+	}
 }

@@ -21,6 +21,7 @@ const (
 	codeUnavailable    = "copilotUnavailable"
 	codeBlocked        = "copilotBlocked"
 	codeEmpty          = "copilotEmpty"
+	codeCancelled      = "copilotCancelled"
 	codeAuthentication = "authentication"
 )
 
@@ -39,6 +40,9 @@ func failed(message string) *copilot.Error {
 	return &copilot.Error{Code: codeFailed, Message: message}
 }
 
+// cancelled is a request that the editor or its user cancelled.
+var cancelled = &copilot.Error{Code: codeCancelled, Message: "the request was cancelled in the editor"}
+
 // callFailure maps an error of the call itself.
 func callFailure(err error) *copilot.Error {
 	var rpc *jsonrpc2.Error
@@ -49,7 +53,7 @@ func callFailure(err error) *copilot.Error {
 	case jsonrpc2.CodeMethodNotFound:
 		return &copilot.Error{Code: codeNotInstalled, Message: "this editor offers no assistant: install and enable GitHub Copilot"}
 	case codeRequestCancelled:
-		return failed("the request was cancelled in the editor")
+		return cancelled
 	}
 	e := failed(fmt.Sprintf("the editor could not pass the request on (error %d)", rpc.Code))
 	e.Retryable = rpc.Code == jsonrpc2.CodeInternalError

@@ -17,7 +17,11 @@ import (
 // The codes of copilot.Error.
 const (
 	codeFailed         = "copilotFailed"
-	codeQuota          = "copilotQuota"
+	codeQuota          = "quotaExceeded"
+	codeRateLimited    = "rateLimited"
+	codeAccessDenied   = "accessDenied"
+	codeRegion         = "regionUnsupported"
+	codeModel          = "modelUnavailable"
 	codeUnavailable    = "copilotUnavailable"
 	codeBlocked        = "copilotBlocked"
 	codeEmpty          = "copilotEmpty"
@@ -39,8 +43,10 @@ func statusFailure(res *http.Response, err error) *copilot.Error {
 	status := res.StatusCode
 	switch {
 	case e != nil:
-	case status == http.StatusUnauthorized, status == http.StatusForbidden:
+	case status == http.StatusUnauthorized:
 		e = unauthorised()
+	case status == http.StatusForbidden:
+		e = &copilot.Error{Code: codeAccessDenied, Message: "the service denied access: check the permissions of the key, and whether the provider restricts your network"}
 	case status == http.StatusPaymentRequired:
 		e = quota()
 	case status == http.StatusTooManyRequests:
@@ -96,7 +102,9 @@ func known(code, kind string) *copilot.Error {
 		case "invalid_api_key", "authentication_error":
 			return unauthorised()
 		case "model_not_found":
-			return failed("the service does not have this model: select another one")
+			return &copilot.Error{Code: codeModel, Message: "the service does not have this model, or the key may not use it: select another one"}
+		case "unsupported_country_region_territory":
+			return &copilot.Error{Code: codeRegion, Message: "the service is not available in this country or region: choose another provider"}
 		case "context_length_exceeded":
 			return failed("the conversation has become too long for this model")
 		case "server_error", "overloaded_error":
@@ -107,7 +115,7 @@ func known(code, kind string) *copilot.Error {
 }
 
 func unauthorised() *copilot.Error {
-	return &copilot.Error{Code: codeAuthentication, Message: "the service did not accept the key: check it, and what it may be used for"}
+	return &copilot.Error{Code: codeAuthentication, Message: "the service did not accept the key: check it"}
 }
 
 func quota() *copilot.Error {
@@ -115,7 +123,7 @@ func quota() *copilot.Error {
 }
 
 func rateLimited() *copilot.Error {
-	return &copilot.Error{Code: codeQuota, Message: "the service asks to slow down", Retryable: true}
+	return &copilot.Error{Code: codeRateLimited, Message: "rate limit reached", Retryable: true}
 }
 
 func blocked() *copilot.Error {

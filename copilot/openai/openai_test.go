@@ -213,15 +213,18 @@ func TestStatuses(t *testing.T) {
 	}{
 		{401, `{"error":{"message":"Incorrect API key provided: ` + canary + `","code":"invalid_api_key"}}`, "authentication", false},
 		{401, ``, "authentication", false},
-		{403, `{"error":"CANARY"}`, "authentication", false},
-		{402, ``, "copilotQuota", false},
-		{429, `{"error":{"message":"CANARY","type":"insufficient_quota","code":"insufficient_quota"}}`, "copilotQuota", false},
-		{429, `{"error":{"message":"CANARY","code":"rate_limit_exceeded"}}`, "copilotQuota", true},
-		{429, `slow down CANARY`, "copilotQuota", true},
+		{403, `{"error":"CANARY"}`, "accessDenied", false},
+		{403, `{"error":{"message":"CANARY","code":"invalid_api_key"}}`, "authentication", false},
+		{403, `{"error":{"message":"CANARY","type":"request_forbidden","code":"unsupported_country_region_territory"}}`, "regionUnsupported", false},
+		{403, `{"error":{"message":"CANARY","code":"model_not_found"}}`, "modelUnavailable", false},
+		{402, ``, "quotaExceeded", false},
+		{429, `{"error":{"message":"CANARY","type":"insufficient_quota","code":"insufficient_quota"}}`, "quotaExceeded", false},
+		{429, `{"error":{"message":"CANARY","code":"rate_limit_exceeded"}}`, "rateLimited", true},
+		{429, `slow down CANARY`, "rateLimited", true},
 		{400, `{"error":{"message":"CANARY","code":"context_length_exceeded"}}`, "copilotFailed", false},
 		{400, `{"error":{"message":"CANARY","code":"content_filter"}}`, "copilotBlocked", false},
 		{400, `{"error":{"message":"CANARY","code":"CANARY"}}`, "copilotFailed", false},
-		{404, `{"error":{"message":"CANARY","code":"model_not_found"}}`, "copilotFailed", false},
+		{404, `{"error":{"message":"CANARY","code":"model_not_found"}}`, "modelUnavailable", false},
 		{404, `404 page not found`, "copilotFailed", false},
 		{408, ``, "copilotUnavailable", true},
 		{500, `<html>CANARY</html>`, "copilotUnavailable", true},
@@ -271,7 +274,7 @@ func TestRetryAfter(t *testing.T) {
 			w.WriteHeader(http.StatusTooManyRequests)
 		})
 		_, err := send(t, a)
-		if e := wantError(t, err, "copilotQuota", true); e.After < tt.least || e.After > tt.most {
+		if e := wantError(t, err, "rateLimited", true); e.After < tt.least || e.After > tt.most {
 			t.Errorf("%s: %s: got %v, want %v to %v", tt.name, tt.value, e.After, tt.least, tt.most)
 		}
 	}

@@ -47,6 +47,8 @@ type Options struct {
 	// Locale is a BCP 47 tag that picks the words of notices and the known
 	// abbreviations. English and German are known; others are taken as English.
 	Locale string
+	// Code is how code blocks are spoken.
+	Code ReadCode
 }
 
 func (o Options) withDefaults() Options {
@@ -67,33 +69,49 @@ type Chunker struct {
 	opts Options
 	lang *language
 
-	carry []byte // bytes of a rune that is not complete yet
-
-	buf   []byte // source that no segment covers yet
-	start int    // position of buf[0] in the source
-	body  int    // in buf: where the open block begins; what is before is silent
-	seen  int    // in buf: how far the sentence scanner has read
-	line  int    // in buf: start of the current line; negative once it was emitted
-
-	block  block
-	inList bool // indented lines belong to a list, they are not code
-
+	src       []byte // of the answer: what no segment covers yet
+	start     int    // where src begins, in bytes of the answer, as all that follows
+	line      int    // where the current line begins
+	read      int    // up to where the answer was taken
 	undecided bool   // the kind of the current line is not known yet
-	skip      string // while undecided: runes that cannot decide it
+	tried     int    // bytes of it that were not enough to tell
+	searched  int    // up to where there is no newline after read
+	taken     int    // where its text begins
 
-	scan scanner
-	// plain are positions in buf, sorted, of what opens nothing: the last one of a run
+	blocks
+	info   []byte // of kindFence: what the fence says about the code
+	item   bool   // the block begins with the mark of an item
+	lead   string // what is said before the text of the item
+	closes bool   // the block ends with the line
+	silent bool   // the rest of the line is not text
+
+	// The text of the open block, without the marks around it. All positions of the
+	// scanner are positions in text.
+	text   []byte
+	pieces []piece // where the lines of text come from
+	body   int     // in text: what no segment covers yet
+	seen   int     // in text: how far the scanner has read
+	scan   scanner
+	// plain are positions in text, sorted, of what opens nothing: the last one of a run
 	// of backticks, or a bracket, whose span was given up. lost is the length of such a
 	// run: the next one of as many backticks closes what it opened.
 	plain []int
 	lost  int
+	// unclosed is the position in text before which no parenthesis ends a link.
+	unclosed int
 	// opened is the scanner before the rune at openedAt opened the present span.
 	opened   scanner
 	openedAt int
 
-	spoke bool // a segment with words was emitted
-	out   []Segment
+	spoke   bool   // a segment with words was emitted
+	skipped string // what the first block was that ReadCodeSkip left out
+	out     []Segment
+	work    int // bytes that were looked at so far, each time: for tests
 }
+
+// piece says where a line of a block comes from: the byte at position text is the
+// one at position src of the answer.
+type piece struct{ text, src int }
 
 // New returns a Chunker for one answer.
 func New(opts Options) *Chunker {
@@ -103,31 +121,19 @@ func New(opts Options) *Chunker {
 // Push takes the next piece of the answer, of any size, and returns the segments
 // that became complete.
 func (c *Chunker) Push(text string) []Segment {
-	for i := 0; i < len(text); {
-		if len(c.carry) == 0 && utf8.FullRuneInString(text[i:]) {
-			_, size := utf8.DecodeRuneInString(text[i:])
-			c.step(text[i : i+size])
-			i += size
-			continue
-		}
-		c.carry = append(c.carry, text[i])
-		i++
-		c.stepCarry(false)
-	}
+	c.src = append(c.src, text...)
+	c.advance(c.start+len(c.src)-partial(c.src), false)
 	return c.take()
 }
 
 // Flush ends the answer and returns the rest of it. The Chunker is then as new:
 // positions of a next answer start at 0 again.
 func (c *Chunker) Flush() []Segment {
-	c.stepCarry(true)
-	if c.undecided && c.line < len(c.buf) {
-		c.decide(true)
-		c.drain(len(c.buf))
-	}
-	c.closeBlock(len(c.buf))
-	if len(c.buf) > 0 {
-		c.out = append(c.out, Segment{Start: c.start, End: c.start + len(c.buf), Class: ClassProse})
+	end := c.start + len(c.src)
+	c.advance(end, true)
+	c.closeBlock(end)
+	if len(c.src) > 0 {
+		c.out = append(c.out, c.rest())
 	}
 	out := c.take()
 	*c = Chunker{opts: c.opts, lang: c.lang, undecided: true}
@@ -140,149 +146,177 @@ func (c *Chunker) take() []Segment {
 	return out
 }
 
-// stepCarry takes whole runes out of the carried bytes; at the end of the answer
-// also what is left of a broken one.
-func (c *Chunker) stepCarry(end bool) {
-	for len(c.carry) > 0 && (end || utf8.FullRune(c.carry)) {
-		_, size := utf8.DecodeRune(c.carry)
-		c.step(string(c.carry[:size]))
-		c.carry = c.carry[size:]
+// partial is how many bytes at the end of src are a rune that is not complete yet.
+func partial(src []byte) int {
+	for n := 1; n < utf8.UTFMax && n <= len(src); n++ {
+		if at := len(src) - n; utf8.RuneStart(src[at]) {
+			if utf8.FullRune(src[at:]) {
+				return 0
+			}
+			return n
+		}
+	}
+	return 0
+}
+
+// advance takes the answer up to position end. whole says that there is no more.
+func (c *Chunker) advance(end int, whole bool) {
+	for c.read < end {
+		src := c.src[c.read-c.start : end-c.start]
+		searched := max(0, c.searched-c.read)
+		c.work += len(src) - searched
+		newline := bytes.IndexByte(src[searched:], '\n')
+		if newline >= 0 {
+			src = src[:searched+newline+1]
+		} else {
+			c.searched = end
+		}
+		if c.undecided {
+			if !c.decide(src, newline >= 0 || whole) {
+				return
+			}
+			continue
+		}
+		if !c.silent && c.kind != kindNone {
+			c.addText(src)
+		}
+		c.read += len(src)
+		if newline >= 0 {
+			c.endLine()
+		}
 	}
 }
 
-// step takes one rune (or one byte that is not UTF-8).
-func (c *Chunker) step(s string) {
-	c.buf = append(c.buf, s...)
-	newline := s == "\n"
-	if c.undecided {
-		if !newline && skips(c.skip, s) {
-			return
-		}
-		if c.decide(newline); c.undecided {
-			return
-		}
+// decide sorts the current line, which begins with src, if that suffices. A line
+// that stays undecided for long is looked at less often.
+func (c *Chunker) decide(src []byte, whole bool) bool {
+	if !whole && len(src) < c.tried+c.tried/8 {
+		return false
 	}
-	c.drain(len(c.buf))
-	if newline {
-		c.endLine()
+	c.work += len(src)
+	ln, decided := c.sort(src, whole)
+	if !decided {
+		c.tried = len(src)
+		return false
 	}
-}
-
-// skips reports whether the rune s cannot decide a line that was left open with
-// skip.
-func skips(skip, s string) bool {
-	switch skip {
-	case untilNewline:
-		return true
-	case untilBacktick:
-		return s != "`"
-	}
-	return strings.Contains(skip, s)
-}
-
-// decide sorts the current line into a block, if what is there of it suffices.
-// whole says that the line is complete.
-func (c *Chunker) decide(whole bool) {
-	if c.block.kind == blockFence { // in a quote, and ends with it
-		line := bytes.TrimLeft(c.buf[c.line:], " \t")
-		if len(line) == 0 {
-			c.skip = " \t"
-			return
-		}
-		if line[0] == '>' {
-			c.undecided, c.skip = false, ""
-			return
-		}
-		c.closeBlock(c.line)
-	}
-	ln := classifyLine(c.buf[c.line:], whole, lineContext{block: c.block, inList: c.inList})
-	if ln.kind == lineOpen {
-		c.skip = ln.skip
-		return
-	}
-	c.undecided, c.skip = false, ""
+	c.undecided, c.tried, c.taken = false, 0, c.line+ln.text
+	c.read = c.taken
+	c.silent = false
 	switch {
-	case ln.kind == lineBlank && c.block.kind == blockIndented:
-		return // the code may go on after it
-	case ln.kind == lineBlank, ln.kind == lineRule:
-		c.closeBlock(c.line)
-		return
+	case ln.kind == kindNone && len(ln.opens) == 0 && c.kind == kindIndented && ln.depth == len(c.stack):
+		return true // the code may go on after it
 	case c.continues(ln):
-		return
+		c.silent, c.closes = ln.closes, ln.closes
+		return true
 	}
 	c.closeBlock(c.line)
-	c.inList = ln.kind == lineItem || c.inList && ln.indent > 0
-	c.block = block{kind: blockOf[ln.kind], quote: ln.quote, first: true}
-	c.seen = c.line + ln.text
-	c.scan = scanner{}
+	c.begin(ln)
+	if c.kind == kindFence {
+		fence := src[ln.text:]
+		n := run(fence, fence[0])
+		c.fence, c.depth, c.silent = bytes.Clone(fence[:n]), ln.indent, true
+		c.info = bytes.Clone(fence[n:])
+	}
+	return true
 }
 
 // continues reports whether a line goes on with the open block.
-func (c *Chunker) continues(ln lineInfo) bool {
-	switch c.block.kind {
-	case blockText, blockItem:
-		// A line without a quote mark still belongs to the quote (CommonMark's
-		// lazy continuation); a mark after plain text opens a quote.
-		return ln.kind == lineText && (c.block.quote || !ln.quote)
-	case blockTable:
-		return ln.kind == lineRow
-	case blockIndented:
-		return ln.kind == lineIndented
+func (c *Chunker) continues(ln line) bool {
+	if len(ln.opens) > 0 || ln.kind != c.kind {
+		return false
 	}
-	return false
+	// A paragraph also goes on where the marks of its quotes and items are missing
+	// (CommonMark's lazy continuation).
+	return c.kind == kindText || ln.depth == len(c.stack) && (c.kind == kindFence || c.kind == kindIndented || c.kind == kindTable)
+}
+
+// begin opens the block that a line begins with.
+func (c *Chunker) begin(ln line) {
+	if ln.item || ln.depth < len(c.stack) {
+		c.lead = ""
+	}
+	if ln.number != "" {
+		c.lead = ln.number + ". "
+	}
+	switch ln.box {
+	case ' ':
+		c.lead += c.lang.todo
+	case 'x', 'X':
+		c.lead += c.lang.done
+	}
+	c.stack = append(c.stack[:ln.depth], ln.opens...)
+	c.item = ln.item
+	if ln.kind != kindRule {
+		c.kind = ln.kind
+	}
+}
+
+// addText adds to the text of the open block, and has it read as far as it goes.
+func (c *Chunker) addText(src []byte) {
+	if c.read == c.taken {
+		c.pieces = append(c.pieces, piece{len(c.text), c.read})
+	}
+	c.text = append(c.text, src...)
+	c.drain()
+}
+
+// source is the position in the answer that follows the one of the byte before
+// position at of the text.
+func (c *Chunker) source(at int) int {
+	i := len(c.pieces) - 1
+	for i > 0 && c.pieces[i].text >= at {
+		i--
+	}
+	return c.pieces[i].src + at - c.pieces[i].text
 }
 
 // endLine follows each newline.
 func (c *Chunker) endLine() {
-	switch c.block.kind {
-	case blockNone:
-		c.body = len(c.buf)
-	case blockHeading:
-		c.closeBlock(len(c.buf))
-	case blockFence:
-		if closesFence(c.buf[c.body:], c.line-c.body) {
-			c.closeBlock(len(c.buf))
-		}
-	case blockText:
+	switch {
+	case c.closes, c.kind == kindHeading:
+		c.closeBlock(c.read)
+	case c.kind == kindText:
 		c.becomeTable()
 	}
-	c.line = len(c.buf)
-	c.undecided = c.block.kind != blockFence || c.block.quote
+	c.line, c.undecided, c.closes = c.read, true, false
 }
 
 // becomeTable turns the open paragraph into a table when the line that just
 // ended is a delimiter row under a line with columns: only there does a table
 // without outer bars show.
 func (c *Chunker) becomeTable() {
-	if c.line <= c.body || !isDelimiterRow(c.buf[c.line:]) {
+	n := len(c.pieces)
+	if n < 2 || c.pieces[n-1].text <= c.body || !isDelimiterRow(c.text[c.pieces[n-1].text:]) {
 		return
 	}
-	header := lastLine(c.buf[c.body : c.line-1])
-	if !strings.Contains(string(header), "|") {
+	at := max(c.body, c.pieces[n-2].text)
+	if bytes.IndexByte(c.text[at:c.pieces[n-1].text], '|') < 0 {
 		return
 	}
-	at := c.line - 1 - len(header)
 	if at > c.body {
-		c.emit(at, true)
+		c.emit(at, c.source(at), true)
+		c.body = at
 	}
-	c.block = block{kind: blockTable, first: true}
+	c.kind = kindTable
 }
 
-// drain lets the sentence scanner read on in a text block, up to position end of
-// the buffer. After a cut the scanner starts anew with the rest.
-func (c *Chunker) drain(end int) {
-	if !c.block.isText() {
+// drain lets the sentence scanner read on in a text block. After a cut the scanner
+// starts again with the rest.
+func (c *Chunker) drain() {
+	if !c.kind.isText() {
 		return
 	}
-	for c.seen < end {
-		r, size := utf8.DecodeRune(c.buf[c.seen:])
+	for c.seen < len(c.text) {
+		if c.skipLetters(); c.seen == len(c.text) {
+			return
+		}
+		r, size := utf8.DecodeRune(c.text[c.seen:])
 		at := c.seen
 		c.seen += size
+		c.work += size
 		switch cut := c.next(r, at); {
 		case cut > 0:
-			before := len(c.buf)
 			c.cut(cut)
-			end -= before - len(c.buf)
 		case cut == giveUp:
 			c.giveUp()
 		default:
@@ -291,17 +325,28 @@ func (c *Chunker) drain(end int) {
 	}
 }
 
-// cut ends a segment within a block.
-func (c *Chunker) cut(end int) {
-	c.emit(end, false)
-	c.block.first = false
-	c.rescan()
+// skipLetters reads on in a word, whose letters decide nothing. Most of a text is that.
+func (c *Chunker) skipLetters() {
+	s := &c.scan
+	if s.inSpan() || !isLatin(s.prev) {
+		return
+	}
+	for c.seen < len(c.text) && s.chars < c.opts.MaxChars && isLatin(rune(c.text[c.seen])) {
+		s.before, s.prev = s.prev, rune(c.text[c.seen])
+		s.chars++
+		c.seen++
+		c.work++
+	}
 }
 
-// rescan puts the scanner back to the start of what was not emitted.
-func (c *Chunker) rescan() {
-	c.seen = c.body
-	c.scan = scanner{}
+func isLatin(r rune) bool { return 'a' <= r && r <= 'z' || 'A' <= r && r <= 'Z' }
+
+// cut ends a segment within a block.
+func (c *Chunker) cut(at int) {
+	c.emit(at, c.source(at), false)
+	c.seen, c.scan = at, scanner{}
+	first, _ := slices.BinarySearch(c.plain, at)
+	c.plain = c.plain[first:]
 }
 
 // giveUp takes what seemed to open a code span or link for plain text, and reads
@@ -312,6 +357,7 @@ func (c *Chunker) giveUp() {
 		c.lost = s.ticks
 		c.markPlain(s.ticksAt - 1)
 	case s.dest:
+		c.unclosed = c.seen
 		c.markPlain(s.labelAt)
 	default:
 		for _, at := range s.brackets {
@@ -331,49 +377,35 @@ func (c *Chunker) isPlain(at int) bool {
 	return found
 }
 
-// closeBlock ends the open block at position at of the buffer.
-func (c *Chunker) closeBlock(at int) {
-	rest := len(c.buf) - at
-	for c.block.isText() && c.scan.unclosed() {
+// closeBlock ends the open block at position end of the answer.
+func (c *Chunker) closeBlock(end int) {
+	for c.kind.isText() && c.scan.unclosed() {
 		c.giveUp() // spans end with their block
-		c.drain(len(c.buf) - rest)
+		c.drain()
 	}
-	at = len(c.buf) - rest
-	if c.block.kind != blockNone && at > c.body {
-		c.emit(at, true)
-	} else {
-		c.body = max(c.body, at)
+	if c.kind != kindNone && c.body < len(c.text) {
+		c.emit(len(c.text), end, true)
 	}
-	c.block = block{}
-	c.plain, c.lost = nil, 0
+	c.kind = kindNone
+	c.text, c.pieces, c.body, c.seen = c.text[:0], c.pieces[:0], 0, 0
+	c.scan, c.plain, c.lost, c.unclosed = scanner{}, nil, 0, 0
 }
 
-// emit makes a segment of the buffer up to end. Where nothing of it is spoken
-// the text stays, as the silent beginning of the segment that follows.
-func (c *Chunker) emit(end int, last bool) {
-	text, class := c.lang.render(c.buf[c.body:end], c.block, last)
-	c.block.line = c.buf[end-1] == '\n'
+// emit makes a segment of the text up to position at, which is position end of the
+// answer. Where nothing of it is spoken it is the silent beginning of the segment
+// that follows.
+func (c *Chunker) emit(at, end int, last bool) {
+	text, class := c.render(c.text[c.body:at], last)
+	c.body = at
 	if text == "" {
-		if c.block.kind == blockItem && c.block.first {
-			c.block.lead, _ = c.lang.itemLead(c.buf[c.body:end], c.block)
-		}
-		c.body = end
 		return
 	}
-	c.block.lead = ""
 	c.out = append(c.out, Segment{
-		Start: c.start, End: c.start + end,
+		Start: c.start, End: end,
 		Text: text, Class: class,
-		Chars: utf8.RuneCountInString(text), Words: len(strings.Fields(text)),
+		Chars: utf8.RuneCountInString(text), Words: strings.Count(text, " ") + 1,
 	})
 	c.spoke = true
-	c.buf = c.buf[end:]
-	c.start += end
-	c.line -= end
-	first, _ := slices.BinarySearch(c.plain, end)
-	c.plain = c.plain[first:]
-	for i := range c.plain {
-		c.plain[i] -= end
-	}
-	c.body = 0
+	c.src = c.src[end-c.start:]
+	c.start = end
 }

@@ -260,6 +260,9 @@ func checkTiles(t interface{ Fatalf(string, ...any) }, text string, segs []spoke
 		if s.Start != at || s.End <= s.Start {
 			t.Fatalf("segment %d is [%d,%d) and should begin at %d; source %q", i, s.Start, s.End, at, text)
 		}
+		if s.Words != len(strings.Fields(s.Text)) {
+			t.Fatalf("segment %d has %d words: %q", i, s.Words, s.Text)
+		}
 		if s.Text == "" && i < len(segs)-1 {
 			t.Fatalf("segment %d of %d has no text; source %q", i, len(segs), text)
 		}

@@ -1,6 +1,7 @@
 package spoken
 
 import (
+	"regexp"
 	"strings"
 	"unicode"
 )
@@ -18,6 +19,12 @@ func (l *language) speakCode(code string) string {
 	}
 	if strings.Contains(code, "://") {
 		return l.hosts(code)
+	}
+	if name := l.bare[code]; name != "" {
+		return name
+	}
+	if strings.ContainsAny(code, "<:") {
+		code = l.speakNotation(code)
 	}
 	var words []string
 	runes := []rune(code)
@@ -41,6 +48,24 @@ func (l *language) speakCode(code string) string {
 		i = j
 	}
 	return strings.Join(words, " ")
+}
+
+var (
+	position    = regexp.MustCompile(`^(\S*[\w]\.\w+):(\d+)(?::\d+)?$`) // main.go:42
+	placeholder = regexp.MustCompile(`(^|[\s"'=/])<([\w -]+)>`)         // <name>
+	generic     = regexp.MustCompile(`(\w)<([\w\s,.:*&?\[\]|']+)>`)     // List<T>, from the inside out
+)
+
+// speakNotation puts a position in a file, placeholders and parameters of types into words.
+func (l *language) speakNotation(code string) string {
+	if m := position.FindStringSubmatch(code); m != nil {
+		return m[1] + " " + l.line + " " + m[2]
+	}
+	code = placeholder.ReplaceAllString(code, "$1$2")
+	for generic.MatchString(code) {
+		code = generic.ReplaceAllString(code, "$1 "+l.of+" $2")
+	}
+	return code
 }
 
 // startsWord reports whether the rune at j begins a new word of a camelCase
@@ -91,6 +116,11 @@ func (l *language) speakSymbol(rs []rune, i, n int) string {
 			return "dash"
 		}
 		return ""
+	case '&':
+		if !before && after { // a reference
+			return ""
+		}
+		return symbols[r]
 	default:
 		return symbols[r]
 	}

@@ -5,12 +5,15 @@
 //
 // # Model
 //
-// A [Chunker] is a fold over the runes of one answer. Its decisions depend on
-// the source text alone, never on how the stream was cut into deltas: Push of a
-// text in one call, byte by byte or in the middle of a rune gives the same
-// segments. Lines are sorted into blocks (paragraph, list item, heading, fenced
-// or indented code, table); within text blocks a segment ends with a sentence.
-// Code and tables are named, not read.
+// A [Chunker] reads one answer as it comes. Its decisions depend on the source text
+// alone, never on how the stream was cut into deltas: Push of a text in one call,
+// byte by byte or in the middle of a rune gives the same segments.
+//
+// Lines are sorted into blocks by their beginning, so that speech need not wait for
+// the end of a paragraph, which the Markdown library does. Its blocks are the judge
+// of ours in a test. What is within a block goes without the marks around it to the
+// scanner of sentences, and each sentence that holds markup to the library. Large
+// tables are named, not read, and so is code unless [Options] says otherwise.
 //
 // # Caller's loop
 //

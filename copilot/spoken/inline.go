@@ -20,28 +20,57 @@ import (
 // It is safe for concurrent use.
 var inlineParser = parser.NewParser(
 	parser.WithBlockParsers(util.Prioritized(parser.NewParagraphParser(), 1000)),
+	parser.WithParagraphTransformers(parser.DefaultParagraphTransformers()...),
 	parser.WithInlineParsers(append(parser.DefaultInlineParsers(),
 		util.Prioritized(extension.NewStrikethroughParser(), 500))...),
 )
 
-// maxParsed is the largest piece in bytes that is parsed at once. The parser
-// takes quadratic time for some texts ("[a](" repeated), and a text without any
-// blank is not cut before.
-const maxParsed = 8 << 10
+// maxMarks is how many brackets, stars and the like are parsed at once. The parser takes
+// quadratic time for some texts ("[a](" repeated).
+const maxMarks = 64
 
 // inline returns the speakable text of inline Markdown.
 func (l *language) inline(src []byte) string {
+	if src = l.notation(src); !hasMarkup(src) {
+		return l.clean(l.hosts(string(src)))
+	}
 	src = bytes.ToValidUTF8(src, nil)
 	var b strings.Builder
 	for len(src) > 0 {
-		n := min(len(src), maxParsed)
-		for n < len(src) && !utf8.RuneStart(src[n]) {
-			n--
+		n, marks := 0, 0
+		for n < len(src) && marks < maxMarks {
+			if isMarkup(src[n]) {
+				marks++
+			}
+			n++
 		}
-		l.parse(&b, src[:n])
+		if marks == maxMarks && n < 5*maxMarks/2 {
+			b.Write(src[:n]) // no text has so many
+		} else {
+			l.parse(&b, src[:n])
+		}
 		src = src[n:]
 	}
 	return l.clean(l.hosts(b.String()))
+}
+
+// hasMarkup reports whether a text may hold markup. A stroke within a name is none.
+func hasMarkup(src []byte) bool {
+	for i, b := range src {
+		if isMarkup(b) && (b != '_' || i == 0 || i == len(src)-1 || !isLatin(rune(src[i-1])) || !isLatin(rune(src[i+1]))) {
+			return true
+		}
+	}
+	return false
+}
+
+// isMarkup reports whether b may be markup or part of it.
+func isMarkup(b byte) bool {
+	switch b {
+	case '\\', '`', '*', '_', '~', '[', '<', '&':
+		return true
+	}
+	return false
 }
 
 func (l *language) parse(b *strings.Builder, src []byte) {
@@ -61,6 +90,9 @@ func (l *language) speakNode(b *strings.Builder, n ast.Node, src []byte) ast.Wal
 	case *ast.Text:
 		b.Write(util.ResolveEntityNames(util.ResolveNumericReferences(util.UnescapePunctuations(n.Segment.Value(src)))))
 		if n.SoftLineBreak() || n.HardLineBreak() {
+			if isLabel(n.NextSibling(), src) {
+				b.WriteByte('.')
+			}
 			b.WriteByte(' ')
 		}
 	case *ast.String:
@@ -81,12 +113,39 @@ func (l *language) speakNode(b *strings.Builder, n ast.Node, src []byte) ast.Wal
 		}
 		return ast.WalkSkipChildren
 	case *ast.RawHTML:
-		if tag := string(n.Segments.Value(src)); strings.HasPrefix(strings.ToLower(tag), "<br") {
-			b.WriteByte(' ')
-		}
+		l.speakTag(b, string(n.Segments.Value(src)))
 		return ast.WalkSkipChildren
 	}
 	return ast.WalkContinue
+}
+
+// A tag that HTML does not have is a placeholder, or the parameter of a type.
+var (
+	tag      = regexp.MustCompile(`^<([A-Za-z][\w-]*)>$`)
+	htmlTags = set("a abbr b big blockquote body br center cite code col dd del details dfn div dl dt em font footer form h1 h2 h3 h4 h5 h6 head header hr html i img input ins kbd li link main mark nav ol p picture pre q s samp script section small span strike strong style sub summary sup svg table tbody td tfoot th thead title tr tt u ul var video wbr")
+)
+
+func (l *language) speakTag(b *strings.Builder, text string) {
+	m := tag.FindStringSubmatch(text)
+	switch {
+	case strings.HasPrefix(strings.ToLower(text), "<br"):
+		b.WriteByte(' ')
+	case m != nil && !htmlTags[strings.ToLower(m[1])]:
+		if s := b.String(); s != "" && isLatin(rune(s[len(s)-1])) {
+			b.WriteString(" " + l.of + " ") // List<T>
+		}
+		b.WriteString(m[1])
+	}
+}
+
+// isLabel reports whether n is bold text with a colon, which begins another statement.
+func isLabel(n ast.Node, src []byte) bool {
+	bold, ok := n.(*ast.Emphasis)
+	if !ok || bold.Level != 2 {
+		return false
+	}
+	text, ok := bold.LastChild().(*ast.Text)
+	return ok && bytes.HasSuffix(text.Segment.Value(src), []byte(":"))
 }
 
 func codeText(n *ast.CodeSpan, src []byte) []byte {
@@ -103,9 +162,15 @@ func codeText(n *ast.CodeSpan, src []byte) []byte {
 // a URL without a blank.
 var urlPattern = regexp.MustCompile(`(?i)\b(?:[a-z][a-z0-9+]*://|www\.)[^\s<>"\p{Han}\p{Hiragana}\p{Katakana}\x{3000}-\x{303f}\x{ff00}-\x{ffef}]+`)
 
+// arrows are those that are typed.
+var arrows = strings.NewReplacer(" -> ", " → ", " => ", " → ")
+
 // hosts replaces each URL with its host, the part of it that can be spoken.
 func (l *language) hosts(s string) string {
-	if !strings.Contains(s, "://") && !strings.Contains(strings.ToLower(s), "www.") {
+	if strings.Contains(s, "> ") {
+		s = arrows.Replace(s)
+	}
+	if !strings.Contains(s, "://") && !strings.Contains(s, "www.") && !strings.Contains(s, "WWW.") {
 		return s
 	}
 	return urlPattern.ReplaceAllStringFunc(s, func(link string) string {
@@ -130,46 +195,81 @@ func (l *language) dots(name string) string {
 // had no partner because their emphasis reaches over several sentences. White
 // space becomes single blanks.
 func (l *language) clean(s string) string {
-	var b strings.Builder
-	b.Grow(len(s))
+	out := make([]byte, 0, len(s))
 	blank, dropped := false, false // owed blank; a symbol was dropped just before
-	put := func(r rune) {
-		if blank && b.Len() > 0 && (!dropped || !strings.ContainsRune(".,;:!?)", r)) {
-			b.WriteByte(' ')
-		}
-		blank, dropped = false, false
-		b.WriteRune(r)
-	}
 	prev := ' '
-	for i, r := range s {
-		next := ' '
-		if at := i + utf8.RuneLen(r); at < len(s) {
-			next, _ = utf8.DecodeRuneInString(s[at:])
+	for i, size := 0, 0; i < len(s); i += size {
+		r := rune(s[i])
+		if size = 1; r >= utf8.RuneSelf {
+			r, size = utf8.DecodeRuneInString(s[i:])
 		}
-		switch {
-		case unicode.IsSpace(r):
+		switch class := speakable(prev, r, s[i+size:]); {
+		case class == saysBlank:
 			blank = true
-		case isArrow(r):
-			blank = true
-			for _, a := range l.to {
-				put(a)
+		case class == saysArrow:
+			if len(out) > 0 {
+				out = append(out, ' ')
 			}
-			blank = true
-		case isEmoji(r):
-			dropped = true
-		case r == '\u200c' || r == '\u200d':
-			// Between letters of Persian or Indic scripts a joiner changes the word.
-			if isWordRune(prev) && isWordRune(next) && prev > 0x7f {
-				put(r)
-			}
-		case r == utf8.RuneError, r == '`', unicode.IsControl(r), unicode.Is(unicode.Cf, r):
-		case isMark(r) && !keepsMark(prev, r, next):
+			out = append(out, l.to...)
+			blank, dropped = true, false
+		case class == saysNothing:
+			dropped = dropped || isEmoji(r)
 		default:
-			put(r)
+			if blank && len(out) > 0 && (!dropped || !strings.ContainsRune(".,;:!?)", r)) {
+				out = append(out, ' ')
+			}
+			blank, dropped = false, false
+			out = append(out, s[i:i+size]...)
 		}
 		prev = r
 	}
-	return strings.TrimSpace(b.String())
+	return string(out)
+}
+
+// says is what a rune is to the ear.
+type says int
+
+const (
+	saysItself says = iota
+	saysNothing
+	saysBlank
+	saysArrow
+)
+
+// speakable sorts the rune r between prev and rest.
+func speakable(prev, r rune, rest string) says {
+	switch {
+	case 'a' <= r && r <= 'z', 'A' <= r && r <= 'Z':
+	case r == ' ', unicode.IsSpace(r):
+		return saysBlank
+	case isMark(r):
+		if !keepsMark(prev, r, firstOr(rest, ' ')) {
+			return saysNothing
+		}
+	case r == '`':
+		return saysNothing
+	case r < utf8.RuneSelf:
+		if r < ' ' || r == 0x7f {
+			return saysNothing
+		}
+	case isArrow(r):
+		return saysArrow
+	case r == '\u200c' || r == '\u200d':
+		// Between letters of Persian or Indic scripts a joiner changes the word.
+		if !isWordRune(prev) || !isWordRune(firstOr(rest, ' ')) || prev <= 0x7f {
+			return saysNothing
+		}
+	case isEmoji(r), r == utf8.RuneError, unicode.IsControl(r), unicode.Is(unicode.Cf, r):
+		return saysNothing
+	}
+	return saysItself
+}
+
+func firstOr(s string, or rune) rune {
+	if s == "" {
+		return or
+	}
+	return firstRune(s)
 }
 
 func isMark(r rune) bool { return r == '*' || r == '_' || r == '~' }

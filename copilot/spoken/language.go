@@ -24,7 +24,13 @@ type language struct {
 	image      string
 	todo, done string
 	at, dot    string
-	to         string // for an arrow
+	formula    string            // one too long to speak
+	power      string            // between a base and its exponent
+	of         string            // before the parameter of a type
+	marks      map[string]string // pictures that a cell of a table holds
+	line       string            // before the number of a line
+	bare       map[string]string // code spans that hold no word
+	to         string            // for an arrow
 }
 
 func languageOf(locale string) *language {
@@ -95,6 +101,9 @@ var english = &language{
 		return s + ", in the panel."
 	},
 	code: "some code", image: "an image", todo: "To do: ", done: "Done: ", at: "at", dot: "dot", to: "to",
+	formula: "a formula", power: "to the", of: "of", line: "line", marks: checkMarks("yes", "no"),
+	bare: map[string]string{"[]": "brackets", "{}": "braces", "()": "parentheses", `""`: "quotes", "''": "quotes",
+		";": "semicolon", ":": "colon", ",": "comma", "!": "exclamation mark", "?": "question mark"},
 }
 
 var german = &language{
@@ -115,6 +124,9 @@ var german = &language{
 		return s + ", im Fenster."
 	},
 	code: "etwas Code", image: "ein Bild", todo: "Offen: ", done: "Erledigt: ", at: "at", dot: "Punkt", to: "nach",
+	formula: "eine Formel", power: "hoch", of: "von", line: "Zeile", marks: checkMarks("ja", "nein"),
+	bare: map[string]string{"[]": "eckige Klammern", "{}": "geschweifte Klammern", "()": "runde Klammern", `""`: "Anführungszeichen",
+		"''": "Anführungszeichen", ";": "Semikolon", ":": "Doppelpunkt", ",": "Komma", "!": "Ausrufezeichen", "?": "Fragezeichen"},
 }
 
 func plural(n int, one, many string) string {

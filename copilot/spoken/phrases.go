@@ -33,9 +33,15 @@ var commands = phrases(map[Command]string{
 	CommandPause: `pause|pause it|pause that|pause there|hold on|hold it|hang on|wait|wait up|wait a minute|wait a moment|wait a second|wait a sec|
 		one moment|one second|one sec|one minute|just a moment|just a second|just a sec|just a minute|just one moment|just one second|a moment|
 		give me a moment|give me a second|give me a minute|give me a sec|hold on a second|hold on a moment|hold on a minute|hold on a sec|
-		hang on a second|hang on a moment|hang on a minute|hang on a sec`,
+		hang on a second|hang on a moment|hang on a minute|hang on a sec|
+		warte|warte mal|warte kurz|warte einen moment|warte einen augenblick|warten sie|warten sie kurz|warten sie einen moment|moment|moment mal|
+		einen moment|einen moment mal|kleinen moment|augenblick|einen augenblick|sekunde|eine sekunde|pausiere|pausieren|
+		待って|待ってください|ちょっと待って|ちょっと待ってください|少し待って|少し待ってください|少々お待ちください|一時停止|一時停止して|一時停止してください|ポーズ`,
 	CommandContinue: `continue|continue talking|continue speaking|continue reading|go on|carry on|keep going|keep talking|keep reading|resume|
-		proceed|unpause|you can continue|you may continue|you can go on|go on then`,
+		proceed|unpause|you can continue|you may continue|you can go on|go on then|
+		weiter|weitermachen|mach weiter|machen sie weiter|geh weiter|weitersprechen|sprich weiter|sprechen sie weiter|rede weiter|red weiter|
+		weiterlesen|lies weiter|lesen sie weiter|fortfahren|fahr fort|fahre fort|fahren sie fort|fortsetzen|
+		続けて|続けてください|続きを|続きをお願いします|続きを読んで|続きを読んでください|再開|再開して|再開してください`,
 	CommandSendPhrase: `send|send it|send that|send this|send message|send the message|send my message|send it off|send now|send it now|
 		submit|submit it|submit that|submit this|
 		abschicken|absenden|senden|schick es ab|schick das ab|送信|送信して|送信してください|送って|送ってください`,

@@ -7,97 +7,41 @@ import (
 	"unicode/utf8"
 )
 
-// render returns what to speak for a piece of a block, "" for nothing. last says
-// that the block ends with the piece.
-func (l *language) render(src []byte, b block, last bool) (string, Class) {
+// render returns what to speak for a piece of the open block, "" for nothing. last
+// says that the block ends with the piece.
+func (c *Chunker) render(src []byte, last bool) (text string, class Class) {
 	//exhaustive:enforce
-	switch b.kind {
-	case blockNone, blockText:
-	case blockFence:
-		return l.renderFence(src), ClassCode
-	case blockIndented:
-		return l.block("", countLines(src)), ClassCode
-	case blockTable:
-		return l.renderTable(src), ClassNotice
-	case blockItem:
-		return l.renderItem(src, b, last), ClassList
-	case blockHeading:
-		return l.renderHeading(src, b, last), ClassHeading
+	switch c.kind {
+	case kindNone, kindRule, kindText:
+		text, class = c.lang.inline(src), ClassProse
+		if c.item {
+			class = ClassList
+		}
+		if c.item && last {
+			text = closed(text)
+		}
+	case kindFence, kindIndented:
+		text, class = c.renderCode(src), ClassCode
+	case kindTable:
+		text, class = c.lang.renderTable(src), ClassNotice
+	case kindHeading:
+		text, class = c.lang.renderHeading(src, last), ClassHeading
 	}
-	return l.inline(unquoteAll(src, b)), ClassProse
+	if text != "" {
+		text, c.lead = c.lead+text, ""
+	}
+	return text, class
 }
 
-func (l *language) renderFence(src []byte) string {
-	src = bytes.TrimSuffix(src, []byte("\n"))
-	text, _, _ := unquote(src)
-	head, body, _ := bytes.Cut(src[text:], []byte("\n"))
-	if last := lastLine(src); closesFence(src, len(src)-len(last)) {
-		body = body[:max(0, len(body)-len(last)-1)]
-	}
-	if len(bytes.TrimSpace(body)) == 0 {
-		return ""
-	}
-	return l.block(languageName(string(bytes.TrimLeft(head, "`~"))), countLines(body))
-}
-
-// countLines counts the lines of a block, without blank ones at its ends.
-func countLines(src []byte) int {
-	return bytes.Count(bytes.Trim(src, "\r\n"), []byte("\n")) + 1
-}
-
-func (l *language) renderHeading(src []byte, b block, last bool) string {
-	text := src
-	if b.first {
-		at, _, _ := unquote(src)
-		text = bytes.TrimLeft(src[at:], "#")
-	}
+func (l *language) renderHeading(text []byte, last bool) string {
 	text = bytes.TrimSpace(text)
 	if !last {
 		return l.inline(text)
 	}
-	if end := bytes.TrimRight(text, "#"); len(end) == 0 || end[max(0, len(end)-1)] == ' ' {
+	if end := bytes.TrimRight(text, "#"); len(end) == 0 || end[len(end)-1] == ' ' {
 		text = end
 	}
 	return closed(l.inline(text))
-}
-
-// renderItem speaks an ordered item with its number and says of a task whether
-// it is done.
-func (l *language) renderItem(src []byte, b block, last bool) string {
-	lead, text := l.itemLead(src, b)
-	s := l.inline(text)
-	if s == "" {
-		return ""
-	}
-	if last {
-		s = closed(s)
-	}
-	return lead + s
-}
-
-// itemLead is what is said before the text of an item, and the text.
-func (l *language) itemLead(src []byte, b block) (lead string, text []byte) {
-	if !b.first {
-		return b.lead, unquoteAll(src, b)
-	}
-	at, _, _ := unquote(src)
-	rest := src[at+1:]
-	if n := len(src[at:]) - len(bytes.TrimLeft(src[at:], "0123456789")); n > 0 {
-		number := src[at : at+n]
-		rest = src[at+n+1:]
-		lead = strings.TrimLeft(string(number[:n-1]), "0") + string(number[n-1:]) + ". "
-	}
-	text = bytes.TrimSpace(unquoteAll(rest, b))
-	if len(text) > 3 && strings.IndexByte(blanks+"\n", text[3]) < 0 {
-		return lead, text
-	}
-	switch string(text[:min(3, len(text))]) { // it may have been cut off alone
-	case "[ ]":
-		return lead + l.todo, bytes.TrimSpace(text[3:])
-	case "[x]", "[X]":
-		return lead + l.done, bytes.TrimSpace(text[3:])
-	}
-	return lead, text
 }
 
 // closed ends s with a full stop, so that a synthesiser pauses after headings
@@ -107,26 +51,13 @@ func closed(s string) string {
 		return s
 	}
 	r, _ := utf8.DecodeLastRuneInString(strings.TrimRightFunc(s, isCloser))
-	if isWordRune(r) || unicode.IsNumber(r) {
+	switch {
+	case isWideLetter(r):
+		return s + "。"
+	case isWordRune(r) || unicode.IsNumber(r):
 		return s + "."
 	}
 	return s
-}
-
-// unquoteAll takes the quote marks off the lines of a quote.
-func unquoteAll(src []byte, b block) []byte {
-	if !b.quote {
-		return src
-	}
-	out := make([]byte, 0, len(src))
-	for i, line := range bytes.SplitAfter(src, []byte("\n")) {
-		text := 0
-		if i > 0 || b.first || b.line {
-			text, _, _ = unquote(line)
-		}
-		out = append(out, line[text:]...)
-	}
-	return out
 }
 
 // Tables of up to this size are read row by row, larger ones summarised.
@@ -141,8 +72,7 @@ func (l *language) renderTable(src []byte) string {
 	var rows [][]string
 	header := false
 	for line := range bytes.Lines(src) {
-		text, _, _ := unquote(line)
-		line = bytes.TrimSpace(line[text:])
+		line = bytes.TrimSpace(line)
 		if len(line) == 0 {
 			continue
 		}
@@ -177,9 +107,18 @@ func (l *language) cells(line []byte) []string {
 	row = strings.TrimSuffix(strings.TrimPrefix(row, "|"), "|")
 	var cells []string
 	for cell := range strings.SplitSeq(row, "|") {
+		if mark := l.marks[strings.Trim(cell, " \t*\ufe0f")]; mark != "" {
+			cells = append(cells, mark)
+			continue
+		}
 		cells = append(cells, l.inline([]byte(strings.ReplaceAll(cell, bar, "|"))))
 	}
 	return cells
+}
+
+// checkMarks are the pictures that are all of what a cell says.
+func checkMarks(yes, no string) map[string]string {
+	return map[string]string{"✅": yes, "✔": yes, "✓": yes, "☑": yes, "❌": no, "✗": no, "✘": no, "✖": no}
 }
 
 // joinRows reads rows one by one, each cell with the name of its column.

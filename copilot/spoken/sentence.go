@@ -10,16 +10,15 @@ import (
 type scanner struct {
 	chars        int  // runes read, blanks too
 	prev, before rune // the last one and the one before it
-	line         bool // nothing but blanks and quote marks since the newline
 
 	escaped bool // a backslash takes its meaning from the next rune
 	tickRun int  // backticks read in a row
 	ticks   int  // length of the run of backticks that opened a code span, 0 outside
-	ticksAt int  // buffer position after that run
+	ticksAt int  // text position after that run
 
-	brackets []int // buffer positions of the open square brackets
+	brackets []int // text positions of the open square brackets
 	label    bool  // the last rune closed a bracket
-	labelAt  int   // buffer position of the bracket that was closed last
+	labelAt  int   // text position of the bracket that was closed last
 	dest     bool  // inside (...) after a closed bracket
 	spanFrom int   // chars when the open span began
 
@@ -27,7 +26,7 @@ type scanner struct {
 	endAt    int // where the run of terminators began
 	deferred ending
 
-	// Where to cut a sentence that gets too long; buffer positions, 0 for none.
+	// Where to cut a sentence that gets too long; text positions, 0 for none.
 	clause int  // after the last clause boundary
 	blank  int  // after the last blank
 	wide   int  // between words of a script without blanks, as far as that can be told
@@ -63,16 +62,12 @@ const giveUp = -1
 // but a synthesiser must not be given a text without bound.
 const maxAtom = 4096
 
-// next reads the rune at position at of the buffer and returns where to cut, or
+// next reads the rune at position at of the text and returns where to cut, or
 // 0, or giveUp. It looks no further than that rune, so that the result cannot
 // depend on how the stream was cut.
 func (c *Chunker) next(r rune, at int) int {
 	s, after := &c.scan, c.seen
 	s.chars++
-	s.line = r == '\n' || s.line && (unicode.IsSpace(r) || r == '>')
-	if s.line && r == '>' && c.block.quote {
-		return 0
-	}
 	if !s.inSpan() && !unicode.IsSpace(r) {
 		if end := c.between(r, at); end > 0 {
 			return end
@@ -198,7 +193,7 @@ func (c *Chunker) atBlank(r rune, after int) int {
 	case endEllipsis:
 		s.deferred = awaitUpper
 	case endPeriod:
-		end, s.deferred = c.lang.period(wordBefore(c.buf[c.body:s.endAt]))
+		end, s.deferred = c.lang.period(wordBefore(c.text[c.body:s.endAt]))
 		s.glue = end == endNone || s.deferred == awaitNonDigit
 	default:
 		if isClause(s.prev) || isWideClause(s.prev) {
@@ -265,7 +260,7 @@ func (c *Chunker) track(r rune, at int) {
 		last := len(s.brackets) - 1
 		s.label, s.labelAt = true, s.brackets[last]
 		s.brackets = s.brackets[:last]
-	case r == '(' && label:
+	case r == '(' && label && at >= c.unclosed:
 		s.dest = true // the span is still the one of the label
 	}
 }

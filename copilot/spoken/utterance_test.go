@@ -35,6 +35,8 @@ func TestClassifyOtherLanguages(t *testing.T) {
 		spoken.CommandYes:        {"Ja.", "ja, bitte", "Ja, gerne!", "Na klar.", "Mach das.", "ja ja", "はい。", "はい、お願いします。", "どうぞ", "もちろんです"},
 		spoken.CommandNo:         {"Nein.", "nein, nein", "Nein danke.", "Auf keinen Fall!", "Bitte nicht.", "いいえ。", "だめです。", "しないでください"},
 		spoken.CommandSendPhrase: {"Abschicken.", "bitte abschicken", "送信"},
+		spoken.CommandPause:      {"Warte mal.", "Moment, bitte!", "Einen Moment.", "nein, warte", "待って。", "ちょっと待ってください。", "一時停止"},
+		spoken.CommandContinue:   {"Weiter.", "bitte weiter", "Mach weiter!", "Fahr fort.", "続けて。", "続けてください", "再開"},
 	} {
 		for _, text := range texts {
 			if got := spoken.Classify(text); got.Class != spoken.UtteranceCommand || got.Command != cmd {
@@ -45,7 +47,7 @@ func TestClassifyOtherLanguages(t *testing.T) {
 	for text, want := range map[string]spoken.UtteranceClass{
 		"ach so": spoken.UtteranceBackchannel, "なるほど": spoken.UtteranceBackchannel,
 		"Ja, aber erst die Tests": spoken.UtteranceContent, "nein, die andere Datei": spoken.UtteranceContent,
-		"Halte den Server an": spoken.UtteranceContent, "はい、でもテストから": spoken.UtteranceContent,
+		"Halte den Server an": spoken.UtteranceContent, "Warte auf den Server": spoken.UtteranceContent, "mach mit dem Parser weiter": spoken.UtteranceContent, "はい、でもテストから": spoken.UtteranceContent,
 	} {
 		if got := spoken.Classify(text); got.Class != want {
 			t.Errorf("%q: got %+v, want %s", text, got, want)

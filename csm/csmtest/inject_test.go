@@ -84,8 +84,8 @@ func places(t *testing.T) []place {
 		}
 		for i, st := range o.Steps {
 			cases := fmt.Sprintf("%T %T %T %T %T %T", st.After.Conv, st.After.Conn, st.After.Turn, st.After.Speech, st.After.Copilot, st.After.History)
-			if sus, held := st.After.Conv.(csm.Suspended); held {
-				cases += fmt.Sprintf(" %T", sus.Prior)
+			if st.After.Phase() == csm.PhaseSuspended {
+				cases += ", held"
 			}
 			fresh := !seen[cases]
 			seen[cases] = true
@@ -182,14 +182,15 @@ func injections(at place) []injection {
 
 // atRest are fields that no scenario need make active, with the reason.
 var atRest = map[string]string{
-	"Conv(Suspended).Remaining.start":            "a start is not suspended",
-	"Conv(Suspended).Remaining.interrupt":        "an interruption is over when it is suspended",
-	"Conv(Suspended).Remaining.confirm":          "so is a doubt",
-	"Conv(Suspended).Remaining.suspend":          "it does not stand still while suspended",
-	"Conv(Suspended).Remaining.fault":            "a fault is not suspended",
-	"Conv(Suspended).Remaining.terminate":        "an end is not suspended",
+	"Timers.start.Left":                          "it does not stand still",
+	"Timers.fault.Left":                          "it does not stand still",
+	"Timers.terminate.Left":                      "it does not stand still",
+	"Timers.suspend.Left":                        "it does not stand still",
+	"Timers.interrupt.Left":                      "it does not stand still",
+	"Timers.confirm.Left":                        "it does not stand still",
+	"Timers.utterance.Left":                      "an utterance that is open is dropped when the conversation is held",
+	"Timers.pause.Left":                          "an utterance that is open is dropped when the conversation is held",
 	"Speech(Playing).Line.Ended":                 "an ended line drains",
-	"Conv(Suspended).Remaining.pause":            "an utterance that is open is dropped",
 	"Copilot(Generating).Live.Calls":             "calls come with the answer",
 	"Copilot(SearchingTools).Live.Calls":         "calls come with the answer",
 	"Copilot(WaitingForApproval).Live.Cancelled": "nothing runs that could be told to stop",

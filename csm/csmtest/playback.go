@@ -13,6 +13,8 @@ type playback struct {
 	each    time.Duration // how long a segment takes
 	line    []csm.Speak   // not heard to their end
 	ready   int           // how many of them are buffered
+	started bool          // it was let play, and did not drain since
+	paused  bool          // until it is resumed or flushed
 	playing bool
 	since   time.Duration // when the first of them began, or went on
 	done    time.Duration // how much of it was heard before that
@@ -30,9 +32,14 @@ func (b *playback) follow(p *player, f csm.Effect) {
 	switch f := f.(type) {
 	case csm.Speak:
 		b.line = append(b.line, f)
-	case csm.StartPlayback, csm.ResumePlayback:
+	case csm.StartPlayback:
+		b.started = true
+		b.start(p)
+	case csm.ResumePlayback:
+		b.paused = false
 		b.start(p)
 	case csm.PausePlayback:
+		b.paused = true
 		b.pause(p)
 	case csm.Flush:
 		b.pause(p)
@@ -51,7 +58,7 @@ func (b *playback) cursor() (at csm.SpeechFlushed) {
 }
 
 func (b *playback) start(p *player) {
-	if b.playing || b.ready == 0 {
+	if b.playing || b.paused || !b.started || b.ready == 0 {
 		return
 	}
 	b.playing, b.since = true, p.clock.Now()
@@ -71,6 +78,7 @@ func (b *playback) heard(p *player) {
 	b.line, b.ready, b.playing, b.done = b.line[1:], b.ready-1, false, 0
 	p.post(csm.SpeechPlayed{Gen: f.Gen, Seq: f.Segment.Seq})
 	if b.ready == 0 {
+		b.started = false
 		p.post(csm.SpeechDrained{Gen: f.Gen, Seq: f.Segment.Seq})
 		return
 	}

@@ -66,10 +66,10 @@ func (p *player) voiceFact(kind string, w *words, fields map[string]any) error {
 }
 
 // classes are the classes of utterances in the order of their values.
-var classes = []string{"content", "empty", "backchannel", "stop", "yes", "no", "send"}
+var classes = []string{"content", "empty", "backchannel", "stop", "yes", "no", "send", "pause", "continue"}
 
 // ownClass are utterances that are of another class than content.
-var ownClass = map[string]string{"": "empty", "mm-hm": "backchannel", "uh-huh": "backchannel", "okay": "backchannel", "stop": "stop", "yes": "yes", "no": "no", "send it": "send"}
+var ownClass = map[string]string{"": "empty", "mm-hm": "backchannel", "uh-huh": "backchannel", "okay": "backchannel", "stop": "stop", "yes": "yes", "no": "no", "send it": "send", "hold on": "pause", "continue": "continue"}
 
 // heardWords is stt.partial and stt.final "words" [as CLASS] [named] [of N]. The
 // words set their count and, where that is not said, the class.

@@ -442,6 +442,9 @@ func (w *World) settle() (e csm.Event, done bool, err error) {
 		e, w.owed = w.owed[0].event, w.owed[1:]
 		return e, false, nil
 	}
+	if w.State.UserPaused() {
+		return csm.Resume{Reason: csm.SuspendUser}, false, nil // a pause by the user lasts until the user ends it
+	}
 	switch c := w.State.Conv.(type) {
 	case csm.Idle:
 		if !c.Starting {
@@ -456,7 +459,7 @@ func (w *World) settle() (e csm.Event, done bool, err error) {
 			return csm.UserCommit{}, false, nil // what is to be sent by hand waits for the user's
 		}
 	case csm.Speaking:
-		if _, paused := w.State.Speech.(speech.Paused); paused {
+		if w.State.VoicePaused {
 			return csm.UserPlayback{}, false, nil // a pause of the user's lasts until the user ends it
 		}
 	default:

@@ -4,7 +4,8 @@
 // # Model
 //
 // Sources post events from any goroutine. The loop takes one at a time, signals
-// before data, records it, steps the core, and hands the effects on. Timers and
+// before data, records it, steps the core, records the outcome, and hands the
+// effects on. Timers and
 // the core's own follow-ups are carried out here; everything else is the
 // executor's, which must not block.
 //
@@ -14,6 +15,15 @@
 //
 // With a Virtual clock nothing runs by itself: Drain steps until both lanes are
 // empty, on the caller's goroutine.
+//
+// # Bounds
+//
+// Post never waits, so that handlers and devices can call it anywhere. Sources that
+// can wait, such as an assistant's answer or a client, call Room before: they are held
+// up while a lane is longer than the core keeps up with. What comes all the same is
+// merged where it can be. Where a lane reaches its bound, Config.Overflow is told,
+// which is to end the conversation, and what only adds to an answer is dropped. Signals
+// are never dropped, nor is what ends something: there is one for each effect.
 //
 // # Invariants
 //
@@ -47,12 +57,26 @@ type Config struct {
 	// loop's goroutine, and neither blocks nor posts while holding what a poster
 	// holds.
 	Execute func(Step)
-	// Record, if set, gets each step before its effects are carried out.
-	Record func(Step)
+	// Overflow, if set, is told once each time a lane reaches its bound. It may be
+	// called from any goroutine that posts, and does not block.
+	Overflow func()
+	// Journal, if set, gets each event before its step, and the outcome before its
+	// effects are carried out. If either panics, it is flushed before the process ends.
+	Journal Journal
+	// Refused, if set, is told of an event with a code that is not in csm.Codes. The
+	// core gets internalError in its place.
+	Refused func(csm.Kind)
 	// Verify has every step checked against the invariants. The first violation
 	// is executed as a csm.Report and ends the conversation, as a session that
 	// failed with csm.CodeInvariantViolation: in Faulted, fatally.
 	Verify bool
+}
+
+// Journal records what the loop does. Event and Outcome do not block.
+type Journal interface {
+	Event(csm.Envelope)
+	Outcome(csm.State, []csm.Effect)
+	Flush(context.Context)
 }
 
 // Loop owns a conversation's state.
@@ -60,11 +84,14 @@ type Loop struct {
 	cfg  Config
 	wake chan struct{}
 
-	mu    sync.Mutex
-	lanes [2][]csm.Event
-	state csm.State // written by the loop's goroutine only; mu is for State
+	mu      sync.Mutex
+	lanes   [2][]csm.Event
+	running bool
+	full    bool          // a lane reached its bound, and there was no room since
+	freed   chan struct{} // closed when there is room; nil without a waiter
+	state   csm.State     // written by the loop's goroutine only; mu is for State
 
-	core   csm.Stepper
+	step   func(csm.State, csm.Envelope) (csm.State, []csm.Effect)
 	seq    uint64
 	timers [csm.NumTimers]func()
 	check  func(before csm.State, e csm.Envelope, after csm.State, fx []csm.Effect) error
@@ -73,7 +100,7 @@ type Loop struct {
 
 // New makes a loop whose state is csm.Initial.
 func New(cfg Config) *Loop {
-	return &Loop{cfg: cfg, wake: make(chan struct{}, 1), state: csm.Initial(), check: csm.CheckStep}
+	return &Loop{cfg: cfg, wake: make(chan struct{}, 1), state: csm.Initial(), step: new(csm.Stepper).Step, check: csm.CheckStep}
 }
 
 // Post queues an event on its lane. It never blocks and is safe for concurrent
@@ -89,12 +116,78 @@ func (l *Loop) Post(e csm.Event) {
 			return
 		}
 	}
-	l.lanes[lane] = append(q, e)
+	tell := len(q) >= maxLane && !l.full
+	l.full = l.full || tell
+	if len(q) < maxLane || lane == csm.Signal || !additive(e) {
+		l.lanes[lane] = append(q, e)
+	}
 	l.mu.Unlock()
 	select {
 	case l.wake <- struct{}{}:
 	default:
 	}
+	if tell && l.cfg.Overflow != nil {
+		l.cfg.Overflow()
+	}
+}
+
+// How long a lane may become.
+const (
+	roomy   = 1024  // sources that can wait are held up from here on
+	maxLane = 16384 // here the conversation ends
+)
+
+// additive says whether an event only adds to something whose end follows: without it
+// an answer has a hole, and nothing waits for ever.
+func additive(e csm.Event) bool {
+	switch e.(type) {
+	case csm.CopilotDelta, csm.CopilotSegment, csm.Partial, csm.SpeechCursor, csm.ModelProgress:
+		return true
+	}
+	return false
+}
+
+// Room waits until Run keeps up with what was posted, and says whether ctx lasted so
+// long. It returns at once where Run does not run: who calls Drain makes the room.
+func (l *Loop) Room(ctx context.Context) bool {
+	for {
+		l.mu.Lock()
+		if !l.running || l.roomy() {
+			l.mu.Unlock()
+			return ctx.Err() == nil
+		}
+		if l.freed == nil {
+			l.freed = make(chan struct{})
+		}
+		freed := l.freed
+		l.mu.Unlock()
+		select {
+		case <-freed:
+		case <-ctx.Done():
+			return false
+		}
+	}
+}
+
+// roomy says whether both lanes have room. It needs mu.
+func (l *Loop) roomy() bool {
+	return len(l.lanes[csm.Signal]) < roomy && len(l.lanes[csm.Data]) < roomy
+}
+
+// free lets those go on who wait for room. It needs mu.
+func (l *Loop) free() {
+	l.full = l.full && !l.roomy()
+	if l.freed != nil && (l.roomy() || !l.running) {
+		close(l.freed)
+		l.freed = nil
+	}
+}
+
+func (l *Loop) runs(now bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.running = now
+	l.free()
 }
 
 // coalesce merges two neighbours on the data lane that are cumulative and
@@ -128,7 +221,9 @@ func (l *Loop) State() csm.State {
 
 // Run steps the core until ctx is done.
 func (l *Loop) Run(ctx context.Context) {
+	l.runs(true)
 	defer l.stopTimers()
+	defer l.runs(false)
 	for {
 		l.Drain()
 		select {
@@ -147,7 +242,7 @@ func (l *Loop) Drain() {
 		if !ok {
 			return
 		}
-		l.step(e)
+		l.take(e)
 	}
 }
 
@@ -168,24 +263,38 @@ func (l *Loop) next() (csm.Event, bool) {
 			if l.lanes[lane] = q[1:]; len(q) == 1 {
 				l.lanes[lane] = nil
 			}
+			l.free()
 			return e, true
 		}
 	}
 	return nil, false
 }
 
-func (l *Loop) step(e csm.Event) {
+func (l *Loop) take(e csm.Event) {
+	returned := false
+	defer func() {
+		if !returned { // a panic is about to end the process
+			l.flush()
+		}
+	}()
+	e, refused := closed(e)
+	if refused && l.cfg.Refused != nil {
+		l.cfg.Refused(e.Kind())
+	}
 	l.seq++
 	env := csm.Envelope{Seq: l.seq, At: l.cfg.Clock.Now().Truncate(time.Microsecond), Event: e} // what a journal keeps
 	before := l.state
-	after, fx := l.core.Step(before, env)
+	if l.cfg.Journal != nil {
+		l.cfg.Journal.Event(env)
+	}
+	after, fx := l.step(before, env)
+	if l.cfg.Journal != nil {
+		l.cfg.Journal.Outcome(after, fx)
+	}
 	l.mu.Lock()
 	l.state = after
 	l.mu.Unlock()
 	s := Step{Envelope: env, Before: before.Phase(), State: after, Effects: fx}
-	if l.cfg.Record != nil {
-		l.cfg.Record(s)
-	}
 	if l.cfg.Verify && !l.broken {
 		if err := l.check(before, env, after, fx); err != nil {
 			l.broken = true
@@ -197,6 +306,19 @@ func (l *Loop) step(e csm.Event) {
 		l.own(f)
 	}
 	l.cfg.Execute(s)
+	returned = true
+}
+
+// flushTime bounds how long a slow disk holds up the end of the process.
+const flushTime = 2 * time.Second
+
+// flush has the journal keep what it was given.
+func (l *Loop) flush() {
+	if l.cfg.Journal != nil {
+		ctx, cancel := context.WithTimeout(context.Background(), flushTime)
+		defer cancel()
+		l.cfg.Journal.Flush(ctx)
+	}
 }
 
 // own carries out the effects that are the loop's.

@@ -8,15 +8,11 @@ import (
 	"testing"
 	"time"
 
-	"go.uber.org/goleak"
-
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
 )
 
 const ms = time.Millisecond
-
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 // recorded makes a loop that keeps its steps.
 func recorded(c dispatch.Clock, answer func(csm.Effect, func(csm.Event))) (*dispatch.Loop, *[]dispatch.Step) {
@@ -304,19 +300,29 @@ func TestRealClockIsFasterBySpeed(t *testing.T) {
 	c.AfterFunc(time.Hour, func() { t.Error("a stopped call was made") })()
 }
 
-// Record gets each step before its effects are carried out.
-func TestRecordComesBeforeExecute(t *testing.T) {
+// journalOf notes the order of calls.
+type journalOf struct{ order *[]string }
+
+func (j journalOf) Event(e csm.Envelope) { *j.order = append(*j.order, fmt.Sprint("event ", e.Seq)) }
+func (j journalOf) Outcome(s csm.State, _ []csm.Effect) {
+	*j.order = append(*j.order, fmt.Sprint("outcome in ", s.Phase()))
+}
+func (j journalOf) Flush(context.Context) { *j.order = append(*j.order, "flush") }
+
+// The journal gets each outcome before its effects are carried out.
+func TestJournalComesBeforeExecute(t *testing.T) {
 	var order []string
 	l := dispatch.New(dispatch.Config{
 		Clock:   &dispatch.Virtual{},
-		Record:  func(s dispatch.Step) { order = append(order, fmt.Sprint("record ", s.Envelope.Seq)) },
+		Journal: journalOf{&order},
 		Execute: func(s dispatch.Step) { order = append(order, fmt.Sprint("execute ", s.Envelope.Seq)) },
 		Verify:  true,
 	})
 	l.Post(csm.UserStart{Call: 1})
 	l.Post(csm.UserStop{Call: 2})
 	l.Drain()
-	if want := []string{"record 1", "execute 1", "record 2", "execute 2"}; !slices.Equal(order, want) {
+	want := []string{"event 1", "outcome in Idle", "execute 1", "event 2", "outcome in Terminating", "execute 2"}
+	if !slices.Equal(order, want) {
 		t.Errorf("order %q", order)
 	}
 }

@@ -146,10 +146,17 @@ func accepts(x *stepSeen) uint64 {
 		switch e.Class {
 		case csm.Content, csm.Yes, csm.No, csm.Send:
 			return e.Utterance
+		case csm.Continue:
+			if !x.from.s.HasPlayback() {
+				return e.Utterance
+			}
 		}
 	case csm.UserText:
 		return e.Utterance
 	case csm.UserRetry:
+		if slices.Contains(x.fx, csm.Effect(csm.Post{Event: csm.KindUserRetry})) {
+			return 0 // it does in the step that follows
+		}
 		return x.from.s.Retry.Utterance
 	default:
 	}
@@ -229,7 +236,7 @@ func cutOff(s *csm.State) bool {
 func turnsInOrder(x *stepSeen) error {
 	from, to := &x.from.s, &x.to.s
 	over := from.Current.ID == 0 || cutOff(from) // the last turn's end was published
-	listening := from.Phase() == csm.PhaseListening || to.Phase() == csm.PhaseListening
+	listening := from.Conv.Phase() == csm.PhaseListening || to.Conv.Phase() == csm.PhaseListening
 	for _, f := range x.fx {
 		switch f := f.(type) {
 		case csm.PublishState:
@@ -239,7 +246,7 @@ func turnsInOrder(x *stepSeen) error {
 			case f.End == "" && !over:
 				return fmt.Errorf("invariant 7: turn %d begins before turn %d ended", f.Turn.ID, from.Current.ID)
 			case f.End == "" && !listening:
-				return fmt.Errorf("invariant 7: turn %d begins in %v", f.Turn.ID, from.Phase())
+				return fmt.Errorf("invariant 7: turn %d begins in %v", f.Turn.ID, from.Conv.Phase())
 			case f.End == "":
 				over = false
 			case over:

@@ -24,6 +24,7 @@ type env struct {
 	parts   [numParts]part
 	lost    bool // a device is gone
 	playing bool // what is buffered is let be heard
+	paused  bool // the player was told to pause, and reports nothing that is buffered
 	hearing bool // the microphone delivers
 
 	// The user's voice on the connection with this epoch, 0 while there is none.
@@ -118,6 +119,7 @@ func (w *env) encode(c *coder) {
 	}
 	c.bool(w.lost)
 	c.bool(w.playing)
+	c.bool(w.paused)
 	c.bool(w.hearing)
 	c.id(epochs, uint64(w.epoch))
 	c.id(epochs, uint64(w.successor))
@@ -160,6 +162,9 @@ func (w *env) take(s *csm.State, fx []csm.Effect) error {
 		w.owed.add(it)
 	}
 	w.forget(s)
+	if w.paused && s.Speech.String() == "buffering" {
+		return fmt.Errorf("invariant 8: audio is waited for, and the player is paused and announces none")
+	}
 	return nil
 }
 
@@ -174,9 +179,6 @@ func (w *env) forget(s *csm.State) {
 	})
 	if resting {
 		w.parts, w.lost, w.hearing = [numParts]part{}, false, false
-	}
-	if phase == csm.PhaseSuspended { // where deadlines stand still, and say nothing
-		return
 	}
 	if !s.Needs(csm.TimerUtterance) {
 		w.open, w.silent = 0, false
@@ -244,8 +246,13 @@ var notices = map[string]func(*env, *csm.State, csm.Effect) error{
 		w.open, w.silent = 0, false
 		return nil
 	},
-	"StartPlayback": plays(true),
-	"Flush":         plays(false),
+	"StartPlayback":  plays(true),
+	"PausePlayback":  pauses(true),
+	"ResumePlayback": pauses(false),
+	"Flush": func(w *env, s *csm.State, f csm.Effect) error {
+		w.paused = false
+		return plays(false)(w, s, f)
+	},
 	"SendCopilot": func(w *env, _ *csm.State, f csm.Effect) error {
 		if f.(csm.SendCopilot).Round == 0 {
 			w.said = 0
@@ -290,6 +297,14 @@ func ends(p int) func(*env, *csm.State, csm.Effect) error {
 func plays(on bool) func(*env, *csm.State, csm.Effect) error {
 	return func(w *env, _ *csm.State, _ csm.Effect) error {
 		w.playing = on
+		return nil
+	}
+}
+
+// pauses notes whether the player was told to pause.
+func pauses(on bool) func(*env, *csm.State, csm.Effect) error {
+	return func(w *env, _ *csm.State, _ csm.Effect) error {
+		w.paused = on
 		return nil
 	}
 }

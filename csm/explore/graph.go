@@ -11,7 +11,7 @@ type mark uint8
 
 const (
 	resting mark = 1 << iota // Idle, or Listening with nothing under way
-	users                    // the user's own pause, or turn that is ended by hand: it lasts until the user ends it
+	users                    // the user paused the conversation or the voice, or is to end a turn by hand: it lasts until the user ends it
 )
 
 // mark says what n is to the graph.
@@ -30,6 +30,10 @@ func (n *node) mark() mark {
 			return resting
 		}
 		if t := &s.Current; t.Utterance != 0 && t.Request == 0 && t.Failed == "" && t.Config.Turns == manual {
+			return users
+		}
+	case csm.PhaseSuspended, csm.PhaseFaulted:
+		if s.UserPaused() && !s.Needs(csm.TimerSuspend) {
 			return users
 		}
 	case csm.PhaseSpeaking:

@@ -300,6 +300,8 @@ var transcripts = []struct {
 	{replying, csm.Final{Class: csm.Yes, Words: 3, Named: true}},
 	{replying, csm.Final{Class: csm.No, Words: 1}},
 	{phrases, csm.Final{Class: csm.Send, Words: 2}},
+	{pausing, csm.Final{Class: csm.Pause, Words: 2}},
+	{pausing, csm.Final{Class: csm.Continue, Words: 1}},
 }
 
 // speaks is the user's voice, and what recognition makes of it.
@@ -358,7 +360,7 @@ func recognised(n *node, u uint64, out []move) []move {
 		out = append(out, does(csm.Partial{Epoch: epoch, Utterance: u, Words: 1, Class: csm.Backchannel}))
 	}
 	for _, t := range transcripts {
-		sent := t.final.Class != csm.Empty && t.final.Class != csm.Backchannel && t.final.Class != csm.Stop
+		sent := t.final.Class != csm.Empty && t.final.Class != csm.Backchannel && t.final.Class != csm.Stop && t.final.Class != csm.Pause
 		if t.group&^n.world.Groups != 0 || sent && n.merged() {
 			continue
 		}

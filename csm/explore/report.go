@@ -84,9 +84,9 @@ var regionNames = [numRegions]string{"conversation", "connection", "turn", "spee
 // see notes which states the regions are in.
 func (w *worker) see(n *node) {
 	s := &n.s
-	conv := s.Phase().String()
-	if sus, ok := s.Conv.(csm.Suspended); ok {
-		conv += " " + sus.Prior.Phase().String()
+	conv := s.Conv.Phase().String()
+	if s.Phase() == csm.PhaseSuspended {
+		conv += ", held"
 	}
 	for i, name := range [numRegions]string{conv, s.Conn.String(), s.Turn.String(), s.Speech.String(), s.Copilot.String(), s.Session.String()} {
 		if !w.regions[i][name] {

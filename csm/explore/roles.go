@@ -28,16 +28,18 @@ const (
 var roles = map[string]role{
 	// What is published about the last transition.
 	"csm.State.Previous": {}, "csm.State.Since": {}, "csm.State.Cause": {}, "csm.State.CauseSeq": {},
-	"csm.State.Session":  {kind: plain},
-	"csm.State.Instance": {kind: named, fam: instances},
-	"csm.State.Queue":    {kind: named, fam: utterances},
-	"csm.State.Drafts":   {kind: named, fam: utterances},
-	"csm.State.Config":   {kind: special},
-	"csm.State.Cursor":   {}, // it goes into what is remembered as heard, and into no decision
-	"csm.State.IDs":      {}, // all others are relative to them
-	"csm.State.Faults":   {kind: special},
-	"csm.State.Retry":    {kind: special},
-	"csm.State.Counters": {},
+	"csm.State.Session":     {kind: plain},
+	"csm.State.Hold":        {kind: plain},
+	"csm.State.Instance":    {kind: named, fam: instances},
+	"csm.State.Queue":       {kind: named, fam: utterances},
+	"csm.State.Drafts":      {kind: named, fam: utterances},
+	"csm.State.Config":      {kind: special},
+	"csm.State.VoicePaused": {kind: plain},
+	"csm.State.Cursor":      {}, // it goes into what is remembered as heard, and into no decision
+	"csm.State.IDs":         {}, // all others are relative to them
+	"csm.State.Faults":      {kind: special},
+	"csm.State.Retry":       {kind: special},
+	"csm.State.Counters":    {},
 
 	"csm.Idle.Starting":      {kind: plain},
 	"csm.Analysing.Unsent":   {kind: named, fam: utterances},
@@ -48,14 +50,6 @@ var roles = map[string]role{
 	"csm.Interrupted.Asking":  {kind: plain},
 	"csm.Interrupted.Doubt":   {kind: plain},
 	"csm.Interrupted.Left":    {}, // a length of time
-	"csm.Interrupted.Still":   {kind: plain},
-	"csm.Suspended.Reasons":   {kind: plain},
-	"csm.Suspended.Remaining": {kind: isSet},
-	"csm.Suspended.Paused":    {kind: plain},
-	"csm.Suspended.Respeak":   {kind: plain},
-	"csm.Suspended.Resuming":  {kind: plain},
-	"csm.Suspended.Restored":  {}, // a cause that is published
-	"csm.Suspended.Owed":      {kind: isSet},
 	"csm.Faulted.Code":        {}, // published; Fatal says what follows from it
 	"csm.Faulted.Fatal":       {kind: plain},
 	"csm.Faulted.Breaker":     {kind: plain},
@@ -68,7 +62,7 @@ var roles = map[string]role{
 
 	"csm.Model.Wanted": {kind: named, fam: models}, "csm.Model.Loaded": {kind: named, fam: models},
 
-	"csm.TimerState.Gen": {}, "csm.TimerState.Armed": {kind: plain}, "csm.TimerState.At": {},
+	"csm.TimerState.Gen": {}, "csm.TimerState.Armed": {kind: plain}, "csm.TimerState.At": {}, "csm.TimerState.Left": {kind: isSet},
 
 	"csm.Resources.Audio": {kind: plain}, "csm.Resources.Conn": {kind: plain}, "csm.Resources.Session": {kind: plain},
 	"csm.Resources.OldConn": {kind: plain}, "csm.Resources.Capturing": {kind: plain}, "csm.Resources.Lost": {kind: plain},
@@ -80,20 +74,19 @@ var roles = map[string]role{
 	"connection.Reconnecting.Epoch": {kind: named, fam: epochs},
 
 	"turn.Utterance.ID": {kind: named, fam: utterances}, "turn.Utterance.Pos": {}, // published
-	"turn.Utterance.Committed": {kind: plain}, "turn.UserSpeaking.Silent": {kind: plain},
+	"turn.Utterance.Committed": {kind: plain}, "turn.Utterance.Reply": {kind: plain}, "turn.UserSpeaking.Silent": {kind: plain},
 
 	"speech.Closed.Gen": {kind: named, fam: generations},
-	"speech.Line.Gen":   {kind: named, fam: generations}, "speech.Line.Played": {kind: plain}, "speech.Line.Ended": {kind: plain},
-	"speech.Held.Cut": {kind: plain}, "speech.Held.Still": {kind: plain}, "speech.Held.Meant": {kind: plain},
+	"speech.Line.Gen":   {kind: named, fam: generations}, "speech.Line.Asked": {kind: plain}, "speech.Line.Played": {kind: plain}, "speech.Line.Ended": {kind: plain},
+	"speech.Held.Cut": {kind: plain}, "speech.Held.Meant": {kind: plain},
 	"speech.Segment.Seq": {kind: named, fam: segments}, "speech.Segment.Request": {kind: named, fam: requests},
 	"speech.Segment.Start": {kind: plain}, "speech.Segment.End": {kind: plain},
 	"speech.Segment.Ask": {kind: named, fam: calls}, "speech.Segment.Ref": {kind: isSet}, "speech.Segment.Notice": {kind: isSet},
 
 	"copilot.Live.Request": {kind: named, fam: requests}, "copilot.Live.Attempt": {kind: plain}, "copilot.Live.Cancelled": {kind: plain},
 	"copilot.Live.Round": {kind: plain}, "copilot.Call.ID": {kind: named, fam: calls}, "copilot.Call.Destructive": {kind: plain},
-	"copilot.WaitingForApproval.Asked": {kind: plain}, "copilot.WaitingForApproval.Heard": {kind: plain},
-	"copilot.WaitingForApproval.Answer": {kind: named, fam: utterances},
-	"copilot.LoadingModel.Load":         {kind: named, fam: loads}, "copilot.LoadingModel.Model": {kind: named, fam: models},
+	"copilot.WaitingForApproval.Asked": {kind: plain}, "copilot.WaitingForApproval.Heard": {kind: plain}, "copilot.WaitingForApproval.Allowed": {kind: plain},
+	"copilot.LoadingModel.Load": {kind: named, fam: loads}, "copilot.LoadingModel.Model": {kind: named, fam: models},
 	"copilot.LoadingModel.Percent": {kind: plain},
 	"copilot.Failure.Utterance":    {kind: named, fam: utterances}, "copilot.Failure.More": {kind: named, fam: utterances},
 	"copilot.Failure.Stage": {kind: plain},

@@ -44,13 +44,12 @@ func all(csm.Effect) bool { return true }
 
 // confirmed holds when the core stopped waiting for what it cancelled.
 func confirmed(s *csm.State, it item) bool {
-	return it.cancelled && s.Phase() != csm.PhaseSuspended && !s.Needs(csm.TimerCancel)
+	return it.cancelled && !s.Needs(csm.TimerCancel)
 }
 
-// given holds when the core does not wait for the answer that t bounds. In a
-// suspension no deadline says so.
+// given holds when the core does not wait for the answer that t bounds.
 func given(t csm.Timer) func(*csm.State, item) bool {
-	return func(s *csm.State, _ item) bool { return s.Phase() != csm.PhaseSuspended && !s.Needs(t) }
+	return func(s *csm.State, _ item) bool { return !s.Needs(t) }
 }
 
 func oldInstance(s *csm.State, it item) bool { return it.id != uint64(s.Instance) }
@@ -189,7 +188,7 @@ var contract = []rule{
 		says: speechSays},
 	{effect: "Flush", target: "voice", family: noFamily, genFamily: generations, supersedes: all,
 		open: func(f csm.Effect) item { return item{gen: f.(csm.Flush).Gen - 1} },
-		over: func(s *csm.State, _ item) bool { return s.Phase() != csm.PhaseInterrupted },
+		over: func(s *csm.State, _ item) bool { return s.Conv.Phase() != csm.PhaseInterrupted },
 		says: []say{
 			{event: func(_ *node, it item) csm.Event { return csm.SpeechFlushed{Gen: it.gen} }},
 			{event: func(n *node, it item) csm.Event {

@@ -131,8 +131,8 @@ func (w *worker) tryStale(n *node) *Violation {
 }
 
 func (w *worker) cover(seen csm.Observation) {
-	if seen.Fired >= 0 {
-		w.fired[seen.Fired] = true
+	for _, row := range seen.Fired {
+		w.fired[row] = true
 	}
 	for _, g := range seen.Guards {
 		if g.Held {

@@ -23,7 +23,7 @@ func long(b *testing.B, n int) []byte {
 	k := newTalk(w, r.IntN)
 	for int(k.steps) < n {
 		k.next()
-		w.Flush()
+		flush(w)
 	}
 	if err := w.Close(); err != nil {
 		b.Fatal(err)
@@ -32,8 +32,6 @@ func long(b *testing.B, n int) []byte {
 }
 
 // BenchmarkReplayFile is a replay from a file, with reading and every digest.
-// The target is 100,000 events a second; step-ns/event is what the step alone
-// takes of an event.
 func BenchmarkReplayFile(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "journal.jsonl")
 	if err := os.WriteFile(path, long(b, 20_000), 0o600); err != nil {

@@ -29,7 +29,7 @@ func recordForEver(path string) {
 			k.next()
 			w.Level(k.clock.Now(), journal.Level{User: -20})
 		}
-		w.Flush()
+		flush(w)
 		fmt.Println(k.steps)
 	}
 }

@@ -1,13 +1,13 @@
 package journal
 
 import (
-	"bytes"
 	"encoding/json"
 	"reflect"
 	"testing"
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 )
 
 // busy is a state in which something of everything is there.
@@ -27,6 +27,22 @@ func busy(t testing.TB) (csm.State, []csm.Effect) {
 		t.Fatalf("the state is %v with %d effects", s.Phase(), len(fx))
 	}
 	return s, fx
+}
+
+// digestOf is the digest of a state and of the effects that led to it, alone.
+func digestOf(s csm.State, fx []csm.Effect) string { return new(digester).next(nil, nil, &s, fx) }
+
+// readBack is a copy of s that shares nothing with it.
+func readBack(t testing.TB, s csm.State) (back csm.State) {
+	t.Helper()
+	b, err := json.Marshal(s)
+	if err == nil {
+		err = json.Unmarshal(b, &back)
+	}
+	if err != nil {
+		t.Fatal(err)
+	}
+	return back
 }
 
 // eachField calls change at every number, text, truth and length that v holds,
@@ -81,13 +97,13 @@ func fields(v reflect.Value) (paths []string) {
 // another case of a sum with the same data.
 func TestDigestCoversEveryField(t *testing.T) {
 	s, fx := busy(t)
-	want := Digest(s, fx)
+	want := digestOf(s, fx)
 	fresh := func() reflect.Value {
 		v := reflect.New(reflect.TypeFor[csm.State]()).Elem()
-		v.Set(reflect.ValueOf(rewrite(s, func(_ reflect.Type, s string) string { return s })))
+		v.Set(reflect.ValueOf(readBack(t, s)))
 		return v
 	}
-	if got := Digest(fresh().Interface().(csm.State), fx); got != want {
+	if got := digestOf(fresh().Interface().(csm.State), fx); got != want {
 		t.Fatalf("a copy has the digest %s, want %s", got, want)
 	}
 	paths := fields(fresh())
@@ -103,7 +119,7 @@ func TestDigestCoversEveryField(t *testing.T) {
 			}
 			n++
 		})
-		got := Digest(v.Interface().(csm.State), fx)
+		got := digestOf(v.Interface().(csm.State), fx)
 		if other, twice := seen[got]; twice {
 			t.Errorf("a change of %s has the digest of %s", path, other)
 		}
@@ -111,10 +127,10 @@ func TestDigestCoversEveryField(t *testing.T) {
 	}
 	a, b := s, s
 	a.Conv, b.Conv = csm.Preparing{}, csm.Listening{}
-	if Digest(a, nil) == Digest(b, nil) {
+	if digestOf(a, nil) == digestOf(b, nil) {
 		t.Error("two phases without data have one digest")
 	}
-	if Digest(s, fx) == Digest(s, fx[:len(fx)-1]) || Digest(s, nil) == Digest(s, fx) {
+	if digestOf(s, fx) == digestOf(s, fx[:len(fx)-1]) || digestOf(s, nil) == digestOf(s, fx) {
 		t.Error("effects are not in the digest")
 	}
 }
@@ -122,42 +138,23 @@ func TestDigestCoversEveryField(t *testing.T) {
 // A state that was read back from a snapshot has the digest that it had.
 func TestDigestOfASnapshot(t *testing.T) {
 	s, _ := busy(t)
-	b, err := json.Marshal(s)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var back csm.State
-	if err := json.Unmarshal(b, &back); err != nil || Digest(back, nil) != Digest(s, nil) || !bytes.Equal(AppendBinary(nil, back), AppendBinary(nil, s)) {
-		t.Errorf("%v", err)
+	if back := readBack(t, s); digestOf(back, nil) != digestOf(s, nil) {
+		t.Error("it has another")
 	}
 }
 
-// Events are read alike by the quick reader and by the core's.
-func TestEventsAreReadAsTheCoreReadsThem(t *testing.T) {
-	for name, f := range eventForms() {
-		v := reflect.New(f.of).Elem()
-		for _, path := range append(fields(v), "") {
-			eachField("", v, func(at string, to func()) {
-				if at == path {
-					to()
-				}
-			})
-			data, err := json.Marshal(v.Interface())
-			if err != nil {
-				t.Fatal(err)
-			}
-			quick, err := f.decode(data)
-			slow, also := csm.DecodeEvent(f.kind, data)
-			if err != nil || also != nil || !reflect.DeepEqual(quick, slow) {
-				t.Errorf("%s %s: %+v, %v, and %+v, %v", name, data, quick, err, slow, also)
-			}
-		}
-		for _, bad := range []string{`{"x":1}`, `[]`, `{`, `{"epoch":-1}`, `{"epoch":4294967296}`, `{"call":01}`, `{}{`, `{"code":1}`} {
-			if _, err := f.decode([]byte(bad)); err == nil {
-				if _, also := csm.DecodeEvent(f.kind, []byte(bad)); also != nil {
-					t.Errorf("%s %s is read, and the core says %v", name, bad, also)
-				}
-			}
+// A digest depends on the one before, on the texts of the event and of its outcome.
+func TestDigestsAreAChain(t *testing.T) {
+	s, fx := busy(t)
+	d := digester{}
+	a := d.next([]byte("event"), []byte("effects"), &s, fx)
+	if b := d.next([]byte("event"), []byte("effects"), &s, fx); a == b {
+		t.Error("the one before does not count")
+	}
+	for _, texts := range [][2]string{{"Event", "effects"}, {"event", "Effects"}} {
+		d := digester{}
+		if d.next([]byte(texts[0]), []byte(texts[1]), &s, fx) == a {
+			t.Errorf("%v do not count", texts)
 		}
 	}
 }
@@ -165,10 +162,34 @@ func TestEventsAreReadAsTheCoreReadsThem(t *testing.T) {
 // BenchmarkDigest is the digest of a busy state and the effects that led to it.
 func BenchmarkDigest(b *testing.B) {
 	s, fx := busy(b)
-	d := newDigester()
+	var d digester
 	b.ReportAllocs()
 	for b.Loop() {
-		d.of(&s, fx)
+		d.next(nil, nil, &s, fx)
 	}
-	b.ReportMetric(float64(len(AppendBinary(nil, s))), "bytes")
+	b.ReportMetric(float64(len(d.buf)), "bytes")
+}
+
+// A digest costs the same however long the answer is, and still depends on what was
+// added last.
+func TestDigestsOfALongAnswerAreLinear(t *testing.T) {
+	size := func(n int) (int, string) {
+		s, fx := busy(t)
+		segments := make([]speech.Segment, n)
+		for i := range segments {
+			segments[i] = speech.Segment{Seq: uint32(i + 1), Request: 1, Start: i, End: i + 1}
+		}
+		s.Speech = speech.Playing{Line: speech.Line{Segments: segments}}
+		var d digester
+		digest := d.next(nil, nil, &s, fx)
+		return len(d.buf), digest
+	}
+	short, _ := size(100)
+	long, one := size(100_000)
+	if long > short+short/2 {
+		t.Errorf("the digest of a state covers %d bytes with 100 segments, and %d with 100,000", short, long)
+	}
+	if _, other := size(100_001); other == one {
+		t.Error("one more segment gives the same digest")
+	}
 }

@@ -1,31 +1,37 @@
 package journal
 
-import (
-	"regexp"
-	"strconv"
-	"strings"
-)
+import "io"
 
-// Closed, for the test that asks for the line of a new string type.
-var Closed = closed
+// EncodeEffects, for the traces.
+var EncodeEffects = encodeEffects
 
-var frameOf = regexp.MustCompile(`(?:,"n":\d+)?(?:,"sum":"[^"]*")?\}$`)
+// Quota is an output of files on a disk that has room bytes, and then fails with err
+// in the middle of a write.
+func Quota(base string, room *int, err error) Output {
+	return &output{store: quota{folder{base}, room, err}, bytes: minBytes, keep: 100}
+}
 
-// Reseal numbers and seals every line of a journal anew, as somebody does who
-// edits one with a tool.
-func Reseal(s string) string {
-	var out strings.Builder
-	seed := uint32(0)
-	for i, l := range strings.Split(strings.TrimSuffix(s, "\n"), "\n") {
-		line := []byte(frameOf.ReplaceAllString(l, ""))
-		if i > 0 {
-			line = append(line, `,"n":`+strconv.Itoa(i+1)...)
-		}
-		line = seal(line, seed)
-		out.Write(line)
-		if i == 0 {
-			seed, _ = unseal(line[:len(line)-1], 0)
-		}
+type quota struct {
+	folder
+	room *int
+	err  error
+}
+
+func (q quota) create(part int) (io.WriteCloser, error) {
+	file, err := q.folder.create(part)
+	return limited{file, q}, err
+}
+
+type limited struct {
+	io.WriteCloser
+	quota
+}
+
+func (l limited) Write(b []byte) (int, error) {
+	n := min(len(b), *l.room)
+	*l.room -= n
+	if n, err := l.WriteCloser.Write(b[:n]); n < len(b) || err != nil {
+		return n, l.err
 	}
-	return out.String()
+	return n, nil
 }

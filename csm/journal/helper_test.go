@@ -2,6 +2,7 @@ package journal_test
 
 import (
 	"bytes"
+	"context"
 	"fmt"
 	"os"
 	"strings"
@@ -24,6 +25,9 @@ func TestMain(m *testing.M) {
 
 const ms = time.Millisecond
 
+// flush waits until everything that was recorded is with the outputs.
+func flush(w *journal.Writer) { w.Flush(context.Background()) }
+
 var header = journal.Header{
 	Build: "test", Content: journal.Redacted, Speed: 1,
 	Started: time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC),
@@ -44,19 +48,16 @@ type talk struct {
 func newTalk(w *journal.Writer, pick func(int) int) *talk {
 	k := &talk{clock: &dispatch.Virtual{}, w: w, pick: pick}
 	k.loop = dispatch.New(dispatch.Config{
-		Clock: k.clock, Execute: k.execute, Verify: true,
-		Record: func(s dispatch.Step) {
-			k.steps++
-			w.Step(s.Envelope, s.State, s.Effects)
-			if k.also != nil {
-				k.also(s)
-			}
-		},
+		Clock: k.clock, Execute: k.execute, Verify: true, Journal: w,
 	})
 	return k
 }
 
 func (k *talk) execute(s dispatch.Step) {
+	k.steps++
+	if k.also != nil {
+		k.also(s)
+	}
 	for _, f := range s.Effects {
 		if r, ok := f.(csm.Report); ok {
 			panic(r.What)
@@ -74,7 +75,7 @@ func answers(f csm.Effect) []csm.Event {
 	case csm.DeactivateSession:
 		return []csm.Event{csm.SessionClosed(f)}
 	case csm.OpenAudio:
-		return []csm.Event{csm.AudioPrimed(f)}
+		return []csm.Event{csm.AudioPrimed{Instance: f.Instance}}
 	case csm.StartCapture:
 		return []csm.Event{csm.AudioReady(f)}
 	case csm.CloseAudio:

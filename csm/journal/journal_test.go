@@ -3,7 +3,7 @@ package journal_test
 import (
 	"bytes"
 	"errors"
-	"reflect"
+	"fmt"
 	"strings"
 	"sync"
 	"testing"
@@ -22,16 +22,12 @@ func TestRoundTrip(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	h = h.Configured(csm.DefaultConfig())
-	h.Journal, h.Core, h.Sum = journal.Version, journal.Core(), j.Header.Sum
-	if !reflect.DeepEqual(j.Header, h) || h.Bounds["queue"] != 8 || h.Config == "" {
+	h.Journal, h.Core = journal.Version, journal.Core()
+	if j.Header != h {
 		t.Errorf("header %+v, want %+v", j.Header, h)
 	}
 	events, levels, words := 0, 0, 0
-	for i, l := range j.Lines {
-		if l.Number != i+2 {
-			t.Fatalf("line %d has number %d", i+2, l.Number)
-		}
+	for _, l := range j.Lines {
 		switch {
 		case l.Note == journal.NoteLevel:
 			levels++
@@ -42,7 +38,7 @@ func TestRoundTrip(t *testing.T) {
 			words++
 		default:
 			events++
-			if env, err := l.Envelope(); err != nil || env.Seq != uint64(events) || env.Event.Kind().String() != l.Event {
+			if env, err := l.Envelope(); err != nil || env.Seq != uint64(events) || env.Event.Kind().String() != l.Event || lineWith(t, s, fmt.Sprintf(`"seq":%d,`, l.Seq)) != l.Number {
 				t.Errorf("line %d: %+v, %v", l.Number, env, err)
 			}
 		}
@@ -107,9 +103,10 @@ func TestGapMarksWhatWasLost(t *testing.T) {
 	s := csm.Initial()
 	step := func(seq uint64) {
 		env := csm.Envelope{Seq: seq, Event: csm.Fatal{}}
+		w.Event(env)
 		var fx []csm.Effect
 		s, fx = csm.Step(s, env)
-		w.Step(env, s, fx)
+		w.Outcome(s, fx)
 	}
 	step(1)
 	<-disk.wrote // the writer is stuck with the first line; the queue fills up
@@ -118,8 +115,8 @@ func TestGapMarksWhatWasLost(t *testing.T) {
 		step(seq)
 	}
 	close(disk.free)
-	w.Flush()
-	step(many + 1) // after which the record goes on
+	flush(w)
+	step(many + 1) // after which the record resumes
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -127,19 +124,18 @@ func TestGapMarksWhatWasLost(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	kept, lost, snapshots := 0, 0, 0
+	outcomes, snapshots := 0, 0
 	for _, l := range j.Lines {
-		kept += map[bool]int{true: 1}[l.Event != ""]
-		snapshots += map[bool]int{true: 1}[l.Snapshot != nil]
-		lost += l.Gap
-	}
-	// A snapshot stands in the place of the first event after a gap.
-	if kept+lost+snapshots != many+1 || lost == 0 || snapshots == 0 {
-		t.Errorf("%d lines kept, %d lost and %d snapshots, of %d", kept, lost, snapshots, many+1)
+		if l.Phase != "" && l.Event != "" {
+			outcomes++
+		}
+		if l.Snapshot != nil {
+			snapshots++
+		}
 	}
 	res, err := journal.Replay(j)
-	if err != nil || res.Difference != nil || res.Events != kept || res.Lost != lost {
-		t.Errorf("replay over a gap: %+v, %v", res, err)
+	if err != nil || res.Difference != nil || res.Events != outcomes || res.Events+res.Lost != many+1 || snapshots != 1 || res.Lost < many/2 || res.Unfinished != nil {
+		t.Errorf("replay over a gap, with %d outcomes and %d snapshots: %+v, %v", outcomes, snapshots, res, err)
 	}
 }
 

@@ -1,174 +1,346 @@
 package journal
 
 import (
+	"bufio"
 	"bytes"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
 	"sync"
 )
 
-// part is one file that is being written: lines with their numbers and sums.
-type part struct {
-	w    io.Writer
-	n    int
-	seed uint32
-	last string // sum of the last line
-	size int64
+// Output is where a record is kept: Files, a Ring or a Stream.
+type Output interface{ output() *output }
+
+// output keeps a record in parts, each of a bounded size, the oldest of which are
+// deleted. Every part begins with a header, and every part but the first with a
+// snapshot. When a part cannot be written, the record resumes in the next.
+type output struct {
+	store  store
+	bytes  int64 // at which the next part begins; 0 for never
+	keep   int   // parts
+	ring   *Ring // that the output is of, if it is of one
+	header Header
+	words  bool // the header says that it holds words
+	behind bool // the next outcome is to be a snapshot
+
+	part   *bufio.Writer // nil after a failure
+	file   io.WriteCloser
+	size   int64
+	next   int // number of the next part
+	oldest int
 }
 
-// begin writes the header, and the bodies of the lines that come with it, in one
-// write: a file has all of them or is not begun.
-func (p *part) begin(h Header, bodies ...[]byte) error {
-	line, sum, err := h.line()
+// store is where parts are kept.
+type store interface {
+	create(part int) (io.WriteCloser, error)
+	remove(part int) error
+}
+
+func (o *output) output() *output { return o }
+
+// begin begins the next part, with a snapshot but for the first, and then ends the
+// one before. If it cannot be begun, the one before continues.
+func (o *output) begin(snapshot []byte) error {
+	h := o.header
+	h.Part = o.next
+	head, err := json.Marshal(h)
 	if err != nil {
 		return err
 	}
-	p.n, p.seed = 1, sum
-	all := line
-	for _, b := range bodies {
-		p.n++
-		all = append(all, frame(b, p.n, p.seed)...)
-	}
-	return p.write(all)
-}
-
-// add writes one line in one write, so that a process that dies leaves whole
-// lines behind.
-func (p *part) add(body []byte) error {
-	if err := p.write(frame(body, p.n+1, p.seed)); err != nil {
+	file, err := o.store.create(o.next)
+	if err != nil {
 		return err
 	}
-	p.n++
-	return nil
-}
-
-// write writes whole lines. Where only some of it could be written, it is taken
-// back, so that a line can follow when there is room again.
-func (p *part) write(lines []byte) error {
-	n, err := p.w.Write(lines)
-	if err == nil && n < len(lines) {
-		err = io.ErrShortWrite
+	part := bufio.NewWriterSize(file, 64<<10)
+	lines := append(head, '\n')
+	if snapshot != nil {
+		lines = append(append(lines, snapshot...), '\n')
 	}
-	if err == nil {
-		p.size += int64(n)
-		p.last = sumOf(lines)
-		return nil
+	_, err = part.Write(lines)
+	if err = errors.Join(err, part.Flush()); err != nil {
+		if o.part != nil {
+			o.size = 0 // another part is tried after as much again
+		}
+		return errors.Join(err, file.Close(), o.store.remove(o.next))
 	}
-	if n > 0 {
-		f, ok := p.w.(interface{ Truncate(size int64) error })
-		if !ok {
-			return fmt.Errorf("%w: %w", errTorn, err)
-		}
-		if cut := f.Truncate(p.size); cut != nil {
-			return fmt.Errorf("%w: %w", errTorn, errors.Join(err, cut))
-		}
+	err = o.end(endRotated)
+	o.part, o.file, o.size = part, file, int64(len(lines))
+	for o.next++; o.next-o.oldest > o.keep; o.oldest++ {
+		err = errors.Join(err, o.store.remove(o.oldest))
 	}
 	return err
 }
 
-// stream is an output of one part without a bound.
-type stream struct{ part }
+func (o *output) full() bool { return o.bytes > 0 && o.size >= o.bytes }
 
-// Stream writes to w, one line a write, and leaves it open.
-func Stream(w io.Writer) Output { return &stream{part{w: w}} }
-
-func (s *stream) open(h Header) error               { return s.begin(h) }
-func (s *stream) write(body []byte, _ moment) error { return s.add(body) }
-func (s *stream) close() error                      { return s.add([]byte(endBody(EndClosed))) }
-func (s *stream) forget() error                     { return s.close() }
-
-// ringParts is into how many parts the bound of a Ring is divided: the oldest
-// leaves as a whole.
-const ringParts = 8
-
-// Ring keeps the last part of a journal in memory. What is left of it begins
-// with a snapshot once something had to leave.
-type Ring struct {
-	bound  int
-	digest *digester
-
-	mu      sync.Mutex
-	header  Header
-	parts   [][]byte // bodies, each with a line feed
-	dropped int      // parts
-	size    int
+func (o *output) line(b []byte) error {
+	if o.part == nil {
+		return nil // it resumes with the next snapshot
+	}
+	o.size += int64(len(b)) + 1
+	_, err := o.part.Write(b)
+	return o.check(errors.Join(err, o.part.WriteByte('\n')))
 }
 
-// NewRing makes a ring of at most bound bytes, at least 64 KiB. A part that is
-// being filled may exceed its share by one line.
-func NewRing(bound int) *Ring { return &Ring{bound: max(bound, 64<<10), digest: newDigester()} }
-
-func (r *Ring) open(h Header) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.header, r.parts = h, [][]byte{nil}
-	return nil
-}
-
-func (r *Ring) write(body []byte, at moment) error {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.keep(body)
-	if at.state == nil || len(r.parts[len(r.parts)-1]) < r.bound/ringParts {
+func (o *output) commit() error {
+	if o.part == nil {
 		return nil
 	}
-	snapshot, err := snapshotBody(r.digest, at)
-	if err != nil {
+	return o.check(o.part.Flush())
+}
+
+// check gives up the part after an error: its last line may be cut off.
+func (o *output) check(err error) error {
+	if err == nil {
+		return nil
+	}
+	file := o.file
+	o.part, o.file, o.behind = nil, nil, true
+	return errors.Join(err, file.Close())
+}
+
+// end marks the end of the part, if there is one.
+func (o *output) end(why string) error {
+	if o.part == nil {
+		return nil
+	}
+	if err := errors.Join(o.line([]byte(`{"end":"`+why+`"}`)), o.commit()); err != nil {
 		return err
 	}
-	r.parts = append(r.parts, nil)
-	r.keep(snapshot)
-	for r.size > r.bound-r.bound/ringParts && len(r.parts) > 1 {
-		r.size -= len(r.parts[0])
-		r.parts = r.parts[1:]
-		r.dropped++
+	o.part = nil
+	return o.file.Close()
+}
+
+func (o *output) forget() (err error) {
+	if o.part != nil {
+		err = o.file.Close()
 	}
-	return nil
+	o.part, o.behind = nil, true
+	for ; o.oldest < o.next; o.oldest++ {
+		err = errors.Join(err, o.store.remove(o.oldest))
+	}
+	return err
 }
 
-func (r *Ring) keep(body []byte) {
-	i := len(r.parts) - 1
-	r.parts[i] = append(append(r.parts[i], body...), '\n')
-	r.size += len(body) + 1
+// Stream writes to w, in one part without a bound, and leaves it open.
+func Stream(w io.Writer) Output { return &output{store: stream{w}, keep: 1} }
+
+type stream struct{ io.Writer }
+
+func (s stream) create(part int) (io.WriteCloser, error) {
+	if part > 0 {
+		return nil, errors.New("a stream has one part")
+	}
+	return s, nil
+}
+func (stream) remove(int) error { return nil }
+func (stream) Close() error     { return nil }
+
+// Limits bound a journal on disk.
+type Limits struct {
+	Bytes int64 // of one file, at least 64 KiB; a line may exceed it
+	Files int   // how many are kept; the oldest is deleted
 }
 
-func (*Ring) close() error  { return nil }
-func (*Ring) forget() error { return nil } // it is not on a disk
+// DefaultLimits keep some days of conversation.
+var DefaultLimits = Limits{Bytes: 32 << 20, Files: 8}
 
-// Save writes what is kept as one file, with its end marked. The recording goes
-// on meanwhile.
-func (r *Ring) Save(w io.Writer) error {
-	r.mu.Lock()
-	h, parts := r.header, append([][]byte(nil), r.parts...)
-	dropped := r.dropped
-	r.mu.Unlock()
-	if dropped > 0 {
-		_, first, err := h.line()
-		if err != nil {
-			return err
+const (
+	suffix   = ".jsonl"
+	minBytes = 64 << 10
+)
+
+// Files writes to the file of that name and, when it is full, to files that are
+// numbered after it. The folder is made. A journal of that name that is there is
+// replaced. Nothing is touched before the recording begins.
+//
+// A group of lines is handed to the system when it is committed, so that nothing of
+// it is lost when the process dies. The disk is told to keep a file when it is full
+// and at the end of the recording; a machine that loses its power may lose what
+// came since.
+func Files(path string, l Limits) Output {
+	return &output{store: folder{strings.TrimSuffix(path, suffix)}, bytes: max(l.Bytes, minBytes), keep: max(l.Files, 1)}
+}
+
+// folder is a store of files; base is their name without number and suffix.
+type folder struct{ base string }
+
+func (f folder) create(part int) (io.WriteCloser, error) {
+	if part == 0 {
+		if err := f.clear(); err != nil {
+			return nil, err
 		}
-		h.Part, h.First = dropped, sumText(first)
 	}
-	p := part{w: w}
-	if err := p.begin(h); err != nil {
-		return fmt.Errorf("write the journal: %w", err)
+	file, err := os.OpenFile(partPath(f.base, part), os.O_CREATE|os.O_TRUNC|os.O_WRONLY, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("create the journal: %w", err)
 	}
-	for _, bodies := range append(parts, []byte(endBody(EndSaved)+"\n")) {
-		for body := range bytes.Lines(bodies) {
-			if err := p.add(bytes.TrimSuffix(body, []byte("\n"))); err != nil {
-				return fmt.Errorf("write the journal: %w", err)
+	return synced{file}, nil
+}
+
+func (f folder) remove(part int) error { return os.Remove(partPath(f.base, part)) }
+
+// clear makes the folder, and deletes the files of an older journal of this name.
+func (f folder) clear() error {
+	dir := filepath.Dir(f.base)
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return fmt.Errorf("make the folder for the journal: %w", err)
+	}
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return fmt.Errorf("look for an older journal: %w", err)
+	}
+	for _, e := range entries {
+		path := filepath.Join(dir, e.Name())
+		if base, part := splitPath(path); part > 0 && base == filepath.Clean(f.base) {
+			if err := os.Remove(path); err != nil {
+				return fmt.Errorf("delete an older journal: %w", err)
 			}
 		}
 	}
 	return nil
 }
 
-// snapshotBody is the body of a snapshot of the state at a moment.
-func snapshotBody(d *digester, at moment) ([]byte, error) {
-	l, err := encodeSnapshot(d, at.seq, at.at, at.state)
-	if err != nil {
-		return nil, err
+// partPath names a part.
+func partPath(base string, part int) string {
+	if part == 0 {
+		return base + suffix
 	}
-	return l.body()
+	return base + "." + strconv.Itoa(part) + suffix
+}
+
+// splitPath is the inverse of partPath.
+func splitPath(path string) (base string, part int) {
+	base = strings.TrimSuffix(path, suffix)
+	if dot := strings.LastIndexByte(base, '.'); dot >= 0 {
+		n, err := strconv.Atoi(base[dot+1:])
+		if err == nil && n > 0 && partPath(base[:dot], n) == path {
+			return base[:dot], n
+		}
+	}
+	return base, 0
+}
+
+// synced is a file that is on the disk when it is closed.
+type synced struct{ *os.File }
+
+func (s synced) Close() error { return errors.Join(s.Sync(), s.File.Close()) }
+
+// ringParts is how many parts a Ring has: the oldest leaves as a whole.
+const ringParts = 8
+
+// Ring keeps the last part of a journal in memory.
+type Ring struct {
+	out *output
+
+	mu      sync.Mutex
+	content Content
+	pages   []*page // the oldest first
+	created int     // pages, ever
+}
+
+// page is one part in memory.
+type page struct {
+	ring *Ring
+	part int
+	text []byte
+}
+
+// NewRing makes a ring of at most bound bytes, at least 64 KiB. A part that is
+// being filled may exceed its share by one line.
+func NewRing(bound int) *Ring {
+	r := &Ring{}
+	r.out = &output{store: r, bytes: max(int64(bound), minBytes) / ringParts, keep: ringParts - 1, ring: r}
+	return r
+}
+
+func (r *Ring) output() *output { return r.out }
+
+func (r *Ring) create(part int) (io.WriteCloser, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.content == Off {
+		r.content = r.out.header.Content
+	}
+	p := &page{ring: r, part: part}
+	r.pages = append(r.pages, p)
+	r.created = part + 1
+	return p, nil
+}
+
+func (r *Ring) remove(part int) error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.pages = slices.DeleteFunc(r.pages, func(p *page) bool { return p.part == part })
+	return nil
+}
+
+func (p *page) Write(b []byte) (int, error) {
+	p.ring.mu.Lock()
+	defer p.ring.mu.Unlock()
+	p.text = append(p.text, b...)
+	return len(b), nil
+}
+
+func (*page) Close() error { return nil }
+
+// setContent says what the header says from now on. Redacted drops the notes that
+// hold words.
+func (r *Ring) setContent(c Content) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.content = c
+	if c == Full {
+		return
+	}
+	words := []byte(`"note":"` + NoteWords + `"`)
+	for _, p := range r.pages {
+		var kept []byte
+		for line := range bytes.Lines(p.text) {
+			// No other line can hold the mark: in a string its quotes are escaped.
+			if !bytes.Contains(line, words) {
+				kept = append(kept, line...)
+			}
+		}
+		p.text = kept
+	}
+}
+
+// Save writes what was committed as one file. The recording continues meanwhile.
+func (r *Ring) Save(w io.Writer) error {
+	r.mu.Lock()
+	h := r.out.header
+	h.Content, h.Part = r.content, r.created
+	var parts [][]byte
+	for _, p := range r.pages {
+		h.Part = min(h.Part, p.part)
+		_, lines, _ := bytes.Cut(p.text, []byte("\n"))
+		parts = append(parts, lines)
+	}
+	r.mu.Unlock()
+	head, err := json.Marshal(h)
+	if err != nil {
+		return err
+	}
+	to := bufio.NewWriter(w)
+	to.Write(append(head, '\n')) //nolint:errcheck // Flush says it
+	for _, part := range parts {
+		for line := range bytes.Lines(part) {
+			if !bytes.HasPrefix(line, []byte(`{"end"`)) {
+				to.Write(line) //nolint:errcheck // Flush says it
+			}
+		}
+	}
+	to.WriteString(`{"end":"` + endSaved + `"}` + "\n") //nolint:errcheck // Flush says it
+	if err := to.Flush(); err != nil {
+		return fmt.Errorf("write the journal: %w", err)
+	}
+	return nil
 }

@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,78 +13,59 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// queueSize is how many lines may wait for the disk. Beyond it lines are lost,
-// and counted in the file: a slow disk never holds up a conversation.
+// queueSize is how many lines may wait for the disk. Beyond it lines are lost: a
+// slow disk never holds up a conversation.
 const queueSize = 8192
 
-// Writer records steps and notes. Its methods never block; encoding and writing
-// are done on a goroutine of its own, which Close ends. It is safe for
-// concurrent use.
+// Writer records events, their outcomes and notes. Only Flush and Close wait for
+// the outputs; encoding and writing are done on a goroutine, which Close ends. It is
+// safe for concurrent use.
 type Writer struct {
-	content Content
 	queue   chan *item
+	flushes chan chan struct{}
 	done    chan struct{}
 
-	// Of the goroutine until done.
-	outs   []*outlet
-	refuse refusal
-	digest *digester
+	writing sync.Mutex // held while an item is written; before mu
+	// Of who holds writing.
+	outs   []*output
+	event  csm.Envelope // the last one
+	text   []byte       // its line; nil after its outcome
+	digest digester
 	err    error
 
 	mu      sync.Mutex
-	written *sync.Cond // taken rose, or the goroutine ended
-	queued  int        // items that ever went into the queue
-	taken   int        // and out of it, to every output
-	lost    int
+	content Content
+	consent uint64 // counts the changes of content
+	off     uint64 // consent when content was last Off
+	begun   bool   // an event is in the queue, and its outcome follows
 	closed  bool
 }
 
-// Output is where a journal goes: Stream, Files or a Ring.
-type Output interface {
-	// open begins the record.
-	open(Header) error
-	// write adds a line. state is that after the step, for a line of a step and
-	// for no other. An error that is errTorn means that nothing can follow.
-	write(body []byte, at moment) error
-	// close ends the record.
-	close() error
-	// forget ends the record and deletes it, where it was made by this output.
-	forget() error
-}
-
-// moment is where a record stands after a line.
-type moment struct {
-	seq   uint64
-	at    int64      // microseconds
-	state *csm.State // nil for a line that is not of a step
-}
-
-// item is one thing to record: a step, a note or a gap.
+// item is one thing to record: an event, the outcome of the last event, or a note.
 type item struct {
-	env   csm.Envelope
+	env   csm.Envelope // Event is nil for the others
+	note  string       // "" for an outcome
+	at    time.Duration
+	data  any
 	state csm.State
 	fx    []csm.Effect
 
-	note string
-	at   time.Duration
-	data any
-
-	gap    int
-	forget Output
+	consent uint64 // the writer's, when it was recorded
 }
 
 // New records to each of outs. Without an output nothing is kept.
 func New(h Header, outs ...Output) (*Writer, error) {
-	w := &Writer{content: h.Content, queue: make(chan *item, queueSize), done: make(chan struct{}), digest: newDigester()}
-	w.written = sync.NewCond(&w.mu)
-	for i, o := range outs {
-		if err := o.open(h); err != nil {
-			for _, begun := range outs[:i] {
-				err = errors.Join(err, begun.close())
-			}
-			return nil, fmt.Errorf("begin the journal: %w", err)
+	h.Journal, h.Core = Version, Core()
+	w := &Writer{
+		content: h.Content, queue: make(chan *item, queueSize), flushes: make(chan chan struct{}), done: make(chan struct{}),
+	}
+	for _, out := range outs {
+		o := out.output()
+		o.header, o.words = h, h.Content == Full
+		w.outs = append(w.outs, o)
+		if err := o.begin(nil); err != nil {
+			return nil, errors.Join(fmt.Errorf("begin the journal: %w", err), w.end())
 		}
-		w.outs = append(w.outs, &outlet{Output: o})
 	}
 	go w.run()
 	return w, nil
@@ -92,111 +74,126 @@ func New(h Header, outs ...Output) (*Writer, error) {
 // NewWriter records to w alone, which Close leaves open.
 func NewWriter(w io.Writer, h Header) (*Writer, error) { return New(h, Stream(w)) }
 
-// Step records an event with what came of it.
-func (w *Writer) Step(env csm.Envelope, s csm.State, fx []csm.Effect) {
-	w.put(&item{env: env, state: s, fx: fx})
-}
+// Event records an event before its step.
+func (w *Writer) Event(env csm.Envelope) { w.put(&item{env: env}) }
+
+// Outcome records what the step made of the last event.
+func (w *Writer) Outcome(s csm.State, fx []csm.Effect) { w.put(&item{state: s, fx: fx}) }
 
 // Level notes both voices' loudness.
 func (w *Writer) Level(at time.Duration, l Level) { w.put(&item{note: NoteLevel, at: at, data: l}) }
 
+// Sound notes that the output fell silent, or sounds again.
+func (w *Writer) Sound(at time.Duration, s Sound) {
+	w.put(&item{note: NoteOutput, at: at, data: s})
+}
+
 // Words notes what an id stands for, in a full journal; a redacted one keeps no
 // words.
 func (w *Writer) Words(at time.Duration, words Words) {
-	if w.content == Full {
-		w.put(&item{note: NoteWords, at: at, data: words})
-	}
+	w.put(&item{note: NoteWords, at: at, data: words})
 }
 
 func (w *Writer) put(it *item) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.closed {
+	outcome := it.env.Event == nil && it.note == ""
+	if outcome && !w.begun {
+		return // the event is lost
+	}
+	recorded := false
+	if !w.closed && w.content != Off && (it.note != NoteWords || w.content == Full) {
+		it.consent = w.consent
+		select {
+		case w.queue <- it:
+			recorded = true
+		default:
+		}
+	}
+	if it.note == "" {
+		w.begun = recorded && !outcome
+	}
+}
+
+// Flush waits until what was recorded before it is with the outputs, or until ctx is
+// done.
+func (w *Writer) Flush(ctx context.Context) {
+	flushed := make(chan struct{})
+	select {
+	case w.flushes <- flushed:
+	case <-w.done:
+		return
+	case <-ctx.Done():
 		return
 	}
-	if w.lost > 0 && w.offer(&item{gap: w.lost}) {
-		w.lost = 0
-	}
-	if w.lost > 0 || !w.offer(it) {
-		w.lost++
-	}
-}
-
-func (w *Writer) offer(it *item) bool {
 	select {
-	case w.queue <- it:
-		w.queued++
-		return true
-	default:
-		return false
+	case <-flushed:
+	case <-ctx.Done():
 	}
 }
 
-// Flush waits until what was recorded before it is with the outputs.
-func (w *Writer) Flush() {
-	w.mu.Lock()
-	defer w.mu.Unlock()
-	for goal := w.queued; w.taken < goal; {
-		w.written.Wait()
-	}
-}
-
-// Forget has o, an output of the writer, end its record and delete it: the user
-// no longer wants one on disk.
-func (w *Writer) Forget(o Output) { w.put(&item{forget: o}) }
-
-// Close writes what waits, ends the record, and returns the first error there
-// was.
+// Close writes what waits, ends the record, and returns the first error there was.
 func (w *Writer) Close() error {
 	w.mu.Lock()
-	first, lost := !w.closed, w.lost
-	w.closed = true
-	w.mu.Unlock()
-	if first {
-		if lost > 0 {
-			w.queue <- &item{gap: lost}
-		}
+	if !w.closed {
 		close(w.queue)
 	}
+	w.closed = true
+	w.mu.Unlock()
 	<-w.done
 	return w.err
 }
 
-// Refused is how many strings of events were refused because they are no word of
-// a closed list; call it after Close.
-func (w *Writer) Refused() int { return w.refuse.count }
-
 func (w *Writer) run() {
 	defer close(w.done)
-	for it := range w.queue {
-		w.take(it)
-		w.mu.Lock()
-		w.taken++
-		w.mu.Unlock()
-		w.written.Broadcast()
-	}
-	for _, o := range w.outs {
-		w.fail(o.end())
+	for {
+		select {
+		case it, more := <-w.queue:
+			if !more {
+				w.fail(w.end())
+				return
+			}
+			w.take(it, len(w.queue) == 0)
+		case flushed := <-w.flushes:
+			for n := len(w.queue); n > 0; n-- {
+				w.take(<-w.queue, n == 1)
+			}
+			close(flushed)
+		}
 	}
 }
 
-func (w *Writer) take(it *item) {
-	switch {
-	case it.gap > 0:
-		for _, o := range w.outs {
-			o.skip(it.gap)
-		}
-	case it.forget != nil:
-		w.outs = slices.DeleteFunc(w.outs, func(o *outlet) bool {
-			if o.Output != it.forget {
-				return false
-			}
-			w.fail(o.forget())
-			return true
-		})
-	default:
+// end ends the record of each output.
+func (w *Writer) end() (err error) {
+	for _, o := range w.outs {
+		err = errors.Join(err, o.end(endClosed))
+	}
+	return err
+}
+
+// take writes an item, and commits what was written if it is the last of a group.
+func (w *Writer) take(it *item, last bool) {
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	if w.records(it) {
 		w.fail(w.record(it))
 	}
+	if last {
+		for _, o := range w.outs {
+			w.fail(o.commit())
+		}
+	}
+}
+
+// records says whether an item is to be recorded: one from before the last Off is
+// not. Words are, if they were allowed when they were said and ever since.
+func (w *Writer) records(it *item) bool {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if it.note == NoteWords {
+		return w.content == Full && it.consent == w.consent
+	}
+	return w.content != Off && it.consent >= w.off
 }
 
 func (w *Writer) fail(err error) {
@@ -205,105 +202,128 @@ func (w *Writer) fail(err error) {
 	}
 }
 
-// record writes one item to each output.
 func (w *Writer) record(it *item) error {
-	if it.note != "" {
-		return w.writeNote(it.note, it.at, it.data)
+	switch {
+	case it.note != "":
+		return w.recordNote(it)
+	case it.env.Event != nil:
+		return w.recordEvent(it.env)
+	case w.text != nil:
+		return w.recordOutcome(&it.state, it.fx)
 	}
-	var err error
-	before := w.refuse.count
-	it.env.Event = w.refuse.event(it.env.Event)
-	if n := w.refuse.count - before; n > 0 {
-		err = w.writeNote(NoteRefused, it.env.At, Refused{it.env.Event.Kind().String(), n})
-	}
-	if w.refuse.count > 0 {
-		it.state = rewrite(it.state, w.refuse.strings)
-		it.fx = slices.Clone(it.fx)
-		for i := range it.fx {
-			it.fx[i] = rewrite(it.fx[i], w.refuse.strings)
-		}
-	}
-	l, encoded := encodeStep(w.digest, it.env, &it.state, it.fx)
-	return errors.Join(err, encoded, w.write(l, &it.state))
+	return nil // nothing was recorded when the event was
 }
 
-func (w *Writer) writeNote(kind string, at time.Duration, data any) error {
-	b, err := json.Marshal(data)
-	return errors.Join(err, w.write(Line{Note: kind, At: at.Microseconds(), Data: b}, nil))
-}
-
-func (w *Writer) write(l Line, state *csm.State) error {
-	body, err := l.body()
+func (w *Writer) recordNote(it *item) error {
+	data, err := json.Marshal(it.data)
+	if err != nil {
+		return err
+	}
+	b, err := json.Marshal(Line{Note: it.note, At: it.at.Microseconds(), Data: data})
 	for _, o := range w.outs {
-		err = errors.Join(err, o.put(body, moment{l.Seq, l.At, state}, w.digest))
-	}
-	return err
-}
-
-// outlet is an output with what it missed. After lines were lost, on the way to
-// it or by it, it gets a gap mark with their number, and then a snapshot of the
-// state in the place of the next step, so that what follows can be replayed.
-type outlet struct {
-	Output
-	lost   int
-	behind bool // the next step is to be a snapshot
-	torn   bool // nothing can follow what is there
-}
-
-// errTorn says that a line is there in part and cannot be taken back.
-var errTorn = errors.New("a line was written in part, so that nothing can follow it")
-
-func (o *outlet) skip(lines int) { o.lost, o.behind = o.lost+lines, true }
-
-func (o *outlet) put(body []byte, m moment, d *digester) error {
-	if o.torn {
-		return nil // it was told
-	}
-	if err := o.markGap(); err != nil {
-		o.skip(1)
-		return err
-	}
-	if o.behind && m.state != nil {
-		l, err := encodeSnapshot(d, m.seq, m.at, m.state)
-		if err == nil {
-			body, err = l.body()
-		}
-		if err != nil {
-			o.skip(1)
-			return err
+		if it.note != NoteWords || o.words {
+			err = errors.Join(err, o.line(b))
 		}
 	}
-	if err := o.attempt(body, m); err != nil {
-		o.skip(1)
+	return err
+}
+
+func (w *Writer) recordEvent(env csm.Envelope) (err error) {
+	if w.text != nil || env.Seq != w.event.Seq+1 { // something before it is lost
+		for _, o := range w.outs {
+			o.behind = true
+		}
+	}
+	w.event = env
+	if w.text, err = encodeEvent(env); err != nil {
 		return err
 	}
-	o.behind = o.behind && m.state == nil
-	return nil
-}
-
-func (o *outlet) markGap() error {
-	if o.lost == 0 {
-		return nil
-	}
-	body, err := Line{Gap: o.lost}.body()
-	if err == nil {
-		err = o.attempt(body, moment{})
-	}
-	if err == nil {
-		o.lost = 0
+	for _, o := range w.outs {
+		err = errors.Join(err, o.line(w.text))
 	}
 	return err
 }
 
-func (o *outlet) attempt(body []byte, m moment) error {
-	err := o.write(body, m)
-	o.torn = o.torn || errors.Is(err, errTorn)
+func (w *Writer) recordOutcome(s *csm.State, fx []csm.Effect) error {
+	b, err := encodeOutcome(s, fx)
+	if err != nil {
+		return err
+	}
+	b = append(b, digestField+w.digest.next(w.text, b, s, fx)+`"}`...)
+	w.text = nil
+	for _, o := range w.outs {
+		if !o.behind {
+			err = errors.Join(err, o.line(b))
+		}
+		if o.behind || o.full() {
+			err = errors.Join(err, w.recordSnapshot(o, s))
+		}
+	}
 	return err
 }
 
-func (o *outlet) end() error {
-	if o.torn {
-		return o.close()
+// recordSnapshot writes the state after the last event: after a loss, or at the
+// beginning of a part.
+func (w *Writer) recordSnapshot(o *output, s *csm.State) error {
+	state, err := json.Marshal(*s)
+	if err != nil {
+		return err
 	}
-	return errors.Join(o.markGap(), o.close())
+	b, err := json.Marshal(Line{
+		Seq: w.event.Seq, At: w.event.At.Microseconds(), Phase: s.Phase().String(), Snapshot: state, Digest: w.digest.last,
+	})
+	if err != nil {
+		return err
+	}
+	if o.part != nil && !o.full() {
+		err = o.line(b)
+	} else {
+		err = o.begin(b)
+	}
+	o.behind = err != nil
+	return err
+}
+
+// SetContent changes what is recorded, at once: what waits to be written is subject
+// to it too. With Redacted and with Off the rings drop the words that they hold, and
+// with Off everything. After Off the record begins again, with a snapshot of the
+// state. It waits for at most one group of lines to be written.
+//
+// An output on a disk keeps what was written to it (Forget deletes it), and gets
+// words only if it was opened for them.
+func (w *Writer) SetContent(c Content) {
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	w.mu.Lock()
+	w.content = c
+	w.consent++
+	if c == Off {
+		w.off = w.consent
+	}
+	w.mu.Unlock()
+	for _, o := range w.outs {
+		switch {
+		case o.ring == nil:
+		case c == Off:
+			w.fail(o.forget())
+		default:
+			w.fail(o.commit())
+			o.ring.setContent(c)
+			o.words = c == Full
+		}
+	}
+}
+
+// Forget has o, an output of the writer, end its record and delete it: the user no
+// longer wants one on disk. It waits for at most one group of lines to be written.
+func (w *Writer) Forget(out Output) {
+	w.writing.Lock()
+	defer w.writing.Unlock()
+	w.outs = slices.DeleteFunc(w.outs, func(o *output) bool {
+		if o != out.output() {
+			return false
+		}
+		w.fail(o.forget())
+		return true
+	})
 }

@@ -15,13 +15,13 @@ type shape struct {
 	name           string
 	played, unsaid int
 	ended          bool
-	cut, still     bool
+	cut            bool
 }
 
 func shapeOf(s State) shape {
 	l, _ := LineOf(s)
 	h, _ := s.(Held)
-	return shape{s.String(), l.Played, len(l.Segments) - l.Played, l.Ended, h.Cut, h.Still}
+	return shape{s.String(), l.Played, len(l.Segments) - l.Played, l.Ended, h.Cut}
 }
 
 // Edges returns the arrows of all states that can be reached from Closed, as the
@@ -49,14 +49,18 @@ func Edges() []Edge {
 			case out == Done:
 				on += " [all was heard]"
 			case out == Stopped && on == "release":
-				on += " [paused before]"
+				on += " [it was being heard]"
 			case out == Started && l.Ended:
 				on += " [the line has ended]"
 			}
 			arrow(on, to)
 		})
 		if _, open := LineOf(from); open {
-			arrow("restart", Restart(from))
+			on := "restart"
+			if _, still := LineOf(Restart(from)); !still {
+				on += " [all was heard]"
+			}
+			arrow(on, AskedFor(Restart(from)))
 		}
 		arrow("flush", Flush(from))
 	}
@@ -74,10 +78,10 @@ func each(s State, took func(on string, to State, out Outcome)) {
 	give := func(on string) func(State, Outcome) {
 		return func(to State, out Outcome) { took(on, to, out) }
 	}
-	give("enqueue")(Enqueue(s, Segment{Seq: last.Seq + 1}))
+	next, out := Enqueue(s, Segment{Seq: last.Seq + 1})
+	took("enqueue", AskedFor(next), out)
 	give("end")(End(s))
-	give("buffered")(Buffered(s, gen, false))
-	give("buffered [the user speaks]")(Buffered(s, gen, true))
+	give("buffered")(Buffered(s, gen))
 	for _, seg := range l.Segments {
 		give("played")(Played(s, gen, seg.Seq))
 		give("drained")(Drained(s, gen, seg.Seq))
@@ -85,6 +89,5 @@ func each(s State, took func(on string, to State, out Outcome)) {
 	give("release")(Release(s))
 	give("pause")(Pause(s))
 	give("resume")(Resume(s))
-	give("hold")(Hold(s, false, false))
-	give("hold [paused before]")(Hold(s, true, false))
+	give("hold")(Hold(s, false))
 }

@@ -10,9 +10,7 @@ import (
 // can no longer be reached turns this red.
 func TestEdges(t *testing.T) {
 	want := strings.Split(strings.TrimSpace(`
-buffering/buffered/playing
-buffering/buffered [the line has ended]/draining
-buffering/buffered [the user speaks]/held
+buffering/buffered/held
 buffering/end/buffering
 buffering/end [all was heard]/closed
 buffering/enqueue/buffering
@@ -22,10 +20,12 @@ closed/enqueue/buffering
 closed/flush/closed
 draining/drained/buffering
 draining/drained [all was heard]/closed
+draining/enqueue/playing
 draining/flush/closed
 draining/pause/paused
 draining/played/draining
 draining/restart/buffering
+draining/restart [all was heard]/closed
 held/drained/buffering
 held/drained [all was heard]/closed
 held/end/held
@@ -33,18 +33,19 @@ held/enqueue/held
 held/flush/closed
 held/played/held
 held/release/playing
-held/release [paused before]/paused
+held/release [it was being heard]/paused
 held/release [the line has ended]/draining
 held/restart/buffering
+held/restart [all was heard]/closed
 paused/drained/buffering
 paused/drained [all was heard]/closed
 paused/end/paused
 paused/enqueue/paused
 paused/flush/closed
 paused/hold/held
-paused/hold [paused before]/held
 paused/played/paused
 paused/restart/buffering
+paused/restart [all was heard]/closed
 paused/resume/playing
 paused/resume [the line has ended]/draining
 playing/drained/buffering

@@ -14,8 +14,8 @@
 //	                      ^------------/
 //
 // Buffering has nothing to play yet (also after an underrun); Held has audio and
-// waits for the user to finish, who may have cut in; Draining plays what is left
-// of an ended line.
+// waits to be released, for the user may speak or have cut in; Draining plays what is
+// left of an ended line.
 package speech
 
 import "fmt"
@@ -37,7 +37,8 @@ type Segment struct {
 type Line struct {
 	Gen      uint32    `json:"gen"`
 	Segments []Segment `json:"segments"`
-	Played   int       `json:"played"` // how many segments were heard to their end
+	Asked    int       `json:"asked"`  // how many segments are being synthesised, or were
+	Played   int       `json:"played"` // how many were heard to their end
 	Ended    bool      `json:"ended"`
 }
 
@@ -55,13 +56,11 @@ type State interface {
 type (
 	Closed    struct{ Gen uint32 }
 	Buffering struct{ Line }
-	// Held is Cut when it was being heard and the user spoke over it. Still says
-	// that the user had paused it before, Meant that the user's words count,
-	// however short they are.
+	// Held is Cut when it was being heard and the user spoke over it. Meant says
+	// that the user's words count, however short they are.
 	Held struct {
 		Line
 		Cut   bool `json:",omitempty"`
-		Still bool `json:",omitempty"`
 		Meant bool `json:",omitempty"`
 	}
 	Playing  struct{ Line }
@@ -134,23 +133,20 @@ const (
 	Ignored
 	Queued   // the segment is to be synthesised
 	Started  // playback is to start
-	Waits    // audio is there, and the user speaks: held
+	Waits    // audio is there: held
 	Advanced // a segment was heard to its end
 	Underran // everything so far was heard, and more is to come
 	Done     // the line was heard to its end
 	Stopped  // playback is to pause
 )
 
-// Enqueue adds a segment, opening a line where none is. A line that has ended
-// takes no more: Ignored.
+// Enqueue adds a segment, opening a line where none is. One that has ended goes on.
 func Enqueue(s State, seg Segment) (State, Outcome) {
 	l, open := LineOf(s)
 	if !open {
 		return Buffering{Line{Gen: s.Generation(), Segments: []Segment{seg}}}, Queued
 	}
-	if l.Ended {
-		return s, Ignored
-	}
+	l.Ended = false
 	segs := make([]Segment, 0, len(l.Segments)+1)
 	l.Segments = append(append(segs, l.Segments...), seg)
 	return with(s, l), Queued
@@ -170,49 +166,60 @@ func End(s State) (State, Outcome) {
 	return with(s, l), Advanced
 }
 
-// Buffered says that there is audio to play. It starts, or is held while the
-// user speaks.
-func Buffered(s State, gen uint32, userSpeaks bool) (State, Outcome) {
+// AskedFor says that all of the line is being synthesised.
+func AskedFor(s State) State {
+	l, open := LineOf(s)
+	if !open {
+		return s
+	}
+	l.Asked = len(l.Segments)
+	return with(s, l)
+}
+
+// Buffered says that there is audio to play, which is held until it is released.
+func Buffered(s State, gen uint32) (State, Outcome) {
 	if gen != s.Generation() {
 		return s, Stale
 	}
 	b, _ := s.(Buffering)
-	switch {
-	case b.Played == len(b.Segments): // nothing is waited for, or all of it was heard already
+	if b.Played == len(b.Segments) { // nothing is waited for, or all of it was heard already
 		return s, Ignored
-	case userSpeaks:
-		return Held{Line: b.Line}, Waits
-	default:
-		return play(b.Line), Started
 	}
+	return Held{Line: b.Line}, Waits
 }
 
-// Hold keeps a paused line until it is known what the user cut in with. still
-// says that the user had paused it before, meant that there are words that count.
-func Hold(s State, still, meant bool) (State, Outcome) {
+// Hold keeps a paused line until it is known what the user cut in with. meant says
+// that there are words that count.
+func Hold(s State, meant bool) (State, Outcome) {
 	p, ok := s.(Paused)
 	if !ok {
 		return s, Ignored
 	}
-	return Held{Line: p.Line, Cut: true, Still: still, Meant: meant}, Waits
+	return Held{Line: p.Line, Cut: true, Meant: meant}, Waits
 }
 
 // WasCut says whether s is a line that was being heard and that the user spoke
 // over.
 func WasCut(s State) bool { h, _ := s.(Held); return h.Cut }
 
-// Release lets a held line play. One that the user had paused stays paused:
-// Stopped.
+// Release lets a held line play: Started. One that the user spoke over is only
+// Paused afterwards: Resume plays it from where it stopped.
 func Release(s State) (State, Outcome) {
 	h, ok := s.(Held)
 	switch {
 	case !ok:
 		return s, Ignored
-	case h.Still:
+	case h.Cut:
 		return Paused{h.Line}, Stopped
 	default:
 		return play(h.Line), Started
 	}
+}
+
+// PlaybackPaused says whether the player was told to pause s.
+func PlaybackPaused(s State) bool {
+	_, paused := s.(Paused)
+	return paused || WasCut(s)
 }
 
 // Sounds says whether audio of generation gen is being played, or is stopped
@@ -244,7 +251,7 @@ func Played(s State, gen, seq uint32) (State, Outcome) {
 	if !ok {
 		return s, Stale
 	}
-	if l.Played == len(l.Segments) || l.Segments[l.Played].Seq != seq {
+	if l.Played == l.Asked || l.Segments[l.Played].Seq != seq {
 		return s, Stale
 	}
 	l.Played++
@@ -258,7 +265,7 @@ func Drained(s State, gen, seq uint32) (State, Outcome) {
 	if !ok {
 		return s, Stale
 	}
-	for l.Played < len(l.Segments) && l.Segments[l.Played].Seq <= seq {
+	for l.Played < l.Asked && l.Segments[l.Played].Seq <= seq {
 		l.Played++
 	}
 	if l.Ended && l.Played == len(l.Segments) {
@@ -285,15 +292,19 @@ func Resume(s State) (State, Outcome) {
 	return play(p.Line), Started
 }
 
-// Restart begins the unheard rest of a line again under a new generation,
-// because the connection that carried its audio is gone. The caller has every
-// segment of the returned line synthesised again.
+// Restart begins the unheard rest of a line again under a new generation, because the
+// connection that carried its audio is gone: every segment of it has to be
+// synthesised again. A line that was whole and heard is closed.
 func Restart(s State) State {
 	l, open := LineOf(s)
-	if !open {
+	switch {
+	case !open:
 		return s
+	case l.Ended && len(l.Segments) == l.Played:
+		return Flush(s)
+	default:
+		return Buffering{Line{Gen: l.Gen + 1, Segments: l.Segments[l.Played:], Ended: l.Ended}}
 	}
-	return Buffering{Line{Gen: l.Gen + 1, Segments: l.Segments[l.Played:], Ended: l.Ended}}
 }
 
 // Flush closes whatever is open and bumps the generation.

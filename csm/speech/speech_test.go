@@ -7,7 +7,7 @@ import (
 
 // line has three segments, numbered 1 to 3, of generation 7.
 func line(played int, ended bool) Line {
-	return Line{Gen: 7, Segments: []Segment{{Seq: 1, End: 10}, {Seq: 2, Start: 10, End: 20}, {Seq: 3, Start: 20, End: 30}}, Played: played, Ended: ended}
+	return Line{Gen: 7, Segments: []Segment{{Seq: 1, End: 10}, {Seq: 2, Start: 10, End: 20}, {Seq: 3, Start: 20, End: 30}}, Asked: 3, Played: played, Ended: ended}
 }
 
 // The states of the tests: each case open, ended where it can be, and run dry.
@@ -71,6 +71,12 @@ func TestEnqueue(t *testing.T) {
 		"playing":        {Playing{with(line(1, false))}, Queued},
 		"playing, heard": {Playing{with(line(3, false))}, Queued},
 		"paused":         {Paused{with(line(1, false))}, Queued},
+		// One that has ended goes on.
+		"buffering, ended": {Buffering{with(line(1, false))}, Queued},
+		"held, ended":      {Held{Line: with(line(0, false))}, Queued},
+		"paused, ended":    {Paused{with(line(1, false))}, Queued},
+		"draining":         {Playing{with(line(1, false))}, Queued},
+		"draining, heard":  {Playing{with(line(3, false))}, Queued},
 	})
 }
 
@@ -86,15 +92,11 @@ func TestEnd(t *testing.T) {
 }
 
 func TestBuffered(t *testing.T) {
-	check(t, "audio", func(s State) (State, Outcome) { return Buffered(s, 7, false) }, Ignored, map[string]cell{
-		"buffering":        {Playing{line(0, false)}, Started},
-		"buffering, ended": {Draining{line(1, true)}, Started},
-	})
-	check(t, "audio while the user speaks", func(s State) (State, Outcome) { return Buffered(s, 7, true) }, Ignored, map[string]cell{
+	check(t, "audio", func(s State) (State, Outcome) { return Buffered(s, 7) }, Ignored, map[string]cell{
 		"buffering":        {Held{Line: line(0, false)}, Waits},
 		"buffering, ended": {Held{Line: line(1, true)}, Waits},
 	})
-	check(t, "audio of another generation", func(s State) (State, Outcome) { return Buffered(s, 6, false) }, Stale, nil)
+	check(t, "audio of another generation", func(s State) (State, Outcome) { return Buffered(s, 6) }, Stale, nil)
 }
 
 func TestRelease(t *testing.T) {
@@ -156,7 +158,7 @@ func TestRestartKeepsTheUnheardRest(t *testing.T) {
 		"held": {rest(0, false), Ignored}, "held, ended": {rest(0, true), Ignored},
 		"playing": {rest(1, false), Ignored}, "playing, heard": {rest(3, false), Ignored},
 		"paused": {rest(1, false), Ignored}, "paused, ended": {rest(1, true), Ignored},
-		"draining": {rest(1, true), Ignored}, "draining, heard": {rest(3, true), Ignored},
+		"draining": {rest(1, true), Ignored}, "draining, heard": {Closed{8}, Ignored},
 	})
 }
 
@@ -205,8 +207,7 @@ func TestZeroValuesAreStates(t *testing.T) {
 		for name, f := range map[string]func() (State, Outcome){
 			"enqueue": func() (State, Outcome) { return Enqueue(s, Segment{}) },
 			"end":     func() (State, Outcome) { return End(s) },
-			"audio":   func() (State, Outcome) { return Buffered(s, 0, false) },
-			"held":    func() (State, Outcome) { return Buffered(s, 0, true) },
+			"audio":   func() (State, Outcome) { return Buffered(s, 0) },
 			"release": func() (State, Outcome) { return Release(s) },
 			"played":  func() (State, Outcome) { return Played(s, 0, 0) },
 			"drained": func() (State, Outcome) { return Drained(s, 0, 0) },
@@ -256,16 +257,16 @@ func TestNamesAreThoseOfTheWire(t *testing.T) {
 // what was never heard has none.
 func TestHold(t *testing.T) {
 	paused := Paused{line(1, true)}
-	cut, out := Hold(paused, false, true)
+	cut, out := Hold(paused, true)
 	if h, _ := cut.(Held); !WasCut(cut) || !h.Meant || out != Waits {
 		t.Fatalf("holding gives %#v, outcome %d", cut, out)
 	}
-	if next, out := Release(cut); out != Started || !reflect.DeepEqual(next, Draining(paused)) {
-		t.Errorf("released, it is %#v, outcome %d", next, out)
+	released, out := Release(cut)
+	if out != Stopped || !reflect.DeepEqual(released, paused) {
+		t.Errorf("released, it is %#v, outcome %d", released, out)
 	}
-	still, _ := Hold(paused, true, false)
-	if next, out := Release(still); out != Stopped || !reflect.DeepEqual(next, paused) {
-		t.Errorf("what the user had paused is %#v after it was released, outcome %d", next, out)
+	if next, out := Resume(released); out != Started || !reflect.DeepEqual(next, Draining(paused)) {
+		t.Errorf("resumed, it is %#v, outcome %d", next, out)
 	}
 	seq := paused.Segments[1].Seq
 	next, out := Played(cut, paused.Gen, seq)
@@ -280,7 +281,7 @@ func TestHold(t *testing.T) {
 		t.Errorf("what was never heard counts as heard, outcome %d", out)
 	}
 	for _, s := range []State{Closed{}, Buffering{line(0, false)}, cut, Playing{line(0, false)}, Draining{line(0, true)}} {
-		if next, out := Hold(s, false, false); out != Ignored || !reflect.DeepEqual(next, s) {
+		if next, out := Hold(s, false); out != Ignored || !reflect.DeepEqual(next, s) {
 			t.Errorf("%v, which is not paused, is held: %#v, outcome %d", s, next, out)
 		}
 	}

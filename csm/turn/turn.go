@@ -70,6 +70,7 @@ type Utterance struct {
 	ID        uint64
 	Pos       int64
 	Committed bool `json:",omitempty"` // the user ended it by hand: its words are to be sent
+	Reply     bool `json:",omitempty"` // it began after a question about a tool was heard: it may be the answer
 }
 
 // State is a closed sum: Idle, UserSpeaking or EndPending.

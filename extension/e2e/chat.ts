@@ -17,16 +17,22 @@ async function openChat(w: World): Promise<void> {
   await w.window.page.locator('.interactive-session .interactive-input-part .view-line').first().waitFor();
 }
 
+/** Types a question to @voice and sends it. */
+async function askVoice(w: World, text: string): Promise<void> {
+  const { page } = w.window;
+  await page.locator('.interactive-session .interactive-input-part .monaco-editor').first().click();
+  await page.keyboard.press('ControlOrMeta+A');
+  await page.keyboard.insertText(`@voice ${text}`); // at once: no suggestion is taken on the way
+  await page.locator('.interactive-session .interactive-input-part').getByRole('button', { name: /^Send/ }).first().click();
+}
+
 export function chat(): void {
   conversation('@voice: what is typed in the Chat view is a turn of the conversation, answered there and aloud', async (w) => {
-    const { page } = w.window;
     w.copilot.answers({ parts: [{ text: 'It has three entries.' }] });
     w.copilot.forget();
     const begin = Date.now();
     await openChat(w);
-    await page.locator('.interactive-session .interactive-input-part .monaco-editor').first().click();
-    await page.keyboard.insertText('@voice how long is the list'); // at once: no suggestion is taken on the way
-    await page.locator('.interactive-session .interactive-input-part').getByRole('button', { name: /^Send/ }).first().click();
+    await askVoice(w, 'how long is the list');
     const request = await w.copilot.nth('request');
     assert.ok(question(request).endsWith('how long is the list'), question(request));
     await answers(w).filter({ hasText: 'It has three entries.' }).waitFor();
@@ -38,6 +44,39 @@ export function chat(): void {
     assert.equal(w.copilot.all('request').length, 1);
     assert.deepEqual(w.copilot.all('chat'), [], 'the default participant is not asked as well');
     await w.picture('windows', 'chat-voice');
+  });
+
+  conversation('@voice, stopped before its first word: the request in the Chat view ends, and so does the question', async (w) => {
+    w.copilot.answers({ parts: [{ gate: 'never' }, { text: 'Too late.' }] });
+    w.copilot.forget();
+    await openChat(w);
+    await askVoice(w, 'how long does it take');
+    const request = await w.copilot.nth('request');
+    await w.panel.label('Waiting for Copilot');
+    await w.panel.button('stop-speaking').click(); // in the panel: the Chat view is told
+    await answers(w).last().filter({ hasText: 'stopped before an answer' }).waitFor();
+    await w.panel.label('Listening');
+    assert.equal((await w.copilot.nth('cancelled')).id, request.id);
+    await askVoice(w, 'and this one');
+    await w.copilot.nth('request', 2);
+    await w.window.page.locator('.interactive-session .interactive-input-part').getByRole('button', { name: /^Cancel|^Stop/ }).first().click();
+    await w.copilot.nth('cancelled', 2);
+    await w.panel.label('Listening');
+  });
+
+  conversation('with the Chat view as the one who answers, @voice does not ask itself: a model answers, and once', async (w) => {
+    await w.copilot.configure({ 'agentvoice.copilot.mode': 'chatView' });
+    try {
+      w.copilot.answers({ parts: [{ text: 'Four, to be exact.' }] });
+      w.copilot.forget();
+      await openChat(w);
+      await askVoice(w, 'how many are there');
+      await answers(w).filter({ hasText: 'Four, to be exact.' }).waitFor();
+      await w.panel.label('Listening');
+      assert.deepEqual([w.copilot.all('request').length, w.copilot.all('chat')], [1, []]);
+    } finally {
+      await w.copilot.configure({ 'agentvoice.copilot.mode': null });
+    }
   });
 
   conversation('the Chat view answers: a spoken question arrives there once, and the voice says where the answer is', async (w) => {

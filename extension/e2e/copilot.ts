@@ -30,7 +30,8 @@ export type Entry = { at: number } & (
   | { kind: 'ready'; version: string }
   | { kind: 'request'; id: number; model: string; tools: string[]; messages: Message[] }
   | { kind: 'delta'; id: number; text: string }
-  | { kind: 'answered' | 'cancelled'; id: number }
+  | { kind: 'answered'; id: number }
+  | { kind: 'cancelled'; id: number }
   | { kind: 'failed'; id: number; code: string }
   | { kind: 'tool'; input: unknown }
   | { kind: 'models'; models: string[] }

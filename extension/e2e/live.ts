@@ -287,6 +287,56 @@ export function tools(): void {
   });
 }
 
+/** A tool that declares its own confirmation. */
+const DEPLOY = { tool: 'fake_deploy', input: {} } as const;
+
+/** Asks for that tool, and allows it by voice. */
+async function deploy(w: World): Promise<string> {
+  w.copilot.answers({ parts: [{ text: 'I would deploy it.' }, DEPLOY] }, { afterTool: true, parts: [{ text: 'So be it.' }] });
+  w.copilot.forget();
+  const begin = Date.now();
+  await ask(w, 'Can it go out?');
+  await w.panel.get('approval').waitFor();
+  const asked = await w.panel.get('approval-question').innerText();
+  await until('the question', () => w.room.heardSince(begin) > 1000);
+  await w.panel.label('Listening');
+  await w.say('yes');
+  await w.window.dialog().waitFor();
+  return asked;
+}
+
+export function confirmations(): void {
+  conversation('a tool that declares its own confirmation: after the spoken yes VS Code asks in a dialog, the voice says so, and a no there is a no', async (w) => {
+    const asked = await deploy(w);
+    assert.doesNotMatch(asked, /once more/, 'nobody could know it');
+    const opened = Date.now();
+    assert.match(await w.window.dialog().innerText(), /Deploy to production/);
+    await w.panel.get('notice').filter({ hasText: 'may be asking you to confirm' }).waitFor();
+    await until('the voice to say so', () => w.room.heardSince(opened) > 1500);
+    await w.picture('windows', 'own-confirmation');
+    assert.deepEqual(w.copilot.all('tool'), [], 'the spoken yes alone does not run it');
+    await w.window.answer('Cancel');
+    await until('the answer', async () => (await w.panel.lines('assistant')).at(-1)?.endsWith('So be it.'));
+    await w.panel.label('Listening');
+    assert.deepEqual(w.copilot.all('tool'), []);
+    assert.match(JSON.stringify(w.copilot.all('request')[1]?.messages.at(-1)), /did not allow this call in the dialog/);
+  });
+
+  conversation('from then on the question says beforehand that VS Code will ask again, the voice says when it does, and a click there runs it once', async (w) => {
+    const asked = await deploy(w);
+    assert.match(asked, /The editor will ask you once more, in a dialog/);
+    const opened = Date.now();
+    await w.panel.get('notice').filter({ hasText: 'asks you to confirm the tool' }).waitFor();
+    await until('the voice to say so', () => w.room.heardSince(opened) > 1500);
+    await w.window.dialog().locator('.monaco-button').filter({ hasText: /^(Yes|OK)$/ }).first().click();
+    await w.copilot.nth('tool');
+    await until('the answer', async () => (await w.panel.lines('assistant')).at(-1)?.endsWith('So be it.'));
+    await w.panel.label('Listening');
+    assert.equal(w.copilot.all('tool').length, 1);
+    assert.equal(w.copilot.all('request')[1]?.messages.at(-1)?.results?.[0]?.text, 'deployed');
+  });
+}
+
 export function failures(): void {
   conversation('quota: the cause is shown by name with what helps, the question is not lost, and it is asked again by the button', async (w) => {
     w.copilot.answers({ parts: [{ fail: 'quota' }] });

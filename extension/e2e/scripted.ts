@@ -55,7 +55,7 @@ export function scripted(): void {
       order.push(await panel.frame.evaluate(() => document.activeElement?.getAttribute('data-testid') ?? ''));
       await keyboard.press('Tab');
     }
-    assert.deepEqual(order, ['toggle-mute', 'pause', 'end', 'transcript', 'composer']);
+    assert.deepEqual(order, ['toggle-mute', 'end', 'pause', 'transcript', 'composer']);
     await keyboard.press('Alt+Shift+K');
     await panel.label('Ready');
     await w.copilot.configure({ 'agentvoice.turnDetection.mode': 'pushToTalk' });
@@ -68,6 +68,35 @@ export function scripted(): void {
     assert.deepEqual(held(), [true, false]);
     assert.equal(await w.window.page.locator('.monaco-menu-container').count(), 0, 'no key opened a menu of the editor');
     await w.copilot.configure({ 'agentvoice.turnDetection.mode': null });
+    await panel.end();
+    await w.closeWindow();
+  });
+
+  scenario('a press that straddles a change of state is carried out, and a selection in a growing answer stays', async (w) => {
+    const stage = await Stage.open(w, 'presses', `auto speech 50ms 9s\nawait state listening\n${GATE}\nsay "why does the parser lose the last field"\n`);
+    const { panel } = w;
+    const { mouse } = w.window.page;
+    w.copilot.answers({ parts: [{ gate: 'one' }, { text: 'The parser stops ' }, { gate: 'two' }, { text: 'at the last comma.' }] });
+    await w.start();
+    await panel.button('toggle-mute').hover();
+    await mouse.down();
+    await stage.next();
+    await panel.label('Waiting for Copilot');
+    await mouse.up();
+    await panel.get('mic-text').filter({ hasText: 'muted' }).waitFor();
+    w.copilot.open('one');
+    const answer = panel.frame.locator('[data-testid="line"][data-who="assistant"] [data-testid="line-text"]').last();
+    await answer.filter({ hasText: 'The parser stops' }).waitFor();
+    await answer.evaluate((node) => {
+      const walker = document.createTreeWalker(node, NodeFilter.SHOW_TEXT);
+      const text = walker.nextNode()!;
+      getSelection()!.setBaseAndExtent(text, 4, text, 10);
+    });
+    w.copilot.open('two');
+    await answer.filter({ hasText: 'at the last comma.' }).waitFor();
+    assert.equal(await panel.frame.evaluate(() => getSelection()!.toString()), 'parser');
+    await panel.button('toggle-mute').click(); // a mute lasts beyond its window
+    await panel.get('mic-text').filter({ hasText: 'on' }).waitFor();
     await panel.end();
     await w.closeWindow();
   });

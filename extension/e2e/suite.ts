@@ -8,6 +8,7 @@
 // | copilot    | that of the package, real time | a person, in a microphone  | the same                   |
 // | pushToTalk | the same                       | the same                   | the same                   |
 // | tools      | the same                       | a synthesiser              | the same                   |
+// | confirmations | the same                    | a synthesiser              | the same, with a tool that VS Code confirms |
 // | failures   | the same                       | -                          | the same                   |
 // | lifecycle  | the same, killed and restarted | a person                   | the same                   |
 // | scripted   | headless, virtual time         | scripted recognition       | the same                   |
@@ -19,12 +20,12 @@ import { after } from 'node:test';
 import { chat } from './chat.ts';
 import { gallery, latency } from './gallery.ts';
 import { lifecycle } from './lifecycle.ts';
-import { copilot, failures, firstUse, install, pushToTalk, tools } from './live.ts';
+import { confirmations, copilot, failures, firstUse, install, pushToTalk, tools } from './live.ts';
 import { scripted } from './scripted.ts';
 import { print } from './table.ts';
 import { theWorld } from './world.ts';
 
-const parts = { install, firstUse, copilot, pushToTalk, tools, failures, lifecycle, scripted, latency, gallery, chat };
+const parts = { install, firstUse, copilot, pushToTalk, tools, confirmations, failures, lifecycle, scripted, latency, gallery, chat };
 
 // AGENTVOICE_E2E_PARTS names those that are wanted; install comes first in any case.
 const wanted = process.env['AGENTVOICE_E2E_PARTS']?.split(/[ ,]+/);

@@ -2,23 +2,23 @@
 
 import * as vscode from 'vscode';
 import type { Consent } from './copilot/languageModels';
+import { choices } from './devices';
 import { diagnosticsOf } from './diagnostics';
 import type { Command } from './extension';
 import { isActive } from './model';
-import { PROVIDERS, type Device, type Provider } from './protocol.gen';
+import { PROVIDERS, type Provider } from './protocol.gen';
+import { microphoneSettings } from './remedies';
 import type { Window } from './window';
 
 export type Actions = Readonly<Record<Command, (...args: unknown[]) => unknown>> & {
-  /** Whether Copilot may be asked. Where the editor has to ask the user for that, it does. */
-  readonly mayAsk: () => Promise<boolean>;
+  /** Whether Copilot may be asked, by its model or else by the Chat view. Where the editor has to ask the user for that, it does. */
+  readonly mayAsk: (model?: boolean) => Promise<boolean>;
 };
 
 const t = vscode.l10n.t;
 
 /** How much is read aloud from the cursor on, in characters. */
 const READ = 20_000;
-/** Remembers that the editor let the extension ask. */
-const ALLOWED = 'agentvoice.copilotAllowed';
 
 export function actions(w: Window): Actions {
   const c = w.conversation;
@@ -37,32 +37,20 @@ export function actions(w: Window): Actions {
   };
 
   let asking: Promise<Consent> | undefined;
-  const ask = (): Promise<Consent> =>
-    (asking ??= w.models.consent().then(async (consent) => {
-      await w.extension.globalState.update(ALLOWED, consent === 'allowed' ? true : undefined);
-      return consent;
-    }).finally(() => (asking = undefined)));
+  const ask = (): Promise<Consent> => (asking ??= w.models.consent().finally(() => (asking = undefined)));
 
-  /** The editor's question is asked before the microphone opens, and not in the middle of a sentence. */
-  const mayAsk = async (): Promise<boolean> => {
-    if (w.inChatView() || isActive(c.model.snapshot) || w.extension.globalState.get(ALLOWED) === true) {
+  /** The editor's question is asked before the microphone opens, and not in the middle of a sentence. Where it was answered, it is not asked again. */
+  const mayAsk = async (model = !w.inChatView()): Promise<boolean> => {
+    if (!model || isActive(c.model.snapshot) || w.models.allowed) {
       return true;
     }
     c.change({ is: 'starting', starting: true });
     if ((await ask()) === 'refused') {
-      refused();
+      w.access(false);
       return false;
     }
     return c.model.starting; // the user may have ended it meanwhile
   };
-
-  const refused = (): void =>
-    c.fail({
-      code: 'copilotNoConsent',
-      message: t('Agent Voice may not use Copilot yet.'),
-      remediation: t('Allow it in the editor’s dialog: without it there is nobody to answer.'),
-      retryable: false,
-    });
 
   const notInstalled = (): void =>
     c.fail({
@@ -89,7 +77,7 @@ export function actions(w: Window): Actions {
     statusClicked: () => (isActive(c.model.snapshot) || c.model.problem !== undefined ? vscode.commands.executeCommand('agentvoice.panel.focus') : start(false)),
     holdToTalk: () => w.key.pressed(),
     stopSpeaking: () => c.interrupt('command'),
-    toggleMute: () => c.mute(!c.model.muted),
+    toggleMute: () => c.toggleMute(),
     pause: () => c.togglePause(),
     pauseSpeech: () => c.toggleSpeech(),
     sendNow: () => c.sendNow(),
@@ -119,13 +107,13 @@ export function actions(w: Window): Actions {
     selectMicrophone: () => selectDevice(w, 'inputs'),
     selectSpeaker: () => selectDevice(w, 'outputs'),
     selectModel: () => selectModel(w),
-    selectTools: () => selectTools(),
+    selectTools: () => selectTools(w),
     allowCopilot: async () => {
       const consent = await ask();
       if (consent === 'allowed') {
         c.change({ is: 'dismiss' });
       } else {
-        (consent === 'refused' ? refused : notInstalled)();
+        (consent === 'refused' ? () => w.access(false) : notInstalled)();
       }
     },
     setKey: async () => {
@@ -149,9 +137,20 @@ export function actions(w: Window): Actions {
     openWalkthrough: () => vscode.commands.executeCommand('workbench.action.openWalkthrough', `${w.extension.extension.id}#agentvoice.welcome`, false),
     installCopilot: () => vscode.commands.executeCommand('workbench.extensions.search', 'GitHub.copilot-chat'),
     manageCopilot: () => vscode.env.openExternal(vscode.Uri.parse('https://github.com/settings/copilot')),
-    microphoneSettings: () =>
-      vscode.env.openExternal(
-        vscode.Uri.parse(process.platform === 'darwin' ? 'x-apple.systempreferences:com.apple.preference.security?Privacy_Microphone' : 'ms-settings:privacy-microphone')),
+    openHelp: () => c.openHelp(),
+    microphoneSettings: () => {
+      const settings = microphoneSettings(process.platform);
+      if (settings !== undefined) {
+        return vscode.env.openExternal(vscode.Uri.parse(settings));
+      }
+      c.fail({
+        code: 'microphoneDenied',
+        message: t('This system has no page for the permission of the microphone.'),
+        remediation: t('Look at the sound settings of your desktop. An editor from Snap or Flatpak needs permission to record: snap connect NAME:audio-record, or Flatseal.'),
+        retryable: true,
+      });
+      return undefined;
+    },
     manageTrust: () => vscode.commands.executeCommand('workbench.trust.manage'),
     updateExtension: () => vscode.commands.executeCommand('workbench.extensions.search', `@id:${w.extension.extension.id}`),
   };
@@ -162,40 +161,46 @@ async function selectDevice(w: Window, which: 'inputs' | 'outputs'): Promise<voi
   if (found === undefined) {
     return;
   }
-  const standard = { label: t('System default'), description: t('follows the system'), device: undefined as Device | undefined };
-  const items = [standard, ...found[which].map((device) => ({
-    label: device.isSelected ? `$(check) ${device.name}` : device.name,
-    description: device.isDefault ? t('default') : '',
-    device: device as Device | undefined,
-  }))];
-  const picked = await vscode.window.showQuickPick(items, {
+  w.devices = [...found.inputs, ...found.outputs];
+  const picked = await vscode.window.showQuickPick(choices(found[which], t), {
     title: which === 'inputs' ? t('Choose Microphone') : t('Choose Loudspeaker'),
     placeHolder: t('It is used at once, and from now on.'),
   });
   if (picked !== undefined) {
     const name = which === 'inputs' ? 'audio.inputDevice' : 'audio.outputDevice';
-    // The change of the setting is what reaches the daemon.
-    await vscode.workspace.getConfiguration('agentvoice').update(name, picked.device?.name ?? undefined, vscode.ConfigurationTarget.Global);
+    const value = picked.value ?? 'default';
+    const selected = await w.conversation.ask((wire) => wire.request('audio/select', which === 'inputs' ? { input: value } : { output: value }));
+    if (selected === undefined) {
+      return; // refused, as by a device that is gone; the problem is shown
+    }
+    // The setting keeps the choice for later windows.
+    await vscode.workspace.getConfiguration('agentvoice').update(name, picked.value, vscode.ConfigurationTarget.Global);
   }
 }
 
 async function selectModel(w: Window): Promise<void> {
   const models = await w.models.models();
+  const now = await w.conversation.ask((wire) => wire.request('copilot/models'));
+  const marked = (label: string, id: string | undefined): string => ((now?.selected ?? '') === (id ?? '') ? `$(check) ${label}` : label);
   const items = [
-    { label: t('The editor’s choice'), description: '', id: undefined as string | undefined },
-    ...models.map((m) => ({ label: m.name, description: `${m.vendor} ${m.id}`, id: m.id as string | undefined })),
+    { label: marked(t('The editor’s choice'), undefined), description: '', id: undefined as string | undefined },
+    ...models.map((m) => ({ label: marked(m.name, m.id), description: `${m.vendor} ${m.id}`, id: m.id as string | undefined })),
   ];
   const picked = await vscode.window.showQuickPick(items, { title: t('Choose Model'), placeHolder: t('It answers from the next question on.') });
   if (picked !== undefined) {
+    const selected = await w.conversation.ask((wire) => wire.request('copilot/selectModel', { id: picked.id ?? '' }));
+    if (selected === undefined) {
+      return; // refused; the problem is shown
+    }
     await vscode.workspace.getConfiguration('agentvoice').update('copilot.model', picked.id, vscode.ConfigurationTarget.Global);
     await w.models.pick(picked.id ?? '');
   }
 }
 
-async function selectTools(): Promise<void> {
+async function selectTools(w: Window): Promise<void> {
   const set = vscode.workspace.getConfiguration('agentvoice');
   const allowed = set.get<string[]>('tools.allowed', []);
-  const items = vscode.lm.tools.map((tool) => ({ label: tool.name, detail: tool.description.split('\n')[0] ?? '', picked: allowed.includes(tool.name) }));
+  const items = vscode.lm.tools.map((tool) => ({ label: tool.name, description: w.confirming.asks(tool) ? t('the editor asks again in a dialog') : '', detail: tool.description.split('\n')[0] ?? '', picked: allowed.includes(tool.name) }));
   const picked = await vscode.window.showQuickPick(items, {
     title: t('Choose Tools'),
     placeHolder: t('Copilot may ask for these. You are asked about each call.'),

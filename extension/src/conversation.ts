@@ -5,8 +5,9 @@
 import type { ChildProcessWithoutNullStreams } from 'node:child_process';
 import type { CancellationToken } from 'vscode-jsonrpc/node';
 import { type Event, type Log, Sidecar, refusal, realClock, type Clock } from './daemon/sidecar';
-import { type Change, type Model, type MutedBecause, type Problem, START, isActive, reduce } from './model';
+import { type Change, type Model, type Problem, START, hasContinued, isActive, reduce } from './model';
 import type {
+  ErrorCode,
   Configuration,
   CopilotSendParams,
   CopilotSendResult,
@@ -16,8 +17,10 @@ import type {
   InvokeToolParams,
   InvokeToolResult,
   LevelParams,
+  MuteReason,
   ToolSpec,
 } from './protocol.gen';
+import { mayOpen } from './remedies';
 import type { Translate } from './text';
 import type { Wire } from './wire';
 
@@ -25,8 +28,8 @@ import type { Wire } from './wire';
 export interface Assistant {
   /** Answers one attempt at a question. It does not fail: what goes wrong is in the result. */
   send(params: CopilotSendParams, out: AnswerStream, token: CancellationToken): Promise<CopilotSendResult>;
-  /** Runs a call that the user allowed. */
-  invoke(params: InvokeToolParams, token: CancellationToken): Promise<InvokeToolResult>;
+  /** Runs a call that the user allowed; waits is called when the editor asks about it once more, or may. */
+  invoke(params: InvokeToolParams, token: CancellationToken, waits: (certain: boolean) => void): Promise<InvokeToolResult>;
   /** The tools that may be asked for. */
   tools(): ToolSpec[];
   /** A new daemon counts its requests anew: what was carried out before is of others. */
@@ -49,6 +52,10 @@ export interface World {
   secret(params: CredentialsParams): Promise<CredentialsResult>;
   openExternal(url: string): Promise<void>;
   windowLives(): Promise<boolean>;
+  /** Who wanted the microphone muted when this window was last open. */
+  readonly muted?: MuteReason | undefined;
+  /** Keeps that for the next time that the window is opened. */
+  keepMuted?(by: MuteReason | undefined): void;
   readonly log: Log;
   readonly t: Translate;
   readonly clock?: Clock;
@@ -60,17 +67,26 @@ const MISPLACED: ReadonlySet<string> = new Set(['invalidState', 'nothingToRetry'
 export class Conversation {
   private now: Model = START;
   private readonly sidecar: Sidecar;
+  /** The user asked for a page that helps, which is about to be opened. */
+  private helpWanted = false;
   private readonly listeners = new Set<(model: Model) => void>();
   private readonly levels = new Set<(level: LevelParams) => void>();
   private readonly questions = new Set<(params: CopilotSendParams) => void>();
   /** the user wants a conversation: it is begun again after a restart */
   private wanted = false;
   private takeOver = false;
+  /**
+   * Who wants the microphone muted. It is a wish that the next daemon begins with,
+   * and never shown: what is shown is the daemon's snapshot.
+   */
+  private mutedBy: MuteReason | undefined;
   private fetched = 0;
+  private rebuilding = false;
   private readonly clock: Clock;
 
   constructor(private readonly world: World) {
     this.clock = world.clock ?? realClock;
+    this.mutedBy = world.muted;
     this.sidecar = new Sidecar(
       {
         launch: () => world.launch(),
@@ -79,7 +95,8 @@ export class Conversation {
           clientInfo: world.client,
           locale: world.locale,
           configuration: world.configuration(),
-          capabilities: { copilot: true, secrets: true, tools: true, heartbeat: true },
+          capabilities: { copilot: true, secrets: true, tools: true, heartbeat: true, transcriptAppend: true },
+          ...(this.mutedBy === undefined ? {} : { microphone: { muted: true, by: this.mutedBy } }),
         }),
         wired: (wire) => this.wired(wire),
         windowLives: () => world.windowLives(),
@@ -129,6 +146,13 @@ export class Conversation {
     }
   }
 
+  private wishMuted(by: MuteReason | undefined): void {
+    if (this.mutedBy !== by) {
+      this.mutedBy = by;
+      this.world.keepMuted?.(by);
+    }
+  }
+
   /** Shows a failure. */
   fail(problem: Omit<Problem, 'then'>): void {
     this.change({ is: 'problem', problem });
@@ -163,21 +187,17 @@ export class Conversation {
         });
         this.fetched = 0;
         this.world.assistant.forget();
-        if (event.again) {
-          void this.restored();
-        }
+        void this.resume(event.again);
     }
   }
 
-  /** The mute of the last daemon holds for the next, before it listens. */
-  private async restored(): Promise<void> {
+  /** A daemon runs: what the user wanted meanwhile is done, and after a crash the conversation begins again. */
+  private async resume(again: boolean): Promise<void> {
     try {
-      const wire = this.sidecar.wire;
-      if (this.now.muted) {
-        await wire?.request('audio/mute', { muted: true });
-      }
-      if (this.wanted) {
+      if (again && this.wanted) {
         await this.begin();
+      } else {
+        await this.assertMuted();
       }
     } catch (err) {
       this.refused(err);
@@ -197,6 +217,10 @@ export class Conversation {
       }
     });
     wire.on('agentvoice.transcript', (params) => {
+      if (!hasContinued(this.now, params)) {
+        void this.rebuild(wire);
+        return;
+      }
       this.change({ is: 'transcript', params, at: this.clock.now() });
       const state = this.now.snapshot?.state;
       if (params.role === 'user' && params.final && state !== 'listening' && state !== 'idle') {
@@ -205,13 +229,16 @@ export class Conversation {
     });
     wire.on('agentvoice.caption', (params) => this.change({ is: 'caption', params }));
     wire.on('agentvoice.tool', (params) => this.change({ is: 'tool', params, at: this.clock.now() }));
+    wire.on('agentvoice.paused', (params) => this.change({ is: 'paused', params }));
+    wire.on('agentvoice.queue', (params) => this.change({ is: 'queue', params }));
     wire.on('agentvoice.session', (params) => this.change({ is: 'session', params }));
     wire.on('agentvoice.notification', (params) => {
       this.change({ is: 'notification', params });
       if (params.kind === 'resync') {
-        void this.fetchHeard(wire);
+        void this.rebuild(wire);
       }
     });
+    wire.on('agentvoice.microphone', (params) => this.change({ is: 'microphone', params }));
     wire.on('agentvoice.error', (params) => {
       world.log.warn(`the daemon reports ${params.code}`);
       this.change({ is: 'error', params });
@@ -222,7 +249,6 @@ export class Conversation {
       const out: AnswerStream = {
         text: (text) => void wire.notify('copilot/delta', { requestId: params.requestId, seq: seq++, text }).catch(() => undefined),
         call: (callId, name, input, destructive) => {
-          this.change({ is: 'call', callId, input });
           const call = { requestId: params.requestId, callId, name, input, ...(destructive === undefined ? {} : { destructive }) };
           void wire.notify('copilot/toolCall', call).catch(() => undefined);
         },
@@ -230,9 +256,13 @@ export class Conversation {
       this.questions.forEach((f) => f(params));
       return world.assistant.send(params, out, token);
     });
-    wire.answer('copilot/invokeTool', (params, token) => world.assistant.invoke(params, token));
+    wire.answer('copilot/invokeTool', (params, token) => world.assistant.invoke(params, token, (certain) =>
+      void wire.notify('copilot/toolConfirming', { callId: params.callId, certain }).catch(() => undefined)));
     wire.answer('credentials/get', (params) => world.secret(params));
     wire.answer('window/openExternal', async ({ url }) => {
+      if (!this.helpWanted || !mayOpen(url)) {
+        throw new Error('pages are opened only when the user asks for one, and over https');
+      }
       await world.openExternal(url);
       return null;
     });
@@ -243,6 +273,22 @@ export class Conversation {
       this.change({ is: 'snapshot', snapshot: await wire.request('conversation/state') });
     } catch {
       // the next transition says it
+    }
+  }
+
+  /** After the window fell behind, has what was said and asked be as the daemon has it. */
+  private async rebuild(wire: Wire): Promise<void> {
+    if (this.rebuilding) {
+      return; // what is asked for already is newer than what was missed
+    }
+    this.rebuilding = true;
+    try {
+      const transcript = await wire.request('conversation/transcript', {});
+      this.change({ is: 'rebuilt', transcript, at: this.clock.now() });
+    } catch {
+      // the daemon is gone: a new one has nothing to rebuild
+    } finally {
+      this.rebuilding = false;
     }
   }
 
@@ -276,7 +322,7 @@ export class Conversation {
     if (isActive(this.now.snapshot)) {
       return true;
     }
-    if (this.now.mutedBecause === 'typed') {
+    if (this.mutedBy === 'typed') {
       await this.mute(false); // who presses Start wants to be heard
     }
     return this.launch(takeOver);
@@ -311,6 +357,10 @@ export class Conversation {
     if (wire === undefined) {
       return;
     }
+    if (!(await this.assertMuted())) {
+      this.change({ is: 'starting', starting: false });
+      return; // nobody who is muted is heard
+    }
     this.offerTools();
     const takeOver = this.takeOver;
     this.takeOver = false;
@@ -333,7 +383,7 @@ export class Conversation {
 
   /** Pauses the conversation, or lets it go on. */
   async togglePause(): Promise<void> {
-    const paused = this.now.snapshot?.state === 'suspended';
+    const paused = this.now.snapshot?.paused.conversation === true;
     await this.ask(async (wire) => {
       const snapshot = await wire.request(paused ? 'conversation/resume' : 'conversation/suspend', { reason: 'user' });
       this.change({ is: 'snapshot', snapshot });
@@ -342,18 +392,52 @@ export class Conversation {
 
   /** Pauses the assistant's voice, or lets it go on. */
   async toggleSpeech(): Promise<void> {
-    const paused = this.now.speechPaused;
+    const paused = this.now.snapshot?.paused.voice === true;
     await this.ask(async (wire) => {
       await wire.request('conversation/playback', { action: paused ? 'continue' : 'pause' });
-      this.change({ is: 'speechPaused', paused: !paused });
     });
   }
 
-  async mute(muted: boolean, because: MutedBecause = 'user'): Promise<void> {
-    await this.ask(async (wire) => {
-      await wire.request('audio/mute', { muted });
-      this.change({ is: 'muted', muted, because });
-    });
+  /**
+   * Mutes the microphone or unmutes it. The wish holds from now on: where no daemon
+   * runs, the next one begins with it.
+   */
+  async mute(muted: boolean, by: MuteReason = 'user'): Promise<void> {
+    this.wishMuted(muted ? by : undefined);
+    await this.assertMuted();
+  }
+
+  async toggleMute(): Promise<void> {
+    if ((await this.daemon()) !== undefined) {
+      await this.mute(this.now.snapshot?.microphone.muted !== true);
+    }
+  }
+
+  /** Mutes because the screen was locked. Who muted before stays the reason. */
+  async muteForLock(): Promise<void> {
+    if (this.mutedBy === undefined) {
+      await this.mute(true, 'locked');
+    }
+  }
+
+  /** Has the daemon mute as wished; false where it refused. A daemon that does not run yet is told by initialize. */
+  private async assertMuted(): Promise<boolean> {
+    const wire = this.sidecar.wire;
+    const mic = this.now.snapshot?.microphone;
+    const by = this.mutedBy;
+    if (wire === undefined || mic === undefined || mic.mutedBy === by) {
+      return true;
+    }
+    try {
+      await wire.request('audio/mute', by === undefined ? { muted: false } : { muted: true, by });
+      return true;
+    } catch (err) {
+      if (refusal(err) !== undefined) {
+        this.wishMuted(mic.mutedBy);
+      }
+      this.refused(err);
+      return false;
+    }
   }
 
   async hold(down: boolean): Promise<void> {
@@ -394,10 +478,10 @@ export class Conversation {
     if ((await this.daemon()) === undefined) {
       return false;
     }
-    if (!this.now.muted) {
+    if (this.mutedBy === undefined) {
       await this.mute(true, 'typed');
     }
-    return this.now.muted && (await this.launch(false)) && (await this.reached(isActive));
+    return this.now.snapshot?.microphone.muted === true && (await this.launch(false)) && (await this.reached(isActive));
   }
 
   /** Waits until the snapshot is as wanted, or until that will not be. */
@@ -447,6 +531,20 @@ export class Conversation {
   }
 
   /** Asks the daemon, which is started where it is not there. A refusal is shown. */
+  /** Opens the page that helps with the failure that is shown. */
+  async openHelp(): Promise<void> {
+    const code = this.now.problem?.code;
+    if (code === undefined || this.now.problem?.hasHelp !== true) {
+      return;
+    }
+    this.helpWanted = true;
+    try {
+      await this.ask((wire) => wire.request('window/openHelp', { code: code as ErrorCode }));
+    } finally {
+      this.helpWanted = false;
+    }
+  }
+
   async ask<R>(f: (wire: Wire) => Promise<R>, otherwise?: () => void): Promise<R | undefined> {
     const wire = await this.daemon();
     if (wire === undefined) {

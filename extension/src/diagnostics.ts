@@ -13,11 +13,15 @@ export async function diagnosticsOf(w: Window): Promise<void> {
     return;
   }
   const history = await w.conversation.ask((wire) => wire.request('conversation/history'));
+  const usage = await w.conversation.ask((wire) => wire.request('usage/summary'));
+  const past = await w.conversation.ask((wire) => wire.request('session/list'));
   const { version } = w.extension.extension.packageJSON as { version: string };
   const content = {
     about: t('Agent Voice diagnostics. It holds no words of yours, no paths and no keys. Read it before you share it.'),
     extension: { version, editor: `${vscode.env.appName} ${vscode.version}`, remote: remote(vscode.env.remoteName), trusted: vscode.workspace.isTrusted },
     report,
+    usage,
+    sessions: past?.sessions ?? [],
     transitions: history?.transitions ?? [],
     journal: await journal(w),
   };

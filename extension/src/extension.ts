@@ -9,7 +9,7 @@ export const COMMANDS = [
   'start', 'end', 'toggle', 'takeOver', 'holdToTalk', 'stopSpeaking', 'toggleMute', 'pause', 'pauseSpeech', 'sendNow', 'type', 'retry',
   'repeat', 'approve', 'reject', 'readSelection', 'readFromHere', 'selectMicrophone', 'selectSpeaker', 'selectModel', 'selectTools',
   'allowCopilot', 'setKey', 'removeKey', 'clearTranscript', 'exportDiagnostics', 'restartDaemon', 'showPanel', 'showLog', 'openSettings',
-  'openWalkthrough', 'installCopilot', 'manageCopilot', 'microphoneSettings', 'manageTrust', 'updateExtension', 'statusClicked',
+  'openWalkthrough', 'installCopilot', 'manageCopilot', 'openHelp', 'microphoneSettings', 'manageTrust', 'updateExtension', 'statusClicked',
 ] as const;
 
 export type Command = (typeof COMMANDS)[number];
@@ -51,7 +51,7 @@ export function activate(context: vscode.ExtensionContext): void {
 
 /** @voice: typed questions in the same conversation. */
 function participant(opened: () => Window): vscode.Disposable {
-  const p = vscode.chat.createChatParticipant('agentvoice.voice', (request, _chat, stream, token) => opened().participate(request, stream, token));
+  const p = vscode.chat.createChatParticipant('agentvoice.voice', (request, chat, stream, token) => opened().participate(request, chat, stream, token));
   p.iconPath = new vscode.ThemeIcon('mic');
   return p;
 }

@@ -16,35 +16,71 @@ export function lockOf(line: string): boolean | undefined {
   return said !== undefined ? said === 'true' : signal === undefined ? undefined : signal === 'Lock';
 }
 
-/** Commands that say by their output whether the screen is locked. */
-const QUESTIONS: Readonly<Record<string, { command: string; args: string[]; locked: RegExp }>> = {
+/** Question is a command whose output says whether the screen is locked. */
+interface Question {
+  readonly command: string;
+  readonly args: string[];
+  readonly locked: RegExp;
+}
+
+/** Where there is no signal: these are asked again and again. */
+const QUESTIONS: Readonly<Record<string, Question>> = {
   darwin: { command: '/usr/sbin/ioreg', args: ['-n', 'Root', '-d1'], locked: /"CGSSessionScreenIsLocked"\s*=\s*Yes/ },
   // The program that draws the lock screen runs while it is there.
   win32: { command: 'tasklist.exe', args: ['/FI', 'IMAGENAME eq LogonUI.exe', '/NH'], locked: /LogonUI\.exe/i },
 };
 
+const call = (bus: string, dest: string, path: string, ...method: string[]): Question => ({
+  command: 'gdbus',
+  args: ['call', bus, '--timeout', '2', '--dest', dest, '--object-path', path, '--method', ...method],
+  locked: /^\((<true>|true),\)/,
+});
+
+/** Signals tell of changes only. These are asked once, for a screen that is locked already. */
+const FIRST: readonly Question[] = [
+  call('--system', 'org.freedesktop.login1', '/org/freedesktop/login1/session/auto', 'org.freedesktop.DBus.Properties.Get', 'org.freedesktop.login1.Session', 'LockedHint'),
+  call('--session', 'org.freedesktop.ScreenSaver', '/org/freedesktop/ScreenSaver', 'org.freedesktop.ScreenSaver.GetActive'),
+  call('--session', 'org.gnome.ScreenSaver', '/org/gnome/ScreenSaver', 'org.gnome.ScreenSaver.GetActive'),
+];
+
 /** Has f told when the screen is locked and unlocked; the result ends that. Where the system cannot say it is never told. */
 export function watchLock(f: (locked: boolean) => void, log: Log, os: string = process.platform): () => void {
+  let stopped = false;
+  const tell = (locked: boolean): void => {
+    if (!stopped) {
+      f(locked);
+    }
+  };
+  const ask = (q: Question, answered: (locked: boolean) => void): void => {
+    execFile(q.command, q.args, { windowsHide: true, timeout: INTERVAL }, (err, out) => answered(err === null && q.locked.test(out)));
+  };
   const question = QUESTIONS[os];
   if (question !== undefined) {
     let before = false;
-    const timer = setInterval(() => {
-      execFile(question.command, question.args, { windowsHide: true, timeout: INTERVAL }, (err, out) => {
-        const locked = err === null && question.locked.test(out);
+    const poll = (): void =>
+      ask(question, (locked) => {
         if (locked !== before) {
           before = locked;
-          f(locked);
+          tell(locked);
         }
       });
-    }, INTERVAL);
-    return () => clearInterval(timer);
+    poll();
+    const timer = setInterval(poll, INTERVAL);
+    return () => {
+      stopped = true;
+      clearInterval(timer);
+    };
   }
   const stops = [
     ['--system', '--dest', 'org.freedesktop.login1'],
     ['--session', '--dest', 'org.freedesktop.ScreenSaver'],
     ['--session', '--dest', 'org.gnome.ScreenSaver'],
-  ].map((bus) => listen('gdbus', ['monitor', ...bus], f, log));
-  return () => stops.forEach((stop) => stop());
+  ].map((bus) => listen('gdbus', ['monitor', ...bus], tell, log));
+  FIRST.forEach((q) => ask(q, (locked) => locked && tell(true)));
+  return () => {
+    stopped = true;
+    stops.forEach((stop) => stop());
+  };
 }
 
 function listen(command: string, args: string[], f: (locked: boolean) => void, log: Log): () => void {

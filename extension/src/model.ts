@@ -7,9 +7,12 @@ import {
   type CaptionParams,
   type ErrorCode,
   type ErrorParams,
+  type Microphone,
   type NotificationParams,
   type Role,
   type ServerCapabilities,
+  type PausedParams,
+  type Queue,
   type SessionParams,
   type Snapshot,
   type StateParams,
@@ -17,6 +20,7 @@ import {
   type ToolStatus,
   type TranscriptEntry,
   type TranscriptParams,
+  type TranscriptResult,
   type TurnParams,
 } from './protocol.gen';
 
@@ -35,15 +39,14 @@ export type ProblemCode =
   | 'noSelection'
   | 'unexpected';
 
-/** MutedBecause is who muted: the user, the lock of the screen, or that a conversation was begun in writing. */
-export type MutedBecause = 'user' | 'locked' | 'typed';
-
 /** Problem is a failure that the user is told of, with its cause first. */
 export interface Problem {
   readonly code: ProblemCode;
   readonly message: string;
   readonly remediation: string;
   readonly retryable: boolean;
+  /** the daemon knows a page that helps */
+  readonly hasHelp?: boolean | undefined;
   /** more general failures that followed from it, newest last */
   readonly then: readonly string[];
 }
@@ -58,6 +61,8 @@ export interface Line {
   readonly role: Role;
   readonly text: string;
   readonly final: boolean;
+  /** of words: the seq of the transcript that they are from */
+  readonly seq?: number;
   /** of an answer: how many characters of it were heard; undefined while nobody has said */
   readonly heardChars?: number;
   /** of an answer: it was interrupted */
@@ -70,7 +75,7 @@ export interface Line {
   readonly at: number;
 }
 
-/** Call is a tool call, with its input as the assistant wrote it. */
+/** Call is a tool call, with its input as the daemon would have it run. */
 export interface Call {
   readonly callId: string;
   readonly name: string;
@@ -78,6 +83,10 @@ export interface Call {
   readonly input?: unknown;
   readonly question?: string;
   readonly destructive: boolean;
+  /** texts of the input that would be run */
+  readonly commands?: readonly string[];
+  /** nothing that is said allows it */
+  readonly click?: boolean;
 }
 
 export interface Model {
@@ -92,21 +101,18 @@ export interface Model {
   readonly conversation: number;
   readonly lines: readonly Line[];
   readonly nextLine: number;
+  /** the seq of the last words that the user cleared: they do not come back */
+  readonly clearedSeq: number;
   /** ids of the turns that began and did not end */
   readonly openTurns: ReadonlySet<string>;
   readonly caption: CaptionParams | undefined;
   /** the call that waits for a yes or no */
   readonly approval: Call | undefined;
-  readonly inputs: ReadonlyMap<string, unknown>;
   readonly problem: Problem | undefined;
   readonly notice: NotificationParams | undefined;
   readonly session: SessionParams | undefined;
-  readonly muted: boolean;
-  readonly mutedBecause: MutedBecause | undefined;
   /** the key to talk is held */
   readonly held: boolean;
-  /** the assistant's voice was paused by the user */
-  readonly speechPaused: boolean;
   readonly canRetry: boolean;
 }
 
@@ -119,17 +125,14 @@ export const START: Model = {
   conversation: 0,
   lines: [],
   nextLine: 1,
+  clearedSeq: 0,
   openTurns: new Set(),
   caption: undefined,
   approval: undefined,
-  inputs: new Map(),
   problem: undefined,
   notice: undefined,
   session: undefined,
-  muted: false,
-  mutedBecause: undefined,
   held: false,
-  speechPaused: false,
   canRetry: false,
 };
 
@@ -139,10 +142,14 @@ export type Change =
   | { readonly is: 'turn'; readonly params: TurnParams }
   | { readonly is: 'transcript'; readonly params: TranscriptParams; readonly at: number }
   | { readonly is: 'heard'; readonly entries: readonly TranscriptEntry[] }
+  | { readonly is: 'rebuilt'; readonly transcript: TranscriptResult; readonly at: number }
   | { readonly is: 'caption'; readonly params: CaptionParams }
   | { readonly is: 'tool'; readonly params: ToolParams; readonly at: number }
+  | { readonly is: 'paused'; readonly params: PausedParams }
+  | { readonly is: 'queue'; readonly params: Queue }
   | { readonly is: 'session'; readonly params: SessionParams }
   | { readonly is: 'notification'; readonly params: NotificationParams }
+  | { readonly is: 'microphone'; readonly params: Microphone }
   | { readonly is: 'error'; readonly params: ErrorParams }
   // the rest is the window's own
   | { readonly is: 'snapshot'; readonly snapshot: Snapshot }
@@ -151,10 +158,7 @@ export type Change =
   | { readonly is: 'starting'; readonly starting: boolean }
   | { readonly is: 'problem'; readonly problem: Omit<Problem, 'then'> }
   | { readonly is: 'dismiss' }
-  | { readonly is: 'call'; readonly callId: string; readonly input: unknown }
-  | { readonly is: 'muted'; readonly muted: boolean; readonly because?: MutedBecause }
   | { readonly is: 'held'; readonly held: boolean }
-  | { readonly is: 'speechPaused'; readonly paused: boolean }
   | { readonly is: 'divider'; readonly text: string; readonly at: number }
   | { readonly is: 'clear' };
 
@@ -164,6 +168,12 @@ const KEPT = 400;
 /** Whether there is a conversation that works. One that failed can be started anew. */
 export function isActive(snapshot: Snapshot | undefined): boolean {
   return snapshot !== undefined && snapshot.state !== 'idle' && snapshot.state !== 'terminating' && snapshot.state !== 'faulted';
+}
+
+/** Whether the user can be heard now, or in a moment. */
+export function mayHear(m: Model): boolean {
+  const mic = m.snapshot?.microphone;
+  return m.starting || isActive(m.snapshot) || mic?.open === true || mic?.wake === true;
 }
 
 /** Codes that say only that something failed. They do not hide a cause that was named before them. */
@@ -205,14 +215,22 @@ export function reduce(m: Model, change: Change): Model {
       return said(m, change.params, change.at);
     case 'heard':
       return { ...m, lines: change.entries.reduce((lines, e) => heard(lines, m.conversation, e), m.lines) };
+    case 'rebuilt':
+      return rebuilt(m, change.transcript, change.at);
     case 'caption':
       return { ...m, caption: change.params };
     case 'tool':
       return called(m, change.params, change.at);
+    case 'paused':
+      return m.snapshot === undefined ? m : { ...m, snapshot: pausedBy(m.snapshot, change.params) };
+    case 'queue':
+      return m.snapshot === undefined ? m : { ...m, snapshot: { ...m.snapshot, queue: change.params } };
     case 'session':
       return { ...m, session: change.params };
     case 'notification':
       return noticed(m, change.params);
+    case 'microphone':
+      return m.snapshot === undefined ? m : { ...m, snapshot: { ...m.snapshot, microphone: newerMicrophone(m.snapshot.microphone, change.params) } };
     case 'error':
       return { ...m, problem: withProblem(m.problem, change.params), starting: false };
     case 'snapshot':
@@ -231,25 +249,23 @@ export function reduce(m: Model, change: Change): Model {
       return { ...m, problem: withProblem(m.problem, change.problem), starting: false };
     case 'dismiss':
       return { ...m, problem: undefined, notice: undefined };
-    case 'call':
-      return withInput(m, change.callId, change.input);
-    case 'muted':
-      return { ...m, muted: change.muted, mutedBecause: change.muted ? (change.because ?? 'user') : undefined };
     case 'held':
       return { ...m, held: change.held };
-    case 'speechPaused':
-      return { ...m, speechPaused: change.paused };
     case 'divider':
       return divided(m, change.text, change.at);
     case 'clear':
-      return { ...m, lines: m.lines.filter((l) => !l.final && l.conversation === m.conversation) };
+      return {
+        ...m,
+        lines: m.lines.filter((l) => !l.final && l.conversation === m.conversation),
+        clearedSeq: Math.max(m.clearedSeq, ...m.lines.map((l) => (l.final && l.conversation === m.conversation ? (l.seq ?? 0) : 0))),
+      };
   }
 }
 
 /** What is said about a failure is shown as one, with what helps. */
 function noticed(m: Model, p: NotificationParams): Model {
   if (p.snapshot !== undefined) {
-    return { ...m, snapshot: p.snapshot };
+    return resynced(m, p.snapshot);
   }
   if (p.code === undefined || p.severity === 'info') {
     return { ...m, notice: p };
@@ -259,6 +275,65 @@ function noticed(m: Model, p: NotificationParams): Model {
   return { ...m, problem: withProblem(m.problem, problem) };
 }
 
+/** The window fell behind: what the snapshot contradicts is over. The words follow with 'rebuilt'. */
+function resynced(m: Model, snapshot: Snapshot): Model {
+  const over = !isActive(snapshot);
+  const pending = snapshot.metadata.pendingActions ?? [];
+  return {
+    ...m,
+    snapshot,
+    starting: false,
+    caption: snapshot.state === 'speaking' || snapshot.state === 'interrupted' ? m.caption : undefined,
+    approval: m.approval !== undefined && pending.includes(m.approval.callId) ? m.approval : undefined,
+    openTurns: new Set(snapshot.turnId === undefined ? [] : [snapshot.turnId]),
+    held: over ? false : m.held,
+    canRetry: over ? false : m.canRetry,
+  };
+}
+
+/** Whether the lines have the words that a transcript continues. */
+export function hasContinued(m: Model, p: TranscriptParams): boolean {
+  return p.after === undefined || m.lines.some((l) => l.seq === p.after && l.conversation === m.conversation);
+}
+
+/** The lines of the live conversation as the daemon has them: after the window fell behind. */
+function rebuilt(m: Model, { entries, tools }: TranscriptResult, at: number): Model {
+  const known = m.lines.filter((l) => l.kind === 'speech' && l.conversation === m.conversation);
+  const last = Math.max(0, ...known.map((l) => l.seq ?? 0));
+  // Turn ids restart in each conversation, so an unknown id is a new turn.
+  const another = known.length > 0 && entries.every((e) => e.seq > last) && entries.some((e) => e.turnId === known[0]?.turnId);
+  let next: Model = another ? { ...m, conversation: m.conversation + 1, lines: m.lines.map((l) => (l.final ? l : { ...l, final: true })) } : m;
+  const taken = new Set<number>();
+  let place = another || known.length === 0 ? next.lines.length : 0; // where a line goes that is new
+  for (const e of entries.filter((e) => e.seq > m.clearedSeq)) {
+    const i = next.lines.findIndex(
+      (l) =>
+        l.kind === 'speech' && l.conversation === next.conversation && l.role === e.role && !taken.has(l.id)
+        && (l.turnId === e.turnId || (!l.final && e.role === 'user')),
+    );
+    const old = next.lines[i];
+    const words = {
+      turnId: e.turnId, text: e.text, final: e.final || old?.final === true, seq: e.seq, ...(e.heardChars === undefined ? {} : { heardChars: e.heardChars }),
+    };
+    if (old === undefined) {
+      const line: Line = { kind: 'speech', role: e.role, at, ...words, id: next.nextLine, conversation: next.conversation };
+      next = { ...next, lines: next.lines.toSpliced(place, 0, line), nextLine: next.nextLine + 1 };
+      taken.add(line.id);
+      place++;
+    } else {
+      next = { ...next, lines: next.lines.with(i, { ...old, ...words }) };
+      taken.add(old.id);
+      place = i + 1;
+    }
+  }
+  // Words that the daemon does not have were taken back.
+  next = { ...next, lines: next.lines.filter((l) => l.kind !== 'speech' || l.final || l.conversation !== next.conversation || taken.has(l.id)) };
+  for (const call of tools ?? []) {
+    next = called(next, call, at);
+  }
+  return { ...next, lines: next.lines.slice(-KEPT) };
+}
+
 /** What is not true any more when the daemon is gone. */
 const GONE = {
   snapshot: undefined,
@@ -266,7 +341,6 @@ const GONE = {
   caption: undefined,
   approval: undefined,
   held: false,
-  speechPaused: false,
   canRetry: false,
   openTurns: new Set<string>(),
 } as const;
@@ -279,7 +353,7 @@ function attached(m: Model, c: Change & { is: 'attached' }): Model {
     snapshot: c.snapshot,
     capabilities: c.capabilities,
     conversation: m.conversation + 1,
-    inputs: new Map(),
+    clearedSeq: 0,
     // What was under way when the daemon went will not go on.
     lines: m.lines.map((l) => (l.final ? l : { ...l, final: true, cutOff: l.role === 'assistant' })),
   };
@@ -288,8 +362,22 @@ function attached(m: Model, c: Change & { is: 'attached' }): Model {
 
 /** An answer to a request may come behind the notification of a later step. */
 function newer(now: Snapshot | undefined, then: Snapshot): Snapshot {
-  return now !== undefined && now.seq > then.seq ? now : then;
+  if (now === undefined) {
+    return then;
+  }
+  return { ...(now.seq > then.seq ? now : then), microphone: newerMicrophone(now.microphone, then.microphone) };
 }
+
+function pausedBy(snapshot: Snapshot, p: PausedParams): Snapshot {
+  return { ...snapshot, localizedLabel: p.localizedLabel, paused: { conversation: p.conversation, voice: p.voice } };
+}
+
+function newerMicrophone(now: Microphone, then: Microphone): Microphone {
+  return now.seq > then.seq ? now : then;
+}
+
+/** A microphone of which no daemon has said anything yet. */
+const UNKNOWN: Microphone = { open: false, muted: false, wake: false, mode: 'automatic', seq: -1 };
 
 function moved(m: Model, p: StateParams): Model {
   const { previousState, substate, turnId, since, localizedLabel, queue, seq, state } = p;
@@ -301,6 +389,7 @@ function moved(m: Model, p: StateParams): Model {
     localizedLabel,
     queue,
     seq,
+    paused: before?.paused ?? { conversation: false, voice: false }, // a change of it follows
     metadata: {
       sessionId: p.metadata.sessionId ?? before?.metadata.sessionId ?? '',
       ...(p.metadata.reason === undefined ? {} : { reason: p.metadata.reason }),
@@ -309,6 +398,7 @@ function moved(m: Model, p: StateParams): Model {
     },
     session: before?.session ?? { state: 'inactive' },
     connection: before?.connection ?? { state: 'disconnected', epoch: 0 },
+    microphone: before?.microphone ?? UNKNOWN,
     ...(substate === undefined ? {} : { substate }),
     ...(turnId === undefined ? {} : { turnId }),
   };
@@ -319,7 +409,6 @@ function moved(m: Model, p: StateParams): Model {
     snapshot,
     conversation: begins ? m.conversation + 1 : m.conversation,
     starting: false, // any transition answers a start
-    speechPaused: m.speechPaused && state === 'interrupted' ? m.speechPaused : state === 'speaking' ? false : m.speechPaused,
     caption: state === 'speaking' || state === 'interrupted' ? m.caption : undefined,
     approval: over ? undefined : m.approval,
     held: over ? false : m.held,
@@ -328,8 +417,13 @@ function moved(m: Model, p: StateParams): Model {
     notice: begins ? undefined : m.notice,
     // A conversation that works is the end of what kept it from working; a
     // failed answer is shown until the next question.
-    problem: works(state, p.cause, m.problem) ? undefined : m.problem,
+    problem: works(state, p.cause, m.problem) ? undefined : interrupts(p) ? cleared(m.problem) : m.problem,
   };
+}
+
+/** Whether something else keeps the conversation from going on: that is shown, and no longer why the last answer failed. */
+function interrupts(p: StateParams): boolean {
+  return p.state === 'suspended' && p.metadata.reason !== 'user';
 }
 
 /** Whether a transition shows that what the problem kept from working works again. */
@@ -358,7 +452,26 @@ function turned(m: Model, p: TurnParams): Model {
     // Words that are still coming are of what comes next.
     return failed && l === question ? { ...l, final: true, failed: p.code ?? 'internalError' } : l;
   });
-  return { ...m, lines, openTurns, canRetry: failed || (m.canRetry && p.outcome !== 'answered') };
+  if (p.outcome === 'answered') {
+    return { ...m, lines: question === undefined ? retried(lines, m.conversation) : lines, openTurns, canRetry: false, problem: keptFromAnswer(m.problem) ? undefined : m.problem };
+  }
+  return { ...m, lines, openTurns, canRetry: failed || m.canRetry };
+}
+
+/** A turn without words of its own asks again what failed last: that is answered now. */
+function retried(lines: readonly Line[], conversation: number): readonly Line[] {
+  const i = lines.findLastIndex((l) => l.kind === 'speech' && l.role === 'user' && l.conversation === conversation);
+  const line = lines[i];
+  if (line?.failed === undefined) {
+    return lines;
+  }
+  const { failed: _, ...answered } = line;
+  return lines.with(i, answered);
+}
+
+/** Whether an answer shows that the problem is over, such as that of a spent quota. One of a tool or a voice says what is missing in that answer. */
+function keptFromAnswer(problem: Problem | undefined): boolean {
+  return problem !== undefined && /^(copilot|answer|rateLimited)/.test(problem.code);
 }
 
 /** The problem of an answer is over with the next question; one of the machinery stays until it works. */
@@ -367,7 +480,7 @@ function cleared(problem: Problem | undefined): Problem | undefined {
 }
 
 function ofAnswer(code: ProblemCode): boolean {
-  return /^(copilot|tool|recognition|speech|utterance|text|queue|model|nothing|noSelection|invalid)/.test(code);
+  return /^(copilot|answer|rateLimited|tool|recognition|speech|utterance|text|queue|model|nothing|noSelection|invalid)/.test(code);
 }
 
 function said(m: Model, p: TranscriptParams, at: number): Model {
@@ -377,8 +490,12 @@ function said(m: Model, p: TranscriptParams, at: number): Model {
     (l) => l.kind === 'speech' && l.conversation === m.conversation && (l.turnId === p.turnId || p.role === 'user') && l.role === p.role && !l.final,
   );
   const old = m.lines[i];
+  if (p.after !== undefined) {
+    // Only the new text: without what it continues the daemon is asked for all.
+    return old?.seq === p.after ? { ...m, lines: m.lines.with(i, { ...old, text: old.text + p.text, seq: p.seq }) } : m;
+  }
   if (old !== undefined) {
-    return { ...m, lines: m.lines.with(i, { ...old, turnId: p.turnId, text: p.text, final: p.final }) };
+    return { ...m, lines: m.lines.with(i, { ...old, turnId: p.turnId, text: p.text, final: p.final, seq: p.seq }) };
   }
   const known = m.lines.findLastIndex(
     (l) => l.kind === 'speech' && l.conversation === m.conversation && l.turnId === p.turnId && l.role === p.role && l.text === p.text,
@@ -386,7 +503,7 @@ function said(m: Model, p: TranscriptParams, at: number): Model {
   if (known >= 0) {
     return m; // the end of an answer whose turn was over before
   }
-  return added(m, { kind: 'speech', turnId: p.turnId, role: p.role, text: p.text, final: p.final, at });
+  return added(m, { kind: 'speech', turnId: p.turnId, role: p.role, text: p.text, final: p.final, seq: p.seq, at });
 }
 
 function heard(lines: readonly Line[], conversation: number, e: TranscriptEntry): readonly Line[] {
@@ -401,7 +518,8 @@ const WAITS: ReadonlySet<ToolStatus> = new Set<ToolStatus>(['waitingForApproval'
 
 function called(m: Model, p: ToolParams, at: number): Model {
   const before = m.lines.find((l) => l.call?.callId === p.callId && l.conversation === m.conversation);
-  const input = before?.call?.input ?? m.inputs.get(p.callId);
+  const input: unknown = p.input ?? before?.call?.input;
+  const commands = p.commands ?? before?.call?.commands;
   const question = p.question ?? before?.call?.question;
   const call: Call = {
     callId: p.callId,
@@ -410,6 +528,8 @@ function called(m: Model, p: ToolParams, at: number): Model {
     destructive: p.destructive ?? before?.call?.destructive ?? false,
     ...(input === undefined ? {} : { input }),
     ...(question === undefined ? {} : { question }),
+    ...(commands === undefined ? {} : { commands }),
+    ...(p.click === true || before?.call?.click === true ? { click: true } : {}),
   };
   const over = p.status !== 'requested' && p.status !== 'waitingForApproval' && p.status !== 'running';
   const approval = WAITS.has(p.status) ? call : m.approval?.callId === p.callId ? undefined : m.approval;
@@ -417,10 +537,6 @@ function called(m: Model, p: ToolParams, at: number): Model {
     return { ...m, approval, lines: m.lines.map((l) => (l === before ? { ...l, call, final: over } : l)) };
   }
   return { ...added(m, { kind: 'tool', turnId: p.turnId, role: 'assistant', text: p.name, final: over, call, at }), approval };
-}
-
-function withInput(m: Model, callId: string, input: unknown): Model {
-  return { ...m, inputs: new Map(m.inputs).set(callId, input) };
 }
 
 function divided(m: Model, text: string, at: number): Model {
@@ -435,11 +551,13 @@ function added(m: Model, line: Omit<Line, 'id' | 'conversation'>): Model {
 /** The cause stays in front: what only says that something failed is put behind it. */
 function withProblem(before: Problem | undefined, now: Omit<Problem, 'then'>): Problem {
   if (before !== undefined && before.code === now.code) {
-    return { ...before, message: now.message, remediation: now.remediation };
+    return { ...before, ...helped(now), message: now.message, remediation: now.remediation };
   }
   const unrelated = before !== undefined && ofAnswer(before.code) && MACHINERY.has(now.code);
   if (before !== undefined && GENERAL.has(now.code) && !GENERAL.has(before.code) && !unrelated) {
     return before.then.includes(now.message) ? before : { ...before, then: [...before.then, now.message] };
   }
-  return { code: now.code, message: now.message, remediation: now.remediation, retryable: now.retryable, then: [] };
+  return { code: now.code, ...helped(now), message: now.message, remediation: now.remediation, retryable: now.retryable, then: [] };
 }
+
+const helped = (p: Omit<Problem, 'then'>): { hasHelp?: true } => (p.hasHelp === true ? { hasHelp: true } : {});

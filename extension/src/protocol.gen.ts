@@ -36,11 +36,13 @@ export const METHODS = {
   diagnosticsJournal: 'diagnostics/journal',
   sessionList: 'session/list',
   usageSummary: 'usage/summary',
+  windowOpenHelp: 'window/openHelp',
   headlessAdvance: 'headless/advance',
   copilotSend: 'copilot/send',
   copilotDelta: 'copilot/delta',
   copilotToolCall: 'copilot/toolCall',
   copilotTools: 'copilot/tools',
+  copilotToolConfirming: 'copilot/toolConfirming',
   copilotInvokeTool: 'copilot/invokeTool',
   credentialsGet: 'credentials/get',
   windowOpenExternal: 'window/openExternal',
@@ -50,8 +52,11 @@ export const METHODS = {
   agentvoiceTranscript: 'agentvoice.transcript',
   agentvoiceCaption: 'agentvoice.caption',
   agentvoiceTool: 'agentvoice.tool',
+  agentvoicePaused: 'agentvoice.paused',
+  agentvoiceQueue: 'agentvoice.queue',
   agentvoiceSession: 'agentvoice.session',
   agentvoiceLevel: 'agentvoice.level',
+  agentvoiceMicrophone: 'agentvoice.microphone',
   agentvoiceError: 'agentvoice.error',
 } as const;
 
@@ -86,6 +91,26 @@ export const ROLES = [
 
 /** Role says whose half of a turn it is. */
 export type Role = (typeof ROLES)[number];
+
+export const MUTE_REASONS = [
+  'user',
+  'locked',
+  'typed',
+] as const;
+
+/** MuteReason says why the microphone is muted. */
+export type MuteReason = (typeof MUTE_REASONS)[number];
+
+export const TURN_MODES = [
+  'automatic',
+  'patient',
+  'server',
+  'phrase',
+  'pushToTalk',
+] as const;
+
+/** TurnMode is a value of agentvoice.turnDetection.mode. */
+export type TurnMode = (typeof TURN_MODES)[number];
 
 export const CAUSES = [
   'user.start',
@@ -295,7 +320,7 @@ export const JOURNAL_CONTENTS = [
 export type JournalContent = (typeof JOURNAL_CONTENTS)[number];
 
 export const INTERRUPTION_STAGES = [
-  'paused',
+  'decided',
   'silent',
   'listening',
   'resumed',
@@ -361,6 +386,7 @@ export const ERROR_CODES = [
   'toolRounds',
   'toolUnanswered',
   'copilotCancelled',
+  'answerGap',
   'authentication',
   'credentialsMissing',
   'sessionFailed',
@@ -370,6 +396,10 @@ export const ERROR_CODES = [
   'connectTimeout',
   'rateLimited',
   'protocolError',
+  'quotaExceeded',
+  'accessDenied',
+  'regionUnsupported',
+  'modelUnavailable',
   'deviceUnavailable',
   'deviceLost',
   'microphoneDenied',
@@ -380,6 +410,8 @@ export const ERROR_CODES = [
   'recognitionTimeout',
   'speechFailed',
   'speechMismatch',
+  'voiceRateLimited',
+  'hearsItself',
   'engineMissing',
 ] as const;
 
@@ -424,6 +456,8 @@ export interface ClientCapabilities {
   tools?: boolean;
   /** sends client/heartbeat every 5 s while its window lives */
   heartbeat?: boolean;
+  /** TranscriptAppend takes agentvoice.transcript with after: only the new text. */
+  transcriptAppend?: boolean;
 }
 
 /** ClientInfo names a client. */
@@ -444,9 +478,19 @@ export interface Configuration {
   'agentvoice.model'?: string | null;
   /** Language of labels, messages and spoken explanations, as a BCP 47 tag such as `de` or `ja-JP`; empty for the editor's. */
   'agentvoice.locale'?: string | null;
+  /** How long a session of the service lasts, for a service that neither announces this nor documents it, such as one behind a gateway. The next session is opened before the limit; 0 is no known limit. */
+  'agentvoice.session.maxMs'?: number | null;
+  /** Model that transcribes what you say, for `openai`; empty for the default. `localai` takes the one of its pipeline, `azure` uses `agentvoice.transcription.deployment`. */
+  'agentvoice.transcription.model'?: string | null;
+  /** Name of the deployment of a transcription model, such as `gpt-4o-mini-transcribe`. Required for `azure`, not used by others. */
+  'agentvoice.transcription.deployment'?: string | null;
+  /** Language that you speak, as a BCP 47 tag such as `en` or `de-DE`, which makes transcripts more accurate; empty to have the service detect it. `local` understands English only. */
+  'agentvoice.transcription.language'?: string | null;
+  /** Names and technical terms that you are likely to say, such as `gopls, kubectl`, for services that take a prompt with the audio. */
+  'agentvoice.transcription.prompt'?: string | null;
   /** Voice of the assistant; empty for the provider's default. */
   'agentvoice.voice.name'?: string | null;
-  /** Speed of the voice; 1 is normal. */
+  /** Speed of the voice, from the next sentence on; 1 is normal. `openai` and `azure` speak at 1.5 at most, `localai` at its own speed. */
   'agentvoice.voice.rate'?: number | null;
   /** Microphone: `default`, or a device's name or id. */
   'agentvoice.audio.inputDevice'?: string | null;
@@ -490,7 +534,7 @@ export interface Configuration {
   'agentvoice.copilot.model'?: string | null;
   /** How long a conversation may take to start. */
   'agentvoice.conversation.startTimeoutMs'?: number | null;
-  /** How long a conversation may be paused before it is given up. */
+  /** How long a conversation may wait for a device, a connection or the service before it is given up. A pause by the user has no limit. */
   'agentvoice.suspend.maxMs'?: number | null;
   /** How often a conversation recovers by itself before it is ended. */
   'agentvoice.fault.maxRetries'?: number | null;
@@ -502,7 +546,7 @@ export interface Configuration {
   'agentvoice.cues.volume'?: number | null;
   /** Whether anything about a conversation may be kept on disk. Off also switches journals on disk off. */
   'agentvoice.privacy.persist'?: boolean | null;
-  /** What the journal for bug reports holds: `redacted` has no words, `full` has what was said. */
+  /** What the journal for bug reports holds: `redacted` has no words, `full` has what was said. A change holds at once: words that are no longer wanted are deleted from what was recorded. */
   'agentvoice.privacy.journal'?: 'off' | 'redacted' | 'full' | null;
 }
 
@@ -627,7 +671,15 @@ export interface ErrorParams {
   message: string;
   remediation: string;
   retryable: boolean;
+  /** window/openHelp has a page for it */
+  hasHelp?: boolean;
   turnId?: string;
+  /** of answerGap: whose deltas they are */
+  requestId?: string;
+  /** of answerGap: the seq that should have come */
+  expectedSeq?: number;
+  /** of answerGap: the seq that came */
+  receivedSeq?: number;
 }
 
 /** FieldError says what is wrong with one field of a message. */
@@ -652,6 +704,8 @@ export interface InitializeParams {
   protocolVersion: string;
   configuration?: Configuration;
   capabilities?: ClientCapabilities;
+  /** Microphone is how the microphone begins, before anything can capture it: a client repeats here the mute of the daemon before this one. */
+  microphone?: MuteParams;
 }
 
 /** InitializeResult answers initialize. */
@@ -736,6 +790,23 @@ export interface Metadata {
   retryCount?: number;
 }
 
+/** Microphone is the state of the microphone in this daemon right now. */
+export interface Microphone {
+  /** the device is captured, for a conversation or for the wake phrase, and no notice beside the conversation is heard */
+  open: boolean;
+  /** no captured sound is used */
+  muted: boolean;
+  /** while Muted */
+  mutedBy?: MuteReason;
+  /** the wake phrase is being listened for */
+  wake: boolean;
+  /** the wake phrase, if the settings enable one */
+  phrase?: string;
+  /** of the conversation, or of the next one */
+  mode: TurnMode;
+  seq: number;
+}
+
 /** Model is a model of the assistant. */
 export interface Model {
   id: string;
@@ -752,9 +823,11 @@ export interface ModelsResult {
   selected?: string;
 }
 
-/** MuteParams of audio/mute: the microphone. */
+/** MuteParams of audio/mute, and the wish of initialize. */
 export interface MuteParams {
   muted: boolean;
+  /** why it is muted */
+  by?: MuteReason;
 }
 
 /** NotificationParams is the payload of agentvoice.notification: words for the user, in the locale of initialize. */
@@ -774,6 +847,26 @@ export interface NotificationParams {
 /** OpenExternalParams of window/openExternal. */
 export interface OpenExternalParams {
   url: string;
+}
+
+/** OpenHelpParams of window/openHelp. */
+export interface OpenHelpParams {
+  /** of the failure */
+  code: ErrorCode;
+}
+
+/** Paused says what the user paused. */
+export interface Paused {
+  conversation: boolean;
+  voice: boolean;
+}
+
+/** PausedParams is the payload of agentvoice.paused: Paused of the snapshot, and the label that goes with it. */
+export interface PausedParams {
+  conversation: boolean;
+  voice: boolean;
+  /** of the state, in the locale of initialize */
+  localizedLabel: string;
 }
 
 /** PlaybackParams of conversation/playback. */
@@ -914,8 +1007,10 @@ export interface Snapshot {
   /** in the locale of initialize */
   localizedLabel: string;
   queue: Queue;
+  paused: Paused;
   session: Session;
   connection: Connection;
+  microphone: Microphone;
   seq: number;
 }
 
@@ -969,6 +1064,13 @@ export interface SuspendParams {
   reason?: SuspendReason;
 }
 
+/** ToolConfirmingParams is the payload of copilot/toolConfirming: a call that runs waits for the user in a dialog of the editor. */
+export interface ToolConfirmingParams {
+  callId: string;
+  /** False where the client only guesses, since the call takes long. */
+  certain?: boolean;
+}
+
 /** ToolParams is the payload of agentvoice.tool. */
 export interface ToolParams {
   callId: string;
@@ -980,6 +1082,13 @@ export interface ToolParams {
   question?: string;
   /** A spoken yes has to name the action; the question says how. */
   destructive?: boolean;
+  /** Nothing that is said allows the call: only copilot/approveTool does. */
+  click?: boolean;
+  /** Commands are the texts of the input that would be run, Programs all that they name. */
+  commands?: string[];
+  programs?: string[];
+  /** Input is exactly what copilot/invokeTool would carry. It comes with the statuses requested and waitingForApproval. */
+  input?: unknown;
   /** callId of the failed call that this one tries again */
   retryOf?: string;
 }
@@ -991,6 +1100,8 @@ export interface ToolSpec {
   inputSchema?: unknown;
   /** Whether it changes what cannot be had back: then a spoken yes has to name the action. Absent is taken for true. */
   destructive?: boolean;
+  /** Whether the editor asks the user once more when the tool is called, in a dialog of its own that no voice can answer. */
+  confirms?: boolean;
 }
 
 /** ToolsParams is the payload of copilot/tools: what the client's assistant may ask for from the next request on. */
@@ -1017,6 +1128,8 @@ export interface TranscriptParams {
   text: string;
   final: boolean;
   seq: number;
+  /** seq of the transcript that text continues */
+  after?: number;
 }
 
 /** TranscriptRequestParams of conversation/transcript. */
@@ -1024,9 +1137,10 @@ export interface TranscriptRequestParams {
   since?: number;
 }
 
-/** TranscriptResult is what was said in the live conversation, oldest first. */
+/** TranscriptResult is what was said in the live conversation, oldest first, and the calls of tools as they stand: all that a client needs that fell behind. */
 export interface TranscriptResult {
   entries: TranscriptEntry[];
+  tools?: ToolParams[];
 }
 
 /** Transition is one entry of conversation/history: the transition of the specification's StateChangeEvent. */
@@ -1131,6 +1245,8 @@ export interface ClientRequests {
   'session/list': { params: undefined; result: SessionsResult };
   /** What was used. */
   'usage/summary': { params: undefined; result: UsageResult };
+  /** The user asks for the page that helps with a failure, such as the provider's for keys. window/openExternal follows before the answer; invalidState where there is no page. */
+  'window/openHelp': { params: OpenHelpParams; result: null };
   /** Moves virtual time. Only of a daemon that serves with --headless. */
   'headless/advance': { params: AdvanceParams; result: AdvanceResult };
 }
@@ -1151,6 +1267,8 @@ export interface ClientNotifications {
   'copilot/toolCall': CopilotToolCallParams;
   /** The tools that the assistant may ask for, of a client with capabilities.tools. */
   'copilot/tools': ToolsParams;
+  /** A call that runs waits for the user in a dialog of the editor. The daemon says so aloud. */
+  'copilot/toolConfirming': ToolConfirmingParams;
 }
 
 /** Requests of the daemon. */
@@ -1161,7 +1279,7 @@ export interface DaemonRequests {
   'copilot/invokeTool': { params: InvokeToolParams; result: InvokeToolResult };
   /** Asks for a secret. It is used, never stored or logged. */
   'credentials/get': { params: CredentialsParams; result: CredentialsResult };
-  /** Opens a page in the user's browser. */
+  /** Opens a page in the user's browser. It follows window/openHelp only: nothing opens a page unasked. */
   'window/openExternal': { params: OpenExternalParams; result: null };
 }
 
@@ -1181,10 +1299,16 @@ export interface DaemonNotifications {
   'agentvoice.caption': CaptionParams;
   /** How far a tool call has come. */
   'agentvoice.tool': ToolParams;
+  /** The user paused the conversation or the voice, or let it go on. */
+  'agentvoice.paused': PausedParams;
+  /** The utterances that wait for their turn changed. */
+  'agentvoice.queue': Queue;
   /** The session with the realtime service. */
   'agentvoice.session': SessionParams;
   /** Both voices' levels. */
   'agentvoice.level': LevelParams;
+  /** The microphone: whether it is captured, muted, or listening for the wake phrase. */
+  'agentvoice.microphone': Microphone;
   /** A failure, and what to do. */
   'agentvoice.error': ErrorParams;
 }
@@ -1228,6 +1352,7 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly code: number; readonl
   toolRounds: { code: -32048, retryable: true },
   toolUnanswered: { code: -32049, retryable: true },
   copilotCancelled: { code: -32025, retryable: true },
+  answerGap: { code: -32052, retryable: true },
   authentication: { code: -32026, retryable: false },
   credentialsMissing: { code: -32027, retryable: false },
   sessionFailed: { code: -32028, retryable: true },
@@ -1237,6 +1362,10 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly code: number; readonl
   connectTimeout: { code: -32032, retryable: true },
   rateLimited: { code: -32033, retryable: true },
   protocolError: { code: -32034, retryable: false },
+  quotaExceeded: { code: -32053, retryable: false },
+  accessDenied: { code: -32054, retryable: false },
+  regionUnsupported: { code: -32055, retryable: false },
+  modelUnavailable: { code: -32056, retryable: false },
   deviceUnavailable: { code: -32035, retryable: true },
   deviceLost: { code: -32036, retryable: true },
   microphoneDenied: { code: -32037, retryable: false },
@@ -1247,6 +1376,8 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly code: number; readonl
   recognitionTimeout: { code: -32040, retryable: true },
   speechFailed: { code: -32041, retryable: true },
   speechMismatch: { code: -32042, retryable: true },
+  voiceRateLimited: { code: -32057, retryable: false },
+  hearsItself: { code: -32058, retryable: true },
   engineMissing: { code: -32043, retryable: false },
 };
 
@@ -1268,8 +1399,13 @@ export const SETTINGS: readonly SettingInfo[] = [
   { name: 'agentvoice.deployment', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.model', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.locale', kind: 'string', default: '', restart: false },
+  { name: 'agentvoice.session.maxMs', kind: 'milliseconds', default: 0, minimum: 0, maximum: 86400000, restart: true },
+  { name: 'agentvoice.transcription.model', kind: 'string', default: '', restart: true },
+  { name: 'agentvoice.transcription.deployment', kind: 'string', default: '', restart: true },
+  { name: 'agentvoice.transcription.language', kind: 'string', default: '', restart: true },
+  { name: 'agentvoice.transcription.prompt', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.voice.name', kind: 'string', default: '', restart: true },
-  { name: 'agentvoice.voice.rate', kind: 'number', default: 1, minimum: 0.5, maximum: 2, restart: false },
+  { name: 'agentvoice.voice.rate', kind: 'number', default: 1, minimum: 0.5, maximum: 3, restart: false },
   { name: 'agentvoice.audio.inputDevice', kind: 'string', default: 'default', restart: false },
   { name: 'agentvoice.audio.outputDevice', kind: 'string', default: 'default', restart: false },
   { name: 'agentvoice.audio.echoCancellation', kind: 'boolean', default: true, restart: true },
@@ -1297,5 +1433,5 @@ export const SETTINGS: readonly SettingInfo[] = [
   { name: 'agentvoice.cues.enabled', kind: 'boolean', default: true, restart: false },
   { name: 'agentvoice.cues.volume', kind: 'number', default: 0.5, minimum: 0, maximum: 1, restart: false },
   { name: 'agentvoice.privacy.persist', kind: 'boolean', default: true, restart: false },
-  { name: 'agentvoice.privacy.journal', kind: 'string', default: 'redacted', enum: ['off', 'redacted', 'full'], restart: true },
+  { name: 'agentvoice.privacy.journal', kind: 'string', default: 'redacted', enum: ['off', 'redacted', 'full'], restart: false },
 ];

@@ -23,6 +23,7 @@ export const PANEL_COMMANDS = [
   'agentvoice.allowCopilot',
   'agentvoice.installCopilot',
   'agentvoice.manageCopilot',
+  'agentvoice.openHelp',
   'agentvoice.microphoneSettings',
   'agentvoice.setKey',
   'agentvoice.restartDaemon',
@@ -51,14 +52,15 @@ const TITLES = (t: Translate): Partial<Record<PanelCommand, string>> => ({
   'agentvoice.selectModel': t('Choose model'),
   'agentvoice.allowCopilot': t('Allow Copilot'),
   'agentvoice.installCopilot': t('Install GitHub Copilot'),
-  'agentvoice.manageCopilot': t('Look at the plan'),
+  'agentvoice.manageCopilot': t('View plan'),
+  'agentvoice.openHelp': t('Open provider page'),
   'agentvoice.microphoneSettings': t('Open privacy settings'),
   'agentvoice.setKey': t('Store a key'),
   'agentvoice.restartDaemon': t('Restart'),
   'agentvoice.showLog': t('Show log'),
   'agentvoice.openSettings': t('Open settings'),
   'agentvoice.manageTrust': t('Manage trust'),
-  'agentvoice.updateExtension': t('Look for an update'),
+  'agentvoice.updateExtension': t('Check for updates'),
   'agentvoice.exportDiagnostics': t('Export diagnostics'),
 });
 
@@ -101,14 +103,19 @@ const HELPS: Record<ProblemCode, readonly PanelCommand[]> = {
   toolRounds: [],
   toolUnanswered: ['agentvoice.retry'],
   copilotCancelled: ['agentvoice.retry'],
-  authentication: ['agentvoice.setKey', 'agentvoice.openSettings'],
-  credentialsMissing: ['agentvoice.setKey', 'agentvoice.openSettings'],
+  answerGap: ['agentvoice.retry'],
+  authentication: ['agentvoice.setKey', 'agentvoice.openHelp', 'agentvoice.openSettings'],
+  credentialsMissing: ['agentvoice.setKey', 'agentvoice.openHelp', 'agentvoice.openSettings'],
   sessionFailed: ['agentvoice.start', 'agentvoice.showLog'],
   sessionExpired: ['agentvoice.start'],
   connectionFailed: ['agentvoice.start', 'agentvoice.openSettings'],
   connectionLost: [],
   connectTimeout: ['agentvoice.start', 'agentvoice.openSettings'],
-  rateLimited: ['agentvoice.retry'],
+  rateLimited: ['agentvoice.retry', 'agentvoice.openHelp'],
+  quotaExceeded: ['agentvoice.openHelp', 'agentvoice.openSettings'],
+  accessDenied: ['agentvoice.setKey', 'agentvoice.openHelp', 'agentvoice.openSettings'],
+  regionUnsupported: ['agentvoice.openHelp', 'agentvoice.openSettings'],
+  modelUnavailable: ['agentvoice.openHelp', 'agentvoice.openSettings'],
   protocolError: ['agentvoice.openSettings', 'agentvoice.showLog'],
   deviceUnavailable: ['agentvoice.selectMicrophone', 'agentvoice.start'],
   deviceLost: ['agentvoice.selectMicrophone'],
@@ -120,6 +127,8 @@ const HELPS: Record<ProblemCode, readonly PanelCommand[]> = {
   recognitionTimeout: [],
   speechFailed: [],
   speechMismatch: [],
+  voiceRateLimited: ['agentvoice.openSettings'],
+  hearsItself: [],
   engineMissing: ['agentvoice.showLog', 'agentvoice.openSettings'],
   daemonMissing: ['agentvoice.openSettings', 'agentvoice.showLog'],
   daemonPlatform: ['agentvoice.updateExtension', 'agentvoice.openSettings'],
@@ -131,10 +140,28 @@ const HELPS: Record<ProblemCode, readonly PanelCommand[]> = {
   unexpected: ['agentvoice.showLog', 'agentvoice.exportDiagnostics'],
 };
 
-/** The buttons for a failure. Trying again needs something to try. */
-export function remedies(code: ProblemCode, canRetry: boolean, t: Translate): Remedy[] {
+/** Where a system lets the user allow the microphone; Linux has no such page. */
+export function microphoneSettings(platform: string): string | undefined {
+  return platform === 'darwin' ? 'x-apple.systempreferences:com.apple.preference.security?Privacy_Microphone'
+    : platform === 'win32' ? 'ms-settings:privacy-microphone'
+    : undefined;
+}
+
+/** Says whether a page that the daemon wants opened may be: it comes from the web, over TLS. */
+export function mayOpen(url: string): boolean {
+  try {
+    const { protocol, username, password } = new URL(url);
+    return protocol === 'https:' && username === '' && password === '';
+  } catch {
+    return false;
+  }
+}
+
+/** The buttons for a failure. Trying again needs something to try, a page of the provider that there is one. */
+export function remedies(code: ProblemCode, canRetry: boolean, t: Translate, platform = '', hasHelp = false): Remedy[] {
   const titles = TITLES(t);
   return HELPS[code]
-    .filter((command) => command !== 'agentvoice.retry' || canRetry)
+    .filter((command) => (command !== 'agentvoice.retry' || canRetry) && (command !== 'agentvoice.openHelp' || hasHelp))
+    .map((command) => (command === 'agentvoice.microphoneSettings' && microphoneSettings(platform) === undefined ? 'agentvoice.selectMicrophone' : command))
     .map((command) => ({ command, title: titles[command] ?? command }));
 }

@@ -12,6 +12,8 @@ export const strings = (t: Translate) => ({
   approvalTitle: t('May Copilot use this tool?'),
   approvalOnce: t('Only this one call.'),
   destructive: t('This may change something that cannot be undone.'),
+  click: t('Not everything it would do can be read from it. Only a click allows it.'),
+  command: t('Command'),
   allow: t('Allow once'),
   reject: t('Do not allow'),
   input: t('Input'),

@@ -10,14 +10,16 @@ import type { Translate } from './text';
 export type Tone = 'ready' | 'busy' | 'listening' | 'speaking' | 'paused' | 'problem';
 
 /** Mic says whether the user can be heard. */
-export type Mic = 'closed' | 'open' | 'muted' | 'paused' | 'waitsForKey' | 'wake';
+export type Mic = 'starting' | 'closed' | 'open' | 'muted' | 'paused' | 'waitsForKey' | 'wake';
 
-/** Button is an action that is possible now. */
+/** Button is an action, which has its place in every state. */
 export interface Button {
   readonly command: PanelCommand;
   readonly title: string;
   readonly icon: string;
-  /** the keybinding, where there is one */
+  /** it does something now */
+  readonly enabled: boolean;
+  /** of an action that is switched on and off */
   readonly pressed?: boolean;
 }
 
@@ -40,11 +42,10 @@ export interface Surroundings {
   readonly model: string;
   readonly microphone: string;
   readonly speaker: string;
-  readonly pushToTalk: boolean;
-  /** the words that begin a conversation; empty where nobody listens for them */
-  readonly wakePhrase: string;
   readonly context: readonly Piece[];
   readonly trusted: boolean;
+  /** as Node names it */
+  readonly platform?: string;
 }
 
 /** ShownLine is a line of the transcript as the panel shows it. */
@@ -71,6 +72,10 @@ export interface ShownCall {
   readonly statusText: string;
   readonly question: string;
   readonly destructive: boolean;
+  /** texts that would be run, whole */
+  readonly commands: readonly string[];
+  /** nothing that is said allows it */
+  readonly click: boolean;
 }
 
 /** View is all that the panel shows but the lines of the transcript. */
@@ -85,7 +90,9 @@ export interface View {
   readonly mic: Mic;
   readonly micText: string;
   readonly active: boolean;
+  /** starts a conversation when none is running */
   readonly primary: Button | undefined;
+  /** the same in every state, in the same order */
   readonly buttons: readonly Button[];
   readonly hold: { readonly down: boolean } | undefined;
   readonly caption: { readonly text: string; readonly heard: number; readonly audible: boolean } | undefined;
@@ -144,24 +151,24 @@ export function labelOf(m: Model, t: Translate): { glyph: string; label: string 
 export function present(m: Model, around: Surroundings, t: Translate): View {
   const state: State = m.snapshot?.state ?? 'idle';
   const active = isActive(m.snapshot);
-  const mic = micOf(m, around);
+  const mic = micOf(m);
   const busy = m.starting || m.daemon === 'starting' || m.daemon === 'restarting';
   return {
     state,
     seq: m.snapshot?.seq ?? 0,
-    tone: m.daemon === 'failed' ? 'problem' : busy && !active ? 'busy' : TONES[state],
+    tone: m.daemon === 'failed' ? 'problem' : busy && !active ? 'busy' : state === 'speaking' && voicePaused(m) ? 'paused' : TONES[state],
     ...labelOf(m, t),
-    hint: hintOf(m, around, mic, t),
+    hint: hintOf(m, mic, t),
     mic,
-    micText: micText(mic, m, around, t),
+    micText: micText(mic, m, t),
     active,
     primary: active ? undefined : primaryOf(m, t),
-    buttons: active ? buttonsOf(m, t) : state === 'faulted' ? [{ command: 'agentvoice.end', title: t('End'), icon: 'end' }] : [],
-    hold: active && around.pushToTalk ? { down: m.held } : undefined,
+    buttons: buttonsOf(m, t),
+    hold: active && waitsForKey(m) ? { down: m.held } : undefined,
     caption:
       m.caption === undefined || m.caption.text === ''
         ? undefined
-        : { text: m.caption.text, heard: m.caption.heardChars, audible: state === 'speaking' && !m.speechPaused },
+        : { text: m.caption.text, heard: m.caption.heardChars, audible: state === 'speaking' && !voicePaused(m) },
     approval: m.approval === undefined ? undefined : shownCall(m.approval, t),
     problem:
       m.problem === undefined
@@ -171,7 +178,7 @@ export function present(m: Model, around: Surroundings, t: Translate): View {
             ...parts(m.problem.message),
             remediation: m.problem.remediation,
             then: m.problem.then,
-            remedies: remedies(m.problem.code, m.canRetry, t),
+            remedies: remedies(m.problem.code, m.canRetry, t, around.platform, m.problem.hasHelp),
           },
     notice: noticeOf(m),
     queue: queueOf(m, t),
@@ -187,68 +194,77 @@ function parts(message: string): { message: string; detail: string } {
   return { message: m?.[1] ?? message, detail: m?.[2] ?? '' };
 }
 
-function micOf(m: Model, around: Surroundings): Mic {
-  switch (m.snapshot?.state) {
-    case 'listening':
-    case 'processing':
-    case 'waitingForCopilot':
-    case 'speaking':
-    case 'interrupted':
-      return m.muted ? 'muted' : around.pushToTalk && !m.held ? 'waitsForKey' : 'open';
-    case 'suspended':
-      return 'paused';
-    case 'idle':
-      return around.wakePhrase === '' ? 'closed' : 'wake';
-    default:
-      return 'closed';
-  }
+/** Whether the user is heard only while the key to talk is held. */
+function waitsForKey(m: Model): boolean {
+  return m.snapshot?.microphone.mode === 'pushToTalk';
 }
 
-function micText(mic: Mic, m: Model, around: Surroundings, t: Translate): string {
+/** What the daemon says about the microphone. Without a daemon it is closed, and nothing is muted. */
+function micOf(m: Model): Mic {
+  const { snapshot } = m;
+  if (snapshot === undefined) {
+    return m.daemon === 'starting' || m.daemon === 'restarting' ? 'starting' : 'closed';
+  }
+  const { open, muted, wake } = snapshot.microphone;
+  return muted ? 'muted'
+    : snapshot.state === 'suspended' ? 'paused'
+    : wake ? 'wake'
+    : !open ? 'closed'
+    : waitsForKey(m) && !m.held ? 'waitsForKey' : 'open';
+}
+
+function phraseOf(m: Model): string {
+  return m.snapshot?.microphone.phrase ?? '';
+}
+
+function micText(mic: Mic, m: Model, t: Translate): string {
   switch (mic) {
+    case 'starting':
+      return t('Microphone is starting');
     case 'open':
       return t('Microphone is on');
     case 'muted':
-      return m.mutedBecause === 'locked' ? t('Muted: the screen was locked') : t('Microphone is muted');
+      return m.snapshot?.microphone.mutedBy === 'locked' ? t('Muted: the screen was locked') : t('Microphone is muted');
     case 'waitsForKey':
       return t('Microphone waits for the key');
     case 'paused':
       return t('Microphone is paused');
     case 'wake':
-      return t('Microphone listens for “{0}”', around.wakePhrase);
+      return t('Microphone listens for “{0}”', phraseOf(m));
     default:
       return t('Microphone is off');
   }
 }
 
-function hintOf(m: Model, around: Surroundings, mic: Mic, t: Translate): string {
+function hintOf(m: Model, mic: Mic, t: Translate): string {
   if (m.daemon === 'failed') {
     return '';
   }
   if (m.approval !== undefined) {
-    return m.approval.destructive ? t('Name the action, or click.') : t('Say yes or no, or click.');
+    return m.approval.click === true ? t('Click to allow it, or say no.') : m.approval.destructive ? t('Name the action, or click.') : t('Say yes or no, or click.');
   }
   switch (m.snapshot?.state) {
     case undefined:
     case 'idle':
       return m.starting || m.daemon === 'starting' || m.daemon === 'restarting' ? t('One moment.')
-        : mic === 'wake' ? t('Say “{0}”, or press Start.', around.wakePhrase)
+        : mic === 'wake' ? t('Say “{0}”, or press Start.', phraseOf(m))
+        : mic === 'muted' && phraseOf(m) !== '' ? t('Unmute to start with “{0}”.', phraseOf(m))
         : t('Press Start, then just speak.');
     case 'listening':
-      return mic === 'muted' ? t('You cannot be heard.')
-        : around.pushToTalk ? t('Hold the button while you speak.')
-        : t('Speak, take your time.');
+      return mic === 'muted' ? t('You’re muted.')
+        : waitsForKey(m) ? t('Hold the button while you speak.')
+        : t('Go ahead, I’m listening.');
     case 'processing':
     case 'waitingForCopilot':
       return t('Say stop to drop the question.');
     case 'speaking':
-      return m.speechPaused ? t('The voice is paused.')
-        : mic === 'muted' ? t('You cannot be heard.')
-        : around.pushToTalk ? '' : t('Just speak to interrupt.');
+      return voicePaused(m) ? t('The voice is paused.')
+        : mic === 'muted' ? t('You’re muted.')
+        : waitsForKey(m) ? '' : t('Just speak to interrupt.');
     case 'suspended':
-      return m.snapshot.metadata.reason === 'user' ? t('You paused the conversation.') : t('It goes on by itself.');
+      return m.snapshot.paused.conversation ? t('You paused the conversation.') : t('Resumes automatically.');
     case 'faulted':
-      return t('It tries again by itself, or start again now.');
+      return m.snapshot.paused.conversation ? t('You paused the conversation.') : t('It tries again by itself, or start again now.');
     default:
       return '';
   }
@@ -257,46 +273,42 @@ function hintOf(m: Model, around: Surroundings, mic: Mic, t: Translate): string 
 function primaryOf(m: Model, t: Translate): Button {
   // It can always be pressed: a start that hangs or failed is tried anew.
   return m.starting || m.daemon === 'starting' || m.daemon === 'restarting'
-    ? { command: 'agentvoice.start', title: t('Starting…'), icon: 'mic' }
-    : { command: 'agentvoice.start', title: m.snapshot?.state === 'faulted' ? t('Start again') : t('Start conversation'), icon: 'mic' };
+    ? { command: 'agentvoice.start', title: t('Starting…'), icon: 'mic', enabled: true }
+    : { command: 'agentvoice.start', title: m.snapshot?.state === 'faulted' ? t('Start again') : t('Start conversation'), icon: 'mic', enabled: true };
 }
 
+/** Whether the user paused the assistant's voice. */
+function voicePaused(m: Model): boolean {
+  return m.snapshot?.paused.voice === true;
+}
+
+/** The actions of a conversation. A button is never left out, or the next click would hit another one in its place. */
 function buttonsOf(m: Model, t: Translate): Button[] {
+  const active = isActive(m.snapshot);
   const state = m.snapshot?.state;
   const suspended = state === 'suspended';
   const busy = state === 'speaking' || state === 'processing' || state === 'waitingForCopilot' || state === 'interrupted';
-  const list: Button[] = [];
-  if (!suspended) {
-    list.push({
-      command: 'agentvoice.toggleMute',
-      title: m.muted ? t('Unmute') : t('Mute'),
-      icon: m.muted ? 'mic-off' : 'mic',
-      pressed: m.muted,
-    });
-  }
-  if (busy) {
-    list.push({ command: 'agentvoice.stopSpeaking', title: t('Stop'), icon: 'stop' });
-  }
-  if (state === 'speaking' || m.speechPaused) {
-    list.push({
-      command: 'agentvoice.pauseSpeech',
-      title: m.speechPaused ? t('Continue') : t('Hold on'),
-      icon: m.speechPaused ? 'play' : 'pause',
-      pressed: m.speechPaused,
-    });
-  } else if (!busy) {
-    list.push({
-      command: 'agentvoice.pause',
-      title: suspended ? t('Continue') : t('Pause'),
-      icon: suspended ? 'play' : 'pause',
-      pressed: suspended,
-    });
-  }
-  if (m.canRetry && !busy) {
-    list.push({ command: 'agentvoice.retry', title: t('Try again'), icon: 'retry' });
-  }
-  list.push({ command: 'agentvoice.end', title: t('End'), icon: 'end' });
-  return list;
+  const muted = m.snapshot?.microphone.muted === true;
+  const paused = voicePaused(m);
+  const held = m.snapshot?.paused.conversation === true;
+  const speech = active && (state === 'speaking' || paused);
+  return [
+    { // unmuting is possible wherever it is muted, and muting wherever somebody listens
+      command: 'agentvoice.toggleMute', title: muted ? t('Unmute') : t('Mute'), icon: muted ? 'mic-off' : 'mic',
+      enabled: muted || active && !suspended || m.snapshot?.microphone.wake === true, pressed: muted,
+    },
+    { command: 'agentvoice.stopSpeaking', title: t('Stop'), icon: 'stop', enabled: busy },
+    { command: 'agentvoice.end', title: t('End'), icon: 'end', enabled: active || state === 'faulted' },
+    {
+      command: 'agentvoice.pauseSpeech', title: paused ? t('Continue voice') : t('Pause voice'), icon: paused ? 'speaker' : 'speaker-off',
+      enabled: speech, pressed: paused,
+    },
+    {
+      command: 'agentvoice.pause', title: held ? t('Continue') : t('Pause'), icon: held ? 'play' : 'pause',
+      enabled: held || active && !busy && !speech, pressed: held,
+    },
+    { command: 'agentvoice.retry', title: t('Try again'), icon: 'retry', enabled: active && m.canRetry && !busy },
+  ];
 }
 
 function noticeOf(m: Model): View['notice'] {
@@ -376,9 +388,9 @@ function wordEnd(text: string, at: number): number {
 
 function shownCall(call: Call, t: Translate): ShownCall {
   const texts: Record<ToolStatus, string> = {
-    requested: t('Wanted'),
-    waitingForApproval: t('Waits for you'),
-    running: t('Runs'),
+    requested: t('Requested'),
+    waitingForApproval: t('Needs approval'),
+    running: t('Running'),
     completed: t('Done'),
     failed: t('Failed'),
     rejected: t('Not allowed'),
@@ -387,15 +399,23 @@ function shownCall(call: Call, t: Translate): ShownCall {
   return {
     callId: call.callId,
     name: call.name,
-    input: call.input === undefined ? '' : typeof call.input === 'string' ? call.input : JSON.stringify(call.input, null, 2),
+    input: visible(call.input === undefined ? '' : typeof call.input === 'string' ? call.input : JSON.stringify(call.input, null, 2)),
     status: call.status,
     statusText: texts[call.status],
     question: call.question ?? '',
     destructive: call.destructive,
+    commands: (call.commands ?? []).map(visible),
+    click: call.click === true,
   };
 }
 
+/** Characters that are not seen, or that change the order of others, are shown by their numbers: what is allowed is what is read. */
+function visible(text: string): string {
+  return text.replace(/(?![\n\t])[\p{Cc}\p{Cf}\u2028\u2029]/gu, (c) => `\\u{${(c.codePointAt(0) ?? 0).toString(16)}}`);
+}
+
 const STATUS_ICONS: Record<Mic, string> = {
+  starting: '$(mic)',
   closed: '$(mic)',
   open: '$(mic-filled)',
   muted: '$(mute)',

@@ -6,17 +6,23 @@ import { dirname } from 'node:path';
 import * as vscode from 'vscode';
 import { type Actions, actions } from './commands';
 import { Conversation } from './conversation';
+import { Assistants } from './copilot/assistants';
 import { ChatView } from './copilot/chatView';
+import { Confirming } from './copilot/confirming';
 import { Context } from './copilot/context';
+import { Guard } from './copilot/guard';
 import { LanguageModels } from './copilot/languageModels';
 import { participate } from './copilot/participant';
+import { ChatQuestions } from './copilot/questions';
 import { environment } from './daemon/environment';
 import { check, sourceOf } from './daemon/find';
+import { nameOf } from './devices';
 import { HoldKey } from './holdKey';
 import type { Command } from './extension';
-import { type Model, isActive } from './model';
+import { type Model, isActive, mayHear } from './model';
 import { type Feed, fill } from './panel';
 import type { FromPage } from './panelwire';
+import { type Device, MUTE_REASONS } from './protocol.gen';
 import { PANEL_COMMANDS } from './remedies';
 import { Keys } from './secrets';
 import { changed, configuration } from './settings';
@@ -26,47 +32,54 @@ import { watchLock } from './lock';
 
 const t = vscode.l10n.t;
 
+/** Where the window remembers who muted the microphone. */
+const MUTED = 'agentvoice.mutedBy';
+
 export class Window implements vscode.Disposable {
   readonly conversation: Conversation;
   readonly models: LanguageModels;
   readonly context: Context;
   readonly keys: Keys;
+  readonly confirming: Confirming;
   readonly key: HoldKey;
+  /** the devices of the last list that was shown */
+  devices: readonly Device[] = [];
+  private readonly questions = new ChatQuestions();
   private readonly actions: Actions;
   private readonly subscriptions: vscode.Disposable[] = [];
   private readonly contextKeys = new Map<string, unknown>();
   private readonly refreshers = new Set<() => void>();
   private stopLockWatch: (() => void) | undefined;
   private headless: vscode.Disposable | undefined;
-  private turns = { conversation: -1, mode: '' };
 
   constructor(
     readonly extension: vscode.ExtensionContext,
     readonly log: vscode.LogOutputChannel,
     private readonly status: vscode.StatusBarItem,
   ) {
-    this.context = new Context(t);
+    this.context = new Context(t, new Guard(userFolder(extension), () => this.refresh()));
+    this.confirming = new Confirming(extension.globalState, () => this.conversation.offerTools());
     this.keys = new Keys(extension.secrets, t);
-    this.models = new LanguageModels(() => this.context.material(), log, t, () => this.refresh());
-    const chat = new ChatView(t);
-    const assistant = (): LanguageModels | ChatView => (this.inChatView() ? chat : this.models);
+    this.models = new LanguageModels({
+      material: () => this.context.material(),
+      access: extension.languageModelAccessInformation,
+      confirming: this.confirming,
+      log,
+      t,
+      onModel: () => this.refresh(),
+      onAccess: (allowed) => this.access(allowed),
+    });
     this.conversation = new Conversation({
       launch: () => this.launch(),
       configuration,
       locale: vscode.env.language,
       client: { name: vscode.env.appName, version: vscode.version },
-      assistant: {
-        send: (params, out, token) => assistant().send(params, out, token),
-        invoke: (params, token) => this.models.invoke(params, token),
-        tools: () => assistant().tools(),
-        forget: () => {
-          this.models.forget();
-          chat.forget();
-        },
-      },
+      assistant: new Assistants(this.models, new ChatView(t), this.questions, () => this.inChatView()),
       secret: (params) => this.keys.get(params),
       openExternal: async (url) => void (await vscode.env.openExternal(vscode.Uri.parse(url, true))),
       windowLives,
+      muted: MUTE_REASONS.find((by) => by === extension.workspaceState.get(MUTED)),
+      keepMuted: (by) => void extension.workspaceState.update(MUTED, by),
       log,
       t,
     });
@@ -103,27 +116,17 @@ export class Window implements vscode.Disposable {
     const set = vscode.workspace.getConfiguration('agentvoice');
     const device = (name: string): string => {
       const wanted = set.get(name, 'default');
-      return wanted === 'default' || wanted === '' ? t('System default') : wanted;
+      return wanted === 'default' || wanted === '' ? t('System default') : nameOf(wanted, this.devices);
     };
     return {
       provider: set.get('provider', 'local'),
       model: this.inChatView() ? t('Chat view') : this.models.modelName || set.get('copilot.model', '') || 'Copilot',
       microphone: device('audio.inputDevice'),
       speaker: device('audio.outputDevice'),
-      wakePhrase: set.get('wake.enabled', false) ? set.get('wake.phrase', '') : '',
-      pushToTalk: this.turnMode() === 'pushToTalk',
       context: this.inChatView() ? [] : this.context.pieces(),
       trusted: vscode.workspace.isTrusted,
+      platform: process.platform,
     };
-  }
-
-  /** How turns end: the daemon takes a change over with the next conversation, and until then listens as before. */
-  private turnMode(): string {
-    const { conversation, snapshot } = this.conversation.model;
-    if (this.turns.conversation !== conversation || snapshot === undefined || snapshot.state === 'idle') {
-      this.turns = { conversation, mode: vscode.workspace.getConfiguration('agentvoice').get('turnDetection.mode', '') };
-    }
-    return this.turns.mode;
   }
 
   private changed(m: Model): void {
@@ -136,11 +139,12 @@ export class Window implements vscode.Disposable {
     this.setContext('agentvoice.active', active || m.starting);
     this.setContext('agentvoice.state', m.snapshot?.state ?? 'idle');
     this.setContext('agentvoice.speaking', m.snapshot?.state === 'speaking');
-    this.setContext('agentvoice.muted', m.muted);
+    this.setContext('agentvoice.muted', m.snapshot?.microphone.muted === true);
+    this.setContext('agentvoice.wake', m.snapshot?.microphone.wake === true);
     this.setContext('agentvoice.toolPending', m.approval !== undefined);
     this.setContext('agentvoice.canRetry', m.canRetry);
     this.setContext('agentvoice.microphoneElsewhere', m.problem?.code === 'microphoneBusy' || m.problem?.code === 'microphoneTaken');
-    this.watchScreen(active);
+    this.watchScreen(m);
     this.offerHeadless(m);
   }
 
@@ -151,19 +155,33 @@ export class Window implements vscode.Disposable {
     }
   }
 
+  /** Whether Copilot may be asked: without it nobody answers, and when it is given that is no problem any more. */
+  access(allowed: boolean): void {
+    if (!allowed) {
+      this.conversation.fail({
+        code: 'copilotNoConsent',
+        message: t('Agent Voice may not use Copilot yet.'),
+        remediation: t('Allow it in the editor’s dialog: Copilot can’t answer without it.'),
+        retryable: false,
+      });
+    } else if (this.conversation.model.problem?.code === 'copilotNoConsent') {
+      this.conversation.change({ is: 'dismiss' });
+    }
+  }
+
   /** What is shown may have changed, though the conversation did not. */
   refresh(): void {
     this.changed(this.conversation.model);
     this.refreshers.forEach((f) => f());
   }
 
-  /** A locked screen has nobody before it. */
-  private watchScreen(active: boolean): void {
-    const wanted = active && vscode.workspace.getConfiguration('agentvoice').get('privacy.muteWhenLocked', true);
+  /** Nobody sits in front of a locked screen. Watched while the microphone is open or about to be. */
+  private watchScreen(m: Model): void {
+    const wanted = mayHear(m) && vscode.workspace.getConfiguration('agentvoice').get('privacy.muteWhenLocked', true);
     if (wanted && this.stopLockWatch === undefined) {
       this.stopLockWatch = watchLock((locked) => {
-        if (locked && !this.conversation.model.muted) {
-          void this.conversation.mute(true, 'locked');
+        if (locked) {
+          void this.conversation.muteForLock();
         }
       }, this.log);
     } else if (!wanted && this.stopLockWatch !== undefined) {
@@ -307,16 +325,18 @@ export class Window implements vscode.Disposable {
     }
   }
 
-  async participate(request: vscode.ChatRequest, stream: vscode.ChatResponseStream, token: vscode.CancellationToken): Promise<vscode.ChatResult> {
-    if (!(await this.actions.mayAsk())) {
+  async participate(request: vscode.ChatRequest, chat: vscode.ChatContext, stream: vscode.ChatResponseStream, token: vscode.CancellationToken): Promise<vscode.ChatResult> {
+    if (!(await this.actions.mayAsk(true))) {
       return { errorDetails: { message: this.conversation.model.problem?.message ?? '' } };
     }
-    return participate(this.conversation, request, stream, token, t);
+    const { conversation, questions, context } = this;
+    return participate({ conversation, questions, context, t }, request, chat, stream, token);
   }
 
   dispose(): void {
     this.stopLockWatch?.();
     this.key.release();
+    this.models.dispose();
     vscode.Disposable.from(...this.subscriptions).dispose();
   }
 
@@ -324,6 +344,11 @@ export class Window implements vscode.Disposable {
     this.dispose();
     await this.conversation.close();
   }
+}
+
+/** Where the editor keeps the user's settings; the extension's storage is in it. */
+function userFolder({ globalStorageUri }: vscode.ExtensionContext): string {
+  return globalStorageUri.path.split('/').slice(0, -2).join('/');
 }
 
 /** Whether there is a window to show anything: it has to answer. An extension host can outlive it. */

@@ -18,7 +18,10 @@ const context = {
   extensionUri: { path: root },
   extensionPath: root,
   extension: { id: 'agentvoice.agent-voice', packageJSON: {} },
+  globalStorageUri: { path: '/user/User/globalStorage/agentvoice.agent-voice' },
+  languageModelAccessInformation: { canSendRequest: () => undefined, onDidChange: () => ({ dispose: () => undefined }) },
   globalState: { get: () => undefined, update: () => Promise.resolve() },
+  workspaceState: { get: () => undefined, update: () => Promise.resolve() },
   secrets: { get: () => Promise.resolve(undefined), store: () => Promise.resolve(), delete: () => Promise.resolve() },
 };
 

@@ -20,7 +20,7 @@ function test(name: string, script: string, answer: Answer | undefined, f: (d: D
 }
 
 const view = (d: Desk): ReturnType<typeof present> =>
-  present(d.model, { provider: 'local', model: '', microphone: '', speaker: '', pushToTalk: false, wakePhrase: '', context: [], trusted: true }, english);
+  present(d.model, { provider: 'local', model: '', microphone: '', speaker: '', context: [], trusted: true }, english);
 
 test('start leads to Listening, with the label of the daemon and the microphone shown as open', '', undefined, async (d) => {
   assert.equal(await d.conversation.start(), true);
@@ -147,6 +147,31 @@ say "do the tests pass"
 await answer copilot/send
 `;
 
+const COMMAND = 'cd x && rm -rf . # harmless';
+
+test('a command of a tool that is called harmless is shown whole, named in full, and not run by a plain yes', `${TOOL}
+after 8s
+say "yes"
+after 10s
+`, (params, out) => {
+  if (params.messages.at(-1)?.role !== 'tool') {
+    out.call('call-1', 'run_in_terminal', { command: COMMAND, explanation: 'looks around' }, false);
+  }
+  return Promise.resolve({ status: 'completed' });
+}, async (d) => {
+  await d.conversation.start();
+  await d.until('the question', (m) => m.approval !== undefined);
+  const { approval, hint } = view(d);
+  assert.match(approval?.question ?? '', /It would run cd and rm\./);
+  assert.deepEqual([approval?.destructive, approval?.commands, hint], [true, [COMMAND], 'Name the action, or click.']);
+  assert.deepEqual(JSON.parse(approval?.input ?? ''), { command: COMMAND, explanation: 'looks around' });
+  await d.settled();
+  assert.equal(d.invoked.length, 0, 'a plain yes allows nothing that deletes');
+  await d.conversation.approve(true);
+  await d.until('the call', () => d.invoked.length === 1);
+  assert.deepEqual(d.invoked.map((i) => i.input), [{ command: COMMAND, explanation: 'looks around' }]);
+});
+
 test('a tool waits with its exact call and runs once when it was allowed', TOOL, wantsTool, async (d) => {
   await d.conversation.start();
   await d.until('the question', (m) => m.approval !== undefined);
@@ -257,6 +282,35 @@ test('pausing holds the conversation, and continuing brings it back', '', undefi
   await d.state('listening');
 });
 
+test('a voice that is paused by word is shown as paused, and the button lets it go on', `
+auto speech 0ms 10s
+await state listening
+say "explain the parser"
+await answer copilot/send
+await state speaking
+after 1s
+say "Hold on."
+await conversation/history
+say "Continue."
+`, undefined, async (d) => {
+  const voice = (): unknown[] => {
+    const v = view(d);
+    const button = v.buttons.find((b) => b.command === 'agentvoice.pauseSpeech');
+    return [v.label, v.tone, v.hint, button?.title, button?.pressed];
+  };
+  await d.conversation.start();
+  await d.until('the pause', (m) => m.snapshot?.paused.voice === true);
+  assert.deepEqual(voice(), ['Voice paused', 'paused', 'The voice is paused.', 'Continue voice', true]);
+  await d.conversation.toggleSpeech();
+  await d.until('the voice', (m) => m.snapshot?.paused.voice === false);
+  assert.deepEqual(voice(), ['Speaking', 'speaking', 'Just speak to interrupt.', 'Pause voice', false]);
+  await d.conversation.toggleSpeech();
+  await d.until('the second pause', (m) => m.snapshot?.paused.voice === true);
+  await d.conversation.ask((wire) => wire.request('conversation/history')); // and now it is said
+  await d.until('the voice again', (m) => m.snapshot?.paused.voice === false);
+  assert.equal(d.asked.length, 1);
+});
+
 test('ending ends: the daemon lives on, and the microphone is shown as off', '', undefined, async (d) => {
   await d.conversation.start();
   await d.state('listening');
@@ -276,4 +330,27 @@ test('what is asked for at the wrong moment is said, and is no problem', '', und
   await d.conversation.repeat();
   assert.equal(d.model.problem, undefined);
   assert.match(view(d).notice?.message ?? '', /nothing was answered yet/);
+});
+
+const LONG = Array.from({ length: 4_000 }, (_, i) => `word ${i} of the answer. `);
+
+test('a window that falls behind in a long answer has all of it in the end', 'auto speech 0ms 1s\n', async (_params, out) => {
+  for (const piece of LONG) {
+    out.text(piece);
+  }
+  return Promise.resolve({ status: 'completed' });
+}, async (d) => {
+  await d.conversation.start();
+  await d.state('listening');
+  const { stdout } = d.daemons[0]!;
+  d.conversation.onQuestion(() => {
+    stdout.pause(); // the window does not read what the daemon says
+    setTimeout(() => stdout.resume(), 1_500);
+  });
+  await d.conversation.say('tell me');
+  await d.until('the answer', (m) => m.lines.some((l) => l.role === 'assistant' && l.final));
+  assert.equal(d.model.lines.find((l) => l.role === 'assistant')?.text, LONG.join('').trim());
+  const texts = d.shown.map((m) => m.lines.find((l) => l.role === 'assistant')?.text ?? '');
+  assert.ok(new Set(texts).size < LONG.length / 2, 'nothing was missed');
+  assert.ok(texts.every((t) => LONG.join('').startsWith(t)), 'what was shown on the way is no beginning of the answer');
 });

@@ -46,14 +46,14 @@ test('prompt doubled: an attempt that is delivered twice is sent once, and both 
 });
 
 /** A token is four characters. */
-const count = (text: string): Promise<number> => Promise.resolve(Math.ceil(text.length / 4));
+const count = (text: string): number => Math.ceil(text.length / 4);
 const user = (content: string): CopilotMessage => ({ role: 'user', content });
 const assistant = (content: string): CopilotMessage => ({ role: 'assistant', content });
 const textOf = (m: Message | undefined): string => (m?.parts ?? []).map((p) => (p.is === 'call' ? p.name : p.text)).join('');
-const size = async (all: readonly Message[]): Promise<number> => {
+const size = (all: readonly Message[]): number => {
   let total = 0;
   for (const m of all) {
-    total += await count(textOf(m));
+    total += count(textOf(m));
   }
   return total;
 };
@@ -63,7 +63,7 @@ test('a prompt is the instructions with what the user sees, what was said, and t
     { key: 'activeFile', title: 'Active file a.ts', text: 'const a = 1;' },
     { key: 'workspaceName', title: 'Workspace', text: 'parser' },
   ];
-  const p = await compose([user('hello'), assistant('Hi.'), user('why')], material, 'Be brief.', 8000, count);
+  const p = compose([user('hello'), assistant('Hi.'), user('why')], material, 'Be brief.', 8000, count);
   assert.deepEqual(p.messages.map((m) => m.role), ['user', 'user', 'assistant', 'user']);
   const opening = textOf(p.messages[0]);
   assert.ok(opening.startsWith(INSTRUCTIONS));
@@ -74,7 +74,7 @@ test('a prompt is the instructions with what the user sees, what was said, and t
 });
 
 test('nothing but the question is sent of the editor that was not given', async () => {
-  const p = await compose([user('why')], [], '', 8000, count);
+  const p = compose([user('why')], [], '', 8000, count);
   assert.deepEqual(p.messages.map(textOf), [INSTRUCTIONS, 'why']);
 });
 
@@ -83,8 +83,8 @@ test('what does not fit is trimmed to the model\'s budget: the file around the c
   const text = lines.join('\n');
   const material: Material[] = [{ key: 'activeFile', title: 'Active file a.ts', text, focus: text.indexOf('line 1000\n') }];
   const said = Array.from({ length: 40 }, (_x, i) => (i % 2 === 0 ? user(`question ${i} ${'x'.repeat(200)}`) : assistant(`answer ${i} ${'x'.repeat(200)}`)));
-  const p = await compose([...said, user('why')], material, '', 2000, count);
-  assert.ok((await size(p.messages)) <= 2000, `${await size(p.messages)} tokens`);
+  const p = compose([...said, user('why')], material, '', 2000, count);
+  assert.ok((size(p.messages)) <= 2000, `${size(p.messages)} tokens`);
   assert.deepEqual(p.trimmed, ['activeFile']);
   assert.match(textOf(p.messages[0]), /\nline 1000\n/);
   assert.doesNotMatch(textOf(p.messages[0]), /line 0\n/);
@@ -95,7 +95,7 @@ test('what does not fit is trimmed to the model\'s budget: the file around the c
 
 test('a question that fills the budget goes alone and whole', async () => {
   const long = 'why '.repeat(3000);
-  const p = await compose([user('before'), user(long)], [{ key: 'selection', title: 'Selected text', text: 'x'.repeat(5000) }], '', 1000, count);
+  const p = compose([user('before'), user(long)], [{ key: 'selection', title: 'Selected text', text: 'x'.repeat(5000) }], '', 1000, count);
   assert.deepEqual(p.messages.map(textOf), [INSTRUCTIONS, long]);
   assert.deepEqual(p.trimmed, ['selection']);
 });
@@ -111,7 +111,7 @@ test('the outcome of a tool follows its call, and what did not run says so', () 
 
 test('an outcome of a tool is not kept without what it belongs to', async () => {
   const said: CopilotMessage[] = [user('x'.repeat(4000)), { role: 'tool', content: 'ok', callId: 'c', name: 'n', input: {} }, assistant('Done.'), user('and now')];
-  const p = await compose(said, [], '', 900, count);
+  const p = compose(said, [], '', 900, count);
   assert.deepEqual(p.messages.map((m) => m.role), ['user', 'assistant', 'user']);
 });
 
@@ -125,10 +125,11 @@ test('a piece of a text is made of whole lines', () => {
 
 test('tools are those of the list, and destructive unless they are known to be harmless', () => {
   const tools = ['fake_read', 'fake_delete', 'other'].map((name) => ({ name, description: name }));
-  assert.deepEqual(offered(tools, [], []), []);
+  const asks = (tool: { name: string }): boolean => tool.name === 'fake_delete';
+  assert.deepEqual(offered(tools, [], [], asks), []);
   assert.deepEqual(
-    offered(tools, ['fake_*'], ['fake_read']).map((t) => [t.name, t.destructive]),
-    [['fake_read', false], ['fake_delete', true]],
+    offered(tools, ['fake_*'], ['fake_read'], asks).map((t) => [t.name, t.destructive, t.confirms]),
+    [['fake_read', false, undefined], ['fake_delete', true, true]],
   );
   assert.equal(listed('fake_read', ['fake']), false);
   assert.equal(listed('fake_read', [' fake_read ']), true);

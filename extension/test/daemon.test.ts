@@ -167,7 +167,7 @@ class TestClock implements Clock {
 const PLAYER = `
 let rest = Buffer.alloc(0);
 const send = (m) => { const b = Buffer.from(JSON.stringify({ jsonrpc: '2.0', ...m })); process.stdout.write('Content-Length: ' + b.length + '\\r\\n\\r\\n' + b); };
-const snapshot = { state: 'idle', since: '', metadata: { sessionId: '' }, localizedLabel: '○ Ready', queue: { count: 0, ids: [] }, session: { state: 'inactive' }, connection: { state: 'disconnected', epoch: 0 }, seq: 0 };
+const snapshot = { state: 'idle', since: '', metadata: { sessionId: '' }, localizedLabel: '○ Ready', queue: { count: 0, ids: [] }, paused: { conversation: false, voice: false }, session: { state: 'inactive' }, connection: { state: 'disconnected', epoch: 0 }, seq: 0 };
 process.stdin.on('data', (chunk) => {
   rest = Buffer.concat([rest, chunk]);
   for (;;) {

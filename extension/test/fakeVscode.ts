@@ -20,10 +20,14 @@ export interface Fake {
   workspaceName: string | undefined;
   /** what the user types into an input box */
   input: string | undefined;
+  /** the files that can be opened, by their path */
+  readonly documents: Map<string, unknown>;
+  /** the editor's Git extension */
+  git: unknown;
   readonly settings: Map<string, unknown>;
   /** the models that are there */
   models: FakeModel[];
-  tools: { name: string; description: string; inputSchema?: object }[];
+  tools: { name: string; description: string; inputSchema?: object; tags?: string[] }[];
   invokeTool: (name: string, options: { input: object }) => Promise<{ content: unknown[] }>;
   trusted: boolean;
 }
@@ -53,6 +57,40 @@ class ResultPart {
   constructor(readonly callId: string, readonly content: unknown[]) {}
 }
 
+export class Uri {
+  constructor(readonly scheme: string, readonly path: string) {}
+  get fsPath(): string {
+    return this.path;
+  }
+  toString(): string {
+    return `${this.scheme}://${this.path}`;
+  }
+  static file = (path: string): Uri => new Uri('file', path);
+  static parse = (text: string): Uri => new Uri('https', text);
+  static joinPath = (base: { path: string }, ...more: string[]): Uri => Uri.file([base.path, ...more].join('/'));
+}
+export class Location {
+  constructor(readonly uri: Uri, readonly range: unknown) {}
+}
+export class ChatRequestTurn {
+  constructor(readonly prompt: string) {}
+}
+export class ChatResponseMarkdownPart {
+  readonly value: { value: string };
+  constructor(text: string) {
+    this.value = { value: text };
+  }
+}
+export class ChatResponseTurn {
+  constructor(readonly response: unknown[]) {}
+}
+
+/** Whether a glob of the settings matches a path: ** and *, as far as the tests go. */
+function matches(glob: string, path: string): boolean {
+  const source = glob.replace(/[.+^${}()|[\]\\]/g, '\\$&').replace(/\*\*\/?|\*/g, (m) => (m === '*' ? '[^/]*' : '.*'));
+  return new RegExp(`^${source}$`).test(path);
+}
+
 export const parts = { TextPart, CallPart, ResultPart };
 
 /** A token as the editor makes them. */
@@ -77,7 +115,7 @@ export class TokenSource {
 /** Puts the stand-in in place of vscode, for all that is loaded from now on. */
 export function install(): Fake {
   const fake: Fake = {
-    commands: new Map(), executed: [], views: new Map(), participants: [], statusItems: [], toasts: [], settings: new Map(), answers: new Map(), input: undefined, editor: undefined, problems: [], workspaceName: undefined,
+    commands: new Map(), executed: [], views: new Map(), participants: [], statusItems: [], toasts: [], settings: new Map(), documents: new Map(), git: undefined, answers: new Map(), input: undefined, editor: undefined, problems: [], workspaceName: undefined,
     models: [], tools: [], invokeTool: () => Promise.reject(new Error('no tool was expected')), trusted: true,
   };
   const never = (message: string): Promise<never> => {
@@ -94,7 +132,12 @@ export function install(): Fake {
     Range: class { constructor(readonly start: unknown, readonly end: unknown) {} },
     ThemeIcon: class { constructor(readonly id: string) {} },
     ThemeColor: class { constructor(readonly id: string) {} },
-    Uri: { joinPath: (base: { path: string }, ...more: string[]) => ({ path: [base.path, ...more].join('/') }), parse: (text: string) => ({ path: text }) },
+    Uri,
+    Location,
+    RelativePattern: class { constructor(readonly base: { uri: Uri }, readonly pattern: string) {} },
+    ChatRequestTurn,
+    ChatResponseTurn,
+    ChatResponseMarkdownPart,
     Disposable: { from: (...all: { dispose(): void }[]) => ({ dispose: () => all.forEach((d) => d.dispose()) }) },
     CancellationTokenSource: TokenSource,
     LanguageModelTextPart: TextPart,
@@ -127,6 +170,11 @@ export function install(): Fake {
       get name() {
         return fake.workspaceName;
       },
+      getWorkspaceFolder: (uri: Uri) => (uri.path.startsWith('/w/') ? { uri: Uri.file('/w') } : undefined),
+      openTextDocument: (uri: Uri) => {
+        const document = fake.documents.get(uri.path);
+        return document === undefined ? Promise.reject(new Error('no such file')) : Promise.resolve(document);
+      },
       asRelativePath: (uri: { path: string }) => uri.path.split('/').at(-1),
       get isTrusted() {
         return fake.trusted;
@@ -140,7 +188,13 @@ export function install(): Fake {
       onDidChangeWorkspaceFolders: event,
       onDidGrantWorkspaceTrust: event,
     },
-    languages: { onDidChangeDiagnostics: event, getDiagnostics: () => fake.problems },
+    languages: {
+      onDidChangeDiagnostics: event,
+      getDiagnostics: () => fake.problems,
+      match: ({ pattern }: { pattern: string | { base: { uri: Uri }; pattern: string } }, { uri }: { uri: Uri }) =>
+        Number(typeof pattern === 'string' ? matches(pattern, uri.path) : matches(pattern.pattern, uri.path.slice(pattern.base.uri.path.length + 1))),
+    },
+    extensions: { getExtension: (id: string) => (id === 'vscode.git' ? fake.git : undefined) },
     commands: {
       registerCommand: (id: string, handler: Handler) => {
         fake.commands.set(id, handler);

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { type AnswerStream, type Assistant, Conversation } from '../src/conversation';
 import type { Clock } from '../src/daemon/sidecar';
 import type { Model } from '../src/model';
-import type { Configuration, CopilotSendParams, CopilotSendResult, InvokeToolParams, InvokeToolResult, State } from '../src/protocol.gen';
+import type { Configuration, CopilotSendParams, CopilotSendResult, InvokeToolParams, InvokeToolResult, Microphone, MuteReason, State } from '../src/protocol.gen';
 import { english } from '../src/text';
 
 const root = join(__dirname, '..', '..', '..');
@@ -32,11 +32,15 @@ export class Desk {
   readonly invoked: InvokeToolParams[] = [];
   readonly daemons: ChildProcessWithoutNullStreams[] = [];
   readonly shown: Model[] = [];
+  readonly opened: string[] = [];
   configuration: Configuration = {};
+  /** What the window remembers of the mute. */
+  kept: MuteReason | undefined;
   private readonly dir = mkdtempSync(join(tmpdir(), 'agentvoice-desk-'));
   private readonly log: string[] = [];
 
-  constructor(script: string, public answer: Answer = says('It reads tokens.')) {
+  constructor(script: string, public answer: Answer = says('It reads tokens.'), muted?: MuteReason) {
+    this.kept = muted;
     const file = join(this.dir, 'script.txt');
     writeFileSync(file, script);
     const note = (line: string): void => void this.log.push(line);
@@ -58,8 +62,13 @@ export class Desk {
         forget: () => undefined,
       },
       secret: () => Promise.reject(new Error('none')),
-      openExternal: () => Promise.resolve(),
+      openExternal: (url) => {
+        this.opened.push(url);
+        return Promise.resolve();
+      },
       windowLives: () => Promise.resolve(true),
+      muted,
+      keepMuted: (by) => (this.kept = by),
       log: { info: note, warn: note, error: note, debug: note },
       t: english,
       clock: quick,
@@ -116,6 +125,11 @@ export class Desk {
   /** Has everything be here that the daemon said so far. */
   async settled(): Promise<void> {
     await this.conversation.ask((wire) => wire.request('conversation/state'));
+  }
+
+  /** The microphone in the daemon's own words. */
+  async microphone(): Promise<Microphone | undefined> {
+    return (await this.conversation.ask((wire) => wire.request('conversation/state')))?.microphone;
   }
 
   async close(): Promise<void> {

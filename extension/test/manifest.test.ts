@@ -14,7 +14,7 @@ interface Setting { readonly default: unknown; readonly scope: string; readonly 
 interface Manifest {
   readonly contributes: {
     readonly configuration: readonly { readonly title: string; readonly properties: Record<string, Setting> }[];
-    readonly commands: readonly { readonly command: string; readonly title: string }[];
+    readonly commands: readonly { readonly command: string; readonly title: string; readonly enablement?: string }[];
     readonly keybindings: readonly { readonly command: string; readonly key: string; readonly mac: string; readonly when?: string }[];
     readonly menus: Record<string, readonly { readonly command: string }[]>;
   };
@@ -39,7 +39,7 @@ test('the extension\'s own settings are none of the daemon\'s, and what a worksp
   const own = manifest.contributes.configuration[1]?.properties ?? {};
   const known = new Set<string>(SETTINGS.map((s) => s.name));
   assert.deepEqual(Object.keys(own).filter((name) => known.has(name)), []);
-  for (const name of ['agentvoice.daemon.path', 'agentvoice.daemon.arguments', 'agentvoice.copilot.vendor', 'agentvoice.copilot.instructions', 'agentvoice.privacy.muteWhenLocked']) {
+  for (const name of ['agentvoice.daemon.path', 'agentvoice.daemon.arguments', 'agentvoice.copilot.vendor', 'agentvoice.copilot.instructions', 'agentvoice.privacy.muteWhenLocked', 'agentvoice.tools.harmless']) {
     assert.equal(own[name]?.scope, 'application', name);
   }
   const { supported, restrictedConfigurations } = manifest.capabilities.untrustedWorkspaces;
@@ -63,6 +63,12 @@ test('keys and menus lead to commands that there are, and no two keys are the sa
   for (const wanted of ['toggle', 'holdToTalk', 'stopSpeaking', 'toggleMute', 'approve', 'reject', 'repeat']) {
     assert.ok(bound.has(wanted), wanted);
   }
+});
+
+test('the microphone can be muted and unmuted wherever the user may be heard or is muted, also without a conversation', () => {
+  const wanted = 'agentvoice.active || agentvoice.muted || agentvoice.wake';
+  assert.equal(manifest.contributes.commands.find((c) => c.command === 'agentvoice.toggleMute')?.enablement, wanted);
+  assert.equal(manifest.contributes.keybindings.find((k) => k.command === 'agentvoice.toggleMute')?.when, wanted);
 });
 
 // VS Code passes the keys of a webview on as events that cannot be cancelled: Alt

@@ -3,14 +3,15 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Change, type Model, type Problem, START, reduce } from '../src/model';
-import type { Snapshot, State, StateParams, TranscriptParams, TurnParams } from '../src/protocol.gen';
+import { type Change, type Model, type Problem, START, hasContinued, reduce } from '../src/model';
+import type { Snapshot, State, StateParams, TranscriptEntry, TranscriptParams, TurnParams } from '../src/protocol.gen';
 
 const at = Date.parse('2025-01-01T00:00:00Z');
 
 const snapshot = (state: State, seq = 0): Snapshot => ({
-  state, since: '2025-01-01T00:00:00.000Z', metadata: { sessionId: 's' }, localizedLabel: `● ${state}`, queue: { count: 0, ids: [] },
+  state, since: '2025-01-01T00:00:00.000Z', metadata: { sessionId: 's' }, localizedLabel: `● ${state}`, queue: { count: 0, ids: [] }, paused: { conversation: false, voice: false },
   session: { state: 'ready' }, connection: { state: 'open', epoch: 1 }, seq,
+  microphone: { open: true, muted: false, wake: false, mode: 'automatic', seq: 1 },
 });
 
 const state = (to: State, over: Partial<StateParams> = {}): Change => ({
@@ -35,6 +36,12 @@ const problem = (code: Problem['code'], message: string = code): Change => ({
 
 const after = (...changes: Change[]): Model =>
   changes.reduce(reduce, reduce(START, { is: 'attached', snapshot: snapshot('idle'), capabilities: {}, at }));
+
+test('an utterance that waits is counted without a transition', () => {
+  const m = after(state('speaking'), { is: 'queue', params: { count: 1, ids: ['utt-7'] } });
+  assert.equal(m.snapshot?.queue.count, 1);
+  assert.equal(m.snapshot?.state, 'speaking');
+});
 
 test('words so far take the place of the last ones; a final line stays', () => {
   const m = after(transcript({ text: 'why does', final: false }), transcript({ text: 'why does it fail', final: true, seq: 2 }));
@@ -140,9 +147,8 @@ test('after a restart the state is the new daemon\'s, and the old transcript is 
 test('a call waits with its exact input until it is decided, and is one line', () => {
   const call = { callId: 'c', turnId: 'turn-1', requestId: 'r', name: 'runTests' } as const;
   const m = after(
-    { is: 'call', callId: 'c', input: { pattern: 'parser' } },
-    { is: 'tool', at, params: { ...call, status: 'requested', destructive: true } },
-    { is: 'tool', at, params: { ...call, status: 'waitingForApproval', question: 'May I?', destructive: true } },
+    { is: 'tool', at, params: { ...call, status: 'requested', destructive: true, input: { pattern: 'old' } } },
+    { is: 'tool', at, params: { ...call, status: 'waitingForApproval', question: 'May I?', destructive: true, input: { pattern: 'parser' } } },
   );
   assert.deepEqual(m.approval, { callId: 'c', name: 'runTests', status: 'waitingForApproval', destructive: true, input: { pattern: 'parser' }, question: 'May I?' });
   const ran = [{ status: 'running' as const }, { status: 'completed' as const }].map((s): Change => ({ is: 'tool', at, params: { ...call, ...s } })).reduce(reduce, m);
@@ -169,4 +175,107 @@ test('the transcript is bounded', () => {
   }
   assert.equal(m.lines.length, 400);
   assert.equal(m.lines.at(-1)?.text, '999');
+});
+
+const entry = (over: Partial<TranscriptEntry>): TranscriptEntry => ({
+  turnId: 'turn-1', role: 'user', text: 'why', final: true, seq: 1, timestamp: '2025-01-01T00:00:01.000Z', ...over,
+});
+
+const resync = (over: Partial<Snapshot> = {}): Change => ({
+  is: 'notification', params: { message: '', severity: 'info', kind: 'resync', snapshot: { ...snapshot('listening', 9), ...over } },
+});
+
+const waiting = (callId: string): Change => ({
+  is: 'tool', at, params: { callId, turnId: 'turn-1', requestId: 'request-1', name: 'delete_file', status: 'waitingForApproval', question: 'May I?' },
+});
+
+test('new text only: it is appended to the words that it continues', () => {
+  const m = after(
+    transcript({ role: 'assistant', text: 'The ', final: false, seq: 1 }),
+    transcript({ role: 'assistant', text: 'parser', final: false, seq: 2, after: 1 }),
+    transcript({ role: 'assistant', text: ' fails.', final: false, seq: 4, after: 3 }), // 3 was missed
+  );
+  assert.deepEqual(m.lines.map((l) => l.text), ['The parser']);
+  assert.equal(hasContinued(m, { turnId: 'turn-1', role: 'assistant', text: '', final: false, seq: 4, after: 3 }), false);
+  assert.equal(hasContinued(m, { turnId: 'turn-1', role: 'assistant', text: '', final: false, seq: 3, after: 2 }), true);
+});
+
+test('a window that fell behind has the words that it missed, in their order, and none that were taken back', () => {
+  const m = after(
+    transcript({ text: 'why', seq: 1 }),
+    transcript({ role: 'assistant', text: 'Because', final: false, seq: 2 }),
+    transcript({ turnId: 'turn-1', text: 'hm', final: false, seq: 3 }),
+    resync(),
+    {
+      is: 'rebuilt', at,
+      transcript: {
+        entries: [
+          entry({ seq: 1 }), entry({ role: 'assistant', text: 'Because it fails.', seq: 5, heardChars: 7 }),
+          entry({ turnId: 'turn-2', text: 'and now', seq: 6 }), entry({ turnId: 'turn-2', role: 'assistant', text: 'Now', final: false, seq: 7 }),
+        ],
+      },
+    },
+    transcript({ turnId: 'turn-2', role: 'assistant', text: ' it works.', final: false, seq: 8, after: 7 }),
+  );
+  assert.deepEqual(m.lines.map((l) => [l.turnId, l.role, l.text, l.heardChars]), [
+    ['turn-1', 'user', 'why', undefined], ['turn-1', 'assistant', 'Because it fails.', 7], ['turn-2', 'user', 'and now', undefined],
+    ['turn-2', 'assistant', 'Now it works.', undefined],
+  ]);
+});
+
+test('a window that fell behind drops the approval that is over, and has the one that waits', () => {
+  const one = after(waiting('call-1'), resync());
+  assert.equal(one.approval, undefined);
+  const other = reduce(after(waiting('call-1'), resync({ metadata: { sessionId: 's', pendingActions: ['call-2'] } })), {
+    is: 'rebuilt', at,
+    transcript: {
+      entries: [],
+      tools: [
+        { callId: 'call-1', turnId: 'turn-1', requestId: 'request-1', name: 'delete_file', status: 'rejected' },
+        { callId: 'call-2', turnId: 'turn-1', requestId: 'request-1', name: 'runTests', status: 'waitingForApproval', question: 'May I run them?' },
+      ],
+    },
+  });
+  assert.equal(other.approval?.question, 'May I run them?');
+  assert.deepEqual(other.lines.map((l) => [l.call?.callId, l.call?.status]), [['call-1', 'rejected'], ['call-2', 'waitingForApproval']]);
+});
+
+test('a window that fell behind does not bring back what was cleared', () => {
+  const m = after(
+    transcript({ seq: 1 }), { is: 'clear' }, resync(),
+    { is: 'rebuilt', at, transcript: { entries: [entry({ seq: 1 }), entry({ turnId: 'turn-2', text: 'and now', seq: 2 })] } },
+  );
+  assert.deepEqual(m.lines.map((l) => l.text), ['and now']);
+});
+
+test('a window that missed the end of a conversation begins another with what is said in the next', () => {
+  const m = after(
+    transcript({ text: 'why', seq: 1 }), resync(),
+    { is: 'rebuilt', at, transcript: { entries: [entry({ text: 'hello', seq: 12 })] } },
+  );
+  assert.deepEqual(m.lines.map((l) => l.text), ['why', 'hello']);
+  assert.notEqual(m.lines[0]?.conversation, m.lines[1]?.conversation);
+});
+
+test('a quota that was spent is no problem any more when an answer comes: it is not shown, and the question that was asked again is answered', () => {
+  for (const code of ['copilotQuota', 'rateLimited'] as const) {
+    const failed = after(turn({ event: 'turn-started' }), transcript(), turn({ outcome: 'failed', code }), problem(code));
+    assert.equal(failed.problem?.code, code);
+    const again = [turn({ event: 'turn-started', turnId: 'turn-2' }), turn({ turnId: 'turn-2', outcome: 'answered' })];
+    assert.equal(reduce(failed, again[0]!).problem, undefined, `${code}: the next question`);
+    // The service said so once more before it answered.
+    const answered = [again[0]!, problem(code), again[1]!].reduce(reduce, failed);
+    assert.equal(answered.problem, undefined, `${code}: an answer`);
+    assert.deepEqual([answered.lines[0]?.failed, answered.canRetry], [undefined, false], code);
+  }
+  const other = after(turn({ event: 'turn-started' }), transcript(), turn({ outcome: 'failed', code: 'copilotQuota' }),
+    turn({ event: 'turn-started', turnId: 'turn-2' }), transcript({ turnId: 'turn-2', text: 'another' }), turn({ turnId: 'turn-2', outcome: 'answered' }));
+  assert.equal(other.lines[0]?.failed, 'copilotQuota', 'another question was answered, and not this one');
+  const quota = after(state('listening'), problem('copilotQuota'));
+  const suspended = (reason: 'connection' | 'user'): Model =>
+    reduce(quota, state('suspended', { metadata: { copilotRequestId: null, interruptionCount: 0, reason } }));
+  assert.deepEqual([suspended('connection').problem, suspended('user').problem?.code], [undefined, 'copilotQuota'], 'a lost connection is another matter');
+  for (const code of ['deviceLost', 'toolFailed', 'speechFailed'] as const) {
+    assert.equal(after(turn({ event: 'turn-started' }), problem(code), turn({ outcome: 'answered' })).problem?.code, code, 'an answer does not mend it');
+  }
 });

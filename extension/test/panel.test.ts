@@ -12,7 +12,7 @@ import { install } from './fakeVscode';
 install();
 const { Page, html } = require('../src/panel') as typeof import('../src/panel');
 
-const around = { provider: 'local', model: '', microphone: '', speaker: '', pushToTalk: false, wakePhrase: '', context: [], trusted: true };
+const around = { provider: 'local', model: '', microphone: '', speaker: '', context: [], trusted: true };
 
 /** A page that records what it is sent. */
 class Recorder {

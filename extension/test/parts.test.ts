@@ -1,9 +1,13 @@
-// Small parts: a key that is held, a screen that is locked, what Markdown looks like.
+// Small parts: devices of one name, a key that is held, a screen that is locked, what Markdown looks like.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { choices, nameOf } from '../src/devices';
 import { HoldKey } from '../src/holdKey';
 import { lockOf } from '../src/lock';
+import type { Device } from '../src/protocol.gen';
+import { microphoneSettings, remedies } from '../src/remedies';
+import { english } from '../src/text';
 import { blocks, cut } from '../webview/markdown';
 
 test('a key is held from its first report until its repetitions stop', () => {
@@ -62,4 +66,35 @@ test('each piece knows its place in the source, and is cut where the voice stopp
   assert.deepEqual(cut(piece, 12), ['he', 'llo']);
   assert.deepEqual(cut(piece, 4), ['', 'hello']);
   assert.deepEqual(cut(piece, 99), ['hello', '']);
+});
+
+const device = (id: string, name: string, over: Partial<Device> = {}): Device => ({ id, name, isDefault: false, isSelected: false, channels: 1, sampleRate: 48_000, ...over });
+
+test('two devices of one name are told apart, and the one that is chosen is the one that is used', () => {
+  const devices = [
+    device('windows wasapi:USB Audio', 'USB Audio', { isDefault: true, isSelected: true }), device('mme:USB Audio', 'USB Audio'), device('mme:USB Audio#2', 'USB Audio'),
+    device('pulse:alsa_input.usb-1', 'Webcam'), device('pulse:alsa_input.usb-2', 'Webcam'), device('mme:Headset', 'Headset'),
+  ];
+  const rows = choices(devices, english);
+  assert.deepEqual(rows.map((r) => [r.label, r.description, r.value]), [
+    ['System default', 'follows the system', undefined],
+    ['$(check) USB Audio', 'windows wasapi, default', 'windows wasapi:USB Audio'],
+    ['USB Audio', 'mme', 'mme:USB Audio'],
+    ['USB Audio', 'mme #2', 'mme:USB Audio#2'],
+    ['Webcam', 'pulse:alsa_input.usb-1', 'pulse:alsa_input.usb-1'],
+    ['Webcam', 'pulse:alsa_input.usb-2', 'pulse:alsa_input.usb-2'],
+    ['Headset', '', 'Headset'],
+  ]);
+  assert.equal(new Set(rows.map((r) => r.label + r.description)).size, rows.length);
+  assert.deepEqual([nameOf('mme:USB Audio#2', devices), nameOf('Headset', devices), nameOf('gone:x', devices)], ['USB Audio (mme #2)', 'Headset', 'gone:x']);
+});
+
+test('a microphone that is not permitted leads to a page of this system, and on Linux to none of another', () => {
+  const commands = (platform: string): string[] => remedies('microphoneDenied', false, english, platform).map((r) => r.command);
+  assert.deepEqual(commands('linux'), ['agentvoice.selectMicrophone', 'agentvoice.start']);
+  assert.deepEqual([microphoneSettings('linux'), microphoneSettings('freebsd')], [undefined, undefined]);
+  for (const [platform, scheme] of [['darwin', 'x-apple.systempreferences:'], ['win32', 'ms-settings:']] as const) {
+    assert.deepEqual(commands(platform), ['agentvoice.microphoneSettings', 'agentvoice.start']);
+    assert.ok(microphoneSettings(platform)?.startsWith(scheme));
+  }
 });

@@ -2,29 +2,33 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Line, type Model, START } from '../src/model';
-import { ERROR_CODES, STATES, type Snapshot, type State } from '../src/protocol.gen';
+import { type Line, type Model, START, mayHear } from '../src/model';
+import { ERROR_CODES, STATES, type Microphone, type Snapshot, type State } from '../src/protocol.gen';
 import { PANEL_COMMANDS, remedies } from '../src/remedies';
 import { english } from '../src/text';
 import { type Surroundings, labelOf, present, shownLine, statusOf } from '../src/view';
 
 const around: Surroundings = {
-  provider: 'local', model: 'Model', microphone: 'Mic', speaker: 'Speaker', pushToTalk: false, wakePhrase: '', context: [], trusted: true,
+  provider: 'local', model: 'Model', microphone: 'Mic', speaker: 'Speaker', context: [], trusted: true,
 };
+
+const closed: Microphone = { open: false, muted: false, wake: false, mode: 'automatic', seq: 1 };
+
+const heard = (over: Partial<Microphone>): Partial<Snapshot> => ({ microphone: { ...closed, open: true, ...over } });
 
 const inState = (state: State, over: Partial<Model> = {}, snapshot: Partial<Snapshot> = {}): Model => ({
   ...START,
   daemon: 'running',
   snapshot: {
-    state, since: '', metadata: { sessionId: '' }, localizedLabel: `● ${state}`, queue: { count: 0, ids: [] }, session: { state: 'ready' },
-    connection: { state: 'open', epoch: 1 }, seq: 3, ...snapshot,
+    state, since: '', metadata: { sessionId: '' }, localizedLabel: `● ${state}`, queue: { count: 0, ids: [] }, paused: { conversation: false, voice: false }, session: { state: 'ready' },
+    connection: { state: 'open', epoch: 1 }, microphone: { ...closed, open: !['idle', 'preparing', 'faulted', 'terminating'].includes(state) }, seq: 3, ...snapshot,
   },
   ...over,
 });
 
 const commands = (m: Model): string[] => {
   const v = present(m, around, english);
-  return [...(v.primary === undefined ? [] : [v.primary]), ...v.buttons].map((b) => b.command.replace('agentvoice.', ''));
+  return [...(v.primary === undefined ? [] : [v.primary]), ...v.buttons].filter((b) => b.enabled).map((b) => b.command.replace('agentvoice.', ''));
 };
 
 test('the label is the daemon\'s, in its words and with its sign apart', () => {
@@ -36,15 +40,48 @@ test('the label is the daemon\'s, in its words and with its sign apart', () => {
   assert.equal(labelOf({ ...START, daemon: 'failed' }, english).label, 'Not available');
 });
 
-test('that the microphone is open is said in exactly the states in which it is', () => {
-  const open = STATES.filter((s) => present(inState(s), around, english).mic === 'open');
-  assert.deepEqual(open, ['listening', 'processing', 'waitingForCopilot', 'speaking', 'interrupted']);
-  assert.equal(present(inState('listening', { muted: true }), around, english).mic, 'muted');
-  assert.equal(present(inState('suspended'), around, english).mic, 'paused');
-  assert.equal(present(inState('listening'), { ...around, pushToTalk: true }, english).mic, 'waitsForKey');
-  assert.equal(present(inState('listening', { held: true }), { ...around, pushToTalk: true }, english).mic, 'open');
-  assert.equal(present(inState('idle'), { ...around, wakePhrase: 'okay copilot' }, english).mic, 'wake');
-  assert.equal(present({ ...START }, { ...around, wakePhrase: 'okay copilot' }, english).mic, 'closed', 'no daemon, no microphone');
+test('what is shown of the microphone is what the daemon\'s snapshot says', () => {
+  const mic = (state: State, over: Partial<Microphone>, model: Partial<Model> = {}): string => present(inState(state, model, heard(over)), around, english).mic;
+  for (const state of STATES) {
+    assert.equal(mic(state, { muted: true, mutedBy: 'user' }), 'muted', state);
+    if (state !== 'suspended') {
+      assert.equal(mic(state, {}), 'open', state);
+      assert.equal(mic(state, { open: false }), 'closed', state);
+      assert.equal(mic(state, { wake: true }), 'wake', state);
+    }
+  }
+  assert.equal(mic('suspended', {}), 'paused');
+  assert.equal(mic('listening', { mode: 'pushToTalk' }), 'waitsForKey');
+  assert.equal(mic('listening', { mode: 'pushToTalk' }, { held: true }), 'open');
+});
+
+test('while no daemon runs nobody says that the microphone is muted', () => {
+  const mic = (m: Partial<Model>): string => present({ ...START, ...m }, around, english).mic;
+  assert.equal(mic({}), 'closed');
+  assert.equal(mic({ daemon: 'failed' }), 'closed');
+  assert.equal(mic({ daemon: 'starting' }), 'starting');
+  assert.equal(mic({ daemon: 'restarting' }), 'starting');
+});
+
+test('whatever is muted can be unmuted by a button, and what listens for the phrase can be muted', () => {
+  for (const state of STATES) {
+    assert.ok(commands(inState(state, {}, heard({ muted: true }))).includes('toggleMute'), state);
+  }
+  const waits = heard({ wake: true, phrase: 'okay copilot' });
+  assert.deepEqual(commands(inState('idle', {}, waits)), ['start', 'toggleMute']);
+  assert.equal(present(inState('idle', {}, waits), around, english).hint, 'Say “okay copilot”, or press Start.');
+  const muted = present(inState('idle', {}, heard({ open: false, muted: true, phrase: 'okay copilot' })), around, english);
+  assert.deepEqual([muted.micText, muted.hint, muted.buttons[0]?.title], ['Microphone is muted', 'Unmute to start with “okay copilot”.', 'Unmute']);
+  assert.deepEqual(commands(inState('idle')), ['start']);
+});
+
+test('lock-mute watches wherever the user may be heard: in a conversation, at its start, and for the phrase', () => {
+  assert.equal(mayHear(inState('idle')), false);
+  assert.equal(mayHear(START), false);
+  assert.equal(mayHear({ ...START, starting: true }), true);
+  assert.equal(mayHear(inState('listening')), true);
+  assert.equal(mayHear(inState('idle', {}, heard({ wake: true }))), true);
+  assert.equal(mayHear(inState('faulted', {}, heard({}))), true, 'a device that did not close');
 });
 
 test('dead Start button: in every state without a conversation it is there', () => {
@@ -54,17 +91,26 @@ test('dead Start button: in every state without a conversation it is there', () 
   }
 });
 
-test('the buttons are those that do something', () => {
-  assert.deepEqual(commands(inState('listening')), ['toggleMute', 'pause', 'end']);
-  assert.deepEqual(commands(inState('speaking')), ['toggleMute', 'stopSpeaking', 'pauseSpeech', 'end']);
+test('a button has its place in every state', () => {
+  const places = (m: Model): string => present(m, around, english).buttons.map((b) => b.command).join(' ');
+  for (const m of [START, ...STATES.flatMap((s) => [inState(s), inState(s, { canRetry: true }, { ...heard({ muted: true }), paused: { conversation: false, voice: true } })])]) {
+    assert.equal(places(m), places(START), m.snapshot?.state);
+  }
+});
+
+test('the buttons that can be pressed are those that do something', () => {
+  assert.deepEqual(commands(START), ['start']);
+  assert.deepEqual(commands(inState('faulted')), ['start', 'end']);
+  assert.deepEqual(commands(inState('listening')), ['toggleMute', 'end', 'pause']);
+  assert.deepEqual(commands(inState('speaking')), ['toggleMute', 'stopSpeaking', 'end', 'pauseSpeech']);
   assert.deepEqual(commands(inState('waitingForCopilot')), ['toggleMute', 'stopSpeaking', 'end']);
-  assert.deepEqual(commands(inState('suspended')), ['pause', 'end']);
-  assert.deepEqual(commands(inState('listening', { canRetry: true })), ['toggleMute', 'pause', 'retry', 'end']);
+  assert.deepEqual(commands(inState('suspended')), ['end', 'pause']);
+  assert.deepEqual(commands(inState('listening', { canRetry: true })), ['toggleMute', 'end', 'pause', 'retry']);
 });
 
 test('every failure that may be shown has words for each of its buttons, and they are commands of the panel', () => {
   for (const code of [...ERROR_CODES, 'daemonMissing', 'daemonPlatform', 'daemonProtocol', 'daemonBroken', 'daemonGivenUp', 'untrusted', 'noSelection', 'unexpected'] as const) {
-    for (const r of remedies(code, true, english)) {
+    for (const r of remedies(code, true, english, '', true)) {
       assert.notEqual(r.title, r.command, code);
       assert.ok(PANEL_COMMANDS.includes(r.command), r.command);
     }
@@ -96,7 +142,7 @@ test('what was heard of an interrupted answer is a place in the text, whatever c
 test('a caption is audible while the assistant speaks and is not held', () => {
   const caption = { turnId: 't', text: 'The parser', heardChars: 4 };
   assert.equal(present(inState('speaking', { caption }), around, english).caption?.audible, true);
-  assert.equal(present(inState('speaking', { caption, speechPaused: true }), around, english).caption?.audible, false);
+  assert.equal(present(inState('speaking', { caption }, { paused: { conversation: false, voice: true } }), around, english).caption?.audible, false);
   assert.equal(present(inState('interrupted', { caption }), around, english).caption?.audible, false);
 });
 
@@ -110,4 +156,17 @@ test('the status bar says state and microphone in words, and raises an alarm onl
 
 test('of a workspace that is not trusted nothing is offered to be sent', () => {
   assert.notEqual(present(START, { ...around, trusted: false }, english).contextOff, '');
+});
+
+test('a call is shown as it would run: commands whole, every member of the input, and nothing invisible', () => {
+  const command = `cd x && ${'echo a && '.repeat(500)}rm -rf .`;
+  const approval = {
+    callId: 'c', name: 'run_in_terminal', status: 'waitingForApproval' as const, destructive: true, click: true,
+    commands: [command, 'ls \u202egpj.exe'], input: { command, explanation: 'looks\naround', env: { PATH: '.' } },
+  };
+  const v = present(inState('listening', { approval }), around, english);
+  assert.equal(v.approval?.commands[0], command);
+  assert.equal(v.approval?.commands[1], 'ls \\u{202e}gpj.exe');
+  assert.deepEqual(JSON.parse(v.approval?.input ?? ''), approval.input);
+  assert.deepEqual([v.approval?.click, v.hint], [true, 'Click to allow it, or say no.']);
 });

@@ -1,21 +1,157 @@
-// Small helpers over the page's elements.
+// The page's elements. What is shown is described by values and patched into the
+// page: an element that stays is the same element, so that a press, a selection,
+// the focus and an open detail survive every change.
 
 type Attributes = Readonly<Record<string, string | boolean | undefined>>;
 
-/** Makes an element. Attributes that are false or undefined are left out. */
+/** Spec describes an element. */
+export interface Spec {
+  readonly tag: keyof HTMLElementTagNameMap;
+  readonly attributes: Attributes;
+  readonly children: readonly Child[];
+  /** tells it from its siblings; without a key its place does */
+  readonly key?: string | undefined;
+  readonly onClick?: (() => void) | undefined;
+}
+
+/** Picture is a node that never changes, known by its key. */
+export interface Picture {
+  readonly key: string;
+  readonly make: () => Node;
+}
+
+export type Child = Spec | Picture | string;
+
+/** Describes an element. Attributes that are false or undefined are left out. */
+export function h(tag: Spec['tag'], attributes: Attributes & { key?: string }, ...children: Child[]): Spec {
+  const { key, ...rest } = attributes;
+  return { tag, attributes: rest, children, key };
+}
+
+/** Describes a button. */
+export function button(attributes: Attributes & { key?: string }, onClick: () => void, ...children: Child[]): Spec {
+  return { ...h('button', { type: 'button', ...attributes }, ...children), onClick };
+}
+
+/** Makes an element, for what the page always has. */
 export function el<K extends keyof HTMLElementTagNameMap>(
   tag: K,
   attributes: Attributes = {},
   ...children: (Node | string)[]
 ): HTMLElementTagNameMap[K] {
   const node = document.createElement(tag);
-  for (const [name, value] of Object.entries(attributes)) {
-    if (value !== undefined && value !== false) {
-      node.setAttribute(name, value === true ? '' : value);
-    }
-  }
+  setAttributes(node, attributes);
   node.append(...children);
   return node;
+}
+
+const keys = new WeakMap<Node, string>();
+const attributesOf = new WeakMap<Node, Attributes>();
+const actions = new WeakMap<Node, () => void>();
+
+/** Makes what is described, or makes a node into it. */
+export function render(spec: Spec, node: HTMLElement = make(spec) as HTMLElement): HTMLElement {
+  update(node, spec);
+  return node;
+}
+
+/** Makes the children of a node those that are described. */
+export function patch(parent: Element, children: readonly Child[]): void {
+  const keyed = new Map<string, ChildNode>();
+  const wanted = new Set(children.map(keyOf));
+  for (const node of [...parent.childNodes]) {
+    const key = keys.get(node);
+    if (key !== undefined && !wanted.has(key)) {
+      node.remove(); // first, so that what stays need not be moved, which would take its focus
+    } else if (key !== undefined) {
+      keyed.set(key, node);
+    }
+  }
+  let at = parent.firstChild;
+  for (const child of children) {
+    const key = keyOf(child);
+    const node = (key === undefined ? fits(at, child) : keyed.get(key)) ?? make(child);
+    if (node === at) {
+      at = at.nextSibling;
+    } else {
+      parent.insertBefore(node, at);
+    }
+    update(node, child);
+  }
+  while (at !== null) {
+    const next: ChildNode | null = at.nextSibling;
+    at.remove();
+    at = next;
+  }
+}
+
+function keyOf(child: Child): string | undefined {
+  return typeof child === 'string' ? undefined : child.key;
+}
+
+/** The node at a place, where it can become what is described. */
+function fits(node: ChildNode | null, child: Child): ChildNode | undefined {
+  if (node === null || keys.has(node)) {
+    return undefined;
+  }
+  if (typeof child === 'string') {
+    return node.nodeType === Node.TEXT_NODE ? node : undefined;
+  }
+  return 'tag' in child && node.nodeName.toLowerCase() === child.tag ? node : undefined;
+}
+
+function make(child: Child): ChildNode {
+  if (typeof child === 'string') {
+    return document.createTextNode(child);
+  }
+  const node = 'tag' in child ? document.createElement(child.tag) : (child.make() as ChildNode);
+  if (child.key !== undefined) {
+    keys.set(node, child.key);
+  }
+  return node;
+}
+
+function update(node: ChildNode, child: Child): void {
+  if (typeof child === 'string') {
+    setData(node as Text, child);
+  } else if ('tag' in child) {
+    const element = node as HTMLElement;
+    setAttributes(element, child.attributes);
+    if (child.onClick !== undefined) {
+      if (!actions.has(element)) {
+        element.addEventListener('click', () => element.getAttribute('aria-disabled') !== 'true' && actions.get(element)?.());
+      }
+      actions.set(element, child.onClick);
+    }
+    patch(element, child.children);
+  }
+}
+
+/** Changes only the part of a text that differs: a selection in the rest keeps its place. */
+function setData(node: Text, text: string): void {
+  const old = node.data;
+  if (old === text) {
+    return;
+  }
+  let from = 0;
+  while (from < old.length && from < text.length && old[from] === text[from]) {
+    from++;
+  }
+  let same = 0;
+  while (same < old.length - from && same < text.length - from && old[old.length - 1 - same] === text[text.length - 1 - same]) {
+    same++;
+  }
+  node.replaceData(from, old.length - from - same, text.slice(from, text.length - same));
+}
+
+/** Sets the attributes, and takes away those of the last time; what others set, such as open, stays. */
+function setAttributes(node: Element, attributes: Attributes): void {
+  const before = attributesOf.get(node) ?? {};
+  for (const name of Object.keys({ ...before, ...attributes })) {
+    const value = attributes[name];
+    setAttribute(node, name, value === true ? '' : value === false ? undefined : value);
+  }
+  attributesOf.set(node, attributes);
 }
 
 /** Sets a text only where it changes: a live region would say it again. */
@@ -40,12 +176,11 @@ export function show(node: HTMLElement, shown: boolean): void {
   }
 }
 
-/** Puts children in place only when key changes; says whether it did. */
-export function replace(node: HTMLElement, key: string, make: () => (Node | string)[]): boolean {
-  if (node.dataset['key'] === key) {
-    return false;
-  }
-  node.dataset['key'] = key;
-  node.replaceChildren(...make());
-  return true;
+/** How long something that appeared where something else was cannot be pressed, in milliseconds: the press was meant for that. */
+export const ARMING = 400;
+
+/** Has a button that has just appeared be disabled for a moment. */
+export function arm(node: Element): void {
+  setAttribute(node, 'aria-disabled', 'true');
+  setTimeout(() => setAttribute(node, 'aria-disabled', undefined), ARMING);
 }

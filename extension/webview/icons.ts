@@ -1,6 +1,8 @@
 // The panel's pictures, in the manner of the editor's: 16 by 16, in the colour of
 // the text beside them.
 
+import type { Picture } from './dom';
+
 const PATHS = {
   mic: '<rect x="5.75" y="1.5" width="4.5" height="8" rx="2.25"/><path d="M3.5 7.5a4.5 4.5 0 0 0 9 0M8 12v2.5M5.75 14.5h4.5"/>',
   'mic-off': '<path d="M5.75 5.5V3.75a2.25 2.25 0 0 1 4.5 0V7M3.5 7.5a4.5 4.5 0 0 0 7.4 3.45M12.5 7.5c0 .6-.1 1.2-.33 1.7M8 12v2.5M5.75 14.5h4.5M2 2l12 12"/>',
@@ -14,6 +16,7 @@ const PATHS = {
   down: '<path d="M8 3v9.5M4 8.5l4 4 4-4"/>',
   tool: '<path d="M10.4 2.2a3.6 3.6 0 0 0-4.2 4.7L2.3 10.8a1.6 1.6 0 0 0 2.3 2.3l3.9-3.9a3.6 3.6 0 0 0 4.7-4.2L11 7.2 8.8 6.6 8.2 4.4z"/>',
   speaker: '<path d="M2.5 6v4h2.6L8.5 13V3L5.1 6zM10.8 5.6a3.3 3.3 0 0 1 0 4.8M12.6 3.8a6 6 0 0 1 0 8.4"/>',
+  'speaker-off': '<path d="M2.5 6v4h2.6L8.5 13V3L5.1 6zM11 6.2l3.6 3.6M14.6 6.2L11 9.8"/>',
   warning: '<path d="M8 2.2l6.2 11.3H1.8zM8 6.5v3.2M8 11.4v.4"/>',
   activeFile: '<path d="M3.5 1.5h6l3 3v10h-9zM9.5 1.5v3h3"/>',
   selection: '<path d="M2.5 4.5h11M2.5 8h7M2.5 11.5h9"/>',
@@ -26,12 +29,16 @@ const PATHS = {
 export type Icon = keyof typeof PATHS;
 
 /** A picture; it says nothing to a screen reader. */
-export function icon(name: string): SVGSVGElement {
-  const svg = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
-  svg.setAttribute('viewBox', '0 0 16 16');
-  svg.setAttribute('class', 'icon');
-  svg.setAttribute('aria-hidden', 'true');
-  svg.setAttribute('focusable', 'false');
-  svg.innerHTML = PATHS[name as Icon] ?? '';
-  return svg;
+export function icon(name: string): Picture {
+  return { key: `icon ${name}`, make: () => svg(name) };
+}
+
+function svg(name: string): SVGSVGElement {
+  const node = document.createElementNS('http://www.w3.org/2000/svg', 'svg');
+  node.setAttribute('viewBox', '0 0 16 16');
+  node.setAttribute('class', 'icon');
+  node.setAttribute('aria-hidden', 'true');
+  node.setAttribute('focusable', 'false');
+  node.innerHTML = PATHS[name as Icon] ?? '';
+  return node;
 }

@@ -3,7 +3,8 @@
 import type { FromPage, Strings } from '../src/panelwire';
 import type { PanelCommand } from '../src/remedies';
 import type { Piece, ShownCall, ShownLine, View } from '../src/view';
-import { el, replace, setAttribute, setText, show } from './dom';
+import { Control } from './control';
+import { type Spec, arm, button, el, h, patch, setAttribute, setText, show } from './dom';
 import { icon } from './icons';
 import { blocks, cut } from './markdown';
 import { Transcript } from './transcript';
@@ -24,10 +25,15 @@ export class Page {
   private readonly meterFill = el('span', { class: 'fill' });
   private readonly stage: HTMLElement;
   private readonly controls: HTMLElement;
+  private readonly start = new Control('agentvoice.start', () => this.run('agentvoice.start'));
+  private readonly others = new Map<PanelCommand, Control>();
   private readonly hold: HTMLButtonElement;
+  private readonly holdText = el('span', { class: 'text' });
   private readonly problem = el('section', { class: 'problem', role: 'alert', 'aria-live': 'assertive', 'data-testid': 'problem', hidden: true });
   private readonly notice = el('p', { class: 'notice', role: 'status', 'data-testid': 'notice', hidden: true });
   private readonly approval: HTMLElement;
+  /** the call whose card is shown */
+  private asked = '';
   private readonly caption: HTMLElement;
   private readonly captionHeard = el('span', { class: 'heard', 'data-testid': 'caption-heard' });
   private readonly captionRest = el('span', { class: 'rest', 'data-testid': 'caption-rest' });
@@ -50,6 +56,7 @@ export class Page {
       el('div', { class: 'headline' }, this.orb, el('div', { class: 'words' }, this.state, this.hint)),
       this.mic);
     this.controls = el('div', { class: 'controls', role: 'toolbar', 'aria-label': strings.controls, 'data-testid': 'controls' });
+    this.controls.append(this.start.element);
     this.hold = this.holdButton();
     this.approval = el('section', { class: 'approval', 'data-testid': 'approval', 'aria-label': strings.approvalTitle, hidden: true });
     this.caption = el('p', { class: 'caption', 'data-testid': 'caption', 'aria-label': strings.caption, role: 'group', hidden: true },
@@ -65,7 +72,8 @@ export class Page {
             el('summary', { title: strings.details }, this.factsLine), this.facts))),
     );
     body.addEventListener('keydown', (event) => {
-      if (event.key === 'Escape' && this.view?.active === true) {
+      const composing = event.isComposing || event.keyCode === 229; // Escape takes back what an input method offers
+      if (event.key === 'Escape' && !composing && this.view?.active === true) {
         this.run('agentvoice.stopSpeaking');
       }
     });
@@ -99,46 +107,47 @@ export class Page {
     setText(this.glyph, view.glyph);
     setText(this.label, view.label);
     setText(this.hint, view.hint);
+    setAttribute(this.hint, 'title', view.hint === '' ? undefined : view.hint); // where it is cut
     setAttribute(this.mic, 'data-mic', view.mic);
     setText(this.micText, view.micText);
-    const picture = view.mic === 'muted' || view.mic === 'closed' ? 'mic-off' : view.mic === 'paused' ? 'pause' : 'mic';
-    replace(this.micIcon, picture, () => [icon(picture)]);
+    const picture = view.mic === 'muted' || view.mic === 'closed' || view.mic === 'starting' ? 'mic-off' : view.mic === 'paused' ? 'pause' : 'mic';
+    patch(this.micIcon, [icon(picture)]);
     if (view.mic !== 'open') {
       this.level(0, 0);
     }
   }
 
   private renderControls(view: View): void {
-    const list = view.primary === undefined ? view.buttons : [view.primary, ...view.buttons];
-    const key = JSON.stringify([view.primary !== undefined, list]);
-    const had = this.controls.contains(document.activeElement) ? document.activeElement?.getAttribute('data-testid') : undefined;
-    const changed = replace(this.controls, key, () =>
-      list.map((b) => {
-        const button = el('button', {
-          type: 'button',
-          class: view.primary === b ? 'primary' : b.command === 'agentvoice.end' ? 'secondary end' : 'secondary',
-          'data-testid': testId(b.command),
-          'aria-pressed': b.pressed === undefined ? undefined : String(b.pressed),
-          title: b.title,
-        }, icon(b.icon), el('span', { class: 'text' }, b.title));
-        button.addEventListener('click', () => this.run(b.command));
-        return button;
-      }));
-    if (changed && had !== undefined) { // focus does not get lost with a button that is gone
-      const same = [...this.controls.querySelectorAll('button')].find((b) => b.dataset['testid'] === had);
-      (same ?? this.controls.querySelector('button'))?.focus();
+    const focused = document.activeElement;
+    const stop = this.control('agentvoice.stopSpeaking');
+    this.start.update(view.primary);
+    for (const b of view.buttons) {
+      const shown = b.command !== 'agentvoice.stopSpeaking' || view.primary === undefined;
+      this.control(b.command).update(shown ? b : undefined); // Stop is where Start was
+    }
+    if (focused === this.start.element && this.start.element.hidden) {
+      stop.element.focus();
+    } else if (focused === stop.element && stop.element.hidden) {
+      this.start.element.focus();
     }
     show(this.hold, view.hold !== undefined);
     setAttribute(this.hold, 'aria-pressed', String(view.hold?.down === true));
-    const text = this.hold.querySelector('.text');
-    if (text !== null) {
-      setText(text, view.hold?.down === true ? this.strings.holding : this.strings.holdToTalk);
+    setText(this.holdText, view.hold?.down === true ? this.strings.holding : this.strings.holdToTalk);
+  }
+
+  /** The button of a command: made at the first view, in the order there. */
+  private control(command: PanelCommand): Control {
+    let control = this.others.get(command);
+    if (control === undefined) {
+      control = new Control(command, () => this.run(command));
+      this.others.set(command, control);
+      this.controls.append(control.element);
     }
+    return control;
   }
 
   private holdButton(): HTMLButtonElement {
-    const button = el('button', { type: 'button', class: 'hold', 'data-testid': 'hold', hidden: true }, icon('mic'),
-      el('span', { class: 'text' }, this.strings.holdToTalk));
+    const button = el('button', { type: 'button', class: 'hold', 'data-testid': 'hold', hidden: true }, icon('mic').make(), this.holdText);
     const hold = (down: boolean) => (event: Event): void => {
       event.preventDefault();
       this.send({ type: 'hold', down });
@@ -161,24 +170,16 @@ export class Page {
   private renderProblem(view: View): void {
     const { problem, notice } = view;
     show(this.problem, problem !== undefined);
-    replace(this.problem, problem === undefined ? '' : JSON.stringify(problem), () => {
-      if (problem === undefined) {
-        return [];
-      }
-      const dismiss = el('button', { type: 'button', class: 'quiet', 'data-testid': 'dismiss', 'aria-label': this.strings.dismiss, title: this.strings.dismiss }, icon('close'));
-      dismiss.addEventListener('click', () => this.send({ type: 'dismiss' }));
-      return [
-        el('div', { class: 'title' }, icon('warning'), el('h2', { 'data-testid': 'problem-message' }, problem.message), dismiss),
-        ...(problem.detail === '' ? [] : [el('p', { class: 'detail', 'data-testid': 'problem-detail' }, problem.detail)]),
-        ...(problem.remediation === '' ? [] : [el('p', { 'data-testid': 'problem-remediation' }, problem.remediation)]),
-        ...problem.then.map((text) => el('p', { class: 'then' }, text)),
-        el('div', { class: 'actions' }, ...problem.remedies.map((r, i) => {
-          const button = el('button', { type: 'button', class: i === 0 ? 'primary' : 'secondary', 'data-testid': 'remedy', 'data-command': r.command }, r.title);
-          button.addEventListener('click', () => this.run(r.command));
-          return button;
-        })),
-      ];
-    });
+    patch(this.problem, problem === undefined ? [] : [
+      h('div', { class: 'title' }, icon('warning'), h('h2', { 'data-testid': 'problem-message' }, problem.message),
+        button({ class: 'quiet', 'data-testid': 'dismiss', 'aria-label': this.strings.dismiss, title: this.strings.dismiss },
+          () => this.send({ type: 'dismiss' }), icon('close'))),
+      ...(problem.detail === '' ? [] : [h('p', { key: 'detail', class: 'detail', 'data-testid': 'problem-detail' }, problem.detail)]),
+      ...(problem.remediation === '' ? [] : [h('p', { key: 'remediation', 'data-testid': 'problem-remediation' }, problem.remediation)]),
+      ...problem.then.map((text) => h('p', { class: 'then' }, text)),
+      h('div', { key: 'actions', class: 'actions' }, ...problem.remedies.map((r, i) =>
+        button({ key: r.command, class: i === 0 ? 'primary' : 'secondary', 'data-testid': 'remedy', 'data-command': r.command }, () => this.run(r.command), r.title))),
+    ]);
     show(this.notice, notice !== undefined && problem === undefined);
     setAttribute(this.notice, 'data-severity', notice?.severity);
     setText(this.notice, notice === undefined ? '' : notice.progress === undefined ? notice.message : `${notice.message} ${Math.round(notice.progress * 100)} %`);
@@ -186,30 +187,34 @@ export class Page {
 
   private renderApproval(call: ShownCall | undefined): void {
     show(this.approval, call !== undefined);
-    replace(this.approval, call === undefined ? '' : JSON.stringify(call), () => {
-      if (call === undefined) {
-        return [];
-      }
-      const answer = (approved: boolean, text: string, name: string, kind: string): HTMLButtonElement => {
-        const button = el('button', { type: 'button', class: kind, 'data-testid': name }, text);
-        button.addEventListener('click', () => this.send({ type: 'approve', callId: call.callId, approved }));
-        return button;
-      };
-      const { strings } = this;
-      return [
-        el('div', { class: 'title' }, icon('tool'), el('h2', {}, strings.approvalTitle)),
-        el('p', { class: 'question', role: 'status', 'data-testid': 'approval-question' }, call.question),
-        el('p', { class: 'call', 'data-testid': 'approval-name' }, el('code', {}, call.name)),
-        call.input === ''
-          ? el('p', { class: 'muted' }, strings.noInput)
-          : el('pre', { class: 'input', tabindex: '0', role: 'group', 'aria-label': strings.input, 'data-testid': 'approval-input' }, el('code', {}, call.input)),
-        ...(call.destructive ? [el('p', { class: 'careful', 'data-testid': 'approval-destructive' }, icon('warning'), strings.destructive)] : []),
-        el('div', { class: 'actions' },
-          answer(true, strings.allow, 'approve', 'primary'),
-          answer(false, strings.reject, 'reject', 'secondary'),
-          el('span', { class: 'muted' }, strings.approvalOnce)),
-      ];
-    });
+    if (call === undefined) {
+      this.asked = '';
+      patch(this.approval, []);
+      return;
+    }
+    const { strings } = this;
+    // The buttons of another call are other buttons: a press on these is no yes to that.
+    const answer = (approved: boolean, text: string, name: string, kind: string): Spec =>
+      button({ key: `${name} ${call.callId}`, class: kind, 'data-testid': name }, () => this.send({ type: 'approve', callId: call.callId, approved }), text);
+    patch(this.approval, [
+      h('div', { class: 'title' }, icon('tool'), h('h2', {}, strings.approvalTitle)),
+      h('p', { class: 'question', role: 'status', 'data-testid': 'approval-question' }, call.question),
+      h('p', { class: 'call', 'data-testid': 'approval-name' }, h('code', {}, call.name)),
+      ...call.commands.map((text, i) =>
+        h('pre', { key: `command ${i}`, class: 'command', tabindex: '0', role: 'group', 'aria-label': strings.command, 'data-testid': 'approval-command' }, h('code', {}, text))),
+      call.input === ''
+        ? h('p', { key: 'none', class: 'muted' }, strings.noInput)
+        : h('pre', { key: 'input', class: 'input', tabindex: '0', role: 'group', 'aria-label': strings.input, 'data-testid': 'approval-input' }, h('code', {}, call.input)),
+      ...(call.destructive ? [h('p', { key: 'destructive', class: 'careful', 'data-testid': 'approval-destructive' }, icon('warning'), call.click ? strings.click : strings.destructive)] : []),
+      h('div', { key: 'actions', class: 'actions' },
+        answer(true, strings.allow, 'approve', 'primary'),
+        answer(false, strings.reject, 'reject', 'secondary'),
+        h('span', { class: 'muted' }, strings.approvalOnce)),
+    ]);
+    if (this.asked !== call.callId) {
+      this.asked = call.callId;
+      this.approval.querySelectorAll('.actions button').forEach(arm);
+    }
   }
 
   /**
@@ -232,8 +237,8 @@ export class Page {
 
   private composer(): HTMLElement {
     const input = el('textarea', { rows: '1', class: 'input', 'data-testid': 'composer', placeholder: this.strings.composer, 'aria-label': this.strings.composer });
-    const button = el('button', { type: 'submit', class: 'quiet', 'data-testid': 'send', 'aria-label': this.strings.send, title: this.strings.send }, icon('send'));
-    const form = el('form', { class: 'composer' }, input, button);
+    const submit = el('button', { type: 'submit', class: 'quiet', 'data-testid': 'send', 'aria-label': this.strings.send, title: this.strings.send }, icon('send').make());
+    const form = el('form', { class: 'composer' }, input, submit);
     const say = (): void => {
       const text = input.value.trim();
       input.value = ''; // first: what was sent cannot be sent twice
@@ -255,22 +260,15 @@ export class Page {
   }
 
   private renderContext(view: View): void {
-    const chip = (p: Piece): HTMLElement => {
-      const button = el('button', {
-        type: 'button', class: p.on && p.present ? 'chip on' : 'chip', 'data-testid': `context-${p.key}`, 'aria-pressed': String(p.on),
+    const chip = (p: Piece): Spec =>
+      button({
+        key: p.key, class: p.on && p.present ? 'chip on' : 'chip', 'data-testid': `context-${p.key}`, 'aria-pressed': String(p.on),
         'aria-label': `${p.title}: ${p.detail}, ${p.on && p.present ? this.strings.contextOn : this.strings.contextOff}`, title: `${p.title}: ${p.detail}`,
-      }, icon(p.key), el('span', { class: 'text' }, p.detail));
-      button.addEventListener('click', () => this.send({ type: 'context', key: p.key, on: !p.on }));
-      return button;
-    };
-    const focused = document.activeElement?.getAttribute('data-testid');
-    const changed = replace(this.context, JSON.stringify([view.context, view.contextOff]), () => [
-      el('span', { class: 'context-title' }, view.contextOff !== '' ? view.contextOff : view.context.length === 0 ? this.strings.contextNone : this.strings.context),
+      }, () => this.send({ type: 'context', key: p.key, on: !p.on }), icon(p.key), h('span', { class: 'text' }, p.detail));
+    patch(this.context, [
+      h('span', { class: 'context-title' }, view.contextOff !== '' ? view.contextOff : view.context.length === 0 ? this.strings.contextNone : this.strings.context),
       ...(view.contextOff === '' ? view.context.map(chip) : []),
     ]);
-    if (changed && focused?.startsWith('context-') === true) {
-      this.context.querySelector<HTMLElement>(`[data-testid="${focused}"]`)?.focus();
-    }
   }
 
   private renderFacts(view: View): void {
@@ -283,12 +281,9 @@ export class Page {
       [strings.model, facts.model, 'spark', 'model', 'agentvoice.selectModel'],
       [strings.service, facts.provider, 'cloud', 'provider', 'agentvoice.openSettings'],
     ];
-    replace(this.facts, JSON.stringify(rows), () =>
-      rows.map(([name, value, picture, test, command]) => {
-        const button = el('button', { type: 'button', class: 'fact', 'data-testid': test, 'aria-label': `${name}: ${value}` }, icon(picture), el('span', { class: 'text' }, value));
-        button.addEventListener('click', () => this.run(command));
-        return el('div', {}, el('dt', {}, name), el('dd', {}, button));
-      }));
+    patch(this.facts, rows.map(([name, value, picture, test, command]) =>
+      h('div', {}, h('dt', {}, name),
+        h('dd', {}, button({ class: 'fact', 'data-testid': test, 'aria-label': `${name}: ${value}` }, () => this.run(command), icon(picture), h('span', { class: 'text' }, value))))));
   }
 
   /** Levels of both voices, 0 to 1, as a share of full scale: shown on a scale of decibels, as ears do. */
@@ -303,9 +298,4 @@ export class Page {
 /** 0 at -54 dB of full scale and below, 1 at -6 dB. */
 function loudness(level: number): number {
   return level <= 0 ? 0 : Math.min(1, Math.max(0, (20 * Math.log10(level) + 54) / 48));
-}
-
-/** agentvoice.stopSpeaking is stop-speaking for a test. */
-function testId(command: string): string {
-  return command.replace('agentvoice.', '').replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`);
 }

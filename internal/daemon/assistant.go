@@ -27,7 +27,8 @@ type assistant struct {
 	clock   dispatch.Clock
 	content *content
 	post    func(csm.Event)
-	locale  func() string
+	spoken  func() spoken.Options      // how an answer that begins now is spoken
+	room    func(context.Context) bool // waits until the core keeps up
 	retries func() int
 
 	ctx     context.Context // of everything under way, until close
@@ -42,9 +43,9 @@ type assistant struct {
 func newAssistant(d *Daemon, adapter copilot.Adapter) *assistant {
 	ctx, abandon := context.WithCancel(context.Background())
 	return &assistant{
-		adapter: adapter, clock: d.cfg.Clock, content: d.content, post: d.loop.Post, ctx: ctx, abandon: abandon,
+		adapter: adapter, clock: d.cfg.Clock, content: d.content, post: d.loop.Post, room: d.loop.Room, ctx: ctx, abandon: abandon,
 		live: map[string]*asking{}, stirred: make(chan struct{}, 1),
-		locale:  func() string { return string(d.locale()) },
+		spoken:  d.spokenAs,
 		retries: func() int { return d.settings().Copilot.MaxRetries },
 	}
 }
@@ -155,10 +156,10 @@ func (a *assistant) run(ctx context.Context, ask *asking, e csm.SendCopilot, req
 
 // attempt makes one attempt and reports whether any words or calls came.
 func (a *assistant) attempt(ctx context.Context, e csm.SendCopilot, req copilot.Request) (spoke bool, err error) {
-	s := newSegmenter(a.content, e.Request, e.Round, a.post, a.locale())
+	s := newSegmenter(a.content, e.Request, e.Round, a.post, a.spoken())
 	if _, tools := a.adapter.(copilot.Caller); tools {
 		req.Wants = func(call copilot.ToolCall) {
-			if ctx.Err() != nil {
+			if !a.room(ctx) {
 				return
 			}
 			spoke = true
@@ -170,7 +171,7 @@ func (a *assistant) attempt(ctx context.Context, e csm.SendCopilot, req copilot.
 		}
 	}
 	err = a.adapter.Send(ctx, req, func(text string) {
-		if ctx.Err() != nil {
+		if !a.room(ctx) {
 			return
 		}
 		spoke = spoke || text != ""
@@ -229,9 +230,12 @@ type segmenter struct {
 	chars   int
 }
 
-func newSegmenter(c *content, request uint64, round int, post func(csm.Event), locale string) *segmenter {
-	s := &segmenter{content: c, request: request, round: round, post: post, chunker: spoken.New(spoken.Options{Locale: locale})}
-	s.from, s.chars = c.beginRound(request, round)
+// newSegmenter makes the segmenter of a round. Each round of a request speaks code
+// as the first did, whatever the settings are by then.
+func newSegmenter(c *content, request uint64, round int, post func(csm.Event), how spoken.Options) *segmenter {
+	s := &segmenter{content: c, request: request, round: round, post: post}
+	s.from, s.chars, how = c.beginRound(request, round, how)
+	s.chunker = spoken.New(how)
 	s.bytes = s.from
 	return s
 }

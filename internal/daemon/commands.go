@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
@@ -67,12 +68,22 @@ func (d *Daemon) callsTools() bool {
 // modelOf is the name of the model that answers; "" is the adapter's own.
 func (d *Daemon) modelOf(st csm.State) string { return d.content.model(st.Model.Loaded) }
 
+// spokenAs is how an answer that begins now is put into spoken words.
+func (d *Daemon) spokenAs() spoken.Options {
+	return spoken.Options{Locale: string(d.locale()), Code: readCode[d.settings().Speech.ReadCode]}
+}
+
+// readCode are the values of agentvoice.speech.readCode.
+var readCode = map[string]spoken.ReadCode{
+	protocol.ReadCodeName: spoken.ReadCodeName, protocol.ReadCodeSkip: spoken.ReadCodeSkip, protocol.ReadCodeFull: spoken.ReadCodeFull,
+}
+
 // answerFromWorld is the assistant's part for a World that answers by itself. It
 // runs on the loop's goroutine.
 func (d *Daemon) answerFromWorld(request uint64, round int, text string, end bool) {
 	s := d.segments[request]
 	if s == nil || s.round != round {
-		s = newSegmenter(d.content, request, round, d.loop.Post, string(d.locale()))
+		s = newSegmenter(d.content, request, round, d.loop.Post, d.spokenAs())
 		d.segments[request] = s
 	}
 	if text != "" {

@@ -5,9 +5,9 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"unicode/utf8"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 )
 
 // content keeps the words that the core knows by id only. It is safe for
@@ -22,13 +22,7 @@ type content struct {
 	summaries  map[uint32]string // by the job that made it
 	models     map[uint64]string // names by id; they outlive conversations
 	tools      []copilot.Tool    // that the client offers; the same
-}
-
-// answer is what the assistant wrote, and how the pieces of it are spoken.
-type answer struct {
-	text   string
-	rounds []int          // where each round begins, in bytes of text
-	spoken map[int]string // by the segment's first character
+	editions   edition           // the last one that an answer was given
 }
 
 func newContent() *content {
@@ -71,24 +65,47 @@ func (c *content) text(id uint64) string {
 }
 
 // beginRound starts a round of the answer to a request, or starts it anew as a
-// retry does, and says where in the whole answer it begins.
-func (c *content) beginRound(request uint64, round int) (bytes, chars int) {
+// retry does, and says where in the whole answer it begins. All rounds of a
+// request are spoken as the first one: kept says how.
+func (c *content) beginRound(request uint64, round int, how spoken.Options) (bytes, chars int, kept spoken.Options) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	a := c.answers[request]
 	if a == nil || round == 0 {
-		a = &answer{spoken: map[int]string{}}
-		c.answers[request] = a
+		if a != nil {
+			how = a.how // another attempt
+		}
+		a = c.newAnswer(request)
+		a.how = how
 	}
 	if round < len(a.rounds) {
-		a.text, a.rounds = a.text[:a.rounds[round]], a.rounds[:round]
-	} else if a.text != "" {
-		a.text = strings.TrimRight(a.text, " \n") + "\n\n"
+		c.cut(a, a.rounds[round])
+		a.rounds = a.rounds[:round]
+	} else if text := a.text.String(); text != "" {
+		c.cut(a, len(strings.TrimRight(text, " \n")))
+		a.add("\n\n")
 	}
 	for len(a.rounds) <= round {
-		a.rounds = append(a.rounds, len(a.text))
+		a.rounds = append(a.rounds, a.text.Len())
 	}
-	return len(a.text), utf8.RuneCountInString(a.text)
+	return a.text.Len(), a.length(), a.how
+}
+
+// newAnswer replaces the answer to a request. The caller holds mu.
+func (c *content) newAnswer(request uint64) *answer {
+	c.editions++
+	a := &answer{spoken: map[int]string{}, edition: c.editions}
+	c.answers[request] = a
+	return a
+}
+
+// cut shortens an answer. The caller holds mu.
+func (c *content) cut(a *answer, bytes int) {
+	if bytes < a.text.Len() {
+		c.editions++
+		a.edition = c.editions
+		a.cut(bytes)
+	}
 }
 
 // extend appends to an answer and returns its length in characters.
@@ -97,11 +114,21 @@ func (c *content) extend(request uint64, text string) int {
 	defer c.mu.Unlock()
 	a := c.answers[request]
 	if a == nil {
-		a = &answer{spoken: map[int]string{}}
-		c.answers[request] = a
+		a = c.newAnswer(request)
 	}
-	a.text += text
-	return utf8.RuneCountInString(a.text)
+	a.add(text)
+	return a.length()
+}
+
+// progress is what there is of an answer up to its last complete character.
+func (c *content) progress(request uint64) (text string, of edition) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a := c.answers[request]
+	if a == nil {
+		return "", 0
+	}
+	return a.text.String()[:a.whole], a.edition
 }
 
 func (c *content) setSpoken(request uint64, start int, text string) {
@@ -152,21 +179,21 @@ func (c *content) answer(request uint64, chars int) string {
 		return ""
 	}
 	if chars < 0 {
-		return a.text
+		return a.text.String()
 	}
-	for i := range a.text {
-		if chars == 0 {
-			return a.text[:i]
-		}
-		chars--
-	}
-	return a.text
+	return a.text.String()[:a.offset(chars)]
 }
 
 // source is characters [start, end) of an answer.
 func (c *content) source(request uint64, start, end int) string {
-	whole := c.answer(request, end)
-	return whole[len(c.answer(request, start)):]
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	a := c.answers[request]
+	if a == nil {
+		return ""
+	}
+	from := a.offset(start)
+	return a.text.String()[from:max(from, a.offset(end))]
 }
 
 // forget drops all words; ids go on.

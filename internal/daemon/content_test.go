@@ -8,6 +8,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/history"
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
@@ -22,7 +23,7 @@ func TestPrompt(t *testing.T) {
 		c.setUtterance(uint64(id), text)
 	}
 	c.setSummary(3, "User: Hello.")
-	c.beginRound(5, 0)
+	c.beginRound(5, 0, spoken.Options{})
 	c.extend(5, "Let me check. And more.")
 	ran := c.newCall(5, copilot.ToolCall{ID: "c1", Name: "runTests"})
 	c.setResult(ran, "1 failed")
@@ -92,7 +93,7 @@ func TestRoundsOfAnAnswer(t *testing.T) {
 		}
 	}
 	say := func(round int, text string) {
-		s := newSegmenter(c, 1, round, post, "en")
+		s := newSegmenter(c, 1, round, post, spoken.Options{Locale: "en"})
 		s.push(text)
 		s.flush()
 	}

@@ -80,9 +80,13 @@ func (c *content) offered() []copilot.Tool {
 	return c.tools
 }
 
-// destructive says whether a call changes what cannot be had back: as the call
-// says, or else the tool of its name. What is not known may.
+// destructive says whether a call may do something irreversible: a command in its
+// input does, or the call says so, or else the tool of its name. What nothing is
+// known about may.
 func (c *content) destructive(call copilot.ToolCall) bool {
+	if proposalOf(call).destructive {
+		return true
+	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if call.Destructive != nil {
@@ -94,6 +98,18 @@ func (c *content) destructive(call copilot.ToolCall) bool {
 		}
 	}
 	return true
+}
+
+// confirms says whether the client's own dialog asks about calls of a tool.
+func (c *content) confirms(name string) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, t := range c.tools {
+		if t.Name == name {
+			return t.Confirms
+		}
+	}
+	return false
 }
 
 // modelID is the id of a model's name; the adapter's own has the name "" and the

@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"slices"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -26,9 +27,16 @@ type World interface {
 	Execute(e csm.Effect)
 	// Configure gives the settings that hold from the next conversation on.
 	Configure(s protocol.Settings)
+	// Mute stops the use of captured sound, or allows it again: at once. While it
+	// is muted the World does not capture for the wake phrase.
+	Mute(muted bool)
 	// Close releases everything and leaves no goroutine.
 	Close() error
 }
+
+// Sayer is a World with a voice for what belongs to no turn: it speaks a short
+// text, unless something else is heard. It does not block.
+type Sayer interface{ Say(text string) }
 
 // Config is what a Daemon is made of. Clock, Settings and World are needed.
 type Config struct {
@@ -36,6 +44,8 @@ type Config struct {
 	Started  time.Time // what the clock's zero is on the wire
 	Settings protocol.Settings
 	Locale   string // BCP 47, of the client; the setting goes before it
+	// Microphone is how the microphone begins; nothing is captured before.
+	Microphone protocol.MuteParams
 	// Adapter answers requests. Without one they are the World's, which posts
 	// what comes of them.
 	Adapter copilot.Adapter
@@ -43,6 +53,9 @@ type Config struct {
 	World func(Port) World
 	// Notify publishes a notification to the client. It does not block.
 	Notify func(method string, params any)
+	// TranscriptAppend says that the client takes transcripts that only continue
+	// the one before.
+	TranscriptAppend bool
 	// Journal, if set, records every step.
 	Journal *journal.Writer
 	// Verify has every step checked against the invariants.
@@ -76,13 +89,31 @@ type Port struct {
 	// Notify publishes to the client.
 	Notify func(method string, params any)
 	Level  func(user, assistant float64) // dBFS, for the journal
-	// Detail says what was behind a failure with that code, for the user: what
-	// is missing or refused, and what to do. It holds no secret and no path.
-	Detail func(code csm.Code, detail string)
+	// Output reports that the output fell silent, or sounds again.
+	Output func(Output)
+	// Capturing says whether the microphone's device is being captured for a
+	// conversation, Waking whether it is for the wake phrase.
+	Capturing, Waking func(bool)
+	// Fail posts a failure with its reason for the user: what is missing or
+	// refused, and what to do. The reason holds no secret and no path.
+	Fail func(failure csm.Event, reason string)
+	// Overload ends the conversation, since more is to be done than can be: what says
+	// what does not keep up. It does not block.
+	Overload func(what string)
 	// Warn tells the user of something that no conversation needs: in the code's
-	// words, with what is behind it, as for Detail.
+	// words, with what is behind it, as for Fail.
 	Warn func(code protocol.ErrorCode, detail string)
-	Log  zerolog.Logger
+	// Spoken is what is said aloud of a code, in the user's language.
+	Spoken func(code protocol.ErrorCode) string
+	Log    zerolog.Logger
+}
+
+// Output is a fact about what the assistant sounds like, beside the core: the
+// output fell silent, or sounds again.
+type Output struct {
+	Silent bool
+	Pos    int64         // of the output, in samples rendered
+	Ago    time.Duration // how long ago that was, on the conversation's clock
 }
 
 // Daemon is one conversation machine and its world. Its methods are safe for
@@ -97,15 +128,19 @@ type Daemon struct {
 	segments  map[uint64]*segmenter // of answers that the World gives
 
 	repeat     atomic.Uint64 // the utterance that asks to hear the last answer again, 0 for none
+	retry      atomic.Bool   // it asks to try again what failed instead
 	repeatNext bool          // it was taken up; the loop's
+
+	muting sync.Mutex // keeps what Mute does and what it publishes together
 
 	mu       sync.Mutex
 	set      protocol.Settings
-	selected string // the model that the core was told of
+	turns    *protocol.TurnDetectionSettings // of the conversation that runs
+	selected string                          // the model that the core was told of
 	call     csm.Call
 	calls    map[csm.Call]func(csm.Reply, protocol.Snapshot)
-	why      map[csm.Code]string // the latest detail of a failure
-	pubMu    sync.Mutex          // of pub, between the loop and readers
+	why      map[csm.Event]string // the reasons of failures that are posted
+	pubMu    sync.Mutex           // of pub, between the loop and readers
 }
 
 // New makes a daemon. Nothing runs until Run, or Drain where the clock is
@@ -113,24 +148,38 @@ type Daemon struct {
 func New(cfg Config) *Daemon {
 	d := &Daemon{
 		cfg: cfg, set: cfg.Settings, content: newContent(),
-		calls: map[csm.Call]func(csm.Reply, protocol.Snapshot){}, why: map[csm.Code]string{}, segments: map[uint64]*segmenter{},
+		calls: map[csm.Call]func(csm.Reply, protocol.Snapshot){}, why: map[csm.Event]string{}, segments: map[uint64]*segmenter{},
 	}
 	d.pub.d, d.pub.shown, d.pub.calls = d, csm.Initial(), map[uint64]uint64{}
-	d.loop = dispatch.New(dispatch.Config{Clock: cfg.Clock, Execute: d.execute, Record: d.recordStep, Verify: cfg.Verify})
+	loop := dispatch.Config{
+		Clock: cfg.Clock, Execute: d.execute, Verify: cfg.Verify,
+		Overflow: func() { d.overload("events come faster than they can be handled") },
+		Refused: func(k csm.Kind) {
+			cfg.Log.Warn().Stringer("event", k).Msg("the event has text where a code belongs; the conversation and the journal get internalError")
+		},
+	}
+	if cfg.Journal != nil {
+		loop.Journal = cfg.Journal
+	}
+	d.loop = dispatch.New(loop)
 	if cfg.Adapter != nil {
 		d.assistant = newAssistant(d, cfg.Adapter)
 	}
+	setMuted(&d.pub.microphone, cfg.Microphone)
+	setSettings(&d.pub.microphone, cfg.Settings)
 	d.world = cfg.World(d.port())
+	d.world.Mute(cfg.Microphone.Muted)
 	d.Configure(cfg.Settings)
 	return d
 }
 
 func (d *Daemon) port() Port {
 	return Port{
-		Post: d.loop.Post, Settings: d.settings, NewUtterance: d.content.newID,
+		Post: d.loop.Post, Settings: d.conversationSettings, NewUtterance: d.content.newID,
 		Heard: d.heard, HeardPartly: d.heardPartly, Words: d.spokenText, Answer: d.answerFromWorld,
 		ToolCall: d.toolCallFromWorld, ToolResult: d.content.setResult, Summary: d.summaryFromWorld,
-		Notify: d.pub.notify, Level: d.level, Detail: d.detail, Warn: d.warn, Log: d.cfg.Log,
+		Notify: d.pub.notify, Level: d.level, Output: d.output, Fail: d.fail, Warn: d.warn, Spoken: d.spoken, Overload: d.overload, Log: d.cfg.Log,
+		Capturing: d.capturing, Waking: d.waking,
 	}
 }
 
@@ -185,6 +234,16 @@ func (d *Daemon) Close() error {
 	return d.world.Close()
 }
 
+// Room waits until the daemon keeps up with what it was given, and says whether ctx
+// lasted so long. A source that can wait calls it before it posts.
+func (d *Daemon) Room(ctx context.Context) bool { return d.loop.Room(ctx) }
+
+// overload ends the conversation in a fault, from which it recovers.
+func (d *Daemon) overload(what string) {
+	d.cfg.Log.Error().Str("what", what).Msg("a queue is full; the conversation ends in a fault")
+	d.fail(csm.SessionFailed{Instance: d.loop.State().Instance, Code: csm.CodeInternalError}, what)
+}
+
 // Post queues an event.
 func (d *Daemon) Post(e csm.Event) { d.loop.Post(e) }
 
@@ -234,17 +293,19 @@ func (d *Daemon) History() []protocol.Transition {
 	return append([]protocol.Transition(nil), d.pub.history...)
 }
 
-// Transcript is what was said since entry seq.
-func (d *Daemon) Transcript(since int64) []protocol.TranscriptEntry {
+// WithTranscript calls f with what was said since entry seq, and with the calls of
+// tools as they stand: what is published afterwards follows on from that. f does not
+// block, and calls nothing of the daemon.
+func (d *Daemon) WithTranscript(since int64, f func(protocol.TranscriptResult)) {
 	d.pubMu.Lock()
 	defer d.pubMu.Unlock()
-	var out []protocol.TranscriptEntry
+	out := protocol.TranscriptResult{Tools: slices.Clone(d.pub.tools)}
 	for _, e := range d.pub.entries {
 		if e.Seq > since {
-			out = append(out, e)
+			out.Entries = append(out.Entries, e)
 		}
 	}
-	return out
+	f(out)
 }
 
 // ErrNoWords says that a text has no words.
@@ -292,6 +353,7 @@ func (d *Daemon) Configure(s protocol.Settings) {
 	reselected := s.Copilot.Model != d.selected
 	d.set, d.selected = s, s.Copilot.Model
 	d.mu.Unlock()
+	d.showSettings()
 	d.world.Configure(s)
 	d.loop.Post(csm.Configure{Config: d.coreConfig()})
 	if reselected {
@@ -323,6 +385,7 @@ func (d *Daemon) locale() protocol.Locale {
 // client is asked for is handed over last, so that it hears of the turn and of the
 // call before.
 func (d *Daemon) execute(s dispatch.Step) {
+	d.fixTurns(s)
 	for _, f := range s.Effects {
 		switch f := f.(type) {
 		case csm.PublishTool:
@@ -365,7 +428,8 @@ func (d *Daemon) toAssistant(f csm.Effect) bool {
 		a.cancel(requestID(f.Request))
 	case csm.SearchTools:
 		a.search(f)
-	case csm.CancelSearch: // it was answered at once
+	case csm.CancelSearch:
+		a.cancel(searching)
 	case csm.CancelTool:
 		a.cancelTool(f.ToolCall)
 	case csm.LoadModel:
@@ -378,12 +442,6 @@ func (d *Daemon) toAssistant(f csm.Effect) bool {
 		return false
 	}
 	return true
-}
-
-func (d *Daemon) recordStep(s dispatch.Step) {
-	if d.cfg.Journal != nil {
-		d.cfg.Journal.Step(s.Envelope, s.State, s.Effects)
-	}
 }
 
 // record notes words in the journal, which keeps them only where that was asked
@@ -400,28 +458,61 @@ func (d *Daemon) level(user, assistant float64) {
 	}
 }
 
-func (d *Daemon) detail(code csm.Code, detail string) {
+// output records a fact about the output, for the journal and for reports.
+func (d *Daemon) output(o Output) {
+	now := d.cfg.Clock.Now()
+	since := now - o.Ago
+	if d.cfg.Journal != nil {
+		d.cfg.Journal.Sound(now, journal.Sound{Silent: o.Silent, Since: since.Microseconds(), Pos: o.Pos})
+	}
+	d.pubMu.Lock()
+	defer d.pubMu.Unlock()
+	d.pub.floor.output(o.Silent, since)
+}
+
+// fail posts a failure with its reason.
+func (d *Daemon) fail(failure csm.Event, reason string) {
+	d.mu.Lock()
+	d.why[failure] = reason
+	d.mu.Unlock()
+	d.loop.Post(failure)
+}
+
+// reason takes the reason that an event was posted with, "" for none. It belongs to
+// that event alone: where the core makes nothing of it, nobody is told.
+func (d *Daemon) reason(e csm.Event) string {
+	switch e.(type) {
+	case csm.SessionFailed, csm.AudioFailed, csm.AudioLost, csm.ConnFailed, csm.ConnLost:
+	default:
+		return ""
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
-	d.why[code] = detail
+	reason := d.why[e]
+	delete(d.why, e)
+	return reason
 }
 
 // warn tells the user of something that no conversation needs.
 func (d *Daemon) warn(code protocol.ErrorCode, detail string) {
+	message := code.Spec().Message(d.locale())
+	if detail != "" {
+		message += " (" + detail + ")"
+	}
 	d.pub.notify(protocol.NotifyNotification, protocol.NotificationParams{
-		Message:  code.Spec().Message(d.locale()) + " (" + detail + ")",
-		Severity: protocol.SeverityWarning, Kind: protocol.NotificationMessage, Code: code,
+		Message: message, Severity: protocol.SeverityWarning, Kind: protocol.NotificationMessage, Code: code,
 	})
 }
 
-// failure is a code as clients are told of it, with what was behind it.
-func (d *Daemon) failure(code csm.Code) protocol.ErrorParams {
+// spoken is what is said aloud of a code.
+func (d *Daemon) spoken(code protocol.ErrorCode) string { return code.Spec().Spoken(d.locale()) }
+
+// failure is a code as clients are told of it, with the reason behind it.
+func (d *Daemon) failure(code csm.Code, reason string) protocol.ErrorParams {
 	p := d.locale().NewErrorParams(protocol.ErrorCode(code), "")
-	d.mu.Lock()
-	defer d.mu.Unlock()
-	if why := d.why[code]; why != "" {
-		p.Message += " (" + why + ")"
-		delete(d.why, code)
+	p.HasHelp = HelpPage(p.Code, d.Settings()) != ""
+	if reason != "" {
+		p.Message += " (" + reason + ")"
 	}
 	return p
 }
@@ -430,7 +521,7 @@ func (d *Daemon) failure(code csm.Code) protocol.ErrorParams {
 func (d *Daemon) spokenText(seg speech.Segment) string {
 	switch {
 	case seg.Notice != "":
-		return protocol.ErrorCode(seg.Notice).Spec().Spoken(d.locale())
+		return d.spoken(protocol.ErrorCode(seg.Notice))
 	case seg.Ref != 0:
 		return d.content.text(seg.Ref)
 	case seg.Ask != 0:

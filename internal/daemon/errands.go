@@ -8,10 +8,19 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// search answers csm.SearchTools at once: which tools there are is the client's
-// choice, and they are handed over with the round.
+// searching is what a search for tools is known as.
+const searching = "search"
+
+// search answers csm.SearchTools: which tools there are is the client's choice, and
+// they are handed over with the round. A search that is cancelled meanwhile says so.
 func (a *assistant) search(e csm.SearchTools) {
-	a.post(csm.ToolSearchDone{Request: e.Request, Round: e.Round, Tools: len(a.content.offered())})
+	a.begin(&asking{id: searching}, func(ctx context.Context) csm.Event {
+		tools := len(a.content.offered())
+		if ctx.Err() != nil {
+			return csm.ToolSearchDone{Request: e.Request, Round: e.Round, Cancelled: true}
+		}
+		return csm.ToolSearchDone{Request: e.Request, Round: e.Round, Tools: tools}
+	})
 }
 
 // callTool carries out a call. A call that is told to stop is waited for all the

@@ -109,6 +109,19 @@ func TestAnotherModelIsLoadedInstead(t *testing.T) {
 	}
 }
 
+// TestSearchIsCancelled: what was told to stop before it looked says so.
+func TestSearchIsCancelled(t *testing.T) {
+	type plain struct{ copilot.Adapter }
+	a, next := errands(t, plain{})
+	a.content.mu.Lock() // the search cannot look
+	a.search(csm.SearchTools{Request: 4, Round: 1})
+	a.cancel(searching)
+	a.content.mu.Unlock()
+	if got, want := next(), (csm.ToolSearchDone{Request: 4, Round: 1, Cancelled: true}); got != want {
+		t.Errorf("posted %v, want %v", got, want)
+	}
+}
+
 // Adapters that can do none of it answer at once.
 func TestWithoutErrands(t *testing.T) {
 	type plain struct{ copilot.Adapter }
@@ -119,12 +132,15 @@ func TestWithoutErrands(t *testing.T) {
 	a.search(csm.SearchTools{Request: 4, Round: 2})
 	a.callTool(csm.CallTool{ToolCall: id})
 	a.summarise(csm.Summarise{Job: 5, Items: []history.Item{{Utterance: 1}}})
-	for _, want := range []csm.Event{
-		csm.ModelLoaded{Load: 1}, csm.ToolSearchDone{Request: 4, Round: 2}, csm.ToolDone{ToolCall: id, Code: csm.CodeToolFailed}, csm.Summarised{Job: 5},
-	} {
-		if got := next(); got != want {
-			t.Errorf("posted %v, want %v", got, want)
-		}
+	got, want := map[csm.Event]bool{}, map[csm.Event]bool{
+		csm.ModelLoaded{Load: 1}: true, csm.ToolSearchDone{Request: 4, Round: 2}: true,
+		csm.ToolDone{ToolCall: id, Code: csm.CodeToolFailed}: true, csm.Summarised{Job: 5}: true,
+	}
+	for range want {
+		got[next()] = true
+	}
+	if !reflect.DeepEqual(got, want) {
+		t.Errorf("posted %v, want %v", got, want)
 	}
 	if got := a.content.summary(5); got != "User: Hello there." {
 		t.Errorf("the summary is %q", got)

@@ -6,40 +6,52 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
+	"github.com/agentvoice/agentvoice-daemon/internal/figures"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// maxTimes is how many times of each kind are remembered for reports.
+// maxTimes is how many interruptions are remembered for reports.
 const maxTimes = 256
 
-// interruptionBudget is how long after an onset a stage may be, for 95 of a
-// hundred: what a user was promised. A stage without one is reported alone.
-var interruptionBudget = map[protocol.InterruptionStage]time.Duration{
-	protocol.StageSilent:    150 * time.Millisecond,
-	protocol.StageListening: 400 * time.Millisecond,
+// interruptionBudget is how long after an onset a figure may be, for 95 of a
+// hundred: what a user was promised. A figure without one is only reported.
+var interruptionBudget = map[figures.Figure]time.Duration{
+	figures.Decided:   250 * time.Millisecond,
+	figures.Silent:    150 * time.Millisecond,
+	figures.Listening: 400 * time.Millisecond,
 }
 
-// floorMeter counts what became of onsets over the assistant, and measures how
-// long each stage took from the onset. It belongs to the publisher.
+// stages are the names of the figures on the wire.
+var stages = map[protocol.InterruptionStage]figures.Figure{
+	protocol.StageDecided: figures.Decided, protocol.StageSilent: figures.Silent,
+	protocol.StageListening: figures.Listening, protocol.StageResumed: figures.Resumed,
+}
+
+// floorMeter counts what became of onsets over the assistant, and measures them.
+// It belongs to the publisher.
 type floorMeter struct {
 	confirmed, retracted int64
-	times                map[protocol.InterruptionStage][]time.Duration
-	over                 map[protocol.InterruptionStage]int64
+	meter                figures.Meter
+	list                 []measured // those with an onset, oldest first
+}
 
-	onset  time.Duration // of the present one, on the daemon's clock
-	begun  bool          // there is one that is measured
-	paused bool          // its pause is under way
+// measured is an interruption whose onset is known.
+type measured struct {
+	onset time.Duration
+	*figures.Interruption
+}
+
+// output takes a fact about the output.
+func (i *floorMeter) output(silent bool, since time.Duration) {
+	if silent {
+		i.meter.Silenced(since)
+	} else {
+		i.meter.Sounded(since)
+	}
 }
 
 // step takes what a step did with the floor.
 func (i *floorMeter) step(s dispatch.Step) {
-	switch s.Envelope.Event.(type) {
-	case csm.SpeechCursor, csm.SpeechDrained, csm.SpeechFlushed: // the pause's cursor, or the flush's
-		if i.paused {
-			i.paused = false
-			i.measure(protocol.StageSilent, s.Envelope.At)
-		}
-	}
 	for _, f := range s.Effects {
 		switch f := f.(type) {
 		case csm.PublishTurn:
@@ -57,36 +69,45 @@ func (i *floorMeter) moved(s dispatch.Step, f csm.PublishState) {
 	at := s.Envelope.At
 	switch {
 	case f.To == csm.PhaseInterrupted:
-		// Where nobody says how late an onset was noticed, when it was is not known:
-		// a service's, a command, and a voice that goes on after a silence.
-		e, ok := s.Envelope.Event.(csm.SpeechStarted)
-		i.begun, i.onset = ok && e.Late > 0, at-e.Late
-		i.paused = i.begun
-		i.measure(protocol.StagePaused, at)
+		decided := i.meter.Decide(at)
+		// Only a detector in this process says how late it noticed an onset: that of
+		// a service, of a command, or of a voice after a pause is unknown.
+		if e, ok := s.Envelope.Event.(csm.SpeechStarted); ok && e.Late > 0 {
+			i.list = append(i.list, measured{at - e.Late, decided})
+			i.list = i.list[max(0, len(i.list)-maxTimes):]
+		}
 	case f.Cause == csm.CauseInterruptRetract:
-		i.retracted++
-		i.measure(protocol.StageResumed, at)
-		i.begun, i.paused = false, false
+		if !pausesVoice(s.Envelope.Event) {
+			i.retracted++
+		}
+		i.meter.Resume(at)
 	case f.From == csm.PhaseInterrupted && f.To == csm.PhaseListening && f.Cause == csm.CauseInterruptCleared:
-		i.measure(protocol.StageListening, at)
+		i.meter.Listen(at)
 	default:
-		i.begun, i.paused = false, false
+		i.meter.Abandon()
 	}
 }
 
-func (i *floorMeter) measure(stage protocol.InterruptionStage, at time.Duration) {
-	if !i.begun {
-		return
+// pausesVoice says whether an event is a spoken command that pauses the voice or has
+// it go on. It was meant, though the answer stays.
+func pausesVoice(e csm.Event) bool {
+	f, ok := e.(csm.Final)
+	return ok && (f.Class == csm.Pause || f.Class == csm.Continue)
+}
+
+// times are the values of one figure, where it is known.
+func (i *floorMeter) times(f figures.Figure) (times []time.Duration, over int64) {
+	for _, m := range i.list {
+		took, known := m.Of(f, m.onset)
+		if !known {
+			continue
+		}
+		times = append(times, took)
+		if most := interruptionBudget[f]; most > 0 && took > most {
+			over++
+		}
 	}
-	if i.times == nil {
-		i.times, i.over = map[protocol.InterruptionStage][]time.Duration{}, map[protocol.InterruptionStage]int64{}
-	}
-	took := at - i.onset
-	list := append(i.times[stage], took)
-	i.times[stage] = list[max(0, len(list)-maxTimes):]
-	if most := interruptionBudget[stage]; most > 0 && took > most {
-		i.over[stage]++
-	}
+	return times, over
 }
 
 // Interruptions reports on the onsets over the assistant in this process.
@@ -96,12 +117,14 @@ func (d *Daemon) Interruptions() protocol.InterruptionReport {
 	i := &d.pub.floor
 	r := protocol.InterruptionReport{Confirmed: i.confirmed, Retracted: i.retracted, Stages: protocol.List[protocol.InterruptionTimes]{}}
 	for _, stage := range protocol.InterruptionStages {
-		if len(i.times[stage]) == 0 {
+		figure := stages[stage]
+		times, over := i.times(figure)
+		if len(times) == 0 {
 			continue
 		}
 		r.Stages = append(r.Stages, protocol.InterruptionTimes{
-			Stage: stage, Times: Distribution(i.times[stage]),
-			BudgetMs: float64(interruptionBudget[stage].Milliseconds()), Over: i.over[stage],
+			Stage: stage, Times: Distribution(times),
+			BudgetMs: float64(interruptionBudget[figure].Milliseconds()), Over: over,
 		})
 	}
 	return r

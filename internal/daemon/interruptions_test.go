@@ -49,10 +49,16 @@ type promptWorld struct {
 	seg   speech.Segment
 }
 
+func (w *promptWorld) Mute(bool)                   {}
 func (w *promptWorld) Configure(protocol.Settings) {}
 func (w *promptWorld) Close() error                { return nil }
 func (w *promptWorld) Execute(e csm.Effect) {
-	quiet := func(f func()) { w.clock.AfterFunc(3*time.Millisecond, f) }
+	quiet := func(f func()) {
+		w.clock.AfterFunc(3*time.Millisecond, func() {
+			w.port.Output(Output{Silent: true})
+			f()
+		})
+	}
 	switch e := e.(type) {
 	case csm.ActivateSession:
 		w.port.Post(csm.SessionReady{Instance: e.Instance})
@@ -68,6 +74,8 @@ func (w *promptWorld) Execute(e csm.Effect) {
 	case csm.Speak:
 		w.seg = e.Segment
 		w.port.Post(csm.SpeechBuffered{Gen: e.Gen, Seq: e.Segment.Seq})
+	case csm.StartPlayback, csm.ResumePlayback:
+		w.port.Output(Output{})
 	case csm.PausePlayback:
 		quiet(func() { w.port.Post(csm.SpeechCursor{Gen: e.Gen, Seq: w.seg.Seq, Played: 100, Of: 4800}) })
 	case csm.Flush:
@@ -99,7 +107,7 @@ func TestInterruptionsAreReported(t *testing.T) {
 		t.Errorf("%d were confirmed and %d retracted", r.Confirmed, r.Retracted)
 	}
 	want := []protocol.InterruptionTimes{
-		{Stage: protocol.StagePaused, Times: protocol.Latency{Count: 2, P50: 60, P95: 60, Max: 160}},
+		{Stage: protocol.StageDecided, Times: protocol.Latency{Count: 2, P50: 60, P95: 60, Max: 160}, BudgetMs: 250},
 		{Stage: protocol.StageSilent, Times: protocol.Latency{Count: 2, P50: 63, P95: 63, Max: 163}, BudgetMs: 150, Over: 1},
 		{Stage: protocol.StageListening, Times: protocol.Latency{Count: 1, P50: 250, P95: 250, Max: 250}, BudgetMs: 400},
 		{Stage: protocol.StageResumed, Times: protocol.Latency{Count: 1, P50: 160, P95: 160, Max: 160}},

@@ -26,12 +26,18 @@ type publisher struct {
 	words   int64     // of transcripts
 	history []protocol.Transition
 	entries []protocol.TranscriptEntry
+	tools   []protocol.ToolParams // of the live conversation, as they stand
 	session session.State
+	life    sessionLife
 	counted csm.Counters
+	reason  string            // of the failure that the present step is about
 	caption speech.Segment    // the segment that is being spoken
 	calls   map[uint64]uint64 // calls of tools that are not over, with their requests
 	floor   floorMeter
 	open    uint64 // the request whose answer waits for a tool, 0 for none
+	told    told
+
+	microphone protocol.Microphone
 }
 
 func (p *publisher) notify(method string, params any) {
@@ -44,7 +50,7 @@ func (p *publisher) notify(method string, params any) {
 // the effects.
 func (p *publisher) step(s dispatch.Step) {
 	before := p.shown
-	p.shown = s.State
+	p.shown, p.reason = s.State, p.d.reason(s.Envelope.Event)
 	stale := s.State.Counters != p.counted
 	p.counted = s.State.Counters
 	if !stale {
@@ -55,8 +61,9 @@ func (p *publisher) step(s dispatch.Step) {
 		p.effect(s, f)
 	}
 	p.device(before, s)
-	if s.State.Session != p.session {
-		p.publishSession(s)
+	p.paused(before, s.State)
+	if life := p.d.sessionLife(s.State); s.State.Session != p.session || life != p.life {
+		p.publishSession(s, life)
 	}
 }
 
@@ -72,6 +79,8 @@ func (p *publisher) effect(s dispatch.Step, f csm.Effect) {
 		p.heard(f)
 	case csm.PublishTool:
 		p.tool(f)
+	case csm.PublishQueue:
+		p.notify(protocol.NotifyQueue, queueOf(s.State))
 	case csm.PublishModel:
 		p.model(f)
 	case csm.Notify:
@@ -85,7 +94,7 @@ func (p *publisher) effect(s dispatch.Step, f csm.Effect) {
 			Code: spec.Code, TurnID: turnID(f.Turn),
 		})
 	case csm.PublishError:
-		p.notify(protocol.NotifyError, p.d.failure(f.Code))
+		p.notify(protocol.NotifyError, p.d.failure(f.Code, p.reason))
 	case csm.Report:
 		p.d.cfg.Log.Error().Str("what", f.What).Uint64("seq", s.Envelope.Seq).Msg("the core contradicted itself; please report this with the journal")
 		p.notify(protocol.NotifyError, p.d.locale().NewErrorParams(protocol.ErrorCode(csm.CodeInvariantViolation), ""))
@@ -117,12 +126,12 @@ func (p *publisher) transition(s dispatch.Step, f csm.PublishState) {
 	cause := p.causeID(s.Envelope.Event)
 	params := protocol.StateParams{
 		State: protocol.State(to), PreviousState: protocol.State(from), Substate: protocol.Substate(sub),
-		Label: p.d.locale().Label(protocol.State(to)), TurnID: turnID(f.Turn), Since: p.d.wall(s.Envelope.At),
+		Label: p.d.label(st), TurnID: turnID(f.Turn), Since: p.d.wall(s.Envelope.At),
 		Cause: protocol.Cause(f.Cause), CauseID: cause, Queue: queueOf(st), Seq: p.seq,
 		Metadata: protocol.StateMetadata{
 			InterruptionCount: st.Current.Interruptions, Reason: reasonOf(st, f.Code),
 			SessionID: sessionID(st.Instance), TranscriptID: utteranceID(st.Current.Utterance),
-			RetryCount: max(st.Current.Attempt-1, 0),
+			RetryCount: max(st.Current.Attempt-1, 0), PendingActions: p.d.pendingActions(st),
 		},
 	}
 	if live, ok := copilot.LiveOf(st.Copilot); ok && !live.Cancelled {
@@ -138,7 +147,7 @@ func (p *publisher) transition(s dispatch.Step, f csm.PublishState) {
 	}
 	p.notify(protocol.NotifyState, params)
 	if f.To == csm.PhaseIdle { // the conversation is over, and its words are gone with it
-		p.entries = nil
+		p.entries, p.tools = nil, nil
 		p.d.content.forget()
 	}
 }
@@ -211,7 +220,7 @@ func (p *publisher) event(s dispatch.Step) {
 		p.d.record(s.Envelope.At, "utterance", e.Utterance, p.d.content.utterance(e.Utterance))
 	case csm.CopilotDelta:
 		p.open = 0
-		p.transcript(s, id, protocol.RoleAssistant, p.d.content.answer(e.Request, -1), false)
+		p.answer(s, id, e.Request)
 	case csm.CopilotToolCall:
 		p.requested(s, e)
 	case csm.CopilotDone:
@@ -235,21 +244,6 @@ func (p *publisher) endOfAnswer(s dispatch.Step, turn string, request uint64, wh
 		p.transcript(s, turn, protocol.RoleAssistant, text, true)
 	}
 	p.d.record(s.Envelope.At, "answer", request, text)
-}
-
-func (p *publisher) transcript(s dispatch.Step, turn string, role protocol.Role, text string, final bool) {
-	p.words++
-	e := protocol.TranscriptEntry{
-		TurnID: turn, Role: role, Text: text, Final: final, Seq: p.words, Timestamp: p.d.wall(s.Envelope.At),
-	}
-	p.notify(protocol.NotifyTranscript, protocol.TranscriptParams{TurnID: turn, Role: role, Text: text, Final: final, Seq: p.words})
-	for i := len(p.entries) - 1; i >= max(0, len(p.entries)-4); i-- {
-		if old := p.entries[i]; old.TurnID == turn && old.Role == role && !old.Final {
-			p.entries[i] = e
-			return
-		}
-	}
-	p.entries = append(p.entries, e)
 }
 
 // heard notes in the transcript how much of the answer was heard.
@@ -286,15 +280,18 @@ func (p *publisher) nextCaption(st csm.State) {
 	}
 }
 
-func (p *publisher) publishSession(s dispatch.Step) {
+func (p *publisher) publishSession(s dispatch.Step, life sessionLife) {
 	now := protocol.SessionParams{
 		State: protocol.SessionState(s.State.Session.String()), PreviousState: protocol.SessionState(p.session.String()),
-		ID: sessionID(s.State.Instance), Provider: p.d.settings().Provider,
+		ID: sessionID(s.State.Instance), Provider: p.d.settings().Provider, Renewing: life.renewing,
+	}
+	if life.expires != 0 {
+		now.ExpiresAt = protocol.At(time.Unix(life.expires, 0))
 	}
 	if f, ok := s.State.Conv.(csm.Faulted); ok && s.State.Session == session.Error {
 		now.Code = protocol.ErrorCode(f.Code)
 	}
-	p.session = s.State.Session
+	p.session, p.life = s.State.Session, life
 	p.notify(protocol.NotifySession, now)
 }
 
@@ -304,14 +301,15 @@ func (d *Daemon) snapshot(st csm.State) protocol.Snapshot {
 	previous, _ := st.Previous.Wire()
 	s := protocol.Snapshot{
 		State: protocol.State(state), Substate: protocol.Substate(sub), TurnID: turnID(st.Current.ID),
-		Since: d.wall(st.Since), Label: d.locale().Label(protocol.State(state)), Queue: queueOf(st),
+		Since: d.wall(st.Since), Label: d.label(st), Queue: queueOf(st), Paused: pausedOf(st),
 		Metadata: protocol.Metadata{
 			Reason: reasonOf(st, st.Current.Failed), SessionID: sessionID(st.Instance),
 			TranscriptID: utteranceID(st.Current.Utterance), CopilotRequestID: requestID(st.Current.Request),
-			RetryCount: max(st.Current.Attempt-1, 0),
+			RetryCount: max(st.Current.Attempt-1, 0), PendingActions: d.pendingActions(st),
 		},
 		Session:    protocol.Session{State: protocol.SessionState(st.Session.String()), ID: sessionID(st.Instance)},
 		Connection: protocol.Connection{State: protocol.ConnectionState(st.Conn.String()), Epoch: int64(connection.Epoch(st.Conn))},
+		Microphone: d.pub.microphone,
 		Seq:        d.pub.seq,
 	}
 	if st.CauseSeq != 0 {
@@ -343,15 +341,13 @@ var suspendReasons = []struct {
 // reasonOf is the reason that a state is shown with: the first one of a
 // suspension, the code of a fault, or the failure of a turn.
 func reasonOf(st csm.State, code csm.Code) string {
-	switch c := st.Conv.(type) {
-	case csm.Suspended:
-		for _, r := range suspendReasons {
-			if c.Reasons&r.bit != 0 {
-				return string(r.name)
-			}
+	if f, faulted := st.Conv.(csm.Faulted); faulted {
+		return string(f.Code)
+	}
+	for _, r := range suspendReasons {
+		if st.Hold&r.bit != 0 {
+			return string(r.name)
 		}
-	case csm.Faulted:
-		return string(c.Code)
 	}
 	return string(code)
 }

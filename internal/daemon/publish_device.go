@@ -15,8 +15,7 @@ var deviceBack = map[protocol.Locale]string{
 
 // lacksDevice says whether a conversation waits for a device.
 func lacksDevice(st csm.State) bool {
-	sus, ok := st.Conv.(csm.Suspended)
-	return ok && sus.Reasons&csm.SuspendDevice != 0
+	return st.Hold&csm.SuspendDevice != 0
 }
 
 // device tells of a device that is gone, with what to do, and that it is back. The
@@ -26,7 +25,7 @@ func (p *publisher) device(before csm.State, s dispatch.Step) {
 	_, restored := s.Envelope.Event.(csm.AudioRestored)
 	switch {
 	case has && !had:
-		p.notify(protocol.NotifyError, p.d.failure(csm.CodeDeviceLost))
+		p.notify(protocol.NotifyError, p.d.failure(csm.CodeDeviceLost, p.reason))
 	case had && !has && restored:
 		p.notify(protocol.NotifyNotification, protocol.NotificationParams{
 			Message: deviceBack[p.d.locale()], Severity: protocol.SeverityInfo, Kind: protocol.NotificationMessage,

@@ -20,8 +20,7 @@ func TestLostDeviceIsToldOf(t *testing.T) {
 	})
 	for range 2 { // each loss has its notice
 		told = nil
-		d.detail(csm.CodeDeviceLost, `audio device "headset": it gives no sound; plug it in`)
-		d.Post(csm.AudioLost{Instance: 1})
+		d.fail(csm.AudioLost{Instance: 1}, `audio device "headset": it gives no sound; plug it in`)
 		d.Post(csm.AudioLost{Instance: 1}) // once is enough
 		d.Drain()
 		if len(told) != 2 {

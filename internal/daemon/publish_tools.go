@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"encoding/json"
 	"fmt"
 	"maps"
 	"slices"
@@ -18,11 +19,22 @@ func (p *publisher) requested(s dispatch.Step, e csm.CopilotToolCall) {
 		return
 	}
 	p.calls[e.ToolCall] = e.Request
-	p.notify(protocol.NotifyTool, protocol.ToolParams{
+	params := protocol.ToolParams{
 		CallID: call.ID, TurnID: turnID(s.State.Current.ID), RequestID: requestID(e.Request), Name: call.Name,
 		Status: protocol.ToolRequested, Destructive: e.Destructive,
-	})
+	}
+	propose(&params, call)
+	p.notifyTool(params)
 	p.d.record(s.Envelope.At, "call", e.ToolCall, call.Name+" "+string(call.Input))
+}
+
+// propose adds all that a call would do.
+func propose(params *protocol.ToolParams, call toolCall) {
+	what := proposalOf(call.ToolCall)
+	params.Click, params.Commands, params.Programs = what.click, what.commands, what.programs
+	if json.Valid(call.Input) {
+		params.Input = call.Input
+	}
 }
 
 var toolStatuses = map[csm.ToolStatus]protocol.ToolStatus{
@@ -46,13 +58,48 @@ func (p *publisher) tool(f csm.PublishTool) {
 	switch f.Status {
 	case csm.ToolPending:
 		params.Question = p.d.question(f.ToolCall)
+		propose(&params, call)
 		p.calls[f.ToolCall] = f.Request
 	case csm.ToolRunning:
 		p.calls[f.ToolCall] = f.Request
 	case csm.ToolRejected, csm.ToolCompleted, csm.ToolFailed, csm.ToolCancelled:
 		delete(p.calls, f.ToolCall)
 	}
-	p.notify(protocol.NotifyTool, params)
+	p.notifyTool(params)
+}
+
+// notifyTool publishes how a call stands, and keeps that for a client that missed it.
+func (p *publisher) notifyTool(t protocol.ToolParams) {
+	i := slices.IndexFunc(p.tools, func(old protocol.ToolParams) bool { return old.CallID == t.CallID })
+	if i < 0 {
+		p.tools = append(p.tools, t)
+	} else {
+		if t.Question == "" {
+			t.Question = p.tools[i].Question
+		}
+		kept := t
+		if kept.Input == nil {
+			kept.Input, kept.Commands, kept.Programs = p.tools[i].Input, p.tools[i].Commands, p.tools[i].Programs
+		}
+		p.tools[i] = kept
+	}
+	p.notify(protocol.NotifyTool, t)
+}
+
+// pendingActions are the calls that wait for a yes or no. The first one is being
+// asked about.
+func (d *Daemon) pendingActions(st csm.State) []string {
+	waiting, ok := st.Copilot.(copilot.WaitingForApproval)
+	if !ok {
+		return nil
+	}
+	var ids []string
+	for _, c := range waiting.Calls {
+		if call, known := d.content.call(c.ID); known {
+			ids = append(ids, call.ID)
+		}
+	}
+	return ids
 }
 
 // endOfTurn gives what belonged to a turn its end: an answer that waited for a
@@ -72,7 +119,7 @@ func (p *publisher) endOfTurn(s dispatch.Step, t csm.Turn) {
 		}
 		delete(p.calls, id)
 		if call, known := p.d.content.call(id); known {
-			p.notify(protocol.NotifyTool, protocol.ToolParams{
+			p.notifyTool(protocol.ToolParams{
 				CallID: call.ID, TurnID: turnID(t.ID), RequestID: requestID(t.Request), Name: call.Name, Status: protocol.ToolCancelled,
 			})
 		}

@@ -1,9 +1,7 @@
 package daemon
 
 import (
-	"encoding/json"
 	"fmt"
-	"net/url"
 	"slices"
 	"strings"
 	"unicode"
@@ -53,6 +51,9 @@ var actions = []action{
 		says("read", "lesen", "読み取り"), strings.Fields("read open lesen lies öffne 読")},
 }
 
+// deleteAction is what a command does that deletes, whatever its tool is called.
+const deleteAction = 1
+
 // actionOf is what a tool does, by the first word of its name that tells.
 func actionOf(tool string) action {
 	for _, word := range nameWords(tool) {
@@ -94,103 +95,107 @@ func nameWords(name string) []string {
 	return words
 }
 
-// questionWords are the parts of a question: tool and object, the tool alone,
-// what to answer, and what to answer where it cannot be undone.
-type questionWords struct{ with, alone, answer, named string }
-
-var questions = map[protocol.Locale]questionWords{
-	protocol.English: {"May I use the tool %[1]s on %[2]s?", "May I use the tool %[1]s?", " Please say yes or no.",
-		" It may not be possible to undo it. To allow it, say “yes, %s”; if not, say no."},
-	protocol.German: {"Darf ich das Werkzeug %[1]s für %[2]s benutzen?", "Darf ich das Werkzeug %[1]s benutzen?", " Bitte sagen Sie ja oder nein.",
-		" Das lässt sich vielleicht nicht rückgängig machen. Sagen Sie „ja, %s“, wenn ich darf, sonst nein."},
-	protocol.Japanese: {"ツール %[1]s を %[2]s に使ってもよろしいですか。", "ツール %[1]s を使ってもよろしいですか。", "「はい」か「いいえ」でお答えください。",
-		"元に戻せないかもしれません。許可する場合は「はい、%s」、しない場合は「いいえ」と言ってください。"},
+// questionWords are the parts of a question, in its order.
+type questionWords struct {
+	with, alone string // the tool, with what it acts on and without
+	run, runs   string // the programs of a command: few, and how many
+	overwrite   string
+	unknown     string // not all that a command does can be told
+	panel       string // there is more of the call than is said
+	answer      string // what to answer
+	named       string // what to answer where it may be irreversible
+	click       string // a spoken yes is not enough
+	and, comma  string
+	more        string // of a list that is not said to its end
 }
 
-// question asks the user whether a call may be carried out. It names the tool and
-// what it acts on, and nothing else of the input.
+var questions = map[protocol.Locale]questionWords{
+	protocol.English: {
+		with: "May I use the tool %[1]s on %[2]s?", alone: "May I use the tool %[1]s?",
+		run: " It would run %s.", runs: " It would run %d programs: %s.", overwrite: " It would overwrite %s.",
+		unknown: " I can’t tell everything it would do.", panel: " The panel shows the whole call.",
+		answer: " Please say yes or no.",
+		named:  " It may not be possible to undo it. To allow it, say “yes, %s”; if not, say no.",
+		click:  " To allow it, click Allow once in the panel; if not, say no.",
+		and:    " and ", comma: ", ", more: "%d more",
+	},
+	protocol.German: {
+		with: "Darf ich das Werkzeug %[1]s für %[2]s benutzen?", alone: "Darf ich das Werkzeug %[1]s benutzen?",
+		run: " Es würde %s ausführen.", runs: " Es würde %d Programme ausführen: %s.", overwrite: " Es würde %s überschreiben.",
+		unknown: " Ich kann nicht erkennen, was es alles täte.", panel: " Die Ansicht zeigt den ganzen Aufruf.",
+		answer: " Bitte sagen Sie ja oder nein.",
+		named:  " Das lässt sich vielleicht nicht rückgängig machen. Sagen Sie „ja, %s“, wenn ich darf, sonst nein.",
+		click:  " Wenn ich darf, klicken Sie in der Ansicht auf „Einmal erlauben“, sonst sagen Sie nein.",
+		and:    " und ", comma: ", ", more: "%d weitere",
+	},
+	protocol.Japanese: {
+		with: "ツール %[1]s を %[2]s に使ってもよろしいですか。", alone: "ツール %[1]s を使ってもよろしいですか。",
+		run: "%s を実行します。", runs: "%d 個のプログラムを実行します: %s。", overwrite: "%s を上書きします。",
+		unknown: "何をするのかすべては判断できません。", panel: "呼び出しの全体はパネルに表示されています。",
+		answer: "「はい」か「いいえ」でお答えください。",
+		named:  "元に戻せないかもしれません。許可する場合は「はい、%s」、しない場合は「いいえ」と言ってください。",
+		click:  "許可する場合はパネルの「今回のみ許可」をクリックし、しない場合は「いいえ」と言ってください。",
+		and:    "、", comma: "、", more: "ほか %d 件",
+	},
+}
+
+// list names things one after the other.
+func (w questionWords) list(names []string) string {
+	last := len(names) - 1
+	if last < 1 {
+		return strings.Join(names, "")
+	}
+	return strings.Join(names[:last], w.comma) + w.and + names[last]
+}
+
+// few lists at most maxNamed names, and counts the rest.
+func (w questionWords) few(names []string) string {
+	if rest := len(names) - maxNamed; rest > 0 {
+		names = append(slices.Clone(names[:maxNamed]), fmt.Sprintf(w.more, rest))
+	}
+	return w.list(names)
+}
+
+const (
+	maxNamed    = 6 // names of files or hosts that are said
+	fewPrograms = 3 // more are counted aloud
+)
+
+// question asks the user whether a call may be carried out. It names the tool, what
+// it acts on and every program that it would run, and says where there is more.
 func (d *Daemon) question(id uint64) string {
 	call, known := d.content.call(id)
 	if !known {
 		return ""
 	}
-	words := questions[d.locale()]
+	words, p := questions[d.locale()], proposalOf(call.ToolCall)
 	tool := clipSpoken(strings.Join(nameWords(call.Name), " "))
 	q := fmt.Sprintf(words.alone, tool)
-	if object := objectOf(call.Input); object != "" {
-		q = fmt.Sprintf(words.with, tool, object)
+	if len(p.objects) > 0 {
+		q = fmt.Sprintf(words.with, tool, words.few(p.objects))
 	}
-	if d.content.destructive(call.ToolCall) {
-		return q + fmt.Sprintf(words.named, actionOf(call.Name).say[d.locale()])
+	if n := len(p.programs); n > fewPrograms {
+		q += fmt.Sprintf(words.runs, n, words.list(p.programs))
+	} else if n > 0 {
+		q += fmt.Sprintf(words.run, words.list(p.programs))
+	}
+	if len(p.overwrites) > 0 {
+		q += fmt.Sprintf(words.overwrite, words.few(p.overwrites))
+	}
+	if p.click {
+		q += words.unknown
+	}
+	if p.more {
+		q += words.panel
+	}
+	q += d.asksAgain(call.ToolCall)
+	switch {
+	case p.click:
+		return q + words.click
+	case d.content.destructive(call.ToolCall):
+		return q + fmt.Sprintf(words.named, p.action.say[d.locale()])
 	}
 	return q + words.answer
-}
-
-// The fields of an input that say what a tool acts on, in the order in which they
-// are looked for.
-var (
-	pathFields    = []string{"filePath", "file_path", "path", "file", "fileName", "filename", "uri", "dirPath", "directory", "folder"}
-	commandFields = []string{"command", "commandLine", "cmd", "script", "task"}
-	siteFields    = []string{"url", "urls", "host"}
-)
-
-// objectOf is what a call acts on: the name of a file, the first word of a
-// command, a host; "" where the input does not say.
-func objectOf(input json.RawMessage) string {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(input, &fields) != nil {
-		return ""
-	}
-	find := func(names []string, short func(string) string) string {
-		for _, name := range names {
-			if object := clipSpoken(short(firstString(fields[name]))); object != "" {
-				return object
-			}
-		}
-		return ""
-	}
-	if object := find(commandFields, firstOfCommand); object != "" {
-		return object
-	}
-	if object := find(pathFields, baseName); object != "" {
-		return object
-	}
-	return find(siteFields, func(s string) string {
-		if u, err := url.Parse(s); err == nil && u.Hostname() != "" {
-			return u.Hostname()
-		}
-		return s
-	})
-}
-
-// firstString is a string, or the first one of a list.
-func firstString(raw json.RawMessage) (s string) {
-	if json.Unmarshal(raw, &s) == nil {
-		return s
-	}
-	var list []string
-	if json.Unmarshal(raw, &list) == nil && len(list) > 0 {
-		return list[0]
-	}
-	return ""
-}
-
-func baseName(path string) string {
-	path = strings.TrimRight(strings.ReplaceAll(path, `\`, "/"), "/")
-	return path[strings.LastIndex(path, "/")+1:]
-}
-
-// firstOfCommand is the program that a command runs. Who it runs as is part of
-// that.
-func firstOfCommand(command string) string {
-	words := strings.Fields(command)
-	switch {
-	case len(words) == 0:
-		return ""
-	case len(words) > 1 && words[0] == "sudo":
-		return "sudo " + baseName(words[1])
-	}
-	return baseName(words[0])
 }
 
 // clipSpoken bounds a name, and leaves out of it what could not be part of one.
@@ -211,7 +216,7 @@ func clipSpoken(name string) string {
 // besides are words that may stand beside a yes or no and what it names.
 var besides = func() map[string]bool {
 	m := map[string]bool{}
-	for _, w := range strings.Fields(`it that this the a file files please now do go ahead and you may can tool use command for me on
+	for _, w := range strings.Fields(`it that this the a file files please now do go ahead and you may can tool use command for me on with
 		es das die den der dem bitte datei jetzt mal tu mach du kannst darfst sie können dürfen und werkzeug mit für auf
 		を して ください お願いします してください それ ファイル`) {
 		m[w] = true
@@ -221,30 +226,32 @@ var besides = func() map[string]bool {
 
 // answerTo is what an utterance that is no plain yes or no is to the question
 // about a call: a yes or no that says more, but nothing else than what was asked
-// about, or content.
+// about, or content. A call that only a click allows is never named.
 func answerTo(call copilot.ToolCall, text string) (class csm.Class, named bool) {
 	words := wordsOfAnswer(text)
 	class, rest := leadOf(words)
 	if class == csm.Content {
 		return class, false
 	}
-	about := actionOf(call.Name)
+	p := proposalOf(call)
 	object := map[string]bool{}
 	for _, w := range nameWords(call.Name) {
 		object[w] = true
 	}
-	for _, t := range tokens(objectOf(call.Input)) {
-		object[t.text] = true
+	for _, name := range slices.Concat(p.objects, p.programs, p.overwrites) {
+		for _, t := range tokens(name) {
+			object[t.text] = true
+		}
 	}
 	for _, w := range rest {
 		switch {
-		case about.named(w):
+		case p.action.named(w):
 			named = true
 		case !besides[w] && !object[w]:
 			return csm.Content, false
 		}
 	}
-	return class, named && class == csm.Yes
+	return class, named && class == csm.Yes && !p.click
 }
 
 // wordsOfAnswer are the words of an utterance; a yes or no that a script without

@@ -4,6 +4,7 @@ import (
 	"slices"
 	"testing"
 
+	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 	"github.com/agentvoice/agentvoice-daemon/session"
@@ -58,7 +59,7 @@ func TestFailuresOfTurnsAreSpoken(t *testing.T) {
 
 func TestContentCountsCharactersNotBytes(t *testing.T) {
 	c := newContent()
-	c.beginRound(1, 0)
+	c.beginRound(1, 0, spoken.Options{})
 	if n := c.extend(1, "Grüße 日本. Und weiter."); n != 21 {
 		t.Errorf("length %d, want 21 characters", n)
 	}

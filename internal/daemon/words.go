@@ -25,8 +25,9 @@ func (d *Daemon) heard(epoch uint32, utterance uint64, text string, confidence f
 		text, f.Class = rest, csm.Send
 	} else {
 		f.Class, f.Named = d.classify(text)
-		if f.Class == csm.Content && d.asksToRepeat(text) {
-			f.Class = csm.Stop // to the core; the answer is said again when it listens
+		if f.Class == csm.Content && (d.asksToRepeat(text) || d.asksToRetry(text)) {
+			f.Class = csm.Stop // to the core; the rest is done when it listens
+			d.retry.Store(d.asksToRetry(text))
 			d.repeat.Store(utterance)
 		}
 	}
@@ -76,6 +77,10 @@ func ClassOf(text string) csm.Class {
 		return csm.Backchannel
 	case u.Class == spoken.UtteranceCommand && u.Command == spoken.CommandStop:
 		return csm.Stop
+	case u.Class == spoken.UtteranceCommand && u.Command == spoken.CommandPause:
+		return csm.Pause
+	case u.Class == spoken.UtteranceCommand && u.Command == spoken.CommandContinue:
+		return csm.Continue
 	case u.Class == spoken.UtteranceCommand && u.Command == spoken.CommandYes:
 		return csm.Yes
 	case u.Class == spoken.UtteranceCommand && u.Command == spoken.CommandNo:
@@ -92,6 +97,18 @@ func (d *Daemon) asksToRepeat(text string) bool {
 	if u.Class != spoken.UtteranceCommand || u.Command != spoken.CommandRepeat || d.content.lastSpoken() == "" {
 		return false
 	}
+	return d.takesCommands()
+}
+
+// asksToRetry says whether the user wants what failed last to be tried again.
+func (d *Daemon) asksToRetry(text string) bool {
+	u := spoken.Classify(text)
+	return u.Class == spoken.UtteranceCommand && u.Command == spoken.CommandTryAgain &&
+		d.loop.State().Retry.Utterance != 0 && d.takesCommands()
+}
+
+// takesCommands says whether a spoken command about the last answer counts now.
+func (d *Daemon) takesCommands() bool {
 	now := d.loop.State()
 	if _, asked := now.Copilot.(copilot.WaitingForApproval); asked || len(now.Drafts) > 0 {
 		return false
@@ -103,8 +120,9 @@ func (d *Daemon) asksToRepeat(text string) bool {
 	return false
 }
 
-// repeatWhenAsked says the last answer again as soon as nobody speaks, after an
-// utterance that asks for it. Another utterance takes that back.
+// repeatWhenAsked says the last answer again, or tries again what failed, as soon as
+// nobody speaks after an utterance that asks for it. Another utterance takes that
+// back.
 func (d *Daemon) repeatWhenAsked(s dispatch.Step) {
 	wanted := d.repeat.Load()
 	if wanted == 0 {
@@ -119,7 +137,12 @@ func (d *Daemon) repeatWhenAsked(s dispatch.Step) {
 	if _, listens := s.State.Conv.(csm.Listening); d.repeatNext && listens && s.State.Current.ID == 0 {
 		d.repeatNext = false
 		d.repeat.CompareAndSwap(wanted, 0)
-		_ = d.Repeat(func(csm.Reply, protocol.Snapshot) {}) // there was something to repeat
+		done := func(csm.Reply, protocol.Snapshot) {}
+		if d.retry.Load() {
+			d.Retry(copilot.StageNone, done)
+			return
+		}
+		_ = d.Repeat(done) // there was something to repeat
 	}
 }
 
@@ -131,12 +154,15 @@ var sendPhrases = map[protocol.Locale]string{
 // cutSendPhrase says whether an utterance ends with the phrase that sends it, and
 // what comes before. Only the mode that is made for it listens for one.
 func (d *Daemon) cutSendPhrase(text string) (rest string, said bool) {
-	set := d.settings().TurnDetection
+	set := d.conversationSettings().TurnDetection
 	if set.Mode != protocol.TurnPhrase {
 		return "", false
 	}
 	phrase := set.SendPhrase
 	if len(tokens(phrase)) == 0 {
+		if u := spoken.Classify(text); u.Command == spoken.CommandSendPhrase {
+			return "", true // alone, in any of the ways to say it
+		}
 		phrase = sendPhrases[d.locale()]
 	}
 	return cutPhrase(text, phrase)

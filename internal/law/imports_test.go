@@ -59,6 +59,10 @@ var rules = []rule{
 		"the client must meet the embedded server on the wire only, as it meets every other provider",
 	},
 	{
+		[]string{"audio/front"}, []string{"audio", "audio/dsp", "audio/vad"},
+		"it puts the processing and the detection of a voice together once, for whoever holds conversations or measures them",
+	},
+	{
 		[]string{"audio/*"}, []string{"audio"},
 		"a device, codec or detector stands alone behind the interfaces of audio, so that it can be replaced by a stub",
 	},
@@ -67,11 +71,11 @@ var rules = []rule{
 		"the wire is a contract of its own; with a type of the core in it the core could not change",
 	},
 	{
-		[]string{"internal/assets", "internal/lease", "internal/logid", "internal/mutant", "internal/pulse", "internal/wer"}, nil,
+		[]string{"internal/assets", "internal/figures", "internal/lease", "internal/logid", "internal/mutant", "internal/pulse", "internal/shellcmd", "internal/wer"}, nil,
 		"it is a helper that everybody may use, so it uses nobody",
 	},
 	{
-		[]string{"internal/timeline"}, []string{"audio", "csm/..."},
+		[]string{"internal/timeline"}, []string{"audio", "csm/...", "internal/figures"},
 		"a picture is made from a journal alone, so that one can be drawn on another machine",
 	},
 	{
@@ -83,11 +87,11 @@ var rules = []rule{
 		"a simulated room is frames in and frames out, so that anything can be put into one",
 	},
 	{
-		[]string{"internal/roomsim"}, []string{"audio", "audio/dsp", "audio/vad", "audio/portaudio", "audio/localrealtime/tts", "csm", "csm/dispatch", "internal/assets", "internal/pulse", "internal/room", "internal/speechdata"},
+		[]string{"internal/roomsim"}, []string{"audio", "audio/dsp", "audio/front", "audio/vad", "audio/portaudio", "audio/localrealtime/tts", "csm", "csm/dispatch", "internal/assets", "internal/pulse", "internal/room", "internal/speechdata"},
 		"it puts the media path and the core together as a conversation does, and leaves everything else out",
 	},
 	{
-		[]string{"internal/law"}, nil,
+		[]string{"internal/law", "internal/contract"}, nil,
 		"it reads the source of the tree, and builds where the tree does not",
 	},
 	{

@@ -280,4 +280,17 @@ func folder() (string, error) {
 	return dir, nil
 }
 
+// Remedy is what the user of an operating system can do where there is no folder for
+// the lease.
+func Remedy(goos string) string {
+	switch goos {
+	case "windows":
+		return "make sure that you can write to the folder that %LocalAppData% names"
+	case "darwin":
+		return "make sure that you can write to the folder Library/Caches in your home folder"
+	default:
+		return "set XDG_RUNTIME_DIR to a folder that you can write to"
+	}
+}
+
 func socket(dir string) string { return filepath.Join(dir, "microphone.sock") }

@@ -271,3 +271,11 @@ func TestOneWins(t *testing.T) {
 		l.Release()
 	}
 }
+
+func TestRemedyIsThatOfTheSystem(t *testing.T) {
+	for goos, want := range map[string]string{"windows": "%LocalAppData%", "darwin": "Library/Caches", "linux": "XDG_RUNTIME_DIR"} {
+		if got := Remedy(goos); !strings.Contains(got, want) || goos != "linux" && strings.Contains(got, "XDG") {
+			t.Errorf("%s: %q", goos, got)
+		}
+	}
+}

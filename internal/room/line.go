@@ -22,9 +22,10 @@ type line struct {
 	in     block
 }
 
-func newLine(delay int, ppm float64) *line {
+// most is how much longer the delay may become.
+func newLine(delay, most int, ppm float64) *line {
 	size := 1
-	for size < delay+4*part+4*lineHalf {
+	for size < delay+most+4*part+4*lineHalf {
 		size *= 2
 	}
 	l := &line{buf: make([]float32, size), delay: float64(delay), step: 1 + ppm*1e-6}

@@ -67,7 +67,7 @@ func New(cfg Config) (*Room, error) {
 		noiseGain:  float32(math.Pow(10, cfg.NoiseLevel/20)),
 		speakerMax: ceiling(cfg.SpeakerClip),
 		micMax:     ceiling(cfg.MicClip),
-		delay:      newLine(int(audio.Samples(cfg.Delay)), cfg.DriftPPM),
+		delay:      newLine(int(audio.Samples(cfg.Delay)), int(audio.Samples(mostJump)), cfg.DriftPPM),
 	}
 	if cfg.Echo != nil {
 		r.echo = newConvolver(cfg.Echo)
@@ -76,6 +76,14 @@ func New(cfg Config) (*Room, error) {
 		r.near = newConvolver(cfg.Near)
 	}
 	return r, nil
+}
+
+// mostJump is by how much the delay may become longer than at first.
+const mostJump = 250 * time.Millisecond
+
+// Jump makes the delay longer, or shorter where by is negative, from the next frame on.
+func (r *Room) Jump(by time.Duration) {
+	r.delay.delay = max(r.delay.delay+float64(audio.Samples(by)), 0)
 }
 
 func ceiling(part float64) float32 {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"math/rand/v2"
+	"strings"
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
@@ -123,6 +124,7 @@ type Case struct {
 	Kind  Kind
 	Group string
 	Lang  string
+	Words string  // as far as they are known
 	PCM   []int16 // at SpeechLevel
 	speechdata.Label
 }
@@ -156,7 +158,7 @@ func HumanCases() (cases []Case, missing int, err error) {
 		if err != nil {
 			return nil, 0, fmt.Errorf("%s: %w", r.ID, err)
 		}
-		c := Case{ID: r.ID, Kind: kinds[r.Kind], Group: groups[r.Style], Lang: r.Language, PCM: atLevel(clip.PCM, SpeechLevel), Label: clip.Label}
+		c := Case{ID: r.ID, Kind: kinds[r.Kind], Group: groups[r.Style], Lang: r.Language, Words: r.Words, PCM: atLevel(clip.PCM, SpeechLevel), Label: clip.Label}
 		cases = append(cases, c)
 	}
 	return cases, missing, nil
@@ -175,19 +177,44 @@ var spoken = []struct {
 func SyntheticCases(ctx context.Context) ([]Case, error) {
 	var cases []Case
 	for _, s := range spoken {
-		pcm, err := synthesize(ctx, "kal16", s.text)
+		c, err := syntheticCase(ctx, s.kind, s.text)
 		if err != nil {
 			return nil, err
 		}
-		pcm = atLevel(pcm, SpeechLevel)
-		label, ok := speechdata.LabelOf(pcm)
-		if !ok {
-			return nil, fmt.Errorf("the synthetic %q is silent", s.text)
-		}
-		cases = append(cases, Case{ID: "synthetic/" + s.text, Kind: s.kind, Group: Synthetic, Lang: "en", PCM: pcm, Label: label})
+		cases = append(cases, c)
 	}
 	return cases, nil
 }
+
+// SyntheticCommands are commands of one word in the voice of SyntheticCases.
+func SyntheticCommands(ctx context.Context) ([]Case, error) {
+	var cases []Case
+	for _, text := range []string{"stop", "no", "wait"} {
+		c, err := syntheticCase(ctx, BargeIn, text)
+		if err != nil {
+			return nil, err
+		}
+		clear(c.PCM[:c.Onset]) // the voice murmurs before some words
+		cases = append(cases, c)
+	}
+	return cases, nil
+}
+
+func syntheticCase(ctx context.Context, kind Kind, text string) (Case, error) {
+	pcm, err := synthesize(ctx, "kal16", text)
+	if err != nil {
+		return Case{}, err
+	}
+	pcm = atLevel(pcm, SpeechLevel)
+	label, ok := speechdata.LabelOf(pcm)
+	if !ok {
+		return Case{}, fmt.Errorf("the synthetic %q is silent", text)
+	}
+	return Case{ID: "synthetic/" + text, Kind: kind, Group: Synthetic, Lang: "en", Words: text, PCM: pcm, Label: label}, nil
+}
+
+// OneWord reports whether the case is a single word that is meant, such as "stop".
+func (c Case) OneWord() bool { return c.Kind == BargeIn && len(strings.Fields(c.Words)) == 1 }
 
 // pick is an order of n things by a seed.
 func pick(seed uint64, n int) []int { return rand.New(rand.NewPCG(seed, 0x9e3779b9)).Perm(n) }

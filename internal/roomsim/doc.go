@@ -4,14 +4,14 @@
 //
 // # Model
 //
-// What is measured is the program's own: audio.Player, dsp.Processor, vad.Tracker
-// and the core (csm.Step in dispatch.Loop), put together as for a conversation.
+// What is measured is the program's own: audio.Player, front.Front and the core
+// (csm.Step in dispatch.Loop), put together as for a conversation.
 // What stands around them is simulated:
 //
-//	assistant's speech -> Player -> Reference -> output buffer -> loudspeaker -> tape
+//	assistant's speech -> Player -> Rendered -> output buffer -> loudspeaker -> tape
 //	                                                                  | echo, delay, clipping, drift
 //	person's clip -> room ------------------------------------------ + noise -> microphone
-//	microphone -> input buffer -> Process -> Tracker -> marks -> core -> pause, resume, flush -> Player
+//	microphone -> input buffer -> Captured -> marks -> core -> pause, resume, flush -> Player
 //
 // Recognition is an oracle: it knows which clip is being played, and tells the core
 // its class as late as a service would (PartialAfter, FinalAfter). So nothing here

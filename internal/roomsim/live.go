@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/front"
 	"github.com/agentvoice/agentvoice-daemon/audio/portaudio"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
@@ -41,7 +42,7 @@ type talk struct {
 	Cell
 	server *pulse.Server
 	world  *world
-	media  *Media
+	front  *front.Front
 	person *person
 	room   *room.Room
 	sink   *portaudio.Sink
@@ -82,10 +83,11 @@ func Live(ctx context.Context, c Cell, says Assistant, noises Noises, dir string
 	t.person.where = func(int64) int64 { return server.Tape().Len() }
 	t.world.player = audio.NewPlayer(audio.PlayerConfig{}, t.world.played)
 	defer func() { err = errors.Join(err, t.world.player.Close()) }()
-	if t.media, err = c.media(t.world); err != nil {
+	t.sink, t.source = portaudio.NewSink(portaudio.Default), portaudio.NewSource(portaudio.Default)
+	if t.front, err = c.front(t.world); err != nil {
 		return res, err
 	}
-	defer func() { err = errors.Join(err, t.media.Close()) }()
+	defer func() { err = errors.Join(err, t.front.Close()) }()
 	if err := t.hold(ctx, &res); err != nil {
 		return res, err
 	}
@@ -94,7 +96,6 @@ func Live(ctx context.Context, c Cell, says Assistant, noises Noises, dir string
 
 // hold runs everything until all was said.
 func (t *talk) hold(ctx context.Context, res *LiveResult) (err error) {
-	t.sink, t.source = portaudio.NewSink(portaudio.Default), portaudio.NewSource(portaudio.Default)
 	if err := t.sink.Open(ctx); err != nil {
 		return err
 	}
@@ -103,17 +104,20 @@ func (t *talk) hold(ctx context.Context, res *LiveResult) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, t.source.Close()) }()
+	t.front.Attach(t.source, t.sink)
 	running, stop := context.WithCancel(ctx)
 	var all sync.WaitGroup
 	defer all.Wait()
 	defer stop()
 	all.Go(func() { t.world.loop.Run(running) })
-	all.Go(func() { t.keep(running, t.sink, func() error { return t.sink.Run(running, t.media.Render) }) })
+	all.Go(func() {
+		t.keep(running, t.sink, func() error { return t.sink.Run(running, t.render) }, func() { t.front.ReopenedSink(false) })
+	})
 	all.Go(func() {
 		t.keep(running, t.source, func() error {
 			t.base = t.last
 			return t.source.Run(running, t.captured)
-		})
+		}, t.reopened)
 	})
 	t.server.Connect(t.between)
 	defer t.server.Connect(nil)
@@ -122,18 +126,11 @@ func (t *talk) hold(ctx context.Context, res *LiveResult) (err error) {
 	t.world.begin(core)
 	tick := time.NewTicker(100 * time.Millisecond)
 	defer tick.Stop()
-	told := time.Duration(0)
 	for !t.person.done() {
 		select {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-tick.C:
-			// A new delay begins the search for the echo anew, so small changes are
-			// left to the canceller.
-			if now := t.sink.Latency() + t.source.Latency(); (now-told).Abs() > 50*time.Millisecond || told == 0 {
-				told = now
-				t.media.Processor.SetDelay(t.sink.Latency(), t.source.Latency())
-			}
 		}
 	}
 	res.Sink, res.Source = t.sink.Timing(), t.source.Timing()
@@ -150,7 +147,7 @@ const reopenEvery = 500 * time.Millisecond
 func (t *talk) keep(ctx context.Context, device interface {
 	Open(context.Context) error
 	Close() error
-}, run func() error) {
+}, run func() error, reopened func()) {
 	for {
 		err := run()
 		for ctx.Err() == nil && err != nil {
@@ -161,6 +158,9 @@ func (t *talk) keep(ctx context.Context, device interface {
 			case <-time.After(reopenEvery):
 				err = device.Open(ctx)
 			}
+			if err == nil {
+				reopened()
+			}
 		}
 		if ctx.Err() != nil {
 			return
@@ -168,16 +168,29 @@ func (t *talk) keep(ctx context.Context, device interface {
 	}
 }
 
+// render makes the next frame for the loudspeaker.
+func (t *talk) render(f *audio.Frame) {
+	t.world.player.Render(f)
+	t.front.Rendered(f)
+}
+
+// reopened says that the microphone was opened again.
+func (t *talk) reopened() {
+	if err := t.front.Reopened(); err != nil {
+		t.world.complain(err.Error())
+	}
+}
+
 // captured takes a frame of the microphone.
 func (t *talk) captured(pos int64, f *audio.Frame) {
 	pos += t.base // positions go on over a device that was opened again
 	t.last = pos + audio.FrameSamples
-	marks, err := t.media.Capture(pos, f)
+	marks, err := t.front.Captured(pos, f)
 	if err != nil {
 		t.world.complain(err.Error())
 	}
 	t.person.hear(t.world, marks, pos+audio.FrameSamples+audio.Samples(t.source.Latency()))
-	if !t.media.Tracker.Speaking() {
+	if !t.front.Speaking() {
 		t.world.feed()
 	}
 }
@@ -185,8 +198,8 @@ func (t *talk) captured(pos int64, f *audio.Frame) {
 // between is the room of the server: it runs every 10 ms.
 func (t *talk) between(speaker, microphone, label *pulse.Frame) {
 	var near, mic audio.Frame
-	speaking := t.world.speaking() && t.media.Sounding()
-	if t.media.Sounding() {
+	speaking := t.world.speaking() && sounding(t.front)
+	if sounding(t.front) {
 		t.sounds.Add(audio.FrameSamples)
 	}
 	t.person.near(t.pos, speaking, &near)
@@ -227,7 +240,7 @@ func (t *talk) measure(res *LiveResult) error {
 		res.Outcomes = append(res.Outcomes, outcome(&said[i], tape, t.world.happened, 0))
 	}
 	res.falsely(said, t.world.happened)
-	res.Sounding, res.DSP = audio.Duration(t.sounds.Load()), t.media.Processor.Stats()
+	res.Sounding, res.DSP = audio.Duration(t.sounds.Load()), t.front.Stats()
 	res.Errors, res.Software, res.Audio = t.world.errors, t.world.software, audio.Duration(t.pos)
 	res.Underruns, res.Cushion, res.LeftOut = res.DSP.Underruns, liveCushion, t.server.LeftOut()
 	return nil

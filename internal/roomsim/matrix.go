@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/agentvoice/agentvoice-daemon/audio/dsp"
 	"github.com/agentvoice/agentvoice-daemon/internal/room"
 )
 
@@ -123,47 +124,148 @@ func Matrix(z Size, seed uint64, all []Case) []Cell {
 	return cells
 }
 
-// Opening is when in a conversation somebody interrupts for the first time.
+// Opening is when in a conversation somebody interrupts for the first time, and where.
 type Opening struct {
 	After time.Duration // of the assistant's speech
-	Known bool          // devices that were heard in a conversation before
+	Place Setup
 }
+
+// Setup is what the assistant is heard through in an Opening.
+type Setup string
+
+// The setups.
+const (
+	NewSpeakers   Setup = "loudspeakers, new" // never heard before
+	KnownSpeakers Setup = "loudspeakers, known"
+	Headphones    Setup = "headphones"
+	Unprocessed   Setup = "headphones, no processing"
+)
+
+// FirstWord is how much of the assistant is heard when its first word is interrupted.
+const FirstWord = 100 * time.Millisecond
 
 // String is how an Opening's cells end.
-func (o Opening) String() string {
-	if o.Known {
-		return fmt.Sprintf("after %v, known devices", o.After)
-	}
-	return fmt.Sprintf("after %v, new devices", o.After)
-}
+func (o Opening) String() string { return fmt.Sprintf("%s, after %v", o.Place, o.After) }
 
 // Opened are the openings that are measured.
-var Opened = []Opening{{time.Second, false}, {time.Second, true}, {3 * time.Second, false}, {3 * time.Second, true}}
+var Opened = func() (all []Opening) {
+	for _, p := range []Setup{Headphones, Unprocessed, NewSpeakers, KnownSpeakers} {
+		for _, after := range []time.Duration{FirstWord, 500 * time.Millisecond, time.Second, 3 * time.Second} {
+			all = append(all, Opening{after, p})
+		}
+	}
+	return all
+}()
+
+// cell is a conversation that begins with a case.
+func (o Opening) cell(r string, said Case) Cell {
+	c := Cell{
+		Name: fmt.Sprintf("%s, %v", r, o), Profile: "default", Place: usual(r, -6),
+		WarmUp: o.After, Known: o.Place == KnownSpeakers, Cases: []Case{said},
+	}
+	switch o.Place {
+	case Unprocessed:
+		c.DSP = &dsp.Config{}
+		fallthrough
+	case Headphones:
+		c.Headphones = true
+	case NewSpeakers, KnownSpeakers:
+	}
+	return c
+}
 
 // Openings are conversations whose first case is an interruption in the assistant's
-// first seconds: z.Cases/4 in each room of each that is Opened. Known devices and new
-// ones are interrupted by the same people.
+// first seconds: z.Cases/4 in each room of each that is Opened. All setups are
+// interrupted by the same people.
 func Openings(z Size, seed uint64, all []Case) []Cell {
 	var cells []Cell
 	for _, o := range Opened {
-		same := uint64(0) // of the seed, for whether devices are known
+		same := uint64(0) // of the seed, for all setups
 		for _, r := range z.Rooms {
 			for range z.Cases / 4 {
-				c := Cell{
-					Name: fmt.Sprintf("%s, echo -6 dB, %v", r, o), Profile: "default", Place: usual(r, -6),
-					Seed: seed*1000 + 600 + uint64(o.After/time.Second)*100 + same, WarmUp: o.After, Known: o.Known,
-				}
+				s := seed*1000 + 600 + uint64(o.After/time.Second)*100 + same
 				same++
-				for _, k := range pick(c.Seed, len(all)) {
+				for _, k := range pick(s, len(all)) {
 					if all[k].Kind == BargeIn && (all[k].Group == Read || all[k].Group == Acted) {
-						c.Cases = []Case{all[k]}
+						c := o.cell(r, all[k])
+						c.Seed = s
+						cells = append(cells, c)
 						break
 					}
 				}
-				if c.Cases != nil {
-					cells = append(cells, c)
-				}
 			}
+		}
+	}
+	return cells
+}
+
+// Beginning is a place whose echo the canceller does not know, and how it is called.
+type Beginning struct {
+	Name  string
+	place func(room string) Place
+}
+
+// Beginnings are the places of First.
+var Beginnings = []Beginning{
+	{"echo -6 dB", func(r string) Place { return usual(r, -6) }},
+	{"echo -20 dB", func(r string) Place { return usual(r, -20) }},
+	{"echo -6 dB, fan at 10 dB", func(r string) Place {
+		p := usual(r, -6)
+		p.Noise, p.SNR = "fan", 10
+		return p
+	}},
+	{"echo -6 dB, loudspeaker clips at -14 dB", func(r string) Place {
+		p := usual(r, -6)
+		p.Clip = 0.2
+		return p
+	}},
+	{"echo -6 dB, 130 ms unreported", func(r string) Place {
+		p := usual(r, -6)
+		p.Unreported = 130 * time.Millisecond
+		p.Render += p.Unreported
+		return p
+	}},
+}
+
+// First are the first seconds of an assistant to whom nobody listens, with devices
+// that are new: each pause is false. Each place is begun z.Cases/4 times in each room.
+func First(z Size, seed uint64) []Cell {
+	var cells []Cell
+	for i, b := range Beginnings {
+		for j, r := range z.Rooms {
+			for k := range z.Cases / 4 {
+				cells = append(cells, Cell{
+					Name: fmt.Sprintf("%s, first %v, %s", r, Settled, b.Name), Profile: "default", Place: b.place(r),
+					Seed: seed*1000 + uint64(300+100*i+20*j+k), Alone: Settled,
+				})
+			}
+		}
+	}
+	return cells
+}
+
+// Commanded is when in a conversation commands of one word are said.
+var Commanded = []Opening{
+	{FirstWord, Headphones}, {time.Second, Headphones}, {WarmUp, Headphones},
+	{FirstWord, NewSpeakers}, {time.Second, NewSpeakers}, {WarmUp, NewSpeakers},
+}
+
+// Commands are conversations whose first case is a single word: the synthetic
+// commands, and z.Cases/2 words of people, of any language, since few recordings hold
+// a command alone. The rooms take turns.
+func Commands(z Size, seed uint64, all, synthetic []Case) []Cell {
+	said := slices.Clone(synthetic)
+	for _, k := range pick(seed, len(all)) {
+		if c := all[k]; c.OneWord() && (c.Group == Read || c.Group == Acted) && len(said) < len(synthetic)+z.Cases/2 {
+			said = append(said, c)
+		}
+	}
+	var cells []Cell
+	for _, o := range Commanded {
+		for i, c := range said {
+			cell := o.cell(z.Rooms[i%len(z.Rooms)], c)
+			cell.Seed = seed*1000 + 800 + uint64(i)
+			cells = append(cells, cell)
 		}
 	}
 	return cells

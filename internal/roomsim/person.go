@@ -67,9 +67,10 @@ type saying struct {
 
 // newPerson is the person of a cell.
 func newPerson(c Cell) *person {
+	warmUp := cmp.Or(c.WarmUp, WarmUp)
 	return &person{
 		gain: math.Pow(10, -c.Quieter/20), where: func(pos int64) int64 { return pos }, cases: c.Cases,
-		random: rand.New(rand.NewPCG(c.Seed, 0x5eed)), warmUp: audio.Samples(cmp.Or(c.WarmUp, WarmUp)), wait: audio.Samples(time.Second),
+		random: rand.New(rand.NewPCG(c.Seed, 0x5eed)), warmUp: audio.Samples(warmUp), wait: audio.Samples(min(warmUp, time.Second)),
 	}
 }
 
@@ -142,6 +143,8 @@ func (p *person) hear(w *world, marks []vad.Mark, now int64) {
 		id := p.open
 		p.mu.Unlock()
 		switch m.Kind {
+		case vad.Suspected:
+			w.note("hold")
 		case vad.Onset:
 			p.began(w, m, now)
 		case vad.Paused:

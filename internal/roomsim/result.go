@@ -9,7 +9,8 @@ import (
 )
 
 // Outcome is what became of one case. Times are in milliseconds, and -1 for what
-// did not happen.
+// did not happen. Silent, Decided and Listening are the figures of internal/figures,
+// with the labelled onset and the loudspeaker of the room.
 type Outcome struct {
 	ID    string `json:"id"`
 	Kind  Kind   `json:"kind"`
@@ -21,7 +22,7 @@ type Outcome struct {
 	Silent    float64 `json:"silent"`    // from the onset until the loudspeaker is silent
 	Strong    float64 `json:"strong"`    // the same from the first loud part
 	Held      float64 `json:"held"`      // from the onset until the player is held on suspicion
-	Paused    float64 `json:"paused"`    // from the onset until the pause is decided
+	Decided   float64 `json:"decided"`   // from the onset until the core decides
 	Listening float64 `json:"listening"` // from the onset until the core listens
 	Resumed   float64 `json:"resumed"`   // from the end until the loudspeaker sounds again
 	Lost      float64 `json:"lost"`      // from the onset until the onset that was found; negative is early
@@ -48,6 +49,8 @@ type Result struct {
 	Holds                 int             // on suspicions of what nobody said
 	Early                 int             // Pauses before Settled
 	FalseAt               []time.Duration // when the pauses were
+	JumpAt, Refound       time.Duration   // when the echo's delay jumped, and when it was found for good; 0 for never
+	HalfDuplex            time.Duration   // for how long nobody could have interrupted by voice
 	Audio, CPU            time.Duration   // how long it was, and what of a core the media path took for it; 0 where not known
 	Software              []time.Duration // from an onset's event to its effect on the player, in the machine's time
 	DSP                   dsp.Stats
@@ -67,7 +70,9 @@ const grace = 700 * time.Millisecond
 func ms(samples int64) float64 { return float64(samples) / perMs }
 
 func (s *sim) result() Result {
-	res := Result{Sounding: audio.Duration(s.sounds), DSP: s.media.Processor.Stats(), Errors: s.world.errors, Software: s.world.software, CPU: s.cpu, Audio: audio.Duration(s.pos)}
+	res := Result{Sounding: audio.Duration(s.sounds), DSP: s.front.Stats(), Errors: s.world.errors, Software: s.world.software, CPU: s.cpu, Audio: audio.Duration(s.pos)}
+	res.HalfDuplex = time.Duration(s.deaf) * audio.FrameTime
+	res.JumpAt, res.Refound = audio.Duration(s.jumped), audio.Duration(s.refound)
 	for i := range s.person.said {
 		res.Outcomes = append(res.Outcomes, outcome(&s.person.said[i], s.tape, s.world.happened, audio.Samples(s.Render)))
 	}
@@ -82,7 +87,7 @@ func outcome(said *saying, tape *Tape, happened []happening, buffered int64) Out
 	onset, strong, end := said.begin+c.Onset, said.begin+c.Strong, said.begin+c.End
 	o := Outcome{
 		ID: c.ID, Kind: c.Kind, Group: c.Group, Lang: c.Lang, Weak: c.WeakOnset, Long: (c.End - c.Onset) / perMs,
-		Silent: -1, Strong: -1, Paused: -1, Listening: -1, Resumed: -1, Held: -1, Lost: never, Told: said.told, Stuck: said.stuck,
+		Silent: -1, Strong: -1, Decided: -1, Listening: -1, Resumed: -1, Held: -1, Lost: never, Told: said.told, Stuck: said.stuck,
 	}
 	limit := end + audio.Samples(grace)
 	flushed, held := false, int64(never)
@@ -96,8 +101,8 @@ func outcome(said *saying, tape *Tape, happened []happening, buffered int64) Out
 			if o.Held < 0 {
 				o.Held = ms(h.pos - onset)
 			}
-		case (h.what == "pause" || h.what == "flush") && o.Paused < 0 && h.pos <= limit:
-			o.Paused = ms(h.pos - onset)
+		case (h.what == "pause" || h.what == "flush") && o.Decided < 0 && h.pos <= limit:
+			o.Decided = ms(h.pos - onset)
 			from := h.pos
 			if h.pos-held <= audio.Samples(vad.SuspicionLasts) {
 				from = held // and silent since

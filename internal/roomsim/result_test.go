@@ -37,7 +37,7 @@ func TestAnOutcomeIsCountedFromTheLabel(t *testing.T) {
 	said := saying{c: c, begin: second, over: 4 * second, first: second + 4800 + 480, told: true}
 	tape := taped(0, second+14400, 3*second, 5*second)
 	o := outcome(&said, tape, []happening{{second / 2, "pause"}, {second + 12000, "pause"}, {second + 16800, "listening"}}, 480)
-	if o.Silent != 200 || o.Strong != 100 || o.Paused != 150 || o.Listening != 250 || o.Lost != 10 || o.Missed() || !o.WentOn {
+	if o.Silent != 200 || o.Strong != 100 || o.Decided != 150 || o.Listening != 250 || o.Lost != 10 || o.Missed() || !o.WentOn {
 		t.Errorf("%+v", o)
 	}
 	if o.Resumed < 990 || o.Resumed > 1000 {

@@ -8,9 +8,11 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/dsp"
+	"github.com/agentvoice/agentvoice-daemon/audio/front"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
+	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 	"github.com/agentvoice/agentvoice-daemon/internal/room"
 )
 
@@ -22,12 +24,15 @@ type Cell struct {
 	Seed  uint64
 	Cases []Case        // in this order
 	Alone time.Duration // of the assistant's speech, without a person; Cases is empty then
-	// WarmUp is for how long the assistant is heard before the first case, a second
-	// at least; zero stands for the constant.
+	// WarmUp is for how long the assistant is heard before the first case; zero stands
+	// for the constant.
 	WarmUp time.Duration
 	// Known says that a conversation was held with the same devices before: what was
 	// learnt of their delay is recalled, as the daemon does.
 	Known bool
+	// Jump is by how much the echo's delay changes when the assistant was heard for
+	// JumpAfter.
+	Jump, JumpAfter time.Duration
 	// Tracker and DSP replace what a conversation uses, where they are set.
 	Tracker *vad.TrackerConfig
 	DSP     *dsp.Config
@@ -51,6 +56,7 @@ type Place struct {
 	Clip       float64 // of the loudspeaker, as a part of full scale; 0 for none
 	Noise      string  // fan, babble or nothing
 	SNR        float64 // dB, of the person
+	Headphones bool    // the microphone hears no echo; EchoGain does not count
 	Quieter    float64 // than SpeechLevel, the person, in dB: for one who sits further away
 }
 
@@ -75,6 +81,9 @@ func (p Place) config(n Noises) (room.Config, error) {
 		Echo: shape.EchoResponse(), EchoGain: p.EchoGain, Delay: p.Render, DriftPPM: p.DriftPPM,
 		SpeakerClip: p.Clip, Near: shape.NearResponse(), Noise: n["fan"], NoiseLevel: noiseless,
 	}
+	if p.Headphones {
+		cfg.Echo = nil
+	}
 	if p.Noise != "" {
 		if cfg.Noise, ok = n[p.Noise]; !ok {
 			return cfg, fmt.Errorf("there is no noise %q", p.Noise)
@@ -84,32 +93,62 @@ func (p Place) config(n Noises) (room.Config, error) {
 	return cfg, nil
 }
 
-func (c Cell) media(w *world) (*Media, error) {
-	tracker := vad.ProfileConfig(vad.Profile(c.Profile))
+// front is the front end of the cell.
+func (c Cell) front(w *world) (*front.Front, error) {
+	tracker, processing := vad.ProfileConfig(vad.Profile(c.Profile)), dsp.Default()
 	if c.Tracker != nil {
 		tracker = *c.Tracker
 	}
-	processing := dsp.Default()
 	if c.DSP != nil {
 		processing = *c.DSP
 	}
-	return NewMedia(w.player, MediaConfig{DSP: processing, Tracker: tracker, Render: c.Render - c.Unreported, Capture: c.Capture, Held: func() { w.note("hold") }})
+	f, err := NewFront(processing, tracker, w.player.Hold)
+	if err == nil {
+		w.retracted = f.Retracted
+	}
+	return f, err
+}
+
+// NewFront makes a front end with the detectors that the daemon has.
+func NewFront(processing dsp.Config, cfg vad.TrackerConfig, hold func(time.Duration)) (*front.Front, error) {
+	model, err := assets.Silero()
+	if err != nil {
+		return nil, err
+	}
+	lib, err := assets.ONNXRuntime()
+	if err != nil {
+		return nil, err
+	}
+	tracker, err := vad.NewTracker(func() (vad.Detector, error) { return vad.NewSilero(model, lib) }, cfg)
+	if err != nil {
+		return nil, err
+	}
+	f, err := front.New(processing, hold)
+	if err != nil {
+		return nil, errors.Join(err, tracker.Close())
+	}
+	f.Track(tracker)
+	return f, nil
 }
 
 // sim is a conversation on a virtual clock.
 type sim struct {
 	Cell
-	clock  dispatch.Virtual
-	world  *world
-	media  *Media
-	person *person
-	room   *room.Room
-	tape   *Tape
-	late   []audio.Frame // captured, in the input buffer
-	pos    int64         // of the microphone
-	sounds int64         // samples in which the assistant was heard
-	cpu    time.Duration // of the media path
-	uplink []int16       // all of it, where it is recognised
+	clock     dispatch.Virtual
+	world     *world
+	front     *front.Front
+	person    *person
+	room      *room.Room
+	tape      *Tape
+	late      []audio.Frame // captured, in the input buffer
+	pos       int64         // of the microphone
+	sounds    int64         // samples in which the assistant was heard
+	cpu       time.Duration // of the media path
+	jumped    int64         // position of the jump, refound of the new delay; 0 before
+	refound   int64
+	deaf      int     // frames in half duplex
+	realigned int64   // of the front end, as was seen last
+	uplink    []int16 // all of it, where it is recognised
 }
 
 // acquaintance is how long the assistant was heard with devices that are known.
@@ -147,15 +186,16 @@ func hold(c Cell, says Assistant, noises Noises, before *int64) (res Result, lea
 	s.late = make([]audio.Frame, c.Capture/audio.FrameTime)
 	s.world = newWorld(&s.clock, says, c.Seed)
 	s.world.player = audio.NewManualPlayer(audio.PlayerConfig{}, s.world.played)
-	if s.media, err = c.media(s.world); err != nil {
+	if s.front, err = c.front(s.world); err != nil {
 		return res, nil, err
 	}
+	s.front.Attach(claimedSource{delay: c.Capture}, claimedSink{delay: c.Render - c.Unreported})
 	if c.Words != nil {
 		s.person.words = s.recognise
 	}
-	defer func() { err = errors.Join(err, s.media.Close(), s.world.player.Close()) }()
+	defer func() { err = errors.Join(err, s.front.Close(), s.world.player.Close()) }()
 	if before != nil {
-		s.media.Processor.Correct(*before)
+		s.front.Correct(*before)
 	}
 	core := csm.DefaultConfig()
 	core.Interruption = Interruptions[c.Profile]
@@ -166,8 +206,7 @@ func hold(c Cell, says Assistant, noises Noises, before *int64) (res Result, lea
 			return res, nil, err
 		}
 	}
-	if p := s.media.Processor; p.Found() {
-		late := p.Correction()
+	if late, found := s.front.Correction(); found {
 		learnt = &late
 	}
 	return s.result(), learnt, nil
@@ -189,20 +228,26 @@ func (s *sim) over() bool {
 // gets stuck is given up.
 const caseMost = 20 * time.Second
 
+// sounding says whether the frame that was rendered last had a sound in it, or the
+// ones shortly before.
+func sounding(f *front.Front) bool { return f.Quiet() < Hold }
+
 // step is 10 ms.
 func (s *sim) step() error {
 	var near, mic audio.Frame
-	speaking := s.world.speaking() && s.media.Sounding()
+	speaking := s.world.speaking() && sounding(s.front)
 	s.person.near(s.pos, speaking, &near)
 	s.room.Capture(func(f *audio.Frame) {
 		used := cpuTime()
-		s.media.Render(f)
+		s.world.player.Render(f)
+		s.front.Rendered(f)
 		s.cpu += cpuTime() - used
 		s.tape.Push(f[:])
 	}, &near, &mic)
-	if s.media.Sounding() {
+	if sounding(s.front) {
 		s.sounds += audio.FrameSamples
 	}
+	s.jump()
 	s.settle()
 	s.clock.Advance(audio.FrameTime, s.settle)
 	pos := s.pos - int64(len(s.late))*audio.FrameSamples
@@ -217,20 +262,36 @@ func (s *sim) step() error {
 		return nil
 	}
 	used := cpuTime()
-	marks, err := s.media.Capture(pos, &mic)
+	marks, err := s.front.Captured(pos, &mic)
 	s.cpu += cpuTime() - used
 	if err != nil {
 		return err
 	}
+	if s.front.HalfDuplex() {
+		s.deaf++
+	}
 	if s.Words != nil {
-		s.uplink = append(s.uplink, s.media.out.Uplink[:]...)
+		s.uplink = append(s.uplink, s.front.Uplink()[:]...)
 	}
 	s.person.hear(s.world, marks, s.pos)
-	if !s.media.Tracker.Speaking() {
+	if !s.front.Speaking() {
 		s.world.feed()
 	}
 	s.settle()
 	return nil
+}
+
+// jump makes the delay of the echo jump when it is time, and notes when it was found.
+func (s *sim) jump() {
+	switch {
+	case s.JumpAfter == 0 || audio.Duration(s.sounds) < s.JumpAfter:
+	case s.jumped == 0:
+		s.jumped = s.pos + 1
+		s.room.Jump(s.Jump)
+		s.realigned = s.front.Realigned()
+	case s.front.Realigned() != s.realigned:
+		s.realigned, s.refound = s.front.Realigned(), s.pos
+	}
 }
 
 // recognise is what an utterance was that began at pos and ends now.

@@ -103,23 +103,51 @@ func TestOpeningsBeginEarly(t *testing.T) {
 	if want := len(Opened) * each; len(cells) != want {
 		t.Fatalf("%d conversations, want %d", len(cells), want)
 	}
-	if one, other := cells[0], cells[each]; one.Known || !other.Known || one.Cases[0].ID != other.Cases[0].ID {
-		t.Errorf("new devices are interrupted by %s, known ones by %s", one.Cases[0].ID, other.Cases[0].ID)
+	for i := range each {
+		for k, o := range Opened {
+			c := cells[k*each+i]
+			if same := cells[(k%4)*each+i]; c.Cases[0].ID != same.Cases[0].ID || c.Seed != same.Seed {
+				t.Errorf("%v is interrupted by %s, %v by %s", o, c.Cases[0].ID, Opened[k%4], same.Cases[0].ID)
+			}
+			if c.Known != (o.Place == KnownSpeakers) || c.Headphones != (o.Place == Headphones || o.Place == Unprocessed) {
+				t.Errorf("%v: %+v", o, c.Place)
+			}
+		}
 	}
-	var begins []time.Duration
-	for _, c := range []Cell{cells[0], cells[len(cells)-1]} {
-		p := newPerson(c)
+	for k, o := range Opened {
+		p := newPerson(cells[k*each])
 		var near audio.Frame
 		pos := int64(0)
 		for p.said == nil {
 			p.near(pos, true, &near)
 			pos += audio.FrameSamples
 		}
-		begins = append(begins, audio.Duration(pos))
+		if off := audio.Duration(pos) - o.After; off < 0 || off > 20*time.Millisecond {
+			t.Errorf("%v: the interruption begins after %v", o, audio.Duration(pos))
+		}
 	}
-	for i, want := range []time.Duration{time.Second, 3 * time.Second} {
-		if off := begins[i] - want; off < 0 || off > 20*time.Millisecond {
-			t.Errorf("the interruption begins after %v, want %v", begins[i], want)
+}
+
+// TestACommandIsHeardFromTheFirstWordOn with headphones, processed and not: each is
+// decided within 250 ms, and none is missed.
+func TestACommandIsHeardFromTheFirstWordOn(t *testing.T) {
+	says, _ := synthetic(t)
+	commands, err := SyntheticCommands(context.Background())
+	if err != nil {
+		t.Fatal(err)
+	}
+	noises := NewNoises(1, says, nil)
+	for i, c := range commands {
+		for _, place := range []Setup{Headphones, Unprocessed} {
+			cell := Opening{After: FirstWord, Place: place}.cell("study", c)
+			cell.Seed = uint64(i)
+			res, err := Run(cell, says, noises)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if o := res.Outcomes[0]; o.Missed() || o.Decided < 0 || o.Decided > 250 {
+				t.Errorf("%s, %s: %+v", cell.Name, c.ID, o)
+			}
 		}
 	}
 }

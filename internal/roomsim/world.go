@@ -32,6 +32,8 @@ type world struct {
 	order  []int        // of sentences
 	next   int          // in order
 
+	retracted func() // the core took an interruption back
+
 	mu        sync.Mutex
 	happened  []happening
 	phase     csm.Phase
@@ -139,6 +141,9 @@ func (w *world) carryOut(e csm.Effect) {
 	case csm.PublishState:
 		if e.To == csm.PhaseListening {
 			w.note("listening")
+		}
+		if e.Cause == csm.CauseInterruptRetract {
+			w.retracted()
 		}
 	case csm.PublishError:
 		w.complain(string(e.Code))

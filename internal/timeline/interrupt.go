@@ -4,6 +4,8 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/journal"
+	"github.com/agentvoice/agentvoice-daemon/internal/figures"
 )
 
 // An onset over the assistant pauses it, and what becomes of that is known later:
@@ -12,7 +14,7 @@ import (
 
 // interrupt notes that an answer is paused or flushed now, by the present event.
 func (r *reader) interrupt(turn uint64) *interrupted {
-	i := &interrupted{turn: turn, at: r.now}
+	i := &interrupted{turn: turn, at: r.now, Interruption: r.meter.Decide(r.now)}
 	switch e := r.event.(type) { //nolint:gochecksumtype // those that say whose voice it was
 	case csm.SpeechStarted:
 		i.utterance = r.record.utterance(e.Utterance)
@@ -31,7 +33,10 @@ func (r *reader) interrupt(turn uint64) *interrupted {
 // decide says what became of it, once.
 func (i *interrupted) decide(d decision, now time.Duration) {
 	if i.decision == undecided {
-		i.decision, i.decided = d, at(now)
+		i.decision = d
+		if d == takenBack {
+			i.Resumed = figures.At(now)
+		}
 	}
 }
 
@@ -65,7 +70,7 @@ func (r *reader) followInterruption(phase string) {
 		return
 	case csm.PhaseListening.String():
 		if r.floor != nil && r.floor.decision != moot {
-			r.floor.listening.first(r.now)
+			r.floor.listen(r.now)
 		}
 		return
 	case csm.PhaseSuspended.String(): // the answer is still held
@@ -87,14 +92,19 @@ func (r *reader) answering() uint64 {
 	return r.exchanges[len(r.exchanges)-1].ID
 }
 
-// fellSilent notes that nothing of the assistant is heard any more. A flush says so
-// after the floor is the user's, too.
-func (r *reader) fellSilent() {
-	i := r.floor
-	if _, flushed := r.event.(csm.SpeechFlushed); flushed && len(r.interruptions) > 0 {
-		i = r.interruptions[len(r.interruptions)-1]
+// listen notes the first Listening.
+func (i *interrupted) listen(now time.Duration) {
+	if !i.Listening.Known {
+		i.Listening = figures.At(now)
 	}
-	if i != nil && (i.decision == undecided || i.decision == cutOff) {
-		i.silent.first(r.now)
+}
+
+// output takes a fact about the output.
+func (r *reader) output(o journal.Sound) {
+	since := time.Duration(o.Since) * time.Microsecond
+	if o.Silent {
+		r.meter.Silenced(since)
+	} else {
+		r.meter.Sounded(since)
 	}
 }

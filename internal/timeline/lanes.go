@@ -71,7 +71,7 @@ func (v view) stateLegend() (list []legend) {
 
 func (v view) gapItems() (list []item) {
 	for _, g := range v.gaps {
-		list = append(list, v.span(g.from, g.to, "gap", label("gap"), "Gap in the journal", count(g.lines, "line", "lines")+" lost"))
+		list = append(list, v.span(g.from, g.to, "gap", label("gap"), "Gap in the journal", count(g.events, "event", "events")+" lost"))
 	}
 	return list
 }
@@ -109,7 +109,7 @@ func (v view) lost() (list []item) {
 func (v view) cuts() (list []item) {
 	for _, i := range v.interruptions {
 		if i.decision == cutOff {
-			list = append(list, v.text(i.onset(), v.until(i.at, i.listening), "", nil))
+			list = append(list, v.text(i.onset(), v.until(i.at, moment{i.Listening.At, i.Listening.Known}), "", nil))
 		}
 	}
 	return list
@@ -154,6 +154,10 @@ func (v view) utteranceText(u *utterance) (words []part, facts string) {
 		facts = "backchannel: not sent"
 	case csm.Stop:
 		facts = "a word to stop: not sent"
+	case csm.Pause:
+		facts = "paused the voice: not sent"
+	case csm.Continue:
+		facts = "let the voice go on"
 	case csm.Empty:
 		facts = "empty: not sent"
 	}
@@ -353,7 +357,7 @@ func (v view) events() []item {
 		list = append(list, v.span(m.at, m.at, "mark "+m.kind, label(m.label), capital(m.label), m.detail))
 	}
 	for _, g := range v.gaps {
-		list = append(list, v.span(g.from, g.from, "mark gap-mark", label("gap"), "Gap in the journal", count(g.lines, "line", "lines")+" lost"))
+		list = append(list, v.span(g.from, g.from, "mark gap-mark", label("gap"), "Gap in the journal", count(g.events, "event", "events")+" lost"))
 	}
 	return list
 }
@@ -366,7 +370,7 @@ func (v view) interruption(i *interrupted) item {
 	}
 	class, name, what := "mark interruption", "interrupted", "Interrupted by "+who
 	l := i.latencies()
-	facts := []string{"onset to Interrupted " + l.Interrupted.String(), "to silence " + l.Silent.String(), "to Listening " + l.Listening.String()}
+	facts := []string{"onset to decided " + l.Decided.String(), "to silent " + l.Silent.String(), "to Listening " + l.Listening.String()}
 	if i.decision != cutOff {
 		class, name, what = "mark suspicion", "paused", "Paused by "+who
 		switch i.decision {

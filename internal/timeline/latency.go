@@ -7,6 +7,7 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/journal"
+	"github.com/agentvoice/agentvoice-daemon/internal/figures"
 )
 
 // Latency is a time between two moments. Known is false where the journal does
@@ -57,14 +58,14 @@ type Turn struct {
 }
 
 // Interruption is how an answer was stopped, or paused on a suspicion. The
-// latencies count from Onset.
+// latencies are those of package figures and count from Onset.
 type Interruption struct {
-	Onset       time.Duration // first sample of speech, or the user's command
-	Utterance   uint64        // 0 for a command
-	Interrupted Latency       // the state is Interrupted, and playback is told to pause or to stop
-	Silent      Latency       // at the latest, nothing is heard any more: the cursor of the pause, or tts.flushed
-	Listening   Latency       // the state is Listening; not known of a suspicion that was over before
-	Resumed     Latency       // the answer goes on; known only of a suspicion that was taken back
+	Onset     time.Duration // first sample of speech, or the user's command
+	Utterance uint64        // 0 for a command
+	Decided   Latency
+	Silent    Latency // unknown in journals of builds that did not record the output
+	Listening Latency // unknown for a suspicion that was over before
+	Resumed   Latency // known only for a suspicion that was taken back
 }
 
 // Stage is one of the latencies of a turn, for tables.
@@ -85,16 +86,17 @@ var Stages = []Stage{
 	{"Reply", "end of speech to first audio, in all", func(t Turn) Latency { return t.FirstAudio }},
 }
 
-// InterruptionStages lists the latencies of an interruption.
+// InterruptionStages lists the latencies of an interruption by voice. A command
+// has no onset to count from.
 var InterruptionStages = []Stage{
-	{"Interrupted", "onset to Interrupted", interruption(func(i Interruption) Latency { return i.Interrupted })},
-	{"Silent", "onset to silence: paused, or tts.flushed", interruption(func(i Interruption) Latency { return i.Silent })},
-	{"Listening", "onset to Listening", interruption(func(i Interruption) Latency { return i.Listening })},
+	{"Decided", figures.Decided.Meaning(), interruption(func(i Interruption) Latency { return i.Decided })},
+	{"Silent", figures.Silent.Meaning(), interruption(func(i Interruption) Latency { return i.Silent })},
+	{"Listening", figures.Listening.Meaning(), interruption(func(i Interruption) Latency { return i.Listening })},
 }
 
 func interruption(of func(Interruption) Latency) func(Turn) Latency {
 	return func(t Turn) Latency {
-		if t.Interruption == nil {
+		if t.Interruption == nil || t.Interruption.Utterance == 0 {
 			return Latency{}
 		}
 		return of(*t.Interruption)

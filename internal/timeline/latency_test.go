@@ -49,7 +49,7 @@ func TestLatencies(t *testing.T) {
 	}
 	want := Interruption{
 		Onset: 25600 * ms, Utterance: 3,
-		Interrupted: known(onsetDelay), Silent: known(onsetDelay + flushTime), Listening: known(onsetDelay + flushTime),
+		Decided: known(onsetDelay), Silent: known(onsetDelay + flushTime), Listening: known(onsetDelay + flushTime),
 	}
 	if got := turns[1].Interruption; got == nil || *got != want {
 		t.Errorf("the interruption is %+v, want %+v", got, want)
@@ -153,7 +153,7 @@ func TestTypedAndCommanded(t *testing.T) {
 	if !turn.Typed || turn.Said != "tell me" || turn.Endpointing.Known || turn.FirstAudio.Known || !turn.FirstSign.Known {
 		t.Errorf("the typed turn is %+v", turn)
 	}
-	if i := turn.Interruption; i == nil || i.Onset != 4*time.Second || i.Utterance != 0 || i.Interrupted != known(0) || i.Silent != known(flushTime) {
+	if i := turn.Interruption; i == nil || i.Onset != 4*time.Second || i.Utterance != 0 || i.Decided != known(0) || i.Silent != known(flushTime) {
 		t.Errorf("the interruption is %+v", turn.Interruption)
 	}
 }
@@ -209,15 +209,15 @@ func TestInterruptionInDoubt(t *testing.T) {
 	first := turns[0]
 	want := Interruption{
 		Onset: 13 * time.Second, Utterance: 4,
-		Interrupted: known(onsetDelay), Silent: known(onsetDelay + pauseTime), Listening: known(onsetDelay + 250*ms),
+		Decided: known(onsetDelay), Silent: known(onsetDelay + pauseTime), Listening: known(onsetDelay + 250*ms),
 	}
 	if first.Interruption == nil || *first.Interruption != want {
 		t.Errorf("the interruption is %+v, want %+v", first.Interruption, want)
 	}
 	taken := []Interruption{
-		{Onset: 7 * time.Second, Utterance: 2, Interrupted: known(onsetDelay), Silent: known(onsetDelay + pauseTime), Resumed: known(150*ms + onsetDelay)},
+		{Onset: 7 * time.Second, Utterance: 2, Decided: known(onsetDelay), Silent: known(onsetDelay + pauseTime), Resumed: known(150*ms + onsetDelay)},
 		{
-			Onset: 9 * time.Second, Utterance: 3, Interrupted: known(onsetDelay), Silent: known(onsetDelay + pauseTime),
+			Onset: 9 * time.Second, Utterance: 3, Decided: known(onsetDelay), Silent: known(onsetDelay + pauseTime),
 			Listening: known(onsetDelay + 250*ms), Resumed: known(600*ms + hangover + recognition),
 		},
 	}
@@ -286,7 +286,7 @@ func TestOnsetOfTheLocalDetector(t *testing.T) {
 		})
 	})
 	i := Latencies(j)[0].Interruption
-	if i == nil || i.Onset != 5*time.Second-early-10*ms || i.Interrupted != known(early+10*ms) {
+	if i == nil || i.Onset != 5*time.Second-early-10*ms || i.Decided != known(early+10*ms) {
 		t.Errorf("the interruption is %+v", i)
 	}
 }

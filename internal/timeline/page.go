@@ -150,7 +150,7 @@ func warnings(r *record, j *journal.Journal) (list []string) {
 		list = append(list, "The record stops: "+j.Stops.String()+".")
 	}
 	for _, g := range r.gaps {
-		list = append(list, fmt.Sprintf("%s of the journal were lost at %s; what happened there is not known.", count(g.lines, "line", "lines"), clock(g.from-r.start)))
+		list = append(list, fmt.Sprintf("%s of the journal were lost at %s; what happened there is not known.", count(g.events, "event", "events"), clock(g.from-r.start)))
 	}
 	if r.unknown > 0 {
 		list = append(list, fmt.Sprintf("%s of the journal are not known to this build and were left out.", count(r.unknown, "line", "lines")))

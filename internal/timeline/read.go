@@ -10,6 +10,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/journal"
+	"github.com/agentvoice/agentvoice-daemon/internal/figures"
 )
 
 // reader makes a record of a journal's lines.
@@ -21,22 +22,21 @@ type reader struct {
 	capture moment       // sample 0 of the user's voice
 	playing bool         // what is buffered is heard
 	floor   *interrupted // the interruption whose Listening is still to come, or is now
-	lost    int          // lines of a gap whose end is not seen yet
-	blind   bool         // since a gap, no state was seen
+	meter   figures.Meter
+	seq     uint64 // of the last event
+	blind   bool   // since a gap, no state was seen
 }
 
 func read(j *journal.Journal) *record {
 	r := &reader{record: record{heard: map[uint64]int{}, words: map[wordsKey]string{}}}
 	begun := false
 	for _, l := range j.Lines {
-		if l.Gap > 0 {
-			r.lost += l.Gap
-			continue
-		}
 		if !begun {
 			begun, r.start, r.end = true, l.Time(), l.Time()
 		}
-		r.closeGap(l.Time())
+		if l.Seq > 0 {
+			r.gapBefore(l)
+		}
 		r.end = max(r.end, l.Time())
 		if l.Snapshot != nil { // of the state after an event that is elsewhere, or is lost
 			r.now, r.event, r.change = l.Time(), nil, stateChange{}
@@ -49,7 +49,6 @@ func read(j *journal.Journal) *record {
 		}
 		r.line(l)
 	}
-	r.closeGap(r.end)
 	if n := len(r.states); n > 0 && !r.blind {
 		r.states[n-1].to = r.end
 	}
@@ -99,6 +98,12 @@ func (r *reader) note(l journal.Line) {
 			r.levels = append(r.levels, v)
 			return
 		}
+	case journal.NoteOutput:
+		var o journal.Sound
+		if json.Unmarshal(l.Data, &o) == nil {
+			r.output(o)
+			return
+		}
 	case journal.NoteWords:
 		var w journal.Words
 		if json.Unmarshal(l.Data, &w) == nil {
@@ -121,22 +126,23 @@ func (r *reader) line(l journal.Line) {
 		r.unknown++
 	}
 	r.change = stateChange{}
-	r.applyEffects(l.Effects)
-	r.phase(l.Phase)
+	if l.Phase != "" { // else the outcome is missing
+		r.applyEffects(l.Effects)
+		r.phase(l.Phase)
+	}
 	r.playNext()
 }
 
-// closeGap marks lines that were lost between the line before and to, if any
-// were.
-func (r *reader) closeGap(to time.Duration) {
-	if r.lost == 0 {
-		return
+// gapBefore marks the events that are missing before a line, if any are.
+func (r *reader) gapBefore(l journal.Line) {
+	if r.seq > 0 && l.Seq > r.seq+1 {
+		r.gaps = append(r.gaps, gap{from: r.now, to: max(l.Time(), r.now), events: int(l.Seq - r.seq - 1)})
+		if n := len(r.states); n > 0 && !r.blind {
+			r.states[n-1].to = r.now
+		}
+		r.playing, r.blind = false, true
 	}
-	r.gaps = append(r.gaps, gap{from: r.end, to: max(to, r.end), lines: r.lost})
-	if n := len(r.states); n > 0 && !r.blind {
-		r.states[n-1].to = r.end
-	}
-	r.lost, r.playing, r.blind = 0, false, true
+	r.seq = max(r.seq, l.Seq)
 }
 
 // phase follows the state of the conversation.
@@ -183,14 +189,13 @@ func (r *reader) captured(pos int64) moment {
 	return at(min(r.capture.at+audio.Duration(pos), r.now))
 }
 
-// onset is when a voice began. The capture is known by the end of its first frame;
-// where an onset says how late it was noticed, it was no later than that.
+// onset is when a voice began: as late before the event as the event says, else by
+// its position.
 func (r *reader) onset(e csm.SpeechStarted) moment {
-	m := r.captured(e.Pos).or(at(r.now))
 	if e.Late > 0 {
-		m.at = min(m.at, r.now-e.Late)
+		return at(r.now - e.Late)
 	}
-	return m
+	return r.captured(e.Pos).or(at(r.now))
 }
 
 // voice takes facts about the user's voice.
@@ -256,10 +261,6 @@ func (r *reader) speech() {
 		if s := r.segment(e.Gen, e.Seq); s != nil {
 			s.buffered.first(r.now)
 		}
-	case csm.SpeechCursor: // of a pause, and ten a second of what is heard
-		if !r.playing {
-			r.fellSilent()
-		}
 	case csm.SpeechPlayed:
 		if s := r.segment(e.Gen, e.Seq); s != nil {
 			r.heardWhole(s)
@@ -271,7 +272,6 @@ func (r *reader) speech() {
 			}
 		}
 		r.playing = false
-		r.fellSilent()
 	case csm.SpeechFlushed:
 		r.flushed(e)
 	case csm.SpeechFailed:
@@ -342,7 +342,6 @@ func (r *reader) silenced(gen uint32) {
 
 // flushed learns how much was heard of what a flush silenced.
 func (r *reader) flushed(e csm.SpeechFlushed) {
-	r.fellSilent()
 	for _, s := range r.segments {
 		switch {
 		case s.gen != e.Gen || s.outcome != cut:

@@ -9,6 +9,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/journal"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
+	"github.com/agentvoice/agentvoice-daemon/internal/figures"
 )
 
 // moment is a time that may not be known.
@@ -150,13 +151,12 @@ const (
 
 // interrupted is an answer that was paused or flushed, on a suspicion or for good.
 type interrupted struct {
-	turn              uint64
-	utterance         *utterance // nil for a command
-	resumed           moment     // where its voice went on after a pause that had the answer go on
-	at                time.Duration
-	silent, listening moment
-	decision          decision
-	decided           moment
+	*figures.Interruption
+	turn      uint64
+	utterance *utterance // nil for a command
+	resumed   moment     // where its voice went on after a pause that had the answer go on
+	at        time.Duration
+	decision  decision
 }
 
 func (i interrupted) onset() time.Duration {
@@ -172,13 +172,14 @@ func (i interrupted) onset() time.Duration {
 
 // latencies are those of an interruption, and of one that was taken back.
 func (i interrupted) latencies() Interruption {
-	on := at(i.onset())
-	out := Interruption{Onset: on.at, Interrupted: on.until(at(i.at)), Silent: on.until(i.silent), Listening: on.until(i.listening)}
+	out := Interruption{Onset: i.onset()}
+	of := func(f figures.Figure) (l Latency) {
+		l.Duration, l.Known = i.Of(f, out.Onset)
+		return l
+	}
+	out.Decided, out.Silent, out.Listening, out.Resumed = of(figures.Decided), of(figures.Silent), of(figures.Listening), of(figures.Resumed)
 	if i.utterance != nil {
 		out.Utterance = i.utterance.id
-	}
-	if i.decision == takenBack {
-		out.Resumed = on.until(i.decided)
 	}
 	return out
 }
@@ -198,7 +199,7 @@ type level struct {
 
 type gap struct {
 	from, to time.Duration
-	lines    int
+	events   int
 }
 
 // horizon is where what began at from is lost sight of: the next gap, or the end

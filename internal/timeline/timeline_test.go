@@ -69,6 +69,9 @@ func trouble(t testing.TB) *journal.Journal {
 		f.says(2, 20*time.Second, 23*time.Second, "and what if the assistant is not there at all")
 		f.says(3, 30*time.Second, 31*time.Second, "")
 		f.post(36*time.Second, csm.AudioFailed{Instance: 1, Code: csm.CodeDeviceUnavailable})
+		for at := 44 * time.Second; at <= 49*time.Second; at += time.Second {
+			f.post(at, csm.SpeechCursor{Gen: 99}) // stale
+		}
 		f.post(58*time.Second, csm.UserStop{})
 	})
 	for i, l := range j.Lines { // three seconds were lost
@@ -77,8 +80,7 @@ func trouble(t testing.TB) *journal.Journal {
 			for j.Lines[end].Time() < 48*time.Second {
 				end++
 			}
-			rest := append([]journal.Line{{Gap: end - i}}, j.Lines[end:]...)
-			j.Lines = append(j.Lines[:i:i], rest...)
+			j.Lines = append(j.Lines[:i:i], j.Lines[end:]...)
 			break
 		}
 	}
@@ -102,17 +104,10 @@ func TestTrouble(t *testing.T) {
 func TestGap(t *testing.T) {
 	whole := threeTurns(t, journal.Full)
 	j := &journal.Journal{Header: whole.Header}
-	lost := 0
 	for _, l := range whole.Lines {
-		switch in := l.Time() > 20*time.Second && l.Time() < 29*time.Second; {
-		case in:
-			lost++
-			continue
-		case lost > 0:
-			j.Lines = append(j.Lines, journal.Line{Gap: lost})
-			lost = 0
+		if l.Time() <= 20*time.Second || l.Time() >= 29*time.Second {
+			j.Lines = append(j.Lines, l)
 		}
-		j.Lines = append(j.Lines, l)
 	}
 	r := read(j)
 	if len(r.gaps) != 1 {
@@ -141,8 +136,7 @@ func TestGap(t *testing.T) {
 
 func TestEmptyJournal(t *testing.T) {
 	for name, j := range map[string]*journal.Journal{
-		"header only": {Header: journal.Header{Journal: 1}},
-		"gap only":    {Lines: []journal.Line{{Gap: 3}}},
+		"header only": {Header: journal.Header{Journal: journal.Version}},
 		"level only":  {Lines: []journal.Line{{Note: journal.NoteLevel, At: 5, Data: []byte(`{"user":-50,"assistant":-90}`)}}},
 	} {
 		if turns := Latencies(j); len(turns) != 0 {
@@ -224,18 +218,17 @@ func TestSelfContained(t *testing.T) {
 // FuzzDamaged draws journals whose fields hold anything.
 func FuzzDamaged(f *testing.F) {
 	for _, line := range []string{
-		`{"gap":-1}`,
-		`{"seq":1,"at":-5,"event":"vad.end","data":{"utterance":9,"pos":-9223372036854775808},"phase":"","effects":[{"Flush":{"gen":4294967295}}]}`,
-		`{"at":9223372036854775807,"event":"tts.flushed","data":{"gen":1,"played":-1,"of":1},"effects":[{"PublishTurn":{"end":"interrupted"}}]}`,
-		`{"at":1,"event":"x","effects":[{"Speak":{"segment":{"seq":1,"request":7,"start":-3,"end":-9}},"StartPlayback":{}}]}` + "\n" +
+		`{"seq":1,"at":-5,"event":"vad.end","data":{"utterance":9,"pos":-9223372036854775808}}` + "\n" + `{"phase":"Idle","effects":[{"Flush":{"gen":4294967295}}],"digest":""}`,
+		`{"at":9223372036854775807,"event":"tts.flushed","data":{"gen":1,"played":-1,"of":1}}` + "\n" + `{"effects":[{"PublishTurn":{"end":"interrupted"}}],"digest":""}`,
+		`{"at":1,"event":"x"}` + "\n" + `{"phase":"Idle","effects":[{"Speak":{"segment":{"seq":1,"request":7,"start":-3,"end":-9}},"StartPlayback":{}}],"digest":""}` + "\n" +
 			`{"at":2,"event":"tts.bufferReady","data":{"seq":1}}` + "\n" + `{"note":"words","at":3,"data":{"kind":"answer","id":7,"text":"ab"}}` + "\n" +
-			`{"at":4,"event":"tts.flushed","data":{"seq":1,"played":9223372036854775807,"of":3},"effects":[{"Flush":{"gen":1}}]}`,
+			`{"at":4,"event":"tts.flushed","data":{"seq":1,"played":9223372036854775807,"of":3}}` + "\n" + `{"phase":"Idle","effects":[{"Flush":{"gen":1}}],"digest":""}`,
 		`{"note":"level","at":7,"data":{"user":1e300,"assistant":-1e300}}` + "\n" + `{"note":"level","at":1,"data":{}}`,
 	} {
 		f.Add(line)
 	}
 	f.Fuzz(func(t *testing.T, lines string) {
-		j, err := journal.Read(strings.NewReader(`{"journal":1,"content":"full"}` + "\n" + lines))
+		j, err := journal.Read(strings.NewReader(`{"journal":3,"content":"full"}` + "\n" + lines))
 		if err != nil {
 			t.Skip()
 		}

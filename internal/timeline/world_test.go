@@ -85,7 +85,7 @@ func (f *fakeWorld) execute(s dispatch.Step) {
 			f.playing, f.began = true, f.clock.Now()
 			f.playHead()
 		case csm.PausePlayback:
-			f.pause()
+			f.pause(pauseTime)
 			if len(f.queue) > 0 {
 				f.post(pauseTime, csm.SpeechCursor{Gen: f.gen, Seq: f.queue[0].Seq, Played: audio.Samples(f.before), Of: audio.Samples(length(f.queue[0]))})
 			}
@@ -152,6 +152,7 @@ func (f *fakeWorld) playHead() {
 		return
 	}
 	seg, gen, pauses := f.queue[0], f.gen, f.pauses
+	f.sounds(true)
 	f.clock.AfterFunc(length(seg)-f.before, func() {
 		if gen != f.gen || pauses != f.pauses {
 			return
@@ -163,6 +164,7 @@ func (f *fakeWorld) playHead() {
 		f.began = f.clock.Now()
 		if len(f.queue) == 0 {
 			f.playing = false
+			f.sounds(false)
 			f.loop.Post(csm.SpeechDrained{Gen: gen, Seq: seg.Seq})
 			return
 		}
@@ -170,7 +172,15 @@ func (f *fakeWorld) playHead() {
 	})
 }
 
-func (f *fakeWorld) pause() {
+// sounds notes that the output falls silent now, or sounds.
+func (f *fakeWorld) sounds(does bool) {
+	now := f.clock.Now()
+	f.w.Sound(now, journal.Sound{Silent: !does, Since: now.Microseconds(), Pos: audio.Samples(now)})
+}
+
+// pause has the output fall silent in a while.
+func (f *fakeWorld) pause(in time.Duration) {
+	f.clock.AfterFunc(in, func() { f.sounds(false) })
 	f.voices[1] = append(f.voices[1], window{f.began, f.clock.Now()})
 	f.before += f.clock.Now() - f.began
 	f.pauses++
@@ -180,7 +190,7 @@ func (f *fakeWorld) pause() {
 func (f *fakeWorld) flush(gen uint32) {
 	e := csm.SpeechFlushed{Gen: f.gen}
 	if f.playing {
-		f.pause()
+		f.pause(flushTime)
 	}
 	if len(f.queue) > 0 {
 		e.Seq, e.Played, e.Of = f.queue[0].Seq, audio.Samples(f.before), audio.Samples(length(f.queue[0]))
@@ -235,8 +245,7 @@ func hold(t testing.TB, content journal.Content, length time.Duration, answers [
 	}
 	f := &fakeWorld{clock: &dispatch.Virtual{}, w: w, t: t, answers: answers, cancelled: map[uint64]bool{}}
 	f.loop = dispatch.New(dispatch.Config{
-		Clock: f.clock, Execute: f.execute, Verify: true,
-		Record: func(s dispatch.Step) { w.Step(s.Envelope, s.State, s.Effects) },
+		Clock: f.clock, Execute: f.execute, Verify: true, Journal: w,
 	})
 	script(f)
 	f.clock.Advance(length, f.loop.Drain)

@@ -31,8 +31,9 @@ static cst_audio_streaming_info *stream(cst_voice *voice) {
 	return info;
 }
 
-static void say(cst_voice *voice, cst_audio_streaming_info *info, uintptr_t handle, char const *text) {
+static void say(cst_voice *voice, cst_audio_streaming_info *info, uintptr_t handle, char const *text, float stretch) {
 	info->userdata = (void *)handle;
+	feat_set_float(voice->features, "duration_stretch", stretch);
 	cst_wave *w = flite_text_to_wave(text, voice);
 	info->userdata = NULL;
 	if (w != NULL)
@@ -87,11 +88,17 @@ var loadVoices = sync.OnceFunc(func() {
 func Flite() Factory {
 	return func() (Synthesizer, error) {
 		loadVoices()
-		return &flite{}, nil
+		return &flite{rate: 1}, nil
 	}
 }
 
-type flite struct{ closed bool }
+type flite struct {
+	closed bool
+	rate   float64
+}
+
+// SetRate implements Synthesizer.
+func (f *flite) SetRate(rate float64) { f.rate = min(max(rate, MinRate), MaxRate) }
 
 // Voices implements Synthesizer.
 func (*flite) Voices() []string { return slices.Clone(voiceNames) }
@@ -115,7 +122,7 @@ func (f *flite) Speak(ctx context.Context, name, text string, emit func(pcm []in
 		return fmt.Errorf("%w %q; use one of %s", ErrUnknownVoice, name, strings.Join(voiceNames, ", "))
 	}
 	for _, piece := range pieces(text) {
-		if err := speakPiece(ctx, v, piece, emit); err != nil {
+		if err := speakPiece(ctx, v, piece, f.rate, emit); err != nil {
 			return err
 		}
 	}
@@ -124,9 +131,9 @@ func (f *flite) Speak(ctx context.Context, name, text string, emit func(pcm []in
 
 // speakPiece synthesises on a goroutine of its own, which has ended when
 // speakPiece returns, and emits on the caller's.
-func speakPiece(ctx context.Context, v voice, text string, emit func(pcm []int16, rate int) error) error {
+func speakPiece(ctx context.Context, v voice, text string, rate float64, emit func(pcm []int16, rate int) error) error {
 	q := &queue{more: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
-	go q.fill(v, text)
+	go q.fill(v, text, rate)
 	err := q.drain(ctx, emit)
 	close(q.stop)
 	<-q.done
@@ -146,7 +153,7 @@ type queue struct {
 }
 
 // fill runs the engine until the piece is whole or nobody listens.
-func (q *queue) fill(v voice, text string) {
+func (q *queue) fill(v voice, text string, rate float64) {
 	defer close(q.done)
 	select {
 	case engine <- struct{}{}:
@@ -158,7 +165,7 @@ func (q *queue) fill(v voice, text string) {
 	defer handle.Delete()
 	ctext := C.CString(text)
 	defer C.free(unsafe.Pointer(ctext))
-	C.say(v.voice, v.info, C.uintptr_t(handle), ctext)
+	C.say(v.voice, v.info, C.uintptr_t(handle), ctext, C.float(1/rate))
 }
 
 // agentvoiceFlitePiece is called by the engine with the next audio. It returns

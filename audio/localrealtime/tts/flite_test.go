@@ -84,6 +84,32 @@ func TestNothingToSay(t *testing.T) {
 	}
 }
 
+// TestRateIsTheSpeedOfTheVoice, of one synthesizer: voices are shared.
+func TestRateIsTheSpeedOfTheVoice(t *testing.T) {
+	s, other := newSynthesizer(t), newSynthesizer(t)
+	const text = "The copilot has finished editing the file, and all twelve tests pass."
+	length := func(s Synthesizer, voice string) float64 {
+		var h heard
+		if err := s.Speak(t.Context(), voice, text, h.listen); err != nil {
+			t.Fatal(err)
+		}
+		return float64(h.samples)
+	}
+	for _, voice := range s.Voices() {
+		s.SetRate(1)
+		normal := length(s, voice)
+		for _, rate := range []float64{MinRate, 0.8, 1.5, 2, MaxRate} {
+			s.SetRate(rate)
+			if got := normal / length(s, voice); got < 0.85*rate || got > 1.15*rate {
+				t.Errorf("%s at rate %v is %.2f times as fast", voice, rate, got)
+			}
+			if got := length(other, voice); got != normal {
+				t.Errorf("%s: another synthesizer speaks %v samples, want %v", voice, got, normal)
+			}
+		}
+	}
+}
+
 func TestUnknownVoice(t *testing.T) {
 	var h heard
 	err := newSynthesizer(t).Speak(t.Context(), "marin", "Hello.", h.listen)

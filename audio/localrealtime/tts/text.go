@@ -22,10 +22,10 @@ var punctuation = strings.NewReplacer(
 
 // plain is text in the printable ASCII that the engine can read: accents are
 // dropped, control characters and what has no likeness become spaces, and runs
-// of spaces one.
+// of spaces one. Numbers lose their separators, and no comma is left within a word.
 func plain(text string) string {
 	var b strings.Builder
-	for _, r := range norm.NFKD.String(punctuation.Replace(text)) {
+	for _, r := range norm.NFKD.String(punctuation.Replace(numerals(text))) {
 		switch {
 		case unicode.Is(unicode.Mn, r): // the accent of the letter before
 		case r > ' ' && r <= '~':
@@ -34,7 +34,7 @@ func plain(text string) string {
 			b.WriteByte(' ')
 		}
 	}
-	return strings.Join(strings.Fields(b.String()), " ")
+	return strings.Join(strings.Fields(spaced(b.String())), " ")
 }
 
 // pieces cuts plain text into what the engine says in one go, each at most

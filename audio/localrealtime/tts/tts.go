@@ -20,6 +20,12 @@ import (
 	"errors"
 )
 
+// The slowest and the fastest speed of a voice.
+const (
+	MinRate = 0.5
+	MaxRate = 3.0
+)
+
 // DefaultVoice is the voice that an empty name stands for.
 const DefaultVoice = "slt"
 
@@ -38,6 +44,9 @@ type Synthesizer interface {
 	// failed, both before the next piece; an unknown voice is an error that
 	// wraps ErrUnknownVoice and lists the known ones.
 	Speak(ctx context.Context, voice, text string, emit func(pcm []int16, rate int) error) error
+	// SetRate sets the speed of what Speak is called for from now on: 1 is normal,
+	// MinRate to MaxRate are possible.
+	SetRate(rate float64)
 	// Voices names the voices, the default first.
 	Voices() []string
 	// Close releases the engine. It is safe to call twice.

@@ -129,6 +129,17 @@ const tool = {
   },
 };
 
+/** A tool that has VS Code ask the user by itself. */
+const deploy = {
+  prepareInvocation() {
+    return { confirmationMessages: { title: 'Deploy to production?', message: 'This declares its own confirmation.' } };
+  },
+  async invoke(options) {
+    record('tool', { input: options.input });
+    return new vscode.LanguageModelToolResult([new vscode.LanguageModelTextPart('deployed')]);
+  },
+};
+
 async function chat(request, _context, stream) {
   record('chat', { prompt: request.prompt });
   stream.markdown(`Fake Copilot heard: ${request.prompt}`);
@@ -173,6 +184,7 @@ exports.activate = function activate(context) {
       onDidChangeLanguageModelChatInformation: changed.event,
     }),
     vscode.lm.registerTool('fake_runTests', tool),
+    vscode.lm.registerTool('fake_deploy', deploy),
     vscode.chat.createChatParticipant('fake.ask', chat),
     vscode.chat.createChatParticipant('fake.agent', chat),
   );

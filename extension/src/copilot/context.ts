@@ -1,23 +1,29 @@
 // What of the editor goes with a question: gathered when it is shown, and again
-// when it is sent.
+// when it is sent. It is bounded, and rebuilt only where the editor changed.
 
 import * as vscode from 'vscode';
 import type { Translate } from '../text';
 import { CONTEXT_KEYS, type ContextKey, type Piece } from '../view';
-import type { Material } from './prompt';
+import { type Guard, hasPrivateKey } from './guard';
+import { CONTEXT, type Material } from './prompt';
 
 /** Schemes whose documents the user edits. */
-const SCHEMES: ReadonlySet<string> = new Set(['file', 'untitled', 'vscode-remote', 'vscode-vfs', 'vscode-notebook-cell', 'vscode-userdata']);
+const SCHEMES: ReadonlySet<string> = new Set(['file', 'untitled', 'vscode-remote', 'vscode-vfs', 'vscode-notebook-cell']);
 /** How many problems are sent. */
 const PROBLEMS = 20;
-/** How many characters of a file are looked at, around the cursor. */
-const FILE = 400_000;
+/** How many characters of a file are looked at, around the cursor: no more would fit. */
+const FILE = 4 * CONTEXT;
 
 /** Context keeps what the user switched off for this window. */
 export class Context {
   private readonly switched = new Map<ContextKey, boolean>();
+  /** the texts of the last time, by what they were made of */
+  private texts = new Map<string, string>();
 
-  constructor(private readonly t: Translate) {}
+  constructor(
+    private readonly t: Translate,
+    private readonly guard: Pick<Guard, 'withheld' | 'always' | 'look'>,
+  ) {}
 
   /** Switches a piece on or off, until the window is closed. */
   set(key: ContextKey, on: boolean): void {
@@ -37,22 +43,23 @@ export class Context {
   pieces(): Piece[] {
     const { t } = this;
     const editor = this.editor();
-    const lines = editor === undefined || editor.selection.isEmpty ? 0 : editor.selection.end.line - editor.selection.start.line + 1;
-    const problems = editor === undefined ? 0 : vscode.languages.getDiagnostics(editor.document.uri).length;
+    const withheld = editor !== undefined && this.guard.withheld(editor.document) !== undefined;
+    const lines = editor === undefined || withheld || editor.selection.isEmpty ? 0 : editor.selection.end.line - editor.selection.start.line + 1;
+    const problems = editor === undefined || withheld ? 0 : vscode.languages.getDiagnostics(editor.document.uri).length;
     const all: Record<ContextKey, [title: string, detail: string, present: boolean]> = {
-      activeFile: [t('Active file'), editor === undefined ? t('no file') : nameOf(editor.document), editor !== undefined],
+      activeFile: [t('Active file'), editor === undefined ? t('no file') : withheld ? t('{0} (never sent)', nameOf(editor.document)) : nameOf(editor.document), editor !== undefined],
       selection: [t('Selection'), lines === 0 ? t('no selection') : lines === 1 ? t('1 line') : t('{0} lines', lines), lines > 0],
       diagnostics: [t('Problems'), problems === 1 ? t('1 problem') : t('{0} problems', problems), problems > 0],
       workspaceName: [t('Workspace'), vscode.workspace.name ?? t('no workspace'), vscode.workspace.name !== undefined],
     };
     return CONTEXT_KEYS.map((key) => {
       const [title, detail, present] = all[key];
-      return { key, title, detail, present, on: this.on(key) };
+      return { key, title, detail, present, on: this.on(key) && !(withheld && key === 'activeFile') };
     });
   }
 
   /** The material for a prompt. In a workspace that is not trusted there is none. */
-  material(): Material[] {
+  async material(): Promise<Material[]> {
     if (!vscode.workspace.isTrusted) {
       return [];
     }
@@ -62,31 +69,66 @@ export class Context {
       out.push({ key: 'workspaceName', title: 'Workspace', text: name });
     }
     const editor = this.editor();
-    if (editor === undefined) {
-      return out;
+    if (editor !== undefined) {
+      await this.guard.look(editor.document.uri);
+      if (this.guard.withheld(editor.document) === undefined) {
+        out.push(...this.ofEditor(editor));
+      }
     }
-    const { document, selection } = editor;
+    return out.filter((m) => !hasPrivateKey(m.text));
+  }
+
+  private ofEditor({ document, selection }: vscode.TextEditor): Material[] {
+    const out: Material[] = [];
     const file = vscode.workspace.asRelativePath(document.uri);
+    const before = this.texts;
+    this.texts = new Map();
+    const text = (range: vscode.Range): string => {
+      const key = JSON.stringify([document.uri.toString(), document.version, range.start, range.end]);
+      const found = before.get(key) ?? document.getText(range);
+      this.texts.set(key, found);
+      return found;
+    };
+    const around = (from: number): vscode.Range => new vscode.Range(document.positionAt(from), document.positionAt(from + FILE));
     if (this.on('selection') && !selection.isEmpty) {
-      out.push({ key: 'selection', title: `Selected text in ${file}, from line ${selection.start.line + 1}`, text: document.getText(selection) });
+      const from = document.offsetAt(selection.start);
+      const long = document.offsetAt(selection.end) - from > FILE;
+      out.push({ key: 'selection', title: `Selected text in ${file}, from line ${selection.start.line + 1}`, text: text(long ? around(from) : selection) });
     }
     const problems = this.on('diagnostics') ? vscode.languages.getDiagnostics(document.uri) : [];
     if (problems.length > 0) {
       const severities = ['Error', 'Warning', 'Information', 'Hint'];
-      const text = [...problems]
+      const list = [...problems]
         .sort((a, b) => a.severity - b.severity)
         .slice(0, PROBLEMS)
         .map((p) => `${severities[p.severity] ?? ''}, line ${p.range.start.line + 1}: ${p.message}`)
         .join('\n');
-      out.push({ key: 'diagnostics', title: `Problems of ${file}`, text });
+      out.push({ key: 'diagnostics', title: `Problems of ${file}`, text: list });
     }
     if (this.on('activeFile')) {
       const at = document.offsetAt(selection.active);
       const from = Math.max(0, at - FILE / 2);
-      const text = document.getText(new vscode.Range(document.positionAt(from), document.positionAt(from + FILE)));
-      out.push({ key: 'activeFile', title: `Active file ${file} (${document.languageId}), cursor in line ${selection.active.line + 1}`, text, focus: at - from });
+      const title = `Active file ${file} (${document.languageId}), cursor in line ${selection.active.line + 1}`;
+      out.push({ key: 'activeFile', title, text: text(around(from)), focus: at - from });
     }
     return out;
+  }
+
+  /** A file that the user attached to a question, or nothing where it may not be sent. */
+  async attachment(uri: vscode.Uri, range: vscode.Range | undefined): Promise<Material | undefined> {
+    if (!vscode.workspace.isTrusted || this.guard.always(uri) !== undefined) {
+      return undefined;
+    }
+    try {
+      const document = await vscode.workspace.openTextDocument(uri);
+      const from = range === undefined ? 0 : document.offsetAt(range.start);
+      const to = Math.min(from + FILE, range === undefined ? Number.POSITIVE_INFINITY : document.offsetAt(range.end));
+      const text = document.getText(new vscode.Range(document.positionAt(from), document.positionAt(to)));
+      const title = `Attached file ${vscode.workspace.asRelativePath(uri)}${range === undefined ? '' : `, from line ${range.start.line + 1}`}`;
+      return hasPrivateKey(text) ? undefined : { key: 'attached', title, text };
+    } catch {
+      return undefined; // a folder, or what is no text
+    }
   }
 
   private editor(): vscode.TextEditor | undefined {

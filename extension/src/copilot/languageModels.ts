@@ -4,38 +4,83 @@
 import * as vscode from 'vscode';
 import type { AnswerStream, Assistant } from '../conversation';
 import type { Log } from '../daemon/sidecar';
-import type { CopilotSendParams, CopilotSendResult, InvokeToolParams, InvokeToolResult, ToolSpec } from '../protocol.gen';
+import type { CopilotSendParams, CopilotSendResult, ErrorCode, InvokeToolParams, InvokeToolResult, ToolSpec } from '../protocol.gen';
 import type { Translate } from '../text';
+import type { Confirming } from './confirming';
 import { codeOf, failure, isCancelled } from './errors';
 import { Once } from './once';
 import { type Material, type Message, compose } from './prompt';
+import { type ChatQuestion, earlier } from './questions';
 import { listed, offered } from './tools';
 
 /** The longest result of a tool that is passed on, in characters. */
 const RESULT = 200_000;
 /** Where a model does not say how much it takes. */
 const LIMIT = 8_000;
+/** After how long a call waits for the user where the editor is known to ask, in milliseconds: one that it lets through is over by then. */
+const DIALOG = 300;
+/** And where it is not known: other calls take long as well. */
+const PERHAPS = 4_000;
+/** How often a part without text is passed on as a sign of life, in milliseconds. */
+const SIGN = 500;
+/** From which share of its limit on a model counts a prompt by itself. */
+const NEAR = 0.7;
 
 /** What the daemon passes for a request that may be taken back. */
 type Token = Parameters<Assistant['send']>[2];
+type Waits = Parameters<Assistant['invoke']>[2];
 
 /** Consent is whether the editor lets the extension ask. */
 export type Consent = 'allowed' | 'refused' | 'none';
 
-/** The end of a request that was not to be sent. */
-class Unsent extends Error {}
+/** Around is what the adapter needs of the window. */
+export interface Around {
+  /** What of the editor goes with a question. */
+  material(): Promise<Material[]>;
+  /** What the editor says about consent. It may say true before the user was asked: only false can be relied on. */
+  readonly access: vscode.LanguageModelAccessInformation;
+  readonly confirming: Confirming;
+  readonly log: Log;
+  readonly t: Translate;
+  /** Another model answers. */
+  onModel(): void;
+  /** The user gave or withdrew consent. */
+  onAccess(allowed: boolean): void;
+}
 
 export class LanguageModels implements Assistant {
   private readonly answers = new Once<CopilotSendResult>();
   private readonly calls = new Once<InvokeToolResult>();
   private chosen: vscode.LanguageModelChat | undefined;
 
-  constructor(
-    private readonly material: () => Material[],
-    private readonly log: Log,
-    private readonly t: Translate,
-    private readonly onModel: () => void,
-  ) {}
+  /** what the editor said last about consent for the chosen model */
+  private permitted: boolean | undefined;
+  /** the model that the user was asked about last */
+  private consented: string | undefined;
+  private readonly watch: vscode.Disposable;
+
+  constructor(private readonly around: Around) {
+    this.watch = around.access.onDidChange(() => {
+      const before = this.permitted;
+      this.look();
+      if (this.permitted !== undefined && this.permitted !== before) {
+        around.onAccess(this.permitted);
+      }
+    });
+  }
+
+  /** Whether the user let the extension ask this model, as far as this window knows. */
+  get allowed(): boolean {
+    return this.chosen !== undefined && this.consented === this.chosen.id && this.permitted !== false;
+  }
+
+  dispose(): void {
+    this.watch.dispose();
+  }
+
+  private look(): void {
+    this.permitted = this.chosen === undefined ? undefined : this.around.access.canSendRequest(this.chosen);
+  }
 
   /** The name of the model that answers, as far as it is known. */
   get modelName(): string {
@@ -60,20 +105,21 @@ export class LanguageModels implements Assistant {
     const all = await this.models();
     const named = all.find((m) => m.id === wanted) ?? all.find((m) => m.family === wanted) ?? all.find((m) => m.name === wanted);
     if (wanted !== '' && named === undefined && all.length > 0) {
-      this.log.warn(`there is no model ${wanted}; ${all[0]?.id ?? ''} is used`);
+      this.around.log.warn(`there is no model ${wanted}; ${all[0]?.id ?? ''} is used`);
     }
     const model = named ?? all[0];
     if (model?.id !== this.chosen?.id) {
       this.chosen = model;
-      this.onModel();
+      this.look();
+      this.around.onModel();
     }
     return model;
   }
 
   /**
    * Has the editor ask the user, where it still has to. It is to be called from an
-   * action of the user. Copilot gets nothing: what is sent refuses to be written,
-   * which the editor does when the user was asked.
+   * action of the user. Nothing is sent: the request is cancelled from the start,
+   * which the editor looks at after it has asked.
    */
   async consent(): Promise<Consent> {
     const model = await this.pick(settings().get('copilot.model', ''));
@@ -81,41 +127,43 @@ export class LanguageModels implements Assistant {
       return 'none';
     }
     const token = new vscode.CancellationTokenSource();
-    token.cancel(); // also where it can be written
-    const unwritable = { toJSON: (): never => { throw new Unsent(); } };
+    token.cancel();
+    let code: ErrorCode | undefined;
     try {
-      const options = { justification: this.justification(), modelOptions: { unwritable } };
-      await model.sendRequest([vscode.LanguageModelChatMessage.User('')], options, token.token);
+      await model.sendRequest([vscode.LanguageModelChatMessage.User('')], { justification: this.justification() }, token.token);
     } catch (err) {
-      if (!(err instanceof Unsent) && !isCancelled(err)) {
-        const code = codeOf(err);
-        this.log.debug(`consent: ${code}`);
-        return code === 'copilotNoConsent' ? 'refused' : 'allowed';
-      }
+      code = isCancelled(err) ? undefined : codeOf(err);
+      this.around.log.debug(`consent: ${code ?? 'given'}`);
     } finally {
       token.dispose();
     }
-    return 'allowed';
+    this.look();
+    const refused = code === 'copilotNoConsent' || this.permitted === false;
+    this.consented = refused ? undefined : model.id;
+    return refused ? 'refused' : 'allowed';
   }
 
   private justification(): string {
-    return this.t('Agent Voice sends what you say, and what the panel shows beside it, to this model, and reads its answer aloud.');
+    return this.around.t('Agent Voice sends what you say, and what the panel shows beside it, to this model, and reads its answer aloud.');
   }
 
-  send(params: CopilotSendParams, out: AnswerStream, token: Token): Promise<CopilotSendResult> {
-    return this.answers.run(`${params.requestId} ${params.round ?? 0} ${params.attempt}`, () => this.attempt(params, out, token));
+  /** Answers an attempt. A question from the Chat view brings its model, what is attached to it, and what was said there before. */
+  send(params: CopilotSendParams, out: AnswerStream, token: Token, asked?: ChatQuestion): Promise<CopilotSendResult> {
+    return this.answers.run(`${params.requestId} ${params.round ?? 0} ${params.attempt}`, () => this.attempt(params, out, token, asked));
   }
 
-  private async attempt(params: CopilotSendParams, out: AnswerStream, token: Token): Promise<CopilotSendResult> {
+  private async attempt(params: CopilotSendParams, out: AnswerStream, token: Token, asked: ChatQuestion | undefined): Promise<CopilotSendResult> {
     const source = new vscode.CancellationTokenSource();
     const link = token.onCancellationRequested(() => source.cancel());
     try {
-      const model = await this.pick(params.model ?? settings().get('copilot.model', ''));
+      const model = asked?.model ?? await this.pick(params.model ?? settings().get('copilot.model', ''));
       if (model === undefined) {
         return { status: 'failed', error: { code: 'copilotNotInstalled', message: '', retryable: false } };
       }
-      const limit = model.maxInputTokens > 0 ? model.maxInputTokens : LIMIT;
-      const prompt = await compose(params.messages, this.material(), settings().get('copilot.instructions', ''), limit, (text) => model.countTokens(text, source.token));
+      if (this.around.access.canSendRequest(model) === false) { // no dialog in the middle of a conversation
+        return { status: 'failed', error: { code: 'copilotNoConsent', message: '', retryable: false } };
+      }
+      const messages = await this.prompt(model, params, asked, source.token);
       if (token.isCancellationRequested) {
         return { status: 'cancelled' };
       }
@@ -125,8 +173,9 @@ export class LanguageModels implements Assistant {
         ...(typeof spec.inputSchema === 'object' && spec.inputSchema !== null ? { inputSchema: spec.inputSchema } : {}),
       }));
       const options = { justification: this.justification(), ...(tools.length === 0 ? {} : { tools }) };
-      const response = await model.sendRequest(prompt.messages.map(toModel), options, source.token);
-      for await (const part of response.stream) {
+      const response = await model.sendRequest(messages.map(toModel), options, source.token);
+      let sign = Number.NEGATIVE_INFINITY;
+      for await (const part of response.stream as AsyncIterable<unknown>) {
         if (token.isCancellationRequested) {
           return { status: 'cancelled' };
         }
@@ -135,6 +184,11 @@ export class LanguageModels implements Assistant {
         } else if (part instanceof vscode.LanguageModelToolCallPart) {
           out.call(part.callId, part.name, part.input);
         }
+        // Whatever else there is, such as thinking: the model is at work.
+        if (!(part instanceof vscode.LanguageModelTextPart) && performance.now() - sign >= SIGN) {
+          sign = performance.now();
+          out.text('');
+        }
       }
       return { status: token.isCancellationRequested ? 'cancelled' : 'completed' };
     } catch (err) {
@@ -142,7 +196,7 @@ export class LanguageModels implements Assistant {
         return { status: 'cancelled' };
       }
       const error = failure(err);
-      this.log.warn(`the language model failed: ${error.code}`);
+      this.around.log.warn(`the language model failed: ${error.code}`);
       return { status: 'failed', error };
     } finally {
       link.dispose();
@@ -150,32 +204,55 @@ export class LanguageModels implements Assistant {
     }
   }
 
+  /** The prompt of an attempt. The model counts it only where its limit is near, and then once. */
+  private async prompt(model: vscode.LanguageModelChat, params: CopilotSendParams, asked: ChatQuestion | undefined, token: vscode.CancellationToken): Promise<readonly Message[]> {
+    const limit = model.maxInputTokens > 0 ? model.maxInputTokens : LIMIT;
+    const said = [...earlier(asked?.history ?? [], params.messages), ...params.messages];
+    const material = [...(await this.around.material()), ...(asked?.attached ?? [])];
+    const within = (tokens: number): ReturnType<typeof compose> => compose(said, material, settings().get('copilot.instructions', ''), tokens);
+    const prompt = within(limit);
+    if (prompt.tokens < limit * NEAR) {
+      return prompt.messages;
+    }
+    const text = prompt.messages.flatMap((m) => m.parts.map((p) => (p.is === 'call' ? JSON.stringify(p.input) : p.text))).join('\n');
+    const tokens = await model.countTokens(text, token);
+    return tokens <= limit ? prompt.messages : within(Math.floor((limit * limit) / tokens * 0.95)).messages;
+  }
+
   tools(): ToolSpec[] {
     if (!vscode.workspace.isTrusted) {
       return [];
     }
     const tools = settings();
-    return offered(vscode.lm.tools, tools.get<string[]>('tools.allowed', []), tools.get<string[]>('tools.harmless', []));
+    return offered(vscode.lm.tools, tools.get<string[]>('tools.allowed', []), tools.get<string[]>('tools.harmless', []), (t) => this.around.confirming.asks(t));
   }
 
-  invoke(params: InvokeToolParams, token: Token): Promise<InvokeToolResult> {
-    return this.calls.run(params.callId, () => this.call(params, token));
+  invoke(params: InvokeToolParams, token: Token, waits: Waits): Promise<InvokeToolResult> {
+    return this.calls.run(params.callId, () => this.call(params, token, waits));
   }
 
-  private async call(params: InvokeToolParams, token: Token): Promise<InvokeToolResult> {
+  private async call(params: InvokeToolParams, token: Token, waits: Waits): Promise<InvokeToolResult> {
     if (!vscode.workspace.isTrusted || !listed(params.name, settings().get<string[]>('tools.allowed', []))) {
       return { content: 'This tool is not allowed any more.', isError: true };
     }
     const source = new vscode.CancellationTokenSource();
     const link = token.onCancellationRequested(() => source.cancel());
+    const tool = vscode.lm.tools.find((t) => t.name === params.name) ?? params;
+    const certain = this.around.confirming.asks(tool);
+    const timer = setTimeout(() => waits(certain), certain ? DIALOG : PERHAPS);
     try {
       const input = typeof params.input === 'object' && params.input !== null ? params.input : {};
       const result = await vscode.lm.invokeTool(params.name, { input, toolInvocationToken: undefined }, source.token);
       return { content: result.content.map(textOf).join('\n').slice(0, RESULT) };
     } catch (err) {
-      this.log.warn(`the tool ${params.name} failed`);
+      if (isCancelled(err) && !token.isCancellationRequested) { // by the user, in the editor's own dialog
+        this.around.confirming.learn(params.name);
+        return { content: 'The user did not allow this call in the dialog of the editor. Do not ask for it again; go on without it.' };
+      }
+      this.around.log.warn(`the tool ${params.name} failed`);
       return { content: err instanceof Error ? err.message : String(err), isError: true };
     } finally {
+      clearTimeout(timer);
       link.dispose();
       source.dispose();
     }

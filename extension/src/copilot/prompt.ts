@@ -16,9 +16,12 @@ export interface Message {
   readonly parts: readonly Part[];
 }
 
-/** Material is a piece of the editor. */
+/** Kind is what a piece of material is: of the editor, or attached by the user. */
+export type Kind = ContextKey | 'attached';
+
+/** Material is what goes with a question. */
 export interface Material {
-  readonly key: ContextKey;
+  readonly key: Kind;
   readonly title: string;
   readonly text: string;
   /** the character around which to keep what fits */
@@ -26,7 +29,18 @@ export interface Material {
 }
 
 /** Counts the tokens of a text. */
-export type Count = (text: string) => PromiseLike<number>;
+export type Count = (text: string) => number;
+
+/** About how many tokens a text has, rather too many than too few. No model is asked: that would cost a call for each piece. */
+export function estimate(text: string): number {
+  let wide = 0; // characters that are a token each, or more
+  for (let i = 0; i < text.length; i++) {
+    if (text.charCodeAt(i) > 0x7f) {
+      wide++;
+    }
+  }
+  return Math.ceil((text.length - wide) / 3 + wide);
+}
 
 /** The model answers someone who listens. */
 export const INSTRUCTIONS = [
@@ -38,56 +52,61 @@ export const INSTRUCTIONS = [
 
 /** Tokens that stay free, for what the editor adds by itself. */
 const RESERVE = 256;
-/** The share of the budget that one kind of material may take. */
-const SHARES: Readonly<Record<ContextKey, number>> = { workspaceName: 0.05, selection: 0.4, diagnostics: 0.15, activeFile: 1 };
+/** The most tokens that go with a question, however much the model would take. */
+export const CONTEXT = 8_000;
+/** The share of that which one kind of material may take. */
+const SHARES: Readonly<Record<Kind, number>> = { workspaceName: 0.05, attached: 0.6, selection: 0.4, diagnostics: 0.15, activeFile: 1 };
 /** The file comes last: it takes what is left. */
-const ORDER: readonly ContextKey[] = ['workspaceName', 'selection', 'diagnostics'];
+const ORDER: readonly Kind[] = ['workspaceName', 'attached', 'selection', 'diagnostics'];
 
 /** Composed is a prompt, and what did not fit whole. */
 export interface Composed {
   readonly messages: readonly Message[];
-  readonly trimmed: readonly ContextKey[];
+  readonly trimmed: readonly Kind[];
   readonly droppedMessages: number;
+  /** of all of it, as counted */
+  readonly tokens: number;
 }
 
 /** Composes a prompt of at most limit tokens. The question itself is never cut. */
-export async function compose(
+export function compose(
   said: readonly CopilotMessage[],
   material: readonly Material[],
   wishes: string,
   limit: number,
-  count: Count,
-): Promise<Composed> {
+  count: Count = estimate,
+): Composed {
   const instructions = wishes.trim() === '' ? INSTRUCTIONS : `${INSTRUCTIONS}\nThe user's own wishes: ${wishes.trim()}`;
   const asked = said.findLastIndex((m) => m.role === 'user');
   const question = said.slice(Math.max(0, asked));
   const before = said.slice(0, Math.max(0, asked));
-  let left = limit - RESERVE - (await count(instructions));
-  for (const m of question) {
-    left -= await count(plain(m));
-  }
-  const trimmed: ContextKey[] = [];
+  const available = limit - RESERVE;
+  let left = available - count(instructions) - question.reduce((sum, m) => sum + count(plain(m)), 0);
+  const most = Math.min(CONTEXT, limit);
+  let context = most;
+  const trimmed: Kind[] = [];
   const pieces: string[] = [];
-  const add = async (m: Material, room: number): Promise<void> => {
-    const kept = await fit(m, Math.min(room, left), count);
+  const add = (m: Material, room: number): void => {
+    const kept = fit(m, Math.min(room, left, context), count);
     if (kept.cut) {
       trimmed.push(m.key);
     }
     if (kept.text !== '') {
       pieces.push(kept.text);
       left -= kept.tokens;
+      context -= kept.tokens;
     }
   };
   for (const key of ORDER) {
     for (const m of material.filter((x) => x.key === key)) {
-      await add(m, Math.floor(limit * SHARES[key]));
+      add(m, Math.floor(most * SHARES[key]));
     }
   }
   const kept: CopilotMessage[] = [];
   // Half of what is left is the file's, where there is one.
-  let room = material.some((m) => m.key === 'activeFile') ? left / 2 : left;
+  let room = material.some((m) => m.key === 'activeFile') ? left - Math.min(left / 2, context) : left;
   for (const m of [...before].reverse()) {
-    const tokens = await count(plain(m));
+    const tokens = count(plain(m));
     if (tokens > room) {
       break;
     }
@@ -100,13 +119,14 @@ export async function compose(
     kept.shift();
   }
   for (const m of material.filter((x) => x.key === 'activeFile')) {
-    await add(m, left);
+    add(m, left);
   }
   const opening = pieces.length === 0 ? instructions : `${instructions}\n\nWhat the user sees in the editor:\n\n${pieces.join('\n\n')}`;
   return {
     messages: [{ role: 'user', parts: [{ is: 'text', text: opening }] }, ...messages([...kept, ...question])],
     trimmed,
     droppedMessages: before.length - kept.length,
+    tokens: available - left,
   };
 }
 
@@ -150,9 +170,9 @@ interface Kept {
 }
 
 /** As much of a piece as fits, in whole lines around its focus. */
-async function fit(m: Material, room: number, count: Count): Promise<Kept> {
+function fit(m: Material, room: number, count: Count): Kept {
   const whole = `${m.title}:\n${fenced(m.text)}`;
-  const all = await count(whole);
+  const all = count(whole);
   if (all <= room) {
     return { text: whole, tokens: all, cut: false };
   }
@@ -160,7 +180,7 @@ async function fit(m: Material, room: number, count: Count): Promise<Kept> {
   let size = Math.floor(m.text.length * (room / all) * 0.9);
   while (size >= 80) {
     const text = `${m.title}, in part:\n${fenced(around(m.text, m.focus ?? 0, size))}`;
-    const tokens = await count(text);
+    const tokens = count(text);
     if (tokens <= room) {
       return { text, tokens, cut: true };
     }

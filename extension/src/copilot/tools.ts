@@ -8,6 +8,7 @@ export interface Tool {
   readonly name: string;
   readonly description: string;
   readonly inputSchema?: object | undefined;
+  readonly tags?: readonly string[];
 }
 
 /** Whether a list names a tool. A name may end with * for any ending. */
@@ -19,7 +20,7 @@ export function listed(name: string, list: readonly string[]): boolean {
 }
 
 /** The tools that may be asked for. One that is not known to be harmless is taken for destructive. */
-export function offered(tools: readonly Tool[], allowed: readonly string[], harmless: readonly string[]): ToolSpec[] {
+export function offered(tools: readonly Tool[], allowed: readonly string[], harmless: readonly string[], confirms: (tool: Tool) => boolean): ToolSpec[] {
   return tools
     .filter((t) => listed(t.name, allowed))
     .map((t) => ({
@@ -27,5 +28,6 @@ export function offered(tools: readonly Tool[], allowed: readonly string[], harm
       description: t.description,
       ...(t.inputSchema === undefined ? {} : { inputSchema: t.inputSchema }),
       destructive: !listed(t.name, harmless),
+      ...(confirms(t) ? { confirms: true } : {}),
     }));
 }

@@ -58,7 +58,7 @@ func TestTheScriptCallsTools(t *testing.T) {
 	if got := s.tools(); !slices.Equal(got, want) {
 		t.Errorf("the calls went\n%q, want\n%q", got, want)
 	}
-	if entries := s.Daemon().Transcript(0); entries[len(entries)-1].Text != "no" && !strings.HasSuffix(entries[len(entries)-1].Text, "The tests pass.") {
+	if entries := transcript(s.Daemon()); entries[len(entries)-1].Text != "no" && !strings.HasSuffix(entries[len(entries)-1].Text, "The tests pass.") {
 		t.Errorf("the transcript is %+v", entries)
 	}
 }

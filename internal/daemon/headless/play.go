@@ -20,6 +20,7 @@ var (
 	errNoSearch  = errors.New("no tools are being looked for")
 	errNoCall    = errors.New("no tool runs; the client runs those of its own assistant")
 	errNoLoad    = errors.New("no model is being loaded")
+	errNoWake    = errors.New("the wake phrase is not listened for: it is off, muted, or a conversation runs")
 	errNoSummary = errors.New("no summary is asked for")
 )
 
@@ -30,6 +31,13 @@ func (w *World) play(st statement) error {
 		if st.name == "speech" {
 			w.voice.length, w.voice.byHand = st.hold, st.off || st.noEnd
 		}
+		return nil
+	}
+	if st.verb == "wake" {
+		if !w.mic.listensForPhrase() {
+			return errNoWake
+		}
+		w.port.Post(csm.UserStart{})
 		return nil
 	}
 	if w.state().Instance == 0 {

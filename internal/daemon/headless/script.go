@@ -65,7 +65,7 @@ var events = map[string]argument{
 	"tts.bufferReady": noArgument, "tts.played": noArgument, "tts.drained": noArgument, "tts.flushed": noArgument, "tts.failed": codeArgument,
 	"session.ready": noArgument, "session.failed": codeArgument, "session.expiring": noArgument, "session.renewal": noArgument, "session.renewed": noArgument, "session.closed": noArgument,
 	"audio.primed": noArgument, "audio.ready": noArgument, "audio.failed": codeArgument, "audio.closed": noArgument,
-	"device.lost": noArgument, "device.restored": noArgument,
+	"device.lost": noArgument, "device.restored": noArgument, "wake": noArgument,
 	"conn.ready": noArgument, "conn.lost": noArgument, "conn.failed": codeArgument, "conn.closed": noArgument,
 }
 

@@ -141,7 +141,7 @@ func TestWhatIsHeardIsMeasured(t *testing.T) {
 	`, "preparing@0", "listening@0", "processing@0", "waitingForCopilot@0", "processing@0", "speaking@50", "interrupted@1300", "listening@1550",
 		"processing@1600", "waitingForCopilot@1600")
 	// Of two segments of a second each the first was heard, and a quarter of the second.
-	entries := s.Daemon().Transcript(0)
+	entries := transcript(s.Daemon())
 	heard := entries[1].HeardChars
 	first := len("It reads tokens and builds a tree.")
 	if heard == nil || *heard <= first || *heard >= first+len("Then it checks") {
@@ -176,7 +176,7 @@ func TestStatementsOutOfPlace(t *testing.T) {
 		"await state listening\nstt.final \"a\"":                      "line 2: stt.final: no words are awaited",
 		"await state listening\ncopilot.done":                         "line 2: copilot.done: no request is live",
 		"await state listening\ntts.played":                           "line 2: tts.played: nothing is to be spoken",
-		"await state listening\nsession.renewed":                      "line 2: session.renewed: it means nothing in the state Listening",
+		"await state listening\nsession.ready":                        "line 2: session.ready: it means nothing in the state Listening",
 		"await state listening\ntts.bufferReady":                      "line 2: tts.bufferReady: nothing is to be spoken",
 		"auto connection off\nauto session off\nafter 1s\nconn.ready": "line 4: conn.ready: there is no conversation",
 	} {
@@ -227,4 +227,9 @@ func TestStopWaitsForTheConversation(t *testing.T) {
 	if err := s.Settle(); err != nil {
 		t.Error(err)
 	}
+}
+
+func transcript(d *daemon.Daemon) (all []protocol.TranscriptEntry) {
+	d.WithTranscript(0, func(r protocol.TranscriptResult) { all = r.Entries })
+	return all
 }

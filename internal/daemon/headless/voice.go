@@ -6,6 +6,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
 )
 
 // defaultSegment is how long a spoken segment is, unless the script says
@@ -17,14 +18,17 @@ const defaultSegment = time.Second
 type voice struct {
 	clock  *dispatch.Virtual
 	post   func(csm.Event)
+	output func(daemon.Output)
 	length time.Duration
 	byHand bool // the script says when a segment was played
 
 	gen     uint32
-	queue   []*segment // not heard to the end, oldest first
-	playing bool
+	queue   []*segment    // not heard to the end, oldest first
+	playing bool          // it was let play, and did not drain since
+	paused  bool          // until it goes on or is flushed
 	since   time.Duration // when the first of queue began or went on to sound
 	stop    func()        // the end of the first segment; nil when it does not sound
+	sounds  bool          // as output was told
 }
 
 type segment struct {
@@ -48,19 +52,19 @@ func (v *voice) speak(e csm.Speak, a auto) {
 }
 
 // buffer says that a segment is synthesised. While something is heard that is no
-// news, as with the real player.
+// news, and a player that is paused says nothing, as with the real player.
 func (v *voice) buffer(s *segment) {
 	if s.gen < v.gen {
 		return
 	}
 	s.buffered = true
-	if !v.playing || v.byHand {
+	if !v.playing && !v.paused || v.byHand {
 		v.post(csm.SpeechBuffered{Gen: s.gen, Seq: s.seq})
 	}
 	v.sound()
 }
 
-// start plays, or goes on playing.
+// start lets what is buffered play.
 func (v *voice) start(gen uint32) {
 	if gen == v.gen {
 		v.playing = true
@@ -68,16 +72,29 @@ func (v *voice) start(gen uint32) {
 	}
 }
 
+// resume plays on from where pause stopped.
+func (v *voice) resume(gen uint32) {
+	if gen == v.gen {
+		v.paused = false
+		if !v.playing && !v.byHand && len(v.queue) > 0 && v.queue[0].buffered { // while it was paused
+			v.post(csm.SpeechBuffered{Gen: gen, Seq: v.queue[0].seq})
+		}
+		v.sound()
+	}
+}
+
 // sound has the first segment be heard to its end.
 func (v *voice) sound() {
-	if !v.playing || v.byHand || v.stop != nil || len(v.queue) == 0 || !v.queue[0].buffered {
+	if !v.playing || v.paused || v.byHand || v.stop != nil || len(v.queue) == 0 || !v.queue[0].buffered {
 		return
 	}
 	v.since = v.clock.Now()
+	v.report(true)
 	v.stop = v.clock.AfterFunc(v.queue[0].length-v.queue[0].played, func() {
 		v.stop = nil
 		v.played()
 		v.sound()
+		v.report(v.stop != nil)
 	})
 }
 
@@ -98,12 +115,15 @@ func (v *voice) played() (ok bool) {
 }
 
 func (v *voice) pause(gen uint32) {
-	if gen != v.gen || !v.playing {
+	if gen != v.gen || v.paused {
 		return
 	}
-	v.playing = false
+	v.paused = true
 	v.halt()
-	if s := v.queue[0]; s.buffered { // playing ends with the queue
+	if len(v.queue) == 0 || !v.playing {
+		return
+	}
+	if s := v.queue[0]; s.buffered {
 		v.post(csm.SpeechCursor{Gen: gen, Seq: s.seq, Played: samples(s.played), Of: samples(s.length)})
 	}
 }
@@ -114,6 +134,15 @@ func (v *voice) halt() {
 		v.stop()
 		v.stop = nil
 		v.queue[0].played += v.clock.Now() - v.since
+		v.report(false)
+	}
+}
+
+// report reports that the output fell silent, or sounds again.
+func (v *voice) report(sounds bool) {
+	if sounds != v.sounds {
+		v.sounds = sounds
+		v.output(daemon.Output{Silent: !sounds, Pos: samples(v.clock.Now())})
 	}
 }
 
@@ -129,7 +158,7 @@ func (v *voice) flush(gen uint32) (csm.SpeechFlushed, bool) {
 		s := v.queue[0]
 		e.Seq, e.Played, e.Of = s.seq, samples(s.played), samples(s.length)
 	}
-	v.gen, v.queue, v.playing = gen, nil, false
+	v.gen, v.queue, v.playing, v.paused = gen, nil, false, false
 	return e, true
 }
 

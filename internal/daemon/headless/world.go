@@ -31,6 +31,7 @@ type World struct {
 	summary    csm.Summarise  // that is asked for; its Job is 0 for none
 	dialled    uint32         // the latest epoch
 	closing    csm.ConnClosed // what the latest hang-up is answered with
+	mic        microphone
 }
 
 // auto is how something is done by itself.
@@ -47,7 +48,11 @@ type utterance struct {
 
 func newWorld(port daemon.Port, clock *dispatch.Virtual) *World {
 	w := &World{port: port, clock: clock, auto: map[string]auto{}}
-	w.voice = voice{clock: clock, post: port.Post, length: defaultSegment}
+	w.port.Post = func(e csm.Event) {
+		w.mic.posted(port, e)
+		port.Post(e)
+	}
+	w.voice = voice{clock: clock, post: w.port.Post, output: port.Output, length: defaultSegment}
 	return w
 }
 
@@ -61,11 +66,16 @@ func (w *World) Execute(e csm.Effect) {
 	case csm.DeactivateSession:
 		w.do("close", csm.SessionClosed{Instance: e.Instance})
 	case csm.OpenAudio:
+		w.mic.set(w.port, func(m *microphone) { m.busy = true })
 		w.do("audio", csm.AudioPrimed{Instance: e.Instance})
 	case csm.StartCapture:
 		w.do("capture", csm.AudioReady{Instance: e.Instance})
 	case csm.CloseAudio:
 		w.do("close", csm.AudioClosed{Instance: e.Instance})
+	case csm.PublishState:
+		if e.To == csm.PhaseIdle {
+			w.mic.set(w.port, func(m *microphone) { m.busy = false })
+		}
 	case csm.OpenConnection:
 		if !e.Successor {
 			w.utterances = nil
@@ -86,7 +96,7 @@ func (w *World) Execute(e csm.Effect) {
 	case csm.PausePlayback:
 		w.voice.pause(e.Gen)
 	case csm.ResumePlayback:
-		w.voice.start(e.Gen)
+		w.voice.resume(e.Gen)
 	case csm.Flush:
 		// Nobody waits for the answer but an interruption.
 		if flushed, ok := w.voice.flush(e.Gen); ok && w.state().Phase() == csm.PhaseInterrupted {
@@ -184,7 +194,9 @@ func (w *World) later(name string, f func()) {
 }
 
 // Configure implements daemon.World.
-func (*World) Configure(protocol.Settings) {}
+func (w *World) Configure(s protocol.Settings) {
+	w.mic.set(w.port, func(m *microphone) { m.wake = s.Wake.Enabled })
+}
 
 // Close implements daemon.World: there is nothing to release.
 func (*World) Close() error { return nil }
@@ -195,8 +207,9 @@ func (w *World) PressToTalk() error {
 	return nil
 }
 
-// Mute does nothing: the script says what is heard.
-func (*World) Mute(bool) {}
+// Mute implements daemon.World. What the script says is heard all the same, but
+// the wake phrase is not.
+func (w *World) Mute(muted bool) { w.mic.set(w.port, func(m *microphone) { m.muted = muted }) }
 
 // Devices lists a microphone and a loudspeaker that are not there.
 func (*World) Devices(protocol.Settings) (protocol.DevicesResult, error) {

@@ -4,6 +4,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/cue"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
@@ -22,8 +23,8 @@ type cues struct {
 	closed bool
 }
 
-func newCues(v *voice) *cues {
-	c := &cues{mixer: cue.NewMixer(v.player.Render), began: time.Now(), facts: cue.Facts{Focused: true}}
+func newCues(render func(*audio.Frame)) *cues {
+	c := &cues{mixer: cue.NewMixer(render), began: time.Now(), facts: cue.Facts{Focused: true}}
 	c.timer = time.AfterFunc(time.Hour, func() { c.tell(func(*cue.Facts) {}) })
 	c.timer.Stop()
 	return c

@@ -8,7 +8,8 @@ import (
 )
 
 // spareDetectors is how many detectors are kept for the next conversation: as many
-// as one needs. Loading one takes 40 ms, and the user waits for Listening.
+// as one needs. The first to load takes a tenth of a second (see vad.NewSilero), and
+// the user waits for Listening.
 const spareDetectors = 4
 
 // detectors keeps detectors between conversations, and loads the first ones in the
@@ -63,8 +64,12 @@ func (p *detectors) another() bool {
 // loaded, and loads one where none is. Closing it gives it back.
 func (p *detectors) take() (vad.Detector, error) {
 	p.mu.Lock()
-	for len(p.idle) == 0 && p.loading > 0 {
+	for len(p.idle) == 0 && p.loading > 0 && !p.closed {
 		p.changed.Wait()
+	}
+	if p.closed {
+		p.mu.Unlock()
+		return nil, errClosed
 	}
 	if n := len(p.idle); n > 0 {
 		d := p.idle[n-1]
@@ -89,15 +94,16 @@ func (p *detectors) keep(d vad.Detector) {
 	p.idle = append(p.idle, d)
 }
 
-// shut closes what is kept, and what comes back from now on. It waits for a
-// detector that is being loaded.
+// errClosed says that no detector is lent any more.
+var errClosed = errors.New("the daemon is closing")
+
+// shut closes what is kept, and what comes back from now on. It does not wait for a
+// detector that is being loaded, which is closed when it is there.
 func (p *detectors) shut() (err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true
-	for p.loading > 0 {
-		p.changed.Wait()
-	}
+	p.changed.Broadcast()
 	for _, d := range p.idle {
 		err = errors.Join(err, d.Close())
 	}

@@ -120,10 +120,24 @@ func TestDetectorsShutWhileLoading(t *testing.T) {
 	})
 	p.preload()
 	<-begun
-	done := make(chan error)
-	go func() { done <- p.shut() }()
+	waits := make(chan error)
+	go func() {
+		_, err := p.take()
+		waits <- err
+	}()
+	if err := p.shut(); err != nil { // though one is being loaded
+		t.Error(err)
+	}
+	if err := <-waits; !errors.Is(err, errClosed) {
+		t.Errorf("who waits for a detector gets %v", err)
+	}
 	close(release)
-	if err := <-done; err != nil || !d.closed {
-		t.Errorf("%v; the detector that was being loaded is closed: %v", err, d.closed)
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	for p.loading > 0 {
+		p.changed.Wait()
+	}
+	if !d.closed {
+		t.Error("the detector that was being loaded is not closed")
 	}
 }

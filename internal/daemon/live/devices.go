@@ -30,11 +30,10 @@ type devices struct {
 	meter meter
 	ear   atomic.Pointer[ear] // of the devices that are open
 
-	takeOver atomic.Bool // the next conversation may take the microphone from another window
-
 	// Of the queue.
 	source audio.Source
 	sink   audio.Sink
+	cue    chan struct{} // closed when the conversation listens for the first time
 	ctx    context.Context
 	stop   context.CancelFunc
 	run    sync.WaitGroup
@@ -56,14 +55,15 @@ type echo struct {
 	known   bool
 }
 
-func newDevices(w *World) *devices { return &devices{w: w, q: daemon.NewQueue()} }
+func newDevices(w *World) *devices { return &devices{w: w, q: w.queue("the audio devices")} }
 
-// open acquires both devices and starts to render.
-func (d *devices) open(instance uint32) {
+// open acquires both devices and starts to render. takeOver takes the microphone from
+// another window that listens.
+func (d *devices) open(instance uint32, takeOver bool) {
 	d.q.Do(func() {
 		d.w.waker.conversation()
 		d.release()
-		err := d.claim()
+		err := d.claim(takeOver)
 		if err == nil {
 			err = d.acquire()
 		}
@@ -71,25 +71,24 @@ func (d *devices) open(instance uint32) {
 			d.release()
 			d.w.cfg.Log.Error().Err(err).Msg("the audio devices cannot be opened")
 			code := deviceCode(err)
-			d.w.port.Detail(code, err.Error())
-			d.w.port.Post(csm.AudioFailed{Instance: instance, Code: code})
+			d.w.port.Fail(csm.AudioFailed{Instance: instance, Code: code}, err.Error())
 			return
 		}
 		d.held.Store(false)
-		sink, ctx, ear := d.sink, d.ctx, d.ear.Load()
-		d.run.Go(func() { d.render(ctx, instance, sink, ear) })
+		out, ctx := newPlayback(d, instance, d.sink, d.ear.Load()), d.ctx
+		d.run.Go(func() { out.run(ctx) })
 		d.w.port.Post(csm.AudioPrimed{Instance: instance})
 	})
 }
 
 // claim gets the microphone for this window. One that loses it to another ends the
 // conversation.
-func (d *devices) claim() error {
+func (d *devices) claim(takeOver bool) error {
 	if d.w.cfg.Holder == "" {
 		return nil
 	}
 	get := lease.Acquire
-	if d.takeOver.Swap(false) {
+	if takeOver {
 		get = lease.TakeOver
 	}
 	who := lease.Holder{Name: d.w.cfg.Holder}
@@ -124,6 +123,7 @@ func (d *devices) claim() error {
 func (d *devices) acquire() (err error) {
 	set := d.w.port.Settings()
 	d.ctx, d.stop = context.WithCancel(context.Background())
+	d.cue = make(chan struct{})
 	d.gone.Lock()
 	d.gone.n = 0 // of the devices before
 	d.gone.Unlock()
@@ -143,7 +143,7 @@ func (d *devices) acquire() (err error) {
 	if err != nil {
 		return err
 	}
-	ear.delays(d.source, d.sink)
+	ear.front.Attach(d.source, d.sink)
 	d.recall(set, ear)
 	d.ear.Store(ear)
 	return nil
@@ -161,38 +161,7 @@ func (d *devices) recall(set protocol.Settings, ear *ear) {
 	}
 	d.echo = now
 	if now.known {
-		ear.correct(now.late)
-	}
-}
-
-// render pulls from the player until the device is closed or gone.
-func (d *devices) render(ctx context.Context, instance uint32, sink audio.Sink, ear *ear) {
-	for lost := false; ; {
-		err := sink.Run(ctx, func(f *audio.Frame) {
-			if lost {
-				lost = false
-				d.restored(instance)
-			}
-			d.w.cues.mixer.Render(f) // and with it the player
-			d.w.voice.rendered()
-			ear.heardLoudspeaker(f)
-			d.meter.rendered(f)
-			if d.w.cfg.Tap != nil {
-				d.w.cfg.Tap.Assistant(f)
-			}
-		})
-		switch {
-		case ctx.Err() != nil:
-			return
-		case reselected(ctx, err, sink):
-			continue
-		case !lost:
-			lost = true
-			d.lost(instance, err)
-		}
-		if !reopen(ctx, sink) {
-			return
-		}
+		ear.front.Correct(now.late)
 	}
 }
 
@@ -204,17 +173,38 @@ func (d *devices) startCapture(instance uint32) {
 			d.w.port.Post(csm.AudioFailed{Instance: instance, Code: csm.CodeAudioFailed})
 			return
 		}
-		ear := d.ear.Load()
-		d.run.Go(func() { d.capture(ctx, instance, source, ear) })
+		ear, cue := d.ear.Load(), d.cue
+		d.run.Go(func() { d.capture(ctx, instance, source, ear, cue) })
 	})
 }
 
-// capture delivers frames until the device is closed or gone. After the end of a
-// recording it delivers silence.
-func (d *devices) capture(ctx context.Context, instance uint32, source audio.Source, ear *ear) {
-	first, lost := true, false
+// listening begins a recording: the conversation listens.
+func (d *devices) listening() {
+	d.q.Do(func() {
+		if d.cue == nil {
+			return
+		}
+		select {
+		case <-d.cue:
+		default:
+			close(d.cue)
+		}
+	})
+}
+
+// capture delivers frames until the device is closed or gone. A recording begins with
+// the cue; before it and after its end, silence is delivered.
+func (d *devices) capture(ctx context.Context, instance uint32, source audio.Source, ear *ear, cue <-chan struct{}) {
+	if !ear.ready(ctx) { // a first word that no detector hears would be lost
+		return
+	}
+	first, lost, flows := true, false, false
 	var base, last int64 // positions go on over a reopened device
 	deliver := func(pos int64, f *audio.Frame) {
+		if used := !d.w.aside.sounding(); used != flows {
+			flows = used
+			d.w.port.Capturing(used)
+		}
 		if first {
 			first = false
 			d.w.port.Post(csm.AudioReady{Instance: instance})
@@ -226,6 +216,10 @@ func (d *devices) capture(ctx context.Context, instance uint32, source audio.Sou
 		last = base + pos
 		d.captured(last, f, ear)
 	}
+	if _, recorded := source.(audio.Recording); recorded {
+		d.silence(ctx, cue, deliver)
+		base = last + audio.FrameSamples
+	}
 	for {
 		err := source.Run(ctx, deliver)
 		switch {
@@ -235,8 +229,13 @@ func (d *devices) capture(ctx context.Context, instance uint32, source audio.Sou
 			if d.w.cfg.Ended != nil {
 				d.w.cfg.Ended()
 			}
-			d.silence(ctx, last+audio.FrameSamples, ear)
+			base = last + audio.FrameSamples
+			d.silence(ctx, nil, deliver)
 			return
+		}
+		flows = false
+		d.w.port.Capturing(false)
+		switch {
 		case reselected(ctx, err, source):
 		default:
 			if !lost {
@@ -253,7 +252,7 @@ func (d *devices) capture(ctx context.Context, instance uint32, source audio.Sou
 }
 
 func (d *devices) captured(pos int64, f *audio.Frame, ear *ear) {
-	if d.muted.Load() {
+	if d.muted.Load() || d.w.aside.sounding() {
 		*f = audio.Frame{}
 	}
 	if user, assistant, ok := d.meter.captured(f); ok {
@@ -281,11 +280,16 @@ func share(db float64) float64 {
 	return min(1, math.Pow(10, db/20))
 }
 
-// silence goes on where a recording ended.
-func (d *devices) silence(ctx context.Context, pos int64, ear *ear) {
+// silence delivers frames without a sound until ctx or until is done.
+func (d *devices) silence(ctx context.Context, until <-chan struct{}, deliver func(int64, *audio.Frame)) {
 	pacer := audio.NewPacer(d.w.cfg.Speed)
-	for ; pacer.Wait(ctx) == nil; pos += audio.FrameSamples {
-		d.captured(pos, &audio.Frame{}, ear)
+	for pos := int64(0); pacer.Wait(ctx) == nil; pos += audio.FrameSamples {
+		deliver(pos, &audio.Frame{})
+		select {
+		case <-until:
+			return
+		default:
+		}
 	}
 }
 
@@ -296,8 +300,7 @@ func (d *devices) lost(instance uint32, err error) {
 	d.gone.Lock()
 	defer d.gone.Unlock()
 	if d.gone.n++; d.gone.n == 1 {
-		d.w.port.Detail(csm.CodeDeviceLost, err.Error())
-		d.w.port.Post(csm.AudioLost{Instance: instance})
+		d.w.port.Fail(csm.AudioLost{Instance: instance}, err.Error())
 	}
 }
 
@@ -312,12 +315,15 @@ func (d *devices) restored(instance uint32) {
 
 // configure points the devices that are open at those that the settings name.
 func (d *devices) configure(set protocol.Settings) {
-	d.q.Do(func() { d.w.waker.configure(set) })
+	d.q.Latest("waker", func() { d.w.waker.configure(set) })
 	if d.w.cfg.Names == nil {
 		return
 	}
 	in, out := d.w.cfg.Names(set)
-	d.q.Do(func() {
+	d.q.Latest("names", func() {
+		if in != d.echo.in || out != d.echo.out { // what is learnt from now on is of these
+			d.echo = echo{in: in, out: out}
+		}
 		if s, ok := d.source.(audio.Selector); ok {
 			s.Select(in)
 		}
@@ -372,6 +378,7 @@ func (d *devices) release() {
 	var err error
 	if d.source != nil {
 		err = errors.Join(err, d.source.Close())
+		d.w.port.Capturing(false)
 	}
 	if d.sink != nil {
 		err = errors.Join(err, d.sink.Close())
@@ -388,13 +395,11 @@ func (d *devices) release() {
 		d.disclaim()
 		d.disclaim = nil
 	}
-	d.source, d.sink, d.stop = nil, nil, nil
+	d.source, d.sink, d.stop, d.cue = nil, nil, nil, nil
 }
 
 func (d *devices) shut() {
-	d.q.Do(d.w.waker.shut)
-	d.q.Do(d.release)
-	d.q.Close()
+	d.q.Close(d.w.waker.shut, d.release)
 }
 
 func deviceCode(err error) csm.Code {

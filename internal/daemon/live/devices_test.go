@@ -5,11 +5,13 @@ package live
 import (
 	"context"
 	"errors"
+	"os"
 	"testing"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/internal/lease"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -119,4 +121,44 @@ func (tk *talk) lost() int {
 	d.gone.Lock()
 	defer d.gone.Unlock()
 	return d.gone.n
+}
+
+// TestTakeOverIsOfOneStart: a start takes the microphone from another window when it
+// is told to, and no other start does.
+func TestTakeOverIsOfOneStart(t *testing.T) {
+	dir, err := os.MkdirTemp("", "av") // t.TempDir is too long for a socket
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(dir) })
+	t.Setenv("XDG_RUNTIME_DIR", dir)
+	hold := func() *lease.Lease {
+		l, err := lease.Acquire(t.Context(), lease.Holder{Name: "another window"})
+		if err != nil {
+			t.Fatal(err)
+		}
+		go func() {
+			select {
+			case <-l.Lost():
+				l.Release()
+			case <-t.Context().Done():
+			}
+		}()
+		return l
+	}
+	other := hold()
+	cfg := over(newRoom())
+	cfg.Holder = "this window"
+	tk := idleTalk(t, nil, cfg)
+	tk.d.Post(csm.UserStart{})
+	tk.want(protocol.StateFaulted, protocol.StateTerminating, protocol.StateIdle)
+	tk.d.Post(csm.UserStart{TakeOver: true})
+	tk.want(protocol.StatePreparing, protocol.StateListening)
+	soon(t, other.Lost(), "the loss of the lease")
+	tk.d.Post(csm.UserStop{})
+	tk.want(protocol.StateTerminating, protocol.StateIdle)
+	other = hold()
+	defer other.Release()
+	tk.d.Post(csm.UserStart{})
+	tk.want(protocol.StateFaulted, protocol.StateTerminating, protocol.StateIdle)
 }

@@ -1,38 +1,33 @@
 package live
 
 import (
-	"math"
+	"context"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/dsp"
+	"github.com/agentvoice/agentvoice-daemon/audio/front"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-const (
-	// loud is what counts as sound of the loudspeaker, about -60 dBFS.
-	loud = 32
-	// echoMemory is for how long it is remembered when the loudspeaker sounded.
-	echoMemory = 2 * time.Minute
-)
+// echoMemory is for how long it is remembered when the loudspeaker sounded.
+const echoMemory = 2 * time.Minute
 
-// ear processes what the microphone captures, and finds the user's voice in it.
-// Everything but heardLoudspeaker is the capturing goroutine's.
+// ear is the front end of a conversation, and what the daemon adds to it: detectors
+// that load in the background, and the memory of when the loudspeaker sounded.
 type ear struct {
-	w       *World
-	proc    *dsp.Processor // nil: nothing is processed
-	tracker *vad.Tracker   // nil: the service finds the voice
-	out     dsp.Output
-	tail    time.Duration       // see dsp.EchoTail
-	hold    func(time.Duration) // holds the player; see audio.Player.Hold
-	last    int64               // where the next frame begins; -1 before the first
-	aligned int64               // Realigned of proc, as the tracker knows it
-	broken  bool                // a failure was told
-
-	quiet atomic.Int64 // frames since the loudspeaker sounded
+	w      *World
+	front  *front.Front
+	loaded chan struct{} // closed when the front has its tracker, or cannot have one
+	gone   chan struct{} // closed when the wait is over
+	making sync.Mutex    // of loaded and gone, so that one of both sides closes the tracker
+	broken bool          // a failure was told
+	deaf   atomic.Bool   // nobody can interrupt by voice; see front.Front.HalfDuplex
+	shown  bool          // the user was told so
+	said   atomic.Bool   // and aloud
 
 	mu     sync.Mutex
 	sounds []span // captured positions between which the loudspeaker sounded, oldest first
@@ -40,18 +35,21 @@ type ear struct {
 
 type span struct{ from, to int64 }
 
-// newEar makes the ear of a conversation. Without a detector the service's onsets
-// count; that it is missing was said by doctor, and is said in the log.
+// newEar makes the ear of a conversation. Its detectors load in the background, while
+// the connection is dialled: capture waits for them, the devices do not. Without a
+// detector the service's onsets count; doctor and the log report that.
 func newEar(w *World, set protocol.Settings) (*ear, error) {
-	e := &ear{w: w, tail: dsp.EchoTail(0), hold: w.voice.player.Hold, last: -1}
-	e.quiet.Store(math.MaxInt32)
+	e := &ear{w: w, loaded: make(chan struct{}), gone: make(chan struct{})}
+	var processing dsp.Config // changes nothing, but compares both directions
 	if w.cfg.Processing != nil {
-		var err error
-		if e.proc, err = dsp.New(w.cfg.Processing(set)); err != nil {
-			return nil, &audio.DeviceError{Code: "audioFailed", Device: "processing", Err: err, Remedy: "see agentvoice-daemon doctor"}
-		}
+		processing = w.cfg.Processing(set)
+	}
+	var err error
+	if e.front, err = front.New(processing, w.voice.player.Hold); err != nil {
+		return nil, &audio.DeviceError{Code: "audioFailed", Device: "processing", Err: err, Remedy: "see agentvoice-daemon doctor"}
 	}
 	if w.cfg.Detector == nil || set.TurnDetection.Mode == protocol.TurnPushToTalk {
+		close(e.loaded)
 		return e, nil
 	}
 	cfg := vad.ProfileConfig(vad.Profile(set.Interruption.Profile))
@@ -59,130 +57,109 @@ func newEar(w *World, set protocol.Settings) (*ear, error) {
 	case protocol.TurnServer, protocol.TurnPhrase: // where the service counts the same
 		cfg.Silence = set.TurnDetection.Silence
 	}
-	tracker, err := vad.NewTracker(w.cfg.Detector, cfg)
-	if err != nil {
-		w.cfg.Log.Warn().Err(err).Msg("the voice detector cannot be used; the service's onsets count, and interruptions are slower")
-		return e, nil
-	}
-	e.tracker = tracker
+	go e.load(cfg)
 	return e, nil
 }
 
-// finds says whether the ear finds the user's voice by itself.
-func (e *ear) finds() bool { return e != nil && e.tracker != nil }
-
-// heardLoudspeaker takes a frame on its way to the loudspeaker. It runs on the
-// rendering goroutine, takes no lock and allocates nothing.
-func (e *ear) heardLoudspeaker(f *audio.Frame) {
-	if e.proc != nil {
-		e.proc.Reference(f)
-	}
-	for _, s := range f {
-		if s > loud || s < -loud {
-			e.quiet.Store(0)
-			return
+// load makes the tracker. The ear may be closed meanwhile: then it is closed here.
+func (e *ear) load(cfg vad.TrackerConfig) {
+	tracker, err := vad.NewTracker(e.w.cfg.Detector, cfg)
+	e.making.Lock()
+	defer e.making.Unlock()
+	select {
+	case <-e.gone:
+		if err == nil {
+			_ = tracker.Close() // nothing was heard with it
 		}
+		return
+	default:
 	}
-	e.quiet.Add(1)
+	if err != nil {
+		e.w.cfg.Log.Warn().Err(err).Msg("the voice detector cannot be used; the service's onsets count, and interruptions are slower")
+	} else {
+		e.front.Track(tracker)
+	}
+	close(e.loaded)
 }
 
-// delays tells the ear what the devices report, before it hears.
-func (e *ear) delays(source audio.Source, sink audio.Sink) {
-	var in time.Duration
-	if t, ok := source.(audio.Timed); ok {
-		in = t.Timing().Reported
-	}
-	e.tail = dsp.EchoTail(sink.Latency() + in)
-	if e.proc != nil {
-		e.proc.SetDelay(sink.Latency(), in)
-	}
-}
-
-// correct begins with what was learnt about the delay of the same devices; and
-// correction is what is known of it at the end.
-func (e *ear) correct(late int64) {
-	if e.proc != nil {
-		e.proc.Correct(late)
+// ready waits until the detectors are loaded, and says whether ctx lasted so long.
+func (e *ear) ready(ctx context.Context) bool {
+	select {
+	case <-e.loaded:
+		return true
+	case <-ctx.Done():
+		return false
 	}
 }
 
+// finds says whether the ear finds the user's voice by itself. It waits until the
+// detectors are loaded, or the ear is closed.
+func (e *ear) finds() bool {
+	if e == nil {
+		return false
+	}
+	select {
+	case <-e.loaded:
+		return e.front.Finds()
+	case <-e.gone:
+		return false
+	}
+}
+
+// correction is what is known of the devices' delay at the end.
 func (e *ear) correction() (late int64, known bool) {
-	if e == nil || e.proc == nil {
+	if e == nil {
 		return 0, false
 	}
-	return e.proc.Correction(), e.proc.Found()
+	return e.front.Correction()
 }
 
 // hear processes a captured frame, and returns what is to be sent of it: audio
 // that ends latency samples before the end of f.
 func (e *ear) hear(pos int64, f *audio.Frame, c *call) (send *audio.Frame, latency int64) {
-	e.note(pos)
-	trigger := f
-	send = f
-	if e.proc != nil {
-		if gap := pos - e.last; e.last >= 0 && gap > 0 {
-			e.proc.Gap(gap)
-		}
-		if err := e.proc.Process(f, &e.out); err != nil {
-			e.fail(err)
-		}
-		trigger, send, latency = &e.out.Trigger, &e.out.Uplink, e.proc.Latency()
-	}
-	e.last = pos + audio.FrameSamples
-	if e.tracker == nil {
-		return send, latency
-	}
-	if e.proc != nil {
-		if n := e.proc.Realigned(); n != e.aligned {
-			e.aligned = n
-			e.tracker.Unsettled()
-		}
-		e.tracker.SetFound(e.proc.Found())
-		e.tracker.SetCut(e.proc.Cut())
-	}
-	e.tracker.SetAudible(e.audible())
-	marks, err := e.tracker.Push(pos, trigger)
+	marks, err := e.front.Captured(pos, f)
 	if err != nil {
 		e.fail(err)
 	}
+	e.note(pos)
+	e.deaf.Store(e.front.HalfDuplex())
+	if e.deaf.Load() && !e.shown {
+		e.shown = true
+		e.w.cfg.Log.Warn().Msg("the echo is not cancelled, and the assistant interrupts itself; nobody can interrupt it by voice until the echo is found")
+		e.w.port.Warn(protocol.CodeHearsItself, "")
+	}
 	for _, m := range marks {
-		e.reflex(m.Kind)
 		if c != nil && m.Kind != vad.Suspected && m.Kind != vad.Dismissed {
-			c.hearer.voice(m, latency)
+			c.hearer.voice(m)
 		}
 	}
-	return send, latency
+	return e.front.Uplink(), e.front.Latency()
 }
 
-// bridge is for how long the assistant is held from an onset on: until the core has
-// decided what becomes of it.
-const bridge = 50 * time.Millisecond
-
-// reflex holds the assistant from a suspicion until it is a voice or nothing: a
-// voice is heard sooner in silence, and the user is spared a tenth of a second.
-func (e *ear) reflex(k vad.MarkKind) {
-	switch k {
-	case vad.Suspected:
-		e.hold(2 * vad.SuspicionLasts) // or until it is dismissed
-	case vad.Dismissed:
-		e.hold(0)
-	case vad.Onset:
-		e.hold(bridge)
-	case vad.Paused, vad.Resumed, vad.Ended:
+// retracted says that the core took an interruption back.
+func (d *devices) retracted() {
+	if e := d.ear.Load(); e != nil {
+		e.front.Retracted()
 	}
 }
 
-func (e *ear) audible() bool { return e.quiet.Load() < int64(e.tail/audio.FrameTime) }
+// answered says aloud, once in a conversation, that the answer that was heard to its end
+// could not be interrupted by voice. During the answer it would be lost in it.
+func (d *devices) answered() {
+	if e := d.ear.Load(); e != nil && e.deaf.Load() && e.said.CompareAndSwap(false, true) {
+		d.w.aside.say(d.w.port.Spoken(protocol.CodeHearsItself))
+	}
+}
 
 // note remembers when the loudspeaker sounded.
 func (e *ear) note(pos int64) {
-	if !e.audible() {
+	if !e.front.Audible() {
 		return
 	}
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	n := len(e.sounds)
-	if n > 0 && pos-e.sounds[n-1].to < audio.Samples(e.tail) {
+	if n > 0 && pos-e.sounds[n-1].to < audio.Samples(e.front.Tail()) {
 		e.sounds[n-1].to = pos + audio.FrameSamples
 		return
 	}
@@ -206,15 +183,9 @@ func (e *ear) echo(from, to int64) bool {
 
 // reopened says that the microphone was opened anew.
 func (e *ear) reopened() {
-	if e.proc != nil {
-		if err := e.proc.Reset(); err != nil {
-			e.fail(err)
-		}
+	if err := e.front.Reopened(); err != nil {
+		e.fail(err)
 	}
-	if e.tracker != nil {
-		e.tracker.Reset()
-	}
-	e.last = -1
 }
 
 // fail tells the first failure of the processing; the audio goes on without.
@@ -225,15 +196,13 @@ func (e *ear) fail(err error) {
 	}
 }
 
+// close does not wait for detectors that load: they are closed when they are there.
 func (e *ear) close() error {
 	if e == nil {
 		return nil
 	}
-	if e.proc != nil {
-		e.proc.Close()
-	}
-	if e.tracker != nil {
-		return e.tracker.Close()
-	}
-	return nil
+	e.making.Lock()
+	close(e.gone)
+	e.making.Unlock()
+	return e.front.Close()
 }

@@ -7,6 +7,8 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/dsp"
+	"github.com/agentvoice/agentvoice-daemon/audio/front"
+	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -18,11 +20,12 @@ func TestTheEchoOfDevicesIsRemembered(t *testing.T) {
 		return s.Audio.InputDevice, s.Audio.OutputDevice
 	}}}}
 	converse := func(out string) *ear {
-		proc, err := dsp.New(dsp.Default())
+		ends, err := front.New(dsp.Default(), nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		e := &ear{proc: proc}
+		ends.Attach(nil, wavio.Null{})
+		e := &ear{front: ends, gone: make(chan struct{})}
 		set := protocol.DefaultSettings()
 		set.Audio.OutputDevice = out
 		d.recall(set, e)
@@ -31,7 +34,7 @@ func TestTheEchoOfDevicesIsRemembered(t *testing.T) {
 	}
 	found := func(e *ear) bool {
 		var f audio.Frame
-		if err := e.proc.Process(&f, &e.out); err != nil {
+		if _, err := e.front.Captured(0, &f); err != nil {
 			t.Fatal(err)
 		}
 		_, known := e.correction()
@@ -41,7 +44,7 @@ func TestTheEchoOfDevicesIsRemembered(t *testing.T) {
 	if found(first) {
 		t.Error("something is known of a device that was never heard")
 	}
-	first.correct(late) // stands for what it found
+	first.front.Correct(late) // stands for what it found
 	d.release()
 	second := converse("speaker")
 	if n, known := second.correction(); !known || n != late {

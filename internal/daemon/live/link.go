@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"errors"
+	"maps"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -30,27 +31,44 @@ type link struct {
 	// are written by the source's goroutine, which takes no lock.
 	live atomic.Pointer[call]
 
+	// Of the queue: the last failure, and until when the service asked not to be
+	// dialled again, also by another epoch; and the instance that had a call.
+	refused struct {
+		by    error
+		until time.Time
+	}
+	stood uint32
+
+	recent  preroll        // of the source's goroutine
+	renewal sync.WaitGroup // one for each call that stands
+
 	mu       sync.Mutex
 	next     *call              // stands beside live, and takes its place when that is hung up on
 	cancel   context.CancelFunc // of the dial that is under way
-	dialling uint32             // its epoch
+	dialling uint32             // its epoch; 0 when there is none
+	forced   bool               // the service ended the session, and none stands since
+	ended    map[string]int64   // counters of the calls that are over
 }
 
 // call is one open connection.
 type call struct {
-	epoch  uint32
-	client *realtime.Client
-	hearer *hearer
+	link     *link
+	instance uint32
+	epoch    atomic.Uint32
+	lost     bool // needs the link's mu
+	client   *realtime.Client
+	hearer   *hearer
+	settled  context.CancelFunc // ends its renewal
 	// base is the captured position of the client's position 0. It changes when
 	// frames were held back.
 	base atomic.Int64
 }
 
-func newLink(w *World) *link { return &link{w: w, q: daemon.NewQueue()} }
+func newLink(w *World) *link { return &link{w: w, q: w.queue("the connection")} }
 
-// open dials under an epoch. Whatever call there was is over, unless it is its
-// successor that is dialled.
-func (l *link) open(epoch uint32, successor bool) {
+// open dials under an epoch. Whatever call there was is over, unless its successor
+// is dialled. A successor that is connected already is used in place of a new call.
+func (l *link) open(instance, epoch uint32, successor bool) {
 	ctx, cancel := context.WithCancel(context.Background())
 	l.mu.Lock()
 	if l.cancel != nil {
@@ -61,30 +79,82 @@ func (l *link) open(epoch uint32, successor bool) {
 	l.q.Do(func() {
 		defer cancel()
 		if !successor {
+			if l.promote(instance, epoch) {
+				l.ready(instance, epoch)
+				return
+			}
 			l.drop()
 		}
-		l.dial(ctx, epoch)
+		l.dial(ctx, instance, epoch, successor)
 	})
 }
 
+// promote makes the successor the live call, under a new epoch, and hangs up on the
+// call before it. It reports whether there was a successor that works. It runs on the
+// link's queue.
+func (l *link) promote(instance, epoch uint32) bool {
+	l.mu.Lock()
+	c := l.next
+	if c == nil || c.lost || c.instance != instance {
+		l.mu.Unlock()
+		return false
+	}
+	c.epoch.Store(epoch)
+	old := l.live.Swap(c)
+	l.next, l.dialling = nil, 0
+	l.mu.Unlock()
+	l.hangUp(old)
+	return true
+}
+
+// ready reports that a call of an epoch is live.
+func (l *link) ready(instance, epoch uint32) {
+	l.stood = instance
+	l.w.port.Post(csm.ConnReady{Epoch: epoch})
+	l.renewed(instance)
+}
+
 // dial tries until a call stands, the failure is final, or it is told to stop.
-func (l *link) dial(ctx context.Context, epoch uint32) {
+func (l *link) dial(stop context.Context, instance, epoch uint32, successor bool) {
+	ctx := stop
+	if successor {
+		timed, cancel := context.WithTimeout(stop, successorTimeout)
+		defer cancel()
+		ctx = timed
+	}
+	defer l.dialled(epoch)
+	deadline := time.Now().Add(l.patience(instance, successor))
 	var err error
 	for attempt := range dialAttempts {
-		if attempt > 0 && !pause(ctx, dialBackoff<<(attempt-1)) {
+		wait := time.Until(l.refused.until)
+		if attempt > 0 {
+			wait = max(wait, dialBackoff<<(attempt-1))
+		}
+		if wait > 0 && time.Now().Add(wait).After(deadline) {
+			err = l.refused.by // another attempt would come too late
 			break
 		}
-		if err = l.try(ctx, epoch); err == nil {
-			l.w.port.Post(csm.ConnReady{Epoch: epoch})
+		if !pause(ctx, wait) {
+			break
+		}
+		if err = l.try(ctx, instance, epoch); err == nil {
+			if successor {
+				l.w.port.Post(csm.ConnReady{Epoch: epoch})
+			} else {
+				l.ready(instance, epoch)
+			}
 			return
 		}
 		var e *realtime.Error
-		if errors.As(err, &e) && !e.Retryable || ctx.Err() != nil {
+		if errors.As(err, &e) {
+			l.refused.by, l.refused.until = e, time.Now().Add(e.RetryAfter)
+		}
+		if e != nil && !e.Retryable || ctx.Err() != nil {
 			break
 		}
 		l.w.cfg.Log.Warn().Uint32("epoch", epoch).Int("attempt", attempt+1).Err(err).Msg("the realtime service cannot be reached yet")
 	}
-	if ctx.Err() != nil {
+	if stop.Err() != nil {
 		return // told to stop: whoever did so does not wait for this epoch
 	}
 	code := csm.CodeConnectionFailed
@@ -93,21 +163,47 @@ func (l *link) dial(ctx context.Context, epoch uint32) {
 		code = csm.Code(e.Code)
 	}
 	l.w.cfg.Log.Error().Uint32("epoch", epoch).Str("code", string(code)).Err(err).Msg("the realtime service cannot be reached")
-	l.w.port.Detail(code, err.Error())
-	l.w.port.Post(csm.ConnFailed{Epoch: epoch, Code: code})
+	l.w.port.Fail(csm.ConnFailed{Epoch: epoch, Code: code}, err.Error())
 }
 
-func (l *link) try(ctx context.Context, epoch uint32) error {
+// patience is how long the core waits for a call: to start the conversation, to
+// resume it, or to replace a call that works.
+func (l *link) patience(instance uint32, successor bool) time.Duration {
+	set := l.w.port.Settings()
+	switch {
+	case successor:
+		return successorTimeout
+	case l.stood == instance:
+		return set.Suspend.Max
+	default:
+		return set.Conversation.StartTimeout
+	}
+}
+
+// dialled notes that the dial of an epoch is over.
+func (l *link) dialled(epoch uint32) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.dialling == epoch {
+		l.dialling = 0
+	}
+}
+
+func (l *link) try(ctx context.Context, instance, epoch uint32) error {
 	cfg, err := l.w.service.dialConfig(l.w.port.Settings())
 	if err != nil {
 		return &realtime.Error{Code: realtime.CodeConnectionFailed, Message: err.Error()}
 	}
-	c := &call{epoch: epoch}
+	c := &call{link: l, instance: instance}
+	c.epoch.Store(epoch)
 	c.hearer = newHearer(l.w, c)
 	c.client, err = realtime.Dial(ctx, cfg, c.hearer)
 	if err != nil {
 		return err
 	}
+	live, settled := context.WithCancel(context.Background())
+	c.settled = settled
+	l.renewal.Go(func() { l.renew(live, c) })
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.live.Load() == nil {
@@ -161,10 +257,10 @@ func (l *link) take(epoch uint32) *call {
 	switch {
 	case epoch == 0:
 		return nil
-	case c != nil && c.epoch == epoch:
+	case c != nil && c.epoch.Load() == epoch:
 		l.live.Store(l.next)
 		l.next = nil
-	case l.next != nil && l.next.epoch == epoch:
+	case l.next != nil && l.next.epoch.Load() == epoch:
 		c, l.next = l.next, nil
 	default:
 		c = nil
@@ -187,14 +283,16 @@ func (l *link) hangUp(c *call) {
 	if c == nil {
 		return
 	}
+	c.settled()
+	defer l.count(c)
 	if err := c.client.Close(); err != nil {
-		l.w.cfg.Log.Debug().Uint32("epoch", c.epoch).Err(err).Msg("the call did not end in order")
+		l.w.cfg.Log.Debug().Uint32("epoch", c.epoch.Load()).Err(err).Msg("the call did not end in order")
 	}
 }
 
 // with calls f with the client of an epoch, if that is the live one.
 func (l *link) with(epoch uint32, f func(*realtime.Client)) {
-	if c := l.live.Load(); c != nil && c.epoch == epoch {
+	if c := l.live.Load(); c != nil && c.epoch.Load() == epoch {
 		f(c.client)
 	}
 }
@@ -202,43 +300,80 @@ func (l *link) with(epoch uint32, f func(*realtime.Client)) {
 // frame sends a frame whose first sample was captured at pos. It runs on the
 // source's goroutine.
 func (c *call) frame(pos int64, f *audio.Frame) {
+	c.link.recent.replay(c, pos, c.client.WriteFrame)
 	c.base.Store(pos - c.client.Position())
 	c.client.WriteFrame(f)
+	c.link.recent.push(c, pos, f)
 }
 
 // committed says that the core ended the utterance that was being spoken.
 func (l *link) committed(epoch uint32) {
-	if c := l.live.Load(); c != nil && c.epoch == epoch {
+	if c := l.live.Load(); c != nil && c.epoch.Load() == epoch {
 		c.hearer.committed()
 	}
 }
 
-func (l *link) stats() realtime.Stats {
-	if c := l.live.Load(); c != nil {
-		return c.client.Stats()
+// count adds the counters of a call that is over.
+func (l *link) count(c *call) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.ended == nil {
+		l.ended = map[string]int64{}
 	}
-	return realtime.Stats{}
+	addCounters(l.ended, c.client.Stats())
+}
+
+// counters are those of all calls so far.
+func (l *link) counters() map[string]int64 {
+	all := map[string]int64{}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	maps.Copy(all, l.ended)
+	if c := l.live.Load(); c != nil {
+		addCounters(all, c.client.Stats())
+	}
+	return all
+}
+
+// addCounters adds what a bug report is to show of a call.
+func addCounters(to map[string]int64, s realtime.Stats) {
+	for name, n := range map[string]uint64{
+		"realtime.unsolicited": s.Unsolicited, "realtime.mismatches": s.Mismatches, "realtime.malformed": s.Malformed,
+		"realtime.errors": s.ServiceErrors, "realtime.packetsLost": s.PacketsLost, "realtime.packetsDropped": s.PacketsDropped,
+	} {
+		to[name] += int64(n)
+	}
 }
 
 func (l *link) shut() {
 	l.stopDial(0)
-	l.q.Do(l.drop)
-	l.q.Close()
+	l.q.Close(l.drop)
+	l.renewal.Wait()
 }
 
 // hearer turns what the service and the local detector say into events.
 type hearer struct {
 	w    *World
 	call *call
+	ear  *ear // nil without devices
 
 	mu    sync.Mutex // of both
-	match *matcher
+	match *matcher   // nil before the first fact
 }
 
 func newHearer(w *World, c *call) *hearer {
-	ear := w.devices.ear.Load()
-	echo := func(from, to int64) bool { return ear != nil && ear.echo(from, to) }
-	return &hearer{w: w, call: c, match: newMatcher(w.port, c.epoch, ear.finds(), echo)}
+	return &hearer{w: w, call: c, ear: w.devices.ear.Load()}
+}
+
+// matcher is made for the first fact, and not with the connection: whether there is
+// a local detector is known once that is loaded, and dialling does not wait for it.
+// It needs mu.
+func (h *hearer) matcher() *matcher {
+	if h.match == nil {
+		echo := func(from, to int64) bool { return h.ear != nil && h.ear.echo(from, to) }
+		h.match = newMatcher(h.w.port, h.call.epoch.Load(), h.ear.finds(), echo)
+	}
+	return h.match
 }
 
 // with has the matcher take a fact, and tells the core what comes of it: in one
@@ -246,7 +381,7 @@ func newHearer(w *World, c *call) *hearer {
 func (h *hearer) with(fact func(*matcher) []csm.Event) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	for _, e := range fact(h.match) {
+	for _, e := range fact(h.matcher()) {
 		h.w.port.Post(e)
 		h.w.cues.heard(e)
 	}
@@ -257,16 +392,14 @@ func (h *hearer) press(pos int64) {
 	h.with(func(m *matcher) []csm.Event { return some(m.begin(pos, 0, true)) })
 }
 
-// voice is what the local detector noticed; its positions are of what was
-// processed, latency samples late.
-func (h *hearer) voice(m vad.Mark, latency int64) {
-	pos := m.Pos - latency
+// voice is what the local detector noticed.
+func (h *hearer) voice(m vad.Mark) {
 	h.with(func(match *matcher) []csm.Event {
 		switch m.Kind {
 		case vad.Onset, vad.Resumed:
-			return some(match.voice(pos, audio.Duration(m.Decided-pos)))
+			return some(match.voice(m.Pos, audio.Duration(m.Decided-m.Pos)))
 		case vad.Paused:
-			return some(match.silence(pos))
+			return some(match.silence(m.Pos))
 		default:
 			return match.gone()
 		}
@@ -312,16 +445,37 @@ func (h *hearer) TranscriptFailed(item, _ string) {
 }
 
 // SpeechAudio implements realtime.Handler.
-func (h *hearer) SpeechAudio(seg audio.SegmentID, pcm []int16) { h.w.voice.audio(seg, pcm) }
+func (h *hearer) SpeechAudio(seg audio.SegmentID, pcm []int16) {
+	if h.w.aside.of(seg) {
+		h.w.aside.audio(seg, pcm)
+		return
+	}
+	h.w.voice.audio(seg, pcm)
+}
 
 // SpeechEnded implements realtime.Handler.
-func (h *hearer) SpeechEnded(seg audio.SegmentID) { h.w.voice.ended(seg) }
+func (h *hearer) SpeechEnded(seg audio.SegmentID) {
+	if h.w.aside.of(seg) {
+		h.w.aside.ended(seg)
+		return
+	}
+	h.w.voice.ended(seg)
+}
 
 // SpeechFailed implements realtime.Handler.
-func (h *hearer) SpeechFailed(seg audio.SegmentID, code string) { h.w.voice.failed(seg, code) }
+func (h *hearer) SpeechFailed(seg audio.SegmentID, code string) {
+	if h.w.aside.of(seg) {
+		h.w.cfg.Log.Warn().Str("reason", code).Msg("a text beside the conversation cannot be spoken; it is shown")
+		return
+	}
+	h.w.voice.failed(seg, code)
+}
+
+// SpeechMismatch implements realtime.Handler.
+func (h *hearer) SpeechMismatch(seg audio.SegmentID) { h.w.voice.mismatched(seg) }
 
 // Lost implements realtime.Handler.
 func (h *hearer) Lost(code string, err error) {
-	h.w.cfg.Log.Warn().Uint32("epoch", h.call.epoch).Str("code", code).Err(err).Msg("the connection is lost")
-	h.w.port.Post(csm.ConnLost{Epoch: h.call.epoch, Code: csm.Code(code)})
+	h.w.cfg.Log.Warn().Uint32("epoch", h.call.epoch.Load()).Str("code", code).Err(err).Msg("the connection is lost")
+	h.call.link.lost(h.call, code)
 }

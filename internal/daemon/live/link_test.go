@@ -35,12 +35,12 @@ func TestASuccessorTakesOver(t *testing.T) {
 	tk.d.Post(csm.SessionExpiring{Instance: tk.d.State().Instance})
 	tk.await("end of the old connection", func(e csm.Event) bool {
 		closed, ok := e.(csm.ConnClosed)
-		return ok && closed.Epoch == before.epoch
+		return ok && closed.Epoch == before.epoch.Load()
 	})
-	if now := tk.w.link.live.Load(); now == nil || now == before || now.epoch != before.epoch+1 {
+	if now := tk.w.link.live.Load(); now == nil || now == before || now.epoch.Load() != before.epoch.Load()+1 {
 		t.Fatalf("the call after it is %+v", now)
 	}
-	if epoch := connection.Epoch(tk.d.State().Conn); epoch != before.epoch+1 {
+	if epoch := connection.Epoch(tk.d.State().Conn); epoch != before.epoch.Load()+1 {
 		t.Errorf("the core is at epoch %d", epoch)
 	}
 	tk.mouth.say(t, sentence)
@@ -48,6 +48,9 @@ func TestASuccessorTakesOver(t *testing.T) {
 	tk.want(protocol.StateListening)
 	if tk.lastUserWords() == "" {
 		t.Error("nothing was heard over the successor")
+	}
+	if n, counted := tk.w.Counters()["realtime.unsolicited"]; n != 0 || !counted {
+		t.Errorf("%d unsolicited responses, counted %v", n, counted)
 	}
 }
 
@@ -57,18 +60,18 @@ func TestASuccessorThatIsGivenUp(t *testing.T) {
 	tk := newTalk(t, nil)
 	before := tk.w.link.live.Load()
 	l := tk.w.link
-	l.open(before.epoch+7, true)
+	l.open(1, before.epoch.Load()+7, true)
 	tk.await("connection beside the live one", func(e csm.Event) bool {
 		ready, ok := e.(csm.ConnReady)
-		return ok && ready.Epoch == before.epoch+7
+		return ok && ready.Epoch == before.epoch.Load()+7
 	})
 	if l.live.Load() != before {
 		t.Fatal("it took over by itself")
 	}
-	l.close(1, before.epoch+7)
+	l.close(1, before.epoch.Load()+7)
 	tk.await("its end", func(e csm.Event) bool {
 		closed, ok := e.(csm.ConnClosed)
-		return ok && closed.Epoch == before.epoch+7
+		return ok && closed.Epoch == before.epoch.Load()+7
 	})
 	if l.live.Load() != before || l.next != nil {
 		t.Errorf("live %+v, next %+v", l.live.Load(), l.next)

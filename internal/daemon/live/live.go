@@ -29,6 +29,7 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/rs/zerolog"
 
@@ -62,7 +63,8 @@ type Config struct {
 	// another one while they run; nil where none can.
 	Names func(protocol.Settings) (in, out string)
 	// Ended, if set, is called when the source came to its end, as a recording
-	// does. Silence follows, so that the last utterance ends too.
+	// does, and once more for each recovery after that. Silence follows, so that the
+	// last utterance ends too.
 	Ended func()
 	Tap   Tap
 	// Speed is how fast a recording is played, 1 for real time.
@@ -95,6 +97,7 @@ type World struct {
 	devices *devices
 	link    *link
 	voice   *voice
+	aside   *aside
 	cues    *cues
 	waker   *waker // of the devices' queue
 
@@ -119,7 +122,8 @@ func New(cfg Config) func(daemon.Port) daemon.World {
 		}
 		w.service = newService(w)
 		w.voice = newVoice(w)
-		w.cues = newCues(w.voice)
+		w.aside = newAside(w, w.voice.player.Render)
+		w.cues = newCues(w.aside.render)
 		w.link = newLink(w)
 		w.devices = newDevices(w)
 		w.waker = newWaker(w)
@@ -127,16 +131,23 @@ func New(cfg Config) func(daemon.Port) daemon.World {
 	}
 }
 
+// queue makes the queue of a part. A part that hangs for so long that its queue is full
+// ends the conversation.
+func (w *World) queue(part string) *daemon.Queue {
+	return daemon.NewQueue(func() { w.port.Overload(part + " does not respond") })
+}
+
 // Execute implements daemon.World.
 func (w *World) Execute(e csm.Effect) {
 	w.cues.executed(e)
 	switch e := e.(type) {
 	case csm.ActivateSession:
+		w.voice.warned.Store(false)
 		w.service.activate(e.Instance)
 	case csm.DeactivateSession:
 		w.service.deactivate(e.Instance)
 	case csm.OpenAudio:
-		w.devices.open(e.Instance)
+		w.devices.open(e.Instance, e.TakeOver)
 	case csm.StartCapture:
 		w.devices.startCapture(e.Instance)
 	case csm.HoldCapture:
@@ -146,11 +157,23 @@ func (w *World) Execute(e csm.Effect) {
 	case csm.CloseAudio:
 		w.devices.close(e.Instance)
 	case csm.PublishState:
-		if e.To == csm.PhaseIdle {
+		switch e.Cause {
+		case csm.CauseInterruptRetract:
+			w.devices.retracted()
+		case csm.CauseTTSComplete:
+			w.devices.answered()
+		default:
+		}
+		switch e.To {
+		case csm.PhaseIdle:
+			w.voice.rate.forget()
 			w.devices.q.Do(w.waker.over)
+		case csm.PhaseListening:
+			w.devices.listening()
+		default:
 		}
 	case csm.OpenConnection:
-		w.link.open(e.Epoch, e.Successor)
+		w.link.open(e.Instance, e.Epoch, e.Successor)
 	case csm.CloseConnection:
 		w.link.close(e.Instance, e.Epoch)
 	case csm.CommitInput:
@@ -160,6 +183,7 @@ func (w *World) Execute(e csm.Effect) {
 		w.link.committed(e.Epoch)
 		w.link.with(e.Epoch, (*realtime.Client).ClearInput)
 	case csm.Speak:
+		w.aside.stop(e.Gen)
 		w.voice.speak(e)
 	case csm.StartPlayback:
 		w.voice.player.Start(e.Gen)
@@ -168,10 +192,16 @@ func (w *World) Execute(e csm.Effect) {
 	case csm.ResumePlayback:
 		w.voice.player.Resume(e.Gen)
 	case csm.Flush:
+		w.aside.stop(e.Gen)
 		w.voice.flush(e.Gen)
 	default: // the assistant's, and the publisher's
 	}
 }
+
+var _ daemon.Sayer = (*World)(nil)
+
+// Say implements daemon.Sayer.
+func (w *World) Say(text string) { w.aside.say(text) }
 
 // Configure implements daemon.World. Devices and tones change at once; all other
 // settings are read when something begins.
@@ -184,13 +214,12 @@ func (w *World) Configure(s protocol.Settings) {
 	w.cues.configure(s.Cues)
 }
 
-// Mute stops the microphone's words from leaving this process; the device stays
-// open.
-func (w *World) Mute(muted bool) { w.devices.muted.Store(muted) }
-
-// TakeOver has the next conversation take the microphone from another window that
-// listens.
-func (w *World) TakeOver() { w.devices.takeOver.Store(true) }
+// Mute implements daemon.World: no sound that is captured from now on is used. The
+// device stays open for a conversation, but not for the wake phrase.
+func (w *World) Mute(muted bool) {
+	w.devices.muted.Store(muted)
+	w.devices.q.Latest("mute", func() { w.waker.mute(muted) })
+}
 
 // PressToTalk begins an utterance by hand: what is said from now on belongs to it,
 // until the turn is committed. It needs turn detection to be off.
@@ -204,19 +233,28 @@ func (w *World) PressToTalk() error {
 	return nil
 }
 
-// Latencies of the last dial, and counters of the connection.
-func (w *World) Stats() realtime.Stats { return w.link.stats() }
+// SessionExpires implements daemon.Expirer.
+func (w *World) SessionExpires() (at time.Time, known bool) {
+	c := w.link.live.Load()
+	if c == nil {
+		return at, false
+	}
+	return c.client.Expires()
+}
+
+// Counters are those of the connections so far, for diagnostics/report.
+func (w *World) Counters() map[string]int64 { return w.link.counters() }
 
 // Close implements daemon.World.
 func (w *World) Close() error {
 	w.closing.Do(func() {
+		if w.detectors != nil { // first: others wait for them
+			w.closed = w.detectors.shut()
+		}
 		w.cues.shut()
 		w.link.shut()
 		w.devices.shut()
-		w.closed = errors.Join(w.voice.shut(), w.service.shut())
-		if w.detectors != nil {
-			w.closed = errors.Join(w.closed, w.detectors.shut())
-		}
+		w.closed = errors.Join(w.closed, w.voice.shut(), w.service.shut())
 	})
 	return w.closed
 }

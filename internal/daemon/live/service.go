@@ -6,8 +6,11 @@ import (
 	"errors"
 	"fmt"
 	"net"
+	"slices"
 	"sync"
 	"time"
+
+	"golang.org/x/text/language"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
@@ -40,7 +43,7 @@ type localServer struct {
 }
 
 func newService(w *World) *service {
-	s := &service{w: w, q: daemon.NewQueue()}
+	s := &service{w: w, q: w.queue("the session")}
 	s.ctx, s.end = context.WithCancel(context.Background())
 	return s
 }
@@ -48,7 +51,7 @@ func newService(w *World) *service {
 // configure loads the embedded server's engines ahead of the first conversation.
 func (s *service) configure(set protocol.Settings) {
 	if set.Provider == protocol.ProviderLocal {
-		s.q.Do(func() { _ = s.startLocal() }) // a conversation's start says it again, to somebody
+		s.q.Latest("start", func() { _ = s.startLocal() }) // a conversation's start says it again, to somebody
 	}
 }
 
@@ -62,33 +65,46 @@ func (s *service) activate(instance uint32) {
 			}
 			s.watchEngines(instance)
 		} else if _, err := s.credential(s.ctx, set.Provider); err != nil {
-			var e *realtime.Error
-			code := csm.CodeCredentialsMissing
-			if errors.As(err, &e) {
-				code = csm.Code(e.Code)
-			}
-			s.fail(instance, code, err)
+			s.fail(instance, credentialCode(err), err)
 			return
 		}
 		s.w.port.Post(csm.SessionReady{Instance: instance})
 	})
 }
 
+// credentialCode is what the core is told about a credential that was not found. A
+// service may refuse it for a reason that the core does not know.
+func credentialCode(err error) csm.Code {
+	var e *realtime.Error
+	switch {
+	case !errors.As(err, &e):
+		return csm.CodeCredentialsMissing
+	case slices.Contains(csm.Codes, csm.Code(e.Code)):
+		return csm.Code(e.Code)
+	default:
+		return csm.CodeSessionFailed
+	}
+}
+
 // watchEngines ends the session where an engine of the embedded server turns out
 // to be missing. They load while the conversation is already being prepared.
 func (s *service) watchEngines(instance uint32) {
-	server := s.local.server
+	ready, server := make(chan error, 1), s.local.server
+	go func() { ready <- server.Ready() }()
 	s.watch.Go(func() {
-		if err := server.Ready(); err != nil {
-			s.fail(instance, csm.CodeEngineMissing, err)
+		select {
+		case err := <-ready:
+			if err != nil {
+				s.fail(instance, csm.CodeEngineMissing, err)
+			}
+		case <-s.ctx.Done():
 		}
 	})
 }
 
 func (s *service) fail(instance uint32, code csm.Code, err error) {
 	s.w.cfg.Log.Error().Str("code", string(code)).Err(err).Msg("the session cannot be activated")
-	s.w.port.Detail(code, err.Error())
-	s.w.port.Post(csm.SessionFailed{Instance: instance, Code: code})
+	s.w.port.Fail(csm.SessionFailed{Instance: instance, Code: code}, err.Error())
 }
 
 func (s *service) deactivate(instance uint32) {
@@ -115,7 +131,9 @@ func (s *service) credential(ctx context.Context, p protocol.Provider) (realtime
 func (s *service) dialConfig(set protocol.Settings) (realtime.Config, error) {
 	cfg := realtime.Config{
 		Dialect: realtime.Dialect(set.Provider), BaseURL: set.Endpoint, Model: set.Model, Voice: set.Voice.Name,
-		TurnDetection: turnDetection(set.TurnDetection), Log: s.w.cfg.Log,
+		TurnDetection: turnDetection(set.TurnDetection), SessionLimit: set.Session.Max, Log: s.w.cfg.Log,
+		TranscriptionModel: set.Transcription.Model, TranscriptionPrompt: set.Transcription.Prompt,
+		Language:    spokenLanguage(set.Transcription.Language),
 		Credentials: func(ctx context.Context) (realtime.Credential, error) { return s.credential(ctx, set.Provider) },
 	}
 	switch set.Provider {
@@ -131,12 +149,22 @@ func (s *service) dialConfig(set protocol.Settings) (realtime.Config, error) {
 			cfg.BaseURL = "https://api.openai.com"
 		}
 	case protocol.ProviderAzure:
-		cfg.Model = set.Deployment
+		cfg.Model, cfg.TranscriptionModel = set.Deployment, set.Transcription.Deployment
 	}
 	if s.w.cfg.Instrument != nil {
 		s.w.cfg.Instrument(&cfg)
 	}
 	return cfg, nil
+}
+
+// spokenLanguage is the language of a BCP 47 tag as services take it: without
+// region or script. "" has them detect it.
+func spokenLanguage(tag string) string {
+	if tag == "" {
+		return ""
+	}
+	base, _ := language.Make(tag).Base()
+	return base.String()
 }
 
 // turnDetection is what a turn mode means on the realtime wire.
@@ -196,11 +224,22 @@ func (s *service) serve(l *localServer) error {
 	return nil
 }
 
+// abandoned is what closed daemons left to load. A process that ends does not wait for
+// it; tests do.
+var abandoned sync.WaitGroup
+
+// shut does not wait for engines that load, which nothing can stop: the server closes
+// them when they are there.
 func (s *service) shut() error {
+	s.end()
 	s.q.Close()
 	s.watch.Wait()
-	s.end()
 	if s.local == nil || s.local.server == nil {
+		return nil
+	}
+	if s.local.server.Loading() {
+		server := s.local.server
+		abandoned.Go(func() { _ = server.Close() })
 		return nil
 	}
 	err := s.local.server.Close()

@@ -2,10 +2,44 @@ package live
 
 import (
 	"testing"
+	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
+
+// How the user is transcribed comes from the settings, for each provider.
+func TestTranscriptionSettingsReachTheService(t *testing.T) {
+	set := protocol.DefaultSettings()
+	set.Endpoint, set.Deployment = "https://example.test", "our-realtime"
+	set.Transcription = protocol.TranscriptionSettings{
+		Model: "gpt-4o-transcribe", Deployment: "our-transcriber", Language: "de-AT", Prompt: "gopls, kubectl",
+	}
+	set.Session.Max = 20 * time.Minute
+	s := newService(&World{})
+	t.Cleanup(func() {
+		if err := s.shut(); err != nil {
+			t.Error(err)
+		}
+	})
+	for provider, model := range map[protocol.Provider]string{
+		protocol.ProviderOpenAI: "gpt-4o-transcribe", protocol.ProviderAzure: "our-transcriber", protocol.ProviderLocalAI: "gpt-4o-transcribe",
+	} {
+		set.Provider = provider
+		cfg, err := s.dialConfig(set)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if cfg.TranscriptionModel != model || cfg.Language != "de" || cfg.TranscriptionPrompt != "gopls, kubectl" || cfg.SessionLimit != 20*time.Minute {
+			t.Errorf("%s transcribes with %q in %q prompted by %q, for %v", provider, cfg.TranscriptionModel, cfg.Language, cfg.TranscriptionPrompt, cfg.SessionLimit)
+		}
+	}
+	for tag, want := range map[string]string{"": "", "en": "en", "zh-Hant-TW": "zh", "ja-JP": "ja"} {
+		if got := spokenLanguage(tag); got != want {
+			t.Errorf("%q is spoken as %q, want %q", tag, got, want)
+		}
+	}
+}
 
 // With a phrase the service still parts what is said into utterances: the core
 // waits for the one that ends with it. Only the key needs no detection.

@@ -3,16 +3,20 @@ package live
 import (
 	"errors"
 	"maps"
+	"math"
 	"sync"
+	"sync/atomic"
 	"unicode/utf8"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
 // slowestSpeech is where the estimate of a segment's length begins, in samples
-// per character: nine characters a second, slower than any voice.
+// per character at rate 1: nine characters a second, slower than any voice.
 const slowestSpeech = audio.SampleRate / 9
 
 // cursorFrames is how many rendered frames a cursor stands for: 100 ms.
@@ -24,20 +28,23 @@ type voice struct {
 	w      *World
 	player *audio.Player
 
-	frames  int           // rendered since the last cursor; of the sink's goroutine
+	frames  int // rendered since the last cursor; of the sink's goroutine
+	rate    rate
+	warned  atomic.Bool   // the user was told that the service paraphrases
 	due     chan struct{} // holds one: a cursor is to be posted
 	quit    chan struct{}
 	stopped chan struct{}
 
 	mu      sync.Mutex
 	pieces  map[audio.SegmentID]*piece // that were not heard to their end
-	pace    int64                      // the slowest segment so far, in samples per character
+	pace    float64                    // the slowest segment so far at rate 1, in samples per character
 	learned bool
 }
 
 // piece is a segment on its way to the user's ear.
 type piece struct {
 	chars   int64
+	rate    float64
 	written int64 // samples that the player took
 	ended   bool  // they are all
 }
@@ -114,10 +121,12 @@ func (v *voice) speak(e csm.Speak) {
 	case text == "":
 		v.failed(seg, string(csm.CodeSpeechFailed))
 	default:
+		slowest, fastest := c.client.Speeds()
+		rate := v.rate.of(v.w, slowest, fastest)
 		v.mu.Lock()
-		v.pieces[seg] = &piece{chars: int64(utf8.RuneCountInString(text))}
+		v.pieces[seg] = &piece{chars: int64(utf8.RuneCountInString(text)), rate: rate}
 		v.mu.Unlock()
-		c.client.Speak(realtime.Segment{ID: seg, Turn: e.Turn, Text: text})
+		c.client.Speak(realtime.Segment{ID: seg, Turn: e.Turn, Text: text, Speed: rate})
 	}
 }
 
@@ -155,12 +164,17 @@ func (v *voice) ended(seg audio.SegmentID) {
 }
 
 func (v *voice) failed(seg audio.SegmentID, code string) {
-	known := csm.CodeSpeechFailed
-	if csm.Code(code) == csm.CodeSpeechMismatch {
-		known = csm.CodeSpeechMismatch
-	}
 	v.w.cfg.Log.Warn().Stringer("segment", seg).Str("reason", code).Msg("a segment cannot be spoken")
-	v.w.port.Post(csm.SpeechFailed{Gen: seg.Gen, Seq: seg.Seq, Code: known})
+	v.w.port.Post(csm.SpeechFailed{Gen: seg.Gen, Seq: seg.Seq, Code: csm.CodeSpeechFailed})
+}
+
+// mismatched reports a segment that the service spoke in other words than those
+// of the text, and tells the user once a conversation.
+func (v *voice) mismatched(seg audio.SegmentID) {
+	v.w.cfg.Log.Warn().Stringer("segment", seg).Msg("the service did not read the text as it is written")
+	if v.warned.CompareAndSwap(false, true) {
+		v.w.port.Warn(protocol.CodeSpeechMismatch, "")
+	}
 }
 
 // played turns what the player says into events. It runs on the player's
@@ -177,22 +191,31 @@ func (v *voice) played(e audio.PlayerEvent) {
 		v.w.port.Post(csm.SpeechCursor{Gen: gen, Seq: seq, Played: e.Samples, Of: v.length(e)})
 	case audio.Drained:
 		v.w.port.Post(csm.SpeechDrained{Gen: gen, Seq: seq})
+	case audio.Sounded, audio.Silenced:
+		v.output(e)
 	case audio.Flushed:
 		v.w.port.Post(csm.SpeechFlushed{Gen: gen, Seq: seq, Played: e.Samples, Of: v.length(e)})
 		v.forget(gen)
 	}
 }
 
+// output reports where the player's output fell silent, or sounds again. A frame
+// is in the output from when it is rendered.
+func (v *voice) output(e audio.PlayerEvent) {
+	ago := audio.Duration(v.player.Rendered() - audio.FrameSamples - e.At)
+	v.w.port.Output(daemon.Output{Silent: e.Kind == audio.Silenced, Pos: e.At, Ago: ago})
+}
+
 // learn notes how slowly a segment was spoken that was heard to its end.
 func (v *voice) learn(e audio.PlayerEvent) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	chars := v.chars(e.Seg)
+	p := v.pieces[e.Seg]
 	delete(v.pieces, e.Seg)
-	if chars < 8 { // too short to tell a pace by
+	if p == nil || p.chars < 8 { // too short to tell a pace by
 		return
 	}
-	if pace := (e.Of + chars - 1) / chars; !v.learned || pace > v.pace {
+	if pace := float64(e.Of) / float64(p.chars) * p.rate; !v.learned || pace > v.pace {
 		v.pace, v.learned = pace, true
 	}
 }
@@ -203,11 +226,11 @@ func (v *voice) learn(e audio.PlayerEvent) {
 func (v *voice) length(e audio.PlayerEvent) int64 {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	chars := v.chars(e.Seg)
-	if e.Of > 0 || chars == 0 {
+	p := v.pieces[e.Seg]
+	if e.Of > 0 || p == nil {
 		return e.Of
 	}
-	return max(chars*v.pace, e.Samples)
+	return max(int64(math.Ceil(float64(p.chars)*v.pace/p.rate)), e.Samples)
 }
 
 // forget drops what was flushed with generation gen.
@@ -215,14 +238,6 @@ func (v *voice) forget(gen uint32) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	maps.DeleteFunc(v.pieces, func(seg audio.SegmentID, _ *piece) bool { return seg.Gen <= gen })
-}
-
-// chars is how long the text of a segment is. It holds mu.
-func (v *voice) chars(seg audio.SegmentID) int64 {
-	if p := v.pieces[seg]; p != nil {
-		return p.chars
-	}
-	return 0
 }
 
 func (v *voice) shut() error {

@@ -1,6 +1,7 @@
 package live
 
 import (
+	"slices"
 	"testing"
 	"time"
 
@@ -10,6 +11,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
 // deaf is a voice whose loudspeaker is the test.
@@ -17,7 +19,8 @@ func deaf(t *testing.T) (v *voice, posted chan csm.Event) {
 	t.Helper()
 	posted = make(chan csm.Event, 64)
 	w := &World{cfg: Config{Log: zerolog.Nop()}, port: daemon.Port{
-		Post: func(e csm.Event) { posted <- e }, Words: func(speech.Segment) string { return "words" },
+		Output: func(daemon.Output) {},
+		Post:   func(e csm.Event) { posted <- e }, Words: func(speech.Segment) string { return "words" },
 	}}
 	v = newVoice(w)
 	t.Cleanup(func() {
@@ -49,7 +52,7 @@ func next(t *testing.T, posted <-chan csm.Event, kind csm.Kind) csm.Event {
 func TestCursorTenTimesASecond(t *testing.T) {
 	v, posted := deaf(t)
 	seg := audio.SegmentID{Gen: 1, Seq: 1}
-	v.pieces[seg] = &piece{chars: 5}
+	v.pieces[seg] = &piece{chars: 5, rate: 1}
 	render := func() {
 		var f audio.Frame
 		v.player.Render(&f)
@@ -89,5 +92,24 @@ func TestCursorTenTimesASecond(t *testing.T) {
 		if c, ok := (<-posted).(csm.SpeechCursor); ok && c.Played == audio.SampleRate {
 			t.Errorf("%+v after the end was said", c)
 		}
+	}
+}
+
+// A service that paraphrases is reported once a conversation, and fails nothing.
+func TestMismatchIsAWarningOnceAConversation(t *testing.T) {
+	var warned []protocol.ErrorCode
+	w := &World{cfg: Config{Log: zerolog.Nop()}, port: daemon.Port{
+		Warn: func(code protocol.ErrorCode, _ string) { warned = append(warned, code) },
+		Post: func(e csm.Event) { t.Errorf("the core is told %T", e) },
+	}}
+	w.voice = &voice{w: w}
+	h := &hearer{w: w}
+	for range 2 {
+		h.SpeechMismatch(audio.SegmentID{Gen: 1, Seq: 1})
+		h.SpeechMismatch(audio.SegmentID{Gen: 1, Seq: 2})
+		w.voice.warned.Store(false) // as ActivateSession does
+	}
+	if !slices.Equal(warned, []protocol.ErrorCode{protocol.CodeSpeechMismatch, protocol.CodeSpeechMismatch}) {
+		t.Errorf("the user is told %v", warned)
 	}
 }

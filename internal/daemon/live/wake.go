@@ -42,6 +42,7 @@ type Spotter interface {
 type waker struct {
 	w      *World
 	busy   bool // a conversation is under way
+	muted  bool
 	set    protocol.Settings
 	cancel context.CancelFunc // nil while nothing listens
 	done   chan struct{}      // closed when the last goroutine has ended
@@ -80,6 +81,15 @@ func (k *waker) conversation() {
 	k.halt()
 }
 
+// mute closes the microphone while it is muted: nothing could be heard.
+func (k *waker) mute(muted bool) {
+	k.muted = muted
+	if muted {
+		k.halt()
+	}
+	k.listen()
+}
+
 // over says that there is none any more.
 func (k *waker) over() {
 	k.busy = false
@@ -88,7 +98,7 @@ func (k *waker) over() {
 
 // listen begins to, where that is wanted and possible.
 func (k *waker) listen() {
-	if k.busy || !k.set.Wake.Enabled || k.w.cfg.Spotter == nil || k.cancel != nil {
+	if k.busy || k.muted || !k.set.Wake.Enabled || k.w.cfg.Spotter == nil || k.cancel != nil {
 		return
 	}
 	var ctx context.Context
@@ -212,12 +222,15 @@ func (k *waker) hear(ctx context.Context, set protocol.Settings) error {
 	}
 	k.hot.Store(true)
 	defer k.hot.Store(false)
+	defer k.w.port.Waking(false) // before the device is closed and free for others
 	frames := 0
 	err = source.Run(ctx, func(pos int64, f *audio.Frame) {
-		if k.w.devices.muted.Load() {
-			return
+		if frames == 0 {
+			k.w.port.Waking(true)
 		}
-		k.spotter.Push(pos, f)
+		if !k.w.devices.muted.Load() { // halt follows
+			k.spotter.Push(pos, f)
+		}
 		if frames++; frames%100 == 0 && k.spotter.Stats().Err != nil {
 			stop(errSpotter)
 		}

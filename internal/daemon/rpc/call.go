@@ -44,6 +44,7 @@ var handlers = map[string]handler{
 	protocol.MethodCopilotDelta:    on((*server).copilotDelta),
 	protocol.MethodCopilotToolCall: on((*server).copilotToolCall),
 	protocol.MethodCopilotTools:    on((*server).copilotTools),
+	protocol.MethodToolConfirming:  on((*server).toolConfirming),
 
 	protocol.MethodDevices:      (*server).devices,
 	protocol.MethodSelectDevice: on((*server).selectDevice),
@@ -54,6 +55,7 @@ var handlers = map[string]handler{
 	protocol.MethodJournal:           on((*server).journal),
 	protocol.MethodSessions:          (*server).sessions,
 	protocol.MethodUsage:             (*server).usage,
+	protocol.MethodOpenHelp:          on((*server).openHelp),
 	protocol.MethodAdvance:           on((*server).advance),
 }
 
@@ -86,6 +88,9 @@ func (s *server) handle(r *jsonrpc2.Request) {
 		_ = s.conn.ReplyWithError(s.ctx, r.ID, s.locale().NewError(protocol.CodeInvalidRequest, "a request with this id is still under way"))
 		return
 	}
+	if s.phase == running {
+		s.back.Daemon.Room(s.ctx) // the client waits for its pipe then
+	}
 	row, known := protocol.Lookup(r.Method)
 	h := handlers[r.Method]
 	if r.Method == protocol.MethodAdvance && s.phase == running && s.back.Stage == nil {
@@ -105,11 +110,25 @@ func (s *server) handle(r *jsonrpc2.Request) {
 	case row.Notification != r.Notif:
 		c.fail(protocol.CodeInvalidRequest, "this is a notification: it has no id")
 	default:
-		h(s, c)
+		if unknown := strangers(row, r); len(unknown) > 0 {
+			c.refuse(s.locale().InvalidParams(unknown))
+		} else {
+			h(s, c)
+		}
 		if s.back.Stage != nil {
 			s.back.Stage.Saw(r.Method)
 		}
 	}
+}
+
+// strangers are the members of a request that its method does not have. Those of
+// initialize are not looked at, so that clients of later versions can say what they
+// can do; nor are those of notifications, which cannot be refused.
+func strangers(row protocol.Message, r *jsonrpc2.Request) []protocol.FieldError {
+	if row.Notification || row.Method == protocol.MethodInitialize {
+		return nil
+	}
+	return protocol.UnknownMembers(row.Params, r.Params)
 }
 
 // open notes a request that is to be answered; false when its id is in use.

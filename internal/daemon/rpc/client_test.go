@@ -50,7 +50,7 @@ type message struct {
 
 // client is an editor that the test plays, over pipes in memory.
 type client struct {
-	t      *testing.T
+	t      testing.TB
 	in     *io.PipeWriter
 	out    *io.PipeReader
 	got    chan message
@@ -62,7 +62,7 @@ type client struct {
 }
 
 // serve serves one client until the test ends. change may alter the config.
-func serve(t *testing.T, cfg rpc.Config, reads bool) *client {
+func serve(t testing.TB, cfg rpc.Config, reads bool) *client {
 	t.Helper()
 	inR, inW := io.Pipe()
 	outR, outW := io.Pipe()
@@ -274,12 +274,12 @@ func (c *client) end() {
 }
 
 // scripted serves a daemon on virtual time.
-func scripted(t *testing.T, script string) *client {
+func scripted(t testing.TB, script string) *client {
 	t.Helper()
 	return serve(t, scriptedConfig(t, script), true)
 }
 
-func scriptedConfig(t *testing.T, source string) rpc.Config {
+func scriptedConfig(t testing.TB, source string) rpc.Config {
 	t.Helper()
 	script, err := headless.Parse(source)
 	if err != nil {
@@ -290,20 +290,23 @@ func scriptedConfig(t *testing.T, source string) rpc.Config {
 		Clock: clock, Started: headless.Epoch, Log: zerolog.Nop(), JournalDir: t.TempDir(),
 		New: func(c rpc.Client) (rpc.Backend, error) {
 			stage := headless.New(script, clock, daemon.Config{
-				Settings: c.Settings, Locale: c.Locale, Adapter: c.Copilot, Notify: c.Notify, Journal: c.Journal,
-				Verify: true, Log: zerolog.Nop(),
+				Settings: c.Settings, Locale: c.Locale, Microphone: c.Microphone, Adapter: c.Copilot, Notify: c.Notify, Journal: c.Journal,
+				TranscriptAppend: c.TranscriptAppend, Verify: true, Log: zerolog.Nop(),
 			})
 			return rpc.Backend{
 				Daemon: stage.Daemon(), Audio: stage.World(), PressToTalk: stage.World().PressToTalk, Stage: stage,
+				Counters: func() map[string]int64 { return map[string]int64{"realtime.unsolicited": 2} },
 			}, nil
 		},
 	}
 }
 
-// instant is a fake world in real time in which everything works at once.
+// instant is a fake world in real time in which everything works at once, but for
+// devices that take closeIn to close.
 type instant struct {
-	port   daemon.Port
-	closed chan struct{}
+	port    daemon.Port
+	closed  chan struct{}
+	closeIn time.Duration
 }
 
 func (w *instant) Execute(e csm.Effect) {
@@ -319,13 +322,14 @@ func (w *instant) Execute(e csm.Effect) {
 	case csm.DeactivateSession:
 		w.port.Post(csm.SessionClosed{Instance: e.Instance})
 	case csm.CloseAudio:
-		w.port.Post(csm.AudioClosed{Instance: e.Instance})
+		time.AfterFunc(w.closeIn, func() { w.port.Post(csm.AudioClosed{Instance: e.Instance}) })
 	case csm.CloseConnection:
 		w.port.Post(csm.ConnClosed{Instance: e.Instance})
 	}
 }
 
 func (*instant) Configure(protocol.Settings) {}
+func (*instant) Mute(bool)                   {}
 
 func (w *instant) Close() error {
 	close(w.closed)
@@ -334,6 +338,12 @@ func (w *instant) Close() error {
 
 // running is the config of a daemon in real time, and its world's port and end.
 func running(t *testing.T) (cfg rpc.Config, port <-chan daemon.Port, closed <-chan struct{}) {
+	t.Helper()
+	return runningClosingIn(t, 0)
+}
+
+// runningClosingIn is running, with devices that take a while to close.
+func runningClosingIn(t *testing.T, closeIn time.Duration) (cfg rpc.Config, port <-chan daemon.Port, closed <-chan struct{}) {
 	t.Helper()
 	ports, done := make(chan daemon.Port, 1), make(chan struct{})
 	clock, started := dispatch.NewClock(1), time.Now()
@@ -345,7 +355,7 @@ func running(t *testing.T) (cfg rpc.Config, port <-chan daemon.Port, closed <-ch
 				Notify: c.Notify, Journal: c.Journal, Verify: true, Log: zerolog.Nop(),
 				World: func(p daemon.Port) daemon.World {
 					ports <- p
-					return &instant{port: p, closed: done}
+					return &instant{port: p, closed: done, closeIn: closeIn}
 				},
 			})
 			return rpc.Backend{Daemon: d}, nil

@@ -10,10 +10,7 @@ import (
 )
 
 func (s *server) start(c *call, p protocol.StartParams) {
-	if p.TakeOver && s.back.TakeOver != nil {
-		s.back.TakeOver()
-	}
-	s.back.Daemon.Call(func(id csm.Call) csm.Event { return csm.UserStart{Call: id} }, c.stepped(snapshot))
+	s.back.Daemon.Call(func(id csm.Call) csm.Event { return csm.UserStart{Call: id, TakeOver: p.TakeOver} }, c.stepped(snapshot))
 }
 
 func (s *server) end(c *call, p protocol.EndParams) {
@@ -24,7 +21,8 @@ func (s *server) end(c *call, p protocol.EndParams) {
 	s.back.Daemon.Call(func(id csm.Call) csm.Event { return csm.UserStop{Call: id, Code: code} }, c.stepped(snapshot))
 }
 
-func (s *server) interrupt(c *call, _ protocol.InterruptParams) {
+func (s *server) interrupt(c *call, p protocol.InterruptParams) {
+	s.seen.count("interrupts." + string(p.Source))
 	s.back.Daemon.Call(func(id csm.Call) csm.Event { return csm.UserInterrupt{Call: id} }, c.stepped(snapshot))
 }
 
@@ -82,6 +80,9 @@ func (s *server) sendText(c *call, p protocol.SendTextParams) {
 }
 
 func (s *server) speak(c *call, p protocol.SpeakParams) {
+	if p.Source != "" {
+		s.seen.count("spoken." + string(p.Source))
+	}
 	c.worded(s.back.Daemon.Speak(p.Text, c.stepped(turn)))
 }
 
@@ -95,9 +96,14 @@ func (c *call) worded(err error) {
 // playback controls what is being said. An answer that is repeated is a turn of
 // its own, so it needs a conversation that listens.
 func (s *server) playback(c *call, p protocol.PlaybackParams) {
-	if p.Rate != 0 && p.Rate != 1 {
-		c.fail(protocol.CodeInvalidState, "this daemon speaks at rate 1 only")
+	switch {
+	case p.Rate == 0:
+	case s.back.Daemon.State().Phase() == csm.PhaseIdle: // the action says so
+	case s.back.SetRate == nil:
+		c.fail(protocol.CodeInvalidState, "this daemon has no voice")
 		return
+	default:
+		s.back.SetRate(p.Rate)
 	}
 	d := s.back.Daemon
 	switch p.Action {
@@ -117,8 +123,8 @@ func (s *server) playback(c *call, p protocol.PlaybackParams) {
 // is the user who says when a turn is over, and no pause does.
 func (s *server) pushToTalk(c *call, p protocol.PushToTalkParams) {
 	d := s.back.Daemon
-	if mode := d.Settings().TurnDetection.Mode; mode != protocol.TurnPushToTalk {
-		c.fail(protocol.CodeInvalidState, "agentvoice.turnDetection.mode is "+mode+"; set it to "+protocol.TurnPushToTalk)
+	if mode := d.TurnMode(); mode != protocol.TurnPushToTalk {
+		c.fail(protocol.CodeInvalidState, "agentvoice.turnDetection.mode is "+string(mode)+"; set it to "+protocol.TurnPushToTalk+" before the conversation begins")
 		return
 	}
 	if s.back.PressToTalk == nil {
@@ -145,5 +151,5 @@ func (s *server) history(c *call) {
 }
 
 func (s *server) transcript(c *call, p protocol.TranscriptRequestParams) {
-	c.reply(protocol.TranscriptResult{Entries: s.back.Daemon.Transcript(p.Since)})
+	s.back.Daemon.WithTranscript(p.Since, func(r protocol.TranscriptResult) { c.reply(r) })
 }

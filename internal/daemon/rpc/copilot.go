@@ -185,10 +185,21 @@ func (s *server) copilotDelta(c *call, p protocol.CopilotDeltaParams) {
 	before := a.Stats()
 	err := a.HandleDelta(*c.params)
 	after := a.Stats()
-	if after.Accepted > before.Accepted {
+	switch {
+	case after.Merged > before.Merged:
+		if at != nil {
+			a.change(func() { at.pending-- }) // it is emitted with the one before it
+		}
+		return
+	case after.Accepted > before.Accepted:
 		return
 	}
 	s.seen.count("copilot.deltasDropped")
+	var gap *editor.Gap
+	if errors.As(err, &gap) {
+		s.answerGap(gap)
+		err = nil
+	}
 	if at != nil {
 		a.change(func() {
 			at.pending--
@@ -196,6 +207,14 @@ func (s *server) copilotDelta(c *call, p protocol.CopilotDeltaParams) {
 			at.over = at.over || err == nil && after.Repeated == before.Repeated && after.Strangers == before.Strangers
 		})
 	}
+}
+
+// answerGap names a gap in the deltas of an answer, which fails for it.
+func (s *server) answerGap(gap *editor.Gap) {
+	p := s.locale().NewErrorParams(protocol.CodeAnswerGap, "")
+	p.Message += " (" + gap.Error() + ")"
+	p.RequestID, p.ExpectedSeq, p.ReceivedSeq = gap.RequestID, &gap.Expected, &gap.Received
+	s.notify(protocol.NotifyError, p)
 }
 
 // copilotToolCall hands a call of a tool on, in its order with the text.
@@ -229,6 +248,12 @@ func (s *server) copilotTools(c *call, p protocol.ToolsParams) {
 		tools = append(tools, copilot.Tool(t))
 	}
 	s.back.Daemon.OfferTools(tools)
+}
+
+// toolConfirming says aloud that a call waits in a dialog of the editor. One that
+// has ended meanwhile waits no more.
+func (s *server) toolConfirming(_ *call, p protocol.ToolConfirmingParams) {
+	s.back.Daemon.Confirming(p.CallID, p.Certain)
 }
 
 // approveTool is a click instead of a spoken yes or no.

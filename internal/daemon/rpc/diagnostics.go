@@ -2,17 +2,17 @@ package rpc
 
 import (
 	"bufio"
+	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"runtime"
+	"sync"
 	"time"
 
-	"github.com/rs/zerolog"
-
 	"github.com/agentvoice/agentvoice-daemon/csm/journal"
-	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -27,6 +27,9 @@ func (s *server) report(c *call) {
 		"copilot.strangers": stats.Strangers,
 	} {
 		counters[name] = int64(n)
+	}
+	if s.back.Counters != nil {
+		maps.Copy(counters, s.back.Counters())
 	}
 	floor := d.Interruptions()
 	d.WithSnapshot(func(now protocol.Snapshot) {
@@ -43,14 +46,15 @@ func (s *server) report(c *call) {
 // journal writes what was recorded to a file.
 func (s *server) journal(c *call, p protocol.JournalParams) {
 	r := s.recorder
+	content := r.recorded()
 	switch {
-	case r.w == nil:
+	case content == journal.Off:
 		c.fail(protocol.CodeInvalidState, "agentvoice.privacy.journal is off")
 		return
-	case p.Content == protocol.JournalFull && !r.full():
-		c.fail(protocol.CodeInvalidState, "agentvoice.privacy.journal was not full when the daemon started")
+	case p.Content == protocol.JournalFull && content != journal.Full:
+		c.fail(protocol.CodeInvalidState, "agentvoice.privacy.journal is not full")
 		return
-	case p.Content == protocol.JournalRedacted && r.full():
+	case p.Content == protocol.JournalRedacted && content == journal.Full:
 		c.fail(protocol.CodeInvalidState, "the journal was recorded with its words; ask for full")
 		return
 	case s.cfg.JournalDir == "" || !s.back.Daemon.Settings().Privacy.Persist:
@@ -80,48 +84,74 @@ const maxJournal = 16 << 20
 // recorder keeps the journal of this process in memory, and on disk where that is
 // wanted.
 type recorder struct {
+	w    *journal.Writer
+	ring *journal.Ring
+
+	mu      sync.Mutex
 	content journal.Content
-	w       *journal.Writer // nil where nothing is recorded
-	ring    *journal.Ring
 	disk    journal.Output // nil where nothing is kept on disk
-	log     zerolog.Logger
 }
 
 func newRecorder(cfg Config, set protocol.Settings) (*recorder, error) {
-	r := &recorder{content: journal.Redacted, log: cfg.Log}
-	if set.Privacy.Persist {
-		r.disk = cfg.Journal
-	}
-	if set.Privacy.Journal == protocol.PrivacyJournalOff && r.disk == nil {
-		return r, nil
-	}
-	if set.Privacy.Journal == protocol.PrivacyJournalFull {
-		r.content = journal.Full
-	}
-	r.ring = journal.NewRing(maxJournal)
+	r := &recorder{ring: journal.NewRing(maxJournal)}
 	outs := []journal.Output{r.ring}
-	if r.disk != nil {
+	if set.Privacy.Persist && cfg.Journal != nil {
+		r.disk = cfg.Journal
 		outs = append(outs, r.disk)
 	}
+	r.content = r.wanted(set)
+	head := r.content
+	if head == journal.Off {
+		head = journal.Redacted // should it be switched on
+	}
 	var err error
-	r.w, err = journal.New(daemon.JournalHeader(cfg.Version, r.content, cfg.Started, 1, set), outs...)
-	return r, err
+	if r.w, err = journal.New(journal.Header{Build: cfg.Version, Content: head, Started: cfg.Started, Speed: 1}, outs...); err != nil {
+		return nil, err
+	}
+	r.w.SetContent(r.content)
+	return r, nil
 }
 
-func (r *recorder) full() bool { return r.w != nil && r.content == journal.Full }
+// wanted is what the settings have recorded. A journal that the command line asks for
+// on disk is recorded without words where the settings say off.
+func (r *recorder) wanted(set protocol.Settings) journal.Content {
+	switch {
+	case set.Privacy.Journal == protocol.PrivacyJournalFull:
+		return journal.Full
+	case set.Privacy.Journal == protocol.PrivacyJournalOff && r.disk == nil:
+		return journal.Off
+	}
+	return journal.Redacted
+}
 
-// configured takes the journal off the disk when conversations are no longer to be
-// kept there.
+func (r *recorder) recorded() journal.Content {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.content
+}
+
+func (r *recorder) full() bool { return r.recorded() == journal.Full }
+
+// configured has the settings hold at once: for what was recorded too. A journal on
+// disk is deleted when it holds words that are no longer to be kept, or when nothing
+// is.
 func (r *recorder) configured(set protocol.Settings) {
-	if r.disk != nil && !set.Privacy.Persist {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	noWords := r.content == journal.Full && set.Privacy.Journal != protocol.PrivacyJournalFull
+	if r.disk != nil && (noWords || !set.Privacy.Persist) {
 		r.w.Forget(r.disk)
 		r.disk = nil
+	}
+	if now := r.wanted(set); now != r.content {
+		r.content = now
+		r.w.SetContent(now)
 	}
 }
 
 // save writes what was kept to a new file that only the user can read.
 func (r *recorder) save(dir string) (path string, err error) {
-	r.w.Flush()
+	r.w.Flush(context.Background())
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", fmt.Errorf("make the folder for journals: %w", err)
 	}
@@ -138,14 +168,7 @@ func (r *recorder) save(dir string) (path string, err error) {
 }
 
 func (r *recorder) close() error {
-	if r.w == nil {
-		return nil
-	}
-	err := r.w.Close()
-	if n := r.w.Refused(); n > 0 {
-		r.log.Warn().Int("strings", n).Msg("events held text where a code belongs; the journal says internalError there")
-	}
-	if err != nil {
+	if err := r.w.Close(); err != nil {
 		return errors.Join(errors.New("the journal is not whole"), err)
 	}
 	return nil

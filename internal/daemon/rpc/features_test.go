@@ -194,7 +194,7 @@ func TestDiagnostics(t *testing.T) {
 	c.call(protocol.MethodDiagnosticsReport, nil, &r)
 	if r.State != protocol.StateIdle || r.UptimeMs != 1000 || len(r.LastErrors) != 1 || r.LastErrors[0].Code != protocol.CodeAuthentication ||
 		r.Counters["turns.answered"] != 1 || r.Latencies["processingToSpeaking"].Count != 1 ||
-		r.Interruptions.Confirmed != 0 || r.Interruptions.Retracted != 0 {
+		r.Counters["realtime.unsolicited"] != 2 || r.Interruptions.Confirmed != 0 || r.Interruptions.Retracted != 0 {
 		t.Errorf("the report is %+v", r)
 	}
 	var s protocol.SessionsResult

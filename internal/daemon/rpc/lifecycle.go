@@ -78,7 +78,7 @@ func (s *server) begin(p protocol.InitializeParams, settings protocol.Settings) 
 	if err != nil {
 		return err
 	}
-	client := Client{Name: cmp.Or(clip(p.ClientInfo.Name), "an editor"), Settings: settings, Locale: p.Locale, Notify: s.notify, Journal: recorder.w}
+	client := Client{Name: cmp.Or(clip(p.ClientInfo.Name), "an editor"), Settings: settings, Locale: p.Locale, Microphone: p.Microphone, Notify: s.notify, TranscriptAppend: p.Capabilities.TranscriptAppend, Journal: recorder.w}
 	s.asker = newAsker(s, p.Capabilities.Tools)
 	if p.Capabilities.Copilot {
 		client.Copilot = s.asker

@@ -1,14 +1,19 @@
 package rpc_test
 
 import (
+	"bytes"
+	"context"
 	"encoding/json"
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
+	"time"
 
+	"github.com/agentvoice/agentvoice-daemon/csm/journal"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon/rpc"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
@@ -77,6 +82,38 @@ func TestTheClientsLanguageAndSettings(t *testing.T) {
 	}
 	c.end()
 }
+
+// stuckInput is a pipe that does not close while it is read, as on Windows.
+type stuckInput struct {
+	io.Reader
+	release chan struct{}
+}
+
+func (s *stuckInput) Close() error { <-s.release; return nil }
+
+// TestAnInputThatDoesNotCloseHoldsNothingUp: the process would stay behind.
+func TestAnInputThatDoesNotCloseHoldsNothingUp(t *testing.T) {
+	in, editor := io.Pipe()
+	stuck := &stuckInput{Reader: in, release: make(chan struct{})}
+	served := make(chan error, 1)
+	ctx, stop := context.WithCancel(context.Background())
+	go func() { served <- rpc.Serve(ctx, rpc.Config{In: stuck, Out: nopCloser{io.Discard}, Version: "test"}) }()
+	stop() // a signal: nobody closes the other end
+	select {
+	case err := <-served:
+		if err != nil {
+			t.Error(err)
+		}
+	case <-time.After(patience):
+		t.Error("Serve waits for its input")
+	}
+	close(stuck.release)
+	_ = editor.Close()
+}
+
+type nopCloser struct{ io.Writer }
+
+func (nopCloser) Close() error { return nil }
 
 func TestExitWithoutShutdown(t *testing.T) {
 	c := scripted(t, "")
@@ -232,5 +269,67 @@ func TestNothingBeforeInitializeIsAnswered(t *testing.T) {
 	}
 	if m := c.next(); m.Method != protocol.NotifyNotification || !strings.Contains(string(m.Params), "early") {
 		t.Errorf("the second message is %s %s", m.Method, m.Params)
+	}
+}
+
+// A start that is refused takes nothing over, now or at the next start.
+func TestARefusedStartTakesNothingOver(t *testing.T) {
+	c := scripted(t, "")
+	c.initializeAndListen(nil)
+	c.refused(protocol.MethodStart, object{"takeOver": true}, protocol.CodeConversationActive)
+	c.call(protocol.MethodEnd, nil, nil)
+	c.state(protocol.StateIdle)
+	c.call(protocol.MethodStart, nil, nil)
+	c.state(protocol.StateListening)
+	c.call(protocol.MethodEnd, nil, nil)
+	c.state(protocol.StateIdle)
+	c.call(protocol.MethodStart, object{"takeOver": true}, nil)
+	c.state(protocol.StateListening)
+	if got, want := c.takeOvers(), []bool{false, false, true}; !slices.Equal(got, want) {
+		t.Errorf("the starts took the microphone over: %v, want %v", got, want)
+	}
+	c.end()
+}
+
+// takeOvers says of each time that the devices were opened whether the microphone
+// was to be taken from another window.
+func (c *client) takeOvers() (list []bool) {
+	c.t.Helper()
+	var written protocol.JournalResult
+	c.call(protocol.MethodJournal, object{"content": "redacted"}, &written)
+	text, err := os.ReadFile(written.Path)
+	if err != nil {
+		c.t.Fatal(err)
+	}
+	for line := range strings.Lines(string(text)) {
+		if _, opened, ok := strings.Cut(line, `{"OpenAudio":`); ok {
+			opened, _, _ = strings.Cut(opened, "}")
+			list = append(list, strings.Contains(opened, `"takeOver":true`))
+		}
+	}
+	return list
+}
+
+// The second conversation of a connection ends as the first one did: it comes to
+// idle before shutdown is answered, and the journal says so.
+func TestShutdownWaitsForASecondConversation(t *testing.T) {
+	cfg, _, _ := runningClosingIn(t, 100*time.Millisecond)
+	var kept bytes.Buffer
+	cfg.Journal = journal.Stream(&kept)
+	c := serve(t, cfg, true)
+	c.initializeAndListen(nil)
+	c.call(protocol.MethodEnd, nil, nil)
+	c.state(protocol.StateIdle)
+	c.call(protocol.MethodStart, nil, nil)
+	c.state(protocol.StateListening)
+	id := c.request(protocol.MethodShutdown, nil)
+	c.state(protocol.StateTerminating)
+	c.state(protocol.StateIdle)
+	c.answer(id)
+	c.notify(protocol.MethodExit, nil)
+	c.ended(nil)
+	lines := strings.Split(strings.TrimSpace(kept.String()), "\n")
+	if !slices.ContainsFunc(lines[max(0, len(lines)-3):], func(line string) bool { return strings.Contains(line, `"event":"reset"`) }) {
+		t.Errorf("the journal ends before the conversation: %s", lines[len(lines)-1])
 	}
 }

@@ -161,3 +161,34 @@ func TestVerySlowReader(t *testing.T) {
 	}
 	c.end()
 }
+
+// A client that fell behind can rebuild what it shows: the snapshot names the calls
+// that wait for a yes or no, and the transcript has the words and the calls as they
+// stand.
+func TestWhatAClientNeedsThatFellBehind(t *testing.T) {
+	c := scripted(t, "auto speech 0ms 1s")
+	c.initializeAndListen(withTools)
+	c.ask("delete_file", object{"filePath": "/tmp/old.txt"}, nil)
+	var now protocol.Snapshot
+	c.call(protocol.MethodState, nil, &now)
+	var said protocol.TranscriptResult
+	c.call(protocol.MethodTranscript, nil, &said)
+	if len(now.Metadata.PendingActions) != 1 || len(said.Tools) != 1 {
+		t.Fatalf("pending are %v, the calls %+v", now.Metadata.PendingActions, said.Tools)
+	}
+	call := said.Tools[0]
+	if call.CallID != now.Metadata.PendingActions[0] || call.Status != protocol.ToolWaiting || call.Question == "" || !call.Destructive {
+		t.Errorf("the call is %+v, pending are %v", call, now.Metadata.PendingActions)
+	}
+	c.call(protocol.MethodApproveTool, object{"callId": call.CallID, "approved": false}, nil)
+	c.tool(protocol.ToolRejected)
+	c.call(protocol.MethodState, nil, &now)
+	now = protocol.Snapshot{}
+	c.call(protocol.MethodState, nil, &now)
+	said = protocol.TranscriptResult{}
+	c.call(protocol.MethodTranscript, nil, &said)
+	if len(now.Metadata.PendingActions) != 0 || len(said.Tools) != 1 || said.Tools[0].Status != protocol.ToolRejected {
+		t.Errorf("afterwards pending are %v, the calls %+v", now.Metadata.PendingActions, said.Tools)
+	}
+	c.end()
+}

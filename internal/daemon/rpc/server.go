@@ -56,24 +56,31 @@ type Client struct {
 	Name     string // as it calls itself
 	Settings protocol.Settings
 	Locale   string
+	// Microphone is how the microphone begins.
+	Microphone protocol.MuteParams
 	// Copilot asks the client's assistant; nil where it has none.
 	Copilot copilot.Adapter
 	// Credential asks the client for a secret; nil where it keeps none.
 	Credential func(context.Context, protocol.Provider, protocol.CredentialKind) (protocol.CredentialsResult, error)
 	Notify     func(method string, params any)
-	Journal    *journal.Writer
+	// TranscriptAppend says that it takes transcripts that only continue the one
+	// before.
+	TranscriptAppend bool
+	Journal          *journal.Writer
 }
 
 // Backend is a daemon and what belongs to it.
 type Backend struct {
 	Daemon *daemon.Daemon
-	// Audio is nil where devices can neither be listed nor muted.
+	// Audio is nil where there are no devices.
 	Audio Audio
 	// PressToTalk begins an utterance by hand; nil where that is not possible.
 	PressToTalk func() error
-	// TakeOver has the next conversation take the microphone from whoever has it;
-	// nil where nobody can.
-	TakeOver func()
+	// SetRate sets the speed of the voice for this conversation; nil without one.
+	SetRate func(rate float64)
+	// Counters are those of the connection to the service, for diagnostics/report;
+	// nil without one.
+	Counters func() map[string]int64
 	// Stage drives a daemon on virtual time; nil for one that runs.
 	Stage Stage
 }
@@ -82,7 +89,6 @@ type Backend struct {
 type Audio interface {
 	// Devices lists them; it may take long.
 	Devices(protocol.Settings) (protocol.DevicesResult, error)
-	Mute(muted bool)
 }
 
 // Stage drives a daemon on virtual time. Its methods are safe for concurrent use.
@@ -142,6 +148,8 @@ type server struct {
 		open bool
 		held []func()
 	}
+
+	changing sync.Mutex // held while the settings change; before mu
 
 	mu       sync.Mutex
 	pending  map[jsonrpc2.ID]*call
@@ -204,7 +212,9 @@ func (s *server) wait(ctx context.Context) error {
 func (s *server) close(why error) error {
 	s.log.Debug().AnErr("reason", why).Msg("the connection ends")
 	closed := s.stopDaemon()
-	_ = s.conn.Close() // what it says was said before
+	hungUp := make(chan struct{})
+	go func() { _ = s.conn.Close(); close(hungUp) }() // what it says was said before
+	within(hungUp, drainMax)                          // a pipe with a read under way may not close on Windows
 	s.stop()
 	if err := s.out.drain(drainMax); err != nil && why == nil && !errors.Is(err, io.ErrClosedPipe) {
 		s.log.Debug().Err(err).Msg("not everything could be sent")
@@ -243,15 +253,30 @@ func (s *server) stopDaemon() error {
 
 // stopRunning lets the conversation end, and then the daemon.
 func (s *server) stopRunning() error {
-	s.back.Daemon.Call(func(c csm.Call) csm.Event { return csm.UserStop{Call: c} }, func(r csm.Reply, _ protocol.Snapshot) {
-		if r.Code != "" {
-			s.cameToIdle() // there was none
+	stopped := make(chan struct{})
+	s.back.Daemon.Call(func(c csm.Call) csm.Event { return csm.UserStop{Call: c} }, func(_ csm.Reply, now protocol.Snapshot) {
+		// Before anything that this step publishes: what came to Idle so far was an
+		// earlier conversation.
+		select {
+		case <-s.idle:
+		default:
 		}
+		if now.State == protocol.StateIdle {
+			s.cameToIdle() // there is none
+		}
+		close(stopped)
 	})
-	within(s.idle, goodbye)
-	s.endRun()
-	late := time.NewTimer(closeMax)
+	late := time.NewTimer(goodbye)
 	defer late.Stop()
+	for _, done := range []<-chan struct{}{stopped, s.idle} {
+		select {
+		case <-done:
+		case <-late.C:
+			late.Reset(0)
+		}
+	}
+	s.endRun()
+	late.Reset(closeMax)
 	select {
 	case err := <-s.finished:
 		return err

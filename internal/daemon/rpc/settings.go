@@ -2,14 +2,26 @@ package rpc
 
 import (
 	"encoding/json"
+	"fmt"
+	"slices"
 
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
 // configure changes the settings that are named; one bad one refuses all.
-func (s *server) configure(c *call, p protocol.Configuration) { s.change(c, p) }
+func (s *server) configure(c *call, p protocol.Configuration) {
+	if unknown := p.Strangers(); len(unknown) > 0 {
+		c.refuse(s.locale().InvalidParams(unknown))
+		return
+	}
+	s.change(c, p)
+}
 
+// change may run on any goroutine: one change at a time reads the settings that it
+// changes.
 func (s *server) change(c *call, p protocol.Configuration) {
+	s.changing.Lock()
+	defer s.changing.Unlock()
 	settings, bad := s.back.Daemon.Settings().Apply(p)
 	if len(bad) > 0 {
 		c.refuse(s.locale().InvalidParams(bad))
@@ -50,7 +62,51 @@ func (s *server) devices(c *call) {
 }
 
 // selectDevice names the devices: of the conversation that runs, and from then on.
+// One that is not there is refused, and nothing is changed.
 func (s *server) selectDevice(c *call, p protocol.SelectDeviceParams) {
+	if p.Input == "" && p.Output == "" {
+		c.refuse(s.locale().InvalidParams([]protocol.FieldError{{Problem: "names no device", Allowed: "input, output or both"}}))
+		return
+	}
+	audio := s.back.Audio
+	if audio == nil {
+		c.fail(protocol.CodeDeviceUnavailable, "this daemon has no audio devices")
+		return
+	}
+	change := func() {
+		here, err := audio.Devices(s.back.Daemon.Settings())
+		if err != nil {
+			c.fail(protocol.CodeDeviceUnavailable, err.Error())
+			return
+		}
+		missing := append(absent("input", p.Input, here.Inputs), absent("output", p.Output, here.Outputs)...)
+		if len(missing) > 0 {
+			c.refuse(s.locale().InvalidParams(missing))
+			return
+		}
+		s.selected(c, p)
+	}
+	if s.back.Stage != nil {
+		change()
+		return
+	}
+	s.spawn(change)
+}
+
+// defaultDevice is the device that the system chooses.
+const defaultDevice = "default"
+
+// absent says that a device is not in a list, by its id or its name.
+func absent(field, name string, here []protocol.Device) []protocol.FieldError {
+	known := func(d protocol.Device) bool { return d.ID == name || d.Name == name }
+	if name == "" || name == defaultDevice || slices.ContainsFunc(here, known) {
+		return nil
+	}
+	return []protocol.FieldError{{Field: field, Problem: fmt.Sprintf("is %q, which is not connected", clip(name)), Allowed: "default, or an id or name of audio/devices"}}
+}
+
+// selected has the settings name the devices.
+func (s *server) selected(c *call, p protocol.SelectDeviceParams) {
 	change := protocol.Configuration{}
 	for name, value := range map[string]string{"agentvoice.audio.inputDevice": p.Input, "agentvoice.audio.outputDevice": p.Output} {
 		if value == "" {
@@ -71,6 +127,6 @@ func (s *server) mute(c *call, p protocol.MuteParams) {
 		c.fail(protocol.CodeDeviceUnavailable, "this daemon has no microphone")
 		return
 	}
-	s.back.Audio.Mute(p.Muted)
+	s.back.Daemon.Mute(p)
 	c.reply(nil)
 }

@@ -75,8 +75,8 @@ func played(scenarios fs.FS) (tally, error) {
 
 func (t *tally) step(s csm.State, e csm.Envelope) {
 	_, _, seen := csm.StepObserved(s, e)
-	if seen.Fired >= 0 {
-		t.rows[seen.Fired] = true
+	for _, row := range seen.Fired {
+		t.rows[row] = true
 	}
 	for _, g := range seen.Guards {
 		held := 0

@@ -1,6 +1,6 @@
 // Command loopbench measures the daemon from outside, as its users meet it, and
-// prints a table: how long a process takes to answer initialize, and over a
-// conversation from a recording, how fast the turns were and what they cost.
+// prints a table: how long a process takes to answer initialize and until its first
+// conversation listens, and over a conversation from a recording, how fast the turns were and what they cost.
 //
 //	loopbench -daemon bin/agentvoice-daemon -recording out/bench.wav -out out/bench
 //
@@ -42,37 +42,42 @@ func run(daemon, recording, out string, starts int) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
-	var took []time.Duration
+	var answered, listening []time.Duration
 	for range starts {
-		d, err := start(daemon)
+		a, l, err := start(daemon)
 		if err != nil {
-			return fmt.Errorf("start to initialize: %w", err)
+			return fmt.Errorf("start of a daemon: %w", err)
 		}
-		took = append(took, d)
+		answered, listening = append(answered, a), append(listening, l)
 	}
 	fmt.Printf("%-46s %8s %8s %4s\n", "", "p50", "p95", "n")
-	row("start to initialize answered", timeline.Stat{N: len(took), P50: timeline.Percentile(took, 50), P95: timeline.Percentile(took, 95)})
+	row("start to initialize answered", stat(answered))
+	row("first Idle to Listening, from initialize on", stat(listening))
 	if recording == "" {
 		return nil
 	}
 	return converse(daemon, recording, out)
 }
 
-// start measures one process, from its start to the answer of initialize.
-func start(daemon string) (took time.Duration, err error) {
+func stat(ds []time.Duration) timeline.Stat {
+	return timeline.Stat{N: len(ds), P50: timeline.Percentile(ds, 50), P95: timeline.Percentile(ds, 95)}
+}
+
+// start measures one process: from its start to the answer of initialize, and from
+// the request for a conversation, which follows at once, until that listens.
+func start(daemon string) (answered, listening time.Duration, err error) {
 	cmd := exec.Command(daemon, "serve", "--stdio", "--audio-in", "null", "--audio-out", "null")
 	in, err := cmd.StdinPipe()
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	out, err := cmd.StdoutPipe()
 	if err != nil {
-		return 0, err
+		return 0, 0, err
 	}
-	body := `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"` + protocol.Version + `"}}`
 	begin := time.Now()
 	if err := cmd.Start(); err != nil {
-		return 0, err
+		return 0, 0, err
 	}
 	defer func() {
 		err = errors.Join(err, in.Close())
@@ -82,22 +87,52 @@ func start(daemon string) (took time.Duration, err error) {
 			err = errors.Join(err, e)
 		}
 	}()
-	if _, err := fmt.Fprintf(in, "Content-Length: %d\r\n\r\n%s", len(body), body); err != nil {
-		return 0, err
+	messages := bufio.NewReader(out)
+	if err := send(in, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"`+protocol.Version+`"}}`); err != nil {
+		return 0, 0, err
 	}
-	if err := readMessage(bufio.NewReader(out)); err != nil {
-		return 0, err
+	if err := await(messages, `"id":1,"result"`); err != nil {
+		return 0, 0, err
 	}
-	return time.Since(begin), nil
+	answered = time.Since(begin)
+	if err := send(in, `{"jsonrpc":"2.0","method":"initialized","params":{}}`); err != nil {
+		return 0, 0, err
+	}
+	begin = time.Now()
+	if err := send(in, `{"jsonrpc":"2.0","id":2,"method":"conversation/start","params":{}}`); err != nil {
+		return 0, 0, err
+	}
+	err = await(messages, `"state":"`+string(protocol.StateListening)+`"`)
+	return answered, time.Since(begin), err
 }
 
-// readMessage reads the answer of initialize.
-func readMessage(r *bufio.Reader) error {
+func send(w io.Writer, body string) error {
+	_, err := fmt.Fprintf(w, "Content-Length: %d\r\n\r\n%s", len(body), body)
+	return err
+}
+
+// await reads messages until one contains a text.
+func await(r *bufio.Reader, text string) error {
+	for {
+		body, err := readMessage(r)
+		switch {
+		case err != nil:
+			return err
+		case strings.Contains(body, text):
+			return nil
+		case strings.Contains(body, `"error":`), strings.Contains(body, `"state":"`+string(protocol.StateFaulted)+`"`):
+			return fmt.Errorf("the daemon answered %s", body)
+		}
+	}
+}
+
+// readMessage reads the next message.
+func readMessage(r *bufio.Reader) (string, error) {
 	length := 0
 	for {
 		line, err := r.ReadString('\n')
 		if err != nil {
-			return err
+			return "", err
 		}
 		line = strings.TrimSpace(line)
 		if line == "" {
@@ -105,18 +140,13 @@ func readMessage(r *bufio.Reader) error {
 		}
 		if v, ok := strings.CutPrefix(strings.ToLower(line), "content-length:"); ok {
 			if length, err = strconv.Atoi(strings.TrimSpace(v)); err != nil {
-				return err
+				return "", err
 			}
 		}
 	}
 	body := make([]byte, length)
-	if _, err := io.ReadFull(r, body); err != nil {
-		return err
-	}
-	if !strings.Contains(string(body), `"result"`) {
-		return fmt.Errorf("initialize was answered with %s", body)
-	}
-	return nil
+	_, err := io.ReadFull(r, body)
+	return string(body), err
 }
 
 // converse plays a recording to the daemon in real time.
@@ -141,8 +171,11 @@ func converse(daemon, recording, out string) error {
 	}
 	row("Idle to Listening", startToListening(j))
 	turns := timeline.Latencies(j)
-	for _, s := range append(timeline.Stages, timeline.InterruptionStages...) {
+	for _, s := range timeline.Stages {
 		row(s.Meaning, timeline.Summarise(turns, s.Of))
+	}
+	for _, s := range timeline.InterruptionStages {
+		row(strings.ToLower(s.Name)+": "+s.Meaning, timeline.Summarise(turns, s.Of))
 	}
 	cpu := cmd.ProcessState.UserTime() + cmd.ProcessState.SystemTime()
 	fmt.Printf("%-46s %7.1f %% of a core over %v, %d turns\n", "processor, local engines included", 100*cpu.Seconds()/wall.Seconds(), wall.Round(time.Second), len(turns))

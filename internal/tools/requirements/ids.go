@@ -46,7 +46,7 @@ func expected() []string {
 		"004.guard.hasQueuedMessages", "004.guard.hasToolCall",
 		"004.action.startToolSearch", "004.action.startGenerating", "004.action.cancelToolSearch", "004.action.cancelGeneration",
 		"004.action.cancelStream", "004.action.appendToolResponseMessage", "004.action.appendToolRejectionMessage", "004.action.callTool",
-		"002.6.rows", "002.6.guards", "002.6.faults", "002.6.frameworks", "000.6.fizzbee", "001.errorLane", "001.turnNumbers", "design.twoPhase",
+		"002.6.rows", "002.6.guards", "002.6.faults", "002.6.frameworks", "000.6.fizzbee", "001.errorLane", "001.turnNumbers", "design.twoPhase", "design.14", "design.gate",
 	)
 }
 

@@ -9,7 +9,8 @@
 // which it fails: small faults of testdata/mutants/seeded.txt, or, outside of the
 // core, of testdata/mutants/around.txt. A proof that passes under its mutant
 // proves nothing and fails here, as does an id without a status, a test that does
-// not exist, and an id of the specifications that the list leaves out.
+// not exist, an id of the specifications that the list leaves out, and one that
+// speaks of the product and that no test of the live daemon or the extension proves.
 //
 // What a proof came to is kept by the hash of everything it depends on, so that
 // what did not change is not run again.
@@ -72,6 +73,7 @@ func command(root string, args []string, out io.Writer) error {
 		return err
 	}
 	problems = append(problems, w.check(list)...)
+	problems = append(problems, atTheProduct(list)...)
 	if args[0] == "prove" && len(problems) == 0 {
 		more, err := prove(root, *folder, *jobs, list, w, out)
 		if err != nil {

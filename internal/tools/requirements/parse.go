@@ -16,7 +16,14 @@ type requirement struct {
 	also       []mention
 	owed       []string // what is missing, each in a line
 	superseded string   // why nothing has to hold any more
+	about      string   // what it speaks of: aboutProduct or aboutCore; "" is not known
 }
+
+// What a requirement speaks of: what a user meets, or how the core is built.
+const (
+	aboutProduct = "product"
+	aboutCore    = "core"
+)
 
 // proof is a test that fails when the requirement does not hold.
 type proof struct {
@@ -74,9 +81,15 @@ var idLine = regexp.MustCompile(`^([A-Z]{2,3}-\d{3}|(?:\d{3}|design)\.[A-Za-z0-9
 //	    proved scenario req-002-003-preparing under start-without-audio, start-without-session
 //	    also   extension/test/acceptance.test.ts "AC-001"
 //	SEC-002  Nothing is kept of a conversation where the user forbids it.
+//	    about  product
 //	    owed   the registry does not ask for the flag
 //	CON-001  The machine runs in the extension host.
 //	    superseded it runs in the daemon, beside the editor
+//
+// The line "about product" says that the requirement speaks of what a user meets:
+// it is proved only where one of its proofs runs the live daemon or the extension
+// (runs.go). "about core" says that it speaks of how the core is built. Below a
+// group, before its first id, it holds for all ids of the group without one.
 //
 // A line may go on in further lines that are indented deeper. Lines that begin
 // with # are comments.
@@ -84,17 +97,23 @@ func parse(path, text string) (list []requirement, problems []string) {
 	fail := func(line int, format string, args ...any) {
 		problems = append(problems, fmt.Sprintf("%s:%d: %s", path, line, fmt.Sprintf(format, args...)))
 	}
-	group := ""
+	group, about := "", ""
 	for _, l := range joined(text) {
 		if name, ok := strings.CutPrefix(l.text, "== "); ok {
-			group = strings.TrimSpace(name)
+			group, about = strings.TrimSpace(name), ""
 			continue
 		}
 		if m := idLine.FindStringSubmatch(l.text); m != nil {
 			if i := slices.IndexFunc(list, func(r requirement) bool { return r.id == m[1] }); i >= 0 {
 				fail(l.no, "%s is in line %d already", m[1], list[i].line)
 			}
-			list = append(list, requirement{id: m[1], text: m[2], group: group, line: l.no})
+			list = append(list, requirement{id: m[1], text: m[2], group: group, line: l.no, about: about})
+			continue
+		}
+		if of, ok := strings.CutPrefix(l.text, "about "); ok && (len(list) == 0 || list[len(list)-1].group != group) {
+			if about = strings.TrimSpace(of); about != aboutProduct && about != aboutCore {
+				fail(l.no, "the group %s is about %q; write about product or about core", group, about)
+			}
 			continue
 		}
 		if !l.indented || len(list) == 0 {
@@ -158,6 +177,11 @@ func (r *requirement) add(l logical) error {
 			return fmt.Errorf("%q is not: also FILE \"TEXT THAT IT HOLDS\"", l.text)
 		}
 		r.also = append(r.also, mention{path, text[1 : len(text)-1], l.no})
+	case "about":
+		if rest != aboutProduct && rest != aboutCore {
+			return fmt.Errorf("about %q; write about product or about core", rest)
+		}
+		r.about = rest
 	case owed:
 		if rest == "" {
 			return fmt.Errorf("owed without what is missing; say it in the line")
@@ -169,7 +193,7 @@ func (r *requirement) add(l logical) error {
 		}
 		r.superseded = rest
 	default:
-		return fmt.Errorf("%q begins with none of proved, also, owed, superseded", l.text)
+		return fmt.Errorf("%q begins with none of proved, also, owed, superseded, about", l.text)
 	}
 	return nil
 }

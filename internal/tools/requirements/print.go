@@ -58,6 +58,7 @@ func proofs(r requirement) string {
 	for _, m := range r.also {
 		text += fmt.Sprintf("; %s %q", m.path, m.text)
 	}
+	text += "; runs " + strings.Join(r.runs(), ", ")
 	return text
 }
 

@@ -54,7 +54,7 @@ func TestParseRefuses(t *testing.T) {
 		"REQ-001  Ten states.\n  proved csm:TestX":                  "names no mutant",
 		"REQ-001  Ten states.\n  proved csm:TestX under":            "names no mutant",
 		"REQ-001  Ten states.\n  proved TestX under m":              "neither PACKAGE:TestName nor scenario NAME",
-		"REQ-001  Ten states.\n  done":                              "begins with none of proved, also, owed, superseded",
+		"REQ-001  Ten states.\n  done":                              "begins with none of proved, also, owed, superseded, about",
 		"REQ-001  Ten states.\n  also file.ts AC-001":               "is not: also FILE",
 		"REQ-001  Ten states.\n  owed a\nREQ-001  Again.\n  owed b": "list.txt:3: REQ-001 is in line 1 already",
 		"REQ-001  Ten states.\n  superseded a\n  owed b":            "REQ-001 is superseded and yet proved or owed",
@@ -64,6 +64,47 @@ func TestParseRefuses(t *testing.T) {
 		_, problems := parse("list.txt", text)
 		if !strings.Contains(strings.Join(problems, "\n"), want) {
 			t.Errorf("%q: %q, want %q", text, problems, want)
+		}
+	}
+}
+
+// TestTheCoreAloneProvesNothingOfTheProduct: of two that have the same proof, the one
+// that speaks of the product is refused until a live test shows it.
+func TestTheCoreAloneProvesNothingOfTheProduct(t *testing.T) {
+	const text = `== one
+about product
+REQ-001  It speaks.
+    proved csm:TestX under m
+REQ-002  The table has a row.
+    about  core
+    proved csm:TestX under m
+REQ-003  It listens.
+    proved csm:TestX under m
+    also   internal/daemon/live/loop_test.go "func TestX"
+REQ-004  It waits.
+    proved internal/daemon/rpc:TestX under m
+    also   extension/test/acceptance.test.ts "AC-001"
+REQ-005  It ends.
+    proved csm:TestX under m
+    owed   a live test
+REQ-006  It is shown.
+    proved csm:TestX under m
+    also   extension/test/conversation.test.ts "start leads"
+== two
+REQ-007  Nobody says.
+    owed   all
+`
+	list, problems := parse("list.txt", text)
+	if len(problems) > 0 {
+		t.Fatal(problems)
+	}
+	got := strings.Join(atTheProduct(list), "\n")
+	for id, want := range map[string]string{
+		"REQ-001": "its proofs run core; add one", "REQ-002": "", "REQ-003": "", "REQ-004": "its proofs run headless; add one",
+		"REQ-005": "", "REQ-006": "", "REQ-007": "does not say what it speaks of",
+	} {
+		if want == "" && strings.Contains(got, id) || !strings.Contains(got, want) {
+			t.Errorf("%s: want %q in\n%s", id, want, got)
 		}
 	}
 }
@@ -227,7 +268,7 @@ CON-001  It runs in the extension host.
 	const want = `
 002: states
   owed        REQ-002  Idle becomes Preparing only with a session.
-                       - csm:TestStart (2 faults); extension/test/acceptance.test.ts "AC-001"
+                       - csm:TestStart (2 faults); extension/test/acceptance.test.ts "AC-001"; runs core, headless
                        - missing: the panel
 
 002: constraints

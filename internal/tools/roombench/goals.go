@@ -2,6 +2,7 @@ package main
 
 import (
 	"fmt"
+	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/internal/roomsim"
 )
@@ -38,6 +39,7 @@ func (r *report) goals() []goal {
 		verdict("onset to Listening, p95", "at most 400 ms", fmt.Sprintf("%.0f ms", p95(l)), l != nil, p95(l) <= 400),
 	}
 	out = append(out, r.aloneGoals()...)
+	out = append(out, r.jumpGoals()...)
 	part := func(n, of int) float64 { return 100 * float64(n) / float64(max(of, 1)) }
 	mem := gather("", "", r.pickCells(func(c cellInfo) bool { return c.Profile == "default" && !c.Alone }), everybody)
 	soft := r.Soft
@@ -79,6 +81,17 @@ func (r *report) aloneGoals() []goal {
 			verdict(what+", after its first "+roomsim.Settled.String(), want, fmt.Sprintf("%.1f pauses (%d)", settled, pauses-early), measured, settled <= most))
 	}
 	return out
+}
+
+// jumpGoals are those of an echo whose delay jumps.
+func (r *report) jumpGoals() []goal {
+	least := r.jumps(func(c cellInfo) bool { return c.Jump.Abs() == 80*time.Millisecond })
+	every := r.jumps(func(c cellInfo) bool { return c.Jump != 0 })
+	return []goal{
+		verdict("self-interruptions after the echo's delay jumped by 80 ms", "none", fmt.Sprintf("%d in %d conversations", least.self, least.cells), least.cells > 0, least.self == 0),
+		verdict("the same by 80 to 200 ms, most in one conversation", "at most 1", fmt.Sprintf("%d (%d in %d)", every.most, every.self, every.cells), every.cells > 0, every.most <= 1),
+		verdict("until the new delay is found, p95", "at most 2 s", fmt.Sprintf("%.2f s, p50 %.2f s; %d of %d not found", p95(every.found), p50(every.found), every.lost, every.cells), every.cells > 0, every.lost == 0 && p95(every.found) <= 2),
+	}
 }
 
 func p50(s *spread) float64 {

@@ -1,7 +1,7 @@
 // Command roombench measures barge-in: how soon the assistant is silent when a
 // person speaks over it, and what it takes for a person that is none.
 //
-//	roombench [-out out] [-seed 1] [-quick] [-live 60] [-match TEXT]
+//	roombench [-out out] [-seed 1] [-quick] [-live 60] [-match TEXT] [-only PART]
 //
 // The matrix of internal/roomsim runs on a virtual clock with every core of the
 // machine; before, on Linux with PulseAudio, a sample of it is held in real time with
@@ -43,6 +43,7 @@ type options struct {
 	quick bool
 	live  int
 	match string
+	only  string
 }
 
 func main() {
@@ -52,6 +53,7 @@ func main() {
 	flag.BoolVar(&o.quick, "quick", false, "a few minutes instead of an hour")
 	flag.IntVar(&o.live, "live", -1, "interruptions in real time; 0 for none (default 60, quick 8)")
 	flag.StringVar(&o.match, "match", "", "only cells with this in their profile and name")
+	flag.StringVar(&o.only, "only", "", "only this part: live, matrix, openings, commands, first, jumps or unmeant")
 	flag.Parse()
 	if o.live < 0 {
 		o.live = 60
@@ -67,12 +69,17 @@ func main() {
 	}
 }
 
+// wants says whether a part of the bench is asked for.
+func (o options) wants(part string) bool { return o.only == "" || o.only == part }
+
 // bench is what everything needs.
 type bench struct {
 	options
 	says   roomsim.Assistant
 	cases  []roomsim.Case
 	noises roomsim.Noises
+	// commands are synthetic ones of a single word.
+	commands []roomsim.Case
 }
 
 func run(ctx context.Context, o options) error {
@@ -87,6 +94,9 @@ func run(ctx context.Context, o options) error {
 	}
 	synthetic, err := roomsim.SyntheticCases(ctx)
 	if err != nil {
+		return err
+	}
+	if b.commands, err = roomsim.SyntheticCommands(ctx); err != nil {
 		return err
 	}
 	b.cases = append(human, synthetic...)
@@ -106,17 +116,31 @@ func run(ctx context.Context, o options) error {
 		return err
 	}
 	r.Memory = memory
+	if !o.wants("live") {
+		b.live = 0
+	}
 	if err := b.realTime(ctx, &r); err != nil { // first, while nothing else runs
 		return err
 	}
-	if r.Cells, err = b.matrix(ctx, matching(roomsim.Matrix(size, o.seed, b.cases))); err != nil {
-		return err
-	}
-	if r.Openings, err = b.matrix(ctx, matching(roomsim.Openings(size, o.seed, b.cases))); err != nil {
-		return err
-	}
-	if r.Unmeant, err = b.unmeant(ctx, matching(roomsim.Unmeant(size, o.seed, b.cases))); err != nil {
-		return err
+	for _, p := range []struct {
+		name  string
+		to    *[]cell
+		cells func() []roomsim.Cell
+		run   func(context.Context, []roomsim.Cell) ([]cell, error)
+	}{
+		{"matrix", &r.Cells, func() []roomsim.Cell { return roomsim.Matrix(size, o.seed, b.cases) }, b.matrix},
+		{"openings", &r.Openings, func() []roomsim.Cell { return roomsim.Openings(size, o.seed, b.cases) }, b.matrix},
+		{"commands", &r.Commands, func() []roomsim.Cell { return roomsim.Commands(size, o.seed, b.cases, b.commands) }, b.matrix},
+		{"first", &r.First, func() []roomsim.Cell { return roomsim.First(size, o.seed) }, b.matrix},
+		{"jumps", &r.Jumps, func() []roomsim.Cell { return roomsim.Jumps(size, o.seed) }, b.matrix},
+		{"unmeant", &r.Unmeant, func() []roomsim.Cell { return roomsim.Unmeant(size, o.seed, b.cases) }, b.unmeant},
+	} {
+		if !o.wants(p.name) {
+			continue
+		}
+		if *p.to, err = p.run(ctx, matching(p.cells())); err != nil {
+			return err
+		}
 	}
 	r.sum(b.cases)
 	return b.write(&r)

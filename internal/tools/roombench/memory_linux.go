@@ -9,6 +9,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/dsp"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
+	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/internal/roomsim"
 )
 
@@ -21,15 +22,17 @@ func (b *bench) memory() (float64, error) {
 	}
 	player := audio.NewManualPlayer(audio.PlayerConfig{}, func(audio.PlayerEvent) {})
 	defer func() { _ = player.Close() }()
-	m, err := roomsim.NewMedia(player, roomsim.MediaConfig{DSP: dsp.Default(), Tracker: vad.ProfileConfig(vad.ProfileDefault)})
+	path, err := roomsim.NewFront(dsp.Default(), vad.ProfileConfig(vad.ProfileDefault), player.Hold)
 	if err != nil {
 		return 0, err
 	}
-	defer func() { _ = m.Close() }()
+	defer func() { _ = path.Close() }()
+	path.Attach(nil, wavio.Null{})
 	var f audio.Frame
 	for pos := range int64(300) {
-		m.Render(&f)
-		if _, err := m.Capture(pos*audio.FrameSamples, &f); err != nil {
+		player.Render(&f)
+		path.Rendered(&f)
+		if _, err := path.Captured(pos*audio.FrameSamples, &f); err != nil {
 			return 0, err
 		}
 	}

@@ -5,6 +5,7 @@ import (
 	_ "embed"
 	"fmt"
 	"html/template"
+	"slices"
 	"strings"
 	"time"
 
@@ -29,7 +30,7 @@ var voiceHead = []string{"profile", "voices", "n", "silent ms p50/p95/p99", "fro
 
 func (g group) row() []string {
 	return []string{
-		g.Profile, g.Name, fmt.Sprint(g.BargeIns), g.Silent.String(), g.Strong.String(), g.Held.String(), g.Paused.String(), g.Listening.String(),
+		g.Profile, g.Name, fmt.Sprint(g.BargeIns), g.Silent.String(), g.Strong.String(), g.Held.String(), g.Decided.String(), g.Listening.String(),
 		fmt.Sprint(g.Deaf), share(g.Missed, g.BargeIns), g.Lost.String(), fmt.Sprint(g.Others), share(g.WentOn, g.Others), g.Resumed.String(),
 	}
 }
@@ -60,7 +61,7 @@ func (r *report) tables() []table {
 		places.rows = append(places.rows, append(g.row(), fmt.Sprint(g.Pauses), g.holds()))
 	}
 	troubles := table{title: "Conversations that did not go as they should", head: []string{"profile", "room", "what"}}
-	for _, c := range r.Cells {
+	for _, c := range slices.Concat(r.Cells, r.Jumps) {
 		for _, e := range c.Result.Errors {
 			troubles.rows = append(troubles.rows, []string{c.Cell.Profile, c.Cell.Name, e})
 		}
@@ -68,6 +69,15 @@ func (r *report) tables() []table {
 	out := []table{goals, r.measured(), voices, places, r.aloneTable()}
 	if r.Openings != nil {
 		out = append(out, r.openingsTable())
+	}
+	if r.First != nil {
+		out = append(out, r.firstTable())
+	}
+	if r.Commands != nil {
+		out = append(out, r.commandsTable())
+	}
+	if r.Jumps != nil {
+		out = append(out, r.jumpsTable())
 	}
 	if r.Unmeant != nil {
 		out = append(out, r.unmeantTable())
@@ -82,7 +92,7 @@ func (r *report) tables() []table {
 	for _, c := range r.Clips {
 		clips.rows = append(clips.rows, []string{c.Package, c.Licence, c.Holder, c.What, fmt.Sprint(c.Used)})
 	}
-	return append(out, clips)
+	return slices.DeleteFunc(append(out, clips), func(t table) bool { return len(t.rows) == 0 })
 }
 
 func (r *report) measured() table {
@@ -114,7 +124,7 @@ func (r *report) aloneTable() table {
 
 // openingsTable tells of interruptions while the canceller still learns.
 func (r *report) openingsTable() table {
-	t := table{title: "Interruptions in the assistant's first seconds", note: "The first of a conversation, in all rooms: from so long on that the assistant was heard. New devices were never heard before; of known ones it is recalled how much later their echo comes than they report.", head: voiceHead}
+	t := table{title: "Interruptions in the assistant's first seconds", note: "The first of a conversation, in all rooms: after so much of the assistant's speech. New loudspeakers were never heard before; for known ones the delay of their echo is recalled. With headphones there is no echo.", head: voiceHead}
 	for _, o := range roomsim.Opened {
 		var results []roomsim.Result
 		for _, c := range r.Openings {
@@ -123,6 +133,70 @@ func (r *report) openingsTable() table {
 			}
 		}
 		t.rows = append(t.rows, gather("default", o.String(), results, people).row())
+	}
+	return t
+}
+
+// firstTable shows what happens in the assistant's first seconds when nobody speaks.
+func (r *report) firstTable() table {
+	t := table{title: "The assistant alone in the first " + roomsim.Settled.String(), note: "New devices: each pause is false.",
+		head: []string{"place", "conversations", "false pauses", "false interruptions", "holds"}}
+	for _, b := range roomsim.Beginnings {
+		var results []roomsim.Result
+		for _, c := range r.First {
+			if strings.HasSuffix(c.Cell.Name, ", "+b.Name) {
+				results = append(results, c.Result)
+			}
+		}
+		g := gather("default", b.Name, results, people)
+		t.rows = append(t.rows, []string{b.Name, fmt.Sprint(len(results)), fmt.Sprint(g.Pauses), fmt.Sprint(g.Interruptions), fmt.Sprint(g.Holds)})
+	}
+	return t
+}
+
+// jumpsTable shows what a jump of the echo's delay does: by how far it jumps, in all
+// rooms, and by room.
+func (r *report) jumpsTable() table {
+	t := table{title: "The echo's delay jumps", note: "In the midst of a conversation, in which nobody speaks; the assistant is heard for 20 s after it. Seconds until the delay is found for good: p50 / p95 / most.",
+		head: []string{"jump, or room", "conversations", "self-interruptions", "most in one", "found after s", "not found", "half duplex entered", "for s", "echo taken out at the end dB, least"}}
+	row := func(name string, of func(cellInfo) bool) {
+		if j := r.jumps(of); j.cells > 0 {
+			found := "-"
+			if s := j.found; s != nil {
+				found = fmt.Sprintf("%.2f / %.2f / %.2f", s.P50, s.P95, s.Max)
+			}
+			t.rows = append(t.rows, []string{
+				name, fmt.Sprint(j.cells), fmt.Sprint(j.self), fmt.Sprint(j.most), found, fmt.Sprint(j.lost),
+				fmt.Sprint(j.half), fmt.Sprintf("%.1f", j.halfFor.Seconds()), fmt.Sprintf("%.0f", j.erle),
+			})
+		}
+	}
+	var rooms []string
+	for _, by := range roomsim.Jumped {
+		row(fmt.Sprintf("%+d ms", by.Milliseconds()), func(c cellInfo) bool { return c.Jump == by })
+	}
+	for _, c := range r.Jumps {
+		if !slices.Contains(rooms, c.Cell.Place.Room) {
+			rooms = append(rooms, c.Cell.Place.Room)
+		}
+	}
+	for _, room := range rooms {
+		row(room+", by 80 to 200 ms", func(c cellInfo) bool { return c.Place.Room == room && c.Jump != 0 })
+	}
+	return t
+}
+
+// commandsTable shows interruptions by one word.
+func (r *report) commandsTable() table {
+	t := table{title: "One-word commands", note: "The first interruption of a conversation is one word. Human words are of any language; few recordings hold a command alone, so \"stop\", \"no\" and \"wait\" are synthetic, but for one human \"no\".", head: voiceHead}
+	for _, o := range roomsim.Commanded {
+		var results []roomsim.Result
+		for _, c := range r.Commands {
+			if strings.HasSuffix(c.Cell.Name, o.String()) {
+				results = append(results, c.Result)
+			}
+		}
+		t.rows = append(t.rows, gather("default", o.String()+", human", results, people).row(), gather("default", o.String()+", synthetic", results, of(roomsim.Synthetic)).row())
 	}
 	return t
 }

@@ -36,6 +36,12 @@ type report struct {
 	Cells  []cell              `json:"cells"`
 	// Openings are first interruptions in the assistant's first seconds.
 	Openings []cell `json:"openings"`
+	// First are the assistant's first seconds, without a person.
+	First []cell `json:"first"`
+	// Commands are first interruptions by a single word.
+	Commands []cell `json:"commands"`
+	// Jumps are conversations in which the echo's delay jumps, without a person.
+	Jumps []cell `json:"jumps"`
 	// Unmeant are conversations of coughs and the like, with words by the embedded
 	// recogniser.
 	Unmeant []cell `json:"unmeant"`
@@ -53,10 +59,11 @@ type cellInfo struct {
 	Seed    uint64        `json:"seed"`
 	Place   roomsim.Place `json:"place"`
 	Alone   bool          `json:"alone,omitempty"`
+	Jump    time.Duration `json:"jump,omitempty"`
 }
 
 func describe(c roomsim.Cell) cellInfo {
-	return cellInfo{Name: c.Name, Profile: c.Profile, Seed: c.Seed, Place: c.Place, Alone: c.Alone > 0}
+	return cellInfo{Name: c.Name, Profile: c.Profile, Seed: c.Seed, Place: c.Place, Alone: c.Alone > 0, Jump: c.Jump}
 }
 
 // laptop says whether the devices are those that the goal is for.
@@ -109,7 +116,7 @@ type group struct {
 	Silent    *spread `json:"silentMs"`
 	Strong    *spread `json:"silentFromStrongMs"`
 	Held      *spread `json:"heldMs"` // from the onset to the hold on suspicion
-	Paused    *spread `json:"pausedMs"`
+	Decided   *spread `json:"decidedMs"`
 	Listening *spread `json:"listeningMs"`
 	Resumed   *spread `json:"resumedMs"`
 	Lost      *spread `json:"lostMs"`
@@ -124,7 +131,7 @@ type group struct {
 // gather sums what keep lets through.
 func gather(profile, name string, results []roomsim.Result, keep func(roomsim.Outcome) bool) group {
 	g := group{Profile: profile, Name: name}
-	var silent, strong, held, paused, listening, resumed, lost []float64
+	var silent, strong, held, decided, listening, resumed, lost []float64
 	add := func(to *[]float64, v float64) {
 		if v >= 0 {
 			*to = append(*to, v)
@@ -155,7 +162,7 @@ func gather(profile, name string, results []roomsim.Result, keep func(roomsim.Ou
 			}
 			add(&silent, o.Silent)
 			add(&held, o.Held)
-			add(&paused, o.Paused)
+			add(&decided, o.Decided)
 			add(&listening, o.Listening)
 			if o.Interrupted() {
 				strong = append(strong, o.Strong)
@@ -165,7 +172,7 @@ func gather(profile, name string, results []roomsim.Result, keep func(roomsim.Ou
 			}
 		}
 	}
-	g.Silent, g.Strong, g.Held, g.Paused = spreadOf(silent), spreadOf(strong), spreadOf(held), spreadOf(paused)
+	g.Silent, g.Strong, g.Held, g.Decided = spreadOf(silent), spreadOf(strong), spreadOf(held), spreadOf(decided)
 	g.Listening, g.Resumed, g.Lost = spreadOf(listening), spreadOf(resumed), spreadOf(lost)
 	return g
 }
@@ -190,6 +197,46 @@ func (r *report) pickCells(keep func(cellInfo) bool) []roomsim.Result {
 		}
 	}
 	return out
+}
+
+// jumps is what happened in conversations in which the echo's delay jumped.
+type jumps struct {
+	cells, self, most int     // self-interruptions, and most of them in one
+	found             *spread // seconds from a jump until it was found
+	lost              int     // jumps that were not
+	half              int     // conversations with half duplex
+	halfFor           time.Duration
+	erle              float64 // least, of the end
+}
+
+// jumps sums the cells that keep lets through.
+func (r *report) jumps(keep func(cellInfo) bool) jumps {
+	j := jumps{erle: math.Inf(1)}
+	var found []float64
+	for _, c := range r.Jumps {
+		if !keep(c.Cell) {
+			continue
+		}
+		res := c.Result
+		j.cells++
+		j.self += res.SelfInterruptions()
+		j.most = max(j.most, res.SelfInterruptions())
+		j.erle = min(j.erle, res.DSP.ERLE)
+		late, ok := res.FoundAfter()
+		switch {
+		case c.Cell.Jump == 0:
+		case ok:
+			found = append(found, late.Seconds())
+		default:
+			j.lost++
+		}
+		if res.HalfDuplex > 0 {
+			j.half++
+			j.halfFor += res.HalfDuplex
+		}
+	}
+	j.found = spreadOf(found)
+	return j
 }
 
 // source is where recordings come from.
@@ -220,6 +267,9 @@ func (r *report) sum(cases []roomsim.Case) {
 	voices := []string{roomsim.Read, roomsim.Acted, roomsim.Cartoon, roomsim.Synthetic}
 	for _, p := range append(slices.Clone(roomsim.Profiles), "off") {
 		cells := r.pickCells(func(c cellInfo) bool { return c.Profile == p && !c.Alone && (c.clear() || p == "off") })
+		if len(cells) == 0 {
+			continue
+		}
 		for _, v := range voices {
 			r.Groups = append(r.Groups, gather(p, v, cells, of(v)))
 		}

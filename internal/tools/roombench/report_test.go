@@ -11,7 +11,7 @@ import (
 )
 
 func barge(silent float64, told bool) roomsim.Outcome {
-	return roomsim.Outcome{Kind: roomsim.BargeIn, Group: roomsim.Read, Silent: silent, Paused: silent, Listening: 250, Resumed: -1, Lost: 10, Told: told}
+	return roomsim.Outcome{Kind: roomsim.BargeIn, Group: roomsim.Read, Silent: silent, Decided: silent, Listening: 250, Resumed: -1, Lost: 10, Told: told}
 }
 
 func place(gain float64) roomsim.Place {
@@ -32,6 +32,10 @@ func sample() *report {
 	return &report{NoLive: "there is no server", Cells: []cell{
 		{Cell: cellInfo{Name: "study", Profile: "default", Place: place(-6)}, Result: res},
 		{Cell: cellInfo{Name: "study, assistant alone", Profile: "default", Place: place(-6), Alone: true}, Result: alone},
+	}, Jumps: []cell{
+		{Cell: cellInfo{Place: place(-6)}, Result: roomsim.Result{JumpAt: time.Second, FalseAt: []time.Duration{1, 2 * time.Second}}},
+		{Cell: cellInfo{Place: place(-6), Jump: -80 * time.Millisecond}, Result: roomsim.Result{JumpAt: time.Second, FalseAt: []time.Duration{1, 2 * time.Second}, HalfDuplex: time.Second}},
+		{Cell: cellInfo{Place: place(-6), Jump: 120 * time.Millisecond}, Result: roomsim.Result{JumpAt: time.Second, Refound: 1500 * time.Millisecond}},
 	}}
 }
 
@@ -46,6 +50,9 @@ func TestGoals(t *testing.T) {
 		{"false interruptions in 10 minutes, no noise, worst room, after its first 10s", "1.0 pauses (1)", "missed"},
 		{"the same with noise at 10 dB", "-", "not measured"},
 		{"the same with noise at 10 dB, after its first 10s", "-", "not measured"},
+		{"self-interruptions after the echo's delay jumped by 80 ms", "1 in 1 conversations", "missed"},
+		{"the same by 80 to 200 ms, most in one conversation", "1 (1 in 2)", "met"},
+		{"until the new delay is found, p95", "0.50 s, p50 0.50 s; 1 of 2 not found", "missed"},
 		{"interruptions missed", "5.0 %: 1 of 20", "met"},
 		{"coughs and backchannels after which the answer goes on, all rooms", "100.0 %: 1 of 1", "met"},
 		{"what is lost at the beginning, p95", "10 ms", "met"},
@@ -59,6 +66,18 @@ func TestGoals(t *testing.T) {
 		if g := r.Goals[i]; g.What != w.what || g.Figure != w.figure || g.Met != w.met {
 			t.Errorf("%+v, want %+v", g, w)
 		}
+	}
+}
+
+func TestJumpsAreCountedByTheirSizeAndRoom(t *testing.T) {
+	want := [][]string{
+		{"+0 ms", "1", "1", "1", "-", "0", "0", "0.0", "0"},
+		{"-80 ms", "1", "1", "1", "-", "1", "1", "1.0", "0"},
+		{"+120 ms", "1", "0", "0", "0.50 / 0.50 / 0.50", "0", "0", "0.0", "0"},
+		{"study, by 80 to 200 ms", "2", "1", "1", "0.50 / 0.50 / 0.50", "1", "1", "1.0", "0"},
+	}
+	if got := sample().jumpsTable().rows; !reflect.DeepEqual(got, want) {
+		t.Errorf("%v, want %v", got, want)
 	}
 }
 

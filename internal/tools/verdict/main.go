@@ -60,6 +60,15 @@ func run(path, reference string, d demands, out io.Writer) error {
 	return judge(timeline.Latencies(j), string(said), d, out)
 }
 
+// summarise prints the figures of the interruptions by voice.
+func summarise(turns []timeline.Turn, out io.Writer) {
+	for _, s := range timeline.InterruptionStages {
+		if stat := timeline.Summarise(turns, s.Of); stat.N > 0 {
+			fmt.Fprintf(out, "%-10s %4d ms  %s (median of %d)\n", strings.ToLower(s.Name), stat.P50.Milliseconds(), s.Meaning, stat.N)
+		}
+	}
+}
+
 func judge(turns []timeline.Turn, reference string, d demands, out io.Writer) error {
 	var heard []string
 	answered, interrupted := 0, 0
@@ -78,6 +87,7 @@ func judge(turns []timeline.Turn, reference string, d demands, out io.Writer) er
 	}
 	rate := 100 * float64(wrong) / float64(words)
 	fmt.Fprintf(out, "conversation: %d turns answered, %d interrupted, word error rate %.1f %%\n", answered, interrupted, rate)
+	summarise(turns, out)
 	switch {
 	case answered+interrupted < d.turns:
 		return fmt.Errorf("there were %d turns, and there should be %d", answered+interrupted, d.turns)

@@ -5,8 +5,10 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/internal/figures"
 	"github.com/agentvoice/agentvoice-daemon/internal/timeline"
 )
 
@@ -36,6 +38,27 @@ func TestJudge(t *testing.T) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
 		})
+	}
+}
+
+// TestSummaryHasTheTimelinesFigures prints each figure under the name that every
+// printer uses.
+func TestSummaryHasTheTimelinesFigures(t *testing.T) {
+	const ms = time.Millisecond
+	known := func(d time.Duration) timeline.Latency { return timeline.Latency{Duration: d, Known: true} }
+	cut := timeline.Turn{End: csm.TurnCutOff, Said: "one", Interruption: &timeline.Interruption{
+		Utterance: 1, Decided: known(45 * ms), Silent: known(32 * ms), Listening: known(251 * ms),
+	}}
+	var out strings.Builder
+	if err := judge([]timeline.Turn{cut}, "one\n", demands{turns: 1, interrupted: 1, wer: 40}, &out); err != nil {
+		t.Fatal(err)
+	}
+	for _, line := range []string{
+		"decided      45 ms  " + figures.Decided.Meaning(), "silent       32 ms  " + figures.Silent.Meaning(), "listening   251 ms  " + figures.Listening.Meaning(),
+	} {
+		if !strings.Contains(out.String(), line) {
+			t.Errorf("%q lacks %q", out.String(), line)
+		}
 	}
 }
 

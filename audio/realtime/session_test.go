@@ -1,0 +1,58 @@
+package realtime
+
+import (
+	"encoding/json"
+	"errors"
+	"strings"
+	"testing"
+)
+
+// TestAzureNeedsATranscriptionDeployment: azure knows models by the name of a
+// deployment only, which nobody can guess.
+func TestAzureNeedsATranscriptionDeployment(t *testing.T) {
+	f := newFakeService(t)
+	cfg := f.config(Azure)
+	cfg.TranscriptionModel = ""
+	_, err := Dial(t.Context(), cfg, newRecorder())
+	var e *Error
+	if !errors.As(err, &e) || e.Retryable || !strings.Contains(e.Message, "deployment") {
+		t.Errorf("got %v", err)
+	}
+	if n := len(f.seen()); n != 0 {
+		t.Errorf("%d requests were made", n)
+	}
+}
+
+// TestLocalAIVoiceIsSetBeforeItHears: localai takes a voice in a realtime session
+// only, so that comes first; the call stands when the second update is answered.
+func TestLocalAIVoiceIsSetBeforeItHears(t *testing.T) {
+	f := newFakeService(t)
+	connect(t, f, settings(f.config(LocalAI)))
+	for _, want := range []string{`{"type":"realtime","audio":{"output":{"voice":"marin"}}}`, transcriptionWant} {
+		b, _ := json.Marshal(receive(t, f.session, "session.update")["session"])
+		jsonEqual(t, "session.update", b, want)
+	}
+}
+
+// TestServiceWithoutLogprobs: a service that does not include the probabilities
+// of a transcript is asked again without.
+func TestServiceWithoutLogprobs(t *testing.T) {
+	f := newFakeService(t)
+	f.mute = true
+	go func() {
+		first := <-f.session
+		f.emit(`{"type":"error","event_id":"e","error":{"type":"invalid_request_error","code":"unknown_parameter","message":"no","param":"session.include","event_id":"session"}}`)
+		second := <-f.session
+		if _, ok := first["session"].(map[string]any)["include"]; !ok {
+			t.Error("the first session includes no probabilities")
+		}
+		if include, ok := second["session"].(map[string]any)["include"]; ok {
+			t.Errorf("the second session includes %v", include)
+		}
+		f.emit(`{"type":"session.updated","session":{"type":"realtime"}}`)
+	}()
+	c, _ := connect(t, f, f.config(OpenAI))
+	if n := c.Stats().ServiceErrors; n != 1 {
+		t.Errorf("%d errors are counted", n)
+	}
+}

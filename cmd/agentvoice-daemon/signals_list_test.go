@@ -1,0 +1,17 @@
+package main
+
+import (
+	"os"
+	"slices"
+	"syscall"
+	"testing"
+)
+
+// On Windows, SIGTERM is the console that closes and the user who logs off.
+func TestCommandsEndInOrderWhenToldTo(t *testing.T) {
+	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
+		if !slices.Contains(stopSignals, s) {
+			t.Errorf("%v ends a command at once", s)
+		}
+	}
+}

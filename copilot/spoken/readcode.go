@@ -1,0 +1,103 @@
+package spoken
+
+import (
+	"bytes"
+	"strings"
+	"unicode/utf8"
+)
+
+// ReadCode is how a code block of an answer is spoken.
+type ReadCode string
+
+// The ways. The zero value is ReadCodeName.
+const (
+	ReadCodeName ReadCode = "name" // says what it is
+	ReadCodeSkip ReadCode = "skip" // says nothing, unless the answer has nothing else to say
+	ReadCodeFull ReadCode = "full" // reads it aloud
+)
+
+// maxReadCode bounds the speech of one block that is read aloud, in bytes: some two
+// minutes, and less than a hosted voice takes at once. What is left is named.
+const maxReadCode = 1500
+
+// renderCode returns what to speak for a block of code.
+func (c *Chunker) renderCode(src []byte) string {
+	if len(bytes.TrimSpace(src)) == 0 {
+		return ""
+	}
+	if c.opts.Code == ReadCodeFull {
+		return c.lang.readCode(codeLines(src))
+	}
+	name := ""
+	if c.kind == kindFence {
+		name = languageName(string(c.info))
+	}
+	text := c.lang.block(name, countLines(src))
+	if c.opts.Code == ReadCodeSkip {
+		if c.skipped == "" {
+			c.skipped = text
+		}
+		return ""
+	}
+	return text
+}
+
+// countLines counts the lines of a block, without blank ones at its ends.
+func countLines(src []byte) int {
+	return bytes.Count(bytes.Trim(src, "\r\n"), []byte("\n")) + 1
+}
+
+// rest is the segment of what is left at the end of the answer. It has words only
+// where nothing else had: an answer that is all code is named, not silent.
+func (c *Chunker) rest() Segment {
+	s := Segment{Start: c.start, End: c.start + len(c.src), Class: ClassProse}
+	if !c.spoke && c.skipped != "" {
+		s.Text, s.Class = c.skipped, ClassCode
+		s.Chars, s.Words = utf8.RuneCountInString(s.Text), strings.Count(s.Text, " ")+1
+	}
+	return s
+}
+
+// codeLines are the lines of a code block that hold something.
+func codeLines(src []byte) (lines []string) {
+	for line := range bytes.Lines(src) {
+		if said := bytes.TrimSpace(line); len(said) > 0 {
+			lines = append(lines, string(said))
+		}
+	}
+	return lines
+}
+
+// readCode reads lines aloud, each as a sentence, and names what is too long.
+func (l *language) readCode(lines []string) string {
+	var said strings.Builder
+	for i, line := range lines {
+		text := l.readLine(line)
+		if text == "" {
+			continue
+		}
+		if said.Len()+len(text) > maxReadCode {
+			return said.String() + l.block("", len(lines)-i)
+		}
+		said.WriteString(text + ". ")
+	}
+	return strings.TrimSpace(said.String())
+}
+
+// readLine speaks a line of code as speakCode does a span, of any length.
+func (l *language) readLine(line string) string {
+	var parts []string
+	for word := range strings.FieldsSeq(line) {
+		for len(word) > maxSpokenCode {
+			n := maxSpokenCode
+			for !utf8.RuneStart(word[n]) {
+				n--
+			}
+			parts, word = append(parts, l.speakCode(word[:n])), word[n:]
+		}
+		if text := l.speakCode(word); text != "" {
+			parts = append(parts, text)
+		}
+	}
+	return strings.Join(parts, " ")
+}

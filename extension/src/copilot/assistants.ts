@@ -1,0 +1,36 @@
+// Who answers: a language model, or the Chat view where the user set it so.
+
+import type { Assistant } from '../conversation';
+import type { InvokeToolResult, ToolSpec } from '../protocol.gen';
+import type { ChatView } from './chatView';
+import type { LanguageModels } from './languageModels';
+import type { ChatQuestions } from './questions';
+
+export class Assistants implements Assistant {
+  constructor(
+    private readonly models: LanguageModels,
+    private readonly chat: ChatView,
+    private readonly questions: ChatQuestions,
+    private readonly inChatView: () => boolean,
+  ) {}
+
+  /** A question from the Chat view is answered by a model in every mode: the view is waiting for this very answer. */
+  send(...[params, out, token]: Parameters<Assistant['send']>): ReturnType<Assistant['send']> {
+    const question = this.questions.of(params);
+    return question === undefined && this.inChatView() ? this.chat.send(params, out, token) : this.models.send(params, out, token, question);
+  }
+
+  invoke(...call: Parameters<Assistant['invoke']>): Promise<InvokeToolResult> {
+    return this.models.invoke(...call);
+  }
+
+  tools(): ToolSpec[] {
+    return this.inChatView() ? this.chat.tools() : this.models.tools();
+  }
+
+  forget(): void {
+    this.models.forget();
+    this.chat.forget();
+    this.questions.forget();
+  }
+}

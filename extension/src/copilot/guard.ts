@@ -1,0 +1,104 @@
+// What never goes with a question, whatever is switched on: files that hold
+// secrets, the user's own settings, and what the editor excludes.
+
+import * as vscode from 'vscode';
+
+/** Withheld is why a document is not sent. */
+export type Withheld = 'secret' | 'settings' | 'excluded';
+
+/** Names of files that hold secrets, and of folders that are made for them. */
+const SECRET_FILES: readonly RegExp[] = [
+  /^\.env(\..+)?$/, /\.env$/, /^\.envrc$/,
+  /\.(pem|key|p8|p12|pfx|ppk|jks|keystore|kdbx?|der|asc|gpg|age|ovpn|agekey|kubeconfig|secrets?|credentials?)$/,
+  /^id_(rsa|dsa|ecdsa|ed25519)(_sk)?([.-].+)?$/, /_(rsa|dsa|ecdsa|ed25519)$/,
+  /^\.?(npmrc|pypirc|netrc|yarnrc\.yml|dockercfg|pgpass|my\.cnf|htpasswd|s3cfg|boto|git-credentials|vault-token|terraformrc)$/, /^_netrc$/,
+  /^(service[._-]?account|application_default_credentials|client_secret|msal_token_cache|accesstokens).*\.(json|bin)$/,
+  /\.tfvars(\.json)?$/, /\.tfstate(\.backup)?$/, /^kubeconfig$/, /^(local\.settings|appsettings\..+\.local)\.json$/,
+];
+const SECRET_FOLDERS: ReadonlySet<string> = new Set(['.ssh', '.gnupg', '.aws', '.kube', '.gcloud', '.password-store', '.secrets']);
+/** What shows how such a file looks holds no secret. */
+const HARMLESS = /[._-](example|sample|template|dist|schema)(\.(json|ya?ml|toml|properties|ini))?$|\.pub$/;
+const SECRET_WORD = /(^|[._-])(credentials?|secrets?|passwords?|passwd|shadow|(auth|access)[._-]?tokens?)([._-]|$)/;
+/** Code and prose are about secrets more often than they hold them: there a name does not tell. */
+const CODE = /\.(tsx?|jsx?|[mc][jt]s|py|go|rs|java|kts?|cs|c|cc|cpp|h|hpp|rb|php|swift|scala|md|rst|html|s?css|vue|svelte)$/;
+
+/** Whether a path is that of a file that holds secrets. */
+export function holdsSecrets(path: string): boolean {
+  const parts = path.toLowerCase().split(/[\\/]/);
+  const name = parts.pop() ?? '';
+  if (parts.some((p) => SECRET_FOLDERS.has(p)) || (name === 'config.json' && parts.at(-1) === '.docker')) {
+    return true;
+  }
+  return !HARMLESS.test(name) && (SECRET_FILES.some((r) => r.test(name)) || (SECRET_WORD.test(name) && !CODE.test(name)));
+}
+
+/** Whether a text has a private key in it, whatever its file is called. */
+export function hasPrivateKey(text: string): boolean {
+  return /-----BEGIN [A-Z0-9 ]*PRIVATE KEY( BLOCK)?-----/.test(text);
+}
+
+/** What the Git extension of the editor gives, as far as it is used here. */
+interface Git {
+  getAPI(version: 1): { getRepository(uri: vscode.Uri): { checkIgnore?(paths: string[]): Promise<Set<string>> } | null };
+}
+
+export class Guard {
+  /** files that Git was asked about, and whether it ignores them */
+  private readonly ignored = new Map<string, boolean>();
+
+  /** userFolder is where the editor keeps the user's settings. */
+  constructor(
+    private readonly userFolder: string,
+    private readonly onChange: () => void,
+  ) {}
+
+  /** Why a document is not sent, as far as is known now. */
+  withheld(document: vscode.TextDocument): Withheld | undefined {
+    const { uri } = document;
+    const ignored = this.ignored.get(uri.toString());
+    if (ignored === undefined) {
+      this.ignored.set(uri.toString(), false);
+      void this.look(uri);
+    }
+    return this.always(uri) ?? (ignored === true || excluded(document) ? 'excluded' : undefined);
+  }
+
+  /** Why a document is never sent, even where the user attached it. */
+  always(uri: vscode.Uri): Withheld | undefined {
+    const { path } = uri;
+    if (uri.scheme === 'vscode-userdata' || path.startsWith(`${this.userFolder}/`)) {
+      return 'settings';
+    }
+    return holdsSecrets(path) ? 'secret' : undefined;
+  }
+
+  /** Asks Git whether it ignores a file. Before a file is sent, this is awaited. */
+  async look(uri: vscode.Uri): Promise<void> {
+    const ignored = vscode.workspace.getConfiguration('search', uri).get('useIgnoreFiles', true) && (await isIgnored(uri));
+    const before = this.ignored.get(uri.toString()) ?? false;
+    this.ignored.set(uri.toString(), ignored);
+    if (ignored !== before) {
+      this.onChange();
+    }
+  }
+}
+
+/** Whether the editor hides a document in its explorer or its search. */
+function excluded(document: vscode.TextDocument): boolean {
+  const folder = vscode.workspace.getWorkspaceFolder(document.uri);
+  const globs = [['files', 'exclude'], ['search', 'exclude']].flatMap(([section = '', name = '']) =>
+    Object.entries(vscode.workspace.getConfiguration(section, document.uri).get<Record<string, unknown>>(name, {})));
+  // A condition such as "hide the .js beside its .ts" is about clutter: only true excludes.
+  return globs.some(([glob, on]) => on === true && [glob, `${glob}/**`].some((pattern) =>
+    vscode.languages.match({ pattern: folder === undefined ? pattern : new vscode.RelativePattern(folder, pattern) }, document) > 0));
+}
+
+async function isIgnored(uri: vscode.Uri): Promise<boolean> {
+  try {
+    const git = vscode.extensions.getExtension<Git>('vscode.git');
+    const repository = uri.scheme === 'file' && git?.isActive === true ? git.exports.getAPI(1).getRepository(uri) : null;
+    return ((await repository?.checkIgnore?.([uri.fsPath]))?.size ?? 0) > 0;
+  } catch {
+    return false; // Git is switched off, or knows nothing of the file
+  }
+}

@@ -1,0 +1,290 @@
+// The panel's page, bundled as in the package, in a DOM. It is driven by the
+// messages that the extension sends.
+
+import assert from 'node:assert/strict';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { buildSync } from 'esbuild';
+import type { Element, HTMLElement, Window } from 'happy-dom' with { 'resolution-mode': 'import' };
+import { type Call, type Line, type Model, START } from '../src/model';
+import type { FromPage, ToPage } from '../src/panelwire';
+import { STATES, type Snapshot, type State } from '../src/protocol.gen';
+import { strings } from '../src/strings';
+import { english } from '../src/text';
+import { type Surroundings, present, shownLines } from '../src/view';
+
+const source = buildSync({
+  entryPoints: [join(__dirname, '..', '..', 'webview', 'main.ts')], bundle: true, write: false, format: 'iife', target: 'es2022',
+}).outputFiles[0]!.text;
+
+const around: Surroundings = {
+  provider: 'local', model: 'Model', microphone: 'Mic', speaker: 'Speaker', context: [], trusted: true,
+};
+
+const inState = (state: State, over: Partial<Model> = {}, snapshot: Partial<Snapshot> = {}): Model => ({
+  ...START,
+  daemon: 'running',
+  snapshot: {
+    state, since: '', metadata: { sessionId: '' }, localizedLabel: `● ${state}`, queue: { count: 0, ids: [] }, paused: { conversation: false, voice: false }, session: { state: 'ready' },
+    connection: { state: 'open', epoch: 1 }, microphone: { open: true, muted: false, wake: false, mode: 'automatic', seq: 1 }, seq: 3, ...snapshot,
+  },
+  ...over,
+});
+
+const MUTED: Partial<Snapshot> = { microphone: { open: true, muted: true, mutedBy: 'user', wake: false, mode: 'automatic', seq: 2 } };
+
+const line = (over: Partial<Line>): Line => ({
+  id: 1, kind: 'speech', conversation: 1, turnId: 't', role: 'assistant', text: '', final: false, at: 0, ...over,
+});
+
+/** The page, with what it sent. */
+class Panel {
+  readonly sent: FromPage[] = [];
+  private readonly timers: (() => void)[] = [];
+  private readonly shown = shownLines(english);
+
+  private constructor(readonly window: Window) {
+    const run = new Function('window', 'document', 'Node', 'ResizeObserver', 'setTimeout', 'clearTimeout', 'acquireVsCodeApi', source) as (...globals: unknown[]) => void;
+    run(window, window.document, window.Node, window.ResizeObserver, (f: () => void) => this.timers.push(f), () => undefined,
+      () => ({ postMessage: (message: FromPage) => this.sent.push(message) }));
+    this.post({ type: 'init', strings: strings(english), locale: 'en' });
+    this.sent.length = 0;
+  }
+
+  static async open(): Promise<Panel> {
+    const { Window } = await import('happy-dom');
+    return new Panel(new Window());
+  }
+
+  post(data: ToPage): void {
+    this.window.dispatchEvent(new this.window.MessageEvent('message', { data }));
+  }
+
+  show(model: Model, surroundings: Surroundings = around): void {
+    this.post({ type: 'view', view: present(model, surroundings, english), lines: this.shown(model.lines) });
+  }
+
+  /** Lets the time pass in which what has just appeared cannot be pressed. */
+  elapse(): void {
+    this.timers.splice(0).forEach((f) => f());
+  }
+
+  get(testId: string): HTMLElement {
+    const found = this.window.document.querySelector(`[data-testid="${testId}"]`);
+    assert.ok(found, `there is no ${testId}`);
+    return found as HTMLElement;
+  }
+
+  buttons(): Element[] {
+    return [...this.get('controls').querySelectorAll('button')];
+  }
+
+  press(node: Element): void {
+    node.dispatchEvent(new this.window.PointerEvent('pointerdown', { bubbles: true }));
+  }
+
+  release(node: Element): void {
+    if (node.isConnected) { // a browser clicks on nothing that is gone
+      node.dispatchEvent(new this.window.MouseEvent('click', { bubbles: true, detail: 1 }));
+    }
+  }
+
+  click(node: Element): void {
+    this.press(node);
+    this.release(node);
+  }
+}
+
+const EVERY: Model[] = [
+  START,
+  { ...START, starting: true },
+  { ...START, daemon: 'failed' },
+  ...STATES.flatMap((state) => [inState(state), inState(state, { canRetry: true }, { ...MUTED, paused: { conversation: false, voice: true } })]),
+];
+
+test('a control is the same element in the same place in every state', async () => {
+  const panel = await Panel.open();
+  panel.show(START);
+  const before = panel.buttons();
+  for (const model of EVERY) {
+    panel.show(model);
+    const now = panel.buttons();
+    assert.equal(now.length, before.length, model.snapshot?.state);
+    now.forEach((b, i) => assert.ok(b === before[i], `${b.getAttribute('data-testid')} in ${model.snapshot?.state}`));
+  }
+});
+
+test('a press that straddles a change of the state does what was pressed', async () => {
+  const panel = await Panel.open();
+  panel.show(inState('speaking'));
+  const stop = panel.get('stop-speaking');
+  panel.press(stop);
+  panel.show(inState('interrupted', { canRetry: true }));
+  panel.release(stop);
+  assert.deepEqual(panel.sent, [{ type: 'run', command: 'agentvoice.stopSpeaking' }]);
+});
+
+test('a press whose wish came true before it was over does not undo it', async () => {
+  const panel = await Panel.open();
+  panel.show(inState('listening'));
+  panel.press(panel.get('toggle-mute'));
+  panel.show(inState('listening', {}, MUTED));
+  panel.release(panel.get('toggle-mute'));
+  assert.deepEqual(panel.sent, []);
+  panel.click(panel.get('toggle-mute'));
+  assert.deepEqual(panel.sent, [{ type: 'run', command: 'agentvoice.toggleMute' }]);
+});
+
+test('a control that does nothing now says so, is passed over by the Tab key, and does nothing', async () => {
+  const panel = await Panel.open();
+  panel.show(inState('listening'));
+  const stop = panel.get('stop-speaking');
+  assert.deepEqual([stop.getAttribute('aria-disabled'), stop.getAttribute('tabindex')], ['true', '-1']);
+  panel.click(stop);
+  assert.deepEqual(panel.sent, []);
+  panel.show(inState('speaking'));
+  assert.deepEqual([stop.getAttribute('aria-disabled'), stop.getAttribute('tabindex')], [null, null]);
+  panel.click(stop);
+  assert.equal(panel.sent.length, 1);
+});
+
+test('what appears under a press is not pressed by the next click: Start where Stop was, Allow for another call', async () => {
+  const panel = await Panel.open();
+  panel.show(inState('speaking'));
+  panel.show(inState('idle'));
+  panel.show(inState('idle', { starting: true }));
+  panel.click(panel.get('start'));
+  assert.deepEqual(panel.sent, []);
+  panel.elapse();
+  panel.click(panel.get('start'));
+  assert.equal(panel.sent.length, 1);
+
+  const call = (callId: string): Call => ({ callId, name: 'run', status: 'waitingForApproval', destructive: false });
+  panel.sent.length = 0;
+  panel.show(inState('listening', { approval: call('a') }));
+  const first = panel.get('approve');
+  panel.press(first);
+  panel.show(inState('listening', { approval: call('b') }));
+  panel.release(first);
+  panel.click(panel.get('approve'));
+  assert.deepEqual(panel.sent, [], 'nobody allowed b');
+  panel.elapse();
+  panel.click(panel.get('approve'));
+  assert.deepEqual(panel.sent, [{ type: 'approve', callId: 'b', approved: true }]);
+});
+
+test('the approval card shows a long command to its end, and every member of the input', async () => {
+  const panel = await Panel.open();
+  const command = `cd x && ${'echo a && '.repeat(2000)}rm -rf .`;
+  const approval: Call = {
+    callId: 'a', name: 'run', status: 'waitingForApproval', destructive: true, click: true, commands: [command],
+    input: { command, cwd: '/', env: { PATH: '.' }, note: 'x'.repeat(5000) },
+  };
+  panel.show(inState('listening', { approval }));
+  assert.equal(panel.get('approval-command').textContent, command);
+  assert.deepEqual(JSON.parse(panel.get('approval-input').textContent ?? ''), approval.input);
+  assert.match(panel.get('approval-destructive').textContent ?? '', /Only a click allows it/);
+});
+
+test('focus stays on a control through every state, and goes to the other one where it is hidden', async () => {
+  const panel = await Panel.open();
+  const focused = (): string | null | undefined => panel.window.document.activeElement?.getAttribute('data-testid');
+  panel.show(inState('listening'));
+  panel.get('pause').focus();
+  for (const state of STATES) {
+    panel.show(inState(state));
+    assert.equal(focused(), 'pause', state);
+  }
+  panel.show(inState('idle'));
+  panel.get('start').focus();
+  panel.show(inState('preparing'));
+  assert.equal(focused(), 'stop-speaking');
+  panel.show(inState('idle'));
+  assert.equal(focused(), 'start');
+});
+
+const ANSWER = 'The **parser** stops\nat a comma.\n\n- one\n- two `x`\n\n```go\nout = append(out, line)\n```\n\nThen it ends.';
+
+test('a delta leaves what is there: the elements, a selection in them, and the focus', async () => {
+  const panel = await Panel.open();
+  const { document } = panel.window;
+  const stream = (n: number, over: Partial<Line> = {}): void => panel.show(inState('speaking', { lines: [line({ text: ANSWER.slice(0, n), ...over })] }));
+  stream(30);
+  const article = panel.get('line');
+  const words = [...panel.get('line-text').querySelectorAll('*')].find((e) => e.textContent === 'parser')!.firstChild!;
+  const selection = document.getSelection()!;
+  selection.setBaseAndExtent(words, 1, words, 4);
+  for (let n = 31; n <= ANSWER.length; n++) {
+    stream(n);
+    assert.ok(panel.get('line') === article);
+    assert.equal(selection.toString(), 'ars', `after ${n} characters`);
+  }
+  const code = panel.get('line-text').querySelector('pre')!;
+  code.focus();
+  stream(ANSWER.length, { final: true });
+  assert.ok(document.activeElement === code);
+  assert.equal(selection.toString(), 'ars', 'the end of the answer changes nothing of it');
+});
+
+test('a selection inside the text that grows keeps its place', async () => {
+  const panel = await Panel.open();
+  panel.show(inState('listening', { lines: [line({ role: 'user', text: 'why does' })] }));
+  const text = panel.get('line-text').firstChild!;
+  const selection = panel.window.document.getSelection()!;
+  selection.setBaseAndExtent(text, 4, text, 8);
+  panel.show(inState('listening', { lines: [line({ role: 'user', text: 'why does it lose' })] }));
+  assert.equal(selection.toString(), 'does');
+  panel.show(inState('listening', { lines: [line({ role: 'user', text: 'why does it lose', final: true })] }));
+  assert.equal(selection.toString(), 'does');
+});
+
+test('Escape stops the assistant, but not while an input method is at work: there it takes back what that offers', async () => {
+  const panel = await Panel.open();
+  panel.show(inState('speaking'));
+  const escape = (over: object): void => {
+    panel.get('composer').dispatchEvent(new panel.window.KeyboardEvent('keydown', { key: 'Escape', bubbles: true, ...over }));
+  };
+  escape({ isComposing: true });
+  escape({ keyCode: 229 });
+  assert.deepEqual(panel.sent, []);
+  escape({});
+  assert.deepEqual(panel.sent, [{ type: 'run', command: 'agentvoice.stopSpeaking' }]);
+});
+
+test('an open detail stays open, and a focused element focused, when its line, the facts or the problem change', async () => {
+  const panel = await Panel.open();
+  const { document } = panel.window;
+  const tool = (status: Call['status']): Line => line({ kind: 'tool', call: { callId: 'c', name: 'run', status, input: { a: 1 }, destructive: false } });
+  panel.show(inState('processing', { lines: [tool('running')] }));
+  const details = panel.get('line').querySelector('details')!;
+  details.setAttribute('open', '');
+  panel.show(inState('processing', { lines: [tool('completed')] }));
+  assert.equal(panel.get('tool-status').textContent, 'Done');
+  assert.ok(panel.get('line').querySelector('details') === details && details.hasAttribute('open'));
+
+  panel.get('microphone').focus();
+  panel.show(inState('processing'), { ...around, microphone: 'Headset' });
+  assert.ok(document.activeElement === panel.get('microphone'));
+  assert.match(panel.get('microphone').textContent, /Headset/);
+
+  const problem = { code: 'connectionFailed' as const, message: 'The voice service cannot be reached.', remediation: 'Check the network.', retryable: true };
+  panel.show(inState('faulted', { problem: { ...problem, then: [] } }));
+  const remedy = panel.get('remedy');
+  remedy.focus();
+  panel.press(remedy);
+  panel.show(inState('faulted', { problem: { ...problem, then: ['The session failed.'] } }));
+  assert.ok(document.activeElement === remedy);
+  panel.release(remedy);
+  assert.deepEqual(panel.sent.map((m) => m.type), ['run']);
+});
+
+test('what is sent with a question can be switched by a press that straddles a change of the editor', async () => {
+  const panel = await Panel.open();
+  const piece = (detail: string) => ({ key: 'activeFile' as const, title: 'Active file', detail, on: true, present: true });
+  panel.show(START, { ...around, context: [piece('a.go')] });
+  const chip = panel.get('context-activeFile');
+  panel.press(chip);
+  panel.show(START, { ...around, context: [piece('a.go'), { key: 'selection', title: 'Selection', detail: '1 line', on: true, present: true }] });
+  panel.release(chip);
+  assert.deepEqual(panel.sent, [{ type: 'context', key: 'activeFile', on: false }]);
+});

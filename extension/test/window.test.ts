@@ -1,0 +1,81 @@
+// The window with the real daemon, as the extension starts it: what the editor
+// shows of the microphone while the screen is locked, and after a reload.
+
+import assert from 'node:assert/strict';
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { delimiter, join } from 'node:path';
+import { after, test } from 'node:test';
+import { install } from './fakeVscode';
+
+const fake = install();
+const extension = require('../src/extension') as typeof import('../src/extension');
+const root = join(__dirname, '..', '..');
+
+const dir = mkdtempSync(join(tmpdir(), 'agentvoice-window-'));
+after(() => rmSync(dir, { recursive: true, force: true }));
+const bus = (locked: boolean): void =>
+  writeFileSync(join(dir, 'gdbus'), `#!/bin/sh\ncase "$*" in *call*LockedHint*) echo "(<${locked}>,)";; *call*) exit 1;; *) exec sleep 60;; esac\n`);
+bus(true);
+chmodSync(join(dir, 'gdbus'), 0o755);
+process.env['PATH'] = dir + delimiter + (process.env['PATH'] ?? '');
+writeFileSync(join(dir, 'script.txt'), '');
+
+const remembered = new Map<string, unknown>();
+const memento = { get: (key: string) => remembered.get(key), update: (key: string, value: unknown) => Promise.resolve(void remembered.set(key, value)) };
+const context = () => ({
+  subscriptions: [] as { dispose(): void }[],
+  extensionUri: { path: root },
+  extensionPath: root,
+  extension: { id: 'agentvoice.agent-voice', packageJSON: {} },
+  globalStorageUri: { path: '/user/User/globalStorage/agentvoice.agent-voice' },
+  languageModelAccessInformation: { canSendRequest: () => true, onDidChange: () => ({ dispose: () => undefined }) },
+  globalState: { get: () => undefined, update: () => Promise.resolve() },
+  workspaceState: memento,
+  secrets: { get: () => Promise.resolve(undefined), store: () => Promise.resolve(), delete: () => Promise.resolve() },
+});
+
+fake.settings.set('agentvoice.copilot.mode', 'chatView');
+fake.settings.set('agentvoice.daemon.path', process.env['AGENTVOICE_DAEMON'] ?? join(root, '..', 'bin', 'agentvoice-daemon'));
+fake.settings.set('agentvoice.daemon.arguments', ['--headless', '--script', join(dir, 'script.txt')]);
+
+const run = (command: string): unknown => fake.commands.get(`agentvoice.${command}`)?.();
+const label = (): string => (fake.statusItems.at(-1)?.accessibilityInformation as { label: string } | undefined)?.label ?? '';
+const contextKey = (name: string): unknown => fake.executed.findLast(([id, key]) => id === 'setContext' && key === `agentvoice.${name}`)?.[2];
+
+async function until(what: string): Promise<void> {
+  for (const limit = Date.now() + 20_000; !label().includes(what); ) {
+    assert.ok(Date.now() < limit, `still waiting for “${what}”; the status bar says: ${label()}`);
+    await new Promise((resolve) => setTimeout(resolve, 10));
+  }
+}
+
+test('a conversation that begins on a locked screen is muted, also after the window is loaded again', { timeout: 60_000 }, async () => {
+  extension.activate(context() as never);
+  await run('start');
+  await until('Listening, Muted: the screen was locked');
+  assert.equal(contextKey('muted'), true);
+  await extension.deactivate();
+
+  bus(false);
+  extension.activate(context() as never);
+  await run('start');
+  await until('Listening, Muted: the screen was locked');
+  await run('toggleMute');
+  await until('Microphone is on');
+  assert.equal(contextKey('muted'), false);
+  await extension.deactivate();
+});
+
+test('a screen that is locked while only the wake phrase is listened for mutes it, and the command unmutes it', { timeout: 60_000 }, async () => {
+  bus(true);
+  fake.settings.set('agentvoice.wake.enabled', true);
+  extension.activate(context() as never);
+  await until('Muted: the screen was locked');
+  assert.deepEqual([contextKey('muted'), contextKey('wake'), contextKey('active')], [true, false, false]);
+  bus(false);
+  await run('toggleMute');
+  await until('Microphone listens for');
+  assert.deepEqual([contextKey('muted'), contextKey('wake')], [false, true]);
+  await extension.deactivate();
+});

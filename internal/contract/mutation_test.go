@@ -1,0 +1,105 @@
+package contract
+
+import (
+	"strings"
+	"testing"
+)
+
+// deletions take one end of a promise out of a source, each of another kind. old is
+// found by its text, so that it says what is taken out; every occurrence goes.
+var deletions = []struct {
+	what, file, old, new string
+	want                 string // the orphan, as its kind and name
+}{
+	{"the producer of an event", "internal/daemon/live/devices.go",
+		"csm.AudioRestored{", "csm.AudioLost{", "event AudioRestored"},
+	{"what calls the producer of an event", "internal/daemon/rpc/copilot.go",
+		".Daemon.Approve(", ".Daemon.Disapprove(", "event UserApprove"},
+	{"the handler of an effect", "internal/daemon/live/live.go",
+		"w.devices.close(e.Instance)", "", "effect CloseAudio"},
+	{"the reader of a setting", "internal/daemon/config.go",
+		"c.FaultRetries = s.Fault.MaxRetries", "", "setting agentvoice.fault.maxRetries"},
+	{"the consumer of a spoken command", "internal/daemon/words.go",
+		"spoken.CommandTryAgain", "spoken.CommandRepeat", "spoken command CommandTryAgain"},
+	{"the daemon's handler of a request", "internal/daemon/rpc/call.go",
+		"protocol.MethodCommitTurn:", "\"none\":", "method conversation/commitTurn"},
+	{"the daemon's sender of a notification", "internal/daemon/publish.go",
+		"protocol.NotifyCaption", "protocol.NotifyTurn", "method agentvoice.caption"},
+	{"the extension's sender of a request", "extension/src/conversation.ts",
+		"'conversation/commitTurn'", "'conversation/state'", "method conversation/commitTurn"},
+	{"the extension's handler of a notification", "extension/src/conversation.ts",
+		"wire.on('agentvoice.caption'", "void ('agentvoice.caption'", "method agentvoice.caption"},
+	{"the reader of a parameter", "internal/daemon/rpc/conversation.go",
+		"p.Source", "\"\"", "parameter conversation/interrupt Source"},
+	{"what raises an error code", "csm/table.go",
+		"CodeNothingToRetry", "CodeInvalidState", "error code nothingToRetry"},
+	{"the user of a string of the extension", "extension/src/strings.ts",
+		"t('Hold to talk')", "''", `string "Hold to talk"`},
+	{"a translation of the extension", "extension/l10n/bundle.l10n.ja.json",
+		"\"Hold to talk\"", "\"Hold it\"", `string "Hold to talk"`},
+	{"a translation of the manifest", "extension/package.nls.de.json",
+		"\"command.start\"", "\"command.begin\"", "string command.start"},
+}
+
+// TestEachDeletionIsFound shows that the check sees each end of a promise: the
+// source has no orphan of that name, and has one without it.
+func TestEachDeletionIsFound(t *testing.T) {
+	whole := load(t, nil)
+	before := whole.orphans(t)
+	for _, d := range deletions {
+		t.Run(strings.ReplaceAll(d.what, " ", "-"), func(t *testing.T) {
+			text, err := whole.read(d.file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if !strings.Contains(string(text), d.old) {
+				t.Fatalf("%s does not hold %q any more; name another end of a promise", d.file, d.old)
+			}
+			if o := find(before, d.want); o != nil {
+				t.Fatalf("it is an orphan already: %v", o)
+			}
+			overlay := map[string]string{d.file: strings.ReplaceAll(string(text), d.old, d.new)}
+			without := *whole
+			if without.overlay = overlay; strings.HasSuffix(d.file, ".go") {
+				without = *load(t, overlay)
+			}
+			o := find(without.orphans(t), d.want)
+			if o == nil {
+				t.Fatalf("no orphan %s is found", d.want)
+			}
+			t.Log(o)
+		})
+	}
+}
+
+// find is the orphan of that name, or nil.
+func find(list []orphan, key string) *orphan {
+	for _, o := range list {
+		if o.key() == key {
+			return &o
+		}
+	}
+	return nil
+}
+
+// TestTheCheckSeesProductionAlone: what only the headless daemon or a test does connects
+// nothing.
+func TestTheCheckSeesProductionAlone(t *testing.T) {
+	s := load(t, nil)
+	for _, pkg := range []string{"internal/daemon/headless", "csm/csmtest", "internal/tools/roombench"} {
+		if product(pkg) {
+			t.Errorf("%s counts as production", pkg)
+		}
+	}
+	for _, kind := range []struct {
+		name string
+		n    int
+	}{
+		{"events", len(s.implementers("csm", "Event"))}, {"effects", len(s.implementers("csm", "Effect"))}, {"settings", len(s.rows())},
+		{"messages", len(s.messages())}, {"error codes", len(s.constants("protocol", "ErrorCode"))}, {"spoken commands", len(s.constants("copilot/spoken", "Command"))},
+	} {
+		if kind.n < 8 {
+			t.Errorf("the check sees %d %s", kind.n, kind.name)
+		}
+	}
+}

@@ -1,0 +1,44 @@
+package headless
+
+import (
+	"sync"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
+)
+
+// microphone is what decides whether the wake phrase is listened for.
+type microphone struct {
+	mu                sync.Mutex
+	wake, muted, busy bool // enabled by the settings; muted; a conversation has the device
+	waking            bool // that was reported
+}
+
+// set changes a part, and reports to the daemon what comes of it.
+func (m *microphone) set(port daemon.Port, change func(*microphone)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	change(m)
+	if now := m.wake && !m.muted && !m.busy; now != m.waking {
+		m.waking = now
+		port.Waking(now)
+	}
+}
+
+// posted reports what an event says about the device.
+func (m *microphone) posted(port daemon.Port, e csm.Event) {
+	switch e.(type) {
+	case csm.AudioReady, csm.AudioRestored:
+		port.Capturing(true)
+	case csm.AudioClosed, csm.AudioFailed, csm.AudioLost:
+		port.Capturing(false)
+	default: // nothing
+	}
+}
+
+// listensForPhrase says whether the wake phrase would be heard.
+func (m *microphone) listensForPhrase() bool {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	return m.waking
+}

@@ -1,0 +1,41 @@
+package daemon
+
+import (
+	"net/url"
+	"testing"
+
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// Only the providers themselves have pages, and all of them are https.
+func TestHelpPages(t *testing.T) {
+	for provider, pages := range helpPages {
+		for code, page := range pages {
+			u, err := url.Parse(page)
+			if err != nil || u.Scheme != "https" || u.Host == "" || !code.Known() {
+				t.Errorf("%s for %s: %q", provider, code, page)
+			}
+		}
+	}
+	for _, c := range []struct {
+		provider protocol.Provider
+		endpoint string
+		code     protocol.ErrorCode
+		has      bool
+	}{
+		{protocol.ProviderOpenAI, "", protocol.CodeQuotaExceeded, true},
+		{protocol.ProviderOpenAI, "https://eu.api.openai.com", protocol.CodeQuotaExceeded, true},
+		{protocol.ProviderOpenAI, "https://api.openai.com.example.net", protocol.CodeQuotaExceeded, false},
+		{protocol.ProviderOpenAI, "http://127.0.0.1:8080", protocol.CodeQuotaExceeded, false},
+		{protocol.ProviderOpenAI, "", protocol.CodeDeviceLost, false},
+		{protocol.ProviderAzure, "https://x.openai.azure.com", protocol.CodeAuthentication, true},
+		{protocol.ProviderLocalAI, "http://nas:8080", protocol.CodeAuthentication, false},
+		{protocol.ProviderLocal, "", protocol.CodeAuthentication, false},
+	} {
+		set := protocol.DefaultSettings()
+		set.Provider, set.Endpoint = c.provider, c.endpoint
+		if page := HelpPage(c.code, set); (page != "") != c.has {
+			t.Errorf("%s at %q has page %q for %s", c.provider, c.endpoint, page, c.code)
+		}
+	}
+}

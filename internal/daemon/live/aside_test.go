@@ -1,0 +1,70 @@
+package live
+
+import (
+	"testing"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+)
+
+// A text that belongs to no turn is heard when all of it is there and the
+// assistant is silent; meanwhile the microphone is not. Speech that comes ends it.
+func TestAsideIsHeardBesideTheConversation(t *testing.T) {
+	var speech audio.Frame // what the player renders
+	a := newAside(nil, func(f *audio.Frame) { *f = speech })
+	render := func() int16 {
+		var f audio.Frame
+		a.render(&f)
+		return f[0]
+	}
+	seg := audio.SegmentID{Gen: 1, Seq: a.last}
+	a.audio(seg, make([]int16, audio.FrameSamples))
+	half := make([]int16, 2*audio.FrameSamples)
+	for i := range half {
+		half[i] = 7
+	}
+	a.audio(seg, half)
+	if a.sounding() || render() != 0 {
+		t.Error("half a text is heard")
+	}
+	a.ended(seg)
+	if !a.sounding() {
+		t.Error("the microphone is open while it is heard")
+	}
+	speech[0] = 1
+	if got := render(); got != 1 {
+		t.Errorf("it is heard over the assistant: %d", got)
+	}
+	speech[0] = 0
+	for i, want := range []int16{0, 7, 7, 0} {
+		if got := render(); got != want {
+			t.Errorf("frame %d is %d, want %d", i, got, want)
+		}
+	}
+	if a.sounding() {
+		t.Error("the microphone stays closed")
+	}
+
+	a.audio(seg, half)
+	a.stop(5)
+	a.ended(seg)
+	if a.sounding() {
+		t.Error("what was on its way is heard after speech began")
+	}
+	late := audio.SegmentID{Gen: 5, Seq: a.last}
+	a.audio(late, half)
+	a.ended(late)
+	render()
+	a.stop(4)
+	if a.sounding() || a.gen != 5 || render() != 0 {
+		t.Error("it goes on when speech begins")
+	}
+	if !a.of(seg) || a.of(audio.SegmentID{Gen: 1, Seq: 9}) {
+		t.Error("a segment of a conversation is taken for an aside, or the other way round")
+	}
+	var f audio.Frame
+	a.audio(audio.SegmentID{Seq: a.last}, half)
+	a.ended(audio.SegmentID{Seq: a.last})
+	if n := testing.AllocsPerRun(5, func() { a.render(&f) }); n != 0 {
+		t.Errorf("a frame makes %v allocations", n)
+	}
+}

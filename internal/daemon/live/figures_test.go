@@ -1,0 +1,182 @@
+//go:build cgo
+
+package live
+
+import (
+	"bytes"
+	"context"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
+	"github.com/agentvoice/agentvoice-daemon/csm/journal"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
+	"github.com/agentvoice/agentvoice-daemon/internal/figures"
+	"github.com/agentvoice/agentvoice-daemon/internal/roomsim"
+	"github.com/agentvoice/agentvoice-daemon/internal/speechdata"
+	"github.com/agentvoice/agentvoice-daemon/internal/timeline"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// ledger is a recording of both voices: where the user's begins, and when by the
+// conversation's clock each frame was in the output.
+type ledger struct {
+	clock dispatch.Clock
+
+	mu       sync.Mutex
+	onset    int64 // captured position of the first frame that is not silent
+	heard    bool
+	rendered []time.Duration
+	tape     *roomsim.Tape
+}
+
+func (l *ledger) User(pos int64, f *audio.Frame) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.heard && *f != (audio.Frame{}) {
+		l.heard, l.onset = true, pos
+	}
+}
+
+func (l *ledger) Assistant(f *audio.Frame) {
+	now := l.clock.Now()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.rendered = append(l.rendered, now)
+	l.tape.Push(f[:])
+}
+
+// silent is when the output fell silent for good after a time.
+func (l *ledger) silent(t *testing.T, from time.Duration) time.Duration {
+	t.Helper()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	first := 0
+	for first < len(l.rendered) && l.rendered[first] < from {
+		first++
+	}
+	pos, ok := l.tape.Silent(int64(first)*audio.FrameSamples, int64(len(l.rendered))*audio.FrameSamples)
+	if !ok {
+		t.Fatal("the recorded output never falls silent")
+	}
+	return l.rendered[pos/audio.FrameSamples] + audio.Duration(pos%audio.FrameSamples)
+}
+
+// TestFiguresOfOneRun interrupts an answer in production live, and compares what
+// the timeline, diagnostics/report and the recorded output say about it.
+func TestFiguresOfOneRun(t *testing.T) {
+	clock := dispatch.NewClock(1)
+	tap := &ledger{clock: clock, tape: roomsim.NewTape(0)}
+	var file bytes.Buffer
+	set := protocol.DefaultSettings()
+	w, err := journal.NewWriter(&file, journal.Header{Build: "test", Content: journal.Redacted, Started: time.Now(), Speed: 1})
+	if err != nil {
+		t.Fatal(err)
+	}
+	mouth := &mouth{pace: 1}
+	agent := &answers{send: says(strings.Repeat("One and two and three and four and five and six and seven and eight and nine and ten and eleven and twelve. ", 4))}
+	tk := &talk{t: t, agent: agent, news: make(chan struct{}, 1), mouth: mouth}
+	tk.d = daemon.New(daemon.Config{
+		Clock: clock, Started: time.Now(), Settings: set, Adapter: agent, Verify: true, Notify: tk.notify, Journal: w, Log: zerolog.Nop(),
+		World: New(Config{
+			Source: func(protocol.Settings) (audio.Source, error) { return mouth, nil },
+			Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: 1}, nil },
+			Tap:    tap, Engines: engines, Detector: detector, Speed: 1, Log: zerolog.Nop(),
+		}),
+	})
+	ctx, stop := context.WithCancel(context.Background())
+	finished := make(chan error, 1)
+	go func() { finished <- tk.d.Run(ctx) }()
+	tk.d.Post(csm.UserStart{})
+	tk.want(protocol.StatePreparing, protocol.StateListening)
+	voice := voiceOf(t, sentence)
+	tk.sendText("count")
+	tk.answered()
+	time.AfterFunc(8*time.Second, func() { mouth.utter(voice) })
+	tk.want(protocol.StateInterrupted, protocol.StateListening)
+	mouth.wait(t)
+	tk.want(protocol.StateProcessing)
+	report := tk.d.Interruptions()
+	stop()
+	if err := <-finished; err != nil {
+		t.Error(err)
+	}
+	if err := w.Close(); err != nil {
+		t.Fatal(err)
+	}
+	j, err := journal.Read(&file)
+	if err != nil {
+		t.Fatal(err)
+	}
+
+	i := timeline.Latencies(j)[0].Interruption
+	if i == nil {
+		t.Fatal("the timeline has no interruption")
+	}
+	t.Logf("onset %v, decided %v, silent %v, listening %v", i.Onset, i.Decided, i.Silent, i.Listening)
+	for stage, l := range map[protocol.InterruptionStage]timeline.Latency{
+		protocol.StageDecided: i.Decided, protocol.StageSilent: i.Silent, protocol.StageListening: i.Listening,
+	} {
+		got := times(report, stage)
+		if !l.Known || got.Count != 1 || (time.Duration(got.P50*float64(time.Millisecond))-l.Duration).Abs() > time.Millisecond {
+			t.Errorf("%s: the timeline says %v, diagnostics/report %+v", stage, l, got)
+		}
+	}
+	const grain = 20 * time.Millisecond // two frames
+	if recorded := tap.silent(t, i.Onset) - i.Onset; (recorded - i.Silent.Duration).Abs() > grain {
+		t.Errorf("%s: the timeline says %v, the recorded output %v", figures.Silent, i.Silent, recorded)
+	}
+	onset := onsetOf(t, j)
+	if off := audio.Duration(onset.Pos - tap.onset).Abs(); off > 60*time.Millisecond {
+		t.Errorf("the onset is %v from the first sound in the recording", off)
+	}
+}
+
+// onsetOf is the first onset of a journal.
+func onsetOf(t *testing.T, j *journal.Journal) csm.SpeechStarted {
+	t.Helper()
+	for i := range j.Lines {
+		if j.Lines[i].Event != csm.KindSpeechStarted.String() {
+			continue
+		}
+		env, err := j.Lines[i].Envelope()
+		if err != nil {
+			t.Fatal(err)
+		}
+		return env.Event.(csm.SpeechStarted)
+	}
+	t.Fatal("the journal has no onset")
+	return csm.SpeechStarted{}
+}
+
+// voiceOf is a recording from its first sound on: the noise before it is none of
+// the user's voice.
+func voiceOf(t *testing.T, name string) []int16 {
+	t.Helper()
+	pcm, err := wavio.ReadAll(filepath.Join(recordings, name))
+	if err != nil {
+		t.Fatal(err)
+	}
+	label, ok := speechdata.LabelOf(pcm)
+	if !ok {
+		t.Fatalf("%s is silent", name)
+	}
+	return pcm[label.Onset:]
+}
+
+func times(r protocol.InterruptionReport, stage protocol.InterruptionStage) protocol.Latency {
+	for _, s := range r.Stages {
+		if s.Stage == stage {
+			return s.Times
+		}
+	}
+	return protocol.Latency{}
+}

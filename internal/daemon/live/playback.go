@@ -1,0 +1,77 @@
+package live
+
+import (
+	"context"
+	"errors"
+	"sync/atomic"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+)
+
+// playback is the loudspeaker's side of a conversation. What a device callback runs
+// of it, render, takes no lock, allocates nothing and tells nobody anything: it wakes
+// goroutines up that do. internal/law checks everything that it calls.
+type playback struct {
+	d        *devices
+	instance uint32
+	sink     audio.Sink
+	ear      *ear
+
+	lost atomic.Bool   // the loudspeaker is gone, as the core knows
+	back chan struct{} // holds one: it renders again
+}
+
+func newPlayback(d *devices, instance uint32, sink audio.Sink, ear *ear) *playback {
+	return &playback{d: d, instance: instance, sink: sink, ear: ear, back: make(chan struct{}, 1)}
+}
+
+// render fills the next frame. It runs on the device's thread.
+func (p *playback) render(f *audio.Frame) {
+	if p.lost.Load() && p.lost.CompareAndSwap(true, false) {
+		select {
+		case p.back <- struct{}{}:
+		default:
+		}
+	}
+	w := p.d.w
+	w.cues.mixer.Render(f) // and with it the player
+	w.voice.rendered()
+	p.ear.front.Rendered(f)
+	p.d.meter.rendered(f)
+	if w.cfg.Tap != nil {
+		w.cfg.Tap.Assistant(f)
+	}
+}
+
+// run pulls from the player until ctx is done.
+func (p *playback) run(ctx context.Context) {
+	p.d.run.Go(func() { p.tell(ctx) })
+	for {
+		err := p.sink.Run(ctx, p.render)
+		switch {
+		case ctx.Err() != nil:
+			return
+		case reselected(ctx, err, p.sink):
+			p.ear.front.ReopenedSink(true)
+			continue
+		case p.lost.CompareAndSwap(false, true):
+			p.d.lost(p.instance, err)
+		}
+		if !reopen(ctx, p.sink) {
+			return
+		}
+		p.ear.front.ReopenedSink(errors.Is(err, audio.ErrReselected))
+	}
+}
+
+// tell says that the loudspeaker is back, in place of the callback that noticed.
+func (p *playback) tell(ctx context.Context) {
+	for {
+		select {
+		case <-ctx.Done():
+			return
+		case <-p.back:
+			p.d.restored(p.instance)
+		}
+	}
+}

@@ -1,0 +1,145 @@
+//go:build cgo
+
+package live
+
+import (
+	"context"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
+	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// refusing is a service that refuses every request, and notes when it was asked.
+type refusing struct {
+	*httptest.Server
+	mu    sync.Mutex
+	asked []time.Time
+}
+
+func refuse(t *testing.T, status int, retryAfter, body string) *refusing {
+	r := &refusing{}
+	r.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		r.mu.Lock()
+		r.asked = append(r.asked, time.Now())
+		r.mu.Unlock()
+		if retryAfter != "" {
+			w.Header().Set("Retry-After", retryAfter)
+		}
+		w.WriteHeader(status)
+		_, _ = io.WriteString(w, body)
+	}))
+	t.Cleanup(func() {
+		http.DefaultClient.CloseIdleConnections()
+		r.Close()
+	})
+	return r
+}
+
+func (r *refusing) times() []time.Time {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.asked
+}
+
+// dialTo starts a conversation with the service.
+func dialTo(t *testing.T, r *refusing) *talk {
+	t.Helper()
+	change := func(s *protocol.Settings) {
+		s.Provider, s.Endpoint = protocol.ProviderOpenAI, r.URL
+		s.Conversation.StartTimeout = 8 * time.Second
+	}
+	tk := idleTalk(t, change, Config{
+		Source: func(protocol.Settings) (audio.Source, error) { return &mouth{}, nil },
+		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: 1}, nil }, Speed: 1,
+		Credentials: func(context.Context, protocol.Provider) (realtime.Credential, error) {
+			return realtime.Credential{Value: "sk-users", Kind: realtime.APIKey}, nil
+		},
+	})
+	tk.d.Post(csm.UserStart{})
+	tk.want(protocol.StatePreparing)
+	return tk
+}
+
+// A service that asks to come back later is not asked before.
+func TestRetryAfterIsHonoured(t *testing.T) {
+	r := refuse(t, http.StatusTooManyRequests, "2", `{"error":{"code":"rate_limit_exceeded"}}`)
+	tk := dialTo(t, r)
+	tk.want(protocol.StateFaulted)
+	times := r.times()
+	if len(times) < 2 {
+		t.Fatalf("asked %d times, want again after the pause", len(times))
+	}
+	for i := 1; i < len(times); i++ {
+		if gap := times[i].Sub(times[i-1]); gap < 1900*time.Millisecond {
+			t.Errorf("asked again after %v, though the service wants 2 s", gap.Round(time.Millisecond))
+		}
+	}
+}
+
+// A pause that is longer than the conversation may take to start is not waited
+// for: the user is told at once.
+func TestRetryAfterBeyondTheDeadlineFailsAtOnce(t *testing.T) {
+	r := refuse(t, http.StatusTooManyRequests, "3600", `{"error":{"code":"rate_limit_exceeded"}}`)
+	began := time.Now()
+	tk := dialTo(t, r)
+	tk.want(protocol.StateFaulted)
+	if n, took := len(r.times()), time.Since(began); n != 1 || took > 5*time.Second {
+		t.Errorf("asked %d times in %v, want once", n, took)
+	}
+	tk.mu.Lock()
+	defer tk.mu.Unlock()
+	if len(tk.errors) != 1 || tk.errors[0].Code != protocol.CodeRateLimited {
+		t.Errorf("the user is told %+v", tk.errors)
+	}
+}
+
+// What only the user can change is fatal at once, and called by its name.
+func TestRefusalsThatRetryingCannotHelp(t *testing.T) {
+	for name, c := range map[string]struct {
+		status int
+		code   string
+		want   protocol.ErrorCode
+	}{
+		"quota":  {http.StatusTooManyRequests, "insufficient_quota", protocol.CodeQuotaExceeded},
+		"region": {http.StatusForbidden, "unsupported_country_region_territory", protocol.CodeRegionUnsupported},
+		"model":  {http.StatusForbidden, "model_not_found", protocol.CodeModelUnavailable},
+		"other":  {http.StatusForbidden, "forbidden", protocol.CodeAccessDenied},
+	} {
+		t.Run(name, func(t *testing.T) {
+			r := refuse(t, c.status, "", `{"error":{"code":"`+c.code+`"}}`)
+			tk := dialTo(t, r)
+			tk.want(protocol.StateFaulted, protocol.StateTerminating, protocol.StateIdle)
+			if n := len(r.times()); n != 1 {
+				t.Errorf("asked %d times, want once", n)
+			}
+			tk.mu.Lock()
+			defer tk.mu.Unlock()
+			if len(tk.errors) != 1 || tk.errors[0].Code != c.want || tk.errors[0].Retryable {
+				t.Errorf("the user is told %+v, want %s", tk.errors, c.want)
+			}
+		})
+	}
+}
+
+// What a dial may fail with is known to the core and has words on the wire.
+func TestEveryDialFailureHasItsWords(t *testing.T) {
+	for _, code := range []string{
+		realtime.CodeAuthentication, realtime.CodeCredentialsMissing, realtime.CodeConnectionFailed, realtime.CodeConnectTimeout,
+		realtime.CodeRateLimited, realtime.CodeConnectionLost, realtime.CodeSessionExpired, realtime.CodeProtocolError,
+		realtime.CodeQuotaExceeded, realtime.CodeRegionUnsupported, realtime.CodeAccessDenied, realtime.CodeModelUnavailable,
+	} {
+		if !slices.Contains(csm.Codes, csm.Code(code)) || !protocol.ErrorCode(code).Known() {
+			t.Errorf("%s is unknown to the core or the wire", code)
+		}
+	}
+}

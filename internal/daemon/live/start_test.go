@@ -1,0 +1,167 @@
+//go:build cgo
+
+package live
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
+	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
+	"github.com/agentvoice/agentvoice-daemon/audio/vad"
+	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// gatedMouth is a microphone that notes whether it ran while a gate was closed.
+type gatedMouth struct {
+	mouth
+	open  *atomic.Bool
+	early atomic.Bool
+}
+
+func (m *gatedMouth) Run(ctx context.Context, deliver func(int64, *audio.Frame)) error {
+	if !m.open.Load() {
+		m.early.Store(true)
+	}
+	return m.mouth.Run(ctx, deliver)
+}
+
+// recordedMouth is a recording that notes where the conversation is when it begins.
+type recordedMouth struct {
+	mouth
+	phase func() csm.Phase
+	began chan csm.Phase
+}
+
+func (*recordedMouth) Recorded() {}
+
+func (m *recordedMouth) Run(ctx context.Context, deliver func(int64, *audio.Frame)) error {
+	m.began <- m.phase()
+	return m.mouth.Run(ctx, deliver)
+}
+
+// TestARecordingBeginsAtListening: what it says while the conversation is prepared
+// would be lost. The service answers late, when the microphone is long ready.
+func TestARecordingBeginsAtListening(t *testing.T) {
+	gate := make(chan struct{})
+	unlock := sync.OnceFunc(func() { close(gate) })
+	in := &recordedMouth{began: make(chan csm.Phase, 1)}
+	tk := idleTalk(t, nil, Config{
+		Source:     func(protocol.Settings) (audio.Source, error) { return in, nil },
+		Sink:       func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
+		Speed:      speed,
+		Instrument: func(*realtime.Config) { <-gate },
+	})
+	t.Cleanup(unlock)
+	in.phase = func() csm.Phase { return tk.d.State().Phase() }
+	tk.d.Post(csm.UserStart{})
+	limit := time.After(10 * time.Second)
+	for ready := false; !ready; {
+		select {
+		case e := <-tk.events:
+			_, ready = e.(csm.AudioReady)
+		case <-limit:
+			t.Fatalf("the microphone is not ready; the core is in %v", tk.d.State().Phase())
+		}
+	}
+	unlock()
+	tk.want(protocol.StatePreparing, protocol.StateListening)
+	select {
+	case p := <-in.began:
+		if p != csm.PhaseListening {
+			t.Errorf("the recording began in %v", p)
+		}
+	case <-time.After(patience):
+		t.Error("the recording did not begin")
+	}
+}
+
+// TestTheConnectionIsDialledWhileDetectorsLoad: a start opens the devices and dials
+// without waiting for the detectors, and hears nothing before they are there.
+func TestTheConnectionIsDialledWhileDetectorsLoad(t *testing.T) {
+	gate := make(chan struct{})
+	var open atomic.Bool
+	unlock := sync.OnceFunc(func() { open.Store(true); close(gate) })
+	in := &gatedMouth{open: &open}
+	tk := idleTalk(t, nil, Config{
+		Source:   func(protocol.Settings) (audio.Source, error) { return in, nil },
+		Sink:     func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
+		Speed:    speed,
+		Detector: func() (vad.Detector, error) { <-gate; return detector() },
+	})
+	t.Cleanup(unlock) // before the daemon is closed, which waits for what loads
+	tk.d.Post(csm.UserStart{})
+	limit := time.After(10 * time.Second)
+	for ready := false; !ready; {
+		select {
+		case e := <-tk.events:
+			_, ready = e.(csm.ConnReady)
+		case <-limit:
+			t.Fatalf("no connection while the detectors load; the core is in %v", tk.d.State().Phase())
+		}
+	}
+	unlock()
+	tk.want(protocol.StatePreparing, protocol.StateListening)
+	if in.early.Load() {
+		t.Error("the microphone ran before the detectors were there")
+	}
+	if !tk.w.devices.ear.Load().finds() {
+		t.Error("the conversation has no local detector")
+	}
+}
+
+// TestEndingDoesNotWaitForWhatLoads: whoever leaves while the engines and detectors
+// load is not held up by them; what is loaded afterwards is closed.
+func TestEndingDoesNotWaitForWhatLoads(t *testing.T) {
+	gate := make(chan struct{})
+	unlock := sync.OnceFunc(func() { close(gate) })
+	t.Cleanup(unlock)
+	loading := make(chan struct{}, 64)
+	hold := func() {
+		loading <- struct{}{}
+		<-gate
+	}
+	tk := idleTalk(t, nil, Config{
+		Source: func(protocol.Settings) (audio.Source, error) { return &mouth{}, nil },
+		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
+		Speed:  speed,
+		Engines: func() (localrealtime.Config, error) {
+			cfg, err := engines()
+			cfg.Recognizer = func() (stt.Recognizer, error) { hold(); return nil, errors.New("it came too late") }
+			return cfg, err
+		},
+		Detector: func() (vad.Detector, error) { hold(); return detector() },
+	})
+	tk.d.Post(csm.UserStart{})
+	tk.want(protocol.StatePreparing)
+	for range 2 { // the recogniser, and the first detector
+		select {
+		case <-loading:
+		case <-time.After(patience):
+			t.Fatal("nothing loads")
+		}
+	}
+	const soon = 700 * time.Millisecond // what the daemon has for it, of two seconds in all
+	begin := time.Now()
+	tk.d.Post(csm.UserStop{})
+	tk.want(protocol.StateTerminating, protocol.StateIdle)
+	if took := time.Since(begin); took > soon {
+		t.Errorf("the conversation ended after %v", took)
+	}
+	begin = time.Now()
+	if err := tk.w.Close(); err != nil {
+		t.Errorf("closing: %v", err)
+	}
+	if took := time.Since(begin); took > soon {
+		t.Errorf("the daemon was closed after %v", took)
+	}
+	unlock()
+}

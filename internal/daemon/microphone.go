@@ -1,0 +1,97 @@
+package daemon
+
+import (
+	"cmp"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// Mute mutes the microphone or unmutes it. It takes effect before it returns, and
+// holds for conversations and for the wake phrase until the next call.
+func (d *Daemon) Mute(m protocol.MuteParams) {
+	d.muting.Lock()
+	defer d.muting.Unlock()
+	d.world.Mute(m.Muted)
+	d.setMicrophone(func(mic *protocol.Microphone) { setMuted(mic, m) })
+}
+
+func setMuted(mic *protocol.Microphone, m protocol.MuteParams) {
+	mic.Muted, mic.MutedBy = m.Muted, ""
+	if m.Muted {
+		mic.MutedBy = cmp.Or(m.By, protocol.MutedByUser)
+	}
+}
+
+// setMicrophone changes what is known about the microphone, and publishes it if it
+// is different.
+func (d *Daemon) setMicrophone(change func(*protocol.Microphone)) {
+	d.pubMu.Lock()
+	defer d.pubMu.Unlock()
+	was := d.pub.microphone
+	change(&d.pub.microphone)
+	if d.pub.microphone == was {
+		return
+	}
+	d.pub.microphone.Seq++
+	d.pub.notify(protocol.NotifyMicrophone, d.pub.microphone)
+}
+
+// capturing is the World's report that the microphone's device is being captured.
+func (d *Daemon) capturing(open bool) {
+	d.setMicrophone(func(mic *protocol.Microphone) { mic.Open = open })
+}
+
+// waking is the World's report that it captures the microphone for the wake phrase.
+func (d *Daemon) waking(listening bool) {
+	d.setMicrophone(func(mic *protocol.Microphone) { mic.Open, mic.Wake = listening, listening })
+}
+
+// fixTurns keeps the turn detection that a conversation began with until it is
+// over: connection, detector and core work by it.
+func (d *Daemon) fixTurns(s dispatch.Step) {
+	idle := s.State.Phase() == csm.PhaseIdle
+	d.mu.Lock()
+	switch {
+	case idle:
+		d.turns = nil
+	case d.turns == nil:
+		turns := d.set.TurnDetection
+		d.turns = &turns
+	}
+	d.mu.Unlock()
+	if idle {
+		d.showSettings()
+	}
+}
+
+// showSettings publishes what the settings say about the microphone.
+func (d *Daemon) showSettings() {
+	set := d.conversationSettings()
+	d.setMicrophone(func(mic *protocol.Microphone) { setSettings(mic, set) })
+}
+
+func setSettings(mic *protocol.Microphone, set protocol.Settings) {
+	mic.Mode, mic.Phrase = protocol.TurnMode(set.TurnDetection.Mode), ""
+	if set.Wake.Enabled {
+		mic.Phrase = set.Wake.Phrase
+	}
+}
+
+// conversationSettings are the settings that hold for the conversation that runs,
+// or for the next one.
+func (d *Daemon) conversationSettings() protocol.Settings {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	set := d.set
+	if d.turns != nil {
+		set.TurnDetection = *d.turns
+	}
+	return set
+}
+
+// TurnMode says how turns end in the conversation that runs, or in the next one.
+func (d *Daemon) TurnMode() protocol.TurnMode {
+	return protocol.TurnMode(d.conversationSettings().TurnDetection.Mode)
+}

@@ -1,0 +1,267 @@
+package daemon
+
+import (
+	"encoding/json"
+	"maps"
+	"net/url"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/internal/shellcmd"
+)
+
+// proposal is what a call would do, as far as its name and its input tell.
+type proposal struct {
+	objects    []string // names of files, folders and hosts, as they are said
+	commands   []string // texts in it that would be run
+	programs   []string // every program of its commands, as they are said
+	overwrites []string // files that a command replaces, as they are said
+	action     action   // a spoken yes to something destructive has to name it
+	// destructive says that a command in it is; click that the text does not show
+	// all that would run, so that nobody can allow it unseen.
+	destructive, click bool
+	more               bool // the call holds more than is said
+}
+
+// The members of an input, in lower case and without anything but letters.
+var (
+	commandMembers = setOf("command commandline commands cmd cmdline script shellcommand bash")
+	argumentLists  = setOf("args arguments argv")
+	codeMembers    = setOf("code source expression snippet program")
+	typedMembers   = setOf("input text data keys")
+	pathMembers    = setOf(`filepath path file filename uri dirpath directory folder files filepaths paths uris oldpath newpath
+		sourcepath destination destinationpath target targetpath task`)
+	siteMembers = setOf("url urls host hosts")
+)
+
+func setOf(words string) map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(words) {
+		m[w] = true
+	}
+	return m
+}
+
+// memberKey is how a member is looked for.
+func memberKey(name string) string { return strings.Join(nameWords(name), "") }
+
+// onWindows says that terminals run PowerShell unless a call says otherwise.
+var onWindows = runtime.GOOS == "windows"
+
+// proposalOf reads a call.
+func proposalOf(call copilot.ToolCall) proposal {
+	r := reader{words: nameWords(call.Name), seen: map[string]bool{}}
+	r.p.action = actionOf(call.Name)
+	r.runs = slices.Equal(r.p.action.names, actions[0].names) && named(r.words, actions[0].names)
+	r.terminal = named(r.words, []string{"terminal", "shell", "console", "tty", "repl"})
+	if onWindows || named(r.words, []string{"powershell", "pwsh", "cmd"}) {
+		r.shell = shellcmd.Windows
+	}
+	var input any
+	if len(call.Input) > 0 && json.Unmarshal(call.Input, &input) != nil {
+		r.p.more = true
+	}
+	switch v := input.(type) {
+	case nil:
+	case map[string]any:
+		r.object(v)
+	case string:
+		if r.runs {
+			r.command(v, nil)
+		} else {
+			r.p.more = true
+		}
+	default:
+		r.p.more = true
+	}
+	return r.p
+}
+
+func named(words, wanted []string) bool {
+	return slices.ContainsFunc(words, func(w string) bool { return slices.Contains(wanted, w) })
+}
+
+// reader reads the input of a call.
+type reader struct {
+	p              proposal
+	words          []string // of the tool's name
+	runs, terminal bool     // the tool's name says that it runs something, and where
+	shell          shellcmd.Shell
+	seen           map[string]bool // names that were said
+}
+
+// object reads the members of an object.
+func (r *reader) object(members map[string]any) {
+	var args []string
+	command := false
+	for name, v := range members {
+		key := memberKey(name)
+		command = command || r.isCommand(key)
+		if s, ok := v.(string); ok && key == "shell" {
+			if named(nameWords(baseName(s)), []string{"powershell", "pwsh", "cmd"}) {
+				r.shell = shellcmd.Windows
+			}
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		if command && argumentLists[memberKey(name)] {
+			args = append(args, texts(members[name])...)
+		}
+	}
+	for _, name := range slices.Sorted(maps.Keys(members)) {
+		v, key := members[name], memberKey(name)
+		switch {
+		case command && argumentLists[key]: // they are part of the command
+		case r.isCommand(key):
+			r.commands(v, args, strings.HasSuffix(key, "s"))
+		case codeMembers[key] && r.runs:
+			r.p.click, r.p.destructive, r.p.more = true, true, true
+		case pathMembers[key]:
+			r.names(v, baseName)
+		case siteMembers[key]:
+			r.names(v, hostName)
+		default:
+			r.value(v)
+		}
+	}
+}
+
+// isCommand says whether a member holds a command.
+func (r *reader) isCommand(key string) bool {
+	return commandMembers[key] || r.terminal && typedMembers[key]
+}
+
+// value reads a member that has no meaning of its own.
+func (r *reader) value(v any) {
+	r.p.more = true
+	switch v := v.(type) {
+	case map[string]any:
+		r.object(v)
+	case []any:
+		for _, e := range v {
+			r.value(e)
+		}
+	}
+}
+
+// commands reads a member that holds a command: its text, its words (or several
+// texts), or an object with a command in it.
+func (r *reader) commands(v any, args []string, several bool) {
+	switch v := v.(type) {
+	case string:
+		r.command(v, args)
+	case []any:
+		words := texts(v)
+		if len(words) != len(v) {
+			r.value(v)
+			return
+		}
+		if several || len(words) == 1 {
+			for _, w := range words {
+				r.command(w, args)
+			}
+			return
+		}
+		words = slices.Concat(words, args)
+		r.read(shellcmd.ReadWords(words))
+		r.p.commands = append(r.p.commands, strings.Join(words, " "))
+		r.p.more = true
+	default:
+		r.value(v)
+	}
+}
+
+func (r *reader) command(text string, args []string) {
+	if len(args) > 0 {
+		r.read(shellcmd.ReadWords(append([]string{text}, args...)))
+		text += " " + strings.Join(args, " ") // a shell may get it like this
+	}
+	c := shellcmd.Read(text, r.shell)
+	r.p.commands = append(r.p.commands, text)
+	r.read(c)
+	r.p.more = r.p.more || len(c.Programs) != 1 || c.Programs[0] != text
+}
+
+// read takes over what a command would do.
+func (r *reader) read(c shellcmd.Reading) {
+	r.p.destructive = r.p.destructive || c.Destructive
+	r.p.click = r.p.click || c.Opaque
+	if c.Deletes {
+		r.p.action = actions[deleteAction]
+	}
+	for _, name := range c.Programs {
+		said := spokenProgram(name)
+		if said == "" {
+			r.p.click = true
+			continue
+		}
+		r.p.programs = r.say(r.p.programs, said)
+	}
+	for _, file := range c.Overwrites {
+		r.p.overwrites = r.say(r.p.overwrites, clipSpoken(baseName(file)))
+	}
+}
+
+// say adds a name that was not said yet.
+func (r *reader) say(names []string, name string) []string {
+	if name == "" || slices.Contains(names, name) {
+		return names
+	}
+	return append(names, name)
+}
+
+// names reads a member that holds names.
+func (r *reader) names(v any, short func(string) string) {
+	list := texts(v)
+	if s, ok := v.([]any); len(list) == 0 || ok && len(s) != len(list) {
+		r.value(v)
+	}
+	for _, text := range list {
+		name := clipSpoken(short(text))
+		r.p.more = r.p.more || name != text
+		r.p.objects = r.say(r.p.objects, name)
+	}
+	r.p.more = r.p.more || len(r.p.objects) > maxNamed
+}
+
+// texts are a text, or those of a list.
+func texts(v any) (out []string) {
+	switch v := v.(type) {
+	case string:
+		return []string{v}
+	case []any:
+		for _, e := range v {
+			if s, ok := e.(string); ok {
+				out = append(out, s)
+			}
+		}
+	}
+	return out
+}
+
+func baseName(path string) string {
+	path = strings.TrimRight(strings.ReplaceAll(path, `\`, "/"), "/")
+	return path[strings.LastIndex(path, "/")+1:]
+}
+
+func hostName(s string) string {
+	if u, err := url.Parse(s); err == nil && u.Hostname() != "" {
+		return u.Hostname()
+	}
+	return s
+}
+
+// spokenProgram is how a program is called whose name cannot be said.
+func spokenProgram(name string) string {
+	switch name {
+	case "[":
+		return "test"
+	case ".":
+		return "source"
+	case ":":
+		return "colon"
+	}
+	return clipSpoken(name)
+}

@@ -1,0 +1,123 @@
+package rpc_test
+
+import (
+	"encoding/json"
+	"fmt"
+	"strings"
+	"testing"
+
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// prose is an answer of so many bytes, with sentences, lists and code.
+func prose(size int) string {
+	const piece = "The test expects a value that the function never returns, so it fails. " +
+		"Look at `parse`, which drops the last line.\n\n- first the scanner\n- then the parser\n\n```go\nreturn parse(lines)\n```\n\n"
+	return strings.Repeat(piece, size/len(piece)+1)[:size]
+}
+
+// longAnswer has the client stream an answer in deltas of four bytes, and returns
+// how many bytes the daemon published of it.
+func longAnswer(t testing.TB, size int, capabilities object) (published int) {
+	t.Helper()
+	c := scripted(t, "auto speech 0ms 1s")
+	c.initializeAndListen(capabilities)
+	c.request(protocol.MethodSendText, object{"text": "What is wrong?"})
+	id, p := c.asked()
+	text := prose(size)
+	go func() {
+		for seq := 0; len(text) > 0; seq++ {
+			n := min(4, len(text))
+			body := fmt.Sprintf(`{"jsonrpc":"2.0","method":"copilot/delta","params":{"requestId":%q,"seq":%d,"text":%s}}`, p.RequestID, seq, quoted(text[:n]))
+			if _, err := fmt.Fprintf(c.in, "Content-Length: %d\r\n\r\n%s", len(body), body); err != nil {
+				return
+			}
+			text = text[n:]
+		}
+		body := fmt.Sprintf(`{"jsonrpc":"2.0","id":%s,"result":{"status":"completed"}}`, id)
+		_, _ = fmt.Fprintf(c.in, "Content-Length: %d\r\n\r\n%s", len(body), body)
+	}()
+	var (
+		shown  strings.Builder
+		before string // what was shown before the final transcript
+		last   int64
+	)
+	for {
+		m := c.next()
+		if m.Method != protocol.NotifyTranscript {
+			continue
+		}
+		published += len(m.Params)
+		var said protocol.TranscriptParams
+		if err := json.Unmarshal(m.Params, &said); err != nil {
+			t.Fatal(err)
+		}
+		if said.Role != protocol.RoleAssistant {
+			continue
+		}
+		switch {
+		case said.After == 0:
+			shown.Reset()
+		case said.After != last:
+			t.Fatalf("transcript %d continues %d, not %d", said.Seq, said.After, last)
+		}
+		last = said.Seq
+		shown.WriteString(said.Text)
+		if !said.Final && said.After == 0 && !strings.HasPrefix(prose(size), said.Text) {
+			t.Fatalf("transcript %d is no beginning of the answer", said.Seq)
+		}
+		if said.Final {
+			if whole := strings.TrimSpace(before); !strings.HasPrefix(said.Text, whole) || len(whole) < len(said.Text)*9/10 {
+				t.Errorf("before the final transcript the client had %d bytes of %d", len(whole), len(said.Text))
+			}
+			if said.Text != strings.TrimSpace(prose(size)) {
+				t.Errorf("the final transcript has %d bytes, want the answer of %d", len(said.Text), size)
+			}
+			c.end()
+			return published
+		}
+		before = shown.String()
+	}
+}
+
+func quoted(text string) []byte {
+	b, _ := json.Marshal(text)
+	return b
+}
+
+// What is published of an answer grows as the answer does: for a client that takes
+// only the new text, and for one that does not.
+func TestPublishedTranscriptsAreLinear(t *testing.T) {
+	for name, test := range map[string]struct {
+		capabilities object
+		perByte      int
+	}{
+		"append": {object{"copilot": true, "transcriptAppend": true}, 40},
+		"whole":  {object{"copilot": true}, 150},
+	} {
+		t.Run(name, func(t *testing.T) {
+			for _, size := range []int{20_000, 60_000} {
+				published := longAnswer(t, size, test.capabilities)
+				t.Logf("%d bytes: %d published, %d for each", size, published, published/size)
+				if published > test.perByte*size {
+					t.Errorf("an answer of %d bytes had %d published, over %d for each", size, published, test.perByte)
+				}
+			}
+		})
+	}
+}
+
+// BenchmarkLongAnswer is the whole way of a long answer through the headless
+// daemon; ns/byte stays the same from size to size.
+func BenchmarkLongAnswer(b *testing.B) {
+	for _, kB := range []int{20, 82, 200} {
+		b.Run(fmt.Sprintf("%dkB", kB), func(b *testing.B) {
+			published := 0
+			for b.Loop() {
+				published = longAnswer(b, kB*1000, object{"copilot": true})
+			}
+			b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(b.N*kB*1000), "ns/byte")
+			b.ReportMetric(float64(published)/float64(kB*1000), "published/byte")
+		})
+	}
+}
