@@ -10,7 +10,7 @@
 //	exploration   every state within the bounds was reached, and keeps every promise
 //	coverage      of the table of transitions, by exploration and scenarios together
 //	requirements  each proof exists, and fails under the faults that it names
-//	mutants       each seeded fault is caught, and a random sample of small ones
+//	mutants       each seeded fault is caught, and a sample of small ones
 //
 // It prints a line for each and a summary, and ends with 1 when one is red.
 package main

@@ -4,7 +4,7 @@
 //	mutants generate                 write the overlay of a debug build
 //	mutants list                     print the faults
 //	mutants run                      run those of testdata/mutants/seeded.txt
-//	mutants run -auto -count 30      and 30 automatic ones, other ones each time
+//	mutants run -auto -count 30      and a sample of 30 automatic ones, by -seed
 //	mutants run -all                 and all automatic ones; goes on where it stopped
 //	mutants run -only NAME,NAME      some
 //
@@ -71,7 +71,7 @@ func command(pr project, args []string, out io.Writer) error {
 	var o options
 	flags := flag.NewFlagSet("mutants "+args[0], flag.ContinueOnError)
 	flags.StringVar(&o.out, "out", "out/mutants", "`folder` for what is built and for the report")
-	flags.BoolVar(&o.auto, "auto", false, "also automatic mutants, a random sample")
+	flags.BoolVar(&o.auto, "auto", false, "also automatic mutants, a sample")
 	flags.BoolVar(&o.all, "all", false, "also all automatic mutants; what was run before on the same code is not run again")
 	flags.Uint64Var(&o.seed, "seed", 0, "`seed` of the sample and of random tests; 0 for another one each time")
 	flags.IntVar(&o.count, "count", 30, "size of the sample")
