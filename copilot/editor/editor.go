@@ -201,7 +201,7 @@ func (a *Adapter) HandleDelta(params json.RawMessage) error {
 		a.stats.Accepted++
 		ans.next++
 		ans.bytes += len(d.Text)
-		if n := len(ans.queue); d.Text == "" && n > 0 && ans.queue[n-1].call == nil {
+		if d.Text == "" && len(ans.queue) > 0 {
 			a.stats.Merged++ // one sign of life is as good as many
 			return nil
 		}
@@ -326,8 +326,6 @@ func outcome(result sendResult, callErr error, broken *copilot.Error, spoke bool
 		return nil
 	case result.Status == "cancelled":
 		return cancelled
-	case result.Status == "failed":
-		return final(clientFailure(result.Error), spoke)
 	}
-	return failed("the editor ended the request with an unknown status")
+	return final(clientFailure(result.Error), spoke)
 }

@@ -233,13 +233,13 @@ func bounded[T any](t *testing.T, c <-chan T) {
 
 func TestMalformedDeltas(t *testing.T) {
 	w := connect(t, nil)
-	for _, p := range []string{``, `[]`, `{}`, `null`, `{"requestId":"r1"}`, `{"requestId":1,"seq":0}`, `{"requestId":"r1","seq":-1}`, `{"requestId":"r1","seq":0.5}`, `{"requestId":"r1","seq":0,"text":7}`} {
+	for _, p := range []string{``, `[]`, `{}`, `null`, `{"seq":0}`, `{"requestId":"r1"}`, `{"requestId":1,"seq":0}`, `{"requestId":"r1","seq":-1}`, `{"requestId":"r1","seq":0.5}`, `{"requestId":"r1","seq":0,"text":7}`} {
 		err := w.adapter.HandleDelta(json.RawMessage(p))
 		if err == nil || strings.Contains(err.Error(), "r1") {
 			t.Errorf("%s: %v", p, err)
 		}
 	}
-	if s := w.adapter.Stats(); s != (editor.Stats{Malformed: 9}) {
+	if s := w.adapter.Stats(); s != (editor.Stats{Malformed: 10}) {
 		t.Errorf("stats %+v", s)
 	}
 }
@@ -261,6 +261,7 @@ func TestFailures(t *testing.T) {
 		{"Blocked", nil, report("Blocked", true), nil, "copilotBlocked", false},
 		{"NotFound", nil, report("NotFound", false), nil, "copilotNotInstalled", false},
 		{"quota", nil, report("copilotQuota", true), nil, "copilotQuota", true},
+		{"quota, for good", nil, report("copilotQuota", false), nil, "copilotQuota", false},
 		{"authentication", nil, report("authentication", false), nil, "authentication", false},
 		{"unknown code", nil, report("CANARY", true), nil, "copilotFailed", true},
 		{"after words", []string{"half"}, report("copilotUnavailable", true), nil, "copilotUnavailable", false},

@@ -5,8 +5,10 @@ import (
 	"encoding/hex"
 	"fmt"
 	"go/ast"
+	"go/constant"
 	"go/token"
 	"go/types"
+	"math"
 	"path"
 	"slices"
 	"strconv"
@@ -21,6 +23,8 @@ const (
 	classRow      = "row"
 	classEffect   = "effect"
 	classState    = "state"
+	classError    = "error"
+	classBound    = "bound"
 )
 
 // skippedFiles are no behaviour of the core: what judges it, draws it, encodes it
@@ -33,7 +37,8 @@ var skippedFuncs = []string{"String", "MarshalText", "MarshalJSON", "UnmarshalTe
 // maker walks through a file and makes its automatic mutants.
 type maker struct {
 	src    *source
-	number int // of the next mutant
+	number int  // of the next mutant
+	more   bool // of handlers: errors, bounds, sends and what select chooses
 	fn     string
 	sigs   []*types.Signature // of the functions around, innermost last
 	params [][]*ast.Ident     // and their receivers and parameters
@@ -53,9 +58,9 @@ type variable struct {
 
 // automatic makes every automatic mutant of a file; the first has the number
 // given.
-func automatic(s *source, number int) *maker {
-	m := &maker{src: s, number: number, seen: map[string]int{}}
-	if slices.Contains(skippedFiles, path.Base(s.path)) {
+func automatic(s *source, number int, handlers bool) *maker {
+	m := &maker{src: s, number: number, more: handlers, seen: map[string]int{}}
+	if !handlers && slices.Contains(skippedFiles, path.Base(s.path)) {
 		return m
 	}
 	for _, d := range s.ast.Decls {
@@ -163,6 +168,9 @@ func (m *maker) bits(x ast.Expr) {
 // walk makes the mutants of everything below n.
 func (m *maker) walk(n ast.Node) {
 	ast.Inspect(n, func(n ast.Node) bool {
+		if x, ok := n.(ast.Expr); ok && m.bound(x) {
+			return false
+		}
 		switch n := n.(type) {
 		case *ast.FuncLit:
 			sig, _ := m.src.pkg.info.Types[n].Type.(*types.Signature)
@@ -183,10 +191,19 @@ func (m *maker) walk(n ast.Node) {
 			}
 		case *ast.BinaryExpr:
 			m.operands(n)
+			m.growth(n)
 		case *ast.BlockStmt:
 			m.statements(n.List)
 		case *ast.CaseClause:
 			m.statements(n.Body)
+		case *ast.CommClause:
+			if m.more {
+				m.statements(n.Body)
+			}
+		case *ast.GenDecl: // of constants, which have to stay constant
+			return n.Tok != token.CONST
+		case *ast.ArrayType: // and so has its length
+			return false
 		case *ast.ReturnStmt:
 			m.returns(n)
 		case *ast.CallExpr:
@@ -261,6 +278,10 @@ func (m *maker) statements(list []ast.Stmt) {
 			}
 		case *ast.IncDecStmt:
 			class = classState
+		case *ast.SendStmt:
+			if m.more {
+				class = classEffect
+			}
 		}
 		if class == "" {
 			continue
@@ -296,11 +317,73 @@ func (m *maker) returns(r *ast.ReturnStmt) {
 		case t == types.Typ[types.Bool]:
 			yes, no := m.add(m.guardClass(), "always true", r, ""), m.add(m.guardClass(), "always false", r, "")
 			m.wrap(x, "("+on(yes)+" || !"+on(no)+" && (", "))")
-		case t.String() == "time.Duration":
+		case m.more && types.Identical(t, types.Universe.Lookup("error").Type()) && !tv.IsNil():
+			m.wrap(x, "mutant.Choose[error]("+on(m.add(classError, "no error", r, ""))+", nil, ", ")")
+		case t.String() == "time.Duration" && m.src.imports(t):
 			m.wrap(x, "mutant.Choose["+m.src.pkg.typeText(t)+"]("+on(m.add(classDeadline, "no time", r, ""))+", 0, ", ")")
 		}
 	}
 	m.unchanged(r, sig)
+}
+
+// bound lets a constant that bounds a time or a size be none, or ten times what it
+// is. It says whether x is constant: what that is made of is then left alone.
+func (m *maker) bound(x ast.Expr) bool {
+	tv := m.src.pkg.info.Types[x]
+	if !m.more || tv.Value == nil {
+		return false
+	}
+	typ, class, fits := "", classBound, true
+	switch t := types.Default(tv.Type).(type) {
+	case *types.Basic:
+		if t.Info()&types.IsNumeric == 0 {
+			return true
+		}
+		typ = "[" + t.String() + "]"
+		if v, exact := constant.Int64Val(constant.ToInt(tv.Value)); exact {
+			fits = v < math.MaxInt64>>(64-8*types.SizesFor("gc", "amd64").Sizeof(t))/10
+		}
+	case *types.Named:
+		if t.String() != "time.Duration" {
+			return true
+		}
+		class = classDeadline
+	default:
+		return true
+	}
+	if !m.named(x) {
+		return true
+	}
+	text := string(m.src.text[m.src.offset(x.Pos()):m.src.offset(x.End())])
+	for _, by := range []struct{ op, value string }{{"none", "0"}, {"ten times", "10*(" + text + ")"}} {
+		if by.op == "ten times" && !fits {
+			continue
+		}
+		m.wrap(x, "mutant.Choose"+typ+"("+on(m.add(class, by.op, x, ""))+", "+by.value+", ", ")")
+	}
+	return true
+}
+
+// named says whether a constant of the package is part of x.
+func (m *maker) named(x ast.Expr) (found bool) {
+	ast.Inspect(x, func(n ast.Node) bool {
+		if id, ok := n.(*ast.Ident); ok {
+			c, constant := m.src.pkg.info.Uses[id].(*types.Const)
+			found = found || constant && c.Pkg() == m.src.pkg.types && c.Parent() == c.Pkg().Scope()
+		}
+		return !found
+	})
+	return found
+}
+
+// growth lets what is shifted, as a pause that grows from one attempt to the next,
+// stay what it is.
+func (m *maker) growth(b *ast.BinaryExpr) {
+	tv := m.src.pkg.info.Types[b]
+	if !m.more || b.Op != token.SHL || tv.Value != nil || tv.Type.String() != "time.Duration" {
+		return
+	}
+	m.wrap(b.Y, "mutant.Choose("+on(m.add(classDeadline, "does not grow", b, ""))+", 0, ", ")")
 }
 
 // unchanged returns the argument as it was, where a function returns a new value
@@ -312,7 +395,7 @@ func (m *maker) unchanged(r *ast.ReturnStmt, sig *types.Signature) {
 	}
 	for _, p := range m.params[len(m.params)-1] {
 		obj := m.src.pkg.info.Defs[p]
-		if obj == nil || p.Name == "_" || !types.Identical(obj.Type(), first) {
+		if obj == nil || p.Name == "_" || !types.Identical(obj.Type(), first) || !m.src.imports(sig.Results()) {
 			continue
 		}
 		if id, ok := r.Results[0].(*ast.Ident); ok && id.Name == p.Name {

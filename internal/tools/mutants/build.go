@@ -21,7 +21,7 @@ type bench struct {
 	stamp     string              // of the binaries and of those files
 }
 
-// build compiles the tests of every package of the core once, with all mutants in
+// build compiles the tests of every package of the project once, with all mutants in
 // them, and copies what they read, so that a test which a mutant makes fail
 // writes into the copy.
 func build(pr project, o *overlay, out string) (*bench, error) {
@@ -31,7 +31,8 @@ func build(pr project, o *overlay, out string) (*bench, error) {
 	}
 	packages := slices.Clone(pr.packages)
 	for _, d := range pr.detectors {
-		if d.pkg != own && !slices.Contains(packages, d.pkg) {
+		judges := slices.ContainsFunc(pr.packages, func(p string) bool { return within(p, d.of) })
+		if judges && d.pkg != own && !slices.Contains(packages, d.pkg) {
 			packages = append(packages, d.pkg)
 		}
 	}
@@ -76,6 +77,9 @@ func (b *bench) of(m mutant) []detector {
 	home := path.Dir(m.File)
 	var out []detector
 	for _, d := range b.detectors {
+		if !within(home, d.of) {
+			continue
+		}
 		if d.pkg == own {
 			built, ok := b.binaries[home]
 			if !ok || slices.ContainsFunc(b.detectors, func(o detector) bool { return o.pkg == home }) {
@@ -99,6 +103,9 @@ func (b *bench) hash() (string, error) {
 		fmt.Fprintf(sum, "%s %d\n", filepath.Base(name), len(text))
 		_, err = sum.Write(text)
 		return err
+	}
+	for _, d := range b.detectors {
+		fmt.Fprintf(sum, "%s %s %s\n", d.Name, d.run, d.skip)
 	}
 	for _, p := range slices.Sorted(mapsKeys(b.binaries)) {
 		if err := file(b.binaries[p].binary); err != nil {

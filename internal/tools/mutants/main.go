@@ -1,5 +1,6 @@
-// Mutants checks the checks: it puts small faults into the core, one at a time,
-// and expects a test to fail for each.
+// Mutants checks the checks: it puts small faults into the core, or with
+// -of handlers into what carries out its effects, one at a time, and expects a test
+// to fail for each.
 //
 //	mutants generate                 write the overlay of a debug build
 //	mutants list                     print the faults
@@ -7,16 +8,19 @@
 //	mutants run -auto -count 30      and a sample of 30 automatic ones, by -seed
 //	mutants run -all                 and all automatic ones; goes on where it stopped
 //	mutants run -only NAME,NAME      some
+//	mutants run -of handlers -in copilot/editor
+//	                                 the same of handlers, of one package
 //
 // Two sorts: those of the list were written by hand, for each region and each
 // invariant of the design; the automatic ones are made of each guard, deadline,
-// row of the table, effect and assignment of the core. All of them are in one
-// build, each behind a switch (package mutant), so that thousands are a matter of
-// minutes. The core's own files hold none of it.
+// row of the table, effect and assignment, and in handlers also of each error that
+// is returned, each constant that bounds something and each pause that grows. All of
+// them are in one build, each behind a switch (package mutant), so that thousands are
+// a matter of minutes. The sources themselves hold none of it.
 //
 // A mutant is caught when a test fails, crashes or does not end. The exit status
-// is 1 when one of the list survives, or an automatic one that is not in
-// testdata/mutants/equivalent.txt with a reason.
+// is 1 when one of the list survives, or an automatic one that is not in the list of
+// equivalent ones with a reason.
 package main
 
 import (
@@ -44,7 +48,7 @@ func main() {
 		dir, err = moduleRoot(dir)
 	}
 	if err == nil {
-		err = command(core(dir), os.Args[1:], os.Stdout)
+		err = command([]project{core(dir), handlers(dir)}, os.Args[1:], os.Stdout)
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "mutants:", err)
@@ -54,6 +58,8 @@ func main() {
 
 // options of the command line.
 type options struct {
+	of, in    string
+	by        string
 	out       string
 	auto, all bool
 	seed      uint64
@@ -64,22 +70,36 @@ type options struct {
 	verbose   bool
 }
 
-func command(pr project, args []string, out io.Writer) error {
+func command(projects []project, args []string, out io.Writer) error {
 	if len(args) == 0 {
 		return errors.New("say generate, list or run")
 	}
 	var o options
 	flags := flag.NewFlagSet("mutants "+args[0], flag.ContinueOnError)
-	flags.StringVar(&o.out, "out", "out/mutants", "`folder` for what is built and for the report")
+	flags.StringVar(&o.of, "of", projects[0].name, "`what` to put faults into: core or handlers")
+	flags.StringVar(&o.in, "in", "", "these `packages` only, folders with commas between them")
+	flags.StringVar(&o.by, "by", "", "these `detectors` only, by the names of the summary")
+	flags.StringVar(&o.out, "out", "", "`folder` for what is built and for the report; out/mutants for the core")
 	flags.BoolVar(&o.auto, "auto", false, "also automatic mutants, a sample")
 	flags.BoolVar(&o.all, "all", false, "also all automatic mutants; what was run before on the same code is not run again")
 	flags.Uint64Var(&o.seed, "seed", 0, "`seed` of the sample and of random tests; 0 for another one each time")
 	flags.IntVar(&o.count, "count", 30, "size of the sample")
-	flags.StringVar(&o.class, "class", "", "automatic mutants of these `classes` only: guard, deadline, row, effect, state")
+	flags.StringVar(&o.class, "class", "", "automatic mutants of these `classes` only: guard, deadline, row, effect, state, error, bound")
 	flags.StringVar(&o.only, "only", "", "these `names` only")
 	flags.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "how many to run at a time")
 	flags.BoolVar(&o.verbose, "v", false, "print each mutant as it was run")
 	if err := flags.Parse(args[1:]); err != nil {
+		return err
+	}
+	i := slices.IndexFunc(projects, func(p project) bool { return p.name == o.of })
+	if i < 0 {
+		return fmt.Errorf("%q is nothing that has mutants; say core or handlers", o.of)
+	}
+	if o.out == "" {
+		o.out = projects[i].out
+	}
+	pr, err := projects[i].narrowed(o.in, o.by)
+	if err != nil {
 		return err
 	}
 	p, err := prepare(pr, o)
@@ -126,8 +146,9 @@ func prepare(pr project, o options) (*prepared, error) {
 	if err != nil {
 		return nil, err
 	}
+	seeded = slices.DeleteFunc(seeded, func(m mutant) bool { return o.in != "" && !pr.has(m.File) })
 	p := &prepared{project: pr, written: len(seeded)}
-	if p.overlay, err = generate(t, seeded, o.out); err != nil {
+	if p.overlay, err = generate(t, seeded, o.out, pr.handlers); err != nil {
 		return nil, err
 	}
 	if text, err = pr.file(pr.equivalent); err != nil {
@@ -137,6 +158,7 @@ func prepare(pr project, o options) (*prepared, error) {
 	if err != nil {
 		return nil, err
 	}
+	list = slices.DeleteFunc(list, func(e excuse) bool { return o.in != "" && !pr.has(e.file) })
 	p.excuses, err = excuses(pr.equivalent, list, p.overlay.Mutants)
 	return p, err
 }
@@ -184,7 +206,7 @@ func (p *prepared) run(o options, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	r := &runner{bench: b, limit: p.limit, seed: o.seed}
+	r := &runner{bench: b, limit: p.limit, factor: p.factor, seed: o.seed}
 	if err := r.baseline(); err != nil {
 		return err
 	}

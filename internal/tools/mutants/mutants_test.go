@@ -39,9 +39,9 @@ func sample(t *testing.T, seeded, equivalent string) project {
 	put("seeded.txt", seeded)
 	put("equivalent.txt", equivalent)
 	return project{
-		root: root, packages: []string{"csm", "door"},
+		name: "sample", root: root, packages: []string{"csm", "door"},
 		detectors: []detector{{Name: "region", pkg: own}, {Name: "core", pkg: "csm", skip: "^TestAny"}},
-		copied:    []string{"csm", "door", "go.mod"}, limit: time.Second, seeded: "seeded.txt", equivalent: "equivalent.txt",
+		copied:    []string{"csm", "door", "go.mod"}, limit: time.Second, factor: 20, seeded: "seeded.txt", equivalent: "equivalent.txt",
 	}
 }
 
@@ -73,7 +73,7 @@ func mutants(t *testing.T, p project, args ...string) (string, []result, error) 
 	t.Helper()
 	out := filepath.Join(p.root, "out")
 	var printed strings.Builder
-	err := command(p, append([]string{args[0], "-out", out}, args[1:]...), &printed)
+	err := command([]project{p}, append([]string{args[0], "-out", out}, args[1:]...), &printed)
 	var results []result
 	if text, readErr := os.ReadFile(filepath.Join(out, "report.json")); readErr == nil {
 		if err := json.Unmarshal(text, &results); err != nil {
@@ -179,6 +179,63 @@ func TestAutomaticMutants(t *testing.T) {
 	}
 }
 
+// Handlers have mutants of what the core has none of: pauses that grow, constants
+// that bound something, errors, and what is sent.
+func TestMutantsOfHandlers(t *testing.T) {
+	p := sample(t, "", "")
+	p.handlers, p.packages = true, []string{"csm", "door"}
+	text := `package door
+
+import (
+	"errors"
+	"time"
+)
+
+const (
+	pause     = 250 * time.Millisecond
+	maxKnocks = 4
+)
+
+func wait(attempt int) time.Duration { return max(0, pause<<(attempt-1)) }
+
+func knock(n int, told chan<- int) error {
+	var heard [maxKnocks]bool
+	if n > maxKnocks || n >= len(heard)+1 {
+		return errors.New("too often")
+	}
+	told <- n
+	return nil
+}
+`
+	if err := os.WriteFile(filepath.Join(p.root, "door", "knock.go"), []byte(text), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	printed, _, err := mutants(t, p, "list", "-all", "-in", "door")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, want := range []string{
+		"deadline  door/knock.go | wait | does not grow | pause<<(attempt-1)",
+		"deadline  door/knock.go | wait | none | pause", "deadline  door/knock.go | wait | ten times | pause",
+		"bound  door/knock.go | knock | none | maxKnocks", "bound  door/knock.go | knock | ten times | maxKnocks",
+		`error  door/knock.go | knock | no error | return errors.New("too often")`,
+		"effect  door/knock.go | knock | left out | told <- n",
+	} {
+		if strings.Count(printed, want+"\n") != 1 {
+			t.Errorf("there is no %q in\n%s", want, printed)
+		}
+	}
+	if strings.Contains(printed, "csm/") {
+		t.Errorf("mutants of other packages are listed\n%s", printed)
+	}
+	if _, err := goTool(p.root, "vet", "-tags", mutantsTags, "-overlay", filepath.Join(p.root, "out", "overlay.json"), "./door"); err != nil {
+		t.Error(err)
+	}
+	if _, _, err := mutants(t, p, "list", "-in", "cellar"); err == nil || !strings.Contains(err.Error(), `"cellar" is no package with mutants`) {
+		t.Errorf("a package that is not there: %v", err)
+	}
+}
+
 // The sample is another one for another seed, and the same for the same.
 func TestSampleFollowsTheSeed(t *testing.T) {
 	p, err := prepare(sample(t, lamp, ""), options{out: t.TempDir()})
@@ -206,7 +263,7 @@ func TestListsThatAreWrong(t *testing.T) {
 	for _, c := range []struct{ name, seeded, equivalent, want string }{
 		{"not there", block("gone", "door/door.go", "expr", "d == 7", "d == 8"), "", "mutant gone: its original is not in door/door.go any more"},
 		{"two places", block("two", "csm/csm.go", "expr", "r.pressed", "0"), "", "mutant two: its original is 2 times in csm/csm.go"},
-		{"no file", block("lost", "csm/none.go", "expr", "x", "y"), "", "mutant lost: csm/none.go is no file of the core"},
+		{"no file", block("lost", "csm/none.go", "expr", "x", "y"), "", "mutant lost: csm/none.go is no file that has mutants"},
 		{"half an expression", block("half", "door/door.go", "expr", "bool(d) && n", "n"), "", "mutant half: its original is no whole expression"},
 		{"cut", lamp + block("cut", "csm/csm.go", "stmt", "presses > 1 {\n\t\treturn time.Minute\n\t}\n\treturn", "x"), "", "mutant lamp-burns-longer begins inside of mutant cut"},
 		{"no text", block("empty", "csm/csm.go", "expr", "presses > 1", ""), "", "seeded.txt:7: mutant empty: a delete has no mutated text"},

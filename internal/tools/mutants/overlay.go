@@ -22,7 +22,7 @@ type overlay struct {
 }
 
 // generate writes the mutated files, and the overlay that names them, below out.
-func generate(t *tree, seeded []mutant, out string) (*overlay, error) {
+func generate(t *tree, seeded []mutant, out string, handlers bool) (*overlay, error) {
 	out, err := filepath.Abs(out)
 	if err != nil {
 		return nil, err
@@ -48,7 +48,7 @@ func generate(t *tree, seeded []mutant, out string) (*overlay, error) {
 	}
 	for _, p := range t.packages {
 		for _, s := range p.files {
-			m := automatic(s, len(o.Mutants))
+			m := automatic(s, len(o.Mutants), handlers)
 			o.Mutants = append(o.Mutants, m.mutants...)
 			all := append(edits[s], m.edits...)
 			if len(all) == 0 {

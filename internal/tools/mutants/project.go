@@ -1,18 +1,26 @@
 package main
 
 import (
+	"fmt"
 	"os"
+	"path"
 	"path/filepath"
+	"slices"
+	"strings"
 	"time"
 )
 
 // project is what is mutated, and what must notice.
 type project struct {
+	name       string        // as the option -of has it
+	out        string        // default of the option -out
 	root       string        // the folder with go.mod
 	packages   []string      // whose files are mutated: folders from the root
 	detectors  []detector    // the cheapest and most telling first
 	copied     []string      // what tests read, from the root
 	limit      time.Duration // for one detector on one mutant, beside what it takes without
+	factor     int           // how much longer than without a mutant a detector may take
+	handlers   bool          // mutants also of what the core has none of: see automatic
 	seeded     string        // the list of mutants that were written by hand
 	equivalent string        // and of automatic ones that change nothing
 }
@@ -21,19 +29,21 @@ type project struct {
 type detector struct {
 	Name   string
 	pkg    string // folder from the root; own for the package of the mutant
+	of     string // only for mutants of this package and of those in its folder; empty for all
 	run    string // which tests, as for go test -run; empty for all
 	skip   string // and which not
 	binary string
 	rapid  bool // it takes the flags of rapid
 }
 
-// own is the package that a mutant is in, where it is a region.
+// own is the package that a mutant is in, where no other detector has it.
 const own = "own"
 
 // core is the project: the conversation core of the module at root. A package
 // that has no tests detects nothing.
 func core(root string) project {
 	return project{
+		name: "core", out: "out/mutants",
 		root:     root,
 		packages: []string{"csm", "csm/connection", "csm/turn", "csm/speech", "csm/history", "csm/dispatch", "session", "copilot"},
 		detectors: []detector{
@@ -51,10 +61,65 @@ func core(root string) project {
 			"csm", "session", "copilot", "testdata", "docs", "internal/gen", "internal/tools/behaviour",
 			"go.mod", "go.sum", "README.md", "ARCHITECTURE.md",
 		},
-		limit:  10 * time.Second,
+		limit: 10 * time.Second, factor: 20,
 		seeded: "testdata/mutants/seeded.txt", equivalent: "testdata/mutants/equivalent.txt",
 	}
 }
+
+// handlers is the project of what carries out the core's effects and tells it what
+// happens. Its detectors run on no device; of packages whose other tests wait in real
+// time, they are those that do not.
+func handlers(root string) project {
+	return project{
+		name: "handlers", out: "out/mutants-handlers", handlers: true,
+		root: root,
+		packages: []string{
+			"copilot/editor", "copilot/openai", "copilot/offline", "copilot/spoken",
+			"internal/daemon", "internal/daemon/live", "internal/daemon/rpc", "audio/realtime", "audio/front",
+		},
+		detectors: []detector{
+			{Name: "package", pkg: own},
+			{Name: "live", pkg: "internal/daemon/live", of: "internal/daemon/live"},
+			{Name: "realtime", pkg: "audio/realtime", of: "audio/realtime"},
+			{Name: "headless", pkg: "internal/daemon/headless", of: "internal/daemon"},
+			{Name: "rpc", pkg: "internal/daemon/rpc", of: "internal/daemon"},
+		},
+		copied: []string{
+			"copilot", "internal/daemon", "audio/realtime", "audio/front", "testdata", "docs",
+			"go.mod", "go.sum", "README.md", "ARCHITECTURE.md",
+		},
+		limit: 10 * time.Second, factor: 3,
+		seeded: "testdata/mutants/handlers.txt", equivalent: "testdata/mutants/handlers-equivalent.txt",
+	}
+}
+
+// within says whether a package is one of those that begin with of.
+func within(pkg, of string) bool {
+	return of == "" || pkg == of || strings.HasPrefix(pkg, of+"/")
+}
+
+// narrowed is the project with those of its packages and detectors only that are
+// named; no name is all.
+func (p project) narrowed(in, by string) (project, error) {
+	if in != "" {
+		known := p.packages
+		p.packages = strings.Split(in, ",")
+		for _, name := range p.packages {
+			if !slices.Contains(known, name) {
+				return p, fmt.Errorf("%q is no package with mutants; those of %s are %s", name, p.name, strings.Join(known, ", "))
+			}
+		}
+	}
+	if by != "" {
+		p.detectors = slices.DeleteFunc(slices.Clone(p.detectors), func(d detector) bool {
+			return !slices.Contains(strings.Split(by, ","), d.Name)
+		})
+	}
+	return p, nil
+}
+
+// has says whether a file is in a package of the project.
+func (p project) has(file string) bool { return slices.Contains(p.packages, path.Dir(file)) }
 
 // file reads a file of the project.
 func (p project) file(name string) (string, error) {

@@ -18,7 +18,6 @@ import (
 // Limits for one detector on one mutant. A mutant may make the core run for ever
 // or ask for all memory, and both count as caught.
 const (
-	limitFactor  = 20 // of what the detector takes without a mutant
 	memoryKB     = 4 << 20
 	rapidChecks  = 60
 	mutantEnvVar = "AGENTVOICE_MUTANT"
@@ -37,10 +36,11 @@ type result struct {
 
 // runner runs the detectors.
 type runner struct {
-	bench *bench
-	limit time.Duration
-	seed  uint64
-	took  map[string]time.Duration // without a mutant
+	bench  *bench
+	limit  time.Duration
+	factor int
+	seed   uint64
+	took   map[string]time.Duration // without a mutant
 }
 
 // baseline runs every detector without a mutant: all must pass, and the time that
@@ -72,7 +72,7 @@ func (r *runner) one(m mutant) (result, error) {
 	begin := time.Now()
 	res := result{mutant: m}
 	for _, d := range r.bench.of(m) {
-		limit := r.limit + limitFactor*r.took[d.Name+" "+d.pkg]
+		limit := r.limit + time.Duration(r.factor)*r.took[d.Name+" "+d.pkg]
 		caught, test, how, err := r.detect(d, m.Name, limit)
 		if err != nil {
 			return res, fmt.Errorf("mutant %s: %w", m.Name, err)

@@ -112,7 +112,7 @@ func (m *mutant) complete() error {
 func seededEdit(t *tree, m mutant, number int) (*source, edit, error) {
 	s, ok := t.file(m.File)
 	if !ok {
-		return nil, edit{}, fmt.Errorf("mutant %s: %s is no file of the core", m.Name, m.File)
+		return nil, edit{}, fmt.Errorf("mutant %s: %s is no file that has mutants", m.Name, m.File)
 	}
 	switch n := bytes.Count(s.text, []byte(m.original)); n {
 	case 1:

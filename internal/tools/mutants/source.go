@@ -16,17 +16,18 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 )
 
-// tree is the module whose core is mutated.
+// tree is the module that is mutated.
 type tree struct {
 	root     string // the folder with go.mod
 	module   string // its path
 	packages []*pkg
 }
 
-// pkg is one package of the core, with the types of its expressions.
+// pkg is one package of it, with the types of its expressions.
 type pkg struct {
 	dir   string // from the root, with slashes
 	name  string
@@ -36,7 +37,7 @@ type pkg struct {
 	types *types.Package
 }
 
-// source is one file of the core that is not a test.
+// source is one file that is not a test.
 type source struct {
 	path string // from the root, with slashes
 	text []byte
@@ -151,6 +152,18 @@ func (p *pkg) typeText(t types.Type) string {
 		}
 		return other.Name()
 	})
+}
+
+// imports says whether typeText of t means in the file what it means in the package.
+func (s *source) imports(t types.Type) (all bool) {
+	all = true
+	types.TypeString(t, func(other *types.Package) string {
+		all = all && (other == s.pkg.types || slices.ContainsFunc(s.ast.Imports, func(i *ast.ImportSpec) bool {
+			return i.Path.Value == strconv.Quote(other.Path()) && (i.Name == nil || i.Name.Name == other.Name())
+		}))
+		return other.Name()
+	})
+	return all
 }
 
 // goTool runs the go command in dir. Its flags come from here alone.

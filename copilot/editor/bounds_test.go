@@ -1,0 +1,202 @@
+package editor_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/copilot/editor"
+)
+
+// often is how many times a test is repeated whose two goroutines may be scheduled
+// either way.
+const often = 50
+
+// A delta that is missing is told to whoever read it, and nothing after it is taken:
+// neither the one that was missing, nor a call. The answer fails also where its
+// result came with the gap.
+func TestNothingIsTakenAfterAGap(t *testing.T) {
+	for range often {
+		c := newClient(func(c *client, _ string) (string, error) {
+			c.delta(`{"requestId":"r1","seq":0,"text":"a"}`)
+			err := c.adapter.HandleDelta([]byte(`{"requestId":"r1","seq":2,"text":"c"}`))
+			var gap *editor.Gap
+			if !errors.As(err, &gap) || *gap != (editor.Gap{RequestID: "r1", Expected: 1, Received: 2}) {
+				t.Errorf("the gap is told as %v", err)
+			}
+			c.delta(`{"requestId":"r1","seq":1,"text":"b"}`)
+			if c.asksFor(`{"requestId":"r1","callId":"c1","name":"runTests","input":{}}`) {
+				t.Error("a call was taken")
+			}
+			return `{"status":"completed"}`, nil
+		})
+		r, text := request, ""
+		r.Wants = func(copilot.ToolCall) { t.Error("a call came") }
+		err := c.adapter.Send(t.Context(), r, func(s string) { text += s })
+		wantError(t, err, "copilotFailed", false)
+		if s := c.adapter.Stats(); text != "a" || s.Gaps != 1 || s.Accepted != 1 || s.Strangers != 1 || s.ToolCallsDropped != 1 {
+			t.Fatalf("got %q, stats %+v", text, s)
+		}
+	}
+}
+
+// A request that is cancelled ends as cancelled, also where its result comes at the
+// same moment, and emits nothing more. One that was cancelled before is not made.
+func TestCancelAndTheResultAtTheSameTime(t *testing.T) {
+	for range often {
+		ctx, cancel := context.WithCancel(t.Context())
+		c := newClient(func(*client, string) (string, error) {
+			cancel()
+			return `{"status":"completed"}`, nil
+		})
+		if err := c.adapter.Send(ctx, request, func(string) {}); !errors.Is(err, context.Canceled) {
+			t.Fatalf("it ended with %v", err)
+		}
+		c.respond = func(string) (string, error) {
+			t.Error("the client was asked")
+			return `{"status":"completed"}`, nil
+		}
+		if err := c.adapter.Send(ctx, request, func(string) {}); !errors.Is(err, context.Canceled) {
+			t.Fatalf("it ended with %v", err)
+		}
+	}
+}
+
+func TestNothingIsEmittedAfterCancel(t *testing.T) {
+	for range often {
+		ctx, cancel := context.WithCancel(t.Context())
+		c := newClient(func(c *client, _ string) (string, error) {
+			c.delta(`{"requestId":"r1","seq":0,"text":"a"}`)
+			c.delta(`{"requestId":"r1","seq":1,"text":"b"}`)
+			return `{"status":"completed"}`, nil
+		})
+		text := ""
+		err := c.adapter.Send(ctx, request, func(s string) { text += s; cancel() })
+		if !errors.Is(err, context.Canceled) || text != "a" {
+			t.Fatalf("got %q, %v", text, err)
+		}
+	}
+}
+
+// A call is handed over at once, though the answer that asks for it goes on.
+func TestACallIsHandedOverWhileTheAnswerGoesOn(t *testing.T) {
+	wanted := make(chan struct{})
+	c := newClient(func(c *client, _ string) (string, error) {
+		c.asksFor(`{"requestId":"r1","callId":"c1","name":"runTests","input":{}}`)
+		bounded(t, wanted)
+		return `{"status":"completed"}`, nil
+	})
+	r := request
+	r.Wants = func(copilot.ToolCall) { close(wanted) }
+	if err := c.adapter.Send(t.Context(), r, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func TestMalformedToolCalls(t *testing.T) {
+	bad := []string{
+		``, `[]`, `{}`, `{"callId":"c1","name":"x"}`, `{"requestId":"r1","name":"x"}`, `{"requestId":"r1","callId":"c1"}`,
+		`{"requestId":"r1","callId":"c1","name":"x","destructive":7}`,
+	}
+	c := newClient(func(c *client, _ string) (string, error) {
+		for _, p := range bad {
+			if taken, err := c.adapter.HandleToolCall([]byte(p)); taken || err == nil || strings.Contains(err.Error(), "r1") {
+				t.Errorf("%s: taken %v, %v", p, taken, err)
+			}
+		}
+		return `{"status":"completed"}`, nil
+	})
+	r := request
+	r.Wants = func(call copilot.ToolCall) { t.Errorf("%+v came", call) }
+	wantError(t, c.adapter.Send(t.Context(), r, func(string) {}), "copilotEmpty", true)
+	if s := c.adapter.Stats(); s.ToolCallsDropped != uint64(len(bad)) {
+		t.Errorf("stats %+v", s)
+	}
+}
+
+// One round asks for at most 64 tools, and an answer holds at most 4 MiB of text and
+// input together.
+func TestCallsAreBounded(t *testing.T) {
+	call := func(id, input string) string {
+		return fmt.Sprintf(`{"requestId":"r1","callId":%q,"name":"x","input":%q}`, id, input)
+	}
+	big := strings.Repeat("x", 1<<20)
+	for name, test := range map[string]func(c *client) (taken, dropped int){
+		"number": func(c *client) (taken, dropped int) {
+			for i := range 64 {
+				if !c.asksFor(call(fmt.Sprint(i), "")) {
+					t.Errorf("call %d was dropped", i+1)
+				}
+			}
+			if c.asksFor(call("one more", "")) {
+				t.Error("the 65th call was taken")
+			}
+			return 64, 1
+		},
+		"size": func(c *client) (taken, dropped int) {
+			for i := range 3 {
+				if !c.asksFor(call(fmt.Sprint(i), big)) {
+					t.Errorf("call %d was dropped", i+1)
+				}
+			}
+			if c.asksFor(call("3", big)) {
+				t.Error("more than 4 MiB were taken")
+			}
+			return 3, 1
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			taken, dropped := 0, 0
+			c := newClient(func(c *client, _ string) (string, error) {
+				taken, dropped = test(c)
+				return `{"status":"completed"}`, nil
+			})
+			r := request
+			came := 0
+			r.Wants = func(copilot.ToolCall) { came++ }
+			if err := c.adapter.Send(t.Context(), r, func(string) {}); err != nil {
+				t.Fatal(err)
+			}
+			if s := c.adapter.Stats(); came != taken || s.ToolCalls != uint64(taken) || s.ToolCallsDropped != uint64(dropped) {
+				t.Errorf("%d came; stats %+v", came, s)
+			}
+		})
+	}
+}
+
+// What is told of a call that failed says who failed it; its input goes to the client
+// as the assistant gave it.
+func TestWhatIsToldOfACallThatFailed(t *testing.T) {
+	for told, fails := range map[string]error{
+		"the editor could not run the tool (error -32603)": &jsonrpc2.Error{Code: -32603, Message: "CANARY"},
+		"the connection to the editor is gone":             errors.New("CANARY"),
+	} {
+		c := newClient(func(*client, string) (string, error) { return "", fails })
+		_, err := c.adapter.CallTool(t.Context(), t.Context(), copilot.ToolCall{ID: "c1", Name: "runTests", Input: json.RawMessage(`{"n":1}`)})
+		if e := wantError(t, err, "copilotFailed", false); e.Message != told {
+			t.Errorf("told %q, want %q", e.Message, told)
+		}
+		if want := `{"callId":"c1","name":"runTests","input":{"n":1}}`; string(c.params) != want {
+			t.Errorf("params %s, want %s", c.params, want)
+		}
+	}
+}
+
+// A service's wish for a pause is kept to the millisecond, up to a day.
+func TestRetryAfterIsKept(t *testing.T) {
+	for ms, want := range map[int64]time.Duration{1: time.Millisecond, 86_400_000: 24 * time.Hour, 86_400_001: 24 * time.Hour} {
+		c := newClient(func(*client, string) (string, error) {
+			return fmt.Sprintf(`{"status":"failed","error":{"code":"copilotQuota","retryable":true,"retryAfterMs":%d}}`, ms), nil
+		})
+		if e := wantError(t, c.adapter.Send(t.Context(), request, func(string) {}), "copilotQuota", true); e.After != want {
+			t.Errorf("%d ms: %v, want %v", ms, e.After, want)
+		}
+	}
+}
