@@ -425,5 +425,6 @@ func (r *run) compact(c *Config) {
 	st.IDs.Job++
 	st.History = history.Compact(st.History, st.IDs.Job, min(c.HistoryKeep, c.HistoryMax))
 	job, _ := st.History.(history.Compacting)
+	r.refresh |= 1 << TimerSummary
 	r.emit(Summarise{Job: job.Job, Previous: job.Summary, Items: job.Items[:job.Count:job.Count]})
 }

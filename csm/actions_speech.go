@@ -140,7 +140,8 @@ func (r *run) flush() {
 		return
 	}
 	r.st.Speech = speech.Flush(r.st.Speech)
-	r.st.VoicePaused = false // which was about what is flushed
+	r.st.VoicePaused = false      // which was about what is flushed
+	r.refresh |= 1 << TimerSpeech // what is said next has all of its own time
 	r.emit(Flush{Gen: r.st.Speech.Generation()})
 }
 

@@ -251,14 +251,14 @@ func (r *run) commitUtterances() {
 	} else if p := turn.Pending(r.st.Turn); len(p) > 0 {
 		u = p[0]
 	}
-	r.st.Turn, _ = turn.Next(r.st.Turn, turn.Commit, u)
+	r.voice(turn.Commit, u)
 }
 
 // endUtterance ends an utterance that does not end by itself.
 func (r *run) endUtterance() {
 	sp, _ := r.st.Turn.(turn.UserSpeaking)
 	r.emit(CommitInput{Epoch: r.openEpoch()})
-	r.st.Turn, _ = turn.Next(r.st.Turn, turn.End, sp.Open)
+	r.voice(turn.End, sp.Open)
 }
 
 // dismiss ends a turn whose utterance had no words, unless the user is already

@@ -2,6 +2,7 @@ package csm
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm/connection"
@@ -101,26 +102,43 @@ func checkHold(s State) error {
 }
 
 // checkUserPauseStep: a pause by the user ends only by the user or with the
-// conversation, and nothing opens the microphone under it (invariant 14).
-func checkUserPauseStep(before State, e Envelope, after State, fx []Effect) error {
-	was, is := before.UserPaused(), after.UserPaused()
-	if was && !is && after.Phase() != PhaseTerminating && !endsUserPause(e.Event) {
+// conversation (invariant 14).
+func checkUserPauseStep(before State, e Envelope, after State) error {
+	if before.UserPaused() && !after.UserPaused() && after.Phase() != PhaseTerminating && !endsUserPause(e.Event) {
 		return fmt.Errorf("invariant 14: %v ended the user's pause", e.Event.Kind())
 	}
-	held := was
+	return nil
+}
+
+// checkMicrophone: what is captured flows only in a phase that shows it, and stops
+// in the step that leaves the last of them (invariant 14).
+func checkMicrophone(before, after State, fx []Effect) error {
+	flows, closed := !before.held(), false
 	for _, f := range fx {
 		switch f.(type) {
-		case HoldCapture, CloseAudio:
-			held = true
-		case OpenAudio, StartCapture, ReleaseCapture:
-			if is {
+		case HoldCapture:
+			flows = false
+		case ReleaseCapture:
+			flows = true
+		case CloseAudio:
+			closed = true
+		case OpenAudio:
+			if after.UserPaused() {
 				return fmt.Errorf("invariant 14: %s under the user's pause", f.Name())
+			}
+		case StartCapture:
+			if after.Phase() != PhasePreparing {
+				return fmt.Errorf("invariant 14: the microphone opens in %v", after.Phase())
 			}
 		default:
 		}
 	}
-	if is && !held && before.Phase().Active() && !before.held() {
-		return fmt.Errorf("invariant 14: the user paused the conversation, and the microphone stays open")
+	open := before.Resources.Audio == Opening || before.Resources.Audio == Opened
+	switch p := after.Phase(); {
+	case p.Active() && flows == after.held():
+		return fmt.Errorf("invariant 14: %v, and what is captured flows: %v", p, flows)
+	case before.Phase().Active() && !p.Active() && open && !closed:
+		return fmt.Errorf("invariant 14: %v, and the microphone stays open", p)
 	}
 	return nil
 }
@@ -159,6 +177,106 @@ func checkVoicePauseStep(before State, e Envelope, after State) error {
 		return nil // it was flushed, with what was paused
 	}
 	return fmt.Errorf("invariant 14: %v ended the user's pause of the voice", e.Event.Kind())
+}
+
+// checkSpoken: what is to be synthesised is a segment of the open line, of the
+// current turn, and is asked for once (invariant 3).
+func checkSpoken(before, after State, fx []Effect) error {
+	line, _ := speech.LineOf(after.Speech)
+	asked := 0
+	if was, open := speech.LineOf(before.Speech); open && was.Gen == line.Gen {
+		asked = was.Asked
+	}
+	for _, f := range fx {
+		sp, ok := f.(Speak)
+		if !ok {
+			continue
+		}
+		if sp.Gen != line.Gen || asked >= line.Asked || line.Segments[asked] != sp.Segment || sp.Turn != after.Current.ID {
+			return fmt.Errorf("invariant 3: segment %d is spoken, and is not the next one of the line", sp.Segment.Seq)
+		}
+		asked++
+	}
+	if asked < line.Asked {
+		return fmt.Errorf("invariant 8: segment %d counts as asked for, and was not", line.Segments[asked].Seq)
+	}
+	return nil
+}
+
+// checkHeardOut: an utterance whose words do not come is not passed over: the user
+// is told, unless the user ended the conversation (invariant 6, REQ-008).
+func checkHeardOut(before State, e Envelope, after State, fx []Effect) error {
+	answered := uint64(0)
+	switch e := e.Event.(type) {
+	case Final:
+		answered = e.Utterance
+	case UserStop:
+		return nil
+	default:
+	}
+	lost := func(u turn.Utterance) bool {
+		_, known := turn.Find(after.Turn, u.ID)
+		return !known && u.ID != answered
+	}
+	sp, open := before.Turn.(turn.UserSpeaking)
+	if !(open && lost(sp.Open)) && !slices.ContainsFunc(turn.Pending(before.Turn), lost) {
+		return nil
+	}
+	for _, f := range fx {
+		switch f.(type) {
+		case Notify, PublishError:
+			return nil
+		default:
+		}
+	}
+	return fmt.Errorf("invariant 6: %v takes an utterance away, and nobody is told", e.Event.Kind())
+}
+
+// checkDeadlines: a deadline belongs to one thing that waits. What waits next has
+// all of its own time (invariant 8).
+func checkDeadlines(before State, e Envelope, after State) error {
+	for t := range NumTimers {
+		was, is := before.Timers[t], after.Timers[t]
+		if !before.needs(t) || !after.needs(t) || before.waiting(t) == after.waiting(t) {
+			continue
+		}
+		if is.Left > 0 || is.Armed && (is.Gen == was.Gen || is.At != e.At+after.after(t)) {
+			return fmt.Errorf("invariant 8: deadline %v is that of another wait", t)
+		}
+	}
+	return nil
+}
+
+// waiting is what timer t, which is needed, is for: one thing that waits.
+func (s *State) waiting(t Timer) any {
+	live, _ := copilot.LiveOf(s.Copilot)
+	line, _ := speech.LineOf(s.Speech)
+	switch t {
+	case TimerUtterance:
+		return s.Turn.(turn.UserSpeaking).Open.ID
+	case TimerPause:
+		return s.Turn.(turn.UserSpeaking).Open.ID
+	case TimerFinal:
+		return turn.Pending(s.Turn)[0].ID
+	case TimerResponse:
+		return s.Current.ID
+	case TimerStall, TimerSearch:
+		return [2]uint64{live.Request, uint64(live.Round)}
+	case TimerCancel:
+		return live.Request
+	case TimerApproval, TimerTool:
+		return live.Calls[0].ID
+	case TimerModel:
+		return s.Copilot.(copilot.LoadingModel).Load
+	case TimerSpeech:
+		return [2]uint32{line.Gen, uint32(line.Played)}
+	case TimerSummary:
+		return s.History.(history.Compacting).Job
+	case TimerRenewal:
+		return s.Conn.(connection.Open).Successor
+	default: // of the conversation
+		return s.Instance
+	}
 }
 
 // checkTimers: invariant 8.
@@ -269,6 +387,9 @@ func checkTurn(s State) error {
 	if s.Current.ID > s.IDs.Turn || s.Current.Request > s.IDs.Request {
 		return fmt.Errorf("invariant 7: an id that was not given out")
 	}
+	if s.Current.Failed != "" && !explained(s) {
+		return fmt.Errorf("invariant 6: turn %d failed, and nothing explains it", s.Current.ID)
+	}
 	p := s.Conv.Phase()
 	switch p {
 	case PhaseAnalysing, PhaseWaitingForCopilot, PhaseGeneratingResponse, PhaseSpeaking, PhaseInterrupted:
@@ -281,6 +402,15 @@ func checkTurn(s State) error {
 		}
 	}
 	return nil
+}
+
+// explained says whether the explanation of a failed turn is in what is being said, or
+// was cut off.
+func explained(s State) bool {
+	line, _ := speech.LineOf(s.Speech)
+	in, _ := s.Conv.(Interrupted)
+	return slices.ContainsFunc(slices.Concat(line.Segments, in.Line.Segments),
+		func(seg speech.Segment) bool { return seg.Notice != "" })
 }
 
 // checkEnd: invariant 9.
@@ -349,11 +479,13 @@ func CheckStep(before State, e Envelope, after State, fx []Effect) error {
 		t.Gen == before.Timers[t.Timer].Gen {
 		return fmt.Errorf("invariant 8: deadline %v has passed and nothing came of it", t.Timer)
 	}
-	if err := checkUserPauseStep(before, e, after, fx); err != nil {
-		return err
-	}
-	if err := checkVoicePauseStep(before, e, after); err != nil {
-		return err
+	for _, err := range [...]error{
+		checkUserPauseStep(before, e, after), checkVoicePauseStep(before, e, after), checkMicrophone(before, after, fx),
+		checkSpoken(before, after, fx), checkHeardOut(before, e, after, fx), checkDeadlines(before, e, after),
+	} {
+		if err != nil {
+			return err
+		}
 	}
 	flushed, sent, replies := false, 0, 0
 	for _, f := range fx {

@@ -396,15 +396,22 @@ func (r *run) hear(epoch uint32, in turn.Input, u turn.Utterance) bool {
 	if epoch != r.openEpoch() {
 		return false
 	}
-	next, out := turn.Next(r.st.Turn, in, u)
-	if out == turn.Stale {
+	if r.voice(in, u) == turn.Stale {
 		return false
 	}
-	r.st.Turn = next
 	if in == turn.End || in == turn.Answered {
 		r.refresh |= 1 << TimerFinal
 	}
 	return true
+}
+
+// voice has something happen to an utterance. Words that are given up for those that
+// follow are lost, and the user is told so.
+func (r *run) voice(in turn.Input, u turn.Utterance) (out turn.Outcome) {
+	if r.st.Turn, out = turn.Next(r.st.Turn, in, u); out == turn.Crowded {
+		r.emit(Notify{Turn: r.st.Current.ID, Code: CodeUtteranceLost})
+	}
+	return out
 }
 
 // openEpoch is the epoch of the open connection; no event has the value that
@@ -434,6 +441,7 @@ func (r *run) routeSpeech(e Event) bool {
 		}
 		st.Speech, r.speechOut = speech.Drained(st.Speech, e.Gen, e.Seq)
 		r.heardThrough(line.Segments[line.Played:], e.Seq)
+		r.refresh |= 1 << TimerSpeech
 		if w, ok := st.Copilot.(copilot.WaitingForApproval); ok && r.speechOut == speech.Done {
 			st.Copilot, _ = copilot.Next(w, copilot.Input{Do: copilot.Heard, Request: w.Request})
 		}

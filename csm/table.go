@@ -142,7 +142,7 @@ func askedRows() []Row {
 		{p, KindFinal, and(asked, content), PhaseAnalysing, CauseSTTFinal, func(r *run) { r.replace(); r.takeFinal() }},
 		{p, KindFinal, and(asked, and(sendPhrase, drafted)), PhaseAnalysing, CauseUserCommit, (*run).replaceByDrafts},
 		keep(p, KindFinal, asked, nil),
-		keep(p, KindRecognitionLost, and(asked, again), (*run).askAgain),
+		keep(p, KindRecognitionLost, and(asked, again), func(r *run) { r.wordsLost(); r.askAgain() }),
 		keep(p, KindTimerFired, and(timer(TimerApproval), again), (*run).askAgain),
 		{p, KindTimerFired, timer(TimerApproval), PhaseGeneratingResponse, CauseToolApproval, (*run).rejectUnanswered},
 		keep(p, KindTimerFired, and(timer(TimerSpeech), asked), (*run).questionBroke),

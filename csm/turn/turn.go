@@ -125,12 +125,14 @@ func (in Input) String() string { return inputNames[in] }
 // Outcome is what an input meant.
 type Outcome uint8
 
-// The outcomes. Stale leaves the state as it was.
+// The outcomes. Stale leaves the state as it was. Crowded is Closed, and the words
+// that were awaited longest are lost.
 const (
 	Stale Outcome = iota
 	Opened
 	Changed
 	Closed
+	Crowded
 	Resolved
 )
 
@@ -185,12 +187,13 @@ func Next(s State, in Input, u Utterance) (State, Outcome) {
 		if !speaking || sp.Open.ID != u.ID {
 			return s, Stale
 		}
-		return EndPending{Pending: closed(sp)}, Closed
+		p, out := closed(sp)
+		return EndPending{Pending: p}, out
 	case Commit:
 		if !known {
 			return s, Stale
 		}
-		return commit(s), Closed
+		return commit(s)
 	case Answered:
 		if !known {
 			return s, Stale
@@ -222,23 +225,23 @@ func answered(s State, id uint64) State {
 }
 
 // closed is what is awaited when the open utterance ends.
-func closed(sp UserSpeaking) []Utterance {
-	p := sp.Pending
+func closed(sp UserSpeaking) ([]Utterance, Outcome) {
+	p, out := sp.Pending, Closed
 	if len(p) == MaxPending {
-		p = p[1:]
+		p, out = p[1:], Crowded
 	}
-	return append(slices.Clip(p), sp.Open)
+	return append(slices.Clip(p), sp.Open), out
 }
 
 // commit ends the open utterance, and has everything that is awaited sent.
-func commit(s State) State {
-	p := Pending(s)
+func commit(s State) (State, Outcome) {
+	p, out := Pending(s), Closed
 	if sp, ok := s.(UserSpeaking); ok {
-		p = closed(sp)
+		p, out = closed(sp)
 	}
 	p = slices.Clone(p)
 	for i := range p {
 		p[i].Committed = true
 	}
-	return EndPending{Pending: p}
+	return EndPending{Pending: p}, out
 }

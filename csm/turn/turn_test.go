@@ -60,8 +60,11 @@ func check(t *testing.T, in Input, id uint64, out Outcome, want map[string]State
 	for at, s := range states() {
 		to, named := want[at]
 		wantOut := out
-		if !named {
+		switch {
+		case !named:
 			to, wantOut = s, Stale
+		case out == Closed && at == "speaking, full": // the oldest is given up
+			wantOut = Crowded
 		}
 		if got, out := Next(s, in, about); !equal(got, to) || out != wantOut {
 			t.Errorf("%v of %d, %s: got %#v, outcome %d; want %#v, %d", in, id, at, got, out, to, wantOut)
@@ -305,7 +308,7 @@ func TestWalksOfATurn(t *testing.T) {
 				if answered[p.ID] {
 					t.Fatalf("%v of %d: %d is awaited again in %#v", in, about.ID, p.ID, s)
 				}
-				if in == Commit && out == Closed && !p.Committed {
+				if in == Commit && out != Stale && !p.Committed {
 					t.Fatalf("a commit left %+v in %#v", p, s)
 				}
 			}
