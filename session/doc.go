@@ -5,10 +5,9 @@
 //
 // Seven states, ten statuses that a session reports about itself, and one guard
 // map. A status asks for a state; the guard map says whether the present state
-// may become it. Every change of state goes through Next (or Apply, which is
-// Next with the reason of a refusal), and both are total and pure: a status that
-// the guard map does not allow leaves the state as it is and is reported, so
-// that the caller counts it and nobody acts on it.
+// may become it. Every change of state goes through Next, which is total and pure:
+// a status that the guard map does not allow leaves the state as it is and is
+// reported, so that the caller counts it and nobody acts on it.
 //
 // The region sits above the connection and the conversation: when a session
 // ends, its children end with it.
@@ -17,14 +16,11 @@
 //
 // State.InTurn holds from the turn's start to its end: in Running and, while the
 // user is asked, in Waiting. What belongs to one turn (its text, tool calls,
-// open question, error) is data of the conversation, which resets it to its zero
-// value whenever Begins says that a turn starts, and keeps none of it for a next
-// one. So that nothing leaks from turn to turn, the region promises:
+// open question, error) is data of the conversation, which begins each turn with
+// the zero value (csm.Turn) and keeps none of it for the next.
 //
-//   - Begins is true for an accepted turn_started and nothing else. In particular
-//     an approval goes on with the turn that asked.
-//   - From within a turn a second turn_started is rejected while Running. While
-//     Waiting it is accepted and begins a new turn: the open question is void.
+//   - An approval resumes the turn that asked.
+//   - A second turn_started is rejected while Running.
 //   - Every other accepted status out of a turn ends it.
 //
 // # Waiting for the user

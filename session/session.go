@@ -2,7 +2,7 @@ package session
 
 import (
 	"fmt"
-	"strings"
+	"slices"
 )
 
 // State is one of the seven states of a session.
@@ -115,36 +115,24 @@ func target(s State, status Status) State {
 	}
 }
 
-// Begins says that the status begins a turn in s: from here on nothing of an
-// earlier turn counts.
-func Begins(s State, status Status) bool {
-	return status == TurnStarted && Allowed(s, Running)
-}
-
-// Apply is Next, with a *RejectedError in place of ok.
-func Apply(s State, status Status) (State, error) {
-	next, ok := Next(s, status)
-	if !ok {
-		return s, &RejectedError{From: s, On: status, To: target(s, status)}
+// Path lists the states that lead from one state to another, without the first and
+// with the last, by the shortest way that the guard map allows: one state where it
+// allows to directly, none where from is to or to cannot be reached. Several statuses
+// may be reported at once, as when a turn ends while the user is asked; whoever shows
+// the changes shows each.
+func Path(from, to State) []State {
+	if from == to || from >= numStates || to >= numStates {
+		return nil
 	}
-	return next, nil
-}
-
-// RejectedError reports a status that the guard map did not allow. The state
-// stayed as it was.
-type RejectedError struct {
-	From State
-	On   Status
-	To   State // the state that the status asked for
-}
-
-func (e *RejectedError) Error() string {
-	var may []string
-	for to := range numStates {
-		if Allowed(e.From, to) {
-			may = append(may, to.String())
+	paths := [numStates][]State{}
+	for todo := []State{from}; len(todo) > 0; todo = todo[1:] {
+		for next := range numStates {
+			if next == from || paths[next] != nil || !Allowed(todo[0], next) {
+				continue
+			}
+			paths[next] = append(slices.Clone(paths[todo[0]]), next)
+			todo = append(todo, next)
 		}
 	}
-	return fmt.Sprintf("session: %v asks for %v, but a session that is %v can only become %s; it stays %v",
-		e.On, e.To, e.From, strings.Join(may, ", "), e.From)
+	return paths[to]
 }

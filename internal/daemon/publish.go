@@ -280,19 +280,27 @@ func (p *publisher) nextCaption(st csm.State) {
 	}
 }
 
+// publishSession tells what became of the session: each change of a step that makes
+// several, and what else is new of it.
 func (p *publisher) publishSession(s dispatch.Step, life sessionLife) {
-	now := protocol.SessionParams{
-		State: protocol.SessionState(s.State.Session.String()), PreviousState: protocol.SessionState(p.session.String()),
-		ID: sessionID(s.State.Instance), Provider: p.d.settings().Provider, Renewing: life.renewing,
+	path := session.Path(p.session, s.State.Session)
+	if len(path) == 0 {
+		path = []session.State{s.State.Session}
 	}
-	if life.expires != 0 {
-		now.ExpiresAt = protocol.At(time.Unix(life.expires, 0))
+	for _, to := range path {
+		now := protocol.SessionParams{
+			State: protocol.SessionState(to.String()), PreviousState: protocol.SessionState(p.session.String()),
+			ID: sessionID(s.State.Instance), Provider: p.d.settings().Provider, Renewing: life.renewing,
+		}
+		if life.expires != 0 {
+			now.ExpiresAt = protocol.At(time.Unix(life.expires, 0))
+		}
+		if f, ok := s.State.Conv.(csm.Faulted); ok && to == session.Error {
+			now.Code = protocol.ErrorCode(f.Code)
+		}
+		p.session, p.life = to, life
+		p.notify(protocol.NotifySession, now)
 	}
-	if f, ok := s.State.Conv.(csm.Faulted); ok && s.State.Session == session.Error {
-		now.Code = protocol.ErrorCode(f.Code)
-	}
-	p.session, p.life = s.State.Session, life
-	p.notify(protocol.NotifySession, now)
 }
 
 // snapshot is the state as the wire has it.

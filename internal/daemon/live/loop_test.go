@@ -180,11 +180,13 @@ type talk struct {
 	notes  []protocol.NotificationParams
 	errors []protocol.ErrorParams
 	turns  []protocol.TurnParams
+	tools  []protocol.ToolParams
 	lives  []protocol.SessionParams
 	news   chan struct{}
 	events chan csm.Event // of the world
 	read   int            // of states
 	dry    bool           // playback waits for the engine
+	limit  time.Duration  // of each wait; patience where it is 0
 }
 
 func newTalk(t *testing.T, change func(*protocol.Settings)) *talk {
@@ -211,6 +213,13 @@ func newTalkOver(t *testing.T, change func(*protocol.Settings), cfg Config) *tal
 // idleTalk is a daemon over the devices of cfg that has no conversation yet.
 func idleTalk(t *testing.T, change func(*protocol.Settings), cfg Config) *talk {
 	t.Helper()
+	agent := &answers{send: says("Here is the answer.")}
+	return talkTo(t, agent, agent, change, cfg)
+}
+
+// talkTo is a daemon whose adapter is the agent, or one with more abilities around it.
+func talkTo(t *testing.T, agent *answers, adapter copilot.Adapter, change func(*protocol.Settings), cfg Config) *talk {
+	t.Helper()
 	if _, err := os.Stat(recordings); err != nil {
 		t.Fatalf("the recordings are missing; install pocketsphinx-testdata (make deps): %v", err)
 	}
@@ -219,7 +228,7 @@ func idleTalk(t *testing.T, change func(*protocol.Settings), cfg Config) *talk {
 	if change != nil {
 		change(&set)
 	}
-	tk := &talk{t: t, agent: &answers{send: says("Here is the answer.")}, news: make(chan struct{}, 1), events: make(chan csm.Event, 4096)}
+	tk := &talk{t: t, agent: agent, news: make(chan struct{}, 1), events: make(chan csm.Event, 4096)}
 	if cfg.Engines == nil {
 		cfg.Engines = engines
 	}
@@ -229,7 +238,7 @@ func idleTalk(t *testing.T, change func(*protocol.Settings), cfg Config) *talk {
 	cfg.Log = zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel)
 	world := New(cfg)
 	tk.d = daemon.New(daemon.Config{
-		Clock: dispatch.NewClock(cfg.Speed), Started: time.Now(), Settings: set, Adapter: tk.agent, Verify: true,
+		Clock: dispatch.NewClock(cfg.Speed), Started: time.Now(), Settings: set, Adapter: adapter, Verify: true,
 		Notify: tk.notify, Log: zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel),
 		World: func(p daemon.Port) daemon.World {
 			post := p.Post
@@ -273,6 +282,8 @@ func (tk *talk) notify(_ string, params any) {
 		tk.lives = append(tk.lives, p)
 	case protocol.TurnParams:
 		tk.turns = append(tk.turns, p)
+	case protocol.ToolParams:
+		tk.tools = append(tk.tools, p)
 	case protocol.ErrorParams:
 		tk.errors = append(tk.errors, p)
 		tk.t.Logf("error %s: %s", p.Code, p.Message)
@@ -292,10 +303,18 @@ func (tk *talk) state(p protocol.StateParams) {
 	}
 }
 
+// patience is how long to wait for anything.
+func (tk *talk) patience() time.Duration {
+	if tk.limit == 0 {
+		return patience
+	}
+	return tk.limit
+}
+
 // next waits for the next state.
 func (tk *talk) next() protocol.StateParams {
 	tk.t.Helper()
-	for limit := time.After(patience); ; {
+	for limit := time.After(tk.patience()); ; {
 		tk.mu.Lock()
 		if tk.read < len(tk.states) {
 			defer tk.mu.Unlock()
@@ -306,7 +325,7 @@ func (tk *talk) next() protocol.StateParams {
 		select {
 		case <-tk.news:
 		case <-limit:
-			tk.t.Fatalf("no state within %v; the core is in %v", patience, tk.d.State().Phase())
+			tk.t.Fatalf("no state within %v; the core is in %v", tk.patience(), tk.d.State().Phase())
 		}
 	}
 }

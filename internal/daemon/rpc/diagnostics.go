@@ -22,7 +22,7 @@ func (s *server) report(c *call) {
 	core, stats := d.State().Counters, s.asker.Stats()
 	counters := s.seen.counters()
 	for name, n := range map[string]uint64{
-		"event.stale": core.Stale, "event.ignored": core.Ignored,
+		"event.stale": core.Stale, "event.ignored": core.Ignored, "session.rejected": core.Rejected,
 		"copilot.deltas": stats.Accepted, "copilot.repeated": stats.Repeated, "copilot.gaps": stats.Gaps,
 		"copilot.strangers": stats.Strangers,
 	} {

@@ -1,0 +1,472 @@
+//go:build cgo
+
+package live
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+	"github.com/agentvoice/agentvoice-daemon/session"
+)
+
+// able is a copilot.Adapter that also runs tools, loads models and summarises.
+type able struct {
+	*answers
+	run func(wanted context.Context) (string, error) // replaced by the test while no tool runs
+
+	mu        sync.Mutex
+	calls     []string
+	loads     []string // "MODEL after REQUEST", the last request that was sent by then
+	summaries [][]copilot.Message
+}
+
+func (a *able) CallTool(_, wanted context.Context, c copilot.ToolCall) (string, error) {
+	a.mu.Lock()
+	a.calls = append(a.calls, c.ID)
+	run := a.run
+	a.mu.Unlock()
+	return run(wanted)
+}
+
+func (a *able) Load(_ context.Context, model string, progress func(int)) error {
+	last := a.last()
+	a.mu.Lock()
+	a.loads = append(a.loads, fmt.Sprintf("%s after %s round %d", model, last.ID, last.Round))
+	a.mu.Unlock()
+	progress(100)
+	return nil
+}
+
+func (a *able) Summarise(_ context.Context, said []copilot.Message) (string, error) {
+	a.mu.Lock()
+	a.summaries = append(a.summaries, said)
+	a.mu.Unlock()
+	return "What the summary says.", nil
+}
+
+func (a *able) runs(f func(wanted context.Context) (string, error)) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	a.run = f
+}
+
+// last is the request that was sent last.
+func (a *answers) last() copilot.Request {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if len(a.sent) == 0 {
+		return copilot.Request{}
+	}
+	return a.sent[len(a.sent)-1]
+}
+
+// wants is an answer that asks for a call of a tool in its first round, and says a word
+// about it in the next.
+func wants(id string) func(context.Context, copilot.Request, func(string)) error {
+	harmless := false
+	return func(_ context.Context, r copilot.Request, emit func(string)) error {
+		if r.Round == 0 {
+			r.Wants(copilot.ToolCall{ID: id, Name: "runTests", Input: []byte("{}"), Destructive: &harmless})
+			return nil
+		}
+		emit("They pass.")
+		return nil
+	}
+}
+
+// unanswered is an answer that never comes; cancelled is closed when it is told to stop.
+func unanswered(cancelled chan struct{}) func(context.Context, copilot.Request, func(string)) error {
+	return func(ctx context.Context, _ copilot.Request, _ func(string)) error {
+		<-ctx.Done()
+		close(cancelled)
+		return ctx.Err()
+	}
+}
+
+// after waits for a channel that the test's fake closes.
+func (tk *talk) after(what string, c <-chan struct{}) {
+	tk.t.Helper()
+	select {
+	case <-c:
+	case <-time.After(tk.patience()):
+		tk.t.Fatalf("%s: not within %v", what, tk.patience())
+	}
+}
+
+// until waits for a state, whatever comes before it.
+func (tk *talk) until(state protocol.State) protocol.StateParams {
+	tk.t.Helper()
+	for {
+		if p := tk.next(); p.State == state {
+			return p
+		}
+	}
+}
+
+// tool waits for the news that a call has a status, and returns it.
+func (tk *talk) tool(is func(protocol.ToolParams) bool) (found protocol.ToolParams) {
+	tk.t.Helper()
+	tk.told("news of a call", func() bool {
+		i := slices.IndexFunc(tk.tools, is)
+		if i >= 0 {
+			found = tk.tools[i]
+		}
+		return i >= 0
+	})
+	return found
+}
+
+// told waits for a notification after which is holds, which may read what tk.mu guards.
+func (tk *talk) told(what string, is func() bool) {
+	tk.t.Helper()
+	for limit := time.After(tk.patience()); ; {
+		tk.mu.Lock()
+		ok := is()
+		tk.mu.Unlock()
+		if ok {
+			return
+		}
+		select {
+		case <-tk.news:
+		case <-limit:
+			tk.t.Fatalf("no %s within %v; the core is in %v", what, tk.patience(), tk.d.State().Phase())
+		}
+	}
+}
+
+// eventually waits for what no notification tells.
+func (tk *talk) eventually(what string, is func() bool) {
+	tk.t.Helper()
+	for limit := time.After(tk.patience()); !is(); {
+		select {
+		case <-time.After(10 * time.Millisecond):
+		case <-limit:
+			tk.t.Fatalf("no %s within %v", what, tk.patience())
+		}
+	}
+}
+
+// atRest waits until the conversation listens, and forgets the states before.
+func (tk *talk) atRest() {
+	tk.t.Helper()
+	tk.told("Listening", func() bool {
+		tk.read = len(tk.states)
+		return tk.states[tk.read-1].State == protocol.StateListening
+	})
+}
+
+// endOf waits for the end of a turn.
+func (tk *talk) endOf(turn string, want protocol.TurnOutcome) {
+	tk.t.Helper()
+	var end protocol.TurnParams
+	tk.told("end of "+turn, func() bool {
+		i := slices.IndexFunc(tk.turns, func(p protocol.TurnParams) bool { return p.TurnID == turn && p.Event != protocol.TurnStarted })
+		if i >= 0 {
+			end = tk.turns[i]
+		}
+		return i >= 0
+	})
+	if end.Outcome != want {
+		tk.t.Errorf("%s ended as %s, want %s", turn, end.Outcome, want)
+	}
+}
+
+func (tk *talk) approve(call string) {
+	tk.t.Helper()
+	if err := tk.d.Approve(call, true, func(r csm.Reply, _ protocol.Snapshot) {
+		if r.Code != "" {
+			tk.t.Errorf("approving %s is answered with %s", call, r.Code)
+		}
+	}); err != nil {
+		tk.t.Fatal(err)
+	}
+}
+
+func waiting(call string) func(protocol.ToolParams) bool { return status(call, protocol.ToolWaiting) }
+
+func status(call string, s protocol.ToolStatus) func(protocol.ToolParams) bool {
+	return func(p protocol.ToolParams) bool { return p.CallID == call && p.Status == s }
+}
+
+// outcome is what a request tells the assistant of a call.
+func outcome(r copilot.Request, call string) (content string, status copilot.CallStatus) {
+	for _, m := range r.Messages {
+		if m.Role == copilot.RoleTool && m.Call.ID == call {
+			return m.Content, m.Status
+		}
+	}
+	return "", ""
+}
+
+// TestChatMachineLive leads one live conversation through the chat machine (004).
+// Each part names its requirement in the words of the specification.
+func TestChatMachineLive(t *testing.T) {
+	a := &able{answers: &answers{}}
+	tk := talkTo(t, a.answers, a, func(s *protocol.Settings) { s.Copilot.Stall = time.Second }, Config{
+		Source: func(protocol.Settings) (audio.Source, error) { return &mouth{}, nil },
+		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
+		Speed:  speed,
+	})
+	tk.limit = 20 * time.Second // the longest wait takes two
+	tk.d.Post(csm.UserStart{})
+	tk.want(protocol.StatePreparing, protocol.StateListening)
+
+	tk.interruptedWait(a)
+	tk.retriedStream(a)
+	tk.interruptedQuestion(a)
+	tk.interruptedCall(a)
+	tk.retriedCall(a)
+	tk.atRest()
+	tk.compacts(a)
+
+	tk.d.Post(csm.UserStop{})
+	tk.until(protocol.StateIdle)
+	tk.toldOfTheSession()
+}
+
+// interruptedWait interrupts the wait for an answer (004.interrupt.generation:
+// "Interrupt returns to ready") in its third attempt (PER-004: "exponential backoff
+// for retries"; a constant pause would be half of the second).
+func (tk *talk) interruptedWait(a *able) {
+	t := tk.t
+	t.Helper()
+	var attempts []time.Time
+	third, cancelled := make(chan struct{}), make(chan struct{})
+	a.become(func(ctx context.Context, r copilot.Request, emit func(string)) error {
+		if attempts = append(attempts, time.Now()); len(attempts) < 3 {
+			return &copilot.Error{Code: "copilotUnavailable", Retryable: true}
+		}
+		close(third)
+		return unanswered(cancelled)(ctx, r, emit)
+	})
+	tk.sendText("the first question")
+	tk.want(protocol.StateProcessing, protocol.StateWaitingForCopilot)
+	tk.after("the third attempt", third)
+	tk.eventually("two retries in the snapshot", func() bool { return tk.d.Snapshot().Metadata.RetryCount == 2 })
+	tk.d.Post(csm.UserInterrupt{})
+	tk.want(protocol.StateListening)
+	tk.after("the request is cancelled", cancelled)
+	tk.endOf("turn-1", protocol.OutcomeDropped)
+	for i, least := range []time.Duration{250 * time.Millisecond, 500 * time.Millisecond} {
+		if pause := attempts[i+1].Sub(attempts[i]) * speed; pause < least {
+			t.Errorf("attempt %d came %v after the one before, want %v", i+2, pause, least)
+		}
+	}
+}
+
+// retriedStream has an answer break off, and tries it again on the user's word
+// (004.retry.stream). While it is awaited, the limit on a pause in it becomes ten
+// minutes; what runs keeps the second that it began with (000.4.5).
+func (tk *talk) retriedStream(a *able) {
+	t := tk.t
+	t.Helper()
+	begun := make(chan struct{})
+	resume := make(chan struct{})
+	a.become(func(ctx context.Context, _ copilot.Request, emit func(string)) error {
+		close(begun)
+		<-resume
+		emit("This much is known already. But what ")
+		<-ctx.Done()
+		return ctx.Err()
+	})
+	tk.sendText("the second question")
+	tk.want(protocol.StateProcessing, protocol.StateWaitingForCopilot)
+	tk.after("the request is sent", begun)
+	// 003.resetTurnState: "clears all turn-specific refs back to their initial values".
+	if now := tk.d.Snapshot(); now.TurnID != "turn-2" || now.Metadata.RetryCount != 0 {
+		t.Errorf("%s begins with %d retries, and the turn before it had them", now.TurnID, now.Metadata.RetryCount)
+	}
+	longer := tk.d.Settings()
+	longer.Copilot.Stall = 10 * time.Minute
+	tk.d.Configure(longer)
+	close(resume)
+	tk.want(protocol.StateProcessing, protocol.StateSpeaking, protocol.StateListening)
+	tk.endOf("turn-2", protocol.OutcomeFailed)
+	before := a.last()
+	a.become(says("Now it is whole."))
+	tk.d.Retry(copilot.StageStream, func(r csm.Reply, _ protocol.Snapshot) {
+		if r.Code != "" {
+			t.Errorf("trying again is answered with %s", r.Code)
+		}
+	})
+	tk.answered()
+	tk.want(protocol.StateListening)
+	tk.endOf("turn-3", protocol.OutcomeAnswered)
+	if again := a.last(); again.ID == before.ID || again.Messages[len(again.Messages)-1].Content != "the second question" {
+		t.Errorf("asked again as %+v after %+v", again, before)
+	}
+}
+
+// interruptedQuestion interrupts the question about a call (004.interrupt.approval:
+// "INTERRUPT = implicit rejection"). interruptedCall sees that it is remembered.
+func (tk *talk) interruptedQuestion(a *able) {
+	tk.t.Helper()
+	a.become(wants("call-1"))
+	tk.sendText("the fourth question")
+	tk.until(protocol.StateSpeaking) // the question
+	tk.d.Post(csm.UserInterrupt{})
+	tk.until(protocol.StateListening)
+	tk.tool(status("call-1", protocol.ToolRejected))
+	tk.endOf("turn-4", protocol.OutcomeInterrupted)
+}
+
+// interruptedCall interrupts a call: it is told to stop, and what it brought is kept
+// (004.interrupt.call). The rejection before it is in the history.
+func (tk *talk) interruptedCall(a *able) {
+	t := tk.t
+	t.Helper()
+	running, stopped := make(chan struct{}), make(chan struct{})
+	a.runs(func(wanted context.Context) (string, error) {
+		close(running)
+		<-wanted.Done()
+		close(stopped)
+		return "half of the tests passed", nil
+	})
+	a.become(wants("call-2"))
+	tk.sendText("the fifth question")
+	tk.tool(waiting("call-2"))
+	if content, s := outcome(a.last(), "call-1"); s != copilot.CallRejected || !strings.Contains(content, "did not allow") {
+		t.Errorf("the assistant is told %q (%s) of the call that was rejected", content, s)
+	}
+	tk.approve("call-2")
+	tk.after("the call runs", running)
+	tk.d.Post(csm.UserInterrupt{})
+	tk.after("the call is told to stop", stopped)
+	tk.tool(status("call-2", protocol.ToolCompleted))
+	tk.endOf("turn-5", protocol.OutcomeDropped)
+}
+
+// retriedCall has a call fail and tries it again, as another call that is asked about
+// again (004.retry.call), while the user selects another model (004.modelSwitch).
+func (tk *talk) retriedCall(a *able) {
+	t := tk.t
+	t.Helper()
+	a.runs(func(context.Context) (string, error) { return "", errors.New("the tool broke") })
+	a.become(wants("call-3"))
+	tk.sendText("the sixth question")
+	tk.tool(waiting("call-3"))
+	if content, s := outcome(a.last(), "call-2"); content != "half of the tests passed" || s != copilot.CallCompleted {
+		t.Errorf("the assistant is told %q (%s) of the call that was interrupted", content, s)
+	}
+	tk.approve("call-3")
+	tk.tool(status("call-3", protocol.ToolFailed))
+	tk.endOf("turn-6", protocol.OutcomeFailed)
+	tk.atRest()
+
+	// 004.modelSwitch: the model is selected while the call runs, and the next round
+	// still has the one that the request began with.
+	selected := make(chan struct{})
+	a.runs(func(context.Context) (string, error) {
+		tk.d.SelectModel("o5", func(csm.Reply, protocol.Snapshot) { close(selected) })
+		<-selected
+		return "42 passed", nil
+	})
+	tk.d.Retry(copilot.StageCall, func(csm.Reply, protocol.Snapshot) {})
+	again := tk.tool(func(p protocol.ToolParams) bool { return p.RetryOf == "call-3" && p.Status == protocol.ToolWaiting })
+	if again.CallID == "call-3" || again.Question == "" {
+		t.Errorf("the call that is tried again is %+v, want another one that is asked about", again)
+	}
+	tk.approve(again.CallID)
+	tk.endOf("turn-7", protocol.OutcomeAnswered)
+	// 004.action.appendToolResponseMessage: the result is in the round after it.
+	round := a.last()
+	if content, s := outcome(round, again.CallID); content != "42 passed" || s != copilot.CallCompleted || round.Round != 1 || round.Model != "" {
+		t.Errorf("the assistant is told %q (%s) in round %d, of the model %q", content, s, round.Round, round.Model)
+	}
+	a.become(says("It is whole."))
+	tk.sendText("the eighth question")
+	tk.endOf("turn-8", protocol.OutcomeAnswered)
+	a.mu.Lock()
+	if want := fmt.Sprintf("o5 after %s round 1", round.ID); !slices.Equal(a.loads, []string{want}) || a.answers.sent[len(a.answers.sent)-1].Model != "o5" {
+		t.Errorf("loaded %q, want %q, and the next request with it", a.loads, want)
+	}
+	if want := []string{"call-2", "call-3", again.CallID}; !slices.Equal(a.calls, want) {
+		t.Errorf("the calls %q ran, want %q", a.calls, want)
+	}
+	a.mu.Unlock()
+}
+
+// compacts sends so many questions that the beginning is summarised (000.4.9): once,
+// and the next request begins with the summary and has all that came after.
+func (tk *talk) compacts(a *able) {
+	t := tk.t
+	t.Helper()
+	a.become(func(ctx context.Context, _ copilot.Request, _ func(string)) error { <-ctx.Done(); return ctx.Err() })
+	const more = 45
+	for n := range more {
+		tk.sendText(fmt.Sprintf("question number %d", n))
+		tk.until(protocol.StateWaitingForCopilot)
+		tk.d.Post(csm.UserInterrupt{})
+		tk.until(protocol.StateListening)
+	}
+	a.become(says("Yes."))
+	tk.sendText("the last question")
+	tk.until(protocol.StateSpeaking)
+	tk.until(protocol.StateListening)
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	last := a.last()
+	var all []string
+	for _, job := range a.summaries {
+		for _, m := range job {
+			all = append(all, m.Content)
+		}
+	}
+	if len(last.Messages) == 0 || !strings.HasSuffix(last.Messages[0].Content, "What the summary says.") {
+		t.Fatalf("%d summaries, and the last request begins with %+v", len(a.summaries), last.Messages[:min(1, len(last.Messages))])
+	}
+	for _, m := range last.Messages[1:] {
+		all = append(all, m.Content)
+	}
+	for n := range more {
+		count := 0
+		for _, said := range all {
+			if said == fmt.Sprintf("question number %d", n) {
+				count++
+			}
+		}
+		if count != 1 {
+			t.Errorf("question number %d is %d times in what was summarised and what was kept, want once", n, count)
+		}
+	}
+}
+
+// toldOfTheSession checks that every change of the session was told: each follows on
+// the one before, by the guard map, from the beginning to the end (003.broadcast).
+func (tk *talk) toldOfTheSession() {
+	tk.t.Helper()
+	tk.mu.Lock()
+	defer tk.mu.Unlock()
+	at, seen := session.Inactive, map[session.State]bool{}
+	for _, p := range tk.lives {
+		var from, to session.State
+		if err := errors.Join(from.UnmarshalText([]byte(p.PreviousState)), to.UnmarshalText([]byte(p.State))); err != nil {
+			tk.t.Fatal(err)
+		}
+		if from != at || to != at && !session.Allowed(at, to) {
+			tk.t.Errorf("the session is %v, and it is told that %v became %v", at, from, to)
+		}
+		at = to
+		seen[at] = true
+	}
+	want := []session.State{session.Activating, session.Ready, session.Running, session.Waiting, session.Deactivating, session.Inactive}
+	for _, s := range want {
+		if !seen[s] {
+			tk.t.Errorf("it was never told that the session is %v", s)
+		}
+	}
+	if at != session.Inactive {
+		tk.t.Errorf("the last that is told is that the session is %v", at)
+	}
+}
