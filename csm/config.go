@@ -12,7 +12,7 @@ type Config struct {
 	StartTimeout   time.Duration `json:"start"`     // session and devices, from start (AC-001 wants 500 ms; this is when to give up)
 	PrepareTimeout time.Duration `json:"prepare"`   // capture and recognition
 	UtteranceMax   time.Duration `json:"utterance"` // one utterance
-	FinalTimeout   time.Duration `json:"final"`     // words after the end of an utterance
+	FinalTimeout   time.Duration `json:"final"`     // words after the end of an utterance, or after the last partial
 	CopilotTimeout time.Duration `json:"copilot"`   // first sign of life, retries included (PER-004)
 	StallTimeout   time.Duration `json:"stall"`     // pause within an answer
 	CancelTimeout  time.Duration `json:"cancel"`    // confirmation of a cancellation

@@ -238,8 +238,13 @@ func (r *run) routeVoice(e Event) bool {
 	case SpeechStopped:
 		return r.hear(e.Epoch, turn.End, turn.Utterance{ID: e.Utterance})
 	case Partial:
-		_, known := turn.Find(r.st.Turn, e.Utterance)
-		return known && e.Epoch == r.openEpoch()
+		if _, known := turn.Find(r.st.Turn, e.Utterance); !known || e.Epoch != r.openEpoch() {
+			return false
+		}
+		if sp, _ := r.st.Turn.(turn.UserSpeaking); sp.Open.ID != e.Utterance {
+			r.refresh |= 1 << TimerFinal // the words that are awaited are coming
+		}
+		return true
 	case Final:
 		r.words, _ = turn.Find(r.st.Turn, e.Utterance)
 		if !r.hear(e.Epoch, turn.Answered, turn.Utterance{ID: e.Utterance}) {

@@ -7,10 +7,13 @@ import (
 	"fmt"
 	"math"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
 	"github.com/openai/openai-go/v3/realtime"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
 )
 
 func TestSessionIsCreatedAndUpdated(t *testing.T) {
@@ -136,6 +139,47 @@ func TestTurnIsDetectedAndTranscribed(t *testing.T) {
 			t.Error("the second item does not name the first")
 		}
 	}
+}
+
+// A recogniser that is behind shows after the end of an utterance that it is at
+// work, also while it has no word to add: nobody gives up on what it will say.
+func TestRecogniserThatIsBehindShowsThatItIsAtWork(t *testing.T) {
+	h := start(t)
+	h.engines.slow = make(chan struct{})
+	atFullSpeed := sync.OnceFunc(func() { close(h.engines.slow) })
+	t.Cleanup(atFullSpeed)
+	p := h.call(t, transcribing())
+	p.say(append(append(quiet(600), tone(800, listenRate)...), quiet(700)...), time.Millisecond)
+	p.until("input_audio_buffer.committed")
+	p.next("conversation.item.added")
+	p.next("conversation.item.done")
+	for range 3 {
+		for range partialEvery {
+			h.engines.slow <- struct{}{}
+		}
+		p.next("conversation.item.input_audio_transcription.delta")
+	}
+	atFullSpeed()
+	p.until("conversation.item.input_audio_transcription.completed")
+}
+
+// So does one whose model is still loading when the first question was asked.
+func TestRecogniserThatLoadsShowsThatItIsAtWork(t *testing.T) {
+	loaded := make(chan struct{})
+	load := sync.OnceFunc(func() { close(loaded) })
+	h := start(t, func(c *Config) {
+		recognizer := c.Recognizer
+		c.Recognizer = func() (stt.Recognizer, error) { <-loaded; return recognizer() }
+	})
+	t.Cleanup(load)
+	p := h.call(t, transcribing())
+	p.say(append(append(quiet(600), tone(800, listenRate)...), quiet(700)...), time.Millisecond)
+	p.until("input_audio_buffer.committed")
+	p.next("conversation.item.added")
+	p.next("conversation.item.done")
+	p.next("conversation.item.input_audio_transcription.delta")
+	load()
+	p.until("conversation.item.input_audio_transcription.completed")
 }
 
 func near(t *testing.T, what string, got, want, within int64) {

@@ -50,6 +50,9 @@ var fakeWords = []string{"one", "two", "three", "four", "five", "six", "seven", 
 
 func (r *fakeRecognizer) Start() error { r.heard = 0; return nil }
 func (r *fakeRecognizer) Write(pcm []int16) error {
+	if r.engines.slow != nil {
+		<-r.engines.slow
+	}
 	if r.engines.writeFails.CompareAndSwap(true, false) {
 		return errors.New("fake recogniser fails")
 	}
@@ -103,6 +106,7 @@ type fakeEngines struct {
 	detectorFails, detectorBroken, writeFails, recognizerBroken, synthesizerBroken atomic.Bool
 
 	gate         chan struct{}
+	slow         chan struct{} // where it is not nil, a Write of the recogniser takes a value first
 	made, closed atomic.Int64
 }
 

@@ -1,9 +1,11 @@
 package localrealtime
 
 import (
+	"context"
 	"errors"
 	"io"
 	"sync"
+	"time"
 )
 
 // pool keeps at most one idle engine, because loading one takes longer than a
@@ -47,6 +49,26 @@ func (p *pool[T]) ready() error {
 	p.mu.Unlock()
 	<-warming
 	return p.failed
+}
+
+// loadedWithin waits for the background load, but no longer than d or until ctx is
+// done, and says whether it is over.
+func (p *pool[T]) loadedWithin(ctx context.Context, d time.Duration) bool {
+	p.mu.Lock()
+	warming := p.warming
+	p.mu.Unlock()
+	if warming == nil {
+		return true
+	}
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-warming:
+		return true
+	case <-t.C:
+	case <-ctx.Done():
+	}
+	return false
 }
 
 // loading says whether the background load is not over yet.

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
 )
@@ -14,6 +15,7 @@ import (
 const (
 	maxQueuedSamples = 60 * listenRate // further behind than this it never catches up
 	partialEvery     = 4               // windows: 128 ms
+	loadingNews      = time.Second     // between empty partial results while the engine loads
 )
 
 // errOverload fails an utterance that the recogniser could not follow.
@@ -126,6 +128,9 @@ func (r *recognition) run(ctx context.Context) {
 		switch j.kind {
 		case recognitionStart:
 			writes = 0
+			for !r.engines.loadedWithin(ctx, loadingNews) && ctx.Err() == nil {
+				r.report(transcript{item: j.item})
+			}
 			u.start()
 		case recognitionWrite:
 			u.write(j.pcm)

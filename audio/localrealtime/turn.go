@@ -252,7 +252,11 @@ func (c *call) onTranscript(n transcript) {
 	known := state.announced || (c.turns.open != nil && c.turns.open.item == n.item && c.turns.open.automatic)
 	switch {
 	case !n.final && known:
-		c.sendDelta(n.item, state.stable.grow(n.text))
+		// After the end the client waits: also a delta that adds nothing shows that
+		// the recogniser is at work.
+		if delta := state.stable.grow(n.text); delta != "" || state.announced {
+			c.sendDelta(n.item, delta)
+		}
 	case !n.final:
 	case n.err != nil:
 		delete(c.transcripts, n.item)
@@ -263,7 +267,9 @@ func (c *call) onTranscript(n transcript) {
 		})
 	default:
 		delete(c.transcripts, n.item)
-		c.sendDelta(n.item, state.stable.extend(n.text))
+		if delta := state.stable.extend(n.text); delta != "" {
+			c.sendDelta(n.item, delta)
+		}
 		c.items.transcribe(n.item, n.text)
 		done := transcribedEvent{Type: "conversation.item.input_audio_transcription.completed", EventID: newID("event"), ItemID: n.item, Transcript: n.text}
 		if n.confidence > 0 && slices.Contains(c.session.Include, includeLogprobs) {
@@ -278,9 +284,7 @@ func (c *call) onTranscript(n transcript) {
 const includeLogprobs = "item.input_audio_transcription.logprobs"
 
 func (c *call) sendDelta(item, delta string) {
-	if delta != "" {
-		c.send(realtime.ConversationItemInputAudioTranscriptionDeltaEvent{EventID: newID("event"), ItemID: item, Delta: delta})
-	}
+	c.send(realtime.ConversationItemInputAudioTranscriptionDeltaEvent{EventID: newID("event"), ItemID: item, Delta: delta})
 }
 
 // armIdle starts the idle timeout, which runs after an answer was played.

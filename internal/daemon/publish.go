@@ -209,7 +209,9 @@ func (p *publisher) event(s dispatch.Step) {
 	id := turnID(s.State.Current.ID)
 	switch e := s.Envelope.Event.(type) {
 	case csm.Partial:
-		p.transcript(s, id, protocol.RoleUser, p.d.content.utterance(e.Utterance), false)
+		if text := p.d.content.utterance(e.Utterance); text != "" {
+			p.transcript(s, id, protocol.RoleUser, text, false)
+		}
 	case csm.Final:
 		if e.Words > 0 {
 			p.transcript(s, id, protocol.RoleUser, p.d.content.utterance(e.Utterance), true)
