@@ -95,10 +95,25 @@ func TestCommitAndClear(t *testing.T) {
 	t.Parallel()
 	f := newFakeService(t)
 	c, _ := connect(t, f, f.config(OpenAI))
-	c.CommitInput()
+	c.CommitInput(1)
 	c.ClearInput()
 	f.expect("input_audio_buffer.commit")
 	f.expect("input_audio_buffer.clear")
+}
+
+// TestEmptyCommitNamesItsUtterance: a service that has no audio to commit says so
+// instead of sending a transcript, and the utterance is told apart from others.
+func TestEmptyCommitNamesItsUtterance(t *testing.T) {
+	t.Parallel()
+	f := newFakeService(t)
+	c, r := connect(t, f, f.config(OpenAI))
+	c.CommitInput(3)
+	id := f.expect("input_audio_buffer.commit")["event_id"]
+	f.emit(fmt.Sprintf(`{"type":"error","event_id":"e","error":{"type":"invalid_request_error","code":"input_audio_buffer_commit_empty","message":"m","event_id":%q}}`, id))
+	r.want(t, "empty 3")
+	if n := c.Stats().ServiceErrors; n != 0 {
+		t.Errorf("%d service errors, want 0: a commit that crosses the service's own is no fault", n)
+	}
 }
 
 // TestSpeakShape: the request for a segment, as the public reference has it.
@@ -419,7 +434,7 @@ func TestLost(t *testing.T) {
 			// It is unusable, and says so by doing nothing.
 			c.Speak(seg(1, 1))
 			c.CancelSpeech(1)
-			c.CommitInput()
+			c.CommitInput(1)
 			var frame audio.Frame
 			for range 4 * uplinkPackets {
 				c.WriteFrame(&frame)

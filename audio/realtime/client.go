@@ -188,9 +188,10 @@ func (c *Client) CancelSpeech(gen uint32) {
 }
 
 // CommitInput ends the user's turn by hand: what was heard so far becomes an
-// item and is transcribed.
-func (c *Client) CommitInput() {
-	c.do(func(l *loop, _ time.Time) { l.post(oai.InputAudioBufferCommitEventParam{}) })
+// item and is transcribed. The id is the caller's own; Handler.InputEmpty gives
+// it back.
+func (c *Client) CommitInput(utterance uint64) {
+	c.do(func(l *loop, _ time.Time) { l.post(inputCommit(utterance)) })
 }
 
 // ClearInput makes the service forget what it heard since the last turn.

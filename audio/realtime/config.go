@@ -124,6 +124,10 @@ type Handler interface {
 	// service is of it, 0 to 1; 1 also when it does not say.
 	FinalTranscript(item, text string, confidence float64)
 	TranscriptFailed(item, code string)
+	// InputEmpty says that there was no audio to commit for an utterance that was
+	// ended by CommitInput: no transcript of it comes, unless the service ended it
+	// by itself before.
+	InputEmpty(utterance uint64)
 	// SpeechAudio delivers decoded audio of a segment, mono at
 	// audio.SampleRate. pcm is valid during the call only.
 	SpeechAudio(seg audio.SegmentID, pcm []int16)

@@ -2,6 +2,7 @@ package realtime
 
 import (
 	"encoding/json"
+	"fmt"
 	"math"
 	"strings"
 	"time"
@@ -18,6 +19,10 @@ const maxItems = 64
 // cancelTooLate is the service's answer to a response.cancel that crossed with
 // the response.done on the way: nothing is wrong.
 const cancelTooLate = "response_cancel_not_active"
+
+// commitEmpty is the service's answer to an input_audio_buffer.commit of less than
+// 100 ms of audio: nothing was said, or the service committed it by itself first.
+const commitEmpty = "input_audio_buffer_commit_empty"
 
 // sessionExpired is the service's word that it is about to close the session.
 const sessionExpired = "session_expired"
@@ -154,6 +159,12 @@ func (l *loop) onError(data []byte, now time.Time) bool {
 		return false
 	}
 	if e.Error.Code == cancelTooLate {
+		return true
+	}
+	if utterance := uint64(0); e.Error.Code == commitEmpty {
+		if _, err := fmt.Sscanf(e.Error.EventID, commitEventFormat, &utterance); err == nil {
+			l.handler.InputEmpty(utterance)
+		}
 		return true
 	}
 	if e.Error.Code == sessionExpired {

@@ -290,6 +290,7 @@ func (r *recorder) FinalTranscript(item, text string, confidence float64) {
 	r.add("final %s %q%s", item, text, sure)
 }
 func (r *recorder) TranscriptFailed(item, code string) { r.add("nottranscribed %s %s", item, code) }
+func (r *recorder) InputEmpty(utterance uint64)        { r.add("empty %d", utterance) }
 func (r *recorder) SpeechEnded(seg audio.SegmentID)    { r.add("ended %s", seg) }
 func (r *recorder) SpeechFailed(seg audio.SegmentID, code string) {
 	r.add("failed %s %s", seg, code)

@@ -189,6 +189,12 @@ func segmentOf(meta map[string]string) (id audio.SegmentID, ok bool) {
 	return audio.SegmentID{Gen: uint32(gen), Seq: uint32(seq)}, err1 == nil && err2 == nil
 }
 
+const commitEventFormat = "commit_%d"
+
+func inputCommit(utterance uint64) any {
+	return oai.InputAudioBufferCommitEventParam{EventID: param.NewOpt(fmt.Sprintf(commitEventFormat, utterance))}
+}
+
 func responseCancel(id string) any {
 	return oai.ResponseCancelEventParam{ResponseID: param.NewOpt(id)}
 }

@@ -290,13 +290,6 @@ func (l *link) hangUp(c *call) {
 	}
 }
 
-// with calls f with the client of an epoch, if that is the live one.
-func (l *link) with(epoch uint32, f func(*realtime.Client)) {
-	if c := l.live.Load(); c != nil && c.epoch.Load() == epoch {
-		f(c.client)
-	}
-}
-
 // frame sends a frame whose first sample was captured at pos. It runs on the
 // source's goroutine.
 func (c *call) frame(pos int64, f *audio.Frame) {
@@ -306,10 +299,21 @@ func (c *call) frame(pos int64, f *audio.Frame) {
 	c.link.recent.push(c, pos, f)
 }
 
-// committed says that the core ended the utterance that was being spoken.
-func (l *link) committed(epoch uint32) {
+// commit has the service finish the utterance that is being spoken, unless it has
+// done so already and the core does not know yet.
+func (l *link) commit(epoch uint32) {
+	if c := l.live.Load(); c != nil && c.epoch.Load() == epoch {
+		if utterance := c.hearer.committed(); utterance != 0 {
+			c.client.CommitInput(utterance)
+		}
+	}
+}
+
+// clear has the service forget what was said since the last turn.
+func (l *link) clear(epoch uint32) {
 	if c := l.live.Load(); c != nil && c.epoch.Load() == epoch {
 		c.hearer.committed()
+		c.client.ClearInput()
 	}
 }
 
@@ -406,9 +410,11 @@ func (h *hearer) voice(m vad.Mark) {
 	})
 }
 
-// committed says that the core ended the utterance that was being spoken.
-func (h *hearer) committed() {
-	h.with(func(m *matcher) []csm.Event { m.committed(); return nil })
+// committed says that the core ended the utterance that was being spoken, which it
+// returns; 0 where there was none.
+func (h *hearer) committed() (utterance uint64) {
+	h.with(func(m *matcher) []csm.Event { utterance = m.committed(); return nil })
+	return utterance
 }
 
 // some is a list of an event, or of none.
@@ -442,6 +448,11 @@ func (h *hearer) FinalTranscript(item, text string, confidence float64) {
 // TranscriptFailed implements realtime.Handler.
 func (h *hearer) TranscriptFailed(item, _ string) {
 	h.with(func(m *matcher) []csm.Event { return some(m.failed(item)) })
+}
+
+// InputEmpty implements realtime.Handler.
+func (h *hearer) InputEmpty(utterance uint64) {
+	h.with(func(m *matcher) []csm.Event { return m.empty(utterance) })
 }
 
 // SpeechAudio implements realtime.Handler.

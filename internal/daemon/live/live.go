@@ -177,11 +177,9 @@ func (w *World) Execute(e csm.Effect) {
 	case csm.CloseConnection:
 		w.link.close(e.Instance, e.Epoch)
 	case csm.CommitInput:
-		w.link.committed(e.Epoch)
-		w.link.with(e.Epoch, (*realtime.Client).CommitInput)
+		w.link.commit(e.Epoch)
 	case csm.ClearInput:
-		w.link.committed(e.Epoch)
-		w.link.with(e.Epoch, (*realtime.Client).ClearInput)
+		w.link.clear(e.Epoch)
 	case csm.Speak:
 		w.aside.stop(e.Gen)
 		w.voice.speak(e)

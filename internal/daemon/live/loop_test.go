@@ -401,6 +401,40 @@ func TestSpokenQuestionIsAnswered(t *testing.T) {
 	}
 }
 
+// slowly is a recogniser on a machine that is busy: each 32 ms of audio take it 60.
+type slowly struct{ stt.Recognizer }
+
+func (s slowly) Write(pcm []int16) error {
+	time.Sleep(time.Duration(len(pcm)) * 60 * time.Millisecond / vad.WindowSamples)
+	return s.Recognizer.Write(pcm)
+}
+
+// The words come long after the core would have given up on a recogniser that says
+// nothing.
+func TestWordsThatComeLateAreWaitedFor(t *testing.T) {
+	cfg := Config{
+		Sink: func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil }, Speed: speed,
+		Engines: func() (localrealtime.Config, error) {
+			e, err := engines()
+			whole := e.Recognizer
+			e.Recognizer = func() (stt.Recognizer, error) {
+				r, err := whole()
+				return slowly{r}, err
+			}
+			return e, err
+		},
+	}
+	m := &mouth{}
+	cfg.Source = func(protocol.Settings) (audio.Source, error) { return m, nil }
+	tk := newTalkOver(t, nil, cfg)
+	m.say(t, sentence)
+	tk.answered()
+	tk.want(protocol.StateListening)
+	if len(tk.notes) != 0 {
+		t.Errorf("notifications %+v, want none", tk.notes)
+	}
+}
+
 func TestSecondVoiceInterrupts(t *testing.T) {
 	tk := newTalk(t, nil)
 	story := strings.Repeat("This answer is long enough to be interrupted. ", 12)
@@ -539,5 +573,19 @@ func TestPushToTalk(t *testing.T) {
 	tk.want(protocol.StateListening)
 	if words := len(strings.Fields(tk.lastUserWords())); len(tk.agent.sent) != 1 || words < 12 {
 		t.Errorf("%d requests, %d words in the last; want both sentences in one", len(tk.agent.sent), words)
+	}
+}
+
+// A key that is let go of at once says nothing: no words are waited for, and nobody
+// is told that they were not understood.
+func TestTappedKeySaysNothing(t *testing.T) {
+	tk := newTalk(t, func(s *protocol.Settings) { s.TurnDetection.Mode = protocol.TurnPushToTalk })
+	if err := tk.w.PressToTalk(); err != nil {
+		t.Fatal(err)
+	}
+	tk.d.Post(csm.UserCommit{})
+	tk.want(protocol.StateProcessing, protocol.StateListening)
+	if len(tk.notes) != 0 || len(tk.agent.sent) != 0 {
+		t.Errorf("notifications %+v and %d requests, want none", tk.notes, len(tk.agent.sent))
 	}
 }

@@ -111,18 +111,34 @@ func (m *matcher) gone() []csm.Event {
 	if u.item != nil {
 		return nil
 	}
-	m.answered(u)
-	return []csm.Event{
-		csm.SpeechStopped{Epoch: m.epoch, Utterance: u.id, Pos: u.to},
-		csm.Final{Epoch: m.epoch, Utterance: u.id, Class: csm.Empty},
-	}
+	return append([]csm.Event{csm.SpeechStopped{Epoch: m.epoch, Utterance: u.id, Pos: u.to}}, m.nothing(u)...)
 }
 
-// committed says that the core has ended the open utterance by itself.
-func (m *matcher) committed() {
-	if u := m.open(); u != nil {
-		u.stopped = true
+// nothing ends an utterance of which no words come.
+func (m *matcher) nothing(u *utterance) []csm.Event {
+	m.answered(u)
+	return []csm.Event{csm.Final{Epoch: m.epoch, Utterance: u.id, Class: csm.Empty}}
+}
+
+// committed says that the core has ended the open utterance by itself. It returns
+// the utterance, 0 where none is open.
+func (m *matcher) committed() uint64 {
+	u := m.open()
+	if u == nil {
+		return 0
 	}
+	u.stopped = true
+	return u.id
+}
+
+// empty is the service's answer to a commit: it has no audio of that utterance. One
+// that it ended by itself has an item, whose words come.
+func (m *matcher) empty(id uint64) []csm.Event {
+	i := slices.IndexFunc(m.spoken, func(u *utterance) bool { return u.id == id && u.item == nil })
+	if i < 0 {
+		return nil
+	}
+	return m.nothing(m.spoken[i])
 }
 
 // started is the service's onset.

@@ -13,7 +13,7 @@ import (
 // matched plays what happens, a line each, through a matcher, and returns what the
 // core is told. Positions are in milliseconds.
 //
-//	voice 100 | silence 400 | gone | committed | pressed 100
+//	voice 100 | silence 400 | gone | committed | empty 1 | pressed 100
 //	started A 100 | stopped A 700 | partial A words | final A words | doubted A words | failed A
 func matched(t *testing.T, local bool, echo [2]int64, lines string) string {
 	t.Helper()
@@ -48,6 +48,8 @@ func matched(t *testing.T, local bool, echo [2]int64, lines string) string {
 			events = m.gone()
 		case "committed":
 			m.committed()
+		case "empty":
+			events = m.empty(uint64(ms))
 		case "pressed":
 			events = some(m.begin(pos, 0, true))
 		case "started":
@@ -145,6 +147,10 @@ func TestMatcher(t *testing.T) {
 		{"words that the service doubts", true, never, "voice 100\nstarted A 80\nstopped A 900\ndoubted A one", "1 starts 100; 1 ends 900; 1 words 1 doubted"},
 		{"it doubts words that nobody was heard to say", true, never, "started A 1000\nstopped A 3000\ndoubted A one", "1 starts 1000; 1 ends 3000; 1 words 1 doubted"},
 		{"by hand, which leaves no doubt", false, never, "pressed 100\ncommitted\ndoubted A one", "1 starts 100; 1 words 1"},
+		{"by hand, without a sound", false, never,
+			"pressed 100\ncommitted\npressed 900\ncommitted\nempty 1\nfinal A one", "1 starts 100; 2 starts 900; 1 nothing; 2 words 1"},
+		{"a commit that crosses the service's own", true, never,
+			"voice 100\nstarted A 80\nsilence 900\ncommitted\nempty 1\nstopped A 1400\nfinal A one", "1 starts 100; 1 pauses 900; 1 words 1"},
 		{"by hand", false, never, "pressed 100\nvoice 300\nsilence 500\ngone\ncommitted\nfinal A one", "1 starts 100; 1 words 1"},
 		{"by hand, twice", false, never,
 			"pressed 100\ncommitted\npressed 900\ncommitted\nfinal A one\nfinal B one two", "1 starts 100; 2 starts 900; 1 words 1; 2 words 2"},
