@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
@@ -45,6 +46,38 @@ func TestNothingIsTakenAfterAGap(t *testing.T) {
 			t.Fatalf("got %q, stats %+v", text, s)
 		}
 	}
+}
+
+// A gap that comes with the result, while what was before it is still being taken,
+// fails the answer all the same.
+func TestAGapThatComesWithTheResult(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		for range often {
+			taking := make(chan struct{})
+			c := newClient(func(c *client, _ string) (string, error) {
+				c.delta(`{"requestId":"r1","seq":0,"text":"a"}`)
+				<-taking
+				c.delta(`{"requestId":"r1","seq":2,"text":"c"}`)
+				return `{"status":"completed"}`, nil
+			})
+			err := c.adapter.Send(t.Context(), request, func(string) {
+				close(taking)
+				synctest.Wait() // the call has returned
+			})
+			wantError(t, err, "copilotFailed", false)
+		}
+	})
+}
+
+// A sign of life is passed on at once, without words before or behind it.
+func TestASignOfLifeIsPassedOn(t *testing.T) {
+	alive := make(chan struct{})
+	c := newClient(func(c *client, _ string) (string, error) {
+		c.delta(`{"requestId":"r1","seq":0,"text":""}`)
+		bounded(t, alive)
+		return `{"status":"completed"}`, nil
+	})
+	wantError(t, c.adapter.Send(t.Context(), request, func(string) { close(alive) }), "copilotEmpty", true)
 }
 
 // A request that is cancelled ends as cancelled, also where its result comes at the

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -55,6 +56,11 @@ func folder(t *testing.T) string {
 		"node_modules/x/x.js":   "CANARY",
 		"worktree/.git":         "gitdir: ../.git/worktrees/w\n",
 		".git/worktrees/w/HEAD": "0123456789012345678901234567890123456789\n",
+		"moved/.git":            "gitdir: " + filepath.Join(dir, ".git") + "\ngitdir: elsewhere\n",
+		"long/.git/HEAD":        strings.Repeat("x", 70_000),
+		"moved/go.mod":          "module canary\n// go is wanted\ngo 1.9\ngo 1.1\n",
+		"bare/.git/config":      "CANARY",
+		"bare/go.mod":           "module canary\n",
 	} {
 		path = filepath.Join(dir, filepath.FromSlash(path))
 		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
@@ -75,6 +81,9 @@ func TestTopics(t *testing.T) {
 	inWorktree.Dir = filepath.Join(dir, "worktree")
 	nowhere.Dir = ""
 	missing.Dir = filepath.Join(dir, "missing")
+	in := func(name string) offline.Options { at := o; at.Dir = filepath.Join(dir, name); return at }
+	atRoot := o
+	atRoot.Dir = filepath.VolumeName(dir) + string(filepath.Separator)
 	tests := []struct {
 		o         offline.Options
 		in, holds string
@@ -86,7 +95,7 @@ func TestTopics(t *testing.T) {
 		{o, "which branch am I on", "`feature/voice`"},
 		{inSub, "what branch is this", "`feature/voice`"},
 		{inWorktree, "what branch is this", "detached"},
-		{o, "How many files are there?", "There are 4 files"},
+		{o, "How many files are there?", "There are 7 files"},
 		{inSub, "how many files are here", "There is one file"},
 		{missing, "how many files are here", "cannot read this folder"},
 		{o, "What Go version does it use?", "Go 1.26.0."},
@@ -102,6 +111,16 @@ func TestTopics(t *testing.T) {
 		{nowhere, "how many files", "do not know which folder"},
 		{nowhere, "go version", "do not know which folder"},
 		{missing, "which go version", "no go.mod"},
+		{in("moved"), "which branch", "`feature/voice`"},
+		{in("moved"), "go version", "Go 1.9."},
+		{in("bare"), "which branch", "not in a git repository"},
+		{in("bare"), "go version", "does not say which version"},
+		{in("long"), "which branch", "not in a git repository"},
+		{o, "Hello 42!", "what I understood: Hello 42"},
+		{o, "Which machine is this?", map[string]string{"linux": "runs Linux on ", "darwin": "runs macOS on ", "windows": "runs Windows on "}[runtime.GOOS]},
+		{atRoot, "which branch", "not in a git repository"},
+		{o, "Today’s date?", "Thursday, March 5, 2026"},
+		{o, "read line 42, isn’t it", "read line 42, isn’t it"},
 	}
 	for _, tt := range tests {
 		got := ask(t, tt.o, tt.in)
@@ -144,6 +163,15 @@ func TestReflection(t *testing.T) {
 	if len(seen) != 3 {
 		t.Errorf("three turns begin in %d ways", len(seen))
 	}
+	if got := ask(t, offline.Options{}, strings.Repeat("word ", 16)); strings.Contains(got, "and so on") {
+		t.Errorf("all of it is reflected, and still it goes on: %q", got)
+	}
+	if got := ask(t, offline.Options{}, strings.Repeat("word ", 17)); !strings.Contains(got, strings.TrimSpace(strings.Repeat("word ", 16))+", and so on") {
+		t.Errorf("a long utterance is reflected as %q", got)
+	}
+	if first, none := ask(t, offline.Options{}, "reflect this"), ask(t, offline.Options{}); !strings.HasPrefix(first, "I am offline") || !strings.HasPrefix(none, "I did not catch") {
+		t.Errorf("the first turn is answered %q, none %q", first, none)
+	}
 	if got := ask(t, offline.Options{}, strings.Repeat("word ", 500)); len(strings.Fields(got)) > 65 {
 		t.Errorf("a long utterance is reflected in %d words", len(strings.Fields(got)))
 	}
@@ -180,6 +208,21 @@ func TestCancel(t *testing.T) {
 		n = 0
 		if err := a.Send(ctx, copilot.Request{}, func(string) { n++ }); !errors.Is(err, context.DeadlineExceeded) || n != 0 {
 			t.Errorf("a context that was done before: %d words, %v", n, err)
+		}
+	})
+}
+
+// Without a clock it is the machine's, and no time passes where none is to.
+func TestDefaults(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		start := time.Now()
+		if got := ask(t, offline.Options{}, "what time is it"); !strings.Contains(got, start.Format("3:04 PM")) {
+			t.Errorf("got %q", got)
+		}
+		slept := time.Duration(-1)
+		ask(t, offline.Options{Sleep: func(_ context.Context, d time.Duration) error { slept = d; return nil }}, "hello")
+		if slept != 0 {
+			t.Errorf("without an interval it sleeps %v", slept)
 		}
 	})
 }

@@ -4,7 +4,6 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"errors"
-	"math"
 	"net/http"
 	"strconv"
 	"time"
@@ -138,7 +137,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 		unit time.Duration
 	}{{"Retry-After-Ms", time.Millisecond}, {"Retry-After", time.Second}} {
 		value := h.Get(field.name)
-		if n, err := strconv.ParseFloat(value, 64); err == nil && n >= 0 && !math.IsNaN(n) {
+		if n, err := strconv.ParseFloat(value, 64); err == nil && n >= 0 {
 			return time.Duration(min(n*float64(field.unit), float64(maxAfter)))
 		}
 		if at, err := http.ParseTime(value); err == nil {

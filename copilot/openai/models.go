@@ -26,7 +26,7 @@ func (a *Adapter) Models(ctx context.Context) ([]copilot.Model, error) {
 		return nil, ctx.Err()
 	case res != nil && res.StatusCode != http.StatusOK:
 		return nil, statusFailure(res, err)
-	case res == nil && err != nil:
+	case res == nil:
 		return nil, connectFailure(err)
 	case err != nil:
 		return nil, failed("the service did not answer with a list of models: check the base URL")

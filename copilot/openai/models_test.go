@@ -1,7 +1,9 @@
 package openai_test
 
 import (
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"net/http"
 	"reflect"
@@ -23,12 +25,23 @@ func TestModels(t *testing.T) {
 			t.Errorf("%s %s", r.Method, r.URL.Path)
 		}
 		w.Header().Set("Content-Type", "application/json")
-		_, _ = fmt.Fprint(w, `{"object":"list","data":[{"id":"small","object":"model","created":1,"owned_by":"us"},{"id":"large","object":"model","created":1,"owned_by":""}]}`)
+		_, _ = fmt.Fprint(w, `{"object":"list","data":[{"id":"small","object":"model","created":1,"owned_by":"us"},{"id":"","object":"model"},{"id":"large","object":"model","created":1,"owned_by":""}]}`)
 	})
 	got, err := a.Models(t.Context())
 	want := []copilot.Model{{ID: "small", Name: "small", Vendor: "us"}, {ID: "large", Name: "large"}}
 	if err != nil || !reflect.DeepEqual(got, want) {
 		t.Errorf("models %+v, %v; want %+v", got, err, want)
+	}
+}
+
+// What a service lists beyond a thousand models is left out.
+func TestModelsAreBounded(t *testing.T) {
+	a := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "application/json")
+		_, _ = fmt.Fprintf(w, `{"object":"list","data":[{"id":"m"}%s]}`, strings.Repeat(`,{"id":"m"}`, 1000))
+	})
+	if got, err := a.Models(t.Context()); err != nil || len(got) != 1000 {
+		t.Errorf("%d models, %v", len(got), err)
 	}
 }
 
@@ -46,6 +59,21 @@ func TestModelsThatCannotBeListed(t *testing.T) {
 		if err == nil || !strings.HasPrefix(err.Error(), name+":") || strings.Contains(err.Error(), "CANARY") {
 			t.Errorf("%s: %v", name, err)
 		}
+	}
+}
+
+// A list that nobody answers, and one that is not wanted any more.
+func TestModelsOfNobody(t *testing.T) {
+	a, err := openai.New(openai.Options{Model: "m", Transport: &canned{}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, err = a.Models(t.Context())
+	wantError(t, err, "copilotUnavailable", true)
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	if _, err := a.Models(ctx); !errors.Is(err, context.Canceled) {
+		t.Errorf("a list that is not wanted any more: %v", err)
 	}
 }
 

@@ -108,8 +108,7 @@ func New(o Options) (*Adapter, error) {
 }
 
 func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
+	return host == "localhost" || net.ParseIP(host).IsLoopback()
 }
 
 // Name returns "openai".
@@ -206,14 +205,9 @@ func (s *stream) read() error {
 		if len(c.Error) > 0 && string(c.Error) != "null" {
 			return s.final(streamFailure(c.Error))
 		}
-		if err := s.take(c); err != nil {
-			return err
-		}
+		s.take(c)
 	}
-	switch {
-	case s.ctx.Err() != nil:
-		return s.ctx.Err()
-	case s.reason != "":
+	if s.reason != "" {
 		return s.whole()
 	}
 	e := failed("the connection to the service was cut in the middle of the answer")
@@ -221,18 +215,16 @@ func (s *stream) read() error {
 	return s.final(e)
 }
 
-// take emits the text of a chunk. Only the first choice was asked for.
-func (s *stream) take(c chunk) error {
-	if len(c.Choices) == 0 {
-		return nil
+// take emits the text of a chunk, and nothing any more when ctx is done. Only the
+// first choice was asked for.
+func (s *stream) take(c chunk) {
+	if len(c.Choices) == 0 || s.ctx.Err() != nil {
+		return
 	}
 	choice := c.Choices[0]
 	for _, text := range []*string{choice.Delta.Content, choice.Delta.Refusal} {
 		if text == nil || *text == "" {
 			continue
-		}
-		if s.ctx.Err() != nil {
-			return s.ctx.Err()
 		}
 		s.emit(*text)
 		s.spoke = true
@@ -240,7 +232,6 @@ func (s *stream) take(c chunk) error {
 	if choice.FinishReason != nil && *choice.FinishReason != "" {
 		s.reason = *choice.FinishReason
 	}
-	return nil
 }
 
 // whole ends an answer that the service called complete.

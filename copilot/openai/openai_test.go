@@ -175,6 +175,9 @@ func TestEnds(t *testing.T) {
 		{"malformed chunk", sse(content(half), `{"choices":[{`, finish("stop")), half, "copilotFailed", false},
 		{"malformed first chunk", sse(`not json CANARY`), "", "copilotFailed", false},
 		{"chunk of a wrong shape", sse(content(half), `{"choices":{"CANARY":1}}`), half, "copilotFailed", false},
+		{"finish_reason, then a chunk without one", cut(content(half), finish("stop"), `{"choices":[{"delta":{},"finish_reason":""}]}`), half, "", false},
+		{"no error", sse(`{"error":null,"choices":[]}`, content(half), finish("stop")), half, "", false},
+		{"empty words", sse(`{"choices":[{"delta":{"content":""}}]}`, finish("stop")), "", "copilotEmpty", true},
 		{"empty", sse(finish("stop"), "[DONE]"), "", "copilotEmpty", true},
 		{"nothing", sse("[DONE]"), "", "copilotEmpty", true},
 		{"filter", sse(finish("content_filter")), "", "copilotBlocked", false},
@@ -227,6 +230,8 @@ func TestStatuses(t *testing.T) {
 		{404, `{"error":{"message":"CANARY","code":"model_not_found"}}`, "modelUnavailable", false},
 		{404, `404 page not found`, "copilotFailed", false},
 		{408, ``, "copilotUnavailable", true},
+		{409, ``, "copilotUnavailable", true},
+		{425, ``, "copilotUnavailable", true},
 		{500, `<html>CANARY</html>`, "copilotUnavailable", true},
 		{503, `{"error":{"message":"CANARY"}}`, "copilotUnavailable", true},
 		{302, ``, "copilotFailed", false},
@@ -238,6 +243,7 @@ func TestStatuses(t *testing.T) {
 			a := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 				calls++
 				w.Header().Set("Location", "/elsewhere")
+				w.Header().Set("Retry-After", "7")
 				w.Header().Set("Content-Type", "application/json")
 				w.WriteHeader(tt.status)
 				if tt.body != "" {
@@ -245,7 +251,13 @@ func TestStatuses(t *testing.T) {
 				}
 			})
 			_, err := send(t, a)
-			wantError(t, err, tt.code, tt.retryable)
+			e := wantError(t, err, tt.code, tt.retryable)
+			if told := strings.Contains(e.Message, "address or model"); told != (tt.status == 404 && tt.code == "copilotFailed") {
+				t.Errorf("the user is told %q", e.Message)
+			}
+			if want := map[bool]time.Duration{true: 7 * time.Second}[tt.retryable]; e.After != want {
+				t.Errorf("a pause of %v, want %v: only what may be tried again has one", e.After, want)
+			}
 			if calls != 1 {
 				t.Errorf("%d requests were made: the caller retries, not the adapter", calls)
 			}
@@ -264,6 +276,8 @@ func TestRetryAfter(t *testing.T) {
 		{"Retry-After", time.Now().Add(time.Minute).UTC().Format(http.TimeFormat), 30 * time.Second, time.Minute},
 		{"Retry-After", "Mon, 02 Jan 2006 15:04:05 GMT", 0, 0},
 		{"Retry-After", "1e300", 24 * time.Hour, 24 * time.Hour},
+		{"Retry-After", "90000", 24 * time.Hour, 24 * time.Hour},
+		{"Retry-After", time.Now().Add(48 * time.Hour).UTC().Format(http.TimeFormat), 24 * time.Hour, 24 * time.Hour},
 		{"Retry-After", "-5", 0, 0},
 		{"Retry-After", "NaN", 0, 0},
 		{"Retry-After", "soon", 0, 0},
@@ -327,6 +341,56 @@ func TestCancel(t *testing.T) {
 	}
 }
 
+// canned is a transport whose service answers with the given body, and counts what is
+// given back.
+type canned struct {
+	body         string
+	status       int
+	closed, idle int
+	*strings.Reader
+}
+
+func (c *canned) RoundTrip(r *http.Request) (*http.Response, error) {
+	if c.status == 0 {
+		return nil, io.ErrUnexpectedEOF
+	}
+	c.Reader = strings.NewReader(c.body)
+	return &http.Response{StatusCode: c.status, Header: http.Header{"Content-Type": {"text/event-stream"}}, Body: c, Request: r}, nil
+}
+
+func (c *canned) Close() error          { c.closed++; return nil }
+func (c *canned) CloseIdleConnections() { c.idle++ }
+
+// An answer that is there as a whole is not emitted any further once ctx is done, and
+// ends as cancelled; its body is given back, and so are the connections.
+func TestCancelWithinWhatIsThere(t *testing.T) {
+	c := &canned{status: http.StatusOK, body: "data: " + content("a") + "\n\ndata: " + content("b") + "\n\ndata: [DONE]\n\n"}
+	a, err := openai.New(openai.Options{Model: "m", Transport: c, SystemPrompt: "Be brief."})
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	text := ""
+	if err := a.Send(ctx, request, func(s string) { text += s; cancel() }); !errors.Is(err, context.Canceled) || text != "a" {
+		t.Errorf("got %q, %v", text, err)
+	}
+	if err := a.Close(); err != nil || c.closed != 1 || c.idle != 1 {
+		t.Errorf("%v; %d bodies and %d transports were given back", err, c.closed, c.idle)
+	}
+}
+
+// The caller's own prompt stands in place of the default.
+func TestSystemPrompt(t *testing.T) {
+	var body struct{ Messages []struct{ Content string } }
+	a := serve(t, func(w http.ResponseWriter, r *http.Request) {
+		_ = json.NewDecoder(r.Body).Decode(&body)
+		writeEvents(w, content("ok"), finish("stop"))
+	}, func(o *openai.Options) { o.SystemPrompt = "Be brief." })
+	if _, err := send(t, a); err != nil || body.Messages[0].Content != "Be brief." {
+		t.Errorf("%v; the messages are %+v", err, body.Messages)
+	}
+}
+
 func TestDeadlineBeforeTheAnswer(t *testing.T) {
 	stop := make(chan struct{})
 	a := serve(t, func(_ http.ResponseWriter, r *http.Request) {
@@ -349,6 +413,7 @@ func TestBadOptions(t *testing.T) {
 	for name, o := range map[string]openai.Options{
 		"no model":           {Key: key},
 		"no URL":             {Model: "m", BaseURL: "CANARY"},
+		"no host":            {Model: "m", BaseURL: "https:///CANARY"},
 		"wrong scheme":       {Model: "m", BaseURL: "ftp://example.org"},
 		"unparsable":         {Model: "m", BaseURL: "http://CANARY\x7f"},
 		"password in it":     {Model: "m", BaseURL: "https://user:CANARY@example.org"},
@@ -359,7 +424,8 @@ func TestBadOptions(t *testing.T) {
 			t.Errorf("%s: got %v", name, err)
 		}
 	}
-	for _, o := range []openai.Options{{Model: "m", Key: key}, {Model: "m", BaseURL: "http://example.org/v1"}, {Model: "m", BaseURL: "http://[::1]:1/v1", Key: key}} {
+	for _, o := range []openai.Options{{Model: "m", Key: key}, {Model: "m", BaseURL: "http://example.org/v1"}, {Model: "m", BaseURL: "http://[::1]:1/v1", Key: key},
+		{Model: "m", BaseURL: "http://localhost:1/v1", Key: key}, {Model: "m", BaseURL: "http://example.org", Key: openai.NewKey("")}} {
 		if _, err := openai.New(o); err != nil {
 			t.Errorf("%s: %v", o.BaseURL, err)
 		}

@@ -124,15 +124,14 @@ func (l *link) dial(stop context.Context, instance, epoch uint32, successor bool
 	}
 	defer l.dialled(epoch)
 	deadline := time.Now().Add(l.patience(instance, successor))
-	var err error
+	err := l.refused.by
 	for attempt := range dialAttempts {
 		wait := time.Until(l.refused.until)
 		if attempt > 0 {
 			wait = max(wait, dialBackoff<<(attempt-1))
 		}
 		if wait > 0 && time.Now().Add(wait).After(deadline) {
-			err = l.refused.by // another attempt would come too late
-			break
+			break // another attempt would come too late
 		}
 		if !pause(ctx, wait) {
 			break

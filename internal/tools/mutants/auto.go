@@ -269,7 +269,7 @@ func (m *maker) statements(list []ast.Stmt) {
 		class := ""
 		switch s := s.(type) {
 		case *ast.ExprStmt:
-			if c, ok := s.X.(*ast.CallExpr); ok && !isPanic(c) {
+			if c, ok := s.X.(*ast.CallExpr); ok && !isPanic(c) && !m.logs(c) {
 				class = classEffect
 			}
 		case *ast.AssignStmt:
@@ -292,6 +292,12 @@ func (m *maker) statements(list []ast.Stmt) {
 		}
 		m.wrap(s, "if !"+on(m.add(class, "left out", s, ""))+" { ", " }")
 	}
+}
+
+// logs says whether a call writes a line of the log, which is for people only.
+func (m *maker) logs(c *ast.CallExpr) bool {
+	method, ok := c.Fun.(*ast.SelectorExpr)
+	return ok && m.more && m.src.pkg.info.Types[method.X].Type != nil && m.src.pkg.info.Types[method.X].Type.String() == "*github.com/rs/zerolog.Event"
 }
 
 func isPanic(c *ast.CallExpr) bool {
@@ -319,6 +325,7 @@ func (m *maker) returns(r *ast.ReturnStmt) {
 			m.wrap(x, "("+on(yes)+" || !"+on(no)+" && (", "))")
 		case m.more && types.Identical(t, types.Universe.Lookup("error").Type()) && !tv.IsNil():
 			m.wrap(x, "mutant.Choose[error]("+on(m.add(classError, "no error", r, ""))+", nil, ", ")")
+		case m.more && tv.Value != nil: // which bound has looked at
 		case t.String() == "time.Duration" && m.src.imports(t):
 			m.wrap(x, "mutant.Choose["+m.src.pkg.typeText(t)+"]("+on(m.add(classDeadline, "no time", r, ""))+", 0, ", ")")
 		}

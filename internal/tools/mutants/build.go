@@ -31,8 +31,7 @@ func build(pr project, o *overlay, out string) (*bench, error) {
 	}
 	packages := slices.Clone(pr.packages)
 	for _, d := range pr.detectors {
-		judges := slices.ContainsFunc(pr.packages, func(p string) bool { return within(p, d.of) })
-		if judges && d.pkg != own && !slices.Contains(packages, d.pkg) {
+		if slices.ContainsFunc(pr.packages, d.judges) && d.pkg != own && !slices.Contains(packages, d.pkg) {
 			packages = append(packages, d.pkg)
 		}
 	}
@@ -77,7 +76,7 @@ func (b *bench) of(m mutant) []detector {
 	home := path.Dir(m.File)
 	var out []detector
 	for _, d := range b.detectors {
-		if !within(home, d.of) {
+		if !d.judges(home) {
 			continue
 		}
 		if d.pkg == own {

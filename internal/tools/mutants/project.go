@@ -28,10 +28,10 @@ type project struct {
 // detector is one way to catch a mutant: some of the tests of one package.
 type detector struct {
 	Name   string
-	pkg    string // folder from the root; own for the package of the mutant
-	of     string // only for mutants of this package and of those in its folder; empty for all
-	run    string // which tests, as for go test -run; empty for all
-	skip   string // and which not
+	pkg    string   // folder from the root; own for the package of the mutant
+	of     []string // only for mutants of these packages; none for all
+	run    string   // which tests, as for go test -run; empty for all
+	skip   string   // and which not
 	binary string
 	rapid  bool // it takes the flags of rapid
 }
@@ -79,10 +79,11 @@ func handlers(root string) project {
 		},
 		detectors: []detector{
 			{Name: "package", pkg: own},
-			{Name: "live", pkg: "internal/daemon/live", of: "internal/daemon/live"},
-			{Name: "realtime", pkg: "audio/realtime", of: "audio/realtime"},
-			{Name: "headless", pkg: "internal/daemon/headless", of: "internal/daemon"},
-			{Name: "rpc", pkg: "internal/daemon/rpc", of: "internal/daemon"},
+			{Name: "live", pkg: "internal/daemon/live", of: []string{"internal/daemon/live"}, run: liveTests},
+			{Name: "realtime", pkg: "audio/realtime", of: []string{"audio/realtime"}, skip: "^TestLocal|" + callTests},
+			{Name: "call", pkg: "audio/realtime", of: []string{"audio/realtime"}, run: callTests},
+			{Name: "headless", pkg: "internal/daemon/headless", of: []string{"internal/daemon"}},
+			{Name: "rpc", pkg: "internal/daemon/rpc", of: []string{"internal/daemon", "internal/daemon/rpc"}, skip: "^TestPublishedTranscriptsAreLinear$"},
 		},
 		copied: []string{
 			"copilot", "internal/daemon", "audio/realtime", "audio/front", "testdata", "docs",
@@ -93,10 +94,18 @@ func handlers(root string) project {
 	}
 }
 
-// within says whether a package is one of those that begin with of.
-func within(pkg, of string) bool {
-	return of == "" || pkg == of || strings.HasPrefix(pkg, of+"/")
-}
+// Of tests that wait in real time, callTests are those that make calls in this process;
+// liveTests are all of theirs that do not wait.
+const (
+	callTests = "^Test(MalformedEvents|UnsolicitedResponse|SpeechErrors|SpeakByEvents|SpeakWithMarkers|DialShapes|SessionExpiry|CancelSpeech|PacketLoss|DialFailures)$"
+	liveTests = "^Test(ADialThatIsToldToStop|ARecordingBeginsAtListening|AnotherEpochWaits.*|AsideIsHeard.*|BothDevicesLost|CredentialCodes.*|CursorTenTimesASecond" +
+		"|Detectors.*|DialsWait.*|EndingDoesNotWait.*|EveryDialFailureHasItsWords|HeardPositionKnowsTheRate|Matcher|MismatchIsAWarning.*|MutedTheMicrophone.*" +
+		"|PrerollIs.*|REQ003.*|RenderingAllocates.*|RenewalMargin.*|TakeOverIsOfOneStart|TheConnectionIsDialled.*|TranscriptionSettings.*|TurnModes.*" +
+		"|VoiceRateIsLimitedOnceAloud|WakePhraseIsOptional|WakePhraseThatCannotBeUsed)$"
+)
+
+// judges says whether the detector is asked about mutants of a package.
+func (d detector) judges(pkg string) bool { return len(d.of) == 0 || slices.Contains(d.of, pkg) }
 
 // narrowed is the project with those of its packages and detectors only that are
 // named; no name is all.
