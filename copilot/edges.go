@@ -12,15 +12,14 @@ type Edge struct{ From, On, To string }
 // shape is what tells two states apart as far as arrows go: not which request it
 // is, nor its round.
 type shape struct {
-	name             string
-	cancelled, heard bool
-	calls            int
+	name      string
+	cancelled bool
+	calls     int
 }
 
 func shapeOf(s State) shape {
 	l, _ := LiveOf(s)
-	w, _ := s.(WaitingForApproval)
-	return shape{s.String(), l.Cancelled, w.Heard, len(l.Calls)}
+	return shape{s.String(), l.Cancelled, len(l.Calls)}
 }
 
 // Edges returns the arrows of all states that can be reached from Idle, as Next

@@ -55,11 +55,8 @@ streamingResponse/terminal/ready
 streamingResponse/terminal [cancelled]/ready
 streamingResponse/terminal [it asks for calls]/waitingForToolApproval
 streamingResponse/wants/streamingResponse
-waitingForToolApproval/again/waitingForToolApproval
-waitingForToolApproval/allow/waitingForToolApproval
 waitingForToolApproval/approve/callingTool
 waitingForToolApproval/cancel/ready
-waitingForToolApproval/heard/waitingForToolApproval
 waitingForToolApproval/reject/searchingTools
 waitingForToolApproval/reject [more calls]/waitingForToolApproval
 waitingForToolApproval/shut/idle

@@ -51,15 +51,7 @@ type (
 	// Streaming: the answer is coming.
 	Streaming struct{ Live }
 	// WaitingForApproval: the user is asked about the first of Calls.
-	WaitingForApproval struct {
-		Live
-		Asked int // how often the question was begun
-		// Heard says that the question was heard to its end, so that what is said
-		// from here on may be the answer to it.
-		Heard bool
-		// Allowed says that the user said yes, and may be saying more.
-		Allowed bool
-	}
+	WaitingForApproval struct{ Live }
 	// CallingTool: the first of Calls was allowed, and runs.
 	CallingTool struct{ Live }
 )
@@ -209,9 +201,6 @@ const (
 	Terminal           // the answer of the round is whole
 	Fail               // or has failed, or was cancelled
 	Cancel             // the request is to stop
-	Heard              // the question was heard
-	Allow              // the user said yes, and may be saying more
-	Again              // the question is asked once more
 	Approve            // Call is allowed
 	Reject             // Call is not
 	ToolDone           // Call has ended well
@@ -221,7 +210,7 @@ const (
 
 var doNames = [numDos]string{
 	"open", "load", "progress", "loaded", "unloaded", "search", "send", "ask", "shut", "attempt", "sign", "wants", "found", "notFound",
-	"terminal", "fail", "cancel", "heard", "allow", "again", "approve", "reject", "toolDone", "toolFail",
+	"terminal", "fail", "cancel", "approve", "reject", "toolDone", "toolFail",
 }
 
 func (d Do) String() string { return doNames[d] }
@@ -316,7 +305,7 @@ func between(s State, in Input) (State, Outcome) {
 		}
 	case Ask:
 		if ready {
-			return WaitingForApproval{Live: Live{Request: in.Request, Attempt: 1, Calls: []Call{in.Call}}, Asked: 1}, Asks
+			return WaitingForApproval{Live{Request: in.Request, Attempt: 1, Calls: []Call{in.Call}}}, Asks
 		}
 	}
 	return s, Ignored
@@ -363,7 +352,7 @@ func answering(s State, live Live, in Input) (State, Outcome) {
 		case live.Cancelled:
 			return Ready{}, Confirmed
 		case in.Do == Terminal && len(live.Calls) > 0:
-			return WaitingForApproval{Live: live, Asked: 1}, Asks
+			return WaitingForApproval{live}, Asks
 		}
 		return Ready{}, Ended
 	case Cancel:
@@ -401,16 +390,6 @@ func answering(s State, live Live, in Input) (State, Outcome) {
 
 func asking(s WaitingForApproval, in Input) (State, Outcome) {
 	switch in.Do {
-	case Heard:
-		s.Heard = true
-		return s, Changed
-	case Allow:
-		s.Allowed = true
-		return s, Changed
-	case Again:
-		s.Asked++
-		s.Heard, s.Allowed = false, false
-		return s, Asks
 	case Approve:
 		return CallingTool{s.Live}, Changed
 	case Reject:
@@ -429,7 +408,7 @@ func asking(s WaitingForApproval, in Input) (State, Outcome) {
 func decided(l Live) (State, Outcome) {
 	if len(l.Calls) > 1 {
 		l.Calls = l.Calls[1:]
-		return WaitingForApproval{Live: l, Asked: 1}, Asks
+		return WaitingForApproval{l}, Asks
 	}
 	return SearchingTools{Live{Request: l.Request, Attempt: 1, Round: l.Round + 1}}, NextRound
 }

@@ -38,9 +38,9 @@ func states() map[string]State {
 		"streaming":             Streaming{live()},
 		"streaming, calls":      Streaming{live(71)},
 		"streaming, cancelled":  Streaming{cancelled()},
-		"asking":                WaitingForApproval{Live: live(71, 72), Asked: 1},
-		"asking, last call":     WaitingForApproval{Live: live(72), Asked: 2},
-		"asking, heard":         WaitingForApproval{Live: live(71), Asked: 1, Heard: true},
+		"asking":                WaitingForApproval{live(71, 72)},
+		"asking, last call":     WaitingForApproval{live(72)},
+		"asking, only call":     WaitingForApproval{live(71)},
 		"calling":               CallingTool{live(71, 72)},
 		"calling, last call":    CallingTool{live(72)},
 		"calling, cancelled":    CallingTool{cancelled(71, 72)},
@@ -133,7 +133,7 @@ func TestRequestsBegin(t *testing.T) {
 	check(t, Input{Do: Send, Request: 10}, Ignored, map[string]cell{"ready": {Generating{begun}, Changed}})
 	begun.Calls = calls(72)
 	check(t, Input{Do: Ask, Request: 10, Call: calls(72)[0]}, Ignored, map[string]cell{
-		"ready": {WaitingForApproval{Live: begun, Asked: 1}, Asks},
+		"ready": {WaitingForApproval{begun}, Asks},
 	})
 }
 
@@ -203,7 +203,7 @@ func TestTerminalAndFail(t *testing.T) {
 	give(t, Input{Do: Terminal}, Stale, map[string]cell{
 		"generating": {Ready{}, Ended}, "generating, cancelled": {Ready{}, Confirmed},
 		"streaming": {Ready{}, Ended}, "streaming, cancelled": {Ready{}, Confirmed},
-		"streaming, calls": {WaitingForApproval{Live: live(71), Asked: 1}, Asks},
+		"streaming, calls": {WaitingForApproval{live(71)}, Asks},
 	})
 	give(t, Input{Do: Fail}, Stale, map[string]cell{
 		"generating": {Ready{}, Ended}, "generating, cancelled": {Ready{}, Confirmed},
@@ -225,7 +225,7 @@ func TestCancel(t *testing.T) {
 		"generating": {Generating{cancelled()}, Changed},
 		"streaming":  {Streaming{cancelled()}, Changed}, "streaming, calls": {Streaming{cancelled()}, Changed},
 		"asking": {Ready{}, Ended}, "asking, last call": {Ready{}, Ended},
-		"asking, heard":      {Ready{}, Ended},
+		"asking, only call":  {Ready{}, Ended},
 		"calling":            {CallingTool{cancelled(71, 72)}, Changed},
 		"calling, last call": {CallingTool{cancelled(72)}, Changed},
 	}
@@ -234,68 +234,27 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// beside is what the inputs about a question are to a request that asks none.
-func beside(want map[string]cell) map[string]cell {
-	for _, at := range []string{"idle", "loading", "load failed", "ready", "generating, cancelled", "streaming, cancelled"} {
-		want[at] = stale
-	}
-	return want
-}
-
-func TestHeard(t *testing.T) {
-	heard := func(asked int, ids ...uint64) cell {
-		return cell{WaitingForApproval{Live: live(ids...), Asked: asked, Heard: true}, Changed}
-	}
-	give(t, Input{Do: Heard}, Ignored, beside(map[string]cell{
-		"asking": heard(1, 71, 72), "asking, last call": heard(2, 72), "asking, heard": heard(1, 71),
-	}))
-}
-
-// A yes is kept until it is known whether the user says more; it is forgotten when
-// the question is asked again.
-func TestAllow(t *testing.T) {
-	allowed := func(asked int, heard bool, ids ...uint64) cell {
-		return cell{WaitingForApproval{Live: live(ids...), Asked: asked, Heard: heard, Allowed: true}, Changed}
-	}
-	give(t, Input{Do: Allow}, Ignored, beside(map[string]cell{
-		"asking": allowed(1, false, 71, 72), "asking, last call": allowed(2, false, 72), "asking, heard": allowed(1, true, 71),
-	}))
-	again, out := Next(WaitingForApproval{Live: live(71), Asked: 1, Heard: true, Allowed: true}, Input{Do: Again, Request: 9})
-	if want := (WaitingForApproval{Live: live(71), Asked: 2}); !reflect.DeepEqual(again, want) || out != Asks {
-		t.Errorf("asked again: %#v, outcome %d", again, out)
-	}
-}
-
-func TestAgain(t *testing.T) {
-	again := func(asked int, ids ...uint64) cell {
-		return cell{WaitingForApproval{Live: live(ids...), Asked: asked}, Asks}
-	}
-	give(t, Input{Do: Again}, Ignored, beside(map[string]cell{
-		"asking": again(2, 71, 72), "asking, last call": again(3, 72), "asking, heard": again(2, 71),
-	}))
-}
-
 // The decision is about the first of the calls, which it names; the request is
 // the one that asks.
 func TestApproveAndReject(t *testing.T) {
 	check(t, Input{Do: Approve, Call: Call{ID: 71}}, Stale, map[string]cell{
-		"asking":        {CallingTool{live(71, 72)}, Changed},
-		"asking, heard": {CallingTool{live(71)}, Changed},
+		"asking":            {CallingTool{live(71, 72)}, Changed},
+		"asking, only call": {CallingTool{live(71)}, Changed},
 	})
 	check(t, Input{Do: Approve, Call: Call{ID: 72}}, Stale, map[string]cell{
 		"asking, last call": {CallingTool{live(72)}, Changed},
 	})
 	next := cell{SearchingTools{Live{Request: 9, Attempt: 1, Round: 3}}, NextRound}
 	check(t, Input{Do: Reject, Call: Call{ID: 71}}, Stale, map[string]cell{
-		"asking":        {WaitingForApproval{Live: live(72), Asked: 1}, Asks},
-		"asking, heard": next,
+		"asking":            {WaitingForApproval{live(72)}, Asks},
+		"asking, only call": next,
 	})
 	check(t, Input{Do: Reject, Call: Call{ID: 72}}, Stale, map[string]cell{"asking, last call": next})
 }
 
 func TestToolDoneAndToolFail(t *testing.T) {
 	check(t, Input{Do: ToolDone, Call: Call{ID: 71}}, Stale, map[string]cell{
-		"calling":            {WaitingForApproval{Live: live(72), Asked: 1}, Asks},
+		"calling":            {WaitingForApproval{live(72)}, Asks},
 		"calling, cancelled": {Ready{}, Confirmed},
 	})
 	check(t, Input{Do: ToolDone, Call: Call{ID: 72}}, Stale, map[string]cell{
@@ -311,7 +270,7 @@ func TestToolDoneAndToolFail(t *testing.T) {
 func TestWhatIsOfAnotherIsStale(t *testing.T) {
 	all := Input{Attempt: 9, Percent: 90, Call: Call{ID: 71}}
 	for _, request := range []uint64{0, 8, 10} {
-		for _, do := range []Do{Attempt, Sign, Wants, Found, NotFound, Terminal, Fail, Cancel, Heard, Allow, Again} {
+		for _, do := range []Do{Attempt, Sign, Wants, Found, NotFound, Terminal, Fail, Cancel} {
 			in := all
 			in.Do, in.Request, in.Round = do, request, 2
 			check(t, in, Stale, nil)

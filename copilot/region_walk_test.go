@@ -122,16 +122,13 @@ func TestWalksOfARequest(t *testing.T) {
 			}
 			switch s := after.(type) {
 			case WaitingForApproval:
-				if len(s.Calls) == 0 || s.Asked < 1 {
+				if len(s.Calls) == 0 {
 					t.Fatalf("%v: %#v", in.Do, after)
 				}
 			case CallingTool:
 				if len(s.Calls) == 0 {
 					t.Fatalf("%v: %#v calls nothing", in.Do, after)
 				}
-			}
-			if in.Do == Again { // each asks once more
-				return
 			}
 			if again, _ := Next(after, in); !reflect.DeepEqual(again, after) {
 				t.Fatalf("%v twice: %#v, then %#v", in.Do, after, again)
@@ -152,8 +149,8 @@ func TestQuestionsAboutAState(t *testing.T) {
 		"generating": {true, true, StageGeneration}, "generating, cancelled": {true, true, StageGeneration},
 		"streaming": {true, true, StageStream}, "streaming, calls": {true, true, StageStream}, "streaming, cancelled": {true, true, StageStream},
 		"asking": {true, false, StageNone}, "asking, last call": {true, false, StageNone},
-		"asking, heard": {true, false, StageNone}, "asking, answered": {true, false, StageNone},
-		"calling": {true, true, StageCall}, "calling, last call": {true, true, StageCall}, "calling, cancelled": {true, true, StageCall},
+		"asking, only call": {true, false, StageNone},
+		"calling":           {true, true, StageCall}, "calling, last call": {true, true, StageCall}, "calling, cancelled": {true, true, StageCall},
 	}
 	for at, s := range states() {
 		l, ok := LiveOf(s)
@@ -185,7 +182,7 @@ func TestNamesAreThoseOfTheChatMachine(t *testing.T) {
 	}
 	if want := []string{
 		"open", "load", "progress", "loaded", "unloaded", "search", "send", "ask", "shut", "attempt", "sign", "wants", "found", "notFound",
-		"terminal", "fail", "cancel", "heard", "allow", "again", "approve", "reject", "toolDone", "toolFail",
+		"terminal", "fail", "cancel", "approve", "reject", "toolDone", "toolFail",
 	}; !slices.Equal(dos, want) {
 		t.Errorf("the inputs are called %q, want %q", dos, want)
 	}

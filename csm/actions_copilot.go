@@ -3,12 +3,8 @@ package csm
 import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm/history"
-	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 	"github.com/agentvoice/agentvoice-daemon/session"
 )
-
-// maxAsked is how often the user is asked about one call.
-const maxAsked = 2
 
 // send hands one request over for the current turn's utterance (REQ-004,
 // INT-005), after a search for tools where there are any. A request that is tried
@@ -110,14 +106,6 @@ func (r *run) laterRound() bool {
 	return live.Round > 0
 }
 
-// asked is the call that the user is asked about.
-func (r *run) asked() (copilot.Call, bool) {
-	if w, ok := r.st.Copilot.(copilot.WaitingForApproval); ok {
-		return w.Calls[0], true
-	}
-	return copilot.Call{}, false
-}
-
 // wants is a call that the answer asks for. One that is too many is rejected.
 func (r *run) wants() {
 	r.progress()
@@ -130,77 +118,6 @@ func (r *run) wants() {
 	r.remember(refused, history.Rejected)
 }
 
-// ask begins the question about a call, after what is still to be heard. Nothing
-// is called that the user did not allow.
-func (r *run) ask() {
-	live, _ := copilot.LiveOf(r.st.Copilot)
-	r.tell(session.QuestionRequested)
-	r.toolNews(live, ToolPending)
-	r.question()
-}
-
-func (r *run) question() {
-	call, _ := r.asked()
-	r.refresh |= 1 << TimerApproval
-	r.say(speech.Segment{Ask: call.ID})
-	r.st.Speech, _ = speech.End(r.st.Speech)
-}
-
-// askAgain asks once more: nobody answered, or the answer does not count.
-func (r *run) askAgain() {
-	live, _ := copilot.LiveOf(r.st.Copilot)
-	r.assistant(copilot.Input{Do: copilot.Again, Request: live.Request})
-	r.question()
-}
-
-// mayAskAgain says whether the question is over and may be asked once more.
-func (r *run) mayAskAgain() bool {
-	w, asked := r.st.Copilot.(copilot.WaitingForApproval)
-	_, open := speech.LineOf(r.st.Speech)
-	return asked && !open && w.Asked < maxAsked
-}
-
-// allows says whether the event is a yes that counts: one whose onset came after
-// the question was heard and, where what is done cannot be undone, that names it.
-func (r *run) allows() bool {
-	w, asked := r.st.Copilot.(copilot.WaitingForApproval)
-	f := r.env.Event.(Final)
-	return asked && f.Class == Yes && w.Heard && r.words.Reply && (f.Named || !w.Calls[0].Destructive)
-}
-
-// consent notes a yes that counts. It is carried out when the user is silent: what
-// else is being said may take it back.
-func (r *run) consent() {
-	live, _ := copilot.LiveOf(r.st.Copilot)
-	r.assistant(copilot.Input{Do: copilot.Allow, Request: live.Request})
-}
-
-// questionBroke leaves a question that cannot be spoken to be answered by hand.
-func (r *run) questionBroke() {
-	r.cut()
-	r.emit(Notify{Turn: r.st.Current.ID, Code: CodeSpeechFailed})
-	r.listen()
-}
-
-// decide is the user's decision by hand.
-func (r *run) decide() {
-	r.cut()
-	if r.env.Event.(UserApprove).Approved {
-		r.approve()
-		return
-	}
-	r.reject()
-}
-
-func (r *run) approve() {
-	call, _ := r.asked()
-	r.assistant(copilot.Input{Do: copilot.Approve, Call: call})
-	live, _ := copilot.LiveOf(r.st.Copilot)
-	r.tell(session.ApprovalResolved)
-	r.toolNews(live, ToolRunning)
-	r.emit(CallTool{ToolCall: call.ID, Request: live.Request, Turn: r.st.Current.ID})
-}
-
 // reject tells the assistant so, and has it go on.
 func (r *run) reject() {
 	live, _ := copilot.LiveOf(r.st.Copilot)
@@ -208,6 +125,7 @@ func (r *run) reject() {
 	r.toolNews(live, ToolRejected)
 	r.remember(live, history.Rejected)
 	r.assistant(copilot.Input{Do: copilot.Reject, Call: live.Calls[0]})
+	r.raise(ApprovalDecided)
 	r.proceed()
 }
 
@@ -223,7 +141,7 @@ func (r *run) proceed() {
 	live, _ := copilot.LiveOf(r.st.Copilot)
 	switch {
 	case r.copilotOut == copilot.Asks:
-		r.ask()
+		r.raise(AnswerAsks)
 	case live.Round >= r.st.config().RoundsMax:
 		r.assistant(copilot.Input{Do: copilot.NotFound, Request: live.Request, Round: live.Round})
 		r.explainAfter(CodeToolRounds)
@@ -234,9 +152,6 @@ func (r *run) proceed() {
 		r.handOver()
 	}
 }
-
-// approving says whether the user is asked about a tool.
-func (r *run) approving() bool { _, asked := r.asked(); return asked }
 
 // toolCode is what a search for tools or a call failed with.
 func toolCode(r *run) Code {
@@ -259,32 +174,6 @@ func toolCode(r *run) Code {
 	default:
 		return CodeToolFailed
 	}
-}
-
-// replace rejects the call and ends the turn: what the user said instead becomes
-// the next message.
-func (r *run) replace() {
-	r.cut()
-	r.cancel()
-	r.finish(TurnDropped)
-}
-
-// replaceByDrafts does so with what the user said before, and sends now.
-func (r *run) replaceByDrafts() {
-	r.replace()
-	if len(r.st.Queue) > 0 { // what waited goes first
-		r.enqueueDrafts()
-		r.takeQueued()
-		return
-	}
-	r.listen()
-	r.takeGathered()
-}
-
-// decideCut is the decision by hand in the moment when the question is cut off.
-func (r *run) decideCut() {
-	r.heardUpTo(r.prior.(Interrupted).Line, r.st.Cursor)
-	r.decide()
 }
 
 // toolEnded is the terminal of a call. Its result is kept, whatever the user said
@@ -316,7 +205,7 @@ func (r *run) remember(l copilot.Live, o history.Outcome) {
 }
 
 func (r *run) toolNews(l copilot.Live, status ToolStatus) {
-	p := PublishTool{Request: l.Request, ToolCall: l.Calls[0].ID, Status: status, Destructive: l.Calls[0].Destructive}
+	p := PublishTool{Request: l.Request, ToolCall: l.Calls[0].ID, Of: r.retried, Status: status, Destructive: l.Calls[0].Destructive}
 	if l.Request == r.st.Current.Request {
 		p.Turn = r.st.Current.ID
 	}
@@ -337,12 +226,8 @@ func (r *run) takeCallAgain() {
 	r.newRequest()
 	r.replied = st.Current.ID
 	r.assistant(copilot.Input{Do: copilot.Ask, Request: st.Current.Request, Call: call})
-	r.tell(session.QuestionRequested)
-	r.emit(PublishTool{
-		Turn: st.Current.ID, Request: st.Current.Request, ToolCall: call.ID, Of: again.Call.ID,
-		Status: ToolPending, Destructive: call.Destructive,
-	})
-	r.question()
+	r.retried = again.Call.ID
+	r.raise(AnswerAsks)
 }
 
 // selectModel has another model loaded, as soon as no request is under way.

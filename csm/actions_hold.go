@@ -105,12 +105,12 @@ func holdRows() []Row {
 		keep(p, KindSuspend, Guard{}, (*run).hold),
 		keep(p, KindSessionRenewal, Guard{}, (*run).hold),
 		keep(p, KindAudioLost, Guard{}, (*run).hold),
-		keep(PhaseConnected, KindConnLost, dropped, (*run).hold),
-		keep(PhaseConnected, KindTimerFired, timer(TimerRenewal), func(r *run) { r.hold(); r.awaitSuccessor() }),
+		keep(PhaseConnected, KindConnLost, Guard{}, (*run).hold),
+		keep(PhaseConnected, Passed(TimerRenewal), Guard{}, func(r *run) { r.hold(); r.awaitSuccessor() }),
 		keep(p, KindResume, Guard{}, (*run).unhold), // also of what is not suspended: it has what it wants
 		keep(p, KindSessionRenewed, Guard{}, (*run).unhold),
 		keep(p, KindAudioRestored, Guard{}, (*run).unhold),
 		keep(PhaseConnected, KindConnReady, Guard{}, (*run).unhold), // a successor's takes nothing away
-		{p, KindTimerFired, timer(TimerSuspend), PhaseFaulted, CauseSuspendTimeout, (*run).fault},
+		{p, Passed(TimerSuspend), Guard{}, PhaseFaulted, CauseSuspendTimeout, (*run).fault},
 	}
 }

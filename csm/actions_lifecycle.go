@@ -93,7 +93,7 @@ func (r *run) abandon(end TurnEnd) {
 	r.cancel()
 	r.flush()
 	// An interrupted turn has had its end published already.
-	if in, cut := r.prior.(Interrupted); cut && !in.Asking && !in.Doubt {
+	if in, cut := r.prior.(Interrupted); cut && !in.Doubt {
 		r.st.Current = Turn{}
 	}
 	r.finish(end)

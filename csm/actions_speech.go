@@ -41,6 +41,15 @@ func (r *run) segment() {
 	r.say(speech.Segment{Request: e.Request, Start: e.Start, End: e.End})
 }
 
+// beginAnswer is the first sign of life of a round.
+func (r *run) beginAnswer() {
+	if _, said := r.env.Event.(CopilotSegment); said {
+		r.segment()
+		return
+	}
+	r.progress()
+}
+
 // endLine says that the answer is whole.
 func (r *run) endLine() {
 	r.st.Speech, r.speechOut = speech.End(r.st.Speech)
@@ -154,23 +163,6 @@ func (r *run) interrupt() {
 	r.cutOff()
 }
 
-// interruptQuestion silences the assistant, who was about to ask about a tool. The
-// question stands, and with it the turn.
-func (r *run) interruptQuestion() {
-	line, _ := speech.LineOf(r.st.Speech)
-	r.st.Conv = Interrupted{Line: line, Request: r.st.Current.Request, Asking: true}
-	r.flush()
-}
-
-// dropQuestion is the user's word to stop while that happens.
-func (r *run) dropQuestion() {
-	in := r.st.Conv.(Interrupted)
-	in.Asking = false
-	r.st.Conv = in
-	r.clearQueue()
-	r.cutOff()
-}
-
 // cutOff ends the turn of an answer that was interrupted.
 func (r *run) cutOff() {
 	r.cancel()
@@ -189,9 +181,7 @@ func (r *run) cleared() {
 	} else {
 		r.heardUpTo(in.Line, r.st.Cursor)
 	}
-	if !in.Asking {
-		r.st.Current = Turn{}
-	}
+	r.st.Current = Turn{}
 	r.listen()
 }
 

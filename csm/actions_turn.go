@@ -97,8 +97,12 @@ func (s *State) idleWithQueue() bool {
 }
 
 // onset opens a turn in Listening. An explanation or a text that was about to be
-// said gives way: the user has the floor.
+// said gives way: the user has the floor. The rest of an answer is kept until it is
+// known what is said over it.
 func (r *run) onset() {
+	if speech.WasCut(r.st.Speech) {
+		return
+	}
 	r.stopSpeech()
 	if r.st.Current.ID == 0 {
 		r.openTurn()
@@ -117,8 +121,13 @@ func (r *run) gatherFinal() {
 // takeGathered sends what was said in the turn so far.
 func (r *run) takeGathered() { r.submit(copilot.StageNone) }
 
-// stopSpeech ends what is about to be said in Listening.
+// stopSpeech ends what is about to be said in Listening, for good: also the rest of
+// an answer that the user spoke over.
 func (r *run) stopSpeech() {
+	if speech.WasCut(r.st.Speech) {
+		r.commitInterruption()
+		return
+	}
 	if _, open := speech.LineOf(r.st.Speech); open {
 		r.flush()
 		if r.st.Current.Failed != "" {
@@ -317,26 +326,24 @@ func (r *run) drop() {
 func (r *run) stopByWord() {
 	r.clearQueue()
 	r.stopSpeech()
-	if r.gathered() {
+	if r.st.Current.Utterance != 0 {
 		r.finish(TurnDropped)
 		r.listen()
 	}
 }
 
 // enqueueFinal has an utterance wait that was spoken while the assistant had the
-// floor.
+// floor: until the turn is over, or until the user ends the next one by hand.
 func (r *run) enqueueFinal() {
 	f := r.env.Event.(Final)
 	if f.Class == Send {
 		r.enqueueDrafts()
 	}
-	switch {
-	case !r.hasWords(f):
-	case r.drafts(f):
+	if r.drafts(f) {
 		r.draft(f.Utterance)
-	default:
-		r.enqueue(f.Utterance)
+		return
 	}
+	r.enqueue(f.Utterance)
 }
 
 // hasWords says whether an utterance says something to the assistant. What the

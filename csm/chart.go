@@ -29,11 +29,15 @@ type run struct {
 	prior   Conversation // the phase that is being left, with its data
 	row     *Row         // the row that fired
 	cause   Cause        // its cause, unless the row's action found a better one
+	told    Cause        // why the approval region had the conversation act
 	code    Code         // the failure that a transition is published with
 	refused Code         // the answer to a call that cannot be carried out
 	replied uint64
 	refresh uint32 // timers to restart though they are armed
 	newsAt  int    // where the news of a transition belongs among the effects
+
+	raised  []Kind // what the regions are told of next
+	retried uint64 // the call that is tried again
 
 	seen *Observation // what StepObserved reports, nil for Step
 
@@ -109,7 +113,7 @@ func configure(rows []Row) *stateless.StateMachine {
 }
 
 // settled are the rows on KindSettled of each phase, as indices of the table.
-var settled [NumPhases][]int
+var settled [numNames][]int
 
 // cell is the rows of one state and event, as indices of the table.
 type cell struct {
@@ -173,14 +177,58 @@ func (r *run) choose(rows []Row, among []int) bool {
 	return false
 }
 
-// take carries the chosen row out. The machine calls it where it stores the
-// phase it has come to, which an internal row leaves as it was.
-func (r *run) take(to Phase) {
-	if r.row.Internal() {
-		r.row.do(r)
-		return
+// raise has the regions told of something when the present row is through.
+func (r *run) raise(on Kind) { r.raised = append(r.raised, on) }
+
+// dispatch has the regions take a trigger, and what is raised meanwhile.
+func (r *run) dispatch(on Kind) error {
+	err := r.offer(on)
+	if err == nil {
+		err = r.drain()
 	}
-	r.enter(to)
+	return err
+}
+
+// offer has the approval region take a trigger, or the conversation where that has no
+// row for it.
+func (r *run) offer(on Kind) error {
+	if at := r.st.Approval.State.phase(); at != ApprovalNone || on == AnswerAsks {
+		if err := r.fire(at, on); !errors.Is(err, errUnhandled) {
+			return err
+		}
+	}
+	return r.fire(r.st.Conv.Phase(), on)
+}
+
+// drain offers what was raised. What has no row for it has its own way from there.
+func (r *run) drain() error {
+	for len(r.raised) > 0 {
+		next := r.raised[0]
+		r.raised = r.raised[1:]
+		if err := r.offer(next); err != nil && !errors.Is(err, errUnhandled) {
+			return err
+		}
+	}
+	return nil
+}
+
+func (r *run) fire(at Phase, on Kind) error {
+	r.phase = at
+	return machine.FireCtx(r, on)
+}
+
+// take runs the chosen row's action. The machine calls it where it stores the state
+// it has come to, which an internal row leaves as it was.
+func (r *run) take(to Phase) {
+	switch {
+	case r.row.Internal():
+		r.row.do(r)
+	case to.In(PhaseAny):
+		r.enter(to)
+	default:
+		r.st.Approval.State, r.told = ApprovalState(to-ApprovalNone), r.row.Cause
+		r.row.do(r)
+	}
 }
 
 // enter is the one place where the conversation's phase is assigned.
@@ -188,6 +236,9 @@ func (r *run) enter(to Phase) {
 	r.phase = to
 	r.newsAt = len(r.fx)
 	r.cause = r.row.Cause
+	if r.row.On == ApprovalListens || r.row.On == ApprovalDecided {
+		r.cause = r.told
+	}
 	r.prior = r.st.Conv
 	r.st.Conv = plain(to)
 	r.row.do(r)
@@ -196,16 +247,20 @@ func (r *run) enter(to Phase) {
 	}
 }
 
-// complete takes the rows on KindSettled, until none is due.
+// complete takes the rows on KindSettled, the approval region's first, until none is
+// due.
 func (r *run) complete() {
-	seen := r.seen
 	for range maxCompletions {
-		if !r.choose(table, settled[r.phase]) {
+		if !r.choose(table, settled[r.st.Approval.State.phase()]) && !r.choose(table, settled[r.st.Conv.Phase()]) {
 			return
 		}
+		seen := r.seen
 		r.seen = nil // the machine asks the same guards again
-		err := machine.FireCtx(r, KindSettled)
-		if r.seen = seen; err != nil {
+		err := r.offer(KindSettled)
+		if r.seen = seen; err == nil {
+			err = r.drain()
+		}
+		if err != nil {
 			r.emit(Report{What: fmt.Sprintf("settling in %v: %v", r.phase, err)})
 			return
 		}

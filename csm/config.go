@@ -53,8 +53,8 @@ type Interruption uint8
 // no words, or a backchannel.
 const (
 	AtOnce    Interruption = iota // an onset ends the answer
-	Confirmed                     // speech that lasts, or words
-	ByWords                       // words; a question about a tool is stopped as in Confirmed
+	Confirmed                     // speech that lasts, or words; so it is for a question about a tool, but in Never
+	ByWords                       // words
 	Never                         // nothing
 )
 

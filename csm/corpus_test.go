@@ -221,7 +221,7 @@ func liveEvents(s State) []Event {
 			SpeechStopped{ep, sp.Open.ID, sp.Open.Pos + 480}, SpeechPaused{ep, sp.Open.ID, sp.Open.Pos + 480})
 	}
 	for _, u := range known {
-		out = append(out, Partial{Epoch: ep, Utterance: u.ID, Words: 1}, RecognitionLost{ep, u.ID, CodeRecognitionFailed}, Final{Epoch: ep, Utterance: u.ID})
+		out = append(out, Partial{Epoch: ep, Utterance: u.ID}, Partial{Epoch: ep, Utterance: u.ID, Words: 1}, RecognitionLost{ep, u.ID, CodeRecognitionFailed}, Final{Epoch: ep, Utterance: u.ID})
 		for c := range NumClasses {
 			out = append(out, Final{Epoch: ep, Utterance: u.ID, Words: 2, Class: c})
 		}
@@ -273,12 +273,12 @@ func shape(s State) string {
 	case Idle, Faulted:
 		conv = fmt.Sprintf("%+v", c)
 	case Interrupted:
-		conv = fmt.Sprint("interrupted", c.Asking, c.Doubt)
+		conv = fmt.Sprint("interrupted", c.Doubt)
 	case Analysing:
 		conv = fmt.Sprint("analysing", c.Unsent != 0, c.Awaiting)
 	}
 	return fmt.Sprint(conv, s.Hold, s.Conn, s.Turn, min(len(turn.Pending(s.Turn)), 2), fmt.Sprintf("%v %v %v", s.Speech, meant(s), s.VoicePaused), speech.WasCut(s.Speech), open, line.Asked < len(line.Segments), line.Played < len(line.Segments), line.Ended,
-		s.Copilot, busy, request.Cancelled, request.Round > 0, len(request.Calls), len(s.Drafts) > 0, s.History, s.Retry.Stage,
+		s.Copilot, s.Approval, busy, request.Cancelled, request.Round > 0, len(request.Calls), len(s.Drafts) > 0, s.History, s.Retry.Stage,
 		s.Resources, min(len(s.Queue), 2), s.Current.ID != 0, s.Current.Role, s.Current.Utterance != 0,
 		s.Current.Request != 0, s.Current.Failed != "", s.Retry.Utterance != 0, min(s.Faults.InRow, 5), armed)
 }

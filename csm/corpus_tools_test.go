@@ -45,7 +45,7 @@ func assistantCorpus(t *testing.T, add func(string, *drive) *drive) {
 	add("speaking, wants a tool", speaking())
 	asking := func() *drive { return speaking().do(CopilotDone{Request: 1}).want(PhaseSpeaking) }
 	add("speaking before a question", asking())
-	add("question cut off", asking().do(SpeechStarted{1, 9, 99, 0}).want(PhaseInterrupted))
+	add("in doubt over a question at once", asking().do(SpeechStarted{1, 9, 99, 0}).want(PhaseInterrupted))
 	generating := func() *drive {
 		return withTools(t).do(CopilotToolCall{Request: 1, ToolCall: 7, Destructive: true}, CopilotToolCall{Request: 1, ToolCall: 8}, CopilotDone{Request: 1}).want(PhaseGeneratingResponse)
 	}

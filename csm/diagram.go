@@ -60,7 +60,7 @@ func draw(guards bool) diagram {
 		d.boxes = append(d.boxes, b)
 	}
 	for _, r := range Table() {
-		if !r.Internal() {
+		if !r.Internal() && r.From.In(PhaseAny) {
 			d.add(node(r.From.String()), node(r.To.String()), label(r, guards))
 		}
 	}

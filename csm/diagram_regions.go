@@ -43,6 +43,8 @@ func Diagrams() []Diagram {
 		regionDiagram("hold", "csm", "none", holdEdges(),
 			"Whether the conversation is held still, and why. Beside a conversation that is held, what it is at goes on, "+
 				"but nothing is captured, sent, synthesised or played. It is shown as Suspended."),
+		regionDiagram("approval", "csm", ApprovalNone.String(), approvalEdges(),
+			"The question about one call of a tool, in the same turn. It is offered each event before the conversation."),
 		regionDiagram("connection", "csm/connection", connection.Disconnected{}.String(), connection.Edges(),
 			"The one link to the realtime service, which carries both voices. Each dial has an epoch of its own, "+
 				"and a connection that is about to expire has a successor beside it."),
@@ -111,6 +113,27 @@ func holdEdges() (edges []edge) {
 	return edges
 }
 
+// approvalEdges are the arrows of the approval region, those of its superstate from
+// each state in it.
+func approvalEdges() (edges []edge) {
+	for _, r := range approvalRows() {
+		on := r.On.String()
+		if r.Guard.Name != "" {
+			on += " [" + r.Guard.Name + "]"
+		}
+		for from := ApprovalNone; from < ApprovalOpen; from++ {
+			switch {
+			case !from.In(r.From):
+			case r.Internal():
+				edges = append(edges, edge{from.String(), on, from.String()})
+			default:
+				edges = append(edges, edge{from.String(), on, r.To.String()})
+			}
+		}
+	}
+	return edges
+}
+
 // composite draws all regions: a session ends its connection, a connection its
 // conversation, and a conversation what belongs to it.
 func composite(regions []Diagram, guards bool) chart {
@@ -123,7 +146,7 @@ func composite(regions []Diagram, guards bool) chart {
 		return named(name, regions[i].draw(guards).(flat))
 	}
 	talk := group{"conversation", []chart{named("conversation", draw(guards).flat())}}
-	for _, name := range []string{"hold", "turn", "copilot", "speech", "history"} {
+	for _, name := range []string{"hold", "approval", "turn", "copilot", "speech", "history"} {
 		talk.parts = append(talk.parts, group{name, []chart{flatOf(name)}})
 	}
 	link := group{"connection", []chart{flatOf("connection"), talk}}

@@ -16,7 +16,7 @@ import (
 )
 
 func TestDiagramsHaveNames(t *testing.T) {
-	want := []string{"conversation", "hold", "connection", "turn", "speech", "history", "copilot", "session", "all"}
+	want := []string{"conversation", "hold", "approval", "connection", "turn", "speech", "history", "copilot", "session", "all"}
 	var names []string
 	for _, d := range Diagrams() {
 		names = append(names, d.Name)
@@ -188,7 +188,7 @@ func regionEdges() map[string][]edge {
 	for _, e := range copilot.Edges() {
 		all["copilot"] = append(all["copilot"], edge(e))
 	}
-	all["hold"] = holdEdges()
+	all["hold"], all["approval"] = holdEdges(), approvalEdges()
 	for _, e := range session.Edges() {
 		all["session"] = append(all["session"], edge(e))
 	}
@@ -256,7 +256,7 @@ func TestRegionsAreNested(t *testing.T) {
 		}
 	}
 	want := map[string]string{"session": "session", "connection": "session/connection", "conversation": "session/connection/conversation"}
-	for _, name := range []string{"hold", "turn", "copilot", "speech", "history"} {
+	for _, name := range []string{"hold", "approval", "turn", "copilot", "speech", "history"} {
 		want[name] = "session/connection/conversation/" + name
 	}
 	if fmt.Sprint(at) != fmt.Sprint(want) {

@@ -315,6 +315,12 @@ func checkAnalysing(s State) error {
 func checkCopilot(s State) error {
 	live, _ := copilot.LiveOf(s.Copilot)
 	p := s.Conv.Phase()
+	if _, asks := s.Copilot.(copilot.WaitingForApproval); asks != (s.Approval.State != 0) || !asks && s.Approval != (Approval{}) {
+		return fmt.Errorf("invariant 13: the approval is %v, and the assistant is %v", s.Approval.State, s.Copilot)
+	}
+	if asking := s.Approval.State.phase() == ApprovalAsking; asking && !speechOpen(s) {
+		return fmt.Errorf("invariant 8: asking without a question")
+	}
 	switch c := s.Copilot.(type) {
 	case copilot.LoadingModel, copilot.LoadFailed:
 		if !s.Phase().Active() {
@@ -338,7 +344,7 @@ func checkCopilot(s State) error {
 		}
 		in, cut := s.Conv.(Interrupted)
 		switch {
-		case cut && (in.Asking || in.Doubt):
+		case cut && in.Doubt:
 		case p == PhaseListening, p == PhaseSpeaking, p == PhaseGeneratingResponse && speechOpen(s):
 		default:
 			return fmt.Errorf("invariant 8: %v, and the user is asked about a tool", p)

@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Kind is the kind of an event, and the trigger of the state machine.
+// Kind is the kind of an event, or what one meant: the trigger of the state machine.
 type Kind uint8
 
 // The kinds, one for each event type.
@@ -71,13 +71,55 @@ const (
 	NumKinds
 )
 
-// KindSettled is no event: the rows on it are taken when an event has done what it
-// does, as soon as their guard holds.
-const KindSettled = NumKinds
+// A row of the table is on a kind or, where events of one kind mean different
+// things, on what the event meant to the region that took it (see trigger). So no
+// row needs a guard to tell them apart.
+const (
+	// KindSettled is no event: the rows on it are taken when an event has done what it
+	// does, as soon as their guard holds.
+	KindSettled = NumKinds + iota
+	// A finished transcript, classified once.
+	FinalContent // something to say to the assistant
+	FinalDraft   // the same, where it waits until the user ends the turn by hand
+	FinalSend    // the send phrase alone
+	FinalStop    // the user tells the assistant to stop
+	FinalYes     // an answer, while the user is asked about a tool
+	FinalNo
+	FinalNothing   // no words, or none that count
+	PartialCounts  // words so far that interrupt
+	VoiceRetracted // speech over the assistant ended before it counted
+	// The assistant.
+	AnswerBegins // its first sign of life
+	AnswerAsks   // the round is whole, and asks for a tool
+	AnswerWhole
+	AnswerBroke
+	ToolsFound
+	SearchBroke
+	ToolNext // a call has ended well: the request goes on
+	ToolBroke
+	// What the approval region tells the conversation.
+	ApprovalListens // the question is over: the user has the floor
+	ApprovalDecided // the request goes on
+	// The voice, and the connection.
+	LineHeard     // all that there was to say
+	SuccessorGone // a connection that was to replace the one in use
+	passed
+	numTriggers = passed + Kind(NumTimers)
+)
+
+// Passed is the trigger of a deadline.
+func Passed(t Timer) Kind { return passed + Kind(t) }
+
+var triggerNames = [passed - NumKinds]string{
+	"settled", "stt.final content", "stt.final draft", "stt.final send", "stt.final stop", "stt.final yes", "stt.final no", "stt.final nothing",
+	"stt.partial counts", "vad.end retracted", "copilot answer begins", "copilot.done asks", "copilot.done whole", "copilot.done failed",
+	"tools.found some", "tools.found failed", "tool.done next", "tool.done failed", "approval listens", "approval decided",
+	"tts.drained all", "conn.lost successor",
+}
 
 // kinds is the registry of events: name on the wire and in journals, lane, and
 // how one is decoded.
-var kinds = [NumKinds + 1]struct {
+var kinds = [NumKinds]struct {
 	name   string
 	lane   Lane
 	decode func([]byte) (Event, error)
@@ -139,10 +181,18 @@ var kinds = [NumKinds + 1]struct {
 	KindQueueNext:       {"queue.next", Signal, decode[QueueNext]},
 	KindFatal:           {"fatal", Signal, decode[Fatal]},
 	KindReset:           {"reset", Signal, decode[Reset]},
-	KindSettled:         {name: "settled"},
 }
 
-func (k Kind) String() string { return kinds[k].name }
+func (k Kind) String() string {
+	switch {
+	case k < NumKinds:
+		return kinds[k].name
+	case k < passed:
+		return triggerNames[k-NumKinds]
+	default:
+		return "timer " + Timer(k-passed).String()
+	}
+}
 
 func (UserStart) Kind() Kind       { return KindUserStart }
 func (UserStop) Kind() Kind        { return KindUserStop }

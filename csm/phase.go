@@ -31,13 +31,20 @@ const (
 	PhaseAny Phase = NumPhases + 1 + iota
 	PhaseConversation
 	PhaseConnected
+	// The states of the approval region, which runs beside the conversation, and the
+	// superstate of those in which there is a question.
+	ApprovalNone
+	ApprovalAsking
+	ApprovalListening
+	ApprovalDeciding
+	ApprovalOpen
 	numNames
 )
 
 var phaseNames = [numNames]string{
 	"Idle", "Preparing", "Listening", "Processing", "Analysing", "WaitingForCopilot",
 	"GeneratingResponse", "Speaking", "Interrupted", "Suspended", "Faulted", "Terminating",
-	"", "Any", "Conversation", "Connected",
+	"", "Any", "Conversation", "Connected", "none", "asking", "listening", "deciding", "open",
 }
 
 func (p Phase) String() string { return phaseNames[p] }
@@ -56,6 +63,8 @@ func (p Phase) Parent() (Phase, bool) {
 		return PhaseConversation, true
 	case PhaseIdle, PhaseConversation, PhaseFaulted, PhaseTerminating:
 		return PhaseAny, true
+	case ApprovalAsking, ApprovalListening, ApprovalDeciding:
+		return ApprovalOpen, true
 	default:
 		return p, false
 	}

@@ -30,6 +30,8 @@ type State struct {
 	Copilot copilot.State
 	History history.State
 
+	Approval Approval `json:",omitzero"`
+
 	Instance  uint32          // the conversation; a recovery from a fault is a new one
 	Resources Resources       // what is open or being closed
 	Config    *Config         // never written to
@@ -89,8 +91,6 @@ type (
 	Interrupted struct {
 		Line    speech.Line
 		Request uint64
-		// Asking says that only a question about a tool was cut off: the turn goes on.
-		Asking bool `json:",omitempty"`
 		// Doubt says that the assistant only pauses, until it is known whether the
 		// user means it: for Left, unless something says so before.
 		Doubt bool          `json:",omitempty"`

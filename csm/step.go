@@ -91,13 +91,13 @@ func (p *Stepper) Step(s State, e Envelope) (State, []Effect) {
 }
 
 func stepIn(r *run, s State, e Envelope, seen *Observation) (State, []Effect) {
-	*r = run{seen: seen, Context: context.Background(), st: s, env: e, phase: s.Conv.Phase(), copilotOut: copilot.Ignored, speechOut: speech.Ignored}
+	*r = run{seen: seen, Context: context.Background(), st: s, env: e, copilotOut: copilot.Ignored, speechOut: speech.Ignored}
 	r.fx = r.room[:0]
 	if !r.route() {
 		s.Counters.Stale++
 		return s, refuse(e.Event, CodeInvalidState)
 	}
-	switch err := machine.FireCtx(r, e.Event.Kind()); {
+	switch err := r.dispatch(r.trigger()); {
 	case errors.Is(err, errUnhandled):
 		s.Counters.Ignored++
 		return s, refuse(e.Event, noMeaning(s))
@@ -229,8 +229,7 @@ func (r *run) routeVoice(e Event) bool {
 		if r.st.held() { // the microphone is silent: it began before that, and nobody hears its end
 			return false
 		}
-		w, _ := r.st.Copilot.(copilot.WaitingForApproval)
-		return r.hear(e.Epoch, turn.Onset, turn.Utterance{ID: e.Utterance, Pos: e.Pos, Reply: w.Heard})
+		return r.hear(e.Epoch, turn.Onset, turn.Utterance{ID: e.Utterance, Pos: e.Pos, Reply: r.st.Approval.Heard})
 	case SpeechPaused:
 		return r.hear(e.Epoch, turn.Silence, turn.Utterance{ID: e.Utterance})
 	case SpeechResumed:
@@ -297,9 +296,87 @@ func (r *run) routeCopilot(e Event) bool {
 	return r.copilotOut != copilot.Stale
 }
 
-// assistant has something happen to the copilot region.
+// assistant has something happen to the copilot region. The question about a call
+// ends with its wait.
 func (r *run) assistant(in copilot.Input) {
 	r.st.Copilot, r.copilotOut = copilot.Next(r.st.Copilot, in)
+	if _, asks := r.st.Copilot.(copilot.WaitingForApproval); !asks {
+		r.st.Approval = Approval{}
+	}
+}
+
+// trigger is what the event means, now that the region that it is about has taken it.
+func (r *run) trigger() Kind {
+	switch e := r.env.Event.(type) { //nolint:gochecksumtype // the others mean one thing each
+	case Final:
+		return r.finalMeans(e)
+	case Partial:
+		if e.Words > 0 && e.Class != Backchannel {
+			return PartialCounts
+		}
+	case SpeechPaused, SpeechStopped:
+		if r.retracts() {
+			return VoiceRetracted
+		}
+	case SpeechDrained:
+		if r.speechOut == speech.Done {
+			return LineHeard
+		}
+	case CopilotDelta, CopilotSegment:
+		if r.copilotOut == copilot.First {
+			return AnswerBegins
+		}
+	case CopilotDone:
+		switch {
+		case r.copilotOut == copilot.Asks:
+			return AnswerAsks
+		case r.copilotOut == copilot.Ended && whole(r):
+			return AnswerWhole
+		case r.copilotOut == copilot.Ended:
+			return AnswerBroke
+		}
+	case ToolSearchDone:
+		switch r.copilotOut {
+		case copilot.Changed:
+			return ToolsFound
+		case copilot.Ended:
+			return SearchBroke
+		}
+	case ToolDone:
+		switch r.copilotOut {
+		case copilot.Asks, copilot.NextRound:
+			return ToolNext
+		case copilot.Ended:
+			return ToolBroke
+		}
+	case ConnLost, ConnFailed:
+		if r.connOut == connection.Alone {
+			return SuccessorGone
+		}
+	case TimerFired:
+		return Passed(e.Timer)
+	}
+	return r.env.Event.Kind()
+}
+
+// finalMeans classifies a finished transcript.
+func (r *run) finalMeans(f Final) Kind {
+	switch {
+	case f.Class == Stop:
+		return FinalStop
+	case f.Class == Yes && r.approving():
+		return FinalYes
+	case f.Class == No && r.approving():
+		return FinalNo
+	case r.hasWords(f) && r.drafts(f) && (r.approving() || r.st.Conv.Phase() == PhaseListening):
+		return FinalDraft
+	case r.hasWords(f):
+		return FinalContent
+	case f.Class == Send:
+		return FinalSend
+	default:
+		return FinalNothing
+	}
 }
 
 func (r *run) routeSession(e Event) bool {
@@ -447,9 +524,6 @@ func (r *run) routeSpeech(e Event) bool {
 		st.Speech, r.speechOut = speech.Drained(st.Speech, e.Gen, e.Seq)
 		r.heardThrough(line.Segments[line.Played:], e.Seq)
 		r.refresh |= 1 << TimerSpeech
-		if w, ok := st.Copilot.(copilot.WaitingForApproval); ok && r.speechOut == speech.Done {
-			st.Copilot, _ = copilot.Next(w, copilot.Input{Do: copilot.Heard, Request: w.Request})
-		}
 	case SpeechFlushed:
 		in, ok := st.Conv.(Interrupted)
 		return ok && !in.Doubt && in.Line.Gen == e.Gen

@@ -2,7 +2,6 @@ package csm
 
 import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
-	"github.com/agentvoice/agentvoice-daemon/csm/connection"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 )
@@ -33,9 +32,9 @@ type Guard struct {
 func Table() []Row {
 	var t []Row
 	for _, part := range [][]Row{
-		idleRows(), preparingRows(), listeningRows(), analysingRows(), waitingRows(),
+		idleRows(), preparingRows(), listeningRows(), analysingRows(),
 		generatingRows(), processingRows(), speakingRows(), interruptedRows(),
-		connectedRows(), holdRows(), conversationRows(), faultedRows(), terminatingRows(), anyRows(),
+		connectedRows(), holdRows(), conversationRows(), faultedRows(), terminatingRows(), anyRows(), approvalRows(),
 	} {
 		t = append(t, part...)
 	}
@@ -66,7 +65,7 @@ func idleRows() []Row {
 		{p, KindSessionFailed, Guard{}, PhaseFaulted, CauseError, (*run).fault},
 		{p, KindAudioFailed, Guard{}, PhaseFaulted, CauseError, (*run).fault},
 		{p, KindAudioLost, Guard{}, PhaseFaulted, CauseError, (*run).fault},
-		{p, KindTimerFired, timer(TimerStart), PhaseFaulted, CauseError, (*run).fault},
+		{p, Passed(TimerStart), Guard{}, PhaseFaulted, CauseError, (*run).fault},
 	}
 }
 
@@ -79,10 +78,13 @@ func preparingRows() []Row {
 		keep(p, KindConnReady, Guard{}, nil),
 		{p, KindConnLost, Guard{}, PhaseFaulted, CauseError, (*run).fault},
 		{p, KindConnFailed, Guard{}, PhaseFaulted, CauseError, (*run).fault},
-		{p, KindTimerFired, timer(TimerPrepare), PhaseFaulted, CauseError, (*run).fault},
+		{p, Passed(TimerPrepare), Guard{}, PhaseFaulted, CauseError, (*run).fault},
 	}
 }
 
+// listeningRows also serve while the rest of an answer is held that the user spoke
+// over: what the user says instead drops it (stopSpeech), and anything else lets it
+// go on.
 func listeningRows() []Row {
 	const p = PhaseListening
 	gathered := Guard{"something said and not sent", (*run).gathered}
@@ -92,14 +94,17 @@ func listeningRows() []Row {
 		live, busy := copilot.LiveOf(r.st.Copilot)
 		return !open && (cur.Role == Assistant || cur.Failed != "") && (!busy || live.Cancelled)
 	}}
-	return append(append(heldRows(), askedRows()...), []Row{
+	cutIn := Guard{"an answer is held", func(r *run) bool { return speech.WasCut(r.st.Speech) }}
+	return []Row{
+		keep(p, KindSpeechBuffered, Guard{}, nil),
 		keep(p, KindSpeechStarted, Guard{}, (*run).onset),
-		keep(p, KindFinal, and(draft, content), (*run).gatherFinal),
-		{p, KindFinal, content, PhaseAnalysing, CauseSTTFinal, (*run).takeFinal},
-		{p, KindFinal, and(sendPhrase, gathered), PhaseAnalysing, CauseUserCommit, (*run).takeGathered},
-		keep(p, KindFinal, and(stopWord, gathered), (*run).stopByWord),
-		keep(p, KindFinal, Guard{}, (*run).dismiss),
-		keep(p, KindTimerFired, timer(TimerSpeech), (*run).speechBroke),
+		{p, VoiceRetracted, Guard{}, PhaseSpeaking, CauseInterruptRetract, (*run).release},
+		{p, FinalContent, Guard{}, PhaseAnalysing, CauseSTTFinal, (*run).takeFinal},
+		keep(p, FinalDraft, Guard{}, (*run).gatherFinal),
+		{p, FinalSend, gathered, PhaseAnalysing, CauseUserCommit, (*run).takeGathered},
+		keep(p, FinalSend, Guard{}, (*run).dismiss),
+		keep(p, FinalNothing, Guard{}, (*run).dismiss),
+		keep(p, FinalStop, Guard{}, func(r *run) { r.stopByWord(); r.dismiss() }),
 		{p, KindUserCommit, userHasFloor, PhaseAnalysing, CauseUserCommit, (*run).commit},
 		{p, KindUserCommit, gathered, PhaseAnalysing, CauseUserCommit, (*run).takeGathered},
 		{p, KindUserText, Guard{}, PhaseAnalysing, CauseUserCommit, (*run).takeText},
@@ -109,49 +114,9 @@ func listeningRows() []Row {
 		keep(p, KindUserSpeak, free, (*run).readAloud),
 		{p, KindQueueNext, queued, PhaseAnalysing, CauseQueueNext, (*run).takeQueued},
 		keep(p, KindUserInterrupt, Guard{}, (*run).stopByWord),
-		keep(p, KindSpeechBuffered, Guard{}, nil),
-		keep(p, KindSpeechFailed, Guard{}, (*run).speechBroke),
 		{p, KindSettled, and(released, cutIn), PhaseSpeaking, CauseInterruptRetract, (*run).release},
-		{p, KindSettled, released, PhaseSpeaking, CauseTTSBufferReady, (*run).release},
 		keep(p, KindSettled, said, func(r *run) { r.finish(r.endOf()); r.listen() }),
 		{p, KindSettled, cutLost, PhaseGeneratingResponse, CauseTTSUnderrun, nil},
-	}...)
-}
-
-// askedRows are Listening while the user is asked about a tool: the sub-dialogue
-// of the same turn. A yes counts only when it began after the question was heard,
-// anything else that is said rejects the call, and only that one call is allowed.
-func askedRows() []Row {
-	const p = PhaseListening
-	allowed := Guard{"asked, a yes that counts", (*run).allows}
-	consented := Guard{"allowed, and the user says no more", func(r *run) bool {
-		w, _ := r.st.Copilot.(copilot.WaitingForApproval)
-		return w.Allowed && userSilent.holds(r)
-	}}
-	again := Guard{"heard, and it may be asked again", (*run).mayAskAgain}
-	drafted := Guard{"something drafted", func(r *run) bool { return len(r.st.Drafts) > 0 }}
-	return []Row{
-		keep(p, KindSpeechStarted, asked, (*run).cut), /* which ends the question, and nothing else */
-		keep(p, KindFinal, allowed, (*run).consent),
-		{p, KindSettled, consented, PhaseGeneratingResponse, CauseToolApproval, (*run).approve},
-		{p, KindFinal, and(asked, no), PhaseGeneratingResponse, CauseToolApproval, func(r *run) { r.cut(); r.reject() }},
-		keep(p, KindFinal, and(asked, stopWord), (*run).drop),
-		keep(p, KindFinal, and(asked, and(yes, again)), (*run).askAgain),
-		keep(p, KindFinal, and(asked, yes), nil),
-		keep(p, KindFinal, and(asked, draft), (*run).enqueueFinal),
-		{p, KindFinal, and(asked, content), PhaseAnalysing, CauseSTTFinal, func(r *run) { r.replace(); r.takeFinal() }},
-		{p, KindFinal, and(asked, and(sendPhrase, drafted)), PhaseAnalysing, CauseUserCommit, (*run).replaceByDrafts},
-		keep(p, KindFinal, asked, nil),
-		keep(p, KindRecognitionLost, and(asked, again), func(r *run) { r.wordsLost(); r.askAgain() }),
-		keep(p, KindTimerFired, and(timer(TimerApproval), again), (*run).askAgain),
-		{p, KindTimerFired, timer(TimerApproval), PhaseGeneratingResponse, CauseToolApproval, (*run).rejectUnanswered},
-		keep(p, KindTimerFired, and(timer(TimerSpeech), asked), (*run).questionBroke),
-		keep(p, KindSpeechFailed, asked, (*run).questionBroke),
-		keep(p, KindUserCommit, and(asked, userHasFloor), (*run).commitUtterances),
-		{p, KindUserCommit, and(asked, drafted), PhaseAnalysing, CauseUserCommit, (*run).replaceByDrafts},
-		{p, KindUserText, asked, PhaseAnalysing, CauseUserCommit, func(r *run) { r.replace(); r.takeText() }},
-		keep(p, KindUserInterrupt, asked, (*run).drop),
-		{p, KindUserApprove, Guard{}, PhaseGeneratingResponse, CauseToolApproval, (*run).decide},
 	}
 }
 
@@ -168,14 +133,12 @@ func analysingRows() []Row {
 	}}
 	some := Guard{"words of the turn are here", func(r *run) bool { return r.st.Current.Utterance != 0 }}
 	failed := Guard{"which is being explained", func(r *run) bool { return r.st.Current.Failed != "" }}
-	found := Guard{"tools chosen", func(r *run) bool { return r.copilotOut == copilot.Changed }}
 	modelBroke := func(r *run) { r.modelNews(); r.explain(CodeModelFailed) }
 	return []Row{
-		keep(p, KindFinal, and(awaiting, content), func(r *run) { r.gather(r.env.Event.(Final).Utterance) }),
+		keep(p, FinalContent, awaiting, func(r *run) { r.gather(r.env.Event.(Final).Utterance) }),
 		{p, KindCopilotSent, Guard{}, PhaseWaitingForCopilot, CauseCopilotRequest, (*run).attempt},
-		keep(p, KindToolSearchDone, found, (*run).handOver),
 		{p, KindModelFailed, unsent, PhaseListening, CauseError, modelBroke},
-		{p, KindTimerFired, and(timer(TimerModel), unsent), PhaseListening, CauseError, modelBroke},
+		{p, Passed(TimerModel), unsent, PhaseListening, CauseError, modelBroke},
 		keep(p, KindSettled, and(lastWords, some), (*run).takeGathered),
 		{p, KindSettled, and(lastWords, failed), PhaseListening, CauseError, nil},
 		{p, KindSettled, lastWords, PhaseListening, CauseSTTFinal, (*run).dismiss},
@@ -183,152 +146,136 @@ func analysingRows() []Row {
 	}
 }
 
-func waitingRows() []Row {
-	const p = PhaseWaitingForCopilot
-	return []Row{
-		keep(p, KindCopilotSent, Guard{}, (*run).attempt),
-		{p, KindCopilotDelta, Guard{}, PhaseGeneratingResponse, CauseCopilotResponse, nil},
-		{p, KindCopilotSegment, Guard{}, PhaseGeneratingResponse, CauseCopilotResponse, (*run).segment},
-		{p, KindCopilotToolCall, Guard{}, PhaseGeneratingResponse, CauseToolCall, nil},
-	}
-}
-
 func generatingRows() []Row {
 	const p = PhaseGeneratingResponse
-	finished := Guard{"answer whole, all of it heard", func(r *run) bool {
+	finished := Guard{"all of it heard", func(r *run) bool {
 		l, open := speech.LineOf(r.st.Speech)
-		return whole(r) && (open && l.Played == len(l.Segments) || !open && r.laterRound())
-	}}
-	unheard := Guard{"more to be heard", func(r *run) bool {
-		l, _ := speech.LineOf(r.st.Speech)
-		return l.Played < len(l.Segments)
+		return open && l.Played == len(l.Segments) || !open && r.laterRound()
 	}}
 	over := Guard{"nothing more is coming", func(r *run) bool {
 		live, _ := copilot.LiveOf(r.st.Copilot)
 		_, open := speech.LineOf(r.st.Speech)
-		return !open && (live.Request == 0 || live.Cancelled || r.approving())
-	}}
-	stalled := timer(TimerStall)
-	found := Guard{"tools chosen", func(r *run) bool { return r.copilotOut == copilot.Changed }}
-	goesOn := Guard{"the request goes on", func(r *run) bool {
-		return r.copilotOut == copilot.Asks || r.copilotOut == copilot.NextRound
+		return !open && (live.Request == 0 || live.Cancelled)
 	}}
 	return []Row{
-		keep(p, KindCopilotSent, Guard{}, (*run).attempt), // of a later round
-		keep(p, KindCopilotDelta, Guard{}, (*run).progress),
-		keep(p, KindCopilotSegment, Guard{}, (*run).segment),
-		keep(p, KindCopilotToolCall, Guard{}, (*run).wants),
-		keep(p, KindCopilotDone, asks, (*run).ask),
-		keep(p, KindToolSearchDone, found, (*run).handOver),
-		keep(p, KindToolDone, goesOn, (*run).proceed),
-		{p, KindToolDone, Guard{}, PhaseListening, CauseCopilotFailed, func(r *run) { r.explain(toolCode(r)) }},
-		{p, KindTimerFired, timer(TimerTool), PhaseListening, CauseCopilotTimeout, func(r *run) { r.explain(toolCode(r)) }},
-		keep(p, KindUserApprove, Guard{}, (*run).decide),
-		{p, KindSpeechFailed, asked, PhaseListening, CauseError, (*run).questionBroke},
-		{p, KindTimerFired, and(timer(TimerSpeech), asked), PhaseListening, CauseError, (*run).questionBroke},
-		{p, KindCopilotDone, finished, PhaseListening, CauseTTSComplete, func(r *run) { r.endLine(); r.finish(Answered); r.listen() }},
-		keep(p, KindCopilotDone, and(wholeAnswer, unheard), (*run).endLine),
-		keep(p, KindCopilotDone, and(live, unheard), func(r *run) { r.explainAfter(doneCode(r)) }),
-		keep(p, KindTimerFired, and(stalled, unheard), func(r *run) { r.cancel(); r.explainAfter(CodeCopilotStalled) }),
-		{p, KindTimerFired, stalled, PhaseListening, CauseCopilotTimeout, func(r *run) { r.cancel(); r.explain(CodeCopilotStalled) }},
 		keep(p, KindSpeechBuffered, Guard{}, nil),
-		{p, KindSpeechFailed, Guard{}, PhaseListening, CauseError, (*run).speechBroke},
-		{p, KindTimerFired, timer(TimerSpeech), PhaseListening, CauseError, (*run).speechBroke},
-		{p, KindSettled, released, PhaseSpeaking, CauseTTSBufferReady, (*run).release},
-		{p, KindSettled, and(asked, over), PhaseListening, CauseToolApproval, (*run).listen},
+		keep(p, ToolNext, Guard{}, (*run).proceed),
+		{p, ToolBroke, Guard{}, PhaseListening, CauseCopilotFailed, func(r *run) { r.explain(toolCode(r)) }},
+		{p, Passed(TimerTool), Guard{}, PhaseListening, CauseCopilotTimeout, func(r *run) { r.explain(toolCode(r)) }},
+		{p, AnswerWhole, finished, PhaseListening, CauseTTSComplete, func(r *run) { r.endLine(); r.finish(Answered); r.listen() }},
 		{p, KindSettled, over, PhaseListening, CauseTTSComplete, func(r *run) { r.finish(r.endOf()); r.listen() }},
 	}
 }
 
-// processingRows serve all three substates.
+// processingRows serve all three substates: an answer of which nothing is to be heard
+// at the moment.
 func processingRows() []Row {
 	const p = PhaseProcessing
+	empty := Guard{"nothing was said", func(r *run) bool {
+		_, open := speech.LineOf(r.st.Speech)
+		return !open && !r.laterRound()
+	}}
+	silent := Guard{"nothing is left to be heard", func(r *run) bool {
+		l, _ := speech.LineOf(r.st.Speech)
+		return l.Played == len(l.Segments)
+	}}
 	return []Row{
-		keep(p, KindSpeechStarted, Guard{}, nil),
-		{p, KindFinal, stopWord, PhaseListening, CauseUserInterrupt, (*run).drop},
-		keep(p, KindFinal, Guard{}, (*run).enqueueFinal),
-		keep(p, KindUserText, Guard{}, (*run).enqueueText),
+		{p, FinalStop, Guard{}, PhaseListening, CauseUserInterrupt, (*run).drop},
 		{p, KindUserInterrupt, Guard{}, PhaseListening, CauseUserInterrupt, (*run).drop},
-		keep(p, KindUserCommit, floorOrDrafts, (*run).commitBehind),
-		{p, KindCopilotDone, live, PhaseListening, CauseCopilotFailed, func(r *run) { r.explain(doneCode(r)) }},
-		{p, KindToolSearchDone, live, PhaseListening, CauseCopilotFailed, func(r *run) { r.explain(toolCode(r)) }},
-		{p, KindTimerFired, timer(TimerSearch), PhaseListening, CauseCopilotTimeout, func(r *run) { r.cancel(); r.explain(toolCode(r)) }},
-		{p, KindTimerFired, timer(TimerResponse), PhaseListening, CauseCopilotTimeout, func(r *run) { r.cancel(); r.explain(CodeCopilotTimeout) }},
+		keep(p, KindCopilotSent, Guard{}, (*run).attempt),
+		keep(p, ToolsFound, Guard{}, (*run).handOver),
+		{p, AnswerBegins, Guard{}, PhaseGeneratingResponse, CauseCopilotResponse, (*run).beginAnswer},
+		{p, KindCopilotToolCall, Guard{}, PhaseGeneratingResponse, CauseToolCall, (*run).wants},
+		{p, AnswerWhole, empty, PhaseListening, CauseCopilotFailed, func(r *run) { r.explain(doneCode(r)) }},
+		{p, AnswerBroke, silent, PhaseListening, CauseCopilotFailed, func(r *run) { r.explain(doneCode(r)) }},
+		{p, SearchBroke, Guard{}, PhaseListening, CauseCopilotFailed, func(r *run) { r.explain(toolCode(r)) }},
+		{p, Passed(TimerSearch), Guard{}, PhaseListening, CauseCopilotTimeout, func(r *run) { r.cancel(); r.explain(toolCode(r)) }},
+		{p, Passed(TimerResponse), Guard{}, PhaseListening, CauseCopilotTimeout, func(r *run) { r.cancel(); r.explain(CodeCopilotTimeout) }},
+		{p, Passed(TimerStall), silent, PhaseListening, CauseCopilotTimeout, func(r *run) { r.cancel(); r.explain(CodeCopilotStalled) }},
 	}
 }
 
 func speakingRows() []Row {
 	const p = PhaseSpeaking
 	return []Row{
-		keep(p, KindCopilotDelta, Guard{}, (*run).progress),
-		keep(p, KindCopilotSegment, Guard{}, (*run).segment),
-		keep(p, KindCopilotToolCall, Guard{}, (*run).wants),
-		keep(p, KindCopilotDone, asks, (*run).ask),
-		keep(p, KindCopilotDone, wholeAnswer, (*run).endLine),
-		keep(p, KindCopilotDone, live, func(r *run) { r.explainAfter(doneCode(r)) }),
-		{p, KindUserApprove, Guard{}, PhaseGeneratingResponse, CauseToolApproval, (*run).decide},
-		keep(p, KindTimerFired, timer(TimerStall), func(r *run) { r.cancel(); r.explainAfter(CodeCopilotStalled) }),
-		keep(p, KindSpeechPlayed, Guard{}, nil),
-		{p, KindSpeechDrained, and(asked, allHeard), PhaseListening, CauseToolApproval, (*run).listen},
-		{p, KindSpeechDrained, allHeard, PhaseListening, CauseTTSComplete, func(r *run) { r.finish(r.endOf()); r.listen() }},
-		{p, KindSpeechDrained, Guard{}, PhaseGeneratingResponse, CauseTTSUnderrun, nil},
-		{p, KindSpeechStarted, confirmed, PhaseInterrupted, CauseUserInterrupt, (*run).doubt},
-		{p, KindSpeechResumed, confirmed, PhaseInterrupted, CauseUserInterrupt, (*run).doubt},
+		{p, KindSpeechStarted, confirmed, PhaseInterrupted, CauseUserInterrupt, (*run).pauseForBargeIn},
+		{p, KindSpeechResumed, confirmed, PhaseInterrupted, CauseUserInterrupt, (*run).pauseForBargeIn},
 		keep(p, KindSpeechStarted, deaf, nil),
-		{p, KindPartial, and(byWords, counts), PhaseInterrupted, CauseUserInterrupt, (*run).interrupt},
-		{p, KindSpeechStarted, asked, PhaseInterrupted, CauseUserInterrupt, (*run).interruptQuestion},
 		{p, KindSpeechStarted, Guard{}, PhaseInterrupted, CauseUserInterrupt, (*run).interrupt},
+		{p, PartialCounts, byWords, PhaseInterrupted, CauseUserInterrupt, (*run).interrupt},
+		{p, FinalContent, byWords, PhaseInterrupted, CauseUserInterrupt, func(r *run) { r.interrupt(); r.enqueueFinal() }},
+		{p, FinalStop, not(never), PhaseInterrupted, CauseUserInterrupt, func(r *run) { r.clearQueue(); r.interrupt() }},
 		{p, KindUserInterrupt, Guard{}, PhaseInterrupted, CauseUserInterrupt, func(r *run) { r.clearQueue(); r.interrupt() }},
-		keep(p, KindUserCommit, floorOrDrafts, (*run).commitBehind),
-		{p, KindFinal, and(stopWord, not(never)), PhaseInterrupted, CauseUserInterrupt, func(r *run) { r.clearQueue(); r.interrupt() }},
-		{p, KindFinal, and(byWords, content), PhaseInterrupted, CauseUserInterrupt, func(r *run) { r.interrupt(); r.enqueueFinal() }},
-		{p, KindFinal, and(asked, no), PhaseGeneratingResponse, CauseToolApproval, func(r *run) { r.cut(); r.reject() }},
-		keep(p, KindFinal, and(asked, yes), nil),
-		keep(p, KindFinal, Guard{}, (*run).enqueueFinal),
-		{p, KindUserText, asked, PhaseListening, CauseUserCommit, func(r *run) { r.replace(); r.enqueueText(); r.listen() }},
-		keep(p, KindUserText, Guard{}, (*run).enqueueText),
-		{p, KindSpeechFailed, asked, PhaseListening, CauseError, (*run).questionBroke},
-		{p, KindTimerFired, and(timer(TimerSpeech), asked), PhaseListening, CauseError, (*run).questionBroke},
-		{p, KindSpeechFailed, Guard{}, PhaseListening, CauseError, (*run).speechBroke},
-		{p, KindTimerFired, timer(TimerSpeech), PhaseListening, CauseError, (*run).speechBroke},
 		{p, KindSettled, audioLost, PhaseGeneratingResponse, CauseTTSUnderrun, nil},
 	}
 }
 
+// interruptedRows are a pause while it is in doubt whether the user means it, and a
+// flush whose end is awaited.
 func interruptedRows() []Row {
 	const p = PhaseInterrupted
-	return append(bargeRows(), []Row{
+	return []Row{
 		{p, KindSpeechFlushed, Guard{}, PhaseListening, CauseInterruptCleared, (*run).cleared},
-		{p, KindTimerFired, timer(TimerInterrupt), PhaseListening, CauseInterruptCleared, (*run).cleared},
-		keep(p, KindSpeechStarted, Guard{}, nil),
-		keep(p, KindFinal, Guard{}, (*run).enqueueFinal),
-		keep(p, KindUserText, Guard{}, (*run).enqueueText),
-		{p, KindUserApprove, Guard{}, PhaseGeneratingResponse, CauseToolApproval, (*run).decideCut},
-		keep(p, KindUserInterrupt, asked, (*run).dropQuestion),
+		{p, Passed(TimerInterrupt), Guard{}, PhaseListening, CauseInterruptCleared, (*run).cleared},
+		{p, VoiceRetracted, Guard{}, PhaseSpeaking, CauseInterruptRetract, nil},
+		{p, KindSpeechStopped, doubtful, PhaseListening, CauseInterruptCleared, (*run).yieldFloor},
+		{p, PartialCounts, doubtful, PhaseListening, CauseInterruptCleared, (*run).yieldFloor},
+		{p, Passed(TimerConfirm), Guard{}, PhaseListening, CauseInterruptCleared, (*run).yieldFloor},
+		{p, FinalStop, doubtful, PhaseListening, CauseInterruptCleared, (*run).stopOver},
+		{p, FinalContent, doubtful, PhaseListening, CauseInterruptCleared, (*run).takeOver},
+		keep(p, KindUserInterrupt, doubtful, func(r *run) { r.clearQueue(); r.interrupt() }),
 		keep(p, KindUserInterrupt, Guard{}, (*run).clearQueue),
-		keep(p, KindUserCommit, floorOrDrafts, (*run).commitBehind),
 		{p, KindSettled, and(doubtful, userSilent), PhaseSpeaking, CauseInterruptRetract, nil},
 		{p, KindSettled, and(not(doubtful), heldStill), PhaseListening, CauseInterruptCleared, (*run).cleared},
-	}...)
+	}
 }
 
-// connectedRows are the user's voice where it means the same in all phases, and the
-// connection that carries it.
+// connectedRows are what means the same in all phases with a connection, unless one of
+// them has a row of its own: the user's voice, an answer that comes, and what is heard
+// of it.
 func connectedRows() []Row {
 	const p = PhaseConnected
 	return []Row{
+		// The user's voice, and what waits until it is answered.
+		keep(p, KindSpeechStarted, Guard{}, nil),
 		keep(p, KindSpeechPaused, Guard{}, nil),
 		keep(p, KindSpeechResumed, Guard{}, nil),
 		keep(p, KindSpeechStopped, Guard{}, nil),
 		keep(p, KindPartial, Guard{}, nil),
+		keep(p, PartialCounts, Guard{}, nil),
+		keep(p, FinalContent, Guard{}, (*run).enqueueFinal),
+		keep(p, FinalSend, Guard{}, (*run).enqueueDrafts),
+		keep(p, FinalStop, Guard{}, nil),
+		keep(p, FinalNothing, Guard{}, nil),
+		keep(p, KindUserText, Guard{}, (*run).enqueueText),
+		keep(p, KindUserCommit, floorOrDrafts, (*run).commitBehind),
 		keep(p, KindRecognitionLost, Guard{}, (*run).wordsLost),
-		keep(p, KindTimerFired, timer(TimerFinal), func(r *run) { r.forgetPending(); r.wordsLost() }),
-		keep(p, KindTimerFired, timer(TimerUtterance), (*run).endUtterance),
-		keep(p, KindTimerFired, timer(TimerPause), (*run).endUtterance),
-		keep(p, KindUserPlayback, hasPlayback, nil), // the gate does it
+		keep(p, Passed(TimerFinal), Guard{}, func(r *run) { r.forgetPending(); r.wordsLost() }),
+		keep(p, Passed(TimerUtterance), Guard{}, (*run).endUtterance),
+		keep(p, Passed(TimerPause), Guard{}, (*run).endUtterance),
+
+		// The answer.
+		keep(p, KindCopilotDelta, Guard{}, (*run).progress),
+		keep(p, KindCopilotSegment, Guard{}, (*run).segment),
+		keep(p, KindCopilotToolCall, Guard{}, (*run).wants),
+		keep(p, AnswerWhole, Guard{}, (*run).endLine),
+		keep(p, AnswerBroke, Guard{}, func(r *run) { r.explainAfter(doneCode(r)) }),
+		keep(p, Passed(TimerStall), Guard{}, func(r *run) { r.cancel(); r.explainAfter(CodeCopilotStalled) }),
+		{p, ApprovalDecided, Guard{}, PhaseGeneratingResponse, CauseToolApproval, nil},
+		{p, ApprovalListens, Guard{}, PhaseListening, CauseToolApproval, (*run).listen},
 		{p, KindUserRetry, explaining, PhaseListening, CauseUserCommit, (*run).retryAfter},
-		keep(p, KindConnLost, alone, nil),
-		keep(p, KindConnFailed, alone, nil),
+
+		// What is heard of it.
+		keep(p, KindUserPlayback, hasPlayback, nil), // the gate does it
+		keep(p, KindSpeechPlayed, Guard{}, nil),
+		{p, KindSpeechDrained, Guard{}, PhaseGeneratingResponse, CauseTTSUnderrun, nil},
+		{p, LineHeard, Guard{}, PhaseListening, CauseTTSComplete, func(r *run) { r.finish(r.endOf()); r.listen() }},
+		{p, KindSpeechFailed, Guard{}, PhaseListening, CauseError, (*run).speechBroke},
+		{p, Passed(TimerSpeech), Guard{}, PhaseListening, CauseError, (*run).speechBroke},
+		{p, KindSettled, released, PhaseSpeaking, CauseTTSBufferReady, (*run).release},
+
+		// The connection.
+		keep(p, SuccessorGone, Guard{}, nil),
 		{p, KindConnFailed, Guard{}, PhaseFaulted, CauseError, (*run).fault},
 		keep(p, KindSessionExpiring, renewable, (*run).succeed),
 	}
@@ -347,9 +294,9 @@ func conversationRows() []Row {
 		keep(p, KindModelProgress, Guard{}, (*run).modelNews),
 		keep(p, KindModelLoaded, Guard{}, (*run).modelNews),
 		keep(p, KindModelFailed, Guard{}, (*run).modelNews),
-		keep(p, KindTimerFired, timer(TimerModel), (*run).modelNews),
+		keep(p, Passed(TimerModel), Guard{}, (*run).modelNews),
 		keep(p, KindSummarised, Guard{}, nil),
-		keep(p, KindTimerFired, timer(TimerSummary), nil),
+		keep(p, Passed(TimerSummary), Guard{}, nil),
 	}
 }
 
@@ -359,7 +306,7 @@ func faultedRows() []Row {
 	recoverable := Guard{"recoverable", func(r *run) bool { f := r.st.Conv.(Faulted); return !f.Fatal && !f.Recovering }}
 	byUser := Guard{"by the user", func(r *run) bool { return reasonOf(r.env.Event)&SuspendUser != 0 }}
 	return []Row{
-		keep(p, KindTimerFired, timer(TimerFault), (*run).recover),
+		keep(p, Passed(TimerFault), Guard{}, (*run).recover),
 		keep(p, KindSuspend, and(byUser, recoverable), func(r *run) { r.st.Hold = SuspendUser }),
 		keep(p, KindResume, and(byUser, recoverable), (*run).unhold),
 		keep(p, KindUserStart, recoverable, (*run).recover),
@@ -371,7 +318,7 @@ func faultedRows() []Row {
 		keep(p, KindSessionFailed, Guard{}, (*run).fault),
 		keep(p, KindAudioFailed, Guard{}, (*run).fault),
 		keep(p, KindAudioLost, Guard{}, (*run).fault),
-		keep(p, KindTimerFired, timer(TimerStart), (*run).fault),
+		keep(p, Passed(TimerStart), Guard{}, (*run).fault),
 		{p, KindFatal, Guard{}, PhaseTerminating, CauseFatal, (*run).terminate},
 		{p, KindUserStop, Guard{}, PhaseTerminating, CauseUserStop, (*run).terminate},
 		keep(p, KindSessionClosed, Guard{}, nil),
@@ -384,9 +331,9 @@ func terminatingRows() []Row {
 	const p = PhaseTerminating
 	rows := []Row{
 		{p, KindReset, Guard{}, PhaseIdle, CauseReset, (*run).reset},
-		{p, KindTimerFired, timer(TimerTerminate), PhaseIdle, CauseReset, (*run).reset},
-		keep(p, KindTimerFired, timer(TimerCancel), (*run).closed),
-		keep(p, KindTimerFired, timer(TimerTool), (*run).closed),
+		{p, Passed(TimerTerminate), Guard{}, PhaseIdle, CauseReset, (*run).reset},
+		keep(p, Passed(TimerCancel), Guard{}, (*run).closed),
+		keep(p, Passed(TimerTool), Guard{}, (*run).closed),
 	}
 	for _, on := range []Kind{KindSessionClosed, KindAudioClosed, KindConnClosed, KindCopilotDone, KindToolSearchDone, KindToolDone} {
 		rows = append(rows, keep(p, on, Guard{}, (*run).closed))
@@ -402,8 +349,8 @@ func anyRows() []Row {
 	return []Row{
 		keep(p, KindConfigure, Guard{}, func(r *run) { c := r.env.Event.(Configure).Config; r.st.Config = &c }),
 		keep(p, KindUserSelectModel, Guard{}, (*run).selectModel),
-		keep(p, KindTimerFired, timer(TimerCancel), nil),
-		keep(p, KindTimerFired, timer(TimerTool), nil),
+		keep(p, Passed(TimerCancel), Guard{}, nil),
+		keep(p, Passed(TimerTool), Guard{}, nil),
 		keep(p, KindCopilotDone, Guard{}, nil),
 		keep(p, KindToolSearchDone, Guard{}, nil),
 		keep(p, KindToolDone, Guard{}, nil),
@@ -415,26 +362,12 @@ var (
 	primed = Guard{"session ready and devices open", func(r *run) bool {
 		return r.st.Resources.Session == Opened && r.st.Resources.Audio == Opened
 	}}
-	recognising = Guard{"capture runs and recognition is ready", (*run).recognising}
-	content     = Guard{"words", func(r *run) bool {
-		return r.hasWords(r.env.Event.(Final))
-	}}
-	draft = Guard{"the user ends the turn by hand", func(r *run) bool {
-		return r.drafts(r.env.Event.(Final))
-	}}
-	sendPhrase    = Guard{"the user says send", says(Send)}
-	asked         = Guard{"asked about a tool", (*run).approving}
-	asks          = Guard{"the answer asks for a tool", func(r *run) bool { return r.copilotOut == copilot.Asks }}
+	recognising   = Guard{"capture runs and recognition is ready", (*run).recognising}
 	renewable     = Guard{"connection to be replaced", (*run).renewable}
-	dropped       = Guard{"of the connection in use", func(r *run) bool { return r.connOut == connection.Dropped }}
-	alone         = Guard{"of the successor", func(r *run) bool { return r.connOut == connection.Alone }}
 	floorOrDrafts = Guard{"an utterance is open, awaited or not sent", func(r *run) bool {
 		_, quiet := r.st.Turn.(turn.Idle)
 		return !quiet || len(r.st.Drafts) > 0
 	}}
-	stopWord     = Guard{"the user says stop", says(Stop)}
-	yes          = Guard{"a yes", says(Yes)}
-	no           = Guard{"a no", says(No)}
 	userHasFloor = Guard{"an utterance is open or awaited", func(r *run) bool {
 		_, quiet := r.st.Turn.(turn.Idle)
 		return !quiet
@@ -477,24 +410,12 @@ var (
 		live, busy := copilot.LiveOf(r.st.Copilot)
 		return busy && !live.Cancelled && !r.approving() && !speech.WasCut(r.st.Speech)
 	}}
-	live = Guard{"of the live request", func(r *run) bool { return r.copilotOut == copilot.Ended }}
-
-	wholeAnswer = Guard{"answer whole", whole}
 )
 
 // whole says whether the event ends an answer well.
 func whole(r *run) bool {
 	d := r.env.Event.(CopilotDone)
 	return d.Code == "" && !d.Cancelled
-}
-
-// says is a guard on a final transcript of class c.
-func says(c Class) func(*run) bool {
-	return func(r *run) bool { return r.env.Event.(Final).Class == c }
-}
-
-func timer(t Timer) Guard {
-	return Guard{"timer " + t.String(), func(r *run) bool { return r.env.Event.(TimerFired).Timer == t }}
 }
 
 func and(a, b Guard) Guard {

@@ -64,7 +64,7 @@ func TestEveryCellFollowsTheTable(t *testing.T) {
 func fireCell(t *testing.T, rows []Row, fired []int, sm sample, e Event) State {
 	t.Helper()
 	env := Envelope{Seq: sm.seq + 1, At: sm.at + time.Millisecond, Event: e}
-	probe := &run{Context: context.Background(), st: sm.s, env: env, phase: sm.s.Conv.Phase(), copilotOut: copilot.Ignored, speechOut: speech.Ignored}
+	probe := &run{Context: context.Background(), st: sm.s, env: env, copilotOut: copilot.Ignored, speechOut: speech.Ignored}
 	if !probe.route() {
 		expectUnchanged(t, sm, e, Counters{Stale: 1})
 		return sm.s
@@ -95,10 +95,13 @@ func fireCell(t *testing.T, rows []Row, fired []int, sm sample, e Event) State {
 
 // expectedRow finds the row that serves the event, by the table alone.
 func expectedRow(rows []Row, r *run) int {
-	for p, ok := r.phase, true; ok; p, ok = p.Parent() {
-		for i, row := range rows {
-			if row.From == p && row.On == r.env.Event.Kind() && (row.Guard.holds == nil || row.Guard.holds(r)) {
-				return i
+	on := r.trigger()
+	for _, region := range []Phase{r.st.Approval.State.phase(), r.st.Conv.Phase()} {
+		for p, ok := region, true; ok; p, ok = p.Parent() {
+			for i, row := range rows {
+				if row.From == p && row.On == on && (row.Guard.holds == nil || row.Guard.holds(r)) {
+					return i
+				}
 			}
 		}
 	}
@@ -108,15 +111,22 @@ func expectedRow(rows []Row, r *run) int {
 // expectNews checks where rows led, and what was published of it (REQ-010).
 func expectNews(t *testing.T, sm sample, e Event, rows []Row, next State, fx []Effect) {
 	t.Helper()
-	conv, want := sm.s.Conv.Phase(), []Cause(nil)
+	conv, want, told := sm.s.Conv.Phase(), []Cause(nil), Cause("")
 	for i, row := range rows {
-		if (row.On == KindSettled) != (i > 0) || !conv.In(row.From) {
+		if !row.From.In(PhaseAny) { // the approval region's
+			told = row.Cause
+			continue
+		}
+		if row.On == KindSettled && i == 0 || !conv.In(row.From) {
 			t.Errorf("%s on %v: row %d is %+v, in %v", sm.name, e.Kind(), i, row, conv)
 		}
 		if row.Internal() {
 			continue
 		}
 		conv, want = row.To, []Cause{row.Cause}
+		if row.On == ApprovalListens || row.On == ApprovalDecided {
+			want = []Cause{told}
+		}
 		if row.To == PhaseFaulted && row.Cause == CauseError {
 			want = append(want, CauseBreakerOpen)
 		}

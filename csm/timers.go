@@ -74,8 +74,7 @@ func (s *State) needs(t Timer) bool {
 		_, ends := s.pause()
 		return turn.Silent(s.Turn) && ends
 	case TimerApproval:
-		_, asked := s.Copilot.(copilot.WaitingForApproval)
-		return asked
+		return s.Approval.State != 0
 	case TimerSummary:
 		_, compacting := s.History.(history.Compacting)
 		return compacting

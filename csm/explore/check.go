@@ -230,7 +230,7 @@ func explained(x *stepSeen, u uint64) bool {
 // for what was heard of it to be known.
 func cutOff(s *csm.State) bool {
 	in, cut := s.Conv.(csm.Interrupted)
-	return cut && !in.Asking && !in.Doubt
+	return cut && !in.Doubt
 }
 
 func turnsInOrder(x *stepSeen) error {

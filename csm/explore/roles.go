@@ -47,7 +47,6 @@ var roles = map[string]role{
 	"csm.Analysing.Stage":    {kind: plain},
 	// How much of it was heard goes into the history alone.
 	"csm.Interrupted.Request": {kind: named, fam: requests},
-	"csm.Interrupted.Asking":  {kind: plain},
 	"csm.Interrupted.Doubt":   {kind: plain},
 	"csm.Interrupted.Left":    {}, // a length of time
 	"csm.Faulted.Code":        {}, // published; Fatal says what follows from it
@@ -85,7 +84,7 @@ var roles = map[string]role{
 
 	"copilot.Live.Request": {kind: named, fam: requests}, "copilot.Live.Attempt": {kind: plain}, "copilot.Live.Cancelled": {kind: plain},
 	"copilot.Live.Round": {kind: plain}, "copilot.Call.ID": {kind: named, fam: calls}, "copilot.Call.Destructive": {kind: plain},
-	"copilot.WaitingForApproval.Asked": {kind: plain}, "copilot.WaitingForApproval.Heard": {kind: plain}, "copilot.WaitingForApproval.Allowed": {kind: plain},
+	"csm.Approval.State": {kind: plain}, "csm.Approval.Times": {kind: plain}, "csm.Approval.Heard": {kind: plain},
 	"copilot.LoadingModel.Load": {kind: named, fam: loads}, "copilot.LoadingModel.Model": {kind: named, fam: models},
 	"copilot.LoadingModel.Percent": {kind: plain},
 	"copilot.Failure.Utterance":    {kind: named, fam: utterances}, "copilot.Failure.More": {kind: named, fam: utterances},

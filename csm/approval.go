@@ -1,0 +1,193 @@
+package csm
+
+import (
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/csm/speech"
+	"github.com/agentvoice/agentvoice-daemon/session"
+)
+
+// The approval region is the sub-dialogue about one call of a tool, in the same turn.
+// It is there while the assistant waits for the user's decision, and is offered each
+// event before the conversation: what it has a row for is its own, and the conversation
+// learns of it by ApprovalListens, ApprovalDecided and pass.
+//
+// A yes counts only when its onset came after the question was heard. What else is said
+// rejects the call and becomes the next message. Only that one call is allowed.
+
+// Approval is how the question about a call stands.
+type Approval struct {
+	State ApprovalState
+	Times int // how often the question was begun
+	// Heard says that the question was heard to its end, so that what is said from here
+	// on may be the answer to it.
+	Heard bool
+}
+
+// ApprovalState is a state of the region: none, asking while the question is to be
+// heard, listening for the answer, deciding when the user said yes and may be saying
+// more.
+type ApprovalState uint8
+
+// phase is the state's name in the table.
+func (a ApprovalState) phase() Phase { return ApprovalNone + Phase(a) }
+
+func (a ApprovalState) String() string { return a.phase().String() }
+
+// maxAsked is how often the user is asked about one call.
+const maxAsked = 2
+
+func approvalRows() []Row {
+	const p = ApprovalOpen
+	unheard := Guard{"before it is heard", func(r *run) bool {
+		return r.st.Conv.Phase() == PhaseListening && !speech.WasCut(r.st.Speech)
+	}}
+	over := Guard{"all of it was heard over a connection that is gone", func(r *run) bool { return !speechOpen(r.st) }}
+	again := Guard{"it may be asked again", (*run).mayAskAgain}
+	interrupts := Guard{"the user may interrupt", func(r *run) bool { return r.st.Conv.Phase() != PhaseSpeaking || !never.holds(r) }}
+	drafted := Guard{"something drafted", func(r *run) bool { return len(r.st.Drafts) > 0 }}
+	return []Row{
+		{ApprovalNone, AnswerAsks, Guard{}, ApprovalAsking, CauseToolApproval, (*run).ask},
+		{ApprovalAsking, LineHeard, Guard{}, ApprovalListening, CauseToolApproval, (*run).questionHeard},
+		{ApprovalAsking, KindSpeechStarted, unheard, ApprovalListening, CauseUserInterrupt, (*run).cut},
+		{ApprovalAsking, KindSpeechFailed, Guard{}, ApprovalListening, CauseError, (*run).questionBroke},
+		{ApprovalAsking, Passed(TimerSpeech), Guard{}, ApprovalListening, CauseError, (*run).questionBroke},
+		{ApprovalAsking, KindSettled, over, ApprovalListening, CauseToolApproval, (*run).questionHeard},
+
+		// An answer.
+		{p, FinalYes, Guard{"it counts", (*run).consents}, ApprovalDeciding, CauseToolApproval, nil},
+		{p, FinalYes, again, ApprovalAsking, CauseToolApproval, (*run).question},
+		keep(p, FinalYes, Guard{}, nil),
+		{p, FinalNo, Guard{}, ApprovalNone, CauseToolApproval, func(r *run) { r.cut(); r.reject() }},
+		{p, KindRecognitionLost, again, ApprovalAsking, CauseToolApproval, func(r *run) { r.wordsLost(); r.question() }},
+		{p, Passed(TimerApproval), again, ApprovalAsking, CauseToolApproval, (*run).question},
+		{p, Passed(TimerApproval), Guard{}, ApprovalNone, CauseToolApproval, (*run).rejectUnanswered},
+		{p, KindUserApprove, Guard{}, ApprovalNone, CauseToolApproval, (*run).decide},
+		{ApprovalDeciding, KindSettled, userSilent, ApprovalNone, CauseToolApproval, (*run).approve},
+
+		// Anything else: a word to stop, or the next message.
+		{p, FinalStop, interrupts, ApprovalNone, CauseUserInterrupt, (*run).stop},
+		{p, KindUserInterrupt, Guard{}, ApprovalNone, CauseUserInterrupt, (*run).stop},
+		{p, FinalContent, interrupts, ApprovalNone, CauseSTTFinal, (*run).replace},
+		{p, KindUserText, Guard{}, ApprovalNone, CauseUserCommit, (*run).replace},
+		keep(p, FinalDraft, Guard{}, (*run).enqueueFinal),
+		{p, FinalSend, drafted, ApprovalNone, CauseUserCommit, (*run).replaceByDrafts},
+		keep(p, KindUserCommit, userHasFloor, (*run).commitUtterances),
+		{p, KindUserCommit, drafted, ApprovalNone, CauseUserCommit, (*run).replaceByDrafts},
+	}
+}
+
+// asked is the call that the user is asked about.
+func (r *run) asked() (copilot.Call, bool) {
+	if w, ok := r.st.Copilot.(copilot.WaitingForApproval); ok {
+		return w.Calls[0], true
+	}
+	return copilot.Call{}, false
+}
+
+// approving says whether the user is asked about a tool.
+func (r *run) approving() bool { return r.st.Approval.State != 0 }
+
+// ask begins the question about a call, after what is still to be heard. Nothing
+// is called that the user did not allow.
+func (r *run) ask() {
+	live, _ := copilot.LiveOf(r.st.Copilot)
+	r.tell(session.QuestionRequested)
+	r.toolNews(live, ToolPending)
+	r.question()
+}
+
+// question asks, once more where nobody answered or the answer does not count.
+func (r *run) question() {
+	call, _ := r.asked()
+	a := &r.st.Approval
+	a.Times, a.Heard = a.Times+1, false
+	r.refresh |= 1 << TimerApproval
+	r.say(speech.Segment{Ask: call.ID})
+	r.st.Speech, _ = speech.End(r.st.Speech)
+}
+
+// questionHeard gives the user the floor.
+func (r *run) questionHeard() {
+	r.st.Approval.Heard = true
+	r.raise(ApprovalListens)
+}
+
+// mayAskAgain says whether the question is over and may be asked once more.
+func (r *run) mayAskAgain() bool { return !speechOpen(r.st) && r.st.Approval.Times < maxAsked }
+
+// consents says whether the event is a yes that counts: one whose onset came after
+// the question was heard and, where what is done cannot be undone, that names it. It
+// is carried out when the user is silent: what else is being said may take it back.
+func (r *run) consents() bool {
+	call, _ := r.asked()
+	return r.st.Approval.Heard && r.words.Reply && (r.env.Event.(Final).Named || !call.Destructive)
+}
+
+// dropTurn rejects the call and ends the turn.
+func (r *run) dropTurn() {
+	r.cut()
+	r.cancel()
+	r.finish(TurnDropped)
+}
+
+// replace drops the turn for what the user said instead. The conversation takes that in
+// Listening, and has it wait where it is not there yet (invariant 7).
+func (r *run) replace() {
+	r.dropTurn()
+	if r.st.Conv.Phase() == PhaseListening {
+		r.raise(r.trigger())
+		return
+	}
+	if text, typed := r.env.Event.(UserText); typed {
+		r.enqueue(text.Utterance)
+	} else {
+		r.enqueueFinal()
+	}
+	r.raise(ApprovalListens)
+}
+
+// replaceByDrafts does so with what the user said before, and sends now. What waited
+// goes first.
+func (r *run) replaceByDrafts() {
+	r.dropTurn()
+	if r.st.Conv.Phase() != PhaseListening || len(r.st.Queue) > 0 {
+		r.enqueueDrafts()
+		r.raise(ApprovalListens)
+		return
+	}
+	r.listen()
+	r.raise(r.trigger())
+}
+
+// stop rejects the call. The conversation stops what it was about to say.
+func (r *run) stop() {
+	r.cancel()
+	r.raise(r.trigger())
+}
+
+// questionBroke leaves a question that cannot be spoken to be answered by hand.
+func (r *run) questionBroke() {
+	r.cut()
+	r.raise(ApprovalListens)
+	r.emit(Notify{Turn: r.st.Current.ID, Code: CodeSpeechFailed})
+}
+
+// decide is the user's decision by hand.
+func (r *run) decide() {
+	r.cut()
+	if r.env.Event.(UserApprove).Approved {
+		r.approve()
+		return
+	}
+	r.reject()
+}
+
+func (r *run) approve() {
+	call, _ := r.asked()
+	r.assistant(copilot.Input{Do: copilot.Approve, Call: call})
+	live, _ := copilot.LiveOf(r.st.Copilot)
+	r.tell(session.ApprovalResolved)
+	r.toolNews(live, ToolRunning)
+	r.emit(CallTool{ToolCall: call.ID, Request: live.Request, Turn: r.st.Current.ID})
+	r.raise(ApprovalDecided)
+}
