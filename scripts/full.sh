@@ -58,7 +58,8 @@ for world in $("$daemon" explore --budget 1ns --json | grep -o '"name":"[a-z]*"'
 done
 
 # Goes on mutant by mutant where it was stopped.
-run "mutants all" go run ./internal/tools/mutants run -all
+run "mutants of the core" go run ./internal/tools/mutants run -all
+run "mutants of the handlers" go run ./internal/tools/mutants run -of handlers -all
 
 echo "make full: $passed passed, $failed failed, $skipped passed before"
 ((failed == 0))

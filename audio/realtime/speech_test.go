@@ -382,6 +382,14 @@ var speechScenarios = map[string]struct {
 			speak 1.2            =>
 			refused 1.1 rate_limit => failed 1.1 rate_limit, create 1.2
 			refused 1.1 again    =>`},
+	"what waits is asked for in its order": {false, `
+			speak 1.1            => create 1.1
+			speak 1.2            =>
+			speak 1.3            =>
+			speak 1.4            =>
+			refused 1.1 rate_limit => failed 1.1 rate_limit, create 1.2
+			refused 1.2 rate_limit => failed 1.2 rate_limit, create 1.3
+			refused 1.3 rate_limit => failed 1.3 rate_limit, create 1.4`},
 	"a refused request that was cancelled is not spoken of": {false, `
 			speak 1.1            => create 1.1
 			cancel 1             => clear

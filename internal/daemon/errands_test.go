@@ -13,6 +13,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
 	"github.com/agentvoice/agentvoice-daemon/csm/history"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -187,7 +188,7 @@ func TestCallsThatAreToldToStop(t *testing.T) {
 	ad := &able{}
 	a, next := errands(t, ad)
 	id := a.content.newCall(1, copilot.ToolCall{ID: "c"})
-	ad.call = func(_, wanted context.Context) (string, error) { <-wanted.Done(); return "it ran", nil }
+	ad.call = func(ctx, wanted context.Context) (string, error) { <-wanted.Done(); return "it ran", ctx.Err() }
 	a.callTool(csm.CallTool{ToolCall: id})
 	a.cancelTool(id)
 	if got := next(); got != (csm.ToolDone{ToolCall: id}) {
@@ -207,6 +208,99 @@ func TestCallsThatAreToldToStop(t *testing.T) {
 	a.close()
 	if got := next(); got != (csm.ToolDone{ToolCall: id, Code: csm.CodeToolFailed}) {
 		t.Errorf("posted %v", got)
+	}
+}
+
+// What an answer said before it asks for a tool is a segment before the call, however
+// short it is.
+func TestWordsComeBeforeTheCallBehindThem(t *testing.T) {
+	a, next := errands(t, wanting{&able{}})
+	a.send(csm.SendCopilot{Request: 7, Deadline: time.Minute}, "")
+	var order []string
+	for len(order) == 0 || order[len(order)-1] != "csm.CopilotDone" {
+		switch e := next().(type) {
+		case csm.CopilotDelta, csm.CopilotSent:
+		default:
+			order = append(order, reflect.TypeOf(e).String())
+		}
+	}
+	if want := []string{"csm.CopilotSegment", "csm.CopilotToolCall", "csm.CopilotSegment", "csm.CopilotDone"}; !reflect.DeepEqual(order, want) {
+		t.Errorf("posted %v, want %v", order, want)
+	}
+}
+
+// wanting is an adapter whose answer asks for a tool in the middle of a sentence.
+type wanting struct{ *able }
+
+func (wanting) Send(_ context.Context, r copilot.Request, emit func(string)) error {
+	emit("Let me")
+	r.Wants(copilot.ToolCall{ID: "c1", Name: "runTests"})
+	emit("see.")
+	return nil
+}
+
+// What is known of calls and of tools: a call that is asked about again is another
+// one, a name means the latest call, and the client's own word on what is destructive
+// goes before the tool's.
+func TestWhatIsKnownOfCalls(t *testing.T) {
+	c := newContent()
+	yes, no := true, false
+	first := c.newCall(1, copilot.ToolCall{ID: "c", Name: "look", Input: []byte(`{"n":1}`)})
+	again := c.newCall(1, copilot.ToolCall{})
+	c.callAgain(again, first)
+	c.callAgain(again+1, again+2) // nothing is known of it
+	was, _ := c.call(first)
+	is, known := c.call(again)
+	if !known || is.ID == was.ID || is.Name != "look" || string(is.Input) != `{"n":1}` || is.request != 1 {
+		t.Errorf("the call again is %+v", is)
+	}
+	if _, known := c.call(again + 1); known {
+		t.Error("a call again of nothing is known")
+	}
+	latest := c.newCall(2, copilot.ToolCall{ID: "c", Name: "look"})
+	if got := c.callNamed("c"); got != latest {
+		t.Errorf("the name means call %d, want %d", got, latest)
+	}
+	if got := c.callNamed("x"); got != 0 {
+		t.Errorf("a name of nothing means call %d", got)
+	}
+	c.setResult(99, "nothing is known of it")
+	c.setTools([]copilot.Tool{{Name: "erase", Destructive: &yes, Confirms: true}, {Name: "look", Destructive: &no}, {Name: "other"}})
+	for _, x := range []struct {
+		call copilot.ToolCall
+		want bool
+	}{
+		{copilot.ToolCall{Name: "erase"}, true}, {copilot.ToolCall{Name: "look"}, false}, {copilot.ToolCall{Name: "other"}, true}, {copilot.ToolCall{Name: "unknown"}, true},
+		{copilot.ToolCall{Name: "erase", Destructive: &no}, false}, {copilot.ToolCall{Name: "look", Destructive: &yes}, true},
+		{copilot.ToolCall{Name: "look", Destructive: &no, Input: []byte(`{"command":"rm -rf /"}`)}, true},
+	} {
+		if got := c.destructive(x.call); got != x.want {
+			t.Errorf("%+v is destructive: %v", x.call, got)
+		}
+	}
+	if !c.confirms("erase") || c.confirms("look") || c.confirms("unknown") {
+		t.Error("the client's dialog asks about another tool")
+	}
+	large := c.modelID("large")
+	if large == 0 || c.modelID("large") != large || c.modelID("") != 0 || c.modelID("small") == large || c.model(large) != "large" {
+		t.Error("a model has not one id")
+	}
+	for job := range uint32(maxSummaries + 2) {
+		c.setSummary(job+1, "s")
+	}
+	if len(c.summaries) != maxSummaries || c.summary(2) != "" || c.summary(3) != "s" {
+		t.Errorf("%d summaries are kept", len(c.summaries))
+	}
+}
+
+// Each setting of the core is the user's.
+func TestSettingsReachTheCore(t *testing.T) {
+	set := protocol.DefaultSettings()
+	set.Conversation.StartTimeout, set.Copilot.Timeout, set.Copilot.Stall = 11*time.Second, 12*time.Second, 13*time.Second
+	set.Suspend.Max, set.Fault.MaxRetries = 14*time.Second, 7
+	c := coreConfig(set)
+	if c.StartTimeout != 11*time.Second || c.CopilotTimeout != 12*time.Second || c.StallTimeout != 13*time.Second || c.SuspendMax != 14*time.Second || c.FaultRetries != 7 {
+		t.Errorf("the core is told %+v", c)
 	}
 }
 

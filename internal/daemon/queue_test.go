@@ -3,6 +3,7 @@ package daemon
 import (
 	"slices"
 	"testing"
+	"testing/synctest"
 )
 
 // A queue whose target hangs is bounded: its owner is told once, what can be repeated
@@ -47,4 +48,57 @@ func TestQueueReplacesWhatIsRepeated(t *testing.T) {
 	if !slices.Equal(ran, []int{3*maxJobs - 1, -1}) {
 		t.Errorf("what ran is %v", ran)
 	}
+}
+
+// A queue with nothing to do does what comes at once, and ends when it is told to.
+// What comes after its end is refused, also what would be last.
+func TestQueueThatWaits(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		q := NewQueue(func() { t.Error("the queue is full") })
+		synctest.Wait()
+		ran := ""
+		q.Do(func() { ran += "a" })
+		synctest.Wait()
+		if ran != "a" {
+			t.Errorf("ran %q", ran)
+		}
+		q.Close(func() { ran += "b" }, func() { ran += "c" })
+		q.Close(func() { ran += "d" })
+		q.Do(func() { ran += "e" })
+		q.Latest("k", func() { ran += "f" })
+		synctest.Wait()
+		if ran != "abc" || len(q.jobs) != 0 {
+			t.Errorf("ran %q, %d jobs wait; want abc and none", ran, len(q.jobs))
+		}
+		idle := NewQueue(func() {})
+		synctest.Wait()
+		idle.Close()
+	})
+}
+
+// A queue that was full and had room again tells when it is full once more; and only
+// what has the same key replaces what waits.
+func TestQueueIsFullAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		full, ran := 0, 0
+		q := NewQueue(func() { full++ })
+		for round := 1; round <= 2; round++ {
+			hangs := make(chan struct{})
+			q.Do(func() { <-hangs })
+			synctest.Wait()
+			for _, key := range []string{"volume", "mute", "volume"} {
+				q.Latest(key, func() { ran++ })
+			}
+			for range maxJobs {
+				q.Do(func() {})
+			}
+			close(hangs)
+			synctest.Wait()
+			if full != round || ran != 2*round {
+				t.Errorf("round %d: the owner was told %d times, and %d keys were done", round, full, ran)
+			}
+			q.Do(func() {}) // there is room
+		}
+		q.Close()
+	})
 }

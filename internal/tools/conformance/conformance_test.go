@@ -131,7 +131,7 @@ func TestARedGate(t *testing.T) {
 		}},
 		{"second", func(s *session) (string, error) {
 			ran = true
-			s.caught = "3/3 mutants caught"
+			s.caught = []string{"3/3 mutants caught"}
 			return "all is well", nil
 		}},
 	}, &out)

@@ -10,7 +10,8 @@
 //	exploration   every state within the bounds was reached, and keeps every promise
 //	coverage      of the table of transitions, by exploration and scenarios together
 //	requirements  each proof exists, and fails under the faults that it names
-//	mutants       each seeded fault is caught, and a sample of small ones
+//	mutants       each seeded fault of the core is caught, and a sample of small ones
+//	handlers      the same of what carries out the core's effects
 //
 // It prints a line for each and a summary, and ends with 1 when one is red.
 package main
@@ -45,6 +46,7 @@ var gates = []gate{
 	{"coverage", (*session).coverage},
 	{"requirements", (*session).requirements},
 	{"mutants", (*session).mutants},
+	{"handlers", (*session).handlers},
 }
 
 // session is one run of the gates, and what they found out for those after them.
@@ -57,14 +59,14 @@ type session struct {
 	log     *os.File // of the gate that runs
 	explore *explored
 	proofs  string
-	caught  string
+	caught  []string
 }
 
 func main() {
 	var s session
 	flag.StringVar(&s.daemon, "daemon", "bin/agentvoice-daemon", "the `binary` that explores")
 	flag.StringVar(&s.out, "out", "out/conformance", "`folder` for the output of the gates")
-	flag.IntVar(&s.sample, "sample", 30, "how many automatic mutants to try")
+	flag.IntVar(&s.sample, "sample", 30, "how many automatic mutants to try, of the core and of the handlers")
 	flag.StringVar(&s.only, "only", "", "these `gates` only, with commas between them")
 	flag.Parse()
 	if err := s.all(gates, os.Stdout); err != nil {
@@ -143,7 +145,7 @@ func (s *session) summary() string {
 		r := s.explore
 		parts = append(parts, fmt.Sprintf("%d states, %d edges, %d invariants", r.States, r.Edges, len(r.Checks)))
 	}
-	for _, p := range []string{s.proofs, s.caught} {
+	for _, p := range append([]string{s.proofs}, s.caught...) {
 		if p != "" {
 			parts = append(parts, p)
 		}

@@ -9,7 +9,9 @@
 //	mutants run -all                 and all automatic ones; goes on where it stopped
 //	mutants run -only NAME,NAME      some
 //	mutants run -of handlers -in copilot/editor
-//	                                 the same of handlers, of one package
+//	                                 the same of handlers, of one package; without -in
+//	                                 the automatic ones are those of settled files,
+//	                                 which are all caught
 //
 // Two sorts: those of the list were written by hand, for each region and each
 // invariant of the design; the automatic ones are made of each guard, deadline,
@@ -178,6 +180,9 @@ func (p *prepared) chosen(o options) ([]mutant, error) {
 		return out, nil
 	}
 	out, automatic := slices.Clone(all[:p.written]), slices.Clone(all[p.written:])
+	if o.in == "" {
+		automatic = slices.DeleteFunc(automatic, func(m mutant) bool { return !p.settles(m.File) })
+	}
 	if o.class != "" {
 		automatic = slices.DeleteFunc(automatic, func(m mutant) bool { return !slices.Contains(strings.Split(o.class, ","), m.Class) })
 	}

@@ -21,6 +21,7 @@ type project struct {
 	limit      time.Duration // for one detector on one mutant, beside what it takes without
 	factor     int           // how much longer than without a mutant a detector may take
 	handlers   bool          // mutants also of what the core has none of: see automatic
+	settled    []string      // files and folders whose automatic mutants are run where no package is named; none is all
 	seeded     string        // the list of mutants that were written by hand
 	equivalent string        // and of automatic ones that change nothing
 }
@@ -80,8 +81,8 @@ func handlers(root string) project {
 		detectors: []detector{
 			{Name: "package", pkg: own},
 			{Name: "live", pkg: "internal/daemon/live", of: []string{"internal/daemon/live"}, run: liveTests},
-			{Name: "realtime", pkg: "audio/realtime", of: []string{"audio/realtime"}, skip: "^TestLocal|" + callTests},
-			{Name: "call", pkg: "audio/realtime", of: []string{"audio/realtime"}, run: callTests},
+			{Name: "realtime", pkg: "audio/realtime", of: []string{"audio/realtime"}, run: realtimeTests},
+			{Name: "call", pkg: "audio/realtime", of: []string{"audio/realtime"}, skip: "^TestLocal|" + realtimeTests},
 			{Name: "headless", pkg: "internal/daemon/headless", of: []string{"internal/daemon"}},
 			{Name: "rpc", pkg: "internal/daemon/rpc", of: []string{"internal/daemon", "internal/daemon/rpc"}, skip: "^TestPublishedTranscriptsAreLinear$"},
 		},
@@ -90,14 +91,19 @@ func handlers(root string) project {
 			"go.mod", "go.sum", "README.md", "ARCHITECTURE.md",
 		},
 		limit: 10 * time.Second, factor: 3,
+		settled: []string{
+			"copilot/editor/", "copilot/openai/", "copilot/offline/",
+			"internal/daemon/assistant.go", "internal/daemon/errands.go", "internal/daemon/queue.go", "internal/daemon/config.go", "internal/daemon/content_tools.go",
+			"audio/realtime/errors.go", "audio/realtime/expiry.go", "audio/realtime/jitter.go",
+		},
 		seeded: "testdata/mutants/handlers.txt", equivalent: "testdata/mutants/handlers-equivalent.txt",
 	}
 }
 
-// Of tests that wait in real time, callTests are those that make calls in this process;
-// liveTests are all of theirs that do not wait.
+// Of packages with tests that wait in real time, these are the tests that do not.
 const (
-	callTests = "^Test(MalformedEvents|UnsolicitedResponse|SpeechErrors|SpeakByEvents|SpeakWithMarkers|DialShapes|SessionExpiry|CancelSpeech|PacketLoss|DialFailures)$"
+	realtimeTests = "^(Fuzz.*|TestAzureNeeds.*|TestCredentialRedaction|TestDialConfiguration|TestDialFailures|TestDialWithoutKey|TestDownlinkResumes|TestExpiry.*|TestJitter.*" +
+		"|TestRetryAfter.*|TestSpeech.*|TestSpeed.*|TestSpoken.*|TestStatus.*|TestTurnDetectionShapes|TestUplinkNeverBlocks)$"
 	liveTests = "^Test(ADialThatIsToldToStop|ARecordingBeginsAtListening|AnotherEpochWaits.*|AsideIsHeard.*|BothDevicesLost|CredentialCodes.*|CursorTenTimesASecond" +
 		"|Detectors.*|DialsWait.*|EndingDoesNotWait.*|EveryDialFailureHasItsWords|HeardPositionKnowsTheRate|Matcher|MismatchIsAWarning.*|MutedTheMicrophone.*" +
 		"|PrerollIs.*|REQ003.*|RenderingAllocates.*|RenewalMargin.*|TakeOverIsOfOneStart|TheConnectionIsDialled.*|TranscriptionSettings.*|TurnModes.*" +
@@ -125,6 +131,12 @@ func (p project) narrowed(in, by string) (project, error) {
 		})
 	}
 	return p, nil
+}
+
+// settles says whether the automatic mutants of a file are run where no package is
+// named.
+func (p project) settles(file string) bool {
+	return len(p.settled) == 0 || slices.ContainsFunc(p.settled, func(s string) bool { return strings.HasPrefix(file, s) })
 }
 
 // has says whether a file is in a package of the project.
