@@ -160,7 +160,7 @@ func (p *Processor) Reference(f *audio.Frame) { p.ring.write(f) }
 // when the sum changes by more than 10 ms. Until then 0 is assumed. A DelayReporter
 // calls it for the devices of a conversation. A sum that is
 // too short by up to 40 ms does no harm, and other mistakes of up to 220 ms are
-// found and made good after two seconds of echo.
+// found and made good, mostly within half a second of echo.
 func (p *Processor) SetDelay(render, capture time.Duration) {
 	p.reported.Store(audio.Samples(max(render, 0) + max(capture, 0)))
 }
@@ -242,12 +242,18 @@ func (p *Processor) measure() error {
 		p.finder.reset()
 		return p.beginAnew()
 	}
+	moved := false // the finder takes a second and a half to know
+	if echo, certain := p.scout.behind(p.aligner.read); certain && !p.corrector.known() && p.aligner.live {
+		moved = p.corrector.observe(echo)
+	}
 	echo, found, done := p.finder.push(p.farSmall[:], p.nearSmall[:], far > heard)
-	if !done {
+	if !done && !moved {
 		return nil
 	}
-	moved := found && p.corrector.observe(echo)
-	p.aligner.hold(echo, found && p.corrector.known())
+	moved = moved || found && p.corrector.observe(echo)
+	if done {
+		p.aligner.hold(echo, found && p.corrector.known())
+	}
 	p.meter.alignment(p)
 	if moved {
 		p.restarts++
@@ -259,6 +265,7 @@ func (p *Processor) measure() error {
 
 // beginAnew lets the canceller forget what it learnt.
 func (p *Processor) beginAnew() error {
+	p.meter.last = cut{} // it was of another filter
 	if err := p.front.reset(); err != nil {
 		return err
 	}
@@ -291,6 +298,12 @@ func (p *Processor) Found() bool { return p.corrector.known() }
 // and without echo cancellation. It belongs to the capturing goroutine, and costs
 // three transforms; a second call for the same frame costs nothing.
 func (p *Processor) Foreign() bool { return p.scout.foreign() }
+
+// Elsewhere reports whether the sound of the last frames, so many, may be an echo that is
+// not where it was, as after a jump of its delay. Of a sound that has just begun it
+// cannot be told yet, and it may. It belongs to the capturing goroutine, and costs
+// three transforms.
+func (p *Processor) Elsewhere(frames int) bool { return p.echo && p.scout.elsewhere(frames) }
 
 // Cut is how many dB the canceller took off the last 30 ms, and off the last 120: few
 // of a person, many of an echo; none without echo cancellation. It belongs to the

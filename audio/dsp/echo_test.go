@@ -70,6 +70,24 @@ func TestDelaysAreFound(t *testing.T) {
 	}
 }
 
+// TestTheEchoIsFoundInTheFirstWords: within 0.7 s of speech, of which the echo is in the
+// microphone for half a second, also where the devices say too little.
+func TestTheEchoIsFoundInTheFirstWords(t *testing.T) {
+	for _, d := range some(2, []int{35, 35}, []int{135, 35}, []int{200, 20}) {
+		s := newScene(t, Default(), room.Config{Echo: echoOf(t, "study"), EchoGain: -6, Delay: atMs(d[0]), Noise: room.Fan(1), NoiseLevel: -70})
+		s.p.SetDelay(atMs(d[1]), 0)
+		s.said = audio.SampleRate / 5 // the assistant speaks from the first frame on
+		s.run(700*time.Millisecond, nil)
+		if !s.p.Found() && s.p.Realigned() == 0 {
+			t.Errorf("an echo of %d ms, of which %d are reported, is not found", d[0], d[1])
+		}
+		s.run(800*time.Millisecond, nil)
+		if !s.p.Found() {
+			t.Errorf("an echo of %d ms, of which %d are reported, is not sure", d[0], d[1])
+		}
+	}
+}
+
 // TestWhatWasFoundIsRecalled: the next conversation knows what the devices keep to
 // themselves, and finds out when it is not true any more.
 func TestWhatWasFoundIsRecalled(t *testing.T) {

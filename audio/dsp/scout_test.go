@@ -54,6 +54,58 @@ func TestForeignTellsPeopleFromEchoes(t *testing.T) {
 	}
 }
 
+// TestElsewhereTellsAnEchoThatJumpedFromAPerson: an echo that jumped is elsewhere within
+// 0.1 s that are loud, and a person who speaks over an echo mostly is not, and never after
+// scoutDoubts frames.
+func TestElsewhereTellsAnEchoThatJumpedFromAPerson(t *testing.T) {
+	after := func(by time.Duration) *scene {
+		s := newScene(t, Default(), room.Config{Echo: echoOf(t, "study"), EchoGain: -6, Delay: atMs(115), Noise: room.Fan(1), NoiseLevel: -70})
+		s.p.SetDelay(atMs(115), 0)
+		s.run(4*time.Second, nil)
+		s.room.Jump(by)
+		return s
+	}
+	for _, by := range []time.Duration{atMs(-80), atMs(80)} {
+		s := after(by)
+		loud, elsewhere := 0, 0
+		for loud < 10 {
+			s.run(audio.FrameTime, nil)
+			if power(s.mic[:]) > 1e-4 || loud > 0 {
+				loud++
+			}
+			if loud >= scoutTells && s.p.Elsewhere(loud) {
+				elsewhere++
+			}
+		}
+		if elsewhere == 0 {
+			t.Errorf("an echo that jumped by %v is where it was", by)
+		}
+	}
+	wrong, of := 0, 0
+	for _, said := range sentences {
+		s := after(0)
+		human, frames := said.human(t, -20), 0
+		s.each(400*time.Millisecond, human, func() {
+			if audio.LevelOf(s.out.Trigger[:]).RMS > -40 || frames > 0 {
+				frames++
+			}
+			is := s.p.Elsewhere(frames)
+			if frames >= scoutTells && frames <= scoutDoubts {
+				of++
+				if is {
+					wrong++
+				}
+			}
+			if is && frames > scoutDoubts {
+				t.Errorf("%q is an echo after %d frames", said.words, frames)
+			}
+		})
+	}
+	if of < 30 || wrong > of/5 {
+		t.Errorf("people are an echo in %d of %d frames", wrong, of)
+	}
+}
+
 // TestForeignAllocatesNothing, since it runs on the capturing goroutine.
 func TestForeignAllocatesNothing(t *testing.T) {
 	s := newScene(t, Config{}, room.Config{})
@@ -63,6 +115,7 @@ func TestForeignAllocatesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.p.Foreign()
+		s.p.Elsewhere(5)
 	}); n > 0 {
 		t.Errorf("a comparison allocates %v times", n)
 	}

@@ -61,6 +61,7 @@ func (f *Front) Attach(source audio.Source, sink audio.Sink) {
 // It is for before the first frame.
 func (f *Front) Track(t *vad.Tracker) {
 	t.SetForeign(f.proc.Foreign)
+	t.SetElsewhere(f.proc.Elsewhere)
 	f.tracker = t
 }
 

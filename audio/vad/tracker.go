@@ -138,9 +138,10 @@ type Tracker struct {
 	first   int64
 	window  int64
 
-	wasAudible bool        // in the last window
-	cut        float64     // long; see SetCut
-	foreign    func() bool // nil: never; see SetForeign
+	wasAudible bool           // in the last window
+	cut        float64        // long; see SetCut
+	foreign    func() bool    // nil: never; see SetForeign
+	elsewhere  func(int) bool // nil: never; see SetElsewhere
 	levels     levels
 	suspicion  suspicion
 	marker     marker
@@ -186,8 +187,8 @@ func NewTracker(detector func() (Detector, error), cfg TrackerConfig) (*Tracker,
 func (t *Tracker) SetAudible(audible bool) { t.audible.Store(audible) }
 
 // Unsettled says that the echo canceller has to learn the echo anew: what sounds
-// like a voice over the assistant is doubted as it is at first. It is for the
-// goroutine of Push.
+// like a voice over the assistant is doubted as it is at first, and a suspicion is
+// dismissed. It is for the goroutine of Push.
 func (t *Tracker) Unsettled() { t.suspicion.unsettle() }
 
 // SetFound says whether the echo canceller knows where the echo is. Until then, and
@@ -205,6 +206,12 @@ func (t *Tracker) SetCut(short, long float64) { t.suspicion.cut, t.cut = short, 
 // words. It is asked only about what may be a voice there. It is for before the first
 // frame; nil, which counts as never, is the default.
 func (t *Tracker) SetForeign(foreign func() bool) { t.foreign = foreign }
+
+// SetElsewhere sets what reports whether the sound of the last frames, so many, may be
+// an echo whose delay jumped, of which the canceller takes nothing. A suspicion does not
+// become a voice meanwhile. It is for before the first frame; nil, which counts as never,
+// is the default.
+func (t *Tracker) SetElsewhere(elsewhere func(frames int) bool) { t.elsewhere = elsewhere }
 
 // Reset forgets the past, for a capture that begins anew: the next frame may have
 // any position. It marks nothing: who resets knows that the voice is gone.
@@ -320,6 +327,7 @@ func (t *Tracker) judge(p float32) {
 	}
 	if w.audible {
 		w.cut = t.cut
+		w.elsewhere = t.elsewhere != nil && w.suspicious && p >= maybeVoice && t.elsewhere(t.suspicion.frames(&t.levels))
 		w.foreign = t.foreign != nil && p >= foreignVoice && (w.first || w.cut >= echoCut) && t.foreign()
 	}
 	t.marks = t.marker.push(t.marks, w)

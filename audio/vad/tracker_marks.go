@@ -62,6 +62,7 @@ type window struct {
 	suspicious bool    // what is heard is not an echo
 	first      bool    // the assistant was hardly heard yet
 	foreign    bool    // what is heard is not an echo of the assistant: it was compared
+	elsewhere  bool    // what is heard may be an echo whose delay jumped
 	found      bool    // the canceller knows where the echo is
 }
 
@@ -142,6 +143,8 @@ func (m *marker) push(marks []Mark, w window) []Mark {
 		case m.probe >= 0:
 			marks = m.verify(marks, w)
 		case w.suspicious && w.cut >= echoCut && !w.foreign && m.suspects(): // it is held, and less will be taken of a person soon
+			m.count = 0
+		case w.elsewhere:
 			m.count = 0
 		case !m.counts(w):
 		case w.audible && !w.suspicious && !w.foreign && (w.first || w.cut >= echoCut) && m.suspects():

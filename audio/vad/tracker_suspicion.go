@@ -101,6 +101,7 @@ type suspicion struct {
 	row    int     // suspicious levels in a row
 	open   bool    // a sound is suspicious now
 	since  int64   // the level at which it became so
+	over   bool    // the canceller learns anew since: it was the echo
 	quiet  int     // levels in a row that are faint again
 	learnt int64   // levels before this one told the ceiling, or are not to
 	voice  int     // how long a steady sound goes on, see longVoice
@@ -113,11 +114,12 @@ func (s *suspicion) first() bool {
 	return s.heard < firstLevels || !s.found && s.heard < suspectAfter
 }
 
-// unsettle says that the canceller learns anew. Of an echo that is elsewhere it takes
+// unsettle says that the canceller learns anew. What was suspicious was the echo, since
+// it moved. Of an echo that is elsewhere it takes
 // little, so that little taken proves no person until it was heard for long enough.
 func (s *suspicion) unsettle() {
 	s.moved = s.moved || s.heard >= firstLevels
-	s.heard = 0
+	s.heard, s.over = 0, s.open
 }
 
 // push takes level n, in which phase the marker is, and whether it probes. It says
@@ -125,7 +127,7 @@ func (s *suspicion) unsettle() {
 func (s *suspicion) push(l *levels, n int64, now phase, probing bool) (suspected, dismissed bool) {
 	if now != quiet {
 		s.follow(l, n, now)
-		s.open, s.row = false, 0
+		s.open, s.row, s.over = false, 0, false
 		return false, false
 	}
 	s.voice, s.whole = 0, 0
@@ -155,16 +157,21 @@ func (s *suspicion) push(l *levels, n int64, now phase, probing bool) (suspected
 	return true, false
 }
 
+// frames is how many frames the suspicious sound lasts.
+func (s *suspicion) frames(l *levels) int {
+	return int(l.count-s.since+suspectLevels) * levelSamples * captureRatio / audio.FrameSamples
+}
+
 // dismiss says whether the suspicion ends with level n, as wrong.
 func (s *suspicion) dismiss(l *levels, n int64) bool {
 	s.quiet++
 	if l.at(n) > l.background().ceiling+faintOver {
 		s.quiet = 0
 	}
-	if since := n - s.since; since < suspectLeast || since < suspectMost && s.quiet < quietLevels {
+	if since := n - s.since; !s.over && (since < suspectLeast || since < suspectMost && s.quiet < quietLevels) {
 		return false
 	}
-	s.open, s.row = false, 0
+	s.open, s.row, s.over = false, 0, false
 	s.learn(l, n)
 	return true
 }

@@ -438,3 +438,29 @@ func TestAProbeEndsWhenTheSoundIsForeign(t *testing.T) {
 		t.Errorf("marked %v", l.marks)
 	}
 }
+
+// TestAnEchoThatJumpedIsNoVoice while it may be one, and its suspicion ends when the
+// canceller begins anew with it. A person whose sound was in doubt is heard afterwards.
+func TestAnEchoThatJumpedIsNoVoice(t *testing.T) {
+	for name, person := range map[string]bool{"echo": false, "person": true} {
+		l := overAssistant(t, ProfileDefault, 50)
+		elsewhere, most := true, 0
+		l.SetElsewhere(func(frames int) bool { most = max(most, frames); return elsewhere })
+		l.tone(t, 20000, 150*time.Millisecond)
+		if !slices.Equal(l.kinds(), []MarkKind{Suspected}) {
+			t.Fatalf("%s: marked %v while in doubt", name, l.marks)
+		}
+		if most < 14 || most > 16 {
+			t.Errorf("%s: the sound is said to last %d frames, want 15", name, most)
+		}
+		want := []MarkKind{Suspected, Onset}
+		if elsewhere = false; !person {
+			l.Unsettled()
+			want[1] = Dismissed
+		}
+		l.tone(t, 20000, 30*time.Millisecond)
+		if !slices.Equal(l.kinds(), want) {
+			t.Errorf("%s: marked %v, want %v", name, l.marks, want)
+		}
+	}
+}
