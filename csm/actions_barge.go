@@ -16,18 +16,14 @@ import (
 // pauseForBargeIn pauses the assistant, who may go on.
 func (r *run) pauseForBargeIn() {
 	e, _ := r.env.Event.(SpeechStarted) // a voice that goes on is told of at once
-	in := Interrupted{Doubt: true, Left: max(r.st.config().Confirm-e.Late, 1)}
-	var out speech.Outcome
-	if r.st.Speech, out = speech.Pause(r.st.Speech); out == speech.Stopped {
-		r.emit(PausePlayback{Gen: r.st.Speech.Generation()})
-	}
-	r.st.Conv = in
+	r.st.Conv = Interrupted{Doubt: true, Left: max(r.st.config().Confirm-e.Late, 1)}
 }
 
 // yieldFloor leaves the floor to the user, and keeps the rest of the answer.
 func (r *run) yieldFloor() {
-	_, words := r.env.Event.(Partial)
-	r.st.Speech, _ = speech.Hold(r.st.Speech, words)
+	if _, words := r.env.Event.(Partial); words {
+		r.st.Speech = speech.NoteWords(r.st.Speech)
+	}
 }
 
 // commitInterruption ends the turn of an answer that the user spoke over: how much of it was
@@ -56,7 +52,7 @@ func (r *run) takeOver() {
 // to count, without words that do and with no others awaited. A position says how
 // long it was, however late it comes.
 func (r *run) retracts() bool {
-	if !doubtful.holds(r) && !speech.WasCut(r.st.Speech) {
+	if !doubtful.holds(r) && !r.st.cutIn() {
 		return false
 	}
 	var id uint64
@@ -69,7 +65,7 @@ func (r *run) retracts() bool {
 		id, pos, others = e.Utterance, e.Pos, 1
 	}
 	u, _ := turn.Find(r.st.Turn, id)
-	if h, _ := r.st.Speech.(speech.Held); h.Meant {
+	if p, _ := r.st.Speech.(speech.Paused); p.HasWords {
 		return false
 	}
 	return pos-u.Pos < samples(r.st.config().Confirm) && len(turn.Pending(r.st.Turn)) == others

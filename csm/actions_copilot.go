@@ -284,7 +284,7 @@ func (r *run) settle(before *State) {
 	}
 	r.complete()
 	r.synthesise()
-	r.gate()
+	r.gate(before)
 	if !st.Conv.Phase().Active() {
 		return
 	}

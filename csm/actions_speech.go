@@ -56,32 +56,6 @@ func (r *run) endLine() {
 	r.endTurn(session.TurnComplete)
 }
 
-// The gate of playback. What is buffered sounds in Speaking, unless the user paused
-// the voice (State.VoicePaused, which outlives each phase) or the conversation is held
-// still. In Interrupted a voice over the answer is the reason not to play, in
-// Listening that the user has the floor.
-
-// pauseVoice sets or clears the user's reason, where there is something to pause.
-func (r *run) pauseVoice(pause bool) {
-	if r.st.HasPlayback() {
-		r.st.VoicePaused = pause
-	}
-}
-
-// pauseVoiceByWord does so for spoken words. Where nothing may interrupt what is
-// being heard, "pause" does not either.
-func (r *run) pauseVoiceByWord(c Class) {
-	switch c {
-	case Pause:
-		if never.holds(r) && r.st.Conv.Phase() == PhaseSpeaking {
-			return
-		}
-		r.pauseVoice(true)
-	case Continue:
-		r.pauseVoice(false)
-	}
-}
-
 // HasPlayback says whether something of the assistant's is being said, or is on its
 // way.
 func (s *State) HasPlayback() bool {
@@ -93,44 +67,75 @@ func (s *State) HasPlayback() bool {
 	return busy && !live.Cancelled && !asked && s.Current.ID != 0
 }
 
-// gate pauses and resumes playback in Speaking. The user's reason ends with what was
-// paused.
-func (r *run) gate() {
+// Silence is a set of reasons why what is buffered is not to sound.
+type Silence uint8
+
+// The reasons. Each follows from the state: it is there for as long as what it is
+// about.
+const (
+	SilenceUser    Silence = 1 << iota // the user paused the voice
+	SilenceBargeIn                     // a voice over the answer, of which it is not known yet whether the user means it
+	SilenceFloor                       // the user has the floor
+	SilenceHold                        // the conversation is held still
+)
+
+// Silence is why the line that was started does not sound, 0 where it does.
+func (s *State) Silence() (why Silence) {
+	if s.VoicePaused {
+		why |= SilenceUser
+	}
+	if in, _ := s.Conv.(Interrupted); in.Doubt {
+		why |= SilenceBargeIn
+	}
+	if s.Conv.Phase() == PhaseListening {
+		why |= SilenceFloor
+	}
+	if s.held() {
+		why |= SilenceHold
+	}
+	return why
+}
+
+// cutIn says whether the rest of an answer waits for what the user says over it, or is
+// to be dropped for it.
+func (s *State) cutIn() bool {
+	_, paused := s.Speech.(speech.Paused)
+	in, _ := s.Conv.(Interrupted)
+	return paused && s.Conv.Phase() != PhaseSpeaking && !in.Doubt
+}
+
+// gate is the one place that pauses and resumes the voice, and tells the player: by
+// what was audible before the step, and what is after it. The user's reason ends with
+// what was paused.
+func (r *run) gate(before *State) {
 	st := &r.st
-	gen := st.Speech.Generation()
-	silent := st.VoicePaused || st.held()
-	switch {
-	case !st.HasPlayback():
+	if !st.HasPlayback() {
 		st.VoicePaused = false
-	case st.Conv.Phase() != PhaseSpeaking:
-	case silent && speech.Audible(st.Speech):
+	}
+	if st.Silence() != 0 {
 		st.Speech, _ = speech.Pause(st.Speech)
-		r.emit(PausePlayback{Gen: gen})
-	case !silent && speech.PlaybackPaused(st.Speech):
+	} else {
 		st.Speech, _ = speech.Resume(st.Speech)
-		r.emit(ResumePlayback{Gen: gen})
 	}
-}
-
-// play begins the assistant's half of the turn (REQ-006). What the user paused
-// before it began is paused first, so that nothing of it sounds.
-func (r *run) play() {
-	r.st.Current.Role = Assistant
-	gen := r.st.Speech.Generation()
-	if r.st.VoicePaused {
-		r.st.Speech, _ = speech.Pause(r.st.Speech)
+	gen := st.Speech.Generation()
+	same := before.Speech.Generation() == gen
+	begun, begins := same && speech.Begun(before.Speech), speech.Begun(st.Speech)
+	sounded, sounds := begun && speech.Audible(before.Speech), speech.Audible(st.Speech)
+	switch {
+	case begun && !sounded && (sounds || !begins): // or it ran out: the player is not to wait with what comes later
+		r.emit(ResumePlayback{Gen: gen})
+	case begins && !sounds && (sounded || !begun): // before it starts, so that nothing sounds
 		r.emit(PausePlayback{Gen: gen})
 	}
-	r.emit(StartPlayback{Gen: gen})
+	if begins && !begun {
+		r.emit(StartPlayback{Gen: gen})
+	}
 }
 
-// release lets held speech be heard. What the user had cut in on is resumed by the
-// gate, from where it stopped.
-func (r *run) release() {
-	var out speech.Outcome
-	if r.st.Speech, out = speech.Release(r.st.Speech); out == speech.Started {
-		r.play()
-	}
+// start begins the assistant's half of the turn (REQ-006).
+func (r *run) start() {
+	r.st.Current.Role = Assistant
+	r.st.Speech, _ = speech.Start(r.st.Speech)
 }
 
 // readAloud says a text of the user's choice in a turn of its own.

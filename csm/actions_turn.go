@@ -100,7 +100,7 @@ func (s *State) idleWithQueue() bool {
 // said gives way: the user has the floor. The rest of an answer is kept until it is
 // known what is said over it.
 func (r *run) onset() {
-	if speech.WasCut(r.st.Speech) {
+	if r.st.cutIn() {
 		return
 	}
 	r.stopSpeech()
@@ -124,7 +124,7 @@ func (r *run) takeGathered() { r.submit(copilot.StageNone) }
 // stopSpeech ends what is about to be said in Listening, for good: also the rest of
 // an answer that the user spoke over.
 func (r *run) stopSpeech() {
-	if speech.WasCut(r.st.Speech) {
+	if r.st.cutIn() {
 		r.commitInterruption()
 		return
 	}
@@ -173,7 +173,8 @@ func (r *run) takeRetry() {
 // retryAfter ends the explanation of a failure that is to be tried again, and tries
 // it again from Listening.
 func (r *run) retryAfter() {
-	r.stopSpeech()
+	r.flush()
+	r.finish(TurnFailed)
 	r.emit(Post{Event: KindUserRetry})
 }
 

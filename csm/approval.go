@@ -39,7 +39,7 @@ const maxAsked = 2
 func approvalRows() []Row {
 	const p = ApprovalOpen
 	unheard := Guard{"before it is heard", func(r *run) bool {
-		return r.st.Conv.Phase() == PhaseListening && !speech.WasCut(r.st.Speech)
+		return r.st.Conv.Phase() == PhaseListening && !r.st.cutIn()
 	}}
 	over := Guard{"all of it was heard over a connection that is gone", func(r *run) bool { return !speechOpen(r.st) }}
 	again := Guard{"it may be asked again", (*run).mayAskAgain}

@@ -277,10 +277,10 @@ func shape(s State) string {
 	case Analysing:
 		conv = fmt.Sprint("analysing", c.Unsent != 0, c.Awaiting)
 	}
-	return fmt.Sprint(conv, s.Hold, s.Conn, s.Turn, min(len(turn.Pending(s.Turn)), 2), fmt.Sprintf("%v %v %v", s.Speech, meant(s), s.VoicePaused), speech.WasCut(s.Speech), open, line.Asked < len(line.Segments), line.Played < len(line.Segments), line.Ended,
+	return fmt.Sprint(conv, s.Hold, s.Conn, s.Turn, min(len(turn.Pending(s.Turn)), 2), fmt.Sprintf("%v %v %v", s.Speech, hasWords(s), s.VoicePaused), open, line.Asked < len(line.Segments), line.Played < len(line.Segments), line.Ended,
 		s.Copilot, s.Approval, busy, request.Cancelled, request.Round > 0, len(request.Calls), len(s.Drafts) > 0, s.History, s.Retry.Stage,
 		s.Resources, min(len(s.Queue), 2), s.Current.ID != 0, s.Current.Role, s.Current.Utterance != 0,
 		s.Current.Request != 0, s.Current.Failed != "", s.Retry.Utterance != 0, min(s.Faults.InRow, 5), armed)
 }
 
-func meant(s State) bool { h, _ := s.Speech.(speech.Held); return h.Meant }
+func hasWords(s State) bool { p, _ := s.Speech.(speech.Paused); return p.HasWords }

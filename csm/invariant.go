@@ -28,16 +28,14 @@ func Check(s State) error {
 // checkSpeech: invariant 4.
 func checkSpeech(s State) error {
 	line, open := speech.LineOf(s.Speech)
-	switch s.Conv.Phase() {
-	case PhaseSpeaking:
-		silent := s.VoicePaused || s.held()
-		if _, paused := s.Speech.(speech.Paused); paused != silent || !paused && !speech.Audible(s.Speech) {
-			return fmt.Errorf("invariant 4: speaking, there is a reason not to sound: %v, and the speech is %v", silent, s.Speech)
-		}
-	default:
-		if speech.Audible(s.Speech) {
-			return fmt.Errorf("invariant 4: audible speech outside Speaking")
-		}
+	begun, why := speech.Begun(s.Speech), s.Silence()
+	switch speaking := s.Conv.Phase() == PhaseSpeaking; {
+	case begun && speech.Audible(s.Speech) == (why != 0):
+		return fmt.Errorf("invariant 4: the reasons not to sound are %b, and the speech is %v", why, s.Speech)
+	case speaking && !begun:
+		return fmt.Errorf("invariant 4: speaking, and the speech is %v", s.Speech)
+	case begun && !speaking && why&(SilenceBargeIn|SilenceFloor) == 0:
+		return fmt.Errorf("invariant 4: the speech is %v outside Speaking", s.Speech)
 	}
 	switch s.Conv.Phase() {
 	case PhaseAnalysing, PhaseWaitingForCopilot, PhaseInterrupted:
@@ -50,14 +48,11 @@ func checkSpeech(s State) error {
 			return fmt.Errorf("invariant 4: in doubt whether to go on, and the speech is %v", s.Speech)
 		}
 	}
-	if speech.WasCut(s.Speech) && s.Conv.Phase() != PhaseListening {
-		return fmt.Errorf("invariant 4: the rest of an answer is held, and nobody listens")
-	}
 	_, held := s.Speech.(speech.Held)
 	_, quiet := s.Turn.(turn.Idle)
 	live, _ := copilot.LiveOf(s.Copilot)
 	switch {
-	case held && quiet && !s.held():
+	case (held || s.cutIn()) && quiet && !s.held():
 		return fmt.Errorf("invariant 8: speech is held, and nobody speaks that it waits for")
 	case s.Conv.Phase() == PhaseGeneratingResponse && !open && (live.Request == 0 || live.Cancelled):
 		return fmt.Errorf("invariant 8: an answer is waited for that is not coming")
@@ -363,7 +358,7 @@ func checkCopilot(s State) error {
 // mayGoOn says whether an answer pauses or is held that may yet go on.
 func mayGoOn(s State) bool {
 	in, _ := s.Conv.(Interrupted)
-	return in.Doubt || speech.WasCut(s.Speech)
+	return in.Doubt || s.cutIn()
 }
 
 func speechOpen(s State) bool { _, open := speech.LineOf(s.Speech); return open }

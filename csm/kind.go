@@ -102,6 +102,8 @@ const (
 	ApprovalDecided // the request goes on
 	// The voice, and the connection.
 	LineHeard     // all that there was to say
+	VoicePause    // the user has it pause, by a word or by hand
+	VoiceContinue // and go on
 	SuccessorGone // a connection that was to replace the one in use
 	passed
 	numTriggers = passed + Kind(NumTimers)
@@ -114,7 +116,7 @@ var triggerNames = [passed - NumKinds]string{
 	"settled", "stt.final content", "stt.final draft", "stt.final send", "stt.final stop", "stt.final yes", "stt.final no", "stt.final nothing",
 	"stt.partial counts", "vad.end retracted", "copilot answer begins", "copilot.done asks", "copilot.done whole", "copilot.done failed",
 	"tools.found some", "tools.found failed", "tool.done next", "tool.done failed", "approval listens", "approval decided",
-	"tts.drained all", "conn.lost successor",
+	"tts.drained all", "voice pause", "voice continue", "conn.lost successor",
 }
 
 // kinds is the registry of events: name on the wire and in journals, lane, and

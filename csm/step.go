@@ -212,10 +212,7 @@ func (r *run) route() bool {
 	case UserApprove:
 		call, asked := r.asked()
 		return asked && call.ID == e.ToolCall
-	case UserPlayback:
-		r.pauseVoice(e.Pause)
-		return true
-	case UserStart, UserStop, UserInterrupt, UserCommit, UserText, UserRetry, UserSelectModel, UserSpeak,
+	case UserPlayback, UserStart, UserStop, UserInterrupt, UserCommit, UserText, UserRetry, UserSelectModel, UserSpeak,
 		Configure, QueueNext, Reset, Resume, Fatal, SpeechCursor:
 		return true // about no region
 	}
@@ -246,11 +243,7 @@ func (r *run) routeVoice(e Event) bool {
 		return true
 	case Final:
 		r.words, _ = turn.Find(r.st.Turn, e.Utterance)
-		if !r.hear(e.Epoch, turn.Answered, turn.Utterance{ID: e.Utterance}) {
-			return false
-		}
-		r.pauseVoiceByWord(e.Class)
-		return true
+		return r.hear(e.Epoch, turn.Answered, turn.Utterance{ID: e.Utterance})
 	case RecognitionLost:
 		return r.hear(e.Epoch, turn.Answered, turn.Utterance{ID: e.Utterance})
 	}
@@ -310,6 +303,11 @@ func (r *run) trigger() Kind {
 	switch e := r.env.Event.(type) { //nolint:gochecksumtype // the others mean one thing each
 	case Final:
 		return r.finalMeans(e)
+	case UserPlayback:
+		if e.Pause {
+			return VoicePause
+		}
+		return VoiceContinue
 	case Partial:
 		if e.Words > 0 && e.Class != Backchannel {
 			return PartialCounts
@@ -364,6 +362,10 @@ func (r *run) finalMeans(f Final) Kind {
 	switch {
 	case f.Class == Stop:
 		return FinalStop
+	case f.Class == Pause && r.st.HasPlayback() && !(never.holds(r) && r.st.Conv.Phase() == PhaseSpeaking):
+		return VoicePause
+	case f.Class == Continue && r.st.HasPlayback():
+		return VoiceContinue
 	case f.Class == Yes && r.approving():
 		return FinalYes
 	case f.Class == No && r.approving():
@@ -518,9 +520,6 @@ func (r *run) routeSpeech(e Event) bool {
 		r.refresh |= 1 << TimerSpeech
 	case SpeechDrained:
 		line, _ := speech.LineOf(st.Speech)
-		if speech.PlaybackPaused(st.Speech) { // the player is not to wait with what comes later
-			r.emit(ResumePlayback{Gen: e.Gen})
-		}
 		st.Speech, r.speechOut = speech.Drained(st.Speech, e.Gen, e.Seq)
 		r.heardThrough(line.Segments[line.Played:], e.Seq)
 		r.refresh |= 1 << TimerSpeech

@@ -94,11 +94,13 @@ func listeningRows() []Row {
 		live, busy := copilot.LiveOf(r.st.Copilot)
 		return !open && (cur.Role == Assistant || cur.Failed != "") && (!busy || live.Cancelled)
 	}}
-	cutIn := Guard{"an answer is held", func(r *run) bool { return speech.WasCut(r.st.Speech) }}
+	goesOn := Guard{"an answer is paused, and the user is silent", func(r *run) bool {
+		return r.st.cutIn() && !userHasFloor.holds(r) && !r.st.held()
+	}}
 	return []Row{
 		keep(p, KindSpeechBuffered, Guard{}, nil),
 		keep(p, KindSpeechStarted, Guard{}, (*run).onset),
-		{p, VoiceRetracted, Guard{}, PhaseSpeaking, CauseInterruptRetract, (*run).release},
+		{p, VoiceRetracted, Guard{}, PhaseSpeaking, CauseInterruptRetract, nil},
 		{p, FinalContent, Guard{}, PhaseAnalysing, CauseSTTFinal, (*run).takeFinal},
 		keep(p, FinalDraft, Guard{}, (*run).gatherFinal),
 		{p, FinalSend, gathered, PhaseAnalysing, CauseUserCommit, (*run).takeGathered},
@@ -114,7 +116,7 @@ func listeningRows() []Row {
 		keep(p, KindUserSpeak, free, (*run).readAloud),
 		{p, KindQueueNext, queued, PhaseAnalysing, CauseQueueNext, (*run).takeQueued},
 		keep(p, KindUserInterrupt, Guard{}, (*run).stopByWord),
-		{p, KindSettled, and(released, cutIn), PhaseSpeaking, CauseInterruptRetract, (*run).release},
+		{p, KindSettled, goesOn, PhaseSpeaking, CauseInterruptRetract, nil},
 		keep(p, KindSettled, said, func(r *run) { r.finish(r.endOf()); r.listen() }),
 		{p, KindSettled, cutLost, PhaseGeneratingResponse, CauseTTSUnderrun, nil},
 	}
@@ -266,13 +268,14 @@ func connectedRows() []Row {
 		{p, KindUserRetry, explaining, PhaseListening, CauseUserCommit, (*run).retryAfter},
 
 		// What is heard of it.
-		keep(p, KindUserPlayback, hasPlayback, nil), // the gate does it
+		keep(p, VoicePause, hasPlayback, func(r *run) { r.st.VoicePaused = true }),
+		keep(p, VoiceContinue, hasPlayback, func(r *run) { r.st.VoicePaused = false }),
 		keep(p, KindSpeechPlayed, Guard{}, nil),
 		{p, KindSpeechDrained, Guard{}, PhaseGeneratingResponse, CauseTTSUnderrun, nil},
 		{p, LineHeard, Guard{}, PhaseListening, CauseTTSComplete, func(r *run) { r.finish(r.endOf()); r.listen() }},
 		{p, KindSpeechFailed, Guard{}, PhaseListening, CauseError, (*run).speechBroke},
 		{p, Passed(TimerSpeech), Guard{}, PhaseListening, CauseError, (*run).speechBroke},
-		{p, KindSettled, released, PhaseSpeaking, CauseTTSBufferReady, (*run).release},
+		{p, KindSettled, released, PhaseSpeaking, CauseTTSBufferReady, (*run).start},
 
 		// The connection.
 		keep(p, SuccessorGone, Guard{}, nil),
@@ -377,7 +380,7 @@ var (
 	hasPlayback = Guard{"something to be heard", func(r *run) bool { return r.st.HasPlayback() }}
 	retryable   = Guard{"what is to be tried again failed", func(r *run) bool {
 		stage := r.env.Event.(UserRetry).Stage
-		return r.st.Retry.Utterance != 0 && !speech.WasCut(r.st.Speech) && !r.approving() && !r.gathered() && (stage == copilot.StageNone || stage == r.st.Retry.Stage)
+		return r.st.Retry.Utterance != 0 && !r.st.cutIn() && !r.approving() && !r.gathered() && (stage == copilot.StageNone || stage == r.st.Retry.Stage)
 	}}
 	explaining = and(Guard{"a failure is being explained", func(r *run) bool {
 		_, open := speech.LineOf(r.st.Speech)
@@ -389,7 +392,7 @@ var (
 		return ready && r.st.Retry.Stage == copilot.StageCall && r.env.Event.(UserRetry).ToolCall != 0 && len(r.st.Queue) == 0
 	}})
 	free   = Guard{"nobody speaks", func(r *run) bool { return r.st.Current.ID == 0 }}
-	queued = Guard{"an utterance waits", func(r *run) bool { return len(r.st.Queue) > 0 && !r.approving() && !speech.WasCut(r.st.Speech) }}
+	queued = Guard{"an utterance waits", func(r *run) bool { return len(r.st.Queue) > 0 && !r.approving() && !r.st.cutIn() }}
 	// What is buffered may be heard as soon as the user is silent and nothing holds
 	// the conversation.
 	released = Guard{"audio is ready, and the user is silent", func(r *run) bool {
@@ -408,7 +411,7 @@ var (
 	// The answer went on being spoken over a connection that was lost.
 	cutLost = Guard{"an answer goes on that was held", func(r *run) bool {
 		live, busy := copilot.LiveOf(r.st.Copilot)
-		return busy && !live.Cancelled && !r.approving() && !speech.WasCut(r.st.Speech)
+		return busy && !live.Cancelled && !r.approving() && !r.st.cutIn()
 	}}
 )
 

@@ -57,7 +57,7 @@ func (s *State) needs(t Timer) bool {
 		case speech.Playing, speech.Draining:
 			return true
 		case speech.Paused:
-			return s.held() // and stands still
+			return s.held() && !s.cutIn() // and stands still
 		}
 	case TimerInterrupt:
 		in, cut := s.Conv.(Interrupted)

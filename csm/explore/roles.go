@@ -77,8 +77,8 @@ var roles = map[string]role{
 
 	"speech.Closed.Gen": {kind: named, fam: generations},
 	"speech.Line.Gen":   {kind: named, fam: generations}, "speech.Line.Asked": {kind: plain}, "speech.Line.Played": {kind: plain}, "speech.Line.Ended": {kind: plain},
-	"speech.Held.Cut": {kind: plain}, "speech.Held.Meant": {kind: plain},
-	"speech.Segment.Seq": {kind: named, fam: segments}, "speech.Segment.Request": {kind: named, fam: requests},
+	"speech.Paused.HasWords": {kind: plain},
+	"speech.Segment.Seq":     {kind: named, fam: segments}, "speech.Segment.Request": {kind: named, fam: requests},
 	"speech.Segment.Start": {kind: plain}, "speech.Segment.End": {kind: plain},
 	"speech.Segment.Ask": {kind: named, fam: calls}, "speech.Segment.Ref": {kind: isSet}, "speech.Segment.Notice": {kind: isSet},
 

@@ -15,13 +15,11 @@ type shape struct {
 	name           string
 	played, unsaid int
 	ended          bool
-	cut            bool
 }
 
 func shapeOf(s State) shape {
 	l, _ := LineOf(s)
-	h, _ := s.(Held)
-	return shape{s.String(), l.Played, len(l.Segments) - l.Played, l.Ended, h.Cut}
+	return shape{s.String(), l.Played, len(l.Segments) - l.Played, l.Ended}
 }
 
 // Edges returns the arrows of all states that can be reached from Closed, as the
@@ -48,8 +46,6 @@ func Edges() []Edge {
 			switch {
 			case out == Done:
 				on += " [all was heard]"
-			case out == Stopped && on == "release":
-				on += " [it was being heard]"
 			case out == Started && l.Ended:
 				on += " [the line has ended]"
 			}
@@ -86,8 +82,7 @@ func each(s State, took func(on string, to State, out Outcome)) {
 		give("played")(Played(s, gen, seg.Seq))
 		give("drained")(Drained(s, gen, seg.Seq))
 	}
-	give("release")(Release(s))
+	give("start")(Start(s))
 	give("pause")(Pause(s))
 	give("resume")(Resume(s))
-	give("hold")(Hold(s, false))
 }

@@ -26,23 +26,17 @@ draining/pause/paused
 draining/played/draining
 draining/restart/buffering
 draining/restart [all was heard]/closed
-held/drained/buffering
-held/drained [all was heard]/closed
 held/end/held
 held/enqueue/held
 held/flush/closed
-held/played/held
-held/release/playing
-held/release [it was being heard]/paused
-held/release [the line has ended]/draining
 held/restart/buffering
-held/restart [all was heard]/closed
+held/start/playing
+held/start [the line has ended]/draining
 paused/drained/buffering
 paused/drained [all was heard]/closed
 paused/end/paused
 paused/enqueue/paused
 paused/flush/closed
-paused/hold/held
 paused/played/paused
 paused/restart/buffering
 paused/restart [all was heard]/closed

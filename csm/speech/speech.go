@@ -9,13 +9,12 @@
 // flush; what comes with another generation is stale. A flush closes the line at
 // once, whatever its state, and bumps the generation.
 //
-//	Closed -> Buffering -> Playing -> Draining -> Closed
-//	             ^  \-> Held -^  \-> Paused -^ (and back)
-//	                      ^------------/
+//	Closed -> Buffering -> Held -> Playing -> Draining -> Closed
+//	             ^                   \-> Paused -^ (and back)
 //
 // Buffering has nothing to play yet (also after an underrun); Held has audio and
-// waits to be released, for the user may speak or have cut in; Draining plays what is
-// left of an ended line.
+// waits to be started; Draining plays what is left of an ended line; Paused stands
+// still in the middle.
 package speech
 
 import "fmt"
@@ -56,15 +55,14 @@ type State interface {
 type (
 	Closed    struct{ Gen uint32 }
 	Buffering struct{ Line }
-	// Held is Cut when it was being heard and the user spoke over it. Meant says
-	// that the user's words count, however short they are.
-	Held struct {
+	Held      struct{ Line }
+	Playing   struct{ Line }
+	// Paused HasWords when the user said some over it that count, however short they
+	// are.
+	Paused struct {
 		Line
-		Cut   bool `json:",omitempty"`
-		Meant bool `json:",omitempty"`
+		HasWords bool `json:",omitempty"`
 	}
-	Playing  struct{ Line }
-	Paused   struct{ Line }
 	Draining struct{ Line }
 )
 
@@ -185,41 +183,32 @@ func Buffered(s State, gen uint32) (State, Outcome) {
 	if b.Played == len(b.Segments) { // nothing is waited for, or all of it was heard already
 		return s, Ignored
 	}
-	return Held{Line: b.Line}, Waits
+	return Held{b.Line}, Waits
 }
 
-// Hold keeps a paused line until it is known what the user cut in with. meant says
-// that there are words that count.
-func Hold(s State, meant bool) (State, Outcome) {
-	p, ok := s.(Paused)
+// Start lets a held line play.
+func Start(s State) (State, Outcome) {
+	h, ok := s.(Held)
 	if !ok {
 		return s, Ignored
 	}
-	return Held{Line: p.Line, Cut: true, Meant: meant}, Waits
+	return play(h.Line), Started
 }
 
-// WasCut says whether s is a line that was being heard and that the user spoke
-// over.
-func WasCut(s State) bool { h, _ := s.(Held); return h.Cut }
-
-// Release lets a held line play: Started. One that the user spoke over is only
-// Paused afterwards: Resume plays it from where it stopped.
-func Release(s State) (State, Outcome) {
-	h, ok := s.(Held)
-	switch {
-	case !ok:
-		return s, Ignored
-	case h.Cut:
-		return Paused{h.Line}, Stopped
-	default:
-		return play(h.Line), Started
-	}
-}
-
-// PlaybackPaused says whether the player was told to pause s.
-func PlaybackPaused(s State) bool {
+// Begun says whether the player was told to start the line of s, and has not run out
+// of it.
+func Begun(s State) bool {
 	_, paused := s.(Paused)
-	return paused || WasCut(s)
+	return paused || Audible(s)
+}
+
+// NoteWords notes that the user said words over a paused line that count.
+func NoteWords(s State) State {
+	if p, ok := s.(Paused); ok {
+		p.HasWords = true
+		return p
+	}
+	return s
 }
 
 // Sounds says whether audio of generation gen is being played, or is stopped
@@ -238,8 +227,6 @@ func heardLine(s State, gen uint32) (Line, bool) {
 		return s.Line, s.Gen == gen
 	case Draining:
 		return s.Line, s.Gen == gen
-	case Held:
-		return s.Line, s.Cut && s.Gen == gen
 	default:
 		return Line{}, false
 	}
@@ -280,7 +267,7 @@ func Pause(s State) (State, Outcome) {
 		return s, Ignored
 	}
 	l, _ := LineOf(s)
-	return Paused{l}, Stopped
+	return Paused{Line: l}, Stopped
 }
 
 // Resume goes on with a paused line.
@@ -322,10 +309,10 @@ func play(l Line) State {
 func with(s State, l Line) State {
 	switch s := s.(type) {
 	case Held:
+		return Held{l}
+	case Paused:
 		s.Line = l
 		return s
-	case Paused:
-		return Paused{l}
 	case Playing, Draining:
 		return play(l)
 	default:

@@ -17,12 +17,12 @@ func states() map[string]State {
 		"buffering":        Buffering{line(0, false)},
 		"dry":              Buffering{line(3, false)},
 		"buffering, ended": Buffering{line(1, true)},
-		"held":             Held{Line: line(0, false)},
-		"held, ended":      Held{Line: line(0, true)},
+		"held":             Held{line(0, false)},
+		"held, ended":      Held{line(0, true)},
 		"playing":          Playing{line(1, false)},
 		"playing, heard":   Playing{line(3, false)},
-		"paused":           Paused{line(1, false)},
-		"paused, ended":    Paused{line(1, true)},
+		"paused":           Paused{Line: line(1, false)},
+		"paused, ended":    Paused{Line: line(1, true)},
 		"draining":         Draining{line(1, true)},
 		"draining, heard":  Draining{line(3, true)},
 	}
@@ -67,14 +67,14 @@ func TestEnqueue(t *testing.T) {
 		"closed":         {Buffering{Line{Gen: 7, Segments: []Segment{next}}}, Queued},
 		"buffering":      {Buffering{with(line(0, false))}, Queued},
 		"dry":            {Buffering{with(line(3, false))}, Queued},
-		"held":           {Held{Line: with(line(0, false))}, Queued},
+		"held":           {Held{with(line(0, false))}, Queued},
 		"playing":        {Playing{with(line(1, false))}, Queued},
 		"playing, heard": {Playing{with(line(3, false))}, Queued},
-		"paused":         {Paused{with(line(1, false))}, Queued},
+		"paused":         {Paused{Line: with(line(1, false))}, Queued},
 		// One that has ended goes on.
 		"buffering, ended": {Buffering{with(line(1, false))}, Queued},
-		"held, ended":      {Held{Line: with(line(0, false))}, Queued},
-		"paused, ended":    {Paused{with(line(1, false))}, Queued},
+		"held, ended":      {Held{with(line(0, false))}, Queued},
+		"paused, ended":    {Paused{Line: with(line(1, false))}, Queued},
 		"draining":         {Playing{with(line(1, false))}, Queued},
 		"draining, heard":  {Playing{with(line(3, false))}, Queued},
 	})
@@ -84,23 +84,23 @@ func TestEnd(t *testing.T) {
 	check(t, "the end", End, Ignored, map[string]cell{
 		"buffering":      {Buffering{line(0, true)}, Advanced},
 		"dry":            {Closed{7}, Done},
-		"held":           {Held{Line: line(0, true)}, Advanced},
+		"held":           {Held{line(0, true)}, Advanced},
 		"playing":        {Draining{line(1, true)}, Advanced},
 		"playing, heard": {Draining{line(3, true)}, Advanced},
-		"paused":         {Paused{line(1, true)}, Advanced},
+		"paused":         {Paused{Line: line(1, true)}, Advanced},
 	})
 }
 
 func TestBuffered(t *testing.T) {
 	check(t, "audio", func(s State) (State, Outcome) { return Buffered(s, 7) }, Ignored, map[string]cell{
-		"buffering":        {Held{Line: line(0, false)}, Waits},
-		"buffering, ended": {Held{Line: line(1, true)}, Waits},
+		"buffering":        {Held{line(0, false)}, Waits},
+		"buffering, ended": {Held{line(1, true)}, Waits},
 	})
 	check(t, "audio of another generation", func(s State) (State, Outcome) { return Buffered(s, 6) }, Stale, nil)
 }
 
-func TestRelease(t *testing.T) {
-	check(t, "release", Release, Ignored, map[string]cell{
+func TestStart(t *testing.T) {
+	check(t, "start", Start, Ignored, map[string]cell{
 		"held": {Playing{line(0, false)}, Started}, "held, ended": {Draining{line(0, true)}, Started},
 	})
 }
@@ -108,8 +108,8 @@ func TestRelease(t *testing.T) {
 func TestPlayed(t *testing.T) {
 	check(t, "segment 2 heard", func(s State) (State, Outcome) { return Played(s, 7, 2) }, Stale, map[string]cell{
 		"playing":       {Playing{line(2, false)}, Advanced},
-		"paused":        {Paused{line(2, false)}, Advanced},
-		"paused, ended": {Paused{line(2, true)}, Advanced},
+		"paused":        {Paused{Line: line(2, false)}, Advanced},
+		"paused, ended": {Paused{Line: line(2, true)}, Advanced},
 		"draining":      {Draining{line(2, true)}, Advanced},
 	})
 	check(t, "segment 3 heard before 2", func(s State) (State, Outcome) { return Played(s, 7, 3) }, Stale, nil)
@@ -139,10 +139,10 @@ func TestDrained(t *testing.T) {
 
 func TestPauseAndResume(t *testing.T) {
 	check(t, "pause", Pause, Ignored, map[string]cell{
-		"playing":         {Paused{line(1, false)}, Stopped},
-		"playing, heard":  {Paused{line(3, false)}, Stopped},
-		"draining":        {Paused{line(1, true)}, Stopped},
-		"draining, heard": {Paused{line(3, true)}, Stopped},
+		"playing":         {Paused{Line: line(1, false)}, Stopped},
+		"playing, heard":  {Paused{Line: line(3, false)}, Stopped},
+		"draining":        {Paused{Line: line(1, true)}, Stopped},
+		"draining, heard": {Paused{Line: line(3, true)}, Stopped},
 	})
 	check(t, "resume", Resume, Ignored, map[string]cell{
 		"paused": {Playing{line(1, false)}, Started}, "paused, ended": {Draining{line(1, true)}, Started},
@@ -208,7 +208,7 @@ func TestZeroValuesAreStates(t *testing.T) {
 			"enqueue": func() (State, Outcome) { return Enqueue(s, Segment{}) },
 			"end":     func() (State, Outcome) { return End(s) },
 			"audio":   func() (State, Outcome) { return Buffered(s, 0) },
-			"release": func() (State, Outcome) { return Release(s) },
+			"start":   func() (State, Outcome) { return Start(s) },
 			"played":  func() (State, Outcome) { return Played(s, 0, 0) },
 			"drained": func() (State, Outcome) { return Drained(s, 0, 0) },
 			"pause":   func() (State, Outcome) { return Pause(s) },
@@ -253,36 +253,24 @@ func TestNamesAreThoseOfTheWire(t *testing.T) {
 	}
 }
 
-// What the user cut in on goes on from where it was, heard reports included;
-// what was never heard has none.
-func TestHold(t *testing.T) {
-	paused := Paused{line(1, true)}
-	cut, out := Hold(paused, true)
-	if h, _ := cut.(Held); !WasCut(cut) || !h.Meant || out != Waits {
-		t.Fatalf("holding gives %#v, outcome %d", cut, out)
-	}
-	released, out := Release(cut)
-	if out != Stopped || !reflect.DeepEqual(released, paused) {
-		t.Errorf("released, it is %#v, outcome %d", released, out)
-	}
-	if next, out := Resume(released); out != Started || !reflect.DeepEqual(next, Draining(paused)) {
-		t.Errorf("resumed, it is %#v, outcome %d", next, out)
-	}
-	seq := paused.Segments[1].Seq
-	next, out := Played(cut, paused.Gen, seq)
-	if l, _ := LineOf(next); out != Advanced || !WasCut(next) || l.Played != 2 {
-		t.Errorf("a report that was on its way gives %#v, outcome %d", next, out)
-	}
-	if _, out := Drained(cut, paused.Gen, seq+1); out != Done {
-		t.Errorf("all was heard as it stopped: outcome %d", out)
-	}
-	never := Held{Line: paused.Line}
-	if _, out := Played(never, paused.Gen, seq); WasCut(never) || out != Stale || Sounds(never, paused.Gen) || !Sounds(cut, paused.Gen) {
-		t.Errorf("what was never heard counts as heard, outcome %d", out)
-	}
-	for _, s := range []State{Closed{}, Buffering{line(0, false)}, cut, Playing{line(0, false)}, Draining{line(0, true)}} {
-		if next, out := Hold(s, false); out != Ignored || !reflect.DeepEqual(next, s) {
-			t.Errorf("%v, which is not paused, is held: %#v, outcome %d", s, next, out)
+// Words are noted over a paused line only, and forgotten when it goes on.
+func TestNoteWords(t *testing.T) {
+	for at, s := range states() {
+		want := s
+		if p, paused := s.(Paused); paused {
+			p.HasWords = true
+			want = p
+		}
+		got := NoteWords(s)
+		if !reflect.DeepEqual(got, want) {
+			t.Errorf("%s: got %#v, want %#v", at, got, want)
+		}
+		next, _ := Resume(got)
+		if was, _ := Resume(s); !reflect.DeepEqual(next, was) {
+			t.Errorf("%s, resumed: got %#v, want %#v", at, next, was)
+		}
+		if Begun(s) != (Audible(s) || s.String() == "paused") {
+			t.Errorf("%s: begun is %v", at, Begun(s))
 		}
 	}
 }
