@@ -115,17 +115,16 @@ const maxRetryAfter = 24 * time.Hour
 // retryAfter reads Retry-After, in seconds or as a date (RFC 9110, 10.2.3), or
 // the finer retry-after-ms that OpenAI and Azure send beside it. 0 means none.
 func retryAfter(h http.Header, now time.Time) time.Duration {
-	if ms, err := strconv.ParseInt(h.Get("Retry-After-Ms"), 10, 64); err == nil && ms > 0 {
+	// What is no number is 0, and what is too large a number is the largest.
+	if ms, _ := strconv.ParseInt(h.Get("Retry-After-Ms"), 10, 64); ms > 0 {
 		return time.Duration(min(ms, maxRetryAfter.Milliseconds())) * time.Millisecond
 	}
 	value := h.Get("Retry-After")
-	if s, err := strconv.ParseInt(value, 10, 64); err == nil && s > 0 {
+	if s, _ := strconv.ParseInt(value, 10, 64); s > 0 {
 		return time.Duration(min(s, int64(maxRetryAfter/time.Second))) * time.Second
 	}
-	if at, err := http.ParseTime(value); err == nil {
-		return min(max(0, at.Sub(now)), maxRetryAfter)
-	}
-	return 0
+	at, _ := http.ParseTime(value) // what is no date is long ago
+	return min(max(0, at.Sub(now)), maxRetryAfter)
 }
 
 func remedy(code string) string {
@@ -156,7 +155,7 @@ func dialError(caller context.Context, step string, err error) *Error {
 	switch {
 	case errors.As(err, &known):
 		return known
-	case caller.Err() != nil && errors.Is(caller.Err(), context.Canceled):
+	case errors.Is(caller.Err(), context.Canceled):
 		return &Error{Code: CodeConnectionFailed, Message: step + ": the caller gave up", Err: context.Canceled}
 	case errors.Is(err, context.DeadlineExceeded):
 		return &Error{Code: CodeConnectTimeout, Retryable: true, Err: context.DeadlineExceeded,

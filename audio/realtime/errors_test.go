@@ -23,6 +23,7 @@ func TestRetryAfterIsRead(t *testing.T) {
 		{"", "", 0}, {"", "7", 7 * time.Second}, {"250", "", 250 * time.Millisecond}, {"250", "7", 250 * time.Millisecond},
 		{"0", "7", 7 * time.Second}, {"-1", "7", 7 * time.Second}, {"soon", "7", 7 * time.Second}, {"", "0", 0}, {"", "-7", 0}, {"", "soon", 0},
 		{"86400000", "", 24 * time.Hour}, {"86400001", "", 24 * time.Hour}, {"", "86400", 24 * time.Hour}, {"", "86401", 24 * time.Hour},
+		{"99999999999999999999", "", 24 * time.Hour}, {"-99999999999999999999", "7", 7 * time.Second}, {"", "99999999999999999999", 24 * time.Hour},
 		{"", date(90 * time.Second), 90 * time.Second}, {"", date(-time.Second), 0}, {"", date(48 * time.Hour), 24 * time.Hour},
 	} {
 		h := http.Header{}
@@ -84,6 +85,10 @@ func TestStatusOfADial(t *testing.T) {
 			t.Errorf("%s: %+v", name, e)
 		}
 	}
+	cause := errors.New("no route")
+	if e := dialError(t.Context(), "calls", cause); !errors.Is(e, cause) || strings.Contains(e.Error(), "no route") {
+		t.Errorf("the cause is in the text, or lost: %v", e)
+	}
 	synctest.Test(t, func(t *testing.T) {
 		late, stop := context.WithTimeout(t.Context(), time.Second)
 		defer stop()
@@ -133,6 +138,32 @@ func TestExpiryThatIsAnnounced(t *testing.T) {
 		}
 		if got := x.at.Load(); c.want == 0 && got != 0 || c.want != 0 && got != now.Add(c.want).UnixNano() {
 			t.Errorf("%s: the session ends at %v, want after %v", name, time.Unix(0, got), c.want)
+		}
+	}
+}
+
+// A dial ends when the last of the session's updates is answered, and not with the
+// session as it began; either may announce the session's end.
+func TestExpiryOfASessionThatIsUpdated(t *testing.T) {
+	now := time.Unix(1_800_000_000, 0)
+	result := make(chan error, 1)
+	l := &loop{expiry: &expiry{}, result: result, updates: 2}
+	session := func(in time.Duration) []byte {
+		return fmt.Appendf(nil, `{"session":{"expires_at":%d}}`, now.Add(in).Unix())
+	}
+	for i, e := range []struct {
+		kind, data string
+		ends       time.Duration
+		stands     bool
+	}{
+		{"session.created", string(session(time.Hour)), time.Hour, false},
+		{"session.updated", `{"session":{"expires_at":"soon"}}`, time.Hour, false},
+		{"session.updated", string(session(time.Minute)), time.Minute, true},
+		{"session.updated", `no JSON`, time.Minute, true},
+	} {
+		l.onSession(e.kind, []byte(e.data), now)
+		if got := time.Unix(0, l.expiry.at.Load()).Sub(now); got != e.ends || l.ready != e.stands || len(result) != map[bool]int{true: 1}[e.stands] {
+			t.Errorf("event %d: it ends in %v, stands: %v, was told %d times", i, got, l.ready, len(result))
 		}
 	}
 }

@@ -29,7 +29,7 @@ func (x *expiry) begin(now time.Time, ahead, limit time.Duration) {
 // the live session is ignored.
 func (x *expiry) announced(unix int64, now time.Time) {
 	at := time.Unix(unix, 0).Add(-x.ahead)
-	if unix > 0 && at.After(now) && at.Sub(now) < longestSession {
+	if at.After(now) && at.Sub(now) < longestSession {
 		x.at.Store(at.UnixNano())
 	}
 }
@@ -41,9 +41,8 @@ func (l *loop) onSession(kind string, data []byte, now time.Time) {
 			ExpiresAt int64 `json:"expires_at"`
 		} `json:"session"`
 	}
-	if json.Unmarshal(data, &e) == nil {
-		l.expiry.announced(e.Session.ExpiresAt, now)
-	}
+	_ = json.Unmarshal(data, &e) // what is not announced is 0, which is over
+	l.expiry.announced(e.Session.ExpiresAt, now)
 	if kind != "session.updated" {
 		return
 	}

@@ -20,15 +20,18 @@ func TestJitter(t *testing.T) {
 		arrive, leave string
 		late          uint64
 	}{
-		"in order, around the wrap": {65533, "0 1 2 3 4 5", "0 1 2 3 4 5", 0},
-		"two change places":         {0, "0 2 1 3", "0 1 2 3", 0},
-		"one is lost":               {0, "0 2 3 4 5 6", "0 2+1 3 4 5 6", 0},
-		"one is lost at the wrap":   {65534, "0 1 3 4 5 6", "0 1 3+1 4 5 6", 0},
-		"three are lost":            {0, "0 4 5 6 7", "0 4+3 5 6 7", 0},
-		"one comes too late":        {0, "0 2 3 4 5 1 6", "0 2+1 3 4 5 6", 1},
-		"one comes twice":           {0, "0 1 1 2", "0 1 2", 1},
-		"one waits twice":           {0, "0 2 2 1 3", "0 1 2 3", 1},
-		"a new stream":              {0, "0 1 3000 3001", "0 1 3000 3001", 0},
+		"in order, around the wrap":  {65533, "0 1 2 3 4 5", "0 1 2 3 4 5", 0},
+		"two change places":          {0, "0 2 1 3", "0 1 2 3", 0},
+		"one is lost":                {0, "0 2 3 4 5 6", "0 2+1 3 4 5 6", 0},
+		"one is lost at the wrap":    {65534, "0 1 3 4 5 6", "0 1 3+1 4 5 6", 0},
+		"three are lost":             {0, "0 4 5 6 7", "0 4+3 5 6 7", 0},
+		"one comes too late":         {0, "0 2 3 4 5 1 6", "0 2+1 3 4 5 6", 1},
+		"one comes twice":            {0, "0 1 1 2", "0 1 2", 1},
+		"one waits twice":            {0, "0 2 2 1 3", "0 1 2 3", 1},
+		"a new stream":               {0, "0 1 3000 3001", "0 1 3000 3001", 0},
+		"a new stream over a gap":    {0, "0 2 3000 3001", "0 3000 3001", 0},
+		"a new stream, further back": {0, "700 701 0 1", "700 701 0 1", 0},
+		"one comes much too late":    {0, "700 701 300", "700 701", 1},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var j jitter
@@ -67,6 +70,37 @@ func TestJitter(t *testing.T) {
 	}
 }
 
+// TestJitterSources: a packet of another source begins a new stream, whatever its
+// number.
+func TestJitterSources(t *testing.T) {
+	var j jitter
+	for i, ssrc := range []uint32{1, 1, 2, 1} {
+		j.push(&rtp.Packet{Header: rtp.Header{SSRC: ssrc, SequenceNumber: uint16(i)}}, time.Unix(1000, 0))
+		if p, lost, fresh := j.pop(time.Unix(1000, 0)); p.Packet == nil || lost != 0 || fresh != (i != 1) {
+			t.Errorf("packet %d of source %d: lost %d, begins a stream: %v", i, ssrc, lost, fresh)
+		}
+	}
+}
+
+// TestJitterWaitsForTheFirstBehindAGap: the packet that came first bounds the wait,
+// whichever is to be heard first.
+func TestJitterWaitsForTheFirstBehindAGap(t *testing.T) {
+	var j jitter
+	now := time.Unix(1000, 0)
+	for _, p := range []struct {
+		n  uint16
+		at time.Duration
+	}{{0, 0}, {3, 0}, {2, 20 * time.Millisecond}} {
+		j.push(&rtp.Packet{Header: rtp.Header{SequenceNumber: p.n}}, now.Add(p.at))
+		if p.n == 0 {
+			j.pop(now)
+		}
+	}
+	if at := j.deadline(); at != now.Add(60*time.Millisecond) {
+		t.Errorf("the wait ends after %v, want 60 ms", at.Sub(now))
+	}
+}
+
 // TestJitterBounds: a gap is waited for no longer than the bound, and a burst
 // ends the wait at once.
 func TestJitterBounds(t *testing.T) {
@@ -95,6 +129,9 @@ func TestJitterBounds(t *testing.T) {
 		t.Error("a burst waits")
 	}
 	j.drop()
+	if p, _, _ := j.pop(now.Add(time.Hour)); p.Packet != nil {
+		t.Error("a packet that was dropped comes")
+	}
 	push(10 + jitterHeld)
 	if p, lost, _ := j.pop(now); p.Packet == nil || lost != 0 {
 		t.Error("dropped packets count as lost")

@@ -231,6 +231,7 @@ func (l *link) close(instance, epoch uint32) {
 	old := l.take(epoch)
 	l.q.Do(func() {
 		l.hangUp(old)
+		l.hangUp(l.take(epoch)) // one that came to stand meanwhile
 		if epoch == 0 {
 			l.drop()
 		}

@@ -80,3 +80,29 @@ func TestASuccessorThatIsGivenUp(t *testing.T) {
 	tk.answered()
 	tk.want(protocol.StateListening)
 }
+
+// A call that comes to stand just as it is hung up on does not stay: nothing would
+// ever take it, and while it is there no other successor is asked for.
+func TestACallThatStandsAsItIsClosed(t *testing.T) {
+	tk := newTalk(t, nil)
+	before := tk.w.link.live.Load()
+	l, epoch := tk.w.link, before.epoch.Load()+7
+	closed := make(chan struct{})
+	l.q.Do(func() {
+		<-closed
+		if err := l.try(t.Context(), 1, epoch); err != nil {
+			t.Error(err)
+		}
+	})
+	l.close(1, epoch)
+	close(closed)
+	tk.await("its end", func(e csm.Event) bool {
+		end, ok := e.(csm.ConnClosed)
+		return ok && end.Epoch == epoch
+	})
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.live.Load() != before || l.next != nil {
+		t.Errorf("live %+v, next %+v", l.live.Load(), l.next)
+	}
+}

@@ -81,6 +81,7 @@ func handlers(root string) project {
 		detectors: []detector{
 			{Name: "package", pkg: own},
 			{Name: "live", pkg: "internal/daemon/live", of: []string{"internal/daemon/live"}, run: liveTests},
+			{Name: "world", pkg: "internal/daemon/live", of: []string{"internal/daemon/live"}, run: worldTests},
 			{Name: "realtime", pkg: "audio/realtime", of: []string{"audio/realtime"}, run: realtimeTests},
 			{Name: "call", pkg: "audio/realtime", of: []string{"audio/realtime"}, skip: "^TestLocal|" + realtimeTests},
 			{Name: "headless", pkg: "internal/daemon/headless", of: []string{"internal/daemon"}},
@@ -104,10 +105,10 @@ func handlers(root string) project {
 const (
 	realtimeTests = "^(Fuzz.*|TestAzureNeeds.*|TestCredentialRedaction|TestDialConfiguration|TestDialFailures|TestDialWithoutKey|TestDownlinkResumes|TestExpiry.*|TestJitter.*" +
 		"|TestRetryAfter.*|TestSpeech.*|TestSpeed.*|TestSpoken.*|TestStatus.*|TestTurnDetectionShapes|TestUplinkNeverBlocks)$"
-	liveTests = "^Test(ADialThatIsToldToStop|ARecordingBeginsAtListening|AnotherEpochWaits.*|AsideIsHeard.*|BothDevicesLost|CredentialCodes.*|CursorTenTimesASecond" +
-		"|Detectors.*|DialsWait.*|EndingDoesNotWait.*|EveryDialFailureHasItsWords|HeardPositionKnowsTheRate|Matcher|MismatchIsAWarning.*|MutedTheMicrophone.*" +
-		"|PrerollIs.*|REQ003.*|RenderingAllocates.*|RenewalMargin.*|TakeOverIsOfOneStart|TheConnectionIsDialled.*|TranscriptionSettings.*|TurnModes.*" +
-		"|VoiceRateIsLimitedOnceAloud|WakePhraseIsOptional|WakePhraseThatCannotBeUsed)$"
+	liveTests = "^Test(ADialThatIsToldToStop|AnotherEpochWaits.*|AsideIsHeard.*|CredentialCodes.*|CursorTenTimesASecond|Detectors.*|DialsWait.*|EveryDialFailureHasItsWords" +
+		"|HeardPositionKnowsTheRate|Matcher|MismatchIsAWarning.*|PrerollIs.*|RenderingAllocates.*|RenewalMargin.*|TranscriptionSettings.*|TurnModes.*|VoiceRateIsLimitedOnceAloud)$"
+	// worldTests wait for no voice, but load the engines of the embedded server.
+	worldTests = "^Test(ACallThatStandsAsItIsClosed|ASuccessorTakesOver|ASuccessorThatIsGivenUp|BothDevicesLost|MutedTheMicrophone.*|REQ003.*|TakeOverIsOfOneStart|WakePhraseIsOptional|WakePhraseThatCannotBeUsed)$"
 )
 
 // judges says whether the detector is asked about mutants of a package.
