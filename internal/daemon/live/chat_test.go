@@ -229,6 +229,21 @@ func TestChatMachineLive(t *testing.T) {
 	tk.retriedCall(a)
 	tk.atRest()
 	tk.compacts(a)
+	// CON-003: "persist state history for the last 20 transitions in memory".
+	var remembered, all []string
+	for _, tr := range tk.d.History() {
+		remembered = append(remembered, string(tr.To))
+	}
+	tk.mu.Lock()
+	for _, m := range tk.marks {
+		if slices.Contains(protocol.States, protocol.State(m.what)) {
+			all = append(all, m.what)
+		}
+	}
+	if n := len(all); n < 100 || !slices.Equal(remembered, all[n-20:]) {
+		t.Errorf("of %d transitions %q are remembered, want %q", n, remembered, all[max(0, n-20):])
+	}
+	tk.mu.Unlock()
 
 	tk.d.Post(csm.UserStop{})
 	tk.until(protocol.StateIdle)

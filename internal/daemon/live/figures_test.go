@@ -130,6 +130,17 @@ func TestFiguresOfOneRun(t *testing.T) {
 			t.Errorf("%s: the timeline says %v, diagnostics/report %+v", stage, l, got)
 		}
 	}
+	// REQ-007: "pre-empt Speaking within 150 ms when user speech is detected, cancelling
+	// in-flight TTS outputs"; AC-004: "Interrupted -> Listening within 400 ms total".
+	for stage, c := range map[protocol.InterruptionStage]struct{ is, limit time.Duration }{
+		protocol.StageDecided:   {i.Decided.Duration, 150 * time.Millisecond},
+		protocol.StageSilent:    {tap.silent(t, i.Onset) - i.Onset, 150 * time.Millisecond},
+		protocol.StageListening: {i.Listening.Duration, 400 * time.Millisecond},
+	} {
+		if c.is > c.limit {
+			t.Errorf("%s %v after the onset, want at most %v", stage, c.is, c.limit)
+		}
+	}
 	const grain = 20 * time.Millisecond // two frames
 	if recorded := tap.silent(t, i.Onset) - i.Onset; (recorded - i.Silent.Duration).Abs() > grain {
 		t.Errorf("%s: the timeline says %v, the recorded output %v", figures.Silent, i.Silent, recorded)

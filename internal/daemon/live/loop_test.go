@@ -4,7 +4,6 @@ package live
 
 import (
 	"context"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -12,7 +11,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/rs/zerolog"
 	"go.uber.org/goleak"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
@@ -23,9 +21,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm"
-	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
-	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
 	"github.com/agentvoice/agentvoice-daemon/internal/wer"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
@@ -166,227 +162,6 @@ func says(text string) func(context.Context, copilot.Request, func(string)) erro
 	return func(_ context.Context, _ copilot.Request, emit func(string)) error { emit(text); return nil }
 }
 
-// talk is a conversation under test.
-type talk struct {
-	t     *testing.T
-	d     *daemon.Daemon
-	w     *World
-	mouth *mouth
-	agent *answers
-
-	mu     sync.Mutex
-	states []protocol.StateParams
-	words  []protocol.TranscriptParams
-	notes  []protocol.NotificationParams
-	errors []protocol.ErrorParams
-	turns  []protocol.TurnParams
-	tools  []protocol.ToolParams
-	lives  []protocol.SessionParams
-	news   chan struct{}
-	events chan csm.Event // of the world
-	read   int            // of states
-	dry    bool           // playback waits for the engine
-	limit  time.Duration  // of each wait; patience where it is 0
-}
-
-func newTalk(t *testing.T, change func(*protocol.Settings)) *talk {
-	t.Helper()
-	mouth := &mouth{}
-	tk := newTalkOver(t, change, Config{
-		Source: func(protocol.Settings) (audio.Source, error) { return mouth, nil },
-		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
-		Speed:  speed,
-	})
-	tk.mouth = mouth
-	return tk
-}
-
-// newTalkOver begins a conversation over the devices of cfg.
-func newTalkOver(t *testing.T, change func(*protocol.Settings), cfg Config) *talk {
-	t.Helper()
-	tk := idleTalk(t, change, cfg)
-	tk.d.Post(csm.UserStart{})
-	tk.want(protocol.StatePreparing, protocol.StateListening)
-	return tk
-}
-
-// idleTalk is a daemon over the devices of cfg that has no conversation yet.
-func idleTalk(t *testing.T, change func(*protocol.Settings), cfg Config) *talk {
-	t.Helper()
-	agent := &answers{send: says("Here is the answer.")}
-	return talkTo(t, agent, agent, change, cfg)
-}
-
-// talkTo is a daemon whose adapter is the agent, or one with more abilities around it.
-func talkTo(t *testing.T, agent *answers, adapter copilot.Adapter, change func(*protocol.Settings), cfg Config) *talk {
-	t.Helper()
-	if _, err := os.Stat(recordings); err != nil {
-		t.Fatalf("the recordings are missing; install pocketsphinx-testdata (make deps): %v", err)
-	}
-	set := protocol.DefaultSettings()
-	set.TurnDetection.Mode = protocol.TurnServer
-	if change != nil {
-		change(&set)
-	}
-	tk := &talk{t: t, agent: agent, news: make(chan struct{}, 1), events: make(chan csm.Event, 4096)}
-	if cfg.Engines == nil {
-		cfg.Engines = engines
-	}
-	if cfg.Detector == nil {
-		cfg.Detector = detector
-	}
-	cfg.Log = zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel)
-	world := New(cfg)
-	tk.d = daemon.New(daemon.Config{
-		Clock: dispatch.NewClock(cfg.Speed), Started: time.Now(), Settings: set, Adapter: adapter, Verify: true,
-		Notify: tk.notify, Log: zerolog.New(zerolog.NewTestWriter(t)).Level(zerolog.WarnLevel),
-		World: func(p daemon.Port) daemon.World {
-			post := p.Post
-			p.Post = func(e csm.Event) {
-				post(e)
-				select {
-				case tk.events <- e:
-				default: // a test that looks at events is not that long
-				}
-			}
-			w := world(p)
-			tk.w = w.(*World)
-			return w
-		},
-	})
-	ctx, stop := context.WithCancel(context.Background())
-	finished := make(chan error, 1)
-	go func() { finished <- tk.d.Run(ctx) }()
-	t.Cleanup(func() {
-		stop()
-		if err := <-finished; err != nil {
-			t.Errorf("closing: %v", err)
-		}
-	})
-	return tk
-}
-
-func (tk *talk) notify(_ string, params any) {
-	tk.mu.Lock()
-	defer tk.mu.Unlock()
-	switch p := params.(type) {
-	case protocol.StateParams:
-		tk.state(p)
-	case protocol.TranscriptParams:
-		if p.Final {
-			tk.words = append(tk.words, p)
-		}
-	case protocol.NotificationParams:
-		tk.notes = append(tk.notes, p)
-	case protocol.SessionParams:
-		tk.lives = append(tk.lives, p)
-	case protocol.TurnParams:
-		tk.turns = append(tk.turns, p)
-	case protocol.ToolParams:
-		tk.tools = append(tk.tools, p)
-	case protocol.ErrorParams:
-		tk.errors = append(tk.errors, p)
-		tk.t.Logf("error %s: %s", p.Code, p.Message)
-	}
-	select {
-	case tk.news <- struct{}{}:
-	default:
-	}
-}
-
-// state notes a state. Whether playback waits for the engine in the middle of an answer
-// depends on how busy the machine is, so that is left out. It needs mu.
-func (tk *talk) state(p protocol.StateParams) {
-	resumed := tk.dry && p.State == protocol.StateSpeaking
-	if tk.dry = p.Cause == protocol.CauseTTSUnderrun; !tk.dry && !resumed {
-		tk.states = append(tk.states, p)
-	}
-}
-
-// patience is how long to wait for anything.
-func (tk *talk) patience() time.Duration {
-	if tk.limit == 0 {
-		return patience
-	}
-	return tk.limit
-}
-
-// next waits for the next state.
-func (tk *talk) next() protocol.StateParams {
-	tk.t.Helper()
-	for limit := time.After(tk.patience()); ; {
-		tk.mu.Lock()
-		if tk.read < len(tk.states) {
-			defer tk.mu.Unlock()
-			tk.read++
-			return tk.states[tk.read-1]
-		}
-		tk.mu.Unlock()
-		select {
-		case <-tk.news:
-		case <-limit:
-			tk.t.Fatalf("no state within %v; the core is in %v", tk.patience(), tk.d.State().Phase())
-		}
-	}
-}
-
-// want waits for the next states, in this order and no others between but underruns.
-func (tk *talk) want(states ...protocol.State) {
-	tk.t.Helper()
-	for _, want := range states {
-		if got := tk.next(); got.State != want {
-			tk.t.Fatalf("state %v (%v), want %v", got.State, got.Cause, want)
-		}
-	}
-}
-
-// ended waits for the end of a turn, which is told after the state that it leads to.
-func (tk *talk) ended() protocol.TurnParams {
-	tk.t.Helper()
-	limit := time.After(patience)
-	for {
-		tk.mu.Lock()
-		i := slices.IndexFunc(tk.turns, func(p protocol.TurnParams) bool { return p.Event != protocol.TurnStarted })
-		var end protocol.TurnParams
-		if i >= 0 {
-			end = tk.turns[i]
-		}
-		tk.mu.Unlock()
-		if i >= 0 {
-			return end
-		}
-		select {
-		case <-tk.news:
-		case <-limit:
-			tk.t.Fatalf("no turn ended within %v; the core is in %v", patience, tk.d.State().Phase())
-		}
-	}
-}
-
-func (tk *talk) sendText(text string) {
-	tk.t.Helper()
-	if err := tk.d.SendText(text, func(csm.Reply, protocol.Snapshot) {}); err != nil {
-		tk.t.Fatal(err)
-	}
-}
-
-// answered wants a whole turn up to its first word.
-func (tk *talk) answered() {
-	tk.t.Helper()
-	tk.want(protocol.StateProcessing, protocol.StateWaitingForCopilot, protocol.StateProcessing, protocol.StateSpeaking)
-}
-
-func (tk *talk) lastUserWords() string {
-	tk.mu.Lock()
-	defer tk.mu.Unlock()
-	for i := len(tk.words) - 1; i >= 0; i-- {
-		if tk.words[i].Role == protocol.RoleUser {
-			return tk.words[i].Text
-		}
-	}
-	return ""
-}
-
 func TestSpokenQuestionIsAnswered(t *testing.T) {
 	tk := newTalk(t, nil)
 	tk.mouth.say(t, sentence)
@@ -479,22 +254,39 @@ func (s *service) hangUp() {
 }
 
 // The service goes away while the assistant speaks: the same conversation goes
-// on, the answer is finished, and nothing is asked twice.
+// on, the answer is finished, and nothing is asked twice. REQ-008, "without losing
+// context": all of the answer is heard, what the user asks meanwhile is asked
+// afterwards, and the request has the answer before it in its messages.
 func TestServiceGoneWhileSpeaking(t *testing.T) {
 	tk := newTalk(t, nil)
-	tk.agent.become(says("This is the first sentence of it. And this is the second sentence of it. Then comes the third one."))
+	const answer = "This is the first sentence of it. And this is the second sentence of it. Then comes the third one."
+	tk.agent.become(says(answer))
 	tk.sendText("hello there")
 	tk.answered()
 	tk.w.service.hangUp()
-	tk.want(protocol.StateSuspended, protocol.StateProcessing, protocol.StateSpeaking, protocol.StateListening)
+	tk.want(protocol.StateSuspended)
+	tk.sendText("and what came meanwhile")
+	tk.want(protocol.StateProcessing, protocol.StateSpeaking, protocol.StateListening)
+	tk.mu.Lock()
+	resumed := tk.states[tk.read-3]
+	tk.mu.Unlock()
+	tk.answered()
+	tk.want(protocol.StateListening)
+	tk.heardWhole(answer)
 	tk.mu.Lock()
 	defer tk.mu.Unlock()
-	resumed := tk.states[tk.read-3]
 	if resumed.Cause != protocol.CauseConnRestored || resumed.TurnID != "turn-1" {
 		t.Errorf("resumed by %v in %v, want conn.restored in turn-1", resumed.Cause, resumed.TurnID)
 	}
-	if len(tk.agent.sent) != 1 || tk.d.State().Instance != 1 {
-		t.Errorf("%d requests in conversation %d, want 1 in the first", len(tk.agent.sent), tk.d.State().Instance)
+	if len(tk.agent.sent) != 2 || tk.d.State().Instance != 1 {
+		t.Fatalf("%d requests in conversation %d, want 2 in the first", len(tk.agent.sent), tk.d.State().Instance)
+	}
+	var asked []string
+	for _, m := range tk.agent.sent[1].Messages {
+		asked = append(asked, m.Content)
+	}
+	if want := []string{"hello there", answer, "and what came meanwhile"}; !slices.Equal(asked, want) {
+		t.Errorf("the second request has %q, want %q", asked, want)
 	}
 }
 
