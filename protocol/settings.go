@@ -256,7 +256,7 @@ var SettingsTable = []Setting{
 		Meaning: "Name of the deployment of a transcription model, such as `gpt-4o-mini-transcribe`. Required for `azure`, not used by others.",
 		field:   func(s *Settings) any { return &s.Transcription.Deployment }},
 	{Name: "agentvoice.transcription.language", Default: "", Scope: ScopeWindow, Restart: true,
-		Meaning: "Language that you speak, as a BCP 47 tag such as `en` or `de-DE`, which makes transcripts more accurate; empty to have the service detect it. `local` understands English only.",
+		Meaning: "Language that you speak, as a BCP 47 tag such as `en` or `de-DE`, which makes transcripts more accurate; empty to have the service detect it. `local` understands English, or the languages of the models that you installed.",
 		field:   func(s *Settings) any { return &s.Transcription.Language }},
 	{Name: "agentvoice.transcription.prompt", Default: "", Scope: ScopeWindow, Restart: true,
 		Meaning: "Names and technical terms that you are likely to say, such as `gopls, kubectl`, for services that take a prompt with the audio.",

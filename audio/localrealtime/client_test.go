@@ -5,6 +5,7 @@ package localrealtime
 import (
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -25,6 +26,7 @@ import (
 	"go.uber.org/goleak"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/sherpa"
 	"github.com/agentvoice/agentvoice-daemon/audio/opus"
 )
 
@@ -33,7 +35,18 @@ const testKey = "test-key"
 // patience bounds every wait for an event.
 const patience = 10 * time.Second
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+// childEnv makes the test program the child process of a speech engine.
+const childEnv = "AGENTVOICE_TEST_CHILD"
+
+func TestMain(m *testing.M) {
+	if os.Getenv(childEnv) == "" {
+		goleak.VerifyTestMain(m)
+	}
+	if err := sherpa.Serve(os.Args[1:], os.Stdin, os.Stdout); err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+}
 
 // harness is a server with its HTTP side and, unless changed, fake engines.
 type harness struct {

@@ -9,8 +9,6 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/dsp"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
 	"github.com/agentvoice/agentvoice-daemon/audio/opus"
 	"github.com/agentvoice/agentvoice-daemon/audio/wake"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
@@ -37,22 +35,6 @@ func detector() (string, error) {
 		return "", err
 	}
 	return "Silero", d.Close()
-}
-
-func recognizer() (string, error) {
-	r, err := stt.PocketSphinx(stt.PocketSphinxConfig{})()
-	if err != nil {
-		return "", err
-	}
-	return "PocketSphinx, English", r.Close()
-}
-
-func synthesizer() (string, error) {
-	s, err := tts.Flite()()
-	if err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("Flite, %d voices", len(s.Voices())), s.Close()
 }
 
 // wakePhrase tries what listens for the phrase that opens a conversation.

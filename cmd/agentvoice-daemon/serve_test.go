@@ -8,6 +8,7 @@ import (
 	"io"
 	"math"
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -16,6 +17,8 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
+	"github.com/agentvoice/agentvoice-daemon/internal/assets"
+	"github.com/agentvoice/agentvoice-daemon/internal/tonemodel"
 )
 
 func TestMain(m *testing.M) {
@@ -34,16 +37,40 @@ func stuck() {
 
 // The binary as users run it. frame makes the input of serve from JSON, one
 // message a line; unframe makes lines of its output, and fails where that is
-// anything but the protocol. tone makes a recording of half a second.
+// anything but the protocol. tone makes a recording of half a second. models writes
+// models of the tone language into a folder, and a voice.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
+		Setup: func(env *testscript.Env) error {
+			path, err := assets.ONNXRuntime()
+			env.Setenv("ASSETS", filepath.Dir(path)) // for scripts that need the installed ones
+			return err
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"frame":   func(ts *testscript.TestScript, neg bool, args []string) { convert(ts, neg, args, frame) },
 			"unframe": func(ts *testscript.TestScript, neg bool, args []string) { convert(ts, neg, args, unframe) },
 			"tone":    tone,
+			"models":  models,
 		},
 	})
+}
+
+// models is the command of that name.
+func models(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 1 {
+		ts.Fatalf("usage: models FOLDER")
+	}
+	data, err := filepath.Glob("/usr/lib/*/espeak-ng-data")
+	ts.Check(err)
+	if len(data) == 0 {
+		ts.Fatalf("espeak-ng-data is missing; install espeak-ng with `make deps-test`")
+	}
+	dir := ts.MkAbs(args[0])
+	ts.Check(os.MkdirAll(dir, 0o755))
+	ts.Check(tonemodel.StreamingCTC(filepath.Join(dir, "streaming")))
+	ts.Check(tonemodel.TDT(filepath.Join(dir, "tdt")))
+	ts.Check(tonemodel.Voice(filepath.Join(dir, "voice"), data[0]))
 }
 
 func convert(ts *testscript.TestScript, neg bool, args []string, how func(string) (string, error)) {

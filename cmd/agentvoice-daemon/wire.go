@@ -17,8 +17,6 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/dsp"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
-	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
 	"github.com/agentvoice/agentvoice-daemon/audio/portaudio"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
@@ -191,18 +189,24 @@ func (s silentSource) Run(ctx context.Context, deliver func(int64, *audio.Frame)
 	}
 }
 
-// engines makes the embedded server's engines.
-func engines() (localrealtime.Config, error) {
-	for _, asset := range []func() (string, error){assets.Silero, assets.ONNXRuntime} {
-		if _, err := asset(); err != nil {
-			return localrealtime.Config{}, err
+// engines makes the maker of the embedded server's engines.
+func engines(log zerolog.Logger) func() (localrealtime.Config, error) {
+	return func() (localrealtime.Config, error) {
+		for _, asset := range []func() (string, error){assets.Silero, assets.ONNXRuntime} {
+			if _, err := asset(); err != nil {
+				return localrealtime.Config{}, err
+			}
 		}
+		speech := findSpeech()
+		if speech.err != nil {
+			log.Warn().Err(speech.err).Msg("some speech models cannot be used")
+		}
+		return localrealtime.Config{
+			Recognizer:  speech.recognizers(func(err error) { log.Warn().Err(err).Msg("recognition has changed its engine") }),
+			Synthesizer: speech.synthesizers(func(err error) { log.Warn().Err(err).Msg("Flite speaks instead of the installed voice") }),
+			Detector:    voiceDetector,
+		}, nil
 	}
-	return localrealtime.Config{
-		Recognizer:  stt.PocketSphinx(stt.PocketSphinxConfig{}),
-		Synthesizer: tts.Flite(),
-		Detector:    voiceDetector,
-	}, nil
 }
 
 // voiceDetector makes a detector of voices.

@@ -484,7 +484,7 @@ export interface Configuration {
   'agentvoice.transcription.model'?: string | null;
   /** Name of the deployment of a transcription model, such as `gpt-4o-mini-transcribe`. Required for `azure`, not used by others. */
   'agentvoice.transcription.deployment'?: string | null;
-  /** Language that you speak, as a BCP 47 tag such as `en` or `de-DE`, which makes transcripts more accurate; empty to have the service detect it. `local` understands English only. */
+  /** Language that you speak, as a BCP 47 tag such as `en` or `de-DE`, which makes transcripts more accurate; empty to have the service detect it. `local` understands English, or the languages of the models that you installed. */
   'agentvoice.transcription.language'?: string | null;
   /** Names and technical terms that you are likely to say, such as `gopls, kubectl`, for services that take a prompt with the audio. */
   'agentvoice.transcription.prompt'?: string | null;

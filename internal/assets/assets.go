@@ -1,5 +1,6 @@
 // Package assets finds the files that a build does not hold: the Silero voice
-// detector and the ONNX Runtime library that runs it.
+// detector, the ONNX Runtime library that runs it, and the library and the models of
+// the speech engine that a user may install.
 //
 // A file is looked for in the folder that the environment variable
 // AGENTVOICE_ASSETS names, in the folder assets beside the executable, and in
@@ -32,6 +33,32 @@ func Silero() (string, error) {
 // missing and what brings it; it names no folder of the user.
 func ONNXRuntime() (string, error) {
 	return find(runtimeName, "ONNX Runtime library", runtimePackage())
+}
+
+// Sherpa is the path of the library of sherpa-onnx, which recognises and speaks with
+// models that the user installs. The program does without it.
+func Sherpa() (string, error) {
+	path, err := find(sherpaName, "speech engine library", runtimePackage())
+	if err != nil {
+		return "", fmt.Errorf("speech engine library %s is missing; install it with `scripts/setup.sh --engine`", sherpaName)
+	}
+	return path, nil
+}
+
+// ModelsEnv names the environment variable for a folder of models of one's own.
+const ModelsEnv = "AGENTVOICE_MODELS"
+
+// Models is the folder of the models that the user installed: the one that ModelsEnv
+// names, or agentvoice/models in the user's data folder. It may not exist.
+func Models() (string, error) {
+	if dir := os.Getenv(ModelsEnv); dir != "" {
+		return dir, nil
+	}
+	data, err := dataDir()
+	if err != nil {
+		return "", fmt.Errorf("the folder for models is not known; name one in %s", ModelsEnv)
+	}
+	return filepath.Join(data, "agentvoice", "models"), nil
 }
 
 // runtimePackage is the npm package that holds the library for this machine.

@@ -38,8 +38,8 @@ type Recognizer interface {
 	// Write takes the next piece of the utterance, 16 kHz mono, of any length.
 	// It does not keep pcm. It may take more than 100 ms.
 	Write(pcm []int16) error
-	// Partial is the best hypothesis so far, in lower case; empty when there
-	// is none or no utterance.
+	// Partial is the best hypothesis so far; empty when there is none or no
+	// utterance, and with engines that have none before Finish.
 	Partial() string
 	// Finish ends the utterance and returns what was said.
 	Finish() (Result, error)
@@ -49,8 +49,8 @@ type Recognizer interface {
 
 // Result is what was heard in one utterance.
 type Result struct {
-	// Text is in lower case and without punctuation; empty when no word was
-	// heard.
+	// Text is as the engine writes it: some give case and punctuation,
+	// PocketSphinx neither. It is empty when no word was heard.
 	Text string
 	// Confidence is the engine's own estimate, 0 to 1; 0 also when the engine
 	// has none.

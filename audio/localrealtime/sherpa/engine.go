@@ -1,0 +1,169 @@
+package sherpa
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"os/exec"
+	"strconv"
+	"sync"
+	"time"
+)
+
+// Bounds of how long the child may take.
+const (
+	loadTimeout  = 2 * time.Minute  // to load its models, from a slow disk too
+	replyTimeout = 30 * time.Second // to answer, and to take the next frame
+	stopTimeout  = 2 * time.Second  // to end after its input has ended
+)
+
+// Delays before a child that failed several times in a row is started again. The first
+// failure has none.
+const (
+	firstDelay = 250 * time.Millisecond
+	maxDelay   = 30 * time.Second
+)
+
+// EngineConfig says how a child is started.
+type EngineConfig struct {
+	// Command makes the child's command: a program that calls Serve with args.
+	Command   func(args ...string) *exec.Cmd
+	Libraries Libraries
+	// Models are what the child loads: Set.Hearing or Set.Voice.
+	Models []Model
+	// Threads is what the models compute with. Zero stands for one.
+	Threads int
+}
+
+func (c EngineConfig) args() []string {
+	args := []string{"--runtime", c.Libraries.Runtime, "--library", c.Libraries.Sherpa, "--threads", strconv.Itoa(cmp.Or(c.Threads, 1))}
+	for _, m := range c.Models {
+		args = append(args, "--model", m.dir)
+	}
+	return args
+}
+
+// Engine is a child process that its users share. It is safe for concurrent use.
+type Engine struct {
+	cfg EngineConfig
+	now func() time.Time
+
+	mu       sync.Mutex
+	users    int
+	child    *child    // nil when none was started, or it was stopped
+	failures int       // in a row
+	retry    time.Time // no start before
+}
+
+// NewEngine makes an Engine. Nothing is started before it has a user.
+func NewEngine(cfg EngineConfig) *Engine { return &Engine{cfg: cfg, now: time.Now} }
+
+// Name is the names of the models.
+func (e *Engine) Name() string {
+	name := ""
+	for _, m := range e.cfg.Models {
+		if name != "" {
+			name += " and "
+		}
+		name += m.Name
+	}
+	return name
+}
+
+// Check starts a child where none runs, waits until its models are loaded, and says
+// why they are not. With no user left it stops the child again.
+func (e *Engine) Check() error {
+	e.acquire()
+	defer e.release()
+	_, err := e.running()
+	return err
+}
+
+func (e *Engine) acquire() {
+	e.mu.Lock()
+	e.users++
+	e.mu.Unlock()
+}
+
+// release stops the child with its last user.
+func (e *Engine) release() {
+	e.mu.Lock()
+	e.users--
+	var last *child
+	if e.users == 0 {
+		last, e.child = e.child, nil
+	}
+	e.mu.Unlock()
+	if last != nil {
+		last.stop()
+	}
+}
+
+// errStopped is why a child ended that nobody uses any more.
+var errStopped = errors.New("the speech engine was stopped")
+
+// running returns a child that has loaded its models, after starting one where there
+// is none. It waits for the models, and it fails at once until the delay after the
+// last failures is over.
+func (e *Engine) running() (*child, error) {
+	c, err := e.start()
+	if err != nil {
+		return nil, err
+	}
+	select {
+	case <-c.ready:
+		return c, nil
+	case <-c.dead:
+		e.failed(c)
+		return nil, c.err
+	}
+}
+
+// start returns the child without waiting for its models.
+func (e *Engine) start() (*child, error) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if e.child != nil && !e.child.isDead() {
+		return e.child, nil
+	}
+	e.countFailure(e.child)
+	if e.child != nil && e.now().Before(e.retry) {
+		return nil, e.child.err
+	}
+	c, err := startChild(e.cfg, e.Name())
+	if err != nil {
+		return nil, err
+	}
+	e.child = c
+	return c, nil
+}
+
+// failed counts a child that died.
+func (e *Engine) failed(c *child) {
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	if c == e.child {
+		e.countFailure(c)
+	}
+}
+
+func (e *Engine) countFailure(c *child) {
+	if c == nil || c.counted {
+		return
+	}
+	c.counted = true
+	if c.served.Load() {
+		e.failures = 0
+	}
+	e.failures++
+	delay := time.Duration(0)
+	if n := e.failures - 2; n >= 0 {
+		delay = min(firstDelay<<min(n, 10), maxDelay)
+	}
+	e.retry = e.now().Add(delay)
+}
+
+// errTimeout is why a child is killed.
+func errTimeout(what string) error {
+	return fmt.Errorf("the speech engine has not %s in time; close other programs or use a smaller model", what)
+}

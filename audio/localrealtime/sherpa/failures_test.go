@@ -1,0 +1,350 @@
+package sherpa
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
+	"github.com/agentvoice/agentvoice-daemon/internal/tonemodel"
+)
+
+// damage changes a file of a model.
+func damage(t testing.TB, m Model, part string, change func([]byte) []byte) {
+	t.Helper()
+	path := m.path(part)
+	b, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := os.WriteFile(path, change(b), 0o644); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// What is wrong with a model ends the child and not this process, and the error says
+// what it is and what to do, without a folder of the user.
+func TestDamagedModels(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		write  func(string) error
+		part   string
+		change func([]byte) []byte
+		want   string
+	}{
+		{"not a model", tonemodel.CTC, "model", func([]byte) []byte { return []byte("<html>404</html>") }, "model.onnx"},
+		{"truncated", tonemodel.CTC, "model", func(b []byte) []byte { return b[:len(b)/2] }, "model.onnx"},
+		{"truncated streaming", tonemodel.StreamingCTC, "model", func(b []byte) []byte { return b[:len(b)/3] }, "model.onnx"},
+		{"truncated joiner", tonemodel.TDT, "joiner", func(b []byte) []byte { return b[:len(b)-100] }, "joiner.onnx"},
+		{"empty", tonemodel.CTC, "model", func([]byte) []byte { return nil }, ""},
+		{"no metadata", tonemodel.CTC, "model", func(b []byte) []byte {
+			return bytes.Replace(b, []byte("vocab_size"), []byte("vocab_sizx"), 1)
+		}, "vocab_size"},
+		{"no tokens", tonemodel.CTC, "tokens", func([]byte) []byte { return nil }, ""},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			m := model(t, c.write)
+			damage(t, m, c.part, c.change)
+			e := engine(t, m)
+			err := e.Check()
+			if err == nil {
+				t.Fatal("the model is loaded")
+			}
+			t.Log(err)
+			for _, want := range []string{"cannot load " + m.Name, c.want, "; install the model again"} {
+				if !strings.Contains(err.Error(), want) {
+					t.Errorf("%q has no %q", err, want)
+				}
+			}
+			if strings.Contains(err.Error(), filepath.Dir(m.dir)) {
+				t.Errorf("%q shows a folder", err)
+			}
+		})
+	}
+}
+
+// Only the pinned version is used: others have other layouts.
+func TestWrongLibraries(t *testing.T) {
+	right := libraries(t)
+	for _, c := range []struct{ name, source, want string }{
+		{"other version", `const char *SherpaOnnxGetVersionStr(void) { return "1.13.7"; }`, "wrong version: 1.13.7"},
+		{"no functions", `const char *SherpaOnnxGetVersionStr(void) { return "` + Version + `"; }`, "has no function SherpaOnnxCreateOffline"},
+		{"not a library", "", "cannot load the library"},
+	} {
+		t.Run(c.name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), filepath.Base(right.Sherpa))
+			if c.source == "" {
+				if err := os.WriteFile(path, []byte("not a library"), 0o644); err != nil {
+					t.Fatal(err)
+				}
+			} else {
+				cc := exec.CommandContext(t.Context(), "gcc", "-shared", "-fPIC", "-x", "c", "-", "-o", path)
+				cc.Stdin = strings.NewReader(c.source)
+				if out, err := cc.CombinedOutput(); err != nil {
+					t.Fatalf("%v: %s", err, out)
+				}
+			}
+			e := engine(t, model(t, tonemodel.CTC))
+			e.cfg.Libraries.Sherpa = path
+			err := e.Check()
+			if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), installFix) || strings.Contains(err.Error(), filepath.Dir(path)) {
+				t.Errorf("got %v, want %q and a fix", err, c.want)
+			}
+		})
+	}
+}
+
+// kill ends the child as the system does that runs out of memory.
+func kill(t testing.TB, e *Engine) {
+	t.Helper()
+	e.mu.Lock()
+	c := e.child
+	e.mu.Unlock()
+	if err := c.cmd.Process.Kill(); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A child that is killed at any point of an utterance costs nothing of it.
+func TestKilledInAnUtterance(t *testing.T) {
+	const text = "kill me if you can"
+	pcm := tonemodel.Say(text)
+	e := engine(t, model(t, tonemodel.StreamingCTC), model(t, tonemodel.TDT))
+	reported := 0
+	none := func() (stt.Recognizer, error) { return nil, errors.New("no fallback; it is not needed") }
+	r := recognizers(t, stt.WithFallback(Recognizers(e), none, func(error) { reported++ }))
+	random := rand.New(rand.NewPCG(1, 2))
+	const kills = 20
+	for i := range kills {
+		at := random.IntN(len(pcm)/1600 + 2) // before the first piece, up to between the last one and the end
+		if err := r.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for n := 0; n*1600 < len(pcm); n++ {
+			if n == at {
+				kill(t, e)
+			}
+			if err := r.Write(pcm[n*1600 : min((n+1)*1600, len(pcm))]); err != nil {
+				t.Fatalf("killed at %d: %v", at, err)
+			}
+		}
+		if at > len(pcm)/1600 {
+			kill(t, e)
+		}
+		result, err := r.Finish()
+		if err != nil || result.Text != text {
+			t.Errorf("kill %d at %d ms: heard %q, %v", i, at*100, result.Text, err)
+		}
+	}
+	if reported != kills {
+		t.Errorf("%d failures reported, want %d", reported, kills)
+	}
+}
+
+// Where the engine does not start again, the fallback hears the utterance from its
+// beginning, and the next one begins with the engine again.
+func TestFallbackHearsTheUtterance(t *testing.T) {
+	const text = "all of it"
+	pcm := tonemodel.Say(text)
+	first, second := model(t, tonemodel.StreamingCTC), model(t, tonemodel.CTC)
+	e, spare := engine(t, first), engine(t, second)
+	e.cfg.Models[0] = first
+	var reported []error
+	r := recognizers(t, stt.WithFallback(Recognizers(e), Recognizers(spare), func(err error) { reported = append(reported, err) }))
+	if err := r.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Write(pcm[:len(pcm)/2]); err != nil {
+		t.Fatal(err)
+	}
+	whole, err := os.ReadFile(first.path("model"))
+	if err != nil {
+		t.Fatal(err)
+	}
+	damage(t, first, "model", func([]byte) []byte { return []byte("gone") })
+	kill(t, e)
+	if err := r.Write(pcm[len(pcm)/2:]); err != nil {
+		t.Fatal(err)
+	}
+	if result, err := r.Finish(); err != nil || result.Text != text {
+		t.Errorf("heard %q, %v", result.Text, err)
+	}
+	if spare.child == nil || len(reported) != 2 {
+		t.Errorf("reported %v", reported)
+	}
+	damage(t, first, "model", func([]byte) []byte { return whole })
+	e.now = func() time.Time { return time.Now().Add(time.Minute) } // the delay is over
+	if result, _ := hear(t, r, text); result.Text != text || spare.child != nil {
+		t.Errorf("heard %q; the fallback is still in use: %v", result.Text, spare.child != nil)
+	}
+}
+
+// After several failures in a row the engine waits longer and longer before it starts
+// again, and says why at once meanwhile.
+func TestRestartBacksOff(t *testing.T) {
+	m := model(t, tonemodel.CTC)
+	damage(t, m, "model", func([]byte) []byte { return []byte("gone") })
+	starts := 0
+	now := time.Now()
+	e := NewEngine(EngineConfig{Libraries: libraries(t), Models: []Model{m}, Command: func(args ...string) *exec.Cmd {
+		starts++
+		return self(t, "engine")(args...)
+	}})
+	e.now = func() time.Time { return now }
+	var waits []time.Duration
+	for range 8 {
+		before := starts
+		now = e.retry
+		if _, err := e.running(); err == nil || starts != before+1 {
+			t.Fatalf("%d starts after the delay: %v", starts-before, err)
+		}
+		waits = append(waits, e.retry.Sub(now))
+		if now = e.retry.Add(-1); waits[len(waits)-1] == 0 {
+			continue
+		}
+		if _, err := e.running(); err == nil || !strings.Contains(err.Error(), "cannot load") || starts != before+1 {
+			t.Errorf("%d starts within the delay: %v", starts-before-1, err)
+		}
+	}
+	want := []time.Duration{0, firstDelay, 2 * firstDelay, 4 * firstDelay, 8 * firstDelay, 16 * firstDelay, 32 * firstDelay, 64 * firstDelay}
+	if !slices.Equal(waits, want) {
+		t.Errorf("the delays are %v, want %v", waits, want)
+	}
+}
+
+// A child that does not answer is killed, and its utterance is heard by another one.
+func TestHangingChild(t *testing.T) {
+	e := engine(t, model(t, tonemodel.CTC))
+	r := recognizers(t, Recognizers(e)).(*recognizer)
+	if err := r.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if err := r.Write(tonemodel.Say("a")); err != nil {
+		t.Fatal(err)
+	}
+	if err := stop(e.child.cmd.Process); err != nil {
+		t.Fatal(err)
+	}
+	_, err := r.stream.next(nil, 50*time.Millisecond)
+	if err == nil || !strings.Contains(err.Error(), "in time") {
+		t.Errorf("got %v", err)
+	}
+	<-e.child.dead
+}
+
+// The child ends with its parent: at the end of its input, whatever it does.
+func TestChildEndsWithItsInput(t *testing.T) {
+	e := engine(t, model(t, tonemodel.CTC))
+	r, err := Recognizers(e)()
+	if err != nil {
+		t.Fatal(err)
+	}
+	c := e.child
+	if err := r.Close(); err != nil {
+		t.Fatal(err)
+	}
+	if !c.isDead() || c.cmd.ProcessState.ExitCode() != 0 {
+		t.Errorf("the child is dead: %v, %v", c.isDead(), c.cmd.ProcessState)
+	}
+	if err := r.Start(); !errors.Is(err, stt.ErrClosed) {
+		t.Error(err)
+	}
+}
+
+// Two calls share one child, and their utterances do not mix.
+func TestTwoCallsShareAChild(t *testing.T) {
+	e := engine(t, model(t, tonemodel.StreamingCTC), model(t, tonemodel.TDT))
+	a, b := recognizers(t, Recognizers(e)), recognizers(t, Recognizers(e))
+	texts := []string{"one for me", "two for you"}
+	said := [][]int16{tonemodel.Say(texts[0]), tonemodel.Say(texts[1])}
+	for i, r := range []stt.Recognizer{a, b} {
+		if err := r.Start(); err != nil {
+			t.Fatal(err)
+		}
+		said[i] = append(said[i], make([]int16, 64000)...)
+	}
+	for n := 0; n < 60000; n += 1600 {
+		for i, r := range []stt.Recognizer{a, b} {
+			if err := r.Write(said[i][n : n+1600]); err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+	for i, r := range []stt.Recognizer{a, b} {
+		if result, err := r.Finish(); err != nil || result.Text != texts[i] {
+			t.Errorf("heard %q, %v", result.Text, err)
+		}
+	}
+}
+
+func TestModelDescriptions(t *testing.T) {
+	for description, want := range map[string]string{
+		`{`:                               "is not valid",
+		`{"name":"x","kind":"telepathy"}`: `unknown kind "telepathy", want one of kokoro`,
+		`{"kind":"nemo-ctc"}`:             "gives no name",
+		`{"name":"x","kind":"nemo-ctc","files":{"model":"a.onnx"}}`:                                          "names no file for tokens",
+		`{"name":"x","kind":"nemo-ctc","files":{"model":"a.onnx","tokens":"a.onnx"}}`:                        "a.onnx is missing",
+		`{"name":"x","kind":"nemo-ctc","files":{"model":"../a.onnx","tokens":"model.json"}}`:                 "outside of the folder",
+		`{"name":"x","kind":"nemo-ctc","files":{"model":"model.json","tokens":"model.json","soul":"model"}}`: "has no part soul",
+	} {
+		root := t.TempDir()
+		dir := filepath.Join(root, "mine")
+		if err := errors.Join(os.Mkdir(dir, 0o755), os.WriteFile(filepath.Join(dir, DescriptionFile), []byte(description), 0o644)); err != nil {
+			t.Fatal(err)
+		}
+		set, err := Installed(root)
+		if err != nil || len(set.Hearing)+len(set.Voice) > 0 {
+			t.Errorf("%s: %v, %v", description, set, err)
+		}
+		if got := fmt.Sprint(set.Damaged); !strings.Contains(got, want) || !strings.HasPrefix(got, "model mine: ") || !strings.HasSuffix(got, "; install it again") || strings.Contains(got, root) {
+			t.Errorf("%s: %s, want %q", description, got, want)
+		}
+	}
+}
+
+// Of several models for a use the first counts, and other folders are left alone.
+func TestInstalledModels(t *testing.T) {
+	root := t.TempDir()
+	for name, write := range map[string]func(string) error{
+		"a-streaming": tonemodel.StreamingCTC, "b-tdt": tonemodel.TDT, "c-ctc": tonemodel.CTC,
+		".part": func(dir string) error { return os.Mkdir(dir, 0o755) },
+	} {
+		if err := write(filepath.Join(root, name)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	set, err := Installed(root)
+	if err != nil || set.Damaged != nil {
+		t.Fatal(err, set.Damaged)
+	}
+	if len(set.Hearing) != 2 || set.Hearing[0].Name != "tone-streaming" || set.Hearing[1].Name != "tone-tdt" || len(set.Voice) != 0 {
+		t.Errorf("%+v", set)
+	}
+	if set, err := Installed(filepath.Join(root, "none")); err != nil || len(set.Hearing) > 0 {
+		t.Error(set, err)
+	}
+}
+
+// A long utterance is cut where it is quiet.
+func TestPieces(t *testing.T) {
+	samples := make([]float32, 60*sampleRate)
+	for i := range samples {
+		samples[i] = 0.1
+	}
+	quiet := 25 * sampleRate
+	clear(samples[quiet : quiet+sampleRate/4])
+	if n := pieceLength(samples); n < quiet || n > quiet+sampleRate/4 {
+		t.Errorf("cut at %d, want %d", n, quiet)
+	}
+	if n := pieceLength(samples[:maxPiece]); n != maxPiece {
+		t.Errorf("cut at %d", n)
+	}
+}

@@ -1,0 +1,94 @@
+package sherpa
+
+import (
+	"bytes"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"reflect"
+	"strings"
+	"testing"
+	"unicode"
+)
+
+var update = flag.Bool("update", false, "write the golden files")
+
+// mark puts a value into each field of a structure that tells which one it is: strings
+// have the field's path, numbers count.
+func mark(m *memory, v reflect.Value, path string, count *int) {
+	for i := range v.NumField() {
+		f, name := v.Field(i), path+"."+v.Type().Field(i).Name
+		f = reflect.NewAt(f.Type(), f.Addr().UnsafePointer()).Elem() // fields are not exported
+		switch f.Kind() {
+		case reflect.Struct:
+			mark(m, f, name, count)
+		case reflect.Pointer:
+			f.Set(reflect.ValueOf(m.text("@" + name[1:])))
+		case reflect.Int32:
+			*count++
+			f.SetInt(int64(1000 + *count))
+		case reflect.Float32:
+			*count++
+			f.SetFloat(float64(*count) + 0.5)
+		}
+	}
+}
+
+// printLayout has the library print what it understands of each structure.
+func printLayout() {
+	l, err := loadLibrary(Libraries{os.Args[1], os.Args[2]})
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		os.Exit(1)
+	}
+	m, count := &memory{}, 0
+	online, offline, tts := &onlineConfig{}, &offlineConfig{}, &ttsConfig{}
+	m.pinner.Pin(online)
+	m.pinner.Pin(offline)
+	m.pinner.Pin(tts)
+	mark(m, reflect.ValueOf(online).Elem(), "", &count)
+	l.CreateOnlineRecognizer(online)
+	mark(m, reflect.ValueOf(offline).Elem(), "", &count)
+	l.CreateOfflineRecognizer(offline)
+	mark(m, reflect.ValueOf(tts).Elem(), "", &count)
+	l.CreateOfflineTts(tts)
+}
+
+// TestLayout: the library finds each field where this package puts it. The golden file
+// is what it prints, with the names of its fields and the marks of ours.
+func TestLayout(t *testing.T) {
+	files := libraries(t)
+	cmd := self(t, "layout")(files.Runtime, files.Sherpa)
+	var words bytes.Buffer
+	cmd.Stderr = &words
+	if err := cmd.Run(); err != nil {
+		t.Fatalf("%v: %s", err, words.String())
+	}
+	var got strings.Builder
+	for line := range strings.Lines(words.String()) {
+		if at := strings.Index(line, "Config("); at >= 0 && strings.Contains(line, "@") {
+			line = line[strings.LastIndexFunc(line[:at], func(r rune) bool { return !unicode.IsLetter(r) })+1:]
+			got.WriteString(strings.ReplaceAll(strings.TrimSpace(line), "), ", "),\n ") + "\n\n")
+		}
+	}
+	golden := filepath.Join("testdata", "layout.txt")
+	if *update {
+		if err := os.MkdirAll("testdata", 0o755); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
+	want, err := os.ReadFile(golden)
+	if err != nil {
+		t.Fatal(err)
+	}
+	theirs, ours := strings.Split(got.String(), "\n"), strings.Split(string(want), "\n")
+	for i := range max(len(theirs), len(ours)) {
+		if i >= len(theirs) || i >= len(ours) || theirs[i] != ours[i] {
+			t.Fatalf("line %d: the library understands\n%s\nwant\n%s", i+1, strings.Join(theirs[min(i, len(theirs)):], "\n"), strings.Join(ours[min(i, len(ours)):], "\n"))
+		}
+	}
+}

@@ -1,0 +1,222 @@
+package sherpa
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+)
+
+// Synthesizers makes synthesizers that share an engine with one voice. What the engine
+// cannot say, because it has ended or does not start, is said by the fallback, and
+// report is told why; sentences that were emitted are not said again. The child loads
+// its model in the background.
+func Synthesizers(e *Engine, fallback tts.Factory, report func(error)) tts.Factory {
+	return func() (tts.Synthesizer, error) {
+		e.acquire()
+		if _, err := e.start(); err != nil {
+			report(err) // the fallback speaks
+		}
+		return &synthesizer{engine: e, rate: 1, fallback: fallback, report: report}, nil
+	}
+}
+
+type synthesizer struct {
+	engine   *Engine
+	rate     float64
+	closed   bool
+	fallback tts.Factory
+	second   tts.Synthesizer // made by fallback; nil before it is needed
+	report   func(error)
+}
+
+// SetRate implements tts.Synthesizer.
+func (s *synthesizer) SetRate(rate float64) { s.rate = min(max(rate, tts.MinRate), tts.MaxRate) }
+
+// Voices implements tts.Synthesizer: the speakers of the model, by its description.
+func (s *synthesizer) Voices() []string {
+	m := s.engine.cfg.Models[0]
+	if len(m.Voices) > 0 {
+		return slices.Clone(m.Voices)
+	}
+	return []string{m.Name}
+}
+
+// Close implements tts.Synthesizer.
+func (s *synthesizer) Close() error {
+	if s.closed {
+		return nil
+	}
+	s.closed = true
+	s.engine.release()
+	if s.second != nil {
+		return s.second.Close()
+	}
+	return nil
+}
+
+// Speak implements tts.Synthesizer. The child works on the next sentence while one is
+// emitted.
+func (s *synthesizer) Speak(ctx context.Context, voice, text string, emit func(pcm []int16, rate int) error) error {
+	if s.closed {
+		return tts.ErrClosed
+	}
+	speaker := 0
+	if voice != "" {
+		if speaker = slices.Index(s.Voices(), voice); speaker < 0 {
+			return fmt.Errorf("%w %q; use one of %s", tts.ErrUnknownVoice, voice, strings.Join(s.Voices(), ", "))
+		}
+	}
+	u := &speech{synthesizer: s, speaker: speaker, sentences: split(text), emit: emit}
+	u.asked = make([]*stream, len(u.sentences))
+	defer u.cancel()
+	for i := range u.sentences {
+		if err := u.say(ctx, i); err != nil {
+			return err
+		}
+	}
+	return ctx.Err()
+}
+
+// speech is one call of Speak.
+type speech struct {
+	*synthesizer
+	speaker   int
+	sentences []string
+	asked     []*stream // of the sentences; nil before they were asked for
+	emit      func(pcm []int16, rate int) error
+	emitted   int // samples of the sentence under way
+}
+
+// listenerError is an error of the listener or of its context: nothing is tried again.
+type listenerError struct{ error }
+
+// say says a sentence: by the child, by a new child from where the first one ended, or
+// by the fallback from its beginning.
+func (u *speech) say(ctx context.Context, i int) error {
+	u.emitted = 0
+	var err error
+	for range 2 {
+		if err = u.ask(i); err == nil {
+			_ = u.ask(i + 1) // its failure shows when its turn comes
+			err = u.drain(ctx, u.asked[i])
+		}
+		var theirs listenerError
+		switch {
+		case err == nil:
+			return nil
+		case errors.As(err, &theirs):
+			return theirs.error
+		}
+		u.asked[i] = nil
+	}
+	u.report(err)
+	return u.sayOtherwise(ctx, u.sentences[i], u.emit)
+}
+
+// ask gives a sentence to the child, unless the child has it.
+func (u *speech) ask(i int) error {
+	if i >= len(u.asked) || u.asked[i] != nil {
+		return nil
+	}
+	c, err := u.engine.running()
+	if err != nil {
+		return err
+	}
+	payload, err := json.Marshal(sentence{Text: u.sentences[i], Speaker: u.speaker, Speed: u.rate})
+	if err != nil {
+		return err
+	}
+	u.asked[i] = c.open()
+	return u.asked[i].send(frameText, payload)
+}
+
+// drain emits what was not emitted of a sentence, at most 100 ms at a time.
+func (u *speech) drain(ctx context.Context, from *stream) error {
+	skip := u.emitted
+	for {
+		r, err := from.next(ctx.Done(), replyTimeout)
+		switch {
+		case errors.Is(err, errCancelled):
+			return listenerError{ctx.Err()}
+		case err != nil:
+			return err
+		case r.Done:
+			return nil
+		}
+		pcm := pcmSamples(r.Audio)
+		known := min(skip, len(pcm))
+		skip -= known
+		for pcm = pcm[known:]; len(pcm) > 0; {
+			if err := ctx.Err(); err != nil {
+				return listenerError{err}
+			}
+			n := min(len(pcm), r.Rate/10)
+			if err := u.emit(pcm[:n], r.Rate); err != nil {
+				return listenerError{err}
+			}
+			u.emitted += n
+			pcm = pcm[n:]
+		}
+	}
+}
+
+// cancel drops what was asked for and not said.
+func (u *speech) cancel() {
+	for _, s := range u.asked {
+		if s != nil {
+			s.cancel()
+		}
+	}
+}
+
+// sayOtherwise says a sentence with the fallback's own voice.
+func (s *synthesizer) sayOtherwise(ctx context.Context, text string, emit func(pcm []int16, rate int) error) error {
+	if s.second == nil {
+		second, err := s.fallback()
+		if err != nil {
+			return err
+		}
+		s.second = second
+	}
+	s.second.SetRate(s.rate)
+	return s.second.Speak(ctx, "", text, emit)
+}
+
+// split cuts text at the ends of its sentences, which keep their marks. What has
+// nothing to say is left out.
+func split(text string) []string {
+	var list []string
+	add := func(s string) {
+		if s = strings.TrimSpace(s); strings.ContainsFunc(s, sayable) {
+			list = append(list, s)
+		}
+	}
+	begin := 0
+	for i, r := range text {
+		end := i + utf8.RuneLen(r)
+		switch r {
+		case '.', '!', '?', '…', ':', ';':
+			// A mark within a word, as in 1.5 or main.go, ends nothing.
+			if end < len(text) && text[end] != ' ' && text[end] != '\n' {
+				continue
+			}
+		case '\n', '。', '！', '？':
+		default:
+			continue
+		}
+		add(text[begin:end])
+		begin = end
+	}
+	add(text[begin:])
+	return list
+}
+
+// sayable is whether a sentence with r has something to say.
+func sayable(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

@@ -1,0 +1,129 @@
+//go:build cgo
+
+package localrealtime
+
+import (
+	"errors"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/sherpa"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/internal/assets"
+	"github.com/agentvoice/agentvoice-daemon/internal/tonemodel"
+)
+
+// children are the child processes that a test has started; the file of that name has
+// their ids.
+type children string
+
+func (c children) command(args ...string) *exec.Cmd {
+	cmd := exec.Command("sh", append([]string{"-c", `echo $$ >>"$0"; exec "$@"`, string(c), os.Args[0]}, args...)...)
+	cmd.Env = append(os.Environ(), childEnv+"=engine")
+	return cmd
+}
+
+func (c children) ids(t *testing.T) []string {
+	t.Helper()
+	text, err := os.ReadFile(string(c))
+	if err != nil {
+		t.Fatal(err)
+	}
+	return strings.Fields(string(text))
+}
+
+// kill ends the last child with kill -9.
+func (c children) kill(t *testing.T) {
+	t.Helper()
+	ids := c.ids(t)
+	if out, err := exec.Command("kill", "-9", ids[len(ids)-1]).CombinedOutput(); err != nil {
+		t.Fatalf("%v: %s", err, out)
+	}
+}
+
+// toneEngines has the server hear and speak by sherpa-onnx with models of tones.
+func toneEngines(t *testing.T, hearing, voice children) func(*Config) {
+	t.Helper()
+	dir := t.TempDir()
+	data, err := filepath.Glob("/usr/lib/*/espeak-ng-data")
+	if err != nil || len(data) == 0 {
+		t.Fatal("espeak-ng-data is missing; install espeak-ng with `make deps-test`")
+	}
+	if err := errors.Join(tonemodel.StreamingCTC(filepath.Join(dir, "streaming")), tonemodel.TDT(filepath.Join(dir, "tdt")),
+		tonemodel.Voice(filepath.Join(dir, "voice"), data[0])); err != nil {
+		t.Fatal(err)
+	}
+	set, err := sherpa.Installed(dir)
+	if err != nil || set.Damaged != nil {
+		t.Fatal(err, set.Damaged)
+	}
+	var files sherpa.Libraries
+	if files.Sherpa, err = assets.Sherpa(); err != nil {
+		t.Fatal(err)
+	}
+	if files.Runtime, err = assets.ONNXRuntime(); err != nil {
+		t.Fatal(err)
+	}
+	report := func(error) {}
+	return func(c *Config) {
+		c.Recognizer = stt.WithFallback(
+			sherpa.Recognizers(sherpa.NewEngine(sherpa.EngineConfig{Command: hearing.command, Libraries: files, Models: set.Hearing})),
+			func() (stt.Recognizer, error) { return nil, errors.New("the fallback is not wanted here") }, report)
+		c.Synthesizer = sherpa.Synthesizers(
+			sherpa.NewEngine(sherpa.EngineConfig{Command: voice.command, Libraries: files, Models: set.Voice}),
+			func() (tts.Synthesizer, error) { return nil, errors.New("the fallback is not wanted here") }, report)
+	}
+}
+
+// The kill -9 of the recogniser's process in the middle of an utterance, which the
+// server hears by RTP, costs nothing of it: it is transcribed once and whole.
+func TestKilledRecognizerLosesNothing(t *testing.T) {
+	dir := t.TempDir()
+	hearing, voice := children(filepath.Join(dir, "hearing")), children(filepath.Join(dir, "voice"))
+	h := start(t, toneEngines(t, hearing, voice), func(c *Config) { c.Speed = 1 })
+	p := h.call(t, transcribing())
+	const text = "open the settings file"
+	said := tonemodel.Say(text)
+	for i, at := range []int{0, len(said) / 3, 2 * len(said) / 3} {
+		if at > 0 {
+			p.say(said[:at], 5*time.Millisecond)
+			hearing.kill(t)
+		}
+		p.say(said[at:], 5*time.Millisecond)
+		all, deltas := withoutDeltas(p.until("conversation.item.input_audio_transcription.completed"))
+		wantTypes(t, all, turnEvents...)
+		if got := all[5].Transcript; got != text || deltas == "" {
+			t.Errorf("transcript %q with deltas %q, want %q", got, deltas, text)
+		}
+		t.Logf("%d children; transcript %v after speech_stopped", len(hearing.ids(t)), all[5].at.Sub(all[1].at).Round(time.Millisecond))
+		if len(hearing.ids(t)) != i+1 {
+			t.Errorf("%d children were started, want %d", len(hearing.ids(t)), i+1)
+		}
+	}
+}
+
+// An answer is spoken by the installed voice, and the process of a voice that was
+// killed is started again.
+func TestInstalledVoiceAnswers(t *testing.T) {
+	dir := t.TempDir()
+	hearing, voice := children(filepath.Join(dir, "hearing")), children(filepath.Join(dir, "voice"))
+	h := start(t, toneEngines(t, hearing, voice), func(c *Config) { c.Speed = 4 })
+	p := h.call(t, transcribing())
+	for i := range 2 {
+		p.speak("All tests pass. Nothing is left to do.", "none", nil)
+		wantTypes(t, p.until("output_audio_buffer.stopped"), answerEvents...)
+		p.heard(20)
+		for len(p.packets) > 0 {
+			<-p.packets
+		}
+		if len(voice.ids(t)) != i+1 {
+			t.Errorf("%d children were started", len(voice.ids(t)))
+		}
+		voice.kill(t)
+	}
+}

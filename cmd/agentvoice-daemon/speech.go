@@ -1,0 +1,157 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"os/signal"
+	"runtime"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/sherpa"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/internal/assets"
+)
+
+// newEngine is the command that the daemon starts its speech engines with.
+func newEngine() *cobra.Command {
+	return &cobra.Command{
+		Use:                "engine",
+		Short:              "Recognise or speak for the daemon, which starts this by itself",
+		Hidden:             true,
+		DisableFlagParsing: true,
+		RunE: func(_ *cobra.Command, args []string) error {
+			// Ctrl-C in a terminal reaches every process in it. The daemon decides when
+			// this one ends.
+			signal.Ignore(os.Interrupt)
+			return sherpa.Serve(args, os.Stdin, os.Stdout)
+		},
+	}
+}
+
+// engineCommand is the command newEngine of this program.
+func engineCommand(args ...string) *exec.Cmd {
+	path, err := os.Executable()
+	if err != nil {
+		path = os.Args[0]
+	}
+	cmd := exec.Command(path, append([]string{"engine"}, args...)...)
+	cmd.Args[0] = os.Args[0]
+	return cmd
+}
+
+// localSpeech is what hears and speaks on this machine.
+type localSpeech struct {
+	hearing, voice *sherpa.Engine // nil where no model for it is installed
+	names          string         // of the models
+	err            error          // why a model that is installed is not used
+}
+
+// findSpeech finds the installed models, and the library that they need.
+func findSpeech() localSpeech {
+	var l localSpeech
+	dir, err := assets.Models()
+	if err != nil {
+		return localSpeech{err: err}
+	}
+	set, err := sherpa.Installed(dir)
+	if err != nil {
+		return localSpeech{err: err}
+	}
+	l.err = set.Damaged
+	if len(set.Hearing)+len(set.Voice) == 0 {
+		return l
+	}
+	var files sherpa.Libraries
+	if files.Sherpa, err = assets.Sherpa(); err == nil {
+		files.Runtime, err = assets.ONNXRuntime()
+	}
+	if err != nil {
+		return localSpeech{err: err}
+	}
+	var names []string
+	engine := func(models []sherpa.Model) *sherpa.Engine {
+		if len(models) == 0 {
+			return nil
+		}
+		for _, m := range models {
+			names = append(names, fmt.Sprintf("%s for %s", m.Name, m.Use()))
+		}
+		return sherpa.NewEngine(sherpa.EngineConfig{
+			Command: engineCommand, Libraries: files, Models: models, Threads: min(max(runtime.NumCPU()/2, 1), 4),
+		})
+	}
+	l.hearing, l.voice = engine(set.Hearing), engine(set.Voice)
+	l.names = strings.Join(names, ", ")
+	return l
+}
+
+// recognizers are those of the installed models; PocketSphinx takes over where they
+// fail, and where there is none.
+func (l localSpeech) recognizers(report func(error)) stt.Factory {
+	sphinx := stt.PocketSphinx(stt.PocketSphinxConfig{})
+	if l.hearing == nil {
+		return sphinx
+	}
+	return stt.WithFallback(sherpa.Recognizers(l.hearing), sphinx, report)
+}
+
+// synthesizers are those of the installed voice; Flite takes over where it fails, and
+// where there is none.
+func (l localSpeech) synthesizers(report func(error)) tts.Factory {
+	if l.voice == nil {
+		return tts.Flite()
+	}
+	return sherpa.Synthesizers(l.voice, tts.Flite(), report)
+}
+
+// examine is what doctor finds: which models are installed, and what hears and speaks.
+// The last resorts are needed where nothing else hears and speaks.
+func (l localSpeech) examine(needed bool) []finding {
+	return []finding{
+		check("speech models", false, func() (string, error) {
+			switch {
+			case l.err != nil:
+				return "", errors.New(strings.ReplaceAll(l.err.Error(), "\n", ", "))
+			case l.names == "":
+				return "none is installed; PocketSphinx and Flite do without", nil
+			}
+			return l.names, nil
+		}),
+		examineEngine("recognition", l.hearing, needed, func() (string, error) {
+			r, err := stt.PocketSphinx(stt.PocketSphinxConfig{})()
+			if err != nil {
+				return "", err
+			}
+			return "PocketSphinx, English", r.Close()
+		}),
+		examineEngine("synthesis", l.voice, needed, func() (string, error) {
+			s, err := tts.Flite()()
+			if err != nil {
+				return "", err
+			}
+			return fmt.Sprintf("Flite, %d voices", len(s.Voices())), s.Close()
+		}),
+	}
+}
+
+// examineEngine tries an engine, and what takes over where there is none or it fails.
+func examineEngine(name string, engine *sherpa.Engine, needed bool, lastResort func() (string, error)) finding {
+	if engine == nil {
+		return check(name, needed, lastResort)
+	}
+	failed := engine.Check()
+	if failed == nil {
+		return finding{Check: name, OK: true, Detail: "sherpa-onnx " + sherpa.Version + " with " + engine.Name(), Needed: needed}
+	}
+	instead, err := lastResort()
+	if err != nil {
+		return found(name, needed, "", nil, errors.Join(failed, err))
+	}
+	what, fix, _ := strings.Cut(failed.Error(), "; ")
+	return found(name, false, "", nil, fault{fmt.Sprintf("%s, so %s takes over", what, instead), fix})
+}
