@@ -40,8 +40,10 @@ type (
 		Model   uint64 `json:"model"`
 		Percent int    `json:"percent,omitempty"`
 	}
-	// LoadFailed: there is no model. It is left by loading one.
-	LoadFailed struct{}
+	// LoadFailed: there is no model, for a reason. It is left by loading one.
+	LoadFailed struct {
+		Reason string `json:"reason,omitempty"` // a code of the closed list
+	}
 	// Ready: a request may be made.
 	Ready struct{}
 	// SearchingTools: the tools for the round are being chosen.
@@ -176,6 +178,7 @@ type Input struct {
 	Load    uint32
 	Model   uint64
 	Percent int
+	Reason  string
 }
 
 // Do is the kind of an input.
@@ -188,7 +191,7 @@ const (
 	Load               // Model is to be loaded, as Load; from Idle on it is not
 	Progress           // Percent of Load is loaded
 	Loaded             // Load is done
-	Unloaded           // Load failed
+	Unloaded           // Load failed, for Reason
 	Search             // Request is begun with a search for tools
 	Send               // Request is handed over, without a search
 	Ask                // Request is begun with the question about Call
@@ -290,7 +293,7 @@ func between(s State, in Input) (State, Outcome) {
 		case in.Do == Loaded:
 			return Ready{}, Changed
 		case in.Do == Unloaded:
-			return LoadFailed{}, Changed
+			return LoadFailed{Reason: in.Reason}, Changed
 		case min(in.Percent, 100) > load.Percent:
 			load.Percent = min(in.Percent, 100)
 			return load, Changed

@@ -114,7 +114,7 @@ func TestLoading(t *testing.T) {
 		check(t, Input{Do: Progress, Load: 4, Percent: percent}, Stale, map[string]cell{"loading": w})
 	}
 	check(t, Input{Do: Loaded, Load: 4}, Stale, map[string]cell{"loading": {Ready{}, Changed}})
-	check(t, Input{Do: Unloaded, Load: 4}, Stale, map[string]cell{"loading": {LoadFailed{}, Changed}})
+	check(t, Input{Do: Unloaded, Load: 4, Reason: "modelFailed"}, Stale, map[string]cell{"loading": {LoadFailed{Reason: "modelFailed"}, Changed}})
 	for _, do := range []Do{Progress, Loaded, Unloaded} {
 		for _, load := range []uint32{0, 3, 5} {
 			check(t, Input{Do: do, Load: load, Percent: 90}, Stale, nil)

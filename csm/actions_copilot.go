@@ -250,7 +250,7 @@ func (r *run) load() {
 
 // modelNews says how loading goes.
 func (r *run) modelNews() {
-	switch e := r.env.Event.(type) {
+	switch r.env.Event.(type) {
 	case ModelProgress:
 		if r.copilotOut == copilot.Changed {
 			r.refresh |= 1 << TimerModel
@@ -258,18 +258,15 @@ func (r *run) modelNews() {
 		}
 	case ModelLoaded:
 		r.emit(PublishModel{Model: r.st.Model.Loaded, Percent: 100})
-	case ModelFailed:
-		r.modelBroke(e.Code)
-	default: // its deadline
-		r.modelBroke(CodeModelFailed)
+	default: // it failed, or its deadline passed
+		r.emit(PublishModel{Model: r.st.Model.Wanted, Code: r.modelCode()})
 	}
 }
 
-func (r *run) modelBroke(code Code) {
-	if code == "" {
-		code = CodeModelFailed
-	}
-	r.emit(PublishModel{Model: r.st.Model.Wanted, Code: code})
+// modelCode is why there is no model.
+func (r *run) modelCode() Code {
+	failed, _ := r.st.Copilot.(copilot.LoadFailed)
+	return Code(failed.Reason)
 }
 
 // settle takes the rows that are due without an event, lets through what was held

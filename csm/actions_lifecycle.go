@@ -54,7 +54,7 @@ func (r *run) renewable() bool {
 // no words are awaited over the old connection.
 func (s *State) swappable() bool {
 	o, _ := s.Conn.(connection.Open)
-	if !o.Stands {
+	if !o.SuccessorReady {
 		return false
 	}
 	_, quiet := s.Turn.(turn.Idle)

@@ -1,6 +1,7 @@
 package csm
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -259,7 +260,7 @@ func (r *run) routeCopilot(e Event) bool {
 		load, _ := r.was.(copilot.LoadingModel) // nothing of it stays when the event is stale
 		r.st.Model.Loaded = load.Model
 	case ModelFailed:
-		r.assistant(copilot.Input{Do: copilot.Unloaded, Load: e.Load})
+		r.assistant(copilot.Input{Do: copilot.Unloaded, Load: e.Load, Reason: string(cmp.Or(e.Code, CodeModelFailed))})
 	case ToolSearchDone:
 		do := copilot.Found
 		if e.Code != "" || e.Cancelled {
@@ -348,7 +349,7 @@ func (r *run) trigger() Kind {
 			return ToolBroke
 		}
 	case ConnLost, ConnFailed:
-		if r.connOut == connection.Alone {
+		if r.connOut == connection.SuccessorGone {
 			return SuccessorGone
 		}
 	case TimerFired:
@@ -566,7 +567,7 @@ func (r *run) routeTimer(e TimerFired) bool {
 		}
 		r.toolEnded(ToolDone{ToolCall: live.Calls[0].ID, Code: CodeToolTimeout})
 	case TimerModel:
-		r.assistant(copilot.Input{Do: copilot.Unloaded, Load: r.st.Copilot.(copilot.LoadingModel).Load})
+		r.assistant(copilot.Input{Do: copilot.Unloaded, Load: r.st.Copilot.(copilot.LoadingModel).Load, Reason: string(CodeModelFailed)})
 	case TimerSummary:
 		job := r.st.History.(history.Compacting).Job
 		r.emit(CancelSummary{Job: job})

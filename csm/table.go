@@ -135,7 +135,7 @@ func analysingRows() []Row {
 	}}
 	some := Guard{"words of the turn are here", func(r *run) bool { return r.st.Current.Utterance != 0 }}
 	failed := Guard{"which is being explained", func(r *run) bool { return r.st.Current.Failed != "" }}
-	modelBroke := func(r *run) { r.modelNews(); r.explain(CodeModelFailed) }
+	modelBroke := func(r *run) { r.modelNews(); r.explain(r.modelCode()) }
 	return []Row{
 		keep(p, FinalContent, awaiting, func(r *run) { r.gather(r.env.Event.(Final).Utterance) }),
 		{p, KindCopilotSent, Guard{}, PhaseWaitingForCopilot, CauseCopilotRequest, (*run).attempt},

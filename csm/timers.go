@@ -80,7 +80,7 @@ func (s *State) needs(t Timer) bool {
 		return compacting
 	case TimerRenewal:
 		o, _ := s.Conn.(connection.Open)
-		return o.Successor != 0 && !o.Stands
+		return o.Successor != 0 && !o.SuccessorReady
 	case TimerSuspend: // the user's pause lasts until the user ends it (invariant 14)
 		return s.held() && s.Hold != SuspendUser
 	}

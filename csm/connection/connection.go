@@ -31,11 +31,11 @@ type (
 	// Connecting: the first dial of this instance is under way.
 	Connecting struct{ Epoch uint32 }
 	// Open: both voices flow. Successor is the connection that is to replace this
-	// one, 0 for none; Stands says that it can.
+	// one, 0 for none; SuccessorReady says that it can.
 	Open struct {
-		Epoch     uint32
-		Successor uint32 `json:",omitempty"`
-		Stands    bool   `json:",omitempty"`
+		Epoch          uint32
+		Successor      uint32 `json:",omitempty"`
+		SuccessorReady bool   `json:",omitempty"`
 	}
 	// Reconnecting: an open connection was lost and its successor is dialled;
 	// Epoch is 0 until it is.
@@ -85,11 +85,11 @@ const (
 	Ignored                // has no meaning in this state
 	Dialled
 	Opened
-	Stood   // the successor can take over
-	Swapped // and has
-	Dropped // an open connection is gone
-	Alone   // there is no successor any more
-	GaveUp  // a dial failed for good
+	Replaceable   // the successor can take over
+	Swapped       // and has
+	Dropped       // an open connection is gone
+	SuccessorGone // there is no successor any more
+	GaveUp        // a dial failed for good
 	Closed
 )
 
@@ -151,12 +151,12 @@ func renewing(o Open, in Input, epoch uint32) (State, Outcome) {
 		}
 		return o, Ignored
 	case Swap:
-		if o.Stands {
+		if o.SuccessorReady {
 			return Open{Epoch: o.Successor}, Swapped
 		}
 		return o, Ignored
 	case Late:
-		if o.Successor != 0 && !o.Stands {
+		if o.Successor != 0 && !o.SuccessorReady {
 			return Reconnecting{Epoch: o.Successor}, Dropped
 		}
 		return o, Ignored
@@ -164,12 +164,12 @@ func renewing(o Open, in Input, epoch uint32) (State, Outcome) {
 	switch {
 	case epoch == 0 || epoch != o.Successor && epoch != o.Epoch:
 		return o, Stale
-	case epoch == o.Epoch || in == Ready && o.Stands:
+	case epoch == o.Epoch || in == Ready && o.SuccessorReady:
 		return o, Ignored
 	case in == Ready:
-		o.Stands = true
-		return o, Stood
+		o.SuccessorReady = true
+		return o, Replaceable
 	default:
-		return Open{Epoch: o.Epoch}, Alone
+		return Open{Epoch: o.Epoch}, SuccessorGone
 	}
 }

@@ -14,7 +14,7 @@ func states() map[string]State {
 		"connecting":        Connecting{Epoch: 3},
 		"open":              Open{Epoch: 3},
 		"successor dialled": Open{Epoch: 3, Successor: 5},
-		"successor stands":  Open{Epoch: 3, Successor: 5, Stands: true},
+		"successor stands":  Open{Epoch: 3, Successor: 5, SuccessorReady: true},
 		"lost":              Reconnecting{},
 		"reconnecting":      Reconnecting{Epoch: 3},
 		"torn":              Torn{},
@@ -59,7 +59,7 @@ var (
 	opens = cell{Open{Epoch: 3}, Opened}
 	drops = cell{Reconnecting{}, Dropped}
 	fails = cell{Disconnected{}, GaveUp}
-	alone = cell{Open{Epoch: 3}, Alone}
+	alone = cell{Open{Epoch: 3}, SuccessorGone}
 )
 
 // A first dial is made until one connection stood, and each after that
@@ -83,7 +83,7 @@ func TestReady(t *testing.T) {
 		"open": stays, "successor dialled": stays, "successor stands": stays,
 	})
 	check(t, Ready, []uint32{5}, Stale, map[string]cell{
-		"successor dialled": {Open{Epoch: 3, Successor: 5, Stands: true}, Stood},
+		"successor dialled": {Open{Epoch: 3, Successor: 5, SuccessorReady: true}, Replaceable},
 		"successor stands":  stays,
 	})
 	check(t, Ready, []uint32{0, 2, 4, 6}, Stale, nil)
@@ -165,7 +165,7 @@ func TestZeroValuesAreOfNoEpoch(t *testing.T) {
 
 // Every input returns in every state, what is no input too.
 func TestNextIsTotal(t *testing.T) {
-	all := []State{nil, Connecting{}, Open{}, Open{Stands: true}, Open{Successor: 3}}
+	all := []State{nil, Connecting{}, Open{}, Open{SuccessorReady: true}, Open{Successor: 3}}
 	for _, s := range states() {
 		all = append(all, s)
 	}
@@ -211,7 +211,7 @@ func TestOnlyKnownEpochsMatter(t *testing.T) {
 			if fact := in == Ready || in == Lost || in == Failed; fact && !known && after != before {
 				t.Fatalf("%v of epoch %d changed %#v to %#v", in, epoch, before, after)
 			}
-			if is, open := after.(Open); open && (is.Epoch == 0 || is.Epoch == is.Successor || is.Stands && is.Successor == 0) {
+			if is, open := after.(Open); open && (is.Epoch == 0 || is.Epoch == is.Successor || is.SuccessorReady && is.Successor == 0) {
 				t.Fatalf("%v of epoch %d made %#v to %#v", in, epoch, before, after)
 			}
 			if (out == Stale || out == Ignored) && after != before {
@@ -230,7 +230,7 @@ func TestWalksOfAConnection(t *testing.T) {
 				t.Fatalf("%v left Torn for %#v", in, after)
 			}
 			was, _ := before.(Open)
-			if is, open := after.(Open); open && out == Swapped && (!was.Stands || is.Epoch != was.Successor) {
+			if is, open := after.(Open); open && out == Swapped && (!was.SuccessorReady || is.Epoch != was.Successor) {
 				t.Fatalf("%#v was swapped for %#v", before, after)
 			}
 			if in == Ready || in == Lost || in == Failed {

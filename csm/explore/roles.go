@@ -66,11 +66,11 @@ var roles = map[string]role{
 	"csm.Resources.Audio": {kind: plain}, "csm.Resources.Conn": {kind: plain}, "csm.Resources.Session": {kind: plain},
 	"csm.Resources.OldConn": {kind: plain}, "csm.Resources.Capturing": {kind: plain}, "csm.Resources.Lost": {kind: plain},
 
-	"connection.Connecting.Epoch":   {kind: named, fam: epochs},
-	"connection.Open.Epoch":         {kind: named, fam: epochs},
-	"connection.Open.Successor":     {kind: named, fam: epochs},
-	"connection.Open.Stands":        {kind: plain},
-	"connection.Reconnecting.Epoch": {kind: named, fam: epochs},
+	"connection.Connecting.Epoch":    {kind: named, fam: epochs},
+	"connection.Open.Epoch":          {kind: named, fam: epochs},
+	"connection.Open.Successor":      {kind: named, fam: epochs},
+	"connection.Open.SuccessorReady": {kind: plain},
+	"connection.Reconnecting.Epoch":  {kind: named, fam: epochs},
 
 	"turn.Utterance.ID": {kind: named, fam: utterances}, "turn.Utterance.Pos": {}, // published
 	"turn.Utterance.Committed": {kind: plain}, "turn.Utterance.Reply": {kind: plain}, "turn.UserSpeaking.Silent": {kind: plain},
@@ -86,8 +86,8 @@ var roles = map[string]role{
 	"copilot.Live.Round": {kind: plain}, "copilot.Call.ID": {kind: named, fam: calls}, "copilot.Call.Destructive": {kind: plain},
 	"csm.Approval.State": {kind: plain}, "csm.Approval.Times": {kind: plain}, "csm.Approval.Heard": {kind: plain},
 	"copilot.LoadingModel.Load": {kind: named, fam: loads}, "copilot.LoadingModel.Model": {kind: named, fam: models},
-	"copilot.LoadingModel.Percent": {kind: plain},
-	"copilot.Failure.Utterance":    {kind: named, fam: utterances}, "copilot.Failure.More": {kind: named, fam: utterances},
+	"copilot.LoadingModel.Percent": {kind: plain}, "copilot.LoadFailed.Reason": {}, // explained
+	"copilot.Failure.Utterance": {kind: named, fam: utterances}, "copilot.Failure.More": {kind: named, fam: utterances},
 	"copilot.Failure.Stage": {kind: plain},
 
 	// Of what was said decisions see how long it is, and where the user's begin.
