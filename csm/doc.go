@@ -14,6 +14,12 @@
 // and ids come with the event. States are deeply immutable values: Step never
 // writes to memory that its argument can see.
 //
+// A step has four parts. The region that the event is about takes it, or finds it
+// stale (route). What it meant is the trigger of at most one row: of the approval region
+// while there is a question about a tool, else of the conversation (table.go). Rows on
+// KindSettled follow for as long as one is due. Then the state alone decides what is
+// withheld, audible and timed (settle, gate, deadlines).
+//
 // The core never sees words. Utterances, answers and texts are named by ids and
 // measured in characters and words; what they say is kept beside the core. So a
 // journal of events needs no redaction, and replays without the words.
