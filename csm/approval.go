@@ -42,6 +42,8 @@ func approvalRows() []Row {
 		return r.st.Conv.Phase() == PhaseListening && !r.st.cutIn()
 	}}
 	over := Guard{"all of it was heard over a connection that is gone", func(r *run) bool { return !speechOpen(r.st) }}
+	counts := Guard{"it counts", (*run).consents}
+	saysNoMore := Guard{"the user says no more", userSilent.holds}
 	again := Guard{"it may be asked again", (*run).mayAskAgain}
 	interrupts := Guard{"the user may interrupt", func(r *run) bool { return r.st.Conv.Phase() != PhaseSpeaking || !never.holds(r) }}
 	drafted := Guard{"something drafted", func(r *run) bool { return len(r.st.Drafts) > 0 }}
@@ -54,15 +56,15 @@ func approvalRows() []Row {
 		{ApprovalAsking, KindSettled, over, ApprovalListening, CauseToolApproval, (*run).questionHeard},
 
 		// An answer.
-		{p, FinalYes, Guard{"it counts", (*run).consents}, ApprovalDeciding, CauseToolApproval, nil},
-		{p, FinalYes, again, ApprovalAsking, CauseToolApproval, (*run).question},
+		{p, FinalYes, counts, ApprovalDeciding, CauseToolApproval, nil},
+		{p, FinalYes, and(not(counts), again), ApprovalAsking, CauseToolApproval, (*run).question},
 		keep(p, FinalYes, Guard{}, nil),
 		{p, FinalNo, Guard{}, ApprovalNone, CauseToolApproval, func(r *run) { r.cut(); r.reject() }},
 		{p, KindRecognitionLost, again, ApprovalAsking, CauseToolApproval, func(r *run) { r.wordsLost(); r.question() }},
 		{p, Passed(TimerApproval), again, ApprovalAsking, CauseToolApproval, (*run).question},
 		{p, Passed(TimerApproval), Guard{}, ApprovalNone, CauseToolApproval, (*run).rejectUnanswered},
 		{p, KindUserApprove, Guard{}, ApprovalNone, CauseToolApproval, (*run).decide},
-		{ApprovalDeciding, KindSettled, userSilent, ApprovalNone, CauseToolApproval, (*run).approve},
+		{ApprovalDeciding, KindSettled, saysNoMore, ApprovalNone, CauseToolApproval, (*run).approve},
 
 		// Anything else: a word to stop, or the next message.
 		{p, FinalStop, interrupts, ApprovalNone, CauseUserInterrupt, (*run).stop},
@@ -72,7 +74,7 @@ func approvalRows() []Row {
 		keep(p, FinalDraft, Guard{}, (*run).enqueueFinal),
 		{p, FinalSend, drafted, ApprovalNone, CauseUserCommit, (*run).replaceByDrafts},
 		keep(p, KindUserCommit, userHasFloor, (*run).commitUtterances),
-		{p, KindUserCommit, drafted, ApprovalNone, CauseUserCommit, (*run).replaceByDrafts},
+		{p, KindUserCommit, and(userSilent, drafted), ApprovalNone, CauseUserCommit, (*run).replaceByDrafts},
 	}
 }
 

@@ -8,8 +8,8 @@ import (
 
 // Row is one line of the table that is the authority for the conversation: it
 // configures the state machine, and diagrams and tests are made from it. Of the
-// rows with the same From and On the first whose guard holds is taken; the rows of a
-// superstate serve where none of what is inside of it does.
+// rows with the same From and On at most one with a guard holds, and one without is taken
+// where none does; the rows of a superstate serve where none of what is inside of it does.
 type Row struct {
 	From  Phase
 	On    Kind
@@ -108,10 +108,10 @@ func listeningRows() []Row {
 		keep(p, FinalNothing, Guard{}, (*run).dismiss),
 		keep(p, FinalStop, Guard{}, func(r *run) { r.stopByWord(); r.dismiss() }),
 		{p, KindUserCommit, userHasFloor, PhaseAnalysing, CauseUserCommit, (*run).commit},
-		{p, KindUserCommit, gathered, PhaseAnalysing, CauseUserCommit, (*run).takeGathered},
+		{p, KindUserCommit, and(userSilent, gathered), PhaseAnalysing, CauseUserCommit, (*run).takeGathered},
 		{p, KindUserText, Guard{}, PhaseAnalysing, CauseUserCommit, (*run).takeText},
-		{p, KindUserRetry, callAgain, PhaseGeneratingResponse, CauseUserCommit, (*run).takeCallAgain},
-		{p, KindUserRetry, retryable, PhaseAnalysing, CauseUserCommit, (*run).takeRetry},
+		{p, KindUserRetry, and(retryable, callAgain), PhaseGeneratingResponse, CauseUserCommit, (*run).takeCallAgain},
+		{p, KindUserRetry, and(retryable, not(callAgain)), PhaseAnalysing, CauseUserCommit, (*run).takeRetry},
 		keep(p, KindUserRetry, Guard{}, refuseWith(CodeNothingToRetry)),
 		keep(p, KindUserSpeak, free, (*run).readAloud),
 		{p, KindQueueNext, queued, PhaseAnalysing, CauseQueueNext, (*run).takeQueued},
@@ -134,7 +134,8 @@ func analysingRows() []Row {
 		return r.st.Conv.(Analysing).Awaiting && len(turn.Pending(r.st.Turn)) == 0
 	}}
 	some := Guard{"words of the turn are here", func(r *run) bool { return r.st.Current.Utterance != 0 }}
-	failed := Guard{"which is being explained", func(r *run) bool { return r.st.Current.Failed != "" }}
+	failed := and(not(some), Guard{"which is being explained", func(r *run) bool { return r.st.Current.Failed != "" }})
+	none := and(not(some), Guard{"which is not being explained", func(r *run) bool { return r.st.Current.Failed == "" }})
 	modelBroke := func(r *run) { r.modelNews(); r.explain(r.modelCode()) }
 	return []Row{
 		keep(p, FinalContent, awaiting, func(r *run) { r.gather(r.env.Event.(Final).Utterance) }),
@@ -143,7 +144,7 @@ func analysingRows() []Row {
 		{p, Passed(TimerModel), unsent, PhaseListening, CauseError, modelBroke},
 		keep(p, KindSettled, and(lastWords, some), (*run).takeGathered),
 		{p, KindSettled, and(lastWords, failed), PhaseListening, CauseError, nil},
-		{p, KindSettled, lastWords, PhaseListening, CauseSTTFinal, (*run).dismiss},
+		{p, KindSettled, and(lastWords, none), PhaseListening, CauseSTTFinal, (*run).dismiss},
 		keep(p, KindSettled, sendable, (*run).sendUnsent),
 	}
 }
@@ -387,10 +388,10 @@ var (
 		return open && r.st.Current.Failed != ""
 	}}, retryable)
 	// A call is tried again as another call, and only where nothing runs.
-	callAgain = and(retryable, Guard{"a call of a tool failed", func(r *run) bool {
+	callAgain = Guard{"a call of a tool failed", func(r *run) bool {
 		_, ready := r.st.Copilot.(copilot.Ready)
 		return ready && r.st.Retry.Stage == copilot.StageCall && r.env.Event.(UserRetry).ToolCall != 0 && len(r.st.Queue) == 0
-	}})
+	}}
 	free   = Guard{"nobody speaks", func(r *run) bool { return r.st.Current.ID == 0 }}
 	queued = Guard{"an utterance waits", func(r *run) bool { return len(r.st.Queue) > 0 && !r.approving() && !r.st.cutIn() }}
 	// What is buffered may be heard as soon as the user is silent and nothing holds

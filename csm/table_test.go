@@ -69,6 +69,7 @@ func fireCell(t *testing.T, rows []Row, fired []int, sm sample, e Event) State {
 		expectUnchanged(t, sm, e, Counters{Stale: 1})
 		return sm.s
 	}
+	expectOneGuard(t, rows, probe)
 	at := expectedRow(rows, probe)
 	if at < 0 {
 		expectUnchanged(t, sm, e, Counters{Ignored: 1})
@@ -91,6 +92,27 @@ func fireCell(t *testing.T, rows []Row, fired []int, sm sample, e Event) State {
 	}
 	expectNews(t, sm, e, took, next, fx)
 	return next
+}
+
+// expectOneGuard checks that of the rows of one state and trigger at most one that has
+// a guard may be taken: their order decides nothing.
+func expectOneGuard(t *testing.T, rows []Row, r *run) {
+	t.Helper()
+	for _, on := range []Kind{r.trigger(), KindSettled} {
+		for _, region := range []Phase{r.st.Approval.State.phase(), r.st.Conv.Phase()} {
+			for p, ok := region, true; ok; p, ok = p.Parent() {
+				var holds []string
+				for _, row := range rows {
+					if row.From == p && row.On == on && row.Guard.holds != nil && row.Guard.holds(r) {
+						holds = append(holds, row.Guard.Name)
+					}
+				}
+				if len(holds) > 1 {
+					t.Errorf("%v on %v: %q hold at once", p, on, holds)
+				}
+			}
+		}
+	}
 }
 
 // expectedRow finds the row that serves the event, by the table alone.
