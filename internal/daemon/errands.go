@@ -50,9 +50,8 @@ func (a *assistant) callTool(e csm.CallTool) {
 func ToolID(callID string) string { return "tool " + callID }
 
 func (a *assistant) cancelTool(toolCall uint64) {
-	if call, known := a.content.call(toolCall); known {
-		a.cancel(ToolID(call.ID))
-	}
+	call, _ := a.content.call(toolCall) // one that is not known does not run
+	a.cancel(ToolID(call.ID))
 }
 
 // load has a model loaded, in place of one that is still being loaded. Where

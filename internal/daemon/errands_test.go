@@ -170,6 +170,29 @@ func TestSummaries(t *testing.T) {
 	if got := next(); got != (csm.Summarised{Job: 3}) || a.content.summary(3) != "They met.\nUser: Hello there." {
 		t.Errorf("%v: %q", got, a.content.summary(3))
 	}
+	for said, err := range map[string]error{"": nil, "half of it": errors.New("cut")} {
+		ad.summarise = func(context.Context, []copilot.Message) (string, error) { return said, err }
+		a.summarise(e)
+		if got := next(); got != (csm.Summarised{Job: 3}) || a.content.summary(3) != "They met.\nUser: Hello there." {
+			t.Errorf("%v: %q", got, a.content.summary(3))
+		}
+	}
+	ad.summarise = func(_ context.Context, said []copilot.Message) (string, error) {
+		if len(said) != 1 || said[0].Content != "Hello there." {
+			t.Errorf("with nothing before, it is asked with %+v", said)
+		}
+		return "They met.", nil
+	}
+	a.summarise(csm.Summarise{Job: 6, Items: e.Items})
+	next()
+	ad.summarise = func(ctx context.Context, _ []copilot.Message) (string, error) { <-ctx.Done(); return "", ctx.Err() }
+	a.summarise(csm.Summarise{Job: 7, Items: e.Items})
+	ad.summarise = func(context.Context, []copilot.Message) (string, error) { return "They met again.", nil }
+	a.summarise(csm.Summarise{Job: 8, Items: e.Items})
+	ends := map[csm.Event]bool{next(): true, next(): true}
+	if want := map[csm.Event]bool{(csm.Summarised{Job: 7, Code: csm.CodeCopilotFailed}): true, (csm.Summarised{Job: 8}): true}; !reflect.DeepEqual(ends, want) {
+		t.Errorf("of two summaries at a time came %v, want %v", ends, want)
+	}
 	ad.summarise = func(ctx context.Context, _ []copilot.Message) (string, error) {
 		<-ctx.Done()
 		return "too late", nil
@@ -201,6 +224,14 @@ func TestCallsThatAreToldToStop(t *testing.T) {
 	a.callTool(csm.CallTool{ToolCall: id})
 	a.cancelTool(id)
 	if got := next(); got != (csm.ToolDone{ToolCall: id, Cancelled: true}) {
+		t.Errorf("posted %v", got)
+	}
+	ad.call = func(context.Context, context.Context) (string, error) {
+		t.Error("a call that is not known was run")
+		return "", nil
+	}
+	a.callTool(csm.CallTool{ToolCall: id + 1})
+	if got := next(); got != (csm.ToolDone{ToolCall: id + 1, Code: csm.CodeToolFailed}) {
 		t.Errorf("posted %v", got)
 	}
 	ad.call = func(ctx, _ context.Context) (string, error) { <-ctx.Done(); return "", ctx.Err() }

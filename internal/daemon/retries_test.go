@@ -7,6 +7,7 @@ import (
 	"testing"
 	"testing/synctest"
 	"time"
+	"unicode/utf8"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm"
@@ -72,6 +73,7 @@ func TestPER004RetriesWaitTwiceAsLongEachTime(t *testing.T) {
 					at = append(at, clock.Now())
 					if emit(""); c.says != "" {
 						emit(c.says)
+						emit("") // a sign of life unsays nothing
 					}
 					return c.fails(n)
 				})
@@ -130,6 +132,9 @@ func TestCancelEndsThePauseBeforeARetry(t *testing.T) {
 		if !a.settled(nobody{}) {
 			t.Error("a request that sleeps until the clock wakes it does not count as settled")
 		}
+		if len(a.stirred) != 1 {
+			t.Error("nobody was told that it sleeps")
+		}
 		a.cancel(requestID(7))
 		if got, want := <-posted, (csm.CopilotDone{Request: 7, Cancelled: true}); got != want || clock.Now() != time.Second || attempts != 1 {
 			t.Errorf("%+v after %v and %d attempts, want %+v after 1 s and one", got, clock.Now(), attempts, want)
@@ -145,7 +150,7 @@ func TestCancelEndsAnAttempt(t *testing.T) {
 		a := retrying(t, clock, func(ctx context.Context, n int, emit func(string)) error {
 			emit("Half a sentence")
 			<-ctx.Done()
-			return busy(0)
+			return nil // it was too late to stop it
 		})
 		var posted []csm.Event
 		a.post = func(e csm.Event) { posted = append(posted, e) }
@@ -168,3 +173,197 @@ type nobody struct{}
 
 func (nobody) Waits(string) bool        { return false }
 func (nobody) Stirred() <-chan struct{} { return nil }
+
+// patient is a service that everything waits for.
+type patient struct{ nobody }
+
+func (patient) Waits(string) bool { return true }
+
+// The next round of a request is its own, also where it begins before the one before
+// it is put away.
+func TestTheNextRoundCanBeCancelled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		rounds := 0
+		a := retrying(t, dispatch.NewClock(1), func(ctx context.Context, _ int, _ func(string)) error {
+			if rounds++; rounds == 2 {
+				<-ctx.Done()
+			}
+			return nil
+		})
+		var done []csm.CopilotDone
+		a.post = func(e csm.Event) {
+			if e, ok := e.(csm.CopilotDone); ok {
+				if done = append(done, e); len(done) == 1 {
+					a.send(csm.SendCopilot{Request: 7, Round: 1, Deadline: time.Hour}, "")
+				}
+			}
+		}
+		a.send(csm.SendCopilot{Request: 7, Deadline: time.Hour}, "")
+		synctest.Wait()
+		a.cancel(requestID(7))
+		synctest.Wait()
+		if want := []csm.CopilotDone{{Request: 7}, {Request: 7, Round: 1, Cancelled: true}}; !slices.Equal(done, want) {
+			t.Errorf("it ended with %+v, want %+v", done, want)
+		}
+	})
+}
+
+// What waits for its service is settled; what is cancelled is not, until it has ended,
+// but for a tool, whose end is waited for all the same. Closing waits for everything.
+func TestWhatIsSettled(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		attempt, ended := 0, false
+		a := retrying(t, dispatch.NewClock(1), func(ctx context.Context, n int, _ func(string)) error {
+			if attempt = n; n == 1 {
+				return busy(0)
+			}
+			<-ctx.Done()
+			time.Sleep(time.Second)
+			ended = true
+			return nil
+		})
+		a.post = func(csm.Event) {}
+		a.send(csm.SendCopilot{Request: 7, Deadline: time.Hour}, "")
+		time.Sleep(time.Second)
+		if attempt != 2 || a.settled(nobody{}) || !a.settled(patient{}) {
+			t.Errorf("attempt %d, settled %v without a service and %v with one", attempt, a.settled(nobody{}), a.settled(patient{}))
+		}
+		a.cancel(requestID(7))
+		synctest.Wait()
+		if a.settled(patient{}) {
+			t.Error("a request that was cancelled and goes on is settled")
+		}
+		for len(a.stirred) > 0 {
+			<-a.stirred
+		}
+		if a.close(); !ended || len(a.stirred) != 1 || !a.settled(nobody{}) {
+			t.Error("something goes on after the end, or nobody was told of it")
+		}
+	})
+	synctest.Test(t, func(t *testing.T) {
+		ad := &able{call: func(ctx, _ context.Context) (string, error) { <-ctx.Done(); return "", nil }}
+		a := newAssistant(newIdle(t, nil), ad)
+		a.post = func(csm.Event) {}
+		id := a.content.newCall(1, copilot.ToolCall{ID: "c"})
+		a.callTool(csm.CallTool{ToolCall: id})
+		a.cancelTool(id)
+		a.cancelTool(id + 1)
+		if !a.settled(patient{}) || a.settled(nobody{}) {
+			t.Error("a tool that was cancelled and is waited for is not settled")
+		}
+		a.close()
+	})
+}
+
+// tooled is an adapter that can carry tools out.
+type tooled struct {
+	*able
+	send func(r copilot.Request, emit func(string)) error
+}
+
+func (a tooled) Send(_ context.Context, r copilot.Request, emit func(string)) error {
+	return a.send(r, emit)
+}
+
+// What an attempt brought decides what is posted of it: half a sentence of an answer
+// that failed is not spoken, a call is not asked for twice, and what comes when there
+// is no room any more, or for an adapter without tools, is nothing.
+func TestWhatIsPostedOfAnAttempt(t *testing.T) {
+	posts := func(t *testing.T, adapter copilot.Adapter, room bool) (calls, segments, deltas, attempts int) {
+		t.Helper()
+		synctest.Test(t, func(t *testing.T) {
+			a := newAssistant(newIdle(t, nil), adapter)
+			a.clock = dispatch.NewClock(1)
+			a.room = func(context.Context) bool { return room }
+			a.post = func(e csm.Event) {
+				switch e.(type) {
+				case csm.CopilotToolCall:
+					calls++
+				case csm.CopilotSegment:
+					segments++
+				case csm.CopilotDelta:
+					deltas++
+				case csm.CopilotSent:
+					attempts++
+				default:
+				}
+			}
+			a.send(csm.SendCopilot{Request: 7, Deadline: time.Hour}, "")
+			a.wg.Wait()
+			a.close()
+		})
+		return calls, segments, deltas, attempts
+	}
+	for name, c := range map[string]struct {
+		adapter                           copilot.Adapter
+		noRoom                            bool
+		calls, segments, deltas, attempts int
+	}{
+		"half a sentence, then a failure":  {flaky{attempt: func(_ context.Context, _ int, emit func(string)) error { emit("Half a"); return busy(0) }}, false, 0, 0, 1, 1},
+		"half a sentence, and its end":     {flaky{attempt: func(_ context.Context, _ int, emit func(string)) error { emit("Half a"); return nil }}, false, 0, 1, 1, 1},
+		"a rule, of which nothing is said": {flaky{attempt: func(_ context.Context, _ int, emit func(string)) error { emit("Fine then.\n\n---\n"); return nil }}, false, 0, 1, 1, 1},
+		"a call, then a failure":           {tooled{&able{}, func(r copilot.Request, _ func(string)) error { r.Wants(copilot.ToolCall{ID: "c"}); return busy(0) }}, false, 1, 0, 0, 1},
+		"no room": {tooled{&able{}, func(r copilot.Request, emit func(string)) error {
+			r.Wants(copilot.ToolCall{ID: "c"})
+			emit("Half a")
+			return nil
+		}}, true, 0, 0, 0, 1},
+	} {
+		calls, segments, deltas, attempts := posts(t, c.adapter, !c.noRoom)
+		if calls != c.calls || segments != c.segments || deltas != c.deltas || attempts != c.attempts {
+			t.Errorf("%s: %d calls, %d segments, %d deltas, %d attempts", name, calls, segments, deltas, attempts)
+		}
+	}
+	posts(t, asksWithoutTools{t: t}, true)
+}
+
+// asksWithoutTools is an adapter without tools that looks what it is given.
+type asksWithoutTools struct {
+	copilot.Adapter
+	t *testing.T
+}
+
+func (a asksWithoutTools) Send(_ context.Context, r copilot.Request, _ func(string)) error {
+	if r.Wants != nil {
+		a.t.Error("an adapter that cannot carry tools out may ask for them")
+	}
+	return nil
+}
+
+// The segments of an answer follow one another to its end, over its rounds, which are
+// paragraphs.
+func TestSegmentsFollowOneAnother(t *testing.T) {
+	rounds := []string{"Ünïcödé is counted by runes here. So the test passes now, I think.", "That was the second round. And this is its end."}
+	c := newContent()
+	at, spoken := 0, newIdle(t, nil).spokenAs()
+	for round, text := range rounds {
+		s := newSegmenter(c, 1, round, func(e csm.Event) {
+			if seg, ok := e.(csm.CopilotSegment); ok {
+				if between := seg.Start - at; between != 0 && (between != 2 || at != utf8.RuneCountInString(rounds[0])) || seg.End <= at {
+					t.Errorf("round %d: a segment from %d to %d, after one that ended at %d", round, seg.Start, seg.End, at)
+				}
+				at = seg.End
+			}
+		}, spoken)
+		s.push(text)
+		s.flush()
+	}
+	if n := utf8.RuneCountInString(rounds[0] + "\n\n" + rounds[1]); at != n {
+		t.Errorf("the segments end at %d of %d characters", at, n)
+	}
+}
+
+// The prompt is what was said; what was not is no message.
+func TestThePromptHoldsWhatWasSaid(t *testing.T) {
+	c := newContent()
+	if got := c.prompt(csm.SendCopilot{Request: 1, Utterance: 9}); len(got) != 0 {
+		t.Errorf("of nothing it is %+v", got)
+	}
+	c.setUtterance(1, "Hello there.")
+	if got := c.prompt(csm.SendCopilot{Request: 1, Utterance: 1}); len(got) != 1 || got[0].Content != "Hello there." {
+		t.Errorf("it is %+v", got)
+	}
+	if got := c.prompt(csm.SendCopilot{Request: 1, Utterance: 1, Round: 1}); len(got) != 0 {
+		t.Errorf("of a later round it is %+v", got)
+	}
+}
