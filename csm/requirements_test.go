@@ -389,7 +389,7 @@ func requests(s *scene) []string {
 	var out []string
 	for _, st := range s.steps {
 		for _, f := range st.Effects {
-			if answer(f) != nil {
+			if _, answers := s.took[f.Name()]; answers {
 				out = append(out, fmt.Sprintf("%s %+v", f.Name(), f))
 			}
 		}

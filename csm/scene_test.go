@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/csmtest"
 	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 )
@@ -45,39 +46,10 @@ func (s *scene) execute(st dispatch.Step) {
 		if r, ok := f.(csm.Report); ok {
 			s.t.Fatalf("after %v at %v: %s", st.Envelope.Event.Kind(), s.clock.Now(), r.What)
 		}
-		if e := answer(f); e != nil && s.took[f.Name()] != never {
-			s.clock.AfterFunc(s.took[f.Name()], func() { s.post(e) })
+		// What comes after the first answer is the test's.
+		if took, answers := s.took[f.Name()]; answers && took != never {
+			s.clock.AfterFunc(took, func() { s.post(csmtest.Answers(f, csmtest.Done, "")[0]) })
 		}
-	}
-}
-
-// answer is how the world answers an effect when all goes well.
-func answer(f csm.Effect) csm.Event {
-	switch f := f.(type) {
-	case csm.ActivateSession:
-		return csm.SessionReady(f)
-	case csm.DeactivateSession:
-		return csm.SessionClosed(f)
-	case csm.OpenAudio:
-		return csm.AudioPrimed{Instance: f.Instance}
-	case csm.StartCapture:
-		return csm.AudioReady(f)
-	case csm.CloseAudio:
-		return csm.AudioClosed(f)
-	case csm.OpenConnection:
-		return csm.ConnReady{Epoch: f.Epoch}
-	case csm.CloseConnection:
-		return csm.ConnClosed(f)
-	case csm.SendCopilot:
-		return csm.CopilotSent{Request: f.Request, Attempt: 1}
-	case csm.CancelCopilot:
-		return csm.CopilotDone{Request: f.Request, Cancelled: true}
-	case csm.Speak:
-		return csm.SpeechBuffered{Gen: f.Gen, Seq: f.Segment.Seq}
-	case csm.Flush:
-		return csm.SpeechFlushed{Gen: f.Gen - 1}
-	default:
-		return nil
 	}
 }
 

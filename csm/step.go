@@ -478,16 +478,7 @@ func (r *run) link(in connection.Input, epoch uint32) {
 
 // hear is a fact about the user's voice on the live connection.
 func (r *run) hear(epoch uint32, in turn.Input, u turn.Utterance) bool {
-	if epoch != r.openEpoch() {
-		return false
-	}
-	if r.voice(in, u) == turn.Stale {
-		return false
-	}
-	if in == turn.End || in == turn.Answered {
-		r.refresh |= 1 << TimerFinal
-	}
-	return true
+	return epoch == r.openEpoch() && r.voice(in, u) != turn.Stale
 }
 
 // voice has something happen to an utterance. Words that are given up for those that
@@ -495,6 +486,9 @@ func (r *run) hear(epoch uint32, in turn.Input, u turn.Utterance) bool {
 func (r *run) voice(in turn.Input, u turn.Utterance) (out turn.Outcome) {
 	if r.st.Turn, out = turn.Next(r.st.Turn, in, u); out == turn.Crowded {
 		r.emit(Notify{Turn: r.st.Current.ID, Code: CodeUtteranceLost})
+	}
+	if in == turn.End || in == turn.Commit || in == turn.Answered {
+		r.refresh |= 1 << TimerFinal
 	}
 	return out
 }

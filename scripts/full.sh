@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
 # Runs what takes too long for `make test` and `make conformance`: the property
 # tests with many more random cases under the race detector, each fuzz target for
-# a while, the exploration of each world with larger bounds, and every automatic
-# mutant. A case that passed leaves a stamp in the folder that the first argument
-# names and is not run again until the folder is removed or the code changed. The
-# second argument is the binary that explores.
+# a while, the exploration of each world with larger bounds and of every two in
+# one, and every automatic mutant. A case that passed leaves a stamp in the folder
+# that the first argument names and is not run again until the folder is removed
+# or the code changed. The second argument is the binary that explores.
 #
 #   scripts/full.sh out/full bin/agentvoice-daemon
 #
 # CHECKS (random cases a property, default 3000), FUZZTIME (default 30s) and
-# DEEPTIME (for each world, default 20m) set how long.
+# DEEPTIME (for each world and pair, default 20m) set how long.
 set -euo pipefail
 stamps=${1:?names no folder for the stamps}
 daemon=${2:?names no binary that explores}
@@ -53,8 +53,12 @@ while IFS=: read -r file target; do
   run "fuzz $(dirname "$file") $target" go test -run '^$' -fuzz "^$target\$" -fuzztime "$fuzztime" "$(dirname "$file")"
 done < <(grep -ro --include='*_test.go' '^func Fuzz[A-Za-z0-9_]*' . | sed 's/func //' | sort)
 
-for world in $("$daemon" explore --budget 1ns --json | grep -o '"name":"[a-z]*"' | cut -d '"' -f 4); do
+for world in $("$daemon" explore --budget 1ns --json | grep -o '"name":"[a-z-]*"' | cut -d '"' -f 4); do
   run "explore deep $world" "$daemon" explore --deep --world "$world" --budget "$deeptime" --out "$stamps"
+done
+
+for pair in $("$daemon" explore --pairs --budget 1ns --json | grep -o '"name":"[a-z+-]*"' | cut -d '"' -f 4); do
+  run "explore pair $pair" "$daemon" explore --world "$pair" --budget "$deeptime" --out "$stamps"
 done
 
 # Goes on mutant by mutant where it was stopped.

@@ -25,6 +25,8 @@ import (
 type exploration struct {
 	worlds  []string
 	deep    bool
+	pairs   bool
+	states  int
 	budget  time.Duration
 	out     string
 	mutant  string
@@ -46,6 +48,8 @@ func newExplore() *cobra.Command {
 	f := cmd.Flags()
 	f.StringSliceVar(&x.worlds, "world", nil, "worlds to explore: "+strings.Join(worldNames(), ", ")+"; all where none is named")
 	f.BoolVar(&x.deep, "deep", false, "with larger bounds")
+	f.BoolVar(&x.pairs, "pairs", false, "every two worlds in one; one pair is --world ONE+OTHER")
+	f.IntVar(&x.states, "states", 0, "stop each world after so many states; 0 for none")
 	f.DurationVar(&x.budget, "budget", 0, "stop after this time; 0 for when everything was explored")
 	f.StringVar(&x.out, "out", ".", "folder for the journal and the scenario of what breaks a promise")
 	f.StringVar(&x.mutant, "mutant", "", "explore with this fault built in, which a debug build has")
@@ -75,7 +79,7 @@ func (x *exploration) run(ctx context.Context, stdout, stderr io.Writer) error {
 	debug.SetGCPercent(400) // it allocates much and keeps little: memory is small beside the time of collecting it
 	begin := time.Now()
 	o := explore.Options{
-		Worlds: worlds, Workers: runtime.GOMAXPROCS(0), MaxViolations: x.most,
+		Worlds: worlds, Workers: runtime.GOMAXPROCS(0), MaxViolations: x.most, MaxStates: x.states,
 		Now:     func() time.Duration { return time.Since(begin) },
 		Expired: func() bool { return x.budget > 0 && time.Since(begin) > x.budget || ctx.Err() != nil },
 	}
@@ -105,13 +109,17 @@ func (x *exploration) chosen() ([]explore.World, error) {
 	if x.deep {
 		all = explore.DeepWorlds()
 	}
-	if len(x.worlds) == 0 {
+	pairs := explore.Pairs(all)
+	switch {
+	case len(x.worlds) == 0 && x.pairs:
+		return pairs, nil
+	case len(x.worlds) == 0:
 		return all, nil
 	}
 	var out []explore.World
 	for _, name := range x.worlds {
 		n := len(out)
-		for _, w := range all {
+		for _, w := range append(all, pairs...) {
 			if w.Name == name {
 				out = append(out, w)
 			}
@@ -142,7 +150,7 @@ func (x *exploration) verdict(r *explore.Report, stdout io.Writer) error {
 			first = fmt.Errorf("explore: %w; the events are in %s.jsonl and %s.txt", v, base, base)
 		}
 	}
-	if first == nil && x.budget == 0 && !r.Closed() {
+	if first == nil && x.budget == 0 && x.states == 0 && !r.Closed() {
 		return errors.New("explore: not every world was explored to its end")
 	}
 	return first

@@ -259,9 +259,9 @@ var (
 		"user.speak", "user.playback", "user.interrupt", "stt.partial", "user.approve", "user.approve", "vad.pause", "vad.resume", "user.model",
 		"session.expiring",
 	}
-	decides    = []string{"vad.start", "vad.end", "stt.final", "stt.final", "user.approve", "stt.failed", "user.commit"}
+	decides    = []string{"vad.start", "vad.start", "vad.end", "vad.end", "stt.final", "stt.final", "user.approve", "stt.failed", "user.commit", "user.text", "suspend"}
 	holdsStill = []string{"suspend", "device.lost", "session.renewal", "conn.lost"}
-	helpsUp    = []string{"resume", "device.restored", "session.renewed", "resume", "device.restored", "session.renewed", "suspend", "vad.start", "vad.end", "stt.final", "conn.lost"}
+	helpsUp    = []string{"resume", "device.restored", "session.renewed", "resume", "device.restored", "session.renewed", "suspend", "vad.start", "vad.end", "stt.final", "stt.failed", "conn.lost"}
 )
 
 // deadline is one that runs, if any does.
@@ -284,11 +284,18 @@ func (w *World) deadline() csm.Event {
 func (w *World) voice() csm.Event {
 	kinds := usersOwn
 	_, asked := w.State.Copilot.(copilot.WaitingForApproval)
-	if w.State.Phase() == csm.PhaseSuspended {
-		kinds = helpsUp
-	} else if asked && w.Pick("answer", 2) == 1 {
+	_, held := w.State.Speech.(speech.Held)
+	_, calling := w.State.Copilot.(copilot.CallingTool)
+	switch {
+	case calling && w.Pick("calling", 6) == 5:
+		kinds = []string{"user.stop", "user.interrupt", "suspend"}
+	case (asked || held) && w.Pick("answer", 2) == 1:
 		kinds = decides
-	} else if w.Pick("trouble", 8) == 7 {
+	case w.State.Retry.Utterance != 0 && w.Pick("again", 6) == 5:
+		kinds = []string{"user.retry", "suspend", "resume"}
+	case w.State.Phase() == csm.PhaseSuspended:
+		kinds = helpsUp
+	case w.Pick("trouble", 8) == 7:
 		kinds = holdsStill
 	}
 	k, _ := csm.KindByName(kinds[w.Pick("voice", len(kinds))])
@@ -320,7 +327,7 @@ func (w *World) config() csm.Config {
 	c := csm.DefaultConfig()
 	c.Tools = w.Pick("tools", 3) > 0
 	c.Turns = turn.Mode(w.Pick("turns", 3))
-	c.HistoryMax, c.HistoryKeep, c.RoundsMax = 3+w.Pick("history", 4), 2, 2
+	c.HistoryMax, c.HistoryKeep, c.RoundsMax, c.QueueMax = 3+w.Pick("history", 4), 2, 2, 1+w.Pick("queue", 3)
 	return c
 }
 
@@ -358,6 +365,10 @@ func (w *World) fill(k csm.Kind, name string, f reflect.Value, live map[string][
 	case f.Type() == reflect.TypeFor[csm.Config]():
 		f.Set(reflect.ValueOf(w.config()))
 	case f.Type() == reflect.TypeFor[csm.Class]():
+		if w.State.Approval.State != 0 && small(2) == 1 {
+			f.SetUint(uint64([]csm.Class{csm.Yes, csm.No, csm.No, csm.Stop}[small(4)]))
+			return
+		}
 		f.SetUint(small(int(csm.NumClasses)))
 	case name == "Stage":
 		f.SetUint(small(int(copilot.StageCall) + 1))

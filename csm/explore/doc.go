@@ -20,7 +20,11 @@
 //
 // All of that at once is too much for a few minutes. A World is a part of it
 // with bounds, closed in itself; every world has suspensions. Worlds and bounds
-// only grow.
+// only grow. Pairs are two worlds in one.
+//
+// # Situations
+//
+// What was never met is not proved safe. Situations is a list of what has to be met.
 //
 // # Checks
 //

@@ -183,6 +183,21 @@ func TestReportSaysItsBounds(t *testing.T) {
 	}
 }
 
+// What a world cannot bring about is missed by name, and a pair brings about what
+// neither of its worlds does.
+func TestSituationsAreMetOrMissed(t *testing.T) {
+	worlds := small(text|user, holding|failing)
+	apart := Run(Options{MaxStates: enough, Worlds: worlds})
+	pair := Run(Options{MaxStates: enough, Worlds: Pairs(worlds)})
+	const failsWhileHeld = "an answer fails while held"
+	if slices.Contains(apart.Met, failsWhileHeld) || !slices.Contains(apart.Missed, failsWhileHeld) || !slices.Contains(pair.Met, failsWhileHeld) {
+		t.Errorf("apart they meet %q, and together %q", apart.Met, pair.Met)
+	}
+	if len(pair.Met)+len(pair.Missed) != len(Situations) || !pair.Closed() || len(pair.Worlds) != 1 || pair.Worlds[0].Name != "small+small" {
+		t.Errorf("%d met and %d missed of %d:\n%v", len(pair.Met), len(pair.Missed), len(Situations), pair)
+	}
+}
+
 func TestLimitsStopIt(t *testing.T) {
 	r := Run(Options{MaxStates: 100, Worlds: small(text)})
 	if r.Closed() || r.Worlds[0].Stopped != "states" {

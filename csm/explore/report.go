@@ -109,13 +109,13 @@ type WorldReport struct {
 	HeapBytes  uint64              `json:"heapBytes"`
 	Violations []*Violation        `json:"violations,omitempty"`
 
-	fired  []bool
-	guards [][2]bool
+	fired, met []bool
+	guards     [][2]bool
 }
 
 func (r *WorldReport) cover(w *worker) {
 	if r.fired == nil {
-		r.fired, r.guards = make([]bool, len(w.fired)), make([][2]bool, len(w.guards))
+		r.fired, r.guards, r.met = make([]bool, len(w.fired)), make([][2]bool, len(w.guards)), make([]bool, len(w.met))
 		r.Regions = map[string][]string{}
 	}
 	for i, f := range w.fired {
@@ -123,6 +123,9 @@ func (r *WorldReport) cover(w *worker) {
 		for held := range w.guards[i] {
 			r.guards[i][held] = r.guards[i][held] || w.guards[i][held]
 		}
+	}
+	for i, met := range w.met {
+		r.met[i] = r.met[i] || met
 	}
 	for i, names := range w.regions {
 		all := append(r.Regions[regionNames[i]], slices.Collect(maps.Keys(names))...)
@@ -141,6 +144,10 @@ type Report struct {
 	HeapPeak uint64        `json:"heapPeakBytes"`
 	Checks   []string      `json:"checks"`
 	Coverage Coverage      `json:"coverage"`
+	// Met and Missed are the names of the situations that some world met, and that
+	// none did.
+	Met    []string `json:"met"`
+	Missed []string `json:"missed,omitempty"`
 }
 
 // Coverage is how much of the table of transitions was met: rows, both answers
@@ -192,6 +199,13 @@ func Run(o Options) *Report {
 	}
 	r.Seconds = (o.now() - begin).Seconds()
 	r.Coverage = coverage(r.Worlds)
+	for i, sit := range Situations {
+		if slices.ContainsFunc(r.Worlds, func(w WorldReport) bool { return w.met[i] }) {
+			r.Met = append(r.Met, sit.Name)
+		} else {
+			r.Missed = append(r.Missed, sit.Name)
+		}
+	}
 	return r
 }
 
@@ -254,6 +268,10 @@ func (r *Report) String() string {
 	c := r.Coverage
 	fmt.Fprintf(&b, "\n\n%d checks of each step, of what is stale or repeated, and of the whole graph\n", len(r.Checks))
 	fmt.Fprintf(&b, "rows %d/%d, guard branches %d/%d, rows into Faulted %d/%d\n", c.RowsFired, c.Rows, c.BranchesSeen, c.Branches, c.FaultsFired, c.Faults)
+	fmt.Fprintf(&b, "situations %d/%d\n", len(r.Met), len(Situations))
+	for _, name := range r.Missed {
+		fmt.Fprintf(&b, "  not met: %s\n", name)
+	}
 	for _, v := range r.Violations() {
 		fmt.Fprintln(&b, v.Error())
 	}

@@ -16,6 +16,7 @@ type worker struct {
 	was   []byte
 
 	fired   []bool
+	met     []bool // of Situations
 	guards  [][2]bool
 	regions [numRegions]map[string]bool
 	rows    []csm.Row
@@ -23,7 +24,7 @@ type worker struct {
 
 func newWorker(s *search) *worker {
 	rows := csm.Table()
-	w := &worker{s: s, coder: newCoder(s.world), rows: rows, fired: make([]bool, len(rows)), guards: make([][2]bool, len(rows))}
+	w := &worker{s: s, coder: newCoder(s.world), rows: rows, fired: make([]bool, len(rows)), guards: make([][2]bool, len(rows)), met: make([]bool, len(Situations))}
 	for i := range w.regions {
 		w.regions[i] = map[string]bool{}
 	}
@@ -61,6 +62,7 @@ func (w *worker) take(n *node, m move, index uint16) edge {
 	next, fx, seen := w.s.step(n.s, env)
 	w.cover(seen)
 	to.s = next
+	w.meet(&Moment{&n.s, &to.s, m.event, fx})
 	if err := w.check(n, m, env, &to, fx); err != nil {
 		e.wrong = violation(n, m.event, err)
 		return e
@@ -140,6 +142,13 @@ func (w *worker) cover(seen csm.Observation) {
 		} else {
 			w.guards[g.Row][0] = true
 		}
+	}
+}
+
+// meet notes the situations that are met for the first time.
+func (w *worker) meet(m *Moment) {
+	for i := range w.met {
+		w.met[i] = w.met[i] || Situations[i].Met(m)
 	}
 }
 

@@ -7,8 +7,7 @@ import (
 )
 
 // World is one closed part of what can happen: the groups of events that it has,
-// and how much of each. Everything within it is explored; what only a mixture
-// of two worlds can bring about is not.
+// and how much of each. Everything within it is explored.
 type World struct {
 	Name     string     `json:"name"`
 	About    string     `json:"about"`
@@ -64,7 +63,7 @@ func Worlds() []World {
 			Groups: voice | text | holding | renewing | device | dropping | failing},
 		{Name: "tools", About: "searches, questions, calls and rounds, answered by hand", Queue: 1, Segments: 1, Attempts: 1, Calls: 1, Rounds: 1,
 			Groups: text | user | retrying | failing | holding | dropping | tooling},
-		{Name: "approval", About: "questions about tools answered by voice", Queue: 1, Pending: 1, Segments: 1, Attempts: 1, Calls: 1, Rounds: 1,
+		{Name: "approval", About: "questions about tools answered by voice", Queue: 1, Pending: 2, Segments: 1, Attempts: 1, Calls: 1, Rounds: 1,
 			Groups: voice | user | replying | holding | tooling | destroying},
 		{Name: "models", About: "models loaded, changed and failed under way", Queue: 2, Segments: 1, Attempts: 1,
 			Groups: text | user | retrying | failing | holding | loading},
@@ -91,6 +90,26 @@ func Worlds() []World {
 		list[i] = list[i].with()
 	}
 	return list
+}
+
+// Pairs are every two of some worlds in one: what can happen in either, with the
+// larger of the bounds. Where one has the user's turns end by hand, or another thing
+// stop the assistant than an onset, the pair has it too.
+func Pairs(worlds []World) []World {
+	var out []World
+	for i, a := range worlds {
+		for _, b := range worlds[i+1:] {
+			p := World{
+				Name: a.Name + "+" + b.Name, About: a.About + "; " + b.About, Groups: a.Groups | b.Groups,
+				Queue: max(a.Queue, b.Queue), Pending: max(a.Pending, b.Pending), Segments: max(a.Segments, b.Segments),
+				Attempts: max(a.Attempts, b.Attempts), Faults: max(a.Faults, b.Faults), Calls: max(a.Calls, b.Calls),
+				Rounds: max(a.Rounds, b.Rounds), Drafts: max(a.Drafts, b.Drafts), History: max(a.History, b.History),
+				Interruption: max(a.Interruption, b.Interruption),
+			}
+			out = append(out, p.with())
+		}
+	}
+	return out
 }
 
 // DeepWorlds are the same worlds with larger bounds, for runs on demand: more of

@@ -109,9 +109,23 @@ func TestExplorationHolds(t *testing.T) {
 		if err := json.Unmarshal([]byte(report), &r); err != nil {
 			t.Fatal(err)
 		}
-		err := r.holds()
+		err := r.holds(false)
 		if want == "" && err != nil || want != "" && (err == nil || !strings.Contains(err.Error(), want)) {
 			t.Errorf("%s: %v, want %q", report, err, want)
+		}
+	}
+}
+
+// A bound of states is no fault of a pair of worlds; to be stopped by anything else is.
+func TestABoundedExplorationHolds(t *testing.T) {
+	for stopped, want := range map[string]bool{"states": true, "time": false, "": false} {
+		var r explored
+		report := fmt.Sprintf(`{"states":9,"worlds":[{"name":"a","closed":true},{"name":"a+b","stopped":%q}]}`, stopped)
+		if err := json.Unmarshal([]byte(report), &r); err != nil {
+			t.Fatal(err)
+		}
+		if err := r.holds(true); (err == nil) != want {
+			t.Errorf("stopped by %q: %v", stopped, err)
 		}
 	}
 }

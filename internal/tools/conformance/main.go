@@ -8,6 +8,8 @@
 //	generated     diagrams, wire types and generated docs are those of the code
 //	scenarios     every scenario holds, and its trace is the golden one
 //	exploration   every state within the bounds was reached, and keeps every promise
+//	pairs         so far as a bound of states goes, the same of every two worlds in one
+//	situations    of a list of those where faults were found, each is met, and most by chance
 //	coverage      of the table of transitions, by exploration and scenarios together
 //	requirements  each proof exists, and fails under the faults that it names
 //	mutants       each seeded fault of the core is caught, and a sample of small ones
@@ -43,6 +45,8 @@ var gates = []gate{
 	{"generated", (*session).generated},
 	{"scenarios", (*session).scenarios},
 	{"exploration", (*session).exploration},
+	{"pairs", (*session).pairs},
+	{"situations", (*session).situations},
 	{"coverage", (*session).coverage},
 	{"requirements", (*session).requirements},
 	{"mutants", (*session).mutants},
@@ -58,6 +62,8 @@ type session struct {
 
 	log     *os.File // of the gate that runs
 	explore *explored
+	paired  string
+	met     string
 	proofs  string
 	caught  []string
 }
@@ -145,7 +151,7 @@ func (s *session) summary() string {
 		r := s.explore
 		parts = append(parts, fmt.Sprintf("%d states, %d edges, %d invariants", r.States, r.Edges, len(r.Checks)))
 	}
-	for _, p := range append([]string{s.proofs}, s.caught...) {
+	for _, p := range append([]string{s.paired, s.met, s.proofs}, s.caught...) {
 		if p != "" {
 			parts = append(parts, p)
 		}

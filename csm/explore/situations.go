@@ -1,0 +1,151 @@
+package explore
+
+import (
+	"slices"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+)
+
+// Moment is one step of a conversation.
+type Moment struct {
+	Before, After *csm.State
+	Event         csm.Event
+	Effects       []csm.Effect
+}
+
+// Situation is something that a conversation can come into, and that a proof has to
+// have met: faults were found in it, or the design speaks of it. What was never met
+// is not proved safe.
+type Situation struct {
+	Name string
+	on   csm.Kind // the event that it is met at
+	is   func(*Moment) bool
+}
+
+// Met says whether it is met in a step.
+func (s *Situation) Met(m *Moment) bool {
+	return s.on == m.Event.Kind() && m.Before.Counters == m.After.Counters && s.is(m)
+}
+
+// Situations is the list of them. It only grows.
+var Situations = []Situation{
+	// The user speaks over the assistant.
+	{"a voice over a question about a tool", csm.KindSpeechStarted, both(asking, in(csm.PhaseSpeaking))},
+	{"a voice over an explanation", csm.KindSpeechStarted, both(in(csm.PhaseSpeaking), explains)},
+	{"a voice over a text that is read aloud", csm.KindSpeechStarted, both(in(csm.PhaseSpeaking), func(m *Moment) bool {
+		return m.Before.Current.Utterance == 0 && !explains(m) && m.After.Conv.Phase() == csm.PhaseInterrupted
+	})},
+	{"a voice over what the user paused", csm.KindSpeechStarted, both(in(csm.PhaseSpeaking), speech("paused"))},
+	{"a second voice while the first is being flushed for", csm.KindSpeechStarted, both(in(csm.PhaseInterrupted), not(inDoubt))},
+	{"a short voice is taken back", csm.KindSpeechStopped, both(inDoubt, to(csm.PhaseSpeaking))},
+	{"a short voice is taken back after the floor was given up", csm.KindSpeechStopped, both(restHeld, to(csm.PhaseSpeaking))},
+	{"all is heard while it is in doubt whether to go on", csm.KindSpeechDrained, both(inDoubt, to(csm.PhaseListening))},
+	{"nothing more is buffered while it is in doubt whether to go on", csm.KindSpeechDrained, both(inDoubt, to(csm.PhaseGeneratingResponse))},
+	{"the answer ends while its rest is held", csm.KindCopilotDone, restHeld},
+	{"the answer fails while its rest is held", csm.KindCopilotDone, both(restHeld, tells)},
+	{"the stop word over what is held", csm.KindFinal, both(restHeld, word(csm.Stop))},
+	{"typed over what is held", csm.KindUserText, both(restHeld, to(csm.PhaseAnalysing))},
+	// The user pauses the voice.
+	{"the user's pause of the voice outlives an underrun", csm.KindSpeechDrained, both(voicePaused, to(csm.PhaseGeneratingResponse))},
+	{"the voice is paused before anything is heard", csm.KindUserPlayback, both(not(in(csm.PhaseSpeaking)), func(m *Moment) bool { return !voicePaused(m) && m.After.VoicePaused })},
+	{"the voice is paused while the conversation is held", csm.KindUserPlayback, both(held, func(m *Moment) bool { return m.After.VoicePaused })},
+	// Questions about tools.
+	{"held while a question is asked", csm.KindSuspend, both(asking, both(not(held), in(csm.PhaseSpeaking)))},
+	{"held while the answer to a question is waited for", csm.KindSuspend, both(asking, both(not(held), in(csm.PhaseListening)))},
+	{"a call is approved by hand while held", csm.KindUserApprove, both(held, asksFor("CallTool"))},
+	{"a call is approved while its question is synthesised", csm.KindUserApprove, both(speech("buffering"), asksFor("CallTool"))},
+	{"a call is decided on while its question is being flushed", csm.KindUserApprove, in(csm.PhaseInterrupted)},
+	{"a no while held", csm.KindFinal, both(held, both(asking, word(csm.No)))},
+	{"a yes, and the user says more", csm.KindFinal, both(asking, both(word(csm.Yes), both(not(asksFor("CallTool")), voiceAfter)))},
+	{"another message instead of a decision", csm.KindFinal, both(asking, both(word(csm.Content), to(csm.PhaseAnalysing)))},
+	{"typed while a question is spoken", csm.KindUserText, both(asking, in(csm.PhaseSpeaking))},
+	{"nobody answers a question twice", csm.KindTimerFired, both(fired(csm.TimerApproval), to(csm.PhaseGeneratingResponse))},
+	{"a question cannot be spoken", csm.KindSpeechFailed, asking},
+	{"a call ends while held", csm.KindToolDone, both(held, calling)},
+	{"a call ends after its turn was dropped", csm.KindToolDone, both(calling, func(m *Moment) bool { return m.Before.Current.ID == 0 })},
+	{"a conversation ends while a call runs", csm.KindUserStop, calling},
+	{"a connection is lost while the user is asked", csm.KindConnLost, asking},
+	// The conversation is held still, and goes on.
+	{"one of two reasons to be held goes", csm.KindResume, both(held, func(m *Moment) bool { return m.After.Hold != 0 && m.After.Hold != m.Before.Hold })},
+	{"what is tried again waits while held, and is sent", csm.KindResume, both(held, both(in(csm.PhaseAnalysing), both(triedAgain, asksFor("SendCopilot"))))},
+	{"held while an interruption is flushed", csm.KindSuspend, both(in(csm.PhaseInterrupted), to(csm.PhaseListening))},
+	{"held while it is in doubt whether to go on", csm.KindSuspend, inDoubt},
+	{"the stop word while held", csm.KindFinal, both(held, both(word(csm.Stop), to(csm.PhaseListening)))},
+	{"words are lost while held", csm.KindRecognitionLost, held},
+	{"a device is lost while the user speaks behind an answer", csm.KindAudioLost, both(in(csm.PhaseGeneratingResponse), voiceBefore)},
+	{"an answer ends while held", csm.KindCopilotDone, both(held, in(csm.PhaseGeneratingResponse))},
+	{"an answer fails while held", csm.KindCopilotDone, both(held, tells)},
+	{"a compaction ends while held", csm.KindSummarised, held},
+	{"a pause by the user outlives a fault", csm.KindSessionFailed, func(m *Moment) bool { return m.Before.UserPaused() && m.After.UserPaused() }},
+	{"a fault waits for the user to go on", csm.KindResume, in(csm.PhaseFaulted)},
+	// Connections.
+	{"a renewal is forced while the assistant speaks", csm.KindSessionRenewal, both(not(held), in(csm.PhaseSpeaking))},
+	{"a successor stands while the assistant speaks", csm.KindConnReady, both(in(csm.PhaseSpeaking), not(held))},
+	{"a successor is late", csm.KindTimerFired, fired(csm.TimerRenewal)},
+	{"a connection is lost while its successor is dialled", csm.KindConnLost, both(held, not(asksFor("OpenConnection")))},
+	{"a connection is lost while the rest of an answer is held", csm.KindConnLost, restHeld},
+	{"a connection is lost in mid-sentence of both", csm.KindConnLost, both(inDoubt, voiceBefore)},
+	{"an answer is said again over a new connection", csm.KindConnReady, both(asksFor("Flush"), asksFor("Speak"))},
+	// Failures, and what is tried again.
+	{"tried again while the failure is explained", csm.KindUserRetry, both(explains, in(csm.PhaseSpeaking))},
+	{"tried again behind a queue", csm.KindUserRetry, both(asksFor("PublishTurn"), func(m *Moment) bool { return len(m.Before.Queue) > 0 })},
+	{"a call is tried again", csm.KindUserRetry, func(m *Moment) bool { return !asking(m) && m.After.Copilot.String() == questioning }},
+	{"an answer stalls, and its beginning is still to be heard", csm.KindTimerFired, both(fired(csm.TimerStall), tells)},
+	{"a model fails under an utterance", csm.KindModelFailed, both(in(csm.PhaseAnalysing), tells)},
+	{"a model is chosen while an answer comes", csm.KindUserSelectModel, in(csm.PhaseGeneratingResponse)},
+	{"the breaker opens", csm.KindSessionFailed, func(m *Moment) bool { f, _ := m.After.Conv.(csm.Faulted); return f.Breaker }},
+	{"a fault while recovering from one", csm.KindSessionFailed, in(csm.PhaseFaulted)},
+	// Turns.
+	{"there is no room in the queue", csm.KindFinal, func(m *Moment) bool {
+		return slices.Contains(m.Effects, csm.Effect(csm.Notify{Code: csm.CodeQueueFull}))
+	}},
+	{"drafts become the next turn's", csm.KindSpeechDrained, func(m *Moment) bool { return len(m.Before.Drafts) > len(m.After.Drafts) }},
+	{"a cancelled request does not end, and the next waits for it", csm.KindTimerFired, both(fired(csm.TimerCancel), asksFor("SendCopilot"))},
+}
+
+const questioning = "waitingForToolApproval"
+
+type condition = func(*Moment) bool
+
+func both(a, b condition) condition { return func(m *Moment) bool { return a(m) && b(m) } }
+func not(c condition) condition     { return func(m *Moment) bool { return !c(m) } }
+
+// Of the state before the step.
+func in(p csm.Phase) condition { return func(m *Moment) bool { return m.Before.Conv.Phase() == p } }
+func speech(name string) condition {
+	return func(m *Moment) bool { return m.Before.Speech.String() == name }
+}
+func held(m *Moment) bool        { return m.Before.Phase() == csm.PhaseSuspended }
+func asking(m *Moment) bool      { return m.Before.Copilot.String() == questioning }
+func calling(m *Moment) bool     { return m.Before.Copilot.String() == "callingTool" }
+func explains(m *Moment) bool    { return m.Before.Current.Failed != "" }
+func voicePaused(m *Moment) bool { return m.Before.VoicePaused }
+func voiceBefore(m *Moment) bool { return m.Before.Turn.String() == "userSpeaking" }
+func inDoubt(m *Moment) bool     { i, _ := m.Before.Conv.(csm.Interrupted); return i.Doubt }
+func triedAgain(m *Moment) bool  { a, _ := m.Before.Conv.(csm.Analysing); return a.Stage != 0 }
+
+// restHeld says that the user has the floor over an answer that was being heard.
+func restHeld(m *Moment) bool {
+	return m.Before.Conv.Phase() == csm.PhaseListening && m.Before.Speech.String() == "held" && m.Before.Current.Role == csm.Assistant
+}
+
+// Of the event, of the state after it, and of the effects.
+func word(c csm.Class) condition {
+	return func(m *Moment) bool { return m.Event.(csm.Final).Class == c }
+}
+
+func fired(t csm.Timer) condition {
+	return func(m *Moment) bool { return m.Event.(csm.TimerFired).Timer == t }
+}
+
+func to(p csm.Phase) condition { return func(m *Moment) bool { return m.After.Conv.Phase() == p } }
+
+func voiceAfter(m *Moment) bool { return m.After.Turn.String() == "userSpeaking" }
+
+func asksFor(name string) condition {
+	return func(m *Moment) bool {
+		return slices.ContainsFunc(m.Effects, func(f csm.Effect) bool { return f.Name() == name })
+	}
+}
+
+func tells(m *Moment) bool { return asksFor("Notify")(m) }
