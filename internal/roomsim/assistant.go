@@ -123,6 +123,7 @@ type Case struct {
 	ID    string
 	Kind  Kind
 	Group string
+	Voice string // whose it is
 	Lang  string
 	Words string  // as far as they are known
 	PCM   []int16 // at SpeechLevel
@@ -158,7 +159,7 @@ func HumanCases() (cases []Case, missing int, err error) {
 		if err != nil {
 			return nil, 0, fmt.Errorf("%s: %w", r.ID, err)
 		}
-		c := Case{ID: r.ID, Kind: kinds[r.Kind], Group: groups[r.Style], Lang: r.Language, Words: r.Words, PCM: atLevel(clip.PCM, SpeechLevel), Label: clip.Label}
+		c := Case{ID: r.ID, Kind: kinds[r.Kind], Group: groups[r.Style], Voice: r.Voice, Lang: r.Language, Words: r.Words, PCM: atLevel(clip.PCM, SpeechLevel), Label: clip.Label}
 		cases = append(cases, c)
 	}
 	return cases, missing, nil
@@ -172,6 +173,9 @@ var spoken = []struct {
 	{BargeIn, "hold on"}, {BargeIn, "open the file and make the change now"}, {BargeIn, "actually, never mind"}, {BargeIn, "can you repeat that?"},
 	{Backchannel, "yeah"}, {Backchannel, "okay"}, {Backchannel, "right"}, {Backchannel, "I see"},
 }
+
+// caller is the synthetic voice of the cases.
+const caller = "kal16"
 
 // SyntheticCases are said by a synthetic voice that the assistant does not have.
 func SyntheticCases(ctx context.Context) ([]Case, error) {
@@ -201,7 +205,7 @@ func SyntheticCommands(ctx context.Context) ([]Case, error) {
 }
 
 func syntheticCase(ctx context.Context, kind Kind, text string) (Case, error) {
-	pcm, err := synthesize(ctx, "kal16", text)
+	pcm, err := synthesize(ctx, caller, text)
 	if err != nil {
 		return Case{}, err
 	}
@@ -210,7 +214,7 @@ func syntheticCase(ctx context.Context, kind Kind, text string) (Case, error) {
 	if !ok {
 		return Case{}, fmt.Errorf("the synthetic %q is silent", text)
 	}
-	return Case{ID: "synthetic/" + text, Kind: kind, Group: Synthetic, Lang: "en", Words: text, PCM: pcm, Label: label}, nil
+	return Case{ID: "synthetic/" + text, Kind: kind, Group: Synthetic, Voice: caller, Lang: "en", Words: text, PCM: pcm, Label: label}, nil
 }
 
 // OneWord reports whether the case is a single word that is meant, such as "stop".

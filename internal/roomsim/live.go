@@ -170,7 +170,7 @@ func (t *talk) keep(ctx context.Context, device interface {
 
 // render makes the next frame for the loudspeaker.
 func (t *talk) render(f *audio.Frame) {
-	t.world.player.Render(f)
+	t.world.render(f)
 	t.front.Rendered(f)
 }
 
@@ -198,8 +198,8 @@ func (t *talk) captured(pos int64, f *audio.Frame) {
 // between is the room of the server: it runs every 10 ms.
 func (t *talk) between(speaker, microphone, label *pulse.Frame) {
 	var near, mic audio.Frame
-	speaking := t.world.speaking() && sounding(t.front)
-	if sounding(t.front) {
+	speaking := t.world.speaking() && t.world.sounding()
+	if t.world.sounding() {
 		t.sounds.Add(audio.FrameSamples)
 	}
 	t.person.near(t.pos, speaking, &near)

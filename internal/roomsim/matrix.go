@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/dsp"
 	"github.com/agentvoice/agentvoice-daemon/internal/room"
 )
@@ -135,7 +136,11 @@ type Setup string
 
 // The setups.
 const (
-	NewSpeakers   Setup = "loudspeakers, new" // never heard before
+	NewSpeakers Setup = "loudspeakers, new" // never heard before
+	// TypedAtOnce is NewSpeakers where the first answer is to a question that was typed
+	// as the microphone opened, so that it begins 0.3 s later. No user is that fast; it
+	// shows what is known of the room by then.
+	TypedAtOnce   Setup = "loudspeakers, new, answer at 0.3 s"
 	KnownSpeakers Setup = "loudspeakers, known"
 	Headphones    Setup = "headphones"
 	Unprocessed   Setup = "headphones, no processing"
@@ -149,7 +154,7 @@ func (o Opening) String() string { return fmt.Sprintf("%s, after %v", o.Place, o
 
 // Opened are the openings that are measured.
 var Opened = func() (all []Opening) {
-	for _, p := range []Setup{Headphones, Unprocessed, NewSpeakers, KnownSpeakers} {
+	for _, p := range []Setup{Headphones, Unprocessed, NewSpeakers, KnownSpeakers, TypedAtOnce} {
 		for _, after := range []time.Duration{FirstWord, 500 * time.Millisecond, time.Second, 3 * time.Second} {
 			all = append(all, Opening{after, p})
 		}
@@ -157,11 +162,11 @@ var Opened = func() (all []Opening) {
 	return all
 }()
 
-// cell is a conversation that begins with a case.
-func (o Opening) cell(r string, said Case) Cell {
+// cell is a conversation that begins with a question, if it is spoken, and a case.
+func (o Opening) cell(r string, asks *Case, said Case) Cell {
 	c := Cell{
 		Name: fmt.Sprintf("%s, %v", r, o), Profile: "default", Place: usual(r, -6),
-		WarmUp: o.After, Known: o.Place == KnownSpeakers, Cases: []Case{said},
+		WarmUp: o.After, Known: o.Place == KnownSpeakers, Asks: asks, Cases: []Case{said},
 	}
 	switch o.Place {
 	case Unprocessed:
@@ -169,14 +174,39 @@ func (o Opening) cell(r string, said Case) Cell {
 		fallthrough
 	case Headphones:
 		c.Headphones = true
+	case TypedAtOnce:
+		c.Asks = nil
 	case NewSpeakers, KnownSpeakers:
 	}
 	return c
 }
 
+// questionLeast is how long a question is.
+const questionLeast = time.Second
+
+// question is what the person of a case asks before: another utterance in the same
+// voice, or where there is none one of the same group.
+func question(all []Case, said Case, seed uint64) *Case {
+	var other *Case
+	for _, i := range pick(seed, len(all)) {
+		c := &all[i]
+		if c.Kind != BargeIn || c.Group != said.Group || c.ID == said.ID || audio.Duration(c.End-c.Onset) < questionLeast {
+			continue
+		}
+		if c.Voice == said.Voice {
+			return c
+		}
+		if other == nil {
+			other = c
+		}
+	}
+	return other
+}
+
 // Openings are conversations whose first case is an interruption in the assistant's
-// first seconds: z.Cases/4 in each room of each that is Opened. All setups are
-// interrupted by the same people.
+// first seconds: z.Cases/4 in each room of each that is Opened. The answer is to a
+// question that they spoke, but for TypedAtOnce. All setups are interrupted by the
+// same people.
 func Openings(z Size, seed uint64, all []Case) []Cell {
 	var cells []Cell
 	for _, o := range Opened {
@@ -187,7 +217,7 @@ func Openings(z Size, seed uint64, all []Case) []Cell {
 				same++
 				for _, k := range pick(s, len(all)) {
 					if all[k].Kind == BargeIn && (all[k].Group == Read || all[k].Group == Acted) {
-						c := o.cell(r, all[k])
+						c := o.cell(r, question(all, all[k], s), all[k])
 						c.Seed = s
 						cells = append(cells, c)
 						break
@@ -263,8 +293,9 @@ func Commands(z Size, seed uint64, all, synthetic []Case) []Cell {
 	var cells []Cell
 	for _, o := range Commanded {
 		for i, c := range said {
-			cell := o.cell(z.Rooms[i%len(z.Rooms)], c)
-			cell.Seed = seed*1000 + 800 + uint64(i)
+			s := seed*1000 + 800 + uint64(i)
+			cell := o.cell(z.Rooms[i%len(z.Rooms)], question(all, c, s), c)
+			cell.Seed = s
 			cells = append(cells, cell)
 		}
 	}

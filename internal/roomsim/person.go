@@ -41,6 +41,8 @@ type person struct {
 	words func(pos int64) csm.Final
 
 	mu      sync.Mutex
+	asks    *Case // until the assistant answers
+	ask     int64 // position of its first sample
 	next    int   // case
 	warmUp  int64 // samples
 	total   int64 // samples in which the assistant was heard
@@ -68,10 +70,25 @@ type saying struct {
 // newPerson is the person of a cell.
 func newPerson(c Cell) *person {
 	warmUp := cmp.Or(c.WarmUp, WarmUp)
-	return &person{
+	p := &person{
 		gain: math.Pow(10, -c.Quieter/20), where: func(pos int64) int64 { return pos }, cases: c.Cases,
 		random: rand.New(rand.NewPCG(c.Seed, 0x5eed)), warmUp: audio.Samples(warmUp), wait: audio.Samples(min(warmUp, time.Second)),
 	}
+	if c.Asks != nil {
+		p.asks, p.ask = c.Asks, audio.Samples(asksAfter)+int64(p.random.IntN(int(audio.Samples(asksAfter))))
+	}
+	return p
+}
+
+// asksAfter is how soon after the microphone opened the person asks at the earliest,
+// and after twice that at the latest.
+const asksAfter = 500 * time.Millisecond
+
+// asking says whether the person asks, or waits for the answer.
+func (p *person) asking() bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	return p.asks != nil
 }
 
 // near fills the next 10 ms of what the person says, which begin at position pos.
@@ -80,6 +97,13 @@ func (p *person) near(pos int64, speaking bool, f *audio.Frame) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	clear(f[:])
+	if p.asks != nil {
+		if !speaking {
+			p.say(p.asks, pos-p.ask, f)
+			return
+		}
+		p.asks = nil
+	}
 	if !p.active {
 		p.heard += audio.FrameSamples
 		p.total += audio.FrameSamples
@@ -96,12 +120,7 @@ func (p *person) near(pos int64, speaking bool, f *audio.Frame) {
 		p.wait = audio.Samples(1500*time.Millisecond) + int64(p.random.IntN(3*audio.SampleRate/2))
 	}
 	s := &p.said[len(p.said)-1]
-	from := pos - p.begin
-	for i := range f {
-		if k := from + int64(i); k >= 0 && k < int64(len(s.c.PCM)) {
-			f[i] = int16(p.gain * float64(s.c.PCM[k]))
-		}
-	}
+	p.say(s.c, pos-p.begin, f)
 	since := pos - (p.begin + s.c.End)
 	switch {
 	case since > audio.Samples(stuckAfter):
@@ -111,6 +130,15 @@ func (p *person) near(pos int64, speaking bool, f *audio.Frame) {
 	}
 	s.over = p.where(pos)
 	p.active, p.heard = false, 0
+}
+
+// say fills a frame with what begins at a sample of the case.
+func (p *person) say(c *Case, from int64, f *audio.Frame) {
+	for i := range f {
+		if k := from + int64(i); k >= 0 && k < int64(len(c.PCM)) {
+			f[i] = int16(p.gain * float64(c.PCM[k]))
+		}
+	}
 }
 
 // done says whether everything was said.
@@ -123,6 +151,9 @@ func (p *person) done() bool {
 // class is what an utterance that began now is recognised as, and whether it has
 // words. It is of whatever is said at present.
 func (p *person) class() (csm.Class, int) {
+	if p.asks != nil {
+		return csm.Content, 3
+	}
 	if !p.active {
 		return csm.Empty, 0
 	}
@@ -146,12 +177,16 @@ func (p *person) hear(w *world, marks []vad.Mark, now int64) {
 		case vad.Suspected:
 			w.note("hold")
 		case vad.Onset:
+			w.tones.user(true)
 			p.began(w, m, now)
 		case vad.Paused:
+			w.tones.user(false)
 			w.loop.Post(csm.SpeechPaused{Epoch: w.epoch(), Utterance: id, Pos: m.Pos})
 		case vad.Resumed:
+			w.tones.user(true)
 			w.loop.Post(csm.SpeechResumed{Epoch: w.epoch(), Utterance: id, Pos: m.Pos})
 		case vad.Ended:
+			w.tones.user(false)
 			p.ended(w, id, m.Pos)
 		}
 	}

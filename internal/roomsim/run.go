@@ -24,6 +24,9 @@ type Cell struct {
 	Seed  uint64
 	Cases []Case        // in this order
 	Alone time.Duration // of the assistant's speech, without a person; Cases is empty then
+	// Asks is the question that the person speaks before the first answer. Without it
+	// the question is typed as soon as the microphone is open.
+	Asks *Case
 	// WarmUp is for how long the assistant is heard before the first case; zero stands
 	// for the constant.
 	WarmUp time.Duration
@@ -159,7 +162,7 @@ func Run(c Cell, says Assistant, noises Noises) (Result, error) {
 	var learnt *int64
 	if c.Known {
 		first := c
-		first.Cases, first.Alone = nil, acquaintance
+		first.Cases, first.Asks, first.Alone = nil, nil, acquaintance
 		var err error
 		if _, learnt, err = hold(first, says, noises, nil); err != nil {
 			return Result{}, err
@@ -186,6 +189,7 @@ func hold(c Cell, says Assistant, noises Noises, before *int64) (res Result, lea
 	s.late = make([]audio.Frame, c.Capture/audio.FrameTime)
 	s.world = newWorld(&s.clock, says, c.Seed)
 	s.world.player = audio.NewManualPlayer(audio.PlayerConfig{}, s.world.played)
+	s.world.said = func(f *audio.Frame) { s.tape.Push(f[:]) }
 	if s.front, err = c.front(s.world); err != nil {
 		return res, nil, err
 	}
@@ -228,23 +232,18 @@ func (s *sim) over() bool {
 // gets stuck is given up.
 const caseMost = 20 * time.Second
 
-// sounding says whether the frame that was rendered last had a sound in it, or the
-// ones shortly before.
-func sounding(f *front.Front) bool { return f.Quiet() < Hold }
-
 // step is 10 ms.
 func (s *sim) step() error {
 	var near, mic audio.Frame
-	speaking := s.world.speaking() && sounding(s.front)
+	speaking := s.world.speaking() && s.world.sounding()
 	s.person.near(s.pos, speaking, &near)
 	s.room.Capture(func(f *audio.Frame) {
 		used := cpuTime()
-		s.world.player.Render(f)
+		s.world.render(f)
 		s.front.Rendered(f)
 		s.cpu += cpuTime() - used
-		s.tape.Push(f[:])
 	}, &near, &mic)
-	if sounding(s.front) {
+	if s.world.sounding() {
 		s.sounds += audio.FrameSamples
 	}
 	s.jump()
@@ -274,7 +273,7 @@ func (s *sim) step() error {
 		s.uplink = append(s.uplink, s.front.Uplink()[:]...)
 	}
 	s.person.hear(s.world, marks, s.pos)
-	if !s.front.Speaking() {
+	if !s.front.Speaking() && !s.person.asking() {
 		s.world.feed()
 	}
 	s.settle()

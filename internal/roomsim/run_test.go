@@ -109,6 +109,9 @@ func TestOpeningsBeginEarly(t *testing.T) {
 			if same := cells[(k%4)*each+i]; c.Cases[0].ID != same.Cases[0].ID || c.Seed != same.Seed {
 				t.Errorf("%v is interrupted by %s, %v by %s", o, c.Cases[0].ID, Opened[k%4], same.Cases[0].ID)
 			}
+			if (c.Asks == nil) != (o.Place == TypedAtOnce) || c.Asks != nil && (c.Asks.Voice != c.Cases[0].Voice || c.Asks.ID == c.Cases[0].ID) {
+				t.Errorf("%v: %s is asked before %s", o, c.Asks.ID, c.Cases[0].ID)
+			}
 			if c.Known != (o.Place == KnownSpeakers) || c.Headphones != (o.Place == Headphones || o.Place == Unprocessed) {
 				t.Errorf("%v: %+v", o, c.Place)
 			}
@@ -131,7 +134,7 @@ func TestOpeningsBeginEarly(t *testing.T) {
 // TestACommandIsHeardFromTheFirstWordOn with headphones, processed and not: each is
 // decided within 250 ms, and none is missed.
 func TestACommandIsHeardFromTheFirstWordOn(t *testing.T) {
-	says, _ := synthetic(t)
+	says, all := synthetic(t)
 	commands, err := SyntheticCommands(context.Background())
 	if err != nil {
 		t.Fatal(err)
@@ -139,7 +142,7 @@ func TestACommandIsHeardFromTheFirstWordOn(t *testing.T) {
 	noises := NewNoises(1, says, nil)
 	for i, c := range commands {
 		for _, place := range []Setup{Headphones, Unprocessed} {
-			cell := Opening{After: FirstWord, Place: place}.cell("study", c)
+			cell := Opening{After: FirstWord, Place: place}.cell("study", question(all, c, 1), c)
 			cell.Seed = uint64(i)
 			res, err := Run(cell, says, noises)
 			if err != nil {

@@ -2,6 +2,7 @@ package roomsim
 
 import (
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
@@ -32,6 +33,10 @@ type world struct {
 	order  []int        // of sentences
 	next   int          // in order
 
+	tones *tones
+	quiet atomic.Int32       // frames since the assistant was heard
+	said  func(*audio.Frame) // what the assistant says, as it is rendered
+
 	retracted func() // the core took an interruption back
 
 	mu        sync.Mutex
@@ -46,7 +51,8 @@ type world struct {
 }
 
 func newWorld(clock dispatch.Clock, says Assistant, seed uint64) *world {
-	w := &world{clock: clock, says: says, order: pick(seed, len(says))}
+	w := &world{clock: clock, says: says, order: pick(seed, len(says)), said: func(*audio.Frame) {}}
+	w.tones = newTones(clock, w.renderSpeech)
 	w.where = func() int64 { return audio.Samples(clock.Now()) }
 	w.loop = dispatch.New(dispatch.Config{Clock: clock, Execute: w.execute})
 	return w
@@ -57,6 +63,23 @@ func (w *world) begin(cfg csm.Config) {
 	w.loop.Post(csm.Configure{Config: cfg})
 	w.loop.Post(csm.UserStart{})
 }
+
+// render fills the next frame for the loudspeaker: speech, or a tone.
+func (w *world) render(f *audio.Frame) { w.tones.mixer.Render(f) }
+
+func (w *world) renderSpeech(f *audio.Frame) {
+	w.player.Render(f)
+	w.said(f)
+	if audio.LevelOf(f[:]).RMS > SilenceLevel {
+		w.quiet.Store(0)
+		return
+	}
+	w.quiet.Add(1)
+}
+
+// sounding says whether the assistant was heard in the frame that was rendered last, or
+// shortly before.
+func (w *world) sounding() bool { return time.Duration(w.quiet.Load())*audio.FrameTime < Hold }
 
 // epoch is that of the connection.
 func (w *world) epoch() uint32 {
@@ -139,6 +162,7 @@ func (w *world) carryOut(e csm.Effect) {
 		w.player.Flush(e.Gen)
 		w.note("flush")
 	case csm.PublishState:
+		w.tones.entered(e.To)
 		if e.To == csm.PhaseListening {
 			w.note("listening")
 		}

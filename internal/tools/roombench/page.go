@@ -124,7 +124,7 @@ func (r *report) aloneTable() table {
 
 // openingsTable tells of interruptions while the canceller still learns.
 func (r *report) openingsTable() table {
-	t := table{title: "Interruptions in the assistant's first seconds", note: "The first of a conversation, in all rooms: after so much of the assistant's speech. New loudspeakers were never heard before; for known ones the delay of their echo is recalled. With headphones there is no echo.", head: voiceHead}
+	t := table{title: "Interruptions in the assistant's first seconds", note: "The first of a conversation, in all rooms: after so much of the assistant's speech. The answer is to a question that the same person spoke, from 0.5 to 1 s after the microphone opened; but for \"answer at 0.3 s\", where it was typed at once. New loudspeakers were never heard before; for known ones the delay of their echo is recalled. With headphones there is no echo.", head: voiceHead}
 	for _, o := range roomsim.Opened {
 		var results []roomsim.Result
 		for _, c := range r.Openings {
