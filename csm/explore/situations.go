@@ -126,7 +126,8 @@ func triedAgain(m *Moment) bool  { a, _ := m.Before.Conv.(csm.Analysing); return
 
 // restHeld says that the user has the floor over an answer that was being heard.
 func restHeld(m *Moment) bool {
-	return m.Before.Conv.Phase() == csm.PhaseListening && m.Before.Speech.String() == "held" && m.Before.Current.Role == csm.Assistant
+	speech := m.Before.Speech.String()
+	return m.Before.Conv.Phase() == csm.PhaseListening && (speech == "held" || speech == "paused") && m.Before.Current.Role == csm.Assistant
 }
 
 // Of the event, of the state after it, and of the effects.
