@@ -244,6 +244,11 @@ var Beginnings = []Beginning{
 		p.Noise, p.SNR = "fan", 10
 		return p
 	}},
+	{"echo -6 dB, babble at 10 dB", func(r string) Place {
+		p := usual(r, -6)
+		p.Noise, p.SNR = "babble", 10
+		return p
+	}},
 	{"echo -6 dB, loudspeaker clips at -14 dB", func(r string) Place {
 		p := usual(r, -6)
 		p.Clip = 0.2
@@ -257,16 +262,18 @@ var Beginnings = []Beginning{
 	}},
 }
 
-// First are the first seconds of an assistant to whom nobody listens, with devices
-// that are new: each pause is false. Each place is begun z.Cases/4 times in each room.
-func First(z Size, seed uint64) []Cell {
+// First are the first seconds of an assistant who answers a spoken question and to whom
+// nobody listens, with devices that are new: each pause is false. Each place is begun
+// z.Cases/4 times in each room.
+func First(z Size, seed uint64, all []Case) []Cell {
 	var cells []Cell
 	for i, b := range Beginnings {
 		for j, r := range z.Rooms {
 			for k := range z.Cases / 4 {
+				s := seed*1000 + uint64(300+100*i+20*j+k)
 				cells = append(cells, Cell{
 					Name: fmt.Sprintf("%s, first %v, %s", r, Settled, b.Name), Profile: "default", Place: b.place(r),
-					Seed: seed*1000 + uint64(300+100*i+20*j+k), Alone: Settled,
+					Seed: s, Alone: Settled, Asks: question(all, Case{Group: Read}, s),
 				})
 			}
 		}

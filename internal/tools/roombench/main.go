@@ -131,7 +131,7 @@ func run(ctx context.Context, o options) error {
 		{"matrix", &r.Cells, func() []roomsim.Cell { return roomsim.Matrix(size, o.seed, b.cases) }, b.matrix},
 		{"openings", &r.Openings, func() []roomsim.Cell { return roomsim.Openings(size, o.seed, b.cases) }, b.matrix},
 		{"commands", &r.Commands, func() []roomsim.Cell { return roomsim.Commands(size, o.seed, b.cases, b.commands) }, b.matrix},
-		{"first", &r.First, func() []roomsim.Cell { return roomsim.First(size, o.seed) }, b.matrix},
+		{"first", &r.First, func() []roomsim.Cell { return roomsim.First(size, o.seed, b.cases) }, b.matrix},
 		{"jumps", &r.Jumps, func() []roomsim.Cell { return roomsim.Jumps(size, o.seed) }, b.matrix},
 		{"unmeant", &r.Unmeant, func() []roomsim.Cell { return roomsim.Unmeant(size, o.seed, b.cases) }, b.unmeant},
 	} {

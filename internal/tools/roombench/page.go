@@ -139,7 +139,7 @@ func (r *report) openingsTable() table {
 
 // firstTable shows what happens in the assistant's first seconds when nobody speaks.
 func (r *report) firstTable() table {
-	t := table{title: "The assistant alone in the first " + roomsim.Settled.String(), note: "New devices: each pause is false.",
+	t := table{title: "The assistant alone in the first " + roomsim.Settled.String(), note: "New devices, and a question was asked before: each pause is false.",
 		head: []string{"place", "conversations", "false pauses", "false interruptions", "holds"}}
 	for _, b := range roomsim.Beginnings {
 		var results []roomsim.Result
