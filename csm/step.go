@@ -506,7 +506,7 @@ func (r *run) routeSpeech(e Event) bool {
 	st := &r.st
 	switch e := e.(type) { //nolint:gochecksumtype // route passes on these only
 	case SpeechBuffered:
-		st.Speech, r.speechOut = speech.Buffered(st.Speech, e.Gen)
+		st.Speech, r.speechOut = speech.Buffered(st.Speech, e.Gen, e.Seq)
 		r.refresh |= 1 << TimerSpeech
 	case SpeechPlayed:
 		seg, _ := segmentOf(st.Speech, e.Seq)

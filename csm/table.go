@@ -160,11 +160,13 @@ func generatingRows() []Row {
 		_, open := speech.LineOf(r.st.Speech)
 		return !open && (live.Request == 0 || live.Cancelled)
 	}}
+	gaveUp := Guard{"tools were called too often", func(r *run) bool { return r.st.Current.Failed == CodeToolRounds }}
 	return []Row{
 		keep(p, KindSpeechBuffered, Guard{}, nil),
 		keep(p, ToolNext, Guard{}, (*run).proceed),
 		{p, ToolBroke, Guard{}, PhaseListening, CauseCopilotFailed, func(r *run) { r.explain(toolCode(r)) }},
 		{p, Passed(TimerTool), Guard{}, PhaseListening, CauseCopilotTimeout, func(r *run) { r.explain(toolCode(r)) }},
+		{p, KindSettled, gaveUp, PhaseListening, CauseCopilotFailed, nil},
 		{p, AnswerWhole, finished, PhaseListening, CauseTTSComplete, func(r *run) { r.endLine(); r.finish(Answered); r.listen() }},
 		{p, KindSettled, over, PhaseListening, CauseTTSComplete, func(r *run) { r.finish(r.endOf()); r.listen() }},
 	}

@@ -77,7 +77,7 @@ func each(s State, took func(on string, to State, out Outcome)) {
 	next, out := Enqueue(s, Segment{Seq: last.Seq + 1})
 	took("enqueue", AskedFor(next), out)
 	give("end")(End(s))
-	give("buffered")(Buffered(s, gen))
+	give("buffered")(Buffered(s, gen, last.Seq))
 	for _, seg := range l.Segments {
 		give("played")(Played(s, gen, seg.Seq))
 		give("drained")(Drained(s, gen, seg.Seq))

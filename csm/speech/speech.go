@@ -174,14 +174,18 @@ func AskedFor(s State) State {
 	return with(s, l)
 }
 
-// Buffered says that there is audio to play, which is held until it is released.
-func Buffered(s State, gen uint32) (State, Outcome) {
+// Buffered says that there is audio of segment seq to play, which is held until it is
+// released. That of a segment which was heard already is stale.
+func Buffered(s State, gen, seq uint32) (State, Outcome) {
 	if gen != s.Generation() {
 		return s, Stale
 	}
 	b, _ := s.(Buffering)
 	if b.Played == len(b.Segments) { // nothing is waited for, or all of it was heard already
 		return s, Ignored
+	}
+	if seq < b.Segments[b.Played].Seq {
+		return s, Stale
 	}
 	return Held{b.Line}, Waits
 }

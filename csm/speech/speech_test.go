@@ -92,11 +92,15 @@ func TestEnd(t *testing.T) {
 }
 
 func TestBuffered(t *testing.T) {
-	check(t, "audio", func(s State) (State, Outcome) { return Buffered(s, 7) }, Ignored, map[string]cell{
+	check(t, "audio", func(s State) (State, Outcome) { return Buffered(s, 7, 3) }, Ignored, map[string]cell{
 		"buffering":        {Held{line(0, false)}, Waits},
 		"buffering, ended": {Held{line(1, true)}, Waits},
 	})
-	check(t, "audio of another generation", func(s State) (State, Outcome) { return Buffered(s, 6) }, Stale, nil)
+	check(t, "audio of a segment that was heard", func(s State) (State, Outcome) { return Buffered(s, 7, 1) }, Ignored, map[string]cell{
+		"buffering":        {Held{line(0, false)}, Waits}, // it was not: nothing of this line was
+		"buffering, ended": {Buffering{line(1, true)}, Stale},
+	})
+	check(t, "audio of another generation", func(s State) (State, Outcome) { return Buffered(s, 6, 3) }, Stale, nil)
 }
 
 func TestStart(t *testing.T) {
@@ -207,7 +211,7 @@ func TestZeroValuesAreStates(t *testing.T) {
 		for name, f := range map[string]func() (State, Outcome){
 			"enqueue": func() (State, Outcome) { return Enqueue(s, Segment{}) },
 			"end":     func() (State, Outcome) { return End(s) },
-			"audio":   func() (State, Outcome) { return Buffered(s, 0) },
+			"audio":   func() (State, Outcome) { return Buffered(s, 0, 0) },
 			"start":   func() (State, Outcome) { return Start(s) },
 			"played":  func() (State, Outcome) { return Played(s, 0, 0) },
 			"drained": func() (State, Outcome) { return Drained(s, 0, 0) },
