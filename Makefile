@@ -143,7 +143,7 @@ requirements: deps ## print what was promised, and what of it is proved, owed or
 	@go run ./internal/tools/requirements list $(LIST)
 
 .PHONY: conformance
-conformance: build $(OUT)/go.mod ## prove the core: scenarios, exploration, coverage, requirements, mutants
+conformance: deps-test build $(OUT)/go.mod ## prove the core: scenarios, exploration, a second model, coverage, requirements, mutants
 	@go run ./internal/tools/conformance -daemon $(BIN) -out $(OUT)/conformance
 
 .PHONY: debug

@@ -26,9 +26,10 @@ packages=(
   libwebrtc-audio-processing-dev g++ # echo cancellation
   pocketsphinx-testdata # recorded human speech for `make run` and the tests
 )
-# A sound server without a sound card, and a second family of voices. Not
-# installed otherwise: on a desktop, PulseAudio would displace PipeWire.
-test_packages=(pulseaudio pulseaudio-utils libasound2-plugins espeak-ng)
+# A sound server without a sound card, a second family of voices, and the model
+# checker of the second model. Not installed otherwise: on a desktop, PulseAudio
+# would displace PipeWire.
+test_packages=(pulseaudio pulseaudio-utils libasound2-plugins espeak-ng spin)
 # A browser with fonts, and what the native modules of code-server are compiled with.
 vsix_packages=(patchelf binutils) # a daemon that finds its libraries beside it
 e2e_packages=(chromium flite fonts-noto-core fonts-noto-mono fonts-droid-fallback make g++ python3 libkrb5-dev)

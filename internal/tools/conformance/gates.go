@@ -131,6 +131,18 @@ func (r *explored) holds(bounded bool) error {
 	return errors.Join(problems...)
 }
 
+var secondLine = regexp.MustCompile(`(?m)^second model: (.*)$`)
+
+// secondModel has the core judged by a model of it that was written from the documents.
+func (s *session) secondModel() (string, error) {
+	out, err := s.command("go", "run", "./internal/tools/secondmodel", "check")
+	n := secondLine.FindStringSubmatch(out)
+	if n == nil {
+		return "", errors.Join(err, errors.New("the second model gives no verdict"))
+	}
+	return n[1], err
+}
+
 func (s *session) coverage() (string, error) {
 	if s.explore == nil {
 		return "", errors.New("there is no exploration to measure")

@@ -10,6 +10,7 @@
 //	exploration   every state within the bounds was reached, and keeps every promise
 //	pairs         so far as a bound of states goes, the same of every two worlds in one
 //	situations    of a list of those where faults were found, each is met, and most by chance
+//	secondmodel   the Promela model keeps its promises, and judges the core (internal/tools/secondmodel)
 //	coverage      of the table of transitions, by exploration and scenarios together
 //	requirements  each proof exists, and fails under the faults that it names
 //	mutants       each seeded fault of the core is caught, and a sample of small ones
@@ -47,6 +48,7 @@ var gates = []gate{
 	{"exploration", (*session).exploration},
 	{"pairs", (*session).pairs},
 	{"situations", (*session).situations},
+	{"secondmodel", (*session).secondModel},
 	{"coverage", (*session).coverage},
 	{"requirements", (*session).requirements},
 	{"mutants", (*session).mutants},

@@ -1,0 +1,327 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+)
+
+// step is what is seen of one step of the core: an event, and what came of it.
+// Nothing else of the core reaches the model.
+type step struct {
+	Event csm.Event
+	Phase string
+	FX    []csm.Effect
+}
+
+// trace is a conversation in numbers, as testdata/promela/conversation.pml reads it.
+type trace struct {
+	Name string
+	Rows [][columns]int
+}
+
+// The columns of a row. The first are the event, the others what was seen of it.
+const (
+	colKind    = iota // csm.Kind
+	colA              // what it is about: an utterance, a request, a call, a segment, a reason
+	colB              // see args
+	colC              //
+	colPhase          // the number of the wire's phase, -1 where clients are told another
+	colSend           // requests handed over, with searches for tools
+	colCancel         // requests told to stop, with searches
+	colSpeak          // pieces to be synthesised
+	colFlush          // what was to be heard is dropped: 1 before everything else, 2 after something
+	colSound          // the player may sound
+	colOpen           // the microphone is open
+	colTool           // 1 called, 2 told to stop, 4 asked about, 8 rejected
+	colTurn           // 1 began, 2 answered, 4 failed, 8 dropped, 16 interrupted
+	colQueue          // how many utterances wait
+	colRefused        // the caller was refused
+	colPost           // the core's own events: 1 the next of the queue, 2 a fault is fatal, 4 all is closed
+	colTimers         // bits of the deadlines that run
+	columns
+)
+
+var phases = map[string]int{
+	"Idle": 0, "Preparing": 1, "Listening": 2, "Analysing": 3, "WaitingForCopilot": 4, "GeneratingResponse": 5,
+	"Speaking": 6, "Interrupted": 7, "Faulted": 8, "Terminating": 9, "Suspended": 10,
+}
+
+// samplesMs is how many samples of a position are a millisecond.
+const samplesMs = 48
+
+// reader follows what the model is not about, so that the model needs no clock and
+// no ids of connections: which deadline is the one that runs, which connection
+// lives, how long a voice was.
+type reader struct {
+	timers  [csm.NumTimers]uint32 // the generation of each that runs, 0 for none
+	epochs  map[uint32]bool
+	inst    uint32
+	onset   map[uint64]int64
+	confirm time.Duration
+	queue   int
+
+	successor, load, gen  uint32
+	started, paused, open bool // of the player and the microphone
+}
+
+// read makes a trace of the steps.
+func read(name string, steps []step) (trace, error) {
+	t := trace{Name: name}
+	r := reader{epochs: map[uint32]bool{}, onset: map[uint64]int64{}, confirm: csm.DefaultConfig().Confirm}
+	for _, s := range steps {
+		row, err := r.row(s)
+		if err != nil {
+			return t, fmt.Errorf("%s: %w", name, err)
+		}
+		t.Rows = append(t.Rows, row)
+	}
+	return t, nil
+}
+
+func (r *reader) row(s step) (row [columns]int, err error) {
+	phase, known := phases[s.Phase]
+	if !known {
+		return row, fmt.Errorf("the model has no phase %s", s.Phase)
+	}
+	if row[colKind] = slices.Index(events, s.Event.Kind().String()); row[colKind] < 0 {
+		return row, fmt.Errorf("the model has no event %v", s.Event.Kind())
+	}
+	row[colPhase] = phase
+	told := s.Phase
+	row[colA], row[colB], row[colC] = r.args(s.Event)
+	if dry, ok := s.Event.(csm.SpeechDrained); ok && dry.Gen == r.gen {
+		r.started = false // and is started again
+	}
+	for i, f := range s.FX {
+		r.follow(f, &row)
+		switch f := f.(type) {
+		case csm.Flush:
+			row[colFlush] = 1 + bit(i > 0)
+		case csm.PublishState:
+			told = f.To.String()
+		default:
+		}
+	}
+	if told != s.Phase {
+		row[colPhase] = -1
+	}
+	row[colQueue], row[colSound], row[colOpen] = r.queue, bit(r.started && !r.paused), bit(r.open)
+	for t, gen := range r.timers {
+		if gen != 0 {
+			n := slices.Index(timers, csm.Timer(t).String())
+			if n < 0 {
+				return row, fmt.Errorf("the model has no deadline %v", csm.Timer(t))
+			}
+			row[colTimers] |= 1 << n
+		}
+	}
+	return row, nil
+}
+
+func (r *reader) follow(f csm.Effect, row *[columns]int) {
+	switch f := f.(type) {
+	case csm.ActivateSession:
+		r.inst = f.Instance
+	case csm.OpenConnection:
+		if r.successor = f.Epoch; !f.Successor {
+			clear(r.epochs)
+			r.successor = 0
+		}
+		r.epochs[f.Epoch] = true
+	case csm.CloseConnection:
+		if delete(r.epochs, f.Epoch); f.Epoch == 0 {
+			clear(r.epochs)
+		}
+	case csm.StartTimer:
+		r.timers[f.Timer] = f.Gen
+	case csm.StopTimer:
+		r.timers[f.Timer] = 0
+	case csm.SendCopilot, csm.SearchTools:
+		row[colSend]++
+	case csm.CancelCopilot, csm.CancelSearch:
+		row[colCancel]++
+	case csm.Speak:
+		row[colSpeak]++
+	case csm.StartPlayback:
+		r.started = true
+	case csm.PausePlayback:
+		r.paused = true
+	case csm.ResumePlayback:
+		r.paused = false
+	case csm.LoadModel:
+		r.load = f.Load
+	case csm.Flush:
+		r.gen, r.started, r.paused = f.Gen, false, false
+	case csm.StartCapture, csm.ReleaseCapture:
+		r.open = true
+	case csm.HoldCapture, csm.CloseAudio:
+		r.open = false
+	case csm.CallTool:
+		row[colTool] |= 1
+	case csm.CancelTool:
+		row[colTool] |= 2
+	case csm.PublishTool:
+		row[colTool] |= map[csm.ToolStatus]int{csm.ToolPending: 4, csm.ToolRejected: 8}[f.Status]
+	case csm.PublishTurn:
+		row[colTurn] |= map[csm.TurnEnd]int{"": 1, csm.Answered: 2, csm.TurnFailed: 4, csm.TurnDropped: 8, csm.TurnCutOff: 16}[f.End]
+	case csm.PublishQueue:
+		r.queue = f.Waiting
+	case csm.Post:
+		row[colPost] |= map[csm.Kind]int{csm.KindQueueNext: 1, csm.KindFatal: 2, csm.KindReset: 4}[f.Event]
+	case csm.Reply:
+		if f.Code != "" {
+			row[colRefused] = 1
+		}
+	default: // news, and regions that the model is not about
+	}
+}
+
+func bit(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// args are the arguments of an event.
+func (r *reader) args(e csm.Event) (a, b, c int) {
+	switch e := e.(type) {
+	case csm.Configure:
+		r.confirm = e.Config.Confirm
+		return int(e.Config.Interruption) + 4*int(e.Config.Turns), e.Config.QueueMax, bit(e.Config.Tools) + 2*e.Config.RoundsMax
+	case csm.UserText:
+		return int(e.Utterance), bit(e.Words > 0), 0
+	case csm.UserApprove:
+		return int(e.ToolCall), bit(e.Approved), 0
+	case csm.UserRetry:
+		return int(e.ToolCall), int(e.Stage), 0
+	case csm.UserPlayback:
+		return bit(e.Pause), 0, 0
+	case csm.Suspend:
+		return int(e.Reason), 0, 0
+	case csm.Resume:
+		return int(e.Reason), 0, 0
+	case csm.SessionRenewal:
+		return 0, bit(e.Instance == r.inst && (e.Epoch == 0 || r.epochs[e.Epoch])), 0
+	case csm.SessionReady:
+		return 0, bit(e.Instance == r.inst), 0
+	case csm.SessionRenewed:
+		return 0, bit(e.Instance == r.inst), 0
+	case csm.SessionFailed:
+		return 0, bit(e.Instance == r.inst), 0
+	case csm.AudioPrimed:
+		return 0, bit(e.Instance == r.inst), 0
+	case csm.AudioReady:
+		return 0, bit(e.Instance == r.inst), 0
+	case csm.AudioFailed:
+		return 0, bit(e.Instance == r.inst), 0
+	case csm.AudioLost:
+		return 0, bit(e.Instance == r.inst), 0
+	case csm.AudioRestored:
+		return 0, bit(e.Instance == r.inst), 0
+	case csm.ConnReady:
+		return int(e.Epoch), bit(r.epochs[e.Epoch]), bit(r.successor == e.Epoch)
+	case csm.ModelLoaded:
+		return 0, bit(e.Load == r.load), 0
+	case csm.ModelFailed:
+		return 0, bit(e.Load == r.load), 0
+	case csm.ConnLost:
+		return int(e.Epoch), bit(r.epochs[e.Epoch]), 0
+	case csm.ConnFailed:
+		return int(e.Epoch), bit(r.epochs[e.Epoch]), bit(r.successor == e.Epoch)
+	case csm.SpeechStarted, csm.SpeechPaused, csm.SpeechResumed, csm.SpeechStopped, csm.Partial, csm.Final, csm.RecognitionLost:
+		return r.voice(e)
+	case csm.ToolSearchDone:
+		return int(e.Request), e.Round, ending(e.Code, e.Cancelled)
+	case csm.CopilotSent:
+		return int(e.Request), e.Round, 0
+	case csm.CopilotDelta:
+		return int(e.Request), e.Round, 0
+	case csm.CopilotSegment:
+		return int(e.Request), e.Round, e.End
+	case csm.CopilotToolCall:
+		return int(e.Request), e.Round, int(e.ToolCall)<<1 | bit(e.Destructive)
+	case csm.CopilotDone:
+		return int(e.Request), e.Round, ending(e.Code, e.Cancelled)
+	case csm.ToolDone:
+		return int(e.ToolCall), 0, ending(e.Code, e.Cancelled)
+	case csm.SpeechBuffered:
+		return int(e.Seq), int(e.Gen), 0
+	case csm.SpeechPlayed:
+		return int(e.Seq), int(e.Gen), 0
+	case csm.SpeechDrained:
+		return int(e.Seq), int(e.Gen), 0
+	case csm.SpeechFlushed:
+		return 0, int(e.Gen), 0
+	case csm.SpeechFailed:
+		return int(e.Seq), int(e.Gen), 0
+	case csm.TimerFired:
+		live := r.timers[e.Timer] == e.Gen && e.Gen != 0
+		if live {
+			r.timers[e.Timer] = 0
+		}
+		return slices.Index(timers, e.Timer.String()), bit(live), 0
+	}
+	return 0, 0, 0
+}
+
+// voice are those of an event about the user's voice.
+func (r *reader) voice(e csm.Event) (a, b, c int) {
+	switch e := e.(type) {
+	case csm.SpeechStarted:
+		if _, known := r.onset[e.Utterance]; !known {
+			r.onset[e.Utterance] = e.Pos
+		}
+		return int(e.Utterance), bit(r.epochs[e.Epoch]), 0
+	case csm.SpeechPaused:
+		return int(e.Utterance), bit(r.epochs[e.Epoch]), r.short(e.Utterance, e.Pos)
+	case csm.SpeechResumed:
+		return int(e.Utterance), bit(r.epochs[e.Epoch]), 0
+	case csm.SpeechStopped:
+		return int(e.Utterance), bit(r.epochs[e.Epoch]), r.short(e.Utterance, e.Pos)
+	case csm.Partial:
+		return int(e.Utterance), bit(r.epochs[e.Epoch]), int(e.Class) + 16*bit(e.Words == 0)
+	case csm.Final:
+		class := e.Class
+		if e.Words == 0 && class == csm.Content {
+			class = csm.Empty
+		}
+		return int(e.Utterance), bit(r.epochs[e.Epoch]), int(class) + 16*bit(e.Named) + 32*bit(e.Doubted)
+	case csm.RecognitionLost:
+		return int(e.Utterance), bit(r.epochs[e.Epoch]), 0
+	}
+	return 0, 0, 0
+}
+
+func ending(code csm.Code, cancelled bool) int {
+	if cancelled {
+		return 2
+	}
+	return bit(code != "")
+}
+
+// short says whether a voice ended before it counts (interruption.confirmMs).
+func (r *reader) short(u uint64, pos int64) int {
+	from, known := r.onset[u]
+	return bit(known && time.Duration(pos-from)*time.Millisecond/samplesMs < r.confirm)
+}
+
+// write puts traces into the form that the model reads: the number of rows, a name,
+// and the rows.
+func write(all []trace) []byte {
+	var out bytes.Buffer
+	for _, t := range all {
+		fmt.Fprintf(&out, "%d %s\n", len(t.Rows), t.Name)
+		for _, row := range t.Rows {
+			for _, n := range row {
+				fmt.Fprintf(&out, "%d ", n)
+			}
+			out.WriteByte('\n')
+		}
+	}
+	return out.Bytes()
+}

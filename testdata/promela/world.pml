@@ -1,0 +1,204 @@
+/* The world, as far as the conversation can tell: whatever may happen next, in any
+   order. Ids are numbered anew after each step, so that the states are finite. */
+c_decl {
+\#include <stdio.h>
+\#include <stdlib.h>
+#define SITUATIONS 16
+static const char *situations[SITUATIONS] = {
+  "a barge-in over an answer", "a barge-in over a question", "a retraction", "a cut after a retraction",
+  "held by the user in the middle of an answer", "held by the user and the connection at once", "resumed into speech",
+  "a fault under a hold by the user", "a yes that counts", "a yes that comes too early", "a question that silence rejects",
+  "a call that waits for the user to fall silent", "an explanation that is spoken over", "a voice that stays paused over an underrun",
+  "an answer that is synthesised again", "an utterance that waits for a cancelled request",
+};
+static int seen[SITUATIONS];
+static void report(void) {
+  int i, n = 0;
+  for (i = 0; i < SITUATIONS; i++) if (seen[i]) n++; else printf("NEVER %s\n", situations[i]);
+  printf("REACHED %d of %d\n", n, SITUATIONS);
+}
+}
+#define when(n, what) if :: (what) -> c_code { seen[n] = 1; } :: else fi
+
+byte ph0, hold0, kind0, ap0, rst0;
+bit doubt0, up0, line0;
+bit userheld, byuser;    
+bit asking, called, consent;
+
+#ifndef HOLDS
+#define HOLDS 1
+#endif
+#ifndef TOOLS
+#define TOOLS 1
+#endif
+#ifndef LINE
+#define LINE 2
+#endif
+#ifndef HANDS
+#define HANDS 1
+#endif
+inline free_slot(u) { if :: ust[0] == NONE -> u = 0 :: ust[0] != NONE && ust[U - 1] == NONE -> u = U - 1 fi }
+inline some(u, what) { if :: ust[0] == what -> u = 0 :: U > 1 && ust[U - 1] == what -> u = U - 1 fi }
+
+inline happen() {
+  ea = 0; eb = 1; ec = 0;
+  if
+  :: ph == IDLE && !starting -> ev = USER_START
+  :: ph == FAULTED && !starting -> ev = USER_START
+  :: ph != IDLE && ph != TERMINATING -> ev = USER_STOP
+  :: starting && !ses -> ev = SESSION_READY
+  :: starting && !aud -> ev = AUDIO_PRIMED
+  :: ph == PREPARING && !cap -> ev = AUDIO_READY
+  :: (ph == PREPARING && !conn) || (hold & H_CONNECTION) -> ev = CONN_READY
+  :: starting || alive -> ev = SESSION_FAILED
+  :: ph == FAULTED -> ev = FATAL
+  :: ph == TERMINATING -> ev = RESET
+  :: HOLDS && (connected && conn) -> ev = CONN_LOST
+    :: HOLDS && (alive || ph == FAULTED) -> ev = SUSPEND; ea = H_USER
+  :: (hold & H_USER) != 0 -> ev = RESUME; ea = H_USER
+  :: connected -> ev = USER_INTERRUPT
+  :: HANDS && connected -> ev = USER_TEXT; 
+  :: HANDS && connected -> ev = USER_PLAYBACK; if :: ea = 1 :: ea = 0 fi
+  :: HANDS && connected && retry -> ev = USER_RETRY; eb = 0
+  :: ap != A_NONE -> ev = USER_APPROVE; ea = 1; if :: eb = 1 :: eb = 0 fi
+  :: connected && !hold && !talking && npend < U -> ev = VAD_START; free_slot(ea)
+  :: talking -> ev = VAD_END; if :: ust[0] == VOICE -> ea = 0 :: else -> ea = U - 1 fi; if :: ec = 1 :: ec = 0 fi
+  :: npend > 0 && doubt -> ev = STT_PARTIAL; if :: ust[0] != NONE -> ea = 0 :: else -> ea = U - 1 fi
+  :: pending -> ev = STT_FINAL; some(ea, AWAITED);
+     if :: ec = C_CONTENT :: ec = C_EMPTY :: ec = C_BACKCHANNEL :: ec = C_STOP :: ec = C_YES :: ec = C_NO :: ec = C_PAUSE :: ec = C_CONTINUE fi
+  :: pending -> ev = STT_FAILED; some(ea, AWAITED)
+  :: rst == R_SENT && ph == ANALYSING -> ev = COPILOT_REQUEST; ea = req; eb = round
+  :: streaming && nseq < LINE -> ev = COPILOT_SEGMENT; ea = req; eb = round; ec = 1
+  :: TOOLS && streaming && ncall == 0 -> ev = COPILOT_TOOLCALL; ea = req; eb = round; ec = 2
+  :: streaming -> ev = COPILOT_DONE; ea = req; eb = round; if :: ec = 0 :: ec = 1 fi
+  :: dyc != 0 && !streaming -> ev = COPILOT_DONE; ea = dyc; eb = dyr; ec = 2
+  :: runcall != 0 -> ev = TOOL_DONE; ea = runcall; if :: ec = 0 :: ec = 1 fi
+  :: dyT != 0 && runcall == 0 -> ev = TOOL_DONE; ea = dyT; ec = 2
+  :: spoken > buf -> ev = TTS_BUFFERED; ea = buf + 1; eb = gen
+  :: buf > drn && ph == SPEAKING -> ev = TTS_DRAINED; ea = buf; eb = gen
+  :: buf > drn && ph == INTERRUPTED && doubt -> ev = TTS_DRAINED; ea = buf; eb = gen
+  :: spoken > drn -> ev = TTS_FAILED; ea = drn + 1; eb = gen
+  :: ph == INTERRUPTED && !doubt -> ev = TTS_FLUSHED; eb = gen - 1
+  :: ph == LISTENING && queue > 0 && !hold && npend == 0 && !turn && !lineup -> ev = QUEUE_NEXT
+  :: need != 0 -> ev = TIMER;
+     if
+     :: need & (1 << T_UTTERANCE) -> ea = T_UTTERANCE
+     :: need & (1 << T_FINAL) -> ea = T_FINAL
+     :: need & (1 << T_RESPONSE) && rst == R_SENT -> ea = T_RESPONSE
+     :: need & (1 << T_STALL) -> ea = T_STALL
+     :: need & (1 << T_CANCEL) -> ea = T_CANCEL
+     :: need & (1 << T_TOOL) && runcall != 0 -> ea = T_TOOL
+     :: need & (1 << T_INTERRUPT) -> ea = T_INTERRUPT
+     :: need & (1 << T_CONFIRM) -> ea = T_CONFIRM
+     :: need & (1 << T_APPROVAL) -> ea = T_APPROVAL
+     :: need & (1 << T_SPEECH) -> ea = T_SPEECH
+     :: need & (1 << T_SUSPEND) -> ea = T_SUSPEND
+     :: need & ((1 << T_START) | (1 << T_PREPARE)) -> ea = T_START
+     :: need & (1 << T_TERMINATE) -> ea = T_TERMINATE
+     :: else -> ea = 31
+     fi
+  fi
+}
+
+inline renumber() {
+  nseq = nseq - first; drn = drn - first; hrd = hrd - first; buf = buf - first; spoken = spoken - first; first = 0;
+  if :: drn > 0 -> nseq = nseq - drn + 1; buf = buf - drn + 1; spoken = spoken - drn + 1; drn = 1 :: else fi;
+  i0 = 0; do :: i0 < U -> if :: ust[i0] == NONE -> uel[i0] = 0; ucm[i0] = 0 :: else fi; i0++ :: else -> break od; i0 = 0;
+  if :: !doubt -> meant = 0 :: else fi;
+  if :: !retry -> rstage = 0; rdestr = 0 :: else fi;
+  if :: ap == A_NONE -> asked = 0 :: else fi;
+  if :: !lineup -> kind = ANSWER :: else fi;
+  if :: !lineup -> nseq = 0; drn = 0; buf = 0; spoken = 0 :: else fi;
+  said = (said && rst != R_NONE);
+  hrd = drn; askseq = 0; gen = 1; chars = 0; rutt = 0; nutt = 0; rd_ = 0;
+  if
+  :: rst == R_NONE && dyc == 0 && dys == 0 -> req = 0; round = 0; dyr = 0
+  :: rst != R_NONE && dyc == 0 && dys == 0 -> req = 1; dyr = 0
+  :: rst == R_NONE && (dyc != 0 || dys != 0) -> req = 1; if :: dyc != 0 -> dyc = 1 :: else fi; if :: dys != 0 -> dys = 1 :: else fi; dyr = 0; round = 0
+  :: else
+  fi
+}
+
+/* What must hold of every step; see the requirements beside each. */
+inline promises() {
+  /* design 2, INT-005: one request at a time */
+  assert(!(rst == R_SEARCH || streaming) || free);
+  assert(xsend <= 1);
+  /* design 4, REQ-006: Speaking has something buffered; what is interrupted does not sound */
+  assert(ph != SPEAKING || hold || ready);
+  assert(!(ph == INTERRUPTED || ph == LISTENING) || !sounding);
+  /* REQ-008, design 5: nothing is sent, synthesised, heard or recorded while it is held */
+  assert(!(hold && alive) || (!mic && !sounding && xspeak == 0));
+  assert(!(hold && hold0) || !(xsend == 1 && rst0 == R_NONE));
+  /* design 14: a hold by the user ends only by the user */
+  byuser = (ev == RESUME && ea == H_USER) || ev == USER_START || ev == USER_STOP || ev == FATAL || ev == RESET;
+  assert(!((hold0 & H_USER) && !(hold & H_USER)) || byuser);
+  userheld = (hold & H_USER) != 0;
+  /* REQ-007: stop silences */
+  assert(!(ev == USER_INTERRUPT && !xrefused) || (!sounding && !lineup && rst == R_NONE && runcall == 0 && ap == A_NONE && (queue == 0 || ph0 == INTERRUPTED)));
+  assert(!(ev == STT_FINAL && ec == C_STOP && !stale && ph0 == SPEAKING) || (!sounding && !lineup));
+  /* 13 and the approval by voice: a call is carried out after the user's own yes, which came after the question, or a click; never by silence */
+  if
+  :: ev == STT_FINAL && ec == C_YES && ap0 == A_LISTENING && uel[ea] && ap != A_ASKING -> consent = 1
+  :: ev == USER_APPROVE && eb == 1 && !xrefused -> consent = 1
+  :: else
+  fi;
+  called = ((xtool & 1) != 0);
+  assert(!called || consent);
+  assert(!called || ev == STT_FINAL || ev == STT_FAILED || ev == USER_APPROVE || ev == VAD_END || (ev == TIMER && ea == T_FINAL) || ev == DEVICE_LOST || ev == SUSPEND || ev == CONN_LOST || ev == RESUME);
+  if :: called || ap == A_NONE || ap == A_ASKING -> consent = 0 :: else fi;
+  assert(!(ev == TIMER && ea == T_APPROVAL) || !called);
+  asking = (ap != A_NONE);
+  assert(runcall == 0 || dyT == 0);
+  /* design 6 and 7: who is answered has a turn */
+  assert(!(unsent || rst != R_NONE || ap != A_NONE || runcall != 0 || expl) || turn);
+  assert(turn || !lineup);
+  /* design 8: who waits has a deadline */
+  assert(!(ph == ANALYSING || ph == WAITING || ph == GENERATING || ph == INTERRUPTED) || hold || need != 0);
+  assert(!(ap == A_LISTENING && ph == LISTENING) || hold || need != 0);
+  assert(!(hold & ~H_USER) || !alive || (need & (1 << T_SUSPEND)));
+  /* design 9: after the end nothing is left */
+  assert(alive || (!lineup && rst == R_NONE && runcall == 0 && ap == A_NONE && queue == 0 && npend == 0 && !turn))
+}
+inline interesting() {
+  when(0, ph0 == SPEAKING && ph == INTERRUPTED && doubt && kind != QUESTION);
+  when(1, ph0 == SPEAKING && ph == INTERRUPTED && doubt && kind == QUESTION);
+  when(2, doubt0 && !doubt && ph == SPEAKING);
+  when(3, ph == INTERRUPTED && !doubt && ev == STT_FINAL);
+  when(4, !hold0 && userheld && ph == SPEAKING);
+  when(5, hold & H_USER && hold & H_CONNECTION);
+  when(6, hold0 && !hold && ph == SPEAKING);
+  when(7, ph0 != FAULTED && ph == FAULTED && userheld);
+  when(8, called && ev == STT_FINAL);
+  when(9, ev == STT_FINAL && ec == C_YES && ap0 != A_NONE && !uel[ea] && ap == A_ASKING);
+  when(10, ev == TIMER && ea == T_APPROVAL && (xtool & 8) != 0);
+  when(11, yes && !quiet);
+  when(12, kind0 == NOTICE && line0 && ev == VAD_START && !lineup);
+  when(13, up0 && upause && ev == TTS_DRAINED && ph == GENERATING);
+  when(14, ev == CONN_READY && xflush);
+  when(15, unsent && ph == ANALYSING && !free)
+}
+
+active proctype conversation() {
+  c_code { static int once; if (!once) { once = 1; atexit(report); } };
+  profile = PROFILE; tools = 0; maxqueue = 1; maxrounds = 2; turns = 0;
+  do
+  :: atomic {
+       happen();
+       d_step {
+         ph0 = ph; hold0 = hold; kind0 = kind; ap0 = ap; rst0 = rst; doubt0 = doubt; up0 = upause; line0 = lineup;
+       xsend = 0; xcancel = 0; xspeak = 0; xtool = 0; xturn = 0; xflush = 0; xrefused = 0; stale = 0
+       }
+       event();
+       d_step { skip; settle(); skip }
+       d_step { skip; look(); deadlines(); skip }
+       d_step { skip; promises(); interesting(); skip }
+       d_step {
+         skip; renumber();
+       ph0 = 0; hold0 = 0; kind0 = 0; ap0 = 0; rst0 = 0; doubt0 = 0; up0 = 0; line0 = 0; ev = 0; ea = 0; eb = 0; ec = 0; byuser = 0; userheld = 0; called = 0; asking = 0;
+       xsend = 0; xcancel = 0; xspeak = 0; xtool = 0; xturn = 0; xflush = 0; xrefused = 0; stale = 0; i0 = 0
+       }
+     }
+  od
+}
+
