@@ -132,6 +132,10 @@ e2e: build vsix extension/e2e/node_modules/.package-lock.json ## talk with the p
 		AGENTVOICE_E2E_VSIX=$$(ls -t $(OUT)/vsix/agent-voice-*.vsix | head -n 1) \
 		$$(scripts/e2e.sh --where)/node/bin/node extension/e2e/suite.ts
 
+.PHONY: official
+official: ## check the realtime events against the types of OpenAI's own library, which takes minutes to compile
+	@cd internal/official && go test ./...
+
 # ---- the core, proven
 
 # What the tools below write under $(OUT) is no package of this module.

@@ -3,15 +3,13 @@
 package localrealtime
 
 import (
-	"context"
 	"fmt"
 	"math"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
 	"time"
-
-	"github.com/openai/openai-go/v3/realtime"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
 )
@@ -263,7 +261,7 @@ func TestCallerWhoStopsSendingHasEnded(t *testing.T) {
 
 func TestCreateResponseIsToldThatThereAreNoAnswers(t *testing.T) {
 	h := start(t)
-	p := h.call(t, realtime.RealtimeSessionCreateRequestParam{})
+	p := h.call(t, `{"type":"realtime"}`)
 	p.sendJSON(`{"type":"session.update","session":{"audio":{"input":{"turn_detection":{"create_response":true}}}}}`)
 	p.next("session.updated")
 	p.say(append(append(quiet(300), tone(500, listenRate)...), quiet(900)...), time.Millisecond)
@@ -324,7 +322,11 @@ func TestCallsEnd(t *testing.T) {
 	for name, end := range map[string]func(h *harness, p *peer) error{
 		"hang up": func(h *harness, p *peer) error {
 			_, id, _ := strings.Cut(p.location, "/calls/")
-			return h.openai.Realtime.Calls.Hangup(context.Background(), id)
+			res, body := h.do(p.t, http.MethodPost, "/v1/realtime/calls/"+id+"/hangup", testKey, "", nil)
+			if res.StatusCode != http.StatusOK {
+				return fmt.Errorf("%s: %s", res.Status, body)
+			}
+			return nil
 		},
 		"server":       func(h *harness, _ *peer) error { h.HangUpAll(); return nil },
 		"data channel": func(_ *harness, p *peer) error { return p.dc.Close() },

@@ -3,22 +3,21 @@
 package localrealtime
 
 import (
-	"context"
+	"bytes"
 	"encoding/json"
 	"fmt"
 	"io"
+	"mime/multipart"
 	"net"
 	"net/http"
 	"net/http/httptest"
+	"net/textproto"
 	"os"
 	"slices"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/realtime"
 	"github.com/pion/ice/v4"
 	"github.com/pion/rtp"
 	"github.com/pion/webrtc/v4"
@@ -53,7 +52,6 @@ type harness struct {
 	*Server
 	engines *fakeEngines
 	web     *httptest.Server
-	openai  openai.Client
 }
 
 func start(t *testing.T, change ...func(*Config)) *harness {
@@ -71,11 +69,7 @@ func start(t *testing.T, change ...func(*Config)) *harness {
 		t.Fatal(err)
 	}
 	h := &harness{Server: s, engines: e, web: httptest.NewServer(s.Handler())}
-	transport := &http.Transport{}
-	h.openai = openai.NewClient(option.WithBaseURL(h.web.URL+"/v1"), option.WithAPIKey(testKey),
-		option.WithHTTPClient(&http.Client{Transport: transport}), option.WithMaxRetries(0))
 	t.Cleanup(func() {
-		transport.CloseIdleConnections()
 		h.web.Close()
 		if err := s.Close(); err != nil {
 			t.Error(err)
@@ -116,7 +110,7 @@ type event struct {
 	at time.Time
 }
 
-// peer is a client: pion and the types of the public client library.
+// peer is a client, of pion.
 type peer struct {
 	t        *testing.T
 	pc       *webrtc.PeerConnection
@@ -184,11 +178,10 @@ func newPeer(t *testing.T) (*peer, string) {
 	return p, pc.LocalDescription().SDP
 }
 
-// onMessage checks that the public client library can read the event.
+// onMessage checks that the event has the form that internal/official reads.
 func (p *peer) onMessage(m webrtc.DataChannelMessage) {
-	var union realtime.RealtimeServerEventUnion
-	if err := json.Unmarshal(m.Data, &union); err != nil || union.AsAny() == nil {
-		p.t.Errorf("the client library cannot read %s: %v", m.Data, err)
+	if err := checkForm(m.Data); err != nil {
+		p.t.Error(err)
 	}
 	e := event{at: time.Now()}
 	if err := json.Unmarshal(m.Data, &e); err != nil {
@@ -197,19 +190,48 @@ func (p *peer) onMessage(m webrtc.DataChannelMessage) {
 	p.events <- e
 }
 
-// call connects through the public client library, as a user of it would.
-func (h *harness) call(t *testing.T, session realtime.RealtimeSessionCreateRequestParam) *peer {
+// do makes a request and returns the whole answer.
+func (h *harness) do(t *testing.T, method, path, key, kind string, body io.Reader) (*http.Response, []byte) {
 	t.Helper()
-	began := time.Now()
-	p, offer := newPeer(t)
-	res, err := h.openai.Realtime.Calls.New(context.Background(), realtime.CallNewParams{Sdp: offer, Session: session})
+	req, err := http.NewRequest(method, h.web.URL+path, body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	req.Header.Set("Authorization", "Bearer "+key)
+	req.Header.Set("Content-Type", kind)
+	res, err := h.web.Client().Do(req)
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer func() { _ = res.Body.Close() }()
-	answer, err := io.ReadAll(res.Body)
-	if err != nil || res.StatusCode != http.StatusCreated {
-		t.Fatalf("%s: %s, %v", res.Status, answer, err)
+	b, err := io.ReadAll(res.Body)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return res, b
+}
+
+// call connects by a form with the offer and the session, as the public client
+// library does.
+func (h *harness) call(t *testing.T, session string) *peer {
+	t.Helper()
+	began := time.Now()
+	p, offer := newPeer(t)
+	var form bytes.Buffer
+	w := multipart.NewWriter(&form)
+	for _, f := range []struct{ name, kind, value string }{{"sdp", "application/sdp", offer}, {"session", "application/json", session}} {
+		part, err := w.CreatePart(textproto.MIMEHeader{
+			"Content-Disposition": {fmt.Sprintf("form-data; name=%q", f.name)}, "Content-Type": {f.kind},
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_, _ = io.WriteString(part, f.value)
+	}
+	_ = w.Close()
+	res, answer := h.do(t, http.MethodPost, "/v1/realtime/calls", testKey, w.FormDataContentType(), &form)
+	if res.StatusCode != http.StatusCreated {
+		t.Fatalf("%s: %s", res.Status, answer)
 	}
 	p.location = res.Header.Get("Location")
 	p.accept(string(answer))
@@ -367,15 +389,8 @@ func recording(t *testing.T, path string) []int16 {
 }
 
 // transcribing is a session with transcripts and server_vad.
-func transcribing() realtime.RealtimeSessionCreateRequestParam {
-	return realtime.RealtimeSessionCreateRequestParam{
-		Model: "gpt-realtime", Include: []string{includeLogprobs},
-		Audio: realtime.RealtimeAudioConfigParam{Input: realtime.RealtimeAudioConfigInputParam{
-			Transcription: realtime.AudioTranscriptionParam{Model: "whisper-1"},
-			TurnDetection: realtime.RealtimeAudioInputTurnDetectionUnionParam{OfServerVad: &realtime.RealtimeAudioInputTurnDetectionServerVadParam{
-				CreateResponse: openai.Bool(false), InterruptResponse: openai.Bool(false),
-				PrefixPaddingMs: openai.Int(200), SilenceDurationMs: openai.Int(400),
-			}},
-		}},
-	}
+func transcribing() string {
+	return `{"type":"realtime","model":"gpt-realtime","include":["` + includeLogprobs + `"],"audio":{"input":{
+		"transcription":{"model":"whisper-1"},
+		"turn_detection":{"type":"server_vad","create_response":false,"interrupt_response":false,"prefix_padding_ms":200,"silence_duration_ms":400}}}}`
 }

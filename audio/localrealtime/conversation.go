@@ -4,8 +4,6 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
-
-	"github.com/openai/openai-go/v3/realtime"
 )
 
 // maxItems bounds the conversation; the oldest items are forgotten.
@@ -153,7 +151,7 @@ func (c *call) onItemRetrieve(ev clientEvent) {
 func (c *call) onItemDelete(ev clientEvent) {
 	c.withItem(ev, func(i int) {
 		c.items.items = slices.Delete(c.items.items, i, i+1)
-		c.send(realtime.ConversationItemDeletedEvent{EventID: newID("event"), ItemID: ev.ItemID})
+		c.send(itemDeletedEvent{"conversation.item.deleted", newID("event"), ev.ItemID})
 	})
 }
 
@@ -172,7 +170,7 @@ func (c *call) onItemTruncate(ev clientEvent) {
 		}
 		empty := ""
 		it.Content = []part{{Type: "output_audio", Transcript: &empty}}
-		c.send(realtime.ConversationItemTruncatedEvent{EventID: newID("event"), ItemID: it.ID, AudioEndMs: ev.AudioEndMs})
+		c.send(itemTruncatedEvent{"conversation.item.truncated", newID("event"), it.ID, 0, ev.AudioEndMs})
 	})
 }
 

@@ -7,10 +7,9 @@ import (
 	"time"
 )
 
-// Events whose fields are all plain are sent with the types of the client
-// library (github.com/openai/openai-go/v3/realtime). The types below stand in
-// for those that it can read but not write: its unions and its optional fields
-// have no form of their own for encoding/json.
+// The events of the protocol, by the public reference
+// (https://platform.openai.com/docs/api-reference/realtime). internal/official
+// checks them against the types of the public client library.
 
 // maxEventBytes bounds one event of a client.
 const maxEventBytes = 256 << 10
@@ -105,6 +104,64 @@ func (p part) text() string {
 		return *p.Transcript
 	}
 	return p.Text
+}
+
+// audioBufferEvent is input_audio_buffer.speech_started, .speech_stopped and
+// .timeout_triggered. Which of the positions an event has depends on its type.
+type audioBufferEvent struct {
+	Type         string `json:"type"`
+	EventID      string `json:"event_id"`
+	ItemID       string `json:"item_id"`
+	AudioStartMs *int64 `json:"audio_start_ms,omitempty"`
+	AudioEndMs   *int64 `json:"audio_end_ms,omitempty"`
+}
+
+type inputClearedEvent struct {
+	Type    string `json:"type"` // input_audio_buffer.cleared
+	EventID string `json:"event_id"`
+}
+
+// outputBufferEvent is output_audio_buffer.started, .stopped and .cleared. The last
+// has no response where nothing was playing.
+type outputBufferEvent struct {
+	Type       string `json:"type"`
+	EventID    string `json:"event_id"`
+	ResponseID string `json:"response_id"`
+}
+
+type transcriptDeltaEvent struct {
+	Type         string `json:"type"` // conversation.item.input_audio_transcription.delta
+	EventID      string `json:"event_id"`
+	ItemID       string `json:"item_id"`
+	ContentIndex int    `json:"content_index"`
+	Delta        string `json:"delta"`
+}
+
+type itemDeletedEvent struct {
+	Type    string `json:"type"` // conversation.item.deleted
+	EventID string `json:"event_id"`
+	ItemID  string `json:"item_id"`
+}
+
+type itemTruncatedEvent struct {
+	Type         string `json:"type"` // conversation.item.truncated
+	EventID      string `json:"event_id"`
+	ItemID       string `json:"item_id"`
+	ContentIndex int    `json:"content_index"`
+	AudioEndMs   int64  `json:"audio_end_ms"`
+}
+
+// outputAudioEvent is response.output_audio.done, and of the transcript
+// response.output_audio_transcript.delta and .done.
+type outputAudioEvent struct {
+	Type         string  `json:"type"`
+	EventID      string  `json:"event_id"`
+	ResponseID   string  `json:"response_id"`
+	ItemID       string  `json:"item_id"`
+	OutputIndex  int     `json:"output_index"`
+	ContentIndex int     `json:"content_index"`
+	Delta        *string `json:"delta,omitempty"`
+	Transcript   *string `json:"transcript,omitempty"`
 }
 
 type sessionEvent struct {

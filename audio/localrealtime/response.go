@@ -5,8 +5,6 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/openai/openai-go/v3/realtime"
 )
 
 // Bounds of a response.create.
@@ -175,7 +173,7 @@ func (c *call) onBegun(r *response) {
 	}
 	empty := ""
 	c.send(contentPartEvent{"response.content_part.added", newID("event"), r.id, r.item, 0, 0, part{Type: "audio", Transcript: &empty}})
-	c.send(realtime.ResponseAudioTranscriptDeltaEvent{EventID: newID("event"), ResponseID: r.id, ItemID: r.item, Delta: r.text})
+	c.send(outputAudioEvent{Type: "response.output_audio_transcript.delta", EventID: newID("event"), ResponseID: r.id, ItemID: r.item, Delta: &r.text})
 }
 
 // onStarted: the first packet of r is about to be sent.
@@ -184,7 +182,7 @@ func (c *call) onStarted(r *response) {
 		return
 	}
 	r.playing = true
-	c.send(realtime.RealtimeServerEventOutputAudioBufferStarted{EventID: newID("event"), ResponseID: r.id})
+	c.send(outputBufferEvent{Type: "output_audio_buffer.started", EventID: newID("event"), ResponseID: r.id})
 }
 
 // onGenerated: all audio of r is made, or err says why not.
@@ -204,7 +202,7 @@ func (c *call) onStopped(r *response) {
 	}
 	if r.playing {
 		r.playing = false
-		c.send(realtime.RealtimeServerEventOutputAudioBufferStopped{EventID: newID("event"), ResponseID: r.id})
+		c.send(outputBufferEvent{Type: "output_audio_buffer.stopped", EventID: newID("event"), ResponseID: r.id})
 	}
 	r.silent = true
 	c.retire(r)
@@ -223,8 +221,8 @@ func (c *call) finish(r *response, status string, details *statusDetails) {
 	}
 	if r.begun {
 		it := r.message(itemStatus, &r.text)
-		c.send(realtime.ResponseAudioDoneEvent{EventID: newID("event"), ResponseID: r.id, ItemID: r.item})
-		c.send(realtime.ResponseAudioTranscriptDoneEvent{EventID: newID("event"), ResponseID: r.id, ItemID: r.item, Transcript: r.text})
+		c.send(outputAudioEvent{Type: "response.output_audio.done", EventID: newID("event"), ResponseID: r.id, ItemID: r.item})
+		c.send(outputAudioEvent{Type: "response.output_audio_transcript.done", EventID: newID("event"), ResponseID: r.id, ItemID: r.item, Transcript: &r.text})
 		c.send(contentPartEvent{"response.content_part.done", newID("event"), r.id, r.item, 0, 0, part{Type: "audio", Transcript: &r.text}})
 		if i := c.items.find(r.item); r.inConversation && i >= 0 {
 			c.items.items[i] = it
@@ -263,7 +261,7 @@ func (c *call) onResponseCancel(ev clientEvent) {
 // in progress would make no sense without its beginning, so it is cancelled.
 func (c *call) onOutputClear() {
 	if !c.silence(func(*response) bool { return true }, reasonClientCancelled) {
-		c.send(realtime.RealtimeServerEventOutputAudioBufferCleared{EventID: newID("event")})
+		c.send(outputBufferEvent{Type: "output_audio_buffer.cleared", EventID: newID("event")})
 	}
 }
 
@@ -278,7 +276,7 @@ func (c *call) silence(match func(*response) bool, reason string) (played bool) 
 		c.finish(r, "cancelled", &statusDetails{Type: "cancelled", Reason: reason})
 		if r.playing {
 			r.playing, played = false, true
-			c.send(realtime.RealtimeServerEventOutputAudioBufferCleared{EventID: newID("event"), ResponseID: r.id})
+			c.send(outputBufferEvent{Type: "output_audio_buffer.cleared", EventID: newID("event"), ResponseID: r.id})
 		}
 		r.silent = true
 		c.retire(r)

@@ -6,9 +6,6 @@ import (
 	"testing"
 	"time"
 
-	"github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/realtime"
-
 	"github.com/agentvoice/agentvoice-daemon/audio/opus"
 )
 
@@ -21,13 +18,11 @@ var answerEvents = []string{
 
 func (p *peer) speak(text, conversation string, metadata map[string]string) {
 	p.t.Helper()
-	p.send(realtime.ResponseCreateEventParam{Response: realtime.RealtimeResponseCreateParams{
-		Conversation:     conversation,
-		OutputModalities: []string{"audio"},
-		Metadata:         metadata,
-		Input: []realtime.ConversationItemUnionParam{{OfRealtimeUserMessageItem: &realtime.RealtimeConversationItemUserMessageParam{
-			Content: []realtime.RealtimeConversationItemUserMessageContentParam{{Type: "input_text", Text: openai.String(text)}},
-		}}},
+	p.send(map[string]any{"type": "response.create", "response": map[string]any{
+		"conversation": conversation, "output_modalities": []string{"audio"}, "metadata": metadata,
+		"input": []any{map[string]any{
+			"type": "message", "role": "user", "content": []any{map[string]string{"type": "input_text", "text": text}},
+		}},
 	}})
 }
 

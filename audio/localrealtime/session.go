@@ -15,10 +15,7 @@ import (
 )
 
 // session is the effective configuration of a call, as session.created and
-// session.updated show it. It is a struct of our own, not the one of the
-// client library, because an update is merged into it by decoding, which needs
-// plain fields and pointers, and because a wrong value is answered with its
-// path.
+// session.updated show it. An update is merged into it by decoding.
 type session struct {
 	ID               string       `json:"id"`
 	Object           string       `json:"object"`

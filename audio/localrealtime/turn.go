@@ -6,8 +6,6 @@ import (
 	"slices"
 	"time"
 
-	"github.com/openai/openai-go/v3/realtime"
-
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 )
 
@@ -100,7 +98,7 @@ func (c *call) onSpeechStart(start int64) {
 	}
 	c.openUtterance(start, true)
 	u := c.turns.open
-	c.send(realtime.InputAudioBufferSpeechStartedEvent{EventID: newID("event"), ItemID: u.item, AudioStartMs: msOf(u.start)})
+	c.send(audioBufferEvent{Type: "input_audio_buffer.speech_started", EventID: newID("event"), ItemID: u.item, AudioStartMs: new(msOf(u.start))})
 	if c.session.Audio.Input.TurnDetection.interrupts() {
 		c.silence(func(r *response) bool { return r.inConversation }, reasonTurnDetected)
 	}
@@ -113,7 +111,7 @@ func (t *turnDetection) interrupts() bool { return t != nil && t.InterruptRespon
 
 // onSpeechEnd commits the turn.
 func (c *call) onSpeechEnd(end int64) {
-	c.send(realtime.InputAudioBufferSpeechStoppedEvent{EventID: newID("event"), ItemID: c.turns.open.item, AudioEndMs: msOf(end)})
+	c.send(audioBufferEvent{Type: "input_audio_buffer.speech_stopped", EventID: newID("event"), ItemID: c.turns.open.item, AudioEndMs: new(msOf(end))})
 	c.commitUtterance()
 	if td := c.session.Audio.Input.TurnDetection; td != nil && td.CreateResponse {
 		c.send(errorEvent{Type: "error", EventID: newID("event"), Error: noAnswers()})
@@ -194,7 +192,7 @@ func (c *call) onClear() {
 	c.dropUtterance()
 	c.turns.committed = c.turns.pos
 	c.configureTurns()
-	c.send(realtime.InputAudioBufferClearedEvent{EventID: newID("event")})
+	c.send(inputClearedEvent{"input_audio_buffer.cleared", newID("event")})
 }
 
 // onStall ends an automatic turn whose caller has stopped sending: without
@@ -284,7 +282,7 @@ func (c *call) onTranscript(n transcript) {
 const includeLogprobs = "item.input_audio_transcription.logprobs"
 
 func (c *call) sendDelta(item, delta string) {
-	c.send(realtime.ConversationItemInputAudioTranscriptionDeltaEvent{EventID: newID("event"), ItemID: item, Delta: delta})
+	c.send(transcriptDeltaEvent{"conversation.item.input_audio_transcription.delta", newID("event"), item, 0, delta})
 }
 
 // armIdle starts the idle timeout, which runs after an answer was played.
@@ -309,7 +307,10 @@ func (c *call) onIdle() {
 	c.openUtterance(c.idleFrom, false)
 	u := t.open
 	u.automatic = true // the endpointer goes on counting
-	c.send(realtime.InputAudioBufferTimeoutTriggered{EventID: newID("event"), ItemID: u.item, AudioStartMs: msOf(c.idleFrom), AudioEndMs: msOf(t.pos)})
+	c.send(audioBufferEvent{
+		Type: "input_audio_buffer.timeout_triggered", EventID: newID("event"), ItemID: u.item,
+		AudioStartMs: new(msOf(c.idleFrom)), AudioEndMs: new(msOf(t.pos)),
+	})
 	c.commitUtterance()
 	if c.session.Audio.Input.TurnDetection.CreateResponse {
 		c.send(errorEvent{Type: "error", EventID: newID("event"), Error: noAnswers()})

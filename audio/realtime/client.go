@@ -7,8 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	oai "github.com/openai/openai-go/v3/realtime"
-
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/opus"
 )
@@ -196,7 +194,7 @@ func (c *Client) CommitInput(utterance uint64) {
 
 // ClearInput makes the service forget what it heard since the last turn.
 func (c *Client) ClearInput() {
-	c.do(func(l *loop, _ time.Time) { l.post(oai.InputAudioBufferClearEventParam{}) })
+	c.do(func(l *loop, _ time.Time) { l.post(inputClear) })
 }
 
 // do hands a command to the loop. It never blocks: commands are few.

@@ -150,7 +150,7 @@ func TestTurnDetectionShapes(t *testing.T) {
 		`{"type":"semantic_vad","create_response":false,"interrupt_response":false,"eagerness":"low"}`: {Type: SemanticVAD, Eagerness: "low"},
 		`null`: {Type: NoDetection},
 	} {
-		b, err := json.Marshal(sessionParams(Config{TurnDetection: td, TranscriptionModel: "whisper-1"}, false))
+		b, err := json.Marshal(wantedSession(Config{TurnDetection: td, TranscriptionModel: "whisper-1"}, false))
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -13,8 +13,6 @@ import (
 	"regexp"
 	"strings"
 	"time"
-
-	oai "github.com/openai/openai-go/v3/realtime"
 )
 
 // dialect is what differs between providers before the call stands (the
@@ -114,9 +112,7 @@ func (s *signaller) authorise(ctx context.Context) error {
 		s.bearer = cred.Value
 		return nil
 	}
-	body, err := json.Marshal(oai.ClientSecretNewParams{
-		Session: oai.ClientSecretNewParamsSessionUnion{OfRealtime: sessionParams(s.cfg, true)},
-	})
+	body, err := json.Marshal(map[string]*session{"session": wantedSession(s.cfg, true)})
 	if err != nil {
 		return protocolError("client_secrets: the request cannot be written")
 	}

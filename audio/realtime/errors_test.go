@@ -148,20 +148,20 @@ func TestExpiryOfASessionThatIsUpdated(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	result := make(chan error, 1)
 	l := &loop{expiry: &expiry{}, result: result, updates: 2}
-	session := func(in time.Duration) []byte {
-		return fmt.Appendf(nil, `{"session":{"expires_at":%d}}`, now.Add(in).Unix())
+	session := func(kind string, in time.Duration) string {
+		return fmt.Sprintf(`{"type":"session.%s","session":{"expires_at":%d}}`, kind, now.Add(in).Unix())
 	}
 	for i, e := range []struct {
-		kind, data string
-		ends       time.Duration
-		stands     bool
+		data   string
+		ends   time.Duration
+		stands bool
 	}{
-		{"session.created", string(session(time.Hour)), time.Hour, false},
-		{"session.updated", `{"session":{"expires_at":"soon"}}`, time.Hour, false},
-		{"session.updated", string(session(time.Minute)), time.Minute, true},
-		{"session.updated", `no JSON`, time.Minute, true},
+		{session("created", time.Hour), time.Hour, false},
+		{`{"type":"session.updated","session":{"expires_at":"soon"}}`, time.Hour, false},
+		{session("updated", time.Minute), time.Minute, true},
+		{`{"type":"session.updated"}`, time.Minute, true},
 	} {
-		l.onSession(e.kind, []byte(e.data), now)
+		l.onEvent([]byte(e.data), now)
 		if got := time.Unix(0, l.expiry.at.Load()).Sub(now); got != e.ends || l.ready != e.stands || len(result) != map[bool]int{true: 1}[e.stands] {
 			t.Errorf("event %d: it ends in %v, stands: %v, was told %d times", i, got, l.ready, len(result))
 		}

@@ -1,7 +1,6 @@
 package realtime
 
 import (
-	"encoding/json"
 	"sync/atomic"
 	"time"
 )
@@ -35,15 +34,9 @@ func (x *expiry) announced(unix int64, now time.Time) {
 }
 
 // onSession takes the session as the service has it.
-func (l *loop) onSession(kind string, data []byte, now time.Time) {
-	var e struct {
-		Session struct {
-			ExpiresAt int64 `json:"expires_at"`
-		} `json:"session"`
-	}
-	_ = json.Unmarshal(data, &e) // what is not announced is 0, which is over
+func (l *loop) onSession(e serverEvent, now time.Time) {
 	l.expiry.announced(e.Session.ExpiresAt, now)
-	if kind != "session.updated" {
+	if e.Type != "session.updated" {
 		return
 	}
 	if l.updates--; l.updates <= 0 {

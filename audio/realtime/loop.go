@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	oai "github.com/openai/openai-go/v3/realtime"
 	"github.com/pion/rtp"
 	"github.com/pion/webrtc/v4"
 	"github.com/rs/zerolog"
@@ -201,7 +200,7 @@ func (l *loop) act(a action) {
 		l.post(responseCancel(a.id))
 	case actClear:
 		l.down.jitter.drop()
-		l.post(oai.OutputAudioBufferClearEventParam{})
+		l.post(outputClear)
 	case actEnded:
 		if l.wanted(a.seg.ID) {
 			l.handler.SpeechEnded(a.seg.ID)
@@ -223,7 +222,7 @@ func (l *loop) act(a action) {
 
 // post sends an event. A failure is logged: a broken channel is reported by
 // its closing.
-func (l *loop) post(event any) bool {
+func (l *loop) post(event clientEvent) bool {
 	b, err := json.Marshal(event)
 	if err == nil {
 		err = l.send(string(b))

@@ -4,10 +4,6 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/openai/openai-go/v3/packages/param"
-	oai "github.com/openai/openai-go/v3/realtime"
-	"github.com/openai/openai-go/v3/shared"
-
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
@@ -15,61 +11,38 @@ import (
 // sends none, and every transcript counts as certain.
 const includeLogprobs = "item.input_audio_transcription.logprobs"
 
-// sessionParams is the session the client wants: it hears, transcribes and
+// wantedSession is the session the client wants: it hears, transcribes and
 // speaks, and never answers by itself. The model is fixed when the session is
 // made, and refused in an update.
-func sessionParams(cfg Config, withModel bool) *oai.RealtimeSessionCreateRequestParam {
-	p := &oai.RealtimeSessionCreateRequestParam{
-		OutputModalities: []string{"audio"},
-		Audio: oai.RealtimeAudioConfigParam{
-			Input: oai.RealtimeAudioConfigInputParam{
-				TurnDetection: turnDetectionParams(cfg.TurnDetection),
-				Transcription: transcriptionParams(cfg),
-			},
-		},
-	}
+func wantedSession(cfg Config, withModel bool) *session {
+	s := &session{Type: "realtime", OutputModalities: []string{"audio"}}
+	s.Audio.Input = wantedInput(cfg)
+	s.Audio.Output.Voice = cfg.Voice
 	if withModel {
-		p.Model = cfg.Model
+		s.Model = cfg.Model
 	}
-	if cfg.Voice != "" {
-		p.Audio.Output.Voice.OfString = param.NewOpt(cfg.Voice)
-	}
-	return p
+	return s
 }
 
-func transcriptionParams(cfg Config) oai.AudioTranscriptionParam {
-	p := oai.AudioTranscriptionParam{Model: oai.AudioTranscriptionModel(cfg.TranscriptionModel)}
-	if cfg.Language != "" {
-		p.Language = param.NewOpt(cfg.Language)
+func wantedInput(cfg Config) *sessionInput {
+	return &sessionInput{
+		Transcription: transcription{Model: cfg.TranscriptionModel, Language: cfg.Language, Prompt: cfg.TranscriptionPrompt},
+		TurnDetection: wantedTurnDetection(cfg.TurnDetection),
 	}
-	if cfg.TranscriptionPrompt != "" {
-		p.Prompt = param.NewOpt(cfg.TranscriptionPrompt)
-	}
-	return p
 }
 
-func turnDetectionParams(t TurnDetection) (u oai.RealtimeAudioInputTurnDetectionUnionParam) {
-	never := param.NewOpt(false)
+func wantedTurnDetection(t TurnDetection) *turnDetection {
 	switch t.Type {
 	case ServerVAD:
-		p := &oai.RealtimeAudioInputTurnDetectionServerVadParam{CreateResponse: never, InterruptResponse: never}
-		if t.Threshold > 0 {
-			p.Threshold = param.NewOpt(t.Threshold)
+		return &turnDetection{
+			Type: t.Type, Threshold: t.Threshold,
+			PrefixPaddingMs: t.PrefixPadding.Milliseconds(), SilenceDurationMs: t.Silence.Milliseconds(),
 		}
-		if t.PrefixPadding > 0 {
-			p.PrefixPaddingMs = param.NewOpt(t.PrefixPadding.Milliseconds())
-		}
-		if t.Silence > 0 {
-			p.SilenceDurationMs = param.NewOpt(t.Silence.Milliseconds())
-		}
-		u.OfServerVad = p
 	case SemanticVAD:
-		u.OfSemanticVad = &oai.RealtimeAudioInputTurnDetectionSemanticVadParam{
-			CreateResponse: never, InterruptResponse: never, Eagerness: t.Eagerness}
-	default: // null turns detection off; leaving it out would leave it on
-		u = param.NullStruct[oai.RealtimeAudioInputTurnDetectionUnionParam]()
+		return &turnDetection{Type: t.Type, Eagerness: t.Eagerness}
+	default:
+		return nil
 	}
-	return u
 }
 
 const (
@@ -79,50 +52,26 @@ const (
 
 // sessionUpdates are the first events the client sends. The last one is about what
 // the client hears; include says whether with probabilities.
-func sessionUpdates(cfg Config, include bool) []any {
+func sessionUpdates(cfg Config, include bool) []clientEvent {
 	var with []string
 	if include {
 		with = []string{includeLogprobs}
 	}
 	if !dialects[cfg.Dialect].transcribes {
-		p := sessionParams(cfg, false)
-		p.Include = with
-		return []any{sessionUpdate(oai.SessionUpdateEventSessionUnionParam{OfRealtime: p})}
+		s := wantedSession(cfg, false)
+		s.Include = with
+		return []clientEvent{sessionUpdate(s)}
 	}
-	hears := sessionUpdate(oai.SessionUpdateEventSessionUnionParam{OfTranscription: &oai.RealtimeTranscriptionSessionCreateRequestParam{
-		Audio: oai.RealtimeTranscriptionSessionAudioParam{Input: oai.RealtimeTranscriptionSessionAudioInputParam{
-			Transcription: transcriptionParams(cfg),
-			TurnDetection: transcriptionTurnDetection(cfg.TurnDetection),
-		}},
-		Include: with,
-	}})
+	hears := sessionUpdate(&session{Type: "transcription", Audio: sessionAudio{Input: wantedInput(cfg)}, Include: with})
 	if cfg.Voice == "" {
-		return []any{hears}
+		return []clientEvent{hears}
 	}
-	speaks := &oai.RealtimeSessionCreateRequestParam{}
-	speaks.Audio.Output.Voice.OfString = param.NewOpt(cfg.Voice)
-	return []any{sessionUpdate(oai.SessionUpdateEventSessionUnionParam{OfRealtime: speaks}), hears}
+	speaks := &session{Type: "realtime", Audio: sessionAudio{Output: sessionOutput{Voice: cfg.Voice}}}
+	return []clientEvent{sessionUpdate(speaks), hears}
 }
 
-func sessionUpdate(session oai.SessionUpdateEventSessionUnionParam) any {
-	return oai.SessionUpdateEventParam{EventID: param.NewOpt(sessionEventID), Session: session}
-}
-
-// transcriptionTurnDetection is the same as turnDetectionParams; a transcription
-// session has types of its own for it.
-func transcriptionTurnDetection(t TurnDetection) (u oai.RealtimeTranscriptionSessionAudioInputTurnDetectionUnionParam) {
-	same := turnDetectionParams(t)
-	switch {
-	case same.OfServerVad != nil:
-		p := oai.RealtimeTranscriptionSessionAudioInputTurnDetectionServerVadParam(*same.OfServerVad)
-		u.OfServerVad = &p
-	case same.OfSemanticVad != nil:
-		p := oai.RealtimeTranscriptionSessionAudioInputTurnDetectionSemanticVadParam(*same.OfSemanticVad)
-		u.OfSemanticVad = &p
-	default:
-		u = param.NullStruct[oai.RealtimeTranscriptionSessionAudioInputTurnDetectionUnionParam]()
-	}
-	return u
+func sessionUpdate(s *session) clientEvent {
+	return clientEvent{Type: "session.update", EventID: sessionEventID, Session: s}
 }
 
 // verbatim keeps a model from answering what it is to read.
@@ -139,35 +88,26 @@ const (
 
 // speedUpdate sets how fast the responses after it are spoken. A service takes it
 // between responses only.
-func speedUpdate(speed float64) any {
-	p := &oai.RealtimeSessionCreateRequestParam{}
-	p.Audio.Output.Speed = param.NewOpt(speed)
-	return oai.SessionUpdateEventParam{EventID: param.NewOpt(speedEventID), Session: oai.SessionUpdateEventSessionUnionParam{OfRealtime: p}}
+func speedUpdate(speed float64) clientEvent {
+	return clientEvent{Type: "session.update", EventID: speedEventID, Session: &session{
+		Type: "realtime", Audio: sessionAudio{Output: sessionOutput{Speed: speed}},
+	}}
 }
 
 // responseCreate asks for a segment as an out-of-band response, so that it
 // neither sees nor changes the service's conversation.
-func responseCreate(s Segment) any {
-	return oai.ResponseCreateEventParam{
-		EventID: param.NewOpt(createEventID(s.ID)),
-		Response: oai.RealtimeResponseCreateParams{
-			Conversation:     oai.RealtimeResponseCreateParamsConversationNone,
-			OutputModalities: []string{"audio"},
-			Instructions:     param.NewOpt(verbatim),
-			Metadata: shared.Metadata{
-				metaTurn:       strconv.FormatUint(s.Turn, 10),
-				metaSegment:    strconv.FormatUint(uint64(s.ID.Seq), 10),
-				metaGeneration: strconv.FormatUint(uint64(s.ID.Gen), 10),
-			},
-			Input: []oai.ConversationItemUnionParam{{
-				OfRealtimeUserMessageItem: &oai.RealtimeConversationItemUserMessageParam{
-					Content: []oai.RealtimeConversationItemUserMessageContentParam{
-						{Type: "input_text", Text: param.NewOpt(s.Text)},
-					},
-				},
-			}},
+func responseCreate(s Segment) clientEvent {
+	return clientEvent{Type: "response.create", EventID: createEventID(s.ID), Response: &responseParams{
+		Conversation:     "none",
+		OutputModalities: []string{"audio"},
+		Instructions:     verbatim,
+		Metadata: map[string]string{
+			metaTurn:       strconv.FormatUint(s.Turn, 10),
+			metaSegment:    strconv.FormatUint(uint64(s.ID.Seq), 10),
+			metaGeneration: strconv.FormatUint(uint64(s.ID.Gen), 10),
 		},
-	}
+		Input: []inputItem{{Type: "message", Role: "user", Content: []contentPart{{Type: "input_text", Text: s.Text}}}},
+	}}
 }
 
 const createEventFormat = "speak_%d_%d"
@@ -191,10 +131,16 @@ func segmentOf(meta map[string]string) (id audio.SegmentID, ok bool) {
 
 const commitEventFormat = "commit_%d"
 
-func inputCommit(utterance uint64) any {
-	return oai.InputAudioBufferCommitEventParam{EventID: param.NewOpt(fmt.Sprintf(commitEventFormat, utterance))}
+func inputCommit(utterance uint64) clientEvent {
+	return clientEvent{Type: "input_audio_buffer.commit", EventID: fmt.Sprintf(commitEventFormat, utterance)}
 }
 
-func responseCancel(id string) any {
-	return oai.ResponseCancelEventParam{ResponseID: param.NewOpt(id)}
+func responseCancel(id string) clientEvent {
+	return clientEvent{Type: "response.cancel", ResponseID: id}
 }
+
+// The events that have no members.
+var (
+	inputClear  = clientEvent{Type: "input_audio_buffer.clear"}
+	outputClear = clientEvent{Type: "output_audio_buffer.clear"}
+)

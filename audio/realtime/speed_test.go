@@ -49,10 +49,7 @@ func TestSpeedIsThatOfTheSession(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	const want = `{"audio":{"output":{"speed":1.25}},"type":"realtime"}`
-	if !strings.Contains(string(b), want) {
-		t.Errorf("%s, want %s in it", b, want)
-	}
+	jsonEqual(t, "the speed", b, `{"type":"session.update","event_id":"speed","session":{"type":"realtime","audio":{"output":{"speed":1.25}}}}`)
 	for dialect, want := range map[Dialect][2]float64{OpenAI: {0.25, 1.5}, Azure: {0.25, 1.5}, LocalAI: {1, 1}, Local: {0.5, 3}} {
 		if slowest, fastest := Speeds(dialect); slowest != want[0] || fastest != want[1] {
 			t.Errorf("%s speaks at %v to %v, want %v", dialect, slowest, fastest, want)

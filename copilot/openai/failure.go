@@ -4,11 +4,10 @@ import (
 	"crypto/tls"
 	"encoding/json"
 	"errors"
+	"io"
 	"net/http"
 	"strconv"
 	"time"
-
-	sdk "github.com/openai/openai-go/v3"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 )
@@ -30,15 +29,16 @@ const (
 // maxAfter keeps a service's wish for a pause within a day.
 const maxAfter = 24 * time.Hour
 
-// statusFailure maps an answer that is not 200. err is the SDK's, which may hold
-// the error object of the body.
-func statusFailure(res *http.Response, err error) *copilot.Error {
-	var api *sdk.Error
-	code, kind := "", ""
-	if errors.As(err, &api) {
-		code, kind = api.Code, api.Type
+// maxError bounds what is read of an answer that refuses a request, in bytes.
+const maxError = 64 << 10
+
+// statusFailure maps an answer that is not 200.
+func statusFailure(res *http.Response) *copilot.Error {
+	var body struct {
+		Error json.RawMessage `json:"error"`
 	}
-	e := known(code, kind)
+	_ = json.NewDecoder(io.LimitReader(res.Body, maxError)).Decode(&body) // most servers send the object, some a page
+	e := known(wordsOf(body.Error))
 	status := res.StatusCode
 	switch {
 	case e != nil:
@@ -73,18 +73,23 @@ func connectFailure(err error) *copilot.Error {
 
 // streamFailure maps an error object within the stream.
 func streamFailure(raw json.RawMessage) *copilot.Error {
-	var object struct {
-		Code any    `json:"code"` // a word, or with some servers a status
-		Type string `json:"type"`
-	}
-	_ = json.Unmarshal(raw, &object)
-	code, _ := object.Code.(string)
-	if e := known(code, object.Type); e != nil {
+	if e := known(wordsOf(raw)); e != nil {
 		return e
 	}
 	e := failed("the service failed in the middle of the answer")
 	e.Retryable = true
 	return e
+}
+
+// wordsOf returns the words that an error object has for what is wrong.
+func wordsOf(raw json.RawMessage) (code, kind string) {
+	var object struct {
+		Code any    `json:"code"` // a word, or with some servers a status
+		Type string `json:"type"`
+	}
+	_ = json.Unmarshal(raw, &object)
+	code, _ = object.Code.(string)
+	return code, object.Type
 }
 
 // known maps the error codes and types that mean the same with any status; nil

@@ -2,10 +2,10 @@ package openai
 
 import (
 	"context"
+	"encoding/json"
+	"io"
 	"net/http"
 	"strings"
-
-	"github.com/openai/openai-go/v3/option"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 )
@@ -13,22 +13,35 @@ import (
 // Bounds of what a service may have the daemon hold.
 const (
 	maxModels  = 1000
-	maxSummary = 4000 // bytes
+	maxList    = 8 << 20 // bytes
+	maxSummary = 4000    // bytes
 )
 
 // Models implements copilot.Lister, by GET /models. A service lists all it has,
 // also models that do not chat.
 func (a *Adapter) Models(ctx context.Context) ([]copilot.Model, error) {
-	var res *http.Response
-	page, err := a.models.List(ctx, option.WithResponseInto(&res))
+	res, err := a.do(ctx, http.MethodGet, "models", nil, http.Header{"Accept": {"application/json"}})
+	if err == nil {
+		defer func() { _ = res.Body.Close() }()
+	}
 	switch {
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case res != nil && res.StatusCode != http.StatusOK:
-		return nil, statusFailure(res, err)
-	case res == nil:
-		return nil, connectFailure(err)
 	case err != nil:
+		return nil, connectFailure(err)
+	case res.StatusCode != http.StatusOK:
+		return nil, statusFailure(res)
+	}
+	var page struct {
+		Data []struct {
+			ID      string `json:"id"`
+			OwnedBy string `json:"owned_by"`
+		} `json:"data"`
+	}
+	if err := json.NewDecoder(io.LimitReader(res.Body, maxList)).Decode(&page); err != nil {
+		if ctx.Err() != nil {
+			return nil, ctx.Err()
+		}
 		return nil, failed("the service did not answer with a list of models: check the base URL")
 	}
 	var out []copilot.Model

@@ -20,6 +20,7 @@
 package openai
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,10 +30,6 @@ import (
 	"net/http"
 	"net/url"
 	"strings"
-
-	sdk "github.com/openai/openai-go/v3"
-	"github.com/openai/openai-go/v3/option"
-	"github.com/openai/openai-go/v3/packages/ssestream"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 )
@@ -62,10 +59,9 @@ type Options struct {
 
 // Adapter implements copilot.Adapter. It is safe for concurrent use.
 type Adapter struct {
-	opts        Options
-	client      *http.Client
-	completions sdk.ChatCompletionService
-	models      sdk.ModelService
+	opts   Options
+	base   *url.URL
+	client *http.Client
 }
 
 // New returns an adapter, or an error that says which option is wrong.
@@ -95,16 +91,23 @@ func New(o Options) (*Adapter, error) {
 		Transport:     o.Transport,
 		CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 	}
-	// The service is made without sdk.NewClient, which would take keys, headers
-	// and a base URL from the environment and send them to any server.
-	reqOpts := []option.RequestOption{option.WithBaseURL(o.BaseURL), option.WithHTTPClient(client), option.WithMaxRetries(0)}
-	if !o.Key.IsZero() {
-		reqOpts = append(reqOpts, option.WithAPIKey(o.Key.reveal()))
+	return &Adapter{opts: o, base: base, client: client}, nil
+}
+
+// do makes a request of the service; body is its JSON, nil for none.
+func (a *Adapter) do(ctx context.Context, method, path string, body []byte, header http.Header) (*http.Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, a.base.JoinPath(path).String(), bytes.NewReader(body))
+	if err != nil {
+		return nil, err
 	}
-	return &Adapter{
-		opts: o, client: client,
-		completions: sdk.NewChatCompletionService(reqOpts...), models: sdk.NewModelService(reqOpts...),
-	}, nil
+	req.Header = header
+	if body != nil {
+		req.Header.Set("Content-Type", "application/json")
+	}
+	if !a.opts.Key.IsZero() {
+		req.Header.Set("Authorization", "Bearer "+a.opts.Key.reveal())
+	}
+	return a.client.Do(req)
 }
 
 func isLoopback(host string) bool {
@@ -122,26 +125,27 @@ func (a *Adapter) Close() error {
 
 // Send implements copilot.Adapter.
 func (a *Adapter) Send(ctx context.Context, r copilot.Request, emit func(text string)) error {
-	// The decoder is driven here and not by the SDK's Stream, which cannot tell
-	// [DONE] from a cut connection.
-	var res *http.Response
-	_, err := a.completions.New(ctx, a.params(r), option.WithJSONSet("stream", true), option.WithResponseBodyInto(&res),
-		option.WithHeader("Accept", "text/event-stream"), option.WithHeader("X-Client-Request-Id", r.ID))
-	if res != nil {
+	body, err := json.Marshal(a.request(r))
+	if err != nil {
+		return failed("the question cannot be sent")
+	}
+	res, err := a.do(ctx, http.MethodPost, "chat/completions", body,
+		http.Header{"Accept": {"text/event-stream"}, "X-Client-Request-Id": {r.ID}})
+	if err == nil {
 		defer func() { _ = res.Body.Close() }()
 	}
 	switch {
 	case ctx.Err() != nil:
 		return ctx.Err()
-	case res != nil && res.StatusCode != http.StatusOK:
-		return statusFailure(res, err)
 	case err != nil:
 		return connectFailure(err)
+	case res.StatusCode != http.StatusOK:
+		return statusFailure(res)
 	}
 	if media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); media != "text/event-stream" {
 		return failed("the service did not answer with a stream: check the base URL")
 	}
-	s := stream{decoder: ssestream.NewDecoder(res), ctx: ctx, emit: emit}
+	s := stream{events: newEvents(res.Body), ctx: ctx, emit: emit}
 	err = s.read()
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -149,38 +153,49 @@ func (a *Adapter) Send(ctx context.Context, r copilot.Request, emit func(text st
 	return err
 }
 
-func (a *Adapter) params(r copilot.Request) sdk.ChatCompletionNewParams {
-	messages := []sdk.ChatCompletionMessageParamUnion{sdk.SystemMessage(a.opts.SystemPrompt)}
+// completion is the request of a chat completion.
+type completion struct {
+	Model    string    `json:"model"`
+	Messages []message `json:"messages"`
+	Stream   bool      `json:"stream"`
+}
+
+type message struct {
+	Role    string `json:"role"`
+	Content string `json:"content"`
+}
+
+func (a *Adapter) request(r copilot.Request) completion {
+	messages := []message{{"system", a.opts.SystemPrompt}}
 	for _, m := range r.Messages {
 		switch m.Role {
 		case copilot.RoleAssistant:
-			messages = append(messages, sdk.AssistantMessage(m.Content))
+			messages = append(messages, message{"assistant", m.Content})
 		case copilot.RoleTool:
 			// The protocol ties a tool's message to the call it answers; a
 			// prompt of ours knows only the outcome.
-			messages = append(messages, sdk.UserMessage("[Result of a tool]\n"+m.Content))
+			messages = append(messages, message{"user", "[Result of a tool]\n" + m.Content})
 		default:
-			messages = append(messages, sdk.UserMessage(m.Content))
+			messages = append(messages, message{"user", m.Content})
 		}
 	}
 	model := a.opts.Model
 	if r.Model != "" {
 		model = r.Model
 	}
-	return sdk.ChatCompletionNewParams{Model: model, Messages: messages}
+	return completion{Model: model, Messages: messages, Stream: true}
 }
 
 // stream reads one answer.
 type stream struct {
-	ctx     context.Context
-	decoder ssestream.Decoder
-	emit    func(string)
-	spoke   bool
-	reason  string // finish_reason, "" until it came
+	ctx    context.Context
+	events events
+	emit   func(string)
+	spoke  bool
+	reason string // finish_reason, "" until it came
 }
 
-// chunk is what is read of a chat.completion.chunk. The SDK's own type is not
-// used: it takes a chunk of the wrong shape for an empty one.
+// chunk is what is read of a chat.completion.chunk.
 type chunk struct {
 	Choices []struct {
 		Delta struct {
@@ -193,8 +208,11 @@ type chunk struct {
 }
 
 func (s *stream) read() error {
-	for s.decoder.Next() {
-		data := s.decoder.Event().Data
+	for {
+		data, ok := s.events.next()
+		if !ok {
+			break
+		}
 		if strings.TrimSpace(string(data)) == "[DONE]" {
 			return s.whole()
 		}

@@ -121,7 +121,7 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// The SDK would take these and send them to any server.
+// OpenAI's own library would take these and send them to any server.
 func TestEnvironmentIsNotUsed(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", canary)
 	t.Setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/")

@@ -95,6 +95,10 @@ var rules = []rule{
 		"it puts the media path and the core together as a conversation does, and leaves everything else out",
 	},
 	{
+		[]string{"internal/official"}, nil,
+		"it compares files with the types of a library that takes minutes to compile, and is a module of its own so that no build waits for it",
+	},
+	{
 		[]string{"internal/law", "internal/contract"}, nil,
 		"it reads the source of the tree, and builds where the tree does not",
 	},

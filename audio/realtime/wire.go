@@ -1,0 +1,113 @@
+package realtime
+
+import "encoding/json"
+
+// The parts of the protocol that this client uses, by the public reference
+// (https://platform.openai.com/docs/api-reference/realtime). internal/official
+// checks them against the types of the service's own client library.
+
+// clientEvent is what the client sends. Each type has some of the members.
+type clientEvent struct {
+	Type       string          `json:"type"`
+	EventID    string          `json:"event_id,omitempty"`
+	Session    *session        `json:"session,omitempty"`
+	Response   *responseParams `json:"response,omitempty"`
+	ResponseID string          `json:"response_id,omitempty"`
+}
+
+// session is what the client asks a session to be.
+type session struct {
+	Type             string       `json:"type"` // realtime, transcription
+	Model            string       `json:"model,omitempty"`
+	OutputModalities []string     `json:"output_modalities,omitempty"`
+	Audio            sessionAudio `json:"audio"`
+	Include          []string     `json:"include,omitempty"`
+}
+
+type sessionAudio struct {
+	Input  *sessionInput `json:"input,omitempty"`
+	Output sessionOutput `json:"output,omitzero"`
+}
+
+type sessionInput struct {
+	Transcription transcription  `json:"transcription,omitzero"`
+	TurnDetection *turnDetection `json:"turn_detection"` // null turns it off; left out, it would stay on
+}
+
+type sessionOutput struct {
+	Voice string  `json:"voice,omitempty"`
+	Speed float64 `json:"speed,omitempty"`
+}
+
+type transcription struct {
+	Model    string `json:"model,omitempty"`
+	Language string `json:"language,omitempty"`
+	Prompt   string `json:"prompt,omitempty"`
+}
+
+// turnDetection has the answers that a service would make by itself switched off.
+type turnDetection struct {
+	Type              string  `json:"type"`
+	CreateResponse    bool    `json:"create_response"`
+	InterruptResponse bool    `json:"interrupt_response"`
+	Threshold         float64 `json:"threshold,omitempty"`
+	PrefixPaddingMs   int64   `json:"prefix_padding_ms,omitempty"`
+	SilenceDurationMs int64   `json:"silence_duration_ms,omitempty"`
+	Eagerness         string  `json:"eagerness,omitempty"`
+}
+
+// responseParams is a response that the client asks for.
+type responseParams struct {
+	Conversation     string            `json:"conversation"`
+	OutputModalities []string          `json:"output_modalities"`
+	Instructions     string            `json:"instructions"`
+	Metadata         map[string]string `json:"metadata"`
+	Input            []inputItem       `json:"input"`
+}
+
+type inputItem struct {
+	Type    string        `json:"type"`
+	Role    string        `json:"role"`
+	Content []contentPart `json:"content"`
+}
+
+type contentPart struct {
+	Type string `json:"type"`
+	Text string `json:"text"`
+}
+
+// serverEvent is what a service sends, as far as the client reads it. Each type has
+// some of the members.
+type serverEvent struct {
+	Type         string       `json:"type"`
+	ItemID       string       `json:"item_id"`
+	ResponseID   string       `json:"response_id"`
+	AudioStartMs int64        `json:"audio_start_ms"`
+	AudioEndMs   int64        `json:"audio_end_ms"`
+	Delta        string       `json:"delta"`
+	Transcript   string       `json:"transcript"`
+	Logprobs     []logprob    `json:"logprobs"`
+	Response     response     `json:"response"`
+	Error        serviceError `json:"error"`
+	Session      struct {
+		ExpiresAt int64 `json:"expires_at"` // Unix time
+	} `json:"session"`
+}
+
+type logprob struct {
+	Logprob float64 `json:"logprob"` // natural
+}
+
+type response struct {
+	ID            string            `json:"id"`
+	Status        string            `json:"status"`
+	StatusDetails json.RawMessage   `json:"status_details"`
+	Metadata      map[string]string `json:"metadata"`
+}
+
+type serviceError struct {
+	Type    string `json:"type"`
+	Code    string `json:"code"`
+	Param   string `json:"param"`
+	EventID string `json:"event_id"` // of the client's event at fault
+}

@@ -1,0 +1,27 @@
+package openai
+
+import (
+	"slices"
+	"strings"
+	"testing"
+)
+
+func TestEvents(t *testing.T) {
+	const stream = ": comment\n\nevent: a\ndata: one\nid: 7\n\ndata:two\r\ndata:  three\r\n\r\n\n\ndata\ndata: four\n\ndata: cut short"
+	want := []string{"one\n", "two\n three\n", "four\n"}
+	var got []string
+	for e := newEvents(strings.NewReader(stream)); ; {
+		data, ok := e.next()
+		if !ok {
+			break
+		}
+		got = append(got, string(data))
+	}
+	if !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	e := newEvents(strings.NewReader("data: " + strings.Repeat("x", maxLine) + "\n\n"))
+	if data, ok := e.next(); ok {
+		t.Errorf("a line of %d bytes is read", len(data))
+	}
+}
