@@ -186,7 +186,7 @@ func (s *session) mutants() (string, error) {
 // handlers are the mutants of what carries out the core's effects, by the tests that
 // do not wait in real time.
 func (s *session) handlers() (string, error) {
-	return s.survivors("handlers", "-by", "package,live,realtime,headless")
+	return s.survivors("handlers", "-by", "package,live,realtime,headless,rpc")
 }
 
 // survivors runs the list of mutants of a project and a sample of automatic ones.
