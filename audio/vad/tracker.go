@@ -228,7 +228,7 @@ func (t *Tracker) restart(pos int64) {
 	t.pending, t.first, t.window = t.pending[:0], 0, 0
 	t.resampler.Reset()
 	t.levels.reset(pos)
-	t.suspicion = suspicion{heard: t.suspicion.heard, found: t.suspicion.found, moved: t.suspicion.moved, cut: t.suspicion.cut}
+	t.suspicion = suspicion{heard: t.suspicion.heard, found: t.suspicion.found, moved: t.suspicion.moved, works: t.suspicion.works, cut: t.suspicion.cut}
 	t.forget()
 }
 

@@ -79,13 +79,18 @@ func (l *levels) mode() int {
 	return silentMode
 }
 
-// background is what is heard beside a voice now; the other mode's where that of
-// this one is not known yet.
-func (l *levels) background() *background {
-	if b := &l.backgrounds[l.mode()]; b.known {
-		return b
+// background is what is heard beside a voice now; the other mode's where that of this
+// one is not known yet. In the assistant's first second it is as loud as the louder one
+// of both, if that of silence is sure: of one who asked something before.
+func (l *levels) background() background {
+	b, other := l.backgrounds[l.mode()], l.backgrounds[1-l.mode()]
+	if !b.known {
+		return other
 	}
-	return &l.backgrounds[1-l.mode()]
+	if l.audible && !b.sure && other.sure {
+		b.noise, b.ceiling, b.sure = max(b.noise, other.noise), max(b.ceiling, other.ceiling), true
+	}
+	return b
 }
 
 // setAudible says whether the assistant is to be heard from the next level on.

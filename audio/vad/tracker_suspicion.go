@@ -72,6 +72,8 @@ const (
 	personCut   = 12.0
 	echoCut     = 22.0
 	learningCut = 18.0 // of 30 ms
+	// In the assistant's first second it must have taken so much for so many levels.
+	worksLeast = 20
 )
 
 // faintOver is how much louder than the ceiling a window must be, in dB, to hold the
@@ -98,6 +100,7 @@ type suspicion struct {
 	moved  bool    // the echo is elsewhere since the assistant was last heard for so long
 	cut    float64 // short; see SetCut
 	heard  int     // levels in which the assistant was audible, up to suspectAfter
+	works  int     // levels of which the canceller took much, since it found the echo
 	row    int     // suspicious levels in a row
 	open   bool    // a sound is suspicious now
 	since  int64   // the level at which it became so
@@ -119,7 +122,7 @@ func (s *suspicion) first() bool {
 // little, so that little taken proves no person until it was heard for long enough.
 func (s *suspicion) unsettle() {
 	s.moved = s.moved || s.heard >= firstLevels
-	s.heard, s.over = 0, s.open
+	s.heard, s.works, s.over = 0, 0, s.open
 }
 
 // push takes level n, in which phase the marker is, and whether it probes. It says
@@ -137,6 +140,9 @@ func (s *suspicion) push(l *levels, n int64, now phase, probing bool) (suspected
 	s.learn(l, n-suspectMost)
 	if l.audible {
 		s.heard = min(s.heard+1, suspectAfter)
+		if s.found && s.cut >= learningCut {
+			s.works++
+		}
 	}
 	learns := s.heard < suspectAfter
 	s.moved = s.moved && learns
@@ -146,7 +152,7 @@ func (s *suspicion) push(l *levels, n int64, now phase, probing bool) (suspected
 		return false, false
 	}
 	b := l.background()
-	if v := l.at(n); !b.sure || v <= b.ceiling+suspectOverCeiling || v <= b.noise+suspectOverNoise {
+	if v := l.at(n); !b.sure || !l.backgrounds[audibleMode].sure && s.works < worksLeast || v <= b.ceiling+suspectOverCeiling || v <= b.noise+suspectOverNoise {
 		s.row = 0
 		return false, false
 	}

@@ -64,6 +64,29 @@ func TestASoundOverTheEchoIsSuspected(t *testing.T) {
 	}
 }
 
+// TestASoundInTheFirstSecondIsSuspected where the room was heard before the answer and the
+// canceller works: not before that is sure, and not what is as loud as the room.
+func TestASoundInTheFirstSecondIsSuspected(t *testing.T) {
+	for _, tt := range []struct {
+		room   float64
+		before time.Duration
+		cut    float64 // what the canceller takes of the echo
+		want   bool
+	}{{50, 2 * time.Second, 30, true}, {900, 2 * time.Second, 30, false}, {50, 500 * time.Millisecond, 30, false}, {50, 2 * time.Second, 10, false}} {
+		l := listen(t, ProfileConfig(ProfileDefault))
+		l.tone(t, tt.room, tt.before)
+		l.SetFound(true)
+		l.SetAudible(true)
+		l.SetCut(tt.cut, tt.cut)
+		l.tone(t, 50, 500*time.Millisecond)
+		l.SetCut(0, 0)
+		l.tone(t, 900, 100*time.Millisecond) // too faint for the fakes
+		if suspected := slices.Contains(l.kinds(), Suspected); suspected != tt.want {
+			t.Errorf("%+v: suspected %v", tt, suspected)
+		}
+	}
+}
+
 func TestWhatNoDetectorTakesForAVoiceIsDismissed(t *testing.T) {
 	for _, tt := range []struct {
 		name string
