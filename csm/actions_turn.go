@@ -353,10 +353,8 @@ func (r *run) hasWords(f Final) bool {
 	if cur := &r.st.Current; f.Doubted && f.Class == Content && (cur.Request != 0 || cur.Role == Assistant) {
 		return false
 	}
-	if f.Class == Continue { // something to say where nothing can go on
-		return f.Words > 0 && !r.st.HasPlayback()
-	}
-	return f.Words > 0 && (f.Class == Content || f.Class == Yes || f.Class == No || f.Class == Send)
+	// "Continue" is said to the assistant where nothing can go on (finalMeans).
+	return f.Words > 0 && (f.Class == Content || f.Class == Continue || f.Class == Yes || f.Class == No || f.Class == Send)
 }
 
 // drafts says whether the words wait until the user ends the turn by hand: no

@@ -30,7 +30,8 @@ const (
 	quietFrames = 50
 	// farLags is by how many frames the echo may be late to be recognised.
 	farLags = 100
-	// heldBack is the longest delay that the canceller makes good.
+	// heldBack is the delay from which on an echo that stays is taken to stay because
+	// it is late. The canceller follows some that are later.
 	heldBack = 400 * time.Millisecond
 	// follows is how much the loudness of what is heard must be like that of the
 	// noise, as a correlation, to be its echo. Chance gives about 0.3.

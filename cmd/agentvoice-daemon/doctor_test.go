@@ -283,7 +283,7 @@ func TestDoctorTellsAnEchoThatStays(t *testing.T) {
 		{"a loudspeaker that distorts, no louder than the canceller bears", simulate(room.Config{Echo: straight, EchoGain: 10, Delay: delay, SpeakerClip: 0.02}, nil), loop, true, []string{"cancelled: it is"}},
 		{"one that is too loud and does not distort", simulate(room.Config{Echo: straight, EchoGain: 16, Delay: delay}, nil), loop, false, []string{"not cancelled", "so loud it is", "turn the loudspeaker down"}},
 		{"a microphone that clips", simulate(room.Config{Echo: straight, EchoGain: 26, Delay: delay, MicClip: 0.101}, nil), loop, false, []string{"not cancelled", "the microphone clips while the loudspeaker plays", "lower the microphone's level"}},
-		{"a late one", simulate(room.Config{Echo: straight, EchoGain: -6, Delay: 700 * time.Millisecond}, nil), nil, false, []string{"not cancelled", "since it comes 7", "a loudspeaker with a cable"}},
+		{"a late one", simulate(room.Config{Echo: straight, EchoGain: -6, Delay: 900 * time.Millisecond}, nil), nil, false, []string{"not cancelled", "since it comes 9", "a loudspeaker with a cable"}},
 		{"one whose delay changes", wanders(), shaky, false, []string{"not cancelled", "its delay changes (40 ms to 150 ms)", "with cables"}},
 		{"where chirps do not tell", wanders(), loop, false, []string{"not cancelled", "changed on its way", "sound effects"}},
 	} {

@@ -52,6 +52,27 @@ func TestLanesAreBounded(t *testing.T) {
 	}
 }
 
+// Either lane alone holds them up.
+func TestEitherLaneHoldsSourcesUp(t *testing.T) {
+	for _, e := range []csm.Event{csm.UserInterrupt{}, csm.CopilotSegment{Request: 1, End: 1}} {
+		synctest.Test(t, func(t *testing.T) {
+			hold := make(chan struct{})
+			l := dispatch.New(dispatch.Config{Clock: &dispatch.Virtual{}, Execute: func(dispatch.Step) { <-hold }})
+			go l.Run(t.Context())
+			for range 2000 {
+				l.Post(e)
+			}
+			synctest.Wait()
+			impatient, cancel := context.WithCancel(t.Context())
+			cancel()
+			if l.Room(impatient) {
+				t.Errorf("there is room with 1,999 times %v waiting", e.Kind())
+			}
+			close(hold)
+		})
+	}
+}
+
 // A source that can wait is held up while the loop does not keep up, so that the lane
 // stays short; waiters return when the loop ends.
 func TestRoomHoldsSourcesUp(t *testing.T) {

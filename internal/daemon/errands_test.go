@@ -185,8 +185,14 @@ func TestSummaries(t *testing.T) {
 	}
 	a.summarise(csm.Summarise{Job: 6, Items: e.Items})
 	next()
-	ad.summarise = func(ctx context.Context, _ []copilot.Message) (string, error) { <-ctx.Done(); return "", ctx.Err() }
+	began := make(chan struct{})
+	ad.summarise = func(ctx context.Context, _ []copilot.Message) (string, error) {
+		close(began)
+		<-ctx.Done()
+		return "", ctx.Err()
+	}
 	a.summarise(csm.Summarise{Job: 7, Items: e.Items})
+	<-began
 	ad.summarise = func(context.Context, []copilot.Message) (string, error) { return "They met again.", nil }
 	a.summarise(csm.Summarise{Job: 8, Items: e.Items})
 	ends := map[csm.Event]bool{next(): true, next(): true}

@@ -225,6 +225,7 @@ func TestWhatIsSettled(t *testing.T) {
 		a.post = func(csm.Event) {}
 		a.send(csm.SendCopilot{Request: 7, Deadline: time.Hour}, "")
 		time.Sleep(time.Second)
+		synctest.Wait()
 		if attempt != 2 || a.settled(nobody{}) || !a.settled(patient{}) {
 			t.Errorf("attempt %d, settled %v without a service and %v with one", attempt, a.settled(nobody{}), a.settled(patient{}))
 		}
