@@ -63,12 +63,17 @@ func TestEitherLaneHoldsSourcesUp(t *testing.T) {
 				l.Post(e)
 			}
 			synctest.Wait()
-			impatient, cancel := context.WithCancel(t.Context())
-			cancel()
-			if l.Room(impatient) {
+			var goesOn atomic.Bool
+			go func() { goesOn.Store(l.Room(t.Context())) }()
+			synctest.Wait()
+			if goesOn.Load() {
 				t.Errorf("there is room with 1,999 times %v waiting", e.Kind())
 			}
 			close(hold)
+			synctest.Wait()
+			if !goesOn.Load() {
+				t.Errorf("nothing waits, and there is no room for %v", e.Kind())
+			}
 		})
 	}
 }

@@ -59,7 +59,7 @@ var Situations = []Situation{
 	{"a yes, and the user says more", csm.KindFinal, both(asking, both(word(csm.Yes), both(not(asksFor("CallTool")), voiceAfter)))},
 	{"another message instead of a decision", csm.KindFinal, both(asking, both(word(csm.Content), to(csm.PhaseAnalysing)))},
 	{"typed while a question is spoken", csm.KindUserText, both(asking, in(csm.PhaseSpeaking))},
-	{"nobody answers a question twice", csm.KindTimerFired, both(fired(csm.TimerApproval), to(csm.PhaseGeneratingResponse))},
+	{"nobody answers a question twice", csm.KindTimerFired, both(fired(csm.TimerApproval), both(asking, func(m *Moment) bool { return m.After.Copilot.String() != questioning }))},
 	{"a question cannot be spoken", csm.KindSpeechFailed, asking},
 	{"a call ends while held", csm.KindToolDone, both(held, calling)},
 	{"a call ends after its turn was dropped", csm.KindToolDone, both(calling, func(m *Moment) bool { return m.Before.Current.ID == 0 })},
