@@ -10,6 +10,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"sync"
 )
@@ -163,8 +164,11 @@ func (c *checker) rejects(bin, name string, same map[string]bool) (bool, error) 
 func split(all string) (out []string) {
 	lines := strings.SplitAfter(all, "\n")
 	for i := 0; i < len(lines) && lines[i] != ""; {
-		var n int
-		fmt.Sscanf(lines[i], "%d", &n)
+		count, _, _ := strings.Cut(strings.TrimSpace(lines[i]), " ")
+		n, err := strconv.Atoi(count)
+		if err != nil || i+n >= len(lines) { // not what write wrote: the model refuses it
+			return append(out, strings.Join(lines[i:], ""))
+		}
 		out = append(out, strings.Join(lines[i:i+n+1], ""))
 		i += n + 1
 	}
