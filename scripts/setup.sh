@@ -23,15 +23,14 @@ packages=(
   libopus-dev # the codec of the realtime connection
   libpocketsphinx-dev libsphinxbase-dev pocketsphinx-en-us # recognition
   flite1-dev # synthesis
-  libwebrtc-audio-processing-dev g++ # echo cancellation
   pocketsphinx-testdata # recorded human speech for `make run` and the tests
 )
 # A sound server without a sound card, a second family of voices, and the model
 # checker of the second model. Not installed otherwise: on a desktop, PulseAudio
 # would displace PipeWire.
 test_packages=(pulseaudio pulseaudio-utils libasound2-plugins espeak-ng spin)
-# A browser with fonts, and what the native modules of code-server are compiled with.
 vsix_packages=(patchelf binutils) # a daemon that finds its libraries beside it
+# A browser with fonts, and what the native modules of code-server are compiled with.
 e2e_packages=(chromium flite fonts-noto-core fonts-noto-mono fonts-droid-fallback make g++ python3 libkrb5-dev)
 
 # Assets: "FILE NPM-PACKAGE@VERSION PATH-IN-PACKAGE SHA256". The runtime's
