@@ -159,7 +159,7 @@ func (f *Front) follow() error {
 		return nil
 	}
 	if f.tracker != nil {
-		f.tracker.Unsettled()
+		f.tracker.CancellerRestarted()
 	}
 	f.duplex = newDuplex()
 	return f.proc.Reset()
@@ -182,7 +182,7 @@ func (f *Front) listensNot(pos int64, frame *audio.Frame) bool {
 	}
 	f.found = f.proc.Found()
 	if f.tracker != nil && (moved || was && !d.half) {
-		f.tracker.Unsettled()
+		f.tracker.CancellerRestarted()
 	}
 	return d.deaf(pos) && f.Audible()
 }

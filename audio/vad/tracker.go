@@ -186,10 +186,10 @@ func NewTracker(detector func() (Detector, error), cfg TrackerConfig) (*Tracker,
 // rule. It may be called from any goroutine, and counts from the next window on.
 func (t *Tracker) SetAudible(audible bool) { t.audible.Store(audible) }
 
-// Unsettled says that the echo canceller has to learn the echo anew: what sounds
+// CancellerRestarted says that the echo canceller has to learn the echo anew: what sounds
 // like a voice over the assistant is doubted as it is at first, and a suspicion is
 // dismissed. It is for the goroutine of Push.
-func (t *Tracker) Unsettled() { t.suspicion.unsettle() }
+func (t *Tracker) CancellerRestarted() { t.suspicion.restarted() }
 
 // SetFound says whether the echo canceller knows where the echo is. Until then, and
 // for 6 s at most, what sounds like a voice over the assistant is doubted as it is at

@@ -104,7 +104,7 @@ type suspicion struct {
 	row    int     // suspicious levels in a row
 	open   bool    // a sound is suspicious now
 	since  int64   // the level at which it became so
-	over   bool    // the canceller learns anew since: it was the echo
+	over   bool    // the canceller has restarted since: it was the echo
 	quiet  int     // levels in a row that are faint again
 	learnt int64   // levels before this one told the ceiling, or are not to
 	voice  int     // how long a steady sound goes on, see longVoice
@@ -117,10 +117,10 @@ func (s *suspicion) first() bool {
 	return s.heard < firstLevels || !s.found && s.heard < suspectAfter
 }
 
-// unsettle says that the canceller learns anew. What was suspicious was the echo, since
+// restarted says that the canceller has restarted. What was suspicious was the echo, since
 // it moved. Of an echo that is elsewhere it takes
 // little, so that little taken proves no person until it was heard for long enough.
-func (s *suspicion) unsettle() {
+func (s *suspicion) restarted() {
 	s.moved = s.moved || s.heard >= firstLevels
 	s.heard, s.works, s.over = 0, 0, s.open
 }

@@ -123,8 +123,8 @@ func TestNothingIsSuspected(t *testing.T) {
 		"while it finds the echo anew": func() *listener {
 			l := overAssistant(t, ProfileDefault, 50)
 			l.SetFound(true) // where it was
-			l.Unsettled()
-			l.Unsettled()
+			l.CancellerRestarted()
+			l.CancellerRestarted()
 			l.tone(t, 50, 5*time.Second)
 			return l
 		},
@@ -463,7 +463,7 @@ func TestAProbeEndsWhenTheSoundIsForeign(t *testing.T) {
 }
 
 // TestAnEchoThatJumpedIsNoVoice while it may be one, and its suspicion ends when the
-// canceller begins anew with it. A person whose sound was in doubt is heard afterwards.
+// canceller restarts with it. A person whose sound was in doubt is heard afterwards.
 func TestAnEchoThatJumpedIsNoVoice(t *testing.T) {
 	for name, person := range map[string]bool{"echo": false, "person": true} {
 		l := overAssistant(t, ProfileDefault, 50)
@@ -478,7 +478,7 @@ func TestAnEchoThatJumpedIsNoVoice(t *testing.T) {
 		}
 		want := []MarkKind{Suspected, Onset}
 		if elsewhere = false; !person {
-			l.Unsettled()
+			l.CancellerRestarted()
 			want[1] = Dismissed
 		}
 		l.tone(t, 20000, 30*time.Millisecond)

@@ -90,8 +90,8 @@ func findSpeech() localSpeech {
 	return l
 }
 
-// recognizers are those of the installed models; PocketSphinx takes over where they
-// fail, and where there is none.
+// recognizers are those of the installed models; PocketSphinx takes over if they
+// fail, or if there are none.
 func (l localSpeech) recognizers(report func(error)) stt.Factory {
 	sphinx := stt.PocketSphinx(stt.PocketSphinxConfig{})
 	if l.hearing == nil {
@@ -100,8 +100,8 @@ func (l localSpeech) recognizers(report func(error)) stt.Factory {
 	return stt.WithFallback(sherpa.Recognizers(l.hearing), sphinx, report)
 }
 
-// synthesizers are those of the installed voice; Flite takes over where it fails, and
-// where there is none.
+// synthesizers are those of the installed voice; Flite takes over if it fails, or if
+// there is none.
 func (l localSpeech) synthesizers(report func(error)) tts.Factory {
 	if l.voice == nil {
 		return tts.Flite()
@@ -139,7 +139,7 @@ func (l localSpeech) examine(needed bool) []finding {
 	}
 }
 
-// examineEngine tries an engine, and what takes over where there is none or it fails.
+// examineEngine tries an engine, and its fallback if there is none or it fails.
 func examineEngine(name string, engine *sherpa.Engine, needed bool, lastResort func() (string, error)) finding {
 	if engine == nil {
 		return check(name, needed, lastResort)

@@ -204,7 +204,7 @@ func TestCallsAreBounded(t *testing.T) {
 	}
 }
 
-// What is told of a call that failed says who failed it; its input goes to the client
+// The report of a failed call says who failed it; its input goes to the client
 // as the assistant gave it.
 func TestWhatIsToldOfACallThatFailed(t *testing.T) {
 	for told, fails := range map[string]error{

@@ -31,7 +31,7 @@ func stringsOf(t reflect.Type) (n int) {
 }
 
 // Text that a handler puts in the place of any code of any event reaches neither the
-// core nor the handlers, and is told of. No event holds text in another way.
+// core nor the handlers, and is reported. No event holds text in another way.
 func TestTextInThePlaceOfACodeIsRefused(t *testing.T) {
 	var refused []csm.Kind
 	var said []string

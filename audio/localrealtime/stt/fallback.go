@@ -12,7 +12,7 @@ const maxKept = 2 * 60 * SampleRate
 // fails by second. Each utterance begins with the first engine again. The audio is
 // wiped when the utterance ends.
 //
-// report is told of each failure that was made up for, and may not block.
+// report is called with each failure that the fallback covered, and must not block.
 func WithFallback(first, second Factory, report func(error)) Factory {
 	return func() (Recognizer, error) {
 		r := &keeper{factories: [...]Factory{first, first, second}, report: report}
