@@ -82,7 +82,7 @@ func (c *Client) dial(ctx context.Context, h Handler) (step string, err error) {
 	if err != nil {
 		return "calls", err
 	}
-	c.expiry.begin(time.Now(), c.signal.ahead, cmp.Or(c.signal.d.sessionLimit, c.cfg.SessionLimit))
+	c.expiry.begin(time.Now(), c.signal.ahead, cmp.Or(c.signal.row.Session.Limit, c.cfg.SessionLimit))
 	if err := c.peer.accept(answer); err != nil {
 		return "calls", protocolError("calls: the answer is no SDP that fits the offer")
 	}
@@ -137,7 +137,7 @@ func (c *Client) start(h Handler, result chan<- error) error {
 	l := &loop{
 		cfg: c.cfg, log: c.cfg.Log, handler: h, send: c.peer.channel.SendText, result: result, stop: c.cancel,
 		canceled: &c.canceled, count: &c.count, expiry: &c.expiry, down: down, partial: map[string]string{},
-		speech: speech{markers: dialects[c.cfg.Dialect].markers},
+		speech: speech{markers: speaks(c.cfg.Dialect).HeardPositions},
 	}
 	c.loops.Go(func() { l.run(c.ctx, inbox, c.wake, c.commands) })
 	c.loops.Go(func() { c.up.run(c.ctx, enc, c.peer.track.WriteRTP) })

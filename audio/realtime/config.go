@@ -5,23 +5,24 @@ import (
 	"encoding/json"
 	"net"
 	"net/http"
-	"net/url"
 	"time"
 
 	"github.com/rs/zerolog"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 )
 
-// Dialect names how a provider differs from the others (dialect.go).
+// Dialect names a provider. How it differs from the others is its row in
+// provider.Rows.
 type Dialect string
 
 // The dialects of the protocol, section 3.
 const (
-	OpenAI  Dialect = "openai"
-	Azure   Dialect = "azure"
-	LocalAI Dialect = "localai"
-	Local   Dialect = "local" // the embedded server
+	OpenAI  Dialect = provider.OpenAI
+	Azure   Dialect = provider.Azure
+	LocalAI Dialect = provider.LocalAI
+	Local   Dialect = provider.Local // the embedded server
 )
 
 // Kinds of turn detection.
@@ -147,30 +148,25 @@ const defaultConnectTimeout = 10 * time.Second
 
 // check completes the configuration, or says what is wrong with it.
 func (c Config) check() (Config, error) {
-	d, ok := dialects[c.Dialect]
-	if !ok {
+	row, ok := provider.Of(string(c.Dialect))
+	if !ok || row.Session == nil {
 		return c, &Error{Code: CodeConnectionFailed, Message: "unknown dialect; use openai, azure, localai or local"}
 	}
-	u, err := url.Parse(c.BaseURL)
-	if err != nil || u.Host == "" || (u.Scheme != "http" && u.Scheme != "https") || u.User != nil || u.RawQuery != "" {
-		// The URL itself stays out of the text: it may hold a user's key.
-		return c, &Error{Code: CodeConnectionFailed,
-			Message: "the base URL is not usable; give scheme, host and path only, such as https://api.openai.com"}
+	base, problem := row.Base(c.BaseURL)
+	if problem != "" {
+		return c, &Error{Code: CodeConnectionFailed, Message: problem}
 	}
-	if u.Scheme == "http" && !d.plainHTTP && !isLoopback(u.Hostname()) {
-		return c, &Error{Code: CodeConnectionFailed, Message: "the base URL would send the key unencrypted; use https"}
-	}
-	c.BaseURL = d.base(u)
-	if c.Credentials == nil && !d.anonymous {
+	c.BaseURL = base
+	if c.Credentials == nil && !row.Anonymous {
 		return c, &Error{Code: CodeCredentialsMissing, Message: "no source of credentials; set a key for this provider"}
 	}
-	switch {
-	case d.transcribes: // its pipeline names the model: another one would replace the pipeline
+	if row.Session.Transcribes { // its pipeline names the model: another one would replace the pipeline
 		c.TranscriptionModel = ""
-	case c.TranscriptionModel == "":
-		c.TranscriptionModel = d.transcriptionModel
+	} else if c.TranscriptionModel == "" {
+		hearing, _ := row.Hears(provider.Realtime)
+		c.TranscriptionModel = hearing.Model
 	}
-	if c.Dialect == Azure && c.TranscriptionModel == "" {
+	if row.Deployments && c.TranscriptionModel == "" {
 		return c, &Error{Code: CodeConnectionFailed,
 			Message: "no deployment of a transcription model; set agentvoice.transcription.deployment"}
 	}
@@ -189,9 +185,4 @@ func (c Config) check() (Config, error) {
 		c.HTTPClient = http.DefaultClient
 	}
 	return c, nil
-}
-
-func isLoopback(host string) bool {
-	ip := net.ParseIP(host)
-	return host == "localhost" || ip != nil && ip.IsLoopback()
 }

@@ -13,59 +13,28 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 )
 
-// dialect is what differs between providers before the call stands (the
-// protocol, section 3), and what their media can be relied on for.
-type dialect struct {
-	prefix             string // of the API below the base URL
-	ephemeral          bool   // the credential is exchanged at client_secrets
-	jsonOffer          bool   // the offer goes as JSON {sdp, model}, and comes back so
-	anonymous          bool   // a service without credentials is possible
-	plainHTTP          bool   // http to another machine is allowed
-	transcriptionModel string
-	// markers: the RTP marker bit is on the first packet of each response and
-	// on no other (RFC 3551, section 4.1). Elsewhere it cannot be relied on:
-	// some servers set it on every packet, some after every pause.
-	markers bool
-	// transcribes: the service is heard in a session of type transcription. It
-	// speaks there when it is asked to; a realtime session would answer what the
-	// user says by itself, whatever create_response is.
-	transcribes bool
-	// sessionLimit is the documented maximum duration of a session, for a service
-	// that does not announce it as expires_at. 0 is unknown.
-	sessionLimit time.Duration
-	// slowest and fastest bound audio.output.speed as it is documented; both are 0
-	// for a service that documents none, which speaks at its own speed.
-	slowest, fastest float64
-}
-
-// Speeds is how slowly and how fast a service of a dialect speaks at most, as a
+// Speeds is how slowly and how fast a service speaks at most in a session, as a
 // multiple of its own speed.
 func Speeds(of Dialect) (slowest, fastest float64) {
-	d := dialects[of]
-	if d.fastest == 0 {
-		return 1, 1
-	}
-	return d.slowest, d.fastest
+	v := speaks(of)
+	return v.Slowest, v.Fastest
 }
 
-var dialects = map[Dialect]dialect{
-	OpenAI:  {prefix: "/v1", ephemeral: true, transcriptionModel: "gpt-4o-mini-transcribe", sessionLimit: 60 * time.Minute, slowest: 0.25, fastest: 1.5},
-	Azure:   {prefix: "/openai/v1", ephemeral: true, sessionLimit: 30 * time.Minute, slowest: 0.25, fastest: 1.5},
-	LocalAI: {prefix: "/v1", jsonOffer: true, anonymous: true, plainHTTP: true, transcribes: true},
-	Local:   {prefix: "/v1", ephemeral: true, markers: true, transcriptionModel: "whisper-1", slowest: 0.5, fastest: 3},
+// speaks is what a service's voice can do in a session.
+func speaks(of Dialect) provider.Voice {
+	row, _ := provider.Of(string(of))
+	v, _ := row.Speaks(provider.Realtime)
+	return v
 }
 
-// base is the URL that "/realtime/..." is put behind. Base URLs are commonly
-// given with the API's prefix; it is not doubled.
-func (d dialect) base(u *url.URL) string {
-	s := strings.TrimRight(u.String(), "/")
-	s = strings.TrimSuffix(s, d.prefix)
-	if d.prefix == "/openai/v1" {
-		s = strings.TrimSuffix(s, "/openai")
-	}
-	return s + d.prefix
+// transcribes says whether the service is heard in a session of type transcription.
+func transcribes(of Dialect) bool {
+	row, ok := provider.Of(string(of))
+	return ok && row.Session != nil && row.Session.Transcribes
 }
 
 // Sizes of answers: an SDP has a few kB, a session too.
@@ -74,7 +43,7 @@ const maxAnswer = 1 << 20
 // signaller makes and ends the call over HTTP.
 type signaller struct {
 	cfg    Config
-	d      dialect
+	row    provider.Row
 	client *http.Client
 	bearer string // ephemeral key, or localai's own; never logged
 	callID string
@@ -85,7 +54,8 @@ func newSignaller(cfg Config) *signaller {
 	c := *cfg.HTTPClient
 	// A redirect would carry the key to another place.
 	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &signaller{cfg: cfg, d: dialects[cfg.Dialect], client: &c}
+	row, _ := provider.Of(string(cfg.Dialect)) // checked
+	return &signaller{cfg: cfg, row: row, client: &c}
 }
 
 // authorise gets the key that makes the call: an ephemeral one made from the
@@ -102,13 +72,13 @@ func (s *signaller) authorise(ctx context.Context) error {
 				Message: "the source of credentials gave none; set a key for this provider"}
 		}
 	}
-	if cred.Value == "" && !s.d.anonymous {
+	if cred.Value == "" && !s.row.Anonymous {
 		return &Error{Code: CodeCredentialsMissing, Message: "the key is empty; set a key for this provider"}
 	}
 	if strings.ContainsAny(cred.Value, "\r\n") {
 		return &Error{Code: CodeCredentialsMissing, Message: "the key has a line break in it; set it again"}
 	}
-	if !s.d.ephemeral {
+	if !s.row.Session.Ephemeral {
 		s.bearer = cred.Value
 		return nil
 	}
@@ -117,11 +87,7 @@ func (s *signaller) authorise(ctx context.Context) error {
 		return protocolError("client_secrets: the request cannot be written")
 	}
 	header := http.Header{"Content-Type": {"application/json"}, "Accept": {"application/json"}}
-	if s.cfg.Dialect == Azure && cred.Kind != EntraToken {
-		header.Set("Api-Key", cred.Value)
-	} else {
-		header.Set("Authorization", "Bearer "+cred.Value)
-	}
+	s.row.Authorize(header, cred.Value, cred.Kind == EntraToken)
 	_, answer, err := s.post(ctx, "client_secrets", "/realtime/client_secrets", header, body, http.StatusOK, http.StatusCreated)
 	if err != nil {
 		return err
@@ -139,7 +105,7 @@ func (s *signaller) authorise(ctx context.Context) error {
 // call sends the offer and returns the service's SDP.
 func (s *signaller) call(ctx context.Context, offer string) (string, error) {
 	header, body := s.header("application/sdp"), []byte(offer)
-	if s.d.jsonOffer {
+	if s.row.Session.JSONOffer {
 		header = s.header("application/json")
 		var err error
 		if body, err = json.Marshal(map[string]string{"sdp": offer, "model": s.cfg.Model}); err != nil {
@@ -154,7 +120,7 @@ func (s *signaller) call(ctx context.Context, offer string) (string, error) {
 		s.callID = id
 	}
 	sdp := string(answer)
-	if s.d.jsonOffer {
+	if s.row.Session.JSONOffer {
 		var v struct {
 			SDP string `json:"sdp"`
 		}
@@ -173,7 +139,7 @@ func (s *signaller) call(ctx context.Context, offer string) (string, error) {
 // hangUp ends the call at the service, where the dialect can. Best effort: the
 // service also sees the connection close.
 func (s *signaller) hangUp(ctx context.Context) {
-	if !s.d.ephemeral || s.callID == "" {
+	if !s.row.Session.Ephemeral || s.callID == "" {
 		return
 	}
 	_, _, err := s.post(ctx, "hangup", "/realtime/calls/"+s.callID+"/hangup", s.header(""), nil, http.StatusOK, http.StatusNoContent)

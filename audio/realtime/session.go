@@ -57,7 +57,7 @@ func sessionUpdates(cfg Config, include bool) []clientEvent {
 	if include {
 		with = []string{includeLogprobs}
 	}
-	if !dialects[cfg.Dialect].transcribes {
+	if !transcribes(cfg.Dialect) {
 		s := wantedSession(cfg, false)
 		s.Include = with
 		return []clientEvent{sessionUpdate(s)}

@@ -80,7 +80,7 @@ type utterance struct {
 }
 
 type speech struct {
-	markers   bool    // see dialect.markers
+	markers   bool    // see provider.Voice.HeardPositions
 	announced bool    // the service sends output_audio_buffer events
 	echoes    bool    // the service echoes metadata, so a response without is not ours
 	speed     float64 // of the session; 1 when zero

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/audio/dsp"
 	"github.com/agentvoice/agentvoice-daemon/audio/opus"
+	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 	"github.com/agentvoice/agentvoice-daemon/audio/wake"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
@@ -56,10 +58,8 @@ func cues(set protocol.CueSettings) string {
 
 // reach opens a TCP connection to the provider; it sends nothing.
 func reach(ctx context.Context, set protocol.Settings) (string, error) {
-	base := set.Endpoint
-	if base == "" && set.Provider == protocol.ProviderOpenAI {
-		base = "https://api.openai.com"
-	}
+	row, _ := provider.Of(string(set.Provider))
+	base := cmp.Or(set.Endpoint, row.Home)
 	u, err := url.Parse(base)
 	if err != nil || u.Hostname() == "" {
 		return "", fmt.Errorf("there is no endpoint for %s; give --endpoint", set.Provider)

@@ -18,6 +18,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/dsp"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/portaudio"
+	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 	"github.com/agentvoice/agentvoice-daemon/audio/wake"
@@ -266,7 +267,7 @@ func credentials(keyFile string) func(context.Context, protocol.Provider) (realt
 			protocol.ProviderOpenAI: envOpenAI, protocol.ProviderAzure: envAzure, protocol.ProviderLocalAI: envLocal,
 		}[p]
 		key := os.Getenv(name)
-		if key == "" && p != protocol.ProviderLocalAI {
+		if row, _ := provider.Of(string(p)); key == "" && !row.Anonymous {
 			return realtime.Credential{}, fmt.Errorf("there is no key for %s; set %s or give --api-key-file", p, name)
 		}
 		return realtime.Credential{Value: key, Kind: realtime.APIKey}, nil

@@ -59,7 +59,11 @@ var rules = []rule{
 		"the embedded server is a service like any other: it shares codecs with the client and nothing else, or the two would agree by accident",
 	},
 	{
-		[]string{"audio/realtime"}, []string{"audio", "audio/opus"},
+		[]string{"audio/provider"}, nil,
+		"it is the table of what providers can do, which everybody asks",
+	},
+	{
+		[]string{"audio/realtime"}, []string{"audio", "audio/opus", "audio/provider"},
 		"the client must meet the embedded server on the wire only, as it meets every other provider",
 	},
 	{

@@ -13,6 +13,7 @@ import (
 	"golang.org/x/text/language"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
+	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
@@ -136,19 +137,15 @@ func (s *service) dialConfig(set protocol.Settings) (realtime.Config, error) {
 		Language:    spokenLanguage(set.Transcription.Language),
 		Credentials: func(ctx context.Context) (realtime.Credential, error) { return s.credential(ctx, set.Provider) },
 	}
-	switch set.Provider {
-	case protocol.ProviderLocal:
+	if set.Provider == protocol.ProviderLocal {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.local == nil || s.local.err != nil {
 			return cfg, errors.New("the embedded server does not run")
 		}
 		cfg.BaseURL, cfg.Loopback = s.local.base, true
-	case protocol.ProviderOpenAI:
-		if cfg.BaseURL == "" {
-			cfg.BaseURL = "https://api.openai.com"
-		}
-	case protocol.ProviderAzure:
+	}
+	if row, _ := provider.Of(string(set.Provider)); row.Deployments {
 		cfg.Model, cfg.TranscriptionModel = set.Deployment, set.Transcription.Deployment
 	}
 	if s.w.cfg.Instrument != nil {

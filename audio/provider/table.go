@@ -1,0 +1,140 @@
+// Package provider is the table of the services that can hear and speak: how each is
+// reached, and what it can do. Code asks the table, not a provider's name, so that
+// adding a provider is adding a row.
+//
+// A provider is heard and speaks over wires. A wire is a protocol: a WebRTC session, or
+// an HTTP request for each utterance or segment. The first wire of a row is the default.
+package provider
+
+import (
+	"slices"
+	"time"
+)
+
+// The providers.
+const (
+	OpenAI     = "openai"
+	Azure      = "azure"
+	LocalAI    = "localai"
+	Local      = "local"      // the embedded server
+	Compatible = "compatible" // any server of /v1/audio/speech and /v1/audio/transcriptions
+)
+
+// Wire is how a provider hears or speaks.
+type Wire string
+
+// The wires.
+const (
+	Realtime       Wire = "realtime"       // a realtime session over WebRTC
+	Transcriptions Wire = "transcriptions" // POST /v1/audio/transcriptions for each utterance
+	Speech         Wire = "speech"         // POST /v1/audio/speech for each segment
+)
+
+// Row is a provider.
+type Row struct {
+	Name        string
+	Home        string   // base URL; "" where the user has to give one
+	Prefix      string   // of the API, below the base URL
+	Anonymous   bool     // it can be used without a key
+	PlainHTTP   bool     // http to another machine is allowed
+	KeyHeader   string   // that an API key is sent in; "" is a bearer token
+	Deployments bool     // models are named by the user's deployments, so none is a default
+	Session     *Session // of the wire Realtime; nil without it
+	Hearing     []Hearing
+	Voice       []Voice
+}
+
+// Session is how a realtime session is made.
+type Session struct {
+	Ephemeral bool // the key is exchanged at client_secrets
+	JSONOffer bool // the offer goes as JSON {sdp, model}, and comes back so
+	// Transcribes: the service is heard in a session of type transcription, whose
+	// pipeline names the models. It speaks there when it is asked to; a realtime
+	// session would answer what the user says, whatever create_response is.
+	Transcribes bool
+	// Limit is the documented maximum duration, for a service that does not announce
+	// it as expires_at. 0 is unknown.
+	Limit time.Duration
+}
+
+// Hearing is what a provider can do with the user's voice over a wire.
+type Hearing struct {
+	Wire       Wire
+	Model      string // the default
+	Partials   bool   // words come while the user speaks
+	Logprobs   bool   // finals come with probabilities, so that unsure words are known
+	Vocabulary bool   // names and terms can be given with the audio
+	Streams    bool   // Transcriptions: the text can be streamed
+}
+
+// Voice is what a provider can do with a text over a wire.
+type Voice struct {
+	Wire     Wire
+	Model    string // the default; "" where the user has to give one, or the session has it
+	Voice    string // the default; "" is the service's choice
+	Verbatim bool   // it says the text, and not what a model makes of it
+	// HeardPositions: it is known which audio belongs to which segment. Over WebRTC
+	// that needs the RTP marker bit on the first packet of each response and on no
+	// other (RFC 3551, section 4.1). Some servers set it on every packet, some after
+	// every pause; there the end of a segment is found by silence.
+	HeardPositions bool
+	Truncate       bool // it takes conversation.item.truncate
+	// Slowest and Fastest bound the documented speed; both are 1 for a service that
+	// has one speed.
+	Slowest, Fastest float64
+}
+
+// Rows is the table.
+var Rows = []Row{
+	{
+		Name: Local, Prefix: "/v1",
+		Session: &Session{Ephemeral: true},
+		Hearing: []Hearing{{Wire: Realtime, Model: "whisper-1", Partials: true, Logprobs: true}},
+		Voice:   []Voice{{Wire: Realtime, Verbatim: true, HeardPositions: true, Truncate: true, Slowest: 0.5, Fastest: 3}},
+	},
+	{
+		Name: OpenAI, Home: "https://api.openai.com", Prefix: "/v1",
+		Session: &Session{Ephemeral: true, Limit: 60 * time.Minute},
+		Hearing: []Hearing{{Wire: Realtime, Model: "gpt-4o-mini-transcribe", Partials: true, Logprobs: true, Vocabulary: true}},
+		Voice:   []Voice{{Wire: Realtime, Truncate: true, Slowest: 0.25, Fastest: 1.5}},
+	},
+	{
+		Name: Azure, Prefix: "/openai/v1", KeyHeader: "Api-Key", Deployments: true,
+		Session: &Session{Ephemeral: true, Limit: 30 * time.Minute},
+		Hearing: []Hearing{{Wire: Realtime, Partials: true, Logprobs: true, Vocabulary: true}},
+		Voice:   []Voice{{Wire: Realtime, Truncate: true, Slowest: 0.25, Fastest: 1.5}},
+	},
+	{
+		Name: LocalAI, Prefix: "/v1", Anonymous: true, PlainHTTP: true,
+		Session: &Session{JSONOffer: true, Transcribes: true},
+		Hearing: []Hearing{{Wire: Realtime, Vocabulary: true}},
+		Voice:   []Voice{{Wire: Realtime, Slowest: 1, Fastest: 1}},
+	},
+}
+
+// Of is the row of a provider.
+func Of(name string) (Row, bool) {
+	i := slices.IndexFunc(Rows, func(r Row) bool { return r.Name == name })
+	if i < 0 {
+		return Row{}, false
+	}
+	return Rows[i], true
+}
+
+// Hears is how the provider hears over a wire.
+func (r Row) Hears(over Wire) (Hearing, bool) {
+	i := slices.IndexFunc(r.Hearing, func(h Hearing) bool { return h.Wire == over })
+	if i < 0 {
+		return Hearing{}, false
+	}
+	return r.Hearing[i], true
+}
+
+// Speaks is how the provider speaks over a wire.
+func (r Row) Speaks(over Wire) (Voice, bool) {
+	i := slices.IndexFunc(r.Voice, func(v Voice) bool { return v.Wire == over })
+	if i < 0 {
+		return Voice{Slowest: 1, Fastest: 1}, false
+	}
+	return r.Voice[i], true
+}
