@@ -45,6 +45,24 @@ func Sherpa() (string, error) {
 	return path, nil
 }
 
+// Folder is where the libraries are installed: the folder that Env names, or the one in
+// the user's cache folder. It may not exist.
+func Folder() (string, error) {
+	if dir := os.Getenv(Env); dir != "" {
+		return dir, nil
+	}
+	dir, err := cacheFolder()
+	if err != nil {
+		return "", fmt.Errorf("the folder for libraries is not known; name one in %s", Env)
+	}
+	return dir, nil
+}
+
+func cacheFolder() (string, error) {
+	cache, err := os.UserCacheDir()
+	return filepath.Join(cache, "agentvoice", "assets"), err
+}
+
 // ModelsEnv names the environment variable for a folder of models of one's own.
 const ModelsEnv = "AGENTVOICE_MODELS"
 
@@ -95,8 +113,8 @@ func dirs() []string {
 		}
 		list = append(list, filepath.Join(filepath.Dir(exe), "assets"))
 	}
-	if cache, err := os.UserCacheDir(); err == nil {
-		list = append(list, filepath.Join(cache, "agentvoice", "assets"))
+	if dir, err := cacheFolder(); err == nil {
+		list = append(list, dir)
 	}
 	return list
 }

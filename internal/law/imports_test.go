@@ -79,8 +79,16 @@ var rules = []rule{
 		"the wire is a contract of its own; with a type of the core in it the core could not change",
 	},
 	{
-		[]string{"internal/assets", "internal/figures", "internal/lease", "internal/logid", "internal/mutant", "internal/pulse", "internal/shellcmd", "internal/tonemodel", "internal/wer"}, nil,
+		[]string{"internal/assets", "internal/figures", "internal/filelock", "internal/logid", "internal/mutant", "internal/pulse", "internal/shellcmd", "internal/tonemodel", "internal/wer"}, nil,
 		"it is a helper that everybody may use, so it uses nobody",
+	},
+	{
+		[]string{"internal/lease"}, []string{"internal/filelock"},
+		"whoever opens a microphone asks it first, so it uses nobody who does",
+	},
+	{
+		[]string{"internal/models"}, []string{"audio/localrealtime/sherpa", "internal/assets", "internal/filelock"},
+		"models are installed and removed while no conversation runs, so it knows their files and nothing that talks",
 	},
 	{
 		[]string{"internal/timeline"}, []string{"audio", "csm/...", "internal/figures"},

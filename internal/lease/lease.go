@@ -11,6 +11,8 @@ import (
 	"path/filepath"
 	"sync"
 	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/internal/filelock"
 )
 
 const (
@@ -83,7 +85,7 @@ func acquire(dir string, who Holder) (*Lease, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the microphone's lock cannot be made: %w", err)
 	}
-	switch ok, err := tryLock(file); {
+	switch ok, err := filelock.Try(file); {
 	case err != nil:
 		_ = file.Close()
 		return nil, fmt.Errorf("%s cannot be locked: %w", path, err)

@@ -66,6 +66,12 @@ var kinds = map[string]kind{
 // Kinds names the architectures that can be loaded, in alphabetical order.
 func Kinds() []string { return slices.Sorted(maps.Keys(kinds)) }
 
+// Parts are what a model of a kind must have, and what it may have.
+func Parts(kind string) (required, optional []string, known bool) {
+	k, known := kinds[kind]
+	return slices.Clone(k.required), slices.Clone(k.optional), known
+}
+
 // Use is what the model is for.
 func (m Model) Use() Use { return kinds[m.Kind].use }
 
@@ -130,7 +136,7 @@ type Set struct {
 
 // Installed reads the models in the subfolders of dir. Of several for the same use
 // the first one by the name of its folder counts. A folder that is not there, or a
-// subfolder without a DescriptionFile, has no model.
+// subfolder without a DescriptionFile or with a dot before its name, has no model.
 func Installed(dir string) (Set, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -142,6 +148,9 @@ func Installed(dir string) (Set, error) {
 	var set Set
 	found := map[Use]bool{}
 	for _, e := range entries {
+		if strings.HasPrefix(e.Name(), ".") {
+			continue // an installation that is under way
+		}
 		sub := filepath.Join(dir, e.Name())
 		if _, err := os.Stat(filepath.Join(sub, DescriptionFile)); err != nil {
 			continue

@@ -1,6 +1,6 @@
 //go:build unix
 
-package lease
+package filelock
 
 import (
 	"errors"
@@ -9,9 +9,9 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// tryLock locks a file for this process, until it is closed or the process ends,
+// Try locks a file for this process, until it is closed or the process ends,
 // and tells whether nobody else had.
-func tryLock(f *os.File) (bool, error) {
+func Try(f *os.File) (bool, error) {
 	for {
 		err := unix.Flock(int(f.Fd()), unix.LOCK_EX|unix.LOCK_NB)
 		switch {

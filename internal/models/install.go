@@ -1,0 +1,183 @@
+package models
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"net/url"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/sherpa"
+)
+
+// Install downloads a model of the manifest, and continues what an earlier call has
+// begun. An installed model that is complete is left alone. The caller has had its
+// licence accepted.
+func (s *Store) Install(ctx context.Context, name string) error {
+	e, err := s.Manifest.Find(name)
+	if err != nil {
+		return err
+	}
+	if !e.Pinned() {
+		return fmt.Errorf("no checksum of the model %s is known, so it is not downloaded; download %s yourself and run `agentvoice-daemon models import FILE`", e.Name, e.Archive)
+	}
+	unlock, err := s.change()
+	if err != nil {
+		return err
+	}
+	defer unlock()
+	if s.has(e) {
+		s.Report(Event{Event: Installed, Name: e.Name, Total: e.Size()})
+		return nil
+	}
+	if err := s.download(ctx, e); err != nil {
+		return err
+	}
+	return s.finish(e.Name, e.description())
+}
+
+// has says whether a model of the manifest is installed and complete.
+func (s *Store) has(e Entry) bool {
+	if _, err := sherpa.ReadModel(s.folder(e.Name)); err != nil {
+		return false
+	}
+	for _, f := range e.Files {
+		if sum, err := sumOf(filepath.Join(s.folder(e.Name), filepath.FromSlash(f.Path))); err != nil || sum != f.SHA256 {
+			return false
+		}
+	}
+	return true
+}
+
+// download brings the files of a model into its stage.
+func (s *Store) download(ctx context.Context, e Entry) error {
+	dir := s.stage(e.Name)
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return localError{err}
+	}
+	missing := e.Size()
+	for _, f := range e.Files {
+		path := filepath.Join(dir, filepath.FromSlash(f.Path))
+		missing -= min(max(sizeOf(path), sizeOf(path+partSuffix)), f.Size)
+	}
+	if err := needSpace(dir, missing); err != nil {
+		return err
+	}
+	var before int64
+	d := s.downloader(e.Name, e.Size(), &before)
+	for _, f := range e.Files {
+		var urls []string
+		for _, source := range s.mirrored(e.Sources) {
+			urls = append(urls, strings.TrimSuffix(source, "/")+"/"+f.Path)
+		}
+		if err := d.fetch(ctx, f, urls, filepath.Join(dir, filepath.FromSlash(f.Path))); err != nil {
+			return err
+		}
+		before += f.Size
+	}
+	return prune(dir, e.Files)
+}
+
+// prune removes what an earlier version of a model has left in its stage.
+func prune(dir string, files []File) error {
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		if err != nil || slices.ContainsFunc(files, func(f File) bool { return f.Path == filepath.ToSlash(name) }) {
+			return err
+		}
+		return os.Remove(path)
+	})
+	if err != nil {
+		return localError{err}
+	}
+	return nil
+}
+
+// downloader reports the progress of a download of total bytes, of which before are
+// those of the files before the current one.
+func (s *Store) downloader(name string, total int64, before *int64) *downloader {
+	return &downloader{
+		client: s.client, stall: s.stall, retry: s.retry,
+		progress: func(path string, done int64) {
+			s.Report(Event{Event: Progress, Name: name, File: path, Done: *before + done, Total: total})
+		},
+		note: func(text string) { s.Report(Event{Event: Note, Name: name, Message: text}) },
+	}
+}
+
+// mirrored puts the user's mirrors before the URLs of the manifest.
+func (s *Store) mirrored(urls []string) []string {
+	var list []string
+	for _, m := range s.Mirrors {
+		for _, u := range urls[:min(len(urls), 1)] {
+			if parsed, err := url.Parse(u); err == nil {
+				list = append(list, m+parsed.EscapedPath())
+			}
+		}
+	}
+	return append(list, urls...)
+}
+
+// finish describes a model whose files are in its stage, and puts it in its place.
+func (s *Store) finish(name string, m sherpa.Model) error {
+	dir := s.stage(name)
+	text, err := json.MarshalIndent(m, "", "  ")
+	if err != nil {
+		return err
+	}
+	if err := write(filepath.Join(dir, sherpa.DescriptionFile), append(text, '\n')); err != nil {
+		return err
+	}
+	if _, err := sherpa.ReadModel(dir); err != nil {
+		return fmt.Errorf("what was installed is no model: %w", err)
+	}
+	sums, err := checksums(dir)
+	if err != nil {
+		return err
+	}
+	if err := write(filepath.Join(dir, SumsFile), []byte(sums)); err != nil {
+		return err
+	}
+	if err := s.replace(name); err != nil {
+		return err
+	}
+	s.Report(Event{Event: Installed, Name: name})
+	return nil
+}
+
+// write writes a small file to the disk.
+func write(path string, text []byte) error {
+	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
+	if err != nil {
+		return localError{err}
+	}
+	return copyInto(file, strings.NewReader(string(text)))
+}
+
+// checksums are those of all files below a folder, in the form of sha256sum.
+func checksums(dir string) (string, error) {
+	var list strings.Builder
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() || d.Name() == SumsFile {
+			return err
+		}
+		sum, err := sumOf(path)
+		if err != nil {
+			return err
+		}
+		name, err := filepath.Rel(dir, path)
+		fmt.Fprintf(&list, "%s  %s\n", sum, filepath.ToSlash(name))
+		return err
+	})
+	if err != nil {
+		return "", localError{err}
+	}
+	return list.String(), nil
+}

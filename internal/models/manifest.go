@@ -1,0 +1,218 @@
+package models
+
+import (
+	"bytes"
+	_ "embed"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/url"
+	"path/filepath"
+	"regexp"
+	"runtime"
+	"slices"
+	"strings"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/sherpa"
+)
+
+//go:embed manifest.json
+var embedded []byte
+
+// Manifest lists what can be installed.
+type Manifest struct {
+	Engine EngineRelease `json:"engine"`
+	Models []Entry       `json:"models"`
+}
+
+// EngineRelease is the library of sherpa-onnx, in a package for each platform.
+type EngineRelease struct {
+	Version  string    `json:"version"`
+	Licence  Licence   `json:"licence"`
+	Packages []Package `json:"packages"`
+}
+
+// Package is an npm package (tar, gzip) with the library for one platform.
+type Package struct {
+	System string   `json:"system"` // as runtime.GOOS
+	Arch   string   `json:"arch"`   // as runtime.GOARCH
+	URLs   []string `json:"urls"`   // the first choice first
+	Size   int64    `json:"size"`   // bytes
+	SHA256 string   `json:"sha256"`
+	Files  []File   `json:"files"` // in the package, to be installed by their base names
+}
+
+// Licence is what a user accepts before a download.
+type Licence struct {
+	Name string `json:"name"`
+	URL  string `json:"url"`
+}
+
+// File is a file with its pinned content.
+type File struct {
+	Path   string `json:"path"` // relative, with slashes
+	Size   int64  `json:"size"` // bytes
+	SHA256 string `json:"sha256"`
+}
+
+// Figure is what somebody else published about a model; it was not measured here.
+type Figure struct {
+	What   string `json:"what"`
+	Value  string `json:"value"`
+	Source string `json:"source"`
+}
+
+// Entry is a model that can be installed.
+type Entry struct {
+	Name      string            `json:"name"` // of its folder, too
+	Title     string            `json:"title"`
+	Kind      string            `json:"kind"`  // as in sherpa.Model
+	Parts     map[string]string `json:"parts"` // as sherpa.Model.Files
+	Languages []string          `json:"languages"`
+	Licence   Licence           `json:"licence"`
+	Machine   Class             `json:"machine"` // the slowest that it is meant for
+	Figures   []Figure          `json:"figures"`
+	// Sources are URLs of folders that hold Files, at a pinned revision, the first
+	// choice first.
+	Sources []string `json:"sources"`
+	// Files is empty for a model whose checksums are not known. Install refuses such
+	// a model; a user can download Archive and import it.
+	Files   []File `json:"files"`
+	Archive string `json:"archive,omitempty"`
+}
+
+// Use is what the model is for.
+func (e Entry) Use() sherpa.Use { return sherpa.Model{Kind: e.Kind}.Use() }
+
+// Pinned says whether the checksums of the model are known.
+func (e Entry) Pinned() bool { return len(e.Files) > 0 }
+
+// Size is how many bytes its files have.
+func (e Entry) Size() int64 {
+	var n int64
+	for _, f := range e.Files {
+		n += f.Size
+	}
+	return n
+}
+
+// description is the model.json of the installed model.
+func (e Entry) description() sherpa.Model {
+	return sherpa.Model{Name: e.Name, Kind: e.Kind, Files: e.Parts, Languages: e.Languages}
+}
+
+// Package is the library for this machine.
+func (e EngineRelease) Package() (Package, error) {
+	i := slices.IndexFunc(e.Packages, func(p Package) bool { return p.System == runtime.GOOS && p.Arch == runtime.GOARCH })
+	if i < 0 {
+		return Package{}, fmt.Errorf("no speech engine is known for %s on %s; use PocketSphinx and Flite, or a hosted service", runtime.GOOS, runtime.GOARCH)
+	}
+	return e.Packages[i], nil
+}
+
+// Find is the model of that name.
+func (m *Manifest) Find(name string) (Entry, error) {
+	names := make([]string, len(m.Models))
+	for i, e := range m.Models {
+		if e.Name == name {
+			return e, nil
+		}
+		names[i] = e.Name
+	}
+	return Entry{}, fmt.Errorf("no model %q is known; choose one of %s, or import a folder", name, strings.Join(names, ", "))
+}
+
+// Recommend names a pinned model for each use that hears or speaks a language on a
+// machine of a class. Earlier entries of the manifest win.
+func (m *Manifest) Recommend(language string, class Class) []Entry {
+	language, _, _ = strings.Cut(strings.ToLower(language), "-")
+	var list []Entry
+	for _, e := range m.Models {
+		taken := slices.ContainsFunc(list, func(other Entry) bool { return other.Use() == e.Use() })
+		if !taken && e.Pinned() && class.atLeast(e.Machine) && slices.Contains(e.Languages, language) {
+			list = append(list, e)
+		}
+	}
+	return list
+}
+
+// DefaultManifest is the one in the tree.
+func DefaultManifest() (*Manifest, error) { return ParseManifest(embedded) }
+
+// names are those of models and so of folders; none begins with a dot.
+var names = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+
+// ParseManifest reads and checks a manifest.
+func ParseManifest(text []byte) (*Manifest, error) {
+	var m Manifest
+	d := json.NewDecoder(bytes.NewReader(text))
+	d.DisallowUnknownFields()
+	if err := d.Decode(&m); err != nil {
+		return nil, fmt.Errorf("the manifest of models is not valid: %w; correct it", err)
+	}
+	for _, p := range m.Engine.Packages {
+		if err := errors.Join(checkFiles(append(p.Files, File{"package", p.Size, p.SHA256})), checkURLs(p.URLs)); err != nil {
+			return nil, fmt.Errorf("the manifest of models has a wrong engine for %s on %s: %w; correct it", p.System, p.Arch, err)
+		}
+	}
+	for i, e := range m.Models {
+		if err := e.check(); err != nil {
+			return nil, fmt.Errorf("the manifest of models has a wrong model %q: %w; correct it", e.Name, err)
+		}
+		if slices.ContainsFunc(m.Models[:i], func(other Entry) bool { return other.Name == e.Name }) {
+			return nil, fmt.Errorf("the manifest of models has two models %q; correct it", e.Name)
+		}
+	}
+	return &m, nil
+}
+
+func (e Entry) check() error {
+	switch {
+	case !names.MatchString(e.Name):
+		return errors.New("its name has other characters than letters, digits, dots, dashes and underscores")
+	case e.Name == EngineName:
+		return errors.New("that is the name of the engine")
+	case !slices.Contains(sherpa.Kinds(), e.Kind):
+		return fmt.Errorf("unknown kind %q", e.Kind)
+	case !slices.Contains(classes, e.Machine):
+		return fmt.Errorf("unknown class of machine %q", e.Machine)
+	case e.Licence.Name == "" || e.Licence.URL == "":
+		return errors.New("it has no licence")
+	case e.Pinned() && len(e.Sources) == 0:
+		return errors.New("it has no source")
+	}
+	for part, path := range e.Parts {
+		known := slices.ContainsFunc(e.Files, func(f File) bool {
+			return f.Path == path || strings.HasPrefix(f.Path, path+"/")
+		})
+		if e.Pinned() && !known {
+			return fmt.Errorf("no file for the part %s", part)
+		}
+	}
+	return errors.Join(checkFiles(e.Files), checkURLs(e.Sources))
+}
+
+var checksum = regexp.MustCompile(`^[0-9a-f]{64}$`)
+
+func checkFiles(files []File) error {
+	for _, f := range files {
+		switch {
+		case !filepath.IsLocal(filepath.FromSlash(f.Path)) || f.Path == sherpa.DescriptionFile || f.Path == SumsFile:
+			return fmt.Errorf("the path %q cannot be used", f.Path)
+		case f.Size <= 0:
+			return fmt.Errorf("%s has no size", f.Path)
+		case !checksum.MatchString(f.SHA256):
+			return fmt.Errorf("%s has no SHA-256", f.Path)
+		}
+	}
+	return nil
+}
+
+func checkURLs(list []string) error {
+	for _, s := range list {
+		if u, err := url.Parse(s); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
+			return fmt.Errorf("%q is not the URL of a download", s)
+		}
+	}
+	return nil
+}

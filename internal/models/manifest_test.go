@@ -1,0 +1,156 @@
+package models
+
+import (
+	"encoding/json"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/sherpa"
+)
+
+// writeManifest writes a manifest into a file.
+func writeManifest(t *testing.T, m *Manifest) string {
+	t.Helper()
+	text, err := json.Marshal(m)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := filepath.Join(t.TempDir(), "manifest.json")
+	if err := os.WriteFile(path, text, 0o600); err != nil {
+		t.Fatal(err)
+	}
+	return path
+}
+
+// TestDefaultManifest: each model can be loaded by the engine, is at a pinned revision,
+// and has a licence; and the engine is the one that setup.sh installs and sherpa wants.
+func TestDefaultManifest(t *testing.T) {
+	m, err := DefaultManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, e := range m.Models {
+		required, _, known := sherpa.Parts(e.Kind)
+		for _, part := range required {
+			if e.Parts[part] == "" {
+				t.Errorf("%s has no part %s", e.Name, part)
+			}
+		}
+		if !known || len(e.Languages) == 0 || !e.Pinned() && e.Archive == "" {
+			t.Errorf("%s: kind %q, languages %q", e.Name, e.Kind, e.Languages)
+		}
+		for _, source := range e.Sources {
+			if _, revision, ok := strings.Cut(source, "/resolve/"); !ok || len(revision) != 41 || !strings.HasPrefix(source, "https://") {
+				t.Errorf("%s: the source %s has no pinned revision", e.Name, source)
+			}
+		}
+		for _, f := range e.Figures {
+			if f.Source == "" {
+				t.Errorf("%s: who published %q?", e.Name, f.What)
+			}
+		}
+	}
+	if m.Engine.Version != sherpa.Version || !strings.Contains(m.Engine.Licence.Name, "GPL") {
+		t.Errorf("the engine is %+v", m.Engine)
+	}
+	script, err := os.ReadFile("../../scripts/setup.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if len(m.Engine.Packages) != 5 {
+		t.Errorf("%d packages", len(m.Engine.Packages))
+	}
+	for _, p := range m.Engine.Packages {
+		if len(p.Files) != 2 {
+			t.Errorf("%s %s has the files %v", p.System, p.Arch, p.Files)
+		}
+		for _, f := range p.Files {
+			if line := path.Base(f.Path); !strings.Contains(string(script), line) || !strings.Contains(string(script), f.SHA256) {
+				t.Errorf("scripts/setup.sh has another %s for %s %s", f.Path, p.System, p.Arch)
+			}
+		}
+	}
+}
+
+func TestManifestsThatAreRefused(t *testing.T) {
+	files := toneFiles(t)
+	for name, spoil := range map[string]func(*Manifest){
+		"a path outside":   func(m *Manifest) { m.Models[0].Files[0].Path = "../encoder.onnx" },
+		"an absolute path": func(m *Manifest) { m.Models[0].Files[0].Path = "/encoder.onnx" },
+		"our own file":     func(m *Manifest) { m.Models[0].Files[0].Path = "model.json" },
+		"no checksum":      func(m *Manifest) { m.Models[0].Files[0].SHA256 = "" },
+		"half a checksum":  func(m *Manifest) { m.Models[0].Files[0].SHA256 = m.Models[0].Files[0].SHA256[:32] },
+		"no size":          func(m *Manifest) { m.Models[0].Files[0].Size = 0 },
+		"a name outside":   func(m *Manifest) { m.Models[0].Name = "../tone" },
+		"a hidden name":    func(m *Manifest) { m.Models[0].Name = ".tone" },
+		"the engine's":     func(m *Manifest) { m.Models[0].Name = EngineName },
+		"an unknown kind":  func(m *Manifest) { m.Models[0].Kind = "vosk" },
+		"an unknown class": func(m *Manifest) { m.Models[0].Machine = "huge" },
+		"no licence":       func(m *Manifest) { m.Models[0].Licence = Licence{} },
+		"no source":        func(m *Manifest) { m.Models[0].Sources = nil },
+		"a local source":   func(m *Manifest) { m.Models[0].Sources = []string{"file:///etc"} },
+		"a missing part":   func(m *Manifest) { m.Models[0].Files = m.Models[0].Files[1:] },
+		"two of one name":  func(m *Manifest) { m.Models = append(m.Models, m.Models[0]) },
+		"an engine without a checksum": func(m *Manifest) {
+			m.Engine.Packages = []Package{{System: "linux", Arch: "amd64", URLs: []string{"https://models.invalid/x.tgz"}, Size: 1}}
+		},
+	} {
+		m := &Manifest{Models: []Entry{toneEntry(files, "https://models.invalid")}}
+		spoil(m)
+		text, err := json.Marshal(m)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := ParseManifest(text); err == nil || !strings.HasSuffix(err.Error(), "correct it") {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	if _, err := ParseManifest([]byte(`{"colour": "red"}`)); err == nil {
+		t.Error("a manifest with an unknown field was accepted")
+	}
+}
+
+func TestRecommendation(t *testing.T) {
+	m, err := DefaultManifest()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, c := range []struct {
+		language string
+		class    Class
+		want     []string
+	}{
+		{"en", Small, nil},
+		{"en", Standard, []string{"parakeet-tdt-0.6b-v3-int8"}},
+		{"de-AT", Fast, []string{"parakeet-tdt-0.6b-v3-int8", "nemotron-3.5-asr-streaming-0.6b-int8"}},
+		{"JA", Fast, []string{"nemotron-3.5-asr-streaming-0.6b-int8"}},
+		{"ja", Standard, nil},
+		{"tlh", Fast, nil},
+	} {
+		var got []string
+		for _, e := range m.Recommend(c.language, c.class) {
+			got = append(got, e.Name)
+		}
+		if !slices.Equal(got, c.want) {
+			t.Errorf("%s on a %s machine: %q, want %q", c.language, c.class, got, c.want)
+		}
+	}
+}
+
+func TestClassOfMachine(t *testing.T) {
+	const gb = 1 << 30
+	for m, want := range map[Machine]Class{
+		{2, 64 * gb}: Small, {8, 4 * gb}: Small, {4, 7*gb + gb/2}: Standard, {16, 12 * gb}: Standard, {8, 15*gb + gb/2}: Fast, {8, 0}: Small,
+	} {
+		if got := m.Class(); got != want {
+			t.Errorf("%+v is %s, want %s", m, got, want)
+		}
+	}
+	if m := ThisMachine(); m.Cores < 1 || m.Memory < 256<<20 {
+		t.Errorf("this machine has %+v", m)
+	}
+}

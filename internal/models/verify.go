@@ -1,0 +1,62 @@
+package models
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/sherpa"
+)
+
+// ErrNoChecksums is the error of Verify for a model that was put in its folder by hand.
+var ErrNoChecksums = errors.New("there are no checksums to compare it with; import it with `agentvoice-daemon models import`")
+
+// Verify compares each file of an installed model with its checksum, and has load try
+// the model.
+func (s *Store) Verify(ctx context.Context, name string, load func(sherpa.Model) error) error {
+	if err := s.installed(name); err != nil {
+		return err
+	}
+	m, err := sherpa.ReadModel(s.folder(name))
+	if err != nil {
+		return err
+	}
+	if err := s.compare(ctx, name); err != nil {
+		return err
+	}
+	return load(m)
+}
+
+func (s *Store) compare(ctx context.Context, name string) error {
+	file, err := os.Open(filepath.Join(s.folder(name), SumsFile))
+	if errors.Is(err, fs.ErrNotExist) {
+		return ErrNoChecksums
+	}
+	if err != nil {
+		return fmt.Errorf("cannot read %s of %s: %w; check its permissions", SumsFile, name, errors.Unwrap(err))
+	}
+	defer file.Close()
+	for lines := bufio.NewScanner(file); lines.Scan(); {
+		if err := ctx.Err(); err != nil {
+			return err
+		}
+		want, path, ok := strings.Cut(lines.Text(), "  ")
+		if !ok || !filepath.IsLocal(filepath.FromSlash(path)) {
+			return fmt.Errorf("%s of %s is damaged; install the model again", SumsFile, name)
+		}
+		switch sum, err := sumOf(filepath.Join(s.folder(name), filepath.FromSlash(path))); {
+		case errors.Is(err, fs.ErrNotExist):
+			return fmt.Errorf("%s of %s is missing; install the model again", path, name)
+		case err != nil:
+			return fmt.Errorf("cannot read %s of %s: %w; check its permissions", path, name, errors.Unwrap(err))
+		case sum != want:
+			return fmt.Errorf("%s of %s is damaged; install the model again", path, name)
+		}
+	}
+	return nil
+}
