@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/world"
 )
 
 // check is one thing that must hold of every step. The numbers are those of the
@@ -19,14 +20,14 @@ type check struct {
 // stepSeen is a step with what is around it.
 type stepSeen struct {
 	from, to *node
-	move     move
+	move     world.Move
 	env      csm.Envelope
 	fx       []csm.Effect
 }
 
 var checks = []check{
 	{"core", "every invariant that the core states of itself (csm.CheckStep)", func(x *stepSeen) error {
-		return csm.CheckStep(x.from.s, x.env, x.to.s, x.fx)
+		return csm.CheckStep(x.from.State, x.env, x.to.State, x.fx)
 	}},
 	{"counted", "11: what is counted as stale or without a meaning changes nothing else", counted},
 	{"taken", "2: the terminal of what is still wanted is never lost", taken},
@@ -48,7 +49,7 @@ var otherChecks = []check{
 }
 
 // check says which of the checks a step breaks, or nil.
-func (w *worker) check(n *node, m move, env csm.Envelope, to *node, fx []csm.Effect) error {
+func (w *worker) check(n *node, m world.Move, env csm.Envelope, to *node, fx []csm.Effect) error {
 	x := &stepSeen{from: n, to: to, move: m, env: env, fx: fx}
 	for i := range checks {
 		if err := checks[i].holds(x); err != nil {
@@ -59,26 +60,22 @@ func (w *worker) check(n *node, m move, env csm.Envelope, to *node, fx []csm.Eff
 }
 
 func counted(x *stepSeen) error {
-	if x.from.s.Counters != x.to.s.Counters && !unchanged(&x.from.s, &x.to.s) {
-		return fmt.Errorf("invariant 11: it was counted as meaningless, and changed %v to %v", summary(&x.from.s), summary(&x.to.s))
+	if x.from.State.Counters != x.to.State.Counters && !unchanged(&x.from.State, &x.to.State) {
+		return fmt.Errorf("invariant 11: it was counted as meaningless, and changed %v to %v", summary(&x.from.State), summary(&x.to.State))
 	}
 	return nil
 }
 
 func taken(x *stepSeen) error {
-	if x.move.item < 0 || x.from.s.Counters == x.to.s.Counters {
+	effect, id := x.from.Env.Ends(x.move)
+	if effect == "" || x.from.State.Counters == x.to.State.Counters {
 		return nil
 	}
-	it := x.from.env.owed.at[x.move.item]
-	r := &rules[it.rule]
-	if it.cancelled || r.says[x.move.say].next != nil {
-		return nil
-	}
-	return fmt.Errorf("invariant 2: %s %d was answered, and the core made nothing of it", r.effect, it.id)
+	return fmt.Errorf("invariant 2: %s %d was answered, and the core made nothing of it", effect, id)
 }
 
 func noticed(x *stepSeen) error {
-	if _, lost := x.env.Event.(csm.AudioLost); lost && x.from.s.Counters != x.to.s.Counters {
+	if _, lost := x.env.Event.(csm.AudioLost); lost && x.from.State.Counters != x.to.State.Counters {
 		return fmt.Errorf("invariant 8: an open device is gone, and the core made nothing of it")
 	}
 	return nil
@@ -111,7 +108,7 @@ func waiting(s *csm.State) (list, sent []uint64) {
 }
 
 func sentOnce(x *stepSeen) error {
-	list, sent := waiting(&x.to.s)
+	list, sent := waiting(&x.to.State)
 	all := append(list, sent...)
 	for i, u := range all {
 		if slices.Contains(all[i+1:], u) {
@@ -120,10 +117,10 @@ func sentOnce(x *stepSeen) error {
 	}
 	for _, f := range x.fx {
 		send, ok := f.(csm.SendCopilot)
-		if !ok || send.Request == x.from.s.Current.Request { // a later round
+		if !ok || send.Request == x.from.State.Current.Request { // a later round
 			continue
 		}
-		before, _ := waiting(&x.from.s)
+		before, _ := waiting(&x.from.State)
 		for _, u := range append(send.More, send.Utterance) {
 			if !slices.Contains(before, u) && accepts(x) != u && !x.retries(u) {
 				return fmt.Errorf("invariant 2: utterance %d is sent, and nothing had it wait", u)
@@ -136,7 +133,7 @@ func sentOnce(x *stepSeen) error {
 // retries says whether the event is the user's word to try u again.
 func (x *stepSeen) retries(u uint64) bool {
 	_, again := x.env.Event.(csm.UserRetry)
-	return again && (x.from.s.Retry.Utterance == u || slices.Contains(x.from.s.Retry.More, u))
+	return again && (x.from.State.Retry.Utterance == u || slices.Contains(x.from.State.Retry.More, u))
 }
 
 // accepts is the utterance that an event brings, 0 for none.
@@ -147,7 +144,7 @@ func accepts(x *stepSeen) uint64 {
 		case csm.Content, csm.Yes, csm.No, csm.Send:
 			return e.Utterance
 		case csm.Continue:
-			if !x.from.s.HasPlayback() {
+			if !x.from.State.HasPlayback() {
 				return e.Utterance
 			}
 		}
@@ -157,16 +154,16 @@ func accepts(x *stepSeen) uint64 {
 		if slices.Contains(x.fx, csm.Effect(csm.Post{Event: csm.KindUserRetry})) {
 			return 0 // it does in the step that follows
 		}
-		return x.from.s.Retry.Utterance
+		return x.from.State.Retry.Utterance
 	default:
 	}
 	return 0
 }
 
 func endedOnce(x *stepSeen) error {
-	before, sent := waiting(&x.from.s)
+	before, sent := waiting(&x.from.State)
 	before = append(before, sent...)
-	after, sent := waiting(&x.to.s)
+	after, sent := waiting(&x.to.State)
 	after = append(after, sent...)
 	for _, u := range before {
 		if !slices.Contains(after, u) && !explained(x, u) {
@@ -183,10 +180,10 @@ func endedOnce(x *stepSeen) error {
 		}
 	}
 	u := accepts(x)
-	if f, ok := x.env.Event.(csm.Final); ok && x.from.env.asking != 0 && (f.Class == csm.Yes || f.Class == csm.No) {
+	if f, ok := x.env.Event.(csm.Final); ok && x.from.Env.Asking != 0 && (f.Class == csm.Yes || f.Class == csm.No) {
 		return nil // it was the answer to a question
 	}
-	if u != 0 && x.from.s.Counters == x.to.s.Counters && !refused && !slices.Contains(after, u) {
+	if u != 0 && x.from.State.Counters == x.to.State.Counters && !refused && !slices.Contains(after, u) {
 		return fmt.Errorf("invariant 6: utterance %d was accepted, and is nowhere", u)
 	}
 	return nil
@@ -196,7 +193,7 @@ func endedOnce(x *stepSeen) error {
 // are: its turn ends or was ended when it was cut off, the user drops what
 // waits, or the conversation fails and says so.
 func explained(x *stepSeen, u uint64) bool {
-	if cutOff(&x.from.s) && (x.from.s.Current.Utterance == u || slices.Contains(x.from.s.Current.More, u)) {
+	if cutOff(&x.from.State) && (x.from.State.Current.Utterance == u || slices.Contains(x.from.State.Current.More, u)) {
 		return true
 	}
 	for _, f := range x.fx {
@@ -234,7 +231,7 @@ func cutOff(s *csm.State) bool {
 }
 
 func turnsInOrder(x *stepSeen) error {
-	from, to := &x.from.s, &x.to.s
+	from, to := &x.from.State, &x.to.State
 	over := from.Current.ID == 0 || cutOff(from) // the last turn's end was published
 	listening := from.Conv.Phase() == csm.PhaseListening || to.Conv.Phase() == csm.PhaseListening
 	for _, f := range x.fx {
@@ -277,6 +274,6 @@ func violation(n *node, e csm.Event, err error) *Violation {
 	}
 	return &Violation{
 		Check: check, What: err.Error(),
-		class: fmt.Sprint(check, " ", kind, " ", n.s.Phase(), " ", digits.ReplaceAllString(err.Error(), "#")),
+		class: fmt.Sprint(check, " ", kind, " ", n.State.Phase(), " ", digits.ReplaceAllString(err.Error(), "#")),
 	}
 }

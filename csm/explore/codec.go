@@ -8,44 +8,24 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/world"
 )
 
 // key identifies a composite state: half a SHA-256 of its canonical form. With
 // ten million states the chance that two share one is below 1e-24.
 type key [16]byte
 
-// family is a kind of id. Ids of one family are numbered anew in the order in
-// which a state mentions them, the last one given out first, so that two states
-// that differ only in how often things happened before are the same.
-type family uint8
-
-const (
-	noFamily family = iota
-	turns
-	requests
-	utterances
-	epochs
-	instances
-	generations
-	segments
-	calls
-	models
-	loads
-	jobs
-	numFamilies
-)
-
 // coder writes canonical forms. Each worker has its own; it is not safe for
 // concurrent use.
 type coder struct {
-	buf   []byte
-	known [numFamilies][]uint64
-	now   time.Duration
-	world *World
-	base  *csm.Config
-	last  *csm.Config // that was the same as base; most states share one
-	state *csm.State  // that is being written,
-	items int         // and of its history
+	buf    []byte
+	known  [world.NumFamilies][]uint64
+	now    time.Duration
+	limits *world.Limits
+	base   *csm.Config
+	last   *csm.Config // that was the same as base; most states share one
+	state  *csm.State  // that is being written,
+	items  int         // and of its history
 
 	programs map[reflect.Type]program
 }
@@ -53,38 +33,38 @@ type coder struct {
 // program writes one value of a type.
 type program func(*coder, reflect.Value)
 
-func newCoder(w *World) *coder {
-	return &coder{world: w, base: &w.Config, programs: map[reflect.Type]program{}}
+func newCoder(l *world.Limits) *coder {
+	return &coder{limits: l, base: &l.Config, programs: map[reflect.Type]program{}}
 }
 
 // key is the identity of a composite state.
-func (c *coder) key(s *csm.State, w *env) key {
+func (c *coder) key(s *csm.State, w *world.Env) key {
 	c.begin(s, w)
 	c.value(reflect.ValueOf(s).Elem())
-	w.encode(c)
+	c.env(w)
 	sum := sha256.Sum256(c.buf)
 	return key(sum[:16])
 }
 
 // core is the canonical form of the core's part alone. It is valid until the
 // next call.
-func (c *coder) core(s *csm.State, w *env) []byte {
+func (c *coder) core(s *csm.State, w *world.Env) []byte {
 	c.begin(s, w)
 	c.value(reflect.ValueOf(s).Elem())
 	return c.buf
 }
 
-func (c *coder) begin(s *csm.State, w *env) {
-	c.buf, c.now, c.state = c.buf[:0], w.now, s
+func (c *coder) begin(s *csm.State, w *world.Env) {
+	c.buf, c.now, c.state = c.buf[:0], w.Now, s
 	for f := range c.known {
 		c.known[f] = c.known[f][:0]
 	}
 	// The last ids given out come first: whether an id is the live one matters.
-	c.id(turns, s.IDs.Turn)
-	c.id(requests, s.IDs.Request)
-	c.id(epochs, uint64(s.IDs.Epoch))
-	c.id(instances, uint64(s.Instance))
-	c.id(generations, uint64(s.Speech.Generation()))
+	c.id(world.Turns, s.IDs.Turn)
+	c.id(world.Requests, s.IDs.Request)
+	c.id(world.Epochs, uint64(s.IDs.Epoch))
+	c.id(world.Instances, uint64(s.Instance))
+	c.id(world.Generations, uint64(s.Speech.Generation()))
 	c.buf = c.buf[:0]
 }
 
@@ -103,9 +83,48 @@ func (c *coder) uint(n uint64) { // most are small
 	c.byte(byte(n))
 }
 
+// env writes what of the environment the future depends on.
+func (c *coder) env(w *world.Env) {
+	c.byte(w.Posts.N)
+	for _, k := range w.Posts.All() {
+		c.byte(byte(k))
+	}
+	c.byte(w.Owed.N)
+	for _, it := range w.Owed.All() {
+		c.byte(it.Rule)
+		c.byte(it.Stage)
+		c.byte(it.Count)
+		c.bool(it.Cancelled)
+		id, gen := it.Families()
+		c.id(id, it.ID)
+		if gen != world.NoFamily {
+			c.id(gen, uint64(it.Gen))
+		} else {
+			c.uint(uint64(it.Gen))
+		}
+	}
+	for _, p := range w.Parts {
+		c.byte(byte(p))
+	}
+	c.bool(w.Lost)
+	c.bool(w.Playing)
+	c.bool(w.Paused)
+	c.bool(w.Hearing)
+	c.id(world.Epochs, uint64(w.Epoch))
+	c.id(world.Epochs, uint64(w.Successor))
+	c.id(world.Utterances, w.Open)
+	c.bool(w.Silent)
+	c.id(world.Calls, w.Asking)
+	c.byte(w.Said)
+	c.byte(w.Pending.N)
+	for _, u := range w.Pending.All() {
+		c.id(world.Utterances, u)
+	}
+}
+
 // id writes the number of an id among those of its family, 0 for none.
-func (c *coder) id(f family, id uint64) {
-	if f == generations { // whose first is 0
+func (c *coder) id(f world.Family, id uint64) {
+	if f == world.Generations { // whose first is 0
 		id++
 	}
 	if id == 0 {
@@ -156,7 +175,7 @@ func (c *coder) faults() {
 			c.byte(0)
 			continue
 		}
-		c.byte(byte((c.now-at)/quietStep) + 1)
+		c.byte(byte((c.now-at)/world.QuietStep) + 1)
 	}
 }
 

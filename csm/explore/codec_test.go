@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/world"
 )
 
 // regionDirs are where the types of a state are declared.
@@ -115,57 +116,57 @@ func typeName(pkg string, e ast.Expr) string {
 // What happened before, and when, does not tell two states apart; what may
 // happen next does.
 func TestCanonicalForm(t *testing.T) {
-	w := World{Name: "form", Queue: 2, Segments: 1, Attempts: 1, Groups: text}.with()
+	w := World{Limits: world.Limits{Queue: 2, Segments: 1, Attempts: 1, Groups: world.Text}.Configured()}
 	s := newSearch(&w, Options{})
 	n, _ := s.root()
 	do := func(n *node, events ...csm.Event) {
 		t.Helper()
 		for _, e := range events {
-			n.env.now += time.Second
+			n.Env.Now += time.Second
 			found := false
-			for _, m := range n.moves(nil) {
-				if m.event == nil || m.event.Kind() != e.Kind() {
+			for _, m := range n.Moves(nil) {
+				if m.Event == nil || m.Event.Kind() != e.Kind() {
 					continue
 				}
 				found = true
-				to := node{env: n.env, world: n.world}
-				to.env.apply(m)
+				to := node{Env: n.Env, Limits: n.Limits}
+				to.Env.Apply(m)
 				var fx []csm.Effect
-				to.s, fx, _ = s.step(n.s, to.envelope(m.event))
-				if err := to.env.take(&to.s, fx); err != nil {
+				to.State, fx, _ = s.step(n.State, envelope(&to, m.Event))
+				if err := to.Env.Take(&to.State, fx); err != nil {
 					t.Fatal(err)
 				}
 				*n = to
 				break
 			}
 			if !found {
-				t.Fatalf("%v cannot happen in %v", e.Kind(), n.s.Phase())
+				t.Fatalf("%v cannot happen in %v", e.Kind(), n.State.Phase())
 			}
 		}
 	}
-	key := func(n node) key { return s.workers[0].coder.key(&n.s, &n.env) }
+	key := func(n node) key { return s.workers[0].coder.key(&n.State, &n.Env) }
 	talk := []csm.Event{csm.UserStart{}, csm.SessionReady{}, csm.AudioPrimed{}, csm.AudioReady{}, csm.ConnReady{}}
 	do(&n, talk...)
 	first := n
 	do(&n, csm.UserText{}, csm.UserStop{}, csm.TimerFired{})
-	for n.s.Phase() != csm.PhaseIdle {
+	for n.State.Phase() != csm.PhaseIdle {
 		do(&n, csm.TimerFired{})
 	}
 	do(&n, talk...)
-	if n.s.Instance == first.s.Instance {
+	if n.State.Instance == first.State.Instance {
 		t.Fatal("it is still the first conversation")
 	}
 	if key(n) != key(first) {
 		t.Error("a second conversation is told apart from the first")
 	}
 	for name, change := range map[string]func(*node){
-		"the queue":         func(n *node) { n.s.Queue = []uint64{7} },
-		"what is owed":      func(n *node) { n.env.owed.add(item{rule: ruleOf["OpenAudio"], id: 1}) },
-		"a posted event":    func(n *node) { n.env.posts.add(csm.KindReset) },
-		"a deadline":        func(n *node) { n.s.Timers[csm.TimerFinal].Armed = true },
-		"the phase":         func(n *node) { n.s.Conv = csm.Analysing{} },
-		"data of the phase": func(n *node) { n.s.Conv = csm.Faulted{Fatal: true} },
-		"the configuration": func(n *node) { c := *n.s.Config; c.QueueMax++; n.s.Config = &c },
+		"the queue":         func(n *node) { n.State.Queue = []uint64{7} },
+		"what is owed":      func(n *node) { n.Env.Owed.Add(world.Item{Rule: 1, ID: 1}) },
+		"a posted event":    func(n *node) { n.Env.Posts.Add(csm.KindReset) },
+		"a deadline":        func(n *node) { n.State.Timers[csm.TimerFinal].Armed = true },
+		"the phase":         func(n *node) { n.State.Conv = csm.Analysing{} },
+		"data of the phase": func(n *node) { n.State.Conv = csm.Faulted{Fatal: true} },
+		"the configuration": func(n *node) { c := *n.State.Config; c.QueueMax++; n.State.Config = &c },
 	} {
 		other := first
 		change(&other)
@@ -176,13 +177,13 @@ func TestCanonicalForm(t *testing.T) {
 }
 
 func BenchmarkKey(b *testing.B) {
-	w := World{Name: "form", Queue: 2, Segments: 1, Attempts: 1, Groups: text}.with()
+	w := World{Limits: world.Limits{Queue: 2, Segments: 1, Attempts: 1, Groups: world.Text}.Configured()}
 	s := newSearch(&w, Options{})
 	n, _ := s.root()
 	c := s.workers[0].coder
 	b.ReportAllocs()
 	for b.Loop() {
-		c.key(&n.s, &n.env)
+		c.key(&n.State, &n.Env)
 	}
 }
 
@@ -192,7 +193,7 @@ func BenchmarkWorld(b *testing.B) {
 	begin := time.Now()
 	edges, stale := 0, 0
 	for b.Loop() {
-		r := Run(Options{MaxStates: enough, Worlds: small(text | user), Workers: 2})
+		r := Run(Options{MaxStates: enough, Worlds: small(world.Text | world.User), Workers: 2})
 		edges += r.Edges
 		stale += r.Stale
 	}

@@ -3,13 +3,11 @@
 //
 // # Model
 //
-// A composite state is a csm.State beside an environment: what was asked of the
-// handlers and is not answered, and what devices, service and user are doing. In
-// each state everything happens that can: an answer that is owed comes, well or
-// badly; one that is owed is lost and a deadline fires first; the user says,
-// types or does something; a device or a connection goes. What is over already
-// (an older instance, epoch, request, generation or deadline, a repetition) is
-// delivered in each state as well, and must change a counter and nothing else.
+// A composite state is a csm.State in its environment, a world.Place. In each state
+// every move of csm/world happens: an answer that is owed comes, well or badly; one
+// that is owed is lost and a deadline fires first; the user says, types or does
+// something; a device or a connection goes. What is stale is delivered in each state
+// as well, and must change a counter and nothing else.
 //
 // Two composite states are the same when they differ only in what no decision
 // depends on: ids are numbered in the order they are mentioned, times become

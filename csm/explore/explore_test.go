@@ -8,13 +8,15 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/csmtest"
+	"github.com/agentvoice/agentvoice-daemon/csm/world"
 )
 
 // small are worlds that close within seconds, also under the race detector: those
 // that seeded faults are tried in.
-func small(groups ...group) (out []World) {
+func small(groups ...world.Group) (out []World) {
 	for _, g := range groups {
-		out = append(out, World{Name: "small", Queue: 1, Pending: 1, Segments: 1, Attempts: 1, Calls: 1, Groups: g}.with())
+		l := world.Limits{Queue: 1, Pending: 1, Segments: 1, Attempts: 1, Calls: 1, Groups: g}
+		out = append(out, World{Name: "small", Limits: l.Configured()})
 	}
 	return out
 }
@@ -25,7 +27,7 @@ const enough = 40000
 
 // Every state of a small world is reached, and keeps every promise.
 func TestASmallWorldCloses(t *testing.T) {
-	r := Run(Options{MaxStates: enough, Worlds: small(voice|text|user|retrying|failing, text|user|failing|holding|tooling), Workers: 2})
+	r := Run(Options{MaxStates: enough, Worlds: small(world.Voice|world.Text|world.User|world.Retrying|world.Failing, world.Text|world.User|world.Failing|world.Holding|world.Tooling), Workers: 2})
 	for _, v := range r.Violations() {
 		t.Errorf("%v\n%s", v, scenario(t, v))
 	}
@@ -46,7 +48,7 @@ func TestASmallWorldCloses(t *testing.T) {
 func TestRunsAreTheSame(t *testing.T) {
 	var first *Report
 	for _, workers := range []int{1, 3} {
-		o := Options{MaxStates: enough, Worlds: small(text), Workers: workers, MaxViolations: 3, step: forgetsFlush}
+		o := Options{MaxStates: enough, Worlds: small(world.Text), Workers: workers, MaxViolations: 3, step: forgetsFlush}
 		r := Run(o)
 		if first == nil {
 			first = r
@@ -127,7 +129,7 @@ func TestBrokenCoresAreFound(t *testing.T) {
 		}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := Run(Options{MaxStates: enough, Worlds: small(text | user), Workers: 2, step: func(s csm.State, e csm.Envelope) (csm.State, []csm.Effect, csm.Observation) {
+			r := Run(Options{MaxStates: enough, Worlds: small(world.Text | world.User), Workers: 2, step: func(s csm.State, e csm.Envelope) (csm.State, []csm.Effect, csm.Observation) {
 				to, fx, seen := csm.StepObserved(s, e)
 				c.step(s, e, &to, &fx)
 				return to, fx, seen
@@ -155,7 +157,7 @@ func scenario(t *testing.T, v *Violation) string {
 
 // What breaks a promise is a scenario that can be played.
 func TestViolationsAreScenarios(t *testing.T) {
-	r := Run(Options{MaxStates: enough, Worlds: small(text | user), step: forgetsFlush})
+	r := Run(Options{MaxStates: enough, Worlds: small(world.Text | world.User), step: forgetsFlush})
 	text := scenario(t, r.Violations()[0])
 	if _, err := csmtest.Parse("found.txt", text); err != nil {
 		t.Errorf("%v:\n%s", err, text)
@@ -172,9 +174,6 @@ func TestViolationsAreScenarios(t *testing.T) {
 
 // The report names each group and bound of a world.
 func TestReportSaysItsBounds(t *testing.T) {
-	if phrases != voice<<(len(groupNames)-1) {
-		t.Errorf("%d groups have names, and there are more or fewer", len(groupNames))
-	}
 	text := Run(Options{MaxStates: 100, Worlds: Worlds()[:1]}).String()
 	for _, want := range []string{"no: states", "voice text user retrying holding failing", "queue   pending", "rows ", "checks of each step"} {
 		if !strings.Contains(text, want) {
@@ -186,7 +185,7 @@ func TestReportSaysItsBounds(t *testing.T) {
 // What a world cannot bring about is missed by name, and a pair brings about what
 // neither of its worlds does.
 func TestSituationsAreMetOrMissed(t *testing.T) {
-	worlds := small(text|user, holding|failing)
+	worlds := small(world.Text|world.User, world.Holding|world.Failing)
 	apart := Run(Options{MaxStates: enough, Worlds: worlds})
 	pair := Run(Options{MaxStates: enough, Worlds: Pairs(worlds)})
 	const failsWhileHeld = "an answer fails while held"
@@ -199,11 +198,11 @@ func TestSituationsAreMetOrMissed(t *testing.T) {
 }
 
 func TestLimitsStopIt(t *testing.T) {
-	r := Run(Options{MaxStates: 100, Worlds: small(text)})
+	r := Run(Options{MaxStates: 100, Worlds: small(world.Text)})
 	if r.Closed() || r.Worlds[0].Stopped != "states" {
 		t.Errorf("closed %v, stopped by %q", r.Closed(), r.Worlds[0].Stopped)
 	}
-	r = Run(Options{MaxStates: enough, Worlds: small(text), Expired: func() bool { return true }})
+	r = Run(Options{MaxStates: enough, Worlds: small(world.Text), Expired: func() bool { return true }})
 	if r.Closed() || r.Worlds[0].Stopped != "time" {
 		t.Errorf("closed %v, stopped by %q", r.Closed(), r.Worlds[0].Stopped)
 	}

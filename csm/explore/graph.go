@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/world"
 )
 
 // mark is what the whole graph is checked by.
@@ -15,9 +16,9 @@ const (
 )
 
 // mark says what n is to the graph.
-func (n *node) mark() mark {
-	s := &n.s
-	if n.env.posts.n > 0 {
+func markOf(n *node) mark {
+	s := &n.State
+	if n.Env.Posts.N > 0 {
 		return 0
 	}
 	switch s.Phase() {
@@ -29,7 +30,7 @@ func (n *node) mark() mark {
 		if s.Current.ID == 0 && len(s.Queue) == 0 && !s.Needs(csm.TimerUtterance) && !s.Needs(csm.TimerFinal) {
 			return resting
 		}
-		if t := &s.Current; t.Utterance != 0 && t.Request == 0 && t.Failed == "" && t.Config.Turns == manual {
+		if t := &s.Current; t.Utterance != 0 && t.Request == 0 && t.Failed == "" && n.Limits.Drafts > 0 {
 			return users
 		}
 	case csm.PhaseSuspended, csm.PhaseFaulted:
@@ -74,11 +75,11 @@ func (g *graph) begin(id uint32, m mark) {
 	g.timers.at = append(g.timers.at, uint32(len(g.timers.to)))
 }
 
-func (g *graph) edge(c class, to uint32) {
+func (g *graph) edge(c world.Class, to uint32) {
 	switch c {
-	case answer:
+	case world.Answer:
 		g.answers.to = append(g.answers.to, to)
-	case timer, post:
+	case world.Deadline, world.Post:
 		g.timers.to = append(g.timers.to, to)
 	}
 }

@@ -3,6 +3,8 @@ package explore
 import (
 	"slices"
 	"testing"
+
+	"github.com/agentvoice/agentvoice-daemon/csm/world"
 )
 
 // A graph by hand: 0 rests. From 1 a deadline leads there, and from 2 an answer
@@ -11,16 +13,16 @@ import (
 func TestGraphChecks(t *testing.T) {
 	var g graph
 	for id, edges := range [][]struct {
-		class class
+		class world.Class
 		to    uint32
 	}{
-		0: {{command, 1}},
-		1: {{timer, 0}},
-		2: {{answer, 0}},
-		3: {{post, 4}},
-		4: {{timer, 3}, {answer, 1}},
-		5: {{command, 0}},
-		6: {{timer, 5}, {timer, 0}},
+		0: {{world.Command, 1}},
+		1: {{world.Deadline, 0}},
+		2: {{world.Answer, 0}},
+		3: {{world.Post, 4}},
+		4: {{world.Deadline, 3}, {world.Answer, 1}},
+		5: {{world.Command, 0}},
+		6: {{world.Deadline, 5}, {world.Deadline, 0}},
 	} {
 		m := mark(0)
 		if id == 0 {

@@ -83,7 +83,7 @@ var regionNames = [numRegions]string{"conversation", "connection", "turn", "spee
 
 // see notes which states the regions are in.
 func (w *worker) see(n *node) {
-	s := &n.s
+	s := &n.State
 	conv := s.Conv.Phase().String()
 	if s.Phase() == csm.PhaseSuspended {
 		conv += ", held"
@@ -263,7 +263,7 @@ func (r *Report) String() string {
 		for _, n := range w.bounds() {
 			fmt.Fprintf(&b, " %9d", n)
 		}
-		fmt.Fprintf(&b, "  %s", strings.Join(w.Groups.names(), " "))
+		fmt.Fprintf(&b, "  %s", strings.Join(w.Groups.Names(), " "))
 	}
 	c := r.Coverage
 	fmt.Fprintf(&b, "\n\n%d checks of each step, of what is stale or repeated, and of the whole graph\n", len(r.Checks))

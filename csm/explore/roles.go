@@ -4,12 +4,13 @@ import (
 	"reflect"
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/world"
 )
 
 // role says what of a field the canonical form keeps.
 type role struct {
 	kind roleKind
-	fam  family
+	fam  world.Family
 }
 
 type roleKind uint8
@@ -30,9 +31,9 @@ var roles = map[string]role{
 	"csm.State.Previous": {}, "csm.State.Since": {}, "csm.State.Cause": {}, "csm.State.CauseSeq": {},
 	"csm.State.Session":     {kind: plain},
 	"csm.State.Hold":        {kind: plain},
-	"csm.State.Instance":    {kind: named, fam: instances},
-	"csm.State.Queue":       {kind: named, fam: utterances},
-	"csm.State.Drafts":      {kind: named, fam: utterances},
+	"csm.State.Instance":    {kind: named, fam: world.Instances},
+	"csm.State.Queue":       {kind: named, fam: world.Utterances},
+	"csm.State.Drafts":      {kind: named, fam: world.Utterances},
 	"csm.State.Config":      {kind: special},
 	"csm.State.VoicePaused": {kind: plain},
 	"csm.State.Cursor":      {}, // it goes into what is remembered as heard, and into no decision
@@ -42,11 +43,11 @@ var roles = map[string]role{
 	"csm.State.Counters":    {},
 
 	"csm.Idle.Starting":      {kind: plain},
-	"csm.Analysing.Unsent":   {kind: named, fam: utterances},
+	"csm.Analysing.Unsent":   {kind: named, fam: world.Utterances},
 	"csm.Analysing.Awaiting": {kind: plain},
 	"csm.Analysing.Stage":    {kind: plain},
 	// How much of it was heard goes into the history alone.
-	"csm.Interrupted.Request": {kind: named, fam: requests},
+	"csm.Interrupted.Request": {kind: named, fam: world.Requests},
 	"csm.Interrupted.Doubt":   {kind: plain},
 	"csm.Interrupted.Left":    {}, // a length of time
 	"csm.Faulted.Code":        {}, // published; Fatal says what follows from it
@@ -54,47 +55,47 @@ var roles = map[string]role{
 	"csm.Faulted.Breaker":     {kind: plain},
 	"csm.Faulted.Recovering":  {kind: plain},
 
-	"csm.Turn.ID": {kind: named, fam: turns}, "csm.Turn.Role": {kind: plain}, "csm.Turn.Opened": {},
-	"csm.Turn.Utterance": {kind: named, fam: utterances}, "csm.Turn.Request": {kind: named, fam: requests},
+	"csm.Turn.ID": {kind: named, fam: world.Turns}, "csm.Turn.Role": {kind: plain}, "csm.Turn.Opened": {},
+	"csm.Turn.Utterance": {kind: named, fam: world.Utterances}, "csm.Turn.Request": {kind: named, fam: world.Requests},
 	"csm.Turn.Attempt": {kind: plain}, "csm.Turn.Interruptions": {}, // published
-	"csm.Turn.Failed": {kind: isSet}, "csm.Turn.Config": {kind: special}, "csm.Turn.More": {kind: named, fam: utterances},
+	"csm.Turn.Failed": {kind: isSet}, "csm.Turn.Config": {kind: special}, "csm.Turn.More": {kind: named, fam: world.Utterances},
 
-	"csm.Model.Wanted": {kind: named, fam: models}, "csm.Model.Loaded": {kind: named, fam: models},
+	"csm.Model.Wanted": {kind: named, fam: world.Models}, "csm.Model.Loaded": {kind: named, fam: world.Models},
 
 	"csm.TimerState.Gen": {}, "csm.TimerState.Armed": {kind: plain}, "csm.TimerState.At": {}, "csm.TimerState.Left": {kind: isSet},
 
 	"csm.Resources.Audio": {kind: plain}, "csm.Resources.Conn": {kind: plain}, "csm.Resources.Session": {kind: plain},
 	"csm.Resources.OldConn": {kind: plain}, "csm.Resources.Capturing": {kind: plain}, "csm.Resources.Lost": {kind: plain},
 
-	"connection.Connecting.Epoch":    {kind: named, fam: epochs},
-	"connection.Open.Epoch":          {kind: named, fam: epochs},
-	"connection.Open.Successor":      {kind: named, fam: epochs},
+	"connection.Connecting.Epoch":    {kind: named, fam: world.Epochs},
+	"connection.Open.Epoch":          {kind: named, fam: world.Epochs},
+	"connection.Open.Successor":      {kind: named, fam: world.Epochs},
 	"connection.Open.SuccessorReady": {kind: plain},
-	"connection.Reconnecting.Epoch":  {kind: named, fam: epochs},
+	"connection.Reconnecting.Epoch":  {kind: named, fam: world.Epochs},
 
-	"turn.Utterance.ID": {kind: named, fam: utterances}, "turn.Utterance.Pos": {}, // published
+	"turn.Utterance.ID": {kind: named, fam: world.Utterances}, "turn.Utterance.Pos": {}, // published
 	"turn.Utterance.Committed": {kind: plain}, "turn.Utterance.Reply": {kind: plain}, "turn.UserSpeaking.Silent": {kind: plain},
 
-	"speech.Closed.Gen": {kind: named, fam: generations},
-	"speech.Line.Gen":   {kind: named, fam: generations}, "speech.Line.Asked": {kind: plain}, "speech.Line.Played": {kind: plain}, "speech.Line.Ended": {kind: plain},
+	"speech.Closed.Gen": {kind: named, fam: world.Generations},
+	"speech.Line.Gen":   {kind: named, fam: world.Generations}, "speech.Line.Asked": {kind: plain}, "speech.Line.Played": {kind: plain}, "speech.Line.Ended": {kind: plain},
 	"speech.Paused.HasWords": {kind: plain},
-	"speech.Segment.Seq":     {kind: named, fam: segments}, "speech.Segment.Request": {kind: named, fam: requests},
+	"speech.Segment.Seq":     {kind: named, fam: world.Segments}, "speech.Segment.Request": {kind: named, fam: world.Requests},
 	"speech.Segment.Start": {kind: plain}, "speech.Segment.End": {kind: plain},
-	"speech.Segment.Ask": {kind: named, fam: calls}, "speech.Segment.Ref": {kind: isSet}, "speech.Segment.Notice": {kind: isSet},
+	"speech.Segment.Ask": {kind: named, fam: world.Calls}, "speech.Segment.Ref": {kind: isSet}, "speech.Segment.Notice": {kind: isSet},
 
-	"copilot.Live.Request": {kind: named, fam: requests}, "copilot.Live.Attempt": {kind: plain}, "copilot.Live.Cancelled": {kind: plain},
-	"copilot.Live.Round": {kind: plain}, "copilot.Call.ID": {kind: named, fam: calls}, "copilot.Call.Destructive": {kind: plain},
+	"copilot.Live.Request": {kind: named, fam: world.Requests}, "copilot.Live.Attempt": {kind: plain}, "copilot.Live.Cancelled": {kind: plain},
+	"copilot.Live.Round": {kind: plain}, "copilot.Call.ID": {kind: named, fam: world.Calls}, "copilot.Call.Destructive": {kind: plain},
 	"csm.Approval.State": {kind: plain}, "csm.Approval.Times": {kind: plain}, "csm.Approval.Heard": {kind: plain},
-	"copilot.LoadingModel.Load": {kind: named, fam: loads}, "copilot.LoadingModel.Model": {kind: named, fam: models},
+	"copilot.LoadingModel.Load": {kind: named, fam: world.Loads}, "copilot.LoadingModel.Model": {kind: named, fam: world.Models},
 	"copilot.LoadingModel.Percent": {kind: plain}, "copilot.LoadFailed.Reason": {}, // explained
-	"copilot.Failure.Utterance": {kind: named, fam: utterances}, "copilot.Failure.More": {kind: named, fam: utterances},
+	"copilot.Failure.Utterance": {kind: named, fam: world.Utterances}, "copilot.Failure.More": {kind: named, fam: world.Utterances},
 	"copilot.Failure.Stage": {kind: plain},
 
 	// Of what was said decisions see how long it is, and where the user's begin.
 	"history.Log.Items": {kind: special}, "history.Log.Summary": {}, "history.Log.Left": {}, "history.Normal.From": {kind: special},
 	"history.Item.Utterance": {}, "history.Item.Turn": {}, "history.Item.More": {}, "history.Item.Request": {}, "history.Item.Tool": {},
 	"history.Item.From": {}, "history.Item.Heard": {}, "history.Item.Outcome": {},
-	"history.Compacting.Job": {kind: named, fam: jobs}, "history.Compacting.Count": {kind: special},
+	"history.Compacting.Job": {kind: named, fam: world.Jobs}, "history.Compacting.Count": {kind: special},
 }
 
 // specials write the fields with a form of their own. They are filled before
@@ -109,7 +110,7 @@ var specialPrograms = map[string]program{
 	"csm.State.Faults": func(c *coder, _ reflect.Value) { c.faults() },
 	// What failed last is seen by the user's "try again" alone.
 	"csm.State.Retry": func(c *coder, v reflect.Value) {
-		if c.world.Groups&retrying != 0 {
+		if c.limits.Groups&world.Retrying != 0 {
 			c.value(v)
 		}
 	},

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/world"
 )
 
 // stepFunc is csm.StepObserved, or what a test has in its place.
@@ -52,7 +53,7 @@ type edge struct {
 	known uint32 // the number of the node it leads to, when it had one already, plus 1
 	node  *node  // else the node
 	move  uint16
-	class class
+	class world.Class
 	wrong *Violation
 }
 
@@ -70,7 +71,7 @@ func newSearch(w *World, o Options) *search {
 // run explores until there is nothing new, and then looks at the whole graph.
 func (s *search) run() {
 	root, _ := s.root()
-	s.seen[s.workers[0].coder.key(&root.s, &root.env)] = 0
+	s.seen[s.workers[0].coder.key(&root.State, &root.Env)] = 0
 	s.parents, s.by = append(s.parents, 0), append(s.by, 0)
 	s.next = []node{root}
 	for len(s.next) > 0 {
@@ -198,9 +199,9 @@ func (s *search) finish() {
 
 // root is where a world begins: the core is told its configuration.
 func (s *search) root() (node, []csm.Envelope) {
-	n := node{s: csm.Initial(), world: s.world, env: env{now: time.Second}}
-	first := n.envelope(csm.Configure{Config: s.world.Config})
-	n.s, _, _ = s.step(n.s, first)
+	n := node{State: csm.Initial(), Limits: &s.world.Limits, Env: world.Env{Now: time.Second}}
+	first := envelope(&n, csm.Configure{Config: s.world.Config})
+	n.State, _, _ = s.step(n.State, first)
 	return n, []csm.Envelope{first}
 }
 
@@ -216,22 +217,22 @@ func (s *search) path(to uint32, last uint16) []csm.Envelope {
 	}
 	n, out := s.root()
 	for _, mv := range slices.Backward(by) {
-		m := n.moves(nil)[mv]
-		n.env.apply(m)
-		if m.event == nil {
+		m := n.Moves(nil)[mv]
+		n.Env.Apply(m)
+		if m.Event == nil {
 			continue
 		}
-		e := n.envelope(m.event)
+		e := envelope(&n, m.Event)
 		out = append(out, e)
 		var fx []csm.Effect
-		n.s, fx, _ = s.step(n.s, e)
-		_ = n.env.take(&n.s, fx) // what is wrong with the last step was found before
+		n.State, fx, _ = s.step(n.State, e)
+		_ = n.Env.Take(&n.State, fx) // what is wrong with the last step was found before
 	}
 	return out
 }
 
 // envelope is the next event as the dispatcher would number it.
-func (n *node) envelope(e csm.Event) csm.Envelope {
-	n.env.seq++
-	return csm.Envelope{Seq: n.env.seq, At: n.env.now, Event: e}
+func envelope(n *node, e csm.Event) csm.Envelope {
+	n.Env.Seq++
+	return csm.Envelope{Seq: n.Env.Seq, At: n.Env.Now, Event: e}
 }

@@ -5,13 +5,14 @@ import (
 	"fmt"
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/world"
 )
 
 // worker expands nodes. What it keeps between them is its own.
 type worker struct {
 	s     *search
 	coder *coder
-	moves []move
+	moves []world.Move
 	stale int // events that meant nothing, and were seen to change nothing
 	was   []byte
 
@@ -24,7 +25,7 @@ type worker struct {
 
 func newWorker(s *search) *worker {
 	rows := csm.Table()
-	w := &worker{s: s, coder: newCoder(s.world), rows: rows, fired: make([]bool, len(rows)), guards: make([][2]bool, len(rows)), met: make([]bool, len(Situations))}
+	w := &worker{s: s, coder: newCoder(&s.world.Limits), rows: rows, fired: make([]bool, len(rows)), guards: make([][2]bool, len(rows)), met: make([]bool, len(Situations))}
 	for i := range w.regions {
 		w.regions[i] = map[string]bool{}
 	}
@@ -36,7 +37,7 @@ func (w *worker) expand(nodes []node) (b batch) {
 	for i := range nodes {
 		n := &nodes[i]
 		w.see(n)
-		w.moves = n.moves(w.moves[:0])
+		w.moves = n.Moves(w.moves[:0])
 		for at, m := range w.moves {
 			b.edges = append(b.edges, w.take(n, m, uint16(at)))
 		}
@@ -44,43 +45,43 @@ func (w *worker) expand(nodes []node) (b batch) {
 			b.edges = append(b.edges, edge{move: noMove, wrong: v})
 		}
 		b.ends = append(b.ends, len(b.edges))
-		b.marks = append(b.marks, n.mark())
+		b.marks = append(b.marks, markOf(n))
 	}
 	return b
 }
 
 // take makes one step, checks it and identifies what it leads to.
-func (w *worker) take(n *node, m move, index uint16) edge {
-	e := edge{move: index, class: m.class}
-	to := node{env: n.env, world: n.world}
-	to.env.apply(m)
-	if m.event == nil { // time alone
-		to.s = n.s
+func (w *worker) take(n *node, m world.Move, index uint16) edge {
+	e := edge{move: index, class: m.Class}
+	to := node{Env: n.Env, Limits: n.Limits}
+	to.Env.Apply(m)
+	if m.Event == nil { // time alone
+		to.State = n.State
 		return w.identify(e, &to)
 	}
-	env := to.envelope(m.event)
-	next, fx, seen := w.s.step(n.s, env)
+	env := envelope(&to, m.Event)
+	next, fx, seen := w.s.step(n.State, env)
 	w.cover(seen)
-	to.s = next
-	w.meet(&Moment{&n.s, &to.s, m.event, fx})
+	to.State = next
+	w.meet(&Moment{&n.State, &to.State, m.Event, fx})
 	if err := w.check(n, m, env, &to, fx); err != nil {
-		e.wrong = violation(n, m.event, err)
+		e.wrong = violation(n, m.Event, err)
 		return e
 	}
-	if err := to.env.take(&to.s, fx); err != nil {
-		e.wrong = violation(n, m.event, broken{"handlers", err})
+	if err := to.Env.Take(&to.State, fx); err != nil {
+		e.wrong = violation(n, m.Event, broken{"handlers", err})
 		return e
 	}
 	if err := w.again(m, &to); err != nil {
-		e.wrong = violation(n, m.event, err)
-		e.wrong.extra = []csm.Event{m.event}
+		e.wrong = violation(n, m.Event, err)
+		e.wrong.extra = []csm.Event{m.Event}
 		return e
 	}
 	return w.identify(e, &to)
 }
 
 func (w *worker) identify(e edge, to *node) edge {
-	e.to = w.coder.key(&to.s, &to.env)
+	e.to = w.coder.key(&to.State, &to.Env)
 	if id, ok := w.s.seen[e.to]; ok {
 		e.known = id + 1
 		return e
@@ -90,18 +91,18 @@ func (w *worker) identify(e edge, to *node) edge {
 }
 
 // again delivers an answer or a deadline once more: invariant 11.
-func (w *worker) again(m move, to *node) error {
-	if m.class != answer && m.class != timer {
+func (w *worker) again(m world.Move, to *node) error {
+	if m.Class != world.Answer && m.Class != world.Deadline {
 		return nil
 	}
-	w.was = append(w.was[:0], w.coder.core(&to.s, &to.env)...)
-	repeat := csm.Envelope{Seq: to.env.seq + 1, At: to.env.now, Event: m.event}
-	after, fx, _ := w.s.step(to.s, repeat)
-	if now := w.coder.core(&after, &to.env); !bytes.Equal(now, w.was) {
-		return broken{"repeated", fmt.Errorf("invariant 11: repeated, it changed %v to %v", summary(&to.s), summary(&after))}
+	w.was = append(w.was[:0], w.coder.core(&to.State, &to.Env)...)
+	repeat := csm.Envelope{Seq: to.Env.Seq + 1, At: to.Env.Now, Event: m.Event}
+	after, fx, _ := w.s.step(to.State, repeat)
+	if now := w.coder.core(&after, &to.Env); !bytes.Equal(now, w.was) {
+		return broken{"repeated", fmt.Errorf("invariant 11: repeated, it changed %v to %v", summary(&to.State), summary(&after))}
 	}
 	for _, f := range fx {
-		if _, request := ruleOf[f.Name()]; request {
+		if world.Asks(f) {
 			return broken{"repeated", fmt.Errorf("invariant 11: repeated, it asked for %s", f.Name())}
 		}
 	}
@@ -111,14 +112,14 @@ func (w *worker) again(m move, to *node) error {
 // tryStale delivers what is over to n: each event may change a counter and
 // nothing else.
 func (w *worker) tryStale(n *node) *Violation {
-	for _, e := range n.staleEvents(nil) {
+	for _, e := range n.Stale(nil) {
 		w.stale++
-		after, fx, _ := w.s.step(n.s, csm.Envelope{Seq: n.env.seq + 1, At: n.env.now, Event: e})
+		after, fx, _ := w.s.step(n.State, csm.Envelope{Seq: n.Env.Seq + 1, At: n.Env.Now, Event: e})
 		var err error
 		switch {
-		case !unchanged(&n.s, &after):
-			err = fmt.Errorf("invariant 11: it is stale, and changed %v to %v", summary(&n.s), summary(&after))
-		case after.Counters == n.s.Counters:
+		case !unchanged(&n.State, &after):
+			err = fmt.Errorf("invariant 11: it is stale, and changed %v to %v", summary(&n.State), summary(&after))
+		case after.Counters == n.State.Counters:
 			err = fmt.Errorf("invariant 11: it is stale, and was not counted")
 		case len(fx) > 0:
 			err = fmt.Errorf("invariant 11: it is stale, and asked for %s", fx[0].Name())

@@ -20,7 +20,7 @@ const module = "github.com/agentvoice/agentvoice-daemon"
 
 // notProduct are packages that a live daemon does not run: what they produce,
 // handle or read connects nothing.
-var notProduct = []string{"csm/csmtest", "csm/explore", "csm/journal", "internal/daemon/headless", "internal/gen", "internal/law", "internal/mutant", "internal/room", "internal/roomsim", "internal/timeline", "internal/tools", "bench", "testdata", "extension"}
+var notProduct = []string{"csm/csmtest", "csm/explore", "csm/journal", "csm/world", "internal/daemon/headless", "internal/gen", "internal/law", "internal/mutant", "internal/room", "internal/roomsim", "internal/timeline", "internal/tools", "bench", "testdata", "extension"}
 
 // product says whether a package runs in the live daemon.
 func product(pkg string) bool {

@@ -27,7 +27,15 @@ var rules = []rule{
 		"the core is a pure function of its regions; words, wires and devices are others' business, or a replay would need them",
 	},
 	{
-		[]string{"csm/dispatch", "csm/journal", "csm/explore"}, []string{"csm"},
+		[]string{"csm/world"}, []string{"csm", "csm/turn"},
+		"it is the contract of the handlers, which every driver of the core shares: it knows the core and no driver",
+	},
+	{
+		[]string{"csm/explore"}, []string{"csm", "csm/world"},
+		"it drives the core by the moves of the world alone, so that it explores what every other driver does",
+	},
+	{
+		[]string{"csm/dispatch", "csm/journal"}, []string{"csm"},
 		"it drives or records the core by its events and effects alone, so that no region leaks into the loop or the file",
 	},
 	{

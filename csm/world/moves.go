@@ -1,0 +1,393 @@
+package world
+
+import (
+	"encoding/json"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/turn"
+)
+
+// Limits say what can happen in a world beside answers and deadlines, and how
+// much of each.
+type Limits struct {
+	Groups   Group      `json:"groups"`
+	Config   csm.Config `json:"-"`
+	Queue    int        `json:"queue"`    // utterances that wait
+	Pending  int        `json:"pending"`  // utterances whose words are awaited, beside the open one
+	Segments int        `json:"segments"` // pieces of one answer
+	Attempts int        `json:"attempts"` // of one request
+	Faults   int        `json:"faults"`   // recoveries in a row
+	Calls    int        `json:"calls"`    // of tools, in one round
+	Rounds   int        `json:"rounds"`   // of a request, after the first
+	Drafts   int        `json:"drafts"`   // utterances gathered in a turn that is ended by hand; 0 where turns end by themselves, and one may be merged
+	History  int        `json:"history"`  // items before the oldest are summarised, 0 for never
+
+	Interruption csm.Interruption `json:"interruption"` // what stops the assistant
+}
+
+// Configured is l with the core's configuration that it implies.
+func (l Limits) Configured() Limits {
+	c := csm.DefaultConfig()
+	c.QueueMax, c.FaultRetries, c.BreakerFaults, c.BreakerWindow = l.Queue, l.Faults, 2, time.Minute
+	c.Tools, c.RoundsMax = l.Groups&Tooling != 0, l.Rounds
+	c.HistoryMax, c.HistoryKeep, c.Interruption = l.History, 1, l.Interruption
+	if l.Drafts > 0 {
+		c.Turns = turn.Manual
+	}
+	l.Config = c
+	return l
+}
+
+// Group is a set of things that can happen.
+type Group uint32
+
+// The groups.
+const (
+	Always      Group = 0
+	Voice       Group = 1 << iota // the user speaks
+	Text                          // the user types
+	Reading                       // a text is read aloud
+	Pausing                       // the user pauses what is said
+	User                          // the user interrupts, commits, and goes
+	Retrying                      // the user has what failed tried again
+	Holding                       // suspend and resume
+	Renewing                      // the service forces a pause
+	Device                        // devices get lost and come back
+	Dropping                      // connections get lost
+	Failing                       // requests fail
+	Fatally                       // requests fail for good
+	Breaking                      // what works breaks
+	Configuring                   // the configuration changes
+	Quiet                         // time passes without a fault
+	Expiring                      // connections expire
+	Tooling                       // answers ask for calls of tools,
+	Destroying                    // also of such as destroy something
+	Loading                       // the user selects models
+	Silences                      // the voice pauses inside an utterance
+	Replying                      // transcripts are yes and no
+	Phrases                       // transcripts end with the send phrase
+)
+
+var groupNames = []string{
+	"voice", "text", "reading", "pausing", "user", "retrying", "holding", "renewing", "device", "dropping", "failing", "fatally", "breaking",
+	"configuring", "quiet", "expiring", "tooling", "destroying", "loading", "silences", "replying", "phrases",
+}
+
+// Names are the names of the groups in g.
+func (g Group) Names() (out []string) {
+	for i, name := range groupNames {
+		if g&(Voice<<i) != 0 {
+			out = append(out, name)
+		}
+	}
+	return out
+}
+
+// MarshalJSON writes the names of the groups.
+func (g Group) MarshalJSON() ([]byte, error) { return json.Marshal(g.Names()) }
+
+// Class is who makes a move.
+type Class uint8
+
+// The classes.
+const (
+	Command  Class = iota // the user's or the world's own doing: nothing may depend on it
+	Answer                // what is owed
+	Deadline              // a timer of the core
+	Post                  // the core's own follow-up
+	Passing               // time alone
+)
+
+// Move is one thing that can happen in a Place.
+type Move struct {
+	Event csm.Event // nil for Passing
+	Class Class
+	item  int8 // the index of the owed item that it is about, -1 for none
+	say   uint8
+}
+
+// QuietStep is how much time a pause of the environment lets pass, against a
+// breaker window of a minute.
+const QuietStep = 36 * time.Second
+
+// Place is a core in its environment.
+type Place struct {
+	State  csm.State
+	Env    Env
+	Limits *Limits
+}
+
+// Moves appends everything that can happen in p, in an order that depends on p
+// alone.
+func (p *Place) Moves(out []Move) []Move {
+	if p.Env.Posts.N > 0 { // only what is on the signal lane already comes first
+		e, err := csm.DecodeEvent(p.Env.Posts.At[0], nil)
+		if err != nil {
+			panic("world: the core posts an unknown event: " + err.Error())
+		}
+		out = append(out, Move{Event: e, Class: Post, item: -1})
+	}
+	out = p.answers(out)
+	for t := range csm.NumTimers {
+		if ts := p.State.Timers[t]; ts.Armed {
+			out = append(out, Move{Event: csm.TimerFired{Timer: t, Gen: ts.Gen}, Class: Deadline, item: -1})
+		}
+	}
+	for i := range commands {
+		if c := &commands[i]; p.has(c.group) {
+			out = append(out, does(c.event))
+		}
+	}
+	out = p.speaks(p.facts(p.wishes(out)))
+	switch p.Env.Posts.N {
+	case 0:
+		return out
+	case 1:
+	default: // as many as may wait
+		return out[:1]
+	}
+	signals := out[:0]
+	for _, m := range out {
+		if m.Class == Post || m.Event != nil && csm.LaneOf(m.Event) == csm.Signal {
+			signals = append(signals, m)
+		}
+	}
+	return signals
+}
+
+func (p *Place) has(g Group) bool { return g&^p.Limits.Groups == 0 }
+
+// answers are the reports about what is owed.
+func (p *Place) answers(out []Move) []Move {
+	for i, it := range p.Env.Owed.All() {
+		says := rules[it.Rule].says
+		for j := range says {
+			if sy := &says[j]; p.has(sy.group) && (sy.when == nil || sy.when(p, it)) {
+				out = append(out, Move{Event: sy.event(p, it), Class: Answer, item: int8(i), say: uint8(j)})
+			}
+		}
+	}
+	return out
+}
+
+// Apply brings the environment up to date with a move that happens, before the
+// step of its event.
+func (w *Env) Apply(m Move) {
+	switch {
+	case m.item >= 0:
+		if sy := &rules[w.Owed.At[m.item].Rule].says[m.say]; sy.next != nil {
+			w.Owed.At[m.item] = sy.next(w.Owed.At[m.item])
+		} else {
+			w.Owed.drop(int(m.item))
+		}
+	case m.Class == Post:
+		w.Posts.drop(0)
+	case m.Class == Passing:
+		w.Now += QuietStep
+	}
+	w.see(m.Event)
+}
+
+// Ends says which effect a move is the last answer to, and by which id. It is ""
+// for another move, and for the answer to what was cancelled.
+func (w *Env) Ends(m Move) (effect string, id uint64) {
+	if m.item < 0 {
+		return "", 0
+	}
+	it := w.Owed.At[m.item]
+	r := &rules[it.Rule]
+	if it.Cancelled || r.says[m.say].next != nil {
+		return "", 0
+	}
+	return r.effect, it.ID
+}
+
+// Asks says whether an effect is a request, that the environment owes an answer to.
+func Asks(f csm.Effect) bool {
+	_, ok := ruleOf[f.Name()]
+	return ok
+}
+
+func does(e csm.Event) Move { return Move{Event: e, item: -1} }
+
+// call is the call of every command, so that each step shows whether it is
+// answered once.
+const call = 1
+
+// commands are what the user can do in every state.
+var commands = []struct {
+	group Group
+	event csm.Event
+}{
+	{Always, csm.UserStart{Call: call}},
+	{Always, csm.UserStop{Call: call}},
+	{User, csm.UserStop{Code: csm.CodeClientGone}},
+	{User, csm.UserInterrupt{Call: call}},
+	{User, csm.UserCommit{Call: call}},
+	{Pausing, csm.UserPlayback{Call: call, Pause: true}},
+	{Pausing, csm.UserPlayback{Call: call}},
+	{Holding, csm.Suspend{Call: call, Reason: csm.SuspendUser}},
+	{Holding, csm.Resume{Call: call, Reason: csm.SuspendUser}},
+	{Loading, csm.UserSelectModel{Call: call, Model: 1}},
+	{Loading, csm.UserSelectModel{Call: call, Model: 2}},
+}
+
+// wishes are what the user can do here.
+func (p *Place) wishes(out []Move) []Move {
+	next := p.Env.Next + 1
+	if p.has(Retrying) {
+		out = p.retries(out)
+	}
+	if p.has(Text) && !p.merged() {
+		out = append(out, does(csm.UserText{Call: call, Utterance: next, Words: 2}))
+	}
+	if p.has(Reading) {
+		out = append(out, does(csm.UserSpeak{Call: call, Ref: next, Chars: segmentChars}))
+	}
+	if id := p.Env.Asking; id != 0 && p.has(Tooling) {
+		out = append(out, does(csm.UserApprove{Call: call, ToolCall: id, Approved: true}), does(csm.UserApprove{Call: call, ToolCall: id}))
+	}
+	if p.has(Configuring) {
+		other := p.Limits.Config
+		other.QueueMax = 1
+		if *p.State.Config == other {
+			other = p.Limits.Config
+		}
+		out = append(out, does(csm.Configure{Config: other}))
+	}
+	return out
+}
+
+// retries are the user's "try again": of whatever failed, of the stage that
+// failed, and of another one.
+func (p *Place) retries(out []Move) []Move {
+	stage := p.State.Retry.Stage
+	for i, e := range []csm.UserRetry{{Call: call}, {Call: call, Stage: stage}, {Call: call, Stage: stage%4 + 1}} {
+		if i == 1 && stage == 0 {
+			continue
+		}
+		if p.has(Tooling) {
+			e.ToolCall = p.Env.Next + 1
+		}
+		out = append(out, does(e))
+	}
+	return out
+}
+
+// facts are what devices and the service do of their own accord.
+func (p *Place) facts(out []Move) []Move {
+	w, in := &p.Env, p.State.Instance
+	session, audio := w.Parts[sessionPart] == opened, w.Parts[audioPart] == opened
+	on := func(g Group, holds bool, e csm.Event) {
+		if holds && p.has(g) {
+			out = append(out, does(e))
+		}
+	}
+	if session && p.Limits.Groups&(Renewing|Breaking|Expiring) != 0 {
+		on(Renewing, true, csm.SessionRenewal{Instance: in})
+		on(Renewing, true, csm.SessionRenewed{Instance: in})
+		on(Breaking, true, csm.SessionFailed{Instance: in, Code: csm.CodeSessionExpired})
+		on(Expiring, true, csm.SessionExpiring{Instance: in})
+	}
+	if audio && p.has(Breaking) {
+		out = append(out, does(csm.AudioFailed{Instance: in, Code: csm.CodeAudioFailed}))
+	}
+	if p.has(Device) {
+		on(Device, audio && !w.Lost, csm.AudioLost{Instance: in})
+		on(Device, w.Lost, csm.AudioRestored{Instance: in})
+	}
+	if p.has(Dropping) {
+		on(Dropping, w.Epoch != 0, csm.ConnLost{Epoch: w.Epoch, Code: csm.CodeConnectionLost})
+		on(Dropping|Expiring, w.Successor != 0, csm.ConnLost{Epoch: w.Successor, Code: csm.CodeConnectionLost})
+	}
+	if w.Playing && p.has(Pausing) {
+		out = append(out, does(csm.SpeechCursor{Gen: p.State.Speech.Generation(), Seq: p.State.IDs.Segment, Played: 1, Of: 2}))
+	}
+	if p.has(Quiet) && p.State.Phase() == csm.PhaseListening && p.State.Faults.InRow > 0 {
+		out = append(out, Move{Class: Passing, item: -1})
+	}
+	return out
+}
+
+// merged says whether as many utterances are gathered in one turn as the limit
+// allows. The core has no limit of its own.
+func (p *Place) merged() bool {
+	most := max(p.Limits.Drafts, 1)
+	return len(p.State.Drafts) >= most || len(p.State.Current.More) >= most
+}
+
+// transcripts are the kinds of transcript.
+var transcripts = []struct {
+	group Group
+	final csm.Final
+}{
+	{Voice, csm.Final{Words: 2}},
+	{Voice, csm.Final{Class: csm.Empty}},
+	{Voice, csm.Final{Class: csm.Backchannel, Words: 1}},
+	{Voice, csm.Final{Class: csm.Stop, Words: 1}},
+	{Replying, csm.Final{Class: csm.Yes, Words: 1}},
+	{Replying, csm.Final{Class: csm.Yes, Words: 3, Named: true}},
+	{Replying, csm.Final{Class: csm.No, Words: 1}},
+	{Phrases, csm.Final{Class: csm.Send, Words: 2}},
+	{Pausing, csm.Final{Class: csm.Pause, Words: 2}},
+	{Pausing, csm.Final{Class: csm.Continue, Words: 1}},
+}
+
+// speaks is the user's voice, and what recognition makes of it.
+func (p *Place) speaks(out []Move) []Move {
+	w := &p.Env
+	if w.Epoch == 0 || !w.Hearing || w.Lost || !p.has(Voice) {
+		return out
+	}
+	if w.Open == 0 && int(w.Pending.N) < p.Limits.Pending {
+		out = append(out, does(csm.SpeechStarted{Epoch: w.Epoch, Utterance: w.Next + 1}))
+	}
+	if w.Open != 0 {
+		switch {
+		case !p.has(Silences):
+		case w.Silent:
+			out = append(out, does(csm.SpeechResumed{Epoch: w.Epoch, Utterance: w.Open}))
+		default:
+			for _, pos := range p.lengths() {
+				out = append(out, does(csm.SpeechPaused{Epoch: w.Epoch, Utterance: w.Open, Pos: pos}))
+			}
+		}
+		for _, pos := range p.lengths() {
+			out = append(out, does(csm.SpeechStopped{Epoch: w.Epoch, Utterance: w.Open, Pos: pos}))
+		}
+		out = p.recognised(w.Open, out)
+	}
+	for _, u := range w.Pending.All() {
+		out = p.recognised(u, out)
+	}
+	return out
+}
+
+// lengths are the positions at which speech that began at 0 may end: at once and,
+// where it matters how long it was, late.
+func (p *Place) lengths() []int64 {
+	if p.Limits.Interruption == csm.Confirmed || p.Limits.Interruption == csm.ByWords {
+		return []int64{0, 10 * 48000}
+	}
+	return []int64{0}
+}
+
+// recognised is what may be understood of an utterance.
+func (p *Place) recognised(u uint64, out []Move) []Move {
+	epoch := p.Env.Epoch
+	out = append(out, does(csm.Partial{Epoch: epoch, Utterance: u, Words: 1}))
+	if p.Limits.Interruption != csm.AtOnce {
+		out = append(out, does(csm.Partial{Epoch: epoch, Utterance: u, Words: 1, Class: csm.Backchannel}))
+	}
+	for _, t := range transcripts {
+		sent := t.final.Class != csm.Empty && t.final.Class != csm.Backchannel && t.final.Class != csm.Stop && t.final.Class != csm.Pause
+		if !p.has(t.group) || sent && p.merged() {
+			continue
+		}
+		f := t.final
+		f.Epoch, f.Utterance = epoch, u
+		out = append(out, Move{Event: f, item: -1, Class: Answer})
+	}
+	return append(out, Move{Event: csm.RecognitionLost{Epoch: epoch, Utterance: u, Code: csm.CodeRecognitionFailed}, item: -1, Class: Answer})
+}
