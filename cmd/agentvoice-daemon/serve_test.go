@@ -38,7 +38,8 @@ func stuck() {
 // The binary as users run it. frame makes the input of serve from JSON, one
 // message a line; unframe makes lines of its output, and fails where that is
 // anything but the protocol. tone makes a recording of half a second. models writes
-// models of the tone language into a folder, and a voice.
+// models of the tone language into a folder, and a voice. mirror serves such a model and
+// the engine for download.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
@@ -51,13 +52,14 @@ func TestScripts(t *testing.T) {
 			"frame":   func(ts *testscript.TestScript, neg bool, args []string) { convert(ts, neg, args, frame) },
 			"unframe": func(ts *testscript.TestScript, neg bool, args []string) { convert(ts, neg, args, unframe) },
 			"tone":    tone,
-			"models":  models,
+			"models":  toneModels,
+			"mirror":  mirror,
 		},
 	})
 }
 
-// models is the command of that name.
-func models(ts *testscript.TestScript, neg bool, args []string) {
+// toneModels is the command models.
+func toneModels(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: models FOLDER")
 	}

@@ -66,10 +66,7 @@ func findSpeech() localSpeech {
 	if len(set.Hearing)+len(set.Voice) == 0 {
 		return l
 	}
-	var files sherpa.Libraries
-	if files.Sherpa, err = assets.Sherpa(); err == nil {
-		files.Runtime, err = assets.ONNXRuntime()
-	}
+	files, err := findLibraries()
 	if err != nil {
 		return localSpeech{err: err}
 	}
@@ -81,13 +78,26 @@ func findSpeech() localSpeech {
 		for _, m := range models {
 			names = append(names, fmt.Sprintf("%s for %s", m.Name, m.Use()))
 		}
-		return sherpa.NewEngine(sherpa.EngineConfig{
-			Command: engineCommand, Libraries: files, Models: models, Threads: min(max(runtime.NumCPU()/2, 1), 4),
-		})
+		return newSpeechEngine(files, models)
 	}
 	l.hearing, l.voice = engine(set.Hearing), engine(set.Voice)
 	l.names = strings.Join(names, ", ")
 	return l
+}
+
+// findLibraries finds the library of the speech engine and what it needs.
+func findLibraries() (files sherpa.Libraries, err error) {
+	if files.Sherpa, err = assets.Sherpa(); err == nil {
+		files.Runtime, err = assets.ONNXRuntime()
+	}
+	return files, err
+}
+
+// newSpeechEngine makes an engine for one or two models.
+func newSpeechEngine(files sherpa.Libraries, models []sherpa.Model) *sherpa.Engine {
+	return sherpa.NewEngine(sherpa.EngineConfig{
+		Command: engineCommand, Libraries: files, Models: models, Threads: min(max(runtime.NumCPU()/2, 1), 4),
+	})
 }
 
 // recognizers are those of the installed models; PocketSphinx takes over if they
@@ -118,7 +128,7 @@ func (l localSpeech) examine(needed bool) []finding {
 			case l.err != nil:
 				return "", errors.New(strings.ReplaceAll(l.err.Error(), "\n", ", "))
 			case l.names == "":
-				return "none is installed; PocketSphinx and Flite do without", nil
+				return "none is installed, so PocketSphinx and Flite are used; `agentvoice-daemon models list` shows better ones", nil
 			}
 			return l.names, nil
 		}),

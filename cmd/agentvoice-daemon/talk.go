@@ -143,6 +143,9 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, closeTap()) }()
 
 	v := newTalkView(os.Stdout, started, reference)
+	if v.live && settings.Provider == protocol.ProviderLocal && findSpeech().names == "" {
+		fmt.Println("PocketSphinx and Flite hear and speak. `agentvoice-daemon models list` shows better ones.")
+	}
 	ended := make(chan struct{})
 	end := sync.OnceFunc(func() { close(ended) }) // after a recovery, it ends again
 	d := daemon.New(daemon.Config{

@@ -40,7 +40,7 @@ func ONNXRuntime() (string, error) {
 func Sherpa() (string, error) {
 	path, err := find(sherpaName, "speech engine library", runtimePackage())
 	if err != nil {
-		return "", fmt.Errorf("speech engine library %s is missing; install it with `scripts/setup.sh --engine`", sherpaName)
+		return "", fmt.Errorf("speech engine library %s is missing; install it with `agentvoice-daemon models install engine`", sherpaName)
 	}
 	return path, nil
 }

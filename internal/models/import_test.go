@@ -75,10 +75,10 @@ func TestImportOfADescribedFolder(t *testing.T) {
 		t.Fatalf("%q, %v", name, err)
 	}
 	wantInstalled(t, s, "tone-tdt")
-	if _, err := os.Stat(filepath.Join(s.folder(name), "LICENSE")); err != nil {
+	if _, err := os.Stat(filepath.Join(s.Folder(name), "LICENSE")); err != nil {
 		t.Error("the licence was not copied")
 	}
-	if _, err := os.Stat(filepath.Join(s.folder(name), "test.wav")); err == nil {
+	if _, err := os.Stat(filepath.Join(s.Folder(name), "test.wav")); err == nil {
 		t.Error("a file was copied that the model does not need")
 	}
 	if len(log.of(Progress)) == 0 {
@@ -125,7 +125,7 @@ func TestImportOfAModelOfTheManifest(t *testing.T) {
 		t.Fatalf("%q, %v", name, err)
 	}
 	wantInstalled(t, s, "tone-tdt")
-	if info, err := os.Lstat(filepath.Join(s.folder("tone-tdt"), "tokens.txt")); err != nil || !info.Mode().IsRegular() {
+	if info, err := os.Lstat(filepath.Join(s.Folder("tone-tdt"), "tokens.txt")); err != nil || !info.Mode().IsRegular() {
 		t.Errorf("the copy is %v, %v", info, err)
 	}
 
@@ -168,7 +168,7 @@ func TestImportByKind(t *testing.T) {
 				wantError(t, s, err, c.want)
 				return
 			}
-			m, err := sherpa.ReadModel(s.folder(got))
+			m, err := sherpa.ReadModel(s.Folder(got))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -290,7 +290,7 @@ func TestVerify(t *testing.T) {
 	if err := s.Verify(t.Context(), "tone-tdt", load); !errors.Is(err, refused) || loaded != "tone-tdt" {
 		t.Errorf("%v, loaded %q", err, loaded)
 	}
-	encoder := filepath.Join(s.folder("tone-tdt"), "encoder.onnx")
+	encoder := filepath.Join(s.Folder("tone-tdt"), "encoder.onnx")
 	spoilt := slices.Clone(files["encoder.onnx"])
 	spoilt[len(spoilt)/2] ^= 1
 	write(encoder, spoilt)
@@ -310,9 +310,9 @@ func TestVerify(t *testing.T) {
 	}
 	wantError(t, s, s.Verify(t.Context(), "tone-tdt", load), "encoder.onnx is missing")
 	write(encoder, files["encoder.onnx"])
-	write(filepath.Join(s.folder("tone-tdt"), SumsFile), []byte("nonsense"))
+	write(filepath.Join(s.Folder("tone-tdt"), SumsFile), []byte("nonsense"))
 	wantError(t, s, s.Verify(t.Context(), "tone-tdt", load), "SHA256SUMS of tone-tdt is damaged")
-	if err := os.Remove(filepath.Join(s.folder("tone-tdt"), SumsFile)); err != nil {
+	if err := os.Remove(filepath.Join(s.Folder("tone-tdt"), SumsFile)); err != nil {
 		t.Fatal(err)
 	}
 	if err := s.Verify(t.Context(), "tone-tdt", load); !errors.Is(err, ErrNoChecksums) {

@@ -22,8 +22,8 @@ func (s *Store) Install(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	if !e.Pinned() {
-		return fmt.Errorf("no checksum of the model %s is known, so it is not downloaded; download %s yourself and run `agentvoice-daemon models import FILE`", e.Name, e.Archive)
+	if err := e.Downloadable(); err != nil {
+		return err
 	}
 	unlock, err := s.change()
 	if err != nil {
@@ -42,11 +42,11 @@ func (s *Store) Install(ctx context.Context, name string) error {
 
 // has says whether a model of the manifest is installed and complete.
 func (s *Store) has(e Entry) bool {
-	if _, err := sherpa.ReadModel(s.folder(e.Name)); err != nil {
+	if _, err := sherpa.ReadModel(s.Folder(e.Name)); err != nil {
 		return false
 	}
 	for _, f := range e.Files {
-		if sum, err := sumOf(filepath.Join(s.folder(e.Name), filepath.FromSlash(f.Path))); err != nil || sum != f.SHA256 {
+		if sum, err := sumOf(filepath.Join(s.Folder(e.Name), filepath.FromSlash(f.Path))); err != nil || sum != f.SHA256 {
 			return false
 		}
 	}

@@ -309,7 +309,7 @@ func TestOldModelStays(t *testing.T) {
 		t.Fatal(err)
 	}
 	wantInstalled(t, s2, "tone-tdt")
-	if got, err := os.ReadFile(filepath.Join(s.folder("tone-tdt"), "tokens.txt")); err != nil || string(got) != string(newer["tokens.txt"]) {
+	if got, err := os.ReadFile(filepath.Join(s.Folder("tone-tdt"), "tokens.txt")); err != nil || string(got) != string(newer["tokens.txt"]) {
 		t.Errorf("the model was not replaced: %v", err)
 	}
 }
@@ -321,13 +321,13 @@ func TestKilledBetweenTwoRenames(t *testing.T) {
 	if err := s.Install(t.Context(), "tone-tdt"); err != nil {
 		t.Fatal(err)
 	}
-	if err := os.Rename(s.folder("tone-tdt"), s.old("tone-tdt")); err != nil {
+	if err := os.Rename(s.Folder("tone-tdt"), s.old("tone-tdt")); err != nil {
 		t.Fatal(err)
 	}
 	wantError(t, s, s.Remove("another"), `no model "another"`)
 	wantInstalled(t, s, "tone-tdt")
 	// After the second rename the old one is of no use.
-	if err := os.CopyFS(s.old("tone-tdt"), os.DirFS(s.folder("tone-tdt"))); err != nil {
+	if err := os.CopyFS(s.old("tone-tdt"), os.DirFS(s.Folder("tone-tdt"))); err != nil {
 		t.Fatal(err)
 	}
 	wantError(t, s, s.Remove("another"), `no model "another"`)

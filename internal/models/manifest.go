@@ -87,6 +87,14 @@ func (e Entry) Use() sherpa.Use { return sherpa.Model{Kind: e.Kind}.Use() }
 // Pinned says whether the checksums of the model are known.
 func (e Entry) Pinned() bool { return len(e.Files) > 0 }
 
+// Downloadable says why Install refuses the model, or nil.
+func (e Entry) Downloadable() error {
+	if e.Pinned() {
+		return nil
+	}
+	return fmt.Errorf("no checksum of the model %s is known, so it is not downloaded; download %s yourself and run `agentvoice-daemon models import FILE`", e.Name, e.Archive)
+}
+
 // Size is how many bytes its files have.
 func (e Entry) Size() int64 {
 	var n int64

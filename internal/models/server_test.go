@@ -191,7 +191,7 @@ func wantInstalled(t *testing.T, s *Store, name string) {
 	if set, err := sherpa.Installed(s.Dir); err != nil || set.Damaged != nil || len(set.Hearing) != 1 {
 		t.Errorf("the daemon finds %+v, %v", set, err)
 	}
-	_ = filepath.WalkDir(s.folder(name), func(path string, _ fs.DirEntry, _ error) error {
+	_ = filepath.WalkDir(s.Folder(name), func(path string, _ fs.DirEntry, _ error) error {
 		if strings.HasSuffix(path, partSuffix) || strings.HasSuffix(path, originSuffix) {
 			t.Errorf("%s is left behind", path)
 		}

@@ -129,8 +129,8 @@ func (s *Store) change() (unlock func(), err error) {
 		if !old {
 			continue
 		}
-		if _, err := os.Stat(s.folder(name)); errors.Is(err, fs.ErrNotExist) {
-			err = os.Rename(s.old(name), s.folder(name))
+		if _, err := os.Stat(s.Folder(name)); errors.Is(err, fs.ErrNotExist) {
+			err = os.Rename(s.old(name), s.Folder(name))
 		} else {
 			err = os.RemoveAll(s.old(name))
 		}
@@ -142,23 +142,25 @@ func (s *Store) change() (unlock func(), err error) {
 	return unlock, nil
 }
 
-func (s *Store) folder(name string) string { return filepath.Join(s.Dir, name) }
-func (s *Store) stage(name string) string  { return filepath.Join(s.Dir, stagePrefix+name) }
-func (s *Store) old(name string) string    { return filepath.Join(s.Dir, oldPrefix+name) }
+// Folder is where an installed model is.
+func (s *Store) Folder(name string) string { return filepath.Join(s.Dir, name) }
+
+func (s *Store) stage(name string) string { return filepath.Join(s.Dir, stagePrefix+name) }
+func (s *Store) old(name string) string   { return filepath.Join(s.Dir, oldPrefix+name) }
 
 // replace puts a complete model in its place. The old one stays until then, and comes
 // back if the new one cannot be put there.
 func (s *Store) replace(name string) error {
-	_, err := os.Stat(s.folder(name))
+	_, err := os.Stat(s.Folder(name))
 	replaces := err == nil
 	if replaces {
-		if err := os.Rename(s.folder(name), s.old(name)); err != nil {
+		if err := os.Rename(s.Folder(name), s.old(name)); err != nil {
 			return inUse(name, err)
 		}
 	}
-	if err := os.Rename(s.stage(name), s.folder(name)); err != nil {
+	if err := os.Rename(s.stage(name), s.Folder(name)); err != nil {
 		if replaces {
-			err = errors.Join(err, os.Rename(s.old(name), s.folder(name)))
+			err = errors.Join(err, os.Rename(s.old(name), s.Folder(name)))
 		}
 		return inUse(name, err)
 	}
@@ -214,7 +216,7 @@ func (s *Store) List() ([]string, error) {
 	}
 	var list []string
 	for _, e := range entries {
-		if _, err := os.Stat(filepath.Join(s.folder(e.Name()), sherpa.DescriptionFile)); err == nil && names.MatchString(e.Name()) {
+		if _, err := os.Stat(filepath.Join(s.Folder(e.Name()), sherpa.DescriptionFile)); err == nil && names.MatchString(e.Name()) {
 			list = append(list, e.Name())
 		}
 	}
@@ -252,7 +254,7 @@ func (s *Store) Remove(name string) error {
 		return err
 	}
 	// In one step it is no model any more, whatever happens then.
-	if err := os.Rename(s.folder(name), s.stage(name)); err != nil {
+	if err := os.Rename(s.Folder(name), s.stage(name)); err != nil {
 		return inUse(name, err)
 	}
 	if err := os.RemoveAll(s.stage(name)); err != nil {

@@ -22,7 +22,7 @@ func (s *Store) Verify(ctx context.Context, name string, load func(sherpa.Model)
 	if err := s.installed(name); err != nil {
 		return err
 	}
-	m, err := sherpa.ReadModel(s.folder(name))
+	m, err := sherpa.ReadModel(s.Folder(name))
 	if err != nil {
 		return err
 	}
@@ -33,7 +33,7 @@ func (s *Store) Verify(ctx context.Context, name string, load func(sherpa.Model)
 }
 
 func (s *Store) compare(ctx context.Context, name string) error {
-	file, err := os.Open(filepath.Join(s.folder(name), SumsFile))
+	file, err := os.Open(filepath.Join(s.Folder(name), SumsFile))
 	if errors.Is(err, fs.ErrNotExist) {
 		return ErrNoChecksums
 	}
@@ -49,7 +49,7 @@ func (s *Store) compare(ctx context.Context, name string) error {
 		if !ok || !filepath.IsLocal(filepath.FromSlash(path)) {
 			return fmt.Errorf("%s of %s is damaged; install the model again", SumsFile, name)
 		}
-		switch sum, err := sumOf(filepath.Join(s.folder(name), filepath.FromSlash(path))); {
+		switch sum, err := sumOf(filepath.Join(s.Folder(name), filepath.FromSlash(path))); {
 		case errors.Is(err, fs.ErrNotExist):
 			return fmt.Errorf("%s of %s is missing; install the model again", path, name)
 		case err != nil:

@@ -51,7 +51,7 @@ type library struct {
 }
 
 // installFix says what brings the libraries.
-const installFix = "install it with scripts/setup.sh --engine"
+const installFix = "install it with `agentvoice-daemon models install engine`"
 
 // errWrongVersion refuses a library whose structures may have another layout.
 var errWrongVersion = errors.New("sherpa-onnx has the wrong version")

@@ -1,0 +1,320 @@
+package main
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/sherpa"
+	"github.com/agentvoice/agentvoice-daemon/internal/assets"
+	"github.com/agentvoice/agentvoice-daemon/internal/models"
+)
+
+// modelFlags are those of all commands of models.
+type modelFlags struct {
+	manifest string
+	asJSON   bool
+}
+
+func (f *modelFlags) register(fs *pflag.FlagSet) {
+	fs.StringVar(&f.manifest, "manifest", "", "a manifest of your own, of what can be installed")
+	fs.BoolVar(&f.asJSON, "json", false, "print JSON")
+}
+
+// store opens the folder of models.
+func (f *modelFlags) store(mirrors []string, report func(models.Event)) (*models.Store, error) {
+	o := models.Options{Mirrors: mirrors, Report: report}
+	var err error
+	if o.Dir, err = assets.Models(); err != nil {
+		return nil, err
+	}
+	if o.Assets, err = assets.Folder(); err != nil {
+		return nil, err
+	}
+	if f.manifest != "" {
+		text, err := os.ReadFile(f.manifest)
+		if err != nil {
+			return nil, misuse{fmt.Errorf("--manifest: cannot read the file: %w; check its path", errors.Unwrap(err))}
+		}
+		if o.Manifest, err = models.ParseManifest(text); err != nil {
+			return nil, err
+		}
+	}
+	return models.Open(o)
+}
+
+func newModels() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "models",
+		Short: "Install, check and remove models that hear and speak on this machine",
+		Long: `Install, check and remove models that hear and speak on this machine. They are
+used in place of PocketSphinx and Flite (docs/models.md). Nothing is downloaded
+without being asked for. The proxy of the environment (HTTPS_PROXY) is used.`,
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return misuse{fmt.Errorf("unknown command models %s; use list, install, remove, import or verify", args[0])}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newModelsList(), newModelsInstall(), newModelsRemove(), newModelsImport(), newModelsVerify())
+	return cmd
+}
+
+// catalogue is what models list says.
+type catalogue struct {
+	Machine struct {
+		models.Machine
+		Class models.Class `json:"class"`
+	} `json:"machine"`
+	Language string      `json:"language"`
+	Engine   listedModel `json:"engine"`
+	// Models are those of the manifest, and after them other installed ones.
+	Models []listedModel `json:"models"`
+}
+
+// listedModel is one line of models list.
+type listedModel struct {
+	Name        string          `json:"name"`
+	Title       string          `json:"title,omitempty"`
+	Use         sherpa.Use      `json:"use,omitempty"`
+	Bytes       int64           `json:"bytes,omitempty"` // of the download
+	Languages   []string        `json:"languages,omitempty"`
+	Licence     *models.Licence `json:"licence,omitempty"`
+	Machine     models.Class    `json:"machine,omitempty"`
+	Published   []models.Figure `json:"published,omitempty"`
+	Installable bool            `json:"installable"` // its checksums are known
+	Archive     string          `json:"archive,omitempty"`
+	Installed   bool            `json:"installed"`
+	Recommended bool            `json:"recommended"`
+}
+
+func newModelsList() *cobra.Command {
+	var f modelFlags
+	var language string
+	cmd := &cobra.Command{
+		Use:   "list",
+		Short: "List the models that can be installed, and those that are",
+		Args:  noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			s, err := f.store(nil, nil)
+			if err != nil {
+				return err
+			}
+			c, err := listModels(s, spokenLanguage(language))
+			if err != nil {
+				return err
+			}
+			if f.asJSON {
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(c)
+			}
+			return c.print(cmd.OutOrStdout())
+		},
+	}
+	f.register(cmd.Flags())
+	cmd.Flags().StringVar(&language, "language", "", "recommend models for this language (default that of the environment)")
+	return cmd
+}
+
+func noArguments(cmd *cobra.Command, args []string) error {
+	if err := cobra.NoArgs(cmd, args); err != nil {
+		return misuse{fmt.Errorf("%s takes no %q; see --help", cmd.CommandPath(), args[0])}
+	}
+	return nil
+}
+
+// spokenLanguage is the language that models are recommended for.
+func spokenLanguage(flag string) string {
+	if flag != "" {
+		return flag
+	}
+	for _, name := range []string{"LC_ALL", "LC_MESSAGES", "LANG"} {
+		if language, _, _ := strings.Cut(os.Getenv(name), "_"); len(language) == 2 || len(language) == 3 {
+			return strings.ToLower(language)
+		}
+	}
+	return "en"
+}
+
+func listModels(s *models.Store, language string) (catalogue, error) {
+	var c catalogue
+	c.Language, c.Machine.Machine = language, models.ThisMachine()
+	c.Machine.Class = c.Machine.Machine.Class()
+	installed, err := s.List()
+	if err != nil {
+		return c, err
+	}
+	engine := s.Manifest.Engine
+	c.Engine = listedModel{
+		Name: models.EngineName, Title: "sherpa-onnx " + engine.Version, Licence: &engine.Licence,
+		Installed: s.EngineInstalled() == nil,
+	}
+	if p, err := engine.Package(); err == nil {
+		c.Engine.Bytes, c.Engine.Installable = p.Size, true
+	}
+	recommended := s.Manifest.Recommend(language, c.Machine.Class)
+	for _, e := range s.Manifest.Models {
+		c.Models = append(c.Models, listedModel{
+			Name: e.Name, Title: e.Title, Use: e.Use(), Bytes: e.Size(), Languages: e.Languages, Licence: &e.Licence,
+			Machine: e.Machine, Published: e.Figures, Installable: e.Pinned(), Archive: e.Archive,
+			Installed:   slices.Contains(installed, e.Name),
+			Recommended: slices.ContainsFunc(recommended, func(r models.Entry) bool { return r.Name == e.Name }),
+		})
+	}
+	for _, name := range installed {
+		if slices.ContainsFunc(c.Models, func(m listedModel) bool { return m.Name == name }) {
+			continue
+		}
+		l := listedModel{Name: name, Installed: true}
+		if m, err := sherpa.ReadModel(s.Folder(name)); err == nil {
+			l.Title, l.Use, l.Languages = m.Name, m.Use(), m.Languages
+		}
+		c.Models = append(c.Models, l)
+	}
+	return c, nil
+}
+
+// print writes the list for people.
+func (c catalogue) print(out io.Writer) error {
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "NAME\tFOR\tDOWNLOAD\tLANGUAGES\tMACHINE\tLICENCE\tSTATE")
+	for _, m := range slices.Concat([]listedModel{c.Engine}, c.Models) {
+		size, licence := "-", "-"
+		if m.Bytes > 0 {
+			size = models.FormatSize(m.Bytes)
+		}
+		if m.Licence != nil {
+			licence = m.Licence.Name
+		}
+		languages := strings.Join(m.Languages, " ")
+		if n := len(m.Languages); n > 3 {
+			languages = fmt.Sprintf("%d", n)
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\t%s\t%s\t%s\t%s\n", m.Name, orDash(string(m.Use)), size, orDash(languages), orDash(string(m.Machine)), licence, m.state())
+	}
+	if err := w.Flush(); err != nil {
+		return err
+	}
+	for _, m := range c.Models {
+		for _, p := range m.Published {
+			fmt.Fprintf(out, "%s: %s %s (published: %s)\n", m.Name, p.What, p.Value, p.Source)
+		}
+		if !m.Installable && m.Archive != "" && !m.Installed {
+			fmt.Fprintf(out, "%s: download %s yourself, then `agentvoice-daemon models import FILE`\n", m.Name, m.Archive)
+		}
+	}
+	fmt.Fprintf(out, "This machine is of the class %s: %d cores, %s of memory.\n", c.Machine.Class, c.Machine.Cores, models.FormatSize(int64(c.Machine.Memory)))
+	if !slices.ContainsFunc(c.Models, func(m listedModel) bool { return m.Recommended }) {
+		fmt.Fprintf(out, "No model is recommended for %s on it; any can be installed by its name.\n", c.Language)
+	}
+	return nil
+}
+
+func (m listedModel) state() string {
+	switch {
+	case m.Installed:
+		return "installed"
+	case m.Recommended:
+		return "recommended"
+	case !m.Installable:
+		return "to import"
+	}
+	return ""
+}
+
+func orDash(s string) string {
+	if s == "" {
+		return "-"
+	}
+	return s
+}
+
+func newModelsRemove() *cobra.Command {
+	return &cobra.Command{
+		Use:   "remove NAME...",
+		Short: "Remove installed models, or what is downloaded of one",
+		Args:  oneOrMore("a model to remove"),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := (&modelFlags{}).store(nil, nil)
+			if err != nil {
+				return err
+			}
+			for _, name := range args {
+				if err := s.Remove(name); err != nil {
+					return err
+				}
+				fmt.Fprintln(cmd.OutOrStdout(), name, "was removed")
+			}
+			return nil
+		},
+	}
+}
+
+func oneOrMore(what string) cobra.PositionalArgs {
+	return func(cmd *cobra.Command, args []string) error {
+		if len(args) == 0 {
+			return misuse{fmt.Errorf("%s: name %s; see --help", cmd.CommandPath(), what)}
+		}
+		return nil
+	}
+}
+
+func newModelsVerify() *cobra.Command {
+	var f modelFlags
+	cmd := &cobra.Command{
+		Use:   "verify [NAME...]",
+		Short: "Compare installed models with their checksums, and load each once",
+		RunE: func(cmd *cobra.Command, args []string) error {
+			s, err := f.store(nil, nil)
+			if err != nil {
+				return err
+			}
+			if len(args) == 0 {
+				if args, err = s.List(); err != nil {
+					return err
+				}
+			}
+			all := verifyModels(cmd.Context(), s, args)
+			if f.asJSON {
+				err = json.NewEncoder(cmd.OutOrStdout()).Encode(all)
+			} else {
+				show(cmd.OutOrStdout(), all)
+			}
+			return errors.Join(err, failures(all))
+		},
+	}
+	f.register(cmd.Flags())
+	return cmd
+}
+
+// verifyModels checks the engine and models.
+func verifyModels(ctx context.Context, s *models.Store, names []string) []finding {
+	all := []finding{check(models.EngineName, len(names) > 0, func() (string, error) {
+		return "sherpa-onnx " + sherpa.Version, s.EngineInstalled()
+	})}
+	for _, name := range names {
+		err := s.Verify(ctx, name, loadModel)
+		// A model without checksums may be in order.
+		all = append(all, found(name, !errors.Is(err, models.ErrNoChecksums), "its files have their checksums, and it can be loaded", nil, err))
+	}
+	return all
+}
+
+// loadModel tries a model in a child process, as a conversation would load it.
+func loadModel(m sherpa.Model) error {
+	files, err := findLibraries()
+	if err != nil {
+		return err
+	}
+	return newSpeechEngine(files, []sherpa.Model{m}).Check()
+}

@@ -1,0 +1,295 @@
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"golang.org/x/term"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/sherpa"
+	"github.com/agentvoice/agentvoice-daemon/internal/models"
+)
+
+// installFlags are those of models install.
+type installFlags struct {
+	modelFlags
+	mirrors  []string
+	language string
+	accept   bool
+}
+
+func newModelsInstall() *cobra.Command {
+	var f installFlags
+	cmd := &cobra.Command{
+		Use:   "install [NAME...]",
+		Short: "Download models and the engine that they need",
+		Long: `Download models and the engine that they need, after you accepted their licences.
+Without a name, the models are installed that are recommended for this machine and
+your language. The engine has the name engine.
+
+A download that was cut or stopped continues with the next call. Each file is
+compared with the checksum in the manifest before it is used, and an installed
+model stays until its successor is complete.`,
+		RunE: func(cmd *cobra.Command, args []string) error {
+			out := newInstallView(cmd.OutOrStdout(), f.asJSON)
+			return out.finish(f.run(cmd.Context(), args, cmd.InOrStdin(), out))
+		},
+	}
+	f.register(cmd.Flags())
+	cmd.Flags().StringArrayVar(&f.mirrors, "mirror", nil, "base URL of a server that has the files under the same paths, to be tried first; may be given more than once")
+	cmd.Flags().StringVar(&f.language, "language", "", "install what is recommended for this language (default that of the environment)")
+	cmd.Flags().BoolVar(&f.accept, "accept-licence", false, "accept the licences that are shown, without a question")
+	cmd.Flags().BoolVarP(&f.accept, "yes", "y", false, "the same as --accept-licence")
+	return cmd
+}
+
+func (f *installFlags) run(ctx context.Context, names []string, in io.Reader, out *installView) error {
+	s, err := f.store(f.mirrors, out.report)
+	if err != nil {
+		return err
+	}
+	list, err := listModels(s, spokenLanguage(f.language))
+	if err != nil {
+		return err
+	}
+	wanted, err := wantedModels(list, names)
+	if err != nil {
+		return err
+	}
+	for _, m := range wanted {
+		if e, err := s.Manifest.Find(m.Name); err == nil && e.Downloadable() != nil {
+			return e.Downloadable()
+		}
+	}
+	if err := f.agree(wanted, in, out); err != nil {
+		return err
+	}
+	for _, m := range wanted {
+		if m.Name == models.EngineName {
+			err = s.InstallEngine(ctx)
+		} else {
+			err = s.Install(ctx, m.Name)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	for _, m := range wanted {
+		if m.Name != models.EngineName {
+			if err := tryModel(s, m.Name); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// wantedModels are the named ones, or else the recommended ones. The engine comes first
+// where it is not installed.
+func wantedModels(list catalogue, names []string) ([]listedModel, error) {
+	var wanted []listedModel
+	for _, m := range list.Models {
+		if slices.Contains(names, m.Name) || len(names) == 0 && m.Recommended {
+			wanted = append(wanted, m)
+		}
+	}
+	for _, name := range names {
+		if name != models.EngineName && !slices.ContainsFunc(wanted, func(m listedModel) bool { return m.Name == name }) {
+			return nil, misuse{fmt.Errorf("no model %q is known; `agentvoice-daemon models list` names them", name)}
+		}
+	}
+	if len(names) == 0 && len(wanted) == 0 {
+		return nil, fmt.Errorf("no model is recommended for %s on a machine with %d cores and %s of memory; name one of those that `agentvoice-daemon models list` shows",
+			list.Language, list.Machine.Cores, models.FormatSize(int64(list.Machine.Memory)))
+	}
+	if !list.Engine.Installed || slices.Contains(names, models.EngineName) {
+		wanted = slices.Insert(wanted, 0, list.Engine)
+	}
+	return wanted, nil
+}
+
+// agree shows the licences of what is to be downloaded, and asks where nothing has been
+// accepted.
+func (f *installFlags) agree(wanted []listedModel, in io.Reader, out *installView) error {
+	var size int64
+	var names []string
+	for _, m := range wanted {
+		if m.Installed || m.Licence == nil {
+			continue
+		}
+		size += m.Bytes
+		names = append(names, m.Name)
+		out.licence(m)
+	}
+	if f.accept || len(names) == 0 {
+		return nil
+	}
+	file, ok := in.(*os.File)
+	if f.asJSON || !ok || !term.IsTerminal(int(file.Fd())) {
+		return misuse{fmt.Errorf("the licences of %s were not accepted; read them, and give --accept-licence", strings.Join(names, " and "))}
+	}
+	fmt.Fprintf(out.out, "Accept the licences, and download %s? [y/N] ", models.FormatSize(size))
+	answer, err := bufio.NewReader(in).ReadString('\n')
+	if err != nil && !errors.Is(err, io.EOF) {
+		return err
+	}
+	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
+		return errors.New("the licences were not accepted; nothing was downloaded")
+	}
+	return nil
+}
+
+// tryModel loads a model that was installed or imported, once.
+func tryModel(s *models.Store, name string) error {
+	m, err := sherpa.ReadModel(s.Folder(name))
+	if err != nil {
+		return err
+	}
+	if err := loadModel(m); err != nil {
+		return fmt.Errorf("%s was installed, and does not work: %w", name, err)
+	}
+	return nil
+}
+
+func newModelsImport() *cobra.Command {
+	var f modelFlags
+	var o models.ImportOptions
+	cmd := &cobra.Command{
+		Use:   "import FOLDER|ARCHIVE",
+		Short: "Install a model, or the engine, from files on this machine",
+		Long: `Install a model, or the engine, from files on this machine: from a folder, or from an
+archive (.tar.bz2, .tar.gz, .tgz, .tar), such as one that was downloaded on another
+machine. The folder of a model that the manifest does not know needs a model.json
+(docs/models.md), or its files tell what it is, or --kind does.`,
+		Args: func(cmd *cobra.Command, args []string) error {
+			if len(args) != 1 {
+				return misuse{errors.New("models import takes one folder or archive; see --help")}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, args []string) error {
+			out := newInstallView(cmd.OutOrStdout(), f.asJSON)
+			s, err := f.store(nil, out.report)
+			if err != nil {
+				return out.finish(err)
+			}
+			name, err := s.Import(cmd.Context(), args[0], o)
+			if err == nil && name != models.EngineName {
+				if err = s.EngineInstalled(); err != nil {
+					err = fmt.Errorf("%s was installed, and cannot be used yet: %w", name, err)
+				} else {
+					err = tryModel(s, name)
+				}
+			}
+			return out.finish(err)
+		},
+	}
+	f.register(cmd.Flags())
+	cmd.Flags().StringVar(&o.Name, "name", "", "name of its folder (default its own)")
+	cmd.Flags().StringVar(&o.Kind, "kind", "", "its architecture: "+strings.Join(sherpa.Kinds(), ", "))
+	cmd.Flags().StringArrayVar(&o.Languages, "language", nil, "a language that it knows; may be given more than once")
+	return cmd
+}
+
+// installView shows how an installation goes on: JSON lines for programs, a line that
+// is rewritten on a terminal, and else a line for each step.
+type installView struct {
+	out    io.Writer
+	encode *json.Encoder // nil for people
+	live   bool
+	width  int // of the line that is rewritten
+	// from is when a model was begun and how much of it there was; shown is when the
+	// line was written.
+	name  string
+	from  time.Time
+	begun int64
+	shown time.Time
+}
+
+func newInstallView(out io.Writer, asJSON bool) *installView {
+	v := &installView{out: out}
+	if asJSON {
+		v.encode = json.NewEncoder(out)
+	}
+	file, ok := out.(*os.File)
+	v.live = ok && term.IsTerminal(int(file.Fd()))
+	return v
+}
+
+// licence shows what the user accepts.
+func (v *installView) licence(m listedModel) {
+	if v.encode != nil {
+		_ = v.encode.Encode(map[string]any{"event": "licence", "name": m.Name, "licence": m.Licence, "total": m.Bytes})
+		return
+	}
+	fmt.Fprintf(v.out, "%s (%s): %s, %s\n", m.Name, models.FormatSize(m.Bytes), m.Licence.Name, m.Licence.URL)
+}
+
+// report is called for each event.
+func (v *installView) report(e models.Event) {
+	switch {
+	case v.encode != nil:
+		_ = v.encode.Encode(e) // nobody reads it any more
+	case e.Event == models.Installed:
+		v.line(e.Name + " is installed")
+	case e.Event == models.Note:
+		v.line(e.Name + ": " + e.Message)
+	case e.Event == models.Progress:
+		v.progress(e)
+	}
+}
+
+// line writes a line that stays, over the one that is rewritten.
+func (v *installView) line(text string) {
+	if v.width > 0 {
+		text = "\r" + text + strings.Repeat(" ", max(v.width-len(text), 0))
+		v.width = 0
+	}
+	fmt.Fprintln(v.out, text)
+}
+
+func (v *installView) progress(e models.Event) {
+	if v.name != e.Name {
+		v.name, v.from, v.begun = e.Name, time.Now(), e.Done
+		if !v.live {
+			v.line(fmt.Sprintf("%s: %s to come", e.Name, models.FormatSize(e.Total-e.Done)))
+		}
+	}
+	if !v.live || time.Since(v.shown) < 100*time.Millisecond && e.Done < e.Total {
+		return
+	}
+	v.shown = time.Now()
+	const bar = 24
+	full := 0
+	if e.Total > 0 {
+		full = int(bar * e.Done / e.Total)
+	}
+	text := fmt.Sprintf("%s [%s%s] %s of %s", e.Name, strings.Repeat("#", full), strings.Repeat(".", bar-full), models.FormatSize(e.Done), models.FormatSize(e.Total))
+	if took := time.Since(v.from); took > time.Second && e.Done > v.begun {
+		rate := float64(e.Done-v.begun) / took.Seconds()
+		left := time.Duration(float64(e.Total-e.Done) / rate * float64(time.Second))
+		text += fmt.Sprintf(", %s/s, %v left", models.FormatSize(int64(rate)), left.Round(time.Second))
+	}
+	fmt.Fprint(v.out, "\r"+text+strings.Repeat(" ", max(v.width-len(text), 0)))
+	v.width = len(text)
+}
+
+// finish ends the view, with the error of what it showed.
+func (v *installView) finish(err error) error {
+	if v.width > 0 {
+		fmt.Fprintln(v.out)
+	}
+	if err != nil && v.encode != nil {
+		_ = v.encode.Encode(models.Event{Event: "failed", Message: strings.ReplaceAll(err.Error(), "\n", ", ")})
+	}
+	return err
+}
