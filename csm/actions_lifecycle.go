@@ -83,7 +83,7 @@ func (r *run) closeOld(epoch uint32) {
 // the connection now, as soon as it is there.
 func (r *run) awaitSuccessor() {
 	r.st.Resources.Conn = Opening
-	r.closeOld(r.st.IDs.Epoch - 1)
+	r.closeOld(r.st.Resources.OldConn)
 }
 
 // abandon ends what the conversation was doing: nothing of it is heard or

@@ -567,6 +567,7 @@ func (r *run) routeTimer(e TimerFired) bool {
 		r.emit(CancelSummary{Job: job})
 		r.st.History, _ = history.Compacted(r.st.History, job, false, r.st.Config.HistoryKeep)
 	case TimerRenewal:
+		r.st.Resources.OldConn = r.openEpoch()
 		r.link(connection.Late, 0)
 	}
 	return true
