@@ -10,9 +10,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
-
-	"pgregory.net/rapid"
 )
 
 // registered says what the registry has of each closed sum of a state, under its
@@ -98,79 +95,6 @@ func TestEveryCaseIsRegistered(t *testing.T) {
 	}
 }
 
-// roundTrip is s read back from its own JSON.
-func roundTrip(t interface {
-	Helper()
-	Fatalf(string, ...any)
-}, s State) State {
-	t.Helper()
-	b, err := json.Marshal(s)
-	if err != nil {
-		t.Fatalf("%v", err)
-	}
-	var back State
-	if err := json.Unmarshal(b, &back); err != nil {
-		t.Fatalf("%v: %s", err, b)
-	}
-	again, err := json.Marshal(back)
-	if err != nil || string(again) != string(b) {
-		t.Fatalf("%s\nis read as\n%s, %v", b, again, err)
-	}
-	return back
-}
-
-// Every state that a conversation reaches is read back as it was, and goes on
-// from there as it would have.
-func TestStatesReadBackAsTheyWere(t *testing.T) {
-	rapid.Check(t, func(t *rapid.T) {
-		w := &world{t: t, s: Initial()}
-		for range rapid.IntRange(1, 80).Draw(t, "steps") {
-			w.at += time.Duration(rapid.IntRange(0, 400).Draw(t, "ms")) * time.Millisecond
-			back := roundTrip(t, w.s)
-			if !reflect.DeepEqual(tidy(back), tidy(w.s)) {
-				t.Fatalf("%s\nis read as\n%s", describe(w.s), describe(back))
-			}
-			e := w.draw()
-			env := Envelope{Seq: w.seq + 1, At: w.at, Event: e}
-			a, x := Step(w.s, env)
-			b, y := Step(back, env)
-			if describe(a) != describe(b) || !reflect.DeepEqual(x, y) {
-				t.Fatalf("after %v it goes another way:\n%s\n%s", e.Kind(), describe(a), describe(b))
-			}
-			w.fire(e)
-		}
-	})
-}
-
-// tidy makes every empty slice nil: JSON that leaves one out cannot tell.
-func tidy(s State) State {
-	v := reflect.New(reflect.TypeFor[State]()).Elem()
-	v.Set(reflect.ValueOf(s))
-	tidyIn(v)
-	return v.Interface().(State)
-}
-
-func tidyIn(v reflect.Value) {
-	switch v.Kind() {
-	case reflect.Struct:
-		for i := range v.NumField() {
-			tidyIn(v.Field(i))
-		}
-	case reflect.Slice:
-		if v.Len() == 0 {
-			v.SetZero()
-		}
-	case reflect.Interface:
-		if v.IsNil() {
-			return
-		}
-		own := reflect.New(v.Elem().Type()).Elem()
-		own.Set(v.Elem())
-		tidyIn(own)
-		v.Set(own)
-	}
-}
-
 // What this build does not know is an error that names it.
 func TestUnknownNamesAreErrors(t *testing.T) {
 	s := Initial()
@@ -203,5 +127,4 @@ func TestUnknownNamesAreErrors(t *testing.T) {
 			t.Errorf("%s: %v; want it to say %s", c.new, err, c.says)
 		}
 	}
-	roundTrip(t, s)
 }

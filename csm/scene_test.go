@@ -8,9 +8,9 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
-	"github.com/agentvoice/agentvoice-daemon/csm/csmtest"
 	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
+	"github.com/agentvoice/agentvoice-daemon/csm/world"
 )
 
 const ms = time.Millisecond
@@ -48,7 +48,7 @@ func (s *scene) execute(st dispatch.Step) {
 		}
 		// What comes after the first answer is the test's.
 		if took, answers := s.took[f.Name()]; answers && took != never {
-			s.clock.AfterFunc(took, func() { s.post(csmtest.Answers(f, csmtest.Done, "")[0]) })
+			s.clock.AfterFunc(took, func() { s.post(world.Reaction(f)) })
 		}
 	}
 }

@@ -209,7 +209,7 @@ func expectUnchanged(t *testing.T, sm sample, e Event, count Counters) {
 	want.Counters.Stale += count.Stale
 	want.Counters.Ignored += count.Ignored
 	if !reflect.DeepEqual(next, want) {
-		t.Errorf("%s; %v %+v: want only %+v to change\n%s\n%s", sm.name, e.Kind(), e, count, describe(want), describe(next))
+		t.Errorf("%s; %v %+v: want only %+v to change\n%+v\n%+v", sm.name, e.Kind(), e, count, want, next)
 	}
 	calls := 0
 	if callOf(e) != 0 {

@@ -223,24 +223,3 @@ func TestShortenIsMinimal(t *testing.T) {
 		t.Error("a log that is not broken was shortened")
 	}
 }
-
-// Each outcome of an effect that waits for an answer is told by events of which
-// the last is its terminal, with the effect's ids.
-func TestAnswersCarryTheEffectsIds(t *testing.T) {
-	for _, c := range []struct {
-		f    csm.Effect
-		o    csmtest.Outcome
-		want []csm.Event
-	}{
-		{csm.OpenConnection{Instance: 2, Epoch: 5}, csmtest.Done, []csm.Event{csm.ConnReady{Epoch: 5}}},
-		{csm.OpenConnection{Instance: 2, Epoch: 5}, csmtest.Failed, []csm.Event{csm.ConnFailed{Epoch: 5, Code: csm.CodeCopilotFailed}}},
-		{csm.Flush{Gen: 3}, csmtest.Late, []csm.Event{csm.SpeechFlushed{Gen: 2}}},
-		{csm.CancelCopilot{Request: 4}, csmtest.Done, []csm.Event{csm.CopilotDone{Request: 4, Cancelled: true}}},
-		{csm.OpenAudio{Instance: 1}, csmtest.Lost, nil},
-		{csm.HoldCapture{}, csmtest.Done, nil},
-	} {
-		if got := csmtest.Answers(c.f, c.o, csm.CodeCopilotFailed); !slices.Equal(got, c.want) {
-			t.Errorf("%s %v: %+v, want %+v", c.f.Name(), c.o, got, c.want)
-		}
-	}
-}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
+	"github.com/agentvoice/agentvoice-daemon/csm/world"
 )
 
 // player plays one scenario.
@@ -276,24 +277,18 @@ func (p *player) execute(st dispatch.Step) {
 		if !ok || how.never {
 			continue
 		}
-		for _, e := range p.answer(f, how) {
-			p.clock.AfterFunc(how.after, func() { p.post(p.play.measure(e)) })
-		}
+		e := p.answer(f, how)
+		p.clock.AfterFunc(how.after, func() { p.post(p.play.measure(e)) })
 	}
 }
 
 // answer is what a world that takes its time makes of an effect. How an answer or
 // speech goes on is the scenario's.
-func (p *player) answer(f csm.Effect, how setting) []csm.Event {
-	if how.fails != "" {
-		all := Answers(f, Failed, how.fails)
-		return all[len(all)-1:]
+func (p *player) answer(f csm.Effect, how setting) csm.Event {
+	if how.fails == "" {
+		return world.Reaction(f)
 	}
-	all := Answers(f, Done, "")
-	if len(all) > 1 {
-		return all[:1]
-	}
-	return all
+	return withCode(world.Ending(f, world.Failed), how.fails)
 }
 
 // happenStale posts every stale variant of events, and expects that each changes

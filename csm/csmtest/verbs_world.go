@@ -100,7 +100,7 @@ func (p *player) world(w *words) error {
 			continue
 		}
 		effects := worldNames[name]
-		if _, own := answers[name]; own {
+		if _, own := defaultTimes[name]; own {
 			effects = []string{name}
 		}
 		if effects == nil {

@@ -2,6 +2,7 @@ package csmtest
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -12,6 +13,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
+	"github.com/agentvoice/agentvoice-daemon/csm/world"
 )
 
 // Pick chooses one of n things; what says of which kind. The choices of a
@@ -22,14 +24,14 @@ type Pick func(what string, n int) int
 // StepFunc is csm.Step, or what a test puts in its place.
 type StepFunc func(csm.State, csm.Envelope) (csm.State, []csm.Effect)
 
-// World is a conversation with its environment: it answers effects as its picker
-// chooses, makes things up in between, and checks every step. It has no clock and
-// no goroutine.
+// World is a conversation in its environment: its picker chooses among the moves of
+// csm/world, makes events up in between, and every step is checked. It has no clock
+// and no goroutine.
 type World struct {
+	world.Place
 	Pick Pick
 	Step StepFunc // csm.Step when nil
 
-	State   csm.State
 	At      time.Duration
 	Log     []csm.Envelope // what happened so far
 	Effects []csm.Effect   // of the last step
@@ -37,60 +39,119 @@ type World struct {
 	// there was none.
 	Injected csm.Event
 
-	owed      []owed
-	timers    [csm.NumTimers]csm.TimerState // as the effects started them
-	sent      map[string]bool               // what was handed over, by effect and ids
-	utterance uint64
-	call      csm.Call
-	tool      uint64
-	sources   int
+	timers [csm.NumTimers]csm.TimerState // as the effects started them
+	sent   map[string]bool               // what was handed over, by effect and ids
+	call   csm.Call
+	madeUp bool // the handlers broke their contract, so the core owes them nothing
 }
 
-// owed is an answer that is under way.
-type owed struct {
-	event  csm.Event
-	source int // answers of one source keep their order, mostly; 0 is the core itself
-	late   bool
+// limits are those of walks: more of everything than an exploration has.
+var limits = world.Limits{
+	Groups: ^(world.Configuring | world.Quiet), Pending: 2, Segments: 2, Attempts: 2, Calls: 2, Drafts: 2, Interruption: csm.Confirmed,
 }
 
 // NewWorld is a world before the first event.
 func NewWorld(pick Pick) *World {
-	return &World{Pick: pick, State: csm.Initial(), sent: map[string]bool{}}
+	return &World{Place: world.Place{State: csm.Initial(), Limits: &limits}, Pick: pick, sent: map[string]bool{}}
 }
 
 // Fire has an event happen now. The error says which promise was broken.
 func (w *World) Fire(e csm.Event) error {
-	env := csm.Envelope{Seq: uint64(len(w.Log)) + 1, At: w.At, Event: e}
-	w.Log = append(w.Log, env)
+	m, lawful, known := w.MoveOf(e, alike)
+	return w.happen(m, lawful, known)
+}
+
+// happen has a move happen, which is one that the contract of the handlers allows,
+// the answer to something, or neither.
+func (w *World) happen(m world.Move, lawful, known bool) error {
+	e := csm.Envelope{Seq: uint64(len(w.Log)) + 1, At: w.At, Event: m.Event}
+	w.Log = append(w.Log, e)
 	before := shared(w.State)
-	next, fx := w.step(env)
+	next, fx := w.step(e)
 	w.Effects = fx
 	if after := shared(w.State); after != before {
 		return fmt.Errorf("invariant 0: the step wrote to its input, which had %s and has %s", before, after)
 	}
-	if err := csm.CheckStep(w.State, env, next, fx); err != nil {
+	if err := csm.CheckStep(w.State, e, next, fx); err != nil {
 		return err
 	}
-	if next.Counters != w.State.Counters {
+	ignored := next.Counters != w.State.Counters
+	if ignored {
 		if err := refused(w.State, next, fx); err != nil {
 			return fmt.Errorf("invariant 11: the event was counted as one without a meaning, and %w", err)
 		}
 	}
+	if known || !ignored {
+		w.Env.Apply(m)
+	}
+	w.madeUp = w.madeUp || !lawful && !ignored
 	w.State = next
+	if err := w.Env.Take(&w.State, fx); err != nil && !w.madeUp {
+		if !errors.Is(err, world.ErrFull) {
+			return err
+		}
+		w.madeUp = true
+	}
+	if err := w.onceOnly(fx); err != nil {
+		return err
+	}
+	return w.timed(m.Event, fx)
+}
+
+// onceOnly notes what is asked for, which must not happen twice with the same ids.
+func (w *World) onceOnly(fx []csm.Effect) error {
+	for _, f := range fx {
+		switch f.(type) {
+		case csm.SendCopilot, csm.CallTool, csm.SearchTools, csm.Summarise, csm.LoadModel:
+			id := f.Name() + " " + compact(f, "History", "Segment", "Deadline", "Summary", "Previous", "More", "Items")
+			if w.sent[id] {
+				return fmt.Errorf("invariant 2: %s was asked for twice", id)
+			}
+			w.sent[id] = true
+		default:
+		}
+	}
+	return nil
+}
+
+// timed keeps the deadlines as the effects start and stop them, and says where the
+// core has others.
+func (w *World) timed(e csm.Event, fx []csm.Effect) error {
 	if t, ok := e.(csm.TimerFired); ok && t.Timer < csm.NumTimers && w.timers[t.Timer].Gen == t.Gen {
 		w.timers[t.Timer] = csm.TimerState{}
 	}
 	for _, f := range fx {
-		if err := w.take(f); err != nil {
-			return err
+		switch f := f.(type) {
+		case csm.StartTimer:
+			w.timers[f.Timer] = csm.TimerState{Gen: f.Gen, Armed: true, At: w.At + f.After}
+		case csm.StopTimer:
+			w.timers[f.Timer] = csm.TimerState{}
+		default:
 		}
 	}
 	for t := range csm.NumTimers {
-		if is := next.Timers[t]; is.Armed && is != w.timers[t] || !is.Armed && w.timers[t].Armed {
+		if is := w.State.Timers[t]; is.Armed && is != w.timers[t] || !is.Armed && w.timers[t].Armed {
 			return fmt.Errorf("invariant 8: timer %v is %+v, and in the world %+v", t, is, w.timers[t])
 		}
 	}
 	return nil
+}
+
+// alike says whether two events are the same but for their content.
+func alike(a, b csm.Event) bool {
+	if a.Kind() != b.Kind() {
+		return false
+	}
+	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
+	for _, field := range idFields {
+		if _, not := notStale[a.Kind().String()+"."+field]; not {
+			continue
+		}
+		if f := x.FieldByName(field); f.IsValid() && !f.Equal(y.FieldByName(field)) {
+			return false
+		}
+	}
+	return true
 }
 
 func (w *World) step(env csm.Envelope) (csm.State, []csm.Effect) {
@@ -126,180 +187,23 @@ func refused(before, after csm.State, fx []csm.Effect) error {
 	return nil
 }
 
-// take notes what an effect asks for, and chooses how it ends.
-func (w *World) take(f csm.Effect) error {
-	switch f := f.(type) {
-	case csm.Post:
-		e, err := csm.DecodeEvent(f.Event, nil)
-		w.owed = append(w.owed, owed{event: e})
-		return err
-	case csm.StartTimer:
-		w.timers[f.Timer] = csm.TimerState{Gen: f.Gen, Armed: true, At: w.At + f.After}
-		return nil
-	case csm.StopTimer:
-		w.timers[f.Timer] = csm.TimerState{}
-		return nil
-	default:
-	}
-	if _, waits := answers[f.Name()]; !waits {
-		return nil
-	}
-	if id := f.Name() + " " + compact(f, "History", "Segment", "Deadline", "Summary", "Previous", "More", "Items"); onceOnly[f.Name()] {
-		if w.sent[id] {
-			return fmt.Errorf("invariant 2: %s was asked for twice", id)
-		}
-		w.sent[id] = true
-	}
-	o := Done // mostly, or nothing gets far
-	if n := w.Pick("outcome", 24); n >= 20 {
-		o = Failed + Outcome(n-20)
-	}
-	w.sources++
-	for _, e := range w.story(f, o) {
-		w.owed = append(w.owed, owed{event: e, source: w.sources, late: o == Late})
-	}
-	return nil
-}
-
-// onceOnly are the effects that must not happen twice with the same ids.
-var onceOnly = map[string]bool{"SendCopilot": true, "CallTool": true, "SearchTools": true, "Summarise": true, "LoadModel": true}
-
-// story are the events by which an effect is answered, with what happens on the
-// way to the terminal.
-func (w *World) story(f csm.Effect, o Outcome) []csm.Event {
-	out := Answers(f, o, csm.Codes[w.Pick("code", len(csm.Codes))])
-	switch f := f.(type) {
-	case csm.SendCopilot:
-		if o != Lost {
-			out = slices.Insert(out, 1, w.speech(f)...)
-		}
-	case csm.Speak:
-		if o == Done || o == Late {
-			out = append(out, must("tts.drained", flat(f)))
-		}
-	case csm.Flush:
-		for i, e := range out {
-			out[i], _ = with(e, "Seq", uint64(w.State.IDs.Segment))
-		}
-	default:
-	}
-	return out
-}
-
-// speech is what an answer consists of: up to two segments, and a tool call where
-// there are any.
-func (w *World) speech(f csm.SendCopilot) []csm.Event {
-	var out []csm.Event
-	for n := range w.Pick("segments", 3) {
-		n += 3 * f.Round // characters are counted over all rounds
-		fields := flat(f)
-		fields["Start"], fields["End"], fields["Chars"] = 10*n, 10*n+10, 10*n+10
-		out = append(out, must("copilot.delta", fields), must("copilot.segment", fields))
-	}
-	for w.State.Current.Config != nil && w.State.Current.Config.Tools && w.Pick("tool", 2) == 1 {
-		w.tool++
-		fields := flat(f)
-		fields["ToolCall"], fields["Destructive"] = w.tool, w.Pick("destructive", 3) == 2
-		out = append(out, must("copilot.toolCall", fields))
-	}
-	return out
-}
-
-// Next chooses what happens next: an answer that is under way, mostly the oldest,
-// a deadline, something of the user's, or something made up.
-func (w *World) Next() csm.Event {
-	if p := w.State.Phase(); (p == csm.PhaseIdle || p == csm.PhaseFaulted) && len(w.owed) == 0 && w.Pick("start", 8) > 0 {
-		return csm.UserStart{}
-	}
-	kind := w.Pick("what", 100)
-	switch {
-	case len(w.owed) > 0 && kind < 55:
-		i := w.choose()
-		e := w.owed[i].event
-		if w.Pick("repeat", 12) < 11 {
-			w.owed = slices.Delete(slices.Clone(w.owed), i, i+1)
-		}
-		return e
-	case kind < 59:
-		return w.deadline()
-	case kind < 92:
-		return w.voice()
-	default:
+// Next chooses what happens next, mostly an answer that is owed, and has it happen.
+func (w *World) Next() error {
+	if w.Pick("what", 12) == 11 {
 		k := csm.Kind(w.Pick("kind", int(csm.NumKinds)))
 		if k == csm.KindFatal || k == csm.KindReset { // the core's own, which nobody else can post
 			k = csm.KindUserInterrupt
 		}
-		return w.Invent(k)
+		return w.Fire(w.Invent(k))
 	}
-}
-
-// choose is the answer that comes next: the first one of some source.
-func (w *World) choose() int {
-	var first []int
-	for i, o := range w.owed {
-		if !slices.ContainsFunc(w.owed[:i], func(p owed) bool { return p.source == o.source }) {
-			first = append(first, i)
-		}
+	m := w.Any(w.Pick)
+	if err := w.happen(m, true, true); err != nil {
+		return err
 	}
-	i := first[w.Pick("source", len(first))]
-	switch {
-	case w.owed[i].late && w.Pick("late", 4) < 3:
-		return 0
-	case w.Pick("order", 16) == 15:
-		return w.Pick("owed", len(w.owed))
-	default:
-		return i
+	if m.Class == world.Answer && w.Pick("repeat", 12) == 11 {
+		return w.Fire(m.Event)
 	}
-}
-
-// What the user does, what holds a conversation still, and what helps it up again.
-var (
-	usersOwn = []string{
-		"vad.start", "vad.start", "vad.end", "stt.final", "stt.final", "vad.end", "stt.failed", "user.text", "user.commit", "user.retry",
-		"user.speak", "user.playback", "user.interrupt", "stt.partial", "user.approve", "user.approve", "vad.pause", "vad.resume", "user.model",
-		"session.expiring",
-	}
-	decides    = []string{"vad.start", "vad.start", "vad.end", "vad.end", "stt.final", "stt.final", "user.approve", "stt.failed", "user.commit", "user.text", "suspend"}
-	holdsStill = []string{"suspend", "device.lost", "session.renewal", "conn.lost"}
-	helpsUp    = []string{"resume", "device.restored", "session.renewed", "resume", "device.restored", "session.renewed", "suspend", "vad.start", "vad.end", "stt.final", "stt.failed", "conn.lost"}
-)
-
-// deadline is one that runs, if any does.
-func (w *World) deadline() csm.Event {
-	var armed []csm.Timer
-	for t := range csm.NumTimers {
-		if w.timers[t].Armed {
-			armed = append(armed, t)
-		}
-	}
-	if len(armed) == 0 {
-		return csm.TimerFired{}
-	}
-	t := armed[w.Pick("timer", len(armed))]
-	return csm.TimerFired{Timer: t, Gen: w.timers[t].Gen}
-}
-
-// voice is something of the user's, or of what a conversation is held still by:
-// what needs more than chance to make sense.
-func (w *World) voice() csm.Event {
-	kinds := usersOwn
-	_, asked := w.State.Copilot.(copilot.WaitingForApproval)
-	_, held := w.State.Speech.(speech.Held)
-	_, calling := w.State.Copilot.(copilot.CallingTool)
-	switch {
-	case calling && w.Pick("calling", 6) == 5:
-		kinds = []string{"user.stop", "user.interrupt", "suspend"}
-	case (asked || held) && w.Pick("answer", 2) == 1:
-		kinds = decides
-	case w.State.Retry.Utterance != 0 && w.Pick("again", 6) == 5:
-		kinds = []string{"user.retry", "suspend", "resume"}
-	case w.State.Phase() == csm.PhaseSuspended:
-		kinds = helpsUp
-	case w.Pick("trouble", 8) == 7:
-		kinds = holdsStill
-	}
-	k, _ := csm.KindByName(kinds[w.Pick("voice", len(kinds))])
-	return w.Invent(k)
+	return nil
 }
 
 // Invent makes up an event of a kind, with ids that are mostly live. It fills the
@@ -340,16 +244,14 @@ func (w *World) fill(k csm.Kind, name string, f reflect.Value, live map[string][
 	case name == "Timer":
 		f.SetUint(small(int(csm.NumTimers)))
 	case name == "Utterance" && (k == csm.KindSpeechStarted || k == csm.KindUserText):
-		w.utterance++
-		f.SetUint(w.utterance)
+		f.SetUint(w.Env.Next + 1)
 	case name == "ToolCall" && (k == csm.KindUserRetry || k == csm.KindCopilotToolCall):
-		w.tool++
-		f.SetUint(w.tool)
+		f.SetUint(w.Env.Next + 1)
 	case slices.Contains(idFields, name):
 		ids := slices.Clone(live[name])
 		switch last := given(w.State, name); {
 		case name == "Utterance":
-			ids = append(ids, w.utterance)
+			ids = append(ids, w.Env.Next)
 		case last != 0 || len(ids) == 0:
 			ids = append(ids, last)
 		}
@@ -392,21 +294,12 @@ func (w *World) fill(k csm.Kind, name string, f reflect.Value, live map[string][
 }
 
 // Begin has what happened elsewhere happen here first, so that a walk goes on from
-// there. What the world owes for it is taken as given.
+// there.
 func (w *World) Begin(log []csm.Envelope) error {
 	for _, env := range log {
 		w.At = max(w.At, env.At)
-		if i := slices.IndexFunc(w.owed, func(o owed) bool { return o.event == env.Event }); i >= 0 {
-			w.owed = slices.Delete(slices.Clone(w.owed), i, i+1)
-		}
 		if err := w.Fire(env.Event); err != nil {
 			return err
-		}
-		v := reflect.ValueOf(env.Event)
-		for name, last := range map[string]*uint64{"Utterance": &w.utterance, "ToolCall": &w.tool} {
-			if f := v.FieldByName(name); f.IsValid() {
-				*last = max(*last, f.Uint())
-			}
 		}
 	}
 	return nil
@@ -426,7 +319,7 @@ func (w *World) Walk(n int) error {
 			}
 		}
 		w.At += time.Duration(w.Pick("ms", 400)) * time.Millisecond
-		if err := w.Fire(w.Next()); err != nil {
+		if err := w.Next(); err != nil {
 			return err
 		}
 	}
@@ -437,6 +330,12 @@ func (w *World) Walk(n int) error {
 // conversation to come to rest: idle, or listening with nothing under way.
 func (w *World) Rest() error {
 	for range 600 {
+		if m, ok := w.owed(); ok {
+			if err := w.happen(m, true, true); err != nil {
+				return err
+			}
+			continue
+		}
 		e, done, err := w.settle()
 		if done || err != nil {
 			return err
@@ -448,11 +347,21 @@ func (w *World) Rest() error {
 	return fmt.Errorf("no rest: the conversation goes on for ever: %s", describe(w.State))
 }
 
-func (w *World) settle() (e csm.Event, done bool, err error) {
-	if len(w.owed) > 0 {
-		e, w.owed = w.owed[0].event, w.owed[1:]
-		return e, false, nil
+// owed is what the core asked of itself, or else the answer to what it asked for:
+// the end of it, or what leads there.
+func (w *World) owed() (next world.Move, ok bool) {
+	for _, m := range w.Moves(nil) {
+		switch {
+		case m.Class == world.Post, w.Env.Settles(m):
+			return m, true
+		case m.Class == world.Answer && !ok && w.Env.Owes(m):
+			next, ok = m, true
+		}
 	}
+	return next, ok
+}
+
+func (w *World) settle() (e csm.Event, done bool, err error) {
 	if w.State.UserPaused() {
 		return csm.Resume{Reason: csm.SuspendUser}, false, nil // a pause by the user lasts until the user ends it
 	}

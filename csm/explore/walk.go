@@ -2,7 +2,6 @@ package explore
 
 import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
-	"github.com/agentvoice/agentvoice-daemon/csm/world"
 )
 
 // Walk takes some steps of a world at random, with every check of a step, and tells
@@ -13,7 +12,7 @@ func Walk(w *World, pick func(n int) int, steps int, meets func(name string)) *V
 	walker := s.workers[0]
 	n, log := s.root()
 	for range steps {
-		m := any(&n, pick)
+		m := n.Any(func(_ string, below int) int { return pick(below) })
 		for i := range walker.met {
 			walker.met[i] = false
 		}
@@ -33,29 +32,4 @@ func Walk(w *World, pick func(n int) int, steps int, meets func(name string)) *V
 		n = *e.node
 	}
 	return nil
-}
-
-// any is a move at random: mostly something that is owed, now and then a deadline, and
-// seldom the end, or walks would not get far.
-func any(n *node, pick func(int) int) world.Move {
-	var kinds [2][]world.Move
-	for _, m := range n.Moves(nil) {
-		_, stops := m.Event.(csm.UserStop)
-		switch {
-		case stops && pick(8) > 0:
-		case m.Class == world.Deadline && pick(4) > 0:
-		case m.Class == world.Answer || m.Class == world.Post:
-			kinds[0] = append(kinds[0], m)
-		default:
-			kinds[1] = append(kinds[1], m)
-		}
-	}
-	from := kinds[0]
-	if len(from) == 0 || len(kinds[1]) > 0 && pick(3) == 0 {
-		from = kinds[1]
-	}
-	if len(from) == 0 {
-		from = n.Moves(nil)
-	}
-	return from[pick(len(from))]
 }

@@ -48,13 +48,17 @@ const maxQueue = 10
 // All are its elements, as a part of q.
 func (q *Queue[T]) All() []T { return q.At[:q.N] }
 
-// Add appends v.
-func (q *Queue[T]) Add(v T) {
+// ErrFull is that more happens at once than an environment has room for.
+var ErrFull = fmt.Errorf("more than %d at once; the limits of the world are too wide", maxQueue)
+
+// Add appends v, if there is room.
+func (q *Queue[T]) Add(v T) error {
 	if int(q.N) == len(q.At) {
-		panic(fmt.Sprintf("world: more than %d of %T at once; the limits are too wide", maxQueue, v))
+		return ErrFull
 	}
 	q.At[q.N] = v
 	q.N++
+	return nil
 }
 
 // Keep drops the elements that do not pass.
@@ -132,8 +136,7 @@ func (w *Env) take(s *csm.State, f csm.Effect) error {
 	if sup := rules[i].supersedes; sup != nil && sup(f) {
 		w.Owed.Keep(func(o Item) bool { return rules[o.Rule].target != rules[i].target })
 	}
-	w.Owed.Add(it)
-	return nil
+	return w.Owed.Add(it)
 }
 
 // forget drops what is over for the core for good: its instance, generation or
@@ -159,7 +162,7 @@ func (w *Env) forget(s *csm.State) {
 func (w *Env) notice(s *csm.State, f csm.Effect) error {
 	switch f := f.(type) {
 	case csm.Post:
-		w.Posts.Add(f.Event)
+		return w.Posts.Add(f.Event)
 	case csm.ActivateSession:
 		return w.begin(sessionPart)
 	case csm.DeactivateSession:
@@ -186,6 +189,10 @@ func (w *Env) notice(s *csm.State, f csm.Effect) error {
 			w.Epoch, w.Successor = w.Successor, 0
 		case w.Successor:
 			w.Successor = 0
+		default: // one that is being dialled is given up
+			if !w.owes("OpenConnection", uint64(f.Epoch)) {
+				return fmt.Errorf("invariant 9: connection %d is not open", f.Epoch)
+			}
 		}
 		return ofInstance(s, f.Instance)
 	case csm.StartCapture:
@@ -267,6 +274,10 @@ func cancels(f csm.Effect) (asked string, id uint64, ok bool) {
 	}
 }
 
+func (w *Env) owes(effect string, id uint64) bool {
+	return slices.ContainsFunc(w.Owed.All(), func(it Item) bool { return rules[it.Rule].effect == effect && it.ID == id })
+}
+
 func (w *Env) cancel(asked string, id uint64) error {
 	for i, it := range w.Owed.All() {
 		if it.Rule == ruleOf[asked] && it.ID == id {
@@ -344,7 +355,7 @@ func (w *Env) see(e csm.Event) {
 // ends is the end of the open utterance, whose words are now to come.
 func (w *Env) ends(u uint64) {
 	if w.Open != 0 && w.Open == u {
-		w.Pending.Add(u)
+		_ = w.Pending.Add(u) // of what is made up, there may be any number
 		w.Open, w.Silent = 0, false
 	}
 }

@@ -156,6 +156,31 @@ func (p *Place) Moves(out []Move) []Move {
 	return signals
 }
 
+// Any is a move by chance, where pick is a number below n: mostly something that is
+// owed. Deadlines, failures and the end are rare, or nothing gets far.
+func (p *Place) Any(pick func(what string, n int) int) Move {
+	var owed, other []Move
+	fails, rare := pick("fails", 6) == 0, pick("rare", 8) == 0
+	for _, m := range p.Moves(nil) {
+		_, stops := m.Event.(csm.UserStop)
+		switch {
+		case m.Class == Post, m.Class == Answer && (fails || p.Env.Outcome(m) == Done):
+			owed = append(owed, m)
+		case m.Class == Answer, (stops || m.Class == Deadline) && !rare:
+		default:
+			other = append(other, m)
+		}
+	}
+	switch from := other; {
+	case len(owed) > 0 && (len(other) == 0 || pick("owed", 2) == 0):
+		return owed[pick("move", len(owed))]
+	case len(from) > 0:
+		return from[pick("move", len(from))]
+	default: // only what is rare is left
+		return p.Moves(nil)[0]
+	}
+}
+
 func (p *Place) has(g Group) bool { return g&^p.Limits.Groups == 0 }
 
 // answers are the reports about what is owed.
@@ -176,7 +201,7 @@ func (p *Place) answers(out []Move) []Move {
 func (w *Env) Apply(m Move) {
 	switch {
 	case m.item >= 0:
-		if sy := &rules[w.Owed.At[m.item].Rule].says[m.say]; sy.next != nil {
+		if sy := w.say(m); sy.next != nil {
 			w.Owed.At[m.item] = sy.next(w.Owed.At[m.item])
 		} else {
 			w.Owed.drop(int(m.item))
@@ -202,6 +227,25 @@ func (w *Env) Ends(m Move) (effect string, id uint64) {
 	}
 	return r.effect, it.ID
 }
+
+// Owes says whether a move is a report about an item, and Settles whether it is the
+// end of one that goes well. Outcome is how an answer ends.
+func (w *Env) Owes(m Move) bool { return m.item >= 0 }
+
+// Settles is explained with Owes.
+func (w *Env) Settles(m Move) bool {
+	return m.item >= 0 && w.say(m).next == nil && w.say(m).outcome == Done
+}
+
+// Outcome is explained with Owes.
+func (w *Env) Outcome(m Move) Outcome {
+	if m.item < 0 {
+		return Done
+	}
+	return w.say(m).outcome
+}
+
+func (w *Env) say(m Move) *say { return &rules[w.Owed.At[m.item].Rule].says[m.say] }
 
 // Asks says whether an effect is a request, that the environment owes an answer to.
 func Asks(f csm.Effect) bool {

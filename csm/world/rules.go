@@ -166,7 +166,7 @@ var contract = []rule{
 		},
 		says: []say{
 			{event: func(_ *Place, it Item) csm.Event {
-				return csm.ToolSearchDone{Request: it.ID, Round: int(it.Gen), Tools: 1}
+				return csm.ToolSearchDone{Request: it.ID, Round: int(it.Gen)}
 			}},
 			{group: Failing, outcome: Failed, event: func(_ *Place, it Item) csm.Event {
 				return csm.ToolSearchDone{Request: it.ID, Round: int(it.Gen), Code: csm.CodeToolSearchFailed}

@@ -54,7 +54,7 @@ func core(root string) project {
 			{Name: "loop", pkg: "csm/dispatch"},
 			{Name: "journal", pkg: "csm/journal", run: "^TestJournalsOfThePast$"},
 			{Name: "explore", pkg: "csm/explore", run: "^TestASmallWorldCloses$"},
-			{Name: "properties", pkg: "csm", run: "^TestAny"},
+			{Name: "properties", pkg: "csm/csmtest", run: "^TestAny"},
 			{Name: "behaviour", pkg: "internal/tools/behaviour", run: "^TestTheCoreDoesWhatItDid$"},
 			{Name: "table", pkg: "csm", run: "^TestEveryCell"},
 		},
