@@ -19,6 +19,9 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/models"
 )
 
+// envManifest names the environment variable for the value of --manifest.
+const envManifest = "AGENTVOICE_MANIFEST"
+
 // modelFlags are those of all commands of models.
 type modelFlags struct {
 	manifest string
@@ -26,7 +29,7 @@ type modelFlags struct {
 }
 
 func (f *modelFlags) register(fs *pflag.FlagSet) {
-	fs.StringVar(&f.manifest, "manifest", "", "a manifest of your own, of what can be installed")
+	fs.StringVar(&f.manifest, "manifest", os.Getenv(envManifest), "a manifest of your own, of what can be installed; else "+envManifest)
 	fs.BoolVar(&f.asJSON, "json", false, "print JSON")
 }
 
@@ -47,6 +50,13 @@ func (f *modelFlags) store(mirrors []string, report func(models.Event)) (*models
 		}
 		if o.Manifest, err = models.ParseManifest(text); err != nil {
 			return nil, err
+		}
+		if len(o.Manifest.Engine.Packages) == 0 { // one of models only
+			m, err := models.DefaultManifest()
+			if err != nil {
+				return nil, err
+			}
+			o.Manifest.Engine = m.Engine
 		}
 	}
 	return models.Open(o)

@@ -5,6 +5,7 @@ import type { Consent } from './copilot/languageModels';
 import { choices } from './devices';
 import { diagnosticsOf } from './diagnostics';
 import type { Command } from './extension';
+import { installLocalVoice } from './localVoice';
 import { isActive } from './model';
 import { PROVIDERS, type Provider } from './protocol.gen';
 import { microphoneSettings } from './remedies';
@@ -108,6 +109,7 @@ export function actions(w: Window): Actions {
     selectSpeaker: () => selectDevice(w, 'outputs'),
     selectModel: () => selectModel(w),
     selectTools: () => selectTools(w),
+    installLocalVoice: () => installLocalVoice(w),
     allowCopilot: async () => {
       const consent = await ask();
       if (consent === 'allowed') {

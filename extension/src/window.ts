@@ -15,7 +15,7 @@ import { LanguageModels } from './copilot/languageModels';
 import { participate } from './copilot/participant';
 import { ChatQuestions } from './copilot/questions';
 import { environment } from './daemon/environment';
-import { check, sourceOf } from './daemon/find';
+import { type Program, check, sourceOf } from './daemon/find';
 import { nameOf } from './devices';
 import { HoldKey } from './holdKey';
 import type { Command } from './extension';
@@ -94,15 +94,19 @@ export class Window implements vscode.Disposable {
     return vscode.workspace.getConfiguration('agentvoice').get('copilot.mode') === 'chatView';
   }
 
-  /** Finds, checks and starts the daemon. */
-  private async launch(): Promise<ChildProcessWithoutNullStreams> {
-    const set = vscode.workspace.getConfiguration('agentvoice');
-    const source = sourceOf(set.get('daemon.path', ''), this.extension.extensionPath);
+  /** Finds and checks the daemon. */
+  async program(): Promise<Program> {
+    const source = sourceOf(vscode.workspace.getConfiguration('agentvoice').get('daemon.path', ''), this.extension.extensionPath);
     const version = await check(source, t);
-    this.log.info(`starting the ${source.chosen ? 'chosen' : 'bundled'} daemon ${version.version}`);
-    const args = ['serve', '--stdio', '--client-process-id', String(process.pid), ...set.get<string[]>('daemon.arguments', [])];
-    const env = source.chosen ? process.env : environment(dirname(source.path), process.env);
-    const daemon = spawn(source.path, args, { windowsHide: true, env });
+    this.log.info(`using the ${source.chosen ? 'chosen' : 'bundled'} daemon ${version.version}`);
+    return { path: source.path, env: source.chosen ? process.env : environment(dirname(source.path), process.env) };
+  }
+
+  /** Starts the daemon. */
+  private async launch(): Promise<ChildProcessWithoutNullStreams> {
+    const { path, env } = await this.program();
+    const more = vscode.workspace.getConfiguration('agentvoice').get<string[]>('daemon.arguments', []);
+    const daemon = spawn(path, ['serve', '--stdio', '--client-process-id', String(process.pid), ...more], { windowsHide: true, env });
     await new Promise<void>((resolve, reject) => {
       daemon.once('spawn', resolve);
       daemon.once('error', reject);

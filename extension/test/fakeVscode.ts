@@ -2,6 +2,7 @@
 // adapter use. It records what is registered, and answers as a test sets it.
 
 import Module from 'node:module';
+import { english } from '../src/text';
 
 type Handler = (...args: never[]) => unknown;
 
@@ -20,6 +21,14 @@ export interface Fake {
   workspaceName: string | undefined;
   /** what the user types into an input box */
   input: string | undefined;
+  /** what the user chooses of a list; nothing by default */
+  pick: (items: readonly { readonly label: string }[]) => unknown;
+  /** the button that the user presses in a message; none by default, and it stays open */
+  press: (message: string, buttons: readonly string[], detail: string) => string | undefined | 'closed';
+  /** the progress that is shown, and how the user stops it */
+  readonly progress: { steps: { increment?: number; message?: string }[]; token: TokenSource };
+  /** the pages that were opened in the browser */
+  readonly opened: string[];
   /** the files that can be opened, by their path */
   readonly documents: Map<string, unknown>;
   /** the editor's Git extension */
@@ -115,20 +124,23 @@ export class TokenSource {
 /** Puts the stand-in in place of vscode, for all that is loaded from now on. */
 export function install(): Fake {
   const fake: Fake = {
-    commands: new Map(), executed: [], views: new Map(), participants: [], statusItems: [], toasts: [], settings: new Map(), documents: new Map(), git: undefined, answers: new Map(), input: undefined, editor: undefined, problems: [], workspaceName: undefined,
+    commands: new Map(), executed: [], views: new Map(), participants: [], statusItems: [], toasts: [], settings: new Map(), documents: new Map(), git: undefined, answers: new Map(), input: undefined, opened: [], pick: () => undefined, press: () => undefined, progress: { steps: [], token: new TokenSource() }, editor: undefined, problems: [], workspaceName: undefined,
     models: [], tools: [], invokeTool: () => Promise.reject(new Error('no tool was expected')), trusted: true,
   };
-  const never = (message: string): Promise<never> => {
+  const toast = (message: string, ...more: (string | { detail?: string })[]): Promise<string | undefined> => {
     fake.toasts.push(message);
-    return new Promise(() => undefined); // a toast that nobody closes
+    const options = more.find((m) => typeof m === 'object');
+    const pressed = fake.press(message, more.filter((m) => typeof m === 'string'), options?.detail ?? '');
+    return pressed === undefined ? new Promise(() => undefined) : Promise.resolve(pressed === 'closed' ? undefined : pressed); // a toast stays until somebody closes it
   };
   const message = (role: string) => (content: unknown) => ({ role, content: typeof content === 'string' ? [new TextPart(content)] : content });
   const module = {
     version: '1.104.0',
-    env: { appName: 'Test', language: 'en', remoteName: undefined },
-    l10n: { t: (text: string) => text },
+    env: { appName: 'Test', language: 'en', remoteName: undefined, openExternal: (uri: Uri) => Promise.resolve(fake.opened.push(uri.path) > 0) },
+    l10n: { t: english },
     StatusBarAlignment: { Left: 1, Right: 2 },
     ConfigurationTarget: { Global: 1 },
+    ProgressLocation: { Notification: 15 },
     Range: class { constructor(readonly start: unknown, readonly end: unknown) {} },
     ThemeIcon: class { constructor(readonly id: string) {} },
     ThemeColor: class { constructor(readonly id: string) {} },
@@ -156,9 +168,12 @@ export function install(): Fake {
         fake.views.set(id, provider);
         return nothing;
       },
-      showInformationMessage: never,
-      showWarningMessage: never,
-      showErrorMessage: never,
+      showInformationMessage: toast,
+      showWarningMessage: toast,
+      showErrorMessage: toast,
+      showQuickPick: (items: readonly { readonly label: string }[]) => Promise.resolve(fake.pick(items)),
+      withProgress: (_options: unknown, task: (progress: unknown, token: unknown) => unknown) =>
+        task({ report: (step: { increment?: number; message?: string }) => void fake.progress.steps.push(step) }, fake.progress.token.token),
       showInputBox: () => Promise.resolve(fake.input),
       get activeTextEditor() {
         return fake.editor;

@@ -55,12 +55,18 @@ export function sourceOf(setting: string, extensionPath: string, os: string = pr
   return { path: expanded, chosen: true };
 }
 
-/** Runs a program and gives its output. */
-export type Run = (path: string, args: readonly string[]) => Promise<string>;
+/** A daemon that was checked, and the environment that it is started with. */
+export interface Program {
+  readonly path: string;
+  readonly env: NodeJS.ProcessEnv;
+}
 
-export const run: Run = (path, args) =>
+/** Runs a program and gives its output. */
+export type Run = (path: string, args: readonly string[], env?: NodeJS.ProcessEnv) => Promise<string>;
+
+export const run: Run = (path, args, env) =>
   new Promise((resolve, reject) => {
-    execFile(path, [...args], { timeout: PATIENCE, windowsHide: true }, (err, stdout) => (err ? reject(err) : resolve(stdout)));
+    execFile(path, [...args], { timeout: PATIENCE, windowsHide: true, env: env ?? process.env }, (err, stdout) => (err ? reject(err) : resolve(stdout)));
   });
 
 /** Checks that the daemon is there, runs here, and speaks this extension's protocol. */

@@ -1,0 +1,180 @@
+// The command that installs a local voice, with the real daemon and a server of
+// models that cuts and hangs; and where an installation succeeds, with a program that
+// prints what the daemon would.
+
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, beforeEach, test } from 'node:test';
+import { TokenSource, install } from './fakeVscode';
+
+const fake = install();
+const extension = require('../src/extension') as typeof import('../src/extension');
+const { Meter } = require('../src/localVoice') as typeof import('../src/localVoice');
+const root = join(__dirname, '..', '..');
+const daemon = process.env['AGENTVOICE_DAEMON'] ?? join(root, '..', 'bin', 'agentvoice-daemon');
+
+const dir = mkdtempSync(join(tmpdir(), 'agentvoice-voice-'));
+const content = Buffer.alloc(400_000, 'not a model');
+const ranges: string[] = [];
+let answer: (req: IncomingMessage, res: ServerResponse, n: number) => boolean = () => false;
+
+const server = createServer((req, res) => {
+  ranges.push(req.headers.range ?? '');
+  if (answer(req, res, ranges.length)) {
+    return;
+  }
+  const from = Number(/bytes=(\d+)-/.exec(req.headers.range ?? '')?.[1] ?? 0);
+  res.writeHead(from > 0 ? 206 : 200, { 'content-length': content.length - from, ...(from > 0 ? { 'content-range': `bytes ${from}-${content.length - 1}/${content.length}` } : {}) });
+  res.end(content.subarray(from));
+});
+
+before(async () => {
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const file = { path: 'model.onnx', size: content.length, sha256: createHash('sha256').update(content).digest('hex') };
+  const model = {
+    name: 'tone', title: 'Tone language', kind: 'nemo-ctc', parts: { model: 'model.onnx', tokens: 'model.onnx' }, languages: ['en'],
+    licence: { name: 'MIT', url: 'https://example.org/mit' }, machine: 'small', figures: [{ what: 'word error rate', value: '1 %', source: 'a test' }], sources: [base], files: [file],
+  };
+  const manifest = { engine: { version: '', licence: { name: '', url: '' }, packages: [] }, models: [model, { ...model, name: 'manual', files: [], archive: `${base}x.tar` }] };
+  writeFileSync(join(dir, 'manifest.json'), JSON.stringify(manifest));
+  writeFileSync(join(dir, 'script.txt'), '');
+  Object.assign(process.env, { AGENTVOICE_MANIFEST: join(dir, 'manifest.json'), AGENTVOICE_MODELS: join(dir, 'models') });
+  fake.settings.set('agentvoice.daemon.arguments', ['--headless', '--script', join(dir, 'script.txt')]);
+  extension.activate(context() as never);
+});
+
+after(async () => {
+  await extension.deactivate();
+  server.closeAllConnections();
+  server.close();
+  rmSync(dir, { recursive: true, force: true });
+});
+
+const memento = { get: () => undefined, update: () => Promise.resolve() };
+const context = () => ({
+  subscriptions: [] as { dispose(): void }[], extensionUri: { path: root }, extensionPath: root, extension: { id: 'agentvoice.agent-voice', packageJSON: {} },
+  globalStorageUri: { path: '/user/User/globalStorage/agentvoice.agent-voice' }, globalState: memento, workspaceState: memento,
+  languageModelAccessInformation: { canSendRequest: () => true, onDidChange: () => ({ dispose: () => undefined }) },
+  secrets: { get: () => Promise.resolve(undefined), store: () => Promise.resolve(), delete: () => Promise.resolve() },
+});
+
+let listed: readonly { label: string; description?: string; detail?: string; picked?: boolean }[] = [];
+let details: string[] = [];
+let licence: 'Accept and Install' | 'closed' = 'closed';
+
+beforeEach(() => {
+  rmSync(join(dir, 'models'), { recursive: true, force: true });
+  ranges.length = fake.toasts.length = fake.opened.length = fake.progress.steps.length = 0;
+  fake.progress.token = new TokenSource();
+  answer = () => false;
+  details = [];
+  licence = 'Accept and Install';
+  fake.settings.set('agentvoice.daemon.path', daemon);
+  fake.pick = (items) => ((listed = items), items.filter((i) => (i as { picked?: boolean }).picked));
+  fake.press = (message, _buttons, detail) => {
+    if (message === 'Do you accept these licences?') {
+      details.push(detail);
+      return licence === 'closed' || details.length % 2 === 0 ? licence : 'Open Licences';
+    }
+    return 'closed';
+  };
+});
+
+const run = (): unknown => fake.commands.get('agentvoice.installLocalVoice')?.();
+
+test('what is recommended is chosen, and nothing is downloaded before the licences were accepted', { timeout: 60_000 }, async () => {
+  licence = 'closed';
+  await run();
+  assert.deepEqual(listed.map(({ label, description, detail, picked }) => ({ label, description, detail, picked })), [
+    { label: 'tone', description: 'hears, 1 MB, MIT', detail: 'Tone language · en · word error rate: 1 % (a test)', picked: true },
+  ], 'a model without a checksum cannot be downloaded');
+  assert.deepEqual(details, ['tone (1 MB): MIT\nhttps://example.org/mit']);
+  licence = 'Accept and Install';
+  fake.pick = () => undefined; // the user closes the list
+  await run();
+  assert.equal(details.length, 1);
+  assert.deepEqual(ranges, []);
+  assert.ok(!existsSync(join(dir, 'models')));
+});
+
+test('a cut download goes on, shows its progress, and a model that does not work is told with what to do', { timeout: 60_000 }, async () => {
+  answer = (_req, res, n) => {
+    if (n > 1) {
+      return false;
+    }
+    res.writeHead(200, { 'content-length': content.length });
+    res.write(content.subarray(0, 100_000), () => res.destroy());
+    return true;
+  };
+  await run();
+  assert.equal(fake.opened.length, 1, 'the licence was opened');
+  assert.deepEqual(details.length, 2, 'and asked about again');
+  assert.deepEqual(ranges, ['', 'bytes=100000-']);
+  const steps = fake.progress.steps;
+  assert.equal(Math.round(steps.reduce((sum, s) => sum + (s.increment ?? 0), 0)), 100);
+  assert.match(steps.at(-1)?.message ?? '', /^tone: 1 MB of 1 MB$/);
+  assert.match(fake.toasts.at(-1) ?? '', /^The local voice was not installed: tone was installed, and does not work: .+; /);
+});
+
+test('a cancelled download is continued by the next one', { timeout: 60_000 }, async () => {
+  answer = (_req, res, n) => {
+    if (n > 1) {
+      return false;
+    }
+    res.writeHead(200, { 'content-length': content.length });
+    res.write(content.subarray(0, 150_000), () => setTimeout(() => fake.progress.token.cancel(), 300));
+    return true;
+  };
+  await run();
+  assert.equal(fake.toasts.at(-1), 'The installation was stopped. The next one continues where it was.');
+  fake.progress.token = new TokenSource();
+  details = [];
+  await run();
+  assert.deepEqual(ranges, ['', 'bytes=150000-']);
+});
+
+test('an installation that succeeds starts the daemon again, so that it is used', { timeout: 60_000 }, async () => {
+  const entry = (name: string, installed: boolean) => ({ name, bytes: 2e6, licence: { name: 'MIT', url: 'https://example.org/mit' }, installable: true, installed, recommended: true });
+  writeFileSync(join(dir, 'list.json'), JSON.stringify({ engine: entry('engine', false), models: [entry('a', false), entry('b', true)] }));
+  writeFileSync(join(dir, 'lines'), [
+    { event: 'licence', name: 'engine' }, { event: 'progress', name: 'engine', done: 1e6, total: 2e6 }, { event: 'installed', name: 'engine' },
+    { event: 'note', name: 'a', message: 'trying again' }, { event: 'progress', name: 'a', done: 2e6, total: 2e6 }, { event: 'installed', name: 'a' },
+  ].map((l) => JSON.stringify(l)).join('\n'));
+  const program = join(dir, 'daemon');
+  writeFileSync(program, `#!/bin/sh
+case "$1 $2" in
+"models list") exec cat "${dir}/list.json" ;;
+"models install") echo "$*" >"${dir}/asked"; exec cat "${dir}/lines" ;;
+"serve --stdio") echo served >>"${dir}/served"; exec "${daemon}" "$@" ;;
+*) exec "${daemon}" "$@" ;;
+esac
+`);
+  chmodSync(program, 0o755);
+  fake.settings.set('agentvoice.daemon.path', program);
+  await run();
+  assert.ok(!existsSync(join(dir, 'served')), 'a daemon that does not run is not started');
+  await fake.commands.get('agentvoice.restartDaemon')?.();
+  await run();
+  assert.equal(fake.toasts.at(-1), 'The local voice is installed.');
+  assert.deepEqual(fake.progress.steps.map((s) => s.increment), [25, 50, 25, 50]);
+  assert.equal(readFileSync(join(dir, 'served'), 'utf8'), 'served\nserved\n');
+  assert.equal(readFileSync(join(dir, 'asked'), 'utf8').trim(), 'models install --json --accept-licence engine a');
+});
+
+test('a daemon that is not there is told', { timeout: 60_000 }, async () => {
+  fake.settings.set('agentvoice.daemon.path', join(dir, 'nothing'));
+  await run();
+  assert.match(fake.toasts.at(-1) ?? '', /^There is no program at the path that agentvoice.daemon.path names\. Correct the setting/);
+});
+
+test('the bar never goes back', () => {
+  const meter = new Meter([{ name: 'a', bytes: 100, installable: true, installed: false, recommended: true }, { name: 'b', bytes: 300, installable: true, installed: false, recommended: true }]);
+  const steps = [{ name: 'a', done: 50 }, { name: 'a', done: 20 }, { name: 'a', done: 100 }, { name: 'b', done: 300 }, { name: 'b', done: 900 }].map((l) => meter.advance(l));
+  assert.deepEqual(steps, [12.5, 0, 12.5, 75, 0]);
+});
