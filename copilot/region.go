@@ -16,10 +16,7 @@
 // told to stop may have run: it stays live until its own terminal (invariant 13).
 package copilot
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // State is a closed sum: Idle, LoadingModel, LoadFailed, Ready, SearchingTools,
 // Generating, Streaming, WaitingForApproval or CallingTool.
@@ -27,7 +24,7 @@ import (
 //sumtype:decl
 type State interface {
 	fmt.Stringer
-	state()
+	parts() (name, data)
 }
 
 // The states. Their names on the wire are those of the chat machine.
@@ -80,42 +77,91 @@ func (l Live) isNext(c Call) bool { return len(l.Calls) > 0 && l.Calls[0].ID == 
 // MaxCalls is how many calls one round may ask for. More are refused.
 const MaxCalls = 16
 
-func (Idle) state()               {}
-func (LoadingModel) state()       {}
-func (LoadFailed) state()         {}
-func (Ready) state()              {}
-func (SearchingTools) state()     {}
-func (Generating) state()         {}
-func (Streaming) state()          {}
-func (WaitingForApproval) state() {}
-func (CallingTool) state()        {}
+// name is a state without its data, or a superstate.
+type name uint8
 
-func (Idle) String() string               { return "idle" }
-func (LoadingModel) String() string       { return "loadingModel" }
-func (LoadFailed) String() string         { return "loadFailed" }
-func (Ready) String() string              { return "ready" }
-func (SearchingTools) String() string     { return "searchingTools" }
-func (Generating) String() string         { return "generatingResponse" }
-func (Streaming) String() string          { return "streamingResponse" }
-func (WaitingForApproval) String() string { return "waitingForToolApproval" }
-func (CallingTool) String() string        { return "callingTool" }
+const (
+	idle name = iota
+	loadingModel
+	loadFailed
+	ready
+	searchingTools
+	generating
+	streaming
+	waitingForApproval
+	callingTool
+	answering // generating, streaming
+	all
+)
+
+// names are those of the chat machine, as on the wire.
+var names = [...]string{
+	"idle", "loadingModel", "loadFailed", "ready", "searchingTools", "generatingResponse", "streamingResponse",
+	"waitingForToolApproval", "callingTool", "answering", "all",
+}
+
+func (n name) String() string { return names[n] }
+
+var parents = map[name]name{
+	idle: all, loadingModel: all, loadFailed: all, ready: all, searchingTools: all, waitingForApproval: all, callingTool: all,
+	generating: answering, streaming: answering, answering: all,
+}
+
+// data is what a state may know.
+type data struct {
+	Live
+	load   LoadingModel
+	reason string
+}
+
+// state is the one place where a state is made of its name and data.
+func state(n name, d data) State {
+	switch n {
+	case loadingModel:
+		return d.load
+	case loadFailed:
+		return LoadFailed{Reason: d.reason}
+	case ready:
+		return Ready{}
+	case searchingTools:
+		return SearchingTools{d.Live}
+	case generating:
+		return Generating{d.Live}
+	case streaming:
+		return Streaming{d.Live}
+	case waitingForApproval:
+		return WaitingForApproval{d.Live}
+	case callingTool:
+		return CallingTool{d.Live}
+	default:
+		return Idle{}
+	}
+}
+
+func (Idle) parts() (name, data)                 { return idle, data{} }
+func (s LoadingModel) parts() (name, data)       { return loadingModel, data{load: s} }
+func (s LoadFailed) parts() (name, data)         { return loadFailed, data{reason: s.Reason} }
+func (Ready) parts() (name, data)                { return ready, data{} }
+func (s SearchingTools) parts() (name, data)     { return searchingTools, data{Live: s.Live} }
+func (s Generating) parts() (name, data)         { return generating, data{Live: s.Live} }
+func (s Streaming) parts() (name, data)          { return streaming, data{Live: s.Live} }
+func (s WaitingForApproval) parts() (name, data) { return waitingForApproval, data{Live: s.Live} }
+func (s CallingTool) parts() (name, data)        { return callingTool, data{Live: s.Live} }
+
+func (Idle) String() string               { return idle.String() }
+func (LoadingModel) String() string       { return loadingModel.String() }
+func (LoadFailed) String() string         { return loadFailed.String() }
+func (Ready) String() string              { return ready.String() }
+func (SearchingTools) String() string     { return searchingTools.String() }
+func (Generating) String() string         { return generating.String() }
+func (Streaming) String() string          { return streaming.String() }
+func (WaitingForApproval) String() string { return waitingForApproval.String() }
+func (CallingTool) String() string        { return callingTool.String() }
 
 // LiveOf returns the live request of s, and whether there is one.
 func LiveOf(s State) (Live, bool) {
-	switch s := s.(type) {
-	case SearchingTools:
-		return s.Live, true
-	case Generating:
-		return s.Live, true
-	case Streaming:
-		return s.Live, true
-	case WaitingForApproval:
-		return s.Live, true
-	case CallingTool:
-		return s.Live, true
-	default:
-		return Live{}, false
-	}
+	at, d := s.parts()
+	return d.Live, at >= searchingTools
 }
 
 // Busy says whether something of a request is under way outside of this process:
@@ -165,274 +211,4 @@ type Failure struct {
 	More      []uint64 `json:"more,omitempty"` // merged with it
 	Stage     Stage    `json:"stage,omitempty"`
 	Call      Call     `json:"call,omitzero"` // that failed, in StageCall
-}
-
-// Input is what happens to the region. Which of the fields after Do matter is
-// said where Do is.
-type Input struct {
-	Do      Do
-	Request uint64
-	Round   int
-	Attempt int
-	Call    Call
-	Load    uint32
-	Model   uint64
-	Percent int
-	Reason  string
-}
-
-// Do is the kind of an input.
-type Do uint8
-
-// The inputs. Those from Attempt on are about the live request, and stale when
-// they name another one or another round of it.
-const (
-	Open     Do = iota // a conversation begins
-	Load               // Model is to be loaded, as Load; from Idle on it is not
-	Progress           // Percent of Load is loaded
-	Loaded             // Load is done
-	Unloaded           // Load failed, for Reason
-	Search             // Request is begun with a search for tools
-	Send               // Request is handed over, without a search
-	Ask                // Request is begun with the question about Call
-	Shut               // the conversation is over
-	Attempt            // the adapter makes Attempt
-	Sign               // a sign of life
-	Wants              // the answer asks for Call
-	Found              // the tools of the round are chosen
-	NotFound           // or not, or the search was cancelled
-	Terminal           // the answer of the round is whole
-	Fail               // or has failed, or was cancelled
-	Cancel             // the request is to stop
-	Approve            // Call is allowed
-	Reject             // Call is not
-	ToolDone           // Call has ended well
-	ToolFail           // Call has failed, or was cancelled
-	numDos
-)
-
-var doNames = [numDos]string{
-	"open", "load", "progress", "loaded", "unloaded", "search", "send", "ask", "shut", "attempt", "sign", "wants", "found", "notFound",
-	"terminal", "fail", "cancel", "approve", "reject", "toolDone", "toolFail",
-}
-
-func (d Do) String() string { return doNames[d] }
-
-// Outcome is what an input meant.
-type Outcome uint8
-
-// The outcomes. Stale and Ignored leave the state as it was.
-const (
-	Stale Outcome = iota
-	Ignored
-	Changed
-	First     // the first sign of life
-	More      // a further one
-	Ended     // the terminal of the live request
-	Confirmed // the terminal of a cancelled one
-	Asks      // the user is to be asked about the first of Calls
-	NextRound // the request goes on with another round
-	Refused   // the round asks for more calls than it may
-)
-
-// Next is total and pure.
-func Next(s State, in Input) (State, Outcome) {
-	switch in.Do {
-	case Open, Load, Progress, Loaded, Unloaded, Search, Send, Ask, Shut:
-		return between(s, in)
-	}
-	live, busy := LiveOf(s)
-	_, asks := s.(WaitingForApproval)
-	_, calls := s.(CallingTool)
-	switch in.Do {
-	case Approve, Reject:
-		if !asks || !live.isNext(in.Call) {
-			return s, Stale
-		}
-	case ToolDone, ToolFail:
-		if !calls || !live.isNext(in.Call) {
-			return s, Stale
-		}
-	default:
-		if !busy || live.Request != in.Request {
-			return s, Stale
-		}
-	}
-	switch s := s.(type) { //nolint:gochecksumtype // of the others no request is live
-	case SearchingTools:
-		return searching(s, in)
-	case Generating, Streaming:
-		return answering(s, live, in)
-	case WaitingForApproval:
-		return asking(s, in)
-	case CallingTool:
-		return calling(s, in)
-	}
-	return s, Ignored
-}
-
-// between is what happens while no request is under way, and what begins one.
-func between(s State, in Input) (State, Outcome) {
-	load, loading := s.(LoadingModel)
-	_, ready := s.(Ready)
-	switch in.Do {
-	case Shut:
-		return Idle{}, Changed
-	case Open:
-		if _, idle := s.(Idle); idle {
-			return Ready{}, Changed
-		}
-	case Load:
-		if _, failed := s.(LoadFailed); ready || failed || loading {
-			return LoadingModel{Load: in.Load, Model: in.Model}, Changed
-		}
-	case Progress, Loaded, Unloaded:
-		switch {
-		case !loading || load.Load != in.Load:
-			return s, Stale
-		case in.Do == Loaded:
-			return Ready{}, Changed
-		case in.Do == Unloaded:
-			return LoadFailed{Reason: in.Reason}, Changed
-		case min(in.Percent, 100) > load.Percent:
-			load.Percent = min(in.Percent, 100)
-			return load, Changed
-		}
-	case Search:
-		if ready {
-			return SearchingTools{Live{Request: in.Request, Attempt: 1}}, Changed
-		}
-	case Send:
-		if ready {
-			return Generating{Live{Request: in.Request, Attempt: 1}}, Changed
-		}
-	case Ask:
-		if ready {
-			return WaitingForApproval{Live{Request: in.Request, Attempt: 1, Calls: []Call{in.Call}}}, Asks
-		}
-	}
-	return s, Ignored
-}
-
-func searching(s SearchingTools, in Input) (State, Outcome) {
-	switch in.Do {
-	case Found, NotFound:
-		switch {
-		case in.Round != s.Round:
-			return s, Stale
-		case s.Cancelled:
-			return Ready{}, Confirmed
-		case in.Do == NotFound:
-			return Ready{}, Ended
-		}
-		s.Attempt = 1
-		return Generating{s.Live}, Changed
-	case Cancel:
-		if !s.Cancelled {
-			s.Cancelled = true
-			return s, Changed
-		}
-	case Attempt, Sign, Wants, Terminal, Fail: // the round was not handed over
-		return s, Stale
-	}
-	return s, Ignored
-}
-
-// answering is Generating and Streaming.
-func answering(s State, live Live, in Input) (State, Outcome) {
-	if in.Round != live.Round && in.Do != Cancel || in.Do == Found || in.Do == NotFound {
-		return s, Stale
-	}
-	with := func(l Live) State {
-		if _, generating := s.(Generating); generating {
-			return Generating{l}
-		}
-		return Streaming{l}
-	}
-	switch in.Do {
-	case Terminal, Fail:
-		switch {
-		case live.Cancelled:
-			return Ready{}, Confirmed
-		case in.Do == Terminal && len(live.Calls) > 0:
-			return WaitingForApproval{live}, Asks
-		}
-		return Ready{}, Ended
-	case Cancel:
-		if live.Cancelled {
-			return s, Ignored
-		}
-		live.Cancelled, live.Calls = true, nil
-		return with(live), Changed
-	}
-	if live.Cancelled {
-		return s, Stale
-	}
-	_, generating := s.(Generating)
-	switch {
-	case in.Do == Attempt && generating && in.Attempt > live.Attempt:
-		live.Attempt = in.Attempt
-		return Generating{live}, Changed
-	case in.Do == Wants:
-		if slices.ContainsFunc(live.Calls, func(c Call) bool { return c.ID == in.Call.ID }) {
-			return s, Ignored
-		}
-		if len(live.Calls) == MaxCalls {
-			return s, Refused
-		}
-		live.Calls = append(live.Calls[:len(live.Calls):len(live.Calls)], in.Call)
-		return Streaming{live}, More
-	case in.Do == Sign && generating:
-		return Streaming{live}, First
-	case in.Do == Sign:
-		return s, More
-	default:
-		return s, Ignored
-	}
-}
-
-func asking(s WaitingForApproval, in Input) (State, Outcome) {
-	switch in.Do {
-	case Approve:
-		return CallingTool{s.Live}, Changed
-	case Reject:
-		return decided(s.Live)
-	case Cancel: // nothing runs that would have to confirm it
-		return Ready{}, Ended
-	case Attempt, Sign, Wants, Found, NotFound, Terminal, Fail: // the round is over
-		return s, Stale
-	default:
-		return s, Ignored
-	}
-}
-
-// decided goes on after the first of the calls was rejected or has ended well:
-// with the next of them, or with the next round.
-func decided(l Live) (State, Outcome) {
-	if len(l.Calls) > 1 {
-		l.Calls = l.Calls[1:]
-		return WaitingForApproval{l}, Asks
-	}
-	return SearchingTools{Live{Request: l.Request, Attempt: 1, Round: l.Round + 1}}, NextRound
-}
-
-func calling(s CallingTool, in Input) (State, Outcome) {
-	switch in.Do {
-	case ToolDone, ToolFail:
-		switch {
-		case s.Cancelled:
-			return Ready{}, Confirmed
-		case in.Do == ToolFail:
-			return Ready{}, Ended
-		}
-		return decided(s.Live)
-	case Cancel:
-		if !s.Cancelled {
-			s.Cancelled = true
-			return s, Changed
-		}
-	case Attempt, Sign, Wants, Found, NotFound, Terminal, Fail:
-		return s, Stale
-	}
-	return s, Ignored
 }

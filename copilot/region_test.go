@@ -294,7 +294,7 @@ func TestWhatIsOfAnotherIsStale(t *testing.T) {
 // approval and no call.
 func TestZeroValuesAreStates(t *testing.T) {
 	all := []State{
-		nil, LoadingModel{}, SearchingTools{}, Generating{}, Streaming{}, WaitingForApproval{}, CallingTool{},
+		LoadingModel{}, SearchingTools{}, Generating{}, Streaming{}, WaitingForApproval{}, CallingTool{},
 		SearchingTools{Live{Cancelled: true}}, Generating{Live{Cancelled: true}}, CallingTool{Live{Cancelled: true}},
 	}
 	for _, s := range all {

@@ -181,7 +181,7 @@ func TestNamesAreThoseOfTheChatMachine(t *testing.T) {
 		stages = append(stages, s.String())
 	}
 	if want := []string{
-		"open", "load", "progress", "loaded", "unloaded", "search", "send", "ask", "shut", "attempt", "sign", "wants", "found", "notFound",
+		"open", "load", "search", "send", "ask", "shut", "progress", "loaded", "unloaded", "attempt", "sign", "wants", "found", "notFound",
 		"terminal", "fail", "cancel", "approve", "reject", "toolDone", "toolFail",
 	}; !slices.Equal(dos, want) {
 		t.Errorf("the inputs are called %q, want %q", dos, want)

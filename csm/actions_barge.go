@@ -38,21 +38,19 @@ func (r *run) commitInterruption() {
 func (r *run) stopOver() {
 	r.clearQueue()
 	r.commitInterruption()
-	r.listen()
 }
 
 // takeOver is what the user said instead of listening on.
 func (r *run) takeOver() {
 	r.commitInterruption()
 	r.enqueueFinal()
-	r.listen()
 }
 
 // retracts says whether the event ends speech over the assistant that was too short
 // to count, without words that do and with no others awaited. A position says how
 // long it was, however late it comes.
 func (r *run) retracts() bool {
-	if !doubtful.holds(r) && !r.st.cutIn() {
+	if !doubtful.Holds(r) && !r.st.cutIn() {
 		return false
 	}
 	var id uint64
@@ -76,12 +74,12 @@ func samples(d time.Duration) int64 { return int64(d) * 48 / int64(time.Millisec
 
 // The guards of barge-in.
 var (
-	doubtful  = Guard{"in doubt", func(r *run) bool { in, _ := r.st.Conv.(Interrupted); return in.Doubt }}
-	confirmed = Guard{"barge-in is confirmed", func(r *run) bool {
+	doubtful  = when("in doubt", func(r *run) bool { in, _ := r.st.Conv.(Interrupted); return in.Doubt })
+	confirmed = when("barge-in is confirmed", func(r *run) bool {
 		i := r.st.config().Interruption
 		return i == Confirmed || i != Never && r.approving() || r.st.VoicePaused // nothing sounds that a voice could be taken for
-	}}
-	deaf    = Guard{"no onset interrupts", func(r *run) bool { i := r.st.config().Interruption; return i == ByWords || i == Never }}
-	byWords = Guard{"words interrupt", func(r *run) bool { return r.st.config().Interruption == ByWords && !r.approving() }}
-	never   = Guard{"nothing interrupts", func(r *run) bool { return r.st.config().Interruption == Never }}
+	})
+	deaf    = when("no onset interrupts", func(r *run) bool { i := r.st.config().Interruption; return i == ByWords || i == Never })
+	byWords = when("words interrupt", func(r *run) bool { return r.st.config().Interruption == ByWords && !r.approving() })
+	never   = when("nothing interrupts", func(r *run) bool { return r.st.config().Interruption == Never })
 )

@@ -2,6 +2,7 @@ package csm
 
 import (
 	"github.com/agentvoice/agentvoice-daemon/csm/connection"
+	"github.com/agentvoice/agentvoice-daemon/csm/hold"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 )
@@ -30,16 +31,6 @@ func reasonOf(e Event) SuspendReason {
 	}
 }
 
-// takes says whether an event takes a reason away.
-func takes(on Kind) bool {
-	switch on {
-	case KindResume, KindSessionRenewed, KindAudioRestored, KindConnReady:
-		return true
-	default:
-		return false
-	}
-}
-
 // holdCause is why an event begins or ends a suspension.
 func holdCause(on Kind) Cause {
 	switch on {
@@ -62,7 +53,7 @@ func holdCause(on Kind) Cause {
 // that are being spoken, and the user is told so.
 func (r *run) hold() {
 	why := reasonOf(r.env.Event)
-	r.st.Hold |= why
+	r.st.Hold = hold.Next(r.st.Hold, hold.Give, why)
 	if sp, ok := r.st.Turn.(turn.UserSpeaking); ok {
 		if e := r.openEpoch(); e != ^uint32(0) {
 			r.emit(ClearInput{Epoch: e})
@@ -90,7 +81,7 @@ func (r *run) loseConnection() {
 // unhold takes a reason away. What was not heard over a connection that was lost is
 // synthesised again over the new one.
 func (r *run) unhold() {
-	r.st.Hold &^= reasonOf(r.env.Event)
+	r.st.Hold = hold.Next(r.st.Hold, hold.Take, reasonOf(r.env.Event))
 	if line, open := speech.LineOf(r.st.Speech); open && r.connOut == connection.Opened {
 		r.st.Speech = speech.Restart(r.st.Speech)
 		r.emit(Flush{Gen: line.Gen + 1})
@@ -98,7 +89,7 @@ func (r *run) unhold() {
 	}
 }
 
-// holdRows give and take the reasons. The Hold region is made of them.
+// holdRows give and take the reasons.
 func holdRows() []Row {
 	const p = PhaseConversation
 	return []Row{
@@ -111,6 +102,6 @@ func holdRows() []Row {
 		keep(p, KindSessionRenewed, Guard{}, (*run).unhold),
 		keep(p, KindAudioRestored, Guard{}, (*run).unhold),
 		keep(PhaseConnected, KindConnReady, Guard{}, (*run).unhold), // a successor's takes nothing away
-		{p, Passed(TimerSuspend), Guard{}, PhaseFaulted, CauseSuspendTimeout, (*run).fault},
+		row(p, Passed(TimerSuspend), Guard{}, PhaseFaulted, CauseSuspendTimeout, nil),
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm/connection"
 	"github.com/agentvoice/agentvoice-daemon/csm/history"
+	"github.com/agentvoice/agentvoice-daemon/csm/hold"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 	"github.com/agentvoice/agentvoice-daemon/session"
@@ -145,7 +146,7 @@ func (r *run) fault() {
 	copy(f.Recent[1:], f.Recent[:2])
 	f.Recent[0] = max(r.env.At, 1)
 
-	st.Hold &= SuspendUser
+	st.Hold = hold.Next(st.Hold, hold.Take, ^SuspendUser)
 	now := Faulted{Code: code, Fatal: code.Fatal() || f.InRow > st.Config.FaultRetries}
 	oldest := f.Recent[min(max(st.Config.BreakerFaults, 1), len(f.Recent))-1]
 	now.Breaker = !now.Fatal && oldest != 0 && r.env.At-oldest <= st.Config.BreakerWindow
@@ -189,13 +190,14 @@ func faultCode(e Event) Code {
 func (r *run) recover() {
 	f := r.st.Conv.(Faulted)
 	f.Recovering = true
-	r.st.Conv, r.st.Hold = f, 0
+	r.st.Conv = f
+	r.st.Hold = hold.Next(r.st.Hold, hold.Take, ^SuspendReason(0))
 	r.begin()
 }
 
 // terminate closes everything and waits for it.
 func (r *run) terminate() {
-	r.st.Hold = 0
+	r.st.Hold = hold.Next(r.st.Hold, hold.Take, ^SuspendReason(0))
 	r.abandon(TurnDropped)
 	r.closeAll()
 	switch r.st.Session {

@@ -187,7 +187,6 @@ func (r *run) cleared() {
 		r.heardUpTo(in.Line, r.st.Cursor)
 	}
 	r.st.Current = Turn{}
-	r.listen()
 }
 
 // heardUpTo notes what was heard of a line when playback is at c. A cursor of
@@ -246,7 +245,6 @@ func (r *run) explain(code Code) {
 	if _, quiet := r.st.Turn.(turn.Idle); !quiet {
 		r.flush()
 		r.finish(TurnFailed)
-		r.listen()
 		return
 	}
 	r.say(speech.Segment{Notice: string(code)})
@@ -278,5 +276,4 @@ func (r *run) speechBroke() {
 	r.flush()
 	r.failed(code)
 	r.finish(TurnFailed)
-	r.listen()
 }

@@ -47,12 +47,13 @@ func (r *run) mayRetry(stage copilot.Stage) {
 	}
 }
 
-// endOf is how the current turn ends when everything it had to say was heard.
-func (r *run) endOf() TurnEnd {
+// finishTurn ends the current turn when everything it had to say was heard.
+func (r *run) finishTurn() {
 	if r.st.Current.Failed != "" {
-		return TurnFailed
+		r.finish(TurnFailed)
+		return
 	}
-	return Answered
+	r.finish(Answered)
 }
 
 // listen is what every entry into Listening does: the user who has the floor
@@ -60,7 +61,7 @@ func (r *run) endOf() TurnEnd {
 // The queue is taken up by settle.
 func (r *run) listen() {
 	_, quiet := r.st.Turn.(turn.Idle)
-	if r.st.Current.ID != 0 {
+	if r.st.Current.ID != 0 || r.row.On == KindUserRetry { // what is tried again opens its own
 		return
 	}
 	drafted := len(r.st.Drafts) > 0 && len(r.st.Queue) == 0
@@ -319,7 +320,6 @@ func (r *run) drop() {
 	r.cancel()
 	r.flush()
 	r.finish(TurnDropped)
-	r.listen()
 }
 
 // stopByWord is the user's word to stop in Listening: what is about to be said is

@@ -38,43 +38,43 @@ const maxAsked = 2
 
 func approvalRows() []Row {
 	const p = ApprovalOpen
-	unheard := Guard{"before it is heard", func(r *run) bool {
+	unheard := when("before it is heard", func(r *run) bool {
 		return r.st.Conv.Phase() == PhaseListening && !r.st.cutIn()
-	}}
-	over := Guard{"all of it was heard over a connection that is gone", func(r *run) bool { return !speechOpen(r.st) }}
-	counts := Guard{"it counts", (*run).consents}
-	saysNoMore := Guard{"the user says no more", userSilent.holds}
-	again := Guard{"it may be asked again", (*run).mayAskAgain}
-	interrupts := Guard{"the user may interrupt", func(r *run) bool { return r.st.Conv.Phase() != PhaseSpeaking || !never.holds(r) }}
-	drafted := Guard{"something drafted", func(r *run) bool { return len(r.st.Drafts) > 0 }}
+	})
+	over := when("all of it was heard over a connection that is gone", func(r *run) bool { return !speechOpen(r.st) })
+	counts := when("it counts", (*run).consents)
+	saysNoMore := when("the user says no more", userSilent.Holds)
+	again := when("it may be asked again", (*run).mayAskAgain)
+	interrupts := when("the user may interrupt", func(r *run) bool { return r.st.Conv.Phase() != PhaseSpeaking || !never.Holds(r) })
+	drafted := when("something drafted", func(r *run) bool { return len(r.st.Drafts) > 0 })
 	return []Row{
-		{ApprovalNone, AnswerAsks, Guard{}, ApprovalAsking, CauseToolApproval, (*run).ask},
-		{ApprovalAsking, LineHeard, Guard{}, ApprovalListening, CauseToolApproval, (*run).questionHeard},
-		{ApprovalAsking, KindSpeechStarted, unheard, ApprovalListening, CauseUserInterrupt, (*run).cut},
-		{ApprovalAsking, KindSpeechFailed, Guard{}, ApprovalListening, CauseError, (*run).questionBroke},
-		{ApprovalAsking, Passed(TimerSpeech), Guard{}, ApprovalListening, CauseError, (*run).questionBroke},
-		{ApprovalAsking, KindSettled, over, ApprovalListening, CauseToolApproval, (*run).questionHeard},
+		row(ApprovalNone, AnswerAsks, Guard{}, ApprovalAsking, CauseToolApproval, (*run).ask),
+		row(ApprovalAsking, LineHeard, Guard{}, ApprovalListening, CauseToolApproval, (*run).questionHeard),
+		row(ApprovalAsking, KindSpeechStarted, unheard, ApprovalListening, CauseUserInterrupt, (*run).cut),
+		row(ApprovalAsking, KindSpeechFailed, Guard{}, ApprovalListening, CauseError, (*run).questionBroke),
+		row(ApprovalAsking, Passed(TimerSpeech), Guard{}, ApprovalListening, CauseError, (*run).questionBroke),
+		row(ApprovalAsking, KindSettled, over, ApprovalListening, CauseToolApproval, (*run).questionHeard),
 
 		// An answer.
-		{p, FinalYes, counts, ApprovalDeciding, CauseToolApproval, nil},
-		{p, FinalYes, and(not(counts), again), ApprovalAsking, CauseToolApproval, (*run).question},
+		row(ApprovalListening, FinalYes, counts, ApprovalDeciding, CauseToolApproval, nil),
+		row(p, FinalYes, counts.Not().And(again), ApprovalAsking, CauseToolApproval, (*run).question),
 		keep(p, FinalYes, Guard{}, nil),
-		{p, FinalNo, Guard{}, ApprovalNone, CauseToolApproval, func(r *run) { r.cut(); r.reject() }},
-		{p, KindRecognitionLost, again, ApprovalAsking, CauseToolApproval, func(r *run) { r.wordsLost(); r.question() }},
-		{p, Passed(TimerApproval), again, ApprovalAsking, CauseToolApproval, (*run).question},
-		{p, Passed(TimerApproval), Guard{}, ApprovalNone, CauseToolApproval, (*run).rejectUnanswered},
-		{p, KindUserApprove, Guard{}, ApprovalNone, CauseToolApproval, (*run).decide},
-		{ApprovalDeciding, KindSettled, saysNoMore, ApprovalNone, CauseToolApproval, (*run).approve},
+		row(p, FinalNo, Guard{}, ApprovalNone, CauseToolApproval, func(r *run) { r.cut(); r.reject() }),
+		row(p, KindRecognitionLost, again, ApprovalAsking, CauseToolApproval, func(r *run) { r.wordsLost(); r.question() }),
+		row(p, Passed(TimerApproval), again, ApprovalAsking, CauseToolApproval, (*run).question),
+		row(p, Passed(TimerApproval), Guard{}, ApprovalNone, CauseToolApproval, (*run).rejectUnanswered),
+		row(p, KindUserApprove, Guard{}, ApprovalNone, CauseToolApproval, (*run).decide),
+		row(ApprovalDeciding, KindSettled, saysNoMore, ApprovalNone, CauseToolApproval, (*run).approve),
 
 		// Anything else: a word to stop, or the next message.
-		{p, FinalStop, interrupts, ApprovalNone, CauseUserInterrupt, (*run).stop},
-		{p, KindUserInterrupt, Guard{}, ApprovalNone, CauseUserInterrupt, (*run).stop},
-		{p, FinalContent, interrupts, ApprovalNone, CauseSTTFinal, (*run).replace},
-		{p, KindUserText, Guard{}, ApprovalNone, CauseUserCommit, (*run).replace},
+		row(p, FinalStop, interrupts, ApprovalNone, CauseUserInterrupt, (*run).stop),
+		row(p, KindUserInterrupt, Guard{}, ApprovalNone, CauseUserInterrupt, (*run).stop),
+		row(p, FinalContent, interrupts, ApprovalNone, CauseSTTFinal, (*run).replace),
+		row(p, KindUserText, Guard{}, ApprovalNone, CauseUserCommit, (*run).replace),
 		keep(p, FinalDraft, Guard{}, (*run).enqueueFinal),
-		{p, FinalSend, drafted, ApprovalNone, CauseUserCommit, (*run).replaceByDrafts},
+		row(p, FinalSend, drafted, ApprovalNone, CauseUserCommit, (*run).replaceByDrafts),
 		keep(p, KindUserCommit, userHasFloor, (*run).commitUtterances),
-		{p, KindUserCommit, and(userSilent, drafted), ApprovalNone, CauseUserCommit, (*run).replaceByDrafts},
+		row(p, KindUserCommit, userSilent.And(drafted), ApprovalNone, CauseUserCommit, (*run).replaceByDrafts),
 	}
 }
 

@@ -11,6 +11,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm/connection"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
+	"github.com/agentvoice/agentvoice-daemon/csm/statechart"
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 )
 
@@ -72,11 +73,20 @@ var errUnhandled = errors.New("no transition")
 // storage is the run, so that any number of goroutines may step different
 // states.
 var (
-	table   = Table()
+	table   = statechart.New(Table(), parents)
 	machine = configure(table)
 )
 
-func configure(rows []Row) *stateless.StateMachine {
+// entering is what every way into a phase does, after the row.
+var entering = [numNames]func(*run){
+	PhaseIdle: (*run).reset, PhasePreparing: (*run).prepare, PhaseListening: (*run).listen,
+	PhaseFaulted: (*run).fault, PhaseTerminating: (*run).terminate,
+}
+
+// configure makes the machine. Each cell is one dynamic transition, and what a phase does
+// on entry is told by the transition: the library's own guards, internal transitions and
+// entry actions cost two allocations in every step that keeps its phase.
+func configure(t *statechart.Table[Phase, Kind, Cause, *run, func(*run)]) *stateless.StateMachine {
 	m := stateless.NewStateMachineWithExternalStorage(
 		func(ctx context.Context) (stateless.State, error) { return runOf(ctx).phase, nil },
 		func(ctx context.Context, s stateless.State) error {
@@ -87,80 +97,44 @@ func configure(rows []Row) *stateless.StateMachine {
 	m.OnUnhandledTrigger(func(context.Context, stateless.State, stateless.Trigger, []string) error {
 		return errUnhandled
 	})
-	for _, c := range cells(rows) {
-		if c.on == KindSettled {
-			settled[c.from] = c.rows
+	m.OnTransitioned(func(ctx context.Context, _ stateless.Transition) {
+		if r := runOf(ctx); !r.row.Internal() && entering[r.row.To] != nil {
+			entering[r.row.To](r)
 		}
-		choose := func(ctx context.Context, _ ...any) bool { return runOf(ctx).choose(rows, c.rows) }
-		to := func(ctx context.Context, args ...any) (stateless.State, error) {
-			if c.always {
-				choose(ctx, args...)
-			}
-			return runOf(ctx).row.To, nil
-		}
-		if c.always { // there is a row: the library need not ask, which costs it memory
-			m.Configure(c.from).PermitDynamic(c.on, to)
-		} else {
-			m.Configure(c.from).PermitDynamic(c.on, to, choose)
-		}
-	}
+	})
 	for p := range numNames {
+		state := m.Configure(p)
 		if parent, ok := p.Parent(); ok {
-			m.Configure(p).SubstateOf(parent)
+			state.SubstateOf(parent)
+		}
+		for on := range numTriggers {
+			c := t.Cell(p, on)
+			choose := func(ctx context.Context, _ ...any) bool { return runOf(ctx).choose(c) }
+			to := func(ctx context.Context, args ...any) (stateless.State, error) {
+				if c.Always {
+					choose(ctx, args...)
+				}
+				r := runOf(ctx)
+				return r.row.Next(r.phase), nil
+			}
+			switch {
+			case len(c.Rows) == 0 || t.Rows[c.Rows[0]].From != p: // the library finds those of the superstate
+			case c.Always: // there is a row: the library need not ask, which costs it memory
+				state.PermitDynamic(on, to)
+			default:
+				state.PermitDynamic(on, to, choose)
+			}
 		}
 	}
 	return m
 }
 
-// settled are the rows on KindSettled of each phase, as indices of the table.
-var settled [numNames][]int
-
-// cell is the rows of one state and event, as indices of the table.
-type cell struct {
-	from   Phase
-	on     Kind
-	rows   []int
-	always bool // the last of them has no guard
-}
-
-// cells groups rows by state and event, in the order of the table.
-func cells(rows []Row) []*cell {
-	var out []*cell
-	at := map[[2]uint8]*cell{}
-	for i, row := range rows {
-		key := [2]uint8{uint8(row.From), uint8(row.On)}
-		c := at[key]
-		if c == nil {
-			c = &cell{from: row.From, on: row.On}
-			at[key] = c
-			out = append(out, c)
-		}
-		c.rows = append(c.rows, i)
-		c.always = row.Guard.holds == nil
-	}
-	// A cell also has the rows of its superstates: the library would look there, but
-	// only after it has made a list of the guards that did not hold.
-	own := make([][]int, len(out))
-	for i, c := range out {
-		own[i] = c.rows
-	}
-	for _, c := range out {
-		for p, ok := c.from.Parent(); ok && !c.always; p, ok = p.Parent() {
-			if i := slices.IndexFunc(out, func(s *cell) bool { return s.from == p && s.on == c.on }); i >= 0 {
-				c.rows = append(c.rows[:len(c.rows):len(c.rows)], own[i]...)
-				c.always = rows[own[i][len(own[i])-1]].Guard.holds == nil
-			}
-		}
-	}
-	return out
-}
-
 // choose takes the first row whose guard holds.
-func (r *run) choose(rows []Row, among []int) bool {
-	for _, i := range among {
-		rw := &rows[i]
-		if rw.Guard.holds != nil {
-			held := rw.Guard.holds(r)
+func (r *run) choose(c statechart.Cell) bool {
+	for _, i := range c.Rows {
+		rw := &table.Rows[i]
+		if rw.Guard.Holds != nil {
+			held := rw.Guard.Holds(r)
 			if r.seen != nil {
 				r.seen.Guards = append(r.seen.Guards, GuardSeen{Row: i, Held: held})
 			}
@@ -222,12 +196,13 @@ func (r *run) fire(at Phase, on Kind) error {
 func (r *run) take(to Phase) {
 	switch {
 	case r.row.Internal():
-		r.row.do(r)
-	case to.In(PhaseAny):
+	case to < NumPhases:
 		r.enter(to)
 	default:
-		r.st.Approval.State, r.told = ApprovalState(to-ApprovalNone), r.row.Cause
-		r.row.do(r)
+		r.st.Approval.State, r.told = ApprovalState(to-ApprovalNone), r.row.Means
+	}
+	if r.row.Do != nil {
+		r.row.Do(r)
 	}
 }
 
@@ -235,23 +210,19 @@ func (r *run) take(to Phase) {
 func (r *run) enter(to Phase) {
 	r.phase = to
 	r.newsAt = len(r.fx)
-	r.cause = r.row.Cause
+	r.cause = r.row.Means
 	if r.row.On == ApprovalListens || r.row.On == ApprovalDecided {
 		r.cause = r.told
 	}
 	r.prior = r.st.Conv
 	r.st.Conv = plain(to)
-	r.row.do(r)
-	if got := r.st.Conv.Phase(); got != to {
-		r.emit(Report{What: fmt.Sprintf("entering %v left the conversation in %v", to, got)})
-	}
 }
 
 // complete takes the rows on KindSettled, the approval region's first, until none is
 // due.
 func (r *run) complete() {
 	for range maxCompletions {
-		if !r.choose(table, settled[r.st.Approval.State.phase()]) && !r.choose(table, settled[r.st.Conv.Phase()]) {
+		if !r.choose(table.Cell(r.st.Approval.State.phase(), KindSettled)) && !r.choose(table.Cell(r.st.Conv.Phase(), KindSettled)) {
 			return
 		}
 		seen := r.seen

@@ -24,11 +24,11 @@ func registered() map[string][]string {
 	}
 	return map[string][]string{
 		". conversation":   names(casesOf(conversations)),
-		"connection state": names(casesOf(connections)),
-		"turn state":       names(casesOf(turns)),
-		"speech state":     names(casesOf(speeches)),
-		"../copilot state": names(casesOf(copilots)),
-		"history state":    names(casesOf(histories)),
+		"connection parts": names(casesOf(connections)),
+		"turn parts":       names(casesOf(turns)),
+		"speech parts":     names(casesOf(speeches)),
+		"../copilot parts": names(casesOf(copilots)),
+		"history parts":    names(casesOf(histories)),
 	}
 }
 

@@ -4,6 +4,7 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/csm/hold"
 )
 
 // Envelope is an event as it left the dispatcher: with its place in the order,
@@ -28,7 +29,7 @@ type Call uint64
 
 // SuspendReason is one reason why a conversation is suspended; a set of them is
 // a bit mask (REQ-008).
-type SuspendReason uint8
+type SuspendReason = hold.Reasons
 
 // The reasons.
 const (

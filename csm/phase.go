@@ -32,19 +32,20 @@ const (
 	PhaseConversation
 	PhaseConnected
 	// The states of the approval region, which runs beside the conversation, and the
-	// superstate of those in which there is a question.
+	// superstates of those in which there is a question, and of all.
 	ApprovalNone
 	ApprovalAsking
 	ApprovalListening
 	ApprovalDeciding
 	ApprovalOpen
+	ApprovalAny
 	numNames
 )
 
 var phaseNames = [numNames]string{
 	"Idle", "Preparing", "Listening", "Processing", "Analysing", "WaitingForCopilot",
 	"GeneratingResponse", "Speaking", "Interrupted", "Suspended", "Faulted", "Terminating",
-	"", "Any", "Conversation", "Connected", "none", "asking", "listening", "deciding", "open",
+	"", "Any", "Conversation", "Connected", "none", "asking", "listening", "deciding", "open", "approval",
 }
 
 func (p Phase) String() string { return phaseNames[p] }
@@ -52,22 +53,20 @@ func (p Phase) String() string { return phaseNames[p] }
 // MarshalText writes the phase's name.
 func (p Phase) MarshalText() ([]byte, error) { return []byte(p.String()), nil }
 
+// parents are the superstates.
+var parents = map[Phase]Phase{
+	PhaseAnalysing: PhaseProcessing, PhaseWaitingForCopilot: PhaseProcessing, PhaseGeneratingResponse: PhaseProcessing,
+	PhaseListening: PhaseConnected, PhaseProcessing: PhaseConnected, PhaseSpeaking: PhaseConnected, PhaseInterrupted: PhaseConnected,
+	PhasePreparing: PhaseConversation, PhaseConnected: PhaseConversation,
+	PhaseIdle: PhaseAny, PhaseConversation: PhaseAny, PhaseFaulted: PhaseAny, PhaseTerminating: PhaseAny,
+	ApprovalAsking: ApprovalOpen, ApprovalListening: ApprovalOpen, ApprovalDeciding: ApprovalOpen,
+	ApprovalNone: ApprovalAny, ApprovalOpen: ApprovalAny,
+}
+
 // Parent is the superstate of p, and whether it has one.
 func (p Phase) Parent() (Phase, bool) {
-	switch p {
-	case PhaseAnalysing, PhaseWaitingForCopilot, PhaseGeneratingResponse:
-		return PhaseProcessing, true
-	case PhaseListening, PhaseProcessing, PhaseSpeaking, PhaseInterrupted:
-		return PhaseConnected, true
-	case PhasePreparing, PhaseConnected:
-		return PhaseConversation, true
-	case PhaseIdle, PhaseConversation, PhaseFaulted, PhaseTerminating:
-		return PhaseAny, true
-	case ApprovalAsking, ApprovalListening, ApprovalDeciding:
-		return ApprovalOpen, true
-	default:
-		return p, false
-	}
+	super, ok := parents[p]
+	return super, ok
 }
 
 // In says whether p is super, or inside of it.

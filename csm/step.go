@@ -363,7 +363,7 @@ func (r *run) finalMeans(f Final) Kind {
 	switch {
 	case f.Class == Stop:
 		return FinalStop
-	case f.Class == Pause && r.st.HasPlayback() && !(never.holds(r) && r.st.Conv.Phase() == PhaseSpeaking):
+	case f.Class == Pause && r.st.HasPlayback() && !(never.Holds(r) && r.st.Conv.Phase() == PhaseSpeaking):
 		return VoicePause
 	case f.Class == Continue && r.st.HasPlayback():
 		return VoiceContinue
@@ -468,7 +468,7 @@ func (r *run) routeConnection(e Event) bool {
 		}
 		return true
 	}
-	return r.connOut != connection.Stale && r.connOut != connection.Ignored
+	return r.connOut != connection.Stale
 }
 
 // link has something happen to the connection region.

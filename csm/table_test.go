@@ -103,7 +103,7 @@ func expectOneGuard(t *testing.T, rows []Row, r *run) {
 			for p, ok := region, true; ok; p, ok = p.Parent() {
 				var holds []string
 				for _, row := range rows {
-					if row.From == p && row.On == on && row.Guard.holds != nil && row.Guard.holds(r) {
+					if row.From == p && row.On == on && row.Guard.Holds != nil && row.Guard.Holds(r) {
 						holds = append(holds, row.Guard.Name)
 					}
 				}
@@ -121,7 +121,7 @@ func expectedRow(rows []Row, r *run) int {
 	for _, region := range []Phase{r.st.Approval.State.phase(), r.st.Conv.Phase()} {
 		for p, ok := region, true; ok; p, ok = p.Parent() {
 			for i, row := range rows {
-				if row.From == p && row.On == on && (row.Guard.holds == nil || row.Guard.holds(r)) {
+				if row.From == p && row.On == on && (row.Guard.Holds == nil || row.Guard.Holds(r)) {
 					return i
 				}
 			}
@@ -136,7 +136,7 @@ func expectNews(t *testing.T, sm sample, e Event, rows []Row, next State, fx []E
 	conv, want, told := sm.s.Conv.Phase(), []Cause(nil), Cause("")
 	for i, row := range rows {
 		if !row.From.In(PhaseAny) { // the approval region's
-			told = row.Cause
+			told = row.Means
 			continue
 		}
 		if row.On == KindSettled && i == 0 || !conv.In(row.From) {
@@ -145,11 +145,11 @@ func expectNews(t *testing.T, sm sample, e Event, rows []Row, next State, fx []E
 		if row.Internal() {
 			continue
 		}
-		conv, want = row.To, []Cause{row.Cause}
+		conv, want = row.To, []Cause{row.Means}
 		if row.On == ApprovalListens || row.On == ApprovalDecided {
 			want = []Cause{told}
 		}
-		if row.To == PhaseFaulted && row.Cause == CauseError {
+		if row.To == PhaseFaulted && row.Means == CauseError {
 			want = append(want, CauseBreakerOpen)
 		}
 	}
@@ -225,43 +225,15 @@ func expectUnchanged(t *testing.T, sm sample, e Event, count Counters) {
 	}
 }
 
-// Of the rows of one cell only the last may be without a guard, and no two ask
-// for the same: otherwise one of them could never be taken.
-func TestGuardsOfACellAreDistinct(t *testing.T) {
-	type cell struct {
-		p Phase
-		k Kind
-	}
-	open := map[cell]bool{}
-	named := map[cell]map[string]bool{}
-	for _, r := range Table() {
-		c := cell{r.From, r.On}
-		if open[c] {
-			t.Errorf("%v on %v: a row follows one that always holds", r.From, r.On)
-		}
-		if named[c] == nil {
-			named[c] = map[string]bool{}
-		}
-		if named[c][r.Guard.Name] {
-			t.Errorf("%v on %v: two rows with the guard %q", r.From, r.On, r.Guard.Name)
-		}
-		named[c][r.Guard.Name] = true
-		open[c] = r.Guard.holds == nil
-		if (r.Guard.holds == nil) != (r.Guard.Name == "") {
-			t.Errorf("%v on %v: a guard needs a name, and a name a guard: %q", r.From, r.On, r.Guard.Name)
-		}
-	}
-}
-
 // REQ-010: causes come from one closed list; every transition has one.
 func TestREQ010EveryRowHasACauseOfTheList(t *testing.T) {
 	for _, r := range Table() {
 		switch {
-		case r.Internal() && r.Cause != "":
-			t.Errorf("%v on %v stays, and has the cause %q", r.From, r.On, r.Cause)
+		case r.Internal() && r.Means != "":
+			t.Errorf("%v on %v stays, and has the cause %q", r.From, r.On, r.Means)
 		case r.Internal():
-		case !slices.Contains(Causes, r.Cause):
-			t.Errorf("%v on %v to %v: cause %q is not in the list", r.From, r.On, r.To, r.Cause)
+		case !slices.Contains(Causes, r.Means):
+			t.Errorf("%v on %v to %v: cause %q is not in the list", r.From, r.On, r.To, r.Means)
 		}
 	}
 	for _, list := range [][]string{asStrings(Causes), asStrings(Codes)} {

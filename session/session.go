@@ -3,6 +3,8 @@ package session
 import (
 	"fmt"
 	"slices"
+
+	"github.com/agentvoice/agentvoice-daemon/csm/statechart"
 )
 
 // State is one of the seven states of a session.
@@ -36,13 +38,13 @@ func (s State) InTurn() bool { return s == Running || s == Waiting }
 // Status is what a session reports about itself.
 type Status uint8
 
-// The statuses and the state each asks for.
+// The statuses.
 const (
-	Created           Status = iota // activating
+	Created           Status = iota // asks for activating
 	Connected                       // ready
 	TurnStarted                     // running
 	TurnComplete                    // ready
-	TurnError                       // ready from running or waiting, else error
+	TurnError                       // ready from running, else error
 	QuestionRequested               // waiting
 	ApprovalResolved                // running
 	TerminationBegun                // deactivating
@@ -63,56 +65,73 @@ func (s Status) String() string {
 	return statusNames[s]
 }
 
-// allowed is the guard map: bit t of allowed[s] says that s may become t.
-var allowed = [numStates]uint8{
-	Inactive:     1 << Activating,
-	Activating:   1<<Ready | 1<<Error | 1<<Inactive,
-	Ready:        1<<Running | 1<<Deactivating | 1<<Inactive | 1<<Error,
-	Running:      1<<Ready | 1<<Waiting | 1<<Error | 1<<Deactivating,
-	Waiting:      1<<Running | 1<<Error | 1<<Deactivating,
-	Deactivating: 1<<Inactive | 1<<Error,
-	Error:        1<<Inactive | 1<<Activating,
+// Row is one line of the region's table; no guard is needed.
+type (
+	Row   = statechart.Row[State, Status, none, none, none]
+	Guard = statechart.Guard[none]
+)
+
+type none = struct{}
+
+var table = statechart.New(Table(), nil)
+
+// Chart is the region's table.
+func Chart(of statechart.Region) statechart.Chart { return statechart.ChartOf(of, table, nil) }
+
+// Table returns the rows, in their order: the guard map, with the statuses that ask for
+// what it allows.
+func Table() []Row {
+	row := func(from State, on Status, to State) Row { return Row{From: from, On: on, To: to} }
+	return []Row{
+		row(Inactive, Created, Activating),
+
+		row(Activating, Connected, Ready),
+		row(Activating, TurnComplete, Ready),
+		row(Activating, TurnError, Error),
+		row(Activating, Failed, Error),
+		row(Activating, Terminated, Inactive),
+
+		row(Ready, TurnStarted, Running),
+		row(Ready, ApprovalResolved, Running),
+		row(Ready, TerminationBegun, Deactivating),
+		row(Ready, Terminated, Inactive),
+		row(Ready, TurnError, Error),
+		row(Ready, Failed, Error),
+
+		row(Running, Connected, Ready),
+		row(Running, TurnComplete, Ready),
+		row(Running, TurnError, Ready),
+		row(Running, QuestionRequested, Waiting),
+		row(Running, TerminationBegun, Deactivating),
+		row(Running, Failed, Error),
+
+		row(Waiting, TurnStarted, Running),
+		row(Waiting, ApprovalResolved, Running),
+		row(Waiting, TerminationBegun, Deactivating),
+		row(Waiting, Failed, Error),
+
+		row(Deactivating, Terminated, Inactive),
+		row(Deactivating, TurnError, Error),
+		row(Deactivating, Failed, Error),
+
+		row(Error, Created, Activating),
+		row(Error, Terminated, Inactive),
+	}
 }
 
 // Allowed says whether the guard map lets from become to.
 func Allowed(from, to State) bool {
-	return from < numStates && allowed[from]&(1<<to) != 0
+	return slices.ContainsFunc(table.Rows, func(r Row) bool { return r.From == from && r.To == to })
 }
 
 // Next applies a status. ok is false, and the state unchanged, where the guard
 // map does not allow what the status asks for.
 func Next(s State, status Status) (next State, ok bool) {
-	next = target(s, status)
-	if !Allowed(s, next) {
+	row := table.Choose(s, status, none{})
+	if row == nil {
 		return s, false
 	}
-	return next, true
-}
-
-// target is the state that a status asks for. Only a turn's error depends on
-// where it happens: in a turn it is the turn that failed, elsewhere the session.
-func target(s State, status Status) State {
-	switch status {
-	case Created:
-		return Activating
-	case Connected, TurnComplete:
-		return Ready
-	case TurnStarted, ApprovalResolved:
-		return Running
-	case TurnError:
-		if s.InTurn() {
-			return Ready
-		}
-		return Error
-	case QuestionRequested:
-		return Waiting
-	case TerminationBegun:
-		return Deactivating
-	case Terminated:
-		return Inactive
-	default:
-		return Error
-	}
+	return row.To, true
 }
 
 // Path lists the states that lead from one state to another, without the first and

@@ -2,12 +2,14 @@ package main
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/statechart"
 )
 
 func newGraph() *cobra.Command {
@@ -36,12 +38,11 @@ func newGraph() *cobra.Command {
 			if len(args) > 0 {
 				name = args[0]
 			}
-			d, ok := csm.DiagramOf(name)
-			if !ok {
+			draw := graphs(name)[format]
+			switch {
+			case !slices.Contains(graphNames(), name):
 				return misuse{fmt.Errorf("there is no region %q: name one of %s", name, strings.Join(graphNames(), ", "))}
-			}
-			draw := map[string]func(bool) string{"mermaid": d.Mermaid, "dot": d.DOT}[format]
-			if draw == nil {
+			case draw == nil:
 				return misuse{fmt.Errorf("--format %s: use mermaid or dot", format)}
 			}
 			_, err := fmt.Fprint(cmd.OutOrStdout(), draw(guards))
@@ -54,19 +55,37 @@ func newGraph() *cobra.Command {
 	return cmd
 }
 
+// graphs draw the chart of a name, by format.
+func graphs(name string) map[string]func(guards bool) string {
+	all := csm.Charts()
+	for _, c := range all {
+		if c.Name == name {
+			return map[string]func(bool) string{"mermaid": c.Mermaid, "dot": c.DOT}
+		}
+	}
+	return map[string]func(bool) string{
+		"mermaid": func(guards bool) string { return statechart.Mermaid(all, guards) },
+		"dot":     func(guards bool) string { return statechart.DOT(all, guards) },
+	}
+}
+
 func graphNames() []string {
 	var names []string
-	for _, d := range csm.Diagrams() {
-		names = append(names, d.Name)
+	for _, c := range csm.Charts() {
+		names = append(names, c.Name)
 	}
-	return names
+	return append(names, "all")
 }
 
 func listGraphs(cmd *cobra.Command) error {
 	table := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-	for _, d := range csm.Diagrams() {
-		about, _, _ := strings.Cut(d.About, ". ")
-		fmt.Fprintf(table, "%s\t%s\n", d.Name, strings.TrimSuffix(about, "."))
+	line := func(name, about string) {
+		about, _, _ = strings.Cut(about, ". ")
+		fmt.Fprintf(table, "%s\t%s\n", name, strings.TrimSuffix(about, "."))
 	}
+	for _, c := range csm.Charts() {
+		line(c.Name, c.About)
+	}
+	line("all", statechart.AboutAll)
 	return table.Flush()
 }

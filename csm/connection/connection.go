@@ -14,14 +14,18 @@
 // there, and until then nothing flows.
 package connection
 
-import "fmt"
+import (
+	"fmt"
+
+	"github.com/agentvoice/agentvoice-daemon/csm/statechart"
+)
 
 // State is a closed sum: Disconnected, Connecting, Open, Reconnecting or Torn.
 //
 //sumtype:decl
 type State interface {
 	fmt.Stringer
-	state()
+	parts() (name, Open)
 }
 
 // The states.
@@ -44,17 +48,51 @@ type (
 	Torn struct{}
 )
 
-func (Disconnected) state() {}
-func (Connecting) state()   {}
-func (Open) state()         {}
-func (Reconnecting) state() {}
-func (Torn) state()         {}
+// name is a state without its data, or a superstate.
+type name uint8
 
-func (Disconnected) String() string { return "disconnected" }
-func (Connecting) String() string   { return "connecting" }
-func (Open) String() string         { return "open" }
-func (Reconnecting) String() string { return "reconnecting" }
-func (Torn) String() string         { return "torn" }
+const (
+	disconnected name = iota
+	connecting
+	open
+	reconnecting
+	alive
+	torn
+)
+
+var names = [...]string{"disconnected", "connecting", "open", "reconnecting", "alive", "torn"}
+
+func (n name) String() string { return names[n] }
+
+var parents = map[name]name{disconnected: alive, connecting: alive, open: alive, reconnecting: alive}
+
+// state is the one place where a state is made of its name and data.
+func state(n name, o Open) State {
+	switch n {
+	case connecting:
+		return Connecting{Epoch: o.Epoch}
+	case open:
+		return o
+	case reconnecting:
+		return Reconnecting{Epoch: o.Epoch}
+	case torn:
+		return Torn{}
+	default:
+		return Disconnected{}
+	}
+}
+
+func (Disconnected) parts() (name, Open)   { return disconnected, Open{} }
+func (s Connecting) parts() (name, Open)   { return connecting, Open{Epoch: s.Epoch} }
+func (s Open) parts() (name, Open)         { return open, s }
+func (s Reconnecting) parts() (name, Open) { return reconnecting, Open{Epoch: s.Epoch} }
+func (Torn) parts() (name, Open)           { return torn, Open{} }
+
+func (Disconnected) String() string { return disconnected.String() }
+func (Connecting) String() string   { return connecting.String() }
+func (Open) String() string         { return open.String() }
+func (Reconnecting) String() string { return reconnecting.String() }
+func (Torn) String() string         { return torn.String() }
 
 // Input is what happens to a connection.
 type Input uint8
@@ -79,10 +117,9 @@ func (in Input) String() string { return inputNames[in] }
 // Outcome is what an input meant.
 type Outcome uint8
 
-// The outcomes. Stale and Ignored leave the state as it was.
+// The outcomes.
 const (
-	Stale   Outcome = iota // of another epoch
-	Ignored                // has no meaning in this state
+	Stale Outcome = iota // of another epoch, or without a meaning: the state is as it was
 	Dialled
 	Opened
 	Replaceable   // the successor can take over
@@ -95,81 +132,75 @@ const (
 
 // Epoch is the live epoch of s, 0 for none.
 func Epoch(s State) uint32 {
-	switch s := s.(type) {
-	case Connecting:
-		return s.Epoch
-	case Open:
-		return s.Epoch
-	case Reconnecting:
-		return s.Epoch
-	default:
-		return 0
-	}
+	_, o := s.parts()
+	return o.Epoch
 }
 
 // Next is total and pure.
 func Next(s State, in Input, epoch uint32) (State, Outcome) {
-	if _, torn := s.(Torn); torn {
-		return s, Ignored
-	}
-	switch in {
-	case Close:
-		return Torn{}, Closed
-	case Dial:
-		switch s.(type) {
-		case Disconnected, Connecting:
-			return Connecting{Epoch: epoch}, Dialled
-		default:
-			return Reconnecting{Epoch: epoch}, Dialled
-		}
-	}
-	if o, open := s.(Open); open && (in != Lost || epoch == o.Successor) {
-		return renewing(o, in, epoch)
-	}
-	if epoch != Epoch(s) || epoch == 0 {
+	at, o := s.parts()
+	c := change{o, epoch}
+	row := table.Choose(at, in, c)
+	if row == nil {
 		return s, Stale
 	}
-	_, open := s.(Open)
-	switch {
-	case open: // and lost: the rest is renewing's
-		return Reconnecting{}, Dropped
-	case in == Ready:
-		return Open{Epoch: epoch}, Opened
-	case in == Failed:
-		return Disconnected{}, GaveUp
-	default:
-		return s, Ignored
-	}
+	return state(row.Next(at), row.Do(c)), row.Means
 }
 
-// renewing is what happens to an open connection, but for its loss.
-func renewing(o Open, in Input, epoch uint32) (State, Outcome) {
-	switch in {
-	case Succeed:
-		if o.Successor == 0 && epoch != 0 && epoch != o.Epoch {
-			return Open{Epoch: o.Epoch, Successor: epoch}, Dialled
-		}
-		return o, Ignored
-	case Swap:
-		if o.SuccessorReady {
-			return Open{Epoch: o.Successor}, Swapped
-		}
-		return o, Ignored
-	case Late:
-		if o.Successor != 0 && !o.SuccessorReady {
-			return Reconnecting{Epoch: o.Successor}, Dropped
-		}
-		return o, Ignored
-	}
-	switch {
-	case epoch == 0 || epoch != o.Successor && epoch != o.Epoch:
-		return o, Stale
-	case epoch == o.Epoch || in == Ready && o.SuccessorReady:
-		return o, Ignored
-	case in == Ready:
-		o.SuccessorReady = true
-		return o, Replaceable
-	default:
-		return Open{Epoch: o.Epoch}, SuccessorGone
+// change is an input to a connection, in a state with data.
+type change struct {
+	Open
+	epoch uint32
+}
+
+type (
+	// Row is one line of the region's table.
+	Row = statechart.Row[name, Input, Outcome, change, func(change) Open]
+	// Guard is a condition on an input.
+	Guard = statechart.Guard[change]
+)
+
+var (
+	row   = statechart.NewRow[name, Input, Outcome, change, func(change) Open]
+	when  = statechart.When[change]
+	table = statechart.New(Table(), parents)
+)
+
+// Chart is the region's table.
+func Chart(of statechart.Region) statechart.Chart { return statechart.ChartOf(of, table, parents) }
+
+// Table returns the rows, in their order.
+func Table() []Row {
+	live := when("of it", func(c change) bool { return c.epoch == c.Epoch && c.epoch != 0 })
+	successor := when("of the successor", func(c change) bool { return c.epoch == c.Successor && c.epoch != 0 })
+	alone := when("of another epoch, without a successor", func(c change) bool {
+		return c.Successor == 0 && c.epoch != 0 && c.epoch != c.Epoch
+	})
+	ready := when("the successor is ready", func(c change) bool { return c.SuccessorReady })
+	late := when("the successor is not ready", func(c change) bool { return c.Successor != 0 && !c.SuccessorReady })
+	again := func(c change) Open { return Open{Epoch: c.epoch} }
+	nothing := func(change) Open { return Open{} }
+	stays := func(c change) Open { return Open{Epoch: c.Epoch} }
+	takesOver := func(c change) Open { return Open{Epoch: c.Successor} }
+	return []Row{
+		row(disconnected, Dial, Guard{}, connecting, Dialled, again),
+		row(connecting, Dial, Guard{}, connecting, Dialled, again),
+		row(connecting, Ready, live, open, Opened, again),
+		row(connecting, Failed, live, disconnected, GaveUp, nothing),
+
+		row(open, Lost, live, reconnecting, Dropped, nothing),
+		row(open, Dial, Guard{}, reconnecting, Dialled, again),
+		row(open, Succeed, alone, open, Dialled, func(c change) Open { return Open{Epoch: c.Epoch, Successor: c.epoch} }),
+		row(open, Ready, successor.And(late), open, Replaceable, func(c change) Open { c.SuccessorReady = true; return c.Open }),
+		row(open, Lost, successor, open, SuccessorGone, stays),
+		row(open, Failed, successor, open, SuccessorGone, stays),
+		row(open, Swap, ready, open, Swapped, takesOver),
+		row(open, Late, late, reconnecting, Dropped, takesOver),
+
+		row(reconnecting, Dial, Guard{}, reconnecting, Dialled, again),
+		row(reconnecting, Ready, live, open, Opened, again),
+		row(reconnecting, Failed, live, disconnected, GaveUp, nothing),
+
+		row(alive, Close, Guard{}, torn, Closed, nothing),
 	}
 }

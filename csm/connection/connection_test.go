@@ -40,7 +40,7 @@ func check(t *testing.T, in Input, epochs []uint32, otherwise Outcome, want map[
 			w, named := want[at]
 			switch {
 			case at == "torn":
-				w = cell{nil, Ignored}
+				w = cell{nil, Stale}
 			case !named:
 				w = cell{nil, otherwise}
 			}
@@ -55,7 +55,7 @@ func check(t *testing.T, in Input, epochs []uint32, otherwise Outcome, want map[
 }
 
 var (
-	stays = cell{nil, Ignored}
+	stays = cell{nil, Stale}
 	opens = cell{Open{Epoch: 3}, Opened}
 	drops = cell{Reconnecting{}, Dropped}
 	fails = cell{Disconnected{}, GaveUp}
@@ -165,14 +165,14 @@ func TestZeroValuesAreOfNoEpoch(t *testing.T) {
 
 // Every input returns in every state, what is no input too.
 func TestNextIsTotal(t *testing.T) {
-	all := []State{nil, Connecting{}, Open{}, Open{SuccessorReady: true}, Open{Successor: 3}}
+	all := []State{Connecting{}, Open{}, Open{SuccessorReady: true}, Open{Successor: 3}}
 	for _, s := range states() {
 		all = append(all, s)
 	}
 	for _, s := range all {
 		for in := range numInputs + 2 {
 			for epoch := range uint32(7) {
-				if got, out := Next(s, in, epoch); (out == Stale || out == Ignored) && got != s {
+				if got, out := Next(s, in, epoch); out == Stale && got != s {
 					t.Errorf("input %d, epoch %d: outcome %d changed %#v to %#v", in, epoch, out, s, got)
 				}
 			}
@@ -214,7 +214,7 @@ func TestOnlyKnownEpochsMatter(t *testing.T) {
 			if is, open := after.(Open); open && (is.Epoch == 0 || is.Epoch == is.Successor || is.SuccessorReady && is.Successor == 0) {
 				t.Fatalf("%v of epoch %d made %#v to %#v", in, epoch, before, after)
 			}
-			if (out == Stale || out == Ignored) && after != before {
+			if out == Stale && after != before {
 				t.Fatalf("%v of epoch %d: outcome %d changed %#v to %#v", in, epoch, out, before, after)
 			}
 		})
@@ -226,7 +226,7 @@ func TestOnlyKnownEpochsMatter(t *testing.T) {
 func TestWalksOfAConnection(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		walk(t, func(before State, in Input, epoch uint32, after State, out Outcome) {
-			if _, torn := before.(Torn); torn && (after != before || out != Ignored) {
+			if _, torn := before.(Torn); torn && (after != before || out != Stale) {
 				t.Fatalf("%v left Torn for %#v", in, after)
 			}
 			was, _ := before.(Open)

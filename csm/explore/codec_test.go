@@ -43,7 +43,7 @@ func TestEveryFieldHasARole(t *testing.T) {
 						types[pkg+"."+n.Name.Name] = s
 					}
 				case *ast.FuncDecl:
-					if n.Recv != nil && (n.Name.Name == "state" || n.Name.Name == "conversation") {
+					if n.Recv != nil && (n.Name.Name == "parts" || n.Name.Name == "conversation") {
 						sums[pkg+"."+n.Recv.List[0].Type.(*ast.Ident).Name] = true
 					}
 				}

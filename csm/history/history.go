@@ -14,10 +14,7 @@
 // (invariant 10).
 package history
 
-import (
-	"fmt"
-	"slices"
-)
+import "fmt"
 
 // Item is one thing that was said or done.
 type Item struct {
@@ -62,7 +59,7 @@ type State interface {
 	fmt.Stringer
 	// Said is what is remembered.
 	Said() Log
-	state()
+	parts() (name, data)
 }
 
 // The states.
@@ -81,56 +78,44 @@ type (
 	}
 )
 
-func (Normal) state()     {}
-func (Compacting) state() {}
+// name is a state without its data, or a superstate.
+type name uint8
 
-func (Normal) String() string     { return "normal" }
-func (Compacting) String() string { return "compacting" }
+const (
+	normal name = iota
+	compacting
+	all
+)
+
+func (n name) String() string { return [...]string{"normal", "compacting", "all"}[n] }
+
+var parents = map[name]name{normal: all, compacting: all}
+
+// data is what a state may know.
+type data struct {
+	Compacting
+	from int
+}
+
+// state is the one place where a state is made of its name and data.
+func state(n name, d data) State {
+	if n == compacting {
+		return d.Compacting
+	}
+	return Normal{Log: d.Log, From: d.from}
+}
+
+func (n Normal) parts() (name, data)     { return normal, data{Compacting{Log: n.Log}, n.From} }
+func (c Compacting) parts() (name, data) { return compacting, data{Compacting: c} }
+
+func (Normal) String() string     { return normal.String() }
+func (Compacting) String() string { return compacting.String() }
 
 // Said is the log of a Normal history.
 func (n Normal) Said() Log { return n.Log }
 
 // Said is the log of a history that is being compacted.
 func (c Compacting) Said() Log { return c.Log }
-
-func with(s State, l Log) State {
-	switch s := s.(type) {
-	case Compacting:
-		s.Log = l
-		return s
-	case Normal:
-		s.Log = l
-		return s
-	}
-	return s
-}
-
-// Add adds an item.
-func Add(s State, it Item) State {
-	l := s.Said()
-	l.Items = append(l.Items[:len(l.Items):len(l.Items)], it)
-	return with(s, l)
-}
-
-// Heard adds an answer, or raises the heard length of the last item when it is
-// of the same request. A shorter length than the known one changes nothing.
-func Heard(s State, turn, request uint64, chars int) State {
-	l := s.Said()
-	n := len(l.Items)
-	if n > 0 && l.Items[n-1].Request == request {
-		if chars <= l.Items[n-1].Heard {
-			return s
-		}
-		l.Items = slices.Clone(l.Items)
-		l.Items[n-1].Heard = chars
-		return with(s, l)
-	}
-	before := HeardOf(l, request)
-	if chars <= before {
-		return s
-	}
-	return Add(s, Item{Turn: turn, Request: request, From: before, Heard: chars})
-}
 
 // HeardOf is how many characters of an answer were heard, over all its items.
 func HeardOf(l Log, request uint64) (chars int) {
@@ -151,50 +136,34 @@ func Due(s State, limit int) bool {
 	return limit > 0 && len(n.Items) > limit && len(n.Items) >= n.From
 }
 
+// Add adds an item.
+func Add(s State, it Item) State { return only(next(s, said, change{item: it})) }
+
+// Heard adds an answer, or raises the heard length of the last item when it is
+// of the same request. A shorter length than the known one changes nothing.
+func Heard(s State, turn, request uint64, chars int) State {
+	return only(next(s, heard, change{item: Item{Turn: turn, Request: request, Heard: chars}}))
+}
+
 // Compact begins to summarise all but the last keep items, as job. It cuts
 // before something that the user said where it can, and else between two items
 // of one long turn, so that a turn of many tools is compacted too.
 func Compact(s State, job uint32, keep int) State {
-	n, _ := s.(Normal)
-	if len(n.Items) <= max(keep, 1) {
-		return s
-	}
-	last := len(n.Items) - max(keep, 1)
-	count := last
-	for count > 0 && n.Items[count].Utterance == 0 {
-		count--
-	}
-	if count == 0 {
-		count = last
-	}
-	return Compacting{Log: n.Log, Job: job, Count: count}
+	return only(next(s, compact, change{job: job, n: max(keep, 1)}))
 }
 
 // Compacted ends compaction job. What was summarised leaves; a compaction that
 // failed leaves everything, and the next is tried when the log has grown by
 // grow items.
-func Compacted(s State, job uint32, ok bool, grow int) (next State, live bool) {
-	c, compacting := s.(Compacting)
-	switch {
-	case !compacting || c.Job != job:
-		return s, false
-	case !ok:
-		return Normal{Log: c.Log, From: len(c.Items) + max(grow, 1)}, true
-	default:
-		left := c.Left
-		for _, it := range c.Items[:c.Count] {
-			if it.Request != 0 {
-				left = Answer{it.Request, it.Heard}
-			}
-		}
-		return Normal{Log: Log{Items: slices.Clone(c.Items[c.Count:]), Summary: job, Left: left}}, true
+func Compacted(s State, job uint32, ok bool, grow int) (State, bool) {
+	in := summarised
+	if !ok {
+		in = failed
 	}
+	return next(s, in, change{job: job, n: max(grow, 1)})
 }
 
 // Stop gives up the compaction that runs, if one does: its conversation is over.
-func Stop(s State) State {
-	if c, ok := s.(Compacting); ok {
-		return Normal{Log: c.Log}
-	}
-	return s
-}
+func Stop(s State) State { return only(next(s, stop, change{})) }
+
+func only(s State, _ bool) State { return s }

@@ -215,7 +215,9 @@ func TestCompacted(t *testing.T) {
 	} {
 		got, live := Compacted(c.s, c.job, c.ok, c.grow)
 		if len(got.Said().Items) == 0 { // an empty list and none are the same
-			got = with(got, Log{Summary: got.Said().Summary, Left: got.Said().Left})
+			at, d := got.parts()
+			d.Log = Log{Summary: d.Summary, Left: d.Left}
+			got = state(at, d)
 		}
 		if !reflect.DeepEqual(got, c.to) || live != c.live {
 			t.Errorf("%s: got %+v, %v; want %+v, %v", c.name, got, live, c.to, c.live)

@@ -146,13 +146,15 @@ func appendCase(b []byte, v reflect.Value) []byte {
 	return c.(*sumCase).data(b, v)
 }
 
-// Core names the form of this build's core: its table, its events, and the
+// Core names the form of this build's core: its tables, its events, and the
 // fields of its states. Two builds with the same name were made to agree on every
 // digest; two with different names may agree on what they do, and their digests
 // cannot be compared.
 var Core = sync.OnceValue(func() string {
 	h := sha256.New()
-	fmt.Fprintln(h, csm.DOTWithGuards())
+	for _, c := range csm.Charts() {
+		fmt.Fprintln(h, c.Name, c.Lines)
+	}
 	fmt.Fprintln(h, signature(reflect.TypeFor[csm.State]()))
 	for k := range csm.NumKinds {
 		e, err := csm.DecodeEvent(k, nil)

@@ -46,7 +46,7 @@ type Line struct {
 //sumtype:decl
 type State interface {
 	fmt.Stringer
-	state()
+	parts() (name, Paused)
 	// Generation is the live generation.
 	Generation() uint32
 }
@@ -66,19 +66,61 @@ type (
 	Draining struct{ Line }
 )
 
-func (Closed) state()    {}
-func (Buffering) state() {}
-func (Held) state()      {}
-func (Playing) state()   {}
-func (Paused) state()    {}
-func (Draining) state()  {}
+// name is a state without its data, or a superstate.
+type name uint8
 
-func (Closed) String() string    { return "closed" }
-func (Buffering) String() string { return "buffering" }
-func (Held) String() string      { return "held" }
-func (Playing) String() string   { return "playing" }
-func (Paused) String() string    { return "paused" }
-func (Draining) String() string  { return "draining" }
+const (
+	closed name = iota
+	buffering
+	held
+	playing
+	paused
+	draining
+	sounding // playing, draining
+	begun    // sounding, paused: the player was told to start
+	open     // all but closed
+	all
+)
+
+var names = [...]string{"closed", "buffering", "held", "playing", "paused", "draining", "sounding", "begun", "open", "all"}
+
+func (n name) String() string { return names[n] }
+
+var parents = map[name]name{
+	playing: sounding, draining: sounding, sounding: begun, paused: begun, begun: open, buffering: open, held: open, open: all, closed: all,
+}
+
+// state is the one place where a state is made of its name and data.
+func state(n name, d Paused) State {
+	switch n {
+	case buffering:
+		return Buffering{d.Line}
+	case held:
+		return Held{d.Line}
+	case playing:
+		return Playing{d.Line}
+	case paused:
+		return d
+	case draining:
+		return Draining{d.Line}
+	default:
+		return Closed{Gen: d.Gen}
+	}
+}
+
+func (s Closed) parts() (name, Paused)    { return closed, Paused{Line: Line{Gen: s.Gen}} }
+func (s Buffering) parts() (name, Paused) { return buffering, Paused{Line: s.Line} }
+func (s Held) parts() (name, Paused)      { return held, Paused{Line: s.Line} }
+func (s Playing) parts() (name, Paused)   { return playing, Paused{Line: s.Line} }
+func (s Paused) parts() (name, Paused)    { return paused, s }
+func (s Draining) parts() (name, Paused)  { return draining, Paused{Line: s.Line} }
+
+func (Closed) String() string    { return closed.String() }
+func (Buffering) String() string { return buffering.String() }
+func (Held) String() string      { return held.String() }
+func (Playing) String() string   { return playing.String() }
+func (Paused) String() string    { return paused.String() }
+func (Draining) String() string  { return draining.String() }
 
 // Generation is the generation of the line's audio.
 func (l Line) Generation() uint32 { return l.Gen }
@@ -88,20 +130,11 @@ func (c Closed) Generation() uint32 { return c.Gen }
 
 // LineOf returns the open line of s, and whether there is one.
 func LineOf(s State) (Line, bool) {
-	switch s := s.(type) {
-	case Buffering:
-		return s.Line, true
-	case Held:
-		return s.Line, true
-	case Playing:
-		return s.Line, true
-	case Paused:
-		return s.Line, true
-	case Draining:
-		return s.Line, true
-	default:
+	at, d := s.parts()
+	if at == closed {
 		return Line{}, false
 	}
+	return d.Line, true
 }
 
 // Audible says whether s has audio that is playing.
@@ -138,67 +171,6 @@ const (
 	Stopped  // playback is to pause
 )
 
-// Enqueue adds a segment, opening a line where none is. One that has ended goes on.
-func Enqueue(s State, seg Segment) (State, Outcome) {
-	l, open := LineOf(s)
-	if !open {
-		return Buffering{Line{Gen: s.Generation(), Segments: []Segment{seg}}}, Queued
-	}
-	l.Ended = false
-	segs := make([]Segment, 0, len(l.Segments)+1)
-	l.Segments = append(append(segs, l.Segments...), seg)
-	return with(s, l), Queued
-}
-
-// End says that no more segments come. A line that is still sounding is done when
-// it drained, even if its last segment was heard.
-func End(s State) (State, Outcome) {
-	l, open := LineOf(s)
-	if !open || l.Ended {
-		return s, Ignored
-	}
-	l.Ended = true
-	if _, dry := s.(Buffering); dry && l.Played == len(l.Segments) {
-		return Closed{Gen: l.Gen}, Done
-	}
-	return with(s, l), Advanced
-}
-
-// AskedFor says that all of the line is being synthesised.
-func AskedFor(s State) State {
-	l, open := LineOf(s)
-	if !open {
-		return s
-	}
-	l.Asked = len(l.Segments)
-	return with(s, l)
-}
-
-// Buffered says that there is audio of segment seq to play, which is held until it is
-// released. That of a segment which was heard already is stale.
-func Buffered(s State, gen, seq uint32) (State, Outcome) {
-	if gen != s.Generation() {
-		return s, Stale
-	}
-	b, _ := s.(Buffering)
-	if b.Played == len(b.Segments) { // nothing is waited for, or all of it was heard already
-		return s, Ignored
-	}
-	if seq < b.Segments[b.Played].Seq {
-		return s, Stale
-	}
-	return Held{b.Line}, Waits
-}
-
-// Start lets a held line play.
-func Start(s State) (State, Outcome) {
-	h, ok := s.(Held)
-	if !ok {
-		return s, Ignored
-	}
-	return play(h.Line), Started
-}
-
 // Begun says whether the player was told to start the line of s, and has not run out
 // of it.
 func Begun(s State) bool {
@@ -206,120 +178,55 @@ func Begun(s State) bool {
 	return paused || Audible(s)
 }
 
-// NoteWords notes that the user said words over a paused line that count.
-func NoteWords(s State) State {
-	if p, ok := s.(Paused); ok {
-		p.HasWords = true
-		return p
-	}
-	return s
-}
-
 // Sounds says whether audio of generation gen is being played, or is stopped
 // within.
-func Sounds(s State, gen uint32) bool {
-	_, ok := heardLine(s, gen)
-	return ok
+func Sounds(s State, gen uint32) bool { return Begun(s) && s.Generation() == gen }
+
+// Enqueue adds a segment, opening a line where none is. One that has ended goes on.
+func Enqueue(s State, seg Segment) (State, Outcome) { return next(s, enqueue, change{seg: seg}) }
+
+// End says that no more segments come. A line that is still sounding is done when
+// it drained, even if its last segment was heard.
+func End(s State) (State, Outcome) { return next(s, end, change{}) }
+
+// AskedFor says that all of the line is being synthesised.
+func AskedFor(s State) State { return only(next(s, asked, change{})) }
+
+// Buffered says that there is audio of segment seq to play, which is held until it is
+// released. That of a segment which was heard already is stale.
+func Buffered(s State, gen, seq uint32) (State, Outcome) {
+	return next(s, buffered, change{gen: gen, seq: seq})
 }
 
-// heardLine is the line of s if any of it can have been heard lately.
-func heardLine(s State, gen uint32) (Line, bool) {
-	switch s := s.(type) {
-	case Playing:
-		return s.Line, s.Gen == gen
-	case Paused:
-		return s.Line, s.Gen == gen
-	case Draining:
-		return s.Line, s.Gen == gen
-	default:
-		return Line{}, false
-	}
-}
+// Start lets a held line play.
+func Start(s State) (State, Outcome) { return next(s, start, change{}) }
+
+// NoteWords notes that the user said words over a paused line that count.
+func NoteWords(s State) State { return only(next(s, words, change{})) }
 
 // Played says that segment seq was heard to its end.
 func Played(s State, gen, seq uint32) (State, Outcome) {
-	l, ok := heardLine(s, gen)
-	if !ok {
-		return s, Stale
-	}
-	if l.Played == l.Asked || l.Segments[l.Played].Seq != seq {
-		return s, Stale
-	}
-	l.Played++
-	return with(s, l), Advanced
+	return next(s, played, change{gen: gen, seq: seq})
 }
 
 // Drained says that everything through segment seq was heard. When seq is the
 // last of an ended line, the line is done; otherwise the line ran dry.
 func Drained(s State, gen, seq uint32) (State, Outcome) {
-	l, ok := heardLine(s, gen)
-	if !ok {
-		return s, Stale
-	}
-	for l.Played < l.Asked && l.Segments[l.Played].Seq <= seq {
-		l.Played++
-	}
-	if l.Ended && l.Played == len(l.Segments) {
-		return Closed{Gen: l.Gen}, Done
-	}
-	return Buffering{l}, Underran
+	return next(s, drained, change{gen: gen, seq: seq})
 }
 
 // Pause stops a playing line where it is.
-func Pause(s State) (State, Outcome) {
-	if !Audible(s) {
-		return s, Ignored
-	}
-	l, _ := LineOf(s)
-	return Paused{Line: l}, Stopped
-}
+func Pause(s State) (State, Outcome) { return next(s, pause, change{}) }
 
 // Resume goes on with a paused line.
-func Resume(s State) (State, Outcome) {
-	p, ok := s.(Paused)
-	if !ok {
-		return s, Ignored
-	}
-	return play(p.Line), Started
-}
+func Resume(s State) (State, Outcome) { return next(s, resume, change{}) }
 
 // Restart begins the unheard rest of a line again under a new generation, because the
 // connection that carried its audio is gone: every segment of it has to be
 // synthesised again. A line that was whole and heard is closed.
-func Restart(s State) State {
-	l, open := LineOf(s)
-	switch {
-	case !open:
-		return s
-	case l.Ended && len(l.Segments) == l.Played:
-		return Flush(s)
-	default:
-		return Buffering{Line{Gen: l.Gen + 1, Segments: l.Segments[l.Played:], Ended: l.Ended}}
-	}
-}
+func Restart(s State) State { return only(next(s, restart, change{})) }
 
 // Flush closes whatever is open and bumps the generation.
-func Flush(s State) State { return Closed{Gen: s.Generation() + 1} }
+func Flush(s State) State { return only(next(s, flush, change{})) }
 
-func play(l Line) State {
-	if l.Ended {
-		return Draining{l}
-	}
-	return Playing{l}
-}
-
-// with puts a changed line back into the state it came from; a playing line
-// that has ended drains.
-func with(s State, l Line) State {
-	switch s := s.(type) {
-	case Held:
-		return Held{l}
-	case Paused:
-		s.Line = l
-		return s
-	case Playing, Draining:
-		return play(l)
-	default:
-		return Buffering{l}
-	}
-}
+func only(s State, _ Outcome) State { return s }

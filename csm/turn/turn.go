@@ -19,6 +19,8 @@ import (
 	"fmt"
 	"slices"
 	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/csm/statechart"
 )
 
 // Mode is who ends the user's turn.
@@ -78,7 +80,7 @@ type Utterance struct {
 //sumtype:decl
 type State interface {
 	fmt.Stringer
-	state()
+	parts() (name, UserSpeaking)
 }
 
 // The states. Pending is never modified in place.
@@ -96,13 +98,36 @@ type (
 	EndPending struct{ Pending []Utterance }
 )
 
-func (Idle) state()         {}
-func (UserSpeaking) state() {}
-func (EndPending) state()   {}
+// name is a state without its data.
+type name uint8
 
-func (Idle) String() string         { return "idle" }
-func (UserSpeaking) String() string { return "userSpeaking" }
-func (EndPending) String() string   { return "endPending" }
+const (
+	idle name = iota
+	userSpeaking
+	endPending
+)
+
+func (n name) String() string { return [...]string{"idle", "userSpeaking", "endPending"}[n] }
+
+// state is the one place where a state is made of its name and data.
+func state(n name, d UserSpeaking) State {
+	switch n {
+	case userSpeaking:
+		return d
+	case endPending:
+		return EndPending{Pending: d.Pending}
+	default:
+		return Idle{}
+	}
+}
+
+func (Idle) parts() (name, UserSpeaking)           { return idle, UserSpeaking{} }
+func (s UserSpeaking) parts() (name, UserSpeaking) { return userSpeaking, s }
+func (s EndPending) parts() (name, UserSpeaking)   { return endPending, UserSpeaking{Pending: s.Pending} }
+
+func (Idle) String() string         { return idle.String() }
+func (UserSpeaking) String() string { return userSpeaking.String() }
+func (EndPending) String() string   { return endPending.String() }
 
 // Input is what happens to an utterance.
 type Input uint8
@@ -138,14 +163,8 @@ const (
 
 // Pending returns the utterances whose words are awaited; do not modify it.
 func Pending(s State) []Utterance {
-	switch s := s.(type) {
-	case UserSpeaking:
-		return s.Pending
-	case EndPending:
-		return s.Pending
-	default:
-		return nil
-	}
+	_, d := s.parts()
+	return d.Pending
 }
 
 // Find returns utterance id, and whether s knows it.
@@ -169,79 +188,110 @@ func Speaking(s State) bool { _, ok := s.(UserSpeaking); return ok }
 // Next is total and pure. A repeated onset, pause or end is stale; an answer for
 // the open utterance closes it (a service may end and answer in one message).
 func Next(s State, in Input, u Utterance) (State, Outcome) {
-	sp, speaking := s.(UserSpeaking)
-	_, known := Find(s, u.ID)
-	switch in {
-	case Onset:
-		if known || speaking {
-			return s, Stale
-		}
-		return UserSpeaking{Open: u, Pending: Pending(s)}, Opened
-	case Silence, Voice:
-		if !speaking || sp.Open.ID != u.ID || sp.Silent == (in == Silence) {
-			return s, Stale
-		}
-		sp.Silent = in == Silence
-		return sp, Changed
-	case End:
-		if !speaking || sp.Open.ID != u.ID {
-			return s, Stale
-		}
-		p, out := closed(sp)
-		return EndPending{Pending: p}, out
-	case Commit:
-		if !known {
-			return s, Stale
-		}
-		return commit(s)
-	case Answered:
-		if !known {
-			return s, Stale
-		}
-		return answered(s, u.ID), Resolved
-	default:
+	at, d := s.parts()
+	c := change{d, u}
+	row := table.Choose(at, in, c)
+	if row == nil {
 		return s, Stale
 	}
+	return state(row.Next(at), row.Do(c)), row.Means
 }
 
-// answered takes utterance id out, whose words are here or are not coming.
-func answered(s State, id uint64) State {
-	var rest []Utterance
-	for _, p := range Pending(s) {
-		if p.ID != id {
-			rest = append(rest, p)
+// change is an input about an utterance, in a state with data.
+type change struct {
+	UserSpeaking
+	u Utterance
+}
+
+type (
+	// Row is one line of the region's table.
+	Row = statechart.Row[name, Input, Outcome, change, func(change) UserSpeaking]
+	// Guard is a condition on an input.
+	Guard = statechart.Guard[change]
+)
+
+var (
+	row   = statechart.NewRow[name, Input, Outcome, change, func(change) UserSpeaking]
+	when  = statechart.When[change]
+	table = statechart.New(Table(), nil)
+)
+
+// Chart is the region's table.
+func Chart(of statechart.Region) statechart.Chart { return statechart.ChartOf(of, table, nil) }
+
+// Table returns the rows, in their order.
+func Table() []Row {
+	ofOpen := when("of the open one", func(c change) bool { return c.u.ID == c.Open.ID })
+	awaited := when("of an awaited one", change.awaited)
+	other := awaited.Not()
+	known := when("of a known one", func(c change) bool { return c.u.ID == c.Open.ID || c.awaited() })
+	full := when("as many are awaited as may be", func(c change) bool { return len(c.Pending) == MaxPending })
+	last := when("it is the last", func(c change) bool { return len(c.without().Pending) == 0 })
+	silent := when("the voice pauses", func(c change) bool { return c.Silent })
+	return []Row{
+		row(idle, Onset, Guard{}, userSpeaking, Opened, change.opened),
+
+		row(userSpeaking, Silence, ofOpen.And(silent.Not()), userSpeaking, Changed, change.turned),
+		row(userSpeaking, Voice, ofOpen.And(silent), userSpeaking, Changed, change.turned),
+		row(userSpeaking, End, ofOpen.And(full.Not()), endPending, Closed, change.closed),
+		row(userSpeaking, End, ofOpen.And(full), endPending, Crowded, change.closed),
+		row(userSpeaking, Commit, known.And(full.Not()), endPending, Closed, change.committed),
+		row(userSpeaking, Commit, known.And(full), endPending, Crowded, change.committed),
+		row(userSpeaking, Answered, ofOpen.And(last), idle, Resolved, change.without),
+		row(userSpeaking, Answered, ofOpen.And(last.Not()), endPending, Resolved, change.without),
+		row(userSpeaking, Answered, awaited, userSpeaking, Resolved, change.without),
+
+		row(endPending, Onset, other, userSpeaking, Opened, change.opened),
+		row(endPending, Commit, awaited, endPending, Closed, change.committed),
+		row(endPending, Answered, awaited.And(last), idle, Resolved, change.without),
+		row(endPending, Answered, awaited.And(last.Not()), endPending, Resolved, change.without),
+	}
+}
+
+// awaited says whether the words of the utterance are awaited.
+func (c change) awaited() bool {
+	return slices.ContainsFunc(c.Pending, func(p Utterance) bool { return p.ID == c.u.ID })
+}
+
+func (c change) opened() UserSpeaking { return UserSpeaking{Open: c.u, Pending: c.Pending} }
+
+// turned has the voice pause, or go on.
+func (c change) turned() UserSpeaking {
+	c.Silent = !c.Silent
+	return c.UserSpeaking
+}
+
+// closed has the words of the open utterance awaited, and gives up the oldest of too
+// many.
+func (c change) closed() UserSpeaking {
+	p := c.Pending
+	if len(p) == MaxPending {
+		p = p[1:]
+	}
+	return UserSpeaking{Pending: append(slices.Clip(p), c.Open)}
+}
+
+// committed has everything that is awaited sent, and the open utterance too.
+func (c change) committed() UserSpeaking {
+	d := c.UserSpeaking
+	if d.Open.ID != 0 {
+		d = c.closed()
+	}
+	d.Pending = slices.Clone(d.Pending)
+	for i := range d.Pending {
+		d.Pending[i].Committed = true
+	}
+	return d
+}
+
+// without takes the utterance out, whose words are here or are not coming.
+func (c change) without() UserSpeaking {
+	d := c.UserSpeaking
+	d.Pending = nil
+	for _, p := range c.Pending {
+		if p.ID != c.u.ID {
+			d.Pending = append(d.Pending, p)
 		}
 	}
-	sp, speaking := s.(UserSpeaking)
-	switch {
-	case speaking && sp.Open.ID != id:
-		sp.Pending = rest
-		return sp
-	case len(rest) > 0:
-		return EndPending{Pending: rest}
-	default:
-		return Idle{}
-	}
-}
-
-// closed is what is awaited when the open utterance ends.
-func closed(sp UserSpeaking) ([]Utterance, Outcome) {
-	p, out := sp.Pending, Closed
-	if len(p) == MaxPending {
-		p, out = p[1:], Crowded
-	}
-	return append(slices.Clip(p), sp.Open), out
-}
-
-// commit ends the open utterance, and has everything that is awaited sent.
-func commit(s State) (State, Outcome) {
-	p, out := Pending(s), Closed
-	if sp, ok := s.(UserSpeaking); ok {
-		p, out = closed(sp)
-	}
-	p = slices.Clone(p)
-	for i := range p {
-		p[i].Committed = true
-	}
-	return EndPending{Pending: p}, out
+	return d
 }

@@ -248,7 +248,7 @@ func TestQuestionsAboutAState(t *testing.T) {
 // Every input returns in every state, the zero values too, and what is stale
 // changes nothing.
 func TestNextIsTotal(t *testing.T) {
-	all := []State{nil, UserSpeaking{}, EndPending{}}
+	all := []State{UserSpeaking{}, EndPending{}}
 	for _, s := range states() {
 		all = append(all, s)
 	}

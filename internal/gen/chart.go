@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/statechart"
 )
 
 // The marks between which ARCHITECTURE.md has the statecharts.
@@ -33,18 +34,17 @@ func architectureMarkdown() ([]byte, error) {
 func charts() string {
 	var out strings.Builder
 	out.WriteString("\n| Region | Package | States |\n| --- | --- | --- |\n")
-	for _, d := range csm.Diagrams() {
-		if len(d.States) > 0 {
-			fmt.Fprintf(&out, "| [%s](#region-%s) | `%s` | %s |\n", d.Name, d.Name, d.Package, strings.Join(d.States, ", "))
-		}
+	all := csm.Charts()
+	for _, c := range all {
+		fmt.Fprintf(&out, "| [%s](#region-%s) | `%s` | %s |\n", c.Name, c.Name, c.Package, strings.Join(c.States, ", "))
 	}
-	for _, d := range csm.Diagrams() {
-		title := "Region " + d.Name
-		if len(d.States) == 0 {
-			title = "All of them"
-		}
-		fmt.Fprintf(&out, "\n### %s\n\n%s\n\n```mermaid\n%s```\n", title, d.About, d.Mermaid(false))
+	section := func(title, about, mermaid string) {
+		fmt.Fprintf(&out, "\n### %s\n\n%s\n\n```mermaid\n%s```\n", title, about, mermaid)
 	}
+	for _, c := range all {
+		section("Region "+c.Name, c.About, c.Mermaid(false))
+	}
+	section("All of them", statechart.AboutAll, statechart.Mermaid(all, false))
 	out.WriteString("\n")
 	return out.String()
 }

@@ -24,11 +24,8 @@ func TestStatechartsAreWritten(t *testing.T) {
 	if !strings.HasPrefix(text, "before\n"+chartsBegin) || !strings.HasSuffix(text, chartsEnd+"\nafter\n") || strings.Contains(text, "yesterday") {
 		t.Errorf("around the charts:\n%s", text)
 	}
-	for _, d := range csm.Diagrams() {
-		section := d.About + "\n\n```mermaid\n" + d.Mermaid(false) + "```\n"
-		if d.Name != "all" {
-			section = "\n### Region " + d.Name + "\n\n" + section
-		}
+	for _, d := range csm.Charts() {
+		section := "\n### Region " + d.Name + "\n\n" + d.About + "\n\n```mermaid\n" + d.Mermaid(false) + "```\n"
 		if strings.Count(text, section) != 1 {
 			t.Errorf("%s has no section of its own", d.Name)
 		}

@@ -19,11 +19,15 @@ type rule struct {
 // rules is the import law; of the rules that match a package the first counts.
 var rules = []rule{
 	{
-		[]string{"csm/connection", "csm/turn", "csm/speech", "csm/history", "session", "copilot", "copilot/spoken"}, nil,
-		"it is a pure part that the core composes or that stands beside it: it knows nobody, so that each can be read, tested and replayed alone",
+		[]string{"csm/connection", "csm/turn", "csm/speech", "csm/history", "csm/hold", "session", "copilot"}, []string{"csm/statechart"},
+		"it is a region that the core composes: it knows the form of its table and nobody else, so that each can be read, tested and replayed alone",
 	},
 	{
-		[]string{"csm"}, []string{"csm/connection", "csm/turn", "csm/speech", "csm/history", "session", "copilot"},
+		[]string{"csm/statechart", "copilot/spoken"}, nil,
+		"it is a pure part that stands below or beside the regions: it knows nobody",
+	},
+	{
+		[]string{"csm"}, []string{"csm/connection", "csm/turn", "csm/speech", "csm/history", "csm/hold", "csm/statechart", "session", "copilot"},
 		"the core is a pure function of its regions; words, wires and devices are others' business, or a replay would need them",
 	},
 	{

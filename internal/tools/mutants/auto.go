@@ -29,7 +29,7 @@ const (
 
 // skippedFiles are no behaviour of the core: what judges it, draws it, encodes it
 // or says what it is.
-var skippedFiles = []string{"doc.go", "invariant.go", "decode.go", "diagram.go", "diagram_regions.go", "edges.go", "kind.go", "effect.go", "event.go", "config.go", "adapter.go", "clock.go"}
+var skippedFiles = []string{"doc.go", "invariant.go", "decode.go", "draw.go", "regions.go", "kind.go", "effect.go", "event.go", "config.go", "adapter.go", "clock.go"}
 
 // skippedFuncs write names.
 var skippedFuncs = []string{"String", "MarshalText", "MarshalJSON", "UnmarshalText", "UnmarshalJSON", "Name", "Kind"}
@@ -46,7 +46,7 @@ type maker struct {
 
 	mutants []mutant
 	edits   []edit
-	rows    bool // the file has rows of the table
+	rows    bool // the file has rows of a table
 	rebuild []variable
 }
 
@@ -60,7 +60,7 @@ type variable struct {
 // given.
 func automatic(s *source, number int, handlers bool) *maker {
 	m := &maker{src: s, number: number, more: handlers, seen: map[string]int{}}
-	if !handlers && slices.Contains(skippedFiles, path.Base(s.path)) {
+	if !handlers && (slices.Contains(skippedFiles, path.Base(s.path)) || s.path == "csm/statechart/chart.go") {
 		return m
 	}
 	for _, d := range s.ast.Decls {
@@ -92,6 +92,7 @@ func (m *maker) function(d *ast.FuncDecl) {
 	defer m.leave()
 	m.walk(d.Body)
 	if isSliceOf(sig, "Row") {
+		m.rows = true
 		m.tableRows(d)
 	}
 }
@@ -122,21 +123,18 @@ func (m *maker) variables(d *ast.GenDecl) {
 			m.fn = v.Names[i].Name
 			m.walk(value)
 			m.bits(value)
-			if len(v.Names) == len(v.Values) && (len(m.mutants) > before || m.callsTable(value)) {
+			if len(v.Names) == len(v.Values) && (len(m.mutants) > before || m.usesTable(value)) {
 				m.rebuild = append(m.rebuild, variable{m.fn, m.src.offset(value.Pos()), m.src.offset(value.End())})
 			}
 		}
 	}
 }
 
-// callsTable says whether a value is made from the table.
-func (m *maker) callsTable(x ast.Expr) (found bool) {
+// usesTable says whether a value is made from the table.
+func (m *maker) usesTable(x ast.Expr) (found bool) {
 	ast.Inspect(x, func(n ast.Node) bool {
-		if c, ok := n.(*ast.CallExpr); ok {
-			if id, ok := c.Fun.(*ast.Ident); ok && id.Name == "Table" {
-				found = true
-			}
-		}
+		id, ok := n.(*ast.Ident)
+		found = found || ok && (id.Name == "Table" || id.Name == "table")
 		return !found
 	})
 	return found

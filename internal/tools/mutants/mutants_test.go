@@ -152,10 +152,10 @@ func TestAutomaticMutants(t *testing.T) {
 		"Wait | loop not entered | !bool(d) && n < 3":          true,
 		"Step | always holds | row.do != nil":                  true, // a crash
 		"rows | left out | r.for_ = hold(r.pressed)":           true,
-		"Step | part gone | row.Guard.holds != nil":            true,
+		"Step | part gone | row.Guard.Holds != nil":            true,
 		"Next | always holds | allowed[d]&(1<<in) == 0":        true,
-		"and | always false | return a.holds(r) && b.holds(r)": true,
-		"and | part gone | a.holds(r)":                         true,
+		"and | always false | return a.Holds(r) && b.Holds(r)": true,
+		"and | part gone | a.Holds(r)":                         true,
 		"pressed | always true | return r.pressed > 0":         true,
 		"rows | row gone | {Dark, and(pressed, awake), Lit, func(r *run) { r.for_ = hold(r.pressed) }}": true,
 	} {

@@ -18,25 +18,14 @@ func isSliceOf(sig *types.Signature, name string) bool {
 }
 
 func named(t types.Type, name string) bool {
-	n, ok := t.(*types.Named)
+	n, ok := types.Unalias(t).(*types.Named)
 	return ok && n.Obj().Name() == name
 }
 
 // tableRows makes the mutants of the rows that a function lists: one that is not
-// there, one whose guard always holds, one whose guard holds where it did not. The
-// function that returns the whole table leaves out the rows that are not there.
+// there (its guard never holds), one whose guard always holds, one whose guard holds
+// where it did not.
 func (m *maker) tableRows(d *ast.FuncDecl) {
-	if d.Name.Name == "Table" {
-		m.rows = true
-		ast.Inspect(d.Body, func(n ast.Node) bool {
-			if r, ok := n.(*ast.ReturnStmt); ok && len(r.Results) == 1 {
-				m.edits = append(m.edits, edit{m.src.offset(r.Results[0].Pos()), m.src.offset(r.Results[0].End()), "mutantTable(", ")", "the table"})
-			}
-			_, inner := n.(*ast.FuncLit)
-			return !inner
-		})
-		return
-	}
 	ast.Inspect(d.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.FuncLit:
@@ -104,8 +93,12 @@ func (m *maker) guardArguments(c *ast.CallExpr) {
 	if tv := m.src.pkg.info.Types[c]; tv.Type == nil || !named(tv.Type, "Guard") {
 		return
 	}
-	for _, x := range c.Args {
-		if named(m.src.pkg.info.Types[x].Type, "Guard") {
+	parts := c.Args
+	if method, ok := c.Fun.(*ast.SelectorExpr); ok {
+		parts = append([]ast.Expr{method.X}, parts...)
+	}
+	for _, x := range parts {
+		if tv := m.src.pkg.info.Types[x]; tv.Type != nil && named(tv.Type, "Guard") {
 			id := m.add(classGuard, "part always holds", x, "")
 			m.wrap(x, fmt.Sprintf("mutantGuard(%d, ", id), ")")
 		}
@@ -118,35 +111,27 @@ func rowHelpers(p *pkg, path string) string {
 
 import "MUTANT"
 
-// mutantRow is r, without a place in the table, with a guard that always holds, or
-// with one that holds where it did not. A number of 0 is no mutant.
+// mutantRow is r, with a guard that never holds, as if it were not there, that always
+// holds, or that holds where it did not. A number of 0 is no mutant.
 func mutantRow(gone, always, negated int, r Row) Row {
-	switch guard := r.Guard.holds; {
+	switch {
 	case mutant.On(gone):
-		r.From = mutantGone
+		r.Guard.Holds = mutantNever
 	case mutant.On(always):
-		r.Guard.holds = func(*run) bool { return true }
+		r.Guard.Holds = mutantAlways
 	case mutant.On(negated):
-		r.Guard.holds = func(r *run) bool { return !guard(r) }
+		r.Guard = r.Guard.Not()
 	}
 	return r
 }
 
-const mutantGone = NumPhases
+func mutantAlways[C any](C) bool { return true }
 
-func mutantTable(rows []Row) []Row {
-	var out []Row
-	for _, r := range rows {
-		if r.From != mutantGone {
-			out = append(out, r)
-		}
-	}
-	return out
-}
+func mutantNever[C any](C) bool { return false }
 
 func mutantGuard(number int, g Guard) Guard {
 	if mutant.On(number) {
-		g.holds = func(*run) bool { return true }
+		g.Holds = mutantAlways
 	}
 	return g
 }

@@ -1,0 +1,106 @@
+package csm
+
+import (
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agentvoice/agentvoice-daemon/csm/statechart"
+)
+
+func TestChartsHaveNames(t *testing.T) {
+	want := []string{"conversation", "hold", "approval", "connection", "turn", "speech", "history", "copilot", "session"}
+	var names []string
+	for _, c := range Charts() {
+		names = append(names, c.Name)
+		if c.About == "" || c.Package == "" || c.Within != "" && !slices.Contains(want, c.Within) {
+			t.Errorf("%s: %+v", c.Name, c.Region)
+		}
+	}
+	if !slices.Equal(names, want) {
+		t.Errorf("got %q, want %q", names, want)
+	}
+}
+
+// Of the rows of one cell only the last may be without a guard, and no two ask for the
+// same: otherwise one of them could never be taken.
+func TestRowsOfACellAreDistinct(t *testing.T) {
+	for _, c := range Charts() {
+		guards := map[[2]string][]string{}
+		for _, l := range c.Lines {
+			cell := [2]string{l.From, l.On}
+			if slices.Contains(guards[cell], l.Guard) || slices.Contains(guards[cell], "") {
+				t.Errorf("%s: %v: two rows with the guard %q, or one behind a row without", c.Name, cell, l.Guard)
+			}
+			guards[cell] = append(guards[cell], l.Guard)
+		}
+	}
+}
+
+// Every state can be reached from the first, and every one but an end can be left.
+func TestEveryStateIsReachedAndLeft(t *testing.T) {
+	for _, c := range Charts() {
+		reached := []string{c.States[0]}
+		for i := 0; i < len(reached); i++ {
+			left := false
+			for _, l := range c.Lines {
+				if !c.In(reached[i], l.From) || l.From == l.To {
+					continue
+				}
+				left = true
+				if !slices.Contains(reached, l.To) {
+					reached = append(reached, l.To)
+				}
+			}
+			if !left && reached[i] != c.End {
+				t.Errorf("%s: nothing leads out of %s", c.Name, reached[i])
+			}
+		}
+		if len(reached) != len(c.States) {
+			t.Errorf("%s: %q can be reached, of %q", c.Name, reached, c.States)
+		}
+	}
+}
+
+// What every phase of a conversation does alike is drawn once.
+func TestChartDrawsWhatIsSharedOnce(t *testing.T) {
+	text := Charts()[0].Mermaid(false)
+	for _, want := range []string{
+		"Conversation --> Faulted : suspend.timeout<br/>error\n",
+		"Conversation --> Terminating : user.stop\n",
+		"    state Conversation {\n        state \"Preparing\" as Preparing\n        state Connected {\n            state \"Listening\" as Listening\n            state Processing {\n",
+		"    Idle --> [*]\n",
+	} {
+		if strings.Count(text, want) != 1 {
+			t.Errorf("the diagram does not hold once:\n%s\nin:\n%s", want, text)
+		}
+	}
+}
+
+// A region stands inside of the one whose end is its end.
+func TestRegionsAreNested(t *testing.T) {
+	var path []string
+	at := map[string]string{}
+	for _, l := range strings.Split(statechart.Mermaid(Charts(), false), "\n") {
+		l = strings.TrimSpace(l)
+		if _, name, ok := strings.Cut(l, " as region_"); ok {
+			path = append(path, strings.TrimSuffix(name, " {"))
+			at[path[len(path)-1]] = strings.Join(path, "/")
+		} else if l == "}" {
+			path = path[:len(path)-1]
+		}
+	}
+	for _, name := range []string{"hold", "approval", "turn", "copilot", "speech", "history"} {
+		if at[name] != "session/connection/conversation/"+name {
+			t.Errorf("%s stands in %s", name, at[name])
+		}
+	}
+}
+
+// A question is answered when it was heard, and only then decided on.
+func TestApprovalIsDecidedAfterItWasHeard(t *testing.T) {
+	text := Charts()[2].Mermaid(false)
+	if strings.Contains(text, "asking --> deciding") || strings.Contains(text, "any_open --> deciding") || !strings.Contains(text, "listening --> deciding : stt.final yes") {
+		t.Error(text)
+	}
+}
