@@ -150,14 +150,6 @@ func with(e csm.Event, field string, n uint64) (csm.Event, bool) {
 	return v.Interface().(csm.Event), true
 }
 
-// withCode is e with the code that it fails with.
-func withCode(e csm.Event, code csm.Code) csm.Event {
-	v := reflect.New(reflect.TypeOf(e)).Elem()
-	v.Set(reflect.ValueOf(e))
-	v.FieldByName("Code").Set(reflect.ValueOf(code))
-	return v.Interface().(csm.Event)
-}
-
 // compact writes the fields of a struct that are not zero as "name=value", in
 // their order, without those in skip.
 func compact(x any, skip ...string) string {

@@ -24,9 +24,9 @@ type player struct {
 	err   error // what broke on the loop
 
 	took    map[string]setting // how the world answers, by effect
-	play    playback
-	twice   bool // everything is reported twice
-	stale   bool // the line's event is tried in every stale variant
+	speaker *world.Speaker     // nil where the scenario says what was heard
+	twice   bool               // everything is reported twice
+	stale   bool               // the line's event is tried in every stale variant
 	last    []csm.Event
 	latest  map[string]csm.Effect // the last effect of each name
 	call    csm.Call
@@ -272,14 +272,36 @@ func (p *player) execute(st dispatch.Step) {
 			}
 		default:
 		}
-		p.play.follow(p, f)
+		flushed := p.hears(f)
 		how, ok := p.took[f.Name()]
 		if !ok || how.never {
 			continue
 		}
 		e := p.answer(f, how)
-		p.clock.AfterFunc(how.after, func() { p.post(p.play.measure(e)) })
+		p.clock.AfterFunc(how.after, func() {
+			switch f, speaks := f.(csm.Speak); {
+			case speaks && p.speaker != nil && how.fails == "":
+				p.speaker.Buffer(f)
+			case flushed.Of > 0:
+				p.post(flushed)
+			default:
+				p.post(e)
+			}
+		})
 	}
+}
+
+// hears has the loudspeaker do what an effect asks of it, and says what was heard
+// of what is flushed.
+func (p *player) hears(f csm.Effect) (flushed csm.SpeechFlushed) {
+	if p.speaker == nil {
+		return flushed
+	}
+	p.speaker.Take(f)
+	if f, ok := f.(csm.Flush); ok {
+		flushed, _ = p.speaker.Flush(f)
+	}
+	return flushed
 }
 
 // answer is what a world that takes its time makes of an effect. How an answer or
@@ -288,8 +310,11 @@ func (p *player) answer(f csm.Effect, how setting) csm.Event {
 	if how.fails == "" {
 		return world.Reaction(f)
 	}
-	return withCode(world.Ending(f, world.Failed), how.fails)
+	return world.WithCode(world.Ending(f, world.Failed), how.fails)
 }
+
+// samplesPerMillisecond is the sample rate.
+const samplesPerMillisecond = 48
 
 // happenStale posts every stale variant of events, and expects that each changes
 // a counter and nothing else.

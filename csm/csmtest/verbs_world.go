@@ -10,6 +10,7 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
+	"github.com/agentvoice/agentvoice-daemon/csm/world"
 )
 
 // defaultTimes are how long the world takes for what is not said otherwise.
@@ -96,7 +97,10 @@ func (p *player) world(w *words) error {
 			if err != nil {
 				return err
 			}
-			p.play = playback{each: d}
+			length := func(csm.Speak) time.Duration { return d }
+			if p.speaker = nil; d > 0 {
+				p.speaker = &world.Speaker{Clock: p.clock, Post: p.post, Length: length, All: true}
+			}
 			continue
 		}
 		effects := worldNames[name]

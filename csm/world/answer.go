@@ -1,6 +1,10 @@
 package world
 
-import "github.com/agentvoice/agentvoice-daemon/csm"
+import (
+	"reflect"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+)
 
 // Reaction is what the handlers say first about an effect when all goes well. It is
 // nil for an effect that is not answered.
@@ -21,6 +25,20 @@ func Ending(f csm.Effect, o Outcome) csm.Event {
 		return r.ending(r.open(f), o)
 	}
 	return nil
+}
+
+// WithCode is a failure with another code.
+func WithCode(e csm.Event, code csm.Code) csm.Event {
+	v := reflect.New(reflect.TypeOf(e)).Elem()
+	v.Set(reflect.ValueOf(e))
+	v.FieldByName("Code").Set(reflect.ValueOf(code))
+	return v.Interface().(csm.Event)
+}
+
+// Stops says which effect asked for what f has told to stop, if f does.
+func Stops(f csm.Effect) (asked string, ok bool) {
+	asked, _, ok = cancels(f)
+	return asked, ok
 }
 
 func ruleFor(effect string) *rule {

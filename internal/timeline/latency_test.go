@@ -250,10 +250,9 @@ func TestSuspicionThatEndsByItself(t *testing.T) {
 		f.capture = 120 * ms
 		f.says(1, time.Second, 2*time.Second, "what is a channel")
 		f.clock.AfterFunc(4*time.Second, func() {
-			gen, seq := f.gen, f.queue[0].Seq
+			last, _ := f.speaker.Drain()
 			f.coughs(2, f.clock.Now()-onsetDelay, f.clock.Now())
-			f.post(5*ms, csm.SpeechDrained{Gen: gen, Seq: seq}) // as it was heard when the pause came
-			f.queue = nil
+			f.post(5*ms, csm.SpeechDrained{Gen: last.Gen, Seq: last.Segment.Seq}) // as it was heard when the pause came
 		})
 	})
 	turns := Latencies(j)

@@ -14,7 +14,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
 	"github.com/agentvoice/agentvoice-daemon/csm/journal"
-	"github.com/agentvoice/agentvoice-daemon/csm/speech"
+	"github.com/agentvoice/agentvoice-daemon/csm/world"
 )
 
 // The times of fakeWorld.
@@ -39,13 +39,10 @@ type fakeWorld struct {
 	answers []string // to the next requests, sentences parted by "|"
 	capture time.Duration
 
-	queue     []speech.Segment // synthesised and not heard to its end
-	gen       uint32
-	began     time.Duration // when queue[0] began to be heard, or went on
-	before    time.Duration // of it that was heard before a pause
-	pauses    int
-	playing   bool
-	voices    [2][]window // when user and assistant were audible
+	speaker   world.Speaker
+	lag       time.Duration // until the output is silent
+	began     time.Duration // of the assistant's voice
+	voices    [2][]window   // when user and assistant were audible
 	cancelled map[uint64]bool
 }
 
@@ -55,48 +52,37 @@ func (f *fakeWorld) post(after time.Duration, e csm.Event) {
 	f.clock.AfterFunc(after, func() { f.loop.Post(e) })
 }
 
+// took is how long the world takes to answer an effect.
+var took = map[string]time.Duration{
+	"ActivateSession": 40 * time.Millisecond, "OpenAudio": 90 * time.Millisecond, "StartCapture": 30 * time.Millisecond,
+	"OpenConnection": 210 * time.Millisecond, "CloseConnection": 12 * time.Millisecond, "CloseAudio": 20 * time.Millisecond,
+	"DeactivateSession": 5 * time.Millisecond, "CancelCopilot": 15 * time.Millisecond,
+}
+
 func (f *fakeWorld) execute(s dispatch.Step) {
 	for _, fx := range s.Effects {
+		if after, ok := took[fx.Name()]; ok {
+			f.post(after, world.Reaction(fx))
+		}
+		f.lag = pauseTime
+		f.speaker.Take(fx)
 		switch e := fx.(type) {
-		case csm.ActivateSession:
-			f.post(40*time.Millisecond, csm.SessionReady{Instance: e.Instance})
-		case csm.OpenAudio:
-			f.post(90*time.Millisecond, csm.AudioPrimed{Instance: e.Instance})
 		case csm.StartCapture:
-			f.capture = f.clock.Now() + 30*time.Millisecond
-			f.post(30*time.Millisecond, csm.AudioReady{Instance: e.Instance})
-		case csm.OpenConnection:
-			f.post(210*time.Millisecond, csm.ConnReady{Epoch: e.Epoch})
-		case csm.CloseConnection:
-			f.post(12*time.Millisecond, csm.ConnClosed{Instance: e.Instance})
-		case csm.CloseAudio:
-			f.post(20*time.Millisecond, csm.AudioClosed{Instance: e.Instance})
-		case csm.DeactivateSession:
-			f.post(5*time.Millisecond, csm.SessionClosed{Instance: e.Instance})
+			f.capture = f.clock.Now() + took["StartCapture"]
 		case csm.SendCopilot:
 			f.answer(e.Request)
 		case csm.CancelCopilot:
 			f.cancelled[e.Request] = true
-			f.post(15*time.Millisecond, csm.CopilotDone{Request: e.Request, Cancelled: true})
 		case csm.Speak:
-			seg, gen := e.Segment, e.Gen
-			f.clock.AfterFunc(synthesisTime, func() { f.buffered(gen, seg) })
-		case csm.StartPlayback:
-			f.playing, f.began = true, f.clock.Now()
-			f.playHead()
-		case csm.PausePlayback:
-			f.pause(pauseTime)
-			if len(f.queue) > 0 {
-				f.post(pauseTime, csm.SpeechCursor{Gen: f.gen, Seq: f.queue[0].Seq, Played: audio.Samples(f.before), Of: audio.Samples(length(f.queue[0]))})
-			}
-		case csm.ResumePlayback:
-			f.playing, f.began = true, f.clock.Now()
-			f.playHead()
+			f.clock.AfterFunc(synthesisTime, func() { f.speaker.Buffer(e) })
 		case csm.Flush:
-			f.flush(e.Gen)
+			f.lag = flushTime
+			flushed, _ := f.speaker.Flush(e)
+			f.post(flushTime, flushed)
 		case csm.Report:
 			f.t.Errorf("the core reports: %s", e.What)
 		}
+		f.lag = 0
 	}
 }
 
@@ -130,73 +116,31 @@ func (f *fakeWorld) unlessCancelled(request uint64, e csm.Event) {
 	}
 }
 
-func (f *fakeWorld) buffered(gen uint32, seg speech.Segment) {
-	if gen != f.gen {
-		return
-	}
-	f.queue = append(f.queue, seg)
-	f.loop.Post(csm.SpeechBuffered{Gen: gen, Seq: seg.Seq})
-	if f.playing && len(f.queue) == 1 {
-		f.began = f.clock.Now()
-		f.playHead()
-	}
-}
-
-// length is how long a segment sounds.
-func length(seg speech.Segment) time.Duration {
-	return time.Duration(max(seg.End-seg.Start, 20)) * time.Second / 15
-}
-
-func (f *fakeWorld) playHead() {
-	if len(f.queue) == 0 {
-		return
-	}
-	seg, gen, pauses := f.queue[0], f.gen, f.pauses
-	f.sounds(true)
-	f.clock.AfterFunc(length(seg)-f.before, func() {
-		if gen != f.gen || pauses != f.pauses {
-			return
-		}
-		f.before = 0
-		f.voices[1] = append(f.voices[1], window{f.began, f.clock.Now()})
-		f.loop.Post(csm.SpeechPlayed{Gen: gen, Seq: seg.Seq})
-		f.queue = f.queue[1:]
-		f.began = f.clock.Now()
-		if len(f.queue) == 0 {
-			f.playing = false
-			f.sounds(false)
-			f.loop.Post(csm.SpeechDrained{Gen: gen, Seq: seg.Seq})
-			return
-		}
-		f.playHead()
-	})
+// spoken is how long a segment sounds.
+func spoken(e csm.Speak) time.Duration {
+	return time.Duration(max(e.Segment.End-e.Segment.Start, 20)) * time.Second / 15
 }
 
 // sounds notes that the output falls silent now, or sounds.
 func (f *fakeWorld) sounds(does bool) {
-	now := f.clock.Now()
-	f.w.Sound(now, journal.Sound{Silent: !does, Since: now.Microseconds(), Pos: audio.Samples(now)})
+	if does {
+		f.began = f.clock.Now()
+	} else {
+		f.voices[1] = append(f.voices[1], window{f.began, f.clock.Now()})
+	}
+	f.after(func() {
+		now := f.clock.Now()
+		f.w.Sound(now, journal.Sound{Silent: !does, Since: now.Microseconds(), Pos: audio.Samples(now)})
+	})
 }
 
-// pause has the output fall silent in a while.
-func (f *fakeWorld) pause(in time.Duration) {
-	f.clock.AfterFunc(in, func() { f.sounds(false) })
-	f.voices[1] = append(f.voices[1], window{f.began, f.clock.Now()})
-	f.before += f.clock.Now() - f.began
-	f.pauses++
-	f.playing = false
-}
-
-func (f *fakeWorld) flush(gen uint32) {
-	e := csm.SpeechFlushed{Gen: f.gen}
-	if f.playing {
-		f.pause(flushTime)
+// after does what the output does, which takes a while where it is told to stop.
+func (f *fakeWorld) after(do func()) {
+	if f.lag == 0 {
+		do()
+		return
 	}
-	if len(f.queue) > 0 {
-		e.Seq, e.Played, e.Of = f.queue[0].Seq, audio.Samples(f.before), audio.Samples(length(f.queue[0]))
-	}
-	f.gen, f.queue, f.before = gen, nil, 0
-	f.post(flushTime, e)
+	f.clock.AfterFunc(f.lag, do)
 }
 
 // says has the user speak from one time to another.
@@ -247,6 +191,9 @@ func hold(t testing.TB, content journal.Content, length time.Duration, answers [
 	f.loop = dispatch.New(dispatch.Config{
 		Clock: f.clock, Execute: f.execute, Verify: true, Journal: w,
 	})
+	f.speaker = world.Speaker{
+		Clock: f.clock, Post: func(e csm.Event) { f.after(func() { f.loop.Post(e) }) }, Length: spoken, Sounds: f.sounds, All: true,
+	}
 	script(f)
 	f.clock.Advance(length, f.loop.Drain)
 	if err := w.Close(); err != nil {

@@ -1,11 +1,13 @@
 package headless
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/world"
 )
 
 // Why a statement makes no sense where it stands.
@@ -16,7 +18,7 @@ var (
 	errUnasked   = errors.New("no request is live; it is the client that answers where it has capabilities.copilot")
 	errNoSegment = errors.New("nothing is to be spoken")
 	errIdle      = errors.New("there is no conversation; await conversation/start comes first")
-	errNoConn    = errors.New("there is no connection")
+	errUnwanted  = errors.New("it was not asked for")
 	errNoSearch  = errors.New("no tools are being looked for")
 	errNoCall    = errors.New("no tool runs; the client runs those of its own assistant")
 	errNoLoad    = errors.New("no model is being loaded")
@@ -29,7 +31,7 @@ func (w *World) play(st statement) error {
 	if st.verb == "auto" {
 		w.auto[st.name] = auto{off: st.off, delay: st.delay}
 		if st.name == "speech" {
-			w.voice.length, w.voice.byHand = st.hold, st.off || st.noEnd
+			w.length, w.voice.ByHand = st.hold, st.off || st.noEnd
 		}
 		return nil
 	}
@@ -48,29 +50,54 @@ func (w *World) play(st statement) error {
 		return w.hear(st)
 	case "copilot.delta", "copilot.done", "copilot.failed", "copilot.tool":
 		return w.answer(st)
-	case "tools.found", "tools.failed", "tool.done", "tool.failed", "model.progress", "model.ready", "model.failed", "summary.done", "summary.failed":
-		return w.errand(st)
 	case "tts.bufferReady", "tts.played", "tts.drained", "tts.flushed", "tts.failed":
 		return w.speak(st)
-	case "conn.ready", "conn.lost", "conn.failed", "conn.closed":
-		return w.connect(st)
 	}
+	if e, ok := endings[st.verb]; ok {
+		return w.ending(st, e.of, e.how)
+	}
+	w.fact(st.verb)
+	return nil
+}
+
+// endings are the statements that end a request, with the effect that asked for it.
+var endings = map[string]struct {
+	of  string
+	how world.Outcome
+}{
+	"session.ready": {of: "ActivateSession"}, "session.failed": {"ActivateSession", world.Failed}, "session.closed": {of: "DeactivateSession"},
+	"audio.primed": {of: "OpenAudio"}, "audio.failed": {"OpenAudio", world.Failed}, "audio.ready": {of: "StartCapture"}, "audio.closed": {of: "CloseAudio"},
+	"conn.ready": {of: "OpenConnection"}, "conn.failed": {"OpenConnection", world.Failed}, "conn.closed": {of: "CloseConnection"},
+	"tools.found": {of: "SearchTools"}, "tools.failed": {"SearchTools", world.Failed},
+	"tool.done": {of: "CallTool"}, "tool.failed": {"CallTool", world.Failed},
+	"model.progress": {of: "LoadModel"}, "model.ready": {of: "LoadModel"}, "model.failed": {"LoadModel", world.Failed},
+	"summary.done": {of: "Summarise"}, "summary.failed": {"Summarise", world.Failed},
+}
+
+func (w *World) ending(st statement, of string, how world.Outcome) error {
+	r := w.asked[of]
+	if r == nil {
+		return cmp.Or(errands[of], errUnwanted)
+	}
+	if load, ok := r.Effect.(csm.LoadModel); ok && st.verb == "model.progress" {
+		w.port.Post(csm.ModelProgress{Load: load.Load, Percent: st.share})
+		return nil
+	}
+	w.end(r, how, st.code, st.text)
+	return nil
+}
+
+// fact is what devices and the service do of their own accord.
+func (w *World) fact(verb string) {
 	instance := w.state().Instance
 	w.port.Post(map[string]csm.Event{
-		"session.ready":    csm.SessionReady{Instance: instance},
-		"session.failed":   csm.SessionFailed{Instance: instance, Code: st.code},
 		"session.expiring": csm.SessionExpiring{Instance: instance},
 		"session.renewal":  csm.SessionRenewal{Instance: instance},
 		"session.renewed":  csm.SessionRenewed{Instance: instance},
-		"session.closed":   csm.SessionClosed{Instance: instance},
-		"audio.primed":     csm.AudioPrimed{Instance: instance},
-		"audio.ready":      csm.AudioReady{Instance: instance},
-		"audio.failed":     csm.AudioFailed{Instance: instance, Code: st.code},
-		"audio.closed":     csm.AudioClosed{Instance: instance},
 		"device.lost":      csm.AudioLost{Instance: instance},
 		"device.restored":  csm.AudioRestored{Instance: instance},
-	}[st.verb])
-	return nil
+		"conn.lost":        csm.ConnLost{Epoch: w.epoch(), Code: csm.CodeConnectionLost},
+	}[verb])
 }
 
 // hear is the user's voice and what is understood of it.
@@ -146,90 +173,30 @@ func (w *World) answer(st statement) error {
 	return nil
 }
 
-// errand is what comes of a search, a call, a load or a summary.
-func (w *World) errand(st statement) error {
-	switch {
-	case w.search.Request == 0 && (st.verb == "tools.found" || st.verb == "tools.failed"):
-		return errNoSearch
-	case w.call == 0 && (st.verb == "tool.done" || st.verb == "tool.failed"):
-		return errNoCall
-	case w.load == 0 && (st.verb == "model.progress" || st.verb == "model.ready" || st.verb == "model.failed"):
-		return errNoLoad
-	case w.summary.Job == 0 && (st.verb == "summary.done" || st.verb == "summary.failed"):
-		return errNoSummary
-	}
-	switch st.verb {
-	case "tools.found":
-		w.searched(w.search, csm.ToolSearchDone{Tools: 1})
-	case "tools.failed":
-		w.searched(w.search, csm.ToolSearchDone{Code: st.code})
-	case "tool.done":
-		w.called(w.call, st.text, csm.ToolDone{})
-	case "tool.failed":
-		w.called(w.call, "", csm.ToolDone{Code: st.code})
-	case "model.progress":
-		w.port.Post(csm.ModelProgress{Load: w.load, Percent: st.share})
-	case "model.ready":
-		w.loaded(w.load, csm.ModelLoaded{Load: w.load})
-	case "model.failed":
-		w.loaded(w.load, csm.ModelFailed{Load: w.load, Code: st.code})
-	case "summary.done":
-		w.summarised(w.summary, st.text, csm.Summarised{Job: w.summary.Job})
-	case "summary.failed":
-		w.summarised(w.summary, "", csm.Summarised{Job: w.summary.Job, Code: st.code})
-	}
-	return nil
-}
-
 // speak is the assistant's voice.
 func (w *World) speak(st statement) error {
-	v := &w.voice
+	v, ok := &w.voice, true
+	var f csm.Speak
 	switch st.verb {
 	case "tts.flushed":
-		w.port.Post(csm.SpeechFlushed{Gen: v.gen - min(v.gen, 1)})
-		return nil
+		w.port.Post(csm.SpeechFlushed{Gen: v.Generation() - min(v.Generation(), 1)})
 	case "tts.bufferReady":
-		for _, s := range v.queue {
-			if !s.buffered {
-				v.buffer(s)
-				return nil
-			}
+		if f, ok = v.Unbuffered(); ok {
+			v.Buffer(f)
 		}
-		return errNoSegment
-	}
-	if len(v.queue) == 0 {
-		return errNoSegment
-	}
-	switch st.verb {
 	case "tts.played":
-		v.played()
+		ok = v.Played()
 	case "tts.drained":
-		last := v.queue[len(v.queue)-1]
-		v.queue, v.playing = nil, false
-		w.port.Post(csm.SpeechDrained{Gen: last.gen, Seq: last.seq})
+		if f, ok = v.Drain(); ok {
+			w.port.Post(csm.SpeechDrained{Gen: f.Gen, Seq: f.Segment.Seq})
+		}
 	case "tts.failed":
-		first := v.queue[0]
-		v.queue = v.queue[1:]
-		w.port.Post(csm.SpeechFailed{Gen: first.gen, Seq: first.seq, Code: st.code})
+		if f, ok = v.Drop(); ok {
+			w.port.Post(csm.SpeechFailed{Gen: f.Gen, Seq: f.Segment.Seq, Code: st.code})
+		}
 	}
-	return nil
-}
-
-// connect is the connection to the service.
-func (w *World) connect(st statement) error {
-	epoch := w.epoch()
-	if epoch == 0 {
-		return errNoConn
-	}
-	switch st.verb {
-	case "conn.ready":
-		w.port.Post(csm.ConnReady{Epoch: w.dialled})
-	case "conn.lost":
-		w.port.Post(csm.ConnLost{Epoch: epoch, Code: csm.CodeConnectionLost})
-	case "conn.failed":
-		w.port.Post(csm.ConnFailed{Epoch: w.dialled, Code: st.code})
-	case "conn.closed":
-		w.port.Post(w.closing)
+	if !ok {
+		return errNoSegment
 	}
 	return nil
 }

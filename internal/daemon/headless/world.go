@@ -7,6 +7,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/connection"
 	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
+	"github.com/agentvoice/agentvoice-daemon/csm/world"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
@@ -20,19 +21,29 @@ type World struct {
 	// settle has the core take what was posted, and with it what that brings about.
 	settle func()
 	auto   map[string]auto
-	voice  voice
+	voice  world.Speaker
+	length time.Duration // of a segment
+	asked  map[string]*request
 
 	utterances []utterance // whose words are awaited, oldest first
 	request    uint64      // that the script answers; 0 for none
 	round      int         // of request
-	call       uint64      // of a tool, that runs; 0 for none
-	search     csm.SearchTools
-	load       uint32         // of a model; 0 for none
-	summary    csm.Summarise  // that is asked for; its Job is 0 for none
-	dialled    uint32         // the latest epoch
-	closing    csm.ConnClosed // what the latest hang-up is answered with
 	mic        microphone
 }
+
+// request is the last effect of its name that asks for something.
+type request struct{ csm.Effect }
+
+// byItself says under which name what an effect asks for is done by itself.
+var byItself = map[string]string{
+	"ActivateSession": "session", "OpenAudio": "audio", "StartCapture": "capture", "OpenConnection": "connection",
+	"DeactivateSession": "close", "CloseAudio": "close", "CloseConnection": "close",
+	"SearchTools": "tools", "CallTool": "tool", "LoadModel": "model", "Summarise": "summary",
+}
+
+// defaultSegment is how long a spoken segment is, unless the script says
+// otherwise.
+const defaultSegment = time.Second
 
 // auto is how something is done by itself.
 type auto struct {
@@ -47,31 +58,29 @@ type utterance struct {
 }
 
 func newWorld(port daemon.Port, clock *dispatch.Virtual) *World {
-	w := &World{port: port, clock: clock, auto: map[string]auto{}}
+	w := &World{port: port, clock: clock, auto: map[string]auto{}, asked: map[string]*request{}, length: defaultSegment}
 	w.port.Post = func(e csm.Event) {
 		w.mic.posted(port, e)
 		port.Post(e)
 	}
-	w.voice = voice{clock: clock, post: w.port.Post, output: port.Output, length: defaultSegment}
+	w.voice = world.Speaker{
+		Clock: clock, Post: w.port.Post, Length: func(csm.Speak) time.Duration { return w.length },
+		Sounds: func(on bool) { port.Output(daemon.Output{Silent: !on, Pos: w.position()}) },
+	}
 	return w
 }
 
 // Execute implements daemon.World.
 func (w *World) Execute(e csm.Effect) {
+	w.voice.Take(e)
 	switch e := e.(type) {
 	case csm.ActivateSession:
-		w.utterances, w.request, w.call, w.load = nil, 0, 0, 0
-		w.search, w.summary = csm.SearchTools{}, csm.Summarise{}
-		w.do("session", csm.SessionReady{Instance: e.Instance})
-	case csm.DeactivateSession:
-		w.do("close", csm.SessionClosed{Instance: e.Instance})
+		w.utterances, w.request = nil, 0
+		for name := range errands {
+			delete(w.asked, name)
+		}
 	case csm.OpenAudio:
 		w.mic.set(w.port, func(m *microphone) { m.busy = true })
-		w.do("audio", csm.AudioPrimed{Instance: e.Instance})
-	case csm.StartCapture:
-		w.do("capture", csm.AudioReady{Instance: e.Instance})
-	case csm.CloseAudio:
-		w.do("close", csm.AudioClosed{Instance: e.Instance})
 	case csm.PublishState:
 		if e.To == csm.PhaseIdle {
 			w.mic.set(w.port, func(m *microphone) { m.busy = false })
@@ -80,107 +89,72 @@ func (w *World) Execute(e csm.Effect) {
 		if !e.Successor {
 			w.utterances = nil
 		}
-		w.dialled = e.Epoch
-		w.do("connection", csm.ConnReady{Epoch: e.Epoch})
-	case csm.CloseConnection:
-		w.closing = csm.ConnClosed{Instance: e.Instance, Epoch: e.Epoch}
-		w.do("close", w.closing)
 	case csm.CommitInput:
 		w.endUtterance()
 	case csm.ClearInput:
 		w.dropOpen()
 	case csm.Speak:
-		w.voice.speak(e, w.auto["speech"])
-	case csm.StartPlayback:
-		w.voice.start(e.Gen)
-	case csm.PausePlayback:
-		w.voice.pause(e.Gen)
-	case csm.ResumePlayback:
-		w.voice.resume(e.Gen)
+		w.later("speech", func() { w.voice.Buffer(e) })
 	case csm.Flush:
 		// Nobody waits for the answer but an interruption.
-		if flushed, ok := w.voice.flush(e.Gen); ok && w.state().Phase() == csm.PhaseInterrupted {
-			w.do("flush", flushed)
+		if flushed, ok := w.voice.Flush(e); ok && w.state().Phase() == csm.PhaseInterrupted {
+			w.later("flush", func() { w.port.Post(flushed) })
 		}
-	default:
-		w.assist(e)
-	}
-}
-
-// assist carries out what is the assistant's, where no client answers: the script
-// does.
-func (w *World) assist(e csm.Effect) {
-	switch e := e.(type) {
 	case csm.SendCopilot:
 		w.request, w.round = e.Request, e.Round
-		w.port.Post(csm.CopilotSent{Request: e.Request, Round: e.Round, Attempt: 1})
+		w.port.Post(world.Reaction(e))
 	case csm.CancelCopilot:
 		if w.request == e.Request {
 			w.endAnswer(csm.CopilotDone{Request: e.Request, Round: w.round, Cancelled: true})
 		}
-	case csm.SearchTools:
-		w.search = e
-		w.later("tools", func() { w.searched(e, csm.ToolSearchDone{Tools: 1}) })
-	case csm.CancelSearch:
-		if w.search.Request == e.Request {
-			w.searched(w.search, csm.ToolSearchDone{Cancelled: true})
+	case csm.CancelSummary: // nobody waits for the answer
+		delete(w.asked, "Summarise")
+	default:
+		if asked, ok := world.Stops(e); ok {
+			w.end(w.asked[asked], world.Cancelled, "", "")
 		}
+	}
+	if name, ok := byItself[e.Name()]; ok {
+		r := &request{e}
+		w.asked[e.Name()] = r
+		w.later(name, func() { w.end(r, world.Done, "", results[name]) })
+	}
+}
+
+// results are the texts that come of what is done by itself.
+var results = map[string]string{"tool": "done"}
+
+// errands are what is asked for that ends once.
+var errands = map[string]error{"SearchTools": errNoSearch, "CallTool": errNoCall, "LoadModel": errNoLoad, "Summarise": errNoSummary}
+
+// end has a request end, with a code where it fails and with the text that a tool or
+// a summary gives. An errand that is over does not end again.
+func (w *World) end(r *request, how world.Outcome, code csm.Code, text string) {
+	if r == nil {
+		return
+	}
+	name := r.Name()
+	if _, once := errands[name]; once {
+		if w.asked[name] != r {
+			return
+		}
+		delete(w.asked, name)
+	}
+	e := world.Ending(r.Effect, how)
+	if code != "" {
+		e = world.WithCode(e, code)
+	}
+	switch f := r.Effect.(type) {
 	case csm.CallTool:
-		w.call = e.ToolCall
-		w.later("tool", func() { w.called(e.ToolCall, "done", csm.ToolDone{}) })
-	case csm.CancelTool:
-		w.called(e.ToolCall, "", csm.ToolDone{Cancelled: true})
-	case csm.LoadModel:
-		w.load = e.Load
-		w.later("model", func() { w.loaded(e.Load, csm.ModelLoaded{Load: e.Load}) })
+		w.port.ToolResult(f.ToolCall, text)
 	case csm.Summarise:
-		w.summary = e
-		w.later("summary", func() { w.summarised(e, "", csm.Summarised{Job: e.Job}) })
-	case csm.CancelSummary:
-		if w.summary.Job == e.Job {
-			w.summary = csm.Summarise{}
+		if how == world.Done {
+			w.port.Summary(f, text)
 		}
-	default: // news, and what needs no answer
+	default:
 	}
+	w.port.Post(e)
 }
-
-// Each of these ends one errand, and nothing that is over already.
-func (w *World) searched(of csm.SearchTools, done csm.ToolSearchDone) {
-	if w.search == of && of.Request != 0 {
-		w.search = csm.SearchTools{}
-		done.Request, done.Round = of.Request, of.Round
-		w.port.Post(done)
-	}
-}
-
-func (w *World) called(call uint64, result string, done csm.ToolDone) {
-	if w.call == call && call != 0 {
-		w.call = 0
-		w.port.ToolResult(call, result)
-		done.ToolCall = call
-		w.port.Post(done)
-	}
-}
-
-func (w *World) loaded(load uint32, done csm.Event) {
-	if w.load == load && load != 0 {
-		w.load = 0
-		w.port.Post(done)
-	}
-}
-
-func (w *World) summarised(of csm.Summarise, text string, done csm.Summarised) {
-	if w.summary.Job == of.Job && of.Job != 0 {
-		w.summary = csm.Summarise{}
-		if done.Code == "" {
-			w.port.Summary(of, text)
-		}
-		w.port.Post(done)
-	}
-}
-
-// do posts what comes of an effect, unless that is the script's.
-func (w *World) do(name string, e csm.Event) { w.later(name, func() { w.port.Post(e) }) }
 
 // later does what comes of an effect after its delay, unless that is the script's.
 func (w *World) later(name string, f func()) {
@@ -224,7 +198,7 @@ func (w *World) epoch() uint32 { return connection.Epoch(w.state().Conn) }
 
 // position is the captured position now.
 func (w *World) position() int64 {
-	return int64(w.clock.Now() / (time.Second / audio.SampleRate))
+	return audio.Samples(w.clock.Now())
 }
 
 func (w *World) beginUtterance() {
@@ -241,7 +215,7 @@ const saidIn = time.Second
 func (w *World) stopVoice(longer time.Duration) {
 	u := w.openUtterance()
 	u.open = false
-	w.port.Post(csm.SpeechStopped{Epoch: w.epoch(), Utterance: u.id, Pos: w.position() + samples(longer)})
+	w.port.Post(csm.SpeechStopped{Epoch: w.epoch(), Utterance: u.id, Pos: w.position() + audio.Samples(longer)})
 }
 
 // openUtterance is the one that is being spoken.
