@@ -181,12 +181,12 @@ bench: build $(TOOL)/recording $(TOOL)/loopbench bench/xstate/node_modules/.pack
 
 # Benchmarks that chose the parameters of the microphone's processing, the detector
 # and the wake phrase, on recorded speech: minutes each.
-CHOICES := ^Benchmark(Trigger|Uplink|Onset|Rates|Human|RoundTrip)$$
+CHOICES := ^Benchmark(Trigger|Uplink|Onset|Rates|Human|RoundTrip|Weights)$$
 
 .PHONY: bench-choices
 bench-choices: deps-test ## measure again what the parameters of detector, processing and wake phrase were chosen by
 	@scripts/speech.sh
-	@go test -run '^$$' -bench '$(CHOICES)' -benchtime 1x -timeout 2h ./audio/dsp ./audio/vad ./audio/wake ./audio/portaudio
+	@go test -run '^$$' -bench '$(CHOICES)' -benchtime 1x -timeout 2h ./audio/dsp ./audio/vad ./audio/wake ./audio/portaudio ./internal/vocab
 
 .PHONY: bench-room
 bench-room: deps-test $(TOOL)/roombench ## measure interruptions in simulated rooms and on a private sound server; ROOM=-quick for minutes

@@ -178,6 +178,7 @@ type TranscriptEntry struct {
 	TurnID     string    `json:"turnId"`
 	Role       Role      `json:"role"`
 	Text       string    `json:"text"`
+	Heard      string    `json:"heard,omitempty"` // of the user's words: what was recognised, where names in it were corrected
 	Final      bool      `json:"final"`
 	Seq        int64     `json:"seq"`
 	HeardChars *int      `json:"heardChars,omitempty"` // of the assistant's text: how much was heard, in characters

@@ -94,6 +94,7 @@ type TranscriptParams struct {
 	Final  bool   `json:"final"`
 	Seq    int64  `json:"seq"`
 	After  int64  `json:"after,omitempty"` // seq of the transcript that text continues
+	Heard  string `json:"heard,omitempty"` // of the user's words: what was recognised, where names in it were corrected
 }
 
 // CaptionParams is the payload of agentvoice.caption: the segment that is being

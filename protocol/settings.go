@@ -25,6 +25,8 @@ type Settings struct {
 
 	Session       SessionSettings
 	Transcription TranscriptionSettings
+	Vocabulary    string // the user's own words and replacements
+	Words         WordsSettings
 	Voice         VoiceSettings
 	Audio         AudioSettings
 	Wake          WakeSettings
@@ -51,6 +53,10 @@ type (
 		Deployment string // Azure
 		Language   string // BCP 47; "" has the service detect it
 		Prompt     string
+	}
+	// WordsSettings is what is done with names that the user may say.
+	WordsSettings struct {
+		Correct bool // names in transcripts
 	}
 	// VoiceSettings is the voice of the assistant.
 	VoiceSettings struct {
@@ -261,6 +267,13 @@ var SettingsTable = []Setting{
 	{Name: "agentvoice.transcription.prompt", Default: "", Scope: ScopeWindow, Restart: true,
 		Meaning: "Names and technical terms that you are likely to say, such as `gopls, kubectl`, for services that take a prompt with the audio.",
 		field:   func(s *Settings) any { return &s.Transcription.Prompt }},
+
+	{Name: "agentvoice.vocabulary", Default: "", Scope: ScopeWindow,
+		Meaning: "Your own words, separated by commas, such as `pgvector, kubectl`; `cube cuttle = kubectl` writes `kubectl` whenever `cube cuttle` is heard. They come before those of `voice-words.md` in the workspace and in your home folder.",
+		field:   func(s *Settings) any { return &s.Vocabulary }},
+	{Name: "agentvoice.words.correct", Default: true, Scope: ScopeWindow,
+		Meaning: "Writes names in what you said as they are written, where a recogniser wrote what they sound like: `parse config v two` becomes `parseConfigV2` where that is a known name. The transcript shows what was heard, too.",
+		field:   func(s *Settings) any { return &s.Words.Correct }},
 
 	{Name: "agentvoice.voice.name", Default: "", Scope: ScopeWindow, Restart: true,
 		Meaning: "Voice of the assistant; empty for the provider's default.",

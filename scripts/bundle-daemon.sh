@@ -122,6 +122,7 @@ esac
 cp "$("$here/setup.sh" --where)"/{silero_vad_v6.onnx,*onnxruntime.*} "$folder/assets/"
 
 # The stock English model of PocketSphinx, of the system's package.
+cp internal/vocab/common.LICENSE.txt "$folder/licenses/scowl.txt"
 models=$(pkg-config --variable=modeldir pocketsphinx 2>/dev/null || true)
 if [[ -n $models && -d $models/en-us ]]; then
   mkdir -p "$folder/assets/pocketsphinx/en-us"

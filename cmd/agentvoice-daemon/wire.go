@@ -29,6 +29,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/journal"
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon/live"
+	"github.com/agentvoice/agentvoice-daemon/internal/vocab"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -226,6 +227,18 @@ func voiceDetector() (vad.Detector, error) {
 // spotter makes what listens for a wake phrase.
 func spotter(phrase string, heard func()) (live.Spotter, error) {
 	return wake.New(wake.Config{Phrase: phrase, Heard: func(wake.Heard) { heard() }})
+}
+
+// wordLists are the files with the user's own words: in a workspace, where there is
+// one, and in the home folder.
+func wordLists(workspace string) (files []string) {
+	if workspace != "" {
+		files = append(files, filepath.Join(workspace, vocab.ListFile))
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		files = append(files, filepath.Join(home, vocab.ListFile))
+	}
+	return files
 }
 
 // recorded says whether what listens is no microphone.

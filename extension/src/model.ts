@@ -63,6 +63,8 @@ export interface Line {
   readonly final: boolean;
   /** of words: the seq of the transcript that they are from */
   readonly seq?: number;
+  /** of the user's words: what was recognised, where names in it were corrected */
+  readonly recognised?: string;
   /** of an answer: how many characters of it were heard; undefined while nobody has said */
   readonly heardChars?: number;
   /** of an answer: it was interrupted */
@@ -313,7 +315,7 @@ function rebuilt(m: Model, { entries, tools }: TranscriptResult, at: number): Mo
     );
     const old = next.lines[i];
     const words = {
-      turnId: e.turnId, text: e.text, final: e.final || old?.final === true, seq: e.seq, ...(e.heardChars === undefined ? {} : { heardChars: e.heardChars }),
+      turnId: e.turnId, text: e.text, final: e.final || old?.final === true, seq: e.seq, ...recognised(e), ...(e.heardChars === undefined ? {} : { heardChars: e.heardChars }),
     };
     if (old === undefined) {
       const line: Line = { kind: 'speech', role: e.role, at, ...words, id: next.nextLine, conversation: next.conversation };
@@ -495,7 +497,7 @@ function said(m: Model, p: TranscriptParams, at: number): Model {
     return old?.seq === p.after ? { ...m, lines: m.lines.with(i, { ...old, text: old.text + p.text, seq: p.seq }) } : m;
   }
   if (old !== undefined) {
-    return { ...m, lines: m.lines.with(i, { ...old, turnId: p.turnId, text: p.text, final: p.final, seq: p.seq }) };
+    return { ...m, lines: m.lines.with(i, { ...old, turnId: p.turnId, text: p.text, final: p.final, seq: p.seq, ...recognised(p) }) };
   }
   const known = m.lines.findLastIndex(
     (l) => l.kind === 'speech' && l.conversation === m.conversation && l.turnId === p.turnId && l.role === p.role && l.text === p.text,
@@ -503,7 +505,11 @@ function said(m: Model, p: TranscriptParams, at: number): Model {
   if (known >= 0) {
     return m; // the end of an answer whose turn was over before
   }
-  return added(m, { kind: 'speech', turnId: p.turnId, role: p.role, text: p.text, final: p.final, seq: p.seq, at });
+  return added(m, { kind: 'speech', turnId: p.turnId, role: p.role, text: p.text, final: p.final, seq: p.seq, at, ...recognised(p) });
+}
+
+function recognised({ heard }: { readonly heard?: string }): { recognised?: string } {
+  return heard === undefined ? {} : { recognised: heard };
 }
 
 function heard(lines: readonly Line[], conversation: number, e: TranscriptEntry): readonly Line[] {

@@ -488,6 +488,10 @@ export interface Configuration {
   'agentvoice.transcription.language'?: string | null;
   /** Names and technical terms that you are likely to say, such as `gopls, kubectl`, for services that take a prompt with the audio. */
   'agentvoice.transcription.prompt'?: string | null;
+  /** Your own words, separated by commas, such as `pgvector, kubectl`; `cube cuttle = kubectl` writes `kubectl` whenever `cube cuttle` is heard. They come before those of `voice-words.md` in the workspace and in your home folder. */
+  'agentvoice.vocabulary'?: string | null;
+  /** Writes names in what you said as they are written, where a recogniser wrote what they sound like: `parse config v two` becomes `parseConfigV2` where that is a known name. The transcript shows what was heard, too. */
+  'agentvoice.words.correct'?: boolean | null;
   /** Voice of the assistant; empty for the provider's default. */
   'agentvoice.voice.name'?: string | null;
   /** Speed of the voice, from the next sentence on; 1 is normal. `openai` and `azure` speak at 1.5 at most, `localai` at its own speed. */
@@ -1114,6 +1118,8 @@ export interface TranscriptEntry {
   turnId: string;
   role: Role;
   text: string;
+  /** of the user's words: what was recognised, where names in it were corrected */
+  heard?: string;
   final: boolean;
   seq: number;
   /** of the assistant's text: how much was heard, in characters */
@@ -1130,6 +1136,8 @@ export interface TranscriptParams {
   seq: number;
   /** seq of the transcript that text continues */
   after?: number;
+  /** of the user's words: what was recognised, where names in it were corrected */
+  heard?: string;
 }
 
 /** TranscriptRequestParams of conversation/transcript. */
@@ -1404,6 +1412,8 @@ export const SETTINGS: readonly SettingInfo[] = [
   { name: 'agentvoice.transcription.deployment', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.transcription.language', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.transcription.prompt', kind: 'string', default: '', restart: true },
+  { name: 'agentvoice.vocabulary', kind: 'string', default: '', restart: false },
+  { name: 'agentvoice.words.correct', kind: 'boolean', default: true, restart: false },
   { name: 'agentvoice.voice.name', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.voice.rate', kind: 'number', default: 1, minimum: 0.5, maximum: 3, restart: false },
   { name: 'agentvoice.audio.inputDevice', kind: 'string', default: 'default', restart: false },

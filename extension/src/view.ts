@@ -360,6 +360,7 @@ export function shownLine(l: Line, t: Translate): ShownLine {
   const cut = l.cutOff === true && (l.heardChars === undefined || l.heardChars < characters.length);
   const note =
     l.failed !== undefined ? t('Not answered')
+    : l.recognised !== undefined ? t('Heard: {0}', l.recognised)
     : !cut ? undefined
     : l.heardChars === 0 ? t('Not heard')
     : t('Interrupted');

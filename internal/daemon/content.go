@@ -16,6 +16,7 @@ type content struct {
 	mu         sync.Mutex
 	last       uint64 // the last id that was given out, for utterances, texts, calls and models alike
 	utterances map[uint64]string
+	misheard   map[uint64]string // as they were heard, of utterances that were corrected
 	answers    map[uint64]*answer
 	texts      map[uint64]string
 	calls      map[uint64]*toolCall
@@ -27,7 +28,7 @@ type content struct {
 
 func newContent() *content {
 	return &content{
-		utterances: map[uint64]string{}, answers: map[uint64]*answer{}, texts: map[uint64]string{},
+		utterances: map[uint64]string{}, misheard: map[uint64]string{}, answers: map[uint64]*answer{}, texts: map[uint64]string{},
 		calls: map[uint64]*toolCall{}, summaries: map[uint32]string{}, models: map[uint64]string{},
 	}
 }
@@ -44,6 +45,24 @@ func (c *content) setUtterance(id uint64, text string) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.utterances[id] = text
+}
+
+// setHeard keeps the words of an utterance as they are written, and as they were heard
+// where that differs.
+func (c *content) setHeard(id uint64, heard, written string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.utterances[id] = written
+	if heard != written {
+		c.misheard[id] = heard
+	}
+}
+
+// heard is what was heard of an utterance that was corrected, else "".
+func (c *content) heard(id uint64) string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.misheard[id]
 }
 
 func (c *content) utterance(id uint64) string {
@@ -201,6 +220,7 @@ func (c *content) forget() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	clear(c.utterances)
+	clear(c.misheard)
 	clear(c.answers)
 	clear(c.texts)
 	clear(c.calls)

@@ -56,6 +56,8 @@ type Config struct {
 	// TranscriptAppend says that the client takes transcripts that only continue
 	// the one before.
 	TranscriptAppend bool
+	// WordLists are files with the user's own words, which need not exist.
+	WordLists []string
 	// Journal, if set, records every step.
 	Journal *journal.Writer
 	// Verify has every step checked against the invariants.
@@ -124,8 +126,10 @@ type Daemon struct {
 	world     World
 	assistant *assistant
 	content   *content
-	pub       publisher
-	segments  map[uint64]*segmenter // of answers that the World gives
+	// vocabulary is what transcripts are corrected by.
+	vocabulary vocabulary
+	pub        publisher
+	segments   map[uint64]*segmenter // of answers that the World gives
 
 	repeat     atomic.Uint64 // the utterance that asks to hear the last answer again, 0 for none
 	retry      atomic.Bool   // it asks to try again what failed instead
@@ -150,6 +154,7 @@ func New(cfg Config) *Daemon {
 		cfg: cfg, set: cfg.Settings, content: newContent(),
 		calls: map[csm.Call]func(csm.Reply, protocol.Snapshot){}, why: map[csm.Event]string{}, segments: map[uint64]*segmenter{},
 	}
+	d.vocabulary.files = cfg.WordLists
 	d.pub.d, d.pub.shown, d.pub.calls = d, csm.Initial(), map[uint64]uint64{}
 	loop := dispatch.Config{
 		Clock: cfg.Clock, Execute: d.execute, Verify: cfg.Verify,
@@ -354,6 +359,7 @@ func (d *Daemon) Configure(s protocol.Settings) {
 	d.set, d.selected = s, s.Copilot.Model
 	d.mu.Unlock()
 	d.showSettings()
+	d.vocabulary.build(s)
 	d.world.Configure(s)
 	d.loop.Post(csm.Configure{Config: d.coreConfig()})
 	if reselected {

@@ -54,12 +54,13 @@ func (p *publisher) answer(s dispatch.Step, turn string, request uint64) {
 	p.told = told{turn, request, of, len(text), e.Seq}
 }
 
-// transcript publishes the words of one half of a turn so far.
-func (p *publisher) transcript(s dispatch.Step, turn string, role protocol.Role, text string, final bool) {
+// transcript publishes the words of one half of a turn so far, and what was heard of
+// them where they were corrected.
+func (p *publisher) transcript(s dispatch.Step, turn string, role protocol.Role, text, heard string, final bool) {
 	e := protocol.TranscriptEntry{
-		TurnID: turn, Role: role, Text: text, Final: final, Seq: p.nextTranscript(), Timestamp: p.d.wall(s.Envelope.At),
+		TurnID: turn, Role: role, Text: text, Heard: heard, Final: final, Seq: p.nextTranscript(), Timestamp: p.d.wall(s.Envelope.At),
 	}
-	p.notify(protocol.NotifyTranscript, protocol.TranscriptParams{TurnID: turn, Role: role, Text: text, Final: final, Seq: e.Seq})
+	p.notify(protocol.NotifyTranscript, protocol.TranscriptParams{TurnID: turn, Role: role, Text: text, Heard: heard, Final: final, Seq: e.Seq})
 	p.keep(e)
 }
 

@@ -31,9 +31,13 @@ func (d *Daemon) heard(epoch uint32, utterance uint64, text string, confidence f
 			d.repeat.Store(utterance)
 		}
 	}
-	d.content.setUtterance(utterance, text)
 	f.Words = len(strings.Fields(text))
 	f.Doubted = Doubted(text, confidence)
+	written := text
+	if f.Class == csm.Content || f.Class == csm.Send {
+		written = d.corrected(text)
+	}
+	d.content.setHeard(utterance, text, written)
 	return f
 }
 

@@ -1,0 +1,93 @@
+package daemon
+
+import (
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// speaker is a daemon that a user speaks to, and what its client was told.
+type speaker struct {
+	*Daemon
+	clock *dispatch.Virtual
+	told  []protocol.TranscriptParams
+}
+
+func newSpeaker(t *testing.T, set protocol.Settings, lists ...string) *speaker {
+	t.Helper()
+	s := &speaker{clock: &dispatch.Virtual{}}
+	s.Daemon = New(Config{
+		Clock: s.clock, Started: time.Unix(0, 0), Settings: set, Verify: true, Log: zerolog.Nop(), WordLists: lists,
+		Notify: func(_ string, params any) {
+			if p, ok := params.(protocol.TranscriptParams); ok && p.Role == protocol.RoleUser && p.Final {
+				s.told = append(s.told, p)
+			}
+		},
+		World: func(p Port) World { return &promptWorld{port: p, clock: s.clock} },
+	})
+	t.Cleanup(func() { _ = s.Close() })
+	s.Post(csm.UserStart{})
+	s.Drain()
+	return s
+}
+
+// TestNamesInTranscriptsAreCorrected: what is sent and shown has the names as they are
+// written, and the client is told what was heard.
+func TestNamesInTranscriptsAreCorrected(t *testing.T) {
+	dir := t.TempDir()
+	list := filepath.Join(dir, "voice-words.md")
+	if err := os.WriteFile(list, []byte("# Words\n- parseConfigV2\n- cube cuttle = kubectl\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	set := protocol.DefaultSettings()
+	set.Vocabulary = "startPlayback"
+	s := newSpeaker(t, set, filepath.Join(dir, "missing.md"), list)
+	const said = "does the function start play back call parse config v two"
+	hears(s.Daemon, s.clock, 90, said)
+	if got := s.content.utterance(90); got != "does the function startPlayback call parseConfigV2" {
+		t.Errorf("the assistant is sent %q", got)
+	}
+	if len(s.told) != 1 || s.told[0].Heard != said || s.told[0].Text != s.content.utterance(90) {
+		t.Errorf("the client was told %+v", s.told)
+	}
+	var entries []protocol.TranscriptEntry
+	s.WithTranscript(0, func(r protocol.TranscriptResult) { entries = r.Entries })
+	if !slices.ContainsFunc(entries, func(e protocol.TranscriptEntry) bool { return e.Heard == said }) {
+		t.Errorf("the transcript has not what was heard: %+v", entries)
+	}
+	if f := s.heard(1, 91, "run cube cuttle", 1); f.Words != 3 || s.content.utterance(91) != "run kubectl" {
+		t.Errorf("a replacement gave %q of %d words", s.content.utterance(91), f.Words)
+	}
+
+	set.Words.Correct = false
+	s.Configure(set)
+	if s.heard(1, 92, said, 1); s.content.utterance(92) != said || s.content.heard(92) != "" {
+		t.Errorf("switched off, it is %q", s.content.utterance(92))
+	}
+}
+
+// TestCommandsAreNotCorrected, whatever the user's list says.
+func TestCommandsAreNotCorrected(t *testing.T) {
+	set := protocol.DefaultSettings()
+	set.Vocabulary = "stopIt, yesNo, tryAgain, stop = halt, yes = affirm, no = deny, continue = proceed, try again = retryNow"
+	s := newSpeaker(t, set)
+	for words, class := range map[string]csm.Class{"stop": csm.Stop, "stop it": csm.Stop, "yes": csm.Yes, "no": csm.No, "Continue.": csm.Continue} {
+		if f := s.heard(1, 95, words, 1); f.Class != class || s.content.utterance(95) != words {
+			t.Errorf("%q is %v and became %q", words, f.Class, s.content.utterance(95))
+		}
+	}
+	if s.heard(1, 96, "try again", 1); s.content.utterance(96) != "try again" {
+		t.Errorf("try again became %q", s.content.utterance(96))
+	}
+	if s.heard(1, 97, "why does it stop here", 1); s.content.utterance(97) != "why does it halt here" {
+		t.Errorf("content became %q", s.content.utterance(97))
+	}
+}

@@ -1,0 +1,251 @@
+package vocab
+
+import (
+	"bufio"
+	"bytes"
+	"cmp"
+	"context"
+	"io"
+	"io/fs"
+	"os"
+	"os/exec"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+)
+
+// Bounds of Collect.
+const (
+	maxListed  = 20_000    // files that are looked at by name
+	maxScanned = 600       // files that are read
+	maxFile    = 128 << 10 // bytes of one file
+	maxTerms   = 2_000
+	maxBranch  = 40
+	gitTime    = 3 * time.Second
+)
+
+// source are the endings of files that names are read from.
+var source = map[string]bool{
+	".go": true, ".ts": true, ".tsx": true, ".js": true, ".jsx": true, ".mjs": true, ".py": true, ".rs": true, ".java": true,
+	".kt": true, ".c": true, ".h": true, ".cc": true, ".cpp": true, ".hpp": true, ".cs": true, ".rb": true, ".php": true,
+	".swift": true, ".scala": true, ".lua": true, ".sh": true, ".sql": true, ".proto": true, ".vue": true, ".svelte": true, ".dart": true,
+}
+
+// Collect reads the names of a folder: files, branches, dependencies, and the symbols
+// of source files, those changed last first. It reads what git does not ignore where
+// the folder is a repository, else everything but hidden folders and node_modules.
+func Collect(ctx context.Context, dir string) []Term {
+	files := listed(ctx, dir)
+	c := collection{count: map[string]int{}, kind: map[string]Kind{}}
+	for _, b := range branches(ctx, dir) {
+		c.add(Branch, b, 50)
+	}
+	type dated struct {
+		name string
+		at   time.Time
+	}
+	var sources []dated
+	for _, f := range files {
+		base := path.Base(f)
+		c.add(File, base, 5)
+		if read := dependencies[base]; read != nil {
+			c.read(dir, f, func(text []byte) {
+				for _, name := range read(text) {
+					c.add(Dependency, name, 20)
+				}
+			})
+		}
+		if source[path.Ext(base)] {
+			if info, err := os.Lstat(filepath.Join(dir, filepath.FromSlash(f))); err == nil && info.Mode().IsRegular() {
+				sources = append(sources, dated{f, info.ModTime()})
+			}
+		}
+	}
+	slices.SortStableFunc(sources, func(a, b dated) int { return b.at.Compare(a.at) })
+	for _, s := range sources[:min(len(sources), maxScanned)] {
+		if ctx.Err() != nil {
+			break
+		}
+		c.read(dir, s.name, c.symbols)
+	}
+	return c.terms()
+}
+
+// listed are the files of a folder, with slashes, from the folder.
+func listed(ctx context.Context, dir string) (files []string) {
+	if out, err := git(ctx, dir, "ls-files", "-z", "--cached", "--others", "--exclude-standard"); err == nil {
+		for name := range strings.SplitSeq(string(out), "\x00") {
+			if name != "" && len(files) < maxListed {
+				files = append(files, name)
+			}
+		}
+		return files
+	}
+	root := os.DirFS(dir)
+	_ = fs.WalkDir(root, ".", func(name string, d fs.DirEntry, err error) error {
+		switch base := path.Base(name); {
+		case ctx.Err() != nil || len(files) >= maxListed:
+			return fs.SkipAll
+		case err != nil:
+			return nil // the rest can be read
+		case d.IsDir() && name != "." && (strings.HasPrefix(base, ".") || base == "node_modules" || base == "vendor"):
+			return fs.SkipDir
+		case d.Type().IsRegular():
+			files = append(files, name)
+		}
+		return nil
+	})
+	return files
+}
+
+// git runs a command that only reads. A repository can name programs for git to run;
+// the switches keep it from doing so.
+func git(ctx context.Context, dir string, args ...string) ([]byte, error) {
+	ctx, cancel := context.WithTimeout(ctx, gitTime)
+	defer cancel()
+	cmd := exec.CommandContext(ctx, "git", append([]string{"-c", "core.fsmonitor=false", "-c", "core.hooksPath=" + os.DevNull}, args...)...)
+	cmd.Dir = dir
+	cmd.Env = append(os.Environ(), "GIT_OPTIONAL_LOCKS=0", "LC_ALL=C")
+	cmd.WaitDelay = time.Second
+	return cmd.Output()
+}
+
+func branches(ctx context.Context, dir string) []string {
+	out, err := git(ctx, dir, "for-each-ref", "--sort=-committerdate", "--format=%(refname:short)", "refs/heads")
+	if err != nil {
+		return nil
+	}
+	names := strings.Fields(string(out))
+	return names[:min(len(names), maxBranch)]
+}
+
+var (
+	required = regexp.MustCompile(`(?m)^\s*(?:require\s+)?([\w.-]+\.[\w.-]+(?:/[\w.~-]+)+)\s+v\d`)
+	npmName  = regexp.MustCompile(`(?m)^\s+"(?:@[\w.-]+/)?([\w.-]+)":\s*"(?:[\^~>=<*\d]|workspace:|npm:|file:|git)`)
+	plain    = regexp.MustCompile(`(?m)^\s*([A-Za-z][\w.-]+)\s*(?:[=<>~!;\[]|$)`)
+	major    = regexp.MustCompile(`^v\d+$`)
+)
+
+// dependencies are the files that name them, and how to read each.
+var dependencies = map[string]func([]byte) []string{
+	"go.mod": func(text []byte) (out []string) {
+		for _, m := range required.FindAllSubmatch(text, -1) {
+			name := string(m[1])
+			if major.MatchString(path.Base(name)) {
+				name = path.Dir(name)
+			}
+			out = append(out, path.Base(name))
+		}
+		return out
+	},
+	"package.json":     func(text []byte) []string { return first(npmName, text) },
+	"requirements.txt": func(text []byte) []string { return first(plain, text) },
+	"Cargo.toml": func(text []byte) []string {
+		_, deps, _ := bytes.Cut(text, []byte("dependencies]"))
+		return first(plain, deps)
+	},
+}
+
+func first(re *regexp.Regexp, text []byte) (out []string) {
+	for _, m := range re.FindAllSubmatch(text, -1) {
+		out = append(out, string(m[1]))
+	}
+	return out
+}
+
+// collection counts names.
+type collection struct {
+	count map[string]int
+	kind  map[string]Kind
+}
+
+func (c *collection) add(k Kind, name string, weight int) {
+	if !speakable(name) {
+		return
+	}
+	if c.kind[name] == "" {
+		c.kind[name] = k
+	}
+	c.count[name] += weight
+}
+
+// speakable says whether somebody can mean a name by saying it: names of one ordinary
+// word are written rightly already, and generated ones are not said.
+func speakable(name string) bool {
+	if len(name) < 3 || len(name) > 48 {
+		return false
+	}
+	parts, numbers := words(name), 0
+	for _, p := range parts {
+		if isDigits(p) {
+			numbers++
+		}
+	}
+	return len(parts) > 0 && len(parts) <= 8 && numbers <= 2 && numbers < len(parts) && (len(parts) > 1 || !ordinary(parts[0]))
+}
+
+func (c *collection) read(dir, name string, use func([]byte)) {
+	// A link could lead out of the folder, or to a device.
+	full := filepath.Join(dir, filepath.FromSlash(name))
+	if info, err := os.Lstat(full); err != nil || !info.Mode().IsRegular() {
+		return
+	}
+	f, err := os.Open(full)
+	if err != nil {
+		return
+	}
+	defer func() { _ = f.Close() }()
+	if text, err := io.ReadAll(io.LimitReader(f, maxFile)); err == nil && bytes.IndexByte(text, 0) < 0 {
+		use(text)
+	}
+}
+
+var (
+	symbol = regexp.MustCompile(`[A-Za-z_][A-Za-z0-9_]{2,47}`)
+	// defined finds the name that a line defines, in most languages.
+	defined = regexp.MustCompile(`^\s*(?:export |public |private |static |async |pub |abstract |final |default )*(?:func(?: \([^)]*\))?|function|def|class|type|interface|struct|enum|const|let|var|fn|trait|impl|module|message|service) +([A-Za-z_]\w{2,47})`)
+)
+
+// symbols reads names of a source file: what it defines, and names of several parts.
+func (c *collection) symbols(text []byte) {
+	lines := bufio.NewScanner(bytes.NewReader(text))
+	lines.Buffer(nil, maxFile+1)
+	for lines.Scan() {
+		line := lines.Bytes()
+		if m := defined.FindSubmatch(line); m != nil {
+			c.add(Symbol, string(m[1]), 4)
+		}
+		for _, name := range symbol.FindAll(line, -1) {
+			if compound(name) {
+				c.add(Symbol, string(name), 1)
+			}
+		}
+	}
+}
+
+// compound says whether a name shows that it is one: an underscore or a digit within,
+// or a capital after a small letter.
+func compound(name []byte) bool {
+	for i := 1; i < len(name); i++ {
+		switch b, before := name[i], name[i-1]; {
+		case b == '_', b >= '0' && b <= '9', b >= 'A' && b <= 'Z' && before >= 'a' && before <= 'z':
+			return true
+		}
+	}
+	return false
+}
+
+// terms are the names, those that count most first.
+func (c *collection) terms() []Term {
+	out := make([]Term, 0, len(c.count))
+	for name := range c.count {
+		out = append(out, Term{Text: name, Kind: c.kind[name]})
+	}
+	slices.SortFunc(out, func(a, b Term) int {
+		return cmp.Or(cmp.Compare(c.count[b.Text], c.count[a.Text]), strings.Compare(a.Text, b.Text))
+	})
+	return out[:min(len(out), maxTerms)]
+}
