@@ -55,6 +55,7 @@ const (
 	MethodToolConfirming  = "copilot/toolConfirming"
 	MethodCredentials     = "credentials/get"
 	MethodOpenExternal    = "window/openExternal"
+	MethodWorkspaceWords  = "workspace/words"
 	MethodOpenHelp        = "window/openHelp"
 
 	NotifyState        = "agentvoice.state"
@@ -124,6 +125,7 @@ var Messages = []Message{
 	notification(MethodCopilotDelta, CopilotDeltaParams{}, "The next piece of an answer."),
 	notification(MethodCopilotToolCall, CopilotToolCallParams{}, "The assistant wants a tool."),
 	notification(MethodCopilotTools, ToolsParams{}, "The tools that the assistant may ask for, of a client with capabilities.tools."),
+	notification(MethodWorkspaceWords, WorkspaceWordsParams{}, "What the names that the user may say are taken from."),
 	notification(MethodToolConfirming, ToolConfirmingParams{}, "A call that runs waits for the user in a dialog of the editor. The daemon says so aloud."),
 	call(MethodInvokeTool, InvokeToolParams{}, InvokeToolResult{}, "Runs an approved tool call."),
 	call(MethodCredentials, CredentialsParams{}, CredentialsResult{}, "Asks for a secret. It is used, never stored or logged."),

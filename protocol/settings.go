@@ -56,7 +56,9 @@ type (
 	}
 	// WordsSettings is what is done with names that the user may say.
 	WordsSettings struct {
-		Correct bool // names in transcripts
+		Correct   bool // names in transcripts
+		Workspace bool // has names of the workspace known
+		Send      bool // has the service told of the names
 	}
 	// VoiceSettings is the voice of the assistant.
 	VoiceSettings struct {
@@ -274,6 +276,12 @@ var SettingsTable = []Setting{
 	{Name: "agentvoice.words.correct", Default: true, Scope: ScopeWindow,
 		Meaning: "Writes names in what you said as they are written, where a recogniser wrote what they sound like: `parse config v two` becomes `parseConfigV2` where that is a known name. The transcript shows what was heard, too.",
 		field:   func(s *Settings) any { return &s.Words.Correct }},
+	{Name: "agentvoice.words.workspace", Default: true, Scope: ScopeWindow,
+		Meaning: "Knows the names of the workspace: symbols, files, branches, dependencies and the open file, at most 2,000. They are read on this machine, kept in memory only, and stay here unless `agentvoice.words.send` is on. `agentvoice-daemon words` lists them.",
+		field:   func(s *Settings) any { return &s.Words.Workspace }},
+	{Name: "agentvoice.words.send", Default: false, Scope: ScopeApplication, Restart: true,
+		Meaning: "Sends known names to the service that transcribes (`openai`, `azure`, `localai`) as part of its prompt, which has it recognise them: your own words first, then those of the workspace, about 600 characters. Off, they stay on this machine.",
+		field:   func(s *Settings) any { return &s.Words.Send }},
 
 	{Name: "agentvoice.voice.name", Default: "", Scope: ScopeWindow, Restart: true,
 		Meaning: "Voice of the assistant; empty for the provider's default.",

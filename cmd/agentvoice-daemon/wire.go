@@ -229,16 +229,22 @@ func spotter(phrase string, heard func()) (live.Spotter, error) {
 	return wake.New(wake.Config{Phrase: phrase, Heard: func(wake.Heard) { heard() }})
 }
 
-// wordLists are the files with the user's own words: in a workspace, where there is
-// one, and in the home folder.
-func wordLists(workspace string) (files []string) {
-	if workspace != "" {
-		files = append(files, filepath.Join(workspace, vocab.ListFile))
+// wordLists are the files with the user's own words, beside those of a workspace.
+func wordLists() []string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil
 	}
-	if home, err := os.UserHomeDir(); err == nil {
-		files = append(files, filepath.Join(home, vocab.ListFile))
+	return []string{filepath.Join(home, vocab.ListFile)}
+}
+
+// workingFolder is the workspace of a conversation in the terminal.
+func workingFolder() []string {
+	dir, err := os.Getwd()
+	if err != nil {
+		return nil
 	}
-	return files
+	return []string{dir}
 }
 
 // recorded says whether what listens is no microphone.

@@ -19,6 +19,7 @@ import type {
   LevelParams,
   MuteReason,
   ToolSpec,
+  WorkspaceWordsParams,
 } from './protocol.gen';
 import { mayOpen } from './remedies';
 import type { Translate } from './text';
@@ -52,6 +53,8 @@ export interface World {
   secret(params: CredentialsParams): Promise<CredentialsResult>;
   openExternal(url: string): Promise<void>;
   windowLives(): Promise<boolean>;
+  /** The names of the workspace that the user may say. */
+  words?(): Promise<WorkspaceWordsParams>;
   /** Who wanted the microphone muted when this window was last open. */
   readonly muted?: MuteReason | undefined;
   /** Keeps that for the next time that the window is opened. */
@@ -362,6 +365,7 @@ export class Conversation {
       return; // nobody who is muted is heard
     }
     this.offerTools();
+    void this.offerWords();
     const takeOver = this.takeOver;
     this.takeOver = false;
     const snapshot = await wire.request('conversation/start', takeOver ? { takeOver } : {});
@@ -528,6 +532,19 @@ export class Conversation {
 
   offerTools(): void {
     void this.sidecar.wire?.notify('copilot/tools', { tools: this.world.assistant.tools() }).catch(() => undefined);
+  }
+
+  /** Has the daemon know the names of the workspace, as they are now. */
+  async offerWords(): Promise<void> {
+    const wire = this.sidecar.wire;
+    if (wire === undefined || this.world.words === undefined) {
+      return;
+    }
+    try {
+      await wire.notify('workspace/words', await this.world.words());
+    } catch {
+      // names help, and nothing depends on them
+    }
   }
 
   /** Asks the daemon, which is started where it is not there. A refusal is shown. */

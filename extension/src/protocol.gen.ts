@@ -42,6 +42,7 @@ export const METHODS = {
   copilotDelta: 'copilot/delta',
   copilotToolCall: 'copilot/toolCall',
   copilotTools: 'copilot/tools',
+  workspaceWords: 'workspace/words',
   copilotToolConfirming: 'copilot/toolConfirming',
   copilotInvokeTool: 'copilot/invokeTool',
   credentialsGet: 'credentials/get',
@@ -329,6 +330,17 @@ export const INTERRUPTION_STAGES = [
 /** InterruptionStage is a stage of an interruption. */
 export type InterruptionStage = (typeof INTERRUPTION_STAGES)[number];
 
+export const WORD_KINDS = [
+  'open',
+  'symbol',
+  'file',
+  'branch',
+  'dependency',
+] as const;
+
+/** WordKind says what a name is of. */
+export type WordKind = (typeof WORD_KINDS)[number];
+
 export const PROVIDERS = [
   'local',
   'openai',
@@ -492,6 +504,10 @@ export interface Configuration {
   'agentvoice.vocabulary'?: string | null;
   /** Writes names in what you said as they are written, where a recogniser wrote what they sound like: `parse config v two` becomes `parseConfigV2` where that is a known name. The transcript shows what was heard, too. */
   'agentvoice.words.correct'?: boolean | null;
+  /** Knows the names of the workspace: symbols, files, branches, dependencies and the open file, at most 2,000. They are read on this machine, kept in memory only, and stay here unless `agentvoice.words.send` is on. `agentvoice-daemon words` lists them. */
+  'agentvoice.words.workspace'?: boolean | null;
+  /** Sends known names to the service that transcribes (`openai`, `azure`, `localai`) as part of its prompt, which has it recognise them: your own words first, then those of the workspace, about 600 characters. Off, they stay on this machine. */
+  'agentvoice.words.send'?: boolean | null;
   /** Voice of the assistant; empty for the provider's default. */
   'agentvoice.voice.name'?: string | null;
   /** Speed of the voice, from the next sentence on; 1 is normal. `openai` and `azure` speak at 1.5 at most, `localai` at its own speed. */
@@ -1197,6 +1213,22 @@ export interface UsageResult {
   cost?: Cost;
 }
 
+/** WorkspaceWord is a name as it is written. */
+export interface WorkspaceWord {
+  text: string;
+  kind: WordKind;
+}
+
+/** WorkspaceWordsParams is the payload of workspace/words: what the names that the user may say are taken from. */
+export interface WorkspaceWordsParams {
+  /** Folders on the daemon's own machine, of which it reads the names by itself. */
+  folders?: string[];
+  /** Names that the client knows, those of the open file first. */
+  names?: WorkspaceWord[];
+  /** Lists are the texts of the workspace's voice-words.md, where the daemon cannot read them. */
+  lists?: string[];
+}
+
 /** Requests of the client. */
 export interface ClientRequests {
   /** Opens the wire. Until it is answered every other request is refused with notInitialized. */
@@ -1275,6 +1307,8 @@ export interface ClientNotifications {
   'copilot/toolCall': CopilotToolCallParams;
   /** The tools that the assistant may ask for, of a client with capabilities.tools. */
   'copilot/tools': ToolsParams;
+  /** What the names that the user may say are taken from. */
+  'workspace/words': WorkspaceWordsParams | undefined;
   /** A call that runs waits for the user in a dialog of the editor. The daemon says so aloud. */
   'copilot/toolConfirming': ToolConfirmingParams;
 }
@@ -1414,6 +1448,8 @@ export const SETTINGS: readonly SettingInfo[] = [
   { name: 'agentvoice.transcription.prompt', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.vocabulary', kind: 'string', default: '', restart: false },
   { name: 'agentvoice.words.correct', kind: 'boolean', default: true, restart: false },
+  { name: 'agentvoice.words.workspace', kind: 'boolean', default: true, restart: false },
+  { name: 'agentvoice.words.send', kind: 'boolean', default: false, restart: true },
   { name: 'agentvoice.voice.name', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.voice.rate', kind: 'number', default: 1, minimum: 0.5, maximum: 3, restart: false },
   { name: 'agentvoice.audio.inputDevice', kind: 'string', default: 'default', restart: false },

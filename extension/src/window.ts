@@ -29,11 +29,14 @@ import { changed, configuration } from './settings';
 import { strings } from './strings';
 import { type Surroundings, type View, present, shownLines, statusOf } from './view';
 import { watchLock } from './lock';
+import { workspaceWords } from './words';
 
 const t = vscode.l10n.t;
 
 /** Where the window remembers who muted the microphone. */
 const MUTED = 'agentvoice.mutedBy';
+/** How long after a change the names of the workspace are offered again. */
+const WORDS_AFTER = 1000;
 
 export class Window implements vscode.Disposable {
   readonly conversation: Conversation;
@@ -49,6 +52,7 @@ export class Window implements vscode.Disposable {
   private readonly subscriptions: vscode.Disposable[] = [];
   private readonly contextKeys = new Map<string, unknown>();
   private readonly refreshers = new Set<() => void>();
+  private wordsTimer: ReturnType<typeof setTimeout> | undefined;
   private stopLockWatch: (() => void) | undefined;
   private headless: vscode.Disposable | undefined;
 
@@ -57,7 +61,8 @@ export class Window implements vscode.Disposable {
     readonly log: vscode.LogOutputChannel,
     private readonly status: vscode.StatusBarItem,
   ) {
-    this.context = new Context(t, new Guard(userFolder(extension), () => this.refresh()));
+    const guard = new Guard(userFolder(extension), () => this.refresh());
+    this.context = new Context(t, guard);
     this.confirming = new Confirming(extension.globalState, () => this.conversation.offerTools());
     this.keys = new Keys(extension.secrets, t);
     this.models = new LanguageModels({
@@ -78,6 +83,7 @@ export class Window implements vscode.Disposable {
       secret: (params) => this.keys.get(params),
       openExternal: async (url) => void (await vscode.env.openExternal(vscode.Uri.parse(url, true))),
       windowLives,
+      words: () => workspaceWords(guard),
       muted: MUTE_REASONS.find((by) => by === extension.workspaceState.get(MUTED)),
       keepMuted: (by) => void extension.workspaceState.update(MUTED, by),
       log,
@@ -203,15 +209,28 @@ export class Window implements vscode.Disposable {
     }
   }
 
+  /** Editors change quickly when files are looked through: the last one counts. */
+  private offerWordsSoon(): void {
+    clearTimeout(this.wordsTimer);
+    this.wordsTimer = setTimeout(() => void this.conversation.offerWords(), WORDS_AFTER);
+  }
+
   private watchEditor(): void {
     const refresh = (): void => this.refresh();
     this.subscriptions.push(
-      vscode.window.onDidChangeActiveTextEditor(refresh),
+      vscode.window.onDidChangeActiveTextEditor(() => {
+        refresh();
+        this.offerWordsSoon();
+      }),
       vscode.window.onDidChangeTextEditorSelection(refresh),
       vscode.languages.onDidChangeDiagnostics(refresh),
-      vscode.workspace.onDidChangeWorkspaceFolders(refresh),
+      vscode.workspace.onDidChangeWorkspaceFolders(() => {
+        refresh();
+        this.offerWordsSoon();
+      }),
       vscode.workspace.onDidGrantWorkspaceTrust(() => {
         this.conversation.offerTools();
+        this.offerWordsSoon();
         refresh();
       }),
       vscode.lm.onDidChangeChatModels(() => void this.models.pick(vscode.workspace.getConfiguration('agentvoice').get('copilot.model', ''))),
@@ -225,6 +244,9 @@ export class Window implements vscode.Disposable {
         }
         if (event.affectsConfiguration('agentvoice.tools') || event.affectsConfiguration('agentvoice.copilot.mode')) {
           this.conversation.offerTools();
+        }
+        if (event.affectsConfiguration('agentvoice.words')) {
+          this.offerWordsSoon();
         }
         if (event.affectsConfiguration('agentvoice.wake')) {
           this.listenForPhrase();
@@ -338,6 +360,7 @@ export class Window implements vscode.Disposable {
   }
 
   dispose(): void {
+    clearTimeout(this.wordsTimer);
     this.stopLockWatch?.();
     this.key.release();
     this.models.dispose();

@@ -39,6 +39,9 @@ export interface Fake {
   tools: { name: string; description: string; inputSchema?: object; tags?: string[] }[];
   invokeTool: (name: string, options: { input: object }) => Promise<{ content: unknown[] }>;
   trusted: boolean;
+  /** the folders of the workspace, and the files that are found and read in them, by their path */
+  folders: Uri[];
+  readonly files: Map<string, string>;
 }
 
 export interface FakeModel {
@@ -125,7 +128,7 @@ export class TokenSource {
 export function install(): Fake {
   const fake: Fake = {
     commands: new Map(), executed: [], views: new Map(), participants: [], statusItems: [], toasts: [], settings: new Map(), documents: new Map(), git: undefined, answers: new Map(), input: undefined, opened: [], pick: () => undefined, press: () => undefined, progress: { steps: [], token: new TokenSource() }, editor: undefined, problems: [], workspaceName: undefined,
-    models: [], tools: [], invokeTool: () => Promise.reject(new Error('no tool was expected')), trusted: true,
+    models: [], tools: [], invokeTool: () => Promise.reject(new Error('no tool was expected')), trusted: true, folders: [], files: new Map(),
   };
   const toast = (message: string, ...more: (string | { detail?: string })[]): Promise<string | undefined> => {
     fake.toasts.push(message);
@@ -184,6 +187,16 @@ export function install(): Fake {
     workspace: {
       get name() {
         return fake.workspaceName;
+      },
+      get workspaceFolders() {
+        return fake.folders.map((uri) => ({ uri }));
+      },
+      findFiles: () => Promise.resolve([...fake.files.keys()].map((path) => new Uri('vscode-remote', path))),
+      fs: {
+        readFile: (uri: Uri) => {
+          const text = fake.files.get(uri.path);
+          return text === undefined ? Promise.reject(new Error('no such file')) : Promise.resolve(new TextEncoder().encode(text));
+        },
       },
       getWorkspaceFolder: (uri: Uri) => (uri.path.startsWith('/w/') ? { uri: Uri.file('/w') } : undefined),
       openTextDocument: (uri: Uri) => {

@@ -58,6 +58,8 @@ type Config struct {
 	TranscriptAppend bool
 	// WordLists are files with the user's own words, which need not exist.
 	WordLists []string
+	// Folders are the workspace, where no client names it.
+	Folders []string
 	// Journal, if set, records every step.
 	Journal *journal.Writer
 	// Verify has every step checked against the invariants.
@@ -154,7 +156,7 @@ func New(cfg Config) *Daemon {
 		cfg: cfg, set: cfg.Settings, content: newContent(),
 		calls: map[csm.Call]func(csm.Reply, protocol.Snapshot){}, why: map[csm.Event]string{}, segments: map[uint64]*segmenter{},
 	}
-	d.vocabulary.files = cfg.WordLists
+	d.vocabulary.open(cfg.WordLists, cfg.Folders)
 	d.pub.d, d.pub.shown, d.pub.calls = d, csm.Initial(), map[uint64]uint64{}
 	loop := dispatch.Config{
 		Clock: cfg.Clock, Execute: d.execute, Verify: cfg.Verify,
@@ -180,7 +182,7 @@ func New(cfg Config) *Daemon {
 
 func (d *Daemon) port() Port {
 	return Port{
-		Post: d.loop.Post, Settings: d.conversationSettings, NewUtterance: d.content.newID,
+		Post: d.loop.Post, Settings: d.prompted, NewUtterance: d.content.newID,
 		Heard: d.heard, HeardPartly: d.heardPartly, Words: d.spokenText, Answer: d.answerFromWorld,
 		ToolCall: d.toolCallFromWorld, ToolResult: d.content.setResult, Summary: d.summaryFromWorld,
 		Notify: d.pub.notify, Level: d.level, Output: d.output, Fail: d.fail, Warn: d.warn, Spoken: d.spoken, Overload: d.overload, Log: d.cfg.Log,
@@ -233,6 +235,7 @@ func (d *Daemon) Idle() bool { return d.loop.Idle() }
 
 // Close releases the world and the assistant. Run does it by itself.
 func (d *Daemon) Close() error {
+	d.vocabulary.close()
 	if d.assistant != nil {
 		d.assistant.close()
 	}
@@ -359,7 +362,7 @@ func (d *Daemon) Configure(s protocol.Settings) {
 	d.set, d.selected = s, s.Copilot.Model
 	d.mu.Unlock()
 	d.showSettings()
-	d.vocabulary.build(s)
+	d.vocabulary.configure(s)
 	d.world.Configure(s)
 	d.loop.Post(csm.Configure{Config: d.coreConfig()})
 	if reselected {
@@ -398,6 +401,8 @@ func (d *Daemon) execute(s dispatch.Step) {
 			if f.Of != 0 {
 				d.content.callAgain(f.ToolCall, f.Of)
 			}
+		case csm.ActivateSession:
+			d.vocabulary.refresh()
 		case csm.Report:
 			d.loop.Post(csm.SessionFailed{Instance: s.State.Instance, Code: csm.CodeInvariantViolation})
 		default: // somebody else's

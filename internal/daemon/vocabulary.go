@@ -1,43 +1,172 @@
 package daemon
 
 import (
+	"context"
 	"os"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 	"github.com/agentvoice/agentvoice-daemon/internal/vocab"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
+// Bounds of the names that a client sends, and of reading folders.
+const (
+	maxClientNames = 4_000
+	maxFolders     = 8
+	collectTime    = 10 * time.Second
+	collectEvery   = time.Minute
+)
+
 // vocabulary is the names that transcripts are corrected by: the user's own, from the
-// setting and from files. It is safe for concurrent use.
+// setting and from files, and those of the workspace. It is safe for concurrent use.
 type vocabulary struct {
 	files []string // of the user's lists, which need not exist
 
-	mu  sync.Mutex // of building
-	now atomic.Pointer[vocab.Vocabulary]
+	mu        sync.Mutex // of building
+	set       protocol.Settings
+	client    protocol.WorkspaceWordsParams
+	folders   []vocab.Term // names of the folders
+	collected time.Time
+	now       atomic.Pointer[vocab.Vocabulary]
+
+	collecting sync.Mutex // of reading the folders, once at a time
+	ctx        context.Context
+	stop       context.CancelFunc
 }
 
-// build reads what the names are made of. It takes as long as the files do.
-func (v *vocabulary) build(set protocol.Settings) {
+func (v *vocabulary) open(files, folders []string) {
+	v.files, v.client.Folders = files, folders
+	v.ctx, v.stop = context.WithCancel(context.Background())
+}
+
+func (v *vocabulary) close() { v.stop() }
+
+// configure applies settings.
+func (v *vocabulary) configure(set protocol.Settings) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	if !set.Words.Correct {
+	v.set = set
+	v.build()
+}
+
+// workspace replaces what the client knows of the workspace.
+func (v *vocabulary) workspace(p protocol.WorkspaceWordsParams) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if !slices.Equal(p.Folders, v.client.Folders) {
+		v.folders, v.collected = nil, time.Time{}
+	}
+	v.client = p
+	v.build()
+}
+
+// refresh reads the files and folders again, in the background: they may have changed
+// since the last conversation.
+func (v *vocabulary) refresh() {
+	go func() {
+		v.collecting.Lock()
+		defer v.collecting.Unlock()
+		v.mu.Lock()
+		var folders []string
+		if v.set.Words.Workspace && v.set.Words.Correct && time.Since(v.collected) > collectEvery {
+			folders = v.client.Folders
+		}
+		v.mu.Unlock()
+		ctx, cancel := context.WithTimeout(v.ctx, collectTime)
+		defer cancel()
+		var names []vocab.Term
+		for _, dir := range folders[:min(len(folders), maxFolders)] {
+			names = append(names, vocab.Collect(ctx, dir)...)
+		}
+		v.mu.Lock()
+		defer v.mu.Unlock()
+		if len(folders) > 0 && slices.Equal(folders, v.client.Folders) {
+			v.folders, v.collected = names, time.Now()
+		}
+		v.build()
+	}()
+}
+
+// build makes the vocabulary of what is known. The caller holds mu.
+func (v *vocabulary) build() {
+	if !v.set.Words.Correct {
 		v.now.Store(nil)
 		return
 	}
-	terms, replacements := vocab.ParseList(set.Vocabulary)
-	for _, name := range v.files {
-		text, err := os.ReadFile(name)
-		if err != nil {
-			continue // most users have none
-		}
-		t, r := vocab.ParseFile(string(text))
+	terms, replacements := vocab.ParseList(v.set.Vocabulary)
+	list := func(text string) {
+		t, r := vocab.ParseFile(text)
 		terms, replacements = append(terms, t...), append(replacements, r...)
 	}
-	v.now.Store(vocab.New(slices.Clip(terms), replacements))
+	var folders []string
+	if v.set.Words.Workspace {
+		folders = v.client.Folders[:min(len(v.client.Folders), maxFolders)]
+	}
+	for _, name := range vocab.Lists(v.files, folders) {
+		list(readList(name))
+	}
+	if v.set.Words.Workspace {
+		for _, text := range v.client.Lists[:min(len(v.client.Lists), maxFolders)] {
+			list(text)
+		}
+		for _, n := range v.client.Names[:min(len(v.client.Names), maxClientNames)] {
+			if vocab.Speakable(n.Text) {
+				terms = append(terms, vocab.Term{Text: n.Text, Kind: vocab.Kind(n.Kind)})
+			}
+		}
+		terms = append(terms, v.folders...)
+	}
+	v.now.Store(vocab.New(terms, replacements))
+}
+
+// readList is the text of a user's list; most users have none.
+func readList(name string) string {
+	text, err := os.ReadFile(name)
+	if err != nil {
+		return ""
+	}
+	return string(text)
+}
+
+// promptBytes is the length of names in a prompt: whisper takes 224 tokens.
+const promptBytes = 600
+
+// names are the known names for a prompt, the user's own first.
+func (v *vocabulary) names() (out []string) {
+	bytes := 0
+	for _, t := range v.now.Load().Terms() {
+		if bytes += len(t.Text) + 2; bytes > promptBytes {
+			break
+		}
+		out = append(out, t.Text)
+	}
+	return out
+}
+
+// prompted is the settings of the conversation for the world: where the user wants it,
+// names follow the prompt of a hosted service.
+func (d *Daemon) prompted() protocol.Settings {
+	set := d.conversationSettings()
+	if !set.Words.Send || set.Provider == protocol.ProviderLocal {
+		return set
+	}
+	names := d.vocabulary.names()
+	if set.Transcription.Prompt != "" {
+		names = append([]string{set.Transcription.Prompt}, names...)
+	}
+	set.Transcription.Prompt = strings.Join(names, ", ")
+	return set
+}
+
+// SetWorkspace replaces what the names that the user may say are taken from.
+func (d *Daemon) SetWorkspace(p protocol.WorkspaceWordsParams) {
+	d.vocabulary.workspace(p)
+	d.vocabulary.refresh()
 }
 
 // corrected is what was heard, with names written as they are. Commands, yes and no

@@ -1,9 +1,11 @@
 package daemon
 
 import (
+	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -89,5 +91,82 @@ func TestCommandsAreNotCorrected(t *testing.T) {
 	}
 	if s.heard(1, 97, "why does it stop here", 1); s.content.utterance(97) != "why does it halt here" {
 		t.Errorf("content became %q", s.content.utterance(97))
+	}
+}
+
+// TestWorkspaceNamesAreKnown: the names of a folder are read in the background, and
+// the client's come before them.
+func TestWorkspaceNamesAreKnown(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "main.go"), []byte("package main\n\nfunc parseConfigV2() {}\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	set := protocol.DefaultSettings()
+	s := newSpeaker(t, set)
+	s.SetWorkspace(protocol.WorkspaceWordsParams{
+		Folders: []string{dir}, Names: []protocol.WorkspaceWord{{Text: "loadTree", Kind: protocol.WordOpen}, {Text: "the", Kind: protocol.WordOpen}},
+		Lists: []string{"- cube cuttle = kubectl"},
+	})
+	known := func(words, want string) bool {
+		s.heard(1, 99, words, 1)
+		return s.content.utterance(99) == want
+	}
+	for deadline := time.Now().Add(10 * time.Second); !known("why does parse config v two fail", "why does parseConfigV2 fail"); time.Sleep(5 * time.Millisecond) {
+		if time.Now().After(deadline) {
+			t.Fatalf("the names of the folder are not known: %q", s.content.utterance(99))
+		}
+	}
+	if !known("cube cuttle calls the function load tree", "kubectl calls the function loadTree") {
+		t.Errorf("the client's names are not known: %q", s.content.utterance(99))
+	}
+	if got := strings.Join(s.vocabulary.names(), " "); got != "loadTree main.go parseConfigV2" {
+		t.Errorf("the names for a prompt are %q", got)
+	}
+	set.Words.Workspace = false
+	s.Configure(set)
+	if got := s.vocabulary.names(); len(got) > 0 || known("cube cuttle", "kubectl") {
+		t.Errorf("switched off, the names are %q", got)
+	}
+}
+
+// TestPromptIsBounded: a service takes so much of a prompt, and the first names count.
+func TestPromptIsBounded(t *testing.T) {
+	set := protocol.DefaultSettings()
+	set.Vocabulary = "firstName, someOtherName"
+	s := newSpeaker(t, set)
+	var names []protocol.WorkspaceWord
+	for i := range 500 {
+		names = append(names, protocol.WorkspaceWord{Text: fmt.Sprintf("name%cOf%c", 'A'+i%26, 'A'+i/26), Kind: protocol.WordSymbol})
+	}
+	s.SetWorkspace(protocol.WorkspaceWordsParams{Names: names})
+	if got := strings.Join(s.vocabulary.names(), ", "); !strings.HasPrefix(got, "firstName, someOtherName, nameAOfA") || len(got) > promptBytes || len(got) < promptBytes/2 {
+		t.Errorf("a prompt of %d bytes: %q", len(got), got)
+	}
+}
+
+// TestNamesAreSentWhereTheUserWantsIt, and never to the embedded server.
+func TestNamesAreSentWhereTheUserWantsIt(t *testing.T) {
+	set := protocol.DefaultSettings()
+	set.Vocabulary = "parseConfigV2, pgvector"
+	s := newSpeaker(t, set)
+	for _, test := range []struct {
+		provider protocol.Provider
+		send     bool
+		prompt   string
+		want     string
+	}{
+		{protocol.ProviderOpenAI, false, "gopls", "gopls"},
+		{protocol.ProviderOpenAI, true, "gopls", "gopls, parseConfigV2, pgvector"},
+		{protocol.ProviderAzure, true, "", "parseConfigV2, pgvector"},
+		{protocol.ProviderLocal, true, "gopls", "gopls"},
+	} {
+		set.Provider, set.Words.Send, set.Transcription.Prompt = test.provider, test.send, test.prompt
+		s.Configure(set)
+		if got := s.port().Settings().Transcription.Prompt; got != test.want {
+			t.Errorf("%s, send %v: the prompt is %q, want %q", test.provider, test.send, got, test.want)
+		}
+		if got := s.Settings().Transcription.Prompt; got != test.prompt {
+			t.Errorf("the user's setting became %q", got)
+		}
 	}
 }

@@ -163,7 +163,7 @@ type collection struct {
 }
 
 func (c *collection) add(k Kind, name string, weight int) {
-	if !speakable(name) {
+	if !Speakable(name) {
 		return
 	}
 	if c.kind[name] == "" {
@@ -172,9 +172,9 @@ func (c *collection) add(k Kind, name string, weight int) {
 	c.count[name] += weight
 }
 
-// speakable says whether somebody can mean a name by saying it: names of one ordinary
+// Speakable says whether somebody can mean a name by saying it: names of one ordinary
 // word are written rightly already, and generated ones are not said.
-func speakable(name string) bool {
+func Speakable(name string) bool {
 	if len(name) < 3 || len(name) > 48 {
 		return false
 	}

@@ -21,8 +21,8 @@ const (
 
 // Term is a name as it is written.
 type Term struct {
-	Text string
-	Kind Kind
+	Text string `json:"text"`
+	Kind Kind   `json:"kind"`
 }
 
 // Replacement has words that were heard written in another way, always.
@@ -106,7 +106,12 @@ func newForm(term int, said string) form {
 }
 
 // Terms are the names, for hot words and prompts, those that count most first.
-func (v *Vocabulary) Terms() []Term { return v.terms }
+func (v *Vocabulary) Terms() []Term {
+	if v == nil {
+		return nil
+	}
+	return v.terms
+}
 
 // word is a word that was heard, and where.
 type word struct {

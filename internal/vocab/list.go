@@ -1,12 +1,23 @@
 package vocab
 
 import (
+	"path/filepath"
 	"regexp"
+	"slices"
 	"strings"
 )
 
 // ListFile is the name of a user's list, in a workspace or in the home folder.
 const ListFile = "voice-words.md"
+
+// Lists are the files of the user's lists: those of folders come behind others.
+func Lists(files, folders []string) []string {
+	out := slices.Clone(files)
+	for _, dir := range folders {
+		out = append(out, filepath.Join(dir, ListFile))
+	}
+	return out
+}
 
 // Bounds of a user's list.
 const (

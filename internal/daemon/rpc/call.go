@@ -45,6 +45,7 @@ var handlers = map[string]handler{
 	protocol.MethodCopilotToolCall: on((*server).copilotToolCall),
 	protocol.MethodCopilotTools:    on((*server).copilotTools),
 	protocol.MethodToolConfirming:  on((*server).toolConfirming),
+	protocol.MethodWorkspaceWords:  on((*server).workspaceWords),
 
 	protocol.MethodDevices:      (*server).devices,
 	protocol.MethodSelectDevice: on((*server).selectDevice),

@@ -256,6 +256,10 @@ func (s *server) toolConfirming(_ *call, p protocol.ToolConfirmingParams) {
 	s.back.Daemon.Confirming(p.CallID, p.Certain)
 }
 
+func (s *server) workspaceWords(_ *call, p protocol.WorkspaceWordsParams) {
+	s.back.Daemon.SetWorkspace(p)
+}
+
 // approveTool is a click instead of a spoken yes or no.
 func (s *server) approveTool(c *call, p protocol.ApproveToolParams) {
 	if s.back.Daemon.Approve(p.CallID, p.Approved, c.stepped(nothing)) != nil {

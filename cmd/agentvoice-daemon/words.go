@@ -1,0 +1,58 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentvoice/agentvoice-daemon/internal/vocab"
+)
+
+func newWords() *cobra.Command {
+	var asJSON bool
+	cmd := &cobra.Command{
+		Use:   "words [FOLDER]",
+		Short: "List the names that transcripts are corrected by",
+		Long: `List the names that transcripts are corrected by: the user's own of voice-words.md,
+and those of a folder, which is the current one where none is given. They are read
+each time, and kept nowhere.`,
+		Args: cobra.MaximumNArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			folders := workingFolder()
+			if len(args) > 0 {
+				folders = args
+			}
+			terms := []vocab.Term{}
+			for _, dir := range folders {
+				if info, err := os.Stat(dir); err != nil || !info.IsDir() {
+					return fmt.Errorf("%s is not a folder that can be read; name the folder of your workspace", dir)
+				}
+			}
+			for _, name := range vocab.Lists(wordLists(), folders) {
+				if text, err := os.ReadFile(name); err == nil {
+					own, replacements := vocab.ParseFile(string(text))
+					terms = append(terms, own...)
+					for _, r := range replacements {
+						terms = append(terms, vocab.Term{Text: r.Heard + " = " + r.Written, Kind: vocab.Own})
+					}
+				}
+			}
+			for _, dir := range folders {
+				terms = append(terms, vocab.Collect(cmd.Context(), dir)...)
+			}
+			if asJSON {
+				return json.NewEncoder(cmd.OutOrStdout()).Encode(terms)
+			}
+			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			for _, t := range terms {
+				_, _ = fmt.Fprintf(w, "%s\t%s\n", t.Kind, t.Text)
+			}
+			return w.Flush()
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	return cmd
+}

@@ -1,0 +1,86 @@
+// The names that the user may say: what the daemon reads them from, and those that
+// only the editor knows. Nothing of a workspace that is not trusted.
+
+import * as vscode from 'vscode';
+import type { WorkspaceWord, WorkspaceWordsParams } from './protocol.gen';
+import type { Guard } from './copilot/guard';
+
+/** How many files of a remote workspace are looked at by name. */
+const FILES = 2_000;
+/** How many symbols of the open file are taken. */
+const SYMBOLS = 500;
+const LIST = 'voice-words.md';
+const LIST_BYTES = 64 * 1024;
+
+/** Workspace names for the daemon, which reads local folders by itself. */
+export async function workspaceWords(guard: Pick<Guard, 'withheld' | 'look'>): Promise<WorkspaceWordsParams> {
+  if (!vscode.workspace.isTrusted || !vscode.workspace.getConfiguration('agentvoice').get('words.workspace', true)) {
+    return {};
+  }
+  const folders = vscode.workspace.workspaceFolders ?? [];
+  const here = vscode.env.remoteName === undefined;
+  const local = folders.filter((f) => here && f.uri.scheme === 'file');
+  const remote = folders.filter((f) => !local.includes(f));
+  const names = await openFile(guard);
+  const lists: string[] = [];
+  if (remote.length > 0) {
+    const files = await vscode.workspace.findFiles('**/*', undefined, FILES);
+    names.push(...[...new Set(files.map((f) => base(f)))].map((text): WorkspaceWord => ({ text, kind: 'file' })));
+    for (const { uri } of remote) {
+      const text = await read(vscode.Uri.joinPath(uri, LIST));
+      if (text !== undefined) {
+        lists.push(text);
+      }
+    }
+  }
+  return {
+    ...(local.length === 0 ? {} : { folders: local.map((f) => f.uri.fsPath) }),
+    ...(names.length === 0 ? {} : { names }),
+    ...(lists.length === 0 ? {} : { lists }),
+  };
+}
+
+/** The open file and its symbols. */
+async function openFile(guard: Pick<Guard, 'withheld' | 'look'>): Promise<WorkspaceWord[]> {
+  const document = vscode.window.activeTextEditor?.document;
+  if (document === undefined) {
+    return [];
+  }
+  await guard.look(document.uri);
+  if (guard.withheld(document) !== undefined) {
+    return [];
+  }
+  const found: string[] = [base(document.uri)];
+  try {
+    const symbols = await vscode.commands.executeCommand<vscode.DocumentSymbol[] | undefined>('vscode.executeDocumentSymbolProvider', document.uri);
+    collect(symbols ?? [], found);
+  } catch {
+    // without a provider there are no symbols
+  }
+  return found.map((text) => ({ text, kind: 'open' }));
+}
+
+function collect(symbols: readonly vscode.DocumentSymbol[], found: string[]): void {
+  for (const s of symbols) {
+    if (found.length > SYMBOLS) {
+      return;
+    }
+    const name = /^[\w$.-]+/.exec(s.name.replace(/^\(\*?\w+\)\.?/, ''))?.[0];
+    if (name !== undefined) {
+      found.push(name);
+    }
+    collect(s.children ?? [], found);
+  }
+}
+
+async function read(uri: vscode.Uri): Promise<string | undefined> {
+  try {
+    return new TextDecoder().decode((await vscode.workspace.fs.readFile(uri)).slice(0, LIST_BYTES));
+  } catch {
+    return undefined; // most workspaces have none
+  }
+}
+
+function base(uri: vscode.Uri): string {
+  return uri.path.slice(uri.path.lastIndexOf('/') + 1);
+}
