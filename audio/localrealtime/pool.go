@@ -10,44 +10,119 @@ import (
 
 // pool keeps at most one idle engine, because loading one takes longer than a
 // caller may wait (PocketSphinx: most of a second) while a conversation uses
-// one at a time. It is safe for concurrent use.
+// one at a time. Engines are loaded for the first user, and closed some time
+// after the last one. It is safe for concurrent use.
 type pool[T io.Closer] struct {
-	load func() (T, error)
+	load  func() (T, error)
+	keep  time.Duration // how long an engine is kept without users
+	freed func()        // called after engines were closed for that
 
 	mu      sync.Mutex
 	idle    []T           // at most one
-	warming chan struct{} // closed when the background load is over, nil before
-	failed  error         // why the background load brought nothing, read after warming
+	users   int           // calls that may need an engine
+	warming chan struct{} // closed when the last background load is over, nil before the first
+	failed  error         // why the last background load failed
+	expiry  *time.Timer   // runs while there are no users
 	closed  bool
 }
 
-func newPool[T io.Closer](factory func() (T, error)) *pool[T] {
-	return &pool[T]{load: factory}
+func newPool[T io.Closer](factory func() (T, error), keep time.Duration, freed func()) *pool[T] {
+	p := &pool[T]{load: factory, keep: keep, freed: freed}
+	p.expiry = time.AfterFunc(time.Hour, p.expire)
+	p.expiry.Stop()
+	return p
 }
 
-// warm loads an engine in the background. A failure shows in ready, and when
-// take tries again.
-func (p *pool[T]) warm() {
-	done := make(chan struct{})
+// use says that there is another user until release. For the first one an engine is
+// loaded in the background, unless one is idle.
+func (p *pool[T]) use() {
 	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.expiry.Stop()
+	if p.users++; p.users == 1 {
+		p.warm()
+	}
+}
+
+// release ends what use began.
+func (p *pool[T]) release() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.users--
+	p.arm()
+}
+
+// warm loads an engine in the background, unless one is idle or being loaded. A
+// failure shows in ready, and when take tries again. It needs mu.
+func (p *pool[T]) warm() {
+	if p.closed || len(p.idle) > 0 || p.isWarming() {
+		return
+	}
+	done := make(chan struct{})
 	p.warming = done
-	p.mu.Unlock()
 	go func() {
 		defer close(done)
 		e, err := p.load()
 		if err == nil {
 			err = p.put(e)
 		}
+		p.mu.Lock()
+		defer p.mu.Unlock()
 		p.failed = err
 	}()
 }
 
-// ready waits for the background load and says why it brought nothing.
+// isWarming says whether a background load is under way. It needs mu.
+func (p *pool[T]) isWarming() bool {
+	if p.warming == nil {
+		return false
+	}
+	select {
+	case <-p.warming:
+		return false
+	default:
+		return true
+	}
+}
+
+// arm starts the time after which an engine without users is closed. It needs mu.
+func (p *pool[T]) arm() {
+	if p.users == 0 && len(p.idle) > 0 && !p.closed {
+		p.expiry.Reset(p.keep)
+	}
+}
+
+// expire closes the idle engine, unless there is a user again.
+func (p *pool[T]) expire() {
+	p.mu.Lock()
+	var idle []T
+	if p.users == 0 && !p.closed {
+		idle, p.idle = p.idle, nil
+	}
+	p.mu.Unlock()
+	if len(idle) == 0 {
+		return
+	}
+	for _, e := range idle {
+		_ = e.Close() // it was idle, so nothing is lost
+	}
+	p.freed()
+}
+
+// ready loads an engine where there is neither an engine nor a user, waits for the
+// background load, and returns its error.
 func (p *pool[T]) ready() error {
 	p.mu.Lock()
+	if p.users == 0 {
+		p.warm()
+	}
 	warming := p.warming
 	p.mu.Unlock()
-	<-warming
+	if warming != nil {
+		<-warming
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	return p.failed
 }
 
@@ -71,16 +146,11 @@ func (p *pool[T]) loadedWithin(ctx context.Context, d time.Duration) bool {
 	return false
 }
 
-// loading says whether the background load is not over yet.
+// loading says whether a background load is not over yet.
 func (p *pool[T]) loading() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	select {
-	case <-p.warming:
-		return false
-	default:
-		return p.warming != nil
-	}
+	return p.isWarming()
 }
 
 // take returns the idle engine, waiting for one that is being loaded, or makes
@@ -112,6 +182,7 @@ func (p *pool[T]) put(e T) error {
 		return e.Close()
 	}
 	p.idle = append(p.idle, e)
+	p.arm()
 	p.mu.Unlock()
 	return nil
 }
@@ -121,6 +192,7 @@ func (p *pool[T]) close() error {
 	p.mu.Lock()
 	warming := p.warming
 	p.closed = true
+	p.expiry.Stop()
 	idle := p.idle
 	p.idle = nil
 	p.mu.Unlock()

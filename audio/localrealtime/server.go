@@ -29,6 +29,9 @@ const maxCalls = 16
 // accumulates, such as the items of its conversation.
 const DefaultSessionLimit = 60 * time.Minute
 
+// DefaultKeepEngines is for how long after the last call its engines stay in memory.
+const DefaultKeepEngines = 2 * time.Minute
+
 // Config is what a Server is made of. Recognizer, Synthesizer, Detector and
 // APIKey are needed.
 type Config struct {
@@ -44,6 +47,11 @@ type Config struct {
 	// SessionLimit is how long a call may last. Each session announces its end as
 	// expires_at. Zero stands for DefaultSessionLimit.
 	SessionLimit time.Duration
+	// KeepEngines is for how long after the last call the engines stay in memory. Zero
+	// stands for DefaultKeepEngines.
+	KeepEngines time.Duration
+	// EnginesFreed, if set, is called after an engine was closed for that.
+	EnginesFreed func()
 	// AllowRemote lets the server listen, and exchange media, on addresses
 	// other than loopback.
 	AllowRemote bool
@@ -68,9 +76,9 @@ type Server struct {
 	wg     sync.WaitGroup // one for each call
 }
 
-// New makes a Server that holds a media socket and loads one recogniser and
-// one detector in the background, ready for the first call. It fails when the
-// configuration is incomplete or no socket can be had.
+// New makes a Server that holds a media socket. Engines are loaded by Ready, or for
+// the first call. It fails when the configuration is incomplete or a socket cannot be
+// opened.
 func New(cfg Config) (*Server, error) {
 	switch {
 	case cfg.Recognizer == nil || cfg.Synthesizer == nil || cfg.Detector == nil:
@@ -81,6 +89,14 @@ func New(cfg Config) (*Server, error) {
 		return nil, fmt.Errorf("realtime server: speed %v is negative; use 1 for real time", cfg.Speed)
 	case cfg.SessionLimit < 0:
 		return nil, fmt.Errorf("realtime server: session limit %v is negative; leave it out for %v", cfg.SessionLimit, DefaultSessionLimit)
+	case cfg.KeepEngines < 0:
+		return nil, fmt.Errorf("realtime server: engines cannot be kept for %v; leave it out for %v", cfg.KeepEngines, DefaultKeepEngines)
+	}
+	if cfg.KeepEngines == 0 {
+		cfg.KeepEngines = DefaultKeepEngines
+	}
+	if cfg.EnginesFreed == nil {
+		cfg.EnginesFreed = func() {}
 	}
 	if cfg.Speed == 0 {
 		cfg.Speed = 1
@@ -91,15 +107,13 @@ func New(cfg Config) (*Server, error) {
 	s := &Server{
 		cfg:         cfg,
 		secrets:     newSecretStore(time.Now),
-		recognizers: newPool[stt.Recognizer](cfg.Recognizer),
-		detectors:   newPool[vad.Detector](cfg.Detector),
+		recognizers: newPool[stt.Recognizer](cfg.Recognizer, cfg.KeepEngines, cfg.EnginesFreed),
+		detectors:   newPool[vad.Detector](cfg.Detector, cfg.KeepEngines, cfg.EnginesFreed),
 		calls:       make(map[string]*call),
 	}
 	if err := s.listenMedia(); err != nil {
 		return nil, err
 	}
-	s.recognizers.warm()
-	s.detectors.warm()
 	return s, nil
 }
 
@@ -185,14 +199,15 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	return nil
 }
 
-// Ready waits until the engines that New began to load are there, and says which
-// one is not, and what brings it.
+// Ready loads a recogniser and a detector for the next call, and waits for them. Its
+// error says which engine is missing, and what installs it.
 func (s *Server) Ready() error {
-	return errors.Join(s.recognizers.ready(), s.detectors.ready())
+	detectors := make(chan error, 1)
+	go func() { detectors <- s.detectors.ready() }()
+	return errors.Join(s.recognizers.ready(), <-detectors)
 }
 
-// Loading says whether engines that New began to load are not there yet. Close waits
-// for them.
+// Loading says whether engines are being loaded. Close waits for them.
 func (s *Server) Loading() bool { return s.recognizers.loading() || s.detectors.loading() }
 
 // Calls is the number of calls that are connecting or connected.
@@ -256,11 +271,15 @@ func (s *Server) adopt(c *call) error {
 	}
 	s.calls[c.id] = c
 	s.wg.Add(1)
+	s.recognizers.use()
+	s.detectors.use()
 	return nil
 }
 
 // forget is the last act of a call.
 func (s *Server) forget(c *call) {
+	s.recognizers.release()
+	s.detectors.release()
 	s.mu.Lock()
 	delete(s.calls, c.id)
 	s.mu.Unlock()

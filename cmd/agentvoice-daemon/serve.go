@@ -11,6 +11,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/portaudio"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
 	"github.com/agentvoice/agentvoice-daemon/copilot"
@@ -31,6 +32,8 @@ type serveFlags struct {
 	headless bool
 	script   string
 	verify   bool
+	// keepModels is for how long after a conversation speech models stay in memory.
+	keepModels time.Duration
 }
 
 func newServe() *cobra.Command {
@@ -55,6 +58,7 @@ what happens, for tests of clients.`,
 	fs.IntVar(&f.clientID, "client-process-id", 0, "end when this process is gone")
 	fs.BoolVar(&f.headless, "headless", false, "virtual time and a scripted world, for tests")
 	fs.StringVar(&f.script, "script", "", "the script of --headless; without one nothing happens that the editor does not ask for")
+	fs.DurationVar(&f.keepModels, "keep-models", localrealtime.DefaultKeepEngines, "how long after a conversation speech models stay in memory")
 	fs.BoolVar(&f.verify, "verify", true, "check every step against the invariants")
 	return cmd
 }
@@ -67,6 +71,8 @@ func (f *serveFlags) run(ctx context.Context) error {
 		return misuse{errors.New("--script needs --headless")}
 	case f.clientID < 0:
 		return misuse{fmt.Errorf("--client-process-id %d: give the id of a process", f.clientID)}
+	case f.keepModels <= 0:
+		return misuse{fmt.Errorf("--keep-models %v: give a time above 0, such as 2m", f.keepModels)}
 	}
 	settings, err := f.parse(protocol.DefaultSettings())
 	if err != nil {
@@ -151,7 +157,7 @@ func (f *serveFlags) liveOn(cfg *rpc.Config) error {
 			},
 			Speed: 1, Credentials: f.editorCredentials(c), Engines: engines(cfg.Log), Log: cfg.Log,
 			Holder: holder(f.audioIn, c.Name), Processing: processing(f.audioIn), Detector: voiceDetector,
-			Spotter: spotter,
+			Spotter: spotter, KeepModels: f.keepModels,
 		})
 		d := daemon.New(daemon.Config{
 			Clock: clock, Started: cfg.Started, Settings: c.Settings, Locale: c.Locale, Microphone: c.Microphone, Adapter: adapter,

@@ -3,6 +3,7 @@ package live
 import (
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 )
@@ -12,37 +13,60 @@ import (
 // the user waits for Listening.
 const spareDetectors = 4
 
-// detectors keeps detectors between conversations, and loads the first ones in the
-// background. Its methods are safe for concurrent use.
+// detectors keeps detectors between conversations for a while, and loads them in the
+// background when a conversation begins. Its methods are safe for concurrent use.
 type detectors struct {
-	load func() (vad.Detector, error)
-	warm sync.Once
+	load  func() (vad.Detector, error)
+	spare time.Duration // how long detectors are kept while none is lent
+	freed func()        // called after detectors were closed for that
 
 	mu      sync.Mutex
 	idle    []vad.Detector
+	out     int // that are lent
 	loading int // in the background
 	changed sync.Cond
+	expiry  *time.Timer // runs while none is lent
 	closed  bool
 }
 
-func newDetectors(load func() (vad.Detector, error)) *detectors {
-	p := &detectors{load: load}
+func newDetectors(load func() (vad.Detector, error), spare time.Duration, freed func()) *detectors {
+	p := &detectors{load: load, spare: spare, freed: freed}
 	p.changed.L = &p.mu
+	p.expiry = time.AfterFunc(time.Hour, p.expire)
+	p.expiry.Stop()
 	return p
 }
 
-// preload loads detectors in the background, once. Where that fails, take fails
-// too, and says why.
+// preload loads detectors in the background, unless there are some. Where that fails,
+// take fails too, and says why.
 func (p *detectors) preload() {
-	p.warm.Do(func() {
-		p.mu.Lock()
-		p.loading = spareDetectors
-		p.mu.Unlock()
-		go func() {
-			for p.another() {
-			}
-		}()
-	})
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.closed || p.out+len(p.idle)+p.loading > 0 {
+		return
+	}
+	p.loading = spareDetectors
+	go func() {
+		for p.another() {
+		}
+	}()
+}
+
+// expire closes the detectors, unless one is lent again.
+func (p *detectors) expire() {
+	p.mu.Lock()
+	var idle []vad.Detector
+	if p.out == 0 && p.loading == 0 {
+		idle, p.idle = p.idle, nil
+	}
+	p.mu.Unlock()
+	if len(idle) == 0 {
+		return
+	}
+	for _, d := range idle {
+		_ = d.Close() // it worked until now
+	}
+	p.freed()
 }
 
 // another loads a detector in the background, and says whether more are wanted.
@@ -56,6 +80,9 @@ func (p *detectors) another() bool {
 	}
 	if p.loading--; err != nil || p.closed {
 		p.loading = 0
+	}
+	if p.loading == 0 && p.out == 0 && !p.closed {
+		p.expiry.Reset(p.spare) // the conversation may have failed to begin
 	}
 	return p.loading > 0
 }
@@ -74,6 +101,7 @@ func (p *detectors) take() (vad.Detector, error) {
 	if n := len(p.idle); n > 0 {
 		d := p.idle[n-1]
 		p.idle = p.idle[:n-1]
+		p.lend()
 		p.mu.Unlock()
 		return &lent{Detector: d, from: p}, nil
 	}
@@ -82,7 +110,23 @@ func (p *detectors) take() (vad.Detector, error) {
 	if err != nil {
 		return nil, err
 	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.lend()
 	return &lent{Detector: d, from: p}, nil
+}
+
+// lend counts a detector that is lent. It needs mu.
+func (p *detectors) lend() {
+	p.out++
+	p.expiry.Stop()
+}
+
+// takeBack counts a detector that is not lent any more. It needs mu.
+func (p *detectors) takeBack() {
+	if p.out--; p.out == 0 && !p.closed {
+		p.expiry.Reset(p.spare)
+	}
 }
 
 // keep puts a detector on the shelf, or closes it where that is full. It holds mu.
@@ -103,6 +147,7 @@ func (p *detectors) shut() (err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.closed = true
+	p.expiry.Stop()
 	p.changed.Broadcast()
 	for _, d := range p.idle {
 		err = errors.Join(err, d.Close())
@@ -130,15 +175,16 @@ func (l *lent) Process(window []int16) (float32, error) {
 func (l *lent) Close() error {
 	p := l.from
 	l.from = nil
-	switch {
-	case p == nil:
+	if p == nil {
 		return nil
-	case l.failed:
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.takeBack()
+	if l.failed {
 		return l.Detector.Close()
 	}
 	l.Reset()
-	p.mu.Lock()
-	defer p.mu.Unlock()
 	p.keep(l.Detector)
 	return nil
 }

@@ -4,6 +4,8 @@ import (
 	"errors"
 	"sync/atomic"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 )
@@ -24,12 +26,66 @@ func (d *fakeDetector) Process([]int16) (float32, error) {
 	return 0.5, nil
 }
 
+func newTestDetectors(t *testing.T, load func() (vad.Detector, error)) *detectors {
+	return newDetectors(load, time.Minute, func() { t.Error("detectors were freed before their time") })
+}
+
+// TestDetectorsAreFreed a while after the last one was given back, and loaded again for
+// the next conversation.
+func TestDetectorsAreFreed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var made []*fakeDetector
+		freed := 0
+		p := newDetectors(func() (vad.Detector, error) {
+			made = append(made, &fakeDetector{})
+			return made[len(made)-1], nil
+		}, time.Minute, func() { freed++ })
+		for round := range 3 {
+			p.preload()
+			a, errA := p.take()
+			b, errB := p.take()
+			if err := errors.Join(errA, errB); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Hour) // a long conversation
+			if err := a.Close(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Hour)
+			if freed != round {
+				t.Fatalf("round %d: freed while one is lent", round)
+			}
+			if err := b.Close(); err != nil {
+				t.Fatal(err)
+			}
+			time.Sleep(time.Minute - time.Second)
+			synctest.Wait()
+			if len(made) != (round+1)*spareDetectors || freed != round {
+				t.Fatalf("round %d: %d were loaded, and detectors were freed %d times before their time", round, len(made), freed)
+			}
+			time.Sleep(2 * time.Second)
+			synctest.Wait()
+			for _, d := range made {
+				if !d.closed {
+					t.Fatalf("round %d: a detector that nobody uses is still in memory", round)
+				}
+			}
+			if freed != round+1 {
+				t.Fatalf("round %d: memory was returned %d times", round, freed)
+			}
+		}
+		if err := p.shut(); err != nil {
+			t.Error(err)
+		}
+	})
+}
+
 // TestDetectorsAreKept between conversations, without what they remember; a broken
 // one is not.
 func TestDetectorsAreKept(t *testing.T) {
 	var loaded atomic.Int32
 	made := make(chan *fakeDetector, 100)
-	p := newDetectors(func() (vad.Detector, error) {
+	p := newTestDetectors(t, func() (vad.Detector, error) {
 		loaded.Add(1)
 		d := &fakeDetector{}
 		made <- d
@@ -89,7 +145,7 @@ func TestDetectorsAreKept(t *testing.T) {
 // background tries, and may try again.
 func TestDetectorsThatCannotBeLoaded(t *testing.T) {
 	missing, there := errors.New("the model is missing"), atomic.Bool{}
-	p := newDetectors(func() (vad.Detector, error) {
+	p := newTestDetectors(t, func() (vad.Detector, error) {
 		if there.Load() {
 			return &fakeDetector{}, nil
 		}
@@ -113,7 +169,7 @@ func TestDetectorsThatCannotBeLoaded(t *testing.T) {
 func TestDetectorsShutWhileLoading(t *testing.T) {
 	begun, release := make(chan struct{}, spareDetectors), make(chan struct{})
 	d := &fakeDetector{}
-	p := newDetectors(func() (vad.Detector, error) {
+	p := newTestDetectors(t, func() (vad.Detector, error) {
 		begun <- struct{}{}
 		<-release
 		return d, nil

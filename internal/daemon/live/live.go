@@ -26,6 +26,7 @@
 package live
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -40,6 +41,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
+	"github.com/agentvoice/agentvoice-daemon/internal/heap"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -83,6 +85,10 @@ type Config struct {
 	// Engines makes the embedded server's engines; its key and speed are set
 	// here.
 	Engines func() (localrealtime.Config, error)
+	// KeepModels is for how long after a conversation the models of its detectors and
+	// of the embedded server stay in memory. Zero stands for
+	// localrealtime.DefaultKeepEngines.
+	KeepModels time.Duration
 	// Instrument, if set, may change how a dial is made: fault injection.
 	Instrument func(*realtime.Config)
 	Log        zerolog.Logger
@@ -108,8 +114,8 @@ type World struct {
 }
 
 // New returns the maker of a world for daemon.Config. What the embedded server and
-// the ear need is loaded at once, in the background, so that a conversation starts
-// without waiting for models.
+// the ear need is loaded when a conversation begins, in the background, and freed
+// KeepModels after it has ended.
 func New(cfg Config) func(daemon.Port) daemon.World {
 	return func(port daemon.Port) daemon.World {
 		if cfg.Speed <= 0 {
@@ -117,7 +123,7 @@ func New(cfg Config) func(daemon.Port) daemon.World {
 		}
 		w := &World{cfg: cfg, port: port}
 		if cfg.Detector != nil {
-			w.detectors = newDetectors(cfg.Detector)
+			w.detectors = newDetectors(cfg.Detector, cmp.Or(cfg.KeepModels, localrealtime.DefaultKeepEngines), heap.Return)
 			w.cfg.Detector = w.detectors.take
 		}
 		w.service = newService(w)
@@ -143,6 +149,9 @@ func (w *World) Execute(e csm.Effect) {
 	switch e := e.(type) {
 	case csm.ActivateSession:
 		w.voice.warned.Store(false)
+		if w.detectors != nil {
+			w.detectors.preload()
+		}
 		w.service.activate(e.Instance)
 	case csm.DeactivateSession:
 		w.service.deactivate(e.Instance)
@@ -204,10 +213,6 @@ func (w *World) Say(text string) { w.aside.say(text) }
 // Configure implements daemon.World. Devices and tones change at once; all other
 // settings are read when something begins.
 func (w *World) Configure(s protocol.Settings) {
-	if w.detectors != nil {
-		w.detectors.preload()
-	}
-	w.service.configure(s)
 	w.devices.configure(s)
 	w.cues.configure(s.Cues)
 }

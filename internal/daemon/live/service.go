@@ -17,6 +17,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
+	"github.com/agentvoice/agentvoice-daemon/internal/heap"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -47,13 +48,6 @@ func newService(w *World) *service {
 	s := &service{w: w, q: w.queue("the session")}
 	s.ctx, s.end = context.WithCancel(context.Background())
 	return s
-}
-
-// configure loads the embedded server's engines ahead of the first conversation.
-func (s *service) configure(set protocol.Settings) {
-	if set.Provider == protocol.ProviderLocal {
-		s.q.Latest("start", func() { _ = s.startLocal() }) // a conversation's start says it again, to somebody
-	}
 }
 
 func (s *service) activate(instance uint32) {
@@ -207,6 +201,7 @@ func (s *service) serve(l *localServer) error {
 		return err
 	}
 	cfg.APIKey, cfg.Speed, cfg.Log = l.key, s.w.cfg.Speed, s.w.cfg.Log
+	cfg.KeepEngines, cfg.EnginesFreed = s.w.cfg.KeepModels, heap.Return
 	if l.server, err = localrealtime.New(cfg); err != nil {
 		return err
 	}
