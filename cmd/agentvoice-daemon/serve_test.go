@@ -16,6 +16,7 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 	"github.com/agentvoice/agentvoice-daemon/internal/tonemodel"
@@ -39,7 +40,7 @@ func stuck() {
 // message a line; unframe makes lines of its output, and fails where that is
 // anything but the protocol. tone makes a recording of half a second. models writes
 // models of the tone language into a folder, and a voice. mirror serves such a model and
-// the engine for download.
+// the engine for download. say speaks it.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
@@ -54,6 +55,7 @@ func TestScripts(t *testing.T) {
 			"tone":    tone,
 			"models":  toneModels,
 			"mirror":  mirror,
+			"say":     say,
 		},
 	})
 }
@@ -73,6 +75,14 @@ func toneModels(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(tonemodel.StreamingCTC(filepath.Join(dir, "streaming")))
 	ts.Check(tonemodel.TDT(filepath.Join(dir, "tdt")))
 	ts.Check(tonemodel.Voice(filepath.Join(dir, "voice"), data[0]))
+}
+
+// say is the command that writes a recording in the tone language.
+func say(ts *testscript.TestScript, neg bool, args []string) {
+	if neg || len(args) != 2 {
+		ts.Fatalf("usage: say TEXT FILE")
+	}
+	ts.Check(wavio.WriteMono(ts.MkAbs(args[1]), stt.SampleRate, tonemodel.Say(args[0])))
 }
 
 func convert(ts *testscript.TestScript, neg bool, args []string, how func(string) (string, error)) {

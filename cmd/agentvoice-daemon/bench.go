@@ -1,0 +1,389 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/sherpa"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
+	"github.com/agentvoice/agentvoice-daemon/internal/speechdata"
+	"github.com/agentvoice/agentvoice-daemon/internal/wer"
+)
+
+func newBench() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "bench",
+		Short: "Measure what hears and speaks on this machine",
+		Args: func(_ *cobra.Command, args []string) error {
+			if len(args) > 0 {
+				return misuse{fmt.Errorf("unknown command bench %s; use hearing or voice", args[0])}
+			}
+			return nil
+		},
+		RunE: func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	cmd.AddCommand(newBenchHearing(), newBenchVoice())
+	return cmd
+}
+
+// engineFigures is what was measured of one engine.
+type engineFigures struct {
+	Engine string `json:"engine"`
+	// Items are recordings, or sentences.
+	Items int `json:"items"`
+	// Words are those of the recordings, and Errors what the engine got wrong of
+	// them; of a voice, what a recogniser did not understand.
+	Words         int     `json:"words"`
+	Errors        int     `json:"errors"`
+	WordErrorRate float64 `json:"wordErrorRate"`
+	// RealTimeFactor is the time of computing over that of the audio.
+	RealTimeFactor float64 `json:"realTimeFactor"`
+	LoadMS         float64 `json:"loadMs"`
+	// DelayMS is the median of the time from the end of speech to its final text, or
+	// from a text to the first of its audio.
+	DelayMS float64 `json:"delayMs"`
+
+	audio, computing time.Duration
+	delays           []time.Duration
+}
+
+func (f *engineFigures) finish() {
+	if f.Words > 0 {
+		f.WordErrorRate = float64(f.Errors) / float64(f.Words)
+	}
+	if f.audio > 0 {
+		f.RealTimeFactor = f.computing.Seconds() / f.audio.Seconds()
+	}
+	if n := len(f.delays); n > 0 {
+		slices.Sort(f.delays)
+		f.DelayMS = milliseconds(f.delays[n/2])
+	}
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
+
+// printFigures writes a table, or JSON.
+func printFigures(out io.Writer, all []engineFigures, items, delay string, asJSON bool) error {
+	if asJSON {
+		return json.NewEncoder(out).Encode(all)
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintf(w, "ENGINE\t%s\tWORD ERRORS\tREAL-TIME FACTOR\t%s\tLOADED IN\n", items, delay)
+	for _, f := range all {
+		fmt.Fprintf(w, "%s\t%d\t%.1f %% of %d\t%.3f\t%.0f ms\t%.0f ms\n", f.Engine, f.Items, 100*f.WordErrorRate, f.Words, f.RealTimeFactor, f.DelayMS, f.LoadMS)
+	}
+	return w.Flush()
+}
+
+// spokenClip is speech whose words are known, at the rate of recognisers.
+type spokenClip struct {
+	words string
+	pcm   []int16
+}
+
+func (c spokenClip) length() time.Duration {
+	return time.Duration(len(c.pcm)) * time.Second / stt.SampleRate
+}
+
+func newBenchHearing() *cobra.Command {
+	var asJSON bool
+	var folder, language string
+	var count int
+	cmd := &cobra.Command{
+		Use:   "hearing",
+		Short: "Measure the word errors and the speed of recognition",
+		Long: `Measure the word errors and the speed of recognition: of the installed models and of
+PocketSphinx, on recordings of human speech. Those of Debian's packages are used that
+are on this machine (scripts/speech.sh brings more), or a folder of your own, with a
+text file beside each WAV file. The first recordings are heard a second time at the
+speed of speech, for the time to the final text.`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			language := spokenLanguage(language)
+			clips, err := benchClips(folder, language, count)
+			if err != nil {
+				return err
+			}
+			var all []engineFigures
+			for _, e := range hearingEngines(language) {
+				f, err := benchHearing(cmd.Context(), e, clips)
+				if err != nil {
+					return err
+				}
+				all = append(all, f)
+			}
+			return printFigures(cmd.OutOrStdout(), all, "RECORDINGS", "FINAL AFTER", asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	cmd.Flags().StringVar(&folder, "recordings", "", "a folder with WAV files, and a text file with the words beside each")
+	cmd.Flags().StringVar(&language, "language", "", "use recordings in this language (default that of the environment)")
+	cmd.Flags().IntVar(&count, "count", 40, "use at most so many recordings")
+	return cmd
+}
+
+// benchClips loads recordings: those of a folder, or else those of the tree that are on
+// this machine.
+func benchClips(folder, language string, count int) ([]spokenClip, error) {
+	if count < 1 {
+		return nil, misuse{fmt.Errorf("--count %d: give a number above 0", count)}
+	}
+	find := func() ([]spokenClip, error) { return knownClips(language) }
+	if folder != "" {
+		find = func() ([]spokenClip, error) { return ownClips(folder) }
+	}
+	list, err := find()
+	return list[:min(count, len(list))], err
+}
+
+func ownClips(folder string) ([]spokenClip, error) {
+	files, err := fs.Glob(os.DirFS(folder), "*.wav")
+	if err != nil || len(files) == 0 {
+		return nil, misuse{errors.New("--recordings: the folder has no WAV file; name one with *.wav and *.txt of the same names")}
+	}
+	var list []spokenClip
+	for _, name := range files {
+		words, err := os.ReadFile(filepath.Join(folder, strings.TrimSuffix(name, ".wav")+".txt"))
+		if err != nil {
+			return nil, misuse{fmt.Errorf("--recordings: %s has no text beside it; write its words into %s.txt", name, strings.TrimSuffix(name, ".wav"))}
+		}
+		pcm, err := wavio.ReadAll(filepath.Join(folder, name))
+		if err != nil {
+			return nil, err
+		}
+		if pcm, err = speechdata.Resample(pcm, audio.SampleRate, stt.SampleRate); err != nil {
+			return nil, err
+		}
+		list = append(list, spokenClip{strings.TrimSpace(string(words)), pcm})
+	}
+	return list, nil
+}
+
+// knownClips are the recordings of the tree whose words are known for sure.
+func knownClips(language string) ([]spokenClip, error) {
+	language, _, _ = strings.Cut(strings.ToLower(language), "-")
+	var list []spokenClip
+	for _, r := range speechdata.All(speechdata.Utterance, speechdata.Passage) {
+		if r.Language != language || r.Words == "" || r.Known == "name" || !r.Present() {
+			continue
+		}
+		clip, err := r.Load()
+		if err != nil {
+			return nil, err
+		}
+		pcm, err := speechdata.Resample(clip.PCM, audio.SampleRate, stt.SampleRate)
+		if err != nil {
+			return nil, err
+		}
+		list = append(list, spokenClip{r.Words, pcm})
+	}
+	if len(list) == 0 {
+		return nil, fmt.Errorf("there is no recording in the language %s on this machine; bring some with scripts/speech.sh, or give --recordings", language)
+	}
+	return list, nil
+}
+
+// hearingEngine is one to measure.
+type hearingEngine struct {
+	name string
+	make stt.Factory
+}
+
+// hearingEngines are the installed models, and PocketSphinx for English.
+func hearingEngines(language string) []hearingEngine {
+	var list []hearingEngine
+	if l := findSpeech(); l.hearing != nil {
+		list = append(list, hearingEngine{l.hearing.Name(), sherpa.Recognizers(l.hearing)})
+	}
+	if strings.HasPrefix(strings.ToLower(language), "en") || len(list) == 0 {
+		list = append(list, hearingEngine{"PocketSphinx", stt.PocketSphinx(stt.PocketSphinxConfig{})})
+	}
+	return list
+}
+
+// pacedClips is how many recordings are heard at the speed of speech.
+const pacedClips = 5
+
+func benchHearing(ctx context.Context, e hearingEngine, clips []spokenClip) (engineFigures, error) {
+	f := engineFigures{Engine: e.name, Items: len(clips)}
+	begun := time.Now()
+	r, err := e.make()
+	if err != nil {
+		return f, err
+	}
+	defer r.Close()
+	// The first utterance waits until the models are loaded.
+	if _, _, err := hear(ctx, r, make([]int16, stt.SampleRate/2), false); err != nil {
+		return f, err
+	}
+	f.LoadMS = milliseconds(time.Since(begun))
+	for _, c := range clips {
+		begun := time.Now()
+		text, _, err := hear(ctx, r, c.pcm, false)
+		if err != nil {
+			return f, err
+		}
+		f.computing += time.Since(begun)
+		f.audio += c.length()
+		wrong, words := wer.Compute(c.words, text)
+		f.Errors, f.Words = f.Errors+wrong, f.Words+words
+	}
+	for _, c := range clips[:min(pacedClips, len(clips))] {
+		_, delay, err := hear(ctx, r, c.pcm, true)
+		if err != nil {
+			return f, err
+		}
+		f.delays = append(f.delays, delay)
+	}
+	f.finish()
+	return f, nil
+}
+
+// hear recognises an utterance, at the speed of speech if paced, and measures the time
+// from its end to its text.
+func hear(ctx context.Context, r stt.Recognizer, pcm []int16, paced bool) (string, time.Duration, error) {
+	if err := r.Start(); err != nil {
+		return "", 0, err
+	}
+	const chunk = stt.SampleRate * 32 / 1000
+	begun, fed := time.Now(), 0
+	for piece := range slices.Chunk(pcm, chunk) {
+		if err := ctx.Err(); err != nil {
+			return "", 0, err
+		}
+		if fed += len(piece); paced {
+			time.Sleep(time.Until(begun.Add(time.Duration(fed) * time.Second / stt.SampleRate)))
+		}
+		if err := r.Write(piece); err != nil {
+			return "", 0, err
+		}
+	}
+	ended := time.Now()
+	result, err := r.Finish()
+	return result.Text, time.Since(ended), err
+}
+
+// benchSentences are what a coding assistant says.
+var benchSentences = []string{
+	"All tests pass.",
+	"I changed two files, and the build is green again.",
+	"The function returns an error when the list is empty.",
+	"Shall I run the command in the terminal?",
+	"There are three places that call this method, and one of them ignores the result.",
+	"The branch is two commits behind, so I would rebase it first.",
+}
+
+func newBenchVoice() *cobra.Command {
+	var asJSON bool
+	var texts []string
+	cmd := &cobra.Command{
+		Use:   "voice",
+		Short: "Measure how soon, how fast and how clearly the voices speak",
+		Long: `Measure how soon and how fast the installed voice and Flite speak, and how many words
+of it the recogniser of this machine gets wrong. Nothing is played. The sentences are
+English; give your own with --text for a voice of another language.`,
+		Args: noArguments,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			if len(texts) == 0 {
+				texts = benchSentences
+			}
+			ear, err := hearingEngines("")[0].make()
+			if err != nil {
+				return err
+			}
+			defer ear.Close()
+			voices := []voiceEngine{{"Flite", tts.Flite()}}
+			if l := findSpeech(); l.voice != nil {
+				voices = slices.Insert(voices, 0, voiceEngine{l.voice.Name(), onlyVoice(l.voice)})
+			}
+			var all []engineFigures
+			for _, v := range voices {
+				f, err := benchVoice(cmd.Context(), v, ear, texts)
+				if err != nil {
+					return err
+				}
+				all = append(all, f)
+			}
+			return printFigures(cmd.OutOrStdout(), all, "SENTENCES", "FIRST AUDIO", asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	cmd.Flags().StringArrayVar(&texts, "text", nil, "a sentence to speak; may be given more than once")
+	return cmd
+}
+
+// voiceEngine is one to measure.
+type voiceEngine struct {
+	name string
+	make tts.Factory
+}
+
+// onlyVoice makes synthesisers of an engine that fail where it does.
+func onlyVoice(e *sherpa.Engine) tts.Factory {
+	return sherpa.Synthesizers(e, func() (tts.Synthesizer, error) {
+		return nil, cmp.Or(e.Check(), errors.New("the voice did not speak; see `agentvoice-daemon doctor`"))
+	}, func(error) {})
+}
+
+func benchVoice(ctx context.Context, v voiceEngine, ear stt.Recognizer, texts []string) (engineFigures, error) {
+	f := engineFigures{Engine: v.name, Items: len(texts)}
+	begun := time.Now()
+	s, err := v.make()
+	if err != nil {
+		return f, err
+	}
+	defer s.Close()
+	voice := s.Voices()[0]
+	if err := s.Speak(ctx, voice, "Hello.", func([]int16, int) error { return nil }); err != nil {
+		return f, err
+	}
+	f.LoadMS = milliseconds(time.Since(begun))
+	for _, text := range texts {
+		var said []int16
+		rate := 0
+		begun, first := time.Now(), time.Duration(0)
+		err := s.Speak(ctx, voice, text, func(pcm []int16, hz int) error {
+			if len(said) == 0 {
+				first = time.Since(begun)
+			}
+			said, rate = append(said, pcm...), hz
+			return nil
+		})
+		if err != nil {
+			return f, err
+		}
+		if len(said) == 0 {
+			return f, fmt.Errorf("%s says nothing for %q; give another --text", v.name, text)
+		}
+		f.computing += time.Since(begun)
+		f.delays = append(f.delays, first)
+		f.audio += time.Duration(len(said)) * time.Second / time.Duration(rate)
+		if said, err = speechdata.Resample(said, rate, stt.SampleRate); err != nil {
+			return f, err
+		}
+		heard, _, err := hear(ctx, ear, said, false)
+		if err != nil {
+			return f, err
+		}
+		wrong, words := wer.Compute(text, heard)
+		f.Errors, f.Words = f.Errors+wrong, f.Words+words
+	}
+	f.finish()
+	return f, nil
+}
