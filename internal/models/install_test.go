@@ -8,6 +8,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -49,6 +50,47 @@ func TestInstallSurvivesTwoCuts(t *testing.T) {
 	before := len(m.asked)
 	if err := s.Install(t.Context(), "tone-tdt"); err != nil || len(m.asked) != before {
 		t.Errorf("installed again: %v, after %d requests", err, len(m.asked)-before)
+	}
+}
+
+// A bad network cuts more often than a mirror may fail, and still makes progress.
+func TestManyCuts(t *testing.T) {
+	files := toneFiles(t)
+	m := newMirror(t, files)
+	const cuts = 4 * attempts
+	m.answer = func(w http.ResponseWriter, r *http.Request, n int, content []byte) bool {
+		return n < cuts && upTo(n*len(content)/cuts)(w, r, n, content)
+	}
+	s, _ := open(t, toneEntry(files, m.URL))
+	if err := s.Install(t.Context(), "tone-tdt"); err != nil {
+		t.Fatal(err)
+	}
+	wantInstalled(t, s, "tone-tdt")
+	if n := len(m.requests("encoder.onnx")); n != cuts {
+		t.Errorf("%d requests, want %d", n, cuts)
+	}
+}
+
+// A server that is slow is not one that stalls.
+func TestSlowServer(t *testing.T) {
+	files := toneFiles(t)
+	m := newMirror(t, files)
+	m.answer = func(w http.ResponseWriter, _ *http.Request, _ int, content []byte) bool {
+		w.Header().Set("Content-Length", fmt.Sprint(len(content)))
+		for piece := range slices.Chunk(content, len(content)/20+1) {
+			_, _ = w.Write(piece)
+			w.(http.Flusher).Flush()
+			time.Sleep(50 * time.Millisecond)
+		}
+		return true
+	}
+	s, _ := open(t, toneEntry(files, m.URL))
+	s.stall = 500 * time.Millisecond
+	if err := s.Install(t.Context(), "tone-tdt"); err != nil {
+		t.Fatal(err)
+	}
+	if n := len(m.requests("encoder.onnx")); n != 1 {
+		t.Errorf("%d requests, want 1", n)
 	}
 }
 
@@ -100,10 +142,14 @@ func TestPartOfAnotherVersionWithoutETag(t *testing.T) {
 	if err := errors.Join(os.MkdirAll(filepath.Dir(part), 0o755), os.WriteFile(part, []byte("another version"), 0o644)); err != nil {
 		t.Fatal(err)
 	}
+	write(filepath.Join(s.stage("tone-tdt"), "old.onnx"), []byte("not in this version"))
 	if err := s.Install(t.Context(), "tone-tdt"); err != nil {
 		t.Fatal(err)
 	}
 	wantInstalled(t, s, "tone-tdt")
+	if _, err := os.Stat(filepath.Join(s.Folder("tone-tdt"), "old.onnx")); err == nil {
+		t.Error("a file of another version was installed")
+	}
 	if got := fmt.Sprint(m.requests("encoder.onnx")); got != "[{encoder.onnx bytes=15- } {encoder.onnx  }]" {
 		t.Errorf("it asked for %s", got)
 	}
