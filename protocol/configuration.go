@@ -2,6 +2,7 @@ package protocol
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -174,21 +175,22 @@ func (s Setting) set(settings *Settings, value any) {
 // a type.
 func (s Settings) conflicts() []FieldError {
 	var fields []FieldError
-	needsEndpoint := s.Provider == ProviderAzure || s.Provider == ProviderLocalAI
 	switch {
-	case s.Endpoint == "" && needsEndpoint:
+	case s.Endpoint == "" && s.needsEndpoint():
 		fields = append(fields, FieldError{Field: "agentvoice.endpoint", Problem: "is empty", Allowed: fmt.Sprintf("a URL, since the provider is %s", s.Provider)})
 	case s.Endpoint != "":
 		if problem, allowed := badEndpoint(s.Endpoint, s.Provider); problem != "" {
 			fields = append(fields, FieldError{Field: "agentvoice.endpoint", Problem: problem, Allowed: allowed})
 		}
 	}
-	if s.Deployment == "" && s.Provider == ProviderAzure {
+	if s.Deployment == "" && s.SessionWith() == ProviderAzure {
 		fields = append(fields, FieldError{Field: "agentvoice.deployment", Problem: "is empty", Allowed: "the name of a deployment, since the provider is azure"})
 	}
-	if s.Transcription.Deployment == "" && s.Provider == ProviderAzure {
+	if s.Transcription.Deployment == "" && s.Hears() == ProviderAzure {
 		fields = append(fields, FieldError{Field: "agentvoice.transcription.deployment", Problem: "is empty", Allowed: "the name of a deployment of a transcription model, since the provider is azure"})
 	}
+	fields = append(fields, s.hearingConflicts()...)
+	fields = append(fields, s.voiceConflicts()...)
 	for _, tag := range []struct{ field, value string }{
 		{"agentvoice.locale", s.Locale}, {"agentvoice.transcription.language", s.Transcription.Language},
 	} {
@@ -197,6 +199,76 @@ func (s Settings) conflicts() []FieldError {
 		}
 	}
 	return fields
+}
+
+// hasOwnEndpoint says whether a provider is at one place for everybody, or here.
+func hasOwnEndpoint(p Provider) bool { return p == ProviderLocal || p == ProviderOpenAI }
+
+// needsEndpoint says whether the provider is used without an endpoint of another setting.
+func (s Settings) needsEndpoint() bool {
+	hears := s.Hears() == s.Provider && s.Hearing.Endpoint == ""
+	speaks := s.Speaks() == s.Provider && s.Voice.Endpoint == ""
+	return !hasOwnEndpoint(s.Provider) && (hears || speaks)
+}
+
+// otherEndpoint is what is wrong with the endpoint of the ears or of the voice.
+func (s Settings) otherEndpoint(field, endpoint string, of Provider) (fields []FieldError) {
+	switch {
+	case endpoint == "" && of != s.Provider && !hasOwnEndpoint(of):
+		return []FieldError{{Field: field, Problem: "is empty", Allowed: fmt.Sprintf("a URL, since the provider is %s", of)}}
+	case endpoint != "":
+		if problem, allowed := badEndpoint(endpoint, of); problem != "" {
+			return []FieldError{{Field: field, Problem: problem, Allowed: allowed}}
+		}
+	}
+	return nil
+}
+
+// hearingConflicts are those of the service that hears.
+func (s Settings) hearingConflicts() []FieldError {
+	of := s.Hears()
+	fields := s.otherEndpoint("agentvoice.hearing.endpoint", s.Hearing.Endpoint, of)
+	switch {
+	case s.Hearing.Wire == WireRealtime && of == ProviderCompatible:
+		return append(fields, FieldError{Field: "agentvoice.hearing.wire", Problem: "is realtime", Allowed: "auto or transcriptions: compatible has no session"})
+	case s.Hearing.Wire == WireTranscriptions && of == ProviderLocal:
+		return append(fields, FieldError{Field: "agentvoice.hearing.wire", Problem: "is transcriptions", Allowed: "auto or realtime: local does not have it"})
+	}
+	return fields
+}
+
+// voiceConflicts are those of the service that speaks.
+func (s Settings) voiceConflicts() []FieldError {
+	of := s.Speaks()
+	fields := s.otherEndpoint("agentvoice.voice.endpoint", s.Voice.Endpoint, of)
+	bad := func(field, problem, allowed string) {
+		fields = append(fields, FieldError{Field: "agentvoice.voice." + field, Problem: problem, Allowed: allowed})
+	}
+	needsModel := of == ProviderAzure || of == ProviderLocalAI
+	switch {
+	case s.Voice.Wire == WireRealtime && of != s.SessionWith():
+		bad("wire", "is realtime", fmt.Sprintf("auto or speech: the session is with %s", s.SessionWith()))
+	case s.Voice.Wire == WireSpeech && of == ProviderLocal:
+		bad("wire", "is speech", "auto: local does not have it")
+	case s.Voice.Model == "" && needsModel && (of != s.SessionWith() || s.Voice.Wire == WireSpeech):
+		bad("model", "is empty", fmt.Sprintf("the name of a model or deployment, since the voice is that of %s", of))
+	}
+	return fields
+}
+
+// Hears is the provider that hears.
+func (s Settings) Hears() Provider { return cmp.Or(s.Hearing.Provider, s.Provider) }
+
+// Speaks is the provider that speaks.
+func (s Settings) Speaks() Provider { return cmp.Or(s.Voice.Provider, s.Provider) }
+
+// SessionWith is the provider that a session is held with. What hears by requests does so
+// behind the embedded server, which finds the user's voice and the ends of turns.
+func (s Settings) SessionWith() Provider {
+	if s.Hearing.Wire == WireTranscriptions || s.Hears() == ProviderCompatible {
+		return ProviderLocal
+	}
+	return s.Hears()
 }
 
 // badEndpoint does not repeat the URL: it may hold a secret.

@@ -74,6 +74,14 @@ const (
 	CodeSpeechMismatch     ErrorCode = "speechMismatch"
 	CodeVoiceRateLimited   ErrorCode = "voiceRateLimited"
 	CodeHearsItself        ErrorCode = "hearsItself"
+	CodeVoiceReplaced      ErrorCode = "voiceReplaced"
+	CodeHearingReplaced    ErrorCode = "hearingReplaced"
+	CodeServiceLimited     ErrorCode = "serviceLimited"
+	CodeVoiceParaphrases   ErrorCode = "voiceParaphrases"
+	CodeHeardRoughly       ErrorCode = "heardRoughly"
+	CodeWordsLate          ErrorCode = "wordsLate"
+	CodeWordsUnchecked     ErrorCode = "wordsUnchecked"
+	CodeVocabularyUnused   ErrorCode = "vocabularyUnused"
 	CodeEngineMissing      ErrorCode = "engineMissing"
 )
 
@@ -334,6 +342,38 @@ var Errors = []ErrorSpec{
 		words{"The microphone hears the assistant, and the echo cannot be taken out at present. While the assistant speaks, it cannot be interrupted by voice.", "Das Mikrofon hört den Assistenten, und das Echo lässt sich gerade nicht entfernen. Solange der Assistent spricht, kann er nicht durch Sprechen unterbrochen werden.", "マイクがアシスタントの声を拾っており、今はエコーを除去できません。アシスタントが話している間は、声で割り込めません。"},
 		words{"Interrupt with the button or the key, turn the loudspeaker down, or use headphones.", "Unterbrechen Sie mit der Schaltfläche oder der Taste, stellen Sie den Lautsprecher leiser oder verwenden Sie Kopfhörer.", "ボタンかキーで割り込むか、スピーカーの音量を下げるか、ヘッドホンを使ってください。"},
 		words{"I hear myself. While I speak, please interrupt me with the button or the key.", "Ich höre mich selbst. Bitte unterbrechen Sie mich mit der Schaltfläche oder der Taste.", "自分の声が聞こえています。話している間は、ボタンかキーで割り込んでください。"}},
+	{CodeVoiceReplaced, -32060, true,
+		words{"The voice failed, and another one speaks from now on.", "Die Stimme ist ausgefallen; ab jetzt spricht eine andere.", "音声が使えなくなったため、別の声で読み上げます。"},
+		words{"Check agentvoice.voice and the service, then start again.", "Prüfen Sie agentvoice.voice und den Dienst und beginnen Sie dann noch einmal.", "agentvoice.voice の設定とサービスを確認して、もう一度始めてください。"},
+		words{"My voice failed, so I speak with another one.", "Meine Stimme ist ausgefallen, deshalb spreche ich mit einer anderen.", "音声が使えなくなったため、別の声でお話しします。"}},
+	{CodeHearingReplaced, -32061, true,
+		words{"Recognition failed, and a simpler engine heard you. Check the words.", "Die Erkennung ist ausgefallen, und eine einfachere hat zugehört. Prüfen Sie die Wörter.", "音声認識が使えなくなったため、簡易エンジンで聞き取りました。言葉を確認してください。"},
+		words{"Check agentvoice.hearing and the service or model; run doctor.", "Prüfen Sie agentvoice.hearing und den Dienst oder das Modell; führen Sie doctor aus.", "agentvoice.hearing の設定と、サービスまたはモデルを確認してください。doctor も利用できます。"},
+		words{"I hear with a simpler engine, so please check the words.", "Ich höre mit einer einfacheren Erkennung; bitte prüfen Sie die Wörter.", "簡易エンジンで聞き取っています。言葉を確認してください。"}},
+	{CodeServiceLimited, -32062, false,
+		words{"The chosen ears and voice cannot do everything.", "Die gewählten Dienste zum Hören und Sprechen können nicht alles.", "選択した聞き取りと発話のサービスには、できないことがあります。"},
+		words{"Nothing has to be done. Other settings of agentvoice.hearing and agentvoice.voice can do more.", "Es ist nichts zu tun. Andere Einstellungen von agentvoice.hearing und agentvoice.voice können mehr.", "対応は不要です。agentvoice.hearing と agentvoice.voice の設定を変えると、できることが増えます。"},
+		words{"The chosen services cannot do everything.", "Die gewählten Dienste können nicht alles.", "選択したサービスには、できないことがあります。"}},
+	{CodeVoiceParaphrases, -32063, false,
+		words{"The voice may say other words than the answer.", "Die Stimme sagt vielleicht andere Wörter als die Antwort.", "音声が回答と違う言葉で話すことがあります。"},
+		words{"Set agentvoice.voice.wire to speech, with a model.", "Stellen Sie agentvoice.voice.wire auf speech, mit einem Modell.", "agentvoice.voice.wire を speech にし、モデルを指定してください。"},
+		words{"The voice may say other words than the answer.", "Die Stimme sagt vielleicht andere Wörter als die Antwort.", "音声が回答と違う言葉で話すことがあります。"}},
+	{CodeHeardRoughly, -32064, false,
+		words{"Where you interrupted an answer is known only roughly.", "Wo Sie eine Antwort unterbrochen haben, ist nur ungefähr bekannt.", "回答を中断した位置は、おおよそしか分かりません。"},
+		words{"Set agentvoice.voice.wire to speech, with a model.", "Stellen Sie agentvoice.voice.wire auf speech, mit einem Modell.", "agentvoice.voice.wire を speech にし、モデルを指定してください。"},
+		words{"Where you interrupted an answer is known only roughly.", "Wo Sie eine Antwort unterbrochen haben, ist nur ungefähr bekannt.", "回答を中断した位置は、おおよそしか分かりません。"}},
+	{CodeWordsLate, -32065, false,
+		words{"Your words show when you have finished.", "Ihre Wörter erscheinen erst, wenn Sie fertig sind.", "言葉は話し終えてから表示されます。"},
+		words{"Set agentvoice.hearing.wire to realtime, where the service has a session.", "Stellen Sie agentvoice.hearing.wire auf realtime, wenn der Dienst eine Sitzung hat.", "サービスにセッションがあれば、agentvoice.hearing.wire を realtime にしてください。"},
+		words{"Your words show when you have finished.", "Ihre Wörter erscheinen erst, wenn Sie fertig sind.", "言葉は話し終えてから表示されます。"}},
+	{CodeWordsUnchecked, -32066, false,
+		words{"The service does not say how sure it is of your words.", "Der Dienst sagt nicht, wie sicher er sich Ihrer Wörter ist.", "サービスは、聞き取った言葉の確からしさを示しません。"},
+		words{"Read what was understood before you agree to something.", "Lesen Sie, was verstanden wurde, bevor Sie etwas zustimmen.", "何かに同意する前に、聞き取られた内容を確認してください。"},
+		words{"The service does not say how sure it is of your words.", "Der Dienst sagt nicht, wie sicher er sich Ihrer Wörter ist.", "サービスは、聞き取った言葉の確からしさを示しません。"}},
+	{CodeVocabularyUnused, -32067, false,
+		words{"The service does not take names and technical terms.", "Der Dienst nimmt keine Namen und Fachwörter entgegen.", "サービスは、名前や専門用語の指定に対応していません。"},
+		words{"Leave agentvoice.transcription.prompt empty, or choose another service.", "Lassen Sie agentvoice.transcription.prompt leer, oder wählen Sie einen anderen Dienst.", "agentvoice.transcription.prompt を空にするか、別のサービスを選んでください。"},
+		words{"The service does not take names and technical terms.", "Der Dienst nimmt keine Namen und Fachwörter entgegen.", "サービスは、名前や専門用語の指定に対応していません。"}},
 	{CodeEngineMissing, -32043, false,
 		words{"A speech engine or model is missing.", "Eine Sprach-Engine oder ein Modell fehlt.", "音声エンジンまたはモデルがありません。"},
 		words{"Run doctor: it names the package that brings it.", "Führen Sie doctor aus: Es nennt das Paket, das sie enthält.", "doctor を実行すると、必要なパッケージが分かります。"},

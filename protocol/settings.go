@@ -24,6 +24,7 @@ type Settings struct {
 	Locale     string // BCP 47; "" for that of initialize
 
 	Session       SessionSettings
+	Hearing       HearingSettings
 	Transcription TranscriptionSettings
 	Vocabulary    string // the user's own words and replacements
 	Words         WordsSettings
@@ -47,6 +48,12 @@ type (
 	SessionSettings struct {
 		Max time.Duration // 0 is unknown
 	}
+	// HearingSettings is what hears the user.
+	HearingSettings struct {
+		Provider Provider // "" for Settings.Provider
+		Endpoint string   // base URL; "" for the provider's own, or that of the session
+		Wire     string
+	}
 	// TranscriptionSettings is how a service turns what the user says into words.
 	TranscriptionSettings struct {
 		Model      string // "" for the provider's default
@@ -62,8 +69,12 @@ type (
 	}
 	// VoiceSettings is the voice of the assistant.
 	VoiceSettings struct {
-		Name string  // "" for the provider's default
-		Rate float64 // 1 is normal
+		Provider Provider // "" for Settings.Provider
+		Endpoint string   // base URL; "" for the provider's own, or that of the session
+		Wire     string
+		Model    string  // "" for the provider's default
+		Name     string  // "" for the provider's default
+		Rate     float64 // 1 is normal
 	}
 	// AudioSettings names devices; "default" is the system's. The switches are how
 	// the microphone is processed.
@@ -138,10 +149,12 @@ const (
 	ProviderOpenAI  Provider = "openai"
 	ProviderAzure   Provider = "azure"
 	ProviderLocalAI Provider = "localai"
+	// ProviderCompatible is any server of OpenAI's audio endpoints.
+	ProviderCompatible Provider = "compatible"
 )
 
 // Providers lists every provider.
-var Providers = []Provider{ProviderLocal, ProviderOpenAI, ProviderAzure, ProviderLocalAI}
+var Providers = []Provider{ProviderLocal, ProviderOpenAI, ProviderAzure, ProviderLocalAI, ProviderCompatible}
 
 // The values of turnDetection.mode.
 const (
@@ -150,6 +163,14 @@ const (
 	TurnServer     = "server"
 	TurnPhrase     = "phrase"
 	TurnPushToTalk = "pushToTalk"
+)
+
+// The values of hearing.wire and voice.wire.
+const (
+	WireAuto           = "auto"
+	WireRealtime       = "realtime"
+	WireSpeech         = "speech"         // voice
+	WireTranscriptions = "transcriptions" // hearing
 )
 
 // The values of turnDetection.eagerness.
@@ -238,10 +259,10 @@ func (s Setting) Kind() Kind {
 // page of the editor and the reference are made from.
 var SettingsTable = []Setting{
 	{Name: "agentvoice.provider", Default: "local", Enum: enum(Providers).Values, Scope: ScopeApplication, Restart: true,
-		Meaning: "The service that hears and speaks. `local` runs on this machine and needs no key and no network.",
+		Meaning: "The service that hears and speaks. `local` runs on this machine and needs no key and no network; `compatible` is any server of OpenAI's `/v1/audio` endpoints, such as speaches, vLLM or a whisper server.",
 		field:   func(s *Settings) any { return &s.Provider }},
 	{Name: "agentvoice.endpoint", Default: "", Scope: ScopeApplication, Restart: true,
-		Meaning: "Base URL of the service. Required for `azure` and `localai`; empty for the provider's own. Has to be `https` for `openai` and `azure`, except on this machine.",
+		Meaning: "Base URL of the service. Required for `azure`, `localai` and `compatible`; empty for the provider's own. Has to be `https` for `openai` and `azure`, except on this machine.",
 		field:   func(s *Settings) any { return &s.Endpoint }},
 	{Name: "agentvoice.deployment", Default: "", Scope: ScopeApplication, Restart: true,
 		Meaning: "Name of the deployment. Required for `azure`, not used by others.",
@@ -257,8 +278,18 @@ var SettingsTable = []Setting{
 		Meaning: "How long a session of the service lasts, for a service that neither announces this nor documents it, such as one behind a gateway. The next session is opened before the limit; 0 is no known limit.",
 		field:   func(s *Settings) any { return &s.Session.Max }},
 
+	{Name: "agentvoice.hearing.provider", Default: "", Enum: append([]string{""}, enum(Providers).Values...), Scope: ScopeApplication, Restart: true,
+		Meaning: "The service that hears you, where it is not the one that speaks; empty for `agentvoice.provider`. `local` hears on this machine.",
+		field:   func(s *Settings) any { return &s.Hearing.Provider }},
+	{Name: "agentvoice.hearing.endpoint", Default: "", Scope: ScopeApplication, Restart: true,
+		Meaning: "Base URL of the service that hears; empty for the provider's own, or for `agentvoice.endpoint` where the provider is the same.",
+		field:   func(s *Settings) any { return &s.Hearing.Endpoint }},
+	{Name: "agentvoice.hearing.wire", Default: WireAuto, Enum: []string{WireAuto, WireRealtime, WireTranscriptions}, Scope: ScopeApplication, Restart: true,
+		Meaning: "How the service hears: `realtime` in a session, with words while you speak; `transcriptions` by a request for each utterance (`/v1/audio/transcriptions`), with words when you have finished. `auto` takes the session where the service has one.",
+		field:   func(s *Settings) any { return &s.Hearing.Wire }},
+
 	{Name: "agentvoice.transcription.model", Default: "", Scope: ScopeApplication, Restart: true,
-		Meaning: "Model that transcribes what you say, for `openai`; empty for the default. `localai` takes the one of its pipeline, `azure` uses `agentvoice.transcription.deployment`.",
+		Meaning: "Model that transcribes what you say; empty for the provider's default. A session of `localai` takes the one of its pipeline, `azure` uses `agentvoice.transcription.deployment`.",
 		field:   func(s *Settings) any { return &s.Transcription.Model }},
 	{Name: "agentvoice.transcription.deployment", Default: "", Scope: ScopeApplication, Restart: true,
 		Meaning: "Name of the deployment of a transcription model, such as `gpt-4o-mini-transcribe`. Required for `azure`, not used by others.",
@@ -283,11 +314,23 @@ var SettingsTable = []Setting{
 		Meaning: "Sends known names to the service that transcribes (`openai`, `azure`, `localai`) as part of its prompt, which has it recognise them: your own words first, then those of the workspace, about 600 characters. Off, they stay on this machine.",
 		field:   func(s *Settings) any { return &s.Words.Send }},
 
+	{Name: "agentvoice.voice.provider", Default: "", Enum: append([]string{""}, enum(Providers).Values...), Scope: ScopeApplication, Restart: true,
+		Meaning: "The service that speaks, where it is not the one that hears; empty for `agentvoice.provider`. `local` speaks on this machine.",
+		field:   func(s *Settings) any { return &s.Voice.Provider }},
+	{Name: "agentvoice.voice.endpoint", Default: "", Scope: ScopeApplication, Restart: true,
+		Meaning: "Base URL of the service that speaks; empty for the provider's own, or for `agentvoice.endpoint` where the provider is the same.",
+		field:   func(s *Settings) any { return &s.Voice.Endpoint }},
+	{Name: "agentvoice.voice.wire", Default: WireAuto, Enum: []string{WireAuto, WireSpeech, WireRealtime}, Scope: ScopeApplication, Restart: true,
+		Meaning: "How the service speaks: `speech` reads each sentence word for word (`/v1/audio/speech`), `realtime` speaks in the session, where a model may paraphrase. `auto` takes `speech` where the service has it and the model is known.",
+		field:   func(s *Settings) any { return &s.Voice.Wire }},
+	{Name: "agentvoice.voice.model", Default: "", Scope: ScopeApplication, Restart: true,
+		Meaning: "Model that speaks over `speech`; for `azure` the name of a deployment. Empty for the provider's default; `azure` and `localai` have none, and speak in the session then.",
+		field:   func(s *Settings) any { return &s.Voice.Model }},
 	{Name: "agentvoice.voice.name", Default: "", Scope: ScopeWindow, Restart: true,
 		Meaning: "Voice of the assistant; empty for the provider's default.",
 		field:   func(s *Settings) any { return &s.Voice.Name }},
 	{Name: "agentvoice.voice.rate", Default: 1.0, Min: 0.5, Max: 3, Scope: ScopeWindow,
-		Meaning: "Speed of the voice, from the next sentence on; 1 is normal. `openai` and `azure` speak at 1.5 at most, `localai` at its own speed.",
+		Meaning: "Speed of the voice, from the next sentence on; 1 is normal. In a session, `openai` and `azure` speak at 1.5 at most; `localai` has one speed.",
 		field:   func(s *Settings) any { return &s.Voice.Rate }},
 	{Name: "agentvoice.audio.inputDevice", Default: "default", Scope: ScopeApplication, Local: true,
 		Meaning: "Microphone: `default`, or a device's name or id.",

@@ -82,7 +82,7 @@ func TestTableCoversSettings(t *testing.T) {
 // What decides who hears the user, and what is kept, is not for a workspace.
 func TestScopesProtectTheUser(t *testing.T) {
 	for _, row := range SettingsTable {
-		for _, p := range []string{"provider", "endpoint", "deployment", "model", "privacy.persist", "privacy.journal"} {
+		for _, p := range []string{"provider", "endpoint", "deployment", "model", "privacy.persist", "privacy.journal", "voice.provider", "voice.endpoint", "voice.model", "hearing.provider", "hearing.endpoint"} {
 			if row.Name == Prefix+p && row.Scope != ScopeApplication {
 				t.Errorf("%s can be set by a workspace", row.Name)
 			}
@@ -117,7 +117,7 @@ func TestBadConfiguration(t *testing.T) {
 		{"too large", `{"agentvoice.voice.rate":1e300}`, "agentvoice.voice.rate", "0.5 to 3"},
 		{"fraction", `{"agentvoice.fault.maxRetries":1.5}`, "agentvoice.fault.maxRetries", "whole number"},
 		{"beyond float", `{"agentvoice.voice.rate":1e999}`, "agentvoice.voice.rate", "0.5 to 3"},
-		{"not in the list", `{"agentvoice.provider":"skynet"}`, "agentvoice.provider", "local, openai, azure, localai"},
+		{"not in the list", `{"agentvoice.provider":"skynet"}`, "agentvoice.provider", "local, openai, azure, localai, compatible"},
 		{"number for text", `{"agentvoice.voice.name":7}`, "agentvoice.voice.name", "a string"},
 		{"text for flag", `{"agentvoice.cues.enabled":"true"}`, "agentvoice.cues.enabled", "true, false"},
 		{"flag for number", `{"agentvoice.cues.volume":true}`, "agentvoice.cues.volume", "0 to 1"},
@@ -135,6 +135,19 @@ func TestBadConfiguration(t *testing.T) {
 		{"deployment of a transcription model is missing", `{"agentvoice.provider":"azure","agentvoice.endpoint":"https://x.openai.azure.com","agentvoice.deployment":"rt"}`, "agentvoice.transcription.deployment", "transcription"},
 		{"language is not a tag", `{"agentvoice.transcription.language":"deutsch!"}`, "agentvoice.transcription.language", "BCP 47"},
 		{"deployment is missing", `{"agentvoice.provider":"azure","agentvoice.endpoint":"https://x.openai.azure.com","agentvoice.transcription.deployment":"tr"}`, "agentvoice.deployment", "deployment"},
+		{"endpoint of any server is missing", `{"agentvoice.provider":"compatible"}`, "agentvoice.endpoint", "a URL"},
+		{"endpoint of the ears is missing", `{"agentvoice.hearing.provider":"compatible"}`, "agentvoice.hearing.endpoint", "a URL"},
+		{"key of the ears in the clear", `{"agentvoice.hearing.provider":"openai","agentvoice.hearing.endpoint":"http://example.com"}`, "agentvoice.hearing.endpoint", "https"},
+		{"no session", `{"agentvoice.provider":"compatible","agentvoice.endpoint":"http://nas","agentvoice.hearing.wire":"realtime"}`, "agentvoice.hearing.wire", "no session"},
+		{"no transcriptions", `{"agentvoice.hearing.wire":"transcriptions"}`, "agentvoice.hearing.wire", "local does not have it"},
+		{"voice in a session that there is not", `{"agentvoice.provider":"openai","agentvoice.hearing.wire":"transcriptions","agentvoice.voice.wire":"realtime"}`, "agentvoice.voice.wire", "session is with local"},
+		{"deployment of the ears is missing", `{"agentvoice.hearing.provider":"azure","agentvoice.hearing.endpoint":"https://x.openai.azure.com","agentvoice.deployment":"rt"}`, "agentvoice.transcription.deployment", "transcription"},
+		{"endpoint of the voice is missing", `{"agentvoice.voice.provider":"localai","agentvoice.voice.model":"piper"}`, "agentvoice.voice.endpoint", "a URL"},
+		{"endpoint of the voice has a password", `{"agentvoice.voice.provider":"openai","agentvoice.voice.endpoint":"https://u:hunter2@example.com"}`, "agentvoice.voice.endpoint", "without them"},
+		{"key of the voice in the clear", `{"agentvoice.voice.provider":"openai","agentvoice.voice.endpoint":"http://example.com"}`, "agentvoice.voice.endpoint", "https"},
+		{"session of another provider", `{"agentvoice.voice.provider":"openai","agentvoice.voice.wire":"realtime"}`, "agentvoice.voice.wire", "session is with local"},
+		{"no such wire", `{"agentvoice.voice.wire":"speech"}`, "agentvoice.voice.wire", "local does not have it"},
+		{"model of the voice is missing", `{"agentvoice.provider":"localai","agentvoice.endpoint":"http://nas","agentvoice.voice.wire":"speech"}`, "agentvoice.voice.model", "name of a model"},
 		{"locale", `{"agentvoice.locale":"klingon!"}`, "agentvoice.locale", "BCP 47"},
 	}
 	for _, tt := range tests {
@@ -154,6 +167,14 @@ func TestGoodEndpoints(t *testing.T) {
 		`{"agentvoice.provider":"openai","agentvoice.endpoint":"http://[::1]:8080/base"}`,
 		`{"agentvoice.provider":"localai","agentvoice.endpoint":"http://nas:8080"}`,
 		`{"agentvoice.provider":"azure","agentvoice.endpoint":"https://x.openai.azure.com","agentvoice.deployment":"rt","agentvoice.transcription.deployment":"tr"}`,
+		`{"agentvoice.voice.provider":"openai"}`,
+		`{"agentvoice.provider":"compatible","agentvoice.endpoint":"http://nas:8000/v1"}`,
+		`{"agentvoice.hearing.provider":"compatible","agentvoice.hearing.endpoint":"http://nas:8000"}`,
+		`{"agentvoice.provider":"azure","agentvoice.endpoint":"https://x.openai.azure.com","agentvoice.transcription.deployment":"tr","agentvoice.hearing.wire":"transcriptions","agentvoice.voice.model":"our-voice"}`,
+		`{"agentvoice.provider":"localai","agentvoice.hearing.provider":"local","agentvoice.voice.endpoint":"http://nas","agentvoice.voice.model":"piper"}`,
+		`{"agentvoice.voice.provider":"localai","agentvoice.voice.endpoint":"http://nas:8080","agentvoice.voice.model":"piper"}`,
+		`{"agentvoice.provider":"openai","agentvoice.voice.wire":"realtime"}`,
+		`{"agentvoice.provider":"openai","agentvoice.voice.provider":"local"}`,
 	} {
 		if _, fields := ParseConfiguration(configuration(t, c)); len(fields) > 0 {
 			t.Errorf("%s: %v", c, fields)

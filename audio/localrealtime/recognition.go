@@ -140,7 +140,7 @@ func (r *recognition) run(ctx context.Context) {
 		case recognitionOverload:
 			u.fail(errOverload)
 		case recognitionFinish:
-			result, err := u.finish()
+			result, err := u.finish(func(text string) { r.report(transcript{item: j.item, text: text}) })
 			r.report(transcript{item: j.item, text: result.Text, final: true, confidence: result.Confidence, err: err})
 		}
 	}
@@ -182,11 +182,15 @@ func (u *utteranceInEngine) partial() string {
 	return u.engine.Partial()
 }
 
-func (u *utteranceInEngine) finish() (stt.Result, error) {
+func (u *utteranceInEngine) finish(partial func(string)) (result stt.Result, err error) {
 	if u.err != nil {
 		return stt.Result{}, u.err
 	}
-	result, err := u.engine.Finish()
+	if s, ok := u.engine.(stt.Streamer); ok {
+		result, err = s.FinishStreaming(partial)
+	} else {
+		result, err = u.engine.Finish()
+	}
 	if err != nil {
 		u.fail(err)
 	}

@@ -3,7 +3,9 @@
 // adding a provider is adding a row.
 //
 // A provider is heard and speaks over wires. A wire is a protocol: a WebRTC session, or
-// an HTTP request for each utterance or segment. The first wire of a row is the default.
+// an HTTP request for each utterance or segment. The default is the first wire of a row
+// that can be used: one that needs a model which neither the row nor the user names
+// cannot.
 package provider
 
 import (
@@ -28,11 +30,12 @@ const (
 	Realtime       Wire = "realtime"       // a realtime session over WebRTC
 	Transcriptions Wire = "transcriptions" // POST /v1/audio/transcriptions for each utterance
 	Speech         Wire = "speech"         // POST /v1/audio/speech for each segment
+	Engine         Wire = "engine"         // in this process, beside a session with another provider
 )
 
 // Row is a provider.
 type Row struct {
-	Name        string
+	Name        string   // as protocol.Providers has it
 	Home        string   // base URL; "" where the user has to give one
 	Prefix      string   // of the API, below the base URL
 	Anonymous   bool     // it can be used without a key
@@ -70,7 +73,7 @@ type Hearing struct {
 // Voice is what a provider can do with a text over a wire.
 type Voice struct {
 	Wire     Wire
-	Model    string // the default; "" where the user has to give one, or the session has it
+	Model    string // the default; "" where the user has to name one, or the session has it
 	Voice    string // the default; "" is the service's choice
 	Verbatim bool   // it says the text, and not what a model makes of it
 	// HeardPositions: it is known which audio belongs to which segment. Over WebRTC
@@ -90,25 +93,51 @@ var Rows = []Row{
 		Name: Local, Prefix: "/v1",
 		Session: &Session{Ephemeral: true},
 		Hearing: []Hearing{{Wire: Realtime, Model: "whisper-1", Partials: true, Logprobs: true}},
-		Voice:   []Voice{{Wire: Realtime, Verbatim: true, HeardPositions: true, Truncate: true, Slowest: 0.5, Fastest: 3}},
+		Voice: []Voice{
+			{Wire: Realtime, Verbatim: true, HeardPositions: true, Truncate: true, Slowest: 0.5, Fastest: 3},
+			{Wire: Engine, Verbatim: true, HeardPositions: true, Slowest: 0.5, Fastest: 3},
+		},
 	},
 	{
 		Name: OpenAI, Home: "https://api.openai.com", Prefix: "/v1",
 		Session: &Session{Ephemeral: true, Limit: 60 * time.Minute},
-		Hearing: []Hearing{{Wire: Realtime, Model: "gpt-4o-mini-transcribe", Partials: true, Logprobs: true, Vocabulary: true}},
-		Voice:   []Voice{{Wire: Realtime, Truncate: true, Slowest: 0.25, Fastest: 1.5}},
+		Hearing: []Hearing{
+			{Wire: Realtime, Model: "gpt-4o-mini-transcribe", Partials: true, Logprobs: true, Vocabulary: true},
+			{Wire: Transcriptions, Model: "gpt-4o-mini-transcribe", Logprobs: true, Vocabulary: true, Streams: true},
+		},
+		Voice: []Voice{
+			{Wire: Speech, Model: "gpt-4o-mini-tts", Voice: "alloy", Verbatim: true, HeardPositions: true, Slowest: 0.25, Fastest: 4},
+			{Wire: Realtime, Truncate: true, Slowest: 0.25, Fastest: 1.5},
+		},
 	},
 	{
 		Name: Azure, Prefix: "/openai/v1", KeyHeader: "Api-Key", Deployments: true,
 		Session: &Session{Ephemeral: true, Limit: 30 * time.Minute},
-		Hearing: []Hearing{{Wire: Realtime, Partials: true, Logprobs: true, Vocabulary: true}},
-		Voice:   []Voice{{Wire: Realtime, Truncate: true, Slowest: 0.25, Fastest: 1.5}},
+		Hearing: []Hearing{
+			{Wire: Realtime, Partials: true, Logprobs: true, Vocabulary: true},
+			{Wire: Transcriptions, Logprobs: true, Vocabulary: true, Streams: true},
+		},
+		Voice: []Voice{
+			{Wire: Speech, Voice: "alloy", Verbatim: true, HeardPositions: true, Slowest: 0.25, Fastest: 4},
+			{Wire: Realtime, Truncate: true, Slowest: 0.25, Fastest: 1.5},
+		},
 	},
 	{
 		Name: LocalAI, Prefix: "/v1", Anonymous: true, PlainHTTP: true,
 		Session: &Session{JSONOffer: true, Transcribes: true},
-		Hearing: []Hearing{{Wire: Realtime, Vocabulary: true}},
-		Voice:   []Voice{{Wire: Realtime, Slowest: 1, Fastest: 1}},
+		Hearing: []Hearing{
+			{Wire: Realtime, Vocabulary: true},
+			{Wire: Transcriptions, Model: "whisper-1", Vocabulary: true},
+		},
+		Voice: []Voice{
+			{Wire: Speech, Voice: "alloy", Verbatim: true, HeardPositions: true, Slowest: 1, Fastest: 1},
+			{Wire: Realtime, Slowest: 1, Fastest: 1},
+		},
+	},
+	{
+		Name: Compatible, Prefix: "/v1", Anonymous: true, PlainHTTP: true,
+		Hearing: []Hearing{{Wire: Transcriptions, Model: "whisper-1", Vocabulary: true}},
+		Voice:   []Voice{{Wire: Speech, Model: "tts-1", Voice: "alloy", Verbatim: true, HeardPositions: true, Slowest: 0.25, Fastest: 4}},
 	},
 }
 

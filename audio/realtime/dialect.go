@@ -199,12 +199,19 @@ func (s *signaller) post(ctx context.Context, step, where string, header http.He
 			return res, answer, nil
 		}
 	}
-	return nil, nil, statusError(step, res, s.answerCode(answer, header))
+	return nil, nil, statusError(step, res, answerCode(answer, header))
+}
+
+// Refusal is the error of an answer with a status that is not the expected one. It
+// reads the body, and repeats nothing of it but a code.
+func Refusal(step string, res *http.Response, sent http.Header) *Error {
+	answer, _ := io.ReadAll(io.LimitReader(res.Body, maxAnswer)) // what came of it has to do
+	return statusError(step, res, answerCode(answer, sent))
 }
 
 // answerCode takes the code of a service's error answer, unless it repeats
 // what was sent.
-func (s *signaller) answerCode(answer []byte, sent http.Header) string {
+func answerCode(answer []byte, sent http.Header) string {
 	var v struct {
 		Error struct {
 			Code string `json:"code"`

@@ -130,7 +130,7 @@ func failures(all []finding) error {
 // examine runs the checks. Those of the local engines count only where they are
 // what hears and speaks. Before something is heard or played, say is told.
 func examine(ctx context.Context, set protocol.Settings, f sharedFlags, aloud bool, say func(string)) []finding {
-	local := set.Provider == protocol.ProviderLocal
+	local := set.SessionWith() == protocol.ProviderLocal
 	holder := microphoneHolder(ctx)
 	all := []finding{check("codec", true, codec)}
 	all = append(all, examineSound(ctx, soundCheck{
@@ -144,13 +144,20 @@ func examine(ctx context.Context, set protocol.Settings, f sharedFlags, aloud bo
 	all = append(all,
 		check("wake phrase", false, wakePhrase),
 		check("cues", false, func() (string, error) { return cues(set.Cues), nil }))
-	if !local {
+	for i, p := range []protocol.Provider{set.Hears(), set.Speaks()} {
+		if p == protocol.ProviderLocal || i == 1 && p == set.Hears() {
+			continue
+		}
+		endpoint := [...]string{set.Hearing.Endpoint, set.Voice.Endpoint}[i]
+		if endpoint == "" && p == set.Provider {
+			endpoint = set.Endpoint
+		}
 		all = append(all,
 			check("credentials", true, func() (string, error) {
-				_, err := credentials(f.keyFile)(ctx, set.Provider)
-				return "a key for " + string(set.Provider), err
+				_, err := credentials(f.keyFile)(ctx, p)
+				return "a key for " + string(p), err
 			}),
-			check("provider", true, func() (string, error) { return reach(ctx, set) }))
+			check("provider", true, func() (string, error) { return reach(ctx, p, endpoint) }))
 	}
 	return append(all, check("editor", false, pairing))
 }

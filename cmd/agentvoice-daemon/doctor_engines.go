@@ -57,12 +57,12 @@ func cues(set protocol.CueSettings) string {
 }
 
 // reach opens a TCP connection to the provider; it sends nothing.
-func reach(ctx context.Context, set protocol.Settings) (string, error) {
-	row, _ := provider.Of(string(set.Provider))
-	base := cmp.Or(set.Endpoint, row.Home)
+func reach(ctx context.Context, p protocol.Provider, endpoint string) (string, error) {
+	row, _ := provider.Of(string(p))
+	base := cmp.Or(endpoint, row.Home)
 	u, err := url.Parse(base)
 	if err != nil || u.Hostname() == "" {
-		return "", fmt.Errorf("there is no endpoint for %s; give --endpoint", set.Provider)
+		return "", fmt.Errorf("there is no endpoint for %s; give --endpoint", p)
 	}
 	port := u.Port()
 	if port == "" {

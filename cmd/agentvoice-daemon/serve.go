@@ -144,7 +144,7 @@ func (f *serveFlags) liveOn(cfg *rpc.Config) error {
 		if c.Copilot != nil {
 			adapter = c.Copilot
 		}
-		world := &liveAudio{}
+		world, reports := &liveAudio{}, &live.Reports{}
 		newWorld := live.New(live.Config{
 			Source: func(s protocol.Settings) (audio.Source, error) {
 				return source(chosen(f.audioIn, s.Audio.InputDevice), 1)
@@ -155,7 +155,7 @@ func (f *serveFlags) liveOn(cfg *rpc.Config) error {
 			Names: func(s protocol.Settings) (in, out string) {
 				return chosen(f.audioIn, s.Audio.InputDevice), chosen(f.audioOut, s.Audio.OutputDevice)
 			},
-			Speed: 1, Credentials: f.editorCredentials(c), Engines: engines(cfg.Log), Log: cfg.Log,
+			Speed: 1, Credentials: f.editorCredentials(c), Engines: engines(cfg.Log, reports), Reports: reports, Log: cfg.Log,
 			Holder: holder(f.audioIn, c.Name), Processing: processing(f.audioIn), Detector: voiceDetector,
 			Spotter: spotter, KeepModels: f.keepModels,
 		})

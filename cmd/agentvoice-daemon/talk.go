@@ -142,6 +142,7 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 	}
 	defer func() { err = errors.Join(err, closeTap()) }()
 
+	reports := &live.Reports{}
 	v := newTalkView(os.Stdout, started, reference)
 	if v.live && settings.Provider == protocol.ProviderLocal && findSpeech().names == "" {
 		fmt.Println("PocketSphinx and Flite hear and speak. `agentvoice-daemon models list` shows better ones.")
@@ -155,7 +156,7 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 			Source: f.microphone(),
 			Sink:   func(protocol.Settings) (audio.Sink, error) { return sink(f.audioOut, f.speed) },
 			Ended:  end, Tap: tap, Speed: f.speed,
-			Credentials: credentials(f.keyFile), Engines: engines(log), Holder: holder(f.audioIn, "agentvoice-daemon talk"), Processing: processing(f.audioIn), Detector: voiceDetector, Log: log,
+			Credentials: credentials(f.keyFile), Engines: engines(log, reports), Reports: reports, Holder: holder(f.audioIn, "agentvoice-daemon talk"), Processing: processing(f.audioIn), Detector: voiceDetector, Log: log,
 		}),
 	})
 	return talk(ctx, d, v, ended, f.speed)

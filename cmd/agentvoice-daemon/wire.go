@@ -38,6 +38,7 @@ const (
 	envOpenAI = "OPENAI_API_KEY"
 	envAzure  = "AZURE_OPENAI_API_KEY"
 	envLocal  = "LOCALAI_API_KEY"
+	envOther  = "AGENTVOICE_API_KEY"
 )
 
 // sharedFlags are those of serve and talk.
@@ -57,7 +58,7 @@ type sharedFlags struct {
 func (f *sharedFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.audioIn, "audio-in", "default", "microphone: default, a device's name or id, wav:FILE, or null")
 	fs.StringVar(&f.audioOut, "audio-out", "default", "loudspeaker: default, a device's name or id, wav:FILE, or null")
-	fs.StringVar(&f.provider, "provider", "", "realtime service: local, openai, azure or localai (default local)")
+	fs.StringVar(&f.provider, "provider", "", "service that hears and speaks: local, openai, azure, localai or compatible (default local)")
 	fs.StringVar(&f.endpoint, "endpoint", "", "base URL of the service, where it is not the provider's own")
 	fs.StringVar(&f.deployment, "deployment", "", "name of the deployment (azure)")
 	fs.StringVar(&f.model, "model", "", "realtime model")
@@ -192,7 +193,7 @@ func (s silentSource) Run(ctx context.Context, deliver func(int64, *audio.Frame)
 }
 
 // engines makes the maker of the embedded server's engines.
-func engines(log zerolog.Logger) func() (localrealtime.Config, error) {
+func engines(log zerolog.Logger, reports *live.Reports) func() (localrealtime.Config, error) {
 	return func() (localrealtime.Config, error) {
 		for _, asset := range []func() (string, error){assets.Silero, assets.ONNXRuntime} {
 			if _, err := asset(); err != nil {
@@ -204,8 +205,8 @@ func engines(log zerolog.Logger) func() (localrealtime.Config, error) {
 			log.Warn().Err(speech.err).Msg("some speech models cannot be used")
 		}
 		return localrealtime.Config{
-			Recognizer:  speech.recognizers(func(err error) { log.Warn().Err(err).Msg("recognition has changed its engine") }),
-			Synthesizer: speech.synthesizers(func(err error) { log.Warn().Err(err).Msg("Flite speaks instead of the installed voice") }),
+			Recognizer:  speech.recognizers(reports.HearingReplaced),
+			Synthesizer: speech.synthesizers(reports.VoiceReplaced),
 			Detector:    voiceDetector,
 		}, nil
 	}
@@ -284,6 +285,7 @@ func credentials(keyFile string) func(context.Context, protocol.Provider) (realt
 		}
 		name := map[protocol.Provider]string{
 			protocol.ProviderOpenAI: envOpenAI, protocol.ProviderAzure: envAzure, protocol.ProviderLocalAI: envLocal,
+			protocol.ProviderCompatible: envOther,
 		}[p]
 		key := os.Getenv(name)
 		if row, _ := provider.Of(string(p)); key == "" && !row.Anonymous {

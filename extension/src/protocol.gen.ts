@@ -346,6 +346,7 @@ export const PROVIDERS = [
   'openai',
   'azure',
   'localai',
+  'compatible',
 ] as const;
 
 /** Provider is a realtime service. */
@@ -424,6 +425,14 @@ export const ERROR_CODES = [
   'speechMismatch',
   'voiceRateLimited',
   'hearsItself',
+  'voiceReplaced',
+  'hearingReplaced',
+  'serviceLimited',
+  'voiceParaphrases',
+  'heardRoughly',
+  'wordsLate',
+  'wordsUnchecked',
+  'vocabularyUnused',
   'engineMissing',
 ] as const;
 
@@ -480,9 +489,9 @@ export interface ClientInfo {
 
 /** Settings by name; null is the default. */
 export interface Configuration {
-  /** The service that hears and speaks. `local` runs on this machine and needs no key and no network. */
-  'agentvoice.provider'?: 'local' | 'openai' | 'azure' | 'localai' | null;
-  /** Base URL of the service. Required for `azure` and `localai`; empty for the provider's own. Has to be `https` for `openai` and `azure`, except on this machine. */
+  /** The service that hears and speaks. `local` runs on this machine and needs no key and no network; `compatible` is any server of OpenAI's `/v1/audio` endpoints, such as speaches, vLLM or a whisper server. */
+  'agentvoice.provider'?: 'local' | 'openai' | 'azure' | 'localai' | 'compatible' | null;
+  /** Base URL of the service. Required for `azure`, `localai` and `compatible`; empty for the provider's own. Has to be `https` for `openai` and `azure`, except on this machine. */
   'agentvoice.endpoint'?: string | null;
   /** Name of the deployment. Required for `azure`, not used by others. */
   'agentvoice.deployment'?: string | null;
@@ -492,7 +501,13 @@ export interface Configuration {
   'agentvoice.locale'?: string | null;
   /** How long a session of the service lasts, for a service that neither announces this nor documents it, such as one behind a gateway. The next session is opened before the limit; 0 is no known limit. */
   'agentvoice.session.maxMs'?: number | null;
-  /** Model that transcribes what you say, for `openai`; empty for the default. `localai` takes the one of its pipeline, `azure` uses `agentvoice.transcription.deployment`. */
+  /** The service that hears you, where it is not the one that speaks; empty for `agentvoice.provider`. `local` hears on this machine. */
+  'agentvoice.hearing.provider'?: '' | 'local' | 'openai' | 'azure' | 'localai' | 'compatible' | null;
+  /** Base URL of the service that hears; empty for the provider's own, or for `agentvoice.endpoint` where the provider is the same. */
+  'agentvoice.hearing.endpoint'?: string | null;
+  /** How the service hears: `realtime` in a session, with words while you speak; `transcriptions` by a request for each utterance (`/v1/audio/transcriptions`), with words when you have finished. `auto` takes the session where the service has one. */
+  'agentvoice.hearing.wire'?: 'auto' | 'realtime' | 'transcriptions' | null;
+  /** Model that transcribes what you say; empty for the provider's default. A session of `localai` takes the one of its pipeline, `azure` uses `agentvoice.transcription.deployment`. */
   'agentvoice.transcription.model'?: string | null;
   /** Name of the deployment of a transcription model, such as `gpt-4o-mini-transcribe`. Required for `azure`, not used by others. */
   'agentvoice.transcription.deployment'?: string | null;
@@ -508,9 +523,17 @@ export interface Configuration {
   'agentvoice.words.workspace'?: boolean | null;
   /** Sends known names to the service that transcribes (`openai`, `azure`, `localai`) as part of its prompt, which has it recognise them: your own words first, then those of the workspace, about 600 characters. Off, they stay on this machine. */
   'agentvoice.words.send'?: boolean | null;
+  /** The service that speaks, where it is not the one that hears; empty for `agentvoice.provider`. `local` speaks on this machine. */
+  'agentvoice.voice.provider'?: '' | 'local' | 'openai' | 'azure' | 'localai' | 'compatible' | null;
+  /** Base URL of the service that speaks; empty for the provider's own, or for `agentvoice.endpoint` where the provider is the same. */
+  'agentvoice.voice.endpoint'?: string | null;
+  /** How the service speaks: `speech` reads each sentence word for word (`/v1/audio/speech`), `realtime` speaks in the session, where a model may paraphrase. `auto` takes `speech` where the service has it and the model is known. */
+  'agentvoice.voice.wire'?: 'auto' | 'speech' | 'realtime' | null;
+  /** Model that speaks over `speech`; for `azure` the name of a deployment. Empty for the provider's default; `azure` and `localai` have none, and speak in the session then. */
+  'agentvoice.voice.model'?: string | null;
   /** Voice of the assistant; empty for the provider's default. */
   'agentvoice.voice.name'?: string | null;
-  /** Speed of the voice, from the next sentence on; 1 is normal. `openai` and `azure` speak at 1.5 at most, `localai` at its own speed. */
+  /** Speed of the voice, from the next sentence on; 1 is normal. In a session, `openai` and `azure` speak at 1.5 at most; `localai` has one speed. */
   'agentvoice.voice.rate'?: number | null;
   /** Microphone: `default`, or a device's name or id. */
   'agentvoice.audio.inputDevice'?: string | null;
@@ -1420,6 +1443,14 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly code: number; readonl
   speechMismatch: { code: -32042, retryable: true },
   voiceRateLimited: { code: -32057, retryable: false },
   hearsItself: { code: -32058, retryable: true },
+  voiceReplaced: { code: -32060, retryable: true },
+  hearingReplaced: { code: -32061, retryable: true },
+  serviceLimited: { code: -32062, retryable: false },
+  voiceParaphrases: { code: -32063, retryable: false },
+  heardRoughly: { code: -32064, retryable: false },
+  wordsLate: { code: -32065, retryable: false },
+  wordsUnchecked: { code: -32066, retryable: false },
+  vocabularyUnused: { code: -32067, retryable: false },
   engineMissing: { code: -32043, retryable: false },
 };
 
@@ -1436,12 +1467,15 @@ export interface SettingInfo {
 
 /** The settings, in the order of the settings page. */
 export const SETTINGS: readonly SettingInfo[] = [
-  { name: 'agentvoice.provider', kind: 'string', default: 'local', enum: ['local', 'openai', 'azure', 'localai'], restart: true },
+  { name: 'agentvoice.provider', kind: 'string', default: 'local', enum: ['local', 'openai', 'azure', 'localai', 'compatible'], restart: true },
   { name: 'agentvoice.endpoint', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.deployment', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.model', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.locale', kind: 'string', default: '', restart: false },
   { name: 'agentvoice.session.maxMs', kind: 'milliseconds', default: 0, minimum: 0, maximum: 86400000, restart: true },
+  { name: 'agentvoice.hearing.provider', kind: 'string', default: '', enum: ['', 'local', 'openai', 'azure', 'localai', 'compatible'], restart: true },
+  { name: 'agentvoice.hearing.endpoint', kind: 'string', default: '', restart: true },
+  { name: 'agentvoice.hearing.wire', kind: 'string', default: 'auto', enum: ['auto', 'realtime', 'transcriptions'], restart: true },
   { name: 'agentvoice.transcription.model', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.transcription.deployment', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.transcription.language', kind: 'string', default: '', restart: true },
@@ -1450,6 +1484,10 @@ export const SETTINGS: readonly SettingInfo[] = [
   { name: 'agentvoice.words.correct', kind: 'boolean', default: true, restart: false },
   { name: 'agentvoice.words.workspace', kind: 'boolean', default: true, restart: false },
   { name: 'agentvoice.words.send', kind: 'boolean', default: false, restart: true },
+  { name: 'agentvoice.voice.provider', kind: 'string', default: '', enum: ['', 'local', 'openai', 'azure', 'localai', 'compatible'], restart: true },
+  { name: 'agentvoice.voice.endpoint', kind: 'string', default: '', restart: true },
+  { name: 'agentvoice.voice.wire', kind: 'string', default: 'auto', enum: ['auto', 'speech', 'realtime'], restart: true },
+  { name: 'agentvoice.voice.model', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.voice.name', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.voice.rate', kind: 'number', default: 1, minimum: 0.5, maximum: 3, restart: false },
   { name: 'agentvoice.audio.inputDevice', kind: 'string', default: 'default', restart: false },

@@ -79,6 +79,10 @@ var rules = []rule{
 		"the client must meet the embedded server on the wire only, as it meets every other provider",
 	},
 	{
+		[]string{"audio/hosted"}, []string{"audio", "audio/localrealtime/stt", "audio/provider", "audio/realtime", "audio/wavio"},
+		"it makes requests to a service with the errors and the keys of a session, and knows no conversation",
+	},
+	{
 		[]string{"audio/front"}, []string{"audio", "audio/dsp", "audio/vad"},
 		"it puts the processing and the detection of a voice together once, for whoever holds conversations or measures them",
 	},
@@ -109,6 +113,10 @@ var rules = []rule{
 	{
 		[]string{"internal/speechdata"}, []string{"audio", "audio/wavio"},
 		"recordings are read alike by every test and bench, so what reads them knows none of them",
+	},
+	{
+		[]string{"internal/audioapi"}, []string{"audio", "audio/localrealtime/stt", "audio/localrealtime/tts", "audio/wavio"},
+		"it is a service that tests make requests to, and shares nothing with the client but what the public reference says",
 	},
 	{
 		[]string{"internal/room"}, []string{"audio"},

@@ -196,3 +196,42 @@ func TestCallForm(t *testing.T) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
+
+// TestAudioRequests: what is sent to the audio endpoints is what the library would send:
+// the same JSON for speech, and fields that it has for a transcription.
+func TestAudioRequests(t *testing.T) {
+	sent := lines(t, "../../audio/hosted/testdata/requests.jsonl")
+	var speech openai.AudioSpeechNewParams
+	if err := json.Unmarshal(sent[0], &speech); err != nil {
+		t.Fatal(err)
+	}
+	again, err := json.Marshal(speech)
+	if err != nil || !reflect.DeepEqual(value(t, again), value(t, sent[0])) {
+		t.Errorf("%v: the library makes\n%s of\n%s", err, again, sent[0])
+	}
+	var form map[string]string
+	if err := json.Unmarshal(sent[1], &form); err != nil {
+		t.Fatal(err)
+	}
+	fields := map[string]bool{"stream": true} // the library adds it in NewStreaming
+	params := reflect.TypeFor[openai.AudioTranscriptionNewParams]()
+	for i := range params.NumField() {
+		name, _, _ := strings.Cut(params.Field(i).Tag.Get("json"), ",")
+		fields[name] = true
+	}
+	for name := range form {
+		if !fields[strings.TrimSuffix(name, "[]")] {
+			t.Errorf("the library does not know the field %s", name)
+		}
+	}
+	for _, e := range []string{`{"type":"transcript.text.delta","delta":"All"}`, `{"type":"transcript.text.done","text":"All tests.","logprobs":[{"logprob":-0.1}]}`} {
+		var event openai.TranscriptionStreamEventUnion
+		if err := json.Unmarshal([]byte(e), &event); err != nil || event.AsAny() == nil {
+			t.Errorf("%v: the library does not know %s", err, e)
+			continue
+		}
+		for _, path := range unknown(reflect.ValueOf(event.AsAny()), "") {
+			t.Errorf("%s: the library does not know %s", e, path)
+		}
+	}
+}

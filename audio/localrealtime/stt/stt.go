@@ -47,6 +47,14 @@ type Recognizer interface {
 	Close() error
 }
 
+// Streamer is a Recognizer that is at work for a while after the end of an utterance,
+// such as a service.
+type Streamer interface {
+	// FinishStreaming is Finish. Meanwhile, partial is called with the text so far, at
+	// least once a second, and also when it has not grown.
+	FinishStreaming(partial func(text string)) (Result, error)
+}
+
 // Result is what was heard in one utterance.
 type Result struct {
 	// Text is as the engine writes it: some give case and punctuation,

@@ -44,7 +44,7 @@ func (a *aside) say(text string) {
 	a.collected = nil
 	seg := audio.SegmentID{Gen: a.gen, Seq: a.last}
 	a.mu.Unlock()
-	c.client.Speak(realtime.Segment{ID: seg, Text: text})
+	c.voice.Speak(realtime.Segment{ID: seg, Text: text})
 }
 
 // stop silences what is heard and forgets what is on its way: speech of generation

@@ -56,7 +56,8 @@ type call struct {
 	instance uint32
 	epoch    atomic.Uint32
 	lost     bool // needs the link's mu
-	client   *realtime.Client
+	client   Hearing
+	voice    *reader
 	hearer   *hearer
 	settled  context.CancelFunc // ends its renewal
 	// base is the captured position of the client's position 0. It changes when
@@ -189,17 +190,23 @@ func (l *link) dialled(epoch uint32) {
 }
 
 func (l *link) try(ctx context.Context, instance, epoch uint32) error {
-	cfg, err := l.w.service.dialConfig(l.w.port.Settings())
+	set := l.w.port.Settings()
+	cfg, err := l.w.service.dialConfig(set)
 	if err != nil {
 		return &realtime.Error{Code: realtime.CodeConnectionFailed, Message: err.Error()}
 	}
 	c := &call{link: l, instance: instance}
 	c.epoch.Store(epoch)
 	c.hearer = newHearer(l.w, c)
-	c.client, err = realtime.Dial(ctx, cfg, c.hearer)
+	session, err := realtime.Dial(ctx, cfg, c.hearer)
 	if err != nil {
 		return err
 	}
+	if c.voice, err = l.w.service.newReader(set, session, c.hearer); err != nil {
+		_ = session.Close() // nothing was heard over it
+		return err
+	}
+	c.client = session
 	live, settled := context.WithCancel(context.Background())
 	c.settled = settled
 	l.renewal.Go(func() { l.renew(live, c) })
@@ -284,8 +291,9 @@ func (l *link) hangUp(c *call) {
 		return
 	}
 	c.settled()
+	l.w.service.quit(c)
 	defer l.count(c)
-	if err := c.client.Close(); err != nil {
+	if err := errors.Join(c.voice.Close(), c.client.Close()); err != nil {
 		l.w.cfg.Log.Debug().Uint32("epoch", c.epoch.Load()).Err(err).Msg("the call did not end in order")
 	}
 }
@@ -483,7 +491,7 @@ func (h *hearer) SpeechFailed(seg audio.SegmentID, code string) {
 }
 
 // SpeechMismatch implements realtime.Handler.
-func (h *hearer) SpeechMismatch(seg audio.SegmentID) { h.w.voice.mismatched(seg) }
+func (h *hearer) SpeechMismatch(seg audio.SegmentID) { h.w.voice.mismatched(h.call, seg) }
 
 // Lost implements realtime.Handler.
 func (h *hearer) Lost(code string, err error) {

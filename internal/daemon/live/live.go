@@ -89,6 +89,8 @@ type Config struct {
 	// of the embedded server stay in memory. Zero stands for
 	// localrealtime.DefaultKeepEngines.
 	KeepModels time.Duration
+	// Reports, if set, is told by the engines when one replaced another.
+	Reports *Reports
 	// Instrument, if set, may change how a dial is made: fault injection.
 	Instrument func(*realtime.Config)
 	Log        zerolog.Logger
@@ -133,6 +135,9 @@ func New(cfg Config) func(daemon.Port) daemon.World {
 		w.link = newLink(w)
 		w.devices = newDevices(w)
 		w.waker = newWaker(w)
+		if cfg.Reports != nil {
+			cfg.Reports.world.Store(w)
+		}
 		return w
 	}
 }
@@ -152,6 +157,8 @@ func (w *World) Execute(e csm.Effect) {
 		if w.detectors != nil {
 			w.detectors.preload()
 		}
+		w.voice.replaced.Store(false)
+		w.service.replaced.Store(false)
 		w.service.activate(e.Instance)
 	case csm.DeactivateSession:
 		w.service.deactivate(e.Instance)

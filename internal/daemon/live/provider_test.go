@@ -7,6 +7,7 @@ import (
 	"errors"
 	"net"
 	"net/http"
+	"slices"
 	"sync"
 	"testing"
 	"time"
@@ -26,41 +27,11 @@ import (
 // An online provider is the embedded server at another address: the same client,
 // the signalling of that dialect, a key that is exchanged for an ephemeral one.
 func TestOnlineProviderWithItsKey(t *testing.T) {
-	cfg, err := engines()
-	if err != nil {
-		t.Fatal(err)
-	}
-	cfg.APIKey, cfg.Speed, cfg.Log = "sk-the-users-key", speed, zerolog.Nop()
-	server, err := localrealtime.New(cfg)
-	if err != nil {
-		t.Fatal(err)
-	}
-	var mu sync.Mutex
-	var paths []string
-	ln, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	service := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		mu.Lock()
-		paths = append(paths, r.Method+" "+r.URL.Path)
-		mu.Unlock()
-		server.Handler().ServeHTTP(w, r)
-	})}
-	served := make(chan error, 1)
-	go func() { served <- service.Serve(ln) }()
-	t.Cleanup(func() {
-		if err := errors.Join(service.Close(), server.Close()); err != nil {
-			t.Error(err)
-		}
-		<-served
-		http.DefaultClient.CloseIdleConnections()
-	})
-
+	paths, url := onlineService(t)
 	for _, key := range []string{"sk-the-users-key", "sk-another"} {
 		t.Run(key, func(t *testing.T) {
 			set := protocol.DefaultSettings()
-			set.Provider, set.Endpoint = protocol.ProviderOpenAI, "http://"+ln.Addr().String()
+			set.Provider, set.Endpoint = protocol.ProviderOpenAI, url
 			set.TurnDetection.Mode = protocol.TurnServer
 			tk := &talk{t: t, mouth: &mouth{}, agent: &answers{send: says("Online now.")}, news: make(chan struct{}, 1)}
 			tk.d = daemon.New(daemon.Config{
@@ -95,9 +66,47 @@ func TestOnlineProviderWithItsKey(t *testing.T) {
 			tk.want(protocol.StateListening)
 		})
 	}
-	mu.Lock()
-	defer mu.Unlock()
-	if len(paths) < 2 || paths[0] != "POST /v1/realtime/client_secrets" || paths[1] != "POST /v1/realtime/calls" {
-		t.Errorf("requests %v, want the key exchanged, then the call", paths)
+	if got := paths(); len(got) < 2 || got[0] != "POST /v1/realtime/client_secrets" || got[1] != "POST /v1/realtime/calls" {
+		t.Errorf("requests %v, want the key exchanged, then the call", got)
 	}
+}
+
+// onlineService is the embedded server at another address. paths are the requests so far.
+func onlineService(t *testing.T) (paths func() []string, url string) {
+	t.Helper()
+	cfg, err := engines()
+	if err != nil {
+		t.Fatal(err)
+	}
+	cfg.APIKey, cfg.Speed, cfg.Log = "sk-the-users-key", speed, zerolog.Nop()
+	server, err := localrealtime.New(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var mu sync.Mutex
+	var list []string
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	service := &http.Server{ReadHeaderTimeout: time.Second, Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		mu.Lock()
+		list = append(list, r.Method+" "+r.URL.Path)
+		mu.Unlock()
+		server.Handler().ServeHTTP(w, r)
+	})}
+	served := make(chan error, 1)
+	go func() { served <- service.Serve(ln) }()
+	t.Cleanup(func() {
+		if err := errors.Join(service.Close(), server.Close()); err != nil {
+			t.Error(err)
+		}
+		<-served
+		http.DefaultClient.CloseIdleConnections()
+	})
+	return func() []string {
+		mu.Lock()
+		defer mu.Unlock()
+		return slices.Clone(list)
+	}, "http://" + ln.Addr().String()
 }

@@ -8,10 +8,12 @@ import (
 	"net"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"golang.org/x/text/language"
 
+	"github.com/agentvoice/agentvoice-daemon/audio/hosted"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
@@ -31,6 +33,9 @@ type service struct {
 
 	watch sync.WaitGroup // of engines that load
 
+	replaced  atomic.Bool // the user was told that another engine hears
+	announced string      // what the user was told of what is missing; of the queue
+
 	mu    sync.Mutex
 	local *localServer
 }
@@ -42,6 +47,9 @@ type localServer struct {
 	key    string
 	served chan error
 	err    error // why it does not run
+	ears   ears
+	// transcriber hears behind it; nil where the engines of this machine do.
+	transcriber *hosted.Transcriber
 }
 
 func newService(w *World) *service {
@@ -53,16 +61,23 @@ func newService(w *World) *service {
 func (s *service) activate(instance uint32) {
 	s.q.Do(func() {
 		set := s.w.port.Settings()
-		if set.Provider == protocol.ProviderLocal {
-			if err := s.startLocal(); err != nil {
+		for _, p := range []protocol.Provider{set.Hears(), set.Speaks()} {
+			if p == protocol.ProviderLocal {
+				continue
+			}
+			if _, err := s.credential(s.ctx, p); err != nil {
+				s.fail(instance, credentialCode(err), err)
+				return
+			}
+		}
+		if set.SessionWith() == protocol.ProviderLocal {
+			if err := s.startLocal(set); err != nil {
 				s.fail(instance, csm.CodeEngineMissing, err)
 				return
 			}
 			s.watchEngines(instance)
-		} else if _, err := s.credential(s.ctx, set.Provider); err != nil {
-			s.fail(instance, credentialCode(err), err)
-			return
 		}
+		s.announce(set)
 		s.w.port.Post(csm.SessionReady{Instance: instance})
 	})
 }
@@ -124,14 +139,15 @@ func (s *service) credential(ctx context.Context, p protocol.Provider) (realtime
 
 // dialConfig is how to reach the service that the settings name.
 func (s *service) dialConfig(set protocol.Settings) (realtime.Config, error) {
+	of := set.SessionWith()
 	cfg := realtime.Config{
-		Dialect: realtime.Dialect(set.Provider), BaseURL: set.Endpoint, Model: set.Model, Voice: set.Voice.Name,
+		Dialect: realtime.Dialect(of), BaseURL: hearingEndpoint(set), Model: set.Model, Voice: set.Voice.Name,
 		TurnDetection: turnDetection(set.TurnDetection), SessionLimit: set.Session.Max, Log: s.w.cfg.Log,
-		TranscriptionModel: set.Transcription.Model, TranscriptionPrompt: set.Transcription.Prompt,
+		TranscriptionModel: set.Transcription.Model, TranscriptionPrompt: s.vocabulary(),
 		Language:    spokenLanguage(set.Transcription.Language),
-		Credentials: func(ctx context.Context) (realtime.Credential, error) { return s.credential(ctx, set.Provider) },
+		Credentials: func(ctx context.Context) (realtime.Credential, error) { return s.credential(ctx, of) },
 	}
-	if set.Provider == protocol.ProviderLocal {
+	if of == protocol.ProviderLocal {
 		s.mu.Lock()
 		defer s.mu.Unlock()
 		if s.local == nil || s.local.err != nil {
@@ -139,7 +155,7 @@ func (s *service) dialConfig(set protocol.Settings) (realtime.Config, error) {
 		}
 		cfg.BaseURL, cfg.Loopback = s.local.base, true
 	}
-	if row, _ := provider.Of(string(set.Provider)); row.Deployments {
+	if row, _ := provider.Of(string(of)); row.Deployments {
 		cfg.Model, cfg.TranscriptionModel = set.Deployment, set.Transcription.Deployment
 	}
 	if s.w.cfg.Instrument != nil {
@@ -176,15 +192,21 @@ func turnDetection(set protocol.TurnDetectionSettings) realtime.TurnDetection {
 	}
 }
 
-// startLocal starts the embedded server, once. It runs on the service's queue.
-func (s *service) startLocal() error {
+// startLocal starts the embedded server with the ears that the settings choose, unless
+// it runs with them. It runs on the service's queue.
+func (s *service) startLocal(set protocol.Settings) error {
 	s.mu.Lock()
 	running := s.local
 	s.mu.Unlock()
 	if running != nil && running.err == nil {
-		return nil
+		if running.ears == earsOf(set) {
+			return nil
+		}
+		if err := s.stopLocal(running); err != nil {
+			s.w.cfg.Log.Warn().Err(err).Msg("the embedded server did not stop cleanly")
+		}
 	}
-	l := &localServer{key: "local-" + rand.Text(), served: make(chan error, 1)}
+	l := &localServer{key: "local-" + rand.Text(), served: make(chan error, 1), ears: earsOf(set)}
 	l.err = s.serve(l)
 	s.mu.Lock()
 	s.local = l
@@ -199,6 +221,12 @@ func (s *service) serve(l *localServer) error {
 	cfg, err := s.w.cfg.Engines()
 	if err != nil {
 		return err
+	}
+	if l.ears.provider != protocol.ProviderLocal {
+		if l.transcriber, err = s.newTranscriber(l.ears, cfg.Recognizer); err != nil {
+			return err
+		}
+		cfg.Recognizer = l.transcriber.Recognizer
 	}
 	cfg.APIKey, cfg.Speed, cfg.Log = l.key, s.w.cfg.Speed, s.w.cfg.Log
 	cfg.KeepEngines, cfg.EnginesFreed = s.w.cfg.KeepModels, heap.Return
@@ -226,17 +254,26 @@ func (s *service) shut() error {
 	s.end()
 	s.q.Close()
 	s.watch.Wait()
-	if s.local == nil || s.local.server == nil {
+	if s.local == nil {
 		return nil
 	}
-	if s.local.server.Loading() {
-		server := s.local.server
-		abandoned.Go(func() { _ = server.Close() })
+	return s.stopLocal(s.local)
+}
+
+func (s *service) stopLocal(l *localServer) error {
+	if l.transcriber != nil {
+		l.transcriber.Cancel()
+	}
+	switch {
+	case l.server == nil:
+		return nil
+	case l.server.Loading():
+		abandoned.Go(func() { _ = l.server.Close() })
 		return nil
 	}
-	err := s.local.server.Close()
+	err := l.server.Close()
 	select {
-	case served := <-s.local.served:
+	case served := <-l.served:
 		return errors.Join(err, served)
 	case <-time.After(2 * time.Second):
 		return errors.Join(err, errors.New("the embedded server does not stop"))

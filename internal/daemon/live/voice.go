@@ -1,9 +1,11 @@
 package live
 
 import (
+	"cmp"
 	"errors"
 	"maps"
 	"math"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"unicode/utf8"
@@ -28,12 +30,15 @@ type voice struct {
 	w      *World
 	player *audio.Player
 
-	frames  int // rendered since the last cursor; of the sink's goroutine
-	rate    rate
-	warned  atomic.Bool   // the user was told that the service paraphrases
-	due     chan struct{} // holds one: a cursor is to be posted
-	quit    chan struct{}
-	stopped chan struct{}
+	frames   int // rendered since the last cursor; of the sink's goroutine
+	rate     rate
+	warned   atomic.Bool // the user was told that the service paraphrases
+	replaced atomic.Bool // the user was told that another engine speaks
+	// paraphrased is the call whose session did, until another voice reads.
+	paraphrased atomic.Pointer[call]
+	due         chan struct{} // holds one: a cursor is to be posted
+	quit        chan struct{}
+	stopped     chan struct{}
 
 	mu      sync.Mutex
 	pieces  map[audio.SegmentID]*piece // that were not heard to their end
@@ -45,6 +50,7 @@ type voice struct {
 type piece struct {
 	chars   int64
 	rate    float64
+	said    realtime.Segment
 	written int64 // samples that the player took
 	ended   bool  // they are all
 }
@@ -121,20 +127,58 @@ func (v *voice) speak(e csm.Speak) {
 	case text == "":
 		v.failed(seg, string(csm.CodeSpeechFailed))
 	default:
-		slowest, fastest := c.client.Speeds()
+		v.readAloud(c)
+		slowest, fastest := c.voice.Speeds()
 		rate := v.rate.of(v.w, slowest, fastest)
+		said := realtime.Segment{ID: seg, Turn: e.Turn, Text: text, Speed: rate}
 		v.mu.Lock()
-		v.pieces[seg] = &piece{chars: int64(utf8.RuneCountInString(text)), rate: rate}
-		v.mu.Unlock()
-		c.client.Speak(realtime.Segment{ID: seg, Turn: e.Turn, Text: text, Speed: rate})
+		defer v.mu.Unlock()
+		v.pieces[seg] = &piece{chars: int64(utf8.RuneCountInString(text)), rate: rate, said: said}
+		c.voice.Speak(said)
 	}
+}
+
+// readAloud has the own voice of a call read, where the session paraphrased: as soon as
+// nothing of the session is left to be heard.
+func (v *voice) readAloud(c *call) {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.pieces) == 0 && v.paraphrased.CompareAndSwap(c, nil) {
+		c.voice.use(true)
+	}
+}
+
+// takeOver has the session speak a segment that the own voice of a call failed at, and
+// those behind it, and tells the user. It says no where something of the segment was
+// heard, which would be heard twice.
+func (v *voice) takeOver(c *call, failed audio.SegmentID, code string) bool {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if p := v.pieces[failed]; p != nil && p.written > 0 || !c.voice.use(false) {
+		return false
+	}
+	v.w.cfg.Log.Warn().Str("reason", code).Msg("the voice failed; the session speaks from now on")
+	v.w.port.Warn(protocol.CodeVoiceReplaced, v.w.because(&realtime.Error{Code: code}))
+	c.voice.own.CancelSpeech(failed.Gen) // what waits behind it is spoken here, too
+	slowest, fastest := c.voice.Speeds()
+	rest := slices.SortedFunc(maps.Keys(v.pieces), func(a, b audio.SegmentID) int { return cmp.Compare(a.Seq, b.Seq) })
+	for _, seg := range rest {
+		if seg.Gen != failed.Gen || seg.Seq < failed.Seq {
+			continue
+		}
+		p := v.pieces[seg]
+		p.rate = min(max(p.rate, slowest), fastest)
+		p.said.Speed = p.rate
+		c.voice.Speak(p.said)
+	}
+	return true
 }
 
 // flush silences every generation before gen: here at once, then at the service.
 func (v *voice) flush(gen uint32) {
 	v.player.Flush(gen)
 	if c := v.w.link.live.Load(); c != nil {
-		c.client.CancelSpeech(gen - 1)
+		c.voice.CancelSpeech(gen - 1)
 	}
 }
 
@@ -169,8 +213,10 @@ func (v *voice) failed(seg audio.SegmentID, code string) {
 }
 
 // mismatched reports a segment that the service spoke in other words than those
-// of the text, and tells the user once a conversation.
-func (v *voice) mismatched(seg audio.SegmentID) {
+// of the text, and tells the user once a conversation. From then on a voice that reads
+// word for word speaks, where there is one.
+func (v *voice) mismatched(c *call, seg audio.SegmentID) {
+	v.paraphrased.Store(c)
 	v.w.cfg.Log.Warn().Stringer("segment", seg).Msg("the service did not read the text as it is written")
 	if v.warned.CompareAndSwap(false, true) {
 		v.w.port.Warn(protocol.CodeSpeechMismatch, "")

@@ -1,0 +1,119 @@
+//go:build cgo
+
+package hosted
+
+import (
+	"context"
+	"errors"
+	"net/http"
+	"net/http/httptest"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/audio/provider"
+	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
+	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
+	"github.com/agentvoice/agentvoice-daemon/internal/audioapi"
+)
+
+// Flite behind the endpoints is heard whole and in order, and faster when it is asked
+// to be.
+func TestVoiceOfAnEngine(t *testing.T) {
+	for _, name := range []string{provider.OpenAI, provider.Azure, provider.LocalAI, provider.Compatible} {
+		t.Run(name, func(t *testing.T) {
+			row, _ := provider.Of(name)
+			server := &audioapi.Server{Synthesizer: tts.Flite(), Key: canary, KeyHeader: row.KeyHeader}
+			service := httptest.NewServer(server.Handler())
+			defer service.Close()
+			transport := &http.Transport{}
+			defer transport.CloseIdleConnections()
+			speak, err := NewSpeaker(Config{
+				Provider: row, BaseURL: service.URL, Model: "tts-1", HTTPClient: &http.Client{Transport: transport},
+				Credentials: func(context.Context) (realtime.Credential, error) {
+					return realtime.Credential{Value: canary, Kind: realtime.APIKey}, nil
+				},
+			}, provider.Voice{}, "alloy")
+			if err != nil {
+				t.Fatal(err)
+			}
+			l := newListener()
+			q := NewQueue(speak, l, QueueConfig{})
+			defer func() { _ = q.Close() }()
+			q.Speak(segment(1, 1))
+			fast := segment(1, 2)
+			fast.Speed = 2
+			q.Speak(fast)
+			l.want(t, "audio 1.1", "ended 1.1", "audio 1.2", "ended 1.2")
+			if normal, twice := l.samples(id(1, 1)), l.samples(id(1, 2)); normal < 48000/2 || twice*10 > normal*7 {
+				t.Errorf("%d samples, %d at twice the speed", normal, twice)
+			}
+			for i, r := range server.Requests() {
+				if r.Fields["input"] != "All tests pass." || r.Fields["speed"] != []string{"0", "2"}[i] {
+					t.Errorf("request %d: %v", i, r)
+				}
+			}
+		})
+	}
+}
+
+// spoken is the beginning of a recorded sentence at the rate of the recogniser.
+func spoken(t *testing.T) []int16 {
+	t.Helper()
+	pcm, err := wavio.ReadAll(filepath.Join("/usr/share/pocketsphinx/test/data", "librivox", "sense_and_sensibility_01_austen_64kb-0870.wav"))
+	if err != nil {
+		t.Fatalf("the recordings are missing; install pocketsphinx-testdata (make deps): %v", err)
+	}
+	low, err := audio.NewResampler(audio.SampleRate, stt.SampleRate)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return low.Process(nil, pcm[:2*audio.SampleRate])
+}
+
+// PocketSphinx behind the endpoints hears the same as beside us, for each provider that
+// has them, with what each is asked.
+func TestEarsOfAnEngine(t *testing.T) {
+	pcm := spoken(t)
+	for _, name := range []string{provider.OpenAI, provider.Azure, provider.LocalAI, provider.Compatible} {
+		t.Run(name, func(t *testing.T) {
+			row, _ := provider.Of(name)
+			hearing, _ := row.Hears(provider.Transcriptions)
+			server := &audioapi.Server{Recognizer: stt.PocketSphinx(stt.PocketSphinxConfig{}), Key: canary, KeyHeader: row.KeyHeader}
+			service := httptest.NewServer(server.Handler())
+			defer service.Close()
+			transport := &http.Transport{}
+			defer transport.CloseIdleConnections()
+			tr, err := NewTranscriber(TranscriberConfig{
+				Config: Config{
+					Provider: row, BaseURL: service.URL, Model: "whisper-1", HTTPClient: &http.Client{Transport: transport},
+					Credentials: func(context.Context) (realtime.Credential, error) {
+						return realtime.Credential{Value: canary, Kind: realtime.APIKey}, nil
+					},
+				},
+				Hearing: hearing, Vocabulary: func() string { return "Dashwood" },
+			})
+			if err != nil {
+				t.Fatal(err)
+			}
+			r, err := tr.Recognizer()
+			if err == nil {
+				err = errors.Join(r.Start(), r.Write(pcm))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			result, err := r.Finish()
+			all := server.Requests()
+			if err != nil || len(all) != 1 || result.Text != all[0].Text || len(strings.Fields(result.Text)) < 2 || all[0].Fields["prompt"] != "Dashwood" {
+				t.Errorf("%+v %v; the service: %+v", result, err, all)
+			}
+			if (result.Confidence > 0) != hearing.Logprobs {
+				t.Errorf("confidence %v, and the table says %v", result.Confidence, hearing.Logprobs)
+			}
+		})
+	}
+}

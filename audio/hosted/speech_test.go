@@ -1,0 +1,416 @@
+package hosted
+
+import (
+	"bytes"
+	"context"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+	"go.uber.org/goleak"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/provider"
+	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
+)
+
+// canary is the user's key: it must not appear in an error or a log.
+const canary = "sk-canary-0123456789"
+
+const testPatience = 30 * time.Second
+
+// stall is long enough for a busy machine, and short enough for the tests that wait for it.
+const stall = 1500 * time.Millisecond
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if code == 0 {
+		if err := goleak.Find(); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// listener notes what it is told.
+type listener struct {
+	mu    sync.Mutex
+	heard map[audio.SegmentID]int64
+	calls chan string
+}
+
+func newListener() *listener {
+	return &listener{heard: map[audio.SegmentID]int64{}, calls: make(chan string, 64)}
+}
+
+func (l *listener) SpeechAudio(seg audio.SegmentID, pcm []int16) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.heard[seg] == 0 {
+		l.calls <- "audio " + seg.String()
+	}
+	l.heard[seg] += int64(len(pcm))
+}
+func (l *listener) SpeechEnded(seg audio.SegmentID) { l.calls <- "ended " + seg.String() }
+func (l *listener) SpeechFailed(seg audio.SegmentID, code string) {
+	l.calls <- "failed " + seg.String() + " " + code
+}
+
+func (l *listener) samples(seg audio.SegmentID) int64 {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.heard[seg]
+}
+
+func (l *listener) want(t *testing.T, calls ...string) {
+	t.Helper()
+	for _, want := range calls {
+		select {
+		case got := <-l.calls:
+			if got != want {
+				t.Fatalf("the listener was told %q, want %q", got, want)
+			}
+		case <-time.After(testPatience):
+			t.Fatalf("the listener was not told %q", want)
+		}
+	}
+}
+
+func (l *listener) none(t *testing.T) {
+	t.Helper()
+	select {
+	case got := <-l.calls:
+		t.Fatalf("the listener was told %q", got)
+	default:
+	}
+}
+
+func id(gen, seq uint32) audio.SegmentID { return audio.SegmentID{Gen: gen, Seq: seq} }
+
+func segment(gen, seq uint32) realtime.Segment {
+	return realtime.Segment{ID: id(gen, seq), Turn: 1, Text: "All tests pass."}
+}
+
+// tone is 100 ms of audio at the rate of the format pcm.
+func tone() []byte {
+	pcm := make([]int16, pcmRate/10)
+	for i := range pcm {
+		pcm[i] = int16(1000 * (i%48 - 24))
+	}
+	var b bytes.Buffer
+	_ = binary.Write(&b, binary.LittleEndian, pcm)
+	return b.Bytes()
+}
+
+// voice is a voice of a service, and what is logged of it.
+func voice(t *testing.T, handler http.HandlerFunc) (*Queue, *listener, *bytes.Buffer) {
+	t.Helper()
+	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body) // else the server does not notice that the client is gone
+		handler(w, r)
+	}))
+	row, _ := provider.Of(provider.OpenAI)
+	transport := &http.Transport{}
+	var log bytes.Buffer
+	speak, err := NewSpeaker(Config{
+		Provider: row, BaseURL: service.URL, Model: "tts-1", HTTPClient: &http.Client{Transport: transport}, Stall: stall,
+		Credentials: func(context.Context) (realtime.Credential, error) { return realtime.Credential{Value: canary}, nil },
+		Log:         zerolog.New(&log),
+	}, provider.Voice{Voice: "alloy"}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	l := newListener()
+	q := NewQueue(speak, l, QueueConfig{Slowest: 0.25, Fastest: 4})
+	t.Cleanup(func() {
+		if err := q.Close(); err != nil {
+			t.Error(err)
+		}
+		service.CloseClientConnections()
+		service.Close()
+		transport.CloseIdleConnections()
+		if strings.Contains(log.String(), canary) || strings.Contains(log.String(), "tests pass") {
+			t.Errorf("the log holds the key or the text: %s", log.String())
+		}
+	})
+	return q, l, &log
+}
+
+// misbehaviour is what a service does wrong, and what comes of it.
+type misbehaviour struct {
+	answers []http.HandlerFunc // of one request each; the last for all others
+	calls   []string
+	tries   int
+}
+
+func misbehaviours() map[string]misbehaviour {
+	pcm := func(w http.ResponseWriter) {
+		w.Header().Set("Content-Type", "audio/pcm")
+		_, _ = w.Write(tone())
+	}
+	status := func(code int, header ...string) http.HandlerFunc {
+		return func(w http.ResponseWriter, _ *http.Request) {
+			for i := 0; i+1 < len(header); i += 2 {
+				w.Header().Set(header[i], header[i+1])
+			}
+			w.WriteHeader(code)
+			// It repeats the key, as some proxies do.
+			_, _ = fmt.Fprintf(w, `{"error":{"code":"bad_%s","message":"%s"}}`, canary, canary)
+		}
+	}
+	return map[string]misbehaviour{
+		"drops mid-stream": {[]http.HandlerFunc{func(w http.ResponseWriter, _ *http.Request) {
+			pcm(w)
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		}}, []string{"audio 1.1", "failed 1.1 connectionLost"}, 1},
+		"drops before the audio": {[]http.HandlerFunc{
+			func(http.ResponseWriter, *http.Request) { panic(http.ErrAbortHandler) },
+			func(w http.ResponseWriter, _ *http.Request) { pcm(w) },
+		}, []string{"audio 1.1", "ended 1.1"}, 2},
+		"another type": {[]http.HandlerFunc{func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "audio/mpeg")
+			_, _ = w.Write(tone())
+		}}, []string{"failed 1.1 protocolError"}, 1},
+		"a page": {[]http.HandlerFunc{func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "text/html; charset=utf-8")
+			_, _ = w.Write([]byte("<html>sign in</html>"))
+		}}, []string{"failed 1.1 protocolError"}, 1},
+		"a broken WAV": {[]http.HandlerFunc{func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "audio/wav")
+			_, _ = w.Write([]byte("RIFF0000WAVEfmt "))
+		}}, []string{"failed 1.1 protocolError"}, 1},
+		"silence":                 {[]http.HandlerFunc{func(w http.ResponseWriter, _ *http.Request) {}}, []string{"failed 1.1 speechNoAudio"}, 1},
+		"busy, for a moment":      {[]http.HandlerFunc{status(429, "Retry-After-Ms", "10"), func(w http.ResponseWriter, _ *http.Request) { pcm(w) }}, []string{"audio 1.1", "ended 1.1"}, 2},
+		"busy, for long":          {[]http.HandlerFunc{status(429, "Retry-After", "60")}, []string{"failed 1.1 rateLimited"}, 1},
+		"the key is refused":      {[]http.HandlerFunc{status(401)}, []string{"failed 1.1 authentication"}, 1},
+		"no such endpoint":        {[]http.HandlerFunc{status(404)}, []string{"failed 1.1 connectionFailed"}, 1},
+		"a redirect":              {[]http.HandlerFunc{status(307, "Location", "https://other.example/")}, []string{"failed 1.1 protocolError"}, 1},
+		"out of order, then well": {[]http.HandlerFunc{status(500), status(503), func(w http.ResponseWriter, _ *http.Request) { pcm(w) }}, []string{"audio 1.1", "ended 1.1"}, 3},
+		"out of order":            {[]http.HandlerFunc{status(502)}, []string{"failed 1.1 connectionFailed"}, 3},
+		"never answers":           {[]http.HandlerFunc{func(_ http.ResponseWriter, r *http.Request) { <-r.Context().Done() }}, []string{"failed 1.1 speechTimeout"}, 3},
+		"never ends": {[]http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) {
+			pcm(w)
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		}}, []string{"audio 1.1", "failed 1.1 speechTimeout"}, 1},
+		"an error that never ends": {[]http.HandlerFunc{func(w http.ResponseWriter, r *http.Request) {
+			w.WriteHeader(403)
+			_ = http.NewResponseController(w).Flush()
+			<-r.Context().Done()
+		}}, []string{"failed 1.1 accessDenied"}, 1},
+	}
+}
+
+// A service that misbehaves costs a segment at most: each ends exactly once, with the
+// code of what happened, and is asked for again only while nothing of it was heard.
+func TestServicesThatMisbehave(t *testing.T) {
+	for name, c := range misbehaviours() {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var mu sync.Mutex
+			tries := 0
+			q, l, _ := voice(t, func(w http.ResponseWriter, r *http.Request) {
+				mu.Lock()
+				tries++
+				answer := c.answers[min(tries, len(c.answers))-1]
+				mu.Unlock()
+				if r.Header.Get("Authorization") != "Bearer "+canary {
+					t.Errorf("the key is %q", r.Header.Get("Authorization"))
+				}
+				answer(w, r)
+			})
+			q.Speak(segment(1, 1))
+			l.want(t, c.calls...)
+			mu.Lock()
+			defer mu.Unlock()
+			if tries != c.tries {
+				t.Errorf("%d requests, want %d", tries, c.tries)
+			}
+			l.none(t)
+		})
+	}
+}
+
+// A service that sends audio without end is not listened to for good, and not at the
+// cost of memory: what runs ahead of real time waits.
+func TestAudioWithoutEnd(t *testing.T) {
+	gone := make(chan struct{})
+	q, l, _ := voice(t, func(w http.ResponseWriter, r *http.Request) {
+		defer close(gone)
+		w.Header().Set("Content-Type", "audio/pcm")
+		for {
+			if _, err := w.Write(tone()); err != nil || r.Context().Err() != nil {
+				return
+			}
+		}
+	})
+	q.speed = 20 // 50 s of audio are over soon
+	q.Speak(segment(1, 1))
+	l.want(t, "audio 1.1", "failed 1.1 protocolError")
+	if n := l.samples(id(1, 1)); n > longest(segment(1, 1)) {
+		t.Errorf("%d samples were heard", n)
+	}
+	select {
+	case <-gone:
+	case <-time.After(testPatience):
+		t.Error("the service goes on sending")
+	}
+}
+
+// An interruption closes the request at once; nothing of the generation is heard any
+// more, and the next one is spoken.
+func TestCancelIsAtOnce(t *testing.T) {
+	gone := make(chan time.Time, 1)
+	q, l, _ := voice(t, func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Type", "audio/pcm")
+		_, _ = w.Write(tone())
+		_ = http.NewResponseController(w).Flush()
+		if l := len(gone); l == 0 {
+			select {
+			case <-r.Context().Done():
+				gone <- time.Now()
+			case <-time.After(100 * time.Millisecond):
+				// the second request ends by itself
+			}
+		}
+	})
+	q.Speak(segment(1, 1))
+	q.Speak(segment(1, 2))
+	l.want(t, "audio 1.1")
+	cancelled := time.Now()
+	q.CancelSpeech(1)
+	heard := l.samples(id(1, 1))
+	q.Speak(segment(1, 3)) // too late
+	q.Speak(segment(2, 1))
+	l.want(t, "audio 2.1", "ended 2.1")
+	select {
+	case at := <-gone:
+		t.Logf("the request was closed after %v", at.Sub(cancelled))
+	case <-time.After(testPatience):
+		t.Error("the request was not closed")
+	}
+	if l.samples(id(1, 1)) != heard {
+		t.Error("audio came after the interruption")
+	}
+	l.none(t)
+}
+
+// Audio that is far ahead of real time waits, and an interruption ends the wait.
+func TestAudioWaitsForItsTime(t *testing.T) {
+	q, l, _ := voice(t, func(w http.ResponseWriter, _ *http.Request) {
+		w.Header().Set("Content-Type", "audio/pcm")
+		for range 400 { // 40 s
+			if _, err := w.Write(tone()); err != nil {
+				return
+			}
+		}
+	})
+	q.Speak(segment(1, 1))
+	l.want(t, "audio 1.1")
+	for late := time.After(testPatience); l.samples(id(1, 1)) < audio.Samples(lead); {
+		select {
+		case <-late:
+			t.Fatalf("%v of audio came", audio.Duration(l.samples(id(1, 1))))
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	begin, from := time.Now(), l.samples(id(1, 1))
+	time.Sleep(500 * time.Millisecond)
+	if came := audio.Duration(l.samples(id(1, 1)) - from); came > time.Since(begin)+time.Second {
+		t.Errorf("%v of audio came within %v", came, time.Since(begin))
+	}
+	q.CancelSpeech(1)
+	q.Speak(segment(2, 1))
+	l.want(t, "audio 2.1")
+	q.CancelSpeech(2)
+}
+
+// Positions are those of the audio itself: as many samples as the service sent, at our
+// rate, however they were cut into pieces; in WAV of unknown size as in PCM.
+func TestPositionsAreThoseOfTheAudio(t *testing.T) {
+	wav := append([]byte("RIFF\xff\xff\xff\xffWAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00"),
+		0xc0, 0x5d, 0, 0, 0x80, 0xbb, 0, 0, 2, 0, 16, 0, 'd', 'a', 't', 'a', 0xff, 0xff, 0xff, 0xff)
+	for name, c := range map[string]struct {
+		media string
+		head  []byte
+		want  int64
+	}{
+		"PCM":                      {"audio/pcm", nil, audio.SampleRate / 10},
+		"PCM of no type":           {"", nil, audio.SampleRate / 10},
+		"PCM at another rate":      {"audio/pcm;rate=48000", nil, audio.SampleRate / 20},
+		"WAV":                      {"audio/wav", wav, audio.SampleRate / 10},
+		"WAV that is called bytes": {"application/octet-stream", wav, audio.SampleRate / 10},
+	} {
+		t.Run(name, func(t *testing.T) {
+			q, l, _ := voice(t, func(w http.ResponseWriter, _ *http.Request) {
+				w.Header().Set("Content-Type", c.media)
+				body := append(bytes.Clone(c.head), tone()...)
+				for _, n := range []int{1, 2, 6, 44, 997} { // odd pieces
+					_, _ = w.Write(body[:n])
+					_ = http.NewResponseController(w).Flush()
+					body = body[n:]
+				}
+				_, _ = w.Write(body)
+			})
+			q.Speak(segment(1, 1))
+			l.want(t, "audio 1.1", "ended 1.1")
+			if got := l.samples(id(1, 1)); got != c.want {
+				t.Errorf("%d samples, want %d", got, c.want)
+			}
+		})
+	}
+}
+
+// Without a key, or with a base URL that would give it away, nothing is sent.
+func TestKeysStayWhereTheyAre(t *testing.T) {
+	row, _ := provider.Of(provider.OpenAI)
+	for _, base := range []string{"http://voices.example", "https://u:" + canary + "@voices.example", "voices.example"} {
+		if _, err := NewSpeaker(Config{Provider: row, BaseURL: base}, provider.Voice{}, ""); err == nil || strings.Contains(err.Error(), canary) {
+			t.Errorf("%s: %v", base, err)
+		}
+	}
+	for name, credential := range map[string]func(context.Context) (realtime.Credential, error){
+		"none": func(context.Context) (realtime.Credential, error) { return realtime.Credential{}, nil },
+		"one that cannot be found": func(context.Context) (realtime.Credential, error) {
+			return realtime.Credential{}, errors.New("no keyring")
+		},
+	} {
+		speak, err := NewSpeaker(Config{Provider: row, BaseURL: "http://127.0.0.1:1", Credentials: credential}, provider.Voice{}, "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var e *realtime.Error
+		if err := speak(t.Context(), segment(1, 1), nil); !errors.As(err, &e) || e.Code != realtime.CodeCredentialsMissing {
+			t.Errorf("%s: %v", name, err)
+		}
+	}
+	// A service that is not there is named without its URL.
+	ln, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	addr := ln.Addr().String()
+	_ = ln.Close()
+	speak, err := NewSpeaker(Config{Provider: row, BaseURL: "http://" + addr + "/" + canary, Credentials: func(context.Context) (realtime.Credential, error) {
+		return realtime.Credential{Value: canary}, nil
+	}}, provider.Voice{}, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var e *realtime.Error
+	if err := speak(t.Context(), segment(1, 1), nil); !errors.As(err, &e) || e.Code != realtime.CodeConnectionFailed || strings.Contains(err.Error(), canary) {
+		t.Errorf("%v", err)
+	}
+}

@@ -1,0 +1,365 @@
+package hosted
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"encoding/binary"
+	"encoding/json"
+	"io"
+	"math"
+	"mime"
+	"mime/multipart"
+	"net/http"
+	"net/textproto"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
+	"github.com/agentvoice/agentvoice-daemon/audio/provider"
+)
+
+// Bounds of a transcription.
+const (
+	maxUtterance = 2 * 60 * stt.SampleRate // 3.8 MB of WAV
+	maxText      = 1 << 20                 // of an answer, in bytes
+	patience     = 30 * time.Second        // for an utterance, retries included
+	listenStall  = 20 * time.Second        // for an answer: a model on a slow machine takes longer than the utterance
+	lifeSign     = time.Second             // between two empty partial results while the service is at work
+)
+
+// TranscriberConfig is what to ask of a service that hears.
+type TranscriberConfig struct {
+	Config
+	Hearing provider.Hearing
+	// Language is ISO 639-1, "" to have it detected. Vocabulary is names and terms that
+	// the user is likely to say, asked for with each utterance; nil for none.
+	Language   func() string
+	Vocabulary func() string
+	// Instead recognises an utterance that the service failed at, and Report is told of
+	// the failure; nil where there is nothing else.
+	Instead stt.Factory
+	Report  func(error)
+}
+
+// Transcriber hears by a request for each utterance: POST /v1/audio/transcriptions.
+type Transcriber struct {
+	cfg    TranscriberConfig
+	client *client
+
+	mu     sync.Mutex
+	ctx    context.Context // of the requests that are under way
+	cancel context.CancelFunc
+}
+
+// NewTranscriber fails where the service cannot be used.
+func NewTranscriber(cfg TranscriberConfig) (*Transcriber, error) {
+	if cfg.Stall <= 0 {
+		cfg.Stall = listenStall
+	}
+	c, err := newClient(cfg.Config)
+	if err != nil {
+		return nil, err
+	}
+	t := &Transcriber{cfg: cfg, client: c}
+	t.ctx, t.cancel = context.WithCancel(context.Background())
+	return t, nil
+}
+
+// Cancel closes the requests that are under way, at once. Their utterances fail.
+func (t *Transcriber) Cancel() {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.cancel()
+	t.ctx, t.cancel = context.WithCancel(context.Background())
+}
+
+// Recognizer is an stt.Factory.
+func (t *Transcriber) Recognizer() (stt.Recognizer, error) { return &recognizer{t: t}, nil }
+
+// recognizer keeps the audio of an utterance in memory until its words are there.
+type recognizer struct {
+	t      *Transcriber
+	pcm    []int16
+	active bool
+	closed bool
+}
+
+// Start implements stt.Recognizer.
+func (r *recognizer) Start() error {
+	if r.closed {
+		return stt.ErrClosed
+	}
+	r.forget()
+	r.active = true
+	return nil
+}
+
+// Write implements stt.Recognizer. Of an utterance that is too long, the beginning is
+// heard.
+func (r *recognizer) Write(pcm []int16) error {
+	switch {
+	case r.closed:
+		return stt.ErrClosed
+	case !r.active:
+		return stt.ErrNoUtterance
+	}
+	if r.pcm == nil {
+		r.pcm = make([]int16, 0, maxUtterance) // append would leave copies of the audio behind
+	}
+	r.pcm = append(r.pcm, pcm[:min(len(pcm), maxUtterance-len(r.pcm))]...)
+	return nil
+}
+
+// Partial implements stt.Recognizer: there is nothing before the end.
+func (r *recognizer) Partial() string { return "" }
+
+// Finish implements stt.Recognizer.
+func (r *recognizer) Finish() (stt.Result, error) { return r.FinishStreaming(func(string) {}) }
+
+// FinishStreaming implements stt.Streamer.
+func (r *recognizer) FinishStreaming(partial func(string)) (stt.Result, error) {
+	switch {
+	case r.closed:
+		return stt.Result{}, stt.ErrClosed
+	case !r.active:
+		return stt.Result{}, stt.ErrNoUtterance
+	}
+	defer r.forget()
+	if len(r.pcm) == 0 {
+		return stt.Result{}, nil
+	}
+	r.t.mu.Lock()
+	ctx := r.t.ctx
+	r.t.mu.Unlock()
+	result, err := r.t.transcribe(ctx, r.pcm, partial)
+	if err == nil || ctx.Err() != nil || r.t.cfg.Instead == nil {
+		return result, err
+	}
+	r.t.cfg.Report(err)
+	return instead(r.t.cfg.Instead, r.pcm)
+}
+
+// Close implements stt.Recognizer.
+func (r *recognizer) Close() error {
+	r.forget()
+	r.closed = true
+	return nil
+}
+
+// forget wipes the audio.
+func (r *recognizer) forget() {
+	clear(r.pcm)
+	r.pcm, r.active = nil, false
+}
+
+// instead has another engine recognise an utterance.
+func instead(of stt.Factory, pcm []int16) (stt.Result, error) {
+	engine, err := of()
+	if err != nil {
+		return stt.Result{}, err
+	}
+	defer func() { _ = engine.Close() }() // its result counts
+	if err := engine.Start(); err != nil {
+		return stt.Result{}, err
+	}
+	if err := engine.Write(pcm); err != nil {
+		return stt.Result{}, err
+	}
+	return engine.Finish()
+}
+
+// transcribe has the service recognise an utterance. While it is at work, partial is
+// called at least once a second, also with nothing new.
+func (t *Transcriber) transcribe(ctx context.Context, pcm []int16, partial func(string)) (result stt.Result, err error) {
+	body, contentType, err := t.form(pcm)
+	if err != nil {
+		return result, err
+	}
+	defer clear(body) // it holds the audio
+	ctx, cancel := context.WithTimeout(ctx, patience)
+	defer cancel()
+	said := &progress{tell: partial}
+	defer said.begin()()
+	err = t.client.retry(ctx, func(ctx context.Context) (bool, error) {
+		return true, t.client.post(ctx, "transcription", "/audio/transcriptions", contentType, body, func(res *http.Response) (err error) {
+			result, err = readTranscript(res, said.add)
+			return err
+		})
+	})
+	return result, err
+}
+
+// progress tells the words so far, and at least once a second that there is life.
+type progress struct {
+	tell func(string)
+
+	mu   sync.Mutex
+	text string
+}
+
+func (p *progress) begin() (end func()) {
+	stop, done := make(chan struct{}), make(chan struct{})
+	go func() {
+		defer close(done)
+		t := time.NewTicker(lifeSign)
+		defer t.Stop()
+		for {
+			select {
+			case <-t.C:
+				p.add("", false)
+			case <-stop:
+				return
+			}
+		}
+	}()
+	return func() { close(stop); <-done }
+}
+
+// add appends words, or begins again with them.
+func (p *progress) add(words string, again bool) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if again {
+		p.text = ""
+	}
+	p.text += words
+	p.tell(p.text)
+}
+
+// form is the body of a request, by the public reference
+// (https://platform.openai.com/docs/api-reference/audio/createTranscription).
+func (t *Transcriber) form(pcm []int16) (body []byte, contentType string, err error) {
+	fields := [][2]string{{"model", t.cfg.Model}, {"response_format", "json"}}
+	if t.cfg.Language != nil {
+		fields = append(fields, [2]string{"language", t.cfg.Language()})
+	}
+	if t.cfg.Hearing.Vocabulary && t.cfg.Vocabulary != nil {
+		fields = append(fields, [2]string{"prompt", t.cfg.Vocabulary()})
+	}
+	if t.cfg.Hearing.Streams {
+		fields = append(fields, [2]string{"stream", "true"})
+	}
+	if t.cfg.Hearing.Logprobs {
+		fields = append(fields, [2]string{"include[]", "logprobs"})
+	}
+	b := bytes.NewBuffer(make([]byte, 0, 2*len(pcm)+8192))
+	w := multipart.NewWriter(b)
+	for _, f := range fields {
+		if f[1] != "" {
+			if err := w.WriteField(f[0], f[1]); err != nil {
+				return nil, "", err
+			}
+		}
+	}
+	file, err := w.CreatePart(textproto.MIMEHeader{
+		"Content-Disposition": {`form-data; name="file"; filename="utterance.wav"`}, "Content-Type": {"audio/wav"},
+	})
+	if err == nil {
+		_, err = file.Write(wav(pcm))
+	}
+	if err == nil {
+		err = w.Close()
+	}
+	return b.Bytes(), w.FormDataContentType(), err
+}
+
+// wav is an utterance as a file.
+func wav(pcm []int16) []byte {
+	size := uint32(2 * len(pcm))
+	b := append(make([]byte, 0, 44+size), "RIFF"...)
+	b = binary.LittleEndian.AppendUint32(b, 36+size)
+	b = append(b, "WAVEfmt "...)
+	for _, v := range []uint32{16, 1 | 1<<16, stt.SampleRate, 2 * stt.SampleRate, 2 | 16<<16} { // PCM, mono, 16 bits
+		b = binary.LittleEndian.AppendUint32(b, v)
+	}
+	b = append(b, "data"...)
+	b = binary.LittleEndian.AppendUint32(b, size)
+	for _, s := range pcm {
+		b = binary.LittleEndian.AppendUint16(b, uint16(s))
+	}
+	return b
+}
+
+// transcript is an answer, or an event of one that is streamed.
+type transcript struct {
+	Type     string  `json:"type"`
+	Delta    string  `json:"delta"`
+	Text     *string `json:"text"`
+	Logprobs []struct {
+		Logprob float64 `json:"logprob"` // natural
+	} `json:"logprobs"`
+	Choices []struct { // as vLLM streams
+		Delta struct {
+			Content string `json:"content"`
+		} `json:"delta"`
+	} `json:"choices"`
+	Error json.RawMessage `json:"error"`
+}
+
+func (t transcript) result() stt.Result {
+	r := stt.Result{Text: strings.TrimSpace(*t.Text)}
+	for _, p := range t.Logprobs {
+		r.Confidence += min(math.Exp(p.Logprob), 1) / float64(len(t.Logprobs))
+	}
+	return r
+}
+
+// readTranscript reads an answer, whole or streamed.
+func readTranscript(res *http.Response, add func(words string, again bool)) (result stt.Result, err error) {
+	media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	in := io.LimitReader(res.Body, maxText)
+	switch media {
+	case "text/event-stream":
+		return readStream(in, add)
+	case "application/json", "":
+	default:
+		return result, broken("transcription", "the service does not answer in JSON, which was asked for")
+	}
+	answer, err := io.ReadAll(in)
+	if err != nil {
+		return result, err
+	}
+	var t transcript
+	if json.Unmarshal(answer, &t) != nil || t.Text == nil {
+		return result, broken("transcription", "the answer has no text")
+	}
+	return t.result(), nil
+}
+
+// readStream reads events up to the one that holds the whole text, or to the end of a
+// stream that has none, as vLLM's.
+func readStream(in io.Reader, add func(words string, again bool)) (result stt.Result, err error) {
+	lines := bufio.NewScanner(in)
+	lines.Buffer(nil, maxText)
+	text, again := "", true
+	for lines.Scan() {
+		data, ok := strings.CutPrefix(lines.Text(), "data:")
+		if !ok {
+			continue
+		}
+		if data = strings.TrimSpace(data); data == "[DONE]" {
+			return stt.Result{Text: strings.TrimSpace(text)}, nil
+		}
+		var t transcript
+		switch err := json.Unmarshal([]byte(data), &t); {
+		case err != nil, len(t.Error) > 0 && string(t.Error) != "null":
+			return result, broken("transcription", "the service failed within its answer")
+		case t.Type == "transcript.text.done" && t.Text != nil:
+			return t.result(), nil
+		}
+		for _, c := range t.Choices {
+			t.Delta += c.Delta.Content
+		}
+		if t.Delta != "" {
+			text += t.Delta
+			add(t.Delta, again)
+			again = false
+		}
+	}
+	if err := lines.Err(); err != nil {
+		return result, err
+	}
+	return result, broken("transcription", "the answer has no end")
+}

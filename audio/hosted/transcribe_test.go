@@ -1,0 +1,326 @@
+package hosted
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"math"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
+	"github.com/agentvoice/agentvoice-daemon/audio/provider"
+	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
+)
+
+// ears is a recogniser of a service.
+func ears(t *testing.T, handler http.HandlerFunc, change func(*TranscriberConfig)) (*Transcriber, stt.Recognizer) {
+	t.Helper()
+	service := httptest.NewServer(handler)
+	row, _ := provider.Of(provider.OpenAI)
+	hearing, _ := row.Hears(provider.Transcriptions)
+	transport := &http.Transport{}
+	var log bytes.Buffer
+	cfg := TranscriberConfig{
+		Config: Config{
+			Provider: row, BaseURL: service.URL, Model: "whisper-1", HTTPClient: &http.Client{Transport: transport}, Stall: stall,
+			Credentials: func(context.Context) (realtime.Credential, error) { return realtime.Credential{Value: canary}, nil },
+			Log:         zerolog.New(&log),
+		},
+		Hearing: hearing, Language: func() string { return "en" }, Vocabulary: func() string { return "gopls, kubectl" },
+	}
+	if change != nil {
+		change(&cfg)
+	}
+	tr, err := NewTranscriber(cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	r, err := tr.Recognizer()
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() {
+		if err := r.Close(); err != nil {
+			t.Error(err)
+		}
+		service.CloseClientConnections()
+		service.Close()
+		transport.CloseIdleConnections()
+		if strings.Contains(log.String(), canary) || strings.Contains(log.String(), "tests pass") {
+			t.Errorf("the log holds the key or what was said: %s", log.String())
+		}
+	})
+	return tr, r
+}
+
+// hear has an utterance recognised.
+func hear(t *testing.T, r stt.Recognizer) (stt.Result, []string, error) {
+	t.Helper()
+	if err := r.Start(); err != nil {
+		t.Fatal(err)
+	}
+	for range 3 {
+		if err := r.Write(make([]int16, stt.SampleRate/10)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	var partials []string
+	result, err := r.(stt.Streamer).FinishStreaming(func(text string) { partials = append(partials, text) })
+	return result, partials, err
+}
+
+func events(list ...string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", "text/event-stream; charset=utf-8")
+		for _, e := range list {
+			_, _ = fmt.Fprintf(w, "event: x\ndata: %s\n\n", e)
+		}
+	}
+}
+
+func answer(media, body string) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		_, _ = io.Copy(io.Discard, r.Body)
+		w.Header().Set("Content-Type", media)
+		_, _ = io.WriteString(w, body)
+	}
+}
+
+// Answers come whole or streamed, with probabilities or without, in the forms of OpenAI
+// and of vLLM.
+func TestAnswersOfTranscription(t *testing.T) {
+	sure := math.Exp(-0.1)
+	for name, c := range map[string]struct {
+		handler    http.HandlerFunc
+		text       string
+		confidence float64
+		partials   []string
+	}{
+		"whole":                     {answer("application/json", `{"text":" All tests pass. "}`), "All tests pass.", 0, nil},
+		"whole, with a probability": {answer("application/json", `{"text":"All","logprobs":[{"logprob":-0.1},{"logprob":-0.1}]}`), "All", sure, nil},
+		"nothing said":              {answer("application/json", `{"text":""}`), "", 0, nil},
+		"streamed": {events(`{"type":"transcript.text.delta","delta":"All"}`, `{"type":"transcript.text.delta","delta":" tests"}`,
+			`{"type":"transcript.text.done","text":"All tests.","logprobs":[{"logprob":-0.1}]}`), "All tests.", sure, []string{"All", "All tests"}},
+		"streamed by vLLM": {events(`{"object":"transcription.chunk","choices":[{"delta":{"content":" All"}}]}`,
+			`{"object":"transcription.chunk","choices":[{"delta":{"content":" tests"}}]}`, `[DONE]`), "All tests", 0, []string{" All", " All tests"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, r := ears(t, c.handler, nil)
+			got, partials, err := hear(t, r)
+			if err != nil || got.Text != c.text || math.Abs(got.Confidence-c.confidence) > 1e-9 || !slices.Equal(partials, c.partials) {
+				t.Errorf("%+v %q %v", got, partials, err)
+			}
+		})
+	}
+}
+
+// A service that misbehaves fails the utterance with the code of what happened, or is
+// asked again.
+func TestTranscriptionsThatMisbehave(t *testing.T) {
+	for name, c := range map[string]struct {
+		handler http.HandlerFunc
+		code    string
+		tries   int32
+	}{
+		"a page":               {answer("text/html", "<html>"), realtime.CodeProtocolError, 1},
+		"no JSON":              {answer("application/json", "{"), realtime.CodeProtocolError, 1},
+		"no text":              {answer("application/json", `{"words":"All tests pass."}`), realtime.CodeProtocolError, 1},
+		"a stream without end": {events(`{"type":"transcript.text.delta","delta":"All"}`), realtime.CodeProtocolError, 1},
+		"an error in a stream": {events(`{"error":{"message":"All tests pass."}}`), realtime.CodeProtocolError, 1},
+		"far too much":         {answer("application/json", `{"text":"`+strings.Repeat("a", 2*maxText)+`"}`), realtime.CodeProtocolError, 1},
+		"a line far too long":  {events(strings.Repeat("a", 2*maxText)), "", 1},
+		"the key is refused": {func(w http.ResponseWriter, _ *http.Request) {
+			w.WriteHeader(http.StatusUnauthorized)
+		}, realtime.CodeAuthentication, 1},
+		"busy for long": {func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Retry-After", "30")
+			w.WriteHeader(http.StatusTooManyRequests)
+		}, realtime.CodeRateLimited, 1},
+		"out of order": {func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusBadGateway) }, realtime.CodeConnectionFailed, 3},
+		"drops": {func(w http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			w.Header().Set("Content-Type", "application/json")
+			_, _ = io.WriteString(w, `{"text":`)
+			_ = http.NewResponseController(w).Flush()
+			panic(http.ErrAbortHandler)
+		}, realtime.CodeConnectionLost, 3},
+		"never answers": {func(_ http.ResponseWriter, r *http.Request) {
+			_, _ = io.Copy(io.Discard, r.Body)
+			<-r.Context().Done()
+		}, realtime.CodeSpeechTimeout, 3},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			var tries atomic.Int32
+			_, r := ears(t, func(w http.ResponseWriter, q *http.Request) { tries.Add(1); c.handler(w, q) }, nil)
+			result, _, err := hear(t, r)
+			var e *realtime.Error
+			if errors.As(err, &e); err == nil || c.code != "" && (e == nil || e.Code != c.code) || result.Text != "" {
+				t.Errorf("%+v: %v, want %s", result, err, c.code)
+			}
+			if err != nil && strings.Contains(err.Error(), "tests pass") || tries.Load() != c.tries {
+				t.Errorf("%v after %d requests, want %d", err, tries.Load(), c.tries)
+			}
+		})
+	}
+}
+
+// What is sent is what the reference has: the audio as WAV, the model, the language, the
+// vocabulary.
+func TestFormOfTranscription(t *testing.T) {
+	var fields map[string][]string
+	var file []byte
+	handler := func(w http.ResponseWriter, r *http.Request) {
+		f, head, err := r.FormFile("file")
+		if err != nil || head.Header.Get("Content-Type") != "audio/wav" {
+			t.Errorf("%v %v", err, head)
+			return
+		}
+		file, _ = io.ReadAll(f)
+		fields = r.MultipartForm.Value
+		_ = json.NewEncoder(w).Encode(map[string]string{"text": "yes"})
+		w.Header().Set("Content-Type", "application/json")
+	}
+	_, r := ears(t, handler, func(c *TranscriberConfig) { c.Hearing.Streams = false })
+	if _, _, err := hear(t, r); err == nil { // the answer has no type that can be read
+		t.Error("text/plain is taken for JSON")
+	}
+	want := map[string]string{"model": "whisper-1", "response_format": "json", "language": "en", "prompt": "gopls, kubectl", "include[]": "logprobs"}
+	for name, v := range want {
+		if !slices.Equal(fields[name], []string{v}) {
+			t.Errorf("%s is %q, want %q", name, fields[name], v)
+		}
+	}
+	if len(fields) != len(want) || len(file) != 44+2*3*stt.SampleRate/10 || string(file[:4]) != "RIFF" || string(file[8:16]) != "WAVEfmt " {
+		t.Errorf("%v, %d bytes", fields, len(file))
+	}
+}
+
+// An utterance that the service fails at is recognised by the other engine, with all of
+// its audio, and told. One that is cancelled is not.
+func TestAnotherEngineRecognisesWhatAServiceFailsAt(t *testing.T) {
+	var other engine
+	var told []error
+	_, r := ears(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }, func(c *TranscriberConfig) {
+		c.Instead = func() (stt.Recognizer, error) { return &other, nil }
+		c.Report = func(err error) { told = append(told, err) }
+	})
+	result, _, err := hear(t, r)
+	if err != nil || result.Text != "by another" || other.samples != 3*stt.SampleRate/10 || !other.closed || len(told) != 1 {
+		t.Errorf("%+v %v: the other engine heard %d samples, told %v", result, err, other.samples, told)
+	}
+}
+
+type engine struct {
+	samples int
+	closed  bool
+}
+
+func (e *engine) Start() error                { return nil }
+func (e *engine) Write(pcm []int16) error     { e.samples += len(pcm); return nil }
+func (e *engine) Partial() string             { return "" }
+func (e *engine) Finish() (stt.Result, error) { return stt.Result{Text: "by another"}, nil }
+func (e *engine) Close() error                { e.closed = true; return nil }
+
+// Cancel closes the request at once, and no other engine is asked. The next utterance is
+// recognised.
+func TestCancelOfTranscription(t *testing.T) {
+	asked := make(chan struct{}, 1)
+	var n atomic.Int32
+	tr, r := ears(t, func(w http.ResponseWriter, q *http.Request) {
+		_, _ = io.Copy(io.Discard, q.Body)
+		if n.Add(1) == 1 {
+			asked <- struct{}{}
+			<-q.Context().Done()
+			return
+		}
+		answer("application/json", `{"text":"again"}`)(w, q)
+	}, func(c *TranscriberConfig) {
+		c.Stall = time.Minute
+		c.Instead = func() (stt.Recognizer, error) { t.Error("another engine is asked"); return nil, errors.New("no") }
+	})
+	go func() { <-asked; tr.Cancel() }()
+	begin := time.Now()
+	if _, _, err := hear(t, r); !errors.Is(err, context.Canceled) || time.Since(begin) > 5*time.Second {
+		t.Errorf("%v after %v", err, time.Since(begin))
+	}
+	if result, _, err := hear(t, r); err != nil || result.Text != "again" {
+		t.Errorf("%+v %v", result, err)
+	}
+}
+
+// A service that takes long shows life, so that nobody gives the utterance up.
+func TestSignsOfLife(t *testing.T) {
+	alive := make(chan struct{}, 16)
+	_, r := ears(t, func(w http.ResponseWriter, q *http.Request) {
+		_, _ = io.Copy(io.Discard, q.Body)
+		<-alive
+		<-alive
+		answer("application/json", `{"text":"at last"}`)(w, q)
+	}, func(c *TranscriberConfig) { c.Stall = time.Minute })
+	if err := errors.Join(r.Start(), r.Write(make([]int16, stt.SampleRate))); err != nil {
+		t.Fatal(err)
+	}
+	result, err := r.(stt.Streamer).FinishStreaming(func(text string) {
+		if text != "" {
+			t.Errorf("%q is known before the answer", text)
+		}
+		select {
+		case alive <- struct{}{}:
+		default:
+		}
+	})
+	if err != nil || result.Text != "at last" {
+		t.Errorf("%+v %v", result, err)
+	}
+}
+
+// The audio is forgotten with the utterance, and misuse is an error.
+func TestUtterancesOfARecogniser(t *testing.T) {
+	_, r := ears(t, answer("application/json", `{"text":"yes"}`), nil)
+	if _, err := r.Finish(); !errors.Is(err, stt.ErrNoUtterance) {
+		t.Error(err)
+	}
+	if err := r.Write([]int16{1}); !errors.Is(err, stt.ErrNoUtterance) {
+		t.Error(err)
+	}
+	if err := r.Start(); err != nil {
+		t.Fatal(err)
+	}
+	if result, err := r.Finish(); err != nil || result.Text != "" { // nothing was heard, so nothing is asked
+		t.Errorf("%+v %v", result, err)
+	}
+	_ = r.Start()
+	pcm := bytes.Repeat([]byte{1}, stt.SampleRate)
+	for range 3 * maxUtterance / stt.SampleRate {
+		if err := r.Write(make([]int16, len(pcm))); err != nil {
+			t.Fatal(err)
+		}
+	}
+	kept := r.(*recognizer).pcm
+	kept[0] = 7
+	if len(kept) != maxUtterance || r.Partial() != "" {
+		t.Errorf("%d samples are kept", len(kept))
+	}
+	if _, err := r.Finish(); err != nil || kept[0] != 0 {
+		t.Errorf("%v; the audio is kept: %v", err, kept[0] != 0)
+	}
+	if err := r.Close(); err != nil {
+		t.Error(err)
+	}
+	if err := r.Start(); !errors.Is(err, stt.ErrClosed) {
+		t.Error(err)
+	}
+}

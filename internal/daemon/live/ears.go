@@ -1,0 +1,91 @@
+package live
+
+import (
+	"cmp"
+	"context"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/hosted"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
+	"github.com/agentvoice/agentvoice-daemon/audio/provider"
+	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// ears is what hears behind the embedded server.
+type ears struct {
+	provider        protocol.Provider // ProviderLocal is the engines of this machine
+	endpoint, model string
+}
+
+// hearingWire is how the settings have the user heard.
+func hearingWire(set protocol.Settings) (row provider.Row, hearing provider.Hearing) {
+	row, _ = provider.Of(string(cmp.Or(set.Hearing.Provider, set.Provider)))
+	for _, h := range row.Hearing {
+		if set.Hearing.Wire == protocol.WireAuto || set.Hearing.Wire == string(h.Wire) {
+			return row, h
+		}
+	}
+	return row, provider.Hearing{}
+}
+
+// earsOf is what the settings choose.
+func earsOf(set protocol.Settings) ears {
+	row, hearing := hearingWire(set)
+	if hearing.Wire != provider.Transcriptions {
+		return ears{provider: protocol.ProviderLocal}
+	}
+	model := cmp.Or(set.Transcription.Model, hearing.Model)
+	if row.Deployments {
+		model = set.Transcription.Deployment
+	}
+	return ears{set.Hears(), hearingEndpoint(set), model}
+}
+
+// hearingEndpoint is where the service is that hears; "" is its own place.
+func hearingEndpoint(set protocol.Settings) string {
+	if set.Hearing.Endpoint == "" && set.Hears() == set.Provider {
+		return set.Endpoint
+	}
+	return set.Hearing.Endpoint
+}
+
+// vocabulary is the names and terms that the user is likely to say, for every service
+// that takes them with the audio.
+func (s *service) vocabulary() string { return s.w.port.Settings().Transcription.Prompt }
+
+// newTranscriber makes the ears of a service. What it fails at, the engine of this
+// machine recognises, and the user is told.
+func (s *service) newTranscriber(e ears, engine stt.Factory) (*hosted.Transcriber, error) {
+	row, _ := provider.Of(string(e.provider))
+	hearing, _ := row.Hears(provider.Transcriptions)
+	return hosted.NewTranscriber(hosted.TranscriberConfig{
+		Config: hosted.Config{
+			Provider: row, BaseURL: e.endpoint, Model: e.model, Log: s.w.cfg.Log,
+			Credentials: func(ctx context.Context) (realtime.Credential, error) { return s.credential(ctx, e.provider) },
+		},
+		Hearing:    hearing,
+		Language:   func() string { return spokenLanguage(s.w.port.Settings().Transcription.Language) },
+		Vocabulary: s.vocabulary,
+		Instead:    engine,
+		Report:     s.earsReplaced,
+	})
+}
+
+// earsReplaced tells the user, once a conversation, that another engine hears.
+func (s *service) earsReplaced(err error) {
+	s.w.cfg.Log.Warn().Err(err).Msg("recognition failed; the engine of this machine hears instead")
+	if s.replaced.CompareAndSwap(false, true) {
+		s.w.port.Warn(protocol.CodeHearingReplaced, s.w.because(err))
+	}
+}
+
+// quit closes what a call still asks of a service that hears, unless another call of
+// the conversation may wait for it.
+func (s *service) quit(c *call) {
+	s.mu.Lock()
+	local := s.local
+	s.mu.Unlock()
+	if local != nil && local.transcriber != nil && c.link.live.Load() == nil {
+		local.transcriber.Cancel()
+	}
+}

@@ -1,0 +1,112 @@
+//go:build cgo
+
+package live
+
+import (
+	"net/http"
+	"strings"
+	"testing"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/provider"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// One server of OpenAI's audio endpoints hears and speaks: a whole conversation through
+// requests alone.
+func TestAConversationByRequests(t *testing.T) {
+	server, url := audioService(t, nil)
+	tk := talkWith(t, "Here is the answer.", func(s *protocol.Settings) {
+		s.Provider, s.Endpoint, s.Transcription.Prompt, s.Transcription.Language = protocol.ProviderCompatible, url, "gopls", "en-US"
+	})
+	for range 2 {
+		tk.mouth.say(t, sentence)
+		tk.answered()
+		tk.want(protocol.StateListening)
+	}
+	heard, read := 0, 0
+	for _, r := range server.Requests() {
+		switch {
+		case strings.HasSuffix(r.Path, "/transcriptions"):
+			heard++
+			if tk.lastUserWords() == "" || r.Fields["prompt"] != "gopls" || r.Fields["language"] != "en" || r.Fields["model"] != "whisper-1" {
+				t.Errorf("asked for %v", r.Fields)
+			}
+		case r.Fields["input"] == "Here is the answer." && r.Fields["model"] == "tts-1":
+			read++
+		}
+	}
+	if heard != 2 || read != 2 {
+		t.Errorf("%d utterances were heard and %d answers read, want 2 of each", heard, read)
+	}
+	if words := server.Requests()[len(server.Requests())-2].Text; words != tk.lastUserWords() {
+		t.Errorf("the service recognised %q, and the user said %q", words, tk.lastUserWords())
+	}
+}
+
+// Another service hears than speaks, streamed and with a key.
+func TestTheEarsOfAnotherService(t *testing.T) {
+	server, url := audioService(t, nil)
+	tk := talkWith(t, "Here is the answer.", func(s *protocol.Settings) {
+		s.Hearing.Provider, s.Hearing.Endpoint, s.Hearing.Wire = protocol.ProviderOpenAI, url, protocol.WireTranscriptions
+	})
+	tk.mouth.say(t, sentence)
+	tk.answered()
+	tk.want(protocol.StateListening)
+	all := server.Requests()
+	if len(all) != 1 || all[0].Fields["stream"] != "true" || all[0].Fields["include[]"] != "logprobs" || all[0].Text != tk.lastUserWords() {
+		t.Errorf("requests %v, and the user said %q", all, tk.lastUserWords())
+	}
+}
+
+// What a service fails at is recognised on this machine, and the user is told.
+func TestNothingIsLostWhereTheEarsFail(t *testing.T) {
+	_, url := audioService(t, func(http.Handler) http.Handler {
+		return http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusPaymentRequired) })
+	})
+	tk := talkWith(t, "Here is the answer.", func(s *protocol.Settings) {
+		s.Hearing.Provider, s.Hearing.Endpoint = protocol.ProviderCompatible, url
+	})
+	tk.mouth.say(t, sentence)
+	tk.answered()
+	tk.want(protocol.StateListening)
+	if tk.lastUserWords() == "" || !tk.noted(protocol.CodeHearingReplaced) {
+		t.Errorf("%q was heard, the user told: %v", tk.lastUserWords(), tk.noted(protocol.CodeHearingReplaced))
+	}
+}
+
+// The settings choose what hears, and where.
+func TestTheEars(t *testing.T) {
+	for _, c := range []struct {
+		session, hearing         protocol.Provider
+		wire, endpoint, deployed string
+		want                     ears
+		with                     protocol.Provider
+	}{
+		{"local", "", "auto", "", "", ears{provider: "local"}, "local"},
+		{"openai", "", "auto", "", "", ears{provider: "local"}, "openai"},
+		{"openai", "", "transcriptions", "", "", ears{"openai", "", "gpt-4o-mini-transcribe"}, "local"},
+		{"openai", "local", "auto", "", "", ears{provider: "local"}, "local"},
+		{"azure", "", "transcriptions", "https://x", "tr", ears{"azure", "https://x", "tr"}, "local"},
+		{"localai", "", "auto", "http://nas", "", ears{provider: "local"}, "localai"},
+		{"compatible", "", "auto", "http://nas", "", ears{"compatible", "http://nas", "whisper-1"}, "local"},
+		{"local", "compatible", "auto", "", "", ears{"compatible", "", "whisper-1"}, "local"},
+	} {
+		set := protocol.DefaultSettings()
+		set.Provider, set.Endpoint, set.Hearing.Provider, set.Hearing.Wire, set.Transcription.Deployment = c.session, c.endpoint, c.hearing, c.wire, c.deployed
+		if got := earsOf(set); got != c.want || set.SessionWith() != c.with {
+			t.Errorf("%+v: %+v, a session with %s", c, got, set.SessionWith())
+		}
+	}
+}
+
+// The table has a row for each provider of the settings, and no other.
+func TestEveryProviderHasARow(t *testing.T) {
+	for _, p := range protocol.Providers {
+		if _, ok := provider.Of(string(p)); !ok {
+			t.Errorf("%s has no row", p)
+		}
+	}
+	if len(provider.Rows) != len(protocol.Providers) {
+		t.Errorf("%d rows for %d providers", len(provider.Rows), len(protocol.Providers))
+	}
+}

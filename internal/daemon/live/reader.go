@@ -1,0 +1,186 @@
+package live
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+	"sync"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/hosted"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/audio/provider"
+	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// reader is the assistant's voice over one call: the session's, or one of its own that
+// reads each segment word for word. Where both are there, one replaces the other: the
+// session speaks when the service of the own voice fails, and the own voice reads when
+// the session paraphrases.
+type reader struct {
+	session Voice
+	own     Voice // nil without one
+
+	mu     sync.Mutex
+	reads  bool // own is in use
+	failed bool // own is not used again
+}
+
+// current is the voice in use.
+func (r *reader) current() Voice {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.reads {
+		return r.own
+	}
+	return r.session
+}
+
+func (r *reader) Speak(s realtime.Segment)           { r.current().Speak(s) }
+func (r *reader) Speeds() (slowest, fastest float64) { return r.current().Speeds() }
+func (r *reader) use(own bool) (changed bool) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.own == nil || r.reads == own || r.failed {
+		return false
+	}
+	r.reads, r.failed = own, !own
+	return true
+}
+
+func (r *reader) CancelSpeech(gen uint32) {
+	if r.own != nil {
+		r.own.CancelSpeech(gen)
+	}
+	r.session.CancelSpeech(gen)
+}
+
+// Close ends the own voice. The session is the call's.
+func (r *reader) Close() error {
+	if r.own == nil {
+		return nil
+	}
+	return r.own.Close()
+}
+
+// voiceWire is the wire that the settings choose: the first of the provider's that can
+// be used, where they leave it open. model is that of the wire; with "" the provider
+// cannot read by itself.
+func voiceWire(set protocol.Settings) (row provider.Row, voice provider.Voice, model string) {
+	row, _ = provider.Of(string(cmp.Or(set.Voice.Provider, set.Provider)))
+	session := set.Speaks() == set.SessionWith()
+	for _, v := range row.Voice {
+		model := cmp.Or(set.Voice.Model, v.Model)
+		usable := map[provider.Wire]bool{provider.Realtime: session, provider.Engine: !session, provider.Speech: model != ""}[v.Wire]
+		if usable && (set.Voice.Wire == protocol.WireAuto || set.Voice.Wire == string(v.Wire)) {
+			return row, v, model
+		}
+	}
+	return row, provider.Voice{}, ""
+}
+
+// newReader makes the voice of a call.
+func (s *service) newReader(set protocol.Settings, session Voice, l *hearer) (*reader, error) {
+	r := &reader{session: session}
+	row, voice, model := voiceWire(set)
+	r.reads = voice.Wire != provider.Realtime
+	if !r.reads { // it may have to read what the session paraphrases
+		voice, _ = row.Speaks(provider.Speech)
+		model = cmp.Or(set.Voice.Model, voice.Model)
+	}
+	var speak hosted.Speaker
+	var done func() error
+	switch {
+	case voice.Wire == provider.Engine:
+		speak, done = s.engineSpeaker(set)
+	case voice.Wire == provider.Speech && model != "":
+		endpoint := set.Voice.Endpoint
+		if endpoint == "" && set.Speaks() == set.Provider {
+			endpoint = set.Endpoint
+		}
+		var err error
+		speak, err = hosted.NewSpeaker(hosted.Config{
+			Provider: row, BaseURL: endpoint, Model: model, Log: s.w.cfg.Log,
+			Credentials: func(ctx context.Context) (realtime.Credential, error) { return s.credential(ctx, set.Speaks()) },
+		}, voice, set.Voice.Name)
+		if err != nil {
+			return nil, err
+		}
+	case r.reads:
+		return nil, &realtime.Error{Code: realtime.CodeConnectionFailed, Message: "the voice cannot be used; check agentvoice.voice.provider and agentvoice.voice.model"}
+	default:
+		return r, nil
+	}
+	queue := hosted.NewQueue(speak, listener{l}, hosted.QueueConfig{Slowest: voice.Slowest, Fastest: voice.Fastest, Speed: s.w.cfg.Speed})
+	r.own = ownVoice{queue, done}
+	return r, nil
+}
+
+// ownVoice is a voice with something to release behind it.
+type ownVoice struct {
+	*hosted.Queue
+	done func() error // nil for nothing
+}
+
+func (v ownVoice) Close() error {
+	err := v.Queue.Close()
+	if v.done != nil {
+		err = errors.Join(err, v.done())
+	}
+	return err
+}
+
+// engineSpeaker speaks with the engine of this machine. It is loaded for the first
+// segment.
+func (s *service) engineSpeaker(set protocol.Settings) (speak hosted.Speaker, done func() error) {
+	var engine tts.Synthesizer
+	speak = func(ctx context.Context, seg realtime.Segment, emit func([]int16, int) error) error {
+		if engine == nil {
+			if s.w.cfg.Engines == nil {
+				return errors.New("this build has no local engines")
+			}
+			cfg, err := s.w.cfg.Engines()
+			if err != nil {
+				return err
+			}
+			if engine, err = cfg.Synthesizer(); err != nil {
+				return err
+			}
+		}
+		name := set.Voice.Name
+		if !slices.Contains(engine.Voices(), name) {
+			name = "" // a voice of another provider
+		}
+		engine.SetRate(cmp.Or(seg.Speed, 1))
+		return engine.Speak(ctx, name, seg.Text, emit)
+	}
+	return speak, func() error {
+		if engine == nil {
+			return nil
+		}
+		return engine.Close()
+	}
+}
+
+// listener hears the own voice of a call.
+type listener struct{ *hearer }
+
+// SpeechFailed implements hosted.Listener: the session speaks instead, unless something
+// of the segment was heard.
+func (l listener) SpeechFailed(seg audio.SegmentID, code string) {
+	if !l.w.aside.of(seg) && l.w.voice.takeOver(l.call, seg, code) {
+		return
+	}
+	l.hearer.SpeechFailed(seg, code)
+}
+
+// because is a failure in the user's language, "" for one that has no words.
+func (w *World) because(err error) string {
+	var e *realtime.Error
+	if !errors.As(err, &e) || !protocol.ErrorCode(e.Code).Known() {
+		return ""
+	}
+	return w.port.Spoken(protocol.ErrorCode(e.Code))
+}

@@ -1,0 +1,73 @@
+package live
+
+import (
+	"strings"
+	"sync/atomic"
+
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// Reports takes what engines report of themselves to the user: those who make engines
+// exist before the World does. Its methods are safe for concurrent use.
+type Reports struct{ world atomic.Pointer[World] }
+
+// HearingReplaced says that recognition failed, and another engine hears.
+func (r *Reports) HearingReplaced(err error) {
+	if w := r.world.Load(); w != nil {
+		w.service.earsReplaced(err)
+	}
+}
+
+// VoiceReplaced says that the voice failed, and another one speaks.
+func (r *Reports) VoiceReplaced(err error) {
+	if w := r.world.Load(); w != nil {
+		w.voice.wasReplaced(err)
+	}
+}
+
+// wasReplaced tells the user, once a conversation, that another engine speaks.
+func (v *voice) wasReplaced(err error) {
+	v.w.cfg.Log.Warn().Err(err).Msg("the voice failed; another engine speaks instead")
+	if v.replaced.CompareAndSwap(false, true) {
+		v.w.port.Warn(protocol.CodeVoiceReplaced, v.w.because(err))
+	}
+}
+
+// lacks is what the chosen ears and voice cannot do and the user would notice.
+func lacks(set protocol.Settings) (codes []protocol.ErrorCode) {
+	_, hearing := hearingWire(set)
+	_, voice, _ := voiceWire(set)
+	for _, c := range []struct {
+		lacks bool
+		code  protocol.ErrorCode
+	}{
+		{!voice.Verbatim, protocol.CodeVoiceParaphrases},
+		{!voice.HeardPositions, protocol.CodeHeardRoughly},
+		{!hearing.Partials, protocol.CodeWordsLate},
+		{!hearing.Logprobs, protocol.CodeWordsUnchecked},
+		{!hearing.Vocabulary && set.Transcription.Prompt != "", protocol.CodeVocabularyUnused},
+	} {
+		if c.lacks {
+			codes = append(codes, c.code)
+		}
+	}
+	return codes
+}
+
+// announce tells the user what the chosen ears and voice cannot do, when that is not
+// what was told before. It runs on the service's queue.
+func (s *service) announce(set protocol.Settings) {
+	var sentences []string
+	for _, code := range lacks(set) {
+		sentences = append(sentences, s.w.port.Spoken(code))
+	}
+	text := strings.Join(sentences, " ")
+	if text == s.announced {
+		return
+	}
+	if s.announced = text; text != "" {
+		row, _ := hearingWire(set)
+		s.w.cfg.Log.Info().Str("hearing", row.Name).Str("voice", string(set.Speaks())).Int("missing", len(sentences)).Msg("the chosen services cannot do everything")
+		s.w.port.Warn(protocol.CodeServiceLimited, text)
+	}
+}

@@ -1,0 +1,102 @@
+//go:build cgo
+
+package live
+
+import (
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// What the chosen ears and voice cannot do comes from the table.
+func TestWhatTheChosenServicesLack(t *testing.T) {
+	for _, c := range []struct {
+		name   string
+		change func(*protocol.Settings)
+		lack   []protocol.ErrorCode
+	}{
+		{"this machine", func(*protocol.Settings) {}, nil},
+		{"this machine, with a vocabulary", func(s *protocol.Settings) { s.Transcription.Prompt = "gopls" }, []protocol.ErrorCode{protocol.CodeVocabularyUnused}},
+		{"OpenAI", func(s *protocol.Settings) { s.Provider, s.Transcription.Prompt = protocol.ProviderOpenAI, "gopls" }, nil},
+		{"OpenAI in the session", func(s *protocol.Settings) { s.Provider, s.Voice.Wire = protocol.ProviderOpenAI, protocol.WireRealtime },
+			[]protocol.ErrorCode{protocol.CodeVoiceParaphrases, protocol.CodeHeardRoughly}},
+		{"OpenAI by requests", func(s *protocol.Settings) {
+			s.Provider, s.Hearing.Wire = protocol.ProviderOpenAI, protocol.WireTranscriptions
+		}, []protocol.ErrorCode{protocol.CodeWordsLate}},
+		{"any server", func(s *protocol.Settings) { s.Provider = protocol.ProviderCompatible }, []protocol.ErrorCode{protocol.CodeWordsLate, protocol.CodeWordsUnchecked}},
+		{"LocalAI", func(s *protocol.Settings) { s.Provider = protocol.ProviderLocalAI },
+			[]protocol.ErrorCode{protocol.CodeVoiceParaphrases, protocol.CodeHeardRoughly, protocol.CodeWordsLate, protocol.CodeWordsUnchecked}},
+	} {
+		set := protocol.DefaultSettings()
+		c.change(&set)
+		if got := lacks(set); !slices.Equal(got, c.lack) {
+			t.Errorf("%s lacks %v, want %v", c.name, got, c.lack)
+		}
+	}
+}
+
+// messages are what the user was told with a code.
+func (tk *talk) messages(code protocol.ErrorCode) (list []string) {
+	tk.mu.Lock()
+	defer tk.mu.Unlock()
+	for _, n := range tk.notes {
+		if n.Code == code {
+			list = append(list, n.Message)
+		}
+	}
+	return list
+}
+
+// The user is told what is missing when a conversation begins, once, in the user's
+// language; and once a conversation when one engine replaced another.
+func TestWhatIsMissingIsAnnounced(t *testing.T) {
+	_, url := audioService(t, nil)
+	agent := &answers{send: says("Here is the answer.")}
+	reports := &Reports{}
+	tk := talkTo(t, agent, agent, func(s *protocol.Settings) {
+		s.Provider, s.Endpoint, s.Locale = protocol.ProviderCompatible, url, "de"
+	}, devicesOf(&mouth{}, reports))
+	for range 2 {
+		tk.begin()
+		reports.HearingReplaced(errors.New("a model is damaged"))
+		reports.HearingReplaced(errors.New("a model is damaged"))
+		reports.VoiceReplaced(errors.New("a model is damaged"))
+		tk.end()
+	}
+	limited := tk.messages(protocol.CodeServiceLimited)
+	if len(limited) != 1 || !strings.Contains(limited[0], protocol.CodeWordsLate.Spec().Spoken(protocol.German)) {
+		t.Errorf("the user was told %q", limited)
+	}
+	if heard, spoken := tk.messages(protocol.CodeHearingReplaced), tk.messages(protocol.CodeVoiceReplaced); len(heard) != 2 || len(spoken) != 2 || strings.Contains(heard[0], "damaged") {
+		t.Errorf("the user was told %q and %q", heard, spoken)
+	}
+}
+
+// An engine that fails within an utterance is replaced, and the user is told, as
+// production connects the two.
+func TestAnEngineThatFailsIsAnnounced(t *testing.T) {
+	reports := &Reports{}
+	cfg := devicesOf(nil, reports)
+	cfg.Engines = func() (localrealtime.Config, error) {
+		e, err := engines()
+		e.Recognizer = stt.WithFallback(func() (stt.Recognizer, error) { return nil, errors.New("no model") }, e.Recognizer, reports.HearingReplaced)
+		return e, err
+	}
+	m := &mouth{}
+	cfg.Source = devicesOf(m, nil).Source
+	agent := &answers{send: says("Here is the answer.")}
+	tk := talkTo(t, agent, agent, nil, cfg)
+	tk.mouth = m
+	tk.begin()
+	tk.mouth.say(t, sentence)
+	tk.answered()
+	tk.want(protocol.StateListening)
+	if told := tk.messages(protocol.CodeHearingReplaced); len(told) != 1 || tk.lastUserWords() == "" {
+		t.Errorf("the user was told %q, and %q was heard", told, tk.lastUserWords())
+	}
+}
