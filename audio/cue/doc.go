@@ -23,7 +23,7 @@
 // are at volume 1; speech peaks at -6 to -3 dBFS.
 //
 //	cue       notes (hertz)                   contour       timbre   length  peak
-//	listening A5 880, D6 1175                 up            soft     230 ms  -20 dBFS
+//	listening A5 880, D6 1175, and a drop     up            soft     230 ms  -20 dBFS
 //	thinking  D5 587, A5 880                  swells        pure     loop of 2 s, -28 dBFS
 //	error     G5 784, C#5 554                 down, tritone rough    290 ms  -20 dBFS
 //	needs-you E6 1319, B5 988, E6 1319        down and up   bell     290 ms  -20 dBFS
@@ -33,7 +33,9 @@
 // harmonic and rings; wood is dry, with a third harmonic that is gone after 15 ms.
 // Every note begins in 8 ms or more and ends in a slope. Nothing is above 4 kHz,
 // where a pitch says little, or below 500 Hz, where small loudspeakers are deaf and
-// the detector of voices hears vowels.
+// the detector of voices hears vowels, but for the drop: it falls from 3.9 kHz to 90 Hz
+// in the last 80 ms of listening, so that its echo tells the echo canceller what becomes
+// of the assistant's words in the room before the first one is said.
 //
 // # Never in the way of speech
 //

@@ -80,6 +80,7 @@ type score struct {
 	notes  []note
 	length time.Duration
 	peak   float64 // dBFS at volume 1
+	drop   note    // a tone that falls to hertz; none without a length
 }
 
 // The pitches, in hertz, of equal temperament on A4 = 440.
@@ -96,11 +97,11 @@ const (
 // scores is the table of the package's comment.
 var scores = [NumCues]score{
 	None:      {},
-	Listening: {soft, []note{{0, 100 * ms, a5, -2}, {70 * ms, 160 * ms, d6, 0}}, 230 * ms, -20},
-	Thinking:  {pure, []note{{0, 360 * ms, d5, 0}, {420 * ms, 360 * ms, a5, -5}}, 2000 * ms, -28},
-	Error:     {rough, []note{{0, 130 * ms, g5, 0}, {150 * ms, 140 * ms, cSharp5, 0}}, 290 * ms, -20},
-	NeedsYou:  {bell, []note{{0, 80 * ms, e6, -1}, {75 * ms, 80 * ms, b5, -1}, {150 * ms, 140 * ms, e6, 0}}, 290 * ms, -20},
-	Done:      {wood, []note{{0, 80 * ms, d6, 0}, {70 * ms, 80 * ms, b5, 0}, {140 * ms, 130 * ms, g5, 0}}, 270 * ms, -20},
+	Listening: {soft, []note{{0, 100 * ms, a5, -2}, {70 * ms, 160 * ms, d6, 0}}, 230 * ms, -20, note{150 * ms, 80 * ms, 90, -8}},
+	Thinking:  {pure, []note{{0, 360 * ms, d5, 0}, {420 * ms, 360 * ms, a5, -5}}, 2000 * ms, -28, note{}},
+	Error:     {rough, []note{{0, 130 * ms, g5, 0}, {150 * ms, 140 * ms, cSharp5, 0}}, 290 * ms, -20, note{}},
+	NeedsYou:  {bell, []note{{0, 80 * ms, e6, -1}, {75 * ms, 80 * ms, b5, -1}, {150 * ms, 140 * ms, e6, 0}}, 290 * ms, -20, note{}},
+	Done:      {wood, []note{{0, 80 * ms, d6, 0}, {70 * ms, 80 * ms, b5, 0}, {140 * ms, 130 * ms, g5, 0}}, 270 * ms, -20, note{}},
 }
 
 // synthesised are all cues at volume 1, 300 KB, made once.
@@ -121,6 +122,9 @@ func (s score) render() []int16 {
 	for _, n := range s.notes {
 		s.timbre.add(mix[audio.Samples(n.at):], n)
 	}
+	if d := s.drop; d.length > 0 {
+		d.fall(mix[audio.Samples(d.at):])
+	}
 	return toPeak(mix, amplitude(s.peak))
 }
 
@@ -135,6 +139,25 @@ func (t timbre) add(mix []float64, n note) {
 			v += amplitude(p.level) * math.Exp(-at/p.decay.Seconds()) * math.Sin(2*math.Pi*n.hertz*p.ratio*at)
 		}
 		mix[i] += v * amplitude(n.level) * slope(at/t.attack.Seconds()) * slope(left/t.release.Seconds())
+	}
+}
+
+// A drop falls from dropFrom. It has every frequency of speech, so that its echo tells
+// what becomes of the assistant's words on their way to the microphone (package dsp).
+const (
+	dropFrom = 3900.0 // Hz
+	dropEdge = 10 * ms
+)
+
+// fall sounds n as a drop to its frequency from the beginning of mix.
+func (n note) fall(mix []float64) {
+	const rate = audio.SampleRate
+	whole := n.length.Seconds()
+	falls := math.Log(dropFrom / n.hertz)
+	for i := range int(audio.Samples(n.length)) {
+		at := float64(i) / rate
+		phase := 2 * math.Pi * dropFrom * whole / falls * (1 - math.Exp(-at/whole*falls))
+		mix[i] += amplitude(n.level) * math.Sin(phase) * slope(at/dropEdge.Seconds()) * slope((whole-at)/dropEdge.Seconds())
 	}
 }
 

@@ -174,7 +174,7 @@ func TestVowelIsSpeech(t *testing.T) {
 		}
 		vowel.partials = append(vowel.partials, partial{h, 20 * math.Log10(level), time.Second})
 	}
-	cue := score{vowel, []note{{0, 290 * ms, pitch, 0}}, 290 * ms, -20}.render()
+	cue := score{vowel, []note{{0, 290 * ms, pitch, 0}}, 290 * ms, -20, note{}}.render()
 	var pcm []int16
 	for range 5 {
 		pcm = append(append(pcm, cue...), make([]int16, audio.SampleRate/2)...)

@@ -18,7 +18,7 @@
 //
 //	microphone -> 16 kHz -> high-pass, canceller -+-> Trigger
 //	                            ^                 +-> noise suppression, gain -> Uplink
-//	Reference -> ring -> aligner
+//	Reference -> ring -> aligner -> model, which replaces the canceller for Trigger at first
 //
 // The processing is that of WebRTC (package webrtc-audio-processing, version 0.3),
 // which needs cgo. The canceller wants the far end a little before its echo, and
@@ -35,7 +35,13 @@
 // where nothing is cancelled. The same comparison finds an echo whose delay jumped.
 //
 // While the canceller learns the room, in the assistant's first six seconds, it
-// suppresses more than later.
+// suppresses more than later, and with it a user who speaks over the first words. So a
+// model of the echo path is estimated from a short sound alone: the tone that says that
+// the microphone is open (package audio/cue), compared with what the microphone heard of
+// it. It predicts the echo of the first words. Meanwhile Trigger is the microphone without
+// that echo, unsuppressed (Predicted), and Person reports whether it is louder than an echo
+// can be. A tone without an echo means headphones: then both outputs are the microphone's.
+// Without the tone, in loud noise, or while the user speaks into it, there is no model.
 //
 // # Invariants
 //

@@ -54,6 +54,8 @@ type Processor struct {
 	restarts  int64 // of the canceller, for a new delay
 	finder    *finder
 	scout     *scout
+	model     *pathModel
+	modelled  int64 // Realigned of the model
 	meter     meter
 
 	far               audio.Frame
@@ -61,6 +63,7 @@ type Processor struct {
 	triggerUp, backUp *converter
 	farSmall          [frameSamples]int16
 	nearSmall, small  [frameSamples]int16 // before and after the canceller
+	direct, late      [frameSamples]int16 // what the model leaves, as late as small, and what it left of the last frame
 }
 
 // New makes a Processor, and fails with ErrUnavailable in a build without cgo,
@@ -79,7 +82,7 @@ func New(cfg Config) (*Processor, error) {
 
 // newProcessor makes the instances that do something.
 func newProcessor(front, back apmConfig) (*Processor, error) {
-	p := &Processor{echo: front.echo >= 0, finder: newFinder()}
+	p := &Processor{echo: front.echo >= 0, finder: newFinder(), model: newPathModel()}
 	p.aligner.ring = &p.ring
 	p.aligner.reset()
 	var err error
@@ -202,22 +205,64 @@ func (p *Processor) process(out *Output) error {
 			}
 		}
 	}
-	p.triggerUp.process(out.Trigger[:], p.small[:])
-	if p.back == nil {
-		out.Uplink = out.Trigger
-		return nil
+	trigger := &p.small
+	if p.echo {
+		p.predict()
+		if p.Predicted() {
+			trigger = &p.direct
+			if p.model.state == pathNoEcho {
+				p.small = p.direct
+			}
+		}
 	}
-	if err := p.back.process(nil, p.small[:]); err != nil {
-		return err
+	p.triggerUp.process(out.Trigger[:], trigger[:])
+	if p.back != nil {
+		if err := p.back.process(nil, p.small[:]); err != nil {
+			return err
+		}
 	}
 	p.backUp.process(out.Uplink[:], p.small[:])
 	return nil
 }
 
+// predict has the model take the frame. What it leaves is as late as small.
+func (p *Processor) predict() {
+	if n := p.Realigned(); n != p.modelled {
+		p.modelled = n
+		p.model.forget()
+	}
+	if p.model.state != pathEcho || p.learner.learning() {
+		p.model.push(p.farSmall[:], p.nearSmall[:], power(p.farSmall[:]) > heard)
+	}
+	const late = cancellerLatency * rate / audio.SampleRate
+	n := copy(p.direct[:], p.late[frameSamples-late:])
+	copy(p.direct[n:], p.model.left[:])
+	p.late = p.model.left
+}
+
+// Predicted says whether Trigger is what the microphone hears beside a predicted echo, in
+// place of what the canceller leaves: while that learns, or where there is no echo. The
+// path is estimated from a tone that was played before. It belongs to the capturing
+// goroutine.
+func (p *Processor) Predicted() bool {
+	switch {
+	case !p.echo || !p.model.known():
+		return false
+	case p.model.state == pathNoEcho:
+		return !p.scout.present
+	}
+	return p.learner.learning()
+}
+
+// Person says, where the echo is Predicted, whether the last 40 ms hold more than that. It
+// belongs to the capturing goroutine.
+func (p *Processor) Person() bool { return p.model.person() }
+
 // reference is the far end for the next frame of the near end, at rate.
 func (p *Processor) reference() []int16 {
 	if delay, changed := p.corrector.delay(p.reported.Load()); changed {
 		p.aligner.setDelay(delay)
+		p.model.forget()
 	}
 	p.aligner.next(&p.far)
 	p.farDown.process(p.farSmall[:], p.far[:])
@@ -332,6 +377,7 @@ func (p *Processor) Reset() error {
 	p.corrector = corrector{}
 	p.finder.reset()
 	p.scout.reset()
+	p.model.reset()
 	p.meter.reset()
 	for _, c := range []*converter{p.farDown, p.nearDown, p.triggerUp, p.backUp} {
 		c.reset()

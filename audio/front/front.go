@@ -140,6 +140,7 @@ func (f *Front) Captured(pos int64, frame *audio.Frame) ([]vad.Mark, error) {
 	}
 	f.tracker.SetFound(f.found)
 	f.tracker.SetCut(f.proc.Cut())
+	f.tracker.SetPredicted(f.proc.Predicted(), f.proc.Person())
 	f.tracker.SetAudible(f.Audible())
 	marks, err := f.tracker.Push(pos, &f.out.Trigger)
 	if err != nil {
@@ -173,7 +174,7 @@ func (f *Front) listensNot(pos int64, frame *audio.Frame) bool {
 	if f.retracted.Swap(false) {
 		d.retracted(pos)
 	}
-	d.hear(pos, frame, &f.out.Trigger, f.Quiet() < pieceGap, f.Audible(), f.Speaking())
+	d.hear(pos, frame, &f.out.Trigger, f.Quiet() < pieceGap, f.Audible(), f.Speaking() || f.proc.Predicted())
 	n := f.proc.Realigned()
 	moved := n != f.aligned
 	f.aligned = n

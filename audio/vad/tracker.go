@@ -201,6 +201,13 @@ func (t *Tracker) SetFound(found bool) { t.suspicion.found = found }
 // before it counts. It is for the goroutine of Push.
 func (t *Tracker) SetCut(short, long float64) { t.suspicion.cut, t.cut = short, long }
 
+// SetPredicted says whether the assistant's echo is predicted, and whether a person, or
+// something else in the room, is louder than the prediction. What is louder is judged as in
+// silence, and the rest is the echo. It is for the goroutine of Push.
+func (t *Tracker) SetPredicted(predicted, person bool) {
+	t.suspicion.predicted, t.suspicion.person = predicted, person
+}
+
 // SetForeign sets what reports whether the sound that was captured last is not an echo of
 // the assistant. Such a sound is judged as in silence, also over the assistant's first
 // words. It is asked only about what may be a voice there. It is for before the first
@@ -228,7 +235,7 @@ func (t *Tracker) restart(pos int64) {
 	t.pending, t.first, t.window = t.pending[:0], 0, 0
 	t.resampler.Reset()
 	t.levels.reset(pos)
-	t.suspicion = suspicion{heard: t.suspicion.heard, found: t.suspicion.found, moved: t.suspicion.moved, works: t.suspicion.works, cut: t.suspicion.cut}
+	t.suspicion = suspicion{heard: t.suspicion.heard, found: t.suspicion.found, moved: t.suspicion.moved, works: t.suspicion.works, predicted: t.suspicion.predicted, person: t.suspicion.person, cut: t.suspicion.cut}
 	t.forget()
 }
 
@@ -325,7 +332,13 @@ func (t *Tracker) judge(p float32) {
 		start: start, end: end, p: p, raised: t.levels.raised(end), audible: t.levels.audible, suspicious: t.suspicion.open,
 		first: t.suspicion.first(), found: t.suspicion.found,
 	}
-	if w.audible {
+	switch {
+	case w.audible && t.suspicion.predicted:
+		w.foreign = !w.suspicious
+		if !t.suspicion.person {
+			w.p = 0
+		}
+	case w.audible:
 		w.cut = t.cut
 		w.elsewhere = t.elsewhere != nil && w.suspicious && p >= maybeVoice && t.elsewhere(t.suspicion.frames(&t.levels))
 		w.foreign = t.foreign != nil && p >= foreignVoice && (w.first || w.cut >= echoCut) && t.foreign()

@@ -96,19 +96,20 @@ const (
 // suspicion follows the background, and tells what stands out of it. It allocates
 // nothing.
 type suspicion struct {
-	found  bool    // the canceller knows where the echo is
-	moved  bool    // the echo is elsewhere since the assistant was last heard for so long
-	cut    float64 // short; see SetCut
-	heard  int     // levels in which the assistant was audible, up to suspectAfter
-	works  int     // levels of which the canceller took much, since it found the echo
-	row    int     // suspicious levels in a row
-	open   bool    // a sound is suspicious now
-	since  int64   // the level at which it became so
-	over   bool    // the canceller has restarted since: it was the echo
-	quiet  int     // levels in a row that are faint again
-	learnt int64   // levels before this one told the ceiling, or are not to
-	voice  int     // how long a steady sound goes on, see longVoice
-	whole  int     // how long the utterance goes on
+	predicted, person bool    // see SetPredicted
+	found             bool    // the canceller knows where the echo is
+	moved             bool    // the echo is elsewhere since the assistant was last heard for so long
+	cut               float64 // short; see SetCut
+	heard             int     // levels in which the assistant was audible, up to suspectAfter
+	works             int     // levels of which the canceller took much, since it found the echo
+	row               int     // suspicious levels in a row
+	open              bool    // a sound is suspicious now
+	since             int64   // the level at which it became so
+	over              bool    // the canceller has restarted since: it was the echo
+	quiet             int     // levels in a row that are faint again
+	learnt            int64   // levels before this one told the ceiling, or are not to
+	voice             int     // how long a steady sound goes on, see longVoice
+	whole             int     // how long the utterance goes on
 }
 
 // first says whether the canceller still learns where the echo is, and what it is
@@ -146,13 +147,13 @@ func (s *suspicion) push(l *levels, n int64, now phase, probing bool) (suspected
 	}
 	learns := s.heard < suspectAfter
 	s.moved = s.moved && learns
-	doubted := learns && (s.moved || !s.found || s.cut >= learningCut)
+	doubted := s.predicted && !s.person || !s.predicted && learns && (s.moved || !s.found || s.cut >= learningCut)
 	if !l.audible || probing || doubted {
 		s.row = 0
 		return false, false
 	}
 	b := l.background()
-	if v := l.at(n); !b.sure || !l.backgrounds[audibleMode].sure && s.works < worksLeast || v <= b.ceiling+suspectOverCeiling || v <= b.noise+suspectOverNoise {
+	if v := l.at(n); !b.sure || !s.predicted && !l.backgrounds[audibleMode].sure && s.works < worksLeast || v <= b.ceiling+suspectOverCeiling || v <= b.noise+suspectOverNoise {
 		s.row = 0
 		return false, false
 	}

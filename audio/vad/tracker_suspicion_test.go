@@ -487,3 +487,21 @@ func TestAnEchoThatJumpedIsNoVoice(t *testing.T) {
 		}
 	}
 }
+
+// TestAPersonOverAnEchoThatIsPredicted is heard over the first words as in silence; the
+// echo itself is nobody, however much it sounds like a voice.
+func TestAPersonOverAnEchoThatIsPredicted(t *testing.T) {
+	l := listen(t, ProfileConfig(ProfileDefault))
+	l.tone(t, 10, 2*time.Second)
+	l.SetAudible(true)
+	l.SetPredicted(true, false)
+	l.tone(t, 5000, time.Second)
+	if len(l.marks) > 0 {
+		t.Fatalf("the echo is marked %v", l.kinds())
+	}
+	l.SetPredicted(true, true)
+	l.tone(t, 10000, 50*time.Millisecond)
+	if k := l.kinds(); len(k) == 0 || k[len(k)-1] != Onset {
+		t.Errorf("a person is marked %v", k)
+	}
+}

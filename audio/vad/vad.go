@@ -42,7 +42,9 @@
 // it is like, a level tells nothing: there, what sounds like a voice is suspected, and
 // it is one when it is heard after the assistant fell silent, or at once when it proves
 // to be no echo (SetForeign). So is, at any time, what
-// the canceller takes most of: of a person it takes little. The same background, of
+// the canceller takes most of: of a person it takes little. Where the echo is predicted
+// (SetPredicted), a sound that is louder than the prediction is judged as in silence, from
+// the first word on, and any other is the echo. The same background, of
 // noise and of others who talk, is what a voice must be louder than to count. It is
 // the caller's to hold:
 //

@@ -131,8 +131,9 @@ func TestOpeningsBeginEarly(t *testing.T) {
 	}
 }
 
-// TestACommandIsHeardFromTheFirstWordOn with headphones, processed and not: each is
-// decided within 250 ms, and none is missed.
+// TestACommandIsHeardFromTheFirstWordOn with headphones, processed and not, and with
+// loudspeakers that were never heard before: each is decided within 250 ms, and none is
+// missed.
 func TestACommandIsHeardFromTheFirstWordOn(t *testing.T) {
 	says, all := synthetic(t)
 	commands, err := SyntheticCommands(context.Background())
@@ -141,8 +142,8 @@ func TestACommandIsHeardFromTheFirstWordOn(t *testing.T) {
 	}
 	noises := NewNoises(1, says, nil)
 	for i, c := range commands {
-		for _, place := range []Setup{Headphones, Unprocessed} {
-			cell := Opening{After: FirstWord, Place: place}.cell("study", question(all, c, 1), c)
+		for _, place := range []Setup{Headphones, Unprocessed, NewSpeakers} {
+			cell := Opening{After: FirstWord, Place: place}.cell([]string{"study", "hall"}[i%2], question(all, c, 1), c)
 			cell.Seed = uint64(i)
 			res, err := Run(cell, says, noises)
 			if err != nil {

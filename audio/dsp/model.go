@@ -1,0 +1,285 @@
+package dsp
+
+import (
+	"math"
+	"math/cmplx"
+
+	"gonum.org/v1/gonum/dsp/fourier"
+)
+
+// The model of the echo path, at rate. It is estimated from a short sound of the
+// loudspeaker, the tone that says that the microphone is open, so that the echo of the
+// first word is known. (Room bench, seeds 61 to 63.)
+const (
+	// modelWindow is the last second, in which the sound and its echo are compared.
+	modelWindow = 16384
+	windowMost  = modelWindow / frameSamples // frames
+	// A sound is short if it lasts modelLeast to modelMost frames. It is compared modelGap
+	// frames after its end, if nothing else was rendered in the window.
+	modelLeast = 10
+	modelMost  = 40
+	modelGap   = 30
+	// modelTaps is the length of the response: 64 ms, from modelLead before its peak on.
+	// The peak is at most modelReach behind the reference; after modelLate is no echo.
+	modelTaps  = 1024
+	modelLead  = 2 * rate / 1000
+	modelReach = 100 * rate / 1000
+	modelLate  = 700 * rate / 1000
+	// The estimate spans modelLow to modelHigh, in Hz, and shrinks where the sound has
+	// less than modelWeight of its power there.
+	modelLow, modelHigh = 90, 4000
+	modelWeight         = 0.03
+	// The response is believed if it has modelStands times the energy of as much of the
+	// estimate before it, which is noise. There is no echo if both together have less
+	// than modelAbsent of the energy of an echo as loud as the sound, and the microphone
+	// is not muted.
+	modelStands = 16.0
+	modelAbsent = 1e-3
+	modelMuted  = frameSamples * 4
+	// The model is used while it is trusted: each frame of which it takes 6 dB counts for
+	// it, and each that it makes louder against it.
+	trustLeast, trustMost = 3, 8
+	modelTakes            = 4.0
+	modelFaintest         = frameSamples * 100
+	// The last modelFrames frames hold a person if they are louder than the predicted echo
+	// by modelPerson, a ratio of powers. The prediction falls by modelFalls each frame:
+	// rooms reverberate for longer than the response.
+	modelFrames = 4
+	modelPerson = 1.5
+	modelFalls  = 0.83
+	// A sound 14 dB below the loudest echo of late is no person. That falls by 4 dB a
+	// second.
+	modelQuiet = 1.0 / 25
+	modelFades = 0.99
+)
+
+// pathState is what is known of the echo path.
+type pathState uint8
+
+const (
+	pathUnknown pathState = iota
+	pathEcho              // there is a response
+	pathNoEcho            // headphones, or a loudspeaker that is switched off
+)
+
+// pathModel predicts the echo from the first word on, while the canceller still learns.
+// Only the capturing goroutine uses it.
+type pathModel struct {
+	fft       *fourier.FFT
+	work      []float64
+	x, y      []complex128
+	far, near []float32 // the last modelWindow samples, aligned
+	quiet     int       // frames since the far end was heard
+	since     int       // frames since the last sound began
+	before    int       // frames of silence before it
+
+	state    pathState
+	response [modelTaps]float32 // reversed
+	start    int                // lag of its first sample
+	trust    int
+
+	left           [frameSamples]int16 // of the last frame, without the echo
+	bands          [4]bandPass
+	echo, farther  float64              // predicted powers, falling
+	loudest        float64              // of the echo, falling slowly
+	more, expected [modelFrames]float64 // powers
+	frames         int
+}
+
+func newPathModel() *pathModel {
+	return &pathModel{
+		fft: fourier.NewFFT(modelWindow), work: make([]float64, modelWindow),
+		x: make([]complex128, modelWindow/2+1), y: make([]complex128, modelWindow/2+1),
+		far: make([]float32, modelWindow), near: make([]float32, modelWindow),
+		quiet: windowMost,
+	}
+}
+
+func (m *pathModel) reset() {
+	m.quiet = windowMost
+	m.forget()
+}
+
+// forget drops what is known of the path, which has changed.
+func (m *pathModel) forget() {
+	m.state, m.trust = pathUnknown, 0
+	m.echo, m.loudest, m.farther = 0, 0, 0
+	clear(m.far)
+	clear(m.near)
+	m.before = 0 // what is heard now has lost its beginning
+}
+
+// push takes a frame of each stream, and predicts the echo in it.
+func (m *pathModel) push(far, near []int16, farHeard bool) {
+	slide(m.far, far)
+	slide(m.near, near)
+	m.since++
+	switch m.quiet++; {
+	case farHeard && m.quiet > modelGap:
+		m.before, m.since, m.quiet = m.quiet, 1, 0
+	case farHeard:
+		m.quiet = 0
+	case m.quiet == modelGap && m.state == pathUnknown:
+		long := m.since - modelGap
+		if long >= modelLeast && long <= modelMost && m.before+m.since > windowMost {
+			m.estimate()
+		}
+	}
+	m.predict(near)
+}
+
+func slide(buf []float32, frame []int16) {
+	n := copy(buf, buf[len(frame):])
+	for i, v := range frame {
+		buf[n+i] = float32(v)
+	}
+}
+
+// estimate finds the response to the sound that the window holds.
+func (m *pathModel) estimate() {
+	for i, v := range m.far {
+		m.work[i] = float64(v)
+	}
+	m.fft.Coefficients(m.x, m.work)
+	for i, v := range m.near {
+		m.work[i] = float64(v)
+	}
+	m.fft.Coefficients(m.y, m.work)
+	const from, to = modelLow * modelWindow / rate, modelHigh * modelWindow / rate
+	mean := 0.0
+	for k := from; k < to; k++ {
+		mean += math.Log(real(m.x[k]*cmplx.Conj(m.x[k])) + 1)
+	}
+	weight := modelWeight * math.Exp(mean/(to-from))
+	for k := range m.y {
+		if k < from || k > to {
+			m.y[k] = 0
+			continue
+		}
+		m.y[k] *= cmplx.Conj(m.x[k]) / complex(real(m.x[k]*cmplx.Conj(m.x[k]))+weight, 0)
+	}
+	m.fft.Sequence(m.work, m.y)
+	best := 0
+	for l := range modelLate {
+		if math.Abs(m.work[l]) > math.Abs(m.work[best]) {
+			best = l
+		}
+	}
+	start := max(best-modelLead, 0)
+	energy, rest := 0.0, 0.0
+	for j := range modelTaps {
+		v := m.work[start+j] / modelWindow
+		m.response[modelTaps-1-j] = float32(v)
+		energy += v * v
+		w := m.work[modelWindow-modelLead-modelTaps+j] / modelWindow
+		rest += w * w
+	}
+	m.start = start
+	switch {
+	case energy >= modelStands*rest && energy > modelAbsent && best < modelReach:
+		m.state = pathEcho
+	case energy+rest <= modelAbsent && !m.muted():
+		m.state = pathNoEcho
+	}
+}
+
+// muted says whether the microphone gave nothing at any time since the sound began.
+func (m *pathModel) muted() bool {
+	for at := modelWindow - m.since*frameSamples; at < modelWindow; at += frameSamples {
+		sum := float32(0)
+		for _, v := range m.near[at : at+frameSamples] {
+			sum += v * v
+		}
+		if sum < modelMuted {
+			return true
+		}
+	}
+	return false
+}
+
+// predict takes the echo out of the last frame of near.
+func (m *pathModel) predict(near []int16) {
+	copy(m.left[:], near)
+	if m.state == pathUnknown {
+		return
+	}
+	var heard, far, echo, left float64 // powers
+	sounding := m.state == pathEcho && m.quiet*frameSamples < modelTaps+m.start+frameSamples
+	const from = modelWindow - frameSamples
+	for i := range near {
+		predicted := float32(0)
+		if sounding {
+			at := from + i - m.start
+			predicted = dot(m.far[at-modelTaps+1:at+1], &m.response)
+		}
+		v := float32(near[i]) - predicted
+		m.left[i] = int16(min(max(math.RoundToEven(float64(v)), math.MinInt16), math.MaxInt16))
+		heard += m.bands[0].power(float64(near[i]))
+		far += m.bands[1].power(float64(m.far[from+i]))
+		echo += m.bands[2].power(float64(predicted))
+		left += m.bands[3].power(float64(v))
+	}
+	switch {
+	case echo < modelFaintest:
+	case left*modelTakes < heard:
+		m.trust = min(m.trust+1, trustMost)
+	case left > heard:
+		m.trust = max(m.trust-1, 0)
+	}
+	m.echo = max(echo, m.echo*modelFalls)
+	m.loudest = max(echo, m.loudest*modelFades)
+	m.farther = max(far*modelAbsent, m.farther*modelFalls)
+	at := m.frames % modelFrames
+	m.more[at], m.expected[at] = left, max(m.echo, m.loudest*modelQuiet, m.farther)
+	m.frames++
+}
+
+// known says whether the echo is predicted.
+func (m *pathModel) known() bool {
+	return m.state == pathNoEcho || m.state == pathEcho && m.trust >= trustLeast
+}
+
+// person says whether the last frames hold more than the predicted echo.
+func (m *pathModel) person() bool {
+	more, expected := 0.0, 0.0
+	for i := range modelFrames {
+		more += m.more[i]
+		expected += m.expected[i]
+	}
+	return more > modelPerson*expected
+}
+
+// dot is the sum of products.
+func dot(x []float32, h *[modelTaps]float32) float32 {
+	var a, b, c, d float32
+	x = x[:modelTaps]
+	for i := 0; i < modelTaps; i += 4 {
+		a += x[i] * h[i]
+		b += x[i+1] * h[i+1]
+		c += x[i+2] * h[i+2]
+		d += x[i+3] * h[i+3]
+	}
+	return a + b + (c + d)
+}
+
+// bandPass is where a person is told from the prediction: 300 Hz to 3 kHz.
+type bandPass struct{ highs, lows [2]pole }
+
+type pole struct{ x, y, z float64 }
+
+// power is the square of the next sample behind the filter.
+func (b *bandPass) power(v float64) float64 {
+	const high, low = 0.89, 0.55
+	for i := range b.highs {
+		p := &b.highs[i]
+		p.y, p.x = v-p.x+high*p.y, v
+		v = p.y
+	}
+	for i := range b.lows { // with a zero at the upper end, twice
+		p := &b.lows[i]
+		p.y += low * ((v+p.x)/2 - p.y)
+		p.x = v
+		v, p.z = (p.y+p.z)/2, p.y
+	}
+	return v * v
+}
