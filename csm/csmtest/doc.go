@@ -31,8 +31,8 @@
 //
 // # Worlds
 //
-// World is an environment that answers the core's effects as a picker chooses:
-// done, failed, cancelled, late or lost. Properties walk it at random and write
+// World is a core in the environment of csm/world, whose moves a picker chooses.
+// Properties walk it at random, with events that are made up in between, and write
 // what breaks an invariant as a scenario of raw events to testdata/regressions,
 // where it is replayed for ever. Events are made, and made stale, by reflection
 // over their fields, so that a new event, effect or field of the state is covered

@@ -4,8 +4,8 @@
 //
 // # Model
 //
-// World carries out the core's effects: by itself after a delay of virtual time
-// (auto), or not at all, and then the script says what comes of them. Stage
+// World answers the core's effects by the rules of csm/world: by itself after a
+// delay of virtual time (auto), or where the script says how. Stage
 // drives the daemon: it steps the core, runs the script, and moves the clock.
 // The format of scripts is described in testdata/script/README.md.
 //

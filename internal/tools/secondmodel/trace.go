@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"fmt"
+	"reflect"
 	"slices"
 	"time"
 
@@ -207,40 +208,21 @@ func (r *reader) args(e csm.Event) (a, b, c int) {
 		return int(e.Reason), 0, 0
 	case csm.SessionRenewal:
 		return 0, bit(e.Instance == r.inst && (e.Epoch == 0 || r.epochs[e.Epoch])), 0
-	case csm.SessionReady:
-		return 0, bit(e.Instance == r.inst), 0
-	case csm.SessionRenewed:
-		return 0, bit(e.Instance == r.inst), 0
-	case csm.SessionFailed:
-		return 0, bit(e.Instance == r.inst), 0
-	case csm.AudioPrimed:
-		return 0, bit(e.Instance == r.inst), 0
-	case csm.AudioReady:
-		return 0, bit(e.Instance == r.inst), 0
-	case csm.AudioFailed:
-		return 0, bit(e.Instance == r.inst), 0
-	case csm.AudioLost:
-		return 0, bit(e.Instance == r.inst), 0
-	case csm.AudioRestored:
-		return 0, bit(e.Instance == r.inst), 0
-	case csm.ConnReady:
-		return int(e.Epoch), bit(r.epochs[e.Epoch]), bit(r.successor == e.Epoch)
-	case csm.ModelLoaded:
-		return 0, bit(e.Load == r.load), 0
-	case csm.ModelFailed:
-		return 0, bit(e.Load == r.load), 0
+	case csm.SessionReady, csm.SessionRenewed, csm.SessionFailed, csm.AudioPrimed, csm.AudioReady, csm.AudioFailed, csm.AudioLost, csm.AudioRestored:
+		return 0, bit(field(e, "Instance") == int(r.inst)), 0
+	case csm.ConnReady, csm.ConnFailed:
+		epoch := uint32(field(e, "Epoch"))
+		return int(epoch), bit(r.epochs[epoch]), bit(r.successor == epoch)
 	case csm.ConnLost:
 		return int(e.Epoch), bit(r.epochs[e.Epoch]), 0
-	case csm.ConnFailed:
-		return int(e.Epoch), bit(r.epochs[e.Epoch]), bit(r.successor == e.Epoch)
+	case csm.ModelLoaded, csm.ModelFailed:
+		return 0, bit(field(e, "Load") == int(r.load)), 0
 	case csm.SpeechStarted, csm.SpeechPaused, csm.SpeechResumed, csm.SpeechStopped, csm.Partial, csm.Final, csm.RecognitionLost:
 		return r.voice(e)
+	case csm.CopilotSent, csm.CopilotDelta:
+		return field(e, "Request"), field(e, "Round"), 0
 	case csm.ToolSearchDone:
 		return int(e.Request), e.Round, ending(e.Code, e.Cancelled)
-	case csm.CopilotSent:
-		return int(e.Request), e.Round, 0
-	case csm.CopilotDelta:
-		return int(e.Request), e.Round, 0
 	case csm.CopilotSegment:
 		return int(e.Request), e.Round, e.End
 	case csm.CopilotToolCall:
@@ -249,16 +231,10 @@ func (r *reader) args(e csm.Event) (a, b, c int) {
 		return int(e.Request), e.Round, ending(e.Code, e.Cancelled)
 	case csm.ToolDone:
 		return int(e.ToolCall), 0, ending(e.Code, e.Cancelled)
-	case csm.SpeechBuffered:
-		return int(e.Seq), int(e.Gen), 0
-	case csm.SpeechPlayed:
-		return int(e.Seq), int(e.Gen), 0
-	case csm.SpeechDrained:
-		return int(e.Seq), int(e.Gen), 0
+	case csm.SpeechBuffered, csm.SpeechPlayed, csm.SpeechDrained, csm.SpeechFailed:
+		return field(e, "Seq"), field(e, "Gen"), 0
 	case csm.SpeechFlushed:
 		return 0, int(e.Gen), 0
-	case csm.SpeechFailed:
-		return int(e.Seq), int(e.Gen), 0
 	case csm.TimerFired:
 		live := r.timers[e.Timer] == e.Gen && e.Gen != 0
 		if live {
@@ -269,32 +245,38 @@ func (r *reader) args(e csm.Event) (a, b, c int) {
 	return 0, 0, 0
 }
 
+// field is a number that several events have under the same name.
+func field(e csm.Event, name string) int {
+	v := reflect.ValueOf(e).FieldByName(name)
+	if v.CanUint() {
+		return int(v.Uint())
+	}
+	return int(v.Int())
+}
+
 // voice are those of an event about the user's voice.
 func (r *reader) voice(e csm.Event) (a, b, c int) {
+	u := uint64(field(e, "Utterance"))
+	a, b = int(u), bit(r.epochs[uint32(field(e, "Epoch"))])
 	switch e := e.(type) {
 	case csm.SpeechStarted:
-		if _, known := r.onset[e.Utterance]; !known {
-			r.onset[e.Utterance] = e.Pos
+		if _, known := r.onset[u]; !known {
+			r.onset[u] = e.Pos
 		}
-		return int(e.Utterance), bit(r.epochs[e.Epoch]), 0
 	case csm.SpeechPaused:
-		return int(e.Utterance), bit(r.epochs[e.Epoch]), r.short(e.Utterance, e.Pos)
-	case csm.SpeechResumed:
-		return int(e.Utterance), bit(r.epochs[e.Epoch]), 0
+		c = r.short(u, e.Pos)
 	case csm.SpeechStopped:
-		return int(e.Utterance), bit(r.epochs[e.Epoch]), r.short(e.Utterance, e.Pos)
+		c = r.short(u, e.Pos)
 	case csm.Partial:
-		return int(e.Utterance), bit(r.epochs[e.Epoch]), int(e.Class) + 16*bit(e.Words == 0)
+		c = int(e.Class) + 16*bit(e.Words == 0)
 	case csm.Final:
 		class := e.Class
 		if e.Words == 0 && class == csm.Content {
 			class = csm.Empty
 		}
-		return int(e.Utterance), bit(r.epochs[e.Epoch]), int(class) + 16*bit(e.Named) + 32*bit(e.Doubted)
-	case csm.RecognitionLost:
-		return int(e.Utterance), bit(r.epochs[e.Epoch]), 0
+		c = int(class) + 16*bit(e.Named) + 32*bit(e.Doubted)
 	}
-	return 0, 0, 0
+	return a, b, c
 }
 
 func ending(code csm.Code, cancelled bool) int {
