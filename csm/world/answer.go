@@ -61,8 +61,8 @@ func (r *rule) ending(it Item, o Outcome) csm.Event {
 }
 
 // MoveOf is the move that an event makes, whoever had it happen: one of those that
-// can happen, or else the report about an owed item that it is the same as. known is
-// false for an event that is neither.
+// can happen, which is lawful, or else a report about an owed item that has the same
+// ids. known is false for an event that is neither.
 func (p *Place) MoveOf(e csm.Event, same func(a, b csm.Event) bool) (m Move, lawful, known bool) {
 	for _, m := range p.Moves(nil) {
 		if m.Event == e {
