@@ -12,7 +12,9 @@
 // Two composite states are the same when they differ only in what no decision
 // depends on: ids are numbered in the order they are mentioned, times become
 // whether a deadline runs, histories and counters are left out (roles.go). So
-// the graph is finite, and is explored to its end.
+// the graph is finite, and is explored to its end. A core that computes with ids,
+// instead of comparing them, breaks promises only in states that are folded here;
+// Walk folds none.
 //
 // # Worlds
 //
