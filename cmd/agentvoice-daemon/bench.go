@@ -227,7 +227,7 @@ func benchHearing(ctx context.Context, e hearingEngine, clips []spokenClip) (eng
 	if err != nil {
 		return f, err
 	}
-	defer r.Close()
+	defer func() { _ = r.Close() }()
 	// The first utterance waits until the models are loaded.
 	if _, _, err := hear(ctx, r, make([]int16, stt.SampleRate/2), false); err != nil {
 		return f, err
@@ -307,7 +307,7 @@ English; give your own with --text for a voice of another language.`,
 			if err != nil {
 				return err
 			}
-			defer ear.Close()
+			defer func() { _ = ear.Close() }()
 			voices := []voiceEngine{{"Flite", tts.Flite()}}
 			if l := findSpeech(); l.voice != nil {
 				voices = slices.Insert(voices, 0, voiceEngine{l.voice.Name(), onlyVoice(l.voice)})
@@ -348,7 +348,7 @@ func benchVoice(ctx context.Context, v voiceEngine, ear stt.Recognizer, texts []
 	if err != nil {
 		return f, err
 	}
-	defer s.Close()
+	defer func() { _ = s.Close() }()
 	voice := s.Voices()[0]
 	if err := s.Speak(ctx, voice, "Hello.", func([]int16, int) error { return nil }); err != nil {
 		return f, err

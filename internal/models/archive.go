@@ -65,7 +65,7 @@ func unpack(ctx context.Context, archive, dir string, want func(name string) boo
 	if err != nil {
 		return 0, localError{err}
 	}
-	defer root.Close()
+	defer func() { _ = root.Close() }()
 	total, err := extract(ctx, tar.NewReader(plain), root, want)
 	if err != nil {
 		return total, archiveError(archive, err)

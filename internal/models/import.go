@@ -58,7 +58,7 @@ func (s *Store) importArchive(ctx context.Context, path string, size int64, o Im
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
 		return "", localError{err}
 	}
-	defer os.RemoveAll(dir)
+	defer func() { _ = os.RemoveAll(dir) }() // the next import removes what is left
 	if _, err := unpack(ctx, path, dir, func(string) bool { return true }); err != nil {
 		return "", err
 	}

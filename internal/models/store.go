@@ -129,7 +129,8 @@ func (s *Store) change() (unlock func(), err error) {
 		if !old {
 			continue
 		}
-		if _, err := os.Stat(s.Folder(name)); errors.Is(err, fs.ErrNotExist) {
+		_, err := os.Stat(s.Folder(name))
+		if errors.Is(err, fs.ErrNotExist) {
 			err = os.Rename(s.old(name), s.Folder(name))
 		} else {
 			err = os.RemoveAll(s.old(name))
