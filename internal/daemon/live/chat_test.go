@@ -224,6 +224,7 @@ func TestChatMachineLive(t *testing.T) {
 
 	tk.interruptedWait(a)
 	tk.retriedStream(a)
+	tk.interruptedStream(a)
 	tk.interruptedQuestion(a)
 	tk.interruptedCall(a)
 	tk.retriedCall(a)
@@ -263,7 +264,9 @@ func (tk *talk) interruptedWait(a *able) {
 			return &copilot.Error{Code: "copilotUnavailable", Retryable: true}
 		}
 		close(third)
-		return unanswered(cancelled)(ctx, r, emit)
+		err := unanswered(cancelled)(ctx, r, emit)
+		time.Sleep(200 * time.Millisecond) // 000.4.1: the next request waits for the end of this one
+		return err
 	})
 	tk.sendText("the first question")
 	tk.want(protocol.StateProcessing, protocol.StateWaitingForCopilot)
@@ -323,6 +326,23 @@ func (tk *talk) retriedStream(a *able) {
 	}
 }
 
+// interruptedStream interrupts an answer that is spoken while it still comes
+// (004.interrupt.stream: "Interruptions should cancel current activity").
+func (tk *talk) interruptedStream(a *able) {
+	tk.t.Helper()
+	cancelled := make(chan struct{})
+	a.become(func(ctx context.Context, r copilot.Request, emit func(string)) error {
+		emit("This sentence is spoken while more of the answer comes. And ")
+		return unanswered(cancelled)(ctx, r, emit)
+	})
+	tk.sendText("the question whose answer is cut off")
+	tk.answered()
+	tk.d.Post(csm.UserInterrupt{})
+	tk.want(protocol.StateInterrupted, protocol.StateListening)
+	tk.after("the answer is cancelled", cancelled)
+	tk.endOf("turn-4", protocol.OutcomeInterrupted)
+}
+
 // interruptedQuestion interrupts the question about a call (004.interrupt.approval:
 // "INTERRUPT = implicit rejection"). interruptedCall sees that it is remembered.
 func (tk *talk) interruptedQuestion(a *able) {
@@ -333,7 +353,7 @@ func (tk *talk) interruptedQuestion(a *able) {
 	tk.d.Post(csm.UserInterrupt{})
 	tk.until(protocol.StateListening)
 	tk.tool(status("call-1", protocol.ToolRejected))
-	tk.endOf("turn-4", protocol.OutcomeInterrupted)
+	tk.endOf("turn-5", protocol.OutcomeInterrupted)
 }
 
 // interruptedCall interrupts a call: it is told to stop, and what it brought is kept
@@ -359,7 +379,7 @@ func (tk *talk) interruptedCall(a *able) {
 	tk.d.Post(csm.UserInterrupt{})
 	tk.after("the call is told to stop", stopped)
 	tk.tool(status("call-2", protocol.ToolCompleted))
-	tk.endOf("turn-5", protocol.OutcomeDropped)
+	tk.endOf("turn-6", protocol.OutcomeDropped)
 }
 
 // retriedCall has a call fail and tries it again, as another call that is asked about
@@ -376,7 +396,7 @@ func (tk *talk) retriedCall(a *able) {
 	}
 	tk.approve("call-3")
 	tk.tool(status("call-3", protocol.ToolFailed))
-	tk.endOf("turn-6", protocol.OutcomeFailed)
+	tk.endOf("turn-7", protocol.OutcomeFailed)
 	tk.atRest()
 
 	// 004.modelSwitch: the model is selected while the call runs, and the next round
@@ -393,7 +413,7 @@ func (tk *talk) retriedCall(a *able) {
 		t.Errorf("the call that is tried again is %+v, want another one that is asked about", again)
 	}
 	tk.approve(again.CallID)
-	tk.endOf("turn-7", protocol.OutcomeAnswered)
+	tk.endOf("turn-8", protocol.OutcomeAnswered)
 	// 004.action.appendToolResponseMessage: the result is in the round after it.
 	round := a.last()
 	if content, s := outcome(round, again.CallID); content != "42 passed" || s != copilot.CallCompleted || round.Round != 1 || round.Model != "" {
@@ -401,7 +421,7 @@ func (tk *talk) retriedCall(a *able) {
 	}
 	a.become(says("It is whole."))
 	tk.sendText("the eighth question")
-	tk.endOf("turn-8", protocol.OutcomeAnswered)
+	tk.endOf("turn-9", protocol.OutcomeAnswered)
 	a.mu.Lock()
 	if want := fmt.Sprintf("o5 after %s round 1", round.ID); !slices.Equal(a.loads, []string{want}) || a.answers.sent[len(a.answers.sent)-1].Model != "o5" {
 		t.Errorf("loaded %q, want %q, and the next request with it", a.loads, want)

@@ -141,6 +141,8 @@ type answers struct {
 	mu   sync.Mutex
 	send func(ctx context.Context, r copilot.Request, emit func(string)) error
 	sent []copilot.Request
+	busy int // requests that did not end yet
+	most int // at a time
 }
 
 func (a *answers) Name() string { return "fake" }
@@ -148,7 +150,14 @@ func (a *answers) Send(ctx context.Context, r copilot.Request, emit func(string)
 	a.mu.Lock()
 	a.sent = append(a.sent, r)
 	send := a.send
+	a.busy++
+	a.most = max(a.most, a.busy)
 	a.mu.Unlock()
+	defer func() {
+		a.mu.Lock()
+		defer a.mu.Unlock()
+		a.busy--
+	}()
 	return send(ctx, r, emit)
 }
 
@@ -162,8 +171,12 @@ func says(text string) func(context.Context, copilot.Request, func(string)) erro
 	return func(_ context.Context, _ copilot.Request, emit func(string)) error { emit(text); return nil }
 }
 
+// INT-002: "consume STT transcript, VAD, and status events to drive Listening ->
+// Processing transitions"; REQ-004: "when STT finalizes a user utterance"; AC-002:
+// "triggers a single Copilot request with the captured transcript".
 func TestSpokenQuestionIsAnswered(t *testing.T) {
 	tk := newTalk(t, nil)
+	tk.limit = 10 * time.Second
 	tk.mouth.say(t, sentence)
 	tk.answered()
 	tk.want(protocol.StateListening)
@@ -173,6 +186,19 @@ func TestSpokenQuestionIsAnswered(t *testing.T) {
 	}
 	if len(tk.agent.sent) != 1 || tk.agent.sent[0].Messages[0].Content != heard {
 		t.Errorf("requests %+v, want one with what was heard", tk.agent.sent)
+	}
+	tk.leadBy(protocol.StateListening, protocol.StateProcessing, protocol.CauseSTTFinal)
+}
+
+// leadBy wants a transition from one state to another because of an event.
+func (tk *talk) leadBy(from, to protocol.State, cause protocol.Cause) {
+	tk.t.Helper()
+	tk.mu.Lock()
+	defer tk.mu.Unlock()
+	if !slices.ContainsFunc(tk.states, func(p protocol.StateParams) bool {
+		return p.PreviousState == from && p.State == to && p.Cause == cause
+	}) {
+		tk.t.Errorf("no %s leads from %s to %s in %+v", cause, from, to, tk.states)
 	}
 }
 
@@ -210,8 +236,11 @@ func TestWordsThatComeLateAreWaitedFor(t *testing.T) {
 	}
 }
 
+// A voice interrupts (INT-002, INT-004: Speaking, Interrupted, Listening), and the
+// assistant is told what was heard of its answer.
 func TestSecondVoiceInterrupts(t *testing.T) {
 	tk := newTalk(t, nil)
+	tk.limit = 10 * time.Second
 	story := strings.Repeat("This answer is long enough to be interrupted. ", 12)
 	tk.agent.become(says(story))
 	tk.sendText("tell me a long story")
@@ -292,6 +321,7 @@ func TestServiceGoneWhileSpeaking(t *testing.T) {
 
 // Whatever the assistant does wrong is shown and said, and the next turn works.
 func TestAssistantFails(t *testing.T) {
+	const threshold = 2 * time.Second
 	for name, send := range map[string]func(context.Context, copilot.Request, func(string)) error{
 		"copilotUnavailable": func(context.Context, copilot.Request, func(string)) error {
 			return &copilot.Error{Code: "copilotUnavailable", Message: "refused"}
@@ -303,7 +333,8 @@ func TestAssistantFails(t *testing.T) {
 		"copilotEmpty": says(""),
 	} {
 		t.Run(name, func(t *testing.T) {
-			tk := newTalk(t, func(s *protocol.Settings) { s.Copilot.Timeout = 2 * time.Second })
+			tk := newTalk(t, func(s *protocol.Settings) { s.Copilot.Timeout = threshold })
+			tk.limit = 10 * time.Second
 			tk.agent.become(send)
 			tk.sendText("hello there")
 			tk.want(protocol.StateProcessing, protocol.StateWaitingForCopilot)
@@ -315,11 +346,29 @@ func TestAssistantFails(t *testing.T) {
 			if len(tk.notes) != 1 || string(tk.notes[0].Code) != name || tk.notes[0].Message == "" {
 				t.Errorf("notifications %+v, want one of %s", tk.notes, name)
 			}
+			if name == "copilotTimeout" {
+				// REQ-005: "SHALL timeout if responses exceed configured thresholds".
+				i := slices.IndexFunc(tk.states, func(p protocol.StateParams) bool { return p.Cause == protocol.CauseCopilotTimeout })
+				if i < 1 || tk.states[i-1].State != protocol.StateWaitingForCopilot {
+					t.Fatalf("no timeout ends the wait in %+v", tk.states)
+				}
+				if took := tk.states[i].Since.Sub(tk.states[i-1].Since.Time); took < threshold || took > 2*threshold {
+					t.Errorf("given up after %v, want %v", took, threshold)
+				}
+			}
 			tk.mu.Unlock()
+			// AC-008: "surfaces a retry path or degraded explanation and transitions to Listening".
 			tk.agent.become(says("Now it works."))
-			tk.sendText("again please")
+			tk.d.Retry(copilot.StageNone, func(r csm.Reply, _ protocol.Snapshot) {
+				if r.Code != "" {
+					t.Errorf("trying again is answered with %s", r.Code)
+				}
+			})
 			tk.answered()
 			tk.want(protocol.StateListening)
+			if m := tk.agent.last().Messages; m[len(m)-1].Content != "hello there" {
+				t.Errorf("tried again with %+v", m)
+			}
 		})
 	}
 }
@@ -347,9 +396,11 @@ func TestHalfAnAnswer(t *testing.T) {
 }
 
 // With the key to talk it is the user who says when a turn begins and ends: a
-// pause in between does not submit.
+// pause in between does not submit (REQ-004: "when manual end-of-turn commands are
+// issued"; GUD-001: "pluggable policies for turn detection").
 func TestPushToTalk(t *testing.T) {
 	tk := newTalk(t, func(s *protocol.Settings) { s.TurnDetection.Mode = protocol.TurnPushToTalk })
+	tk.limit = 10 * time.Second
 	said := func(name string) {
 		t.Helper()
 		tk.mouth.say(t, name)
@@ -366,6 +417,7 @@ func TestPushToTalk(t *testing.T) {
 	if words := len(strings.Fields(tk.lastUserWords())); len(tk.agent.sent) != 1 || words < 12 {
 		t.Errorf("%d requests, %d words in the last; want both sentences in one", len(tk.agent.sent), words)
 	}
+	tk.leadBy(protocol.StateListening, protocol.StateProcessing, protocol.CauseUserCommit)
 }
 
 // A key that is let go of at once says nothing: no words are waited for, and nobody

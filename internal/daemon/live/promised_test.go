@@ -110,11 +110,18 @@ func TestBreakerLive(t *testing.T) {
 		}
 		return p
 	}
-	for range 2 {
-		if p := fail(); p.Cause != protocol.CauseError {
+	// REQ-009: "deterministic exit paths from Faulted": after 500 ms, and then after twice
+	// as long.
+	for n := range 2 {
+		p := fail()
+		if p.Cause != protocol.CauseError {
 			t.Errorf("faulted because of %v, want an error", p.Cause)
 		}
-		tk.want(protocol.StatePreparing, protocol.StateListening)
+		again := tk.next()
+		if pause := again.Since.Sub(p.Since.Time); again.State != protocol.StatePreparing || pause < 500*time.Millisecond<<n {
+			t.Errorf("%v %v after fault %d, want preparing after %v", again.State, pause, n+1, 500*time.Millisecond<<n)
+		}
+		tk.want(protocol.StateListening)
 	}
 	opened := time.Now()
 	if p := fail(); p.Cause != protocol.CauseBreakerOpen {

@@ -7,6 +7,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -16,6 +17,7 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
+	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
@@ -133,20 +135,13 @@ func TestREQ010ATurnNamesItsCauses(t *testing.T) {
 	if n := len(tk.d.History()); n != len(tk.states) || n > 20 {
 		t.Errorf("%d transitions are remembered of %d", n, len(tk.states))
 	}
-	buffered, started := -1, -1
-	for i := 0; len(tk.events) > 0; i++ {
-		switch (<-tk.events).(type) {
-		case csm.SpeechBuffered:
-			if buffered < 0 {
-				buffered = i
-			}
-		case csm.SpeechPlayed:
-			started = i
-		default: // of no segment's beginning or end
-		}
+	// REQ-006: "triggered only when TTS confirms the first audio chunk has buffered".
+	first := func(what string) int {
+		return slices.IndexFunc(tk.marks, func(m mark) bool { return m.what == what })
 	}
-	if buffered < 0 || buffered > started {
-		t.Errorf("buffered is event %d, and played event %d", buffered, started)
+	buffered, speaking := first(csm.KindSpeechBuffered.String()), first(string(protocol.StateSpeaking))
+	if buffered < 0 || speaking < buffered {
+		t.Errorf("buffered is number %d of what happened, and Speaking number %d", buffered, speaking)
 	}
 }
 
@@ -154,6 +149,7 @@ func TestREQ010ATurnNamesItsCauses(t *testing.T) {
 // in a turn of its own, with Listening between them.
 func TestAC007RapidTurnsLive(t *testing.T) {
 	tk := newTalk(t, nil)
+	tk.limit = 10 * time.Second
 	tk.sendText("the first question")
 	tk.sendText("the second question")
 	tk.answered()
@@ -176,6 +172,85 @@ func TestAC007RapidTurnsLive(t *testing.T) {
 		if got := m[len(m)-1].Content; got != want {
 			t.Errorf("request %d asks %q, want %q", i+1, got, want)
 		}
+	}
+}
+
+// TestGUD004EverythingTwiceLive: "state transitions are idempotent". Whatever the
+// devices and the service report, they report twice, and the conversation goes like
+// any other.
+func TestGUD004EverythingTwiceLive(t *testing.T) {
+	m := &mouth{}
+	tk := idleTalk(t, nil, Config{
+		Source: func(protocol.Settings) (audio.Source, error) { return m, nil },
+		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
+		Speed:  speed, Engines: newTape("these are the words").engines,
+	})
+	tk.limit = 10 * time.Second
+	tk.twice.Store(true)
+	const answer = "This is the first sentence of it. And this is the second sentence of it."
+	tk.agent.become(says(answer))
+	tk.d.Post(csm.UserStart{})
+	tk.want(protocol.StatePreparing, protocol.StateListening)
+	m.utter(voiceOf(t, sentence))
+	tk.answered()
+	tk.want(protocol.StateListening)
+	tk.endOf("turn-1", protocol.OutcomeAnswered)
+	tk.heardWhole(answer)
+	tk.d.Post(csm.UserStop{})
+	tk.want(protocol.StateTerminating, protocol.StateIdle)
+	if len(tk.agent.sent) != 1 || len(tk.errors) != 0 {
+		t.Errorf("%d requests, errors %+v; want one request", len(tk.agent.sent), tk.errors)
+	}
+}
+
+// TestREQ008DiagnosticsHoldEverything: "pausing timers and audio services without
+// losing context". Diagnostics come in the middle of the wait for an answer and last
+// longer than all of it; nothing that is said meanwhile is listened to, and the wait
+// has the rest of its time afterwards. What was asked can be asked again.
+func TestREQ008DiagnosticsHoldEverything(t *testing.T) {
+	const threshold = 2 * time.Second
+	m, tape := &mouth{}, newTape("these are the words")
+	tk := newTalkOver(t, func(s *protocol.Settings) { s.Copilot.Timeout = threshold }, Config{
+		Source: func(protocol.Settings) (audio.Source, error) { return m, nil },
+		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
+		Speed:  speed, Engines: tape.engines,
+	})
+	tk.limit = 10 * time.Second
+	tk.agent.become(func(ctx context.Context, _ copilot.Request, _ func(string)) error { <-ctx.Done(); return ctx.Err() })
+	in := func(want protocol.State) time.Time {
+		t.Helper()
+		p := tk.next()
+		if p.State != want {
+			t.Fatalf("state %v (%v), want %v", p.State, p.Cause, want)
+		}
+		return p.Since.Time
+	}
+	tk.sendText("hello there")
+	in(protocol.StateProcessing)
+	waits := in(protocol.StateWaitingForCopilot)
+	time.Sleep(threshold / 2 / speed)
+	tk.d.Post(csm.Suspend{Reason: csm.SuspendDiagnostics})
+	held := in(protocol.StateSuspended)
+	m.utter(voiceOf(t, sentence))
+	time.Sleep(2 * threshold / speed)
+	tk.d.Post(csm.Resume{Reason: csm.SuspendDiagnostics})
+	again := in(protocol.StateWaitingForCopilot)
+	given := in(protocol.StateListening)
+	if all := held.Sub(waits) + given.Sub(again); all < threshold || all > threshold+threshold/4 {
+		t.Errorf("waited %v and, after diagnostics, %v; want %v in all", held.Sub(waits), given.Sub(again), threshold)
+	}
+	tk.want(protocol.StateSpeaking, protocol.StateListening) // the explanation
+	tk.agent.become(says("Here it is."))
+	tk.d.Retry(copilot.StageNone, func(csm.Reply, protocol.Snapshot) {})
+	tk.answered()
+	tk.want(protocol.StateListening)
+	if m := tk.agent.last().Messages; m[len(m)-1].Content != "hello there" {
+		t.Errorf("asked again with %+v", m)
+	}
+	tape.mu.Lock()
+	defer tape.mu.Unlock()
+	if len(*tape.said) != 0 {
+		t.Errorf("%d utterances were heard under diagnostics", len(*tape.said))
 	}
 }
 

@@ -4,10 +4,12 @@ package live
 
 import (
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -103,7 +105,8 @@ func TestRetryAfterBeyondTheDeadlineFailsAtOnce(t *testing.T) {
 	}
 }
 
-// What only the user can change is fatal at once, and called by its name.
+// What only the user can change is fatal at once, and called by its name: the
+// remediation, the end, and nothing of the key (AC-006, SEC-003).
 func TestRefusalsThatRetryingCannotHelp(t *testing.T) {
 	for name, c := range map[string]struct {
 		status int
@@ -114,9 +117,10 @@ func TestRefusalsThatRetryingCannotHelp(t *testing.T) {
 		"region": {http.StatusForbidden, "unsupported_country_region_territory", protocol.CodeRegionUnsupported},
 		"model":  {http.StatusForbidden, "model_not_found", protocol.CodeModelUnavailable},
 		"other":  {http.StatusForbidden, "forbidden", protocol.CodeAccessDenied},
+		"key":    {http.StatusUnauthorized, "invalid_api_key", protocol.CodeAuthentication},
 	} {
 		t.Run(name, func(t *testing.T) {
-			r := refuse(t, c.status, "", `{"error":{"code":"`+c.code+`"}}`)
+			r := refuse(t, c.status, "", `{"error":{"code":"`+c.code+`","message":"Incorrect API key provided: sk-users."}}`)
 			tk := dialTo(t, r)
 			tk.want(protocol.StateFaulted, protocol.StateTerminating, protocol.StateIdle)
 			if n := len(r.times()); n != 1 {
@@ -125,7 +129,15 @@ func TestRefusalsThatRetryingCannotHelp(t *testing.T) {
 			tk.mu.Lock()
 			defer tk.mu.Unlock()
 			if len(tk.errors) != 1 || tk.errors[0].Code != c.want || tk.errors[0].Retryable {
-				t.Errorf("the user is told %+v, want %s", tk.errors, c.want)
+				t.Fatalf("the user is told %+v, want %s", tk.errors, c.want)
+			}
+			// AC-006: "emits remediation guidance"; SEC-003: "without exposing credential details".
+			told := tk.errors[0]
+			if want := c.want.Spec().Remediation(protocol.English); told.Remediation != want || want == "" {
+				t.Errorf("the user is told to do %q, want %q", told.Remediation, want)
+			}
+			if all := fmt.Sprintf("%+v %+v", tk.errors, tk.notes); strings.Contains(all, "sk-users") {
+				t.Errorf("the key is in what the user is told: %s", all)
 			}
 		})
 	}

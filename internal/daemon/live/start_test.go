@@ -72,8 +72,13 @@ func TestARecordingBeginsAtListening(t *testing.T) {
 			t.Fatalf("the microphone is not ready; the core is in %v", tk.d.State().Phase())
 		}
 	}
+	tk.eventually("microphone that captures", func() bool { return tk.d.State().Resources.Capturing })
+	tk.want(protocol.StatePreparing)
+	if now := tk.now(); now != protocol.StatePreparing { // REQ-003: "only when STT is ready to accept audio"
+		t.Errorf("%v without recognition", now)
+	}
 	unlock()
-	tk.want(protocol.StatePreparing, protocol.StateListening)
+	tk.want(protocol.StateListening)
 	select {
 	case p := <-in.began:
 		if p != csm.PhaseListening {

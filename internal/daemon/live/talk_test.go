@@ -7,6 +7,7 @@ import (
 	"os"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -42,6 +43,7 @@ type talk struct {
 	read   int            // of states
 	dry    bool           // playback waits for the engine
 	limit  time.Duration  // of each wait; patience where it is 0
+	twice  atomic.Bool    // every event of the world comes twice
 	marks  []mark         // every state, and every event of the world, when it came
 }
 
@@ -101,6 +103,9 @@ func talkTo(t *testing.T, agent *answers, adapter copilot.Adapter, change func(*
 			p.Post = func(e csm.Event) {
 				tk.mark(e.Kind().String())
 				post(e)
+				if tk.twice.Load() {
+					post(e)
+				}
 				select {
 				case tk.events <- e:
 				default: // a test that looks at events is not that long
@@ -118,6 +123,10 @@ func talkTo(t *testing.T, agent *answers, adapter copilot.Adapter, change func(*
 		stop()
 		if err := <-finished; err != nil {
 			t.Errorf("closing: %v", err)
+		}
+		// 000.4.1: at most one answer is being made at a time, in every test.
+		if agent.most > 1 {
+			t.Errorf("%d requests were under way at a time", agent.most)
 		}
 	})
 	return tk
