@@ -56,6 +56,7 @@ type transcript struct {
 	item  string
 	text  string
 	final bool
+	heard int64 // samples of the utterance that a partial result is of
 	// confidence is the engine's own, of a final; 0 where it has none.
 	confidence float64
 	err        error // the utterance has failed
@@ -119,7 +120,7 @@ func (r *recognition) pop(ctx context.Context) (recognitionJob, bool) {
 func (r *recognition) run(ctx context.Context) {
 	u := utteranceInEngine{engines: r.engines}
 	defer u.release()
-	writes := 0
+	writes, heard := 0, int64(0)
 	for {
 		j, ok := r.pop(ctx)
 		if !ok {
@@ -127,15 +128,16 @@ func (r *recognition) run(ctx context.Context) {
 		}
 		switch j.kind {
 		case recognitionStart:
-			writes = 0
+			writes, heard = 0, 0
 			for !r.engines.loadedWithin(ctx, loadingNews) && ctx.Err() == nil {
 				r.report(transcript{item: j.item})
 			}
 			u.start()
 		case recognitionWrite:
 			u.write(j.pcm)
+			heard += int64(len(j.pcm))
 			if writes++; writes%partialEvery == 0 {
-				r.report(transcript{item: j.item, text: u.partial()})
+				r.report(transcript{item: j.item, text: u.partial(), heard: heard})
 			}
 		case recognitionOverload:
 			u.fail(errOverload)

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/endturn"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 )
@@ -218,7 +219,7 @@ func (t *turnDetection) check() error {
 		if t.Threshold != nil || t.PrefixPaddingMs != nil || t.SilenceDurationMs != nil || t.IdleTimeoutMs != nil {
 			return invalidf("unknown_parameter", path+"type", "semantic_vad takes eagerness, create_response and interrupt_response only")
 		}
-		if t.Eagerness == nil || eagernessSilence[*t.Eagerness] == 0 {
+		if t.Eagerness == nil || eagernessDelays[*t.Eagerness].Unclear == 0 {
 			return invalidf("invalid_value", path+"eagerness", "eagerness must be low, medium, high or auto")
 		}
 		return nil
@@ -248,11 +249,22 @@ func (t *turnDetection) check() error {
 	return nil
 }
 
-// eagernessSilence stands in for a model of whether a sentence is over: the
-// silence that ends a turn.
-var eagernessSilence = map[string]time.Duration{
-	"low": 1400 * time.Millisecond, "medium": 700 * time.Millisecond,
-	"auto": 700 * time.Millisecond, "high": 400 * time.Millisecond,
+// eagernessDelays are the pauses that end a turn, by how complete its words are.
+var eagernessDelays = func() map[string]endturn.Delays {
+	ms := func(complete, unclear, open time.Duration) endturn.Delays {
+		return endturn.Delays{Complete: complete * time.Millisecond, Unclear: unclear * time.Millisecond, Open: open * time.Millisecond}
+	}
+	return map[string]endturn.Delays{
+		"low": ms(700, 1400, 2500), "medium": ms(250, 700, 1500), "auto": ms(250, 700, 1500), "high": ms(200, 400, 1000),
+	}
+}()
+
+// judge is what decides that a pause ends a turn.
+func (t *turnDetection) judge() endturn.Judge {
+	if t.Type == "semantic_vad" {
+		return endturn.Words(eagernessDelays[*t.Eagerness])
+	}
+	return endturn.Silence(t.endpointer().Silence)
 }
 
 // minSpeech keeps a click from being an onset: two windows of 32 ms.
@@ -262,7 +274,7 @@ const minSpeech = 2 * vad.WindowTime
 func (t *turnDetection) endpointer() vad.EndpointerConfig {
 	ms := func(n *int64) time.Duration { return time.Duration(*n) * time.Millisecond }
 	if t.Type == "semantic_vad" {
-		return vad.EndpointerConfig{PrefixPadding: 300 * time.Millisecond, Silence: eagernessSilence[*t.Eagerness], MinSpeech: minSpeech}
+		return vad.EndpointerConfig{PrefixPadding: 300 * time.Millisecond, Silence: eagernessDelays[*t.Eagerness].Unclear, MinSpeech: minSpeech}
 	}
 	return vad.EndpointerConfig{
 		// Zero would stand for the endpointer's default.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/endturn"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 )
 
@@ -26,6 +27,7 @@ type turns struct {
 	committed int64 // end of the last commit or clear
 	kept      []int16
 	endpoint  *vad.Endpointer // nil when turns are manual
+	judge     endturn.Judge   // of pauses, beside endpoint
 	base      int64           // position at which endpoint began
 	stale     bool            // the configuration has changed during an utterance
 	open      *utterance
@@ -55,7 +57,7 @@ func (c *call) configureTurns() {
 	t.stale = false
 	t.base, t.endpoint = t.pos, nil
 	if td := c.session.Audio.Input.TurnDetection; td != nil {
-		t.endpoint = vad.NewEndpointer(td.endpointer())
+		t.endpoint, t.judge = vad.NewEndpointer(td.endpointer()), td.judge()
 	}
 	c.armIdle()
 }
@@ -74,6 +76,9 @@ func (c *call) onWindow(w window) {
 		}
 		return
 	}
+	if since, quiet := t.endpoint.Quiet(); quiet {
+		t.endpoint.SetSilence(t.judge.Delay(c.wordsUpTo(t.base + since)))
+	}
 	edge, ok := t.endpoint.Push(w.speech)
 	switch {
 	case ok && edge.Kind == vad.SpeechStart:
@@ -87,6 +92,17 @@ func (c *call) onWindow(w window) {
 	case t.open != nil:
 		c.rearmStall()
 	}
+}
+
+// wordsUpTo is what was recognised of the open utterance up to a position; "" as long as
+// the recogniser has not come so far.
+func (c *call) wordsUpTo(pos int64) string {
+	if u := c.turns.open; u != nil && u.transcribed {
+		if s := c.transcripts[u.item]; s != nil && s.start+s.heard >= pos {
+			return s.words
+		}
+	}
+	return ""
 }
 
 // onSpeechStart announces a turn of the user, and interrupts answers when the
@@ -236,7 +252,9 @@ func (t *turns) since(start int64) []int16 {
 // transcriptState follows the transcript of one utterance.
 type transcriptState struct {
 	stable     stablePrefix
-	start, end int64 // samples
+	start, end int64  // samples
+	words      string // the last partial result, of the first samples of the utterance
+	heard      int64
 	// announced: the client has heard of the item.
 	announced bool
 }
@@ -246,6 +264,9 @@ func (c *call) onTranscript(n transcript) {
 	state := c.transcripts[n.item]
 	if state == nil {
 		return
+	}
+	if !n.final {
+		state.words, state.heard = n.text, n.heard
 	}
 	known := state.announced || (c.turns.open != nil && c.turns.open.item == n.item && c.turns.open.automatic)
 	switch {

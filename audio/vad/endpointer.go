@@ -87,6 +87,14 @@ func (e *Endpointer) Push(p float32) (Edge, bool) {
 	return e.pushQuiet(start, p)
 }
 
+// SetSilence changes how long the voice must be gone for the utterance to end, from
+// the next window on.
+func (e *Endpointer) SetSilence(d time.Duration) { e.silence = samples(d) }
+
+// Quiet is since when the voice of the utterance is gone; ok is false while it speaks,
+// and without an utterance.
+func (e *Endpointer) Quiet() (since int64, ok bool) { return e.quiet, e.speaking && e.quiet >= 0 }
+
 // pushQuiet waits for minSpeech of speech. A dip between the two thresholds
 // neither counts nor breaks the candidate; one below both breaks it.
 func (e *Endpointer) pushQuiet(start int64, p float32) (Edge, bool) {

@@ -67,7 +67,11 @@ var rules = []rule{
 		"one library is both an ear and a voice, in a child process: it is behind both interfaces and knows no server",
 	},
 	{
-		[]string{"audio/localrealtime"}, []string{"audio", "audio/localrealtime/stt", "audio/localrealtime/tts", "audio/opus", "audio/vad"},
+		[]string{"audio/localrealtime/endturn"}, nil,
+		"whether a sentence is over is a matter of its words alone",
+	},
+	{
+		[]string{"audio/localrealtime"}, []string{"audio", "audio/localrealtime/endturn", "audio/localrealtime/stt", "audio/localrealtime/tts", "audio/opus", "audio/vad"},
 		"the embedded server is a service like any other: it shares codecs with the client and nothing else, or the two would agree by accident",
 	},
 	{

@@ -1,0 +1,121 @@
+// Package endturn judges when the user's turn is over.
+//
+// # Model
+//
+// A pause ends a turn when it has lasted for as long as a Judge says. Silence alone
+// says the same of every pause. Words look at what was said so far: a sentence that
+// stops at "and", "the" or "um" goes on, and a whole question does not. Where the words
+// say nothing, or none are there, the pause counts as Unclear.
+//
+// # The caller's loop
+//
+//	judge := endturn.Words(endturn.Delays{...})
+//	for each window of a pause {
+//		if paused >= judge.Delay(words) { end the turn }
+//	}
+//
+// # Invariants
+//
+// A Judge holds no state and keeps no words.
+package endturn
+
+import (
+	"strings"
+	"time"
+	"unicode"
+)
+
+// Judge says how long a pause has to last to end the turn. Words are what was
+// recognised up to the pause; "" where that is not known.
+type Judge interface {
+	Delay(words string) time.Duration
+}
+
+// Silence ends a turn after one length of pause, whatever was said.
+type Silence time.Duration
+
+// Delay implements Judge.
+func (s Silence) Delay(string) time.Duration { return time.Duration(s) }
+
+// Words ends a turn by how complete the words are.
+type Words Delays
+
+// Delays are the lengths of a pause that end a turn.
+type Delays struct{ Complete, Unclear, Open time.Duration }
+
+// Delay implements Judge.
+func (w Words) Delay(words string) time.Duration {
+	switch Of(words) {
+	case Complete:
+		return w.Complete
+	case Open:
+		return w.Open
+	default:
+		return w.Unclear
+	}
+}
+
+// Completeness is whether a sentence may be over.
+type Completeness uint8
+
+// The degrees. Unclear is also what no words are.
+const (
+	Unclear Completeness = iota
+	Complete
+	Open
+)
+
+func (c Completeness) String() string { return [...]string{"unclear", "complete", "open"}[c] }
+
+// wants are words that something follows: conjunctions, prepositions, articles,
+// auxiliaries, fillers, and what a name is spelled with.
+var wants = set(`and or but because so if when while although though that which who whose unless until since whether than as
+	of in to for with from on at by about into onto between after before under over through without within against like
+	the a an this these those my your our their its his every each another some any no
+	is are was were be been am can could should would will shall may might must does do did has have had not don't doesn't
+	isn't can't won't i'm it's that's there's let's let i we they he she it's please maybe just also then very really
+	um uh er erm hmm mm ah well actually basically
+	dot underscore dash hyphen slash backslash colon dollar hash camel capital version called named
+	function method class variable parameter type`)
+
+// alone are whole turns of a word or two.
+var alone = set(`stop yes no okay continue cancel repeat wait pause undo thanks`)
+
+// asks begin a question or a request, which is likely over when it has a few words and
+// does not end in one of wants.
+var asks = set(`what why how where when who which whose can could should would will do does did is are was were
+	show open close find list add remove delete rename move replace explain tell give make write run start build test check
+	fix refactor look go jump read search create update change print commit merge revert undo summarize compare set please`)
+
+// leastWords is how many words a request has that is likely over.
+const leastWords = 4
+
+// Of judges words by their end and their beginning.
+func Of(text string) Completeness {
+	text = strings.TrimSpace(text)
+	words := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool { return !unicode.IsLetter(r) && !unicode.IsDigit(r) && r != '\'' })
+	if len(words) == 0 {
+		return Unclear
+	}
+	last := words[len(words)-1]
+	switch {
+	case strings.HasSuffix(text, "?"), strings.HasSuffix(text, "!"), len(words) <= 2 && alone[words[0]]:
+		return Complete
+	case strings.HasSuffix(text, ","), strings.HasSuffix(text, "..."), strings.HasSuffix(text, "…"), wants[last], len(last) == 1 && !unicode.IsDigit(rune(last[0])):
+		return Open
+	case strings.HasSuffix(text, "."):
+		return Complete
+	case len(words) >= leastWords && asks[words[0]]:
+		return Complete
+	default:
+		return Unclear
+	}
+}
+
+func set(list string) map[string]bool {
+	out := map[string]bool{}
+	for _, w := range strings.Fields(list) {
+		out[w] = true
+	}
+	return out
+}

@@ -1,0 +1,28 @@
+// Command turnbench records the pauses of spoken sentences, for figures about where a
+// turn is taken for finished:
+//
+//	turnbench -in FILE -out FILE
+//
+// A row of the input is a voice of Flite and a sentence, separated by a tab; |600| in
+// the sentence is a pause of 600 ms. The detector and PocketSphinx hear it as in the
+// embedded server. A row of the output is a pause of the voice: sentence, voice, end or
+// pause, its length in ms, and what was recognised so many ms after it began, as
+// 0=words;128=words. audio/localrealtime/endturn/testdata holds such recordings, and
+// its benchmark prints the figures.
+package main
+
+import (
+	"flag"
+	"fmt"
+	"os"
+)
+
+func main() {
+	in := flag.String("in", "", "sentences to speak")
+	out := flag.String("out", "", "the recording to write")
+	flag.Parse()
+	if err := record(*in, *out); err != nil {
+		fmt.Fprintln(os.Stderr, "turnbench:", err)
+		os.Exit(1)
+	}
+}
