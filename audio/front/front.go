@@ -219,6 +219,10 @@ func (f *Front) Latency() int64 { return f.proc.Latency() }
 // Speaking says whether an utterance is open.
 func (f *Front) Speaking() bool { return f.tracker != nil && f.tracker.Speaking() }
 
+// MaybeVoice says whether the frame that was captured last may hold a voice, however
+// faint. Without a tracker each may.
+func (f *Front) MaybeVoice() bool { return f.tracker == nil || f.tracker.MaybeVoice() }
+
 // Finds says whether a voice is looked for here.
 func (f *Front) Finds() bool { return f.tracker != nil }
 

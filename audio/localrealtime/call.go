@@ -43,6 +43,7 @@ type call struct {
 	expires time.Time
 
 	detector    vad.Detector // of listen; nil before it is loaded and when it failed for good
+	silent      int          // windows of digital silence in a row; of listen
 	recognition *recognition
 	speaker     *speaker
 	voices      []string // nil when there is no synthesiser

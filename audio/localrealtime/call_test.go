@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"math"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -246,6 +247,32 @@ func (h *harness) windows(t *testing.T, n int64) {
 		if time.Now().After(end) {
 			t.Fatalf("%d windows were heard, want %d", h.position(), n)
 		}
+	}
+}
+
+// TestSilenceThatIsNotSent counts for the positions, and costs no detection; what is said
+// after it is heard from its beginning.
+func TestSilenceThatIsNotSent(t *testing.T) {
+	h := start(t)
+	p := h.call(t, transcribing())
+	const unsent = 20 // seconds
+	p.say(quiet(320), time.Millisecond)
+	h.windows(t, 9)
+	before := h.engines.detections.Load()
+	p.header.Timestamp += unsent * rtpRate // no packet is missing: there is none
+	p.say(slices.Concat(quiet(800), tone(800, listenRate), quiet(600)), time.Millisecond)
+	started := p.next("input_audio_buffer.speech_started")
+	if at, want := started.AudioStartMs, int64(unsent*1000+320+800-200); at < want-64 || at > want+64 {
+		t.Errorf("the utterance begins at %d ms, want %d", at, want)
+	}
+	all := p.until("conversation.item.input_audio_transcription.completed")
+	done := all[len(all)-1]
+	// A word each 200 ms: 200 ms of padding, the tone, and 400 ms of silence.
+	if words := len(strings.Fields(done.Transcript)); words < 6 || words > 8 {
+		t.Errorf("%q was heard, want 7 words", done.Transcript)
+	}
+	if n := h.engines.detections.Load() - before; n > 2200/32+silentWindows+1 {
+		t.Errorf("the detector ran for %d windows, want those of what was sent and %d more", n, silentWindows)
 	}
 }
 

@@ -22,9 +22,11 @@ import (
 type fakeDetector struct {
 	fail   *atomic.Bool // of the next Process
 	closed *atomic.Int64
+	runs   *atomic.Int64
 }
 
 func (d *fakeDetector) Process(window []int16) (float32, error) {
+	d.runs.Add(1)
 	if d.fail.CompareAndSwap(true, false) {
 		return 0, errors.New("fake detector fails")
 	}
@@ -108,6 +110,7 @@ type fakeEngines struct {
 	gate         chan struct{}
 	slow         chan struct{} // where it is not nil, a Write of the recogniser takes a value first
 	made, closed atomic.Int64
+	detections   atomic.Int64 // windows that detectors were given
 }
 
 func newFakeEngines() *fakeEngines { return &fakeEngines{gate: make(chan struct{})} }
@@ -117,7 +120,7 @@ func (e *fakeEngines) detector() (vad.Detector, error) {
 		return nil, errors.New("no fake detector here; install one")
 	}
 	e.made.Add(1)
-	return &fakeDetector{fail: &e.detectorFails, closed: &e.closed}, nil
+	return &fakeDetector{fail: &e.detectorFails, closed: &e.closed, runs: &e.detections}, nil
 }
 
 func (e *fakeEngines) recognizer() (stt.Recognizer, error) {

@@ -1,6 +1,8 @@
 package localrealtime
 
 import (
+	"slices"
+
 	"github.com/pion/rtp"
 	"github.com/pion/webrtc/v4"
 
@@ -57,9 +59,21 @@ func (c *call) listen() {
 	}
 }
 
+// silentWindows is after how many windows of digital silence, 0.3 s, the detector does
+// not run any more: a caller sends nothing while nobody speaks.
+const silentWindows = 10
+
 // hear runs the detector on a full window and posts it. It reports false when
 // the call is over.
 func (c *call) hear(pcm []int16) bool {
+	if slices.ContainsFunc(pcm, func(s int16) bool { return s != 0 }) {
+		c.silent = 0
+	} else if c.silent++; c.silent > silentWindows {
+		if c.silent == silentWindows+1 {
+			c.detector.Reset()
+		}
+		return c.post(func() { c.onWindow(window{pcm, 0}) })
+	}
 	p, err := c.detector.Process(pcm)
 	if err != nil {
 		// Without the detector the call is deaf: it gets one new one.

@@ -55,6 +55,8 @@ type Session struct {
 	// pipeline names the models. It speaks there when it is asked to; a realtime
 	// session would answer what the user says, whatever create_response is.
 	Transcribes bool
+	// Gaps: audio that was not sent counts as silence, so silence need not be sent.
+	Gaps bool
 	// Limit is the documented maximum duration, for a service that does not announce
 	// it as expires_at. 0 is unknown.
 	Limit time.Duration
@@ -91,7 +93,7 @@ type Voice struct {
 var Rows = []Row{
 	{
 		Name: Local, Prefix: "/v1",
-		Session: &Session{Ephemeral: true},
+		Session: &Session{Ephemeral: true, Gaps: true},
 		Hearing: []Hearing{{Wire: Realtime, Model: "whisper-1", Partials: true, Logprobs: true}},
 		Voice: []Voice{
 			{Wire: Realtime, Verbatim: true, HeardPositions: true, Truncate: true, Slowest: 0.5, Fastest: 3},

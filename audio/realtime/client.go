@@ -149,6 +149,11 @@ func (c *Client) start(h Handler, result chan<- error) error {
 // call it.
 func (c *Client) WriteFrame(f *audio.Frame) { c.up.write(f) }
 
+// SkipFrame takes the place of WriteFrame for a frame that need not be sent: the
+// position advances, and the service hears nothing there. A frame that completes a
+// packet is sent nevertheless.
+func (c *Client) SkipFrame(f *audio.Frame) { c.up.skip(f) }
+
 // Expires is when the service ends the session, by the local clock, and ok is
 // false when that is not known. It is settled when Dial returns.
 func (c *Client) Expires() (at time.Time, ok bool) {

@@ -63,6 +63,16 @@ func (u *uplink) write(f *audio.Frame) {
 	}
 }
 
+// skip leaves the next frame out, unless it completes a packet. Only the goroutine of
+// write may call it.
+func (u *uplink) skip(f *audio.Frame) {
+	if u.half == 1 {
+		u.write(f)
+		return
+	}
+	u.pos.Add(audio.FrameSamples)
+}
+
 // run encodes and sends until ctx is done. The RTP timestamp is the sample
 // position, so that the service's audio_start_ms maps to it.
 func (u *uplink) run(ctx context.Context, enc *opus.Encoder, send func(*rtp.Packet) error) {

@@ -138,6 +138,7 @@ type Tracker struct {
 	first   int64
 	window  int64
 
+	slight     bool           // a window of this frame had slightVoice
 	wasAudible bool           // in the last window
 	cut        float64        // long; see SetCut
 	foreign    func() bool    // nil: never; see SetForeign
@@ -253,7 +254,7 @@ func (t *Tracker) forget() {
 // detector fails: that window counts as silence, and the next frame can be pushed.
 // Push allocates nothing and does not keep f.
 func (t *Tracker) Push(pos int64, f *audio.Frame) ([]Mark, error) {
-	t.marks = t.marks[:0]
+	t.marks, t.slight = t.marks[:0], false
 	switch {
 	case len(t.detectors) == 0:
 		return nil, errTrackerClosed
@@ -318,6 +319,7 @@ func (t *Tracker) suspect(pcm []int16) {
 
 // judge hands the next window to the marker.
 func (t *Tracker) judge(p float32) {
+	t.slight = t.slight || p >= slightVoice
 	was := t.wasAudible
 	t.wasAudible = t.levels.audible
 	start := t.base + captureRatio*t.window*t.hop
@@ -350,6 +352,10 @@ func (t *Tracker) judge(p float32) {
 	// What is said is no noise.
 	t.levels.hold = t.marker.speaking()
 }
+
+// MaybeVoice says whether the frame that was pushed last may hold a voice, however
+// faint, or belongs to an utterance.
+func (t *Tracker) MaybeVoice() bool { return t.slight || t.suspicion.open || t.marker.speaking() }
 
 // Speaking says whether an utterance is open: between Onset and Ended.
 func (t *Tracker) Speaking() bool { return t.marker.speaking() }

@@ -55,6 +55,7 @@ const (
 	ceilingExceeded = 0.07
 	ceilingForgets  = 1 / 30.0 // of what it knows, for each second that it takes
 	maybeVoice      = 0.2
+	slightVoice     = 0.1
 	// foreignVoice is the probability from which a window is compared with the far end.
 	foreignVoice = 0.3
 )

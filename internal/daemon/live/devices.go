@@ -268,7 +268,7 @@ func (d *devices) captured(pos int64, f *audio.Frame, ear *ear) {
 	c := d.w.link.live.Load()
 	send, latency := ear.hear(pos, f, c)
 	if c != nil {
-		c.frame(pos-latency, send)
+		c.frame(pos-latency, send, ear.front.MaybeVoice())
 	}
 }
 

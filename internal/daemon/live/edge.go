@@ -15,6 +15,8 @@ import (
 type Hearing interface {
 	// WriteFrame takes the next 10 ms. It never blocks and allocates nothing.
 	WriteFrame(*audio.Frame)
+	// SkipFrame takes its place for a frame that need not be sent.
+	SkipFrame(*audio.Frame)
 	// Position is how many samples were written.
 	Position() int64
 	// CommitInput ends the user's turn by hand, ClearInput drops it.

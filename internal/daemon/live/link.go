@@ -63,6 +63,7 @@ type call struct {
 	// base is the captured position of the client's position 0. It changes when
 	// frames were held back.
 	base atomic.Int64
+	gate *gate // of the source's goroutine
 }
 
 func newLink(w *World) *link { return &link{w: w, q: w.queue("the connection")} }
@@ -195,7 +196,7 @@ func (l *link) try(ctx context.Context, instance, epoch uint32) error {
 	if err != nil {
 		return &realtime.Error{Code: realtime.CodeConnectionFailed, Message: err.Error()}
 	}
-	c := &call{link: l, instance: instance}
+	c := &call{link: l, instance: instance, gate: newGate(set)}
 	c.epoch.Store(epoch)
 	c.hearer = newHearer(l.w, c)
 	session, err := realtime.Dial(ctx, cfg, c.hearer)
@@ -298,12 +299,11 @@ func (l *link) hangUp(c *call) {
 	}
 }
 
-// frame sends a frame whose first sample was captured at pos. It runs on the
-// source's goroutine.
-func (c *call) frame(pos int64, f *audio.Frame) {
+// frame takes a frame whose first sample was captured at pos, which may hold a voice
+// or not. It runs on the source's goroutine.
+func (c *call) frame(pos int64, f *audio.Frame, possible bool) {
 	c.link.recent.replay(c, pos, c.client.WriteFrame)
-	c.base.Store(pos - c.client.Position())
-	c.client.WriteFrame(f)
+	c.base.Store(c.gate.pass(pos, f, possible, c.client))
 	c.link.recent.push(c, pos, f)
 }
 
