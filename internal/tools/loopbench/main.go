@@ -1,6 +1,7 @@
 // Command loopbench measures the daemon from outside, as its users meet it, and
 // prints a table: how long a process takes to answer initialize and until its first
-// conversation listens, and over a conversation from a recording, how fast the turns were and what they cost.
+// conversation listens, what it costs while nothing happens, and over a conversation
+// from a recording, how fast the turns were and what they cost.
 //
 //	loopbench -daemon bin/agentvoice-daemon -recording out/bench.wav -out out/bench
 //
@@ -31,14 +32,15 @@ func main() {
 	recording := flag.String("recording", "", "WAV file with the user's side; none measures the start only")
 	out := flag.String("out", "out/bench", "folder for the conversation's files")
 	starts := flag.Int("starts", 20, "how many processes to start")
+	watch := flag.Duration("watch", 5*time.Second, "how long to watch each state in which nothing happens")
 	flag.Parse()
-	if err := run(*daemon, *recording, *out, *starts); err != nil {
+	if err := run(*daemon, *recording, *out, *starts, *watch); err != nil {
 		fmt.Fprintln(os.Stderr, "loopbench:", err)
 		os.Exit(1)
 	}
 }
 
-func run(daemon, recording, out string, starts int) error {
+func run(daemon, recording, out string, starts int, watch time.Duration) error {
 	if err := os.MkdirAll(out, 0o755); err != nil {
 		return err
 	}
@@ -53,6 +55,9 @@ func run(daemon, recording, out string, starts int) error {
 	fmt.Printf("%-46s %8s %8s %4s\n", "", "p50", "p95", "n")
 	row("start to initialize answered", stat(answered))
 	row("first Idle to Listening, from initialize on", stat(listening))
+	if err := standby(daemon, watch); err != nil {
+		return fmt.Errorf("standby: %w", err)
+	}
 	if recording == "" {
 		return nil
 	}
@@ -66,48 +71,75 @@ func stat(ds []time.Duration) timeline.Stat {
 // start measures one process: from its start to the answer of initialize, and from
 // the request for a conversation, which follows at once, until that listens.
 func start(daemon string) (answered, listening time.Duration, err error) {
-	cmd := exec.Command(daemon, "serve", "--stdio", "--audio-in", "null", "--audio-out", "null")
-	in, err := cmd.StdinPipe()
-	if err != nil {
-		return 0, 0, err
-	}
-	out, err := cmd.StdoutPipe()
-	if err != nil {
-		return 0, 0, err
-	}
 	begin := time.Now()
-	if err := cmd.Start(); err != nil {
+	s, err := serve(daemon)
+	if err != nil {
 		return 0, 0, err
 	}
-	defer func() {
-		err = errors.Join(err, in.Close())
-		_, _ = io.Copy(io.Discard, out) // what it still says, until it ends
-		var status *exec.ExitError
-		if e := cmd.Wait(); !errors.As(e, &status) {
-			err = errors.Join(err, e)
-		}
-	}()
-	messages := bufio.NewReader(out)
-	if err := send(in, `{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"`+protocol.Version+`"}}`); err != nil {
-		return 0, 0, err
-	}
-	if err := await(messages, `"id":1,"result"`); err != nil {
-		return 0, 0, err
-	}
+	defer func() { err = errors.Join(err, s.end()) }()
 	answered = time.Since(begin)
-	if err := send(in, `{"jsonrpc":"2.0","method":"initialized","params":{}}`); err != nil {
-		return 0, 0, err
-	}
 	begin = time.Now()
-	if err := send(in, `{"jsonrpc":"2.0","id":2,"method":"conversation/start","params":{}}`); err != nil {
-		return 0, 0, err
-	}
-	err = await(messages, `"state":"`+string(protocol.StateListening)+`"`)
+	err = s.reach(protocol.MethodStart, protocol.StateListening)
 	return answered, time.Since(begin), err
 }
 
-func send(w io.Writer, body string) error {
-	_, err := fmt.Fprintf(w, "Content-Length: %d\r\n\r\n%s", len(body), body)
+// served is a daemon that serves this program over its standard streams.
+type served struct {
+	cmd      *exec.Cmd
+	in       io.WriteCloser
+	out      io.Reader
+	messages *bufio.Reader
+}
+
+// serve starts a daemon without devices, and initializes it.
+func serve(daemon string, args ...string) (*served, error) {
+	args = append([]string{"serve", "--stdio", "--audio-in", "null", "--audio-out", "null"}, args...)
+	s := &served{cmd: exec.Command(daemon, args...)}
+	var err error
+	if s.in, err = s.cmd.StdinPipe(); err != nil {
+		return nil, err
+	}
+	if s.out, err = s.cmd.StdoutPipe(); err != nil {
+		return nil, err
+	}
+	if err := s.cmd.Start(); err != nil {
+		return nil, err
+	}
+	s.messages = bufio.NewReader(s.out)
+	err = s.send(`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":"` + protocol.Version + `"}}`)
+	if err == nil {
+		err = await(s.messages, `"id":1,"result"`)
+	}
+	if err == nil {
+		err = s.send(`{"jsonrpc":"2.0","method":"initialized","params":{}}`)
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.end())
+	}
+	return s, nil
+}
+
+func (s *served) send(body string) error {
+	_, err := fmt.Fprintf(s.in, "Content-Length: %d\r\n\r\n%s", len(body), body)
+	return err
+}
+
+// reach calls a method and waits for a state.
+func (s *served) reach(method string, state protocol.State) error {
+	if err := s.send(`{"jsonrpc":"2.0","id":2,"method":"` + method + `","params":{}}`); err != nil {
+		return err
+	}
+	return await(s.messages, `"state":"`+string(state)+`"`)
+}
+
+// end closes the daemon's input, and waits for its end.
+func (s *served) end() error {
+	err := s.in.Close()
+	_, _ = io.Copy(io.Discard, s.out) // what it still says, until it ends
+	var status *exec.ExitError
+	if e := s.cmd.Wait(); !errors.As(e, &status) {
+		err = errors.Join(err, e)
+	}
 	return err
 }
 
