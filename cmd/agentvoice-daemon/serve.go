@@ -157,7 +157,7 @@ func (f *serveFlags) liveOn(cfg *rpc.Config) error {
 			},
 			Speed: 1, Credentials: f.editorCredentials(c), Engines: engines(cfg.Log, reports), Reports: reports, Log: cfg.Log,
 			Holder: holder(f.audioIn, c.Name), Processing: processing(f.audioIn), Detector: voiceDetector,
-			Spotter: spotter, KeepModels: f.keepModels,
+			Spotter: spotter, KeepModels: f.keepModels, Naps: naps(f.audioIn, f.audioOut),
 		})
 		d := daemon.New(daemon.Config{
 			Clock: clock, Started: cfg.Started, Settings: c.Settings, Locale: c.Locale, Microphone: c.Microphone, Adapter: adapter,

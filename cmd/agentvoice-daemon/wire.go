@@ -251,6 +251,11 @@ func workingFolder() []string {
 // recorded says whether what listens is no microphone.
 func recorded(audioIn string) bool { return strings.HasPrefix(audioIn, "wav:") || audioIn == "null" }
 
+// naps says whether the devices can be closed while the conversation is suspended.
+func naps(audioIn, audioOut string) bool {
+	return !strings.HasPrefix(audioIn, "wav:") && !strings.HasPrefix(audioOut, "wav:")
+}
+
 // holder is what other windows are told of who has the microphone, "" where there
 // is none.
 func holder(audioIn, name string) string {

@@ -75,6 +75,7 @@ func (a *aside) ended(seg audio.SegmentID) {
 	if seg.Seq == a.last && len(a.collected) > 0 {
 		pcm := a.collected
 		a.collected = nil
+		a.w.devices.playNap.wake()
 		a.ready.Store(&pcm)
 	}
 }

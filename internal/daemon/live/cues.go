@@ -14,6 +14,7 @@ import (
 // from several goroutines.
 type cues struct {
 	mixer *cue.Mixer
+	wake  func() // wakes the loudspeaker
 	began time.Time
 
 	mu     sync.Mutex
@@ -23,8 +24,8 @@ type cues struct {
 	closed bool
 }
 
-func newCues(render func(*audio.Frame)) *cues {
-	c := &cues{mixer: cue.NewMixer(render), began: time.Now(), facts: cue.Facts{Focused: true}}
+func newCues(render func(*audio.Frame), wake func()) *cues {
+	c := &cues{mixer: cue.NewMixer(render), wake: wake, began: time.Now(), facts: cue.Facts{Focused: true}}
 	c.timer = time.AfterFunc(time.Hour, func() { c.tell(func(*cue.Facts) {}) })
 	c.timer.Stop()
 	return c
@@ -75,6 +76,7 @@ func (c *cues) tell(change func(*cue.Facts)) {
 	next, order, changed := c.policy.Next(now, c.facts)
 	c.policy = next
 	if changed {
+		c.wake()
 		c.mixer.Play(order)
 	}
 	c.timer.Stop()

@@ -30,6 +30,8 @@ type devices struct {
 	meter meter
 	ear   atomic.Pointer[ear] // of the devices that are open
 
+	hearNap, playNap *nap // of the microphone and of the loudspeaker
+
 	// Of the queue.
 	source audio.Source
 	sink   audio.Sink
@@ -55,7 +57,18 @@ type echo struct {
 	known   bool
 }
 
-func newDevices(w *World) *devices { return &devices{w: w, q: w.queue("the audio devices")} }
+func newDevices(w *World) *devices {
+	return &devices{w: w, q: w.queue("the audio devices"), hearNap: newNap(), playNap: newNap()}
+}
+
+// hold stops the flow of frames while the conversation is suspended, or has them flow
+// again. Devices of a suspended conversation nap after a while.
+func (d *devices) hold(held bool) {
+	d.held.Store(held)
+	nap := held && d.w.cfg.Naps
+	d.hearNap.allow(nap)
+	d.playNap.allow(nap)
+}
 
 // open acquires both devices and starts to render. takeOver takes the microphone from
 // another window that listens.
@@ -74,7 +87,7 @@ func (d *devices) open(instance uint32, takeOver bool) {
 			d.w.port.Fail(csm.AudioFailed{Instance: instance, Code: code}, err.Error())
 			return
 		}
-		d.held.Store(false)
+		d.hold(false)
 		out, ctx := newPlayback(d, instance, d.sink, d.ear.Load()), d.ctx
 		d.run.Go(func() { out.run(ctx) })
 		d.w.port.Post(csm.AudioPrimed{Instance: instance})
@@ -221,11 +234,14 @@ func (d *devices) capture(ctx context.Context, instance uint32, source audio.Sou
 		base = last + audio.FrameSamples
 	}
 	for {
-		err := source.Run(ctx, deliver)
+		awake, stop := d.hearNap.awake(ctx)
+		err := source.Run(awake, deliver)
+		napped := ctx.Err() == nil && context.Cause(awake) == errNap
+		stop()
 		switch {
 		case ctx.Err() != nil:
 			return
-		case err == nil:
+		case err == nil && !napped:
 			if d.w.cfg.Ended != nil {
 				d.w.cfg.Ended()
 			}
@@ -236,6 +252,12 @@ func (d *devices) capture(ctx context.Context, instance uint32, source audio.Sou
 		flows = false
 		d.w.port.Capturing(false)
 		switch {
+		case napped:
+			d.w.port.Notify(protocol.NotifyLevel, protocol.LevelParams{}) // the last one until it is awake
+			_ = source.Close()
+			if !d.hearNap.over(ctx) || source.Open(ctx) != nil && !reopen(ctx, source) {
+				return
+			}
 		case reselected(ctx, err, source):
 		default:
 			if !lost {
@@ -247,7 +269,11 @@ func (d *devices) capture(ctx context.Context, instance uint32, source audio.Sou
 			}
 		}
 		base = last + audio.FrameSamples
+		late, known := ear.correction()
 		ear.reopened()
+		if napped && known { // they are the same devices
+			ear.front.Correct(late)
+		}
 	}
 }
 

@@ -34,7 +34,7 @@ func TestTheUserIsToldThatTheAssistantHearsItself(t *testing.T) {
 	}}
 	w.voice = newVoice(w)
 	w.aside = newAside(w, w.voice.player.Render)
-	w.cues = newCues(w.aside.render)
+	w.cues = newCues(w.aside.render, func() {})
 	w.link = newLink(w)
 	w.devices = newDevices(w)
 	e, err := newEar(w, protocol.DefaultSettings())

@@ -69,6 +69,9 @@ type Config struct {
 	// last utterance ends too.
 	Ended func()
 	Tap   Tap
+	// Naps: Source and Sink can be closed and opened again while the conversation is
+	// suspended. A recording has one time line, and cannot.
+	Naps bool
 	// Speed is how fast a recording is played, 1 for real time.
 	Speed float64
 	// Credentials finds the secret for a provider other than the local one.
@@ -131,9 +134,9 @@ func New(cfg Config) func(daemon.Port) daemon.World {
 		w.service = newService(w)
 		w.voice = newVoice(w)
 		w.aside = newAside(w, w.voice.player.Render)
-		w.cues = newCues(w.aside.render)
-		w.link = newLink(w)
 		w.devices = newDevices(w)
+		w.cues = newCues(w.aside.render, w.devices.playNap.wake)
+		w.link = newLink(w)
 		w.waker = newWaker(w)
 		if cfg.Reports != nil {
 			cfg.Reports.world.Store(w)
@@ -167,9 +170,9 @@ func (w *World) Execute(e csm.Effect) {
 	case csm.StartCapture:
 		w.devices.startCapture(e.Instance)
 	case csm.HoldCapture:
-		w.devices.held.Store(true)
+		w.devices.hold(true)
 	case csm.ReleaseCapture:
-		w.devices.held.Store(false)
+		w.devices.hold(false)
 	case csm.CloseAudio:
 		w.devices.close(e.Instance)
 	case csm.PublishState:

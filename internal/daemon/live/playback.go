@@ -47,9 +47,17 @@ func (p *playback) render(f *audio.Frame) {
 func (p *playback) run(ctx context.Context) {
 	p.d.run.Go(func() { p.tell(ctx) })
 	for {
-		err := p.sink.Run(ctx, p.render)
+		awake, stop := p.d.playNap.awake(ctx)
+		err := p.sink.Run(awake, p.render)
+		napped := context.Cause(awake) == errNap
+		stop()
 		switch {
 		case ctx.Err() != nil:
+			return
+		case napped && p.nap(ctx):
+			p.ear.front.ReopenedSink(false)
+			continue
+		case napped:
 			return
 		case reselected(ctx, err, p.sink):
 			p.ear.front.ReopenedSink(true)
@@ -62,6 +70,12 @@ func (p *playback) run(ctx context.Context) {
 		}
 		p.ear.front.ReopenedSink(errors.Is(err, audio.ErrReselected))
 	}
+}
+
+// nap closes the loudspeaker until it is needed, and says whether it is open again.
+func (p *playback) nap(ctx context.Context) bool {
+	_ = p.sink.Close()
+	return p.d.playNap.over(ctx) && (p.sink.Open(ctx) == nil || reopen(ctx, p.sink))
 }
 
 // tell says that the loudspeaker is back, in place of the callback that noticed.

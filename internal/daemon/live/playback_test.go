@@ -33,7 +33,7 @@ func TestRenderingAllocatesAndPostsNothing(t *testing.T) {
 	}}
 	w.voice = newVoice(w)
 	w.aside = newAside(w, w.voice.player.Render)
-	w.cues = newCues(w.aside.render)
+	w.cues = newCues(w.aside.render, func() {})
 	w.devices = newDevices(w)
 	defer func() {
 		w.devices.q.Close()
