@@ -54,12 +54,12 @@ func (s *Store) importArchive(ctx context.Context, path string, size int64, o Im
 	if err := needSpace(s.Dir, 2*size); err != nil { // it is unpacked, and copied
 		return "", err
 	}
-	dir := s.stage("archive.unpacked")
-	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
+	unpacked := s.stage("archive.unpacked")
+	if err := errors.Join(os.RemoveAll(unpacked), os.MkdirAll(unpacked, 0o755)); err != nil {
 		return "", localError{err}
 	}
-	defer func() { _ = os.RemoveAll(dir) }() // the next import removes what is left
-	if _, err := unpack(ctx, path, dir, func(string) bool { return true }); err != nil {
+	defer func() { _ = os.RemoveAll(unpacked) }() // the next import removes what is left
+	if _, err := unpack(ctx, path, unpacked, func(string) bool { return true }); err != nil {
 		return "", err
 	}
 	base := filepath.Base(path)
@@ -67,12 +67,13 @@ func (s *Store) importArchive(ctx context.Context, path string, size int64, o Im
 		base = strings.TrimSuffix(base, suffix)
 	}
 	// Most archives hold one folder with everything in it.
-	entries, err := os.ReadDir(dir)
+	entries, err := os.ReadDir(unpacked)
 	if err != nil {
 		return "", localError{err}
 	}
+	dir := unpacked
 	if len(entries) == 1 && entries[0].IsDir() {
-		dir, base = filepath.Join(dir, entries[0].Name()), entries[0].Name()
+		dir, base = filepath.Join(unpacked, entries[0].Name()), entries[0].Name()
 	}
 	return s.importFolder(ctx, dir, base, o)
 }
