@@ -11,7 +11,7 @@ import (
 
 // pure packages are functions of their arguments: the same journal gives the
 // same states on any machine.
-var pure = []string{"csm", "csm/connection", "csm/turn", "csm/speech", "csm/history", "session", "copilot", "copilot/spoken"}
+var pure = []string{"csm", "csm/connection", "csm/turn", "csm/speech", "csm/history", "csm/hold", "csm/statechart", "session", "copilot", "copilot/spoken"}
 
 // bannedImports are packages that a pure one has no use for, with the reason.
 var bannedImports = map[string]string{
