@@ -19,6 +19,7 @@ const asides = 1 << 31
 type aside struct {
 	w     *World
 	inner func(*audio.Frame)
+	wake  func() // wakes the loudspeaker
 
 	mu        sync.Mutex
 	gen       uint32 // the newest generation of speech: an interruption ends the aside too
@@ -30,7 +31,7 @@ type aside struct {
 }
 
 func newAside(w *World, inner func(*audio.Frame)) *aside {
-	return &aside{w: w, inner: inner, last: asides}
+	return &aside{w: w, inner: inner, wake: func() {}, last: asides}
 }
 
 // say has a text synthesised; it is heard as soon as all of it is there.
@@ -75,7 +76,7 @@ func (a *aside) ended(seg audio.SegmentID) {
 	if seg.Seq == a.last && len(a.collected) > 0 {
 		pcm := a.collected
 		a.collected = nil
-		a.w.devices.playNap.wake()
+		a.wake()
 		a.ready.Store(&pcm)
 	}
 }

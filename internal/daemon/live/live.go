@@ -135,6 +135,7 @@ func New(cfg Config) func(daemon.Port) daemon.World {
 		w.voice = newVoice(w)
 		w.aside = newAside(w, w.voice.player.Render)
 		w.devices = newDevices(w)
+		w.aside.wake = w.devices.playNap.wake
 		w.cues = newCues(w.aside.render, w.devices.playNap.wake)
 		w.link = newLink(w)
 		w.waker = newWaker(w)
