@@ -3,10 +3,12 @@
 package localrealtime
 
 import (
+	"slices"
 	"testing"
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/endturn"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
 )
 
 // TestWordsCountUpToThePause: words of a recogniser that is behind say nothing of a
@@ -40,5 +42,38 @@ func TestProfilesOfEndOfTurn(t *testing.T) {
 	}
 	if td := defaultTurnDetection("server_vad"); td.judge() != endturn.Judge(endturn.Silence(500*time.Millisecond)) {
 		t.Errorf("server_vad ends a turn by %v", td.judge())
+	}
+}
+
+// hears is a recogniser that understands the same words whatever is said.
+type hears struct {
+	stt.Recognizer
+	words string
+}
+
+func (h hears) Partial() string { return h.words }
+
+// TestAPauseIsJudgedByTheWords: how much silence ends a turn depends on what was said
+// before it.
+func TestAPauseIsJudgedByTheWords(t *testing.T) {
+	for words, wait := range map[string]int64{"show me the last commit": 250, "the last commit": 700, "show me the": 1500} {
+		t.Run(words, func(t *testing.T) {
+			h := start(t, func(c *Config) {
+				engine := c.Recognizer
+				c.Recognizer = func() (stt.Recognizer, error) {
+					r, err := engine()
+					return hears{r, words}, err
+				}
+			})
+			p := h.call(t, `{"type":"realtime","audio":{"input":{"transcription":{},"turn_detection":{"type":"semantic_vad","create_response":false,"interrupt_response":false}}}}`)
+			p.say(slices.Concat(quiet(600), tone(800, listenRate), quiet(2000)), 4*time.Millisecond)
+			for _, e := range p.until("conversation.item.input_audio_transcription.completed") {
+				if e.Type == "input_audio_buffer.speech_stopped" {
+					// The next partial result after the end of the voice is up to 128 ms
+					// of audio away.
+					near(t, "audio_end_ms", e.AudioEndMs, 1400+wait+64, 128)
+				}
+			}
+		})
 	}
 }
