@@ -40,6 +40,7 @@ func (g *lateMouth) Open(ctx context.Context) error {
 }
 
 func (g *lateMouth) Close() error {
+	time.Sleep(100 * time.Millisecond) // 000.4.8: the end waits for it
 	g.closed++
 	return g.mouth.Close()
 }

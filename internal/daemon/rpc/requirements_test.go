@@ -3,6 +3,7 @@ package rpc_test
 import (
 	"bytes"
 	"encoding/json"
+	"os"
 	"slices"
 	"strings"
 	"testing"
@@ -59,7 +60,8 @@ func TestINT003StatesArePublishedWithTheirLabels(t *testing.T) {
 	}
 }
 
-// CON-003: the last 20 transitions are remembered, and no more.
+// CON-003: "the last 20 transitions in memory", and no more; the next daemon on the
+// same folder knows none of them ("SHALL NOT store them across sessions").
 func TestCON003TheLast20TransitionsAreRemembered(t *testing.T) {
 	cfg, _, _ := running(t)
 	c := serve(t, cfg, true)
@@ -81,6 +83,18 @@ func TestCON003TheLast20TransitionsAreRemembered(t *testing.T) {
 		}
 	}
 	c.end()
+	again, _, _ := running(t)
+	again.JournalDir = cfg.JournalDir
+	next := serve(t, again, true)
+	next.initialize(nil, nil)
+	var before protocol.HistoryResult
+	if next.call(protocol.MethodHistory, nil, &before); len(before.Transitions) != 0 {
+		t.Errorf("another daemon remembers %+v", before.Transitions)
+	}
+	if kept, err := os.ReadDir(cfg.JournalDir); err != nil || len(kept) != 0 {
+		t.Errorf("%d files are kept in the folder of journals (%v)", len(kept), err)
+	}
+	next.end()
 }
 
 // GUD-002: each line of the log is a JSON object, and a transition is one with
