@@ -51,7 +51,7 @@ func hearingEndpoint(set protocol.Settings) string {
 
 // vocabulary is the names and terms that the user is likely to say, for every service
 // that takes them with the audio.
-func (s *service) vocabulary() string { return s.w.port.Settings().Transcription.Prompt }
+func vocabulary(set protocol.Settings) string { return set.Transcription.Prompt }
 
 // newTranscriber makes the ears of a service. What it fails at, the engine of this
 // machine recognises, and the user is told.
@@ -65,7 +65,7 @@ func (s *service) newTranscriber(e ears, engine stt.Factory) (*hosted.Transcribe
 		},
 		Hearing:    hearing,
 		Language:   func() string { return spokenLanguage(s.w.port.Settings().Transcription.Language) },
-		Vocabulary: s.vocabulary,
+		Vocabulary: func() string { return vocabulary(s.w.port.Settings()) },
 		Instead:    engine,
 		Report:     s.earsReplaced,
 	})

@@ -11,7 +11,7 @@ import (
 // Hearing turns the user's voice into words. What it hears it tells a realtime.Handler:
 // where the user begins and ends, partial words where it has them, and final ones with
 // how sure it is of them. Names and terms that the user is likely to say are given when
-// it is made; see service.vocabulary.
+// it is made; see vocabulary.
 type Hearing interface {
 	// WriteFrame takes the next 10 ms. It never blocks and allocates nothing.
 	WriteFrame(*audio.Frame)

@@ -143,7 +143,7 @@ func (s *service) dialConfig(set protocol.Settings) (realtime.Config, error) {
 	cfg := realtime.Config{
 		Dialect: realtime.Dialect(of), BaseURL: hearingEndpoint(set), Model: set.Model, Voice: set.Voice.Name,
 		TurnDetection: turnDetection(set.TurnDetection), SessionLimit: set.Session.Max, Log: s.w.cfg.Log,
-		TranscriptionModel: set.Transcription.Model, TranscriptionPrompt: s.vocabulary(),
+		TranscriptionModel: set.Transcription.Model, TranscriptionPrompt: vocabulary(set),
 		Language:    spokenLanguage(set.Transcription.Language),
 		Credentials: func(ctx context.Context) (realtime.Credential, error) { return s.credential(ctx, of) },
 	}
