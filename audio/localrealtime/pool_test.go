@@ -2,32 +2,33 @@ package localrealtime
 
 import (
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
 )
 
 // counted is an engine that knows whether it is open.
-type counted struct{ open *int }
+type counted struct{ open *atomic.Int32 }
 
-func (c counted) Close() error { *c.open--; return nil }
+func (c counted) Close() error { c.open.Add(-1); return nil }
 
 // TestEnginesAreFreed: an engine is loaded for the first call, kept as long as there is
 // one, freed a while after the last, and loaded again.
 func TestEnginesAreFreed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		open, loads, freed := 0, 0, 0
+		var open, loads, freed atomic.Int32
 		p := newPool(func() (counted, error) {
 			time.Sleep(700 * time.Millisecond)
-			loads++
-			open++
+			loads.Add(1)
+			open.Add(1)
 			return counted{&open}, nil
-		}, time.Minute, func() { freed++ })
+		}, time.Minute, func() { freed.Add(1) })
 		time.Sleep(time.Hour)
-		if loads != 0 {
+		if loads.Load() != 0 {
 			t.Fatal("an engine was loaded before the first call")
 		}
-		for round := 1; round <= 3; round++ {
+		for round := int32(1); round <= 3; round++ {
 			p.use()
 			p.use() // a call and its successor
 			time.Sleep(time.Hour)
@@ -35,21 +36,21 @@ func TestEnginesAreFreed(t *testing.T) {
 			time.Sleep(time.Hour)
 			began := time.Now()
 			e, err := p.take()
-			if err != nil || time.Since(began) > 0 || open != 1 {
-				t.Fatalf("round %d: %v, the engine came after %v, %d are loaded", round, err, time.Since(began), open)
+			if err != nil || time.Since(began) > 0 || open.Load() != 1 {
+				t.Fatalf("round %d: %v, the engine came after %v, %d are loaded", round, err, time.Since(began), open.Load())
 			}
 			if err := p.put(e); err != nil {
 				t.Fatal(err)
 			}
 			p.release()
 			time.Sleep(time.Minute - time.Second)
-			if loads != round || freed != round-1 {
-				t.Fatalf("round %d: %d were loaded and %d freed before their time", round, loads, freed)
+			if loads.Load() != round || freed.Load() != round-1 {
+				t.Fatalf("round %d: %d were loaded and %d freed before their time", round, loads.Load(), freed.Load())
 			}
 			time.Sleep(2 * time.Second)
 			synctest.Wait()
-			if open != 0 || freed != round {
-				t.Fatalf("round %d: %d engines are in memory, and memory was returned %d times", round, open, freed)
+			if open.Load() != 0 || freed.Load() != round {
+				t.Fatalf("round %d: %d engines are in memory, and memory was returned %d times", round, open.Load(), freed.Load())
 			}
 		}
 		if err := p.close(); err != nil {
@@ -61,25 +62,25 @@ func TestEnginesAreFreed(t *testing.T) {
 // TestEngineIsFreedThatNoCallUsed: it was loaded for a call that did not come.
 func TestEngineIsFreedThatNoCallUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		open := 0
+		var open atomic.Int32
 		missing := errors.New("the model is missing")
 		p := newPool(func() (counted, error) {
 			if missing != nil {
 				return counted{}, missing
 			}
-			open++
+			open.Add(1)
 			return counted{&open}, nil
 		}, time.Minute, func() {})
 		if err := p.ready(); !errors.Is(err, missing) {
 			t.Fatalf("got %v", err)
 		}
 		missing = nil // it was installed
-		if err := p.ready(); err != nil || open != 1 {
-			t.Fatalf("got %v and %d engines", err, open)
+		if err := p.ready(); err != nil || open.Load() != 1 {
+			t.Fatalf("got %v and %d engines", err, open.Load())
 		}
 		time.Sleep(time.Minute + time.Second)
 		synctest.Wait()
-		if open != 0 {
+		if open.Load() != 0 {
 			t.Error("the engine is still in memory")
 		}
 	})
