@@ -126,7 +126,7 @@ func (Draining) String() string  { return draining.String() }
 func (l Line) Generation() uint32 { return l.Gen }
 
 // Generation is the generation that the next line will have.
-func (c Closed) Generation() uint32 { return c.Gen }
+func (s Closed) Generation() uint32 { return s.Gen }
 
 // LineOf returns the open line of s, and whether there is one.
 func LineOf(s State) (Line, bool) {

@@ -3,6 +3,7 @@ package live
 import (
 	"context"
 	"errors"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -17,15 +18,15 @@ import (
 
 // nappingDevice is a microphone and a loudspeaker that counts frames.
 type nappingDevice struct {
-	open, frames int
+	open, frames atomic.Int64
 }
 
-func (d *nappingDevice) Open(context.Context) error { d.open++; return nil }
-func (d *nappingDevice) Close() error               { d.open = 0; return nil }
+func (d *nappingDevice) Open(context.Context) error { d.open.Add(1); return nil }
+func (d *nappingDevice) Close() error               { d.open.Store(0); return nil }
 func (*nappingDevice) Latency() time.Duration       { return 0 }
 
 func (d *nappingDevice) run(ctx context.Context, each func(pos int64)) error {
-	if d.open != 1 {
+	if d.open.Load() != 1 {
 		return errors.New("the device runs and is not open")
 	}
 	for pos := int64(0); ; pos += audio.FrameSamples {
@@ -33,7 +34,7 @@ func (d *nappingDevice) run(ctx context.Context, each func(pos int64)) error {
 		case <-ctx.Done():
 			return ctx.Err()
 		case <-time.After(audio.FrameTime):
-			d.frames++
+			d.frames.Add(1)
 			each(pos)
 		}
 	}
@@ -69,17 +70,17 @@ func TestSuspendedDevicesNap(t *testing.T) {
 		})(port).(*World)
 		w.Execute(csm.OpenAudio{Instance: 1})
 		w.Execute(csm.StartCapture{Instance: 1})
-		passed := func(d time.Duration) (heard, played int) {
-			h, p := source.frames, sink.frames
+		passed := func(d time.Duration) (heard, played int64) {
+			h, p := source.frames.Load(), sink.frames.Load()
 			time.Sleep(d)
 			synctest.Wait()
-			return source.frames - h, sink.frames - p
+			return source.frames.Load() - h, sink.frames.Load() - p
 		}
 		passed(time.Second)
 		expect := func(when string, d time.Duration, wantHeard, wantPlayed bool) {
 			t.Helper()
 			heard, played := passed(d)
-			all := int(d / audio.FrameTime)
+			all := int64(d / audio.FrameTime)
 			if heard > 0 != wantHeard || played > 0 != wantPlayed || wantHeard && heard < all-2 || wantPlayed && played < all-2 {
 				t.Errorf("%s: %d frames captured and %d rendered in %v", when, heard, played, d)
 			}
@@ -89,8 +90,8 @@ func TestSuspendedDevicesNap(t *testing.T) {
 		expect("just suspended", time.Second, true, true)
 		passed(2 * time.Second)
 		expect("suspended", time.Hour, false, false)
-		if source.open != 0 || sink.open != 0 {
-			t.Errorf("open: %d microphones, %d loudspeakers", source.open, sink.open)
+		if source.open.Load() != 0 || sink.open.Load() != 0 {
+			t.Errorf("open: %d microphones, %d loudspeakers", source.open.Load(), sink.open.Load())
 		}
 		w.devices.playNap.wake()
 		expect("a tone", time.Second, false, true)
