@@ -35,12 +35,12 @@ func newTestDetectors(t *testing.T, load func() (vad.Detector, error)) *detector
 func TestDetectorsAreFreed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var made []*fakeDetector
-		freed := 0
+		var freed atomic.Int32
 		p := newDetectors(func() (vad.Detector, error) {
 			made = append(made, &fakeDetector{})
 			return made[len(made)-1], nil
-		}, time.Minute, func() { freed++ })
-		for round := range 3 {
+		}, time.Minute, func() { freed.Add(1) })
+		for round := range int32(3) {
 			p.preload()
 			a, errA := p.take()
 			b, errB := p.take()
@@ -52,7 +52,7 @@ func TestDetectorsAreFreed(t *testing.T) {
 				t.Fatal(err)
 			}
 			time.Sleep(time.Hour)
-			if freed != round {
+			if freed.Load() != round {
 				t.Fatalf("round %d: freed while one is lent", round)
 			}
 			if err := b.Close(); err != nil {
@@ -60,8 +60,8 @@ func TestDetectorsAreFreed(t *testing.T) {
 			}
 			time.Sleep(time.Minute - time.Second)
 			synctest.Wait()
-			if len(made) != (round+1)*spareDetectors || freed != round {
-				t.Fatalf("round %d: %d were loaded, and detectors were freed %d times before their time", round, len(made), freed)
+			if int32(len(made)) != (round+1)*spareDetectors || freed.Load() != round {
+				t.Fatalf("round %d: %d were loaded, and detectors were freed %d times before their time", round, len(made), freed.Load())
 			}
 			time.Sleep(2 * time.Second)
 			synctest.Wait()
@@ -70,8 +70,8 @@ func TestDetectorsAreFreed(t *testing.T) {
 					t.Fatalf("round %d: a detector that nobody uses is still in memory", round)
 				}
 			}
-			if freed != round+1 {
-				t.Fatalf("round %d: memory was returned %d times", round, freed)
+			if freed.Load() != round+1 {
+				t.Fatalf("round %d: memory was returned %d times", round, freed.Load())
 			}
 		}
 		if err := p.shut(); err != nil {
