@@ -240,10 +240,10 @@ func (p *Processor) predict() {
 	p.late = p.model.left
 }
 
-// Predicted says whether Trigger is what the microphone hears beside a predicted echo, in
-// place of what the canceller leaves: while that learns, or where there is no echo. The
-// path is estimated from a tone that was played before. It belongs to the capturing
-// goroutine.
+// Predicted reports whether Trigger is the microphone minus a predicted echo instead of
+// the canceller's output. It is while the canceller learns, and without an echo. The
+// prediction uses the echo path estimated from a tone that was played before. Only the
+// capturing goroutine may call it.
 func (p *Processor) Predicted() bool {
 	switch {
 	case !p.echo || !p.model.known():

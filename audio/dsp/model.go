@@ -20,7 +20,8 @@ const (
 	modelMost  = 40
 	modelGap   = 30
 	// modelTaps is the length of the response: 64 ms, from modelLead before its peak on.
-	// The peak is at most modelReach behind the reference; after modelLate is no echo.
+	// The peak is at most modelReach behind the reference. Whatever comes after modelLate
+	// is not echo.
 	modelTaps  = 1024
 	modelLead  = 2 * rate / 1000
 	modelReach = 100 * rate / 1000
@@ -29,10 +30,10 @@ const (
 	// less than modelWeight of its power there.
 	modelLow, modelHigh = 90, 4000
 	modelWeight         = 0.03
-	// The response is believed if it has modelStands times the energy of as much of the
-	// estimate before it, which is noise. There is no echo if both together have less
-	// than modelAbsent of the energy of an echo as loud as the sound, and the microphone
-	// is not muted.
+	// The response is trusted if it has modelStands times the energy of an equally long
+	// stretch of the estimate before it, which is noise. The room has no echo if both
+	// together have less than modelAbsent of the energy of an echo as loud as the sound,
+	// and the microphone is not muted.
 	modelStands = 16.0
 	modelAbsent = 1e-3
 	modelMuted  = frameSamples * 4

@@ -37,8 +37,8 @@ type TranscriberConfig struct {
 	// the user is likely to say, asked for with each utterance; nil for none.
 	Language   func() string
 	Vocabulary func() string
-	// Instead recognises an utterance that the service failed at, and Report is told of
-	// the failure; nil where there is nothing else.
+	// Instead recognises an utterance when the service fails, and Report receives the
+	// failure. Instead is nil if there is no other recogniser.
 	Instead stt.Factory
 	Report  func(error)
 }

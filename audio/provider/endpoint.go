@@ -30,7 +30,7 @@ func (r Row) Base(given string) (base, problem string) {
 }
 
 // Authorize puts a key into the header of a request. token says that it is a bearer
-// token of another issuer, such as of Microsoft Entra ID, and not the provider's key.
+// token from another issuer, such as Microsoft Entra ID, rather than the provider's key.
 func (r Row) Authorize(h http.Header, key string, token bool) {
 	switch {
 	case key == "":

@@ -81,7 +81,7 @@ func (v *Speaker) Buffer(f csm.Speak) {
 
 func (v *Speaker) report(s *segment) { v.Post(csm.SpeechBuffered{Gen: s.Gen, Seq: s.Segment.Seq}) }
 
-// sound has the first segment be heard to its end.
+// sound plays the first segment to its end.
 func (v *Speaker) sound() {
 	if !v.playing || v.paused || v.ByHand || v.stop != nil || len(v.queue) == 0 || !v.queue[0].buffered {
 		return
@@ -96,7 +96,8 @@ func (v *Speaker) sound() {
 	})
 }
 
-// Played has the first segment be heard to its end. It is false when there is none.
+// Played reports the first segment as heard to its end. It returns false if there is no
+// segment.
 func (v *Speaker) Played() bool {
 	s, ok := v.Drop()
 	if !ok {

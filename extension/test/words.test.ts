@@ -1,4 +1,4 @@
-// The names of the workspace that the daemon is told of.
+// The names from the workspace that are sent to the daemon.
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';

@@ -107,7 +107,7 @@ func (w *World) Execute(e csm.Effect) {
 		if w.request == e.Request {
 			w.endAnswer(csm.CopilotDone{Request: e.Request, Round: w.round, Cancelled: true})
 		}
-	case csm.CancelSummary: // nobody waits for the answer
+	case csm.CancelSummary: // its answer is not wanted any more
 		delete(w.asked, "Summarise")
 	default:
 		if asked, ok := world.Stops(e); ok {
