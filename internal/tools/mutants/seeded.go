@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"go/ast"
 	"go/types"
+	"path"
 	"regexp"
 	"slices"
 	"strconv"
@@ -134,10 +135,16 @@ func seededEdit(t *tree, m mutant, number int) (*source, edit, error) {
 		if !ok {
 			return nil, edit{}, fmt.Errorf("mutant %s: its original is no whole expression; take one, or kind stmt:\n%s", m.Name, m.original)
 		}
-		e.before, e.after = "mutant.Choose["+typ+"]("+on+", "+oneLine(m.faulty)+", ", ")"
 		if typ == "bool" {
 			e.before, e.after = "("+on+" && ("+oneLine(m.faulty)+") || !"+on+" && (", "))"
+			break
 		}
+		if s.names(typ) {
+			typ = "[" + typ + "]"
+		} else {
+			typ = "" // the compiler has it from both expressions
+		}
+		e.before, e.after = "mutant.Choose"+typ+"("+on+", "+oneLine(m.faulty)+", ", ")"
 	}
 	return s, e, nil
 }
@@ -154,6 +161,26 @@ func (s *source) typeAt(from, to int) (text string, ok bool) {
 		return !ok
 	})
 	return text, ok
+}
+
+// qualified is a name of another package.
+var qualified = regexp.MustCompile(`\b(\w+)\.\w`)
+
+// names says whether a type can be written in the source, which has to import all
+// packages that it is made of.
+func (s *source) names(typ string) bool {
+	for _, m := range qualified.FindAllStringSubmatch(typ, -1) {
+		if !slices.ContainsFunc(s.ast.Imports, func(i *ast.ImportSpec) bool {
+			as, err := strconv.Unquote(i.Path.Value)
+			if i.Name != nil {
+				as = i.Name.Name
+			}
+			return err == nil && path.Base(as) == m[1]
+		}) {
+			return false
+		}
+	}
+	return true
 }
 
 // oneLine puts statements on one line, so that what comes after keeps its line.
