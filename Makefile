@@ -85,7 +85,7 @@ test-race: $(TOOL)/testsum
 # Tests of one goroutine that the race detector makes some ten times slower, such as
 # minutes of audio: those in files with the build constraint cgo && !race. Those with
 # !race alone are in packages of CORE.
-SLOW = $(shell grep -rl --include='*_test.go' '^//go:build cgo && !race' audio cmd internal | xargs grep -l '^func Test')
+SLOW = $(shell grep -rl --include='*_test.go' '^//go:build cgo && !race' audio cmd internal session | xargs grep -l '^func Test')
 test-slow: $(TOOL)/testsum
 	@go test -timeout 5m -run "^($$(sed -n 's/^func \(Test[A-Za-z0-9]*\)(.*/\1/p' $(SLOW) | paste -sd '|'))$$" -json \
 		$(sort $(addprefix ./,$(dir $(SLOW)))) 2>&1 | $(SUM) -name "slow tests"

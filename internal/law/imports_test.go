@@ -51,6 +51,10 @@ var rules = []rule{
 		"an adapter answers requests and knows nothing of conversations: with csm it could reach into the state",
 	},
 	{
+		[]string{"session/registry"}, []string{"internal/filelock", "session"},
+		"it records sessions in a file that daemons share, and knows nothing of conversations: what it does not know it cannot keep",
+	},
+	{
 		[]string{"session/*"}, []string{"session"},
 		"keys and registries serve a session and know nothing of conversations",
 	},

@@ -1,0 +1,102 @@
+//go:build cgo && !race
+
+package registry
+
+import (
+	"bufio"
+	"context"
+	"errors"
+	"math/rand/v2"
+	"os"
+	"os/exec"
+	"testing"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/session"
+)
+
+// envChild has the test's program be a daemon that records sessions until it is killed.
+const envChild = "AGENTVOICE_TEST_REGISTRY"
+
+func TestMain(m *testing.M) {
+	if path := os.Getenv(envChild); path != "" {
+		write(path)
+	}
+	os.Exit(m.Run())
+}
+
+// write records one session after the other, as fast as it can.
+func write(path string) {
+	ctx := context.Background()
+	r, err := Open(ctx, Options{Path: path, Daemon: NewID()})
+	_, told := os.Stdout.WriteString("open\n")
+	for err = errors.Join(err, told); err == nil; {
+		var id string
+		id, err = r.Begin(ctx, "openai", time.Now())
+		for _, to := range []session.State{session.Activating, session.Ready, session.Running, session.Waiting, session.Running, session.Ready, session.Deactivating, session.Inactive} {
+			err = errors.Join(err, r.Move(ctx, id, to, time.Now()))
+		}
+	}
+	_, _ = os.Stderr.WriteString(err.Error() + "\n")
+	os.Exit(1)
+}
+
+// A daemon that is killed at any point leaves a record that opens, in which the next
+// one finds at most its one live session, and resets it.
+func TestKilledAtAnyPoint(t *testing.T) {
+	const kills = 200
+	path := file(t)
+	seed := rand.Uint64()
+	random := rand.New(rand.NewPCG(seed, 0))
+	states, sessions := map[session.State]int{}, 0
+	for i := range kills {
+		child := exec.Command(os.Args[0])
+		child.Env = append(os.Environ(), envChild+"="+path)
+		child.Stderr = os.Stderr
+		out, err := child.StdoutPipe()
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := child.Start(); err != nil {
+			t.Fatal(err)
+		}
+		wait := time.Duration(random.IntN(20_000)) * time.Microsecond
+		if i%10 != 0 { // in the tenth it may be opening the record still
+			if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
+				t.Fatalf("the daemon did not open the record: %v", err)
+			}
+		}
+		time.Sleep(wait)
+		if err := child.Process.Kill(); err != nil {
+			t.Fatal(err)
+		}
+		_ = child.Wait() // killed
+		r, err := Open(t.Context(), Options{Path: path})
+		if err != nil {
+			t.Fatalf("seed %d, kill %d after %v: %v", seed, i, wait, err)
+		}
+		if r.Damaged() != "" || len(r.Stale()) > 1 {
+			t.Errorf("seed %d, kill %d after %v: damaged %q, stale %+v", seed, i, wait, r.Damaged(), r.Stale())
+		}
+		for _, s := range r.Stale() {
+			states[s.State]++
+		}
+		all := list(t, r)
+		for _, s := range all {
+			if s.State != session.Inactive {
+				t.Errorf("seed %d, kill %d: %+v", seed, i, s)
+			}
+		}
+		if len(all) < sessions {
+			t.Errorf("seed %d, kill %d: %d sessions, and %d before", seed, i, len(all), sessions)
+		}
+		sessions = len(all)
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	t.Logf("%d kills, stale in %v, %d sessions listed", kills, states, sessions)
+	if len(states) < 4 || sessions < kills/2 {
+		t.Errorf("the kills came at too few points: %v, %d sessions", states, sessions)
+	}
+}

@@ -1,0 +1,305 @@
+package registry
+
+import (
+	"context"
+	"crypto/rand"
+	"database/sql"
+	"errors"
+	"fmt"
+	"net/url"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
+
+	"github.com/agentvoice/agentvoice-daemon/internal/filelock"
+	"github.com/agentvoice/agentvoice-daemon/session"
+)
+
+// BusyTimeout is how long a write waits for another daemon's.
+const BusyTimeout = 5 * time.Second
+
+// Kept is how long an ended session stays in the record.
+const Kept = 400 * 24 * time.Hour
+
+// Options says what to open.
+type Options struct {
+	// Path is the file, "" for a record in memory.
+	Path string
+	// Daemon is the id of the daemon that writes, from NewID; "" for a reader.
+	Daemon string
+	// Now is the time of day, for what Open resets and prunes; nil is time.Now.
+	Now func() time.Time
+}
+
+// NewID makes the id of a daemon.
+func NewID() string { return strings.ToLower(rand.Text()[:10]) }
+
+// Registry is an open record.
+type Registry struct {
+	db     *sql.DB
+	opt    Options
+	lock   *os.File     // of this daemon; nil of a reader and in memory
+	begun  atomic.Int64 // sessions, for their ids
+	damage string
+	stale  []Session
+}
+
+// Session is the metadata of one session.
+type Session struct {
+	ID       string
+	Provider string
+	State    session.State
+	Started  time.Time
+	Ended    time.Time // zero while it is live
+	Turns    int
+	Crashed  bool          // its daemon ended before it did
+	Was      session.State // where Crashed: the state in which it was left
+}
+
+// Open opens the record, makes it where there is none, sets a damaged one aside, and
+// resets the sessions of daemons that are gone.
+func Open(ctx context.Context, opt Options) (*Registry, error) {
+	if opt.Now == nil {
+		opt.Now = time.Now
+	}
+	r := &Registry{opt: opt}
+	if opt.Path == "" {
+		var err error
+		if r.db, err = connect(ctx, ":memory:"); err != nil {
+			return nil, err
+		}
+		return r, r.start(ctx)
+	}
+	if err := os.MkdirAll(r.running(), 0o700); err != nil {
+		return nil, fmt.Errorf("make the folder of the record: %w", err)
+	}
+	if err := r.openFile(ctx); err != nil {
+		return nil, err
+	}
+	if err := r.start(ctx); err != nil {
+		return nil, errors.Join(err, r.Close())
+	}
+	return r, nil
+}
+
+// openFile opens the file, one daemon at a time, so that no two set it aside.
+func (r *Registry) openFile(ctx context.Context) error {
+	gate, err := lockFile(ctx, filepath.Join(r.running(), "open.lock"))
+	if err != nil {
+		return err
+	}
+	defer gate.Close()
+	if r.db, err = connect(ctx, r.opt.Path); err == nil || !damaged(err) {
+		return err
+	}
+	r.damage = r.opt.Path + ".damaged-" + r.opt.Now().UTC().Format("20060102-150405.000")
+	for _, suffix := range []string{"", "-wal", "-shm"} {
+		if err := os.Rename(r.opt.Path+suffix, r.damage+suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("set the damaged record aside: %w; move %s away by hand", err, r.opt.Path)
+		}
+	}
+	r.db, err = connect(ctx, r.opt.Path)
+	return err
+}
+
+// connect opens a database that passed its check and has today's schema.
+func connect(ctx context.Context, path string) (*sql.DB, error) {
+	q := url.Values{"_txlock": {"immediate"}, "_pragma": {
+		fmt.Sprintf("busy_timeout(%d)", BusyTimeout.Milliseconds()), "journal_mode(wal)", "synchronous(normal)",
+		"foreign_keys(1)", "secure_delete(1)",
+	}}
+	if path != ":memory:" {
+		// Made here, since SQLite gives a file that it makes to everybody.
+		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+		if err != nil {
+			return nil, fmt.Errorf("open the record: %w", err)
+		}
+		if err := f.Close(); err != nil {
+			return nil, fmt.Errorf("open the record: %w", err)
+		}
+		path = (&url.URL{Scheme: "file", Path: filepath.ToSlash(path)}).String()
+	}
+	db, err := sql.Open("sqlite", path+"?"+q.Encode())
+	if err != nil {
+		return nil, fmt.Errorf("open the record: %w", err)
+	}
+	db.SetMaxOpenConns(1)
+	if err = check(ctx, db); err == nil {
+		err = migrate(ctx, db)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("open the record: %w", err), db.Close())
+	}
+	return db, nil
+}
+
+// errDamaged says that SQLite's check found damage.
+var errDamaged = errors.New("the file is damaged")
+
+func check(ctx context.Context, db *sql.DB) error {
+	var result string
+	if err := db.QueryRowContext(ctx, "PRAGMA integrity_check(1)").Scan(&result); err != nil {
+		return err
+	}
+	if result != "ok" {
+		return errDamaged
+	}
+	return nil
+}
+
+// damaged says whether an error of opening means that the file is no good.
+func damaged(err error) bool {
+	var e *sqlite.Error
+	if errors.As(err, &e) {
+		code := e.Code() & 0xff // without the extended part
+		return code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB
+	}
+	return errors.Is(err, errDamaged)
+}
+
+// start joins the daemons that run, and clears up after those that do not.
+func (r *Registry) start(ctx context.Context) error {
+	return transact(ctx, r.db, func(tx *sql.Tx) error {
+		if err := r.join(); err != nil {
+			return err
+		}
+		if err := r.reconcile(ctx, tx); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, "DELETE FROM sessions WHERE ended <> 0 AND ended < ?", r.opt.Now().Add(-Kept).UnixMilli())
+		return err
+	})
+}
+
+// running is the folder with the locks of the daemons that run.
+func (r *Registry) running() string { return filepath.Join(filepath.Dir(r.opt.Path), "running") }
+
+func (r *Registry) lockOf(daemon string) string {
+	return filepath.Join(r.running(), daemon+".lock")
+}
+
+// join takes the lock that says that this daemon runs. It needs the transaction that
+// every reconciler has too, so that none takes a lock for a dead daemon's between its
+// making and its locking.
+func (r *Registry) join() error {
+	if r.opt.Daemon == "" || r.opt.Path == "" {
+		return nil
+	}
+	f, err := os.OpenFile(r.lockOf(r.opt.Daemon), os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return fmt.Errorf("make the lock of this daemon: %w", err)
+	}
+	if ok, err := filelock.Try(f); err != nil || !ok {
+		return errors.Join(fmt.Errorf("the lock of this daemon is taken: %w", err), f.Close())
+	}
+	r.lock = f
+	return nil
+}
+
+// reconcile resets the sessions of daemons that are gone.
+func (r *Registry) reconcile(ctx context.Context, tx *sql.Tx) error {
+	gone, err := r.gone(ctx, tx)
+	if err != nil {
+		return err
+	}
+	for _, daemon := range gone {
+		list, err := query(ctx, tx, "WHERE daemon = ? AND state <> 'inactive'", daemon)
+		if err != nil {
+			return err
+		}
+		for _, s := range list {
+			if !session.Stale(s.State) {
+				continue
+			}
+			_, err := tx.ExecContext(ctx, "UPDATE sessions SET stale = state, state = ?, ended = ? WHERE id = ?",
+				session.Reconcile(s.State).String(), r.opt.Now().UnixMilli(), s.ID)
+			if err != nil {
+				return err
+			}
+			r.stale = append(r.stale, s)
+		}
+		if r.opt.Path == "" {
+			continue
+		}
+		if err := os.Remove(r.lockOf(daemon)); err != nil && !errors.Is(err, os.ErrNotExist) {
+			return fmt.Errorf("remove the lock of a daemon that is gone: %w", err)
+		}
+	}
+	return nil
+}
+
+// gone are the daemons with live sessions that do not run.
+func (r *Registry) gone(ctx context.Context, tx *sql.Tx) (gone []string, err error) {
+	rows, err := tx.QueryContext(ctx, "SELECT DISTINCT daemon FROM sessions WHERE state <> 'inactive' AND daemon <> ?", r.opt.Daemon)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var daemon string
+		if err := rows.Scan(&daemon); err != nil {
+			return nil, err
+		}
+		if !r.runs(daemon) {
+			gone = append(gone, daemon)
+		}
+	}
+	return gone, rows.Err()
+}
+
+// runs says whether a daemon holds its lock. One that cannot be asked does.
+func (r *Registry) runs(daemon string) bool {
+	f, err := os.OpenFile(r.lockOf(daemon), os.O_RDWR, 0)
+	if err != nil {
+		return !errors.Is(err, os.ErrNotExist)
+	}
+	defer f.Close()
+	ok, err := filelock.Try(f)
+	return err != nil || !ok
+}
+
+// lockFile waits for the lock of a file.
+func lockFile(ctx context.Context, path string) (*os.File, error) {
+	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
+	if err != nil {
+		return nil, fmt.Errorf("lock the record: %w", err)
+	}
+	for late := time.Now().Add(BusyTimeout); ; {
+		ok, err := filelock.Try(f)
+		switch {
+		case ok:
+			return f, nil
+		case err != nil:
+		case time.Now().After(late):
+			err = errors.New("another program has had it for too long; end it")
+		default:
+			select {
+			case <-ctx.Done():
+				err = ctx.Err()
+			case <-time.After(10 * time.Millisecond):
+				continue
+			}
+		}
+		return nil, errors.Join(fmt.Errorf("lock the record: %w", err), f.Close())
+	}
+}
+
+// Damaged is where the damaged file is that Open set aside, "" where it found none.
+func (r *Registry) Damaged() string { return r.damage }
+
+// Stale are the sessions that Open reset, as they were.
+func (r *Registry) Stale() []Session { return r.stale }
+
+// Close ends this daemon's part. Its sessions are over, or the next one resets them.
+func (r *Registry) Close() error {
+	err := r.db.Close()
+	if r.lock != nil {
+		err = errors.Join(err, r.lock.Close(), os.Remove(r.lock.Name()))
+	}
+	return err
+}

@@ -1,0 +1,84 @@
+package registry
+
+import (
+	"context"
+	"database/sql"
+	"fmt"
+	"strings"
+
+	"github.com/agentvoice/agentvoice-daemon/session"
+)
+
+// migrations lead from each version of the schema to the next. A released one never
+// changes: what comes later is added at the end.
+var migrations = []string{
+	`CREATE TABLE sessions (
+		id       TEXT PRIMARY KEY,
+		daemon   TEXT NOT NULL,
+		provider TEXT NOT NULL,
+		state    TEXT NOT NULL,
+		started  INTEGER NOT NULL,           -- Unix time in milliseconds, as every time
+		ended    INTEGER NOT NULL DEFAULT 0, -- 0 while the session is live
+		turns    INTEGER NOT NULL DEFAULT 0,
+		stale    TEXT NOT NULL DEFAULT ''    -- the state in which its daemon crashed
+	) STRICT, WITHOUT ROWID;
+	CREATE INDEX sessions_started ON sessions(started);
+	CREATE TRIGGER sessions_begin BEFORE INSERT ON sessions WHEN NEW.state <> 'inactive'
+	BEGIN SELECT RAISE(ABORT, 'a session begins inactive'); END;
+	CREATE TRIGGER sessions_guard BEFORE UPDATE OF state ON sessions
+	WHEN NEW.state <> OLD.state AND NEW.stale <> OLD.state AND NOT (` + guard() + `)
+	BEGIN SELECT RAISE(ABORT, 'the guard map does not allow this change of state'); END;`,
+}
+
+// guard is the guard map as an expression over the rows of a trigger.
+func guard() string {
+	var allowed []string
+	for from := range session.Error + 1 {
+		for to := range session.Error + 1 {
+			if session.Allowed(from, to) {
+				allowed = append(allowed, fmt.Sprintf("(OLD.state, NEW.state) = ('%v', '%v')", from, to))
+			}
+		}
+	}
+	return strings.Join(allowed, " OR ")
+}
+
+// NewerError says that a later version of the program made the file.
+type NewerError struct{ Has, Knows int }
+
+func (e *NewerError) Error() string {
+	return fmt.Sprintf("the record has version %d, and this program knows versions up to %d; update the program", e.Has, e.Knows)
+}
+
+// migrate brings the schema up to date.
+func migrate(ctx context.Context, db *sql.DB) error {
+	return transact(ctx, db, func(tx *sql.Tx) error {
+		var version int
+		if err := tx.QueryRowContext(ctx, "PRAGMA user_version").Scan(&version); err != nil {
+			return err
+		}
+		if version > len(migrations) {
+			return &NewerError{version, len(migrations)}
+		}
+		for i, m := range migrations[version:] {
+			if _, err := tx.ExecContext(ctx, m); err != nil {
+				return fmt.Errorf("migrate the record to version %d: %w", version+i+1, err)
+			}
+		}
+		_, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", len(migrations)))
+		return err
+	})
+}
+
+// transact runs f in one immediate transaction.
+func transact(ctx context.Context, db *sql.DB, f func(*sql.Tx) error) error {
+	tx, err := db.BeginTx(ctx, nil)
+	if err != nil {
+		return err
+	}
+	if err := f(tx); err != nil {
+		_ = tx.Rollback() // the first error says what happened
+		return err
+	}
+	return tx.Commit()
+}

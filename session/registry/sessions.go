@@ -1,0 +1,148 @@
+package registry
+
+import (
+	"context"
+	"database/sql"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/session"
+)
+
+// Begin records a new session of this daemon, inactive, and returns its id.
+func (r *Registry) Begin(ctx context.Context, provider string, at time.Time) (string, error) {
+	id := fmt.Sprintf("%s-%d", r.opt.Daemon, r.begun.Add(1))
+	_, err := r.db.ExecContext(ctx, "INSERT INTO sessions (id, daemon, provider, state, started) VALUES (?, ?, ?, ?, ?)",
+		id, r.opt.Daemon, provider, session.Inactive.String(), at.UnixMilli())
+	if err != nil {
+		return "", fmt.Errorf("record a session: %w", err)
+	}
+	return id, nil
+}
+
+// GuardError says that the guard map does not allow a change of state.
+type GuardError struct{ From, To session.State }
+
+func (e *GuardError) Error() string {
+	return fmt.Sprintf("a session that is %v cannot become %v", e.From, e.To)
+}
+
+// Move records the next state of a session: as the guard map allows, else the error is
+// a *GuardError and nothing is written.
+func (r *Registry) Move(ctx context.Context, id string, to session.State, at time.Time) error {
+	err := transact(ctx, r.db, func(tx *sql.Tx) error {
+		var name string
+		if err := tx.QueryRowContext(ctx, "SELECT state FROM sessions WHERE id = ?", id).Scan(&name); err != nil {
+			return err
+		}
+		from, err := session.Parse(name)
+		if err != nil {
+			return err
+		}
+		if !session.Allowed(from, to) {
+			return &GuardError{from, to}
+		}
+		return move(ctx, tx, id, from, to, at)
+	})
+	if err != nil {
+		return fmt.Errorf("record the state of a session: %w", err)
+	}
+	return nil
+}
+
+func move(ctx context.Context, tx *sql.Tx, id string, from, to session.State, at time.Time) error {
+	var ended int64
+	if to == session.Inactive {
+		ended = at.UnixMilli()
+	}
+	turn := 0
+	if from.InTurn() && !to.InTurn() {
+		turn = 1
+	}
+	_, err := tx.ExecContext(ctx, "UPDATE sessions SET state = ?, ended = ?, turns = turns + ? WHERE id = ?", to.String(), ended, turn, id)
+	return err
+}
+
+// Sessions lists the newest sessions, newest first.
+func (r *Registry) Sessions(ctx context.Context, limit int) ([]Session, error) {
+	list, err := query(ctx, r.db, "ORDER BY started DESC, id DESC LIMIT ?", limit)
+	if err != nil {
+		return nil, fmt.Errorf("read the record: %w", err)
+	}
+	return list, nil
+}
+
+type querier interface {
+	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
+}
+
+func query(ctx context.Context, db querier, where string, args ...any) (list []Session, err error) {
+	rows, err := db.QueryContext(ctx, "SELECT id, provider, state, started, ended, turns, stale FROM sessions "+where, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, rows.Close()) }()
+	for rows.Next() {
+		var s Session
+		var state, stale string
+		var started, ended int64
+		if err := rows.Scan(&s.ID, &s.Provider, &state, &started, &ended, &s.Turns, &stale); err != nil {
+			return nil, err
+		}
+		if s.State, err = session.Parse(state); err != nil {
+			return nil, err
+		}
+		if s.Crashed = stale != ""; s.Crashed {
+			if s.Was, err = session.Parse(stale); err != nil {
+				return nil, err
+			}
+		}
+		s.Started = time.UnixMilli(started)
+		if ended != 0 {
+			s.Ended = time.UnixMilli(ended)
+		}
+		list = append(list, s)
+	}
+	return list, rows.Err()
+}
+
+// Take moves this daemon's sessions from another record into this one, as when the
+// user forbids to keep them on disk. What cannot be removed there is an error, and
+// is here all the same.
+func (r *Registry) Take(ctx context.Context, from *Registry) error {
+	list, err := query(ctx, from.db, "WHERE daemon = ?", from.opt.Daemon)
+	if err == nil {
+		err = transact(ctx, r.db, func(tx *sql.Tx) error { return r.insert(ctx, tx, list) })
+	}
+	r.begun.Store(from.begun.Load())
+	_, removed := from.db.ExecContext(ctx, "DELETE FROM sessions WHERE daemon = ?", from.opt.Daemon)
+	if removed == nil && from.opt.Path != "" {
+		_, removed = from.db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)") // else the log has them still
+	}
+	if err = errors.Join(err, removed); err != nil {
+		return fmt.Errorf("move the record of this daemon: %w", err)
+	}
+	return nil
+}
+
+// insert records sessions as they are, live ones by the way that the guard map has.
+func (r *Registry) insert(ctx context.Context, tx *sql.Tx, list []Session) error {
+	for _, s := range list {
+		var ended int64
+		if !s.Ended.IsZero() {
+			ended = s.Ended.UnixMilli()
+		}
+		_, err := tx.ExecContext(ctx, "INSERT INTO sessions (id, daemon, provider, state, started, ended, turns) VALUES (?, ?, ?, ?, ?, ?, ?)",
+			s.ID, r.opt.Daemon, s.Provider, session.Inactive.String(), s.Started.UnixMilli(), ended, s.Turns)
+		if err != nil {
+			return err
+		}
+		for _, to := range session.Path(session.Inactive, s.State) {
+			if _, err := tx.ExecContext(ctx, "UPDATE sessions SET state = ? WHERE id = ?", to.String(), s.ID); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
