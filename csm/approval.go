@@ -59,6 +59,8 @@ func approvalRows() []Row {
 		row(ApprovalListening, FinalYes, counts, ApprovalDeciding, CauseToolApproval, nil),
 		row(p, FinalYes, counts.Not().And(again), ApprovalAsking, CauseToolApproval, (*run).question),
 		keep(p, FinalYes, Guard{}, nil),
+		row(p, FinalUnclear, again, ApprovalAsking, CauseToolApproval, (*run).question),
+		keep(p, FinalUnclear, Guard{}, nil),
 		row(p, FinalNo, Guard{}, ApprovalNone, CauseToolApproval, func(r *run) { r.cut(); r.reject() }),
 		row(p, KindRecognitionLost, again, ApprovalAsking, CauseToolApproval, func(r *run) { r.wordsLost(); r.question() }),
 		row(p, Passed(TimerApproval), again, ApprovalAsking, CauseToolApproval, (*run).question),

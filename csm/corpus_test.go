@@ -225,7 +225,7 @@ func liveEvents(s State) []Event {
 		for c := range NumClasses {
 			out = append(out, Final{Epoch: ep, Utterance: u.ID, Words: 2, Class: c})
 		}
-		out = append(out, Final{Epoch: ep, Utterance: u.ID, Class: Send}, Final{Epoch: ep, Utterance: u.ID, Words: 1, Class: Yes, Named: true}, Final{Epoch: ep, Utterance: u.ID, Words: 2, Doubted: true})
+		out = append(out, Final{Epoch: ep, Utterance: u.ID, Class: Send}, Final{Epoch: ep, Utterance: u.ID, Words: 1, Class: Yes, Named: true}, Final{Epoch: ep, Utterance: u.ID, Words: 2, Doubted: true}, Final{Epoch: ep, Utterance: u.ID, Words: 2, Class: No, Doubted: true})
 	}
 	for t := range NumTimers {
 		out = append(out, TimerFired{t, s.Timers[t].Gen})

@@ -262,7 +262,8 @@ type (
 		Class     Class  `json:"class,omitempty"`
 		Named     bool   `json:"named,omitempty"`
 		// Doubted says that the recogniser is so unsure of a Content that, while an
-		// answer is under way, a cough is more likely.
+		// answer is under way, a cough is more likely; of a Yes or No, that what the
+		// user said with it was not understood.
 		Doubted bool `json:"doubted,omitempty"`
 	}
 	// RecognitionLost says that an utterance has no transcript.

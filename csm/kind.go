@@ -85,6 +85,7 @@ const (
 	FinalStop    // the user tells the assistant to stop
 	FinalYes     // an answer, while the user is asked about a tool
 	FinalNo
+	FinalUnclear   // the beginning of an answer, and more that was not understood
 	FinalNothing   // no words, or none that count
 	PartialCounts  // words so far that interrupt
 	VoiceRetracted // speech over the assistant ended before it counted
@@ -113,7 +114,7 @@ const (
 func Passed(t Timer) Kind { return passed + Kind(t) }
 
 var triggerNames = [passed - NumKinds]string{
-	"settled", "stt.final content", "stt.final draft", "stt.final send", "stt.final stop", "stt.final yes", "stt.final no", "stt.final nothing",
+	"settled", "stt.final content", "stt.final draft", "stt.final send", "stt.final stop", "stt.final yes", "stt.final no", "stt.final unclear", "stt.final nothing",
 	"stt.partial counts", "vad.end retracted", "copilot answer begins", "copilot.done asks", "copilot.done whole", "copilot.done failed",
 	"tools.found some", "tools.found failed", "tool.done next", "tool.done failed", "approval listens", "approval decided",
 	"tts.drained all", "voice pause", "voice continue", "conn.lost successor",

@@ -367,6 +367,8 @@ func (r *run) finalMeans(f Final) Kind {
 		return VoicePause
 	case f.Class == Continue && r.st.HasPlayback():
 		return VoiceContinue
+	case f.Doubted && (f.Class == Yes || f.Class == No) && r.approving():
+		return FinalUnclear
 	case f.Class == Yes && r.approving():
 		return FinalYes
 	case f.Class == No && r.approving():

@@ -373,6 +373,7 @@ var transcripts = []struct {
 	{Replying, csm.Final{Class: csm.Yes, Words: 1}},
 	{Replying, csm.Final{Class: csm.Yes, Words: 3, Named: true}},
 	{Replying, csm.Final{Class: csm.No, Words: 1}},
+	{Replying, csm.Final{Class: csm.Yes, Words: 3, Doubted: true}},
 	{Phrases, csm.Final{Class: csm.Send, Words: 2}},
 	{Pausing, csm.Final{Class: csm.Pause, Words: 2}},
 	{Pausing, csm.Final{Class: csm.Continue, Words: 1}},

@@ -224,15 +224,29 @@ var besides = func() map[string]bool {
 	return m
 }()
 
-// answerTo is what an utterance that is no plain yes or no is to the question
-// about a call: a yes or no that says more, but nothing else than what was asked
-// about, or content. A call that only a click allows is never named.
-func answerTo(call copilot.ToolCall, text string) (class csm.Class, named bool) {
+// connectives are words that say nothing by themselves. After a yes or no, they are
+// what a recogniser makes of a breath, or the beginning of a sentence that broke off.
+var connectives = func() map[string]bool {
+	m := map[string]bool{}
+	for _, w := range strings.Fields(`an and are as at but by for from he her his if in is its of or our she so some such than that then there
+		they to too uh um was we well were with
+		aber als also auch bei da dann dass denn doch ein eine er halt im ist noch oder sie so von wenn wie wir zu
+		で と は も が`) {
+		m[w] = true
+	}
+	return m
+}()
+
+// answerTo sorts an utterance that is no plain yes or no: a yes or no that says more,
+// but nothing else than what was asked about; one that cannot be understood to its
+// end, which is doubted; or content. A call that only a click allows is never named.
+func answerTo(call copilot.ToolCall, text string, confidence float64) csm.Final {
 	words := wordsOfAnswer(text)
 	class, rest := leadOf(words)
 	if class == csm.Content {
-		return class, false
+		return csm.Final{}
 	}
+	f := csm.Final{Class: class}
 	p := proposalOf(call)
 	object := map[string]bool{}
 	for _, w := range nameWords(call.Name) {
@@ -246,12 +260,16 @@ func answerTo(call copilot.ToolCall, text string) (class csm.Class, named bool) 
 	for _, w := range rest {
 		switch {
 		case p.action.named(w):
-			named = true
-		case !besides[w] && !object[w]:
-			return csm.Content, false
+			f.Named = class == csm.Yes && !p.click
+		case besides[w] || object[w]:
+		case connectives[w] || confidence < doubted:
+			f.Doubted = true
+		default:
+			return csm.Final{}
 		}
 	}
-	return class, named && class == csm.Yes && !p.click
+	f.Named = f.Named && !f.Doubted
+	return f
 }
 
 // wordsOfAnswer are the words of an utterance; a yes or no that a script without

@@ -123,9 +123,9 @@ func TestWhatAYesAllows(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		class, named := answerTo(copilot.ToolCall{Name: "run_in_terminal", Input: input}, c.text)
-		if named != c.named {
-			t.Errorf("%q to %q: class %d, named %v", c.text, c.command, class, named)
+		a := answerTo(copilot.ToolCall{Name: "run_in_terminal", Input: input}, c.text, 1)
+		if a.Named != c.named {
+			t.Errorf("%q to %q: %+v", c.text, c.command, a)
 		}
 	}
 }
@@ -186,32 +186,43 @@ func FuzzQuestion(f *testing.F) {
 	})
 }
 
-// A yes that names the action is one that counts; anything else that is said with
-// a yes is content.
+// A yes that names the action is one that counts. What is said with a yes or no and
+// asks for something else is content; what cannot be understood is doubted.
 func TestAnswersToAQuestion(t *testing.T) {
 	call := copilot.ToolCall{Name: "delete_file", Input: []byte(`{"path":"old.txt"}`)}
-	for text, want := range map[string]struct {
-		class csm.Class
-		named bool
-	}{
-		"Yes, delete it.":                 {csm.Yes, true},
-		"yes delete the file old txt":     {csm.Yes, true},
-		"Delete it, yes please":           {csm.Yes, true},
-		"Yes, the file old.txt":           {csm.Yes, false},
-		"Ja, löschen.":                    {csm.Yes, true},
-		"ja bitte lösche die Datei":       {csm.Yes, true},
-		"はい、削除してください":                     {csm.Yes, true},
-		"はい削除":                            {csm.Yes, true},
-		"No, do not delete it":            {csm.No, false},
-		"Nein, die Datei nicht":           {csm.Content, false},
-		"delete it":                       {csm.Content, false},
-		"Yes, but run the tests first":    {csm.Content, false},
-		"yes delete everything":           {csm.Content, false},
-		"what does the file hold":         {csm.Content, false},
-		"I said yes to the deletion once": {csm.Content, false},
+	for text, want := range map[string]csm.Final{
+		"Yes, delete it.":                 {Class: csm.Yes, Named: true},
+		"yes delete the file old txt":     {Class: csm.Yes, Named: true},
+		"Delete it, yes please":           {Class: csm.Yes, Named: true},
+		"Yes, the file old.txt":           {Class: csm.Yes},
+		"Ja, löschen.":                    {Class: csm.Yes, Named: true},
+		"ja bitte lösche die Datei":       {Class: csm.Yes, Named: true},
+		"はい、削除してください":                     {Class: csm.Yes, Named: true},
+		"はい削除":                            {Class: csm.Yes, Named: true},
+		"No, do not delete it":            {Class: csm.No},
+		"Nein, die Datei nicht":           {},
+		"delete it":                       {},
+		"Yes, but run the tests first":    {},
+		"yes delete everything":           {},
+		"no, use pnpm instead":            {},
+		"what does the file hold":         {},
+		"I said yes to the deletion once": {},
+		"yeah and some":                   {Class: csm.Yes, Doubted: true},
+		"yes and delete it":               {Class: csm.Yes, Named: true},
+		"no but":                          {Class: csm.No, Doubted: true},
+		"ja und so":                       {Class: csm.Yes, Doubted: true},
 	} {
-		if class, named := answerTo(call, text); class != want.class || named != want.named {
-			t.Errorf("%q: class %d, named %v; want %d, %v", text, class, named, want.class, want.named)
+		if got := answerTo(call, text, 1); got != want {
+			t.Errorf("%q: %+v, want %+v", text, got, want)
+		}
+	}
+	for text, want := range map[string]csm.Final{
+		"yes delete it":        {Class: csm.Yes, Named: true},
+		"yeah the sum of ants": {Class: csm.Yes, Doubted: true},
+		"the sum of ants":      {},
+	} {
+		if got := answerTo(call, text, 0.1); got != want {
+			t.Errorf("%q, with a confidence of 0.1: %+v, want %+v", text, got, want)
 		}
 	}
 }

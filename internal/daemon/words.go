@@ -24,7 +24,8 @@ func (d *Daemon) heard(epoch uint32, utterance uint64, text string, confidence f
 	if rest, said := d.cutSendPhrase(text); said {
 		text, f.Class = rest, csm.Send
 	} else {
-		f.Class, f.Named = d.classify(text)
+		said := d.classify(text, confidence)
+		f.Class, f.Named, f.Doubted = said.Class, said.Named, said.Doubted
 		if f.Class == csm.Content && (d.asksToRepeat(text) || d.asksToRetry(text)) {
 			f.Class = csm.Stop // to the core; the rest is done when it listens
 			d.retry.Store(d.asksToRetry(text))
@@ -32,7 +33,7 @@ func (d *Daemon) heard(epoch uint32, utterance uint64, text string, confidence f
 		}
 	}
 	f.Words = len(strings.Fields(text))
-	f.Doubted = Doubted(text, confidence)
+	f.Doubted = f.Doubted || f.Class == csm.Content && Doubted(text, confidence)
 	written := text
 	if f.Class == csm.Content || f.Class == csm.Send {
 		written = d.corrected(text)
@@ -60,16 +61,15 @@ func (d *Daemon) heardPartly(epoch uint32, utterance uint64, text string) csm.Pa
 	return p
 }
 
-// classify sorts an utterance. While a question about a tool is open, a yes may
-// name what it allows; named says that it does.
-func (d *Daemon) classify(text string) (class csm.Class, named bool) {
-	class = ClassOf(text)
+// classify sorts an utterance, which may be the answer to a question about a tool.
+func (d *Daemon) classify(text string, confidence float64) csm.Final {
+	class := ClassOf(text)
 	if w, open := d.loop.State().Copilot.(copilot.WaitingForApproval); open && class == csm.Content {
 		if call, known := d.content.call(w.Calls[0].ID); known {
-			return answerTo(call.ToolCall, text)
+			return answerTo(call.ToolCall, text, confidence)
 		}
 	}
-	return class, false
+	return csm.Final{Class: class}
 }
 
 // ClassOf sorts an utterance where no question is open.

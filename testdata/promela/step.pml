@@ -26,7 +26,7 @@ inline onset() {
      if
      :: ph == SPEAKING ->
         if
-        :: prof == CONFIRMED || upause || kind == QUESTION -> ph = INTERRUPTED; doubt = 1; meant = 0
+        :: prof == CONFIRMED || upause || (kind == QUESTION && prof != NEVER) -> ph = INTERRUPTED; doubt = 1; meant = 0
         :: prof == ATONCE && !upause && kind != QUESTION -> cut(); ph = INTERRUPTED
         :: else
         fi
@@ -60,7 +60,7 @@ inline went_on() {
   :: else ->
      ust[U_(ea)] = VOICE;
      if
-     :: ph == SPEAKING && !hold && (prof == CONFIRMED || upause || kind == QUESTION) -> ph = INTERRUPTED; doubt = 1; meant = 0
+     :: ph == SPEAKING && !hold && (prof == CONFIRMED || upause || (kind == QUESTION && prof != NEVER)) -> ph = INTERRUPTED; doubt = 1; meant = 0
      :: ph == SPEAKING && !hold && prof == ATONCE && !upause && kind != QUESTION -> cut(); ph = INTERRUPTED
      :: else
      fi
@@ -83,6 +83,8 @@ inline partial() {
 #define named ((ec & 16) != 0)
 #define doubted ((ec & 32) != 0)
 #define real (class == C_CONTENT || class == C_YES || class == C_NO || class == C_SEND || (class == C_CONTINUE && !lineup))
+/* a yes that counts: understood to its end, begun after the question, and naming what cannot be undone */
+#define allows (!doubted && uel[U_(ea)] && ap == A_LISTENING && (!destr[0] || named))
 
 /* words for the assistant, in Listening */
 inline gather() {
@@ -101,19 +103,19 @@ inline final() {
      /* a question waits for its answer */
      :: ap != A_NONE && (ph == LISTENING || ph == INTERRUPTED || ph == SPEAKING || (ph == GENERATING && (class == C_YES || class == C_NO))) ->
         if
-        :: class == C_EMPTY || class == C_BACKCHANNEL || doubted -> skip
+        :: class == C_EMPTY || class == C_BACKCHANNEL || (doubted && class == C_CONTENT) -> skip
         :: class == C_STOP ->
            if
            :: ph == SPEAKING -> if :: prof != NEVER -> cut(); ph = INTERRUPTED :: else -> skip fi
            :: else -> cancel(); flush(); end_turn(8); ph = LISTENING
            fi
-        :: class == C_YES && uel[U_(ea)] && ap == A_LISTENING && (!destr[0] || named) -> yes = 1
-        :: class == C_YES && !(uel[U_(ea)] && ap == A_LISTENING && (!destr[0] || named)) ->
+        :: class == C_YES && allows -> yes = 1
+        :: (class == C_YES && !allows) || (class == C_NO && doubted) -> /* asked once more */
            if
            :: doubt || lineup -> skip
            :: else -> if :: asked < 2 -> ask() :: else -> ap = A_LISTENING; kind = ANSWER fi
            fi
-        :: class == C_NO -> reject()
+        :: class == C_NO && !doubted -> reject()
         :: class == C_PAUSE -> if :: lineup -> upause = 1 :: else -> skip fi
         :: class == C_CONTINUE && (doubt || upause) -> upause = 0
         :: (class == C_CONTENT && !doubted) || class == C_SEND || (class == C_CONTINUE && !(doubt || upause)) ->
@@ -129,11 +131,11 @@ inline final() {
         fi
      :: doubt && ap == A_NONE && (ph == LISTENING || ph == INTERRUPTED) ->
         if
-        :: class == C_EMPTY || class == C_BACKCHANNEL || doubted -> if :: ph == INTERRUPTED && quiet -> ph = SPEAKING; forget_doubt() :: else -> skip fi
+        :: class == C_EMPTY || class == C_BACKCHANNEL || (doubted && class == C_CONTENT) -> if :: ph == INTERRUPTED && quiet -> ph = SPEAKING; forget_doubt() :: else -> skip fi
         :: class == C_STOP -> cut(); ph = LISTENING
         :: class == C_PAUSE -> upause = 1
         :: class == C_CONTINUE -> upause = 0
-        :: (class == C_CONTENT || class == C_YES || class == C_NO || class == C_SEND) && !doubted ->
+        :: (class == C_CONTENT && !doubted) || class == C_YES || class == C_NO || class == C_SEND ->
            cut();
            if
            :: ph == LISTENING -> begin_turn(); gather()
