@@ -2,7 +2,6 @@ package protocol
 
 import (
 	"bytes"
-	"cmp"
 	"encoding/json"
 	"fmt"
 	"maps"
@@ -254,21 +253,6 @@ func (s Settings) voiceConflicts() []FieldError {
 		bad("model", "is empty", fmt.Sprintf("the name of a model or deployment, since the voice is that of %s", of))
 	}
 	return fields
-}
-
-// Hears is the provider that hears.
-func (s Settings) Hears() Provider { return cmp.Or(s.Hearing.Provider, s.Provider) }
-
-// Speaks is the provider that speaks.
-func (s Settings) Speaks() Provider { return cmp.Or(s.Voice.Provider, s.Provider) }
-
-// SessionWith is the provider that a session is held with. What hears by requests does so
-// behind the embedded server, which finds the user's voice and the ends of turns.
-func (s Settings) SessionWith() Provider {
-	if s.Hearing.Wire == WireTranscriptions || s.Hears() == ProviderCompatible {
-		return ProviderLocal
-	}
-	return s.Hears()
 }
 
 // badEndpoint does not repeat the URL: it may hold a secret.

@@ -157,7 +157,7 @@ type SessionParams struct {
 	State         SessionState `json:"state"`
 	PreviousState SessionState `json:"previousState"`
 	ID            string       `json:"id,omitempty"`
-	Provider      Provider     `json:"provider"`
+	Provider      Provider     `json:"provider"` // that hears
 	ExpiresAt     Timestamp    `json:"expiresAt,omitzero"`
 	Renewing      bool         `json:"renewing,omitempty"`
 	Code          ErrorCode    `json:"code,omitempty"` // of the state error

@@ -34,7 +34,7 @@ type Report struct {
 	ProtocolVersion string              `json:"protocolVersion"`
 	Platform        string              `json:"platform"` // operating system and architecture: linux/amd64
 	UptimeMs        int64               `json:"uptimeMs"`
-	Provider        Provider            `json:"provider"`
+	Provider        Provider            `json:"provider"` // that hears
 	State           State               `json:"state"`
 	Session         SessionState        `json:"session"`
 	Connection      Connection          `json:"connection"`
@@ -120,7 +120,7 @@ type SessionsResult struct {
 // SessionSummary is a session, past or live.
 type SessionSummary struct {
 	ID        string       `json:"id"`
-	Provider  Provider     `json:"provider"`
+	Provider  Provider     `json:"provider"` // that heard
 	State     SessionState `json:"state"`
 	StartedAt Timestamp    `json:"startedAt"`
 	EndedAt   Timestamp    `json:"endedAt,omitzero"`

@@ -148,10 +148,7 @@ func examine(ctx context.Context, set protocol.Settings, f sharedFlags, aloud bo
 		if p == protocol.ProviderLocal || i == 1 && p == set.Hears() {
 			continue
 		}
-		endpoint := [...]string{set.Hearing.Endpoint, set.Voice.Endpoint}[i]
-		if endpoint == "" && p == set.Provider {
-			endpoint = set.Endpoint
-		}
+		endpoint := [...]string{set.HearingEndpoint(), set.VoiceEndpoint()}[i]
 		all = append(all,
 			check("credentials", true, func() (string, error) {
 				_, err := credentials(f.keyFile)(ctx, p)

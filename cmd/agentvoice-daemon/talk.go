@@ -144,7 +144,7 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 
 	reports := &live.Reports{}
 	v := newTalkView(os.Stdout, started, reference)
-	if v.live && settings.Provider == protocol.ProviderLocal && findSpeech().names == "" {
+	if v.live && settings.Hears() == protocol.ProviderLocal && settings.Speaks() == protocol.ProviderLocal && findSpeech().names == "" {
 		fmt.Println("PocketSphinx and Flite hear and speak. `agentvoice-daemon models list` shows better ones.")
 	}
 	ended := make(chan struct{})

@@ -7,7 +7,8 @@ import { diagnosticsOf } from './diagnostics';
 import type { Command } from './extension';
 import { installLocalVoice } from './localVoice';
 import { isActive } from './model';
-import { PROVIDERS, type Provider } from './protocol.gen';
+import type { Provider } from './protocol.gen';
+import { keyed } from './providers';
 import { microphoneSettings } from './remedies';
 import type { Window } from './window';
 
@@ -216,10 +217,11 @@ async function selectTools(w: Window): Promise<void> {
 }
 
 async function whichProvider(): Promise<Provider | undefined> {
-  const set = vscode.workspace.getConfiguration('agentvoice').get<Provider>('provider', 'local');
-  if (set !== 'local') {
-    return set;
+  const set = vscode.workspace.getConfiguration('agentvoice');
+  const all = keyed((name) => set.get(name, ''));
+  if (all.length === 1) {
+    return all[0];
   }
-  const picked = await vscode.window.showQuickPick(PROVIDERS.filter((p) => p !== 'local'), { title: t('Which voice service?') });
-  return PROVIDERS.find((p) => p === picked);
+  const picked = await vscode.window.showQuickPick([...all], { title: t('Which voice service?') });
+  return all.find((p) => p === picked);
 }

@@ -936,6 +936,7 @@ export interface Report {
   /** operating system and architecture: linux/amd64 */
   platform: string;
   uptimeMs: number;
+  /** that hears */
   provider: Provider;
   state: State;
   session: SessionState;
@@ -1015,6 +1016,7 @@ export interface SessionParams {
   state: SessionState;
   previousState: SessionState;
   id?: string;
+  /** that hears */
   provider: Provider;
   expiresAt?: string;
   renewing?: boolean;
@@ -1025,6 +1027,7 @@ export interface SessionParams {
 /** SessionSummary is a session, past or live. */
 export interface SessionSummary {
   id: string;
+  /** that heard */
   provider: Provider;
   state: SessionState;
   startedAt: string;

@@ -23,6 +23,7 @@ import { type Model, isActive, mayHear } from './model';
 import { type Feed, fill } from './panel';
 import type { FromPage } from './panelwire';
 import { type Device, MUTE_REASONS } from './protocol.gen';
+import { hears } from './providers';
 import { PANEL_COMMANDS } from './remedies';
 import { Keys } from './secrets';
 import { changed, configuration } from './settings';
@@ -129,7 +130,7 @@ export class Window implements vscode.Disposable {
       return wanted === 'default' || wanted === '' ? t('System default') : nameOf(wanted, this.devices);
     };
     return {
-      provider: set.get('provider', 'local'),
+      provider: hears((name) => set.get(name, '')),
       model: this.inChatView() ? t('Chat view') : this.models.modelName || set.get('copilot.model', '') || 'Copilot',
       microphone: device('audio.inputDevice'),
       speaker: device('audio.outputDevice'),

@@ -104,7 +104,7 @@ func (s *source) settings() (list []orphan) {
 	read := map[types.Object]bool{}
 	s.each(func(u *unit, n ast.Node, around []ast.Node) {
 		sel, ok := n.(*ast.SelectorExpr)
-		if !ok || strings.HasPrefix(u.path, "protocol") || !s.runs(around) {
+		if !ok || strings.HasPrefix(u.path, "protocol") && s.file(n) != roleFile || !s.runs(around) {
 			return
 		}
 		if assigned(around, sel) {

@@ -9,7 +9,7 @@
 //
 //	event        a producer, in a package that a live daemon runs
 //	effect       a handler that does something, in the live daemon
-//	setting      a reader outside of protocol
+//	setting      a reader outside of protocol, or in its roles.go
 //	command      a consumer outside of copilot/spoken
 //	method       a sender on one side of the wire and a handler on the other
 //	error code   something that raises it

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"net/url"
 	"strings"
 
@@ -29,12 +30,18 @@ var helpPages = map[protocol.Provider]map[protocol.ErrorCode]string{
 	},
 }
 
-// HelpPage is the page of the provider that helps with a failure, "" where there
-// is none, such as for a service that only speaks the protocol of the provider.
+// HelpPage is the page that helps with a failure, of the provider that hears or else of
+// the one that speaks. It is "" if neither has one.
 func HelpPage(code protocol.ErrorCode, set protocol.Settings) string {
-	if u, err := url.Parse(set.Endpoint); set.Provider == protocol.ProviderOpenAI && set.Endpoint != "" &&
+	return cmp.Or(pageOf(code, set.Hears(), set.HearingEndpoint()), pageOf(code, set.Speaks(), set.VoiceEndpoint()))
+}
+
+// pageOf is a provider's page for a failure. A service that only speaks OpenAI's protocol
+// has no page.
+func pageOf(code protocol.ErrorCode, p protocol.Provider, endpoint string) string {
+	if u, err := url.Parse(endpoint); p == protocol.ProviderOpenAI && endpoint != "" &&
 		(err != nil || u.Hostname() != "openai.com" && !strings.HasSuffix(u.Hostname(), ".openai.com")) {
 		return ""
 	}
-	return helpPages[set.Provider][code]
+	return helpPages[p][code]
 }

@@ -17,6 +17,19 @@ func TestHelpPages(t *testing.T) {
 			}
 		}
 	}
+	ears, voice := protocol.DefaultSettings(), protocol.DefaultSettings()
+	ears.Hearing.Provider = protocol.ProviderOpenAI
+	voice.Provider, voice.Hearing.Provider, voice.Voice.Provider = protocol.ProviderAzure, protocol.ProviderLocal, protocol.ProviderOpenAI
+	voice.Endpoint = "https://x.openai.azure.com" // of a provider that is not used
+	for role, set := range map[string]protocol.Settings{"hears": ears, "speaks": voice} {
+		if page, want := HelpPage(protocol.CodeQuotaExceeded, set), helpPages[protocol.ProviderOpenAI][protocol.CodeQuotaExceeded]; page != want {
+			t.Errorf("OpenAI %s, and the page is %q, want %q", role, page, want)
+		}
+	}
+	voice.Voice.Endpoint = "http://127.0.0.1:8080"
+	if page := HelpPage(protocol.CodeQuotaExceeded, voice); page != "" {
+		t.Errorf("a voice on this machine has the page %q", page)
+	}
 	for _, c := range []struct {
 		provider protocol.Provider
 		endpoint string

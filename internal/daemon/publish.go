@@ -296,7 +296,7 @@ func (p *publisher) publishSession(s dispatch.Step, life sessionLife) {
 	for _, to := range path {
 		now := protocol.SessionParams{
 			State: protocol.SessionState(to.String()), PreviousState: protocol.SessionState(p.session.String()),
-			ID: sessionID(s.State.Instance), Provider: p.d.settings().Provider, Renewing: life.renewing,
+			ID: sessionID(s.State.Instance), Provider: p.d.settings().Hears(), Renewing: life.renewing,
 		}
 		if life.expires != 0 {
 			now.ExpiresAt = protocol.At(time.Unix(life.expires, 0))

@@ -152,7 +152,7 @@ func (v *vocabulary) names() (out []string) {
 // names follow the prompt of a hosted service.
 func (d *Daemon) prompted() protocol.Settings {
 	set := d.conversationSettings()
-	if !set.Words.Send || set.Provider == protocol.ProviderLocal {
+	if !set.Words.Send || set.Hears() == protocol.ProviderLocal {
 		return set
 	}
 	names := d.vocabulary.names()

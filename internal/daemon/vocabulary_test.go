@@ -150,20 +150,24 @@ func TestNamesAreSentWhereTheUserWantsIt(t *testing.T) {
 	set.Vocabulary = "parseConfigV2, pgvector"
 	s := newSpeaker(t, set)
 	for _, test := range []struct {
-		provider protocol.Provider
-		send     bool
-		prompt   string
-		want     string
+		provider, hearing, voice protocol.Provider
+		send                     bool
+		prompt                   string
+		want                     string
 	}{
-		{protocol.ProviderOpenAI, false, "gopls", "gopls"},
-		{protocol.ProviderOpenAI, true, "gopls", "gopls, parseConfigV2, pgvector"},
-		{protocol.ProviderAzure, true, "", "parseConfigV2, pgvector"},
-		{protocol.ProviderLocal, true, "gopls", "gopls"},
+		{protocol.ProviderOpenAI, "", "", false, "gopls", "gopls"},
+		{protocol.ProviderOpenAI, "", "", true, "gopls", "gopls, parseConfigV2, pgvector"},
+		{protocol.ProviderAzure, "", "", true, "", "parseConfigV2, pgvector"},
+		{protocol.ProviderLocal, "", "", true, "gopls", "gopls"},
+		{protocol.ProviderLocal, protocol.ProviderOpenAI, "", true, "gopls", "gopls, parseConfigV2, pgvector"},
+		{protocol.ProviderOpenAI, protocol.ProviderLocal, "", true, "gopls", "gopls"},
+		{protocol.ProviderLocal, "", protocol.ProviderOpenAI, true, "gopls", "gopls"},
 	} {
-		set.Provider, set.Words.Send, set.Transcription.Prompt = test.provider, test.send, test.prompt
+		set.Provider, set.Hearing.Provider, set.Voice.Provider = test.provider, test.hearing, test.voice
+		set.Words.Send, set.Transcription.Prompt = test.send, test.prompt
 		s.Configure(set)
 		if got := s.port().Settings().Transcription.Prompt; got != test.want {
-			t.Errorf("%s, send %v: the prompt is %q, want %q", test.provider, test.send, got, test.want)
+			t.Errorf("%s hears, send %v: the prompt is %q, want %q", set.Hears(), test.send, got, test.want)
 		}
 		if got := s.Settings().Transcription.Prompt; got != test.prompt {
 			t.Errorf("the user's setting became %q", got)

@@ -19,7 +19,7 @@ type ears struct {
 
 // hearingWire is how the settings have the user heard.
 func hearingWire(set protocol.Settings) (row provider.Row, hearing provider.Hearing) {
-	row, _ = provider.Of(string(cmp.Or(set.Hearing.Provider, set.Provider)))
+	row, _ = provider.Of(string(set.Hears()))
 	for _, h := range row.Hearing {
 		if set.Hearing.Wire == protocol.WireAuto || set.Hearing.Wire == string(h.Wire) {
 			return row, h
@@ -38,15 +38,7 @@ func earsOf(set protocol.Settings) ears {
 	if row.Deployments {
 		model = set.Transcription.Deployment
 	}
-	return ears{set.Hears(), hearingEndpoint(set), model}
-}
-
-// hearingEndpoint is where the service is that hears; "" is its own place.
-func hearingEndpoint(set protocol.Settings) string {
-	if set.Hearing.Endpoint == "" && set.Hears() == set.Provider {
-		return set.Endpoint
-	}
-	return set.Hearing.Endpoint
+	return ears{set.Hears(), set.HearingEndpoint(), model}
 }
 
 // vocabulary is the names and terms that the user is likely to say, for every service

@@ -69,7 +69,7 @@ func (r *reader) Close() error {
 // be used, where they leave it open. model is that of the wire; with "" the provider
 // cannot read by itself.
 func voiceWire(set protocol.Settings) (row provider.Row, voice provider.Voice, model string) {
-	row, _ = provider.Of(string(cmp.Or(set.Voice.Provider, set.Provider)))
+	row, _ = provider.Of(string(set.Speaks()))
 	session := set.Speaks() == set.SessionWith()
 	for _, v := range row.Voice {
 		model := cmp.Or(set.Voice.Model, v.Model)
@@ -96,13 +96,9 @@ func (s *service) newReader(set protocol.Settings, session Voice, l *hearer) (*r
 	case voice.Wire == provider.Engine:
 		speak, done = s.engineSpeaker(set)
 	case voice.Wire == provider.Speech && model != "":
-		endpoint := set.Voice.Endpoint
-		if endpoint == "" && set.Speaks() == set.Provider {
-			endpoint = set.Endpoint
-		}
 		var err error
 		speak, err = hosted.NewSpeaker(hosted.Config{
-			Provider: row, BaseURL: endpoint, Model: model, Log: s.w.cfg.Log,
+			Provider: row, BaseURL: set.VoiceEndpoint(), Model: model, Log: s.w.cfg.Log,
 			Credentials: func(ctx context.Context) (realtime.Credential, error) { return s.credential(ctx, set.Speaks()) },
 		}, voice, set.Voice.Name)
 		if err != nil {

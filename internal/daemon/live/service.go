@@ -141,7 +141,7 @@ func (s *service) credential(ctx context.Context, p protocol.Provider) (realtime
 func (s *service) dialConfig(set protocol.Settings) (realtime.Config, error) {
 	of := set.SessionWith()
 	cfg := realtime.Config{
-		Dialect: realtime.Dialect(of), BaseURL: hearingEndpoint(set), Model: set.Model, Voice: set.Voice.Name,
+		Dialect: realtime.Dialect(of), BaseURL: set.HearingEndpoint(), Model: set.Model, Voice: set.Voice.Name,
 		TurnDetection: turnDetection(set.TurnDetection), SessionLimit: set.Session.Max, Log: s.w.cfg.Log,
 		TranscriptionModel: set.Transcription.Model, TranscriptionPrompt: vocabulary(set),
 		Language:    spokenLanguage(set.Transcription.Language),

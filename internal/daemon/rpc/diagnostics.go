@@ -35,7 +35,7 @@ func (s *server) report(c *call) {
 	d.WithSnapshot(func(now protocol.Snapshot) {
 		c.reply(protocol.Report{
 			ServerInfo: s.info(), ProtocolVersion: protocol.Version, Platform: runtime.GOOS + "/" + runtime.GOARCH,
-			UptimeMs: s.cfg.Clock.Now().Milliseconds(), Provider: d.Settings().Provider, State: now.State,
+			UptimeMs: s.cfg.Clock.Now().Milliseconds(), Provider: d.Settings().Hears(), State: now.State,
 			Session: now.Session.State, Connection: now.Connection, Queued: now.Queue.Count,
 			Counters: counters, Latencies: s.seen.latencies(), LastErrors: s.seen.lastErrors(),
 			Interruptions: floor,
