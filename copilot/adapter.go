@@ -77,7 +77,7 @@ type ToolCall struct {
 // Adapter hands requests to an assistant. Implementations are safe for
 // concurrent use.
 type Adapter interface {
-	// Name is the adapter's name on the command line: offline, openai, editor.
+	// Name is the adapter's name on the command line: offline, openai, editor, acp:CMD.
 	Name() string
 	// Send makes one attempt. It calls emit with each piece of the answer's
 	// text, in order, on one goroutine, and returns when the answer is whole
@@ -94,6 +94,20 @@ type Caller interface {
 	// done. ErrCancelled says that the tool stopped, every other error that the
 	// call failed; there may be a result beside it.
 	CallTool(ctx, wanted context.Context, c ToolCall) (result string, err error)
+}
+
+// Ender is an adapter that keeps something open between the rounds of a request.
+type Ender interface {
+	// End says that no further round of a request follows. It does not block.
+	End(requestID string)
+}
+
+// Worker is an adapter whose requests are tasks, of many steps that take long.
+type Worker interface {
+	// ToolLimit is how long one call of a tool may take.
+	ToolLimit() time.Duration
+	// MaxRounds is how many rounds one request may have.
+	MaxRounds() int
 }
 
 // ErrCancelled says that a call of a tool was told to stop, and did.

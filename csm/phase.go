@@ -189,6 +189,10 @@ const (
 	CodeCopilotBlocked      Code = "copilotBlocked"
 	CodeCopilotEmpty        Code = "copilotEmpty"
 	CodeCopilotCancelled    Code = "copilotCancelled"
+	CodeAgentMissing        Code = "agentMissing"
+	CodeAgentEnded          Code = "agentEnded"
+	CodeAgentSilent         Code = "agentSilent"
+	CodeAgentSignIn         Code = "agentSignIn"
 	CodeModelFailed         Code = "modelFailed"
 	CodeToolSearchFailed    Code = "toolSearchFailed"
 	CodeToolFailed          Code = "toolFailed"
@@ -244,6 +248,7 @@ var Codes = []Code{
 	CodeUtteranceLost, CodeSpeechFailed, CodeSpeechMismatch, CodeStartTimeout, CodeSuspendTimeout, CodeBreakerOpen, CodeQueueFull,
 	CodeConversationActive, CodeNoConversation, CodeInvalidState, CodeNothingToRetry, CodeInternalError, CodeInvariantViolation,
 	CodeEngineMissing, CodeClientGone,
+	CodeAgentMissing, CodeAgentEnded, CodeAgentSilent, CodeAgentSignIn,
 }
 
 // Fatal says whether trying again cannot help before the user did something

@@ -44,6 +44,10 @@ const (
 	CodeToolRounds          ErrorCode = "toolRounds"
 	CodeToolUnanswered      ErrorCode = "toolUnanswered"
 	CodeCopilotCancelled    ErrorCode = "copilotCancelled"
+	CodeAgentMissing        ErrorCode = "agentMissing"
+	CodeAgentEnded          ErrorCode = "agentEnded"
+	CodeAgentSilent         ErrorCode = "agentSilent"
+	CodeAgentSignIn         ErrorCode = "agentSignIn"
 	CodeAnswerGap           ErrorCode = "answerGap"
 
 	// The session and the connection.
@@ -210,6 +214,22 @@ var Errors = []ErrorSpec{
 		words{"Copilot gave an empty answer.", "Copilot hat eine leere Antwort gegeben.", "Copilot の回答が空でした。"},
 		words{"Ask again.", "Fragen Sie noch einmal.", "もう一度質問してください。"},
 		words{"I got an empty answer. You can try again.", "Die Antwort war leer. Sie können es noch einmal versuchen.", "回答が空でした。もう一度お試しください。"}},
+	{CodeAgentMissing, -32068, false,
+		words{"The coding agent cannot be started.", "Der Coding-Agent lässt sich nicht starten.", "コーディングエージェントを起動できません。"},
+		words{"Install the agent of agentvoice.agent, or name another one. doctor lists those that are installed.", "Installieren Sie den Agenten aus agentvoice.agent oder nennen Sie einen anderen. doctor zeigt die installierten.", "agentvoice.agent のエージェントをインストールするか、別のものを指定してください。インストール済みのものは doctor で確認できます。"},
+		words{"I cannot start the coding agent. Please check that it is installed.", "Ich kann den Coding-Agenten nicht starten. Bitte prüfen Sie, ob er installiert ist.", "エージェントを起動できません。インストールされているか確認してください。"}},
+	{CodeAgentEnded, -32069, true,
+		words{"The coding agent ended unexpectedly.", "Der Coding-Agent hat sich unerwartet beendet.", "コーディングエージェントが予期せず終了しました。"},
+		words{"Ask again: the agent is restarted. Check first what it has already changed.", "Fragen Sie noch einmal, der Agent startet dann neu. Prüfen Sie vorher, was er schon geändert hat.", "もう一度質問するとエージェントが再起動します。先に、すでに変更された内容を確認してください。"},
+		words{"The coding agent stopped unexpectedly. Ask again, and I will restart it.", "Der Coding-Agent hat sich beendet. Fragen Sie noch einmal, dann starte ich ihn neu.", "エージェントが終了しました。もう一度質問すると、再起動します。"}},
+	{CodeAgentSilent, -32070, true,
+		words{"The coding agent does not respond.", "Der Coding-Agent reagiert nicht.", "コーディングエージェントが応答しません。"},
+		words{"Check that the agent is signed in and that the network works, then ask again.", "Prüfen Sie die Anmeldung des Agenten und das Netzwerk und fragen Sie dann noch einmal.", "エージェントのサインインとネットワークを確認して、もう一度質問してください。"},
+		words{"The coding agent does not respond. Please check that it is signed in.", "Der Coding-Agent reagiert nicht. Bitte prüfen Sie, ob er angemeldet ist.", "エージェントが応答しません。サインインしているか確認してください。"}},
+	{CodeAgentSignIn, -32071, false,
+		words{"The coding agent is not signed in.", "Der Coding-Agent ist nicht angemeldet.", "コーディングエージェントがサインインしていません。"},
+		words{"Run the agent's own command in a terminal and sign in there, then ask again. doctor names the command.", "Starten Sie den Agenten in einem Terminal und melden Sie sich dort an, fragen Sie dann noch einmal. doctor nennt den Befehl.", "ターミナルでエージェントのコマンドを実行してサインインし、もう一度質問してください。コマンドは doctor で確認できます。"},
+		words{"The coding agent is not signed in. Please sign in to it in a terminal.", "Der Coding-Agent ist nicht angemeldet. Bitte melden Sie sich im Terminal an.", "エージェントがサインインしていません。ターミナルでサインインしてください。"}},
 	{CodeModelFailed, -32044, true,
 		words{"The model could not be loaded.", "Das Modell konnte nicht geladen werden.", "モデルを読み込めませんでした。"},
 		words{"Choose another model, or try again.", "Wählen Sie ein anderes Modell oder versuchen Sie es noch einmal.", "別のモデルを選ぶか、もう一度お試しください。"},

@@ -53,7 +53,7 @@ what happens, for tests of clients.`,
 	fs := cmd.Flags()
 	f.sharedFlags.register(fs)
 	f.assistantFlags.register(fs)
-	fs.Lookup("agent").Usage = "who answers an editor that has no assistant: offline, or openai for any OpenAI-compatible endpoint"
+	fs.Lookup("agent").Usage = "who answers an editor that has no assistant: offline, openai for any OpenAI-compatible endpoint, or acp:CMD for a coding agent"
 	fs.BoolVar(&f.stdio, "stdio", false, "serve over standard input and output; required, there is no other way yet")
 	fs.IntVar(&f.clientID, "client-process-id", 0, "end when this process is gone")
 	fs.BoolVar(&f.headless, "headless", false, "virtual time and a scripted world, for tests")

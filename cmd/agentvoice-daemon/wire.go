@@ -24,6 +24,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/wake"
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/copilot/acp"
 	"github.com/agentvoice/agentvoice-daemon/copilot/offline"
 	"github.com/agentvoice/agentvoice-daemon/copilot/openai"
 	"github.com/agentvoice/agentvoice-daemon/csm/journal"
@@ -308,7 +309,7 @@ type assistantFlags struct {
 }
 
 func (f *assistantFlags) register(fs *pflag.FlagSet) {
-	fs.StringVar(&f.agent, "agent", "offline", "who answers: offline, or openai for any OpenAI-compatible endpoint")
+	fs.StringVar(&f.agent, "agent", "offline", "who answers: offline, openai for any OpenAI-compatible endpoint, or acp:CMD for a coding agent, such as acp:codex-acp")
 	fs.StringVar(&f.endpoint, "agent-endpoint", "", "base URL of the assistant (openai)")
 	fs.StringVar(&f.model, "agent-model", "gpt-4o-mini", "the assistant's model (openai)")
 }
@@ -327,7 +328,13 @@ func (f *assistantFlags) adapter() (copilot.Adapter, error) {
 			return nil, misuse{err}
 		}
 		return a, nil
-	default:
-		return nil, misuse{fmt.Errorf("--agent %s: use offline or openai", f.agent)}
 	}
+	command, ok := strings.CutPrefix(f.agent, "acp:")
+	if !ok {
+		return nil, misuse{fmt.Errorf("--agent %s: use offline, openai or acp:CMD", f.agent)}
+	}
+	if _, err := acp.Find(command); err != nil {
+		return nil, misuse{fmt.Errorf("--agent %s: %w", f.agent, err)}
+	}
+	return acp.New(acp.Options{Command: command})
 }

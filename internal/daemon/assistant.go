@@ -37,6 +37,8 @@ type assistant struct {
 	live    map[string]*asking // by what the client or the service knows it as
 	stirred chan struct{}      // holds one: what settled says may have changed
 	wg      sync.WaitGroup
+
+	request uint64 // that was live after the last step, 0 for none; the loop's
 }
 
 // newAssistant makes the assistant of a daemon.
@@ -96,6 +98,17 @@ func (a *assistant) cancel(id string) {
 	if ask := a.live[id]; ask != nil {
 		ask.cancelled = true
 		ask.cancel()
+	}
+}
+
+// follow tells an adapter that keeps something open between the rounds of a request
+// when the request is over: also when it ended while the user was asked.
+func (a *assistant) follow(st csm.State) {
+	live, _ := copilot.LiveOf(st.Copilot)
+	was := a.request
+	a.request = live.Request
+	if e, ok := a.adapter.(copilot.Ender); ok && was != 0 && was != live.Request {
+		e.End(requestID(was))
 	}
 }
 

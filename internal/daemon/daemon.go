@@ -3,6 +3,7 @@ package daemon
 import (
 	"context"
 	"errors"
+	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -233,13 +234,17 @@ func (d *Daemon) Settle(limit time.Duration) bool {
 // Idle says whether no event waits for its step.
 func (d *Daemon) Idle() bool { return d.loop.Idle() }
 
-// Close releases the world and the assistant. Run does it by itself.
+// Close releases the world, and the assistant with its adapter. Run does it by itself.
 func (d *Daemon) Close() error {
 	d.vocabulary.close()
+	var err error
 	if d.assistant != nil {
 		d.assistant.close()
+		if c, ok := d.cfg.Adapter.(io.Closer); ok {
+			err = c.Close()
+		}
 	}
-	return d.world.Close()
+	return errors.Join(err, d.world.Close())
 }
 
 // Room waits until the daemon keeps up with what it was given, and says whether ctx
@@ -374,6 +379,9 @@ func (d *Daemon) Configure(s protocol.Settings) {
 func (d *Daemon) coreConfig() csm.Config {
 	c := coreConfig(d.settings())
 	c.Tools = d.callsTools() && len(d.content.offered()) > 0
+	if w, ok := d.cfg.Adapter.(copilot.Worker); ok {
+		c.Tools, c.ToolTimeout, c.RoundsMax = false, w.ToolLimit(), w.MaxRounds()
+	}
 	return c
 }
 
@@ -418,6 +426,7 @@ func (d *Daemon) execute(s dispatch.Step) {
 	if d.assistant == nil {
 		return
 	}
+	d.assistant.follow(s.State)
 	for _, f := range s.Effects {
 		switch f := f.(type) {
 		case csm.SendCopilot:

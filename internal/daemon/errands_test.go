@@ -353,3 +353,43 @@ func TestModelsOfTheAdapter(t *testing.T) {
 		t.Error(err)
 	}
 }
+
+// ending is an adapter that keeps something open between the rounds of a request.
+type ending struct {
+	*able
+	ended []string
+}
+
+func (e *ending) End(id string) { e.ended = append(e.ended, id) }
+
+// A request that ends while the user is asked about a call has no answer to cancel: the
+// adapter is told, once, and not between its rounds.
+func TestAdapterIsToldOfTheEndOfARequest(t *testing.T) {
+	ad := &ending{able: &able{}}
+	a, _ := errands(t, ad)
+	live := func(request uint64, round int) copilot.Live { return copilot.Live{Request: request, Round: round} }
+	for _, st := range []copilot.State{
+		copilot.Ready{}, copilot.Generating{Live: live(1, 0)}, copilot.WaitingForApproval{Live: live(1, 0)}, copilot.CallingTool{Live: live(1, 0)},
+		copilot.Streaming{Live: live(1, 1)}, copilot.WaitingForApproval{Live: live(1, 1)}, copilot.Ready{}, copilot.Ready{},
+		copilot.Generating{Live: live(2, 0)}, copilot.Generating{Live: live(3, 0)}, copilot.Idle{},
+	} {
+		a.follow(csm.State{Copilot: st})
+	}
+	if want := []string{requestID(1), requestID(2), requestID(3)}; !reflect.DeepEqual(ad.ended, want) {
+		t.Errorf("the ends are %v, want %v", ad.ended, want)
+	}
+}
+
+// working is an adapter whose requests are long tasks.
+type working struct{ *able }
+
+func (working) ToolLimit() time.Duration { return time.Hour }
+func (working) MaxRounds() int           { return 77 }
+
+func TestTasksOfAnAgentMayTakeLong(t *testing.T) {
+	d := &Daemon{cfg: Config{Adapter: working{&able{}}}, content: newContent(), set: protocol.DefaultSettings()}
+	d.content.setTools([]copilot.Tool{{Name: "of the editor"}})
+	if c := d.coreConfig(); c.ToolTimeout != time.Hour || c.RoundsMax != 77 || c.Tools {
+		t.Errorf("a tool may take %v, a request %d rounds, and a search comes first: %v", c.ToolTimeout, c.RoundsMax, c.Tools)
+	}
+}

@@ -1,0 +1,329 @@
+package acp
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+)
+
+// The limits of waiting.
+const (
+	startLimit   = 30 * time.Second       // from starting the process to an open session
+	firstSilence = 30 * time.Second       // from the question to the first sign of life
+	silence      = 90 * time.Second       // between two signs of life
+	toolSilence  = 10 * time.Minute       // the same, while the agent runs a tool
+	cancelLimit  = 3 * time.Second        // from cancelling a prompt to its end
+	heartbeat    = 5 * time.Second        // between two signs of life that are passed on
+	gather       = 100 * time.Millisecond // in which further permissions join a round
+	overlap      = time.Second            // from another permission to the end of a call that waits for it
+)
+
+// maxAnswer bounds in bytes what one answer can make the daemon hold.
+const maxAnswer = 8 << 20
+
+// ToolLimit is how long a call of a tool may take: builds and tests take minutes.
+const ToolLimit = 30 * time.Minute
+
+// MaxRounds is how many rounds one request may have. Each tool that needs permission
+// is a round, and a task of an agent may need many.
+const MaxRounds = 100
+
+// Options configure the adapter.
+type Options struct {
+	// Command is the agent's program with its arguments, or the name of a known agent.
+	Command string
+	// Dir is the folder that the agent works in; default the current one.
+	Dir string
+	// Instruction is sent before the first question of a session; default one that
+	// asks for answers that can be spoken.
+	Instruction string
+
+	start func() (*process, error) // for tests
+}
+
+// defaultInstruction asks for answers that can be spoken.
+const defaultInstruction = "This is a spoken conversation: your answers are read aloud, and the user's words come from speech recognition, so expect misheard names. " +
+	"Answer in one to three short sentences of plain prose. Say the most important thing first. No headings, tables, emoji or links. " +
+	"Do not spell out code or diffs; say what you changed. The user approves each command by voice, so run one step at a time."
+
+// Adapter implements copilot.Adapter and copilot.Caller. It is safe for concurrent
+// use.
+type Adapter struct {
+	opts    Options
+	name    string
+	sending chan struct{} // holds one: a Send, from its start to its return
+
+	mu      sync.Mutex
+	agent   *agent // that runs; nil for none
+	session string // of the agent that ran last
+	prompt  *prompt
+	said    string // what the agent answered last
+	calls   uint64 // that were asked about
+	closed  bool
+}
+
+var (
+	_ copilot.Adapter = (*Adapter)(nil)
+	_ copilot.Caller  = (*Adapter)(nil)
+	_ copilot.Ender   = (*Adapter)(nil)
+	_ copilot.Worker  = (*Adapter)(nil)
+)
+
+// New returns an adapter. The agent is started with the first question.
+func New(o Options) (*Adapter, error) {
+	if o.Dir == "" {
+		dir, err := os.Getwd()
+		if err != nil {
+			return nil, fmt.Errorf("find the current folder: %w", err)
+		}
+		o.Dir = dir
+	}
+	if o.Instruction == "" {
+		o.Instruction = defaultInstruction
+	}
+	if o.start == nil {
+		o.start = func() (*process, error) {
+			command, err := Find(o.Command)
+			if err != nil {
+				return nil, err
+			}
+			return startProcess(command, o.Dir)
+		}
+	}
+	return &Adapter{opts: o, name: "acp:" + o.Command, sending: make(chan struct{}, 1)}, nil
+}
+
+// Name returns acp: with the command.
+func (a *Adapter) Name() string { return a.name }
+
+// ToolLimit implements copilot.Worker.
+func (*Adapter) ToolLimit() time.Duration { return ToolLimit }
+
+// MaxRounds implements copilot.Worker.
+func (*Adapter) MaxRounds() int { return MaxRounds }
+
+// Close ends the agent with every process that it started.
+func (a *Adapter) Close() error {
+	a.mu.Lock()
+	g := a.agent
+	a.agent, a.closed = nil, true
+	a.mu.Unlock()
+	if g != nil {
+		g.stop()
+	}
+	return nil
+}
+
+// Send implements copilot.Adapter.
+func (a *Adapter) Send(ctx context.Context, r copilot.Request, emit func(text string)) error {
+	select {
+	case a.sending <- struct{}{}:
+		defer func() { <-a.sending }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	p := a.continued(r)
+	if p == nil {
+		begun, err := awaitAlive(ctx, emit, func(ctx context.Context) (*prompt, error) { return a.begin(ctx, r) })
+		if ctx.Err() != nil {
+			if begun != nil {
+				a.cancel(begun)
+			}
+			return ctx.Err()
+		}
+		if err != nil {
+			return err
+		}
+		p = begun
+	}
+	err := a.listen(ctx, p, r, emit)
+	if ctx.Err() != nil {
+		a.cancel(p)
+		return ctx.Err()
+	}
+	return err
+}
+
+// awaitAlive runs f, and passes on a sign of life from time to time. f returns soon
+// after ctx is done.
+func awaitAlive(ctx context.Context, emit func(string), f func(context.Context) (*prompt, error)) (p *prompt, err error) {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		p, err = f(ctx)
+	}()
+	tick := time.NewTicker(heartbeat)
+	defer tick.Stop()
+	for {
+		select {
+		case <-done:
+			return p, err
+		case <-tick.C:
+			if ctx.Err() == nil {
+				emit("")
+			}
+		}
+	}
+}
+
+// continued is the open prompt of an earlier round of r. The permissions that the
+// user did not grant are rejected.
+func (a *Adapter) continued(r copilot.Request) *prompt {
+	a.mu.Lock()
+	p := a.prompt
+	if r.Round == 0 || p == nil || p.request != r.ID || p.cancelled {
+		a.mu.Unlock()
+		return nil
+	}
+	rejected := p.takeAsked()
+	a.mu.Unlock()
+	for _, k := range rejected {
+		if !k.reject() {
+			a.cancel(p) // there is no way to say no to this call alone
+		}
+	}
+	return p
+}
+
+// begin sends the question of r, after the prompt before it has ended.
+func (a *Adapter) begin(ctx context.Context, r copilot.Request) (*prompt, error) {
+	if r.Round > 0 {
+		return nil, ended() // the agent that was asked in the rounds before is gone
+	}
+	a.mu.Lock()
+	last := a.prompt
+	a.mu.Unlock()
+	if last != nil {
+		a.cancel(last)
+		select {
+		case <-last.over:
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		}
+	}
+	g, fresh, err := a.running(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	text := a.question(r, fresh)
+	p := newPrompt(g, r.ID)
+	a.prompt, a.said = p, ""
+	a.mu.Unlock()
+	g.ask(a, p, text)
+	return p, nil
+}
+
+// running is the agent with an open session; fresh says that the agent knows nothing
+// of the conversation.
+func (a *Adapter) running(ctx context.Context) (g *agent, fresh bool, err error) {
+	a.mu.Lock()
+	g, session, closed := a.agent, a.session, a.closed
+	a.mu.Unlock()
+	if closed {
+		return nil, false, ended()
+	}
+	if g != nil {
+		select {
+		case <-g.conn.DisconnectNotify():
+			g.stop()
+		default:
+			return g, false, nil
+		}
+	}
+	g, fresh, err = a.launch(ctx, session)
+	if err != nil {
+		return nil, false, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed {
+		go g.stop()
+		return nil, false, ended()
+	}
+	a.agent, a.session = g, string(g.session)
+	return g, fresh, nil
+}
+
+// End implements copilot.Ender: nobody waits for the request any more.
+func (a *Adapter) End(requestID string) {
+	a.mu.Lock()
+	p := a.prompt
+	a.mu.Unlock()
+	if p != nil && p.request == requestID {
+		a.cancel(p)
+	}
+}
+
+// cancel has the agent stop, answers every permission that it waits for, and ends
+// the agent where it does not stop. It does not wait.
+func (a *Adapter) cancel(p *prompt) {
+	a.mu.Lock()
+	if p.cancelled || p.isOver() {
+		a.mu.Unlock()
+		return
+	}
+	p.cancelled = true
+	p.queue = nil
+	asks := p.takeAsks()
+	a.mu.Unlock()
+	p.stir()
+	go func() {
+		p.agent.cancelPrompt()
+		for _, k := range asks {
+			k.dismiss()
+		}
+		late := time.NewTimer(cancelLimit)
+		defer late.Stop()
+		select {
+		case <-p.over:
+		case <-late.C:
+			p.agent.stop()
+		}
+	}()
+}
+
+// question is what the agent is asked. An agent that knows nothing of the
+// conversation is told what was said; one that was interrupted, what of its answer
+// the user heard.
+func (a *Adapter) question(r copilot.Request, fresh bool) string {
+	said := r.Messages
+	var words string
+	if n := len(said); n > 0 && said[n-1].Role == copilot.RoleUser {
+		words, said = said[n-1].Content, said[:n-1]
+	}
+	var b strings.Builder
+	if fresh {
+		b.WriteString("[" + a.opts.Instruction + "]\n\n")
+		if len(said) > 0 {
+			b.WriteString("[What was said before, as far as the user heard it]\n")
+			for _, m := range said {
+				fmt.Fprintf(&b, "%s: %s\n", m.Role, m.Content)
+			}
+			b.WriteString("[End of what was said before]\n\n")
+		}
+	} else if heard, cut := heardOf(said, a.said); cut {
+		b.WriteString("[The user interrupted your last answer")
+		if heard != "" {
+			fmt.Fprintf(&b, ", and heard only: %q", heard)
+		}
+		b.WriteString("]\n\n")
+	}
+	return b.String() + words
+}
+
+// heardOf is what the user heard of the last answer, and whether that is less than
+// the whole.
+func heardOf(messages []copilot.Message, whole string) (heard string, cut bool) {
+	for i := len(messages) - 1; i >= 0 && messages[i].Role != copilot.RoleUser; i-- {
+		if messages[i].Role == copilot.RoleAssistant {
+			heard = messages[i].Content + heard
+		}
+	}
+	return heard, len(strings.Join(strings.Fields(heard), " "))+len("...") < len(strings.Join(strings.Fields(whole), " "))
+}

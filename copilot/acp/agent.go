@@ -1,0 +1,256 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"log"
+	"strconv"
+	"sync"
+
+	acpsdk "github.com/coder/acp-go-sdk"
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+// agent is a process that runs, with one session.
+type agent struct {
+	process *process
+	conn    *jsonrpc2.Conn
+	stop    func() // once; returns when every process of the agent has ended
+	session acpsdk.SessionId
+}
+
+// launch starts the agent and opens a session: the one that it had before it ended,
+// where it can load that.
+func (a *Adapter) launch(ctx context.Context, session string) (g *agent, fresh bool, err error) {
+	ctx, done := context.WithTimeout(ctx, startLimit)
+	defer done()
+	p, err := a.opts.start()
+	if err != nil {
+		return nil, false, missing(err.Error())
+	}
+	g = &agent{process: p}
+	g.conn = jsonrpc2.NewConn(context.Background(), newLines(p), handler{a, g}, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
+	g.stop = sync.OnceFunc(func() {
+		p.end() // first: it unblocks the reader and the writers
+		_ = g.conn.Close()
+	})
+	fresh, err = g.open(ctx, a.opts.Dir, session)
+	if err == nil {
+		return g, fresh, nil
+	}
+	g.stop()
+	if errors.Is(err, context.DeadlineExceeded) {
+		err = silent()
+	}
+	return nil, false, failure(err)
+}
+
+// open makes the handshake and opens a session in an asking mode.
+func (g *agent) open(ctx context.Context, dir, session string) (fresh bool, err error) {
+	var init acpsdk.InitializeResponse
+	err = g.call(ctx, acpsdk.AgentMethodInitialize, acpsdk.InitializeRequest{
+		ProtocolVersion: acpsdk.ProtocolVersionNumber,
+		ClientInfo:      &acpsdk.Implementation{Name: "agentvoice-daemon", Version: "1"},
+	}, &init)
+	if err != nil {
+		return false, err
+	}
+	if init.ProtocolVersion != acpsdk.ProtocolVersionNumber {
+		return false, missing(fmt.Sprintf("it speaks version %d of the Agent Client Protocol, and this program version %d; update both", init.ProtocolVersion, acpsdk.ProtocolVersionNumber))
+	}
+	if session != "" && init.AgentCapabilities.LoadSession {
+		var loaded acpsdk.LoadSessionResponse
+		err := g.call(ctx, acpsdk.AgentMethodSessionLoad, acpsdk.LoadSessionRequest{
+			SessionId: acpsdk.SessionId(session), Cwd: dir, McpServers: []acpsdk.McpServer{},
+		}, &loaded)
+		if err == nil {
+			g.session = acpsdk.SessionId(session)
+			return false, g.setMode(ctx, loaded.Modes)
+		}
+		if ctx.Err() != nil {
+			return false, ctx.Err()
+		}
+	}
+	var made acpsdk.NewSessionResponse
+	err = g.call(ctx, acpsdk.AgentMethodSessionNew, acpsdk.NewSessionRequest{Cwd: dir, McpServers: []acpsdk.McpServer{}}, &made)
+	if err != nil {
+		return false, err
+	}
+	g.session = made.SessionId
+	return true, g.setMode(ctx, made.Modes)
+}
+
+// askingModes are the modes of known agents in which every step that changes
+// something is asked about, the best first.
+var askingModes = []acpsdk.SessionModeId{"default", "read-only", "ask", "manual", "normal"}
+
+// setMode sets a mode in which the agent asks. Some begin in one in which they do
+// not.
+func (g *agent) setMode(ctx context.Context, modes *acpsdk.SessionModeState) error {
+	if modes == nil {
+		return nil
+	}
+	for _, wanted := range askingModes {
+		for _, m := range modes.AvailableModes {
+			if m.Id != wanted {
+				continue
+			}
+			if modes.CurrentModeId == wanted {
+				return nil
+			}
+			return g.call(ctx, acpsdk.AgentMethodSessionSetMode, acpsdk.SetSessionModeRequest{SessionId: g.session, ModeId: wanted}, nil)
+		}
+	}
+	return nil
+}
+
+// call makes a call. Writing may block while the agent does not read, so the call is
+// left behind when ctx is done; it ends with the agent.
+func (g *agent) call(ctx context.Context, method string, params, result any) error {
+	raw := make(chan json.RawMessage, 1)
+	fail := make(chan error, 1)
+	go func() {
+		var r json.RawMessage
+		if err := g.conn.Call(ctx, method, params, &r); err != nil {
+			fail <- err
+			return
+		}
+		raw <- r
+	}()
+	select {
+	case r := <-raw:
+		if result == nil || len(r) == 0 || string(r) == "null" {
+			return nil
+		}
+		return json.Unmarshal(r, result)
+	case err := <-fail:
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		return err
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// ask sends a prompt. Its end is noted after everything that came before it.
+func (g *agent) ask(a *Adapter, p *prompt, text string) {
+	go func() {
+		var res acpsdk.PromptResponse
+		err := g.call(context.Background(), acpsdk.AgentMethodSessionPrompt, acpsdk.PromptRequest{
+			SessionId: g.session, Prompt: []acpsdk.ContentBlock{acpsdk.TextBlock(text)},
+		}, &res)
+		a.mu.Lock()
+		p.stop, p.err = res.StopReason, err
+		asks := p.takeAsks()
+		a.mu.Unlock()
+		close(p.over)
+		for _, k := range asks { // it waits for none of them any more
+			k.dismiss()
+		}
+	}()
+}
+
+func (g *agent) cancelPrompt() {
+	_ = g.conn.Notify(context.Background(), acpsdk.AgentMethodSessionCancel, acpsdk.CancelNotification{SessionId: g.session})
+}
+
+// reply answers a request of the agent. It does not wait: the agent may not read
+// before what it writes is read.
+func (g *agent) reply(id jsonrpc2.ID, result any) {
+	go func() { _ = g.conn.Reply(context.Background(), id, result) }()
+}
+
+// handler takes what the agent sends, in its order. It never waits.
+type handler struct {
+	a *Adapter
+	g *agent
+}
+
+// Handle implements jsonrpc2.Handler.
+func (h handler) Handle(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) {
+	var params json.RawMessage
+	if r.Params != nil {
+		params = *r.Params
+	}
+	switch {
+	case r.Method == acpsdk.ClientMethodSessionUpdate && r.Notif:
+		var n acpsdk.SessionNotification
+		if json.Unmarshal(params, &n) == nil {
+			h.update(n)
+		}
+	case r.Method == acpsdk.ClientMethodSessionRequestPermission && !r.Notif:
+		var q acpsdk.RequestPermissionRequest
+		if json.Unmarshal(params, &q) != nil {
+			h.refuse(r.ID, jsonrpc2.CodeInvalidParams, "the request for a permission has the wrong shape")
+			return
+		}
+		h.permission(r.ID, q)
+	case !r.Notif:
+		h.refuse(r.ID, jsonrpc2.CodeMethodNotFound, "the client does not offer this method")
+	}
+}
+
+func (h handler) refuse(id jsonrpc2.ID, code int64, message string) {
+	go func() {
+		_ = h.g.conn.ReplyWithError(context.Background(), id, &jsonrpc2.Error{Code: code, Message: message})
+	}()
+}
+
+// open is the prompt that a message belongs to; nil where nothing waits for it.
+func (h handler) open(session acpsdk.SessionId) *prompt {
+	p := h.a.prompt
+	if p == nil || p.agent != h.g || session != h.g.session || p.isOver() {
+		return nil
+	}
+	return p
+}
+
+func (h handler) update(n acpsdk.SessionNotification) {
+	a := h.a
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	p := h.open(n.SessionId)
+	if p == nil {
+		return
+	}
+	p.signOfLife()
+	switch u := n.Update; {
+	case u.AgentMessageChunk != nil:
+		if c := u.AgentMessageChunk.Content; c.Text != nil {
+			p.text(c.Text.Text)
+		}
+	case u.ToolCall != nil:
+		t := u.ToolCall
+		p.merge(t.ToolCallId, update{&t.Title, &t.Kind, &t.Status, t.RawInput, t.RawOutput, t.Content, t.Locations})
+	case u.ToolCallUpdate != nil:
+		t := u.ToolCallUpdate
+		p.merge(t.ToolCallId, update{t.Title, t.Kind, t.Status, t.RawInput, t.RawOutput, t.Content, t.Locations})
+	}
+	p.stir()
+}
+
+func (h handler) permission(id jsonrpc2.ID, q acpsdk.RequestPermissionRequest) {
+	a := h.a
+	k := &ask{agent: h.g, id: id, options: q.Options}
+	a.mu.Lock()
+	p := h.open(q.SessionId)
+	if p == nil || p.cancelled {
+		a.mu.Unlock()
+		k.dismiss()
+		return
+	}
+	p.signOfLife()
+	t := q.ToolCall
+	k.state = p.merge(t.ToolCallId, update{t.Title, t.Kind, t.Status, t.RawInput, nil, t.Content, t.Locations})
+	k.state.output = "" // the text of the request is not the result
+	a.calls++           // agents ask twice about a call, and use its id again in another answer
+	k.call = callOf(string(t.ToolCallId)+"#"+strconv.FormatUint(a.calls, 10), k.state)
+	p.asks[k.call.ID] = k
+	p.queue = append(p.queue, piece{ask: k})
+	a.mu.Unlock()
+	p.stir()
+}

@@ -1,0 +1,239 @@
+package acp
+
+import (
+	"bufio"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+)
+
+// fakeAgent is an agent that does what a test says. It is a fake: what real agents do
+// is tested with a real one.
+type fakeAgent struct {
+	out    io.Writer
+	answer func(f *fakeAgent, prompt string) (stop string) // of session/prompt
+	loads  bool
+	modes  string // JSON of the modes of a session
+	signIn bool   // session/new wants a sign-in
+
+	mu        sync.Mutex
+	next      int
+	waiting   map[string]chan string // outcomes of permissions, by their id
+	cancelled chan struct{}          // of the prompt that runs
+	calls     []string               // methods, in their order
+	text      string                 // of the last prompt
+	gone      chan struct{}
+}
+
+func newFakeAgent(answer func(*fakeAgent, string) string) *fakeAgent {
+	return &fakeAgent{answer: answer, waiting: map[string]chan string{}, gone: make(chan struct{})}
+}
+
+// pipe starts the agent in this process.
+func (f *fakeAgent) pipe() *process {
+	inR, inW := io.Pipe()
+	outR, outW := io.Pipe()
+	f.out = outW
+	ended := make(chan struct{})
+	go func() {
+		defer close(ended)
+		f.serve(inR)
+	}()
+	end := sync.OnceFunc(func() {
+		close(f.gone)
+		_ = outW.Close()
+		_ = inR.CloseWithError(io.ErrClosedPipe)
+		<-ended
+	})
+	return &process{Reader: outR, WriteCloser: inW, end: end}
+}
+
+// die ends the agent as a crash does.
+func (f *fakeAgent) die() { _ = f.out.(*io.PipeWriter).CloseWithError(io.EOF) }
+
+func (f *fakeAgent) send(v string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	_, _ = io.WriteString(f.out, v+"\n")
+}
+
+func (f *fakeAgent) update(v string) {
+	f.send(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":` + v + `}}`)
+}
+
+func quoted(s string) string {
+	b, _ := json.Marshal(s)
+	return string(b)
+}
+
+func (f *fakeAgent) say(text string) {
+	f.update(`{"sessionUpdate":"agent_message_chunk","content":{"type":"text","text":` + quoted(text) + `}}`)
+}
+
+func (f *fakeAgent) tool(id, status, output string) {
+	f.update(`{"sessionUpdate":"tool_call_update","toolCallId":` + quoted(id) + `,"status":` + quoted(status) + `,"rawOutput":{"formatted_output":` + quoted(output) + `}}`)
+}
+
+const codexOptions = `[{"optionId":"approved","name":"Yes, proceed","kind":"allow_once"},` +
+	`{"optionId":"approved-execpolicy-amendment","name":"Yes, and don't ask again","kind":"allow_always"},` +
+	`{"optionId":"abort","name":"No, and tell Codex what to do differently","kind":"reject_once"}]`
+
+// ask asks for a permission to run a command, and returns the outcome: an option's id
+// or "cancelled".
+func (f *fakeAgent) ask(call, command string) <-chan string {
+	return f.askWith(call, `{"command":["/bin/bash","-lc",`+quoted(command)+`],"cwd":"/w","parsed_cmd":[{"cmd":`+quoted(command)+`}]}`, codexOptions)
+}
+
+func (f *fakeAgent) askWith(call, input, options string) <-chan string {
+	f.mu.Lock()
+	f.next++
+	id := fmt.Sprintf("perm-%d", f.next)
+	answer := make(chan string, 2) // a second answer is seen, and not lost
+	f.waiting[id] = answer
+	f.mu.Unlock()
+	f.send(`{"jsonrpc":"2.0","id":` + quoted(id) + `,"method":"session/request_permission","params":{"sessionId":"s1","toolCall":{"toolCallId":` + quoted(call) +
+		`,"kind":"execute","status":"pending","title":"Do something nice","rawInput":` + input + `},"options":` + options + `}}`)
+	return answer
+}
+
+// pause waits, and says whether the prompt was cancelled meanwhile.
+func (f *fakeAgent) pause(d time.Duration) bool {
+	f.mu.Lock()
+	cancelled := f.cancelled
+	f.mu.Unlock()
+	t := time.NewTimer(d)
+	defer t.Stop()
+	select {
+	case <-cancelled:
+		return true
+	case <-f.gone:
+		return true
+	case <-t.C:
+		return false
+	}
+}
+
+func (f *fakeAgent) methods() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return strings.Join(f.calls, " ")
+}
+
+// prompted is the text of the last prompt.
+func (f *fakeAgent) prompted() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.text
+}
+
+type fakeMessage struct {
+	ID     json.RawMessage `json:"id"`
+	Method string          `json:"method"`
+	Result struct {
+		Outcome struct {
+			Outcome  string `json:"outcome"`
+			OptionID string `json:"optionId"`
+		} `json:"outcome"`
+	} `json:"result"`
+	Params struct {
+		Prompt []struct {
+			Text string `json:"text"`
+		} `json:"prompt"`
+	} `json:"params"`
+}
+
+// serve reads what the client sends.
+func (f *fakeAgent) serve(in io.Reader) {
+	lines := bufio.NewReader(in)
+	defer f.abandon()
+	for {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			return
+		}
+		var m fakeMessage
+		if err := json.Unmarshal([]byte(line), &m); err != nil {
+			panic("the client sent no message: " + line)
+		}
+		f.take(m)
+	}
+}
+
+// abandon has what waits for an answer wait no more.
+func (f *fakeAgent) abandon() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	for _, answer := range f.waiting {
+		select {
+		case answer <- "gone":
+		default:
+		}
+	}
+}
+
+func (f *fakeAgent) take(m fakeMessage) {
+	f.mu.Lock()
+	if m.Method != "" {
+		f.calls = append(f.calls, m.Method)
+	}
+	f.mu.Unlock()
+	reply := func(result string) {
+		go f.send(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"result":` + result + `}`)
+	}
+	switch m.Method {
+	case "":
+		var id string
+		_ = json.Unmarshal(m.ID, &id)
+		f.mu.Lock()
+		answer := f.waiting[id]
+		f.mu.Unlock()
+		if o := m.Result.Outcome; o.Outcome == "selected" {
+			answer <- o.OptionID
+		} else {
+			answer <- o.Outcome
+		}
+	case "initialize":
+		reply(fmt.Sprintf(`{"protocolVersion":1,"agentCapabilities":{"loadSession":%v},"authMethods":[]}`, f.loads))
+	case "session/new", "session/load":
+		switch {
+		case f.signIn:
+			go f.send(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"error":{"code":-32000,"message":"Authentication required"}}`)
+		case f.modes != "":
+			reply(`{"sessionId":"s1","modes":` + f.modes + `}`)
+		default:
+			reply(`{"sessionId":"s1"}`)
+		}
+	case "session/prompt":
+		f.mu.Lock()
+		f.cancelled = make(chan struct{})
+		f.text = m.Params.Prompt[0].Text
+		f.mu.Unlock()
+		go func() {
+			if stop := f.answer(f, m.Params.Prompt[0].Text); stop != "" {
+				reply(`{"stopReason":` + quoted(stop) + `}`)
+			}
+		}()
+	case "session/cancel":
+		f.mu.Lock()
+		close(f.cancelled)
+		f.mu.Unlock()
+	default:
+		reply(`{}`)
+	}
+}
+
+// TestMain is an agent where a test starts this program as one.
+func TestMain(m *testing.M) {
+	if os.Getenv("AGENTVOICE_FAKE_AGENT") != "" {
+		f := newFakeAgent(fakeProcess)
+		f.out = os.Stdout
+		f.serve(os.Stdin)
+		select {} // as codex-acp, it ignores the end of its input
+	}
+	os.Exit(m.Run())
+}

@@ -1,0 +1,92 @@
+package acp
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"errors"
+	"io"
+	"sync"
+)
+
+// maxLine bounds a message, in bytes. Agents send whole files in one.
+const maxLine = 32 << 20
+
+// lines is a stream of JSON-RPC messages, one a line. Lines that are no message are
+// left out: programs that an agent starts write to its output too.
+type lines struct {
+	r  *bufio.Reader
+	c  io.Closer
+	mu sync.Mutex
+	w  io.Writer
+}
+
+func newLines(rwc io.ReadWriteCloser) *lines {
+	return &lines{r: bufio.NewReaderSize(rwc, 64<<10), w: rwc, c: rwc}
+}
+
+// ReadObject implements jsonrpc2.ObjectStream.
+func (l *lines) ReadObject(v any) error {
+	for {
+		line, err := l.line()
+		if err != nil {
+			return err
+		}
+		if isMessage(line) && json.Unmarshal(line, v) == nil {
+			return nil
+		}
+	}
+}
+
+// isMessage says whether a line is a request, a notification or a response.
+func isMessage(line []byte) bool {
+	var m struct {
+		Method *string         `json:"method"`
+		ID     json.RawMessage `json:"id"`
+		Result json.RawMessage `json:"result"`
+		Error  json.RawMessage `json:"error"`
+	}
+	if len(line) == 0 || line[0] != '{' || json.Unmarshal(line, &m) != nil {
+		return false
+	}
+	id := len(m.ID) > 0 && string(m.ID) != "null"
+	if m.Method != nil {
+		return m.Result == nil && m.Error == nil && (id || m.ID == nil)
+	}
+	return id && (m.Result != nil || m.Error != nil)
+}
+
+// line reads a line. One that is too long comes back empty.
+func (l *lines) line() ([]byte, error) {
+	var out []byte
+	for over := false; ; {
+		part, err := l.r.ReadSlice('\n')
+		if over = over || len(out)+len(part) > maxLine; over {
+			out = nil
+		} else {
+			out = append(out, part...)
+		}
+		switch {
+		case errors.Is(err, bufio.ErrBufferFull):
+		case err != nil:
+			return nil, err
+		default:
+			return bytes.TrimSpace(out), nil
+		}
+	}
+}
+
+// WriteObject implements jsonrpc2.ObjectStream.
+func (l *lines) WriteObject(v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, err = l.w.Write(append(b, '\n'))
+	return err
+}
+
+// Close implements jsonrpc2.ObjectStream.
+func (l *lines) Close() error { return l.c.Close() }

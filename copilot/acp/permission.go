@@ -1,0 +1,200 @@
+package acp
+
+import (
+	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+
+	acpsdk "github.com/coder/acp-go-sdk"
+	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+)
+
+// ask is a permission that the agent asked for. It is answered once: by whoever
+// takes it out of prompt.asks.
+type ask struct {
+	agent   *agent
+	id      jsonrpc2.ID
+	state   *tool
+	options []acpsdk.PermissionOption
+	call    copilot.ToolCall
+	given   bool // the conversation knows of it; belongs to Adapter.mu
+}
+
+// grant allows this one call, and says whether the agent offers that.
+func (k *ask) grant() bool { return k.choose(acpsdk.PermissionOptionKindAllowOnce, grants) }
+
+// reject rejects this one call, and says whether the agent offers that. Where it
+// does not, the permission is answered "cancelled".
+func (k *ask) reject() bool {
+	if k.choose(acpsdk.PermissionOptionKindRejectOnce, rejections) {
+		return true
+	}
+	k.dismiss()
+	return false
+}
+
+// dismiss answers that the prompt was cancelled.
+func (k *ask) dismiss() {
+	k.agent.reply(k.id, acpsdk.RequestPermissionResponse{Outcome: acpsdk.NewRequestPermissionOutcomeCancelled()})
+}
+
+// The ids of options of known agents that are about one call.
+var (
+	grants     = []string{"allow-once", "proceed-once", "once", "allow", "approved", "proceed", "yes"}
+	rejections = []string{"reject-once", "reject", "cancel", "abort", "deny", "no"}
+)
+
+// wider finds words of an option that covers more than one call.
+var wider = regexp.MustCompile(`(?i)always|session|all\b|every|mode|auto|again|remember|trust|future|prefix|bypass|server`)
+
+// choose selects the option of a kind that is about this call alone. The kind does
+// not tell: agents have two options of one kind, one of which changes more.
+func (k *ask) choose(kind acpsdk.PermissionOptionKind, known []string) bool {
+	var fit []acpsdk.PermissionOption
+	for _, o := range k.options {
+		if o.Kind == kind && !wider.MatchString(string(o.OptionId)) && !wider.MatchString(o.Name) {
+			fit = append(fit, o)
+		}
+	}
+	if len(fit) > 1 {
+		fit = slices.DeleteFunc(fit, func(o acpsdk.PermissionOption) bool {
+			return !slices.Contains(known, strings.ReplaceAll(strings.ToLower(string(o.OptionId)), "_", "-"))
+		})
+	}
+	if len(fit) != 1 {
+		return false
+	}
+	k.agent.reply(k.id, acpsdk.RequestPermissionResponse{Outcome: acpsdk.NewRequestPermissionOutcomeSelected(fit[0].OptionId)})
+	return true
+}
+
+// toolNames say what a call of a kind does, in the words of the tools of an editor.
+var toolNames = map[acpsdk.ToolKind]string{
+	acpsdk.ToolKindRead: "read_file", acpsdk.ToolKindEdit: "edit_file", acpsdk.ToolKindDelete: "delete_file", acpsdk.ToolKindMove: "move_file",
+	acpsdk.ToolKindSearch: "search", acpsdk.ToolKindExecute: "run_command", acpsdk.ToolKindFetch: "fetch", acpsdk.ToolKindSwitchMode: "change_mode",
+}
+
+var identifier = regexp.MustCompile(`^[A-Za-z][A-Za-z0-9_.-]{0,63}$`)
+
+// callOf is a call as the conversation sees it. The title is left out: in some agents
+// the model writes it, and it need not say what the call does.
+func callOf(id string, t *tool) copilot.ToolCall {
+	name := toolNames[t.kind]
+	if name == "" {
+		name = "run_tool"
+		if identifier.MatchString(t.title) {
+			name = t.title
+		}
+	}
+	harmless := t.kind == acpsdk.ToolKindRead || t.kind == acpsdk.ToolKindSearch
+	destructive := !harmless
+	return copilot.ToolCall{ID: id, Name: name, Input: inputOf(t), Destructive: &destructive}
+}
+
+// inputOf is what a call would do: its command alone where there is one, so that what
+// an agent repeats of it is not taken for another; else the whole input, with the
+// files that the call names.
+func inputOf(t *tool) json.RawMessage {
+	raw, _ := t.input.(map[string]any)
+	input := map[string]any{}
+	if command, ok := raw["command"]; ok {
+		for _, name := range []string{"command", "cwd", "args", "shell"} {
+			if v, there := raw[name]; there {
+				input[name] = v
+			}
+		}
+		input["command"] = command
+	} else {
+		for name, v := range raw {
+			input[name] = v
+		}
+		if raw == nil && t.input != nil {
+			input["input"] = t.input
+		}
+	}
+	if len(t.files) > 0 {
+		input["files"] = t.files
+	}
+	b, err := json.Marshal(input)
+	if err != nil {
+		return json.RawMessage("{}") // it came as JSON
+	}
+	return b
+}
+
+// update is what tool_call, tool_call_update and the request for a permission share.
+type update struct {
+	title     *string
+	kind      *acpsdk.ToolKind
+	status    *acpsdk.ToolCallStatus
+	input     any
+	output    any
+	content   []acpsdk.ToolCallContent
+	locations []acpsdk.ToolCallLocation
+}
+
+// maxResult bounds a result that is kept, in bytes.
+const maxResult = 64 << 10
+
+// merge adds an update. A call that has ended stays ended.
+func (t *tool) merge(u update) {
+	if u.title != nil && *u.title != "" {
+		t.title = *u.title
+	}
+	if u.kind != nil && *u.kind != "" {
+		t.kind = *u.kind
+	}
+	if u.status != nil && *u.status != "" && !t.ended() {
+		t.status = *u.status
+	}
+	if u.input != nil {
+		t.input = u.input
+	}
+	for _, l := range u.locations {
+		t.addFile(l.Path)
+	}
+	var text strings.Builder
+	for _, c := range u.content {
+		switch {
+		case c.Diff != nil:
+			t.addFile(c.Diff.Path)
+		case c.Content != nil && c.Content.Content.Text != nil:
+			text.WriteString(c.Content.Content.Text.Text)
+		}
+	}
+	if s := outputOf(u.output); s != "" {
+		text.Reset()
+		text.WriteString(s)
+	}
+	if s := text.String(); s != "" {
+		t.output = s[:min(len(s), maxResult)]
+	}
+}
+
+func (t *tool) addFile(path string) {
+	if path != "" && !slices.Contains(t.files, path) {
+		t.files = append(t.files, path)
+	}
+}
+
+// outputOf is the text of a raw output.
+func outputOf(raw any) string {
+	switch v := raw.(type) {
+	case string:
+		return v
+	case map[string]any:
+		for _, name := range []string{"formatted_output", "aggregated_output", "output", "stdout", "content", "error", "message"} {
+			if s, ok := v[name].(string); ok && s != "" {
+				return s
+			}
+		}
+		if code, ok := v["exit_code"].(float64); ok {
+			return fmt.Sprintf("exit code %d", int(code))
+		}
+	}
+	return ""
+}

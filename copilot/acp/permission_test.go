@@ -1,0 +1,71 @@
+package acp
+
+import (
+	"encoding/json"
+	"testing"
+
+	acpsdk "github.com/coder/acp-go-sdk"
+	"github.com/sourcegraph/jsonrpc2"
+)
+
+// chosen is the outcome that an answer selects.
+type recordingConn struct{ outcome chan string }
+
+func (recordingConn) Close() error           { return nil }
+func (c recordingConn) ReadObject(any) error { select {} }
+func (c recordingConn) WriteObject(v any) error {
+	b, err := json.Marshal(v)
+	if err != nil {
+		return err
+	}
+	var m fakeMessage
+	if err := json.Unmarshal(b, &m); err != nil {
+		return err
+	}
+	if o := m.Result.Outcome; o.Outcome == "selected" {
+		c.outcome <- o.OptionID
+	} else {
+		c.outcome <- o.Outcome
+	}
+	return nil
+}
+
+// The options are those that seven real agents sent.
+func TestOptionIsOfThisCallAlone(t *testing.T) {
+	for name, test := range map[string]struct{ options, allow, reject string }{
+		"codex":  {codexOptions, "approved", "abort"},
+		"gemini": {`[{"optionId":"proceed_always","name":"Allow for this session","kind":"allow_always"},{"optionId":"proceed_once","name":"Allow","kind":"allow_once"},{"optionId":"cancel","name":"Reject","kind":"reject_once"}]`, "proceed_once", "cancel"},
+		"qwen, one of two changes the mode": {
+			`[{"optionId":"restore_previous","name":"Yes, and auto-accept edits","kind":"allow_once"},{"optionId":"proceed_once","name":"Yes","kind":"allow_once"},{"optionId":"cancel","name":"No","kind":"reject_once"}]`, "proceed_once", "cancel"},
+		"claude":            {`[{"optionId":"allow_always","name":"Always Allow","kind":"allow_always"},{"optionId":"allow-once","name":"Allow","kind":"allow_once"},{"optionId":"reject","name":"Reject","kind":"reject_once"}]`, "allow-once", "reject"},
+		"opencode":          {`[{"optionId":"once","name":"Allow once","kind":"allow_once"},{"optionId":"always","name":"Always allow","kind":"allow_always"},{"optionId":"reject","name":"Reject","kind":"reject_once"}]`, "once", "reject"},
+		"always, disguised": {`[{"optionId":"yes-session","name":"Yes","kind":"allow_once"},{"optionId":"no","name":"No","kind":"reject_once"}]`, "", "no"},
+		"two unknown":       {`[{"optionId":"a","name":"Red","kind":"allow_once"},{"optionId":"b","name":"Blue","kind":"allow_once"}]`, "", ""},
+		"only always":       {`[{"optionId":"always","name":"Always","kind":"allow_always"},{"optionId":"never","name":"Never","kind":"reject_always"}]`, "", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var options []acpsdk.PermissionOption
+			if err := json.Unmarshal([]byte(test.options), &options); err != nil {
+				t.Fatal(err)
+			}
+			c := recordingConn{make(chan string, 1)}
+			g := &agent{conn: jsonrpc2.NewConn(t.Context(), c, handler{})}
+			k := &ask{agent: g, id: jsonrpc2.ID{Num: 1}, options: options}
+			if ok := k.grant(); ok != (test.allow != "") {
+				t.Errorf("granted %v", ok)
+			} else if ok {
+				if got := <-c.outcome; got != test.allow {
+					t.Errorf("granted by %q, want %q", got, test.allow)
+				}
+			}
+			want := test.reject
+			if want == "" {
+				want = "cancelled"
+			}
+			k.reject()
+			if got := <-c.outcome; got != want {
+				t.Errorf("rejected by %q, want %q", got, want)
+			}
+		})
+	}
+}

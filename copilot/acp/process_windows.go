@@ -1,0 +1,65 @@
+package acp
+
+import (
+	"os/exec"
+	"sync"
+	"unsafe"
+
+	"golang.org/x/sys/windows"
+)
+
+// group is a job object: its processes end with its last handle.
+type group struct {
+	cmd *exec.Cmd
+	mu  sync.Mutex
+	job windows.Handle // 0 where there is none; then only the agent's own process ends
+}
+
+func newGroup(cmd *exec.Cmd) *group {
+	g := &group{cmd: cmd}
+	job, err := windows.CreateJobObject(nil, nil)
+	if err != nil {
+		return g
+	}
+	info := windows.JOBOBJECT_EXTENDED_LIMIT_INFORMATION{}
+	info.BasicLimitInformation.LimitFlags = windows.JOB_OBJECT_LIMIT_KILL_ON_JOB_CLOSE
+	if _, err := windows.SetInformationJobObject(job, windows.JobObjectExtendedLimitInformation,
+		uintptr(unsafe.Pointer(&info)), uint32(unsafe.Sizeof(info))); err != nil {
+		_ = windows.CloseHandle(job)
+		return g
+	}
+	g.job = job
+	return g
+}
+
+// started puts the agent into the job. What it starts later is in it too.
+func (g *group) started() {
+	h, err := windows.OpenProcess(windows.PROCESS_SET_QUOTA|windows.PROCESS_TERMINATE, false, uint32(g.cmd.Process.Pid))
+	if err != nil {
+		return
+	}
+	_ = windows.AssignProcessToJobObject(g.job, h)
+	_ = windows.CloseHandle(h)
+}
+
+// ask does nothing: a process without a console window cannot be asked to end. Its
+// input is closed.
+func (*group) ask() {}
+
+func (g *group) kill() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.job != 0 {
+		_ = windows.TerminateJobObject(g.job, 1)
+	}
+	_ = g.cmd.Process.Kill()
+}
+
+func (g *group) close() {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	if g.job != 0 {
+		_ = windows.CloseHandle(g.job)
+		g.job = 0
+	}
+}

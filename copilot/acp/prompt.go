@@ -1,0 +1,326 @@
+package acp
+
+import (
+	"context"
+	"time"
+
+	acpsdk "github.com/coder/acp-go-sdk"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+)
+
+// prompt is one session/prompt of the agent. Its fields belong to Adapter.mu, but
+// those that are set when it is made.
+type prompt struct {
+	agent   *agent
+	request string
+	wake    chan struct{} // holds one: something changed
+	over    chan struct{} // closed at the end
+
+	queue     []piece
+	bytes     int // of text so far
+	asks      map[string]*ask
+	tools     map[acpsdk.ToolCallId]*tool
+	alive     time.Time // of the last sign of life; zero before the first
+	cancelled bool      // what comes now is dropped
+	stop      acpsdk.StopReason
+	err       error // that it ended with
+	spoke     bool  // text or a call was given out
+}
+
+// piece is text of an answer, or else a permission that is asked for.
+type piece struct {
+	text string
+	ask  *ask
+}
+
+// tool is what is known of a call of a tool.
+type tool struct {
+	title  string
+	kind   acpsdk.ToolKind
+	status acpsdk.ToolCallStatus
+	input  any
+	files  []string
+	output string
+}
+
+func (t *tool) ended() bool {
+	return t.status == acpsdk.ToolCallStatusCompleted || t.status == acpsdk.ToolCallStatusFailed
+}
+
+func (t *tool) runs() bool { return t.status == acpsdk.ToolCallStatusInProgress }
+
+func newPrompt(g *agent, request string) *prompt {
+	return &prompt{
+		agent: g, request: request, wake: make(chan struct{}, 1), over: make(chan struct{}),
+		asks: map[string]*ask{}, tools: map[acpsdk.ToolCallId]*tool{},
+	}
+}
+
+func (p *prompt) stir() {
+	select {
+	case p.wake <- struct{}{}:
+	default:
+	}
+}
+
+func (p *prompt) isOver() bool {
+	select {
+	case <-p.over:
+		return true
+	default:
+		return false
+	}
+}
+
+// takeAsks takes every permission that is not answered.
+func (p *prompt) takeAsks() (asks []*ask) {
+	for id, k := range p.asks {
+		asks = append(asks, k)
+		delete(p.asks, id)
+	}
+	return asks
+}
+
+// takeAsked takes those that were given out.
+func (p *prompt) takeAsked() (asks []*ask) {
+	for id, k := range p.asks {
+		if k.given {
+			asks = append(asks, k)
+			delete(p.asks, id)
+		}
+	}
+	return asks
+}
+
+// waitsElsewhere says whether the agent waits for another permission before it goes on
+// with a call, or goes on without having told of the call.
+func (p *prompt) waitsElsewhere(t *tool) bool {
+	for _, e := range p.queue {
+		if e.ask != nil || !t.runs() {
+			return true
+		}
+	}
+	return false
+}
+
+// limit is how long the agent may be silent.
+func (p *prompt) limit() time.Duration {
+	for _, t := range p.tools {
+		if t.runs() {
+			return toolSilence
+		}
+	}
+	if p.alive.IsZero() {
+		return firstSilence
+	}
+	return silence
+}
+
+// listen gives out what the agent answers, up to its end or to a permission.
+func (a *Adapter) listen(ctx context.Context, p *prompt, r copilot.Request, emit func(string)) error {
+	began, told := time.Now(), time.Time{}
+	var asked time.Time // when the first permission of the round came
+	for {
+		a.mu.Lock()
+		queue, over, limit, since := p.queue, p.isOver(), p.limit(), p.alive
+		p.queue = nil
+		a.mu.Unlock()
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		for i, e := range queue {
+			if ctx.Err() != nil {
+				return ctx.Err()
+			}
+			if !asked.IsZero() && e.ask == nil { // it belongs to the next round
+				a.putBack(p, queue[i:])
+				return nil
+			}
+			told = time.Now()
+			if a.give(p, e, r, emit) && asked.IsZero() {
+				asked = told
+			}
+		}
+		wait := heartbeat
+		switch {
+		case over:
+			return a.outcome(p)
+		case !asked.IsZero():
+			if wait = gather - time.Since(asked); wait <= 0 {
+				return nil
+			}
+		case since.After(told) && time.Since(told) >= time.Second: // it thinks, or runs a tool
+			told = time.Now()
+			emit("")
+		}
+		timer := time.NewTimer(wait)
+		select {
+		case <-p.wake:
+		case <-p.over:
+		case <-ctx.Done():
+		case <-timer.C:
+			if !asked.IsZero() {
+				return nil
+			}
+			if since.Before(began) {
+				since = began
+			}
+			if time.Since(since) >= limit {
+				a.cancel(p)
+				return silent()
+			}
+			told = time.Now()
+			emit("")
+		}
+		timer.Stop()
+	}
+}
+
+// give gives out a piece, and says whether it is a permission that the user has to
+// decide about.
+func (a *Adapter) give(p *prompt, e piece, r copilot.Request, emit func(string)) (asked bool) {
+	if e.ask == nil {
+		emit(e.text)
+		a.mu.Lock()
+		p.spoke = true
+		a.said += e.text
+		a.mu.Unlock()
+		return false
+	}
+	a.mu.Lock()
+	wanted := p.asks[e.ask.call.ID] == e.ask
+	if wanted && r.Wants != nil {
+		e.ask.given, p.spoke = true, true
+	} else {
+		delete(p.asks, e.ask.call.ID)
+	}
+	a.mu.Unlock()
+	switch {
+	case !wanted: // it was answered when the prompt was cancelled
+		return false
+	case r.Wants == nil:
+		e.ask.reject()
+		return false
+	}
+	r.Wants(e.ask.call)
+	return true
+}
+
+// putBack returns pieces that were taken too early.
+func (a *Adapter) putBack(p *prompt, queue []piece) {
+	a.mu.Lock()
+	p.queue = append(queue[:len(queue):len(queue)], p.queue...)
+	a.mu.Unlock()
+	p.stir()
+}
+
+// outcome is what the end of the prompt means for the round.
+func (a *Adapter) outcome(p *prompt) error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	switch {
+	case p.err != nil:
+		return failure(p.err)
+	case p.stop == acpsdk.StopReasonRefusal:
+		return &copilot.Error{Code: codeBlocked, Message: "the agent declined to answer"}
+	case !p.spoke:
+		return &copilot.Error{Code: codeEmpty, Message: "the agent gave an empty answer"}
+	}
+	return nil
+}
+
+// CallTool implements copilot.Caller: it grants the permission that the agent waits
+// for, and returns the result of the call. The agent goes on after a call that
+// failed, so such a call has a result and no error.
+func (a *Adapter) CallTool(ctx, wanted context.Context, c copilot.ToolCall) (string, error) {
+	a.mu.Lock()
+	p := a.prompt
+	var k *ask
+	if p != nil && !p.cancelled && !p.isOver() {
+		k = p.asks[c.ID]
+		delete(p.asks, c.ID)
+	}
+	a.mu.Unlock()
+	if k == nil {
+		return "", failed("the agent does not wait for this call any more; ask again")
+	}
+	if wanted.Err() != nil {
+		k.dismiss()
+		a.cancel(p)
+		return "", copilot.ErrCancelled
+	}
+	if !k.grant() {
+		a.cancel(p)
+		return "", failed("the agent offers no way to allow this call alone")
+	}
+	return a.awaitTool(ctx, wanted, p, k)
+}
+
+// awaitTool waits for the result of a call that was granted.
+func (a *Adapter) awaitTool(ctx, wanted context.Context, p *prompt, k *ask) (string, error) {
+	stopped := wanted.Done()
+	var waitsElsewhere <-chan time.Time
+	for {
+		a.mu.Lock()
+		t, over, err := k.state, p.isOver(), p.err
+		result, ended, next := t.output, t.ended(), p.waitsElsewhere(t)
+		a.mu.Unlock()
+		switch {
+		case ended:
+			return result, nil
+		case over && wanted.Err() != nil:
+			return result, copilot.ErrCancelled
+		case over && err != nil:
+			return result, failure(err)
+		case over:
+			return result, nil
+		}
+		if next && waitsElsewhere == nil {
+			waitsElsewhere = time.After(overlap)
+		}
+		select {
+		case <-p.wake:
+		case <-p.over:
+		case <-waitsElsewhere:
+			p.stir()
+			return result, nil
+		case <-stopped:
+			stopped = nil
+			a.cancel(p)
+		case <-ctx.Done():
+			return result, ctx.Err()
+		}
+	}
+}
+
+func (p *prompt) signOfLife() { p.alive = time.Now() }
+
+// text adds a piece of the answer. What comes after a cancel is dropped, and so is
+// what no user could listen to.
+func (p *prompt) text(text string) {
+	if p.cancelled || text == "" || p.bytes+len(text) > maxAnswer {
+		return
+	}
+	p.bytes += len(text)
+	if n := len(p.queue); n > 0 && p.queue[n-1].ask == nil {
+		p.queue[n-1].text += text
+		return
+	}
+	p.queue = append(p.queue, piece{text: text})
+}
+
+// maxTools bounds the calls of one prompt that are kept.
+const maxTools = 10_000
+
+func (p *prompt) merge(id acpsdk.ToolCallId, u update) *tool {
+	t := p.tools[id]
+	if t == nil {
+		t = &tool{}
+		if len(p.tools) < maxTools {
+			p.tools[id] = t
+		}
+	}
+	t.merge(u)
+	return t
+}
