@@ -63,13 +63,17 @@ const (
 	// An echo that jumped stands out by scoutElsewhere where it was not before. It is asked
 	// about by frames: the last scoutShortest to scoutLongest are compared. The first
 	// scoutTells of a sound may be such an echo unless scoutAtHome proves the echo where it
-	// was, beside a person. After scoutDoubts it is none. (Room bench, seeds 61 and 62.)
+	// was, beside a person. After scoutDoubts it is none, unless it stands out by
+	// scoutJumped, as nobody does who speaks, or was found elsewhere by the last
+	// comparison, scoutMoving frames ago at most. (Room bench, seeds 61, 62 and 4.)
 	scoutShortest  = 4
 	scoutLongest   = 10
 	scoutTells     = 7
 	scoutDoubts    = 16
 	scoutElsewhere = 5.2
 	scoutAtHome    = 4.0
+	scoutJumped    = 7.5
+	scoutMoving    = 30
 )
 
 // scout answers on demand whether the sound that the microphone hears now is an echo
@@ -103,10 +107,20 @@ type scout struct {
 	quiet      int     // frames since it was heard
 	home, away int     // lags at which the echo was, and at which it was found last
 	aways      int     // times in a row that it was found there
+	foundAway  int64   // the frame of the last time
 	base       int64   // home less the delay that the streams are aligned with, at 48 kHz
 	settled    bool    // home and base are known
 	lag        int     // of the peak, in samples at rate
 	prominence float64 // of the peak
+	doubt      doubt   // of the sound that elsewhere was asked about last
+}
+
+// doubt is what is known of a sound that may be an echo whose delay jumped.
+type doubt struct {
+	since, asked int64 // the frames in which it began, and of the last question about it
+	maybe        bool  // it may be one
+	certain      bool  // it is
+	lag          int   // where it was found for scoutJumped, or 0
 }
 
 func newScout(r *ring) (*scout, error) {
@@ -130,6 +144,7 @@ func (s *scout) reset() {
 	s.frames, s.searched, s.asked, s.sum, s.prior = 0, 0, 0, 0, 0
 	s.heard, s.run, s.quiet, s.present = 0, 0, 0, false
 	s.aways, s.settled = 0, false
+	s.doubt = doubt{}
 }
 
 // push takes the next frame of the near end, and the far end that was rendered
@@ -229,12 +244,12 @@ func (s *scout) relocate(aligned int64, known bool, cut float64) (delay int64, m
 	if !s.at(s.lag, s.away) {
 		s.away, s.aways = s.lag, 0
 	}
+	s.foundAway = s.frames
 	if s.aways++; s.aways < scoutAgree {
 		return 0, false
 	}
-	far := s.away-s.home > scoutJump || s.home-s.away > scoutJump
 	switch {
-	case s.settled && far:
+	case s.settled && s.moved(s.away):
 		s.home, s.aways = s.away, 0
 		return max(0, int64(s.home)*audio.SampleRate/rate-s.base), true
 	case known:
@@ -312,28 +327,54 @@ func (s *scout) stands(lag int, value float64) (prominence float64) {
 	return value / math.Sqrt(sum/(2*(scoutAround-scoutWidth)))
 }
 
-// elsewhere reports whether the last frames, so many, may be an echo that is not where
-// it was.
+// elsewhere reports whether the sound of the last frames, so many, may be an echo that is
+// not where it was. Once two of its frames place it at the same other delay it is one to its
+// end, in which there is too little of it to tell, since the assistant is held.
 func (s *scout) elsewhere(frames int) bool {
-	if !s.settled || !s.present || frames > scoutDoubts {
+	if !s.settled || !s.present {
 		return false
 	}
+	if since := s.frames - int64(frames); since > s.doubt.since+scoutGap {
+		s.doubt = doubt{since: since}
+	}
+	d := &s.doubt
+	if d.certain || d.asked == s.frames {
+		return d.maybe
+	}
+	d.asked, d.maybe = s.frames, false
 	lag, prominence := s.compare(min(max(frames, scoutShortest), scoutLongest) * frameSamples)
-	if s.at(lag, s.home) {
-		return false
+	switch {
+	case s.at(lag, s.home):
+	case prominence >= scoutJumped:
+		d.maybe, d.certain, d.lag = true, d.lag > 0 && s.at(lag, d.lag), lag
+	case s.moving():
+		d.maybe = true
+	case frames > scoutDoubts:
+	case prominence >= scoutElsewhere:
+		d.maybe = true
+	case frames < scoutTells:
+		d.maybe = s.atHome() < scoutAtHome
 	}
-	if prominence >= scoutElsewhere {
-		return true
-	}
-	if frames >= scoutTells {
-		return false
-	}
+	return d.maybe
+}
+
+// atHome is by how much the echo stands out where it was, in what was compared last.
+func (s *scout) atHome() float64 {
 	best := 0.0
 	for l := s.home - scoutWidth; l <= s.home+scoutWidth; l++ {
 		best = max(best, s.work[(l+scoutFar)%scoutFar])
 	}
-	return s.stands(s.home, best) < scoutAtHome
+	return s.stands(s.home, best)
 }
+
+// moving says whether the echo was found elsewhere of late, and is to be found there once
+// more before the streams are realigned.
+func (s *scout) moving() bool {
+	return s.aways > 0 && s.frames-s.foundAway < scoutMoving && s.moved(s.away)
+}
+
+// moved says whether a lag is not that of an echo which is where it was.
+func (s *scout) moved(lag int) bool { return lag-s.home > scoutJump || s.home-lag > scoutJump }
 
 // at says whether two lags are the same.
 func (s *scout) at(lag, other int) bool { return lag-other <= scoutSame && other-lag <= scoutSame }

@@ -54,19 +54,21 @@ func TestForeignTellsPeopleFromEchoes(t *testing.T) {
 	}
 }
 
+// afterJump is an echo that was found, and whose delay has just changed.
+func afterJump(t *testing.T, by time.Duration) *scene {
+	s := newScene(t, Default(), room.Config{Echo: echoOf(t, "study"), EchoGain: -6, Delay: atMs(115), Noise: room.Fan(1), NoiseLevel: -70})
+	s.p.SetDelay(atMs(115), 0)
+	s.run(4*time.Second, nil)
+	s.room.Jump(by)
+	return s
+}
+
 // TestElsewhereTellsAnEchoThatJumpedFromAPerson: an echo that jumped is elsewhere within
 // 0.1 s that are loud, or followed already, and a person who speaks over an echo mostly
 // is not, and never after scoutDoubts frames.
 func TestElsewhereTellsAnEchoThatJumpedFromAPerson(t *testing.T) {
-	after := func(by time.Duration) *scene {
-		s := newScene(t, Default(), room.Config{Echo: echoOf(t, "study"), EchoGain: -6, Delay: atMs(115), Noise: room.Fan(1), NoiseLevel: -70})
-		s.p.SetDelay(atMs(115), 0)
-		s.run(4*time.Second, nil)
-		s.room.Jump(by)
-		return s
-	}
 	for _, by := range []time.Duration{atMs(-80), atMs(80)} {
-		s := after(by)
+		s := afterJump(t, by)
 		loud, elsewhere, before := 0, 0, s.p.Realigned()
 		for loud < 10 {
 			s.run(audio.FrameTime, nil)
@@ -83,7 +85,7 @@ func TestElsewhereTellsAnEchoThatJumpedFromAPerson(t *testing.T) {
 	}
 	wrong, of := 0, 0
 	for _, said := range sentences {
-		s := after(0)
+		s := afterJump(t, 0)
 		human, frames := said.human(t, -20), 0
 		s.each(400*time.Millisecond, human, func() {
 			if audio.LevelOf(s.out.Trigger[:]).RMS > -40 || frames > 0 {
@@ -103,6 +105,30 @@ func TestElsewhereTellsAnEchoThatJumpedFromAPerson(t *testing.T) {
 	}
 	if of < 30 || wrong > of/5 {
 		t.Errorf("people are an echo in %d of %d frames", wrong, of)
+	}
+}
+
+// TestAnEchoThatJumpedIsOneToItsEnd: the assistant is held, so that soon too little of it
+// is heard to tell where it is.
+func TestAnEchoThatJumpedIsOneToItsEnd(t *testing.T) {
+	for _, by := range []time.Duration{atMs(-80), atMs(80)} {
+		s := afterJump(t, by)
+		loud, elsewhere := 0, 0
+		s.each(time.Second, nil, func() {
+			if power(s.mic[:]) > 1e-4 || loud > 0 {
+				loud++
+			}
+			switch is := s.p.Elsewhere(loud); {
+			case elsewhere >= scoutTells && !is:
+				t.Errorf("an echo that jumped by %v is none after %d frames", by, loud)
+			case is && loud >= scoutShortest:
+				elsewhere++
+				s.quiet = elsewhere >= scoutTells
+			}
+		})
+		if !s.quiet {
+			t.Errorf("an echo that jumped by %v is none", by)
+		}
 	}
 }
 

@@ -217,7 +217,7 @@ func (t *Tracker) SetForeign(foreign func() bool) { t.foreign = foreign }
 
 // SetElsewhere sets what reports whether the sound of the last frames, so many, may be
 // an echo whose delay jumped, of which the canceller takes nothing. A suspicion does not
-// become a voice meanwhile. It is for before the first frame; nil, which counts as never,
+// become a voice meanwhile, and an utterance does not go on. It is for before the first frame; nil, which counts as never,
 // is the default.
 func (t *Tracker) SetElsewhere(elsewhere func(frames int) bool) { t.elsewhere = elsewhere }
 
@@ -342,7 +342,7 @@ func (t *Tracker) judge(p float32) {
 		}
 	case w.audible:
 		w.cut = t.cut
-		w.elsewhere = t.elsewhere != nil && w.suspicious && p >= maybeVoice && t.elsewhere(t.suspicion.frames(&t.levels))
+		w.elsewhere = t.elsewhere != nil && (w.suspicious || t.marker.phase == paused) && p >= maybeVoice && t.elsewhere(t.suspicion.frames(&t.levels))
 		w.foreign = t.foreign != nil && p >= foreignVoice && (w.first || w.cut >= echoCut) && t.foreign()
 	}
 	t.marks = t.marker.push(t.marks, w)

@@ -165,7 +165,7 @@ func (m *marker) push(marks []Mark, w window) []Mark {
 			marks = m.pause(marks)
 		}
 	case paused:
-		if m.counts(w) {
+		if !w.elsewhere && m.counts(w) {
 			marks = m.mark(marks, Resumed, min(m.begin, w.end))
 			m.phase, m.still = voiced, -1
 			return marks

@@ -27,18 +27,19 @@ func after(n int64) int64 { return at(n) + 4*hop8 }
 // mark pushes one window a letter, every 8 ms: S is speech, s speech for the raised
 // threshold only, m is between gone and the threshold, l below gone but not surely
 // without a voice, d is doubtful, and a dot is silence. A capital R is s with a raised
-// level, A is S with the assistant audible, and H is A with a suspicion.
+// level, A is S with the assistant audible, H is A with a suspicion, and E is S that may be an
+// echo whose delay jumped.
 func mark(cfg TrackerConfig, letters string) []Mark {
 	cfg, err := cfg.complete()
 	if err != nil {
 		panic(err)
 	}
-	p := map[rune]float32{'S': 0.9, 'A': 0.9, 'H': 0.9, 'd': 0.2, 's': 0.32, 'R': 0.32, 'm': 0.4, 'l': 0.3, '.': 0.01}
+	p := map[rune]float32{'S': 0.9, 'A': 0.9, 'H': 0.9, 'E': 0.9, 'd': 0.2, 's': 0.32, 'R': 0.32, 'm': 0.4, 'l': 0.3, '.': 0.01}
 	m := newMarker(cfg, edgesOfWindow{})
 	var marks []Mark
 	for n, c := range letters {
 		start := at(int64(n))
-		marks = m.push(marks, window{start: start, end: start + 4*hop8, p: p[c], raised: c == 'R', audible: c == 'A' || c == 'H', suspicious: c == 'H'})
+		marks = m.push(marks, window{start: start, end: start + 4*hop8, p: p[c], raised: c == 'R', audible: c == 'A' || c == 'H', suspicious: c == 'H', elsewhere: c == 'E'})
 	}
 	return marks
 }
@@ -84,6 +85,7 @@ func TestMarks(t *testing.T) {
 		{"resumed", "SS....SS", []Mark{onset(0), pause(2), resume(6)}},
 		{"a click does not resume", "SS....S.", []Mark{onset(0), pause(2)}},
 		{"paused again", "SS....SS....", []Mark{onset(0), pause(2), resume(6), pause(8)}},
+		{"an echo that jumped does not resume", "SS....EEEE", []Mark{onset(0), pause(2), end(12)}},
 		{"ended", "SS" + dots(7), []Mark{onset(0), pause(2), end(12)}},
 		{"one window short of the end", "SS" + dots(6), []Mark{onset(0), pause(2)}},
 		{"a click does not put off the end", "SS....S" + dots(2), []Mark{onset(0), pause(2), end(12)}},
