@@ -38,7 +38,7 @@ func stepCosts(events []csm.Envelope) []stepCost {
 	for _, e := range events {
 		allocs := testing.AllocsPerRun(20, func() { sinkState, sinkEffects = csm.Step(s, e) })
 		next, effects := csm.Step(s, e)
-		costs = append(costs, stepCost{e.Event.Kind(), s.Phase(), len(effects), changedRegions(s, next), int(allocs)})
+		costs = append(costs, stepCost{csm.KindOf(e.Event), s.Phase(), len(effects), changedRegions(s, next), int(allocs)})
 		s = next
 	}
 	return costs
@@ -86,7 +86,7 @@ func TestStepperIsStep(t *testing.T) {
 		var fx []csm.Effect
 		s, fx = csm.Step(s, e)
 		if !reflect.DeepEqual(s, states[i]) || !reflect.DeepEqual(fx, effects[i]) {
-			t.Fatalf("event %d, %v: the Stepper made %+v and %v of it, Step %+v and %v", i, e.Event.Kind(), states[i], effects[i], s, fx)
+			t.Fatalf("event %d, %v: the Stepper made %+v and %v of it, Step %+v and %v", i, csm.KindOf(e.Event), states[i], effects[i], s, fx)
 		}
 	}
 }

@@ -215,7 +215,7 @@ func (r *run) enter(to Phase) {
 		r.cause = r.told
 	}
 	r.prior = r.st.Conv
-	r.st.Conv = plain(to)
+	r.st.Conv = plain[to]
 }
 
 // complete takes the rows on KindSettled, the approval region's first, until none is
@@ -251,7 +251,7 @@ func (r *run) publish(before *State) {
 		return
 	}
 	if before.held() != st.held() && st.Conv.Phase().Active() {
-		r.cause, r.newsAt = holdCause(r.env.Event.Kind()), 0
+		r.cause, r.newsAt = holdCause(KindOf(r.env.Event)), 0
 	}
 	st.Previous, st.Since, st.Cause, st.CauseSeq = from, r.env.At, r.cause, r.env.Seq
 	r.fx = slices.Insert(r.fx, r.newsAt, Effect(PublishState{From: from, To: to, Cause: r.cause, Seq: r.env.Seq, Turn: st.Current.ID, Code: r.code}))

@@ -12,10 +12,11 @@ import (
 //
 //sumtype:decl
 type Effect interface {
-	// Name is the effect's name in journals and scenarios.
-	Name() string
-	effect()
+	name() string // NameOf
 }
+
+// NameOf is an effect's name in journals and scenarios.
+func NameOf(e Effect) string { return e.name() }
 
 // Resources. Each is answered by one terminal event.
 type (
@@ -271,80 +272,41 @@ type (
 	}
 )
 
-func (ActivateSession) Name() string   { return "ActivateSession" }
-func (DeactivateSession) Name() string { return "DeactivateSession" }
-func (OpenAudio) Name() string         { return "OpenAudio" }
-func (StartCapture) Name() string      { return "StartCapture" }
-func (HoldCapture) Name() string       { return "HoldCapture" }
-func (ReleaseCapture) Name() string    { return "ReleaseCapture" }
-func (CloseAudio) Name() string        { return "CloseAudio" }
-func (OpenConnection) Name() string    { return "OpenConnection" }
-func (CloseConnection) Name() string   { return "CloseConnection" }
-func (CommitInput) Name() string       { return "CommitInput" }
-func (ClearInput) Name() string        { return "ClearInput" }
-func (SendCopilot) Name() string       { return "SendCopilot" }
-func (CancelCopilot) Name() string     { return "CancelCopilot" }
-func (Speak) Name() string             { return "Speak" }
-func (StartPlayback) Name() string     { return "StartPlayback" }
-func (PausePlayback) Name() string     { return "PausePlayback" }
-func (ResumePlayback) Name() string    { return "ResumePlayback" }
-func (Flush) Name() string             { return "Flush" }
-func (StartTimer) Name() string        { return "StartTimer" }
-func (StopTimer) Name() string         { return "StopTimer" }
-func (Post) Name() string              { return "Post" }
-func (Reply) Name() string             { return "Reply" }
-func (PublishState) Name() string      { return "PublishState" }
-func (PublishTurn) Name() string       { return "PublishTurn" }
-func (PublishHeard) Name() string      { return "PublishHeard" }
-func (PublishQueue) Name() string      { return "PublishQueue" }
-func (Notify) Name() string            { return "Notify" }
-func (PublishError) Name() string      { return "PublishError" }
-func (Report) Name() string            { return "Report" }
-func (LoadModel) Name() string         { return "LoadModel" }
-func (SearchTools) Name() string       { return "SearchTools" }
-func (CancelSearch) Name() string      { return "CancelSearch" }
-func (CallTool) Name() string          { return "CallTool" }
-func (CancelTool) Name() string        { return "CancelTool" }
-func (Summarise) Name() string         { return "Summarise" }
-func (CancelSummary) Name() string     { return "CancelSummary" }
-func (PublishTool) Name() string       { return "PublishTool" }
-func (PublishModel) Name() string      { return "PublishModel" }
-
-func (ActivateSession) effect()   {}
-func (DeactivateSession) effect() {}
-func (OpenAudio) effect()         {}
-func (StartCapture) effect()      {}
-func (HoldCapture) effect()       {}
-func (ReleaseCapture) effect()    {}
-func (CloseAudio) effect()        {}
-func (OpenConnection) effect()    {}
-func (CloseConnection) effect()   {}
-func (CommitInput) effect()       {}
-func (ClearInput) effect()        {}
-func (SendCopilot) effect()       {}
-func (CancelCopilot) effect()     {}
-func (Speak) effect()             {}
-func (StartPlayback) effect()     {}
-func (PausePlayback) effect()     {}
-func (ResumePlayback) effect()    {}
-func (Flush) effect()             {}
-func (StartTimer) effect()        {}
-func (StopTimer) effect()         {}
-func (Post) effect()              {}
-func (Reply) effect()             {}
-func (PublishState) effect()      {}
-func (PublishTurn) effect()       {}
-func (PublishHeard) effect()      {}
-func (PublishQueue) effect()      {}
-func (Notify) effect()            {}
-func (PublishError) effect()      {}
-func (Report) effect()            {}
-func (LoadModel) effect()         {}
-func (SearchTools) effect()       {}
-func (CancelSearch) effect()      {}
-func (CallTool) effect()          {}
-func (CancelTool) effect()        {}
-func (Summarise) effect()         {}
-func (CancelSummary) effect()     {}
-func (PublishTool) effect()       {}
-func (PublishModel) effect()      {}
+func (ActivateSession) name() string   { return "ActivateSession" }
+func (DeactivateSession) name() string { return "DeactivateSession" }
+func (OpenAudio) name() string         { return "OpenAudio" }
+func (StartCapture) name() string      { return "StartCapture" }
+func (HoldCapture) name() string       { return "HoldCapture" }
+func (ReleaseCapture) name() string    { return "ReleaseCapture" }
+func (CloseAudio) name() string        { return "CloseAudio" }
+func (OpenConnection) name() string    { return "OpenConnection" }
+func (CloseConnection) name() string   { return "CloseConnection" }
+func (CommitInput) name() string       { return "CommitInput" }
+func (ClearInput) name() string        { return "ClearInput" }
+func (SendCopilot) name() string       { return "SendCopilot" }
+func (CancelCopilot) name() string     { return "CancelCopilot" }
+func (Speak) name() string             { return "Speak" }
+func (StartPlayback) name() string     { return "StartPlayback" }
+func (PausePlayback) name() string     { return "PausePlayback" }
+func (ResumePlayback) name() string    { return "ResumePlayback" }
+func (Flush) name() string             { return "Flush" }
+func (StartTimer) name() string        { return "StartTimer" }
+func (StopTimer) name() string         { return "StopTimer" }
+func (Post) name() string              { return "Post" }
+func (Reply) name() string             { return "Reply" }
+func (PublishState) name() string      { return "PublishState" }
+func (PublishTurn) name() string       { return "PublishTurn" }
+func (PublishHeard) name() string      { return "PublishHeard" }
+func (PublishQueue) name() string      { return "PublishQueue" }
+func (Notify) name() string            { return "Notify" }
+func (PublishError) name() string      { return "PublishError" }
+func (Report) name() string            { return "Report" }
+func (LoadModel) name() string         { return "LoadModel" }
+func (SearchTools) name() string       { return "SearchTools" }
+func (CancelSearch) name() string      { return "CancelSearch" }
+func (CallTool) name() string          { return "CallTool" }
+func (CancelTool) name() string        { return "CancelTool" }
+func (Summarise) name() string         { return "Summarise" }
+func (CancelSummary) name() string     { return "CancelSummary" }
+func (PublishTool) name() string       { return "PublishTool" }
+func (PublishModel) name() string      { return "PublishModel" }

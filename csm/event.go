@@ -20,12 +20,14 @@ type Envelope struct {
 //
 //sumtype:decl
 type Event interface {
-	Kind() Kind
-	event()
+	kind() Kind // KindOf
 }
 
-// Call names a request of a client that waits for an answer, 0 for none.
+// Call names a request of a client that waits for an answer, 0 for none. It is embedded
+// in the events that are such requests.
 type Call uint64
+
+func (c Call) call() Call { return c }
 
 // SuspendReason is one reason why a conversation is suspended; a set of them is
 // a bit mask (REQ-008).
@@ -67,68 +69,68 @@ type (
 	// UserStart begins a conversation (user.start). TakeOver has it take the
 	// microphone from another window that listens.
 	UserStart struct {
-		Call     Call `json:"call,omitempty"`
+		Call     `json:"call,omitempty"`
 		TakeOver bool `json:"takeOver,omitempty"`
 	}
 	// UserStop ends it (user.stop). Code says why where it was not the user:
 	// clientGone.
 	UserStop struct {
-		Call Call `json:"call,omitempty"`
+		Call `json:"call,omitempty"`
 		Code Code `json:"code,omitempty"`
 	}
 	// UserInterrupt stops the assistant (user.interrupt).
 	UserInterrupt struct {
-		Call Call `json:"call,omitempty"`
+		Call `json:"call,omitempty"`
 	}
 	// UserCommit ends the user's turn by hand (user.commit, REQ-004).
 	UserCommit struct {
-		Call Call `json:"call,omitempty"`
+		Call `json:"call,omitempty"`
 	}
 	// UserText is a typed utterance; it takes the path of a spoken one.
 	UserText struct {
-		Call      Call   `json:"call,omitempty"`
+		Call      `json:"call,omitempty"`
 		Utterance uint64 `json:"utterance"`
 		Words     int    `json:"words"`
 	}
 	// UserRetry tries again what failed last: the stage that it names, or whichever
 	// it was. ToolCall is the id for another call of a tool that failed.
 	UserRetry struct {
-		Call     Call          `json:"call,omitempty"`
+		Call     `json:"call,omitempty"`
 		Stage    copilot.Stage `json:"stage,omitempty"`
 		ToolCall uint64        `json:"toolCall,omitempty"`
 	}
 	// UserApprove allows one call of a tool, or does not.
 	UserApprove struct {
-		Call     Call   `json:"call,omitempty"`
+		Call     `json:"call,omitempty"`
 		ToolCall uint64 `json:"toolCall"`
 		Approved bool   `json:"approved"`
 	}
 	// UserSelectModel has the assistant's model loaded. A request that is under way
 	// keeps the one it began with.
 	UserSelectModel struct {
-		Call  Call   `json:"call,omitempty"`
+		Call  `json:"call,omitempty"`
 		Model uint64 `json:"model"`
 	}
 	// UserSpeak has a text read aloud.
 	UserSpeak struct {
-		Call  Call   `json:"call,omitempty"`
+		Call  `json:"call,omitempty"`
 		Ref   uint64 `json:"ref"`
 		Chars int    `json:"chars"`
 	}
 	// UserPlayback pauses or continues the voice.
 	UserPlayback struct {
-		Call  Call `json:"call,omitempty"`
+		Call  `json:"call,omitempty"`
 		Pause bool `json:"pause"`
 	}
 	// Suspend adds a reason to suspend: one that is not a fact about the
 	// connection or a device.
 	Suspend struct {
-		Call   Call          `json:"call,omitempty"`
+		Call   `json:"call,omitempty"`
 		Reason SuspendReason `json:"reason"`
 	}
 	// Resume takes a reason away.
 	Resume struct {
-		Call   Call          `json:"call,omitempty"`
+		Call   `json:"call,omitempty"`
 		Reason SuspendReason `json:"reason"`
 	}
 	// Configure replaces the configuration. What runs keeps the one it began with.

@@ -100,7 +100,7 @@ func checkHold(s State) error {
 // conversation (invariant 14).
 func checkUserPauseStep(before State, e Envelope, after State) error {
 	if before.UserPaused() && !after.UserPaused() && after.Phase() != PhaseTerminating && !endsUserPause(e.Event) {
-		return fmt.Errorf("invariant 14: %v ended the user's pause", e.Event.Kind())
+		return fmt.Errorf("invariant 14: %v ended the user's pause", KindOf(e.Event))
 	}
 	return nil
 }
@@ -119,7 +119,7 @@ func checkMicrophone(before, after State, fx []Effect) error {
 			closed = true
 		case OpenAudio:
 			if after.UserPaused() {
-				return fmt.Errorf("invariant 14: %s under the user's pause", f.Name())
+				return fmt.Errorf("invariant 14: %s under the user's pause", NameOf(f))
 			}
 		case StartCapture:
 			if after.Phase() != PhasePreparing {
@@ -171,7 +171,7 @@ func checkVoicePauseStep(before State, e Envelope, after State) error {
 	if now, still := speech.LineOf(after.Speech); open && (!still || now.Gen != was.Gen) {
 		return nil // it was flushed, with what was paused
 	}
-	return fmt.Errorf("invariant 14: %v ended the user's pause of the voice", e.Event.Kind())
+	return fmt.Errorf("invariant 14: %v ended the user's pause of the voice", KindOf(e.Event))
 }
 
 // checkSpoken: what is to be synthesised is a segment of the open line, of the
@@ -224,7 +224,7 @@ func checkHeardOut(before State, e Envelope, after State, fx []Effect) error {
 		default:
 		}
 	}
-	return fmt.Errorf("invariant 6: %v takes an utterance away, and nobody is told", e.Event.Kind())
+	return fmt.Errorf("invariant 6: %v takes an utterance away, and nobody is told", KindOf(e.Event))
 }
 
 // checkDeadlines: a deadline belongs to one thing that waits. What waits next has
@@ -474,7 +474,7 @@ func CheckStep(before State, e Envelope, after State, fx []Effect) error {
 		return fmt.Errorf("invariant 7: turn ids went from %d to %d", before.IDs.Turn, after.IDs.Turn)
 	}
 	if after.Counters.Rejected > before.Counters.Rejected {
-		return fmt.Errorf("invariant 9: the session was told on %v what its guard map does not allow from %v", e.Event.Kind(), before.Session)
+		return fmt.Errorf("invariant 9: the session was told on %v what its guard map does not allow from %v", KindOf(e.Event), before.Session)
 	}
 	if t, ok := e.Event.(TimerFired); ok && t.Timer < NumTimers && before.Timers[t.Timer].Armed && after.Timers[t.Timer] == before.Timers[t.Timer] &&
 		t.Gen == before.Timers[t.Timer].Gen {
@@ -503,7 +503,7 @@ func CheckStep(before State, e Envelope, after State, fx []Effect) error {
 				return fmt.Errorf("invariant 13: call %d runs, and the user was not asked about it", f.ToolCall)
 			}
 		case Summarise:
-			if _, ok := before.History.(history.Compacting); ok && e.Event.Kind() != KindSummarised && e.Event.Kind() != KindTimerFired {
+			if _, ok := before.History.(history.Compacting); ok && KindOf(e.Event) != KindSummarised && KindOf(e.Event) != KindTimerFired {
 				return fmt.Errorf("invariant 10: a second compaction")
 			}
 		case Reply:

@@ -197,121 +197,66 @@ func (k Kind) String() string {
 	}
 }
 
-func (UserStart) Kind() Kind       { return KindUserStart }
-func (UserStop) Kind() Kind        { return KindUserStop }
-func (UserInterrupt) Kind() Kind   { return KindUserInterrupt }
-func (UserCommit) Kind() Kind      { return KindUserCommit }
-func (UserText) Kind() Kind        { return KindUserText }
-func (UserRetry) Kind() Kind       { return KindUserRetry }
-func (UserApprove) Kind() Kind     { return KindUserApprove }
-func (UserSelectModel) Kind() Kind { return KindUserSelectModel }
-func (UserSpeak) Kind() Kind       { return KindUserSpeak }
-func (UserPlayback) Kind() Kind    { return KindUserPlayback }
-func (Suspend) Kind() Kind         { return KindSuspend }
-func (Resume) Kind() Kind          { return KindResume }
-func (Configure) Kind() Kind       { return KindConfigure }
-func (SessionReady) Kind() Kind    { return KindSessionReady }
-func (SessionFailed) Kind() Kind   { return KindSessionFailed }
-func (SessionExpiring) Kind() Kind { return KindSessionExpiring }
-func (SessionRenewal) Kind() Kind  { return KindSessionRenewal }
-func (SessionRenewed) Kind() Kind  { return KindSessionRenewed }
-func (SessionClosed) Kind() Kind   { return KindSessionClosed }
-func (AudioPrimed) Kind() Kind     { return KindAudioPrimed }
-func (AudioReady) Kind() Kind      { return KindAudioReady }
-func (AudioFailed) Kind() Kind     { return KindAudioFailed }
-func (AudioLost) Kind() Kind       { return KindAudioLost }
-func (AudioRestored) Kind() Kind   { return KindAudioRestored }
-func (AudioClosed) Kind() Kind     { return KindAudioClosed }
-func (ConnReady) Kind() Kind       { return KindConnReady }
-func (ConnLost) Kind() Kind        { return KindConnLost }
-func (ConnFailed) Kind() Kind      { return KindConnFailed }
-func (ConnClosed) Kind() Kind      { return KindConnClosed }
-func (SpeechStarted) Kind() Kind   { return KindSpeechStarted }
-func (SpeechPaused) Kind() Kind    { return KindSpeechPaused }
-func (SpeechResumed) Kind() Kind   { return KindSpeechResumed }
-func (SpeechStopped) Kind() Kind   { return KindSpeechStopped }
-func (Partial) Kind() Kind         { return KindPartial }
-func (Final) Kind() Kind           { return KindFinal }
-func (RecognitionLost) Kind() Kind { return KindRecognitionLost }
-func (ModelProgress) Kind() Kind   { return KindModelProgress }
-func (ModelLoaded) Kind() Kind     { return KindModelLoaded }
-func (ModelFailed) Kind() Kind     { return KindModelFailed }
-func (ToolSearchDone) Kind() Kind  { return KindToolSearchDone }
-func (CopilotSent) Kind() Kind     { return KindCopilotSent }
-func (CopilotDelta) Kind() Kind    { return KindCopilotDelta }
-func (CopilotSegment) Kind() Kind  { return KindCopilotSegment }
-func (CopilotToolCall) Kind() Kind { return KindCopilotToolCall }
-func (CopilotDone) Kind() Kind     { return KindCopilotDone }
-func (ToolDone) Kind() Kind        { return KindToolDone }
-func (Summarised) Kind() Kind      { return KindSummarised }
-func (SpeechBuffered) Kind() Kind  { return KindSpeechBuffered }
-func (SpeechCursor) Kind() Kind    { return KindSpeechCursor }
-func (SpeechPlayed) Kind() Kind    { return KindSpeechPlayed }
-func (SpeechDrained) Kind() Kind   { return KindSpeechDrained }
-func (SpeechFlushed) Kind() Kind   { return KindSpeechFlushed }
-func (SpeechFailed) Kind() Kind    { return KindSpeechFailed }
-func (TimerFired) Kind() Kind      { return KindTimerFired }
-func (QueueNext) Kind() Kind       { return KindQueueNext }
-func (Fatal) Kind() Kind           { return KindFatal }
-func (Reset) Kind() Kind           { return KindReset }
+func (UserStart) kind() Kind       { return KindUserStart }
+func (UserStop) kind() Kind        { return KindUserStop }
+func (UserInterrupt) kind() Kind   { return KindUserInterrupt }
+func (UserCommit) kind() Kind      { return KindUserCommit }
+func (UserText) kind() Kind        { return KindUserText }
+func (UserRetry) kind() Kind       { return KindUserRetry }
+func (UserApprove) kind() Kind     { return KindUserApprove }
+func (UserSelectModel) kind() Kind { return KindUserSelectModel }
+func (UserSpeak) kind() Kind       { return KindUserSpeak }
+func (UserPlayback) kind() Kind    { return KindUserPlayback }
+func (Suspend) kind() Kind         { return KindSuspend }
+func (Resume) kind() Kind          { return KindResume }
+func (Configure) kind() Kind       { return KindConfigure }
+func (SessionReady) kind() Kind    { return KindSessionReady }
+func (SessionFailed) kind() Kind   { return KindSessionFailed }
+func (SessionExpiring) kind() Kind { return KindSessionExpiring }
+func (SessionRenewal) kind() Kind  { return KindSessionRenewal }
+func (SessionRenewed) kind() Kind  { return KindSessionRenewed }
+func (SessionClosed) kind() Kind   { return KindSessionClosed }
+func (AudioPrimed) kind() Kind     { return KindAudioPrimed }
+func (AudioReady) kind() Kind      { return KindAudioReady }
+func (AudioFailed) kind() Kind     { return KindAudioFailed }
+func (AudioLost) kind() Kind       { return KindAudioLost }
+func (AudioRestored) kind() Kind   { return KindAudioRestored }
+func (AudioClosed) kind() Kind     { return KindAudioClosed }
+func (ConnReady) kind() Kind       { return KindConnReady }
+func (ConnLost) kind() Kind        { return KindConnLost }
+func (ConnFailed) kind() Kind      { return KindConnFailed }
+func (ConnClosed) kind() Kind      { return KindConnClosed }
+func (SpeechStarted) kind() Kind   { return KindSpeechStarted }
+func (SpeechPaused) kind() Kind    { return KindSpeechPaused }
+func (SpeechResumed) kind() Kind   { return KindSpeechResumed }
+func (SpeechStopped) kind() Kind   { return KindSpeechStopped }
+func (Partial) kind() Kind         { return KindPartial }
+func (Final) kind() Kind           { return KindFinal }
+func (RecognitionLost) kind() Kind { return KindRecognitionLost }
+func (ModelProgress) kind() Kind   { return KindModelProgress }
+func (ModelLoaded) kind() Kind     { return KindModelLoaded }
+func (ModelFailed) kind() Kind     { return KindModelFailed }
+func (ToolSearchDone) kind() Kind  { return KindToolSearchDone }
+func (CopilotSent) kind() Kind     { return KindCopilotSent }
+func (CopilotDelta) kind() Kind    { return KindCopilotDelta }
+func (CopilotSegment) kind() Kind  { return KindCopilotSegment }
+func (CopilotToolCall) kind() Kind { return KindCopilotToolCall }
+func (CopilotDone) kind() Kind     { return KindCopilotDone }
+func (ToolDone) kind() Kind        { return KindToolDone }
+func (Summarised) kind() Kind      { return KindSummarised }
+func (SpeechBuffered) kind() Kind  { return KindSpeechBuffered }
+func (SpeechCursor) kind() Kind    { return KindSpeechCursor }
+func (SpeechPlayed) kind() Kind    { return KindSpeechPlayed }
+func (SpeechDrained) kind() Kind   { return KindSpeechDrained }
+func (SpeechFlushed) kind() Kind   { return KindSpeechFlushed }
+func (SpeechFailed) kind() Kind    { return KindSpeechFailed }
+func (TimerFired) kind() Kind      { return KindTimerFired }
+func (QueueNext) kind() Kind       { return KindQueueNext }
+func (Fatal) kind() Kind           { return KindFatal }
+func (Reset) kind() Kind           { return KindReset }
 
-func (UserStart) event()       {}
-func (UserStop) event()        {}
-func (UserInterrupt) event()   {}
-func (UserCommit) event()      {}
-func (UserText) event()        {}
-func (UserRetry) event()       {}
-func (UserApprove) event()     {}
-func (UserSelectModel) event() {}
-func (UserSpeak) event()       {}
-func (UserPlayback) event()    {}
-func (Suspend) event()         {}
-func (Resume) event()          {}
-func (Configure) event()       {}
-func (SessionReady) event()    {}
-func (SessionFailed) event()   {}
-func (SessionExpiring) event() {}
-func (SessionRenewal) event()  {}
-func (SessionRenewed) event()  {}
-func (SessionClosed) event()   {}
-func (AudioPrimed) event()     {}
-func (AudioReady) event()      {}
-func (AudioFailed) event()     {}
-func (AudioLost) event()       {}
-func (AudioRestored) event()   {}
-func (AudioClosed) event()     {}
-func (ConnReady) event()       {}
-func (ConnLost) event()        {}
-func (ConnFailed) event()      {}
-func (ConnClosed) event()      {}
-func (SpeechStarted) event()   {}
-func (SpeechPaused) event()    {}
-func (SpeechResumed) event()   {}
-func (SpeechStopped) event()   {}
-func (Partial) event()         {}
-func (Final) event()           {}
-func (RecognitionLost) event() {}
-func (ModelProgress) event()   {}
-func (ModelLoaded) event()     {}
-func (ModelFailed) event()     {}
-func (ToolSearchDone) event()  {}
-func (CopilotSent) event()     {}
-func (CopilotDelta) event()    {}
-func (CopilotSegment) event()  {}
-func (CopilotToolCall) event() {}
-func (CopilotDone) event()     {}
-func (ToolDone) event()        {}
-func (Summarised) event()      {}
-func (SpeechBuffered) event()  {}
-func (SpeechCursor) event()    {}
-func (SpeechPlayed) event()    {}
-func (SpeechDrained) event()   {}
-func (SpeechFlushed) event()   {}
-func (SpeechFailed) event()    {}
-func (TimerFired) event()      {}
-func (QueueNext) event()       {}
-func (Fatal) event()           {}
-func (Reset) event()           {}
+// KindOf is the kind of an event.
+func KindOf(e Event) Kind { return e.kind() }
 
 // Lane is one of the dispatcher's two queues.
 type Lane uint8
@@ -338,7 +283,7 @@ func LaneOf(e Event) Lane {
 	if t, ok := e.(TimerFired); ok && (t.Timer == TimerInterrupt || t.Timer == TimerConfirm || t.Timer == TimerUtterance) {
 		return Signal
 	}
-	return kinds[e.Kind()].lane
+	return kinds[e.kind()].lane
 }
 
 // KindByName finds a kind by its name in journals and scripts.
@@ -366,7 +311,7 @@ func decode[E Event](data []byte) (Event, error) {
 		return e, nil
 	}
 	if err := strictJSON(data, &e); err != nil {
-		return nil, fmt.Errorf("fields of event %s: %w", e.Kind(), err)
+		return nil, fmt.Errorf("fields of event %s: %w", e.kind(), err)
 	}
 	return e, nil
 }

@@ -79,35 +79,22 @@ func (p Phase) In(super Phase) bool {
 	return false
 }
 
-// Wire is the state's name on the editor wire, and the substate where the two
-// differ: analysing and generatingResponse are both processing there.
+// wireNames are the names of the states on the editor wire, which has one for all of
+// Processing but the wait for Copilot.
+var wireNames = [NumPhases]string{
+	"idle", "preparing", "listening", "processing", "processing", "waitingForCopilot", "processing",
+	"speaking", "interrupted", "suspended", "faulted", "terminating",
+}
+
+// Wire is the state's name on the editor wire, and the substate where two share one.
 func (p Phase) Wire() (state, substate string) {
 	switch p {
-	case PhaseIdle:
-		return "idle", ""
-	case PhasePreparing:
-		return "preparing", ""
-	case PhaseListening:
-		return "listening", ""
 	case PhaseAnalysing:
-		return "processing", "analysing"
-	case PhaseWaitingForCopilot:
-		return "waitingForCopilot", ""
+		substate = "analysing"
 	case PhaseGeneratingResponse:
-		return "processing", "generatingResponse"
-	case PhaseSpeaking:
-		return "speaking", ""
-	case PhaseInterrupted:
-		return "interrupted", ""
-	case PhaseSuspended:
-		return "suspended", ""
-	case PhaseFaulted:
-		return "faulted", ""
-	case PhaseTerminating:
-		return "terminating", ""
-	default:
-		return "processing", ""
+		substate = "generatingResponse"
 	}
+	return wireNames[p], substate
 }
 
 // Active says whether a conversation is under way: from the first Preparing to

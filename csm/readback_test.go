@@ -24,7 +24,7 @@ func TestStatesReadBackAsTheyWere(t *testing.T) {
 			next, fx := csm.Step(s, e)
 			again, fx2 := csm.Step(back, e)
 			if !reflect.DeepEqual(tidy(again), tidy(next)) || !reflect.DeepEqual(fx, fx2) {
-				t.Fatalf("after %v it goes another way:\n%+v\n%+v", e.Event.Kind(), next, again)
+				t.Fatalf("after %v it goes another way:\n%+v\n%+v", csm.KindOf(e.Event), next, again)
 			}
 			return next, fx
 		}

@@ -203,7 +203,7 @@ func TestREQ007InterruptionIsInTheStepOfTheOnset(t *testing.T) {
 		t.Fatalf("the onset led to %v", step.State.Phase())
 	}
 	if _, ok := step.Effects[0].(csm.Flush); !ok {
-		t.Fatalf("the first effect is %s, want the flush", step.Effects[0].Name())
+		t.Fatalf("the first effect is %s, want the flush", csm.NameOf(step.Effects[0]))
 	}
 	if step.Envelope.At != s.clock.Now() {
 		t.Fatal("time went by")
@@ -389,8 +389,8 @@ func requests(s *scene) []string {
 	var out []string
 	for _, st := range s.steps {
 		for _, f := range st.Effects {
-			if _, answers := s.took[f.Name()]; answers {
-				out = append(out, fmt.Sprintf("%s %+v", f.Name(), f))
+			if _, answers := s.took[csm.NameOf(f)]; answers {
+				out = append(out, fmt.Sprintf("%s %+v", csm.NameOf(f), f))
 			}
 		}
 	}

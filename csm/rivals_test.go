@@ -235,7 +235,7 @@ func (r *bare) again() { r.f = facts{} }
 
 func (r *bare) step(e csm.Event) error {
 	r.f.note(e)
-	return r.m.Fire(e.Kind())
+	return r.m.Fire(csm.KindOf(e))
 }
 
 func newBare() rival {
@@ -320,7 +320,7 @@ func (r *byHand) again() { r.f = facts{} }
 
 func (r *byHand) step(e csm.Event) error {
 	r.f.note(e)
-	if to := r.next(e.Kind()); to != r.at {
+	if to := r.next(csm.KindOf(e)); to != r.at {
 		from := r.at
 		r.at = to
 		r.f.enter(from, to)
@@ -451,10 +451,10 @@ func TestRivalsGoThroughTheSamePhases(t *testing.T) {
 					r.again()
 				}
 				if err := r.step(e.Event); err != nil {
-					t.Fatalf("event %d, %v: %v", i, e.Event.Kind(), err)
+					t.Fatalf("event %d, %v: %v", i, csm.KindOf(e.Event), err)
 				}
 				if got := r.phase(); got != want[i] {
-					t.Fatalf("after event %d, %v: in %v, the core is in %v", i, e.Event.Kind(), got, want[i])
+					t.Fatalf("after event %d, %v: in %v, the core is in %v", i, csm.KindOf(e.Event), got, want[i])
 				}
 			}
 		})
@@ -522,12 +522,12 @@ func TestConversationIsShared(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		back, err := csm.DecodeEvent(e.Event.Kind(), data)
+		back, err := csm.DecodeEvent(csm.KindOf(e.Event), data)
 		if err != nil || !reflect.DeepEqual(back, e.Event) {
-			t.Fatalf("event %d, %v, is %+v when it is read back (%v), and was %+v", i, e.Event.Kind(), back, err, e.Event)
+			t.Fatalf("event %d, %v, is %+v when it is read back (%v), and was %+v", i, csm.KindOf(e.Event), back, err, e.Event)
 		}
 		line, err := json.Marshal(sharedEvent{
-			Seq: e.Seq, At: float64(e.At) / float64(ms), Event: e.Event.Kind().String(), Data: data,
+			Seq: e.Seq, At: float64(e.At) / float64(ms), Event: csm.KindOf(e.Event).String(), Data: data,
 			Phase: s.Phase().String(), Effects: len(fx),
 		})
 		if err != nil {

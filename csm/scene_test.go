@@ -44,10 +44,10 @@ func (s *scene) execute(st dispatch.Step) {
 	s.steps = append(s.steps, st)
 	for _, f := range st.Effects {
 		if r, ok := f.(csm.Report); ok {
-			s.t.Fatalf("after %v at %v: %s", st.Envelope.Event.Kind(), s.clock.Now(), r.What)
+			s.t.Fatalf("after %v at %v: %s", csm.KindOf(st.Envelope.Event), s.clock.Now(), r.What)
 		}
 		// What comes after the first answer is the test's.
-		if took, answers := s.took[f.Name()]; answers && took != never {
+		if took, answers := s.took[csm.NameOf(f)]; answers && took != never {
 			s.clock.AfterFunc(took, func() { s.post(world.Reaction(f)) })
 		}
 	}
@@ -133,7 +133,7 @@ func last[E csm.Effect](s *scene) E {
 	all := effects[E](s)
 	if len(all) == 0 {
 		var none E
-		s.t.Fatalf("there was no %s", none.Name())
+		s.t.Fatalf("there was no %s", csm.NameOf(none))
 	}
 	return all[len(all)-1]
 }

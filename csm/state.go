@@ -130,30 +130,11 @@ func (Interrupted) Phase() Phase        { return PhaseInterrupted }
 func (Faulted) Phase() Phase            { return PhaseFaulted }
 func (Terminating) Phase() Phase        { return PhaseTerminating }
 
-// plain is the case of a phase without data.
-func plain(p Phase) Conversation {
-	switch p {
-	case PhasePreparing:
-		return Preparing{}
-	case PhaseListening:
-		return Listening{}
-	case PhaseAnalysing:
-		return Analysing{}
-	case PhaseWaitingForCopilot:
-		return WaitingForCopilot{}
-	case PhaseGeneratingResponse:
-		return GeneratingResponse{}
-	case PhaseSpeaking:
-		return Speaking{}
-	case PhaseInterrupted:
-		return Interrupted{}
-	case PhaseFaulted:
-		return Faulted{}
-	case PhaseTerminating:
-		return Terminating{}
-	default:
-		return Idle{}
-	}
+// plain are the cases of the phases without data.
+var plain = [NumPhases]Conversation{
+	PhaseIdle: Idle{}, PhasePreparing: Preparing{}, PhaseListening: Listening{}, PhaseAnalysing: Analysing{},
+	PhaseWaitingForCopilot: WaitingForCopilot{}, PhaseGeneratingResponse: GeneratingResponse{}, PhaseSpeaking: Speaking{},
+	PhaseInterrupted: Interrupted{}, PhaseFaulted: Faulted{}, PhaseTerminating: Terminating{},
 }
 
 // Role is whose half of a turn it is.

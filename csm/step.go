@@ -103,7 +103,7 @@ func stepIn(r *run, s State, e Envelope, seen *Observation) (State, []Effect) {
 		s.Counters.Ignored++
 		return s, refuse(e.Event, noMeaning(s))
 	case err != nil:
-		return s, []Effect{Report{What: fmt.Sprintf("%v in %v: %v", e.Event.Kind(), s.Phase(), err)}}
+		return s, []Effect{Report{What: fmt.Sprintf("%v in %v: %v", KindOf(e.Event), s.Phase(), err)}}
 	}
 	r.settle(&s)
 	r.publish(&s)
@@ -152,35 +152,12 @@ func (r *run) effects() []Effect {
 	return out
 }
 
+// callOf is the request that an event is, 0 for one that nobody waits for.
 func callOf(e Event) Call {
-	switch e := e.(type) {
-	case UserStart:
-		return e.Call
-	case UserStop:
-		return e.Call
-	case UserInterrupt:
-		return e.Call
-	case UserCommit:
-		return e.Call
-	case UserText:
-		return e.Call
-	case UserRetry:
-		return e.Call
-	case UserApprove:
-		return e.Call
-	case UserSelectModel:
-		return e.Call
-	case UserSpeak:
-		return e.Call
-	case UserPlayback:
-		return e.Call
-	case Suspend:
-		return e.Call
-	case Resume:
-		return e.Call
-	default:
-		return 0
+	if c, ok := e.(interface{ call() Call }); ok {
+		return c.call()
 	}
+	return 0
 }
 
 // route hands the event to the region that it is a fact about, and says whether
@@ -355,7 +332,7 @@ func (r *run) trigger() Kind {
 	case TimerFired:
 		return Passed(e.Timer)
 	}
-	return r.env.Event.Kind()
+	return KindOf(r.env.Event)
 }
 
 // finalMeans classifies a finished transcript.

@@ -25,7 +25,7 @@ func (d *drive) do(events ...Event) *drive {
 		env := Envelope{Seq: d.seq, At: d.at, Event: e}
 		next, fx := Step(d.s, env)
 		if err := CheckStep(d.s, env, next, fx); err != nil {
-			d.t.Fatalf("after %v %+v: %v", e.Kind(), e, err)
+			d.t.Fatalf("after %v %+v: %v", KindOf(e), e, err)
 		}
 		d.s, d.fx = next, fx
 		d.all = append(d.all, fx...)

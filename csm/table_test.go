@@ -30,14 +30,14 @@ func TestEveryCellFollowsTheTable(t *testing.T) {
 	for i := 0; i < len(todo); i++ {
 		sm := todo[i]
 		for _, e := range liveEvents(sm.s) {
-			if e.Kind() == KindSpeechCursor { // which goes past the machine
+			if KindOf(e) == KindSpeechCursor { // which goes past the machine
 				continue
 			}
-			cells[[2]int{int(sm.s.Conv.Phase()), int(e.Kind())}] = true
+			cells[[2]int{int(sm.s.Conv.Phase()), int(KindOf(e))}] = true
 			next := fireCell(t, rows, fired, sm, e)
 			if k := shape(next); !seen[k] && len(todo) < maxSamples {
 				seen[k] = true
-				todo = append(todo, sample{sm.name + ", " + e.Kind().String(), next, sm.seq + 1, sm.at + time.Millisecond})
+				todo = append(todo, sample{sm.name + ", " + KindOf(e).String(), next, sm.seq + 1, sm.at + time.Millisecond})
 			}
 		}
 		for _, e := range staleEvents(sm.s) {
@@ -77,7 +77,7 @@ func fireCell(t *testing.T, rows []Row, fired []int, sm sample, e Event) State {
 	}
 	next, fx, seen := StepObserved(sm.s, env)
 	if len(seen.Fired) == 0 || seen.Fired[0] != at {
-		t.Fatalf("%s; %v %+v: took rows %v, and the table says %d", sm.name, e.Kind(), e, seen.Fired, at)
+		t.Fatalf("%s; %v %+v: took rows %v, and the table says %d", sm.name, KindOf(e), e, seen.Fired, at)
 	}
 	var took []Row
 	for _, i := range seen.Fired {
@@ -85,10 +85,10 @@ func fireCell(t *testing.T, rows []Row, fired []int, sm sample, e Event) State {
 		took = append(took, rows[i])
 	}
 	if err := CheckStep(sm.s, env, next, fx); err != nil {
-		t.Fatalf("%s; %v %+v: %v", sm.name, e.Kind(), e, err)
+		t.Fatalf("%s; %v %+v: %v", sm.name, KindOf(e), e, err)
 	}
 	if next.Counters != sm.s.Counters {
-		t.Errorf("%s; %v %+v: counted, though row %d serves it", sm.name, e.Kind(), e, at)
+		t.Errorf("%s; %v %+v: counted, though row %d serves it", sm.name, KindOf(e), e, at)
 	}
 	expectNews(t, sm, e, took, next, fx)
 	return next
@@ -140,7 +140,7 @@ func expectNews(t *testing.T, sm sample, e Event, rows []Row, next State, fx []E
 			continue
 		}
 		if row.On == KindSettled && i == 0 || !conv.In(row.From) {
-			t.Errorf("%s on %v: row %d is %+v, in %v", sm.name, e.Kind(), i, row, conv)
+			t.Errorf("%s on %v: row %d is %+v, in %v", sm.name, KindOf(e), i, row, conv)
 		}
 		if row.Internal() {
 			continue
@@ -154,10 +154,10 @@ func expectNews(t *testing.T, sm sample, e Event, rows []Row, next State, fx []E
 		}
 	}
 	if next.Conv.Phase() != conv {
-		t.Errorf("%s on %v: led to %v, want %v", sm.name, e.Kind(), next.Conv.Phase(), conv)
+		t.Errorf("%s on %v: led to %v, want %v", sm.name, KindOf(e), next.Conv.Phase(), conv)
 	}
 	if conv.Active() && sm.s.held() != next.held() {
-		want = []Cause{holdCause(e.Kind())}
+		want = []Cause{holdCause(KindOf(e))}
 	}
 	var news []PublishState
 	for _, f := range fx {
@@ -177,19 +177,19 @@ func expectNews(t *testing.T, sm sample, e Event, rows []Row, next State, fx []E
 	from, to := sm.s.Phase(), next.Phase()
 	if from == to {
 		if len(news) != 0 {
-			t.Errorf("%s on %v: published %+v without a transition", sm.name, e.Kind(), news)
+			t.Errorf("%s on %v: published %+v without a transition", sm.name, KindOf(e), news)
 		}
 		return
 	}
 	if len(news) != 1 || news[0].From != from || news[0].To != to || news[0].Seq != sm.seq+1 || !slices.Contains(want, news[0].Cause) {
-		t.Errorf("%s on %v: published %+v, want one from %v to %v by %v", sm.name, e.Kind(), news, from, to, want)
+		t.Errorf("%s on %v: published %+v, want one from %v to %v by %v", sm.name, KindOf(e), news, from, to, want)
 		return
 	}
 	if news[0].Code != "" {
 		expectCode(t, news[0].Code)
 	}
 	if next.Cause != news[0].Cause || next.Previous != from || next.CauseSeq != sm.seq+1 {
-		t.Errorf("%s on %v: the state remembers %v, %v, %d", sm.name, e.Kind(), next.Cause, next.Previous, next.CauseSeq)
+		t.Errorf("%s on %v: the state remembers %v, %v, %d", sm.name, KindOf(e), next.Cause, next.Previous, next.CauseSeq)
 	}
 }
 
@@ -209,18 +209,18 @@ func expectUnchanged(t *testing.T, sm sample, e Event, count Counters) {
 	want.Counters.Stale += count.Stale
 	want.Counters.Ignored += count.Ignored
 	if !reflect.DeepEqual(next, want) {
-		t.Errorf("%s; %v %+v: want only %+v to change\n%+v\n%+v", sm.name, e.Kind(), e, count, want, next)
+		t.Errorf("%s; %v %+v: want only %+v to change\n%+v\n%+v", sm.name, KindOf(e), e, count, want, next)
 	}
 	calls := 0
 	if callOf(e) != 0 {
 		calls = 1
 	}
 	if len(fx) != calls {
-		t.Errorf("%s; %v %+v: %d effects, want %d", sm.name, e.Kind(), e, len(fx), calls)
+		t.Errorf("%s; %v %+v: %d effects, want %d", sm.name, KindOf(e), e, len(fx), calls)
 	}
 	for _, f := range fx {
 		if r, ok := f.(Reply); !ok || r.Code == "" {
-			t.Errorf("%s; %v %+v: answered by %+v, want a refusal", sm.name, e.Kind(), e, f)
+			t.Errorf("%s; %v %+v: answered by %+v, want a refusal", sm.name, KindOf(e), e, f)
 		}
 	}
 }
@@ -258,7 +258,7 @@ func TestEveryKindIsRegistered(t *testing.T) {
 	for k := range NumKinds {
 		back, ok := KindByName(k.String())
 		e, err := DecodeEvent(k, []byte("{}"))
-		if !ok || back != k || err != nil || e.Kind() != k {
+		if !ok || back != k || err != nil || KindOf(e) != k {
 			t.Errorf("kind %d %q: found as %v (%v), decoded as %T (%v)", k, k, back, ok, e, err)
 		}
 	}

@@ -33,13 +33,13 @@ func (w *World) Scenario(comment string) string {
 	write := func(at time.Duration, stale string, e csm.Event) {
 		data, err := json.Marshal(e)
 		if err != nil { // events are plain structs
-			panic(fmt.Sprintf("csmtest: event %v: %v", e.Kind(), err))
+			panic(fmt.Sprintf("csmtest: event %v: %v", csm.KindOf(e), err))
 		}
 		if at > now {
 			fmt.Fprintf(&b, "at %v ", at)
 			now = at
 		}
-		fmt.Fprintf(&b, "%sevent %s %s\n", stale, e.Kind(), data)
+		fmt.Fprintf(&b, "%sevent %s %s\n", stale, csm.KindOf(e), data)
 	}
 	for _, env := range w.Log {
 		write(env.At, "", env.Event)

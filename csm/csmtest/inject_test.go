@@ -46,7 +46,7 @@ func TestInjectionsLeaveActiveFieldsAlone(t *testing.T) {
 			}
 			for _, f := range fx {
 				if _, ok := f.(csm.Reply); !ok {
-					t.Errorf("%s: %s (%+v) asks for %s", at.where, c.class, c.event, f.Name())
+					t.Errorf("%s: %s (%+v) asks for %s", at.where, c.class, c.event, csm.NameOf(f))
 				}
 			}
 			if t.Failed() {
@@ -94,7 +94,7 @@ func places(t *testing.T) []place {
 				seen[path] = true
 			}
 			if fresh {
-				out = append(out, place{st, fmt.Sprintf("%s, step %d (%v)", s.Name, i+1, st.Envelope.Event.Kind())})
+				out = append(out, place{st, fmt.Sprintf("%s, step %d (%v)", s.Name, i+1, csm.KindOf(st.Envelope.Event))})
 			}
 		}
 	}
@@ -175,9 +175,9 @@ func injections(at place) []injection {
 		}
 	}
 	e := at.Envelope.Event
-	_, again := meantAgain[e.Kind().String()]
-	wish := strings.HasPrefix(e.Kind().String(), "user.") // a second wish is another one
-	return append(out, injection{class: e.Kind().String() + " repeated", event: e, strict: !again && !wish})
+	_, again := meantAgain[csm.KindOf(e).String()]
+	wish := strings.HasPrefix(csm.KindOf(e).String(), "user.") // a second wish is another one
+	return append(out, injection{class: csm.KindOf(e).String() + " repeated", event: e, strict: !again && !wish})
 }
 
 // atRest are fields that no scenario need make active, with the reason.

@@ -12,7 +12,7 @@ type effects = []csm.Effect
 
 // without are the effects but for those of a name, and whether there were any.
 func without(fx effects, name string) (effects, bool) {
-	out := slices.DeleteFunc(slices.Clone(fx), func(f csm.Effect) bool { return f.Name() == name })
+	out := slices.DeleteFunc(slices.Clone(fx), func(f csm.Effect) bool { return csm.NameOf(f) == name })
 	return out, len(out) < len(fx)
 }
 
@@ -22,7 +22,7 @@ var faults = map[string]struct {
 	put  func(before csm.State, e csm.Event, after *csm.State, fx *effects) bool
 }{
 	"a segment is spoken twice": {"invariant 3: segment", func(_ csm.State, _ csm.Event, _ *csm.State, fx *effects) bool {
-		i := slices.IndexFunc(*fx, func(f csm.Effect) bool { return f.Name() == "Speak" })
+		i := slices.IndexFunc(*fx, func(f csm.Effect) bool { return csm.NameOf(f) == "Speak" })
 		if i >= 0 {
 			*fx = append(slices.Clone(*fx), (*fx)[i])
 		}
@@ -43,7 +43,7 @@ var faults = map[string]struct {
 		return ok
 	}},
 	"words are lost and nobody is told": {"invariant 6: ", func(_ csm.State, e csm.Event, _ *csm.State, fx *effects) (ok bool) {
-		if k := e.Kind(); k != csm.KindRecognitionLost && k != csm.KindSuspend {
+		if k := csm.KindOf(e); k != csm.KindRecognitionLost && k != csm.KindSuspend {
 			return false
 		}
 		*fx, ok = without(*fx, "Notify")
@@ -67,7 +67,7 @@ var faults = map[string]struct {
 		return ok && before.Phase().Active() && after.Phase() == csm.PhaseFaulted
 	}},
 	"a pause by the user ends with another": {"invariant 14: ", func(_ csm.State, e csm.Event, after *csm.State, fx *effects) bool {
-		if k := e.Kind(); !after.UserPaused() || after.Phase() != csm.PhaseSuspended || k != csm.KindAudioRestored && k != csm.KindSessionRenewed {
+		if k := csm.KindOf(e); !after.UserPaused() || after.Phase() != csm.PhaseSuspended || k != csm.KindAudioRestored && k != csm.KindSessionRenewed {
 			return false
 		}
 		after.Hold, *fx = 0, append(slices.Clone(*fx), csm.ReleaseCapture{})
@@ -75,7 +75,7 @@ var faults = map[string]struct {
 	}},
 	"a deadline is taken over by what waits next": {"invariant 8: deadline speech", func(before csm.State, _ csm.Event, after *csm.State, fx *effects) bool {
 		was, is := before.Timers[csm.TimerSpeech], &after.Timers[csm.TimerSpeech]
-		flushed := slices.ContainsFunc(*fx, func(f csm.Effect) bool { return f.Name() == "Flush" })
+		flushed := slices.ContainsFunc(*fx, func(f csm.Effect) bool { return csm.NameOf(f) == "Flush" })
 		*is = was
 		return was.Armed && flushed && after.Needs(csm.TimerSpeech)
 	}},
@@ -98,7 +98,7 @@ func TestInvariantsSeeWhatTheyAreFor(t *testing.T) {
 					if c.put(s, e.Event, &broken, &bfx) {
 						found++
 						if err := csm.CheckStep(s, e, broken, bfx); err == nil || !strings.Contains(err.Error(), c.want) {
-							t.Fatalf("%v in %v: %v; want %q", e.Event.Kind(), s.Phase(), err, c.want)
+							t.Fatalf("%v in %v: %v; want %q", csm.KindOf(e.Event), s.Phase(), err, c.want)
 						}
 					}
 					s = after

@@ -247,7 +247,7 @@ func (p *player) post(e csm.Event) {
 
 func (p *player) broke(env csm.Envelope, err error) {
 	if p.err == nil {
-		p.err = fmt.Errorf("after %v at %v: %w", env.Event.Kind(), env.At, err)
+		p.err = fmt.Errorf("after %v at %v: %w", csm.KindOf(env.Event), env.At, err)
 	}
 }
 
@@ -255,7 +255,7 @@ func (p *player) note(env csm.Envelope, after csm.State, fx []csm.Effect) {
 	p.steps = append(p.steps, step{env, p.state, after, fx})
 	p.state = after
 	for _, f := range fx {
-		p.latest[f.Name()] = f
+		p.latest[csm.NameOf(f)] = f
 	}
 }
 
@@ -273,7 +273,7 @@ func (p *player) execute(st dispatch.Step) {
 		default:
 		}
 		flushed := p.hears(f)
-		how, ok := p.took[f.Name()]
+		how, ok := p.took[csm.NameOf(f)]
 		if !ok || how.never {
 			continue
 		}

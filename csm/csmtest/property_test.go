@@ -110,7 +110,7 @@ func regressionName(w *csmtest.World, err error) string {
 	if n := len(w.Log); last == nil && n > 0 {
 		last = w.Log[n-1].Event
 	}
-	return strings.ReplaceAll(what, " ", "-") + "-after-" + strings.ReplaceAll(last.Kind().String(), ".", "-") + ".txt"
+	return strings.ReplaceAll(what, " ", "-") + "-after-" + strings.ReplaceAll(csm.KindOf(last).String(), ".", "-") + ".txt"
 }
 
 // The hunt finds what is wrong with a core, and what it writes is short, can be

@@ -18,7 +18,7 @@ type Stale struct {
 
 // Class is the injection class: which event, stale by what.
 func (s Stale) Class() string {
-	return fmt.Sprintf("%s by %s %s", s.Event.Kind(), s.Age, s.Field)
+	return fmt.Sprintf("%s by %s %s", csm.KindOf(s.Event), s.Age, s.Field)
 }
 
 // notStale are fields that look like ids of something live, and are not: with
@@ -61,7 +61,7 @@ func StaleVariants(s csm.State, e csm.Event) []Stale {
 		if !f.IsValid() {
 			continue
 		}
-		if _, not := notStale[e.Kind().String()+"."+field]; not {
+		if _, not := notStale[csm.KindOf(e).String()+"."+field]; not {
 			continue
 		}
 		if field == "Gen" {

@@ -58,7 +58,7 @@ func (s step) event() string {
 		}
 		return name
 	}
-	return strings.TrimSpace(s.env.Event.Kind().String() + " " + compact(s.env.Event, skip...))
+	return strings.TrimSpace(csm.KindOf(s.env.Event).String() + " " + compact(s.env.Event, skip...))
 }
 
 // did is what became of the event in the conversation.
@@ -105,6 +105,6 @@ func short(f csm.Effect) string {
 	case csm.PublishError:
 		return strings.TrimSpace("shows " + string(f.Code) + map[bool]string{true: " (fatal)"}[f.Fatal])
 	default:
-		return strings.TrimSpace(f.Name() + " " + compact(f, "Instance", "Deadline"))
+		return strings.TrimSpace(csm.NameOf(f) + " " + compact(f, "Instance", "Deadline"))
 	}
 }

@@ -145,7 +145,7 @@ func (p *player) effects(name string) []csm.Effect {
 	var out []csm.Effect
 	for _, st := range p.steps {
 		for _, f := range st.fx {
-			if f.Name() == name {
+			if csm.NameOf(f) == name {
 				out = append(out, f)
 			}
 		}

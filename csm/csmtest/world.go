@@ -103,7 +103,7 @@ func (w *World) onceOnly(fx []csm.Effect) error {
 	for _, f := range fx {
 		switch f.(type) {
 		case csm.SendCopilot, csm.CallTool, csm.SearchTools, csm.Summarise, csm.LoadModel:
-			id := f.Name() + " " + compact(f, "History", "Segment", "Deadline", "Summary", "Previous", "More", "Items")
+			id := csm.NameOf(f) + " " + compact(f, "History", "Segment", "Deadline", "Summary", "Previous", "More", "Items")
 			if w.sent[id] {
 				return fmt.Errorf("invariant 2: %s was asked for twice", id)
 			}
@@ -139,12 +139,12 @@ func (w *World) timed(e csm.Event, fx []csm.Effect) error {
 
 // alike says whether two events are the same but for their content.
 func alike(a, b csm.Event) bool {
-	if a.Kind() != b.Kind() {
+	if csm.KindOf(a) != csm.KindOf(b) {
 		return false
 	}
 	x, y := reflect.ValueOf(a), reflect.ValueOf(b)
 	for _, field := range idFields {
-		if _, not := notStale[a.Kind().String()+"."+field]; not {
+		if _, not := notStale[csm.KindOf(a).String()+"."+field]; not {
 			continue
 		}
 		if f := x.FieldByName(field); f.IsValid() && !f.Equal(y.FieldByName(field)) {
@@ -181,7 +181,7 @@ func refused(before, after csm.State, fx []csm.Effect) error {
 	}
 	for _, f := range fx {
 		if _, ok := f.(csm.Reply); !ok {
-			return fmt.Errorf("asks for %s", f.Name())
+			return fmt.Errorf("asks for %s", csm.NameOf(f))
 		}
 	}
 	return nil

@@ -18,7 +18,7 @@ func TestLanesAreBounded(t *testing.T) {
 	steps := map[csm.Kind]int{}
 	l := dispatch.New(dispatch.Config{
 		Clock: &dispatch.Virtual{}, Overflow: func() { told++ },
-		Execute: func(s dispatch.Step) { steps[s.Envelope.Event.Kind()]++ },
+		Execute: func(s dispatch.Step) { steps[csm.KindOf(s.Envelope.Event)]++ },
 	})
 	for i := range flood {
 		l.Post(csm.CopilotSegment{Request: 1, Start: i, End: i + 1})
@@ -67,12 +67,12 @@ func TestEitherLaneHoldsSourcesUp(t *testing.T) {
 			go func() { goesOn.Store(l.Room(t.Context())) }()
 			synctest.Wait()
 			if goesOn.Load() {
-				t.Errorf("there is room with 1,999 times %v waiting", e.Kind())
+				t.Errorf("there is room with 1,999 times %v waiting", csm.KindOf(e))
 			}
 			close(hold)
 			synctest.Wait()
 			if !goesOn.Load() {
-				t.Errorf("nothing waits, and there is no room for %v", e.Kind())
+				t.Errorf("nothing waits, and there is no room for %v", csm.KindOf(e))
 			}
 		})
 	}

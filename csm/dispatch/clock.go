@@ -1,7 +1,8 @@
 package dispatch
 
 import (
-	"container/heap"
+	"cmp"
+	"slices"
 	"sync"
 	"time"
 )
@@ -37,17 +38,14 @@ func (c realClock) AfterFunc(d time.Duration, f func()) func() {
 
 // Virtual is a clock that stands still until Advance moves it.
 type Virtual struct {
-	mu    sync.Mutex
-	now   time.Duration
-	order uint64
-	due   calls
+	mu  sync.Mutex
+	now time.Duration
+	due []*call // in the order in which they were asked for
 }
 
 type call struct {
-	at      time.Duration
-	order   uint64 // of two calls at the same time the first that was asked for is first
-	f       func()
-	stopped bool
+	at time.Duration
+	f  func()
 }
 
 // Now is the virtual time.
@@ -61,14 +59,17 @@ func (v *Virtual) Now() time.Duration {
 func (v *Virtual) AfterFunc(d time.Duration, f func()) func() {
 	v.mu.Lock()
 	defer v.mu.Unlock()
-	v.order++
-	c := &call{at: v.now + max(d, 0), order: v.order, f: f}
-	heap.Push(&v.due, c)
+	c := &call{at: v.now + max(d, 0), f: f}
+	v.due = append(v.due, c)
 	return func() {
 		v.mu.Lock()
 		defer v.mu.Unlock()
-		c.stopped = true
+		v.drop(c)
 	}
+}
+
+func (v *Virtual) drop(c *call) {
+	v.due = slices.DeleteFunc(v.due, func(o *call) bool { return o == c })
 }
 
 // Advance moves the time by d. On the way it stops at each call that is due,
@@ -78,34 +79,27 @@ func (v *Virtual) Advance(d time.Duration, settle func()) {
 	settle()
 	end := v.Now() + d
 	for {
-		v.mu.Lock()
-		if len(v.due) == 0 || v.due[0].at > end {
-			v.now = end
-			v.mu.Unlock()
+		c := v.take(end)
+		if c == nil {
 			return
 		}
-		c := heap.Pop(&v.due).(*call)
-		v.now = max(v.now, c.at)
-		stopped := c.stopped
-		v.mu.Unlock()
-		if !stopped {
-			c.f()
-			settle()
-		}
+		c.f()
+		settle()
 	}
 }
 
-type calls []*call
-
-func (c calls) Len() int { return len(c) }
-func (c calls) Less(i, j int) bool {
-	return c[i].at < c[j].at || c[i].at == c[j].at && c[i].order < c[j].order
-}
-func (c calls) Swap(i, j int) { c[i], c[j] = c[j], c[i] }
-func (c *calls) Push(x any)   { *c = append(*c, x.(*call)) }
-func (c *calls) Pop() any {
-	old := *c
-	x := old[len(old)-1]
-	*c = old[:len(old)-1]
-	return x
+// take moves the time to the next call, nil where none is due by end.
+func (v *Virtual) take(end time.Duration) *call {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.due) > 0 {
+		c := slices.MinFunc(v.due, func(a, b *call) int { return cmp.Compare(a.at, b.at) })
+		if c.at <= end {
+			v.drop(c)
+			v.now = max(v.now, c.at)
+			return c
+		}
+	}
+	v.now = end
+	return nil
 }

@@ -30,7 +30,7 @@ var codes = func() (fields [csm.NumKinds][]int) {
 // mistake; then neither the core nor the journal gets it.
 func closed(e csm.Event) (csm.Event, bool) {
 	var own reflect.Value
-	for _, i := range codes[e.Kind()] {
+	for _, i := range codes[csm.KindOf(e)] {
 		code := csm.Code(reflect.ValueOf(e).Field(i).String())
 		if code == "" || slices.Contains(csm.Codes, code) {
 			continue

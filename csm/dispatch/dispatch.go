@@ -279,7 +279,7 @@ func (l *Loop) take(e csm.Event) {
 	}()
 	e, refused := closed(e)
 	if refused && l.cfg.Refused != nil {
-		l.cfg.Refused(e.Kind())
+		l.cfg.Refused(csm.KindOf(e))
 	}
 	l.seq++
 	env := csm.Envelope{Seq: l.seq, At: l.cfg.Clock.Now().Truncate(time.Microsecond), Event: e} // what a journal keeps

@@ -32,7 +32,7 @@ func recorded(c dispatch.Clock, answer func(csm.Effect, func(csm.Event))) (*disp
 func kinds(steps []dispatch.Step) []csm.Kind {
 	out := make([]csm.Kind, len(steps))
 	for i, s := range steps {
-		out[i] = s.Envelope.Event.Kind()
+		out[i] = csm.KindOf(s.Envelope.Event)
 	}
 	return out
 }
@@ -130,7 +130,7 @@ func TestOnlyNeighboursOfTheSameKindAreMerged(t *testing.T) {
 		l.Post(csm.CopilotDone{Request: 1})
 		l.Post(e)
 		if l.Drain(); len(*steps) != 2 {
-			t.Errorf("%v and another event went as %v", e.Kind(), kinds(*steps))
+			t.Errorf("%v and another event went as %v", csm.KindOf(e), kinds(*steps))
 		}
 	}
 }
@@ -139,7 +139,7 @@ func TestIdleIsWithNothingOnEitherLane(t *testing.T) {
 	for _, e := range []csm.Event{csm.UserStart{}, csm.CopilotDone{}} {
 		l, _ := recorded(&dispatch.Virtual{}, nil)
 		if l.Post(e); l.Idle() {
-			t.Errorf("%v waits on lane %v, and the loop says it is idle", e.Kind(), csm.LaneOf(e))
+			t.Errorf("%v waits on lane %v, and the loop says it is idle", csm.KindOf(e), csm.LaneOf(e))
 		}
 		if l.Drain(); !l.Idle() {
 			t.Error("nothing waits, and the loop says it is not idle")
@@ -213,7 +213,7 @@ func TestRunEndsWithItsContextAndStopsTimers(t *testing.T) {
 	stopped := make(chan csm.Timer, csm.NumTimers)
 	clock := &watched{Clock: &dispatch.Virtual{}, stopped: func() { stopped <- 0 }}
 	executed := make(chan csm.Kind, 4)
-	l := dispatch.New(dispatch.Config{Clock: clock, Execute: func(s dispatch.Step) { executed <- s.Envelope.Event.Kind() }})
+	l := dispatch.New(dispatch.Config{Clock: clock, Execute: func(s dispatch.Step) { executed <- csm.KindOf(s.Envelope.Event) }})
 	ctx, cancel := context.WithCancel(context.Background())
 	ended := make(chan struct{})
 	go func() { l.Run(ctx); close(ended) }()

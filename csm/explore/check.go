@@ -85,7 +85,7 @@ func flushFirst(x *stepSeen) error {
 	other := ""
 	for _, f := range x.fx {
 		if _, ok := f.(csm.Flush); !ok {
-			other = f.Name()
+			other = csm.NameOf(f)
 		} else if other != "" {
 			return fmt.Errorf("invariant 3: %s comes before the flush", other)
 		}
@@ -270,7 +270,7 @@ func violation(n *node, e csm.Event, err error) *Violation {
 	}
 	kind := "time"
 	if e != nil {
-		kind = e.Kind().String()
+		kind = csm.KindOf(e).String()
 	}
 	return &Violation{
 		Check: check, What: err.Error(),

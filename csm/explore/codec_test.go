@@ -125,7 +125,7 @@ func TestCanonicalForm(t *testing.T) {
 			n.Env.Now += time.Second
 			found := false
 			for _, m := range n.Moves(nil) {
-				if m.Event == nil || m.Event.Kind() != e.Kind() {
+				if m.Event == nil || csm.KindOf(m.Event) != csm.KindOf(e) {
 					continue
 				}
 				found = true
@@ -140,7 +140,7 @@ func TestCanonicalForm(t *testing.T) {
 				break
 			}
 			if !found {
-				t.Fatalf("%v cannot happen in %v", e.Kind(), n.State.Phase())
+				t.Fatalf("%v cannot happen in %v", csm.KindOf(e), n.State.Phase())
 			}
 		}
 	}

@@ -102,7 +102,7 @@ func TestBrokenCoresAreFound(t *testing.T) {
 			to.Timers[csm.TimerStart] = csm.TimerState{}
 		}},
 		"a resource is closed twice": {"handlers", csm.KindUserStop, func(_ csm.State, e csm.Envelope, to *csm.State, fx *[]csm.Effect) {
-			if e.Event.Kind() == csm.KindUserStop && len(*fx) > 2 {
+			if csm.KindOf(e.Event) == csm.KindUserStop && len(*fx) > 2 {
 				*fx = append(*fx, csm.CloseAudio{Instance: to.Instance})
 			}
 		}},
@@ -114,13 +114,13 @@ func TestBrokenCoresAreFound(t *testing.T) {
 			}
 		}},
 		"an answer is thrown away": {"taken", csm.KindConnReady, func(s csm.State, e csm.Envelope, to *csm.State, fx *[]csm.Effect) {
-			if e.Event.Kind() == csm.KindConnReady {
+			if csm.KindOf(e.Event) == csm.KindConnReady {
 				*to, *fx = s, nil
 				to.Counters.Ignored++
 			}
 		}},
 		"an utterance is lost": {"ended", csm.KindUserText, func(_ csm.State, e csm.Envelope, to *csm.State, _ *[]csm.Effect) {
-			if e.Event.Kind() == csm.KindUserText && len(to.Queue) > 0 {
+			if csm.KindOf(e.Event) == csm.KindUserText && len(to.Queue) > 0 {
 				to.Queue = nil
 			}
 		}},
@@ -139,7 +139,7 @@ func TestBrokenCoresAreFound(t *testing.T) {
 				t.Fatalf("%d violations were found, and there is one:\n%v", len(found), r)
 			}
 			v := found[0]
-			if last := v.Steps[len(v.Steps)-1].Event.Kind(); v.Check != c.check || last != c.last {
+			if last := csm.KindOf(v.Steps[len(v.Steps)-1].Event); v.Check != c.check || last != c.last {
 				t.Errorf("found by %s at %v, not by %s at %v: %v\n%s", v.Check, last, c.check, c.last, v, scenario(t, v))
 			}
 		})

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"io"
+
+	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
 // WriteScenario writes a violation's events as text, one a line with its time.
@@ -14,9 +16,9 @@ func WriteScenario(w io.Writer, v *Violation) error {
 	for _, e := range v.Steps {
 		data, err := json.Marshal(e.Event)
 		if err != nil {
-			return fmt.Errorf("event %d (%v): %w", e.Seq, e.Event.Kind(), err)
+			return fmt.Errorf("event %d (%v): %w", e.Seq, csm.KindOf(e.Event), err)
 		}
-		if _, err := fmt.Fprintf(w, "at %dms event %v %s\n", e.At.Milliseconds(), e.Event.Kind(), data); err != nil {
+		if _, err := fmt.Fprintf(w, "at %dms event %v %s\n", e.At.Milliseconds(), csm.KindOf(e.Event), data); err != nil {
 			return err
 		}
 	}

@@ -24,7 +24,7 @@ type Situation struct {
 
 // Met says whether it is met in a step.
 func (s *Situation) Met(m *Moment) bool {
-	return s.on == m.Event.Kind() && m.Before.Counters == m.After.Counters && s.is(m)
+	return s.on == csm.KindOf(m.Event) && m.Before.Counters == m.After.Counters && s.is(m)
 }
 
 // Situations is the list of them. It only grows.
@@ -145,7 +145,7 @@ func voiceAfter(m *Moment) bool { return m.After.Turn.String() == "userSpeaking"
 
 func asksFor(name string) condition {
 	return func(m *Moment) bool {
-		return slices.ContainsFunc(m.Effects, func(f csm.Effect) bool { return f.Name() == name })
+		return slices.ContainsFunc(m.Effects, func(f csm.Effect) bool { return csm.NameOf(f) == name })
 	}
 }
 

@@ -103,7 +103,7 @@ func (w *worker) again(m world.Move, to *node) error {
 	}
 	for _, f := range fx {
 		if world.Asks(f) {
-			return broken{"repeated", fmt.Errorf("invariant 11: repeated, it asked for %s", f.Name())}
+			return broken{"repeated", fmt.Errorf("invariant 11: repeated, it asked for %s", csm.NameOf(f))}
 		}
 	}
 	return nil
@@ -122,7 +122,7 @@ func (w *worker) tryStale(n *node) *Violation {
 		case after.Counters == n.State.Counters:
 			err = fmt.Errorf("invariant 11: it is stale, and was not counted")
 		case len(fx) > 0:
-			err = fmt.Errorf("invariant 11: it is stale, and asked for %s", fx[0].Name())
+			err = fmt.Errorf("invariant 11: it is stale, and asked for %s", csm.NameOf(fx[0]))
 		default:
 			continue
 		}

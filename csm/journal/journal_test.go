@@ -38,7 +38,7 @@ func TestRoundTrip(t *testing.T) {
 			words++
 		default:
 			events++
-			if env, err := l.Envelope(); err != nil || env.Seq != uint64(events) || env.Event.Kind().String() != l.Event || lineWith(t, s, fmt.Sprintf(`"seq":%d,`, l.Seq)) != l.Number {
+			if env, err := l.Envelope(); err != nil || env.Seq != uint64(events) || csm.KindOf(env.Event).String() != l.Event || lineWith(t, s, fmt.Sprintf(`"seq":%d,`, l.Seq)) != l.Number {
 				t.Errorf("line %d: %+v, %v", l.Number, env, err)
 			}
 		}

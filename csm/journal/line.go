@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"sync"
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
@@ -51,18 +50,9 @@ func where(file string, line int) string {
 	return fmt.Sprintf("%s line %d", file, line)
 }
 
-// kinds are the kinds of events by their names.
-var kinds = sync.OnceValue(func() map[string]csm.Kind {
-	m := map[string]csm.Kind{}
-	for k := range csm.NumKinds {
-		m[k.String()] = k
-	}
-	return m
-})
-
 // Envelope decodes the event of a line.
 func (l Line) Envelope() (csm.Envelope, error) {
-	k, known := kinds()[l.Event]
+	k, known := csm.KindByName(l.Event)
 	if !known {
 		return csm.Envelope{}, fmt.Errorf("%s: event %q is not known to this build", where(l.File, l.Number), l.Event)
 	}
@@ -81,7 +71,7 @@ func encodeEvent(env csm.Envelope) ([]byte, error) {
 		return nil, err
 	}
 	return json.Marshal(Line{
-		Seq: env.Seq, At: env.At.Microseconds(), Lane: csm.LaneOf(env.Event).String(), Event: env.Event.Kind().String(), Data: data,
+		Seq: env.Seq, At: env.At.Microseconds(), Lane: csm.LaneOf(env.Event).String(), Event: csm.KindOf(env.Event).String(), Data: data,
 	})
 }
 
@@ -114,7 +104,7 @@ func encodeEffects(fx []csm.Effect) (json.RawMessage, error) {
 		if i > 0 {
 			b = append(b, ',')
 		}
-		b = append(append(append(b, `{"`+f.Name()+`":`...), data...), '}')
+		b = append(append(append(b, `{"`+csm.NameOf(f)+`":`...), data...), '}')
 	}
 	return append(b, ']'), nil
 }

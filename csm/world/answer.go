@@ -9,7 +9,7 @@ import (
 // Reaction is what the handlers say first about an effect when all goes well. It is
 // nil for an effect that is not answered.
 func Reaction(f csm.Effect) csm.Event {
-	if i, ok := ruleOf[f.Name()]; ok {
+	if i, ok := ruleOf[csm.NameOf(f)]; ok {
 		return rules[i].says[0].event(&Place{}, rules[i].open(f))
 	}
 	return Ending(f, Done)
@@ -21,7 +21,7 @@ func Ending(f csm.Effect, o Outcome) csm.Event {
 	if asked, id, ok := cancels(f); ok {
 		return ruleFor(asked).ending(Item{ID: id}, Cancelled)
 	}
-	if r := ruleFor(f.Name()); r != nil {
+	if r := ruleFor(csm.NameOf(f)); r != nil {
 		return r.ending(r.open(f), o)
 	}
 	return nil

@@ -110,7 +110,7 @@ const (
 func (w *Env) Take(s *csm.State, fx []csm.Effect) (wrong error) {
 	for _, f := range fx {
 		if err := w.take(s, f); err != nil && wrong == nil {
-			wrong = fmt.Errorf("%s: %w", f.Name(), err)
+			wrong = fmt.Errorf("%s: %w", csm.NameOf(f), err)
 		}
 	}
 	w.forget(s)
@@ -124,7 +124,7 @@ func (w *Env) take(s *csm.State, f csm.Effect) error {
 	if err := w.notice(s, f); err != nil {
 		return err
 	}
-	i, ok := ruleOf[f.Name()]
+	i, ok := ruleOf[csm.NameOf(f)]
 	if !ok {
 		return nil
 	}

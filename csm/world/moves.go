@@ -249,7 +249,7 @@ func (w *Env) say(m Move) *say { return &rules[w.Owed.At[m.item].Rule].says[m.sa
 
 // Asks says whether an effect is a request, that the environment owes an answer to.
 func Asks(f csm.Effect) bool {
-	_, ok := ruleOf[f.Name()]
+	_, ok := ruleOf[csm.NameOf(f)]
 	return ok
 }
 

@@ -61,7 +61,7 @@ var took = map[string]time.Duration{
 
 func (f *fakeWorld) execute(s dispatch.Step) {
 	for _, fx := range s.Effects {
-		if after, ok := took[fx.Name()]; ok {
+		if after, ok := took[csm.NameOf(fx)]; ok {
 			f.post(after, world.Reaction(fx))
 		}
 		f.lag = pauseTime

@@ -114,9 +114,9 @@ func (w *World) Execute(e csm.Effect) {
 			w.end(w.asked[asked], world.Cancelled, "", "")
 		}
 	}
-	if name, ok := byItself[e.Name()]; ok {
+	if name, ok := byItself[csm.NameOf(e)]; ok {
 		r := &request{e}
-		w.asked[e.Name()] = r
+		w.asked[csm.NameOf(e)] = r
 		w.later(name, func() { w.end(r, world.Done, "", results[name]) })
 	}
 }
@@ -133,7 +133,7 @@ func (w *World) end(r *request, how world.Outcome, code csm.Code, text string) {
 	if r == nil {
 		return
 	}
-	name := r.Name()
+	name := csm.NameOf(r)
 	if _, once := errands[name]; once {
 		if w.asked[name] != r {
 			return

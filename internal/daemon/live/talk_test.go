@@ -101,7 +101,7 @@ func talkTo(t *testing.T, agent *answers, adapter copilot.Adapter, change func(*
 		World: func(p daemon.Port) daemon.World {
 			post := p.Post
 			p.Post = func(e csm.Event) {
-				tk.mark(e.Kind().String())
+				tk.mark(csm.KindOf(e).String())
 				post(e)
 				if tk.twice.Load() {
 					post(e)

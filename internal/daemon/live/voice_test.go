@@ -38,7 +38,7 @@ func next(t *testing.T, posted <-chan csm.Event, kind csm.Kind) csm.Event {
 	for {
 		select {
 		case e := <-posted:
-			if e.Kind() == kind {
+			if csm.KindOf(e) == kind {
 				return e
 			}
 		case <-late:

@@ -148,7 +148,7 @@ func onwards(random *rand.Rand, s csm.State, all []csm.Event, met map[csm.Phase]
 // step notes what comes of one step.
 func (r record) step(s csm.State, env csm.Envelope) {
 	next, fx := csm.Step(s, env)
-	name := s.Phase().String() + " " + env.Event.Kind().String()
+	name := s.Phase().String() + " " + csm.KindOf(env.Event).String()
 	c := r[name]
 	if c == nil {
 		c = &cell{sum: sha256.New()}
@@ -162,7 +162,7 @@ func (r record) step(s csm.State, env csm.Envelope) {
 		c.note(next.Counters)
 	}
 	for _, f := range fx {
-		fmt.Fprint(c.sum, f.Name())
+		fmt.Fprint(c.sum, csm.NameOf(f))
 		c.note(f)
 	}
 }

@@ -32,7 +32,7 @@ const (
 var skippedFiles = []string{"doc.go", "invariant.go", "decode.go", "draw.go", "regions.go", "kind.go", "effect.go", "event.go", "config.go", "adapter.go", "clock.go"}
 
 // skippedFuncs write names.
-var skippedFuncs = []string{"String", "MarshalText", "MarshalJSON", "UnmarshalText", "UnmarshalJSON", "Name", "Kind"}
+var skippedFuncs = []string{"String", "MarshalText", "MarshalJSON", "UnmarshalText", "UnmarshalJSON", "name", "kind"}
 
 // maker walks through a file and makes its automatic mutants.
 type maker struct {

@@ -88,8 +88,8 @@ func (r *reader) row(s step) (row [columns]int, err error) {
 	if !known {
 		return row, fmt.Errorf("the model has no phase %s", s.Phase)
 	}
-	if row[colKind] = slices.Index(events, s.Event.Kind().String()); row[colKind] < 0 {
-		return row, fmt.Errorf("the model has no event %v", s.Event.Kind())
+	if row[colKind] = slices.Index(events, csm.KindOf(s.Event).String()); row[colKind] < 0 {
+		return row, fmt.Errorf("the model has no event %v", csm.KindOf(s.Event))
 	}
 	row[colPhase] = phase
 	told := s.Phase
