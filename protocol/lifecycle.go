@@ -25,6 +25,7 @@ type ClientCapabilities struct {
 	Copilot   bool `json:"copilot,omitempty"`   // answers copilot/send
 	Secrets   bool `json:"secrets,omitempty"`   // answers credentials/get
 	Tools     bool `json:"tools,omitempty"`     // answers copilot/invokeTool
+	Commands  bool `json:"commands,omitempty"`  // answers window/command
 	Heartbeat bool `json:"heartbeat,omitempty"` // sends client/heartbeat every 5 s while its window lives
 	// TranscriptAppend takes agentvoice.transcript with after: only the new text.
 	TranscriptAppend bool `json:"transcriptAppend,omitempty"`

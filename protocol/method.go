@@ -57,6 +57,7 @@ const (
 	MethodOpenExternal    = "window/openExternal"
 	MethodWorkspaceWords  = "workspace/words"
 	MethodOpenHelp        = "window/openHelp"
+	MethodEditorCommand   = "window/command"
 
 	NotifyState        = "agentvoice.state"
 	NotifyTurn         = "agentvoice.turn"
@@ -130,6 +131,7 @@ var Messages = []Message{
 	call(MethodInvokeTool, InvokeToolParams{}, InvokeToolResult{}, "Runs an approved tool call."),
 	call(MethodCredentials, CredentialsParams{}, CredentialsResult{}, "Asks for a secret. It is used, never stored or logged."),
 	call(MethodOpenExternal, OpenExternalParams{}, nil, "Opens a page in the user's browser. It follows window/openHelp only: nothing opens a page unasked."),
+	call(MethodEditorCommand, EditorCommandParams{}, EditorCommandResult{}, "The user asks the editor for something by a voice command. Only of a client with capabilities.commands."),
 
 	publish(NotifyState, StateParams{}, "A transition."),
 	publish(NotifyTurn, TurnParams{}, "A turn began or ended."),

@@ -121,7 +121,7 @@ func (f *serveFlags) stageOn(cfg *rpc.Config) error {
 	cfg.Clock, cfg.Started = clock, headless.Epoch
 	cfg.New = func(c rpc.Client) (rpc.Backend, error) {
 		stage := headless.New(script, clock, daemon.Config{
-			Settings: c.Settings, Locale: c.Locale, Microphone: c.Microphone, Adapter: c.Copilot, Notify: c.Notify, Journal: c.Journal,
+			Settings: c.Settings, Locale: c.Locale, Microphone: c.Microphone, Adapter: c.Copilot, Notify: c.Notify, Journal: c.Journal, Editor: c.Editor,
 			TranscriptAppend: c.TranscriptAppend, Verify: f.verify, Log: cfg.Log,
 		})
 		return rpc.Backend{
@@ -162,7 +162,7 @@ func (f *serveFlags) liveOn(cfg *rpc.Config) error {
 		d := daemon.New(daemon.Config{
 			Clock: clock, Started: cfg.Started, Settings: c.Settings, Locale: c.Locale, Microphone: c.Microphone, Adapter: adapter,
 			Notify: c.Notify, TranscriptAppend: c.TranscriptAppend, Journal: c.Journal, Verify: f.verify, Log: cfg.Log,
-			WordLists: wordLists(),
+			WordLists: wordLists(), CommandFiles: commandFiles(), Editor: c.Editor,
 			World: func(p daemon.Port) daemon.World {
 				w := newWorld(p)
 				world.World = w.(*live.World)

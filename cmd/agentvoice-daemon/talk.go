@@ -151,7 +151,7 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 	end := sync.OnceFunc(func() { close(ended) }) // after a recovery, it ends again
 	d := daemon.New(daemon.Config{
 		Clock: dispatch.NewClock(f.speed), Started: started, Settings: settings, Adapter: adapter,
-		Notify: v.notify, Journal: jw, Verify: f.verify, Log: log, WordLists: wordLists(), Folders: workingFolder(),
+		Notify: v.notify, Journal: jw, Verify: f.verify, Log: log, WordLists: wordLists(), CommandFiles: commandFiles(), Folders: workingFolder(),
 		World: live.New(live.Config{
 			Source: f.microphone(),
 			Sink:   func(protocol.Settings) (audio.Sink, error) { return sink(f.audioOut, f.speed) },

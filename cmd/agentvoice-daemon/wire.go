@@ -240,6 +240,19 @@ func wordLists() []string {
 	return []string{filepath.Join(home, vocab.ListFile)}
 }
 
+// commandFile is the name of the user's own phrases for voice commands, in the home
+// folder only: a workspace must not be able to change what "okay" allows.
+const commandFile = "voice-commands.md"
+
+// commandFiles are the files with them.
+func commandFiles() []string {
+	home, err := os.UserHomeDir()
+	if err != nil {
+		return nil
+	}
+	return []string{filepath.Join(home, commandFile)}
+}
+
 // workingFolder is the workspace of a conversation in the terminal.
 func workingFolder() []string {
 	dir, err := os.Getwd()

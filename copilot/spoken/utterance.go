@@ -23,26 +23,11 @@ const (
 	UtteranceCommand UtteranceClass = "command"
 )
 
-// Command is what a command asks for.
-type Command string
-
-// The commands.
-const (
-	CommandStop       Command = "stop"
-	CommandRepeat     Command = "repeat"
-	CommandYes        Command = "yes"
-	CommandNo         Command = "no"
-	CommandTryAgain   Command = "tryAgain"
-	CommandPause      Command = "pause"
-	CommandContinue   Command = "continue"
-	CommandSendPhrase Command = "sendPhrase"
-)
-
-// Utterance is what Classify makes of a transcript. It holds no words, so that
-// it can be journaled.
+// Utterance is what Classify makes of a transcript.
 type Utterance struct {
 	Class   UtteranceClass
 	Command Command // of UtteranceCommand only
+	Number  float64 // that the command names, of those that take one
 	// Listening marks a command that people also say only to show that they
 	// listen ("yeah"). Where no question is open it is a backchannel.
 	Listening bool
@@ -52,23 +37,41 @@ type Utterance struct {
 // <unk>, *laughs*.
 var annotation = regexp.MustCompile(`\[[^\]]*\]|\([^)]*\)|<[^>]*>|\*[^*]*\*`)
 
+// Classify sorts the final transcript of one utterance, without a user's phrases.
+func Classify(text string) Utterance { return Default.Classify(text) }
+
 // Classify sorts the final transcript of one utterance. Only a whole utterance
 // is a command: "stop" is one, "stop the server" is content. Case, punctuation,
 // fillers, politeness and repetition ("no, no, no") do not matter.
-func Classify(text string) Utterance {
-	words := wordsOf(annotation.ReplaceAllString(text, " "))
+func (g *Grammar) Classify(text string) Utterance {
+	text = annotation.ReplaceAllString(text, " ")
+	words := wordsOf(text)
 	if !slices.ContainsFunc(words, func(w string) bool { return !particles[w] }) {
 		return Utterance{Class: UtteranceEmpty}
 	}
-	if isBackchannel(words) {
+	if g.isBackchannel(words) {
 		return Utterance{Class: UtteranceBackchannel}
 	}
-	if cmd := commandOf(words); cmd != "" {
-		listening := cmd == CommandYes && listeningWords[words[0]]
-		return Utterance{Class: UtteranceCommand, Command: cmd, Listening: listening}
+	if u := g.commandOf(words); u.Command != "" {
+		u.Class, u.Listening = UtteranceCommand, u.Command == CommandYes && g.listening[words[0]]
+		return u
+	}
+	if len(words) <= maxCommandWords {
+		if u := g.matched(wordsOf(decimal.ReplaceAllString(text, "$1 point $2"))); u.Command != "" {
+			u.Class = UtteranceCommand
+			return u
+		}
 	}
 	return Utterance{Class: UtteranceContent}
 }
+
+// Begins says whether words may be the beginning of a command: more may follow.
+func (g *Grammar) Begins(text string) bool {
+	return g.begun[strings.Join(g.strip(wordsOf(annotation.ReplaceAllString(text, " "))), " ")]
+}
+
+// decimal is a fraction as recognisers write it.
+var decimal = regexp.MustCompile(`([0-9０-９])[.,．]([0-9０-９])`)
 
 // particles are words that ask nothing by themselves. Recognisers make them of a
 // cough or a breath.
@@ -95,13 +98,13 @@ const maxCommandWords = 12
 
 // isBackchannel reports whether words are a row of backchannels: "okay, mm-hm,
 // I see".
-func isBackchannel(words []string) bool {
+func (g *Grammar) isBackchannel(words []string) bool {
 	if len(words) > maxCommandWords {
 		return false
 	}
 	for len(words) > 0 {
 		n := min(3, len(words))
-		for n > 0 && !backchannels[strings.Join(words[:n], " ")] {
+		for n > 0 && !g.backchannels[strings.Join(words[:n], " ")] {
 			n--
 		}
 		if n == 0 {
@@ -112,27 +115,96 @@ func isBackchannel(words []string) bool {
 	return true
 }
 
-// commandOf returns the command that words are as a whole, "" for none.
-func commandOf(words []string) Command {
+// commandOf is the command that words are as a whole, without one for none.
+func (g *Grammar) commandOf(words []string) Utterance {
 	if len(words) > maxCommandWords {
-		return ""
+		return Utterance{}
 	}
-	words = once(strip(words))
-	if cmd := commands[strings.Join(words, " ")]; cmd != "" {
-		return cmd
+	if cmd := g.stripped(words); cmd != "" {
+		return Utterance{Command: cmd}
 	}
 	// "no, wait", "yes, stop": the second word says what is wanted.
-	if len(words) > 1 && leads[words[0]] {
-		return commands[strings.Join(once(strip(words[1:])), " ")]
+	if words = g.strip(words); len(words) > 1 && g.leads[words[0]] {
+		return Utterance{Command: g.stripped(words[1:])}
+	}
+	return Utterance{}
+}
+
+// stripped is the command of words without as few fillers as need be: "that's right"
+// ends with one.
+func (g *Grammar) stripped(words []string) Command {
+	for front := 0; front >= 0; front = g.filler(words, front, true) {
+		for end := len(words); end > front; end = g.filler(words[front:], end-front, false) + front {
+			if cmd := g.commands[strings.Join(once(words[front:end]), " ")]; cmd != "" {
+				return cmd
+			}
+		}
 	}
 	return ""
 }
 
+// filler is the place after the filler at a place in words, or before the one that ends
+// there; -1 where there is none.
+func (g *Grammar) filler(words []string, at int, forward bool) int {
+	for _, f := range g.fillers {
+		switch n := len(f); {
+		case forward && at+n < len(words) && slices.Equal(words[at:at+n], f):
+			return at + n
+		case !forward && at > n && slices.Equal(words[at-n:at], f):
+			return at - n
+		}
+	}
+	return -1
+}
+
+// matched is the command of a phrase with a number, without one for none.
+func (g *Grammar) matched(words []string) (u Utterance) {
+	g.match(words, "{number}", func(c Command, rest string) bool {
+		n, ok := numberOf(rest)
+		if ok {
+			u = Utterance{Command: c, Number: n}
+		}
+		return ok
+	})
+	return u
+}
+
+// Named is the command of a phrase with a name, and the words of that name, "" for none:
+// it is a command only where known says that there is something of that name.
+func (g *Grammar) Named(text string, known func(name string) bool) (command Command, name string) {
+	words := wordsOf(annotation.ReplaceAllString(text, " "))
+	if len(words) > maxCommandWords {
+		return "", ""
+	}
+	g.match(words, "{name}", func(c Command, rest string) bool {
+		if known(rest) {
+			command, name = c, rest
+		}
+		return name != ""
+	})
+	return command, name
+}
+
+// NameWords are the words of a name, as Named gives them.
+func NameWords(name string) string { return strings.Join(wordsOf(name), " ") }
+
+// match has take look at what stands in the place of a slot, until it takes one.
+func (g *Grammar) match(words []string, slot string, take func(c Command, rest string) bool) {
+	said := strings.Join(g.strip(words), " ")
+	for _, p := range g.patterns {
+		rest, before := strings.CutPrefix(said, p.before)
+		rest, after := strings.CutSuffix(rest, p.after)
+		if rest = strings.TrimSpace(rest); before && after && rest != "" && slots[p.command] == slot && take(p.command, rest) {
+			return
+		}
+	}
+}
+
 // strip takes fillers and politeness off both ends.
-func strip(words []string) []string {
+func (g *Grammar) strip(words []string) []string {
 	for {
 		before := len(words)
-		for _, f := range fillers {
+		for _, f := range g.fillers {
 			if n := len(f); len(words) > n {
 				if slices.Equal(words[:n], f) {
 					words = words[n:]

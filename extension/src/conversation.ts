@@ -7,6 +7,8 @@ import type { CancellationToken } from 'vscode-jsonrpc/node';
 import { type Event, type Log, Sidecar, refusal, realClock, type Clock } from './daemon/sidecar';
 import { type Change, type Model, type Problem, START, hasContinued, isActive, reduce } from './model';
 import type {
+  EditorCommandParams,
+  EditorCommandResult,
   ErrorCode,
   Configuration,
   CopilotSendParams,
@@ -52,6 +54,8 @@ export interface World {
   readonly assistant: Assistant;
   secret(params: CredentialsParams): Promise<CredentialsResult>;
   openExternal(url: string): Promise<void>;
+  /** Does what a voice command asks the editor for. */
+  command(params: EditorCommandParams): Promise<EditorCommandResult>;
   windowLives(): Promise<boolean>;
   /** The names of the workspace that the user may say. */
   words?(): Promise<WorkspaceWordsParams>;
@@ -98,7 +102,7 @@ export class Conversation {
           clientInfo: world.client,
           locale: world.locale,
           configuration: world.configuration(),
-          capabilities: { copilot: true, secrets: true, tools: true, heartbeat: true, transcriptAppend: true },
+          capabilities: { copilot: true, secrets: true, tools: true, commands: true, heartbeat: true, transcriptAppend: true },
           ...(this.mutedBy === undefined ? {} : { microphone: { muted: true, by: this.mutedBy } }),
         }),
         wired: (wire) => this.wired(wire),
@@ -262,6 +266,7 @@ export class Conversation {
     wire.answer('copilot/invokeTool', (params, token) => world.assistant.invoke(params, token, (certain) =>
       void wire.notify('copilot/toolConfirming', { callId: params.callId, certain }).catch(() => undefined)));
     wire.answer('credentials/get', (params) => world.secret(params));
+    wire.answer('window/command', (params) => world.command(params));
     wire.answer('window/openExternal', async ({ url }) => {
       if (!this.helpWanted || !mayOpen(url)) {
         throw new Error('pages are opened only when the user asks for one, and over https');

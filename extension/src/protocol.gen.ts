@@ -47,6 +47,7 @@ export const METHODS = {
   copilotInvokeTool: 'copilot/invokeTool',
   credentialsGet: 'credentials/get',
   windowOpenExternal: 'window/openExternal',
+  windowCommand: 'window/command',
   agentvoiceState: 'agentvoice.state',
   agentvoiceTurn: 'agentvoice.turn',
   agentvoiceNotification: 'agentvoice.notification',
@@ -341,6 +342,23 @@ export const WORD_KINDS = [
 /** WordKind says what a name is of. */
 export type WordKind = (typeof WORD_KINDS)[number];
 
+export const EDITOR_COMMANDS = [
+  'undo',
+  'openSettings',
+  'chooseMicrophone',
+  'fixIt',
+  'scrollUp',
+  'scrollDown',
+  'nextProblem',
+  'previousProblem',
+  'openFile',
+  'goToLine',
+  'runTests',
+] as const;
+
+/** EditorCommand is what the user asks the editor for by a voice command, spoken or typed. */
+export type EditorCommand = (typeof EDITOR_COMMANDS)[number];
+
 export const PROVIDERS = [
   'local',
   'openai',
@@ -479,6 +497,8 @@ export interface ClientCapabilities {
   secrets?: boolean;
   /** answers copilot/invokeTool */
   tools?: boolean;
+  /** answers window/command */
+  commands?: boolean;
   /** sends client/heartbeat every 5 s while its window lives */
   heartbeat?: boolean;
   /** TranscriptAppend takes agentvoice.transcript with after: only the new text. */
@@ -696,6 +716,20 @@ export interface Device {
 export interface DevicesResult {
   inputs: Device[];
   outputs: Device[];
+}
+
+/** EditorCommandParams of window/command. */
+export interface EditorCommandParams {
+  command: EditorCommand;
+  /** of a line */
+  number?: number;
+  /** of files, with or without folders and a line: parser.go:42 */
+  names?: string[];
+}
+
+/** EditorCommandResult says what kept the editor from it, in the user's language, to be said aloud: a line that the file does not have, say. */
+export interface EditorCommandResult {
+  problem?: string;
 }
 
 /** EndParams of conversation/end. */
@@ -1353,6 +1387,8 @@ export interface DaemonRequests {
   'credentials/get': { params: CredentialsParams; result: CredentialsResult };
   /** Opens a page in the user's browser. It follows window/openHelp only: nothing opens a page unasked. */
   'window/openExternal': { params: OpenExternalParams; result: null };
+  /** The user asks the editor for something by a voice command. Only of a client with capabilities.commands. */
+  'window/command': { params: EditorCommandParams; result: EditorCommandResult };
 }
 
 /** Notifications of the daemon. */

@@ -14,6 +14,7 @@ import { Guard } from './copilot/guard';
 import { LanguageModels } from './copilot/languageModels';
 import { participate } from './copilot/participant';
 import { ChatQuestions } from './copilot/questions';
+import { editorCommand } from './editorCommands';
 import { environment } from './daemon/environment';
 import { type Program, check, sourceOf } from './daemon/find';
 import { nameOf } from './devices';
@@ -83,6 +84,7 @@ export class Window implements vscode.Disposable {
       assistant: new Assistants(this.models, new ChatView(t), this.questions, () => this.inChatView()),
       secret: (params) => this.keys.get(params),
       openExternal: async (url) => void (await vscode.env.openExternal(vscode.Uri.parse(url, true))),
+      command: (params) => editorCommand(params, this.conversation.model),
       windowLives,
       words: () => workspaceWords(guard),
       muted: MUTE_REASONS.find((by) => by === extension.workspaceState.get(MUTED)),

@@ -53,6 +53,24 @@ after 600ms
   ]);
 });
 
+test('voice commands: the editor scrolls while the answer goes on, spoken or typed, and Copilot is not asked', `
+auto speech 0ms 3s
+await state listening
+say "explain the parser"
+await answer copilot/send
+after 1s
+say "scroll down"
+after 3s
+`, undefined, async (d) => {
+  await d.conversation.start();
+  await d.until('the answer', (m) => m.lines.some((l) => l.role === 'assistant' && l.final));
+  await d.conversation.say('go to line 42');
+  await d.state('listening');
+  await d.until('both commands', () => d.commanded.length === 2);
+  assert.deepEqual(d.commanded, [{ command: 'scrollDown' }, { command: 'goToLine', number: 42 }]);
+  assert.equal(d.asked.length, 1);
+});
+
 test('utterance lost after a failed reply: it stays in the panel, the cause is shown, and the button asks the same again', `
 auto speech 0ms 500ms
 await state listening

@@ -144,6 +144,10 @@ export function install(): Fake {
     StatusBarAlignment: { Left: 1, Right: 2 },
     ConfigurationTarget: { Global: 1 },
     ProgressLocation: { Notification: 15 },
+    Position: class { constructor(readonly line: number, readonly character: number) {} },
+    Selection: class { constructor(readonly anchor: unknown, readonly active: unknown) {} },
+    TextEditorRevealType: { InCenterIfOutsideViewport: 2 },
+    ViewColumn: { Active: -1 },
     Range: class { constructor(readonly start: unknown, readonly end: unknown) {} },
     ThemeIcon: class { constructor(readonly id: string) {} },
     ThemeColor: class { constructor(readonly id: string) {} },
@@ -177,6 +181,11 @@ export function install(): Fake {
       showQuickPick: (items: readonly { readonly label: string }[]) => Promise.resolve(fake.pick(items)),
       withProgress: (_options: unknown, task: (progress: unknown, token: unknown) => unknown) =>
         task({ report: (step: { increment?: number; message?: string }) => void fake.progress.steps.push(step) }, fake.progress.token.token),
+      showTextDocument: (document: { uri: Uri }) => {
+        fake.executed.push(['show', document.uri.path]);
+        fake.editor = { document, revealRange: () => undefined };
+        return Promise.resolve(fake.editor);
+      },
       showInputBox: () => Promise.resolve(fake.input),
       get activeTextEditor() {
         return fake.editor;

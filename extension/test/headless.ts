@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { type AnswerStream, type Assistant, Conversation } from '../src/conversation';
 import type { Clock } from '../src/daemon/sidecar';
 import type { Model } from '../src/model';
-import type { Configuration, CopilotSendParams, CopilotSendResult, InvokeToolParams, InvokeToolResult, Microphone, MuteReason, State } from '../src/protocol.gen';
+import type { Configuration, CopilotSendParams, CopilotSendResult, EditorCommandParams, InvokeToolParams, InvokeToolResult, Microphone, MuteReason, State } from '../src/protocol.gen';
 import { english } from '../src/text';
 
 const root = join(__dirname, '..', '..', '..');
@@ -33,6 +33,7 @@ export class Desk {
   readonly daemons: ChildProcessWithoutNullStreams[] = [];
   readonly shown: Model[] = [];
   readonly opened: string[] = [];
+  readonly commanded: EditorCommandParams[] = [];
   configuration: Configuration = {};
   /** What the window remembers of the mute. */
   kept: MuteReason | undefined;
@@ -65,6 +66,10 @@ export class Desk {
       openExternal: (url) => {
         this.opened.push(url);
         return Promise.resolve();
+      },
+      command: (params) => {
+        this.commanded.push(params);
+        return Promise.resolve({});
       },
       windowLives: () => Promise.resolve(true),
       muted,

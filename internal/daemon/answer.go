@@ -17,9 +17,16 @@ type answer struct {
 	marks  []int          // where rune number i*markEvery begins, in bytes
 	how    spoken.Options // how it is put into spoken words
 	rounds []int          // where each round begins, in bytes
-	spoken map[int]string // by the segment's first character
+	spoken map[int]said   // by the segment's first character
 	edition
 	scanned int // bytes that were decoded so far: the work, for tests
+}
+
+// said is a piece of an answer as it is said, and the characters that it covers.
+type said struct {
+	text       string
+	class      spoken.Class
+	start, end int
 }
 
 // edition changes when an answer's text is replaced or shortened, and not when it

@@ -275,7 +275,7 @@ func (s *segmenter) add(segs []spoken.Segment) {
 		if seg.Text == "" {
 			continue
 		}
-		s.content.setSpoken(s.request, start, seg.Text)
+		s.content.setSpoken(s.request, start, s.chars, seg)
 		s.post(csm.CopilotSegment{Request: s.request, Round: s.round, Start: start, End: s.chars})
 	}
 }

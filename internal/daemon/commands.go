@@ -70,7 +70,11 @@ func (d *Daemon) modelOf(st csm.State) string { return d.content.model(st.Model.
 
 // spokenAs is how an answer that begins now is put into spoken words.
 func (d *Daemon) spokenAs() spoken.Options {
-	return spoken.Options{Locale: string(d.locale()), Code: readCode[d.settings().Speech.ReadCode]}
+	how := spoken.Options{Locale: string(d.locale()), Code: readCode[d.settings().Speech.ReadCode]}
+	if d.voice.skips.Load() {
+		how.Code = spoken.ReadCodeSkip
+	}
+	return how
 }
 
 // readCode are the values of agentvoice.speech.readCode.

@@ -113,7 +113,7 @@ func (c *content) beginRound(request uint64, round int, how spoken.Options) (byt
 // newAnswer replaces the answer to a request. The caller holds mu.
 func (c *content) newAnswer(request uint64) *answer {
 	c.editions++
-	a := &answer{spoken: map[int]string{}, edition: c.editions}
+	a := &answer{spoken: map[int]said{}, edition: c.editions}
 	c.answers[request] = a
 	return a
 }
@@ -150,11 +150,11 @@ func (c *content) progress(request uint64) (text string, of edition) {
 	return a.text.String()[:a.whole], a.edition
 }
 
-func (c *content) setSpoken(request uint64, start int, text string) {
+func (c *content) setSpoken(request uint64, start, end int, seg spoken.Segment) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if a := c.answers[request]; a != nil {
-		a.spoken[start] = text
+		a.spoken[start] = said{seg.Text, seg.Class, start, end}
 	}
 }
 
@@ -162,30 +162,54 @@ func (c *content) spoken(request uint64, start int) string {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if a := c.answers[request]; a != nil {
-		return a.spoken[start]
+		return a.spoken[start].text
 	}
 	return ""
 }
 
 // lastSpoken is what was said of the latest answer, "" without one.
-func (c *content) lastSpoken() string {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	var last uint64
+func (c *content) lastSpoken() string { return joined(c.lastPieces()) }
+
+func joined(pieces []said) string {
+	var texts []string
+	for _, p := range pieces {
+		texts = append(texts, p.text)
+	}
+	return strings.Join(texts, " ")
+}
+
+// lastRequest is the latest request whose answer has something to be said, 0 without
+// one. The caller holds mu.
+func (c *content) lastRequest() (last uint64) {
 	for request, a := range c.answers {
 		if request > last && len(a.spoken) > 0 {
 			last = request
 		}
 	}
+	return last
+}
+
+// lastPieces are the pieces of the latest answer in their order, none without one.
+func (c *content) lastPieces() (pieces []said) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	last := c.lastRequest()
 	if last == 0 {
-		return ""
+		return nil
 	}
-	pieces := c.answers[last].spoken
-	var said []string
-	for _, start := range slices.Sorted(maps.Keys(pieces)) {
-		said = append(said, pieces[start])
+	spoken := c.answers[last].spoken
+	for _, start := range slices.Sorted(maps.Keys(spoken)) {
+		pieces = append(pieces, spoken[start])
 	}
-	return strings.Join(said, " ")
+	return pieces
+}
+
+// lastAnswer is the text of the latest answer, "" without one.
+func (c *content) lastAnswer() string {
+	c.mu.Lock()
+	last := c.lastRequest()
+	c.mu.Unlock()
+	return c.answer(last, -1)
 }
 
 // answer is the first chars characters of an answer; all of it when chars is

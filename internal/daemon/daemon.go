@@ -7,13 +7,13 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 	"unicode/utf8"
 
 	"github.com/rs/zerolog"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
 	"github.com/agentvoice/agentvoice-daemon/csm/journal"
@@ -59,6 +59,12 @@ type Config struct {
 	TranscriptAppend bool
 	// WordLists are files with the user's own words, which need not exist.
 	WordLists []string
+	// CommandFiles are files with the user's own phrases for voice commands, which need
+	// not exist.
+	CommandFiles []string
+	// Editor has the client's editor do what a voice command asks for; nil where there is
+	// no editor.
+	Editor func(context.Context, protocol.EditorCommandParams) (protocol.EditorCommandResult, error)
 	// Folders are the workspace, where no client names it.
 	Folders []string
 	// Journal, if set, records every step.
@@ -134,9 +140,7 @@ type Daemon struct {
 	pub        publisher
 	segments   map[uint64]*segmenter // of answers that the World gives
 
-	repeat     atomic.Uint64 // the utterance that asks to hear the last answer again, 0 for none
-	retry      atomic.Bool   // it asks to try again what failed instead
-	repeatNext bool          // it was taken up; the loop's
+	voice voiceCommands
 
 	muting sync.Mutex // keeps what Mute does and what it publishes together
 
@@ -158,6 +162,7 @@ func New(cfg Config) *Daemon {
 		calls: map[csm.Call]func(csm.Reply, protocol.Snapshot){}, why: map[csm.Event]string{}, segments: map[uint64]*segmenter{},
 	}
 	d.vocabulary.open(cfg.WordLists, cfg.Folders)
+	d.voice.grammar.Store(spoken.Default)
 	d.pub.d, d.pub.shown, d.pub.calls = d, csm.Initial(), map[uint64]uint64{}
 	loop := dispatch.Config{
 		Clock: cfg.Clock, Execute: d.execute, Verify: cfg.Verify,
@@ -331,7 +336,11 @@ func (d *Daemon) SendText(text string, done func(csm.Reply, protocol.Snapshot)) 
 		return ErrNoWords
 	}
 	id := d.content.newID()
-	d.content.setUtterance(id, strings.TrimSpace(text))
+	written, obeyed := d.typed(id, strings.TrimSpace(text), done)
+	if obeyed {
+		return nil
+	}
+	d.content.setUtterance(id, written)
 	d.Call(func(c csm.Call) csm.Event { return csm.UserText{Call: c, Utterance: id, Words: words} }, done)
 	return nil
 }
@@ -411,6 +420,7 @@ func (d *Daemon) execute(s dispatch.Step) {
 			}
 		case csm.ActivateSession:
 			d.vocabulary.refresh()
+			d.readCommands()
 		case csm.Report:
 			d.loop.Post(csm.SessionFailed{Instance: s.State.Instance, Code: csm.CodeInvariantViolation})
 		default: // somebody else's
@@ -422,7 +432,7 @@ func (d *Daemon) execute(s dispatch.Step) {
 	d.pubMu.Lock()
 	d.pub.step(s)
 	d.pubMu.Unlock()
-	d.repeatWhenAsked(s)
+	d.obey(s)
 	if d.assistant == nil {
 		return
 	}

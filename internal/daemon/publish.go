@@ -83,7 +83,10 @@ func (p *publisher) effect(s dispatch.Step, f csm.Effect) {
 		p.notify(protocol.NotifyQueue, queueOf(s.State))
 	case csm.PublishModel:
 		p.model(f)
+	case csm.SendCopilot:
+		p.d.voice.problem.Store(false) // what came before it is over
 	case csm.Notify:
+		p.d.voice.problem.Store(true)
 		spec := protocol.ErrorCode(f.Code).Spec()
 		severity := protocol.SeverityWarning
 		if f.Code == csm.CodeBreakerOpen {
@@ -94,6 +97,7 @@ func (p *publisher) effect(s dispatch.Step, f csm.Effect) {
 			Code: spec.Code, TurnID: turnID(f.Turn),
 		})
 	case csm.PublishError:
+		p.d.voice.problem.Store(true)
 		p.notify(protocol.NotifyError, p.d.failure(f.Code, p.reason))
 	case csm.Report:
 		p.d.cfg.Log.Error().Str("what", f.What).Uint64("seq", s.Envelope.Seq).Msg("the core contradicted itself; please report this with the journal")

@@ -25,6 +25,7 @@ func (p *publisher) device(before csm.State, s dispatch.Step) {
 	_, restored := s.Envelope.Event.(csm.AudioRestored)
 	switch {
 	case has && !had:
+		p.d.voice.problem.Store(true)
 		p.notify(protocol.NotifyError, p.d.failure(csm.CodeDeviceLost, p.reason))
 	case had && !has && restored:
 		p.notify(protocol.NotifyNotification, protocol.NotificationParams{

@@ -172,7 +172,7 @@ func (d *Daemon) SetWorkspace(p protocol.WorkspaceWordsParams) {
 // corrected is what was heard, with names written as they are. Commands, yes and no
 // and words that ask for nothing stay as they were heard.
 func (d *Daemon) corrected(text string) string {
-	if spoken.Classify(text).Class != spoken.UtteranceContent {
+	if d.grammar().Classify(text).Class != spoken.UtteranceContent {
 		return text
 	}
 	out, _ := d.vocabulary.now.Load().Correct(text)

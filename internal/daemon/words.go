@@ -7,7 +7,6 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 	"github.com/agentvoice/agentvoice-daemon/csm"
-	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -21,21 +20,23 @@ const doubted = 0.3
 // is.
 func (d *Daemon) heard(epoch uint32, utterance uint64, text string, confidence float64) csm.Final {
 	f := csm.Final{Epoch: epoch, Utterance: utterance}
+	instead := ""
 	if rest, said := d.cutSendPhrase(text); said {
 		text, f.Class = rest, csm.Send
 	} else {
 		said := d.classify(text, confidence)
 		f.Class, f.Named, f.Doubted = said.Class, said.Named, said.Doubted
-		if f.Class == csm.Content && (d.asksToRepeat(text) || d.asksToRetry(text)) {
-			f.Class = csm.Stop // to the core; the rest is done when it listens
-			d.retry.Store(d.asksToRetry(text))
-			d.repeat.Store(utterance)
+		if f.Class == csm.Content {
+			f.Class, instead = d.commanded(utterance, text)
 		}
 	}
 	f.Words = len(strings.Fields(text))
-	f.Doubted = f.Doubted || f.Class == csm.Content && Doubted(text, confidence)
+	f.Doubted = f.Doubted || f.Class == csm.Content && d.doubts(text, confidence)
 	written := text
-	if f.Class == csm.Content || f.Class == csm.Send {
+	switch {
+	case instead != "":
+		written = instead
+	case f.Class == csm.Content || f.Class == csm.Send:
 		written = d.corrected(text)
 	}
 	d.content.setHeard(utterance, text, written)
@@ -48,22 +49,35 @@ func Doubted(text string, confidence float64) bool {
 	return confidence < doubted && spoken.Classify(text).Class == spoken.UtteranceContent
 }
 
+// doubts is Doubted with the user's own commands.
+func (d *Daemon) doubts(text string, confidence float64) bool {
+	return confidence < doubted && d.grammar().Classify(text).Class == spoken.UtteranceContent
+}
+
 func (d *Daemon) heardPartly(epoch uint32, utterance uint64, text string) csm.Partial {
 	d.content.setUtterance(utterance, text)
 	p := csm.Partial{Epoch: epoch, Utterance: utterance, Words: len(strings.Fields(text))}
-	switch spoken.Classify(text).Class { // more may follow: all else counts
+	g := d.grammar()
+	switch u := g.Classify(text); u.Class { // more may follow: all else counts
 	case spoken.UtteranceBackchannel:
 		p.Class = csm.Backchannel
 	case spoken.UtteranceEmpty:
 		p.Words = 0
-	case spoken.UtteranceContent, spoken.UtteranceCommand:
+	case spoken.UtteranceCommand: // one that leaves the floor to the assistant
+		if d.takesNoFloor(u.Command) {
+			p.Class = csm.Backchannel
+		}
+	case spoken.UtteranceContent:
+		if g.Begins(text) {
+			p.Class = csm.Backchannel
+		}
 	}
 	return p
 }
 
 // classify sorts an utterance, which may be the answer to a question about a tool.
 func (d *Daemon) classify(text string, confidence float64) csm.Final {
-	class := ClassOf(text)
+	class := classOf(d.grammar().Classify(text))
 	if w, open := d.loop.State().Copilot.(copilot.WaitingForApproval); open && class == csm.Content {
 		if call, known := d.content.call(w.Calls[0].ID); known {
 			return answerTo(call.ToolCall, text, confidence)
@@ -72,9 +86,12 @@ func (d *Daemon) classify(text string, confidence float64) csm.Final {
 	return csm.Final{Class: class}
 }
 
-// ClassOf sorts an utterance where no question is open.
-func ClassOf(text string) csm.Class {
-	switch u := spoken.Classify(text); {
+// ClassOf sorts an utterance where no question is open, and no command of a user's own
+// is known.
+func ClassOf(text string) csm.Class { return classOf(spoken.Classify(text)) }
+
+func classOf(u spoken.Utterance) csm.Class {
+	switch {
 	case u.Class == spoken.UtteranceEmpty:
 		return csm.Empty
 	case u.Class == spoken.UtteranceBackchannel:
@@ -93,24 +110,6 @@ func ClassOf(text string) csm.Class {
 	return csm.Content
 }
 
-// asksToRepeat says whether the user wants to hear the last answer again: while
-// the assistant speaks or the user may. An answer to a question about a tool and
-// something drafted stay what they are, and the one who thinks is not stopped.
-func (d *Daemon) asksToRepeat(text string) bool {
-	u := spoken.Classify(text)
-	if u.Class != spoken.UtteranceCommand || u.Command != spoken.CommandRepeat || d.content.lastSpoken() == "" {
-		return false
-	}
-	return d.takesCommands()
-}
-
-// asksToRetry says whether the user wants what failed last to be tried again.
-func (d *Daemon) asksToRetry(text string) bool {
-	u := spoken.Classify(text)
-	return u.Class == spoken.UtteranceCommand && u.Command == spoken.CommandTryAgain &&
-		d.loop.State().Retry.Utterance != 0 && d.takesCommands()
-}
-
 // takesCommands says whether a spoken command about the last answer counts now.
 func (d *Daemon) takesCommands() bool {
 	now := d.loop.State()
@@ -122,32 +121,6 @@ func (d *Daemon) takesCommands() bool {
 		return true
 	}
 	return false
-}
-
-// repeatWhenAsked says the last answer again, or tries again what failed, as soon as
-// nobody speaks after an utterance that asks for it. Another utterance takes that
-// back.
-func (d *Daemon) repeatWhenAsked(s dispatch.Step) {
-	wanted := d.repeat.Load()
-	if wanted == 0 {
-		return
-	}
-	switch e := s.Envelope.Event.(type) {
-	case csm.Final:
-		d.repeatNext = e.Utterance == wanted
-	case csm.SpeechStarted:
-		d.repeatNext = false
-	}
-	if _, listens := s.State.Conv.(csm.Listening); d.repeatNext && listens && s.State.Current.ID == 0 {
-		d.repeatNext = false
-		d.repeat.CompareAndSwap(wanted, 0)
-		done := func(csm.Reply, protocol.Snapshot) {}
-		if d.retry.Load() {
-			d.Retry(copilot.StageNone, done)
-			return
-		}
-		_ = d.Repeat(done) // there was something to repeat
-	}
 }
 
 // sendPhrases end a turn where the setting names no other.
@@ -164,7 +137,7 @@ func (d *Daemon) cutSendPhrase(text string) (rest string, said bool) {
 	}
 	phrase := set.SendPhrase
 	if len(tokens(phrase)) == 0 {
-		if u := spoken.Classify(text); u.Command == spoken.CommandSendPhrase {
+		if u := d.grammar().Classify(text); u.Command == spoken.CommandSendPhrase {
 			return "", true // alone, in any of the ways to say it
 		}
 		phrase = sendPhrases[d.locale()]

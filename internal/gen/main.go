@@ -32,6 +32,7 @@ var files = []file{
 	{"extension/src/protocol.gen.ts", typeScript},
 	{"extension/settings.gen.json", settingsJSON},
 	{"docs/settings.md", settingsMarkdown},
+	{"docs/voice-commands.md", commandsMarkdown},
 	{architecture, architectureMarkdown},
 }
 

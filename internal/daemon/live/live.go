@@ -109,6 +109,7 @@ type World struct {
 	link    *link
 	voice   *voice
 	aside   *aside
+	volume  *volume
 	cues    *cues
 	waker   *waker // of the devices' queue
 
@@ -133,7 +134,8 @@ func New(cfg Config) func(daemon.Port) daemon.World {
 		}
 		w.service = newService(w)
 		w.voice = newVoice(w)
-		w.aside = newAside(w, w.voice.player.Render)
+		w.volume = &volume{inner: w.voice.player.Render}
+		w.aside = newAside(w, w.volume.render)
 		w.devices = newDevices(w)
 		w.aside.wake = w.devices.playNap.wake
 		w.cues = newCues(w.aside.render, w.devices.playNap.wake)
@@ -187,6 +189,7 @@ func (w *World) Execute(e csm.Effect) {
 		switch e.To {
 		case csm.PhaseIdle:
 			w.voice.rate.forget()
+			w.volume.forget()
 			w.devices.q.Do(w.waker.over)
 		case csm.PhaseListening:
 			w.devices.listening()

@@ -308,3 +308,12 @@ func (s *server) credential(ctx context.Context, p protocol.Provider, kind proto
 	}
 	return protocol.DecodeResult[protocol.CredentialsResult](raw)
 }
+
+// editorCommand asks the client's editor for what a voice command names.
+func (s *server) editorCommand(ctx context.Context, p protocol.EditorCommandParams) (protocol.EditorCommandResult, error) {
+	var raw json.RawMessage
+	if err := s.asker.Call(ctx, protocol.MethodEditorCommand, p, &raw); err != nil {
+		return protocol.EditorCommandResult{}, err
+	}
+	return protocol.DecodeResult[protocol.EditorCommandResult](raw)
+}

@@ -86,6 +86,9 @@ func (s *server) begin(p protocol.InitializeParams, settings protocol.Settings) 
 	if p.Capabilities.Secrets {
 		client.Credential = s.credential
 	}
+	if p.Capabilities.Commands {
+		client.Editor = s.editorCommand
+	}
 	back, err := s.cfg.New(client)
 	if err != nil {
 		return errors.Join(err, recorder.close())

@@ -63,6 +63,9 @@ type Client struct {
 	// Credential asks the client for a secret; nil where it keeps none.
 	Credential func(context.Context, protocol.Provider, protocol.CredentialKind) (protocol.CredentialsResult, error)
 	Notify     func(method string, params any)
+	// Editor asks the client's editor for what a voice command names; nil where it takes
+	// none.
+	Editor func(context.Context, protocol.EditorCommandParams) (protocol.EditorCommandResult, error)
 	// TranscriptAppend says that it takes transcripts that only continue the one
 	// before.
 	TranscriptAppend bool

@@ -1,0 +1,47 @@
+package main
+
+import (
+	"fmt"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+func newCommands() *cobra.Command {
+	var locale string
+	cmd := &cobra.Command{
+		Use:   "commands",
+		Short: "List the voice commands, and check your own phrases",
+		Long: `List the voice commands: what each does, and the first phrase for it. docs/voice-commands.md
+has all phrases. Those of ` + commandFile + ` in your home folder are read, and each that has no
+effect is an error.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
+			for _, e := range spoken.Entries(string(protocol.MatchLocale(locale))) {
+				where := ""
+				if e.Command.Editor() {
+					where = "editor"
+				}
+				_, _ = fmt.Fprintf(w, "%s\t%s\t%s\t%s\n", e.Phrases[0], where, e.Command, e.Does)
+			}
+			if err := w.Flush(); err != nil {
+				return err
+			}
+			problems := daemon.ReadGrammar(commandFiles()).Problems()
+			for _, p := range problems {
+				_, _ = fmt.Fprintln(cmd.ErrOrStderr(), p)
+			}
+			if len(problems) > 0 {
+				return fmt.Errorf("%d phrases of %s have no effect; change them or take them out", len(problems), commandFile)
+			}
+			return nil
+		},
+	}
+	cmd.Flags().StringVar(&locale, "locale", "en", "language of the list: en, de or ja")
+	return cmd
+}

@@ -1,0 +1,114 @@
+// What the editor does for a voice command. Each result says, in the user's language,
+// what kept it from that: it is said aloud.
+
+import * as vscode from 'vscode';
+import type { Model } from './model';
+import type { EditorCommandParams, EditorCommandResult } from './protocol.gen';
+import { remedies } from './remedies';
+
+const t = vscode.l10n.t;
+
+const DONE: EditorCommandResult = {};
+
+/** How many files of one name are looked at. */
+const FILES = 16;
+
+/** Does what a voice command asks for. Nothing of it needs an approval: the user asked for exactly this. */
+export async function editorCommand(params: EditorCommandParams, model: Model): Promise<EditorCommandResult> {
+  switch (params.command) {
+    case 'openSettings':
+      return run('agentvoice.openSettings');
+    case 'chooseMicrophone':
+      void vscode.commands.executeCommand('agentvoice.selectMicrophone'); // it ends when the user has chosen
+      return DONE;
+    case 'fixIt':
+      return fixIt(model);
+    case 'runTests':
+      void vscode.commands.executeCommand('testing.runAll'); // it ends with the tests
+      return DONE;
+    case 'openFile':
+      return openFile(params.names ?? []);
+    default:
+      return inEditor(params);
+  }
+}
+
+async function run(command: string, ...args: unknown[]): Promise<EditorCommandResult> {
+  await vscode.commands.executeCommand(command, ...args);
+  return DONE;
+}
+
+async function fixIt(model: Model): Promise<EditorCommandResult> {
+  const p = model.problem;
+  const first = p === undefined ? undefined : remedies(p.code, model.canRetry, t, process.platform, p.hasHelp)[0];
+  if (first === undefined) {
+    return { problem: t('There is nothing that I can fix.') };
+  }
+  void vscode.commands.executeCommand(first.command); // it may ask the user something
+  return DONE;
+}
+
+/** What is done in the open file: that has the focus then. */
+async function inEditor({ command, number }: EditorCommandParams): Promise<EditorCommandResult> {
+  const editor = vscode.window.activeTextEditor;
+  if (editor === undefined) {
+    return { problem: t('No file is open.') };
+  }
+  const { document } = editor;
+  if (command === 'goToLine') {
+    return goTo(document, number ?? 0);
+  }
+  if ((command === 'nextProblem' || command === 'previousProblem') && vscode.languages.getDiagnostics(document.uri).length === 0) {
+    return { problem: t('There are no problems in this file.') };
+  }
+  await vscode.window.showTextDocument(document, { viewColumn: editor.viewColumn ?? vscode.ViewColumn.Active });
+  switch (command) {
+    case 'undo':
+      return run('undo');
+    case 'scrollUp':
+    case 'scrollDown':
+      return run('editorScroll', { to: command === 'scrollUp' ? 'up' : 'down', by: 'halfPage', revealCursor: false });
+    case 'nextProblem':
+      return run('editor.action.marker.next');
+    case 'previousProblem':
+      return run('editor.action.marker.prev');
+    default:
+      return { problem: t('The editor cannot do that.') };
+  }
+}
+
+async function goTo(document: vscode.TextDocument, line: number): Promise<EditorCommandResult> {
+  if (line > document.lineCount) {
+    return { problem: document.lineCount === 1 ? t('This file has one line.') : t('This file has {0} lines.', document.lineCount) };
+  }
+  const editor = await vscode.window.showTextDocument(document, { viewColumn: vscode.window.activeTextEditor?.viewColumn ?? vscode.ViewColumn.Active });
+  const at = new vscode.Position(line - 1, 0);
+  editor.selection = new vscode.Selection(at, at);
+  editor.revealRange(new vscode.Range(at, at), vscode.TextEditorRevealType.InCenterIfOutsideViewport);
+  return DONE;
+}
+
+/** Opens the first of the names that is a file of the workspace. */
+async function openFile(names: readonly string[]): Promise<EditorCommandResult> {
+  for (const name of names) {
+    const [, path = name, line] = /^(.*?)(?::(\d+))?$/.exec(name) ?? [];
+    const uri = await found(path.replaceAll('\\', '/'));
+    if (uri !== undefined) {
+      const document = await vscode.workspace.openTextDocument(uri);
+      await vscode.window.showTextDocument(document);
+      return line === undefined ? DONE : goTo(document, Math.max(1, Number(line)));
+    }
+  }
+  return { problem: names.length === 1 ? t('There is no file {0} here.', names[0] ?? '') : t('None of these files is here.') };
+}
+
+async function found(path: string): Promise<vscode.Uri | undefined> {
+  const name = path.replace(/^(?:\.{0,2}\/)+/, '');
+  if (name === '' || /[*?[\]{}]/.test(name)) {
+    return undefined;
+  }
+  const files = await vscode.workspace.findFiles(`**/${name}`, undefined, FILES);
+  return files
+    .filter((uri) => uri.path === `/${name}` || uri.path.endsWith(`/${name}`))
+    .sort((a, b) => a.path.length - b.path.length)[0];
+}

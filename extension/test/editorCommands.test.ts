@@ -1,0 +1,76 @@
+// What the editor does for a voice command, and what it says when it cannot.
+
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { Uri, install } from './fakeVscode';
+import { type Model, START } from '../src/model';
+import type { EditorCommandParams } from '../src/protocol.gen';
+
+const fake = install();
+const { editorCommand } = require('../src/editorCommands.js') as typeof import('../src/editorCommands');
+
+const document = (path: string, lineCount: number): { uri: Uri; lineCount: number } => ({ uri: new Uri('vscode-remote', path), lineCount });
+
+/** Runs a command, and gives what was executed and what is said. */
+async function run(params: EditorCommandParams, model: Model = START): Promise<[executed: unknown[][], problem: string | undefined]> {
+  fake.executed.length = 0;
+  const { problem } = await editorCommand(params, model);
+  return [[...fake.executed], problem];
+}
+
+test('without an open file there is nothing to scroll, undo or go to', async () => {
+  fake.editor = undefined;
+  for (const command of ['undo', 'scrollUp', 'scrollDown', 'nextProblem', 'previousProblem', 'goToLine'] as const) {
+    assert.deepEqual(await run({ command, number: 3 }), [[], 'No file is open.'], command);
+  }
+});
+
+test('what is done in the open file has its focus', async () => {
+  fake.problems = [{ severity: 0, message: 'broken', range: { start: { line: 3 } } }];
+  for (const [command, ...executed] of [
+    ['undo', 'undo'],
+    ['scrollUp', 'editorScroll', { to: 'up', by: 'halfPage', revealCursor: false }],
+    ['scrollDown', 'editorScroll', { to: 'down', by: 'halfPage', revealCursor: false }],
+    ['nextProblem', 'editor.action.marker.next'],
+    ['previousProblem', 'editor.action.marker.prev'],
+  ] as const) {
+    fake.editor = { document: document('/w/main.go', 300) };
+    assert.deepEqual(await run({ command }), [[['show', '/w/main.go'], executed], undefined], command);
+  }
+});
+
+test('a file without problems has no next one', async () => {
+  fake.problems = [];
+  fake.editor = { document: document('/w/main.go', 300) };
+  assert.deepEqual(await run({ command: 'nextProblem' }), [[], 'There are no problems in this file.']);
+});
+
+test('a line has to be there', async () => {
+  fake.editor = { document: document('/w/main.go', 300) };
+  assert.deepEqual(await run({ command: 'goToLine', number: 301 }), [[], 'This file has 300 lines.']);
+  assert.deepEqual(await run({ command: 'goToLine', number: 300 }), [[['show', '/w/main.go']], undefined]);
+  assert.deepEqual({ ...(fake.editor as { selection: { active: object } }).selection.active }, { line: 299, character: 0 });
+});
+
+test('the first of the names that exists is opened, at its line', async () => {
+  fake.files.set('/w/internal/parser.go', 'package parser').set('/w/other/deep/parser.go', '').set('/w/myparser.go', '');
+  fake.documents.set('/w/internal/parser.go', document('/w/internal/parser.go', 50) as never);
+  assert.deepEqual(await run({ command: 'openFile', names: ['f.close', './internal/parser.go:42'] }), [[['show', '/w/internal/parser.go'], ['show', '/w/internal/parser.go']], undefined]);
+  assert.deepEqual(await run({ command: 'openFile', names: ['parser.go'] }), [[['show', '/w/internal/parser.go']], undefined]);
+  assert.deepEqual(await run({ command: 'openFile', names: ['parser.go:99'] }), [[['show', '/w/internal/parser.go']], 'This file has 50 lines.']);
+  assert.deepEqual(await run({ command: 'openFile', names: ['lexer.go'] }), [[], 'There is no file lexer.go here.']);
+  assert.deepEqual(await run({ command: 'openFile', names: ['*', '../../etc/passwd'] }), [[], 'None of these files is here.']);
+});
+
+test('the first remedy is that of the problem that is shown', async () => {
+  assert.deepEqual(await run({ command: 'fixIt' }), [[], 'There is nothing that I can fix.']);
+  const problem = { code: 'deviceLost', message: '', remediation: '', retryable: true } as Model['problem'];
+  assert.deepEqual(await run({ command: 'fixIt' }, { ...START, problem }), [[['agentvoice.selectMicrophone']], undefined]);
+});
+
+test('settings, microphones and tests need no open file', async () => {
+  fake.editor = undefined;
+  assert.deepEqual(await run({ command: 'openSettings' }), [[['agentvoice.openSettings']], undefined]);
+  assert.deepEqual(await run({ command: 'chooseMicrophone' }), [[['agentvoice.selectMicrophone']], undefined]);
+  assert.deepEqual(await run({ command: 'runTests' }), [[['testing.runAll']], undefined]);
+});

@@ -1,0 +1,573 @@
+package daemon
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
+	"github.com/agentvoice/agentvoice-daemon/csm/speech"
+	"github.com/agentvoice/agentvoice-daemon/internal/vocab"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// voiceCommands is what the user asks the conversation itself for, by voice or in
+// writing. The core sees a command as words that stop the assistant, or as words that
+// leave it the floor; what else there is to do is done here, when the core has taken
+// the words.
+type voiceCommands struct {
+	grammar atomic.Pointer[spoken.Grammar]
+	problem atomic.Bool // something is shown that has a remedy
+	skips   atomic.Bool // code is skipped in this conversation
+
+	mu     sync.Mutex
+	wishes map[uint64]wish // by the utterance that asks, until its transcript is taken
+
+	// The loop's.
+	next func() // what is done when nobody speaks
+
+	sounding atomic.Pointer[speech.Segment] // that is being said, or was said last
+
+	level  atomic.Int32 // of loudness, in steps
+	speed  atomic.Int32 // in percent, 0 for that of the settings
+	files  sync.Mutex   // of reading the user's files, once at a time
+	warned string       // of them; belongs to files
+}
+
+// wish is what an utterance asks for: at once, or as soon as nobody speaks.
+type wish struct {
+	do    func()
+	waits bool
+}
+
+// Rater is a World whose voice has a speed for the conversation; 1 is normal.
+type Rater interface{ SetRate(rate float64) }
+
+// Amplifier is a World whose voice has a loudness for the conversation; 1 is normal.
+type Amplifier interface{ SetVolume(volume float64) }
+
+func (d *Daemon) grammar() *spoken.Grammar { return d.voice.grammar.Load() }
+
+// readCommands reads the user's own phrases again, in the background: they may have
+// changed since the last conversation. Phrases that have no effect are reported once.
+func (d *Daemon) readCommands() {
+	d.voice.skips.Store(false)
+	d.voice.level.Store(0)
+	d.voice.speed.Store(0)
+	if len(d.cfg.CommandFiles) == 0 {
+		return
+	}
+	go func() {
+		v := &d.voice
+		v.files.Lock()
+		defer v.files.Unlock()
+		g := ReadGrammar(d.cfg.CommandFiles)
+		v.grammar.Store(g)
+		var problems []string
+		for _, p := range g.Problems() {
+			problems = append(problems, p.String())
+		}
+		if now := strings.Join(problems, "; "); now != v.warned {
+			v.warned = now
+			if now != "" {
+				d.pub.notify(protocol.NotifyNotification, protocol.NotificationParams{
+					Message: fmt.Sprintf(voiceWords[d.locale()].unused, now), Severity: protocol.SeverityWarning, Kind: protocol.NotificationMessage,
+				})
+			}
+		}
+	}()
+}
+
+// ReadGrammar is the grammar with the phrases of a user's files, which need not exist.
+func ReadGrammar(files []string) *spoken.Grammar {
+	var texts []string
+	for _, name := range files {
+		if text, err := os.ReadFile(name); err == nil {
+			texts = append(texts, string(text))
+		}
+	}
+	return spoken.NewGrammar(texts...)
+}
+
+// editorCommands are those that the client's editor carries out.
+var editorCommands = map[spoken.Command]protocol.EditorCommand{
+	spoken.CommandUndo: protocol.EditorUndo, spoken.CommandOpenSettings: protocol.EditorOpenSettings,
+	spoken.CommandChooseMicrophone: protocol.EditorChooseMicrophone, spoken.CommandFixIt: protocol.EditorFixIt,
+	spoken.CommandScrollUp: protocol.EditorScrollUp, spoken.CommandScrollDown: protocol.EditorScrollDown,
+	spoken.CommandNextProblem: protocol.EditorNextProblem, spoken.CommandPreviousProblem: protocol.EditorPreviousProblem,
+	spoken.CommandOpenThatFile: protocol.EditorOpenFile, spoken.CommandOpenFile: protocol.EditorOpenFile,
+	spoken.CommandGoToLine: protocol.EditorGoToLine, spoken.CommandRunTests: protocol.EditorRunTests,
+}
+
+// editorCommand is what a command asks the editor for; ok is false where there is no
+// editor, or nothing there that the command could mean: then the words are dictation.
+func (d *Daemon) editorCommand(u spoken.Utterance, text string) (p protocol.EditorCommandParams, ok bool) {
+	if d.cfg.Editor == nil {
+		return p, false
+	}
+	if u.Command == "" {
+		var name string
+		u.Command, name = d.fileCommand(text)
+		p.Names = []string{name}
+	}
+	p.Command, ok = editorCommands[u.Command]
+	p.Number = int(u.Number)
+	switch u.Command {
+	case spoken.CommandFixIt:
+		ok = d.voice.problem.Load()
+	case spoken.CommandGoToLine:
+		ok = p.Number >= 1 && float64(p.Number) == u.Number
+	case spoken.CommandOpenThatFile:
+		p.Names = filesIn(d.content.lastAnswer())
+		ok = len(p.Names) > 0
+	}
+	return p, ok
+}
+
+// fileCommand is the command of words that name a file of the workspace, and the name as
+// it is written.
+func (d *Daemon) fileCommand(text string) (command spoken.Command, file string) {
+	now := d.vocabulary.now.Load()
+	known := func(name string) bool {
+		file = fileNamed(now.Terms(), name)
+		return file != ""
+	}
+	corrected, _ := now.Correct(text)
+	for _, words := range []string{text, corrected} {
+		if command, name := d.grammar().Named(words, known); name != "" {
+			return command, file
+		}
+	}
+	return "", ""
+}
+
+// fileNamed is the one file of that name, with its extension or without.
+func fileNamed(terms []vocab.Term, name string) (file string) {
+	for _, t := range terms {
+		ext := path.Ext(t.Text)
+		if t.Kind != vocab.File && t.Kind != vocab.Open || ext == "" {
+			continue
+		}
+		switch name {
+		case spoken.NameWords(t.Text), spoken.NameWords(strings.Replace(t.Text, ".", " dot ", 1)):
+			return t.Text
+		case spoken.NameWords(strings.TrimSuffix(t.Text, ext)):
+			if file != "" && file != t.Text {
+				return ""
+			}
+			file = t.Text
+		}
+	}
+	return file
+}
+
+// filePath finds names of files in an answer, with the line where it is said. What is
+// called or begins with a capital behind its dot is code.
+var filePath = regexp.MustCompile(`(?:[\w@.+-]+[/\\])*[\w@.+-]*\w\.[a-z]\w{0,9}(?::\d+)?\b[(]?`)
+
+// maxNames bounds how many files of an answer the editor looks for.
+const maxNames = 16
+
+// filesIn are the names of files in an answer, the last one first.
+func filesIn(answer string) (names []string) {
+	for _, name := range slices.Backward(filePath.FindAllString(answer, -1)) {
+		if !strings.HasSuffix(name, "(") && !slices.Contains(names, name) && len(names) < maxNames {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// takesNoFloor says whether a command leaves the floor to the assistant.
+func (d *Daemon) takesNoFloor(c spoken.Command) bool {
+	if _, quiet := d.quiet(spoken.Utterance{Command: c, Number: 1}); quiet {
+		return true
+	}
+	return c.Editor() && d.cfg.Editor != nil
+}
+
+// quiet is what is done at once for a command that leaves the floor to the assistant.
+func (d *Daemon) quiet(u spoken.Utterance) (do func(), ok bool) {
+	switch u.Command {
+	case spoken.CommandSlower:
+		return func() { d.changeSpeed(1 / speedStep) }, true
+	case spoken.CommandFaster:
+		return func() { d.changeSpeed(speedStep) }, true
+	case spoken.CommandNormalSpeed:
+		return func() { d.setSpeed(d.settings().Voice.Rate) }, true
+	case spoken.CommandSpeed:
+		return func() {
+			if u.Number < minSpeed || u.Number > maxSpeed {
+				d.say(voiceWords[d.locale()].speeds)
+				return
+			}
+			d.setSpeed(u.Number)
+		}, true
+	case spoken.CommandLouder:
+		return func() { d.changeVolume(1) }, true
+	case spoken.CommandQuieter:
+		return func() { d.changeVolume(-1) }, true
+	case spoken.CommandMute:
+		return func() { d.Mute(protocol.MuteParams{Muted: true, By: protocol.MutedByUser}) }, true
+	case spoken.CommandUnmute:
+		return func() { d.Mute(protocol.MuteParams{}) }, true
+	case spoken.CommandSleep:
+		return func() {
+			if !d.settings().Wake.Enabled {
+				d.say(voiceWords[d.locale()].noWake)
+				return
+			}
+			d.loop.Post(csm.UserStop{})
+		}, true
+	case spoken.CommandEnd:
+		return func() { d.loop.Post(csm.UserStop{}) }, true
+	}
+	return nil, false
+}
+
+// after is what is done for a command that stops the assistant, as soon as nobody
+// speaks; ok is false where there is nothing that the command could mean.
+func (d *Daemon) after(u spoken.Utterance) (do func(), ok bool) {
+	speak := func(text string) (func(), bool) {
+		return func() { _ = d.Speak(text, func(csm.Reply, protocol.Snapshot) {}) }, text != ""
+	}
+	switch u.Command {
+	case spoken.CommandRepeat, spoken.CommandFromStart:
+		return speak(d.content.lastSpoken())
+	case spoken.CommandRepeatSentence:
+		return speak(d.lastSentence())
+	case spoken.CommandReadCode:
+		return speak(d.lastCode())
+	case spoken.CommandTryAgain:
+		return func() { d.Retry(copilot.StageNone, func(csm.Reply, protocol.Snapshot) {}) }, d.loop.State().Retry.Utterance != 0
+	}
+	return nil, false
+}
+
+// commanded is what words are to the core that ask the conversation for something; what
+// they ask for is done when it has taken them. Words that ask for nothing that there is
+// are content, and instead is what is sent in their place.
+func (d *Daemon) commanded(utterance uint64, text string) (class csm.Class, instead string) {
+	u := d.grammar().Classify(text)
+	if u.Class != spoken.UtteranceCommand && u.Class != spoken.UtteranceContent {
+		return csm.Content, ""
+	}
+	if do, ok := d.quiet(u); ok {
+		d.wish(utterance, wish{do: do})
+		return csm.Backchannel, ""
+	}
+	if p, ok := d.editorCommand(u, text); ok {
+		d.wish(utterance, wish{do: func() { d.askEditor(p) }})
+		return csm.Backchannel, ""
+	}
+	switch u.Command {
+	case spoken.CommandSkip, spoken.CommandScratch:
+		if !d.asking() {
+			return csm.Stop, ""
+		}
+	case spoken.CommandSkipCode:
+		return d.skipCode(utterance), ""
+	case spoken.CommandHelp, spoken.CommandWhatDidYouDo:
+		tell := d.help()
+		if u.Command == spoken.CommandWhatDidYouDo {
+			tell = d.deeds()
+		}
+		if !d.takesCommands() {
+			d.wish(utterance, wish{do: func() { d.say(tell) }})
+			return csm.Backchannel, ""
+		}
+		d.wish(utterance, wish{do: func() { _ = d.Speak(tell, func(csm.Reply, protocol.Snapshot) {}) }, waits: true})
+		return csm.Stop, ""
+	case spoken.CommandSummarise:
+		if d.content.lastSpoken() != "" && !d.asking() {
+			return csm.Content, voiceWords[d.locale()].summarise
+		}
+	}
+	if do, ok := d.after(u); ok && d.takesCommands() {
+		d.wish(utterance, wish{do: do, waits: true})
+		return csm.Stop, ""
+	}
+	return csm.Content, ""
+}
+
+// asking says whether a question about a tool is open: what is said then is an answer.
+func (d *Daemon) asking() bool {
+	_, asked := d.loop.State().Copilot.(copilot.WaitingForApproval)
+	return asked
+}
+
+func (d *Daemon) wish(utterance uint64, w wish) {
+	d.voice.mu.Lock()
+	defer d.voice.mu.Unlock()
+	if d.voice.wishes == nil {
+		d.voice.wishes = map[uint64]wish{}
+	}
+	d.voice.wishes[utterance] = w
+}
+
+// obey does what the utterance of a step asks for: at once, or as soon as nobody
+// speaks. Another utterance takes back what waits.
+func (d *Daemon) obey(s dispatch.Step) {
+	v := &d.voice
+	if line, open := speech.LineOf(s.State.Speech); open && line.Played < len(line.Segments) && speech.Audible(s.State.Speech) {
+		if now, was := line.Segments[line.Played], v.sounding.Load(); was == nil || *was != now {
+			v.sounding.Store(&now)
+		}
+	}
+	switch e := s.Envelope.Event.(type) {
+	case csm.Final:
+		d.take(e.Utterance)
+	case csm.SpeechStarted:
+		v.next = nil
+	case csm.UserInterrupt:
+		d.take(typedWish)
+	}
+	if _, listens := s.State.Conv.(csm.Listening); v.next != nil && listens && s.State.Current.ID == 0 {
+		do := v.next
+		v.next = nil
+		do()
+	}
+}
+
+// typedWish is what a typed command asks for that stops the assistant first: it has no
+// utterance.
+const typedWish = 0
+
+func (d *Daemon) take(utterance uint64) {
+	v := &d.voice
+	v.mu.Lock()
+	w, asked := v.wishes[utterance]
+	delete(v.wishes, utterance)
+	v.mu.Unlock()
+	switch {
+	case !asked:
+	case w.waits:
+		v.next = w.do
+	default:
+		w.do()
+	}
+}
+
+// typed does what typed words ask the conversation for, and says whether they ask it for
+// something. Else written is what they say to the assistant.
+func (d *Daemon) typed(id uint64, text string, done func(csm.Reply, protocol.Snapshot)) (written string, obeyed bool) {
+	if d.loop.State().Phase() == csm.PhaseIdle {
+		return text, false
+	}
+	said := d.classify(text, 1)
+	if d.typedClass(said.Class, said.Named, done) {
+		return text, true
+	} else if said.Class != csm.Content {
+		return text, false
+	}
+	class, instead := d.commanded(id, text)
+	switch {
+	case class == csm.Content && instead != "":
+		return instead, false
+	case class == csm.Content:
+		return text, false
+	case class == csm.Stop:
+		d.voice.mu.Lock()
+		if w, asked := d.voice.wishes[id]; asked {
+			delete(d.voice.wishes, id)
+			d.voice.wishes[typedWish] = w
+		}
+		d.voice.mu.Unlock()
+		d.Call(func(c csm.Call) csm.Event { return csm.UserInterrupt{Call: c} }, done)
+	default:
+		d.voice.mu.Lock()
+		w := d.voice.wishes[id]
+		delete(d.voice.wishes, id)
+		d.voice.mu.Unlock()
+		w.do()
+		done(csm.Reply{}, d.Snapshot())
+	}
+	return text, true
+}
+
+// typedClass does what typed words of a class ask for, and says whether there is
+// something to do. A typed yes allows what a spoken one would.
+func (d *Daemon) typedClass(class csm.Class, named bool, done func(csm.Reply, protocol.Snapshot)) bool {
+	st := d.loop.State()
+	switch class {
+	case csm.Stop:
+		d.Call(func(c csm.Call) csm.Event { return csm.UserInterrupt{Call: c} }, done)
+	case csm.Pause, csm.Continue:
+		if !st.HasPlayback() {
+			return false
+		}
+		d.Call(func(c csm.Call) csm.Event { return csm.UserPlayback{Call: c, Pause: class == csm.Pause} }, done)
+	case csm.Yes, csm.No:
+		w, asked := st.Copilot.(copilot.WaitingForApproval)
+		if !asked {
+			return false
+		}
+		call, known := d.content.call(w.Calls[0].ID)
+		if !known {
+			return false
+		}
+		if class == csm.Yes && !named && (w.Calls[0].Destructive || proposalOf(call.ToolCall).click) {
+			d.say(d.question(w.Calls[0].ID))
+			done(csm.Reply{}, d.Snapshot())
+			return true
+		}
+		d.Call(func(c csm.Call) csm.Event {
+			return csm.UserApprove{Call: c, ToolCall: w.Calls[0].ID, Approved: class == csm.Yes}
+		}, done)
+	default:
+		return false
+	}
+	return true
+}
+
+// say tells the user something that belongs to no turn, aloud and in writing.
+func (d *Daemon) say(text string) {
+	d.pub.notify(protocol.NotifyNotification, protocol.NotificationParams{
+		Message: text, Severity: protocol.SeverityInfo, Kind: protocol.NotificationMessage,
+	})
+	if voice, ok := d.world.(Sayer); ok {
+		voice.Say(text)
+	}
+}
+
+// editorTime is how long the editor may take.
+const editorTime = 10 * time.Second
+
+// askEditor has the editor do something, and tells the user why it did not.
+func (d *Daemon) askEditor(p protocol.EditorCommandParams) {
+	go func() {
+		ctx, cancel := context.WithTimeout(d.vocabulary.ctx, editorTime)
+		defer cancel()
+		result, err := d.cfg.Editor(ctx, p)
+		switch {
+		case d.vocabulary.ctx.Err() != nil:
+		case err != nil:
+			d.say(voiceWords[d.locale()].editorFailed)
+		case result.Problem != "":
+			d.say(result.Problem)
+		}
+	}()
+}
+
+// The speed of the voice, and how much a word changes it.
+const (
+	minSpeed, maxSpeed = 0.5, 3.0
+	speedStep          = 1.25
+)
+
+func (d *Daemon) changeSpeed(by float64) {
+	now := float64(d.voice.speed.Load()) / 100
+	if now == 0 {
+		now = d.settings().Voice.Rate
+	}
+	d.setSpeed(now * by)
+}
+
+func (d *Daemon) setSpeed(speed float64) {
+	speed = min(max(speed, minSpeed), maxSpeed)
+	d.voice.speed.Store(int32(speed*100 + 0.5))
+	if voice, ok := d.world.(Rater); ok {
+		voice.SetRate(speed)
+	}
+}
+
+// Loudness has steps of 3 dB, up to 12 dB either way.
+const (
+	volumeStep = 1.4125
+	maxLevel   = 4
+)
+
+func (d *Daemon) changeVolume(by int32) {
+	level := min(max(d.voice.level.Load()+by, -maxLevel), maxLevel)
+	d.voice.level.Store(level)
+	volume := 1.0
+	for range level {
+		volume *= volumeStep
+	}
+	for range -level {
+		volume /= volumeStep
+	}
+	if voice, ok := d.world.(Amplifier); ok {
+		voice.SetVolume(volume)
+	}
+}
+
+// lastSentence is what was heard last of the latest answer.
+func (d *Daemon) lastSentence() string {
+	pieces := d.content.lastPieces()
+	if len(pieces) == 0 {
+		return ""
+	}
+	return pieces[d.heardLast(pieces)].text
+}
+
+// heardLast is the place of the piece that is being said, or was said last.
+func (d *Daemon) heardLast(pieces []said) int {
+	if seg := d.voice.sounding.Load(); seg != nil {
+		if at := slices.IndexFunc(pieces, func(p said) bool { return p.start == seg.Start && d.content.spoken(seg.Request, seg.Start) == p.text }); at >= 0 {
+			return at
+		}
+	}
+	return len(pieces) - 1
+}
+
+// lastCode is the code of the latest answer that was named last, read aloud; "" without
+// any.
+func (d *Daemon) lastCode() string {
+	pieces := d.content.lastPieces()
+	if len(pieces) == 0 {
+		return ""
+	}
+	at := d.heardLast(pieces)
+	for ; at >= 0 && pieces[at].class != spoken.ClassCode; at-- {
+	}
+	if at < 0 { // it is still to come
+		at = slices.IndexFunc(pieces, func(p said) bool { return p.class == spoken.ClassCode })
+	}
+	if at < 0 {
+		return ""
+	}
+	answer := []rune(d.content.lastAnswer())
+	source := string(answer[pieces[at].start:min(pieces[at].end, len(answer))])
+	how := d.spokenAs()
+	how.Code = spoken.ReadCodeFull
+	c := spoken.New(how)
+	var read []string
+	for _, seg := range append(c.Push(source), c.Flush()...) {
+		if seg.Class == spoken.ClassCode {
+			read = append(read, seg.Text)
+		}
+	}
+	return strings.Join(read, " ")
+}
+
+// skipCode leaves out code from now on. Where code is being said and the answer is
+// whole, the rest of it goes on behind the code.
+func (d *Daemon) skipCode(utterance uint64) csm.Class {
+	pieces := d.content.lastPieces()
+	st := d.loop.State()
+	_, busy := copilot.LiveOf(st.Copilot)
+	line, open := speech.LineOf(st.Speech)
+	if open && line.Played < len(line.Segments) && !busy && len(pieces) > 0 && d.takesCommands() {
+		if at := d.heardLast(pieces); pieces[at].class == spoken.ClassCode {
+			rest := joined(slices.DeleteFunc(slices.Clone(pieces[at:]), func(p said) bool { return p.class == spoken.ClassCode }))
+			d.wish(utterance, wish{waits: true, do: func() {
+				d.voice.skips.Store(true)
+				_ = d.Speak(rest, func(csm.Reply, protocol.Snapshot) {})
+			}})
+			return csm.Stop
+		}
+	}
+	d.wish(utterance, wish{do: func() { d.voice.skips.Store(true) }})
+	return csm.Backchannel
+}

@@ -1,0 +1,104 @@
+package daemon
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// commandWords are what is said about voice commands.
+type commandWords struct {
+	speeds       string // a speed that is not possible was asked for
+	noWake       string // nothing would wake it
+	editorFailed string
+	unused       string // phrases of the user's that have no effect
+	summarise    string // what is sent to the assistant for a summary
+	canSay       string // before the list of commands
+	nothingDone  string
+	done         string // how many tools there were
+	one          string // a tool and what came of it
+	on           string // a tool and what it was used on
+	outcomes     map[protocol.ToolStatus]string
+}
+
+var voiceWords = map[protocol.Locale]commandWords{
+	protocol.English: {
+		speeds: "I can speak at a speed from 0.5 to 3.", noWake: "The wake phrase is off, so nothing would wake me. You can turn it on in the settings.",
+		editorFailed: "The editor could not do that.", unused: "Some of your voice commands have no effect: %s",
+		summarise: "Sum up your last answer in one or two short sentences, to be read aloud.",
+		canSay:    "You can say: ", nothingDone: "I have not used any tools in this conversation.", done: "I used tools %d times.", one: "%s: %s.", on: "%s on %s",
+		outcomes: map[protocol.ToolStatus]string{
+			protocol.ToolRequested: "asked for", protocol.ToolWaiting: "needs your approval", protocol.ToolRunning: "still running", protocol.ToolRejected: "not allowed",
+			protocol.ToolCompleted: "done", protocol.ToolFailed: "failed", protocol.ToolCancelled: "cancelled",
+		},
+	},
+	protocol.German: {
+		speeds: "Ich kann mit einem Tempo von 0,5 bis 3 sprechen.", noWake: "Das Weckwort ist aus, also würde mich nichts wecken. Sie können es in den Einstellungen einschalten.",
+		editorFailed: "Der Editor konnte das nicht.", unused: "Einige Ihrer Sprachbefehle haben keine Wirkung: %s",
+		summarise: "Fasse deine letzte Antwort in ein oder zwei kurzen Sätzen zum Vorlesen zusammen.",
+		canSay:    "Sie können sagen: ", nothingDone: "Ich habe in diesem Gespräch keine Werkzeuge benutzt.", done: "Ich habe %d-mal Werkzeuge benutzt.", one: "%s: %s.", on: "%s für %s",
+		outcomes: map[protocol.ToolStatus]string{
+			protocol.ToolRequested: "angefragt", protocol.ToolWaiting: "braucht Ihre Zustimmung", protocol.ToolRunning: "läuft noch", protocol.ToolRejected: "nicht erlaubt",
+			protocol.ToolCompleted: "erledigt", protocol.ToolFailed: "fehlgeschlagen", protocol.ToolCancelled: "abgebrochen",
+		},
+	},
+	protocol.Japanese: {
+		speeds: "速さは 0.5 から 3 まで選べます。", noWake: "起動フレーズがオフなので、呼び戻せなくなります。設定でオンにできます。",
+		editorFailed: "エディターで実行できませんでした。", unused: "一部の音声コマンドは無効です: %s",
+		summarise: "最後の回答を、読み上げ用に短い一、二文で要約してください。",
+		canSay:    "次のように言えます。", nothingDone: "この会話ではツールを使っていません。", done: "ツールを %d 回使いました。", one: "%s: %s。", on: "%s (%s)",
+		outcomes: map[protocol.ToolStatus]string{
+			protocol.ToolRequested: "要求済み", protocol.ToolWaiting: "承認待ち", protocol.ToolRunning: "実行中", protocol.ToolRejected: "不許可",
+			protocol.ToolCompleted: "完了", protocol.ToolFailed: "失敗", protocol.ToolCancelled: "取り消し",
+		},
+	},
+}
+
+// slotWords are what a phrase names in place of a slot.
+var slotWords = strings.NewReplacer("{number}", "42", "{name}", "main.go")
+
+// help lists the commands that there are now, each by its first phrase.
+func (d *Daemon) help() string {
+	var say []string
+	for _, e := range spoken.Entries(string(d.locale())) {
+		switch {
+		case e.Command.Editor() && d.cfg.Editor == nil, e.Command == spoken.CommandUnmute:
+		case e.Command == spoken.CommandSendPhrase && d.conversationSettings().TurnDetection.Mode != protocol.TurnPhrase:
+		case e.Command == spoken.CommandSpeed:
+			say = append(say, strings.ReplaceAll(e.Phrases[0], "{number}", "2"))
+		default:
+			say = append(say, slotWords.Replace(e.Phrases[0]))
+		}
+	}
+	words := questions[d.locale()]
+	return voiceWords[d.locale()].canSay + words.list(say) + "."
+}
+
+// maxDeeds bounds how many calls of tools are listed aloud, the latest ones.
+const maxDeeds = 10
+
+// deeds lists the calls of tools in this conversation, and what came of them.
+func (d *Daemon) deeds() string {
+	d.pubMu.Lock()
+	tools := slices.Clone(d.pub.tools)
+	d.pubMu.Unlock()
+	words, lists := voiceWords[d.locale()], questions[d.locale()]
+	if len(tools) == 0 {
+		return words.nothingDone
+	}
+	said := []string{fmt.Sprintf(words.done, len(tools))}
+	for _, t := range tools[max(0, len(tools)-maxDeeds):] {
+		name := clipSpoken(strings.Join(nameWords(t.Name), " "))
+		if call, known := d.content.call(d.content.callNamed(t.CallID)); known {
+			p := proposalOf(call.ToolCall)
+			if on := slices.Concat(p.objects, p.programs); len(on) > 0 {
+				name = fmt.Sprintf(words.on, name, lists.few(on))
+			}
+		}
+		said = append(said, fmt.Sprintf(words.one, name, words.outcomes[t.Status]))
+	}
+	return strings.Join(said, " ")
+}
