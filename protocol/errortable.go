@@ -87,6 +87,10 @@ const (
 	CodeWordsUnchecked     ErrorCode = "wordsUnchecked"
 	CodeVocabularyUnused   ErrorCode = "vocabularyUnused"
 	CodeEngineMissing      ErrorCode = "engineMissing"
+
+	// The record of sessions and usage.
+	CodeRecordDamaged     ErrorCode = "recordDamaged"
+	CodeRecordUnavailable ErrorCode = "recordUnavailable"
 )
 
 // Errors is every error of the wire: code, number, whether the same again may
@@ -398,4 +402,12 @@ var Errors = []ErrorSpec{
 		words{"A speech engine or model is missing.", "Eine Sprach-Engine oder ein Modell fehlt.", "音声エンジンまたはモデルがありません。"},
 		words{"Run doctor: it names the package that brings it.", "Führen Sie doctor aus: Es nennt das Paket, das sie enthält.", "doctor を実行すると、必要なパッケージが分かります。"},
 		words{"A speech engine is missing on this machine.", "Auf diesem Rechner fehlt eine Sprach-Engine.", "このマシンに音声エンジンがありません。"}},
+	{CodeRecordDamaged, -32068, false,
+		words{"The record of past sessions was damaged. A new one was begun, and the old file was kept.", "Die Aufzeichnung früherer Sitzungen war beschädigt. Eine neue wurde begonnen, die alte Datei wurde behalten.", "過去のセッションの記録が破損していました。新しい記録を開始し、古いファイルは保存しました。"},
+		words{"Nothing has to be done. Delete the old file when you do not need it.", "Es ist nichts zu tun. Löschen Sie die alte Datei, wenn Sie sie nicht brauchen.", "対応は不要です。古いファイルは、不要であれば削除してください。"},
+		words{"The record of past sessions was damaged, so I began a new one.", "Die Aufzeichnung früherer Sitzungen war beschädigt; ich habe eine neue begonnen.", "過去のセッションの記録が破損していたため、新しい記録を開始しました。"}},
+	{CodeRecordUnavailable, -32069, true,
+		words{"Sessions cannot be recorded on disk. They are kept in memory until the daemon ends.", "Sitzungen können nicht auf der Platte aufgezeichnet werden. Sie bleiben im Arbeitsspeicher, bis der Daemon endet.", "セッションをディスクに記録できません。デーモンが終了するまでメモリーに保持します。"},
+		words{"Check the free space and the permissions of the folder of the record (sessions --path), then restart the daemon.", "Prüfen Sie den freien Platz und die Rechte des Ordners der Aufzeichnung (sessions --path) und starten Sie den Daemon dann neu.", "記録フォルダー（sessions --path）の空き容量と権限を確認して、デーモンを再起動してください。"},
+		words{"I cannot record sessions on this disk. Our conversation continues.", "Ich kann Sitzungen nicht auf der Platte aufzeichnen. Unser Gespräch geht weiter.", "セッションをディスクに記録できません。会話は続けられます。"}},
 }

@@ -125,6 +125,7 @@ type SessionSummary struct {
 	StartedAt Timestamp    `json:"startedAt"`
 	EndedAt   Timestamp    `json:"endedAt,omitzero"`
 	Turns     int          `json:"turns"`
+	CrashedIn SessionState `json:"crashedIn,omitempty"` // the state in which its daemon ended without ending it
 }
 
 // UsageResult of usage/summary: what was used since a time. Cost is absent where

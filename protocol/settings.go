@@ -425,7 +425,7 @@ var SettingsTable = []Setting{
 		field:   func(s *Settings) any { return &s.Cues.Volume }},
 
 	{Name: "agentvoice.privacy.persist", Default: true, Scope: ScopeApplication,
-		Meaning: "Whether anything about a conversation may be kept on disk. Off also switches journals on disk off.",
+		Meaning: "Whether anything about a conversation may be kept on disk. Off also switches journals on disk off, and keeps the record of sessions and usage in memory.",
 		field:   func(s *Settings) any { return &s.Privacy.Persist }},
 	{Name: "agentvoice.privacy.journal", Default: PrivacyJournalRedacted,
 		Enum:    []string{PrivacyJournalOff, PrivacyJournalRedacted, PrivacyJournalFull},

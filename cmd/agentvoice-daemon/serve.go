@@ -144,7 +144,7 @@ func (f *serveFlags) liveOn(cfg *rpc.Config) error {
 		if c.Copilot != nil {
 			adapter = c.Copilot
 		}
-		world, reports := &liveAudio{}, &live.Reports{}
+		world, reports, recorder := &liveAudio{}, &live.Reports{}, newRecorder(cfg.Log)
 		newWorld := live.New(live.Config{
 			Source: func(s protocol.Settings) (audio.Source, error) {
 				return source(chosen(f.audioIn, s.Audio.InputDevice), 1)
@@ -163,13 +163,14 @@ func (f *serveFlags) liveOn(cfg *rpc.Config) error {
 			Clock: clock, Started: cfg.Started, Settings: c.Settings, Locale: c.Locale, Microphone: c.Microphone, Adapter: adapter,
 			Notify: c.Notify, TranscriptAppend: c.TranscriptAppend, Journal: c.Journal, Verify: f.verify, Log: cfg.Log,
 			WordLists: wordLists(), CommandFiles: commandFiles(), Editor: c.Editor,
+			Record: recorder,
 			World: func(p daemon.Port) daemon.World {
 				w := newWorld(p)
 				world.World = w.(*live.World)
 				return w
 			},
 		})
-		return rpc.Backend{Daemon: d, Audio: world, PressToTalk: world.PressToTalk, SetRate: world.SetRate, Counters: world.Counters}, nil
+		return rpc.Backend{Daemon: d, Audio: world, PressToTalk: world.PressToTalk, SetRate: world.SetRate, Counters: world.Counters, Sessions: recorder.Sessions}, nil
 	}
 	return nil
 }

@@ -47,6 +47,7 @@ func TestScripts(t *testing.T) {
 		Setup: func(env *testscript.Env) error {
 			path, err := assets.ONNXRuntime()
 			env.Setenv("ASSETS", filepath.Dir(path)) // for scripts that need the installed ones
+			env.Setenv(assets.RecordEnv, filepath.Join(env.WorkDir, "record"))
 			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

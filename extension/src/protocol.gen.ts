@@ -456,6 +456,8 @@ export const ERROR_CODES = [
   'wordsUnchecked',
   'vocabularyUnused',
   'engineMissing',
+  'recordDamaged',
+  'recordUnavailable',
 ] as const;
 
 /** ErrorCode names a failure. */
@@ -611,7 +613,7 @@ export interface Configuration {
   'agentvoice.cues.enabled'?: boolean | null;
   /** Loudness of the tones. */
   'agentvoice.cues.volume'?: number | null;
-  /** Whether anything about a conversation may be kept on disk. Off also switches journals on disk off. */
+  /** Whether anything about a conversation may be kept on disk. Off also switches journals on disk off, and keeps the record of sessions and usage in memory. */
   'agentvoice.privacy.persist'?: boolean | null;
   /** What the journal for bug reports holds: `redacted` has no words, `full` has what was said. A change holds at once: words that are no longer wanted are deleted from what was recorded. */
   'agentvoice.privacy.journal'?: 'off' | 'redacted' | 'full' | null;
@@ -1071,6 +1073,8 @@ export interface SessionSummary {
   startedAt: string;
   endedAt?: string;
   turns: number;
+  /** the state in which its daemon ended without ending it */
+  crashedIn?: SessionState;
 }
 
 /** SessionsResult of session/list, newest first. */
@@ -1499,6 +1503,8 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly code: number; readonl
   wordsUnchecked: { code: -32066, retryable: false },
   vocabularyUnused: { code: -32067, retryable: false },
   engineMissing: { code: -32043, retryable: false },
+  recordDamaged: { code: -32068, retryable: false },
+  recordUnavailable: { code: -32069, retryable: true },
 };
 
 /** A setting: its type, what is allowed, and when a change counts. */

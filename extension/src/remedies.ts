@@ -144,6 +144,8 @@ const HELPS: Record<ProblemCode, readonly PanelCommand[]> = {
   vocabularyUnused: ['agentvoice.openSettings'],
   voiceReplaced: ['agentvoice.openSettings', 'agentvoice.showLog'],
   engineMissing: ['agentvoice.installLocalVoice', 'agentvoice.showLog', 'agentvoice.openSettings'],
+  recordDamaged: [],
+  recordUnavailable: ['agentvoice.showLog', 'agentvoice.restartDaemon'],
   daemonMissing: ['agentvoice.openSettings', 'agentvoice.showLog'],
   daemonPlatform: ['agentvoice.updateExtension', 'agentvoice.openSettings'],
   daemonProtocol: ['agentvoice.updateExtension', 'agentvoice.openSettings'],

@@ -79,6 +79,23 @@ func Models() (string, error) {
 	return filepath.Join(data, "agentvoice", "models"), nil
 }
 
+// RecordEnv names the environment variable for the folder of the record.
+const RecordEnv = "AGENTVOICE_RECORD"
+
+// Record is the file with the record of sessions: in the folder that RecordEnv names, or
+// in agentvoice/record in the user's data folder. It may not exist.
+func Record() (string, error) {
+	const name = "sessions.db"
+	if dir := os.Getenv(RecordEnv); dir != "" {
+		return filepath.Join(dir, name), nil
+	}
+	data, err := dataDir()
+	if err != nil {
+		return "", fmt.Errorf("the folder for the record is not known; name one in %s", RecordEnv)
+	}
+	return filepath.Join(data, "agentvoice", "record", name), nil
+}
+
 // runtimePackage is the npm package that holds the library for this machine.
 func runtimePackage() string {
 	arch := runtime.GOARCH

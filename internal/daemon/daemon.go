@@ -39,6 +39,18 @@ type World interface {
 // text, unless something else is heard. It does not block.
 type Sayer interface{ Say(text string) }
 
+// Recorder keeps the metadata of sessions beyond the life of the process. Its methods
+// do not block; only Close waits, for what is written still.
+type Recorder interface {
+	// Open begins. warn tells the user of something that no conversation needs.
+	Open(s protocol.Settings, warn func(code protocol.ErrorCode, detail string))
+	// Configure takes settings that changed.
+	Configure(s protocol.Settings)
+	// Session takes a change of state of a session, in their order.
+	Session(p protocol.SessionParams, at time.Time)
+	Close() error
+}
+
 // Config is what a Daemon is made of. Clock, Settings and World are needed.
 type Config struct {
 	Clock    dispatch.Clock
@@ -69,6 +81,8 @@ type Config struct {
 	Folders []string
 	// Journal, if set, records every step.
 	Journal *journal.Writer
+	// Record, if set, keeps the metadata of sessions; the daemon closes it.
+	Record Recorder
 	// Verify has every step checked against the invariants.
 	Verify bool
 	Log    zerolog.Logger
@@ -180,6 +194,9 @@ func New(cfg Config) *Daemon {
 	}
 	setMuted(&d.pub.microphone, cfg.Microphone)
 	setSettings(&d.pub.microphone, cfg.Settings)
+	if cfg.Record != nil {
+		cfg.Record.Open(cfg.Settings, d.warn)
+	}
 	d.world = cfg.World(d.port())
 	d.world.Mute(cfg.Microphone.Muted)
 	d.Configure(cfg.Settings)
@@ -249,7 +266,11 @@ func (d *Daemon) Close() error {
 			err = c.Close()
 		}
 	}
-	return errors.Join(err, d.world.Close())
+	err = errors.Join(err, d.world.Close())
+	if d.cfg.Record != nil {
+		err = errors.Join(err, d.cfg.Record.Close())
+	}
+	return err
 }
 
 // Room waits until the daemon keeps up with what it was given, and says whether ctx
@@ -378,6 +399,9 @@ func (d *Daemon) Configure(s protocol.Settings) {
 	d.showSettings()
 	d.vocabulary.configure(s)
 	d.world.Configure(s)
+	if d.cfg.Record != nil {
+		d.cfg.Record.Configure(s)
+	}
 	d.loop.Post(csm.Configure{Config: d.coreConfig()})
 	if reselected {
 		d.loop.Post(csm.UserSelectModel{Model: d.content.modelID(s.Copilot.Model)})

@@ -308,6 +308,9 @@ func (p *publisher) publishSession(s dispatch.Step, life sessionLife) {
 		if f, ok := s.State.Conv.(csm.Faulted); ok && to == session.Error {
 			now.Code = protocol.ErrorCode(f.Code)
 		}
+		if d := p.d; d.cfg.Record != nil && to != p.session {
+			d.cfg.Record.Session(now, d.wall(s.Envelope.At).Time)
+		}
 		p.session, p.life = to, life
 		p.notify(protocol.NotifySession, now)
 	}

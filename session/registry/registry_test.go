@@ -371,7 +371,7 @@ func TestSEC002SessionsLeaveTheDisk(t *testing.T) {
 	}
 	begin(t, other, session.Ready)
 	memory := open(t, "", "canary")
-	if err := memory.Take(t.Context(), disk); err != nil {
+	if err := errors.Join(memory.Copy(t.Context(), disk), disk.Forget(t.Context())); err != nil {
 		t.Fatal(err)
 	}
 	for _, s := range list(t, memory) {

@@ -107,21 +107,27 @@ func query(ctx context.Context, db querier, where string, args ...any) (list []S
 	return list, rows.Err()
 }
 
-// Take moves this daemon's sessions from another record into this one, as when the
-// user forbids to keep them on disk. What cannot be removed there is an error, and
-// is here all the same.
-func (r *Registry) Take(ctx context.Context, from *Registry) error {
+// Copy records this daemon's sessions here as they are in another record of it.
+func (r *Registry) Copy(ctx context.Context, from *Registry) error {
 	list, err := query(ctx, from.db, "WHERE daemon = ?", from.opt.Daemon)
 	if err == nil {
 		err = transact(ctx, r.db, func(tx *sql.Tx) error { return r.insert(ctx, tx, list) })
 	}
 	r.begun.Store(from.begun.Load())
-	_, removed := from.db.ExecContext(ctx, "DELETE FROM sessions WHERE daemon = ?", from.opt.Daemon)
-	if removed == nil && from.opt.Path != "" {
-		_, removed = from.db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)") // else the log has them still
+	if err != nil {
+		return fmt.Errorf("copy the record of this daemon: %w", err)
 	}
-	if err = errors.Join(err, removed); err != nil {
-		return fmt.Errorf("move the record of this daemon: %w", err)
+	return nil
+}
+
+// Forget removes every byte of this daemon's sessions.
+func (r *Registry) Forget(ctx context.Context) error {
+	_, err := r.db.ExecContext(ctx, "DELETE FROM sessions WHERE daemon = ?", r.opt.Daemon)
+	if err == nil && r.opt.Path != "" {
+		_, err = r.db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)") // else the log has them still
+	}
+	if err != nil {
+		return fmt.Errorf("remove the record of this daemon: %w", err)
 	}
 	return nil
 }

@@ -159,8 +159,20 @@ func (o *observer) latencies() map[string]protocol.Latency {
 	return out
 }
 
-// sessions lists those of this process; no others are kept.
+// sessions lists what is recorded, or else those of this process.
 func (s *server) sessions(c *call) {
+	if s.back.Sessions != nil {
+		s.spawn(func() {
+			result, err := s.back.Sessions(s.ctx)
+			if err != nil {
+				s.log.Warn().Err(err).Msg("the record of sessions cannot be read")
+				c.fail(protocol.CodeInternalError, "the record of sessions cannot be read")
+				return
+			}
+			c.reply(result)
+		})
+		return
+	}
 	s.seen.mu.Lock()
 	list := slices.Clone(s.seen.sessions)
 	s.seen.mu.Unlock()

@@ -84,6 +84,9 @@ type Backend struct {
 	// Counters are those of the connection to the service, for diagnostics/report;
 	// nil without one.
 	Counters func() map[string]int64
+	// Sessions lists what is recorded of sessions, newest first; nil where only those
+	// of this process are known.
+	Sessions func(context.Context) (protocol.SessionsResult, error)
 	// Stage drives a daemon on virtual time; nil for one that runs.
 	Stage Stage
 }

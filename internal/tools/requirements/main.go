@@ -24,6 +24,8 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
+	"strings"
 )
 
 // Where things are, from the folder of go.mod.
@@ -59,6 +61,7 @@ func command(root string, args []string, out io.Writer) error {
 	folder := flags.String("out", filepath.Join(root, "out", "requirements"), "`folder` for what is built and kept")
 	quiet := flags.Bool("q", false, "print the problems and the summary only")
 	jobs := flags.Int("jobs", runtime.NumCPU(), "how many proofs to run at a time")
+	only := flags.String("only", "", "prove these `ids` only, with commas between them")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
 	}
@@ -75,7 +78,7 @@ func command(root string, args []string, out io.Writer) error {
 	problems = append(problems, w.check(list)...)
 	problems = append(problems, atTheProduct(list)...)
 	if args[0] == "prove" && len(problems) == 0 {
-		more, err := prove(root, *folder, *jobs, list, w, out)
+		more, err := prove(root, *folder, *jobs, chosen(list, *only), w, out)
 		if err != nil {
 			return err
 		}
@@ -92,6 +95,20 @@ func command(root string, args []string, out io.Writer) error {
 		return fmt.Errorf("%w: %d problems", errUnproved, len(problems))
 	}
 	return nil
+}
+
+// chosen are the requirements with one of the ids, which have commas between them; all
+// where there is none.
+func chosen(list []requirement, ids string) (some []requirement) {
+	if ids == "" {
+		return list
+	}
+	for _, r := range list {
+		if slices.Contains(strings.Split(ids, ","), r.id) {
+			some = append(some, r)
+		}
+	}
+	return some
 }
 
 // moduleRoot is the folder of go.mod at or above the working folder.
