@@ -22,6 +22,7 @@ type Settings struct {
 	Deployment string // Azure
 	Model      string // realtime model; "" for the provider's default
 	Locale     string // BCP 47; "" for that of initialize
+	Agent      string // who answers: offline, openai or acp:CMD; "" for the editor's assistant
 
 	Session       SessionSettings
 	Hearing       HearingSettings
@@ -273,6 +274,10 @@ var SettingsTable = []Setting{
 	{Name: "agentvoice.locale", Default: "", Scope: ScopeWindow,
 		Meaning: "Language of labels, messages and spoken explanations, as a BCP 47 tag such as `de` or `ja-JP`; empty for the editor's.",
 		field:   func(s *Settings) any { return &s.Locale }},
+
+	{Name: "agentvoice.agent", Default: "", Scope: ScopeApplication, Restart: true,
+		Meaning: "Who answers: empty for the editor's assistant, `acp:` and the command of a coding agent that speaks the Agent Client Protocol, such as `acp:codex-acp` or `acp:gemini`, or `offline`. An agent runs on this machine, in the workspace's first folder, and you are asked aloud before each tool that it needs permission for.",
+		field:   func(s *Settings) any { return &s.Agent }},
 
 	{Name: "agentvoice.session.maxMs", Default: 0.0, Min: 0, Max: 86400000, Scope: ScopeApplication, Restart: true,
 		Meaning: "How long a session of the service lasts, for a service that neither announces this nor documents it, such as one behind a gateway. The next session is opened before the limit; 0 is no known limit.",

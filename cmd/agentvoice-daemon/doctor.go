@@ -156,5 +156,7 @@ func examine(ctx context.Context, set protocol.Settings, f sharedFlags, aloud bo
 			}),
 			check("provider", true, func() (string, error) { return reach(ctx, p, endpoint) }))
 	}
-	return append(all, check("editor", false, pairing))
+	return append(all,
+		check("agent", strings.HasPrefix(set.Agent, "acp:"), func() (string, error) { return agents(set.Agent) }),
+		check("editor", false, pairing))
 }

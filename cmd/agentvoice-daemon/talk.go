@@ -42,7 +42,10 @@ func newTalk() *cobra.Command {
 sidecar. With --audio-in wav:FILE a recording is played into the microphone, and
 the command ends when the recording has ended and the last answer was heard.`,
 		Args: cobra.NoArgs,
-		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context()) },
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			f.agentSet = cmd.Flags().Changed("agent")
+			return f.run(cmd.Context())
+		},
 	}
 	fs := cmd.Flags()
 	f.sharedFlags.register(fs)
@@ -121,6 +124,9 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 	reference, err := f.readReference()
 	if err != nil {
 		return err
+	}
+	if settings.Agent != "" && !f.agentSet {
+		f.agent = settings.Agent
 	}
 	adapter, err := f.adapter()
 	if err != nil {

@@ -317,6 +317,7 @@ func credentials(keyFile string) func(context.Context, protocol.Provider) (realt
 // assistantFlags choose who answers.
 type assistantFlags struct {
 	agent    string
+	agentSet bool // on the command line, which wins over the setting
 	endpoint string
 	model    string
 }
@@ -328,26 +329,56 @@ func (f *assistantFlags) register(fs *pflag.FlagSet) {
 }
 
 func (f *assistantFlags) adapter() (copilot.Adapter, error) {
-	switch f.agent {
-	case "offline":
-		dir, err := os.Getwd()
-		if err != nil {
-			dir = ""
-		}
-		return offline.New(offline.Options{Dir: dir}), nil
-	case "openai":
-		a, err := openai.New(openai.Options{BaseURL: f.endpoint, Model: f.model, Key: openai.NewKey(os.Getenv(envOpenAI))})
-		if err != nil {
-			return nil, misuse{err}
-		}
-		return a, nil
-	}
-	command, ok := strings.CutPrefix(f.agent, "acp:")
-	if !ok {
-		return nil, misuse{fmt.Errorf("--agent %s: use offline, openai or acp:CMD", f.agent)}
-	}
-	if _, err := acp.Find(command); err != nil {
+	a, err := f.named(f.agent, "")
+	if err != nil {
 		return nil, misuse{fmt.Errorf("--agent %s: %w", f.agent, err)}
 	}
-	return acp.New(acp.Options{Command: command})
+	if command, ok := strings.CutPrefix(f.agent, "acp:"); ok {
+		if _, err := acp.Find(command); err != nil {
+			return nil, misuse{fmt.Errorf("--agent %s: %w", f.agent, err)}
+		}
+	}
+	return a, nil
+}
+
+// named is who answers by a name, in a folder; "" is the current one.
+func (f *assistantFlags) named(name, dir string) (copilot.Adapter, error) {
+	if dir == "" {
+		dir, _ = os.Getwd() // where that cannot be told, there is no folder
+	}
+	switch name {
+	case "offline":
+		return offline.New(offline.Options{Dir: dir}), nil
+	case "openai":
+		return openai.New(openai.Options{BaseURL: f.endpoint, Model: f.model, Key: openai.NewKey(os.Getenv(envOpenAI))})
+	}
+	command, ok := strings.CutPrefix(name, "acp:")
+	if !ok {
+		return nil, errors.New("use offline, openai or acp:CMD")
+	}
+	return acp.New(acp.Options{Command: command, Dir: dir})
+}
+
+// choose makes the choice of agentvoice.agent. An agent whose name and folder stay the
+// same goes on, with what it knows of the conversation.
+func (f *assistantFlags) choose() func(protocol.Settings, string) copilot.Adapter {
+	var name, dir string
+	var chosen copilot.Adapter
+	return func(s protocol.Settings, folder string) copilot.Adapter {
+		if s.Agent == name && folder == dir {
+			return chosen
+		}
+		name, dir, chosen = s.Agent, folder, nil
+		if name == "" {
+			return nil
+		}
+		a, err := f.named(name, dir)
+		if err != nil { // the first question says aloud that there is no such agent
+			a, err = f.named("acp:"+name, dir)
+		}
+		if err == nil {
+			chosen = a
+		}
+		return chosen
+	}
 }

@@ -525,6 +525,8 @@ export interface Configuration {
   'agentvoice.model'?: string | null;
   /** Language of labels, messages and spoken explanations, as a BCP 47 tag such as `de` or `ja-JP`; empty for the editor's. */
   'agentvoice.locale'?: string | null;
+  /** Who answers: empty for the editor's assistant, `acp:` and the command of a coding agent that speaks the Agent Client Protocol, such as `acp:codex-acp` or `acp:gemini`, or `offline`. An agent runs on this machine, in the workspace's first folder, and you are asked aloud before each tool that it needs permission for. */
+  'agentvoice.agent'?: string | null;
   /** How long a session of the service lasts, for a service that neither announces this nor documents it, such as one behind a gateway. The next session is opened before the limit; 0 is no known limit. */
   'agentvoice.session.maxMs'?: number | null;
   /** The service that hears you, where it is not the one that speaks; empty for `agentvoice.provider`. `local` hears on this machine. */
@@ -1525,6 +1527,7 @@ export const SETTINGS: readonly SettingInfo[] = [
   { name: 'agentvoice.deployment', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.model', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.locale', kind: 'string', default: '', restart: false },
+  { name: 'agentvoice.agent', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.session.maxMs', kind: 'milliseconds', default: 0, minimum: 0, maximum: 86400000, restart: true },
   { name: 'agentvoice.hearing.provider', kind: 'string', default: '', enum: ['', 'local', 'openai', 'azure', 'localai', 'compatible'], restart: true },
   { name: 'agentvoice.hearing.endpoint', kind: 'string', default: '', restart: true },

@@ -107,7 +107,7 @@ func (a *assistant) follow(st csm.State) {
 	live, _ := copilot.LiveOf(st.Copilot)
 	was := a.request
 	a.request = live.Request
-	if e, ok := a.adapter.(copilot.Ender); ok && was != 0 && was != live.Request {
+	if e, ok := a.uses().(copilot.Ender); ok && was != 0 && was != live.Request {
 		e.End(requestID(was))
 	}
 }
@@ -170,7 +170,7 @@ func (a *assistant) run(ctx context.Context, ask *asking, e csm.SendCopilot, req
 // attempt makes one attempt and reports whether any words or calls came.
 func (a *assistant) attempt(ctx context.Context, e csm.SendCopilot, req copilot.Request) (spoke bool, err error) {
 	s := newSegmenter(a.content, e.Request, e.Round, a.post, a.spoken())
-	if _, tools := a.adapter.(copilot.Caller); tools {
+	if _, tools := a.uses().(copilot.Caller); tools {
 		req.Wants = func(call copilot.ToolCall) {
 			if !a.room(ctx) {
 				return
@@ -183,7 +183,7 @@ func (a *assistant) attempt(ctx context.Context, e csm.SendCopilot, req copilot.
 			})
 		}
 	}
-	err = a.adapter.Send(ctx, req, func(text string) {
+	err = a.uses().Send(ctx, req, func(text string) {
 		if !a.room(ctx) {
 			return
 		}

@@ -44,7 +44,7 @@ func (d *Daemon) SelectModel(name string, done func(csm.Reply, protocol.Snapshot
 // Models are those of the assistant; none where only the client knows them. It
 // may take as long as ctx lets it.
 func (d *Daemon) Models(ctx context.Context) ([]copilot.Model, error) {
-	if l, ok := d.cfg.Adapter.(copilot.Lister); ok {
+	if l, ok := d.adapter().(copilot.Lister); ok {
 		return l.Models(ctx)
 	}
 	return nil, nil
@@ -61,8 +61,8 @@ func (d *Daemon) OfferTools(tools []copilot.Tool) {
 
 // callsTools says whether there is somebody who carries out calls of tools.
 func (d *Daemon) callsTools() bool {
-	_, can := d.cfg.Adapter.(copilot.Caller)
-	return can || d.cfg.Adapter == nil // the World does
+	_, can := d.adapter().(copilot.Caller)
+	return can || d.assistant == nil // the World does
 }
 
 // modelOf is the name of the model that answers; "" is the adapter's own.

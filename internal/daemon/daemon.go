@@ -3,7 +3,6 @@ package daemon
 import (
 	"context"
 	"errors"
-	"io"
 	"slices"
 	"strings"
 	"sync"
@@ -79,6 +78,9 @@ type Config struct {
 	Editor func(context.Context, protocol.EditorCommandParams) (protocol.EditorCommandResult, error)
 	// Folders are the workspace, where no client names it.
 	Folders []string
+	// Choose, if set, is who answers from a conversation's beginning on, by its settings
+	// and the first folder of the workspace ("" where that is not known); nil is Adapter.
+	Choose func(s protocol.Settings, folder string) copilot.Adapter
 	// Journal, if set, records every step.
 	Journal *journal.Writer
 	// Record, if set, keeps the metadata of sessions; the daemon closes it.
@@ -236,7 +238,7 @@ type Waiter interface {
 // everything that was received for it is in the lanes. It is for a daemon with a
 // virtual clock whose adapter is a Waiter. It gives up after limit, and says so.
 func (d *Daemon) Settle(limit time.Duration) bool {
-	outside, ok := d.cfg.Adapter.(Waiter)
+	outside, ok := d.adapter().(Waiter)
 	if !ok {
 		return true
 	}
@@ -262,9 +264,7 @@ func (d *Daemon) Close() error {
 	var err error
 	if d.assistant != nil {
 		d.assistant.close()
-		if c, ok := d.cfg.Adapter.(io.Closer); ok {
-			err = c.Close()
-		}
+		err = closeAdapters(d.cfg.Adapter, d.assistant.uses())
 	}
 	err = errors.Join(err, d.world.Close())
 	if d.cfg.Record != nil {
@@ -412,7 +412,7 @@ func (d *Daemon) Configure(s protocol.Settings) {
 func (d *Daemon) coreConfig() csm.Config {
 	c := coreConfig(d.settings())
 	c.Tools = d.callsTools() && len(d.content.offered()) > 0
-	if w, ok := d.cfg.Adapter.(copilot.Worker); ok {
+	if w, ok := d.adapter().(copilot.Worker); ok {
 		c.Tools, c.ToolTimeout, c.RoundsMax = false, w.ToolLimit(), w.MaxRounds()
 	}
 	return c
@@ -445,6 +445,7 @@ func (d *Daemon) execute(s dispatch.Step) {
 		case csm.ActivateSession:
 			d.vocabulary.refresh()
 			d.readCommands()
+			d.choose()
 		case csm.Report:
 			d.loop.Post(csm.SessionFailed{Instance: s.State.Instance, Code: csm.CodeInvariantViolation})
 		default: // somebody else's

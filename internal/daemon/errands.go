@@ -27,7 +27,7 @@ func (a *assistant) search(e csm.SearchTools) {
 // same: it may have run, and then it has a result (invariant 13).
 func (a *assistant) callTool(e csm.CallTool) {
 	call, known := a.content.call(e.ToolCall)
-	caller, can := a.adapter.(copilot.Caller)
+	caller, can := a.uses().(copilot.Caller)
 	if !known || !can {
 		a.post(csm.ToolDone{ToolCall: e.ToolCall, Code: csm.CodeToolFailed})
 		return
@@ -58,7 +58,7 @@ func (a *assistant) cancelTool(toolCall uint64) {
 // models need no loading, it is there.
 func (a *assistant) load(e csm.LoadModel) {
 	a.cancel(loading)
-	loader, loads := a.adapter.(copilot.Loader)
+	loader, loads := a.uses().(copilot.Loader)
 	if !loads {
 		a.post(csm.ModelLoaded{Load: e.Load})
 		return
@@ -90,7 +90,7 @@ const (
 // or else an extract.
 func (a *assistant) summarise(e csm.Summarise) {
 	a.cancel(summarising)
-	s, can := a.adapter.(copilot.Summariser)
+	s, can := a.uses().(copilot.Summariser)
 	if !can {
 		a.content.extract(e)
 		a.post(csm.Summarised{Job: e.Job})

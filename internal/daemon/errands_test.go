@@ -387,7 +387,7 @@ func (working) ToolLimit() time.Duration { return time.Hour }
 func (working) MaxRounds() int           { return 77 }
 
 func TestTasksOfAnAgentMayTakeLong(t *testing.T) {
-	d := &Daemon{cfg: Config{Adapter: working{&able{}}}, content: newContent(), set: protocol.DefaultSettings()}
+	d := &Daemon{assistant: &assistant{adapter: working{&able{}}}, content: newContent(), set: protocol.DefaultSettings()}
 	d.content.setTools([]copilot.Tool{{Name: "of the editor"}})
 	if c := d.coreConfig(); c.ToolTimeout != time.Hour || c.RoundsMax != 77 || c.Tools {
 		t.Errorf("a tool may take %v, a request %d rounds, and a search comes first: %v", c.ToolTimeout, c.RoundsMax, c.Tools)

@@ -39,6 +39,16 @@ type vocabulary struct {
 	stop       context.CancelFunc
 }
 
+// folder is the first folder of the workspace, "" where none is known.
+func (v *vocabulary) folder() string {
+	v.mu.Lock()
+	defer v.mu.Unlock()
+	if len(v.client.Folders) == 0 {
+		return ""
+	}
+	return v.client.Folders[0]
+}
+
 func (v *vocabulary) open(files, folders []string) {
 	v.files, v.client.Folders = files, folders
 	v.ctx, v.stop = context.WithCancel(context.Background())

@@ -1,0 +1,34 @@
+package main
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot/acp"
+)
+
+// agents says which coding agents are installed, and how the user signs in to the
+// chosen one. Whether somebody is signed in only the agent knows.
+func agents(chosen string) (string, error) {
+	if command, ok := strings.CutPrefix(chosen, "acp:"); ok {
+		path, err := acp.Find(command)
+		if err != nil {
+			what, fix, _ := strings.Cut(err.Error(), "; ")
+			return "", fault{what, fix}
+		}
+		if k, known := acp.KnownAgent(command); known {
+			return fmt.Sprintf("%s at %s; to sign in, %s", k.Title, path[0], k.SignIn), nil
+		}
+		return path[0], nil
+	}
+	var found []string
+	for _, k := range acp.Agents {
+		if _, err := acp.Find(k.Name); err == nil {
+			found = append(found, fmt.Sprintf("%s (acp:%s)", k.Title, k.Name))
+		}
+	}
+	if len(found) == 0 {
+		return "no coding agent is installed; agentvoice.agent can name one, such as acp:codex-acp (" + acp.Agents[0].Install + ")", nil
+	}
+	return "installed for agentvoice.agent: " + strings.Join(found, ", "), nil
+}

@@ -1,0 +1,68 @@
+package daemon
+
+import (
+	"testing"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// closing is an adapter that says when it was closed.
+type closing struct {
+	*able
+	closed chan struct{}
+}
+
+func (c closing) Close() error { close(c.closed); return nil }
+
+// agentvoice.agent takes effect with the next conversation: the agent before it is
+// closed, and that of the editor is kept.
+func TestAgentIsChosenWhenAConversationBegins(t *testing.T) {
+	editor := &able{}
+	agent := closing{&able{}, make(chan struct{})}
+	var folders []string
+	d := New(Config{
+		Clock: &dispatch.Virtual{}, Settings: protocol.DefaultSettings(), Adapter: editor, Folders: []string{"/w", "/x"},
+		World: func(Port) World { return idle{} }, Notify: func(string, any) {},
+		Choose: func(s protocol.Settings, folder string) copilot.Adapter {
+			folders = append(folders, folder)
+			if s.Agent == "" {
+				return nil
+			}
+			return agent
+		},
+	})
+	begin := func(name string) copilot.Adapter {
+		set := d.Settings()
+		set.Agent = name
+		d.Configure(set)
+		d.Post(csm.UserStart{})
+		d.Drain()
+		was := d.adapter()
+		d.Post(csm.UserStop{})
+		d.Post(csm.SessionClosed{Instance: d.State().Instance})
+		d.Post(csm.AudioClosed{Instance: d.State().Instance})
+		d.Drain()
+		return was
+	}
+	if got := begin(""); got != editor {
+		t.Errorf("%v answers without the setting", got)
+	}
+	if got := begin("acp:x"); got != agent || folders[len(folders)-1] != "/w" {
+		t.Errorf("%v answers with the setting, in %q", got, folders)
+	}
+	if got := begin(""); got != editor {
+		t.Errorf("%v answers after the setting was cleared", got)
+	}
+	select {
+	case <-agent.closed:
+	case <-time.After(5 * time.Second):
+		t.Error("the agent was not closed")
+	}
+	if err := d.Close(); err != nil {
+		t.Error(err)
+	}
+}
