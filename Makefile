@@ -123,12 +123,13 @@ vsix: deps extension/node_modules/.package-lock.json ## package the extension wi
 
 FAKE_COPILOT := $(OUT)/vsix/fake-copilot.vsix
 .PHONY: e2e
-e2e: build vsix extension/e2e/node_modules/.package-lock.json ## talk with the packaged extension in a real VS Code; pictures and times in out/e2e
+e2e: build vsix $(TOOL)/modelmirror extension/e2e/node_modules/.package-lock.json ## talk with the packaged extension in a real VS Code; pictures and times in out/e2e
 	@scripts/setup.sh --e2e
 	@scripts/e2e.sh
 	@extension/node_modules/.bin/tsc -p extension/e2e
 	@cd extension/e2e/fake-copilot && ../../node_modules/.bin/vsce package --out $(abspath $(FAKE_COPILOT)) >/dev/null
 	@AGENTVOICE_E2E_VSCODE=$$(scripts/e2e.sh --where) AGENTVOICE_E2E_COPILOT_VSIX=$(FAKE_COPILOT) \
+		AGENTVOICE_E2E_ASSETS=$$(scripts/setup.sh --where) \
 		AGENTVOICE_E2E_VSIX=$$(ls -t $(OUT)/vsix/agent-voice-*.vsix | head -n 1) \
 		$$(scripts/e2e.sh --where)/node/bin/node extension/e2e/suite.ts
 

@@ -74,7 +74,7 @@ for arg in "$@"; do
     --check) check=true ;;
     --engine) engine=true ;;
     --tests) packages+=("${test_packages[@]}") engine=true ;;
-    --e2e) packages+=("${test_packages[@]}" "${e2e_packages[@]}") ;;
+    --e2e) packages+=("${test_packages[@]}" "${e2e_packages[@]}") engine=true ;;
     --vsix) packages+=("${vsix_packages[@]}") ;;
     --where) where=true ;;
     *)

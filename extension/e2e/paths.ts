@@ -23,6 +23,10 @@ export const vsix = resolve(required('AGENTVOICE_E2E_VSIX'));
 /** The packaged stand-in for Copilot. */
 export const copilotVsix = resolve(required('AGENTVOICE_E2E_COPILOT_VSIX'));
 
+/** What makes a mirror of models, and where the libraries of the engine are. */
+export const modelMirror = join(root, 'out', 'tools', 'modelmirror');
+export const assets = required('AGENTVOICE_E2E_ASSETS');
+
 /** Chromium, as the system's packages install it. */
 export const chromium = process.env['AGENTVOICE_E2E_CHROMIUM'] ?? '/usr/bin/chromium';
 

@@ -54,8 +54,8 @@ export class World {
     this.copilot = new Copilot(join(dir, 'copilot'));
     this.voices = record(join(dir, 'voices'));
     // A cache folder of its own: what the package does not bring is not there, and
-    // no other window on this machine has the microphone.
-    this.server = new Server(join(dir, 'vscode'), { ...room.env, ...this.copilot.env, XDG_CACHE_HOME: join(dir, 'cache') });
+    // no other window on this machine has the microphone. No model is installed.
+    this.server = new Server(join(dir, 'vscode'), { ...room.env, ...this.copilot.env, XDG_CACHE_HOME: join(dir, 'cache'), AGENTVOICE_MANIFEST: join(dir, 'manifest.json'), AGENTVOICE_MODELS: join(dir, 'models') });
     this.server.configure(settings);
   }
 

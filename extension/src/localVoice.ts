@@ -72,7 +72,7 @@ async function choose(all: Catalogue): Promise<readonly Listed[] | undefined> {
   }));
   const picked = await vscode.window.showQuickPick(items, {
     title: t('Install Local Voice'),
-    placeHolder: t('What is recommended for this machine and your language is chosen already.'),
+    placeHolder: t('What suits this machine is selected.'),
     canPickMany: true,
   });
   const wanted = picked?.map((p) => p.model).filter((m) => !m.installed) ?? [];

@@ -115,6 +115,10 @@ var rules = []rule{
 		"models are installed and removed while no conversation runs, so it knows their files and nothing that talks",
 	},
 	{
+		[]string{"internal/modelmirror"}, []string{"internal/models", "internal/tonemodel"},
+		"it makes what a server of models has, for tests of those who download it",
+	},
+	{
 		[]string{"internal/timeline"}, []string{"audio", "csm/...", "internal/figures"},
 		"a picture is made from a journal alone, so that one can be drawn on another machine",
 	},

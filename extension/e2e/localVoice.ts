@@ -1,0 +1,100 @@
+// Install Local Voice: what is offered, the licences, the progress, a cancel that loses
+// nothing, and a model that is there afterwards. The server of the models is a slow one
+// on this machine, with the real engine and a model of the tests.
+
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { createReadStream, existsSync, mkdirSync, rmSync, statSync } from 'node:fs';
+import { type Server, createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { join } from 'node:path';
+import * as paths from './paths.ts';
+import { type World, scenario } from './world.ts';
+
+/** Bytes in a chunk and milliseconds between two: some seconds for the engine. */
+const CHUNK = 64 * 1024;
+const PACE = 20;
+
+/** Makes the mirror and serves it; how many bytes were sent of each path. */
+async function serve(dir: string): Promise<{ server: Server; sent: Map<string, number> }> {
+  const files = join(dir, 'mirror');
+  mkdirSync(files);
+  const sent = new Map<string, number>();
+  const server = createServer((request, response) => {
+    const path = new URL(request.url ?? '/', 'http://mirror').pathname;
+    const file = join(files, path);
+    if (!existsSync(file)) {
+      response.writeHead(404).end();
+      return;
+    }
+    const start = Number(/^bytes=(\d+)-/.exec(request.headers.range ?? '')?.[1] ?? 0);
+    const { size } = statSync(file);
+    response.writeHead(start > 0 ? 206 : 200, {
+      'content-length': size - start, ...(start > 0 ? { 'content-range': `bytes ${start}-${size - 1}/${size}` } : {}),
+    });
+    const stream = createReadStream(file, { start, highWaterMark: CHUNK });
+    stream.on('data', (chunk) => {
+      sent.set(path, (sent.get(path) ?? 0) + chunk.length);
+      response.write(chunk);
+      stream.pause();
+      setTimeout(() => stream.resume(), PACE);
+    });
+    stream.on('end', () => response.end());
+    response.on('close', () => stream.destroy());
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const mirror = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  execFileSync(paths.modelMirror, [mirror, files, join(dir, 'manifest.json'), paths.assets]);
+  return { server, sent };
+}
+
+/** Goes through the command up to the download. */
+async function accept(w: World, picture?: string): Promise<void> {
+  const { page } = w.window;
+  await w.window.command('Agent Voice: Install Local Voice');
+  const pick = page.locator('.quick-input-widget');
+  await pick.locator('.monaco-list-row').filter({ hasText: 'tone-tdt' }).waitFor();
+  assert.equal(await pick.locator('.monaco-list-row').filter({ hasText: 'tone-new' }).count(), 0, 'what cannot be installed is not offered');
+  if (picture !== undefined) {
+    await w.picture('local-voice', `${picture}-choose`);
+  }
+  await pick.getByRole('button', { name: 'OK' }).click();
+  const dialog = w.window.dialog();
+  await dialog.waitFor();
+  assert.match(await dialog.innerText(), /GPL-3\.0-or-later[\s\S]*tone-tdt[\s\S]*MIT/);
+  if (picture !== undefined) {
+    await w.picture('local-voice', `${picture}-licences`);
+  }
+  await dialog.locator('.monaco-button').filter({ hasText: 'Accept and Install' }).first().click();
+  await w.window.toasts().filter({ hasText: 'Installing local voice' }).waitFor();
+}
+
+export function localVoice(): void {
+  scenario('Install Local Voice: chosen, licences read, stopped, continued where it was, and installed', async (w) => {
+    const { server, sent } = await serve(w.dir);
+    try {
+      await w.shown();
+      const toasts = w.window.toasts();
+      await accept(w, '1');
+      await toasts.filter({ hasText: /engine: \d+ MB of \d+ MB/ }).waitFor();
+      await w.picture('local-voice', '2-progress');
+      await toasts.filter({ hasText: 'Installing local voice' }).getByRole('button', { name: 'Cancel' }).click();
+      await toasts.filter({ hasText: 'The installation was stopped.' }).waitFor();
+      await w.picture('local-voice', '3-stopped');
+      const before = sent.get('/engine.tgz') ?? 0;
+      const { size } = statSync(join(w.dir, 'mirror', 'engine.tgz'));
+      assert.ok(before > 0 && before < size, `${before} bytes of ${size} were sent`);
+      assert.ok(!existsSync(join(w.dir, 'models', 'tone-tdt')));
+      await accept(w);
+      await toasts.filter({ hasText: 'The local voice is installed.' }).waitFor({ timeout: 60_000 });
+      await w.picture('local-voice', '4-installed');
+      assert.ok((sent.get('/engine.tgz') ?? 0) < size + before, 'the second download began anew');
+      assert.ok(existsSync(join(w.dir, 'models', 'tone-tdt', 'encoder.onnx')));
+    } finally {
+      server.close();
+      server.closeAllConnections();
+      await w.closeWindow(); // its daemon uses the model
+      rmSync(join(w.dir, 'models'), { recursive: true, force: true });
+    }
+  });
+}

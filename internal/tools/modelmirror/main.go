@@ -1,0 +1,24 @@
+// Command modelmirror makes a mirror of models for the end-to-end tests:
+//
+//	modelmirror URL FOLDER MANIFEST LIBRARIES
+//
+// See package internal/modelmirror.
+package main
+
+import (
+	"fmt"
+	"os"
+
+	"github.com/agentvoice/agentvoice-daemon/internal/modelmirror"
+)
+
+func main() {
+	if len(os.Args) != 5 {
+		fmt.Fprintln(os.Stderr, "usage: modelmirror URL FOLDER MANIFEST LIBRARIES")
+		os.Exit(2)
+	}
+	if err := modelmirror.Write(os.Args[1], os.Args[2], os.Args[3], os.Args[4]); err != nil {
+		fmt.Fprintln(os.Stderr, "modelmirror:", err)
+		os.Exit(1)
+	}
+}
