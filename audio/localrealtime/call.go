@@ -97,7 +97,7 @@ func (s *Server) newCall(session session) (*call, error) {
 	c.session.ExpiresAt = c.expires.Unix()
 	c.log = s.cfg.Log.With().Str("call", c.id).Logger()
 	c.ctx, c.hangUp = context.WithCancel(context.Background())
-	c.recognition = newRecognition(s.recognizers, func(t transcript) { c.post(func() { c.onTranscript(t) }) })
+	c.recognition = newRecognition(s.recognizers, s.cfg.Words, func(t transcript) { c.post(func() { c.onTranscript(t) }) })
 	synth, err := s.cfg.Synthesizer()
 	if err != nil {
 		// The caller hears why when it wants something said.

@@ -26,6 +26,7 @@ var errOverload = errors.New("the recogniser is more than 60 s behind; the machi
 // block; results are posted to the call.
 type recognition struct {
 	engines *pool[stt.Recognizer]
+	words   func() []string // nil for none
 	// report gets the results of an utterance: any number of partials, then
 	// one final or one failure, unless it was aborted.
 	report func(transcript)
@@ -62,8 +63,8 @@ type transcript struct {
 	err        error // the utterance has failed
 }
 
-func newRecognition(engines *pool[stt.Recognizer], report func(transcript)) *recognition {
-	return &recognition{engines: engines, report: report, wake: make(chan struct{}, 1)}
+func newRecognition(engines *pool[stt.Recognizer], words func() []string, report func(transcript)) *recognition {
+	return &recognition{engines: engines, words: words, report: report, wake: make(chan struct{}, 1)}
 }
 
 // start begins an utterance and drops one that was not finished.
@@ -118,7 +119,7 @@ func (r *recognition) pop(ctx context.Context) (recognitionJob, bool) {
 
 // run serves the queue until ctx is done, and gives the engine back.
 func (r *recognition) run(ctx context.Context) {
-	u := utteranceInEngine{engines: r.engines}
+	u := utteranceInEngine{engines: r.engines, words: r.words}
 	defer u.release()
 	writes, heard := 0, int64(0)
 	for {
@@ -152,6 +153,7 @@ func (r *recognition) run(ctx context.Context) {
 // An engine that failed is closed, and the next utterance gets a new one.
 type utteranceInEngine struct {
 	engines *pool[stt.Recognizer]
+	words   func() []string
 	engine  stt.Recognizer
 	err     error
 }
@@ -163,6 +165,9 @@ func (u *utteranceInEngine) start() {
 			u.engine = nil
 			return
 		}
+	}
+	if w, ok := u.engine.(stt.WordTaker); ok && u.words != nil {
+		w.SetWords(u.words())
 	}
 	if err := u.engine.Start(); err != nil {
 		u.fail(err)

@@ -38,6 +38,9 @@ type Config struct {
 	Recognizer  stt.Factory
 	Synthesizer tts.Factory
 	Detector    func() (vad.Detector, error)
+	// Words are those that the user is likely to say, for recognisers that take them
+	// (stt.WordTaker). They are asked for with each utterance; nil stands for none.
+	Words func() []string
 	// APIKey is the key that client_secrets and calls take.
 	APIKey string
 	// Speed is the pace of the audio that is sent and of all waiting on audio,

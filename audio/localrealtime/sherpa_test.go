@@ -7,6 +7,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -125,5 +126,37 @@ func TestInstalledVoiceAnswers(t *testing.T) {
 			t.Errorf("%d children were started", len(voice.ids(t)))
 		}
 		voice.kill(t)
+	}
+}
+
+// noting is a recogniser that notes the words that it is to prefer.
+type noting struct {
+	stt.Recognizer
+	told func(words []string)
+}
+
+func (n noting) SetWords(words []string) { n.told(words) }
+
+// TestNamesReachTheRecogniser with each utterance, as they are then.
+func TestNamesReachTheRecogniser(t *testing.T) {
+	dir := t.TempDir()
+	hearing, voice := children(filepath.Join(dir, "hearing")), children(filepath.Join(dir, "voice"))
+	names, told := make(chan []string, 2), make(chan []string, 2)
+	h := start(t, toneEngines(t, hearing, voice), func(c *Config) {
+		c.Speed, c.Words = 1, func() []string { return <-names }
+		engine := c.Recognizer
+		c.Recognizer = func() (stt.Recognizer, error) {
+			r, err := engine()
+			return noting{r, func(words []string) { told <- words }}, err
+		}
+	})
+	p := h.call(t, transcribing())
+	for _, want := range [][]string{{"parse config"}, {"load tree", "gest"}} {
+		names <- want
+		p.say(tonemodel.Say("run it"), 5*time.Millisecond)
+		p.until("conversation.item.input_audio_transcription.completed")
+		if got := <-told; !slices.Equal(got, want) {
+			t.Errorf("the recogniser was told of %q, want %q", got, want)
+		}
 	}
 }

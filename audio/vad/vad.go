@@ -21,7 +21,8 @@
 // captured frames with their positions. Up to four detectors take turns, so that
 // a window ends every 8 ms instead of every 32, and two windows that count make a
 // voice; a window that ends suddenly louder than the noise counts at a lower
-// probability. Where the voice began and ended is found afterwards, by energy.
+// probability. While nothing is louder than the background, one detector works, and the
+// others take over what it remembers with the first sound. Where the voice began and ended is found afterwards, by energy.
 // While the assistant is audible, whose echo may be left in what is captured,
 // stricter rules count. The caller's loop:
 //

@@ -101,6 +101,9 @@ type Port struct {
 	Heard func(epoch uint32, utterance uint64, text string, confidence float64) csm.Final
 	// HeardPartly sets what was understood so far.
 	HeardPartly func(epoch uint32, utterance uint64, text string) csm.Partial
+	// Names are the names that the user is likely to say, as they are said, the user's own
+	// first. They are for engines of this machine.
+	Names func() []string
 	// Words is what a segment says aloud.
 	Words func(speech.Segment) string
 	// Answer extends the answer to a request by text, for a World that answers
@@ -208,7 +211,7 @@ func New(cfg Config) *Daemon {
 func (d *Daemon) port() Port {
 	return Port{
 		Post: d.loop.Post, Settings: d.prompted, NewUtterance: d.content.newID,
-		Heard: d.heard, HeardPartly: d.heardPartly, Words: d.spokenText, Answer: d.answerFromWorld,
+		Heard: d.heard, HeardPartly: d.heardPartly, Names: d.vocabulary.said, Words: d.spokenText, Answer: d.answerFromWorld,
 		ToolCall: d.toolCallFromWorld, ToolResult: d.content.setResult, Summary: d.summaryFromWorld,
 		Notify: d.pub.notify, Level: d.level, Output: d.output, Fail: d.fail, Warn: d.warn, Spoken: d.spoken, Overload: d.overload, Log: d.cfg.Log,
 		Capturing: d.capturing, Waking: d.waking,

@@ -158,6 +158,19 @@ func (v *vocabulary) names() (out []string) {
 	return out
 }
 
+// hotWords is how many names an engine of this machine is told of: each of them is looked
+// for in all that it hears.
+const hotWords = 200
+
+// said is how the known names are said, the user's own first.
+func (v *vocabulary) said() (out []string) {
+	terms := v.now.Load().Terms()
+	for _, t := range terms[:min(len(terms), hotWords)] {
+		out = append(out, vocab.Said(t.Text))
+	}
+	return out
+}
+
 // prompted is the settings of the conversation for the world: where the user wants it,
 // names follow the prompt of a hosted service.
 func (d *Daemon) prompted() protocol.Settings {

@@ -171,6 +171,7 @@ var patterns = map[string][]string{
 	"merged_decoder":     {"decoder_model_merged.ort", "*merged*.onnx"},
 	"model":              {"model.int8.onnx", "model.onnx", "*.onnx"},
 	"tokens":             {"tokens.txt", "*-tokens.txt"},
+	"bpe_vocab":          {"bpe.vocab"},
 	"data":               {"espeak-ng-data"},
 	"lexicon":            {"lexicon.txt", "lexicon-us-en.txt"},
 	"voices":             {"voices.bin"},

@@ -98,10 +98,10 @@ func (g *graph) weights(bins scale) {
 const threshold = float32(-1)
 
 // letterScores adds nodes from features (batch, mels, time) to scores (batch, time
-// divided by the subsampling, tokens).
-func (g *graph) letterScores(subsampling int, bins scale) {
+// divided by the subsampling, tokens). pool is the operator that subsamples.
+func (g *graph) letterScores(pool string, subsampling int, bins scale) {
 	g.weights(bins)
-	g.node("AveragePool", []string{"audio_signal"}, []string{"pooled"}, attributes{"kernel_shape": []int{subsampling}, "strides": []int{subsampling}})
+	g.node(pool, []string{"audio_signal"}, []string{"pooled"}, attributes{"kernel_shape": []int{subsampling}, "strides": []int{subsampling}})
 	g.node("Transpose", []string{"pooled"}, []string{"frames"}, attributes{"perm": []int{0, 2, 1}})
 	g.node("MatMul", []string{"frames", "weights"}, []string{"energies"}, nil)
 	g.node("Add", []string{"energies", "bias"}, []string{"scores"}, nil)

@@ -38,7 +38,7 @@ func CTC(dir string) error {
 	g.input("audio_signal", float32s, "batch", mels, "time")
 	g.input("length", int64s, "batch")
 	g.output("logprobs", float32s, "batch", "frames", tokens)
-	g.letterScores(4, slaney(8000))
+	g.letterScores("AveragePool", 4, slaney(8000))
 	g.node("LogSoftmax", []string{"scores"}, []string{"logprobs"}, attributes{"axis": -1})
 	return describe(dir, "tone-ctc", "nemo-ctc",
 		map[string][]byte{"model.onnx": g.bytes(), "tokens.txt": []byte(tokenFile())},
@@ -64,7 +64,7 @@ func StreamingCTC(dir string) error {
 	g.output("cache_last_channel_next", float32s, "batch", 1, 1, 1)
 	g.output("cache_last_time_next", float32s, "batch", 1, 1, 1)
 	g.output("cache_last_channel_next_len", int64s, "batch")
-	g.letterScores(4, kaldi)
+	g.letterScores("AveragePool", 4, kaldi)
 	g.node("LogSoftmax", []string{"scores"}, []string{"logprobs"}, attributes{"axis": -1})
 	// A letter needs no context, so the caches stay as they are.
 	for _, pair := range [][2]string{
@@ -76,6 +76,79 @@ func StreamingCTC(dir string) error {
 	return describe(dir, "tone-streaming", "streaming-nemo-ctc",
 		map[string][]byte{"model.onnx": g.bytes(), "tokens.txt": []byte(tokenFile())},
 		map[string]string{"model": "model.onnx", "tokens": "tokens.txt"})
+}
+
+// chunk is a letter and its pause, in frames of 10 ms.
+const chunk = (letterTime + pauseTime) / 10
+
+// StreamingTransducer writes a recogniser with partial results, with the architecture of
+// icefall's streaming LSTM transducers and the tokens of their BPE models, so that it takes
+// hot words. It hears a letter in each quarter of a second.
+func StreamingTransducer(dir string) error {
+	var list, vocabulary strings.Builder
+	vocabulary.WriteString("<blk>\t0\n")
+	list.WriteString("<blk> 0\n")
+	for k := range letters {
+		token := string(rune('a' + k))
+		if k == letters-1 {
+			token = "▁"
+		}
+		fmt.Fprintf(&list, "%s %d\n", token, k+1)
+		fmt.Fprintf(&vocabulary, "%s\t-1\n", token)
+	}
+	return describe(dir, "tone-transducer", "streaming-transducer",
+		map[string][]byte{
+			"encoder.onnx": lstmEncoder(), "decoder.onnx": statelessDecoder(), "joiner.onnx": scoreJoiner(),
+			"tokens.txt": []byte(list.String()), "bpe.vocab": []byte(vocabulary.String()),
+		},
+		map[string]string{
+			"encoder": "encoder.onnx", "decoder": "decoder.onnx", "joiner": "joiner.onnx", "tokens": "tokens.txt", "bpe_vocab": "bpe.vocab",
+		})
+}
+
+// lstmEncoder scores the letters in each chunk, with the blank as the first token.
+func lstmEncoder() []byte {
+	frames := strconv.Itoa(chunk)
+	g := &graph{metadata: map[string]string{
+		"model_type": "lstm", "version": "1", "model_author": "agentvoice",
+		"num_encoder_layers": "1", "T": frames, "decode_chunk_len": frames, "rnn_hidden_size": "1", "d_model": "1",
+	}}
+	g.input("x", float32s, "batch", "time", mels)
+	g.input("h0", float32s, 1, "batch", 1)
+	g.input("c0", float32s, 1, "batch", 1)
+	g.output("encoder_out", float32s, "batch", "frames", tokens)
+	g.output("next_h0", float32s, 1, "batch", 1)
+	g.output("next_c0", float32s, 1, "batch", 1)
+	g.node("Transpose", []string{"x"}, []string{"audio_signal"}, attributes{"perm": []int{0, 2, 1}})
+	g.letterScores("MaxPool", chunk, kaldi)
+	order := []int64{blank}
+	for k := range int64(letters) {
+		order = append(order, k)
+	}
+	g.ints("order", order...)
+	g.node("Gather", []string{"scores", "order"}, []string{"encoder_out"}, attributes{"axis": 2})
+	g.node("Identity", []string{"h0"}, []string{"next_h0"}, nil)
+	g.node("Identity", []string{"c0"}, []string{"next_c0"}, nil)
+	return g.bytes()
+}
+
+// statelessDecoder remembers nothing: a letter does not depend on the one before it.
+func statelessDecoder() []byte {
+	g := &graph{metadata: map[string]string{"vocab_size": strconv.Itoa(tokens), "context_size": "1"}}
+	g.input("y", int64s, "batch", 1)
+	g.output("decoder_out", float32s, "batch", 1)
+	g.node("Cast", []string{"y"}, []string{"decoder_out"}, attributes{"to": float32s})
+	return g.bytes()
+}
+
+// scoreJoiner passes the letters' scores on.
+func scoreJoiner() []byte {
+	g := &graph{metadata: map[string]string{"joiner_dim": strconv.Itoa(tokens)}}
+	g.input("encoder_out", float32s, "batch", tokens)
+	g.input("decoder_out", float32s, "batch", 1)
+	g.output("logit", float32s, "batch", tokens)
+	g.node("Identity", []string{"encoder_out"}, []string{"logit"}, nil)
+	return g.bytes()
 }
 
 // TDT writes a recogniser of whole utterances, with the architecture of NeMo's
@@ -100,7 +173,7 @@ func tdtEncoder() []byte {
 	g.input("length", int64s, "batch")
 	g.output("outputs", float32s, "batch", tokens, "frames")
 	g.output("encoded_lengths", int64s, "batch")
-	g.letterScores(8, slaney(7600))
+	g.letterScores("AveragePool", 8, slaney(7600))
 	g.ints("eight", 8)
 	g.node("Transpose", []string{"scores"}, []string{"outputs"}, attributes{"perm": []int{0, 2, 1}})
 	g.node("Div", []string{"length", "eight"}, []string{"encoded_lengths"}, nil)

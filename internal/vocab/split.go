@@ -127,6 +127,9 @@ func unpronounceable(part string) bool {
 	return len(part) == 1 || !strings.ContainsAny(part, "aeiouyäöü")
 }
 
+// Said is how a name is most likely said, as words in lower case.
+func Said(name string) string { return forms(name)[0] }
+
 // maxForms bounds the spoken forms of a name.
 const maxForms = 6
 

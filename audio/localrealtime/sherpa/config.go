@@ -9,10 +9,21 @@ const (
 // provider is what ONNX Runtime computes with.
 const provider = "cpu"
 
+// withWords is the decoding that takes hot words, and wordScore what each of their
+// tokens adds to the logarithm of its probability: the library's default.
+const (
+	withWords = "modified_beam_search"
+	wordScore = 1.5
+)
+
 func (m *memory) online(model Model, threads int) *onlineConfig {
 	c := &onlineConfig{features: featureConfig{sampleRate, featureDim}, decodingMethod: m.text("greedy_search"), maxActivePaths: 4}
 	m.pinner.Pin(c)
 	c.model.tokens, c.model.provider, c.model.numThreads = m.text(model.path("tokens")), m.text(provider), int32(threads)
+	if model.takesWords() {
+		c.decodingMethod, c.hotwordsScore = m.text(withWords), wordScore
+		c.model.modelingUnit, c.model.bpeVocab = m.text("bpe"), m.text(model.path(bpeVocab))
+	}
 	switch model.Kind {
 	case "streaming-transducer":
 		c.model.transducer = m.transducer(model)
@@ -26,6 +37,10 @@ func (m *memory) offline(model Model, threads int) *offlineConfig {
 	c := &offlineConfig{features: featureConfig{sampleRate, featureDim}, decodingMethod: m.text("greedy_search"), maxActivePaths: 4}
 	m.pinner.Pin(c)
 	c.model.tokens, c.model.provider, c.model.numThreads = m.text(model.path("tokens")), m.text(provider), int32(threads)
+	if model.takesWords() {
+		c.decodingMethod, c.hotwordsScore = m.text(withWords), wordScore
+		c.model.modelingUnit, c.model.bpeVocab = m.text("bpe"), m.text(model.path(bpeVocab))
+	}
 	switch model.Kind {
 	case "transducer":
 		c.model.transducer = m.transducer(model)

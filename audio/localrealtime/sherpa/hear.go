@@ -4,7 +4,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"math"
+	"os"
 	"strings"
+	"unicode"
 )
 
 // tailSamples is the silence that a streaming model gets after the end, so that it
@@ -23,7 +25,9 @@ const (
 // hearing are the recognisers of the child.
 type hearing struct {
 	*server
-	online, offline handle // 0 where there is no such model
+	online, offline handle              // 0 where there is no such model
+	onlineWords     func(string) string // the model's spelling of hot words; nil if it takes none
+	offlineWords    func(string) string
 	utterances      map[uint32]*utterance
 }
 
@@ -31,19 +35,24 @@ type hearing struct {
 type utterance struct {
 	online  handle
 	samples []float32 // for the second pass
+	words   string    // that are likely, one a line
 	partial string
 }
 
 func (c *server) loadHearing(models []Model, threads int) (func(frame), error) {
 	h := &hearing{server: c, utterances: map[uint32]*utterance{}}
 	for _, m := range models {
+		spelling, err := spellingOf(m)
+		if err != nil {
+			return nil, err
+		}
 		var loaded *handle
 		switch m.Use() {
 		case Partials:
-			loaded = &h.online
+			loaded, h.onlineWords = &h.online, spelling
 			*loaded = c.CreateOnlineRecognizer(c.memory.online(m, threads))
 		case Finals:
-			loaded = &h.offline
+			loaded, h.offlineWords = &h.offline, spelling
 			*loaded = c.CreateOfflineRecognizer(c.memory.offline(m, threads))
 		default:
 			return nil, fmt.Errorf("model %s is a voice and cannot recognise speech", m.Name)
@@ -55,12 +64,35 @@ func (c *server) loadHearing(models []Model, threads int) (func(frame), error) {
 	return h.work, nil
 }
 
+// spellingOf is how the tokens of a model spell words: some have no lower case. It is nil
+// if the model takes no hot words.
+func spellingOf(m Model) (func(string) string, error) {
+	if !m.takesWords() {
+		return nil, nil
+	}
+	text, err := os.ReadFile(m.path("tokens"))
+	if err != nil {
+		return nil, fmt.Errorf("model %s: cannot read its tokens; install it again", m.Name)
+	}
+	for line := range strings.Lines(string(text)) {
+		token, _, _ := strings.Cut(line, " ")
+		if !strings.HasPrefix(token, "<") && strings.IndexFunc(token, unicode.IsLower) >= 0 {
+			return strings.ToLower, nil
+		}
+	}
+	return strings.ToUpper, nil
+}
+
 func (h *hearing) work(f frame) {
 	u := h.utterances[f.stream]
 	switch f.kind {
 	case frameStart:
-		u = &utterance{}
-		if h.online != 0 {
+		u = &utterance{words: string(f.payload)}
+		switch {
+		case h.online == 0:
+		case h.onlineWords != nil && u.words != "":
+			u.online = h.CreateOnlineStreamWithHotwords(h.online, h.onlineWords(u.words))
+		default:
 			u.online = h.CreateOnlineStream(h.online)
 		}
 		h.utterances[f.stream] = u
@@ -135,7 +167,7 @@ func (h *hearing) finish(u *utterance) (final, error) {
 	var sum, n float64
 	for rest := u.samples; len(rest) > 0; {
 		length := pieceLength(rest)
-		part, err := h.decodeOffline(rest[:length])
+		part, err := h.decodeOffline(rest[:length], u.words)
 		if err != nil {
 			return final{}, err
 		}
@@ -148,8 +180,13 @@ func (h *hearing) finish(u *utterance) (final, error) {
 	return final{strings.Join(texts, " "), sum / max(n, 1)}, nil
 }
 
-func (h *hearing) decodeOffline(samples []float32) (final, error) {
-	stream := h.CreateOfflineStream(h.offline)
+func (h *hearing) decodeOffline(samples []float32, words string) (final, error) {
+	var stream handle
+	if h.offlineWords != nil && words != "" {
+		stream = h.CreateOfflineStreamWithHotwords(h.offline, h.offlineWords(words))
+	} else {
+		stream = h.CreateOfflineStream(h.offline)
+	}
 	defer h.DestroyOfflineStream(stream)
 	h.AcceptWaveformOffline(stream, sampleRate, &samples[0], int32(len(samples)))
 	h.DecodeOfflineStream(h.offline, stream)

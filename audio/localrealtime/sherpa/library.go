@@ -29,6 +29,7 @@ type library struct {
 
 	CreateOfflineRecognizer         func(*offlineConfig) handle
 	CreateOfflineStream             func(handle) handle
+	CreateOfflineStreamWithHotwords func(recognizer handle, words string) handle
 	DestroyOfflineStream            func(handle)
 	AcceptWaveformOffline           func(stream handle, rate int32, samples *float32, n int32)
 	DecodeOfflineStream             func(recognizer, stream handle)
@@ -36,6 +37,7 @@ type library struct {
 	DestroyOfflineStreamResultJson  func(*byte)
 	CreateOnlineRecognizer          func(*onlineConfig) handle
 	CreateOnlineStream              func(handle) handle
+	CreateOnlineStreamWithHotwords  func(recognizer handle, words string) handle
 	DestroyOnlineStream             func(handle)
 	OnlineStreamAcceptWaveform      func(stream handle, rate int32, samples *float32, n int32)
 	OnlineStreamInputFinished       func(handle)

@@ -42,6 +42,13 @@ type Model struct {
 	dir string
 }
 
+// bpeVocab is the part that tells how the tokens spell words. With it a model takes hot
+// words.
+const bpeVocab = "bpe_vocab"
+
+// takesWords reports whether the model prefers the words of SetWords.
+func (m Model) takesWords() bool { return m.Files[bpeVocab] != "" }
+
 // kind is an architecture: its use, and the parts that it consists of.
 type kind struct {
 	use      Use
@@ -51,9 +58,9 @@ type kind struct {
 
 // kinds are the architectures of sherpa-onnx that this package can load.
 var kinds = map[string]kind{
-	"streaming-transducer": {Partials, []string{"encoder", "decoder", "joiner", "tokens"}, nil},
+	"streaming-transducer": {Partials, []string{"encoder", "decoder", "joiner", "tokens"}, []string{bpeVocab}},
 	"streaming-nemo-ctc":   {Partials, []string{"model", "tokens"}, nil},
-	"transducer":           {Finals, []string{"encoder", "decoder", "joiner", "tokens"}, nil},
+	"transducer":           {Finals, []string{"encoder", "decoder", "joiner", "tokens"}, []string{bpeVocab}},
 	"nemo-transducer":      {Finals, []string{"encoder", "decoder", "joiner", "tokens"}, nil},
 	"nemo-ctc":             {Finals, []string{"model", "tokens"}, nil},
 	"whisper":              {Finals, []string{"encoder", "decoder", "tokens"}, nil},

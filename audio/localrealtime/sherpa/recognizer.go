@@ -1,6 +1,7 @@
 package sherpa
 
 import (
+	"strings"
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
@@ -24,7 +25,11 @@ type recognizer struct {
 	closed bool
 	stream *stream // nil outside of an utterance
 	heard  int     // samples of it
+	words  []string
 }
+
+// SetWords implements stt.WordTaker. A model without bpe_vocab ignores them.
+func (r *recognizer) SetWords(words []string) { r.words = words }
 
 // Start implements stt.Recognizer. Where the child has died, it starts another one and
 // waits for its models.
@@ -38,7 +43,7 @@ func (r *recognizer) Start() error {
 		return err
 	}
 	r.stream, r.heard = c.open(), 0
-	return r.stream.send(frameStart, nil)
+	return r.stream.send(frameStart, []byte(strings.Join(r.words, "\n")))
 }
 
 // Write implements stt.Recognizer. It waits where the child is seconds behind.

@@ -19,7 +19,7 @@ const (
 type frameKind byte
 
 const (
-	frameStart  frameKind = 's' // begins an utterance
+	frameStart  frameKind = 's' // begins an utterance; its likely words, one a line
 	frameAudio  frameKind = 'a' // of the utterance: 16 kHz, 16-bit little-endian
 	frameFinish frameKind = 'f' // asks for its final
 	frameText   frameKind = 't' // a sentence, as JSON

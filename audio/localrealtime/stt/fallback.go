@@ -33,6 +33,19 @@ type keeper struct {
 	active bool
 	closed bool
 	kept   []int16
+	words  []string
+}
+
+// SetWords implements WordTaker: each engine that takes them gets the words.
+func (r *keeper) SetWords(words []string) {
+	r.words = words
+	r.tell(r.engine)
+}
+
+func (r *keeper) tell(engine Recognizer) {
+	if w, ok := engine.(WordTaker); ok {
+		w.SetWords(r.words)
+	}
 }
 
 // begin makes the first engine that works, from a stage on, and gives it what is kept
@@ -41,6 +54,9 @@ func (r *keeper) begin(stage int) error {
 	var errs []error
 	for ; stage < len(r.factories); stage++ {
 		engine, err := r.factories[stage]()
+		if err == nil {
+			r.tell(engine)
+		}
 		if err == nil && r.active {
 			if err = replay(engine, r.kept); err != nil {
 				_ = engine.Close() // it has failed
@@ -93,6 +109,7 @@ func (r *keeper) Start() error {
 		if first, err := r.factories[0](); err == nil {
 			_ = r.engine.Close() // nothing is lost with it
 			r.engine, r.stage = first, 0
+			r.tell(first)
 		}
 	}
 	r.active = true

@@ -151,3 +151,37 @@ func TestFirstEngineComesBack(t *testing.T) {
 		t.Errorf("the spare was closed %d times, and the first engine heard %d samples", spare.closed, back.samples)
 	}
 }
+
+// prefers is an engine that notes the words that it is to prefer.
+type prefers struct {
+	flaky
+	words []string
+}
+
+func (p *prefers) SetWords(words []string) { p.words = words }
+
+// TestWordsReachEachEngine: one that takes over in the middle of an utterance knows the
+// words too, and so does one that begins again with the next.
+func TestWordsReachEachEngine(t *testing.T) {
+	first, again, spare := &prefers{flaky: flaky{fail: "write"}}, &prefers{flaky: flaky{fail: "write"}}, &prefers{}
+	list := []Recognizer{first, again}
+	made := func() (Recognizer, error) {
+		next := list[0]
+		list = append(list[1:], next)
+		return next, nil
+	}
+	r, err := WithFallback(made, func() (Recognizer, error) { return spare, nil }, func(error) {})()
+	if err != nil {
+		t.Fatal(err)
+	}
+	words := []string{"parse config"}
+	r.(WordTaker).SetWords(words)
+	if err := errors.Join(r.Start(), r.Write(make([]int16, 10))); err != nil {
+		t.Fatal(err)
+	}
+	for name, e := range map[string]*prefers{"the first engine": first, "its successor": again, "the fallback": spare} {
+		if !slices.Equal(e.words, words) {
+			t.Errorf("%s was told of %q", name, e.words)
+		}
+	}
+}

@@ -55,6 +55,13 @@ type Streamer interface {
 	FinishStreaming(partial func(text string)) (Result, error)
 }
 
+// WordTaker is a Recognizer that prefers words that the user is likely to say.
+type WordTaker interface {
+	// SetWords sets the words for the utterances that Start begins from now on, as they
+	// are said: each is one or several words in lower case.
+	SetWords(words []string)
+}
+
 // Result is what was heard in one utterance.
 type Result struct {
 	// Text is as the engine writes it: some give case and punctuation,

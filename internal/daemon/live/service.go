@@ -229,6 +229,7 @@ func (s *service) serve(l *localServer) error {
 		cfg.Recognizer = l.transcriber.Recognizer
 	}
 	cfg.APIKey, cfg.Speed, cfg.Log = l.key, s.w.cfg.Speed, s.w.cfg.Log
+	cfg.Words = s.w.port.Names
 	cfg.KeepEngines, cfg.EnginesFreed = s.w.cfg.KeepModels, heap.Return
 	if l.server, err = localrealtime.New(cfg); err != nil {
 		return err

@@ -1,0 +1,43 @@
+//go:build cgo
+
+package live
+
+import (
+	"slices"
+	"testing"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
+	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// preferring is a tape that notes the words that it is to prefer.
+type preferring struct {
+	tape
+	told chan []string
+}
+
+func (p preferring) SetWords(words []string) { p.told <- words }
+
+// TestTheRecogniserKnowsTheUsersNames: the names of agentvoice.vocabulary reach the
+// recogniser of this machine as they are said, without consent: they stay here.
+func TestTheRecogniserKnowsTheUsersNames(t *testing.T) {
+	p := preferring{newTape("these are the words"), make(chan []string, 8)}
+	m := &mouth{}
+	tk := newTalkOver(t, func(s *protocol.Settings) { s.Vocabulary, s.Words.Send = "parseConfigV2, pgvector", false }, Config{
+		Source: func(protocol.Settings) (audio.Source, error) { return m, nil },
+		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
+		Speed:  speed, Engines: func() (localrealtime.Config, error) {
+			cfg, err := engines()
+			cfg.Recognizer = func() (stt.Recognizer, error) { return p, nil }
+			return cfg, err
+		},
+	})
+	m.utter(voiceOf(t, sentence))
+	tk.answered()
+	if got, want := <-p.told, []string{"parse config v two", "pgvector"}; !slices.Equal(got, want) {
+		t.Errorf("the recogniser was told of %q, want %q", got, want)
+	}
+}
