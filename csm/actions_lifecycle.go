@@ -150,12 +150,10 @@ func (r *run) fault() {
 	now := Faulted{Code: code, Fatal: code.Fatal() || f.InRow > st.Config.FaultRetries}
 	oldest := f.Recent[min(max(st.Config.BreakerFaults, 1), len(f.Recent))-1]
 	now.Breaker = !now.Fatal && oldest != 0 && r.env.At-oldest <= st.Config.BreakerWindow
-	if now.Breaker && r.cause == CauseError {
-		r.cause = CauseBreakerOpen
-	}
 	st.Conv, r.code = now, code
 	r.emit(PublishError{Code: code, Fatal: now.Fatal})
 	if now.Breaker {
+		r.cause = CauseBreakerOpen
 		r.emit(Notify{Code: CodeBreakerOpen})
 	}
 	if now.Fatal {

@@ -19,8 +19,8 @@ func (r *run) say(seg speech.Segment) {
 // synthesise has all of the line synthesised that is not yet, unless the
 // conversation is held still: then that is done when it goes on.
 func (r *run) synthesise() {
-	line, open := speech.LineOf(r.st.Speech)
-	if !open || line.Asked == len(line.Segments) || r.st.held() {
+	line, _ := speech.LineOf(r.st.Speech)
+	if line.Asked == len(line.Segments) || r.st.held() {
 		return
 	}
 	for _, seg := range line.Segments[line.Asked:] {
@@ -64,7 +64,7 @@ func (s *State) HasPlayback() bool {
 	}
 	live, busy := copilot.LiveOf(s.Copilot)
 	_, asked := s.Copilot.(copilot.WaitingForApproval)
-	return busy && !live.Cancelled && !asked && s.Current.ID != 0
+	return busy && !live.Cancelled && !asked
 }
 
 // Silence is a set of reasons why what is buffered is not to sound.
