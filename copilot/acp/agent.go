@@ -225,6 +225,7 @@ func (h handler) update(n acpsdk.SessionNotification) {
 		}
 	case u.ToolCall != nil:
 		t := u.ToolCall
+		p.forgetEnded(t.ToolCallId)
 		p.merge(t.ToolCallId, update{&t.Title, &t.Kind, &t.Status, t.RawInput, t.RawOutput, t.Content, t.Locations})
 	case u.ToolCallUpdate != nil:
 		t := u.ToolCallUpdate
@@ -245,6 +246,7 @@ func (h handler) permission(id jsonrpc2.ID, q acpsdk.RequestPermissionRequest) {
 	}
 	p.signOfLife()
 	t := q.ToolCall
+	p.forgetEnded(t.ToolCallId)
 	k.state = p.merge(t.ToolCallId, update{t.Title, t.Kind, t.Status, t.RawInput, nil, t.Content, t.Locations})
 	k.state.output = "" // the text of the request is not the result
 	a.calls++           // agents ask twice about a call, and use its id again in another answer

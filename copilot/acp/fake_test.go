@@ -28,6 +28,7 @@ type fakeAgent struct {
 	calls     []string               // methods, in their order
 	text      string                 // of the last prompt
 	gone      chan struct{}
+	left      bool // the client is gone
 }
 
 func newFakeAgent(answer func(*fakeAgent, string) string) *fakeAgent {
@@ -95,6 +96,9 @@ func (f *fakeAgent) askWith(call, input, options string) <-chan string {
 	id := fmt.Sprintf("perm-%d", f.next)
 	answer := make(chan string, 2) // a second answer is seen, and not lost
 	f.waiting[id] = answer
+	if f.left {
+		answer <- "gone"
+	}
 	f.mu.Unlock()
 	f.send(`{"jsonrpc":"2.0","id":` + quoted(id) + `,"method":"session/request_permission","params":{"sessionId":"s1","toolCall":{"toolCallId":` + quoted(call) +
 		`,"kind":"execute","status":"pending","title":"Do something nice","rawInput":` + input + `},"options":` + options + `}}`)
@@ -168,6 +172,7 @@ func (f *fakeAgent) serve(in io.Reader) {
 func (f *fakeAgent) abandon() {
 	f.mu.Lock()
 	defer f.mu.Unlock()
+	f.left = true
 	for _, answer := range f.waiting {
 		select {
 		case answer <- "gone":

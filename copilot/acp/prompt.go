@@ -313,6 +313,14 @@ func (p *prompt) text(text string) {
 // maxTools bounds the calls of one prompt that are kept.
 const maxTools = 10_000
 
+// forgetEnded has an id mean another call, where the one before has ended: agents use
+// ids again.
+func (p *prompt) forgetEnded(id acpsdk.ToolCallId) {
+	if t := p.tools[id]; t != nil && t.ended() {
+		delete(p.tools, id)
+	}
+}
+
 func (p *prompt) merge(id acpsdk.ToolCallId, u update) *tool {
 	t := p.tools[id]
 	if t == nil {
