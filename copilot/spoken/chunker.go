@@ -49,6 +49,8 @@ type Options struct {
 	Locale string
 	// Code is how code blocks are spoken.
 	Code ReadCode
+	// Lexicon is how the user wants words said, by the word in lower case.
+	Lexicon map[string]string
 }
 
 func (o Options) withDefaults() Options {

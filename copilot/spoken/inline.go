@@ -32,7 +32,7 @@ const maxMarks = 64
 // inline returns the speakable text of inline Markdown.
 func (l *language) inline(src []byte) string {
 	if src = l.notation(src); !hasMarkup(src) {
-		return l.clean(l.hosts(string(src)))
+		return l.sayWords(l.clean(l.hosts(string(src))))
 	}
 	src = bytes.ToValidUTF8(src, nil)
 	var b strings.Builder
@@ -51,7 +51,7 @@ func (l *language) inline(src []byte) string {
 		}
 		src = src[n:]
 	}
-	return l.clean(l.hosts(b.String()))
+	return l.sayWords(l.clean(l.hosts(b.String())))
 }
 
 // hasMarkup reports whether a text may hold markup. A stroke within a name is none.

@@ -31,12 +31,21 @@ type language struct {
 	line       string            // before the number of a line
 	bare       map[string]string // code spans that hold no word
 	to         string            // for an arrow
+
+	diff    func(files []string, added, removed int) string
+	units   map[string]unit // behind a number
+	signs   map[rune]string // that stand for words
+	version string          // before the number of one
+	number  string          // for #
 }
 
 func languageOf(locale string) *language {
 	base, _, _ := strings.Cut(strings.ToLower(locale), "-")
-	if base, _, _ = strings.Cut(base, "_"); base == "de" {
+	switch base, _, _ = strings.Cut(base, "_"); base {
+	case "de":
 		return german
+	case "ja":
+		return japanese
 	}
 	return english
 }
@@ -104,6 +113,21 @@ var english = &language{
 	formula: "a formula", power: "to the", of: "of", line: "line", marks: checkMarks("yes", "no"),
 	bare: map[string]string{"[]": "brackets", "{}": "braces", "()": "parentheses", `""`: "quotes", "''": "quotes",
 		";": "semicolon", ":": "colon", ",": "comma", "!": "exclamation mark", "?": "question mark"},
+	diff: func(files []string, added, removed int) string {
+		s := "A diff"
+		if len(files) > 0 {
+			s += " of " + enumerate(files, "and")
+		}
+		return s + ", " + plural(added, "line", "lines") + " added and " + strconv.Itoa(removed) + " removed, in the panel."
+	},
+	version: "version", number: "number",
+	units: units("B byte bytes|kB kilobyte kilobytes|KB kilobyte kilobytes|MB megabyte megabytes|GB gigabyte gigabytes|TB terabyte terabytes|" +
+		"KiB kibibyte kibibytes|MiB mebibyte mebibytes|GiB gibibyte gibibytes|TiB tebibyte tebibytes|ns nanosecond nanoseconds|" +
+		"µs microsecond microseconds|us microsecond microseconds|ms millisecond milliseconds|s second seconds|min minute minutes|h hour hours|" +
+		"Hz hertz hertz|kHz kilohertz kilohertz|MHz megahertz megahertz|GHz gigahertz gigahertz|px pixel pixels|% percent percent|" +
+		"km kilometre kilometres|cm centimetre centimetres|mm millimetre millimetres|kg kilogram kilograms|°C degree_Celsius degrees_Celsius|" +
+		"°F degree_Fahrenheit degrees_Fahrenheit|dB decibel decibels|× times times"),
+	signs: map[rune]string{'≥': "at least", '≤': "at most", '≠': "is not", '≈': "about", '×': "times", '±': "plus or minus", '&': "and", '÷': "divided by", '§': "section", '∞': "infinity", '√': "the root of"},
 }
 
 var german = &language{
@@ -127,6 +151,60 @@ var german = &language{
 	formula: "eine Formel", power: "hoch", of: "von", line: "Zeile", marks: checkMarks("ja", "nein"),
 	bare: map[string]string{"[]": "eckige Klammern", "{}": "geschweifte Klammern", "()": "runde Klammern", `""`: "Anführungszeichen",
 		"''": "Anführungszeichen", ";": "Semikolon", ":": "Doppelpunkt", ",": "Komma", "!": "Ausrufezeichen", "?": "Fragezeichen"},
+	diff: func(files []string, added, removed int) string {
+		s := "Ein Diff"
+		if len(files) > 0 {
+			s += " von " + enumerate(files, "und")
+		}
+		return s + ", " + plural(added, "Zeile", "Zeilen") + " hinzugefügt und " + strconv.Itoa(removed) + " entfernt, im Fenster."
+	},
+	version: "Version", number: "Nummer",
+	units: units("B Byte Byte|kB Kilobyte Kilobyte|KB Kilobyte Kilobyte|MB Megabyte Megabyte|GB Gigabyte Gigabyte|TB Terabyte Terabyte|" +
+		"KiB Kibibyte Kibibyte|MiB Mebibyte Mebibyte|GiB Gibibyte Gibibyte|ns Nanosekunde Nanosekunden|µs Mikrosekunde Mikrosekunden|" +
+		"ms Millisekunde Millisekunden|s Sekunde Sekunden|min Minute Minuten|h Stunde Stunden|Hz Hertz Hertz|kHz Kilohertz Kilohertz|" +
+		"MHz Megahertz Megahertz|GHz Gigahertz Gigahertz|px Pixel Pixel|% Prozent Prozent|km Kilometer Kilometer|cm Zentimeter Zentimeter|" +
+		"mm Millimeter Millimeter|kg Kilogramm Kilogramm|°C Grad_Celsius Grad_Celsius|dB Dezibel Dezibel|× mal mal"),
+	signs: map[rune]string{'≥': "mindestens", '≤': "höchstens", '≠': "ungleich", '≈': "etwa", '×': "mal", '±': "plus minus", '&': "und", '÷': "geteilt durch", '§': "Paragraf", '∞': "unendlich", '√': "Wurzel aus"},
+}
+
+var japanese = &language{
+	never: english.never, maybe: english.maybe, count: english.count,
+	block: func(lang string, lines int) string {
+		if lang == "" {
+			lang = "コード"
+		}
+		return lang + "のブロックが" + strconv.Itoa(lines) + "行あります。パネルに表示しています。"
+	},
+	table: func(rows int, columns []string) string {
+		s := strconv.Itoa(rows) + "行の表です。"
+		if len(columns) > 0 {
+			s += "列は" + strings.Join(columns, "、") + "です。"
+		}
+		return s + "パネルに表示しています。"
+	},
+	diff: func(files []string, added, removed int) string {
+		s := ""
+		if len(files) > 0 {
+			s = strings.Join(files, "と") + "の"
+		}
+		return s + "差分です。" + strconv.Itoa(added) + "行追加、" + strconv.Itoa(removed) + "行削除。パネルに表示しています。"
+	},
+	code: "コード", image: "画像", todo: "未完了: ", done: "完了: ", at: "アット", dot: "ドット", to: "から",
+	formula: "数式", power: "の", of: "の", line: "行", marks: checkMarks("はい", "いいえ"), version: "バージョン", number: "番号",
+	bare: map[string]string{"[]": "角括弧", "{}": "波括弧", "()": "丸括弧", `""`: "引用符", "''": "引用符",
+		";": "セミコロン", ":": "コロン", ",": "カンマ", "!": "感嘆符", "?": "疑問符"},
+	units: units("B バイト バイト|kB キロバイト キロバイト|KB キロバイト キロバイト|MB メガバイト メガバイト|GB ギガバイト ギガバイト|ms ミリ秒 ミリ秒|s 秒 秒|% パーセント パーセント|px ピクセル ピクセル|Hz ヘルツ ヘルツ|kHz キロヘルツ キロヘルツ|MHz メガヘルツ メガヘルツ|GHz ギガヘルツ ギガヘルツ"),
+	signs: map[rune]string{'≥': "以上", '≤': "以下", '≠': "ノットイコール", '≈': "約", '×': "かける", '±': "プラスマイナス", '&': "と", '∞': "無限"},
+}
+
+// units are rows of a unit and what it is called of one and of more.
+func units(rows string) map[string]unit {
+	m := map[string]unit{}
+	for row := range strings.SplitSeq(rows, "|") {
+		f := strings.Fields(row)
+		m[f[0]] = unit{strings.ReplaceAll(f[1], "_", " "), strings.ReplaceAll(f[2], "_", " ")}
+	}
+	return m
 }
 
 func plural(n int, one, many string) string {

@@ -2,6 +2,7 @@ package spoken
 
 import (
 	"bytes"
+	"slices"
 	"strings"
 	"unicode/utf8"
 )
@@ -33,6 +34,9 @@ func (c *Chunker) renderCode(src []byte) string {
 		name = languageName(string(c.info))
 	}
 	text := c.lang.block(name, countLines(src))
+	if name == "diff" {
+		text = c.lang.changed(src)
+	}
 	if c.opts.Code == ReadCodeSkip {
 		if c.skipped == "" {
 			c.skipped = text
@@ -100,4 +104,35 @@ func (l *language) readLine(line string) string {
 		}
 	}
 	return strings.Join(parts, " ")
+}
+
+// maxDiffFiles bounds how many files of a diff are named.
+const maxDiffFiles = 3
+
+// changed says what a diff changes: in which files, and how much.
+func (l *language) changed(src []byte) string {
+	var files []string
+	added, removed := 0, 0
+	for line := range strings.Lines(string(src)) {
+		line = strings.TrimRight(line, "\r\n")
+		switch {
+		case strings.HasPrefix(line, "+++ ") || strings.HasPrefix(line, "--- "):
+			name, _, _ := strings.Cut(strings.TrimSpace(line[4:]), "\t")
+			name = name[strings.LastIndexAny(name, `/\`)+1:]
+			if name != "null" && name != "" && !slices.Contains(files, name) {
+				files = append(files, name)
+			}
+		case strings.HasPrefix(line, "+"):
+			added++
+		case strings.HasPrefix(line, "-"):
+			removed++
+		}
+	}
+	if len(files) > maxDiffFiles {
+		files = nil
+	}
+	for i, name := range files {
+		files[i] = l.speakCode(name)
+	}
+	return l.diff(files, added, removed)
 }

@@ -27,7 +27,7 @@ func (c *Chunker) render(src []byte, last bool) (text string, class Class) {
 	case kindHeading:
 		text, class = c.lang.renderHeading(src, last), ClassHeading
 	}
-	if text != "" {
+	if text = pronounced(text, c.opts.Lexicon); text != "" {
 		text, c.lead = c.lead+text, ""
 	}
 	return text, class

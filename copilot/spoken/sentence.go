@@ -112,7 +112,7 @@ func (c *Chunker) between(r rune, at int) int {
 		}
 	}
 	if s.gap > 0 {
-		if s.glue || unicode.IsDigit(r) && unicode.IsDigit(s.gapOf) {
+		if s.glue || unicode.IsDigit(s.gapOf) && (unicode.IsDigit(r) || isLatin(r) || r == '°' || r == 'µ' || r == '×') { // "1 000", "5 km"
 			s.glued = s.gap
 		} else {
 			s.blank = s.gap

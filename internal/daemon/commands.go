@@ -71,6 +71,9 @@ func (d *Daemon) modelOf(st csm.State) string { return d.content.model(st.Model.
 // spokenAs is how an answer that begins now is put into spoken words.
 func (d *Daemon) spokenAs() spoken.Options {
 	how := spoken.Options{Locale: string(d.locale()), Code: readCode[d.settings().Speech.ReadCode]}
+	if lexicon := d.vocabulary.lexicon.Load(); lexicon != nil {
+		how.Lexicon = *lexicon
+	}
 	if d.voice.skips.Load() {
 		how.Code = spoken.ReadCodeSkip
 	}

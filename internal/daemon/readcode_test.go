@@ -105,3 +105,18 @@ func TestSkippedCodeAloneIsAnAnswer(t *testing.T) {
 		t.Errorf("%q was said", w.said)
 	}
 }
+
+// TestTheUsersPronunciation: what is heard as two words and written as one is also said
+// so, in prose and in code; a word of which it is a part is not.
+func TestTheUsersPronunciation(t *testing.T) {
+	set := protocol.DefaultSettings()
+	set.Vocabulary = "pgvector, cube cuttle = kubectl, post gress = PostgreSQL"
+	r := newRoom(t, set, false, "", false)
+	r.types("how")
+	r.port.Answer(r.request, 0, "Run `kubectl` (not kubectl-old) against postgresql.", true)
+	r.d.Post(csm.CopilotDone{Request: r.request})
+	r.d.Drain()
+	if got := strings.Join(r.said, "|"); got != "Run cube cuttle (not kubectl-old) against post gress." {
+		t.Errorf("said %q", got)
+	}
+}

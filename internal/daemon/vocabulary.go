@@ -33,6 +33,7 @@ type vocabulary struct {
 	folders   []vocab.Term // names of the folders
 	collected time.Time
 	now       atomic.Pointer[vocab.Vocabulary]
+	lexicon   atomic.Pointer[map[string]string] // how the user wants words said
 
 	collecting sync.Mutex // of reading the folders, once at a time
 	ctx        context.Context
@@ -104,6 +105,7 @@ func (v *vocabulary) refresh() {
 
 // build makes the vocabulary of what is known. The caller holds mu.
 func (v *vocabulary) build() {
+	v.buildLexicon()
 	if !v.set.Words.Correct {
 		v.now.Store(nil)
 		return
@@ -132,6 +134,24 @@ func (v *vocabulary) build() {
 		terms = append(terms, v.folders...)
 	}
 	v.now.Store(vocab.New(terms, replacements))
+}
+
+// buildLexicon has words said as they are heard: "cube cuttle = kubectl" goes both ways.
+// The lists of a workspace do not count here. The caller holds mu.
+func (v *vocabulary) buildLexicon() {
+	_, replacements := vocab.ParseList(v.set.Vocabulary)
+	for _, name := range v.files {
+		_, r := vocab.ParseFile(readList(name))
+		replacements = append(replacements, r...)
+	}
+	lexicon := map[string]string{}
+	for _, r := range replacements {
+		word := strings.ToLower(r.Written)
+		if _, known := lexicon[word]; !known && !strings.Contains(word, " ") {
+			lexicon[word] = r.Heard
+		}
+	}
+	v.lexicon.Store(&lexicon)
 }
 
 // readList is the text of a user's list; most users have none.
