@@ -1505,8 +1505,8 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly code: number; readonl
   wordsUnchecked: { code: -32066, retryable: false },
   vocabularyUnused: { code: -32067, retryable: false },
   engineMissing: { code: -32043, retryable: false },
-  recordDamaged: { code: -32068, retryable: false },
-  recordUnavailable: { code: -32069, retryable: true },
+  recordDamaged: { code: -32080, retryable: false },
+  recordUnavailable: { code: -32081, retryable: true },
 };
 
 /** A setting: its type, what is allowed, and when a change counts. */
