@@ -172,11 +172,12 @@ $(LINT):
 	@mv $@.new/golangci-lint $@ && rmdir $@.new
 
 .PHONY: bench
-bench: build $(TOOL)/recording $(TOOL)/loopbench bench/xstate/node_modules/.package-lock.json ## measure: functions, the core beside its rivals, and a conversation of two minutes
+bench: build $(TOOL)/recording $(TOOL)/loopbench $(TOOL)/commandbench bench/xstate/node_modules/.package-lock.json ## measure: functions, the core beside its rivals, and a conversation of two minutes
 	@mkdir -p $(OUT)/bench
 	@go test -run '^$$' -bench . -skip '$(CHOICES)' -benchmem -benchtime $(BENCHTIME) \
 		$$(grep -rl --include='*_test.go' --exclude-dir=$(OUT) --exclude-dir=node_modules '^func Benchmark' . | xargs -n 1 dirname | sort -u) | tee $(OUT)/bench/functions.txt | scripts/bench-table.sh
 	@scripts/bench-core.sh $(OUT)/bench
+	@$(TOOL)/commandbench | tee $(OUT)/bench/commands.txt
 	@$(TOOL)/recording -o $(OUT)/bench/recording.wav -ref $(OUT)/bench/recording.txt -minutes $(BENCH_MINUTES)
 	@$(TOOL)/loopbench -daemon $(BIN) -recording $(OUT)/bench/recording.wav -out $(OUT)/bench
 
