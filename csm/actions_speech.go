@@ -118,9 +118,8 @@ func (r *run) gate(before *State) {
 		st.Speech, _ = speech.Resume(st.Speech)
 	}
 	gen := st.Speech.Generation()
-	same := before.Speech.Generation() == gen
-	begun, begins := same && speech.Begun(before.Speech), speech.Begun(st.Speech)
-	sounded, sounds := begun && speech.Audible(before.Speech), speech.Audible(st.Speech)
+	begun, begins := speech.Sounds(before.Speech, gen), speech.Begun(st.Speech)
+	sounded, sounds := speech.Audible(before.Speech), speech.Audible(st.Speech)
 	switch {
 	case begun && !sounded && (sounds || !begins): // or it ran out: the player is not to wait with what comes later
 		r.emit(ResumePlayback{Gen: gen})
