@@ -21,10 +21,6 @@ type silero struct {
 	context                        [contextSamples]float32 // end of the last window
 }
 
-// contextSamples of the last window precede each window. Without them version
-// 6 answers 0 to everything.
-const contextSamples = 64
-
 var errDetectorClosed = errors.New("voice detector is closed; make a new one")
 
 // NewSilero makes a Silero voice detector from modelPath (an ONNX file) with the
@@ -104,6 +100,22 @@ func (s *silero) Reset() {
 	}
 	clear(s.state.GetData())
 	clear(s.context[:])
+}
+
+// Remember implements Rememberer.
+func (s *silero) Remember(to *Memory) {
+	if s.model != nil {
+		copy(to.state[:], s.state.GetData())
+		to.context = s.context
+	}
+}
+
+// Recall implements Rememberer.
+func (s *silero) Recall(from *Memory) {
+	if s.model != nil {
+		copy(s.state.GetData(), from.state[:])
+		s.context = from.context
+	}
 }
 
 // Close implements Detector.

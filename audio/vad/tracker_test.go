@@ -17,9 +17,11 @@ type loudness struct {
 	fail   error // for the next window
 	resets int
 	closed int
+	runs   int
 }
 
 func (d *loudness) Process(w []int16) (float32, error) {
+	d.runs++
 	if err := d.fail; err != nil {
 		d.fail = nil
 		return 1, err // what comes with an error does not count

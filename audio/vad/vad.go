@@ -79,3 +79,20 @@ type Detector interface {
 	// Close releases the model. It is safe to call twice.
 	Close() error
 }
+
+// Memory is what a detector knows of the audio that it heard.
+type Memory struct {
+	state   [256]float32
+	context [contextSamples]float32
+}
+
+// Rememberer is a Detector whose memory another one of its kind can take over.
+type Rememberer interface {
+	Detector
+	Remember(to *Memory)
+	Recall(from *Memory)
+}
+
+// contextSamples of the last window precede each window. Without them version
+// 6 of the Silero model answers 0 to everything.
+const contextSamples = 64
