@@ -35,6 +35,9 @@ func (l *language) inline(src []byte) string {
 		return l.sayWords(l.clean(l.hosts(string(src))))
 	}
 	src = bytes.ToValidUTF8(src, nil)
+	if text, ok := l.plainInline(src); ok {
+		return l.sayWords(l.clean(l.hosts(text)))
+	}
 	var b strings.Builder
 	for len(src) > 0 {
 		n, marks := 0, 0

@@ -46,17 +46,26 @@ func (l *language) notation(src []byte) []byte {
 }
 
 func (l *language) notationOfText(src []byte, first bool) []byte {
-	src = formula.ReplaceAllFunc(src, func(found []byte) []byte {
-		m := formula.FindSubmatch(found)
-		tex := bytes.Join(m[1:5], nil)
-		if !isFormula(string(tex)) {
-			return found
-		}
-		return append([]byte(l.speakFormula(string(tex))), m[5]...)
-	})
-	src = footnote.ReplaceAll(src, nil)
-	src = reference.ReplaceAll(src, []byte("$1$2"))
-	if m := note.FindSubmatch(src); first && m != nil {
+	if bytes.IndexByte(src, '$') >= 0 || bytes.Contains(src, []byte(`\(`)) || bytes.Contains(src, []byte(`\[`)) {
+		src = formula.ReplaceAllFunc(src, func(found []byte) []byte {
+			m := formula.FindSubmatch(found)
+			tex := bytes.Join(m[1:5], nil)
+			if !isFormula(string(tex)) {
+				return found
+			}
+			return append([]byte(l.speakFormula(string(tex))), m[5]...)
+		})
+	}
+	if bytes.Contains(src, []byte("[^")) {
+		src = footnote.ReplaceAll(src, nil)
+	}
+	if bytes.Contains(src, []byte("][")) {
+		src = reference.ReplaceAll(src, []byte("$1$2"))
+	}
+	if !first || !bytes.HasPrefix(src, []byte("[!")) {
+		return src
+	}
+	if m := note.FindSubmatch(src); m != nil {
 		src = slices.Concat(bytes.ToUpper(m[1]), bytes.ToLower(m[2]), []byte(":"), src[len(m[0]):])
 	}
 	return src

@@ -174,7 +174,7 @@ func isPath(w string) bool {
 	}
 	slash := strings.LastIndexAny(w, `/\`)
 	dot := strings.IndexByte(w[slash+1:], '.')
-	if position.MatchString(w) {
+	if strings.IndexByte(w, ':') > 0 && position.MatchString(w) {
 		return true
 	}
 	if slash < 0 || dot < 0 {

@@ -1,0 +1,74 @@
+package spoken
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"golang.org/x/tools/txtar"
+	"pgregory.net/rapid"
+)
+
+// checkPlain compares what is made of a text without the library to what the library
+// makes of it, and says whether it was.
+func checkPlain(t interface{ Fatalf(string, ...any) }, src string) bool {
+	text, ok := english.plainInline([]byte(src))
+	if !ok {
+		return false
+	}
+	var b strings.Builder
+	english.parse(&b, []byte(src))
+	if got, want := english.clean(text), english.clean(b.String()); got != want {
+		t.Fatalf("of %q is made\n%q, the library makes\n%q", src, got, want)
+	}
+	return true
+}
+
+// The fast way makes of a text what the library does, or leaves it to that.
+func TestPropertyPlainInlineIsAsTheLibraryHasIt(t *testing.T) {
+	parts := []string{"word", "Word", " ", " ", " ", ", ", ". ", "(", ")", "**", "**", "*", "`", "``", "`a.b`", "`` x ` y ``", "` `", "[a](b)", "[a b](https://c.d/e_f)", "[a]", "[", "]", "(x)",
+		"_", "snake_case", "!", "![i](j)", "&", "& ", "&amp;", "<", "<br>", "~", "~~", "\\", "\\*", "\\[", "\\`", "~5", "< ", "<3", "<=", "*so* ", "**so** ", "\n", "日本", "é", ":", "1.", "https://a.b/c"}
+	taken := 0
+	rapid.Check(t, func(t *rapid.T) {
+		// A paragraph begins with a word: the blocks were sorted before.
+		src := "A" + strings.Join(rapid.SliceOfN(rapid.SampledFrom(parts), 0, 12).Draw(t, "parts"), "")
+		if strings.Contains(src, "\n") && strings.Contains(strings.ReplaceAll(src, "\n", " \n "), " \n  \n ") {
+			return // two paragraphs
+		}
+		if checkPlain(t, strings.TrimRight(src, " \n")) {
+			taken++
+		}
+	})
+	if taken == 0 {
+		t.Error("every text is left to the library")
+	}
+}
+
+// A good part of the lines of answers, which are of odd shapes, takes the fast way.
+func TestPlainInlineOfAnswers(t *testing.T) {
+	files, err := filepath.Glob("testdata/answers/*.txtar")
+	if err != nil || len(files) == 0 {
+		t.Fatal("no answers", err)
+	}
+	plain, marked := 0, 0
+	for _, name := range files {
+		data, err := os.ReadFile(name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for line := range strings.Lines(string(txtar.Parse(data).Files[0].Data)) {
+			if line = strings.TrimLeft(strings.TrimSpace(line), "#>-*0123456789. \t"); line == "" || !hasMarkup([]byte(line)) || strings.HasPrefix(line, "`") {
+				continue
+			}
+			marked++
+			if checkPlain(t, line) {
+				plain++
+			}
+		}
+	}
+	t.Logf("%d of %d lines with markup", plain, marked)
+	if plain < marked/3 {
+		t.Errorf("only %d of %d lines with markup take the fast way", plain, marked)
+	}
+}
