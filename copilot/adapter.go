@@ -52,6 +52,15 @@ type Request struct {
 	// Wants takes each call of a tool that the answer asks for, in its order with
 	// the text and on the goroutine that emits it. Nil where no tool can be called.
 	Wants func(ToolCall)
+	// Used takes what the service says that the attempt used; nil where nobody counts.
+	Used func(Usage)
+}
+
+// Usage is what a service says that an answer used, in tokens. Input holds the cached
+// ones.
+type Usage struct {
+	Provider, Model       string
+	Input, Cached, Output int64
 }
 
 // Tool is something that an assistant may ask for. InputSchema is a JSON Schema.

@@ -91,6 +91,8 @@ const (
 	// The record of sessions and usage.
 	CodeRecordDamaged     ErrorCode = "recordDamaged"
 	CodeRecordUnavailable ErrorCode = "recordUnavailable"
+	CodeBudgetNearlySpent ErrorCode = "budgetNearlySpent"
+	CodeBudgetSpent       ErrorCode = "budgetSpent"
 )
 
 // Errors is every error of the wire: code, number, whether the same again may
@@ -410,4 +412,12 @@ var Errors = []ErrorSpec{
 		words{"Sessions cannot be recorded on disk. They are kept in memory until the daemon ends.", "Sitzungen können nicht auf der Platte aufgezeichnet werden. Sie bleiben im Arbeitsspeicher, bis der Daemon endet.", "セッションをディスクに記録できません。デーモンが終了するまでメモリーに保持します。"},
 		words{"Check the free space and the permissions of the folder of the record (sessions --path), then restart the daemon.", "Prüfen Sie den freien Platz und die Rechte des Ordners der Aufzeichnung (sessions --path) und starten Sie den Daemon dann neu.", "記録フォルダー（sessions --path）の空き容量と権限を確認して、デーモンを再起動してください。"},
 		words{"I cannot record sessions on this disk. Our conversation continues.", "Ich kann Sitzungen nicht auf der Platte aufzeichnen. Unser Gespräch geht weiter.", "セッションをディスクに記録できません。会話は続けられます。"}},
+	{CodeBudgetNearlySpent, -32082, false,
+		words{"Your budget is nearly spent.", "Ihr Budget ist fast aufgebraucht.", "予算の残りがわずかです。"},
+		words{"Nothing has to be done. The conversation ends when the budget is spent; agentvoice.budget.day and agentvoice.budget.month set it.", "Es ist nichts zu tun. Das Gespräch endet, wenn das Budget aufgebraucht ist; agentvoice.budget.day und agentvoice.budget.month legen es fest.", "対応は不要です。予算を使い切ると会話は終了します。予算は agentvoice.budget.day と agentvoice.budget.month で設定します。"},
+		words{"Your budget is nearly spent.", "Ihr Budget ist fast aufgebraucht.", "予算の残りがわずかです。"}},
+	{CodeBudgetSpent, -32083, false,
+		words{"Your budget is spent, so the conversation ended.", "Ihr Budget ist aufgebraucht, deshalb wurde das Gespräch beendet.", "予算を使い切ったため、会話を終了しました。"},
+		words{"Raise agentvoice.budget.day or agentvoice.budget.month, or use the provider local, which costs nothing.", "Erhöhen Sie agentvoice.budget.day oder agentvoice.budget.month, oder verwenden Sie den kostenlosen Anbieter local.", "agentvoice.budget.day または agentvoice.budget.month を引き上げるか、無料のプロバイダー local を使用してください。"},
+		words{"Your budget is spent.", "Ihr Budget ist aufgebraucht.", "予算を使い切りました。"}},
 }

@@ -139,6 +139,23 @@ type UsageResult struct {
 	InputTokens  int64     `json:"inputTokens"`
 	OutputTokens int64     `json:"outputTokens"`
 	Cost         *Cost     `json:"cost,omitempty"`
+	// Unpriced is how many requests have no known price and are not in Cost.
+	Unpriced int64            `json:"unpriced,omitempty"`
+	Models   List[ModelUsage] `json:"models,omitempty"`
+}
+
+// ModelUsage is what one model of one provider was used for.
+type ModelUsage struct {
+	Provider     Provider `json:"provider"`
+	Model        string   `json:"model,omitempty"` // absent for an engine of this machine
+	Requests     int64    `json:"requests"`
+	AudioInMs    int64    `json:"audioInMs"`
+	AudioOutMs   int64    `json:"audioOutMs"`
+	InputTokens  int64    `json:"inputTokens"`
+	OutputTokens int64    `json:"outputTokens"`
+	Characters   int64    `json:"characters,omitempty"` // of texts that were read aloud
+	Cost         *Cost    `json:"cost,omitempty"`
+	Unpriced     int64    `json:"unpriced,omitempty"`
 }
 
 // Cost is an amount of money.

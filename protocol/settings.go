@@ -41,6 +41,7 @@ type Settings struct {
 	Speech        SpeechSettings
 	Cues          CueSettings
 	Privacy       PrivacySettings
+	Budget        BudgetSettings
 }
 
 // The groups of Settings.
@@ -133,6 +134,10 @@ type (
 	CueSettings struct {
 		Enabled bool
 		Volume  float64 // share of full scale
+	}
+	// BudgetSettings is what conversations may cost, in US dollars; 0 is no limit.
+	BudgetSettings struct {
+		Day, Month float64
 	}
 	// PrivacySettings is what may be kept.
 	PrivacySettings struct {
@@ -437,4 +442,11 @@ var SettingsTable = []Setting{
 		Scope:   ScopeApplication,
 		Meaning: "What the journal for bug reports holds: `redacted` has no words, `full` has what was said. A change holds at once: words that are no longer wanted are deleted from what was recorded.",
 		field:   func(s *Settings) any { return &s.Privacy.Journal }},
+
+	{Name: "agentvoice.budget.day", Default: 0.0, Min: 0, Max: 10000, Scope: ScopeApplication,
+		Meaning: "What conversations of all windows may cost a day, in US dollars by list prices; 0 is no limit. At 80 % you are warned, and when it is spent a conversation that costs money ends.",
+		field:   func(s *Settings) any { return &s.Budget.Day }},
+	{Name: "agentvoice.budget.month", Default: 0.0, Min: 0, Max: 100000, Scope: ScopeApplication,
+		Meaning: "The same for a month of the calendar.",
+		field:   func(s *Settings) any { return &s.Budget.Month }},
 }

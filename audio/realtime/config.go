@@ -98,6 +98,9 @@ type Config struct {
 	// WrapPacketConn wraps the socket of the media, to inject faults in tests.
 	WrapPacketConn func(net.PacketConn) net.PacketConn
 	Log            zerolog.Logger
+	// Used, if set, receives what the service reports that was used, on the goroutine
+	// of the Handler and before what it is about.
+	Used func(Usage)
 }
 
 // Segment is one piece of the assistant's words, to be spoken verbatim.

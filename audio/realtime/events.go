@@ -83,6 +83,7 @@ func (l *loop) onTranscription(e serverEvent) bool {
 		l.handler.PartialTranscript(e.ItemID, l.partial[e.ItemID])
 	case "conversation.item.input_audio_transcription.completed":
 		delete(l.partial, e.ItemID)
+		l.used(true, e.Usage)
 		l.handler.FinalTranscript(e.ItemID, e.Transcript, confidence(e.Logprobs))
 	default:
 		delete(l.partial, e.ItemID)
@@ -116,6 +117,7 @@ func (l *loop) onResponse(e serverEvent, now time.Time) bool {
 		if e.Response.ID == "" {
 			return false
 		}
+		l.used(false, e.Response.Usage)
 		l.speech.done(e.Response.ID, doneCode(e.Response), now)
 	case "response.output_audio_transcript.done":
 		if e.ResponseID == "" {

@@ -88,6 +88,7 @@ type serverEvent struct {
 	Transcript   string       `json:"transcript"`
 	Logprobs     []logprob    `json:"logprobs"`
 	Response     response     `json:"response"`
+	Usage        *usage       `json:"usage"` // of a transcription
 	Error        serviceError `json:"error"`
 	Session      struct {
 		ExpiresAt int64 `json:"expires_at"` // Unix time
@@ -103,6 +104,7 @@ type response struct {
 	Status        string            `json:"status"`
 	StatusDetails json.RawMessage   `json:"status_details"`
 	Metadata      map[string]string `json:"metadata"`
+	Usage         *usage            `json:"usage"`
 }
 
 type serviceError struct {

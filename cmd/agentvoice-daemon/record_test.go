@@ -21,6 +21,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 	"github.com/agentvoice/agentvoice-daemon/session"
 	"github.com/agentvoice/agentvoice-daemon/session/registry"
+	"github.com/agentvoice/agentvoice-daemon/session/usage"
 )
 
 // sidecar is a live daemon in a process of its own: real time, the engines of this
@@ -448,5 +449,36 @@ func TestFullDiskLive(t *testing.T) {
 	if s.call(protocol.MethodSessions, "null", &r); len(r.Sessions) != 1 || r.Sessions[0].State != protocol.SessionRunning && r.Sessions[0].State != protocol.SessionReady {
 		t.Errorf("the sessions are %+v", r.Sessions)
 	}
+	s.end()
+}
+
+// A budget that is spent ends a conversation with a service that costs money, in every
+// daemon of the user, and none that runs on this machine.
+func TestBudgetLive(t *testing.T) {
+	folder := filepath.Join(t.TempDir(), "record")
+	r, err := registry.Open(t.Context(), registry.Options{Path: filepath.Join(folder, "sessions.db"), Daemon: "before"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := r.Begin(t.Context(), "openai", time.Now())
+	err = errors.Join(err, r.Use(t.Context(), id, usage.Use{Provider: "openai", Model: "gpt-4o", Tokens: usage.Tokens{TextOut: 200_000}}, time.Now()), r.Close())
+	if err != nil {
+		t.Fatal(err)
+	}
+	s := startSidecar(t, folder, "", "--log-level", "disabled", "--set", "agentvoice.budget.month=2")
+	s.call(protocol.MethodStart, "{}", nil)
+	s.state(protocol.StateListening)
+	var u protocol.UsageResult
+	if s.call(protocol.MethodUsage, "null", &u); u.Cost == nil || u.Cost.Amount != 2 || u.Sessions != 2 {
+		t.Errorf("the usage is %+v", u)
+	}
+	s.call(protocol.MethodEnd, "{}", nil)
+	s.state(protocol.StateIdle)
+	s.call(protocol.MethodConfigure, `{"agentvoice.provider":"compatible","agentvoice.endpoint":"http://127.0.0.1:1"}`, nil)
+	s.call(protocol.MethodStart, "{}", nil)
+	if says := s.notice(protocol.CodeBudgetSpent); !strings.Contains(says, "2.00 / 2.00 USD") {
+		t.Errorf("told: %s", says)
+	}
+	sessionIs(s, "deactivating")
 	s.end()
 }

@@ -170,7 +170,7 @@ func (f *serveFlags) liveOn(cfg *rpc.Config) error {
 				return w
 			},
 		})
-		return rpc.Backend{Daemon: d, Audio: world, PressToTalk: world.PressToTalk, SetRate: world.SetRate, Counters: world.Counters, Sessions: recorder.Sessions}, nil
+		return rpc.Backend{Daemon: d, Audio: world, PressToTalk: world.PressToTalk, SetRate: world.SetRate, Counters: world.Counters, Sessions: recorder.Sessions, Usage: recorder.Usage}, nil
 	}
 	return nil
 }

@@ -21,6 +21,7 @@ package openai
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -147,6 +148,9 @@ func (a *Adapter) Send(ctx context.Context, r copilot.Request, emit func(text st
 	}
 	s := stream{events: newEvents(res.Body), ctx: ctx, emit: emit}
 	err = s.read()
+	if u := s.usage; u != nil && r.Used != nil {
+		r.Used(copilot.Usage{Provider: a.provider(), Model: a.model(r), Input: u.Prompt, Cached: u.Details.Cached, Output: u.Completion})
+	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
@@ -158,6 +162,13 @@ type completion struct {
 	Model    string    `json:"model"`
 	Messages []message `json:"messages"`
 	Stream   bool      `json:"stream"`
+	Options  *options  `json:"stream_options,omitempty"`
+}
+
+// options ask for the usage at the end of the stream. Some servers refuse a request with
+// a member that they do not know, so only those that document it are asked.
+type options struct {
+	Usage bool `json:"include_usage"`
 }
 
 type message struct {
@@ -179,11 +190,28 @@ func (a *Adapter) request(r copilot.Request) completion {
 			messages = append(messages, message{"user", m.Content})
 		}
 	}
-	model := a.opts.Model
-	if r.Model != "" {
-		model = r.Model
+	c := completion{Model: a.model(r), Messages: messages, Stream: true}
+	if p := a.provider(); p == "openai" || p == "azure" {
+		c.Options = &options{Usage: true}
 	}
-	return completion{Model: model, Messages: messages, Stream: true}
+	return c
+}
+
+func (a *Adapter) model(r copilot.Request) string { return cmp.Or(r.Model, a.opts.Model) }
+
+// provider says whose service it is, by its address.
+func (a *Adapter) provider() string {
+	host := a.base.Hostname()
+	switch {
+	case host == "api.openai.com":
+		return "openai"
+	case strings.HasSuffix(host, ".openai.azure.com"):
+		return "azure"
+	case isLoopback(host):
+		return "local"
+	default:
+		return "compatible"
+	}
 }
 
 // stream reads one answer.
@@ -193,6 +221,15 @@ type stream struct {
 	emit   func(string)
 	spoke  bool
 	reason string // finish_reason, "" until it came
+	usage  *usage // nil until it came
+}
+
+type usage struct {
+	Prompt     int64 `json:"prompt_tokens"`
+	Completion int64 `json:"completion_tokens"`
+	Details    struct {
+		Cached int64 `json:"cached_tokens"`
+	} `json:"prompt_tokens_details"`
 }
 
 // chunk is what is read of a chat.completion.chunk.
@@ -205,6 +242,7 @@ type chunk struct {
 		FinishReason *string `json:"finish_reason"`
 	} `json:"choices"`
 	Error json.RawMessage `json:"error"`
+	Usage *usage          `json:"usage"`
 }
 
 func (s *stream) read() error {
@@ -236,6 +274,9 @@ func (s *stream) read() error {
 // take emits the text of a chunk, and nothing any more when ctx is done. Only the
 // first choice was asked for.
 func (s *stream) take(c chunk) {
+	if c.Usage != nil {
+		s.usage = c.Usage
+	}
 	if len(c.Choices) == 0 || s.ctx.Err() != nil {
 		return
 	}

@@ -121,6 +121,38 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
+// Usage is asked of services that document it, and taken of all.
+func TestUsage(t *testing.T) {
+	var used []copilot.Usage
+	request := request
+	request.Used = func(u copilot.Usage) { used = append(used, u) }
+	a := serve(t, func(w http.ResponseWriter, _ *http.Request) {
+		writeEvents(w, content("Hello."), finish("stop"),
+			`{"choices":[],"usage":{"prompt_tokens":120,"completion_tokens":7,"prompt_tokens_details":{"cached_tokens":100}}}`, "[DONE]")
+	})
+	if err := a.Send(t.Context(), request, func(string) {}); err != nil {
+		t.Fatal(err)
+	}
+	want := []copilot.Usage{{Provider: "local", Model: "test-model", Input: 120, Cached: 100, Output: 7}}
+	if !reflect.DeepEqual(used, want) {
+		t.Errorf("used %+v, want %+v", used, want)
+	}
+	for base, asks := range map[string]bool{"https://api.openai.com/v1": true, "https://we.openai.azure.com/openai/v1": true, "https://api.example.com/v1": false} {
+		var body []byte
+		a, err := openai.New(openai.Options{BaseURL: base, Model: "m", Transport: roundTrip(func(r *http.Request) (*http.Response, error) {
+			body, _ = io.ReadAll(r.Body)
+			return nil, io.ErrUnexpectedEOF
+		})})
+		if err != nil {
+			t.Fatal(err)
+		}
+		_ = a.Send(t.Context(), request, func(string) {}) // nobody answers
+		if got := strings.Contains(string(body), `"stream_options":{"include_usage":true}`); got != asks {
+			t.Errorf("%s: asked is %v, want %v: %s", base, got, asks, body)
+		}
+	}
+}
+
 // OpenAI's own library would take these and send them to any server.
 func TestEnvironmentIsNotUsed(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", canary)
@@ -340,6 +372,10 @@ func TestCancel(t *testing.T) {
 		t.Fatal("the service still waits")
 	}
 }
+
+type roundTrip func(*http.Request) (*http.Response, error)
+
+func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
 // canned is a transport whose service answers with the given body, and counts what is
 // given back.

@@ -458,6 +458,8 @@ export const ERROR_CODES = [
   'engineMissing',
   'recordDamaged',
   'recordUnavailable',
+  'budgetNearlySpent',
+  'budgetSpent',
 ] as const;
 
 /** ErrorCode names a failure. */
@@ -619,6 +621,10 @@ export interface Configuration {
   'agentvoice.privacy.persist'?: boolean | null;
   /** What the journal for bug reports holds: `redacted` has no words, `full` has what was said. A change holds at once: words that are no longer wanted are deleted from what was recorded. */
   'agentvoice.privacy.journal'?: 'off' | 'redacted' | 'full' | null;
+  /** What conversations of all windows may cost a day, in US dollars by list prices; 0 is no limit. At 80 % you are warned, and when it is spent a conversation that costs money ends. */
+  'agentvoice.budget.day'?: number | null;
+  /** The same for a month of the calendar. */
+  'agentvoice.budget.month'?: number | null;
 }
 
 /** Connection is the link to the realtime service. */
@@ -899,6 +905,22 @@ export interface Model {
   vendor?: string;
   family?: string;
   maxInputTokens?: number;
+}
+
+/** ModelUsage is what one model of one provider was used for. */
+export interface ModelUsage {
+  provider: Provider;
+  /** absent for an engine of this machine */
+  model?: string;
+  requests: number;
+  audioInMs: number;
+  audioOutMs: number;
+  inputTokens: number;
+  outputTokens: number;
+  /** of texts that were read aloud */
+  characters?: number;
+  cost?: Cost;
+  unpriced?: number;
 }
 
 /** ModelsResult of copilot/models. */
@@ -1281,6 +1303,9 @@ export interface UsageResult {
   inputTokens: number;
   outputTokens: number;
   cost?: Cost;
+  /** Unpriced is how many requests have no known price and are not in Cost. */
+  unpriced?: number;
+  models?: ModelUsage[];
 }
 
 /** WorkspaceWord is a name as it is written. */
@@ -1507,6 +1532,8 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly code: number; readonl
   engineMissing: { code: -32043, retryable: false },
   recordDamaged: { code: -32080, retryable: false },
   recordUnavailable: { code: -32081, retryable: true },
+  budgetNearlySpent: { code: -32082, retryable: false },
+  budgetSpent: { code: -32083, retryable: false },
 };
 
 /** A setting: its type, what is allowed, and when a change counts. */
@@ -1574,4 +1601,6 @@ export const SETTINGS: readonly SettingInfo[] = [
   { name: 'agentvoice.cues.volume', kind: 'number', default: 0.5, minimum: 0, maximum: 1, restart: false },
   { name: 'agentvoice.privacy.persist', kind: 'boolean', default: true, restart: false },
   { name: 'agentvoice.privacy.journal', kind: 'string', default: 'redacted', enum: ['off', 'redacted', 'full'], restart: false },
+  { name: 'agentvoice.budget.day', kind: 'number', default: 0, minimum: 0, maximum: 10000, restart: false },
+  { name: 'agentvoice.budget.month', kind: 'number', default: 0, minimum: 0, maximum: 100000, restart: false },
 ];

@@ -144,6 +144,8 @@ const HELPS: Record<ProblemCode, readonly PanelCommand[]> = {
   vocabularyUnused: ['agentvoice.openSettings'],
   voiceReplaced: ['agentvoice.openSettings', 'agentvoice.showLog'],
   engineMissing: ['agentvoice.installLocalVoice', 'agentvoice.showLog', 'agentvoice.openSettings'],
+  budgetNearlySpent: ['agentvoice.openSettings'],
+  budgetSpent: ['agentvoice.openSettings'],
   recordDamaged: [],
   recordUnavailable: ['agentvoice.showLog', 'agentvoice.restartDaemon'],
   daemonMissing: ['agentvoice.openSettings', 'agentvoice.showLog'],

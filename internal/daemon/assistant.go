@@ -30,6 +30,7 @@ type assistant struct {
 	spoken  func() spoken.Options      // how an answer that begins now is spoken
 	room    func(context.Context) bool // waits until the core keeps up
 	retries func() int
+	used    func(copilot.Usage)
 
 	ctx     context.Context // of everything under way, until close
 	abandon context.CancelFunc
@@ -49,6 +50,7 @@ func newAssistant(d *Daemon, adapter copilot.Adapter) *assistant {
 		live: map[string]*asking{}, stirred: make(chan struct{}, 1),
 		spoken:  d.spokenAs,
 		retries: func() int { return d.settings().Copilot.MaxRetries },
+		used:    d.answered,
 	}
 }
 
@@ -86,7 +88,7 @@ func (a *assistant) send(e csm.SendCopilot, model string) {
 	ask := &asking{id: requestID(e.Request)}
 	req := copilot.Request{
 		ID: ask.id, TurnID: turnID(e.Turn), Round: e.Round, Messages: a.content.prompt(e),
-		Tools: a.content.offered(), Model: model,
+		Tools: a.content.offered(), Model: model, Used: a.used,
 	}
 	a.begin(ask, func(ctx context.Context) csm.Event { return a.run(ctx, ask, e, req) })
 }

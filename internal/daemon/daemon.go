@@ -18,6 +18,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/journal"
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
+	"github.com/agentvoice/agentvoice-daemon/session/usage"
 )
 
 // World carries out the effects on devices, connection and voice, and reports
@@ -37,18 +38,6 @@ type World interface {
 // Sayer is a World with a voice for what belongs to no turn: it speaks a short
 // text, unless something else is heard. It does not block.
 type Sayer interface{ Say(text string) }
-
-// Recorder keeps the metadata of sessions beyond the life of the process. Its methods
-// do not block; only Close waits, for what is written still.
-type Recorder interface {
-	// Open begins. warn tells the user of something that no conversation needs.
-	Open(s protocol.Settings, warn func(code protocol.ErrorCode, detail string))
-	// Configure takes settings that changed.
-	Configure(s protocol.Settings)
-	// Session takes a change of state of a session, in their order.
-	Session(p protocol.SessionParams, at time.Time)
-	Close() error
-}
 
 // Config is what a Daemon is made of. Clock, Settings and World are needed.
 type Config struct {
@@ -133,6 +122,8 @@ type Port struct {
 	// Warn tells the user of something that no conversation needs: in the code's
 	// words, with what is behind it, as for Fail.
 	Warn func(code protocol.ErrorCode, detail string)
+	// Used takes what a service was used for. It does not block.
+	Used func(usage.Use)
 	// Spoken is what is said aloud of a code, in the user's language.
 	Spoken func(code protocol.ErrorCode) string
 	Log    zerolog.Logger
@@ -200,7 +191,7 @@ func New(cfg Config) *Daemon {
 	setMuted(&d.pub.microphone, cfg.Microphone)
 	setSettings(&d.pub.microphone, cfg.Settings)
 	if cfg.Record != nil {
-		cfg.Record.Open(cfg.Settings, d.warn)
+		cfg.Record.Open(cfg.Settings, d.warn, func() { d.loop.Post(csm.UserStop{}) })
 	}
 	d.world = cfg.World(d.port())
 	d.world.Mute(cfg.Microphone.Muted)
@@ -214,7 +205,7 @@ func (d *Daemon) port() Port {
 		Heard: d.heard, HeardPartly: d.heardPartly, Names: d.vocabulary.said, Words: d.spokenText, Answer: d.answerFromWorld,
 		ToolCall: d.toolCallFromWorld, ToolResult: d.content.setResult, Summary: d.summaryFromWorld,
 		Notify: d.pub.notify, Level: d.level, Output: d.output, Fail: d.fail, Warn: d.warn, Spoken: d.spoken, Overload: d.overload, Log: d.cfg.Log,
-		Capturing: d.capturing, Waking: d.waking,
+		Capturing: d.capturing, Waking: d.waking, Used: d.used,
 	}
 }
 

@@ -51,7 +51,7 @@ var rules = []rule{
 		"an adapter answers requests and knows nothing of conversations: with csm it could reach into the state",
 	},
 	{
-		[]string{"session/registry"}, []string{"internal/filelock", "session"},
+		[]string{"session/registry"}, []string{"internal/filelock", "session", "session/usage"},
 		"it records sessions in a file that daemons share, and knows nothing of conversations: what it does not know it cannot keep",
 	},
 	{

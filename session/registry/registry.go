@@ -218,6 +218,9 @@ func (r *Registry) reconcile(ctx context.Context, tx *sql.Tx) error {
 			}
 			_, err := tx.ExecContext(ctx, "UPDATE sessions SET stale = state, state = ?, ended = ? WHERE id = ?",
 				session.Reconcile(s.State).String(), r.opt.Now().UnixMilli(), s.ID)
+			if err == nil {
+				err = settle(ctx, tx, s.ID, r.opt.Now())
+			}
 			if err != nil {
 				return err
 			}

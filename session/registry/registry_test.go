@@ -437,7 +437,7 @@ func TestColumnsHoldNoWords(t *testing.T) {
 		}
 		texts = append(texts, name)
 	}
-	if want := []string{"sessions.daemon", "sessions.id", "sessions.provider", "sessions.stale", "sessions.state"}; !slices.Equal(texts, want) || rows.Err() != nil {
+	if want := []string{"sessions.daemon", "sessions.id", "sessions.provider", "sessions.stale", "sessions.state", "turns.session", "uses.model", "uses.provider", "uses.session"}; !slices.Equal(texts, want) || rows.Err() != nil {
 		t.Errorf("columns of text: %v, want %v", texts, want)
 	}
 }

@@ -28,6 +28,28 @@ var migrations = []string{
 	CREATE TRIGGER sessions_guard BEFORE UPDATE OF state ON sessions
 	WHEN NEW.state <> OLD.state AND NEW.stale <> OLD.state AND NOT (` + guard() + `)
 	BEGIN SELECT RAISE(ABORT, 'the guard map does not allow this change of state'); END;`,
+	`CREATE TABLE turns (
+		session  TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
+		n        INTEGER NOT NULL,
+		started  INTEGER NOT NULL,
+		settled  INTEGER NOT NULL DEFAULT 0, -- 0 while the turn runs
+		reserved INTEGER NOT NULL,           -- nano-dollars; 0 when it is settled
+		PRIMARY KEY (session, n)
+	) STRICT, WITHOUT ROWID;
+	CREATE TABLE uses (
+		session      TEXT NOT NULL REFERENCES sessions(id) ON DELETE CASCADE,
+		turn         INTEGER NOT NULL, -- 0 before the first
+		at           INTEGER NOT NULL,
+		provider     TEXT NOT NULL,
+		model        TEXT NOT NULL,
+		text_in      INTEGER NOT NULL, text_cached  INTEGER NOT NULL, text_out  INTEGER NOT NULL, -- tokens
+		audio_in     INTEGER NOT NULL, audio_cached INTEGER NOT NULL, audio_out INTEGER NOT NULL, -- tokens
+		audio_in_ms  INTEGER NOT NULL, audio_out_ms INTEGER NOT NULL,
+		characters   INTEGER NOT NULL,
+		cost         INTEGER -- nano-dollars; NULL where no price is known
+	) STRICT;
+	CREATE INDEX uses_at ON uses(at);
+	CREATE INDEX uses_turn ON uses(session, turn);`,
 }
 
 // guard is the guard map as an expression over the rows of a trigger.

@@ -61,6 +61,13 @@ func move(ctx context.Context, tx *sql.Tx, id string, from, to session.State, at
 		turn = 1
 	}
 	_, err := tx.ExecContext(ctx, "UPDATE sessions SET state = ?, ended = ?, turns = turns + ? WHERE id = ?", to.String(), ended, turn, id)
+	switch {
+	case err != nil:
+	case !from.InTurn() && to.InTurn():
+		err = reserve(ctx, tx, id, at)
+	case turn == 1:
+		err = settle(ctx, tx, id, at)
+	}
 	return err
 }
 
@@ -111,7 +118,9 @@ func query(ctx context.Context, db querier, where string, args ...any) (list []S
 func (r *Registry) Copy(ctx context.Context, from *Registry) error {
 	list, err := query(ctx, from.db, "WHERE daemon = ?", from.opt.Daemon)
 	if err == nil {
-		err = transact(ctx, r.db, func(tx *sql.Tx) error { return r.insert(ctx, tx, list) })
+		err = transact(ctx, r.db, func(tx *sql.Tx) error {
+			return errors.Join(r.insert(ctx, tx, list), copyUsage(ctx, tx, from))
+		})
 	}
 	r.begun.Store(from.begun.Load())
 	if err != nil {

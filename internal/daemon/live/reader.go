@@ -104,6 +104,7 @@ func (s *service) newReader(set protocol.Settings, session Voice, l *hearer) (*r
 		if err != nil {
 			return nil, err
 		}
+		speak = s.countSpeech(set, model, speak)
 	case r.reads:
 		return nil, &realtime.Error{Code: realtime.CodeConnectionFailed, Message: "the voice cannot be used; check agentvoice.voice.provider and agentvoice.voice.model"}
 	default:

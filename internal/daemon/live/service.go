@@ -158,6 +158,7 @@ func (s *service) dialConfig(set protocol.Settings) (realtime.Config, error) {
 	if row, _ := provider.Of(string(of)); row.Deployments {
 		cfg.Model, cfg.TranscriptionModel = set.Deployment, set.Transcription.Deployment
 	}
+	cfg.Used = func(u realtime.Usage) { s.used(set, cfg.Model, cfg.TranscriptionModel, u) }
 	if s.w.cfg.Instrument != nil {
 		s.w.cfg.Instrument(&cfg)
 	}

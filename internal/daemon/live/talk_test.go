@@ -20,6 +20,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
+	"github.com/agentvoice/agentvoice-daemon/session/usage"
 )
 
 // talk is a conversation under test.
@@ -44,6 +45,7 @@ type talk struct {
 	dry    bool           // playback waits for the engine
 	limit  time.Duration  // of each wait; patience where it is 0
 	twice  atomic.Bool    // every event of the world comes twice
+	uses   []usage.Use    // that were recorded
 	marks  []mark         // every state, and every event of the world, when it came
 }
 
@@ -110,6 +112,13 @@ func talkTo(t *testing.T, agent *answers, adapter copilot.Adapter, change func(*
 				case tk.events <- e:
 				default: // a test that looks at events is not that long
 				}
+			}
+			used := p.Used
+			p.Used = func(u usage.Use) {
+				tk.mu.Lock()
+				tk.uses = append(tk.uses, u)
+				tk.mu.Unlock()
+				used(u)
 			}
 			w := world(p)
 			tk.w = w.(*World)

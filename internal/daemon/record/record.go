@@ -33,6 +33,8 @@ type Recorder struct {
 	daemon string
 	log    zerolog.Logger
 	warn   func(protocol.ErrorCode, string)
+	stop   func()
+	begun  time.Time
 
 	// Of the queue's goroutine.
 	q       *daemon.Queue
@@ -40,6 +42,8 @@ type Recorder struct {
 	onDisk  bool
 	persist bool
 	live    live
+	budget  protocol.BudgetSettings
+	told    map[string]bool // the warnings about a budget that were given, by period
 }
 
 // live is the session that was recorded last.
@@ -48,17 +52,19 @@ type live struct {
 	id       string // and in the record
 	provider string
 	state    session.State
+	costs    bool // it uses something that costs money, as far as is known
+	stopped  bool // its budget is spent
 }
 
 // New makes the record of one daemon. path is the file, which need not exist; "" keeps
 // it in memory.
 func New(path string, log zerolog.Logger) *Recorder {
-	return &Recorder{path: path, daemon: registry.NewID(), log: log}
+	return &Recorder{path: path, daemon: registry.NewID(), log: log, begun: time.Now(), told: map[string]bool{}}
 }
 
 // Open implements daemon.Recorder.
-func (r *Recorder) Open(s protocol.Settings, warn func(protocol.ErrorCode, string)) {
-	r.warn, r.persist = warn, s.Privacy.Persist
+func (r *Recorder) Open(s protocol.Settings, warn func(protocol.ErrorCode, string), stop func()) {
+	r.warn, r.stop, r.persist, r.budget = warn, stop, s.Privacy.Persist, s.Budget
 	r.q = daemon.NewQueue(func() { r.log.Warn().Msg("the record of sessions does not keep up; it will have gaps") })
 	r.q.Do(func() {
 		if r.persist && r.path != "" {
@@ -118,6 +124,7 @@ func reason(err error) error {
 // Configure implements daemon.Recorder.
 func (r *Recorder) Configure(s protocol.Settings) {
 	r.q.Do(func() {
+		r.budget = s.Budget
 		if s.Privacy.Persist == r.persist || r.path == "" {
 			return
 		}
@@ -167,6 +174,7 @@ func (r *Recorder) again() (err error) {
 // Session implements daemon.Recorder.
 func (r *Recorder) Session(p protocol.SessionParams, at time.Time) {
 	r.q.Do(func() {
+		defer r.checkBudget(at)
 		err := r.record(p, at)
 		var guard *registry.GuardError
 		switch {
@@ -174,10 +182,7 @@ func (r *Recorder) Session(p protocol.SessionParams, at time.Time) {
 		case errors.As(err, &guard): // the core keeps the guard map, so this is its fault
 			r.log.Error().Err(err).Msg("a session was not recorded")
 		case r.onDisk:
-			r.unavailable(err)
-			from := r.store
-			r.openMemory()
-			r.move(from, false)
+			r.fallBack(err)
 			if err := r.record(p, at); err != nil {
 				r.log.Warn().Err(err).Msg("a session was not recorded")
 			}
@@ -185,6 +190,14 @@ func (r *Recorder) Session(p protocol.SessionParams, at time.Time) {
 			r.log.Warn().Err(err).Msg("a session was not recorded")
 		}
 	})
+}
+
+// fallBack continues in memory after a failure of the disk.
+func (r *Recorder) fallBack(err error) {
+	r.unavailable(err)
+	from := r.store
+	r.openMemory()
+	r.move(from, false)
 }
 
 // record writes the state of a session, by the way that the guard map has: one that was
@@ -203,7 +216,7 @@ func (r *Recorder) record(p protocol.SessionParams, at time.Time) error {
 		if err != nil {
 			return err
 		}
-		r.live = live{wire: p.ID, id: id, provider: string(p.Provider)}
+		r.live = live{wire: p.ID, id: id, provider: string(p.Provider), costs: p.Provider != protocol.ProviderLocal}
 	}
 	return r.walk(ctx, to, at)
 }

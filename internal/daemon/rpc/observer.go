@@ -1,6 +1,7 @@
 package rpc
 
 import (
+	"context"
 	"maps"
 	"slices"
 	"sync"
@@ -162,15 +163,7 @@ func (o *observer) latencies() map[string]protocol.Latency {
 // sessions lists what is recorded, or else those of this process.
 func (s *server) sessions(c *call) {
 	if s.back.Sessions != nil {
-		s.spawn(func() {
-			result, err := s.back.Sessions(s.ctx)
-			if err != nil {
-				s.log.Warn().Err(err).Msg("the record of sessions cannot be read")
-				c.fail(protocol.CodeInternalError, "the record of sessions cannot be read")
-				return
-			}
-			c.reply(result)
-		})
+		recorded(s, c, s.back.Sessions)
 		return
 	}
 	s.seen.mu.Lock()
@@ -180,10 +173,27 @@ func (s *server) sessions(c *call) {
 	c.reply(protocol.SessionsResult{Sessions: list})
 }
 
-// usage sums up this process.
+// usage sums up what is recorded, or else this process.
 func (s *server) usage(c *call) {
+	if s.back.Usage != nil {
+		recorded(s, c, s.back.Usage)
+		return
+	}
 	s.seen.mu.Lock()
 	result := protocol.UsageResult{Since: protocol.At(s.seen.started), Sessions: int(s.seen.counts["sessions"]), Turns: s.seen.turns}
 	s.seen.mu.Unlock()
 	c.reply(result)
+}
+
+// recorded answers from the record, which takes time to read.
+func recorded[R any](s *server, c *call, read func(context.Context) (R, error)) {
+	s.spawn(func() {
+		result, err := read(s.ctx)
+		if err != nil {
+			s.log.Warn().Err(err).Msg("the record cannot be read")
+			c.fail(protocol.CodeInternalError, "the record cannot be read")
+			return
+		}
+		c.reply(result)
+	})
 }

@@ -87,6 +87,8 @@ type Backend struct {
 	// Sessions lists what is recorded of sessions, newest first; nil where only those
 	// of this process are known.
 	Sessions func(context.Context) (protocol.SessionsResult, error)
+	// Usage sums up what is recorded of usage; nil as for Sessions.
+	Usage func(context.Context) (protocol.UsageResult, error)
 	// Stage drives a daemon on virtual time; nil for one that runs.
 	Stage Stage
 }

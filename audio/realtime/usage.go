@@ -1,0 +1,40 @@
+package realtime
+
+// Usage is what a service reports that a response or a transcription used. Input holds
+// the cached tokens.
+type Usage struct {
+	Transcription                  bool // else a response
+	TextIn, TextCached, TextOut    int64
+	AudioIn, AudioCached, AudioOut int64
+	Seconds                        float64 // of the user's audio
+}
+
+// usage is the member of that name: of tokens, or of a duration.
+type usage struct {
+	Seconds float64 `json:"seconds"`
+	Input   int64   `json:"input_tokens"`
+	Output  int64   `json:"output_tokens"`
+	In      struct {
+		Text   int64 `json:"text_tokens"`
+		Audio  int64 `json:"audio_tokens"`
+		Cached struct {
+			Text  int64 `json:"text_tokens"`
+			Audio int64 `json:"audio_tokens"`
+		} `json:"cached_tokens_details"`
+	} `json:"input_token_details"`
+	Out struct {
+		Audio int64 `json:"audio_tokens"`
+	} `json:"output_token_details"`
+}
+
+// used reports usage, unless it is none. Tokens that the details leave out are text.
+func (l *loop) used(transcription bool, u *usage) {
+	if l.cfg.Used == nil || u == nil || *u == (usage{}) {
+		return
+	}
+	l.cfg.Used(Usage{
+		Transcription: transcription, Seconds: max(u.Seconds, 0),
+		TextIn: max(u.Input-u.In.Audio, 0), TextCached: max(u.In.Cached.Text, 0), TextOut: max(u.Output-u.Out.Audio, 0),
+		AudioIn: max(u.In.Audio, 0), AudioCached: max(u.In.Cached.Audio, 0), AudioOut: max(u.Out.Audio, 0),
+	})
+}

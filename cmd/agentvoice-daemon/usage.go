@@ -1,0 +1,94 @@
+package main
+
+import (
+	"cmp"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"github.com/agentvoice/agentvoice-daemon/internal/assets"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon/record"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+	"github.com/agentvoice/agentvoice-daemon/session/registry"
+)
+
+func newUsage() *cobra.Command {
+	var asJSON bool
+	var since string
+	cmd := &cobra.Command{
+		Use:   "usage",
+		Short: "Sum up what conversations used and cost",
+		Long: `Sum up what the conversations of all windows used, by service and model: requests,
+audio, tokens as the services report them, and what that costs by list prices in US
+dollars. What no price is known of is counted and has no cost.
+
+agentvoice.budget.day and agentvoice.budget.month limit the cost.`,
+		Args: cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) (err error) {
+			from := record.Month()
+			if since != "" {
+				if from, err = time.ParseInLocation(time.DateOnly, since, time.Local); err != nil {
+					return misuse{fmt.Errorf("--since %s: give a date such as 2026-05-31", since)}
+				}
+			}
+			file, err := assets.Record()
+			if err != nil {
+				return err
+			}
+			var total registry.Total
+			r, err := openRecord(cmd.Context(), file)
+			if err != nil {
+				return err
+			}
+			if r != nil {
+				defer func() { err = errors.Join(err, r.Close()) }()
+				if total, err = r.Used(cmd.Context(), from); err != nil {
+					return err
+				}
+			}
+			return printUsage(cmd.OutOrStdout(), record.Summary(total, from), asJSON)
+		},
+	}
+	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
+	cmd.Flags().StringVar(&since, "since", "", "the first day, as 2026-05-31; default the first of this month")
+	return cmd
+}
+
+func printUsage(out io.Writer, u protocol.UsageResult, asJSON bool) error {
+	if asJSON {
+		return json.NewEncoder(out).Encode(u)
+	}
+	fmt.Fprintf(out, "since %s: %d sessions, %d turns\n", u.Since.Local().Format(time.DateOnly), u.Sessions, u.Turns)
+	if len(u.Models) == 0 {
+		return nil
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "SERVICE\tMODEL\tREQUESTS\tHEARD\tSPOKEN\tTOKENS IN\tTOKENS OUT\tUSD")
+	for _, m := range u.Models {
+		fmt.Fprintf(w, "%s\t%s\t%d\t%s\t%s\t%d\t%d\t%s\n", m.Provider, cmp.Or(m.Model, "-"), m.Requests,
+			seconds(m.AudioInMs), seconds(m.AudioOutMs), m.InputTokens, m.OutputTokens, dollars(m.Cost, m.Unpriced))
+	}
+	fmt.Fprintf(w, "all\t\t\t%s\t%s\t%d\t%d\t%s\n", seconds(u.AudioInMs), seconds(u.AudioOutMs), u.InputTokens, u.OutputTokens, dollars(u.Cost, u.Unpriced))
+	return w.Flush()
+}
+
+func seconds(ms int64) string {
+	return (time.Duration(ms) * time.Millisecond).Round(time.Second).String()
+}
+
+// dollars is a cost, and says where a part of it is not known.
+func dollars(c *protocol.Cost, unpriced int64) string {
+	switch {
+	case c == nil:
+		return "unknown"
+	case unpriced > 0:
+		return fmt.Sprintf("%.4f, and %d requests without a price", c.Amount, unpriced)
+	default:
+		return fmt.Sprintf("%.4f", c.Amount)
+	}
+}

@@ -1,0 +1,50 @@
+package live
+
+import (
+	"cmp"
+	"context"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/hosted"
+	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+	"github.com/agentvoice/agentvoice-daemon/session/usage"
+)
+
+// used records what a session reports. Behind the embedded server another service may
+// hear: the seconds of audio are then that one's.
+func (s *service) used(set protocol.Settings, model, transcription string, u realtime.Usage) {
+	if s.w.port.Used == nil {
+		return
+	}
+	use := usage.Use{
+		Provider: string(set.SessionWith()), Model: model,
+		Tokens: usage.Tokens{
+			TextIn: u.TextIn, TextCached: u.TextCached, TextOut: u.TextOut,
+			AudioIn: u.AudioIn, AudioCached: u.AudioCached, AudioOut: u.AudioOut,
+		},
+		AudioIn: time.Duration(u.Seconds * float64(time.Second)),
+	}
+	if u.Transcription {
+		use.Provider, use.Model = string(set.Hears()), cmp.Or(transcription, earsOf(set).model)
+	}
+	s.w.port.Used(use)
+}
+
+// countSpeech records what a voice that reads by requests was used for: such a service
+// reports nothing, so its audio is measured.
+func (s *service) countSpeech(set protocol.Settings, model string, speak hosted.Speaker) hosted.Speaker {
+	return func(ctx context.Context, seg realtime.Segment, emit func([]int16, int) error) error {
+		var played time.Duration
+		err := speak(ctx, seg, func(pcm []int16, rate int) error {
+			played += time.Duration(len(pcm)) * time.Second / time.Duration(max(rate, 1))
+			return emit(pcm, rate)
+		})
+		if played > 0 && s.w.port.Used != nil {
+			s.w.port.Used(usage.Use{
+				Provider: string(set.Speaks()), Model: model, AudioOut: played, Characters: int64(len([]rune(seg.Text))),
+			})
+		}
+		return err
+	}
+}

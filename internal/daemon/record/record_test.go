@@ -1,0 +1,142 @@
+package record
+
+import (
+	"path/filepath"
+	"slices"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/rs/zerolog"
+
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+	"github.com/agentvoice/agentvoice-daemon/session/usage"
+)
+
+// told is what a recorder told its daemon.
+type told struct {
+	mu    sync.Mutex
+	codes []string
+	stops int
+}
+
+func (d *told) take() (codes []string, stops int) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	codes, stops = d.codes, d.stops
+	d.codes, d.stops = nil, 0
+	return codes, stops
+}
+
+// begin opens a record with a session that runs a turn.
+func begin(t *testing.T, path string, provider protocol.Provider, day, month float64) (*Recorder, *told) {
+	t.Helper()
+	d := &told{}
+	set := protocol.DefaultSettings()
+	set.Budget = protocol.BudgetSettings{Day: day, Month: month}
+	r := New(path, zerolog.Nop())
+	r.Open(set, func(code protocol.ErrorCode, detail string) {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.codes = append(d.codes, string(code)+" "+detail[strings.Index(detail, ":")+2:])
+	}, func() {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.stops++
+	})
+	t.Cleanup(func() { _ = r.Close() })
+	states(r, provider, protocol.SessionActivating, protocol.SessionReady, protocol.SessionRunning)
+	return r, d
+}
+
+func states(r *Recorder, provider protocol.Provider, list ...protocol.SessionState) {
+	for _, s := range list {
+		r.Session(protocol.SessionParams{ID: "session-1", Provider: provider, State: s}, time.Now())
+	}
+}
+
+// cents is a use that costs so much.
+func cents(n int64) usage.Use {
+	return usage.Use{Provider: "openai", Model: "gpt-4o", Tokens: usage.Tokens{TextOut: n * 1000}}
+}
+
+// wait waits until everything is written, and sums up.
+func wait(t *testing.T, r *Recorder) protocol.UsageResult {
+	t.Helper()
+	u, err := r.Usage(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	return u
+}
+
+// At 80 % the user is warned, once; what is spent ends the conversation, once, and with
+// what other turns reserved.
+func TestBudget(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sessions.db")
+	r, d := begin(t, path, protocol.ProviderOpenAI, 1, 0)
+	expect := func(stops int, codes ...string) {
+		t.Helper()
+		wait(t, r)
+		if got, n := d.take(); !slices.Equal(got, codes) || n != stops {
+			t.Errorf("told %q and stopped %d times, want %q and %d", got, n, codes, stops)
+		}
+	}
+	r.Used(cents(79), time.Now())
+	expect(0)
+	r.Used(cents(1), time.Now())
+	expect(0, "budgetNearlySpent 0.80 / 1.00 USD")
+	r.Used(cents(5), time.Now())
+	expect(0)
+	states(r, protocol.ProviderOpenAI, protocol.SessionReady)
+	expect(0)
+	states(r, protocol.ProviderOpenAI, protocol.SessionRunning) // reserves 0.85
+	expect(1, "budgetSpent 1.70 / 1.00 USD")
+	r.Used(cents(50), time.Now())
+	expect(0)
+
+	// Another daemon is stopped when its session begins, and one that costs nothing goes on.
+	other, told := begin(t, path, protocol.ProviderAzure, 0, 1)
+	wait(t, other)
+	if codes, stops := told.take(); stops != 1 || len(codes) != 1 || !strings.HasPrefix(codes[0], "budgetSpent") {
+		t.Errorf("the other daemon was told %q and stopped %d times", codes, stops)
+	}
+	local, told := begin(t, path, protocol.ProviderLocal, 1, 1)
+	local.Used(usage.Use{Provider: usage.Local, AudioIn: time.Hour}, time.Now())
+	wait(t, local)
+	if codes, stops := told.take(); stops != 0 || codes != nil {
+		t.Errorf("a local conversation was told %q and stopped %d times", codes, stops)
+	}
+	local.Used(cents(1), time.Now()) // its assistant costs something
+	wait(t, local)
+	if _, stops := told.take(); stops != 1 {
+		t.Errorf("it was stopped %d times once it cost something", stops)
+	}
+}
+
+// Usage is that of every daemon on disk, of this process in memory, with what has no
+// price counted.
+func TestUsage(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "sessions.db")
+	for range 2 {
+		r, _ := begin(t, path, protocol.ProviderOpenAI, 0, 0)
+		r.Used(cents(10), time.Now())
+		r.Used(usage.Use{Provider: "openai", Model: "gpt-9", Tokens: usage.Tokens{AudioIn: 5, AudioOut: 7}, AudioIn: time.Second}, time.Now())
+		states(r, protocol.ProviderOpenAI, protocol.SessionReady)
+		if err := r.Close(); err != nil {
+			t.Fatal(err)
+		}
+	}
+	r, _ := begin(t, path, protocol.ProviderOpenAI, 0, 0)
+	u := wait(t, r)
+	if u.Sessions != 3 || u.Turns != 2 || u.InputTokens != 10 || u.OutputTokens != 20_014 || u.AudioInMs != 2000 || u.Unpriced != 2 ||
+		u.Cost == nil || *u.Cost != (protocol.Cost{Amount: 0.2, Currency: "USD"}) || len(u.Models) != 2 || u.Models[1].Cost != nil {
+		t.Errorf("used %+v", u)
+	}
+	memory, _ := begin(t, "", protocol.ProviderOpenAI, 0, 0)
+	memory.Used(cents(10), time.Now())
+	if u := wait(t, memory); u.Sessions != 1 || u.Cost == nil || u.Cost.Amount != 0.1 {
+		t.Errorf("in memory %+v", u)
+	}
+}

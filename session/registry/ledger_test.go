@@ -1,0 +1,148 @@
+package registry
+
+import (
+	"errors"
+	"path/filepath"
+	"reflect"
+	"testing"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/session"
+	"github.com/agentvoice/agentvoice-daemon/session/usage"
+)
+
+// answer is a use of ten cents.
+var answer = usage.Use{Provider: "openai", Model: "gpt-4o", Tokens: usage.Tokens{TextIn: 20_000, TextOut: 5_000}}
+
+func spent(t *testing.T, r *Registry, since time.Time) float64 {
+	t.Helper()
+	n, err := r.Spent(t.Context(), since)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return n.Dollars()
+}
+
+func use(t *testing.T, r *Registry, id string, u usage.Use, at time.Time) {
+	t.Helper()
+	if err := r.Use(t.Context(), id, u, at); err != nil {
+		t.Fatal(err)
+	}
+}
+
+func to(t *testing.T, r *Registry, id string, states ...session.State) {
+	t.Helper()
+	for _, s := range states {
+		if err := r.Move(t.Context(), id, s, noon); err != nil {
+			t.Fatal(err)
+		}
+	}
+}
+
+// A turn reserves what the dearest of the last ones cost, until it ends: in success, in
+// an error, with a question to the user in between.
+func TestTurnsReserveAndSettle(t *testing.T) {
+	r := open(t, "", "d")
+	id := begin(t, r, session.Running)
+	if got := spent(t, r, noon); got != 0 {
+		t.Errorf("before the first turn %v is known to be reserved", got)
+	}
+	use(t, r, id, answer, noon)
+	to(t, r, id, session.Waiting, session.Running, session.Ready)
+	use(t, r, id, usage.Use{Provider: "openai", Model: "whisper-1", AudioIn: 5 * time.Minute}, noon) // late: it belongs to the turn
+	if got := spent(t, r, noon); got != 0.13 {
+		t.Errorf("spent %v", got)
+	}
+	for _, end := range []session.State{session.Ready, session.Error} {
+		to(t, r, id, session.Running)
+		if got := spent(t, r, noon); got != 0.26 {
+			t.Errorf("with a turn that runs %v is spent or reserved", got)
+		}
+		to(t, r, id, session.Waiting)
+		if got := spent(t, r, noon); got != 0.26 {
+			t.Errorf("with a question %v is spent or reserved", got)
+		}
+		to(t, r, id, session.Running, end)
+		if got := spent(t, r, noon); got != 0.13 {
+			t.Errorf("after %v %v is spent or reserved", end, got)
+		}
+	}
+	if got := spent(t, r, noon.Add(time.Millisecond)); got != 0 {
+		t.Errorf("later %v is spent", got)
+	}
+}
+
+// A crash settles: nothing stays reserved, and what was used counts.
+func TestCrashSettles(t *testing.T) {
+	path := file(t)
+	dead, alive := open(t, path, "dead"), open(t, path, "alive")
+	id := begin(t, dead, session.Running)
+	use(t, dead, id, answer, noon)
+	to(t, dead, id, session.Ready, session.Running)
+	if got := spent(t, alive, noon); got != 0.2 {
+		t.Errorf("another daemon sees %v", got)
+	}
+	crash(t, dead)
+	if got := spent(t, open(t, path, "next"), noon); got != 0.1 {
+		t.Errorf("after the crash %v is spent or reserved", got)
+	}
+}
+
+// What was used is summed up by model, also what has no price.
+func TestUsedByModel(t *testing.T) {
+	r := open(t, "", "d")
+	id := begin(t, r, session.Running)
+	use(t, r, id, answer, noon.Add(-time.Hour))
+	use(t, r, id, answer, noon)
+	use(t, r, id, answer, noon)
+	use(t, r, id, usage.Use{Provider: "openai", Model: "gpt-9", Tokens: usage.Tokens{AudioIn: 7, AudioCached: 2, AudioOut: 3}, AudioIn: time.Second, AudioOut: 2 * time.Second, Characters: 9}, noon)
+	to(t, r, id, session.Ready)
+	got, err := r.Used(t.Context(), noon)
+	want := Total{Sessions: 1, Turns: 1, Models: []Usage{
+		{Provider: "openai", Model: "gpt-4o", Tokens: usage.Tokens{TextIn: 40_000, TextOut: 10_000}, Requests: 2, Cost: usage.FromDollars(0.2)},
+		{Provider: "openai", Model: "gpt-9", Tokens: usage.Tokens{AudioIn: 7, AudioCached: 2, AudioOut: 3}, AudioIn: time.Second, AudioOut: 2 * time.Second, Characters: 9, Requests: 1, Unpriced: 1},
+	}}
+	if err != nil || !reflect.DeepEqual(got, want) {
+		t.Errorf("used %+v, %v; want %+v", got, err, want)
+	}
+}
+
+// The ledger moves with its sessions, and leaves nothing behind.
+func TestUsageMovesWithItsSession(t *testing.T) {
+	disk, memory := open(t, file(t), "d"), open(t, "", "d")
+	id := begin(t, disk, session.Running)
+	use(t, disk, id, answer, noon)
+	to(t, disk, id, session.Ready, session.Running)
+	if err := errors.Join(memory.Copy(t.Context(), disk), disk.Forget(t.Context())); err != nil {
+		t.Fatal(err)
+	}
+	if there, here := spent(t, disk, noon), spent(t, memory, noon); there != 0 || here != 0.2 {
+		t.Errorf("%v is left, and %v arrived", there, here)
+	}
+	to(t, memory, id, session.Ready)
+	if here := spent(t, memory, noon); here != 0.1 {
+		t.Errorf("after the turn it is %v", here)
+	}
+}
+
+// A record of the first version gets its ledger.
+func TestFirstVersionIsMigrated(t *testing.T) {
+	path := file(t)
+	all := migrations
+	t.Cleanup(func() { migrations = all })
+	migrations = all[:1]
+	r, err := Open(t.Context(), Options{Path: path, Daemon: "old", Now: func() time.Time { return noon }})
+	if err != nil {
+		t.Fatal(err)
+	}
+	id, err := r.Begin(t.Context(), "openai", noon)
+	if err = errors.Join(err, r.Close()); err != nil {
+		t.Fatal(err)
+	}
+	migrations = all
+	now := open(t, path, "new")
+	use(t, now, id, answer, noon)
+	if got := spent(t, now, noon); got != 0.1 || len(list(t, now)) != 1 || filepath.Base(path) != "sessions.db" {
+		t.Errorf("spent %v of %+v", got, list(t, now))
+	}
+}
