@@ -133,6 +133,11 @@ e2e: build vsix $(TOOL)/modelmirror extension/e2e/node_modules/.package-lock.jso
 		AGENTVOICE_E2E_VSIX=$$(ls -t $(OUT)/vsix/agent-voice-*.vsix | head -n 1) \
 		$$(scripts/e2e.sh --where)/node/bin/node extension/e2e/suite.ts
 
+.PHONY: agents
+agents: deps-test ## drive a real coding agent by recorded speech and by text, against a scripted model; brings it from npm
+	@scripts/agents.sh
+	@AGENTVOICE_AGENTS=$$(scripts/agents.sh --where) go test -tags nolibopusfile,agents -count 1 -timeout 8m -run 'TestCodex' ./cmd/agentvoice-daemon
+
 .PHONY: official
 official: ## check the realtime events against the types of OpenAI's own library, which takes minutes to compile
 	@cd internal/official && go test ./...

@@ -108,6 +108,11 @@ func inputOf(t *tool) json.RawMessage {
 			}
 		}
 		input["command"] = command
+		if words, ok := command.([]any); ok && len(words) == 3 {
+			if shell, script := posixShell(words), words[2]; shell {
+				input["command"] = script
+			}
+		}
 	} else {
 		for name, v := range raw {
 			input[name] = v
@@ -124,6 +129,16 @@ func inputOf(t *tool) json.RawMessage {
 		return json.RawMessage("{}") // it came as JSON
 	}
 	return b
+}
+
+// posixShell says whether words run a script in a shell: then the script is the command
+// that the user is asked about.
+func posixShell(words []any) bool {
+	shell, _ := words[0].(string)
+	flag, _ := words[1].(string)
+	_, text := words[2].(string)
+	name := shell[strings.LastIndexByte(shell, '/')+1:]
+	return text && (name == "bash" || name == "sh" || name == "zsh" || name == "dash") && (flag == "-c" || flag == "-lc")
 }
 
 // update is what tool_call, tool_call_update and the request for a permission share.

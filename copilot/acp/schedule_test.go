@@ -208,7 +208,7 @@ func (l *ledger) call(t *testing.T, k *talker, within func() (context.Context, c
 }
 
 func commandOf(c copilot.ToolCall) string {
-	_, rest, _ := strings.Cut(string(c.Input), `"-lc","`)
+	_, rest, _ := strings.Cut(string(c.Input), `"command":"`)
 	command, _, _ := strings.Cut(rest, `"`)
 	return command
 }

@@ -1,0 +1,376 @@
+//go:build cgo && agents && linux
+
+package main
+
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+	"math/rand/v2"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"sync"
+	"syscall"
+	"testing"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// model is a scripted model with OpenAI's Responses API, on this machine: the agent in
+// front of it is real.
+type model struct {
+	mu     sync.Mutex
+	asked  int
+	answer func(asked int, words string) (says, command string)
+	slow   time.Duration // between two words
+}
+
+func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	var body struct {
+		Input []struct {
+			Type    string
+			Role    string
+			Content json.RawMessage
+		}
+	}
+	if !strings.HasSuffix(r.URL.Path, "/responses") || json.NewDecoder(r.Body).Decode(&body) != nil || len(body.Input) == 0 {
+		http.NotFound(w, r)
+		return
+	}
+	words := ""
+	for _, in := range body.Input {
+		var parts []struct{ Text string }
+		if in.Role == "user" && json.Unmarshal(in.Content, &parts) == nil && len(parts) > 0 {
+			words = fmt.Sprint(parts, len(body.Input))
+		}
+	}
+	says, command := "The command is done.", ""
+	if !strings.HasSuffix(body.Input[len(body.Input)-1].Type, "_output") {
+		m.mu.Lock()
+		m.asked++
+		says, command = m.answer(m.asked, words)
+		m.mu.Unlock()
+	}
+	m.stream(w, r, says, command)
+}
+
+func (m *model) stream(w http.ResponseWriter, r *http.Request, says, command string) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	seq := 0
+	event := func(kind string, fields map[string]any) {
+		fields["type"], fields["sequence_number"] = kind, seq
+		seq++
+		b, err := json.Marshal(fields)
+		if err == nil {
+			_, err = fmt.Fprintf(w, "event: %s\ndata: %s\n\n", kind, b)
+		}
+		if err == nil {
+			w.(http.Flusher).Flush()
+		}
+	}
+	object := func(kind string, more map[string]any) map[string]any { more["type"] = kind; return more }
+	message := func(content ...any) map[string]any {
+		return object("message", map[string]any{"id": "m1", "role": "assistant", "status": "completed", "content": content})
+	}
+	event("response.created", map[string]any{"response": map[string]any{"id": "r1", "object": "response", "status": "in_progress", "output": []any{}}})
+	event("response.output_item.added", map[string]any{"output_index": 0, "item": message()})
+	for _, word := range strings.SplitAfter(says, " ") {
+		select {
+		case <-r.Context().Done():
+			return
+		case <-time.After(m.slow):
+		}
+		event("response.output_text.delta", map[string]any{"item_id": "m1", "output_index": 0, "content_index": 0, "delta": word})
+	}
+	output := []any{message(map[string]any{"type": "output_text", "text": says, "annotations": []any{}})}
+	event("response.output_item.done", map[string]any{"output_index": 0, "item": output[0]})
+	if command != "" {
+		args, _ := json.Marshal(map[string]string{"cmd": command})
+		call := object("function_call", map[string]any{"id": "f1", "call_id": fmt.Sprintf("call_%d", time.Now().UnixNano()), "status": "completed", "name": "exec_command", "arguments": string(args)})
+		event("response.output_item.done", map[string]any{"output_index": 1, "item": call})
+		output = append(output, call)
+	}
+	event("response.completed", map[string]any{"response": map[string]any{"id": "r1", "object": "response", "status": "completed", "output": output,
+		"usage": map[string]any{"input_tokens": 1, "input_tokens_details": map[string]any{"cached_tokens": 0}, "output_tokens": 1, "output_tokens_details": map[string]any{"reasoning_tokens": 0}, "total_tokens": 2}}})
+}
+
+// codex points the real agent at a scripted model, and returns the folder that it works
+// in. AGENTVOICE_AGENTS is the folder of the agents' programs: make agents installs them.
+func codex(t *testing.T, m *model) (workspace string) {
+	t.Helper()
+	agents := os.Getenv("AGENTVOICE_AGENTS")
+	if _, err := os.Stat(filepath.Join(agents, "codex-acp")); err != nil {
+		t.Fatal("codex-acp is not installed; run make agents")
+	}
+	service := httptest.NewServer(m)
+	t.Cleanup(service.Close)
+	home := t.TempDir()
+	config := fmt.Sprintf(`model = "gpt-5.4"
+model_provider = "scripted"
+approval_policy = "untrusted"
+sandbox_mode = "danger-full-access"
+[model_providers.scripted]
+name = "scripted"
+base_url = "%s/v1"
+wire_api = "responses"
+env_key = "SCRIPTED_KEY"
+requires_openai_auth = false
+`, service.URL)
+	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	t.Setenv("CODEX_HOME", home)
+	t.Setenv("SCRIPTED_KEY", "none")
+	t.Setenv("PATH", agents+string(os.PathListSeparator)+os.Getenv("PATH"))
+	workspace = t.TempDir()
+	t.Chdir(workspace)
+	return workspace
+}
+
+func exists(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// speech writes a recording of somebody who says each line and waits for its pause. The
+// noise is the same in every run.
+func speech(t *testing.T, path string, lines []line) {
+	t.Helper()
+	synth, err := tts.Flite()()
+	if err != nil {
+		t.Fatal(err)
+	}
+	const rate = 16000
+	pcm := make([]int16, rate*3/2)
+	for _, l := range lines {
+		var said []int16
+		from := rate
+		err := synth.Speak(t.Context(), "rms", l.words, func(piece []int16, rate int) error {
+			said, from = append(said, piece...), rate
+			return nil
+		})
+		if err != nil {
+			t.Fatal(err)
+		}
+		r, err := audio.NewResampler(from, rate)
+		if err != nil {
+			t.Fatal(err)
+		}
+		pcm = append(pcm, r.Flush(r.Process(nil, said))...)
+		pcm = append(pcm, make([]int16, int(l.pause.Seconds()*rate))...)
+	}
+	random := rand.New(rand.NewPCG(1, 1))
+	for i := range pcm {
+		pcm[i] += int16(random.NormFloat64() * 8)
+	}
+	if err := wavio.WriteMono(path, rate, pcm); err != nil {
+		t.Fatal(err)
+	}
+}
+
+type line struct {
+	words string
+	pause time.Duration
+}
+
+// Show 1 of the agents: by recorded speech, a question, a tool that is allowed, one that
+// is refused, and an answer that is interrupted; the journal replays.
+func TestCodexBySpeech(t *testing.T) {
+	m := &model{answer: func(asked int, _ string) (string, string) {
+		switch asked {
+		case 2:
+			return "I will make the file.", "touch allowed.txt"
+		case 3:
+			return "I will make another.", "touch refused.txt"
+		case 4:
+			return strings.Repeat("This is a very long answer. ", 30), ""
+		}
+		return "Hello there, this is the agent.", ""
+	}}
+	workspace := codex(t, m)
+	out := t.TempDir()
+	wav, journal := filepath.Join(out, "user.wav"), filepath.Join(out, "journal.jsonl")
+	speech(t, wav, []line{
+		{"what is the name of the project", 9 * time.Second}, {"please touch the file", 19 * time.Second}, {"yes, go ahead and run it", 9 * time.Second},
+		{"please make another file", 19 * time.Second}, {"no", 6 * time.Second}, {"tell me the time", 8 * time.Second}, {"what is the current branch", 6 * time.Second},
+	})
+	run := func(args ...string) string {
+		cmd := exec.Command(os.Args[0], args...)
+		cmd.Args[0] = "agentvoice-daemon"
+		var text bytes.Buffer
+		cmd.Stdout, cmd.Stderr = &text, &text
+		if err := cmd.Run(); err != nil {
+			t.Fatalf("%v: %v\n%s", args, err, &text)
+		}
+		return text.String()
+	}
+	text := run("talk", "--agent", "acp:codex-acp", "--audio-in", "wav:"+wav, "--audio-out", "null", "--journal", journal, "--journal-content", "full")
+	t.Log(text)
+	if !exists(filepath.Join(workspace, "allowed.txt")) {
+		t.Error("the tool that was allowed did not run")
+	}
+	if exists(filepath.Join(workspace, "refused.txt")) {
+		t.Error("the tool that was refused ran")
+	}
+	for _, want := range []string{"assistant: Hello there, this is the agent.", "assistant: I will make the file. The command is done.", "user.interrupt"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("the conversation has no %q", want)
+		}
+	}
+	if got := run("replay", journal); !strings.Contains(got, "replay: identical") {
+		t.Error(got)
+	}
+}
+
+// typed is a sidecar that is talked to in writing.
+type typed struct {
+	*sidecar
+	m *model
+}
+
+func startTyped(t *testing.T) (k typed, workspace string) {
+	t.Helper()
+	m := &model{answer: func(_ int, words string) (string, string) {
+		for _, name := range []string{"first", "second"} {
+			if strings.Contains(words, name+" file") {
+				return "I will make it.", "touch " + name + ".txt"
+			}
+		}
+		return "Hello there.", ""
+	}}
+	workspace = codex(t, m)
+	s := startSidecar(t, filepath.Join(t.TempDir(), "record"), "", "--set", "agentvoice.agent=acp:codex-acp")
+	s.call(protocol.MethodStart, "{}", nil)
+	s.state(protocol.StateListening)
+	return typed{s, m}, workspace
+}
+
+func (k typed) ask(words string) {
+	k.t.Helper()
+	k.forget()
+	k.call(protocol.MethodSendText, `{"text":"`+words+`"}`, nil)
+}
+
+func (k typed) answered(words string) {
+	k.t.Helper()
+	k.until("the answer "+words, func(m wireMessage) bool {
+		return m.Method == protocol.NotifyTranscript && strings.Contains(string(m.Params), words) && strings.Contains(string(m.Params), `"final":true`)
+	})
+	k.state(protocol.StateListening)
+}
+
+func (k typed) tool(status protocol.ToolStatus) (p protocol.ToolParams) {
+	k.t.Helper()
+	k.until("a tool that is "+string(status), func(m wireMessage) bool {
+		return m.Method == protocol.NotifyTool && json.Unmarshal(m.Params, &p) == nil && p.Status == status
+	})
+	return p
+}
+
+// By typed text through the sidecar: an answer, a tool that is allowed, and one whose
+// question is interrupted.
+func TestCodexByText(t *testing.T) {
+	k, workspace := startTyped(t)
+	k.ask("hello")
+	k.answered("Hello there.")
+
+	k.ask("make the first file")
+	p := k.tool(protocol.ToolWaiting)
+	if !strings.Contains(p.Question, "It would run touch.") || !p.Destructive || len(p.Commands) != 1 || p.Commands[0] != "touch first.txt" {
+		t.Errorf("the question is %q, of %q", p.Question, p.Commands)
+	}
+	k.call(protocol.MethodApproveTool, `{"callId":"`+p.CallID+`","approved":true}`, nil)
+	k.tool(protocol.ToolCompleted)
+	k.answered("The command is done.")
+	if !exists(filepath.Join(workspace, "first.txt")) {
+		t.Error("the tool that was allowed did not run")
+	}
+
+	k.ask("make the second file")
+	k.tool(protocol.ToolWaiting)
+	k.forget()
+	k.call(protocol.MethodInterrupt, `{"source":"command"}`, nil)
+	k.state(protocol.StateListening)
+	k.ask("hello again")
+	k.answered("Hello there.")
+	if exists(filepath.Join(workspace, "second.txt")) {
+		t.Error("a tool ran whose question was interrupted")
+	}
+	k.end()
+}
+
+// An agent that is killed is started again, and ends with a daemon that is killed.
+func TestCodexKilled(t *testing.T) {
+	k, _ := startTyped(t)
+	k.ask("hello")
+	k.answered("Hello there.")
+	first := agentPID(t, k.cmd.Process.Pid)
+	endProcess(t, first)
+	k.ask("hello after a crash")
+	k.answered("Hello there.")
+	second := agentPID(t, k.cmd.Process.Pid)
+	if first == second {
+		t.Error("the agent was not started again")
+	}
+
+	k.m.mu.Lock()
+	k.m.slow = 200 * time.Millisecond
+	k.m.mu.Unlock()
+	k.ask("hello and die")
+	k.until("the first words", func(m wireMessage) bool {
+		return m.Method == protocol.NotifyTranscript && strings.Contains(string(m.Params), "Hello")
+	})
+	endProcess(t, second)
+	k.until("the reason", func(m wireMessage) bool { return strings.Contains(string(m.Params), string(protocol.CodeAgentEnded)) })
+	k.state(protocol.StateListening)
+	k.ask("hello once more")
+	k.answered("Hello there.")
+
+	third := agentPID(t, k.cmd.Process.Pid)
+	k.kill()
+	for end := time.Now().Add(5 * time.Second); alive(third); time.Sleep(20 * time.Millisecond) {
+		if time.Now().After(end) {
+			t.Fatal("the agent outlives a daemon that was killed")
+		}
+	}
+}
+
+// agentPID is the process of the daemon's agent.
+func agentPID(t *testing.T, daemon int) (pid int) {
+	t.Helper()
+	out, err := exec.Command("ps", "-o", "pid=,ppid=,comm=", "-e").Output()
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, l := range strings.Split(string(out), "\n") {
+		var p, parent int
+		var name string
+		if n, _ := fmt.Sscan(l, &p, &parent, &name); n == 3 && parent == daemon && strings.HasPrefix(name, "codex") {
+			pid = p
+		}
+	}
+	if pid == 0 {
+		t.Fatal("no agent runs")
+	}
+	return pid
+}
+
+func alive(pid int) bool { return syscall.Kill(pid, 0) == nil }
+
+func endProcess(t *testing.T, pid int) {
+	t.Helper()
+	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
+		t.Fatal(err)
+	}
+	for alive(pid) { // until the daemon has taken note
+		time.Sleep(10 * time.Millisecond)
+	}
+}
