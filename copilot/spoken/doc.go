@@ -12,8 +12,14 @@
 // Lines are sorted into blocks by their beginning, so that speech need not wait for
 // the end of a paragraph, which the Markdown library does. Its blocks are the judge
 // of ours in a test. What is within a block goes without the marks around it to the
-// scanner of sentences, and each sentence that holds markup to the library. Large
-// tables are named, not read, and so is code unless [Options] says otherwise.
+// scanner of sentences, and each sentence that holds markup to the library, unless its
+// markup is of the common kinds. Large tables are named, not read, and so is code unless
+// [Options] says otherwise. The library does not sort the blocks, too: it parses a whole
+// text only, so that each delta would cost what the answer costs so far, and takes
+// quadratic time for open links, quotes and stars (BenchmarkRendering).
+//
+// A [Grammar] sorts what people say: a whole utterance can be a command, and what is said
+// within a sentence is dictation. Its phrases are data files by language, in commands.
 //
 // # Caller's loop
 //

@@ -34,7 +34,9 @@ func (l *language) inline(src []byte) string {
 	if src = l.notation(src); !hasMarkup(src) {
 		return l.sayWords(l.clean(l.hosts(string(src))))
 	}
-	src = bytes.ToValidUTF8(src, nil)
+	if !utf8.Valid(src) {
+		src = bytes.ToValidUTF8(src, nil)
+	}
 	if text, ok := l.plainInline(src); ok {
 		return l.sayWords(l.clean(l.hosts(text)))
 	}
@@ -198,6 +200,9 @@ func (l *language) dots(name string) string {
 // had no partner because their emphasis reaches over several sentences. White
 // space becomes single blanks.
 func (l *language) clean(s string) string {
+	if s = strings.Trim(s, " \n"); isClean(s) {
+		return s
+	}
 	out := make([]byte, 0, len(s))
 	blank, dropped := false, false // owed blank; a symbol was dropped just before
 	prev := ' '
@@ -227,6 +232,22 @@ func (l *language) clean(s string) string {
 		prev = r
 	}
 	return string(out)
+}
+
+// isClean says whether a text is of letters and marks that stay, with single blanks.
+func isClean(s string) bool {
+	for i := 0; i < len(s); i++ {
+		switch c := s[i]; {
+		case 'a' <= c && c <= 'z':
+		case c == ' ':
+			if s[i+1] == ' ' { // it is not the last one
+				return false
+			}
+		case c <= ' ', c >= 0x7f, c == '*', c == '_', c == '~', c == '`':
+			return false
+		}
+	}
+	return true
 }
 
 // says is what a rune is to the ear.

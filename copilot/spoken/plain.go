@@ -15,13 +15,14 @@ func (l *language) plainInline(src []byte) (text string, ok bool) {
 	b.Grow(len(src) + 16)
 	stars := 0 // of the words that are stressed
 	for at := 0; at < len(src); {
-		n := bytes.IndexFunc(src[at:], func(r rune) bool { return r < utf8.RuneSelf && isMarkup(byte(r)) || r == '!' })
-		if n < 0 {
-			b.Write(src[at:])
+		from := at
+		for at < len(src) && src[at] != '!' && !isMarkup(src[at]) {
+			at++
+		}
+		b.Write(src[from:at])
+		if at == len(src) {
 			break
 		}
-		b.Write(src[at : at+n])
-		at += n
 		rest := src[at:]
 		switch c := rest[0]; {
 		case c == '!' && (len(rest) == 1 || rest[1] != '['), c == '&' && len(rest) > 1 && rest[1] == ' ':

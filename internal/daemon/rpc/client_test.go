@@ -291,7 +291,7 @@ func scriptedConfig(t testing.TB, source string) rpc.Config {
 		New: func(c rpc.Client) (rpc.Backend, error) {
 			stage := headless.New(script, clock, daemon.Config{
 				Settings: c.Settings, Locale: c.Locale, Microphone: c.Microphone, Adapter: c.Copilot, Notify: c.Notify, Journal: c.Journal,
-				TranscriptAppend: c.TranscriptAppend, Verify: true, Log: zerolog.Nop(),
+				TranscriptAppend: c.TranscriptAppend, Verify: true, Log: zerolog.Nop(), Editor: c.Editor,
 			})
 			return rpc.Backend{
 				Daemon: stage.Daemon(), Audio: stage.World(), PressToTalk: stage.World().PressToTalk, Stage: stage,
