@@ -65,6 +65,15 @@ run: build $(TOOL)/recording $(TOOL)/verdict ## hold a conversation from recorde
 	@printf '%-26s %s\n' $(OUT)/conversation.wav 'both voices: the user left, the assistant right' \
 		$(OUT)/journal.jsonl 'the record' $(OUT)/timeline.html 'the picture: open it in a browser'
 
+TONES := $(OUT)/tones
+.PHONY: run-tones
+run-tones: deps-test build $(TOOL)/tones $(TOOL)/verdict ## hold a conversation in the tone language: sherpa-onnx in its process, in two passes
+	@$(TOOL)/tones -o $(TONES)/recording.wav -ref $(TONES)/recording.txt -models $(TONES)/models
+	@AGENTVOICE_MODELS=$(abspath $(TONES)/models) $(BIN) talk --audio-in wav:$(TONES)/recording.wav --audio-out wav:$(TONES)/assistant.wav \
+		--journal $(TONES)/journal.jsonl --journal-content full --reference $(TONES)/recording.txt
+	@$(BIN) replay $(TONES)/journal.jsonl
+	@$(TOOL)/verdict -journal $(TONES)/journal.jsonl -reference $(TONES)/recording.txt -turns 3 -interrupted 0 -wer 20
+
 # ---- the tests
 
 COUNTS := $(OUT)/tests

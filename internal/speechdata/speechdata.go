@@ -265,3 +265,17 @@ func Resample(pcm []int16, from, to int) ([]int16, error) {
 	}
 	return r.Flush(r.Process(nil, pcm)), nil
 }
+
+// Person is a sentence of a recording that every machine has that runs the tests, as
+// recognisers take it: at 16 kHz.
+func Person() ([]int16, error) {
+	r, err := Find("en/librivox/0870")
+	if err != nil {
+		return nil, err
+	}
+	clip, err := r.Load()
+	if err != nil {
+		return nil, err
+	}
+	return Resample(clip.PCM, audio.SampleRate, 16000)
+}

@@ -1,0 +1,60 @@
+// Tones makes a recording of somebody who speaks the tone language, and the models that
+// understand it and answer in tones. `make run-tones` plays the recording.
+//
+//	tones -o out/tones/recording.wav -ref out/tones/recording.txt -models out/tones/models
+//
+// The recording is that of tonemodel.Talk.
+package main
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
+	"github.com/agentvoice/agentvoice-daemon/internal/speechdata"
+	"github.com/agentvoice/agentvoice-daemon/internal/tonemodel"
+)
+
+// sentences are what is said, a turn a line. The turn that stops at "and" goes on after a
+// pause in which a complete sentence would end.
+var sentences = []string{"why does the test fail", "open the file and|run it", "which test is slow"}
+
+// pause is for an answer, in seconds.
+const pause = 16
+
+func main() {
+	out := flag.String("o", "out/tones/recording.wav", "`file` for the recording, 16-bit mono at 16 kHz")
+	reference := flag.String("ref", "out/tones/recording.txt", "`file` for what is said, a turn a line")
+	models := flag.String("models", "out/tones/models", "`folder` for the models")
+	flag.Parse()
+	if err := run(*out, *reference, *models); err != nil {
+		fmt.Fprintln(os.Stderr, "tones:", err)
+		os.Exit(1)
+	}
+}
+
+func run(out, reference, models string) error {
+	data, err := filepath.Glob("/usr/lib/*/espeak-ng-data")
+	if err != nil || len(data) == 0 {
+		return errors.New("espeak-ng-data is missing; install espeak-ng with `make deps-test`")
+	}
+	if err := os.RemoveAll(models); err != nil {
+		return err
+	}
+	err = errors.Join(os.MkdirAll(filepath.Dir(out), 0o755), tonemodel.StreamingCTC(filepath.Join(models, "streaming")),
+		tonemodel.TDT(filepath.Join(models, "tdt")), tonemodel.Voice(filepath.Join(models, "voice"), data[0]))
+	if err != nil {
+		return err
+	}
+	human, err := speechdata.Person()
+	if err != nil {
+		return err
+	}
+	pcm := tonemodel.Talk(human, pause, sentences...)
+	text := strings.ReplaceAll(strings.Join(sentences, "\n"), "|", " ") + "\n"
+	return errors.Join(wavio.WriteMono(out, tonemodel.SampleRate, pcm), os.WriteFile(reference, []byte(text), 0o644))
+}
