@@ -1,6 +1,8 @@
 package spoken_test
 
 import (
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -8,9 +10,6 @@ import (
 	"github.com/yuin/goldmark/extension"
 	"github.com/yuin/goldmark/text"
 	"golang.org/x/tools/txtar"
-
-	"os"
-	"path/filepath"
 
 	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 )
