@@ -1,0 +1,75 @@
+//go:build cgo && !race
+
+package sherpa
+
+import (
+	"errors"
+	"math/rand/v2"
+	"os"
+	"testing"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
+	"github.com/agentvoice/agentvoice-daemon/internal/tonemodel"
+)
+
+// TestFiveHundredKills: kill -9 of the recogniser at a random moment of each of 500
+// utterances, between any two pieces of audio or while the final is computed, loses none of
+// them, gives no word twice, and leaves no file.
+func TestFiveHundredKills(t *testing.T) {
+	const text, kills, piece = "do it again", 500, 1600
+	pcm := tonemodel.Say(text)
+	e := engine(t, model(t, tonemodel.StreamingCTC), model(t, tonemodel.TDT))
+	files := t.TempDir()
+	t.Setenv("TMPDIR", files) // of the children
+	reported := 0
+	none := func() (stt.Recognizer, error) { return nil, errors.New("the fallback is not needed") }
+	r := recognizers(t, stt.WithFallback(Recognizers(e), none, func(error) { reported++ }))
+	random := rand.New(rand.NewPCG(15, 500))
+	lost, wrong, answered := 0, 0, 0
+	for range kills {
+		at := random.IntN(len(pcm) + 4*piece) // the last four pieces stand for the final
+		if err := r.Start(); err != nil {
+			t.Fatal(err)
+		}
+		for n := 0; n < len(pcm); n += piece {
+			if at >= n && at < n+piece {
+				kill(t, e)
+			}
+			if err := r.Write(pcm[n:min(n+piece, len(pcm))]); err != nil {
+				t.Fatal(err)
+			}
+		}
+		var killed chan struct{}
+		if at >= len(pcm) {
+			delay := time.Duration(random.IntN(5_000)) * time.Microsecond
+			process := e.child.cmd.Process
+			killed = make(chan struct{})
+			time.AfterFunc(delay, func() {
+				_ = process.Kill() // it may have ended
+				close(killed)
+			})
+		}
+		before := reported
+		result, err := r.Finish()
+		switch {
+		case err != nil || result.Text == "":
+			lost++
+		case result.Text != text:
+			wrong++
+		}
+		if killed != nil {
+			<-killed
+			if reported == before {
+				answered++ // it had answered before it was killed
+			}
+		}
+	}
+	t.Logf("%d kills: %d lost, %d not as they were said, %d failures covered, %d after the answer", kills, lost, wrong, reported, answered)
+	if lost+wrong > 0 || reported < kills*3/4 {
+		t.Errorf("%d utterances lost, %d not as they were said, %d failures covered", lost, wrong, reported)
+	}
+	if left, err := os.ReadDir(files); err != nil || len(left) > 0 {
+		t.Errorf("files %v are left, %v", left, err)
+	}
+}
