@@ -297,8 +297,7 @@ func (r *run) wordsLost() {
 	}
 	cur := r.st.Current
 	_, quiet := r.st.Turn.(turn.Idle)
-	_, open := speech.LineOf(r.st.Speech)
-	if quiet && !open && cur.ID != 0 && cur.Utterance == 0 && cur.Role == User && cur.Failed == "" {
+	if quiet && cur.ID != 0 && cur.Utterance == 0 && cur.Role == User && cur.Failed == "" {
 		r.explain(code)
 		return
 	}
@@ -350,7 +349,7 @@ func (r *run) enqueueFinal() {
 // hasWords says whether an utterance says something to the assistant. What the
 // recogniser doubts says nothing while an answer is under way, which goes on then.
 func (r *run) hasWords(f Final) bool {
-	if cur := &r.st.Current; f.Doubted && f.Class == Content && (cur.Request != 0 || cur.Role == Assistant) {
+	if cur := &r.st.Current; f.Doubted && (cur.Request != 0 || cur.Role == Assistant) {
 		return false
 	}
 	// "Continue" is said to the assistant where nothing can go on (finalMeans).

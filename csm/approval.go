@@ -97,6 +97,7 @@ func (r *run) ask() {
 	live, _ := copilot.LiveOf(r.st.Copilot)
 	r.tell(session.QuestionRequested)
 	r.toolNews(live, ToolPending)
+	r.st.Approval.Times = 0 // of the call before
 	r.question()
 }
 

@@ -263,9 +263,9 @@ type (
 		Words     int    `json:"words"`
 		Class     Class  `json:"class,omitempty"`
 		Named     bool   `json:"named,omitempty"`
-		// Doubted says that the recogniser is so unsure of a Content that, while an
-		// answer is under way, a cough is more likely; of a Yes or No, that what the
-		// user said with it was not understood.
+		// Doubted says that the recogniser is so unsure of a Content that a cough is more
+		// likely; of a Yes or No, that what the user said with it was not understood.
+		// While an answer is under way such words say nothing.
 		Doubted bool `json:"doubted,omitempty"`
 	}
 	// RecognitionLost says that an utterance has no transcript.

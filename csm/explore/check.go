@@ -183,6 +183,9 @@ func endedOnce(x *stepSeen) error {
 	if f, ok := x.env.Event.(csm.Final); ok && x.from.Env.Asking != 0 && (f.Class == csm.Yes || f.Class == csm.No) {
 		return nil // it was the answer to a question
 	}
+	if f, ok := x.env.Event.(csm.Final); ok && f.Doubted && (x.from.State.Current.Request != 0 || x.from.State.Current.Role == csm.Assistant) {
+		return nil // no words, while an answer is under way
+	}
 	if u != 0 && x.from.State.Counters == x.to.State.Counters && !refused && !slices.Contains(after, u) {
 		return fmt.Errorf("invariant 6: utterance %d was accepted, and is nowhere", u)
 	}

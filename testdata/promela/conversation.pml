@@ -285,7 +285,8 @@ inline pop() { i0 = 0; do :: i0 + 1 < MAXC -> calls[i0] = calls[i0 + 1]; destr[i
 inline drop_question() { if :: kind == QUESTION && lineup -> flush() :: else -> if :: kind == QUESTION -> kind = ANSWER :: else fi fi }
 inline approve() { drop_question(); runcall = calls[0]; rd_ = destr[0]; xtool = xtool | 1; pop(); ph = GENERATING; forget_doubt() }
 inline forget_doubt() { doubt = 0; meant = 0 }
-inline reject() { drop_question(); xtool = xtool | 8; pop(); ph = GENERATING; forget_doubt(); next_call() }
+/* what was begun answers no question about another call */
+inline reject() { drop_question(); xtool = xtool | 8; pop(); i0 = 0; do :: i0 < U -> uel[i0] = 0; i0++ :: else -> break od; i0 = 0; ph = GENERATING; forget_doubt(); next_call() }
 /* the answer is cut off for good */
 inline cut() {
   if

@@ -121,6 +121,7 @@ inline final() {
         :: (class == C_CONTENT && !doubted) || class == C_SEND || (class == C_CONTINUE && !(doubt || upause)) ->
            if
            :: man == 2 && class != C_SEND && !ucm[U_(ea)] -> drafts++
+           :: !(man == 2 && class != C_SEND && !ucm[U_(ea)]) && ph == SPEAKING && prof == NEVER -> later()
            :: else ->
               cancel(); flush(); end_turn(8);
               if
@@ -131,11 +132,11 @@ inline final() {
         fi
      :: doubt && ap == A_NONE && (ph == LISTENING || ph == INTERRUPTED) ->
         if
-        :: class == C_EMPTY || class == C_BACKCHANNEL || (doubted && class == C_CONTENT) -> if :: ph == INTERRUPTED && quiet -> ph = SPEAKING; forget_doubt() :: else -> skip fi
+        :: class == C_EMPTY || class == C_BACKCHANNEL || doubted -> if :: ph == INTERRUPTED && quiet -> ph = SPEAKING; forget_doubt() :: else -> skip fi
         :: class == C_STOP -> cut(); ph = LISTENING
         :: class == C_PAUSE -> upause = 1
         :: class == C_CONTINUE -> upause = 0
-        :: (class == C_CONTENT && !doubted) || class == C_YES || class == C_NO || class == C_SEND ->
+        :: (class == C_CONTENT || class == C_YES || class == C_NO || class == C_SEND) && !doubted ->
            cut();
            if
            :: ph == LISTENING -> begin_turn(); gather()
@@ -163,7 +164,7 @@ inline final() {
      :: (processing && !(ph == ANALYSING && awaitwords) && !(ph == GENERATING && ap != A_NONE && (class == C_YES || class == C_NO))) || (ph == SPEAKING && ap == A_NONE) || (ph == INTERRUPTED && !doubt && ap == A_NONE) ->
         if
         :: class == C_EMPTY || class == C_BACKCHANNEL -> skip
-        :: doubted && class == C_CONTENT -> skip
+        :: doubted -> skip
         :: class == C_PAUSE -> if :: ph != INTERRUPTED -> upause = 1 :: else -> skip fi
         :: class == C_CONTINUE && (lineup || upause) -> upause = 0
         :: class == C_STOP ->
