@@ -288,6 +288,11 @@ func (d *Daemon) commanded(utterance uint64, text string) (class csm.Class, inst
 		}
 		d.wish(utterance, wish{do: func() { _ = d.Speak(tell, func(csm.Reply, protocol.Snapshot) {}) }, waits: true})
 		return csm.Stop, ""
+	case spoken.CommandRepeat, spoken.CommandRepeatSentence, spoken.CommandFromStart:
+		if w, asked := d.loop.State().Copilot.(copilot.WaitingForApproval); asked { // the question stays open
+			d.wish(utterance, wish{do: func() { d.say(d.question(w.Calls[0].ID)) }})
+			return csm.Backchannel, ""
+		}
 	case spoken.CommandSummarise:
 		if d.content.lastSpoken() != "" && !d.asking() {
 			return csm.Content, voiceWords[d.locale()].summarise

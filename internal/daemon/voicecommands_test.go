@@ -362,7 +362,7 @@ func TestTypedAnswersToAQuestion(t *testing.T) {
 		again       bool
 	}{
 		{"yes", &no, csm.ToolRunning, false}, {"no", &no, csm.ToolRejected, false}, {"nein", &yes, csm.ToolRejected, false},
-		{"yes", &yes, csm.ToolPending, true}, {"yes, delete", &yes, csm.ToolRunning, false},
+		{"yes", &yes, csm.ToolPending, true}, {"repeat that", &yes, csm.ToolPending, true}, {"von vorne", &yes, csm.ToolPending, true}, {"yes, delete", &yes, csm.ToolRunning, false},
 	} {
 		r := newRoom(t, protocol.DefaultSettings(), false, "", false)
 		r.d.OfferTools([]copilot.Tool{{Name: "delete_file", Destructive: c.destructive}})
