@@ -211,7 +211,7 @@ func (r *run) enter(to Phase) {
 	r.phase = to
 	r.newsAt = len(r.fx)
 	r.cause = r.row.Means
-	if r.row.On == ApprovalListens || r.row.On == ApprovalDecided {
+	if r.row.On == ApprovalListens {
 		r.cause = r.told
 	}
 	r.prior = r.st.Conv
