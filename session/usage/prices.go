@@ -12,13 +12,18 @@ type price struct {
 // tokens says whether the price is by tokens.
 func (p price) tokens() bool { return p.textIn+p.textOut+p.audioIn+p.audioOut > 0 }
 
-// prices are OpenAI's list prices (https://platform.openai.com/docs/pricing, as of
-// autumn 2025, without taxes and discounts). The price of a minute stands for
-// requests whose answer reports no tokens; for the gpt-4o models it is the estimate
-// that OpenAI publishes beside the price of their tokens.
+// prices are OpenAI's list prices, without taxes and discounts. Those of the realtime
+// models and of gpt-4o-mini-tts were compared with
+// https://developers.openai.com/api/docs/models in November 2026. Its pages give the
+// transcribing gpt-4o models a lower price for audio tokens than the estimate for a minute
+// beside it implies; the higher one is taken, since budgets depend on it. The price of a
+// minute stands for requests whose answer reports no tokens.
 var prices = map[string]price{
 	"gpt-realtime":           {textIn: 4000, textCached: 400, textOut: 16000, audioIn: 32000, audioCached: 400, audioOut: 64000},
+	"gpt-realtime-1.5":       {textIn: 4000, textCached: 400, textOut: 16000, audioIn: 32000, audioCached: 400, audioOut: 64000},
+	"gpt-realtime-2.1-mini":  {textIn: 600, textCached: 60, textOut: 2400, audioIn: 10000, audioCached: 300, audioOut: 20000},
 	"gpt-realtime-mini":      {textIn: 600, textCached: 60, textOut: 2400, audioIn: 10000, audioCached: 300, audioOut: 20000},
+	"gpt-realtime-whisper":   {minute: 17000},
 	"gpt-4o-transcribe":      {textIn: 2500, textCached: 2500, textOut: 10000, audioIn: 6000, audioCached: 6000, minute: 6000},
 	"gpt-4o-mini-transcribe": {textIn: 1250, textCached: 1250, textOut: 5000, audioIn: 3000, audioCached: 3000, minute: 3000},
 	"whisper-1":              {minute: 6000},
