@@ -4,6 +4,8 @@
 OUT  ?= out
 BIN  := bin/agentvoice-daemon
 TOOL := $(OUT)/tools
+# What is tried out here is not in the user's record of conversations.
+export AGENTVOICE_RECORD := $(abspath $(OUT))/record
 
 # The length of the benchmark's conversation, and the time for each benchmark.
 BENCH_MINUTES ?= 2

@@ -23,7 +23,23 @@ import (
 )
 
 func TestMain(m *testing.M) {
-	testscript.Main(m, map[string]func(){"agentvoice-daemon": main, "agentvoice-stuck": stuck})
+	testscript.Main(unrecorded{m}, map[string]func(){"agentvoice-daemon": main, "agentvoice-stuck": stuck})
+}
+
+// unrecorded runs tests whose conversations are not in the user's record.
+type unrecorded struct{ m *testing.M }
+
+func (u unrecorded) Run() int {
+	dir, err := os.MkdirTemp("", "record")
+	if err == nil {
+		defer os.RemoveAll(dir) //nolint:errcheck // it is a temporary folder
+		err = os.Setenv(assets.RecordEnv, dir)
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, err)
+		return 1
+	}
+	return u.m.Run()
 }
 
 // stuck is a command that does not end when it is told to.
