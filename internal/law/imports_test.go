@@ -135,7 +135,7 @@ var rules = []rule{
 		"a simulated room is frames in and frames out, so that anything can be put into one",
 	},
 	{
-		[]string{"internal/roomsim"}, []string{"audio", "audio/cue", "audio/dsp", "audio/front", "audio/vad", "audio/portaudio", "audio/localrealtime/tts", "csm", "csm/dispatch", "internal/assets", "internal/pulse", "internal/room", "internal/speechdata", "protocol"},
+		[]string{"internal/roomsim"}, []string{"audio", "audio/cue", "audio/dsp", "audio/front", "audio/vad", "audio/portaudio", "audio/localrealtime/tts", "csm", "csm/dispatch", "csm/world", "internal/assets", "internal/pulse", "internal/room", "internal/speechdata", "protocol"},
 		"it puts the media path and the core together as a conversation does, and leaves everything else out",
 	},
 	{

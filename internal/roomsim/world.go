@@ -8,6 +8,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
+	contract "github.com/agentvoice/agentvoice-daemon/csm/world"
 )
 
 // ThinkTime is from a request to the first sentence of its answer.
@@ -22,8 +23,8 @@ type happening struct {
 	what string // pause, resume, flush, or listening
 }
 
-// world answers the effects of the core: everything works at once, and the
-// assistant never runs out of words.
+// world answers the effects of the core by the contract of the handlers: everything
+// works at once, and the assistant never runs out of words.
 type world struct {
 	clock  dispatch.Clock
 	loop   *dispatch.Loop
@@ -125,29 +126,14 @@ func (w *world) execute(s dispatch.Step) {
 }
 
 func (w *world) carryOut(e csm.Effect) {
-	post := w.loop.Post
 	switch e := e.(type) {
-	case csm.ActivateSession:
-		post(csm.SessionReady{Instance: e.Instance})
-	case csm.DeactivateSession:
-		post(csm.SessionClosed{Instance: e.Instance})
-	case csm.OpenAudio:
-		post(csm.AudioPrimed{Instance: e.Instance})
-	case csm.StartCapture:
-		post(csm.AudioReady{Instance: e.Instance})
-	case csm.CloseAudio:
-		post(csm.AudioClosed{Instance: e.Instance})
 	case csm.OpenConnection:
 		w.mu.Lock()
 		w.connected = e.Epoch
 		w.mu.Unlock()
-		post(csm.ConnReady{Epoch: e.Epoch})
-	case csm.CloseConnection:
-		post(csm.ConnClosed{Instance: e.Instance, Epoch: e.Epoch})
+		w.loop.Post(contract.Reaction(e))
 	case csm.SendCopilot:
 		w.answer(e)
-	case csm.Summarise:
-		post(csm.Summarised{Job: e.Job})
 	case csm.Speak:
 		w.speak(e)
 	case csm.StartPlayback:
@@ -173,7 +159,10 @@ func (w *world) carryOut(e csm.Effect) {
 		w.complain(string(e.Code))
 	case csm.Report:
 		w.complain(e.What)
-	default: // news, and what is answered already
+	default:
+		if answer := contract.Reaction(e); answer != nil {
+			w.loop.Post(answer)
+		}
 	}
 }
 
