@@ -20,8 +20,10 @@ func TestEvents(t *testing.T) {
 	if !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
-	e := newEvents(strings.NewReader("data: " + strings.Repeat("x", maxLine) + "\n\n"))
-	if data, ok := e.next(); ok {
-		t.Errorf("a line of %d bytes is read", len(data))
+	for length, read := range map[int]bool{maxLine / 2: true, maxLine: false} {
+		e := newEvents(strings.NewReader("data: " + strings.Repeat("x", length) + "\n\n"))
+		if data, ok := e.next(); ok != read {
+			t.Errorf("of a line of %d bytes %d are read: %v", length, len(data), ok)
+		}
 	}
 }
