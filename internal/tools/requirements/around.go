@@ -58,9 +58,8 @@ func parseAround(path, text string) (map[string]around, error) {
 	return out, nil
 }
 
-// overlay writes the mutated file and an overlay that puts it in place, and
-// returns the overlay's path.
-func (m around) overlay(root, out string) (string, error) {
+// mutated is the text of its file with the fault in it.
+func (m around) mutated(root string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(m.file)))
 	if err != nil {
 		return "", fmt.Errorf("mutant %s: %w", m.name, err)
@@ -73,6 +72,15 @@ func (m around) overlay(root, out string) (string, error) {
 	default:
 		return "", fmt.Errorf("mutant %s: its original is %d times in %s; give more of its surroundings:\n%s", m.name, n, m.file, m.original)
 	}
-	faulty := strings.Replace(string(text), original, strings.TrimSpace(m.faulty), 1)
-	return writeOverlay(root, filepath.Join(out, "around", m.name), map[string]string{m.file: faulty})
+	return strings.Replace(string(text), original, strings.TrimSpace(m.faulty), 1), nil
+}
+
+// overlay writes the mutated file and an overlay that puts it in place, and
+// returns the overlay's path.
+func (m around) overlay(root, out string) (string, error) {
+	text, err := m.mutated(root)
+	if err != nil {
+		return "", err
+	}
+	return writeOverlay(root, filepath.Join(out, "around", m.name), map[string]string{m.file: text})
 }

@@ -94,6 +94,11 @@ func testsOf(root string, packages []string) (map[string]map[string]bool, error)
 
 // check says what the list names and is not there.
 func (w *world) check(list []requirement) (problems []string) {
+	for _, name := range slices.Sorted(maps.Keys(w.around)) {
+		if _, err := w.around[name].mutated(w.root); err != nil {
+			problems = append(problems, err.Error())
+		}
+	}
 	ids := map[string]bool{}
 	for _, r := range list {
 		ids[r.id] = true

@@ -253,6 +253,17 @@ func TestParseAround(t *testing.T) {
 	}
 }
 
+// A mutant whose code was changed is found with the list, not only when it is proved.
+func TestAMutantWhoseCodeIsGone(t *testing.T) {
+	root := module(t, "REQ-001  The door is open.\n    proved door:TestOpen under door-closed\n")
+	if err := os.WriteFile(filepath.Join(root, filepath.FromSlash(aroundFile)), []byte("mutant door-closed\nfile door/door.go\n--- original\nreturn maybe\n--- mutated\nreturn false\n---\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	if problems, _ := problemsOf(t, root); len(problems) != 1 || !strings.Contains(problems[0], "mutant door-closed: its original is not in door/door.go any more") {
+		t.Errorf("%q", problems)
+	}
+}
+
 func TestTheListIsPrinted(t *testing.T) {
 	list, _ := parse("list.txt", `== 002: states
 REQ-002  Idle becomes Preparing only with a session.
