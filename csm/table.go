@@ -379,7 +379,7 @@ var (
 		return ready && r.st.Retry.Stage == copilot.StageCall && r.env.Event.(UserRetry).ToolCall != 0 && len(r.st.Queue) == 0
 	})
 	free   = when("nobody speaks", func(r *run) bool { return r.st.Current.ID == 0 })
-	queued = when("an utterance waits", func(r *run) bool { return len(r.st.Queue) > 0 && !r.approving() && !r.st.cutIn() })
+	queued = when("an utterance waits", func(r *run) bool { return len(r.st.Queue) > 0 && !r.approving() })
 	// What is buffered may be heard as soon as the user is silent and nothing holds
 	// the conversation.
 	released = when("audio is ready, and the user is silent", func(r *run) bool {

@@ -29,20 +29,16 @@ var codes = func() (fields [csm.NumKinds][]int) {
 // whether there was one. A handler could put what somebody said into a code by
 // mistake; then neither the core nor the journal gets it.
 func closed(e csm.Event) (csm.Event, bool) {
-	var own reflect.Value
+	open := false
 	for _, i := range codes[csm.KindOf(e)] {
 		code := csm.Code(reflect.ValueOf(e).Field(i).String())
 		if code == "" || slices.Contains(csm.Codes, code) {
 			continue
 		}
-		if !own.IsValid() {
-			own = reflect.New(reflect.TypeOf(e)).Elem()
-			own.Set(reflect.ValueOf(e))
-		}
+		own := reflect.New(reflect.TypeOf(e)).Elem()
+		own.Set(reflect.ValueOf(e))
 		own.Field(i).SetString(string(csm.CodeInternalError))
+		e, open = own.Interface().(csm.Event), true
 	}
-	if !own.IsValid() {
-		return e, false
-	}
-	return own.Interface().(csm.Event), true
+	return e, open
 }

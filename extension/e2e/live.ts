@@ -276,7 +276,7 @@ export function tools(): void {
   conversation('a tool that is refused by a spoken no does not run', async (w) => {
     wantsTool(w);
     const begin = Date.now();
-    await ask(w, 'And once more?');
+    await ask(w, 'Would they pass now?');
     await w.panel.get('approval').waitFor();
     await until('the question', () => w.room.heardSince(begin) > 1000);
     await w.panel.label('Listening');
