@@ -152,7 +152,7 @@ func (r *run) effects() []Effect {
 	return out
 }
 
-// callOf is the request that an event is, 0 for one that nobody waits for.
+// callOf is the id of the request that an event carries, or 0 if no reply is expected.
 func callOf(e Event) Call {
 	if c, ok := e.(interface{ call() Call }); ok {
 		return c.call()

@@ -156,7 +156,7 @@ func TestNamesReachTheRecogniser(t *testing.T) {
 		p.say(tonemodel.Say("run it"), 5*time.Millisecond)
 		p.until("conversation.item.input_audio_transcription.completed")
 		if got := <-told; !slices.Equal(got, want) {
-			t.Errorf("the recogniser was told of %q, want %q", got, want)
+			t.Errorf("the recogniser was given %q, want %q", got, want)
 		}
 	}
 }

@@ -315,7 +315,7 @@ func (t *Tracker) Push(pos int64, f *audio.Frame) ([]Mark, error) {
 }
 
 // skips says whether no detector has to hear the next window. While nobody speaks, a
-// faint window is no voice whatever a detector says, so that the first detector alone
+// faint window does not count as a voice, whatever a detector says, so that the first detector alone
 // looks for one: what it hears decides what is kept for the service and for the ceiling.
 func (t *Tracker) skips(faint bool) bool {
 	return faint && !t.always && !t.hint && t.window%int64(len(t.detectors)) != 0 &&

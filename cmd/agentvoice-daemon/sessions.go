@@ -67,7 +67,7 @@ read; --path says where. agentvoice.privacy.persist=false keeps it in memory.`,
 	return cmd
 }
 
-// openRecord opens the record to read it; nil where there is none yet.
+// openRecord opens the record for reading. It returns nil if no record exists yet.
 func openRecord(ctx context.Context, file string) (*registry.Registry, error) {
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil

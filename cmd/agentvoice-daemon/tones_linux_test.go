@@ -19,7 +19,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/tonemodel"
 )
 
-// engineOf is the process of a daemon that loaded a model; 0 if there is none.
+// engineOf returns the id of the daemon's child process that loaded a model, or 0.
 func engineOf(daemon int, model string) (pid int) {
 	children, _ := filepath.Glob("/proc/[0-9]*/stat")
 	for _, file := range children {

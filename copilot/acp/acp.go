@@ -250,7 +250,7 @@ func (a *Adapter) running(ctx context.Context) (g *agent, fresh bool, err error)
 	return g, fresh, nil
 }
 
-// End implements copilot.Ender: nobody waits for the request any more.
+// End implements copilot.Ender: the request's result is no longer wanted.
 func (a *Adapter) End(requestID string) {
 	a.mu.Lock()
 	p := a.prompt

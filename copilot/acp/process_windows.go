@@ -12,7 +12,7 @@ import (
 type group struct {
 	cmd *exec.Cmd
 	mu  sync.Mutex
-	job windows.Handle // 0 where there is none; then only the agent's own process ends
+	job windows.Handle // 0 if it could not be created; then only the agent's own process ends
 }
 
 func newGroup(cmd *exec.Cmd) *group {

@@ -94,7 +94,7 @@ func (p *prompt) takeAsked() (asks []*ask) {
 }
 
 // waitsElsewhere says whether the agent waits for another permission before it goes on
-// with a call, or goes on without having told of the call.
+// with a call, or goes on without having reported the call.
 func (p *prompt) waitsElsewhere(t *tool) bool {
 	for _, e := range p.queue {
 		if e.ask != nil || !t.runs() {

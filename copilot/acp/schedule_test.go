@@ -21,7 +21,7 @@ const schedules = 1000
 type ledger struct {
 	mu      sync.Mutex
 	ran     map[string]int    // how often the agent ran a tool, by its command
-	brought map[string]string // what it told of the result before it ended
+	brought map[string]string // what it reported of the result before it ended
 	allowed map[string]bool   // that the user allowed
 	answers []<-chan string
 	late    int // results that came after a cancel

@@ -88,7 +88,7 @@ export function localVoice(): void {
       await accept(w);
       await toasts.filter({ hasText: 'The local voice is installed.' }).waitFor({ timeout: 60_000 });
       await w.picture('local-voice', '4-installed');
-      assert.ok((sent.get('/engine.tgz') ?? 0) < size + before, 'the second download began anew');
+      assert.ok((sent.get('/engine.tgz') ?? 0) < size + before, 'the second download started over');
       assert.ok(existsSync(join(w.dir, 'models', 'tone-tdt', 'encoder.onnx')));
     } finally {
       server.close();

@@ -178,7 +178,7 @@ func (v *vocabulary) names() (out []string) {
 	return out
 }
 
-// hotWords is how many names an engine of this machine is told of: each of them is looked
+// hotWords is how many names a local engine is given: each of them is looked
 // for in all that it hears.
 const hotWords = 200
 

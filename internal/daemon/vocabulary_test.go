@@ -170,7 +170,7 @@ func TestNamesAreSentWhereTheUserWantsIt(t *testing.T) {
 			t.Errorf("%s hears, send %v: the prompt is %q, want %q", set.Hears(), test.send, got, test.want)
 		}
 		if got, want := s.port().Names(), []string{"parse config v two", "pgvector"}; !slices.Equal(got, want) {
-			t.Errorf("the engine of this machine is told of %q, want %q", got, want)
+			t.Errorf("the local engine was given %q, want %q", got, want)
 		}
 		if got := s.Settings().Transcription.Prompt; got != test.prompt {
 			t.Errorf("the user's setting became %q", got)

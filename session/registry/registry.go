@@ -61,7 +61,7 @@ type Session struct {
 	Was      session.State // where Crashed: the state in which it was left
 }
 
-// Open opens the record, makes it where there is none, sets a damaged one aside, and
+// Open opens the record, creates it if it is missing, sets a damaged one aside, and
 // resets the sessions of daemons that are gone.
 func Open(ctx context.Context, opt Options) (*Registry, error) {
 	if opt.Now == nil {

@@ -181,7 +181,7 @@ func TestWordsReachEachEngine(t *testing.T) {
 	}
 	for name, e := range map[string]*prefers{"the first engine": first, "its successor": again, "the fallback": spare} {
 		if !slices.Equal(e.words, words) {
-			t.Errorf("%s was told of %q", name, e.words)
+			t.Errorf("%s was given %q", name, e.words)
 		}
 	}
 }

@@ -38,6 +38,6 @@ func TestTheRecogniserKnowsTheUsersNames(t *testing.T) {
 	m.utter(voiceOf(t, sentence))
 	tk.answered()
 	if got, want := <-p.told, []string{"parse config v two", "pgvector"}; !slices.Equal(got, want) {
-		t.Errorf("the recogniser was told of %q, want %q", got, want)
+		t.Errorf("the recogniser was given %q, want %q", got, want)
 	}
 }
