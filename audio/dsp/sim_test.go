@@ -195,3 +195,13 @@ func (s *scene) each(d time.Duration, near []int16, frame func()) {
 }
 
 func atMs(ms int) time.Duration { return time.Duration(ms) * time.Millisecond }
+
+// likeness is the normalised correlation of two pieces of audio.
+func likeness(a, b []int16) float64 {
+	var ab, aa, bb float64
+	for i := range min(len(a), len(b)) {
+		x, y := float64(a[i]), float64(b[i])
+		ab, aa, bb = ab+x*y, aa+x*x, bb+y*y
+	}
+	return ab / math.Sqrt(aa*bb)
+}

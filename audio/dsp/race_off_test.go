@@ -1,5 +1,0 @@
-//go:build cgo && !race
-
-package dsp
-
-const underRace = false
