@@ -91,7 +91,7 @@ test-begin: deps-test build $(TOOL)/testsum
 
 # All but what test-slow and test-core run without the race detector.
 test-race: $(TOOL)/testsum
-	@go test -race -timeout 5m -json $$(go list ./... | grep -vxF "$$(printf '$(MODULE)/%s\n' $(PURE))") 2>&1 | $(SUM) -name "go test -race"
+	@go test -race -timeout 10m -json $$(go list ./... | grep -vxF "$$(printf '$(MODULE)/%s\n' $(PURE))") 2>&1 | $(SUM) -name "go test -race"
 
 # Tests of one goroutine that the race detector makes some ten times slower, such as
 # minutes of audio: those in files with the build constraint cgo && !race. Those with

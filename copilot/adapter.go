@@ -68,7 +68,7 @@ type Tool struct {
 	Name        string
 	Description string
 	InputSchema json.RawMessage
-	// Destructive says whether it changes what cannot be had back; nil is not
+	// Destructive says whether it is irreversible; nil is not
 	// known, and taken for yes.
 	Destructive *bool
 	// Confirms says that the client's own dialog asks the user once more.

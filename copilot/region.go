@@ -68,7 +68,7 @@ type Live struct {
 // beside the core.
 type Call struct {
 	ID          uint64 `json:"id"`
-	Destructive bool   `json:"destructive,omitempty"` // it changes what cannot be had back
+	Destructive bool   `json:"destructive,omitempty"` // irreversible
 }
 
 // isNext says whether c is the call that is to be decided about, or runs.

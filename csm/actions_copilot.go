@@ -270,7 +270,7 @@ func (r *run) modelCode() Code {
 }
 
 // settle takes the rows that are due without an event, lets through what was held
-// back, and begins what nobody has to ask for: loading the model that is wanted,
+// back, and starts background work: loading the model that is wanted,
 // summarising a history that has grown, putting a successor connection in its
 // place, and taking up the queue. Each is begun once.
 func (r *run) settle(before *State) {

@@ -40,7 +40,7 @@ func checkSpeech(s State) error {
 	switch s.Conv.Phase() {
 	case PhaseAnalysing, PhaseWaitingForCopilot, PhaseInterrupted:
 		if in, _ := s.Conv.(Interrupted); open && !in.Doubt {
-			return fmt.Errorf("invariant 4: a line is open that nothing says")
+			return fmt.Errorf("invariant 4: speech line open while nothing plays")
 		}
 	}
 	if in, _ := s.Conv.(Interrupted); in.Doubt {
@@ -294,7 +294,7 @@ func checkAnalysing(s State) error {
 	_, loading := s.Copilot.(copilot.LoadingModel)
 	switch {
 	case a.Awaiting && len(turn.Pending(s.Turn)) == 0:
-		return fmt.Errorf("invariant 8: words are awaited that nobody was asked for")
+		return fmt.Errorf("invariant 8: awaiting a transcript that was not requested")
 	case !a.Awaiting && a.Unsent == 0 && (!busy || live.Cancelled || live.Request != s.Current.Request):
 		return fmt.Errorf("invariant 8: waiting for a request that is not live")
 	case a.Unsent != 0 && !loading && !s.held() && (!busy || !live.Cancelled):
@@ -386,7 +386,7 @@ func checkTurn(s State) error {
 		return fmt.Errorf("invariant 9: the session is %v without a request", s.Session)
 	}
 	if s.Current.ID > s.IDs.Turn || s.Current.Request > s.IDs.Request {
-		return fmt.Errorf("invariant 7: an id that was not given out")
+		return fmt.Errorf("invariant 7: unallocated id")
 	}
 	if s.Current.Failed != "" && !explained(s) {
 		return fmt.Errorf("invariant 6: turn %d failed, and nothing explains it", s.Current.ID)

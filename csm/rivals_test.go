@@ -59,7 +59,7 @@ const (
 	stopWord
 	started
 	drained
-	ranDry
+	underrun
 	progressed
 	attempted
 	finished
@@ -176,7 +176,7 @@ func (f *facts) noteSpeech(e csm.Event) {
 			return
 		}
 		f.played = max(f.played, e.Seq)
-		f.line, f.meant = lineBuffering, ranDry
+		f.line, f.meant = lineBuffering, underrun
 		if f.whole && f.played == f.segments {
 			f.line, f.meant = lineClosed, drained
 		}
@@ -288,7 +288,7 @@ func newBare() rival {
 		InternalTransition(csm.KindUserText, func(context.Context, ...any) error { f.queue++; return nil })
 	r.m.Configure(csm.PhaseSpeaking).
 		Permit(csm.KindSpeechDrained, csm.PhaseListening, means(drained)).
-		Permit(csm.KindSpeechDrained, csm.PhaseGeneratingResponse, means(ranDry)).
+		Permit(csm.KindSpeechDrained, csm.PhaseGeneratingResponse, means(underrun)).
 		Permit(csm.KindSpeechStarted, csm.PhaseInterrupted, means(onset)).Permit(csm.KindUserInterrupt, csm.PhaseInterrupted).
 		Permit(csm.KindSpeechFailed, csm.PhaseListening)
 	r.m.Configure(csm.PhaseInterrupted).
@@ -388,7 +388,7 @@ func (r *byHand) active(k csm.Kind) csm.Phase {
 		switch {
 		case f.meant == drained, k == csm.KindSpeechFailed:
 			return csm.PhaseListening
-		case f.meant == ranDry:
+		case f.meant == underrun:
 			return csm.PhaseGeneratingResponse
 		case f.meant == onset, k == csm.KindUserInterrupt:
 			return csm.PhaseInterrupted

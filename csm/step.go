@@ -14,10 +14,10 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/session"
 )
 
-// Step applies one event. It is total and pure: every event is welcome in every
+// Step applies one event. It is total and pure: every event is accepted in every
 // state, and one that means nothing there changes a counter and nothing else.
 //
-// Facts that come as often as audio does take a short way: no transition depends
+// Facts that come as often as audio does take the fast path: no transition depends
 // on them.
 func Step(s State, e Envelope) (State, []Effect) {
 	if s.audioFact(e.Event) {

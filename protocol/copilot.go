@@ -29,8 +29,8 @@ type ToolSpec struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 	InputSchema Any    `json:"inputSchema,omitempty"`
-	// Whether it changes what cannot be had back: then a spoken yes has to name the
-	// action. Absent is taken for true.
+	// Whether it is irreversible: a spoken yes then has to name the action. Absent
+	// means true.
 	Destructive *bool `json:"destructive,omitempty"`
 	// Whether the editor asks the user once more when the tool is called, in a
 	// dialog of its own that no voice can answer.

@@ -7,7 +7,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// How the far end is laid beside the near end. All in samples at 48 kHz.
+// How the far end is aligned with the near end. All in samples at 48 kHz.
 const (
 	// lead is how much earlier than its echo a sample of the far end comes to the
 	// canceller. An echo that comes before its reference cannot be cancelled at

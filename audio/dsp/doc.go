@@ -11,7 +11,7 @@
 //	source goroutine:  p.Process(&f, &out); tracker.Push(pos, &out.Trigger); client.Send(&out.Uplink)
 //
 // Trigger is for the voice detector that stops the assistant: its echo is
-// suppressed as little as the detector bears, since what suppresses echo also
+// suppressed as little as the detector tolerates, since what suppresses echo also
 // suppresses the user who speaks over it. Uplink is for recognition: it has the
 // same echo cancellation, then noise suppression and gain control, which would
 // delay the detector and bring it nothing. Both are 48 kHz with the content of 16.

@@ -285,7 +285,7 @@ func (p *Processor) measure() error {
 		p.corrector.recall(delay - p.corrector.reported)
 		p.restarts++
 		p.finder.reset()
-		return p.beginAnew()
+		return p.resetAdaptation()
 	}
 	moved := false // the finder takes a second and a half to know
 	if echo, certain := p.scout.behind(p.aligner.read); certain && !p.corrector.known() && p.aligner.live {
@@ -303,13 +303,13 @@ func (p *Processor) measure() error {
 	if moved {
 		p.restarts++
 		p.finder.reset()
-		return p.beginAnew()
+		return p.resetAdaptation()
 	}
 	return nil
 }
 
-// beginAnew lets the canceller forget what it learnt.
-func (p *Processor) beginAnew() error {
+// resetAdaptation lets the canceller forget what it learnt.
+func (p *Processor) resetAdaptation() error {
 	p.meter.last = cut{} // it was of another filter
 	if err := p.front.reset(); err != nil {
 		return err
@@ -388,7 +388,7 @@ func (p *Processor) Reset() error {
 		}
 	}
 	if p.front != nil {
-		return p.beginAnew()
+		return p.resetAdaptation()
 	}
 	return nil
 }

@@ -84,7 +84,7 @@ func (c *Client) dial(ctx context.Context, h Handler) (step string, err error) {
 	}
 	c.expiry.begin(time.Now(), c.signal.ahead, cmp.Or(c.signal.row.Session.Limit, c.cfg.SessionLimit))
 	if err := c.peer.accept(answer); err != nil {
-		return "calls", protocolError("calls: the answer is no SDP that fits the offer")
+		return "calls", protocolError("calls: answer SDP does not match the offer")
 	}
 	lap(&c.connect.Signalling)
 

@@ -67,8 +67,8 @@ func newDoctor() *cobra.Command {
 	var asJSON, aloud bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check what works here, and say how to mend what does not",
-		Long: `Check what works here, and say how to mend what does not. The command listens to
+		Short: "Check what works here, and say how to fix what does not",
+		Long: `Check what works here, and say how to fix what does not. The command listens to
 the microphone for two seconds: speak, and it tells whether that is too loud.
 Nothing that it hears is kept.
 

@@ -94,7 +94,7 @@ func readHeader(line []byte, file string) (h Header, err error) {
 	case !ended && bytes.HasPrefix(line, []byte(`{"journal":`)) && (err != nil || h.Journal == Version):
 		damage.What, damage.Do, damage.begun = "is cut off: the journal stops in its header", "there is nothing in it; its process died, or the file was cut off", true
 	case h.Journal <= 0:
-		damage.What = "is no header: this is not a journal"
+		damage.What = "has no header: not a journal file"
 	case h.Journal != Version:
 		damage.What = fmt.Sprintf("says that the journal has format %d, and this build reads format %d", h.Journal, Version)
 		damage.Do = fmt.Sprintf("replay it with the build that wrote it (%.100q), or record the conversation again", h.Build)

@@ -599,7 +599,7 @@ export class Conversation {
     this.world.log.warn(`a request had no answer: ${err instanceof Error ? err.message : String(err)}`);
     if (this.now.daemon === 'running') {
       const { t } = this.world;
-      this.fail({ code: 'unexpected', message: t('Agent Voice did not answer.'), remediation: t('Try again; the log has more.'), retryable: true });
+      this.fail({ code: 'unexpected', message: t('Agent Voice did not answer.'), remediation: t('Try again. See the log for details.'), retryable: true });
     }
   }
 

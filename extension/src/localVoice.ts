@@ -49,7 +49,7 @@ export async function installLocalVoice(w: Window): Promise<void> {
       await tell(w, await download(program, wanted, w));
     }
   } catch (err) {
-    const { message, remediation } = err instanceof Unusable ? err : { message: t('The models cannot be listed.'), remediation: t('Try again; the log has more.') };
+    const { message, remediation } = err instanceof Unusable ? err : { message: t('The models cannot be listed.'), remediation: t('Try again. See the log for details.') };
     w.log.error(`local voice: ${String(err)}`);
     void vscode.window.showErrorMessage(`${message} ${remediation}`);
   }

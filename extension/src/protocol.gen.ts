@@ -1210,7 +1210,7 @@ export interface ToolSpec {
   name: string;
   description?: string;
   inputSchema?: unknown;
-  /** Whether it changes what cannot be had back: then a spoken yes has to name the action. Absent is taken for true. */
+  /** Whether it is irreversible: a spoken yes then has to name the action. Absent means true. */
   destructive?: boolean;
   /** Whether the editor asks the user once more when the tool is called, in a dialog of its own that no voice can answer. */
   confirms?: boolean;

@@ -347,7 +347,7 @@ export class Window implements vscode.Disposable {
       this.conversation.fail({
         code: 'unexpected',
         message: t('Something unexpected happened.'),
-        remediation: t('Try again; the log has more.'),
+        remediation: t('Try again. See the log for details.'),
         retryable: true,
       });
       return undefined;

@@ -6,19 +6,18 @@ import (
 	"strings"
 
 	"github.com/agentvoice/agentvoice-daemon/csm"
-	"github.com/agentvoice/agentvoice-daemon/csm/statechart"
 )
 
-// The marks between which ARCHITECTURE.md has the statecharts.
+// The marks between which the page has the statecharts.
 const (
-	architecture = "ARCHITECTURE.md"
-	chartsBegin  = "<!-- statecharts: generated from the machine by `go run ./internal/gen`; a test holds them -->\n"
-	chartsEnd    = "<!-- /statecharts -->"
+	statecharts = "docs/design/statecharts.md"
+	chartsBegin = "<!-- statecharts: generated from the machine by `go run ./internal/gen`; a test holds them -->\n"
+	chartsEnd   = "<!-- /statecharts -->"
 )
 
-// architectureMarkdown is ARCHITECTURE.md with the statecharts of today.
-func architectureMarkdown() ([]byte, error) {
-	have, err := os.ReadFile(architecture)
+// statechartsMarkdown is the page with the statecharts of today.
+func statechartsMarkdown() ([]byte, error) {
+	have, err := os.ReadFile(statecharts)
 	if err != nil {
 		return nil, err
 	}
@@ -38,13 +37,9 @@ func charts() string {
 	for _, c := range all {
 		fmt.Fprintf(&out, "| [%s](#region-%s) | `%s` | %s |\n", c.Name, c.Name, c.Package, strings.Join(c.States, ", "))
 	}
-	section := func(title, about, mermaid string) {
-		fmt.Fprintf(&out, "\n### %s\n\n%s\n\n```mermaid\n%s```\n", title, about, mermaid)
-	}
 	for _, c := range all {
-		section("Region "+c.Name, c.About, c.Mermaid(false))
+		fmt.Fprintf(&out, "\n## Region %s\n\n%s\n\n```mermaid\n%s```\n", c.Name, c.About, c.Mermaid(false))
 	}
-	section("All of them", statechart.AboutAll, statechart.Mermaid(all, false))
 	out.WriteString("\n")
 	return out.String()
 }

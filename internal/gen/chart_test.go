@@ -2,6 +2,7 @@ package main
 
 import (
 	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -12,11 +13,14 @@ import (
 // around them stays.
 func TestStatechartsAreWritten(t *testing.T) {
 	t.Chdir(t.TempDir())
-	old := "before\n" + chartsBegin + "a chart of yesterday\n" + chartsEnd + "\nafter\n"
-	if err := os.WriteFile(architecture, []byte(old), 0o600); err != nil {
+	if err := os.MkdirAll(filepath.Dir(statecharts), 0o700); err != nil {
 		t.Fatal(err)
 	}
-	got, err := architectureMarkdown()
+	old := "before\n" + chartsBegin + "a chart of yesterday\n" + chartsEnd + "\nafter\n"
+	if err := os.WriteFile(statecharts, []byte(old), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	got, err := statechartsMarkdown()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -25,14 +29,13 @@ func TestStatechartsAreWritten(t *testing.T) {
 		t.Errorf("around the charts:\n%s", text)
 	}
 	for _, d := range csm.Charts() {
-		section := "\n### Region " + d.Name + "\n\n" + d.About + "\n\n```mermaid\n" + d.Mermaid(false) + "```\n"
+		section := "\n## Region " + d.Name + "\n\n" + d.About + "\n\n```mermaid\n" + d.Mermaid(false) + "```\n"
 		if strings.Count(text, section) != 1 {
 			t.Errorf("%s has no section of its own", d.Name)
 		}
 	}
 	for _, row := range []string{
 		"\n| [turn](#region-turn) | `csm/turn` | idle, userSpeaking, endPending |\n",
-		"\n### All of them\n",
 	} {
 		if strings.Count(text, row) != 1 {
 			t.Errorf("missing: %s", row)
@@ -43,14 +46,17 @@ func TestStatechartsAreWritten(t *testing.T) {
 // Without the marks there is no place for them, and nothing is guessed.
 func TestStatechartsNeedTheirMarks(t *testing.T) {
 	t.Chdir(t.TempDir())
-	if _, err := architectureMarkdown(); err == nil {
+	if _, err := statechartsMarkdown(); err == nil {
 		t.Error("there is no file, and it was written")
 	}
+	if err := os.MkdirAll(filepath.Dir(statecharts), 0o700); err != nil {
+		t.Fatal(err)
+	}
 	for _, text := range []string{"", chartsBegin, chartsEnd} {
-		if err := os.WriteFile(architecture, []byte(text), 0o600); err != nil {
+		if err := os.WriteFile(statecharts, []byte(text), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		if _, err := architectureMarkdown(); err == nil || !strings.Contains(err.Error(), chartsEnd) {
+		if _, err := statechartsMarkdown(); err == nil || !strings.Contains(err.Error(), chartsEnd) {
 			t.Errorf("of %q: %v", text, err)
 		}
 	}

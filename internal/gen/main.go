@@ -1,6 +1,6 @@
 // Gen writes the files that are generated from Go: the editor wire in
 // TypeScript and JSON Schema, the settings for the editor and for readers, and the
-// statecharts in ARCHITECTURE.md.
+// statecharts in docs/design/statecharts.md.
 //
 //	go run ./internal/gen          # in the root of the module: write them
 //	go run ./internal/gen -check   # fail when one is stale
@@ -33,7 +33,7 @@ var files = []file{
 	{"extension/settings.gen.json", settingsJSON},
 	{"docs/settings.md", settingsMarkdown},
 	{"docs/voice-commands.md", commandsMarkdown},
-	{architecture, architectureMarkdown},
+	{statecharts, statechartsMarkdown},
 }
 
 func main() {

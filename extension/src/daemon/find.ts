@@ -124,7 +124,7 @@ function unable(source: Source, here: string, t: Translate, err: unknown): Unusa
   return new Unusable(
     'daemonBroken',
     t('The daemon does not start.'),
-    source.chosen ? t('Check agentvoice.daemon.path; the log has more.') : t('Reinstall the extension; the log has more.'),
+    source.chosen ? t('Check agentvoice.daemon.path. See the log for details.') : t('Reinstall the extension. See the log for details.'),
     { cause: err },
   );
 }

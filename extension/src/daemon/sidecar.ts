@@ -209,7 +209,7 @@ export class Sidecar {
     log.error(`the daemon cannot be used: ${err instanceof Error ? err.message : String(err)}${cause}`);
     const problem = err instanceof Unusable
       ? { code: err.code, message: err.message, remediation: err.remediation, retryable: false }
-      : { code: 'daemonBroken' as const, message: t('The daemon does not start.'), remediation: t('Try again; the log has more.'), retryable: true };
+      : { code: 'daemonBroken' as const, message: t('The daemon does not start.'), remediation: t('Try again. See the log for details.'), retryable: true };
     this.starting = undefined; // who starts it now begins anew
     this.tell({ is: 'failed', problem });
     return err;

@@ -122,8 +122,8 @@ func (p *detectors) lend() {
 	p.expiry.Stop()
 }
 
-// takeBack counts a detector that is not lent any more. It needs mu.
-func (p *detectors) takeBack() {
+// returned counts a detector that is not lent any more. It needs mu.
+func (p *detectors) returned() {
 	if p.out--; p.out == 0 && !p.closed {
 		p.expiry.Reset(p.spare)
 	}
@@ -180,7 +180,7 @@ func (l *lent) Close() error {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
-	p.takeBack()
+	p.returned()
 	if l.failed {
 		return l.Detector.Close()
 	}

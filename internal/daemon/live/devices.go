@@ -47,7 +47,7 @@ type devices struct {
 
 	echo echo // of the devices that were open last, of the queue
 
-	disclaim func() // gives the microphone up to other windows; nil without a claim
+	releaseClaim func() // gives the microphone up to other windows; nil without a claim
 }
 
 // echo is what was learnt about the echo of two devices.
@@ -121,7 +121,7 @@ func (d *devices) claim(takeOver bool) error {
 		return nil
 	}
 	ended := make(chan struct{})
-	d.disclaim = func() { close(ended); l.Release() }
+	d.releaseClaim = func() { close(ended); l.Release() }
 	go func() {
 		select {
 		case <-l.Lost():
@@ -415,11 +415,11 @@ func (d *devices) release() {
 	}
 	err = errors.Join(err, ear.close())
 	if err != nil {
-		d.w.cfg.Log.Warn().Err(err).Msg("an audio device was not closed in order")
+		d.w.cfg.Log.Warn().Err(err).Msg("an audio device did not close cleanly")
 	}
-	if d.disclaim != nil {
-		d.disclaim()
-		d.disclaim = nil
+	if d.releaseClaim != nil {
+		d.releaseClaim()
+		d.releaseClaim = nil
 	}
 	d.source, d.sink, d.stop, d.cue = nil, nil, nil, nil
 }

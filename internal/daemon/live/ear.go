@@ -192,7 +192,7 @@ func (e *ear) reopened() {
 func (e *ear) fail(err error) {
 	if !e.broken {
 		e.broken = true
-		e.w.cfg.Log.Error().Err(err).Msg("processing of the microphone failed; it goes on, maybe worse")
+		e.w.cfg.Log.Error().Err(err).Msg("microphone processing failed; continuing without processing")
 	}
 }
 

@@ -67,8 +67,9 @@ func TestNothingIsLostWhereTheEarsFail(t *testing.T) {
 		s.Hearing.Provider, s.Hearing.Endpoint = protocol.ProviderCompatible, url
 	})
 	tk.mouth.say(t, sentence)
-	tk.answered()
-	tk.want(protocol.StateListening)
+	if end := tk.ended(); end.Outcome != protocol.OutcomeAnswered { // the notice may be spoken before the answer
+		t.Errorf("the turn ended with %v", end.Outcome)
+	}
 	if tk.lastUserWords() == "" || !tk.noted(protocol.CodeHearingReplaced) {
 		t.Errorf("%q was heard, the user told: %v", tk.lastUserWords(), tk.noted(protocol.CodeHearingReplaced))
 	}

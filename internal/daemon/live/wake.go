@@ -158,7 +158,7 @@ func (k *waker) run(ctx context.Context, set protocol.Settings) {
 		case errors.As(err, &held) || time.Since(begin) > wakeRetryMax: // or it was had until now
 			wait = wakeRetry
 		case wait == wakeRetry:
-			k.w.cfg.Log.Warn().Err(err).Msg("the microphone cannot be had to listen for the wake phrase; it is tried again")
+			k.w.cfg.Log.Warn().Err(err).Msg("microphone unavailable for the wake phrase; retrying")
 			fallthrough
 		default:
 			wait = min(2*wait, wakeRetryMax)

@@ -128,7 +128,7 @@ func (s *server) pushToTalk(c *call, p protocol.PushToTalkParams) {
 		return
 	}
 	if s.back.PressToTalk == nil {
-		c.fail(protocol.CodeInvalidState, "this daemon has no key to talk; use conversation/commitTurn")
+		c.fail(protocol.CodeInvalidState, "push-to-talk is unavailable; use conversation/commitTurn")
 		return
 	}
 	if !p.Down {

@@ -123,7 +123,7 @@ func (a *asker) Call(ctx context.Context, method string, params, result any) err
 	defer a.forget(id)
 	err = wait.Wait(ctx, result)
 	if ctx.Err() != nil {
-		a.takeBack(id)
+		a.withdraw(id)
 	}
 	return err
 }
@@ -135,7 +135,7 @@ func (a *asker) Await(ctx, wanted context.Context, method string, params, result
 		return err
 	}
 	defer a.forget(id)
-	defer context.AfterFunc(wanted, func() { a.takeBack(id) })()
+	defer context.AfterFunc(wanted, func() { a.withdraw(id) })()
 	return wait.Wait(ctx, result)
 }
 
@@ -162,7 +162,7 @@ func (a *asker) ask(ctx context.Context, method string, params any) (jsonrpc2.ID
 
 func (a *asker) forget(id jsonrpc2.ID) { a.change(func() { delete(a.asked, id) }) }
 
-func (a *asker) takeBack(id jsonrpc2.ID) {
+func (a *asker) withdraw(id jsonrpc2.ID) {
 	_ = a.s.conn.Notify(a.s.ctx, protocol.MethodCancelRequest, protocol.CancelParams{ID: id})
 }
 

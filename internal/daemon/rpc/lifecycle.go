@@ -22,15 +22,15 @@ const serverName = "agentvoice-daemon"
 // daemon made.
 func (s *server) initialize(c *call, p protocol.InitializeParams) {
 	s.mu.Lock()
-	s.tongue = protocol.MatchLocale(p.Locale)
+	s.clientLocale = protocol.MatchLocale(p.Locale)
 	s.mu.Unlock()
-	version, refusal := protocol.Negotiate(s.tongue, p.ProtocolVersion)
+	version, refusal := protocol.Negotiate(s.clientLocale, p.ProtocolVersion)
 	if refusal != nil {
 		c.refuse(refusal)
 		return
 	}
 	if p.ProcessID < 0 {
-		c.refuse(s.tongue.InvalidParams([]protocol.FieldError{{Field: "processId", Problem: "is negative", Allowed: "the id of a process"}}))
+		c.refuse(s.clientLocale.InvalidParams([]protocol.FieldError{{Field: "processId", Problem: "is negative", Allowed: "the id of a process"}}))
 		return
 	}
 	settings, bad := protocol.ParseConfiguration(p.Configuration)

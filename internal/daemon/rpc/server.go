@@ -159,12 +159,12 @@ type server struct {
 
 	changing sync.Mutex // held while the settings change; before mu
 
-	mu       sync.Mutex
-	pending  map[jsonrpc2.ID]*call
-	tongue   protocol.Locale
-	stopped  bool // nothing begins any more
-	stopping sync.Once
-	closed   error
+	mu           sync.Mutex
+	pending      map[jsonrpc2.ID]*call
+	clientLocale protocol.Locale
+	stopped      bool // nothing begins any more
+	stopping     sync.Once
+	closed       error
 
 	// Written once, by initialize, under mu; the reader's goroutine, which does
 	// that, reads without.
@@ -403,12 +403,12 @@ func (s *server) resync() {
 
 func (s *server) locale() protocol.Locale {
 	s.mu.Lock()
-	d, tongue := s.back.Daemon, s.tongue
+	d, l := s.back.Daemon, s.clientLocale
 	s.mu.Unlock()
 	if d != nil {
 		return d.Locale()
 	}
-	return tongue
+	return l
 }
 
 func (s *server) refused(r jsonrpc.Refusal) {

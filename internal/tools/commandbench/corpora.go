@@ -71,7 +71,7 @@ func corpora() ([]corpus, error) {
 	for i, p := range partials {
 		_, partials[i], _ = strings.Cut(p, "=")
 	}
-	answers, err := sentences("copilot/spoken/testdata/answers/*.txtar", "docs/*.md", "README.md", "ARCHITECTURE.md", "extension/README.md")
+	answers, err := sentences("copilot/spoken/testdata/answers/*.txtar", "docs/*.md", "docs/design/*.md", "docs/design/decisions/*.md", "README.md", "ARCHITECTURE.md", "extension/README.md")
 	if err != nil {
 		return nil, err
 	}
