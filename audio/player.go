@@ -68,7 +68,7 @@ const (
 	// Seg is the last one. Playback stops and needs a new Start.
 	Drained
 	// Underrun: the buffer ran empty in the middle of Seg. Silence is rendered
-	// and the cursor stands, until Buffered, when playback goes on by itself.
+	// and the cursor stands, until Buffered, when playback continues by itself.
 	Underrun
 	// Sounded: audio is in the output again, from At on.
 	Sounded
@@ -108,7 +108,7 @@ type PlayerEvent struct {
 //
 // A generation plays when it is started and has enough audio. It stops by
 // itself when it is drained, and needs a Start then; in an underrun it waits for
-// audio and goes on by itself. A pause and a flush fade out within the next
+// audio and continues by itself. A pause and a flush fade out within the next
 // frame (5 ms); the samples of the fade count as heard.
 //
 // Each Flush is answered by one Flushed and each Pause by a Paused or Drained,

@@ -20,7 +20,7 @@ func (p *Player) Pause(gen uint32) {
 	})
 }
 
-// Resume goes on from where Pause stopped.
+// Resume continues from where Pause stopped.
 func (p *Player) Resume(gen uint32) {
 	p.change(gen, func(o *order) { o.paused = false })
 }
@@ -50,7 +50,7 @@ func (p *Player) Flush(newGen uint32) {
 }
 
 // Reset drops everything and forgets the generation, so that the next call names
-// a new one: for a new conversation, whose generations begin anew. The producers
+// a new one: for a new conversation, whose generations restart. The producers
 // of the old one must have ended.
 func (p *Player) Reset() {
 	p.mu.Lock()

@@ -264,7 +264,7 @@ func (p *Player) emit(kind PlayerEventKind, n int) {
 	})
 }
 
-// stop makes a segment that goes on later fade in.
+// stop makes a segment that continues later fade in.
 func (r *renderer) stop() { r.fadeIn = r.begun && r.samples > 0 }
 
 // silence fills f from n. Where the audio ends abruptly (an underrun, or the end

@@ -70,7 +70,7 @@ const (
 	Ended     // the terminal of the live request
 	Confirmed // the terminal of a cancelled one
 	Asks      // the user is to be asked about the first of Calls
-	NextRound // the request goes on with another round
+	NextRound // the request continues with another round
 	Refused   // the round asks for more calls than it may
 )
 

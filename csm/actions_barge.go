@@ -11,11 +11,11 @@ import (
 // (Interrupted, in doubt). Speech that ends before it counts takes the pause back.
 // Otherwise the user has the floor (Listening), and the rest of the answer is
 // held, with whatever is still to come of it, until it is known what was said: the
-// rest goes on after a cough or an "mm-hm", and is dropped for anything real.
+// rest continues after a cough or an "mm-hm", and is dropped for anything real.
 
 // pauseForBargeIn pauses the assistant, who may go on.
 func (r *run) pauseForBargeIn() {
-	e, _ := r.env.Event.(SpeechStarted) // a voice that goes on is told of at once
+	e, _ := r.env.Event.(SpeechStarted) // a continuing voice is reported at once
 	r.st.Conv = Interrupted{Doubt: true, Left: max(r.st.config().Confirm-e.Late, 1)}
 }
 

@@ -135,7 +135,7 @@ func (r *run) rejectUnanswered() {
 	r.reject()
 }
 
-// proceed goes on after a call was decided on: with the next question, or with
+// proceed continues after a call was decided on: with the next question, or with
 // the next round.
 func (r *run) proceed() {
 	live, _ := copilot.LiveOf(r.st.Copilot)

@@ -8,7 +8,7 @@ import (
 )
 
 // A conversation is held still for as long as there is a reason (REQ-008). What it
-// is at goes on underneath: answers, tools and decisions by hand take their course.
+// is at continues underneath: answers, tools and decisions by hand take their course.
 // Held back is what needs what is missing: the microphone (settle), new requests
 // (Analysing.Unsent), speech that is to be synthesised (synthesise) and playback
 // (gate). All of it follows from the state when the last reason is gone.

@@ -17,7 +17,7 @@ func (r *run) say(seg speech.Segment) {
 }
 
 // synthesise has all of the line synthesised that is not yet, unless the
-// conversation is held still: then that is done when it goes on.
+// conversation is held: then it runs on resume.
 func (r *run) synthesise() {
 	line, _ := speech.LineOf(r.st.Speech)
 	if line.Asked == len(line.Segments) || r.st.held() {

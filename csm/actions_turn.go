@@ -218,13 +218,13 @@ func (r *run) submit(stage copilot.Stage) {
 
 func (r *run) sendUnsent() { r.send(r.st.Conv.(Analysing).Stage) }
 
-// attempt notes which attempt the adapter is at. One that is told of again, late,
+// attempt notes which attempt the adapter is at. One that is reported again, late,
 // is not gone back to (GUD-004).
 func (r *run) attempt() {
 	r.st.Current.Attempt = max(r.st.Current.Attempt, r.env.Event.(CopilotSent).Attempt)
 }
 
-// progress is a sign of life: the stall deadline begins anew.
+// progress is a sign of life: it restarts the stall deadline.
 func (r *run) progress() { r.refresh |= 1 << TimerStall }
 
 // commit ends the user's turn by hand (REQ-004).
@@ -347,7 +347,7 @@ func (r *run) enqueueFinal() {
 }
 
 // hasWords says whether an utterance says something to the assistant. What the
-// recogniser doubts says nothing while an answer is under way, which goes on then.
+// recogniser doubts says nothing while an answer is under way, which continues then.
 func (r *run) hasWords(f Final) bool {
 	if cur := &r.st.Current; f.Doubted && (cur.Request != 0 || cur.Role == Assistant) {
 		return false

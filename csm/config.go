@@ -48,7 +48,7 @@ type Config struct {
 // hand always does.
 type Interruption uint8
 
-// The ways. In Confirmed an onset pauses the assistant, who goes on when nothing
+// The ways. In Confirmed an onset pauses the assistant, who continues when nothing
 // was meant by it: when the speech was shorter than Confirm, or turns out to be
 // no words, or a backchannel.
 const (

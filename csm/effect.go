@@ -152,7 +152,7 @@ type (
 	PausePlayback struct {
 		Gen uint32 `json:"gen"`
 	}
-	// ResumePlayback goes on from there.
+	// ResumePlayback continues from there.
 	ResumePlayback struct {
 		Gen uint32 `json:"gen"`
 	}

@@ -233,7 +233,7 @@ type (
 		Utterance uint64 `json:"utterance"`
 		Pos       int64  `json:"pos"`
 	}
-	// SpeechResumed says that it goes on.
+	// SpeechResumed reports that playback resumed.
 	SpeechResumed struct {
 		Epoch     uint32 `json:"epoch"`
 		Utterance uint64 `json:"utterance"`

@@ -96,11 +96,11 @@ const (
 	AnswerBroke
 	ToolsFound
 	SearchBroke
-	ToolNext // a call has ended well: the request goes on
+	ToolNext // a call has ended well: the request continues
 	ToolBroke
 	// What the approval region tells the conversation.
 	ApprovalListens // the question is over: the user has the floor
-	ApprovalDecided // the request goes on
+	ApprovalDecided // the request continues
 	// The voice, and the connection.
 	LineHeard     // all that there was to say
 	VoicePause    // the user has it pause, by a word or by hand

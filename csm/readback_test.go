@@ -10,7 +10,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/csmtest"
 )
 
-// Every state that a conversation reaches is read back as it was, and goes on
+// Every state that a conversation reaches is read back as it was, and continues
 // from there as it would have.
 func TestStatesReadBackAsTheyWere(t *testing.T) {
 	for seed := range uint64(100) {

@@ -220,7 +220,7 @@ func (f *facts) failed() bool {
 type rival interface {
 	step(csm.Event) error
 	phase() csm.Phase
-	again() // begins anew, from Idle
+	again() // restarts, from Idle
 }
 
 // bare is the chart in the library, with no more around it than it asks for.

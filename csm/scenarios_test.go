@@ -41,7 +41,7 @@ func TestQueueThatIsFullRefuses(t *testing.T) {
 	s.do(csm.UserInterrupt{}).in(csm.PhaseListening).wait(time.Second).wantSent(1).wantEnds("1 dropped")
 }
 
-// The queue goes on after an interruption, behind the utterance that waited and
+// The queue continues after an interruption, behind the utterance that waited and
 // before the one that interrupted.
 func TestInterruptionKeepsTheOrderOfTheQueue(t *testing.T) {
 	s := listening(t).speaking(1).do(csm.UserText{Utterance: 2, Words: 1}).begin(3).wait(5 * ms).in(csm.PhaseListening)

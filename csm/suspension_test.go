@@ -10,7 +10,7 @@ import (
 )
 
 // places are conversations in every phase that can be held still, each with the
-// deadline that runs there and the phase that it goes on in.
+// deadline that runs there and the phase that it continues in.
 var places = []struct {
 	name  string
 	make  func(*testing.T) *scene
@@ -53,7 +53,7 @@ var places = []struct {
 		csm.PhaseSpeaking, csm.TimerStall, csm.PhaseSpeaking, csm.PhaseSpeaking},
 }
 
-// REQ-008: wherever a conversation is held still, it goes on where it was, its
+// REQ-008: wherever a conversation is held still, it continues where it was, its
 // deadlines with what was left of them, and nothing is sent twice.
 func TestREQ008SuspensionInEveryPhase(t *testing.T) {
 	for _, c := range places {
@@ -86,7 +86,7 @@ func TestREQ008SuspensionInEveryPhase(t *testing.T) {
 }
 
 // A connection that is lost is dialled again, wherever the conversation is, and
-// it goes on there: words that were awaited are lost with it, speech is
+// it continues there: words that were awaited are lost with it, speech is
 // synthesised again from what was heard.
 func TestConnectionLostInEveryPhase(t *testing.T) {
 	for _, c := range places {

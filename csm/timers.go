@@ -199,7 +199,7 @@ func (s *State) after(t Timer) time.Duration {
 }
 
 // deadlines arms what is needed and stops what is not. A deadline that stood still
-// goes on with what was left of it; one that is refreshed gets its full time.
+// continues with what was left of it; one that is refreshed gets its full time.
 func (r *run) deadlines() {
 	st := &r.st
 	for t := range NumTimers {

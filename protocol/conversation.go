@@ -28,7 +28,7 @@ const (
 // EndReasons lists every reason.
 var EndReasons = []EndReason{EndUserStop, EndFatalError, EndClientGone, EndShutdown}
 
-// SuspendReason is one reason for a pause (REQ-008). A conversation goes on when
+// SuspendReason is one reason for a pause (REQ-008). A conversation continues when
 // none is left.
 type SuspendReason string
 

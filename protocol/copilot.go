@@ -45,7 +45,7 @@ type ToolsParams struct {
 
 // CopilotSendParams of copilot/send: one attempt at one round of one answer to one
 // utterance. A retry has the same requestId and the next attempt (INT-005). An
-// answer that asked for tools goes on in the next round, with their outcomes in
+// answer that asked for tools continues in the next round, with their outcomes in
 // the messages.
 type CopilotSendParams struct {
 	RequestID string               `json:"requestId"`

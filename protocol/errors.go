@@ -26,7 +26,7 @@ func (e ErrorSpec) Message(l Locale) string { return e.message.in(l) }
 func (e ErrorSpec) Remediation(l Locale) string { return e.remediation.in(l) }
 
 // Spoken is what the assistant says aloud, or "" for failures that only a
-// program is told of.
+// program is told about.
 func (e ErrorSpec) Spoken(l Locale) string { return e.spoken.in(l) }
 
 // ErrorData is the data of every error response.

@@ -60,7 +60,7 @@ var Severities = []Severity{SeverityInfo, SeverityWarning, SeverityError}
 type NotificationKind string
 
 // The kinds. A message is only shown. Resync says that the client fell behind,
-// was spared the notifications in between, and goes on from the snapshot.
+// was spared the notifications in between, and continues from the snapshot.
 const (
 	NotificationMessage      NotificationKind = "message"
 	NotificationModelLoading NotificationKind = "modelLoading"

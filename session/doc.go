@@ -26,7 +26,7 @@
 // # Waiting for the user
 //
 // question_requested leads from Running to Waiting, approval_resolved back. A
-// rejection resolves the question as well: the turn goes on and ends by itself.
+// rejection resolves the question as well: the turn continues and ends by itself.
 // The guard map has no way from Waiting to Ready. So turn_complete and turn_error
 // are rejected while Waiting, although turn_error asks for Ready there, and a turn
 // that is cancelled or fails while the user is asked ends with two statuses: the

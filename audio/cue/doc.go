@@ -42,7 +42,7 @@
 // A cue begins only when the speech has been silent for 100 ms, and fades out in
 // the 10 ms frame in which speech comes. Listening and done are about a moment:
 // when they cannot begin within 300 ms they are dropped. Error and needs-you ask
-// the user for something: they wait until the speech is over, and begin anew after
+// the user for something: they wait until the speech is over, and restart after
 // it when it cut them short. Thinking is not resumed after speech; the Policy
 // orders it again when it is due. Only the newest order counts.
 //

@@ -50,7 +50,7 @@ func NewMixer(inner func(*audio.Frame)) *Mixer {
 }
 
 // Play orders c in place of all earlier orders; what sounds fades out in the next
-// frame. A loop that sounds goes on when it is ordered again. None stops.
+// frame. A loop that sounds continues when it is ordered again. None stops.
 func (m *Mixer) Play(c Cue) {
 	if c >= NumCues {
 		return

@@ -94,7 +94,7 @@ func TestLoopGoesRound(t *testing.T) {
 	b.Play(Thinking)
 	for i := range 5 {
 		b.plays(t, Thinking)
-		b.Play(Thinking) // does not begin anew
+		b.Play(Thinking) // does not restart
 		if b.Sounding() != Thinking {
 			t.Fatalf("round %d ended", i)
 		}

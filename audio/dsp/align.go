@@ -156,7 +156,7 @@ func (a *aligner) next(f *audio.Frame) bool {
 	}
 	a.last = written
 	if a.live && a.idle >= stalled && written-a.read < audio.FrameSamples {
-		speed := a.speed // the clocks are the same when it goes on
+		speed := a.speed // the clocks are the same when it continues
 		a.reset()
 		a.speed = speed
 	}
@@ -184,7 +184,7 @@ func (a *aligner) next(f *audio.Frame) bool {
 
 // copy reads a frame, stretched by as much as the clocks differ. The position moves
 // on evenly, in parts of a sample: a step of a whole one is half a turn of what is
-// at the upper end of speech, and the canceller would have to learn it anew.
+// at the upper end of speech, and the canceller would have to relearn it.
 func (a *aligner) copy(f *audio.Frame, written int64) {
 	step := 1 + a.rate/audio.FrameSamples
 	if a.rate == 0 && a.part == 0 {

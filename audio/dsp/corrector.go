@@ -9,7 +9,7 @@ import (
 const (
 	millisecond = audio.SampleRate / 1000
 	// reportStep is by how much a reported delay must change to be followed:
-	// devices report their latency anew for each frame, and each move costs the
+	// devices report their latency for each frame, and each move costs the
 	// canceller some of what it learnt.
 	reportStep = 10 * millisecond
 	// An echo so far behind its reference needs no correction: the filter of the

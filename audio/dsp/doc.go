@@ -26,7 +26,7 @@
 // other; an aligner reads it, held back by the delay that the devices report
 // (DelayReporter). A finder looks where the echo is, each half second. It corrects what
 // the devices report wrong, and tells to microseconds how the clocks drift, by which
-// the reading is stretched. Frames that were lost and a sink that stops and goes on
+// the reading is stretched. Frames that were lost and a sink that stops and continues
 // show in the distance between writing and reading, and are made good there.
 //
 // Foreign needs no time to learn: it correlates the last quarter of a second of the

@@ -317,7 +317,7 @@ func (p *Processor) resetAdaptation() error {
 	return p.learner.restart(p.front)
 }
 
-// Realigned is how many times the streams were put beside one another anew: for a
+// Realigned counts realignments of the streams: for a
 // while after each, more of the echo is left. It belongs to the capturing goroutine.
 func (p *Processor) Realigned() int64 { return p.aligner.resyncs + p.restarts }
 
@@ -370,7 +370,7 @@ func (p *Processor) Correct(samples int64) { p.corrector.recall(samples) }
 // is skipped. Without it the loss is noticed after half a second.
 func (p *Processor) Gap(samples int64) { p.aligner.skip(samples) }
 
-// Reset forgets everything that was heard, for a device that was opened anew. What
+// Reset forgets everything that was heard, for a device that was reopened. What
 // SetDelay told stays.
 func (p *Processor) Reset() error {
 	p.aligner.reset()

@@ -35,7 +35,7 @@ type Stats struct {
 	Drift float64
 	// Underruns are frames for which the far end came too late; Overruns frames
 	// of it that nobody fetched; Slips samples that were skipped or repeated for
-	// drift; Resyncs the times that the streams were put beside one another anew.
+	// drift; Resyncs the number of realignments of the streams.
 	Underruns, Overruns, Slips, Resyncs int64
 	// Clipped is the share of the microphone's samples that are cut off, 0 to 1.
 	Clipped float64

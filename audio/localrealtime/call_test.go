@@ -259,7 +259,7 @@ func TestSilenceThatIsNotSent(t *testing.T) {
 	p.say(quiet(320), time.Millisecond)
 	h.windows(t, 9)
 	before := h.engines.detections.Load()
-	p.header.Timestamp += unsent * rtpRate // the sequence goes on: nothing was lost, nothing was sent
+	p.header.Timestamp += unsent * rtpRate // the sequence continues: nothing was lost, nothing was sent
 	p.say(slices.Concat(quiet(800), tone(800, listenRate), quiet(600)), time.Millisecond)
 	started := p.next("input_audio_buffer.speech_started")
 	if at, want := started.AudioStartMs, int64(unsent*1000+320+800-200); at < want-64 || at > want+64 {

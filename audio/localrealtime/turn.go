@@ -327,7 +327,7 @@ func (c *call) onIdle() {
 	c.answered = false
 	c.openUtterance(c.idleFrom, false)
 	u := t.open
-	u.automatic = true // the endpointer goes on counting
+	u.automatic = true // the endpointer continues counting
 	c.send(audioBufferEvent{
 		Type: "input_audio_buffer.timeout_triggered", EventID: newID("event"), ItemID: u.item,
 		AudioStartMs: new(msOf(c.idleFrom)), AudioEndMs: new(msOf(t.pos)),

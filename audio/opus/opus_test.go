@@ -90,7 +90,7 @@ func TestRoundTrip(t *testing.T) {
 }
 
 // TestLostPacketIsRecovered loses the packet in which a syllable begins: the copy
-// in the packet after it brings the syllable back, and concealment, which goes on
+// in the packet after it brings the syllable back, and concealment, which continues
 // with the pause before it, cannot.
 func TestLostPacketIsRecovered(t *testing.T) {
 	const lost = 48 // 960 ms: a multiple of a syllable

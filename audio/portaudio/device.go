@@ -17,7 +17,7 @@ const Default = "default"
 // follows.
 const serverPrefix = "pulse:"
 
-// Device is a microphone, a loudspeaker or both.
+// Device is a microphone, a speaker or both.
 type Device struct {
 	// ID is made of the host API and the name, and so stays the same between
 	// runs: pulse: and the name at the sound server, which is made of the
@@ -48,7 +48,7 @@ func (d direction) String() string {
 	if d == capture {
 		return "microphone"
 	}
-	return "loudspeaker"
+	return "speaker"
 }
 
 func (d Device) channels(dir direction) int {

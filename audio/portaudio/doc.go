@@ -20,7 +20,7 @@
 // and one of them is opened through a PCM that is defined for that in this
 // process's copy of ALSA's configuration, which takes the name as an argument. It
 // needs ALSA's plugin for the server and nothing else: no environment variable
-// (which other threads may be reading), no file, no list made anew. A stream on
+// (which other threads may be reading), no file, no list rebuilt. A stream on
 // the default device names none, and so the server moves it when its default
 // changes, and to the default when the device that was named goes away.
 //

@@ -94,7 +94,7 @@ func (e *endpoint) run(ctx context.Context, prepare func(*stream), each func(*st
 		return unavailable(Default, errors.New("device is not open"), "open it first")
 	}
 	if s.ran {
-		// Started again, a stream is made anew at the server, which PortAudio does
+		// Started again, a stream is created again at the server, which PortAudio does
 		// not survive when its device has gone away (see stream.start).
 		pos := s.ring.pos
 		if err := e.Open(ctx); err != nil {

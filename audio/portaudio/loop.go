@@ -12,7 +12,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// Loop is the way of sound from render, through the loudspeaker, the air or a
+// Loop is the way of sound from render, through the speaker, the air or a
 // cable and the microphone, to deliver.
 type Loop struct {
 	// Delay is how long a sample takes from the call of render that gives it to
@@ -27,9 +27,9 @@ type Loop struct {
 	Probes int
 }
 
-// ErrNoEcho says that the microphone does not hear the loudspeaker: it has
+// ErrNoEcho says that the microphone does not hear the speaker: it has
 // headphones, or one of the two is muted.
-var ErrNoEcho = errors.New("the microphone does not hear the loudspeaker; raise the volume, or it has headphones and there is no echo to measure")
+var ErrNoEcho = errors.New("the microphone does not hear the speaker; raise the volume, or it has headphones and there is no echo to measure")
 
 // A probe is a chirp of 60 ms and silence up to half a second, the longest delay
 // that is looked for.

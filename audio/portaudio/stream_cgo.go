@@ -248,7 +248,7 @@ func (s *stream) end() {
 }
 
 // close releases the device. It is not called while run runs. Where the server
-// hangs, the device is released once that goes on or ends.
+// hangs, the device is released once that continues or ends.
 func (s *stream) close() {
 	if s.stuck {
 		s.server.Close()

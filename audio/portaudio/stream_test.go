@@ -193,7 +193,7 @@ func TestSelect(t *testing.T) {
 		t.Fatalf("after Select, Run ends with %v", err)
 	}
 	hear(t, openedHere(t, source))
-	// Without it the server gives the stream another microphone: it goes on.
+	// Without it the server gives the stream another microphone: it continues.
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	err = source.Run(running, func(pos int64, f *audio.Frame) {

@@ -16,7 +16,7 @@ const lookEvery = 2 * time.Second
 // runs on Watch's goroutine.
 //
 // A sound server tells of changes at once, also while devices are open. Without
-// one PortAudio's list is made anew every two seconds, but only while no device is
+// one PortAudio's list is rebuilt every two seconds, but only while no device is
 // open: a device that goes away then shows as the loss of what is open, and a new
 // one once nothing is.
 func Watch(ctx context.Context, changed func([]Device)) error {

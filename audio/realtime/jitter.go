@@ -87,7 +87,7 @@ func (j *jitter) deadline() time.Time {
 	return at
 }
 
-// drop forgets the packets that wait; the stream goes on behind them.
+// drop forgets the packets that wait; the stream continues behind them.
 func (j *jitter) drop() {
 	if n := len(j.held); n > 0 {
 		j.next = j.held[n-1].SequenceNumber + 1

@@ -206,7 +206,7 @@ func NewTracker(detector func() (Detector, error), cfg TrackerConfig) (*Tracker,
 // rule. It may be called from any goroutine, and counts from the next window on.
 func (t *Tracker) SetAudible(audible bool) { t.audible.Store(audible) }
 
-// CancellerRestarted says that the echo canceller has to learn the echo anew: what sounds
+// CancellerRestarted says that the echo canceller has to relearn the echo: what sounds
 // like a voice over the assistant is doubted as it is at first, and a suspicion is
 // dismissed. It is for the goroutine of Push.
 func (t *Tracker) CancellerRestarted() { t.suspicion.restarted() }
@@ -240,7 +240,7 @@ func (t *Tracker) SetForeign(foreign func() bool) { t.foreign = foreign }
 // is the default.
 func (t *Tracker) SetElsewhere(elsewhere func(frames int) bool) { t.elsewhere = elsewhere }
 
-// Reset forgets the past, for a capture that begins anew: the next frame may have
+// Reset forgets the past, for a capture that restarts: the next frame may have
 // any position. It marks nothing: who resets knows that the voice is gone.
 func (t *Tracker) Reset() {
 	t.started = false
@@ -249,7 +249,7 @@ func (t *Tracker) Reset() {
 	t.restart(0)
 }
 
-// restart begins anew at a capture position, but keeps what the marker knows.
+// restart starts over at a capture position, but keeps what the marker knows.
 func (t *Tracker) restart(pos int64) {
 	t.base, t.next = pos, pos
 	t.pending, t.first, t.window = t.pending[:0], 0, 0
@@ -259,7 +259,7 @@ func (t *Tracker) restart(pos int64) {
 	t.forget()
 }
 
-// forget has the detectors begin anew: what they heard does not count any more.
+// forget resets the detectors: what they heard no longer counts.
 func (t *Tracker) forget() {
 	t.hint = false
 	for i, d := range t.detectors {

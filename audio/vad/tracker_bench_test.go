@@ -342,7 +342,7 @@ type result struct {
 
 // add takes the marks of a scene. A voice is missed when nothing is noticed until
 // its end; what is noticed before it is a false alarm. It is torn when it pauses
-// before its end and goes on, which is told of labels with good ends only.
+// before its end and continues; only labels with good ends count.
 func (r *result) add(s scene, marks []Mark, ends bool) {
 	r.n++
 	ms := func(samples int64) float64 { return float64(samples) * 1000 / audio.SampleRate }

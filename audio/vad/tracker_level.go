@@ -100,7 +100,7 @@ func (l *levels) setAudible(audible bool) {
 	}
 }
 
-// reset begins anew at a capture position. What the background is stays known.
+// reset restarts at a capture position. What the background is stays known.
 func (l *levels) reset(base int64) {
 	*l = levels{base: base, backgrounds: l.backgrounds, audible: l.audible}
 }

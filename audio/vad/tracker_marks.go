@@ -84,7 +84,7 @@ func surely(threshold float32) float32 { return max(threshold-hysteresis, 0.05) 
 // second: lower values wait for its end, and higher ones tear words apart.
 const gone = 0.35
 
-// An utterance that was suspected is young for youngLasts: the detectors began anew
+// An utterance that was suspected is young for youngLasts: the detectors restarted
 // with it, and are not sure of it for as long. The voice is gone below goneYoung.
 const (
 	goneYoung  = 0.15
@@ -193,7 +193,7 @@ func (m *marker) gone(w window) float32 {
 	return gone
 }
 
-// verify goes on with a probe: the assistant is held, and a voice that is there when
+// verify continues with a probe: the assistant is held, and a voice that is there when
 // nothing of it is audible any more is a person's.
 func (m *marker) verify(marks []Mark, w window) []Mark {
 	if w.audible {

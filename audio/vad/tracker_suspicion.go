@@ -81,7 +81,7 @@ const (
 // user's voice: others who talk in the room do not count.
 const faintOver = 2.0
 
-// A sound that goes on for longVoice levels, 8 s, is the background's unless it has the
+// A sound that continues for longVoice levels, 8 s, is the background's unless it has the
 // dynamics of one who talks: then only after endlessVoice levels, 4 min. Each level of a
 // pause undoes pauseWeighs of it, and each step with more than lively dB of dynamics
 // undoes livelyWeighs: people who talk near have that in 19 of 20 steps, and many who
@@ -109,8 +109,8 @@ type suspicion struct {
 	over              bool    // the canceller has restarted since: it was the echo
 	quiet             int     // levels in a row that are faint again
 	learnt            int64   // levels before this one told the ceiling, or are not to
-	voice             int     // how long a steady sound goes on, see longVoice
-	whole             int     // how long the utterance goes on
+	voice             int     // how long a steady sound continues, see longVoice
+	whole             int     // how long the utterance continues
 }
 
 // first says whether the canceller still learns where the echo is, and what it is

@@ -193,7 +193,7 @@ func TestTrackerRefusesAudioThatGoesBack(t *testing.T) {
 	if _, err := l.Push(10_000, &f); err == nil {
 		t.Fatal("took a frame again")
 	}
-	l.frames(t, 40, between(0, 1<<40)) // goes on where it was
+	l.frames(t, 40, between(0, 1<<40)) // continues where it was
 	if len(l.marks) != 1 {
 		t.Errorf("%v", l.marks)
 	}

@@ -16,7 +16,7 @@
 //		if idle { s.Push(pos, f) }
 //	})
 //
-// To pause, do not push: a gap in the positions begins anew behind it.
+// To pause, do not push: a gap in the positions restarts behind it.
 //
 // # Invariants
 //

@@ -79,7 +79,7 @@ type Stats struct {
 // engine searches for the phrase. It is used by one goroutine at a time.
 type engine interface {
 	// listen takes the next piece, 16 kHz mono, and says whether the phrase ends
-	// in it; the engine begins anew then.
+	// in it; the engine restarts then.
 	listen(pcm []int16) (bool, error)
 	// restart forgets what was heard, for audio that does not continue the last.
 	restart() error
@@ -179,7 +179,7 @@ func (s *Spotter) Close() error {
 	return nil
 }
 
-// run is the Spotter's goroutine. When the engine fails it goes on emptying the
+// run is the Spotter's goroutine. When the engine fails it continues emptying the
 // queue, so that the failure is in Stats and nowhere else.
 func (s *Spotter) run(l *listener) {
 	defer close(s.done)

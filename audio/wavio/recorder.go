@@ -9,7 +9,7 @@ import (
 
 const (
 	// window is how far the two sides may be apart on the time line. A side that
-	// falls further behind was away (a device that stopped), and goes on at the
+	// falls further behind was away (a device that stopped), and continues at the
 	// present when it comes back.
 	window = 2 * audio.SampleRate
 	// trackFrames is how many frames a side can be ahead of the disk: 2.5 s.

@@ -180,7 +180,7 @@ func (s *Sink) Run(ctx context.Context, render func(f *audio.Frame)) error {
 func (s *Sink) fail(code string, err error) error {
 	return &audio.DeviceError{
 		Code: code, Device: "wav:" + filepath.Base(s.Path), Err: err,
-		Remedy: "name a file that can be written, or use the loudspeaker with --audio-out default",
+		Remedy: "name a file that can be written, or use the speaker with --audio-out default",
 	}
 }
 

@@ -29,7 +29,7 @@ import (
 func newBench() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bench",
-		Short: "Measure what hears and speaks on this machine",
+		Short: "Measure recognition and voices on this machine",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return misuse{fmt.Errorf("unknown command bench %s; use hearing or voice", args[0])}
@@ -107,8 +107,8 @@ func newBenchHearing() *cobra.Command {
 	var count int
 	cmd := &cobra.Command{
 		Use:   "hearing",
-		Short: "Measure the word errors and the speed of recognition",
-		Long: `Measure the word errors and the speed of recognition: of the installed models and of
+		Short: "Measure the accuracy and speed of recognition",
+		Long: `Measure the accuracy and speed of recognition: of the installed models and of
 PocketSphinx, on recordings of human speech. Those of Debian's packages are used that
 are on this machine (scripts/speech.sh brings more), or a folder of your own, with a
 text file beside each WAV file. The first recordings are heard a second time at the
@@ -134,7 +134,7 @@ speed of speech, for the time to the final text.`,
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
 	cmd.Flags().StringVar(&folder, "recordings", "", "a folder with WAV files, and a text file with the words beside each")
 	cmd.Flags().StringVar(&language, "language", "", "use recordings in this language (default that of the environment)")
-	cmd.Flags().IntVar(&count, "count", 40, "use at most so many recordings")
+	cmd.Flags().IntVar(&count, "count", 40, "number of recordings to use at most")
 	return cmd
 }
 
@@ -294,7 +294,7 @@ func newBenchVoice() *cobra.Command {
 	var texts []string
 	cmd := &cobra.Command{
 		Use:   "voice",
-		Short: "Measure how soon, how fast and how clearly the voices speak",
+		Short: "Measure the latency, speed and clarity of the voices",
 		Long: `Measure how soon and how fast the installed voice and Flite speak, and how many words
 of it the recogniser of this machine gets wrong. Nothing is played. The sentences are
 English; give your own with --text for a voice of another language.`,

@@ -67,14 +67,13 @@ func newDoctor() *cobra.Command {
 	var asJSON, aloud bool
 	cmd := &cobra.Command{
 		Use:   "doctor",
-		Short: "Check what works here, and say how to fix what does not",
-		Long: `Check what works here, and say how to fix what does not. The command listens to
-the microphone for two seconds: speak, and it tells whether that is too loud.
-Nothing that it hears is kept.
+		Short: "Check devices, engines and services, and say how to fix problems",
+		Long: `Check devices, engines and services, and say how to fix problems. The command listens to
+the microphone for two seconds: speak, and it reports whether that is too loud.
+Nothing is recorded.
 
-It makes no sound unless it is told to: with --sound it plays chirps and soft
-noise, for 15 seconds at most, and tells how long sound takes from the
-loudspeaker to the microphone, and whether the echo is cancelled.`,
+With --sound it plays chirps and soft noise for up to 15 seconds, and measures the
+delay from speaker to microphone and whether the echo is cancelled.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			settings, err := shared.parse(protocol.DefaultSettings())

@@ -29,7 +29,7 @@ type soundCheck struct {
 func isDevice(arg string) bool { return arg != "null" && !strings.HasPrefix(arg, "wav:") }
 
 // examineSound checks the devices from the bottom up: the sound server, each
-// device, what the microphone hears, and what it hears of the loudspeaker. What
+// device, what the microphone hears, and what it hears of the speaker. What
 // cannot be tried is left out, since the finding before it says why. It ends
 // within seconds also where a sound server hangs: each call below is bounded.
 func examineSound(ctx context.Context, c soundCheck) (all []finding) {
@@ -51,7 +51,7 @@ func examineSound(ctx context.Context, c soundCheck) (all []finding) {
 		all = append(all, h.finding(err))
 		hears = err == nil && !h.zeros()
 	}
-	sink, f := openLoudspeaker(ctx, c.out, down)
+	sink, f := openSpeaker(ctx, c.out, down)
 	if all = append(all, f); sink != nil {
 		defer sink.Close() //nolint:errcheck // it was only tried
 	}
@@ -94,21 +94,21 @@ func openMicrophone(ctx context.Context, arg, down string) (audio.Source, findin
 	return src, found("microphone", true, detail, figures, nil)
 }
 
-// openLoudspeaker opens what arg names. It returns nil where nothing would be
+// openSpeaker opens what arg names. It returns nil where nothing would be
 // heard: to open a recording would make its file.
-func openLoudspeaker(ctx context.Context, arg, down string) (audio.Sink, finding) {
+func openSpeaker(ctx context.Context, arg, down string) (audio.Sink, finding) {
 	switch {
 	case !isDevice(arg):
-		return nil, found("loudspeaker", false, arg+", which nobody hears", nil, nil)
+		return nil, found("speaker", false, arg+", which nobody hears", nil, nil)
 	case down != "":
-		return nil, found("loudspeaker", true, "", nil, notTried(down))
+		return nil, found("speaker", true, "", nil, notTried(down))
 	}
 	dst := portaudio.NewSink(arg)
 	if err := dst.Open(ctx); err != nil {
-		return nil, found("loudspeaker", true, "", nil, err)
+		return nil, found("speaker", true, "", nil, err)
 	}
 	detail, figures := deviceDetail(arg, dst)
-	return dst, found("loudspeaker", true, detail, figures, nil)
+	return dst, found("speaker", true, detail, figures, nil)
 }
 
 // deviceDetail names a device that is open, with the delay that it reports.
@@ -150,7 +150,7 @@ func soundServer(ctx context.Context) (string, error) {
 		}
 	}
 	if api != "" {
-		return fmt.Sprintf("%s, with %s and %s", api, count(ins, "microphone"), count(outs, "loudspeaker")), nil
+		return fmt.Sprintf("%s, with %s and %s", api, count(ins, "microphone"), count(outs, "speaker")), nil
 	}
 	if runtime.GOOS != "linux" {
 		return "none is needed here", nil

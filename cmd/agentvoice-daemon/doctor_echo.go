@@ -21,7 +21,7 @@ const (
 	echoTime = 15 * time.Second
 	// noiseFrames is how much noise there is, in frames; less is played where the
 	// echo is gone before. The canceller first looks for the delay, for two or
-	// three seconds, and where the devices report it wrong begins anew then.
+	// three seconds, and where the devices report it wrong restarts then.
 	noiseFrames = 1000
 	// fewFrames is the same where no chirp was heard: no echo has to go, it only
 	// has to be noticed.
@@ -53,7 +53,7 @@ const (
 	faintEcho = -40
 )
 
-// echo is what a microphone heard of a loudspeaker. Levels are in dBFS.
+// echo is what a microphone heard of a speaker. Levels are in dBFS.
 type echo struct {
 	likeness float64       // of its loudness to that of the noise, -1 to 1
 	late     time.Duration // where that is most
@@ -103,7 +103,7 @@ func hearEcho(ctx context.Context, source audio.Source, sink audio.Sink, noise [
 	gone, over, recent := 0, false, 0.0
 	deliver := func(pos int64, f *audio.Frame) {
 		n := rendered.Load()
-		if over || n == 0 { // the loudspeaker has not begun
+		if over || n == 0 { // the speaker has not begun
 			return
 		}
 		_, err := ends.Captured(pos, f)
@@ -214,7 +214,7 @@ func correlation(a, b []float64) float64 {
 	return (sab - sa*sb/n) / math.Sqrt(va*vb)
 }
 
-// judge says what was heard of the loudspeaker, and what is wrong with that. loop
+// judge says what was heard of the speaker, and what is wrong with that. loop
 // is what the chirps found, nil where they were not heard: an echo that is too
 // late for them is known by its loudness.
 func (e echo) judge(loop *portaudio.Loop) (string, error) {
@@ -224,7 +224,7 @@ func (e echo) judge(loop *portaudio.Loop) (string, error) {
 	case loop == nil && !alike && above >= 2*audible:
 		return "", fault{"something else was louder than the sounds that were played", "try again while it is quiet"}
 	case loop == nil && !alike:
-		return "the microphone hears next to nothing of the loudspeaker; with headphones that is as it should be", nil
+		return "the microphone hears next to nothing of the speaker; with headphones that is as it should be", nil
 	case e.removed >= min(cancelled, above-audible/2) && e.clipped < clips && e.level-e.removed <= faintEcho:
 		where := fmt.Sprintf("the devices report %s", inMs(e.reported))
 		if e.measured {
@@ -245,33 +245,33 @@ func (e echo) uncancelled(loop *portaudio.Loop, above float64) fault {
 	switch {
 	case e.clipped >= clips:
 		// The canceller hides what it cannot follow, and with it the user's voice.
-		return fault{what + ", but the microphone clips while the loudspeaker plays", "turn the loudspeaker down, or lower the microphone's level in the system's sound settings"}
+		return fault{what + ", but the microphone clips while the speaker plays", "turn the speaker down, or lower the microphone's level in the system's sound settings"}
 	case e.removed >= cancelled:
 		return e.tooLoud(what)
 	case loop != nil && loop.Max-loop.Min > steady:
-		return fault{fmt.Sprintf("%s, since its delay changes (%s to %s)", what, inMs(loop.Min), inMs(loop.Max)), "use a loudspeaker and a microphone with cables, end programs that keep the machine busy, or use headphones"}
+		return fault{fmt.Sprintf("%s, since its delay changes (%s to %s)", what, inMs(loop.Min), inMs(loop.Max)), "use a speaker and a microphone with cables, end programs that keep the machine busy, or use headphones"}
 	case late > heldBack:
-		return fault{fmt.Sprintf("%s, since it comes %s late", what, inMs(late)), "use a loudspeaker with a cable, or headphones"}
+		return fault{fmt.Sprintf("%s, since it comes %s late", what, inMs(late)), "use a speaker with a cable, or headphones"}
 	case e.likeness < follows:
 		return fault{what + ", or something else was louder", "try again while it is quiet, and if it stays use headphones"}
 	case e.level-mostCancelled > faintEcho:
-		// The loudspeaker may distort it besides, as one does that is turned up too
+		// The speaker may distort it besides, as one does that is turned up too
 		// far: the canceller learns the more of that the longer it listens, and the
 		// fix is the same.
 		return e.tooLoud(what)
 	}
-	return fault{what + ", since it is changed on its way", "switch off sound effects in the system's sound settings, turn the loudspeaker down, or use headphones"}
+	return fault{what + ", since it is changed on its way", "switch off sound effects in the system's sound settings, turn the speaker down, or use headphones"}
 }
 
 // tooLoud is the fault of an echo of which too much is left by its loudness alone.
 func (e echo) tooLoud(what string) fault {
 	return fault{
 		fmt.Sprintf("%s, but %.0f dBFS are left, so loud it is", what, e.level-max(0, e.removed)),
-		"turn the loudspeaker down, or lower the microphone's level in the system's sound settings",
+		"turn the speaker down, or lower the microphone's level in the system's sound settings",
 	}
 }
 
-// examineEcho measures the way from the loudspeaker to the microphone, and what
+// examineEcho measures the way from the speaker to the microphone, and what
 // the canceller makes of it.
 func examineEcho(ctx context.Context, source audio.Source, sink audio.Sink) finding {
 	measured, err := portaudio.MeasureLoop(ctx, sink, source)

@@ -115,7 +115,7 @@ func TestDoctorTellsAMissingDevice(t *testing.T) {
 	all := examined(t, soundCheck{in: "pulse:headset.mic", out: "Headset"})
 	wants(t, all, "sound server", true, "2 microphones")
 	wants(t, all, "microphone", false, "headset.mic", "there is no such microphone", "devices lists")
-	wants(t, all, "loudspeaker", false, "Headset", "there is no such loudspeaker", "devices lists")
+	wants(t, all, "speaker", false, "Headset", "there is no such speaker", "devices lists")
 	if len(all) != 3 {
 		t.Error("something was heard of devices that are not there")
 	}
@@ -139,7 +139,7 @@ func TestDoctorTellsADeadServer(t *testing.T) {
 	all = examined(t, soundCheck{})
 	wants(t, all, "sound server", false, "no sound server runs", "PULSE_SERVER", "systemctl --user restart", "pulseaudio --start")
 	wants(t, all, "microphone", false, "not tried", "pulseaudio --start")
-	wants(t, all, "loudspeaker", false, "not tried", "pulseaudio --start")
+	wants(t, all, "speaker", false, "not tried", "pulseaudio --start")
 }
 
 func TestDoctorTellsASilentMicrophone(t *testing.T) {
@@ -150,7 +150,7 @@ func TestDoctorTellsASilentMicrophone(t *testing.T) {
 	if f.Figures["zeroSeconds"] != 4 { // it was given time to wake
 		t.Errorf("the figures are %v", f.Figures)
 	}
-	wants(t, all, "loudspeaker", true, "it reports a delay of")
+	wants(t, all, "speaker", true, "it reports a delay of")
 	if len(all) != 4 {
 		t.Error("an echo was looked for where nothing is heard")
 	}
@@ -204,13 +204,13 @@ func TestDoctorMeasuresTheEcho(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	wants(t, []finding{f}, "echo", false, "not cancelled", "the microphone clips while", "turn the loudspeaker down")
+	wants(t, []finding{f}, "echo", false, "not cancelled", "the microphone clips while", "turn the speaker down")
 	if f.Figures["loopMs"] < 20 || f.Figures["reportedMs"] < 10 || f.Figures["clippedShare"] < clips {
 		t.Errorf("the figures are %v", f.Figures)
 	}
 }
 
-// simulated is a room as a microphone and a loudspeaker, on one clock that goes as
+// simulated is a room as a microphone and a speaker, on one clock that goes as
 // fast as it can.
 type simulated struct {
 	capture func(render func(*audio.Frame), microphone *audio.Frame)
@@ -276,14 +276,14 @@ func TestDoctorTellsAnEchoThatStays(t *testing.T) {
 	}{
 		{"a room", simulate(room.Config{Echo: study, EchoGain: -6, Delay: delay}, nil), loop, true, []string{"cancelled: it is", "the devices report 40 ms"}},
 		{"a loud one", simulate(room.Config{Echo: straight, EchoGain: 10, Delay: delay}, nil), loop, true, []string{"cancelled: it is"}},
-		{"headphones", simulate(room.Config{}, nil), nil, true, []string{"next to nothing of the loudspeaker", "headphones"}},
+		{"headphones", simulate(room.Config{}, nil), nil, true, []string{"next to nothing of the speaker", "headphones"}},
 		{"somebody who speaks", simulate(room.Config{}, human(t, -20)), nil, false, []string{"something else was louder", "try again"}},
 		{"and an echo", simulate(room.Config{Echo: straight, EchoGain: -12, Delay: delay}, human(t, -15)), loop, false, []string{"not cancelled", "or something else was louder", "try again"}},
-		{"a loudspeaker far too loud", simulate(room.Config{Echo: straight, EchoGain: 48, Delay: delay, SpeakerClip: 0.002}, nil), loop, false, []string{"not cancelled", "so loud it is", "turn the loudspeaker down"}},
-		{"a loudspeaker that distorts, no louder than the canceller bears", simulate(room.Config{Echo: straight, EchoGain: 10, Delay: delay, SpeakerClip: 0.02}, nil), loop, true, []string{"cancelled: it is"}},
-		{"one that is too loud and does not distort", simulate(room.Config{Echo: straight, EchoGain: 16, Delay: delay}, nil), loop, false, []string{"not cancelled", "so loud it is", "turn the loudspeaker down"}},
-		{"a microphone that clips", simulate(room.Config{Echo: straight, EchoGain: 26, Delay: delay, MicClip: 0.101}, nil), loop, false, []string{"not cancelled", "the microphone clips while the loudspeaker plays", "lower the microphone's level"}},
-		{"a late one", simulate(room.Config{Echo: straight, EchoGain: -6, Delay: 900 * time.Millisecond}, nil), nil, false, []string{"not cancelled", "since it comes 9", "a loudspeaker with a cable"}},
+		{"a speaker far too loud", simulate(room.Config{Echo: straight, EchoGain: 48, Delay: delay, SpeakerClip: 0.002}, nil), loop, false, []string{"not cancelled", "so loud it is", "turn the speaker down"}},
+		{"a speaker that distorts, no louder than the canceller bears", simulate(room.Config{Echo: straight, EchoGain: 10, Delay: delay, SpeakerClip: 0.02}, nil), loop, true, []string{"cancelled: it is"}},
+		{"one that is too loud and does not distort", simulate(room.Config{Echo: straight, EchoGain: 16, Delay: delay}, nil), loop, false, []string{"not cancelled", "so loud it is", "turn the speaker down"}},
+		{"a microphone that clips", simulate(room.Config{Echo: straight, EchoGain: 26, Delay: delay, MicClip: 0.101}, nil), loop, false, []string{"not cancelled", "the microphone clips while the speaker plays", "lower the microphone's level"}},
+		{"a late one", simulate(room.Config{Echo: straight, EchoGain: -6, Delay: 900 * time.Millisecond}, nil), nil, false, []string{"not cancelled", "since it comes 9", "a speaker with a cable"}},
 		{"one whose delay changes", wanders(), shaky, false, []string{"not cancelled", "its delay changes (40 ms to 150 ms)", "with cables"}},
 		{"where chirps do not tell", wanders(), loop, false, []string{"not cancelled", "changed on its way", "sound effects"}},
 	} {

@@ -39,23 +39,23 @@ func newExplore() *cobra.Command {
 	var x exploration
 	cmd := &cobra.Command{
 		Use:   "explore",
-		Short: "Walk every state that this build's conversation core can be brought into, and check every promise",
+		Short: "Model-check the conversation core",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return x.run(cmd.Context(), cmd.OutOrStdout(), cmd.ErrOrStderr())
 		},
 	}
 	f := cmd.Flags()
-	f.StringSliceVar(&x.worlds, "world", nil, "worlds to explore: "+strings.Join(worldNames(), ", ")+"; all where none is named")
-	f.BoolVar(&x.deep, "deep", false, "with larger bounds")
-	f.BoolVar(&x.pairs, "pairs", false, "every two worlds in one; one pair is --world ONE+OTHER")
-	f.IntVar(&x.states, "states", 0, "stop each world after so many states; 0 for none")
-	f.DurationVar(&x.budget, "budget", 0, "stop after this time; 0 for when everything was explored")
-	f.StringVar(&x.out, "out", ".", "folder for the journal and the scenario of what breaks a promise")
-	f.StringVar(&x.mutant, "mutant", "", "explore with this fault built in, which a debug build has")
-	f.IntVar(&x.most, "violations", 1, "go on until so many different violations of a world were found")
+	f.StringSliceVar(&x.worlds, "world", nil, "worlds to explore: "+strings.Join(worldNames(), ", ")+" (default all)")
+	f.BoolVar(&x.deep, "deep", false, "use larger bounds")
+	f.BoolVar(&x.pairs, "pairs", false, "explore every pair of worlds; --world ONE+OTHER names one pair")
+	f.IntVar(&x.states, "states", 0, "stop each world after this many states; 0 for no limit")
+	f.DurationVar(&x.budget, "budget", 0, "stop after this time; 0 for no limit")
+	f.StringVar(&x.out, "out", ".", "folder for the journal and scenario of a violation")
+	f.StringVar(&x.mutant, "mutant", "", "explore with this seeded fault; needs a debug build")
+	f.IntVar(&x.most, "violations", 1, "stop a world after this many different violations")
 	f.BoolVar(&x.asJSON, "json", false, "print one JSON object")
-	f.BoolVar(&x.verbose, "progress", false, "say on stderr how far it is")
+	f.BoolVar(&x.verbose, "progress", false, "print progress to stderr")
 	return cmd
 }
 

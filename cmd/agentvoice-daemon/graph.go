@@ -17,7 +17,7 @@ func newGraph() *cobra.Command {
 	var guards, list bool
 	cmd := &cobra.Command{
 		Use:   "graph [REGION]",
-		Short: "Print the statechart of the conversation, of a region or of all, from the machine that runs",
+		Short: "Print the statechart of the conversation, of a region, or of all",
 		Long: "Print the statechart of a region of the machine, as it runs in this build: of the\n" +
 			"conversation where none is named, of all regions together with the name all.\n" +
 			"What stays in its state is left out; --guards draws it too.",
@@ -50,8 +50,8 @@ func newGraph() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "mermaid", "mermaid or dot")
-	cmd.Flags().BoolVar(&guards, "guards", false, "also say under which conditions")
-	cmd.Flags().BoolVar(&list, "list", false, "print the names of the regions, and what they are")
+	cmd.Flags().BoolVar(&guards, "guards", false, "include the conditions")
+	cmd.Flags().BoolVar(&list, "list", false, "list the regions")
 	return cmd
 }
 

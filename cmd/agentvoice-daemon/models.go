@@ -65,8 +65,8 @@ func (f *modelFlags) store(mirrors []string, report func(models.Event)) (*models
 func newModels() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "models",
-		Short: "Install, check and remove models that hear and speak on this machine",
-		Long: `Install, check and remove models that hear and speak on this machine. They are
+		Short: "Install, check and remove speech models",
+		Long: `Install, check and remove speech models. They are
 used in place of PocketSphinx and Flite (docs/models.md). Nothing is downloaded
 without being asked for. The proxy of the environment (HTTPS_PROXY) is used.`,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -252,7 +252,7 @@ func orDash(s string) string {
 func newModelsRemove() *cobra.Command {
 	return &cobra.Command{
 		Use:   "remove NAME...",
-		Short: "Remove installed models, or what is downloaded of one",
+		Short: "Remove installed models, or partial downloads",
 		Args:  oneOrMore("a model to remove"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := (&modelFlags{}).store(nil, nil)
@@ -283,7 +283,7 @@ func newModelsVerify() *cobra.Command {
 	var f modelFlags
 	cmd := &cobra.Command{
 		Use:   "verify [NAME...]",
-		Short: "Compare installed models with their checksums, and load each once",
+		Short: "Verify the checksums of installed models, and load each once",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := f.store(nil, nil)
 			if err != nil {

@@ -45,9 +45,9 @@ model stays until its successor is complete.`,
 		},
 	}
 	f.register(cmd.Flags())
-	cmd.Flags().StringArrayVar(&f.mirrors, "mirror", nil, "base URL of a server that has the files under the same paths, to be tried first; may be given more than once")
+	cmd.Flags().StringArrayVar(&f.mirrors, "mirror", nil, "base URL of a mirror with the same paths, tried first; may be given more than once")
 	cmd.Flags().StringVar(&f.language, "language", "", "install what is recommended for this language (default that of the environment)")
-	cmd.Flags().BoolVar(&f.accept, "accept-licence", false, "accept the licences that are shown, without a question")
+	cmd.Flags().BoolVar(&f.accept, "accept-licence", false, "accept the licences without asking")
 	cmd.Flags().BoolVarP(&f.accept, "yes", "y", false, "the same as --accept-licence")
 	return cmd
 }
@@ -196,11 +196,11 @@ machine. The folder of a model that the manifest does not know needs a model.jso
 	f.register(cmd.Flags())
 	cmd.Flags().StringVar(&o.Name, "name", "", "name of its folder (default its own)")
 	cmd.Flags().StringVar(&o.Kind, "kind", "", "its architecture: "+strings.Join(sherpa.Kinds(), ", "))
-	cmd.Flags().StringArrayVar(&o.Languages, "language", nil, "a language that it knows; may be given more than once")
+	cmd.Flags().StringArrayVar(&o.Languages, "language", nil, "a language that the model supports; may be given more than once")
 	return cmd
 }
 
-// installView shows how an installation goes on: JSON lines for programs, a line that
+// installView shows how an installation continues: JSON lines for programs, a line that
 // is rewritten on a terminal, and else a line for each step.
 type installView struct {
 	out    io.Writer

@@ -386,7 +386,7 @@ func TestSEC002RecordLive(t *testing.T) {
 }
 
 // A record that cannot be written, or that is damaged, is told, and the conversation
-// goes on.
+// continues.
 func TestRecordTroubleLive(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -423,7 +423,7 @@ func TestRecordTroubleLive(t *testing.T) {
 	}
 }
 
-// A disk that fills up in the middle of a conversation is told once; the record goes on
+// A disk that fills up in the middle of a conversation is told once; the record continues
 // in memory, with the state that the session has.
 func TestFullDiskLive(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "record")

@@ -16,8 +16,8 @@ func newReplay() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "replay JOURNAL...",
-		Short: "Replay a journal and compare every state and effect with the record",
-		Long: `Replay journals and compare every state and effect with the record. A folder
+		Short: "Replay a journal and verify every state and effect",
+		Long: `Replay journals and verify every state and effect. A folder
 stands for all journals in it; the files of one journal (NAME.jsonl, NAME.1.jsonl
 and so on) that follow on each other are replayed as one.
 

@@ -54,10 +54,10 @@ what happens, for tests of clients.`,
 	f.sharedFlags.register(fs)
 	f.assistantFlags.register(fs)
 	fs.Lookup("agent").Usage = "who answers an editor that has no assistant: offline, openai for any OpenAI-compatible endpoint, or acp:CMD for a coding agent"
-	fs.BoolVar(&f.stdio, "stdio", false, "serve over standard input and output; required, there is no other way yet")
+	fs.BoolVar(&f.stdio, "stdio", false, "serve over standard input and output; required")
 	fs.IntVar(&f.clientID, "client-process-id", 0, "end when this process is gone")
 	fs.BoolVar(&f.headless, "headless", false, "virtual time and a scripted world, for tests")
-	fs.StringVar(&f.script, "script", "", "the script of --headless; without one nothing happens that the editor does not ask for")
+	fs.StringVar(&f.script, "script", "", "script for --headless")
 	fs.DurationVar(&f.keepModels, "keep-models", localrealtime.DefaultKeepEngines, "how long after a conversation speech models stay in memory")
 	fs.BoolVar(&f.verify, "verify", true, "check every step against the invariants")
 	return cmd

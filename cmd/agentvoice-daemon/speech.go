@@ -21,7 +21,7 @@ import (
 func newEngine() *cobra.Command {
 	return &cobra.Command{
 		Use:                "engine",
-		Short:              "Recognise or speak for the daemon, which starts this by itself",
+		Short:              "Recognise or speak for the daemon, which starts this command itself",
 		Hidden:             true,
 		DisableFlagParsing: true,
 		RunE: func(_ *cobra.Command, args []string) error {

@@ -170,7 +170,7 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 }
 
 // microphone makes the microphone of a conversation. A recording is one for all of
-// it, and so goes on after a recovery where it was.
+// it, and so continues after a recovery where it was.
 func (f *talkFlags) microphone() func(protocol.Settings) (audio.Source, error) {
 	path, recorded := strings.CutPrefix(f.audioIn, "wav:")
 	recording := &wavio.Source{Path: path, Speed: f.speed, Continue: true}

@@ -20,7 +20,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/speechdata"
 )
 
-// openRoom is a room in which the microphone hears the loudspeaker at -12 dB, and
+// openRoom is a room in which the microphone hears the speaker at -12 dB, and
 // whoever speaks.
 type openRoom struct {
 	mu   sync.Mutex
@@ -142,7 +142,7 @@ func passes(ctx context.Context, t *testing.T, s *pulse.Server, d time.Duration)
 	}
 }
 
-// TestTalkOnVirtualDevices holds a conversation before open loudspeakers, as a user
+// TestTalkOnVirtualDevices holds a conversation before open speakers, as a user
 // does: ask, be answered, ask and interrupt, cough, unplug the microphone, have the sound
 // server die, and go on.
 func TestTalkOnVirtualDevices(t *testing.T) {

@@ -15,7 +15,7 @@ func newTimeline() *cobra.Command {
 	var output string
 	cmd := &cobra.Command{
 		Use:   "timeline JOURNAL -o FILE.html",
-		Short: "Draw a conversation as a page that needs nothing else",
+		Short: "Draw a journal as a self-contained HTML page",
 		Args:  oneFile("journal"),
 		RunE: func(_ *cobra.Command, args []string) error {
 			if output == "" {

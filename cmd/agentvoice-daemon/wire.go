@@ -58,15 +58,15 @@ type sharedFlags struct {
 
 func (f *sharedFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.audioIn, "audio-in", "default", "microphone: default, a device's name or id, wav:FILE, or null")
-	fs.StringVar(&f.audioOut, "audio-out", "default", "loudspeaker: default, a device's name or id, wav:FILE, or null")
+	fs.StringVar(&f.audioOut, "audio-out", "default", "speaker: default, a device's name or id, wav:FILE, or null")
 	fs.StringVar(&f.provider, "provider", "", "service that hears and speaks: local, openai, azure, localai or compatible (default local)")
-	fs.StringVar(&f.endpoint, "endpoint", "", "base URL of the service, where it is not the provider's own")
+	fs.StringVar(&f.endpoint, "endpoint", "", "base URL of the service, if not the provider's default")
 	fs.StringVar(&f.deployment, "deployment", "", "name of the deployment (azure)")
 	fs.StringVar(&f.model, "model", "", "realtime model")
 	fs.StringVar(&f.keyFile, "api-key-file", "", "file with the service's key; else "+envOpenAI+", "+envAzure+" or "+envLocal)
 	fs.StringVar(&f.journal, "journal", "", "record the conversation in this folder, or in this .jsonl file")
 	fs.Int64Var(&f.journalLimits.Bytes, "journal-bytes", journal.DefaultLimits.Bytes, "begin another file of the journal at this size; at least 65536")
-	fs.IntVar(&f.journalLimits.Files, "journal-files", journal.DefaultLimits.Files, "keep so many files of the journal, and delete the oldest")
+	fs.IntVar(&f.journalLimits.Files, "journal-files", journal.DefaultLimits.Files, "number of journal files to keep; the oldest is deleted")
 	fs.StringVar(&f.logLevel, "log-level", "warn", "trace, debug, info, warn, error or disabled")
 	fs.StringArrayVar(&f.settings, "set", nil, "a setting, as agentvoice.name=value; may be given more than once")
 }
@@ -148,7 +148,7 @@ func source(arg string, speed float64) (audio.Source, error) {
 	return portaudio.NewSource(arg), nil
 }
 
-// sink makes the loudspeaker that arg names.
+// sink makes the speaker that arg names.
 func sink(arg string, speed float64) (audio.Sink, error) {
 	if path, ok := strings.CutPrefix(arg, "wav:"); ok {
 		return &wavio.Sink{Path: path, Speed: speed}, nil
@@ -360,7 +360,7 @@ func (f *assistantFlags) named(name, dir string) (copilot.Adapter, error) {
 }
 
 // choose makes the choice of agentvoice.agent. An agent whose name and folder stay the
-// same goes on, with what it knows of the conversation.
+// same continues, with what it knows of the conversation.
 func (f *assistantFlags) choose() func(protocol.Settings, string) copilot.Adapter {
 	var name, dir string
 	var chosen copilot.Adapter

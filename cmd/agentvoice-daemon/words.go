@@ -15,8 +15,8 @@ func newWords() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "words [FOLDER]",
-		Short: "List the names that transcripts are corrected by",
-		Long: `List the names that transcripts are corrected by: the user's own of voice-words.md,
+		Short: "List the names used to correct transcripts",
+		Long: `List the names used to correct transcripts: the user's own of voice-words.md,
 and those of a folder, which is the current one where none is given. They are read
 each time, and kept nowhere.`,
 		Args: cobra.MaximumNArgs(1),

@@ -93,8 +93,8 @@ func (p *prompt) takeAsked() (asks []*ask) {
 	return asks
 }
 
-// waitsElsewhere says whether the agent waits for another permission before it goes on
-// with a call, or goes on without having reported the call.
+// waitsElsewhere says whether the agent waits for another permission before it continues
+// with a call, or continues without having reported the call.
 func (p *prompt) waitsElsewhere(t *tool) bool {
 	for _, e := range p.queue {
 		if e.ask != nil || !t.runs() {
@@ -231,7 +231,7 @@ func (a *Adapter) outcome(p *prompt) error {
 }
 
 // CallTool implements copilot.Caller: it grants the permission that the agent waits
-// for, and returns the result of the call. The agent goes on after a call that
+// for, and returns the result of the call. The agent continues after a call that
 // failed, so such a call has a result and no error.
 func (a *Adapter) CallTool(ctx, wanted context.Context, c copilot.ToolCall) (string, error) {
 	a.mu.Lock()

@@ -118,7 +118,7 @@ func TestNothingIsEmittedAfterCancel(t *testing.T) {
 	}
 }
 
-// A call is handed over at once, though the answer that asks for it goes on.
+// A call is handed over at once, though the answer that asks for it continues.
 func TestACallIsHandedOverWhileTheAnswerGoesOn(t *testing.T) {
 	wanted := make(chan struct{})
 	c := newClient(func(c *client, _ string) (string, error) {

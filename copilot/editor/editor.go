@@ -50,7 +50,7 @@ const (
 // tells the client by $/cancelRequest.
 type Caller interface {
 	Call(ctx context.Context, method string, params, result any) error
-	// Await is Call, but that when wanted is done it tells the client, and goes on
+	// Await is Call, but that when wanted is done it tells the client, and continues
 	// waiting for the response.
 	Await(ctx, wanted context.Context, method string, params, result any) error
 }

@@ -75,7 +75,7 @@ func TestPropertySizesDoNotChangeTheWords(t *testing.T) {
 }
 
 // An answer can end anywhere: what was pushed before is what would have come
-// anyway, the rest comes with Flush, and the next answer begins anew.
+// anyway, the rest comes with Flush, and the next answer restarts.
 func TestPropertyFlushAnywhere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		w := anyAnswer(false).Draw(t, "answer")

@@ -222,12 +222,12 @@ func (c *Chunker) decide(src []byte, whole bool) bool {
 	return true
 }
 
-// continues reports whether a line goes on with the open block.
+// continues reports whether a line continues the open block.
 func (c *Chunker) continues(ln line) bool {
 	if len(ln.opens) > 0 || ln.kind != c.kind {
 		return false
 	}
-	// A paragraph also goes on where the marks of its quotes and items are missing
+	// A paragraph also continues where the marks of its quotes and items are missing
 	// (CommonMark's lazy continuation).
 	return c.kind == kindText || ln.depth == len(c.stack) && (c.kind == kindFence || c.kind == kindIndented || c.kind == kindTable)
 }

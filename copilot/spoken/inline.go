@@ -163,7 +163,7 @@ func codeText(n *ast.CodeSpan, src []byte) []byte {
 	return out
 }
 
-// urlPattern finds URLs in text. In Chinese and Japanese the text goes on behind
+// urlPattern finds URLs in text. In Chinese and Japanese the text continues behind
 // a URL without a blank.
 var urlPattern = regexp.MustCompile(`(?i)\b(?:[a-z][a-z0-9+]*://|www\.)[^\s<>"\p{Han}\p{Hiragana}\p{Katakana}\x{3000}-\x{303f}\x{ff00}-\x{ffef}]+`)
 

@@ -51,7 +51,7 @@ const (
 
 	// Why a decision waits for the first rune of the next word:
 	awaitUpper    // a sentence ended if a new one begins
-	awaitNonDigit // "No. 5" goes on, "No. Never." does not
+	awaitNonDigit // "No. 5" continues, "No. Never." does not
 )
 
 // giveUp is an answer of next: the open span is to be taken for plain text.

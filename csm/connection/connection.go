@@ -4,7 +4,7 @@
 // # Model
 //
 // A connection instance lives from the start of a conversation to its end. It
-// may be replaced while the conversation goes on: each dial has its own epoch,
+// may be replaced while the conversation continues: each dial has its own epoch,
 // and whatever arrives with another epoch than the live one is stale. Torn is
 // absorbing; a new conversation begins with a new, Disconnected instance.
 //

@@ -305,7 +305,7 @@ func (p *player) hears(f csm.Effect) (flushed csm.SpeechFlushed) {
 }
 
 // answer is what a world that takes its time makes of an effect. How an answer or
-// speech goes on is the scenario's.
+// speech continues is the scenario's.
 func (p *player) answer(f csm.Effect, how setting) csm.Event {
 	if how.fails == "" {
 		return world.Reaction(f)

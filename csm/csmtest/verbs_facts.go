@@ -164,7 +164,7 @@ func (p *player) copilot(w *words) error {
 	}
 }
 
-// saysText goes on with the answer: by the length of a text, or by so many
+// saysText continues with the answer: by the length of a text, or by so many
 // characters.
 func (p *player) saysText(w *words, fields map[string]any) error {
 	s, ok := w.text()

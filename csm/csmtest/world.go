@@ -293,7 +293,7 @@ func (w *World) fill(k csm.Kind, name string, f reflect.Value, live map[string][
 	}
 }
 
-// Begin has what happened elsewhere happen here first, so that a walk goes on from
+// Begin has what happened elsewhere happen here first, so that a walk continues from
 // there.
 func (w *World) Begin(log []csm.Envelope) error {
 	for _, env := range log {

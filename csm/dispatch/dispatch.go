@@ -63,7 +63,7 @@ type Config struct {
 	// Journal, if set, gets each event before its step, and the outcome before its
 	// effects are carried out. If either panics, it is flushed before the process ends.
 	Journal Journal
-	// Refused, if set, is told of an event with a code that is not in csm.Codes. The
+	// Refused, if set, receives an event with a code that is not in csm.Codes. The
 	// core gets internalError in its place.
 	Refused func(csm.Kind)
 	// Verify has every step checked against the invariants. The first violation

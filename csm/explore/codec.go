@@ -166,7 +166,7 @@ func (c *coder) faults() {
 	case c.base.FaultRetries == 0:
 		return
 	case f.Recent[0] == 0 || c.now-f.Recent[0] > c.base.BreakerWindow:
-		c.byte(0) // the next one begins anew
+		c.byte(0) // the next one restarts
 		return
 	}
 	c.uint(uint64(min(f.InRow, c.base.FaultRetries+1)) + 1)

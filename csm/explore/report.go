@@ -23,9 +23,9 @@ type Options struct {
 	// anything: what the report's seconds are taken from.
 	Expired func() bool
 	Now     func() time.Duration
-	// Progress, if set, is told of each level.
+	// Progress, if set, is called after each level.
 	Progress func(world string, states, edges, frontier int)
-	// Found, if set, is told of each violation at once.
+	// Found, if set, is called with each violation at once.
 	Found func(*Violation)
 
 	step stepFunc

@@ -65,7 +65,7 @@ var Situations = []Situation{
 	{"a call ends after its turn was dropped", csm.KindToolDone, both(calling, func(m *Moment) bool { return m.Before.Current.ID == 0 })},
 	{"a conversation ends while a call runs", csm.KindUserStop, calling},
 	{"a connection is lost while the user is asked", csm.KindConnLost, asking},
-	// The conversation is held still, and goes on.
+	// The conversation is held, and resumes.
 	{"one of two reasons to be held goes", csm.KindResume, both(held, func(m *Moment) bool { return m.After.Hold != 0 && m.After.Hold != m.Before.Hold })},
 	{"what is tried again waits while held, and is sent", csm.KindResume, both(held, both(in(csm.PhaseAnalysing), both(triedAgain, asksFor("SendCopilot"))))},
 	{"held while an interruption is flushed", csm.KindSuspend, both(in(csm.PhaseInterrupted), to(csm.PhaseListening))},

@@ -232,7 +232,7 @@ func left(l Log, it Item) Log {
 }
 
 // What was heard of an answer is known also when the item that says so has left:
-// the next one goes on from there.
+// the next one continues from there.
 func TestHeardGoesOnAfterWhatLeft(t *testing.T) {
 	var s State = Normal{}
 	s = Heard(Add(s, Item{Turn: 1, Utterance: 1}), 1, 5, 10)

@@ -203,7 +203,7 @@ func TestOldestFilesAreDeleted(t *testing.T) {
 }
 
 // A ring keeps the last part within its bound, and what it saves is a journal,
-// also while the recording goes on.
+// also while the recording continues.
 func TestRingKeepsTheLastPart(t *testing.T) {
 	ring := journal.NewRing(2 * small)
 	w := chatter(t, 3000, ring)

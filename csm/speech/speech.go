@@ -182,7 +182,7 @@ func Begun(s State) bool {
 // within.
 func Sounds(s State, gen uint32) bool { return Begun(s) && s.Generation() == gen }
 
-// Enqueue adds a segment, opening a line where none is. One that has ended goes on.
+// Enqueue adds a segment, opening a line where none is. One that has ended continues.
 func Enqueue(s State, seg Segment) (State, Outcome) { return next(s, enqueue, change{seg: seg}) }
 
 // End says that no more segments come. A line that is still sounding is done when
@@ -218,7 +218,7 @@ func Drained(s State, gen, seq uint32) (State, Outcome) {
 // Pause stops a playing line where it is.
 func Pause(s State) (State, Outcome) { return next(s, pause, change{}) }
 
-// Resume goes on with a paused line.
+// Resume continues with a paused line.
 func Resume(s State) (State, Outcome) { return next(s, resume, change{}) }
 
 // Restart begins the unheard rest of a line again under a new generation, because the

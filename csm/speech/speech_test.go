@@ -71,7 +71,7 @@ func TestEnqueue(t *testing.T) {
 		"playing":        {Playing{with(line(1, false))}, Queued},
 		"playing, heard": {Playing{with(line(3, false))}, Queued},
 		"paused":         {Paused{Line: with(line(1, false))}, Queued},
-		// One that has ended goes on.
+		// One that has ended continues.
 		"buffering, ended": {Buffering{with(line(1, false))}, Queued},
 		"held, ended":      {Held{with(line(0, false))}, Queued},
 		"paused, ended":    {Paused{Line: with(line(1, false))}, Queued},
@@ -257,7 +257,7 @@ func TestNamesAreThoseOfTheWire(t *testing.T) {
 	}
 }
 
-// Words are noted over a paused line only, and forgotten when it goes on.
+// Words are noted over a paused line only, and forgotten when it continues.
 func TestNoteWords(t *testing.T) {
 	for at, s := range states() {
 		want := s

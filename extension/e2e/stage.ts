@@ -11,7 +11,7 @@ import { type World, settings } from './world.ts';
 /** The theme that a window begins with. */
 export const DARK = 'Default Dark Modern';
 
-/** A script goes on behind it when the test asks for the history, which the extension never does. */
+/** A script continues behind it when the test asks for the history, which the extension never does. */
 export const GATE = 'await conversation/history';
 
 /** The panel with a headless daemon under it. */

@@ -104,7 +104,7 @@ export class World {
     return this.shownPanel;
   }
 
-  /** The panel anew, after the window was loaded again. */
+  /** The panel again, after a window reload. */
   async findPanel(): Promise<Panel> {
     this.shownPanel = await Panel.find(this.window);
     return this.shownPanel;

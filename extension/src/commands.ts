@@ -58,7 +58,7 @@ export function actions(w: Window): Actions {
     c.fail({
       code: 'copilotNotInstalled',
       message: t('There is no language model in this editor.'),
-      remediation: t('Install GitHub Copilot and sign in. You can talk without it, but there is no answer.'),
+      remediation: t('Install GitHub Copilot and sign in. You can talk without it, but nobody answers.'),
       retryable: false,
     });
 
@@ -66,7 +66,7 @@ export function actions(w: Window): Actions {
     if (text.trim() !== '') {
       await c.read(text);
     } else {
-      c.fail({ code: 'noSelection', message: t('There is no text to read.'), remediation: t('Select some, or put the cursor where to begin.'), retryable: false });
+      c.fail({ code: 'noSelection', message: t('There is no text to read.'), remediation: t('Select some, or put the cursor where reading should start.'), retryable: false });
     }
   };
 
@@ -148,7 +148,7 @@ export function actions(w: Window): Actions {
       }
       c.fail({
         code: 'microphoneDenied',
-        message: t('This system has no page for the permission of the microphone.'),
+        message: t('This system has no settings page for microphone permissions.'),
         remediation: t('Look at the sound settings of your desktop. An editor from Snap or Flatpak needs permission to record: snap connect NAME:audio-record, or Flatseal.'),
         retryable: true,
       });
@@ -166,8 +166,8 @@ async function selectDevice(w: Window, which: 'inputs' | 'outputs'): Promise<voi
   }
   w.devices = [...found.inputs, ...found.outputs];
   const picked = await vscode.window.showQuickPick(choices(found[which], t), {
-    title: which === 'inputs' ? t('Choose Microphone') : t('Choose Loudspeaker'),
-    placeHolder: t('It is used at once, and from now on.'),
+    title: which === 'inputs' ? t('Choose Microphone') : t('Choose Speaker'),
+    placeHolder: t('It is used immediately, and from now on.'),
   });
   if (picked !== undefined) {
     const name = which === 'inputs' ? 'audio.inputDevice' : 'audio.outputDevice';
@@ -189,7 +189,7 @@ async function selectModel(w: Window): Promise<void> {
     { label: marked(t('The editor’s choice'), undefined), description: '', id: undefined as string | undefined },
     ...models.map((m) => ({ label: marked(m.name, m.id), description: `${m.vendor} ${m.id}`, id: m.id as string | undefined })),
   ];
-  const picked = await vscode.window.showQuickPick(items, { title: t('Choose Model'), placeHolder: t('It answers from the next question on.') });
+  const picked = await vscode.window.showQuickPick(items, { title: t('Choose Model'), placeHolder: t('It answers from your next question on.') });
   if (picked !== undefined) {
     const selected = await w.conversation.ask((wire) => wire.request('copilot/selectModel', { id: picked.id ?? '' }));
     if (selected === undefined) {

@@ -35,7 +35,7 @@ export interface Assistant {
   invoke(params: InvokeToolParams, token: CancellationToken, waits: (certain: boolean) => void): Promise<InvokeToolResult>;
   /** The tools that may be asked for. */
   tools(): ToolSpec[];
-  /** A new daemon counts its requests anew: what was carried out before is of others. */
+  /** A new daemon restarts its request ids, so earlier ones no longer count. */
   forget(): void;
 }
 
@@ -603,7 +603,7 @@ export class Conversation {
     }
   }
 
-  /** Ends the daemon and begins anew. */
+  /** Ends the daemon and starts it again. */
   async restart(): Promise<void> {
     const again = this.wanted;
     await this.sidecar.stop();

@@ -42,7 +42,7 @@ async function fixIt(model: Model): Promise<EditorCommandResult> {
   const p = model.problem;
   const first = p === undefined ? undefined : remedies(p.code, model.canRetry, t, process.platform, p.hasHelp)[0];
   if (first === undefined) {
-    return { problem: t('There is nothing that I can fix.') };
+    return { problem: t('There is nothing I can fix.') };
   }
   void vscode.commands.executeCommand(first.command); // it may ask the user something
   return DONE;

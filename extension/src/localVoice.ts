@@ -72,7 +72,7 @@ async function choose(all: Catalogue): Promise<readonly Listed[] | undefined> {
   }));
   const picked = await vscode.window.showQuickPick(items, {
     title: t('Install Local Voice'),
-    placeHolder: t('What suits this machine is selected.'),
+    placeHolder: t('The recommended models are selected.'),
     canPickMany: true,
   });
   const wanted = picked?.map((p) => p.model).filter((m) => !m.installed) ?? [];

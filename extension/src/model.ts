@@ -39,7 +39,7 @@ export type ProblemCode =
   | 'noSelection'
   | 'unexpected';
 
-/** Problem is a failure that the user is told of, with its cause first. */
+/** Problem is a failure that is shown to the user, with its cause first. */
 export interface Problem {
   readonly code: ProblemCode;
   readonly message: string;
@@ -55,7 +55,7 @@ export interface Problem {
 export interface Line {
   readonly id: number;
   readonly kind: 'speech' | 'tool' | 'divider';
-  /** which of the daemon's conversations it belongs to: turn ids begin anew in each */
+  /** which of the daemon's conversations it belongs to: turn ids restart in each */
   readonly conversation: number;
   readonly turnId: string;
   readonly role: Role;
@@ -167,7 +167,7 @@ export type Change =
 /** How many entries of the transcript are kept. */
 const KEPT = 400;
 
-/** Whether there is a conversation that works. One that failed can be started anew. */
+/** Whether there is a conversation that works. One that failed can be restarted. */
 export function isActive(snapshot: Snapshot | undefined): boolean {
   return snapshot !== undefined && snapshot.state !== 'idle' && snapshot.state !== 'terminating' && snapshot.state !== 'faulted';
 }

@@ -517,113 +517,113 @@ export interface ClientInfo {
 
 /** Settings by name; null is the default. */
 export interface Configuration {
-  /** The service that hears and speaks. `local` runs on this machine and needs no key and no network; `compatible` is any server of OpenAI's `/v1/audio` endpoints, such as speaches, vLLM or a whisper server. */
+  /** The service for recognition and voice. `local` runs on this machine and needs no key and no network; `compatible` is any server with OpenAI's `/v1/audio` endpoints, such as speaches, vLLM or a whisper server. */
   'agentvoice.provider'?: 'local' | 'openai' | 'azure' | 'localai' | 'compatible' | null;
-  /** Base URL of the service. Required for `azure`, `localai` and `compatible`; empty for the provider's own. Has to be `https` for `openai` and `azure`, except on this machine. */
+  /** Base URL of the service. Required for `azure`, `localai` and `compatible`; empty for the provider's default. Must be `https` for `openai` and `azure`, except on this machine. */
   'agentvoice.endpoint'?: string | null;
-  /** Name of the deployment. Required for `azure`, not used by others. */
+  /** Name of the deployment. Required for `azure`, unused by others. */
   'agentvoice.deployment'?: string | null;
   /** Realtime model; empty for the provider's default. */
   'agentvoice.model'?: string | null;
   /** Language of labels, messages and spoken explanations, as a BCP 47 tag such as `de` or `ja-JP`; empty for the editor's. */
   'agentvoice.locale'?: string | null;
-  /** Who answers: empty for the editor's assistant, `acp:` and the command of a coding agent that speaks the Agent Client Protocol, such as `acp:codex-acp` or `acp:gemini`, or `offline`. An agent runs on this machine, in the workspace's first folder, and you are asked aloud before each tool that it needs permission for. */
+  /** Who answers: empty for the editor's assistant, `acp:` and the command of a coding agent that speaks the Agent Client Protocol, such as `acp:codex-acp` or `acp:gemini`, or `offline`. An agent runs on this machine, in the first workspace folder, and you are asked aloud whenever it requests permission for a tool. */
   'agentvoice.agent'?: string | null;
-  /** How long a session of the service lasts, for a service that neither announces this nor documents it, such as one behind a gateway. The next session is opened before the limit; 0 is no known limit. */
+  /** Maximum length of a session, for services that neither announce nor document one, such as behind a gateway. The next session opens before the limit; 0 for no known limit. */
   'agentvoice.session.maxMs'?: number | null;
-  /** The service that hears you, where it is not the one that speaks; empty for `agentvoice.provider`. `local` hears on this machine. */
+  /** The service for recognition, if it differs from the voice; empty for `agentvoice.provider`. `local` recognises on this machine. */
   'agentvoice.hearing.provider'?: '' | 'local' | 'openai' | 'azure' | 'localai' | 'compatible' | null;
-  /** Base URL of the service that hears; empty for the provider's own, or for `agentvoice.endpoint` where the provider is the same. */
+  /** Base URL of the recognition service; empty for the provider's default, or for `agentvoice.endpoint` if the provider is the same. */
   'agentvoice.hearing.endpoint'?: string | null;
-  /** How the service hears: `realtime` in a session, with words while you speak; `transcriptions` by a request for each utterance (`/v1/audio/transcriptions`), with words when you have finished. `auto` takes the session where the service has one. */
+  /** How the service recognises: `realtime` in a session, with words while you speak; `transcriptions` by one request per utterance (`/v1/audio/transcriptions`), with words when you have finished. `auto` prefers a session. */
   'agentvoice.hearing.wire'?: 'auto' | 'realtime' | 'transcriptions' | null;
-  /** Model that transcribes what you say; empty for the provider's default. A session of `localai` takes the one of its pipeline, `azure` uses `agentvoice.transcription.deployment`. */
+  /** Model that transcribes what you say; empty for the provider's default. A session of `localai` uses its pipeline's model, `azure` uses `agentvoice.transcription.deployment`. */
   'agentvoice.transcription.model'?: string | null;
-  /** Name of the deployment of a transcription model, such as `gpt-4o-mini-transcribe`. Required for `azure`, not used by others. */
+  /** Name of the deployment of a transcription model, such as `gpt-4o-mini-transcribe`. Required for `azure`, unused by others. */
   'agentvoice.transcription.deployment'?: string | null;
-  /** Language that you speak, as a BCP 47 tag such as `en` or `de-DE`, which makes transcripts more accurate; empty to have the service detect it. `local` understands English, or the languages of the models that you installed. */
+  /** Your language as a BCP 47 tag such as `en` or `de-DE`, which improves accuracy; empty for automatic detection. `local` understands English, or the languages of the models that you installed. */
   'agentvoice.transcription.language'?: string | null;
-  /** Names and technical terms that you are likely to say, such as `gopls, kubectl`, for services that take a prompt with the audio. */
+  /** Names and technical terms that you are likely to say, such as `gopls, kubectl`, for services that accept a prompt with the audio. */
   'agentvoice.transcription.prompt'?: string | null;
-  /** Your own words, separated by commas, such as `pgvector, kubectl`; `cube cuttle = kubectl` writes `kubectl` whenever `cube cuttle` is heard. They come before those of `voice-words.md` in the workspace and in your home folder. */
+  /** Your own words, separated by commas, such as `pgvector, kubectl`; `cube cuttle = kubectl` writes `kubectl` whenever `cube cuttle` is heard. They take precedence over `voice-words.md` in the workspace and in your home folder. */
   'agentvoice.vocabulary'?: string | null;
-  /** Writes names in what you said as they are written, where a recogniser wrote what they sound like: `parse config v two` becomes `parseConfigV2` where that is a known name. The transcript shows what was heard, too. */
+  /** Corrects the spelling of known names in transcripts: `parse config v two` becomes `parseConfigV2` if that is a known name. The transcript also shows what was heard. */
   'agentvoice.words.correct'?: boolean | null;
-  /** Knows the names of the workspace: symbols, files, branches, dependencies and the open file, at most 2,000. They are read on this machine, kept in memory only, and stay here unless `agentvoice.words.send` is on. `agentvoice-daemon words` lists them. */
+  /** Uses names of the workspace for corrections: symbols, files, branches, dependencies and the open file, at most 2,000. They are kept in memory only, and stay on this machine unless `agentvoice.words.send` is on. `agentvoice-daemon words` lists them. */
   'agentvoice.words.workspace'?: boolean | null;
-  /** Sends known names to the service that transcribes (`openai`, `azure`, `localai`) as part of its prompt, which has it recognise them: your own words first, then those of the workspace, about 600 characters. Off, they stay on this machine. */
+  /** Sends known names to the transcription service (`openai`, `azure`, `localai`) as part of its prompt, which improves their recognition: your own words first, then those of the workspace, about 600 characters. When off, they stay on this machine. */
   'agentvoice.words.send'?: boolean | null;
-  /** The service that speaks, where it is not the one that hears; empty for `agentvoice.provider`. `local` speaks on this machine. */
+  /** The service for the voice, if it differs from recognition; empty for `agentvoice.provider`. `local` speaks on this machine. */
   'agentvoice.voice.provider'?: '' | 'local' | 'openai' | 'azure' | 'localai' | 'compatible' | null;
-  /** Base URL of the service that speaks; empty for the provider's own, or for `agentvoice.endpoint` where the provider is the same. */
+  /** Base URL of the voice service; empty for the provider's default, or for `agentvoice.endpoint` if the provider is the same. */
   'agentvoice.voice.endpoint'?: string | null;
-  /** How the service speaks: `speech` reads each sentence word for word (`/v1/audio/speech`), `realtime` speaks in the session, where a model may paraphrase. `auto` takes `speech` where the service has it and the model is known. */
+  /** How the service speaks: `speech` reads each sentence word for word (`/v1/audio/speech`), `realtime` speaks in the session, where a model may paraphrase. `auto` prefers `speech` if the service has it and the model is known. */
   'agentvoice.voice.wire'?: 'auto' | 'speech' | 'realtime' | null;
-  /** Model that speaks over `speech`; for `azure` the name of a deployment. Empty for the provider's default; `azure` and `localai` have none, and speak in the session then. */
+  /** Model for `speech`; for `azure` the name of a deployment. Empty for the provider's default; `azure` and `localai` have none and then speak in the session. */
   'agentvoice.voice.model'?: string | null;
   /** Voice of the assistant; empty for the provider's default. */
   'agentvoice.voice.name'?: string | null;
-  /** Speed of the voice, from the next sentence on; 1 is normal. In a session, `openai` and `azure` speak at 1.5 at most; `localai` has one speed. */
+  /** Speed of the voice, from the next sentence on; 1 is normal. In a session, `openai` and `azure` are limited to 1.5; `localai` has one speed. */
   'agentvoice.voice.rate'?: number | null;
   /** Microphone: `default`, or a device's name or id. */
   'agentvoice.audio.inputDevice'?: string | null;
-  /** Loudspeaker: `default`, or a device's name or id. */
+  /** Speaker: `default`, or a device's name or id. */
   'agentvoice.audio.outputDevice'?: string | null;
-  /** Takes the assistant's voice out of what the microphone hears. Off only with headphones, or where the system does it already: else the assistant interrupts itself. */
+  /** Removes the assistant's voice from the microphone signal. Turn it off only with headphones, or if the system does it already; otherwise the assistant interrupts itself. */
   'agentvoice.audio.echoCancellation'?: boolean | null;
-  /** Takes rumble out of what the microphone hears, such as of a desk. */
+  /** Removes rumble, such as from a desk, from the microphone signal. */
   'agentvoice.audio.highPass'?: boolean | null;
-  /** Takes steady noise out of what is recognised. Helps beside a loud fan, and costs words where it is quiet. */
+  /** Suppresses steady noise before recognition. Helps beside a loud fan; in quiet rooms it costs accuracy. */
   'agentvoice.audio.noiseSuppression'?: boolean | null;
-  /** Brings your voice to one level before it is recognised, for a microphone that is too soft. */
+  /** Levels the volume of your voice before recognition, for a quiet microphone. */
   'agentvoice.audio.gainControl'?: boolean | null;
-  /** Listens for `agentvoice.wake.phrase` while there is no conversation, and begins one when it hears it. The microphone is open meanwhile; nothing of what it hears leaves this machine or is kept. */
+  /** Listens for `agentvoice.wake.phrase` while there is no conversation, and starts one when it hears the phrase. The microphone is open meanwhile; its audio never leaves this machine and is not stored. */
   'agentvoice.wake.enabled'?: boolean | null;
-  /** Two to eight English words that begin a conversation, with at least eight sounds together. A longer phrase is heard by mistake less often. */
+  /** Two to eight English words that start a conversation, with at least eight sounds in total. Longer phrases cause fewer false starts. */
   'agentvoice.wake.phrase'?: string | null;
-  /** When your turn is over: `automatic` by what you said, `patient` the same but slower, `server` by silence alone, `phrase` when you say so, `pushToTalk` when you release the key. */
+  /** When your turn ends: `automatic` after a delay that depends on your words, `patient` with longer delays, `server` after a fixed silence, `phrase` when you say the send phrase, `pushToTalk` when you release the key. */
   'agentvoice.turnDetection.mode'?: 'automatic' | 'patient' | 'server' | 'phrase' | 'pushToTalk' | null;
-  /** Words at the end of what you say that send it, in the mode `phrase`; empty for `send it`, `abschicken` or `送信`, by the language. */
+  /** Words that end and send your turn in the mode `phrase`; empty for `send it`, `abschicken` or `送信`, depending on the language. */
   'agentvoice.turnDetection.sendPhrase'?: string | null;
-  /** How sure the detector has to be that it hears speech. Higher needs a louder voice and is less misled by noise. */
+  /** Threshold of the voice detector. Higher values need a louder voice and are less sensitive to noise. */
   'agentvoice.turnDetection.threshold'?: number | null;
   /** Silence that ends an utterance. */
   'agentvoice.turnDetection.silenceMs'?: number | null;
-  /** Audio before the start of speech that is recognised with it. */
+  /** Audio before the start of speech that is included in recognition. */
   'agentvoice.turnDetection.prefixPaddingMs'?: number | null;
-  /** How soon `automatic` takes your turn for finished. */
+  /** How soon `automatic` ends your turn. */
   'agentvoice.turnDetection.eagerness'?: 'auto' | 'low' | 'medium' | 'high' | null;
   /** How easily your voice interrupts the assistant: `assertive` at once, `cautious` only with clear words, `off` never. */
   'agentvoice.interruption.profile'?: 'default' | 'assertive' | 'cautious' | 'off' | null;
-  /** Speech that is shorter, such as a cough, only pauses the assistant. */
+  /** Shorter sounds, such as a cough, only pause the assistant. */
   'agentvoice.interruption.confirmMs'?: number | null;
   /** How long to wait for the first sign of an answer, retries included. */
   'agentvoice.copilot.timeoutMs'?: number | null;
-  /** How long an answer may pause before it is given up. */
+  /** How long an answer may stall before it fails. */
   'agentvoice.copilot.stallMs'?: number | null;
-  /** How often a failed request is tried again within the time-out. */
+  /** How often a failed request is retried within the timeout. */
   'agentvoice.copilot.maxRetries'?: number | null;
   /** Id of the assistant's model; empty for the editor's choice. */
   'agentvoice.copilot.model'?: string | null;
   /** How long a conversation may take to start. */
   'agentvoice.conversation.startTimeoutMs'?: number | null;
-  /** How long a conversation may wait for a device, a connection or the service before it is given up. A pause by the user has no limit. */
+  /** How long a conversation may wait for a device, a connection or the service before it ends. A pause by the user has no limit. */
   'agentvoice.suspend.maxMs'?: number | null;
-  /** How often a conversation recovers by itself before it is ended. */
+  /** How often a conversation recovers automatically before it ends. */
   'agentvoice.fault.maxRetries'?: number | null;
-  /** Code in an answer: `name` says what it is and shows it, `skip` only shows it, `full` reads it aloud. */
+  /** Code in answers: `name` names and shows it, `skip` only shows it, `full` reads it aloud. */
   'agentvoice.speech.readCode'?: 'name' | 'skip' | 'full' | null;
-  /** Short tones: listening, thinking, something needs you, done, an error. */
+  /** Short tones for listening, thinking, needs attention, done and error. */
   'agentvoice.cues.enabled'?: boolean | null;
-  /** Loudness of the tones. */
+  /** Volume of the tones. */
   'agentvoice.cues.volume'?: number | null;
-  /** Whether anything about a conversation may be kept on disk. Off also switches journals on disk off, and keeps the record of sessions and usage in memory. */
+  /** Whether anything about a conversation may be stored on disk. When off, journals on disk are disabled, and sessions and usage are kept in memory. */
   'agentvoice.privacy.persist'?: boolean | null;
-  /** What the journal for bug reports holds: `redacted` has no words, `full` has what was said. A change holds at once: words that are no longer wanted are deleted from what was recorded. */
+  /** What journals for bug reports contain: `redacted` has no words, `full` has what was said. A change to `redacted` also removes words that were recorded before. */
   'agentvoice.privacy.journal'?: 'off' | 'redacted' | 'full' | null;
-  /** What conversations of all windows may cost a day, in US dollars by list prices; 0 is no limit. At 80 % you are warned, and when it is spent a conversation that costs money ends. */
+  /** Daily limit for the cost of conversations in all windows, in US dollars by list prices; 0 for no limit. You are warned at 80 %, and a paid conversation ends when the budget is spent. */
   'agentvoice.budget.day'?: number | null;
-  /** The same for a month of the calendar. */
+  /** The same for a calendar month. */
   'agentvoice.budget.month'?: number | null;
 }
 

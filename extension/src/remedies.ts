@@ -49,7 +49,7 @@ const TITLES = (t: Translate): Partial<Record<PanelCommand, string>> => ({
   'agentvoice.stopSpeaking': t('Stop'),
   'agentvoice.retry': t('Try again'),
   'agentvoice.selectMicrophone': t('Choose microphone'),
-  'agentvoice.selectSpeaker': t('Choose loudspeaker'),
+  'agentvoice.selectSpeaker': t('Choose speaker'),
   'agentvoice.selectModel': t('Choose model'),
   'agentvoice.installLocalVoice': t('Install local voice'),
   'agentvoice.allowCopilot': t('Allow Copilot'),

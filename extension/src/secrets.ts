@@ -27,7 +27,7 @@ export class Keys {
   async ask(provider: Provider): Promise<boolean> {
     const value = await vscode.window.showInputBox({
       title: this.t('Key for {0}', provider),
-      prompt: this.t('It is kept in the editor’s store for secrets, and sent to the service only.'),
+      prompt: this.t('It is kept in the editor’s secret storage, and sent only to the service.'),
       password: true,
       ignoreFocusOut: true,
       validateInput: (text) => (text.trim() === '' ? this.t('Enter the key.') : undefined),

@@ -184,7 +184,7 @@ export function present(m: Model, around: Surroundings, t: Translate): View {
     queue: queueOf(m, t),
     facts: factsOf(m, around, t),
     context: around.context.filter((p) => p.present),
-    contextOff: around.trusted ? '' : t('This workspace is not trusted: nothing of it is sent.'),
+    contextOff: around.trusted ? '' : t('This workspace is not trusted: nothing from it is sent.'),
   };
 }
 
@@ -264,14 +264,14 @@ function hintOf(m: Model, mic: Mic, t: Translate): string {
     case 'suspended':
       return m.snapshot.paused.conversation ? t('You paused the conversation.') : t('Resumes automatically.');
     case 'faulted':
-      return m.snapshot.paused.conversation ? t('You paused the conversation.') : t('It tries again by itself, or start again now.');
+      return m.snapshot.paused.conversation ? t('You paused the conversation.') : t('It retries automatically, or start again now.');
     default:
       return '';
   }
 }
 
 function primaryOf(m: Model, t: Translate): Button {
-  // It can always be pressed: a start that hangs or failed is tried anew.
+  // It can always be pressed: a start that hangs or failed can be retried.
   return m.starting || m.daemon === 'starting' || m.daemon === 'restarting'
     ? { command: 'agentvoice.start', title: t('Starting…'), icon: 'mic', enabled: true }
     : { command: 'agentvoice.start', title: m.snapshot?.state === 'faulted' ? t('Start again') : t('Start conversation'), icon: 'mic', enabled: true };
@@ -323,7 +323,7 @@ function noticeOf(m: Model): View['notice'] {
 
 function queueOf(m: Model, t: Translate): View['queue'] {
   const count = m.snapshot?.queue.count ?? 0;
-  return { count, text: count === 0 ? '' : count === 1 ? t('1 question waits for its turn') : t('{0} questions wait for their turn', count) };
+  return { count, text: count === 0 ? '' : count === 1 ? t('1 question queued') : t('{0} questions queued', count) };
 }
 
 function factsOf(m: Model, around: Surroundings, t: Translate): Facts {

@@ -71,7 +71,7 @@ test('dead Start button: with a daemon that is not there it says so, and is not 
   const status = fake.statusItems[0];
   assert.match(status?.text ?? '', /\$\(warning\) Not available/);
   assert.deepEqual(status?.accessibilityInformation, {
-    label: 'Agent Voice: Not available, Microphone is off, There is no program at the path that agentvoice.daemon.path names.', role: 'button',
+    label: 'Agent Voice: Not available, Microphone is off, agentvoice.daemon.path does not point to a program.', role: 'button',
   });
   assert.deepEqual(fake.toasts, []);
   const before = fake.executed.length;

@@ -129,7 +129,7 @@ say "and the lexer"
 `, () => new Promise(() => undefined), async (d) => {
   await d.conversation.start();
   await d.until('the queue', (m) => m.snapshot?.queue.count === 1);
-  assert.equal(view(d).queue.text, '1 question waits for its turn');
+  assert.equal(view(d).queue.text, '1 question queued');
 });
 
 test('captions are of what is being said, and go with it', `

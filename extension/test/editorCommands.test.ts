@@ -63,7 +63,7 @@ test('the first of the names that exists is opened, at its line', async () => {
 });
 
 test('the first remedy is that of the problem that is shown', async () => {
-  assert.deepEqual(await run({ command: 'fixIt' }), [[], 'There is nothing that I can fix.']);
+  assert.deepEqual(await run({ command: 'fixIt' }), [[], 'There is nothing I can fix.']);
   const problem = { code: 'deviceLost', message: '', remediation: '', retryable: true } as Model['problem'];
   assert.deepEqual(await run({ command: 'fixIt' }, { ...START, problem }), [[['agentvoice.selectMicrophone']], undefined]);
 });

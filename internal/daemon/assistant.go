@@ -218,7 +218,7 @@ func (a *assistant) sleep(ctx context.Context, ask *asking, d time.Duration) boo
 	}
 	woken := make(chan struct{})
 	stop := a.clock.AfterFunc(d, func() {
-		sleeps(false) // before the clock goes on
+		sleeps(false) // before the clock continues
 		close(woken)
 	})
 	defer stop()

@@ -83,7 +83,7 @@ func (c *content) text(id uint64) string {
 	return c.texts[id]
 }
 
-// beginRound starts a round of the answer to a request, or starts it anew as a
+// beginRound starts a round of the answer to a request, or restarts it as a
 // retry does, and says where in the whole answer it begins. All rounds of a
 // request are spoken as the first one: kept says how.
 func (c *content) beginRound(request uint64, round int, how spoken.Options) (bytes, chars int, kept spoken.Options) {

@@ -557,7 +557,7 @@ func (d *Daemon) lastCode() string {
 }
 
 // skipCode leaves out code from now on. Where code is being said and the answer is
-// whole, the rest of it goes on behind the code.
+// whole, the rest of it continues behind the code.
 func (d *Daemon) skipCode(utterance uint64) csm.Class {
 	pieces := d.content.lastPieces()
 	st := d.loop.State()

@@ -157,7 +157,7 @@ func (r *room) left(want ...string) {
 const codeAnswer = "The parser is in `internal/parser.go:42`. It reads tokens first.\n\n```go\ndefer f.Close()\n```\n\nThen it builds a tree."
 
 // Commands that leave the floor to the assistant act at once, spoken or typed, and the
-// answer goes on.
+// answer continues.
 func TestQuietCommands(t *testing.T) {
 	set := protocol.DefaultSettings()
 	set.Wake.Enabled = true

@@ -42,7 +42,7 @@ func (d *delay) heard(stamps *Frame) (late bool) {
 		return false
 	}
 	ahead := (int64(stamp-1) - d.spoken) % stampPeriod
-	d.spoken += (ahead + stampPeriod) % stampPeriod // it only goes on
+	d.spoken += (ahead + stampPeriod) % stampPeriod // it never goes back
 	if d.spoken < d.since {
 		return false
 	}

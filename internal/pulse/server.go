@@ -128,7 +128,7 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 }
 
 // Restart ends the server, if one runs, and starts one at the same socket, with
-// the devices of the start. The tape goes on where it was; the time between is
+// the devices of the start. The tape continues where it was; the time between is
 // not on it.
 func (s *Server) Restart(ctx context.Context) error {
 	if err := s.Kill(); err != nil {

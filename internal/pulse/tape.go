@@ -94,7 +94,7 @@ const pageSamples = SampleRate // whole frames
 
 func newTape() *Tape { return &Tape{grown: make(chan struct{})} }
 
-// Tape returns the recording, which goes on.
+// Tape returns the recording, which continues.
 func (s *Server) Tape() *Tape { return s.tape }
 
 // Len is the position up to which there is a recording, in samples since Start.

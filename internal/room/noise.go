@@ -65,7 +65,7 @@ func Fan(seed uint64) []float32 {
 // babblers are how many people talk at once in a babble.
 const babblers = 8
 
-// Babble mixes people who all talk at once, with an RMS of 1. Each goes on through
+// Babble mixes people who all talk at once, with an RMS of 1. Each continues through
 // speech, clips at 48 kHz, from a place of its own; clips are brought to the same
 // active level first. It is nil when there is no speech.
 func Babble(seed uint64, speech ...[]int16) []float32 {

@@ -66,7 +66,7 @@ func TestAConversationIsTheSameEachTime(t *testing.T) {
 }
 
 // What a recogniser makes of the sound counts where it takes the oracle's place: the
-// answer ends at words, and goes on after words that are doubted.
+// answer ends at words, and continues after words that are doubted.
 func TestWordsAreOfWhatIsHeard(t *testing.T) {
 	says, all := synthetic(t)
 	said := all[1]

@@ -38,7 +38,7 @@ const (
 	loud  = 10.0
 )
 
-// A voice goes on: of the 60 ms after its onset, windows for 36 ms are above the
+// A voice continues: of the 60 ms after its onset, windows for 36 ms are above the
 // threshold. The click of a button or of lips is shorter.
 const (
 	lasting     = 60

@@ -9,7 +9,7 @@ import (
 )
 
 // An onset over the assistant pauses it, and what becomes of that is known later:
-// the answer goes on, or the turn ends when the words are there, seconds after
+// the answer continues, or the turn ends when the words are there, seconds after
 // Listening. So an interruption begins with the pause, and is followed from there.
 
 // interrupt notes that an answer is paused or flushed now, by the present event.

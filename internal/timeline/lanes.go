@@ -239,7 +239,7 @@ func (v view) answer(group []*segment) (parts []part) {
 	return parts
 }
 
-// spokenAgain says whether segment n was synthesised anew later.
+// spokenAgain says whether segment n was synthesised again later.
 func (v view) spokenAgain(n int) bool {
 	for _, s := range v.record.segments[n+1:] {
 		if s.Seq == v.record.segments[n].Seq {

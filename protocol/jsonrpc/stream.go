@@ -191,7 +191,7 @@ func (s *Stream) end(err error) error {
 	return err
 }
 
-// Err says why reading ended: nil while it goes on, after the end of the input
+// Err says why reading ended: nil while it continues, after the end of the input
 // between two messages, and after Close.
 func (s *Stream) Err() error {
 	s.ending.Lock()

@@ -384,7 +384,7 @@ func TestNothingFollowsABrokenWrite(t *testing.T) {
 }
 
 // Over the library: both sides call each other, a bad message between is
-// answered and the connection goes on, and its end is seen.
+// answered and the connection continues, and its end is seen.
 func TestConn(t *testing.T) {
 	ours, theirs := net.Pipe()
 	echo := jsonrpc2.HandlerWithError(func(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) (any, error) {

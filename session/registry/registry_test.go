@@ -204,7 +204,7 @@ func TestOlderNamesAreReset(t *testing.T) {
 	}
 }
 
-// A damaged file is set aside as it was, whatever is damaged, and the record goes on in
+// A damaged file is set aside as it was, whatever is damaged, and the record continues in
 // a new one.
 func TestDamagedFile(t *testing.T) {
 	whole := func(t *testing.T) (string, []byte) {

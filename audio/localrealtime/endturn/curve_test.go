@@ -56,7 +56,7 @@ func milliseconds(tb testing.TB, s string) time.Duration {
 }
 
 // ended is how long after a pause began a judge takes the turn for finished; ok is
-// false where the voice goes on before.
+// false where the voice continues before.
 func (p pause) ended(j Judge) (after time.Duration, ok bool) {
 	const window = 32 * time.Millisecond
 	for after = window; after <= p.length; after += window {

@@ -4,7 +4,7 @@
 //
 // A pause ends a turn when it has lasted for as long as a Judge says. Silence alone
 // says the same of every pause. Words look at what was said so far: a sentence that
-// stops at "and", "the" or "um" goes on, and a whole question does not. Where the words
+// stops at "and", "the" or "um" continues, and a whole question does not. Where the words
 // say nothing, or none are there, the pause counts as Unclear.
 //
 // # The caller's loop

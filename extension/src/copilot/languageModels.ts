@@ -87,7 +87,7 @@ export class LanguageModels implements Assistant {
     return this.chosen?.name ?? '';
   }
 
-  /** A new daemon counts its requests anew. */
+  /** A new daemon restarts its request ids. */
   forget(): void {
     this.answers.forget();
     this.calls.forget();

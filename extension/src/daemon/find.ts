@@ -94,7 +94,7 @@ export async function check(source: Source, t: Translate, ask: Run = run, here: 
       t('The daemon ({0}) speaks version {1} of the protocol, this extension speaks {2}.', version.version, version.protocolVersion, PROTOCOL_VERSION),
       source.chosen
         ? t('Update the one that is older, or leave agentvoice.daemon.path empty to use the daemon that comes with the extension.')
-        : t('Reinstall the extension: its parts do not belong together.'),
+        : t('Reinstall the extension: its files are of different versions.'),
     );
   }
   return version;
@@ -106,7 +106,7 @@ async function present(source: Source, t: Translate): Promise<void> {
   } catch (err) {
     throw new Unusable(
       'daemonMissing',
-      source.chosen ? t('There is no program at the path that agentvoice.daemon.path names.') : t('This package of Agent Voice has no daemon for this machine.'),
+      source.chosen ? t('agentvoice.daemon.path does not point to a program.') : t('This package has no daemon for this machine.'),
       source.chosen
         ? t('Correct the setting, or leave it empty to use the daemon that comes with the extension.')
         : t('Install the package for your platform, or build the daemon and set agentvoice.daemon.path.'),
@@ -132,7 +132,7 @@ function unable(source: Source, here: string, t: Translate, err: unknown): Unusa
 function otherPlatform(theirs: string, here: string, t: Translate): Unusable {
   return new Unusable(
     'daemonPlatform',
-    theirs === '?' ? t('The daemon was not made for this machine ({0}).', here) : t('The daemon was made for {0}, this machine is {1}.', theirs, here),
+    theirs === '?' ? t('The daemon was not built for this machine ({0}).', here) : t('The daemon was built for {0}, but this machine is {1}.', theirs, here),
     t('Install the package for your platform.'),
   );
 }

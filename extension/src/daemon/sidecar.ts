@@ -210,7 +210,7 @@ export class Sidecar {
     const problem = err instanceof Unusable
       ? { code: err.code, message: err.message, remediation: err.remediation, retryable: false }
       : { code: 'daemonBroken' as const, message: t('The daemon does not start.'), remediation: t('Try again. See the log for details.'), retryable: true };
-    this.starting = undefined; // who starts it now begins anew
+    this.starting = undefined; // the next start tries again
     this.tell({ is: 'failed', problem });
     return err;
   }
@@ -220,7 +220,7 @@ export class Sidecar {
       this.running.wire.dispose();
       this.running = undefined;
     }
-    this.starting = undefined; // who starts it now begins anew
+    this.starting = undefined; // the next start tries again
     this.stopHeartbeat?.();
     this.stopHeartbeat = undefined;
     if (this.stopping) {
@@ -235,8 +235,8 @@ export class Sidecar {
         is: 'failed',
         problem: {
           code: 'daemonGivenUp',
-          message: t('Agent Voice stopped {0} times within three minutes, so it is not started again.', verdict.deaths),
-          remediation: t('Look into the log for the cause, then restart it.'),
+          message: t('Agent Voice stopped {0} times within three minutes and will not be restarted.', verdict.deaths),
+          remediation: t('See the log for the cause, then restart it.'),
           retryable: true,
         },
       });

@@ -207,7 +207,7 @@ func (w *World) beginUtterance() {
 	w.port.Post(csm.SpeechStarted{Epoch: w.epoch(), Utterance: id, Pos: w.position()})
 }
 
-// saidIn is how long an utterance is that is told of at once.
+// saidIn is the length of an utterance that is reported at once.
 const saidIn = time.Second
 
 // stopVoice ends the open utterance, which was longer than the clock tells by

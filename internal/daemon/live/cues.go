@@ -54,7 +54,7 @@ func (c *cues) executed(e csm.Effect) {
 	}
 }
 
-// heard takes what the core is told of the user's voice.
+// heard takes the voice events that the core receives.
 func (c *cues) heard(e csm.Event) {
 	switch e.(type) {
 	case csm.SpeechStarted, csm.SpeechResumed:

@@ -320,7 +320,7 @@ func (d *devices) silence(ctx context.Context, until <-chan struct{}, deliver fu
 }
 
 // lost says that a device is gone. A sound server that dies takes both with it: the
-// core is told of the first, and of the end when both are back.
+// core hears of the first loss, and of the end when both are back.
 func (d *devices) lost(instance uint32, err error) {
 	d.w.cfg.Log.Warn().Err(err).Msg("an audio device is lost; it is opened again as soon as it is back")
 	d.gone.Lock()

@@ -80,7 +80,7 @@ func (m *pluggableEar) Run(ctx context.Context, render func(*audio.Frame)) error
 }
 
 // TestBothDevicesLost, as with a sound server that dies: the user is told once, and
-// the conversation goes on when both are back, not before.
+// the conversation continues when both are back, not before.
 func TestBothDevicesLost(t *testing.T) {
 	in, out := &pluggableMouth{pluggable: newPluggable()}, &pluggableEar{wavio.Null{Speed: speed}, newPluggable()}
 	tk := newTalkOver(t, nil, Config{

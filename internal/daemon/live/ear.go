@@ -181,14 +181,14 @@ func (e *ear) echo(from, to int64) bool {
 	return heard*2 > to-from && heard > 0
 }
 
-// reopened says that the microphone was opened anew.
+// reopened reports that the microphone was reopened.
 func (e *ear) reopened() {
 	if err := e.front.Reopened(); err != nil {
 		e.fail(err)
 	}
 }
 
-// fail tells the first failure of the processing; the audio goes on without.
+// fail logs the first failure of the processing; the audio continues without it.
 func (e *ear) fail(err error) {
 	if !e.broken {
 		e.broken = true

@@ -75,7 +75,7 @@ func (m *matcher) begin(pos int64, late time.Duration, pressed bool) csm.Event {
 	return csm.SpeechStarted{Epoch: m.epoch, Utterance: u.id, Pos: pos, Late: late}
 }
 
-// voice is the local detector's: a voice that begins, or goes on.
+// voice is the local detector's: a voice that begins, or continues.
 func (m *matcher) voice(pos int64, late time.Duration) csm.Event {
 	u := m.open()
 	switch {

@@ -197,7 +197,7 @@ func (r tape) engines() (localrealtime.Config, error) {
 }
 
 // TestACoughIsTakenBackLive: a sound of the user that is shorter than what counts as an
-// interruption silences the assistant, who goes on from there (design, two phases).
+// interruption silences the assistant, who continues from there (design, two phases).
 func TestACoughIsTakenBackLive(t *testing.T) {
 	m := &mouth{}
 	tk := newTalkOver(t, nil, Config{

@@ -233,7 +233,7 @@ func (v *voice) played(e audio.PlayerEvent) {
 	case audio.SegmentPlayed:
 		v.learn(e)
 		v.w.port.Post(csm.SpeechPlayed{Gen: gen, Seq: seq})
-	case audio.Paused: // from here it goes on, or this is what was heard of it
+	case audio.Paused: // from here it continues, or this is what was heard of it
 		v.w.port.Post(csm.SpeechCursor{Gen: gen, Seq: seq, Played: e.Samples, Of: v.length(e)})
 	case audio.Drained:
 		v.w.port.Post(csm.SpeechDrained{Gen: gen, Seq: seq})

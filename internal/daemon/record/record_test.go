@@ -96,7 +96,7 @@ func TestBudget(t *testing.T) {
 	r.Used(cents(50), time.Now())
 	expect(0)
 
-	// Another daemon is stopped when its session begins, and one that costs nothing goes on.
+	// Another daemon is stopped when its session begins, and one that costs nothing continues.
 	other, told := begin(t, path, protocol.ProviderAzure, 0, 1)
 	wait(t, other)
 	if codes, stops := told.take(); stops != 1 || len(codes) != 1 || !strings.HasPrefix(codes[0], "budgetSpent") {

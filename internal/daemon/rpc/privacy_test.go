@@ -45,7 +45,7 @@ func (c *client) heardOut() {
 }
 
 // Words stop being recorded when the user no longer wants them, and those that were
-// recorded are gone from memory and from the disk, while the conversation goes on.
+// recorded are gone from memory and from the disk, while the conversation continues.
 func TestJournalWithoutWordsFromNowOn(t *testing.T) {
 	cfg := scriptedConfig(t, "auto speech 0ms 1s")
 	onDisk := filepath.Join(t.TempDir(), "journal.jsonl")

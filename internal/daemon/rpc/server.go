@@ -51,7 +51,7 @@ type Config struct {
 	Log zerolog.Logger
 }
 
-// Client is what New is told of the client.
+// Client describes the client to New.
 type Client struct {
 	Name     string // as it calls itself
 	Settings protocol.Settings

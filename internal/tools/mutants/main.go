@@ -6,7 +6,7 @@
 //	mutants list                     print the faults
 //	mutants run                      run those of testdata/mutants/seeded.txt
 //	mutants run -auto -count 30      and a sample of 30 automatic ones, by -seed
-//	mutants run -all                 and all automatic ones; goes on where it stopped
+//	mutants run -all                 and all automatic ones; resumes where it stopped
 //	mutants run -only NAME,NAME      some
 //	mutants run -of handlers -in copilot/editor
 //	                                 the same of handlers, of one package; without -in

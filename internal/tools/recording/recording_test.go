@@ -113,7 +113,7 @@ func TestOneRound(t *testing.T) {
 	}
 }
 
-// TestSameBytesEachTime runs the program twice, because the synthesiser goes on
+// TestSameBytesEachTime runs the program twice, because the synthesiser continues
 // with its random numbers within a process.
 func TestSameBytesEachTime(t *testing.T) {
 	program, err := os.Executable()

@@ -19,7 +19,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/tonemodel"
 )
 
-// sentences are what is said, a turn a line. The turn that stops at "and" goes on after a
+// sentences are what is said, a turn a line. The turn that stops at "and" continues after a
 // pause in which a complete sentence would end.
 var sentences = []string{"why does the test fail", "open the file and|run it", "which test is slow"}
 
