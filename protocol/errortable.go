@@ -80,6 +80,7 @@ const (
 	CodeHearsItself        ErrorCode = "hearsItself"
 	CodeVoiceReplaced      ErrorCode = "voiceReplaced"
 	CodeHearingReplaced    ErrorCode = "hearingReplaced"
+	CodeTurnEndReplaced    ErrorCode = "turnEndReplaced"
 	CodeServiceLimited     ErrorCode = "serviceLimited"
 	CodeVoiceParaphrases   ErrorCode = "voiceParaphrases"
 	CodeHeardRoughly       ErrorCode = "heardRoughly"
@@ -420,4 +421,8 @@ var Errors = []ErrorSpec{
 		words{"Your budget is spent, so the conversation ended.", "Ihr Budget ist aufgebraucht, deshalb wurde das Gespräch beendet.", "予算を使い切ったため、会話を終了しました。"},
 		words{"Raise agentvoice.budget.day or agentvoice.budget.month, or use the provider local, which costs nothing.", "Erhöhen Sie agentvoice.budget.day oder agentvoice.budget.month, oder verwenden Sie den kostenlosen Anbieter local.", "agentvoice.budget.day または agentvoice.budget.month を引き上げるか、無料のプロバイダー local を使用してください。"},
 		words{"Your budget is spent.", "Ihr Budget ist aufgebraucht.", "予算を使い切りました。"}},
+	{CodeTurnEndReplaced, -32084, true,
+		words{"The end-of-turn model failed. Words and pauses decide instead.", "Das Modell für das Ende Ihrer Äußerung ist ausgefallen. Wörter und Pausen entscheiden stattdessen.", "発話の終わりを判定するモデルが使えなくなりました。代わりに言葉と間で判定します。"},
+		words{"Install or import the model again; run doctor.", "Installieren oder importieren Sie das Modell noch einmal; führen Sie doctor aus.", "モデルをもう一度インストールまたはインポートしてください。doctor も利用できます。"},
+		words{"I may wait a little longer before I answer.", "Ich warte vielleicht etwas länger, bevor ich antworte.", "お返事まで少し長くお待ちいただくことがあります。"}},
 }

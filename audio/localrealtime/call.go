@@ -10,6 +10,7 @@ import (
 	"github.com/pion/webrtc/v4"
 	"github.com/rs/zerolog"
 
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/endturn"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 )
 
@@ -58,6 +59,9 @@ type call struct {
 	idle        *time.Timer
 	idleFrom    int64
 	answered    bool // something was said since the last idle timeout
+
+	listener  endturn.Listener // nil where there is none
+	listening bool             // it is busy
 }
 
 // answer takes an offer and makes a call of it. It fails with a
@@ -98,6 +102,9 @@ func (s *Server) newCall(session session) (*call, error) {
 	c.log = s.cfg.Log.With().Str("call", c.id).Logger()
 	c.ctx, c.hangUp = context.WithCancel(context.Background())
 	c.recognition = newRecognition(s.recognizers, s.cfg.Words, func(t transcript) { c.post(func() { c.onTranscript(t) }) })
+	if s.cfg.Listener != nil {
+		c.listener = s.cfg.Listener()
+	}
 	synth, err := s.cfg.Synthesizer()
 	if err != nil {
 		// The caller hears why when it wants something said.
@@ -248,6 +255,11 @@ func (c *call) release() {
 	if c.speaker != nil {
 		if err := c.speaker.synth.Close(); err != nil {
 			c.log.Warn().Err(err).Msg("closing the synthesiser")
+		}
+	}
+	if c.listener != nil {
+		if err := c.listener.Close(); err != nil {
+			c.log.Warn().Err(err).Msg("closing the end-of-turn model")
 		}
 	}
 	if c.detector == nil {

@@ -16,6 +16,7 @@ import (
 	"github.com/pion/webrtc/v4"
 	"github.com/rs/zerolog"
 
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/endturn"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
@@ -38,6 +39,9 @@ type Config struct {
 	Recognizer  stt.Factory
 	Synthesizer tts.Factory
 	Detector    func() (vad.Detector, error)
+	// Listener makes what judges the end of a turn by sound, for sessions with
+	// semantic_vad; nil leaves it to the words.
+	Listener func() endturn.Listener
 	// Words are those that the user is likely to say, for recognisers that take them
 	// (stt.WordTaker). They are asked for with each utterance; nil stands for none.
 	Words func() []string

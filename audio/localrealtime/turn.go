@@ -29,7 +29,8 @@ type turns struct {
 	endpoint  *vad.Endpointer // nil when turns are manual
 	judge     endturn.Judge   // of pauses, beside endpoint
 	base      int64           // position at which endpoint began
-	stale     bool            // the configuration has changed during an utterance
+	sound     soundOfPause
+	stale     bool // the configuration has changed during an utterance
 	open      *utterance
 	stall     *time.Timer // runs while an automatic utterance is open
 }
@@ -55,7 +56,7 @@ func (c *call) configureTurns() {
 		return
 	}
 	t.stale = false
-	t.base, t.endpoint = t.pos, nil
+	t.base, t.endpoint, t.sound = t.pos, nil, soundOfPause{}
 	if td := c.session.Audio.Input.TurnDetection; td != nil {
 		t.endpoint, t.judge = vad.NewEndpointer(td.endpointer()), td.judge()
 	}
@@ -77,7 +78,7 @@ func (c *call) onWindow(w window) {
 		return
 	}
 	if since, quiet := t.endpoint.Quiet(); quiet {
-		t.endpoint.SetSilence(t.judge.Delay(c.wordsUpTo(t.base + since)))
+		t.endpoint.SetSilence(c.judgeOf(t.base + since).Delay(c.wordsUpTo(t.base + since)))
 	}
 	edge, ok := t.endpoint.Push(w.speech)
 	switch {
@@ -92,6 +93,43 @@ func (c *call) onWindow(w window) {
 	case t.open != nil:
 		c.rearmStall()
 	}
+}
+
+// soundOfPause is what a Listener makes of the voice before a pause.
+type soundOfPause struct {
+	since    int64 // begin of the pause
+	judge    endturn.Judge
+	listened bool // the Listener was asked
+}
+
+// Audio that a Listener is asked about, in samples at listenRate.
+const (
+	soundAfter = listenRate / 10 // of a pause: a shorter one is part of a word
+	soundKept  = 8 * listenRate
+)
+
+// judgeOf judges the pause that began at a position. Until the Listener has answered, and
+// if it fails, the words decide alone.
+func (c *call) judgeOf(since int64) endturn.Judge {
+	t := &c.turns
+	if t.sound.since != since || t.sound.judge == nil {
+		t.sound = soundOfPause{since: since, judge: t.judge}
+	}
+	_, words := t.judge.(endturn.Words)
+	if words && c.listener != nil && !c.listening && !t.sound.listened && t.open != nil && t.pos-since >= soundAfter {
+		t.sound.listened, c.listening = true, true
+		pcm, judge := t.since(max(t.open.start, t.pos-soundKept)), t.judge
+		c.workers.Go(func() {
+			complete, err := c.listener.Complete(c.ctx.Done(), pcm)
+			c.post(func() {
+				c.listening = false
+				if err == nil && t.sound.since == since {
+					t.sound.judge = endturn.WithSound(judge, complete)
+				}
+			})
+		})
+	}
+	return t.sound.judge
 }
 
 // wordsUpTo is what was recognised of the open utterance up to a position; "" as long as

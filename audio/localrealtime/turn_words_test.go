@@ -3,6 +3,7 @@
 package localrealtime
 
 import (
+	"errors"
 	"slices"
 	"testing"
 	"time"
@@ -72,6 +73,63 @@ func TestAPauseIsJudgedByTheWords(t *testing.T) {
 					// The next partial result after the end of the voice is up to 128 ms
 					// of audio away.
 					near(t, "audio_end_ms", e.AudioEndMs, 1400+wait+64, 128)
+				}
+			}
+		})
+	}
+}
+
+// sounds is a Listener with a fixed answer.
+type sounds struct {
+	complete float64
+	err      error
+	closed   chan struct{}
+}
+
+func (s sounds) Complete(done <-chan struct{}, pcm []int16) (float64, error) {
+	if n := len(pcm); n == 0 || n > soundKept {
+		return 0, errors.New("wrong length of audio")
+	}
+	if s.complete < 0 { // it is slow
+		<-done
+	}
+	return s.complete, s.err
+}
+
+func (s sounds) Close() error {
+	close(s.closed)
+	return nil
+}
+
+// TestAPauseIsJudgedByItsSound: a Listener moves the verdict of the words, and one that
+// is slow or fails leaves it as it is.
+func TestAPauseIsJudgedByItsSound(t *testing.T) {
+	for name, tc := range map[string]struct {
+		words string
+		sounds
+		wait int64
+	}{
+		"complete":     {"the last commit", sounds{complete: 0.9}, 250},
+		"unfinished":   {"the last commit", sounds{complete: 0.1}, 1500},
+		"contradicted": {"show me the", sounds{complete: 0.9}, 700},
+		"fails":        {"the last commit", sounds{complete: 0.9, err: errors.New("it died")}, 700},
+		"slow":         {"the last commit", sounds{complete: -1}, 700},
+	} {
+		t.Run(name, func(t *testing.T) {
+			tc.closed = make(chan struct{})
+			h := start(t, func(c *Config) {
+				engine := c.Recognizer
+				c.Recognizer = func() (stt.Recognizer, error) {
+					r, err := engine()
+					return hears{r, tc.words}, err
+				}
+				c.Listener = func() endturn.Listener { return tc.sounds }
+			})
+			p := h.call(t, `{"type":"realtime","audio":{"input":{"transcription":{},"turn_detection":{"type":"semantic_vad","create_response":false,"interrupt_response":false}}}}`)
+			p.say(slices.Concat(quiet(600), tone(800, listenRate), quiet(2000)), 4*time.Millisecond)
+			for _, e := range p.until("conversation.item.input_audio_transcription.completed") {
+				if e.Type == "input_audio_buffer.speech_stopped" {
+					near(t, "audio_end_ms", e.AudioEndMs, 1400+tc.wait+64, 128)
 				}
 			}
 		})

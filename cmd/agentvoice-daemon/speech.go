@@ -11,6 +11,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/endturn"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/sherpa"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
@@ -46,9 +47,9 @@ func engineCommand(args ...string) *exec.Cmd {
 
 // localSpeech is what hears and speaks on this machine.
 type localSpeech struct {
-	hearing, voice *sherpa.Engine // nil where no model for it is installed
-	names          string         // of the models
-	err            error          // why a model that is installed is not used
+	hearing, voice, turnEnd *sherpa.Engine // nil where no model for it is installed
+	names                   string         // of the models
+	err                     error          // why a model that is installed is not used
 }
 
 // findSpeech finds the installed models, and the library that they need.
@@ -63,7 +64,7 @@ func findSpeech() localSpeech {
 		return localSpeech{err: err}
 	}
 	l.err = set.Damaged
-	if len(set.Hearing)+len(set.Voice) == 0 {
+	if len(set.Hearing)+len(set.Voice)+len(set.TurnEnd) == 0 {
 		return l
 	}
 	files, err := findLibraries()
@@ -80,7 +81,7 @@ func findSpeech() localSpeech {
 		}
 		return newSpeechEngine(files, models)
 	}
-	l.hearing, l.voice = engine(set.Hearing), engine(set.Voice)
+	l.hearing, l.voice, l.turnEnd = engine(set.Hearing), engine(set.Voice), engine(set.TurnEnd)
 	l.names = strings.Join(names, ", ")
 	return l
 }
@@ -119,6 +120,14 @@ func (l localSpeech) synthesizers(report func(error)) tts.Factory {
 	return sherpa.Synthesizers(l.voice, tts.Flite(), report)
 }
 
+// listener judges the end of a turn by sound, where a model for it is installed.
+func (l localSpeech) listener(report func(error)) func() endturn.Listener {
+	if l.turnEnd == nil {
+		return nil
+	}
+	return sherpa.TurnEnds(l.turnEnd, report)
+}
+
 // examine is what doctor finds: which models are installed, and what hears and speaks.
 // The last resorts are needed where nothing else hears and speaks.
 func (l localSpeech) examine(needed bool) []finding {
@@ -146,6 +155,7 @@ func (l localSpeech) examine(needed bool) []finding {
 			}
 			return fmt.Sprintf("Flite, %d voices", len(s.Voices())), s.Close()
 		}),
+		examineEngine("end of turn", l.turnEnd, false, func() (string, error) { return "the words and the length of the pause", nil }),
 	}
 }
 
@@ -156,7 +166,7 @@ func examineEngine(name string, engine *sherpa.Engine, needed bool, lastResort f
 	}
 	failed := engine.Check()
 	if failed == nil {
-		return finding{Check: name, OK: true, Detail: "sherpa-onnx " + sherpa.Version + " with " + engine.Name(), Needed: needed}
+		return finding{Check: name, OK: true, Detail: engine.Library() + " with " + engine.Name(), Needed: needed}
 	}
 	instead, err := lastResort()
 	if err != nil {

@@ -208,6 +208,7 @@ func engines(log zerolog.Logger, reports *live.Reports) func() (localrealtime.Co
 		return localrealtime.Config{
 			Recognizer:  speech.recognizers(reports.HearingReplaced),
 			Synthesizer: speech.synthesizers(reports.VoiceReplaced),
+			Listener:    speech.listener(reports.TurnEndReplaced),
 			Detector:    voiceDetector,
 		}, nil
 	}

@@ -460,6 +460,7 @@ export const ERROR_CODES = [
   'recordUnavailable',
   'budgetNearlySpent',
   'budgetSpent',
+  'turnEndReplaced',
 ] as const;
 
 /** ErrorCode names a failure. */
@@ -1534,6 +1535,7 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly code: number; readonl
   recordUnavailable: { code: -32081, retryable: true },
   budgetNearlySpent: { code: -32082, retryable: false },
   budgetSpent: { code: -32083, retryable: false },
+  turnEndReplaced: { code: -32084, retryable: true },
 };
 
 /** A setting: its type, what is allowed, and when a change counts. */

@@ -136,6 +136,7 @@ const HELPS: Record<ProblemCode, readonly PanelCommand[]> = {
   voiceRateLimited: ['agentvoice.openSettings'],
   hearsItself: [],
   hearingReplaced: ['agentvoice.openSettings', 'agentvoice.showLog'],
+  turnEndReplaced: ['agentvoice.openSettings', 'agentvoice.showLog'],
   serviceLimited: ['agentvoice.openSettings'],
   voiceParaphrases: ['agentvoice.openSettings'],
   heardRoughly: ['agentvoice.openSettings'],

@@ -67,8 +67,8 @@ var rules = []rule{
 		"an engine is behind its interface and knows no server",
 	},
 	{
-		[]string{"audio/localrealtime/sherpa"}, []string{"audio/localrealtime/stt", "audio/localrealtime/tts"},
-		"one library is both an ear and a voice, in a child process: it is behind both interfaces and knows no server",
+		[]string{"audio/localrealtime/sherpa"}, []string{"audio/localrealtime/stt", "audio/localrealtime/tts", "audio/localrealtime/endturn"},
+		"the models of one child process hear, speak and end turns: they are behind those interfaces and know no server",
 	},
 	{
 		[]string{"audio/localrealtime/endturn"}, nil,

@@ -169,7 +169,8 @@ var patterns = map[string][]string{
 	"decoder":            {"decoder*.int8.onnx", "decoder*.onnx", "*-decoder.int8.onnx", "*-decoder.onnx"},
 	"joiner":             {"joiner*.int8.onnx", "joiner*.onnx"},
 	"merged_decoder":     {"decoder_model_merged.ort", "*merged*.onnx"},
-	"model":              {"model.int8.onnx", "model.onnx", "*.onnx"},
+	"model":              {"model.int8.onnx", "model.onnx", "smart-turn*cpu.onnx", "*.onnx"},
+	"smart_turn":         {"smart-turn*.onnx"}, // shows the kind
 	"tokens":             {"tokens.txt", "*-tokens.txt"},
 	"bpe_vocab":          {"bpe.vocab"},
 	"data":               {"espeak-ng-data"},
@@ -199,7 +200,7 @@ func findPart(dir, part string) string {
 // kinds have such files.
 func guessKind(dir string) string {
 	for _, c := range []struct{ part, kind string }{
-		{"duration_predictor", "supertonic"}, {"voices", "kokoro"}, {"merged_decoder", "moonshine"}, {"data", "vits"},
+		{"smart_turn", "smart-turn"}, {"duration_predictor", "supertonic"}, {"voices", "kokoro"}, {"merged_decoder", "moonshine"}, {"data", "vits"},
 	} {
 		if findPart(dir, c.part) != "" {
 			return c.kind

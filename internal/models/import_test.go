@@ -157,6 +157,7 @@ func TestImportByKind(t *testing.T) {
 		"a transducer":        {map[string][]byte{"encoder-epoch-99.onnx": x, "encoder-epoch-99.int8.onnx": x, "decoder-epoch-99.onnx": x, "joiner-epoch-99.int8.onnx": x, "tokens.txt": x}, "streaming-transducer", "streaming-transducer decoder=decoder-epoch-99.onnx encoder=encoder-epoch-99.int8.onnx joiner=joiner-epoch-99.int8.onnx tokens=tokens.txt"},
 		"Whisper":             {map[string][]byte{"tiny.en-encoder.onnx": x, "tiny.en-decoder.int8.onnx": x, "tiny.en-tokens.txt": x}, "whisper", "whisper decoder=tiny.en-decoder.int8.onnx encoder=tiny.en-encoder.onnx tokens=tiny.en-tokens.txt"},
 		"Moonshine":           {map[string][]byte{"encoder_model.ort": x, "decoder_model_merged.ort": x, "tokens.txt": x}, "", "moonshine encoder=encoder_model.ort merged_decoder=decoder_model_merged.ort tokens=tokens.txt"},
+		"Smart Turn":          {map[string][]byte{"smart-turn-v3.2-cpu.onnx": x}, "", "smart-turn model=smart-turn-v3.2-cpu.onnx"},
 		"a kind without file": {map[string][]byte{"tokens.txt": x}, "nemo-ctc", "needs a file such as model.int8.onnx"},
 		"two files for one":   {map[string][]byte{"a.onnx": x, "b.onnx": x, "tokens.txt": x}, "nemo-ctc", "or several"},
 		"an unknown kind":     {map[string][]byte{"tokens.txt": x}, "vosk", "unknown --kind"},

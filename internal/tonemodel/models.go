@@ -267,3 +267,28 @@ func Voice(dir, espeakData string) error {
 	}
 	return os.Symlink(espeakData, filepath.Join(dir, "espeak-ng-data"))
 }
+
+// TurnEnd writes an end-of-turn model with the input and the output of Smart Turn v3. An
+// utterance that ends with a tone below 1 kHz is complete, and one above it is not.
+func TurnEnd(dir string) error {
+	const frames, heard, low = 800, 60, 25 // 25 mel bins reach up to 1 kHz
+	weights := make([]float32, mels)
+	for i := range weights {
+		weights[i] = -8.0 * low / (mels - low) // silence has the same in every bin: no verdict
+		if i < low {
+			weights[i] = 8
+		}
+	}
+	g := &graph{}
+	g.input("input_features", float32s, "batch", mels, frames)
+	g.output("logits", float32s, "batch", 1)
+	g.ints("from", frames-heard)
+	g.ints("to", frames)
+	g.ints("time", 2)
+	g.floats("weights", weights, mels, 1)
+	g.node("Slice", []string{"input_features", "from", "to", "time"}, []string{"end"}, nil)
+	g.node("ReduceMean", []string{"end"}, []string{"bins"}, attributes{"axes": []int{2}, "keepdims": 0})
+	g.node("MatMul", []string{"bins", "weights"}, []string{"score"}, nil)
+	g.node("Sigmoid", []string{"score"}, []string{"logits"}, nil)
+	return describe(dir, "tone-turn-end", "smart-turn", map[string][]byte{"model.onnx": g.bytes()}, map[string]string{"model": "model.onnx"})
+}

@@ -5,7 +5,8 @@
 // A pause ends a turn when it has lasted for as long as a Judge says. Silence alone
 // says the same of every pause. Words look at what was said so far: a sentence that
 // stops at "and", "the" or "um" continues, and a whole question does not. Where the words
-// say nothing, or none are there, the pause counts as Unclear.
+// say nothing, or none are there, the pause counts as Unclear. WithSound adds what a
+// Listener makes of the voice: each of the two can move the other's verdict one step.
 //
 // # The caller's loop
 //
@@ -39,6 +40,45 @@ func (s Silence) Delay(string) time.Duration { return time.Duration(s) }
 
 // Words ends a turn by how complete the words are.
 type Words Delays
+
+// Listener judges by the sound of an utterance, up to a pause, whether the turn is
+// complete. Implementations are slow, and safe for concurrent use.
+type Listener interface {
+	// Complete is the probability that the turn is complete; pcm has 16 kHz. It gives
+	// up when done is closed.
+	Complete(done <-chan struct{}, pcm []int16) (float64, error)
+	Close() error
+}
+
+// WithSound is a Judge of one pause, with the probability of a Listener that the turn is
+// complete. A Judge that looks at silence alone stays as it is.
+func WithSound(j Judge, complete float64) Judge {
+	if w, ok := j.(Words); ok {
+		return sound{w, complete}
+	}
+	return j
+}
+
+type sound struct {
+	words    Words
+	complete float64
+}
+
+// Delay implements Judge.
+func (s sound) Delay(words string) time.Duration {
+	degree := Of(words)
+	switch {
+	case s.complete >= likely && degree == Open, s.complete < likely && degree == Complete:
+		return s.words.Unclear // they contradict each other
+	case s.complete >= likely:
+		return s.words.Complete
+	default:
+		return s.words.Open
+	}
+}
+
+// likely is the probability from which Smart Turn counts a turn as complete.
+const likely = 0.5
 
 // Delays are the lengths of a pause that end a turn.
 type Delays struct{ Complete, Unclear, Open time.Duration }

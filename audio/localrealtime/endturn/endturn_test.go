@@ -31,3 +31,21 @@ func TestDelays(t *testing.T) {
 		}
 	}
 }
+
+// TestSoundMovesTheVerdictOfTheWords: one step at most against the words, and silence
+// alone stays as it is.
+func TestSoundMovesTheVerdictOfTheWords(t *testing.T) {
+	w := Words{Complete: 250 * time.Millisecond, Unclear: 700 * time.Millisecond, Open: 1500 * time.Millisecond}
+	for words, want := range map[string][2]time.Duration{
+		"stop": {w.Complete, w.Unclear}, "": {w.Complete, w.Open}, "the last commit": {w.Complete, w.Open}, "show me the": {w.Unclear, w.Open},
+	} {
+		for i, p := range []float64{0.5, 0.49} {
+			if got := WithSound(w, p).Delay(words); got != want[i] {
+				t.Errorf("%q that is complete with %v waits %v, want %v", words, p, got, want[i])
+			}
+		}
+	}
+	if s := Silence(time.Second); WithSound(s, 1) != Judge(s) {
+		t.Error("silence listens")
+	}
+}

@@ -12,7 +12,7 @@ import (
 // childConfig is what the child process is started with.
 type childConfig struct {
 	libraries Libraries
-	models    []string // folders: of one or two recognisers, or of one voice
+	models    []string // folders: of one or two recognisers, of one voice, or of one end-of-turn model
 	threads   int      // that the models compute with
 }
 
@@ -52,16 +52,20 @@ func Serve(args []string, in io.Reader, out io.Writer) error {
 			return err
 		}
 	}
-	l, err := loadLibrary(cfg.libraries)
-	if err != nil {
-		return err
-	}
-	c := &server{library: l, encode: json.NewEncoder(out), cancelled: map[uint32]bool{}}
+	c := &server{encode: json.NewEncoder(out), cancelled: map[uint32]bool{}}
 	var (
 		work func(frame)
 		info ready
 	)
+	turns := len(models) == 1 && models[0].Use() == TurnEnd
+	if !turns {
+		if c.library, err = loadLibrary(cfg.libraries); err != nil {
+			return err
+		}
+	}
 	switch {
+	case turns:
+		work, err = c.loadTurn(cfg.libraries.Runtime, models[0], cfg.threads)
 	case len(models) == 1 && models[0].Use() == Speech:
 		work, info, err = c.loadVoice(models[0], cfg.threads)
 	default:

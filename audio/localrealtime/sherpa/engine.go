@@ -29,7 +29,7 @@ type EngineConfig struct {
 	// Command makes the child's command: a program that calls Serve with args.
 	Command   func(args ...string) *exec.Cmd
 	Libraries Libraries
-	// Models are what the child loads: Set.Hearing or Set.Voice.
+	// Models are what the child loads: Set.Hearing, Set.Voice or Set.TurnEnd.
 	Models []Model
 	// Threads is what the models compute with. Zero stands for one.
 	Threads int
@@ -68,6 +68,14 @@ func (e *Engine) Name() string {
 		name += m.Name
 	}
 	return name
+}
+
+// Library is what runs the models.
+func (e *Engine) Library() string {
+	if e.cfg.Models[0].Use() == TurnEnd {
+		return "ONNX Runtime"
+	}
+	return "sherpa-onnx " + Version
 }
 
 // Check starts a child where none runs, waits until its models are loaded, and says

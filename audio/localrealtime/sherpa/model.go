@@ -23,6 +23,7 @@ const (
 	Partials Use = "partials" // a streaming recogniser; the final too, where it is alone
 	Finals   Use = "finals"   // a recogniser of whole utterances
 	Speech   Use = "speech"   // a voice
+	TurnEnd  Use = "turn end" // judges by sound whether a turn is complete
 )
 
 // Model is a model in a folder, as its DescriptionFile says.
@@ -56,7 +57,8 @@ type kind struct {
 	optional []string
 }
 
-// kinds are the architectures of sherpa-onnx that this package can load.
+// kinds are the architectures that this package can load: those of sherpa-onnx, and
+// Smart Turn v3 by ONNX Runtime.
 var kinds = map[string]kind{
 	"streaming-transducer": {Partials, []string{"encoder", "decoder", "joiner", "tokens"}, []string{bpeVocab}},
 	"streaming-nemo-ctc":   {Partials, []string{"model", "tokens"}, nil},
@@ -67,6 +69,7 @@ var kinds = map[string]kind{
 	"moonshine":            {Finals, []string{"encoder", "merged_decoder", "tokens"}, nil},
 	"vits":                 {Speech, []string{"model", "tokens"}, []string{"data", "lexicon"}},
 	"kokoro":               {Speech, []string{"model", "voices", "tokens", "data"}, []string{"lexicon"}},
+	"smart-turn":           {TurnEnd, []string{"model"}, nil},
 	"supertonic":           {Speech, []string{"duration_predictor", "text_encoder", "vector_estimator", "vocoder", "tts", "unicode_indexer", "voice_style"}, nil},
 }
 
@@ -137,6 +140,8 @@ type Set struct {
 	Hearing []Model
 	// Voice has at most one model.
 	Voice []Model
+	// TurnEnd has at most one model.
+	TurnEnd []Model
 	// Damaged says which models cannot be used.
 	Damaged error
 }
@@ -172,6 +177,8 @@ func Installed(dir string) (Set, error) {
 		case found[use]:
 		case use == Speech:
 			set.Voice = append(set.Voice, m)
+		case use == TurnEnd:
+			set.TurnEnd = append(set.TurnEnd, m)
 		default:
 			set.Hearing = append(set.Hearing, m)
 		}

@@ -23,7 +23,8 @@ const (
 	frameAudio  frameKind = 'a' // of the utterance: 16 kHz, 16-bit little-endian
 	frameFinish frameKind = 'f' // asks for its final
 	frameText   frameKind = 't' // a sentence, as JSON
-	frameCancel frameKind = 'x' // drops an utterance or a sentence
+	frameTurn   frameKind = 'e' // asks whether a turn is complete; its audio
+	frameCancel frameKind = 'x' // drops an utterance, a sentence or a question
 )
 
 type frame struct {
@@ -48,7 +49,9 @@ type reply struct {
 	Audio   []byte  `json:"audio,omitempty"` // 16-bit little-endian at Rate
 	Rate    int     `json:"rate,omitempty"`  // Hz
 	Done    bool    `json:"done,omitempty"`  // the sentence is whole
-	Error   string  `json:"error,omitempty"` // the stream has failed
+	// Complete is the probability that the turn is.
+	Complete *float64 `json:"complete,omitempty"`
+	Error    string   `json:"error,omitempty"` // the stream has failed
 }
 
 // ready says that the models are loaded.
@@ -62,7 +65,7 @@ type final struct {
 }
 
 // last is whether nothing follows on the stream.
-func (r reply) last() bool { return r.Final != nil || r.Done || r.Error != "" }
+func (r reply) last() bool { return r.Final != nil || r.Done || r.Complete != nil || r.Error != "" }
 
 func writeFrame(w io.Writer, f frame) error {
 	b := make([]byte, frameHead, frameHead+len(f.payload))

@@ -165,6 +165,7 @@ func (w *World) Execute(e csm.Effect) {
 		}
 		w.voice.replaced.Store(false)
 		w.service.replaced.Store(false)
+		w.service.turnEndLost.Store(false)
 		w.service.activate(e.Instance)
 	case csm.DeactivateSession:
 		w.service.deactivate(e.Instance)

@@ -25,6 +25,19 @@ func (r *Reports) VoiceReplaced(err error) {
 	}
 }
 
+// TurnEndReplaced tells the user, once a conversation, that the model for the end of a
+// turn failed, and words and pauses decide.
+func (r *Reports) TurnEndReplaced(err error) {
+	w := r.world.Load()
+	if w == nil {
+		return
+	}
+	w.cfg.Log.Warn().Err(err).Msg("the end-of-turn model failed; words and pauses decide instead")
+	if w.service.turnEndLost.CompareAndSwap(false, true) {
+		w.port.Warn(protocol.CodeTurnEndReplaced, w.because(err))
+	}
+}
+
 // wasReplaced tells the user, once a conversation, that another engine speaks.
 func (v *voice) wasReplaced(err error) {
 	v.w.cfg.Log.Warn().Err(err).Msg("the voice failed; another engine speaks instead")

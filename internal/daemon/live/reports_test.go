@@ -66,6 +66,8 @@ func TestWhatIsMissingIsAnnounced(t *testing.T) {
 		reports.HearingReplaced(errors.New("a model is damaged"))
 		reports.HearingReplaced(errors.New("a model is damaged"))
 		reports.VoiceReplaced(errors.New("a model is damaged"))
+		reports.TurnEndReplaced(errors.New("a model is damaged"))
+		reports.TurnEndReplaced(errors.New("a model is damaged"))
 		tk.end()
 	}
 	limited := tk.messages(protocol.CodeServiceLimited)
@@ -74,6 +76,9 @@ func TestWhatIsMissingIsAnnounced(t *testing.T) {
 	}
 	if heard, spoken := tk.messages(protocol.CodeHearingReplaced), tk.messages(protocol.CodeVoiceReplaced); len(heard) != 2 || len(spoken) != 2 || strings.Contains(heard[0], "damaged") {
 		t.Errorf("the user was told %q and %q", heard, spoken)
+	}
+	if told := tk.messages(protocol.CodeTurnEndReplaced); len(told) != 2 {
+		t.Errorf("the user was told %q", told)
 	}
 }
 

@@ -33,8 +33,10 @@ type service struct {
 
 	watch sync.WaitGroup // of engines that load
 
-	replaced  atomic.Bool // the user was told that another engine hears
-	announced string      // what the user was told of what is missing; of the queue
+	replaced atomic.Bool // the user was told that another engine hears
+	// turnEndLost: the user was told that the end-of-turn model failed.
+	turnEndLost atomic.Bool
+	announced   string // what the user was told of what is missing; of the queue
 
 	mu    sync.Mutex
 	local *localServer
