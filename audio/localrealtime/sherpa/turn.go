@@ -52,7 +52,7 @@ func (c *server) loadTurn(runtime string, m Model, threads int) (func(frame), er
 const turnTimeout = 5 * time.Second
 
 // TurnEnds makes what judges by sound, with a model of kind smart-turn. It shares
-// the engine with others. Report is told of the first failure in a row.
+// the engine with others. Report gets the first failure in a row.
 func TurnEnds(e *Engine, report func(error)) func() endturn.Listener {
 	var told struct {
 		sync.Mutex
