@@ -95,10 +95,10 @@ test-race: $(TOOL)/testsum
 
 # Tests of one goroutine that the race detector makes some ten times slower, such as
 # minutes of audio: those in files with the build constraint cgo && !race. Those with
-# !race alone are in packages of CORE.
+# !race alone are in packages of CORE. One package at a time: some wait in real time.
 SLOW = $(shell grep -rl --include='*_test.go' '^//go:build cgo && !race' audio cmd internal session | xargs grep -l '^func Test')
 test-slow: $(TOOL)/testsum
-	@go test -timeout 5m -run "^($$(sed -n 's/^func \(Test[A-Za-z0-9]*\)(.*/\1/p' $(SLOW) | paste -sd '|'))$$" -json \
+	@go test -p 1 -timeout 5m -run "^($$(sed -n 's/^func \(Test[A-Za-z0-9]*\)(.*/\1/p' $(SLOW) | paste -sd '|'))$$" -json \
 		$(sort $(addprefix ./,$(dir $(SLOW)))) 2>&1 | $(SUM) -name "slow tests"
 
 test-core: $(TOOL)/testsum
