@@ -170,7 +170,7 @@ esac
 test('a daemon that is not there is told', { timeout: 60_000 }, async () => {
   fake.settings.set('agentvoice.daemon.path', join(dir, 'nothing'));
   await run();
-  assert.match(fake.toasts.at(-1) ?? '', /^There is no program at the path that agentvoice.daemon.path names\. Correct the setting/);
+  assert.match(fake.toasts.at(-1) ?? '', /^agentvoice.daemon.path does not point to a program\. Correct the setting/);
 });
 
 test('the bar never goes back', () => {
