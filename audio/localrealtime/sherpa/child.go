@@ -102,7 +102,6 @@ func Serve(args []string, in io.Reader, out io.Writer) error {
 // server is the state of the child.
 type server struct {
 	*library
-	memory memory
 
 	mu        sync.Mutex
 	encode    *json.Encoder

@@ -16,58 +16,55 @@ const (
 	wordScore = 1.5
 )
 
-func (m *memory) online(model Model, threads int) *onlineConfig {
-	c := &onlineConfig{features: featureConfig{sampleRate, featureDim}, decodingMethod: m.text("greedy_search"), maxActivePaths: 4}
-	m.pinner.Pin(c)
-	c.model.tokens, c.model.provider, c.model.numThreads = m.text(model.path("tokens")), m.text(provider), int32(threads)
+func onlineOf(model Model, threads int) *onlineConfig {
+	c := &onlineConfig{features: featureConfig{sampleRate, featureDim}, decodingMethod: cString("greedy_search"), maxActivePaths: 4}
+	c.model.tokens, c.model.provider, c.model.numThreads = cString(model.path("tokens")), cString(provider), int32(threads)
 	if model.takesWords() {
-		c.decodingMethod, c.hotwordsScore = m.text(withWords), wordScore
-		c.model.modelingUnit, c.model.bpeVocab = m.text("bpe"), m.text(model.path(bpeVocab))
+		c.decodingMethod, c.hotwordsScore = cString(withWords), wordScore
+		c.model.modelingUnit, c.model.bpeVocab = cString("bpe"), cString(model.path(bpeVocab))
 	}
 	switch model.Kind {
 	case "streaming-transducer":
-		c.model.transducer = m.transducer(model)
+		c.model.transducer = transducerOf(model)
 	case "streaming-nemo-ctc":
-		c.model.nemoCTC.model = m.text(model.path("model"))
+		c.model.nemoCTC.model = cString(model.path("model"))
 	}
 	return c
 }
 
-func (m *memory) offline(model Model, threads int) *offlineConfig {
-	c := &offlineConfig{features: featureConfig{sampleRate, featureDim}, decodingMethod: m.text("greedy_search"), maxActivePaths: 4}
-	m.pinner.Pin(c)
-	c.model.tokens, c.model.provider, c.model.numThreads = m.text(model.path("tokens")), m.text(provider), int32(threads)
+func offlineOf(model Model, threads int) *offlineConfig {
+	c := &offlineConfig{features: featureConfig{sampleRate, featureDim}, decodingMethod: cString("greedy_search"), maxActivePaths: 4}
+	c.model.tokens, c.model.provider, c.model.numThreads = cString(model.path("tokens")), cString(provider), int32(threads)
 	if model.takesWords() {
-		c.decodingMethod, c.hotwordsScore = m.text(withWords), wordScore
-		c.model.modelingUnit, c.model.bpeVocab = m.text("bpe"), m.text(model.path(bpeVocab))
+		c.decodingMethod, c.hotwordsScore = cString(withWords), wordScore
+		c.model.modelingUnit, c.model.bpeVocab = cString("bpe"), cString(model.path(bpeVocab))
 	}
 	switch model.Kind {
 	case "transducer":
-		c.model.transducer = m.transducer(model)
+		c.model.transducer = transducerOf(model)
 	case "nemo-transducer":
-		c.model.transducer, c.model.modelType = m.transducer(model), m.text("nemo_transducer")
+		c.model.transducer, c.model.modelType = transducerOf(model), cString("nemo_transducer")
 	case "nemo-ctc":
-		c.model.nemoCTC.model = m.text(model.path("model"))
+		c.model.nemoCTC.model = cString(model.path("model"))
 	case "whisper":
-		c.model.whisper = whisperConfig{encoder: m.text(model.path("encoder")), decoder: m.text(model.path("decoder")), task: m.text("transcribe"), tailPaddings: -1}
+		c.model.whisper = whisperConfig{encoder: cString(model.path("encoder")), decoder: cString(model.path("decoder")), task: cString("transcribe"), tailPaddings: -1}
 		if len(model.Languages) == 1 { // of several it finds out which one
-			c.model.whisper.language = m.text(model.Languages[0])
+			c.model.whisper.language = cString(model.Languages[0])
 		}
 	case "moonshine":
-		c.model.moonshine = moonshineConfig{encoder: m.text(model.path("encoder")), mergedDecoder: m.text(model.path("merged_decoder"))}
+		c.model.moonshine = moonshineConfig{encoder: cString(model.path("encoder")), mergedDecoder: cString(model.path("merged_decoder"))}
 	}
 	return c
 }
 
-func (m *memory) transducer(model Model) transducerConfig {
-	return transducerConfig{m.text(model.path("encoder")), m.text(model.path("decoder")), m.text(model.path("joiner"))}
+func transducerOf(model Model) transducerConfig {
+	return transducerConfig{cString(model.path("encoder")), cString(model.path("decoder")), cString(model.path("joiner"))}
 }
 
-func (m *memory) voice(model Model, threads int) *ttsConfig {
+func voiceOf(model Model, threads int) *ttsConfig {
 	// One sentence at a time, each with a callback of its own.
-	c := &ttsConfig{provider: m.text(provider), numThreads: int32(threads), maxSentences: 1, silenceScale: 0.2}
-	m.pinner.Pin(c)
-	part := func(name string) *byte { return m.text(model.path(name)) }
+	c := &ttsConfig{provider: cString(provider), numThreads: int32(threads), maxSentences: 1, silenceScale: 0.2}
+	part := func(name string) *byte { return cString(model.path(name)) }
 	switch model.Kind {
 	case "vits":
 		c.vits = vitsConfig{

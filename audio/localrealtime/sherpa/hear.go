@@ -50,10 +50,10 @@ func (c *server) loadHearing(models []Model, threads int) (func(frame), error) {
 		switch m.Use() {
 		case Partials:
 			loaded, h.onlineWords = &h.online, spelling
-			*loaded = c.CreateOnlineRecognizer(c.memory.online(m, threads))
+			*loaded = c.CreateOnlineRecognizer(onlineOf(m, threads))
 		case Finals:
 			loaded, h.offlineWords = &h.offline, spelling
-			*loaded = c.CreateOfflineRecognizer(c.memory.offline(m, threads))
+			*loaded = c.CreateOfflineRecognizer(offlineOf(m, threads))
 		default:
 			return nil, fmt.Errorf("model %s is a voice and cannot recognise speech", m.Name)
 		}

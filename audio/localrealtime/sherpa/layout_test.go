@@ -16,15 +16,15 @@ var update = flag.Bool("update", false, "write the golden files")
 
 // mark puts a value into each field of a structure that tells which one it is: strings
 // have the field's path, numbers count.
-func mark(m *memory, v reflect.Value, path string, count *int) {
+func mark(v reflect.Value, path string, count *int) {
 	for i := range v.NumField() {
 		f, name := v.Field(i), path+"."+v.Type().Field(i).Name
 		f = reflect.NewAt(f.Type(), f.Addr().UnsafePointer()).Elem() // fields are not exported
 		switch f.Kind() {
 		case reflect.Struct:
-			mark(m, f, name, count)
+			mark(f, name, count)
 		case reflect.Pointer:
-			f.Set(reflect.ValueOf(m.text("@" + name[1:])))
+			f.Set(reflect.ValueOf(cString("@" + name[1:])))
 		case reflect.Int32:
 			*count++
 			f.SetInt(int64(1000 + *count))
@@ -42,16 +42,13 @@ func printLayout() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	m, count := &memory{}, 0
+	count := 0
 	online, offline, tts := &onlineConfig{}, &offlineConfig{}, &ttsConfig{}
-	m.pinner.Pin(online)
-	m.pinner.Pin(offline)
-	m.pinner.Pin(tts)
-	mark(m, reflect.ValueOf(online).Elem(), "", &count)
+	mark(reflect.ValueOf(online).Elem(), "", &count)
 	l.CreateOnlineRecognizer(online)
-	mark(m, reflect.ValueOf(offline).Elem(), "", &count)
+	mark(reflect.ValueOf(offline).Elem(), "", &count)
 	l.CreateOfflineRecognizer(offline)
-	mark(m, reflect.ValueOf(tts).Elem(), "", &count)
+	mark(reflect.ValueOf(tts).Elem(), "", &count)
 	l.CreateOfflineTts(tts)
 }
 

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"path/filepath"
 	"reflect"
-	"runtime"
 	"sync"
 	"unsafe"
 
@@ -106,17 +105,13 @@ func goString(p *byte) string {
 	return string(unsafe.Slice(p, n))
 }
 
-// memory keeps what C points to in its place.
-type memory struct{ pinner runtime.Pinner }
-
-// text is s as a C string; nil for an empty one.
-func (m *memory) text(s string) *byte {
+// cString is s as a C string; nil for an empty one. The heap does not move, and what
+// refers to the result keeps it; the libraries copy what they are given.
+func cString(s string) *byte {
 	if s == "" {
 		return nil
 	}
-	b := append([]byte(s), 0)
-	m.pinner.Pin(&b[0])
-	return &b[0]
+	return &append([]byte(s), 0)[0]
 }
 
 // listener is what sentenceCallback passes audio on to. The child synthesises one

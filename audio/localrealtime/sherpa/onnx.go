@@ -38,8 +38,7 @@ const (
 
 // ort calls ONNX Runtime. It lives as long as the process.
 type ort struct {
-	table  *ortTable
-	memory memory
+	table *ortTable
 }
 
 // loadRuntime loads ONNX Runtime.
@@ -85,7 +84,7 @@ func (o *ort) release(function string, h handle) {
 func place[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }
 
 // network is a loaded model with one input and one output of interest. What ONNX
-// Runtime reads and writes is pinned in one piece.
+// Runtime reads and writes is in one piece.
 type network struct {
 	*ort
 	io *networkIO
@@ -108,7 +107,7 @@ func (o *ort) loadNetwork(model []byte, input string, shape []int64, threads int
 	if len(model) == 0 {
 		return nil, errors.New("the file is empty")
 	}
-	v := &networkIO{shape: shape, model: model, inputName: o.memory.text(input), name: o.memory.text("agentvoice")}
+	v := &networkIO{shape: shape, model: model, inputName: cString(input), name: cString("agentvoice")}
 	size := int64(1)
 	for _, d := range shape {
 		size *= d

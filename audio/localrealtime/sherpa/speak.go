@@ -4,7 +4,7 @@ import "encoding/json"
 
 // loadVoice loads the voice of the child.
 func (c *server) loadVoice(m Model, threads int) (func(frame), ready, error) {
-	tts := c.CreateOfflineTts(c.memory.voice(m, threads))
+	tts := c.CreateOfflineTts(voiceOf(m, threads))
 	if tts == 0 {
 		return nil, ready{}, errModel(m)
 	}
