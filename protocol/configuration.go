@@ -102,6 +102,8 @@ func (s Setting) Allowed() string {
 	number := func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 	bounds := number(s.Min) + " to " + number(s.Max)
 	switch {
+	case len(s.Enum) > 0 && s.Enum[0] == "":
+		return `""` + strings.Join(s.Enum, ", ")
 	case len(s.Enum) > 0:
 		return strings.Join(s.Enum, ", ")
 	case s.Kind() == KindBoolean:

@@ -59,6 +59,8 @@ Scope says where the editor takes a setting from: ` + "`application`" + ` is you
 machine, ` + "`window`" + ` also those of a workspace. What decides who hears you and what is kept cannot be set by a workspace.
 Settings marked "next conversation" are read when a conversation starts; the others count from the next turn on.
 
+` + "`agentvoice-daemon settings check FILE`" + ` checks an editor's settings.json; ` + "`settings explain NAME`" + ` prints one row of this table.
+
 | Setting | Allowed | Default | Scope | From | Meaning |
 | --- | --- | --- | --- | --- | --- |
 `)

@@ -1,0 +1,164 @@
+package main
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"slices"
+	"strings"
+	"text/tabwriter"
+
+	"github.com/spf13/cobra"
+	"github.com/tailscale/hujson"
+
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+func newSettings() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "settings",
+		Short: "List, explain and check settings",
+		Args:  cobra.NoArgs,
+		RunE:  func(cmd *cobra.Command, _ []string) error { return cmd.Help() },
+	}
+	var asJSON bool
+	list := &cobra.Command{
+		Use:   "list",
+		Short: "List all settings with their defaults and what they allow",
+		Args:  cobra.NoArgs,
+		RunE: func(cmd *cobra.Command, _ []string) error {
+			return printSettings(cmd.OutOrStdout(), asJSON)
+		},
+	}
+	list.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
+	explain := &cobra.Command{
+		Use:   "explain NAME",
+		Short: "Explain one setting",
+		Args:  cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return explainSetting(cmd.OutOrStdout(), args[0])
+		},
+	}
+	check := &cobra.Command{
+		Use:   "check FILE",
+		Short: "Check the settings in an editor's settings.json",
+		Long: `Check the settings in a JSON file such as VS Code's settings.json, which may have
+comments and trailing commas; - reads standard input. Names that do not begin with
+agentvoice are ignored. Each setting that is wrong is named with what it allows.`,
+		Args: cobra.ExactArgs(1),
+		RunE: func(cmd *cobra.Command, args []string) error {
+			return checkSettings(cmd.InOrStdin(), cmd.OutOrStdout(), args[0])
+		},
+	}
+	cmd.AddCommand(list, explain, check)
+	return cmd
+}
+
+// settingRow is a setting as JSON.
+type settingRow struct {
+	Name    string         `json:"name"`
+	Default any            `json:"default"`
+	Allowed string         `json:"allowed"`
+	Scope   protocol.Scope `json:"scope"`
+	From    string         `json:"from"` // when a change takes effect
+	Meaning string         `json:"meaning"`
+}
+
+func rowOf(s protocol.Setting) settingRow {
+	from := "next turn"
+	if s.Restart {
+		from = "next conversation"
+	}
+	return settingRow{s.Name, s.Default, s.Allowed(), s.Scope, from, s.Meaning}
+}
+
+func printSettings(out io.Writer, asJSON bool) error {
+	if asJSON {
+		var rows []settingRow
+		for _, s := range protocol.SettingsTable {
+			rows = append(rows, rowOf(s))
+		}
+		return json.NewEncoder(out).Encode(rows)
+	}
+	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
+	fmt.Fprintln(w, "SETTING\tDEFAULT\tALLOWED")
+	for _, s := range protocol.SettingsTable {
+		value, err := json.Marshal(s.Default)
+		if err != nil {
+			return err
+		}
+		fmt.Fprintf(w, "%s\t%s\t%s\n", s.Name, value, s.Allowed())
+	}
+	return w.Flush()
+}
+
+func explainSetting(out io.Writer, name string) error {
+	full := protocol.Prefix + strings.TrimPrefix(name, protocol.Prefix)
+	i := slices.IndexFunc(protocol.SettingsTable, func(s protocol.Setting) bool { return strings.EqualFold(s.Name, full) })
+	if i < 0 {
+		var like []string
+		for _, s := range protocol.SettingsTable {
+			if strings.Contains(strings.ToLower(s.Name), strings.ToLower(strings.TrimPrefix(name, protocol.Prefix))) {
+				like = append(like, s.Name)
+			}
+		}
+		if len(like) == 0 {
+			return misuse{fmt.Errorf("%s is no setting; settings list prints them all", name)}
+		}
+		return misuse{fmt.Errorf("%s is no setting; there are %s", name, strings.Join(like, ", "))}
+	}
+	r := rowOf(protocol.SettingsTable[i])
+	value, err := json.Marshal(r.Default)
+	if err != nil {
+		return err
+	}
+	_, err = fmt.Fprintf(out, "%s\n\n%s\n\nallowed  %s\ndefault  %s\nscope    %s\nfrom     %s\n",
+		r.Name, strings.ReplaceAll(r.Meaning, "`", ""), r.Allowed, value, r.Scope, r.From)
+	return err
+}
+
+// checkSettings says what is wrong with the settings in a file. It never repeats the
+// file's text, which may hold what is private.
+func checkSettings(in io.Reader, out io.Writer, file string) error {
+	text, err := readInput(in, file)
+	if err != nil {
+		return err
+	}
+	plain, err := hujson.Standardize(text)
+	if err != nil {
+		return fmt.Errorf("%s is no JSON: %w", file, err)
+	}
+	var c protocol.Configuration
+	if err := json.Unmarshal(plain, &c); err != nil {
+		return fmt.Errorf("%s holds no JSON object", file)
+	}
+	_, bad := protocol.ParseConfiguration(c)
+	for _, b := range bad {
+		fmt.Fprintln(out, b.Error())
+	}
+	if len(bad) > 0 {
+		return fmt.Errorf("wrong settings in %s: %d", file, len(bad))
+	}
+	n := 0
+	for name := range c {
+		if name+"." == protocol.Prefix || strings.HasPrefix(name, protocol.Prefix) {
+			n++
+		}
+	}
+	_, err = fmt.Fprintf(out, "%d settings, no problem\n", n)
+	return err
+}
+
+// readInput reads a file, or standard input for -.
+func readInput(in io.Reader, file string) ([]byte, error) {
+	if file == "-" {
+		return io.ReadAll(in)
+	}
+	text, err := os.ReadFile(file)
+	if errors.Is(err, os.ErrNotExist) {
+		return nil, fmt.Errorf("there is no file %s", file)
+	}
+	return text, err
+}

@@ -1,0 +1,110 @@
+package main
+
+import (
+	"bytes"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// printed runs the command line and returns what it prints.
+func printed(t *testing.T, stdin string, args ...string) (string, error) {
+	t.Helper()
+	var out bytes.Buffer
+	root := newRoot()
+	root.SetArgs(args)
+	root.SetIn(strings.NewReader(stdin))
+	root.SetOut(&out)
+	err := root.ExecuteContext(t.Context())
+	return out.String(), err
+}
+
+func TestSettingsAreListedAndExplained(t *testing.T) {
+	list, err := printed(t, "", "settings", "list")
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, s := range protocol.SettingsTable {
+		if !strings.Contains(list, s.Name+" ") {
+			t.Errorf("%s is not listed", s.Name)
+		}
+		if text, err := printed(t, "", "settings", "explain", s.Name); err != nil || !strings.Contains(text, strings.ReplaceAll(s.Meaning, "`", "")) {
+			t.Errorf("explain %s: %q, %v", s.Name, text, err)
+		}
+	}
+	if text, err := printed(t, "", "settings", "explain", "voice.rate"); err != nil || !strings.HasPrefix(text, "agentvoice.voice.rate\n") {
+		t.Errorf("without the prefix: %q, %v", text, err)
+	}
+	if _, err := printed(t, "", "settings", "explain", "rate"); err == nil || err.Error() != "rate is no setting; there are agentvoice.voice.rate" {
+		t.Errorf("a part of a name: %v", err)
+	}
+}
+
+func TestSettingsOfAnEditorAreChecked(t *testing.T) {
+	for _, c := range []struct{ name, text, out, problem string }{
+		{"good", `{
+			// comments and trailing commas are allowed
+			"editor.fontSize": 12,
+			"agentvoice.voice.rate": 1.5,
+			"agentvoice": {"cues.enabled": false},
+		}`, "2 settings, no problem\n", ""},
+		{"wrong", `{"agentvoice.voice.rate": 9, "agentvoice.hearing.provider": "ours", "agentvoice.nope": 1}`,
+			"agentvoice.hearing.provider is \"ours\"; allowed: \"\", local, openai, azure, localai, compatible\n" +
+				"agentvoice.nope is no setting\nagentvoice.voice.rate is 9; allowed: 0.5 to 3\n", "wrong settings in -: 3"},
+		{"no JSON", `{"agentvoice.voice.rate": }`, "", "- is no JSON: "},
+		{"no object", `[1]`, "", "- holds no JSON object"},
+	} {
+		out, err := printed(t, c.text, "settings", "check", "-")
+		if out != c.out || (err == nil) != (c.problem == "") || err != nil && !strings.HasPrefix(err.Error(), c.problem) {
+			t.Errorf("%s: %q, %v; want %q, %q", c.name, out, err, c.out, c.problem)
+		}
+	}
+	missing := filepath.Join(t.TempDir(), "settings.json")
+	if _, err := printed(t, "", "settings", "check", missing); err == nil || err.Error() != "there is no file "+missing {
+		t.Errorf("a missing file: %v", err)
+	}
+}
+
+func TestJournalsAreListed(t *testing.T) {
+	folder := t.TempDir()
+	header := func(content, started, part string) string {
+		return `{"journal":3,"build":"b","core":"c","content":"` + content + `","started":"` + started + `","speed":1` + part + "}\n"
+	}
+	for name, text := range map[string]string{
+		"talk.jsonl":   header("full", "2026-11-24T08:00:00Z", ""),
+		"talk.1.jsonl": header("full", "2026-11-24T08:00:00Z", `,"part":1`),
+		"old.jsonl":    header("redacted", "2026-11-20T08:00:00Z", ""),
+		"other.jsonl":  "something else\n",
+	} {
+		if err := os.WriteFile(filepath.Join(folder, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	text, err := printed(t, "", "journals", "list", folder)
+	if err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSpace(text), "\n")
+	if len(lines) != 4 { // with the heading
+		t.Fatalf("want three journals, seen:\n%s", text)
+	}
+	for _, want := range []string{"talk.jsonl and 1 that follow", "old.jsonl", "not a journal file"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+	for _, line := range lines {
+		if strings.Contains(line, "talk.jsonl") != strings.Contains(line, " yes ") {
+			t.Errorf("only talk.jsonl holds words: %s", line)
+		}
+	}
+	if text, err := printed(t, "", "journals", "list", filepath.Join(folder, "none")); err == nil {
+		t.Errorf("a folder that is not there: %q", text)
+	}
+	if text, err := printed(t, "", "journals", "list", t.TempDir()); err != nil || !strings.HasPrefix(text, "no journals") {
+		t.Errorf("an empty folder: %q, %v", text, err)
+	}
+}
