@@ -95,6 +95,12 @@ type Adapter interface {
 	Send(ctx context.Context, r Request, emit func(text string)) error
 }
 
+// Titled is an adapter that is not Copilot's.
+type Titled interface {
+	// Title is who answers, by its name for people, such as "Codex".
+	Title() string
+}
+
 // Caller is an adapter that carries out calls of tools.
 type Caller interface {
 	// CallTool carries out a call, once, and returns what the tool answered. When

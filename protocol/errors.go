@@ -19,6 +19,13 @@ type ErrorSpec struct {
 	message, remediation, spoken words
 }
 
+// By is the row where another agent than Copilot answers. agent is its name for people,
+// "" for Copilot.
+func (e ErrorSpec) By(agent string) ErrorSpec {
+	e.message, e.remediation, e.spoken = e.message.by(agent), e.remediation.by(agent), e.spoken.by(agent)
+	return e
+}
+
 // Message says what happened.
 func (e ErrorSpec) Message(l Locale) string { return e.message.in(l) }
 
@@ -103,10 +110,14 @@ func (l Locale) newError(code ErrorCode, detail string, fields []FieldError) *js
 
 // NewErrorParams makes the payload of agentvoice.error.
 func (l Locale) NewErrorParams(code ErrorCode, turnID string) ErrorParams {
-	spec := code.Spec()
+	return code.Spec().Params(l, turnID)
+}
+
+// Params makes the payload of agentvoice.error.
+func (e ErrorSpec) Params(l Locale, turnID string) ErrorParams {
 	return ErrorParams{
-		Code: spec.Code, Message: spec.Message(l), Remediation: spec.Remediation(l),
-		Retryable: spec.Retryable, TurnID: turnID,
+		Code: e.Code, Message: e.Message(l), Remediation: e.Remediation(l),
+		Retryable: e.Retryable, TurnID: turnID,
 	}
 }
 

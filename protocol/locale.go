@@ -1,6 +1,10 @@
 package protocol
 
-import "golang.org/x/text/language"
+import (
+	"strings"
+
+	"golang.org/x/text/language"
+)
 
 // Locale is a language that the daemon speaks to the user in. The zero value is
 // English.
@@ -37,15 +41,27 @@ func MatchLocale(tag string) Locale {
 type words struct{ en, de, ja string }
 
 func (w words) in(l Locale) string {
+	text := w.en
 	switch l {
 	case German:
-		return w.de
+		text = w.de
 	case Japanese:
-		return w.ja
-	default:
-		return w.en
+		text = w.ja
 	}
+	return strings.ReplaceAll(text, agentHere, "Copilot")
 }
+
+// by puts an agent's name in place of Copilot's.
+func (w words) by(agent string) words {
+	if agent == "" {
+		return w
+	}
+	named := func(text string) string { return strings.ReplaceAll(text, agentHere, agent) }
+	return words{named(w.en), named(w.de), named(w.ja)}
+}
+
+// agentHere is where a text names the agent that answers.
+const agentHere = "{agent}"
 
 // labels are the states as the panel shows them (GUD-003 and the UI
 // messaging contract). Processing and its substates are all "Thinking".
@@ -54,7 +70,7 @@ var labels = map[State]words{
 	StatePreparing:         {"⋯ Preparing", "⋯ Wird vorbereitet", "⋯ 準備中"},
 	StateListening:         {"● Listening", "● Hört zu", "● 聞いています"},
 	StateProcessing:        {"⋯ Thinking", "⋯ Denkt nach", "⋯ 考えています"},
-	StateWaitingForCopilot: {"⋯ Waiting for Copilot", "⋯ Wartet auf Copilot", "⋯ Copilot を待っています"},
+	StateWaitingForCopilot: {"⋯ Waiting for {agent}", "⋯ Wartet auf {agent}", "⋯ {agent} を待っています"},
 	StateSpeaking:          {"● Speaking", "● Spricht", "● 話しています"},
 	StateInterrupted:       {"● Interrupted", "● Unterbrochen", "● 中断しました"},
 	StateSuspended:         {"⋯ Paused", "⋯ Angehalten", "⋯ 一時停止中"},
@@ -62,8 +78,9 @@ var labels = map[State]words{
 	StateTerminating:       {"⋯ Ending", "⋯ Wird beendet", "⋯ 終了中"},
 }
 
-// Label is the localizedLabel of a state. The substates have their state's.
-func (l Locale) Label(s State) string { return labels[s].in(l) }
+// Label is the localizedLabel of a state. The substates have their state's. agent is the
+// name for people of who answers, "" for Copilot.
+func (l Locale) Label(s State, agent string) string { return labels[s].by(agent).in(l) }
 
 // VoicePausedLabel is the localizedLabel of speaking while the user has the voice
 // paused.

@@ -212,7 +212,7 @@ func TestEnumsAreClosedLists(t *testing.T) {
 func TestLabels(t *testing.T) {
 	for _, s := range States {
 		for _, l := range Locales {
-			if l.Label(s) == "" {
+			if l.Label(s, "") == "" {
 				t.Errorf("%s has no label in %s", s, l)
 			}
 		}
@@ -221,9 +221,38 @@ func TestLabels(t *testing.T) {
 		StateListening: "● Listening", StateProcessing: "⋯ Thinking",
 		StateWaitingForCopilot: "⋯ Waiting for Copilot", StateSpeaking: "● Speaking",
 	} {
-		if got := English.Label(state); got != label {
+		if got := English.Label(state, ""); got != label {
 			t.Errorf("%s is %q, want %q", state, got, label)
 		}
+	}
+	if got := German.Label(StateWaitingForCopilot, "Codex"); got != "⋯ Wartet auf Codex" {
+		t.Errorf("of another agent: %q", got)
+	}
+}
+
+// Texts name who answers: Copilot, or the agent that does.
+func TestTextsNameWhoAnswers(t *testing.T) {
+	named := 0
+	for _, e := range Errors {
+		for _, l := range Locales {
+			for _, text := range []string{e.Message(l), e.Remediation(l), e.Spoken(l)} {
+				if strings.ContainsAny(text, "{}") {
+					t.Errorf("%s: %q", e.Code, text)
+				}
+			}
+			codex := e.By("Codex")
+			for _, text := range []string{codex.Message(l), codex.Remediation(l), codex.Spoken(l)} {
+				if strings.Contains(text, "Codex") {
+					named++
+				}
+				if strings.ContainsAny(text, "{}") {
+					t.Errorf("%s: %q", e.Code, text)
+				}
+			}
+		}
+	}
+	if named < 3*8 { // eight codes in three languages
+		t.Errorf("%d texts name the agent", named)
 	}
 }
 

@@ -30,6 +30,7 @@ type talkFlags struct {
 	record         string
 	journalContent string
 	reference      string
+	verbose        bool
 	verify         bool
 }
 
@@ -56,6 +57,7 @@ the command ends when the recording has ended and the last answer was heard.`,
 	fs.StringVar(&f.record, "record", "", "write both voices to this WAV file, the user left, the assistant right")
 	fs.StringVar(&f.journalContent, "journal-content", "redacted", "what the journal holds: redacted, or full with the words")
 	fs.StringVar(&f.reference, "reference", "", "text file with what is said in the recording, to count word errors against")
+	fs.BoolVar(&f.verbose, "verbose", false, "print what caused each state, and which turn it belongs to")
 	fs.BoolVar(&f.verify, "verify", true, "check every step against the invariants")
 	return cmd
 }
@@ -149,7 +151,7 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 	defer func() { err = errors.Join(err, closeTap()) }()
 
 	reports := &live.Reports{}
-	v := newTalkView(os.Stdout, started, reference)
+	v := newTalkView(os.Stdout, started, reference, !strings.HasPrefix(f.audioIn, "wav:"), f.verbose)
 	if v.live && settings.Hears() == protocol.ProviderLocal && settings.Speaks() == protocol.ProviderLocal && findSpeech().names == "" {
 		fmt.Println("PocketSphinx and Flite hear and speak. `agentvoice-daemon models list` shows better ones.")
 	}

@@ -20,6 +20,8 @@ type talkView struct {
 	out     io.Writer
 	started time.Time // in the milliseconds of the wire
 	live    bool
+	verbose bool          // shows what caused each state, and its turn
+	prompt  bool          // say when to speak; once
 	width   int           // of the terminal, 0 without one
 	idle    chan struct{} // closed when the conversation is over
 
@@ -36,14 +38,15 @@ type talkView struct {
 	failed    string
 }
 
-func newTalkView(out *os.File, started time.Time, reference *string) *talkView {
+// newTalkView shows a conversation on out. prompt has it say when to speak.
+func newTalkView(out *os.File, started time.Time, reference *string, prompt, verbose bool) *talkView {
 	width, _, err := term.GetSize(int(out.Fd()))
 	if err != nil {
 		width = 0
 	}
 	return &talkView{
 		width: width, out: out, started: started.Truncate(time.Millisecond), reference: reference, idle: make(chan struct{}),
-		live: term.IsTerminal(int(out.Fd())),
+		live: term.IsTerminal(int(out.Fd())), prompt: prompt, verbose: verbose,
 	}
 }
 
@@ -70,9 +73,17 @@ func (v *talkView) notify(_ string, params any) {
 }
 
 func (v *talkView) showState(p protocol.StateParams) {
+	if v.verbose {
+		v.line(p.Since.Time, fmt.Sprintf("%-24s %s%s", p.Label, p.Cause, suffix(" ", p.TurnID)))
+	} else if p.Label != v.state {
+		v.line(p.Since.Time, p.Label)
+	}
 	v.state = p.Label
-	v.line(p.Since.Time, fmt.Sprintf("%-24s %s%s", p.Label, p.Cause, suffix(" ", p.TurnID)))
 	if p.State == protocol.StateListening {
+		if v.prompt {
+			v.prompt = false
+			v.line(time.Time{}, "Speak now. Ctrl-C ends the conversation.")
+		}
 		v.failed = "" // it recovered
 	}
 	if p.State == protocol.StateIdle && !v.over {

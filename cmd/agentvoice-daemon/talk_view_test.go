@@ -50,3 +50,39 @@ func TestFaultThatWasRecoveredFrom(t *testing.T) {
 		})
 	}
 }
+
+// A person is told when to speak, once, and sees states in words; what caused them is
+// for --verbose.
+func TestAConversationIsShownInWords(t *testing.T) {
+	states := []protocol.StateParams{
+		{State: protocol.StatePreparing, Label: "⋯ Preparing", Cause: protocol.CauseUserStart},
+		{State: protocol.StateListening, Label: "● Listening", Cause: "audio.primed"},
+		{State: protocol.StateProcessing, Label: "⋯ Thinking", Cause: "stt.final", TurnID: "t1"},
+		{State: protocol.StateProcessing, Label: "⋯ Thinking", Cause: "copilot.delta", TurnID: "t1"},
+		{State: protocol.StateListening, Label: "● Listening", Cause: "tts.complete"},
+	}
+	show := func(prompt, verbose bool) string {
+		var out strings.Builder
+		v := &talkView{out: &out, idle: make(chan struct{}), prompt: prompt, verbose: verbose}
+		for _, s := range states {
+			v.notify("", s)
+		}
+		lines := strings.Split(strings.TrimRight(out.String(), "\n"), "\n")
+		for i := range lines {
+			lines[i] = strings.Join(strings.Fields(lines[i]), " ")
+		}
+		return strings.Join(lines, "\n")
+	}
+	for _, c := range []struct {
+		prompt, verbose bool
+		want            string
+	}{
+		{true, false, "⋯ Preparing\n● Listening\nSpeak now. Ctrl-C ends the conversation.\n⋯ Thinking\n● Listening"},
+		{false, false, "⋯ Preparing\n● Listening\n⋯ Thinking\n● Listening"},
+		{false, true, "⋯ Preparing user.start\n● Listening audio.primed\n⋯ Thinking stt.final t1\n⋯ Thinking copilot.delta t1\n● Listening tts.complete"},
+	} {
+		if got := show(c.prompt, c.verbose); got != c.want {
+			t.Errorf("prompt %v, verbose %v:\n%s\nwant\n%s", c.prompt, c.verbose, got, c.want)
+		}
+	}
+}

@@ -101,6 +101,9 @@ func New(o Options) (*Adapter, error) {
 // Name returns acp: with the command.
 func (a *Adapter) Name() string { return a.name }
 
+// Title implements copilot.Titled.
+func (a *Adapter) Title() string { return title(a.opts.Command) }
+
 // ToolLimit implements copilot.Worker.
 func (*Adapter) ToolLimit() time.Duration { return ToolLimit }
 

@@ -3,6 +3,7 @@ package acp
 import (
 	"fmt"
 	"os/exec"
+	"path/filepath"
 	"strings"
 )
 
@@ -33,6 +34,15 @@ func KnownAgent(command string) (k Known, ok bool) {
 		}
 	}
 	return Known{}, false
+}
+
+// title is what people call the agent of a command: its known name, or that of its program.
+func title(command string) string {
+	if k, ok := KnownAgent(command); ok {
+		return k.Title
+	}
+	program, _, _ := strings.Cut(strings.TrimSpace(command), " ")
+	return strings.TrimSuffix(filepath.Base(program), ".exe")
 }
 
 // Find returns the program of a command with its arguments. The command is the name

@@ -66,6 +66,9 @@ func New(o Options) *Adapter {
 // Name returns "offline".
 func (*Adapter) Name() string { return "offline" }
 
+// Title implements copilot.Titled: the program answers by itself.
+func (*Adapter) Title() string { return "Agent Voice" }
+
 // Models implements copilot.Lister: there is one.
 func (*Adapter) Models(context.Context) ([]copilot.Model, error) {
 	return []copilot.Model{{ID: "offline", Name: "Offline"}}, nil

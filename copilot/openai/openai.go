@@ -118,6 +118,9 @@ func isLoopback(host string) bool {
 // Name returns "openai".
 func (*Adapter) Name() string { return "openai" }
 
+// Title implements copilot.Titled: the model.
+func (a *Adapter) Title() string { return a.opts.Model }
+
 // Close gives idle connections back.
 func (a *Adapter) Close() error {
 	a.client.CloseIdleConnections()

@@ -6,6 +6,7 @@ import (
 
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
 // adapter is who answers; nil where the World does.
@@ -15,6 +16,20 @@ func (d *Daemon) adapter() copilot.Adapter {
 	}
 	return d.assistant.uses()
 }
+
+// agent is the name for people of who answers, "" for Copilot.
+func (d *Daemon) agent() string {
+	if d.assistant == nil {
+		return ""
+	}
+	if a, ok := d.assistant.uses().(copilot.Titled); ok {
+		return a.Title()
+	}
+	return ""
+}
+
+// spec is the row of a code, which names who answers.
+func (d *Daemon) spec(code protocol.ErrorCode) protocol.ErrorSpec { return code.Spec().By(d.agent()) }
 
 // choose takes who answers from the settings, when a conversation begins: no request is
 // live then. The history stays; an agent that comes new to it is told what was said.

@@ -17,6 +17,7 @@ type closing struct {
 }
 
 func (c closing) Close() error { close(c.closed); return nil }
+func (closing) Title() string  { return "Codex" }
 
 // agentvoice.agent takes effect with the next conversation: the agent before it is
 // closed, and that of the editor is kept.
@@ -35,6 +36,7 @@ func TestAgentIsChosenWhenAConversationBegins(t *testing.T) {
 			return agent
 		},
 	})
+	var failure string
 	begin := func(name string) copilot.Adapter {
 		set := d.Settings()
 		set.Agent = name
@@ -42,6 +44,7 @@ func TestAgentIsChosenWhenAConversationBegins(t *testing.T) {
 		d.Post(csm.UserStart{})
 		d.Drain()
 		was := d.adapter()
+		failure = d.failure(csm.CodeCopilotTimeout, "").Message
 		d.Post(csm.UserStop{})
 		d.Post(csm.SessionClosed{Instance: d.State().Instance})
 		d.Post(csm.AudioClosed{Instance: d.State().Instance})
@@ -54,8 +57,14 @@ func TestAgentIsChosenWhenAConversationBegins(t *testing.T) {
 	if got := begin("acp:x"); got != agent || folders[len(folders)-1] != "/w" {
 		t.Errorf("%v answers with the setting, in %q", got, folders)
 	}
+	if failure != "Codex did not answer in time." {
+		t.Errorf("its failure is told as %q", failure)
+	}
 	if got := begin(""); got != editor {
 		t.Errorf("%v answers after the setting was cleared", got)
+	}
+	if failure != "Copilot did not answer in time." {
+		t.Errorf("the failure of the editor's is told as %q", failure)
 	}
 	select {
 	case <-agent.closed:

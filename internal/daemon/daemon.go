@@ -544,7 +544,7 @@ func (d *Daemon) reason(e csm.Event) string {
 
 // warn tells the user of something that no conversation needs.
 func (d *Daemon) warn(code protocol.ErrorCode, detail string) {
-	message := code.Spec().Message(d.locale())
+	message := d.spec(code).Message(d.locale())
 	if detail != "" {
 		message += " (" + detail + ")"
 	}
@@ -554,11 +554,11 @@ func (d *Daemon) warn(code protocol.ErrorCode, detail string) {
 }
 
 // spoken is what is said aloud of a code.
-func (d *Daemon) spoken(code protocol.ErrorCode) string { return code.Spec().Spoken(d.locale()) }
+func (d *Daemon) spoken(code protocol.ErrorCode) string { return d.spec(code).Spoken(d.locale()) }
 
 // failure is a code as clients are told of it, with the reason behind it.
 func (d *Daemon) failure(code csm.Code, reason string) protocol.ErrorParams {
-	p := d.locale().NewErrorParams(protocol.ErrorCode(code), "")
+	p := d.spec(protocol.ErrorCode(code)).Params(d.locale(), "")
 	p.HasHelp = HelpPage(p.Code, d.Settings()) != ""
 	if reason != "" {
 		p.Message += " (" + reason + ")"

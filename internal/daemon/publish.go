@@ -87,7 +87,7 @@ func (p *publisher) effect(s dispatch.Step, f csm.Effect) {
 		p.d.voice.problem.Store(false) // what came before it is over
 	case csm.Notify:
 		p.d.voice.problem.Store(true)
-		spec := protocol.ErrorCode(f.Code).Spec()
+		spec := p.d.spec(protocol.ErrorCode(f.Code))
 		severity := protocol.SeverityWarning
 		if f.Code == csm.CodeBreakerOpen {
 			severity = protocol.SeverityError

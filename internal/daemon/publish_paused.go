@@ -24,5 +24,5 @@ func (d *Daemon) label(st csm.State) string {
 		return d.locale().VoicePausedLabel()
 	}
 	state, _ := st.Phase().Wire()
-	return d.locale().Label(protocol.State(state))
+	return d.locale().Label(protocol.State(state), d.agent())
 }

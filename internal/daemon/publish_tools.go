@@ -140,7 +140,7 @@ func (p *publisher) model(f csm.PublishModel) {
 	locale := p.d.locale()
 	n := protocol.NotificationParams{Kind: protocol.NotificationModelLoading, Severity: protocol.SeverityInfo}
 	if f.Code != "" {
-		spec := protocol.ErrorCode(f.Code).Spec()
+		spec := p.d.spec(protocol.ErrorCode(f.Code))
 		n.Message, n.Severity, n.Code = spec.Message(locale), protocol.SeverityError, spec.Code
 		p.notify(protocol.NotifyNotification, n)
 		return
