@@ -235,7 +235,7 @@ func (t *Transcriber) form(pcm []int16) (body []byte, contentType string, err er
 	if t.cfg.Language != nil {
 		fields = append(fields, [2]string{"language", t.cfg.Language()})
 	}
-	if t.cfg.Hearing.Vocabulary && t.cfg.Vocabulary != nil {
+	if t.cfg.Hearing.Vocabulary == provider.Prompt && t.cfg.Vocabulary != nil {
 		fields = append(fields, [2]string{"prompt", t.cfg.Vocabulary()})
 	}
 	if t.cfg.Hearing.Streams {

@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"flag"
 	"fmt"
 	"os"
@@ -13,41 +14,77 @@ import (
 
 var update = flag.Bool("update", false, "write the table into the documentation")
 
-// How a capability was proved.
+// The marks of a cell: how it was proved.
 const (
-	embedded   = "embedded server"        // the real client against the real server of this project
-	engines    = "wire over real engines" // the documented endpoints in front of real engines
-	fake       = "fake wire"              // the documented wire, played by a test
-	documented = "documented"             // by the provider's reference; nothing here runs it
+	embedded   = "E" // the real client against the embedded server of this project
+	engines    = "W" // real engines, behind the documented endpoints or in this process
+	fake       = "F" // the documented wire, played by a test
+	documented = "D" // the provider's reference; no test runs it
 )
 
-// proof is how something was proved, and by which tests.
+// legend explains the marks in the documentation.
+var legend = [][2]string{
+	{embedded, "the real client against the embedded server, over WebRTC on one machine"},
+	{engines, "real engines, behind the documented requests or in this process"},
+	{fake, "a fake service that speaks the documented wire"},
+	{documented, "the provider's reference; no test runs it"},
+}
+
+// proof is how a cell was proved, and by which tests.
 type proof struct {
-	by    string
+	mark  string
 	tests []string // "folder Test"
 }
 
-// proofs are those of capabilities over wires: of one provider, or of every one that has
-// the capability over the wire. No stock server of these endpoints is in the registries
-// that the project can reach.
+// proofs are those of cells over wires: of one provider, or of every one that has the
+// cell over the wire. The key of a cell that says no begins its capability with "no ".
+// No stock server of these endpoints is in the registries that the project can reach.
 var proofs = map[string]proof{
-	"local realtime partials":  {embedded, []string{"audio/localrealtime TestTurnIsDetectedAndTranscribed", "audio/realtime TestLocalEngines"}},
-	"local realtime logprobs":  {embedded, []string{"audio/localrealtime TestTurnIsDetectedAndTranscribed"}},
-	"local realtime verbatim":  {embedded, []string{"audio/realtime TestLocalEngines"}},
-	"local realtime positions": {embedded, []string{"audio/realtime TestSpeakWithMarkers", "audio/realtime TestLocalEngines"}},
-	"local realtime truncate":  {embedded, []string{"audio/localrealtime TestConversationItems"}},
-	"local engine verbatim":    {engines, []string{"internal/daemon/live TestTheEngineBesideASession"}},
-	"local engine positions":   {engines, []string{"internal/daemon/live TestTheEngineBesideASession"}},
+	"local realtime model":      {embedded, []string{"audio/realtime TestLocalEngines"}},
+	"local realtime partials":   {embedded, []string{"audio/localrealtime TestTurnIsDetectedAndTranscribed", "audio/realtime TestLocalEngines"}},
+	"local realtime logprobs":   {embedded, []string{"audio/localrealtime TestTurnIsDetectedAndTranscribed"}},
+	"local realtime vocabulary": {embedded, []string{"internal/daemon/live TestTheRecogniserKnowsTheUsersNames", "audio/localrealtime/sherpa TestHotWordsDecide"}},
+	"local realtime limit":      {embedded, []string{"audio/localrealtime TestSessionLimitIsAnnouncedAndEnforced", "internal/daemon/live TestRenewalCrossesThreeLimitsInOneConversation"}},
+	"local realtime verbatim":   {embedded, []string{"audio/realtime TestLocalEngines"}},
+	"local realtime positions":  {embedded, []string{"audio/realtime TestSpeakWithMarkers", "audio/realtime TestLocalEngines"}},
+	"local realtime truncate":   {embedded, []string{"audio/localrealtime TestConversationItems"}},
+	"local realtime speed":      {embedded, []string{"internal/daemon/live TestVoiceRateIsHeard"}},
+	"local engine model":        {engines, []string{"internal/daemon/live TestTheEngineBesideASession"}},
+	"local engine verbatim":     {engines, []string{"internal/daemon/live TestTheEngineBesideASession"}},
+	"local engine positions":    {engines, []string{"internal/daemon/live TestTheEngineBesideASession"}},
+	"local engine speed":        {engines, []string{"internal/daemon/live TestTheEngineBesideASession"}},
+	"engine no truncate":        {engines, []string{"internal/daemon/live TestTheEngineBesideASession"}},
 
-	"realtime partials":   {fake, []string{"audio/realtime TestTranscripts"}},
-	"realtime logprobs":   {fake, []string{"audio/realtime TestTranscripts", "audio/realtime TestServiceWithoutLogprobs"}},
-	"realtime vocabulary": {fake, []string{"audio/realtime TestFormsOfEvents"}},
-	"realtime truncate":   {documented, nil},
+	"realtime model":         {fake, []string{"audio/realtime TestDialShapes"}},
+	"realtime partials":      {fake, []string{"audio/realtime TestTranscripts"}},
+	"realtime no partials":   {documented, nil},
+	"realtime logprobs":      {fake, []string{"audio/realtime TestTranscripts", "audio/realtime TestServiceWithoutLogprobs"}},
+	"realtime no logprobs":   {fake, []string{"audio/realtime TestDialShapes"}},
+	"realtime vocabulary":    {fake, []string{"audio/realtime TestFormsOfEvents"}},
+	"realtime limit":         {fake, []string{"audio/realtime TestSessionExpiry"}},
+	"realtime no verbatim":   {documented, nil},
+	"realtime no positions":  {documented, nil},
+	"realtime truncate":      {documented, nil},
+	"realtime no truncate":   {documented, nil},
+	"realtime speed":         {fake, []string{"audio/realtime TestSpeedIsThatOfTheSession"}},
+	"localai realtime model": {fake, []string{"audio/realtime TestDialShapes", "audio/realtime TestLocalAIVoiceIsSetBeforeItHears"}},
 
-	"transcriptions logprobs":   {fake, []string{"audio/hosted TestAnswersOfTranscription"}},
-	"transcriptions vocabulary": {engines, []string{"audio/hosted TestEarsOfAnEngine", "internal/daemon/live TestAConversationByRequests"}},
-	"speech verbatim":           {engines, []string{"audio/hosted TestVoiceOfAnEngine", "internal/daemon/live TestTheVoiceOfAnotherService"}},
-	"speech positions":          {engines, []string{"audio/hosted TestPositionsAreThoseOfTheAudio", "internal/daemon/live TestAnInterruptionClosesTheRequest"}},
+	"transcriptions model":            {documented, nil},
+	"localai transcriptions model":    {documented, nil},
+	"compatible transcriptions model": {engines, []string{"internal/daemon/live TestAConversationByRequests"}},
+	"transcriptions no partials":      {engines, []string{"audio/hosted TestEarsOfAnEngine"}},
+	"transcriptions logprobs":         {engines, []string{"audio/hosted TestEarsOfAnEngine", "audio/hosted TestAnswersOfTranscription"}},
+	"transcriptions no logprobs":      {engines, []string{"audio/hosted TestEarsOfAnEngine"}},
+	"transcriptions vocabulary":       {engines, []string{"audio/hosted TestEarsOfAnEngine", "internal/daemon/live TestAConversationByRequests"}},
+	"transcriptions limit":            {engines, []string{"audio/hosted TestEarsOfAnEngine"}},
+
+	"speech model":            {documented, nil},
+	"compatible speech model": {engines, []string{"internal/daemon/live TestAConversationByRequests"}},
+	"speech verbatim":         {engines, []string{"audio/hosted TestVoiceOfAnEngine", "internal/daemon/live TestTheVoiceOfAnotherService"}},
+	"speech positions":        {engines, []string{"audio/hosted TestPositionsAreThoseOfTheAudio", "internal/daemon/live TestAnInterruptionClosesTheRequest"}},
+	"speech no truncate":      {engines, []string{"internal/daemon/live TestAnInterruptionClosesTheRequest"}},
+	"speech speed":            {engines, []string{"audio/hosted TestVoiceOfAnEngine"}},
+	"localai speech speed":    {documented, nil},
 }
 
 func proofOf(provider string, w Wire, capability string) (proof, bool) {
@@ -59,8 +96,8 @@ func proofOf(provider string, w Wire, capability string) (proof, bool) {
 	return p, ok
 }
 
-// The documentation shows the table, and each of its cells that says yes names how it
-// was proved, by tests that exist.
+// The documentation shows the table, and each of its cells has the mark of how it was
+// proved: by tests that exist, or by the provider's reference.
 func TestTheTableOfTheDocumentation(t *testing.T) {
 	used := map[string]bool{}
 	table := markdown(func(provider string, w Wire, capability string) string {
@@ -73,11 +110,18 @@ func TestTheTableOfTheDocumentation(t *testing.T) {
 				used[key] = true
 			}
 		}
-		return p.by
+		return p.mark
 	})
+	marks := map[string]bool{}
+	for _, m := range legend {
+		marks[m[0]] = true
+	}
 	for key, p := range proofs {
 		if !used[key] {
 			t.Errorf("%s is proved, and no row has it", key)
+		}
+		if !marks[p.mark] || (p.mark == documented) != (len(p.tests) == 0) {
+			t.Errorf("%s has the mark %q and %d tests", key, p.mark, len(p.tests))
 		}
 		for _, name := range p.tests {
 			folder, test, _ := strings.Cut(name, " ")
@@ -173,17 +217,26 @@ func TestAddingAProviderIsARow(t *testing.T) {
 	}
 }
 
-// markdown is the table as the documentation shows it. proof says how a capability of a
-// provider over a wire was proved, in a word.
-func markdown(proof func(provider string, w Wire, capability string) string) string {
+// markdown is the table as the documentation shows it. mark is how a cell of a provider
+// over a wire was proved.
+func markdown(mark func(provider string, w Wire, capability string) string) string {
 	var b strings.Builder
-	cell := func(of string, w Wire, capability string, has bool) string {
-		if !has {
-			return "no"
-		}
-		return "yes: " + proof(of, w, capability)
+	for _, m := range legend {
+		fmt.Fprintf(&b, "* **%s**: %s\n", m[0], m[1])
 	}
-	b.WriteString("### Hearing\n\n| Provider | Wire | Default model | Words while you speak | Probabilities | Vocabulary | Session limit |\n| --- | --- | --- | --- | --- | --- | --- |\n")
+	cell := func(of string, w Wire, capability, text string) string {
+		if text == "no" {
+			capability = "no " + capability
+		}
+		return fmt.Sprintf("%s **%s**", text, mark(of, w, capability))
+	}
+	can := func(of string, w Wire, capability string, has bool) string {
+		if !has {
+			return cell(of, w, capability, "no")
+		}
+		return cell(of, w, capability, "yes")
+	}
+	b.WriteString("\n### Hearing\n\n| Provider | Wire | Default model | Words while you speak | Probabilities | Vocabulary | Session limit |\n| --- | --- | --- | --- | --- | --- | --- |\n")
 	for _, r := range Rows {
 		for _, h := range r.Hearing {
 			limit := "none"
@@ -193,8 +246,9 @@ func markdown(proof func(provider string, w Wire, capability string) string) str
 					limit = fmt.Sprintf("%d min", r.Session.Limit/time.Minute)
 				}
 			}
-			fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | %s | %s | %s |\n", r.Name, h.Wire, named(r, h.Wire, h.Model),
-				cell(r.Name, h.Wire, "partials", h.Partials), cell(r.Name, h.Wire, "logprobs", h.Logprobs), cell(r.Name, h.Wire, "vocabulary", h.Vocabulary), limit)
+			fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | %s | %s | %s |\n", r.Name, h.Wire, cell(r.Name, h.Wire, "model", named(r, h.Wire, h.Model)),
+				can(r.Name, h.Wire, "partials", h.Partials), can(r.Name, h.Wire, "logprobs", h.Logprobs),
+				cell(r.Name, h.Wire, "vocabulary", cmp.Or(string(h.Vocabulary), "no")), cell(r.Name, h.Wire, "limit", limit))
 		}
 	}
 	b.WriteString("\n### Voice\n\n| Provider | Wire | Default model | Word for word | Heard positions | Truncation | Speed |\n| --- | --- | --- | --- | --- | --- | --- |\n")
@@ -204,8 +258,9 @@ func markdown(proof func(provider string, w Wire, capability string) string) str
 			if v.Fastest > 1 {
 				speed = fmt.Sprintf("%g to %g", v.Slowest, v.Fastest)
 			}
-			fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | %s | %s | %s |\n", r.Name, v.Wire, named(r, v.Wire, v.Model),
-				cell(r.Name, v.Wire, "verbatim", v.Verbatim), cell(r.Name, v.Wire, "positions", v.HeardPositions), cell(r.Name, v.Wire, "truncate", v.Truncate), speed)
+			fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | %s | %s | %s |\n", r.Name, v.Wire, cell(r.Name, v.Wire, "model", named(r, v.Wire, v.Model)),
+				can(r.Name, v.Wire, "verbatim", v.Verbatim), can(r.Name, v.Wire, "positions", v.HeardPositions),
+				can(r.Name, v.Wire, "truncate", v.Truncate), cell(r.Name, v.Wire, "speed", speed))
 		}
 	}
 	return b.String()

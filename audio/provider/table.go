@@ -65,12 +65,21 @@ type Session struct {
 // Hearing is what a provider can do with the user's voice over a wire.
 type Hearing struct {
 	Wire       Wire
-	Model      string // the default
-	Partials   bool   // words come while the user speaks
-	Logprobs   bool   // finals come with probabilities, so that unsure words are known
-	Vocabulary bool   // names and terms can be given with the audio
-	Streams    bool   // Transcriptions: the text can be streamed
+	Model      string     // the default
+	Partials   bool       // words come while the user speaks
+	Logprobs   bool       // finals come with probabilities, so that unsure words are known
+	Vocabulary Vocabulary // how names and terms can be given with the audio
+	Streams    bool       // Transcriptions: the text can be streamed
 }
+
+// Vocabulary is the form in which a provider takes names and terms.
+type Vocabulary string
+
+// The forms; "" is for a provider that takes none.
+const (
+	Prompt   Vocabulary = "prompt"    // a text that goes with the audio
+	HotWords Vocabulary = "hot words" // a list of words; an installed transducer with bpe_vocab takes it
+)
 
 // Voice is what a provider can do with a text over a wire.
 type Voice struct {
@@ -94,7 +103,7 @@ var Rows = []Row{
 	{
 		Name: Local, Prefix: "/v1",
 		Session: &Session{Ephemeral: true, Gaps: true},
-		Hearing: []Hearing{{Wire: Realtime, Model: "whisper-1", Partials: true, Logprobs: true}},
+		Hearing: []Hearing{{Wire: Realtime, Model: "whisper-1", Partials: true, Logprobs: true, Vocabulary: HotWords}},
 		Voice: []Voice{
 			{Wire: Realtime, Verbatim: true, HeardPositions: true, Truncate: true, Slowest: 0.5, Fastest: 3},
 			{Wire: Engine, Verbatim: true, HeardPositions: true, Slowest: 0.5, Fastest: 3},
@@ -104,8 +113,8 @@ var Rows = []Row{
 		Name: OpenAI, Home: "https://api.openai.com", Prefix: "/v1",
 		Session: &Session{Ephemeral: true, Limit: 60 * time.Minute},
 		Hearing: []Hearing{
-			{Wire: Realtime, Model: "gpt-4o-mini-transcribe", Partials: true, Logprobs: true, Vocabulary: true},
-			{Wire: Transcriptions, Model: "gpt-4o-mini-transcribe", Logprobs: true, Vocabulary: true, Streams: true},
+			{Wire: Realtime, Model: "gpt-4o-mini-transcribe", Partials: true, Logprobs: true, Vocabulary: Prompt},
+			{Wire: Transcriptions, Model: "gpt-4o-mini-transcribe", Logprobs: true, Vocabulary: Prompt, Streams: true},
 		},
 		Voice: []Voice{
 			{Wire: Speech, Model: "gpt-4o-mini-tts", Voice: "alloy", Verbatim: true, HeardPositions: true, Slowest: 0.25, Fastest: 4},
@@ -116,8 +125,8 @@ var Rows = []Row{
 		Name: Azure, Prefix: "/openai/v1", KeyHeader: "Api-Key", Deployments: true,
 		Session: &Session{Ephemeral: true, Limit: 30 * time.Minute},
 		Hearing: []Hearing{
-			{Wire: Realtime, Partials: true, Logprobs: true, Vocabulary: true},
-			{Wire: Transcriptions, Logprobs: true, Vocabulary: true, Streams: true},
+			{Wire: Realtime, Partials: true, Logprobs: true, Vocabulary: Prompt},
+			{Wire: Transcriptions, Logprobs: true, Vocabulary: Prompt, Streams: true},
 		},
 		Voice: []Voice{
 			{Wire: Speech, Voice: "alloy", Verbatim: true, HeardPositions: true, Slowest: 0.25, Fastest: 4},
@@ -128,8 +137,8 @@ var Rows = []Row{
 		Name: LocalAI, Prefix: "/v1", Anonymous: true, PlainHTTP: true,
 		Session: &Session{JSONOffer: true, Transcribes: true},
 		Hearing: []Hearing{
-			{Wire: Realtime, Vocabulary: true},
-			{Wire: Transcriptions, Model: "whisper-1", Vocabulary: true},
+			{Wire: Realtime, Vocabulary: Prompt},
+			{Wire: Transcriptions, Model: "whisper-1", Vocabulary: Prompt},
 		},
 		Voice: []Voice{
 			{Wire: Speech, Voice: "alloy", Verbatim: true, HeardPositions: true, Slowest: 1, Fastest: 1},
@@ -138,7 +147,7 @@ var Rows = []Row{
 	},
 	{
 		Name: Compatible, Prefix: "/v1", Anonymous: true, PlainHTTP: true,
-		Hearing: []Hearing{{Wire: Transcriptions, Model: "whisper-1", Vocabulary: true}},
+		Hearing: []Hearing{{Wire: Transcriptions, Model: "whisper-1", Vocabulary: Prompt}},
 		Voice:   []Voice{{Wire: Speech, Model: "tts-1", Voice: "alloy", Verbatim: true, HeardPositions: true, Slowest: 0.25, Fastest: 4}},
 	},
 }

@@ -4,6 +4,7 @@ import (
 	"strings"
 	"sync/atomic"
 
+	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -58,7 +59,7 @@ func lacks(set protocol.Settings) (codes []protocol.ErrorCode) {
 		{!voice.HeardPositions, protocol.CodeHeardRoughly},
 		{!hearing.Partials, protocol.CodeWordsLate},
 		{!hearing.Logprobs, protocol.CodeWordsUnchecked},
-		{!hearing.Vocabulary && set.Transcription.Prompt != "", protocol.CodeVocabularyUnused},
+		{hearing.Vocabulary != provider.Prompt && set.Transcription.Prompt != "", protocol.CodeVocabularyUnused},
 	} {
 		if c.lacks {
 			codes = append(codes, c.code)
