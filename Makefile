@@ -6,6 +6,7 @@ BIN  := bin/agentvoice-daemon
 TOOL := $(OUT)/tools
 # What is tried out here is not in the user's record of conversations.
 export AGENTVOICE_RECORD := $(abspath $(OUT))/record
+export AGENTVOICE_WATCH := $(abspath $(OUT))/watch
 
 # The length of the benchmark's conversation, and the time for each benchmark.
 BENCH_MINUTES ?= 2

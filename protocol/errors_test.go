@@ -11,6 +11,7 @@ import (
 var silent = []ErrorCode{
 	CodeParseError, CodeInvalidRequest, CodeMethodNotFound, CodeInvalidParams, CodeNotInitialized,
 	CodeRequestCancelled, CodeUnsupportedProtocolVersion, CodeShuttingDown, CodeAnswerGap,
+	CodeWatchRefused, CodeReadOnly,
 }
 
 func TestErrorsHaveTheirWords(t *testing.T) {

@@ -94,6 +94,10 @@ const (
 	CodeRecordUnavailable ErrorCode = "recordUnavailable"
 	CodeBudgetNearlySpent ErrorCode = "budgetNearlySpent"
 	CodeBudgetSpent       ErrorCode = "budgetSpent"
+
+	// Watchers.
+	CodeWatchRefused ErrorCode = "watchRefused"
+	CodeReadOnly     ErrorCode = "readOnly"
 )
 
 // Errors is every error of the wire: code, number, whether the same again may
@@ -425,4 +429,12 @@ var Errors = []ErrorSpec{
 		words{"The end-of-turn model failed. Words and pauses decide instead.", "Das Modell für das Ende Ihrer Äußerung ist ausgefallen. Wörter und Pausen entscheiden stattdessen.", "発話の終わりを判定するモデルが使えなくなりました。代わりに言葉と間で判定します。"},
 		words{"Install or import the model again; run doctor.", "Installieren oder importieren Sie das Modell noch einmal; führen Sie doctor aus.", "モデルをもう一度インストールまたはインポートしてください。doctor も利用できます。"},
 		words{"I may wait a little longer before I answer.", "Ich warte vielleicht etwas länger, bevor ich antworte.", "お返事まで少し長くお待ちいただくことがあります。"}},
+	{CodeWatchRefused, -32085, false,
+		words{"The daemon cannot be followed.", "Dem Daemon kann nicht gefolgt werden.", "デーモンを監視できません。"},
+		words{"Use the token of the daemon's file, and ask for words only if agentvoice.privacy.watch is words.", "Verwenden Sie das Token aus der Datei des Daemons, und verlangen Sie Wörter nur, wenn agentvoice.privacy.watch auf words steht.", "デーモンのファイルにあるトークンを使用してください。言葉を要求できるのは、agentvoice.privacy.watch が words の場合だけです。"},
+		words{}},
+	{CodeReadOnly, -32086, false,
+		words{"A watcher cannot change the conversation.", "Ein Beobachter kann das Gespräch nicht ändern.", "監視クライアントは会話を変更できません。"},
+		words{"Use the editor or the terminal in which the conversation runs.", "Verwenden Sie den Editor oder das Terminal, in dem das Gespräch läuft.", "会話を行っているエディターまたはターミナルを使用してください。"},
+		words{}},
 }

@@ -12,6 +12,15 @@ type InitializeParams struct {
 	// Microphone is how the microphone begins, before anything can capture it: a
 	// client repeats here the mute of the daemon before this one.
 	Microphone MuteParams `json:"microphone,omitzero"`
+	// Watch is of a watcher, which follows a daemon over its socket.
+	Watch WatchParams `json:"watch,omitzero"`
+}
+
+// WatchParams says what a watcher follows. Over standard input it is ignored.
+type WatchParams struct {
+	Token  string `json:"token"`            // of the daemon's file
+	Words  bool   `json:"words,omitempty"`  // also what is said, and what tools are called with
+	Levels bool   `json:"levels,omitempty"` // also agentvoice.level
 }
 
 // ClientInfo names a client.

@@ -79,7 +79,8 @@ type NotificationParams struct {
 	Code     ErrorCode        `json:"code,omitempty"`                                      // of the failure that it explains
 	Progress *float64         `json:"progress,omitempty" jsonschema:"minimum=0,maximum=1"` // of modelLoading
 	TurnID   string           `json:"turnId,omitempty"`
-	Snapshot *Snapshot        `json:"snapshot,omitempty"` // of resync
+	Snapshot *Snapshot        `json:"snapshot,omitempty"`                       // of resync
+	Dropped  int              `json:"dropped,omitempty" jsonschema:"minimum=0"` // of a watcher's resync: how many messages it was spared
 }
 
 // TranscriptParams is the payload of agentvoice.transcript: the words of one

@@ -143,6 +143,7 @@ type (
 	PrivacySettings struct {
 		Persist bool
 		Journal string
+		Watch   string
 	}
 )
 
@@ -200,6 +201,13 @@ const (
 	PrivacyJournalOff      = "off"
 	PrivacyJournalRedacted = "redacted"
 	PrivacyJournalFull     = "full"
+)
+
+// The values of privacy.watch.
+const (
+	PrivacyWatchOff    = "off"
+	PrivacyWatchStates = "states"
+	PrivacyWatchWords  = "words"
 )
 
 // The values of speech.readCode.
@@ -442,6 +450,11 @@ var SettingsTable = []Setting{
 		Scope:   ScopeApplication,
 		Meaning: "What journals for bug reports contain: `redacted` has no words, `full` has what was said. A change to `redacted` also removes words that were recorded before.",
 		field:   func(s *Settings) any { return &s.Privacy.Journal }},
+	{Name: "agentvoice.privacy.watch", Default: PrivacyWatchStates,
+		Enum:    []string{PrivacyWatchOff, PrivacyWatchStates, PrivacyWatchWords},
+		Scope:   ScopeApplication,
+		Meaning: "What your other programs on this machine can follow, such as `agentvoice-daemon watch`: `states` without words, `words` also what is said and what tools are called with, `off` nothing.",
+		field:   func(s *Settings) any { return &s.Privacy.Watch }},
 
 	{Name: "agentvoice.budget.day", Default: 0.0, Min: 0, Max: 10000, Scope: ScopeApplication,
 		Meaning: "Daily limit for the cost of conversations in all windows, in US dollars by list prices; 0 for no limit. You are warned at 80 %, and a paid conversation ends when the budget is spent.",

@@ -82,7 +82,7 @@ func TestTableCoversSettings(t *testing.T) {
 // What decides who hears the user, and what is kept, is not for a workspace.
 func TestScopesProtectTheUser(t *testing.T) {
 	for _, row := range SettingsTable {
-		for _, p := range []string{"provider", "endpoint", "deployment", "model", "privacy.persist", "privacy.journal", "voice.provider", "voice.endpoint", "voice.model", "hearing.provider", "hearing.endpoint"} {
+		for _, p := range []string{"provider", "endpoint", "deployment", "model", "privacy.persist", "privacy.journal", "privacy.watch", "voice.provider", "voice.endpoint", "voice.model", "hearing.provider", "hearing.endpoint"} {
 			if row.Name == Prefix+p && row.Scope != ScopeApplication {
 				t.Errorf("%s can be set by a workspace", row.Name)
 			}

@@ -163,7 +163,7 @@ func (f *serveFlags) liveOn(cfg *rpc.Config) error {
 			Clock: clock, Started: cfg.Started, Settings: c.Settings, Locale: c.Locale, Microphone: c.Microphone, Adapter: adapter,
 			Notify: c.Notify, TranscriptAppend: c.TranscriptAppend, Journal: c.Journal, Verify: f.verify, Log: cfg.Log,
 			WordLists: wordLists(), CommandFiles: commandFiles(), Editor: c.Editor, Choose: f.choose(),
-			Record: recorder,
+			Record: recorder, Watch: watchers(recorder, c.Name, cfg.Log),
 			World: func(p daemon.Port) daemon.World {
 				w := newWorld(p)
 				world.World = w.(*live.World)

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -26,14 +27,15 @@ func TestMain(m *testing.M) {
 	testscript.Main(unrecorded{m}, map[string]func(){"agentvoice-daemon": main, "agentvoice-stuck": stuck})
 }
 
-// unrecorded runs tests whose conversations are not in the user's record.
+// unrecorded runs tests whose conversations are not in the user's record, and which other
+// programs of the user do not see.
 type unrecorded struct{ m *testing.M }
 
 func (u unrecorded) Run() int {
 	dir, err := os.MkdirTemp("", "record")
 	if err == nil {
 		defer os.RemoveAll(dir) //nolint:errcheck // it is a temporary folder
-		err = os.Setenv(assets.RecordEnv, dir)
+		err = errors.Join(os.Setenv(assets.RecordEnv, dir), os.Setenv(assets.WatchEnv, filepath.Join(dir, "watch")))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, err)
@@ -64,6 +66,7 @@ func TestScripts(t *testing.T) {
 			path, err := assets.ONNXRuntime()
 			env.Setenv("ASSETS", filepath.Dir(path)) // for scripts that need the installed ones
 			env.Setenv(assets.RecordEnv, filepath.Join(env.WorkDir, "record"))
+			env.Setenv(assets.WatchEnv, os.Getenv(assets.WatchEnv)) // a short path, as a socket needs
 			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){

@@ -152,6 +152,7 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 
 	reports := &live.Reports{}
 	v := newTalkView(os.Stdout, started, reference, !strings.HasPrefix(f.audioIn, "wav:"), f.verbose)
+	recorder := newRecorder(log)
 	if v.live && settings.Hears() == protocol.ProviderLocal && settings.Speaks() == protocol.ProviderLocal && findSpeech().names == "" {
 		fmt.Println("PocketSphinx and Flite hear and speak. `agentvoice-daemon models list` shows better ones.")
 	}
@@ -160,7 +161,7 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 	d := daemon.New(daemon.Config{
 		Clock: dispatch.NewClock(f.speed), Started: started, Settings: settings, Adapter: adapter,
 		Notify: v.notify, Journal: jw, Verify: f.verify, Log: log, WordLists: wordLists(), CommandFiles: commandFiles(), Folders: workingFolder(),
-		Record: newRecorder(log),
+		Record: recorder, Watch: watchers(recorder, "talk", log),
 		World: live.New(live.Config{
 			Source: f.microphone(),
 			Sink:   func(protocol.Settings) (audio.Sink, error) { return sink(f.audioOut, f.speed) },

@@ -18,7 +18,7 @@ import (
 // happens, and on a real terminal one more line at the bottom that lives.
 type talkView struct {
 	out     io.Writer
-	started time.Time // in the milliseconds of the wire
+	stamp   func(time.Time) string // in margin-2 characters
 	live    bool
 	verbose bool          // shows what caused each state, and its turn
 	prompt  bool          // say when to speak; once
@@ -44,9 +44,11 @@ func newTalkView(out *os.File, started time.Time, reference *string, prompt, ver
 	if err != nil {
 		width = 0
 	}
+	started = started.Truncate(time.Millisecond)
 	return &talkView{
-		width: width, out: out, started: started.Truncate(time.Millisecond), reference: reference, idle: make(chan struct{}),
-		live: term.IsTerminal(int(out.Fd())), prompt: prompt, verbose: verbose,
+		width: width, out: out, reference: reference, idle: make(chan struct{}),
+		stamp: func(at time.Time) string { return fmt.Sprintf("%8.3f s", at.Sub(started).Seconds()) },
+		live:  term.IsTerminal(int(out.Fd())), prompt: prompt, verbose: verbose,
 	}
 }
 
@@ -125,7 +127,7 @@ func (v *talkView) line(at time.Time, text string) {
 	}
 	when := "          "
 	if !at.IsZero() {
-		when = fmt.Sprintf("%8.3f s", at.Sub(v.started).Seconds())
+		when = v.stamp(at)
 	}
 	for i, row := range wrap(text, v.width-margin) {
 		if i > 0 {

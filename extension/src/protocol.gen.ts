@@ -461,6 +461,8 @@ export const ERROR_CODES = [
   'budgetNearlySpent',
   'budgetSpent',
   'turnEndReplaced',
+  'watchRefused',
+  'readOnly',
 ] as const;
 
 /** ErrorCode names a failure. */
@@ -622,6 +624,8 @@ export interface Configuration {
   'agentvoice.privacy.persist'?: boolean | null;
   /** What journals for bug reports contain: `redacted` has no words, `full` has what was said. A change to `redacted` also removes words that were recorded before. */
   'agentvoice.privacy.journal'?: 'off' | 'redacted' | 'full' | null;
+  /** What your other programs on this machine can follow, such as `agentvoice-daemon watch`: `states` without words, `words` also what is said and what tools are called with, `off` nothing. */
+  'agentvoice.privacy.watch'?: 'off' | 'states' | 'words' | null;
   /** Daily limit for the cost of conversations in all windows, in US dollars by list prices; 0 for no limit. You are warned at 80 %, and a paid conversation ends when the budget is spent. */
   'agentvoice.budget.day'?: number | null;
   /** The same for a calendar month. */
@@ -798,6 +802,8 @@ export interface InitializeParams {
   capabilities?: ClientCapabilities;
   /** Microphone is how the microphone begins, before anything can capture it: a client repeats here the mute of the daemon before this one. */
   microphone?: MuteParams;
+  /** Watch is of a watcher, which follows a daemon over its socket. */
+  watch?: WatchParams;
 }
 
 /** InitializeResult answers initialize. */
@@ -950,6 +956,8 @@ export interface NotificationParams {
   turnId?: string;
   /** of resync */
   snapshot?: Snapshot;
+  /** of a watcher's resync: how many messages it was spared */
+  dropped?: number;
 }
 
 /** OpenExternalParams of window/openExternal. */
@@ -1309,6 +1317,16 @@ export interface UsageResult {
   models?: ModelUsage[];
 }
 
+/** WatchParams says what a watcher follows. */
+export interface WatchParams {
+  /** of the daemon's file */
+  token: string;
+  /** also what is said, and what tools are called with */
+  words?: boolean;
+  /** also agentvoice.level */
+  levels?: boolean;
+}
+
 /** WorkspaceWord is a name as it is written. */
 export interface WorkspaceWord {
   text: string;
@@ -1536,6 +1554,8 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly code: number; readonl
   budgetNearlySpent: { code: -32082, retryable: false },
   budgetSpent: { code: -32083, retryable: false },
   turnEndReplaced: { code: -32084, retryable: true },
+  watchRefused: { code: -32085, retryable: false },
+  readOnly: { code: -32086, retryable: false },
 };
 
 /** A setting: its type, what is allowed, and when a change counts. */
@@ -1603,6 +1623,7 @@ export const SETTINGS: readonly SettingInfo[] = [
   { name: 'agentvoice.cues.volume', kind: 'number', default: 0.5, minimum: 0, maximum: 1, restart: false },
   { name: 'agentvoice.privacy.persist', kind: 'boolean', default: true, restart: false },
   { name: 'agentvoice.privacy.journal', kind: 'string', default: 'redacted', enum: ['off', 'redacted', 'full'], restart: false },
+  { name: 'agentvoice.privacy.watch', kind: 'string', default: 'states', enum: ['off', 'states', 'words'], restart: false },
   { name: 'agentvoice.budget.day', kind: 'number', default: 0, minimum: 0, maximum: 10000, restart: false },
   { name: 'agentvoice.budget.month', kind: 'number', default: 0, minimum: 0, maximum: 100000, restart: false },
 ];

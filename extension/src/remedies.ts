@@ -147,6 +147,8 @@ const HELPS: Record<ProblemCode, readonly PanelCommand[]> = {
   engineMissing: ['agentvoice.installLocalVoice', 'agentvoice.showLog', 'agentvoice.openSettings'],
   budgetNearlySpent: ['agentvoice.openSettings'],
   budgetSpent: ['agentvoice.openSettings'],
+  watchRefused: [],
+  readOnly: [],
   recordDamaged: [],
   recordUnavailable: ['agentvoice.showLog', 'agentvoice.restartDaemon'],
   daemonMissing: ['agentvoice.openSettings', 'agentvoice.showLog'],

@@ -96,6 +96,36 @@ func Record() (string, error) {
 	return filepath.Join(data, "agentvoice", "record", name), nil
 }
 
+// Runtime is the folder for the locks and the sockets of the user's running daemons:
+// agentvoice in the runtime folder (XDG Base Directory Specification), or in the user's
+// cache folder. It may not exist.
+func Runtime() (string, error) {
+	dir := os.Getenv("XDG_RUNTIME_DIR")
+	if dir == "" {
+		var err error
+		if dir, err = os.UserCacheDir(); err != nil {
+			return "", err
+		}
+	}
+	return filepath.Join(dir, "agentvoice"), nil
+}
+
+// WatchEnv names the environment variable for the folder of the watchers' sockets.
+const WatchEnv = "AGENTVOICE_WATCH"
+
+// Watch is the folder with the sockets on which running daemons are followed: the one
+// that WatchEnv names, or watch in Runtime. It may not exist.
+func Watch() (string, error) {
+	if dir := os.Getenv(WatchEnv); dir != "" {
+		return dir, nil
+	}
+	dir, err := Runtime()
+	if err != nil {
+		return "", fmt.Errorf("the folder for sockets is not known; name one in %s", WatchEnv)
+	}
+	return filepath.Join(dir, "watch"), nil
+}
+
 // runtimePackage is the npm package that holds the library for this machine.
 func runtimePackage() string {
 	arch := runtime.GOARCH

@@ -74,6 +74,8 @@ type Config struct {
 	Journal *journal.Writer
 	// Record, if set, keeps the metadata of sessions; the daemon closes it.
 	Record Recorder
+	// Watch, if set, has local clients follow; the daemon closes it.
+	Watch Watchers
 	// Verify has every step checked against the invariants.
 	Verify bool
 	Log    zerolog.Logger
@@ -188,6 +190,9 @@ func New(cfg Config) *Daemon {
 	if cfg.Adapter != nil {
 		d.assistant = newAssistant(d, cfg.Adapter)
 	}
+	if cfg.Watch != nil {
+		cfg.Watch.Open(d)
+	}
 	setMuted(&d.pub.microphone, cfg.Microphone)
 	setSettings(&d.pub.microphone, cfg.Settings)
 	if cfg.Record != nil {
@@ -263,6 +268,9 @@ func (d *Daemon) Close() error {
 	err = errors.Join(err, d.world.Close())
 	if d.cfg.Record != nil {
 		err = errors.Join(err, d.cfg.Record.Close())
+	}
+	if d.cfg.Watch != nil {
+		err = errors.Join(err, d.cfg.Watch.Close())
 	}
 	return err
 }
@@ -395,6 +403,9 @@ func (d *Daemon) Configure(s protocol.Settings) {
 	d.world.Configure(s)
 	if d.cfg.Record != nil {
 		d.cfg.Record.Configure(s)
+	}
+	if d.cfg.Watch != nil {
+		d.cfg.Watch.Configure(s)
 	}
 	d.loop.Post(csm.Configure{Config: d.coreConfig()})
 	if reselected {

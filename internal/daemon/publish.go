@@ -44,6 +44,9 @@ func (p *publisher) notify(method string, params any) {
 	if p.d.cfg.Notify != nil {
 		p.d.cfg.Notify(method, params)
 	}
+	if p.d.cfg.Watch != nil {
+		p.d.cfg.Watch.Publish(method, params)
+	}
 }
 
 // step publishes what a step brought. The answer to a call comes first, as in

@@ -107,7 +107,7 @@ var rules = []rule{
 		"it is a helper that everybody may use, so it uses nobody",
 	},
 	{
-		[]string{"internal/lease"}, []string{"internal/filelock"},
+		[]string{"internal/lease"}, []string{"internal/assets", "internal/filelock"},
 		"whoever opens a microphone asks it first, so it uses nobody who does",
 	},
 	{

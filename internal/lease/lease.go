@@ -12,6 +12,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 	"github.com/agentvoice/agentvoice-daemon/internal/filelock"
 )
 
@@ -268,15 +269,11 @@ func ask(ctx context.Context, dir string, who Holder) (asked bool, err error) {
 
 // folder is where the lease of this user is, made if it is not there.
 func folder() (string, error) {
-	dir := os.Getenv("XDG_RUNTIME_DIR")
-	if dir == "" {
-		var err error
-		if dir, err = os.UserCacheDir(); err != nil {
-			return "", fmt.Errorf("there is no folder for the microphone's lock: %w", err)
-		}
+	dir, err := assets.Runtime()
+	if err == nil {
+		err = os.MkdirAll(dir, 0o700)
 	}
-	dir = filepath.Join(dir, "agentvoice")
-	if err := os.MkdirAll(dir, 0o700); err != nil {
+	if err != nil {
 		return "", fmt.Errorf("there is no folder for the microphone's lock: %w", err)
 	}
 	return dir, nil

@@ -84,17 +84,24 @@ func NewStream(in io.ReadCloser, out io.WriteCloser, refused func(Refusal)) *Str
 	}
 }
 
-// WriteObject writes obj as one message, with one Write. After a failed write
-// every further one fails with the same error.
-func (s *Stream) WriteObject(obj any) error {
+// Encode is a message with its header, for one that is sent to many.
+func Encode(obj any) ([]byte, error) {
 	body, err := json.Marshal(obj)
 	if err != nil {
-		return fmt.Errorf("encode message: %w", err)
+		return nil, fmt.Errorf("encode message: %w", err)
 	}
 	message := make([]byte, 0, len(body)+40)
 	message = fmt.Appendf(message, "Content-Length: %d\r\n\r\n", len(body))
-	message = append(message, body...)
+	return append(message, body...), nil
+}
 
+// WriteObject writes obj as one message, with one Write. After a failed write
+// every further one fails with the same error.
+func (s *Stream) WriteObject(obj any) error {
+	message, err := Encode(obj)
+	if err != nil {
+		return err
+	}
 	s.writing.Lock()
 	defer s.writing.Unlock()
 	if s.broken != nil {

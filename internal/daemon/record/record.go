@@ -62,6 +62,9 @@ func New(path string, log zerolog.Logger) *Recorder {
 	return &Recorder{path: path, daemon: registry.NewID(), log: log, begun: time.Now(), told: map[string]bool{}}
 }
 
+// ID is the daemon's in the record: its sessions are ID-1, ID-2 and so on.
+func (r *Recorder) ID() string { return r.daemon }
+
 // Open implements daemon.Recorder.
 func (r *Recorder) Open(s protocol.Settings, warn func(protocol.ErrorCode, string), stop func()) {
 	r.warn, r.stop, r.persist, r.budget = warn, stop, s.Privacy.Persist, s.Budget

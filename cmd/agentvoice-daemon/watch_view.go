@@ -1,0 +1,131 @@
+package main
+
+import (
+	"encoding/json"
+	"fmt"
+	"os"
+	"reflect"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon/watch"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// watchView shows a daemon that is followed, in the lines of talk, with the time of day.
+type watchView struct {
+	*talkView
+	muted bool
+}
+
+func newWatchView(out *os.File, verbose bool) *watchView {
+	v := &watchView{talkView: newTalkView(out, time.Time{}, nil, false, verbose)}
+	v.stamp = func(at time.Time) string { return at.Local().Format("15:04:05.0") }
+	return v
+}
+
+// follow shows everything until the daemon is gone, and returns why.
+func (v *watchView) follow(c *watch.Client, card watch.Card) error {
+	v.line(time.Now(), fmt.Sprintf("following %v", card))
+	v.snapshot(c.Snapshot)
+	for {
+		m, err := c.Next()
+		if err != nil {
+			v.end()
+			return err
+		}
+		row, known := protocol.Lookup(m.Method)
+		if !known || row.Params == nil {
+			continue // of a later version
+		}
+		params := reflect.New(reflect.TypeOf(row.Params))
+		if err := json.Unmarshal(m.Params, params.Interface()); err != nil {
+			return fmt.Errorf("%v sends %s in a form that is not known; update this program: %w", card, m.Method, err)
+		}
+		v.show(params.Elem().Interface())
+	}
+}
+
+func (v *watchView) snapshot(s protocol.Snapshot) {
+	v.state = s.Label
+	v.line(s.Since.Time, fmt.Sprintf("%-24s session %s%s", s.Label, s.Session.State, suffix(" ", s.TurnID)))
+	v.microphone(s.Microphone)
+}
+
+// show shows a notification.
+func (v *watchView) show(params any) {
+	now := time.Now()
+	switch p := params.(type) {
+	case protocol.StateParams:
+		if v.verbose {
+			v.line(p.Since.Time, fmt.Sprintf("%-24s %s%s%s", p.Label, p.Cause, suffix(" ", p.TurnID), suffix(" ", p.Metadata.Reason)))
+		} else if p.Label != v.state {
+			v.line(p.Since.Time, p.Label)
+		}
+		v.state = p.Label
+	case protocol.TurnParams:
+		if p.DurationMs != nil {
+			lasted := (time.Duration(*p.DurationMs) * time.Millisecond).Round(100 * time.Millisecond)
+			v.line(p.Timestamp.Time, fmt.Sprintf("  %s %s after %v%s", p.TurnID, p.Outcome, lasted, suffix(" ", string(p.Code))))
+		}
+	case protocol.SessionParams:
+		if p.State != p.PreviousState {
+			v.line(now, fmt.Sprintf("  session %s, service %s%s", p.State, p.Provider, suffix(" ", string(p.Code))))
+		}
+	case protocol.ToolParams:
+		v.line(now, fmt.Sprintf("  tool %s%s %s%s", p.CallID, suffix(" ", p.Name), p.Status, suffix(": ", p.Question)))
+	case protocol.Queue:
+		if p.Count > 0 {
+			v.line(now, fmt.Sprintf("  %d more utterances wait", p.Count))
+		}
+	case protocol.PausedParams:
+		v.line(now, "  paused: "+onOff(p.Conversation)+", voice: "+onOff(p.Voice))
+	case protocol.Microphone:
+		v.microphone(p)
+	case protocol.NotificationParams:
+		v.notification(now, p)
+	case protocol.ErrorParams:
+		v.line(now, "! "+p.Message+" "+p.Remediation)
+	default:
+		v.notify("", params)
+	}
+}
+
+func (v *watchView) notification(now time.Time, p protocol.NotificationParams) {
+	switch {
+	case p.Kind == protocol.NotificationResync && p.Snapshot != nil:
+		v.line(now, fmt.Sprintf("! %s %d messages were left out.", p.Message, p.Dropped))
+		v.snapshot(*p.Snapshot)
+	case p.Progress != nil:
+		v.line(now, fmt.Sprintf("  model %.0f %% loaded", 100**p.Progress))
+	case p.Code == protocol.CodeShuttingDown, p.Code == protocol.CodeWatchRefused: // the last line says it
+	case p.Message != "":
+		v.line(now, "! "+p.Message)
+	}
+}
+
+// microphone shows that the microphone was muted, or is heard again.
+func (v *watchView) microphone(m protocol.Microphone) {
+	if m.Muted == v.muted {
+		return
+	}
+	v.muted = m.Muted
+	words := "  microphone unmuted"
+	if m.Muted {
+		words = "  microphone muted" + suffix(" by ", string(m.MutedBy))
+	}
+	v.line(time.Now(), words)
+}
+
+// end leaves the live line.
+func (v *watchView) end() {
+	if v.live {
+		fmt.Fprint(v.out, "\r\x1b[K")
+	}
+}
+
+func onOff(on bool) string {
+	if on {
+		return "on"
+	}
+	return "off"
+}
