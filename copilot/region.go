@@ -69,6 +69,7 @@ type Live struct {
 type Call struct {
 	ID          uint64 `json:"id"`
 	Destructive bool   `json:"destructive,omitempty"` // irreversible
+	Allowed     bool   `json:"allowed,omitempty"`     // beforehand: the user is not asked
 }
 
 // isNext says whether c is the call that is to be decided about, or runs.

@@ -175,8 +175,8 @@ func TestWants(t *testing.T) {
 		"streaming, calls": {Streaming{live(71, 72)}, More},
 	})
 	give(t, Input{Do: Wants, Call: Call{ID: 71, Destructive: true}}, Stale, map[string]cell{
-		"generating":       {Streaming{Live{9, 2, 2, false, []Call{{71, true}}}}, More},
-		"streaming":        {Streaming{Live{9, 2, 2, false, []Call{{71, true}}}}, More},
+		"generating":       {Streaming{Live{9, 2, 2, false, []Call{{ID: 71, Destructive: true}}}}, More},
+		"streaming":        {Streaming{Live{9, 2, 2, false, []Call{{ID: 71, Destructive: true}}}}, More},
 		"streaming, calls": ignored,
 	})
 }

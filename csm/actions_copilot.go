@@ -213,10 +213,10 @@ func (r *run) toolNews(l copilot.Live, status ToolStatus) {
 }
 
 // takeCallAgain is the user's word to try a call again that failed: it is another
-// call, and needs to be allowed as the first one did.
+// call, and needs to be allowed as the first one did, unless it was beforehand.
 func (r *run) takeCallAgain() {
 	st, again := &r.st, r.st.Retry
-	call := copilot.Call{ID: r.env.Event.(UserRetry).ToolCall, Destructive: again.Call.Destructive}
+	call := copilot.Call{ID: r.env.Event.(UserRetry).ToolCall, Destructive: again.Call.Destructive, Allowed: again.Call.Allowed}
 	r.stopSpeech()
 	st.Retry = copilot.Failure{}
 	if st.Current.ID == 0 {

@@ -13,6 +13,9 @@ import (
 //
 // A yes counts only when its onset came after the question was heard. What else is said
 // rejects the call and becomes the next message. Only that one call is allowed.
+//
+// A call that is allowed beforehand is made when what was said before it was heard, and
+// nobody is asked. Where the user interrupts that, they are asked as about any other.
 
 // Approval is how the question about a call stands.
 type Approval struct {
@@ -41,19 +44,22 @@ func approvalRows() []Row {
 	unheard := when("before it is heard", func(r *run) bool {
 		return r.st.Conv.Phase() == PhaseListening && !r.st.cutIn()
 	})
-	over := when("all of it was heard over a connection that is gone", func(r *run) bool { return !speechOpen(r.st) })
+	over := when("nothing is left to be heard", func(r *run) bool { return !speechOpen(r.st) })
 	counts := when("it counts", (*run).consents)
 	saysNoMore := when("the user says no more", userSilent.Holds)
 	again := when("it may be asked again", (*run).mayAskAgain)
 	interrupts := when("the user may interrupt", func(r *run) bool { return r.st.Conv.Phase() != PhaseSpeaking || !never.Holds(r) })
+	passes := when("such calls are allowed beforehand", (*run).passes)
 	drafted := when("something drafted", func(r *run) bool { return len(r.st.Drafts) > 0 })
 	return []Row{
 		row(ApprovalNone, AnswerAsks, Guard{}, ApprovalAsking, CauseToolApproval, (*run).ask),
+		row(ApprovalAsking, LineHeard, passes, ApprovalNone, CauseToolApproval, (*run).approve),
+		row(ApprovalAsking, KindSettled, over.And(passes), ApprovalNone, CauseToolApproval, (*run).approve),
 		row(ApprovalAsking, LineHeard, Guard{}, ApprovalListening, CauseToolApproval, (*run).questionHeard),
 		row(ApprovalAsking, KindSpeechStarted, unheard, ApprovalListening, CauseUserInterrupt, (*run).cut),
 		row(ApprovalAsking, KindSpeechFailed, Guard{}, ApprovalListening, CauseError, (*run).questionBroke),
 		row(ApprovalAsking, Passed(TimerSpeech), Guard{}, ApprovalListening, CauseError, (*run).questionBroke),
-		row(ApprovalAsking, KindSettled, over, ApprovalListening, CauseToolApproval, (*run).questionHeard),
+		row(ApprovalAsking, KindSettled, over.And(passes.Not()), ApprovalListening, CauseToolApproval, (*run).questionHeard),
 
 		// An answer.
 		row(ApprovalListening, FinalYes, counts, ApprovalDeciding, CauseToolApproval, nil),
@@ -91,13 +97,22 @@ func (r *run) asked() (copilot.Call, bool) {
 // approving says whether the user is asked about a tool.
 func (r *run) approving() bool { return r.st.Approval.State != 0 }
 
+// passes says whether a call is made without a question: the user allowed such calls
+// beforehand, and was not asked about this one.
+func (r *run) passes() bool {
+	call, _ := r.asked()
+	return call.Allowed && r.st.Approval.Times == 0
+}
+
 // ask begins the question about a call, after what is still to be heard. Nothing
 // is called that the user did not allow.
 func (r *run) ask() {
-	live, _ := copilot.LiveOf(r.st.Copilot)
 	r.tell(session.QuestionRequested)
-	r.toolNews(live, ToolPending)
 	r.st.Approval.Times = 0 // of the call before
+	if r.passes() {
+		r.st.Speech, _ = speech.End(r.st.Speech)
+		return
+	}
 	r.question()
 }
 
@@ -105,6 +120,10 @@ func (r *run) ask() {
 func (r *run) question() {
 	call, _ := r.asked()
 	a := &r.st.Approval
+	if a.Times == 0 {
+		live, _ := copilot.LiveOf(r.st.Copilot)
+		r.toolNews(live, ToolPending)
+	}
 	a.Times, a.Heard = a.Times+1, false
 	r.refresh |= 1 << TimerApproval
 	r.say(speech.Segment{Ask: call.ID})
@@ -190,6 +209,7 @@ func (r *run) decide() {
 func (r *run) approve() {
 	call, _ := r.asked()
 	r.assistant(copilot.Input{Do: copilot.Approve, Call: call})
+	r.refresh |= 1 << TimerTool // a call before it may have ended in this step
 	live, _ := copilot.LiveOf(r.st.Copilot)
 	r.tell(session.ApprovalResolved)
 	r.toolNews(live, ToolRunning)

@@ -43,6 +43,9 @@ func assistantCorpus(t *testing.T, add func(string, *drive) *drive) {
 		return withTools(t).do(CopilotSegment{Request: 1, End: 20}, CopilotToolCall{Request: 1, ToolCall: 7}, SpeechBuffered{0, 1}).want(PhaseSpeaking)
 	}
 	add("speaking, wants a tool", speaking())
+	add("speaking before a call that is allowed beforehand", withTools(t).do(CopilotSegment{Request: 1, End: 20},
+		CopilotToolCall{Request: 1, ToolCall: 7, Allowed: true}, SpeechBuffered{0, 1}, CopilotDone{Request: 1}).want(PhaseSpeaking))
+	add("wants a call that is allowed beforehand", withTools(t).do(CopilotToolCall{Request: 1, ToolCall: 7, Allowed: true}).want(PhaseGeneratingResponse))
 	asking := func() *drive { return speaking().do(CopilotDone{Request: 1}).want(PhaseSpeaking) }
 	add("speaking before a question", asking())
 	add("in doubt over a question at once", asking().do(SpeechStarted{1, 9, 99, 0}).want(PhaseInterrupted))

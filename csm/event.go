@@ -326,12 +326,13 @@ type (
 		Round   int    `json:"round,omitempty"`
 	}
 	// CopilotToolCall says that the answer asks for a call of a tool. The user is
-	// asked when the round is over.
+	// asked when the round is over, unless such calls are allowed beforehand.
 	CopilotToolCall struct {
 		Request     uint64 `json:"request"`
 		Round       int    `json:"round,omitempty"`
 		ToolCall    uint64 `json:"toolCall"`
 		Destructive bool   `json:"destructive,omitempty"`
+		Allowed     bool   `json:"allowed,omitempty"` // no question is needed
 	}
 	// CopilotDone is the one terminal of a round. Code is empty when it is whole,
 	// and says what failed otherwise; Cancelled when it was told to stop.

@@ -253,7 +253,7 @@ func (r *run) routeCopilot(e Event) bool {
 	case CopilotToolCall:
 		r.assistant(copilot.Input{
 			Do: copilot.Wants, Request: e.Request, Round: e.Round,
-			Call: copilot.Call{ID: e.ToolCall, Destructive: e.Destructive},
+			Call: copilot.Call{ID: e.ToolCall, Destructive: e.Destructive, Allowed: e.Allowed},
 		})
 	case CopilotDone:
 		do := copilot.Fail

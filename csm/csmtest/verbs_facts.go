@@ -103,7 +103,7 @@ func (p *player) heardWords(kind string, w *words) error {
 //	copilot thinks                              a sign of life
 //	copilot says "..." | N characters [in N segments]
 //	copilot answers "..." | N characters [in N segments]     says, and is done
-//	copilot calls tool N [destructive]
+//	copilot calls tool N [destructive] [allowed]
 //	copilot is done | is cancelled | fails CODE
 //
 // and of another one with "for request N" behind it.
@@ -148,7 +148,7 @@ func (p *player) copilot(w *words) error {
 		if err != nil {
 			return err
 		}
-		return p.make("copilot.toolCall", fields, map[string]any{"ToolCall": n, "Destructive": w.is("destructive")})
+		return p.make("copilot.toolCall", fields, map[string]any{"ToolCall": n, "Destructive": w.is("destructive"), "Allowed": w.is("allowed")})
 	case "fails":
 		return p.make("copilot.done", fields, map[string]any{"Code": csm.Code(w.word())})
 	case "is":

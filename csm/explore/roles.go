@@ -85,7 +85,8 @@ var roles = map[string]role{
 
 	"copilot.Live.Request": {kind: named, fam: world.Requests}, "copilot.Live.Attempt": {kind: plain}, "copilot.Live.Cancelled": {kind: plain},
 	"copilot.Live.Round": {kind: plain}, "copilot.Call.ID": {kind: named, fam: world.Calls}, "copilot.Call.Destructive": {kind: plain},
-	"csm.Approval.State": {kind: plain}, "csm.Approval.Times": {kind: plain}, "csm.Approval.Heard": {kind: plain},
+	"copilot.Call.Allowed": {kind: plain},
+	"csm.Approval.State":   {kind: plain}, "csm.Approval.Times": {kind: plain}, "csm.Approval.Heard": {kind: plain},
 	"copilot.LoadingModel.Load": {kind: named, fam: world.Loads}, "copilot.LoadingModel.Model": {kind: named, fam: world.Models},
 	"copilot.LoadingModel.Percent": {kind: plain}, "copilot.LoadFailed.Reason": {}, // explained
 	"copilot.Failure.Utterance": {kind: named, fam: world.Utterances}, "copilot.Failure.More": {kind: named, fam: world.Utterances},

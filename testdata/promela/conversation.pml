@@ -167,11 +167,12 @@ byte dyT;
 byte ncall, asked, ap, runcall;
 byte calls[MAXC];
 bit destr[MAXC];
+bit allow[MAXC];     /* beforehand: nobody is asked */
 bit yes;
 byte drafts, maxqueue = 8, maxrounds = 10, rounds_, rstage, hrd;
 short chars;
 byte nutt, rutt;
-bit rdestr, rd_;
+bit rdestr, rd_, rallow, ra_;
 bit said, lost, nosearch, late, wanted, loading, mfail;
 bit ucm[U];          /* the user ended it by hand */
 byte dyc, dys, dyr;       /* the request that was told to stop: its answer, its search */
@@ -223,7 +224,7 @@ inline flush() {
   if :: lineup || nseq != first -> gen++; xflush = 1 :: else fi;
   drn = nseq; hrd = nseq; buf = nseq; spoken = nseq; first = nseq; kind = ANSWER; doubt = 0; meant = 0; resyn = 0; upause = 0
 }
-inline wipe() { i0 = 0; do :: i0 < MAXC -> calls[i0] = 0; destr[i0] = 0; i0++ :: else -> break od; i0 = 0; ncall = 0 }
+inline wipe() { i0 = 0; do :: i0 < MAXC -> calls[i0] = 0; destr[i0] = 0; allow[i0] = 0; i0++ :: else -> break od; i0 = 0; ncall = 0 }
 inline cancel() {
   if
   :: rst == R_SEARCH -> xcancel++; dys = req; dyr = round
@@ -256,7 +257,7 @@ inline explain() { expl = 1; piece(NOTICE) }
 /* the request failed */
 inline failed() {
   look();
-  rst = R_NONE; retry = 1; rutt = nutt; rdestr = rd_; unsent = 0; awaitwords = 0; wipe();
+  rst = R_NONE; retry = 1; rutt = nutt; rdestr = rd_; rallow = ra_; unsent = 0; awaitwords = 0; wipe();
   if
   :: ph == SPEAKING || ph == INTERRUPTED || doubt -> explain()
   :: !(ph == SPEAKING || ph == INTERRUPTED || doubt) && hold && npend > 0 -> ph = LISTENING; flush(); end_turn(4)
@@ -267,10 +268,15 @@ inline failed() {
 inline message() { unsent = 1; ph = ANALYSING; nutt++ }
 /* the next of those that wait, of which these are the last */
 inline waits(n) { queue = queue + n - 1; begin_turn(); message() }
-inline ask() { asked++; ap = A_ASKING; yes = 0; piece(QUESTION); askseq = nseq }
+inline ask() { if :: asked == 0 -> xtool = xtool | 4 :: else fi; asked++; ap = A_ASKING; yes = 0; piece(QUESTION); askseq = nseq }
+inline pop() { i0 = 0; do :: i0 + 1 < MAXC -> calls[i0] = calls[i0 + 1]; destr[i0] = destr[i0 + 1]; allow[i0] = allow[i0 + 1]; i0++ :: else -> break od; i0 = 0; ncall--; ap = A_NONE; yes = 0 }
+inline drop_question() { if :: kind == QUESTION && lineup -> flush() :: else -> if :: kind == QUESTION -> kind = ANSWER :: else fi fi }
+inline approve() { drop_question(); runcall = calls[0]; rd_ = destr[0]; ra_ = allow[0]; xtool = xtool | 1; pop(); ph = GENERATING; forget_doubt() }
+inline forget_doubt() { doubt = 0; meant = 0 }
 inline next_call() {
   if
-  :: ncall > 0 -> asked = 0; xtool = xtool | 4; ask()
+  :: ncall > 0 && !allow[0] -> asked = 0; ask()
+  :: ncall > 0 && allow[0] -> asked = 0; yes = 0; if :: lineup -> ap = A_ASKING :: else -> approve() fi
   :: else ->
      ap = A_NONE; 
      if
@@ -281,10 +287,6 @@ inline next_call() {
      fi
   fi
 }
-inline pop() { i0 = 0; do :: i0 + 1 < MAXC -> calls[i0] = calls[i0 + 1]; destr[i0] = destr[i0 + 1]; i0++ :: else -> break od; i0 = 0; ncall--; ap = A_NONE; yes = 0 }
-inline drop_question() { if :: kind == QUESTION && lineup -> flush() :: else -> if :: kind == QUESTION -> kind = ANSWER :: else fi fi }
-inline approve() { drop_question(); runcall = calls[0]; rd_ = destr[0]; xtool = xtool | 1; pop(); ph = GENERATING; forget_doubt() }
-inline forget_doubt() { doubt = 0; meant = 0 }
 /* what was begun answers no question about another call */
 inline reject() { drop_question(); xtool = xtool | 8; pop(); i0 = 0; do :: i0 < U -> uel[i0] = 0; i0++ :: else -> break od; i0 = 0; ph = GENERATING; forget_doubt(); next_call() }
 /* the answer is cut off for good */
@@ -297,6 +299,7 @@ inline cut() {
 inline line_over() {
   /* everything that there is has been heard */
   if
+  :: kind == ANSWER && ap == A_ASKING && asked == 0 && allow[0] -> approve(); first = nseq
   :: kind == QUESTION && ap == A_ASKING -> ap = A_LISTENING; ph = LISTENING; forget_doubt(); first = nseq
   :: kind == NOTICE -> end_turn(4); ph = LISTENING; forget_doubt(); first = nseq; upause = 0
   :: kind == READ -> end_turn(2); ph = LISTENING; forget_doubt(); first = nseq; upause = 0

@@ -26,8 +26,8 @@ inline onset() {
      if
      :: ph == SPEAKING ->
         if
-        :: prof == CONFIRMED || upause || (kind == QUESTION && prof != NEVER) -> ph = INTERRUPTED; doubt = 1; meant = 0
-        :: prof == ATONCE && !upause && kind != QUESTION -> cut(); ph = INTERRUPTED
+        :: prof == CONFIRMED || upause || (ap != A_NONE && prof != NEVER) -> ph = INTERRUPTED; doubt = 1; meant = 0
+        :: prof == ATONCE && !upause && ap == A_NONE -> cut(); ph = INTERRUPTED
         :: else
         fi
      :: ph == LISTENING && !doubt && ap == A_ASKING && lineup && !ready -> flush() /* it is not said over the user */
@@ -60,8 +60,8 @@ inline went_on() {
   :: else ->
      ust[U_(ea)] = VOICE;
      if
-     :: ph == SPEAKING && !hold && (prof == CONFIRMED || upause || (kind == QUESTION && prof != NEVER)) -> ph = INTERRUPTED; doubt = 1; meant = 0
-     :: ph == SPEAKING && !hold && prof == ATONCE && !upause && kind != QUESTION -> cut(); ph = INTERRUPTED
+     :: ph == SPEAKING && !hold && (prof == CONFIRMED || upause || (ap != A_NONE && prof != NEVER)) -> ph = INTERRUPTED; doubt = 1; meant = 0
+     :: ph == SPEAKING && !hold && prof == ATONCE && !upause && ap == A_NONE -> cut(); ph = INTERRUPTED
      :: else
      fi
   fi
@@ -74,7 +74,7 @@ inline partial() {
      if
      :: doubt && ph == INTERRUPTED -> meant = 1; ph = LISTENING
      :: doubt && ph == LISTENING -> meant = 1
-     :: ph == SPEAKING && prof == BYWORDS && kind != QUESTION && !hold -> cut(); ph = INTERRUPTED
+     :: ph == SPEAKING && prof == BYWORDS && ap == A_NONE && !hold -> cut(); ph = INTERRUPTED
      :: else
      fi
   fi
@@ -240,7 +240,7 @@ inline retry_() {
      :: queue > 0 -> retry = 0; waits(rutt)
      :: queue == 0 && rstage == 4 && ea != 0 && free ->
         if :: !turn -> begin_turn() :: else fi;
-        wipe(); calls[0] = ea; destr[0] = rdestr; ncall = 1; ph = GENERATING; req++; round = 0; nutt = rutt; rst = R_ENDED; retry = 0; next_call()
+        wipe(); calls[0] = ea; destr[0] = rdestr; allow[0] = rallow; ncall = 1; ph = GENERATING; req++; round = 0; nutt = rutt; rst = R_ENDED; retry = 0; next_call()
      :: else ->
         if :: !turn -> begin_turn() :: else fi;
         nosearch = (rstage == 2 || rstage == 3); retry = 0; message(); nutt = rutt
@@ -384,7 +384,7 @@ inline event() {
      if
      :: live && streaming -> sign();
         if
-        :: ncall < MAXC - 1 -> calls[ncall] = ec >> 1; destr[ncall] = ec & 1; ncall++
+        :: ncall < MAXC - 1 -> calls[ncall] = ec >> 2; destr[ncall] = ec & 1; allow[ncall] = (ec >> 1) & 1; ncall++
         :: else -> xtool = xtool | 8
         fi
      :: else -> stale = 1

@@ -69,7 +69,8 @@ inline happen() {
   :: pending -> ev = STT_FAILED; some(ea, AWAITED)
   :: rst == R_SENT && ph == ANALYSING -> ev = COPILOT_REQUEST; ea = req; eb = round
   :: streaming && nseq < LINE -> ev = COPILOT_SEGMENT; ea = req; eb = round; ec = 1
-  :: TOOLS && streaming && ncall == 0 -> ev = COPILOT_TOOLCALL; ea = req; eb = round; ec = 2
+  :: TOOLS && streaming && ncall == 0 -> ev = COPILOT_TOOLCALL; ea = req; eb = round; ec = 4
+  :: TOOLS && streaming && ncall == 0 -> ev = COPILOT_TOOLCALL; ea = req; eb = round; ec = 6
   :: streaming -> ev = COPILOT_DONE; ea = req; eb = round; if :: ec = 0 :: ec = 1 fi
   :: dyc != 0 && !streaming -> ev = COPILOT_DONE; ea = dyc; eb = dyr; ec = 2
   :: runcall != 0 -> ev = TOOL_DONE; ea = runcall; if :: ec = 0 :: ec = 1 fi
@@ -105,12 +106,12 @@ inline renumber() {
   if :: drn > 0 -> nseq = nseq - drn + 1; buf = buf - drn + 1; spoken = spoken - drn + 1; drn = 1 :: else fi;
   i0 = 0; do :: i0 < U -> if :: ust[i0] == NONE -> uel[i0] = 0; ucm[i0] = 0 :: else fi; i0++ :: else -> break od; i0 = 0;
   if :: !doubt -> meant = 0 :: else fi;
-  if :: !retry -> rstage = 0; rdestr = 0 :: else fi;
+  if :: !retry -> rstage = 0; rdestr = 0; rallow = 0 :: else fi;
   if :: ap == A_NONE -> asked = 0 :: else fi;
   if :: !lineup -> kind = ANSWER :: else fi;
   if :: !lineup -> nseq = 0; drn = 0; buf = 0; spoken = 0 :: else fi;
   said = (said && rst != R_NONE);
-  hrd = drn; askseq = 0; gen = 1; chars = 0; rutt = 0; nutt = 0; rd_ = 0;
+  hrd = drn; askseq = 0; gen = 1; chars = 0; rutt = 0; nutt = 0; rd_ = 0; ra_ = 0;
   if
   :: rst == R_NONE && dyc == 0 && dys == 0 -> req = 0; round = 0; dyr = 0
   :: rst != R_NONE && dyc == 0 && dys == 0 -> req = 1; dyr = 0
@@ -137,15 +138,15 @@ inline promises() {
   /* REQ-007: stop silences */
   assert(!(ev == USER_INTERRUPT && !xrefused) || (!sounding && !lineup && rst == R_NONE && runcall == 0 && ap == A_NONE && (queue == 0 || ph0 == INTERRUPTED)));
   assert(!(ev == STT_FINAL && ec == C_STOP && !stale && ph0 == SPEAKING) || (!sounding && !lineup));
-  /* 13 and the approval by voice: a call is carried out after the user's own yes, which came after the question, or a click; never by silence */
+  /* 13 and the approval by voice: a call is carried out after the user's own yes, which came after the question, or a click, or where the user allowed such calls beforehand; never by silence */
   if
   :: ev == STT_FINAL && ec == C_YES && ap0 == A_LISTENING && uel[ea] && ap != A_ASKING -> consent = 1
   :: ev == USER_APPROVE && eb == 1 && !xrefused -> consent = 1
   :: else
   fi;
   called = ((xtool & 1) != 0);
-  assert(!called || consent);
-  assert(!called || ev == STT_FINAL || ev == STT_FAILED || ev == USER_APPROVE || ev == VAD_END || (ev == TIMER && ea == T_FINAL) || ev == DEVICE_LOST || ev == SUSPEND || ev == CONN_LOST || ev == RESUME);
+  assert(!called || consent || ra_);
+  assert(!called || ra_ || ev == STT_FINAL || ev == STT_FAILED || ev == USER_APPROVE || ev == VAD_END || (ev == TIMER && ea == T_FINAL) || ev == DEVICE_LOST || ev == SUSPEND || ev == CONN_LOST || ev == RESUME);
   if :: called || ap == A_NONE || ap == A_ASKING -> consent = 0 :: else fi;
   assert(!(ev == TIMER && ea == T_APPROVAL) || !called);
   asking = (ap != A_NONE);

@@ -226,7 +226,7 @@ func (r *reader) args(e csm.Event) (a, b, c int) {
 	case csm.CopilotSegment:
 		return int(e.Request), e.Round, e.End
 	case csm.CopilotToolCall:
-		return int(e.Request), e.Round, int(e.ToolCall)<<1 | bit(e.Destructive)
+		return int(e.Request), e.Round, int(e.ToolCall)<<2 | bit(e.Allowed)<<1 | bit(e.Destructive)
 	case csm.CopilotDone:
 		return int(e.Request), e.Round, ending(e.Code, e.Cancelled)
 	case csm.ToolDone:
