@@ -81,6 +81,7 @@ type ToolCall struct {
 	Name        string
 	Input       json.RawMessage
 	Destructive *bool // as in Tool; nil leaves it to the tool of that name
+	Allowed     bool  // beforehand, by a setting of the user: no question is needed
 }
 
 // Adapter hands requests to an assistant. Implementations are safe for
@@ -117,10 +118,15 @@ type Ender interface {
 	End(requestID string)
 }
 
-// Worker is an adapter whose requests are tasks, of many steps that take long.
-type Worker interface {
+// Limiter is an adapter with a limit of its own for calls of tools.
+type Limiter interface {
 	// ToolLimit is how long one call of a tool may take.
 	ToolLimit() time.Duration
+}
+
+// Worker is an adapter whose requests are tasks, of many steps that take long.
+type Worker interface {
+	Limiter
 	// MaxRounds is how many rounds one request may have.
 	MaxRounds() int
 }

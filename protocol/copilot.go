@@ -104,6 +104,10 @@ type CopilotToolCallParams struct {
 	Name        string `json:"name"`
 	Input       Any    `json:"input"`
 	Destructive *bool  `json:"destructive,omitempty"` // absent: as in copilot/tools
+	// Whether the user allowed such calls beforehand, in a setting: then nobody is
+	// asked about this one. It does not count for one that is destructive or runs a
+	// command.
+	Allowed bool `json:"allowed,omitempty"`
 }
 
 // ToolConfirmingParams is the payload of copilot/toolConfirming: a call that runs

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/sourcegraph/jsonrpc2"
 
@@ -19,6 +20,7 @@ type toolCallParams struct {
 	Name        string          `json:"name"`
 	Input       json.RawMessage `json:"input"`
 	Destructive *bool           `json:"destructive"`
+	Allowed     bool            `json:"allowed"`
 }
 
 // HandleToolCall takes the params of one copilot/toolCall notification, as
@@ -43,10 +45,16 @@ func (a *Adapter) HandleToolCall(params json.RawMessage) (taken bool, err error)
 	a.stats.ToolCalls++
 	ans.wanted[c.CallID] = true
 	ans.bytes += len(c.Input)
-	ans.queue = append(ans.queue, piece{call: &copilot.ToolCall{ID: c.CallID, Name: c.Name, Input: c.Input, Destructive: c.Destructive}})
+	ans.queue = append(ans.queue, piece{call: &copilot.ToolCall{ID: c.CallID, Name: c.Name, Input: c.Input, Destructive: c.Destructive, Allowed: c.Allowed}})
 	ans.stir()
 	return true, nil
 }
+
+// ToolLimit is how long a call of a tool may take: builds and tests take minutes.
+const ToolLimit = 10 * time.Minute
+
+// ToolLimit implements copilot.Limiter.
+func (*Adapter) ToolLimit() time.Duration { return ToolLimit }
 
 // CallTool implements copilot.Caller: the client runs the tool.
 func (a *Adapter) CallTool(ctx, wanted context.Context, c copilot.ToolCall) (string, error) {

@@ -32,6 +32,8 @@ const (
 	CommandQuieter          Command = "quieter"
 	CommandSummarise        Command = "summarise"
 	CommandWhatDidYouDo     Command = "whatDidYouDo"
+	CommandReadChange       Command = "readChange"
+	CommandShowChange       Command = "showChange"
 	CommandUndo             Command = "undo"
 	CommandScratch          Command = "scratch"
 	CommandYes              Command = "yes"
@@ -60,7 +62,7 @@ const (
 var Commands = []Command{
 	CommandStop, CommandPause, CommandContinue, CommandRepeat, CommandRepeatSentence, CommandFromStart, CommandSkip, CommandSkipCode, CommandReadCode,
 	CommandSlower, CommandFaster, CommandNormalSpeed, CommandSpeed, CommandLouder, CommandQuieter, CommandSummarise, CommandWhatDidYouDo,
-	CommandUndo, CommandScratch, CommandYes, CommandNo, CommandTryAgain, CommandSendPhrase, CommandMute, CommandUnmute, CommandSleep, CommandEnd,
+	CommandReadChange, CommandShowChange, CommandUndo, CommandScratch, CommandYes, CommandNo, CommandTryAgain, CommandSendPhrase, CommandMute, CommandUnmute, CommandSleep, CommandEnd,
 	CommandHelp, CommandOpenSettings, CommandChooseMicrophone, CommandFixIt, CommandScrollUp, CommandScrollDown, CommandNextProblem,
 	CommandPreviousProblem, CommandOpenThatFile, CommandOpenFile, CommandGoToLine, CommandRunTests,
 }

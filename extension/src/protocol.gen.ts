@@ -354,6 +354,7 @@ export const EDITOR_COMMANDS = [
   'openFile',
   'goToLine',
   'runTests',
+  'showChange',
 ] as const;
 
 /** EditorCommand is what the user asks the editor for by a voice command, spoken or typed. */
@@ -694,6 +695,8 @@ export interface CopilotToolCallParams {
   input: unknown;
   /** absent: as in copilot/tools */
   destructive?: boolean;
+  /** Whether the user allowed such calls beforehand, in a setting: then nobody is asked about this one. It does not count for one that is destructive or runs a command. */
+  allowed?: boolean;
 }
 
 /** Cost is an amount of money. */
@@ -738,7 +741,7 @@ export interface EditorCommandParams {
   command: EditorCommand;
   /** of a line */
   number?: number;
-  /** of files, with or without folders and a line: parser.go:42 */
+  /** of files, with or without folders and a line: parser.go:42; or of a call */
   names?: string[];
 }
 

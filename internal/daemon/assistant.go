@@ -181,7 +181,7 @@ func (a *assistant) attempt(ctx context.Context, e csm.SendCopilot, req copilot.
 			s.flush() // what was said before it is not held up by it
 			a.post(csm.CopilotToolCall{
 				Request: e.Request, Round: e.Round, ToolCall: a.content.newCall(e.Request, call),
-				Destructive: a.content.destructive(call),
+				Destructive: a.content.destructive(call), Allowed: a.content.allowed(call),
 			})
 		}
 	}

@@ -100,6 +100,13 @@ func (c *content) destructive(call copilot.ToolCall) bool {
 	return true
 }
 
+// allowed says whether a call needs no question: the client says that the user allowed
+// such calls beforehand, and it neither runs a command nor is destructive.
+func (c *content) allowed(call copilot.ToolCall) bool {
+	what := proposalOf(call)
+	return call.Allowed && !what.click && len(what.commands) == 0 && !c.destructive(call)
+}
+
 // confirms says whether the client's own dialog asks about calls of a tool.
 func (c *content) confirms(name string) bool {
 	c.mu.Lock()

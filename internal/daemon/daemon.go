@@ -417,8 +417,11 @@ func (d *Daemon) Configure(s protocol.Settings) {
 func (d *Daemon) coreConfig() csm.Config {
 	c := coreConfig(d.settings())
 	c.Tools = d.callsTools() && len(d.content.offered()) > 0
+	if l, ok := d.adapter().(copilot.Limiter); ok {
+		c.ToolTimeout = l.ToolLimit()
+	}
 	if w, ok := d.adapter().(copilot.Worker); ok {
-		c.Tools, c.ToolTimeout, c.RoundsMax = false, w.ToolLimit(), w.MaxRounds()
+		c.Tools, c.RoundsMax = false, w.MaxRounds()
 	}
 	return c
 }

@@ -89,7 +89,7 @@ func nameWords(name string) []string {
 		last = r
 	}
 	words := strings.Fields(b.String())
-	for len(words) > 1 && slices.Contains([]string{"copilot", "vscode", "github", "mcp"}, words[0]) {
+	for len(words) > 1 && slices.Contains([]string{"copilot", "vscode", "github", "mcp", "editor"}, words[0]) {
 		words = words[1:]
 	}
 	return words
@@ -102,6 +102,7 @@ type questionWords struct {
 	overwrite   string
 	unknown     string // not all that a command does can be told
 	panel       string // there is more of the call than is said
+	shown       string // the change is in the editor, and may be read
 	answer      string // what to answer
 	named       string // what to answer where it may be irreversible
 	click       string // a spoken yes is not enough
@@ -114,6 +115,7 @@ var questions = map[protocol.Locale]questionWords{
 		with: "May I use the tool %[1]s on %[2]s?", alone: "May I use the tool %[1]s?",
 		run: " It would run %s.", runs: " It would run %d programs: %s.", overwrite: " It would overwrite %s.",
 		unknown: " I can’t tell everything it would do.", panel: " The panel shows the whole call.",
+		shown:  " The editor shows the change; “read it” reads the first one.",
 		answer: " Please say yes or no.",
 		named:  " It may not be possible to undo it. To allow it, say “yes, %s”; if not, say no.",
 		click:  " To allow it, click Allow once in the panel; if not, say no.",
@@ -123,6 +125,7 @@ var questions = map[protocol.Locale]questionWords{
 		with: "Darf ich das Werkzeug %[1]s für %[2]s benutzen?", alone: "Darf ich das Werkzeug %[1]s benutzen?",
 		run: " Es würde %s ausführen.", runs: " Es würde %d Programme ausführen: %s.", overwrite: " Es würde %s überschreiben.",
 		unknown: " Ich kann nicht erkennen, was es alles täte.", panel: " Die Ansicht zeigt den ganzen Aufruf.",
+		shown:  " Der Editor zeigt die Änderung; „lies es vor“ liest die erste.",
 		answer: " Bitte sagen Sie ja oder nein.",
 		named:  " Das lässt sich vielleicht nicht rückgängig machen. Sagen Sie „ja, %s“, wenn ich darf, sonst nein.",
 		click:  " Wenn ich darf, klicken Sie in der Ansicht auf „Einmal erlauben“, sonst sagen Sie nein.",
@@ -132,6 +135,7 @@ var questions = map[protocol.Locale]questionWords{
 		with: "ツール %[1]s を %[2]s に使ってもよろしいですか。", alone: "ツール %[1]s を使ってもよろしいですか。",
 		run: "%s を実行します。", runs: "%d 個のプログラムを実行します: %s。", overwrite: "%s を上書きします。",
 		unknown: "何をするのかすべては判断できません。", panel: "呼び出しの全体はパネルに表示されています。",
+		shown:  "変更はエディターに表示されています。「読んで」と言うと最初の変更を読み上げます。",
 		answer: "「はい」か「いいえ」でお答えください。",
 		named:  "元に戻せないかもしれません。許可する場合は「はい、%s」、しない場合は「いいえ」と言ってください。",
 		click:  "許可する場合はパネルの「今回のみ許可」をクリックし、しない場合は「いいえ」と言ってください。",
@@ -171,7 +175,10 @@ func (d *Daemon) question(id uint64) string {
 	words, p := questions[d.locale()], proposalOf(call.ToolCall)
 	tool := clipSpoken(strings.Join(nameWords(call.Name), " "))
 	q := fmt.Sprintf(words.alone, tool)
-	if len(p.objects) > 0 {
+	own, shown := d.editorQuestion(call.ToolCall)
+	if own != "" {
+		q = own
+	} else if len(p.objects) > 0 {
 		q = fmt.Sprintf(words.with, tool, words.few(p.objects))
 	}
 	if n := len(p.programs); n > fewPrograms {
@@ -185,7 +192,10 @@ func (d *Daemon) question(id uint64) string {
 	if p.click {
 		q += words.unknown
 	}
-	if p.more {
+	switch {
+	case shown:
+		q += words.shown
+	case p.more && (own == "" || len(p.commands) > 0):
 		q += words.panel
 	}
 	q += d.asksAgain(call.ToolCall)

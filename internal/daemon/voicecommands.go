@@ -293,6 +293,10 @@ func (d *Daemon) commanded(utterance uint64, text string) (class csm.Class, inst
 			d.wish(utterance, wish{do: func() { d.say(d.question(w.Calls[0].ID)) }})
 			return csm.Backchannel, ""
 		}
+	case spoken.CommandReadChange, spoken.CommandShowChange:
+		if w, asked := d.loop.State().Copilot.(copilot.WaitingForApproval); asked { // the question stays open
+			return d.aboutChange(utterance, w.Calls[0].ID, u.Command == spoken.CommandShowChange), ""
+		}
 	case spoken.CommandSummarise:
 		if d.content.lastSpoken() != "" && !d.asking() {
 			return csm.Content, voiceWords[d.locale()].summarise
