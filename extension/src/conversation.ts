@@ -42,7 +42,7 @@ export interface Assistant {
 /** AnswerStream takes an answer as it comes. */
 export interface AnswerStream {
   text(text: string): void;
-  call(callId: string, name: string, input: unknown, destructive?: boolean): void;
+  call(callId: string, name: string, input: unknown, destructive?: boolean, allowed?: boolean): void;
 }
 
 /** World is what a conversation needs of its surroundings. */
@@ -255,8 +255,8 @@ export class Conversation {
       let seq = 0;
       const out: AnswerStream = {
         text: (text) => void wire.notify('copilot/delta', { requestId: params.requestId, seq: seq++, text }).catch(() => undefined),
-        call: (callId, name, input, destructive) => {
-          const call = { requestId: params.requestId, callId, name, input, ...(destructive === undefined ? {} : { destructive }) };
+        call: (callId, name, input, destructive, allowed) => {
+          const call = { requestId: params.requestId, callId, name, input, ...(destructive === undefined ? {} : { destructive }), ...(allowed === true ? { allowed } : {}) };
           void wire.notify('copilot/toolCall', call).catch(() => undefined);
         },
       };

@@ -31,6 +31,8 @@ import { changed, configuration } from './settings';
 import { strings } from './strings';
 import { type Surroundings, type View, present, shownLines, statusOf } from './view';
 import { watchLock } from './lock';
+import { Files } from './tools/files';
+import { OwnTools } from './tools/own';
 import { workspaceWords } from './words';
 
 const t = vscode.l10n.t;
@@ -46,6 +48,7 @@ export class Window implements vscode.Disposable {
   readonly context: Context;
   readonly keys: Keys;
   readonly confirming: Confirming;
+  private readonly tools: OwnTools;
   readonly key: HoldKey;
   /** the devices of the last list that was shown */
   devices: readonly Device[] = [];
@@ -66,11 +69,13 @@ export class Window implements vscode.Disposable {
     const guard = new Guard(userFolder(extension), () => this.refresh());
     this.context = new Context(t, guard);
     this.confirming = new Confirming(extension.globalState, () => this.conversation.offerTools());
+    this.tools = new OwnTools(new Files(guard), log, t);
     this.keys = new Keys(extension.secrets, t);
     this.models = new LanguageModels({
       material: () => this.context.material(),
       access: extension.languageModelAccessInformation,
       confirming: this.confirming,
+      own: this.tools,
       log,
       t,
       onModel: () => this.refresh(),
@@ -84,7 +89,7 @@ export class Window implements vscode.Disposable {
       assistant: new Assistants(this.models, new ChatView(t), this.questions, () => this.inChatView()),
       secret: (params) => this.keys.get(params),
       openExternal: async (url) => void (await vscode.env.openExternal(vscode.Uri.parse(url, true))),
-      command: (params) => editorCommand(params, this.conversation.model),
+      command: async (params) => (await this.tools.command(params)) ?? editorCommand(params, this.conversation.model),
       windowLives,
       words: () => workspaceWords(guard),
       muted: MUTE_REASONS.find((by) => by === extension.workspaceState.get(MUTED)),
@@ -157,6 +162,7 @@ export class Window implements vscode.Disposable {
     this.setContext('agentvoice.toolPending', m.approval !== undefined);
     this.setContext('agentvoice.canRetry', m.canRetry);
     this.setContext('agentvoice.microphoneElsewhere', m.problem?.code === 'microphoneBusy' || m.problem?.code === 'microphoneTaken');
+    this.tools.follow(m);
     this.watchScreen(m);
     this.offerHeadless(m);
   }
@@ -367,6 +373,7 @@ export class Window implements vscode.Disposable {
     this.stopLockWatch?.();
     this.key.release();
     this.models.dispose();
+    this.tools.dispose();
     vscode.Disposable.from(...this.subscriptions).dispose();
   }
 

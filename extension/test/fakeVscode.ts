@@ -2,6 +2,7 @@
 // adapter use. It records what is registered, and answers as a test sets it.
 
 import Module from 'node:module';
+import { posix } from 'node:path';
 import { english } from '../src/text';
 
 type Handler = (...args: never[]) => unknown;
@@ -42,6 +43,10 @@ export interface Fake {
   /** the folders of the workspace, and the files that are found and read in them, by their path */
   folders: Uri[];
   readonly files: Map<string, string>;
+  /** the edits that were applied, and the diffs and terminals that were shown */
+  readonly tabs: { label: string; input: unknown }[];
+  readonly terminals: { name: string; pty: { onDidWrite(f: (text: string) => void): unknown; close(): void }; written: string }[];
+  tasks: unknown[];
 }
 
 export interface FakeModel {
@@ -78,8 +83,10 @@ export class Uri {
     return `${this.scheme}://${this.path}`;
   }
   static file = (path: string): Uri => new Uri('file', path);
+  query = '';
   static parse = (text: string): Uri => new Uri('https', text);
-  static joinPath = (base: { path: string }, ...more: string[]): Uri => Uri.file([base.path, ...more].join('/'));
+  static from = ({ scheme, path, query }: { scheme: string; path: string; query: string }): Uri => Object.assign(new Uri(scheme, path), { query });
+  static joinPath = (base: { path: string; scheme?: string }, ...more: string[]): Uri => new Uri(base.scheme ?? 'file', posix.join(base.path, ...more));
 }
 export class Location {
   constructor(readonly uri: Uri, readonly range: unknown) {}
@@ -101,6 +108,92 @@ export class ChatResponseTurn {
 function matches(glob: string, path: string): boolean {
   const source = glob.replace(/[.+^${}()|[\]\\]/g, '\\$&').replace(/\*\*\/?|\*/g, (m) => (m === '*' ? '[^/]*' : '.*'));
   return new RegExp(`^${source}$`).test(path);
+}
+
+/** A place in a text. */
+export class Position {
+  constructor(readonly line: number, readonly character: number) {}
+}
+export class Range {
+  readonly start: Position;
+  readonly end: Position;
+  constructor(...at: unknown[]) {
+    const [a, b, c, d] = at;
+    this.start = (typeof a === 'number' ? new Position(a, b as number) : a) as Position;
+    this.end = (typeof a === 'number' ? new Position(c as number, d as number) : b) as Position;
+  }
+}
+
+/** A document with a text, which edits change. */
+export class Document {
+  isDirty = false;
+  saved = 0;
+  readonly eol: number;
+  constructor(readonly uri: Uri, private text: string) {
+    this.eol = text.includes('\r\n') ? 2 : 1;
+  }
+  private get lines(): string[] {
+    return this.text.split('\n');
+  }
+  get lineCount(): number {
+    return this.lines.length;
+  }
+  getText(range?: Range): string {
+    return range === undefined ? this.text : this.text.slice(this.offsetAt(range.start), this.offsetAt(range.end));
+  }
+  offsetAt({ line, character }: Position): number {
+    return line >= this.lines.length ? this.text.length : this.lines.slice(0, line).reduce((sum, l) => sum + l.length + 1, 0) + character;
+  }
+  positionAt(offset: number): Position {
+    const before = this.text.slice(0, offset).split('\n');
+    return new Position(before.length - 1, before.at(-1)?.length ?? 0);
+  }
+  getWordRangeAtPosition(at: Position): Range | undefined {
+    const word = [...(this.lines[at.line] ?? '').matchAll(/\w+/g)].find((m) => m.index <= at.character && at.character <= m.index + m[0].length);
+    return word === undefined ? undefined : new Range(new Position(at.line, word.index), new Position(at.line, word.index + word[0].length));
+  }
+  replace(range: Range, text: string): void {
+    this.text = this.text.slice(0, this.offsetAt(range.start)) + text + this.text.slice(this.offsetAt(range.end));
+    this.isDirty = true;
+  }
+  save(): Promise<boolean> {
+    this.isDirty = false;
+    this.saved++;
+    return Promise.resolve(true);
+  }
+}
+
+export class WorkspaceEdit {
+  readonly steps: ((fake: Fake) => void)[] = [];
+  readonly texts = new Map<Uri, { range: Range; newText: string }[]>();
+  replace(uri: Uri, range: Range, newText: string): void {
+    this.texts.set(uri, [...(this.texts.get(uri) ?? []), { range, newText }]);
+    this.steps.push((fake) => (fake.documents.get(uri.path) as Document).replace(range, newText));
+  }
+  createFile(uri: Uri, { contents }: { contents: Uint8Array }): void {
+    this.steps.push((fake) => void fake.documents.set(uri.path, new Document(uri, new TextDecoder().decode(contents))));
+  }
+  deleteFile(uri: Uri): void {
+    this.steps.push((fake) => void fake.documents.delete(uri.path));
+  }
+  entries(): [Uri, { range: Range; newText: string }[]][] {
+    return [...this.texts];
+  }
+}
+
+export class TabInputTextDiff {
+  constructor(readonly original: Uri, readonly modified: Uri) {}
+}
+
+class Emitter<T> {
+  private readonly listeners: ((e: T) => void)[] = [];
+  readonly event = (f: (e: T) => void): { dispose(): void } => {
+    this.listeners.push(f);
+    return nothing;
+  };
+  fire(e: T): void {
+    this.listeners.forEach((f) => f(e));
+  }
 }
 
 export const parts = { TextPart, CallPart, ResultPart };
@@ -128,7 +221,7 @@ export class TokenSource {
 export function install(): Fake {
   const fake: Fake = {
     commands: new Map(), executed: [], views: new Map(), participants: [], statusItems: [], toasts: [], settings: new Map(), documents: new Map(), git: undefined, answers: new Map(), input: undefined, opened: [], pick: () => undefined, press: () => undefined, progress: { steps: [], token: new TokenSource() }, editor: undefined, problems: [], workspaceName: undefined,
-    models: [], tools: [], invokeTool: () => Promise.reject(new Error('no tool was expected')), trusted: true, folders: [], files: new Map(),
+    models: [], tools: [], invokeTool: () => Promise.reject(new Error('no tool was expected')), trusted: true, folders: [], files: new Map(), tabs: [], terminals: [], tasks: [],
   };
   const toast = (message: string, ...more: (string | { detail?: string })[]): Promise<string | undefined> => {
     fake.toasts.push(message);
@@ -144,11 +237,17 @@ export function install(): Fake {
     StatusBarAlignment: { Left: 1, Right: 2 },
     ConfigurationTarget: { Global: 1 },
     ProgressLocation: { Notification: 15 },
-    Position: class { constructor(readonly line: number, readonly character: number) {} },
+    Position,
+    WorkspaceEdit,
+    TabInputTextDiff,
+    EventEmitter: Emitter,
+    EndOfLine: { LF: 1, CRLF: 2 },
+    TaskGroup: { Test: { id: 'test' } },
+    tasks: { fetchTasks: () => Promise.resolve(fake.tasks), onDidEndTaskProcess: event, onDidEndTask: event },
     Selection: class { constructor(readonly anchor: unknown, readonly active: unknown) {} },
     TextEditorRevealType: { InCenterIfOutsideViewport: 2 },
     ViewColumn: { Active: -1 },
-    Range: class { constructor(readonly start: unknown, readonly end: unknown) {} },
+    Range,
     ThemeIcon: class { constructor(readonly id: string) {} },
     ThemeColor: class { constructor(readonly id: string) {} },
     Uri,
@@ -183,8 +282,20 @@ export function install(): Fake {
         task({ report: (step: { increment?: number; message?: string }) => void fake.progress.steps.push(step) }, fake.progress.token.token),
       showTextDocument: (document: { uri: Uri }) => {
         fake.executed.push(['show', document.uri.path]);
-        fake.editor = { document, revealRange: () => undefined };
+        fake.editor = { document, revealRange: () => undefined, selection: { active: new Position(0, 0) } };
         return Promise.resolve(fake.editor);
+      },
+      createTerminal: ({ name, pty }: Fake['terminals'][number]) => {
+        const terminal = { name, pty, written: '', show: () => undefined };
+        pty.onDidWrite((text: string) => void (terminal.written += text));
+        fake.terminals.push(terminal);
+        return terminal;
+      },
+      tabGroups: {
+        get all() {
+          return [{ tabs: fake.tabs }];
+        },
+        close: (tabs: unknown[]) => Promise.resolve(void fake.tabs.splice(0, fake.tabs.length, ...fake.tabs.filter((tab) => !tabs.includes(tab)))),
       },
       showInputBox: () => Promise.resolve(fake.input),
       get activeTextEditor() {
@@ -200,14 +311,25 @@ export function install(): Fake {
       get workspaceFolders() {
         return fake.folders.map((uri) => ({ uri }));
       },
+      textDocuments: [],
+      registerTextDocumentContentProvider: () => nothing,
+      saveAll: () => Promise.resolve(true),
+      applyEdit: (edit: WorkspaceEdit) => {
+        edit.steps.forEach((step) => step(fake));
+        return Promise.resolve(true);
+      },
       findFiles: () => Promise.resolve([...fake.files.keys()].map((path) => new Uri('vscode-remote', path))),
       fs: {
+        stat: (uri: Uri) => (fake.files.has(uri.path) || fake.documents.has(uri.path) ? Promise.resolve({}) : Promise.reject(new Error('no such file'))),
         readFile: (uri: Uri) => {
           const text = fake.files.get(uri.path);
           return text === undefined ? Promise.reject(new Error('no such file')) : Promise.resolve(new TextEncoder().encode(text));
         },
       },
-      getWorkspaceFolder: (uri: Uri) => (uri.path.startsWith('/w/') ? { uri: Uri.file('/w') } : undefined),
+      getWorkspaceFolder: (uri: Uri) => {
+        const folder = [...fake.folders, Uri.file('/w')].find(({ path }) => uri.path.startsWith(`${path}/`));
+        return folder === undefined ? undefined : { uri: folder };
+      },
       openTextDocument: (uri: Uri) => {
         const document = fake.documents.get(uri.path);
         return document === undefined ? Promise.reject(new Error('no such file')) : Promise.resolve(document);

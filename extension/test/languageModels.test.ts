@@ -31,8 +31,11 @@ const access = {
     return { dispose: () => undefined };
   },
 };
+const own: Around['own'] = {
+  has: () => false, specs: () => [], prepare: (_id, _name, input) => Promise.resolve({ input, allowed: false }), invoke: () => assert.fail('no tool of the editor was asked for'),
+};
 const adapter = (over: Partial<Around> = {}): InstanceType<typeof LanguageModels> =>
-  new LanguageModels({ confirming: new Confirming(memento(), () => undefined), material: () => Promise.resolve([]), access: access as never, log: quiet, t: english, onModel: () => undefined, onAccess: () => undefined, ...over });
+  new LanguageModels({ own, confirming: new Confirming(memento(), () => undefined), material: () => Promise.resolve([]), access: access as never, log: quiet, t: english, onModel: () => undefined, onAccess: () => undefined, ...over });
 
 async function* stream(...items: unknown[]): AsyncGenerator<unknown> {
   yield* items;

@@ -92,6 +92,10 @@ func (d *Daemon) editorQuestion(call copilot.ToolCall) (question string, shown b
 		if len(in.Files) > 1 {
 			name, args = "editor_rename_symbol s", append(args, number(len(in.Files)))
 		}
+	case "editor_run_tests":
+		if in.Task != "" {
+			name, args = "editor_run_task", []string{clipSpoken(in.Task)}
+		}
 	case "editor_run_task":
 		args = []string{clipSpoken(in.Task)}
 	}

@@ -62,6 +62,82 @@ func TestQuestionsNameToolAndObject(t *testing.T) {
 	}
 }
 
+// Tools of the editor's own are asked about by what they do, and a change that the
+// editor shows is read on request.
+func TestQuestionsAboutToolsOfTheEditor(t *testing.T) {
+	no, yes := false, true
+	for _, c := range []struct {
+		locale, tool, input string
+		destructive         *bool
+		want                string
+	}{
+		{"en", "editor_apply_edit", `{"path":"src/main.go","edits":[{"oldText":"a","newText":"b"}]}`, &no,
+			"May I change main.go? The editor shows the change; “read it” reads the first one. Please say yes or no."},
+		{"en", "editor_apply_edit", `{"path":"a.go","edits":[{"oldText":"a","newText":"b"},{"oldText":"c","newText":"d"}]}`, &no,
+			"May I change a.go in 2 places? The editor shows the change; “read it” reads the first one. Please say yes or no."},
+		{"de", "editor_apply_edit", `{"path":"neu.ts","create":true,"edits":[{"oldText":"","newText":"b"}]}`, &no,
+			"Darf ich neu.ts anlegen? Der Editor zeigt die Änderung; „lies es vor“ liest die erste. Bitte sagen Sie ja oder nein."},
+		{"en", "editor_rename_symbol", `{"symbol":"parse","newName":"read","path":"a.ts","line":1,"files":["a.ts","b.ts"]}`, &no,
+			"May I rename parse to read, in 2 files? The editor shows the change; “read it” reads the first one. Please say yes or no."},
+		{"ja", "editor_rename_symbol", `{"symbol":"parse","newName":"read","files":["a.ts"]}`, &no,
+			"parse の名前を read に変更してもよろしいですか。変更はエディターに表示されています。「読んで」と言うと最初の変更を読み上げます。「はい」か「いいえ」でお答えください。"},
+		{"en", "editor_run_tests", `{"command":"npm test"}`, &no, "May I run the tests? It would run npm. The panel shows the whole call. Please say yes or no."},
+		{"en", "editor_run_tests", `{"task":"check"}`, &no, "May I run the task check? Please say yes or no."},
+		{"en", "editor_run_command", `{"command":"go vet"}`, &yes,
+			"May I run a command? It would run go. The panel shows the whole call. It may not be possible to undo it. To allow it, say “yes, run”; if not, say no."},
+		{"en", "editor_run_command", `{"command":"rm -r build"}`, &yes,
+			"May I run a command? It would run rm. The panel shows the whole call. It may not be possible to undo it. To allow it, say “yes, delete”; if not, say no."},
+		{"en", "editor_read_file", `{"path":"src/main.go"}`, &no, "May I read main.go? Please say yes or no."},
+		{"en", "editor_open", `{"symbol":"parse"}`, &no, "May I open parse? Please say yes or no."},
+		{"en", "editor_go_to_line", `{"line":42}`, &no, "May I go to line 42? Please say yes or no."},
+		{"en", "editor_git_status", `{}`, &no, "May I read the state of Git? Please say yes or no."},
+		{"en", "editor_read_file", `{}`, &no, "May I use the tool read file? Please say yes or no."},
+	} {
+		d := newIdle(t, func(s *protocol.Settings) { s.Locale = c.locale })
+		if got := d.ask(copilot.ToolCall{Name: c.tool, Input: []byte(c.input), Destructive: c.destructive}); got != c.want {
+			t.Errorf("%s %s:\n%s, want\n%s", c.tool, c.input, got, c.want)
+		}
+	}
+	for tool, words := range editorQuestions {
+		for _, locale := range []protocol.Locale{protocol.English, protocol.German, protocol.Japanese} {
+			if strings.Count(words[locale], "%s") != strings.Count(words[protocol.English], "%s") {
+				t.Errorf("%s: the question in %v has another number of arguments", tool, locale)
+			}
+		}
+	}
+	d := newIdle(t, nil)
+	id := d.content.newCall(1, copilot.ToolCall{ID: "c", Name: "editor_apply_edit", Input: []byte(`{"path":"a.go","edits":[{"oldText":"limit := 3","newText":"limit := 30"}]}`)})
+	if got := d.readChange(id); !strings.Contains(got, "limit") || !strings.Contains(got, "30") || got == d.question(id) {
+		t.Errorf("the change is read as %q", got)
+	}
+	id = d.content.newCall(1, copilot.ToolCall{ID: "d", Name: "delete_file", Input: []byte(`{}`)})
+	if got := d.readChange(id); got != d.question(id) {
+		t.Errorf("without a change %q is read", got)
+	}
+}
+
+// A call passes without a question where the client says so, and it neither runs a
+// command nor is destructive.
+func TestCallsThatAreAllowedBeforehand(t *testing.T) {
+	no, yes := false, true
+	for _, c := range []struct {
+		call copilot.ToolCall
+		want bool
+	}{
+		{copilot.ToolCall{Name: "editor_read_file", Input: []byte(`{"path":"a.go"}`), Destructive: &no, Allowed: true}, true},
+		{copilot.ToolCall{Name: "editor_read_file", Input: []byte(`{"path":"a.go"}`), Destructive: &no}, false},
+		{copilot.ToolCall{Name: "editor_read_file", Destructive: &yes, Allowed: true}, false},
+		{copilot.ToolCall{Name: "unknown", Allowed: true}, false},
+		{copilot.ToolCall{Name: "editor_run_command", Input: []byte(`{"command":"ls"}`), Destructive: &no, Allowed: true}, false},
+		{copilot.ToolCall{Name: "editor_run_command", Input: []byte(`{"command":"rm -r ."}`), Destructive: &no, Allowed: true}, false},
+	} {
+		d := newIdle(t, nil)
+		if got := d.content.allowed(c.call); got != c.want {
+			t.Errorf("%s %s: allowed %v", c.call.Name, c.call.Input, got)
+		}
+	}
+}
+
 // A command is asked about with every program that it would run. A tool that is
 // called harmless is not with a command that deletes; and where the text does not
 // show all that would run, only a click allows it.

@@ -72,6 +72,27 @@ export class Guard {
     return holdsSecrets(path) ? 'secret' : undefined;
   }
 
+  /** Which of several files Git ignores, by their addresses. */
+  async ignoredOf(uris: readonly vscode.Uri[]): Promise<ReadonlySet<string>> {
+    const out = new Set<string>();
+    const git = vscode.extensions.getExtension<Git>('vscode.git');
+    const first = uris.find((uri) => uri.scheme === 'file');
+    if (first === undefined || git?.isActive !== true || !vscode.workspace.getConfiguration('search', first).get('useIgnoreFiles', true)) {
+      return out;
+    }
+    try {
+      const api = git.exports.getAPI(1);
+      for (const repository of new Set(uris.map((uri) => api.getRepository(uri)))) {
+        const files = uris.filter((uri) => uri.scheme === 'file' && api.getRepository(uri) === repository);
+        const ignored = await repository?.checkIgnore?.(files.map((uri) => uri.fsPath));
+        files.filter((uri) => ignored?.has(uri.fsPath)).forEach((uri) => out.add(uri.toString()));
+      }
+    } catch {
+      // Git is switched off
+    }
+    return out;
+  }
+
   /** Asks Git whether it ignores a file. Before a file is sent, this is awaited. */
   async look(uri: vscode.Uri): Promise<void> {
     const ignored = vscode.workspace.getConfiguration('search', uri).get('useIgnoreFiles', true) && (await isIgnored(uri));

@@ -6,6 +6,7 @@ import type { AnswerStream, Assistant } from '../conversation';
 import type { Log } from '../daemon/sidecar';
 import type { CopilotSendParams, CopilotSendResult, ErrorCode, InvokeToolParams, InvokeToolResult, ToolSpec } from '../protocol.gen';
 import type { Translate } from '../text';
+import type { OwnTools } from '../tools/own';
 import type { Confirming } from './confirming';
 import { codeOf, failure, isCancelled } from './errors';
 import { Once } from './once';
@@ -40,6 +41,7 @@ export interface Around {
   /** What the editor says about consent. It may say true before the user was asked: only false can be relied on. */
   readonly access: vscode.LanguageModelAccessInformation;
   readonly confirming: Confirming;
+  readonly own: Pick<OwnTools, 'has' | 'specs' | 'prepare' | 'invoke'>;
   readonly log: Log;
   readonly t: Translate;
   /** Another model answers. */
@@ -182,7 +184,8 @@ export class LanguageModels implements Assistant {
         if (part instanceof vscode.LanguageModelTextPart) {
           out.text(part.value);
         } else if (part instanceof vscode.LanguageModelToolCallPart) {
-          out.call(part.callId, part.name, part.input);
+          const { input, allowed } = await this.around.own.prepare(part.callId, part.name, part.input);
+          out.call(part.callId, part.name, input, undefined, allowed);
         }
         // Whatever else there is, such as thinking: the model is at work.
         if (!(part instanceof vscode.LanguageModelTextPart) && performance.now() - sign >= SIGN) {
@@ -224,7 +227,7 @@ export class LanguageModels implements Assistant {
       return [];
     }
     const tools = settings();
-    return offered(vscode.lm.tools, tools.get<string[]>('tools.allowed', []), tools.get<string[]>('tools.harmless', []), (t) => this.around.confirming.asks(t));
+    return [...this.around.own.specs(), ...offered(vscode.lm.tools, tools.get<string[]>('tools.allowed', []), tools.get<string[]>('tools.harmless', []), (t) => this.around.confirming.asks(t))];
   }
 
   invoke(params: InvokeToolParams, token: Token, waits: Waits): Promise<InvokeToolResult> {
@@ -232,6 +235,9 @@ export class LanguageModels implements Assistant {
   }
 
   private async call(params: InvokeToolParams, token: Token, waits: Waits): Promise<InvokeToolResult> {
+    if (vscode.workspace.isTrusted && this.around.own.has(params.name)) {
+      return this.around.own.invoke(params, token);
+    }
     if (!vscode.workspace.isTrusted || !listed(params.name, settings().get<string[]>('tools.allowed', []))) {
       return { content: 'This tool is not allowed any more.', isError: true };
     }

@@ -1,0 +1,183 @@
+// Changes to files that a tool wants to make: shown as a diff while the user is asked,
+// made as they were shown, and taken back on request.
+
+import * as vscode from 'vscode';
+import type { EditorCommandResult } from '../protocol.gen';
+import type { Translate } from '../text';
+import { Refused } from './files';
+
+/** Change is one file as it is and as it will be; before is undefined for a new file. */
+export interface Change {
+  readonly uri: vscode.Uri;
+  readonly before: string | undefined;
+  readonly after: string;
+}
+
+const SCHEME = 'agentvoice-change';
+/** How many changes that wait are kept, and how many that were made. */
+const KEPT = 50;
+
+export class Changes implements vscode.TextDocumentContentProvider {
+  private readonly waiting = new Map<string, readonly Change[]>();
+  private readonly made: (readonly Change[])[] = [];
+  private shown: string | undefined;
+  private registration: vscode.Disposable | undefined;
+
+  constructor(private readonly t: Translate) {}
+
+  /** Has the changes of a call wait for the user's decision. */
+  add(callId: string, changes: readonly Change[]): void {
+    this.waiting.set(callId, changes);
+    for (const oldest of this.waiting.keys()) {
+      if (this.waiting.size <= KEPT) {
+        break;
+      }
+      this.waiting.delete(oldest);
+    }
+  }
+
+  of(callId: string): readonly Change[] | undefined {
+    return this.waiting.get(callId);
+  }
+
+  /** The call that the user is asked about now: its diff is shown, and that of another one is closed. */
+  async follow(callId: string | undefined, prepare: () => Promise<void>): Promise<void> {
+    if (callId === this.shown) {
+      return;
+    }
+    const before = this.shown;
+    this.shown = callId;
+    if (before !== undefined && this.waiting.has(before)) {
+      await this.close();
+    }
+    if (callId !== undefined && !this.waiting.has(callId)) {
+      await prepare();
+    }
+    if (callId !== undefined && callId === this.shown && this.waiting.has(callId)) {
+      await this.show(callId);
+    }
+  }
+
+  /** Shows the changes of a call, beside what is there. */
+  async show(callId: string): Promise<EditorCommandResult> {
+    const changes = this.waiting.get(callId);
+    const first = changes?.[0];
+    if (changes === undefined || first === undefined) {
+      return { problem: this.t('There is no change to show.') };
+    }
+    this.registration ??= vscode.workspace.registerTextDocumentContentProvider(SCHEME, this);
+    const sides = changes.map((change, i): [vscode.Uri, vscode.Uri, vscode.Uri] => {
+      const side = (which: 'before' | 'after'): vscode.Uri =>
+        vscode.Uri.from({ scheme: SCHEME, path: change.uri.path, query: JSON.stringify({ callId, i, which }) });
+      return [change.uri, change.before === undefined ? side('before') : change.uri, side('after')];
+    });
+    const [, left, right] = sides[0] ?? [first.uri, first.uri, first.uri];
+    await (changes.length === 1
+      ? vscode.commands.executeCommand('vscode.diff', left, right, this.t('Proposed change: {0}', nameOf(first.uri)), { preview: true, preserveFocus: true })
+      : vscode.commands.executeCommand('vscode.changes', this.t('Proposed change: {0} files', changes.length), sides));
+    return {};
+  }
+
+  provideTextDocumentContent({ query }: vscode.Uri): string {
+    const { callId, i, which } = JSON.parse(query) as { callId: string; i: number; which: 'before' | 'after' };
+    return this.waiting.get(callId)?.[i]?.[which] ?? '';
+  }
+
+  /** A call is over: its diff is closed. */
+  async settle(callId: string): Promise<void> {
+    if (this.waiting.has(callId)) {
+      await this.close();
+      this.waiting.delete(callId);
+    }
+  }
+
+  /** Closes the diff, whichever way it was opened. */
+  private async close(): Promise<void> {
+    const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter(({ input, label }) =>
+      input instanceof vscode.TabInputTextDiff ? input.modified.scheme === SCHEME : input === undefined && label.startsWith(this.t('Proposed change: {0}', '')));
+    if (tabs.length > 0) {
+      await vscode.window.tabGroups.close(tabs, true);
+    }
+  }
+
+  /** Makes the changes of a call, if every file is still as it was shown. What had no unsaved changes is saved. */
+  async make(callId: string): Promise<readonly Change[]> {
+    const changes = this.waiting.get(callId) ?? [];
+    const edit = new vscode.WorkspaceEdit();
+    const save: vscode.TextDocument[] = [];
+    for (const { uri, before, after } of changes) {
+      if (before === undefined) {
+        edit.createFile(uri, { ignoreIfExists: false, contents: new TextEncoder().encode(after) });
+        continue;
+      }
+      const document = await vscode.workspace.openTextDocument(uri);
+      if (document.getText() !== before) {
+        throw new Refused(`${vscode.workspace.asRelativePath(uri)} has changed since the user saw the change. Nothing was changed; read it again.`);
+      }
+      if (!document.isDirty) {
+        save.push(document);
+      }
+      replace(edit, document, after);
+    }
+    if (!(await vscode.workspace.applyEdit(edit))) {
+      throw new Refused('The editor did not take the change. Nothing was changed.');
+    }
+    await Promise.all(save.map((document) => document.save()));
+    this.made.push(changes);
+    this.made.splice(0, this.made.length - KEPT);
+    return changes;
+  }
+
+  /** Takes the last change back, if nothing was changed after it; nothing where there is none that can be. */
+  async undo(): Promise<EditorCommandResult | undefined> {
+    const changes = this.made.at(-1) ?? [];
+    const edit = new vscode.WorkspaceEdit();
+    const save: vscode.TextDocument[] = [];
+    for (const { uri, before, after } of changes) {
+      const document = await vscode.workspace.openTextDocument(uri).then((d) => d, () => undefined);
+      if (document?.getText() !== after) {
+        return undefined; // the editor's own undo knows what came after
+      }
+      if (before === undefined) {
+        edit.deleteFile(uri);
+      } else {
+        replace(edit, document, before);
+        save.push(...(document.isDirty ? [] : [document]));
+      }
+    }
+    if (changes.length === 0 || !(await vscode.workspace.applyEdit(edit))) {
+      return undefined;
+    }
+    this.made.pop();
+    await Promise.all(save.map((document) => document.save()));
+    return {};
+  }
+
+  dispose(): void {
+    this.registration?.dispose();
+  }
+}
+
+/** Replaces what differs, so that cursors and marks outside of it stay. */
+function replace(edit: vscode.WorkspaceEdit, document: vscode.TextDocument, after: string): void {
+  const [from, to, text] = difference(document.getText(), after);
+  edit.replace(document.uri, new vscode.Range(document.positionAt(from), document.positionAt(to)), text);
+}
+
+/** The part of a text that differs from another, and what is there instead. */
+export function difference(before: string, after: string): [from: number, to: number, text: string] {
+  const shorter = Math.min(before.length, after.length);
+  let from = 0;
+  while (from < shorter && before[from] === after[from]) {
+    from++;
+  }
+  let end = 0;
+  while (end < shorter - from && before.at(-1 - end) === after.at(-1 - end)) {
+    end++;
+  }
+  return [from, before.length - end, after.slice(from, after.length - end)];
+}
+
+function nameOf(uri: vscode.Uri): string {
+  return uri.path.split('/').at(-1) ?? uri.path;
+}

@@ -1,0 +1,75 @@
+// What the editor's Git extension knows of the workspace.
+
+import * as vscode from 'vscode';
+import { type Files, Refused } from './files';
+
+/** The longest diff of a file, in characters. */
+const DIFF = 16_000;
+
+interface Change { readonly uri: vscode.Uri; readonly status: number }
+
+interface Repository {
+  readonly state: {
+    readonly HEAD: { readonly name?: string; readonly ahead?: number; readonly behind?: number } | undefined;
+    readonly mergeChanges: readonly Change[];
+    readonly indexChanges: readonly Change[];
+    readonly workingTreeChanges: readonly Change[];
+    readonly untrackedChanges?: readonly Change[];
+  };
+  diffWithHEAD(path: string): Promise<string>;
+}
+
+/** What the extension exports, as far as it is used here. */
+interface Extension {
+  getAPI(version: 1): { readonly repositories: readonly Repository[]; getRepository(uri: vscode.Uri): Repository | null };
+}
+
+const UNTRACKED = 7; // Status.UNTRACKED of the extension
+
+/** The repository of the open file, or else of the first folder. */
+export async function git(files: Files): Promise<{ status(): string; diff(only: vscode.Uri | undefined): Promise<string> }> {
+  const extension = vscode.extensions.getExtension<Extension>('vscode.git');
+  const exported = extension === undefined ? undefined : extension.isActive ? extension.exports : await extension.activate();
+  let api: ReturnType<Extension['getAPI']> | undefined;
+  try {
+    api = exported?.getAPI(1);
+  } catch {
+    api = undefined; // Git is switched off in the settings
+  }
+  const near = vscode.window.activeTextEditor?.document.uri ?? vscode.workspace.workspaceFolders?.[0]?.uri;
+  const repository = (near === undefined ? undefined : api?.getRepository(near)) ?? api?.repositories[0];
+  if (repository === undefined) {
+    throw new Refused('The workspace has no Git repository, or Git is switched off.');
+  }
+  const { state } = repository;
+  const named = (title: string, changes: readonly Change[]): string[] => {
+    const names = [...new Set(changes.filter((c) => files.mayName(c.uri)).map((c) => vscode.workspace.asRelativePath(c.uri)))];
+    return names.length === 0 ? [] : [`${title}: ${names.join(', ')}`];
+  };
+  return {
+    status: () => {
+      const lines = [
+        `Branch: ${state.HEAD?.name ?? 'none'}${state.HEAD?.ahead ? `, ${state.HEAD.ahead} ahead` : ''}${state.HEAD?.behind ? `, ${state.HEAD.behind} behind` : ''}`,
+        ...named('In conflict', state.mergeChanges),
+        ...named('Staged', state.indexChanges),
+        ...named('Changed', state.workingTreeChanges.filter((c) => c.status !== UNTRACKED)),
+        ...named('New', [...state.workingTreeChanges.filter((c) => c.status === UNTRACKED), ...(state.untrackedChanges ?? [])]),
+      ];
+      return lines.length === 1 ? `${lines[0] ?? ''}\nNothing is changed.` : lines.join('\n');
+    },
+    diff: async (only) => {
+      const all = [...state.mergeChanges, ...state.indexChanges, ...state.workingTreeChanges].filter((c) => c.status !== UNTRACKED).map((c) => c.uri);
+      const wanted = only === undefined ? [...new Map(all.map((uri) => [uri.toString(), uri])).values()] : [only];
+      const texts: string[] = [];
+      for (const uri of wanted.filter((u) => files.mayName(u))) {
+        await files.document(uri).then(async () => texts.push((await repository.diffWithHEAD(uri.fsPath)).slice(0, DIFF)), (err: unknown) => {
+          if (only !== undefined || !(err instanceof Refused)) {
+            throw err;
+          }
+        });
+      }
+      const text = texts.filter((d) => d !== '').join('\n');
+      return text === '' ? 'There are no changes since the last commit.' : text;
+    },
+  };
+}
