@@ -42,7 +42,7 @@ export type Assistant = (
   params: CopilotSendParams,
   say: (text: string) => Promise<void>,
   token: CancellationToken,
-  want: (callId: string, name: string, input: unknown) => Promise<void>,
+  want: (callId: string, name: string, input: unknown, more?: { destructive?: boolean; allowed?: boolean }) => Promise<void>,
 ) => Promise<CopilotSendResult>;
 
 /** Runs a tool that the user allowed. */
@@ -107,8 +107,8 @@ export class Editor {
       let seq = 0;
       const say = (text: string): Promise<void> =>
         this.wire.notify(METHODS.copilotDelta, { requestId: params.requestId, seq: seq++, text });
-      const want = (callId: string, name: string, input: unknown): Promise<void> =>
-        this.wire.notify(METHODS.copilotToolCall, { requestId: params.requestId, callId, name, input });
+      const want: Parameters<Assistant>[3] = (callId, name, input, more) =>
+        this.wire.notify(METHODS.copilotToolCall, { requestId: params.requestId, callId, name, input, ...more });
       return assistant(params, say, token, want);
     });
     this.wire.answer(METHODS.copilotInvokeTool, (params, token) => {

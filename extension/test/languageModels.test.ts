@@ -251,11 +251,32 @@ test('a tool is offered and called by its name, and its outcome goes back behind
   const out = new Out();
   const said = [{ role: 'user' as const, content: 'go' }, { role: 'tool' as const, content: 'ok', callId: 'b', name: 'runTests', input: {}, status: 'completed' as const }];
   await adapter().send(params({ messages: said, tools: [{ name: 'runTests', inputSchema: { type: 'object' } }] }), out, token());
-  assert.deepEqual(out.calls, [['c', 'runTests', { a: 1 }]]);
+  assert.deepEqual(out.calls, [['c', 'runTests', { a: 1 }, undefined, false]]);
   const { messages, options } = m.sent[0]!;
   assert.deepEqual((options['tools'] as { name: string }[]).map((t) => t.name), ['runTests']);
   const [, , call, result] = messages as { role: string; content: unknown[] }[];
   assert.ok(call?.content[0] instanceof parts.CallPart && result?.content[0] instanceof parts.ResultPart);
+});
+
+test('a tool of the editor\'s own is offered first, asked about as it was prepared, and run without the editor\'s tools', async () => {
+  const m = model();
+  m.sendRequest = () => Promise.resolve({ stream: stream(new parts.CallPart('c', 'editor_run_tests', {})) });
+  fake.models = [m];
+  fake.tools = [{ name: 'other', description: '' }];
+  fake.settings.set('agentvoice.tools.allowed', ['other']);
+  const asked = adapter({
+    own: {
+      has: (name) => name === 'editor_run_tests',
+      specs: () => [{ name: 'editor_run_tests' }],
+      prepare: () => Promise.resolve({ input: { command: 'npm test' }, allowed: true }),
+      invoke: ({ input }) => Promise.resolve({ content: JSON.stringify(input) }),
+    },
+  });
+  const out = new Out();
+  assert.deepEqual(asked.tools().map((t) => t.name), ['editor_run_tests', 'other']);
+  await asked.send(params(), out, token());
+  assert.deepEqual(out.calls, [['c', 'editor_run_tests', { command: 'npm test' }, undefined, true]]);
+  assert.deepEqual(await asked.invoke({ callId: 'c', name: 'editor_run_tests', input: { command: 'npm test' } }, token(), () => undefined), { content: '{"command":"npm test"}' });
 });
 
 test('a call is carried out once, and not at all when its tool is not on the list any more or the workspace not trusted', async () => {

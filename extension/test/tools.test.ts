@@ -64,6 +64,29 @@ test('a tool is asked about, allowed by a click, and runs once; its result is in
   });
 });
 
+test('a call that the user allowed beforehand runs without a question, unless it runs a command', async () => {
+  const reads: Tools = async () => ({ content: 'two lines' });
+  const asks = (name: string, input: unknown): Assistant => async (params, say, _token, want) => {
+    if (params.messages.some((m) => m.role === 'tool')) {
+      await say('Done.');
+    } else {
+      await want('call-1', name, input, { destructive: false, allowed: true });
+    }
+    return completed;
+  };
+  await withEditor('tool-click.txt', asks('editor_read_file', { path: 'a.ts' }), reads, async (e) => {
+    await e.request('conversation/start');
+    await e.until('the second round', () => e.asked.length === 2);
+    assert.deepEqual(statuses(e), ['requested', 'running', 'completed']);
+    assert.deepEqual([e.invoked.length, last(e.asked[1]?.messages)?.content], [1, 'two lines']);
+  });
+  await withEditor('tool-click.txt', asks('editor_run_command', { command: 'ls' }), reads, async (e) => {
+    await e.request('conversation/start');
+    await has(e, 'waitingForApproval');
+    assert.equal(e.invoked.length, 0);
+  });
+});
+
 test('a tool that is not allowed does not run, and the assistant is told', async () => {
   const never: Tools = async () => assert.fail('it ran');
   await withEditor('tool-click.txt', checks('runTests', {}), never, async (e) => {
