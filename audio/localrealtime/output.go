@@ -121,7 +121,7 @@ func (s *speaker) synthesize(r *response) (sent bool, err error) {
 	}
 	frames := framer{encoder: s.encoder, push: push}
 	s.synth.SetRate(r.speed)
-	err = s.synth.Speak(r.ctx, s.call.engineVoice(r.voice), r.text, frames.write)
+	err = tts.SpeakPromptly(r.ctx, s.synth, s.call.engineVoice(r.voice), r.text, frames.write)
 	if flushErr := frames.flush(); err == nil {
 		err = flushErr
 	}

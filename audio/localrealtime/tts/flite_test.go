@@ -284,3 +284,21 @@ func BenchmarkFliteFirstAudio(b *testing.B) {
 		})
 	}
 }
+
+// TestFliteIsHeardAtOnce: the voices begin with a pause of 0.2 s, which nobody waits for.
+func TestFliteIsHeardAtOnce(t *testing.T) {
+	s := newSynthesizer(t)
+	for _, voice := range s.Voices() {
+		before, sounded, rate := 0, false, 0
+		err := SpeakPromptly(t.Context(), s, voice, "All tests pass.", func(pcm []int16, hz int) error {
+			if rate = hz; !sounded {
+				n := firstSound(pcm, 0)
+				before, sounded = before+n, n < len(pcm)
+			}
+			return nil
+		})
+		if ms := 1000 * before / max(rate, 1); err != nil || !sounded || ms > 2*pauseKept {
+			t.Errorf("%s is heard after %d ms: %v", voice, ms, err)
+		}
+	}
+}

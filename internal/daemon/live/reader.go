@@ -151,7 +151,7 @@ func (s *service) engineSpeaker(set protocol.Settings) (speak hosted.Speaker, do
 			name = "" // a voice of another provider
 		}
 		engine.SetRate(cmp.Or(seg.Speed, 1))
-		return engine.Speak(ctx, name, seg.Text, emit)
+		return tts.SpeakPromptly(ctx, engine, name, seg.Text, emit)
 	}
 	return speak, func() error {
 		if engine == nil {
