@@ -12,6 +12,7 @@ import (
 
 	"github.com/pion/ice/v4"
 	"github.com/pion/interceptor"
+	"github.com/pion/interceptor/pkg/report"
 	"github.com/pion/logging"
 	"github.com/pion/webrtc/v4"
 	"github.com/rs/zerolog"
@@ -25,6 +26,10 @@ import (
 // maxCalls bounds the engines in memory; a conversation uses one call, two
 // while it renews its connection.
 const maxCalls = 16
+
+// reportEvery is the time between two RTCP reports: the least that RFC 3550, section 6.2,
+// recommends.
+const reportEvery = 5 * time.Second
 
 // DefaultSessionLimit is that of the public API. It also bounds what a call
 // accumulates, such as the items of its conversation.
@@ -152,8 +157,9 @@ func (s *Server) listenMedia() error {
 		se.SetIPFilter(net.IP.IsLoopback)
 	}
 	// A caller reconnects after 2 s (protocol, section 3); a peer that was
-	// silent for 5 s more than that is gone.
-	se.SetICETimeouts(2*time.Second, 5*time.Second, 500*time.Millisecond)
+	// silent for 5 s more than that is gone. The caller's own checks come more
+	// often than these.
+	se.SetICETimeouts(5*time.Second, 2*time.Second, 2*time.Second)
 	se.SetSCTPMaxMessageSize(maxEventBytes)
 	se.SetICEUDPMux(s.mux)
 
@@ -162,7 +168,8 @@ func (s *Server) listenMedia() error {
 		return errors.Join(fmt.Errorf("realtime server: register Opus: %w", err), s.mux.Close())
 	}
 	var ir interceptor.Registry
-	if err := webrtc.ConfigureRTCPReports(&ir); err != nil {
+	reports, sent := report.ReceiverInterval(reportEvery), report.SenderInterval(reportEvery)
+	if err := webrtc.ConfigureRTCPReportsWithOptions(&ir, []report.ReceiverOption{reports}, sent); err != nil {
 		return errors.Join(fmt.Errorf("realtime server: configure RTCP: %w", err), s.mux.Close())
 	}
 	s.api = webrtc.NewAPI(webrtc.WithSettingEngine(se), webrtc.WithMediaEngine(&me), webrtc.WithInterceptorRegistry(&ir))

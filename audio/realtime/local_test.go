@@ -6,6 +6,7 @@ import (
 	"net"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -181,6 +182,36 @@ func TestLocalLoss(t *testing.T) {
 	}
 	if s := c.Stats(); s.PacketsLost < 15 || s.PacketsConcealed != s.PacketsLost {
 		t.Errorf("%+v", s)
+	}
+}
+
+// countingConn counts what is sent.
+type countingConn struct {
+	net.PacketConn
+	sent *atomic.Int64
+}
+
+func (c countingConn) WriteTo(p []byte, to net.Addr) (int, error) {
+	c.sent.Add(1)
+	return c.PacketConn.WriteTo(p, to)
+}
+
+// TestQuietCall: while nobody speaks, as in a suspended conversation, each side of a call
+// sends little, since each packet wakes up both.
+func TestQuietCall(t *testing.T) {
+	t.Parallel()
+	var sent atomic.Int64
+	count := func(p net.PacketConn) net.PacketConn { return countingConn{p, &sent} }
+	_, cfg := startLocal(t, func(c *localrealtime.Config) { c.WrapPacketConn = count })
+	cfg.WrapPacketConn = count
+	dialLocal(t, cfg)
+	time.Sleep(500 * time.Millisecond) // the last of the connection
+	before := sent.Load()
+	time.Sleep(2 * time.Second)
+	// The caller's checks are 2 a second, the server's one in 2 s, and each is answered.
+	// RTCP reports are rare, and come together.
+	if n := sent.Load() - before; n < 4 || n > 20 {
+		t.Errorf("%d packets were sent in 2 s of silence", n)
 	}
 }
 

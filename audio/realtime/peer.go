@@ -9,6 +9,7 @@ import (
 
 	"github.com/pion/ice/v4"
 	"github.com/pion/interceptor"
+	"github.com/pion/interceptor/pkg/report"
 	"github.com/pion/logging"
 	"github.com/pion/webrtc/v4"
 
@@ -22,6 +23,10 @@ const (
 	maxEvent      = 16 << 20
 	receiveWindow = 2 * maxEvent
 )
+
+// reportEvery is the time between two RTCP reports: the least that RFC 3550, section 6.2,
+// recommends.
+const reportEvery = 5 * time.Second
 
 // peer is the WebRTC side of a call: one data channel, one Opus track each way.
 type peer struct {
@@ -86,7 +91,8 @@ func (p *peer) api(cfg Config) (*webrtc.API, error) {
 		return nil, err
 	}
 	interceptors := &interceptor.Registry{}
-	if err := webrtc.ConfigureRTCPReports(interceptors); err != nil {
+	reports, sent := report.ReceiverInterval(reportEvery), report.SenderInterval(reportEvery)
+	if err := webrtc.ConfigureRTCPReportsWithOptions(interceptors, []report.ReceiverOption{reports}, sent); err != nil {
 		return nil, err
 	}
 	quiet := logging.NewDefaultLoggerFactory()
@@ -104,7 +110,7 @@ func (p *peer) api(cfg Config) (*webrtc.API, error) {
 		settings.SetIncludeLoopbackCandidate(true)
 		settings.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4, webrtc.NetworkTypeTCP4})
 		settings.SetIPFilter(func(ip net.IP) bool { return ip.IsLoopback() })
-		settings.SetICETimeouts(time.Second, 3*time.Second, 200*time.Millisecond)
+		settings.SetICETimeouts(time.Second, 3*time.Second, 500*time.Millisecond)
 	} else {
 		settings.SetICETimeouts(3*time.Second, 10*time.Second, time.Second)
 	}
