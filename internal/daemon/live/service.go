@@ -143,11 +143,14 @@ func (s *service) credential(ctx context.Context, p protocol.Provider) (realtime
 func (s *service) dialConfig(set protocol.Settings) (realtime.Config, error) {
 	of := set.SessionWith()
 	cfg := realtime.Config{
-		Dialect: realtime.Dialect(of), BaseURL: set.HearingEndpoint(), Model: set.Model, Voice: set.Voice.Name,
+		Dialect: realtime.Dialect(of), BaseURL: set.HearingEndpoint(), Model: set.Model,
 		TurnDetection: turnDetection(set.TurnDetection), SessionLimit: set.Session.Max, Log: s.w.cfg.Log,
 		TranscriptionModel: set.Transcription.Model, TranscriptionPrompt: vocabulary(set),
 		Language:    spokenLanguage(set.Transcription.Language),
 		Credentials: func(ctx context.Context) (realtime.Credential, error) { return s.credential(ctx, of) },
+	}
+	if _, voice, _ := voiceWire(set); voice.Wire == provider.Realtime {
+		cfg.Voice = set.Voice.Name // a session refuses a name that it does not know
 	}
 	if of == protocol.ProviderLocal {
 		s.mu.Lock()

@@ -41,6 +41,34 @@ func TestTranscriptionSettingsReachTheService(t *testing.T) {
 	}
 }
 
+// The voice of another provider or wire is not asked of the session, which would refuse a
+// name that it does not know.
+func TestTheSessionHasItsOwnVoice(t *testing.T) {
+	s := newService(&World{})
+	t.Cleanup(func() {
+		if err := s.shut(); err != nil {
+			t.Error(err)
+		}
+	})
+	for name, c := range map[string]struct {
+		speaks protocol.Provider
+		wire   string
+		want   string
+	}{
+		"the session speaks":             {wire: protocol.WireRealtime, want: "marin"},
+		"requests speak":                 {wire: protocol.WireAuto},
+		"this machine speaks":            {speaks: protocol.ProviderLocal, wire: protocol.WireAuto},
+		"another server speaks":          {speaks: protocol.ProviderCompatible, wire: protocol.WireAuto},
+		"a LocalAI speaks in no session": {speaks: protocol.ProviderLocalAI, wire: protocol.WireRealtime},
+	} {
+		set := protocol.DefaultSettings()
+		set.Provider, set.Voice.Provider, set.Voice.Wire, set.Voice.Name = protocol.ProviderOpenAI, c.speaks, c.wire, "marin"
+		if cfg, err := s.dialConfig(set); err != nil || cfg.Voice != c.want {
+			t.Errorf("%s: its voice is %q, want %q (%v)", name, cfg.Voice, c.want, err)
+		}
+	}
+}
+
 // With a phrase the service still parts what is said into utterances: the core
 // waits for the one that ends with it. Only the key needs no detection.
 func TestTurnModesOnTheRealtimeWire(t *testing.T) {
