@@ -189,14 +189,18 @@ $(LINT):
 	@mv $@.new/golangci-lint $@ && rmdir $@.new
 
 .PHONY: bench
-bench: build $(TOOL)/recording $(TOOL)/loopbench $(TOOL)/commandbench bench/xstate/node_modules/.package-lock.json ## measure: functions, the core beside its rivals, and a conversation of two minutes
+bench: deps-test build $(TOOL)/recording $(TOOL)/tones $(TOOL)/loopbench $(TOOL)/commandbench bench/xstate/node_modules/.package-lock.json ## measure: functions, the core beside its rivals, a conversation of two minutes, and how soon each engine answers
 	@mkdir -p $(OUT)/bench
 	@go test -run '^$$' -bench . -skip '$(CHOICES)' -benchmem -benchtime $(BENCHTIME) \
 		$$(grep -rl --include='*_test.go' --exclude-dir=$(OUT) --exclude-dir=node_modules '^func Benchmark' . | xargs -n 1 dirname | sort -u) | tee $(OUT)/bench/functions.txt | scripts/bench-table.sh
 	@scripts/bench-core.sh $(OUT)/bench
 	@$(TOOL)/commandbench | tee $(OUT)/bench/commands.txt
 	@$(TOOL)/recording -o $(OUT)/bench/recording.wav -ref $(OUT)/bench/recording.txt -minutes $(BENCH_MINUTES)
-	@$(TOOL)/loopbench -daemon $(BIN) -recording $(OUT)/bench/recording.wav -out $(OUT)/bench
+	@$(TOOL)/recording -questions 8 -short 5s -o $(OUT)/bench/questions.wav -ref $(OUT)/bench/questions.txt
+	@$(TOOL)/tones -pause 4 -o $(OUT)/bench/tones.wav -ref $(OUT)/bench/tones.txt -models $(OUT)/bench/models \
+		$(foreach i,1 2 3 4 5 6 7,"so what is the time")
+	@$(TOOL)/loopbench -daemon $(BIN) -recording $(OUT)/bench/recording.wav -out $(OUT)/bench \
+		-questions $(OUT)/bench/questions.wav -tones $(OUT)/bench/tones.wav -models $(OUT)/bench/models
 
 # Benchmarks that chose the parameters of the microphone's processing, the detector
 # and the wake phrase, on recorded speech: minutes each.

@@ -1,5 +1,5 @@
 // Package audioapi serves OpenAI's audio endpoints over the engines of this machine, for
-// tests: POST /v1/audio/speech and POST /v1/audio/transcriptions, by the public
+// tests and benches: POST /v1/audio/speech and POST /v1/audio/transcriptions, by the public
 // reference. It refuses what the reference does not have, so that a client that sends
 // something else is found out.
 package audioapi

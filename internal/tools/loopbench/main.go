@@ -1,9 +1,10 @@
 // Command loopbench measures the daemon from outside, as its users meet it, and
 // prints a table: how long a process takes to answer initialize and until its first
-// conversation listens, what it costs while nothing happens, and over a conversation
-// from a recording, how fast the turns were and what they cost.
+// conversation listens, what it costs while nothing happens, over a conversation from a
+// recording, how fast the turns were and what they cost, and how soon each engine answers.
 //
-//	loopbench -daemon bin/agentvoice-daemon -recording out/bench.wav -out out/bench
+//	loopbench -daemon bin/agentvoice-daemon -recording out/bench.wav -out out/bench \
+//		-questions out/questions.wav -tones out/tones.wav -models out/models
 //
 // Latencies come from the conversation's own journal; processor time and memory
 // are the operating system's account of the finished process.
@@ -32,9 +33,17 @@ func main() {
 	recording := flag.String("recording", "", "WAV file with the user's side; none measures the start only")
 	out := flag.String("out", "out/bench", "folder for the conversation's files")
 	starts := flag.Int("starts", 20, "how many processes to start")
-	watch := flag.Duration("watch", 5*time.Second, "how long to watch each state in which nothing happens")
+	watch := flag.Duration("watch", 5*time.Second, "how long to watch each state in which nothing happens; 0 watches none")
+	var q questions
+	flag.StringVar(&q.spoken, "questions", "", "WAV file with questions in English; none does not compare the engines")
+	flag.StringVar(&q.tones, "tones", "", "WAV file with questions in the tone language")
+	flag.StringVar(&q.models, "models", "", "folder with the models that understand and speak it")
 	flag.Parse()
-	if err := run(*daemon, *recording, *out, *starts, *watch); err != nil {
+	err := run(*daemon, *recording, *out, *starts, *watch)
+	if err == nil && q.spoken != "" {
+		err = compare(*daemon, q, *out)
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "loopbench:", err)
 		os.Exit(1)
 	}
@@ -55,8 +64,10 @@ func run(daemon, recording, out string, starts int, watch time.Duration) error {
 	fmt.Printf("%-46s %8s %8s %4s\n", "", "p50", "p95", "n")
 	row("start to initialize answered", stat(answered))
 	row("first Idle to Listening, from initialize on", stat(listening))
-	if err := standby(daemon, watch); err != nil {
-		return fmt.Errorf("standby: %w", err)
+	if watch > 0 {
+		if err := standby(daemon, watch); err != nil {
+			return fmt.Errorf("standby: %w", err)
+		}
 	}
 	if recording == "" {
 		return nil
@@ -192,12 +203,7 @@ func converse(daemon, recording, out string) error {
 		return fmt.Errorf("talk: %w", err)
 	}
 	wall := time.Since(begin)
-	f, err := os.Open(file)
-	if err != nil {
-		return err
-	}
-	defer f.Close() //nolint:errcheck // it was only read
-	j, err := journal.Read(f)
+	j, err := readJournal(file)
 	if err != nil {
 		return err
 	}

@@ -1,11 +1,11 @@
 package main
 
 import (
-	"context"
 	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"os"
 	"time"
 
@@ -16,6 +16,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
+	"github.com/agentvoice/agentvoice-daemon/internal/audioapi"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
@@ -137,8 +138,8 @@ func (s *served) ignore(do func() error) error {
 	}
 }
 
-// hosted serves the realtime protocol in this process, and puts its key where the
-// daemon looks for that of a hosted service.
+// hosted serves the realtime protocol and speech over HTTP in this process, and puts its
+// key where the daemon looks for that of a hosted service.
 func hosted() (url string, stop func() error, err error) {
 	model, err := assets.Silero()
 	if err != nil {
@@ -149,7 +150,7 @@ func hosted() (url string, stop func() error, err error) {
 		return "", nil, err
 	}
 	key := "sk-" + rand.Text()
-	server, err := localrealtime.New(localrealtime.Config{
+	sessions, err := localrealtime.New(localrealtime.Config{
 		Recognizer: stt.PocketSphinx(stt.PocketSphinxConfig{}), Synthesizer: tts.Flite(),
 		Detector: func() (vad.Detector, error) { return vad.NewSilero(model, runtime) },
 		APIKey:   key, Log: zerolog.New(io.Discard),
@@ -157,18 +158,23 @@ func hosted() (url string, stop func() error, err error) {
 	if err != nil {
 		return "", nil, err
 	}
-	ln, err := server.Listen("127.0.0.1:0")
+	ln, err := sessions.Listen("127.0.0.1:0")
 	if err != nil {
-		return "", nil, errors.Join(err, server.Close())
+		return "", nil, errors.Join(err, sessions.Close())
 	}
 	if err := os.Setenv("OPENAI_API_KEY", key); err != nil {
-		return "", nil, errors.Join(err, ln.Close(), server.Close())
+		return "", nil, errors.Join(err, ln.Close(), sessions.Close())
 	}
-	ctx, cancel := context.WithCancel(context.Background())
+	requests := &audioapi.Server{Synthesizer: tts.Flite(), Key: key}
+	mux := http.NewServeMux()
+	mux.Handle("/", sessions.Handler())
+	mux.Handle("/v1/audio/", requests.Handler())
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 5 * time.Second}
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(ctx, ln) }()
+	go func() { served <- server.Serve(ln) }()
 	return "http://" + ln.Addr().String(), func() error {
-		cancel()
-		return errors.Join(<-served, server.Close())
+		err := server.Close()
+		<-served // as Close says
+		return errors.Join(err, sessions.Close())
 	}, nil
 }

@@ -49,29 +49,42 @@ var questions = []struct{ voice, text string }{
 	{"awb", "which branch are we on"},
 }
 
-// assemble makes rounds until the recording has the length that is asked for; it
-// ends after the pause for an answer.
-func assemble(v *voices, p pauses, atLeast time.Duration) (recording, error) {
+// assemble makes the questions that are asked for, or rounds until the recording has the
+// length that is; it ends after the pause for an answer.
+func assemble(v *voices, o options) (recording, error) {
 	var rec recording
-	rec.pause(p.lead)
-	for round := 0; round == 0 || rec.length() < atLeast; round++ {
-		if err := rec.human(v, readers[round%len(readers)], p.interrupt); err != nil {
+	rec.pause(o.pauses.lead)
+	for i := range o.questions {
+		if err := rec.ask(v, i, o.pauses.short); err != nil {
 			return rec, err
 		}
-		if err := rec.human(v, others[round%len(others)], p.long); err != nil {
+	}
+	for round := 0; o.questions == 0 && (round == 0 || rec.length() < o.atLeast); round++ {
+		if err := rec.human(v, readers[round%len(readers)], o.pauses.interrupt); err != nil {
+			return rec, err
+		}
+		if err := rec.human(v, others[round%len(others)], o.pauses.long); err != nil {
 			return rec, err
 		}
 		for i := range 2 {
-			q := questions[(2*round+i)%len(questions)]
-			pcm, err := v.synthetic(q.voice, q.text)
-			if err != nil {
+			if err := rec.ask(v, 2*round+i, o.pauses.short); err != nil {
 				return rec, err
 			}
-			rec.say(label{Voice: "flite:" + q.voice, Text: q.text}, pcm, p.short)
 		}
 	}
 	rec.addNoise()
 	return rec, nil
+}
+
+// ask asks one of the questions.
+func (r *recording) ask(v *voices, i int, after time.Duration) error {
+	q := questions[i%len(questions)]
+	pcm, err := v.synthetic(q.voice, q.text)
+	if err != nil {
+		return err
+	}
+	r.say(label{Voice: "flite:" + q.voice, Text: q.text}, pcm, after)
+	return nil
 }
 
 func (r *recording) human(v *voices, name string, after time.Duration) error {

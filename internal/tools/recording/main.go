@@ -10,7 +10,8 @@
 // A recording is rounds of four turns: a human sentence; a second human voice
 // that interrupts its answer; and two questions about the workspace, in two
 // synthesised voices. Each pause is long enough for the answer that the offline
-// assistant gives, but for the one that is interrupted.
+// assistant gives, but for the one that is interrupted. With -questions it is that many
+// questions alone, which measure how soon an answer is heard.
 //
 // # Invariants
 //
@@ -42,6 +43,7 @@ type options struct {
 	out, reference, labels string
 	speech                 string // folder of the human speech
 	atLeast                time.Duration
+	questions              int // 0 for rounds
 	pauses                 pauses
 }
 
@@ -68,6 +70,7 @@ func parse(args []string, errOut io.Writer) (options, error) {
 	fs.StringVar(&o.labels, "labels", "", "`file` for what is said when and by whom, as JSON; empty for none")
 	fs.StringVar(&o.speech, "speech", systemSpeechDir, "`folder` with the test data of PocketSphinx, human speech with transcripts")
 	minutes := fs.Float64("minutes", 0, "go on until the recording is at least so long; 0 for one round")
+	fs.IntVar(&o.questions, "questions", 0, "questions about the workspace alone, so many; 0 for rounds")
 	fs.DurationVar(&o.pauses.lead, "lead", 1500*time.Millisecond, "silence before the first turn")
 	fs.DurationVar(&o.pauses.interrupt, "interrupt-after", 5*time.Second, "pause before the turn that interrupts an answer")
 	fs.DurationVar(&o.pauses.long, "long", 21*time.Second, "pause for an answer of several sentences")
@@ -75,8 +78,8 @@ func parse(args []string, errOut io.Writer) (options, error) {
 	if err := fs.Parse(args); err != nil {
 		return o, err
 	}
-	if fs.NArg() > 0 || *minutes < 0 || *minutes > 60 {
-		err := fmt.Errorf("use flags only, and at most 60 minutes; see -help")
+	if fs.NArg() > 0 || *minutes < 0 || *minutes > 60 || o.questions < 0 || o.questions > 100 {
+		err := fmt.Errorf("use flags only, at most 60 minutes, and at most 100 questions; see -help")
 		fmt.Fprintln(errOut, "recording:", err)
 		return o, err
 	}
@@ -91,7 +94,7 @@ func run(o options, out io.Writer) error {
 		return err
 	}
 	defer func() { _ = voices.Close() }() // it holds nothing that could be lost
-	rec, err := assemble(voices, o.pauses, o.atLeast)
+	rec, err := assemble(voices, o)
 	if err != nil {
 		return err
 	}

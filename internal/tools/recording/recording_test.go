@@ -163,8 +163,20 @@ func TestNoSpeech(t *testing.T) {
 	}
 }
 
+func TestQuestionsAlone(t *testing.T) {
+	m := record(t, "-questions", "3", "-short", "2s")
+	if len(m.labels) != 3 || len(m.lines) != 3 {
+		t.Fatalf("%d labels and %d lines, want 3 questions", len(m.labels), len(m.lines))
+	}
+	for i, l := range m.labels {
+		if l.Human || l.Text != questions[i].text || i > 0 && l.Start-m.labels[i-1].End != 2*rate {
+			t.Errorf("question %d is %+v", i, l)
+		}
+	}
+}
+
 func TestMisuse(t *testing.T) {
-	for _, args := range [][]string{{"-minutes", "61"}, {"-minutes", "-1"}, {"more"}, {"-long", "x"}} {
+	for _, args := range [][]string{{"-minutes", "61"}, {"-minutes", "-1"}, {"-questions", "-1"}, {"more"}, {"-long", "x"}} {
 		var said bytes.Buffer
 		if _, err := parse(args, &said); err == nil || said.Len() == 0 {
 			t.Errorf("%v: %v, said %q", args, err, said.String())

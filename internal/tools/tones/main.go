@@ -3,7 +3,8 @@
 //
 //	tones -o out/tones/recording.wav -ref out/tones/recording.txt -models out/tones/models
 //
-// The recording is that of tonemodel.Talk.
+// The recording is that of tonemodel.Talk. Arguments are sentences to be said instead of the
+// usual ones.
 package main
 
 import (
@@ -23,21 +24,22 @@ import (
 // pause in which a complete sentence would end.
 var sentences = []string{"why does the test fail", "open the file and|run it", "which test is slow"}
 
-// pause is for an answer, in seconds.
-const pause = 16
-
 func main() {
 	out := flag.String("o", "out/tones/recording.wav", "`file` for the recording, 16-bit mono at 16 kHz")
 	reference := flag.String("ref", "out/tones/recording.txt", "`file` for what is said, a turn a line")
 	models := flag.String("models", "out/tones/models", "`folder` for the models")
+	pause := flag.Float64("pause", 16, "silence for an answer, in `seconds`")
 	flag.Parse()
-	if err := run(*out, *reference, *models); err != nil {
+	if flag.NArg() > 0 {
+		sentences = flag.Args()
+	}
+	if err := run(*out, *reference, *models, *pause); err != nil {
 		fmt.Fprintln(os.Stderr, "tones:", err)
 		os.Exit(1)
 	}
 }
 
-func run(out, reference, models string) error {
+func run(out, reference, models string, pause float64) error {
 	data, err := filepath.Glob("/usr/lib/*/espeak-ng-data")
 	if err != nil || len(data) == 0 {
 		return errors.New("espeak-ng-data is missing; install espeak-ng with `make deps-test`")

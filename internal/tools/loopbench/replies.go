@@ -1,0 +1,132 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+
+	"github.com/agentvoice/agentvoice-daemon/csm/journal"
+	"github.com/agentvoice/agentvoice-daemon/internal/timeline"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// questions are recordings of questions with short answers.
+type questions struct {
+	spoken string // in English
+	tones  string // in the tone language
+	models string // folder of the models for that
+}
+
+// engines are what hears and speaks in a conversation.
+type engines struct {
+	name      string
+	recording string
+	models    string // folder of the installed models; empty for none
+	args      []string
+}
+
+// compare measures how soon an answer is heard after the user's last word, with each
+// engine: a conversation with the offline assistant, all at the same time. The times are
+// those of the conversations' own journals (timeline.Stages).
+func compare(daemon string, q questions, out string) error {
+	url, stop, err := hosted()
+	if err != nil {
+		return err
+	}
+	models, err := onePass(q.models, out)
+	if err != nil {
+		return errors.Join(err, stop())
+	}
+	all := []engines{
+		{name: "PocketSphinx, Flite", recording: q.spoken},
+		{name: "sherpa streaming, sherpa voice", recording: q.tones, models: models},
+		{name: "sherpa two passes, sherpa voice", recording: q.tones, models: q.models},
+		{name: "hosted session, hosted speech", recording: q.spoken, args: []string{"--provider", string(protocol.ProviderOpenAI), "--endpoint", url}},
+	}
+	answers := make([][]timeline.Turn, len(all))
+	failed := make(chan error)
+	for i, e := range all {
+		go func() {
+			var err error
+			answers[i], err = e.converse(daemon, filepath.Join(out, fmt.Sprintf("replies-%d.jsonl", i+1)))
+			failed <- err
+		}()
+	}
+	for range all {
+		err = errors.Join(err, <-failed)
+	}
+	if err := errors.Join(err, stop()); err != nil {
+		return err
+	}
+	fmt.Printf("end of speech to first audio by engine, p50 / p95 in ms\n%-32s", "")
+	for _, s := range timeline.Stages {
+		fmt.Printf(" %13s", s.Name)
+	}
+	fmt.Println("    n")
+	for i, e := range all {
+		fmt.Printf("%-32s", e.name)
+		for _, s := range timeline.Stages {
+			stat := timeline.Summarise(answers[i], s.Of)
+			fmt.Printf(" %13s", fmt.Sprintf("%d / %d", stat.P50.Milliseconds(), stat.P95.Milliseconds()))
+		}
+		fmt.Printf(" %4d\n", timeline.Summarise(answers[i], timeline.Stages[len(timeline.Stages)-1].Of).N)
+	}
+	return nil
+}
+
+// onePass makes a folder with the models but those for a second pass.
+func onePass(models, out string) (string, error) {
+	folder := filepath.Join(out, "models-one-pass")
+	if err := errors.Join(os.RemoveAll(folder), os.MkdirAll(folder, 0o755)); err != nil {
+		return "", err
+	}
+	whole, err := filepath.Abs(models)
+	if err != nil {
+		return "", err
+	}
+	return folder, errors.Join(os.Symlink(filepath.Join(whole, "streaming"), filepath.Join(folder, "streaming")),
+		os.Symlink(filepath.Join(whole, "voice"), filepath.Join(folder, "voice")))
+}
+
+// converse plays the recording to a daemon, and measures its answers.
+func (e engines) converse(daemon, file string) ([]timeline.Turn, error) {
+	models := e.models
+	if models == "" {
+		models = file + "-none"
+	}
+	models, err := filepath.Abs(models)
+	if err != nil {
+		return nil, err
+	}
+	args := append([]string{"talk", "--audio-in", "wav:" + e.recording, "--audio-out", "null", "--journal", file, "--verify=false"}, e.args...)
+	cmd := exec.Command(daemon, args...)
+	cmd.Env = append(os.Environ(), "AGENTVOICE_MODELS="+models)
+	var said strings.Builder
+	cmd.Stdout, cmd.Stderr = &said, &said
+	if err := cmd.Run(); err != nil {
+		return nil, fmt.Errorf("talk with %s: %w\n%s", e.name, err, said.String())
+	}
+	j, err := readJournal(file)
+	if err != nil {
+		return nil, err
+	}
+	turns := timeline.Latencies(j)
+	for _, t := range turns {
+		if t.FirstAudio.Known {
+			return turns, nil
+		}
+	}
+	return nil, fmt.Errorf("with %s, nothing was answered:\n%s", e.name, said.String())
+}
+
+func readJournal(file string) (*journal.Journal, error) {
+	f, err := os.Open(file)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close() //nolint:errcheck // it was only read
+	return journal.Read(f)
+}
