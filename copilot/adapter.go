@@ -49,6 +49,12 @@ type Request struct {
 	Messages []Message
 	Tools    []Tool // that the answer may ask for; an adapter without tools leaves them out
 	Model    string // "" for the adapter's own
+	// Instructions replace the adapter's own for this request; "" keeps those.
+	Instructions string
+	// ToolChoice is auto, none, required, or the name of the tool to call, where the
+	// requester carries out the calls; "" leaves that to the adapter.
+	ToolChoice string
+	MaxTokens  int // of the answer; 0 leaves that to the adapter
 	// Wants takes each call of a tool that the answer asks for, in its order with
 	// the text and on the goroutine that emits it. Nil where no tool can be called.
 	Wants func(ToolCall)

@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"github.com/pion/webrtc/v4"
 	"github.com/rs/zerolog"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/endturn"
@@ -16,46 +16,43 @@ import (
 
 // Bounds of a call.
 const (
-	connectTimeout = 15 * time.Second // from the answer to the open data channel
-	gatherTimeout  = 5 * time.Second
+	connectTimeout = 15 * time.Second // from the answer to session.created
 	inboxSize      = 256
 	// maxUnsent is how many bytes of events may wait for a client that does
 	// not read; then the call ends.
 	maxUnsent = 8 << 20
 )
 
-// eventChannel is the label of the data channel of events.
-const eventChannel = "oai-events"
-
-// call is one conversation with one peer. Fields below "run" belong to the
+// call is one conversation with one client. Fields below "run" belong to the
 // goroutine of run; the others are set before it starts.
 type call struct {
 	id      string
 	srv     *Server
 	log     zerolog.Logger
-	pc      *webrtc.PeerConnection
+	link    transport
 	ctx     context.Context // done when the call is over
 	hangUp  context.CancelFunc
 	done    chan struct{} // closed when nothing of the call is left
 	workers sync.WaitGroup
 	inbox   chan func()
-	track   chan *webrtc.TrackRemote
 	opened  chan struct{} // closed with session.created
 	expires time.Time
 
 	detector    vad.Detector // of listen; nil before it is loaded and when it failed for good
 	silent      int          // windows of digital silence in a row; of listen
+	inputRate   atomic.Int64 // of audio in events, Hz
 	recognition *recognition
 	speaker     *speaker
 	voices      []string // nil when there is no synthesiser
 
 	// run
-	channel     *webrtc.DataChannel // nil until it is open
+	greeted     bool // session.created was sent
 	session     session
 	items       conversation
 	turns       turns
 	transcripts map[string]*transcriptState
 	responses   []*response // not over yet, oldest first
+	waiting     []*response // of these, which the speaker does not have yet
 	idle        *time.Timer
 	idleFrom    int64
 	answered    bool // something was said since the last idle timeout
@@ -64,33 +61,12 @@ type call struct {
 	listening bool             // it is busy
 }
 
-// answer takes an offer and makes a call of it. It fails with a
-// *protocolError when the offer is at fault.
-func (s *Server) answer(ctx context.Context, offer string, session session) (*call, string, error) {
-	c, err := s.newCall(session)
-	if err != nil {
-		return nil, "", err
-	}
-	if err := s.adopt(c); err != nil {
-		c.release()
-		return nil, "", err
-	}
-	go c.run()
-	answer, err := c.negotiate(ctx, offer)
-	if err != nil {
-		c.hangUp()
-		<-c.done
-		return nil, "", err
-	}
-	return c, answer, nil
-}
-
-// newCall makes a call with its engines and its peer connection.
-func (s *Server) newCall(session session) (*call, error) {
+// newCall makes a call with its engines, over a transport.
+func (s *Server) newCall(session session, connect func(*call) (transport, error)) (*call, error) {
 	c := &call{
 		id: newID("rtc"), srv: s,
 		done: make(chan struct{}), inbox: make(chan func(), inboxSize),
-		track: make(chan *webrtc.TrackRemote, 1), opened: make(chan struct{}),
+		opened:      make(chan struct{}),
 		session:     session,
 		expires:     time.Now().Add(s.cfg.SessionLimit),
 		items:       conversation{id: newID("conv")},
@@ -99,6 +75,7 @@ func (s *Server) newCall(session session) (*call, error) {
 		turns:       turns{stall: stoppedTimer()},
 	}
 	c.session.ExpiresAt = c.expires.Unix()
+	c.inputRate.Store(int64(session.Audio.Input.Format.Rate))
 	c.log = s.cfg.Log.With().Str("call", c.id).Logger()
 	c.ctx, c.hangUp = context.WithCancel(context.Background())
 	c.recognition = newRecognition(s.recognizers, s.cfg.Words, func(t transcript) { c.post(func() { c.onTranscript(t) }) })
@@ -112,10 +89,8 @@ func (s *Server) newCall(session session) (*call, error) {
 		synth = brokenSynthesizer{err}
 	}
 	c.voices = synth.Voices()
-	if c.speaker, err = newSpeaker(c, synth); err == nil {
-		err = c.connect()
-	}
-	if err == nil {
+	c.speaker = newSpeaker(c, synth)
+	if c.link, err = connect(c); err == nil {
 		err = c.checkVoice(string(session.Audio.Output.Voice), "session.audio.output.voice")
 	}
 	if err != nil {
@@ -132,87 +107,14 @@ func stoppedTimer() *time.Timer {
 	return t
 }
 
-// connect makes the peer connection and ties it to the call.
-func (c *call) connect() error {
-	pc, err := c.srv.api.NewPeerConnection(webrtc.Configuration{})
-	if err != nil {
-		return fmt.Errorf("make a peer connection: %w", err)
-	}
-	c.pc = pc
-	sender, err := pc.AddTrack(c.speaker.track)
-	if err != nil {
-		return fmt.Errorf("add the audio track: %w", err)
-	}
-	c.workers.Go(func() {
-		// RTCP must be read for the interceptors to see it.
-		buf := make([]byte, 1500)
-		for {
-			if _, _, err := sender.Read(buf); err != nil {
-				return
-			}
-		}
-	})
-	pc.OnTrack(func(t *webrtc.TrackRemote, _ *webrtc.RTPReceiver) {
-		select {
-		case c.track <- t:
-		default: // one voice is enough
-		}
-	})
-	pc.OnDataChannel(func(d *webrtc.DataChannel) {
-		if d.Label() != eventChannel {
-			return
-		}
-		d.OnOpen(func() { c.post(func() { c.onOpen(d) }) })
-		d.OnMessage(func(m webrtc.DataChannelMessage) {
-			c.post(func() {
-				c.onOpen(d) // pion does not promise that OnOpen comes first
-				c.onClientEvent(m.Data)
-			})
-		})
-		d.OnClose(c.hangUp)
-	})
-	pc.OnConnectionStateChange(func(s webrtc.PeerConnectionState) {
-		if s == webrtc.PeerConnectionStateFailed || s == webrtc.PeerConnectionStateClosed {
-			c.hangUp()
-		}
-	})
-	return nil
-}
-
-// negotiate answers the offer with all candidates in it.
-func (c *call) negotiate(ctx context.Context, offer string) (string, error) {
-	if err := c.pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeOffer, SDP: offer}); err != nil {
-		return "", invalidf("invalid_offer", "sdp", "the SDP offer is refused: %v", err)
-	}
-	answer, err := c.pc.CreateAnswer(nil)
-	if err != nil {
-		return "", invalidf("invalid_offer", "sdp", "the SDP offer cannot be answered: %v", err)
-	}
-	ctx, cancel := context.WithTimeout(ctx, gatherTimeout)
-	defer cancel()
-	gathered := webrtc.GatheringCompletePromise(c.pc)
-	if err := c.pc.SetLocalDescription(answer); err != nil {
-		return "", fmt.Errorf("set the answer: %w", err)
-	}
-	select {
-	case <-gathered:
-	case <-ctx.Done():
-		return "", fmt.Errorf("gather candidates: %w", ctx.Err())
-	case <-c.ctx.Done():
-		return "", errClosed
-	}
-	return c.pc.LocalDescription().SDP, nil
-}
-
 // run owns the state of the call until it is over, and then takes it apart.
 func (c *call) run() {
 	defer close(c.done)
 	defer c.srv.forget(c)
 	defer c.release()
-	c.workers.Go(c.listen)
+	c.link.start()
 	c.workers.Go(func() { c.recognition.run(c.ctx) })
 	c.workers.Go(c.speaker.generate)
-	c.workers.Go(c.speaker.pace)
 	c.configureTurns()
 	connect := time.NewTimer(connectTimeout)
 	defer connect.Stop()
@@ -227,7 +129,7 @@ func (c *call) run() {
 		case <-c.idle.C:
 			c.onIdle()
 		case <-connect.C:
-			if c.channel == nil {
+			if !c.greeted {
 				c.log.Info().Msg("caller did not connect; hanging up")
 				return
 			}
@@ -246,9 +148,9 @@ func (c *call) release() {
 	c.hangUp()
 	c.idle.Stop()
 	c.turns.stall.Stop()
-	if c.pc != nil {
-		if err := c.pc.GracefulClose(); err != nil {
-			c.log.Debug().Err(err).Msg("closing the peer connection")
+	if c.link != nil {
+		if err := c.link.close(); err != nil {
+			c.log.Debug().Err(err).Msg("closing the connection")
 		}
 	}
 	c.workers.Wait()
@@ -282,29 +184,28 @@ func (c *call) post(f func()) bool {
 	}
 }
 
-// onOpen greets the caller.
-func (c *call) onOpen(d *webrtc.DataChannel) {
-	if c.channel != nil {
+// greet sends the first event of the call.
+func (c *call) greet() {
+	if c.greeted {
 		return
 	}
-	c.channel = d
+	c.greeted = true
 	c.send(sessionEvent{"session.created", newID("event"), c.session})
 	close(c.opened)
 }
 
-// send puts an event on the data channel. A caller that does not read is hung
-// up on.
+// send puts an event on its way. A client that does not read is hung up on.
 func (c *call) send(event any) {
 	data, err := json.Marshal(event)
 	if err != nil {
 		c.log.Error().Err(err).Type("event", event).Msg("encode an event")
 		return
 	}
-	if c.channel == nil {
+	if !c.greeted {
 		return
 	}
-	if err := c.channel.SendText(string(data)); err != nil || c.channel.BufferedAmount() > maxUnsent {
-		c.log.Info().Err(err).Msg("caller does not take events; hanging up")
+	if err := c.link.send(data); err != nil {
+		c.log.Info().Err(err).Msg("client does not take events; hanging up")
 		c.hangUp()
 	}
 }
@@ -319,15 +220,12 @@ func (c *call) fail(what string, err error) {
 // second.
 func (c *call) end(why *protocolError) {
 	c.send(errorEvent{"error", newID("event"), why})
-	if c.channel == nil {
+	if !c.greeted {
 		c.hangUp()
 		return
 	}
 	time.AfterFunc(time.Second, c.hangUp)
-	c.channel.OnBufferedAmountLow(c.hangUp) // the default threshold is 0
-	if c.channel.BufferedAmount() == 0 {
-		c.hangUp()
-	}
+	c.link.whenSent(c.hangUp)
 }
 
 // scaled is a time of audio at the server's speed.

@@ -18,6 +18,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
 	"github.com/pion/ice/v4"
 	"github.com/pion/rtp"
 	"github.com/pion/webrtc/v4"
@@ -94,9 +95,17 @@ type event struct {
 	Logprobs     []logprob
 	Previous     string `json:"previous_item_id"`
 	Session      session
-	Item         struct{ ID, Role, Status string }
-	Response     struct {
+	CallID       string `json:"call_id"`
+	Name         string
+	Arguments    string
+	Item         struct {
+		ID, Role, Status string
+		Content          []struct{ Transcript string }
+	}
+	Response struct {
 		ID, Status    string
+		Output        []struct{ Type, ID string }
+		Usage         usage
 		Metadata      map[string]string
 		StatusDetails struct {
 			Reason string
@@ -110,9 +119,10 @@ type event struct {
 	at time.Time
 }
 
-// peer is a client, of pion.
+// peer is a client: of pion, or over WebSocket, where only t, ws and events are set.
 type peer struct {
 	t        *testing.T
+	ws       *websocket.Conn
 	pc       *webrtc.PeerConnection
 	dc       *webrtc.DataChannel
 	mic      *webrtc.TrackLocalStaticRTP
@@ -156,7 +166,7 @@ func newPeer(t *testing.T) (*peer, string) {
 	if p.dc, err = pc.CreateDataChannel(eventChannel, nil); err != nil {
 		t.Fatal(err)
 	}
-	p.dc.OnMessage(p.onMessage)
+	p.dc.OnMessage(func(m webrtc.DataChannelMessage) { p.onMessage(m.Data) })
 	pc.OnTrack(func(track *webrtc.TrackRemote, _ *webrtc.RTPReceiver) {
 		for {
 			packet, _, err := track.ReadRTP()
@@ -179,13 +189,13 @@ func newPeer(t *testing.T) (*peer, string) {
 }
 
 // onMessage checks that the event has the form that internal/official reads.
-func (p *peer) onMessage(m webrtc.DataChannelMessage) {
-	if err := checkForm(m.Data); err != nil {
+func (p *peer) onMessage(data []byte) {
+	if err := checkForm(data); err != nil {
 		p.t.Error(err)
 	}
 	e := event{at: time.Now()}
-	if err := json.Unmarshal(m.Data, &e); err != nil {
-		p.t.Errorf("%s: %v", m.Data, err)
+	if err := json.Unmarshal(data, &e); err != nil {
+		p.t.Errorf("%s: %v", data, err)
 	}
 	p.events <- e
 }
@@ -319,7 +329,13 @@ func (p *peer) send(event any) {
 
 func (p *peer) sendJSON(text string) {
 	p.t.Helper()
-	if err := p.dc.SendText(text); err != nil {
+	var err error
+	if p.ws != nil {
+		err = p.ws.Write(p.t.Context(), websocket.MessageText, []byte(text))
+	} else {
+		err = p.dc.SendText(text)
+	}
+	if err != nil {
 		p.t.Fatal(err)
 	}
 }

@@ -59,14 +59,15 @@ func (c *call) addItem(it item) {
 	c.send(itemEvent{"conversation.item.done", newID("event"), previous, it})
 }
 
-// onItemCreate is conversation.item.create, for messages of text.
+// onItemCreate is conversation.item.create, for messages of text, and calls of functions
+// with their outputs.
 func (c *call) onItemCreate(ev clientEvent) {
 	var in conversationIn
-	if err := strictDecode(ev.Item, &in, "item."); err != nil {
+	if err := decode(ev.Item, &in, "item."); err != nil {
 		c.refuse(ev, err)
 		return
 	}
-	it, err := in.message("item.")
+	it, err := in.item("item.")
 	if err != nil {
 		c.refuse(ev, err)
 		return
@@ -95,24 +96,50 @@ func (c *call) onItemCreate(ev clientEvent) {
 	c.send(itemEvent{"conversation.item.done", newID("event"), previous, it})
 }
 
-// message checks an item of a client and gives it the server's form.
-func (in conversationIn) message(path string) (item, error) {
-	if in.Type != "message" {
-		return item{}, invalidf("invalid_value", path+"type", "%stype must be \"message\": this server has no model and no tools", path)
+// item checks an item of a client and gives it the server's form.
+func (in conversationIn) item(path string) (item, error) {
+	it := item{ID: in.ID, Type: in.Type, Status: "completed"}
+	switch in.Type {
+	case itemMessage:
+		return in.message(it, path)
+	case itemFunctionCall:
+		it.CallID, it.Name, it.Arguments = in.CallID, in.Name, in.Arguments
+		if it.Name == "" {
+			return item{}, invalidf("missing_required_parameter", path+"name", "%sname is missing", path)
+		}
+	case itemFunctionOutput:
+		it.CallID, it.Output = in.CallID, in.Output
+	default:
+		return item{}, invalidf("invalid_value", path+"type", "%stype must be message, function_call or function_call_output", path)
 	}
+	if it.CallID == "" {
+		return item{}, invalidf("missing_required_parameter", path+"call_id", "%scall_id is missing", path)
+	}
+	return it, nil
+}
+
+// message fills it with a message of text.
+func (in conversationIn) message(it item, path string) (item, error) {
 	if !slices.Contains([]string{"user", "assistant", "system"}, in.Role) {
 		return item{}, invalidf("invalid_value", path+"role", "%srole must be user, assistant or system", path)
 	}
-	it := item{ID: in.ID, Object: "realtime.item", Type: "message", Status: "completed", Role: in.Role, Content: []part{}}
+	it.Role, it.Content = in.Role, []part{}
 	kind := "input_text"
 	if in.Role == "assistant" {
 		kind = "output_text"
 	}
 	for _, p := range in.Content {
-		if p.Type != "input_text" && p.Type != "output_text" && p.Type != "text" {
-			return item{}, invalidf("invalid_value", path+"content.type", "%scontent must be text: audio comes by RTP", path)
+		switch p.Type {
+		case "input_text", "output_text", "text":
+			it.Content = append(it.Content, part{Type: kind, Text: p.Text})
+		case "input_audio", "output_audio":
+			if p.Transcript == "" {
+				return item{}, invalidf("invalid_value", path+"content.transcript", "%scontent is audio without a transcript: speech to be recognised comes by input_audio_buffer.append or by RTP", path)
+			}
+			it.Content = append(it.Content, part{Type: p.Type, Transcript: &p.Transcript})
+		default:
+			return item{}, invalidf("invalid_value", path+"content.type", "%scontent must be text: audio comes by input_audio_buffer.append or by RTP", path)
 		}
-		it.Content = append(it.Content, part{Type: kind, Text: p.Text})
 	}
 	return it, nil
 }
@@ -155,8 +182,7 @@ func (c *call) onItemDelete(ev clientEvent) {
 	})
 }
 
-// onItemTruncate drops the transcript of an answer that was not heard to its
-// end, as the public API does.
+// onItemTruncate drops what was not heard of an answer, as the public API does.
 func (c *call) onItemTruncate(ev clientEvent) {
 	c.withItem(ev, func(i int) {
 		it := &c.items.items[i]
@@ -168,10 +194,45 @@ func (c *call) onItemTruncate(ev clientEvent) {
 			c.refuse(ev, invalidf("invalid_value", "audio_end_ms", "audio_end_ms must not be negative"))
 			return
 		}
-		empty := ""
-		it.Content = []part{{Type: "output_audio", Transcript: &empty}}
-		c.send(itemTruncatedEvent{"conversation.item.truncated", newID("event"), it.ID, 0, ev.AudioEndMs})
+		c.truncate(it, ev.AudioEndMs)
 	})
+}
+
+// truncate leaves what was heard of an answer in the conversation.
+func (c *call) truncate(it *item, ms int64) {
+	marks := it.marks
+	for _, r := range c.responses {
+		if r.item == it.ID {
+			marks = r.marks
+		}
+	}
+	heard := heardText(marks, ms)
+	it.truncated = true
+	it.Content = []part{{Type: "output_audio", Transcript: &heard}}
+	if it.written = heard; heard == "" && len(marks) > 0 {
+		it.written = nothingHeard
+	}
+	c.send(itemTruncatedEvent{"conversation.item.truncated", newID("event"), it.ID, 0, ms})
+}
+
+// nothingHeard is what a Model remembers of an answer that was interrupted at once.
+const nothingHeard = "(interrupted before a word was heard)"
+
+// heardText is what was heard of the pieces of an answer until ms: those that were heard
+// to their end, and whole words of the next one, by its share of the time.
+func heardText(marks []mark, ms int64) string {
+	var heard []string
+	begin := int64(0)
+	for _, m := range marks {
+		words := strings.Fields(m.text)
+		if m.endMs > ms {
+			n := int64(len(words)) * max(ms-begin, 0) / max(m.endMs-begin, 1)
+			heard = append(heard, words[:n]...)
+			break
+		}
+		heard, begin = append(heard, words...), m.endMs
+	}
+	return strings.Join(heard, " ")
 }
 
 // onClientEvent takes one message of the data channel.
@@ -181,6 +242,11 @@ func (c *call) onClientEvent(data []byte) {
 		c.refuse(ev, decodeError(err, ""))
 		return
 	}
+	c.onEvent(ev)
+}
+
+// onEvent takes one event of the client.
+func (c *call) onEvent(ev clientEvent) {
 	switch ev.Type {
 	case "session.update":
 		c.onSessionUpdate(ev)
@@ -189,7 +255,7 @@ func (c *call) onClientEvent(data []byte) {
 	case "input_audio_buffer.clear":
 		c.onClear()
 	case "input_audio_buffer.append":
-		c.refuse(ev, invalidf("unsupported_event", "type", "this call hears by RTP; send audio on its track, not in events"))
+		c.refuse(ev, invalidf("unsupported_event", "type", "this call hears by RTP: send audio on its track, not in events"))
 	case "conversation.item.create":
 		c.onItemCreate(ev)
 	case "conversation.item.retrieve":
@@ -225,6 +291,7 @@ func (c *call) onSessionUpdate(ev clientEvent) {
 	}
 	before := c.session.Audio.Input.TurnDetection
 	c.session = next
+	c.inputRate.Store(int64(next.Audio.Input.Format.Rate))
 	if !before.equal(next.Audio.Input.TurnDetection) {
 		c.configureTurns()
 	}

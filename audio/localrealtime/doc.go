@@ -1,25 +1,30 @@
 // Package localrealtime is the embedded realtime server: the server's side of
-// the OpenAI Realtime GA protocol over WebRTC (section 3 of the protocol), with
-// recognition and synthesis on this machine, so that a conversation needs no
-// key and no network.
+// the OpenAI Realtime GA protocol over WebRTC and WebSocket (section 3 of the
+// protocol), with recognition and synthesis on this machine, so that a
+// conversation needs no key of a service and no network.
 //
 // # Model
 //
-// A Server answers HTTP (Handler) and holds calls. A call is one peer
-// connection with a data channel for events and one Opus track each way. Its
-// state has a single writer, the goroutine of call.run, which the others reach
-// only by post:
+// A Server answers HTTP (Handler) and holds calls. A call is one client over one
+// transport: a peer connection with a data channel for events and one Opus track each
+// way, or a WebSocket where all is events. Its state has a single writer, the goroutine of
+// call.run, which the others reach only by post:
 //
-//	RTP in ─► reorder, Opus, VAD ──window──►┐                ┌──► events, in order, on the data channel
-//	data channel ─────────────client event─►│  call.run      │
-//	recogniser ──────partial, final, failed►│  (session,     ├──► recogniser's queue (audio of the utterance)
-//	synthesis ─────────begun, generated────►│   turns,       │
-//	pacer ─────────────started, stopped────►│   responses)   └──► synthesis queue ─► Opus ─► pacer ─► RTP out
+//	RTP in ─► reorder, Opus ─┐
+//	appended audio ──────────┴► VAD ─window─►┐                ┌──► events, in order
+//	transport ──────────────────client event─►│  call.run      │
+//	recogniser ───────partial, final, failed─►│  (session,     ├──► recogniser's queue (audio of the utterance)
+//	synthesis ────────segment, audio, done───►│   turns,       │
+//	pacer ───────────────started, stopped────►│   responses)   └──► speaker ─► Model ─► synthesis ─► Opus, pacer, RTP out
+//	                                                                                             └─► audio events
 //
-// The server has no model: it transcribes what it hears, and speaks verbatim
-// the text in the input of a response.create. It never makes an answer of its
-// own; a session that asks for one (create_response) is told so by an error
-// event for each turn.
+// With a Model the server answers: it hands the Model the conversation when the user's
+// words are known, and speaks the answer while it is written. A call of a function ends a
+// response; the client carries it out and asks for the next one.
+//
+// Without a Model the server transcribes what it hears, and speaks verbatim the text in
+// the input of a response.create. It never makes an answer of its own; a session that asks
+// for one (create_response) is told so by an error event for each turn.
 //
 // # The caller's loop
 //
@@ -35,7 +40,9 @@
 // its done event and each response.created by one response.done, whatever
 // fails or is cancelled. Audio positions (audio_start_ms, audio_end_ms) follow
 // the RTP timestamps of the caller: lost packets are concealed, gaps filled.
-// After output_audio_buffer.cleared no packet of the cleared response is sent.
+// After output_audio_buffer.cleared no packet of the cleared response is sent. Over
+// WebSocket the audio waits for a client that does not read, and a client that sends
+// faster than recognition follows is read slower; no word is dropped for either.
 // A failing engine fails its transcription or response, not the call. Close
 // leaves no goroutine, socket or engine. Nothing that was said, heard or sent
 // as a secret reaches a log or an error.

@@ -59,6 +59,30 @@ func TestHumanSpeechIsTranscribed(t *testing.T) {
 	}
 }
 
+// A recorded sentence is recognised and answered over WebSocket, although it comes at once.
+func TestHumanSpeechOverWebSocket(t *testing.T) {
+	h := start(t, realEngines(t), answering(echo))
+	p := h.socket(t)
+	p.sendJSON(`{"type":"session.update","session":{"audio":{"input":{"transcription":{}}}}}`)
+	p.next("session.updated")
+	pcm := recording(t, "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-0880.wav")
+	p.appendAudio(slices.Concat(quiet(300), pcm, quiet(900)))
+	all := p.until("response.done")
+	i := slices.IndexFunc(all, func(e event) bool {
+		return e.Type == "conversation.item.input_audio_transcription.completed"
+	})
+	if i < 0 {
+		t.Fatalf("no transcript among %v", types(once(all)))
+	}
+	wrong, words := wer.Compute("he was not an ill disposed young man", all[i].Transcript)
+	if 2*wrong > words {
+		t.Errorf("heard %q: %d of %d words are wrong", all[i].Transcript, wrong, words)
+	}
+	if ms := audioMs(t, all); ms < 1000 {
+		t.Errorf("the answer lasts %d ms", ms)
+	}
+}
+
 func TestTextIsSpokenByTheEngine(t *testing.T) {
 	h := start(t, realEngines(t))
 	if s, err := tts.Flite()(); err != nil {

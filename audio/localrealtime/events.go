@@ -11,8 +11,12 @@ import (
 // (https://platform.openai.com/docs/api-reference/realtime). internal/official
 // checks them against the types of the public client library.
 
-// maxEventBytes bounds one event of a client.
-const maxEventBytes = 256 << 10
+// Bounds of one event of a client, in bytes. That of events with audio is of the public
+// API.
+const (
+	maxEventBytes       = 256 << 10
+	maxSocketEventBytes = 15 << 20
+)
 
 // clientEvent is any event of a client; each kind uses some of the fields.
 type clientEvent struct {
@@ -26,6 +30,7 @@ type clientEvent struct {
 	PreviousItemID string          `json:"previous_item_id"`
 	ResponseID     string          `json:"response_id"`
 	AudioEndMs     int64           `json:"audio_end_ms"`
+	Audio          []byte          `json:"audio"` // base64
 }
 
 // responseCreate is the response field of response.create.
@@ -42,17 +47,14 @@ type responseCreate struct {
 		} `json:"output"`
 	} `json:"audio"`
 
-	// Accepted without effect, as in the session.
-	Tools             json.RawMessage `json:"tools"`
-	ToolChoice        json.RawMessage `json:"tool_choice"`
-	MaxOutputTokens   json.RawMessage `json:"max_output_tokens"`
-	ParallelToolCalls json.RawMessage `json:"parallel_tool_calls"`
-	Prompt            json.RawMessage `json:"prompt"`
-	Reasoning         json.RawMessage `json:"reasoning"`
+	// For a Model, over those of the session. Without one they have no effect.
+	Tools           json.RawMessage `json:"tools"`
+	ToolChoice      json.RawMessage `json:"tool_choice"`
+	MaxOutputTokens json.RawMessage `json:"max_output_tokens"`
 }
 
-// conversationIn is an item as a client sends it: a message, or a reference to
-// one.
+// conversationIn is an item as a client sends it: a message, a call of a function, its
+// output, or a reference to an item.
 type conversationIn struct {
 	ID      string `json:"id"`
 	Object  string `json:"object"`
@@ -60,19 +62,77 @@ type conversationIn struct {
 	Status  string `json:"status"`
 	Role    string `json:"role"`
 	Content []struct {
-		Type string `json:"type"`
-		Text string `json:"text"`
+		Type       string `json:"type"`
+		Text       string `json:"text"`
+		Transcript string `json:"transcript"`
 	} `json:"content"`
+	CallID    string `json:"call_id"`
+	Name      string `json:"name"`
+	Arguments string `json:"arguments"`
+	Output    string `json:"output"`
 }
 
-// item is a message of the conversation as the server shows it.
+// The types of items.
+const (
+	itemMessage        = "message"
+	itemFunctionCall   = "function_call"
+	itemFunctionOutput = "function_call_output"
+)
+
+// item is an entry of the conversation as the server shows it.
 type item struct {
-	ID      string `json:"id"`
-	Object  string `json:"object"` // realtime.item
-	Type    string `json:"type"`   // message
-	Status  string `json:"status"`
-	Role    string `json:"role"`
-	Content []part `json:"content"`
+	ID     string
+	Type   string
+	Status string
+
+	// of a message
+	Role      string
+	Content   []part
+	written   string // of the assistant: what the Model wrote and the user heard; "" for what Content says
+	marks     []mark // of the assistant: where its pieces end in the audio
+	truncated bool   // of the assistant: Content is what was heard
+
+	// of a call of a function, and of its output
+	CallID          string
+	Name, Arguments string
+	Output          string
+}
+
+// mark says where a piece of an answer ends in its audio.
+type mark struct {
+	text  string
+	endMs int64
+}
+
+// MarshalJSON writes the fields that belong to the item's type.
+func (i item) MarshalJSON() ([]byte, error) {
+	type head struct {
+		ID     string `json:"id"`
+		Object string `json:"object"`
+		Type   string `json:"type"`
+		Status string `json:"status"`
+	}
+	h := head{i.ID, "realtime.item", i.Type, i.Status}
+	switch i.Type {
+	case itemFunctionCall:
+		return json.Marshal(struct {
+			head
+			CallID    string `json:"call_id"`
+			Name      string `json:"name"`
+			Arguments string `json:"arguments"`
+		}{h, i.CallID, i.Name, i.Arguments})
+	case itemFunctionOutput:
+		return json.Marshal(struct {
+			head
+			CallID string `json:"call_id"`
+			Output string `json:"output"`
+		}{h, i.CallID, i.Output})
+	}
+	return json.Marshal(struct {
+		head
+		Role    string `json:"role"`
+		Content []part `json:"content"`
+	}{h, i.Role, i.Content})
 }
 
 // part is one content part of an item. Text belongs to input_text and
@@ -151,8 +211,8 @@ type itemTruncatedEvent struct {
 	AudioEndMs   int64  `json:"audio_end_ms"`
 }
 
-// outputAudioEvent is response.output_audio.done, and of the transcript
-// response.output_audio_transcript.delta and .done.
+// outputAudioEvent is response.output_audio.delta (over WebSocket, base64) and .done, and
+// of the transcript response.output_audio_transcript.delta and .done.
 type outputAudioEvent struct {
 	Type         string  `json:"type"`
 	EventID      string  `json:"event_id"`
@@ -250,11 +310,11 @@ type statusDetails struct {
 	Error  *protocolError `json:"error,omitempty"`
 }
 
-// usage is always zero: no token is counted here.
+// usage is what the Model says; zero where it says nothing, and without a Model.
 type usage struct {
-	TotalTokens  int `json:"total_tokens"`
-	InputTokens  int `json:"input_tokens"`
-	OutputTokens int `json:"output_tokens"`
+	TotalTokens  int64 `json:"total_tokens"`
+	InputTokens  int64 `json:"input_tokens"`
+	OutputTokens int64 `json:"output_tokens"`
 }
 
 type outputItemEvent struct {
@@ -273,6 +333,19 @@ type contentPartEvent struct {
 	OutputIndex  int    `json:"output_index"`
 	ContentIndex int    `json:"content_index"`
 	Part         part   `json:"part"`
+}
+
+// functionArgumentsEvent is response.function_call_arguments.delta and .done.
+type functionArgumentsEvent struct {
+	Type        string `json:"type"`
+	EventID     string `json:"event_id"`
+	ResponseID  string `json:"response_id"`
+	ItemID      string `json:"item_id"`
+	OutputIndex int    `json:"output_index"`
+	CallID      string `json:"call_id"`
+	Delta       string `json:"delta,omitempty"`
+	Name        string `json:"name,omitempty"`
+	Arguments   string `json:"arguments,omitempty"`
 }
 
 type errorEvent struct {

@@ -26,6 +26,7 @@ const modelID = "agentvoice-local"
 
 // Handler answers the HTTP side of the protocol:
 //
+//	GET  /v1/realtime?model=NAME         either key; WebSocket
 //	POST /v1/realtime/client_secrets     API key; makes an ephemeral key
 //	POST /v1/realtime/calls              either key; SDP offer in, 201 and SDP answer out
 //	POST /v1/realtime/calls/{id}/hangup  either key
@@ -34,6 +35,7 @@ const modelID = "agentvoice-local"
 // Errors are JSON in the form of the public API.
 func (s *Server) Handler() http.Handler {
 	mux := http.NewServeMux()
+	mux.HandleFunc("GET /v1/realtime", s.getRealtime)
 	mux.HandleFunc("POST /v1/realtime/client_secrets", s.postClientSecrets)
 	mux.HandleFunc("POST /v1/realtime/calls", s.postCalls)
 	mux.HandleFunc("POST /v1/realtime/calls/{id}/hangup", s.postHangup)
@@ -41,7 +43,7 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeError(w, http.StatusNotFound, invalidf("unknown_url", "", "no such endpoint: %s %s", r.Method, r.URL.Path))
 	})
-	return mux
+	return s.guard(mux)
 }
 
 // postClientSecrets exchanges the API key for an ephemeral one.
@@ -74,14 +76,14 @@ func (s *Server) postClientSecrets(w http.ResponseWriter, r *http.Request) {
 			return
 		}
 	}
-	effective, err := newSession(req.Session)
+	effective, err := s.newSession(req.Session)
 	if err != nil {
 		writeError(w, http.StatusBadRequest, err)
 		return
 	}
 	value, expires, ok := s.secrets.issue(ttl, req.Session)
 	if !ok {
-		writeError(w, http.StatusTooManyRequests, &protocolError{Type: "rate_limit_error", Code: "rate_limit_exceeded", Message: "too many ephemeral keys are live; wait for some to expire"})
+		writeTooMany(w, "too many ephemeral keys are live; wait for some to expire")
 		return
 	}
 	writeJSON(w, http.StatusOK, struct {
@@ -106,7 +108,7 @@ func (s *Server) postCalls(w http.ResponseWriter, r *http.Request) {
 	}
 	// The session of the key comes first; what the caller sends overrides it.
 	granted, _ := s.secrets.lookup(bearer(r))
-	session, err := newSession(granted.session, requested)
+	session, err := s.newSession(granted.session, requested)
 	if err != nil {
 		writeError(w, http.StatusBadRequest, err)
 		return
@@ -131,7 +133,7 @@ func writeCallError(w http.ResponseWriter, err error) {
 	case errors.As(err, &e):
 		writeError(w, http.StatusBadRequest, e)
 	case errors.Is(err, errBusy):
-		writeError(w, http.StatusTooManyRequests, &protocolError{Type: "rate_limit_error", Code: "rate_limit_exceeded", Message: err.Error()})
+		writeTooMany(w, err.Error())
 	case errors.Is(err, errClosed):
 		writeError(w, http.StatusServiceUnavailable, serverError(err))
 	default:
@@ -237,17 +239,29 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request, ephemeral boo
 	if _, ok := s.secrets.lookup(key); ok && ephemeral {
 		return true
 	}
+	if !s.wrongKeys.Allow() {
+		writeTooMany(w, "too many requests with a wrong key; try again later")
+		return false
+	}
 	w.Header().Set("WWW-Authenticate", "Bearer")
 	writeError(w, http.StatusUnauthorized, invalidf("invalid_api_key", "", "the bearer key is missing, wrong or expired; send the server's API key, or for calls a key from client_secrets"))
 	return false
 }
 
+// bearer is the key of a request. Web pages cannot set headers of a WebSocket, so the
+// public API takes the key as a subprotocol, too.
 func bearer(r *http.Request) string {
-	scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " ")
-	if !strings.EqualFold(scheme, "Bearer") {
-		return ""
+	if scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
+		return strings.TrimSpace(key)
 	}
-	return strings.TrimSpace(key)
+	for _, header := range r.Header.Values("Sec-WebSocket-Protocol") {
+		for p := range strings.SplitSeq(header, ",") {
+			if key, ok := strings.CutPrefix(strings.TrimSpace(p), keyProtocol); ok {
+				return key
+			}
+		}
+	}
+	return ""
 }
 
 func readBody(w http.ResponseWriter, r *http.Request, limit int64) ([]byte, bool) {
@@ -265,6 +279,12 @@ func writeBodyError(w http.ResponseWriter, err error) {
 		return
 	}
 	writeError(w, http.StatusBadRequest, invalidf("invalid_body", "", "the body cannot be read"))
+}
+
+// writeTooMany refuses a request that may succeed later.
+func writeTooMany(w http.ResponseWriter, message string) {
+	w.Header().Set("Retry-After", "1")
+	writeError(w, http.StatusTooManyRequests, &protocolError{Type: "rate_limit_error", Code: "rate_limit_exceeded", Message: message})
 }
 
 func writeError(w http.ResponseWriter, status int, err error) {

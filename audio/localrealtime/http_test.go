@@ -48,7 +48,7 @@ func TestRequestsAreRefused(t *testing.T) {
 		"bad form":               {calls, testKey, "multipart/form-data; boundary=b", "x", 400, "invalid_body"},
 		"secret is no JSON":      {secrets, testKey, "application/json", `{`, 400, "invalid_json"},
 		"secret for too long":    {secrets, testKey, "application/json", `{"expires_after":{"seconds":9999}}`, 400, "invalid_value"},
-		"secret for bad session": {secrets, testKey, "application/json", `{"session":{"type":"realtime","speed":9}}`, 400, "unknown_parameter"},
+		"secret for bad session": {secrets, testKey, "application/json", `{"session":{"type":"realtime","audio":{"output":{"speed":9}}}}`, 400, "invalid_value"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			if status, code := h.post(t, c.path, c.key, c.kind, c.body); status != c.status || code != c.code {

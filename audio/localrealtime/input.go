@@ -12,24 +12,21 @@ import (
 )
 
 // window is 32 ms of what the caller said: vad.WindowSamples samples at
-// listenRate and the probability of speech. It is not changed after it is made.
+// listenRate and the probability of speech. What is left before a commit is shorter. It is not changed after it is made.
 type window struct {
 	pcm    []int16
 	speech float32
 }
 
-// listen is the audio-in goroutine: it turns the caller's RTP into consecutive
-// windows and posts them, until the track or the call ends. Nothing of it
+// listen is the audio-in goroutine over WebRTC: it turns the caller's RTP into
+// consecutive windows and posts them, until the track or the call ends. Nothing of it
 // waits for recognition.
-func (c *call) listen() {
+func (c *call) listen(tracks <-chan *webrtc.TrackRemote) {
 	// Loading it must not delay the answer.
-	detector, loadErr := c.srv.detectors.take()
-	if loadErr == nil {
-		c.detector = detector
-	}
+	loadErr := c.loadDetector()
 	var track *webrtc.TrackRemote
 	select {
-	case track = <-c.track:
+	case track = <-tracks:
 	case <-c.ctx.Done():
 		return
 	}
@@ -57,6 +54,15 @@ func (c *call) listen() {
 			return
 		}
 	}
+}
+
+// loadDetector takes a voice detector for the goroutine that hears.
+func (c *call) loadDetector() error {
+	detector, err := c.srv.detectors.take()
+	if err == nil {
+		c.detector = detector
+	}
+	return err
 }
 
 // silentWindows is after how many windows of digital silence, 0.3 s, the detector does

@@ -1,8 +1,10 @@
 package localrealtime
 
 import (
+	"context"
 	"math/rand/v2"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -28,52 +30,21 @@ const (
 	pauseTicks = opus.PacketSamples
 )
 
-// speaker makes the responses of a call audible, one after the other. generate
-// runs at most one response ahead of pace, so that a queue of sentences plays
-// without a gap.
+// speaker makes the responses of a call audible, one after the other. Over RTP it runs
+// at most one response ahead of the pacer, so that a queue of sentences plays without a
+// gap.
 type speaker struct {
-	call    *call
-	synth   tts.Synthesizer
-	encoder *opus.Encoder
-	track   *webrtc.TrackLocalStaticRTP
-	queue   chan *response
-	packets chan packet
-
-	// mu makes "dead" and the sending of a packet exclude each other.
-	mu sync.Mutex
+	call  *call
+	synth tts.Synthesizer
+	queue chan *response
 }
 
-// packet is 20 ms of Opus, or, without a payload, the end of a response.
-type packet struct {
-	response *response
-	payload  []byte
+func newSpeaker(c *call, synth tts.Synthesizer) *speaker {
+	return &speaker{call: c, synth: synth, queue: make(chan *response, maxResponses)}
 }
 
-func newSpeaker(c *call, synth tts.Synthesizer) (*speaker, error) {
-	track, err := webrtc.NewTrackLocalStaticRTP(opusCapability, "audio", "agentvoice")
-	if err != nil {
-		return nil, err
-	}
-	encoder, err := opus.NewEncoder(opus.Config{FEC: true})
-	if err != nil {
-		return nil, err
-	}
-	return &speaker{
-		call: c, synth: synth, encoder: encoder, track: track,
-		queue: make(chan *response, maxResponses), packets: make(chan packet, packetsAhead),
-	}, nil
-}
-
-// kill lets no further packet of r out.
-func (s *speaker) kill(r *response) {
-	s.mu.Lock()
-	r.dead = true
-	s.mu.Unlock()
-	r.cancel()
-}
-
-// generate synthesises the queued responses in order. Each ends with an end
-// packet, even when it was cancelled in the queue.
+// generate makes the queued responses in order. Each has an end, even when it was
+// cancelled in the queue.
 func (s *speaker) generate() {
 	c := s.call
 	for {
@@ -84,52 +55,205 @@ func (s *speaker) generate() {
 			return
 		}
 		if r.ctx.Err() == nil {
-			c.post(func() { c.onBegun(r) })
-			sent, err := s.synthesize(r)
-			if sent {
-				// response.done follows the start of its audio, so that the
-				// order of events does not depend on the speed of synthesis.
-				select {
-				case <-r.audible:
-				case <-r.ctx.Done():
-				}
-			}
+			g := s.answer(r)
 			// A cancelled response has had its response.done.
 			if r.ctx.Err() == nil {
-				c.post(func() { c.onGenerated(r, err) })
+				c.post(func() { c.onGenerated(r, g) })
 			}
 		}
-		select {
-		case s.packets <- packet{response: r}:
-		case <-c.ctx.Done():
-			return
-		}
+		c.link.end(r)
 	}
 }
 
-// synthesize encodes the speech of r and hands it to the pacer. sent is whether
-// there was any.
-func (s *speaker) synthesize(r *response) (sent bool, err error) {
+// segmentsAhead bounds how many pieces of an answer wait to be spoken.
+const segmentsAhead = 256
+
+// answer speaks the text of r, or what the Model answers while it does.
+func (s *speaker) answer(r *response) (g generated) {
+	segments := make(chan string, segmentsAhead)
+	ctx, stop := context.WithCancel(r.ctx)
+	defer stop()
+	if r.verbatim != "" {
+		segments <- r.verbatim
+		close(segments)
+	} else {
+		s.call.workers.Go(func() {
+			defer close(segments)
+			g = s.call.ask(ctx, r, segments)
+		})
+	}
+	// What the Model wrote is read after segments was closed.
+	err := s.speak(r, segments)
+	if err != nil {
+		stop()
+	}
+	for range segments {
+	}
+	if err != nil {
+		g = generated{err: err, what: "synthesis"}
+	}
+	return g
+}
+
+// speak synthesises pieces of an answer until there is no more.
+func (s *speaker) speak(r *response, segments <-chan string) error {
+	c := s.call
+	w := c.link.speech(r)
+	ms := int64(0)
+	s.synth.SetRate(r.speed)
+	for text := range segments {
+		if r.ctx.Err() != nil {
+			break
+		}
+		c.post(func() { c.onSegment(r, text) })
+		samples, rate := int64(0), 1
+		err := tts.SpeakPromptly(r.ctx, s.synth, c.engineVoice(r.voice), text, func(pcm []int16, hz int) error {
+			samples, rate = samples+int64(len(pcm)), hz
+			return w.write(pcm, hz)
+		})
+		if err != nil {
+			_ = w.flush()
+			return err
+		}
+		ms += samples * 1000 / int64(rate)
+		end := ms
+		c.post(func() { c.onSpoken(r, text, end) })
+	}
+	return w.flush()
+}
+
+// ask has the Model answer r, and hands on what can be spoken.
+func (c *call) ask(ctx context.Context, r *response, segments chan<- string) generated {
+	var written strings.Builder
+	var calls []FunctionCall
+	cut := c.srv.cfg.Segmenter()
+	speak := func(pieces []string) {
+		for _, p := range pieces {
+			if p = strings.TrimSpace(p); p == "" {
+				continue
+			}
+			select {
+			case segments <- p:
+			case <-ctx.Done():
+			}
+		}
+	}
+	err := c.srv.cfg.Model.Answer(ctx, r.prompt, func(text string) {
+		if written.Len()+len(text) <= maxWritten {
+			written.WriteString(text)
+			speak(cut.Push(text))
+		}
+	}, func(f FunctionCall) { calls = append(calls, f) })
+	if err == nil {
+		speak(cut.Flush())
+	}
+	return generated{written: written.String(), calls: calls, err: err, what: "model"}
+}
+
+// maxWritten bounds an answer of the Model, in bytes. What it writes beyond is dropped.
+const maxWritten = 64 << 10
+
+// rtpSpeech paces the speech of the responses into a track.
+type rtpSpeech struct {
+	call    *call
+	encoder *opus.Encoder
+	track   *webrtc.TrackLocalStaticRTP
+	packets chan packet
+
+	// mu makes kill and the sending of a packet exclude each other.
+	mu   sync.Mutex
+	dead map[*response]bool  // no packet of them may be sent any more
+	sent map[*response]int64 // samples, of responses that are not over
+}
+
+// packet is 20 ms of Opus, or, without a payload, the end of a response.
+type packet struct {
+	response *response
+	payload  []byte
+	// audible is closed when the first packet of the response is about to be sent.
+	audible chan struct{}
+}
+
+func newRTPSpeech(c *call) (*rtpSpeech, error) {
+	track, err := webrtc.NewTrackLocalStaticRTP(opusCapability, "audio", "agentvoice")
+	if err != nil {
+		return nil, err
+	}
+	encoder, err := opus.NewEncoder(opus.Config{FEC: true})
+	if err != nil {
+		return nil, err
+	}
+	return &rtpSpeech{
+		call: c, encoder: encoder, track: track, packets: make(chan packet, packetsAhead),
+		dead: make(map[*response]bool), sent: make(map[*response]int64),
+	}, nil
+}
+
+// kill implements transport.
+func (s *rtpSpeech) kill(r *response) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if !r.silent {
+		s.dead[r] = true
+	}
+}
+
+// played implements transport. What is sent ahead of its time was not played yet.
+func (s *rtpSpeech) played(r *response) (int64, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return max(s.sent[r]-leadTicks, 0) * 1000 / rtpRate, true
+}
+
+// speech implements transport.
+func (s *rtpSpeech) speech(r *response) speechWriter {
+	audible := make(chan struct{})
+	sent := false
 	push := func(payload []byte) error {
 		select {
-		case s.packets <- packet{r, payload}:
+		case s.packets <- packet{r, payload, audible}:
 			sent = true
 			return nil
 		case <-r.ctx.Done():
 			return r.ctx.Err()
 		}
 	}
-	frames := framer{encoder: s.encoder, push: push}
-	s.synth.SetRate(r.speed)
-	err = tts.SpeakPromptly(r.ctx, s.synth, s.call.engineVoice(r.voice), r.text, frames.write)
-	if flushErr := frames.flush(); err == nil {
-		err = flushErr
+	// response.done follows the start of its audio, so that the order of events does not
+	// depend on the speed of synthesis.
+	started := func() {
+		if !sent {
+			return
+		}
+		select {
+		case <-audible:
+		case <-r.ctx.Done():
+		}
 	}
-	return sent, err
+	return &packetWriter{framer: framer{encoder: s.encoder, push: push}, started: started}
+}
+
+// packetWriter is a framer that waits for the start of its audio.
+type packetWriter struct {
+	framer
+	started func()
+}
+
+func (w *packetWriter) flush() error {
+	err := w.framer.flush()
+	w.started()
+	return err
+}
+
+// end implements transport.
+func (s *rtpSpeech) end(r *response) {
+	select {
+	case s.packets <- packet{response: r}:
+	case <-s.call.ctx.Done():
+	}
 }
 
 // pace sends the packets in real time, times the server's speed.
-func (s *speaker) pace() {
+func (s *rtpSpeech) pace() {
 	c := s.call
 	var current *response
 	out := newRTPClock(time.Now(), c.srv.cfg.Speed)
@@ -143,14 +267,14 @@ func (s *speaker) pace() {
 		r := p.response
 		if p.payload == nil {
 			current = nil
-			c.post(func() { c.onStopped(r) })
+			c.post(func() { c.onStopped(r); s.forget(r) })
 			continue
 		}
 		first := r != current
 		if first {
 			current = r
 			c.post(func() { c.onStarted(r) })
-			close(r.audible)
+			close(p.audible)
 		}
 		if now := time.Now(); first {
 			out.pause()
@@ -170,8 +294,16 @@ func (s *speaker) pace() {
 	}
 }
 
+// forget drops what is known of a response that is over.
+func (s *rtpSpeech) forget(r *response) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	delete(s.dead, r)
+	delete(s.sent, r)
+}
+
 // next takes a packet, and reports whether it had to be waited for.
-func (s *speaker) next() (p packet, waited, ok bool) {
+func (s *rtpSpeech) next() (p packet, waited, ok bool) {
 	select {
 	case p = <-s.packets:
 		return p, false, true
@@ -185,12 +317,13 @@ func (s *speaker) next() (p packet, waited, ok bool) {
 	}
 }
 
-func (s *speaker) send(r *response, out *rtpClock, payload []byte, first bool) {
+func (s *rtpSpeech) send(r *response, out *rtpClock, payload []byte, first bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if r.dead {
+	if s.dead[r] {
 		return
 	}
+	s.sent[r] += opus.PacketSamples
 	// A track that is not bound drops the packet; a closed connection ends the
 	// call by its own event.
 	_ = s.track.WriteRTP(&rtp.Packet{Header: out.header(first), Payload: payload})

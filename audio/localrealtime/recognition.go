@@ -14,6 +14,7 @@ import (
 // result.
 const (
 	maxQueuedSamples = 60 * listenRate // further behind than this it never catches up
+	fullSamples      = 20 * listenRate // further behind than this a client that can wait has to
 	partialEvery     = 4               // windows: 128 ms
 	loadingNews      = time.Second     // between empty partial results while the engine loads
 )
@@ -35,6 +36,7 @@ type recognition struct {
 	queue   []recognitionJob
 	samples int // in queue
 	wake    chan struct{}
+	room    chan struct{} // has a value after the queue got shorter
 }
 
 type recognitionJob struct {
@@ -64,7 +66,7 @@ type transcript struct {
 }
 
 func newRecognition(engines *pool[stt.Recognizer], words func() []string, report func(transcript)) *recognition {
-	return &recognition{engines: engines, words: words, report: report, wake: make(chan struct{}, 1)}
+	return &recognition{engines: engines, words: words, report: report, wake: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 }
 
 // start begins an utterance and drops one that was not finished.
@@ -105,6 +107,10 @@ func (r *recognition) pop(ctx context.Context) (recognitionJob, bool) {
 			r.queue = r.queue[1:]
 			r.samples -= len(j.pcm)
 			r.mu.Unlock()
+			select {
+			case r.room <- struct{}{}:
+			default:
+			}
 			return j, ctx.Err() == nil
 		}
 		r.queue = nil
@@ -115,6 +121,26 @@ func (r *recognition) pop(ctx context.Context) (recognitionJob, bool) {
 			return recognitionJob{}, false
 		}
 	}
+}
+
+// full says whether so much audio waits that a client should not send more.
+func (r *recognition) full() bool {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.samples >= fullSamples
+}
+
+// awaitRoom returns when the queue is not full, or false when ctx is done. One goroutine
+// at a time may wait.
+func (r *recognition) awaitRoom(ctx context.Context) bool {
+	for r.full() {
+		select {
+		case <-r.room:
+		case <-ctx.Done():
+			return false
+		}
+	}
+	return ctx.Err() == nil
 }
 
 // run serves the queue until ctx is done, and gives the engine back.

@@ -16,6 +16,7 @@ import (
 	"github.com/pion/logging"
 	"github.com/pion/webrtc/v4"
 	"github.com/rs/zerolog"
+	"golang.org/x/time/rate"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/endturn"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
@@ -23,9 +24,15 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 )
 
-// maxCalls bounds the engines in memory; a conversation uses one call, two
+// DefaultMaxCalls bounds the engines in memory; a conversation uses one call, two
 // while it renews its connection.
-const maxCalls = 16
+const DefaultMaxCalls = 16
+
+// Rates of requests, a second and at once, of all clients together.
+const (
+	requestRate, requestBurst   = 20, 60
+	wrongKeyRate, wrongKeyBurst = 1, 10
+)
 
 // reportEvery is the time between two RTCP reports: the least that RFC 3550, section 6.2,
 // recommends.
@@ -50,6 +57,10 @@ type Config struct {
 	// Words are those that the user is likely to say, for recognisers that take them
 	// (stt.WordTaker). They are asked for with each utterance; nil stands for none.
 	Words func() []string
+	// Model answers the user; nil makes a server that transcribes, and speaks verbatim.
+	Model Model
+	// Segmenter makes what cuts an answer of Model for the voice. It is needed with Model.
+	Segmenter func() Segmenter
 	// APIKey is the key that client_secrets and calls take.
 	APIKey string
 	// Speed is the pace of the audio that is sent and of all waiting on audio,
@@ -64,6 +75,11 @@ type Config struct {
 	KeepEngines time.Duration
 	// EnginesFreed, if set, is called after an engine was closed for that.
 	EnginesFreed func()
+	// MaxCalls bounds the calls at one time. Zero stands for DefaultMaxCalls.
+	MaxCalls int
+	// Origins are those of web pages that may use the server, such as
+	// http://localhost:3000. Requests of other pages are refused.
+	Origins []string
 	// AllowRemote lets the server listen, and exchange media, on addresses
 	// other than loopback.
 	AllowRemote bool
@@ -81,6 +97,8 @@ type Server struct {
 	secrets     *secretStore
 	recognizers *pool[stt.Recognizer]
 	detectors   *pool[vad.Detector]
+	requests    *rate.Limiter
+	wrongKeys   *rate.Limiter
 
 	mu     sync.Mutex
 	calls  map[string]*call
@@ -97,6 +115,10 @@ func New(cfg Config) (*Server, error) {
 		return nil, errors.New("realtime server: a recogniser, a synthesiser or a voice detector is missing from the configuration")
 	case cfg.APIKey == "":
 		return nil, errors.New("realtime server: no API key; make one for the process")
+	case cfg.Model != nil && cfg.Segmenter == nil:
+		return nil, errors.New("realtime server: a model needs a segmenter in the configuration")
+	case cfg.MaxCalls < 0:
+		return nil, fmt.Errorf("realtime server: %d calls at one time are not possible; leave it out for %d", cfg.MaxCalls, DefaultMaxCalls)
 	case cfg.Speed < 0:
 		return nil, fmt.Errorf("realtime server: speed %v is negative; use 1 for real time", cfg.Speed)
 	case cfg.SessionLimit < 0:
@@ -113,6 +135,9 @@ func New(cfg Config) (*Server, error) {
 	if cfg.Speed == 0 {
 		cfg.Speed = 1
 	}
+	if cfg.MaxCalls == 0 {
+		cfg.MaxCalls = DefaultMaxCalls
+	}
 	if cfg.SessionLimit == 0 {
 		cfg.SessionLimit = DefaultSessionLimit
 	}
@@ -121,6 +146,8 @@ func New(cfg Config) (*Server, error) {
 		secrets:     newSecretStore(time.Now),
 		recognizers: newPool[stt.Recognizer](cfg.Recognizer, cfg.KeepEngines, cfg.EnginesFreed),
 		detectors:   newPool[vad.Detector](cfg.Detector, cfg.KeepEngines, cfg.EnginesFreed),
+		requests:    rate.NewLimiter(requestRate, requestBurst),
+		wrongKeys:   rate.NewLimiter(wrongKeyRate, wrongKeyBurst),
 		calls:       make(map[string]*call),
 	}
 	if err := s.listenMedia(); err != nil {
@@ -273,15 +300,29 @@ var (
 	errClosed = errors.New("the server is closing")
 )
 
+// admits says why there can be no other call, or nil.
+func (s *Server) admits() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.admitsLocked()
+}
+
+func (s *Server) admitsLocked() error {
+	switch {
+	case s.closed:
+		return errClosed
+	case len(s.calls) >= s.cfg.MaxCalls:
+		return errBusy
+	}
+	return nil
+}
+
 // adopt takes a call in, before it starts.
 func (s *Server) adopt(c *call) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	switch {
-	case s.closed:
-		return errClosed
-	case len(s.calls) >= maxCalls:
-		return errBusy
+	if err := s.admitsLocked(); err != nil {
+		return err
 	}
 	s.calls[c.id] = c
 	s.wg.Add(1)

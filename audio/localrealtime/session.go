@@ -1,11 +1,10 @@
 package localrealtime
 
 import (
-	"bytes"
+	"encoding/base64"
 	"encoding/json"
 	"errors"
 	"reflect"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -28,10 +27,14 @@ type session struct {
 	Include          []string     `json:"include"`
 	ExpiresAt        int64        `json:"expires_at,omitempty"` // Unix time; of a call
 
-	// These steer a model. They are kept and shown, and have no effect here.
-	Tools             json.RawMessage `json:"tools,omitempty"`
-	ToolChoice        json.RawMessage `json:"tool_choice,omitempty"`
-	MaxOutputTokens   json.RawMessage `json:"max_output_tokens,omitempty"`
+	answers bool // there is a Model
+
+	// These steer a Model. Without one they are kept and shown, and have no effect.
+	Tools           json.RawMessage `json:"tools,omitempty"`
+	ToolChoice      json.RawMessage `json:"tool_choice,omitempty"`
+	MaxOutputTokens json.RawMessage `json:"max_output_tokens,omitempty"`
+
+	// These are kept and shown, and have no effect here.
 	ParallelToolCalls json.RawMessage `json:"parallel_tool_calls,omitempty"`
 	Prompt            json.RawMessage `json:"prompt,omitempty"`
 	Reasoning         json.RawMessage `json:"reasoning,omitempty"`
@@ -57,7 +60,7 @@ type sessionOutput struct {
 	Speed  float64     `json:"speed"`
 }
 
-// audioFormat is that of base64 audio. Media over RTP is Opus whatever it says.
+// audioFormat is that of audio in events. Media over RTP is Opus whatever it says.
 type audioFormat struct {
 	Type string `json:"type"`
 	Rate int    `json:"rate"`
@@ -103,12 +106,12 @@ type turnDetection struct {
 	SilenceDurationMs *int64   `json:"silence_duration_ms,omitempty"`
 	IdleTimeoutMs     *int64   `json:"idle_timeout_ms,omitempty"`
 	Eagerness         *string  `json:"eagerness,omitempty"`
-	CreateResponse    bool     `json:"create_response"`
+	CreateResponse    *bool    `json:"create_response"` // nil only while decoding
 	InterruptResponse bool     `json:"interrupt_response"`
 }
 
-// defaultTurnDetection has the values of the public API, but for
-// create_response: this server has no answers of its own.
+// defaultTurnDetection has the values of the public API, but for create_response: its
+// default depends on whether there is a Model.
 func defaultTurnDetection(kind string) turnDetection {
 	t := turnDetection{Type: kind, InterruptResponse: true}
 	switch kind {
@@ -137,15 +140,22 @@ func (t *turnDetection) UnmarshalJSON(data []byte) error {
 	if head.Type != t.Type {
 		*t = defaultTurnDetection(head.Type)
 	}
-	return strictDecode(data, (*plain)(t), "session.audio.input.turn_detection.")
+	return decode(data, (*plain)(t), "session.audio.input.turn_detection.")
 }
 
 // newSession is the default session with updates applied in order; empty ones
 // are skipped.
-func newSession(updates ...json.RawMessage) (session, error) {
+func (s *Server) newSession(updates ...json.RawMessage) (session, error) {
+	return newSession(s.cfg.Model != nil, updates...)
+}
+
+// newSession is Server.newSession. answers says whether there is a Model.
+func newSession(answers bool, updates ...json.RawMessage) (session, error) {
 	td := defaultTurnDetection("server_vad")
+	td.CreateResponse = &answers
 	s := session{
-		ID: newID("sess"), Object: "realtime.session", Type: "realtime", Model: modelID,
+		answers: answers,
+		ID:      newID("sess"), Object: "realtime.session", Type: "realtime", Model: modelID,
 		OutputModalities: []string{"audio"},
 		Audio: sessionAudio{
 			Input:  sessionInput{Format: audioFormat{"audio/pcm", 24000}, NoiseReduction: json.RawMessage("null"), TurnDetection: &td},
@@ -177,10 +187,13 @@ func (s session) updated(update json.RawMessage) (session, error) {
 	if err := json.Unmarshal(own, &next); err != nil {
 		return s, err
 	}
-	if err := strictDecode(update, &next, "session."); err != nil {
+	if err := decode(update, &next, "session."); err != nil {
 		return s, err
 	}
-	next.ID, next.Object, next.ExpiresAt = s.ID, s.Object, s.ExpiresAt
+	next.ID, next.Object, next.ExpiresAt, next.answers = s.ID, s.Object, s.ExpiresAt, s.answers
+	if td := next.Audio.Input.TurnDetection; td != nil && td.CreateResponse == nil {
+		td.CreateResponse = &next.answers
+	}
 	// Nothing is filtered here, whatever is asked for, and the answer says so.
 	next.Audio.Input.NoiseReduction = json.RawMessage("null")
 	return next, next.check()
@@ -201,8 +214,25 @@ func (s session) check() error {
 	case s.Audio.Output.Format.Type != "audio/pcm":
 		return invalidf("invalid_value", out+"format.type", "%sformat.type must be \"audio/pcm\"; audio over RTP is Opus in any case", out)
 	}
+	for _, f := range []struct {
+		path   string
+		format audioFormat
+	}{{in, s.Audio.Input.Format}, {out, s.Audio.Output.Format}} {
+		if f.format.Rate < minRate || f.format.Rate > maxRate {
+			return invalidf("invalid_value", f.path+"format.rate", "%sformat.rate must be %d to %d", f.path, minRate, maxRate)
+		}
+	}
+	if _, err := toolsOf(s.Tools, "session.tools"); err != nil {
+		return err
+	}
 	return s.Audio.Input.TurnDetection.check()
 }
+
+// Rates of PCM in events, in Hz. That of the public API is 24000.
+const (
+	minRate = 8000
+	maxRate = 48000
+)
 
 // check holds the ranges of the public API.
 func (t *turnDetection) check() error {
@@ -283,6 +313,11 @@ func (t *turnDetection) endpointer() vad.EndpointerConfig {
 	}
 }
 
+// creates says whether each turn gets an answer without being asked for.
+func (t *turnDetection) creates() bool {
+	return t != nil && t.CreateResponse != nil && *t.CreateResponse
+}
+
 // idleTimeout is 0 for none.
 func (t *turnDetection) idleTimeout() time.Duration {
 	if t == nil || t.IdleTimeoutMs == nil {
@@ -291,36 +326,31 @@ func (t *turnDetection) idleTimeout() time.Duration {
 	return time.Duration(*t.IdleTimeoutMs) * time.Millisecond
 }
 
-// strictDecode merges data into v and refuses unknown fields. Its errors are
-// *protocolError, with the path of the field below prefix.
-func strictDecode(data []byte, v any, prefix string) error {
-	d := json.NewDecoder(bytes.NewReader(data))
-	d.DisallowUnknownFields()
-	if err := d.Decode(v); err != nil {
+// decode merges data into v. Unknown fields are accepted, so that clients of a later
+// version of the protocol can connect. Its errors are *protocolError, with the path of
+// the field below prefix.
+func decode(data []byte, v any, prefix string) error {
+	if err := json.Unmarshal(data, v); err != nil {
 		return decodeError(err, prefix)
 	}
 	return nil
 }
-
-// unknownField is how encoding/json words an unknown field, which has no type
-// of its own.
-var unknownField = regexp.MustCompile(`unknown field "([^"]*)"`)
 
 // decodeError says what is wrong with JSON, without repeating its values.
 func decodeError(err error, prefix string) *protocolError {
 	var (
 		known   *protocolError
 		mistype *json.UnmarshalTypeError
+		base64  base64.CorruptInputError
 	)
 	switch {
+	case errors.As(err, &base64):
+		return invalidf("invalid_value", prefix+"audio", "%saudio is not valid base64", prefix)
 	case errors.As(err, &known):
 		return known
 	case errors.As(err, &mistype):
 		param := strings.TrimSuffix(prefix+mistype.Field, ".")
 		return invalidf("invalid_type", param, "%s must not be a JSON %s", orBody(param), strings.Fields(mistype.Value)[0])
-	}
-	if m := unknownField.FindStringSubmatch(err.Error()); m != nil {
-		return invalidf("unknown_parameter", prefix+m[1], "unknown parameter: %q", prefix+m[1])
 	}
 	return invalidf("invalid_json", strings.TrimSuffix(prefix, "."), "%s is not valid JSON", orBody(strings.TrimSuffix(prefix, ".")))
 }

@@ -41,7 +41,7 @@ type utterance struct {
 	start int64
 	// automatic utterances were announced by speech_started.
 	automatic bool
-	// transcribed is whether the recogniser follows it.
+	// transcribed is whether the recogniser follows it: for the client or for the Model.
 	transcribed bool
 }
 
@@ -63,13 +63,17 @@ func (c *call) configureTurns() {
 	c.armIdle()
 }
 
-// onWindow takes the next 32 ms of audio.
+// onWindow takes the next 32 ms of audio, or what is left before a commit.
 func (c *call) onWindow(w window) {
 	t := &c.turns
 	t.pos += int64(len(w.pcm))
 	t.keep(w.pcm)
 	if t.open != nil && t.open.transcribed {
 		c.recognition.write(t.open.item, w.pcm)
+	}
+	if len(w.pcm) < vad.WindowSamples {
+		t.base += int64(len(w.pcm)) // the endpointer counts whole windows
+		return
 	}
 	if t.endpoint == nil {
 		if t.open == nil && w.speech >= manualOnset {
@@ -166,9 +170,27 @@ func (t *turnDetection) interrupts() bool { return t != nil && t.InterruptRespon
 // onSpeechEnd commits the turn.
 func (c *call) onSpeechEnd(end int64) {
 	c.send(audioBufferEvent{Type: "input_audio_buffer.speech_stopped", EventID: newID("event"), ItemID: c.turns.open.item, AudioEndMs: new(msOf(end))})
+	item := c.turns.open.item
 	c.commitUtterance()
-	if td := c.session.Audio.Input.TurnDetection; td != nil && td.CreateResponse {
+	if c.session.Audio.Input.TurnDetection.creates() {
+		c.answerTurn(item)
+	}
+}
+
+// answerTurn makes the response of a session with create_response. With turn, the item of
+// what was said, it stays empty where nothing was understood.
+func (c *call) answerTurn(turn string) {
+	if c.srv.cfg.Model == nil {
 		c.send(errorEvent{Type: "error", EventID: newID("event"), Error: noAnswers()})
+		return
+	}
+	r, err := c.newResponse(responseCreate{})
+	if err == nil {
+		r.turn = turn
+		err = c.queue(r)
+	}
+	if err != nil {
+		c.refuse(clientEvent{}, err)
 	}
 }
 
@@ -183,10 +205,10 @@ func noAnswers() *protocolError {
 func (c *call) openUtterance(start int64, automatic bool) {
 	t := &c.turns
 	start = max(start, t.committed, t.pos-int64(len(t.kept)))
-	u := &utterance{item: newID("item"), start: start, automatic: automatic, transcribed: c.session.Audio.Input.Transcription != nil}
+	u := &utterance{item: newID("item"), start: start, automatic: automatic, transcribed: c.srv.cfg.Model != nil || c.session.Audio.Input.Transcription != nil}
 	t.open = u
 	if u.transcribed {
-		c.transcripts[u.item] = &transcriptState{start: start}
+		c.transcripts[u.item] = &transcriptState{start: start, asked: c.session.Audio.Input.Transcription != nil}
 		c.recognition.start(u.item, t.since(start))
 	}
 }
@@ -201,7 +223,7 @@ func (c *call) commitUtterance() {
 	previous := c.items.last()
 	c.send(committedEvent{Type: "input_audio_buffer.committed", EventID: newID("event"), PreviousItemID: previous, ItemID: u.item})
 	c.addItem(item{
-		ID: u.item, Object: "realtime.item", Type: "message", Status: "completed", Role: "user",
+		ID: u.item, Type: itemMessage, Status: "completed", Role: "user",
 		Content: []part{{Type: "input_audio"}},
 	})
 	if u.transcribed {
@@ -255,7 +277,7 @@ func (c *call) onStall() {
 	if u := c.turns.open; u == nil || !u.automatic {
 		return
 	}
-	if len(c.inbox) > 0 {
+	if len(c.inbox) > 0 || c.recognition.full() {
 		// What was heard is waiting: it is this side that is late.
 		c.rearmStall()
 		return
@@ -295,6 +317,18 @@ type transcriptState struct {
 	heard      int64
 	// announced: the client has heard of the item.
 	announced bool
+	// asked: the client wants the transcript.
+	asked bool
+}
+
+// transcribing says whether the transcript of an item is still to come.
+func (c *call) transcribing() bool {
+	for _, s := range c.transcripts {
+		if s.announced {
+			return true
+		}
+	}
+	return false
 }
 
 // onTranscript takes news from the recogniser.
@@ -308,6 +342,7 @@ func (c *call) onTranscript(n transcript) {
 	}
 	known := state.announced || (c.turns.open != nil && c.turns.open.item == n.item && c.turns.open.automatic)
 	switch {
+	case !state.asked && !n.final:
 	case !n.final && known:
 		// After the end the client waits: also a delta that adds nothing shows that
 		// the recogniser is at work.
@@ -318,16 +353,24 @@ func (c *call) onTranscript(n transcript) {
 	case n.err != nil:
 		delete(c.transcripts, n.item)
 		c.log.Warn().Err(n.err).Msg("transcription failed")
+		defer c.pump()
+		if !state.asked {
+			return
+		}
 		c.send(transcriptionFailedEvent{
 			Type: "conversation.item.input_audio_transcription.failed", EventID: newID("event"), ItemID: n.item,
 			Error: &protocolError{Type: "server_error", Code: "transcription_failed", Message: fmt.Sprintf("the recogniser failed: %v", n.err)},
 		})
 	default:
 		delete(c.transcripts, n.item)
+		c.items.transcribe(n.item, n.text)
+		defer c.pump()
+		if !state.asked {
+			return
+		}
 		if delta := state.stable.extend(n.text); delta != "" {
 			c.sendDelta(n.item, delta)
 		}
-		c.items.transcribe(n.item, n.text)
 		done := transcribedEvent{Type: "conversation.item.input_audio_transcription.completed", EventID: newID("event"), ItemID: n.item, Transcript: n.text}
 		if n.confidence > 0 && slices.Contains(c.session.Include, includeLogprobs) {
 			done.Logprobs = []logprob{{Token: n.text, Logprob: math.Log(n.confidence)}}
@@ -371,7 +414,7 @@ func (c *call) onIdle() {
 		AudioStartMs: new(msOf(c.idleFrom)), AudioEndMs: new(msOf(t.pos)),
 	})
 	c.commitUtterance()
-	if c.session.Audio.Input.TurnDetection.CreateResponse {
-		c.send(errorEvent{Type: "error", EventID: newID("event"), Error: noAnswers()})
+	if c.session.Audio.Input.TurnDetection.creates() {
+		c.answerTurn("")
 	}
 }

@@ -24,15 +24,17 @@ const goldenEvents = "testdata/events.jsonl"
 
 // samples are events of each form, with members filled in.
 func samples() []any {
-	s, err := newSession(json.RawMessage(transcribing()))
+	s, err := newSession(false, json.RawMessage(transcribing()))
 	if err != nil {
 		panic(err)
 	}
 	s.ID, s.ExpiresAt = "sess_1", 1_800_000_000
-	text, previous, at := "hello", "item_0", int64(1200)
-	said := item{ID: "item_1", Object: "realtime.item", Type: "message", Status: "completed", Role: "assistant", Content: []part{{Type: "output_audio", Transcript: &text}}}
-	heard := item{ID: "item_2", Object: "realtime.item", Type: "message", Status: "completed", Role: "user", Content: []part{{Type: "input_audio", Transcript: &text}}}
-	typed := item{ID: "item_3", Object: "realtime.item", Type: "message", Status: "completed", Role: "user", Content: []part{{Type: "input_text", Text: text}}}
+	text, audio, previous, at := "hello", "AAAA", "item_0", int64(1200)
+	said := item{ID: "item_1", Type: itemMessage, Status: "completed", Role: "assistant", Content: []part{{Type: "output_audio", Transcript: &text}}}
+	heard := item{ID: "item_2", Type: itemMessage, Status: "completed", Role: "user", Content: []part{{Type: "input_audio", Transcript: &text}}}
+	typed := item{ID: "item_3", Type: itemMessage, Status: "completed", Role: "user", Content: []part{{Type: "input_text", Text: text}}}
+	called := item{ID: "item_4", Type: itemFunctionCall, Status: "completed", CallID: "call_1", Name: "look", Arguments: `{"at":"main.go"}`}
+	answered := item{ID: "item_5", Type: itemFunctionOutput, Status: "completed", CallID: "call_1", Output: "42 lines"}
 	c := &call{session: s}
 	r := &response{id: "resp_1", metadata: map[string]string{"turn": "7"}, voice: "slt"}
 	failure := invalidf("input_audio_buffer_commit_empty", "session.type", "no audio")
@@ -62,6 +64,12 @@ func samples() []any {
 		outputItemEvent{"response.output_item.done", e, "resp_1", 0, said},
 		contentPartEvent{"response.content_part.added", e, "resp_1", "item_1", 0, 0, part{Type: "audio", Transcript: &text}},
 		contentPartEvent{"response.content_part.done", e, "resp_1", "item_1", 0, 0, part{Type: "audio", Transcript: &text}},
+		outputItemEvent{"response.output_item.done", e, "resp_1", 1, called},
+		itemEvent{"conversation.item.added", e, &previous, called},
+		itemEvent{"conversation.item.added", e, &previous, answered},
+		functionArgumentsEvent{"response.function_call_arguments.delta", e, "resp_1", "item_4", 1, "call_1", called.Arguments, "", ""},
+		functionArgumentsEvent{"response.function_call_arguments.done", e, "resp_1", "item_4", 1, "call_1", "", called.Name, called.Arguments},
+		outputAudioEvent{Type: "response.output_audio.delta", EventID: e, ResponseID: "resp_1", ItemID: "item_1", Delta: &audio},
 		outputAudioEvent{Type: "response.output_audio.done", EventID: e, ResponseID: "resp_1", ItemID: "item_1"},
 		outputAudioEvent{Type: "response.output_audio_transcript.delta", EventID: e, ResponseID: "resp_1", ItemID: "item_1", Delta: &text},
 		outputAudioEvent{Type: "response.output_audio_transcript.done", EventID: e, ResponseID: "resp_1", ItemID: "item_1", Transcript: &text},

@@ -72,6 +72,6 @@ func newRoot() *cobra.Command {
 	}
 	root.SetVersionTemplate(thisBuild().String() + "\n")
 	root.SetFlagErrorFunc(func(_ *cobra.Command, err error) error { return misuse{err} })
-	root.AddCommand(newServe(), newTalk(), newReplay(), newTimeline(), newGraph(), newExplore(), newDoctor(), newModels(), newBench(), newDevices(), newSessions(), newUsage(), newWatch(), newJournals(), newSettings(), newWords(), newCommands(), newVersion(), newEngine())
+	root.AddCommand(newServe(), newTalk(), newRealtimeServer(), newReplay(), newTimeline(), newGraph(), newExplore(), newDoctor(), newModels(), newBench(), newDevices(), newSessions(), newUsage(), newWatch(), newJournals(), newSettings(), newWords(), newCommands(), newVersion(), newEngine())
 	return root
 }

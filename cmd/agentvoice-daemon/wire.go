@@ -196,22 +196,28 @@ func (s silentSource) Run(ctx context.Context, deliver func(int64, *audio.Frame)
 // engines makes the maker of the embedded server's engines.
 func engines(log zerolog.Logger, reports *live.Reports) func() (localrealtime.Config, error) {
 	return func() (localrealtime.Config, error) {
-		for _, asset := range []func() (string, error){assets.Silero, assets.ONNXRuntime} {
-			if _, err := asset(); err != nil {
-				return localrealtime.Config{}, err
-			}
-		}
-		speech := findSpeech()
-		if speech.err != nil {
-			log.Warn().Err(speech.err).Msg("some speech models cannot be used")
-		}
-		return localrealtime.Config{
-			Recognizer:  speech.recognizers(reports.HearingReplaced),
-			Synthesizer: speech.synthesizers(reports.VoiceReplaced),
-			Listener:    speech.listener(reports.TurnEndReplaced),
-			Detector:    voiceDetector,
-		}, nil
+		return localEngines(log, reports.HearingReplaced, reports.VoiceReplaced, reports.TurnEndReplaced)
 	}
+}
+
+// localEngines are those of this machine. The functions are called when a model fails and
+// another engine takes over.
+func localEngines(log zerolog.Logger, hearing, voice, turnEnd func(error)) (localrealtime.Config, error) {
+	for _, asset := range []func() (string, error){assets.Silero, assets.ONNXRuntime} {
+		if _, err := asset(); err != nil {
+			return localrealtime.Config{}, err
+		}
+	}
+	speech := findSpeech()
+	if speech.err != nil {
+		log.Warn().Err(speech.err).Msg("some speech models cannot be used")
+	}
+	return localrealtime.Config{
+		Recognizer:  speech.recognizers(hearing),
+		Synthesizer: speech.synthesizers(voice),
+		Listener:    speech.listener(turnEnd),
+		Detector:    voiceDetector,
+	}, nil
 }
 
 // voiceDetector makes a detector of voices.

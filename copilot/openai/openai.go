@@ -149,8 +149,10 @@ func (a *Adapter) Send(ctx context.Context, r copilot.Request, emit func(text st
 	if media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); media != "text/event-stream" {
 		return failed("the service did not answer with a stream: check the base URL")
 	}
-	s := stream{events: newEvents(res.Body), ctx: ctx, emit: emit}
-	err = s.read()
+	s := stream{events: newEvents(res.Body), ctx: ctx, emit: emit, tools: r.ToolChoice != ""}
+	if err = s.read(); err == nil {
+		s.calls.report(r.Wants)
+	}
 	if u := s.usage; u != nil && r.Used != nil {
 		r.Used(copilot.Usage{Provider: a.provider(), Model: a.model(r), Input: u.Prompt, Cached: u.Details.Cached, Output: u.Completion})
 	}
@@ -158,46 +160,6 @@ func (a *Adapter) Send(ctx context.Context, r copilot.Request, emit func(text st
 		return ctx.Err()
 	}
 	return err
-}
-
-// completion is the request of a chat completion.
-type completion struct {
-	Model    string    `json:"model"`
-	Messages []message `json:"messages"`
-	Stream   bool      `json:"stream"`
-	Options  *options  `json:"stream_options,omitempty"`
-}
-
-// options ask for the usage at the end of the stream. Some servers refuse a request with
-// a member that they do not know, so only those that document it are asked.
-type options struct {
-	Usage bool `json:"include_usage"`
-}
-
-type message struct {
-	Role    string `json:"role"`
-	Content string `json:"content"`
-}
-
-func (a *Adapter) request(r copilot.Request) completion {
-	messages := []message{{"system", a.opts.SystemPrompt}}
-	for _, m := range r.Messages {
-		switch m.Role {
-		case copilot.RoleAssistant:
-			messages = append(messages, message{"assistant", m.Content})
-		case copilot.RoleTool:
-			// The protocol ties a tool's message to the call it answers; a
-			// prompt of ours knows only the outcome.
-			messages = append(messages, message{"user", "[Result of a tool]\n" + m.Content})
-		default:
-			messages = append(messages, message{"user", m.Content})
-		}
-	}
-	c := completion{Model: a.model(r), Messages: messages, Stream: true}
-	if p := a.provider(); p == "openai" || p == "azure" {
-		c.Options = &options{Usage: true}
-	}
-	return c
 }
 
 func (a *Adapter) model(r copilot.Request) string { return cmp.Or(r.Model, a.opts.Model) }
@@ -223,6 +185,8 @@ type stream struct {
 	events events
 	emit   func(string)
 	spoke  bool
+	tools  bool // calls of tools were offered
+	calls  calls
 	reason string // finish_reason, "" until it came
 	usage  *usage // nil until it came
 }
@@ -239,8 +203,9 @@ type usage struct {
 type chunk struct {
 	Choices []struct {
 		Delta struct {
-			Content *string `json:"content"`
-			Refusal *string `json:"refusal"`
+			Content *string     `json:"content"`
+			Refusal *string     `json:"refusal"`
+			Calls   []callDelta `json:"tool_calls"`
 		} `json:"delta"`
 		FinishReason *string `json:"finish_reason"`
 	} `json:"choices"`
@@ -291,6 +256,9 @@ func (s *stream) take(c chunk) {
 		s.emit(*text)
 		s.spoke = true
 	}
+	if s.tools {
+		s.calls = s.calls.add(choice.Delta.Calls)
+	}
 	if choice.FinishReason != nil && *choice.FinishReason != "" {
 		s.reason = *choice.FinishReason
 	}
@@ -301,7 +269,7 @@ func (s *stream) whole() error {
 	switch {
 	case s.reason == "content_filter":
 		return blocked()
-	case !s.spoke:
+	case !s.spoke && len(s.calls) == 0:
 		return &copilot.Error{Code: codeEmpty, Message: "the service gave an empty answer", Retryable: true}
 	}
 	return nil

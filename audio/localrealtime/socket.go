@@ -1,0 +1,350 @@
+package localrealtime
+
+import (
+	"context"
+	"encoding/base64"
+	"encoding/binary"
+	"encoding/json"
+	"sync"
+	"time"
+
+	"github.com/coder/websocket"
+	"golang.org/x/time/rate"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+)
+
+// Bounds of a WebSocket.
+const (
+	pingEvery    = 20 * time.Second
+	writeTimeout = 10 * time.Second
+	// audioUnsent is how many bytes of events may wait before the audio of a response
+	// waits too.
+	audioUnsent = 1 << 20
+	// deltasPerSecond is how many events with audio a second of speech makes.
+	deltasPerSecond = 10
+	// A client that sends more events than this a second, after a burst, is read slower.
+	socketEventRate  = 500
+	socketEventBurst = 2000
+)
+
+// socket is the transport over WebSocket: everything is an event, and the client paces
+// the audio.
+type socket struct {
+	call  *call
+	conn  *websocket.Conn
+	input socketInput
+
+	mu     sync.Mutex
+	queue  [][]byte
+	unsent int           // bytes in queue and in the write under way
+	wake   chan struct{} // has a value after queue got longer
+	room   chan struct{} // has a value after unsent got smaller
+	idle   func()        // called once, when nothing is unsent
+}
+
+func newSocket(c *call, conn *websocket.Conn) *socket {
+	conn.SetReadLimit(maxSocketEventBytes)
+	s := &socket{call: c, conn: conn, wake: make(chan struct{}, 1), room: make(chan struct{}, 1)}
+	s.input = socketInput{call: c, windows: windower{emit: func(pcm []int16) bool {
+		return c.recognition.awaitRoom(c.ctx) && c.hear(pcm)
+	}}}
+	return s
+}
+
+// start implements transport.
+func (s *socket) start() {
+	c := s.call
+	c.workers.Go(func() {
+		if c.post(c.greet) {
+			s.read()
+		}
+	})
+	c.workers.Go(s.write)
+	c.workers.Go(s.ping)
+}
+
+// read hands on the events of the client, in order, until the connection or the call
+// ends. It waits for recognition when that is far behind: TCP then slows the client down.
+func (s *socket) read() {
+	c := s.call
+	defer c.hangUp()
+	pace := rate.NewLimiter(socketEventRate, socketEventBurst)
+	for {
+		// The library answers a message over the limit by closing with its status.
+		kind, data, err := s.conn.Read(context.Background())
+		if err != nil || pace.Wait(c.ctx) != nil {
+			return
+		}
+		var ev clientEvent
+		if kind != websocket.MessageText {
+			err = invalidf("invalid_value", "", "binary messages are not taken: send events as text, with audio in base64")
+		} else if e := json.Unmarshal(data, &ev); e != nil {
+			err = decodeError(e, "")
+		}
+		if err == nil {
+			err = s.input.take(ev)
+		}
+		if err != nil {
+			c.post(func() { c.refuse(ev, err) })
+			continue
+		}
+		if ev.Type == "input_audio_buffer.append" {
+			continue
+		}
+		handled := make(chan struct{})
+		c.post(func() { c.onEvent(ev); close(handled) })
+		if ev.Type == "session.update" {
+			// The audio after it has the new format.
+			select {
+			case <-handled:
+			case <-c.ctx.Done():
+			}
+		}
+	}
+}
+
+// write sends the queued events.
+func (s *socket) write() {
+	c := s.call
+	defer c.hangUp()
+	for {
+		s.mu.Lock()
+		var next []byte
+		if len(s.queue) > 0 {
+			next, s.queue = s.queue[0], s.queue[1:]
+		}
+		s.mu.Unlock()
+		if next == nil {
+			select {
+			case <-s.wake:
+				continue
+			case <-c.ctx.Done():
+				return
+			}
+		}
+		ctx, cancel := context.WithTimeout(context.Background(), writeTimeout)
+		err := s.conn.Write(ctx, websocket.MessageText, next)
+		cancel()
+		if err != nil {
+			return
+		}
+		s.sent(len(next))
+	}
+}
+
+// sent counts what was written.
+func (s *socket) sent(n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.unsent -= n
+	select {
+	case s.room <- struct{}{}:
+	default:
+	}
+	if s.unsent == 0 && s.idle != nil {
+		s.idle()
+		s.idle = nil
+	}
+}
+
+// ping finds out that a client is gone without a word.
+func (s *socket) ping() {
+	c := s.call
+	tick := time.NewTicker(pingEvery)
+	defer tick.Stop()
+	for {
+		select {
+		case <-tick.C:
+		case <-c.ctx.Done():
+			return
+		}
+		ctx, cancel := context.WithTimeout(c.ctx, pingEvery)
+		err := s.conn.Ping(ctx)
+		cancel()
+		if err != nil {
+			c.hangUp()
+			return
+		}
+	}
+}
+
+// send implements transport.
+func (s *socket) send(event []byte) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.unsent+len(event) > maxUnsent {
+		return errUnread
+	}
+	s.queue = append(s.queue, event)
+	s.unsent += len(event)
+	select {
+	case s.wake <- struct{}{}:
+	default:
+	}
+	return nil
+}
+
+// whenSent implements transport.
+func (s *socket) whenSent(f func()) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.unsent == 0 {
+		f()
+		return
+	}
+	s.idle = f
+}
+
+// awaitRoom returns when the client has read enough, or the error of ctx.
+func (s *socket) awaitRoom(ctx context.Context) error {
+	for {
+		s.mu.Lock()
+		full := s.unsent > audioUnsent
+		s.mu.Unlock()
+		if !full {
+			return ctx.Err()
+		}
+		select {
+		case <-s.room:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+}
+
+// close implements transport.
+func (s *socket) close() error {
+	return s.conn.Close(websocket.StatusNormalClosure, "")
+}
+
+// kill implements transport: call.onAudio drops what comes later.
+func (s *socket) kill(*response) {}
+
+// played implements transport: only the client knows.
+func (s *socket) played(*response) (int64, bool) { return 0, false }
+
+// end implements transport.
+func (s *socket) end(r *response) { s.call.post(func() { s.call.onStopped(r) }) }
+
+// speech implements transport.
+func (s *socket) speech(r *response) speechWriter { return &deltaWriter{socket: s, response: r} }
+
+// deltaWriter puts the audio of one response into events.
+type deltaWriter struct {
+	socket    *socket
+	response  *response
+	resampler *audio.Resampler // from rate; nil before the first sample
+	rate      int
+	pcm       []int16 // at the rate of the response
+}
+
+func (w *deltaWriter) write(pcm []int16, rate int) error {
+	if rate != w.rate {
+		w.drain()
+		resampler, err := audio.NewResampler(rate, w.response.rate)
+		if err != nil {
+			return err
+		}
+		w.resampler, w.rate = resampler, rate
+	}
+	w.pcm = w.resampler.Process(w.pcm, pcm)
+	return w.emit(w.response.rate / deltasPerSecond)
+}
+
+func (w *deltaWriter) flush() error {
+	w.drain()
+	return w.emit(1)
+}
+
+func (w *deltaWriter) drain() {
+	if w.resampler != nil {
+		w.pcm = w.resampler.Flush(w.pcm)
+	}
+}
+
+// emit sends what there is, if it is at least so many samples.
+func (w *deltaWriter) emit(atLeast int) error {
+	size := w.response.rate / deltasPerSecond
+	for len(w.pcm) >= atLeast && len(w.pcm) > 0 {
+		if err := w.socket.awaitRoom(w.response.ctx); err != nil {
+			return err
+		}
+		n := min(size, len(w.pcm))
+		r, delta := w.response, base64.StdEncoding.EncodeToString(bytesOf(w.pcm[:n]))
+		w.socket.call.post(func() { w.socket.call.onAudio(r, delta) })
+		w.pcm = w.pcm[n:]
+	}
+	w.pcm = append([]int16(nil), w.pcm...)
+	return nil
+}
+
+// bytesOf is PCM as the protocol has it: 16 bits, little-endian.
+func bytesOf(pcm []int16) []byte {
+	b := make([]byte, 0, 2*len(pcm))
+	for _, s := range pcm {
+		b = binary.LittleEndian.AppendUint16(b, uint16(s))
+	}
+	return b
+}
+
+// socketInput turns the audio in events into windows. Only socket.read uses it.
+type socketInput struct {
+	call      *call
+	loaded    bool             // the voice detector is there
+	resampler *audio.Resampler // from rate; nil before the first sample
+	rate      int
+	windows   windower
+}
+
+// take does with an event what concerns the audio before it or in it.
+func (in *socketInput) take(ev clientEvent) error {
+	switch ev.Type {
+	case "input_audio_buffer.append":
+		return in.append(ev.Audio)
+	case "input_audio_buffer.commit":
+		in.drain()
+		if rest := in.windows.part; len(rest) > 0 {
+			in.windows.part = nil
+			in.call.post(func() { in.call.onWindow(window{pcm: rest}) })
+		}
+	case "input_audio_buffer.clear":
+		in.drain()
+		in.windows.part = nil
+	}
+	return nil
+}
+
+func (in *socketInput) append(pcm []byte) error {
+	if len(pcm)%2 != 0 {
+		return invalidf("invalid_value", "audio", "audio has %d bytes: samples have two bytes, so the number must be even", len(pcm))
+	}
+	if !in.loaded {
+		if err := in.call.loadDetector(); err != nil {
+			in.call.post(func() { in.call.fail("the voice detector cannot start", err) })
+			return nil
+		}
+		in.loaded = true
+	}
+	if hz := int(in.call.inputRate.Load()); hz != in.rate {
+		in.drain()
+		resampler, err := audio.NewResampler(hz, listenRate)
+		if err != nil {
+			return err
+		}
+		in.resampler, in.rate = resampler, hz
+	}
+	samples := make([]int16, len(pcm)/2)
+	for i := range samples {
+		samples[i] = int16(binary.LittleEndian.Uint16(pcm[2*i:]))
+	}
+	in.windows.write(in.resampler.Process(nil, samples))
+	return nil
+}
+
+// drain takes what the resampler holds back.
+func (in *socketInput) drain() {
+	if in.resampler != nil {
+		in.windows.write(in.resampler.Flush(nil))
+	}
+}

@@ -1,0 +1,120 @@
+//go:build cgo
+
+package main
+
+import (
+	"bufio"
+	"context"
+	"encoding/base64"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/coder/websocket"
+)
+
+// TestRealtimeServer runs the command as users do: it makes a key and listens, and a
+// client's question goes to the chat endpoint, whose answer comes back as audio. Nothing
+// that was said, and no key, is in its output.
+func TestRealtimeServer(t *testing.T) {
+	asked := make(chan string, 1)
+	chat := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		asked <- string(b)
+		w.Header().Set("Content-Type", "text/event-stream")
+		for _, word := range []string{"Forty", "-two."} {
+			_, _ = fmt.Fprintf(w, "data: {\"choices\":[{\"delta\":{\"content\":%q}}]}\n\n", word)
+		}
+		_, _ = io.WriteString(w, "data: [DONE]\n\n")
+	}))
+	defer chat.Close()
+	keyFile := filepath.Join(t.TempDir(), "key")
+	out, in := io.Pipe()
+	f := serverFlags{addr: "127.0.0.1:0", keyFile: keyFile, maxSessions: 2, sessionLimit: time.Minute, logLevel: "disabled"}
+	f.agent, f.endpoint, f.model = "openai", chat.URL+"/v1", "scripted"
+	ended := make(chan error, 1)
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	go func() { ended <- f.run(ctx, in); _ = in.Close() }()
+	lines := bufio.NewScanner(out)
+	var said []string
+	for lines.Scan() {
+		said = append(said, lines.Text())
+		if strings.HasPrefix(lines.Text(), "listening on ") {
+			break
+		}
+	}
+	if len(said) != 2 || said[0] != "made a key in "+keyFile {
+		t.Fatalf("the command says %q: %v", said, <-ended)
+	}
+	b, err := os.ReadFile(keyFile)
+	if err != nil {
+		t.Fatal(err)
+	}
+	key := strings.TrimSpace(string(b))
+	if strings.Contains(strings.Join(said, ""), key) {
+		t.Error("the key is printed")
+	}
+	base := strings.TrimPrefix(said[1], "listening on ")
+	conn, _, err := websocket.Dial(t.Context(), base+"/realtime?model=x", &websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + key}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.CloseNow() //nolint:errcheck // the test is over
+	conn.SetReadLimit(1 << 20)
+	for _, event := range []string{
+		`{"type":"conversation.item.create","item":{"type":"message","role":"user","content":[{"type":"input_text","text":"What is the answer?"}]}}`,
+		`{"type":"response.create"}`,
+	} {
+		if err := conn.Write(t.Context(), websocket.MessageText, []byte(event)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	samples, transcript := answerTo(t, conn)
+	if transcript != "Forty-two." || samples < 24000/4 {
+		t.Errorf("answered %q with %d samples", transcript, samples)
+	}
+	if q := <-asked; !strings.Contains(q, "What is the answer?") || !strings.Contains(q, `"scripted"`) {
+		t.Errorf("the chat endpoint was asked %s", q)
+	}
+	stop()
+	if err := <-ended; err != nil {
+		t.Error(err)
+	}
+}
+
+// answerTo reads events until response.done.
+func answerTo(t *testing.T, conn *websocket.Conn) (samples int, transcript string) {
+	t.Helper()
+	for {
+		_, data, err := conn.Read(t.Context())
+		if err != nil {
+			t.Fatal(err)
+		}
+		var e struct{ Type, Delta, Transcript string }
+		if err := json.Unmarshal(data, &e); err != nil {
+			t.Fatal(err)
+		}
+		switch e.Type {
+		case "error":
+			t.Fatalf("%s", data)
+		case "response.output_audio.delta":
+			pcm, err := base64.StdEncoding.DecodeString(e.Delta)
+			if err != nil {
+				t.Fatal(err)
+			}
+			samples += len(pcm) / 2
+		case "response.output_audio_transcript.done":
+			transcript = e.Transcript
+		case "response.done":
+			return samples, transcript
+		}
+	}
+}
