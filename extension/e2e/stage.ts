@@ -66,12 +66,12 @@ export class Stage {
     }
   }
 
-  /** Waits until the panel shows the last state that the daemon published. */
+  /** Waits until the panel shows the last state that the daemon published, which may publish others meanwhile. */
   async settled(): Promise<void> {
-    const label = labelOf(this.tap.of('agentvoice.state').at(-1));
-    if (label !== undefined) {
-      await this.w.panel.label(label);
-    }
+    await until('the label of the last state', async () => {
+      const label = labelOf(this.tap.of('agentvoice.state').at(-1));
+      return label === undefined || (await this.w.panel.get('state-label').innerText()) === label;
+    });
   }
 }
 
