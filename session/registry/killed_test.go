@@ -5,7 +5,9 @@ package registry
 import (
 	"bufio"
 	"context"
+	"database/sql"
 	"errors"
+	"math"
 	"math/rand/v2"
 	"os"
 	"os/exec"
@@ -25,7 +27,8 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// write records one session after the other, as fast as it can.
+// write records one session with a turn that costs something after the other, as fast as
+// it can.
 func write(path string) {
 	ctx := context.Background()
 	r, err := Open(ctx, Options{Path: path, Daemon: NewID()})
@@ -35,20 +38,39 @@ func write(path string) {
 		id, err = r.Begin(ctx, "openai", time.Now())
 		for _, to := range []session.State{session.Activating, session.Ready, session.Running, session.Waiting, session.Running, session.Ready, session.Deactivating, session.Inactive} {
 			err = errors.Join(err, r.Move(ctx, id, to, time.Now()))
+			if to == session.Waiting {
+				err = errors.Join(err, r.Use(ctx, id, answer, time.Now()))
+			}
 		}
 	}
 	_, _ = os.Stderr.WriteString(err.Error() + "\n")
 	os.Exit(1)
 }
 
+// reserved is how many turns of a record reserve something. Where a daemon was killed
+// before it made the table, that is none.
+func reserved(t *testing.T, path string) (n int) {
+	t.Helper()
+	db, err := sql.Open("sqlite", path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer db.Close()
+	if err := db.QueryRowContext(t.Context(), "SELECT count(*) FROM turns WHERE reserved <> 0 OR settled = 0").Scan(&n); err != nil {
+		return 0
+	}
+	return n
+}
+
 // A daemon that is killed at any point leaves a record that opens, in which the next
-// one finds at most its one live session, and resets it.
+// one finds at most its one live session, and resets it. No turn stays reserved, and what
+// was used is spent once.
 func TestKilledAtAnyPoint(t *testing.T) {
 	const kills = 200
 	path := file(t)
 	seed := rand.Uint64()
 	random := rand.New(rand.NewPCG(seed, 0))
-	states, sessions := map[session.State]int{}, 0
+	states, sessions, reservations := map[session.State]int{}, 0, 0
 	for i := range kills {
 		child := exec.Command(os.Args[0])
 		child.Env = append(os.Environ(), envChild+"="+path)
@@ -71,12 +93,28 @@ func TestKilledAtAnyPoint(t *testing.T) {
 			t.Fatal(err)
 		}
 		_ = child.Wait() // killed
+		left := reserved(t, path)
+		reservations += left
 		r, err := Open(t.Context(), Options{Path: path})
 		if err != nil {
 			t.Fatalf("seed %d, kill %d after %v: %v", seed, i, wait, err)
 		}
 		if r.Damaged() != "" || len(r.Stale()) > 1 {
 			t.Errorf("seed %d, kill %d after %v: damaged %q, stale %+v", seed, i, wait, r.Damaged(), r.Stale())
+		}
+		if still := reserved(t, path); left > 1 || still != 0 {
+			t.Errorf("seed %d, kill %d: %d turns were reserved, and %d are", seed, i, left, still)
+		}
+		used, err := r.Used(t.Context(), time.Time{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		requests := int64(0)
+		for _, m := range used.Models {
+			requests += m.Requests
+		}
+		if got, want := spent(t, r, time.Time{}), 0.1*float64(requests); math.Abs(got-want) > 1e-6 {
+			t.Errorf("seed %d, kill %d: %v is spent, for %d requests", seed, i, got, requests)
 		}
 		for _, s := range r.Stale() {
 			states[s.State]++
@@ -95,8 +133,8 @@ func TestKilledAtAnyPoint(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	t.Logf("%d kills, stale in %v, %d sessions listed", kills, states, sessions)
-	if len(states) < 4 || sessions < kills/2 {
-		t.Errorf("the kills came at too few points: %v, %d sessions", states, sessions)
+	t.Logf("%d kills, stale in %v, %d sessions listed, %d turns were reserved", kills, states, sessions, reservations)
+	if len(states) < 4 || sessions < kills/2 || reservations < kills/20 {
+		t.Errorf("the kills came at too few points: %v, %d sessions, %d reserved turns", states, sessions, reservations)
 	}
 }

@@ -72,7 +72,7 @@ func leaks(where string, v any) (found []string) {
 	return found
 }
 
-// SEC-002: without words, no notification holds a text that somebody said or wrote,
+// Without words, no notification holds a text that somebody said or wrote,
 // whatever is in it.
 func TestRedactedNotificationsHoldNoWords(t *testing.T) {
 	dropped := map[string]bool{}
@@ -110,7 +110,7 @@ func TestRedactedNotificationsHoldNoWords(t *testing.T) {
 	}
 }
 
-// SEC-002: what is said reaches a watcher only where both it and the user's setting ask
+// What is said reaches a watcher only where both it and the user's setting ask
 // for words; a setting that is taken back counts at once.
 func TestWordsNeedTheUsersSetting(t *testing.T) {
 	h := begin(t, protocol.PrivacyWatchWords, nil)
