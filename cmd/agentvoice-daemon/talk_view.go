@@ -75,12 +75,13 @@ func (v *talkView) notify(_ string, params any) {
 }
 
 func (v *talkView) showState(p protocol.StateParams) {
+	changed := p.Label != v.state
+	v.state = p.Label // the line at the bottom shows it
 	if v.verbose {
 		v.line(p.Since.Time, fmt.Sprintf("%-24s %s%s", p.Label, p.Cause, suffix(" ", p.TurnID)))
-	} else if p.Label != v.state {
+	} else if changed {
 		v.line(p.Since.Time, p.Label)
 	}
-	v.state = p.Label
 	if p.State == protocol.StateListening {
 		if v.prompt {
 			v.prompt = false

@@ -77,6 +77,9 @@ it. A watcher never changes the conversation and never slows it down.`,
 }
 
 func (f *watchFlags) run(ctx context.Context, folder string, out *os.File) error {
+	if f.follow.Levels && !f.asJSON {
+		return misuse{errors.New("--levels needs --json; on a terminal the levels are in the last line")}
+	}
 	cards, err := watch.List(folder)
 	if err != nil {
 		return err
@@ -89,7 +92,7 @@ func (f *watchFlags) run(ctx context.Context, folder string, out *os.File) error
 		return err
 	}
 	live := !f.asJSON && term.IsTerminal(int(out.Fd()))
-	f.follow.Levels = f.follow.Levels && f.asJSON || live
+	f.follow.Levels = f.follow.Levels || live
 	c, err := watch.Dial(ctx, folder, card, f.follow)
 	if err != nil {
 		return refusal(err)

@@ -138,6 +138,7 @@ func TestWatchChoosesAndTellsCrashes(t *testing.T) {
 		}
 	}
 	try(1, "no daemon runs that can be followed; start a conversation")
+	try(2, "--levels needs --json", "--levels")
 	try(0, "^no daemons run that can be followed\n$", "--list")
 	hidden := startSidecar(t, t.TempDir(), "", "--set", "agentvoice.privacy.watch=off")
 	hidden.call(protocol.MethodState, "{}", nil)
@@ -161,10 +162,13 @@ func TestWatchChoosesAndTellsCrashes(t *testing.T) {
 	one.call(protocol.MethodSessions, "null", &sessions)
 	first := startWatch(t, "--session", sessions.Sessions[len(sessions.Sessions)-1].ID)
 	first.until(`process ` + pid)
+	others := []*onlooker{first, startWatch(t, "--pid", pid, "--json"), startWatch(t, "--pid", pid)}
 	one.kill()
-	status, out, errs := first.ended()
-	if status != 1 || !strings.Contains(errs, "the daemon crashed or was killed; see what it did with `agentvoice-daemon sessions`") {
-		t.Errorf("status %d, %s\n%s", status, errs, out)
+	for _, o := range others {
+		status, out, errs := o.ended()
+		if status != 1 || !strings.Contains(errs, "the daemon crashed or was killed; see what it did with `agentvoice-daemon sessions`") {
+			t.Errorf("status %d, %s\n%s", status, errs, out)
+		}
 	}
 	try(0, `STARTED.*\n.* `+strconv.Itoa(two.cmd.Process.Pid)+` .*\n$`, "--list")
 	second := startWatch(t) // there is one now

@@ -56,12 +56,13 @@ func (v *watchView) show(params any) {
 	now := time.Now()
 	switch p := params.(type) {
 	case protocol.StateParams:
+		changed := p.Label != v.state
+		v.state = p.Label
 		if v.verbose {
 			v.line(p.Since.Time, fmt.Sprintf("%-24s %s%s%s", p.Label, p.Cause, suffix(" ", p.TurnID), suffix(" ", p.Metadata.Reason)))
-		} else if p.Label != v.state {
+		} else if changed {
 			v.line(p.Since.Time, p.Label)
 		}
-		v.state = p.Label
 	case protocol.TurnParams:
 		if p.DurationMs != nil {
 			lasted := (time.Duration(*p.DurationMs) * time.Millisecond).Round(100 * time.Millisecond)

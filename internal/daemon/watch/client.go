@@ -127,8 +127,7 @@ func (c *Client) ended(err error) error {
 			return ErrEnded
 		}
 		if dead(c.folder, c.card.ID) {
-			remove(c.folder, c.card.ID)
-			return ErrCrashed
+			return ErrCrashed // the card stays, for the other watchers, until somebody lists
 		}
 	}
 	return fmt.Errorf("%v hung up: %w", c.card, err)
