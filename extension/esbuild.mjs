@@ -19,9 +19,11 @@ const host = {
   external: ['vscode', './window.js'],
 };
 
-/** What the panel's page runs. */
+/** What the panel's page runs. Its packages take no HTML apart: the names of entities come from their table, not from innerHTML. */
 const page = {
   ...shared,
+  conditions: ['worker'],
+  loader: { '.svg': 'text' },
   entryPoints: { panel: 'webview/main.ts' },
   outdir: 'dist',
   platform: 'browser',

@@ -67,6 +67,13 @@ export class Panel {
     return this.frame.locator(`[data-testid="line"][data-kind="speech"][data-who="${who}"] [data-testid="line-text"]`).allInnerTexts();
   }
 
+  /** The input of the call that is asked about, as the panel shows it. */
+  async members(): Promise<Record<string, unknown>> {
+    const shown = await this.get('approval-input').locator('.member').evaluateAll((rows) =>
+      rows.map((row) => [(row.querySelector('dt') as HTMLElement).innerText, (row.querySelector('dd') as HTMLElement).innerText] as const));
+    return Object.fromEntries(shown.map(([name, value]) => [name, parsed(value)]));
+  }
+
   /** The message of the problem that is shown. */
   async problem(): Promise<string> {
     await this.get('problem').waitFor();
@@ -101,5 +108,14 @@ export class Panel {
       keep('[data-testid="state-label"]', watched.labels);
       keep('[data-testid="caption"]', watched.captions);
     });
+  }
+}
+
+/** A member of a call as it was before it was shown: texts are shown as they are, all else as JSON. */
+function parsed(value: string): unknown {
+  try {
+    return JSON.parse(value) as unknown;
+  } catch {
+    return value;
   }
 }

@@ -51,11 +51,12 @@ export function scripted(): void {
     await keyboard.press('Alt+Shift+M');
     await panel.get('mic-text').filter({ hasText: 'on' }).waitFor();
     const order: string[] = [];
-    for (let i = 0; i < 5; i++) {
+    await panel.get('transcript').focus();
+    for (let i = 0; i < 8; i++) {
       order.push(await panel.frame.evaluate(() => document.activeElement?.getAttribute('data-testid') ?? ''));
       await keyboard.press('Tab');
     }
-    assert.deepEqual(order, ['toggle-mute', 'end', 'pause', 'transcript', 'composer']);
+    assert.deepEqual(order, ['transcript', 'context-workspaceName', 'composer', 'send', 'toggle-mute', 'pause', 'end', 'answers']);
     await keyboard.press('Alt+Shift+K');
     await panel.label('Ready');
     await w.copilot.configure({ 'agentvoice.turnDetection.mode': 'pushToTalk' });

@@ -13,13 +13,14 @@
 // | lifecycle  | the same, killed and restarted | a person                   | the same                   |
 // | scripted   | headless, virtual time         | scripted recognition       | the same                   |
 // | latency    | the same                       | the same                   | the same                   |
+// | painting   | the same                       | -                          | -                          |
 // | gallery    | the same                       | the same                   | the same                   |
 // | localVoice | installs models, as a child of the extension | -        | the same                   |
 // | chat       | that of the package            | a person                   | the same, in the Chat view |
 
 import { after } from 'node:test';
 import { chat } from './chat.ts';
-import { gallery, latency } from './gallery.ts';
+import { gallery, latency, painting } from './gallery.ts';
 import { lifecycle } from './lifecycle.ts';
 import { confirmations, copilot, failures, firstUse, install, pushToTalk, tools } from './live.ts';
 import { localVoice } from './localVoice.ts';
@@ -27,7 +28,7 @@ import { scripted } from './scripted.ts';
 import { print } from './table.ts';
 import { theWorld } from './world.ts';
 
-const parts = { install, firstUse, copilot, pushToTalk, tools, confirmations, failures, lifecycle, scripted, latency, gallery, localVoice, chat };
+const parts = { install, firstUse, copilot, pushToTalk, tools, confirmations, failures, lifecycle, scripted, latency, painting, gallery, localVoice, chat };
 
 // AGENTVOICE_E2E_PARTS names those that are wanted; install comes first in any case.
 const wanted = process.env['AGENTVOICE_E2E_PARTS']?.split(/[ ,]+/);

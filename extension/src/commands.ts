@@ -76,7 +76,9 @@ export function actions(w: Window): Actions {
     takeOver: () => start(true),
     end: () => c.end(),
     toggle: () => (isActive(c.model.snapshot) || c.model.starting ? c.end() : start(false)),
-    statusClicked: () => (isActive(c.model.snapshot) || c.model.problem !== undefined ? vscode.commands.executeCommand('agentvoice.panel.focus') : start(false)),
+    statusClicked: () =>
+      c.model.problem !== undefined ? vscode.commands.executeCommand('agentvoice.panel.focus')
+      : isActive(c.model.snapshot) || c.model.starting ? c.end() : start(false),
     holdToTalk: () => w.key.pressed(),
     stopSpeaking: () => c.interrupt('command'),
     toggleMute: () => c.toggleMute(),
@@ -131,7 +133,8 @@ export function actions(w: Window): Actions {
         await w.keys.remove(provider);
       }
     },
-    clearTranscript: () => c.change({ is: 'clear' }),
+    clearTranscript: () => clearTranscript(w),
+    checkSetup: () => w.checkSetup(),
     exportDiagnostics: () => diagnosticsOf(w),
     restartDaemon: () => c.restart(),
     showPanel: () => vscode.commands.executeCommand('agentvoice.panel.focus'),
@@ -157,6 +160,19 @@ export function actions(w: Window): Actions {
     manageTrust: () => vscode.commands.executeCommand('workbench.trust.manage'),
     updateExtension: () => vscode.commands.executeCommand('workbench.extensions.search', `@id:${w.extension.extension.id}`),
   };
+}
+
+/** Clears the transcript, and offers to have it back. */
+async function clearTranscript({ conversation: c }: Window): Promise<void> {
+  const { lines, clearedSeq } = c.model;
+  if (lines.length === 0) {
+    return;
+  }
+  c.change({ is: 'clear' });
+  const undo = t('Undo');
+  if ((await vscode.window.showInformationMessage(t('The transcript was cleared.'), undo)) === undo) {
+    c.change({ is: 'restored', lines, clearedSeq });
+  }
 }
 
 async function selectDevice(w: Window, which: 'inputs' | 'outputs'): Promise<void> {

@@ -476,6 +476,20 @@ export class Conversation {
     }
   }
 
+  /** Reads an answer again, from a place in it on. What is being said stops for that. */
+  async readAnswer(text: string): Promise<void> {
+    if (text.trim() === '' || !(await this.converse())) {
+      return;
+    }
+    const free = (s: Model['snapshot']): boolean => s?.state === 'listening' || !isActive(s);
+    if (!free(this.now.snapshot)) {
+      await this.interrupt('command');
+    }
+    if (await this.reached(free)) {
+      await this.ask((wire) => wire.request('conversation/speak', { text, source: 'answer' }));
+    }
+  }
+
   /**
    * Has a conversation for what was not spoken: typed words, a text to read. One
    * that is begun for that does not listen, since nobody asked to be heard.

@@ -9,7 +9,7 @@ export const COMMANDS = [
   'start', 'end', 'toggle', 'takeOver', 'holdToTalk', 'stopSpeaking', 'toggleMute', 'pause', 'pauseSpeech', 'sendNow', 'type', 'retry',
   'repeat', 'approve', 'reject', 'readSelection', 'readFromHere', 'selectMicrophone', 'selectSpeaker', 'selectModel', 'selectTools', 'installLocalVoice',
   'allowCopilot', 'setKey', 'removeKey', 'clearTranscript', 'exportDiagnostics', 'restartDaemon', 'showPanel', 'showLog', 'openSettings',
-  'openWalkthrough', 'installCopilot', 'manageCopilot', 'openHelp', 'microphoneSettings', 'manageTrust', 'updateExtension', 'statusClicked',
+  'openWalkthrough', 'installCopilot', 'manageCopilot', 'openHelp', 'microphoneSettings', 'manageTrust', 'updateExtension', 'statusClicked', 'checkSetup',
 ] as const;
 
 export type Command = (typeof COMMANDS)[number];

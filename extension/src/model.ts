@@ -91,6 +91,14 @@ export interface Call {
   readonly click?: boolean;
 }
 
+/** Caption is the segment that is being spoken, and where it is in the transcript. */
+export interface Caption extends CaptionParams {
+  /** id of the line that holds it; undefined for what is no part of an answer, such as a notice */
+  readonly line?: number;
+  /** where it begins in that line's text, in UTF-16 units */
+  readonly start?: number;
+}
+
 export interface Model {
   readonly daemon: DaemonPhase;
   /** how often the daemon was started again since the user last started it */
@@ -107,7 +115,7 @@ export interface Model {
   readonly clearedSeq: number;
   /** ids of the turns that began and did not end */
   readonly openTurns: ReadonlySet<string>;
-  readonly caption: CaptionParams | undefined;
+  readonly caption: Caption | undefined;
   /** the call that waits for a yes or no */
   readonly approval: Call | undefined;
   readonly problem: Problem | undefined;
@@ -162,7 +170,8 @@ export type Change =
   | { readonly is: 'dismiss' }
   | { readonly is: 'held'; readonly held: boolean }
   | { readonly is: 'divider'; readonly text: string; readonly at: number }
-  | { readonly is: 'clear' };
+  | { readonly is: 'clear' }
+  | { readonly is: 'restored'; readonly lines: readonly Line[]; readonly clearedSeq: number };
 
 /** How many entries of the transcript are kept. */
 const KEPT = 400;
@@ -220,7 +229,7 @@ export function reduce(m: Model, change: Change): Model {
     case 'rebuilt':
       return rebuilt(m, change.transcript, change.at);
     case 'caption':
-      return { ...m, caption: change.params };
+      return { ...m, caption: captioned(m, change.params) };
     case 'tool':
       return called(m, change.params, change.at);
     case 'paused':
@@ -261,6 +270,10 @@ export function reduce(m: Model, change: Change): Model {
         lines: m.lines.filter((l) => !l.final && l.conversation === m.conversation),
         clearedSeq: Math.max(m.clearedSeq, ...m.lines.map((l) => (l.final && l.conversation === m.conversation ? (l.seq ?? 0) : 0))),
       };
+    case 'restored': {
+      const ids = new Set(m.lines.map((l) => l.id));
+      return { ...m, lines: [...change.lines.filter((l) => !ids.has(l.id)), ...m.lines].sort((a, b) => a.id - b.id).slice(-KEPT), clearedSeq: change.clearedSeq };
+    }
   }
 }
 
@@ -518,6 +531,34 @@ function heard(lines: readonly Line[], conversation: number, e: TranscriptEntry)
   );
   const old = lines[i];
   return old === undefined || e.heardChars === undefined || old.heardChars === e.heardChars ? lines : lines.with(i, { ...old, heardChars: e.heardChars });
+}
+
+/**
+ * Finds the segment in the transcript: behind the one before it, so that a sentence
+ * that occurs twice is found where it is spoken.
+ */
+function captioned(m: Model, p: CaptionParams): Caption {
+  const before = m.caption;
+  if (before !== undefined && before.turnId === p.turnId && before.text === p.text && p.heardChars > 0) {
+    return { ...before, heardChars: p.heardChars };
+  }
+  const words = p.text.trim();
+  if (words === '') {
+    return p;
+  }
+  const lead = p.text.length - p.text.trimStart().length;
+  const answers = m.lines.filter((l) => l.kind === 'speech' && l.role === 'assistant' && l.conversation === m.conversation);
+  const behind = before?.turnId === p.turnId ? before : undefined;
+  const ofTurn = answers.filter((l) => l.turnId === p.turnId && l.id >= (behind?.line ?? 0));
+  // An answer that is repeated is spoken in a turn of its own.
+  for (const l of [...ofTurn, ...answers.toReversed()]) {
+    const from = behind?.line === l.id ? (behind.start ?? 0) + behind.text.trimEnd().length : 0;
+    const at = l.text.indexOf(words, from);
+    if (at >= 0) {
+      return { ...p, line: l.id, start: Math.max(0, at - lead) };
+    }
+  }
+  return p;
 }
 
 const WAITS: ReadonlySet<ToolStatus> = new Set<ToolStatus>(['waitingForApproval']);

@@ -27,4 +27,11 @@ export type FromPage =
   | { readonly type: 'hold'; readonly down: boolean }
   | { readonly type: 'approve'; readonly callId: string; readonly approved: boolean }
   | { readonly type: 'context'; readonly key: ContextKey; readonly on: boolean }
-  | { readonly type: 'dismiss' };
+  | { readonly type: 'dismiss' }
+  /** a file of the workspace, as PATH or PATH:LINE */
+  | { readonly type: 'open'; readonly file: string }
+  | { readonly type: 'copy'; readonly text: string }
+  /** puts code where the cursor is */
+  | { readonly type: 'insert'; readonly text: string; readonly language: string }
+  /** reads an answer aloud from a place in it on */
+  | { readonly type: 'read'; readonly text: string };

@@ -33,6 +33,7 @@ export const PANEL_COMMANDS = [
   'agentvoice.manageTrust',
   'agentvoice.updateExtension',
   'agentvoice.exportDiagnostics',
+  'agentvoice.checkSetup',
 ] as const;
 
 export type PanelCommand = (typeof PANEL_COMMANDS)[number];

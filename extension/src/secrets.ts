@@ -23,6 +23,11 @@ export class Keys {
     return { value };
   }
 
+  /** Says whether there is a key for a provider. */
+  async has(provider: Provider): Promise<boolean> {
+    return (await this.secrets.get(name(provider))) !== undefined;
+  }
+
   /** Asks for a key and stores it; says whether one was. */
   async ask(provider: Provider): Promise<boolean> {
     const value = await vscode.window.showInputBox({

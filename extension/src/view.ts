@@ -36,6 +36,17 @@ export interface Piece {
 export const CONTEXT_KEYS = ['activeFile', 'selection', 'diagnostics', 'workspaceName'] as const;
 export type ContextKey = (typeof CONTEXT_KEYS)[number];
 
+/** Check is a part that a conversation needs, and whether it was found to work. */
+export interface Check {
+  readonly key: 'microphone' | 'voice' | 'assistant';
+  readonly title: string;
+  readonly detail: string;
+  /** unknown until it was looked at */
+  readonly state: 'works' | 'unknown' | 'missing';
+  /** chooses another one */
+  readonly command: PanelCommand;
+}
+
 /** Surroundings are what the window adds from outside the conversation. */
 export interface Surroundings {
   readonly provider: string;
@@ -44,6 +55,12 @@ export interface Surroundings {
   readonly speaker: string;
   readonly context: readonly Piece[];
   readonly trusted: boolean;
+  /** the agent that answers in place of the editor's assistant; empty without one */
+  readonly agent?: string;
+  /** what was found to work, of what is looked at before a conversation */
+  readonly found?: { readonly microphone?: boolean; readonly voice?: boolean; readonly assistant?: boolean };
+  /** the key that starts a conversation, as the editor shows it */
+  readonly startKey?: string;
   /** as Node names it */
   readonly platform?: string;
 }
@@ -76,6 +93,18 @@ export interface ShownCall {
   readonly commands: readonly string[];
   /** nothing that is said allows it */
   readonly click: boolean;
+  /** what to say to allow it; empty where only a click does */
+  readonly say: string;
+  /** every member of the input, with its value as text */
+  readonly members: readonly Member[];
+}
+
+/** Member is a value of a call's input by its name. */
+export interface Member {
+  readonly name: string;
+  readonly value: string;
+  /** it is shown as one of the commands already */
+  readonly command: boolean;
 }
 
 /** View is all that the panel shows but the lines of the transcript. */
@@ -95,7 +124,10 @@ export interface View {
   /** the same in every state, in the same order */
   readonly buttons: readonly Button[];
   readonly hold: { readonly down: boolean } | undefined;
-  readonly caption: { readonly text: string; readonly heard: number; readonly audible: boolean } | undefined;
+  /** the segment that is being spoken: where it is in a line of the transcript, in UTF-16 units; what is before it was heard */
+  readonly spoken: { readonly line: number; readonly from: number; readonly to: number } | undefined;
+  /** its text; apart where it is in no line and not the question of the approval */
+  readonly caption: { readonly text: string; readonly heard: number; readonly audible: boolean; readonly apart: boolean } | undefined;
   readonly approval: ShownCall | undefined;
   readonly problem:
     | { readonly code: ProblemCode; readonly message: string; readonly detail: string; readonly remediation: string; readonly then: readonly string[]; readonly remedies: readonly Remedy[] }
@@ -105,12 +137,18 @@ export interface View {
   readonly facts: Facts;
   readonly context: readonly Piece[];
   readonly contextOff: string;
+  /** what a conversation needs, before the first one */
+  readonly checks: readonly Check[];
+  /** who is talked to */
+  readonly assistant: string;
+  readonly startKey: string;
 }
 
-/** Facts are in the panel's last lines. */
+/** Facts are about devices and services. */
 export interface Facts {
   readonly provider: string;
   readonly session: string;
+  /** who answers: the model, or the agent */
   readonly model: string;
   readonly microphone: string;
   readonly speaker: string;
@@ -165,10 +203,14 @@ export function present(m: Model, around: Surroundings, t: Translate): View {
     primary: active ? undefined : primaryOf(m, t),
     buttons: buttonsOf(m, t),
     hold: active && waitsForKey(m) ? { down: m.held } : undefined,
+    spoken: spokenOf(m),
     caption:
       m.caption === undefined || m.caption.text === ''
         ? undefined
-        : { text: m.caption.text, heard: m.caption.heardChars, audible: state === 'speaking' && !voicePaused(m) },
+        : {
+            text: m.caption.text, heard: m.caption.heardChars, audible: state === 'speaking' && !voicePaused(m),
+            apart: m.caption.line === undefined && !(m.approval?.question ?? '').includes(m.caption.text.trim()),
+          },
     approval: m.approval === undefined ? undefined : shownCall(m.approval, t),
     problem:
       m.problem === undefined
@@ -184,8 +226,38 @@ export function present(m: Model, around: Surroundings, t: Translate): View {
     queue: queueOf(m, t),
     facts: factsOf(m, around, t),
     context: around.context.filter((p) => p.present),
+    checks: checksOf(m, around, t),
+    assistant: around.agent === undefined || around.agent === '' ? t('Copilot') : around.agent,
+    startKey: around.startKey ?? '',
     contextOff: around.trusted ? '' : t('This workspace is not trusted: nothing from it is sent.'),
   };
+}
+
+/** The segment that is being spoken, as a place in its line. */
+function spokenOf({ caption: c }: Model): View['spoken'] {
+  if (c?.line === undefined || c.start === undefined) {
+    return undefined;
+  }
+  const heard = [...c.text].slice(0, c.heardChars).join('').length; // the daemon counts characters
+  return { line: c.line, from: c.start + heard, to: c.start + c.text.length };
+}
+
+/** What a conversation needs. What a failure names is missing, whatever was found before. */
+function checksOf(m: Model, around: Surroundings, t: Translate): Check[] {
+  const { found } = around;
+  const code = m.problem?.code ?? '';
+  const state = (works: boolean | undefined, failed: RegExp): Check['state'] =>
+    failed.test(code) ? 'missing' : works === undefined ? 'unknown' : works ? 'works' : 'missing';
+  return [
+    { key: 'microphone', title: t('Microphone'), detail: around.microphone, state: state(found?.microphone, /^(device|microphone|audio)/), command: 'agentvoice.selectMicrophone' },
+    { key: 'voice', title: t('Voice'), detail: providerName(around.provider, t), state: state(found?.voice, /^(daemon|credentials|authentication|engine|speech)/), command: 'agentvoice.openSettings' },
+    { key: 'assistant', title: t('Assistant'), detail: answersBy(around), state: state(found?.assistant, /^(copilot|agent)/), command: 'agentvoice.selectModel' },
+  ];
+}
+
+/** Who answers. */
+function answersBy(around: Surroundings): string {
+  return around.agent === undefined || around.agent === '' ? around.model : around.agent;
 }
 
 /** The daemon's messages name the particulars in brackets behind the sentence. */
@@ -328,19 +400,23 @@ function queueOf(m: Model, t: Translate): View['queue'] {
 
 function factsOf(m: Model, around: Surroundings, t: Translate): Facts {
   const provider = m.session?.provider ?? around.provider;
-  const names: Record<string, string> = {
-    local: t('On this machine'),
-    openai: 'OpenAI',
-    azure: 'Azure OpenAI',
-    localai: 'LocalAI',
-  };
   const lost = m.snapshot?.state === 'suspended' && m.snapshot.metadata.reason === 'connection';
   const session =
     m.session?.renewing === true ? t('being renewed')
     : lost ? t('reconnecting')
     : isActive(m.snapshot) ? t('connected')
     : t('not connected');
-  return { provider: names[provider] ?? provider, session, model: around.model, microphone: around.microphone, speaker: around.speaker };
+  return { provider: providerName(provider, t), session, model: answersBy(around), microphone: around.microphone, speaker: around.speaker };
+}
+
+function providerName(provider: string, t: Translate): string {
+  const names: Record<string, string> = {
+    local: t('On this machine'),
+    openai: 'OpenAI',
+    azure: 'Azure OpenAI',
+    localai: 'LocalAI',
+  };
+  return names[provider] ?? provider;
 }
 
 /** Makes lines as they are shown, each once: lines are values, and most stay as they are. */
@@ -407,7 +483,28 @@ function shownCall(call: Call, t: Translate): ShownCall {
     destructive: call.destructive,
     commands: (call.commands ?? []).map(visible),
     click: call.click === true,
+    say: call.click === true ? '' : (/[“„「]([^”“」]+)[”“」]/.exec(call.question ?? '')?.[1] ?? t('yes')),
+    members: membersOf(call),
   };
+}
+
+function membersOf({ input, commands }: Call): Member[] {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) {
+    return [];
+  }
+  return leaves(Object.entries(input)).map(([name, value]) => ({
+    name: visible(name),
+    value: visible(typeof value === 'string' ? value : JSON.stringify(value, null, 2) ?? ''),
+    command: typeof value === 'string' && commands?.includes(value) === true,
+  }));
+}
+
+/** The members of a list of objects, such as edits, each by itself: edits 1 oldText. */
+function leaves(entries: readonly (readonly [string, unknown])[]): (readonly [string, unknown])[] {
+  return entries.flatMap(([name, value]) =>
+    Array.isArray(value) && value.length > 0 && value.every((v) => typeof v === 'object' && v !== null && !Array.isArray(v) && Object.keys(v as object).length > 0)
+      ? value.flatMap((v: object, i) => Object.entries(v).map(([key, member]) => [`${name} ${i + 1} ${key}`, member] as const))
+      : [[name, value] as const]);
 }
 
 /** Characters that are not seen, or that change the order of others, are shown by their numbers: what is allowed is what is read. */
@@ -434,7 +531,7 @@ export function statusOf(m: Model, around: Surroundings, t: Translate): StatusIt
   const parts = [`Agent Voice: ${what}`, view.micText, ...(view.problem === undefined ? [] : [view.problem.message])];
   return {
     text: idle ? `${icon} Agent Voice` : `${icon} ${what}`,
-    tooltip: [...parts, view.active ? t('Click to show the conversation.') : t('Click to start a conversation.')].join('\n'),
+    tooltip: [...parts, view.problem !== undefined ? t('Click to show the problem.') : view.active ? t('Click to end the conversation.') : t('Click to start a conversation.')].join('\n'),
     accessible: parts.join(', '),
     alarm: view.tone === 'problem' ? 'error' : view.approval !== undefined ? 'warning' : 'none',
   };

@@ -52,6 +52,8 @@ export class Window implements vscode.Disposable {
   readonly key: HoldKey;
   /** the devices of the last list that was shown */
   devices: readonly Device[] = [];
+  /** what checkSetup found */
+  private found: Surroundings['found'] = {};
   private readonly questions = new ChatQuestions();
   private readonly actions: Actions;
   private readonly subscriptions: vscode.Disposable[] = [];
@@ -143,6 +145,9 @@ export class Window implements vscode.Disposable {
       speaker: device('audio.outputDevice'),
       context: this.inChatView() ? [] : this.context.pieces(),
       trusted: vscode.workspace.isTrusted,
+      agent: this.agent(),
+      found: { ...this.found, ...(isActive(this.conversation.model.snapshot) ? { microphone: true, voice: true } : {}), ...(this.models.modelName === '' ? {} : { assistant: true }) },
+      startKey: process.platform === 'darwin' ? '⌃⌘K' : 'Alt+Shift+K',
       platform: process.platform,
     };
   }
@@ -269,21 +274,7 @@ export class Window implements vscode.Disposable {
 
   fill(view: vscode.WebviewView): void {
     const parts = fill(view, this.extension.extensionUri, this.feed());
-    const badge = this.conversation.onChange(() => this.badge(view));
-    this.badge(view);
-    view.onDidDispose(() => {
-      badge();
-      parts.dispose();
-    });
-  }
-
-  /** The sign on the activity bar, there also while the panel is closed. */
-  private badge(view: vscode.WebviewView): void {
-    const { mic, micText } = this.view();
-    const value = mic === 'open' || mic === 'wake' ? 1 : 0;
-    if ((view.badge?.value ?? 0) !== value) {
-      view.badge = value === 0 ? undefined : { value, tooltip: micText };
-    }
+    view.onDidDispose(() => parts.dispose());
   }
 
   private view(): View {
@@ -333,7 +324,49 @@ export class Window implements vscode.Disposable {
       case 'dismiss':
         conversation.change({ is: 'dismiss' });
         break;
+      case 'open':
+        void this.open(message.file);
+        break;
+      case 'copy':
+        void vscode.env.clipboard.writeText(message.text);
+        break;
+      case 'insert':
+        void insertCode(message.text, message.language);
+        break;
+      case 'read':
+        void conversation.readAnswer(message.text);
+        break;
     }
+  }
+
+  /** Opens a file that an answer names, and says where there is none. */
+  private async open(file: string): Promise<void> {
+    const { problem } = await editorCommand({ command: 'openFile', names: [file] }, this.conversation.model);
+    if (problem !== undefined) {
+      this.conversation.change({ is: 'notification', params: { message: problem, severity: 'info', kind: 'message' } });
+    }
+  }
+
+  /** Looks at what a conversation needs, without recording anything. */
+  async checkSetup(): Promise<void> {
+    const provider = hears((name) => vscode.workspace.getConfiguration('agentvoice').get(name, ''));
+    const [found, model] = await Promise.all([
+      this.conversation.ask((wire) => wire.request('audio/devices')),
+      this.inChatView() || this.agent() !== '' ? true : this.models.pick(vscode.workspace.getConfiguration('agentvoice').get('copilot.model', '')),
+    ]);
+    const keyless = provider !== 'openai' && provider !== 'azure';
+    this.devices = found === undefined ? this.devices : [...found.inputs, ...found.outputs];
+    this.found = {
+      microphone: found !== undefined && found.inputs.length > 0,
+      voice: found !== undefined && found.outputs.length > 0 && (keyless || (await this.keys.has(provider))),
+      assistant: model !== undefined,
+    };
+    this.refresh();
+  }
+
+  /** The coding agent that answers in place of the editor's assistant; empty without one. */
+  private agent(): string {
+    return vscode.workspace.getConfiguration('agentvoice').get('agent', '').replace(/^acp:\s*/, '').split(/\s/)[0]?.split(/[\\/]/).at(-1) ?? '';
   }
 
   /** A phrase that begins a conversation needs the daemon before there is one. */
@@ -381,6 +414,18 @@ export class Window implements vscode.Disposable {
     this.dispose();
     await this.conversation.close();
   }
+}
+
+/** Puts code where the cursor is, or into a new file where none is open. */
+async function insertCode(text: string, language: string): Promise<void> {
+  const editor = vscode.window.activeTextEditor ?? vscode.window.visibleTextEditors[0];
+  if (editor === undefined) {
+    const known = (await vscode.languages.getLanguages()).includes(language);
+    const document = await vscode.workspace.openTextDocument({ content: text, ...(known ? { language } : {}) });
+    await vscode.window.showTextDocument(document);
+    return;
+  }
+  await editor.edit((edit) => edit.replace(editor.selection, text));
 }
 
 /** Where the editor keeps the user's settings; the extension's storage is in it. */

@@ -53,6 +53,26 @@ after 600ms
   ]);
 });
 
+test('an answer is read from a place in it on: what is being said stops for that, and its place is shown in the answer', `
+auto speech 0ms 5s
+auto flush 40ms
+await state listening
+say "explain the parser"
+`, says('It reads tokens. Then it builds a tree.'), async (d) => {
+  await d.conversation.start();
+  await d.state('speaking');
+  await d.until('the caption', (m) => m.caption?.text.trim() === 'It reads tokens.');
+  assert.deepEqual(view(d).spoken, { line: d.model.caption?.line, from: 0, to: d.model.caption?.text.length });
+  const read = d.conversation.readAnswer('Then it builds a tree.');
+  for (let i = 0; i < 20 && d.model.snapshot?.state !== 'listening'; i++) {
+    await d.advance(200);
+  }
+  await read;
+  await d.until('the rest', (m) => m.snapshot?.state === 'speaking' && m.caption?.text.includes('builds') === true);
+  assert.equal(view(d).spoken?.from, 'It reads tokens. '.length);
+  assert.equal(d.asked.length, 1, 'Copilot is not asked');
+});
+
 test('voice commands: the editor scrolls while the answer goes on, spoken or typed, and Copilot is not asked', `
 auto speech 0ms 3s
 await state listening

@@ -163,6 +163,28 @@ test('a caption is there while something is said, and no longer', () => {
   assert.equal(reduce(m, state('listening')).caption, undefined);
 });
 
+test('a segment that is spoken is found in the transcript: where it is, also of two that are the same', () => {
+  const answer = transcript({ role: 'assistant', turnId: 'turn-1', text: 'It fails. Why? It fails. 🎉 Done.' });
+  const spoken = (text: string, heardChars = 0, turnId = 'turn-1'): Change => ({ is: 'caption', params: { turnId, text, heardChars } });
+  const place = (...changes: Change[]): (number | undefined)[] => {
+    const { caption, lines } = after(state('listening'), answer, state('speaking'), ...changes);
+    return [caption?.line === undefined ? undefined : lines.findIndex((l) => l.id === caption.line), caption?.start];
+  };
+  assert.deepEqual(place(spoken('It fails.')), [0, 0]);
+  assert.deepEqual(place(spoken('It fails.'), spoken('It fails.', 9)), [0, 0], 'it was heard');
+  assert.deepEqual(place(spoken('It fails.'), spoken(' Why?'), spoken(' It fails.')), [0, 14], 'the second one');
+  assert.deepEqual(place(spoken('It fails.', 0, 'turn-2')), [0, 0], 'the answer is repeated');
+  assert.deepEqual(place(spoken('One moment.')), [undefined, undefined], 'a notice');
+});
+
+test('a transcript that was cleared can be had back', () => {
+  const full = after(state('listening'), transcript({ text: 'one', seq: 1 }));
+  const later = reduce(reduce(full, { is: 'clear' }), transcript({ turnId: 'turn-2', text: 'two', seq: 2 }));
+  assert.deepEqual(later.lines.map((l) => l.text), ['two']);
+  const back = reduce(later, { is: 'restored', lines: full.lines, clearedSeq: full.clearedSeq });
+  assert.deepEqual([back.lines.map((l) => l.text), back.clearedSeq], [['one', 'two'], full.clearedSeq]);
+});
+
 test('clearing the transcript leaves what is being said', () => {
   const m = after(transcript(), transcript({ turnId: 'turn-2', text: 'and', final: false, seq: 2 }), { is: 'clear' });
   assert.deepEqual(m.lines.map((l) => l.text), ['and']);

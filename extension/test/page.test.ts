@@ -2,20 +2,17 @@
 // messages that the extension sends.
 
 import assert from 'node:assert/strict';
-import { join } from 'node:path';
 import { test } from 'node:test';
-import { buildSync } from 'esbuild';
-import type { Element, HTMLElement, Window } from 'happy-dom' with { 'resolution-mode': 'import' };
-import { type Call, type Line, type Model, START } from '../src/model';
+import type { Element, HTMLElement, Range, Window } from 'happy-dom' with { 'resolution-mode': 'import' };
+import { type Call, type Line, type Model, START, reduce } from '../src/model';
 import type { FromPage, ToPage } from '../src/panelwire';
 import { STATES, type Snapshot, type State } from '../src/protocol.gen';
 import { strings } from '../src/strings';
 import { english } from '../src/text';
 import { type Surroundings, present, shownLines } from '../src/view';
+import { bundled } from './bundled';
 
-const source = buildSync({
-  entryPoints: [join(__dirname, '..', '..', 'webview', 'main.ts')], bundle: true, write: false, format: 'iife', target: 'es2022',
-}).outputFiles[0]!.text;
+const source = bundled('main.ts');
 
 const around: Surroundings = {
   provider: 'local', model: 'Model', microphone: 'Mic', speaker: 'Speaker', context: [], trusted: true,
@@ -40,13 +37,20 @@ const line = (over: Partial<Line>): Line => ({
 /** The page, with what it sent. */
 class Panel {
   readonly sent: FromPage[] = [];
+  /** what is marked in the text, by the name of the mark */
+  readonly marks = new Map<string, Set<Range>>();
   private readonly timers: (() => void)[] = [];
   private readonly shown = shownLines(english);
 
   private constructor(readonly window: Window) {
-    const run = new Function('window', 'document', 'Node', 'ResizeObserver', 'setTimeout', 'clearTimeout', 'acquireVsCodeApi', source) as (...globals: unknown[]) => void;
-    run(window, window.document, window.Node, window.ResizeObserver, (f: () => void) => this.timers.push(f), () => undefined,
-      () => ({ postMessage: (message: FromPage) => this.sent.push(message) }));
+    const globals = {
+      window, document: window.document, Node: window.Node, ResizeObserver: window.ResizeObserver, DOMParser: window.DOMParser,
+      CSS: { highlights: this.marks }, Highlight: Set,
+      setTimeout: (f: () => void) => this.timers.push(f), clearTimeout: () => undefined,
+      acquireVsCodeApi: () => ({ postMessage: (message: FromPage) => this.sent.push(message) }),
+    };
+    const run = new Function(...Object.keys(globals), source) as (...globals: unknown[]) => void;
+    run(...Object.values(globals));
     this.post({ type: 'init', strings: strings(english), locale: 'en' });
     this.sent.length = 0;
   }
@@ -73,6 +77,15 @@ class Panel {
     const found = this.window.document.querySelector(`[data-testid="${testId}"]`);
     assert.ok(found, `there is no ${testId}`);
     return found as HTMLElement;
+  }
+
+  all(selector: string): HTMLElement[] {
+    return [...this.window.document.querySelectorAll(selector)] as HTMLElement[];
+  }
+
+  /** The text under a mark. */
+  marked(name: string): string {
+    return [...(this.marks.get(name) ?? [])].map((r) => r.toString()).join('');
   }
 
   buttons(): Element[] {
@@ -182,19 +195,29 @@ test('the approval card shows a long command to its end, and every member of the
   };
   panel.show(inState('listening', { approval }));
   assert.equal(panel.get('approval-command').textContent, command);
-  assert.deepEqual(JSON.parse(panel.get('approval-input').textContent ?? ''), approval.input);
+  const members = Object.fromEntries(panel.all('.member').map((m) => [m.querySelector('dt')?.textContent, m.querySelector('dd')?.textContent ?? '']));
+  const { cwd, env, note } = approval.input as Record<string, unknown>;
+  assert.deepEqual({ ...members, env: JSON.parse(members['env'] ?? '') as unknown }, { cwd, env, note }, 'the command is shown above them');
   assert.match(panel.get('approval-destructive').textContent ?? '', /Only a click allows it/);
 });
 
-test('focus stays on a control through every state, and goes to the other one where it is hidden', async () => {
+test('focus stays at its place through every state, and goes to the control that is shown there', async () => {
   const panel = await Panel.open();
   const focused = (): string | null | undefined => panel.window.document.activeElement?.getAttribute('data-testid');
   panel.show(inState('listening'));
-  panel.get('pause').focus();
+  panel.get('end').focus();
   for (const state of STATES) {
     panel.show(inState(state));
-    assert.equal(focused(), 'pause', state);
+    assert.equal(focused(), 'end', state);
   }
+  panel.show(inState('listening'));
+  panel.get('pause').focus();
+  for (const state of STATES.filter((s) => s !== 'idle' && s !== 'terminating' && s !== 'faulted')) {
+    panel.show(inState(state));
+    assert.equal(focused(), state === 'speaking' ? 'pause-speech' : 'pause', state);
+  }
+  panel.show(inState('idle'));
+  assert.equal(focused(), 'start');
   panel.show(inState('idle'));
   panel.get('start').focus();
   panel.show(inState('preparing'));
@@ -211,7 +234,7 @@ test('a delta leaves what is there: the elements, a selection in them, and the f
   const stream = (n: number, over: Partial<Line> = {}): void => panel.show(inState('speaking', { lines: [line({ text: ANSWER.slice(0, n), ...over })] }));
   stream(30);
   const article = panel.get('line');
-  const words = [...panel.get('line-text').querySelectorAll('*')].find((e) => e.textContent === 'parser')!.firstChild!;
+  const words = [...panel.get('line-text').querySelectorAll('*')].find((e) => e.tagName === 'SPAN' && e.textContent === 'parser')!.firstChild!;
   const selection = document.getSelection()!;
   selection.setBaseAndExtent(words, 1, words, 4);
   for (let n = 31; n <= ANSWER.length; n++) {
@@ -278,6 +301,104 @@ test('an open detail stays open, and a focused element focused, when its line, t
   assert.deepEqual(panel.sent.map((m) => m.type), ['run']);
 });
 
+test('controls that share a place are never shown together, and a press on one is none on the other', async () => {
+  const panel = await Panel.open();
+  const shown = (...names: string[]): string[] => names.filter((name) => !panel.get(name).hidden);
+  for (const model of EVERY) {
+    panel.show(model);
+    assert.equal(shown('start', 'stop-speaking', 'retry').length, 1, model.snapshot?.state);
+    assert.ok(shown('pause', 'pause-speech').length <= 1, model.snapshot?.state);
+  }
+  panel.show(inState('listening'));
+  panel.press(panel.get('pause'));
+  panel.show(inState('speaking'));
+  panel.release(panel.get('pause-speech'));
+  panel.click(panel.get('pause-speech'));
+  assert.deepEqual(panel.sent, [], 'nobody paused the voice');
+});
+
+const spokenAt = (text: string, heardChars: number, over: Partial<Line> = {}): Model =>
+  reduce(inState('speaking', { conversation: 1, lines: [line({ text: ANSWER, final: true, ...over })] }), { is: 'caption', params: { turnId: 't', text, heardChars } });
+
+test('what is spoken is marked in the text, and what is behind it is dimmed, without a change of the page', async () => {
+  const panel = await Panel.open();
+  panel.show(inState('speaking', { conversation: 1, lines: [line({ text: ANSWER, final: true })] }));
+  const before = panel.get('line-text').innerHTML;
+  panel.show(spokenAt('The **parser** stops\nat a comma.', 0));
+  assert.equal(panel.marked('spoken-now'), 'The parser stops\nat a comma.');
+  assert.equal(panel.marked('spoken-rest'), 'onetwo xThen it ends.');
+  panel.show(spokenAt('The **parser** stops\nat a comma.', 'The **par'.length));
+  assert.equal(panel.marked('spoken-now'), 'ser stops\nat a comma.');
+  assert.equal(panel.get('line-text').innerHTML, before);
+  assert.ok(panel.get('caption').classList.contains('sr'), 'there is no second caption');
+  panel.show(inState('listening', { conversation: 1, lines: [line({ text: ANSWER, final: true })] }));
+  assert.equal(panel.marked('spoken-now') + panel.marked('spoken-rest'), '');
+});
+
+test('what is said besides the transcript is shown beside it', async () => {
+  const panel = await Panel.open();
+  panel.show(spokenAt('The quota is used up.', 0));
+  assert.equal(panel.get('caption').className, 'caption');
+  assert.equal(panel.get('caption').textContent, 'The quota is used up.');
+  assert.equal(panel.marked('spoken-now'), '');
+});
+
+test('what was not heard begins with a button that reads from there, and a click on it reads from that word', async () => {
+  const panel = await Panel.open();
+  panel.show(inState('listening', { conversation: 1, lines: [line({ text: ANSWER, final: true, cutOff: true, heardChars: 14 })] }));
+  panel.click(panel.get('cut'));
+  assert.deepEqual(panel.sent, [{ type: 'read', text: ANSWER.slice(14) }]);
+  const comma = panel.all('.unheard').find((e) => e.textContent.includes('comma'))!;
+  panel.window.document.getSelection()!.setBaseAndExtent(comma.firstChild!, comma.textContent.indexOf('mma'), comma.firstChild!, comma.textContent.indexOf('mma'));
+  panel.click(comma);
+  assert.deepEqual(panel.sent.at(-1), { type: 'read', text: ANSWER.slice(ANSWER.indexOf('comma')) });
+  panel.window.document.getSelection()!.setBaseAndExtent(comma.firstChild!, 0, comma.firstChild!, 3);
+  panel.click(comma);
+  assert.equal(panel.sent.length, 2, 'who selects text reads nothing');
+});
+
+const RICH = '## Why\n\nSee `parser.go:12`, src/a/b.go and [the page](https://example.com/x).\n\n- [x] done\n- [ ] open\n\n| a | b |\n|--|--:|\n| 1 | 2 |\n\n'
+  + `\`\`\`go\n${Array.from({ length: 30 }, (_, i) => `line${i}()`).join('\n')}\n\`\`\`\n\n<img src=x onerror=alert(1)> ~~gone~~`;
+
+test('an answer is rendered from its Markdown: files open, code is copied and inserted, long code is folded', async () => {
+  const panel = await Panel.open();
+  panel.show(inState('listening', { lines: [line({ text: RICH, final: true })] }));
+  const text = panel.get('line-text');
+  assert.deepEqual(panel.all('[data-testid="file"]').map((f) => f.getAttribute('data-file')), ['parser.go:12', 'src/a/b.go']);
+  panel.click(panel.get('file'));
+  assert.equal(text.querySelector('a[href]')?.getAttribute('href'), 'https://example.com/x');
+  assert.deepEqual([...text.querySelectorAll('.box')].map((b) => b.getAttribute('aria-label')), ['Done', 'Open task']);
+  assert.deepEqual([...text.querySelectorAll('th, td')].map((c) => c.textContent), ['a', 'b', '1', '2']);
+  assert.equal(text.querySelector('[role="heading"]')?.textContent, 'Why');
+  assert.equal(text.querySelector('img'), null);
+  assert.match(text.textContent, /<img src=x onerror=alert\(1\)>/);
+  const code = `${Array.from({ length: 30 }, (_, i) => `line${i}()`).join('\n')}`;
+  panel.click(panel.get('code-copy'));
+  panel.click(panel.get('code-insert'));
+  assert.deepEqual(panel.sent, [{ type: 'open', file: 'parser.go:12' }, { type: 'copy', text: code }, { type: 'insert', text: code, language: 'go' }]);
+  assert.equal(panel.get('done').textContent, 'Copied');
+  assert.ok(text.querySelector('pre')?.classList.contains('folded'));
+  panel.click(panel.get('fold'));
+  assert.equal(text.querySelector('pre')?.classList.contains('folded'), false);
+  assert.equal(panel.get('fold').getAttribute('aria-expanded'), 'true');
+});
+
+test('the bundle makes no HTML of text', () => {
+  assert.doesNotMatch(source, /\.(innerHTML|outerHTML|insertAdjacentHTML)\b|document\.write/);
+});
+
+test('before the first word the panel says how to begin, and what was found; then it is gone', async () => {
+  const panel = await Panel.open();
+  panel.show(START, { ...around, startKey: 'Alt+Shift+K', found: { microphone: false, assistant: true } });
+  assert.equal(panel.get('empty').hidden, false);
+  assert.deepEqual(panel.all('.checks li').map((c) => c.getAttribute('data-state')), ['missing', 'unknown', 'works']);
+  panel.click(panel.get('welcome-start'));
+  panel.click(panel.get('check-setup'));
+  assert.deepEqual(panel.sent, [{ type: 'run', command: 'agentvoice.start' }, { type: 'run', command: 'agentvoice.checkSetup' }]);
+  panel.show(inState('listening', { lines: [line({ role: 'user', text: 'why' })] }));
+  assert.equal(panel.get('empty').hidden, true);
+});
+
 test('what is sent with a question can be switched by a press that straddles a change of the editor', async () => {
   const panel = await Panel.open();
   const piece = (detail: string) => ({ key: 'activeFile' as const, title: 'Active file', detail, on: true, present: true });
@@ -287,4 +408,42 @@ test('what is sent with a question can be switched by a press that straddles a c
   panel.show(START, { ...around, context: [piece('a.go'), { key: 'selection', title: 'Selection', detail: '1 line', on: true, present: true }] });
   panel.release(chip);
   assert.deepEqual(panel.sent, [{ type: 'context', key: 'activeFile', on: false }]);
+});
+
+/** Numbers that look random, the same in every run (mulberry32). */
+function* numbers(seed: number): Generator<number, never> {
+  for (let a = seed; ; ) {
+    a = (a + 0x6d2b79f5) | 0;
+    let t = Math.imul(a ^ (a >>> 15), 1 | a);
+    t = (t + Math.imul(t ^ (t >>> 7), 61 | t)) ^ t;
+    yield ((t ^ (t >>> 14)) >>> 0) / 4294967296;
+  }
+}
+
+test('of 200 presses across changes of the state none is lost, and none does what another control does', async () => {
+  const panel = await Panel.open();
+  const random = numbers(18);
+  const any = <T>(list: readonly T[]): T => list[Math.floor(random.next().value * list.length)]!;
+  const what = (b: Element): string => (b as HTMLElement).hidden || b.getAttribute('aria-disabled') === 'true' ? '' : `does ${b.getAttribute('aria-pressed') ?? ''}`;
+  let done = 0;
+  for (let i = 0; i < 200; i++) {
+    panel.show(any(EVERY));
+    if (random.next().value < 0.8) {
+      panel.elapse();
+    }
+    const control = any(panel.buttons().filter((b) => !(b as HTMLElement).hidden));
+    const offered = what(control);
+    panel.sent.length = 0;
+    panel.press(control);
+    panel.show(any(EVERY));
+    const offers = what(control);
+    if (!(control as HTMLElement).hidden) { // a browser clicks on nothing that is hidden
+      panel.release(control);
+    }
+    const wanted = offered !== '' && offered === offers ? [control.getAttribute('data-testid')] : [];
+    const commands = panel.sent.map((m) => (m.type === 'run' ? m.command.replace('agentvoice.', '').replace(/[A-Z]/g, (c) => `-${c.toLowerCase()}`) : m.type));
+    assert.deepEqual(commands, wanted, `press ${i}`);
+    done += wanted.length;
+  }
+  assert.ok(done > 50, `only ${done} presses did something`);
 });

@@ -171,3 +171,44 @@ test('a call is shown as it would run: commands whole, every member of the input
   assert.deepEqual(JSON.parse(v.approval?.input ?? ''), approval.input);
   assert.deepEqual([v.approval?.click, v.hint], [true, 'Click to allow it, or say no.']);
 });
+
+test('the status bar says what a click does', () => {
+  const click = (m: Model): string | undefined => statusOf(m, around, english).tooltip.split('\n').at(-1);
+  assert.equal(click(START), 'Click to start a conversation.');
+  assert.equal(click(inState('listening')), 'Click to end the conversation.');
+  assert.equal(click(inState('faulted', { problem: { code: 'startTimeout', message: 'x', remediation: '', retryable: true, then: [] } })), 'Click to show the problem.');
+});
+
+test('a call says what to say to allow it, as the question has it, in each language', () => {
+  const say = (question: string, over: object = {}): string | undefined =>
+    present(inState('listening', { approval: { callId: 'c', name: 'run', status: 'waitingForApproval', destructive: false, question, ...over } }), around, english).approval?.say;
+  assert.equal(say('May I use the tool run? Please say yes or no.'), 'yes');
+  assert.equal(say('May I? To allow it, say “yes, run”; if not, say no.'), 'yes, run');
+  assert.equal(say('Darf ich? Sagen Sie „ja, ausführen“, wenn ich darf, sonst nein.'), 'ja, ausführen');
+  assert.equal(say('許可する場合は「はい、実行」、しない場合は「いいえ」と言ってください。'), 'はい、実行');
+  assert.equal(say('May I? To allow it, click Allow once in the panel; if not, say no.', { click: true }), '');
+});
+
+test('the members of a call are shown one by one, also those of a list of edits', () => {
+  const approval = {
+    callId: 'c', name: 'edit_file', status: 'waitingForApproval' as const, destructive: false,
+    input: { path: 'a.go', edits: [{ oldText: 'x', newText: 'y' }, { oldText: 'p', newText: '' }], tags: ['a'], none: [] },
+  };
+  assert.deepEqual(present(inState('listening', { approval }), around, english).approval?.members.map((m) => [m.name, m.value]), [
+    ['path', 'a.go'], ['edits 1 oldText', 'x'], ['edits 1 newText', 'y'], ['edits 2 oldText', 'p'], ['edits 2 newText', ''], ['tags', '[\n  "a"\n]'], ['none', '[]'],
+  ]);
+});
+
+test('what a conversation needs is unknown until it was looked at, and missing where a failure names it', () => {
+  const states = (m: Model, over: Partial<Surroundings> = {}): string[] => present(m, { ...around, ...over }, english).checks.map((c) => c.state);
+  assert.deepEqual(states(START), ['unknown', 'unknown', 'unknown']);
+  assert.deepEqual(states(START, { found: { microphone: true, voice: true, assistant: false } }), ['works', 'works', 'missing']);
+  const problem = { code: 'microphoneDenied' as const, message: 'x', remediation: '', retryable: true, then: [] };
+  assert.deepEqual(states({ ...START, problem }, { found: { microphone: true } }), ['missing', 'unknown', 'unknown']);
+});
+
+test('who answers is the model, or the agent that is chosen', () => {
+  assert.equal(present(START, around, english).facts.model, 'Model');
+  const v = present(START, { ...around, agent: 'codex-acp' }, english);
+  assert.deepEqual([v.facts.model, v.assistant], ['codex-acp', 'codex-acp']);
+});

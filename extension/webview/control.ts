@@ -13,9 +13,9 @@ export class Control {
   /** runs while it has only just appeared */
   private arming: ReturnType<typeof setTimeout> | undefined;
 
-  constructor(command: PanelCommand, run: () => void) {
-    const kind = command === 'agentvoice.start' ? 'primary' : 'secondary';
-    this.element = el('button', { type: 'button', class: `${kind} ${testId(command)}`, 'data-testid': testId(command) });
+  /** With words it shows these, else its picture. */
+  constructor(command: PanelCommand, run: () => void, private readonly words?: string) {
+    this.element = el('button', { type: 'button', class: `control ${testId(command)}`, 'data-testid': testId(command) });
     this.element.addEventListener('pointerdown', () => (this.offered = this.offer()));
     this.element.addEventListener('click', (event) => {
       const offered = event.detail === 0 ? undefined : this.offered; // 0: by the keyboard
@@ -43,8 +43,13 @@ export class Control {
     if (b !== undefined) {
       setAttribute(this.element, 'aria-pressed', b.pressed === undefined ? undefined : String(b.pressed));
       setAttribute(this.element, 'title', b.title);
-      patch(this.element, [icon(b.icon), h('span', { class: 'text' }, b.title)]);
+      setAttribute(this.element, 'aria-label', b.title);
+      patch(this.element, this.words === undefined ? [icon(b.icon)] : [h('span', { class: 'text' }, this.words)]);
     }
+  }
+
+  get shown(): boolean {
+    return !this.element.hidden;
   }
 
   private arm(): void {

@@ -12,6 +12,8 @@ export interface Spec {
   /** tells it from its siblings; without a key its place does */
   readonly key?: string | undefined;
   readonly onClick?: (() => void) | undefined;
+  /** of an element that looks the same as long as this is the same value */
+  readonly same?: unknown;
 }
 
 /** Picture is a node that never changes, known by its key. */
@@ -48,6 +50,7 @@ export function el<K extends keyof HTMLElementTagNameMap>(
 const keys = new WeakMap<Node, string>();
 const attributesOf = new WeakMap<Node, Attributes>();
 const actions = new WeakMap<Node, () => void>();
+const sames = new WeakMap<Node, unknown>();
 
 /** Makes what is described, or makes a node into it. */
 export function render(spec: Spec, node: HTMLElement = make(spec) as HTMLElement): HTMLElement {
@@ -116,6 +119,10 @@ function update(node: ChildNode, child: Child): void {
     setData(node as Text, child);
   } else if ('tag' in child) {
     const element = node as HTMLElement;
+    if (child.same !== undefined && sames.get(element) === child.same) {
+      return;
+    }
+    sames.set(element, child.same);
     setAttributes(element, child.attributes);
     if (child.onClick !== undefined) {
       if (!actions.has(element)) {

@@ -1,104 +1,105 @@
-// What an answer's Markdown looks like in the panel: blocks of code, lists and
-// headings, code and stress inside a line. Each piece knows where in the source
-// it stands, since "heard until here" is a place in the source.
+// An answer's Markdown: CommonMark and GFM, parsed as it comes. Each piece of text
+// knows where in the source it stands, since what is spoken and what was heard are
+// places in the source.
 
-/** Piece is a run of characters that look the same. */
+import type { RootContent } from 'mdast';
+import { fromMarkdown } from 'mdast-util-from-markdown';
+import { gfmFromMarkdown } from 'mdast-util-gfm';
+import { gfm } from 'micromark-extension-gfm';
+
+/** Block is a part of an answer, with where its positions count from. */
+export interface Block {
+  readonly node: RootContent;
+  readonly at: number;
+}
+
+const EXTENSIONS = { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] };
+
+/** A definition may change what stands before it. */
+const DEFINITION = /^ {0,3}\[[^\]\n]+\]:/m;
+
+/**
+ * Answer parses a text that grows. Only its last block can change by what is added,
+ * so only that is parsed again; the others stay the same values.
+ */
+export class Answer {
+  private source = '';
+  private blocks: readonly Block[] = [];
+
+  parse(source: string, final: boolean): readonly Block[] {
+    const last = this.blocks.at(-1);
+    if (source === this.source && !(final && DEFINITION.test(source))) {
+      return this.blocks;
+    }
+    if (last === undefined || final && DEFINITION.test(source) || !source.startsWith(this.source)) {
+      this.blocks = blocksOf(source, 0);
+    } else {
+      const begin = last.at + (last.node.position?.start.offset ?? 0);
+      const from = source.lastIndexOf('\n', begin - 1) + 1; // with its indentation
+      this.blocks = [...this.blocks.slice(0, -1), ...blocksOf(source.slice(from), from)];
+    }
+    this.source = source;
+    return this.blocks;
+  }
+}
+
+function blocksOf(source: string, at: number): Block[] {
+  return fromMarkdown(source, EXTENSIONS).children.map((node) => ({ node, at }));
+}
+
+/** Piece is a run of text that stands in the source as it is. */
 export interface Piece {
-  readonly kind: 'plain' | 'code' | 'strong' | 'em';
   readonly text: string;
-  /** where its text begins in the source */
+  /** where it begins in the source */
   readonly start: number;
 }
 
-export type Block =
-  | { readonly kind: 'paragraph' | 'heading' | 'item'; readonly start: number; readonly pieces: readonly Piece[]; readonly mark?: string }
-  | { readonly kind: 'fence'; readonly start: number; readonly language: string; readonly text: string };
-
-const FENCE = /^ {0,3}(`{3,}|~{3,})\s*([\w+#.-]*)/;
-const HEADING = /^ {0,3}#{1,6}\s+/;
-const ITEM = /^\s*(?:([-*+])|(\d{1,3}[.)]))\s+/;
-
-/** The blocks of a text. An open fence at the end is code so far. */
-export function blocks(source: string): Block[] {
-  const out: Block[] = [];
-  let paragraph: { start: number; end: number } | undefined;
-  const close = (): void => {
-    if (paragraph !== undefined) {
-      out.push({ kind: 'paragraph', start: paragraph.start, pieces: inline(source.slice(paragraph.start, paragraph.end), paragraph.start) });
-      paragraph = undefined;
-    }
-  };
-  let at = 0;
-  while (at < source.length) {
-    const end = lineEnd(source, at);
-    const line = source.slice(at, end);
-    const fence = FENCE.exec(line);
-    if (fence?.[1] !== undefined) {
-      close();
-      const code = codeBlock(source, end + 1, fence[1]);
-      out.push({ kind: 'fence', start: at, language: fence[2] ?? '', text: code.text });
-      at = code.next;
-      continue;
-    }
-    const head = HEADING.exec(line);
-    const item = ITEM.exec(line);
-    if (line.trim() === '') {
-      close();
-    } else if (head !== null) {
-      close();
-      out.push({ kind: 'heading', start: at, pieces: inline(line.slice(head[0].length), at + head[0].length) });
-    } else if (item !== null) {
-      close();
-      out.push({ kind: 'item', start: at, pieces: inline(line.slice(item[0].length), at + item[0].length), mark: item[2] ?? '•' });
-    } else {
-      paragraph = { start: paragraph?.start ?? at, end };
-    }
-    at = end + 1;
-  }
-  close();
-  return out;
-}
-
-function lineEnd(source: string, from: number): number {
-  const end = source.indexOf('\n', from);
-  return end < 0 ? source.length : end;
-}
-
-function codeBlock(source: string, from: number, mark: string): { text: string; next: number } {
+/**
+ * Places a text in its source. Marks, escapes and indentation of the source are not
+ * in the text: there it falls into pieces.
+ */
+export function place(text: string, source: string, from: number, to: number): Piece[] {
+  const out: { text: string; start: number }[] = [];
   let at = from;
-  while (at < source.length) {
-    const end = lineEnd(source, at);
-    if (source.slice(at, end).trim().startsWith(mark)) {
-      return { text: source.slice(from, Math.max(from, at - 1)), next: end + 1 };
+  for (let i = 0; i < text.length; i++) {
+    let next = at;
+    while (next < to && source[next] !== text[i]) {
+      next++;
     }
-    at = end + 1;
-  }
-  return { text: source.slice(from), next: source.length };
-}
-
-const INLINE = /`([^`\n]+)`|\*\*([^*\n]+)\*\*|(?<![\w*])\*([^*\s][^*\n]*)\*(?![\w*])/g;
-
-function inline(text: string, start: number): Piece[] {
-  const out: Piece[] = [];
-  let from = 0;
-  for (const m of text.matchAll(INLINE)) {
-    if (m.index > from) {
-      out.push({ kind: 'plain', text: text.slice(from, m.index), start: start + from });
+    const last = out.at(-1);
+    const found = next < to;
+    if (last !== undefined && (!found || next === last.start + last.text.length)) {
+      last.text += text[i];
+    } else {
+      out.push({ text: text[i] ?? '', start: found ? next : at });
     }
-    const [kind, inner, mark] = m[1] !== undefined ? (['code', m[1], 1] as const)
-      : m[2] !== undefined ? (['strong', m[2], 2] as const)
-      : (['em', m[3] ?? '', 1] as const);
-    out.push({ kind, text: inner, start: start + m.index + mark });
-    from = m.index + m[0].length;
-  }
-  if (from < text.length) {
-    out.push({ kind: 'plain', text: text.slice(from), start: start + from });
+    at = found ? next + 1 : at;
   }
   return out;
 }
 
-/** Cuts a piece where the voice stopped: what was heard, and what was not. */
-export function cut(piece: Piece, heard: number): [heard: string, unheard: string] {
-  const at = Math.min(piece.text.length, Math.max(0, heard - piece.start));
-  return [piece.text.slice(0, at), piece.text.slice(at)];
+/** Cuts a piece at a place in the source: what is before it, and what is not. */
+export function cut(piece: Piece, at: number): [before: string, after: string] {
+  const i = Math.min(piece.text.length, Math.max(0, at - piece.start));
+  return [piece.text.slice(0, i), piece.text.slice(i)];
 }
+
+/** Extensions of files that code in a line of text may name without a folder or a line. */
+const EXTENSIONS_OF_FILES = /\.(?:c|cc|cpp|cs|css|go|h|hpp|html?|java|js|json|jsx|kt|lua|md|mjs|mod|php|py|rb|rs|sh|sql|sum|swift|toml|ts|tsx|txt|vue|xml|ya?ml)$/i;
+
+const FILE = /^(?:[\w@.~-]*[\\/])*[\w@-][\w@.-]*\.[A-Za-z]\w{0,9}(?::\d+)?(?::\d+)?$/;
+
+/** The file that a piece of code names, as PATH or PATH:LINE; undefined where it names none. */
+export function fileOf(code: string): string | undefined {
+  if (!FILE.test(code)) {
+    return undefined;
+  }
+  const [path = '', line] = code.split(':');
+  if (line === undefined && !/[\\/]/.test(path) && !EXTENSIONS_OF_FILES.test(path)) {
+    return undefined;
+  }
+  return line === undefined ? path : `${path}:${line}`;
+}
+
+/** A file with its line, or with its folder, in a sentence. */
+export const FILES_IN_TEXT = /(?<![\w@.~:\\/-])(?:(?:[\w@.~-]+\/)+[\w@-][\w@.-]*\.[A-Za-z]\w{0,9}(?::\d+)?|[\w@-][\w@.-]*\.[A-Za-z]\w{0,9}:\d+)(?![\w/])/g;

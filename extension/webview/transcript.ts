@@ -1,42 +1,75 @@
-// The transcript of both sides.
+// The transcript of both sides, with what belongs to its end: the question whether a
+// tool may be used, what waits, and what is said besides.
 
 import type { Strings } from '../src/panelwire';
-import type { ShownCall, ShownLine } from '../src/view';
+import type { ShownCall, ShownLine, View } from '../src/view';
+import { type Deeds, Look } from './answer';
 import { type Child, type Spec, button, el, h, render, show } from './dom';
 import { icon } from './icons';
-import { type Block, blocks, cut } from './markdown';
+import { Answer } from './markdown';
+import { SpokenMarks, placeOfClick, wordAt } from './spoken';
+
+/** A line that follows another by more says its time, in milliseconds. */
+const PAUSE = 5 * 60_000;
+
+/** What lines do when they are pressed. */
+export type LineDeeds = Omit<Deeds, 'fold' | 'readFrom'> & { read(text: string): void };
+
+interface Kept {
+  readonly node: HTMLElement;
+  line: ShownLine;
+  readonly answer: Answer;
+  /** blocks of code that the user unfolded */
+  readonly unfolded: Set<string>;
+  /** it begins a part of the transcript: its time is shown */
+  readonly timed: boolean;
+}
 
 export class Transcript {
   readonly element: HTMLElement;
-  private readonly list: HTMLElement;
-  private readonly empty: HTMLElement;
+  private readonly scroller: HTMLElement;
+  private readonly log: HTMLElement;
   private readonly newest: HTMLElement;
-  private readonly lines = new Map<number, HTMLElement>();
+  private readonly lines = new Map<number, Kept>();
+  private readonly marks = new SpokenMarks();
+  private spoken: View['spoken'];
+  private last = 0;
   /** the end is shown, and stays so when something is added */
   private following = true;
   private height = 0;
 
-  constructor(private readonly strings: Strings) {
+  /** The parts of the end are shown behind the lines. */
+  constructor(private readonly strings: Strings, private readonly deeds: LineDeeds, private readonly welcome: HTMLElement, ...end: HTMLElement[]) {
     // A log that is read at will: the voice already said what would be announced.
-    this.list = el('div', { class: 'lines', role: 'log', 'aria-live': 'off', 'aria-label': strings.transcript, tabindex: '0', 'data-testid': 'transcript' });
-    this.empty = el('div', { class: 'empty', 'data-testid': 'empty' }, el('p', {}, strings.empty), el('p', {}, strings.emptyMore));
+    this.log = el('div', { class: 'log', role: 'log', 'aria-live': 'off', 'aria-label': strings.transcript });
     this.newest = render(button({ class: 'newest', 'data-testid': 'newest', hidden: true }, () => this.toEnd(), icon('down'), strings.newest));
-    this.list.addEventListener('scroll', () => {
+    this.scroller = el('div', { class: 'lines', role: 'region', 'aria-label': strings.transcript, tabindex: '0', 'data-testid': 'transcript' }, welcome, this.log, ...end);
+    this.scroller.addEventListener('scroll', () => {
       // Only the user scrolls away: a smaller height alone does not.
-      this.following = this.atEnd() || (this.following && this.list.clientHeight !== this.height);
-      this.height = this.list.clientHeight;
+      this.following = this.atEnd() || (this.following && this.scroller.clientHeight !== this.height);
+      this.height = this.scroller.clientHeight;
       show(this.newest, !this.following);
     });
-    this.list.append(this.empty);
-    new ResizeObserver(() => this.following && this.toEnd()).observe(this.list); // what appears beside it takes of its height
-    this.element = el('section', { class: 'transcript', 'aria-label': strings.transcript }, this.list, this.newest);
+    this.scroller.addEventListener('keydown', (event) => {
+      const target = event.target as HTMLElement;
+      if (event.key === 'Enter' && target.matches('a[role="link"]')) {
+        target.click();
+      }
+    });
+    this.log.addEventListener('click', (event) => this.clicked(event.target as HTMLElement));
+    new ResizeObserver(() => this.following && this.toEnd()).observe(this.scroller); // what appears beside it takes of its height
+    this.element = el('div', { class: 'transcript' }, this.scroller, this.newest);
+  }
+
+  get empty(): boolean {
+    return this.lines.size === 0;
   }
 
   /** Updates what is new or changed in its place, and takes out what is not to be kept. */
-  render(lines: readonly ShownLine[], keep: readonly number[] | undefined): void {
+  render(lines: readonly ShownLine[], keep: readonly number[] | undefined, spoken: View['spoken']): void {
     if (keep !== undefined) {
       const wanted = new Set(keep);
-      for (const [id, node] of this.lines) {
+      for (const [id, { node }] of this.lines) {
         if (!wanted.has(id)) {
           node.remove();
           this.lines.delete(id);
@@ -44,83 +77,107 @@ export class Transcript {
       }
     }
     for (const line of lines) {
-      const old = this.lines.get(line.id);
-      const node = render(this.spec(line), old);
-      if (old === undefined) {
-        this.list.append(node);
-        this.lines.set(line.id, node);
+      this.put(line);
+    }
+    const changed = spoken?.line !== this.spoken?.line || spoken?.from !== this.spoken?.from || spoken?.to !== this.spoken?.to;
+    this.spoken = spoken;
+    if (changed || lines.some((l) => l.id === spoken?.line)) {
+      this.marks.show(spoken === undefined ? undefined : this.lines.get(spoken.line)?.node, spoken?.from ?? 0, spoken?.to ?? 0);
+      if (changed) {
+        this.lines.forEach(({ node }, id) => node.classList.toggle('now', id === spoken?.line));
       }
     }
-    show(this.empty, this.lines.size === 0);
-    if (this.following && (lines.length > 0 || keep !== undefined)) {
+    if (lines.length > 0 || keep !== undefined) {
+      this.settle();
+    }
+  }
+
+  /** Keeps the end in sight where it was. */
+  settle(): void {
+    if (this.following) {
       this.toEnd();
     }
   }
 
-  private atEnd(): boolean {
-    return this.list.scrollHeight - this.list.scrollTop - this.list.clientHeight < 24;
-  }
-
-  private toEnd(): void {
+  toEnd(): void {
     this.following = true;
-    this.list.scrollTop = this.list.scrollHeight;
+    // Without a line there is the welcome, which begins at its top.
+    this.scroller.scrollTop = this.empty && !this.welcome.hidden ? 0 : this.scroller.scrollHeight;
     show(this.newest, false);
   }
 
-  private spec(line: ShownLine): Spec {
-    const attributes = { 'data-testid': 'line', 'data-kind': line.kind, 'data-who': line.who, 'data-final': String(line.final) };
+  private atEnd(): boolean {
+    return this.scroller.scrollHeight - this.scroller.scrollTop - this.scroller.clientHeight < 24;
+  }
+
+  private put(line: ShownLine): void {
+    const kept = this.lines.get(line.id);
+    if (kept !== undefined) {
+      kept.line = line;
+      render(this.spec(kept), kept.node);
+      return;
+    }
+    const at = Date.parse(line.time);
+    const made: Omit<Kept, 'node'> = { line, answer: new Answer(), unfolded: new Set(), timed: line.kind === 'speech' && at - this.last > PAUSE };
+    this.last = at;
+    const node = render(this.spec(made));
+    this.log.append(node);
+    this.lines.set(line.id, { ...made, node });
+  }
+
+  private spec(kept: Omit<Kept, 'node'>): Spec {
+    const { line, timed } = kept;
+    const { strings } = this;
+    const attributes = { 'data-testid': 'line', 'data-kind': line.kind, 'data-who': line.who, 'data-final': String(line.final), 'data-line': String(line.id) };
     if (line.kind === 'divider') {
       return h('div', { class: 'divider', ...attributes }, h('span', {}, line.text));
     }
     if (line.call !== undefined) {
-      return h('div', { class: 'tool', ...attributes }, ...this.call(line.call));
+      // While it waits, the question shows it.
+      return h('div', { class: 'tool', ...attributes, hidden: line.call.status === 'waitingForApproval' }, ...this.call(line.call));
     }
-    const time = new Date(line.time);
-    const head = h('div', { class: 'who' },
-      h('strong', {}, line.name),
-      h('time', { datetime: line.time }, time.toLocaleTimeString(document.documentElement.lang, { hour: '2-digit', minute: '2-digit' })),
-      ...(line.note === undefined ? [] : [h('span', { class: 'note', 'data-testid': 'line-note' }, line.note)]));
-    const text = h('div', { class: 'said', 'data-testid': 'line-text' }, ...(line.who === 'user' ? [line.text] : this.answer(line)));
-    return h('article', { class: `speech ${line.who}${line.final ? '' : ' live'}`, ...attributes }, head, text);
+    const mine = line.who === 'user';
+    return h('article', { class: `speech ${line.who}${line.final ? '' : ' live'}`, ...attributes },
+      ...(timed ? [h('time', { key: 'time', datetime: line.time }, clock(line.time))] : []),
+      h('span', { key: 'who', class: 'sr' }, line.name),
+      h('div', { key: 'said', class: 'said', 'data-testid': 'line-text', dir: mine ? 'auto' : undefined }, ...(mine ? [line.text] : this.answer(kept))),
+      ...(line.note === undefined ? [] : [h('span', { key: 'note', class: 'note', 'data-testid': 'line-note' }, line.note)]),
+      ...(mine || !line.final || line.text === '' ? [] : [h('div', { key: 'acts', class: 'acts' },
+        this.act('speaker', strings.readAloud, 'read', () => this.deeds.read(kept.line.text)),
+        this.act('copy', strings.copyAnswer, 'copy', () => this.deeds.copy(kept.line.text)))]));
   }
 
-  private answer(line: ShownLine): Spec[] {
-    const heard = line.heard ?? Number.POSITIVE_INFINITY;
-    let marked = line.heard === undefined;
-    const mark = (): Spec[] => {
-      if (marked) {
-        return [];
-      }
-      marked = true;
-      return [h('span', { key: 'cut', class: 'cut', 'data-testid': 'cut' }, h('span', { class: 'sr' }, ` ${this.strings.heard} `))];
+  private act(picture: string, title: string, name: string, run: () => void): Spec {
+    return button({ class: 'quiet', 'data-testid': `answer-${name}`, 'aria-label': title, title }, run, icon(picture));
+  }
+
+  private answer({ line, answer, unfolded }: Omit<Kept, 'node'>): Spec[] {
+    const { id, text } = line;
+    const deeds: Deeds = {
+      ...this.deeds,
+      readFrom: (at) => this.deeds.read(text.slice(at)),
+      fold: (key) => {
+        unfolded.delete(key) || unfolded.add(key);
+        const kept = this.lines.get(id);
+        if (kept !== undefined) {
+          render(this.spec(kept), kept.node);
+        }
+      },
     };
-    return blocks(line.text).map((block) => this.block(block, heard, mark));
+    return new Look(text, line.heard ?? Number.POSITIVE_INFINITY, unfolded, this.strings, deeds).blocks(answer.parse(text, line.final));
   }
 
-  private block(block: Block, heard: number, mark: () => Spec[]): Spec {
-    if (block.kind === 'fence') {
-      const lost = block.start >= heard;
-      return h('pre', { class: lost ? 'unheard' : undefined, tabindex: '0', role: 'group', 'aria-label': block.language === '' ? 'code' : block.language },
-        ...(lost ? mark() : []), h('code', {}, block.text));
+  /** A click on what was not heard, or in the answer that is being said, reads from that word on. */
+  private clicked(target: HTMLElement): void {
+    const line = target.closest<HTMLElement>('[data-line]');
+    const kept = this.lines.get(Number(line?.dataset['line']));
+    if (kept === undefined || target.closest('a, button') !== null || (target.closest('.unheard') === null && this.spoken?.line !== kept.line.id)) {
+      return;
     }
-    const parts: Spec[] = [];
-    for (const piece of block.pieces) {
-      const [said, unsaid] = cut(piece, heard);
-      const wrap = (text: string, lost: boolean): Spec =>
-        h(piece.kind === 'plain' ? 'span' : piece.kind, {
-          key: `${piece.kind} ${piece.start}${lost && said !== '' ? ' unheard' : ''}`, // its place in the source, which a cut does not move
-          class: lost ? 'unheard' : undefined,
-        }, text);
-      if (said !== '') {
-        parts.push(wrap(said, false));
-      }
-      if (unsaid !== '') {
-        parts.push(...mark(), wrap(unsaid, true));
-      }
+    const at = placeOfClick();
+    if (at !== undefined) {
+      this.deeds.read(kept.line.text.slice(wordAt(kept.line.text, at)));
     }
-    return block.kind === 'heading' ? h('p', { class: 'heading' }, ...parts)
-      : block.kind === 'item' ? h('p', { class: 'item' }, h('span', { class: 'mark', 'aria-hidden': 'true' }, block.mark ?? '•'), h('span', {}, ...parts))
-      : h('p', {}, ...parts);
   }
 
   private call(call: ShownCall): Child[] {
@@ -132,3 +189,8 @@ export class Transcript {
     ];
   }
 }
+
+function clock(time: string): string {
+  return new Date(time).toLocaleTimeString(document.documentElement.lang, { hour: 'numeric', minute: '2-digit' });
+}
+

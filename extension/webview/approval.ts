@@ -1,0 +1,85 @@
+// The question whether a tool may be used: a sentence, what would run to its last
+// character, and the words to say.
+
+import type { Strings } from '../src/panelwire';
+import type { ShownCall } from '../src/view';
+import { type Child, type Spec, arm, button, el, h, patch, show } from './dom';
+import { icon } from './icons';
+
+/** Names of the two texts of an edit. */
+const OLD = /(^| )old\w*$/i;
+const NEW = /(^| )new\w*$/i;
+
+export class Approval {
+  readonly element: HTMLElement;
+  /** the call that is asked about */
+  private asked = '';
+
+  constructor(private readonly strings: Strings, private readonly answer: (callId: string, approved: boolean) => void) {
+    this.element = el('section', { class: 'approval', 'data-testid': 'approval', 'aria-label': strings.approvalTitle, hidden: true });
+  }
+
+  /** Shows the call that is asked about; says whether it is another one than before. */
+  render(call: ShownCall | undefined): boolean {
+    show(this.element, call !== undefined);
+    if (call === undefined) {
+      this.asked = '';
+      patch(this.element, []);
+      return false;
+    }
+    const { strings } = this;
+    // The buttons of another call are other buttons: a press on these is no yes to that.
+    const choice = (approved: boolean, text: string, say: string, name: string, kind: string): Spec =>
+      button({ key: `${name} ${call.callId}`, class: kind, 'data-testid': name }, () => this.answer(call.callId, approved),
+        h('span', { class: 'text' }, text), h('small', {}, ...(say === '' ? [strings.onlyClick] : quoted(strings.say, say))));
+    patch(this.element, [
+      h('p', { class: 'question', role: 'status', 'data-testid': 'approval-question' }, ...sentence(call.question === '' ? strings.approvalTitle : call.question)),
+      h('p', { class: 'call' }, icon('tool'), h('code', { 'data-testid': 'approval-name' }, call.name)),
+      ...call.commands.map((text, i) =>
+        h('pre', { key: `command ${i}`, class: 'command', tabindex: '0', role: 'group', 'aria-label': strings.command, 'data-testid': 'approval-command' }, h('code', {}, text))),
+      ...this.input(call),
+      ...(call.click || (call.destructive && call.question === '') ? [h('p', { key: 'destructive', class: 'careful', 'data-testid': 'approval-destructive' }, icon('warning'), call.click ? strings.click : strings.destructive)] : []),
+      h('div', { key: 'actions', class: 'actions' },
+        choice(true, strings.allow, call.say, 'approve', 'primary'),
+        choice(false, strings.reject, strings.no, 'reject', 'secondary')),
+    ]);
+    const another = this.asked !== call.callId;
+    if (another) {
+      this.asked = call.callId;
+      this.element.querySelectorAll('.actions button').forEach(arm);
+    }
+    return another;
+  }
+
+  /** Every member of the input: the old and the new text of an edit as its difference, the others by their names. */
+  private input(call: ShownCall): Spec[] {
+    const rest = call.members.filter((m) => !m.command);
+    if (call.members.length === 0) {
+      return call.input === '' || call.commands.includes(call.input) ? []
+        : [h('pre', { key: 'input', class: 'input', tabindex: '0', role: 'group', 'aria-label': this.strings.input, 'data-testid': 'approval-input' }, h('code', {}, call.input))];
+    }
+    if (rest.length === 0) {
+      return [];
+    }
+    return [h('dl', { key: 'input', class: 'input', 'data-testid': 'approval-input', 'aria-label': this.strings.input }, ...rest.map((m) => {
+      const kind = OLD.test(m.name) ? 'removed' : NEW.test(m.name) && call.members.some((o) => OLD.test(o.name)) ? 'added' : '';
+      return h('div', { class: m.value.includes('\n') || kind !== '' ? `member long ${kind}` : 'member' }, h('dt', {}, m.name), h('dd', {}, h('code', {}, m.value)));
+    }))];
+  }
+}
+
+/** A sentence whose first part is its point; the words to say are in bold. */
+function sentence(text: string): Child[] {
+  const end = /^.*?[?？。](?=\s|$|\p{Script=Han}|\p{Script=Hiragana}|\p{Script=Katakana}|「)/su.exec(text)?.[0].length ?? text.length;
+  return [h('strong', {}, text.slice(0, end)), ...emphasised(text.slice(end))];
+}
+
+function emphasised(text: string): Child[] {
+  return text.split(/([“„「][^”“」]+[”“」])/).filter((s) => s !== '').map((s, i) => (i % 2 === 1 || /^[“„「]/.test(s) ? h('strong', {}, s) : h('span', {}, s)));
+}
+
+/** A phrase with the words to say in bold. */
+function quoted(template: string, words: string): Child[] {
+  const [before = '', after = ''] = template.split('{0}');
+  return [before, h('b', {}, words), after];
+}
