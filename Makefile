@@ -198,7 +198,7 @@ bench: deps-test build $(TOOL)/recording $(TOOL)/tones $(TOOL)/loopbench $(TOOL)
 	@$(TOOL)/recording -o $(OUT)/bench/recording.wav -ref $(OUT)/bench/recording.txt -minutes $(BENCH_MINUTES)
 	@$(TOOL)/recording -questions 8 -short 5s -o $(OUT)/bench/questions.wav -ref $(OUT)/bench/questions.txt
 	@$(TOOL)/tones -pause 4 -o $(OUT)/bench/tones.wav -ref $(OUT)/bench/tones.txt -models $(OUT)/bench/models \
-		$(foreach i,1 2 3 4 5 6 7,"so what is the time")
+		$(foreach i,1 2 3 4,"so what day" "so what time")
 	@$(TOOL)/loopbench -daemon $(BIN) -recording $(OUT)/bench/recording.wav -out $(OUT)/bench \
 		-questions $(OUT)/bench/questions.wav -tones $(OUT)/bench/tones.wav -models $(OUT)/bench/models
 
