@@ -150,6 +150,10 @@ agents: deps-test ## drive a real coding agent by recorded speech and by text, a
 	@scripts/agents.sh
 	@AGENTVOICE_AGENTS=$$(scripts/agents.sh --where) go test -tags nolibopusfile,agents -count 1 -timeout 8m -run 'TestCodex' ./cmd/agentvoice-daemon
 
+.PHONY: stock-clients
+stock-clients: deps-test build internal/stockclients/node_modules/.package-lock.json ## talk with realtime-server through OpenAI's own library, from npm and unmodified, and print the transcript
+	@node internal/stockclients/run.mjs $(BIN)
+
 .PHONY: official
 official: ## check the realtime events against the types of OpenAI's own library, which takes minutes to compile
 	@cd internal/official && go test ./...
@@ -232,4 +236,4 @@ full: deps-test build $(OUT)/go.mod ## long property tests, fuzzing, deep explor
 
 .PHONY: clean
 clean: ## remove what was built and recorded; what deps installed stays
-	@rm -rf bin $(OUT) extension/dist extension/node_modules bench/xstate/node_modules
+	@rm -rf bin $(OUT) extension/dist extension/node_modules bench/xstate/node_modules internal/stockclients/node_modules

@@ -3,6 +3,7 @@ package main
 import (
 	"context"
 	"crypto/rand"
+	"crypto/tls"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -29,6 +30,8 @@ type serverFlags struct {
 	addr         string
 	allowRemote  bool
 	keyFile      string
+	tlsCert      string
+	tlsKey       string
 	origins      []string
 	maxSessions  int
 	sessionLimit time.Duration
@@ -45,8 +48,9 @@ this machine, and the assistant of --agent answers. Any client of the protocol c
 docs/realtime-server.md says what is supported. With --agent none the server transcribes,
 and speaks the text in response.create verbatim.
 
-The server speaks plain HTTP and listens on this machine only. To serve others, put a proxy
-with TLS in front of it and give --allow-remote.`,
+The server listens on this machine only, unless --allow-remote is given. Some clients connect
+by TLS only, and the key must not cross a network in the clear: give --tls-cert and --tls-key,
+or put a proxy with TLS in front of the server.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), cmd.OutOrStdout()) },
 	}
@@ -56,6 +60,8 @@ with TLS in front of it and give --allow-remote.`,
 	fs.StringVar(&f.addr, "addr", "127.0.0.1:8790", "address to listen on; port 0 picks a free one")
 	fs.BoolVar(&f.allowRemote, "allow-remote", false, "listen, and exchange media, on addresses other than loopback")
 	fs.StringVar(&f.keyFile, "api-key-file", "", "file with the key that clients have to send; made with a new key if it does not exist. Else "+envOther)
+	fs.StringVar(&f.tlsCert, "tls-cert", "", "PEM file with the certificate for https and wss, followed by those that signed it; needs --tls-key")
+	fs.StringVar(&f.tlsKey, "tls-key", "", "PEM file with the private key of --tls-cert")
 	fs.StringArrayVar(&f.origins, "allow-origin", nil, "origin of web pages that may use the server, such as http://localhost:3000; may be given more than once")
 	fs.IntVar(&f.maxSessions, "max-sessions", localrealtime.DefaultMaxCalls, "sessions at one time")
 	fs.DurationVar(&f.sessionLimit, "session-limit", localrealtime.DefaultSessionLimit, "how long a session may last")
@@ -66,6 +72,8 @@ with TLS in front of it and give --allow-remote.`,
 // check finds the first flag that cannot be.
 func (f *serverFlags) check() error {
 	switch {
+	case (f.tlsCert == "") != (f.tlsKey == ""):
+		return errors.New("--tls-cert and --tls-key belong together: give both, or neither for plain HTTP")
 	case f.maxSessions < 1:
 		return fmt.Errorf("--max-sessions %d: give a number above 0", f.maxSessions)
 	case f.sessionLimit < time.Second:
@@ -87,11 +95,15 @@ func (f *serverFlags) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	key, made, err := serverKey(f.keyFile)
+	model, err := f.answers()
 	if err != nil {
 		return err
 	}
-	model, err := f.answers()
+	secure, err := f.tls()
+	if err != nil {
+		return err
+	}
+	key, made, err := serverKey(f.keyFile)
 	if err != nil {
 		return err
 	}
@@ -109,14 +121,32 @@ func (f *serverFlags) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	return errors.Join(f.serve(ctx, s, made, out), s.Close())
+	return errors.Join(f.serve(ctx, s, secure, made, out), s.Close())
+}
+
+// tls is nil for plain HTTP.
+func (f *serverFlags) tls() (*tls.Config, error) {
+	if f.tlsCert == "" {
+		return nil, nil
+	}
+	pair, err := tls.LoadX509KeyPair(f.tlsCert, f.tlsKey)
+	if err != nil {
+		return nil, fmt.Errorf("the certificate cannot be used; check --tls-cert and --tls-key: %w", err)
+	}
+	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
 
 // serve answers clients until ctx is done.
-func (f *serverFlags) serve(ctx context.Context, s *localrealtime.Server, keyMade bool, out io.Writer) error {
+func (f *serverFlags) serve(ctx context.Context, s *localrealtime.Server, secure *tls.Config, keyMade bool, out io.Writer) error {
 	ln, err := s.Listen(f.addr)
 	if err != nil {
 		return err
+	}
+	scheme := "http"
+	if secure != nil {
+		// A WebSocket begins as HTTP/1.1.
+		secure.NextProtos = []string{"http/1.1"}
+		scheme, ln = "https", tls.NewListener(ln, secure)
 	}
 	if err := s.Ready(); err != nil {
 		return errors.Join(err, ln.Close())
@@ -124,7 +154,7 @@ func (f *serverFlags) serve(ctx context.Context, s *localrealtime.Server, keyMad
 	if keyMade {
 		_, _ = fmt.Fprintf(out, "made a key in %s\n", f.keyFile)
 	}
-	_, _ = fmt.Fprintf(out, "listening on http://%s/v1\n", ln.Addr())
+	_, _ = fmt.Fprintf(out, "listening on %s://%s/v1\n", scheme, ln.Addr())
 	return s.Serve(ctx, ln)
 }
 

@@ -5,8 +5,10 @@ package main
 import (
 	"bufio"
 	"context"
+	"crypto/x509"
 	"encoding/base64"
 	"encoding/json"
+	"encoding/pem"
 	"fmt"
 	"io"
 	"net/http"
@@ -24,6 +26,34 @@ import (
 // client's question goes to the chat endpoint, whose answer comes back as audio. Nothing
 // that was said, and no key, is in its output.
 func TestRealtimeServer(t *testing.T) {
+	t.Run("http", func(t *testing.T) { testRealtimeServer(t, serverFlags{}, http.DefaultClient) })
+	t.Run("https", func(t *testing.T) {
+		f, client := certified(t)
+		testRealtimeServer(t, f, client)
+	})
+}
+
+// certified are flags with a certificate, and a client that trusts it.
+func certified(t *testing.T) (f serverFlags, client *http.Client) {
+	t.Helper()
+	web := httptest.NewTLSServer(nil)
+	t.Cleanup(web.Close)
+	pair := web.TLS.Certificates[0]
+	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	f.tlsCert, f.tlsKey = filepath.Join(dir, "cert.pem"), filepath.Join(dir, "key.pem")
+	for file, block := range map[string]*pem.Block{f.tlsCert: {Type: "CERTIFICATE", Bytes: pair.Certificate[0]}, f.tlsKey: {Type: "PRIVATE KEY", Bytes: key}} {
+		if err := os.WriteFile(file, pem.EncodeToMemory(block), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return f, web.Client()
+}
+
+func testRealtimeServer(t *testing.T, f serverFlags, client *http.Client) {
 	asked := make(chan string, 1)
 	chat := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		b, _ := io.ReadAll(r.Body)
@@ -37,7 +67,7 @@ func TestRealtimeServer(t *testing.T) {
 	defer chat.Close()
 	keyFile := filepath.Join(t.TempDir(), "key")
 	out, in := io.Pipe()
-	f := serverFlags{addr: "127.0.0.1:0", keyFile: keyFile, maxSessions: 2, sessionLimit: time.Minute, logLevel: "disabled"}
+	f.addr, f.keyFile, f.maxSessions, f.sessionLimit, f.logLevel = "127.0.0.1:0", keyFile, 2, time.Minute, "disabled"
 	f.agent, f.endpoint, f.model = "openai", chat.URL+"/v1", "scripted"
 	ended := make(chan error, 1)
 	ctx, stop := context.WithCancel(t.Context())
@@ -63,7 +93,7 @@ func TestRealtimeServer(t *testing.T) {
 		t.Error("the key is printed")
 	}
 	base := strings.TrimPrefix(said[1], "listening on ")
-	conn, _, err := websocket.Dial(t.Context(), base+"/realtime?model=x", &websocket.DialOptions{HTTPHeader: http.Header{"Authorization": {"Bearer " + key}}})
+	conn, _, err := websocket.Dial(t.Context(), base+"/realtime?model=x", &websocket.DialOptions{HTTPClient: client, HTTPHeader: http.Header{"Authorization": {"Bearer " + key}}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,0 +1,86 @@
+// OpenAI's Node library, unmodified, over WebSocket: three spoken turns, one with a call of
+// a function, one that is interrupted.
+import OpenAI from "openai";
+import { OpenAIRealtimeWS } from "openai/realtime/ws";
+import { Microphone } from "./microphone.mjs";
+
+export const name = "openai 7.57.0, OpenAIRealtimeWS";
+
+export async function converse({ base, key, ca, turns, say }) {
+  const client = new OpenAI({ apiKey: key, baseURL: base });
+  const rt = new OpenAIRealtimeWS({ model: "local", options: { ca } }, client);
+  const seen = { user: [], assistant: [], calls: [], statuses: [], truncatedAt: [], audioMs: 0 };
+  let playing; // the item whose audio this client plays: {id, began, ms}
+  let interrupting = false;
+  await new Promise((done, fail) => {
+    const microphone = new Microphone((pcm) => rt.send({ type: "input_audio_buffer.append", audio: Buffer.from(pcm).toString("base64") }));
+    const end = (error) => {
+      microphone.close();
+      rt.close();
+      error ? fail(error) : done();
+    };
+    const late = setTimeout(() => end(new Error("the conversation did not end in 90 s")), 90_000);
+    rt.on("error", (error) => end(error));
+    rt.on("session.created", () => {
+      rt.send({
+        type: "session.update",
+        session: {
+          type: "realtime",
+          instructions: "You answer in short sentences.",
+          audio: { input: { transcription: { model: "whisper-1" }, turn_detection: { type: "server_vad", silence_duration_ms: 500 } } },
+          tools: [{ type: "function", name: "lookUp", description: "Looks a word up.", parameters: { type: "object", properties: { word: { type: "string" } }, required: ["word"] } }],
+        },
+      });
+    });
+    rt.on("session.updated", () => microphone.say(turns[0]));
+    rt.on("conversation.item.input_audio_transcription.completed", (e) => {
+      seen.user.push(e.transcript);
+      say("user", e.transcript);
+    });
+    rt.on("response.output_audio.delta", (e) => {
+      const ms = Buffer.from(e.delta, "base64").length / 48;
+      seen.audioMs += ms;
+      if (playing?.id !== e.item_id) playing = { id: e.item_id, began: performance.now(), ms: 0 };
+      playing.ms += ms;
+      // The user interrupts the long answer after 3 s.
+      if (seen.statuses.length === 2 && !interrupting) {
+        interrupting = true;
+        setTimeout(() => microphone.say(turns[2]), 3000);
+      }
+    });
+    rt.on("input_audio_buffer.speech_started", () => {
+      if (playing === undefined) return;
+      const heard = Math.floor(performance.now() - playing.began);
+      if (heard < playing.ms) {
+        rt.send({ type: "conversation.item.truncate", item_id: playing.id, content_index: 0, audio_end_ms: heard });
+      }
+      playing = undefined;
+    });
+    rt.on("conversation.item.truncated", (e) => {
+      seen.truncatedAt.push(e.audio_end_ms);
+      say("", `(interrupted after ${e.audio_end_ms} ms)`);
+    });
+    rt.on("response.function_call_arguments.done", (e) => {
+      const { word } = JSON.parse(e.arguments);
+      seen.calls.push({ name: e.name, word });
+      say("function", `${e.name}(${e.arguments})`);
+      rt.send({ type: "conversation.item.create", item: { type: "function_call_output", call_id: e.call_id, output: "disposed means inclined" } });
+    });
+    rt.on("response.done", ({ response }) => {
+      seen.statuses.push(response.status);
+      const text = response.output.flatMap((item) => item.content ?? []).map((part) => part.transcript).join("");
+      if (text !== "") {
+        seen.assistant.push(text);
+        say("assistant", text);
+      }
+      if (response.output.some((item) => item.type === "function_call")) rt.send({ type: "response.create" });
+      // The user lets the second answer end.
+      if (seen.statuses.length === 2) setTimeout(() => microphone.say(turns[1]), playing.began + playing.ms + 500 - performance.now());
+      if (seen.statuses.length === 4) {
+        clearTimeout(late);
+        end();
+      }
+    });
+  });
+  return seen;
+}
