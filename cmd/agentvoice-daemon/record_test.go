@@ -314,11 +314,14 @@ func sessionIs(s *sidecar, want string) {
 // of the other alone.
 func Test003TwoDaemonsLive(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "record")
-	one, two := startSidecar(t, folder, ""), startSidecar(t, folder, "")
-	for _, s := range []*sidecar{one, two} {
+	talking := func() *sidecar {
+		s := startSidecar(t, folder, "")
 		s.call(protocol.MethodStart, "{}", nil)
 		s.state(protocol.StateListening)
+		return s
 	}
+	one := talking()
+	two := talking() // it opens the record while the first one talks
 	states := func(s *sidecar) (list []string) {
 		var r protocol.SessionsResult
 		s.call(protocol.MethodSessions, "null", &r)

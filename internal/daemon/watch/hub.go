@@ -113,8 +113,10 @@ func (h *hub) run() {
 				h.fan(it)
 			}
 		}
-		for w := range h.watchers {
-			w.miss(missed)
+		if missed > 0 {
+			for w := range h.watchers {
+				w.miss(missed)
+			}
 		}
 		clear(items)
 		spare = items

@@ -65,9 +65,8 @@ func (w *watcher) send(message []byte) {
 func (w *watcher) miss(n int) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
-	if w.spared += n; n > 0 {
-		w.more.Signal()
-	}
+	w.spared += n
+	w.more.Signal()
 }
 
 // resume sends the new snapshot of a watcher that fell behind.
