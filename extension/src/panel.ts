@@ -64,6 +64,8 @@ export class Page {
     const view = this.feed.view();
     const lines = this.feed.lines();
     const fresh = lines.filter((l) => this.sentLines.get(l.id) !== l);
+    const first = lines.findIndex((l) => !this.sentLines.has(l.id));
+    const between = first >= 0 && lines.slice(first).some((l) => this.sentLines.has(l.id)); // what was cleared or missed comes back
     const gone = this.sentLines.size + fresh.filter((l) => !this.sentLines.has(l.id)).length !== lines.length;
     const text = JSON.stringify(view);
     if (text === this.sentView && fresh.length === 0 && !gone) {
@@ -71,7 +73,7 @@ export class Page {
     }
     this.sentView = text;
     this.sentLines = new Map(lines.map((l) => [l.id, l]));
-    this.post({ type: 'view', view, lines: fresh, ...(gone ? { keep: lines.map((l) => l.id) } : {}) });
+    this.post({ type: 'view', view, lines: fresh, ...(gone || between ? { keep: lines.map((l) => l.id) } : {}) });
   }
 }
 

@@ -14,7 +14,7 @@ export type ToPage =
       readonly view: View;
       /** those that are new or changed */
       readonly lines: readonly ShownLine[];
-      /** ids of all lines, where some are gone */
+      /** ids of all lines in their order, where some are gone, or new ones stand between others */
       readonly keep?: readonly number[];
     }
   | { readonly type: 'level'; readonly input: number; readonly output: number };

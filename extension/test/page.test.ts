@@ -9,7 +9,7 @@ import type { FromPage, ToPage } from '../src/panelwire';
 import { STATES, type Snapshot, type State } from '../src/protocol.gen';
 import { strings } from '../src/strings';
 import { english } from '../src/text';
-import { type Surroundings, present, shownLines } from '../src/view';
+import { type Surroundings, present, shownLine, shownLines } from '../src/view';
 import { bundled } from './bundled';
 
 const source = bundled('main.ts');
@@ -408,6 +408,17 @@ test('what is sent with a question can be switched by a press that straddles a c
   panel.show(START, { ...around, context: [piece('a.go'), { key: 'selection', title: 'Selection', detail: '1 line', on: true, present: true }] });
   panel.release(chip);
   assert.deepEqual(panel.sent, [{ type: 'context', key: 'activeFile', on: false }]);
+});
+
+test('lines that come back stand where they were', async () => {
+  const panel = await Panel.open();
+  const say = (id: number): Line => line({ id, role: 'user', text: `line ${id}`, final: true });
+  const shown = (): string[] => panel.all('[data-testid="line-text"]').map((l) => l.textContent);
+  panel.show(inState('listening', { lines: [say(1), say(2), say(4)] }));
+  panel.post({ type: 'view', view: present(inState('listening'), around, english), lines: [shownLine(say(3), english)], keep: [1, 2, 3, 4] });
+  assert.deepEqual(shown(), ['line 1', 'line 2', 'line 3', 'line 4']);
+  panel.post({ type: 'view', view: present(inState('listening'), around, english), lines: [], keep: [2, 4] });
+  assert.deepEqual(shown(), ['line 2', 'line 4']);
 });
 
 /** Numbers that look random, the same in every run (mulberry32). */

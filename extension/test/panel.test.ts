@@ -85,6 +85,22 @@ test('lines that are gone are named by what is left', async () => {
   assert.deepEqual([last?.lines, last?.keep], [[], [r.model.lines[0]?.id]]);
 });
 
+test('lines that come back between others are sent with the order of all', async () => {
+  const r = new Recorder();
+  r.page.loaded();
+  r.say('turn-1', 'one');
+  await turn();
+  const { lines, clearedSeq } = r.model;
+  r.model = reduce(r.model, { is: 'clear' });
+  r.say('turn-2', 'two');
+  await turn();
+  r.model = reduce(r.model, { is: 'restored', lines, clearedSeq });
+  r.page.changed();
+  await turn();
+  const last = r.views().at(-1);
+  assert.deepEqual([last?.lines.map((l) => l.text), last?.keep], [['one'], r.model.lines.map((l) => l.id)]);
+});
+
 test('a line that does not change is the same value, however often it is asked for', () => {
   const shown = shownLines(english);
   const line: Line = { id: 1, kind: 'speech', conversation: 1, turnId: 't', role: 'user', text: 'x', final: true, at: 0 };

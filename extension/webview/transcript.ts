@@ -79,6 +79,7 @@ export class Transcript {
     for (const line of lines) {
       this.put(line);
     }
+    this.order(keep ?? []);
     const changed = spoken?.line !== this.spoken?.line || spoken?.from !== this.spoken?.from || spoken?.to !== this.spoken?.to;
     this.spoken = spoken;
     if (changed || lines.some((l) => l.id === spoken?.line)) {
@@ -108,6 +109,19 @@ export class Transcript {
 
   private atEnd(): boolean {
     return this.scroller.scrollHeight - this.scroller.scrollTop - this.scroller.clientHeight < 24;
+  }
+
+  /** Moves only what is not at its place: a line that is moved loses its focus. */
+  private order(ids: readonly number[]): void {
+    let at = this.log.firstChild;
+    for (const id of ids) {
+      const node = this.lines.get(id)?.node;
+      if (node === at) {
+        at = at?.nextSibling ?? null;
+      } else if (node !== undefined) {
+        this.log.insertBefore(node, at);
+      }
+    }
   }
 
   private put(line: ShownLine): void {
