@@ -6,16 +6,19 @@ import { Microphone } from "./microphone.mjs";
 
 export const name = "openai 7.57.0, OpenAIRealtimeWS";
 
-export async function converse({ base, key, ca, turns, say }) {
+export const prepare = async () => ({ converse });
+
+async function converse({ base, key, ca, turns, say }) {
   const client = new OpenAI({ apiKey: key, baseURL: base });
   const rt = new OpenAIRealtimeWS({ model: "local", options: { ca } }, client);
   const seen = { user: [], assistant: [], calls: [], statuses: [], truncatedAt: [], audioMs: 0 };
   let playing; // the item whose audio this client plays: {id, began, ms}
   let interrupting = false;
   await new Promise((done, fail) => {
-    const microphone = new Microphone((pcm) => rt.send({ type: "input_audio_buffer.append", audio: Buffer.from(pcm).toString("base64") }));
+    let microphone;
     const end = (error) => {
-      microphone.close();
+      clearTimeout(late);
+      microphone?.close();
       rt.close();
       error ? fail(error) : done();
     };
@@ -32,7 +35,10 @@ export async function converse({ base, key, ca, turns, say }) {
         },
       });
     });
-    rt.on("session.updated", () => microphone.say(turns[0]));
+    rt.on("session.updated", () => {
+      microphone = new Microphone((pcm) => rt.send({ type: "input_audio_buffer.append", audio: Buffer.from(pcm).toString("base64") }));
+      microphone.say(turns[0]);
+    });
     rt.on("conversation.item.input_audio_transcription.completed", (e) => {
       seen.user.push(e.transcript);
       say("user", e.transcript);
@@ -76,10 +82,7 @@ export async function converse({ base, key, ca, turns, say }) {
       if (response.output.some((item) => item.type === "function_call")) rt.send({ type: "response.create" });
       // The user lets the second answer end.
       if (seen.statuses.length === 2) setTimeout(() => microphone.say(turns[1]), playing.began + playing.ms + 500 - performance.now());
-      if (seen.statuses.length === 4) {
-        clearTimeout(late);
-        end();
-      }
+      if (seen.statuses.length === 4) end();
     });
   });
   return seen;

@@ -12,7 +12,7 @@ import { start as startChat } from "./chat.mjs";
 import { recording } from "./microphone.mjs";
 
 const daemon = process.argv[2];
-const clients = ["openai"];
+const clients = ["openai", "agents", "webrtc"];
 const speech = "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-";
 const turns = ["0880", "0930", "0890"].map((n) => recording(`${speech}${n}.wav`));
 
@@ -25,8 +25,8 @@ function certify(dir) {
 }
 
 // serve starts the daemon and waits until it listens.
-async function serve(chat, keyFile, tls) {
-  const args = ["realtime-server", "--addr", "127.0.0.1:0", "--api-key-file", keyFile, "--tls-cert", tls.cert, "--tls-key", tls.key, "--agent", "openai", "--agent-endpoint", chat.url, "--agent-model", "scripted"];
+async function serve(chat, keyFile, tls, more) {
+  const args = ["realtime-server", "--addr", "127.0.0.1:0", "--api-key-file", keyFile, "--tls-cert", tls.cert, "--tls-key", tls.key, "--agent", "openai", "--agent-endpoint", chat.url, "--agent-model", "scripted", ...more];
   const child = spawn(daemon, args, { stdio: ["ignore", "pipe", "inherit"] });
   for await (const line of createInterface(child.stdout)) {
     const base = line.match(/^listening on (.*)$/)?.[1];
@@ -55,20 +55,22 @@ function check(seen, requests) {
 }
 
 for (const client of clients) {
-  const { name, converse } = await import(`./${client}.mjs`);
+  const { name, prepare } = await import(`./${client}.mjs`);
+  const { converse, origin, stop } = await prepare();
   const dir = mkdtempSync(join(tmpdir(), "agentvoice-stock-"));
   const chat = await startChat();
   const tls = certify(dir);
-  const server = await serve(chat, join(dir, "key"), tls);
+  const server = await serve(chat, join(dir, "key"), tls, origin ? ["--allow-origin", origin] : []);
   console.log(name);
   try {
     const say = (who, text) => console.log(`  ${who.padEnd(10)}${text}`);
-    const seen = await converse({ base: server.base, key: readFileSync(join(dir, "key"), "utf8").trim(), ca: readFileSync(tls.cert), turns, say });
+    const seen = await converse({ base: server.base, key: readFileSync(join(dir, "key"), "utf8").trim(), ca: readFileSync(tls.cert), dir, turns, say });
     const heard = check(seen, chat.requests);
     console.log(`  passed: 3 turns, 1 function call, 1 interruption; the model remembers "${heard}"`);
   } finally {
     server.child.kill();
     chat.stop();
-    rmSync(dir, { recursive: true });
+    stop?.();
+    rmSync(dir, { recursive: true, force: true, maxRetries: 5 });
   }
 }
