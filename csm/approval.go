@@ -104,6 +104,9 @@ func (r *run) passes() bool {
 	return call.Allowed && r.st.Approval.Times == 0
 }
 
+// asking says whether a yes or no is about a call: the user is asked, or will be.
+func (r *run) asking() bool { return r.approving() && !r.passes() }
+
 // ask begins the question about a call, after what is still to be heard. Nothing
 // is called that the user did not allow.
 func (r *run) ask() {

@@ -344,11 +344,11 @@ func (r *run) finalMeans(f Final) Kind {
 		return VoicePause
 	case f.Class == Continue && r.st.HasPlayback():
 		return VoiceContinue
-	case f.Doubted && (f.Class == Yes || f.Class == No) && r.approving():
+	case f.Doubted && (f.Class == Yes || f.Class == No) && r.asking():
 		return FinalUnclear
-	case f.Class == Yes && r.approving():
+	case f.Class == Yes && r.asking():
 		return FinalYes
-	case f.Class == No && r.approving():
+	case f.Class == No && r.asking():
 		return FinalNo
 	case r.hasWords(f) && r.drafts(f) && (r.approving() || r.st.Conv.Phase() == PhaseListening):
 		return FinalDraft

@@ -67,11 +67,12 @@ const (
 	Silences                      // the voice pauses inside an utterance
 	Replying                      // transcripts are yes and no
 	Phrases                       // transcripts end with the send phrase
+	Allowing                      // calls of tools are also allowed beforehand
 )
 
 var groupNames = []string{
 	"voice", "text", "reading", "pausing", "user", "retrying", "holding", "renewing", "device", "dropping", "failing", "fatally", "breaking",
-	"configuring", "quiet", "expiring", "tooling", "destroying", "loading", "silences", "replying", "phrases",
+	"configuring", "quiet", "expiring", "tooling", "destroying", "loading", "silences", "replying", "phrases", "allowing",
 }
 
 // Names are the names of the groups in g.

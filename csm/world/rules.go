@@ -238,7 +238,7 @@ var copilotSays = []say{
 			return csm.CopilotSegment{Request: it.ID, Round: int(it.Gen), Start: at, End: at + segmentChars}
 		},
 		next: func(it Item) Item { it.Stage = streaming; return it }},
-	wantsCall(Tooling, false), wantsCall(Destroying, true),
+	wantsCall(Tooling, false, false), wantsCall(Destroying, true, false), wantsCall(Allowing, false, true),
 	{when: func(_ *Place, it Item) bool { return it.Cancelled || it.Stage > 0 },
 		event: func(_ *Place, it Item) csm.Event { return csm.CopilotDone{Request: it.ID, Round: int(it.Gen)} }},
 	{outcome: Cancelled, event: func(_ *Place, it Item) csm.Event {
@@ -250,11 +250,11 @@ var copilotSays = []say{
 }
 
 // wantsCall has an answer ask for a call of a tool.
-func wantsCall(g Group, destructive bool) say {
+func wantsCall(g Group, destructive, allowed bool) say {
 	return say{group: g,
 		when: func(p *Place, it Item) bool { return answering(p, it) && int(it.Count) < p.Limits.Calls },
 		event: func(p *Place, it Item) csm.Event {
-			return csm.CopilotToolCall{Request: it.ID, Round: int(it.Gen), ToolCall: p.Env.Next + 1, Destructive: destructive}
+			return csm.CopilotToolCall{Request: it.ID, Round: int(it.Gen), ToolCall: p.Env.Next + 1, Destructive: destructive, Allowed: allowed}
 		},
 		next: func(it Item) Item { it.Stage = streaming; it.Count++; return it },
 	}

@@ -3,6 +3,7 @@ package daemon
 import (
 	"time"
 
+	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 	"github.com/agentvoice/agentvoice-daemon/protocol"
@@ -50,4 +51,17 @@ func turnMode(s protocol.TurnDetectionSettings) (turn.Mode, turn.Eagerness) {
 	default:
 		return turn.Semantic, eagerness[s.Eagerness]
 	}
+}
+
+// coreConfig is the core's part of the settings and of what the client offers.
+func (d *Daemon) coreConfig() csm.Config {
+	c := coreConfig(d.settings())
+	c.Tools = d.callsTools() && len(d.content.offered()) > 0
+	if l, ok := d.adapter().(copilot.Limiter); ok {
+		c.ToolTimeout = l.ToolLimit()
+	}
+	if w, ok := d.adapter().(copilot.Worker); ok {
+		c.Tools, c.RoundsMax = false, w.MaxRounds()
+	}
+	return c
 }

@@ -413,19 +413,6 @@ func (d *Daemon) Configure(s protocol.Settings) {
 	}
 }
 
-// coreConfig is the core's part of the settings and of what the client offers.
-func (d *Daemon) coreConfig() csm.Config {
-	c := coreConfig(d.settings())
-	c.Tools = d.callsTools() && len(d.content.offered()) > 0
-	if l, ok := d.adapter().(copilot.Limiter); ok {
-		c.ToolTimeout = l.ToolLimit()
-	}
-	if w, ok := d.adapter().(copilot.Worker); ok {
-		c.Tools, c.RoundsMax = false, w.MaxRounds()
-	}
-	return c
-}
-
 func (d *Daemon) settings() protocol.Settings {
 	d.mu.Lock()
 	defer d.mu.Unlock()

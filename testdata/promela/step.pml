@@ -86,6 +86,10 @@ inline partial() {
 /* a yes that counts: understood to its end, begun after the question, and naming what cannot be undone */
 #define allows (!doubted && uel[U_(ea)] && ap == A_LISTENING && (!destr[0] || named))
 
+/* a call that is allowed waits for the words before it: yes and no are no answer to anything */
+#define passing (ap != A_NONE && asked == 0 && allow[0])
+#define reply ((class == C_YES || class == C_NO) && !passing)
+
 /* words for the assistant, in Listening */
 inline gather() {
   if
@@ -103,22 +107,22 @@ inline final() {
      /* a question waits for its answer */
      :: ap != A_NONE && (ph == LISTENING || ph == INTERRUPTED || ph == SPEAKING || (ph == GENERATING && (class == C_YES || class == C_NO))) ->
         if
-        :: class == C_EMPTY || class == C_BACKCHANNEL || (doubted && class == C_CONTENT) -> skip
+        :: class == C_EMPTY || class == C_BACKCHANNEL || (doubted && (class == C_CONTENT || (passing && (class == C_YES || class == C_NO)))) -> skip
         :: class == C_STOP ->
            if
            :: ph == SPEAKING -> if :: prof != NEVER -> cut(); ph = INTERRUPTED :: else -> skip fi
            :: else -> cancel(); flush(); end_turn(8); ph = LISTENING
            fi
-        :: class == C_YES && allows -> yes = 1
-        :: (class == C_YES && !allows) || (class == C_NO && doubted) -> /* asked once more */
+        :: class == C_YES && reply && allows -> yes = 1
+        :: (class == C_YES && reply && !allows) || (class == C_NO && reply && doubted) -> /* asked once more */
            if
            :: doubt || lineup -> skip
            :: else -> if :: asked < 2 -> ask() :: else -> ap = A_LISTENING; kind = ANSWER fi
            fi
-        :: class == C_NO && !doubted -> reject()
+        :: class == C_NO && reply && !doubted -> reject()
         :: class == C_PAUSE -> if :: lineup -> upause = 1 :: else -> skip fi
         :: class == C_CONTINUE && (doubt || upause) -> upause = 0
-        :: (class == C_CONTENT && !doubted) || class == C_SEND || (class == C_CONTINUE && !(doubt || upause)) ->
+        :: ((class == C_CONTENT || (passing && (class == C_YES || class == C_NO))) && !doubted) || class == C_SEND || (class == C_CONTINUE && !(doubt || upause)) ->
            if
            :: man == 2 && class != C_SEND && !ucm[U_(ea)] -> drafts++
            :: !(man == 2 && class != C_SEND && !ucm[U_(ea)]) && ph == SPEAKING && prof == NEVER -> later()
