@@ -2,6 +2,7 @@
 
 import * as vscode from 'vscode';
 import type { Consent } from './copilot/languageModels';
+import { ALOUD } from './copilot/tools';
 import { choices } from './devices';
 import { diagnosticsOf } from './diagnostics';
 import type { Command } from './extension';
@@ -219,7 +220,7 @@ async function selectModel(w: Window): Promise<void> {
 async function selectTools(w: Window): Promise<void> {
   const set = vscode.workspace.getConfiguration('agentvoice');
   const allowed = set.get<string[]>('tools.allowed', []);
-  const items = vscode.lm.tools.map((tool) => ({ label: tool.name, description: w.confirming.asks(tool) ? t('the editor asks again in a dialog') : '', detail: tool.description.split('\n')[0] ?? '', picked: allowed.includes(tool.name) }));
+  const items = vscode.lm.tools.filter((tool) => !ALOUD.has(tool.name)).map((tool) => ({ label: tool.name, description: w.confirming.asks(tool) ? t('the editor asks again in a dialog') : '', detail: tool.description.split('\n')[0] ?? '', picked: allowed.includes(tool.name) }));
   const picked = await vscode.window.showQuickPick(items, {
     title: t('Choose Tools'),
     placeHolder: t('Copilot may ask for these. You are asked about each call.'),

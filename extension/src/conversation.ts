@@ -469,11 +469,9 @@ export class Conversation {
     return this.ask(async (wire) => (await wire.request('conversation/sendText', { text })).turnId);
   }
 
-  /** Reads a text aloud. */
-  async read(text: string): Promise<void> {
-    if (await this.converse()) {
-      await this.ask((wire) => wire.request('conversation/speak', { text, source: 'selection' }));
-    }
+  /** Reads a text aloud; the id of its turn, or nothing where it was refused. */
+  async read(text: string): Promise<string | undefined> {
+    return (await this.converse()) ? this.ask(async (wire) => (await wire.request('conversation/speak', { text, source: 'selection' })).turnId) : undefined;
   }
 
   /** Reads an answer again, from a place in it on. What is being said stops for that. */

@@ -42,6 +42,8 @@ export function activate(context: vscode.ExtensionContext): void {
     }),
     ...COMMANDS.map((name) => vscode.commands.registerCommand(`agentvoice.${name}`, (...args: unknown[]) => opened().run(name, args))),
     participant(opened),
+    vscode.lm.registerTool<{ text?: unknown }>('agentvoice_say', aloud((input, token) => opened().aloud.say(input.text, token))),
+    vscode.lm.registerTool<{ question?: unknown }>('agentvoice_ask', aloud((input, token) => opened().aloud.ask(input.question, token))),
   );
   if (vscode.workspace.getConfiguration('agentvoice').get('wake.enabled', false)) {
     setImmediate(() => opened().listenForPhrase()); // the user wants this one to be there before the first use
@@ -54,6 +56,13 @@ function participant(opened: () => Window): vscode.Disposable {
   const p = vscode.chat.createChatParticipant('agentvoice.voice', (request, chat, stream, token) => opened().participate(request, chat, stream, token));
   p.iconPath = new vscode.ThemeIcon('mic');
   return p;
+}
+
+/** A tool for other agents. It declares no confirmation, so no dialog opens for it. */
+function aloud<T>(run: (input: T, token: vscode.CancellationToken) => Promise<string>): vscode.LanguageModelTool<T> {
+  return {
+    invoke: async ({ input }, token) => new vscode.LanguageModelToolResult([new vscode.LanguageModelTextPart(await run(input, token))]),
+  };
 }
 
 export function deactivate(): Promise<void> | undefined {

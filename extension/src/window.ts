@@ -6,6 +6,7 @@ import { dirname } from 'node:path';
 import * as vscode from 'vscode';
 import { type Actions, actions } from './commands';
 import { Conversation } from './conversation';
+import { Aloud } from './copilot/aloud';
 import { Assistants } from './copilot/assistants';
 import { ChatView } from './copilot/chatView';
 import { Confirming } from './copilot/confirming';
@@ -48,6 +49,7 @@ export class Window implements vscode.Disposable {
   readonly context: Context;
   readonly keys: Keys;
   readonly confirming: Confirming;
+  readonly aloud: Aloud;
   private readonly tools: OwnTools;
   readonly key: HoldKey;
   /** the devices of the last list that was shown */
@@ -83,12 +85,18 @@ export class Window implements vscode.Disposable {
       onModel: () => this.refresh(),
       onAccess: (allowed) => this.access(allowed),
     });
+    const chat = new ChatView(t);
+    this.aloud = new Aloud({
+      read: (text) => this.conversation.read(text),
+      onChange: (f) => this.conversation.onChange(f),
+      model: () => this.conversation.model,
+    }, (text) => chat.say(text));
     this.conversation = new Conversation({
       launch: () => this.launch(),
       configuration,
       locale: vscode.env.language,
       client: { name: vscode.env.appName, version: vscode.version },
-      assistant: new Assistants(this.models, new ChatView(t), this.questions, () => this.inChatView()),
+      assistant: new Assistants(this.models, chat, this.questions, () => this.inChatView(), this.aloud, t),
       secret: (params) => this.keys.get(params),
       openExternal: async (url) => void (await vscode.env.openExternal(vscode.Uri.parse(url, true))),
       command: async (params) => (await this.tools.command(params)) ?? editorCommand(params, this.conversation.model),

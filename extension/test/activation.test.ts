@@ -10,7 +10,7 @@ const fake = install();
 const extension = require('../src/extension') as typeof import('../src/extension');
 const root = join(__dirname, '..', '..');
 const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-  contributes: { commands: { command: string }[]; views: { agentvoice: { id: string; type: string }[] }; chatParticipants: { id: string }[] };
+  contributes: { commands: { command: string }[]; views: { agentvoice: { id: string; type: string }[] }; chatParticipants: { id: string }[]; languageModelTools: { name: string }[] };
 };
 
 const context = {
@@ -50,6 +50,7 @@ test('every command of package.json is registered', () => {
   const missing = manifest.contributes.commands.map((c) => c.command).filter((id) => !fake.commands.has(id));
   assert.deepEqual(missing, []);
   assert.deepEqual(fake.participants, manifest.contributes.chatParticipants.map((p) => p.id));
+  assert.deepEqual([...fake.contributed.keys()], manifest.contributes.languageModelTools.map((tool) => tool.name));
 });
 
 test('the status item has an id, a name and words for a screen reader, and is shown', () => {

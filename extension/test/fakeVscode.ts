@@ -39,6 +39,8 @@ export interface Fake {
   models: FakeModel[];
   tools: { name: string; description: string; inputSchema?: object; tags?: string[] }[];
   invokeTool: (name: string, options: { input: object }) => Promise<{ content: unknown[] }>;
+  /** the tools that the package contributes */
+  readonly contributed: Map<string, { invoke: (options: { input: object }, token: unknown) => Promise<unknown> }>;
   trusted: boolean;
   /** the folders of the workspace, and the files that are found and read in them, by their path */
   folders: Uri[];
@@ -221,7 +223,7 @@ export class TokenSource {
 export function install(): Fake {
   const fake: Fake = {
     commands: new Map(), executed: [], views: new Map(), participants: [], statusItems: [], toasts: [], settings: new Map(), documents: new Map(), git: undefined, answers: new Map(), input: undefined, opened: [], pick: () => undefined, press: () => undefined, progress: { steps: [], token: new TokenSource() }, editor: undefined, problems: [], workspaceName: undefined,
-    models: [], tools: [], invokeTool: () => Promise.reject(new Error('no tool was expected')), trusted: true, folders: [], files: new Map(), tabs: [], terminals: [], tasks: [],
+    models: [], tools: [], invokeTool: () => Promise.reject(new Error('no tool was expected')), contributed: new Map(), trusted: true, folders: [], files: new Map(), tabs: [], terminals: [], tasks: [],
   };
   const toast = (message: string, ...more: (string | { detail?: string })[]): Promise<string | undefined> => {
     fake.toasts.push(message);
@@ -262,6 +264,7 @@ export function install(): Fake {
     LanguageModelPromptTsxPart: PromptPart,
     LanguageModelToolCallPart: CallPart,
     LanguageModelToolResultPart: ResultPart,
+    LanguageModelToolResult: class { constructor(readonly content: unknown[]) {} },
     LanguageModelChatMessage: { User: message('user'), Assistant: message('assistant') },
     window: {
       createOutputChannel: () => ({ info: () => undefined, warn: () => undefined, error: () => undefined, debug: () => undefined, show: () => undefined, ...nothing }),
@@ -374,6 +377,10 @@ export function install(): Fake {
       selectChatModels: ({ vendor }: { vendor?: string }) => Promise.resolve(fake.models.filter((m) => vendor === undefined || m.vendor === vendor)),
       get tools() {
         return fake.tools;
+      },
+      registerTool: (name: string, tool: { invoke: (options: { input: object }, token: unknown) => Promise<unknown> }) => {
+        fake.contributed.set(name, tool);
+        return nothing;
       },
       invokeTool: (name: string, options: { input: object }) => fake.invokeTool(name, options),
       onDidChangeChatModels: event,

@@ -39,6 +39,7 @@ export class Desk {
   kept: MuteReason | undefined;
   private readonly dir = mkdtempSync(join(tmpdir(), 'agentvoice-desk-'));
   private readonly log: string[] = [];
+  private readonly looks = new Set<(m: Model) => void>();
 
   constructor(script: string, public answer: Answer = says('It reads tokens.'), muted?: MuteReason) {
     this.kept = muted;
@@ -69,6 +70,7 @@ export class Desk {
       },
       command: (params) => {
         this.commanded.push(params);
+        this.looks.forEach((look) => look(this.model)); // no change of the model need follow
         return Promise.resolve({});
       },
       windowLives: () => Promise.resolve(true),
@@ -108,13 +110,19 @@ export class Desk {
         stop();
         reject(new Error(`still waiting for ${what}; so far: ${this.states().join(' ')}; the log: ${this.log.join('\n')}`));
       }, PATIENCE);
-      const stop = this.conversation.onChange((m) => {
+      const look = (m: Model): void => {
         if (holds(m)) {
           clearTimeout(late);
           stop();
           resolve();
         }
-      });
+      };
+      const unlisten = this.conversation.onChange(look);
+      const stop = (): void => {
+        unlisten();
+        this.looks.delete(look);
+      };
+      this.looks.add(look);
     });
   }
 

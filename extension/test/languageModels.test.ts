@@ -200,7 +200,7 @@ test('with the Chat view as the one who answers, @voice is answered by a model a
   fake.models = [m];
   fake.executed.length = 0;
   const questions = new ChatQuestions();
-  const all = new Assistants(adapter(), new ChatView(english), questions, () => true);
+  const all = new Assistants(adapter(), new ChatView(english), questions, () => true, { took: () => false, forget: () => undefined }, english);
   questions.add({ question: 'why', model: m as never, attached: [], history: [] });
   assert.deepEqual(await all.send(params(), new Out(), token()), { status: 'completed' });
   assert.deepEqual(await all.send(params({ attempt: 2 }), new Out(), token()), { status: 'completed' }, 'and so at another attempt');

@@ -2,6 +2,8 @@
 
 import type { Assistant } from '../conversation';
 import type { InvokeToolResult, ToolSpec } from '../protocol.gen';
+import type { Translate } from '../text';
+import type { Aloud } from './aloud';
 import type { ChatView } from './chatView';
 import type { LanguageModels } from './languageModels';
 import type { ChatQuestions } from './questions';
@@ -12,10 +14,16 @@ export class Assistants implements Assistant {
     private readonly chat: ChatView,
     private readonly questions: ChatQuestions,
     private readonly inChatView: () => boolean,
+    private readonly aloud: Pick<Aloud, 'took' | 'forget'>,
+    private readonly t: Translate,
   ) {}
 
   /** A question from the Chat view is answered by a model in every mode: the view is waiting for this very answer. */
   send(...[params, out, token]: Parameters<Assistant['send']>): ReturnType<Assistant['send']> {
+    if (this.aloud.took(params)) {
+      out.text(this.t('Passed on.'));
+      return Promise.resolve({ status: 'completed' });
+    }
     const question = this.questions.of(params);
     return question === undefined && this.inChatView() ? this.chat.send(params, out, token) : this.models.send(params, out, token, question);
   }
@@ -32,5 +40,6 @@ export class Assistants implements Assistant {
     this.models.forget();
     this.chat.forget();
     this.questions.forget();
+    this.aloud.forget();
   }
 }

@@ -17,6 +17,8 @@ interface Ended {
 
 export class ChatView implements Assistant {
   private readonly sent = new Once<CopilotSendResult>();
+  /** the answer that the view is at work on */
+  private out: AnswerStream | undefined;
 
   constructor(private readonly t: Translate) {}
 
@@ -28,6 +30,7 @@ export class ChatView implements Assistant {
   private async ask(params: CopilotSendParams, out: AnswerStream, token: Parameters<Assistant['send']>[2]): Promise<CopilotSendResult> {
     const query = params.messages.findLast((m) => m.role === 'user')?.content ?? '';
     const cancelled = new Promise<'cancelled'>((resolve) => token.onCancellationRequested(() => resolve('cancelled')));
+    this.out = out;
     out.text(''); // a sign of life: the view answers when it has finished
     try {
       const asked = Promise.resolve(vscode.commands.executeCommand<Ended | undefined>('workbench.action.chat.open', { query, blockOnResponse: true }));
@@ -45,7 +48,15 @@ export class ChatView implements Assistant {
       return { status: 'completed' };
     } catch (err) {
       return { status: 'failed', error: { ...failure(err), code: 'copilotNotInstalled', retryable: false } };
+    } finally {
+      this.out = undefined;
     }
+  }
+
+  /** Says a text as part of the answer that the view is at work on, if there is one. */
+  say(text: string): boolean {
+    this.out?.text(`${text}\n\n`);
+    return this.out !== undefined;
   }
 
   /** The Chat view runs its own. */

@@ -11,6 +11,9 @@ export interface Tool {
   readonly tags?: readonly string[];
 }
 
+/** The tools that this package contributes for other agents: its own model speaks without them. */
+export const ALOUD: ReadonlySet<string> = new Set(['agentvoice_say', 'agentvoice_ask']);
+
 /** Whether a list names a tool. A name may end with * for any ending. */
 export function listed(name: string, list: readonly string[]): boolean {
   return list.some((entry) => {
@@ -22,7 +25,7 @@ export function listed(name: string, list: readonly string[]): boolean {
 /** The tools that may be asked for. One that is not known to be harmless is taken for destructive. */
 export function offered(tools: readonly Tool[], allowed: readonly string[], harmless: readonly string[], confirms: (tool: Tool) => boolean): ToolSpec[] {
   return tools
-    .filter((t) => listed(t.name, allowed))
+    .filter((t) => listed(t.name, allowed) && !ALOUD.has(t.name))
     .map((t) => ({
       name: t.name,
       description: t.description,
