@@ -74,7 +74,7 @@ export class Changes implements vscode.TextDocumentContentProvider {
     const [, left, right] = sides[0] ?? [first.uri, first.uri, first.uri];
     await (changes.length === 1
       ? vscode.commands.executeCommand('vscode.diff', left, right, this.t('Proposed change: {0}', nameOf(first.uri)), { preview: true, preserveFocus: true })
-      : vscode.commands.executeCommand('vscode.changes', this.t('Proposed change: {0} files', changes.length), sides));
+      : vscode.commands.executeCommand('vscode.changes', this.t('Proposed change: {0}', nameOf(first.uri)), sides));
     return {};
   }
 
