@@ -94,7 +94,7 @@ export class Changes implements vscode.TextDocumentContentProvider {
   /** Closes the diff, whichever way it was opened. */
   private async close(): Promise<void> {
     const tabs = vscode.window.tabGroups.all.flatMap((group) => group.tabs).filter(({ input, label }) =>
-      input instanceof vscode.TabInputTextDiff ? input.modified.scheme === SCHEME : input === undefined && label.startsWith(this.t('Proposed change: {0}', '')));
+      input instanceof vscode.TabInputTextDiff ? input.modified.scheme === SCHEME : label.startsWith(this.t('Proposed change: {0}', '')));
     if (tabs.length > 0) {
       await vscode.window.tabGroups.close(tabs, true);
     }
