@@ -216,6 +216,14 @@ bench-choices: deps-test ## measure again what the parameters of detector, proce
 	@scripts/speech.sh
 	@go test -run '^$$' -bench '$(CHOICES)' -benchtime 1x -timeout 2h ./audio/dsp ./audio/vad ./audio/wake ./audio/portaudio ./internal/vocab
 
+.PHONY: renewals
+renewals: deps-test ## talk for ten minutes over sessions of one minute; prints the gaps and the turns that were lost
+	@go test -count 1 -timeout 20m -v -run TestRenewalCrossesThreeLimitsInOneConversation ./internal/daemon/live -args -session-limit 60s -renew-for 10m
+
+.PHONY: faults
+faults: deps-test ## break the network of a conversation in each way, for up to five minutes; prints the table
+	@go test -count 1 -timeout 20m -v -run TestNetworkFaults ./internal/daemon/live -args -long-faults | grep -o '|.*|$$\|^ok.*\|^FAIL.*\|^ *--- FAIL.*'
+
 .PHONY: bench-room
 bench-room: deps-test $(TOOL)/roombench ## measure interruptions in simulated rooms and on a private sound server; ROOM=-quick for minutes
 	@scripts/speech.sh

@@ -50,7 +50,8 @@ func holdCause(on Kind) Cause {
 }
 
 // hold gives a reason to hold the conversation still. Nothing is lost but the words
-// that are being spoken, and the user is told so.
+// that are being spoken, and the user is told so. With a connection they are only lost
+// where they are not kept.
 func (r *run) hold() {
 	why := reasonOf(r.env.Event)
 	r.st.Hold = hold.Next(r.st.Hold, hold.Give, why)
@@ -59,19 +60,29 @@ func (r *run) hold() {
 			r.emit(ClearInput{Epoch: e})
 		}
 		r.st.Turn, _ = turn.Next(r.st.Turn, turn.Answered, sp.Open)
-		r.wordsLost()
+		r.withoutWords()
 	}
 	if why == SuspendConnection {
 		r.loseConnection()
 	}
 }
 
+// withoutWords ends an utterance that was being spoken or recognised. One that is
+// kept comes back as a new one, so its turn ends like that of a cough.
+func (r *run) withoutWords() {
+	if e, _ := r.env.Event.(ConnLost); e.Kept {
+		r.dismiss()
+		return
+	}
+	r.wordsLost()
+}
+
 // loseConnection has the connection dialled again. Words that were awaited are lost
-// with it.
+// with it, or kept.
 func (r *run) loseConnection() {
 	if _, quiet := r.st.Turn.(turn.Idle); !quiet {
 		r.st.Turn = turn.Idle{}
-		r.wordsLost()
+		r.withoutWords()
 	}
 	if connection.Epoch(r.st.Conn) == 0 { // no successor is on its way
 		r.dial()

@@ -47,7 +47,7 @@ func corpus(t *testing.T) []sample {
 		add(from.name+", suspended", fork(d).do(Suspend{Reason: SuspendUser}))
 		add(from.name+", renewal", fork(d).do(SessionRenewal{Instance: from.s.Instance}))
 		add(from.name+", device lost", fork(d).do(AudioLost{from.s.Instance}))
-		add(from.name+", connection lost", fork(d).do(ConnLost{from.s.openedEpoch(), CodeConnectionLost}))
+		add(from.name+", connection lost", fork(d).do(ConnLost{from.s.openedEpoch(), CodeConnectionLost, false}))
 		add(from.name+", failed", fork(d).do(SessionFailed{from.s.Instance, CodeSessionFailed}))
 		add(from.name+", ended", fork(d).do(UserStop{}))
 	}
@@ -163,8 +163,8 @@ func speakingCorpus(t *testing.T, add func(string, *drive) *drive) {
 	add("speaking, user speaks since a suspension", speaking().do(Suspend{Reason: SuspendUser}, SpeechStarted{1, 2, 0, 0}, Resume{Reason: SuspendUser}).want(PhaseSpeaking))
 	add("speaking, words awaited since a suspension", speaking().
 		do(Suspend{Reason: SuspendUser}, SpeechStarted{1, 2, 0, 0}, SpeechStopped{1, 2, 9}, Resume{Reason: SuspendUser}).want(PhaseSpeaking))
-	add("speaking again over a new connection", speaking().do(ConnLost{1, CodeConnectionLost}, ConnReady{2}).want(PhaseGeneratingResponse))
-	add("speaking, all heard but for the end, connection lost", speaking().do(SpeechPlayed{0, 1}, ConnLost{1, CodeConnectionLost}).want(PhaseSuspended))
+	add("speaking again over a new connection", speaking().do(ConnLost{1, CodeConnectionLost, false}, ConnReady{2}).want(PhaseGeneratingResponse))
+	add("speaking, all heard but for the end, connection lost", speaking().do(SpeechPlayed{0, 1}, ConnLost{1, CodeConnectionLost, false}).want(PhaseSuspended))
 
 	add("interrupted by voice", speaking().do(SpeechStarted{1, 2, 900, 0}).want(PhaseInterrupted))
 	add("interrupted by voice, words awaited", speaking().do(SpeechStarted{1, 2, 900, 0}, SpeechStopped{1, 2, 950}))
@@ -200,7 +200,7 @@ func liveEvents(s State) []Event {
 		UserSpeak{7, 3, 10}, UserPlayback{7, true}, UserPlayback{7, false}, Configure{*s.Config}, QueueNext{}, Fatal{}, Reset{},
 		SessionReady{in}, SessionFailed{in, CodeSessionFailed}, SessionFailed{in, CodeAuthentication}, SessionRenewal{Instance: in}, SessionRenewed{in}, SessionClosed{in},
 		AudioPrimed{in}, AudioReady{in}, AudioFailed{in, CodeAudioFailed}, AudioLost{in}, AudioRestored{in}, AudioClosed{in},
-		ConnReady{ep}, ConnReady{s.IDs.Epoch}, ConnLost{ep, CodeConnectionLost}, ConnFailed{s.IDs.Epoch, CodeConnectionFailed}, ConnClosed{Instance: in},
+		ConnReady{ep}, ConnReady{s.IDs.Epoch}, ConnLost{ep, CodeConnectionLost, false}, ConnFailed{s.IDs.Epoch, CodeConnectionFailed}, ConnClosed{Instance: in},
 		SpeechStarted{ep, fresh, 1 << 20, 0},
 		CopilotSent{Request: req, Attempt: 1}, CopilotSent{Request: req, Attempt: 2}, CopilotDelta{Request: req, Chars: 9}, CopilotSegment{Request: req, Start: end, End: end + 10},
 		CopilotDone{Request: req}, CopilotDone{Request: req, Code: CodeCopilotFailed}, CopilotDone{Request: req, Cancelled: true},
@@ -208,7 +208,7 @@ func liveEvents(s State) []Event {
 		SpeechFlushed{flushed, first, 1, 2}, SpeechFailed{gen, first, CodeSpeechFailed}, SpeechCursor{Gen: gen, Seq: first, Played: 1, Of: 2},
 	}
 	out = append(out, assistantEvents(s, req, fresh)...)
-	out = append(out, SessionExpiring{in}, ConnClosed{Instance: in, Epoch: s.IDs.Epoch - 1}, ConnLost{s.IDs.Epoch, CodeConnectionLost},
+	out = append(out, SessionExpiring{in}, ConnClosed{Instance: in, Epoch: s.IDs.Epoch - 1}, ConnLost{s.IDs.Epoch, CodeConnectionLost, false},
 		SpeechPaused{ep, fresh, 0}, SpeechResumed{ep, fresh, 0})
 	for _, why := range []SuspendReason{SuspendUser, SuspendRenewal, SuspendDiagnostics, SuspendHeartbeat} {
 		out = append(out, Suspend{7, why}, Resume{7, why})
@@ -241,7 +241,7 @@ func staleEvents(s State) []Event {
 	out := []Event{
 		SessionReady{in}, SessionFailed{in, CodeSessionFailed}, SessionRenewal{Instance: in}, SessionRenewed{in}, SessionClosed{in},
 		AudioPrimed{in}, AudioReady{in}, AudioFailed{in, CodeAudioFailed}, AudioLost{in}, AudioRestored{in}, AudioClosed{in},
-		ConnReady{ep}, ConnLost{ep, CodeConnectionLost}, ConnFailed{ep, CodeConnectionFailed},
+		ConnReady{ep}, ConnLost{ep, CodeConnectionLost, false}, ConnFailed{ep, CodeConnectionFailed},
 		SpeechStarted{ep, utterance, 0, 0}, SpeechStopped{ep, utterance, 0}, Partial{Epoch: ep, Utterance: utterance}, Final{Epoch: ep, Utterance: utterance}, RecognitionLost{Epoch: ep, Utterance: utterance},
 		SpeechStopped{s.IDs.Epoch, utterance, 0}, Partial{Epoch: s.IDs.Epoch, Utterance: utterance}, Final{Epoch: s.IDs.Epoch, Utterance: utterance, Words: 3}, RecognitionLost{s.IDs.Epoch, utterance, ""},
 		CopilotSent{Request: req, Attempt: 1}, CopilotDelta{Request: req}, CopilotSegment{Request: req}, CopilotDone{Request: req},

@@ -200,10 +200,12 @@ type (
 	ConnReady struct {
 		Epoch uint32 `json:"epoch"`
 	}
-	// ConnLost says that an open connection is gone.
+	// ConnLost says that an open connection is gone. Kept says that the world has
+	// what the user said and was not answered, and sends it over the next connection.
 	ConnLost struct {
 		Epoch uint32 `json:"epoch"`
 		Code  Code   `json:"code"`
+		Kept  bool   `json:"kept,omitempty"`
 	}
 	// ConnFailed answers OpenConnection: the handler's retries are used up.
 	ConnFailed struct {

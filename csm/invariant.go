@@ -199,7 +199,8 @@ func checkSpoken(before, after State, fx []Effect) error {
 }
 
 // checkHeardOut: an utterance whose words do not come is not passed over: the user
-// is told, unless the user ended the conversation (invariant 6, REQ-008).
+// is told, unless the user ended the conversation or what was said is kept (invariant
+// 6, REQ-008).
 func checkHeardOut(before State, e Envelope, after State, fx []Effect) error {
 	answered := uint64(0)
 	switch e := e.Event.(type) {
@@ -207,6 +208,10 @@ func checkHeardOut(before State, e Envelope, after State, fx []Effect) error {
 		answered = e.Utterance
 	case UserStop:
 		return nil
+	case ConnLost:
+		if e.Kept {
+			return nil
+		}
 	default:
 	}
 	lost := func(u turn.Utterance) bool {

@@ -109,7 +109,7 @@ func TestInterruption(t *testing.T) {
 
 func TestConnectionLostWhileSpeaking(t *testing.T) {
 	d := newDrive(t).toListening().toSpeaking(1)
-	d.do(ConnLost{1, CodeConnectionLost}).want(PhaseSuspended).
+	d.do(ConnLost{1, CodeConnectionLost, false}).want(PhaseSuspended).
 		do(ConnReady{Epoch: 2}).want(PhaseGeneratingResponse)
 	if d.s.Cause != CauseConnRestored {
 		t.Fatalf("cause %v", d.s.Cause)

@@ -27,6 +27,11 @@ type peerConnection struct {
 	channel *webrtc.DataChannel // of call.run; nil until it is open
 }
 
+// away implements transport.
+func (p *peerConnection) away() bool {
+	return p.pc.ICEConnectionState() == webrtc.ICEConnectionStateDisconnected
+}
+
 // answer takes an offer and makes a call of it. It fails with a
 // *protocolError when the offer is at fault.
 func (s *Server) answer(ctx context.Context, offer string, session session) (*call, string, error) {

@@ -183,10 +183,10 @@ func (s *Server) listenMedia() error {
 	if !s.cfg.AllowRemote {
 		se.SetIPFilter(net.IP.IsLoopback)
 	}
-	// A caller reconnects after 2 s (protocol, section 3); a peer that was
-	// silent for 5 s more than that is gone. The caller's own checks come more
-	// often than these.
-	se.SetICETimeouts(5*time.Second, 2*time.Second, 2*time.Second)
+	// A path that is silent for 1 s counts as disconnected: before stallSlack ends a
+	// turn. A caller reconnects after 2 s more (protocol, section 3); a peer that was
+	// silent for 6 s more is gone. The caller's own checks come more often than these.
+	se.SetICETimeouts(time.Second, 6*time.Second, 2*time.Second)
 	se.SetSCTPMaxMessageSize(maxEventBytes)
 	se.SetICEUDPMux(s.mux)
 

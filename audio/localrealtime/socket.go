@@ -224,6 +224,9 @@ func (s *socket) kill(*response) {}
 // played implements transport: only the client knows.
 func (s *socket) played(*response) (int64, bool) { return 0, false }
 
+// away implements transport: what is sent over TCP comes in order, or never.
+func (*socket) away() bool { return false }
+
 // end implements transport.
 func (s *socket) end(r *response) { s.call.post(func() { s.call.onStopped(r) }) }
 

@@ -21,6 +21,8 @@ type transport interface {
 	// played is how much of a response was sent at the pace of playback, in
 	// milliseconds; ok is false where the client paces the audio.
 	played(r *response) (ms int64, ok bool)
+	// away says that nothing comes from the client for now: what it says is late.
+	away() bool
 	// close takes the connection apart. It is called after the call is over.
 	close() error
 }

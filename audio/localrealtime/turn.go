@@ -282,6 +282,11 @@ func (c *call) onStall() {
 		c.rearmStall()
 		return
 	}
+	if c.link.away() {
+		// The network is: what the caller says comes when it works again.
+		c.rearmStall()
+		return
+	}
 	c.turns.stale = true
 	c.onSpeechEnd(c.turns.pos)
 }

@@ -136,6 +136,7 @@ func (c *Client) start(h Handler, result chan<- error) error {
 	}
 	l := &loop{
 		cfg: c.cfg, log: c.cfg.Log, handler: h, send: c.peer.channel.SendText, result: result, stop: c.cancel,
+		silence: pathSilence(c.cfg), outage: func(p pathChange) { c.up.outage(c.ctx, p) },
 		canceled: &c.canceled, count: &c.count, expiry: &c.expiry, down: down, partial: map[string]string{},
 		speech: speech{markers: speaks(c.cfg.Dialect).HeardPositions},
 	}
@@ -226,6 +227,7 @@ func (c *Client) Stats() Stats {
 	return Stats{
 		PacketsSent:      c.up.sent.Load(),
 		PacketsDropped:   c.up.dropped.Load(),
+		PacketsResent:    c.up.resent.Load(),
 		PacketsReceived:  c.count.received.Load(),
 		PacketsLost:      c.count.lost.Load(),
 		PacketsConcealed: c.count.concealed.Load(),

@@ -44,7 +44,10 @@ type Error struct {
 	Message    string        // one line: what happened, to what
 	Retryable  bool          // the same call may succeed later
 	RetryAfter time.Duration // as the service asked, 0 where it did not
-	Err        error         // the cause, where there is one; not part of the text
+	// Unheard is how long before the loss of a call the service may have stopped
+	// hearing it; 0 where it heard everything.
+	Unheard time.Duration
+	Err     error // the cause, where there is one; not part of the text
 }
 
 func (e *Error) Error() string { return "realtime: " + e.Message }

@@ -58,11 +58,13 @@ type loop struct {
 	down    *downlink
 	partial map[string]string // transcripts that are not final, by item
 
-	ready          bool      // the session stands
-	updates        int       // of the session, that are not answered
-	included       bool      // the last of them asks for probabilities
-	dead           bool      // nothing more is to be done
-	disconnectedAt time.Time // zero while ICE is connected
+	ready          bool             // the session stands
+	updates        int              // of the session, that are not answered
+	included       bool             // the last of them asks for probabilities
+	dead           bool             // nothing more is to be done
+	disconnectedAt time.Time        // zero while ICE is connected
+	silence        time.Duration    // of the path, after which ICE is disconnected
+	outage         func(pathChange) // has the uplink wait for the path
 }
 
 func (l *loop) run(ctx context.Context, inbox <-chan message, wake <-chan struct{}, commands func() []command) {
@@ -125,17 +127,35 @@ func (l *loop) onICE(state webrtc.ICEConnectionState, now time.Time) {
 	switch state {
 	case webrtc.ICEConnectionStateDisconnected:
 		l.disconnectedAt = now
+		l.outage(pathChange{since: now.Add(-l.silence - pathCheck)})
 	case webrtc.ICEConnectionStateConnected, webrtc.ICEConnectionStateCompleted:
+		if l.disconnectedAt.IsZero() {
+			return
+		}
+		if l.speech.underWay() { // what the service said meanwhile is lost, and is said again over a new call
+			l.pathLost("audio of the service was lost on the network; connect again", now)
+			return
+		}
 		l.disconnectedAt = time.Time{}
+		l.outage(pathChange{up: true})
 	case webrtc.ICEConnectionStateFailed:
-		l.fail(&Error{Code: CodeConnectionLost, Retryable: true, Message: "the network path to the service failed; connect again"})
+		l.pathLost("the network path to the service failed; connect again", now)
 	}
+}
+
+// pathLost ends the call because nothing came over the network path for some time.
+func (l *loop) pathLost(message string, now time.Time) {
+	unheard := l.silence + pathCheck
+	if !l.disconnectedAt.IsZero() {
+		unheard += now.Sub(l.disconnectedAt)
+	}
+	l.fail(&Error{Code: CodeConnectionLost, Retryable: true, Message: message, Unheard: unheard})
 }
 
 // tick does what time made due.
 func (l *loop) tick(now time.Time) {
 	if !l.disconnectedAt.IsZero() && now.Sub(l.disconnectedAt) >= disconnectedFor {
-		l.fail(&Error{Code: CodeConnectionLost, Retryable: true, Message: "no answer from the service for too long; connect again"})
+		l.pathLost("no answer from the service for too long; connect again", now)
 	}
 	if l.dead {
 		return

@@ -110,10 +110,9 @@ func (p *peer) api(cfg Config) (*webrtc.API, error) {
 		settings.SetIncludeLoopbackCandidate(true)
 		settings.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4, webrtc.NetworkTypeTCP4})
 		settings.SetIPFilter(func(ip net.IP) bool { return ip.IsLoopback() })
-		settings.SetICETimeouts(time.Second, 3*time.Second, 500*time.Millisecond)
-	} else {
-		settings.SetICETimeouts(3*time.Second, 10*time.Second, time.Second)
 	}
+	silence := pathSilence(cfg)
+	settings.SetICETimeouts(silence, 3*silence, pathCheck)
 	if cfg.WrapPacketConn != nil {
 		address := ":0"
 		if cfg.Loopback {
@@ -128,6 +127,18 @@ func (p *peer) api(cfg Config) (*webrtc.API, error) {
 	}
 	return webrtc.NewAPI(webrtc.WithSettingEngine(settings), webrtc.WithMediaEngine(media),
 		webrtc.WithInterceptorRegistry(interceptors)), nil
+}
+
+// pathCheck is how often the service is asked for a sign of life on a silent path.
+const pathCheck = 500 * time.Millisecond
+
+// pathSilence is how long nothing may come over the network path before the path
+// counts as disconnected, which is noticed up to pathCheck later.
+func pathSilence(cfg Config) time.Duration {
+	if cfg.Loopback {
+		return time.Second
+	}
+	return 2 * time.Second
 }
 
 // listen connects pion's callbacks with post.

@@ -97,6 +97,9 @@ func (s *speech) generating() bool {
 	return slices.ContainsFunc(s.live, func(u *utterance) bool { return !u.done })
 }
 
+// underWay says whether the service is speaking, or was asked to.
+func (s *speech) underWay() bool { return len(s.live) > 0 }
+
 // take returns what is to be done, in order.
 func (s *speech) take() []action {
 	out := s.out

@@ -9,6 +9,7 @@ import (
 type Stats struct {
 	PacketsSent      uint64
 	PacketsDropped   uint64 // 20 ms packets of the microphone that the network did not take
+	PacketsResent    uint64 // of the microphone, after the network path was silent
 	PacketsReceived  uint64
 	PacketsLost      uint64        // never came, or too late
 	PacketsConcealed uint64        // of those, made up for

@@ -3,6 +3,7 @@ package realtime
 import (
 	"context"
 	"sync/atomic"
+	"time"
 
 	"github.com/pion/rtp"
 
@@ -13,6 +14,9 @@ import (
 const (
 	packetSamples = opus.PacketSamples // 20 ms, what every service takes
 	uplinkPackets = 64                 // 1.28 s of audio between capture and network
+	// keptPackets is how many packets are kept after they were sent: 7.68 s, more than
+	// a path is silent before it counts as disconnected and then before the call is lost.
+	keptPackets = 384
 )
 
 // uplink carries frames from the capture to the network. write and run share
@@ -22,11 +26,20 @@ const (
 // shows the service the hole.
 type uplink struct {
 	free, full chan *uplinkPacket
+	path       chan pathChange
 	cur        *uplinkPacket // being filled, owned by write; nil while dropping
 	half       int           // frames in it
 	pos        atomic.Int64
 	sent       atomic.Uint64
 	dropped    atomic.Uint64
+	resent     atomic.Uint64 // after the path was silent
+}
+
+// pathChange says that the network path to the service was silent since then, or that
+// it works again.
+type pathChange struct {
+	up    bool
+	since time.Time
 }
 
 type uplinkPacket struct {
@@ -35,7 +48,9 @@ type uplinkPacket struct {
 }
 
 func newUplink() *uplink {
-	u := &uplink{free: make(chan *uplinkPacket, uplinkPackets), full: make(chan *uplinkPacket, uplinkPackets)}
+	u := &uplink{
+		free: make(chan *uplinkPacket, uplinkPackets), full: make(chan *uplinkPacket, uplinkPackets), path: make(chan pathChange, 1),
+	}
 	for range uplinkPackets {
 		u.free <- new(uplinkPacket)
 	}
@@ -73,15 +88,47 @@ func (u *uplink) skip(f *audio.Frame) {
 	u.pos.Add(audio.FrameSamples)
 }
 
+// outage tells run of the network path. It waits while run sends.
+func (u *uplink) outage(ctx context.Context, p pathChange) {
+	select {
+	case u.path <- p:
+	case <-ctx.Done():
+	}
+}
+
 // run encodes and sends until ctx is done. The RTP timestamp is the sample
 // position, so that the service's audio_start_ms maps to it.
+//
+// While the path is disconnected nothing is sent, and when it works again all that
+// was encoded since it fell silent: with the same sequence numbers, so that the
+// service drops what it got already (RFC 3550, section 6.4.1, and the replay list of
+// RFC 3711, section 3.3.2).
 func (u *uplink) run(ctx context.Context, enc *opus.Encoder, send func(*rtp.Packet) error) {
+	var kept sentPackets
+	defer kept.wipe()
 	pkt := &rtp.Packet{Header: rtp.Header{Version: 2, Marker: true}}
+	pass := func(p *rtp.Packet) {
+		if send(p) != nil {
+			u.dropped.Add(1)
+			return
+		}
+		u.sent.Add(1)
+	}
+	var waiting bool
+	var since time.Time
 	for {
 		var p *uplinkPacket
 		select {
 		case <-ctx.Done():
 			return
+		case c := <-u.path:
+			if !c.up {
+				waiting, since = true, c.since
+			} else if waiting {
+				waiting = false
+				u.resent.Add(kept.resend(since, pass))
+			}
+			continue
 		case p = <-u.full:
 		}
 		payload, err := enc.Encode(&p.frames[0], &p.frames[1])
@@ -92,12 +139,46 @@ func (u *uplink) run(ctx context.Context, enc *opus.Encoder, send func(*rtp.Pack
 			continue
 		}
 		pkt.Payload = payload
-		if send(pkt) != nil {
-			u.dropped.Add(1)
-			continue
+		kept.keep(pkt, time.Now())
+		if !waiting {
+			pass(pkt)
 		}
-		u.sent.Add(1)
 		pkt.SequenceNumber++
 		pkt.Marker = false
+	}
+}
+
+// sentPackets are the latest packets, oldest first.
+type sentPackets struct {
+	packets [keptPackets]struct {
+		rtp.Header
+		payload []byte
+		at      time.Time // when it was encoded
+	}
+	n int // all that were kept so far
+}
+
+// keep copies a packet.
+func (s *sentPackets) keep(p *rtp.Packet, now time.Time) {
+	k := &s.packets[s.n%keptPackets]
+	k.Header, k.at, k.payload = p.Header, now, append(k.payload[:0], p.Payload...)
+	s.n++
+}
+
+// resend sends what was encoded since then, and returns how many packets that are.
+func (s *sentPackets) resend(since time.Time, send func(*rtp.Packet)) (n uint64) {
+	for i := max(s.n-keptPackets, 0); i < s.n; i++ {
+		if k := &s.packets[i%keptPackets]; !k.at.Before(since) {
+			send(&rtp.Packet{Header: k.Header, Payload: k.payload})
+			n++
+		}
+	}
+	return n
+}
+
+// wipe forgets what was said.
+func (s *sentPackets) wipe() {
+	for i := range s.packets {
+		clear(s.packets[i].payload[:cap(s.packets[i].payload)])
 	}
 }

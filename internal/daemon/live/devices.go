@@ -23,14 +23,16 @@ const levelFrames = 5
 
 // devices is the microphone and the loudspeaker.
 type devices struct {
-	w     *World
-	q     *daemon.Queue
-	held  atomic.Bool // frames go nowhere: the conversation is suspended
-	muted atomic.Bool // frames are silence
-	meter meter
-	ear   atomic.Pointer[ear] // of the devices that are open
+	w      *World
+	q      *daemon.Queue
+	held   atomic.Bool // frames go nowhere, or are kept: the conversation is suspended
+	paused atomic.Bool // for another reason than a connection that was lost
+	muted  atomic.Bool // frames are silence
+	meter  meter
+	ear    atomic.Pointer[ear] // of the devices that are open
 
-	hearNap, playNap *nap // of the microphone and of the loudspeaker
+	hearNap, playNap *nap       // of the microphone and of the loudspeaker
+	napping          sync.Mutex // held while both are told
 
 	// Of the queue.
 	source audio.Source
@@ -65,8 +67,16 @@ func newDevices(w *World) *devices {
 // again. Devices of a suspended conversation nap after a while.
 func (d *devices) hold(held bool) {
 	d.held.Store(held)
-	nap := held && d.w.cfg.Naps
-	d.hearNap.allow(nap)
+	d.nap()
+}
+
+// nap has the devices nap while the conversation is suspended, but not the microphone
+// while what it captures is kept.
+func (d *devices) nap() {
+	d.napping.Lock()
+	defer d.napping.Unlock()
+	nap, e := d.held.Load() && d.w.cfg.Naps, d.ear.Load()
+	d.hearNap.allow(nap && (e == nil || e.backlog.gap.Load() == nil))
 	d.playNap.allow(nap)
 }
 
@@ -191,8 +201,9 @@ func (d *devices) startCapture(instance uint32) {
 	})
 }
 
-// listening begins a recording: the conversation listens.
+// listening begins a recording, and tells what was lost: the conversation listens.
 func (d *devices) listening() {
+	d.ear.Load().tellLost()
 	d.q.Do(func() {
 		if d.cue == nil {
 			return
@@ -288,13 +299,8 @@ func (d *devices) captured(pos int64, f *audio.Frame, ear *ear) {
 	if d.w.cfg.Tap != nil {
 		d.w.cfg.Tap.User(pos, f)
 	}
-	if d.held.Load() {
-		return
-	}
-	c := d.w.link.live.Load()
-	send, latency := ear.hear(pos, f, c)
-	if c != nil {
-		c.frame(pos-latency, send, ear.front.MaybeVoice())
+	if !d.held.Load() || ear.keeps() {
+		ear.hear(pos, f)
 	}
 }
 

@@ -75,7 +75,8 @@ const ms = time.Millisecond
 
 // A service that cannot be reached is dialled six times, after 200 ms and then twice
 // as long each time, or later where it asks for that; and not beyond the time that the
-// core waits for the call. One that refuses for good is dialled once. Each dial ends
+// core waits for the call. Where the conversation had a call, it is dialled for all of
+// that time, at least every 5 s. One that refuses for good is dialled once. Each dial ends
 // with one fact. The times are exact: the clock is virtual.
 func TestDialsWaitTwiceAsLongEachTime(t *testing.T) {
 	refuse := func(status int, header, body string) func(int) (int, string, string) {
@@ -103,6 +104,16 @@ func TestDialsWaitTwiceAsLongEachTime(t *testing.T) {
 				}
 				return at
 			}(), code: csm.CodeRateLimited,
+		},
+		"unreachable, of a conversation that stood": {
+			answer: refuse(0, "", ""), stood: true,
+			at: func() []time.Duration {
+				at := []time.Duration{0, 200 * ms, 600 * ms, 1400 * ms, 3000 * ms, 6200 * ms}
+				for t := 11200 * ms; t < protocol.DefaultSettings().Suspend.Max; t += 5 * time.Second {
+					at = append(at, t)
+				}
+				return at
+			}(), code: csm.CodeConnectionFailed,
 		},
 		"asks a successor for 8 s": {answer: refuse(429, "Retry-After: 8", ""), successor: true, at: []time.Duration{0, 8000 * ms}, code: csm.CodeRateLimited},
 		"no quota":                 {answer: refuse(429, "Retry-After: 1", `{"error":{"code":"insufficient_quota"}}`), at: []time.Duration{0}, code: csm.CodeQuotaExceeded},

@@ -63,7 +63,7 @@ func TestTheUserIsToldThatTheAssistantHearsItself(t *testing.T) {
 		for range d / audio.FrameTime {
 			echo := f
 			e.front.Rendered(&f)
-			e.hear(pos, &echo, nil)
+			e.hear(pos, &echo)
 			pos += audio.FrameSamples
 		}
 	}

@@ -2,6 +2,7 @@ package live
 
 import (
 	"context"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -19,15 +20,17 @@ const echoMemory = 2 * time.Minute
 // ear is the front end of a conversation, and what the daemon adds to it: detectors
 // that load in the background, and the memory of when the loudspeaker sounded.
 type ear struct {
-	w      *World
-	front  *front.Front
-	loaded chan struct{} // closed when the front has its tracker, or cannot have one
-	gone   chan struct{} // closed when the wait is over
-	making sync.Mutex    // of loaded and gone, so that one of both sides closes the tracker
-	broken bool          // a failure was told
-	deaf   atomic.Bool   // nobody can interrupt by voice; see front.Front.HalfDuplex
-	shown  bool          // the user was told so
-	said   atomic.Bool   // and aloud
+	w       *World
+	front   *front.Front
+	loaded  chan struct{} // closed when the front has its tracker, or cannot have one
+	gone    chan struct{} // closed when the wait is over
+	making  sync.Mutex    // of loaded and gone, so that one of both sides closes the tracker
+	broken  bool          // a failure was told
+	deaf    atomic.Bool   // nobody can interrupt by voice; see front.Front.HalfDuplex
+	shown   bool          // the user was told so
+	said    atomic.Bool   // and aloud
+	untold  atomic.Bool   // words were given up in a gap, which is not said aloud yet
+	backlog backlog
 
 	mu     sync.Mutex
 	sounds []span // captured positions between which the loudspeaker sounded, oldest first
@@ -114,9 +117,9 @@ func (e *ear) correction() (late int64, known bool) {
 	return e.front.Correction()
 }
 
-// hear processes a captured frame, and returns what is to be sent of it: audio
-// that ends latency samples before the end of f.
-func (e *ear) hear(pos int64, f *audio.Frame, c *call) (send *audio.Frame, latency int64) {
+// hear processes a captured frame, and takes what is to be sent of it to the call:
+// audio that ends some samples before the end of f.
+func (e *ear) hear(pos int64, f *audio.Frame) {
 	marks, err := e.front.Captured(pos, f)
 	if err != nil {
 		e.fail(err)
@@ -128,12 +131,8 @@ func (e *ear) hear(pos int64, f *audio.Frame, c *call) (send *audio.Frame, laten
 		e.w.cfg.Log.Warn().Msg("the echo is not cancelled, and the assistant interrupts itself; nobody can interrupt it by voice until the echo is found")
 		e.w.port.Warn(protocol.CodeHearsItself, "")
 	}
-	for _, m := range marks {
-		if c != nil && m.Kind != vad.Suspected && m.Kind != vad.Dismissed {
-			c.hearer.voice(m)
-		}
-	}
-	return e.front.Uplink(), e.front.Latency()
+	marks = slices.DeleteFunc(marks, func(m vad.Mark) bool { return m.Kind == vad.Suspected || m.Kind == vad.Dismissed })
+	e.pass(pos-e.front.Latency(), e.front.Uplink(), e.front.MaybeVoice(), marks)
 }
 
 // retracted says that the core took an interruption back.
@@ -204,5 +203,6 @@ func (e *ear) close() error {
 	e.making.Lock()
 	close(e.gone)
 	e.making.Unlock()
+	e.backlog.wipe()
 	return e.front.Close()
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"maps"
+	"math"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -17,8 +18,9 @@ import (
 
 // How often and how fast a dial is tried again before it is given up.
 const (
-	dialAttempts = 6
-	dialBackoff  = 200 * time.Millisecond
+	dialAttempts   = 6 // of a first call, and of a successor
+	dialBackoff    = 200 * time.Millisecond
+	maxDialBackoff = 5 * time.Second
 )
 
 // link is the connection to the realtime service, and while it is replaced also
@@ -127,10 +129,14 @@ func (l *link) dial(stop context.Context, instance, epoch uint32, successor bool
 	defer l.dialled(epoch)
 	deadline := time.Now().Add(l.patience(instance, successor))
 	err := l.refused.by
-	for attempt := range dialAttempts {
+	attempts := dialAttempts
+	if l.stood == instance && !successor { // a network that is gone comes back
+		attempts = math.MaxInt
+	}
+	for attempt := range attempts {
 		wait := time.Until(l.refused.until)
 		if attempt > 0 {
-			wait = max(wait, dialBackoff<<(attempt-1))
+			wait = max(wait, min(dialBackoff<<min(attempt-1, 10), maxDialBackoff))
 		}
 		if wait > 0 && time.Now().Add(wait).After(deadline) {
 			break // another attempt would come too late
@@ -425,6 +431,18 @@ func (h *hearer) committed() (utterance uint64) {
 	return utterance
 }
 
+// unanswered is from where on the service did not answer what it was sent; see
+// matcher.unanswered.
+func (h *hearer) unanswered(unheard time.Duration, oldest int64) (from int64, owes, kept bool) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	now := h.call.base.Load() + h.call.client.Position()
+	if h.match == nil { // no fact came
+		return now - audio.Samples(unheard), false, true
+	}
+	return h.match.unanswered(now-audio.Samples(unheard), now, oldest)
+}
+
 // some is a list of an event, or of none.
 func some(e csm.Event) []csm.Event {
 	if e == nil {
@@ -496,5 +514,10 @@ func (h *hearer) SpeechMismatch(seg audio.SegmentID) { h.w.voice.mismatched(h.ca
 // Lost implements realtime.Handler.
 func (h *hearer) Lost(code string, err error) {
 	h.w.cfg.Log.Warn().Uint32("epoch", h.call.epoch.Load()).Str("code", code).Err(err).Msg("the connection is lost")
-	h.call.link.lost(h.call, code)
+	var unheard time.Duration
+	var e *realtime.Error
+	if errors.As(err, &e) {
+		unheard = e.Unheard
+	}
+	h.call.link.lost(h.call, code, unheard)
 }

@@ -225,6 +225,14 @@ var _ daemon.Sayer = (*World)(nil)
 // Say implements daemon.Sayer.
 func (w *World) Say(text string) { w.aside.say(text) }
 
+var _ daemon.Holder = (*World)(nil)
+
+// Held implements daemon.Holder: while only the connection is missing, what the user
+// says is kept for a while.
+func (w *World) Held(why csm.SuspendReason) {
+	w.devices.paused.Store(why&^(csm.SuspendConnection|csm.SuspendRenewal) != 0)
+}
+
 // Configure implements daemon.World. Devices and tones change at once; all other
 // settings are read when something begins.
 func (w *World) Configure(s protocol.Settings) {

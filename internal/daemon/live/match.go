@@ -33,6 +33,7 @@ type matcher struct {
 	items  map[string]*item
 	// ignored counts items that nobody said.
 	ignored int64
+	heardTo int64 // up to where the service has answered
 }
 
 // utterance is speech that the core knows of.
@@ -178,6 +179,7 @@ func (m *matcher) final(name, text string, confidence float64) []csm.Event {
 	it := m.item(name, -1)
 	delete(m.items, name)
 	u := it.of
+	m.heardTo = max(m.heardTo, it.to)
 	if u == nil {
 		if m.echo(it.from, it.to) || text == "" {
 			m.ignored++
@@ -199,12 +201,29 @@ func (m *matcher) final(name, text string, confidence float64) []csm.Event {
 func (m *matcher) failed(name string) csm.Event {
 	it := m.item(name, -1)
 	delete(m.items, name)
+	m.heardTo = max(m.heardTo, it.to)
 	if it.of == nil {
 		m.ignored++
 		return nil
 	}
 	m.answered(it.of)
 	return csm.RecognitionLost{Epoch: m.epoch, Utterance: it.of.id, Code: csm.CodeRecognitionFailed}
+}
+
+// unanswered is what a call that is lost did not answer: from there on it is to be
+// sent again. silent is the position at which the path to the service may have been
+// cut, now the latest one, and oldest the first one that is kept. owes says that words
+// are awaited, and kept whether all of what was said is there.
+func (m *matcher) unanswered(silent, now, oldest int64) (from int64, owes, kept bool) {
+	from, kept = max(silent, m.heardTo), true
+	for _, u := range m.spoken {
+		owes, kept = true, kept && !u.pressed && u.from >= oldest
+		from = min(from, u.from)
+	}
+	if !kept {
+		from = now
+	}
+	return from, owes, kept
 }
 
 // item is the service's item of that name. One that is met first belongs to the

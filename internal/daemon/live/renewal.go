@@ -53,17 +53,20 @@ func (l *link) wantsSuccessor(c *call) bool {
 
 // lost reports that a call broke. Where the service forced that, because the
 // session reached its limit before the successor took over, it is a renewal for
-// which the conversation pauses, until the next call stands.
-func (l *link) lost(c *call, code string) {
+// which the conversation pauses, until the next call stands. unheard is for how long
+// the service may not have heard the user.
+func (l *link) lost(c *call, code string, unheard time.Duration) {
 	l.mu.Lock()
 	c.lost = true
-	epoch, forced := c.epoch.Load(), code == realtime.CodeSessionExpired && l.live.Load() == c
+	live := l.live.Load() == c
+	epoch, forced := c.epoch.Load(), code == realtime.CodeSessionExpired && live
 	l.forced = l.forced || forced
 	l.mu.Unlock()
+	kept := live && l.w.devices.ear.Load().lostCall(c, unheard)
 	if forced {
 		l.w.port.Post(csm.SessionRenewal{Instance: c.instance, Epoch: epoch})
 	}
-	l.w.port.Post(csm.ConnLost{Epoch: epoch, Code: csm.Code(code)})
+	l.w.port.Post(csm.ConnLost{Epoch: epoch, Code: csm.Code(code), Kept: kept})
 }
 
 // renewed ends the pause of a forced renewal.

@@ -1,0 +1,72 @@
+package realtime
+
+import (
+	"net"
+	"testing"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+)
+
+// What is said while nothing passes the network for 2 s is sent when it works again:
+// the service gets every packet once, in order, over the same call.
+func TestAnOutageLosesNothingThatIsSaid(t *testing.T) {
+	f := newFakeService(t)
+	cfg := f.config(OpenAI)
+	var path *faultyConn
+	cfg.WrapPacketConn = func(p net.PacketConn) net.PacketConn {
+		path = &faultyConn{PacketConn: p}
+		return path
+	}
+	c, r := connect(t, f, cfg)
+	pacer := audio.NewPacer(1)
+	say := func(d time.Duration) {
+		for range d / (10 * time.Millisecond) {
+			if err := pacer.Wait(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			c.WriteFrame(&audio.Frame{0: 1000})
+		}
+	}
+	say(300 * time.Millisecond)
+	first := receive(t, f.rtp, "a packet of the microphone")
+	path.gone.Store(true)
+	say(2 * time.Second)
+	path.gone.Store(false)
+	say(500 * time.Millisecond)
+	const packets = 140 // of 20 ms
+	seq := first.SequenceNumber
+	for n := 1; n < packets; n++ {
+		p := receive(t, f.rtp, "the next packet")
+		if seq++; p.SequenceNumber != seq {
+			t.Fatalf("packet %d came in the place of %d", p.SequenceNumber, seq)
+		}
+	}
+	if s := c.Stats(); s.PacketsResent < 90 || s.PacketsResent > packets {
+		t.Errorf("%d packets were sent again, want those of 2 s", s.PacketsResent)
+	}
+	r.none(t)
+}
+
+// An answer that the network swallowed is not passed over: the call counts as lost, so
+// that its rest is spoken over the next one.
+func TestAnOutageInAnAnswerEndsTheCall(t *testing.T) {
+	f := newFakeService(t)
+	cfg := f.config(OpenAI)
+	var path *faultyConn
+	cfg.WrapPacketConn = func(p net.PacketConn) net.PacketConn {
+		path = &faultyConn{PacketConn: p}
+		return path
+	}
+	c, r := connect(t, f, cfg)
+	s := seg(1, 1)
+	c.Speak(s)
+	f.expect("response.create")
+	f.emit(created("resp_1", s))
+	f.sound(20, true)
+	r.want(t, "audio 1.1")
+	path.gone.Store(true)
+	time.Sleep(1500 * time.Millisecond) // longer than pathSilence, shorter than what ends a call
+	path.gone.Store(false)
+	r.want(t, "lost "+CodeConnectionLost)
+}

@@ -1,0 +1,245 @@
+//go:build cgo
+
+package live
+
+import (
+	"testing"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/vad"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// noting is a service that notes the frames that it gets, by their first sample.
+type noting struct {
+	Hearing
+	got []int16
+	pos int64
+}
+
+func (d *noting) WriteFrame(f *audio.Frame) { d.got = append(d.got, f[0]); d.pos += audio.FrameSamples }
+func (d *noting) SkipFrame(f *audio.Frame)  { d.pos += audio.FrameSamples }
+func (d *noting) Position() int64           { return d.pos }
+
+// gapped is an ear whose frames go to calls that note them.
+type gapped struct {
+	*ear
+	warned int
+	next   int64
+	first  *call
+}
+
+func newGapped(t *testing.T) *gapped {
+	g := &gapped{}
+	w := &World{port: daemon.Port{
+		Warn:         func(code protocol.ErrorCode, _ string) { g.warned++ },
+		Post:         func(csm.Event) {},
+		NewUtterance: func() uint64 { return 1 },
+	}}
+	w.devices, w.link = newDevices(w), &link{w: w}
+	w.cues = newCues(func(*audio.Frame) {}, func() {})
+	g.ear = &ear{w: w}
+	w.devices.ear.Store(g.ear)
+	g.first = g.call(false)
+	t.Cleanup(func() { w.devices.q.Close(); w.cues.shut() })
+	return g
+}
+
+// call is a new one, which is live from now on.
+func (g *gapped) call(used bool) *call {
+	c := &call{link: g.w.link, client: &noting{}, gate: &gate{used: used, hold: audio.Samples(2 * time.Second)}}
+	c.hearer = &hearer{w: g.w, call: c}
+	c.hearer.match = newMatcher(g.w.port, 1, true, func(int64, int64) bool { return false })
+	g.w.link.live.Store(c)
+	return c
+}
+
+// capture delivers n frames as the devices do.
+func (g *gapped) capture(n int, possible bool, marks ...vad.Mark) {
+	for range n {
+		if !g.w.devices.held.Load() || g.keeps() {
+			g.pass(g.next, &audio.Frame{0: int16(g.next / audio.FrameSamples)}, possible, marks)
+		}
+		g.next += audio.FrameSamples
+	}
+}
+
+func (g *gapped) onset() { g.capture(1, true, vad.Mark{Kind: vad.Onset, Pos: g.next, Decided: g.next}) }
+
+// lose is the loss of the live call: the conversation is held.
+func (g *gapped) lose(unheard time.Duration) (kept bool) {
+	kept = g.lostCall(g.w.link.live.Load(), unheard)
+	g.w.link.live.Store(nil)
+	g.w.Held(csm.SuspendConnection)
+	g.w.devices.hold(true)
+	return kept
+}
+
+// resume has a new call stand.
+func (g *gapped) resume() *noting {
+	c := g.call(true)
+	g.w.Held(0)
+	g.w.devices.hold(false)
+	return c.client.(*noting)
+}
+
+func wantFrames(t *testing.T, got []int16, from, to int) {
+	t.Helper()
+	if len(got) != to-from {
+		t.Fatalf("%d frames %v, want those from %d to %d", len(got), got, from, to)
+	}
+	for i, f := range got {
+		if int(f) != from+i {
+			t.Fatalf("frame %d is number %d, want %d", i, f, from+i)
+		}
+	}
+}
+
+// What a lost call did not answer, and what was said without one, goes to the next call
+// once and in order, half a second before it too.
+func TestBacklogOfAGap(t *testing.T) {
+	for name, c := range map[string]struct {
+		said    bool // the user was speaking from frame 200 on
+		unheard time.Duration
+		from    int // the first frame of the next call
+	}{
+		"silence":               {from: 250},
+		"an outage":             {unheard: time.Second, from: 150},
+		"in mid-sentence":       {said: true, from: 150},
+		"both, a longer outage": {said: true, unheard: 2 * time.Second, from: 50},
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGapped(t)
+			g.capture(200, true)
+			if c.said {
+				g.onset()
+			} else {
+				g.capture(1, true)
+			}
+			g.capture(99, true)
+			if !g.lose(c.unheard) {
+				t.Error("what was said is not kept")
+			}
+			g.capture(300, true)
+			next := g.resume()
+			g.capture(200, true)
+			wantFrames(t, next.got, c.from, 800)
+			if g.warned != 0 {
+				t.Error("the user was warned")
+			}
+			if spoken := len(g.w.link.live.Load().hearer.match.spoken); (spoken == 1) != c.said {
+				t.Errorf("%d utterances are open over the next call", spoken)
+			}
+		})
+	}
+}
+
+// A gap that is too long, and a pause by the user, end it: what was kept is wiped, and
+// the user is told that words are lost.
+func TestBacklogIsGivenUp(t *testing.T) {
+	for name, end := range map[string]func(*gapped){
+		"too long":           func(g *gapped) { g.backlog.gap.Load().until = time.Now().Add(-1) },
+		"paused by the user": func(g *gapped) { g.w.Held(csm.SuspendConnection | csm.SuspendUser) },
+		"the client is gone": func(g *gapped) { g.w.Held(csm.SuspendConnection | csm.SuspendHeartbeat) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			g := newGapped(t)
+			g.onset()
+			g.capture(100, true)
+			g.lose(0)
+			g.capture(100, true)
+			end(g)
+			g.capture(10, true)
+			for i := range g.backlog.heard {
+				if h := &g.backlog.heard[i]; h.frame != (audio.Frame{}) || h.pos != 0 {
+					t.Fatal("audio is kept")
+				}
+			}
+			next := g.resume()
+			g.capture(5, true)
+			wantFrames(t, next.got, 211, 216)
+			if g.warned != 1 {
+				t.Errorf("the user was warned %d times, want once", g.warned)
+			}
+		})
+	}
+}
+
+// A conversation that was held before keeps nothing.
+func TestNothingIsKeptWhilePaused(t *testing.T) {
+	g := newGapped(t)
+	g.capture(50, true)
+	g.w.Held(csm.SuspendUser)
+	g.w.devices.hold(true)
+	if g.lose(time.Second) || g.backlog.gap.Load() != nil {
+		t.Error("a gap began under the user's pause")
+	}
+	g.capture(50, true)
+	if g.backlog.n != 0 {
+		t.Errorf("%d frames are kept", g.backlog.n)
+	}
+}
+
+// An utterance that began before what is kept is lost as a whole, and the core tells:
+// what is said in the gap is not.
+func TestAnUtteranceOlderThanTheBacklog(t *testing.T) {
+	g := newGapped(t)
+	g.onset()
+	g.capture(backlogFrames, true)
+	if g.lose(0) {
+		t.Error("it counts as kept")
+	}
+	g.capture(20, true)
+	next := g.resume()
+	g.capture(10, true)
+	wantFrames(t, next.got, backlogFrames+1-50, backlogFrames+1+30)
+}
+
+// A service that takes audio in real time only catches up in pauses: a frame for each
+// that is captured, and none of a silence that is longer than the end of a turn.
+func TestCatchingUpInPauses(t *testing.T) {
+	g := newGapped(t)
+	g.capture(100, true)
+	g.lose(0)
+	g.capture(100, true)  // said
+	g.capture(600, false) // and then nothing
+	g.resume()
+	next := g.call(false).client.(*noting)
+	const hold = 200 // frames
+	g.capture(150+hold, false)
+	sent := 150 + hold // half a second before the gap, what was said, and the pause behind it
+	wantFrames(t, next.got[:sent], 50, 50+sent)
+	g.capture(1, false)
+	if late := g.backlog.n - g.backlog.sent; late > 50 {
+		t.Errorf("%d frames are still to be sent after the pause", late)
+	}
+	g.capture(100, true)
+	if last := next.got[len(next.got)-1]; int64(last) < g.next/audio.FrameSamples-52 {
+		t.Errorf("the service is at frame %d of %d", last, g.next/audio.FrameSamples)
+	}
+}
+
+func TestUnanswered(t *testing.T) {
+	const silent, now = 5000, 9000
+	for name, c := range map[string]struct {
+		spoken     []*utterance
+		heardTo    int64
+		from       int64
+		owes, kept bool
+	}{
+		"nothing said":               {from: silent, kept: true},
+		"an answered utterance":      {heardTo: 6000, from: 6000, kept: true},
+		"one is awaited":             {spoken: []*utterance{{from: 4000}}, heardTo: 3000, from: 4000, owes: true, kept: true},
+		"one in the outage":          {spoken: []*utterance{{from: 7000}}, from: silent, owes: true, kept: true},
+		"one that is not kept":       {spoken: []*utterance{{from: 100}, {from: 7000}}, from: now, owes: true},
+		"one that was begun by hand": {spoken: []*utterance{{from: 7000, pressed: true}}, from: now, owes: true},
+	} {
+		m := &matcher{spoken: c.spoken, heardTo: c.heardTo}
+		if from, owes, kept := m.unanswered(silent, now, 1000); from != c.from || owes != c.owes || kept != c.kept {
+			t.Errorf("%s: from %d, owes %v, kept %v; want %d, %v, %v", name, from, owes, kept, c.from, c.owes, c.kept)
+		}
+	}
+}

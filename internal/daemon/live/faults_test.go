@@ -1,0 +1,290 @@
+//go:build cgo
+
+package live
+
+import (
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"net/http"
+	"slices"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
+	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/connection"
+	"github.com/agentvoice/agentvoice-daemon/internal/wer"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// The flag of `make faults`.
+var longFaults = flag.Bool("long-faults", false, "include the network faults that take minutes")
+
+// network is between the daemon and the service: it can be gone, or change its
+// address, and each dial can die at a step.
+type network struct {
+	transport *http.Transport
+	down      atomic.Bool
+
+	mu      sync.Mutex
+	sockets []*socket
+	dies    []string // at which step the next dials die: a path, or a count of packets
+}
+
+// socket is the one of a call.
+type socket struct {
+	net.PacketConn
+	of   *network
+	dead atomic.Bool  // its address is gone
+	left atomic.Int64 // packets until it dies; negative for any number
+}
+
+func newNetwork(t *testing.T) *network {
+	n := &network{transport: &http.Transport{}}
+	t.Cleanup(n.transport.CloseIdleConnections)
+	return n
+}
+
+func (n *network) instrument(cfg *realtime.Config) {
+	cfg.HTTPClient = &http.Client{Transport: n}
+	cfg.ConnectTimeout = 2 * time.Second
+	cfg.WrapPacketConn = func(p net.PacketConn) net.PacketConn {
+		s := &socket{PacketConn: p, of: n}
+		s.left.Store(-1)
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.sockets = append(n.sockets, s)
+		var packets int64
+		if len(n.dies) > 0 {
+			if _, err := fmt.Sscanf(n.dies[0], "after %d packets", &packets); err == nil {
+				s.left.Store(packets)
+				n.dies = n.dies[1:]
+			}
+		}
+		return s
+	}
+}
+
+// RoundTrip implements http.RoundTripper.
+func (n *network) RoundTrip(r *http.Request) (*http.Response, error) {
+	if n.down.Load() {
+		return nil, errors.New("network is unreachable")
+	}
+	n.mu.Lock()
+	dies := len(n.dies) > 0 && strings.HasSuffix(r.URL.Path, n.dies[0])
+	if dies {
+		n.dies = n.dies[1:]
+	}
+	n.mu.Unlock()
+	if dies {
+		return nil, errors.New("connection reset")
+	}
+	return n.transport.RoundTrip(r)
+}
+
+// lose drops all that passes for a time.
+func (n *network) lose(d time.Duration) {
+	n.down.Store(true)
+	time.Sleep(d)
+	n.down.Store(false)
+}
+
+// move has every open socket hear and say nothing any more, as when the address
+// changed: new ones work.
+func (n *network) move() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, s := range n.sockets {
+		s.dead.Store(true)
+	}
+}
+
+func (s *socket) drops() bool {
+	left := s.left.Load()
+	if left > 0 {
+		s.left.Add(-1)
+	}
+	return left == 0 || s.dead.Load() || s.of.down.Load()
+}
+
+func (s *socket) WriteTo(b []byte, to net.Addr) (int, error) {
+	if s.drops() {
+		return len(b), nil
+	}
+	return s.PacketConn.WriteTo(b, to)
+}
+
+func (s *socket) ReadFrom(b []byte) (n int, from net.Addr, err error) {
+	for {
+		if n, from, err = s.PacketConn.ReadFrom(b); err != nil || !s.drops() {
+			return n, from, err
+		}
+	}
+}
+
+// spoken is a tap that measures how much the assistant said.
+type spoken struct{ samples atomic.Int64 }
+
+func (*spoken) User(int64, *audio.Frame) {}
+func (s *spoken) Assistant(f *audio.Frame) {
+	for _, v := range f {
+		if v > 30 || v < -30 {
+			s.samples.Add(1)
+		}
+	}
+}
+
+// reach waits until the core is in a state.
+func (tk *talk) reach(what string, is func(csm.State) bool) {
+	tk.t.Helper()
+	for limit := time.After(tk.patience()); !is(tk.d.State()); {
+		select {
+		case <-tk.news:
+		case <-time.After(20 * time.Millisecond):
+		case <-limit:
+			tk.t.Fatalf("not within %v: %s; the core is in %v", tk.patience(), what, tk.d.State().Phase())
+		}
+	}
+}
+
+// toldLost says whether the user was told that words were lost.
+func (tk *talk) toldLost() bool {
+	tk.mu.Lock()
+	defer tk.mu.Unlock()
+	return slices.ContainsFunc(tk.notes, func(n protocol.NotificationParams) bool { return n.Code == protocol.CodeUtteranceLost })
+}
+
+// answeredAll says whether the assistant was asked that often, and all of it is answered.
+func (tk *talk) answeredAll(turns int) func(csm.State) bool {
+	return func(st csm.State) bool {
+		tk.agent.mu.Lock()
+		defer tk.agent.mu.Unlock()
+		return len(tk.agent.sent) >= turns && st.Phase() == csm.PhaseListening && st.Current.ID == 0
+	}
+}
+
+// fault is a row of the table.
+type fault struct {
+	name   string
+	inject func(tk *talk, n *network)
+	answer bool          // it meets an answer, else the user's sentence
+	gone   bool          // the sentence is lost, and the user is told so
+	max    time.Duration // the setting suspend.maxMs; the default where it is 0
+	long   bool
+}
+
+var faults = []fault{
+	{name: "none", inject: func(*talk, *network) {}, long: true},
+	{name: "network lost for 2 s", inject: func(_ *talk, n *network) { n.lose(2 * time.Second) }},
+	{name: "network lost for 5 s", inject: func(_ *talk, n *network) { n.lose(5 * time.Second) }},
+	{name: "network lost for 10 s", inject: func(_ *talk, n *network) { n.lose(10 * time.Second) }, long: true},
+	{name: "address changed", inject: func(_ *talk, n *network) { n.move() }, long: true},
+	{name: "service restarted", inject: func(tk *talk, _ *network) { tk.w.service.hangUp() }, long: true},
+	{name: "laptop asleep for 5 s", inject: func(tk *talk, n *network) {
+		tk.mouth.mu.Lock() // the microphone stands still, too
+		defer tk.mouth.mu.Unlock()
+		n.lose(5 * time.Second)
+	}, long: true},
+	{name: "dials die at each step", inject: func(_ *talk, n *network) {
+		n.mu.Lock() // address gone, no key, no answer, no network path, no DTLS, no session
+		n.dies = []string{"/client_secrets", "/calls", "after 0 packets", "after 8 packets", "after 20 packets"}
+		n.mu.Unlock()
+		n.move()
+	}, long: true},
+	{name: "network lost for 20 s, longer than speech is kept", gone: true, inject: func(_ *talk, n *network) { n.lose(20 * time.Second) }, long: true},
+	{name: "network lost for 2 s in an answer", answer: true, inject: func(_ *talk, n *network) { n.lose(2 * time.Second) }},
+	{name: "service restarted in an answer", answer: true, long: true, inject: func(tk *talk, _ *network) { tk.w.service.hangUp() }},
+	{name: "network lost for 30 s in an answer", answer: true, long: true, inject: func(_ *talk, n *network) { n.lose(30 * time.Second) }},
+	{name: "network lost for 300 s in an answer", answer: true, long: true, max: 10 * time.Minute, inject: func(_ *talk, n *network) { n.lose(300 * time.Second) }},
+}
+
+// After each fault of the network the conversation is the same one: what was said is
+// heard, asked and answered once, and a second turn follows. It runs in real time.
+func TestNetworkFaults(t *testing.T) {
+	for _, f := range faults {
+		if f.long && !*longFaults {
+			continue
+		}
+		t.Run(f.name, func(t *testing.T) {
+			t.Parallel()
+			f.run(t)
+		})
+	}
+}
+
+func (f fault) run(t *testing.T) {
+	net, said := newNetwork(t), &spoken{}
+	mic := &mouth{pace: 1}
+	tk := newTalkOver(t, func(s *protocol.Settings) {
+		s.Cues.Enabled = false
+		if f.max != 0 {
+			s.Suspend.Max = f.max
+		}
+	}, Config{
+		Source: func(protocol.Settings) (audio.Source, error) { return mic, nil },
+		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: 1}, nil },
+		Speed:  1, Tap: said, Instrument: net.instrument,
+	})
+	tk.mouth, tk.limit = mic, patience+f.max
+	tk.agent.become(says("This is the first sentence of the answer. And this is the second one."))
+	epoch := connection.Epoch(tk.d.State().Conn)
+	mic.say(t, sentence)
+	if f.answer {
+		tk.reach("the assistant speaks", func(st csm.State) bool { return st.Phase() == csm.PhaseSpeaking })
+	} else {
+		tk.reach("the user speaks", func(st csm.State) bool { return st.Current.ID != 0 })
+		time.Sleep(time.Second) // of the sentence
+	}
+	began := time.Now()
+	f.inject(tk, net)
+	turns := 2
+	if f.gone {
+		turns = 1
+		tk.reach("the user was told", func(st csm.State) bool { return st.Phase() == csm.PhaseListening && tk.toldLost() })
+	} else {
+		tk.reach("the first answer is heard", tk.answeredAll(1))
+	}
+	took, epochs := time.Since(began), connection.Epoch(tk.d.State().Conn)-epoch
+	if f.gone { // it is also said
+		tk.reach("the loss is said aloud", func(csm.State) bool { return said.samples.Load() > 0 })
+		tk.reach("the microphone is heard again", func(csm.State) bool { return !tk.w.aside.sounding() })
+	}
+	mic.say(t, sentence)
+	tk.reach("the last answer is heard", tk.answeredAll(turns))
+	if told := tk.toldLost(); told != f.gone {
+		t.Errorf("the user was told that words were lost: %v", told)
+	}
+
+	tk.mu.Lock()
+	defer tk.mu.Unlock()
+	var heard []string
+	for _, w := range tk.words {
+		if w.Role == protocol.RoleUser && w.Text != "" {
+			heard = append(heard, w.Text)
+		}
+	}
+	wrong := 0
+	for _, h := range heard {
+		n, _ := wer.Compute(sentenceIs, h)
+		wrong = max(wrong, n)
+	}
+	lost, twice, again := max(0, turns-len(heard)), max(0, len(heard)-turns), max(0, len(tk.agent.sent)-turns)
+	t.Logf("| %s | turn over after %.1f s | new calls %d | turns lost %d | said twice %d | asked twice %d | words wrong %d of 8 | answers %.1f s |",
+		f.name, took.Seconds(), epochs, lost, twice, again, wrong, audio.Duration(said.samples.Load()).Seconds())
+	if lost+twice+again != 0 || len(tk.agent.sent) != turns || tk.d.State().Instance != 1 {
+		t.Errorf("heard %q, asked %d times, in conversation %d; want %d turns, in the first", heard, len(tk.agent.sent), tk.d.State().Instance, turns)
+	}
+	if wrong > 3 {
+		t.Errorf("heard %q, want %q both times", heard, sentenceIs)
+	}
+	for _, e := range tk.errors {
+		t.Errorf("error %s: %s", e.Code, e.Message)
+	}
+}
