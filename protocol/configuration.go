@@ -8,10 +8,12 @@ import (
 	"math"
 	"net"
 	"net/url"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
 	"time"
+	"unicode"
 
 	"golang.org/x/text/language"
 )
@@ -190,6 +192,7 @@ func (s Settings) conflicts() []FieldError {
 	if s.Transcription.Deployment == "" && s.Hears() == ProviderAzure {
 		fields = append(fields, FieldError{Field: "agentvoice.transcription.deployment", Problem: "is empty", Allowed: "the name of a deployment of a transcription model, since the provider is azure"})
 	}
+	fields = append(fields, s.networkConflicts()...)
 	fields = append(fields, s.hearingConflicts()...)
 	fields = append(fields, s.voiceConflicts()...)
 	for _, tag := range []struct{ field, value string }{
@@ -223,6 +226,40 @@ func (s Settings) otherEndpoint(field, endpoint string, of Provider) (fields []F
 		}
 	}
 	return nil
+}
+
+// turnURL is what RFC 7065 allows, with a host and no user.
+var turnURL = regexp.MustCompile(`^turns?:([A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\])(:[0-9]{1,5})?(\?transport=(udp|tcp))?$`)
+
+// TURNServers are the URLs of the setting.
+func TURNServers(setting string) []string {
+	return strings.FieldsFunc(setting, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
+}
+
+// networkConflicts are those of the way to the services. They repeat no URL.
+func (s Settings) networkConflicts() (fields []FieldError) {
+	bad := func(field, problem, allowed string) {
+		fields = append(fields, FieldError{Field: "agentvoice.network." + field, Problem: problem, Allowed: allowed})
+	}
+	if proxy := s.Network.Proxy; proxy != "" {
+		u, err := url.Parse(proxy)
+		switch {
+		case err != nil || u.Host == "" || !slices.Contains([]string{"http", "https", "socks5"}, u.Scheme):
+			bad("proxy", "is no URL of a proxy", "an http, https or socks5 URL such as http://proxy.example:8080")
+		case u.User != nil:
+			bad("proxy", "holds a user name or password", "a URL without them; set HTTPS_PROXY in the environment instead")
+		}
+	}
+	servers := TURNServers(s.Network.TURN)
+	for i, server := range servers {
+		if !turnURL.MatchString(server) {
+			bad("turnServers", fmt.Sprintf("has no TURN URL in place %d", i+1), "URLs such as turn:turn.example:3478?transport=tcp or turns:turn.example:5349")
+		}
+	}
+	if len(servers) > 0 && s.Network.TURNUsername == "" {
+		bad("turnUsername", "is empty", "the user name at the TURN servers, since agentvoice.network.turnServers is set")
+	}
+	return fields
 }
 
 // hearingConflicts are those of the service that hears.

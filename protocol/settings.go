@@ -25,6 +25,7 @@ type Settings struct {
 	Agent      string // who answers: offline, openai or acp:CMD; "" for the editor's assistant
 
 	Session       SessionSettings
+	Network       NetworkSettings
 	Hearing       HearingSettings
 	Transcription TranscriptionSettings
 	Vocabulary    string // the user's own words and replacements
@@ -49,6 +50,12 @@ type (
 	// SessionSettings is the session with the service.
 	SessionSettings struct {
 		Max time.Duration // 0 is unknown
+	}
+	// NetworkSettings is the way to services outside this machine.
+	NetworkSettings struct {
+		Proxy        string // URL; "" for that of the environment
+		TURN         string // URLs of relays, separated by spaces or commas
+		TURNUsername string
 	}
 	// HearingSettings is what hears the user.
 	HearingSettings struct {
@@ -295,6 +302,16 @@ var SettingsTable = []Setting{
 	{Name: "agentvoice.session.maxMs", Default: 0.0, Min: 0, Max: 86400000, Scope: ScopeApplication, Restart: true,
 		Meaning: "Maximum length of a session, for services that neither announce nor document one, such as behind a gateway. The next session opens before the limit; 0 for no known limit.",
 		field:   func(s *Settings) any { return &s.Session.Max }},
+
+	{Name: "agentvoice.network.proxy", Default: "", Scope: ScopeApplication, Restart: true,
+		Meaning: "URL of the proxy for requests to voice services, such as `http://proxy.example:8080` or `socks5://proxy.example:1080`; empty for `HTTPS_PROXY` of the environment. `NO_PROXY` applies to both.",
+		field:   func(s *Settings) any { return &s.Network.Proxy }},
+	{Name: "agentvoice.network.turnServers", Default: "", Scope: ScopeApplication, Restart: true,
+		Meaning: "TURN servers that relay audio where the network lets neither UDP nor TCP through to the service, separated by spaces, such as `turn:turn.example:3478?transport=tcp`. Those with `turn:` and `transport=tcp` are reached through the proxy, if there is one. The password is `AGENTVOICE_TURN_PASSWORD` of the environment.",
+		field:   func(s *Settings) any { return &s.Network.TURN }},
+	{Name: "agentvoice.network.turnUsername", Default: "", Scope: ScopeApplication, Restart: true,
+		Meaning: "User name at the TURN servers.",
+		field:   func(s *Settings) any { return &s.Network.TURNUsername }},
 
 	{Name: "agentvoice.hearing.provider", Default: "", Enum: append([]string{""}, enum(Providers).Values...), Scope: ScopeApplication, Restart: true,
 		Meaning: "The service for recognition, if it differs from the voice; empty for `agentvoice.provider`. `local` recognises on this machine.",

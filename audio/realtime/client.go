@@ -33,6 +33,7 @@ type Client struct {
 	pending  []command
 	wake     chan struct{}
 	connect  ConnectTimes // written by Dial only
+	path     string       // the same
 }
 
 // Dial connects: credential, signalling, network path, data channel and
@@ -107,6 +108,7 @@ func (c *Client) dial(ctx context.Context, h Handler) (step string, err error) {
 	}
 	select {
 	case err := <-result:
+		c.path = c.peer.path()
 		lap(&c.connect.Session)
 		return "session.update", err
 	case <-ctx.Done():
@@ -238,6 +240,7 @@ func (c *Client) Stats() Stats {
 		Mismatches:       c.count.mismatches.Load(),
 		Malformed:        c.count.malformed.Load(),
 		ServiceErrors:    c.count.serviceErrors.Load(),
+		Path:             c.path,
 		Connect:          c.connect,
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"net"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/rs/zerolog"
@@ -68,6 +69,13 @@ func (Credential) GoString() string { return redacted }
 // MarshalJSON keeps the secret out of structured logs.
 func (Credential) MarshalJSON() ([]byte, error) { return json.Marshal(redacted) }
 
+// TURN is how to reach relays (RFC 8656). URLs are those of RFC 7065.
+type TURN struct {
+	URLs     []string
+	Username string
+	Password Credential
+}
+
 // Config is how to reach a service and what to ask of it.
 type Config struct {
 	Dialect Dialect
@@ -95,6 +103,11 @@ type Config struct {
 	// Loopback says that the service takes media on the loopback interface, as
 	// the embedded server does; no other is used then.
 	Loopback bool
+	// TURN relays media where no other path works.
+	TURN TURN
+	// Proxy gives the proxy for a URL, nil where none is needed. TURN servers are
+	// reached through it over TCP; requests take that of HTTPClient.
+	Proxy func(*url.URL) (*url.URL, error)
 	// WrapPacketConn wraps the socket of the media, to inject faults in tests.
 	WrapPacketConn func(net.PacketConn) net.PacketConn
 	Log            zerolog.Logger

@@ -162,7 +162,7 @@ func dialError(caller context.Context, step string, err error) *Error {
 		return &Error{Code: CodeConnectionFailed, Message: step + ": the caller gave up", Err: context.Canceled}
 	case errors.Is(err, context.DeadlineExceeded):
 		return &Error{Code: CodeConnectTimeout, Retryable: true, Err: context.DeadlineExceeded,
-			Message: step + ": no result in time; check the network and that UDP, or TCP on port 443, to the service is allowed"}
+			Message: step + ": no result in time; check the network and that UDP, or TCP on port 443, to the service is allowed, or name a relay in agentvoice.network.turnServers"}
 	default:
 		return &Error{Code: CodeConnectionFailed, Retryable: true, Err: err,
 			Message: step + ": the service cannot be reached; " + remedy(CodeConnectionFailed)}

@@ -62,7 +62,11 @@ func (p *peer) set(cfg Config) error {
 	if err != nil {
 		return err
 	}
-	if p.pc, err = api.NewPeerConnection(webrtc.Configuration{}); err != nil {
+	var relays webrtc.Configuration
+	if len(cfg.TURN.URLs) > 0 {
+		relays.ICEServers = []webrtc.ICEServer{{URLs: cfg.TURN.URLs, Username: cfg.TURN.Username, Credential: cfg.TURN.Password.Value}}
+	}
+	if p.pc, err = api.NewPeerConnection(relays); err != nil {
 		return err
 	}
 	if p.track, err = webrtc.NewTrackLocalStaticRTP(opusCapability, "audio", "microphone"); err != nil {
@@ -113,6 +117,9 @@ func (p *peer) api(cfg Config) (*webrtc.API, error) {
 	}
 	silence := pathSilence(cfg)
 	settings.SetICETimeouts(silence, 3*silence, pathCheck)
+	if d := newProxyDialer(cfg); d != nil {
+		settings.SetICEProxyDialer(d)
+	}
 	if cfg.WrapPacketConn != nil {
 		address := ":0"
 		if cfg.Loopback {
@@ -197,6 +204,19 @@ func (p *peer) offer(ctx context.Context) (string, error) {
 
 func (p *peer) accept(sdp string) error {
 	return p.pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeAnswer, SDP: sdp})
+}
+
+// path is what media passes over, such as udp, tcp or relay; empty while unknown.
+func (p *peer) path() string {
+	pair, err := p.pc.SCTP().Transport().ICETransport().GetSelectedCandidatePair()
+	switch {
+	case err != nil || pair == nil:
+		return ""
+	case pair.Local.Typ == webrtc.ICECandidateTypeRelay:
+		return "relay"
+	default:
+		return pair.Local.Protocol.String()
+	}
 }
 
 // close ends the connection and waits for its goroutines. It works on a peer

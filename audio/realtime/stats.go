@@ -20,6 +20,7 @@ type Stats struct {
 	Mismatches       uint64        // segments that were read differently
 	Malformed        uint64        // events that could not be read
 	ServiceErrors    uint64        // error events
+	Path             string        // of the media: udp, tcp or relay
 	Connect          ConnectTimes
 }
 

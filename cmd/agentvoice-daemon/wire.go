@@ -37,6 +37,7 @@ import (
 // The environment variables that hold keys.
 const (
 	envOpenAI = "OPENAI_API_KEY"
+	envTURN   = "AGENTVOICE_TURN_PASSWORD"
 	envAzure  = "AZURE_OPENAI_API_KEY"
 	envLocal  = "LOCALAI_API_KEY"
 	envOther  = "AGENTVOICE_API_KEY"

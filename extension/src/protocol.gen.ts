@@ -535,6 +535,12 @@ export interface Configuration {
   'agentvoice.agent'?: string | null;
   /** Maximum length of a session, for services that neither announce nor document one, such as behind a gateway. The next session opens before the limit; 0 for no known limit. */
   'agentvoice.session.maxMs'?: number | null;
+  /** URL of the proxy for requests to voice services, such as `http://proxy.example:8080` or `socks5://proxy.example:1080`; empty for `HTTPS_PROXY` of the environment. `NO_PROXY` applies to both. */
+  'agentvoice.network.proxy'?: string | null;
+  /** TURN servers that relay audio where the network lets neither UDP nor TCP through to the service, separated by spaces, such as `turn:turn.example:3478?transport=tcp`. Those with `turn:` and `transport=tcp` are reached through the proxy, if there is one. The password is `AGENTVOICE_TURN_PASSWORD` of the environment. */
+  'agentvoice.network.turnServers'?: string | null;
+  /** User name at the TURN servers. */
+  'agentvoice.network.turnUsername'?: string | null;
   /** The service for recognition, if it differs from the voice; empty for `agentvoice.provider`. `local` recognises on this machine. */
   'agentvoice.hearing.provider'?: '' | 'local' | 'openai' | 'azure' | 'localai' | 'compatible' | null;
   /** Base URL of the recognition service; empty for the provider's default, or for `agentvoice.endpoint` if the provider is the same. */
@@ -1581,6 +1587,9 @@ export const SETTINGS: readonly SettingInfo[] = [
   { name: 'agentvoice.locale', kind: 'string', default: '', restart: false },
   { name: 'agentvoice.agent', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.session.maxMs', kind: 'milliseconds', default: 0, minimum: 0, maximum: 86400000, restart: true },
+  { name: 'agentvoice.network.proxy', kind: 'string', default: '', restart: true },
+  { name: 'agentvoice.network.turnServers', kind: 'string', default: '', restart: true },
+  { name: 'agentvoice.network.turnUsername', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.hearing.provider', kind: 'string', default: '', enum: ['', 'local', 'openai', 'azure', 'localai', 'compatible'], restart: true },
   { name: 'agentvoice.hearing.endpoint', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.hearing.wire', kind: 'string', default: 'auto', enum: ['auto', 'realtime', 'transcriptions'], restart: true },

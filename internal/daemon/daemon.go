@@ -35,13 +35,6 @@ type World interface {
 	Close() error
 }
 
-// Holder is a World that may go on listening while the conversation is held.
-type Holder interface {
-	// Held gives the reasons when they change, before the effects of the step. It does
-	// not block.
-	Held(csm.SuspendReason)
-}
-
 // Sayer is a World with a voice for what belongs to no turn: it speaks a short
 // text, unless something else is heard. It does not block.
 type Sayer interface{ Say(text string) }
@@ -439,10 +432,7 @@ func (d *Daemon) locale() protocol.Locale {
 // call before.
 func (d *Daemon) execute(s dispatch.Step) {
 	d.fixTurns(s)
-	if w, ok := d.world.(Holder); ok && s.State.Hold != d.held {
-		w.Held(s.State.Hold)
-	}
-	d.held = s.State.Hold
+	d.tellHeld(s.State.Hold)
 	for _, f := range s.Effects {
 		switch f := f.(type) {
 		case csm.PublishTool:

@@ -48,6 +48,20 @@ func (d *Daemon) waking(listening bool) {
 	d.setMicrophone(func(mic *protocol.Microphone) { mic.Open, mic.Wake = listening, listening })
 }
 
+// Holder is a World that may keep what the user says while the conversation is held.
+type Holder interface {
+	// Held gives the reasons when they change, before the effects of the step. It does
+	// not block.
+	Held(csm.SuspendReason)
+}
+
+func (d *Daemon) tellHeld(why csm.SuspendReason) {
+	if w, ok := d.world.(Holder); ok && why != d.held {
+		w.Held(why)
+	}
+	d.held = why
+}
+
 // fixTurns keeps the turn detection that a conversation began with until it is
 // over: connection, detector and core work by it.
 func (d *Daemon) fixTurns(s dispatch.Step) {

@@ -15,6 +15,7 @@ import (
 type ears struct {
 	provider        protocol.Provider // ProviderLocal is the engines of this machine
 	endpoint, model string
+	proxy           string
 }
 
 // hearingWire is how the settings have the user heard.
@@ -38,7 +39,7 @@ func earsOf(set protocol.Settings) ears {
 	if row.Deployments {
 		model = set.Transcription.Deployment
 	}
-	return ears{set.Hears(), set.HearingEndpoint(), model}
+	return ears{set.Hears(), set.HearingEndpoint(), model, set.Network.Proxy}
 }
 
 // vocabulary is the names and terms that the user is likely to say, for every service
@@ -52,7 +53,7 @@ func (s *service) newTranscriber(e ears, engine stt.Factory) (*hosted.Transcribe
 	hearing, _ := row.Hears(provider.Transcriptions)
 	return hosted.NewTranscriber(hosted.TranscriberConfig{
 		Config: hosted.Config{
-			Provider: row, BaseURL: e.endpoint, Model: e.model, Log: s.w.cfg.Log,
+			Provider: row, BaseURL: e.endpoint, Model: e.model, HTTPClient: s.httpClient(s.w.port.Settings()), Log: s.w.cfg.Log,
 			Credentials: func(ctx context.Context) (realtime.Credential, error) { return s.credential(ctx, e.provider) },
 		},
 		Hearing:    hearing,

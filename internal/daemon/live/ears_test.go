@@ -85,12 +85,12 @@ func TestTheEars(t *testing.T) {
 	}{
 		{"local", "", "auto", "", "", ears{provider: "local"}, "local"},
 		{"openai", "", "auto", "", "", ears{provider: "local"}, "openai"},
-		{"openai", "", "transcriptions", "", "", ears{"openai", "", "gpt-4o-mini-transcribe"}, "local"},
+		{"openai", "", "transcriptions", "", "", ears{"openai", "", "gpt-4o-mini-transcribe", ""}, "local"},
 		{"openai", "local", "auto", "", "", ears{provider: "local"}, "local"},
-		{"azure", "", "transcriptions", "https://x", "tr", ears{"azure", "https://x", "tr"}, "local"},
+		{"azure", "", "transcriptions", "https://x", "tr", ears{"azure", "https://x", "tr", ""}, "local"},
 		{"localai", "", "auto", "http://nas", "", ears{provider: "local"}, "localai"},
-		{"compatible", "", "auto", "http://nas", "", ears{"compatible", "http://nas", "whisper-1"}, "local"},
-		{"local", "compatible", "auto", "", "", ears{"compatible", "", "whisper-1"}, "local"},
+		{"compatible", "", "auto", "http://nas", "", ears{"compatible", "http://nas", "whisper-1", ""}, "local"},
+		{"local", "compatible", "auto", "", "", ears{"compatible", "", "whisper-1", ""}, "local"},
 	} {
 		set := protocol.DefaultSettings()
 		set.Provider, set.Endpoint, set.Hearing.Provider, set.Hearing.Wire, set.Transcription.Deployment = c.session, c.endpoint, c.hearing, c.wire, c.deployed

@@ -82,6 +82,8 @@ type Config struct {
 	// Detector makes a detector of the user's voice, which then opens the user's
 	// turns; nil leaves that to the service.
 	Detector func() (vad.Detector, error)
+	// TURNPassword is that of the TURN servers that the settings name.
+	TURNPassword string
 	// Spotter makes what listens for a wake phrase, and has heard called when it was
 	// said; nil where no phrase can be listened for.
 	Spotter func(phrase string, heard func()) (Spotter, error)

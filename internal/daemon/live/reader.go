@@ -98,7 +98,7 @@ func (s *service) newReader(set protocol.Settings, session Voice, l *hearer) (*r
 	case voice.Wire == provider.Speech && model != "":
 		var err error
 		speak, err = hosted.NewSpeaker(hosted.Config{
-			Provider: row, BaseURL: set.VoiceEndpoint(), Model: model, Log: s.w.cfg.Log,
+			Provider: row, BaseURL: set.VoiceEndpoint(), Model: model, HTTPClient: s.httpClient(set), Log: s.w.cfg.Log,
 			Credentials: func(ctx context.Context) (realtime.Credential, error) { return s.credential(ctx, set.Speaks()) },
 		}, voice, set.Voice.Name)
 		if err != nil {

@@ -38,8 +38,9 @@ type service struct {
 	turnEndLost atomic.Bool
 	announced   string // what the user was told of what is missing; of the queue
 
-	mu    sync.Mutex
-	local *localServer
+	mu      sync.Mutex
+	local   *localServer
+	clients clients
 }
 
 // localServer is the embedded server, while it runs.
@@ -55,7 +56,7 @@ type localServer struct {
 }
 
 func newService(w *World) *service {
-	s := &service{w: w, q: w.queue("the session")}
+	s := &service{w: w, q: w.queue("the session"), clients: clients{}}
 	s.ctx, s.end = context.WithCancel(context.Background())
 	return s
 }
@@ -159,6 +160,12 @@ func (s *service) dialConfig(set protocol.Settings) (realtime.Config, error) {
 			return cfg, errors.New("the embedded server does not run")
 		}
 		cfg.BaseURL, cfg.Loopback = s.local.base, true
+	} else {
+		var err error
+		if cfg.TURN, err = s.relays(set); err != nil {
+			return cfg, err
+		}
+		cfg.HTTPClient, cfg.Proxy = s.httpClient(set), proxyOf(set)
 	}
 	if row, _ := provider.Of(string(of)); row.Deployments {
 		cfg.Model, cfg.TranscriptionModel = set.Deployment, set.Transcription.Deployment
@@ -261,6 +268,7 @@ func (s *service) shut() error {
 	s.end()
 	s.q.Close()
 	s.watch.Wait()
+	s.clients.close()
 	if s.local == nil {
 		return nil
 	}

@@ -1,0 +1,177 @@
+package realtime
+
+import (
+	"bufio"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"sync/atomic"
+	"testing"
+
+	"github.com/pion/logging"
+	"github.com/pion/turn/v5"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+)
+
+// relay is a TURN server on loopback, over TCP.
+func relay(t *testing.T) (url string) {
+	t.Helper()
+	streams, err := net.Listen("tcp4", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	address := &turn.RelayAddressGeneratorStatic{RelayAddress: net.IPv4(127, 0, 0, 1), Address: "127.0.0.1"}
+	quiet := logging.NewDefaultLoggerFactory()
+	quiet.DefaultLogLevel = logging.LogLevelDisabled
+	server, err := turn.NewServer(turn.ServerConfig{
+		Realm: "test", LoggerFactory: quiet,
+		AuthHandler: func(r *turn.RequestAttributes) (string, []byte, bool) {
+			return r.Username, turn.GenerateAuthKey("user", "test", canary), r.Username == "user"
+		},
+		ListenerConfigs: []turn.ListenerConfig{{Listener: streams, RelayAddressGenerator: address}},
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = server.Close() })
+	return "turn:" + streams.Addr().String() + "?transport=tcp"
+}
+
+// httpProxy forwards requests, and connects where it is asked to. It counts both.
+type httpProxy struct {
+	*httptest.Server
+	requests, tunnels atomic.Int64
+	service           string // where requests go
+}
+
+func newHTTPProxy(t *testing.T, service string) *httpProxy {
+	p := &httpProxy{service: service}
+	transport := &http.Transport{}
+	p.Server = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method == http.MethodConnect {
+			p.tunnels.Add(1)
+			p.tunnel(w, r.Host)
+			return
+		}
+		p.requests.Add(1)
+		target, _ := url.Parse(p.service + r.URL.Path)
+		out := r.Clone(r.Context())
+		out.URL, out.Host, out.RequestURI = target, "", ""
+		res, err := transport.RoundTrip(out)
+		if err != nil {
+			w.WriteHeader(http.StatusBadGateway)
+			return
+		}
+		defer res.Body.Close()
+		w.Header().Set("Location", res.Header.Get("Location"))
+		w.Header().Set("Content-Type", res.Header.Get("Content-Type"))
+		w.WriteHeader(res.StatusCode)
+		_, _ = io.Copy(w, res.Body)
+	}))
+	t.Cleanup(func() { p.Close(); transport.CloseIdleConnections() })
+	return p
+}
+
+func (p *httpProxy) tunnel(w http.ResponseWriter, to string) {
+	out, err := net.Dial("tcp", to)
+	if err != nil {
+		w.WriteHeader(http.StatusBadGateway)
+		return
+	}
+	in, buffered, err := w.(http.Hijacker).Hijack()
+	if err != nil {
+		_ = out.Close()
+		return
+	}
+	_, _ = io.WriteString(in, "HTTP/1.1 200 Connection established\r\n\r\n")
+	go func() { _, _ = io.Copy(in, out); _ = in.Close() }()
+	_, _ = io.Copy(out, io.MultiReader(bufio.NewReader(buffered.Reader), in))
+	_ = out.Close()
+}
+
+// withoutUDP is a network on which no packet of the call gets through directly.
+func withoutUDP(p net.PacketConn) net.PacketConn {
+	c := &faultyConn{PacketConn: p}
+	c.gone.Store(true)
+	return c
+}
+
+// A network that lets no UDP through reaches the service over a TURN server: over TCP,
+// and through a proxy where one is set. Both ways of the voice work.
+func TestMediaOverARelay(t *testing.T) {
+	for name, proxied := range map[string]bool{"over TCP": false, "through a proxy": true} {
+		t.Run(name, func(t *testing.T) {
+			server := relay(t)
+			f := newFakeService(t)
+			cfg := f.config(OpenAI)
+			cfg.WrapPacketConn = withoutUDP
+			cfg.TURN = TURN{URLs: []string{server}, Username: "user", Password: Credential{Value: canary}}
+			via := newHTTPProxy(t, f.srv.URL)
+			if proxied {
+				u, _ := url.Parse(via.URL)
+				cfg.Proxy = func(*url.URL) (*url.URL, error) { return u, nil }
+			}
+			c, r := connect(t, f, cfg)
+			for range 4 {
+				c.WriteFrame(&audio.Frame{0: 1000})
+			}
+			receive(t, f.rtp, "a packet of the microphone over the relay")
+			s := seg(1, 1)
+			c.Speak(s)
+			f.expect("response.create")
+			f.emit(created("resp_1", s))
+			f.sound(20, true)
+			r.want(t, "audio 1.1")
+			if got := c.Stats().Path; got != "relay" {
+				t.Errorf("the path is %q, want relay", got)
+			}
+			if n := via.tunnels.Load(); (n > 0) != proxied {
+				t.Errorf("%d connections went through the proxy", n)
+			}
+			_ = c.Close()
+		})
+	}
+}
+
+// Where the settings name a proxy, the signalling goes through it: the service's name is
+// resolved there.
+func TestSignallingThroughAProxy(t *testing.T) {
+	f := newFakeService(t)
+	cfg := f.config(LocalAI)
+	via := newHTTPProxy(t, f.srv.URL)
+	u, _ := url.Parse(via.URL)
+	cfg.BaseURL, cfg.HTTPClient = "http://speech.example", &http.Client{Transport: &http.Transport{Proxy: http.ProxyURL(u)}}
+	c, _ := connect(t, f, cfg)
+	_ = c.Close()
+	cfg.HTTPClient.CloseIdleConnections()
+	if n := via.requests.Load(); n == 0 {
+		t.Error("nothing went through the proxy")
+	}
+}
+
+// A relay that refuses the password leaves the direct paths, and fails no sooner than
+// these.
+func TestARelayThatRefuses(t *testing.T) {
+	server := relay(t)
+	f := newFakeService(t)
+	cfg := f.config(OpenAI)
+	cfg.TURN = TURN{URLs: []string{server}, Username: "user", Password: Credential{Value: "wrong"}}
+	c, _ := connect(t, f, cfg)
+	if got := c.Stats().Path; got != "udp" {
+		t.Errorf("the path is %q, want udp", got)
+	}
+}
+
+// A proxy that does not connect is an error that says what it answered.
+func TestATunnelThatIsRefused(t *testing.T) {
+	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
+	t.Cleanup(refuses.Close)
+	via, _ := url.Parse(refuses.URL)
+	conn, err := proxyDialer{func(*url.URL) (*url.URL, error) { return via, nil }}.Dial("tcp", "turn.example:3478")
+	if conn != nil || err == nil || err.Error() != "the proxy answered 403" {
+		t.Errorf("got %v, %v", conn, err)
+	}
+}
