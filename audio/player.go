@@ -125,7 +125,8 @@ type PlayerEvent struct {
 // where no device has rendered for a while; an atomic flag keeps them apart.
 type Player struct {
 	notify    func(PlayerEvent)
-	prebuffer int64
+	least     int64        // of prebuffer
+	prebuffer atomic.Int64 // see Prebuffer
 
 	samples []int16
 	records []record
@@ -222,13 +223,13 @@ func NewPlayer(cfg PlayerConfig, notify func(PlayerEvent)) *Player {
 	}
 	capacity := max(Samples(cfg.Capacity), FrameSamples)
 	p := &Player{
-		notify:    notify,
-		prebuffer: min(Samples(cfg.Prebuffer), capacity),
-		samples:   make([]int16, capacity),
-		records:   make([]record, maxSegments),
-		wakeup:    make(chan struct{}, 1),
-		quit:      make(chan struct{}),
-		finished:  make(chan struct{}),
+		notify:   notify,
+		least:    min(Samples(cfg.Prebuffer), capacity),
+		samples:  make([]int16, capacity),
+		records:  make([]record, maxSegments),
+		wakeup:   make(chan struct{}, 1),
+		quit:     make(chan struct{}),
+		finished: make(chan struct{}),
 	}
 	p.r.order = &order{}
 	p.order.Store(p.r.order)

@@ -2,6 +2,13 @@ package audio
 
 import "time"
 
+// Prebuffer sets how much audio must be there before playback begins, or continues
+// after an underrun: at least what the configuration says, and at most half of what the
+// player holds.
+func (p *Player) Prebuffer(d time.Duration) {
+	p.prebuffer.Store(min(Samples(d), int64(len(p.samples)/2)))
+}
+
 // Start lets generation gen play as soon as it has enough audio. It is needed
 // once for a generation, and again after each Drained. A generation that is not
 // live is ignored, here and in Pause and Resume.

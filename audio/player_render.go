@@ -194,7 +194,7 @@ func (p *Player) begin(rec *record, n int) bool {
 
 // primed says whether there is enough audio to begin with rec.
 func (p *Player) primed(rec *record) bool {
-	return rec.end.Load() >= 0 || p.written.Load()-p.read.Load() >= p.prebuffer
+	return rec.end.Load() >= 0 || p.written.Load()-p.read.Load() >= max(p.least, p.prebuffer.Load())
 }
 
 // buffered is the event that rec can be played, offset samples into the frame.

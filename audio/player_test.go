@@ -557,3 +557,35 @@ func BenchmarkPlayerWrite(b *testing.B) {
 		}
 	}
 }
+
+// Prebuffer has playback begin later; less than the configuration says, and more than
+// fits, it does not.
+func TestPrebufferIsSet(t *testing.T) {
+	for _, c := range []struct {
+		set    time.Duration
+		frames int
+	}{{0, 6}, {20 * time.Millisecond, 6}, {100 * time.Millisecond, 10}, {time.Hour, 50}} {
+		p := NewPlayer(PlayerConfig{Capacity: time.Second}, func(PlayerEvent) {})
+		p.Prebuffer(c.set)
+		p.Flush(1)
+		p.Start(1)
+		var pcm, out Frame
+		for i := range pcm {
+			pcm[i] = 1000
+		}
+		written := 0
+		for out == (Frame{}) && written < 100 {
+			if err := p.Write(SegmentID{Gen: 1, Seq: 1}, pcm[:]); err != nil {
+				t.Fatal(err)
+			}
+			written++
+			p.Render(&out)
+		}
+		if written != c.frames {
+			t.Errorf("with %v playback begins after %d frames, want %d", c.set, written, c.frames)
+		}
+		if err := p.Close(); err != nil {
+			t.Error(err)
+		}
+	}
+}

@@ -224,6 +224,10 @@ func (c *Client) commands() []command {
 	return p
 }
 
+// JitterTarget is how much audio playback needs ahead so that the delays of this network
+// do not interrupt it.
+func (c *Client) JitterTarget() time.Duration { return time.Duration(c.count.target.Load()) }
+
 // Stats returns the figures so far. It works after Close, too.
 func (c *Client) Stats() Stats {
 	return Stats{
@@ -236,6 +240,7 @@ func (c *Client) Stats() Stats {
 		PacketsLate:      c.count.late.Load(),
 		PacketsBroken:    c.count.broken.Load(),
 		Jitter:           time.Duration(c.count.jitter.Load()),
+		JitterTarget:     time.Duration(c.count.target.Load()),
 		Unsolicited:      c.count.unsolicited.Load(),
 		Mismatches:       c.count.mismatches.Load(),
 		Malformed:        c.count.malformed.Load(),

@@ -29,6 +29,7 @@ type downlink struct {
 	received, lost, concealed, broken uint64
 	transit                           time.Duration // RFC 3550, section 6.4.1
 	jitterEst                         time.Duration
+	delays                            delays
 	began                             time.Time
 }
 
@@ -65,6 +66,10 @@ func (d *downlink) measure(p *rtp.Packet, now time.Time) {
 	if diff < time.Second {
 		d.jitterEst += (diff - d.jitterEst) / 16
 	}
+	if diff >= time.Second || p.Marker {
+		d.delays.begin()
+	}
+	d.jitter.bound = d.delays.add(transit)
 }
 
 // drain hands over what can be played now, in order.

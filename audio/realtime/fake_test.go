@@ -37,8 +37,9 @@ type fakeService struct {
 	deaf bool
 	// mute keeps session.update unanswered.
 	mute bool
-	// tcp has the service take media over ICE-TCP only.
+	// tcp has the service take media over ICE-TCP, and only there unless udp is set.
 	tcp net.Listener
+	udp bool
 	// updated is the session of session.updated.
 	updated string
 
@@ -132,6 +133,9 @@ func (f *fakeService) answer(offer string) string {
 	settings.SetIPFilter(func(ip net.IP) bool { return ip.IsLoopback() })
 	if f.tcp != nil {
 		settings.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeTCP4})
+		if f.udp {
+			settings.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4, webrtc.NetworkTypeTCP4})
+		}
 		mux := webrtc.NewICETCPMux(nil, f.tcp, 16)
 		settings.SetICETCPMux(mux)
 		defer func() { f.mu.Lock(); f.closers = append(f.closers, func() { _ = mux.Close() }); f.mu.Unlock() }()

@@ -8,8 +8,10 @@ import (
 )
 
 const (
-	// jitterBound is how long a packet waits for one that is missing before it.
-	jitterBound = 60 * time.Millisecond
+	// jitterLeast and jitterMost bound how long a packet waits for one that is missing
+	// before it: the target of delays.
+	jitterLeast = 60 * time.Millisecond
+	jitterMost  = 200 * time.Millisecond
 	// jitterHeld is how many packets wait at most: with more, what is missing
 	// was lost in a burst.
 	jitterHeld = 50
@@ -19,8 +21,8 @@ const (
 )
 
 // jitter puts RTP packets in order. A packet in order passes at once: the
-// player after it has the playback buffer, so here only a gap costs time, and
-// at most jitterBound. (pion's jitterbuffer bounds by count, not by time, and
+// player after it has the playback buffer, so here only a gap costs time: as much as
+// packets of this network are late, at most jitterMost. (pion's jitterbuffer bounds by count, not by time, and
 // buffers before it begins.)
 type jitter struct {
 	synced bool
@@ -28,7 +30,8 @@ type jitter struct {
 	ssrc   uint32
 	next   uint16 // sequence number to come
 	held   []heldPacket
-	late   uint64 // packets that came after their turn, or twice
+	late   uint64        // packets that came after their turn, or twice
+	bound  time.Duration // how long a packet waits; jitterLeast where it is less
 }
 
 type heldPacket struct {
@@ -79,9 +82,10 @@ func (j *jitter) pop(now time.Time) (p heldPacket, lost int, fresh bool) {
 // behind the gap has waited long enough.
 func (j *jitter) deadline() time.Time {
 	at := farAway
+	bound := max(jitterLeast, j.bound)
 	for _, h := range j.held {
-		if h.at.Add(jitterBound).Before(at) {
-			at = h.at.Add(jitterBound)
+		if h.at.Add(bound).Before(at) {
+			at = h.at.Add(bound)
 		}
 	}
 	return at
@@ -94,3 +98,34 @@ func (j *jitter) drop() {
 		j.held = j.held[:0]
 	}
 }
+
+// delaysKept is how many packets the target is chosen by: 10 s of speech.
+const delaysKept = 500
+
+// delays is by how much the latest packets came later than the fastest of them.
+type delays struct {
+	transits [delaysKept]time.Duration
+	n        int // all that came since the stretch began
+	target   time.Duration
+	before   time.Duration // the target of the stretch before
+}
+
+// add takes the transit of a packet, by clocks that may be apart, and returns the
+// target: the delay that 99 of 100 packets did not exceed, within the bounds. Where
+// fewer came, it is not below that of the stretch before.
+func (d *delays) add(transit time.Duration) (target time.Duration) {
+	d.transits[d.n%delaysKept] = transit
+	d.n++
+	var sorted [delaysKept]time.Duration
+	n := copy(sorted[:], d.transits[:min(d.n, delaysKept)])
+	slices.Sort(sorted[:n])
+	d.target = min(max(sorted[(n-1)*99/100]-sorted[0], jitterLeast), jitterMost)
+	if n < delaysKept {
+		d.target = max(d.target, d.before)
+	}
+	return d.target
+}
+
+// begin forgets the delays, but not the target: the clocks of a new stretch of speech
+// are apart in another way.
+func (d *delays) begin() { d.n, d.before = 0, d.target }

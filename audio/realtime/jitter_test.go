@@ -113,13 +113,13 @@ func TestJitterBounds(t *testing.T) {
 		t.Error("a stream does not begin")
 	}
 	push(2)
-	if p, _, _ := j.pop(now.Add(jitterBound - 1)); p.Packet != nil {
+	if p, _, _ := j.pop(now.Add(jitterLeast - 1)); p.Packet != nil {
 		t.Error("the wait was too short")
 	}
-	if at := j.deadline(); at != now.Add(jitterBound) {
+	if at := j.deadline(); at != now.Add(jitterLeast) {
 		t.Errorf("the wait ends at %v", at.Sub(now))
 	}
-	if p, lost, fresh := j.pop(now.Add(jitterBound)); p.Packet == nil || lost != 1 || fresh {
+	if p, lost, fresh := j.pop(now.Add(jitterLeast)); p.Packet == nil || lost != 1 || fresh {
 		t.Error("the wait was too long")
 	}
 	for n := range uint16(jitterHeld) {
@@ -164,7 +164,7 @@ func TestDownlinkResumes(t *testing.T) {
 	} {
 		d.push(&rtp.Packet{Header: rtp.Header{SequenceNumber: p.seq, Timestamp: 1<<32 - 2*packetSamples + uint32(p.packets)*packetSamples},
 			Payload: payload}, now)
-		now = now.Add(jitterBound)
+		now = now.Add(jitterMost)
 		d.drain(now, func(c chunk) {
 			if c.resumes {
 				got = append(got, fmt.Sprint(p.seq))

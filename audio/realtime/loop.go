@@ -115,6 +115,7 @@ func (l *loop) take(m message, now time.Time) {
 		l.onEvent(m.event, now)
 	case msgPacket:
 		l.down.push(m.packet, now)
+		l.speech.bound = l.down.jitter.bound
 	case msgICE:
 		l.onICE(m.ice, now)
 	case msgGone:

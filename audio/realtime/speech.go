@@ -28,10 +28,6 @@ const (
 	// quietTimeAnnounced is used where the service announces the end of its
 	// audio, so that a pause between two sentences does not end it.
 	quietTimeAnnounced = 2 * time.Second
-	// graceTime covers audio that was overtaken by the event that ends it: the
-	// data channel and RTP are not ordered with each other, and the jitter
-	// buffer holds packets.
-	graceTime = jitterBound + 20*time.Millisecond
 )
 
 type actionKind int
@@ -80,10 +76,11 @@ type utterance struct {
 }
 
 type speech struct {
-	markers   bool    // see provider.Voice.HeardPositions
-	announced bool    // the service sends output_audio_buffer events
-	echoes    bool    // the service echoes metadata, so a response without is not ours
-	speed     float64 // of the session; 1 when zero
+	markers   bool          // see provider.Voice.HeardPositions
+	announced bool          // the service sends output_audio_buffer events
+	echoes    bool          // the service echoes metadata, so a response without is not ours
+	speed     float64       // of the session; 1 when zero
+	bound     time.Duration // for which the jitter buffer may hold a packet
 	waiting   []queued
 	live      []*utterance
 	out       []action
@@ -96,6 +93,10 @@ func (s Segment) speed() float64 { return cmp.Or(s.Speed, 1) }
 func (s *speech) generating() bool {
 	return slices.ContainsFunc(s.live, func(u *utterance) bool { return !u.done })
 }
+
+// grace covers audio that was overtaken by the event that ends it: the data channel and
+// RTP are not ordered with each other, and the jitter buffer holds packets.
+func (s *speech) grace() time.Duration { return max(jitterLeast, s.bound) + 20*time.Millisecond }
 
 // underWay says whether the service is speaking, or was asked to.
 func (s *speech) underWay() bool { return len(s.live) > 0 }
@@ -359,7 +360,7 @@ func (s *speech) due(u *utterance) (time.Time, verdict) {
 	}
 	switch {
 	case u.dropped && u.done && u.released:
-		return latest(u.releaseAt, u.doneAt, u.lastSound).Add(graceTime), vanished
+		return latest(u.releaseAt, u.doneAt, u.lastSound).Add(s.grace()), vanished
 	case u.dropped && u.done:
 		return latest(u.droppedAt, u.lastSound, u.progress).Add(quietTime), vanished
 	case u.dropped:
@@ -369,9 +370,9 @@ func (s *speech) due(u *utterance) (time.Time, verdict) {
 	case !u.done:
 		return u.progress.Add(stallTimeout), stalled
 	case u.released && u.started:
-		return latest(u.releaseAt, u.lastSound).Add(graceTime), ended
+		return latest(u.releaseAt, u.lastSound).Add(s.grace()), ended
 	case u.released:
-		return u.releaseAt.Add(graceTime), soundless
+		return u.releaseAt.Add(s.grace()), soundless
 	case u.started:
 		return latest(u.lastSound, u.progress).Add(quiet), ended
 	default:

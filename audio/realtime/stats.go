@@ -16,6 +16,7 @@ type Stats struct {
 	PacketsLate      uint64        // came after their turn, or twice
 	PacketsBroken    uint64        // could not be decoded
 	Jitter           time.Duration // interarrival jitter, RFC 3550
+	JitterTarget     time.Duration // how long a packet waits for a missing one, and playback for its beginning
 	Unsolicited      uint64        // responses nobody asked for, cancelled
 	Mismatches       uint64        // segments that were read differently
 	Malformed        uint64        // events that could not be read
@@ -38,7 +39,7 @@ type ConnectTimes struct {
 type counters struct {
 	received, lost, concealed atomic.Uint64
 	late, broken              atomic.Uint64
-	jitter                    atomic.Int64
+	jitter, target            atomic.Int64
 	unsolicited, mismatches   atomic.Uint64
 	malformed, serviceErrors  atomic.Uint64
 }
@@ -50,4 +51,5 @@ func (c *counters) publish(d *downlink) {
 	c.late.Store(d.jitter.late)
 	c.broken.Store(d.broken)
 	c.jitter.Store(int64(d.jitterEst))
+	c.target.Store(int64(max(jitterLeast, d.jitter.bound)))
 }

@@ -2,6 +2,7 @@ package realtime
 
 import (
 	"net"
+	"sync/atomic"
 	"testing"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
@@ -26,4 +27,41 @@ func TestConnectsOverTCPWithoutUDP(t *testing.T) {
 	f.emit(created("resp_1", s))
 	f.sound(20, true)
 	r.want(t, "audio 1.1")
+}
+
+// A network that begins to block UDP in the middle of a call ends it; the next call goes
+// over TCP by itself.
+func TestUDPIsBlockedInTheMiddle(t *testing.T) {
+	f := newFakeService(t)
+	f.udp = true
+	var err error
+	if f.tcp, err = net.Listen("tcp4", "127.0.0.1:0"); err != nil {
+		t.Fatal(err)
+	}
+	var conn *faultyConn
+	var blocked atomic.Bool
+	cfg := f.config(OpenAI)
+	cfg.WrapPacketConn = func(p net.PacketConn) net.PacketConn {
+		conn = &faultyConn{PacketConn: p}
+		conn.gone.Store(blocked.Load())
+		return conn
+	}
+	first, r := connect(t, f, cfg)
+	if got := first.Stats().Path; got != "udp" {
+		t.Errorf("the first call goes over %q, want udp", got)
+	}
+	blocked.Store(true)
+	conn.gone.Store(true)
+	r.want(t, "lost "+CodeConnectionLost)
+	if f.tcp, err = net.Listen("tcp4", "127.0.0.1:0"); err != nil { // each peer of the fake has its own
+		t.Fatal(err)
+	}
+	second, _ := connect(t, f, cfg)
+	if got := second.Stats().Path; got != "tcp" {
+		t.Errorf("the second call goes over %q, want tcp", got)
+	}
+	for range 4 {
+		second.WriteFrame(&audio.Frame{0: 1000})
+	}
+	receive(t, f.rtp, "a packet of the microphone over TCP")
 }

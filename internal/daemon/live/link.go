@@ -347,8 +347,11 @@ func (l *link) counters() map[string]int64 {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	maps.Copy(all, l.ended)
+	all["speech.underruns"] = l.w.voice.underruns.Load()
 	if c := l.live.Load(); c != nil {
-		addCounters(all, c.client.Stats())
+		s := c.client.Stats()
+		addCounters(all, s)
+		all["realtime.jitterMs"], all["realtime.jitterTargetMs"] = s.Jitter.Milliseconds(), s.JitterTarget.Milliseconds()
 	}
 	return all
 }
@@ -358,8 +361,13 @@ func addCounters(to map[string]int64, s realtime.Stats) {
 	for name, n := range map[string]uint64{
 		"realtime.unsolicited": s.Unsolicited, "realtime.mismatches": s.Mismatches, "realtime.malformed": s.Malformed,
 		"realtime.errors": s.ServiceErrors, "realtime.packetsLost": s.PacketsLost, "realtime.packetsDropped": s.PacketsDropped,
+		"realtime.packetsReceived": s.PacketsReceived, "realtime.packetsConcealed": s.PacketsConcealed,
+		"realtime.packetsLate": s.PacketsLate, "realtime.packetsResent": s.PacketsResent,
 	} {
 		to[name] += int64(n)
+	}
+	if s.Path != "" {
+		to["realtime.calls."+s.Path]++
 	}
 }
 
@@ -486,6 +494,9 @@ func (h *hearer) SpeechAudio(seg audio.SegmentID, pcm []int16) {
 	if h.w.aside.of(seg) {
 		h.w.aside.audio(seg, pcm)
 		return
+	}
+	if c, ok := h.call.client.(*realtime.Client); ok {
+		h.w.voice.player.Prebuffer(c.JitterTarget())
 	}
 	h.w.voice.audio(seg, pcm)
 }

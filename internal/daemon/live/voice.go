@@ -34,6 +34,8 @@ type voice struct {
 	rate     rate
 	warned   atomic.Bool // the user was told that the service paraphrases
 	replaced atomic.Bool // the user was told that another engine speaks
+	// underruns counts the holes in answers that came too late.
+	underruns atomic.Int64
 	// paraphrased is the call whose session did, until another voice reads.
 	paraphrased atomic.Pointer[call]
 	due         chan struct{} // holds one: a cursor is to be posted
@@ -237,6 +239,8 @@ func (v *voice) played(e audio.PlayerEvent) {
 		v.w.port.Post(csm.SpeechCursor{Gen: gen, Seq: seq, Played: e.Samples, Of: v.length(e)})
 	case audio.Drained:
 		v.w.port.Post(csm.SpeechDrained{Gen: gen, Seq: seq})
+	case audio.Underrun:
+		v.underruns.Add(1)
 	case audio.Sounded, audio.Silenced:
 		v.output(e)
 	case audio.Flushed:
