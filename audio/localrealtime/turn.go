@@ -17,7 +17,7 @@ const (
 	minCommit     = listenRate / 10     // of the public API: 100 ms
 	manualPadding = listenRate * 3 / 10 // before an onset in a manual turn
 	manualOnset   = float32(0.5)        // probability that opens a manual turn
-	stallSlack    = 1 * time.Second     // beyond the silence, before a caller who stopped sending has ended
+	stallSlack    = 2 * time.Second     // beyond the silence, before a caller who stopped sending has ended
 )
 
 // turns is the state of the input audio buffer: where the utterances begin and

@@ -138,7 +138,7 @@ func (c *Client) start(h Handler, result chan<- error) error {
 	}
 	l := &loop{
 		cfg: c.cfg, log: c.cfg.Log, handler: h, send: c.peer.channel.SendText, result: result, stop: c.cancel,
-		silence: pathSilence(c.cfg), outage: func(p pathChange) { c.up.outage(c.ctx, p) },
+		outage:   func(p pathChange) { c.up.outage(c.ctx, p) },
 		canceled: &c.canceled, count: &c.count, expiry: &c.expiry, down: down, partial: map[string]string{},
 		speech: speech{markers: speaks(c.cfg.Dialect).HeardPositions},
 	}

@@ -63,7 +63,6 @@ type loop struct {
 	included       bool             // the last of them asks for probabilities
 	dead           bool             // nothing more is to be done
 	disconnectedAt time.Time        // zero while ICE is connected
-	silence        time.Duration    // of the path, after which ICE is disconnected
 	outage         func(pathChange) // has the uplink wait for the path
 }
 
@@ -128,7 +127,7 @@ func (l *loop) onICE(state webrtc.ICEConnectionState, now time.Time) {
 	switch state {
 	case webrtc.ICEConnectionStateDisconnected:
 		l.disconnectedAt = now
-		l.outage(pathChange{since: now.Add(-l.silence - pathCheck)})
+		l.outage(pathChange{since: now.Add(-pathSilence - pathCheck)})
 	case webrtc.ICEConnectionStateConnected, webrtc.ICEConnectionStateCompleted:
 		if l.disconnectedAt.IsZero() {
 			return
@@ -146,7 +145,7 @@ func (l *loop) onICE(state webrtc.ICEConnectionState, now time.Time) {
 
 // pathLost ends the call because nothing came over the network path for some time.
 func (l *loop) pathLost(message string, now time.Time) {
-	unheard := l.silence + pathCheck
+	unheard := pathSilence + pathCheck
 	if !l.disconnectedAt.IsZero() {
 		unheard += now.Sub(l.disconnectedAt)
 	}

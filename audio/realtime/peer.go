@@ -24,6 +24,14 @@ const (
 	receiveWindow = 2 * maxEvent
 )
 
+// pathSilence is how long nothing may come over the network path before the path
+// counts as disconnected, and pathCheck how often the service is asked for a sign of
+// life: after an outage of 2 s, both notice in time that the path works again.
+const (
+	pathSilence = time.Second
+	pathCheck   = 300 * time.Millisecond
+)
+
 // reportEvery is the time between two RTCP reports: the least that RFC 3550, section 6.2,
 // recommends.
 const reportEvery = 5 * time.Second
@@ -115,8 +123,7 @@ func (p *peer) api(cfg Config) (*webrtc.API, error) {
 		settings.SetNetworkTypes([]webrtc.NetworkType{webrtc.NetworkTypeUDP4, webrtc.NetworkTypeTCP4})
 		settings.SetIPFilter(func(ip net.IP) bool { return ip.IsLoopback() })
 	}
-	silence := pathSilence(cfg)
-	settings.SetICETimeouts(silence, 3*silence, pathCheck)
+	settings.SetICETimeouts(pathSilence, 3*pathSilence, pathCheck)
 	if d := newProxyDialer(cfg); d != nil {
 		settings.SetICEProxyDialer(d)
 	}
@@ -134,18 +141,6 @@ func (p *peer) api(cfg Config) (*webrtc.API, error) {
 	}
 	return webrtc.NewAPI(webrtc.WithSettingEngine(settings), webrtc.WithMediaEngine(media),
 		webrtc.WithInterceptorRegistry(interceptors)), nil
-}
-
-// pathCheck is how often the service is asked for a sign of life on a silent path.
-const pathCheck = 500 * time.Millisecond
-
-// pathSilence is how long nothing may come over the network path before the path
-// counts as disconnected, which is noticed up to pathCheck later.
-func pathSilence(cfg Config) time.Duration {
-	if cfg.Loopback {
-		return time.Second
-	}
-	return 2 * time.Second
 }
 
 // listen connects pion's callbacks with post.

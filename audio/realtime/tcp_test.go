@@ -50,6 +50,7 @@ func TestUDPIsBlockedInTheMiddle(t *testing.T) {
 	if got := first.Stats().Path; got != "udp" {
 		t.Errorf("the first call goes over %q, want udp", got)
 	}
+	receive(t, f.channel, "the data channel of the first call")
 	blocked.Store(true)
 	conn.gone.Store(true)
 	r.want(t, "lost "+CodeConnectionLost)

@@ -131,14 +131,6 @@ type Port struct {
 	Log    zerolog.Logger
 }
 
-// Output is a fact about what the assistant sounds like, beside the core: the
-// output fell silent, or sounds again.
-type Output struct {
-	Silent bool
-	Pos    int64         // of the output, in samples rendered
-	Ago    time.Duration // how long ago that was, on the conversation's clock
-}
-
 // Daemon is one conversation machine and its world. Its methods are safe for
 // concurrent use.
 type Daemon struct {

@@ -10,6 +10,14 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
+// Output is a fact about what the assistant sounds like, beside the core: the
+// output fell silent, or sounds again.
+type Output struct {
+	Silent bool
+	Pos    int64         // of the output, in samples rendered
+	Ago    time.Duration // how long ago that was, on the conversation's clock
+}
+
 // maxTimes is how many interruptions are remembered for reports.
 const maxTimes = 256
 

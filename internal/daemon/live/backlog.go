@@ -10,8 +10,9 @@ import (
 )
 
 const (
-	// gapLimit is for how long speech is kept without a connection.
-	gapLimit = 10 * time.Second
+	// gapLimit is for how long speech is kept without a connection: 10 s without a
+	// network, and the dial behind it.
+	gapLimit = 15 * time.Second
 	// backlogFrames is what is kept of the microphone: 20 s, a gap and what was said
 	// before it was noticed.
 	backlogFrames = 2000
