@@ -481,6 +481,9 @@ func (tk *talk) compacts(a *able) {
 // the one before, by the guard map, from the beginning to the end (003.broadcast).
 func (tk *talk) toldOfTheSession() {
 	tk.t.Helper()
+	tk.told("end of the session", func() bool { // it follows the state
+		return len(tk.lives) > 0 && string(tk.lives[len(tk.lives)-1].State) == session.Inactive.String()
+	})
 	tk.mu.Lock()
 	defer tk.mu.Unlock()
 	at, seen := session.Inactive, map[session.State]bool{}
