@@ -11,7 +11,7 @@ export type Part =
   | { tool: string; input: unknown; afterMs?: number }
   | { fail: 'quota' | 'notFound' | 'noPermissions' | 'other'; afterMs?: number };
 
-/** An answer to a question that holds `when`, or to any; with afterTool to the result of a tool. */
+/** An answer to a question that holds `when`, or to any; with afterTool to the result of a tool, likewise. */
 export interface Reply {
   when?: string;
   afterTool?: boolean;

@@ -9,6 +9,7 @@
 // | pushToTalk | the same                       | the same                   | the same                   |
 // | tools      | the same                       | a synthesiser              | the same                   |
 // | confirmations | the same                    | a synthesiser              | the same, with a tool that VS Code confirms |
+// | acting     | the same                       | a synthesiser              | the same, for tools of the extension's own |
 // | failures   | the same                       | -                          | the same                   |
 // | lifecycle  | the same, killed and restarted | a person                   | the same                   |
 // | scripted   | headless, virtual time         | scripted recognition       | the same                   |
@@ -19,6 +20,7 @@
 // | chat       | that of the package            | a person                   | the same, in the Chat view |
 
 import { after } from 'node:test';
+import { acting } from './acting.ts';
 import { chat } from './chat.ts';
 import { gallery, latency, painting } from './gallery.ts';
 import { lifecycle } from './lifecycle.ts';
@@ -28,7 +30,7 @@ import { scripted } from './scripted.ts';
 import { print } from './table.ts';
 import { theWorld } from './world.ts';
 
-const parts = { install, firstUse, copilot, pushToTalk, tools, confirmations, failures, lifecycle, scripted, latency, painting, gallery, localVoice, chat };
+const parts = { install, firstUse, copilot, pushToTalk, tools, confirmations, acting, failures, lifecycle, scripted, latency, painting, gallery, localVoice, chat };
 
 // AGENTVOICE_E2E_PARTS names those that are wanted; install comes first in any case.
 const wanted = process.env['AGENTVOICE_E2E_PARTS']?.split(/[ ,]+/);

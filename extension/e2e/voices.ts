@@ -18,6 +18,8 @@ export const WORDS = {
   question: 'go forward ten meters',
   yes: 'yes',
   no: 'no',
+  agree: 'yes please',
+  rename: 'rename this and run the tests',
 } as const;
 
 /** What the embedded recogniser makes of the question in any case: of some words it is not always sure. */

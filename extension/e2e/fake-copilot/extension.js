@@ -56,7 +56,8 @@ function failure(code) {
 function replyTo(messages) {
   const last = messages.at(-1);
   const results = last.content.some((p) => p instanceof vscode.LanguageModelToolResultPart);
-  const text = words(last).toLowerCase();
+  const { text: said, results: outcomes = [] } = plain(last);
+  const text = [said, ...outcomes.map((r) => r.text)].join('\n').toLowerCase();
   return script().replies.find(
     (r) => (r.afterTool === true) === results && (r.when === undefined || text.includes(r.when.toLowerCase())),
   );
