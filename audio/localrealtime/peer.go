@@ -102,6 +102,11 @@ func newPeerConnection(c *call) (*peerConnection, error) {
 		})
 		d.OnClose(c.hangUp)
 	})
+	pc.OnICEConnectionStateChange(func(s webrtc.ICEConnectionState) {
+		if s == webrtc.ICEConnectionStateConnected {
+			c.post(c.back)
+		}
+	})
 	pc.OnConnectionStateChange(func(s webrtc.PeerConnectionState) {
 		if s == webrtc.PeerConnectionStateFailed || s == webrtc.PeerConnectionStateClosed {
 			c.hangUp()

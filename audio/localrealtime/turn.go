@@ -291,6 +291,14 @@ func (c *call) onStall() {
 	c.onSpeechEnd(c.turns.pos)
 }
 
+// back says that the path to the client works again: what it said meanwhile is on its
+// way.
+func (c *call) back() {
+	if u := c.turns.open; u != nil && u.automatic {
+		c.rearmStall()
+	}
+}
+
 func (c *call) rearmStall() {
 	silence := stallSlack
 	if td := c.session.Audio.Input.TurnDetection; td != nil {

@@ -127,7 +127,8 @@ func (l *loop) onICE(state webrtc.ICEConnectionState, now time.Time) {
 	switch state {
 	case webrtc.ICEConnectionStateDisconnected:
 		l.disconnectedAt = now
-		l.outage(pathChange{since: now.Add(-pathSilence - pathCheck)})
+		// A busy machine notices late, and what the service has it drops.
+		l.outage(pathChange{since: now.Add(-3 * pathSilence)})
 	case webrtc.ICEConnectionStateConnected, webrtc.ICEConnectionStateCompleted:
 		if l.disconnectedAt.IsZero() {
 			return
