@@ -52,11 +52,14 @@ export function scripted(): void {
     await panel.get('mic-text').filter({ hasText: 'on' }).waitFor();
     const order: string[] = [];
     await panel.get('transcript').focus();
-    for (let i = 0; i < 8; i++) {
-      order.push(await panel.frame.evaluate(() => document.activeElement?.getAttribute('data-testid') ?? ''));
+    for (let i = 0; i < 12 && order.at(-1) !== 'answers'; i++) {
+      const id = await panel.frame.evaluate(() => document.activeElement?.getAttribute('data-testid') ?? '');
+      if (!id.startsWith('context-')) { // how many there are depends on what is open
+        order.push(id);
+      }
       await keyboard.press('Tab');
     }
-    assert.deepEqual(order, ['transcript', 'context-workspaceName', 'composer', 'send', 'toggle-mute', 'pause', 'end', 'answers']);
+    assert.deepEqual(order, ['transcript', 'composer', 'send', 'toggle-mute', 'pause', 'end', 'answers']);
     await keyboard.press('Alt+Shift+K');
     await panel.label('Ready');
     await w.copilot.configure({ 'agentvoice.turnDetection.mode': 'pushToTalk' });
