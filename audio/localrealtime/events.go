@@ -105,34 +105,34 @@ type mark struct {
 }
 
 // MarshalJSON writes the fields that belong to the item's type.
-func (i item) MarshalJSON() ([]byte, error) {
+func (it item) MarshalJSON() ([]byte, error) {
 	type head struct {
 		ID     string `json:"id"`
 		Object string `json:"object"`
 		Type   string `json:"type"`
 		Status string `json:"status"`
 	}
-	h := head{i.ID, "realtime.item", i.Type, i.Status}
-	switch i.Type {
+	h := head{it.ID, "realtime.item", it.Type, it.Status}
+	switch it.Type {
 	case itemFunctionCall:
 		return json.Marshal(struct {
 			head
 			CallID    string `json:"call_id"`
 			Name      string `json:"name"`
 			Arguments string `json:"arguments"`
-		}{h, i.CallID, i.Name, i.Arguments})
+		}{h, it.CallID, it.Name, it.Arguments})
 	case itemFunctionOutput:
 		return json.Marshal(struct {
 			head
 			CallID string `json:"call_id"`
 			Output string `json:"output"`
-		}{h, i.CallID, i.Output})
+		}{h, it.CallID, it.Output})
 	}
 	return json.Marshal(struct {
 		head
 		Role    string `json:"role"`
 		Content []part `json:"content"`
-	}{h, i.Role, i.Content})
+	}{h, it.Role, it.Content})
 }
 
 // part is one content part of an item. Text belongs to input_text and

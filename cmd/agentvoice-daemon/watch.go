@@ -97,7 +97,7 @@ func (f *watchFlags) run(ctx context.Context, folder string, out *os.File) error
 	if err != nil {
 		return refusal(err)
 	}
-	defer c.Close()
+	defer func() { _ = c.Close() }()
 	stop := context.AfterFunc(ctx, func() { _ = c.Close() })
 	defer stop()
 	if f.asJSON {

@@ -278,6 +278,8 @@ inline interrupt() {
   :: else -> xrefused = 1
   fi
 }
+/* what was said is kept over a lost connection, and heard again over the next one */
+#define kept (ev == CONN_LOST && ec)
 inline hold_(r) {
   if
   :: alive || (r == H_USER && ph == FAULTED) -> 
@@ -289,8 +291,8 @@ inline hold_(r) {
      i0 = 0; do :: i0 < U -> if :: ust[i0] == VOICE || ust[i0] == SILENT || (ust[i0] == AWAITED && r == H_CONNECTION) -> ust[i0] = NONE; lost = 1 :: else fi; i0++ :: else -> break od; i0 = 0;
      look();
      if
-     :: lost && npend == 0 && ph == LISTENING && turn && !words && !expl && ap == A_NONE && !doubt && !lineup -> explain()
-     :: lost && npend == 0 && ph == ANALYSING && awaitwords -> awaitwords = 0; if :: words -> unsent = 1 :: else -> ph = LISTENING; explain() fi
+     :: lost && npend == 0 && ph == LISTENING && turn && !words && !expl && ap == A_NONE && !doubt && !lineup -> if :: kept -> end_turn(8) :: else -> explain() fi
+     :: lost && npend == 0 && ph == ANALYSING && awaitwords -> awaitwords = 0; if :: words -> unsent = 1 :: else -> ph = LISTENING; if :: kept -> end_turn(8) :: else -> explain() fi fi
      :: else
      fi;
      lost = 0

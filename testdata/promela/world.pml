@@ -54,6 +54,7 @@ inline happen() {
   :: ph == FAULTED -> ev = FATAL
   :: ph == TERMINATING -> ev = RESET
   :: HOLDS && (connected && conn) -> ev = CONN_LOST
+  :: HOLDS && (connected && conn) -> ev = CONN_LOST; ec = 1
     :: HOLDS && (alive || ph == FAULTED) -> ev = SUSPEND; ea = H_USER
   :: (hold & H_USER) != 0 -> ev = RESUME; ea = H_USER
   :: connected -> ev = USER_INTERRUPT

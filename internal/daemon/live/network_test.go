@@ -38,7 +38,8 @@ func TestProxyOfTheSettings(t *testing.T) {
 	all := clients{}
 	var a, b protocol.Settings
 	a.Network.Proxy, b.Network.Proxy = "http://a.example", "http://b.example"
-	if all.client(protocol.Settings{}) != nil || all.client(a) == nil || all.client(a) != all.client(a) || all.client(a) == all.client(b) {
+	first := all.client(a)
+	if all.client(protocol.Settings{}) != nil || first == nil || first != all.client(a) || all.client(a) == all.client(b) {
 		t.Error("want the default without a setting, and else one client for each proxy")
 	}
 }

@@ -214,7 +214,7 @@ func (r *reader) args(e csm.Event) (a, b, c int) {
 		epoch := uint32(field(e, "Epoch"))
 		return int(epoch), bit(r.epochs[epoch]), bit(r.successor == epoch)
 	case csm.ConnLost:
-		return int(e.Epoch), bit(r.epochs[e.Epoch]), 0
+		return int(e.Epoch), bit(r.epochs[e.Epoch]), bit(e.Kept)
 	case csm.ModelLoaded, csm.ModelFailed:
 		return 0, bit(field(e, "Load") == int(r.load)), 0
 	case csm.SpeechStarted, csm.SpeechPaused, csm.SpeechResumed, csm.SpeechStopped, csm.Partial, csm.Final, csm.RecognitionLost:
