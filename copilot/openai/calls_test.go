@@ -1,0 +1,28 @@
+package openai
+
+import (
+	"strings"
+	"testing"
+)
+
+// A service may name any call of an answer, and send as much of it as it likes.
+func TestCallsOfAnAnswerAreBounded(t *testing.T) {
+	piece := func(index int, arguments string) callDelta {
+		d := callDelta{Index: index, ID: "c"}
+		d.Function.Name, d.Function.Arguments = "f", arguments
+		return d
+	}
+	c := calls(nil).add([]callDelta{piece(-1, "a"), piece(maxCalls, "b"), piece(1<<40, "c")})
+	if len(c) != 0 {
+		t.Errorf("%d calls are kept of indexes out of bounds", len(c))
+	}
+	c = c.add([]callDelta{piece(maxCalls-1, "a")})
+	c = c.add([]callDelta{piece(maxCalls-1, strings.Repeat("b", maxArguments))})
+	if len(c) != maxCalls || string(c[maxCalls-1].Input) != "a" {
+		t.Errorf("%d calls; the last has %d bytes", len(c), len(c[len(c)-1].Input))
+	}
+	c = c.add([]callDelta{piece(maxCalls-1, strings.Repeat("b", maxArguments-1))})
+	if n := len(c[maxCalls-1].Input); n != maxArguments {
+		t.Errorf("the last has %d bytes, want %d", n, maxArguments)
+	}
+}
