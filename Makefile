@@ -194,7 +194,7 @@ $(LINT):
 	@mv $@.new/golangci-lint $@ && rmdir $@.new
 
 .PHONY: bench
-bench: deps-test build $(TOOL)/recording $(TOOL)/tones $(TOOL)/loopbench $(TOOL)/commandbench bench/xstate/node_modules/.package-lock.json ## measure: functions, the core beside its rivals, a conversation of two minutes, and how soon each engine answers
+bench: deps-test build $(TOOL)/recording $(TOOL)/tones $(TOOL)/loopbench $(TOOL)/commandbench bench/xstate/node_modules/.package-lock.json ## measure: functions, the core beside its rivals, a conversation of two minutes, how soon each engine answers, and a server with several clients
 	@mkdir -p $(OUT)/bench
 	@go test -run '^$$' -bench . -skip '$(CHOICES)' -benchmem -benchtime $(BENCHTIME) \
 		$$(grep -rl --include='*_test.go' --exclude-dir=$(OUT) --exclude-dir=node_modules '^func Benchmark' . | xargs -n 1 dirname | sort -u) | tee $(OUT)/bench/functions.txt | scripts/bench-table.sh

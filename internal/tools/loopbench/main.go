@@ -1,7 +1,8 @@
 // Command loopbench measures the daemon from outside, as its users meet it, and
 // prints a table: how long a process takes to answer initialize and until its first
 // conversation listens, what it costs while nothing happens, over a conversation from a
-// recording, how fast the turns were and what they cost, and how soon each engine answers.
+// recording, how fast the turns were and what they cost, how soon each engine answers, and
+// what a server costs with several clients.
 //
 //	loopbench -daemon bin/agentvoice-daemon -recording out/bench.wav -out out/bench \
 //		-questions out/questions.wav -tones out/tones.wav -models out/models
@@ -34,6 +35,7 @@ func main() {
 	out := flag.String("out", "out/bench", "folder for the conversation's files")
 	starts := flag.Int("starts", 20, "how many processes to start")
 	watch := flag.Duration("watch", 5*time.Second, "how long to watch each state in which nothing happens; 0 watches none")
+	load := flag.Duration("load", 20*time.Second, "how long each number of conversations lasts on one server")
 	var q questions
 	flag.StringVar(&q.spoken, "questions", "", "WAV file with questions in English; none does not compare the engines")
 	flag.StringVar(&q.tones, "tones", "", "WAV file with questions in the tone language")
@@ -41,7 +43,7 @@ func main() {
 	flag.Parse()
 	err := run(*daemon, *recording, *out, *starts, *watch)
 	if err == nil && q.spoken != "" {
-		err = compare(*daemon, q, *out)
+		err = errors.Join(compare(*daemon, q, *out), serveMany(*daemon, q.spoken, *out, *load))
 	}
 	if err != nil {
 		fmt.Fprintln(os.Stderr, "loopbench:", err)
