@@ -7,16 +7,16 @@ import (
 	"time"
 )
 
-// The one format of the media path: mono, 16-bit signed, 48 kHz, in frames of
-// 10 ms. Other rates and channel counts are converted at the edge.
+// The media path has one format: mono, 16-bit signed, 48 kHz, in 10 ms frames.
+// Adapters convert other rates and channel counts at the edge.
 const (
 	SampleRate   = 48000
 	FrameSamples = SampleRate / 100
 	FrameTime    = 10 * time.Millisecond
 )
 
-// Frame is 10 ms of mono audio at SampleRate. It is passed by pointer and
-// reused: a callee that keeps samples copies them.
+// Frame is 10 ms of mono audio at SampleRate. Frames are passed by pointer and
+// reused, so a callee that keeps samples must copy them.
 type Frame [FrameSamples]int16
 
 // Samples converts a duration to samples at SampleRate, rounded down.
@@ -29,28 +29,27 @@ func Duration(samples int64) time.Duration {
 
 // Source delivers captured audio: a microphone or a recording.
 type Source interface {
-	// Open acquires the device, and fails with a *DeviceError when it cannot.
+	// Open acquires the device, or fails with a *DeviceError.
 	Open(ctx context.Context) error
-	// Run delivers frames in order until ctx is done (it then returns
-	// ctx.Err()), the material ends (nil) or the device is lost (a
-	// *DeviceError). pos is the position of the frame's first sample since
-	// Open. deliver runs on Run's goroutine and does not block.
+	// Run delivers frames in order until ctx is done (it returns ctx.Err()), the
+	// recording ends (nil) or the device is lost (a *DeviceError). pos is the
+	// position of the frame's first sample since Open. deliver runs on Run's
+	// goroutine and must not block.
 	Run(ctx context.Context, deliver func(pos int64, f *Frame)) error
 	// Close releases the device. It is safe to call twice.
 	Close() error
 }
 
-// Sink plays audio: a loudspeaker, a recording or nothing.
+// Sink plays audio: a speaker, a recording or a discarding sink.
 type Sink interface {
-	// Open acquires the device, and fails with a *DeviceError when it cannot.
+	// Open acquires the device, or fails with a *DeviceError.
 	Open(ctx context.Context) error
-	// Run asks render for one frame every 10 ms of the device's time until ctx
-	// is done (it then returns ctx.Err()) or the device is lost (a
-	// *DeviceError). render fills the whole frame, takes no lock and
-	// allocates nothing.
+	// Run calls render for one frame every 10 ms of device time until ctx is done
+	// (it returns ctx.Err()) or the device is lost (a *DeviceError). render fills
+	// the whole frame, takes no lock and does not allocate.
 	Run(ctx context.Context, render func(f *Frame)) error
-	// Latency is the time between render and the loudspeaker, as the device
-	// reports it.
+	// Latency returns the delay between render and the speaker, as reported by
+	// the device.
 	Latency() time.Duration
 	// Close releases the device. It is safe to call twice.
 	Close() error
@@ -59,53 +58,53 @@ type Sink interface {
 // DeviceError says which device failed, how, and what to do about it.
 type DeviceError struct {
 	Code   string // deviceUnavailable, deviceLost, microphoneDenied or audioFailed
-	Device string // as the user named it
+	Device string // the name that the user configured
 	Err    error
-	Remedy string // one sentence, what to do
+	Remedy string // what to do, in one sentence
 }
 
-// Error is one line: device, failure, remedy.
+// Error returns one line: device, failure, remedy.
 func (e *DeviceError) Error() string {
 	return fmt.Sprintf("audio device %q: %v; %s", e.Device, e.Err, e.Remedy)
 }
 
 func (e *DeviceError) Unwrap() error { return e.Err }
 
-// ErrReselected is what Run returns after Select: the device is to be closed,
-// opened and run again, and is then the other one. Nothing is lost.
+// ErrReselected is returned by Run after Select. The caller closes, opens and runs
+// the device again, which then uses the new selection.
 var ErrReselected = errors.New("another audio device was chosen")
 
-// Selector is a Source or Sink that can be pointed at another device while it
-// runs.
+// Selector is a Source or Sink whose device can be changed while it runs.
 type Selector interface {
-	// Select names the device that the next Open acquires, and has a Run that
-	// runs return ErrReselected. Any goroutine may call it. To select what is
-	// selected changes nothing.
+	// Select sets the device that the next Open acquires, and makes an active Run
+	// return ErrReselected. It is safe for concurrent use. Selecting the current
+	// device is a no-op.
 	Select(id string)
 }
 
-// Recording is a Source whose material was recorded. It waits for nobody, so a
-// conversation starts to Run it when it listens, and not when it opens it.
+// Recording is a Source that plays recorded material. Its audio does not wait for
+// the conversation, so Run starts when the conversation begins to listen rather
+// than right after Open.
 type Recording interface {
 	Source
 	Recorded()
 }
 
-// Timed is a Source or Sink that knows its delay.
+// Timed is a Source or Sink that reports its delay.
 type Timed interface {
-	// Timing is of the device that is open, or zero. Any goroutine may call it.
+	// Timing returns the figures of the open device, or zero. It is safe for concurrent use.
 	Timing() Timing
 }
 
-// Timing is the delay of a device and how well it keeps up, since Open.
+// Timing is the delay of a device and its losses since Open.
 type Timing struct {
-	// Reported is the delay between the air and Run, or Run and the air, as the
-	// device claimed when it was opened.
+	// Reported is the delay between the air and Run (in either direction), as
+	// declared by the device when it was opened.
 	Reported time.Duration
-	// Measured is the same as the device tells with each callback, smoothed; 0
-	// where it does not.
+	// Measured is the same delay as reported by each callback, smoothed; 0 if the
+	// device does not report it.
 	Measured  time.Duration
-	Callbacks int64 // that there were
-	Xruns     int64 // callbacks before which the device says that it lost samples
-	Lost      int64 // captured frames that were lost since deliver was too slow
+	Callbacks int64
+	Xruns     int64 // callbacks for which the device reported an xrun
+	Lost      int64 // captured frames dropped because deliver was too slow
 }

@@ -6,14 +6,14 @@ import "math"
 // 16-bit sample.
 const SilenceLevel = -100
 
-// Level is how loud a stretch of audio is, in dBFS: 0 is full scale, and a sine
-// of full scale has a peak of 0 and an RMS of -3.
+// Level is the level of a block of audio in dBFS: 0 is full scale, and a
+// full-scale sine has a peak of 0 and an RMS of -3.
 type Level struct {
 	Peak float64
 	RMS  float64
 }
 
-// LevelOf measures pcm, for display.
+// LevelOf returns the level of pcm, for meters.
 func LevelOf(pcm []int16) Level {
 	peak, sum := 0.0, 0.0
 	for _, s := range pcm {

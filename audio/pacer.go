@@ -6,20 +6,19 @@ import (
 	"time"
 )
 
-// Pacer gives one tick for each frame of a device that has no clock of its own
-// (a recording, or nothing), at real time multiplied by a speed. Tick n is due
-// n frames after the first Wait, whatever the ticks before it took, so ticks do
-// not drift, and after a stall the missed ones come at once. A Pacer is used by
-// one goroutine.
+// Pacer ticks once per frame for devices without a clock (recordings, discarding
+// sinks), at real time multiplied by a speed. Tick n is due n frames after the first
+// Wait regardless of how long earlier ticks took, so ticks do not drift; after a stall
+// the missed ticks fire at once. A Pacer is not safe for concurrent use.
 type Pacer struct {
-	period time.Duration // of a tick, 0 for no pacing
+	period time.Duration // between ticks; 0 disables pacing
 	start  time.Time
 	ticks  int64
 	timer  *time.Timer
 }
 
-// NewPacer returns a pacer for a speed: 1 is real time, 2 twice as fast, and
-// math.Inf(1) does not wait at all. Zero and what is no speed mean 1.
+// NewPacer returns a pacer for a speed: 1 is real time, 2 is twice as fast, and
+// math.Inf(1) never waits. Zero, negative and NaN speeds mean 1.
 func NewPacer(speed float64) *Pacer {
 	if !(speed > 0) {
 		speed = 1
@@ -31,8 +30,7 @@ func NewPacer(speed float64) *Pacer {
 	return p
 }
 
-// Wait blocks until the next tick is due, and returns ctx.Err() when ctx is done
-// before.
+// Wait blocks until the next tick is due. It returns ctx.Err() if ctx is done first.
 func (p *Pacer) Wait(ctx context.Context) error {
 	if err := ctx.Err(); err != nil {
 		return err

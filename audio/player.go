@@ -8,8 +8,8 @@ import (
 	"time"
 )
 
-// SegmentID names a spoken segment. Gen is the generation, which each flush
-// bumps; Seq numbers the segments of a generation in ascending order, from 1.
+// SegmentID identifies a spoken segment. Gen is the generation, incremented by each
+// flush; Seq numbers the segments within a generation, from 1.
 type SegmentID struct {
 	Gen uint32
 	Seq uint32
@@ -17,24 +17,24 @@ type SegmentID struct {
 
 func (s SegmentID) String() string { return fmt.Sprintf("%d.%d", s.Gen, s.Seq) }
 
-// PlayerConfig sizes a Player. The zero value is usable.
+// PlayerConfig sets the buffer sizes of a Player. The zero value is usable.
 type PlayerConfig struct {
-	// Prebuffer is how much audio must be there before playback begins, or goes
-	// on after an underrun; 60 ms when zero. A segment that ended earlier does
-	// not wait for it.
+	// Prebuffer is how much audio must be buffered before playback starts, or
+	// resumes after an underrun; 60 ms when zero. A segment whose end is already
+	// known does not wait for it.
 	Prebuffer time.Duration
-	// Capacity is how much audio can wait to be played; 120 s (11.5 MB) when
-	// zero. A Write that does not fit fails with ErrFull.
+	// Capacity is how much unplayed audio fits; 120 s (11.5 MB) when zero. A Write
+	// that does not fit fails with ErrFull.
 	Capacity time.Duration
 }
 
-// Errors of the producer's side of a Player.
+// Errors returned by the producer methods of a Player.
 var (
-	// ErrFull: the audio does not fit. Nothing of it was taken; the writer
-	// drops it, or tries again when playback advanced.
-	ErrFull = errors.New("playback buffer is full; drop the audio or write it again later")
-	// ErrSegment: the segment was ended, or a later one was begun.
-	ErrSegment = errors.New("segment takes no more audio; write to the newest segment, before its end")
+	// ErrFull: the audio does not fit and none of it was accepted. The caller
+	// drops it, or retries after playback has advanced.
+	ErrFull = errors.New("playback buffer is full; drop the audio or retry later")
+	// ErrSegment: the segment has ended, or a later one has started.
+	ErrSegment = errors.New("segment is closed; write to the newest segment before ending it")
 	// ErrGeneration: the generation is newer than the live one.
 	ErrGeneration = errors.New("generation is not live yet; flush to it first")
 	// ErrClosed: the player was closed.
@@ -44,37 +44,35 @@ var (
 // PlayerEventKind says what happened to playback.
 type PlayerEventKind uint8
 
-// The events of a Player. Seg, Samples and Of are the cursor in all of them:
-// Samples samples of segment Seg have left Render, of Of in all; Of is 0 as long
-// as the segment has no end. Seg.Seq is 0 when nothing of the generation was
-// rendered.
+// The events of a Player. Seg, Samples and Of are the cursor in every event:
+// Render has returned Samples samples of segment Seg, out of Of in total. Of is 0
+// until the segment ends. Seg.Seq is 0 if nothing of the generation was rendered.
 const (
-	// Buffered: playback does not run and there is enough audio for it to begin
-	// (Prebuffer, or a segment with its end). It comes once for a generation,
-	// and once more after each Drained or Underrun. Seg is the segment that
-	// plays next.
+	// Buffered: playback is stopped and enough audio is buffered to start it
+	// (Prebuffer, or a complete segment). It is sent once per generation, and once
+	// more after each Drained or Underrun. Seg is the segment that plays next.
 	Buffered PlayerEventKind = iota
 	// SegmentStarted: the first sample of Seg is in the current frame.
 	SegmentStarted
 	// SegmentPlayed: all of Seg was rendered; Samples equals Of.
 	SegmentPlayed
-	// Paused answers Pause with the cursor. A Pause that finds everything
-	// drained has no Paused: the Drained stands for it.
+	// Paused answers Pause, with the cursor. If Pause finds everything drained,
+	// the earlier Drained is the answer and no Paused follows.
 	Paused
-	// Flushed answers Flush: nothing of generation Seg.Gen is rendered any more.
-	// The cursor is that of the flush. It is the last event of Seg.Gen.
+	// Flushed answers Flush: generation Seg.Gen is no longer rendered. It carries
+	// the cursor at the flush and is the last event of Seg.Gen.
 	Flushed
-	// Drained: everything written was rendered and each segment has its end;
-	// Seg is the last one. Playback stops and needs a new Start.
+	// Drained: everything written was rendered and every segment has ended. Seg
+	// is the last one. Playback stops until the next Start.
 	Drained
-	// Underrun: the buffer ran empty in the middle of Seg. Silence is rendered
-	// and the cursor stands, until Buffered, when playback continues by itself.
+	// Underrun: the buffer ran empty in the middle of Seg. The player renders
+	// silence until Buffered, then resumes without a Start.
 	Underrun
-	// Sounded: audio is in the output again, from At on.
+	// Sounded: output has audio again, from At.
 	Sounded
-	// Silenced: the output has no more audio, from At on: held, paused, flushed,
-	// drained or in an underrun. A fade counts as audio. It comes before the event
-	// that says why, and a hold has no other.
+	// Silenced: output has no audio from At, because of a hold, pause, flush, drain
+	// or underrun. A fade counts as audio. It precedes the event that gives the
+	// cause; a hold sends no other event.
 	Silenced
 )
 
@@ -87,45 +85,45 @@ func (k PlayerEventKind) String() string {
 	return fmt.Sprintf("playerEvent(%d)", uint8(k))
 }
 
-// PlayerEvent is one fact about playback.
+// PlayerEvent reports a change in playback.
 type PlayerEvent struct {
 	Kind    PlayerEventKind
 	Seg     SegmentID
-	Samples int64 // of Seg, rendered
-	Of      int64 // of Seg, in all; 0 while it has no end
-	// At is the position on the device's time line, in samples rendered since
-	// NewPlayer (silence included), at which it happened.
+	Samples int64 // rendered samples of Seg
+	Of      int64 // total samples of Seg; 0 until it ends
+	// At is the position on the device's timeline at which it happened, in samples
+	// rendered since NewPlayer (silence included).
 	At     int64
 	NewGen uint32 // Flushed: the generation that is live now
 }
 
 // Player is the playback engine between decoded speech and a Sink.
 //
-// Three parties use it at the same time. The producer writes audio as it
-// arrives. The control side starts, pauses and flushes; a call returns at once
-// and takes effect on the next frame. The device calls Render for each frame.
-// What happened comes back through notify.
+// Three parties use it concurrently. The producer writes audio as it arrives. The
+// controller starts, pauses and flushes; its calls return at once and take effect on
+// the next frame. The device calls Render for each frame. notify reports what
+// happened.
 //
-// A generation plays when it is started and has enough audio. It stops by
-// itself when it is drained, and needs a Start then; in an underrun it waits for
-// audio and continues by itself. A pause and a flush fade out within the next
-// frame (5 ms); the samples of the fade count as heard.
+// A generation plays once it is started and has enough audio. It stops when it is
+// drained, and then needs another Start; after an underrun it waits for audio and
+// resumes without one. Pause and Flush fade out within the next frame (5 ms); the
+// samples of the fade count as heard.
 //
-// Each Flush is answered by one Flushed and each Pause by a Paused or Drained,
-// also when no device is rendering; pauses within one frame share an answer.
+// Each Flush gets one Flushed and each Pause one Paused or Drained, even when no
+// device is rendering. Pauses within one frame share an answer.
 //
-// # How the parties meet
+// # Synchronization
 //
-// Samples lie in a ring between read (stored by the renderer) and written
-// (stored by the producer), segments in a ring of records between tail and head,
-// the same way. The samples are published before the record of their segment,
-// and an end before the samples of the next segment. What the control side wants
-// is one immutable order, replaced as a whole. Producer and control side share a
-// mutex, which Render never takes. The renderer is the device, or the notifier
-// where no device has rendered for a while; an atomic flag keeps them apart.
+// Samples lie in a ring between read (advanced by the renderer) and written (advanced
+// by the producer). Segments lie in a ring of records between tail and head, in the
+// same way. Samples are published before the record of their segment, and the end of
+// a segment before the samples of the next one. The controller's request is one
+// immutable order, replaced as a whole. Producer and controller share a mutex that
+// Render never takes. The renderer is normally the device; if no device has rendered
+// for a while, the notifier acts as the renderer. An atomic flag keeps them apart.
 type Player struct {
 	notify    func(PlayerEvent)
-	least     int64        // of prebuffer
+	least     int64        // minimum prebuffer, from PlayerConfig
 	prebuffer atomic.Int64 // see Prebuffer
 
 	samples []int16
@@ -134,14 +132,14 @@ type Player struct {
 	read    atomic.Int64          // samples consumed, since NewPlayer
 	head    atomic.Int64          // records published
 	tail    atomic.Int64          // records consumed
-	order   atomic.Pointer[order] // what the control side wants
-	applied atomic.Pointer[order] // what the renderer does
+	order   atomic.Pointer[order] // requested by the controller
+	applied atomic.Pointer[order] // in effect in the renderer
 
-	mu         sync.Mutex // of the producer and the control side
-	named      bool       // a call has named the live generation
+	mu         sync.Mutex // held by the producer and the controller
+	named      bool       // the live generation has been set by a call
 	closed     bool
-	newest     *record      // segment of the live generation; nil when there is none
-	superseded []superseded // flushed, and not yet reported
+	newest     *record      // newest segment of the live generation, or nil
+	superseded []superseded // flushed but not yet reported
 
 	rendering atomic.Bool // held by the renderer
 	r         renderer
@@ -156,12 +154,12 @@ type Player struct {
 	finished chan struct{}
 }
 
-// order is what the control side wants. A new serial is a flush; starts and
-// pauses count within a serial.
+// order is the playback state that the controller requests. A new serial is a flush;
+// starts and pauses count within a serial.
 type order struct {
 	serial uint64
 	gen    uint32
-	from   int64 // samples before this position are of older serials
+	from   int64 // samples before this position belong to older serials
 	starts uint32
 	pauses uint32
 	paused bool
@@ -175,15 +173,15 @@ type record struct {
 	end    atomic.Int64 // position after its last sample; openEnd or cutAt(position)
 }
 
-// openEnd is the end of a segment whose end is not known.
+// openEnd marks a segment that has not ended.
 const openEnd = -1
 
-// cutAt is the end of a segment that was open when a flush came: what lies
-// behind the position is not of it, and yet its end is not known.
+// cutAt encodes the end of a segment that a flush cut off while it was open. Samples
+// after position belong to other segments, and the segment's length stays unknown.
 func cutAt(position int64) int64 { return -2 - position }
 
-// limit is the position up to which audio is of rec, if written was loaded
-// before, and whether that is the end of rec.
+// limit returns the position up to which audio belongs to rec, and whether rec ends
+// there. The caller must have loaded written before.
 func (rec *record) limit(written int64) (position int64, ended bool) {
 	switch end := rec.end.Load(); {
 	case end >= 0:
@@ -195,7 +193,7 @@ func (rec *record) limit(written int64) (position int64, ended bool) {
 	}
 }
 
-// length is how many samples rec has in all, 0 as long as it has no end.
+// length returns the total samples of rec, or 0 until it ends.
 func (rec *record) length() int64 {
 	if end := rec.end.Load(); end >= 0 {
 		return end - rec.start
@@ -203,17 +201,17 @@ func (rec *record) length() int64 {
 	return 0
 }
 
-// superseded is a generation that was flushed and not yet reported so.
+// superseded is a flushed generation whose Flushed event is pending.
 type superseded struct {
 	serial   uint64
 	old, new uint32
 }
 
-// maxSegments is how many segments can wait to be played.
+// maxSegments limits the segments that wait for playback.
 const maxSegments = 1024
 
-// NewPlayer returns a player and starts the goroutine that calls notify, one
-// event at a time and in order. notify may call every method but Close.
+// NewPlayer returns a player and starts the goroutine that calls notify, one event at
+// a time and in order. notify may call every method except Close.
 func NewPlayer(cfg PlayerConfig, notify func(PlayerEvent)) *Player {
 	if cfg.Prebuffer <= 0 {
 		cfg.Prebuffer = 60 * time.Millisecond

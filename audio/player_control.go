@@ -2,22 +2,22 @@ package audio
 
 import "time"
 
-// Prebuffer sets how much audio must be there before playback begins, or continues
-// after an underrun: at least what the configuration says, and at most half of what the
-// player holds.
+// Prebuffer sets how much audio must be buffered before playback starts, or resumes
+// after an underrun. The configured prebuffer is the minimum, half of the capacity the
+// maximum.
 func (p *Player) Prebuffer(d time.Duration) {
 	p.prebuffer.Store(min(Samples(d), int64(len(p.samples)/2)))
 }
 
-// Start lets generation gen play as soon as it has enough audio. It is needed
-// once for a generation, and again after each Drained. A generation that is not
-// live is ignored, here and in Pause and Resume.
+// Start lets generation gen play as soon as it has enough audio. It is needed once per
+// generation, and again after each Drained. Start, Pause and Resume ignore a generation
+// that is not live.
 func (p *Player) Start(gen uint32) {
 	p.change(gen, func(o *order) { o.starts++ })
 }
 
-// Pause stops playback with the next frame, which fades out. It also holds a
-// generation that does not play yet.
+// Pause stops playback with the next frame, which fades out. It also holds back a
+// generation that has not started to play.
 func (p *Player) Pause(gen uint32) {
 	p.change(gen, func(o *order) {
 		if !o.paused {
@@ -27,21 +27,21 @@ func (p *Player) Pause(gen uint32) {
 	})
 }
 
-// Resume continues from where Pause stopped.
+// Resume continues where Pause stopped.
 func (p *Player) Resume(gen uint32) {
 	p.change(gen, func(o *order) { o.paused = false })
 }
 
-// Hold is the reflex of whoever suspects that the user speaks: for the duration d
-// from now on nothing is played, whatever the control side wants, and what would
-// have been is played afterwards. It begins and ends like a pause, and only
-// Silenced and Sounded tell of it. A later Hold takes the place of an earlier one; 0 ends it. It takes
-// no lock, and may be called from any goroutine.
+// Hold suppresses playback for the duration d, whatever the controller requested; the
+// suppressed audio plays afterwards. Callers use it as soon as they suspect that the
+// user speaks. It starts and ends like a pause, but only Silenced and Sounded report
+// it. A later Hold replaces an earlier one, and 0 ends it. It takes no lock and is
+// safe for concurrent use.
 func (p *Player) Hold(d time.Duration) { p.holdUntil.Store(p.clock.Load() + Samples(d)) }
 
-// Flush makes newGen the live generation and drops everything older, with the
-// next frame, which fades out. A generation that is not newer than the live one
-// changes nothing.
+// Flush makes newGen the live generation and drops everything older with the next
+// frame, which fades out. It is a no-op if newGen is not newer than the live
+// generation.
 func (p *Player) Flush(newGen uint32) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -56,9 +56,9 @@ func (p *Player) Flush(newGen uint32) {
 	}
 }
 
-// Reset drops everything and forgets the generation, so that the next call names
-// a new one: for a new conversation, whose generations restart. The producers
-// of the old one must have ended.
+// Reset drops everything and forgets the generation, so that the next call sets it.
+// Use it for a new conversation, which numbers generations from the start. The
+// producers of the old one must have ended.
 func (p *Player) Reset() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -69,24 +69,23 @@ func (p *Player) Reset() {
 	p.named = false
 }
 
-// Idle says whether nothing waits to be played and each flush took effect.
+// Idle reports whether no audio is pending and every flush has taken effect.
 func (p *Player) Idle() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.order.Load().serial == p.applied.Load().serial && p.head.Load() == p.tail.Load()
 }
 
-// Cursor is the segment that was rendered last and how many samples of it have
-// left Render. Seq is 0 when nothing of the generation was rendered.
+// Cursor returns the last rendered segment and how many of its samples Render has
+// returned. Seq is 0 if nothing of the generation was rendered.
 func (p *Player) Cursor() (SegmentID, int64) { return p.cursor.load() }
 
-// Rendered is the position on the device's time line: the samples that have left
-// Render since NewPlayer, silence included.
+// Rendered returns the position on the device's timeline: the samples that Render has
+// returned since NewPlayer, silence included.
 func (p *Player) Rendered() int64 { return p.clock.Load() }
 
-// Close stops the notifier after the events that have happened. Render gives
-// silence from then on. It must not be called from notify, and is safe to call
-// twice.
+// Close delivers the pending events and stops the notifier. Afterwards Render returns
+// silence. Close must not be called from notify, and is safe to call twice.
 func (p *Player) Close() error {
 	p.mu.Lock()
 	if !p.closed {
@@ -99,8 +98,8 @@ func (p *Player) Close() error {
 	return nil
 }
 
-// live is the order in force. gen becomes its generation if no call has named
-// one. It holds mu.
+// live returns the current order, with gen as its generation if no call has set one.
+// The caller holds mu.
 func (p *Player) live(gen uint32) *order {
 	o := p.order.Load()
 	if p.named {
@@ -113,7 +112,7 @@ func (p *Player) live(gen uint32) *order {
 	return &first
 }
 
-// change replaces the order by a changed copy, if gen is live.
+// change replaces the order with an edited copy, if gen is live.
 func (p *Player) change(gen uint32, edit func(*order)) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -126,7 +125,7 @@ func (p *Player) change(gen uint32, edit func(*order)) {
 	p.wake()
 }
 
-// replace begins a new serial. It holds mu.
+// replace starts a new serial. The caller holds mu.
 func (p *Player) replace(gen uint32) {
 	old := p.order.Load()
 	at := p.written.Load()
@@ -137,7 +136,7 @@ func (p *Player) replace(gen uint32) {
 	p.wake()
 }
 
-// wake makes the notifier look. It never blocks.
+// wake signals the notifier. It never blocks.
 func (p *Player) wake() {
 	select {
 	case p.wakeup <- struct{}{}:

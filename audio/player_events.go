@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// deviceStall is how long an order waits for the device. After it, no device
-// renders, and the notifier follows the order in its place.
+// deviceStall is how long an order waits for the device. After that the device counts
+// as stalled, and the notifier applies the order itself.
 const deviceStall = 100 * time.Millisecond
 
 // dispatch calls notify until Close.
@@ -21,7 +21,7 @@ func (p *Player) dispatch() {
 		case <-stall.C:
 			armed = false
 			if p.clock.Load() == clock {
-				p.followAlone()
+				p.applyWithoutDevice()
 			}
 		case <-p.quit:
 			p.deliver()
@@ -40,8 +40,8 @@ func (p *Player) dispatch() {
 	}
 }
 
-// followAlone follows the order where no device renders.
-func (p *Player) followAlone() {
+// applyWithoutDevice applies the order while no device renders.
+func (p *Player) applyWithoutDevice() {
 	if !p.rendering.CompareAndSwap(false, true) {
 		return
 	}
@@ -54,11 +54,11 @@ func (p *Player) followAlone() {
 	p.rendering.Store(false)
 }
 
-// deliver reports what has happened, in order.
+// deliver calls notify for the pending events, in order.
 func (p *Player) deliver() {
 	for {
-		// Loaded before the events, so that a gate that is still open afterwards
-		// opened with the last of them.
+		// Loaded before the events, so that a gate that is still open afterwards was
+		// opened by the last of them.
 		gate := p.gate.load()
 		for {
 			ev, ok := p.events.pop()
@@ -79,8 +79,8 @@ func (p *Player) deliver() {
 	}
 }
 
-// announce says whether Buffered is due. The renderer does so too, but the audio
-// comes between two frames, and a Start that need not wait for one saves up to
+// announce reports whether Buffered is due, and returns it. The renderer checks this
+// too, but audio arrives between frames: not waiting for the next frame saves up to
 // 10 ms before the first sound.
 func (p *Player) announce(gate uint64) (PlayerEvent, bool) {
 	p.mu.Lock()
@@ -101,8 +101,8 @@ func (p *Player) announce(gate uint64) (PlayerEvent, bool) {
 	return ev, p.gate.pass(gate)
 }
 
-// notifyFlushed answers every flush that the renderer followed with ev. The
-// cursor is of the oldest; the generations between were never rendered.
+// notifyFlushed reports every flush that ev covers. The cursor belongs to the oldest
+// generation; the ones after it were never rendered.
 func (p *Player) notifyFlushed(ev queued) {
 	p.mu.Lock()
 	n := 0
@@ -122,8 +122,8 @@ func (p *Player) notifyFlushed(ev queued) {
 	}
 }
 
-// queued is an event on its way from the renderer; serial is that of the order
-// that it follows.
+// queued is an event on its way from the renderer to the notifier. serial is that of
+// the order in effect.
 type queued struct {
 	PlayerEvent
 	serial uint64
@@ -139,7 +139,7 @@ type eventRing struct {
 func (r *eventRing) free() int   { return len(r.events) - int(r.head.Load()-r.tail.Load()) }
 func (r *eventRing) empty() bool { return r.head.Load() == r.tail.Load() }
 
-// push adds an event; the caller has asked for room.
+// push adds an event. The caller has checked free.
 func (r *eventRing) push(ev queued) {
 	head := r.head.Load()
 	r.events[head%uint32(len(r.events))] = ev
@@ -156,19 +156,19 @@ func (r *eventRing) pop() (queued, bool) {
 	return ev, true
 }
 
-// gate lets one Buffered through each time that playback stops: the renderer
-// opens it, and whoever passes it first, renderer or notifier, reports. Its value
-// counts the openings; the lowest bit says that one passed.
+// gate makes Buffered fire once per stop of playback. The renderer opens it; the
+// first to pass it, renderer or notifier, reports the event. Its value counts the
+// openings; the lowest bit is set once it has been passed.
 type gate struct{ v atomic.Uint64 }
 
 func (g *gate) load() uint64 { return g.v.Load() }
 func (g *gate) open()        { g.v.Store((g.v.Load()>>1 + 1) << 1) }
 
-// pass says whether the caller is the first since the gate was seen as v.
+// pass reports whether the caller is the first to pass since load returned v.
 func (g *gate) pass(v uint64) bool { return v&1 == 0 && g.v.CompareAndSwap(v, v|1) }
 
-// sharedCursor is written by the renderer and read by anyone: a sequence lock,
-// whose version is odd while the two values change.
+// sharedCursor is a sequence lock, written by the renderer and read by any goroutine.
+// Its version is odd while the two values change.
 type sharedCursor struct {
 	version atomic.Uint32
 	seg     atomic.Uint64

@@ -1,27 +1,27 @@
 package audio
 
 const (
-	// fadeSamples is the length of a fade: 5 ms, short enough to be over within
-	// the frame in which a pause takes effect.
+	// fadeSamples is the length of a fade: 5 ms, so that it completes within the
+	// frame in which a pause takes effect.
 	fadeSamples = FrameSamples / 2
-	// maxFrameEvents and maxSegmentEvents are what one frame and one segment
-	// within it can report at most. Where there is no room for them, silence is
-	// rendered rather than a fact lost.
+	// maxFrameEvents and maxSegmentEvents bound the events of one frame and of one
+	// segment within it. Without room for them, Render returns silence rather than
+	// lose an event.
 	maxFrameEvents   = 12
 	maxSegmentEvents = 6
 )
 
-// renderer is the state of whoever renders.
+// renderer is the state of the rendering goroutine.
 type renderer struct {
-	order    *order // that is followed
-	playing  bool   // began, and neither drained nor in an underrun; maybe paused
+	order    *order // in effect
+	playing  bool   // started, and neither drained nor in an underrun; may be paused
 	rebuffer bool   // in an underrun, which ends without a Start
-	drained  bool   // the last thing that happened
-	starts   uint32 // of order, used up by the last Drained
-	begun    bool   // the segment at tail was reported as started
+	drained  bool   // nothing happened since Drained
+	starts   uint32 // order.starts consumed by the last Drained
+	begun    bool   // SegmentStarted was sent for the segment at tail
 	fadeIn   bool   // playback stopped within a segment
-	held     bool   // a Hold is in force
-	sounds   bool   // the output has audio, as the last Sounded or Silenced said
+	held     bool   // a Hold is active
+	sounds   bool   // output has audio, according to the last Sounded or Silenced
 	last     int16  // the last sample rendered
 
 	seg     SegmentID // the cursor
@@ -29,11 +29,11 @@ type renderer struct {
 	of      int64
 }
 
-// Render fills the next frame. It is the device's side: it takes no lock,
-// allocates nothing, and is called by one goroutine at a time.
+// Render fills the next frame. The device calls it from one goroutine at a time. It
+// takes no lock and does not allocate.
 func (p *Player) Render(f *Frame) {
 	if !p.rendering.CompareAndSwap(false, true) {
-		clear(f[:]) // the notifier is following an order; see followAlone
+		clear(f[:]) // the notifier is applying an order; see applyWithoutDevice
 		p.clock.Add(FrameSamples)
 		return
 	}
@@ -60,8 +60,8 @@ func (p *Player) Render(f *Frame) {
 	}
 }
 
-// follow takes over a new order and fills f as far as there is audio. f is empty
-// when no device renders.
+// follow applies a new order and fills f with the available audio. f is empty when no
+// device renders.
 func (p *Player) follow(o *order, f []int16) (n int) {
 	r := &p.r
 	old := r.order
@@ -76,7 +76,7 @@ func (p *Player) follow(o *order, f []int16) (n int) {
 		p.emit(Flushed, n)
 		p.drop(o)
 	case r.seg.Seq == 0:
-		r.seg.Gen = o.gen // the generation may have been named by now
+		r.seg.Gen = o.gen // the first call may have set the generation
 	}
 	if pause && !(r.drained && p.current() == nil) {
 		p.emit(Paused, n)
@@ -88,7 +88,7 @@ func (p *Player) follow(o *order, f []int16) (n int) {
 	return n
 }
 
-// drop forgets everything before order o.
+// drop discards everything before order o.
 func (p *Player) drop(o *order) {
 	r := &p.r
 	tail := p.tail.Load()
@@ -100,7 +100,7 @@ func (p *Player) drop(o *order) {
 	p.gate.open()
 }
 
-// current is the segment to be played, nil when there is none.
+// current returns the segment to play, or nil.
 func (p *Player) current() *record {
 	tail := p.tail.Load()
 	if tail == p.head.Load() {
@@ -108,13 +108,13 @@ func (p *Player) current() *record {
 	}
 	rec := &p.records[tail%maxSegments]
 	if rec.serial != p.r.order.serial {
-		return nil // written after a flush that is not followed yet
+		return nil // written after a flush that is not applied yet
 	}
 	return rec
 }
 
-// play moves audio of the live generation into f and returns how much. fading
-// says that playback is about to stop, so that running dry is no underrun.
+// play moves audio of the live generation into f and returns how many samples. With
+// fading, playback is about to stop, so an empty buffer is not an underrun.
 func (p *Player) play(f []int16, fading bool) (n int) {
 	r := &p.r
 	if r.order.paused || r.held {
@@ -156,7 +156,7 @@ func (p *Player) play(f []int16, fading bool) (n int) {
 	return n
 }
 
-// fadeOut plays the beginning of f down to nothing.
+// fadeOut plays the first samples of f, faded to silence, and stops.
 func (p *Player) fadeOut(f []int16) (n int) {
 	if p.r.playing {
 		n = p.play(f[:min(len(f), fadeSamples)], true)
@@ -167,8 +167,7 @@ func (p *Player) fadeOut(f []int16) (n int) {
 	return n
 }
 
-// silenced reports that the output ends n samples into the frame, if it has not
-// ended before.
+// silenced reports that output ends n samples into the frame, if it had audio.
 func (p *Player) silenced(n int) {
 	if p.r.sounds {
 		p.r.sounds = false
@@ -176,7 +175,7 @@ func (p *Player) silenced(n int) {
 	}
 }
 
-// begin says whether playback runs from now on.
+// begin starts playback if rec is primed and started, and reports whether it did.
 func (p *Player) begin(rec *record, n int) bool {
 	r := &p.r
 	if !p.primed(rec) {
@@ -192,12 +191,12 @@ func (p *Player) begin(rec *record, n int) bool {
 	return true
 }
 
-// primed says whether there is enough audio to begin with rec.
+// primed reports whether enough audio is buffered to start with rec.
 func (p *Player) primed(rec *record) bool {
 	return rec.end.Load() >= 0 || p.written.Load()-p.read.Load() >= max(p.least, p.prebuffer.Load())
 }
 
-// buffered is the event that rec can be played, offset samples into the frame.
+// buffered returns the Buffered event for rec, offset samples into the frame.
 func (p *Player) buffered(rec *record, offset int64) PlayerEvent {
 	return PlayerEvent{
 		Kind: Buffered, Seg: rec.id, Samples: p.read.Load() - rec.start, Of: rec.length(),
@@ -205,11 +204,11 @@ func (p *Player) buffered(rec *record, offset int64) PlayerEvent {
 	}
 }
 
-// consume moves audio of rec to f and says how much, and whether it was the last
-// of rec.
+// consume moves audio of rec to f. It returns how many samples, and whether they were
+// the last of rec.
 func (p *Player) consume(f []int16, rec *record) (n int, ended bool) {
 	read, capacity := p.read.Load(), int64(len(p.samples))
-	// In this order: what was written by the time that rec was open is of rec.
+	// Order matters: everything written while rec was open belongs to rec.
 	written := p.written.Load()
 	limit, ended := rec.limit(written)
 	n = int(min(limit-read, int64(len(f))))
@@ -225,7 +224,7 @@ func (p *Player) consume(f []int16, rec *record) (n int, ended bool) {
 	return n, ended && read+int64(n) == limit
 }
 
-// finish leaves the segment at tail behind.
+// finish advances past the segment at tail.
 func (p *Player) finish(n int) {
 	p.r.begun = false
 	p.r.of = p.r.samples
@@ -242,7 +241,7 @@ func (p *Player) drain(n int) {
 	p.gate.open()
 }
 
-// starve stops within a segment that has no more audio yet.
+// starve stops playback on an underrun in the middle of a segment.
 func (p *Player) starve(n int) {
 	p.r.stop()
 	p.r.playing, p.r.rebuffer = false, true
@@ -251,7 +250,7 @@ func (p *Player) starve(n int) {
 	p.gate.open()
 }
 
-// emit reports kind with the cursor, n samples into the frame.
+// emit queues an event with the cursor, n samples into the frame.
 func (p *Player) emit(kind PlayerEventKind, n int) {
 	r := &p.r
 	of := r.of
@@ -264,11 +263,11 @@ func (p *Player) emit(kind PlayerEventKind, n int) {
 	})
 }
 
-// stop makes a segment that continues later fade in.
+// stop arranges a fade-in for a segment that continues later.
 func (r *renderer) stop() { r.fadeIn = r.begun && r.samples > 0 }
 
-// silence fills f from n. Where the audio ends abruptly (an underrun, or the end
-// of a segment), the last sample decays, so that there is no click.
+// silence fills f from n. Where audio ends abruptly (an underrun, or the end of a
+// segment), the last sample decays to prevent a click.
 func (r *renderer) silence(f *Frame, n int) {
 	if n > 0 {
 		r.last = f[n-1]
@@ -286,7 +285,7 @@ func (r *renderer) silence(f *Frame, n int) {
 	r.last = 0
 }
 
-// fadeOut brings pcm down in a straight line, to nothing at its last sample.
+// fadeOut applies a linear fade that reaches zero at the last sample.
 func fadeOut(pcm []int16) {
 	n := int32(len(pcm))
 	for i := range pcm {
@@ -294,7 +293,7 @@ func fadeOut(pcm []int16) {
 	}
 }
 
-// fadeIn brings pcm up in a straight line, from nothing before its first sample.
+// fadeIn applies a linear fade that starts from zero before the first sample.
 func fadeIn(pcm []int16) {
 	n := int32(len(pcm)) + 1
 	for i := range pcm {

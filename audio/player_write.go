@@ -1,8 +1,8 @@
 package audio
 
-// Write appends decoded audio to seg. Audio of an older generation is discarded
-// without an error. The first sample of a segment ends the segment before it.
-// The errors are ErrFull, ErrSegment, ErrGeneration and ErrClosed.
+// Write appends decoded audio to seg. It silently discards audio of an older
+// generation. The first sample of a segment ends the segment before it. The errors
+// are ErrFull, ErrSegment, ErrGeneration and ErrClosed.
 func (p *Player) Write(seg SegmentID, pcm []int16) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -24,9 +24,9 @@ func (p *Player) Write(seg SegmentID, pcm []int16) error {
 	return nil
 }
 
-// EndSegment says that all audio of seg was written; there may be none. Ending a
-// segment twice, or one of an older generation, changes nothing. The errors are
-// those of Write; ErrFull comes only for a segment without audio.
+// EndSegment marks seg as complete, possibly without any audio. Ending a segment
+// twice, or one of an older generation, is a no-op. It returns the errors of Write;
+// ErrFull only for a segment without audio.
 func (p *Player) EndSegment(seg SegmentID) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -50,8 +50,8 @@ func (p *Player) EndSegment(seg SegmentID) error {
 	return nil
 }
 
-// accepts says whether gen is the live generation. An older one is not, without
-// an error. It holds mu.
+// accepts reports whether gen is the live generation. An older generation is not an
+// error. The caller holds mu.
 func (p *Player) accepts(gen uint32) (live bool, err error) {
 	if p.closed {
 		return false, ErrClosed
@@ -63,8 +63,8 @@ func (p *Player) accepts(gen uint32) (live bool, err error) {
 	return gen == o.gen, nil
 }
 
-// segment is the open record of seg, or a new one, which publish makes visible.
-// It holds mu.
+// segment returns the open record of seg, or a new one that publish makes visible. The
+// caller holds mu.
 func (p *Player) segment(seg SegmentID, at int64) (*record, error) {
 	if last := p.newest; last != nil {
 		if seg == last.id && last.end.Load() == openEnd {
@@ -86,7 +86,7 @@ func (p *Player) segment(seg SegmentID, at int64) (*record, error) {
 	return rec, nil
 }
 
-// endNewest ends the newest segment at a position, unless it has an end. It
+// endNewest ends the newest segment at a position, unless it has ended. The caller
 // holds mu.
 func (p *Player) endNewest(at int64) {
 	if p.newest != nil {
@@ -94,8 +94,8 @@ func (p *Player) endNewest(at int64) {
 	}
 }
 
-// publish makes rec visible to the renderer, after its first samples, and wakes
-// the notifier. It holds mu.
+// publish makes rec visible to the renderer once its first samples are written, and
+// wakes the notifier. The caller holds mu.
 func (p *Player) publish(rec *record) {
 	if head := p.head.Load(); rec == &p.records[head%maxSegments] {
 		p.head.Store(head + 1)

@@ -5,36 +5,36 @@ import (
 	"math"
 )
 
-// The filter: a sinc of halfZeros zero crossings to each side under a Kaiser
-// window. Its stop band begins at the lower of the two Nyquist frequencies and is
-// 70 dB down; the pass band reaches 86 % of that (6.9 kHz at 16 kHz).
+// The filter is a sinc with halfZeros zero crossings on each side, under a Kaiser
+// window. The stop band starts at the lower of the two Nyquist frequencies, 70 dB
+// down; the pass band reaches 86 % of it (6.9 kHz at 16 kHz).
 const (
 	halfZeros   = 32
 	attenuation = 70.0
 	maxRate     = 192000
 )
 
-// Resampler converts mono audio from one rate to another as a stream, by a
-// rational ratio. Output sample k is the input at time k/to exactly: there is no
-// delay to make up for, the output only comes later, by half the filter. A
-// Resampler is used by one goroutine.
+// Resampler converts a mono stream from one rate to another by a rational ratio.
+// Output sample k is the input at time k/to exactly: the output arrives late by half
+// the filter, but its samples are not shifted. A Resampler is not safe for concurrent
+// use.
 type Resampler struct {
 	up, down int // to/from in lowest terms
-	half     int // filter length to each side, in input samples
+	half     int // filter length on each side, in input samples
 	phases   [][]float32
 
-	buf     []float32 // input that is still needed, then room for more
-	n       int       // how much of buf is filled
-	at      int       // where in buf the filter of the next output begins
+	buf     []float32 // pending input, then free space
+	n       int       // filled part of buf
+	at      int       // start in buf of the next output's filter
 	phase   int
 	in, out int64
 }
 
-// NewResampler fails for rates outside of 1 kHz to 192 kHz.
+// NewResampler returns an error for rates outside 1 kHz to 192 kHz.
 func NewResampler(from, to int) (*Resampler, error) {
 	for _, rate := range []int{from, to} {
 		if rate < 1000 || rate > maxRate {
-			return nil, fmt.Errorf("cannot convert audio of %d Hz to %d Hz; use rates from 1000 to %d", from, to, maxRate)
+			return nil, fmt.Errorf("cannot resample from %d Hz to %d Hz; use rates from 1000 to %d Hz", from, to, maxRate)
 		}
 	}
 	g := gcd(from, to)
@@ -47,14 +47,14 @@ func NewResampler(from, to int) (*Resampler, error) {
 	return r, nil
 }
 
-// Reset forgets what was processed.
+// Reset discards all state.
 func (r *Resampler) Reset() {
 	clear(r.buf)
 	r.n, r.at, r.phase, r.in, r.out = r.half-1, 0, 0, 0, 0
 }
 
-// Process appends to dst what src adds to the output. It allocates nothing when
-// dst has room: len(src)*to/from, rounded up.
+// Process resamples src and appends the available output to dst. It does not
+// allocate if dst has room for len(src)*to/from samples, rounded up.
 func (r *Resampler) Process(dst, src []int16) []int16 {
 	if r.up == r.down {
 		return append(dst, src...)
@@ -72,8 +72,8 @@ func (r *Resampler) Process(dst, src []int16) []int16 {
 	return dst
 }
 
-// Flush appends the rest of the output to dst, as if silence followed, and
-// resets. In all, n input samples give n*to/from output samples, rounded up.
+// Flush appends the remaining output to dst, as if silence followed, and resets.
+// In total, n input samples give n*to/from output samples, rounded up.
 func (r *Resampler) Flush(dst []int16) []int16 {
 	total := (r.in*int64(r.up) + int64(r.down) - 1) / int64(r.down)
 	for r.out < total {
@@ -86,8 +86,8 @@ func (r *Resampler) Flush(dst []int16) []int16 {
 	return dst
 }
 
-// drain appends all output that the input in buf suffices for, up to a total, and
-// makes room in buf.
+// drain appends the output that buf has enough input for, until total samples have
+// been produced, and frees the consumed part of buf.
 func (r *Resampler) drain(dst []int16, total int64) []int16 {
 	taps := 2 * r.half
 	for r.at+taps <= r.n && r.out < total {
@@ -97,15 +97,15 @@ func (r *Resampler) drain(dst []int16, total int64) []int16 {
 		r.at += r.phase / r.up
 		r.phase %= r.up
 	}
-	// With much more input than output, the next filter may begin behind the
-	// input that has come.
+	// When the input rate is much higher, the next filter may start past the
+	// input received so far.
 	used := min(r.at, r.n)
 	r.n = copy(r.buf, r.buf[used:r.n])
 	r.at -= used
 	return dst
 }
 
-// buildFilter samples the windowed sinc once for each phase.
+// buildFilter samples the windowed sinc for each phase.
 func (r *Resampler) buildFilter(nyquist float64) {
 	taps := 2 * r.half
 	beta := 0.1102 * (attenuation - 8.7) // Kaiser's formulas
@@ -130,7 +130,7 @@ func (r *Resampler) buildFilter(nyquist float64) {
 	}
 }
 
-// dot is the inner product, in four sums that do not wait for each other.
+// dot returns the inner product, in four independent sums.
 func dot(a, b []float32) float32 {
 	b = b[:len(a)]
 	var s0, s1, s2, s3 float32

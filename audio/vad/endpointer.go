@@ -11,61 +11,58 @@ const (
 	SpeechEnd
 )
 
-// Edge is the start or the end of an utterance. Positions count samples at
-// SampleRate since the Endpointer was made.
+// Edge is the start or the end of an utterance. Positions count samples at SampleRate
+// since the Endpointer was created.
 type Edge struct {
 	Kind EdgeKind
-	// Pos is the end of the audio that belongs to the utterance: at a start it
-	// includes the prefix padding (audio_start_ms), at an end the silence that
-	// ended it (audio_end_ms).
+	// Pos is where the utterance's audio starts or ends: a start includes the prefix
+	// padding (audio_start_ms), an end includes the silence that ended the utterance
+	// (audio_end_ms).
 	Pos int64
-	// Speech is where the voice itself began or ended, without padding and
-	// silence.
+	// Speech is where the voice itself started or ended, without padding or silence.
 	Speech int64
 }
 
 // EndpointerConfig holds the parameters of server_vad.
 type EndpointerConfig struct {
-	// Threshold is the probability, 0 to 1, at which speech begins. It ends
-	// below Threshold-0.15. Zero stands for 0.5.
+	// Threshold is the probability (0 to 1) at which speech starts. Speech ends below
+	// Threshold-0.15. Zero means 0.5.
 	Threshold float32
-	// PrefixPadding is how much audio before the onset belongs to the
-	// utterance.
+	// PrefixPadding is how much audio before the onset is part of the utterance.
 	PrefixPadding time.Duration
-	// Silence is how long the voice must be gone for the utterance to end.
+	// Silence is how much silence ends the utterance.
 	Silence time.Duration
-	// MinSpeech is how much speech makes an onset, so that a click does not.
-	// Zero lets one window do.
+	// MinSpeech is how much speech it takes to start an utterance, so that a click
+	// does not. With zero, one window is enough.
 	MinSpeech time.Duration
 }
 
-// hysteresis is how far below the threshold speech ends, as in Silero's own
-// iterator: without it a voice near the threshold is cut into pieces.
+// hysteresis is how far below the threshold speech ends, as in Silero's own iterator.
+// Without it a voice near the threshold is split into pieces.
 const hysteresis = 0.15
 
-// Endpointer finds the edges of utterances in the probabilities of consecutive
-// windows. It holds no clock and no audio.
+// Endpointer finds the edges of utterances from the speech probabilities of consecutive
+// windows. It has no clock and holds no audio.
 type Endpointer struct {
 	enter, exit                 float32
 	padding, silence, minSpeech int64 // samples
 
 	pos      int64 // end of the last window
-	previous int64 // Pos of the last end: padding does not reach behind it
+	previous int64 // Pos of the last end: padding does not extend past it
 	speaking bool
-	onset    int64 // start of the candidate's first window, -1 for none
+	onset    int64 // start of the candidate's first window, or -1
 	voiced   int64 // samples of the candidate at or above enter
-	quiet    int64 // start of the silence, -1 for none
+	quiet    int64 // start of the silence, or -1
 }
 
-// NewEndpointer makes an Endpointer at position 0. Negative durations count as
-// zero.
+// NewEndpointer returns an Endpointer at position 0. Negative durations count as zero.
 func NewEndpointer(cfg EndpointerConfig) *Endpointer {
 	if cfg.Threshold == 0 {
 		cfg.Threshold = 0.5
 	}
 	return &Endpointer{
 		enter: cfg.Threshold,
-		// Silero's floor: a threshold below 0.15 must still let speech end.
+		// Silero's floor: speech must end with thresholds below 0.15 too.
 		exit:      max(cfg.Threshold-hysteresis, 0.01),
 		padding:   samples(cfg.PrefixPadding),
 		silence:   samples(cfg.Silence),
@@ -75,9 +72,9 @@ func NewEndpointer(cfg EndpointerConfig) *Endpointer {
 	}
 }
 
-// Push takes the probability of the next window. It returns an edge, and true,
-// when this window decided one. An end is decided by the first window at whose
-// end the voice has been gone for the configured silence.
+// Push processes the probability of the next window. It returns an edge and true if
+// this window completed one. Speech ends with the first window that completes the
+// configured silence.
 func (e *Endpointer) Push(p float32) (Edge, bool) {
 	start := e.pos
 	e.pos += WindowSamples
@@ -87,16 +84,15 @@ func (e *Endpointer) Push(p float32) (Edge, bool) {
 	return e.pushQuiet(start, p)
 }
 
-// SetSilence changes how long the voice must be gone for the utterance to end, from
-// the next window on.
+// SetSilence changes how much silence ends the utterance, from the next window on.
 func (e *Endpointer) SetSilence(d time.Duration) { e.silence = samples(d) }
 
-// Quiet is since when the voice of the utterance is gone; ok is false while it speaks,
-// and without an utterance.
+// Quiet returns the start of the current silence within an utterance. ok is false while
+// the user speaks, and outside an utterance.
 func (e *Endpointer) Quiet() (since int64, ok bool) { return e.quiet, e.speaking && e.quiet >= 0 }
 
-// pushQuiet waits for minSpeech of speech. A dip between the two thresholds
-// neither counts nor breaks the candidate; one below both breaks it.
+// pushQuiet waits for minSpeech of speech. A window between the two thresholds neither
+// counts nor resets the candidate; one below both resets it.
 func (e *Endpointer) pushQuiet(start int64, p float32) (Edge, bool) {
 	if p < e.exit {
 		e.onset, e.voiced = -1, 0
@@ -118,8 +114,8 @@ func (e *Endpointer) pushQuiet(start int64, p float32) (Edge, bool) {
 	return edge, true
 }
 
-// pushSpeaking waits for silence. A window between the thresholds does not
-// begin a silence, and does not end one either: only the voice does.
+// pushSpeaking waits for silence. A window between the thresholds neither starts nor
+// ends a silence.
 func (e *Endpointer) pushSpeaking(start int64, p float32) (Edge, bool) {
 	if p >= e.enter {
 		e.quiet = -1
@@ -136,7 +132,7 @@ func (e *Endpointer) pushSpeaking(start int64, p float32) (Edge, bool) {
 	return edge, true
 }
 
-// samples rounds up, so that a configured time is never cut short.
+// samples rounds up, so that a configured duration is never shortened.
 func samples(d time.Duration) int64 {
 	return (int64(max(d, 0))*SampleRate + int64(time.Second) - 1) / int64(time.Second)
 }

@@ -8,11 +8,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// w is the position of the start of the nth window.
+// w returns the position of the start of the nth window.
 func w(n int64) int64 { return n * WindowSamples }
 
-// run pushes one window a letter: S is speech, s is between the two thresholds
-// and a dot is silence.
+// run pushes one window per letter: S is speech, s is between the two thresholds, a dot
+// is silence.
 func run(cfg EndpointerConfig, windows string) []Edge {
 	level := map[rune]float32{'S': 0.9, 's': 0.4, '.': 0.1}
 	e := NewEndpointer(cfg)
@@ -48,12 +48,12 @@ func TestEdges(t *testing.T) {
 		{"padding stops at the beginning", base, ".SS", []Edge{start(0, 1)}},
 		{"padding stops at the last end", base, "SS...SS", []Edge{start(0, 0), end(5, 2), start(5, 5)}},
 		{"a click is too short", base, "...S...S...", nil},
-		{"a dip between the thresholds neither counts nor breaks", base, "...SsS", []Edge{start(1, 3)}},
-		{"a broken candidate begins anew", base, "...S.SS", []Edge{start(3, 5)}},
-		{"uncertain sound alone is no onset", base, "ssssss", nil},
-		{"uncertain sound does not begin a silence", base, "SSsssssss", []Edge{start(0, 0)}},
-		{"uncertain sound does not break a silence", base, "SS.s.", []Edge{start(0, 0), end(5, 2)}},
-		{"the voice breaks a silence", base, "SS..S...", []Edge{start(0, 0), end(8, 5)}},
+		{"a dip between the thresholds neither counts nor resets", base, "...SsS", []Edge{start(1, 3)}},
+		{"a candidate that was reset starts over", base, "...S.SS", []Edge{start(3, 5)}},
+		{"uncertain sound alone does not start speech", base, "ssssss", nil},
+		{"uncertain sound does not start a silence", base, "SSsssssss", []Edge{start(0, 0)}},
+		{"uncertain sound does not end a silence", base, "SS.s.", []Edge{start(0, 0), end(5, 2)}},
+		{"speech ends a silence", base, "SS..S...", []Edge{start(0, 0), end(8, 5)}},
 		{"no padding", with(func(c *EndpointerConfig) { c.PrefixPadding = 0 }), "...SS", []Edge{start(3, 3)}},
 		{"no minimum", with(func(c *EndpointerConfig) { c.MinSpeech = 0 }), "...S...", []Edge{start(1, 3), end(7, 4)}},
 		{"no silence needed", with(func(c *EndpointerConfig) { c.Silence = 0 }), "SS.", []Edge{start(0, 0), end(3, 2)}},

@@ -13,26 +13,25 @@ import (
 	ort "github.com/yalue/onnxruntime_go"
 )
 
-// model is a session of the ONNX Runtime. It keeps nothing between windows, and any
-// number of detectors may run it at the same time: what they remember is in tensors
-// of their own.
+// model is an ONNX Runtime session. It is stateless between windows: each detector
+// keeps its state in its own tensors, so any number of them can share it
+// concurrently.
 type model struct {
 	path    string
 	session *ort.DynamicAdvancedSession
 	users   int
 }
 
-// runtime is the ONNX Runtime of the process, of which there can be only one, with
-// the models that it has loaded.
+// runtime is the process's ONNX Runtime, of which there can be only one, and the models
+// that it has loaded.
 var runtime struct {
 	sync.Mutex
 	path   string // of the library
 	models map[string]*model
-	loads  int // models that were loaded so far
+	loads  int // models loaded so far
 }
 
-// acquireModel returns the model of a path, which is loaded where no detector has it
-// yet.
+// acquireModel returns the model at modelPath and loads it if no detector uses it yet.
 func acquireModel(modelPath, runtimePath string) (*model, error) {
 	runtime.Lock()
 	defer runtime.Unlock()
@@ -41,15 +40,15 @@ func acquireModel(modelPath, runtimePath string) (*model, error) {
 		return m, nil
 	}
 	if _, err := os.Stat(modelPath); err != nil {
-		return nil, fmt.Errorf("voice detector model %s cannot be read; install it with `make deps`", filepath.Base(modelPath))
+		return nil, fmt.Errorf("cannot read voice detector model %s; install it with `make deps`", filepath.Base(modelPath))
 	}
 	if err := loadRuntime(runtimePath); err != nil {
 		return nil, err
 	}
 	session, err := newSession(modelPath)
 	if err != nil {
-		_ = unloadRuntime() // the first failure says more
-		return nil, fmt.Errorf("voice detector model %s cannot be loaded: %s; reinstall it with `make deps`",
+		_ = unloadRuntime() // the first error is more useful
+		return nil, fmt.Errorf("cannot load voice detector model %s: %s; reinstall it with `make deps`",
 			filepath.Base(modelPath), withoutFolder(err, modelPath))
 	}
 	m := &model{path: modelPath, session: session, users: 1}
@@ -67,14 +66,14 @@ func newSession(modelPath string) (*ort.DynamicAdvancedSession, error) {
 		return nil, err
 	}
 	defer func() { _ = options.Destroy() }() // the session has its own copy
-	// A window takes a tenth of a millisecond: more threads only cost switches.
+	// A window takes 0.1 ms, so more threads would only add context switches.
 	if err := errors.Join(options.SetIntraOpNumThreads(1), options.SetInterOpNumThreads(1)); err != nil {
 		return nil, err
 	}
 	return ort.NewDynamicAdvancedSession(modelPath, nil, nil, options)
 }
 
-// releaseModel frees a model with its last user, and the library with the last model.
+// releaseModel frees a model after its last user, and the library after the last model.
 func releaseModel(m *model) error {
 	runtime.Lock()
 	defer runtime.Unlock()
@@ -85,25 +84,25 @@ func releaseModel(m *model) error {
 	return errors.Join(m.session.Destroy(), unloadRuntime())
 }
 
-// loadRuntime loads the library, unless a model has it. It holds the lock.
+// loadRuntime loads the library unless it is loaded. The caller holds the lock.
 func loadRuntime(path string) error {
 	if len(runtime.models) > 0 {
 		if path != runtime.path {
-			return fmt.Errorf("ONNX Runtime library %s cannot be loaded: another one is in use; close its detectors first", filepath.Base(path))
+			return fmt.Errorf("cannot load ONNX Runtime library %s: another one is in use; close its detectors first", filepath.Base(path))
 		}
 		return nil
 	}
 	ort.SetSharedLibraryPath(path)
-	// At the default level the runtime prints its opinions on the machine.
+	// At the default level the runtime logs warnings about the machine.
 	if err := ort.InitializeEnvironment(ort.WithLogLevelError()); err != nil {
-		return fmt.Errorf("ONNX Runtime library %s cannot be loaded: %s; reinstall it with `make deps`",
+		return fmt.Errorf("cannot load ONNX Runtime library %s: %s; reinstall it with `make deps`",
 			filepath.Base(path), withoutFolder(err, path))
 	}
 	runtime.path = path
 	return nil
 }
 
-// unloadRuntime unloads the library, unless a model needs it. It holds the lock.
+// unloadRuntime unloads the library, unless a model uses it. The caller holds the lock.
 func unloadRuntime() error {
 	if len(runtime.models) > 0 {
 		return nil
@@ -111,8 +110,8 @@ func unloadRuntime() error {
 	return ort.DestroyEnvironment()
 }
 
-// withoutFolder is err's text with path cut to its last element: a folder
-// names its user.
+// withoutFolder returns err's text with path reduced to its base name, because folders
+// can contain the user's name.
 func withoutFolder(err error, path string) string {
 	return strings.ReplaceAll(err.Error(), path, filepath.Base(path))
 }

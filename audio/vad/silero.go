@@ -10,9 +10,8 @@ import (
 	ort "github.com/yalue/onnxruntime_go"
 )
 
-// silero runs version 6 of the Silero model (MIT). The binding does not retain the
-// tensors that it was made with, and a collected one gives wrong answers, so they
-// all live here.
+// silero runs version 6 of the Silero model (MIT). The binding does not retain its
+// tensors, and garbage-collected tensors give wrong results, so this struct keeps them.
 type silero struct {
 	model                          *model
 	binding                        *ort.IoBinding
@@ -21,13 +20,13 @@ type silero struct {
 	context                        [contextSamples]float32 // end of the last window
 }
 
-var errDetectorClosed = errors.New("voice detector is closed; make a new one")
+var errDetectorClosed = errors.New("voice detector is closed; create a new one")
 
-// NewSilero makes a Silero voice detector from modelPath (an ONNX file) with the
-// ONNX Runtime library of runtimePath. Library and model are loaded once in a
-// process, by the first detector that needs them, and freed with the last: the
-// first takes a tenth of a second, another one next to nothing. A second library
-// path meanwhile is an error. Errors name files without their folders.
+// NewSilero returns a Silero voice detector that runs the ONNX file modelPath with the
+// ONNX Runtime library runtimePath. The first detector of the process loads library and
+// model (about 0.1 s), the others share them, and closing the last one frees them. A
+// different library path while one is loaded is an error. Errors name files without
+// their folders.
 func NewSilero(modelPath, runtimePath string) (Detector, error) {
 	m, err := acquireModel(modelPath, runtimePath)
 	if err != nil {
@@ -35,13 +34,13 @@ func NewSilero(modelPath, runtimePath string) (Detector, error) {
 	}
 	s := &silero{model: m}
 	if err := s.bind(); err != nil {
-		_ = s.Close() // the first failure says more
-		return nil, fmt.Errorf("voice detector model %s cannot be used: %w; reinstall it with `make deps`", filepath.Base(modelPath), err)
+		_ = s.Close() // the first error is more useful
+		return nil, fmt.Errorf("cannot use voice detector model %s: %w; reinstall it with `make deps`", filepath.Base(modelPath), err)
 	}
 	return s, nil
 }
 
-// bind makes the tensors and connects them to the model.
+// bind creates the tensors and binds them to the model.
 func (s *silero) bind() error {
 	tensor := func(dst **ort.Tensor[float32], shape ...int64) error {
 		t, err := ort.NewEmptyTensor[float32](ort.NewShape(shape...))
@@ -78,7 +77,7 @@ func (s *silero) Process(window []int16) (float32, error) {
 		return 0, errDetectorClosed
 	}
 	if len(window) != WindowSamples {
-		return 0, fmt.Errorf("voice detector got a window of %d samples; it takes %d", len(window), WindowSamples)
+		return 0, fmt.Errorf("voice detector: window has %d samples, want %d", len(window), WindowSamples)
 	}
 	in := s.input.GetData()
 	copy(in, s.context[:])

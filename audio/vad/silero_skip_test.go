@@ -17,10 +17,10 @@ type counted struct {
 
 func (c counted) Process(w []int16) (float32, error) { *c.n++; return c.silero.Process(w) }
 
-// TestSkippingMakesNoOnsetLater: after some seconds of a quiet room, people are heard at
-// the same frame as if all four detectors had heard the silence, and in the silence one
-// of them works.
-func TestSkippingMakesNoOnsetLater(t *testing.T) {
+// TestSkippingDoesNotDelayOnsets: after a few seconds of a quiet room, onsets are
+// decided in the same frame as if all four detectors had processed the silence,
+// although only one of them did.
+func TestSkippingDoesNotDelayOnsets(t *testing.T) {
 	tr := newSileroTracker(t, ProfileConfig(ProfileDefault))
 	n, heard, same := 0, 0, 0
 	for i, d := range tr.detectors {
@@ -59,7 +59,7 @@ func TestSkippingMakesNoOnsetLater(t *testing.T) {
 		}
 		n = 0
 		follow(t, tr, pcm[:silence], false)
-		// In the first second all four hear it, to learn the background.
+		// In the first second all four run, to learn the background.
 		all := float64(silence) / audio.SampleRate / WindowTime.Seconds()
 		if most := all + 3*1.3/WindowTime.Seconds(); float64(n) > most {
 			t.Errorf("%s: %d windows were computed in silence, want at most %.0f", r.ID, n, most)

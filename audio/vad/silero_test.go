@@ -17,7 +17,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 )
 
-// recordings is human speech, 16 kHz, of Debian's pocketsphinx-testdata.
+// recordings returns human speech at 16 kHz from Debian's pocketsphinx-testdata.
 const recordings = "/usr/share/pocketsphinx/test/data/librivox/*.wav"
 
 func newDetector(tb testing.TB) Detector {
@@ -63,9 +63,9 @@ func readSpeech(tb testing.TB) map[string][]int16 {
 	return speech
 }
 
-// firstEnergy labels where the voice begins: the first 50 ms that stay louder
-// than a twelfth of the loudest 10 ms. The breath and the cut before the first
-// word, which two of the recordings hold for a quarter of a second, do not.
+// firstEnergy labels where the voice starts: the first 50 ms that stay above a
+// twelfth of the loudest 10 ms. This excludes the breath and the edit before the
+// first word, a quarter of a second in two of the recordings.
 func firstEnergy(pcm []int16) int64 {
 	const step = SampleRate / 100
 	var levels []float64
@@ -157,7 +157,7 @@ func TestNoOnsetWithoutAVoice(t *testing.T) {
 	}
 }
 
-func TestResetForgetsThePast(t *testing.T) {
+func TestResetDiscardsTheHistory(t *testing.T) {
 	d := newDetector(t)
 	var speech []int16
 	for _, speech = range readSpeech(t) {
@@ -238,12 +238,12 @@ func TestBadFiles(t *testing.T) {
 			t.Errorf("%s: %q shows a folder or no remedy", name, msg)
 		}
 	}
-	newDetector(t) // a failure leaves nothing behind
+	newDetector(t) // a failure must not leave a runtime loaded
 }
 
 // TestDetectorsShareTheModel: a conversation needs four detectors, and loading the
-// model for each of them delayed Listening by a third of a second. What each heard
-// stays its own.
+// model for each of them delayed Listening by a third of a second. Their states are
+// separate.
 func TestDetectorsShareTheModel(t *testing.T) {
 	first := newDetector(t)
 	before := runtime.loads
@@ -261,7 +261,7 @@ func TestDetectorsShareTheModel(t *testing.T) {
 		wg.Go(func() {
 			own := speech
 			if i == 0 {
-				own = make([]int16, len(speech)) // its silence does not reach the others
+				own = make([]int16, len(speech)) // silence, which must not affect the others
 			}
 			if got := probabilities(t, d, own); (i > 0) != slices.Equal(got, alone) {
 				t.Errorf("detector %d hears the same as the first: %v", i, i == 0)
@@ -284,7 +284,7 @@ func probabilities(t *testing.T, d Detector, pcm []int16) (ps []float32) {
 	return ps
 }
 
-// Four detectors, as many as a conversation needs, while a fifth keeps the model.
+// Four detectors, as in a conversation, while a fifth keeps the model loaded.
 func BenchmarkConversationDetectors(b *testing.B) {
 	newDetector(b)
 	path, err := assets.Silero()

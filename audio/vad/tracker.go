@@ -9,50 +9,49 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// TrackerConfig is how a Tracker listens. ProfileConfig has the usual ones.
+// TrackerConfig configures a Tracker. ProfileConfig returns the usual ones.
 type TrackerConfig struct {
-	// Detectors is how many detectors take turns, 1, 2 or 4, so that a window
-	// ends every 32, 16 or 8 ms. In silence only the first one works. Zero stands
-	// for 4.
+	// Detectors is the number of interleaved detectors: with 1, 2 or 4 a window ends
+	// every 32, 16 or 8 ms. In silence only the first one runs. Zero means 4.
 	Detectors int
-	// Silent counts while nothing else is to be heard, and Audible while the
-	// assistant is, whose echo may be left in what is captured.
+	// Silent applies while the assistant is silent. Audible applies while it is
+	// audible and residual echo may be left in the captured audio.
 	Silent, Audible Rule
-	// Suspicious takes the place of Audible from Suspected to Dismissed. Nothing is
-	// suspected where its Threshold is 0.
+	// Suspicious replaces Audible between Suspected and Dismissed. A zero Threshold
+	// disables suspicion.
 	Suspicious Rule
-	// Hangover is how long windows without a voice come in until Paused is
-	// marked. It bridges the closures inside words. Zero stands for 96 ms.
+	// Hangover is how long windows without a voice must last before Paused. It
+	// bridges the closures inside words. Zero means 96 ms.
 	Hangover time.Duration
-	// Silence is how long the voice is gone when Ended is marked. It is not
-	// shorter than Hangover. Zero stands for 700 ms.
+	// Silence is how much silence precedes Ended. It must not be shorter than
+	// Hangover. Zero means 700 ms.
 	Silence time.Duration
 }
 
-// Rule says what a voice is.
+// Rule defines what counts as a voice.
 type Rule struct {
 	// Threshold is the probability, above 0 and at most 1, at which a window
 	// counts.
 	Threshold float32
-	// Raised replaces Threshold for windows whose end is louder than the noise
-	// by RaisedBy: a sudden sound and a somewhat sure detector make a voice
-	// sooner than the detector alone. Zero stands for Threshold.
+	// Raised replaces Threshold for windows whose end exceeds the noise floor by
+	// RaisedBy: a sudden sound plus a moderate probability confirm a voice sooner
+	// than the detector alone. Zero means Threshold.
 	Raised float32
-	// Windows is how many windows must count, with none between them that
-	// surely holds no voice. Zero stands for 1.
+	// Windows is how many windows must count, without a window that is clearly not
+	// a voice between them. Zero means 1.
 	Windows int
 }
 
-// RaisedBy is how much louder than the noise a window ends when Rule.Raised
-// counts for it.
+// RaisedBy is by how much the end of a window must exceed the noise floor for
+// Rule.Raised to apply.
 const RaisedBy = 10.0 // dB
 
-// Profile names a TrackerConfig, as the setting of interruptions does.
+// Profile names a TrackerConfig. The interruption setting uses the same names.
 type Profile string
 
-// The profiles. Assertive hears a voice sooner, and mistakes more for one; Cautious
-// the other way round, and suspects nothing; nor does Off, which is for an assistant
-// that nothing interrupts.
+// The profiles. Assertive detects a voice sooner, with more false triggers. Cautious
+// has fewer false triggers, detects later, and disables suspicion. Off disables
+// suspicion too, for conversations without interruptions.
 const (
 	ProfileDefault   Profile = "default"
 	ProfileAssertive Profile = "assertive"
@@ -60,8 +59,8 @@ const (
 	ProfileOff       Profile = "off"
 )
 
-// ProfileConfig is the configuration of a profile; of the default one for names
-// that are none. BenchmarkOnset has the figures that chose them.
+// ProfileConfig returns the configuration of a profile, and the default configuration
+// for unknown names. BenchmarkOnset prints the figures behind the values.
 func ProfileConfig(p Profile) TrackerConfig {
 	switch p {
 	case ProfileAssertive:
@@ -89,7 +88,7 @@ func ProfileConfig(p Profile) TrackerConfig {
 	}
 }
 
-// complete fills in the defaults, and says what cannot be.
+// complete applies the defaults and validates the configuration.
 func (c TrackerConfig) complete() (TrackerConfig, error) {
 	if c.Detectors == 0 {
 		c.Detectors = 4
@@ -101,10 +100,10 @@ func (c TrackerConfig) complete() (TrackerConfig, error) {
 		c.Silence = 700 * time.Millisecond
 	}
 	if c.Detectors != 1 && c.Detectors != 2 && c.Detectors != 4 {
-		return c, fmt.Errorf("a voice tracker cannot have %d detectors; use 1, 2 or 4", c.Detectors)
+		return c, fmt.Errorf("voice tracker: invalid number of detectors %d; use 1, 2 or 4", c.Detectors)
 	}
 	if c.Hangover < 0 || c.Silence < c.Hangover {
-		return c, fmt.Errorf("a voice tracker cannot end after %v of silence with a hangover of %v; use a silence that is not shorter", c.Silence, c.Hangover)
+		return c, fmt.Errorf("voice tracker: silence of %v is shorter than the hangover of %v; use a longer silence", c.Silence, c.Hangover)
 	}
 	for _, r := range []*Rule{&c.Silent, &c.Audible, &c.Suspicious} {
 		if r == &c.Suspicious && *r == (Rule{}) {
@@ -115,17 +114,17 @@ func (c TrackerConfig) complete() (TrackerConfig, error) {
 		}
 		r.Windows = max(r.Windows, 1)
 		if r.Threshold <= 0 || r.Threshold > 1 || r.Raised < 0 || r.Raised > r.Threshold {
-			return c, fmt.Errorf("a voice tracker cannot use the thresholds %v and %v; use one above 0 and at most 1, and a raised one not above it", r.Threshold, r.Raised)
+			return c, fmt.Errorf("voice tracker: invalid thresholds %v and %v (raised); use 0 < threshold <= 1 and raised <= threshold", r.Threshold, r.Raised)
 		}
 	}
 	return c, nil
 }
 
-// Tracker follows the voice in captured audio, as package doc says. All methods
-// but SetAudible are for one goroutine.
+// Tracker follows the voice in captured audio; see the package doc. Only SetAudible is
+// safe for concurrent use.
 type Tracker struct {
 	detectors []Detector
-	hop       int64 // samples at SampleRate between the ends of two windows
+	hop       int64 // samples at SampleRate between the ends of consecutive windows
 	resampler *audio.Resampler
 	audible   atomic.Bool
 
@@ -133,19 +132,19 @@ type Tracker struct {
 	base    int64 // capture position of the first sample since the last gap
 	next    int64 // capture position of the next frame
 
-	// pending are samples at SampleRate from number first since base on; the next
-	// window is number window and begins at its hop. Windows before it stay for the
-	// detectors that skipped them.
+	// pending holds samples at SampleRate, starting with sample number first since
+	// base. The next window is number window and starts at window*hop. Earlier
+	// windows are kept for the detectors that skipped them.
 	pending []int16
 	first   int64
 	window  int64
-	asked   [mostDetectors]int64 // the window after the last that each detector heard
+	asked   [mostDetectors]int64 // the window after the last one that each detector processed
 	always  bool                 // no detector skips a window; for tests
-	// memories are those of the first detector after its last windows, by their numbers.
+	// memories holds the state of the first detector after its last windows, by window number.
 	memories [recalled + 2]Memory
 
-	slight     bool           // a window of this frame had slightVoice
-	hint       bool           // the last window of the first detector had it
+	slight     bool           // a window of this frame reached slightVoice
+	hint       bool           // the last window of the first detector reached slightVoice
 	wasAudible bool           // in the last window
 	cut        float64        // long; see SetCut
 	foreign    func() bool    // nil: never; see SetForeign
@@ -153,28 +152,28 @@ type Tracker struct {
 	levels     levels
 	suspicion  suspicion
 	marker     marker
-	marks      []Mark // what Push returns
+	marks      []Mark // returned by Push
 }
 
-var errTrackerClosed = errors.New("voice tracker is closed; make a new one")
+var errTrackerClosed = errors.New("voice tracker is closed; create a new one")
 
-// mostDetectors is how many detectors a Tracker can have.
+// mostDetectors is the maximum number of detectors.
 const mostDetectors = 4
 
-// A detector that skipped windows takes over what the first one remembers, and hears
-// the last recalled of them itself before the next one: its answer depends on what it
-// heard before. With 8 the onsets of 24 recordings in a quiet room were decided at the
-// same frame as without skipping; with 2, of 23.
+// A detector that skipped windows takes over the first detector's state and processes
+// the last recalled windows itself before the next one, because its output depends on
+// history. With 8, all of 24 recordings in a quiet room had their onset in the same
+// frame as without skipping; with 2, one differed.
 const (
 	recalled      = 8
 	recallSamples = (recalled + 1) * WindowSamples
 )
 
-// captureRatio is how many captured samples one of a detector's is.
+// captureRatio is captured samples per detector sample.
 const captureRatio = audio.SampleRate / SampleRate
 
-// NewTracker makes a Tracker with as many detectors of the factory as cfg says. It
-// fails when cfg makes no sense or the factory fails, and then keeps nothing open.
+// NewTracker returns a Tracker with cfg.Detectors detectors from the factory. It
+// fails if cfg is invalid or the factory fails, and then closes what it opened.
 func NewTracker(detector func() (Detector, error), cfg TrackerConfig) (*Tracker, error) {
 	cfg, err := cfg.complete()
 	if err != nil {
@@ -202,46 +201,46 @@ func NewTracker(detector func() (Detector, error), cfg TrackerConfig) (*Tracker,
 	return t, nil
 }
 
-// SetAudible says whether the assistant is to be heard, which makes Audible the
-// rule. It may be called from any goroutine, and counts from the next window on.
+// SetAudible sets whether the assistant is audible, which selects the Audible rule. It
+// takes effect with the next window and is safe for concurrent use.
 func (t *Tracker) SetAudible(audible bool) { t.audible.Store(audible) }
 
-// CancellerRestarted says that the echo canceller has to relearn the echo: what sounds
-// like a voice over the assistant is doubted as it is at first, and a suspicion is
-// dismissed. It is for the goroutine of Push.
-func (t *Tracker) CancellerRestarted() { t.suspicion.restarted() }
+// CancellerRestarted resets the trust in the echo canceller, which relearns the echo
+// path: voices over the assistant are verified as at the start, and a suspicion is
+// dismissed. Call it from Push's goroutine.
+func (t *Tracker) CancellerRestarted() { t.suspicion.cancellerRestarted() }
 
-// SetFound says whether the echo canceller knows where the echo is. Until then, and
-// for 6 s at most, what sounds like a voice over the assistant is doubted as it is at
-// first. It is for the goroutine of Push.
+// SetFound sets whether the echo canceller has found the echo's delay. Until then,
+// for at most 6 s, voices over the assistant are verified as at the start. Call it
+// from Push's goroutine.
 func (t *Tracker) SetFound(found bool) { t.suspicion.found = found }
 
-// SetCut says how many dB the echo canceller took off the last 30 ms and off the last
-// 120, 0 where there is none. Of many, a voice over the assistant is heard in silence
-// before it counts. It is for the goroutine of Push.
+// SetCut sets how many dB the echo canceller removed from the last 30 ms and from the
+// last 120 ms, 0 without a canceller. A voice over the assistant with a high
+// reduction is verified in silence before it counts. Call it from Push's goroutine.
 func (t *Tracker) SetCut(short, long float64) { t.suspicion.cut, t.cut = short, long }
 
-// SetPredicted says whether the assistant's echo is predicted, and whether a person, or
-// something else in the room, is louder than the prediction. What is louder is judged as in
-// silence, and the rest is the echo. It is for the goroutine of Push.
+// SetPredicted sets whether the echo is predicted, and whether the captured sound
+// exceeds the prediction. Sound that exceeds it is judged by the Silent rule;
+// everything else is echo. Call it from Push's goroutine.
 func (t *Tracker) SetPredicted(predicted, person bool) {
 	t.suspicion.predicted, t.suspicion.person = predicted, person
 }
 
-// SetForeign sets what reports whether the sound that was captured last is not an echo of
-// the assistant. Such a sound is judged as in silence, also over the assistant's first
-// words. It is asked only about what may be a voice there. It is for before the first
-// frame; nil, which counts as never, is the default.
+// SetForeign sets a function that reports whether the last captured sound is not an
+// echo of the assistant. Such a sound is judged by the Silent rule even during the
+// assistant's first words. It is called only for possible voices during those. Set it
+// before the first frame; nil (the default) means never.
 func (t *Tracker) SetForeign(foreign func() bool) { t.foreign = foreign }
 
-// SetElsewhere sets what reports whether the sound of the last frames, so many, may be
-// an echo whose delay jumped, of which the canceller takes nothing. A suspicion does not
-// become a voice meanwhile, and an utterance does not go on. It is for before the first frame; nil, which counts as never,
-// is the default.
+// SetElsewhere sets a function that reports whether the last frames may contain an
+// echo whose delay has jumped, so that the canceller does not reduce it. Meanwhile a
+// suspicion does not become an onset, and a paused utterance does not resume. Set it
+// before the first frame; nil (the default) means never.
 func (t *Tracker) SetElsewhere(elsewhere func(frames int) bool) { t.elsewhere = elsewhere }
 
-// Reset forgets the past, for a capture that restarts: the next frame may have
-// any position. It marks nothing: who resets knows that the voice is gone.
+// Reset discards all state for a restarted capture: the next frame may have any
+// position. It returns no marks, because the caller knows that the utterance is over.
 func (t *Tracker) Reset() {
 	t.started = false
 	t.marker.reset()
@@ -249,18 +248,18 @@ func (t *Tracker) Reset() {
 	t.restart(0)
 }
 
-// restart starts over at a capture position, but keeps what the marker knows.
+// restart starts at a new capture position and keeps the marker's state.
 func (t *Tracker) restart(pos int64) {
 	t.base, t.next = pos, pos
 	t.pending, t.first, t.window = t.pending[:0], 0, 0
 	t.resampler.Reset()
 	t.levels.reset(pos)
 	t.suspicion = suspicion{heard: t.suspicion.heard, found: t.suspicion.found, moved: t.suspicion.moved, works: t.suspicion.works, predicted: t.suspicion.predicted, person: t.suspicion.person, cut: t.suspicion.cut}
-	t.forget()
+	t.resetDetectors()
 }
 
-// forget resets the detectors: what they heard no longer counts.
-func (t *Tracker) forget() {
+// resetDetectors discards the history of the detectors.
+func (t *Tracker) resetDetectors() {
 	t.hint = false
 	for i, d := range t.detectors {
 		d.Reset()
@@ -268,12 +267,12 @@ func (t *Tracker) forget() {
 	}
 }
 
-// Push takes the next captured frame, whose first sample has the position pos, and
-// returns what it decided, in order. The slice is the Tracker's, until the next
-// Push. Audio that was lost before pos counts as silence. It fails when pos is
-// behind the last frame's end, and takes nothing of that frame then; and when a
-// detector fails: that window counts as silence, and the next frame can be pushed.
-// Push allocates nothing and does not keep f.
+// Push processes the next captured frame, whose first sample has position pos, and
+// returns the marks that it decided, in order. The slice is valid until the next
+// Push. Lost audio before pos counts as silence. Push fails if pos precedes the end
+// of the last frame, and then ignores the frame. If a detector fails, its window
+// counts as silence and the next frame can be pushed. Push does not allocate and does
+// not retain f.
 func (t *Tracker) Push(pos int64, f *audio.Frame) ([]Mark, error) {
 	t.marks, t.slight = t.marks[:0], false
 	switch {
@@ -284,7 +283,7 @@ func (t *Tracker) Push(pos int64, f *audio.Frame) ([]Mark, error) {
 		t.restart(pos)
 		t.marker.last = pos
 	case pos < t.next:
-		return nil, fmt.Errorf("captured audio goes back from %d to %d; reset the voice tracker first", t.next, pos)
+		return nil, fmt.Errorf("captured audio jumps back from %d to %d; reset the voice tracker first", t.next, pos)
 	case pos > t.next:
 		t.marks = t.marker.lost(t.marks, t.next, pos)
 		t.restart(pos)
@@ -296,7 +295,7 @@ func (t *Tracker) Push(pos int64, f *audio.Frame) ([]Mark, error) {
 	var failed error
 	for ; t.first+int64(len(t.pending)) >= t.window*t.hop+WindowSamples; t.window++ {
 		end := t.base + captureRatio*(t.window*t.hop+WindowSamples)
-		faint := t.suspicion.faint(&t.levels, end)
+		faint := t.suspicion.belowBackground(&t.levels, end)
 		if t.skips(faint) {
 			t.judge(0, faint)
 			continue
@@ -314,15 +313,15 @@ func (t *Tracker) Push(pos int64, f *audio.Frame) ([]Mark, error) {
 	return t.marks, failed
 }
 
-// skips says whether no detector has to hear the next window. While nobody speaks, a
-// faint window does not count as a voice, whatever a detector says, so that the first detector alone
-// looks for one: what it hears decides what is kept for the service and for the ceiling.
+// skips reports whether no detector needs to process the next window. Outside an
+// utterance a window below the background never counts as a voice, so only the first
+// detector runs; its output decides what is kept for the service and for the ceiling.
 func (t *Tracker) skips(faint bool) bool {
 	return faint && !t.always && !t.hint && t.window%int64(len(t.detectors)) != 0 &&
 		!t.levels.audible && !t.suspicion.open && !t.marker.probing() && !t.marker.speaking()
 }
 
-// ask has the detector whose turn it is hear the next window, after those that it
+// ask runs the next detector in turn on the next window, after the windows that it
 // skipped.
 func (t *Tracker) ask() (p float32, err error) {
 	n := int64(len(t.detectors))
@@ -330,7 +329,7 @@ func (t *Tracker) ask() (p float32, err error) {
 	missed := (t.window - t.asked[turn]) / n
 	if missed > recalled {
 		missed = recalled
-		before := t.window/n - missed - 1 // it ends before the first window that is recalled
+		before := t.window/n - missed - 1 // ends before the first recalled window
 		if m, ok := t.detectors[turn].(Rememberer); ok && n*before >= t.asked[turn] {
 			m.Recall(t.memory(before))
 		}
@@ -351,10 +350,10 @@ func (t *Tracker) ask() (p float32, err error) {
 	return p, err
 }
 
-// memory is that after a window of the first detector, one of its last.
+// memory returns the first detector's state after its window n, one of the most recent.
 func (t *Tracker) memory(n int64) *Memory { return &t.memories[n%int64(len(t.memories))] }
 
-// trim drops the samples that no window needs any more.
+// trim drops the samples that no later window needs.
 func (t *Tracker) trim() {
 	if len(t.pending)+2*WindowSamples <= cap(t.pending) {
 		return
@@ -365,7 +364,7 @@ func (t *Tracker) trim() {
 	}
 }
 
-// suspect takes the next samples, and marks what becomes suspicious.
+// suspect processes the next samples and marks the start and end of a suspicion.
 func (t *Tracker) suspect(pcm []int16) {
 	t.levels.setAudible(t.audible.Load())
 	n := t.levels.count
@@ -377,7 +376,7 @@ func (t *Tracker) suspect(pcm []int16) {
 		}
 		pos := t.levels.base + n*captureRatio*levelSamples
 		if suspected {
-			t.forget() // or what the detectors heard of the echo would count
+			t.resetDetectors() // the echo in their history must not count
 			t.marks = append(t.marks, Mark{Kind: Suspected, Pos: pos - (suspectLevels-1)*captureRatio*levelSamples})
 		}
 		if dismissed {
@@ -386,7 +385,7 @@ func (t *Tracker) suspect(pcm []int16) {
 	}
 }
 
-// judge hands the next window to the marker.
+// judge passes the next window to the marker.
 func (t *Tracker) judge(p float32, faint bool) {
 	t.slight = t.slight || p >= slightVoice
 	was := t.wasAudible
@@ -394,14 +393,14 @@ func (t *Tracker) judge(p float32, faint bool) {
 	start := t.base + captureRatio*t.window*t.hop
 	end := start + captureRatio*WindowSamples
 	if p >= maybeVoice {
-		t.suspicion.maybe(&t.levels)
+		t.suspicion.markPossibleVoice(&t.levels)
 	}
 	if faint {
 		p = 0
 	}
 	w := window{
 		start: start, end: end, p: p, raised: t.levels.raised(end), audible: t.levels.audible, suspicious: t.suspicion.open,
-		first: t.suspicion.first(), found: t.suspicion.found,
+		adapting: t.suspicion.adapting(), found: t.suspicion.found,
 	}
 	switch {
 	case w.audible && t.suspicion.predicted:
@@ -412,21 +411,21 @@ func (t *Tracker) judge(p float32, faint bool) {
 	case w.audible:
 		w.cut = t.cut
 		w.elsewhere = t.elsewhere != nil && (w.suspicious || t.marker.phase == paused) && p >= maybeVoice && t.elsewhere(t.suspicion.frames(&t.levels))
-		w.foreign = t.foreign != nil && p >= foreignVoice && (w.first || w.cut >= echoCut) && t.foreign()
+		w.foreign = t.foreign != nil && p >= foreignVoice && (w.adapting || w.cut >= echoCut) && t.foreign()
 	}
 	t.marks = t.marker.push(t.marks, w)
 	if t.marker.probing() && was && !w.audible {
-		t.forget()
+		t.resetDetectors()
 	}
-	// What is said is no noise.
+	// Speech must not raise the noise floor.
 	t.levels.hold = t.marker.speaking()
 }
 
-// MaybeVoice says whether the frame that was pushed last may hold a voice, however
-// faint, or belongs to an utterance.
+// MaybeVoice reports whether the last frame may contain a voice, even a weak one, or is
+// part of an utterance.
 func (t *Tracker) MaybeVoice() bool { return t.slight || t.suspicion.open || t.marker.speaking() }
 
-// Speaking says whether an utterance is open: between Onset and Ended.
+// Speaking reports whether an utterance is open, from Onset to Ended.
 func (t *Tracker) Speaking() bool { return t.marker.speaking() }
 
 // Close closes the detectors. It is safe to call twice.

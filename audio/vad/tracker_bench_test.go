@@ -16,7 +16,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/speechdata"
 )
 
-// scene is a human recording in a quiet or noisy room, as captured.
+// scene is a human recording in a quiet or noisy room, as it would be captured.
 type scene struct {
 	pcm                []int16
 	onset, strong, end int64
@@ -32,9 +32,9 @@ const (
 // below.
 const sceneLevel = -20.0
 
-// newScene puts a clip into noise. The seed decides the noise, and where between two
-// windows the voice begins. snr is in dB, of the voice as a whole; quiet stands for
-// a room of -65 dBFS.
+// newScene mixes a clip with noise. The seed selects the noise and the offset of the
+// voice within a window. snr is in dB, for the voice as a whole; quiet means a room
+// of -65 dBFS.
 func newScene(c *speechdata.Clip, seed uint64, noise string, snr float64, babble []int16) scene {
 	random := rand.New(rand.NewPCG(seed, 7))
 	lead := int64(sceneLead + random.IntN(captureRatio*WindowSamples))
@@ -59,8 +59,8 @@ func newScene(c *speechdata.Clip, seed uint64, noise string, snr float64, babble
 	return s
 }
 
-// noiseOf is noise of any level: babble of many voices, or else that of a fan,
-// which falls by 3 dB an octave.
+// noiseOf returns noise at any level: babble, or fan noise that falls by 3 dB per
+// octave.
 func noiseOf(random *rand.Rand, kind string, n int, babble []int16) []float64 {
 	out := make([]float64, n)
 	if kind == "babble" {
@@ -89,7 +89,7 @@ func effective[T int16 | float64](x []T) float64 {
 	return math.Sqrt(sum / float64(len(x)))
 }
 
-// babbleOf is the sum of eight passages, as long as the longest.
+// babbleOf returns the sum of eight passages, as long as the longest.
 func babbleOf(passages []*speechdata.Clip) []int16 {
 	sums := make([]float64, 30*audio.SampleRate)
 	for k := range 8 {
@@ -127,8 +127,8 @@ func newSileroTracker(tb testing.TB, cfg TrackerConfig) *Tracker {
 	return tr
 }
 
-// follow pushes audio from position 0 on, beside an assistant that is audible from
-// the first second on, unless it is held, and returns what was marked of utterances.
+// follow pushes audio from position 0 and returns the utterance marks. The assistant is
+// audible from the first second on, unless playback is held.
 func follow(tb testing.TB, tr *Tracker, pcm []int16, audible bool) []Mark {
 	tb.Helper()
 	tr.Reset()
@@ -154,7 +154,7 @@ func follow(tb testing.TB, tr *Tracker, pcm []int16, audible bool) []Mark {
 	return all
 }
 
-func TestTrackerHearsPeople(t *testing.T) {
+func TestTrackerDetectsPeople(t *testing.T) {
 	tr := newSileroTracker(t, ProfileConfig(ProfileDefault))
 	heard := 0
 	for i, r := range speechdata.All(speechdata.Utterance) {
@@ -178,8 +178,8 @@ func TestTrackerHearsPeople(t *testing.T) {
 					t.Errorf("%s: one sentence in two: %v", r.ID, marks)
 				}
 			}
-			// The clips of LibriVox are cut from a reading: two begin with a breath
-			// of a quarter of a second, which the energy takes for the beginning.
+			// The LibriVox clips are cut from a reading. Two start with a breath of a
+			// quarter of a second, which the energy label includes.
 			off, earliest := audio.Duration(marks[0].Pos-s.onset), -60*time.Millisecond
 			if strings.HasPrefix(r.ID, "en/librivox/") {
 				earliest = -300 * time.Millisecond
@@ -189,7 +189,7 @@ func TestTrackerHearsPeople(t *testing.T) {
 			}
 			gone := marks[len(marks)-2]
 			if off := audio.Duration(gone.Pos - s.end); off.Abs() > 150*time.Millisecond {
-				t.Errorf("%s: the voice was gone %v after the label", r.ID, off)
+				t.Errorf("%s: the voice stopped %v after the label", r.ID, off)
 			}
 		}
 	}
@@ -198,7 +198,7 @@ func TestTrackerHearsPeople(t *testing.T) {
 	}
 }
 
-func TestTrackerHearsNobodyInNoise(t *testing.T) {
+func TestTrackerIgnoresNoise(t *testing.T) {
 	for _, p := range []Profile{ProfileDefault, ProfileAssertive, ProfileCautious} {
 		tr := newSileroTracker(t, ProfileConfig(p))
 		noise := noiseOf(rand.New(rand.NewPCG(1, 2)), "fan", 20*audio.SampleRate, nil)
@@ -215,7 +215,7 @@ func TestTrackerHearsNobodyInNoise(t *testing.T) {
 	}
 }
 
-// BenchmarkTrackerPush is the cost of a frame of 10 ms.
+// BenchmarkTrackerPush measures the cost of a 10 ms frame.
 func BenchmarkTrackerPush(b *testing.B) {
 	for _, detectors := range []int{1, 2, 4} {
 		b.Run(fmt.Sprintf("detectors=%d", detectors), func(b *testing.B) {
@@ -245,7 +245,7 @@ func BenchmarkTrackerPush(b *testing.B) {
 	}
 }
 
-// rooms are what BenchmarkOnset reports.
+// rooms lists the rooms of BenchmarkOnset.
 var rooms = []struct {
 	name, noise string
 	snr         float64
@@ -257,9 +257,9 @@ var rooms = []struct {
 	{"babble20dB", "babble", 20},
 }
 
-// BenchmarkOnset reports how late a voice is noticed, in milliseconds after the
-// labelled onset, over the recordings of internal/speechdata that were not spoken in
-// comic voices, and how many are missed. It needs scripts/speech.sh to have run.
+// BenchmarkOnset reports the detection delay in milliseconds after the labelled
+// onset, and the misses, over the recordings of internal/speechdata without comic
+// voices. It needs the downloads of scripts/speech.sh.
 //
 //	go test -tags nolibopusfile -run - -bench Onset -benchtime 1x ./audio/vad
 func BenchmarkOnset(b *testing.B) {
@@ -272,7 +272,7 @@ func BenchmarkOnset(b *testing.B) {
 					var r result
 					for i, c := range clips {
 						s := newScene(c, uint64(i), room.noise, room.snr, babble)
-						// The end of an acted voice lies in an echo that was added.
+						// The acted voices have added reverb, which hides their end.
 						r.add(s, run(s.pcm), c.Style == speechdata.Read)
 					}
 					r.report(b)
@@ -291,8 +291,8 @@ func load(b *testing.B, kind speechdata.Kind) []*speechdata.Clip {
 	return slices.DeleteFunc(clips, func(c *speechdata.Clip) bool { return c.Style == speechdata.Cartoon })
 }
 
-// onsetRules are the ways to notice a voice that are compared: the Endpointer of
-// the embedded server, and the Tracker with one detector and by profiles.
+// onsetRules lists the compared detection methods: the Endpointer of the embedded
+// server, and the Tracker with one detector and with each profile.
 func onsetRules(b *testing.B) map[string]func(pcm []int16) []Mark {
 	b.Helper()
 	rules := map[string]func(pcm []int16) []Mark{}
@@ -334,15 +334,15 @@ func onsetRules(b *testing.B) map[string]func(pcm []int16) []Mark {
 	return rules
 }
 
-// result collects what was noticed of scenes.
+// result collects the detections over all scenes.
 type result struct {
 	n, missed, early, whole, torn int
 	late, off, gone, wrong        []float64 // ms
 }
 
-// add takes the marks of a scene. A voice is missed when nothing is noticed until
-// its end; what is noticed before it is a false alarm. It is torn when it pauses
-// before its end and continues; only labels with good ends count.
+// add evaluates the marks of a scene. A voice without a mark before its end is a
+// miss; a mark before its onset is a false alarm. A voice is split if it pauses
+// before its end and resumes; only recordings with a reliable end label count.
 func (r *result) add(s scene, marks []Mark, ends bool) {
 	r.n++
 	ms := func(samples int64) float64 { return float64(samples) * 1000 / audio.SampleRate }
@@ -384,7 +384,7 @@ func (r *result) report(b *testing.B) {
 		b.ReportMetric(values[len(values)/2], name+"-p50-ms")
 		b.ReportMetric(values[len(values)*95/100], name+"-p95-ms")
 	}
-	b.ReportMetric(0, "ns/op") // says nothing here
+	b.ReportMetric(0, "ns/op") // not meaningful here
 	quantile("late", r.late)
 	quantile("off", r.off)
 	quantile("gone", r.gone)

@@ -13,8 +13,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/speechdata"
 )
 
-// dictation glues recordings of a language to fluent speech of so long, at sceneLevel:
-// no gap is longer than 100 ms.
+// dictation joins recordings of a language into fluent speech of the given duration, at
+// sceneLevel, without gaps longer than 100 ms.
 func dictation(clips []*speechdata.Clip, long time.Duration) []int16 {
 	random := rand.New(rand.NewPCG(5, 6))
 	var pcm []int16
@@ -39,9 +39,9 @@ func dictation(clips []*speechdata.Clip, long time.Duration) []int16 {
 	return pcm
 }
 
-// TestADictationOfAMinuteIsHeardWhole, in each language of which there are recordings
-// on this machine, in quiet and in noise: speech without a pause is no background. The
-// parameters were chosen on the other half of the recordings.
+// TestADictationOfAMinuteIsHeardWhole checks that speech without a pause does not
+// become background, in quiet and in noise, for each language with recordings on this
+// machine. The parameters were tuned on the other half of the recordings.
 func TestADictationOfAMinuteIsHeardWhole(t *testing.T) {
 	by := map[string][]*speechdata.Clip{}
 	for i, r := range speechdata.All(speechdata.Utterance, speechdata.Passage) {
@@ -55,7 +55,7 @@ func TestADictationOfAMinuteIsHeardWhole(t *testing.T) {
 		by[r.Language] = append(by[r.Language], clip)
 	}
 	if len(by["en"]) == 0 {
-		t.Fatal("the recordings are missing; install pocketsphinx-testdata (make deps)")
+		t.Fatal("recordings missing; install pocketsphinx-testdata with `make deps`")
 	}
 	tr := newSileroTracker(t, ProfileConfig(ProfileDefault))
 	for lang, clips := range by {
@@ -75,14 +75,15 @@ func TestADictationOfAMinuteIsHeardWhole(t *testing.T) {
 				}
 			}
 			if early > 0 {
-				t.Errorf("%s (%d recordings), noise at %v dBFS: a dictation of a minute is ended %d times in its midst", lang, len(clips), noise, early)
+				t.Errorf("%s (%d recordings), noise at %v dBFS: a one-minute dictation was split %d times", lang, len(clips), noise, early)
 			}
 		}
 	}
 }
 
-// TestManyWhoTalkAtOnceKeepNoUtteranceOpen though they never pause: it ends in 20 s.
-func TestManyWhoTalkAtOnceKeepNoUtteranceOpen(t *testing.T) {
+// TestBabbleDoesNotKeepAnUtteranceOpen: babble never pauses, so it must become
+// background.
+func TestBabbleDoesNotKeepAnUtteranceOpen(t *testing.T) {
 	clips := [][]int16{}
 	for i, r := range speechdata.All(speechdata.Utterance) {
 		if i%2 == 0 || !r.Present() {
@@ -108,7 +109,7 @@ func TestManyWhoTalkAtOnceKeepNoUtteranceOpen(t *testing.T) {
 			open = m.Pos
 		case Ended:
 			if long := audio.Duration(m.Pos - open); open >= 0 && long > 20*time.Second {
-				t.Errorf("babble is an utterance of %v: %v", long, marks)
+				t.Errorf("babble kept an utterance open for %v: %v", long, marks)
 			}
 			open = -1
 		default:

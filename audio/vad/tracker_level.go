@@ -5,68 +5,68 @@ import (
 	"slices"
 )
 
-// levelSamples is how much audio, at SampleRate, has one level: 5 ms.
+// levelSamples is how many samples one level covers: 5 ms at SampleRate.
 const levelSamples = SampleRate / 200
 
-// What the levels remember, in levels: 1.6 s; and of what the noise is told: 1 s,
-// every fifth of a second.
+// History in levels: levelsKept (1.6 s) are stored; the noise floor is estimated from
+// levelsNoise (1 s), every levelsStep (0.2 s).
 const (
 	levelsKept  = 320
 	levelsNoise = 200
 	levelsStep  = 40
 )
 
-// How much the noise rises with each step, by mode, in dB: 3 dB in a second of the
-// assistant's silence, which is seldom, so that a long hum makes nobody unheard
+// noiseRises is how far the noise floor may rise per step, in dB, by mode: 3 dB/s while
+// the assistant is silent, which is rare, so that a long hum does not mask a voice
 // afterwards.
 var noiseRises = [2]float64{0.6, math.Inf(1)}
 
-// A sound is louder than the noise by so much, and not fainter than its loudest
-// part by more, in dB; so many levels in its midst may be fainter.
+// A sound exceeds the noise floor by soundOverNoise and stays within soundBelowPeak
+// of its peak, in dB. It may contain soundHoles fainter levels in a row.
 const (
 	soundOverNoise = 6.0
 	soundBelowPeak = 25.0
 	soundHoles     = 6
 )
 
-// How far a sound is followed back from the window that told it, in levels: before
-// its start when it begins, for the detector is late with a voice that begins
-// softly; from its end when it ends, for the detector is later with that. Further
-// back the breath before a sentence would be its beginning.
+// How far a sound is traced back, in levels. beginsBack is before the start of the
+// window that detected it, because detection lags on a soft onset. endsBack is before
+// the end of the window that detected its end, because detection lags more there.
+// Tracing back further would include the breath before a sentence.
 const (
 	beginsBack = 24
 	endsBack   = 40
 )
 
-// levels follows how loud the captured audio is, without its lowest tones, and
-// finds where a sound began and ended. It allocates nothing.
+// levels tracks the level of the captured audio above 130 Hz and locates where a sound
+// started and ended. It does not allocate.
 type levels struct {
 	base  int64 // capture position of the first level
 	count int64 // levels so far
 	ring  [levelsKept]float64
-	hold  bool // a voice is speaking: the noise stays as it was
+	hold  bool // a voice is speaking: the noise floor is frozen
 
 	backgrounds [2]background // by mode
-	audible     bool          // the assistant is to be heard
-	stable      int64         // levels since that changed
+	audible     bool          // the assistant is audible
+	stable      int64         // levels since audible changed
 
-	sum     float64 // of the level that is not complete
+	sum     float64 // of the incomplete level
 	in      int
 	x, y    float64
 	scratch [levelsNoise]float64
 }
 
-// background is what the microphone hears when nobody speaks to it, in dB.
+// background is the level at the microphone without speech, in dB.
 type background struct {
-	noise   float64 // how loud it mostly is
-	ceiling float64 // how loud it gets; see suspicion
-	loud    spread  // what tells the ceiling
-	known   bool    // both were told at least once
-	sure    bool    // by a whole second: before, it may have been a voice
+	noise   float64 // noise floor
+	ceiling float64 // upper limit of the background; see suspicion
+	loud    spread  // distribution that gives the ceiling
+	known   bool    // noise and ceiling were estimated at least once
+	sure    bool    // estimated from a whole second; shorter stretches may have been a voice
 }
 
-// The modes: an echo canceller lets less of everything through while the assistant
-// is audible, so each has a background of its own.
+// The modes. An echo canceller attenuates everything while the assistant is audible, so
+// each mode has its own background.
 const (
 	silentMode = iota
 	audibleMode
@@ -79,9 +79,9 @@ func (l *levels) mode() int {
 	return silentMode
 }
 
-// background is what is heard beside a voice now; the other mode's where that of this
-// one is not known yet. In the assistant's first second it is as loud as the louder one
-// of both, if that of silence is sure: of one who asked something before.
+// background returns the background of the current mode, or that of the other mode if
+// it is not known yet. During the assistant's first second it is the louder of the
+// two if that of silence is sure, which it is if the user has asked something before.
 func (l *levels) background() background {
 	b, other := l.backgrounds[l.mode()], l.backgrounds[1-l.mode()]
 	if !b.known {
@@ -93,20 +93,20 @@ func (l *levels) background() background {
 	return b
 }
 
-// setAudible says whether the assistant is to be heard from the next level on.
+// setAudible sets whether the assistant is audible from the next level on.
 func (l *levels) setAudible(audible bool) {
 	if audible != l.audible {
 		l.audible, l.stable = audible, 0
 	}
 }
 
-// reset restarts at a capture position. What the background is stays known.
+// reset restarts at a capture position and keeps the backgrounds.
 func (l *levels) reset(base int64) {
 	*l = levels{base: base, backgrounds: l.backgrounds, audible: l.audible}
 }
 
-// window is the effective level of the detector's window that ends at a capture
-// position, in dB; without end below 0 where nothing is known of it.
+// window returns the RMS level of the detector window that ends at a capture
+// position, in dB, or -Inf if its levels are not known.
 func (l *levels) window(end int64) float64 {
 	last := l.number(end)
 	first := max(l.oldest(), last-WindowSamples/levelSamples+1)
@@ -120,16 +120,16 @@ func (l *levels) window(end int64) float64 {
 	return 10 * math.Log10(sum/float64(last-first+1))
 }
 
-// push takes the next samples.
+// push processes the next samples.
 func (l *levels) push(pcm []int16) {
 	for _, v := range pcm {
-		// A high-pass at 130 Hz: hum and rumble are no sounds.
+		// High-pass at 130 Hz, against hum and rumble.
 		x := float64(v)
 		l.y = x - l.x + 0.95*l.y
 		l.x = x
 		l.sum += l.y * l.y
 		if l.in++; l.in == levelSamples {
-			// One unit of a sample's square keeps silence from being endless.
+			// Adding 1 keeps digital silence finite.
 			l.ring[l.count%levelsKept] = 10 * math.Log10(l.sum/levelSamples+1)
 			l.count++
 			l.stable++
@@ -142,8 +142,9 @@ func (l *levels) push(pcm []int16) {
 	}
 }
 
-// listen takes the quarter of the last second that is least loud for the noise: of
-// what there is of it since the mode changed. The noise rises by at most so many dB.
+// listen estimates the noise floor as the lower quartile of the last second, or of
+// the time since the mode changed if that is shorter. It raises the noise by at most
+// rises dB.
 func (l *levels) listen(rises float64) {
 	n := min(l.stable, l.count, levelsNoise)
 	if n < levelsStep {
@@ -164,18 +165,18 @@ func (l *levels) listen(rises float64) {
 	b.noise, b.sure = noise, b.sure || n == levelsNoise
 }
 
-// at is a level by its number, one of the last levelsKept.
+// at returns level n, one of the last levelsKept.
 func (l *levels) at(n int64) float64 { return l.ring[n%levelsKept] }
 
-// number is the last level that ended by a capture position.
+// number returns the last level that ended by a capture position.
 func (l *levels) number(pos int64) int64 {
 	return min((pos-l.base)/(captureRatio*levelSamples), l.count) - 1
 }
 
-// oldest is the first level that is still remembered.
+// oldest returns the first level still stored.
 func (l *levels) oldest() int64 { return max(0, l.count-levelsKept) }
 
-// raised says whether the sound at a capture position is louder than the noise.
+// raised reports whether the sound at a capture position exceeds the noise by RaisedBy.
 func (l *levels) raised(pos int64) bool {
 	n := l.number(pos)
 	b := l.background()
@@ -185,8 +186,8 @@ func (l *levels) raised(pos int64) bool {
 	return max(l.at(n), l.at(n-1)) >= b.noise+RaisedBy
 }
 
-// sound is the level from which on something is a sound, next to the loudest of
-// the levels from one number to another.
+// sound returns the level above which audio counts as sound, given the peak between two
+// level numbers.
 func (l *levels) sound(from, to int64) float64 {
 	peak := math.Inf(-1)
 	for n := max(from, l.oldest()); n <= to; n++ {
@@ -199,9 +200,9 @@ func (l *levels) sound(from, to int64) float64 {
 	return max(peak-soundBelowPeak, b.noise+soundOverNoise)
 }
 
-// dynamics is by how many dB what was loud in the last 1.6 s is louder than what was
-// faint, in pieces of 40 ms: much for one who talks, even without a pause, and little
-// for many who talk at once, and for noise. It is 0 before so much was heard.
+// dynamics returns the spread in dB between loud and faint 40 ms pieces of the last
+// 1.6 s. It is high for one talker even without pauses, and low for babble and noise.
+// It is 0 until 1.6 s were captured.
 func (l *levels) dynamics() float64 {
 	const piece = 8
 	if l.count < levelsKept {
@@ -219,7 +220,7 @@ func (l *levels) dynamics() float64 {
 	return pieces[len(pieces)*9/10] - pieces[len(pieces)/10]
 }
 
-// begin implements locator: it follows the sound back from the window's end, over
+// begin implements locator. It traces the sound back from the window's end, across
 // short holes.
 func (l *levels) begin(w window) int64 {
 	last := l.number(w.end)
@@ -237,7 +238,7 @@ func (l *levels) begin(w window) int64 {
 	return l.base + found*captureRatio*levelSamples
 }
 
-// end implements locator: it looks back from the window's end for the sound.
+// end implements locator. It searches back from the window's end for the last sound.
 func (l *levels) end(w window) int64 {
 	last := l.number(w.end)
 	least := l.sound(last-2*endsBack, last)

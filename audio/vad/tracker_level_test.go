@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// heard is the levels after a sequence of tones of 1 kHz, each with an amplitude
-// and a length in milliseconds, captured from a position on.
+// heard returns the levels after a sequence of 1 kHz tones, each given by amplitude and
+// length in milliseconds, captured from a base position.
 func heard(base int64, tones ...[2]int) *levels {
 	l := &levels{}
 	l.reset(base)
@@ -22,7 +22,7 @@ func heard(base int64, tones ...[2]int) *levels {
 	return l
 }
 
-// captured is a position in milliseconds after a base, in captured samples.
+// captured returns a position in milliseconds after a base, in captured samples.
 func captured(base, ms int64) int64 { return base + ms*captureRatio*SampleRate/1000 }
 
 func TestLevelsRaised(t *testing.T) {
@@ -32,11 +32,11 @@ func TestLevelsRaised(t *testing.T) {
 		tones [][2]int
 		want  bool
 	}{
-		{"nothing is known of the noise yet", [][2]int{{10, 100}, {10000, 50}}, false},
+		{"noise floor not known yet", [][2]int{{10, 100}, {10000, 50}}, false},
 		{"12 dB above the noise", [][2]int{{1000, 1000}, {4000, 50}}, true},
 		{"8 dB above the noise", [][2]int{{1000, 1000}, {2500, 50}}, false},
 		{"as loud as the noise", [][2]int{{1000, 1050}}, false},
-		{"louder, and fainter again", [][2]int{{1000, 1000}, {4000, 30}, {1000, 20}}, false},
+		{"louder, then faint again", [][2]int{{1000, 1000}, {4000, 30}, {1000, 20}}, false},
 		{"not a part of a second longer", [][2]int{{1000, 1000}, {4000, 1500}}, false},
 	} {
 		total := int64(0)
@@ -56,12 +56,12 @@ func TestLevelsRaised(t *testing.T) {
 	}
 	l.push(loud)
 	if !l.raised(captured(0, 3000)) {
-		t.Error("a voice that goes on became noise")
+		t.Error("a continuing voice became noise")
 	}
 	l.reset(0)
 	l.push(loud[:SampleRate/10])
 	if !l.raised(captured(0, 100)) {
-		t.Error("a gap made it forget the noise")
+		t.Error("a gap reset the noise floor")
 	}
 }
 
@@ -76,9 +76,9 @@ func TestLevelsFindWhereASoundBegins(t *testing.T) {
 		{"before it", [][2]int{{20, 1000}, {5000, 100}}, 1000},
 		{"softly before it", [][2]int{{20, 1000}, {500, 60}, {5000, 30}}, 1000},
 		{"a short hole belongs to it", [][2]int{{20, 900}, {5000, 60}, {20, 25}, {5000, 30}}, 900},
-		{"a long one does not", [][2]int{{20, 900}, {5000, 60}, {20, 60}, {5000, 30}}, 1020},
+		{"a long hole does not", [][2]int{{20, 900}, {5000, 60}, {20, 60}, {5000, 30}}, 1020},
 		{"not further than 120 ms before the window", [][2]int{{20, 500}, {5000, 500}}, 1000 - 30 - 120 - 5},
-		{"what is nearly noise does not belong to it", [][2]int{{1000, 900}, {1500, 60}, {8000, 30}}, 960},
+		{"sound close to the noise does not belong to it", [][2]int{{1000, 900}, {1500, 60}, {8000, 30}}, 960},
 	} {
 		total := int64(0)
 		for _, tone := range tt.tones {

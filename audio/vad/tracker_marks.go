@@ -6,21 +6,20 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// MarkKind says what a Mark is.
+// MarkKind is the kind of a Mark.
 type MarkKind uint8
 
-// The marks. Each Onset is followed by its Ended, and between the two Paused and
-// Resumed alternate, beginning with Paused; Ended follows a Paused. Each Suspected is
-// followed by an Onset or by Dismissed, unless the audio is lost or the Tracker reset
-// before; it comes while nobody speaks and the assistant is audible. SuspicionLasts
-// says how long that takes.
+// The marks. Each Onset is followed by an Ended. In between, Paused and Resumed
+// alternate, starting with Paused; Ended follows a Paused. Each Suspected is followed
+// by an Onset or Dismissed within SuspicionLasts, unless audio is lost or the Tracker
+// is reset first; it occurs only outside an utterance while the assistant is audible.
 const (
-	Onset     MarkKind = iota + 1 // a voice began
-	Paused                        // the voice is gone, for the time being
-	Resumed                       // it is there again, in the same utterance
-	Ended                         // it was gone for the configured silence
-	Suspected                     // a sound that is not an echo: a voice, maybe
-	Dismissed                     // it was none
+	Onset     MarkKind = iota + 1 // a voice started
+	Paused                        // the voice stopped, possibly only for a moment
+	Resumed                       // the voice continued in the same utterance
+	Ended                         // the configured silence has passed
+	Suspected                     // a sound that is not echo, possibly a voice
+	Dismissed                     // the suspected sound was not a voice
 )
 
 func (k MarkKind) String() string {
@@ -41,57 +40,57 @@ func (k MarkKind) String() string {
 	return fmt.Sprintf("mark %d", uint8(k))
 }
 
-// Mark is a change that a Tracker noticed. Positions are captured samples, at
+// Mark is a change that a Tracker detected. Positions are in captured samples, at
 // audio.SampleRate.
 type Mark struct {
 	Kind MarkKind
-	// Pos is where it happened, as well as can be told afterwards: where the
-	// voice began or ended. For Ended it is where the silence was long enough.
+	// Pos is the best estimate of where the change happened: where the voice started
+	// or stopped. For Ended it is where the configured silence was complete.
 	Pos int64
-	// Decided is the end of the frame that told it: Decided-Pos is how late.
+	// Decided is the end of the frame that decided it; Decided-Pos is the delay.
 	Decided int64
 }
 
-// window is what a detector says of 32 ms, in captured samples.
+// window is one detector window of 32 ms and its context. Positions are captured samples.
 type window struct {
 	start, end int64
 	p          float32
-	cut        float64 // dB that the canceller took while the assistant is audible
-	raised     bool    // it ends louder than the noise
-	audible    bool    // the assistant is to be heard
-	suspicious bool    // what is heard is not an echo
-	first      bool    // the assistant was hardly heard yet
-	foreign    bool    // what is heard is not an echo of the assistant: it was compared
-	elsewhere  bool    // what is heard may be an echo whose delay jumped
-	found      bool    // the canceller knows where the echo is
+	cut        float64 // dB that the canceller removed, while the assistant is audible
+	raised     bool    // its end exceeds the noise by RaisedBy
+	audible    bool    // the assistant is audible
+	suspicious bool    // a suspicion is open
+	adapting   bool    // the canceller is still learning the echo path
+	foreign    bool    // the sound is not an echo, by comparison with the far end
+	elsewhere  bool    // the sound may be an echo whose delay has jumped
+	found      bool    // the canceller has found the echo's delay
 }
 
-// locator finds where a sound began or ended; package levels does it by energy.
-// What it answers need not be in order: the marker sees to that.
+// locator finds where a sound started or ended; levels implements it by energy. Its
+// results may be out of order, which the marker corrects.
 type locator interface {
-	// begin is where the sound in a window began, or its start.
+	// begin returns where the sound in w started, or the start of w.
 	begin(w window) int64
-	// end is where the sound ended of which a window was the first without.
+	// end returns where the sound ended, given the first window without it.
 	end(w window) int64
 }
 
-// surely is how far below the threshold a window surely holds no voice. It is the
-// hysteresis of Endpointer, bounded below likewise.
-func surely(threshold float32) float32 { return max(threshold-hysteresis, 0.05) }
+// nonVoice returns the probability below which a window is clearly not a voice. It
+// applies the same hysteresis as Endpointer, with a lower bound.
+func nonVoice(threshold float32) float32 { return max(threshold-hysteresis, 0.05) }
 
-// gone is the probability below which a voice is gone; below the threshold that
-// made it come, where that is lower. A detector's answer falls over a tenth of a
-// second: lower values wait for its end, and higher ones tear words apart.
-const gone = 0.35
+// silentBelow is the probability below which the voice counts as stopped, unless the
+// onset threshold is lower. A detector's output falls over a tenth of a second: a
+// lower value detects the end later, a higher one splits words.
+const silentBelow = 0.35
 
-// An utterance that was suspected is young for youngLasts: the detectors restarted
-// with it, and are not sure of it for as long. The voice is gone below goneYoung.
+// For youngLasts after an onset that was suspected, the reset detectors are still
+// unsure, so the voice counts as stopped only below silentBelowYoung.
 const (
-	goneYoung  = 0.15
-	youngLasts = 500 * audio.SampleRate / 1000 // captured samples
+	silentBelowYoung = 0.15
+	youngLasts       = 500 * audio.SampleRate / 1000 // captured samples
 )
 
-// phase is where in an utterance the marker is.
+// phase is the marker's position within an utterance.
 type phase uint8
 
 const (
@@ -100,23 +99,23 @@ const (
 	paused
 )
 
-// marker makes marks of windows. It is pure: no clock, no audio, no detector.
+// marker turns windows into marks. It is pure: no clock, audio or detector.
 type marker struct {
 	cfg               TrackerConfig
 	hangover, silence int64 // captured samples
 	locate            locator
 
 	phase phase
-	count int   // windows that counted, while waiting for a voice
-	begin int64 // where the first of them says that the sound began
-	still int64 // end of the first window without a voice, -1 for none
-	until int64 // where the voice ended before it
+	count int   // windows that counted so far, outside an utterance
+	begin int64 // start of the sound, according to the first of them
+	still int64 // end of the first window without a voice, or -1
+	until int64 // where the voice ended before that window
 	last  int64 // Pos of the last mark
-	young int64 // until when the utterance is
+	young int64 // position until which silentBelowYoung applies
 
-	probe   int64 // end of the window that began a probe, -1 for none
-	settled int64 // from when on what is heard in a probe counts
-	probes  int   // in a row that came to nothing
+	probe   int64 // end of the window that started a probe, or -1
+	settled int64 // position from which sound counts during a probe
+	probes  int   // consecutive probes that found no voice
 }
 
 func newMarker(cfg TrackerConfig, l locator) marker {
@@ -129,32 +128,33 @@ func (m *marker) reset() {
 
 func (m *marker) speaking() bool { return m.phase != quiet }
 
-// mark appends a mark; positions do not go back.
+// mark appends a mark and keeps positions monotonic.
 func (m *marker) mark(marks []Mark, kind MarkKind, pos int64) []Mark {
 	m.last = max(m.last, pos)
 	return append(marks, Mark{Kind: kind, Pos: m.last})
 }
 
-// push takes the next window and appends what it decides.
+// push processes the next window and appends the resulting marks.
 func (m *marker) push(marks []Mark, w window) []Mark {
 	switch m.phase {
 	case quiet:
 		switch {
 		case m.probe >= 0:
 			marks = m.verify(marks, w)
-		case w.suspicious && w.cut >= echoCut && !w.foreign && m.suspects(): // it is held, and less will be taken of a person soon
-			m.count = 0
+		case w.suspicious && w.cut >= echoCut && !w.foreign && m.suspects(): // playback is held, so the reduction of a person's voice will soon drop
+		case w.suspicious && w.cut >= echoCut && !w.foreign && m.suspects():
+			// Playback is held, so the reduction of a person's voice is about to drop.
 		case w.elsewhere:
 			m.count = 0
 		case !m.counts(w):
-		case w.audible && !w.suspicious && !w.foreign && (w.first || w.cut >= echoCut) && m.suspects():
+		case w.audible && !w.suspicious && !w.foreign && (w.adapting || w.cut >= echoCut) && m.suspects():
 			m.probe = w.end
 			marks = m.mark(marks, Suspected, min(m.begin, w.end))
 		default:
 			marks = m.onset(marks, w)
 		}
 	case voiced:
-		if w.p >= min(m.gone(w), m.threshold(w)) {
+		if w.p >= min(m.silentBelow(w), m.threshold(w)) {
 			m.still = -1
 			return marks
 		}
@@ -185,16 +185,16 @@ func (m *marker) onset(marks []Mark, w window) []Mark {
 	return m.mark(marks, Onset, min(m.begin, w.end))
 }
 
-// gone is below which probability the voice is gone with a window.
-func (m *marker) gone(w window) float32 {
+// silentBelow returns the probability below which the voice counts as stopped in w.
+func (m *marker) silentBelow(w window) float32 {
 	if w.end < m.young {
-		return goneYoung
+		return silentBelowYoung
 	}
-	return gone
+	return silentBelow
 }
 
-// verify continues with a probe: the assistant is held, and a voice that is there when
-// nothing of it is audible any more is a person's.
+// verify continues a probe: playback is held, and a voice that is still present once
+// the assistant is inaudible is a person's.
 func (m *marker) verify(marks []Mark, w window) []Mark {
 	if w.audible {
 		m.settled = w.end + probeSettles
@@ -218,10 +218,10 @@ func (m *marker) verify(marks []Mark, w window) []Mark {
 
 func (m *marker) probing() bool { return m.probe >= 0 }
 
-// suspects says whether a sound may be suspicious.
+// suspects reports whether suspicion is enabled.
 func (m *marker) suspects() bool { return m.cfg.Suspicious.Threshold > 0 }
 
-// pause marks that the voice is gone since m.until.
+// pause marks that the voice stopped at m.until.
 func (m *marker) pause(marks []Mark) []Mark {
 	m.phase = paused
 	marks = m.mark(marks, Paused, m.until)
@@ -229,7 +229,7 @@ func (m *marker) pause(marks []Mark) []Mark {
 	return marks
 }
 
-// end marks the end when the voice is gone for long enough.
+// end marks the end of the utterance once the silence is long enough.
 func (m *marker) end(marks []Mark, now int64) []Mark {
 	if now-m.until < m.silence {
 		return marks
@@ -238,7 +238,7 @@ func (m *marker) end(marks []Mark, now int64) []Mark {
 	return m.mark(marks, Ended, m.until+m.silence)
 }
 
-// rule is what counts for a window.
+// rule returns the rule that applies to a window.
 func (m *marker) rule(w window) Rule {
 	switch {
 	case !w.audible || w.foreign:
@@ -247,15 +247,15 @@ func (m *marker) rule(w window) Rule {
 		return m.cfg.Suspicious
 	case w.suspicious && m.suspects():
 		return m.cfg.Silent
-	case w.first && m.suspects() && m.probes < mostProbes:
-	case w.first:
+	case w.adapting && m.suspects() && m.probes < mostProbes:
+	case w.adapting:
 		least := max(firstThreshold, m.cfg.Audible.Threshold)
 		return Rule{Threshold: least, Raised: least, Windows: max(firstWindows, m.cfg.Audible.Windows)}
 	}
 	return m.cfg.Audible
 }
 
-// threshold is the probability at which a window counts.
+// threshold returns the probability at which a window counts.
 func (m *marker) threshold(w window) float32 {
 	if w.raised {
 		return m.rule(w).Raised
@@ -263,11 +263,11 @@ func (m *marker) threshold(w window) float32 {
 	return m.rule(w).Threshold
 }
 
-// counts says whether the window completes what the rule asks for. A dip between
-// the threshold and what surely is no voice neither counts nor breaks.
+// counts reports whether w completes the number of windows that the rule requires. A
+// window between nonVoice and the threshold neither counts nor resets the count.
 func (m *marker) counts(w window) bool {
 	threshold := m.threshold(w)
-	if w.p < surely(threshold) {
+	if w.p < nonVoice(threshold) {
 		m.count = 0
 	}
 	if w.p < threshold {
@@ -284,7 +284,7 @@ func (m *marker) counts(w window) bool {
 	return true
 }
 
-// lost takes a stretch of captured audio that never came for silence.
+// lost treats a gap in the captured audio as silence.
 func (m *marker) lost(marks []Mark, from, to int64) []Mark {
 	m.count, m.probe = 0, -1
 	if m.phase == voiced {

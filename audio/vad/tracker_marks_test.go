@@ -11,24 +11,24 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// edgesOfWindow is a locator that knows no energy: the sound fills its windows.
+// edgesOfWindow is a locator that assumes the sound fills its window.
 type edgesOfWindow struct{}
 
 func (edgesOfWindow) begin(w window) int64 { return w.start }
 func (edgesOfWindow) end(w window) int64   { return w.start }
 
-// hop8 is 8 ms in captured samples, the distance of windows of four detectors.
+// hop8 is 8 ms in captured samples, the interval between windows of four detectors.
 const hop8 = 8 * audio.SampleRate / 1000
 
-// at is the start of the nth window of four detectors, and after its end.
+// at returns the start of the nth window of four detectors, after its end.
 func at(n int64) int64    { return n * hop8 }
 func after(n int64) int64 { return at(n) + 4*hop8 }
 
-// mark pushes one window a letter, every 8 ms: S is speech, s speech for the raised
-// threshold only, m is between gone and the threshold, l below gone but not surely
-// without a voice, d is doubtful, and a dot is silence. A capital R is s with a raised
-// level, A is S with the assistant audible, H is A with a suspicion, and E is S that may be an
-// echo whose delay jumped.
+// mark pushes one window per letter, every 8 ms: S is speech, s is speech for the
+// raised threshold only, m is between silentBelow and the threshold, l is below
+// silentBelow but above nonVoice, d is uncertain, and a dot is silence. R is s with a
+// raised level, A is S with the assistant audible, H is A with a suspicion, and E is
+// S that may be an echo whose delay has jumped.
 func mark(cfg TrackerConfig, letters string) []Mark {
 	cfg, err := cfg.complete()
 	if err != nil {
@@ -65,34 +65,34 @@ func TestMarks(t *testing.T) {
 		{"silence", dots(50), nil},
 		{"one window is too short", "..S.." + dots(20), nil},
 		{"two windows are a voice", "..SS", []Mark{onset(2)}},
-		{"a dip that is not surely silence does not break", "..SmS", []Mark{onset(2)}},
-		{"one that is breaks", "..S.SS", []Mark{onset(4)}},
-		{"uncertain sound alone is no voice", strings.Repeat("m", 50), nil},
+		{"a dip above nonVoice does not reset", "..SmS", []Mark{onset(2)}},
+		{"a dip below it resets", "..S.SS", []Mark{onset(4)}},
+		{"uncertain sound alone is not a voice", strings.Repeat("m", 50), nil},
 		{"a raised level counts sooner", "..RR", []Mark{onset(2)}},
-		{"without it the same is no voice", "..ssss", nil},
-		{"the assistant asks for more", "..AAA" + dots(20), nil},
-		{"and gets it", "..AAAA", []Mark{onset(2)}},
-		{"the rule is that of the window which decides", "..AASS", []Mark{onset(2)}},
+		{"without the raised level it does not count", "..ssss", nil},
+		{"an audible assistant requires more windows", "..AAA" + dots(20), nil},
+		{"enough windows over the assistant", "..AAAA", []Mark{onset(2)}},
+		{"the deciding window selects the rule", "..AASS", []Mark{onset(2)}},
 		{"a pause", "SS....", []Mark{onset(0), pause(2)}},
 		{"one window short of a pause", "SS...S....", []Mark{onset(0), pause(6)}},
-		{"uncertain sound is no pause", "SSmmmmmmmm", []Mark{onset(0)}},
-		{"sound below it is", "SSllll", []Mark{onset(0), pause(2)}},
-		{"doubtful sound is a pause", "AAAAdddd", []Mark{onset(0), pause(4)}},
-		{"it is none after a suspicion", "HHHHdddddddd", []Mark{onset(0)}},
-		{"silence is one then too", "HHHH....", []Mark{onset(0), pause(4)}},
-		{"half a second later doubtful sound is", "HHHH" + strings.Repeat("d", 66), []Mark{onset(0), pause(66)}},
-		{"what made it come keeps it", "RRRRRRRRRR", []Mark{onset(0)}},
+		{"uncertain sound is not a pause", "SSmmmmmmmm", []Mark{onset(0)}},
+		{"sound below silentBelow is a pause", "SSllll", []Mark{onset(0), pause(2)}},
+		{"very uncertain sound is a pause", "AAAAdddd", []Mark{onset(0), pause(4)}},
+		{"very uncertain sound right after a suspicion is not a pause", "HHHHdddddddd", []Mark{onset(0)}},
+		{"silence right after a suspicion is a pause", "HHHH....", []Mark{onset(0), pause(4)}},
+		{"half a second later very uncertain sound is a pause", "HHHH" + strings.Repeat("d", 66), []Mark{onset(0), pause(66)}},
+		{"sound at the onset threshold keeps the utterance open", "RRRRRRRRRR", []Mark{onset(0)}},
 		{"resumed", "SS....SS", []Mark{onset(0), pause(2), resume(6)}},
 		{"a click does not resume", "SS....S.", []Mark{onset(0), pause(2)}},
 		{"paused again", "SS....SS....", []Mark{onset(0), pause(2), resume(6), pause(8)}},
-		{"an echo that jumped does not resume", "SS....EEEE", []Mark{onset(0), pause(2), end(12)}},
+		{"an echo whose delay jumped does not resume", "SS....EEEE", []Mark{onset(0), pause(2), end(12)}},
 		{"ended", "SS" + dots(7), []Mark{onset(0), pause(2), end(12)}},
 		{"one window short of the end", "SS" + dots(6), []Mark{onset(0), pause(2)}},
-		{"a click does not put off the end", "SS....S" + dots(2), []Mark{onset(0), pause(2), end(12)}},
-		{"uncertain sound does not either", "SS....Smm", []Mark{onset(0), pause(2), end(12)}},
+		{"a click does not delay the end", "SS....S" + dots(2), []Mark{onset(0), pause(2), end(12)}},
+		{"uncertain sound does not delay the end", "SS....Smm", []Mark{onset(0), pause(2), end(12)}},
 		{"resuming does", "SS....SS" + dots(7), []Mark{onset(0), pause(2), resume(6), pause(8), end(18)}},
 		{"two utterances", "SS" + dots(8) + ".....SS", []Mark{onset(0), pause(2), end(12), onset(15)}},
-		{"a voice on the end begins after it", "SS....." + ".SS", []Mark{onset(0), pause(2), end(12), {Kind: Onset, Pos: at(12)}}},
+		{"a voice at the end of an utterance starts after it", "SS....." + ".SS", []Mark{onset(0), pause(2), end(12), {Kind: Onset, Pos: at(12)}}},
 	} {
 		t.Run(tt.name, func(t *testing.T) {
 			if got := mark(base, tt.letters); !reflect.DeepEqual(got, tt.want) {
@@ -135,7 +135,7 @@ func TestLostAudioIsSilence(t *testing.T) {
 			t.Errorf("%v lost: %v, want %v", tt.lost, kinds, tt.want)
 		}
 	}
-	// What was counted before the gap does not count after it.
+	// Windows before the gap do not count after it.
 	m := newMarker(cfg, edgesOfWindow{})
 	m.push(nil, window{start: 0, end: after(0), p: 1})
 	m.lost(nil, after(0), after(9))
@@ -144,7 +144,7 @@ func TestLostAudioIsSilence(t *testing.T) {
 	}
 }
 
-// wild is a locator that answers anything.
+// wild is a locator that returns arbitrary positions.
 type wild struct{ t *rapid.T }
 
 func (w wild) begin(x window) int64 {
@@ -154,8 +154,7 @@ func (w wild) end(x window) int64 {
 	return x.end + int64(rapid.IntRange(-20000, 20000).Draw(w.t, "end"))
 }
 
-// The invariants of the marks, for any probabilities, rules, gaps and whatever the
-// energy tells.
+// The invariants of the marks, for arbitrary probabilities, rules, gaps and levels.
 func TestMarksAlternateAndNeverGoBack(t *testing.T) {
 	next := map[MarkKind][]MarkKind{
 		0: {Onset, Suspected}, Onset: {Paused}, Paused: {Resumed, Ended}, Resumed: {Paused}, Ended: {Onset, Suspected},
@@ -201,7 +200,7 @@ func TestMarksAlternateAndNeverGoBack(t *testing.T) {
 			w := window{
 				start: start, end: start + length, p: rapid.Float32Range(0, 1).Draw(t, "p"),
 				raised: rapid.Bool().Draw(t, "raised"), audible: rapid.Bool().Draw(t, "audible"),
-				suspicious: rapid.Bool().Draw(t, "suspicious"), first: rapid.Bool().Draw(t, "first"),
+				suspicious: rapid.Bool().Draw(t, "suspicious"), adapting: rapid.Bool().Draw(t, "first"),
 				found: rapid.Bool().Draw(t, "found"), cut: rapid.Float64Range(0, 30).Draw(t, "cut"),
 			}
 			start += hop
@@ -241,8 +240,8 @@ func TestMarkKindsHaveNames(t *testing.T) {
 	}
 }
 
-// What a suspicion asks for depends on how much the canceller took.
-func TestASuspicionAsksForMoreOfWhatWasCut(t *testing.T) {
+// The rule of a suspicion depends on how much the canceller removed.
+func TestSuspicionRequiresMoreAfterHighReduction(t *testing.T) {
 	cfg, err := ProfileConfig(ProfileDefault).complete()
 	if err != nil {
 		t.Fatal(err)
@@ -250,7 +249,7 @@ func TestASuspicionAsksForMoreOfWhatWasCut(t *testing.T) {
 	for _, tt := range []struct {
 		cut     float64
 		p       float32
-		windows int // after which it is an onset; 0 for none
+		windows int // until the onset; 0 means no onset
 	}{
 		{0, cfg.Suspicious.Threshold, 1}, {personCut - 1, cfg.Suspicious.Threshold, 1},
 		{personCut, cfg.Suspicious.Threshold, 0}, {personCut, cfg.Silent.Threshold, 2}, {echoCut - 1, cfg.Silent.Threshold, 2},
@@ -263,7 +262,7 @@ func TestASuspicionAsksForMoreOfWhatWasCut(t *testing.T) {
 			}
 		}
 		if got != tt.windows {
-			t.Errorf("%.0f dB taken, %.1f sure: an onset after %d windows, want %d", tt.cut, tt.p, got, tt.windows)
+			t.Errorf("%.0f dB removed, probability %.1f: onset after %d windows, want %d", tt.cut, tt.p, got, tt.windows)
 		}
 	}
 }

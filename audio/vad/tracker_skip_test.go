@@ -7,10 +7,10 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// windowsIn is how many windows one detector hears in a time.
+// windowsIn returns how many windows one detector processes in a duration.
 func windowsIn(d time.Duration) int { return int(d / WindowTime) }
 
-// runs are how many windows each detector heard since the last call.
+// runs returns how many windows each detector processed since the last call.
 func (l *listener) runs() (n []int) {
 	for _, d := range l.fakes {
 		n = append(n, d.runs)
@@ -19,12 +19,12 @@ func (l *listener) runs() (n []int) {
 	return n
 }
 
-// TestSilenceIsHeardByOneDetector: in a silence that is known, one detector works, and
-// none of the others. They hear all windows again with the first sound.
-func TestSilenceIsHeardByOneDetector(t *testing.T) {
+// TestOnlyOneDetectorRunsInSilence: once the background is known, only the first
+// detector runs in silence. All of them run again with the first sound.
+func TestOnlyOneDetectorRunsInSilence(t *testing.T) {
 	l := listen(t, ProfileConfig(ProfileDefault))
 	never := func(int64) bool { return false }
-	l.frames(t, 200, never) // the background becomes known
+	l.frames(t, 200, never) // to learn the background
 	l.runs()
 	const silence = 10 * time.Second
 	l.frames(t, int(silence/audio.FrameTime), never)
@@ -54,7 +54,7 @@ func TestSilenceIsHeardByOneDetector(t *testing.T) {
 	}
 }
 
-// TestNoDetectorSkipsOverTheAssistant, nor in an utterance and its pauses.
+// TestNoDetectorSkipsOverTheAssistant covers utterances and their pauses too.
 func TestNoDetectorSkipsOverTheAssistant(t *testing.T) {
 	const lasts = time.Second
 	for name, of := range map[string]struct {
@@ -75,8 +75,7 @@ func TestNoDetectorSkipsOverTheAssistant(t *testing.T) {
 	}
 }
 
-// counter is a detector that remembers how many windows it has heard, and notes what it
-// takes over.
+// counter is a detector that counts its windows and records the states that it recalls.
 type counter struct {
 	loudness
 	heard    int
@@ -89,9 +88,9 @@ func (c *counter) Recall(from *Memory) {
 	c.recalled = append(c.recalled, int(from.state[0]))
 }
 
-// TestDetectorsTakeOverWhatTheFirstRemembers: a detector that skipped windows begins
-// with what the first one knew before those that it hears again.
-func TestDetectorsTakeOverWhatTheFirstRemembers(t *testing.T) {
+// TestDetectorsRecallTheFirstDetectorsState: a detector that skipped windows starts
+// from the state that the first one had before the windows that it catches up on.
+func TestDetectorsRecallTheFirstDetectorsState(t *testing.T) {
 	var all []*counter
 	tr, err := NewTracker(func() (Detector, error) {
 		all = append(all, &counter{})
@@ -106,11 +105,11 @@ func TestDetectorsTakeOverWhatTheFirstRemembers(t *testing.T) {
 	first := all[0].heard
 	for i, d := range all[1:] {
 		if len(d.recalled) != 1 {
-			t.Fatalf("detector %d took over %v", i+1, d.recalled)
+			t.Fatalf("detector %d recalled %v", i+1, d.recalled)
 		}
-		// The first detector has heard up to three windows since.
+		// The first detector has processed up to three windows since.
 		if n := first - d.recalled[0] - recalled; n < 0 || n > 4 {
-			t.Errorf("detector %d took over what was known after %d windows; the first has heard %d", i+1, d.recalled[0], first)
+			t.Errorf("detector %d recalled the state after %d windows; the first has processed %d", i+1, d.recalled[0], first)
 		}
 	}
 	if err := tr.Close(); err != nil {

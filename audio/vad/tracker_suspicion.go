@@ -7,34 +7,34 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// SuspicionLasts is how long after Suspected an Onset or Dismissed comes at the
-// latest.
+// SuspicionLasts is the maximum time from Suspected to Onset or Dismissed.
 const SuspicionLasts = 800 * time.Millisecond
 
-// What makes a sound suspicious while the assistant is audible, in dB and levels.
-// The background is what the canceller leaves of the assistant, which is steady: a
-// person stands out of it within 50 ms of the onset, long before a detector is sure
-// of a voice. BenchmarkOnset and the room bench chose the figures.
+// What makes a sound suspicious while the assistant is audible, in dB and levels. The
+// background is the canceller's residual, which is steady: a person's voice exceeds
+// it within 50 ms of the onset, long before a detector is sure. BenchmarkOnset and
+// the room bench print the figures behind these values.
 const (
-	suspectOverCeiling = 10.0 // louder than the background gets
-	suspectOverNoise   = 7.0  // and than it mostly is
+	suspectOverCeiling = 10.0 // above the background's ceiling
+	suspectOverNoise   = 7.0  // and above its noise floor
 	suspectLevels      = 3    // in a row
-	// A suspicion that no detector shares is dismissed after so many levels: 300 ms,
-	// in which the assistant falls silent and a detector hears the person alone.
+	// A suspicion that no detector confirms is dismissed after suspectMost levels:
+	// 300 ms, in which playback falls silent and a detector hears the person alone.
 	suspectMost = 60
-	// It is dismissed sooner when the sound is gone for quietLevels: an echo goes
-	// when the assistant is held, a click by itself.
+	// After suspectLeast levels it is dismissed as soon as quietLevels in a row are
+	// quiet: an echo stops when playback is held, a click stops by itself.
 	suspectLeast = 30
 	quietLevels  = 12
-	// Before the assistant was heard for 6 s the echo canceller still learns the
-	// room, and less is suspicious; nothing is that before it found the echo.
+	// Until the assistant was audible for 6 s the echo canceller is still adapting,
+	// and fewer sounds are suspicious; before it has found the echo, none are.
 	suspectAfter = 1200
 )
 
-// The assistant's first 2 s, in levels, of which the canceller leaves most: what
-// sounds like a voice over them is probed, that is, the assistant is held, and it is
-// a voice when it is there in silence. After mostProbes that came to nothing it must
-// be as sure as that for so many windows, 0.2 s; without probes it counts then.
+// During the assistant's first 2 s (firstLevels) the canceller leaves the most
+// residual echo. A possible voice over it is probed: playback is held, and the voice
+// counts if it is still present in silence. After mostProbes failed probes, or with
+// suspicion disabled, a voice must reach firstThreshold for firstWindows (0.2 s)
+// instead.
 const (
 	firstLevels      = 400
 	firstThreshold   = 0.9
@@ -47,45 +47,45 @@ const (
 	probeLasts = int64(SuspicionLasts * audio.SampleRate / time.Second) // captured samples
 )
 
-// The ceiling is what one level in fourteen exceeds, of the last half minute of its
-// mode. It is told by levels of which suspectMost later no detector said that they
-// may be a voice. A cough or a laugh is too short to change it much, and people who
-// talk in the room do.
+// The ceiling is the level that ceilingExceeded of the levels exceed, over about the
+// last 30 s of the mode. A level contributes only once no detector has reported a
+// possible voice for suspectMost levels after it. Coughs and laughter are too short
+// to affect it much; other people talking in the room do affect it.
 const (
 	ceilingExceeded = 0.07
-	ceilingForgets  = 1 / 30.0 // of what it knows, for each second that it takes
+	ceilingForgets  = 1 / 30.0 // forgetting factor, per second of levels added
 	maybeVoice      = 0.2
 	slightVoice     = 0.1
 	// foreignVoice is the probability from which a window is compared with the far end.
 	foreignVoice = 0.3
 )
 
-// How far the ceiling can be above the noise, while the assistant is silent and
-// while it is audible, in dB: so that a loud sound makes nobody unheard.
+// ceilingMost limits the ceiling above the noise floor, in dB, by mode, so that a loud
+// sound does not mask a voice.
 var ceilingMost = [2]float64{15, 22}
 
-// What the canceller takes of a voice, in dB, tells whose it is. Of an echo that sounds
-// like one it takes 16 and more; of seven people in eight less than personCut, and of
-// ninety-nine in a hundred less than echoCut, by the time that a detector hears them.
-// While it learns, only that is suspicious of which it takes less than learningCut.
+// The canceller's reduction, in dB, separates a person's voice from echo. It removes
+// 16 dB and more of an echo that sounds like a voice. When a detector hears the
+// sound, the reduction is below personCut for seven in eight persons and below
+// echoCut for 99 in 100. While the canceller adapts, a sound is suspicious only below
+// learningCut. (Room bench.)
 // (Room bench.)
 const (
 	personCut   = 12.0
 	echoCut     = 22.0
-	learningCut = 18.0 // of 30 ms
-	// In the assistant's first second it must have taken so much for so many levels.
+	learningCut = 18.0 // over 30 ms
+	// In the assistant's first second, learningCut must have been reached for this many levels.
 	worksLeast = 20
 )
 
-// faintOver is how much louder than the ceiling a window must be, in dB, to hold the
-// user's voice: others who talk in the room do not count.
+// faintOver is by how much a window must exceed the ceiling, in dB, to count as the
+// user's voice, so that others talking in the room do not count.
 const faintOver = 2.0
 
-// A sound that continues for longVoice levels, 8 s, is the background's unless it has the
-// dynamics of one who talks: then only after endlessVoice levels, 4 min. Each level of a
-// pause undoes pauseWeighs of it, and each step with more than lively dB of dynamics
-// undoes livelyWeighs: people who talk near have that in 19 of 20 steps, and many who
-// talk at once seldom.
+// A sound that lasts longVoice levels (8 s) is background, unless it has the dynamics
+// of a single talker; then it is background after endlessVoice levels (4 min). Each
+// level of a pause deducts pauseWeighs, and each step with dynamics above lively
+// deducts livelyWeighs: nearby talkers reach that in 19 of 20 steps, babble rarely.
 const (
 	longVoice    = 1600
 	endlessVoice = 48000
@@ -94,41 +94,40 @@ const (
 	lively       = 10.0
 )
 
-// suspicion follows the background, and tells what stands out of it. It allocates
-// nothing.
+// suspicion tracks the background and detects sounds that exceed it. It does not
+// allocate.
 type suspicion struct {
 	predicted, person bool    // see SetPredicted
-	found             bool    // the canceller knows where the echo is
-	moved             bool    // the echo is elsewhere since the assistant was last heard for so long
+	found             bool    // the canceller has found the echo's delay
+	moved             bool    // the echo path changed after the assistant had been heard for firstLevels
 	cut               float64 // short; see SetCut
 	heard             int     // levels in which the assistant was audible, up to suspectAfter
-	works             int     // levels of which the canceller took much, since it found the echo
+	works             int     // levels with a reduction of learningCut or more since found
 	row               int     // suspicious levels in a row
-	open              bool    // a sound is suspicious now
-	since             int64   // the level at which it became so
-	over              bool    // the canceller has restarted since: it was the echo
-	quiet             int     // levels in a row that are faint again
-	learnt            int64   // levels before this one told the ceiling, or are not to
-	voice             int     // how long a steady sound continues, see longVoice
-	whole             int     // how long the utterance continues
+	open              bool    // a suspicion is open
+	since             int64   // the level at which it opened
+	over              bool    // the canceller has restarted since, so the sound was echo
+	quiet             int     // consecutive quiet levels since the sound faded
+	learnt            int64   // levels before this one are done with for the ceiling
+	voice             int     // duration of a steady sound; see longVoice
+	whole             int     // duration of the utterance
 }
 
-// first says whether the canceller still learns where the echo is, and what it is
-// like.
-func (s *suspicion) first() bool {
+// adapting reports whether the canceller is still learning the echo path.
+func (s *suspicion) adapting() bool {
 	return s.heard < firstLevels || !s.found && s.heard < suspectAfter
 }
 
-// restarted says that the canceller has restarted. What was suspicious was the echo, since
-// it moved. Of an echo that is elsewhere it takes
-// little, so that little taken proves no person until it was heard for long enough.
-func (s *suspicion) restarted() {
+// cancellerRestarted handles a restart of the canceller. An open suspicion was caused
+// by the echo, which has moved. The canceller reduces a moved echo only a little, so
+// a low reduction does not indicate a person until it has adapted again.
+func (s *suspicion) cancellerRestarted() {
 	s.moved = s.moved || s.heard >= firstLevels
 	s.heard, s.works, s.over = 0, 0, s.open
 }
 
-// push takes level n, in which phase the marker is, and whether it probes. It says
-// whether the sound became suspicious with it, or ceased to be.
+// push processes level n, given the marker's phase and whether it is probing. It
+// reports whether a suspicion opened or was dismissed.
 func (s *suspicion) push(l *levels, n int64, now phase, probing bool) (suspected, dismissed bool) {
 	if now != quiet {
 		s.follow(l, n, now)
@@ -165,12 +164,12 @@ func (s *suspicion) push(l *levels, n int64, now phase, probing bool) (suspected
 	return true, false
 }
 
-// frames is how many frames the suspicious sound lasts.
+// frames returns the duration of the suspicious sound in frames.
 func (s *suspicion) frames(l *levels) int {
 	return int(l.count-s.since+suspectLevels) * levelSamples * captureRatio / audio.FrameSamples
 }
 
-// dismiss says whether the suspicion ends with level n, as wrong.
+// dismiss reports whether level n ends the suspicion as a false trigger.
 func (s *suspicion) dismiss(l *levels, n int64) bool {
 	s.quiet++
 	if l.at(n) > l.background().ceiling+faintOver {
@@ -184,8 +183,8 @@ func (s *suspicion) dismiss(l *levels, n int64) bool {
 	return true
 }
 
-// follow takes a level of an utterance. Its sound does not tell the background,
-// unless it is too steady for too long to be a person's.
+// follow processes a level within an utterance. The utterance does not change the
+// background unless it is too long and too steady to be a person's.
 func (s *suspicion) follow(l *levels, n int64, now phase) {
 	s.whole++
 	if n%levelsStep == 0 && l.dynamics() > lively {
@@ -206,17 +205,17 @@ func (s *suspicion) follow(l *levels, n int64, now phase) {
 	s.learnt = n + 1
 }
 
-// steady reports whether the utterance is the background's.
+// steady reports whether the utterance is background noise.
 func (s *suspicion) steady() bool { return s.voice >= longVoice || s.whole >= endlessVoice }
 
-// maybe takes that what was heard until now may be a voice.
-func (s *suspicion) maybe(l *levels) {
+// markPossibleVoice excludes the levels so far from the ceiling.
+func (s *suspicion) markPossibleVoice(l *levels) {
 	if !s.steady() {
 		s.learnt = l.count
 	}
 }
 
-// learn has the levels up to one tell the ceiling.
+// learn updates the ceiling with the pending levels, up to level to.
 func (s *suspicion) learn(l *levels, to int64) {
 	b := &l.backgrounds[l.mode()]
 	if !b.known {
@@ -229,10 +228,10 @@ func (s *suspicion) learn(l *levels, to int64) {
 	b.ceiling = max(b.noise, min(b.loud.exceeded(ceilingExceeded), b.noise+ceilingMost[l.mode()]))
 }
 
-// faint says whether the window that ends at a capture position may be the
-// background's. While the assistant is audible that is also what is heard when it
-// falls silent, as it does when it is held.
-func (s *suspicion) faint(l *levels, end int64) bool {
+// belowBackground reports whether the window that ends at a capture position may be
+// background. While the assistant is audible this also covers the background of
+// silence, which is heard as soon as playback is held.
+func (s *suspicion) belowBackground(l *levels, end int64) bool {
 	ceiling := math.Inf(-1)
 	for mode := range l.backgrounds {
 		b := &l.backgrounds[mode]
@@ -244,14 +243,14 @@ func (s *suspicion) faint(l *levels, end int64) bool {
 	return !math.IsInf(level, -1) && level <= ceiling+faintOver
 }
 
-// spread is how often which level was heard, in dB, of late.
+// spread is a decaying histogram of levels, in 1 dB bins.
 type spread struct {
 	counts [spreadMost]float64
 	total  float64
-	taken  int // levels since the last that were forgotten
+	taken  int // levels since the last decay
 }
 
-// spreadMost is more than a level can be: that of the loudest samples is 91 dB.
+// spreadMost exceeds the highest level: full scale is 91 dB.
 const spreadMost = 96
 
 func (s *spread) add(level float64) {
@@ -266,12 +265,12 @@ func (s *spread) add(level float64) {
 	}
 }
 
-// exceeded is the level that was exceeded for a part of the time, or 0.
+// exceeded returns the level that the given fraction of levels exceeds, or 0.
 func (s *spread) exceeded(part float64) float64 {
 	left := part * s.total
 	for i := spreadMost - 1; i > 0; i-- {
 		if s.counts[i] > left {
-			// Within a step the levels are taken to be spread evenly.
+			// Interpolate, assuming a uniform distribution within a bin.
 			return float64(i+1) - left/s.counts[i]
 		}
 		left -= s.counts[i]

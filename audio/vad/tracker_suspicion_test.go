@@ -9,8 +9,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// tone pushes a tone of 1 kHz with an amplitude. The fake detectors take one of more
-// than 1000 for a voice.
+// tone pushes a 1 kHz tone. The fake detectors report a voice above amplitude 1000.
 func (l *listener) tone(t *testing.T, amplitude float64, d time.Duration) {
 	t.Helper()
 	for range d / audio.FrameTime {
@@ -27,7 +26,7 @@ func (l *listener) tone(t *testing.T, amplitude float64, d time.Duration) {
 	}
 }
 
-// kinds are what was marked.
+// kinds returns the kinds of the marks.
 func (l *listener) kinds() []MarkKind {
 	var all []MarkKind
 	for _, m := range l.marks {
@@ -36,7 +35,7 @@ func (l *listener) kinds() []MarkKind {
 	return all
 }
 
-// overAssistant is a listener that knows the assistant's echo of an amplitude.
+// overAssistant returns a listener that has learned an echo of the given amplitude.
 func overAssistant(t *testing.T, p Profile, echo float64) *listener {
 	t.Helper()
 	l := listen(t, ProfileConfig(p))
@@ -64,13 +63,14 @@ func TestASoundOverTheEchoIsSuspected(t *testing.T) {
 	}
 }
 
-// TestASoundInTheFirstSecondIsSuspected where the room was heard before the answer and the
-// canceller works: not before that is sure, and not what is as loud as the room.
+// TestASoundInTheFirstSecondIsSuspected if the room was learned before the answer and
+// the canceller works: not before that is certain, and not if it is only as loud as
+// the room.
 func TestASoundInTheFirstSecondIsSuspected(t *testing.T) {
 	for _, tt := range []struct {
 		room   float64
 		before time.Duration
-		cut    float64 // what the canceller takes of the echo
+		cut    float64 // reduction of the echo
 		want   bool
 	}{{50, 2 * time.Second, 30, true}, {900, 2 * time.Second, 30, false}, {50, 500 * time.Millisecond, 30, false}, {50, 2 * time.Second, 10, false}} {
 		l := listen(t, ProfileConfig(ProfileDefault))
@@ -80,14 +80,14 @@ func TestASoundInTheFirstSecondIsSuspected(t *testing.T) {
 		l.SetCut(tt.cut, tt.cut)
 		l.tone(t, 50, 500*time.Millisecond)
 		l.SetCut(0, 0)
-		l.tone(t, 900, 100*time.Millisecond) // too faint for the fakes
+		l.tone(t, 900, 100*time.Millisecond) // too faint for the fake detectors
 		if suspected := slices.Contains(l.kinds(), Suspected); suspected != tt.want {
 			t.Errorf("%+v: suspected %v", tt, suspected)
 		}
 	}
 }
 
-func TestWhatNoDetectorTakesForAVoiceIsDismissed(t *testing.T) {
+func TestSuspicionWithoutAVoiceIsDismissed(t *testing.T) {
 	for _, tt := range []struct {
 		name string
 		long time.Duration
@@ -98,7 +98,7 @@ func TestWhatNoDetectorTakesForAVoiceIsDismissed(t *testing.T) {
 		{"a noise that stays", 5 * time.Second, suspectMost * 5 * time.Millisecond, 2}, // then it is background
 	} {
 		l := overAssistant(t, ProfileDefault, 50)
-		l.tone(t, 900, tt.long) // too faint for the fakes
+		l.tone(t, 900, tt.long) // too faint for the fake detectors
 		l.tone(t, 50, time.Second)
 		if n := len(l.marks); n == 0 || n > 2*tt.most || l.marks[0].Kind != Suspected || l.marks[1].Kind != Dismissed {
 			t.Fatalf("%s: marked %v", tt.name, l.marks)
@@ -112,7 +112,7 @@ func TestWhatNoDetectorTakesForAVoiceIsDismissed(t *testing.T) {
 
 func TestNothingIsSuspected(t *testing.T) {
 	for name, l := range map[string]func() *listener{
-		"by the cautious":          func() *listener { return overAssistant(t, ProfileCautious, 50) },
+		"by the cautious profile":  func() *listener { return overAssistant(t, ProfileCautious, 50) },
 		"where nothing interrupts": func() *listener { return overAssistant(t, ProfileOff, 50) },
 		"while the canceller learns the room": func() *listener {
 			l := listen(t, ProfileConfig(ProfileDefault))
@@ -120,7 +120,7 @@ func TestNothingIsSuspected(t *testing.T) {
 			l.tone(t, 50, 5*time.Second)
 			return l
 		},
-		"while it finds the echo anew": func() *listener {
+		"while it searches for the echo again": func() *listener {
 			l := overAssistant(t, ProfileDefault, 50)
 			l.SetFound(true) // where it was
 			l.CancellerRestarted()
@@ -134,7 +134,7 @@ func TestNothingIsSuspected(t *testing.T) {
 			l.tone(t, 50, 2*time.Second)
 			return l
 		},
-		"that is hardly louder than the echo gets": func() *listener { return overAssistant(t, ProfileDefault, 500) },
+		"of a sound hardly louder than the echo": func() *listener { return overAssistant(t, ProfileDefault, 500) },
 	} {
 		l := l()
 		l.tone(t, 900, 200*time.Millisecond)
@@ -144,11 +144,11 @@ func TestNothingIsSuspected(t *testing.T) {
 	}
 }
 
-// held is for how long after a suspicion the assistant counts as audible, as in a
+// held is how long after a suspicion the assistant still counts as audible, as in a
 // conversation.
 const held = 300 * time.Millisecond
 
-// until pushes a tone until something is marked, for a second at most, and says
+// until pushes a tone until something is marked, for at most a second, and reports
 // whether it was.
 func (l *listener) until(t *testing.T, amplitude float64, kinds ...MarkKind) bool {
 	t.Helper()
@@ -162,14 +162,14 @@ func (l *listener) until(t *testing.T, amplitude float64, kinds ...MarkKind) boo
 	return false
 }
 
-// What sounds like a voice over the assistant's first words is a person's when it is
-// there while the assistant is held, and else what the canceller leaves of them.
+// A possible voice over the assistant's first words is a person's if it is present
+// while playback is held; otherwise it is residual echo.
 func TestTheAssistantsFirstWords(t *testing.T) {
 	for name, tt := range map[string]struct {
 		found bool
 		goes  time.Duration // on after the suspicion
 		want  MarkKind
-		from  time.Duration // after the suspicion, when that is told; a tenth of a second later at most
+		from  time.Duration // from the suspicion to the decision, which may come 0.1 s later
 	}{
 		"their echo":                         {true, 250 * time.Millisecond, Dismissed, 400 * time.Millisecond},
 		"a person":                           {true, time.Second, Onset, 350 * time.Millisecond},
@@ -195,18 +195,19 @@ func TestTheAssistantsFirstWords(t *testing.T) {
 				t.Fatalf("marked %v", l.marks)
 			}
 			if late := audio.Duration(l.marks[1].Decided - since); late < tt.from || late > tt.from+100*time.Millisecond {
-				t.Errorf("it was told after %v", late)
+				t.Errorf("decided after %v", late)
 			}
 			if m := l.marks[1]; m.Kind == Onset && m.Pos > onset+audio.Samples(20*time.Millisecond) {
-				t.Errorf("the voice began %v after it did", audio.Duration(m.Pos-onset))
+				t.Errorf("the onset mark is %v late", audio.Duration(m.Pos-onset))
 			}
 		})
 	}
 }
 
-// What the canceller took most of is no onset, however much like a voice it is: the
-// assistant is held, and it is a person's when it is there in silence.
-func TestWhatTheCancellerCutIsHeardInSilence(t *testing.T) {
+// A sound that the canceller reduced strongly is not an onset, however much it
+// resembles a voice: playback is held, and it is a person's voice if it is present in
+// silence.
+func TestStronglyReducedSoundIsVerifiedInSilence(t *testing.T) {
 	for name, tt := range map[string]struct {
 		goes time.Duration // on after the suspicion
 		want MarkKind
@@ -217,7 +218,7 @@ func TestWhatTheCancellerCutIsHeardInSilence(t *testing.T) {
 		l := listen(t, ProfileConfig(ProfileDefault))
 		l.SetAudible(true)
 		l.SetFound(true)
-		l.tone(t, 50, 4*time.Second) // no level tells anything yet
+		l.tone(t, 50, 4*time.Second) // levels carry no information yet
 		l.SetCut(echoCut, echoCut)
 		onset := l.pos
 		if !l.until(t, 20000, Suspected) {
@@ -237,8 +238,8 @@ func TestWhatTheCancellerCutIsHeardInSilence(t *testing.T) {
 	}
 }
 
-// While it is suspected it is no onset either, until less is taken.
-func TestASuspicionWaitsForLessThanAnEchosCut(t *testing.T) {
+// A suspicion does not become an onset while the reduction is as high as for an echo.
+func TestSuspicionWaitsForALowerReduction(t *testing.T) {
 	l := overAssistant(t, ProfileDefault, 50)
 	l.SetCut(echoCut, echoCut)
 	l.tone(t, 20000, 200*time.Millisecond)
@@ -248,26 +249,26 @@ func TestASuspicionWaitsForLessThanAnEchosCut(t *testing.T) {
 	l.SetCut(0, echoCut-1)
 	l.tone(t, 20000, 20*time.Millisecond)
 	if got := l.kinds(); !slices.Equal(got, []MarkKind{Suspected, Onset}) {
-		t.Errorf("marked %v of a person", l.marks)
+		t.Errorf("marked %v for a person", l.marks)
 	}
-	// Who is not held for a suspicion is asked for no more than a voice.
+	// A profile without suspicion requires only a voice.
 	cautious := overAssistant(t, ProfileCautious, 50)
 	cautious.SetCut(echoCut, echoCut)
 	cautious.tone(t, 20000, 300*time.Millisecond)
 	if got := cautious.kinds(); !slices.Equal(got, []MarkKind{Onset}) {
-		t.Errorf("the cautious marked %v", cautious.marks)
+		t.Errorf("the cautious profile marked %v", cautious.marks)
 	}
 }
 
-// Of whom the canceller takes little interrupts the assistant's first words at once,
-// once it knows where the echo is.
+// A person whose voice the canceller hardly reduces interrupts the assistant's first
+// words at once, provided that the echo's delay is known.
 func TestAPersonOverTheAssistantsFirstWords(t *testing.T) {
 	for name, tt := range map[string]struct {
 		found bool
 		want  []MarkKind
 	}{
 		"known delay":   {true, []MarkKind{Suspected, Onset}},
-		"unknown delay": {false, nil}, // all of an echo that is not cancelled is taken so little of
+		"unknown delay": {false, nil}, // an echo that is not cancelled shows a low reduction too
 	} {
 		l := listen(t, ProfileConfig(ProfileDefault))
 		l.SetAudible(true)
@@ -281,9 +282,9 @@ func TestAPersonOverTheAssistantsFirstWords(t *testing.T) {
 	}
 }
 
-// An assistant is not held time and again: after two probes in vain a voice must be
-// surer for the next. Who has no probes asks for that from the beginning.
-func TestWhatIsDoubtedInVain(t *testing.T) {
+// Playback is not held over and over: after two failed probes a voice needs a higher
+// probability. Profiles without probes need it from the beginning.
+func TestFailedProbesRaiseTheThreshold(t *testing.T) {
 	l := listen(t, ProfileConfig(ProfileDefault))
 	l.SetAudible(true)
 	l.tone(t, 50, 200*time.Millisecond)
@@ -309,7 +310,7 @@ func TestWhatIsDoubtedInVain(t *testing.T) {
 	}
 }
 
-// A person who talks when the microphone is opened is no background.
+// A person talking when the microphone opens does not become background.
 func TestAVoiceFromTheFirstSampleIsHeard(t *testing.T) {
 	l := listen(t, ProfileConfig(ProfileDefault))
 	l.tone(t, 20000, 3*time.Second)
@@ -319,31 +320,31 @@ func TestAVoiceFromTheFirstSampleIsHeard(t *testing.T) {
 		t.Fatalf("marked %v", l.marks)
 	}
 	if paused := l.marks[1].Pos; paused < audio.Samples(2900*time.Millisecond) {
-		t.Errorf("the voice was gone at %d", paused)
+		t.Errorf("the voice stopped at %d", paused)
 	}
 }
 
-// Others who talk in the room open no utterance, and close one that they opened.
+// Other talkers in the room do not open an utterance, and end one that they opened.
 func TestOthersInTheRoomAreBackground(t *testing.T) {
 	l := listen(t, ProfileConfig(ProfileDefault))
 	l.tone(t, 2000, 10*time.Second)
 	if got := l.kinds(); len(got) < 2 || got[0] != Onset || got[len(got)-1] != Ended {
-		t.Fatalf("marked %v: a voice that never pauses is nobody's who talks to the machine", l.marks)
+		t.Fatalf("marked %v: a voice that never pauses must become background", l.marks)
 	}
 	l.marks = nil
 	l.tone(t, 2000, 10*time.Second)
 	if len(l.marks) != 0 {
-		t.Errorf("marked %v of what is background now", l.marks)
+		t.Errorf("marked %v for a sound that is background now", l.marks)
 	}
 	l.tone(t, 8000, time.Second)
 	l.tone(t, 2000, time.Second)
 	if got := l.kinds(); len(got) != 3 || got[0] != Onset || got[2] != Ended {
-		t.Errorf("marked %v of a person who is 12 dB louder than the others", l.marks)
+		t.Errorf("marked %v for a person 12 dB louder than the others", l.marks)
 	}
 }
 
-// Somebody who talks for long, with the pauses that people make, is heard to the end.
-func TestAPersonWhoTalksForLongIsNoBackground(t *testing.T) {
+// A long utterance with natural pauses is tracked to its end.
+func TestLongSpeechDoesNotBecomeBackground(t *testing.T) {
 	l := listen(t, ProfileConfig(ProfileDefault))
 	l.tone(t, 20, 2*time.Second)
 	for range 10 {
@@ -360,7 +361,7 @@ func TestAPersonWhoTalksForLongIsNoBackground(t *testing.T) {
 	}
 }
 
-// A loud sound makes nobody unheard: the ceiling stays near the noise.
+// The ceiling stays near the noise floor after a loud sound, so that it does not mask voices.
 func TestTheCeilingIsBounded(t *testing.T) {
 	l := listen(t, ProfileConfig(ProfileDefault))
 	l.tone(t, 20, 2*time.Second)
@@ -377,7 +378,7 @@ func TestTheCeilingIsBounded(t *testing.T) {
 func TestSpread(t *testing.T) {
 	var s spread
 	if got := s.exceeded(0.05); got != 0 {
-		t.Errorf("%.1f dB of nothing", got)
+		t.Errorf("%.1f dB for no levels", got)
 	}
 	const second = levelsNoise
 	for range 120 * second {
@@ -385,7 +386,7 @@ func TestSpread(t *testing.T) {
 	}
 	steady := s.exceeded(0.05)
 	if steady < 20.5 || steady > 21 {
-		t.Errorf("%.1f dB of what is steady at 20.5", steady)
+		t.Errorf("%.1f dB for a steady 20.5 dB", steady)
 	}
 	for range second {
 		s.add(60) // a cough
@@ -394,7 +395,7 @@ func TestSpread(t *testing.T) {
 		t.Errorf("%.1f dB after a second of 60", got)
 	}
 	for range 3 * second {
-		s.add(60) // somebody talks
+		s.add(60) // a person talks
 	}
 	if got := s.exceeded(0.05); got < 60 || got > 61 {
 		t.Errorf("%.1f dB after four seconds of 60", got)
@@ -407,21 +408,21 @@ func TestSpread(t *testing.T) {
 	}
 }
 
-// A long hum does not either, when the assistant is silent, which it seldom is.
-func TestAHumMakesNobodyUnheard(t *testing.T) {
+// A long hum while the assistant is silent, which is rare, does not mask voices either.
+func TestAHumDoesNotMaskVoices(t *testing.T) {
 	l := listen(t, ProfileConfig(ProfileDefault))
 	l.tone(t, 20, 2*time.Second)
-	l.tone(t, 1300, 3*time.Second) // too faint for the fakes
+	l.tone(t, 1300, 3*time.Second) // too faint for the fake detectors
 	l.SetAudible(true)
 	l.tone(t, 20, 8*time.Second)
 	l.marks = nil
 	if !l.until(t, 1600, Onset) {
-		t.Errorf("marked %v of a person", l.marks)
+		t.Errorf("marked %v for a person", l.marks)
 	}
 }
 
-// A sound that is not an echo of the assistant's first words is a voice at once, also for
-// the profile that never holds the assistant, whatever the canceller took of it.
+// A sound over the assistant's first words that is not an echo is a voice at once,
+// whatever its reduction, and with the profile that never holds playback too.
 func TestAForeignSoundOverTheFirstWordsIsAVoiceAtOnce(t *testing.T) {
 	for _, p := range []Profile{ProfileDefault, ProfileAssertive, ProfileCautious, ProfileOff} {
 		for _, after := range []time.Duration{100 * time.Millisecond, time.Second, 5 * time.Second} {
@@ -439,13 +440,13 @@ func TestAForeignSoundOverTheFirstWordsIsAVoiceAtOnce(t *testing.T) {
 				t.Errorf("%s, after %v: decided after %v", p, after, late)
 			}
 			if off := audio.Duration(l.marks[0].Pos - onset); off.Abs() > 20*time.Millisecond {
-				t.Errorf("%s, after %v: the voice began %v after it did", p, after, off)
+				t.Errorf("%s, after %v: the onset mark is %v late", p, after, off)
 			}
 		}
 	}
 }
 
-// A probe ends as soon as the sound proves to be foreign: it does not wait for silence.
+// A probe ends as soon as the sound is found to be foreign, without waiting for silence.
 func TestAProbeEndsWhenTheSoundIsForeign(t *testing.T) {
 	l := listen(t, ProfileConfig(ProfileDefault))
 	foreign := false
@@ -462,19 +463,20 @@ func TestAProbeEndsWhenTheSoundIsForeign(t *testing.T) {
 	}
 }
 
-// TestAnEchoThatJumpedIsNoVoice while it may be one, and its suspicion ends when the
-// canceller restarts with it. A person whose sound was in doubt is heard afterwards.
-func TestAnEchoThatJumpedIsNoVoice(t *testing.T) {
+// TestAnEchoWhoseDelayJumpedIsNotAVoice while that is possible, and its suspicion
+// ends when the canceller restarts. A person whose sound was uncertain is detected
+// afterwards.
+func TestAnEchoWhoseDelayJumpedIsNotAVoice(t *testing.T) {
 	for name, person := range map[string]bool{"echo": false, "person": true} {
 		l := overAssistant(t, ProfileDefault, 50)
 		elsewhere, most := true, 0
 		l.SetElsewhere(func(frames int) bool { most = max(most, frames); return elsewhere })
 		l.tone(t, 20000, 150*time.Millisecond)
 		if !slices.Equal(l.kinds(), []MarkKind{Suspected}) {
-			t.Fatalf("%s: marked %v while in doubt", name, l.marks)
+			t.Fatalf("%s: marked %v while uncertain", name, l.marks)
 		}
 		if most < 14 || most > 16 {
-			t.Errorf("%s: the sound is said to last %d frames, want 15", name, most)
+			t.Errorf("%s: the sound was reported to last %d frames, want 15", name, most)
 		}
 		want := []MarkKind{Suspected, Onset}
 		if elsewhere = false; !person {
@@ -488,9 +490,9 @@ func TestAnEchoThatJumpedIsNoVoice(t *testing.T) {
 	}
 }
 
-// TestAPersonOverAnEchoThatIsPredicted is heard over the first words as in silence; the
-// echo itself is nobody, however much it sounds like a voice.
-func TestAPersonOverAnEchoThatIsPredicted(t *testing.T) {
+// TestAPersonOverAPredictedEcho is detected over the first words as in silence. The
+// echo itself is never a voice, however much it sounds like one.
+func TestAPersonOverAPredictedEcho(t *testing.T) {
 	l := listen(t, ProfileConfig(ProfileDefault))
 	l.tone(t, 10, 2*time.Second)
 	l.SetAudible(true)

@@ -11,8 +11,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// loudness is a fake detector: a window of which the most is loud holds speech. It
-// looks at nothing but its window, so that what a Tracker makes of positions shows.
+// loudness is a fake detector: a window with mostly loud samples is speech. It looks
+// only at its window, so tests can check the Tracker's positions.
 type loudness struct {
 	fail   error // for the next window
 	resets int
@@ -24,7 +24,7 @@ func (d *loudness) Process(w []int16) (float32, error) {
 	d.runs++
 	if err := d.fail; err != nil {
 		d.fail = nil
-		return 1, err // what comes with an error does not count
+		return 1, err // the value is ignored with an error
 	}
 	if len(w) != WindowSamples {
 		return 0, fmt.Errorf("window of %d samples", len(w))
@@ -43,7 +43,7 @@ func (d *loudness) Process(w []int16) (float32, error) {
 func (d *loudness) Reset()       { d.resets++ }
 func (d *loudness) Close() error { d.closed++; return nil }
 
-// listener is a Tracker with fake detectors, and what was marked.
+// listener is a Tracker with fake detectors and the marks so far.
 type listener struct {
 	*Tracker
 	fakes []*loudness
@@ -71,12 +71,12 @@ func listen(t *testing.T, cfg TrackerConfig) *listener {
 	return l
 }
 
-// sound is a tone of 500 Hz, loud but for 5 % of its samples.
+// sound is a tone of 500 Hz, loud in 95 % of its samples.
 func sound(pos int64) int16 {
 	return int16(20000 * math.Sin(2*math.Pi*500*float64(pos)/audio.SampleRate))
 }
 
-// frames pushes so many frames; loud says what is a sound by capture position.
+// frames pushes n frames; loud reports whether a capture position has sound.
 func (l *listener) frames(t *testing.T, n int, loud func(pos int64) bool) {
 	t.Helper()
 	for range n {
@@ -99,7 +99,7 @@ func between(from, to int64) func(int64) bool {
 	return func(pos int64) bool { return pos >= from && pos < to }
 }
 
-// within is 5 ms, as exact as levels are, and a sample's worth of filter.
+// within is the tolerance: 5 ms, the resolution of levels, and the filter's sample.
 const within = audio.SampleRate / 200
 
 func TestTrackerFindsTheSamples(t *testing.T) {
@@ -129,9 +129,9 @@ func TestTrackerFindsTheSamples(t *testing.T) {
 				if d := m.Pos - want.pos; d < -within || d > within {
 					t.Errorf("%d detectors from %d: %v at %d, %d samples off", detectors, first, m.Kind, m.Pos, d)
 				}
-				// A frame, and the filter, before it can be told.
+				// A frame, and the filter, before it can be detected.
 				if late := m.Decided - want.pos; late < 0 || late > want.late+audio.FrameSamples+within+100 {
-					t.Errorf("%d detectors from %d: %v told %d samples late, want %d", detectors, first, m.Kind, late, want.late)
+					t.Errorf("%d detectors from %d: %v decided %d samples late, want %d", detectors, first, m.Kind, late, want.late)
 				}
 				if (m.Decided-first)%audio.FrameSamples != 0 {
 					t.Errorf("decided in the middle of a frame: %+v", m)
@@ -141,13 +141,13 @@ func TestTrackerFindsTheSamples(t *testing.T) {
 	}
 }
 
-func TestTrackerAsksForMoreWhileTheAssistantIsAudible(t *testing.T) {
+func TestTrackerIsStricterWhileTheAssistantIsAudible(t *testing.T) {
 	cfg := TrackerConfig{Silent: Rule{Threshold: 0.5, Windows: 2}, Audible: Rule{Threshold: 0.95}}
 	l := listen(t, cfg)
 	l.SetAudible(true)
 	l.frames(t, 100, between(0, math.MaxInt64))
 	if len(l.marks) != 0 || l.Speaking() {
-		t.Errorf("heard a voice that is too faint for its rule: %v", l.marks)
+		t.Errorf("detected a voice below the rule's threshold: %v", l.marks)
 	}
 	l.SetAudible(false)
 	l.frames(t, 4, between(0, math.MaxInt64))
@@ -156,7 +156,7 @@ func TestTrackerAsksForMoreWhileTheAssistantIsAudible(t *testing.T) {
 	}
 }
 
-func TestTrackerTakesLostAudioForSilence(t *testing.T) {
+func TestTrackerTreatsLostAudioAsSilence(t *testing.T) {
 	l := listen(t, ProfileConfig(ProfileDefault))
 	l.frames(t, 100, between(0, 1<<40))
 	end := l.pos
@@ -180,18 +180,18 @@ func TestTrackerTakesLostAudioForSilence(t *testing.T) {
 	}
 	for i, d := range l.fakes {
 		if d.resets != 3 { // made, first frame, gap
-			t.Errorf("detector %d was reset %d times: it must not hear over a gap", i, d.resets)
+			t.Errorf("detector %d was reset %d times, want 3: a gap must reset it", i, d.resets)
 		}
 	}
 }
 
-func TestTrackerRefusesAudioThatGoesBack(t *testing.T) {
+func TestTrackerRejectsAudioThatGoesBack(t *testing.T) {
 	l := listen(t, ProfileConfig(ProfileDefault))
 	l.pos = 10_000
 	l.frames(t, 10, between(0, 1<<40))
 	var f audio.Frame
 	if _, err := l.Push(10_000, &f); err == nil {
-		t.Fatal("took a frame again")
+		t.Fatal("accepted a frame twice")
 	}
 	l.frames(t, 40, between(0, 1<<40)) // continues where it was
 	if len(l.marks) != 1 {
@@ -250,7 +250,7 @@ func TestTrackerAllocatesNothing(t *testing.T) {
 	n := int64(0)
 	push := func() {
 		f := &still
-		if n/100%2 == 1 { // a second of each, so that every mark is made
+		if n/100%2 == 1 { // a second of each, so that every kind of mark occurs
 			f = &loud
 		}
 		if _, err := l.Push(n*audio.FrameSamples, f); err != nil {
@@ -266,17 +266,17 @@ func TestTrackerAllocatesNothing(t *testing.T) {
 func TestTrackerConfigs(t *testing.T) {
 	good := ProfileConfig(ProfileDefault)
 	for name, change := range map[string]func(*TrackerConfig){
-		"three detectors":            func(c *TrackerConfig) { c.Detectors = 3 },
-		"no threshold":               func(c *TrackerConfig) { c.Audible.Threshold = 0 },
-		"a threshold above 1":        func(c *TrackerConfig) { c.Silent.Threshold = 1.5 },
-		"a raised one above it":      func(c *TrackerConfig) { c.Silent.Raised = 0.9 },
-		"silence before the pause":   func(c *TrackerConfig) { c.Silence = 50 * time.Millisecond },
-		"a hangover that is no time": func(c *TrackerConfig) { c.Hangover = -1 },
+		"three detectors":          func(c *TrackerConfig) { c.Detectors = 3 },
+		"no threshold":             func(c *TrackerConfig) { c.Audible.Threshold = 0 },
+		"a threshold above 1":      func(c *TrackerConfig) { c.Silent.Threshold = 1.5 },
+		"a raised one above it":    func(c *TrackerConfig) { c.Silent.Raised = 0.9 },
+		"silence before the pause": func(c *TrackerConfig) { c.Silence = 50 * time.Millisecond },
+		"a negative hangover":      func(c *TrackerConfig) { c.Hangover = -1 },
 	} {
 		cfg := good
 		change(&cfg)
 		if _, err := NewTracker(func() (Detector, error) { return &loudness{}, nil }, cfg); err == nil {
-			t.Errorf("%s: made a tracker", name)
+			t.Errorf("%s: NewTracker succeeded", name)
 		}
 	}
 	for _, p := range []Profile{ProfileDefault, ProfileAssertive, ProfileCautious, "other"} {
@@ -314,7 +314,7 @@ func TestTrackerClosesWhatItOpened(t *testing.T) {
 		}
 	}
 	if _, err := l.Push(0, &audio.Frame{}); err == nil {
-		t.Error("took a frame after it was closed")
+		t.Error("accepted a frame after Close")
 	}
 	for _, d := range l.fakes {
 		if d.closed != 1 {
