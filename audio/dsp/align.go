@@ -7,83 +7,81 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// How the far end is aligned with the near end. All in samples at 48 kHz.
+// Alignment of the far end with the near end, in samples at 48 kHz.
 const (
-	// lead is how much earlier than its echo a sample of the far end comes to the
-	// canceller. An echo that comes before its reference cannot be cancelled at
-	// all, and one that comes up to 100 ms after it is cancelled as well as any:
-	// so the lead is for delays that are reported too long.
+	// lead is by how much a far-end sample precedes its echo at the canceller. An echo
+	// that arrives before its reference cannot be cancelled, and one up to 100 ms after
+	// it is cancelled equally well, so lead absorbs delays that are reported too long.
 	lead = 30 * audio.SampleRate / 1000
-	// headroom is by how much a frame may be rendered later than usual and still be
-	// there for its echo. Where the devices are too fast for both, the lead is less,
-	// down to leastResidual.
+	// headroom is how late a frame may be rendered and still be there for its echo. If
+	// the devices are too fast for both, the lead shrinks, down to leastResidual.
 	headroom = audio.FrameSamples
-	// jump is by how much the median lag of a block may be wrong until it is put
-	// right. It is more than a frame, by which the lag of two drifting clocks steps.
+	// jump is the error of a block's median lag that triggers a realignment. It exceeds
+	// a frame, because drifting clocks step the lag by one frame.
 	jump = 15 * audio.SampleRate / 1000
-	// leap is by how much a single lag may be too long.
+	// leap is the maximum error of a single lag.
 	leap = 100 * audio.SampleRate / 1000
-	// maxAge and history, how far back a delay that grows may go, fit into the
-	// ring, with 250 ms to spare for jitter.
+	// maxAge, and history for a delay that grows, fit into the ring with 250 ms to
+	// spare for jitter.
 	maxAge  = 700 * audio.SampleRate / 1000
 	history = 400 * audio.SampleRate / 1000
 )
 
-// stalled is after how many frames without a new one the sink counts as stopped.
+// stalled is after how many frames without a new far-end frame the sink counts as stopped.
 const stalled = 5
 
-// blockFrames is over how many frames a lag is judged, and lateBlocks after how many
-// of them frames that come too late are more than an accident.
+// blockFrames is the number of frames over which lag is judged. lateBlocks is how many
+// consecutive blocks with a late frame trigger a realignment.
 const (
 	blockFrames = 50
 	lateBlocks  = 2
 )
 
-// The clocks' loop: each time that the echo was found, about every half second, how
-// far it is from where it was corrects the speed of reading, in proportion and by
-// its integral, critically damped, with a time constant of 5 s. The canceller bears
-// a difference of 10 ppm, and loses its echo time and again at 30.
+// Clock control loop: each time the echo is found, about every half second, its
+// offset from the anchor adjusts the reading speed by a PI controller, critically
+// damped, with a time constant of 5 s. The canceller tolerates a clock difference of
+// 10 ppm, and repeatedly loses the echo at 30.
 const (
 	proportional = 0.2
 	integral     = proportional * proportional / 4
 	maxSlip      = 0.5 // samples a frame: 1000 ppm
-	// nearby is by how much an echo may be elsewhere to be the same.
+	// nearby is the maximum distance of two positions of the same echo.
 	nearby = 2 * audio.SampleRate / 1000
 )
 
-// aligner reads the ring at the speed of the near end and keeps a constant
-// distance to the writer: the delay that it was told, less the lead. It is used by
-// the capturing goroutine.
+// aligner reads the ring at the pace of the near end and keeps a constant distance to
+// the writer: the configured delay minus the lead. Only the capturing goroutine uses
+// it.
 //
-// It has two measures. The lag is how much was rendered and not yet read. Every
-// accident shows in it: frames that the microphone lost make it longer, a
-// loudspeaker that stood still makes it shorter. It is coarse, being counted in
-// frames. The echo tells to microseconds whether the clocks drift.
+// It uses two measurements. The lag is how much was rendered and not read yet. It shows
+// every disruption: frames that the microphone lost increase it, a speaker that stalled
+// decreases it. Its resolution is one frame. The echo's position shows clock drift to
+// microseconds.
 type aligner struct {
 	ring *ring
 
 	read  int64 // position of the next sample
-	floor int64 // what was rendered before here is not heard any more
+	floor int64 // samples before this position are no longer used
 	live  bool  // the sink renders
-	last  int64 // what was written at the last frame
-	idle  int   // frames since something was
-	age   int64 // how old a sample should be when it is read, beyond a frame
+	last  int64 // written at the last frame
+	idle  int   // frames since the ring was written
+	age   int64 // target age of a sample when it is read, beyond a frame
 
-	lags   [blockFrames]int64 // of this block
-	frames int                // that are in it
-	late   int                // blocks in a row in which a frame came too late
+	lags   [blockFrames]int64 // lags of the current block
+	frames int                // number of lags in it
+	late   int                // consecutive blocks with a late frame
 	mean   float64            // lag of the last block
 
-	part     float64 // of a sample, after read
-	rate     float64 // samples that a frame is longer, or, below 0, shorter
-	speed    float64 // of that, what the clocks differ by
-	anchor   float64 // how far the echo is kept behind what is read, samples
+	part     float64 // fraction of a sample after read
+	rate     float64 // samples by which a frame is stretched (or shortened, if negative)
+	speed    float64 // the part of rate that is clock drift
+	anchor   float64 // target distance of the echo behind read, in samples
 	anchored bool
 
 	underruns, resyncs, slipped int64
 }
 
-// setDelay tells how long a sample takes from its rendering to its echo's capture.
+// setDelay sets the delay from rendering a sample to capturing its echo.
 func (a *aligner) setDelay(samples int64) {
 	before := a.target()
 	a.age = min(max(samples-lead, min(headroom, samples-leastResidual), 0), maxAge)
@@ -92,12 +90,12 @@ func (a *aligner) setDelay(samples int64) {
 	}
 }
 
-// target is the lag that is wanted.
+// target returns the target lag.
 func (a *aligner) target() int64 { return audio.FrameSamples + a.age }
 
 func (a *aligner) moveTo(read int64) {
 	a.read = read
-	// What was released may be overwritten by now.
+	// Released samples may be overwritten already.
 	a.floor = max(a.floor, a.ring.released.Load())
 	a.part, a.rate, a.anchored = 0, a.speed, false
 	a.mean = float64(a.ring.written.Load() - read)
@@ -105,8 +103,8 @@ func (a *aligner) moveTo(read int64) {
 	a.newBlock()
 }
 
-// hold takes how far the echo is behind what is read, in samples, and keeps it
-// there; without found nothing is known about it.
+// hold takes the echo's distance behind read, in samples, and keeps it constant. If
+// found is false the distance is unknown.
 func (a *aligner) hold(echo float64, found bool) {
 	a.rate = a.speed
 	if !found {
@@ -121,13 +119,13 @@ func (a *aligner) hold(echo float64, found bool) {
 	a.rate = min(max(a.speed-proportional*off/blockFrames, -maxSlip), maxSlip)
 }
 
-// delay is the delay from a rendered sample to its echo that is so far behind what
-// is read.
+// delay returns the delay from a rendered sample to its echo, given the echo's distance
+// behind read.
 func (a *aligner) delay(echo float64) int64 {
 	return max(0, int64(math.Round(a.mean-audio.FrameSamples+echo)))
 }
 
-// reset lets the next frame that is rendered be the first.
+// reset makes the next rendered frame the first.
 func (a *aligner) reset() {
 	a.live, a.speed = false, 0
 	a.read = a.ring.written.Load()
@@ -137,7 +135,7 @@ func (a *aligner) reset() {
 	a.newBlock()
 }
 
-// skip tells that the near end lost samples.
+// skip handles samples that the near end lost.
 func (a *aligner) skip(samples int64) {
 	if a.live && samples > 0 {
 		a.moveTo(a.read + samples)
@@ -146,8 +144,8 @@ func (a *aligner) skip(samples int64) {
 
 func (a *aligner) newBlock() { a.frames = 0 }
 
-// next fills f with the far end that belongs to the next frame of the near end.
-// Where there is none it is silent. It says whether the sink renders.
+// next fills f with the far end for the next near-end frame, or with silence if there
+// is none. It reports whether the sink renders.
 func (a *aligner) next(f *audio.Frame) bool {
 	written := a.ring.written.Load()
 	a.idle++
@@ -156,7 +154,7 @@ func (a *aligner) next(f *audio.Frame) bool {
 	}
 	a.last = written
 	if a.live && a.idle >= stalled && written-a.read < audio.FrameSamples {
-		speed := a.speed // the clocks are the same when it continues
+		speed := a.speed // the clock drift stays the same when it continues
 		a.reset()
 		a.speed = speed
 	}
@@ -182,9 +180,9 @@ func (a *aligner) next(f *audio.Frame) bool {
 	return true
 }
 
-// copy reads a frame, stretched by as much as the clocks differ. The position moves
-// on evenly, in parts of a sample: a step of a whole one is half a turn of what is
-// at the upper end of speech, and the canceller would have to relearn it.
+// copy reads a frame, resampled by the clock difference. The position advances
+// evenly, in fractions of a sample: a step of a whole sample is half a period at the
+// upper end of speech, and the canceller would have to adapt again.
 func (a *aligner) copy(f *audio.Frame, written int64) {
 	step := 1 + a.rate/audio.FrameSamples
 	if a.rate == 0 && a.part == 0 {
@@ -216,8 +214,8 @@ func (a *aligner) sample(pos, written int64) int16 {
 	return a.ring.at(pos)
 }
 
-// between is the far end at a part of a sample after pos. All positions are read
-// halfTaps late, since the filter needs what comes after them.
+// between returns the far end at a fractional position after pos. All positions are
+// read halfTaps late, because the filter needs the samples after them.
 func (a *aligner) between(pos int64, part float64, written int64) int16 {
 	taps := &interpolation[int(part*phases)]
 	sum := float32(0)
@@ -227,7 +225,7 @@ func (a *aligner) between(pos int64, part float64, written int64) int16 {
 	return int16(min(max(math.RoundToEven(float64(sum)), math.MinInt16), math.MaxInt16))
 }
 
-// The interpolation: sincs under Hann windows, at phases places between two
+// Interpolation filters: sincs under Hann windows, at `phases` positions between
 // samples.
 const (
 	halfTaps = 8
@@ -249,9 +247,9 @@ var interpolation = func() (table [phases][2 * halfTaps]float32) {
 	return table
 }()
 
-// observe adds a lag to the block, and judges the block at its end. A machine that
-// stalls for a moment renders some frames too late and is on time again: only what
-// lasts is put right, since each move costs the canceller some of what it learnt.
+// observe adds a lag to the block and evaluates each complete block. A machine that
+// stalls briefly renders some frames late and recovers, so only lasting errors are
+// corrected: each move costs the canceller some of its adaptation.
 func (a *aligner) observe(lag int64) {
 	a.lags[a.frames] = lag
 	a.frames++
@@ -271,7 +269,7 @@ func (a *aligner) observe(lag int64) {
 	}
 	miss := middle - a.target()
 	switch shortest := least - audio.FrameSamples; {
-	case a.late >= lateBlocks: // with jitter the lag is so long that the shortest is a frame
+	case a.late >= lateBlocks: // with jitter, the lag that makes the shortest one a frame
 		miss = min(miss, shortest)
 	case middle < audio.FrameSamples:
 	case miss > 0 && min(miss, shortest) > jump:

@@ -7,8 +7,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// streams are a renderer, whose frames are full of their own numbers from 1 on, and
-// a capturer.
+// streams is a renderer, whose frames are filled with their number, from 1 on, and a
+// capturer.
 type streams struct {
 	t    *testing.T
 	ring ring
@@ -30,14 +30,14 @@ func (s *streams) render(frames int) {
 		var f audio.Frame
 		s.k++
 		for i := range f {
-			f[i] = int16(s.k) // of the first 32767 frames
+			f[i] = int16(s.k) // unique for the first 32767 frames
 		}
 		s.ring.write(&f)
 	}
 }
 
-// capture takes frames, and returns the number of the rendered frame that the last
-// has in its middle; 0 is silence.
+// capture captures frames, and returns the number of the rendered frame in the middle
+// of the last one; 0 is silence.
 func (s *streams) capture(frames int) int {
 	for range frames {
 		s.a.next(&s.got)
@@ -65,26 +65,26 @@ func TestAlignerHoldsBackTheDelay(t *testing.T) {
 	}
 }
 
-// TestAlignerKeepsHeadroom: fast devices leave less lead, so that a frame may be late.
+// TestAlignerKeepsHeadroom: with fast devices the lead shrinks, so that a frame may be late.
 func TestAlignerKeepsHeadroom(t *testing.T) {
 	for _, tt := range [][2]int64{{0, 0}, {leastResidual, 0}, {leastResidual + frame/2, frame / 2}, {leastResidual + frame, frame}, {lead, frame}, {lead + frame, frame}, {lead + 2*frame, 2 * frame}} {
 		s := newStreams(t, tt[0])
 		if s.a.age != tt[1] {
-			t.Errorf("a delay of %d samples is held back by %d, want %d", tt[0], s.a.age, tt[1])
+			t.Errorf("delay of %d samples: age %d, want %d", tt[0], s.a.age, tt[1])
 		}
 	}
 }
 
-// TestAlignerBearsAnAccident: a machine that stalls for a moment moves nothing, however
-// long, and one that is late time and again is borne by a longer lag.
-func TestAlignerBearsAnAccident(t *testing.T) {
+// TestAlignerToleratesStalls: a machine that stalls for a moment causes no realignment,
+// however long the stall, and regular late frames are absorbed by a longer lag.
+func TestAlignerToleratesStalls(t *testing.T) {
 	for _, frames := range []int{1, 3, 20} {
 		s := newStreams(t, lead)
 		s.both(220)
 		s.capture(frames)
 		s.render(frames)
 		if s.both(220); s.a.resyncs != 0 {
-			t.Errorf("after %d frames that came late at once the streams were moved %d times", frames, s.a.resyncs)
+			t.Errorf("after %d late frames in a row the streams were realigned %d times", frames, s.a.resyncs)
 		}
 	}
 	s := newStreams(t, lead)
@@ -95,20 +95,20 @@ func TestAlignerBearsAnAccident(t *testing.T) {
 		s.both(18)
 	}
 	if late := s.a.underruns; s.a.resyncs != 1 || late > 2*lateBlocks*blockFrames/20 {
-		t.Errorf("with a frame that is late every 200 ms the streams were moved %d times, and %d frames came too late", s.a.resyncs, late)
+		t.Errorf("with a late frame every 200 ms the streams were realigned %d times, and %d frames came too late", s.a.resyncs, late)
 	}
 }
 
-func TestAlignerIsSilentBeforeAnythingIsHeard(t *testing.T) {
+func TestAlignerIsSilentBeforeTheFirstFrame(t *testing.T) {
 	s := newStreams(t, lead+3*frame)
 	if got := s.capture(5); got != 0 {
-		t.Errorf("frame %d is heard before there is one", got)
+		t.Errorf("read frame %d before any was rendered", got)
 	}
 	if got := s.both(3); got != 0 {
-		t.Errorf("frame %d is heard too early", got)
+		t.Errorf("read frame %d too early", got)
 	}
 	if got := s.both(1); got != 1 {
-		t.Errorf("frame %d is heard first", got)
+		t.Errorf("read frame %d first", got)
 	}
 }
 
@@ -117,32 +117,31 @@ func TestAlignerFollowsANewDelay(t *testing.T) {
 	s.both(100)
 	s.a.setDelay(lead + 30*frame)
 	if got := s.both(1); got != 101-30 {
-		t.Errorf("with a longer delay frame %d is beside 101", got)
+		t.Errorf("with a longer delay frame %d is aligned with 101", got)
 	}
 	s.a.setDelay(lead)
 	if got := s.both(1); got != 101 {
-		t.Errorf("with a shorter delay frame %d is beside 102", got)
+		t.Errorf("with a shorter delay frame %d is aligned with 102", got)
 	}
 }
 
-// TestAlignerAfterAccidents: each leaves the streams apart; half a second later
-// they are together.
-func TestAlignerAfterAccidents(t *testing.T) {
+// TestAlignerRecoversFromDisruptions within half a second.
+func TestAlignerRecoversFromDisruptions(t *testing.T) {
 	for name, accident := range map[string]func(s *streams){
-		"microphone lost frames":     func(s *streams) { s.render(30) },
-		"few":                        func(s *streams) { s.render(4) },
-		"and said so":                func(s *streams) { s.render(30); s.a.skip(30 * frame) },
-		"nobody captured":            func(s *streams) { s.render(3000) },
-		"loudspeaker lost frames":    func(s *streams) { s.capture(3) },
-		"loudspeaker stopped":        func(s *streams) { s.capture(300) },
-		"loudspeaker stopped at all": func(s *streams) { s.capture(300); s.a.reset() },
-		"a burst":                    func(s *streams) { s.capture(4); s.render(4) },
+		"microphone lost frames":      func(s *streams) { s.render(30) },
+		"few":                         func(s *streams) { s.render(4) },
+		"microphone reported the gap": func(s *streams) { s.render(30); s.a.skip(30 * frame) },
+		"nobody captured":             func(s *streams) { s.render(3000) },
+		"speaker lost frames":         func(s *streams) { s.capture(3) },
+		"loudspeaker stopped":         func(s *streams) { s.capture(300) },
+		"speaker stopped":             func(s *streams) { s.capture(300); s.a.reset() },
+		"a burst":                     func(s *streams) { s.capture(4); s.render(4) },
 	} {
 		for _, frames := range []int64{0, 2, 20} {
 			s := newStreams(t, lead+frames*frame)
 			s.both(200)
 			accident(s)
-			written := s.ring.written.Load() / frame // what was dropped has no position
+			written := s.ring.written.Load() / frame // dropped frames have no position
 			beside := int64(s.k) - written
 			got := int64(s.both(110))
 			spare := int64(1)
@@ -150,7 +149,7 @@ func TestAlignerAfterAccidents(t *testing.T) {
 				spare = 2
 			}
 			if want := int64(s.k) - frames; got < want-spare || got > want {
-				t.Errorf("%s: with a delay of %d frames, frame %d is beside %d (%d dropped)", name, frames, got, s.k, beside)
+				t.Errorf("%s: with a delay of %d frames, frame %d is aligned with %d (%d dropped)", name, frames, got, s.k, beside)
 			}
 		}
 	}
@@ -160,21 +159,21 @@ func TestAlignerStopsWithTheSink(t *testing.T) {
 	s := newStreams(t, lead+5*frame)
 	s.both(50)
 	if got := s.capture(5); got != 50 {
-		t.Errorf("the rest of what was rendered ends with frame %d", got)
+		t.Errorf("the rendered audio ends with frame %d", got)
 	}
 	if got := s.capture(1); got != 0 {
-		t.Errorf("frame %d is heard again", got)
+		t.Errorf("frame %d was read twice", got)
 	}
 	before := s.a.underruns
 	s.capture(1000)
 	if n := s.a.underruns - before; n > stalled {
-		t.Errorf("a sink that stopped counts as %d frames that came too late", n)
+		t.Errorf("a stopped sink counts as %d late frames", n)
 	}
 }
 
-// TestAlignerBearsJitter: frames that come in bursts of up to three are neither
-// late nor doubled, once it knows.
-func TestAlignerBearsJitter(t *testing.T) {
+// TestAlignerToleratesJitter: frames that arrive in bursts of up to three are neither
+// late nor repeated once the aligner has adapted.
+func TestAlignerToleratesJitter(t *testing.T) {
 	for _, frames := range []int64{0, 5} {
 		s := newStreams(t, lead+frames*frame)
 		var last int
@@ -183,7 +182,7 @@ func TestAlignerBearsJitter(t *testing.T) {
 			for range 3 {
 				got := s.capture(1)
 				if round > 40 && got != last+1 && got != last {
-					t.Fatalf("with a delay of %d frames, frame %d comes after %d", frames, got, last)
+					t.Fatalf("with a delay of %d frames, frame %d follows %d", frames, got, last)
 				}
 				last = got
 			}
@@ -194,9 +193,8 @@ func TestAlignerBearsJitter(t *testing.T) {
 	}
 }
 
-// TestAlignerFollowsDrift tells the aligner each half second where the echo is. From
-// the second minute on it stays within 50 microseconds, and the speeds agree to
-// 2 ppm.
+// TestAlignerFollowsDrift reports the echo's position every half second. From the
+// second minute on it stays within 50 microseconds, and the speeds agree to 2 ppm.
 func TestAlignerFollowsDrift(t *testing.T) {
 	for _, ppm := range []float64{200, -30} {
 		s := newStreams(t, lead+4*frame)
@@ -206,7 +204,7 @@ func TestAlignerFollowsDrift(t *testing.T) {
 			for float64(s.ring.written.Load()) < float64(i+1)*step-0.5 {
 				s.render(1)
 			}
-			heard := float64(i)*step - 7*frame // rendered so long ago
+			heard := float64(i)*step - 7*frame // position of the echo
 			echo := float64(s.a.read) + s.a.part - heard
 			if i%51 == 50 {
 				s.a.hold(echo, true)
@@ -220,14 +218,14 @@ func TestAlignerFollowsDrift(t *testing.T) {
 			t.Errorf("at %v ppm the streams are up to %.1f samples apart, and jump %d times", ppm, worst, s.a.resyncs)
 		}
 		if got := s.a.speed / frame * 1e6; math.Abs(got-ppm) > 2 {
-			t.Errorf("a drift of %v ppm is taken for %.0f", ppm, got)
+			t.Errorf("a drift of %v ppm was measured as %.0f", ppm, got)
 		}
 	}
 }
 
-// TestAlignerBearsDriftUnknown: where no echo is found, the streams stay within
-// four frames of where they should be, by jumps.
-func TestAlignerBearsDriftUnknown(t *testing.T) {
+// TestAlignerToleratesUnknownDrift: without an echo, realignments keep the streams
+// within four frames of their target.
+func TestAlignerToleratesUnknownDrift(t *testing.T) {
 	for _, ppm := range []float64{200, -200} {
 		for _, frames := range []int64{0, 10} {
 			s := newStreams(t, lead+frames*frame)
@@ -240,7 +238,7 @@ func TestAlignerBearsDriftUnknown(t *testing.T) {
 					t.Fatalf("at %v ppm with a delay of %d frames, after %d frames the lag is %d", ppm, frames, i, lag)
 				}
 			}
-			// Half a second each time that a frame is missing for good.
+			// Half a second for each frame that is missing permanently.
 			if s.a.underruns > 13*blockFrames {
 				t.Errorf("at %v ppm with a delay of %d frames, %d frames came too late", ppm, frames, s.a.underruns)
 			}
@@ -248,8 +246,8 @@ func TestAlignerBearsDriftUnknown(t *testing.T) {
 	}
 }
 
-// TestSlipsAreSmooth reads a tone, a sample too much and a sample too little per
-// frame: nothing clicks.
+// TestSlipsAreSmooth reads a tone with one sample too many and one too few per frame,
+// and checks that there are no clicks.
 func TestSlipsAreSmooth(t *testing.T) {
 	for _, rate := range []float64{1, -1} {
 		s := newStreams(t, lead+10*frame)
@@ -269,7 +267,7 @@ func TestSlipsAreSmooth(t *testing.T) {
 			d := int(out[i+1]) - int(out[i])
 			steepest = max(steepest, d, -d)
 		}
-		// 2 pi 500/48000 of the amplitude, and a little.
+		// 2 pi 500/48000 of the amplitude, plus a margin.
 		if steepest > 680 {
 			t.Errorf("with %v the steepest step is %d", rate, steepest)
 		}

@@ -15,7 +15,7 @@ import (
 	"unsafe"
 )
 
-// apm is one instance of WebRTC's audio processing. It is used by one goroutine.
+// apm is one instance of WebRTC's audio processing. It is not safe for concurrent use.
 type apm struct {
 	handle *C.av_apm
 }
@@ -32,7 +32,7 @@ func newAPM(c apmConfig) (*apm, error) {
 	}
 	handle := C.av_apm_new(&cfg)
 	if handle == nil {
-		return nil, errors.New("the audio processing of WebRTC does not start with these settings; switch echo cancellation, noise suppression and gain control off")
+		return nil, errors.New("cannot start WebRTC audio processing with these settings; disable echo cancellation, noise suppression and gain control")
 	}
 	return &apm{handle}, nil
 }
@@ -44,32 +44,32 @@ func flag(on bool) C.int32_t {
 	return 0
 }
 
-// process replaces near, frameSamples long, with what is left of it; far is as
-// long, or nil for an instance without echo cancellation.
+// process processes near in place. near and far have frameSamples samples; far is nil
+// for an instance without echo cancellation.
 func (a *apm) process(far, near []int16) error {
 	var f *C.int16_t
 	if len(far) >= frameSamples {
 		f = (*C.int16_t)(unsafe.Pointer(&far[0]))
 	}
-	// The delay is that between the streams here: the aligner took off the rest.
+	// The delay between the streams is 0 here: the aligner has removed it.
 	if code := C.av_apm_process(a.handle, f, (*C.int16_t)(unsafe.Pointer(&near[:frameSamples][0])), 0); code != 0 {
-		return fmt.Errorf("the audio processing of WebRTC failed with code %d", int(code))
+		return fmt.Errorf("WebRTC audio processing failed: code %d", int(code))
 	}
 	return nil
 }
 
-// suppress sets the suppression of echo, as in apmConfig.
+// suppress sets the echo suppression level of apmConfig.
 func (a *apm) suppress(level int) error {
 	if code := C.av_apm_suppress(a.handle, C.int(level)); code != 0 {
-		return fmt.Errorf("the audio processing of WebRTC refuses suppression %d: code %d", level, int(code))
+		return fmt.Errorf("cannot set WebRTC echo suppression %d: code %d", level, int(code))
 	}
 	return nil
 }
 
-// reset forgets what was learnt.
+// reset discards the adaptation.
 func (a *apm) reset() error {
 	if code := C.av_apm_reset(a.handle); code != 0 {
-		return fmt.Errorf("the audio processing of WebRTC cannot begin anew: code %d", int(code))
+		return fmt.Errorf("cannot reset WebRTC audio processing: code %d", int(code))
 	}
 	return nil
 }

@@ -2,7 +2,7 @@
 
 package dsp
 
-// apm is WebRTC's audio processing, which this build does not have.
+// apm is WebRTC's audio processing, which this build lacks.
 type apm struct{}
 
 func newAPM(apmConfig) (*apm, error)    { return nil, ErrUnavailable }

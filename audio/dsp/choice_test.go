@@ -15,10 +15,10 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/wer"
 )
 
-// The benchmarks of this file are what the processing was chosen by. Run them with
+// These benchmarks compare the configurations of the processing. Run them with
 // -benchtime 1x; their figures are not times.
 
-// detector is the voice detector behind a stage, window by window.
+// detector runs the voice detector on the output of a stage, window by window.
 type detector struct {
 	b       *testing.B
 	vad     vad.Detector
@@ -62,7 +62,7 @@ func (d *detector) push(f *audio.Frame) {
 
 func share(part, all int) float64 { return 100 * float64(part) / float64(max(all, 1)) }
 
-// withStages is a scene whose Processor has these instances.
+// withStages returns a scene whose Processor has these instances.
 func withStages(b *testing.B, front, back apmConfig, rc room.Config) *scene {
 	b.Helper()
 	s := newScene(b, Config{}, rc)
@@ -82,10 +82,11 @@ func front(echo, noise int) apmConfig {
 	return apmConfig{echo: echo, noise: noise, highPass: true, extended: true}
 }
 
-// BenchmarkTrigger asks what the detector hears, with each level of suppression, in
-// all rooms, with the echo at -6 dB: how much of the assistant alone it takes for a
-// person (false%; in the first three seconds, first-3s%), how much of a person as loud as the echo it finds (recall%), and
-// how much later than without an echo (onset-ms: median, late-ms: ninth decile).
+// BenchmarkTrigger measures voice detection at each level of suppression, in all
+// rooms, with the echo at -6 dB: false triggers by the assistant alone (false%; in
+// the first three seconds, first-3s%), the recall of a person as loud as the echo
+// (recall%), and the delay relative to no echo (onset-ms: median, late-ms: ninth
+// decile).
 func BenchmarkTrigger(b *testing.B) {
 	fan := room.Fan(1)
 	for _, v := range []struct {
@@ -119,9 +120,9 @@ func BenchmarkTrigger(b *testing.B) {
 }
 
 type triggerTally struct {
-	falses, windows          int // while the assistant is alone
+	falses, windows          int // while only the assistant speaks
 	learningFalses, learning int // in its first three seconds
-	found, spoken            int // of a person who speaks, too
+	found, spoken            int // during double talk
 	late                     []int
 	missed                   int
 }
@@ -144,7 +145,7 @@ func (t *triggerTally) alone(b *testing.B, s *scene) {
 	}
 }
 
-// together compares what is found over the assistant with what is found without.
+// together compares detection over the assistant with detection without it.
 func (t *triggerTally) together(b *testing.B, s *scene) {
 	s.run(4*time.Second, nil)
 	heard, clean := newDetector(b), newDetector(b)
@@ -187,8 +188,8 @@ func (t *triggerTally) report(b *testing.B) {
 	b.ReportMetric(float64(t.missed), "missed")
 }
 
-// BenchmarkUplink asks what PocketSphinx understands of human speech: wrong words
-// in a hundred. Ninety words: differences of three mean nothing.
+// BenchmarkUplink measures PocketSphinx's word errors on human speech, in percent. It
+// uses ninety words, so differences of three are not significant.
 func BenchmarkUplink(b *testing.B) {
 	babble := room.Babble(2, assistantSpeech(b))
 	for _, c := range []struct {
@@ -196,7 +197,7 @@ func BenchmarkUplink(b *testing.B) {
 		noise []float32
 		snr   float64
 		level float64
-		echo  time.Duration // for how long the assistant still speaks
+		echo  time.Duration // how long the assistant continues to speak
 	}{
 		{"Quiet", nil, 0, -26, 0},
 		{"Fan20", room.Fan(1), 20, -26, 0},
@@ -231,7 +232,7 @@ func BenchmarkUplink(b *testing.B) {
 	}
 }
 
-// wordErrors lets everybody speak, each over the assistant for so long.
+// wordErrors plays every sentence, each with the assistant speaking over its start for the given time.
 func wordErrors(b *testing.B, s *scene, level float64, echo time.Duration) float64 {
 	recognizer, err := stt.PocketSphinx(stt.PocketSphinxConfig{})()
 	if err != nil {

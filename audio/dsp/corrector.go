@@ -8,49 +8,47 @@ import (
 
 const (
 	millisecond = audio.SampleRate / 1000
-	// reportStep is by how much a reported delay must change to be followed:
-	// devices report their latency for each frame, and each move costs the
-	// canceller some of what it learnt.
+	// reportStep is the smallest change of a reported delay that takes effect:
+	// devices report latency for each frame, and each realignment costs the canceller
+	// some of its adaptation.
 	reportStep = 10 * millisecond
-	// An echo so far behind its reference needs no correction: the filter of the
-	// canceller spans 128 ms, of which most belongs to the room.
+	// An echo this far behind its reference needs no correction: the canceller's filter
+	// spans 128 ms, most of which is for the room.
 	leastResidual, mostResidual = 12 * millisecond, 70 * millisecond
-	// agree is how often, each half second, an echo must be found in one place to
-	// be believed.
+	// agree is how many times in a row, at half-second intervals, an echo must be found
+	// in the same place.
 	agree = 3
 )
 
-// corrector turns the delay that the devices report into the one that there is,
-// with the help of the echo that is found.
+// corrector corrects the delay that the devices report by the echo that was found.
 type corrector struct {
-	reported   int64 // followed so far, samples
+	reported   int64 // reported delay in effect, in samples
 	correction int64 // samples
 	started    bool
 	moved      bool
 	recalled   bool // and not observed since
 
-	echo float64 // how far it was last found behind its reference, samples
-	same int     // how often it was found there
+	echo float64 // last distance of the echo behind its reference, in samples
+	same int     // how many times in a row it was found there
 }
 
-// total is the delay to align with, in samples.
+// total returns the delay to align with, in samples.
 func (c *corrector) total() int64 { return max(0, c.reported+c.correction) }
 
-// recall begins with a correction that was found before. The echo counts as found
-// until it is found elsewhere than where it may be.
+// recall starts with a correction that was found earlier. The echo counts as found
+// until it is found outside the allowed range.
 func (c *corrector) recall(samples int64) {
 	c.correction, c.moved = samples, true
 	c.recalled, c.same = true, agree
 }
 
-// known says that the echo was found where it last was for long enough.
+// known reports whether the echo was found in the same place often enough.
 func (c *corrector) known() bool { return c.same >= agree }
 
-// delay is the delay to align with, in samples, and whether it is another than
-// before.
+// delay returns the delay to align with, in samples, and whether it has changed.
 func (c *corrector) delay(reported int64) (samples int64, changed bool) {
 	switch d := reported - c.reported; {
-	case !c.started: // what was recalled is of these devices
+	case !c.started: // a recalled correction belongs to these devices
 		c.reported, c.started, c.moved = reported, true, true
 	case d > reportStep || d < -reportStep:
 		c.reported, c.moved = reported, true
@@ -62,8 +60,8 @@ func (c *corrector) delay(reported int64) (samples int64, changed bool) {
 	return c.total(), changed
 }
 
-// observe takes how far the echo was found behind its reference, in samples. It
-// says whether the delay is to be another, and what was learnt is of no use.
+// observe takes the echo's distance behind its reference, in samples. It reports
+// whether the delay changes, which invalidates the canceller's adaptation.
 func (c *corrector) observe(echo float64) (moved bool) {
 	inPlace := echo >= leastResidual && echo <= mostResidual
 	if c.recalled && !inPlace || !c.recalled && math.Abs(echo-c.echo) > nearby {
@@ -75,7 +73,7 @@ func (c *corrector) observe(echo float64) (moved bool) {
 	if !c.known() || inPlace {
 		return false
 	}
-	// Below 0 there is nothing to hold back, and it stays.
+	// The delay cannot be negative.
 	before := c.total()
 	c.correction = max(c.correction+int64(math.Round(echo))-lead, -c.reported)
 	if c.moved = c.total() != before; c.moved {

@@ -17,7 +17,7 @@ func TestCorrectorFollowsTheDevicesInSteps(t *testing.T) {
 	}
 }
 
-func TestCorrectorTakesWhatIsFound(t *testing.T) {
+func TestCorrectorAppliesTheFoundEcho(t *testing.T) {
 	for _, tt := range []struct {
 		name     string
 		reported int64     // ms
@@ -25,12 +25,12 @@ func TestCorrectorTakesWhatIsFound(t *testing.T) {
 		want     int64     // ms
 	}{
 		{"right", 100, []float64{20, 20, 20, 20}, 100},
-		{"too short", 0, []float64{200, 200.5, 199.5}, 169}, // the last, less the lead
-		{"twice is chance", 0, []float64{200, 200}, 0},
-		{"not the same", 0, []float64{200, 200, 120, 200, 200}, 0},
+		{"too short", 0, []float64{200, 200.5, 199.5}, 169}, // the last one minus the lead
+		{"twice is not enough", 0, []float64{200, 200}, 0},
+		{"different positions", 0, []float64{200, 200, 120, 200, 200}, 0},
 		{"somewhat too long", 100, []float64{-20, -20, -20}, 50},
 		{"much too long", 400, []float64{-200, -200, -200}, 170},
-		{"too long for nothing", 30, []float64{-60, -60, -60}, 0},
+		{"too long, limited at zero", 30, []float64{-60, -60, -60}, 0},
 	} {
 		var c corrector
 		c.delay(tt.reported * millisecond)
@@ -43,8 +43,7 @@ func TestCorrectorTakesWhatIsFound(t *testing.T) {
 	}
 }
 
-// A delay that is reported anew keeps its correction: the devices are wrong in the
-// same way.
+// A new reported delay keeps the correction, because the devices' error stays the same.
 func TestCorrectionStays(t *testing.T) {
 	var c corrector
 	c.delay(0)
@@ -55,16 +54,16 @@ func TestCorrectionStays(t *testing.T) {
 		}
 	}
 	if moves != 1 {
-		t.Errorf("the canceller is told %d times", moves)
+		t.Errorf("the delay changed %d times", moves)
 	}
 	if got, changed := c.delay(20 * millisecond); got != 190*millisecond || !changed {
 		t.Errorf("%d ms", got/millisecond)
 	}
 }
 
-// TestWhatIsRecalledIsKnown: the echo of devices that were heard before counts as found
-// from the first frame on, until it is found where it may not be.
-func TestWhatIsRecalledIsKnown(t *testing.T) {
+// TestRecalledEchoIsKnown: with known devices the echo counts as found from the first
+// frame until it is found outside the allowed range.
+func TestRecalledEchoIsKnown(t *testing.T) {
 	for _, ms := range []float64{13, 30, 60} {
 		var c corrector
 		c.recall(100 * millisecond)
@@ -72,19 +71,19 @@ func TestWhatIsRecalledIsKnown(t *testing.T) {
 			t.Errorf("%d ms, known %v", got/millisecond, c.known())
 		}
 		if c.observe(ms*millisecond) || !c.known() {
-			t.Errorf("an echo %v ms behind its reference is another one", ms)
+			t.Errorf("an echo %v ms behind its reference counts as a different one", ms)
 		}
 		if c.observe((ms+5)*millisecond) || c.known() {
-			t.Errorf("an echo that was %v ms behind its reference and then 5 more is the same", ms)
+			t.Errorf("an echo that moved from %v ms by another 5 ms counts as the same", ms)
 		}
 	}
 	var c corrector
 	c.recall(100 * millisecond)
 	c.delay(20 * millisecond)
 	if c.observe(200*millisecond) || c.known() {
-		t.Error("one echo elsewhere is believed")
+		t.Error("a single echo elsewhere was accepted")
 	}
 	if c.delay(50 * millisecond); c.known() {
-		t.Error("an echo elsewhere is known, with another delay besides")
+		t.Error("an echo elsewhere counts as known after the delay changed")
 	}
 }

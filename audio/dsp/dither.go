@@ -2,14 +2,14 @@ package dsp
 
 import "math/rand/v2"
 
-// dither is the noise that the canceller finds under the far end, from -16 to 15 of a
-// sample: -71 dBFS. Speech is not in all bands at once, and what the filter of the
-// canceller has for an empty one drifts, until, after eight minutes of speech in a
-// room like "meeting", it cancels nothing any more and does not find back. A noise
-// that has no echo keeps it where it is (Haykin, Adaptive Filter Theory, leakage).
+// dither adds noise of -16 to 15 (-71 dBFS) to the far end that the canceller sees.
+// Speech does not excite all bands at once, and the canceller's coefficients drift in
+// the empty ones until it stops cancelling for good: after eight minutes of speech in
+// a room like "meeting". Noise without an echo keeps them bounded (Haykin, Adaptive
+// Filter Theory, leakage).
 type dither struct{ source rand.PCG }
 
-// bits are those of a number that make a sample.
+// bits is the number of random bits per sample.
 const bits = 5
 
 func (d *dither) add(far []int16) {

@@ -9,53 +9,52 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// ErrUnavailable says that the program was built without the library.
-var ErrUnavailable = errors.New("audio processing is not in this build; build with cgo and webrtc-audio-processing (Debian: libwebrtc-audio-processing-dev), or switch echo cancellation, noise suppression, gain control and the high-pass off")
+// ErrUnavailable is returned in a build without the library.
+var ErrUnavailable = errors.New("this build has no audio processing; build with cgo and webrtc-audio-processing (Debian: libwebrtc-audio-processing-dev), or disable echo cancellation, noise suppression, gain control and the high-pass")
 
-// Config switches the parts of the processing on. The zero value does nothing.
+// Config enables the stages of the processing. The zero value disables all.
 type Config struct {
-	// EchoCancellation takes what Reference was given out of both outputs.
+	// EchoCancellation removes the echo of Reference from both outputs.
 	EchoCancellation bool
-	// HighPass takes rumble out of both outputs.
+	// HighPass removes rumble from both outputs.
 	HighPass bool
-	// NoiseSuppression takes steady noise out of Uplink, moderately. It is for loud
-	// fans only: with one at 10 dB PocketSphinx gets 48 % of the words wrong instead
-	// of 62, but 32 instead of 21 in quiet, and 87 instead of 70 in babble
-	// (BenchmarkUplink).
+	// NoiseSuppression removes steady noise from Uplink, moderately. Enable it only
+	// with loud fans: in quiet and in babble it increases the word errors of
+	// PocketSphinx (BenchmarkUplink).
 	NoiseSuppression bool
-	// GainControl brings speech in Uplink to one level. PocketSphinx gains nothing
-	// by it.
+	// GainControl normalizes the level of speech in Uplink. It does not improve
+	// PocketSphinx.
 	GainControl bool
 }
 
-// Default is what measured best for speech in rooms that are not loud.
+// Default returns the configuration with the best results for speech in rooms that are not loud.
 func Default() Config { return Config{EchoCancellation: true, HighPass: true} }
 
-// Output is one frame of the microphone, processed for each of its listeners.
+// Output is one frame of the microphone, processed for each consumer.
 type Output struct {
 	Trigger audio.Frame // for the voice detector
 	Uplink  audio.Frame // for recognition
 }
 
-// Processor processes one microphone beside one loudspeaker. Reference belongs to
-// the rendering goroutine, SetDelay and Stats to anybody, everything else to the
-// capturing goroutine.
+// Processor processes one microphone and one speaker. Reference belongs to the
+// rendering goroutine, SetDelay and Stats are safe for concurrent use, everything
+// else belongs to the capturing goroutine.
 type Processor struct {
 	front *apm // echo and rumble; nil when off
 	back  *apm // noise and gain; nil when off
 	echo  bool
 
 	ring      ring
-	reported  atomic.Int64 // delay of the devices, samples
+	reported  atomic.Int64 // delay of the devices, in samples
 	aligner   aligner
 	corrector corrector
 	learner   learner
 	dither    dither
-	restarts  int64 // of the canceller, for a new delay
+	restarts  int64 // restarts of the canceller because of a new delay
 	finder    *finder
 	scout     *scout
 	model     *pathModel
-	modelled  int64 // Realigned of the model
+	modelled  int64 // value of Realigned that the model has seen
 	meter     meter
 
 	far               audio.Frame
@@ -63,11 +62,11 @@ type Processor struct {
 	triggerUp, backUp *converter
 	farSmall          [frameSamples]int16
 	nearSmall, small  [frameSamples]int16 // before and after the canceller
-	direct, late      [frameSamples]int16 // what the model leaves, as late as small, and what it left of the last frame
+	direct, late      [frameSamples]int16 // residual of the model: delayed like small, and of the last frame
 }
 
-// New makes a Processor, and fails with ErrUnavailable in a build without cgo,
-// unless cfg switches everything off. It must be closed.
+// New returns a Processor, which must be closed. In a build without cgo it fails with
+// ErrUnavailable, unless cfg disables everything.
 func New(cfg Config) (*Processor, error) {
 	front := apmConfig{echo: -1, noise: -1, highPass: cfg.HighPass, extended: true}
 	if cfg.EchoCancellation {
@@ -80,7 +79,7 @@ func New(cfg Config) (*Processor, error) {
 	return newProcessor(front, back)
 }
 
-// newProcessor makes the instances that do something.
+// newProcessor creates the instances that are enabled.
 func newProcessor(front, back apmConfig) (*Processor, error) {
 	p := &Processor{echo: front.echo >= 0, finder: newFinder(), model: newPathModel()}
 	p.aligner.ring = &p.ring
@@ -120,8 +119,8 @@ func newProcessor(front, back apmConfig) (*Processor, error) {
 	return p, nil
 }
 
-// Close frees the library's memory. It is safe to call twice; no other method may
-// run or follow, except Reference, SetDelay and Stats.
+// Close frees the library's memory. It is safe to call twice. No other method may run
+// concurrently or afterwards, except Reference, SetDelay and Stats.
 func (p *Processor) Close() {
 	for _, a := range []**apm{&p.front, &p.back} {
 		if *a != nil {
@@ -131,17 +130,16 @@ func (p *Processor) Close() {
 	}
 }
 
-// What the library adds, in samples at 48 kHz: the canceller 7 ms by its blocks,
-// noise suppression 6 by their overlap.
+// Latency of the library, in samples at 48 kHz: 7 ms for the canceller's blocks, 6 ms
+// for the overlap of noise suppression.
 const (
 	cancellerLatency = 7 * millisecond
 	noiseLatency     = 6 * millisecond
 )
 
-// Latency is how many samples later than in the input a sample is in Trigger: 11 ms
-// with echo cancellation, 4 without, nothing where nothing is processed. A position
-// that was found in Trigger is that much too late. Uplink is 6 ms later than
-// Trigger where noise is suppressed.
+// Latency returns the delay of Trigger in samples: 11 ms with echo cancellation, 4 ms
+// without, 0 if nothing is enabled. Subtract it from positions found in Trigger. With
+// noise suppression Uplink is delayed by another 6 ms.
 func (p *Processor) Latency() int64 {
 	if p.front == nil && p.back == nil {
 		return 0
@@ -153,29 +151,29 @@ func (p *Processor) Latency() int64 {
 	return n
 }
 
-// Reference takes a frame on its way to the loudspeaker. It belongs to the
-// rendering goroutine, takes no lock and allocates nothing. Frames that find no
-// room, since nobody captures, are dropped.
+// Reference takes a frame on its way to the speaker. It belongs to the rendering
+// goroutine, takes no lock and does not allocate. It drops frames while the ring is
+// full because nothing captures.
 func (p *Processor) Reference(f *audio.Frame) { p.ring.write(f) }
 
-// SetDelay tells what the devices report: from a frame's Reference until it sounds,
-// and from a sound until its frame's Process. It may be called often; it matters
-// when the sum changes by more than 10 ms. Until then 0 is assumed. A DelayReporter
-// calls it for the devices of a conversation. A sum that is
-// too short by up to 40 ms does no harm, and other mistakes of up to 220 ms are
-// found and made good, mostly within half a second of echo.
+// SetDelay sets the delays that the devices report: from a frame's Reference until it
+// sounds, and from a sound until its frame's Process. The default is 0. It may be
+// called often; only changes of the sum by more than 10 ms have an effect.
+// DelayReporter calls it for the devices of a conversation. A sum that is too short
+// by up to 40 ms is harmless. Other errors of up to 220 ms are detected and
+// corrected, mostly within half a second of echo.
 func (p *Processor) SetDelay(render, capture time.Duration) {
 	p.reported.Store(audio.Samples(max(render, 0) + max(capture, 0)))
 }
 
-// Process processes the next frame of the microphone. It allocates nothing. After
-// an error, which only the library can make, out holds the input.
+// Process processes the next microphone frame. It does not allocate. On an error, which
+// only the library can cause, out holds the input.
 func (p *Processor) Process(in *audio.Frame, out *Output) error {
 	p.meter.microphone(in)
 	p.nearDown.process(p.nearSmall[:], in[:])
 	p.scout.push(p.nearSmall[:])
 	p.scout.learn()
-	if !p.echo { // else the aligner releases what it read
+	if !p.echo { // otherwise the aligner releases what it has read
 		p.ring.released.Store(p.scout.read)
 	}
 	if p.front == nil && p.back == nil {
@@ -184,7 +182,7 @@ func (p *Processor) Process(in *audio.Frame, out *Output) error {
 	}
 	if err := p.process(out); err != nil {
 		out.Trigger, out.Uplink = *in, *in
-		return fmt.Errorf("audio of the microphone was passed on unprocessed: %w", err)
+		return fmt.Errorf("microphone audio passed through unprocessed: %w", err)
 	}
 	return nil
 }
@@ -225,7 +223,7 @@ func (p *Processor) process(out *Output) error {
 	return nil
 }
 
-// predict has the model take the frame. What it leaves is as late as small.
+// predict runs the model on the frame. Its output has the delay of small.
 func (p *Processor) predict() {
 	if n := p.Realigned(); n != p.modelled {
 		p.modelled = n
@@ -240,10 +238,10 @@ func (p *Processor) predict() {
 	p.late = p.model.left
 }
 
-// Predicted reports whether Trigger is the microphone minus a predicted echo instead of
-// the canceller's output. It is while the canceller learns, and without an echo. The
-// prediction uses the echo path estimated from a tone that was played before. Only the
-// capturing goroutine may call it.
+// Predicted reports whether Trigger is the microphone minus a predicted echo instead
+// of the canceller's output, which is the case while the canceller adapts and where
+// there is no echo. The prediction uses the echo path estimated from an earlier tone.
+// Only the capturing goroutine may call it.
 func (p *Processor) Predicted() bool {
 	switch {
 	case !p.echo || !p.model.known():
@@ -254,11 +252,11 @@ func (p *Processor) Predicted() bool {
 	return p.learner.learning()
 }
 
-// Person says, where the echo is Predicted, whether the last 40 ms hold more than that. It
-// belongs to the capturing goroutine.
+// Person reports, while the echo is Predicted, whether the last 40 ms contain more than
+// the echo. Only the capturing goroutine may call it.
 func (p *Processor) Person() bool { return p.model.person() }
 
-// reference is the far end for the next frame of the near end, at rate.
+// reference returns the far end for the next near-end frame, at rate.
 func (p *Processor) reference() []int16 {
 	if delay, changed := p.corrector.delay(p.reported.Load()); changed {
 		p.aligner.setDelay(delay)
@@ -272,7 +270,7 @@ func (p *Processor) reference() []int16 {
 	return p.farSmall[:]
 }
 
-// measure looks at what the canceller did to a frame, and for the echo in it.
+// measure updates the figures after the canceller, and looks for the echo in the frame.
 func (p *Processor) measure() error {
 	p.meter.last.push(p.nearSmall[:], p.small[:])
 	far := power(p.farSmall[:])
@@ -287,7 +285,7 @@ func (p *Processor) measure() error {
 		p.finder.reset()
 		return p.resetAdaptation()
 	}
-	moved := false // the finder takes a second and a half to know
+	moved := false // the finder needs 1.5 s
 	if echo, certain := p.scout.behind(p.aligner.read); certain && !p.corrector.known() && p.aligner.live {
 		moved = p.corrector.observe(echo)
 	}
@@ -308,70 +306,69 @@ func (p *Processor) measure() error {
 	return nil
 }
 
-// resetAdaptation lets the canceller forget what it learnt.
+// resetAdaptation makes the canceller adapt from scratch.
 func (p *Processor) resetAdaptation() error {
-	p.meter.last = cut{} // it was of another filter
+	p.meter.last = cut{} // measured with the old filter
 	if err := p.front.reset(); err != nil {
 		return err
 	}
 	return p.learner.restart(p.front)
 }
 
-// Realigned counts realignments of the streams: for a
-// while after each, more of the echo is left. It belongs to the capturing goroutine.
+// Realigned counts realignments of the streams. After each one the residual echo is
+// higher for a while. Only the capturing goroutine may call it.
 func (p *Processor) Realigned() int64 { return p.aligner.resyncs + p.restarts }
 
-// The least that EchoTail is, and what it allows for the room.
+// The minimum of EchoTail, and its allowance for the room.
 const (
 	leastTail = 300 * time.Millisecond
 	roomTail  = 200 * time.Millisecond
 )
 
-// EchoTail is for how long after the loudspeaker fell silent its sound may still be
-// in what is captured, with devices that report so much latency, out and in together:
-// they report too little more often than too much.
+// EchoTail returns how long after the speaker has fallen silent its sound may still
+// be captured, given the reported latency of output and input together. The margin is
+// there because devices report too little more often than too much.
 func EchoTail(reported time.Duration) time.Duration {
 	return max(leastTail, reported+roomTail)
 }
 
-// Found says whether the echo was found where the far end is laid beside it. It
-// belongs to the capturing goroutine.
+// Found reports whether the echo was found at the current alignment. Only the capturing
+// goroutine may call it.
 func (p *Processor) Found() bool { return p.corrector.known() }
 
-// Foreign reports whether the sound of the last quarter of a second is not an echo: it
-// holds nothing of the far end, at any delay. It works from the first word on, with
-// and without echo cancellation. It belongs to the capturing goroutine, and costs
-// three transforms; a second call for the same frame costs nothing.
+// Foreign reports whether the sound of the last quarter of a second is not an echo,
+// that is, contains nothing of the far end at any delay. It works from the first
+// word, with and without echo cancellation. It costs three FFTs; a second call for
+// the same frame is free. Only the capturing goroutine may call it.
 func (p *Processor) Foreign() bool { return p.scout.foreign() }
 
-// Elsewhere reports whether the sound of the last frames, so many, may be an echo that is
-// not where it was, as after a jump of its delay. Of a sound that has just begun it
-// cannot be told yet, and it may. It belongs to the capturing goroutine, and costs
-// three transforms.
-func (p *Processor) Elsewhere(frames int) bool { return p.echo && p.scout.elsewhere(frames) }
+// EchoMayHaveMoved reports whether the sound of the last frames may be an echo at
+// another delay than before. For a sound that has just started this cannot be
+// excluded, so it returns true. It costs three FFTs. Only the capturing goroutine may
+// call it.
+func (p *Processor) EchoMayHaveMoved(frames int) bool { return p.echo && p.scout.elsewhere(frames) }
 
-// Cut is how many dB the canceller took off the last 30 ms, and off the last 120: few
-// of a person, many of an echo; none without echo cancellation. It belongs to the
-// capturing goroutine.
-func (p *Processor) Cut() (short, long float64) {
+// EchoReduction returns how many dB the canceller removed from the last 30 ms and
+// from the last 120 ms: little for a person, much for an echo, 0 without echo
+// cancellation. Only the capturing goroutine may call it.
+func (p *Processor) EchoReduction() (short, long float64) {
 	return p.meter.last.decibels(shortCut), p.meter.last.decibels(longCut)
 }
 
-// Correction is how much longer the echo takes than the devices report, in samples,
-// as far as that was found. It belongs to the capturing goroutine, and to whoever
-// knows that it ended.
+// Correction returns by how many samples the echo's delay exceeds the reported one,
+// as far as known. Only the capturing goroutine may call it, or any goroutine after
+// it has ended.
 func (p *Processor) Correction() int64 { return p.corrector.correction }
 
-// Correct begins with the Correction that another Processor found for the same
-// devices. It is for before the first frame.
+// Correct sets the initial correction to one that another Processor found for the same
+// devices. Call it before the first frame.
 func (p *Processor) Correct(samples int64) { p.corrector.recall(samples) }
 
-// Gap tells that the microphone lost samples before the next frame: their far end
-// is skipped. Without it the loss is noticed after half a second.
+// Gap reports that the microphone lost samples before the next frame, and skips their
+// far end. Without it the loss is detected after half a second.
 func (p *Processor) Gap(samples int64) { p.aligner.skip(samples) }
 
-// Reset forgets everything that was heard, for a device that was reopened. What
-// SetDelay told stays.
+// Reset discards all state except SetDelay's, for a device that was reopened.
 func (p *Processor) Reset() error {
 	p.aligner.reset()
 	p.corrector = corrector{}
@@ -393,7 +390,7 @@ func (p *Processor) Reset() error {
 	return nil
 }
 
-// Stats is what the Processor sees. It may be called from any goroutine.
+// Stats returns the current figures. It is safe for concurrent use.
 func (p *Processor) Stats() Stats {
 	s := p.meter.stats()
 	s.Reported = audio.Duration(p.reported.Load())

@@ -13,10 +13,10 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/room"
 )
 
-// levels are how loud the microphone and both outputs were.
+// levels are the levels of the microphone and of both outputs.
 type levels struct{ mic, trigger, uplink float64 }
 
-// hear plays near to a Processor alone in a cable and measures from its second
+// hear plays near to a Processor without echo or room, and measures from the second
 // second on.
 func hear(t *testing.T, cfg Config, near []int16) levels {
 	t.Helper()
@@ -46,17 +46,17 @@ func fan(level float64, d time.Duration) []int16 {
 	return pcm
 }
 
-// Each switch does what it says, and only then.
+// Each option has its effect only when enabled.
 
 func TestEchoCancellationIsSwitchable(t *testing.T) {
 	s := newScene(t, Config{HighPass: true}, room.Config{Echo: echoOf(t, "study"), EchoGain: -6, Delay: atMs(60)})
 	s.p.SetDelay(atMs(60), 0)
 	s.run(4*time.Second, nil)
 	if erle := s.run(4*time.Second, nil); math.Abs(erle) > 1 {
-		t.Errorf("without cancellation %.1f dB of the echo are taken out", erle)
+		t.Errorf("without cancellation the echo was reduced by %.1f dB", erle)
 	}
 	if st := s.p.Stats(); st.Echo || st.Far || st.Overruns != 0 {
-		t.Errorf("without cancellation it knows of an echo: %+v", st)
+		t.Errorf("without cancellation an echo was reported: %+v", st)
 	}
 }
 
@@ -78,7 +78,7 @@ func TestNoiseSuppressionIsSwitchableAndForTheUplink(t *testing.T) {
 			t.Errorf("with noise suppression %v, a fan is %.1f dB quieter in the uplink than in the trigger", on, quieter)
 		}
 		if quieter := l.mic - l.trigger; math.Abs(quieter) > 2 {
-			t.Errorf("with noise suppression %v, the trigger hears a fan %.1f dB quieter", on, quieter)
+			t.Errorf("with noise suppression %v, a fan is %.1f dB quieter in the trigger", on, quieter)
 		}
 	}
 }
@@ -93,7 +93,7 @@ func TestGainControlIsSwitchableAndForTheUplink(t *testing.T) {
 	}
 }
 
-func TestLatencyIsWhatItSays(t *testing.T) {
+func TestLatencyIsCorrect(t *testing.T) {
 	for _, cfg := range []Config{{}, {EchoCancellation: true}, {NoiseSuppression: true}, {GainControl: true}, {EchoCancellation: true, NoiseSuppression: true}} {
 		s := newScene(t, cfg, room.Config{})
 		s.quiet = true
@@ -115,14 +115,14 @@ func TestLatencyIsWhatItSays(t *testing.T) {
 				}
 			}
 			if d := int64(at) - want[name]; d < -12 || d > 12 {
-				t.Errorf("%+v: %s is %d samples late, said to be %d", cfg, name, at, want[name])
+				t.Errorf("%+v: %s is %d samples late, want %d", cfg, name, at, want[name])
 			}
 		}
 	}
 }
 
-// TestProcessAllocatesNothing, and neither does Reference; also not while the
-// streams slip, or while the canceller starts over.
+// TestProcessAllocatesNothing, and neither does Reference, including while the
+// streams slip and while the canceller restarts.
 func TestProcessAllocatesNothing(t *testing.T) {
 	p, err := New(Config{EchoCancellation: true, HighPass: true, NoiseSuppression: true, GainControl: true})
 	if err != nil {
@@ -143,12 +143,12 @@ func TestProcessAllocatesNothing(t *testing.T) {
 		}
 	})
 	if n != 0 {
-		t.Errorf("a frame allocates %v times", n)
+		t.Errorf("%v allocations per frame", n)
 	}
 }
 
-// TestBothGoroutines renders, captures, looks and tells delays all at once; the
-// race detector watches.
+// TestBothGoroutines renders, captures, reads Stats and sets delays concurrently, for
+// the race detector.
 func TestBothGoroutines(t *testing.T) {
 	p, err := New(Default())
 	if err != nil {
@@ -194,7 +194,7 @@ func TestCloseTwice(t *testing.T) {
 	p.Reference(new(audio.Frame)) // a sink may still run
 }
 
-// BenchmarkProcess is a frame of 10 ms with an echo, Reference included.
+// BenchmarkProcess measures a 10 ms frame with an echo, including Reference.
 func BenchmarkProcess(b *testing.B) {
 	for _, c := range []struct {
 		name string

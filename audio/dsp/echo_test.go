@@ -12,13 +12,13 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/room"
 )
 
-// enough is the least ERLE, in dB, that counts as cancelled. The assistant's echo
-// of -26 dBFS is then at -56, where the detector hears it as a voice no more
-// (BenchmarkTrigger); 34 dB and more are measured.
+// enough is the ERLE, in dB, from which the echo counts as cancelled. The assistant's
+// echo of -26 dBFS is then at -56, where the detector no longer reports a voice
+// (BenchmarkTrigger).
 const enough = 30
 
-// TestEchoIsRemovedInEachRoom: the second to the fifth second of speech are those
-// in which the canceller learns.
+// TestEchoIsRemovedInEachRoom checks the second to fifth second of speech, during
+// which the canceller adapts, and the time after.
 func TestEchoIsRemovedInEachRoom(t *testing.T) {
 	for _, shape := range room.Shapes {
 		for _, gain := range []float64{-6, -12} {
@@ -27,21 +27,21 @@ func TestEchoIsRemovedInEachRoom(t *testing.T) {
 				s.p.SetDelay(atMs(40), atMs(20))
 				s.run(time.Second, nil)
 				if erle := s.run(4*time.Second, nil); erle < 20 {
-					t.Errorf("while it learns, %.1f dB of the echo are taken out, want 20", erle)
+					t.Errorf("while adapting, the echo is reduced by %.1f dB, want 20", erle)
 				}
 				if erle := s.run(6*time.Second, nil); erle < enough {
-					t.Errorf("then %.1f dB, want %v", erle, enough)
+					t.Errorf("after adapting, the echo is reduced by %.1f dB, want %v", erle, enough)
 				}
 				if st := s.p.Stats(); !st.Far || !st.Echo || st.ERLE < 25 {
-					t.Errorf("the figures know nothing of it: %+v", st)
+					t.Errorf("Stats reports no echo: %+v", st)
 				}
 			})
 		}
 	}
 }
 
-// TestDelaysAreFound: whatever the devices say, the echo is found and taken out,
-// and the figures tell where it was.
+// TestDelaysAreFound: whatever the devices report, the echo is found and removed, and
+// Stats reports its delay.
 func TestDelaysAreFound(t *testing.T) {
 	type delays struct{ real, reported int } // ms
 	for _, d := range []delays{
@@ -53,37 +53,37 @@ func TestDelaysAreFound(t *testing.T) {
 			s.p.SetDelay(atMs(d.reported), 0)
 			s.run(8*time.Second, nil)
 			if erle := s.run(6*time.Second, nil); erle < enough {
-				t.Errorf("%.1f dB of the echo are taken out, want %v", erle, enough)
+				t.Errorf("the echo is reduced by %.1f dB, want %v", erle, enough)
 			}
 			st := s.p.Stats()
 			if miss := (st.Delay - atMs(d.real)).Abs(); !st.Measured || miss > atMs(6) {
-				t.Errorf("the delay is said to be %v (measured: %v)", st.Delay, st.Measured)
+				t.Errorf("reported delay %v (measured: %v)", st.Delay, st.Measured)
 			}
 		})
 	}
 }
 
-// TestTheEchoIsFoundInTheFirstWords: within 0.7 s of speech, of which the echo is in the
-// microphone for half a second, also where the devices say too little.
+// TestTheEchoIsFoundInTheFirstWords: within 0.7 s of speech, of which the microphone
+// hears half a second, even if the devices report too little.
 func TestTheEchoIsFoundInTheFirstWords(t *testing.T) {
 	for _, d := range [][]int{{35, 35}, {135, 35}, {200, 20}} {
 		s := newScene(t, Default(), room.Config{Echo: echoOf(t, "study"), EchoGain: -6, Delay: atMs(d[0]), Noise: room.Fan(1), NoiseLevel: -70})
 		s.p.SetDelay(atMs(d[1]), 0)
-		s.said = audio.SampleRate / 5 // the assistant speaks from the first frame on
+		s.said = audio.SampleRate / 5 // the assistant speaks from the first frame
 		s.run(700*time.Millisecond, nil)
 		if !s.p.Found() && s.p.Realigned() == 0 {
-			t.Errorf("an echo of %d ms, of which %d are reported, is not found", d[0], d[1])
+			t.Errorf("echo of %d ms with %d reported: not found", d[0], d[1])
 		}
 		s.run(800*time.Millisecond, nil)
 		if !s.p.Found() {
-			t.Errorf("an echo of %d ms, of which %d are reported, is not sure", d[0], d[1])
+			t.Errorf("echo of %d ms with %d reported: not certain", d[0], d[1])
 		}
 	}
 }
 
-// TestWhatWasFoundIsRecalled: the next conversation knows what the devices keep to
-// themselves, and finds out when it is not true any more.
-func TestWhatWasFoundIsRecalled(t *testing.T) {
+// TestCorrectionIsRecalled: the next conversation starts with the correction that the
+// last one found, and detects when it no longer applies.
+func TestCorrectionIsRecalled(t *testing.T) {
 	again := func(real int, correction int64) *scene {
 		s := newScene(t, Default(), room.Config{Echo: echoOf(t, "study"), EchoGain: -6, Delay: atMs(real)})
 		if correction != 0 {
@@ -103,13 +103,13 @@ func TestWhatWasFoundIsRecalled(t *testing.T) {
 			t.Errorf("with %d ms: realigned %d times, found: %v", real, s.p.Realigned(), s.p.Found())
 		}
 		if st := s.p.Stats(); (st.Delay - atMs(real)).Abs() > atMs(6) {
-			t.Errorf("the delay is said to be %v, want %d ms", st.Delay, real)
+			t.Errorf("reported delay %v, want %d ms", st.Delay, real)
 		}
 	}
 }
 
-// TestWithoutEchoNothingIsFound: with headphones, what is found would be chance.
-func TestWithoutEchoNothingIsFound(t *testing.T) {
+// TestNoEchoIsFoundWithHeadphones, where anything found would be chance.
+func TestNoEchoIsFoundWithHeadphones(t *testing.T) {
 	s := newScene(t, Default(), room.Config{Noise: room.Fan(1), NoiseLevel: -50})
 	s.p.SetDelay(atMs(40), atMs(20))
 	near := append(sentences[0].human(t, -26), sentences[3].human(t, -26)...)
@@ -119,11 +119,11 @@ func TestWithoutEchoNothingIsFound(t *testing.T) {
 	}
 }
 
-// TestNearSpeechAlonePassesUnharmed, while the assistant is silent: what comes out
-// is what went in, a little later.
-func TestNearSpeechAlonePassesUnharmed(t *testing.T) {
+// TestNearSpeechAloneIsUnchanged: while the assistant is silent, the outputs are the
+// delayed input.
+func TestNearSpeechAloneIsUnchanged(t *testing.T) {
 	for _, said := range []sentence{sentences[8], sentences[0]} {
-		// The high-pass turns the phase, and is left out.
+		// Without the high-pass, which shifts the phase.
 		s := newScene(t, Config{EchoCancellation: true}, room.Config{Echo: echoOf(t, "living"), EchoGain: -6, Delay: atMs(60)})
 		s.p.SetDelay(atMs(60), 0)
 		s.run(8*time.Second, nil)
@@ -140,20 +140,21 @@ func TestNearSpeechAlonePassesUnharmed(t *testing.T) {
 				t.Errorf("%s: %s passes with %+.1f dB", said.file, name, d)
 			}
 			if c := likeness(near, out[s.p.Latency():]); c < 0.9 {
-				t.Errorf("%s: %s is like what was said to %.2f", said.file, name, c)
+				t.Errorf("%s: %s correlates with the input by %.2f", said.file, name, c)
 			}
 		}
 	}
 }
 
-// TestCutTellsAnEchoFromAPerson: much is taken of the assistant alone, and little of
-// a person, alone or over the assistant, whatever hums in the room.
-func TestCutTellsAnEchoFromAPerson(t *testing.T) {
+// TestEchoReductionSeparatesEchoFromPerson: the reduction is high for the assistant
+// alone and low for a person, alone or over the assistant, whatever hum is in the
+// room.
+func TestEchoReductionSeparatesEchoFromPerson(t *testing.T) {
 	cut := func(s *scene, d time.Duration, near []int16) (mean float64) {
 		frames := 0.0
 		s.each(d, near, func() {
 			if near == nil || audio.LevelOf(s.out.Trigger[:]).RMS > -40 { // there is a voice
-				_, long := s.p.Cut()
+				_, long := s.p.EchoReduction()
 				mean += long
 				frames++
 			}
@@ -164,12 +165,12 @@ func TestCutTellsAnEchoFromAPerson(t *testing.T) {
 	s.p.SetDelay(atMs(60), 0)
 	s.run(10*time.Second, nil)
 	if got := cut(s, 10*time.Second, nil); got < 25 {
-		t.Errorf("%.1f dB were taken of an echo", got)
+		t.Errorf("an echo was reduced by %.1f dB", got)
 	}
 	person := sentences[3].human(t, -20)
 	d := audio.Duration(int64(len(person)))
 	if got := cut(s, d, person); got > 12 {
-		t.Errorf("%.1f dB were taken of a person over an echo", got)
+		t.Errorf("a person over an echo was reduced by %.1f dB", got)
 	}
 	s.quiet = true
 	s.run(time.Second, nil)
@@ -177,15 +178,15 @@ func TestCutTellsAnEchoFromAPerson(t *testing.T) {
 		person[i] += hum
 	}
 	if got := cut(s, d, person); got > 6 {
-		t.Errorf("%.1f dB were taken of a person who speaks beside a hum", got)
+		t.Errorf("a person beside a hum was reduced by %.1f dB", got)
 	}
 	if off := newScene(t, Config{HighPass: true}, room.Config{}); cut(off, d, person) != 0 {
-		t.Error("something was taken where nothing is cancelled")
+		t.Error("a reduction was reported without cancellation")
 	}
 }
 
-// TestDriftIsFollowed: at 200 ppm the echo moves by a block of the canceller in 20 s;
-// left alone, it is lost each time.
+// TestDriftIsFollowed: at 200 ppm the echo moves by one block of the canceller in 20
+// s, and would be lost each time without correction.
 func TestDriftIsFollowed(t *testing.T) {
 	for _, ppm := range []float64{-200, 200} {
 		t.Run(fmt.Sprint(ppm), func(t *testing.T) {
@@ -194,18 +195,18 @@ func TestDriftIsFollowed(t *testing.T) {
 			s.run(4*time.Second, nil)
 			for part := range 8 {
 				if erle := s.run(10*time.Second, nil); erle < enough {
-					t.Errorf("in part %d, of 10 s, %.1f dB are taken out", part, erle)
+					t.Errorf("in part %d (10 s each) the echo is reduced by %.1f dB", part, erle)
 				}
 			}
 			if st := s.p.Stats(); st.Slips == 0 || st.Underruns > 2 || math.Abs(st.Drift-ppm) > 5 {
-				t.Errorf("the streams were not brought together: %+v", st)
+				t.Errorf("the streams were not aligned: %+v", st)
 			}
 		})
 	}
 }
 
-// TestAccidentsHeal: after each the echo is taken out again.
-func TestAccidentsHeal(t *testing.T) {
+// TestCancellationRecoversFromDisruptions: after each the echo is removed again.
+func TestCancellationRecoversFromDisruptions(t *testing.T) {
 	const lost = 300 * time.Millisecond
 	lose := func(s *scene) {
 		for range lost / audio.FrameTime {
@@ -225,15 +226,15 @@ func TestAccidentsHeal(t *testing.T) {
 	}
 	for _, a := range []accident{
 		{"the microphone loses frames", lose},
-		{"the sink stops and goes on", pause(2 * time.Second)},
+		{"the sink stops and continues", pause(2 * time.Second)},
 		{"the sink misses frames", pause(lost)},
-		{"the microphone loses frames and says so", func(s *scene) { lose(s); s.p.Gap(audio.Samples(lost)) }},
-		{"nobody captures for long", func(s *scene) {
+		{"the microphone loses frames and reports the gap", func(s *scene) { lose(s); s.p.Gap(audio.Samples(lost)) }},
+		{"capturing stops for long", func(s *scene) {
 			for range 500 {
 				s.capture(nil)
 			}
 		}},
-		{"the devices are opened anew", func(s *scene) {
+		{"the devices are reopened", func(s *scene) {
 			if err := s.p.Reset(); err != nil {
 				t.Fatal(err)
 			}
@@ -247,16 +248,16 @@ func TestAccidentsHeal(t *testing.T) {
 				a.happens(s)
 				s.run(5*time.Second, nil)
 				if erle := s.run(5*time.Second, nil); erle < enough {
-					t.Errorf("with a delay of %d ms %.1f dB are taken out", delay, erle)
+					t.Errorf("with a delay of %d ms the echo is reduced by %.1f dB", delay, erle)
 				}
 			}
 		})
 	}
 }
 
-// TestSuppressesMoreWhileItLearns: in the first second of the assistant the filter
-// leaves much of its echo; what suppresses that is stronger than later.
-func TestSuppressesMoreWhileItLearns(t *testing.T) {
+// TestSuppressesMoreWhileAdapting: in the assistant's first second the filter leaves
+// much of its echo, so suppression is stronger than later.
+func TestSuppressesMoreWhileAdapting(t *testing.T) {
 	left := func(lowFromTheBeginning bool) float64 {
 		s := newScene(t, Default(), room.Config{Echo: echoOf(t, "car"), EchoGain: -6, Delay: atMs(60)})
 		s.p.SetDelay(atMs(60), 0)
@@ -268,15 +269,15 @@ func TestSuppressesMoreWhileItLearns(t *testing.T) {
 		}
 		erle := s.run(time.Second, nil)
 		if got := s.p.Stats().Learning; got == lowFromTheBeginning {
-			t.Errorf("after a second, it is said to be learning: %v", got)
+			t.Errorf("after a second, Learning is %v", got)
 		}
 		s.run(6*time.Second, nil)
 		if s.p.Stats().Learning {
-			t.Error("after seven seconds it is said to be learning")
+			t.Error("Learning after seven seconds")
 		}
 		return erle
 	}
 	if more := left(false) - left(true); more < 2 {
-		t.Errorf("%.1f dB more are taken out in the first second, want 2", more)
+		t.Errorf("the reduction is %.1f dB higher in the first second, want 2", more)
 	}
 }

@@ -9,30 +9,30 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// The search for the echo: blocks of half a second, at rate.
+// Search for the echo, in blocks of half a second at rate.
 const (
 	findSamples = 8192
-	// The band that is looked at: the fundamentals and formants of speech, which
-	// every loudspeaker plays.
+	// findLow to findHigh is the band of speech fundamentals and formants, which every
+	// speaker reproduces.
 	findLow, findHigh = 200, 4000 // Hz
-	// findMemory is the weight of a new block: a second and a half of speech.
+	// findMemory is the weight of a new block: it averages 1.5 s of speech.
 	findMemory = 1.0 / 3
-	// findReach is how far before and behind its reference an echo is looked for.
+	// findReach is the search range before and after the reference.
 	findReach = 256 * rate / 1000
-	// prominent is by how much an echo must stand out of the correlation's
-	// effective value. Unrelated sounds reach 6.
+	// prominent is the required ratio of the peak to the RMS of the correlation.
+	// Unrelated sounds reach 6.
 	prominent = 9
 )
 
-// finder finds by how much the near end's echo is behind the far end: the peak of
-// their cross-correlation, of which only the phases count (GCC-PHAT, Knapp and
-// Carter, 1976), so that a room's reverberation does not smear it. It costs four
-// transforms each half second, and finds an echo to a few microseconds.
+// finder measures the delay of the near end's echo: the peak of the phase-only
+// cross-correlation with the far end (GCC-PHAT, Knapp and Carter, 1976), which
+// reverberation does not smear. It costs four FFTs every half second, and is accurate
+// to a few microseconds.
 type finder struct {
 	fft       *fourier.FFT
 	far, near []float64
 	n         int          // samples of this block
-	active    int          // of those, beside a far end that is heard
+	active    int          // of those, samples with an active far end
 	x, y      []complex128 // the spectra of the block
 	cross     []complex128
 	work      []float64
@@ -55,13 +55,13 @@ func (d *finder) reset() {
 	clear(d.cross)
 }
 
-// push takes a frame of each stream. At the end of each block, if the far end
-// was heard in it, it tells where the echo is, in samples at 48 kHz behind the
-// reference, and whether one was found; done says that a block ended.
+// push takes a frame of each stream. done reports the end of a block. If the far end
+// was active in it and an echo was found, echo is its distance behind the reference,
+// in samples at 48 kHz.
 func (d *finder) push(far, near []int16, heard bool) (echo float64, found, done bool) {
 	for i := range far {
 		if d.n == findSamples {
-			break // the rest of a frame is of no importance
+			break // the rest of the frame can be ignored
 		}
 		d.far[d.n] = float64(far[i])
 		d.near[d.n] = float64(near[i])
@@ -83,7 +83,7 @@ func (d *finder) push(far, near []int16, heard bool) (echo float64, found, done 
 	return lag * audio.SampleRate / rate, found, true
 }
 
-// accumulate adds the phases of the block's cross-spectrum to those before.
+// accumulate adds the phases of the block's cross-spectrum to the running average.
 func (d *finder) accumulate() {
 	d.fft.Coefficients(d.x, d.far)
 	d.fft.Coefficients(d.y, d.near)
@@ -96,8 +96,8 @@ func (d *finder) accumulate() {
 	}
 }
 
-// peak looks for the echo in the correlation, which it interpolates by a parabola;
-// in samples at rate.
+// peak returns the lag of the correlation's peak, interpolated by a parabola, in
+// samples at rate.
 func (d *finder) peak() (lag float64, found bool) {
 	d.fft.Sequence(d.work, d.cross)
 	at := func(lag int) float64 { return d.work[lag&(findSamples-1)] }

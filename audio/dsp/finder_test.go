@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// whisper is something like speech without a voice: noise that comes and goes.
+// whisper is noise with the envelope of speech.
 func whisper(seed uint64, n int) []float64 {
 	rng := rand.New(rand.NewPCG(seed, seed))
 	out := make([]float64, n)
@@ -16,7 +16,7 @@ func whisper(seed uint64, n int) []float64 {
 	return out
 }
 
-// find plays far and near to a finder and returns what it found last.
+// find plays far and near to a finder and returns its last result.
 func find(far, near []float64) (echo float64, found bool) {
 	d := newFinder()
 	var f, n [frameSamples]int16
@@ -31,8 +31,8 @@ func find(far, near []float64) (echo float64, found bool) {
 	return echo, found
 }
 
-// TestFinderFindsTheEcho, also far before and behind its reference, between two
-// samples, and under other sounds.
+// TestFinderFindsTheEcho far before and behind its reference, between two samples,
+// and under other sounds.
 func TestFinderFindsTheEcho(t *testing.T) {
 	const n = 5 * rate
 	far := whisper(1, n)
@@ -50,7 +50,7 @@ func TestFinderFindsTheEcho(t *testing.T) {
 		}
 		got, found := find(far, near)
 		if !found || math.Abs(got/millisecond-lag) > 0.01 {
-			t.Errorf("an echo %v ms behind is found at %.3f (found: %v)", lag, got/millisecond, found)
+			t.Errorf("echo at %v ms found at %.3f (found: %v)", lag, got/millisecond, found)
 		}
 	}
 }
@@ -62,13 +62,13 @@ func sincAt(x float64) float64 {
 	return math.Sin(math.Pi*x) / (math.Pi * x)
 }
 
-func TestFinderFindsNoEchoWhereThereIsNone(t *testing.T) {
+func TestFinderFindsNoEchoInUnrelatedSounds(t *testing.T) {
 	for seed := range uint64(20) {
 		if at, found := find(whisper(2*seed+1, 2*rate), whisper(2*seed+2, 2*rate)); found {
-			t.Errorf("strangers are each other's echo, at %.1f ms", at/millisecond)
+			t.Errorf("found an echo between unrelated sounds, at %.1f ms", at/millisecond)
 		}
 	}
 	if _, found := find(make([]float64, rate), make([]float64, rate)); found {
-		t.Error("silence is an echo")
+		t.Error("found an echo in silence")
 	}
 }

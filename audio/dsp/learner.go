@@ -2,13 +2,12 @@ package dsp
 
 import "github.com/agentvoice/agentvoice-daemon/audio"
 
-// How long the far end must have been heard until the suppression of what the
-// canceller's filter leaves may be less: high first, then moderate, then low. With
-// low suppression from the beginning the detector takes the assistant for a person
-// in a tenth of its windows in the first second, and in the third still (in small
-// rooms); with high, in a thirtieth in the first, and never after. With low from the
-// fourth second on, the assistant interrupted itself in the fifth in two rooms of
-// three (room bench); from the seventh on, in none.
+// How long the far end must have been active until suppression of the residual echo
+// drops from high to moderate (firstWords) and then to low (firstLines). With low
+// suppression from the start, the detector mistakes the assistant for a person in a
+// tenth of its windows in the first second; with high, in a thirtieth. With low from
+// the fourth second on, the assistant interrupted itself in two of three rooms (room
+// bench); from the seventh on, in none.
 const (
 	firstWords = 1 * audio.SampleRate / audio.FrameSamples // frames
 	firstLines = 6 * audio.SampleRate / audio.FrameSamples
@@ -21,17 +20,17 @@ const (
 	high
 )
 
-// learner suppresses more while the canceller learns the room. Without an echo
-// it does not: the suppression would only muffle the user.
+// learner raises the suppression while the canceller adapts. Without an echo it does
+// not, because suppression would only attenuate the user.
 type learner struct {
-	lowest int  // the level in the end; negative for an instance that cancels no echo
-	heard  int  // frames with the far end
+	lowest int  // the final level; negative for an instance without echo cancellation
+	heard  int  // frames with an active far end
 	absent bool // no echo was found
 }
 
 func (l *learner) learning() bool { return l.lowest >= 0 && l.heard < firstLines }
 
-// restart is for a canceller that has learnt nothing yet.
+// restart starts over, for a canceller that was reset.
 func (l *learner) restart(a *apm) error {
 	l.heard, l.absent = 0, false
 	if l.lowest < 0 {
@@ -40,7 +39,7 @@ func (l *learner) restart(a *apm) error {
 	return a.suppress(high)
 }
 
-// level is the suppression for what was heard so far.
+// level returns the current suppression level.
 func (l *learner) level() int {
 	switch {
 	case l.heard >= firstLines || l.absent:
@@ -51,8 +50,8 @@ func (l *learner) level() int {
 	return high
 }
 
-// hear counts a frame in which the far end was heard. absent says that no echo of it
-// was found.
+// hear counts a frame with an active far end. absent reports that no echo of it was
+// found.
 func (l *learner) hear(a *apm, absent bool) error {
 	before := l.level()
 	l.heard = min(l.heard+1, firstLines)

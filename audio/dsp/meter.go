@@ -8,60 +8,60 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// Stats is how the processing fares, over about the last two seconds.
+// Stats describes the processing, over about the last two seconds.
 type Stats struct {
-	// Far says that the assistant was to be heard, so that the next two mean
-	// something.
+	// Far reports whether the assistant was audible. ERLE and Echo are meaningful only
+	// if it was.
 	Far bool
-	// ERLE is by how many dB the microphone became quieter by echo cancellation
-	// while the assistant was to be heard. It is small without echo, and falls
-	// while the user speaks.
+	// ERLE (echo return loss enhancement) is by how many dB echo cancellation
+	// attenuated the microphone while the assistant was audible. It is small without
+	// echo, and drops while the user speaks.
 	ERLE float64
-	// Echo says that the microphone hears the assistant: the delay of an echo was
-	// found, or taking the assistant out left much less.
+	// Echo reports whether the microphone hears the assistant: an echo was found, or
+	// cancellation removed much of the signal.
 	Echo bool
-	// Learning says that the assistant was not heard for long enough yet to know the
-	// room: the trigger may hear the assistant in its first second, and a user who
-	// speaks over it in its first six less well than later.
+	// Learning reports whether the canceller is still adapting. During that time the
+	// trigger may hear the assistant (in its first second), and hears a user who
+	// speaks over it less well (in its first six).
 	Learning bool
-	// Delay is from Reference to the echo in Process, as used; Measured says that
-	// the echo was found there, else it is as the devices report it.
+	// Delay is the delay in use from Reference to the echo in Process. Measured
+	// reports whether the echo was found there; otherwise Delay is as reported.
 	Delay    time.Duration
 	Measured bool
-	// Reported is the same as the devices report it; see SetDelay.
+	// Reported is the delay as the devices report it; see SetDelay.
 	Reported time.Duration
-	// Drift is by how much the loudspeaker's clock seems faster than the
-	// microphone's, in parts per million.
+	// Drift is by how much the speaker's clock appears faster than the microphone's,
+	// in ppm.
 	Drift float64
-	// Underruns are frames for which the far end came too late; Overruns frames
-	// of it that nobody fetched; Slips samples that were skipped or repeated for
-	// drift; Resyncs the number of realignments of the streams.
+	// Underruns counts frames whose far end came too late, Overruns far-end frames
+	// dropped because the ring was full, Slips samples skipped or repeated to follow
+	// drift, Resyncs realignments of the streams.
 	Underruns, Overruns, Slips, Resyncs int64
-	// Clipped is the share of the microphone's samples that are cut off, 0 to 1.
+	// Clipped is the fraction of microphone samples that clip, 0 to 1.
 	Clipped float64
-	// Zero is for how long the microphone has given nothing but zeros.
+	// Zero is how long the microphone has delivered only zeros.
 	Zero time.Duration
 }
 
 const (
 	// smoothing is the weight of a new frame: a time constant of 2 s.
 	smoothing = 1.0 / 200
-	// heard is the power, of full scale, from which the far end is heard: -60 dBFS.
+	// heard is the power, relative to full scale, above which the far end is active: -60 dBFS.
 	heard = 1e-6
-	// tail is how many frames a room may go on after the far end.
+	// tail is how many frames a room may reverberate after the far end.
 	tail = 30
 	// clipLevel is the least level at which a flat top is clipping: -20 dBFS.
 	clipLevel = 1 << 15 / 10
-	// flatTop is how many equal samples at a frame's peak are a flat one.
+	// flatTop is how many equal samples at a frame's peak indicate clipping.
 	flatTop = 3
-	// foundERLE is how much taking out must take to prove an echo, in dB.
+	// foundERLE is the ERLE that proves an echo, in dB.
 	foundERLE = 6
 )
 
-// meter measures on the capturing goroutine and shows the figures to others.
+// meter measures on the capturing goroutine and publishes the figures to others.
 type meter struct {
-	near, left float64 // power before and after, while the far end is heard
-	far        float64 // share of the time that it is
+	near, left float64 // power before and after cancellation, while the far end is active
+	far        float64 // fraction of the time that it is active
 	clipped    float64
 	zeros      int
 	sinceFar   int
@@ -69,7 +69,7 @@ type meter struct {
 	public     [numFigures]atomic.Uint64
 }
 
-// The figures that are shown.
+// The published figures.
 const (
 	figERLE = iota
 	figLearnt
@@ -96,7 +96,7 @@ func (m *meter) reset() {
 	}
 }
 
-// microphone looks for the microphone's own faults.
+// microphone detects clipping and a silent microphone.
 func (m *meter) microphone(f *audio.Frame) {
 	peak := 0
 	for _, s := range f {
@@ -116,7 +116,7 @@ func (m *meter) microphone(f *audio.Frame) {
 	m.set(figZeros, float64(m.zeros))
 }
 
-// flat counts the samples at the peak that stand beside equals.
+// flat counts the samples in runs at the peak level.
 func flat(f *audio.Frame, peak int) (samples int) {
 	run := 0
 	for i, s := range f {
@@ -137,9 +137,8 @@ func flat(f *audio.Frame, peak int) (samples int) {
 	return samples
 }
 
-// echo takes the powers of a frame: of the far end, of the near end, and of what
-// the canceller left of that. It says whether the far end is to be heard, or its
-// last echo.
+// echo takes the powers of a frame: far end, near end, and residual after the
+// canceller. It reports whether the far end or its reverberation is audible.
 func (m *meter) echo(far, near, left float64) (heardNow bool) {
 	m.sinceFar++
 	if far > heard {
@@ -157,13 +156,13 @@ func (m *meter) echo(far, near, left float64) (heardNow bool) {
 	return is > 0
 }
 
-// ratio of two powers in dB; 0 for silence.
+// ratio returns the ratio of two powers in dB; 0 for silence.
 func ratio(before, after float64) float64 {
 	const silence = 1e-10 // -100 dBFS
 	return 10 * math.Log10((before+silence)/(after+silence))
 }
 
-// alignment shows how the streams lie.
+// alignment publishes the alignment of the streams.
 func (m *meter) alignment(p *Processor) {
 	a, c := &p.aligner, &p.corrector
 	m.set(figDelay, float64(c.total()))
@@ -202,7 +201,7 @@ func (m *meter) stats() Stats {
 	return s
 }
 
-// power is the mean power of pcm, of full scale.
+// power returns the mean power of pcm, relative to full scale.
 func power(pcm []int16) float64 {
 	sum := 0.0
 	for _, s := range pcm {
@@ -211,13 +210,13 @@ func power(pcm []int16) float64 {
 	return sum / (1 << 30) / float64(len(pcm))
 }
 
-// What Cut looks back over, in frames: 30 and 120 ms.
+// The windows of EchoReduction, in frames: 30 and 120 ms.
 const (
 	shortCut = 3
 	longCut  = 12
 )
 
-// cut is what the canceller took of the last frames.
+// cut holds the powers before and after the canceller for the last frames.
 type cut struct {
 	before, after highPass
 	near, left    [longCut]float64 // power of each frame
@@ -230,7 +229,7 @@ func (c *cut) push(near, left []int16) {
 	c.frames++
 }
 
-// decibels is what was taken of so many frames.
+// decibels returns the reduction over the last frames.
 func (c *cut) decibels(frames int) float64 {
 	near, left := 0.0, 0.0
 	for i := range min(frames, c.frames) {
@@ -241,11 +240,11 @@ func (c *cut) decibels(frames int) float64 {
 	return ratio(near/float64(frames), left/float64(frames))
 }
 
-// highPass takes out what is below 130 Hz at rate: hum and rumble, which the
-// library's own high-pass takes out behind the canceller only.
+// highPass removes hum and rumble below 130 Hz, at rate. The library's own high-pass
+// does so only after the canceller.
 type highPass struct{ x, y float64 }
 
-// power is that of pcm behind the filter, of full scale.
+// power returns the mean power of filtered pcm, relative to full scale.
 func (h *highPass) power(pcm []int16) float64 {
 	sum := 0.0
 	for _, s := range pcm {

@@ -8,7 +8,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// sine is a second of a tone that is cut off at top.
+// sine returns one second of a tone that clips at top.
 func sine(amplitude, top float64) (frames []audio.Frame) {
 	for k := range 100 {
 		var f audio.Frame
@@ -21,7 +21,7 @@ func sine(amplitude, top float64) (frames []audio.Frame) {
 	return frames
 }
 
-func TestClippingIsSeen(t *testing.T) {
+func TestClippingIsDetected(t *testing.T) {
 	for _, tt := range []struct {
 		name           string
 		amplitude, top float64
@@ -39,12 +39,12 @@ func TestClippingIsSeen(t *testing.T) {
 			}
 		}
 		if got := m.stats().Clipped; got < tt.least || got > tt.most {
-			t.Errorf("%s: %.3f is cut off", tt.name, got)
+			t.Errorf("%s: clipped fraction %.3f", tt.name, got)
 		}
 	}
 }
 
-func TestSilentMicrophoneIsSeen(t *testing.T) {
+func TestSilentMicrophoneIsDetected(t *testing.T) {
 	p, err := New(Config{})
 	if err != nil {
 		t.Fatal(err)
@@ -55,7 +55,7 @@ func TestSilentMicrophoneIsSeen(t *testing.T) {
 		_ = p.Process(&f, &out)
 	}
 	if got := p.Stats().Zero; got != 500*time.Millisecond {
-		t.Errorf("nothing but zeros for %v", got)
+		t.Errorf("only zeros for %v", got)
 	}
 	f[7] = 1
 	_ = p.Process(&f, &out)
@@ -64,8 +64,8 @@ func TestSilentMicrophoneIsSeen(t *testing.T) {
 	}
 }
 
-// The zero Config does nothing, and does it without the library.
-func TestNothingSwitchedOn(t *testing.T) {
+// The zero Config passes audio through, without the library.
+func TestZeroConfigPassesAudioThrough(t *testing.T) {
 	p, err := New(Config{})
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +75,7 @@ func TestNothingSwitchedOn(t *testing.T) {
 		var out Output
 		p.Reference(&f)
 		if err := p.Process(&f, &out); err != nil || out.Trigger != f || out.Uplink != f {
-			t.Fatalf("a frame is not what it was: %v", err)
+			t.Fatalf("a frame was changed: %v", err)
 		}
 	}
 	if err := p.Reset(); err != nil || p.Latency() != 0 {

@@ -7,11 +7,11 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 )
 
-// The model of the echo path, at rate. It is estimated from a short sound of the
-// loudspeaker, the tone that says that the microphone is open, so that the echo of the
-// first word is known. (Room bench, seeds 61 to 63.)
+// Parameters of the echo path model, at rate. The path is estimated from one short
+// sound, the tone that signals an open microphone, so that the echo of the first word
+// can be predicted. (Room bench, seeds 61 to 63.)
 const (
-	// modelWindow is the last second, in which the sound and its echo are compared.
+	// modelWindow is the last second, in which sound and echo are compared.
 	modelWindow = 16384
 	windowMost  = modelWindow / frameSamples // frames
 	// A sound is short if it lasts modelLeast to modelMost frames. It is compared modelGap
@@ -19,51 +19,51 @@ const (
 	modelLeast = 10
 	modelMost  = 40
 	modelGap   = 30
-	// modelTaps is the length of the response: 64 ms, from modelLead before its peak on.
-	// The peak is at most modelReach behind the reference. Whatever comes after modelLate
-	// is not echo.
+	// modelTaps is the length of the response: 64 ms, starting modelLead before its
+	// peak. The peak is at most modelReach behind the reference. Anything after
+	// modelLate is not echo.
 	modelTaps  = 1024
 	modelLead  = 2 * rate / 1000
 	modelReach = 100 * rate / 1000
 	modelLate  = 700 * rate / 1000
-	// The estimate spans modelLow to modelHigh, in Hz, and shrinks where the sound has
-	// less than modelWeight of its power there.
+	// The estimate spans modelLow to modelHigh, in Hz, and is regularized where the
+	// sound has less than modelWeight of its power.
 	modelLow, modelHigh = 90, 4000
 	modelWeight         = 0.03
-	// The response is trusted if it has modelStands times the energy of an equally long
-	// stretch of the estimate before it, which is noise. The room has no echo if both
-	// together have less than modelAbsent of the energy of an echo as loud as the sound,
-	// and the microphone is not muted.
+	// The response is accepted if it has modelStands times the energy of an equally
+	// long part of the estimate before it, which is noise. The room has no echo if
+	// both together have less than modelAbsent of the energy of an echo as loud as
+	// the sound, and the microphone is not muted.
 	modelStands = 16.0
 	modelAbsent = 1e-3
 	modelMuted  = frameSamples * 4
-	// The model is used while it is trusted: each frame of which it takes 6 dB counts for
-	// it, and each that it makes louder against it.
+	// The model is used while it is trusted: each frame that it attenuates by 6 dB
+	// increases trust, each that it makes louder decreases it.
 	trustLeast, trustMost = 3, 8
 	modelTakes            = 4.0
 	modelFaintest         = frameSamples * 100
-	// The last modelFrames frames hold a person if they are louder than the predicted echo
-	// by modelPerson, a ratio of powers. The prediction falls by modelFalls each frame:
-	// rooms reverberate for longer than the response.
+	// The last modelFrames frames contain a person if they exceed the predicted echo by
+	// modelPerson, a ratio of powers. The prediction decays by modelFalls per frame,
+	// because rooms reverberate for longer than the response.
 	modelFrames = 4
 	modelPerson = 1.5
 	modelFalls  = 0.83
-	// A sound 14 dB below the loudest echo of late is no person. That falls by 4 dB a
-	// second.
+	// A sound 14 dB below the loudest recent echo is not a person. The loudest level
+	// decays by 4 dB per second.
 	modelQuiet = 1.0 / 25
 	modelFades = 0.99
 )
 
-// pathState is what is known of the echo path.
+// pathState is the knowledge of the echo path.
 type pathState uint8
 
 const (
 	pathUnknown pathState = iota
-	pathEcho              // there is a response
-	pathNoEcho            // headphones, or a loudspeaker that is switched off
+	pathEcho              // the response is estimated
+	pathNoEcho            // headphones, or a speaker that is off
 )
 
-// pathModel predicts the echo from the first word on, while the canceller still learns.
+// pathModel predicts the echo from the first word, while the canceller still adapts.
 // Only the capturing goroutine uses it.
 type pathModel struct {
 	fft       *fourier.FFT
@@ -71,7 +71,7 @@ type pathModel struct {
 	x, y      []complex128
 	far, near []float32 // the last modelWindow samples, aligned
 	quiet     int       // frames since the far end was heard
-	since     int       // frames since the last sound began
+	since     int       // frames since the last sound started
 	before    int       // frames of silence before it
 
 	state    pathState
@@ -79,10 +79,10 @@ type pathModel struct {
 	start    int                // lag of its first sample
 	trust    int
 
-	left           [frameSamples]int16 // of the last frame, without the echo
+	left           [frameSamples]int16 // last frame without the echo
 	bands          [4]bandPass
-	echo, farther  float64              // predicted powers, falling
-	loudest        float64              // of the echo, falling slowly
+	echo, farther  float64              // predicted powers, decaying
+	loudest        float64              // of the echo, decaying slowly
 	more, expected [modelFrames]float64 // powers
 	frames         int
 }
@@ -101,16 +101,16 @@ func (m *pathModel) reset() {
 	m.forget()
 }
 
-// forget drops what is known of the path, which has changed.
+// forget discards the estimate, because the path has changed.
 func (m *pathModel) forget() {
 	m.state, m.trust = pathUnknown, 0
 	m.echo, m.loudest, m.farther = 0, 0, 0
 	clear(m.far)
 	clear(m.near)
-	m.before = 0 // what is heard now has lost its beginning
+	m.before = 0 // the start of the current sound is lost
 }
 
-// push takes a frame of each stream, and predicts the echo in it.
+// push processes a frame of each stream and predicts its echo.
 func (m *pathModel) push(far, near []int16, farHeard bool) {
 	slide(m.far, far)
 	slide(m.near, near)
@@ -136,7 +136,7 @@ func slide(buf []float32, frame []int16) {
 	}
 }
 
-// estimate finds the response to the sound that the window holds.
+// estimate estimates the response from the sound in the window.
 func (m *pathModel) estimate() {
 	for i, v := range m.far {
 		m.work[i] = float64(v)
@@ -184,7 +184,7 @@ func (m *pathModel) estimate() {
 	}
 }
 
-// muted says whether the microphone gave nothing at any time since the sound began.
+// muted reports whether the microphone was silent at any time since the sound started.
 func (m *pathModel) muted() bool {
 	for at := modelWindow - m.since*frameSamples; at < modelWindow; at += frameSamples {
 		sum := float32(0)
@@ -198,7 +198,7 @@ func (m *pathModel) muted() bool {
 	return false
 }
 
-// predict takes the echo out of the last frame of near.
+// predict removes the echo from the last near-end frame.
 func (m *pathModel) predict(near []int16) {
 	copy(m.left[:], near)
 	if m.state == pathUnknown {
@@ -235,12 +235,12 @@ func (m *pathModel) predict(near []int16) {
 	m.frames++
 }
 
-// known says whether the echo is predicted.
+// known reports whether the echo can be predicted.
 func (m *pathModel) known() bool {
 	return m.state == pathNoEcho || m.state == pathEcho && m.trust >= trustLeast
 }
 
-// person says whether the last frames hold more than the predicted echo.
+// person reports whether the last frames contain more than the predicted echo.
 func (m *pathModel) person() bool {
 	more, expected := 0.0, 0.0
 	for i := range modelFrames {
@@ -250,7 +250,7 @@ func (m *pathModel) person() bool {
 	return more > modelPerson*expected
 }
 
-// dot is the sum of products.
+// dot returns the dot product.
 func dot(x []float32, h *[modelTaps]float32) float32 {
 	var a, b, c, d float32
 	x = x[:modelTaps]
@@ -263,12 +263,12 @@ func dot(x []float32, h *[modelTaps]float32) float32 {
 	return a + b + (c + d)
 }
 
-// bandPass is where a person is told from the prediction: 300 Hz to 3 kHz.
+// bandPass is the band in which a person is told apart from the prediction: 300 Hz to 3 kHz.
 type bandPass struct{ highs, lows [2]pole }
 
 type pole struct{ x, y, z float64 }
 
-// power is the square of the next sample behind the filter.
+// power returns the square of the next filtered sample.
 func (b *bandPass) power(v float64) float64 {
 	const high, low = 0.89, 0.55
 	for i := range b.highs {
@@ -276,7 +276,7 @@ func (b *bandPass) power(v float64) float64 {
 		p.y, p.x = v-p.x+high*p.y, v
 		v = p.y
 	}
-	for i := range b.lows { // with a zero at the upper end, twice
+	for i := range b.lows { // with a double zero at the Nyquist frequency
 		p := &b.lows[i]
 		p.y += low * ((v+p.x)/2 - p.y)
 		p.x = v

@@ -9,15 +9,15 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// modelRoom is a pathModel between a loudspeaker and a microphone: an echo 40 ms late that
-// reverberates, and the microphone's noise.
+// modelRoom is a pathModel in a room with an echo 40 ms late that reverberates, and a
+// noisy microphone.
 type modelRoom struct {
 	m        *pathModel
 	response []float64
 	far      []float64
 	noise    float64
 	random   *rand.Rand
-	heard    float64 // power, of the microphone and of what the model leaves of it
+	heard    float64 // power, of the microphone and of the model's residual
 	left     float64
 }
 
@@ -31,7 +31,7 @@ func newModelRoom(echo, noise float64) *modelRoom {
 	return r
 }
 
-// play has far rendered, beside what the person says.
+// play renders far while the person says near.
 func (r *modelRoom) play(far, person []float64) {
 	r.heard, r.left = 0, 0
 	for at := 0; at+frameSamples <= len(far); at += frameSamples {
@@ -67,7 +67,7 @@ func silence(d time.Duration) []float64 {
 	return make([]float64, audio.Samples(d)/(audio.SampleRate/rate))
 }
 
-// murmur is a sound with the spectrum of speech and without its pauses.
+// murmur is a sound with the spectrum of speech but without pauses.
 func murmur(d time.Duration, seed uint64) []float64 {
 	random, s := rand.New(rand.NewPCG(seed, 4)), silence(d)
 	var low [4]float64
@@ -84,34 +84,34 @@ func murmur(d time.Duration, seed uint64) []float64 {
 	return s
 }
 
-// TestAToneTellsTheEchoOfTheFirstWord: what it leaves of it, and what a person is.
-func TestAToneTellsTheEchoOfTheFirstWord(t *testing.T) {
+// TestModelFromAToneCancelsTheFirstWord, and tells a person from it.
+func TestModelFromAToneCancelsTheFirstWord(t *testing.T) {
 	r := newModelRoom(0.5, 10)
 	r.play(openingTone(), nil)
 	if r.m.state != pathEcho || r.m.known() {
-		t.Fatalf("state %d, trusted before it proved itself: %v", r.m.state, r.m.known())
+		t.Fatalf("state %d, trusted too early: %v", r.m.state, r.m.known())
 	}
 	r.play(murmur(100*time.Millisecond, 1), nil)
 	r.play(murmur(100*time.Millisecond, 2), nil)
 	if took := ratio(r.heard, r.left); took < 12 || !r.m.known() || r.m.person() {
-		t.Errorf("took %.1f dB of the first words, known %v, a person %v", took, r.m.known(), r.m.person())
+		t.Errorf("reduced the first words by %.1f dB, known %v, person %v", took, r.m.known(), r.m.person())
 	}
 	r.play(murmur(60*time.Millisecond, 3), murmur(60*time.Millisecond, 5))
 	if !r.m.person() {
-		t.Error("nobody is heard over the echo")
+		t.Error("the person over the echo was not detected")
 	}
 	r.play(murmur(200*time.Millisecond, 6), nil)
 	if r.m.person() {
-		t.Error("the echo is a person after one spoke")
+		t.Error("the echo counts as a person after one spoke")
 	}
 	clear(r.response)
 	r.play(murmur(300*time.Millisecond, 7), nil)
 	if r.m.known() {
-		t.Error("a model that only adds sound is trusted")
+		t.Error("a model that only adds sound is still trusted")
 	}
 }
 
-func TestAToneTellsThatThereIsNoEcho(t *testing.T) {
+func TestModelDetectsThatThereIsNoEcho(t *testing.T) {
 	r := newModelRoom(0, 10)
 	r.play(openingTone(), nil)
 	if r.m.state != pathNoEcho || !r.m.known() {
@@ -119,17 +119,17 @@ func TestAToneTellsThatThereIsNoEcho(t *testing.T) {
 	}
 	r.play(murmur(100*time.Millisecond, 1), nil)
 	if r.m.person() {
-		t.Error("the noise is a person")
+		t.Error("the noise counts as a person")
 	}
 	r.play(murmur(60*time.Millisecond, 3), murmur(60*time.Millisecond, 5))
 	if !r.m.person() || r.heard != r.left {
-		t.Errorf("a person is heard %v, and %.1f dB of it are taken out", r.m.person(), ratio(r.heard, r.left))
+		t.Errorf("person detected: %v, reduced by %.1f dB", r.m.person(), ratio(r.heard, r.left))
 	}
 }
 
-// TestAToneThatTellsNothing: what is said meanwhile, a noise, a muted microphone, a device that
-// is slower than it says, and a sound that is not alone.
-func TestAToneThatTellsNothing(t *testing.T) {
+// TestModelRejectsUnusableTones: speech during the tone, noise, a muted microphone, a
+// device slower than it reports, and a sound that is not alone.
+func TestModelRejectsUnusableTones(t *testing.T) {
 	loud := newModelRoom(0, 10)
 	loud.play(openingTone(), murmur(1400*time.Millisecond, 9))
 	noisy := newModelRoom(0.5, 1000)
@@ -141,7 +141,7 @@ func TestAToneThatTellsNothing(t *testing.T) {
 	slow.far = make([]float64, len(slow.response))
 	slow.play(openingTone(), nil)
 	twice := newModelRoom(0.5, 10)
-	twice.m.state = pathNoEcho // or the first would tell
+	twice.m.state = pathNoEcho // so that the first tone is not used
 	twice.play(murmur(500*time.Millisecond, 1), nil)
 	twice.m.state = pathUnknown
 	twice.play(openingTone()[rate/10:], nil)

@@ -6,18 +6,18 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// ringSamples is the far end that is kept: 1.4 s, more than any delay that is
-// cancelled. A power of two.
+// ringSamples is the capacity for the far end: 1.4 s, more than any delay that can be
+// cancelled. It is a power of two.
 const ringSamples = 1 << 16
 
-// ring carries the rendered audio from the goroutine that renders to the one that
-// captures. Positions count rendered samples from 0. When nobody captures it fills
-// up, and what comes then is dropped and counted; the aligner notices afterwards.
+// ring carries rendered audio from the rendering to the capturing goroutine.
+// Positions count rendered samples from 0. If nothing captures, the ring fills up,
+// and further frames are dropped and counted; the aligner detects this later.
 type ring struct {
 	buf      [ringSamples]int16
-	written  atomic.Int64 // up to here the renderer wrote
-	released atomic.Int64 // before here it may write again
-	dropped  atomic.Int64 // frames that found no room
+	written  atomic.Int64 // end of what the renderer wrote
+	released atomic.Int64 // samples before this may be overwritten
+	dropped  atomic.Int64 // frames dropped because the ring was full
 }
 
 // write is called by the renderer.
@@ -32,5 +32,5 @@ func (r *ring) write(f *audio.Frame) {
 	r.written.Store(at + audio.FrameSamples)
 }
 
-// at is the sample at pos, which is between what was released and what is written.
+// at returns the sample at pos, with released <= pos < written.
 func (r *ring) at(pos int64) int16 { return r.buf[pos&(ringSamples-1)] }

@@ -7,41 +7,40 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// When a change of latency is followed. Devices that measure their latency differ a
-// little with each callback, which the canceller's filter spans; a headset that
-// changes its profile, or a stream that the sound server moves, differs by more and
-// for good.
+// Which changes of latency take effect. Measured latencies jitter a little with each
+// callback, which the canceller's filter absorbs. A headset that changes its profile,
+// or a stream that the sound server moves, changes more, and permanently.
 const (
 	latencyStep   = 40 * time.Millisecond
-	latencyFrames = 30 // captured frames for which the latency differs before it counts
+	latencyFrames = 30 // captured frames for which a change must last
 )
 
 // DelayReporter reports the delay of a conversation's devices to its Processor: when
-// either is opened, and when the latency that either claims changes. Next belongs to
-// the capturing goroutine, Opened to any.
+// either is opened, and when the latency that either reports changes. Next belongs to
+// the capturing goroutine; Opened is safe for concurrent use.
 type DelayReporter struct {
 	proc   *Processor
 	source audio.Source
 	sink   audio.Sink
 	opened atomic.Bool // since the last Next
 
-	told   time.Duration // of both
-	differ int           // frames in a row at which it was another
+	told   time.Duration // last reported sum
+	differ int           // consecutive frames with a different sum
 }
 
-// NewDelayReporter reports the delay of a source and a sink that are open.
+// NewDelayReporter returns a reporter for an open source and sink, and reports their delay.
 func NewDelayReporter(p *Processor, source audio.Source, sink audio.Sink) *DelayReporter {
 	r := &DelayReporter{proc: p, source: source, sink: sink}
 	r.report()
 	return r
 }
 
-// Opened says that a device was opened again, maybe another one: what it claims is
-// reported with the next frame.
+// Opened records that a device was opened again, possibly a different one. Its
+// latency is reported with the next frame.
 func (r *DelayReporter) Opened() { r.opened.Store(true) }
 
-// Next is called once for each captured frame, before it is processed. It allocates
-// nothing.
+// Next must be called for each captured frame before it is processed. It does not
+// allocate.
 func (r *DelayReporter) Next() {
 	if r.opened.Swap(false) {
 		r.report()
@@ -56,8 +55,8 @@ func (r *DelayReporter) Next() {
 	}
 }
 
-// Tail is EchoTail of the delay that was reported last. It belongs to the capturing
-// goroutine.
+// Tail returns EchoTail of the last reported delay. Only the capturing goroutine may
+// call it.
 func (r *DelayReporter) Tail() time.Duration { return EchoTail(r.told) }
 
 func (r *DelayReporter) now() time.Duration { return r.sink.Latency() + captureLatency(r.source) }
@@ -68,9 +67,9 @@ func (r *DelayReporter) report() {
 	r.proc.SetDelay(render, capture)
 }
 
-// captureLatency is what a source claims. What one measures with each callback
-// counts where it is far from what it claimed when it was opened: a sound server is
-// off by some milliseconds while it guesses at its own clock.
+// captureLatency returns the latency of a source. The measured latency takes precedence
+// only where it is far from the one reported at opening, because a sound server's
+// measurement is off by some milliseconds until it has estimated its clock.
 func captureLatency(s audio.Source) time.Duration {
 	timed, ok := s.(audio.Timed)
 	if !ok {

@@ -7,7 +7,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// claimingSource and claimingSink are devices that claim a latency.
+// claimingSource and claimingSink are devices that report a latency.
 type (
 	claimingSource struct {
 		audio.Source
@@ -22,8 +22,8 @@ type (
 func (s *claimingSource) Timing() audio.Timing { return s.t }
 func (s *claimingSink) Latency() time.Duration { return s.latency }
 
-// TestDelayIsReportedOnOpenSwitchAndChange of both devices, and not for the jitter of
-// what they measure.
+// TestDelayIsReportedOnOpenSwitchAndChange of both devices, but not on jitter of the
+// measured latency.
 func TestDelayIsReportedOnOpenSwitchAndChange(t *testing.T) {
 	const ms = time.Millisecond
 	in, out := &claimingSource{t: audio.Timing{Reported: 15 * ms}}, &claimingSink{latency: 15 * ms}
@@ -37,7 +37,7 @@ func TestDelayIsReportedOnOpenSwitchAndChange(t *testing.T) {
 	is := func(what string, want time.Duration) {
 		t.Helper()
 		if got := audio.Duration(p.reported.Load()); got != want || r.told != want {
-			t.Errorf("%s: the canceller is told %v, and %v is known; want %v", what, got, r.told, want)
+			t.Errorf("%s: SetDelay got %v, told is %v; want %v", what, got, r.told, want)
 		}
 	}
 	is("the open", 30*ms)
@@ -50,13 +50,13 @@ func TestDelayIsReportedOnOpenSwitchAndChange(t *testing.T) {
 	frames(latencyFrames - 1)
 	is("a blink", 30*ms)
 	frames(1)
-	is("a loudspeaker whose latency grew", 195*ms)
+	is("a speaker whose latency grew", 195*ms)
 
 	in.t.Measured = 140 * ms
 	frames(latencyFrames)
 	is("a microphone whose latency grew", 320*ms)
 	if want := EchoTail(320 * ms); r.Tail() != want {
-		t.Errorf("the echo is expected for %v, want %v", r.Tail(), want)
+		t.Errorf("Tail is %v, want %v", r.Tail(), want)
 	}
 
 	in.t = audio.Timing{Reported: 20 * ms}
@@ -69,8 +69,8 @@ func TestDelayIsReportedOnOpenSwitchAndChange(t *testing.T) {
 	is("another loudspeaker", 30*ms)
 }
 
-// TestReportedDelayKeepsRecalledEcho: what was learnt about the same devices counts
-// until their echo was heard, also where they measure more than they claimed.
+// TestReportedDelayKeepsRecalledEcho: a correction found earlier for the same devices
+// stays until their echo is found, even if they measure more than they reported.
 func TestReportedDelayKeepsRecalledEcho(t *testing.T) {
 	var c corrector
 	c.recall(100 * millisecond)
@@ -80,7 +80,7 @@ func TestReportedDelayKeepsRecalledEcho(t *testing.T) {
 	}
 	c.observe(20 * millisecond)
 	if c.delay(20 * millisecond); c.known() {
-		t.Error("an echo that was heard with another delay still counts as found")
+		t.Error("an echo found with another delay still counts as found")
 	}
 }
 

@@ -9,47 +9,48 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// The scout's streams, at rate.
+// Parameters of the scout, at rate.
 const (
-	// scoutNear is the part of the near end that is compared: the last 256 ms.
+	// scoutNear is the compared part of the near end: the last 256 ms.
 	scoutNear = 4096
-	// scoutFar is the part of the far end in which it is searched: the last second,
-	// so that an echo is found at any delay from 0 to 768 ms.
+	// scoutFar is the part of the far end that is searched: the last second, so that an
+	// echo is found at any delay from 0 to 768 ms.
 	scoutFar = 16384
-	// The peak's prominence is relative to the correlation scoutAround around it, but
-	// for scoutWidth: where both streams hold little, the rest of the correlation is
-	// nearly empty and tells nothing.
+	// The peak's prominence is relative to the correlation within scoutAround of it,
+	// except within scoutWidth. Further away the streams overlap too little for the
+	// correlation to be meaningful.
 	scoutAround = 1024
 	scoutWidth  = 24
-	// scoutPeak is the prominence that proves nothing: unrelated speech is below it in
-	// 99 windows of 100, and an echo above it in 97. What the windows of a sound are
-	// below it is summed up; the sound is foreign from scoutForeign on. The prior is
-	// scoutPrior at most, the sum scoutMost.
+	// scoutPeak is the neutral prominence: 99 % of windows with unrelated speech are
+	// below it, 97 % with an echo above. The evidence for a foreign sound is the sum of
+	// the differences below it over the windows of a sound; from scoutForeign on the
+	// sound is foreign. The prior is at most scoutPrior, the sum at most scoutMost.
 	scoutPeak    = 7.5
 	scoutForeign = 1.5
 	scoutPrior   = 3
 	scoutMost    = 5
-	// The first tenth of a second of an echo is less prominent. So in the first
-	// scoutStart frames, in which one may begin, more evidence is asked for.
+	// The first tenth of a second of an echo is less prominent, so during the first
+	// scoutStart frames, in which one may start, more evidence is required.
 	scoutStart        = 30
 	scoutStartPeak    = 6.25
 	scoutStartForeign = 4.5
-	// An echo is certain from scoutCertain on; scoutPresent replaces scoutPeak then,
-	// since the last of its reverberation is less prominent too.
+	// An echo is certain from scoutCertain on. After that scoutPresent replaces
+	// scoutPeak, because the end of its reverberation is less prominent.
 	scoutCertain = 15
 	scoutPresent = 5
-	// scoutGap is how many frames may pass between two questions about one sound.
+	// scoutGap is the maximum number of frames between two calls about the same sound.
 	scoutGap = 4
-	// A far end that was heard for scoutLate frames would be in the near end by now.
-	// It begins again after a pause of scoutPause frames. From there on the two are compared every scoutEvery frames: where no echo is
-	// found repeatedly, a sound is foreign with less evidence.
+	// A far end that was active for scoutLate frames must have reached the near end.
+	// It starts again after a pause of scoutPause frames. From then on the two are
+	// compared every scoutEvery frames: where repeatedly no echo is found, less
+	// evidence makes a sound foreign.
 	scoutLate  = 40
 	scoutPause = 30
 	scoutEvery = 10
-	// An echo that is found scoutAgree times in a row more than scoutJump from where it
-	// was, and each time within scoutSame of itself, is elsewhere for good.
-	// They are compared every scoutUrgent frames while the canceller takes less than
-	// scoutCut dB, else every scoutSeldom.
+	// An echo that is found scoutAgree times in a row more than scoutJump from its
+	// old position, each time within scoutSame of itself, has moved. The streams are
+	// compared every scoutUrgent frames while the canceller's reduction is below
+	// scoutCut dB, and every scoutSeldom frames otherwise.
 	scoutMoved  = 9.0
 	scoutAgree  = 2
 	scoutUrgent = 3
@@ -57,15 +58,16 @@ const (
 	scoutCut    = 8.0
 	scoutJump   = 40 * rate / 1000
 	scoutSame   = 5 * rate / 1000
-	// No device is as fast as scoutLeast. That both streams are cut off at their end looks
-	// like an echo without a delay.
+	// scoutLeast is below the delay of any device. Streams that are both truncated at
+	// their end look like an echo with zero delay.
 	scoutLeast = 4 * rate / 1000
-	// An echo that jumped stands out by scoutElsewhere where it was not before. It is asked
-	// about by frames: the last scoutShortest to scoutLongest are compared. The first
-	// scoutTells of a sound may be such an echo unless scoutAtHome proves the echo where it
-	// was, beside a person. After scoutDoubts it is none, unless it stands out by
-	// scoutJumped, as nobody does who speaks, or was found elsewhere by the last
-	// comparison, scoutMoving frames ago at most. (Room bench, seeds 61, 62 and 4.)
+	// An echo that jumped has a prominence of scoutElsewhere at a new position. The
+	// last scoutShortest to scoutLongest frames are compared. The first scoutTells
+	// frames of a sound may be such an echo, unless scoutAtHome shows the echo at its
+	// old position beside a person. After scoutDoubts frames the sound is not such an
+	// echo, unless its prominence is scoutJumped, which a talker never reaches, or
+	// the last comparison, at most scoutMoving frames ago, found the echo moved.
+	// (Room bench, seeds 61, 62 and 4.)
 	scoutShortest  = 4
 	scoutLongest   = 10
 	scoutTells     = 7
@@ -76,19 +78,19 @@ const (
 	scoutMoving    = 30
 )
 
-// scout answers on demand whether the sound that the microphone hears now is an echo
-// of the far end. Unlike the canceller and the finder it needs no time to learn: it
-// correlates the phases (as the finder does) of the last quarter of a second with all
-// of the far end that may be heard in it, wherever the echo is. It costs three
-// transforms for each answer. Only the capturing goroutine uses it.
+// scout reports on demand whether the current sound of the microphone is an echo of
+// the far end. Unlike the canceller and the finder it needs no adaptation: it
+// correlates the phases (like the finder) of the last quarter of a second with all of
+// the far end that may be audible in it, at any delay. Each answer costs three FFTs.
+// Only the capturing goroutine uses it.
 type scout struct {
 	ring *ring
-	read int64 // the far end up to here is in far
+	read int64 // end of the far end that is in far
 	down *converter
 
 	far, near     []float64 // circular; farAt and nearAt are the oldest samples
 	farAt, nearAt int
-	farPower      float64 // of the last frame
+	farPower      float64 // power of the last frame
 	frame         audio.Frame
 	small         [frameSamples]int16
 
@@ -96,31 +98,31 @@ type scout struct {
 	work []float64
 	x, y []complex128
 
-	frames     int64   // of the near end
+	frames     int64   // near-end frames so far
 	searched   int64   // the frame of the last search
-	asked      int64   // the frame of the last question
-	sum        float64 // evidence that the sound that is asked about is foreign
-	prior      float64 // the same, of what was heard before; at least 0
-	heard      int     // frames in which the far end was heard
+	asked      int64   // the frame of the last call of foreign
+	sum        float64 // evidence that the current sound is foreign
+	prior      float64 // evidence from earlier sounds; at least 0
+	heard      int     // frames with an active far end
 	present    bool    // an echo was found
-	run        int     // the same since it was silent for scoutPause
-	quiet      int     // frames since it was heard
-	home, away int     // lags at which the echo was, and at which it was found last
-	aways      int     // times in a row that it was found there
-	foundAway  int64   // the frame of the last time
-	base       int64   // home less the delay that the streams are aligned with, at 48 kHz
+	run        int     // the same, since a pause of scoutPause
+	quiet      int     // frames since the far end was active
+	home, away int     // lag of the settled echo, and lag at which an echo was last found
+	aways      int     // times in a row that it was found at away
+	foundAway  int64   // the frame of the last of these
+	base       int64   // home minus the alignment delay, at 48 kHz
 	settled    bool    // home and base are known
 	lag        int     // of the peak, in samples at rate
 	prominence float64 // of the peak
-	doubt      doubt   // of the sound that elsewhere was asked about last
+	doubt      doubt   // about the sound of the last call of elsewhere
 }
 
-// doubt is what is known of a sound that may be an echo whose delay jumped.
+// doubt describes a sound that may be an echo whose delay has jumped.
 type doubt struct {
-	since, asked int64 // the frames in which it began, and of the last question about it
-	maybe        bool  // it may be one
-	certain      bool  // it is
-	lag          int   // where it was found for scoutJumped, or 0
+	since, asked int64 // frame of its start, and of the last call about it
+	maybe        bool  // it may be such an echo
+	certain      bool  // it is such an echo
+	lag          int   // where it reached scoutJumped, or 0
 }
 
 func newScout(r *ring) (*scout, error) {
@@ -147,8 +149,7 @@ func (s *scout) reset() {
 	s.doubt = doubt{}
 }
 
-// push takes the next frame of the near end, and the far end that was rendered
-// meanwhile.
+// push takes the next near-end frame, and the far end rendered since the last.
 func (s *scout) push(near []int16) {
 	s.frames++
 	written := s.ring.written.Load()
@@ -170,7 +171,7 @@ func (s *scout) push(near []int16) {
 	}
 }
 
-// learn compares the streams now and then while the far end is heard, during its first
+// learn compares the streams periodically while the far end is active, during its first
 // seconds.
 func (s *scout) learn() {
 	if s.farPower <= heard {
@@ -193,16 +194,16 @@ func (s *scout) learn() {
 		if s.prior = min(s.prior+1, scoutPrior); s.prior == scoutPrior {
 			s.present = false
 		}
-	case s.prominence < scoutCertain: // maybe a person
+	case s.prominence < scoutCertain: // possibly a person
 		s.prior = max(s.prior-1, 0)
 	}
 }
 
-// absent reports whether no echo is in the near end, as far as was seen.
+// absent reports whether the near end has shown no echo so far.
 func (s *scout) absent() bool { return s.prior >= scoutForeign }
 
-// foreign reports whether what was captured last is not an echo of the far end. Questions
-// that follow one another are about one sound.
+// foreign reports whether the last captured sound is not an echo of the far end.
+// Calls in close succession are about the same sound.
 func (s *scout) foreign() bool {
 	if s.asked != s.frames {
 		if s.frames-s.asked > scoutGap {
@@ -218,8 +219,8 @@ func (s *scout) foreign() bool {
 	return s.sum >= scoutForeign
 }
 
-// behind is how far the echo is behind the far end that an aligner read up to here, in
-// samples at 48 kHz, and whether that was found in this frame for certain.
+// behind returns the echo's distance behind the far end that an aligner has read up to
+// read, in samples at 48 kHz, and whether it was found with certainty in this frame.
 func (s *scout) behind(read int64) (echo float64, certain bool) {
 	if s.searched != s.frames || s.prominence < scoutCertain {
 		return 0, false
@@ -227,9 +228,9 @@ func (s *scout) behind(read int64) (echo float64, certain bool) {
 	return float64(int64(s.lag)*audio.SampleRate/rate - (s.read - read) - halfTaps), true
 }
 
-// relocate compares the streams now and then, and returns the delay to align with once
-// the echo moved. aligned is the delay of now, known says that it is right, and cut is
-// what the canceller took lately, in dB.
+// relocate compares the streams periodically, and returns the delay to align with
+// once the echo has moved. aligned is the current delay, known reports whether it is
+// right, and cut is the recent reduction by the canceller, in dB.
 func (s *scout) relocate(aligned int64, known bool, cut float64) (delay int64, moved bool) {
 	every := int64(scoutSeldom)
 	if cut < scoutCut {
@@ -259,7 +260,7 @@ func (s *scout) relocate(aligned int64, known bool, cut float64) (delay int64, m
 	return 0, false
 }
 
-// peak is the prominence that proves nothing now.
+// peak returns the neutral prominence at present.
 func (s *scout) peak() float64 {
 	switch {
 	case s.present:
@@ -282,8 +283,8 @@ func (s *scout) search() {
 	}
 }
 
-// compare finds the most prominent peak of the correlation of the far end with so many
-// samples of the near end, the last ones.
+// compare returns the most prominent peak of the correlation between the far end and
+// the last samples of the near end.
 func (s *scout) compare(samples int) (lag int, prominence float64) {
 	n := copy(s.work, s.far[s.farAt:])
 	copy(s.work[n:], s.far[:s.farAt])
@@ -314,7 +315,7 @@ func (s *scout) compare(samples int) (lag int, prominence float64) {
 	return best, s.stands(best, s.work[best])
 }
 
-// stands is by how much a value of the correlation stands out around a lag.
+// stands returns the prominence of a correlation value at a lag.
 func (s *scout) stands(lag int, value float64) (prominence float64) {
 	sum := 0.0
 	for d := scoutWidth; d < scoutAround; d++ {
@@ -327,9 +328,10 @@ func (s *scout) stands(lag int, value float64) (prominence float64) {
 	return value / math.Sqrt(sum/(2*(scoutAround-scoutWidth)))
 }
 
-// elsewhere reports whether the sound of the last frames, so many, may be an echo that is
-// not where it was. Once two of its frames place it at the same other delay it is one to its
-// end, in which there is too little of it to tell, since the assistant is held.
+// elsewhere reports whether the sound of the last frames may be an echo at a new
+// position. Once two of its frames place it at the same other delay, it counts as
+// such an echo until it ends, because playback is held and the rest is too short to
+// judge.
 func (s *scout) elsewhere(frames int) bool {
 	if !s.settled || !s.present {
 		return false
@@ -358,7 +360,7 @@ func (s *scout) elsewhere(frames int) bool {
 	return d.maybe
 }
 
-// atHome is by how much the echo stands out where it was, in what was compared last.
+// atHome returns the prominence at the old position, in the last comparison.
 func (s *scout) atHome() float64 {
 	best := 0.0
 	for l := s.home - scoutWidth; l <= s.home+scoutWidth; l++ {
@@ -367,14 +369,14 @@ func (s *scout) atHome() float64 {
 	return s.stands(s.home, best)
 }
 
-// moving says whether the echo was found elsewhere of late, and is to be found there once
-// more before the streams are realigned.
+// moving reports whether the echo was recently found at a new position, and must be
+// found there once more before the streams are realigned.
 func (s *scout) moving() bool {
 	return s.aways > 0 && s.frames-s.foundAway < scoutMoving && s.moved(s.away)
 }
 
-// moved says whether a lag is not that of an echo which is where it was.
+// moved reports whether a lag is too far from home for the settled echo.
 func (s *scout) moved(lag int) bool { return lag-s.home > scoutJump || s.home-lag > scoutJump }
 
-// at says whether two lags are the same.
+// at reports whether two lags are the same.
 func (s *scout) at(lag, other int) bool { return lag-other <= scoutSame && other-lag <= scoutSame }

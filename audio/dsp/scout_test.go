@@ -10,10 +10,10 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/room"
 )
 
-// TestForeignTellsPeopleFromEchoes from the first word on, with echo cancellation and
-// without any processing: people with headphones are foreign within 150 ms of their
-// onset, and an echo never is while it is loud, also one whose delay nobody reported.
-func TestForeignTellsPeopleFromEchoes(t *testing.T) {
+// TestForeignSeparatesPeopleFromEchoes from the first word, with echo cancellation
+// and without any processing: people with headphones are foreign within 150 ms of
+// their onset; a loud echo never is, even with an unreported delay.
+func TestForeignSeparatesPeopleFromEchoes(t *testing.T) {
 	study, _ := room.ShapeNamed("study")
 	fan := room.Fan(1)
 	for name, cfg := range map[string]Config{"default": Default(), "unprocessed": {}} {
@@ -37,7 +37,7 @@ func TestForeignTellsPeopleFromEchoes(t *testing.T) {
 		for _, after := range []time.Duration{100 * time.Millisecond, time.Second, 3 * time.Second} {
 			for _, said := range sentences {
 				s := newScene(t, cfg, room.Config{Near: study.NearResponse(), Noise: fan, NoiseLevel: -70})
-				s.said = audio.SampleRate / 5 // the assistant speaks from the first frame on
+				s.said = audio.SampleRate / 5 // the assistant speaks from the first frame
 				s.run(after, nil)
 				human := said.human(t, -20)
 				onset := 0
@@ -47,14 +47,14 @@ func TestForeignTellsPeopleFromEchoes(t *testing.T) {
 				foreign := false
 				s.each(150*time.Millisecond, human[onset:], func() { foreign = s.p.Foreign() || foreign })
 				if !foreign {
-					t.Errorf("%s, after %v: %q is taken for an echo", name, after, said.words)
+					t.Errorf("%s, after %v: %q counts as an echo", name, after, said.words)
 				}
 			}
 		}
 	}
 }
 
-// afterJump is an echo that was found, and whose delay has just changed.
+// afterJump is a scene whose echo was found and has just jumped to another delay.
 func afterJump(t *testing.T, by time.Duration) *scene {
 	s := newScene(t, Default(), room.Config{Echo: echoOf(t, "study"), EchoGain: -6, Delay: atMs(115), Noise: room.Fan(1), NoiseLevel: -70})
 	s.p.SetDelay(atMs(115), 0)
@@ -63,10 +63,10 @@ func afterJump(t *testing.T, by time.Duration) *scene {
 	return s
 }
 
-// TestElsewhereTellsAnEchoThatJumpedFromAPerson: an echo that jumped is elsewhere within
-// 0.1 s that are loud, or followed already, and a person who speaks over an echo mostly
-// is not, and never after scoutDoubts frames.
-func TestElsewhereTellsAnEchoThatJumpedFromAPerson(t *testing.T) {
+// TestJumpedEchoIsToldFromAPerson: an echo that jumped is detected within 0.1 s of
+// loud audio, or has been followed by then. A person over an echo rarely counts as
+// such an echo, and never after scoutDoubts frames.
+func TestJumpedEchoIsToldFromAPerson(t *testing.T) {
 	for _, by := range []time.Duration{atMs(-80), atMs(80)} {
 		s := afterJump(t, by)
 		loud, elsewhere, before := 0, 0, s.p.Realigned()
@@ -75,12 +75,12 @@ func TestElsewhereTellsAnEchoThatJumpedFromAPerson(t *testing.T) {
 			if power(s.mic[:]) > 1e-4 || loud > 0 {
 				loud++
 			}
-			if loud >= scoutShortest && s.p.Elsewhere(loud) {
+			if loud >= scoutShortest && s.p.EchoMayHaveMoved(loud) {
 				elsewhere++
 			}
 		}
 		if elsewhere == 0 && s.p.Realigned() == before {
-			t.Errorf("an echo that jumped by %v is where it was", by)
+			t.Errorf("an echo that jumped by %v was not detected", by)
 		}
 	}
 	wrong, of := 0, 0
@@ -91,7 +91,7 @@ func TestElsewhereTellsAnEchoThatJumpedFromAPerson(t *testing.T) {
 			if audio.LevelOf(s.out.Trigger[:]).RMS > -40 || frames > 0 {
 				frames++
 			}
-			is := s.p.Elsewhere(frames)
+			is := s.p.EchoMayHaveMoved(frames)
 			if frames >= scoutTells && frames <= scoutDoubts {
 				of++
 				if is {
@@ -99,18 +99,18 @@ func TestElsewhereTellsAnEchoThatJumpedFromAPerson(t *testing.T) {
 				}
 			}
 			if is && frames > scoutDoubts {
-				t.Errorf("%q is an echo after %d frames", said.words, frames)
+				t.Errorf("%q counts as an echo after %d frames", said.words, frames)
 			}
 		})
 	}
 	if of < 30 || wrong > of/5 {
-		t.Errorf("people are an echo in %d of %d frames", wrong, of)
+		t.Errorf("people count as an echo in %d of %d frames", wrong, of)
 	}
 }
 
-// TestAnEchoThatJumpedIsOneToItsEnd: the assistant is held, so that soon too little of it
-// is heard to tell where it is.
-func TestAnEchoThatJumpedIsOneToItsEnd(t *testing.T) {
+// TestJumpedEchoStaysOneToItsEnd: playback is held, so the remaining echo is soon too
+// short to locate.
+func TestJumpedEchoStaysOneToItsEnd(t *testing.T) {
 	for _, by := range []time.Duration{atMs(-80), atMs(80)} {
 		s := afterJump(t, by)
 		loud, elsewhere := 0, 0
@@ -118,16 +118,16 @@ func TestAnEchoThatJumpedIsOneToItsEnd(t *testing.T) {
 			if power(s.mic[:]) > 1e-4 || loud > 0 {
 				loud++
 			}
-			switch is := s.p.Elsewhere(loud); {
+			switch is := s.p.EchoMayHaveMoved(loud); {
 			case elsewhere >= scoutTells && !is:
-				t.Errorf("an echo that jumped by %v is none after %d frames", by, loud)
+				t.Errorf("an echo that jumped by %v no longer counts as one after %d frames", by, loud)
 			case is && loud >= scoutShortest:
 				elsewhere++
 				s.quiet = elsewhere >= scoutTells
 			}
 		})
 		if !s.quiet {
-			t.Errorf("an echo that jumped by %v is none", by)
+			t.Errorf("an echo that jumped by %v was not detected", by)
 		}
 	}
 }
@@ -141,7 +141,7 @@ func TestForeignAllocatesNothing(t *testing.T) {
 			t.Fatal(err)
 		}
 		s.p.Foreign()
-		s.p.Elsewhere(5)
+		s.p.EchoMayHaveMoved(5)
 	}); n > 0 {
 		t.Errorf("a comparison allocates %v times", n)
 	}

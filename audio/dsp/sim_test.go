@@ -86,7 +86,7 @@ var sentences = []sentence{
 	{"goforward.raw", "go forward ten meters"},
 }
 
-// human is the sentence at 48 kHz, at a level in dBFS.
+// human returns the sentence at 48 kHz, at a level in dBFS.
 func (s sentence) human(t testing.TB, level float64) []int16 {
 	t.Helper()
 	path := filepath.Join("/usr/share/pocketsphinx/test/data", s.file)
@@ -116,7 +116,7 @@ func echoOf(t testing.TB, name string) []float32 {
 	t.Helper()
 	s, ok := room.ShapeNamed(name)
 	if !ok {
-		t.Fatalf("there is no room %s", name)
+		t.Fatalf("unknown room %s", name)
 	}
 	return s.EchoResponse()
 }
@@ -128,8 +128,8 @@ type scene struct {
 	room *room.Room
 	far  []int16 // what the assistant says, repeated
 
-	said  int  // samples of far that were rendered
-	quiet bool // the assistant says nothing
+	said  int  // rendered samples of far
+	quiet bool // the assistant is silent
 	stop  bool // the sink does not render at all
 
 	mic audio.Frame
@@ -150,7 +150,7 @@ func newScene(t testing.TB, cfg Config, rc room.Config) *scene {
 	return &scene{t: t, p: p, room: r, far: assistantSpeech(t)}
 }
 
-// capture makes the next frame of the microphone, near may be nil.
+// capture returns the next microphone frame. near may be nil.
 func (s *scene) capture(near *audio.Frame) {
 	s.room.Capture(func(f *audio.Frame) {
 		clear(f[:])
@@ -165,8 +165,8 @@ func (s *scene) capture(near *audio.Frame) {
 	}, near, &s.mic)
 }
 
-// run lets time pass, with near (nil: nobody) at the microphone, and returns by how
-// many dB the microphone is quieter in Trigger than it was.
+// run advances time with near at the microphone (nil: nobody speaks), and returns the
+// reduction from the microphone to Trigger in dB.
 func (s *scene) run(d time.Duration, near []int16) (erle float64) {
 	s.t.Helper()
 	before, after := 0.0, 0.0
@@ -196,7 +196,7 @@ func (s *scene) each(d time.Duration, near []int16, frame func()) {
 
 func atMs(ms int) time.Duration { return time.Duration(ms) * time.Millisecond }
 
-// likeness is the normalised correlation of two pieces of audio.
+// likeness returns the normalized correlation of two pieces of audio.
 func likeness(a, b []int16) float64 {
 	var ab, aa, bb float64
 	for i := range min(len(a), len(b)) {

@@ -2,15 +2,15 @@ package dsp
 
 import "github.com/agentvoice/agentvoice-daemon/audio"
 
-// The processing runs at 16 kHz: the canceller leaves more of a user who speaks
-// over an echo there than at 48 kHz, and no detector or recogniser hears what is
+// The processing runs at 16 kHz: there the canceller preserves more of a user who
+// speaks over an echo than at 48 kHz, and detectors and recognizers ignore content
 // above 8 kHz.
 const (
 	rate         = 16000
 	frameSamples = rate / 100
 )
 
-// apmConfig is what an instance of WebRTC's audio processing is told.
+// apmConfig configures an instance of WebRTC's audio processing.
 type apmConfig struct {
 	echo     int // suppression: low, moderate or high; off when negative
 	extended bool
@@ -20,8 +20,8 @@ type apmConfig struct {
 	gain     bool
 }
 
-// converter changes the rate of a stream frame by frame: as many samples come out
-// for each frame as belong to it, a constant time later.
+// converter changes the rate of a stream frame by frame. Each input frame yields one
+// output frame, with a constant delay.
 type converter struct {
 	resampler *audio.Resampler
 	delay     int // samples of the output
@@ -35,7 +35,7 @@ func newConverter(from, to int) (*converter, error) {
 		return nil, err
 	}
 	c := &converter{resampler: r, n: to / 100}
-	// What is missing from the first frame is how late the resampler is.
+	// The samples missing from the first frame are the resampler's delay.
 	first := len(r.Process(nil, make([]int16, from/100)))
 	c.delay = c.n - first
 	c.out = make([]int16, 0, 3*c.n)
@@ -49,7 +49,7 @@ func (c *converter) reset() {
 	clear(c.out)
 }
 
-// process converts a frame into dst, which has the length of one.
+// process converts a frame into dst, which has the length of an output frame.
 func (c *converter) process(dst, frame []int16) {
 	c.out = c.resampler.Process(c.out, frame)
 	copy(dst, c.out[:c.n])

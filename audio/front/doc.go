@@ -1,29 +1,28 @@
-// Package front is what stands between the devices of a conversation and whoever
-// uses the user's voice: it takes the echo of the loudspeaker out of what the
-// microphone captures, and finds the user's voice in it.
+// Package front is the audio front end of a conversation: it removes the speaker's echo
+// from the microphone signal and detects the user's voice in it.
 //
 // # Model
 //
-// A Front puts together one dsp.Processor, which processes each captured frame
-// beside what was rendered, a dsp.DelayReporter, which tells it what the devices
-// report of their delay, and one vad.Tracker, which marks where somebody speaks. The
-// tracker is told what the processor knows: whether the assistant is to be heard,
-// where its echo is, and how much of it was taken out.
+// A Front combines one dsp.Processor, which processes each captured frame together
+// with what was rendered, a dsp.DelayReporter, which passes on the devices' reported
+// delay, and one vad.Tracker, which marks speech. The Front passes the processor's
+// knowledge to the tracker: whether the assistant is audible, whether its echo was
+// found, and how much of it was removed.
 //
-// The player is held as a reflex: from a suspicion until it is a voice or nothing,
-// since a voice is heard sooner in silence, and from an onset on until the core has
-// decided what becomes of the assistant.
+// The Front holds the player without waiting for the core: from a suspicion until it
+// becomes an onset or is dismissed, because detection is faster in silence, and from an
+// onset until the core has decided whether to interrupt the assistant.
 //
 // # The caller's loop
 //
 //	f, err := front.New(dsp.Default(), player.Hold)
 //	f.Attach(source, sink)
-//	f.Track(tracker)                  // where somebody's voice is to be found
+//	f.Track(tracker)                  // only if voice detection is local
 //	sink:   player.Render(frame); f.Rendered(frame)
 //	source: marks, err := f.Captured(pos, frame); send(pos-f.Latency(), f.Uplink())
 //
 // # Invariants
 //
-//   - Whoever holds conversations, in earnest or to measure them, takes this path.
-//   - Rendered takes no lock and allocates nothing; Captured allocates nothing.
+//   - Production, tests and benches all use this path.
+//   - Rendered takes no lock. Neither Rendered nor Captured allocates.
 package front

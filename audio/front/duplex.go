@@ -6,59 +6,60 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// The assistant hears itself where two interruptions are taken back within mostApart,
-// and its echo is not cancelled. That ends with the first sign that it is, and after
-// duplexMost at the latest: then it is tried again.
+// Half duplex starts when the assistant appears to hear itself: two interruptions are
+// retracted within mostApart and its echo is not cancelled. It ends with the first
+// proof of cancellation, and after duplexMost in any case, to try again.
 const (
 	mostApart  = 5 * time.Second
 	duplexMost = 30 * time.Second
-	// settleMost is for how long, at most, nobody is listened for after an echo that was
-	// known has moved: the canceller starts over.
+	// settleMost is how long detection is suspended at most after a known echo has
+	// moved, because the canceller adapts from scratch.
 	settleMost = 2 * time.Second
 )
 
-// The echo is judged by pieces: pieceFrames frames in which the loudspeaker sounds and
-// nobody is taken to speak. It is cancelled in a piece of which the canceller takes 12
-// dB, or whose remainder is at most 9 dB above the room's noise. After
-// provenPieces in a row that is proven, and after as many of the others, in all, it is
-// proven that it is not. The sounds of a person who coughs or agrees twice make up to
+// Cancellation is judged in pieces of pieceFrames frames in which the speaker is
+// active and the user is not speaking. A piece is good if the canceller removes 12
+// dB, or if the residual is at most 9 dB above the room's noise floor. provenPieces
+// consecutive good pieces prove cancellation; as many poor ones in total prove that
+// it fails. Two coughs or backchannels make up to four poor pieces before they count
+// as speech.
 // four of these before they count as speech.
 const (
 	pieceFrames  = 10
 	provenPieces = 5
 	takes        = 16.0 // ratio of powers
 	overRoom     = 8.0
-	// pieceGap is for how long the loudspeaker may be silent in a piece.
+	// pieceGap is how long the speaker may be silent within a piece.
 	pieceGap = 100 * time.Millisecond
 )
 
-// The level of the room is followed down at once, and up by 1.3 dB a second, while the
-// assistant is silent. A frame below faintest, -70 dBFS, holds nothing of a room.
+// The noise floor of the room follows down at once, and up by 1.3 dB per second,
+// while the assistant is silent. A frame below faintest (-70 dBFS) is not room noise.
 const (
 	roomFalls = 0.1
 	roomRises = 1.003
 	faintest  = audio.FrameSamples * 10 * 10
 )
 
-// duplex decides whether the assistant can be interrupted by voice. It is pure: no
-// clock but positions of the microphone.
+// duplex decides whether the user can interrupt the assistant by voice. It is pure;
+// its only clock is the capture position.
 type duplex struct {
 	half    bool
-	settles int64 // until when the canceller is starting over
-	since   int64 // where half duplex began
-	retract int64 // where an interruption was last taken back; -1 for none since a proof
-	good    int   // pieces in a row in which the echo is cancelled
-	poor    int   // pieces since the last proof in which it is not
+	settles int64 // position until which the canceller is settling
+	since   int64 // position at which half duplex started
+	retract int64 // position of the last retracted interruption; -1 if none since a proof
+	good    int   // consecutive good pieces
+	poor    int   // poor pieces since the last proof
 
-	frames       int     // in this piece
-	nears, lefts float64 // power of this piece in front of the canceller, and behind it
-	room         float64 // power of a frame behind it while the assistant is silent
+	frames       int     // in the current piece
+	nears, lefts float64 // power of the piece before and after the canceller
+	room         float64 // power of a frame after the canceller while the assistant is silent
 	near, left   rumbleless
 }
 
 func newDuplex() duplex { return duplex{retract: -1} }
 
-// retracted takes that an interruption was taken back.
+// retracted records that the core retracted an interruption.
 func (d *duplex) retracted(pos int64) {
 	again := d.retract >= 0 && pos-d.retract <= audio.Samples(mostApart)
 	d.retract = pos
@@ -67,11 +68,11 @@ func (d *duplex) retracted(pos int64) {
 	}
 }
 
-// cancelled takes that the echo is cancelled.
+// cancelled resets the state after a proof of cancellation.
 func (d *duplex) cancelled() { d.half, d.settles, d.retract, d.good, d.poor = false, 0, -1, 0, 0 }
 
-// moved takes that the streams were realigned; known says that the
-// echo had been found where it was before.
+// moved records that the streams were realigned. known reports whether the echo had
+// been found before.
 func (d *duplex) moved(pos int64, known bool) {
 	d.cancelled()
 	if known {
@@ -79,21 +80,21 @@ func (d *duplex) moved(pos int64, known bool) {
 	}
 }
 
-// deaf says whether a frame in which the assistant is audible is for no detector.
+// deaf reports whether frames with an audible assistant are withheld from the detectors.
 func (d *duplex) deaf(pos int64) bool {
 	return d.half || pos < d.settles
 }
 
-// hear takes the frame at pos in front of the canceller and behind it.
+// hear processes the frame at pos before and after the canceller.
 func (d *duplex) hear(pos int64, before, after *audio.Frame, sounding, audible, speaking bool) {
 	near, left := d.near.power(before), d.left.power(after)
 	if d.half && pos-d.since > audio.Samples(duplexMost) {
-		d.cancelled() // maybe
+		d.cancelled() // unproven, but try again
 	}
 	switch {
 	case speaking:
 		d.frames, d.nears, d.lefts = 0, 0, 0
-	case !audible && left < faintest: // muted, or not there yet
+	case !audible && left < faintest: // muted, or not delivering yet
 	case !audible && d.room == 0:
 		d.room = left
 	case !audible && left < d.room:
@@ -108,7 +109,7 @@ func (d *duplex) hear(pos int64, before, after *audio.Frame, sounding, audible, 
 	}
 }
 
-// judge judges a piece.
+// judge rates a complete piece.
 func (d *duplex) judge() {
 	if d.lefts*takes <= d.nears || d.lefts <= pieceFrames*overRoom*max(d.room, faintest) {
 		d.good++
@@ -121,11 +122,11 @@ func (d *duplex) judge() {
 	}
 }
 
-// rumbleless takes out what is below 130 Hz: the canceller's high-pass does so too,
-// and that is not echo.
+// rumbleless removes the band below 130 Hz, which the canceller's high-pass removes
+// too and which would otherwise count as removed echo.
 type rumbleless struct{ x, y float64 }
 
-// power is that of a frame behind the filter.
+// power returns the power of a filtered frame.
 func (r *rumbleless) power(f *audio.Frame) float64 {
 	sum := 0.0
 	for _, s := range f {

@@ -11,36 +11,37 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 )
 
-// loud is the sample value from which the loudspeaker sounds, about -60 dBFS.
+// loud is the sample value above which the speaker is active, about -60 dBFS.
 const loud = 32
 
-// bridge is for how long the assistant is held from an onset on: until the core has
-// decided what becomes of it.
+// bridge is how long playback is held after an onset, until the core has decided
+// whether to interrupt the assistant.
 const bridge = 50 * time.Millisecond
 
-// Front is the front end of one conversation. Rendered and ReopenedSink belong to
-// the rendering goroutine, Stats and Quiet to anybody, everything else to the
-// capturing goroutine, or to whoever knows that it does not run.
+// Front is the front end of one conversation. Rendered and ReopenedSink belong to the
+// rendering goroutine; Stats, Quiet and Retracted are safe for concurrent use;
+// everything else belongs to the capturing goroutine, or to any goroutine while that
+// does not run.
 type Front struct {
 	proc    *dsp.Processor
-	tracker *vad.Tracker // nil where nobody's voice is looked for
+	tracker *vad.Tracker // nil if the service detects the voice
 	delay   *dsp.DelayReporter
 	hold    func(time.Duration)
 
 	out     dsp.Output
-	next    int64 // where the next frame begins; -1 before the first
-	aligned int64 // Realigned of proc, as was seen last
-	found   bool  // Found of proc, likewise
+	next    int64 // position of the next frame; -1 before the first
+	aligned int64 // last seen Realigned of proc
+	found   bool  // last seen Found of proc
 
 	duplex    duplex
 	retracted atomic.Bool // since the last frame
 
-	quiet atomic.Int64 // frames since the loudspeaker sounded
-	other atomic.Bool  // the loudspeaker is another one
+	quiet atomic.Int64 // frames since the speaker was active
+	other atomic.Bool  // the speaker was replaced by another device
 }
 
-// New makes a Front without a tracker. hold holds the player, as audio.Player.Hold
-// does. It fails as dsp.New does. The Front must be closed.
+// New returns a Front without a tracker, which must be closed. hold has the semantics
+// of audio.Player.Hold. The errors are those of dsp.New.
 func New(processing dsp.Config, hold func(time.Duration)) (*Front, error) {
 	proc, err := dsp.New(processing)
 	if err != nil {
@@ -51,31 +52,31 @@ func New(processing dsp.Config, hold func(time.Duration)) (*Front, error) {
 	return f, nil
 }
 
-// Attach has the Front follow the delay of devices that are open. It is for before
-// the first frame.
+// Attach makes the Front follow the delay of the open devices. Call it before the first
+// frame.
 func (f *Front) Attach(source audio.Source, sink audio.Sink) {
 	f.delay = dsp.NewDelayReporter(f.proc, source, sink)
 }
 
-// Track has the Front look for a voice with a tracker, which it closes in the end.
-// It is for before the first frame.
+// Track adds a tracker for the user's voice, which the Front closes. Call it before the
+// first frame.
 func (f *Front) Track(t *vad.Tracker) {
 	t.SetForeign(f.proc.Foreign)
-	t.SetElsewhere(f.proc.Elsewhere)
+	t.SetEchoMayHaveMoved(f.proc.EchoMayHaveMoved)
 	f.tracker = t
 }
 
-// Correct begins with the correction of the devices' delay that was learnt before; see
-// dsp.Processor.Correct.
+// Correct sets the correction of the devices' delay that an earlier conversation
+// found; see dsp.Processor.Correct.
 func (f *Front) Correct(samples int64) { f.proc.Correct(samples) }
 
-// Correction is by how many samples the echo comes later than the devices report,
-// and whether that was found.
+// Correction returns by how many samples the echo's delay exceeds the reported one, and
+// whether the echo was found.
 func (f *Front) Correction() (samples int64, known bool) {
 	return f.proc.Correction(), f.proc.Found()
 }
 
-// Rendered takes a frame on its way to the loudspeaker.
+// Rendered takes a frame on its way to the speaker.
 func (f *Front) Rendered(frame *audio.Frame) {
 	f.proc.Reference(frame)
 	for _, s := range frame {
@@ -87,17 +88,17 @@ func (f *Front) Rendered(frame *audio.Frame) {
 	f.quiet.Add(1)
 }
 
-// Quiet is for how long the loudspeaker has been silent, in what was rendered.
+// Quiet returns how long rendered audio has been silent.
 func (f *Front) Quiet() time.Duration { return time.Duration(f.quiet.Load()) * audio.FrameTime }
 
-// Tail is for how long after the loudspeaker fell silent its echo may be captured.
+// Tail returns how long after rendered audio stopped its echo may still be captured.
 func (f *Front) Tail() time.Duration { return f.delay.Tail() }
 
-// Audible says whether the assistant may be heard in what is captured now.
+// Audible reports whether the captured audio may contain the assistant.
 func (f *Front) Audible() bool { return f.Quiet() < f.Tail() }
 
-// ReopenedSink says that the loudspeaker was opened again, and whether it is another
-// one, whose echo has to be learnt from the beginning.
+// ReopenedSink reports that the speaker was opened again. other reports whether it is a
+// different device, whose echo path the canceller must learn from scratch.
 func (f *Front) ReopenedSink(other bool) {
 	if other {
 		f.other.Store(true)
@@ -105,7 +106,7 @@ func (f *Front) ReopenedSink(other bool) {
 	f.delay.Opened()
 }
 
-// Reopened says that the microphone was opened again.
+// Reopened reports that the microphone was opened again.
 func (f *Front) Reopened() error {
 	if f.tracker != nil {
 		f.tracker.Reset()
@@ -116,10 +117,10 @@ func (f *Front) Reopened() error {
 	return f.proc.Reset()
 }
 
-// Captured processes the next captured frame, whose first sample has the position
-// pos, and returns what the tracker marked, with positions of the microphone. The
-// slice is the Front's until the next call. After an error the frame was used
-// nevertheless, maybe unprocessed.
+// Captured processes the next captured frame, whose first sample has position pos,
+// and returns the tracker's marks, with positions in the microphone's stream. The
+// slice is valid until the next call. On an error the frame was used nevertheless,
+// possibly unprocessed.
 func (f *Front) Captured(pos int64, frame *audio.Frame) ([]vad.Mark, error) {
 	failed := f.follow()
 	if gap := pos - f.next; f.next >= 0 && gap > 0 {
@@ -129,9 +130,9 @@ func (f *Front) Captured(pos int64, frame *audio.Frame) ([]vad.Mark, error) {
 	if err := f.proc.Process(frame, &f.out); err != nil {
 		failed = errors.Join(failed, err)
 	}
-	if f.listensNot(pos, frame) {
+	if f.suspendsDetection(pos, frame) {
 		f.out.Trigger = audio.Frame{}
-		if f.tracker == nil { // the service finds the voice
+		if f.tracker == nil { // the service detects the voice
 			f.out.Uplink = audio.Frame{}
 		}
 	}
@@ -139,7 +140,7 @@ func (f *Front) Captured(pos int64, frame *audio.Frame) ([]vad.Mark, error) {
 		return nil, failed
 	}
 	f.tracker.SetFound(f.found)
-	f.tracker.SetCut(f.proc.Cut())
+	f.tracker.SetEchoReduction(f.proc.EchoReduction())
 	f.tracker.SetPredicted(f.proc.Predicted(), f.proc.Person())
 	f.tracker.SetAudible(f.Audible())
 	marks, err := f.tracker.Push(pos, &f.out.Trigger)
@@ -153,7 +154,7 @@ func (f *Front) Captured(pos int64, frame *audio.Frame) ([]vad.Mark, error) {
 	return marks, failed
 }
 
-// follow keeps the echo canceller up to date with the devices.
+// follow passes device changes to the echo canceller.
 func (f *Front) follow() error {
 	f.delay.Next()
 	if !f.other.Swap(false) {
@@ -166,9 +167,9 @@ func (f *Front) follow() error {
 	return f.proc.Reset()
 }
 
-// listensNot follows whether the echo is cancelled. It says whether the frame is
-// not for whoever looks for a voice, since it would be the assistant's.
-func (f *Front) listensNot(pos int64, frame *audio.Frame) bool {
+// suspendsDetection updates the half-duplex state. It reports whether the frame must
+// not reach a detector, because its voice would be the assistant's.
+func (f *Front) suspendsDetection(pos int64, frame *audio.Frame) bool {
 	d := &f.duplex
 	was := d.half
 	if f.retracted.Swap(false) {
@@ -188,19 +189,19 @@ func (f *Front) listensNot(pos int64, frame *audio.Frame) bool {
 	return d.deaf(pos) && f.Audible()
 }
 
-// Retracted says that the core took an interruption back: nobody had spoken, or said
-// anything. It may be called from any goroutine.
+// Retracted reports that the core retracted an interruption because the user had not
+// spoken or had said nothing relevant. It is safe for concurrent use.
 func (f *Front) Retracted() { f.retracted.Store(true) }
 
-// HalfDuplex says whether nobody can interrupt the assistant by voice at present, since
-// it hears itself.
+// HalfDuplex reports whether voice interruptions are suspended because the assistant
+// hears itself.
 func (f *Front) HalfDuplex() bool { return f.duplex.half }
 
-// reflex holds the assistant, or lets it go on.
+// reflex holds or releases playback.
 func (f *Front) reflex(k vad.MarkKind) {
 	switch k {
 	case vad.Suspected:
-		f.hold(2 * vad.SuspicionLasts) // or until it is dismissed
+		f.hold(2 * vad.SuspicionLasts) // unless dismissed earlier
 	case vad.Dismissed:
 		f.hold(0)
 	case vad.Onset:
@@ -209,30 +210,30 @@ func (f *Front) reflex(k vad.MarkKind) {
 	}
 }
 
-// Uplink is the frame that was captured last, as recognition is to hear it. It ends
-// Latency samples before the end of that.
+// Uplink returns the last captured frame, processed for recognition. It is delayed by
+// Latency samples.
 func (f *Front) Uplink() *audio.Frame { return &f.out.Uplink }
 
-// Latency is by how many samples processing is late.
+// Latency returns the delay of the processing in samples.
 func (f *Front) Latency() int64 { return f.proc.Latency() }
 
-// Speaking says whether an utterance is open.
+// Speaking reports whether an utterance is open.
 func (f *Front) Speaking() bool { return f.tracker != nil && f.tracker.Speaking() }
 
-// MaybeVoice says whether the frame that was captured last may hold a voice, however
-// faint. Without a tracker each may.
+// MaybeVoice reports whether the last captured frame may contain a voice, even a weak
+// one. Without a tracker it always returns true.
 func (f *Front) MaybeVoice() bool { return f.tracker == nil || f.tracker.MaybeVoice() }
 
-// Finds says whether a voice is looked for here.
+// Finds reports whether the Front detects the voice itself.
 func (f *Front) Finds() bool { return f.tracker != nil }
 
-// Realigned is how many times the streams were realigned.
+// Realigned returns how many times the streams were realigned.
 func (f *Front) Realigned() int64 { return f.proc.Realigned() }
 
-// Stats is how the processing fares.
+// Stats returns the figures of the processing.
 func (f *Front) Stats() dsp.Stats { return f.proc.Stats() }
 
-// Close frees what the Front holds. Only Rendered may run meanwhile, or follow.
+// Close releases the processor and the tracker. Only Rendered may run concurrently or afterwards.
 func (f *Front) Close() error {
 	f.proc.Close()
 	if f.tracker != nil {

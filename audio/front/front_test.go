@@ -11,7 +11,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 )
 
-// deaf is a detector that only notes whether it is given a sound.
+// deaf is a detector that records whether it received any sound.
 type deaf struct{ heard bool }
 
 func (d *deaf) Process(pcm []int16) (float32, error) {
@@ -24,8 +24,8 @@ func (d *deaf) Process(pcm []int16) (float32, error) {
 func (d *deaf) Reset()       {}
 func (d *deaf) Close() error { return nil }
 
-// bench is a Front between devices without a delay, that processes nothing: an echo
-// that is captured stays.
+// bench is a Front without processing, between devices without delay, so that a
+// captured echo remains.
 type bench struct {
 	t      *testing.T
 	f      *Front
@@ -56,7 +56,7 @@ func newBench(t *testing.T) *bench {
 	return b
 }
 
-// noise is a frame as loud as the amplitude.
+// noise returns a noise frame of the given amplitude.
 func (b *bench) noise(amplitude int) *audio.Frame {
 	some := b.noises[amplitude]
 	if some == nil {
@@ -73,7 +73,7 @@ func (b *bench) noise(amplitude int) *audio.Frame {
 	return &f
 }
 
-// play has so much rendered and captured, at these amplitudes.
+// play renders and captures noise for d, at the given amplitudes.
 func (b *bench) play(d time.Duration, rendered, captured int) {
 	b.t.Helper()
 	for range d / audio.FrameTime {
@@ -90,7 +90,7 @@ func (b *bench) retracted() { b.f.Retracted() }
 func (b *bench) want(what string, half, heard bool) {
 	b.t.Helper()
 	if b.f.HalfDuplex() != half || b.d.heard != heard {
-		b.t.Errorf("%s: half duplex %v, the detector hears something %v; want %v, %v", what, b.f.HalfDuplex(), b.d.heard, half, heard)
+		b.t.Errorf("%s: half duplex %v, detector receives sound %v; want %v, %v", what, b.f.HalfDuplex(), b.d.heard, half, heard)
 	}
 }
 
@@ -99,8 +99,8 @@ const (
 	room  = 30
 )
 
-// TestAnAssistantWhoHearsItself is not listened over any more, until its echo is gone.
-func TestAnAssistantWhoHearsItself(t *testing.T) {
+// TestHalfDuplexWhenTheAssistantHearsItself: it is suspended until the echo is gone.
+func TestHalfDuplexWhenTheAssistantHearsItself(t *testing.T) {
 	b := newBench(t)
 	b.play(time.Second, 0, room)
 	b.play(time.Second, voice, voice)
@@ -111,17 +111,17 @@ func TestAnAssistantWhoHearsItself(t *testing.T) {
 	b.play(200*time.Millisecond, voice, voice)
 	b.want("twice in five seconds", true, false)
 	b.play(time.Second, 0, voice)
-	b.want("the loudspeaker is silent, and somebody speaks", true, true)
+	b.want("the speaker is silent and the user speaks", true, true)
 	b.play(time.Second, voice, voice)
-	b.want("the assistant goes on", true, false)
+	b.want("the assistant continues", true, false)
 	b.play(time.Second, voice, room)
 	b.want("headphones", false, false)
 	b.play(200*time.Millisecond, voice, voice)
-	b.want("somebody speaks over it", false, true)
+	b.want("the user speaks over it", false, true)
 }
 
-// TestHalfDuplexIsTriedOut: it lasts for half a minute at most.
-func TestHalfDuplexIsTriedOut(t *testing.T) {
+// TestHalfDuplexEndsAfterItsTimeout of half a minute.
+func TestHalfDuplexEndsAfterItsTimeout(t *testing.T) {
 	b := newBench(t)
 	b.play(time.Second, 0, room)
 	for range 2 {
@@ -139,8 +139,8 @@ func TestHalfDuplexIsTriedOut(t *testing.T) {
 	b.want("again", true, false)
 }
 
-// TestAnotherDeviceIsTriedOut.
-func TestAnotherDeviceIsTriedOut(t *testing.T) {
+// TestHalfDuplexEndsWithAnotherDevice.
+func TestHalfDuplexEndsWithAnotherDevice(t *testing.T) {
 	for name, opened := range map[string]func(*Front) error{
 		"microphone":  (*Front).Reopened,
 		"loudspeaker": func(f *Front) error { f.ReopenedSink(true); return nil },
@@ -161,9 +161,9 @@ func TestAnotherDeviceIsTriedOut(t *testing.T) {
 	}
 }
 
-// TestPeopleDoNotMakeItHalfDuplex, whatever comes of what they say, where there is no
-// echo, and where the interruptions are rare.
-func TestPeopleDoNotMakeItHalfDuplex(t *testing.T) {
+// TestPeopleDoNotCauseHalfDuplex, whatever happens to what they say: without an echo,
+// and with rare interruptions.
+func TestPeopleDoNotCauseHalfDuplex(t *testing.T) {
 	for name, c := range map[string]struct {
 		echo  int
 		pause time.Duration
@@ -177,8 +177,8 @@ func TestPeopleDoNotMakeItHalfDuplex(t *testing.T) {
 		b := newBench(t)
 		b.play(time.Second, 0, room)
 		for i := range c.times {
-			b.play(100*time.Millisecond, voice, voice) // longer, it is taken for speech
-			b.play(500*time.Millisecond, 0, room)      // it is paused meanwhile
+			b.play(100*time.Millisecond, voice, voice) // longer would count as speech
+			b.play(500*time.Millisecond, 0, room)      // playback is paused meanwhile
 			b.retracted()
 			b.play(c.pause, voice, c.echo)
 			if b.f.HalfDuplex() {
@@ -189,8 +189,8 @@ func TestPeopleDoNotMakeItHalfDuplex(t *testing.T) {
 	}
 }
 
-// TestACancellerThatWorks: half duplex is never entered, and left after half a second.
-func TestACancellerThatWorks(t *testing.T) {
+// TestWorkingCancellerPreventsHalfDuplex, and ends it after half a second.
+func TestWorkingCancellerPreventsHalfDuplex(t *testing.T) {
 	b := newBench(t)
 	d := newDuplex()
 	play := func(d *duplex, left int, lasts time.Duration) {
@@ -206,23 +206,23 @@ func TestACancellerThatWorks(t *testing.T) {
 		play(&d, works, time.Second)
 	}
 	if d.half {
-		t.Error("it is entered where the canceller works")
+		t.Error("half duplex although the canceller works")
 	}
 	for range 2 {
 		play(&d, fails, time.Second)
 		d.retracted(b.pos)
 	}
 	if !d.half {
-		t.Error("it is not entered where the canceller fails")
+		t.Error("no half duplex although the canceller fails")
 	}
 	play(&d, fails, 10*time.Second)
 	play(&d, works, 490*time.Millisecond)
 	if !d.half {
-		t.Error("it is left too soon")
+		t.Error("half duplex ended too soon")
 	}
 	play(&d, works, 110*time.Millisecond)
 	if d.half {
-		t.Error("it is not left after half a second")
+		t.Error("half duplex did not end after half a second")
 	}
 }
 
@@ -237,13 +237,13 @@ func TestCapturingAllocatesNothing(t *testing.T) {
 		}
 		b.pos += audio.FrameSamples
 	}); n != 0 {
-		t.Errorf("a frame makes %v allocations", n)
+		t.Errorf("%v allocations per frame", n)
 	}
 }
 
-// TestAnEchoThatMoved is not listened to while the canceller starts over: until that is
-// proven to work, and for 2 s at most. Where the echo was never found, it is.
-func TestAnEchoThatMoved(t *testing.T) {
+// TestDetectionIsSuspendedAfterAKnownEchoMoved, until cancellation is proven again,
+// for at most 2 s. It is not if the echo had not been found before.
+func TestDetectionIsSuspendedAfterAKnownEchoMoved(t *testing.T) {
 	b := newBench(t)
 	d := newDuplex()
 	play := func(left int, lasts time.Duration) {
@@ -265,10 +265,10 @@ func TestAnEchoThatMoved(t *testing.T) {
 	play(fails, 300*time.Millisecond)
 	want("it moved", true)
 	play(works, 600*time.Millisecond)
-	want("it is cancelled", false)
+	want("the echo is cancelled", false)
 	d.moved(b.pos, true)
 	play(fails, settleMost-10*time.Millisecond)
-	want("it moved again", true)
+	want("the echo moved again", true)
 	play(fails, 10*time.Millisecond)
-	want("nothing cancels it", false)
+	want("the echo is not cancelled", false)
 }

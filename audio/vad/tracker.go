@@ -146,9 +146,9 @@ type Tracker struct {
 	slight     bool           // a window of this frame reached slightVoice
 	hint       bool           // the last window of the first detector reached slightVoice
 	wasAudible bool           // in the last window
-	cut        float64        // long; see SetCut
+	cut        float64        // long; see SetEchoReduction
 	foreign    func() bool    // nil: never; see SetForeign
-	elsewhere  func(int) bool // nil: never; see SetElsewhere
+	elsewhere  func(int) bool // nil: never; see SetEchoMayHaveMoved
 	levels     levels
 	suspicion  suspicion
 	marker     marker
@@ -215,10 +215,10 @@ func (t *Tracker) CancellerRestarted() { t.suspicion.cancellerRestarted() }
 // from Push's goroutine.
 func (t *Tracker) SetFound(found bool) { t.suspicion.found = found }
 
-// SetCut sets how many dB the echo canceller removed from the last 30 ms and from the
+// SetEchoReduction sets how many dB the echo canceller removed from the last 30 ms and from the
 // last 120 ms, 0 without a canceller. A voice over the assistant with a high
 // reduction is verified in silence before it counts. Call it from Push's goroutine.
-func (t *Tracker) SetCut(short, long float64) { t.suspicion.cut, t.cut = short, long }
+func (t *Tracker) SetEchoReduction(short, long float64) { t.suspicion.cut, t.cut = short, long }
 
 // SetPredicted sets whether the echo is predicted, and whether the captured sound
 // exceeds the prediction. Sound that exceeds it is judged by the Silent rule;
@@ -233,11 +233,11 @@ func (t *Tracker) SetPredicted(predicted, person bool) {
 // before the first frame; nil (the default) means never.
 func (t *Tracker) SetForeign(foreign func() bool) { t.foreign = foreign }
 
-// SetElsewhere sets a function that reports whether the last frames may contain an
+// SetEchoMayHaveMoved sets a function that reports whether the last frames may contain an
 // echo whose delay has jumped, so that the canceller does not reduce it. Meanwhile a
 // suspicion does not become an onset, and a paused utterance does not resume. Set it
 // before the first frame; nil (the default) means never.
-func (t *Tracker) SetElsewhere(elsewhere func(frames int) bool) { t.elsewhere = elsewhere }
+func (t *Tracker) SetEchoMayHaveMoved(elsewhere func(frames int) bool) { t.elsewhere = elsewhere }
 
 // Reset discards all state for a restarted capture: the next frame may have any
 // position. It returns no marks, because the caller knows that the utterance is over.

@@ -100,7 +100,7 @@ type suspicion struct {
 	predicted, person bool    // see SetPredicted
 	found             bool    // the canceller has found the echo's delay
 	moved             bool    // the echo path changed after the assistant had been heard for firstLevels
-	cut               float64 // short; see SetCut
+	cut               float64 // short; see SetEchoReduction
 	heard             int     // levels in which the assistant was audible, up to suspectAfter
 	works             int     // levels with a reduction of learningCut or more since found
 	row               int     // suspicious levels in a row

@@ -77,9 +77,9 @@ func TestASoundInTheFirstSecondIsSuspected(t *testing.T) {
 		l.tone(t, tt.room, tt.before)
 		l.SetFound(true)
 		l.SetAudible(true)
-		l.SetCut(tt.cut, tt.cut)
+		l.SetEchoReduction(tt.cut, tt.cut)
 		l.tone(t, 50, 500*time.Millisecond)
-		l.SetCut(0, 0)
+		l.SetEchoReduction(0, 0)
 		l.tone(t, 900, 100*time.Millisecond) // too faint for the fake detectors
 		if suspected := slices.Contains(l.kinds(), Suspected); suspected != tt.want {
 			t.Errorf("%+v: suspected %v", tt, suspected)
@@ -180,7 +180,7 @@ func TestTheAssistantsFirstWords(t *testing.T) {
 			l := listen(t, ProfileConfig(ProfileDefault))
 			l.SetAudible(true)
 			l.SetFound(tt.found)
-			l.SetCut(learningCut, learningCut)
+			l.SetEchoReduction(learningCut, learningCut)
 			l.tone(t, 50, time.Second)
 			onset := l.pos
 			if !l.until(t, 20000, Suspected) {
@@ -219,7 +219,7 @@ func TestStronglyReducedSoundIsVerifiedInSilence(t *testing.T) {
 		l.SetAudible(true)
 		l.SetFound(true)
 		l.tone(t, 50, 4*time.Second) // levels carry no information yet
-		l.SetCut(echoCut, echoCut)
+		l.SetEchoReduction(echoCut, echoCut)
 		onset := l.pos
 		if !l.until(t, 20000, Suspected) {
 			t.Fatalf("%s: marked %v", name, l.marks)
@@ -229,7 +229,7 @@ func TestStronglyReducedSoundIsVerifiedInSilence(t *testing.T) {
 		}
 		l.tone(t, 20000, held)
 		l.SetAudible(false)
-		l.SetCut(0, 0)
+		l.SetEchoReduction(0, 0)
 		l.tone(t, 20000, tt.goes-held)
 		l.tone(t, 50, 250*time.Millisecond)
 		if len(l.marks) < 2 || l.marks[1].Kind != tt.want {
@@ -241,19 +241,19 @@ func TestStronglyReducedSoundIsVerifiedInSilence(t *testing.T) {
 // A suspicion does not become an onset while the reduction is as high as for an echo.
 func TestSuspicionWaitsForALowerReduction(t *testing.T) {
 	l := overAssistant(t, ProfileDefault, 50)
-	l.SetCut(echoCut, echoCut)
+	l.SetEchoReduction(echoCut, echoCut)
 	l.tone(t, 20000, 200*time.Millisecond)
 	if got := l.kinds(); !slices.Equal(got, []MarkKind{Suspected}) {
 		t.Fatalf("marked %v", l.marks)
 	}
-	l.SetCut(0, echoCut-1)
+	l.SetEchoReduction(0, echoCut-1)
 	l.tone(t, 20000, 20*time.Millisecond)
 	if got := l.kinds(); !slices.Equal(got, []MarkKind{Suspected, Onset}) {
 		t.Errorf("marked %v for a person", l.marks)
 	}
 	// A profile without suspicion requires only a voice.
 	cautious := overAssistant(t, ProfileCautious, 50)
-	cautious.SetCut(echoCut, echoCut)
+	cautious.SetEchoReduction(echoCut, echoCut)
 	cautious.tone(t, 20000, 300*time.Millisecond)
 	if got := cautious.kinds(); !slices.Equal(got, []MarkKind{Onset}) {
 		t.Errorf("the cautious profile marked %v", cautious.marks)
@@ -274,7 +274,7 @@ func TestAPersonOverTheAssistantsFirstWords(t *testing.T) {
 		l.SetAudible(true)
 		l.SetFound(tt.found)
 		l.tone(t, 50, 1500*time.Millisecond)
-		l.SetCut(learningCut-1, 0)
+		l.SetEchoReduction(learningCut-1, 0)
 		l.tone(t, 20000, 40*time.Millisecond)
 		if got := l.kinds(); !slices.Equal(got, tt.want) {
 			t.Errorf("%s: marked %v", name, l.marks)
@@ -429,7 +429,7 @@ func TestAForeignSoundOverTheFirstWordsIsAVoiceAtOnce(t *testing.T) {
 			l := listen(t, ProfileConfig(p))
 			l.SetForeign(func() bool { return true })
 			l.SetAudible(true)
-			l.SetCut(learningCut, learningCut)
+			l.SetEchoReduction(learningCut, learningCut)
 			l.tone(t, 50, after)
 			onset := l.pos
 			l.tone(t, 20000, 200*time.Millisecond)
@@ -470,7 +470,7 @@ func TestAnEchoWhoseDelayJumpedIsNotAVoice(t *testing.T) {
 	for name, person := range map[string]bool{"echo": false, "person": true} {
 		l := overAssistant(t, ProfileDefault, 50)
 		elsewhere, most := true, 0
-		l.SetElsewhere(func(frames int) bool { most = max(most, frames); return elsewhere })
+		l.SetEchoMayHaveMoved(func(frames int) bool { most = max(most, frames); return elsewhere })
 		l.tone(t, 20000, 150*time.Millisecond)
 		if !slices.Equal(l.kinds(), []MarkKind{Suspected}) {
 			t.Fatalf("%s: marked %v while uncertain", name, l.marks)
