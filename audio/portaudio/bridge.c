@@ -12,9 +12,9 @@
 #include "bridge.h"
 #include "_cgo_export.h"
 
-// A slot is what the callback of one stream puts together or takes apart: devices
-// have the least delay with parts smaller than a frame, but each call of Go wakes
-// its runtime for longer than the call takes.
+// A slot collects the parts of one stream's frame: devices have the lowest latency
+// with parts smaller than a frame, but each call into Go wakes its runtime for longer
+// than the call takes.
 static struct slot {
 	int16_t *pcm; // of all parts
 	unsigned long samples; // of one part, all channels
@@ -44,10 +44,9 @@ static int callback(const void *in, void *out, unsigned long frames, const PaStr
 #include <alsa/asoundlib.h>
 #include <pa_linux_alsa.h>
 
-// define_pcm adds a PCM to ALSA's configuration, in this process only, that leads
-// to a device of the sound server by name. The system's own configuration need
-// not have one, and PortAudio's list, frozen when it was initialised, need not
-// have the device.
+// define_pcm adds a PCM to ALSA's configuration, for this process only, that leads to a
+// device of the sound server by name. The system's configuration may not have one, and
+// PortAudio's list, frozen at initialization, may not have the device.
 static int define_pcm(void) {
 	static const char text[] = "pcm.agentvoice { @args [ DEVICE ] @args.DEVICE { type string default \"\" } type pulse device $DEVICE }\n";
 	snd_config_t *there;
@@ -85,7 +84,7 @@ PaError av_open(PaStream **stream, int slot, int device, const char *server, int
                 unsigned long frames, int parts) {
 	PaStreamParameters p = {.device = device, .channelCount = channels, .sampleFormat = paInt16, .suggestedLatency = latency};
 	struct slot *s = &slots[slot];
-	free(s->pcm); // of the stream that had the slot before
+	free(s->pcm); // of the previous stream in this slot
 	*s = (struct slot){.samples = frames * channels, .parts = parts};
 	if (!(s->pcm = calloc(s->samples * parts, sizeof *s->pcm))) return paInsufficientMemory;
 	if (server) return open_server(stream, &p, server, capture, rate, frames, (void *)(intptr_t)slot);
@@ -96,8 +95,8 @@ static void quiet_alsa(const char *file, int line, const char *function, int err
 static void quiet(const char *message) {}
 
 #ifdef __GLIBC__
-// filtered writes what C code prints on stderr, without PortAudio's notes on each
-// call that failed, for which it has no switch: the callers see them as errors.
+// filtered writes what C code prints on stderr, without PortAudio's messages about
+// failed calls, which it has no option to disable: callers get them as errors.
 static ssize_t filtered(void *cookie, const char *text, size_t n) {
 	static const char note[] = "Expression '";
 	if (n >= sizeof note - 1 && !memcmp(text, note, sizeof note - 1)) return n;
@@ -110,14 +109,14 @@ static void quiet_portaudio(void) {
 	if (done++) return;
 	if (!(f = fopencookie(NULL, "w", (cookie_io_functions_t){.write = filtered}))) return;
 	setvbuf(f, NULL, _IOLBF, BUFSIZ);
-	stderr = f; // what the program itself writes does not go through it
+	stderr = f; // Go's own output does not go through it
 }
 #else
 static void quiet_portaudio(void) {}
 #endif
 
-// av_quiet stops what the libraries below print on stderr while they probe. They
-// are looked up at run time, since PortAudio may be built without them.
+// av_quiet suppresses what the underlying libraries print on stderr while they probe.
+// They are looked up at run time, because PortAudio may be built without them.
 void av_quiet(void) {
 	quiet_portaudio();
 #ifndef _WIN32

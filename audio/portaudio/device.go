@@ -10,33 +10,33 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// Default is the device id of the system's choice.
+// Default is the device id of the system default.
 const Default = "default"
 
-// serverPrefix begins the id of a device of the sound server; its name there
+// serverPrefix starts the id of a sound server's device. The server's name for it
 // follows.
 const serverPrefix = "pulse:"
 
 // Device is a microphone, a speaker or both.
 type Device struct {
-	// ID is made of the host API and the name, and so stays the same between
-	// runs: pulse: and the name at the sound server, which is made of the
-	// hardware's, or the API of PortAudio in lower case and the name there. Of
-	// equal ones, the second ends with "#2".
+	// ID is stable between runs: for devices of the sound server "pulse:" and the
+	// server's name, which derives from the hardware; otherwise the PortAudio host
+	// API in lower case and the device name. The second of two equal IDs ends with
+	// "#2".
 	ID      string
 	Name    string
 	HostAPI string
 
-	Inputs, Outputs             int // channels; 0 when it is no such device
+	Inputs, Outputs             int // channels; 0 if the direction is not supported
 	DefaultInput, DefaultOutput bool
-	SampleRate                  float64       // that it prefers, in Hz
-	InputLatency, OutputLatency time.Duration // that it can be used with
+	SampleRate                  float64       // native rate, in Hz
+	InputLatency, OutputLatency time.Duration // minimum usable latency
 
-	index  int    // the library's
-	server string // its name at the sound server, "" when it is of the library's list
+	index  int    // index in the library's list
+	server string // name at the sound server; "" for devices of the library's list
 }
 
-// direction tells capture from playback.
+// direction is capture or playback.
 type direction bool
 
 const (
@@ -72,16 +72,16 @@ func (d Device) latency(dir direction) time.Duration {
 	return d.OutputLatency
 }
 
-// apiOrder is the order in which the host APIs of an operating system are preferred;
-// an API that is not in it comes last. Windows lists each device once for each API,
-// and PortAudio prefers MME there, which adds a fifth of a second and cuts names off.
+// apiOrder lists the preferred host APIs of an operating system; other APIs come
+// last. Windows lists each device once per API, and PortAudio prefers MME, which adds
+// 200 ms of latency and truncates names.
 var apiOrder = map[string][]string{
 	"windows": {"Windows WASAPI", "Windows DirectSound", "MME"},
 }
 
-// prefer orders devices by the APIs that an operating system prefers. The default
-// devices are those of the first API that has one. apiDefault says whether a device
-// is the default one of its API.
+// prefer sorts devices by the preferred APIs of an operating system. The default
+// devices are those of the first API that has one. apiDefault reports whether a
+// device is the default of its API.
 func prefer(goos string, devices []Device, apiDefault func(Device, direction) bool) {
 	order := apiOrder[goos]
 	if order == nil {
@@ -97,7 +97,7 @@ func prefer(goos string, devices []Device, apiDefault func(Device, direction) bo
 	for _, dir := range []direction{capture, playback} {
 		first := slices.IndexFunc(devices, func(d Device) bool { return d.channels(dir) > 0 && apiDefault(d, dir) })
 		if first < 0 {
-			continue // PortAudio's choice stays
+			continue // keep PortAudio's choice
 		}
 		for i := range devices {
 			if dir == capture {
@@ -109,7 +109,7 @@ func prefer(goos string, devices []Device, apiDefault func(Device, direction) bo
 	}
 }
 
-// assignIDs gives each device of the library's list its ID.
+// assignIDs sets the IDs of the devices in the library's list.
 func assignIDs(devices []Device) {
 	seen := map[string]int{}
 	for i := range devices {
@@ -122,8 +122,8 @@ func assignIDs(devices []Device) {
 	}
 }
 
-// choose finds the device that the user means by an id, a name, or a part of a
-// name that only one device has; "" and Default are the system's choice.
+// choose finds the device for an id, a name, or a part of a name that only one device
+// has. "" and Default mean the system default.
 func choose(devices []Device, id string, dir direction) (Device, error) {
 	if id == "" {
 		id = Default
@@ -142,12 +142,12 @@ func choose(devices []Device, id string, dir direction) (Device, error) {
 	case len(parts) == 1:
 		return parts[0], nil
 	case len(parts) > 1:
-		return Device{}, unavailable(id, fmt.Errorf("%d devices have that in their name", len(parts)),
-			"name one of them as agentvoice-daemon devices lists it")
+		return Device{}, unavailable(id, fmt.Errorf("the name matches %d devices", len(parts)),
+			"use an ID that agentvoice-daemon devices lists")
 	case id == Default:
-		return Device{}, unavailable(id, fmt.Errorf("there is no %s", dir), remedyNone(dir))
+		return Device{}, unavailable(id, fmt.Errorf("no %s found", dir), remedyNone(dir))
 	default:
-		return Device{}, unavailable(id, fmt.Errorf("there is no such %s", dir),
+		return Device{}, unavailable(id, fmt.Errorf("no such %s", dir),
 			"choose one that agentvoice-daemon devices lists, or use default")
 	}
 }
@@ -156,8 +156,8 @@ func remedyNone(dir direction) string {
 	return fmt.Sprintf("connect a %s; on Linux also start PulseAudio or PipeWire and install libasound2-plugins", dir)
 }
 
-// merge puts the devices of a sound server before those of the library's list,
-// which has the server's default again under ALSA's names for it.
+// merge puts the devices of a sound server before those of the library's list, without
+// ALSA's names for the server's default.
 func merge(server, library []Device) []Device {
 	if len(server) == 0 {
 		return library
@@ -177,7 +177,7 @@ func unavailable(id string, err error, remedy string) error {
 	return &audio.DeviceError{Code: "deviceUnavailable", Device: id, Err: err, Remedy: remedy}
 }
 
-// errStalled is how the loss of a device shows.
+// The ways in which a device is lost.
 var (
 	errStalled    = errors.New("device has stopped")
 	errServerGone = errors.New("sound server has ended")

@@ -28,7 +28,7 @@ func TestChoose(t *testing.T) {
 		{"alsa:USB Headset#2", playback, "alsa:USB Headset#2"},
 		{"usb headset", capture, "alsa:USB Headset"},
 		{"web", capture, "alsa:Webcam"},
-		{"web", playback, ""}, // a webcam is no loudspeaker
+		{"web", playback, ""}, // a webcam is not a speaker
 		{"headset", capture, ""},
 		{"alsa:HDMI", capture, ""},
 		{"nothing like that", playback, ""},
@@ -43,13 +43,13 @@ func TestChoose(t *testing.T) {
 		}
 	}
 	if _, err := choose(nil, "", capture); err == nil {
-		t.Error("a machine without devices has a default microphone")
+		t.Error("found a default microphone on a machine without devices")
 	}
 }
 
 func TestDefaultDeviceOfWindowsIsThatOfWASAPI(t *testing.T) {
 	const mme, direct, wasapi, wdm = "MME", "Windows DirectSound", "Windows WASAPI", "Windows WDM-KS"
-	listed := []Device{ // as PortAudio lists them, with its own default
+	listed := []Device{ // as listed by PortAudio, with its default
 		{HostAPI: mme, Name: "Microphone Array (Realtek(R) Aud", Inputs: 2, DefaultInput: true},
 		{HostAPI: mme, Name: "Speakers (Realtek(R) Audio)", Outputs: 2, DefaultOutput: true},
 		{HostAPI: direct, Name: "Microphone Array (Realtek(R) Audio)", Inputs: 2},
@@ -66,13 +66,13 @@ func TestDefaultDeviceOfWindowsIsThatOfWASAPI(t *testing.T) {
 		of         []int // the defaults of the APIs
 		in, out    int   // the default device
 		named      string
-		is         int // the microphone of that name
+		is         int // index of the microphone with that name
 	}{
 		{"all APIs", "windows", []int{0, 1, 2, 3, 5, 6}, 5, 6, "microphone array (realtek(r) audio)", 5},
-		{"no loudspeaker at WASAPI", "windows", []int{0, 1, 2, 3, 5}, 5, 1, "Headset", 4},
-		{"neither at WASAPI", "windows", []int{0, 1, 2, 3}, 2, 1, "Headset", 4},
-		{"no API has one", "windows", nil, 0, 1, "Headset", 4},
-		{"elsewhere", "linux", []int{0, 1, 5, 6}, 0, 1, "microphone array (realtek(r) audio)", 2},
+		{"no WASAPI speaker", "windows", []int{0, 1, 2, 3, 5}, 5, 1, "Headset", 4},
+		{"no WASAPI device", "windows", []int{0, 1, 2, 3}, 2, 1, "Headset", 4},
+		{"no API has a default", "windows", nil, 0, 1, "Headset", 4},
+		{"other system", "linux", []int{0, 1, 5, 6}, 0, 1, "microphone array (realtek(r) audio)", 2},
 	} {
 		devices := slices.Clone(listed)
 		prefer(c.goos, devices, func(d Device, _ direction) bool { return slices.Contains(c.of, d.index) })

@@ -13,17 +13,17 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// endpoint is what a Source and a Sink have in common: a device that is named,
-// and a stream while it is open.
+// endpoint is the common part of Source and Sink: a device name, and a stream while
+// it is open.
 type endpoint struct {
 	dir   direction
 	tune  tuning
-	moved chan struct{} // another device was chosen since Open; capacity 1
+	moved chan struct{} // another device was selected since Open; capacity 1
 	s     atomic.Pointer[stream]
 
 	mu       sync.Mutex
 	id       string
-	atServer bool // it was a device of the sound server when it was opened last
+	atServer bool // the last opened device belonged to the sound server
 }
 
 func newEndpoint(id string, dir direction) endpoint {
@@ -31,8 +31,8 @@ func newEndpoint(id string, dir direction) endpoint {
 }
 
 // Open implements audio.Source and audio.Sink. It returns within a quarter of a
-// second where the sound server that had the device before is dead or hangs, and
-// within five seconds in any case.
+// second if the sound server of the last device is dead or hangs, and within five
+// seconds in any case.
 func (e *endpoint) Open(ctx context.Context) error {
 	if err := errors.Join(ctx.Err(), e.Close()); err != nil {
 		return err
@@ -40,7 +40,7 @@ func (e *endpoint) Open(ctx context.Context) error {
 	e.mu.Lock()
 	id, atServer := e.id, e.atServer
 	select {
-	case <-e.moved: // to what is opened now
+	case <-e.moved: // selected before this Open
 	default:
 	}
 	e.mu.Unlock()
@@ -94,8 +94,8 @@ func (e *endpoint) run(ctx context.Context, prepare func(*stream), each func(*st
 		return unavailable(Default, errors.New("device is not open"), "open it first")
 	}
 	if s.ran {
-		// Started again, a stream is created again at the server, which PortAudio does
-		// not survive when its device has gone away (see stream.start).
+		// Restarting a stream creates it again at the server, which crashes PortAudio
+		// if the device has disappeared (see stream.start).
 		pos := s.ring.pos
 		if err := e.Open(ctx); err != nil {
 			return err
@@ -108,19 +108,18 @@ func (e *endpoint) run(ctx context.Context, prepare func(*stream), each func(*st
 	return s.run(ctx, e.moved, func() error { return each(s) })
 }
 
-// Source is a microphone. Open, Run and Close are called one after the other.
+// Source is a microphone. Open, Run and Close must not run concurrently.
 type Source struct {
 	endpoint
-	zerosRefuse bool // a microphone that gives zeros is refused to us
+	zerosRefuse bool // only zeros mean that access is denied
 }
 
-// NewSource returns the microphone of an id, a name, or Default. Nothing is
-// opened yet.
+// NewSource returns the microphone with an id, a name, or Default. It does not open it.
 func NewSource(id string) *Source {
 	return &Source{endpoint: newEndpoint(id, capture), zerosRefuse: runtime.GOOS == "darwin"}
 }
 
-// Run implements audio.Source. A gap in the positions is audio that was lost.
+// Run implements audio.Source. A gap in the positions means lost audio.
 func (s *Source) Run(ctx context.Context, deliver func(pos int64, f *audio.Frame)) error {
 	gate := gate{open: !s.zerosRefuse}
 	refused := false
@@ -140,16 +139,15 @@ func (s *Source) Run(ctx context.Context, deliver func(pos int64, f *audio.Frame
 	})
 }
 
-// Latency is the time between the microphone and deliver as it was reported when
-// the device was opened. What a sound server tells with each callback is off by
-// more than that while it guesses at its own clock; see Timing.
+// Latency returns the delay from the microphone to deliver, as reported at opening.
+// The delay that a sound server reports with each callback is less accurate until the
+// server has estimated its clock; see Timing.
 func (s *Source) Latency() time.Duration { return s.Timing().Reported }
 
-// Sink is a loudspeaker. Open, Run and Close are called one after the other.
+// Sink is a speaker. Open, Run and Close must not run concurrently.
 type Sink struct{ endpoint }
 
-// NewSink returns the loudspeaker of an id, a name, or Default. Nothing is opened
-// yet.
+// NewSink returns the speaker with an id, a name, or Default. It does not open it.
 func NewSink(id string) *Sink { return &Sink{newEndpoint(id, playback)} }
 
 // Run implements audio.Sink. render runs on the library's thread.
@@ -157,8 +155,8 @@ func (s *Sink) Run(ctx context.Context, render func(f *audio.Frame)) error {
 	return s.run(ctx, func(st *stream) { st.render.Store(&render) }, func(*stream) error { return nil })
 }
 
-// Latency implements audio.Sink: as the device tells with each callback, and until
-// it does as it was reported when it was opened.
+// Latency implements audio.Sink: as reported by the callbacks, or before the first
+// one as reported at opening.
 func (s *Sink) Latency() time.Duration {
 	t := s.Timing()
 	if t.Measured > 0 {

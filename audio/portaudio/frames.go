@@ -6,21 +6,21 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// maxBuffer is the most samples of one channel that a callback brings in one part:
-// 10 ms at 192 kHz. Larger ones are taken apart.
+// maxBuffer is the largest part of one channel that is processed at once: 10 ms at
+// 192 kHz. Larger buffers are split.
 const maxBuffer = 192000 / 100
 
-// converter is the edge between a device's rate and channels and the one format.
-// Everything that a callback touches is made with it; it allocates nothing later.
+// converter converts between a device's rate and channels and the format of package
+// audio. It preallocates everything that the callback uses.
 type converter struct {
 	channels int
 	resample *audio.Resampler // nil at 48 kHz
 	frame    audio.Frame
 	mono     [maxBuffer]int16
-	rest     []int16 // converted and not used yet
+	rest     []int16 // converted but not consumed yet
 }
 
-// newConverter makes the edge of a device that does a rate, in Hz, and a number of
+// newConverter returns a converter for a device's rate, in Hz, and number of
 // interleaved channels.
 func newConverter(dir direction, rate, channels int) (*converter, error) {
 	c := &converter{channels: channels, rest: make([]int16, 0, 8*maxBuffer)}
@@ -36,9 +36,8 @@ func newConverter(dir direction, rate, channels int) (*converter, error) {
 	return c, err
 }
 
-// captured takes what a device has captured, and puts the frames that are full
-// into a ring. The channels are mixed in equal parts, so that a voice in one of
-// them is heard whichever it is.
+// captured converts captured audio and puts full frames into a ring. It averages the
+// channels, so that it does not matter which of them has the voice.
 func (c *converter) captured(pcm []int16, ring *captureRing) {
 	for len(pcm) > 0 {
 		n := min(len(pcm)/c.channels, maxBuffer)
@@ -66,7 +65,7 @@ func (c *converter) captured(pcm []int16, ring *captureRing) {
 	}
 }
 
-// play fills what a device plays next, the same in each channel.
+// play fills the device's next buffer, with the same audio in each channel.
 func (c *converter) play(pcm []int16, render func(*audio.Frame)) {
 	for len(pcm) > 0 {
 		n := min(len(pcm)/c.channels, maxBuffer)
@@ -92,8 +91,8 @@ func (c *converter) play(pcm []int16, render func(*audio.Frame)) {
 	}
 }
 
-// captureRing carries frames from the callback to Run without a lock. Where Run
-// is too slow, frames are lost, and their positions missing.
+// captureRing carries frames from the callback to Run without a lock. If Run is too
+// slow, frames are dropped and leave a gap in the positions.
 type captureRing struct {
 	frames [64]struct {
 		pos int64
@@ -101,7 +100,7 @@ type captureRing struct {
 	}
 	head, tail atomic.Int64
 	lost       atomic.Int64
-	pos        int64 // of the callback: where the next frame begins
+	pos        int64 // position of the next frame; used by the callback only
 }
 
 func (r *captureRing) push(f *audio.Frame) {
@@ -117,7 +116,7 @@ func (r *captureRing) push(f *audio.Frame) {
 	r.head.Store(head + 1)
 }
 
-// drain delivers what is there.
+// drain delivers the queued frames.
 func (r *captureRing) drain(deliver func(pos int64, f *audio.Frame)) {
 	for tail := r.tail.Load(); tail < r.head.Load(); tail++ {
 		slot := &r.frames[tail%int64(len(r.frames))]

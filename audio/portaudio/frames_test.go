@@ -8,7 +8,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-func TestRingLosesWhatDoesNotFit(t *testing.T) {
+func TestRingDropsFramesWhenFull(t *testing.T) {
 	var r captureRing
 	for i := range 100 {
 		r.push(&audio.Frame{int16(i)})
@@ -27,7 +27,7 @@ func TestRingLosesWhatDoesNotFit(t *testing.T) {
 	}
 }
 
-// sine is a tone of 500 Hz at a rate, from sample n on, in one of some channels.
+// sine returns a 500 Hz tone at a rate, from sample n on, in one of several channels.
 func sine(pcm []int16, channels, in, rate, n int) {
 	for i := range len(pcm) / channels {
 		pcm[i*channels+in] = int16(12000 * math.Sin(2*math.Pi*500*float64(n+i)/float64(rate)))
@@ -43,8 +43,8 @@ func level500(pcm []int16, rate int) float64 {
 	return 2 * math.Hypot(re, im) / float64(len(pcm))
 }
 
-// TestConverts: what a device captures and plays is the same sound in any rate,
-// number of channels and size of buffer.
+// TestConverts: captured and played audio is the same at any rate, number of channels
+// and buffer size.
 func TestConverts(t *testing.T) {
 	for _, c := range []struct{ rate, channels, buffer int }{
 		{48000, 1, 240}, {48000, 2, 480}, {44100, 1, 220}, {44100, 2, 441}, {16000, 1, 80}, {96000, 4, 2048}, {192000, 2, 5000},
@@ -78,7 +78,7 @@ func TestConverts(t *testing.T) {
 		}
 		half := audio.SampleRate / 2
 		if len(heard) < audio.SampleRate*97/100 {
-			t.Fatalf("%+v: %d samples came of a second", c, len(heard))
+			t.Fatalf("%+v: one second gave %d samples", c, len(heard))
 		}
 		if want, got := 12000/float64(c.channels), level500(heard[4800:4800+half], audio.SampleRate); math.Abs(got-want) > want/50 {
 			t.Errorf("%+v: captured with %.0f, want %.0f", c, got, want)
@@ -89,8 +89,8 @@ func TestConverts(t *testing.T) {
 	}
 }
 
-// TestGate: silence is held back only until there is a sound, and is a refusal
-// after a second.
+// TestGate: silence is held back only until the first sound, and means denied access
+// after one second.
 func TestGate(t *testing.T) {
 	var silent, sound audio.Frame
 	sound[7] = 1
@@ -106,7 +106,7 @@ func TestGate(t *testing.T) {
 		if deliver, refused := g.pass(&sound); !deliver || refused {
 			t.Fatalf("sound: delivered %v, refused %v", deliver, refused)
 		}
-		sound = audio.Frame{} // a pause
+		sound = audio.Frame{} // silence after sound
 	}
 }
 
@@ -126,7 +126,7 @@ func TestDenied(t *testing.T) {
 		{runtime.GOOS, capture, errOnlyZeros, true},
 	} {
 		if got := denied(c.goos, c.dir, c.err); got != c.want {
-			t.Errorf("%s, %s: %v is a refusal: %v", c.goos, c.dir, c.err, got)
+			t.Errorf("%s, %s: denied(%v) = %v", c.goos, c.dir, c.err, got)
 		}
 	}
 }

@@ -21,24 +21,23 @@ import (
 	pa "github.com/gordonklaus/portaudio"
 )
 
-// library is the only user of PortAudio, which takes no locks of its own: one
-// goroutine makes all calls, one after the other, on one thread, since Windows
-// ties the library to the thread that initialised it. A call to a sound server
-// that hangs may hang with it; then only that goroutine does, and what waits for
-// it gives up.
+// library is the only user of PortAudio, which has no locks of its own. One goroutine
+// makes all calls in order on one OS thread, because Windows ties the library to the
+// thread that initialized it. A call into a hanging sound server may block that
+// goroutine; callers that wait for it then time out.
 var library librarian
 
 type librarian struct {
 	mu      sync.Mutex
-	more    *sync.Cond // there is a call, or the goroutine may end
+	more    *sync.Cond // signals a new call, or that the goroutine may end
 	calls   []func()
-	working int // the number of the goroutine that works; 0 when none does
-	started int // how many there were
+	working int // number of the running goroutine; 0 if none runs
+	started int // goroutines started so far
 
-	users int // of the goroutine: who has acquired the library
+	users int // reference count; used by the goroutine only
 }
 
-// submit has call made after those before it.
+// submit queues a call.
 func (l *librarian) submit(call func()) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -54,15 +53,15 @@ func (l *librarian) submit(call func()) {
 	}
 }
 
-// abandon leaves the goroutine alone with a call that will never end; another one
-// makes the next ones.
+// abandon leaves the goroutine alone with a call that will never return. Another
+// goroutine makes the next calls.
 func (l *librarian) abandon() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.working = 0
 }
 
-// work makes the calls until there are none and nobody uses the library.
+// work makes calls until the queue is empty and the library is unused.
 func (l *librarian) work(me int) {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -85,7 +84,7 @@ func (l *librarian) work(me int) {
 	}
 }
 
-// bounded makes a call and waits for its end, but at most for a limit.
+// bounded makes a call and waits at most limit for it to return.
 func (l *librarian) bounded(limit time.Duration, call func()) {
 	done := make(chan struct{})
 	l.submit(func() {
@@ -100,8 +99,8 @@ func (l *librarian) bounded(limit time.Duration, call func()) {
 	}
 }
 
-// within makes a call and returns its result if that comes within a limit. If not,
-// the error is errDeaf, and undo gets the result when it comes after all.
+// within makes a call and returns its result, or errDeaf if it takes longer than
+// limit. undo then receives the result when it arrives after all.
 func within[T any](limit time.Duration, call func() (T, error), undo func(T)) (T, error) {
 	type result struct {
 		v   T
@@ -140,20 +139,20 @@ func within[T any](limit time.Duration, call func() (T, error), undo func(T)) (T
 	}
 }
 
-// acquire initialises the library for its first user, which makes a fresh list of
-// devices. The goroutine of library calls it.
+// acquire initializes the library for its first user, which refreshes the device
+// list. Only the library goroutine calls it.
 func acquire() error {
 	if library.users == 0 {
 		C.av_quiet()
 		if err := pa.Initialize(); err != nil {
-			return unavailable(Default, err, "check that the sound system works; on Linux install libportaudio2 and libasound2-plugins")
+			return unavailable(Default, err, "check the sound system; on Linux install libportaudio2 and libasound2-plugins")
 		}
 	}
 	library.users++
 	return nil
 }
 
-// release terminates the library after its last user. The goroutine of library
+// release terminates the library after its last user. Only the library goroutine
 // calls it.
 func release() error {
 	library.users--
@@ -163,7 +162,7 @@ func release() error {
 	return pa.Terminate()
 }
 
-// failure is the error of a PortAudio call, nil if it was none.
+// failure converts the result of a PortAudio call to an error, or nil.
 func failure(code C.PaError) error {
 	switch {
 	case code >= 0:
@@ -176,11 +175,11 @@ func failure(code C.PaError) error {
 	return pa.Error(code)
 }
 
-// Devices lists the devices there are: those of the sound server, then those that
-// PortAudio has. The error is a *audio.DeviceError; no device at all is none.
+// Devices lists the devices of the sound server, then those of PortAudio. The error
+// is a *audio.DeviceError; an empty list is not an error.
 //
-// PortAudio's part is as old as the oldest device that is open, the server's part
-// is always fresh.
+// PortAudio's part dates from when the library was initialized, that is, when the
+// first of the open devices was opened. The server's part is always current.
 func Devices() ([]Device, error) {
 	atServer, err := serverDevices(context.Background())
 	if err != nil && !errors.Is(err, errNoServer) {
@@ -211,8 +210,8 @@ func serverDevices(ctx context.Context) ([]Device, error) {
 	return server.devices(ctx)
 }
 
-// list reads the devices of the initialised library. The goroutine of library
-// calls it.
+// list reads the devices of the initialized library. Only the library goroutine calls
+// it.
 func list() ([]Device, error) {
 	infos, err := pa.Devices()
 	if err != nil {
@@ -220,10 +219,10 @@ func list() ([]Device, error) {
 	}
 	in, out := int(C.Pa_GetDefaultInputDevice()), int(C.Pa_GetDefaultOutputDevice())
 	devices := make([]Device, 0, len(infos))
-	defaults := map[direction]map[int]bool{capture: {}, playback: {}} // of each API, by index
+	defaults := map[direction]map[int]bool{capture: {}, playback: {}} // defaults of each API, by index
 	for _, info := range infos {
 		if info.Name == "agentvoice" {
-			continue // the way to the sound server, see define_pcm
+			continue // our own PCM for the sound server; see define_pcm
 		}
 		devices = append(devices, Device{
 			Name: info.Name, HostAPI: info.HostApi.Name,

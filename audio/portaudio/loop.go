@@ -12,41 +12,41 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// Loop is the way of sound from render, through the speaker, the air or a
-// cable and the microphone, to deliver.
+// Loop is the path of sound from render through the speaker, the air or a cable, and
+// the microphone to deliver.
 type Loop struct {
-	// Delay is how long a sample takes from the call of render that gives it to
-	// the call of deliver that brings it back: the median of the probes, and the
-	// least and the most. It holds the 10 ms that capture waits for a full frame,
-	// for a frame's last sample none of them.
+	// Delay is how long a sample takes from the call of render that provides it to
+	// the call of deliver that returns it: median, minimum and maximum over the
+	// probes. It includes up to 10 ms during which capture fills a frame, depending
+	// on the sample's position in it.
 	Delay, Min, Max time.Duration
-	// Level is how much louder the echo is than what was played, in dB; below 0
-	// it is softer.
+	// Level is how much louder the echo is than the played sound, in dB; it is negative
+	// if the echo is softer.
 	Level float64
-	// Probes is how many of the chirps were heard.
+	// Probes is how many of the chirps were detected.
 	Probes int
 }
 
-// ErrNoEcho says that the microphone does not hear the speaker: it has
-// headphones, or one of the two is muted.
-var ErrNoEcho = errors.New("the microphone does not hear the speaker; raise the volume, or it has headphones and there is no echo to measure")
+// ErrNoEcho means that the microphone does not hear the speaker, because of
+// headphones, or because one of the two is muted.
+var ErrNoEcho = errors.New("the microphone does not hear the speaker; raise the volume, or unplug headphones, which leave no echo to measure")
 
-// A probe is a chirp of 60 ms and silence up to half a second, the longest delay
-// that is looked for.
+// A probe is a chirp of 60 ms, then silence up to half a second, which is the longest
+// delay that can be measured.
 const (
 	chirpSamples = 60 * audio.SampleRate / 1000
 	probeFrames  = 50
 	probes       = 6
 	chirpPeak    = 8000
-	// minPeak is how much higher than its other values the correlation must be
-	// where the chirp is. Noise alone gives about 5 times the mean.
+	// minPeak is the required ratio of the correlation's peak to its mean. Noise alone
+	// reaches about 5.
 	minPeak = 12
 )
 
-// MeasureLoop plays chirps through an open sink and looks for them in what an open
-// source hears, for about four seconds. It ends with ErrNoEcho when they are not
-// there, with a *audio.DeviceError when a device is lost, and with ctx. Nothing
-// else runs the two meanwhile.
+// MeasureLoop plays chirps through an open sink and detects them in the audio of an
+// open source, for about four seconds. It returns ErrNoEcho if they are not detected,
+// a *audio.DeviceError if a device is lost, and ctx.Err() if ctx is done. Nothing
+// else may run the devices meanwhile.
 func MeasureLoop(ctx context.Context, sink audio.Sink, source audio.Source) (Loop, error) {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -74,14 +74,14 @@ func MeasureLoop(ctx context.Context, sink audio.Sink, source audio.Source) (Loo
 	return m.result()
 }
 
-// loopMeter notes when each frame was rendered and delivered.
+// loopMeter records when each frame was rendered and delivered.
 type loopMeter struct {
 	chirp []int16
 	now   func() time.Duration
 
 	mu       sync.Mutex
-	rendered int             // frames
-	played   []time.Duration // when the first frame of each chirp was rendered
+	rendered int             // frames so far
+	played   []time.Duration // time at which the first frame of each chirp was rendered
 	heard    []frameAt
 }
 
@@ -90,8 +90,8 @@ type frameAt struct {
 	f  audio.Frame
 }
 
-// render plays a chirp every probeFrames. It locks: what is measured is not
-// changed by that.
+// render plays a chirp every probeFrames. It takes a lock, which does not affect the
+// measurement.
 func (m *loopMeter) render(f *audio.Frame) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -106,7 +106,7 @@ func (m *loopMeter) render(f *audio.Frame) {
 	m.rendered++
 }
 
-// deliver tells whether enough was heard. It begins with the first chirp.
+// deliver records a frame, from the first chirp on, and reports whether there are enough.
 func (m *loopMeter) deliver(f *audio.Frame) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -117,8 +117,8 @@ func (m *loopMeter) deliver(f *audio.Frame) bool {
 	return len(m.played) > probes+1 && len(m.heard) >= (probes+1)*probeFrames
 }
 
-// result finds each chirp but the first, which the devices may swallow while they
-// start, in what was delivered in the half second after it was rendered.
+// result locates each chirp in the audio delivered in the half second after it was
+// rendered, except the first, which devices may drop while they start.
 func (m *loopMeter) result() (Loop, error) {
 	pcm := make([]int16, 0, len(m.heard)*audio.FrameSamples)
 	for _, h := range m.heard {
@@ -142,7 +142,7 @@ func (m *loopMeter) result() (Loop, error) {
 		gain += g
 	}
 	if len(delays) < probes/2 {
-		return Loop{}, fmt.Errorf("%w (%d of %d probes came back)", ErrNoEcho, len(delays), probes)
+		return Loop{}, fmt.Errorf("%w (detected %d of %d probes)", ErrNoEcho, len(delays), probes)
 	}
 	slices.Sort(delays)
 	return Loop{
@@ -151,7 +151,7 @@ func (m *loopMeter) result() (Loop, error) {
 	}, nil
 }
 
-// chirp rises from 500 Hz to 4 kHz, with soft ends.
+// chirp returns a sweep from 500 Hz to 4 kHz with faded ends.
 func chirp() []int16 {
 	pcm := make([]int16, chirpSamples)
 	for i := range pcm {
@@ -164,12 +164,12 @@ func chirp() []int16 {
 	return pcm
 }
 
-// coarse is by how much the search is thinned out at first. The chirp stays well
-// below the 6 kHz that are left.
+// coarse is the decimation factor of the first search. The chirp stays well below the
+// remaining 6 kHz.
 const coarse = 4
 
-// find returns where in pcm the pattern is loudest, by cross-correlation, how loud
-// relative to the pattern, and whether that is more than chance.
+// find returns where pcm correlates best with the pattern, the level relative to the
+// pattern, and whether the match is significant.
 func find(pcm, pattern []int16) (lag int, gain float64, ok bool) {
 	thinPCM, thin := thinned(pcm), thinned(pattern)
 	best, sum := 0.0, 0.0
@@ -191,7 +191,7 @@ func find(pcm, pattern []int16) (lag int, gain float64, ok bool) {
 	return lag, best / correlation(pattern, pattern), ok
 }
 
-// thinned is the mean of each few samples.
+// thinned decimates pcm by averaging.
 func thinned(pcm []int16) []int16 {
 	thin := make([]int16, len(pcm)/coarse)
 	for i := range thin {

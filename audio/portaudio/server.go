@@ -16,31 +16,30 @@ import (
 	"time"
 )
 
-// errNoServer says that this machine runs no sound server, which is no error
-// where devices are used directly.
-var errNoServer = errors.New("there is no sound server")
+// errNoServer means that this machine runs no sound server. It is not an error where
+// devices are used directly.
+var errNoServer = errors.New("no sound server")
 
-// errDeaf says that a server is there and does not answer.
+// errDeaf means that the server is running but does not answer.
 var errDeaf = errors.New("sound server does not answer")
 
-// How long a server may take to answer: at first it may have to be started, by
-// whoever listens at its socket; later the answer is only to tell a server that
-// works from one that hangs.
+// Timeouts for the server's answers. The first allows for socket activation to start
+// the server; later ones only distinguish a working server from a hanging one.
 const (
 	firstAnswer = 2 * time.Second
 	laterAnswer = 250 * time.Millisecond
 )
 
 // soundServer is a connection to PulseAudio, or to PipeWire, which speaks the same
-// protocol: who plays and captures there, and that it is alive. It carries no
-// sound. The protocol is that of PulseAudio's native-common.h and tagstruct.h in
-// its version 12, the last one whose answers about devices have no open end; all
-// servers since 2008 speak it. pactl is not used for this since it need not be
-// installed where the server is, and starts a process for each look.
+// protocol. It lists the devices and shows whether the server is alive; it carries no
+// audio. The protocol is version 12 of PulseAudio's native-common.h and tagstruct.h,
+// the last one with fixed-size device records; all servers since 2008 support it.
+// pactl is not an alternative: it may not be installed, and would start a process per
+// query.
 type soundServer struct {
 	conn    net.Conn
 	gone    chan struct{} // closed when the connection has ended
-	changed chan struct{} // something about the devices has changed; capacity 1
+	changed chan struct{} // the devices may have changed; capacity 1
 
 	mu      sync.Mutex
 	tag     uint32
@@ -62,15 +61,15 @@ const (
 	cmdSubscribeEvent = 66
 )
 
-// subscribeDevices is the mask of sinks, sources and the server's defaults.
+// subscribeDevices is the event mask for sinks, sources and the server's defaults.
 const subscribeDevices = 0x01 | 0x02 | 0x80
 
-// maxPacket bounds what a server may send at once; an answer about a hundred
-// devices has 50 kB.
+// maxPacket limits the size of a packet from the server. A list of a hundred devices
+// has 50 kB.
 const maxPacket = 4 << 20
 
-// dialServer connects to the sound server of this user, and fails with errNoServer
-// or errDeaf. Close ends the connection.
+// dialServer connects to the user's sound server. It fails with errNoServer or
+// errDeaf. Close ends the connection.
 func dialServer(ctx context.Context, answer time.Duration) (*soundServer, error) {
 	if runtime.GOOS != "linux" {
 		return nil, errNoServer
@@ -113,13 +112,13 @@ func dialAny(ctx context.Context) (net.Conn, error) {
 	return nil, all
 }
 
-// serverAddresses are the networks and addresses at which the server may be, as
-// PulseAudio's clients look for it. Its client.conf is not read.
+// serverAddresses returns the networks and addresses to try, as PulseAudio's clients
+// do, except that it does not read client.conf.
 func serverAddresses(getenv func(string) string, uid int) [][2]string {
 	var found [][2]string
 	for _, word := range strings.Fields(getenv("PULSE_SERVER")) {
 		if _, rest, ok := strings.Cut(word, "}"); ok && strings.HasPrefix(word, "{") {
-			word = rest // the machine that it is for
+			word = rest // skip the machine id
 		}
 		network, address, ok := strings.Cut(word, ":")
 		switch {
@@ -149,8 +148,8 @@ func serverAddresses(getenv func(string) string, uid int) [][2]string {
 	return [][2]string{{"unix", filepath.Join(dir, "pulse", "native")}}
 }
 
-// cookie is what the server knows its user by, where it does not see who is at the
-// other end of its socket.
+// cookie returns the authentication cookie, for servers that cannot get the peer's
+// credentials from the socket.
 func cookie() []byte {
 	paths := []string{os.Getenv("PULSE_COOKIE")}
 	if dir, err := os.UserConfigDir(); err == nil {
@@ -172,14 +171,13 @@ func (s *soundServer) Close() {
 	}
 }
 
-// subscribe has changed filled from now on.
+// subscribe enables notifications on changed.
 func (s *soundServer) subscribe(ctx context.Context) error {
 	_, err := s.request(ctx, cmdSubscribe, new(tagWriter).u32(subscribeDevices))
 	return err
 }
 
-// devices lists the microphones and loudspeakers, without those that only repeat
-// what a loudspeaker plays.
+// devices lists the microphones and speakers, without the monitor sources of speakers.
 func (s *soundServer) devices(ctx context.Context) ([]Device, error) {
 	r, err := s.request(ctx, cmdGetServerInfo, new(tagWriter))
 	if err != nil {
@@ -226,8 +224,8 @@ func (s *soundServer) devices(ctx context.Context) ([]Device, error) {
 	return devices, nil
 }
 
-// request sends a command and waits for its answer. The error is errDeaf when ctx
-// ends before, and errNoServer when the connection does.
+// request sends a command and waits for its answer. It returns errDeaf if ctx ends
+// first, and errNoServer if the connection does.
 func (s *soundServer) request(ctx context.Context, command uint32, args *tagWriter) (*tagReader, error) {
 	answer := make(chan *tagReader, 1)
 	s.mu.Lock()
@@ -242,7 +240,7 @@ func (s *soundServer) request(ctx context.Context, command uint32, args *tagWrit
 	}()
 	body := append(new(tagWriter).u32(command).u32(tag).b, args.b...)
 	packet := binary.BigEndian.AppendUint32(nil, uint32(len(body)))
-	packet = binary.BigEndian.AppendUint32(packet, 1<<32-1) // not for a stream
+	packet = binary.BigEndian.AppendUint32(packet, 1<<32-1) // no stream channel
 	packet = append(packet, make([]byte, 12)...)            // offset and flags
 	if deadline, ok := ctx.Deadline(); ok {
 		_ = s.conn.SetWriteDeadline(deadline)
@@ -257,13 +255,13 @@ func (s *soundServer) request(ctx context.Context, command uint32, args *tagWrit
 	case r := <-answer:
 		return r, r.err
 	case <-s.gone:
-		return nil, fmt.Errorf("%w: it has hung up", errNoServer)
+		return nil, fmt.Errorf("%w: connection closed", errNoServer)
 	case <-ctx.Done():
 		return nil, errDeaf
 	}
 }
 
-// read takes what the server says until the connection ends.
+// read processes the server's packets until the connection ends.
 func (s *soundServer) read() {
 	defer close(s.gone)
 	defer s.conn.Close()
@@ -283,7 +281,7 @@ func (s *soundServer) read() {
 		command, tag := r.u32(), r.u32()
 		switch command {
 		case cmdError:
-			r.err = fmt.Errorf("sound server answers with error %d", r.u32())
+			r.err = fmt.Errorf("sound server returned error %d", r.u32())
 		case cmdSubscribeEvent:
 			select {
 			case s.changed <- struct{}{}:
@@ -300,7 +298,7 @@ func (s *soundServer) read() {
 		if answer != nil {
 			select {
 			case answer <- r:
-			default: // it answers twice
+			default: // duplicate answer
 			}
 		}
 	}

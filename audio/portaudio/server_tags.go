@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// Tags of tagstruct.h: each value in a packet comes behind the one of its type.
+// Tags of tagstruct.h. A tag with its type precedes each value in a packet.
 const (
 	tagText      = 't'
 	tagNoText    = 'N'
@@ -23,7 +23,7 @@ const (
 	maxTagString = 64 << 10
 )
 
-// tagWriter makes the arguments of a command.
+// tagWriter encodes the arguments of a command.
 type tagWriter struct{ b []byte }
 
 func (w *tagWriter) u32(v uint32) *tagWriter {
@@ -42,8 +42,8 @@ func (w *tagWriter) bytes(v []byte) *tagWriter {
 	return w
 }
 
-// tagReader takes an answer apart. After the first value that is not as expected
-// all are zero, and err says why.
+// tagReader decodes an answer. After the first unexpected value it returns only zero
+// values, and err has the reason.
 type tagReader struct {
 	rest []byte
 	err  error
@@ -51,7 +51,7 @@ type tagReader struct {
 
 func (r *tagReader) take(n int) []byte {
 	if r.err == nil && n > len(r.rest) {
-		r.err = errors.New("sound server's answer is cut off")
+		r.err = errors.New("sound server's answer is truncated")
 	}
 	if r.err != nil {
 		r.rest = nil
@@ -65,7 +65,7 @@ func (r *tagReader) take(n int) []byte {
 func (r *tagReader) tag(want ...byte) byte {
 	t := r.take(1)[0]
 	if r.err == nil && !bytes.Contains(want, []byte{t}) {
-		r.err = fmt.Errorf("sound server's answer has a value of type %q where %q belongs", t, want)
+		r.err = fmt.Errorf("sound server's answer has a value of type %q, want %q", t, want)
 	}
 	return t
 }
@@ -81,7 +81,7 @@ func (r *tagReader) text() string {
 	}
 	n := bytes.IndexByte(r.rest, 0)
 	if n < 0 || n > maxTagString {
-		n = len(r.rest) // cut off
+		n = len(r.rest) // truncated
 	}
 	v := string(r.take(n))
 	r.take(1)
@@ -96,7 +96,7 @@ func (r *tagReader) sampleSpec() (channels, rate int) {
 	return int(b[1]), int(binary.BigEndian.Uint32(b[2:]))
 }
 
-// skip takes a list of values of some bytes each.
+// skip skips a list of values of size bytes each.
 func (r *tagReader) skip(tag byte, size int) {
 	r.tag(tag)
 	r.take(int(r.take(1)[0]) * size)
@@ -107,8 +107,9 @@ func (r *tagReader) usec() {
 	r.take(8)
 }
 
-// device takes one entry of the list of sinks or sources, which are alike in
-// version 12. The link is to the monitor of a sink, or from a monitor to its sink.
+// device decodes one entry of the list of sinks or sources, whose layouts are the
+// same in version 12. The link is to the monitor of a sink, or from a monitor to its
+// sink.
 func (r *tagReader) device(dir direction) (d Device, monitor bool) {
 	r.u32() // index
 	d.server = r.text()

@@ -24,8 +24,8 @@ func TestServerAddresses(t *testing.T) {
 	}
 }
 
-// TestTagsDoNotTrust: what is cut off or of another type is an error, at any
-// place, and no panic.
+// TestTagsDoNotTrust: truncated answers and unexpected types give an error at any
+// position, without a panic.
 func TestTagsDoNotTrust(t *testing.T) {
 	w := new(tagWriter).u32(1).text("name").text("Its name")
 	w.b = append(w.b, tagSpec, 3, 2, 0, 0, 0xbb, 0x80, tagMap, 2, 1, 2)
@@ -42,7 +42,7 @@ func TestTagsDoNotTrust(t *testing.T) {
 	for n := range w.b {
 		r := &tagReader{rest: slices.Clone(w.b[:n])}
 		if r.device(capture); r.err == nil {
-			t.Errorf("%d bytes of %d are enough", n, len(w.b))
+			t.Errorf("accepted %d bytes of %d", n, len(w.b))
 		}
 	}
 	for i := range w.b {

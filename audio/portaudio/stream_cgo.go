@@ -21,68 +21,66 @@ import (
 )
 
 const (
-	// stallTime is how long the callbacks may be silent before the device counts
-	// as lost. With what the timer and Run take, that is less than half a second.
+	// stallTime is how long callbacks may be missing before the device counts as lost.
+	// Including the delays of the timer and of Run, that is less than half a second.
 	stallTime = 450 * time.Millisecond
-	// suspectTime is when the sound server that has the device is asked whether it
-	// is there at all; it has the rest of stallTime to answer. While it answers,
-	// the device is only busy, as one that the server changes for another one, or
-	// one of a machine that has too much to do: it has patience in all.
+	// suspectTime is when the device's sound server is probed; it has the rest of
+	// stallTime to answer. If it answers, the device is only busy, for example because
+	// the server is switching devices or the machine is overloaded, and has patience in
+	// total.
 	suspectTime = 250 * time.Millisecond
 	patience    = 1500 * time.Millisecond
-	// startTime is the same while the device starts: a sound server first asks for
-	// what fills its buffer, and takes up to two seconds to wake a device that it
-	// has put to sleep.
+	// startTime applies while the device starts: a sound server first fills its buffer,
+	// and takes up to two seconds to wake a suspended device.
 	startTime = 4 * time.Second
-	// settled is how many callbacks beyond its buffer a device makes until it has
-	// started.
+	// settled is how many callbacks beyond its buffer a device makes while it starts.
 	settled = 20
-	// openTime and endTime bound what waits for the library.
+	// openTime and endTime bound the waits for the library.
 	openTime = 5 * time.Second
 	endTime  = 500 * time.Millisecond
-	// startLimit is twice what PortAudio gives its own thread to start.
+	// startLimit is twice PortAudio's own timeout for starting its thread.
 	startLimit = 2 * time.Second
 )
 
-// slots are the open streams, by the number that their callback brings. The
-// callback finds its stream there without a lock.
+// slots holds the open streams by the slot number that their callback passes, so that
+// the callback finds its stream without a lock.
 var slots [C.AV_SLOTS]atomic.Pointer[stream]
 
 // stream is an open device in one direction.
 type stream struct {
-	id     string // as the user named it
+	id     string // as configured by the user
 	dir    direction
 	pa     unsafe.Pointer // PaStream
 	slot   int
-	server *soundServer // that has the device; nil when it has none
+	server *soundServer // of the device; nil if it has none
 	wakeup chan struct{}
-	ran    bool // once; a stream is not started again
-	stuck  bool // its start never ended
+	ran    bool // was run; a stream cannot be restarted
+	stuck  bool // start did not return
 	timing
 
-	// Of the callback.
+	// Used by the callback.
 	edge                 *converter
 	ring                 captureRing
 	render               atomic.Pointer[func(*audio.Frame)] // playback
 	inCallback, stopping atomic.Bool
 }
 
-// tuning is how devices are opened.
+// tuning holds the parameters for opening devices.
 type tuning struct {
-	latency time.Duration // that is asked for
-	buffer  time.Duration // of one part of a frame; a frame has a whole number of them
-	rates   []int         // in the order in which they are tried; 0 is the device's own
+	latency time.Duration // requested latency
+	buffer  time.Duration // of one callback; a divisor of the frame time
+	rates   []int         // in the order of preference; 0 means the device's own
 }
 
-// defaultTuning has buffers of half a frame: PortAudio needs two or more of them,
-// and with whole frames the way out and in takes 15 ms longer. With
-// 10 ms of latency a sound server on a busy machine runs dry now and then, with 15
-// it did not; a device that needs more says so (see Device).
+// defaultTuning uses buffers of half a frame: PortAudio needs two or more of them,
+// and whole frames would add 15 ms to the round trip. With 10 ms of latency a sound
+// server on a busy machine underruns now and then, with 15 ms it does not; a device
+// that needs more reports it (see Device).
 var defaultTuning = tuning{latency: 15 * time.Millisecond, buffer: audio.FrameTime / 2, rates: []int{audio.SampleRate, 0, 44100, 96000, 32000, 16000}}
 
-// openStream acquires the device that the user means by id. atServer says that it
-// was one of the sound server before, and is not to be looked for elsewhere: while
-// a server starts again, its hardware is free, and must not be taken from it.
+// openStream acquires the device with an id. atServer reports that it was a device of
+// the sound server before and must not be looked up elsewhere: while the server
+// restarts, its hardware is free, and must not be taken from it.
 func openStream(ctx context.Context, id string, dir direction, t tuning, atServer bool) (*stream, error) {
 	answer := firstAnswer
 	if atServer {
@@ -122,7 +120,7 @@ func openStream(ctx context.Context, id string, dir direction, t tuning, atServe
 
 const remedyDeaf = "start the sound server again (PipeWire: systemctl --user restart pipewire pipewire-pulse; PulseAudio: pulseaudio --start)"
 
-// unavailableAt keeps an error that says what to do.
+// unavailableAt keeps an error that already has a remedy.
 func unavailableAt(id string, err error) error {
 	var device *audio.DeviceError
 	if errors.As(err, &device) {
@@ -131,8 +129,8 @@ func unavailableAt(id string, err error) error {
 	return unavailable(id, err, remedyDeaf)
 }
 
-// opened opens the device d of a server, or where there is none the one of the
-// library that id names. The goroutine of library calls it.
+// opened opens device d of a server, or without a server the library's device with
+// that id. Only the library goroutine calls it.
 func opened(id string, dir direction, t tuning, server *soundServer, d Device) (_ *stream, err error) {
 	if err := acquire(); err != nil {
 		return nil, err
@@ -150,12 +148,12 @@ func opened(id string, dir direction, t tuning, server *soundServer, d Device) (
 		}
 	}()
 	if s.slot == len(slots) {
-		return nil, unavailable(id, errors.New("too many devices are open"), "close one first")
+		return nil, unavailable(id, errors.New("too many devices are open"), "close one of them first")
 	}
 	if server == nil {
 		devices, err := list()
 		if err != nil {
-			return nil, unavailable(id, err, "check that the sound system works")
+			return nil, unavailable(id, err, "check the sound system")
 		}
 		if d, err = choose(devices, id, dir); err != nil {
 			return nil, err
@@ -177,8 +175,8 @@ func opened(id string, dir direction, t tuning, server *soundServer, d Device) (
 	return s, nil
 }
 
-// openAs opens a device in the first format that it does: mono at 48 kHz, or what
-// comes next to it.
+// openAs opens a device in the first format that it supports, starting with mono at
+// 48 kHz.
 func (s *stream) openAs(d Device, t tuning) C.PaError {
 	captures := C.int(0)
 	if s.dir == capture {
@@ -202,7 +200,7 @@ func (s *stream) openAs(d Device, t tuning) C.PaError {
 			continue
 		}
 		for _, channels := range slices.Compact([]int{1, min(2, d.channels(s.dir)), d.channels(s.dir)}) {
-			var stream unsafe.Pointer // not &s.pa: no pointer to Go pointers goes to C
+			var stream unsafe.Pointer // not &s.pa: C must not get a pointer to Go pointers
 			code = C.av_open(&stream, C.int(s.slot), C.int(d.index), name, C.int(channels), captures,
 				C.double(max(d.latency(s.dir), t.latency).Seconds()), C.double(rate), C.ulong(int64(rate)*int64(t.buffer)/int64(time.Second)), C.int(audio.FrameTime/t.buffer))
 			if code == C.paInvalidChannelCount {
@@ -231,24 +229,24 @@ func remedyOpen(code C.PaError, atServer bool) string {
 	case atServer:
 		return "install ALSA's plugin for the sound server (Debian: libasound2-plugins), or choose another device"
 	case code == C.paInvalidSampleRate:
-		return "it does no sample rate that can be used; choose the device of the sound server (default), which converts"
+		return "it supports no usable sample rate; choose the sound server's device (default), which converts"
 	case code == C.paDeviceUnavailable:
-		return "it is in use or gone; close the program that uses it, or choose another one"
+		return "it is in use or disconnected; close other programs that use it, or choose another device"
 	default:
-		return "choose another one that agentvoice-daemon devices lists"
+		return "choose another device that agentvoice-daemon devices lists"
 	}
 }
 
-// end closes the stream. The goroutine of library calls it.
+// end closes the stream. Only the library goroutine calls it.
 func (s *stream) end() {
-	C.Pa_CloseStream(s.pa) // what is lost cannot be closed in order
+	C.Pa_CloseStream(s.pa) // fails for a lost device
 	slots[s.slot].Store(nil)
 	_ = release()
 	s.server.Close()
 }
 
-// close releases the device. It is not called while run runs. Where the server
-// hangs, the device is released once that continues or ends.
+// close releases the device. It must not be called while run is running. If the
+// server hangs, the device is released once the server continues or ends.
 func (s *stream) close() {
 	if s.stuck {
 		s.server.Close()
@@ -257,10 +255,10 @@ func (s *stream) close() {
 	library.bounded(endTime, s.end)
 }
 
-// start starts the callbacks. Where a device goes away just before, PortAudio waits
-// for its own thread for ever: that thread ended with an error and a lock in its
-// hands. So the device is looked for first, and where that was in vain PortAudio is
-// left alone with the stream.
+// start starts the callbacks. If a device disappears just before, PortAudio waits
+// forever for its own thread, which exited with an error while holding a lock. So
+// start checks first that the device exists. If PortAudio blocks nevertheless, start
+// abandons it and the stream.
 func (s *stream) start(ctx context.Context) error {
 	if s.server != nil {
 		ctx, cancel := context.WithTimeout(ctx, laterAnswer)
@@ -283,8 +281,8 @@ func (s *stream) start(ctx context.Context) error {
 	return err
 }
 
-// run starts the callbacks and calls each after every one that came, until ctx is
-// done, moved has a value, or the device is lost. It is called once.
+// run starts the callbacks and calls each after every callback, until ctx is done,
+// moved receives, or the device is lost. It must be called only once.
 func (s *stream) run(ctx context.Context, moved <-chan struct{}, each func() error) (err error) {
 	if err := s.start(ctx); err != nil {
 		if ctx.Err() != nil {
@@ -324,19 +322,19 @@ func (s *stream) run(ctx context.Context, moved <-chan struct{}, each func() err
 	}
 }
 
-// watchdog notices that the callbacks have stopped.
+// watchdog detects that the callbacks have stopped.
 type watchdog struct {
 	s        *stream
 	timer    *time.Timer
-	starting int64      // callbacks until the device has started
-	answer   chan error // of the server, after it was asked; nil else
+	starting int64      // callback count at which the device has started
+	answer   chan error // the server's answer while it is probed, else nil
 }
 
 func newWatchdog(s *stream) *watchdog {
 	return &watchdog{s: s, timer: time.NewTimer(startTime), starting: s.callbacks.Load() + int64(settled+s.reported/audio.FrameTime)}
 }
 
-// fed notes a callback.
+// fed records a callback.
 func (w *watchdog) fed() {
 	w.answer = nil
 	switch {
@@ -348,7 +346,7 @@ func (w *watchdog) fed() {
 	}
 }
 
-// bites tells, when the timer has fired, whether the device is lost for sure.
+// bites handles the timer. It reports whether the device is definitely lost.
 func (w *watchdog) bites() bool {
 	if w.s.server == nil || w.answer != nil || w.s.callbacks.Load() <= w.starting {
 		return true
@@ -365,10 +363,10 @@ func (w *watchdog) bites() bool {
 	return false
 }
 
-// stop returns when no callback runs any more. The callback ends its thread
-// itself: PortAudio's own abort would cancel that wherever it is, with a lock of
-// the sound server's client in its hands. Of a lost device nobody waits for that,
-// since it may take until the server is back.
+// stop returns when no callback runs any more. The callback ends its thread by its
+// return value, because PortAudio's abort would cancel the thread anywhere, possibly
+// while it holds a lock of the sound server's client. For a lost device stop does not
+// wait for the library, which may take until the server is back.
 func (s *stream) stop(why error) {
 	s.stopping.Store(true)
 	stop := func() { C.Pa_StopStream(s.pa) }
@@ -378,13 +376,13 @@ func (s *stream) stop(why error) {
 	} else {
 		library.bounded(endTime, stop)
 	}
-	for s.inCallback.Load() { // one that had begun before
+	for s.inCallback.Load() { // one that had started before
 		runtime.Gosched()
 	}
 	s.render.Store(nil)
 }
 
-// avCallback runs on the library's thread, once for each frame.
+// avCallback runs on the library's thread, once per frame.
 //
 //export avCallback
 func avCallback(slot C.int, in, out unsafe.Pointer, frames C.ulong, delay C.double, flags C.PaStreamCallbackFlags) C.int {
@@ -407,11 +405,11 @@ func avCallback(slot C.int, in, out unsafe.Pointer, frames C.ulong, delay C.doub
 	return C.paContinue
 }
 
-// process takes what was captured or fills what is played next, and tells whether
-// to go on. It takes no lock of ours and allocates nothing; the wake-up is a send
-// that does not wait.
+// process takes captured audio or fills the next playback buffer, and reports whether
+// to continue. It takes no Go lock and does not allocate; the wake-up is a
+// non-blocking send.
 func (s *stream) process(captured, played []int16, delay time.Duration, xrun bool) bool {
-	s.inCallback.Store(true) // before it looks at stopping, as stop does it the other way round
+	s.inCallback.Store(true) // before reading stopping; stop does it in the opposite order
 	defer s.inCallback.Store(false)
 	if s.stopping.Load() {
 		return false

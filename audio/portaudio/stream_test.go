@@ -24,7 +24,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 const toneHz = 500
 
-// tone renders a tone for ever.
+// tone renders an endless tone.
 func tone() func(*audio.Frame) {
 	n := 0
 	return func(f *audio.Frame) {
@@ -35,7 +35,7 @@ func tone() func(*audio.Frame) {
 	}
 }
 
-// amplitude is that of the tone in pcm, which is a whole number of its waves.
+// amplitude returns that of the tone in pcm, whose length is a multiple of its period.
 func amplitude(pcm []int16) float64 {
 	re, im := 0.0, 0.0
 	for i, s := range pcm {
@@ -55,13 +55,13 @@ func bounded(t *testing.T) context.Context {
 	return ctx
 }
 
-// inRoom has the microphone of a server hear the tone.
+// inRoom makes a server's microphone hear the tone.
 func inRoom(server *pulse.Server) {
 	render := tone()
 	server.Connect(func(_, microphone, _ *pulse.Frame) { render((*audio.Frame)(microphone)) })
 }
 
-// hear captures until the tone was there for half a second.
+// hear captures until it has received the tone for half a second.
 func hear(t *testing.T, source audio.Source) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(bounded(t))
@@ -81,7 +81,7 @@ func hear(t *testing.T, source audio.Source) {
 	}
 }
 
-// play plays the tone until a server has recorded it for half a second.
+// play plays the tone until the server has recorded half a second of it.
 func play(t *testing.T, server *pulse.Server, sink audio.Sink) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(bounded(t))
@@ -91,7 +91,7 @@ func play(t *testing.T, server *pulse.Server, sink audio.Sink) {
 	heard := 0
 	for pos := server.Tape().Len(); heard < 50; pos += audio.FrameSamples {
 		if err := server.Tape().Wait(ctx, pos+audio.FrameSamples); err != nil {
-			t.Fatalf("the loudspeaker played %d frames of the tone: %v", heard, err)
+			t.Fatalf("the speaker played %d frames of the tone: %v", heard, err)
 		}
 		var pcm [audio.FrameSamples]int16
 		if server.Tape().Copy(pulse.Speaker, pos, pcm[:]); isTone(pcm[:]) {
@@ -125,7 +125,7 @@ func TestCaptureAndPlayback(t *testing.T) {
 	source, sink := openedHere(t, NewSource(Default)), openedHere(t, NewSink(Default))
 	hear(t, source)
 	play(t, server, sink)
-	for name, timing := range map[string]audio.Timing{"microphone": source.Timing(), "loudspeaker": sink.Timing()} {
+	for name, timing := range map[string]audio.Timing{"microphone": source.Timing(), "speaker": sink.Timing()} {
 		t.Logf("%s: %+v", name, timing)
 		if timing.Reported <= 0 || timing.Reported > time.Second || timing.Measured <= 0 || timing.Measured > time.Second || timing.Callbacks < 50 {
 			t.Errorf("the %s has %+v", name, timing)
@@ -133,7 +133,7 @@ func TestCaptureAndPlayback(t *testing.T) {
 	}
 }
 
-// TestOtherFormats: a device without 48 kHz, and one without mono, sound the same.
+// TestOtherFormats: devices without 48 kHz or without mono work the same.
 func TestOtherFormats(t *testing.T) {
 	server := pulse.ForTest(t)
 	inRoom(server)
@@ -145,8 +145,7 @@ func TestOtherFormats(t *testing.T) {
 	}
 }
 
-// TestSelect: devices are named by stable ids, and another one can be chosen while
-// one runs.
+// TestSelect: devices have stable ids, and another one can be selected while one runs.
 func TestSelect(t *testing.T) {
 	server, ctx := pulse.ForTest(t), bounded(t)
 	ids := func() (ids []string) {
@@ -161,7 +160,7 @@ func TestSelect(t *testing.T) {
 				t.Errorf("%s is the default microphone: %v", d.ID, d.DefaultInput)
 			}
 			if want := d.server == pulse.SpeakerName; d.DefaultOutput != want {
-				t.Errorf("%s is the default loudspeaker: %v", d.ID, d.DefaultOutput)
+				t.Errorf("%s is the default speaker: %v", d.ID, d.DefaultOutput)
 			}
 		}
 		return ids
@@ -193,7 +192,7 @@ func TestSelect(t *testing.T) {
 		t.Fatalf("after Select, Run ends with %v", err)
 	}
 	hear(t, openedHere(t, source))
-	// Without it the server gives the stream another microphone: it continues.
+	// When the device disappears the server moves the stream to another one, and it continues.
 	running, stop := context.WithCancel(ctx)
 	defer stop()
 	err = source.Run(running, func(pos int64, f *audio.Frame) {
@@ -217,13 +216,13 @@ func TestSelect(t *testing.T) {
 		t.Errorf("without its microphone, capture ends with %v", err)
 	}
 	if err := source.Run(ctx, nil); !errors.As(err, &device) {
-		t.Errorf("on a microphone that is gone, Run ends with %v", err)
+		t.Errorf("on a removed microphone, Run returns %v", err)
 	}
 	if err := source.Close(); err != nil {
 		t.Fatal(err)
 	}
 	if err := source.Open(ctx); !errors.As(err, &device) || device.Code != "deviceUnavailable" || device.Device != "pulse:headset.mic" {
-		t.Errorf("a microphone that is gone opens with %v", err)
+		t.Errorf("opening a removed microphone returned %v", err)
 	}
 }
 
@@ -254,8 +253,8 @@ func TestFollowsDefault(t *testing.T) {
 	}
 }
 
-// TestLossAndRecovery: a server that ends is noticed in both directions, Open
-// fails at once while there is none, and a new one at the same place is used.
+// TestLossAndRecovery: the end of the server is detected in both directions, Open
+// fails at once without it, and a new server at the same address is used.
 func TestLossAndRecovery(t *testing.T) {
 	server, ctx := pulse.ForTest(t), bounded(t)
 	inRoom(server)
@@ -278,7 +277,7 @@ func TestLossAndRecovery(t *testing.T) {
 		err := <-ended
 		t.Logf("after %v: %v", time.Since(killed), err)
 		if !errors.As(err, &device) || device.Code != "deviceLost" || device.Remedy == "" {
-			t.Errorf("without its server, a device ended with %v", err)
+			t.Errorf("after its server ended, a device returned %v", err)
 		}
 	}
 	for range 2 {
@@ -306,7 +305,7 @@ func TestLossAndRecovery(t *testing.T) {
 	play(t, server, sink)
 }
 
-// TestGoneBeforeRun: what is lost between Open and Run is a loss.
+// TestGoneBeforeRun: Run reports a device that disappears between Open and Run as lost.
 func TestGoneBeforeRun(t *testing.T) {
 	server := pulse.ForTest(t)
 	source, sink := openedHere(t, NewSource(Default)), openedHere(t, NewSink(Default))
@@ -322,7 +321,7 @@ func TestGoneBeforeRun(t *testing.T) {
 	}
 }
 
-// TestAbandoned: a call that never ends costs its own goroutine, and no other call.
+// TestAbandoned: a call that never returns blocks its own goroutine but no other call.
 func TestAbandoned(t *testing.T) {
 	hangs := make(chan struct{})
 	defer close(hangs)
@@ -339,13 +338,13 @@ func TestAbandoned(t *testing.T) {
 	}
 }
 
-// TestServerHangs: one that does nothing, with its connections open, is a loss
-// too, and blocks nobody.
+// TestServerHangs: a server that hangs with its connections open counts as lost too,
+// and blocks no caller.
 func TestServerHangs(t *testing.T) {
 	server, ctx := pulse.ForTest(t), bounded(t)
 	inRoom(server)
 	source := openedHere(t, NewSource(Default))
-	t.Cleanup(func() { _ = server.Thaw() }) // else nothing could be closed
+	t.Cleanup(func() { _ = server.Thaw() }) // otherwise nothing could be closed
 	var frozen, last time.Time
 	err := source.Run(ctx, func(pos int64, _ *audio.Frame) {
 		last = time.Now()
@@ -377,8 +376,8 @@ func TestServerHangs(t *testing.T) {
 	hear(t, openedHere(t, source))
 }
 
-// TestProbingIsSilent: what the libraries below print would end up in the terminal
-// and in the daemon's log.
+// TestProbingIsSilent: output of the underlying libraries would end up in the
+// terminal and in the daemon's log.
 func TestProbingIsSilent(t *testing.T) {
 	if os.Getenv("PORTAUDIO_TEST_PROBE") != "" {
 		_, _ = Devices()
@@ -418,15 +417,15 @@ func TestProbingIsSilent(t *testing.T) {
 func TestRunNeedsOpen(t *testing.T) {
 	var device *audio.DeviceError
 	if err := NewSource("").Run(t.Context(), nil); !errors.As(err, &device) {
-		t.Errorf("a source runs: %v", err)
+		t.Errorf("a closed source runs: %v", err)
 	}
 	if err := NewSink("").Run(t.Context(), nil); !errors.As(err, &device) {
-		t.Errorf("a sink runs: %v", err)
+		t.Errorf("a closed sink runs: %v", err)
 	}
 }
 
-// TestMeasureLoop: a microphone that does not hear the loudspeaker gives no figure, and
-// a cable gives one.
+// TestMeasureLoop: without an echo there is no result, and through a cable there is
+// one.
 func TestMeasureLoop(t *testing.T) {
 	pulse.ForTest(t)
 	source, sink := openedHere(t, NewSource(Default)), openedHere(t, NewSink(Default))
@@ -441,8 +440,7 @@ func TestMeasureLoop(t *testing.T) {
 	t.Logf("%+v", l)
 }
 
-// TestZerosRefuse: where a refused microphone gives zeros, those are not
-// delivered.
+// TestZerosRefuse: where zeros mean denied access, they are not delivered.
 func TestZerosRefuse(t *testing.T) {
 	pulse.ForTest(t)
 	source := openedHere(t, NewSource(Default))
@@ -450,12 +448,12 @@ func TestZerosRefuse(t *testing.T) {
 	err := source.Run(bounded(t), func(int64, *audio.Frame) { t.Error("silence was delivered") })
 	var device *audio.DeviceError
 	if !errors.As(err, &device) || device.Code != "microphoneDenied" || device.Remedy == "" {
-		t.Errorf("zeros end capture with %v", err)
+		t.Errorf("capture of zeros returned %v", err)
 	}
 }
 
-// TestWatch: devices that come and go are told of, while others are open and the
-// list of the library is frozen, and so are the end of the server and its return.
+// TestWatch reports devices that appear and disappear while others are open and the
+// library's list is frozen, and the end and the return of the server.
 func TestWatch(t *testing.T) {
 	server, ctx := pulse.ForTest(t), bounded(t)
 	openedHere(t, NewSource(Default))
@@ -472,7 +470,7 @@ func TestWatch(t *testing.T) {
 					return
 				}
 			case <-ctx.Done():
-				t.Fatalf("%s is to be there: %v; nobody tells of it", id, want)
+				t.Fatalf("no change reported; want %s present: %v", id, want)
 			}
 		}
 	}
@@ -500,8 +498,8 @@ func TestWatch(t *testing.T) {
 	}
 }
 
-// TestCallbackAllocatesNothing: a collection of garbage that a callback waits for
-// is a gap in the sound.
+// TestCallbackAllocatesNothing, because a callback that waits for the garbage
+// collector causes a gap in the audio.
 func TestCallbackAllocatesNothing(t *testing.T) {
 	for _, rate := range []int{48000, 44100} {
 		for _, dir := range []direction{capture, playback} {
@@ -518,14 +516,14 @@ func TestCallbackAllocatesNothing(t *testing.T) {
 				in, out = nil, pcm
 			}
 			if n := testing.AllocsPerRun(500, func() { s.process(in, out, time.Millisecond, false) }); n != 0 {
-				t.Errorf("a callback of the %s at %d Hz allocates %v times", dir, rate, n)
+				t.Errorf("%s callback at %d Hz: %v allocations", dir, rate, n)
 			}
 		}
 	}
 }
 
-// BenchmarkRoundTrip is the way out and in again through a cable, for what is
-// asked of the devices.
+// BenchmarkRoundTrip measures the round trip through a cable for several requested
+// latencies.
 func BenchmarkRoundTrip(b *testing.B) {
 	pulse.ForTest(b)
 	for _, c := range []tuning{

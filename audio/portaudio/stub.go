@@ -11,14 +11,14 @@ import (
 )
 
 func missing(id string) error {
-	return unavailable(id, errors.New("sound devices are not in this build"),
+	return unavailable(id, errors.New("this build has no sound devices"),
 		"build with cgo and PortAudio (Debian: portaudio19-dev), or use wav:FILE and null")
 }
 
-// Devices fails.
+// Devices returns an error.
 func Devices() ([]Device, error) { return nil, missing(Default) }
 
-// Watch fails.
+// Watch returns an error.
 func Watch(context.Context, func([]Device)) error { return missing(Default) }
 
 // Source is a microphone that cannot be opened.
@@ -27,10 +27,10 @@ type Source struct{ id string }
 // NewSource returns a microphone whose Open fails.
 func NewSource(id string) *Source { return &Source{id: id} }
 
-// Open fails.
+// Open returns an error.
 func (s *Source) Open(context.Context) error { return missing(s.id) }
 
-// Run fails.
+// Run returns an error.
 func (s *Source) Run(context.Context, func(int64, *audio.Frame)) error { return missing(s.id) }
 
 // Close does nothing.
@@ -45,16 +45,16 @@ func (s *Source) Timing() audio.Timing { return audio.Timing{} }
 // Latency is 0.
 func (s *Source) Latency() time.Duration { return 0 }
 
-// Sink is a loudspeaker that cannot be opened.
+// Sink is a speaker that cannot be opened.
 type Sink struct{ id string }
 
-// NewSink returns a loudspeaker whose Open fails.
+// NewSink returns a speaker whose Open fails.
 func NewSink(id string) *Sink { return &Sink{id: id} }
 
-// Open fails.
+// Open returns an error.
 func (s *Sink) Open(context.Context) error { return missing(s.id) }
 
-// Run fails.
+// Run returns an error.
 func (s *Sink) Run(context.Context, func(*audio.Frame)) error { return missing(s.id) }
 
 // Latency is 0.

@@ -7,19 +7,19 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// timing is what is known of a device's delay. The callback writes, others read.
+// timing holds a device's delay. The callback writes it; any goroutine may read it.
 type timing struct {
-	reported  time.Duration // when it was opened
+	reported  time.Duration // as reported at opening
 	measured  atomic.Int64  // ns, smoothed over about 16 callbacks; 0 before the first
 	callbacks atomic.Int64
 	xruns     atomic.Int64
 }
 
-// maxDelay is more than any device has; some give nonsense before they run.
+// maxDelay exceeds any real delay. Some devices report garbage before they run.
 const maxDelay = 2 * time.Second
 
-// called notes one callback: how far its samples are from the air, and whether
-// some were lost before it.
+// called records one callback: the delay of its samples, and whether the device
+// reported an xrun before it.
 func (t *timing) called(delay time.Duration, xrun bool) {
 	t.callbacks.Add(1)
 	if xrun {

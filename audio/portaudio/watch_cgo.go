@@ -8,24 +8,23 @@ import (
 	"time"
 )
 
-// lookEvery is how often the devices are looked at where nobody tells of a change.
+// lookEvery is the polling interval where no server reports changes.
 const lookEvery = 2 * time.Second
 
-// Watch calls changed with the devices there are, and again with each list that
-// differs from the last, until ctx is done; it then returns ctx.Err(). changed
-// runs on Watch's goroutine.
+// Watch calls changed with the current devices, and again whenever the list changes,
+// until ctx is done; it then returns ctx.Err(). changed runs on Watch's goroutine.
 //
-// A sound server tells of changes at once, also while devices are open. Without
-// one PortAudio's list is rebuilt every two seconds, but only while no device is
-// open: a device that goes away then shows as the loss of what is open, and a new
-// one once nothing is.
+// A sound server reports changes at once, even while devices are open. Without one,
+// PortAudio's list is rebuilt every two seconds, but only while no device is open:
+// until then a disconnected device shows as the loss of an open one, and a new device
+// does not show.
 func Watch(ctx context.Context, changed func([]Device)) error {
 	var last []Device
 	first := true
 	look := func() {
 		devices, err := Devices()
 		if err != nil || !first && slices.Equal(devices, last) {
-			return // what cannot be listed now may be back soon
+			return // listing may succeed again soon
 		}
 		first, last = false, devices
 		changed(devices)
@@ -49,8 +48,8 @@ func Watch(ctx context.Context, changed func([]Device)) error {
 	}
 }
 
-// watchServer calls look when the devices of a server have changed, until it has
-// ended or does not answer.
+// watchServer calls look when the devices of a server have changed, until the server
+// ends or does not answer.
 func watchServer(ctx context.Context, server *soundServer, look func()) {
 	ask := func(request func(context.Context) error) bool {
 		ctx, cancel := context.WithTimeout(ctx, firstAnswer)
@@ -65,7 +64,7 @@ func watchServer(ctx context.Context, server *soundServer, look func()) {
 	if !ask(server.subscribe) || !ask(list) {
 		return
 	}
-	look() // between the last look and the subscription there may have been a change
+	look() // a change may have occurred before the subscription
 	for last := devices; ; last = devices {
 		select {
 		case <-ctx.Done():
@@ -77,7 +76,7 @@ func watchServer(ctx context.Context, server *soundServer, look func()) {
 		if !ask(list) {
 			return
 		}
-		if !slices.Equal(devices, last) { // and not only a volume
+		if !slices.Equal(devices, last) { // and not just a volume
 			look()
 		}
 	}

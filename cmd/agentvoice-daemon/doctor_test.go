@@ -114,8 +114,8 @@ func TestDoctorTellsAMissingDevice(t *testing.T) {
 	pulse.ForTest(t)
 	all := examined(t, soundCheck{in: "pulse:headset.mic", out: "Headset"})
 	wants(t, all, "sound server", true, "2 microphones")
-	wants(t, all, "microphone", false, "headset.mic", "there is no such microphone", "devices lists")
-	wants(t, all, "speaker", false, "Headset", "there is no such speaker", "devices lists")
+	wants(t, all, "microphone", false, "headset.mic", "no such microphone", "devices lists")
+	wants(t, all, "speaker", false, "Headset", "no such speaker", "devices lists")
 	if len(all) != 3 {
 		t.Error("something was heard of devices that are not there")
 	}
