@@ -8,16 +8,15 @@ import (
 )
 
 const (
-	// settleFrames is how long speech is silent before a cue begins: 100 ms, more
-	// than the pauses within words, where a decoder may give exact zeros.
+	// settleFrames is how long speech must be silent before a cue starts: 100 ms, more
+	// than the pauses within words, for which a decoder may output exact zeros.
 	settleFrames = 10
-	// patienceFrames is how long a cue about a moment waits to begin: 300 ms.
+	// patienceFrames is how long a cue about a moment waits to start: 300 ms.
 	patienceFrames = 30
 )
 
-// Mixer adds cues to the frames of a rendering function. The device's thread
-// calls Render; Play, Stop, SetVolume and Sounding may be called by anybody, at
-// any time.
+// Mixer adds cues to the frames of a render function. The device's thread calls
+// Render; all other methods are safe for concurrent use.
 type Mixer struct {
 	inner func(*audio.Frame)
 	cues  [NumCues][]int16
@@ -29,19 +28,19 @@ type Mixer struct {
 	r rendering
 }
 
-// rendering is what only Render touches.
+// rendering is the state that only Render uses.
 type rendering struct {
-	seen   uint64  // the order that was taken last
-	now    Cue     // sounds
+	seen   uint64  // last order taken
+	now    Cue     // playing
 	pos    int     // of now, in samples
-	next   Cue     // waits for silence
-	waited int     // frames that next has waited
+	next   Cue     // waiting for silence
+	waited int     // frames for which next has waited
 	quiet  int     // frames since speech, at most settleFrames
 	gain   float32 // at the end of the last frame
 }
 
-// NewMixer returns a mixer at volume 1 around inner, which fills a whole frame
-// with speech, and with zeros where there is none (audio.Player.Render).
+// NewMixer returns a mixer at volume 1 around inner, which fills a whole frame with
+// speech, or with zeros (audio.Player.Render).
 func NewMixer(inner func(*audio.Frame)) *Mixer {
 	m := &Mixer{inner: inner, cues: synthesised()}
 	m.r.quiet = settleFrames
@@ -49,8 +48,8 @@ func NewMixer(inner func(*audio.Frame)) *Mixer {
 	return m
 }
 
-// Play orders c in place of all earlier orders; what sounds fades out in the next
-// frame. A loop that sounds continues when it is ordered again. None stops.
+// Play orders c in place of all earlier orders. The current cue fades out in the next
+// frame. Ordering a loop that is playing lets it continue. None stops.
 func (m *Mixer) Play(c Cue) {
 	if c >= NumCues {
 		return
@@ -63,12 +62,12 @@ func (m *Mixer) Play(c Cue) {
 	}
 }
 
-// Stop ends what sounds and forgets what waits.
+// Stop ends the current cue and drops the waiting one.
 func (m *Mixer) Stop() { m.Play(None) }
 
-// SetVolume sets the loudness: the factor on the amplitude, 0 to 1, so that 0.5
-// is 6 dB less than 1. 0 is off: what sounds fades out, and later orders are lost.
-// What is outside the range, or no number, is taken for the nearest bound or 0.
+// SetVolume sets the gain, 0 to 1, so that 0.5 is 6 dB less than 1. 0 is off: the
+// current cue fades out, and later orders are dropped. Values outside the range are
+// clamped, and NaN counts as 0.
 func (m *Mixer) SetVolume(v float64) {
 	if !(v > 0) {
 		v = 0
@@ -76,13 +75,12 @@ func (m *Mixer) SetVolume(v float64) {
 	m.volume.Store(math.Float32bits(float32(min(v, 1))))
 }
 
-// Sounding is the cue in the frame that was rendered last; None when there was
-// none. It counts as sound of the loudspeaker, as speech does.
+// Sounding returns the cue in the last rendered frame, or None. It counts as speaker
+// output, like speech.
 func (m *Mixer) Sounding() Cue { return Cue(m.sounding.Load()) }
 
-// Render fills f with the inner function and adds the cue. It is the device's
-// side: it takes no lock, allocates nothing, and is called by one goroutine at a
-// time.
+// Render fills f with the inner function and adds the cue. The device calls it from one
+// goroutine at a time. It takes no lock and does not allocate.
 func (m *Mixer) Render(f *audio.Frame) {
 	m.inner(f)
 	speech := *f != audio.Frame{}
@@ -95,7 +93,7 @@ func (m *Mixer) Render(f *audio.Frame) {
 	} else {
 		r.quiet = min(r.quiet+1, settleFrames)
 	}
-	// What was there before must be gone, in a frame of its own, before the next.
+	// The previous cue must fade out in its own frame before the next one starts.
 	if r.now == None {
 		m.begin(volume)
 	}
@@ -119,7 +117,7 @@ func (m *Mixer) Render(f *audio.Frame) {
 	}
 }
 
-// take reads the newest order, and says whether it ends what sounds.
+// take reads the newest order, and reports whether it ends the current cue.
 func (m *Mixer) take(volume float32) (ends bool) {
 	r := &m.r
 	if o := m.order.Load(); o != r.seen {
@@ -135,7 +133,7 @@ func (m *Mixer) take(volume float32) (ends bool) {
 	return ends
 }
 
-// begin starts what waits, when it may.
+// begin starts the waiting cue if allowed.
 func (m *Mixer) begin(volume float32) {
 	r := &m.r
 	switch {
@@ -150,8 +148,8 @@ func (m *Mixer) begin(volume float32) {
 	}
 }
 
-// mix adds the next 10 ms of what sounds, and says whether they are the last.
-// Within the frame the gain goes in a straight line to target.
+// mix adds the next 10 ms of the current cue, and reports whether they are the last.
+// Within the frame the gain moves linearly to target.
 func (m *Mixer) mix(f *audio.Frame, target float32) (over bool) {
 	r := &m.r
 	pcm := m.cues[r.now]
@@ -171,7 +169,7 @@ func (m *Mixer) mix(f *audio.Frame, target float32) (over bool) {
 	return r.pos == len(pcm) && !r.now.loops()
 }
 
-// saturated rounds to the nearest sample there is.
+// saturated rounds and clamps to the range of a sample.
 func saturated(v float32) int16 {
 	return int16(math.RoundToEven(float64(min(max(v, math.MinInt16), math.MaxInt16))))
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// bench is a mixer and the speech that it is given.
+// bench is a mixer with its speech input.
 type bench struct {
 	*Mixer
 	speech audio.Frame // what the inner function renders
@@ -28,14 +28,14 @@ func (b *bench) render(n int) []int16 {
 	from := len(b.out)
 	for range n {
 		var f audio.Frame
-		f[7] = 1234 // what was in the frame before does not matter
+		f[7] = 1234 // Render must overwrite the frame
 		b.Render(&f)
 		b.out = append(b.out, f[:]...)
 	}
 	return b.out[from:]
 }
 
-// talk makes the speech audible or silent.
+// talk turns the speech on or off.
 func (b *bench) talk(on bool) {
 	clear(b.speech[:])
 	for i := range b.speech {
@@ -47,20 +47,19 @@ func (b *bench) talk(on bool) {
 
 func silent(pcm []int16) bool { return !slices.ContainsFunc(pcm, func(s int16) bool { return s != 0 }) }
 
-// framesOf is how many frames c takes.
+// framesOf returns the length of c in frames.
 func framesOf(c Cue) int { return (len(Samples(c)) + audio.FrameSamples - 1) / audio.FrameSamples }
 
-// plays fails unless the bench renders the whole of c from now on.
+// plays fails unless the next frames are exactly c.
 func (b *bench) plays(t *testing.T, c Cue) {
 	t.Helper()
 	got := b.render(framesOf(c))
 	if want := Samples(c); !slices.Equal(got[:len(want)], want) || !silent(got[len(want):]) {
-		t.Errorf("%v is not played as it is", c)
+		t.Errorf("%v was not played unchanged", c)
 	}
 }
 
-// holds fails unless the output has no step that is larger than a sound of 4 kHz
-// could make.
+// holds fails if the output has a step larger than a 4 kHz tone could have.
 func (b *bench) holds(t *testing.T) {
 	t.Helper()
 	limit := amplitude(-20) * math.MaxInt16 / 2
@@ -75,15 +74,15 @@ func TestCueIsPlayedOnce(t *testing.T) {
 	for c := Listening; c < NumCues; c++ {
 		b := newBench()
 		if !silent(b.render(5)) {
-			t.Error("there is a cue before an order")
+			t.Error("a cue plays before any order")
 		}
 		b.Play(c)
 		b.plays(t, c)
 		if rest := b.render(200); silent(rest) == c.loops() {
-			t.Errorf("%v: it goes on is %v", c, !silent(rest))
+			t.Errorf("%v continues: %v", c, !silent(rest))
 		}
 		if want := map[bool]Cue{true: c, false: None}[c.loops()]; b.Sounding() != want {
-			t.Errorf("%v sounds after %v", b.Sounding(), c)
+			t.Errorf("%v plays after %v", b.Sounding(), c)
 		}
 		b.holds(t)
 	}
@@ -94,7 +93,7 @@ func TestLoopGoesRound(t *testing.T) {
 	b.Play(Thinking)
 	for i := range 5 {
 		b.plays(t, Thinking)
-		b.Play(Thinking) // does not restart
+		b.Play(Thinking) // must not restart
 		if b.Sounding() != Thinking {
 			t.Fatalf("round %d ended", i)
 		}
@@ -104,7 +103,7 @@ func TestLoopGoesRound(t *testing.T) {
 	b.render(1)
 	b.plays(t, Listening)
 	if !silent(b.render(300)) {
-		t.Error("the loop came back")
+		t.Error("the loop resumed")
 	}
 	b.holds(t)
 }
@@ -116,45 +115,45 @@ func TestSpeechIsNotTouched(t *testing.T) {
 	for range 500 {
 		b.Play(Cue(random.IntN(int(NumCues))))
 		if got := b.render(1); !slices.Equal(got, b.speech[:]) {
-			t.Fatal("a cue is in the speech")
+			t.Fatal("a cue was mixed into speech")
 		}
 	}
 }
 
-// A cue is gone within the 10 ms in which speech comes, without a click.
-func TestCueGivesWayToSpeech(t *testing.T) {
+// A cue fades out within the 10 ms in which speech starts, without a click.
+func TestCueYieldsToSpeech(t *testing.T) {
 	for c := Listening; c < NumCues; c++ {
 		b := newBench()
 		b.Play(c)
 		b.render(11)
-		b.speech[0] = 1 // speech begins softly
+		b.speech[0] = 1 // speech starts softly
 		fade := b.render(1)
 		if silent(fade[1:100]) {
 			t.Errorf("%v is cut off", c)
 		}
 		if got := b.render(20); !slices.Equal(got[:audio.FrameSamples], b.speech[:]) {
-			t.Errorf("%v sounds with speech", c)
+			t.Errorf("%v plays during speech", c)
 		}
 		b.holds(t)
 		b.talk(false)
 		rest := b.render(settleFrames - 1)
 		if !silent(rest) {
-			t.Errorf("%v sounds %d frames after speech", c, settleFrames-1)
+			t.Errorf("%v plays %d frames after speech", c, settleFrames-1)
 		}
 		if !c.asks() {
 			if !silent(b.render(400)) {
-				t.Errorf("%v came back after speech", c)
+				t.Errorf("%v resumed after speech", c)
 			}
 			continue
 		}
 		b.plays(t, c)
 		if !silent(b.render(400)) {
-			t.Errorf("%v came back twice", c)
+			t.Errorf("%v resumed twice", c)
 		}
 	}
 }
 
-// What is ordered while speech is heard.
+// Cues ordered during speech.
 func TestCueWaitsForSilence(t *testing.T) {
 	for c := Listening; c < NumCues; c++ {
 		for _, speech := range []int{1, 15, 300} {
@@ -165,18 +164,18 @@ func TestCueWaitsForSilence(t *testing.T) {
 			b.render(speech)
 			b.talk(false)
 			if !silent(b.render(settleFrames - 1)) {
-				t.Errorf("%v sounds less than %d frames after speech", c, settleFrames)
+				t.Errorf("%v plays less than %d frames after speech", c, settleFrames)
 			}
 			if c.asks() || c.loops() || speech < 20 {
 				b.plays(t, c)
 			} else if !silent(b.render(400)) {
-				t.Errorf("%v sounds though its moment is over", c)
+				t.Errorf("%v plays too late", c)
 			}
 		}
 	}
 }
 
-func TestPauseInSpeechIsNoSilence(t *testing.T) {
+func TestShortPauseInSpeechDoesNotStartACue(t *testing.T) {
 	b := newBench()
 	b.Play(NeedsYou)
 	for range 20 {
@@ -184,7 +183,7 @@ func TestPauseInSpeechIsNoSilence(t *testing.T) {
 		b.render(3)
 		b.talk(false)
 		if !silent(b.render(9)) {
-			t.Fatal("a cue sounds in a pause of 90 ms")
+			t.Fatal("a cue plays in a pause of 90 ms")
 		}
 	}
 	b.render(1)
@@ -201,24 +200,24 @@ func TestNewestOrderCounts(t *testing.T) {
 	b.Play(NeedsYou)
 	b.render(4)
 	b.Play(Error)
-	b.render(1) // fades
+	b.render(1) // fades out
 	b.plays(t, Error)
 	b.Play(NeedsYou)
 	b.render(4)
 	b.Stop()
 	b.render(1)
 	if !silent(b.render(50)) {
-		t.Error("a cue sounds after Stop")
+		t.Error("a cue plays after Stop")
 	}
 	b.Play(NumCues)
 	b.Play(255)
 	if !silent(b.render(50)) {
-		t.Error("what is no cue sounds")
+		t.Error("an invalid cue plays")
 	}
 	b.holds(t)
 }
 
-func TestStopForgetsWhatWaits(t *testing.T) {
+func TestStopDropsTheWaitingCue(t *testing.T) {
 	b := newBench()
 	b.talk(true)
 	b.render(1)
@@ -228,7 +227,7 @@ func TestStopForgetsWhatWaits(t *testing.T) {
 	b.render(1)
 	b.talk(false)
 	if !silent(b.render(100)) {
-		t.Error("a cue sounds after Stop")
+		t.Error("a cue plays after Stop")
 	}
 	b.Play(Error)
 	b.render(3)
@@ -237,7 +236,7 @@ func TestStopForgetsWhatWaits(t *testing.T) {
 	b.render(1)
 	b.talk(false)
 	if !silent(b.render(100)) {
-		t.Error("a cue that was stopped in the frame in which speech came sounds later")
+		t.Error("a cue that was stopped in the frame in which speech started plays later")
 	}
 }
 
@@ -258,7 +257,7 @@ func TestVolume(t *testing.T) {
 		b.render(1)
 		b.SetVolume(1)
 		if !silent(b.render(100)) {
-			t.Errorf("a cue that was ordered at volume %v sounds", off)
+			t.Errorf("a cue ordered at volume %v plays", off)
 		}
 	}
 	b := newBench()
@@ -269,7 +268,7 @@ func TestVolume(t *testing.T) {
 	b.SetVolume(0)
 	b.render(1)
 	if !silent(b.render(100)) {
-		t.Error("a loop sounds at volume 0")
+		t.Error("a loop plays at volume 0")
 	}
 	b.holds(t)
 }
@@ -292,11 +291,11 @@ func TestRenderAllocatesNothing(t *testing.T) {
 		b.Render(&f)
 		i++
 	}); n != 0 {
-		t.Errorf("a frame allocates %v times", n)
+		t.Errorf("%v allocations per frame", n)
 	}
 }
 
-// Under the race detector: everybody at once.
+// All methods concurrently, for the race detector.
 func TestControlFromManyGoroutines(t *testing.T) {
 	b := newBench()
 	var wg sync.WaitGroup
@@ -306,7 +305,7 @@ func TestControlFromManyGoroutines(t *testing.T) {
 				b.Play(Cue((i + k) % int(NumCues)))
 				b.SetVolume(float64(k%3) / 2)
 				if b.Sounding() >= NumCues {
-					t.Error("what is no cue sounds")
+					t.Error("an invalid cue plays")
 				}
 			}
 		})
@@ -315,9 +314,9 @@ func TestControlFromManyGoroutines(t *testing.T) {
 	wg.Wait()
 	b.SetVolume(1)
 	b.Play(Done)
-	b.render(2) // what another order began ends in the first
+	b.render(2) // the first frame ends what another order started
 	if b.Sounding() != Done {
-		t.Errorf("%v sounds, want the last order", b.Sounding())
+		t.Errorf("%v plays, want the last order", b.Sounding())
 	}
 }
 

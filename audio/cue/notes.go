@@ -12,13 +12,13 @@ import (
 // Cue is one of the tones.
 type Cue uint8
 
-// The cues. None is silence; to order it ends what sounds.
+// The cues. None is silence; ordering it ends the current cue.
 const (
 	None      Cue = iota
-	Listening     // the assistant hears the user from now on
-	Thinking      // the answer takes its time; a loop
+	Listening     // the microphone is open for the user
+	Thinking      // the answer is taking time; a loop
 	Error         // the conversation has failed
-	NeedsYou      // something waits for the user's decision
+	NeedsYou      // a decision by the user is pending
 	Done          // the answer is complete
 	NumCues
 )
@@ -32,28 +32,28 @@ func (c Cue) String() string {
 	return fmt.Sprintf("cue(%d)", uint8(c))
 }
 
-// loops says whether c plays until something ends it.
+// loops reports whether c plays until it is ended.
 func (c Cue) loops() bool { return c == Thinking }
 
-// asks says whether c asks the user for something, so that it must be heard in
-// whole, however late.
+// asks reports whether c needs the user's attention, so that it must be heard in
+// full, however late.
 func (c Cue) asks() bool { return c == Error || c == NeedsYou }
 
 // note is one tone of a cue.
 type note struct {
 	at, length time.Duration
 	hertz      float64
-	level      float64 // dB, against the other notes of the cue
+	level      float64 // dB, relative to the other notes of the cue
 }
 
 // partial is one sine of a timbre.
 type partial struct {
-	ratio float64       // of the note's frequency
+	ratio float64       // relative to the note's frequency
 	level float64       // dB
 	decay time.Duration // to 37 %
 }
 
-// timbre is how a note sounds.
+// timbre is the spectrum and envelope of a note.
 type timbre struct {
 	partials        []partial
 	attack, release time.Duration // both are half a period of a cosine
@@ -64,23 +64,23 @@ const ms = time.Millisecond
 var (
 	pure = timbre{[]partial{{1, 0, 400 * ms}}, 90 * ms, 150 * ms}
 	soft = timbre{[]partial{{1, 0, 120 * ms}, {2, -22, 60 * ms}}, 12 * ms, 40 * ms}
-	// Two sines a semitone apart beat 47 and 33 times a second. An octave lower, or
-	// with plain harmonics, the detector of voices takes the same two notes for
-	// speech, with a probability of up to 0.8.
+	// Two sines a semitone apart beat 47 and 33 times per second. An octave lower, or
+	// with plain harmonics, the voice detector reports the same two notes as speech,
+	// with a probability of up to 0.8.
 	rough = timbre{[]partial{{1, 0, 100 * ms}, {1.06, -3, 100 * ms}, {3, -14, 60 * ms}}, 8 * ms, 30 * ms}
 	// The partials of a struck tube that lie below 4 kHz.
 	bell = timbre{[]partial{{1, 0, 130 * ms}, {2.756, -12, 70 * ms}}, 8 * ms, 40 * ms}
-	// A marimba of dry wood: the overtone is gone at once, and the note soon.
+	// A marimba of dry wood: the overtone decays at once, and the note soon.
 	wood = timbre{[]partial{{1, 0, 45 * ms}, {3, -12, 15 * ms}}, 8 * ms, 30 * ms}
 )
 
-// score is a cue as it is written down.
+// score is the definition of a cue.
 type score struct {
 	timbre timbre
 	notes  []note
 	length time.Duration
 	peak   float64 // dBFS at volume 1
-	drop   note    // a tone that falls to hertz; none without a length
+	drop   note    // a tone that falls to hertz; unused if its length is 0
 }
 
 // The pitches, in hertz, of equal temperament on A4 = 440.
@@ -94,7 +94,7 @@ const (
 	e6      = 1318.51
 )
 
-// scores is the table of the package's comment.
+// scores is the table of the package doc.
 var scores = [NumCues]score{
 	None:      {},
 	Listening: {soft, []note{{0, 100 * ms, a5, -2}, {70 * ms, 160 * ms, d6, 0}}, 230 * ms, -20, note{150 * ms, 80 * ms, 90, -8}},
@@ -104,7 +104,7 @@ var scores = [NumCues]score{
 	Done:      {wood, []note{{0, 80 * ms, d6, 0}, {70 * ms, 80 * ms, b5, 0}, {140 * ms, 130 * ms, g5, 0}}, 270 * ms, -20, note{}},
 }
 
-// synthesised are all cues at volume 1, 300 KB, made once.
+// synthesised returns all cues at volume 1 (300 KB), made once.
 var synthesised = sync.OnceValue(func() (all [NumCues][]int16) {
 	for c, s := range scores {
 		all[c] = s.render()
@@ -112,11 +112,11 @@ var synthesised = sync.OnceValue(func() (all [NumCues][]int16) {
 	return all
 })
 
-// Samples is the whole of c at volume 1, mono at audio.SampleRate; one round of a
-// loop. It is empty for None. The caller does not change it.
+// Samples returns all of c at volume 1, mono at audio.SampleRate; for a loop, one
+// round. It is empty for None. The caller must not modify it.
 func Samples(c Cue) []int16 { return synthesised()[c] }
 
-// render makes the samples of s, at its peak.
+// render returns the samples of s, scaled to its peak.
 func (s score) render() []int16 {
 	mix := make([]float64, audio.Samples(s.length))
 	for _, n := range s.notes {
@@ -128,7 +128,7 @@ func (s score) render() []int16 {
 	return toPeak(mix, amplitude(s.peak))
 }
 
-// add sounds n from the beginning of mix.
+// add adds n at the start of mix.
 func (t timbre) add(mix []float64, n note) {
 	const rate = audio.SampleRate
 	length := min(int(audio.Samples(n.length)), len(mix))
@@ -142,14 +142,14 @@ func (t timbre) add(mix []float64, n note) {
 	}
 }
 
-// A drop falls from dropFrom. It has every frequency of speech, so that its echo tells
-// what becomes of the assistant's words on their way to the microphone (package dsp).
+// A drop falls from dropFrom. It covers all frequencies of speech, so that its echo
+// shows how the assistant's words will arrive at the microphone (package dsp).
 const (
 	dropFrom = 3900.0 // Hz
 	dropEdge = 10 * ms
 )
 
-// fall sounds n as a drop to its frequency from the beginning of mix.
+// fall adds n at the start of mix, as a drop to its frequency.
 func (n note) fall(mix []float64) {
 	const rate = audio.SampleRate
 	whole := n.length.Seconds()
@@ -161,7 +161,7 @@ func (n note) fall(mix []float64) {
 	}
 }
 
-// toPeak scales mix to a peak, as a part of full scale.
+// toPeak scales mix to a peak, relative to full scale.
 func toPeak(mix []float64, peak float64) []int16 {
 	loudest := 0.0
 	for _, v := range mix {
@@ -174,8 +174,8 @@ func toPeak(mix []float64, peak float64) []int16 {
 	return pcm
 }
 
-// slope rises from 0 to 1 as x does, without a corner at either end.
+// slope rises smoothly from 0 to 1 as x does.
 func slope(x float64) float64 { return (1 - math.Cos(math.Pi*min(max(x, 0), 1))) / 2 }
 
-// amplitude is what db decibels are of full scale.
+// amplitude converts dBFS to a fraction of full scale.
 func amplitude(db float64) float64 { return math.Pow(10, db/20) }

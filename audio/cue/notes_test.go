@@ -9,7 +9,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// strongest is the frequency below 4 kHz of most power under a Hann window.
+// strongest returns the frequency below 4 kHz with the most power, under a Hann window.
 func strongest(pcm []int16) (hertz float64) {
 	const step = 5
 	most := 0.0
@@ -28,7 +28,7 @@ func strongest(pcm []int16) (hertz float64) {
 	return hertz
 }
 
-// What the package's comment promises of each cue.
+// The table of the package doc.
 func TestCuesAreAsWritten(t *testing.T) {
 	for c := Listening; c < NumCues; c++ {
 		pcm, peak := Samples(c), -20.0
@@ -60,9 +60,9 @@ func TestCuesAreAsWritten(t *testing.T) {
 	}
 }
 
-// A click is a corner: energy in all frequencies. What a rate of 10 kHz cannot hold
-// is the rest above 4.3 kHz: here the noise of rounding to 16 bits, the loudest
-// under the softest cue.
+// Clicks have energy at all frequencies. Measure the energy above 4.3 kHz as what
+// resampling to 10 kHz loses. For these cues it is quantization noise, highest
+// relative to the softest cue.
 func TestCuesAreBandLimited(t *testing.T) {
 	power := func(pcm []int16) (sum float64) {
 		for _, s := range pcm {
@@ -101,7 +101,7 @@ func resample(tb testing.TB, pcm []int16, from, to int) []int16 {
 	return r.Flush(r.Process(nil, pcm))
 }
 
-// The round of the loop begins and ends in silence, so that it has no seam.
+// The loop starts and ends in silence, so that it has no seam.
 func TestLoopHasNoSeam(t *testing.T) {
 	pcm := Samples(Thinking)
 	for i, s := range pcm[len(pcm)-audio.SampleRate:] {

@@ -2,12 +2,11 @@ package cue
 
 import "time"
 
-// Phase is where the conversation stands, as far as cues care. It is a type of
-// its own: audio knows nothing of the conversation's core.
+// Phase is the state of the conversation, as far as cues need it. It is a separate
+// type because package audio does not know the conversation's core.
 type Phase uint8
 
-// The phases. Processing stands for analysing, waiting for the assistant and
-// generating alike.
+// The phases. Processing covers analyzing, waiting for the assistant and generating.
 const (
 	PhaseIdle Phase = iota
 	PhasePreparing
@@ -20,53 +19,57 @@ const (
 	PhaseTerminating
 )
 
-// Facts are what cues depend on, at one time.
+// Facts is what cues depend on, at one point in time.
 type Facts struct {
 	Phase Phase
-	// UserSpeaks: the user is heard.
+	// UserSpeaks: the user is speaking.
 	UserSpeaks bool
-	// Pending is what waits for the user's decision (a tool's approval): 0 for
-	// nothing, and another number for each question.
+	// Pending identifies the pending decision of the user (a tool's approval): 0 for
+	// none, and a different number for each question.
 	Pending uint64
 	// Focused: the editor's window has the focus, so that the user sees it.
 	Focused bool
 }
 
-// Noticeable is how long something lasts before the user wonders: the thinking
-// loop begins then, and the end of what was shorter is not told.
+// Noticeable is how long something lasts before the user notices: the thinking loop
+// starts then, and the end of anything shorter has no cue.
 const Noticeable = 800 * time.Millisecond
 
-// Policy decides which cue is due. The zero value is a conversation that is idle.
-// It is a value: Next returns the one to go on with.
+// Policy decides which cue is due. The zero value is an idle conversation. It is a
+// value: Next returns the policy to continue with.
 //
-// What is told, and what is not:
+// The rules:
 //
-//   - Listening: the conversation begins or is back (from Preparing, or from a
-//     suspension that was noticeable), or thinking was noticeable and ended without
-//     a word. After an answer the silence says it; after an interruption the user
-//     knows, for he speaks.
-//   - Thinking: 800 ms after Processing began, or after the user's last word in it,
-//     until it ends, the user speaks or something waits for him.
-//   - NeedsYou: something new waits for the user, once each; after the spoken
-//     question when one is being spoken.
-//   - Error: on Faulted; not again until the conversation worked in between, so
-//     that retries are silent.
-//   - Done: an answer was spoken to its end and the window is not focused.
-//   - While the user speaks nothing begins, but for an error.
-//   - What is taken back sooner than Noticeable (a cough that interrupts or is
-//     analysed, a short suspension) has no cue.
+//   - Listening: the conversation starts or resumes (from Preparing, or from a
+//     noticeable
+//     suspension), or noticeable thinking ended without a spoken answer. After an
+//     answer,
+//     silence is enough; after an interruption the user is already speaking.
+//   - Thinking: 800 ms after Processing started, or after the user's last word in it,
+//     until it
+//     ends, the user speaks or a decision is pending.
+//   - NeedsYou: a new decision is pending, once each; if its question is spoken,
+//     after that.
+//   - Error: on Faulted; not again until the conversation has worked in between, so
+//     that retries
+//     are silent.
+//   - Done: an answer was spoken completely and the window is not focused.
+//   - While the user speaks, only an error starts.
+//   - Anything reverted within Noticeable (a cough that interrupts or is analyzed, a
+//     short
+//     suspension) has no cue.
 type Policy struct {
 	facts   Facts
-	since   time.Duration // the phase began
-	quiet   time.Duration // thinking counts from here
+	since   time.Duration // start of the phase
+	quiet   time.Duration // start of the wait that thinking counts from
 	order   Cue           // the last one given
 	asked   uint64        // the last Pending that NeedsYou was ordered for
-	faulted bool          // Error was ordered, and nothing worked since
+	faulted bool          // Error was ordered, and the conversation has not worked since
 }
 
-// Next takes the facts at a time, which never goes back, and returns the policy to
-// go on with and what to order: changed says whether there is something, and None
-// that what sounds or waits has to end.
+// Next takes the facts at a time, which must not go back. It returns the policy to
+// continue with and the cue to order, if changed; None means that the current or
+// waiting cue must end.
 func (p Policy) Next(at time.Duration, f Facts) (next Policy, order Cue, changed bool) {
 	next = p
 	if f.Phase != p.facts.Phase {
@@ -78,7 +81,7 @@ func (p Policy) Next(at time.Duration, f Facts) (next Policy, order Cue, changed
 	switch f.Phase {
 	case PhaseIdle, PhaseListening, PhaseProcessing, PhaseSpeaking:
 		next.faulted = false
-	default: // says nothing about whether it works
+	default: // not a sign of success or failure
 	}
 	next.facts = f
 	order = next.due(at, p)
@@ -99,12 +102,12 @@ func (p Policy) Next(at time.Duration, f Facts) (next Policy, order Cue, changed
 	return next, order, changed || order != None
 }
 
-// Due is when Next has to be called though no fact changed, if ever.
+// Due returns when Next must be called even if no fact changes. ok is false for never.
 func (p Policy) Due() (at time.Duration, ok bool) {
 	return p.quiet + Noticeable, p.mayThink() && p.order != Thinking
 }
 
-// due is the cue that is to begin now; was is the policy before.
+// due returns the cue that must start now. was is the previous policy.
 func (p Policy) due(at time.Duration, was Policy) Cue {
 	f, from := p.facts, was.facts.Phase
 	entered := f.Phase != from
@@ -124,7 +127,7 @@ func (p Policy) due(at time.Duration, was Policy) Cue {
 	return None
 }
 
-// listening is the cue for entering Listening from a phase.
+// listening returns the cue for entering Listening from a phase.
 func listening(from Phase, noticed, focused bool) Cue {
 	switch {
 	case from == PhaseSpeaking && !focused:
@@ -135,7 +138,7 @@ func listening(from Phase, noticed, focused bool) Cue {
 	return None
 }
 
-// ends says whether what was ordered is over, though nothing takes its place.
+// ends reports whether the last order is over without a successor.
 func (p Policy) ends(was Policy) bool {
 	switch p.order {
 	case Thinking:
@@ -144,13 +147,13 @@ func (p Policy) ends(was Policy) bool {
 		return p.facts.Pending != p.asked || p.facts.UserSpeaks && !was.facts.UserSpeaks
 	case Listening, Done:
 		return p.facts.UserSpeaks && !was.facts.UserSpeaks
-	default: // an error is told to its end
+	default: // an error cue plays to its end
 		return false
 	}
 }
 
-// mayAsk: the phases in which the user can answer; a question that is spoken ends
-// first.
+// mayAsk reports whether the user can answer in this phase; a spoken question must
+// end first.
 func (p Policy) mayAsk() bool {
 	return p.facts.Phase == PhaseListening || p.facts.Phase == PhaseProcessing
 }

@@ -14,8 +14,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 )
 
-// threshold is the lowest probability at which any profile takes a window for
-// speech.
+// threshold is the lowest probability that counts as speech in any profile.
 const threshold = 0.35
 
 func newDetector(tb testing.TB) vad.Detector {
@@ -40,9 +39,8 @@ func newDetector(tb testing.TB) vad.Detector {
 	return d
 }
 
-// speechIn is the highest probability that the detector gives to a window of pcm,
-// which is at 48 kHz, with windows that begin half a window apart, as two
-// detectors side by side see it.
+// speechIn returns the highest speech probability in pcm (48 kHz), over windows that
+// start half a window apart, as with two interleaved detectors.
 func speechIn(tb testing.TB, d vad.Detector, pcm []int16) float32 {
 	tb.Helper()
 	at16k := resample(tb, pcm, audio.SampleRate, vad.SampleRate)
@@ -63,8 +61,8 @@ func speechIn(tb testing.TB, d vad.Detector, pcm []int16) float32 {
 	return highest
 }
 
-// played is what the mixer gives when c is ordered at volume 1: a loop for 30 s,
-// another cue five times, as the detector has a memory.
+// played returns the mixer's output for c at volume 1: 30 s of a loop, or another cue
+// five times, because the detector has a memory.
 func played(c Cue) []int16 {
 	m := NewMixer(func(f *audio.Frame) { clear(f[:]) })
 	length := 5 * time.Second
@@ -83,8 +81,8 @@ func played(c Cue) []int16 {
 	return pcm
 }
 
-// reverberant is pcm in a room: the direct sound and an exponential tail of 400 ms
-// (to -60 dB) whose energy is that of the direct sound.
+// reverberant returns pcm in a room: the direct sound plus an exponential tail of 400
+// ms (to -60 dB) with the same energy.
 func reverberant(pcm []int16) []float64 {
 	const taps = 40
 	random := rand.New(rand.NewPCG(1, 2))
@@ -108,8 +106,8 @@ func reverberant(pcm []int16) []float64 {
 	return out
 }
 
-// microphone is what a microphone gives: sound at a level, in dB, over the noise
-// of a quiet room, of -65 dBFS.
+// microphone returns the signal of a microphone: sound at a gain in dB, plus the
+// noise of a quiet room (-65 dBFS).
 func microphone(sound []float64, db float64) []int16 {
 	random := rand.New(rand.NewPCG(3, 4))
 	pcm := make([]int16, len(sound))
@@ -128,9 +126,9 @@ func floats(pcm []int16) []float64 {
 	return out
 }
 
-// heard are the ways in which the trigger may get to hear a cue: as the device
-// plays it, with the echo canceller as good as absent, and with gain control on top
-// of the loudest echo.
+// heard returns the variants of a cue that the trigger may hear: as played by the
+// device, with almost no echo cancellation, and with gain control on top of the
+// loudest echo.
 func heard(tb testing.TB, pcm []int16) map[string][]int16 {
 	return map[string][]int16{
 		"direct":         pcm,
@@ -142,8 +140,8 @@ func heard(tb testing.TB, pcm []int16) map[string][]int16 {
 	}
 }
 
-// The trigger would take a cue that sounds like a voice for the user, and the
-// assistant would interrupt itself.
+// If a cue sounded like a voice, the trigger would detect it, and the assistant would
+// interrupt itself.
 func TestCuesAreNotSpeech(t *testing.T) {
 	d := newDetector(t)
 	for c := Listening; c < NumCues; c++ {
@@ -155,13 +153,13 @@ func TestCuesAreNotSpeech(t *testing.T) {
 		}
 		t.Logf("%-10v speech with probability %.3f at most (%s)", c, highest, worst)
 		if highest > threshold {
-			t.Errorf("%v is speech with probability %.2f (%s), and %.2f triggers", c, highest, worst, threshold)
+			t.Errorf("%v is speech with probability %.2f (%s), threshold %.2f", c, highest, worst, threshold)
 		}
 	}
 }
 
 // A cue with the harmonics of a voice and the formants of a vowel is speech to the
-// same detector, by the same way: the test above can fail.
+// same detector, so the test above can fail.
 func TestVowelIsSpeech(t *testing.T) {
 	d := newDetector(t)
 	const pitch = 130.0
@@ -186,6 +184,6 @@ func TestVowelIsSpeech(t *testing.T) {
 		highest = max(highest, p)
 	}
 	if highest <= 2*threshold {
-		t.Errorf("a vowel is speech with a probability of %.2f; the detector hears nothing here", highest)
+		t.Errorf("a vowel is speech with a probability of %.2f; the detector is not effective here", highest)
 	}
 }

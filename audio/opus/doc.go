@@ -2,9 +2,9 @@
 // 48 kHz, in packets of 20 ms (RFC 6716, RFC 7587). It is a thin layer over
 // libopus and needs cgo; without it the constructors fail with ErrUnavailable.
 //
-// An Encoder or Decoder is used by one goroutine and allocates nothing per
-// packet. A lost packet is replaced with DecodeFEC when the packet after it is
-// at hand, and with DecodePLC otherwise; both are told how much is missing.
+// Encoders and decoders are not safe for concurrent use and do not allocate per
+// packet. Replace a lost packet with DecodeFEC if the packet after it has arrived,
+// and with DecodePLC otherwise; pass the length of the missing audio.
 package opus
 
 import (
@@ -14,24 +14,24 @@ import (
 )
 
 const (
-	// PacketSamples is the audio in a packet that Encode makes: 20 ms.
+	// PacketSamples is the length of an encoded packet: 20 ms.
 	PacketSamples = 2 * audio.FrameSamples
-	// MaxPacketSamples is the audio in the longest packet there is: 120 ms.
+	// MaxPacketSamples is the maximum length of a packet: 120 ms.
 	MaxPacketSamples = 12 * audio.FrameSamples
-	// MaxPacketBytes is the longest packet that Encode makes (RFC 6716, 3.2.1).
+	// MaxPacketBytes is the maximum size of an encoded packet (RFC 6716, 3.2.1).
 	MaxPacketBytes = 1275
 )
 
-// ErrUnavailable says that the program was built without libopus.
-var ErrUnavailable = errors.New("opus is not in this build; build with cgo and libopus (Debian: libopus-dev)")
+// ErrUnavailable is returned in a build without libopus.
+var ErrUnavailable = errors.New("this build has no opus; build with cgo and libopus (Debian: libopus-dev)")
 
-// Config is what an Encoder can be told. Discontinuous transmission is off: the
-// other side infers silence from the audio, not from packets that do not come.
+// Config configures an Encoder. Discontinuous transmission is off: the receiver
+// infers silence from the audio, not from missing packets.
 type Config struct {
-	Bitrate    int  // bits a second, 6000 to 510000; 32000 when zero
+	Bitrate    int  // bit/s, 6000 to 510000; 32000 when zero
 	Complexity int  // 1 to 10; 5 when zero, half the cost of 10
-	FEC        bool // puts a coarse copy of each packet into the next one
-	LossPerc   int  // the loss that FEC is made for, in percent; 10 when zero
+	FEC        bool // adds a low-rate copy of each packet to the next one
+	LossPerc   int  // expected packet loss for FEC, in percent; 10 when zero
 }
 
 func (c Config) withDefaults() Config {

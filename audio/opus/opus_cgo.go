@@ -10,14 +10,14 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// Encoder makes packets of speech.
+// Encoder encodes speech.
 type Encoder struct {
 	enc    *opus.Encoder
 	pcm    [PacketSamples]int16
 	packet [MaxPacketBytes]byte
 }
 
-// NewEncoder fails when a value of cfg is out of its range.
+// NewEncoder returns an error if a value of cfg is out of range.
 func NewEncoder(cfg Config) (*Encoder, error) {
 	cfg = cfg.withDefaults()
 	enc, err := opus.NewEncoder(audio.SampleRate, 1, opus.AppVoIP)
@@ -36,13 +36,13 @@ func NewEncoder(cfg Config) (*Encoder, error) {
 		{"DTX", false, enc.SetDTX(false)},
 	} {
 		if set.err != nil {
-			return nil, fmt.Errorf("opus encoder refuses %s %v: %w", set.name, set.value, set.err)
+			return nil, fmt.Errorf("opus encoder: invalid %s %v: %w", set.name, set.value, set.err)
 		}
 	}
 	return &Encoder{enc: enc}, nil
 }
 
-// Encode makes one packet of two frames. The packet is valid until the next call.
+// Encode encodes two frames into one packet. The packet is valid until the next call.
 func (e *Encoder) Encode(first, second *audio.Frame) ([]byte, error) {
 	copy(e.pcm[:], first[:])
 	copy(e.pcm[audio.FrameSamples:], second[:])
@@ -53,10 +53,10 @@ func (e *Encoder) Encode(first, second *audio.Frame) ([]byte, error) {
 	return e.packet[:n], nil
 }
 
-// Reset forgets what was encoded, for a new stream.
+// Reset discards the history, for a new stream.
 func (e *Encoder) Reset() error { return e.enc.Reset() }
 
-// Decoder turns packets back into audio, mono at 48 kHz whatever was encoded.
+// Decoder decodes packets to mono at 48 kHz, whatever was encoded.
 type Decoder struct {
 	dec *opus.Decoder
 }
@@ -70,11 +70,11 @@ func NewDecoder() (*Decoder, error) {
 	return &Decoder{dec: dec}, nil
 }
 
-// Decode decodes packet into pcm, which should have room for MaxPacketSamples,
-// and returns how many samples it held. It fails on an empty or broken packet,
-// and on one that holds more than pcm; the stream can go on.
+// Decode decodes packet into pcm, which should have room for MaxPacketSamples, and
+// returns the number of samples. It fails on an empty or corrupt packet, and on one
+// that does not fit in pcm; the stream can continue afterwards.
 func (d *Decoder) Decode(packet []byte, pcm []int16) (int, error) {
-	// The capacity is what the library takes for the room.
+	// The library uses the capacity as the available space.
 	n, err := d.dec.Decode(packet, pcm[:len(pcm):len(pcm)])
 	if err != nil {
 		return 0, fmt.Errorf("opus decode of %d bytes: %w", len(packet), err)
@@ -82,8 +82,8 @@ func (d *Decoder) Decode(packet []byte, pcm []int16) (int, error) {
 	return n, nil
 }
 
-// DecodePLC fills pcm with what may have been in lost packets. Its length is what
-// is missing, a multiple of 2.5 ms.
+// DecodePLC fills pcm with concealment for lost packets. Its length is the missing
+// audio, a multiple of 2.5 ms.
 func (d *Decoder) DecodePLC(pcm []int16) error {
 	if err := d.dec.DecodePLC(pcm[:len(pcm):len(pcm)]); err != nil {
 		return fmt.Errorf("opus concealment of %d samples: %w", len(pcm), err)
@@ -91,9 +91,8 @@ func (d *Decoder) DecodePLC(pcm []int16) error {
 	return nil
 }
 
-// DecodeFEC fills pcm with the lost packet before packet, from the copy in
-// packet, or like DecodePLC where there is none. packet itself is to be decoded
-// afterwards.
+// DecodeFEC fills pcm with the lost packet before packet, from the copy in packet, or
+// with concealment if there is no copy. Decode packet itself afterwards.
 func (d *Decoder) DecodeFEC(packet []byte, pcm []int16) error {
 	if err := d.dec.DecodeFEC(packet, pcm[:len(pcm):len(pcm)]); err != nil {
 		return fmt.Errorf("opus recovery of %d samples: %w", len(pcm), err)

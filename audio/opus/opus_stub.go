@@ -4,29 +4,29 @@ package opus
 
 import "github.com/agentvoice/agentvoice-daemon/audio"
 
-// Encoder makes packets of speech.
+// Encoder encodes speech.
 type Encoder struct{}
 
-// NewEncoder fails with ErrUnavailable.
+// NewEncoder returns ErrUnavailable.
 func NewEncoder(Config) (*Encoder, error) { return nil, ErrUnavailable }
 
-// Encode fails with ErrUnavailable.
+// Encode returns ErrUnavailable.
 func (*Encoder) Encode(_, _ *audio.Frame) ([]byte, error) { return nil, ErrUnavailable }
 
-// Reset fails with ErrUnavailable.
+// Reset returns ErrUnavailable.
 func (*Encoder) Reset() error { return ErrUnavailable }
 
-// Decoder turns packets back into audio.
+// Decoder decodes packets.
 type Decoder struct{}
 
-// NewDecoder fails with ErrUnavailable.
+// NewDecoder returns ErrUnavailable.
 func NewDecoder() (*Decoder, error) { return nil, ErrUnavailable }
 
-// Decode fails with ErrUnavailable.
+// Decode returns ErrUnavailable.
 func (*Decoder) Decode([]byte, []int16) (int, error) { return 0, ErrUnavailable }
 
-// DecodePLC fails with ErrUnavailable.
+// DecodePLC returns ErrUnavailable.
 func (*Decoder) DecodePLC([]int16) error { return ErrUnavailable }
 
-// DecodeFEC fails with ErrUnavailable.
+// DecodeFEC returns ErrUnavailable.
 func (*Decoder) DecodeFEC([]byte, []int16) error { return ErrUnavailable }

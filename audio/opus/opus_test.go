@@ -10,8 +10,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// voice is something like speech: syllables of 160 ms with a gliding pitch, pauses
-// of 80 ms between them.
+// voice is a synthetic speech-like signal: syllables of 160 ms with a gliding pitch,
+// with pauses of 80 ms.
 func voice(frame int) *audio.Frame {
 	var f audio.Frame
 	for i := range f {
@@ -42,7 +42,7 @@ func newPair(t testing.TB, cfg Config) (*Encoder, *Decoder) {
 	return enc, dec
 }
 
-// envelope is how loud each 10 ms of pcm are.
+// envelope returns the level of each 10 ms of pcm.
 func envelope(pcm []int16) (levels []float64) {
 	for ; len(pcm) >= audio.FrameSamples; pcm = pcm[audio.FrameSamples:] {
 		levels = append(levels, audio.LevelOf(pcm[:audio.FrameSamples]).RMS)
@@ -85,15 +85,15 @@ func TestRoundTrip(t *testing.T) {
 		}
 	}
 	if rate := bytes * 8; rate < 16000 || rate > 40000 {
-		t.Errorf("one second took %d bits", rate)
+		t.Errorf("one second used %d bits", rate)
 	}
 }
 
-// TestLostPacketIsRecovered loses the packet in which a syllable begins: the copy
-// in the packet after it brings the syllable back, and concealment, which continues
-// with the pause before it, cannot.
+// TestLostPacketIsRecovered loses the packet in which a syllable starts. The copy in
+// the packet after it restores the syllable; concealment, which continues the pause
+// before it, cannot.
 func TestLostPacketIsRecovered(t *testing.T) {
-	const lost = 48 // 960 ms: a multiple of a syllable
+	const lost = 48 // at 960 ms: a multiple of a syllable
 	level := map[string]float64{}
 	for name, replace := range map[string]func(d *Decoder, next []byte, pcm []int16) error{
 		"fec": func(d *Decoder, next []byte, pcm []int16) error { return d.DecodeFEC(next, pcm) },
@@ -120,8 +120,8 @@ func TestLostPacketIsRecovered(t *testing.T) {
 	}
 }
 
-// TestConcealmentGoesOn loses a packet in the middle of a syllable.
-func TestConcealmentGoesOn(t *testing.T) {
+// TestConcealmentContinuesTheSound loses a packet in the middle of a syllable.
+func TestConcealmentContinuesTheSound(t *testing.T) {
 	const lost = 27 // 60 ms into the third syllable
 	enc, dec := newPair(t, Config{})
 	in, packets := encodeVoice(t, enc, lost)
@@ -136,7 +136,7 @@ func TestConcealmentGoesOn(t *testing.T) {
 	}
 	before, after := audio.LevelOf(in[len(in)-PacketSamples:]).RMS, audio.LevelOf(pcm[:PacketSamples]).RMS
 	if math.Abs(before-after) > 6 {
-		t.Errorf("%.1f dBFS went on as %.1f", before, after)
+		t.Errorf("%.1f dBFS continued at %.1f", before, after)
 	}
 }
 
@@ -156,7 +156,7 @@ func TestBrokenInputIsAnError(t *testing.T) {
 	}
 	small := pcm[:audio.FrameSamples]
 	if _, err := dec.Decode(packet, small); err == nil {
-		t.Error("20 ms were decoded into room for 10")
+		t.Error("20 ms were decoded into a buffer for 10")
 	}
 	if err := dec.DecodePLC(pcm[:7]); err == nil {
 		t.Error("7 samples were concealed")
@@ -166,7 +166,7 @@ func TestBrokenInputIsAnError(t *testing.T) {
 	}
 }
 
-func TestBadConfigIsRefused(t *testing.T) {
+func TestBadConfigIsRejected(t *testing.T) {
 	for _, cfg := range []Config{{Bitrate: -5}, {Complexity: 11}, {LossPerc: 101}} {
 		if _, err := NewEncoder(cfg); err == nil || errors.Is(err, ErrUnavailable) {
 			t.Errorf("%+v gives %v", cfg, err)
@@ -213,6 +213,6 @@ func TestNothingIsAllocatedPerPacket(t *testing.T) {
 			t.Fatal(err)
 		}
 	}); n != 0 {
-		t.Errorf("%v allocations a packet", n)
+		t.Errorf("%v allocations per packet", n)
 	}
 }

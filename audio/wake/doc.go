@@ -1,13 +1,13 @@
-// Package wake listens for one phrase, such as "okay copilot", on this machine.
-// Nothing is recognised but the phrase, and nothing of what is heard is kept.
+// Package wake detects one wake phrase, such as "okay copilot", on this machine. It
+// recognizes nothing but the phrase, and keeps no audio.
 //
 // # Model
 //
-// A Spotter is a queue and a goroutine behind it. The capturing goroutine pushes
-// its frames and never waits: the engine (the keyword search of PocketSphinx) may
-// take more than 100 ms for a piece, which no media path can wait for. The engine
-// compares two paths through the sound, one through the phrase and one through any
-// sounds whatever; Config.Threshold is how much likelier the phrase has to be. The
+// A Spotter is a queue with a goroutine. The capturing goroutine pushes its frames
+// and never blocks: the engine (the keyword search of PocketSphinx) may take more
+// than 100 ms for a piece, which a media path cannot wait for. The engine compares
+// two paths through the audio, one through the phrase and one through arbitrary
+// sounds; Config.Threshold is the required likelihood ratio. The caller's loop:
 // caller's loop:
 //
 //	s, err := wake.New(wake.Config{Heard: func(h wake.Heard) { ... }})
@@ -16,13 +16,14 @@
 //		if idle { s.Push(pos, f) }
 //	})
 //
-// To pause, do not push: a gap in the positions restarts behind it.
+// To pause, stop pushing: a gap in the positions restarts the search.
 //
 // # Invariants
 //
-//   - Push neither blocks nor allocates. When the engine is more than two seconds
-//     behind, frames are dropped, and counted.
-//   - A phrase is heard once, after its end, on the Spotter's goroutine.
-//   - After Close nothing is heard.
-//   - What is said reaches no log and no error; only the phrase itself does.
+//   - Push neither blocks nor allocates. If the engine is more than two seconds
+//     behind, frames
+//     are dropped and counted.
+//   - Heard is called once per phrase, after its end, on the Spotter's goroutine.
+//   - After Close, Heard is not called.
+//   - Spoken words never appear in a log or an error; only the phrase itself does.
 package wake

@@ -11,22 +11,22 @@ import (
 const (
 	maxWords  = 8
 	minSounds = 8
-	// modelDirEnv is the variable that names the models for recognition, too.
+	// modelDirEnv is the environment variable for the models, shared with recognition.
 	modelDirEnv = "AGENTVOICE_POCKETSPHINX_MODELS"
-	// systemModelDir is where the packages of Debian and Ubuntu put the models.
+	// systemModelDir is where the Debian and Ubuntu packages install the models.
 	systemModelDir = "/usr/share/pocketsphinx/model"
 )
 
 // acousticFiles are the parts of the acoustic model without which the engine
-// stops the process instead of failing.
+// terminates the process instead of returning an error.
 var acousticFiles = []string{"feat.params", "mdef", "means", "noisedict", "sendump", "transition_matrices", "variances"}
 
-// buildModelDir is what `pkg-config --variable=modeldir pocketsphinx` says on the
-// machine that builds; the Makefile may set it with -ldflags -X.
+// buildModelDir is the output of `pkg-config --variable=modeldir pocketsphinx` on the
+// build machine; the Makefile may set it with -ldflags -X.
 var buildModelDir string
 
-// findModel is the folder of the acoustic model and the path of the dictionary.
-// The error names what is missing and the package that brings it, and no folder.
+// findModel returns the folder of the acoustic model and the path of the dictionary.
+// The error names the missing file and its package, but no folder.
 func findModel(modelDir string) (acoustic, dictionary string, err error) {
 	candidates := []string{os.Getenv(modelDirEnv), buildModelDir, systemModelDir}
 	if modelDir != "" {
@@ -47,7 +47,7 @@ func findModel(modelDir string) (acoustic, dictionary string, err error) {
 			return acoustic, dictionary, nil
 		}
 	}
-	return "", "", fmt.Errorf("PocketSphinx model file %s is missing: install the package pocketsphinx-en-us (`make deps`), or name the folder that holds en-us in %s",
+	return "", "", fmt.Errorf("PocketSphinx model file %s is missing: install the package pocketsphinx-en-us (`make deps`), or set %s to the folder that contains en-us",
 		missing, modelDirEnv)
 }
 
@@ -60,7 +60,7 @@ func firstMissing(files []string) string {
 	return ""
 }
 
-// PhraseError says why a phrase cannot be listened for, and what to choose instead.
+// PhraseError says why a phrase is unusable, and what to choose instead.
 type PhraseError struct{ problem string }
 
 func (e *PhraseError) Error() string { return e.problem }
@@ -69,12 +69,12 @@ func unusable(format string, args ...any) error {
 	return &PhraseError{fmt.Sprintf(format, args...)}
 }
 
-// word is a word of the phrase and how it is pronounced, as the dictionary writes
-// it: sounds with spaces between.
+// word is a word of the phrase and its pronunciation, as in the dictionary: phones
+// separated by spaces.
 type word struct{ text, sounds string }
 
-// parsePhrase looks up the words of a phrase. Of a word with several
-// pronunciations it takes the first. The error says which word is to blame.
+// parsePhrase looks up the words of a phrase. It uses the first pronunciation of each
+// word. The error names the offending word.
 func parsePhrase(phrase, dictionary string) ([]word, error) {
 	texts := strings.Fields(strings.ToLower(phrase))
 	if len(texts) < 2 || len(texts) > maxWords {
@@ -89,22 +89,22 @@ func parsePhrase(phrase, dictionary string) ([]word, error) {
 	for _, text := range texts {
 		s, ok := found[text]
 		if !ok {
-			return nil, unusable("wake phrase %q cannot be used: the word %q is not in the English dictionary; write it as the words that it sounds like, or choose another",
+			return nil, unusable("wake phrase %q: the word %q is not in the English dictionary; spell it as words that sound like it, or choose another",
 				phrase, text)
 		}
 		words = append(words, word{text, s})
 		sounds += len(strings.Fields(s))
 	}
 	if sounds < minSounds {
-		return nil, unusable("wake phrase %q has %d sounds, and would be heard in everyday speech; use one with at least %d, such as %q",
+		return nil, unusable("wake phrase %q has only %d sounds and would trigger on everyday speech; use one with at least %d, such as %q",
 			phrase, sounds, minSounds, DefaultPhrase)
 	}
 	return words, nil
 }
 
-// pronunciations reads those of the wanted words from a dictionary, whose lines
-// are a word and its sounds. Further pronunciations, as in "hello(2)", are other
-// words to it.
+// pronunciations reads the wanted words from a dictionary, whose lines are a word and
+// its phones. It treats alternative pronunciations, as in "hello(2)", as different
+// words.
 func pronunciations(dictionary string, wanted []string) (map[string]string, error) {
 	file, err := os.Open(dictionary)
 	if err != nil {
@@ -133,10 +133,10 @@ func pronunciations(dictionary string, wanted []string) (map[string]string, erro
 	return found, nil
 }
 
-// unreadable leaves out the path, which names the user's folders.
+// unreadable omits the path, which contains the user's folders.
 func unreadable(err error) error {
 	if pathErr, ok := err.(*os.PathError); ok {
 		err = pathErr.Err
 	}
-	return fmt.Errorf("the dictionary of PocketSphinx cannot be read: %w; reinstall the package pocketsphinx-en-us", err)
+	return fmt.Errorf("cannot read PocketSphinx dictionary: %w; reinstall the package pocketsphinx-en-us", err)
 }

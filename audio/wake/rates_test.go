@@ -12,13 +12,13 @@ import (
 	"time"
 )
 
-// speechDirsEnv names folders of human speech, as WAV files in which nobody says
-// the phrase, to count false accepts in beside the recordings at hand.
+// speechDirsEnv names folders with WAV files of human speech without the phrase, in
+// which false triggers are counted in addition to the installed recordings.
 const speechDirsEnv = "AGENTVOICE_WAKE_SPEECH"
 
-// BenchmarkRates is the table that the threshold is chosen from: of each phrase,
-// how many of its synthetic utterances are heard, clean and in noise, and how often
-// it is heard in human speech without it.
+// BenchmarkRates prints the table from which the threshold is chosen: for each
+// phrase, how many synthetic utterances are detected, clean and in noise, and how
+// often it triggers on human speech without it.
 //
 //	go test -run '^$' -bench Rates -benchtime 1x ./audio/wake
 func BenchmarkRates(b *testing.B) {
@@ -63,7 +63,7 @@ func BenchmarkRates(b *testing.B) {
 	}
 }
 
-// saidIn are phrases that people say in the recordings, and in which.
+// saidIn lists phrases that people say in the recordings, with the recordings.
 var saidIn = map[string][]string{
 	"john dashwood": {"0870"}, "leisure to consider": {"0870"}, "prudently in his power": {"0870"},
 	"ill disposed": {"0880", "0890"}, "cold hearted": {"0890"}, "rather selfish": {"0890"},
@@ -72,8 +72,8 @@ var saidIn = map[string][]string{
 	"four of clubs": {"002", "005"},
 }
 
-// rates is in how many recordings of human speech a phrase is heard, where it is
-// said and where it is not.
+// rates returns in how many recordings of human speech a phrase is detected, where it
+// is said and where it is not.
 func rates(tb testing.TB, clips []clip, phrase string, threshold float64) (heard, wrong int) {
 	tb.Helper()
 	e := newTestEngine(tb, phrase, threshold)
@@ -90,7 +90,7 @@ func rates(tb testing.TB, clips []clip, phrase string, threshold float64) (heard
 	return heard, wrong
 }
 
-// BenchmarkHuman is the table of DefaultThreshold: other phrases, but people.
+// BenchmarkHuman prints the table of DefaultThreshold: human speech, other phrases.
 func BenchmarkHuman(b *testing.B) {
 	clips := human(b, recordings)
 	for _, threshold := range []float64{1e-5, 1e-10, 1e-20, 1e-30, 1e-40} {
@@ -109,7 +109,7 @@ func BenchmarkHuman(b *testing.B) {
 	}
 }
 
-// BenchmarkSecond is what a second of speech and a second of silence cost.
+// BenchmarkSecond measures the cost of one second of speech and of silence.
 func BenchmarkSecond(b *testing.B) {
 	var speech []int16
 	for _, c := range human(b, recordings) {

@@ -17,10 +17,10 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 )
 
-// recordings is human speech of Debian's pocketsphinx-testdata.
+// recordings is human speech from Debian's pocketsphinx-testdata.
 const recordings = "/usr/share/pocketsphinx/test/data"
 
-// clip is some speech at the engine's rate.
+// clip is speech at the engine's rate.
 type clip struct {
 	name string
 	pcm  []int16
@@ -35,7 +35,7 @@ func resampled(tb testing.TB, pcm []int16, from, to int) []int16 {
 	return r.Flush(r.Process(nil, pcm))
 }
 
-// flite says text with a synthetic voice, in a frame of silence.
+// flite synthesizes text, surrounded by silence.
 func flite(tb testing.TB, voice, text string) clip {
 	tb.Helper()
 	s, err := tts.Flite()()
@@ -54,7 +54,7 @@ func flite(tb testing.TB, voice, text string) clip {
 	return clip{"flite " + voice + ": " + text, padded(resampled(tb, pcm, rate, SampleRate))}
 }
 
-// espeak says text with another synthesiser, when it is installed.
+// espeak synthesizes text with espeak-ng, if installed.
 func espeak(tb testing.TB, text string, args ...string) (clip, bool) {
 	tb.Helper()
 	program, err := exec.LookPath("espeak-ng")
@@ -72,7 +72,7 @@ func espeak(tb testing.TB, text string, args ...string) (clip, bool) {
 	return clip{"espeak-ng " + strings.Join(args, " ") + ": " + text, padded(resampled(tb, pcm, audio.SampleRate, SampleRate))}, true
 }
 
-// padded puts pcm between half seconds of the noise of a quiet room, -65 dBFS.
+// padded surrounds pcm with half seconds of the noise of a quiet room, -65 dBFS.
 func padded(pcm []int16) []int16 {
 	const half = SampleRate / 2
 	whole := make([]int16, len(pcm)+2*half)
@@ -80,8 +80,8 @@ func padded(pcm []int16) []int16 {
 	return noisy(whole, math.Pow(10, -65.0/20)*math.MaxInt16)
 }
 
-// noisy adds the noise of a fan, of an RMS: as much power in each octave (Kellet's
-// filter), the same at each run.
+// noisy adds fan noise of a given RMS: equal power per octave (Kellet's filter), the
+// same in each run.
 func noisy(pcm []int16, rms float64) []int16 {
 	random := rand.New(rand.NewPCG(1, 1))
 	var a, b, c float64
@@ -98,7 +98,7 @@ func noisy(pcm []int16, rms float64) []int16 {
 	return out
 }
 
-// atSNR adds a fan at a ratio, in dB, to the speech in c.
+// atSNR adds fan noise to the speech in c at a ratio in dB.
 func (c clip) atSNR(db float64) clip {
 	sum, n := 0.0, 0.0
 	for _, s := range c.pcm {
@@ -110,7 +110,7 @@ func (c clip) atSNR(db float64) clip {
 	return clip{c.name, noisy(c.pcm, math.Sqrt(sum/max(n, 1))*math.Pow(10, -db/20))}
 }
 
-// human is the human speech at hand.
+// human returns the available human speech.
 func human(tb testing.TB, dirs ...string) []clip {
 	tb.Helper()
 	var clips []clip
@@ -145,7 +145,7 @@ func newTestEngine(tb testing.TB, phrase string, threshold float64) *sphinx {
 	return e.(*sphinx)
 }
 
-// times is how often e hears the phrase in c, and where it did first.
+// times returns how often e detects the phrase in c, and the first position.
 func times(tb testing.TB, e engine, c clip) (n, first int) {
 	tb.Helper()
 	if err := e.restart(); err != nil {
@@ -166,7 +166,7 @@ func times(tb testing.TB, e engine, c clip) (n, first int) {
 	return n, first
 }
 
-// spoken is the phrase in all synthetic voices at hand, alone and within a
+// spoken returns the phrase in all available synthetic voices, alone and within a
 // sentence.
 func spoken(tb testing.TB, phrase string) []clip {
 	tb.Helper()

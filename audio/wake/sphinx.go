@@ -8,13 +8,13 @@ package wake
 #include <pocketsphinx.h>
 #include <sphinxbase/err.h>
 
-// The words of the phrase are added one by one, as the whole dictionary takes long
-// to load. The choices, by synthetic utterances of the default phrase at 1e-20, 12
-// of flite and 36 of espeak-ng; clean, with a fan at 20 dB, and at 10 dB:
-//   remove_noise  on, unlike in recognition: flite 12, 3, 1, espeak-ng 9, 29, 28
-//                 are heard with it; 12, 3, 0 and 12, 28, 24 without
-//   kws_plp       what a step in any other sound costs: 12, 9, 3 and 16, 35, 35 at
-//                 1e-3, against the first row at 1e-1
+// The words of the phrase are added one by one, because loading the whole dictionary
+// is slow. Detections of the default phrase at 1e-20 (clean, with a fan at 20 dB, at
+// 10 dB; of 12 flite and 36 espeak-ng utterances) chose the options:
+//   remove_noise  on, unlike in recognition: flite 12, 3, 1, espeak-ng 9, 29, 28;
+//                 off: 12, 3, 0 and 12, 28, 24
+//   kws_plp       cost of a step in any other sound: 12, 9, 3 and 16, 35, 35 at 1e-3;
+//                 the figures for remove_noise are at 1e-1
 static ps_decoder_t *new_decoder(char const *hmm, double threshold) {
 	cmd_ln_t *config = cmd_ln_init(NULL, ps_args(), FALSE,
 		"-hmm", hmm, "-remove_noise", "yes", "-kws_plp", "1e-3", NULL);
@@ -41,9 +41,9 @@ import (
 )
 
 // The engine counts the frames of an utterance in 16 bits and crashes the process
-// after 327 s. So a new utterance begins in the first silence after softLimit, and
-// in any case at hardLimit. A phrase across a cut, or in the 100 ms after it, is
-// missed, so cuts are rare.
+// after 327 s. So a new utterance starts in the first silence after softLimit, and at
+// hardLimit in any case. A phrase across a cut, or within 100 ms after it, is missed,
+// so cuts are rare.
 const (
 	softLimit = 60 * SampleRate
 	hardLimit = 240 * SampleRate
@@ -54,7 +54,7 @@ var quiet = sync.OnceFunc(func() { C.err_set_logfp(nil) })
 // sphinx is a decoder of PocketSphinx 5prealpha with a keyword search.
 type sphinx struct {
 	decoder *C.ps_decoder_t
-	samples int // of this utterance
+	samples int // of the current utterance
 
 	softLimit, hardLimit int // samples
 }
@@ -73,7 +73,7 @@ func newEngine(cfg Config) (engine, error) {
 	defer C.free(unsafe.Pointer(hmm))
 	s := &sphinx{decoder: C.new_decoder(hmm, C.double(cfg.Threshold)), softLimit: softLimit, hardLimit: hardLimit}
 	if s.decoder == nil {
-		return nil, errors.New("PocketSphinx cannot load its English model; reinstall the package pocketsphinx-en-us")
+		return nil, errors.New("cannot load PocketSphinx's English model; reinstall the package pocketsphinx-en-us")
 	}
 	if err := s.search(words); err != nil {
 		s.close()
@@ -82,7 +82,7 @@ func newEngine(cfg Config) (engine, error) {
 	return s, nil
 }
 
-// search makes the decoder look for words.
+// search sets the words that the decoder searches for.
 func (s *sphinx) search(words []word) error {
 	added := map[string]bool{}
 	var texts []string
@@ -93,14 +93,14 @@ func (s *sphinx) search(words []word) error {
 		}
 		added[w.text] = true
 		if !s.add(w) {
-			return unusable("PocketSphinx cannot use the word %q in a wake phrase; choose another", w.text)
+			return unusable("PocketSphinx rejected the word %q of the wake phrase; choose another", w.text)
 		}
 	}
 	name, phrase := C.CString("wake"), C.CString(strings.Join(texts, " "))
 	defer C.free(unsafe.Pointer(name))
 	defer C.free(unsafe.Pointer(phrase))
 	if C.ps_set_keyphrase(s.decoder, name, phrase) < 0 || C.ps_set_search(s.decoder, name) < 0 {
-		return unusable("PocketSphinx cannot search for the wake phrase %q; choose another", strings.Join(texts, " "))
+		return unusable("PocketSphinx rejected the wake phrase %q; choose another", strings.Join(texts, " "))
 	}
 	return s.begin()
 }
@@ -117,7 +117,7 @@ func (s *sphinx) listen(pcm []int16) (bool, error) {
 		return false, nil
 	}
 	if C.ps_process_raw(s.decoder, (*C.int16)(unsafe.Pointer(&pcm[0])), C.size_t(len(pcm)), 0, 0) < 0 {
-		return false, errors.New("PocketSphinx cannot process audio; switch the wake phrase off and on again")
+		return false, errors.New("PocketSphinx failed to process audio; turn the wake phrase off and on again")
 	}
 	s.samples += len(pcm)
 	heard := C.heard(s.decoder) != 0
@@ -129,7 +129,7 @@ func (s *sphinx) listen(pcm []int16) (bool, error) {
 
 func (s *sphinx) restart() error {
 	if C.ps_end_utt(s.decoder) < 0 {
-		return errors.New("PocketSphinx cannot end an utterance; switch the wake phrase off and on again")
+		return errors.New("PocketSphinx failed to end an utterance; turn the wake phrase off and on again")
 	}
 	return s.begin()
 }
@@ -137,7 +137,7 @@ func (s *sphinx) restart() error {
 func (s *sphinx) begin() error {
 	s.samples = 0
 	if C.ps_start_utt(s.decoder) < 0 {
-		return errors.New("PocketSphinx cannot begin an utterance; switch the wake phrase off and on again")
+		return errors.New("PocketSphinx failed to start an utterance; turn the wake phrase off and on again")
 	}
 	return nil
 }

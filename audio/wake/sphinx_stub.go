@@ -4,7 +4,7 @@ package wake
 
 import "errors"
 
-// newEngine needs cgo, which this build does not have.
+// newEngine needs cgo, which this build lacks.
 func newEngine(Config) (engine, error) {
-	return nil, errors.New("the wake phrase needs cgo, which this build does not have; build with CGO_ENABLED=1, a C compiler and libpocketsphinx-dev")
+	return nil, errors.New("this build has no wake phrase; build with CGO_ENABLED=1, a C compiler and libpocketsphinx-dev")
 }

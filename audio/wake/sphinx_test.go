@@ -9,8 +9,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// The whole way: frames of 48 kHz in, each utterance of the phrase heard once.
-// The voices are synthetic.
+// End to end: 48 kHz frames in, each utterance of the phrase detected once. The
+// voices are synthetic.
 func TestPhraseIsHeard(t *testing.T) {
 	heard := make(chan Heard, 10)
 	s, err := New(Config{Heard: func(h Heard) { heard <- h }})
@@ -28,9 +28,9 @@ func TestPhraseIsHeard(t *testing.T) {
 			}
 		}
 		h := within(t, heard)
-		t.Logf("%s: heard %v before the end of a half second of silence", voice, audio.Duration(pos-h.Pos))
+		t.Logf("%s: detected %v before the end of the half second of silence", voice, audio.Duration(pos-h.Pos))
 		if h.Pos <= began+audio.SampleRate/2 || h.Pos > pos {
-			t.Errorf("%s: heard at %d, and it was said from %d to %d", voice, h.Pos, began, pos)
+			t.Errorf("%s: detected at %d, said from %d to %d", voice, h.Pos, began, pos)
 		}
 	}
 	if err := s.Close(); err != nil {
@@ -41,7 +41,7 @@ func TestPhraseIsHeard(t *testing.T) {
 	}
 }
 
-// Sentences of several people, in which nobody says it.
+// Sentences by several people without the phrase.
 func TestOtherSpeechIsNotThePhrase(t *testing.T) {
 	e := newTestEngine(t, DefaultPhrase, DefaultThreshold)
 	seconds := 0
@@ -54,8 +54,8 @@ func TestOtherSpeechIsNotThePhrase(t *testing.T) {
 	t.Logf("%d s of human speech", seconds)
 }
 
-// No utterance grows without bound, in silence or in speech, and a phrase is heard
-// in each.
+// The length of utterances is bounded, in silence and in speech, and the phrase is
+// detected in each.
 func TestUtterancesAreCut(t *testing.T) {
 	e := newTestEngine(t, DefaultPhrase, DefaultThreshold)
 	e.softLimit, e.hardLimit = SampleRate, 5*SampleRate
@@ -66,14 +66,14 @@ func TestUtterancesAreCut(t *testing.T) {
 		}
 		times(t, e, quiet)
 		if e.samples > SampleRate*11/10 {
-			t.Errorf("an utterance of %d samples goes on in silence", e.samples)
+			t.Errorf("an utterance of %d samples was not cut in silence", e.samples)
 		}
 	}
 	e.softLimit, e.hardLimit = 100*SampleRate, SampleRate/2
 	for _, c := range human(t, recordings)[:2] {
 		times(t, e, c)
 		if e.samples >= SampleRate/2 {
-			t.Errorf("an utterance of %d samples goes on in speech", e.samples)
+			t.Errorf("an utterance of %d samples was not cut in speech", e.samples)
 		}
 	}
 }
@@ -84,7 +84,7 @@ func TestWordIsNamed(t *testing.T) {
 		t.Errorf("%v", err)
 	}
 	if _, err := New(Config{ModelDir: t.TempDir()}); err == nil {
-		t.Error("there is no model, and no error")
+		t.Error("no error without a model")
 	}
 }
 
@@ -94,18 +94,18 @@ func TestHumanPhrasesAreHeard(t *testing.T) {
 	for _, phrase := range []string{"leisure to consider", "queen of clubs"} {
 		heard, wrong := rates(t, clips, phrase, DefaultThreshold)
 		if heard != 1 || wrong != 0 {
-			t.Errorf("%q is heard %d times where it is said and %d times elsewhere", phrase, heard, wrong)
+			t.Errorf("%q detected %d times where it is said and %d times elsewhere", phrase, heard, wrong)
 		}
 	}
 }
 
-// A threshold that is too low hears other words, too: "eight of spades" in "seven
-// of clubs".
+// A threshold that is too low detects other words too: "eight of spades" in "seven of
+// clubs".
 func TestThresholdCounts(t *testing.T) {
 	clips := human(t, recordings)
 	for threshold, want := range map[float64]bool{DefaultThreshold: false, 1e-40: true} {
 		if _, wrong := rates(t, clips, "eight of spades", threshold); wrong > 0 != want {
-			t.Errorf("at %g other words are heard %d times", threshold, wrong)
+			t.Errorf("at %g other words are detected %d times", threshold, wrong)
 		}
 	}
 }

@@ -9,85 +9,82 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// DefaultPhrase is what is listened for when Config names nothing.
+// DefaultPhrase is used if Config.Phrase is empty.
 const DefaultPhrase = "okay copilot"
 
-// DefaultThreshold is what BenchmarkHuman and BenchmarkRates chose. In ten
-// recordings of several people, 44 s, 15 phrases that they say 17 times:
+// DefaultThreshold comes from BenchmarkHuman and BenchmarkRates. For 15 phrases that
+// several people say 17 times in ten recordings (44 s):
 //
-//	threshold  heard  wrongly
-//	1e-10      17     1
-//	1e-20      17     4
-//	1e-40      17     7
+//	threshold  detected  false
+//	1e-10      17        1
+//	1e-20      17        4
+//	1e-40      17        7
 //
-// The wrong ones of the first two rows share words with the phrase, as "ten of
-// clubs" does with "seven of clubs". The default phrase is heard at 1e-10 and 1e-20
-// in all 12 utterances of flite and 14 and 18 of 36 of espeak-ng, and with a fan at
-// 20 dB in 7 and 11, 33 and 35. In 35 minutes of English prompts without it it was
-// not heard even at 1e-40, and at 1e-20 once in 109 minutes of Spanish, French and
-// Italian ones: 0.4 false accepts an hour in all, with 144 minutes heard.
+// The false triggers at 1e-10 and 1e-20 share words with the phrase, as "ten of clubs" does
+// with "seven of clubs". In noise, 1e-20 detects more utterances of the default phrase than
+// 1e-10. It triggers falsely 0.4 times per hour of speech without the phrase.
 const DefaultThreshold = 1e-20
 
-// SampleRate is what the engine hears, in samples a second.
+// SampleRate is the engine's sample rate, in Hz.
 const SampleRate = 16000
 
 const (
-	// queueFrames is how far the engine may be behind: 2 s.
+	// queueFrames is the queue's capacity: 2 s.
 	queueFrames = 200
-	// pieceFrames go to the engine at once: 50 ms.
+	// pieceFrames is how many frames the engine gets at once: 50 ms.
 	pieceFrames = 5
 )
 
-// ErrClosed is that the Spotter was closed.
-var ErrClosed = errors.New("wake phrase spotter is closed; make a new one")
+// ErrClosed is returned after Close.
+var ErrClosed = errors.New("wake phrase spotter is closed; create a new one")
 
-// Config says what to listen for. The zero value is usable.
+// Config configures a Spotter. The zero value is usable.
 type Config struct {
-	// Phrase is two to eight English words in any case; DefaultPhrase when empty.
-	// Each must be in the dictionary of the model, and together they have at
-	// least eight sounds, or everyday speech would be taken for it.
+	// Phrase is two to eight English words in any case; DefaultPhrase if empty. Each
+	// must be in the model's dictionary, and together they need at least eight phones
+	// to avoid triggers on everyday speech.
 	Phrase string
-	// Threshold is the likelihood ratio at which the phrase counts as heard, over
-	// 0 and at most 1; DefaultThreshold when 0. A lower one hears more, wrongly
-	// too. Longer phrases need lower ones.
+	// Threshold is the likelihood ratio at which the phrase is detected, above 0 and
+	// at most 1; DefaultThreshold if 0. A lower one has fewer misses and more false
+	// triggers. Longer phrases need lower ones.
 	Threshold float64
-	// ModelDir is the folder that holds en-us/. When empty, it is found as for
-	// recognition: the environment variable AGENTVOICE_POCKETSPHINX_MODELS, then
+	// ModelDir is the folder that contains en-us/. If empty, the search order is that
+	// of recognition: the environment variable AGENTVOICE_POCKETSPHINX_MODELS, then
 	// the system's folder.
 	ModelDir string
-	// Heard is called for each time that the phrase was heard, on the Spotter's
-	// goroutine. It may call Push and Stats, and not Close.
+	// Heard is called for each detected phrase, on the Spotter's goroutine. It may call
+	// Push and Stats, but not Close.
 	Heard func(Heard)
 }
 
-// Heard is that the phrase was spoken.
+// Heard is a detection of the phrase.
 type Heard struct {
-	// Pos is the capture position, in samples at audio.SampleRate, up to which
-	// the engine had listened: the phrase ended shortly before, and what the user
-	// says next is behind it or a little before it.
+	// Pos is the capture position, in samples at audio.SampleRate, up to which the
+	// engine had processed: the phrase ended shortly before it, and the user's next
+	// words start at about this position.
 	Pos int64
 }
 
-// Stats is what a Spotter has done, in frames of 10 ms.
+// Stats counts what a Spotter has done.
 type Stats struct {
-	Listened uint64 // frames that the engine has heard
-	Dropped  uint64 // frames that found the queue full
-	Heard    uint64 // times that the phrase was heard
+	Listened uint64 // frames processed by the engine, 10 ms each
+	Dropped  uint64 // frames dropped because the queue was full
+	Heard    uint64 // detections
 	Err      error  // why the engine stopped, nil while it runs
 }
 
-// engine searches for the phrase. It is used by one goroutine at a time.
+// engine searches for the phrase. It is not safe for concurrent use.
 type engine interface {
-	// listen takes the next piece, 16 kHz mono, and says whether the phrase ends
-	// in it; the engine restarts then.
+	// listen processes the next piece (16 kHz mono), and reports whether the phrase
+	// ends in it; the engine then restarts.
 	listen(pcm []int16) (bool, error)
-	// restart forgets what was heard, for audio that does not continue the last.
+	// restart discards the history, for audio that does not continue the last piece.
 	restart() error
 	close()
 }
 
-// Spotter listens for a phrase. Push is for one goroutine; the other methods may
-// be called by anybody.
+// Spotter detects a phrase. Push must be called from one goroutine; the other methods
+// are safe for concurrent use.
 type Spotter struct {
 	heard  func(Heard)
 	queue  chan framed
@@ -100,15 +97,15 @@ type Spotter struct {
 	failure                  atomic.Pointer[error]
 }
 
-// framed is a frame and where it was captured.
+// framed is a frame and its capture position.
 type framed struct {
 	pos   int64
 	frame audio.Frame
 }
 
-// New loads the model, which takes a fraction of a second, and starts the
-// Spotter's goroutine. It fails when the phrase cannot be spotted, with the word
-// that is to blame, and when the model or the library is missing.
+// New loads the model, which takes a fraction of a second, and starts the Spotter's
+// goroutine. It fails if the phrase is unusable, naming the offending word, or if the
+// model or the library is missing.
 func New(cfg Config) (*Spotter, error) {
 	if cfg.Phrase == "" {
 		cfg.Phrase = DefaultPhrase
@@ -117,7 +114,7 @@ func New(cfg Config) (*Spotter, error) {
 		cfg.Threshold = DefaultThreshold
 	}
 	if !(cfg.Threshold > 0 && cfg.Threshold <= 1) {
-		return nil, fmt.Errorf("wake phrase threshold %g is out of range; use one over 0 and up to 1, such as %g", cfg.Threshold, DefaultThreshold)
+		return nil, fmt.Errorf("wake phrase threshold %g is out of range; use 0 < threshold <= 1, such as %g", cfg.Threshold, DefaultThreshold)
 	}
 	engine, err := newEngine(cfg)
 	if err != nil {
@@ -143,9 +140,8 @@ func start(e engine, heard func(Heard)) (*Spotter, error) {
 	return s, nil
 }
 
-// Push gives the Spotter a frame that was captured at pos, in samples at
-// audio.SampleRate, and says whether there was room for it. It keeps no reference
-// to f.
+// Push queues a frame captured at pos, in samples at audio.SampleRate, and reports
+// whether the queue had room. It does not retain f.
 func (s *Spotter) Push(pos int64, f *audio.Frame) bool {
 	if s.closed.Load() {
 		return false
@@ -159,7 +155,7 @@ func (s *Spotter) Push(pos int64, f *audio.Frame) bool {
 	}
 }
 
-// Stats is what was done so far.
+// Stats returns the current counters.
 func (s *Spotter) Stats() Stats {
 	st := Stats{Listened: s.listened.Load(), Dropped: s.dropped.Load(), Heard: s.times.Load()}
 	if err := s.failure.Load(); err != nil {
@@ -168,8 +164,8 @@ func (s *Spotter) Stats() Stats {
 	return st
 }
 
-// Close ends the Spotter's goroutine and frees the engine. Nothing is heard after
-// it. It is safe to call twice.
+// Close ends the Spotter's goroutine and frees the engine. Heard is not called after
+// Close returns. Close is safe to call twice.
 func (s *Spotter) Close() error {
 	s.once.Do(func() {
 		s.closed.Store(true)
@@ -179,8 +175,8 @@ func (s *Spotter) Close() error {
 	return nil
 }
 
-// run is the Spotter's goroutine. When the engine fails it continues emptying the
-// queue, so that the failure is in Stats and nowhere else.
+// run is the Spotter's goroutine. If the engine fails it keeps draining the queue, so
+// that only Stats shows the failure.
 func (s *Spotter) run(l *listener) {
 	defer close(s.done)
 	defer l.engine.close()
@@ -207,13 +203,13 @@ func (s *Spotter) run(l *listener) {
 	}
 }
 
-// listener makes pieces of frames, at the engine's rate.
+// listener collects frames into pieces at the engine's rate.
 type listener struct {
 	engine    engine
 	resampler *audio.Resampler
-	next      int64 // position that continues what came before
+	next      int64 // position of the next contiguous frame
 	piece     []int16
-	frames    int // in piece
+	frames    int // frames in piece
 }
 
 func (l *listener) take(in *framed) (heard bool, err error) {

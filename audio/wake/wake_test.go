@@ -15,12 +15,12 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// fakeEngine hears the phrase where it is told to, and tells what it was given.
+// fakeEngine detects the phrase where told to, and records its input.
 type fakeEngine struct {
 	heard    map[int]bool // by the number of the piece
 	fail     map[int]error
-	hold     chan struct{} // each piece waits for one, unless nil
-	began    chan struct{} // the engine has a piece
+	hold     chan struct{} // each piece waits for a value, unless nil
+	began    chan struct{} // the engine has received a piece
 	pieces   chan int      // lengths
 	n        int
 	restarts int
@@ -55,7 +55,7 @@ func within[T any](t *testing.T, c <-chan T) T {
 	case v := <-c:
 		return v
 	case <-time.After(20 * time.Second):
-		t.Fatal("it does not come")
+		t.Fatal("timeout")
 		panic("not reached")
 	}
 }
@@ -74,7 +74,7 @@ func startTest(t *testing.T, e engine, heard func(Heard)) *Spotter {
 	return s
 }
 
-func TestPositionOfWhatIsHeard(t *testing.T) {
+func TestPositionOfADetection(t *testing.T) {
 	e := newFake()
 	e.heard[3] = true
 	heard := make(chan Heard, 10)
@@ -82,7 +82,7 @@ func TestPositionOfWhatIsHeard(t *testing.T) {
 	const first = 7000 * audio.FrameSamples
 	for i := range int64(20) {
 		if !s.Push(first+i*audio.FrameSamples, &audio.Frame{}) {
-			t.Fatal("there is no room")
+			t.Fatal("the queue is full")
 		}
 	}
 	if h := within(t, heard); h.Pos != first+3*pieceFrames*audio.FrameSamples {
@@ -100,7 +100,7 @@ func TestPositionOfWhatIsHeard(t *testing.T) {
 	}
 }
 
-func TestGapBeginsAnew(t *testing.T) {
+func TestGapRestartsTheEngine(t *testing.T) {
 	e := newFake()
 	s := startTest(t, e, nil)
 	pos := int64(0)
@@ -115,16 +115,16 @@ func TestGapBeginsAnew(t *testing.T) {
 	push(pieceFrames)
 	within(t, e.pieces)
 	if n := within(t, e.pieces); n > pieceFrames*SampleRate/100 {
-		t.Errorf("a piece has %d samples, from both sides of the gap", n)
+		t.Errorf("a piece with %d samples spans the gap", n)
 	}
 	s.Close()
 	if e.restarts != 1 {
-		t.Errorf("the engine began anew %d times, want once", e.restarts)
+		t.Errorf("the engine restarted %d times, want once", e.restarts)
 	}
 }
 
-// The engine hangs, and nobody waits for it.
-func TestPushNeverWaits(t *testing.T) {
+// Push does not block while the engine hangs.
+func TestPushNeverBlocks(t *testing.T) {
 	e := newFake()
 	e.hold = make(chan struct{})
 	s := startTest(t, e, nil)
@@ -136,7 +136,7 @@ func TestPushNeverWaits(t *testing.T) {
 		}
 	}
 	if st := s.Stats(); dropped < queueFrames || dropped > frames-queueFrames || st.Dropped != dropped {
-		t.Errorf("%d of %d frames were dropped, and %+v", dropped, frames, st)
+		t.Errorf("%d of %d frames were dropped, stats %+v", dropped, frames, st)
 	}
 	close(e.hold)
 	within(t, e.pieces)
@@ -151,11 +151,11 @@ func TestPushAllocatesNothing(t *testing.T) {
 		s.Push(pos, &f)
 		pos += audio.FrameSamples
 	}); n != 0 {
-		t.Errorf("a frame allocates %v times", n)
+		t.Errorf("%v allocations per frame", n)
 	}
 }
 
-func TestFailureIsTold(t *testing.T) {
+func TestFailureIsInStats(t *testing.T) {
 	e := newFake()
 	broken := errors.New("broken")
 	e.fail[2] = broken
@@ -169,11 +169,11 @@ func TestFailureIsTold(t *testing.T) {
 	within(t, e.pieces)
 	s.Close()
 	if st := s.Stats(); !errors.Is(st.Err, broken) || len(heard) != 0 {
-		t.Errorf("%+v, and it was heard %d times", st, len(heard))
+		t.Errorf("%+v, detected %d times", st, len(heard))
 	}
 }
 
-func TestCloseEndsIt(t *testing.T) {
+func TestCloseStopsTheSpotter(t *testing.T) {
 	e := newFake()
 	e.hold = make(chan struct{})
 	e.heard[1] = true
@@ -190,7 +190,7 @@ func TestCloseEndsIt(t *testing.T) {
 	for range 2 {
 		go func() { done <- s.Close() }()
 	}
-	<-s.quit // Close has begun
+	<-s.quit // Close has started
 	select {
 	case <-done:
 		t.Fatal("Close did not wait for the engine")
@@ -204,10 +204,10 @@ func TestCloseEndsIt(t *testing.T) {
 	}
 	within(t, e.closed)
 	if len(heard) != 0 {
-		t.Error("the phrase was heard after Close")
+		t.Error("the phrase was detected after Close")
 	}
 	if s.Push(0, &audio.Frame{}) {
-		t.Error("a frame was taken after Close")
+		t.Error("a frame was accepted after Close")
 	}
 }
 

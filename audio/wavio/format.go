@@ -11,7 +11,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// The limits of what is read.
+// The limits of readable files.
 const (
 	minRate     = 8000
 	maxRate     = 192000
@@ -20,21 +20,21 @@ const (
 
 const expected = "expected a RIFF WAVE file with 8, 16, 24 or 32 bit PCM or 32 bit float samples, 8 to 192 kHz, 1 to 8 channels"
 
-// FormatError says that a file is not a WAV file that can be read.
+// FormatError is returned for a file that is not a readable WAV file.
 type FormatError struct {
-	File string // its last element
-	Is   string // what it is instead
+	File string // base name
+	Is   string // what the file is instead
 }
 
 func (e *FormatError) Error() string { return fmt.Sprintf("%s is %s; %s", e.File, e.Is, expected) }
 
-// format is what the header of a file says.
+// format is the content of a file's header.
 type format struct {
 	rate     int
 	channels int
 	bytes    int // of one sample of one channel
 	float    bool
-	size     int64 // of the data in bytes; math.MaxInt64 when the header does not know it
+	size     int64 // of the data in bytes; math.MaxInt64 if the header does not say
 }
 
 const (
@@ -48,16 +48,15 @@ var codecs = map[uint16]string{
 	0x0050: "MPEG", 0x0055: "MP3", 0x00FF: "AAC", 0x0161: "WMA",
 }
 
-// subformatTail is what follows the format code in the subformat GUIDs of
+// subformatTail follows the format code in the subformat GUIDs of
 // WAVE_FORMAT_EXTENSIBLE (Microsoft, ksmedia.h).
 var subformatTail = []byte{0x00, 0x00, 0x00, 0x00, 0x10, 0x00, 0x80, 0x00, 0x00, 0xAA, 0x00, 0x38, 0x9B, 0x71}
 
-// readHeader reads up to the first sample. The string says why it cannot, empty
-// when it can; err is only for a reader that fails.
+// readHeader reads up to the first sample. The string says why the file is
+// unreadable, or is empty; err is set only if the reader fails.
 //
-// github.com/go-audio/wav is not used for reading: it takes the sizes of a header
-// for true and allocates them, drops the subformat, and reads float samples as
-// integers.
+// github.com/go-audio/wav is not used for reading: it trusts and allocates the sizes
+// in a header, drops the subformat, and reads float samples as integers.
 func readHeader(r io.Reader) (f format, is string, err error) {
 	var head [12]byte
 	n, err := io.ReadFull(r, head[:])
@@ -71,7 +70,7 @@ func readHeader(r io.Reader) (f format, is string, err error) {
 		return f, other, nil
 	}
 	if n < len(head) {
-		return f, "cut off within its header", nil
+		return f, "truncated within its header", nil
 	}
 	for {
 		var chunk [8]byte
@@ -100,7 +99,7 @@ func readHeader(r io.Reader) (f format, is string, err error) {
 	}
 }
 
-// truncated is nil where the file ended, which is a matter of its format.
+// truncated returns nil at the end of the file, which is a format error rather than an I/O error.
 func truncated(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
 		return nil
@@ -110,20 +109,20 @@ func truncated(err error) error {
 
 func cutOff(f format) string {
 	if f.rate == 0 {
-		return "cut off within its header"
+		return "truncated within its header"
 	}
 	return "a WAV file without audio (it has no data chunk)"
 }
 
-// setSize takes over the size of the data chunk, and says what is wrong with it.
+// setSize sets the size of the data chunk, and returns what is wrong with it.
 func (f *format) setSize(size int64) string {
 	switch {
 	case f.rate == 0:
-		return "a WAV file whose data comes before its format"
+		return "a WAV file with its data before its format"
 	case size < int64(f.frameBytes()):
 		return "a WAV file without audio (0 frames)"
 	case size >= math.MaxInt32:
-		f.size = math.MaxInt64 // written by a program that could not know it
+		f.size = math.MaxInt64 // written by a program that streams
 	default:
 		f.size = size
 	}
@@ -132,7 +131,7 @@ func (f *format) setSize(size int64) string {
 
 func (f *format) frameBytes() int { return f.bytes * f.channels }
 
-// read reads a format chunk, and says what is wrong with it.
+// read reads a format chunk, and returns what is wrong with it.
 func (f *format) read(r io.Reader, size int64) (is string, err error) {
 	if size < 16 || size > 1024 {
 		return fmt.Sprintf("a WAV file with a format chunk of %d bytes", size), nil
@@ -174,7 +173,7 @@ func (f *format) read(r io.Reader, size int64) (is string, err error) {
 	return "", nil
 }
 
-// sniff names what begins like head, when it is not a RIFF WAVE file.
+// sniff identifies a file that is not RIFF WAVE by its first bytes.
 func sniff(head []byte) string {
 	at := func(i int, magic string) bool {
 		return len(head) >= i+len(magic) && string(head[i:i+len(magic)]) == magic
@@ -209,7 +208,7 @@ func sniff(head []byte) string {
 	}
 }
 
-// mix makes mono 16-bit samples of whole frames in b, and appends them to dst.
+// mix converts the whole frames in b to mono 16-bit samples, and appends them to dst.
 func (f *format) mix(dst []int16, b []byte) []int16 {
 	scale := 1 / float32(f.channels)
 	for ; len(b) >= f.frameBytes(); b = b[f.frameBytes():] {
@@ -223,12 +222,12 @@ func (f *format) mix(dst []int16, b []byte) []int16 {
 	return dst
 }
 
-// sample is the sample that b begins with, on the scale of 16 bits.
+// sample returns the first sample of b, on a 16-bit scale.
 func (f *format) sample(b []byte) float32 {
 	switch {
 	case f.float:
 		v := math.Float32frombits(binary.LittleEndian.Uint32(b))
-		if v != v || v > 8 || v < -8 { // no audio at all: NaN, infinite, or garbage
+		if v != v || v > 8 || v < -8 { // not audio: NaN, infinite, or garbage
 			return 0
 		}
 		return v * (1 << 15)
@@ -243,15 +242,15 @@ func (f *format) sample(b []byte) float32 {
 	}
 }
 
-// reader gives the audio of a file at audio.SampleRate.
+// reader returns the audio of a file at audio.SampleRate.
 type reader struct {
 	r         io.Reader
 	format    format
 	resampler *audio.Resampler
-	left      int64 // bytes of data that may come
+	left      int64 // remaining bytes of data
 	raw       []byte
 	mono      []int16
-	out       []int16 // converted, and not given out yet
+	out       []int16 // converted, but not returned yet
 	ended     bool
 }
 
@@ -272,8 +271,8 @@ func newReader(r io.Reader) (*reader, string, error) {
 	}, "", nil
 }
 
-// read fills pcm as far as there is audio; io.EOF comes alone, after it. A file
-// that ends before its header says has less audio, and is no error.
+// read fills pcm with the available audio; io.EOF comes separately, after it. A file
+// that is shorter than its header says is not an error.
 func (r *reader) read(pcm []int16) (n int, err error) {
 	for len(r.out) < len(pcm) && !r.ended {
 		want := int(min(int64(len(r.raw)), r.left))

@@ -12,8 +12,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// open opens the recording at path. The errors are *FormatError, or say in one
-// line why the file cannot be read.
+// open opens the recording at path. It returns a *FormatError, or an error that says
+// why the file cannot be read.
 func open(path string) (*os.File, *reader, error) {
 	name := filepath.Base(path)
 	file, err := os.Open(path)
@@ -37,7 +37,7 @@ func open(path string) (*os.File, *reader, error) {
 	return nil, nil, err
 }
 
-// fileError is err without the path that the os package puts into it.
+// fileError returns err without the path that the os package includes.
 func fileError(name string, err error) error {
 	if pathErr := (*fs.PathError)(nil); errors.As(err, &pathErr) {
 		err = pathErr.Err
@@ -45,8 +45,8 @@ func fileError(name string, err error) error {
 	return fmt.Errorf("%s: %w", name, err)
 }
 
-// ReadAll returns the recording at path in the format of package audio. The
-// errors are *FormatError, or say in one line why the file cannot be read.
+// ReadAll returns the recording at path in the format of package audio. It returns a
+// *FormatError, or an error that says why the file cannot be read.
 func ReadAll(path string) ([]int16, error) {
 	file, r, err := open(path)
 	if err != nil {
@@ -66,15 +66,15 @@ func ReadAll(path string) ([]int16, error) {
 		pcm = append(pcm, chunk[:n]...)
 	}
 	if len(pcm) == 0 {
-		return nil, &FormatError{File: filepath.Base(path), Is: "a WAV file without audio (cut off before its data)"}
+		return nil, &FormatError{File: filepath.Base(path), Is: "a WAV file without audio (truncated before its data)"}
 	}
 	return pcm, nil
 }
 
-// Source plays the recording at Path as if it were a microphone, at real time
-// multiplied by Speed (0 means 1). Run ends with the recording; the last frame is
-// filled up with silence. Opening it again begins again, or where Continue is set
-// where Run left off.
+// Source plays the recording at Path like a microphone, at real time multiplied by
+// Speed (0 means 1). Run returns at the end of the recording; the last frame is
+// padded with silence. Opening it again restarts it, or if Continue is set, resumes
+// where Run stopped.
 type Source struct {
 	Path     string
 	Speed    float64
@@ -82,7 +82,7 @@ type Source struct {
 
 	file   *os.File
 	r      *reader
-	played int // samples of the recording
+	played int // samples of the recording played so far
 }
 
 // Recorded implements audio.Recording.
@@ -107,7 +107,7 @@ func (s *Source) Open(ctx context.Context) error {
 	return nil
 }
 
-// skip passes over what was played before.
+// skip skips what was played before.
 func (s *Source) skip() error {
 	if !s.Continue {
 		s.played = 0
@@ -154,7 +154,7 @@ func (s *Source) Run(ctx context.Context, deliver func(pos int64, f *audio.Frame
 func (s *Source) fail(code string, err error) error {
 	return &audio.DeviceError{
 		Code: code, Device: "wav:" + filepath.Base(s.Path), Err: err,
-		Remedy: "name a readable WAV file, or use the microphone with --audio-in default",
+		Remedy: "use a readable WAV file, or the microphone with --audio-in default",
 	}
 }
 

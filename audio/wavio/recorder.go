@@ -8,44 +8,45 @@ import (
 )
 
 const (
-	// window is how far the two sides may be apart on the time line. A side that
-	// falls further behind was away (a device that stopped), and continues at the
-	// present when it comes back.
+	// window is how far the two sides may be apart on the timeline. A side that falls
+	// further behind was interrupted (a device that stopped), and continues at the
+	// present when it returns.
 	window = 2 * audio.SampleRate
-	// trackFrames is how many frames a side can be ahead of the disk: 2.5 s.
+	// trackFrames is how many frames are buffered per side: 2.5 s.
 	trackFrames = 250
-	// block is how much both sides must have before it is worth writing.
+	// block is the minimum amount of audio per write.
 	block = audio.SampleRate / 10
 )
 
 // Recorder writes both sides of a conversation to one stereo file at
-// audio.SampleRate: the user left, the assistant right, as they were heard at the
-// same time. A side that is silent or away has silence there.
+// audio.SampleRate: the user on the left, the assistant on the right, aligned in
+// time. A side without audio is silent.
 //
-// Each side is fed by one goroutine, which may be a device callback: feeding
-// takes no lock and allocates nothing, and drops a frame (Dropped counts them)
-// when the disk is more than two seconds behind. A third goroutine writes.
+// One goroutine, which may be a device callback, feeds each side. Feeding takes no
+// lock and does not allocate; it drops frames (see Dropped) if the disk is more than
+// two seconds behind. A third goroutine writes.
 //
-// The sides have clocks of their own. Where one begins, or comes back, its time
-// is tied to the furthest position of either; from then on its samples count.
+// The sides have separate clocks. When one starts or returns, its position is
+// anchored at the latest position of either side; after that, its sample count is the
+// time.
 type Recorder struct {
 	user, assistant track
-	now             atomic.Int64 // end of the latest frame of either side, on the time line
+	now             atomic.Int64 // end of the latest frame of either side, on the timeline
 	dropped         atomic.Int64
 	wakeup          chan struct{}
 	quit            chan struct{}
 	finished        chan struct{}
 	closing         sync.Once
 
-	// Of the writing goroutine.
+	// Used by the writing goroutine.
 	w       *Writer
 	err     error
-	stereo  []int16 // the window, interleaved, from position flushed
+	stereo  []int16 // the window, interleaved, starting at position flushed
 	flushed int64
 }
 
-// track is one side, on its way to the writing goroutine: a ring with one
-// producer and one consumer.
+// track is a ring that carries one side to the writing goroutine, with one producer
+// and one consumer.
 type track struct {
 	frames [trackFrames]struct {
 		at int64
@@ -53,15 +54,15 @@ type track struct {
 	}
 	head, tail atomic.Int64
 
-	// Of the producer.
+	// Used by the producer.
 	begun  bool
-	anchor int64 // the time line where the position is 0
-	pos    int64 // of a side that counts by itself
+	anchor int64 // position on the timeline of the side's position 0
+	pos    int64 // position, for a side without positions of its own
 
-	end int64 // of what the writing goroutine has of it
+	end int64 // end of what the writing goroutine has taken
 }
 
-// NewRecorder makes or replaces the file at path.
+// NewRecorder creates or replaces the file at path.
 func NewRecorder(path string) (*Recorder, error) {
 	w, err := Create(path, audio.SampleRate, 2)
 	if err != nil {
@@ -75,7 +76,7 @@ func NewRecorder(path string) (*Recorder, error) {
 	return r, nil
 }
 
-// User adds a captured frame; pos is that of audio.Source.
+// User adds a captured frame. pos is the position from audio.Source.
 func (r *Recorder) User(pos int64, f *audio.Frame) { r.push(&r.user, pos, f) }
 
 // Assistant adds the next rendered frame.
@@ -84,7 +85,7 @@ func (r *Recorder) Assistant(f *audio.Frame) {
 	r.assistant.pos += audio.FrameSamples
 }
 
-// Dropped is how many frames were lost because the disk was too slow.
+// Dropped returns how many frames were dropped because the disk was too slow.
 func (r *Recorder) Dropped() int64 { return r.dropped.Load() }
 
 func (r *Recorder) push(t *track, pos int64, f *audio.Frame) {
@@ -111,7 +112,7 @@ func (r *Recorder) push(t *track, pos int64, f *audio.Frame) {
 	}
 }
 
-// Close writes what has come and completes the file. It returns the first error
+// Close writes the pending frames and completes the file. It returns the first error
 // of the recording, and is safe to call twice.
 func (r *Recorder) Close() error {
 	r.closing.Do(func() { close(r.quit) })
@@ -134,8 +135,8 @@ func (r *Recorder) run() {
 	}
 }
 
-// collect takes what has come, in the order of time, and writes what both sides
-// have.
+// collect takes the pending frames in the order of time, and writes the part that
+// both sides have.
 func (r *Recorder) collect() {
 	for {
 		user, hasUser := r.user.peek()
@@ -154,7 +155,7 @@ func (r *Recorder) collect() {
 	}
 }
 
-// peek is the position of the oldest frame.
+// peek returns the position of the oldest frame.
 func (t *track) peek() (at int64, ok bool) {
 	tail := t.tail.Load()
 	if tail == t.head.Load() {
@@ -178,7 +179,7 @@ func (r *Recorder) place(t *track, channel int) {
 	t.tail.Store(tail + 1)
 }
 
-// flush writes the time line up to a position.
+// flush writes the timeline up to a position.
 func (r *Recorder) flush(to int64) {
 	for r.flushed < to {
 		n := int(min(to-r.flushed, window))

@@ -17,7 +17,7 @@ func frameOf(v int16) *audio.Frame {
 	return &f
 }
 
-// record runs feed with a recorder and returns the two sides, one value a frame.
+// record runs feed with a recorder and returns both sides, one value per frame.
 func record(t *testing.T, feed func(r *Recorder)) (left, right []int) {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "both.wav")
@@ -70,21 +70,21 @@ func TestRecorderAlignsBothSides(t *testing.T) {
 		if i >= 100 {
 			want = 1001 + i
 		}
-		// The second side begins where the first one has come to: a frame later.
+		// The second side starts at the first one's position, one frame later.
 		if left[i] != 1+i || i > 0 && right[i+1] != want {
 			t.Fatalf("frame %d is %d and %d", i, left[i], right[i+1])
 		}
 	}
 }
 
-func TestRecorderGoesOnWhenASideIsAway(t *testing.T) {
+func TestRecorderContinuesWithoutASide(t *testing.T) {
 	left, right := record(t, func(r *Recorder) {
-		for i := range 1000 { // 10 s, of which the user hears all and says something in the first and last
+		for i := range 1000 { // 10 s of the assistant; the user speaks in the first and last second
 			r.Assistant(frameOf(int16(1 + i)))
 			if i < 100 {
 				r.User(int64(i)*audio.FrameSamples, frameOf(7))
 			}
-			if i >= 900 { // a new capture, with new positions
+			if i >= 900 { // a new capture, whose positions restart
 				r.User(int64(i-900)*audio.FrameSamples, frameOf(9))
 			}
 			synctest.Wait()
@@ -112,9 +112,9 @@ func TestRecorderGoesOnWhenASideIsAway(t *testing.T) {
 	}
 }
 
-func TestRecorderTakesBursts(t *testing.T) {
+func TestRecorderAcceptsBursts(t *testing.T) {
 	left, right := record(t, func(r *Recorder) {
-		for burst := range 4 { // a device that gives half a second at once
+		for burst := range 4 { // a device that delivers half a second at once
 			for i := range 50 {
 				r.User(int64(50*burst+i)*audio.FrameSamples, frameOf(3))
 			}
@@ -143,7 +143,7 @@ func TestRecorderIsFedByTwoGoroutines(t *testing.T) {
 		})
 		sides.Wait()
 	})
-	// How far the sides are apart is up to the scheduler, but not what they are.
+	// The offset of the sides depends on the scheduler, their content does not.
 	if user, assistant := count(left, 3), count(right, 4); user != 200 || assistant != 200 {
 		t.Errorf("%d frames of the user, %d of the assistant", user, assistant)
 	}
@@ -166,11 +166,11 @@ func TestFeedingARecorderAllocatesNothing(t *testing.T) {
 	defer r.Close()
 	f, pos := frameOf(1), int64(0)
 	r.User(0, f)
-	// More than fits, so that the writer is not what is measured.
+	// More than fits, so that the writer does not affect the measurement.
 	if n := testing.AllocsPerRun(2*trackFrames, func() {
 		pos += audio.FrameSamples
 		r.User(pos, f)
 	}); n >= 1 {
-		t.Errorf("%v allocations a frame", n)
+		t.Errorf("%v allocations per frame", n)
 	}
 }

@@ -7,11 +7,11 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// Stream is audio that arrives, mono at audio.SampleRate.
+// Stream decodes audio as it arrives, to mono at audio.SampleRate.
 type Stream struct{ r *reader }
 
-// NewStream reads the header of a WAV file that arrives. Its size may be unknown. The
-// error is a *FormatError, or that of r.
+// NewStream reads the header of a streamed WAV file, whose size may be unknown. It
+// returns a *FormatError, or the error of r.
 func NewStream(r io.Reader) (*Stream, error) {
 	in, is, err := newReader(r)
 	if is != "" {
@@ -30,6 +30,7 @@ func NewRaw(r io.Reader, rate int) (*Stream, error) {
 	return &Stream{&reader{r: r, format: f, resampler: resampler, left: f.size, raw: make([]byte, rate/50*2), mono: make([]int16, 0, rate/50)}}, nil
 }
 
-// Read fills pcm as far as there is audio; io.EOF comes alone, after it. Audio that
-// ends early has less audio, unless r fails otherwise than with io.ErrUnexpectedEOF.
+// Read fills pcm with the available audio; io.EOF comes separately, after it. A
+// truncated stream is not an error, unless r fails with something other than
+// io.ErrUnexpectedEOF.
 func (s *Stream) Read(pcm []int16) (int, error) { return s.r.read(pcm) }

@@ -21,13 +21,13 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// layout is a WAV file to be made.
+// layout describes a WAV file to generate.
 type layout struct {
 	rate, channels, bits int
 	float, extensible    bool
 }
 
-// header is the file up to its samples, of which it claims size bytes.
+// header returns the file up to its samples, with a data size of size bytes.
 func (l layout) header(size uint32) []byte {
 	code, length := uint16(codePCM), uint32(16)
 	if l.float {
@@ -73,8 +73,8 @@ func (l layout) sample(b []byte, v float64) []byte {
 
 const toneHz = 440
 
-// tone is a file with one second of a tone of half scale. Of two or more channels,
-// the second is silent.
+// tone returns a file with one second of a tone at half scale. With two or more
+// channels the second is silent.
 func (l layout) tone() []byte {
 	var data []byte
 	for i := range l.rate {
@@ -134,7 +134,7 @@ func TestReadsEveryFormat(t *testing.T) {
 	}
 }
 
-func TestRefusesWhatIsNoRecording(t *testing.T) {
+func TestRejectsOtherFiles(t *testing.T) {
 	mono := layout{rate: 16000, channels: 1, bits: 16}
 	patched := func(at int, with ...byte) []byte {
 		b := mono.tone()
@@ -148,16 +148,16 @@ func TestRefusesWhatIsNoRecording(t *testing.T) {
 	}{
 		{"nothing", nil, "empty (0 bytes)"},
 		{"text", []byte("hello, this is text, no audio at all"), "not a WAV file"},
-		{"one byte", []byte("R"), "cut off within its header"},
-		{"RIFF only", []byte("RIFF\x10\x00"), "cut off within its header"},
+		{"one byte", []byte("R"), "truncated within its header"},
+		{"RIFF only", []byte("RIFF\x10\x00"), "truncated within its header"},
 		{"avi", []byte("RIFF\x10\x00\x00\x00AVI LIST"), `another kind ("AVI ")`},
 		{"ogg", []byte("OggS\x00\x02aaaaaaaaaaaaaaa"), "an Ogg file"},
 		{"flac", []byte("fLaC\x00\x00\x00\x22aaaaaaaaa"), "a FLAC file"},
 		{"mp3", []byte("ID3\x04aaaaaaaaaaaaaaaaaaaaa"), "an MP3 file"},
 		{"mp4", []byte("\x00\x00\x00\x20ftypM4A aaaaaaaa"), "an MP4 file"},
-		{"truncated in fmt", mono.tone()[:30], "cut off within its header"},
+		{"truncated in fmt", mono.tone()[:30], "truncated within its header"},
 		{"no data", mono.tone()[:36], "no data chunk"},
-		{"truncated before samples", mono.header(4000), "cut off before its data"},
+		{"truncated before samples", mono.header(4000), "truncated before its data"},
 		{"zero frames", mono.header(0), "0 frames"},
 		{"half a frame", append(mono.header(1), 0), "0 frames"},
 		{"0 channels", patched(22, 0, 0), "0 channels"},
@@ -170,7 +170,7 @@ func TestRefusesWhatIsNoRecording(t *testing.T) {
 		{"A-law", patched(20, 6, 0), "compressed with A-law"},
 		{"unknown codec", patched(20, 0x34, 0x12), "0x1234"},
 		{"huge fmt", patched(16, 255, 255, 255, 255), "format chunk of 4294967295 bytes"},
-		{"huge chunk", []byte("RIFF\xff\xff\xff\xffWAVEjunk\xff\xff\xff\xffxx"), "cut off within its header"},
+		{"huge chunk", []byte("RIFF\xff\xff\xff\xffWAVEjunk\xff\xff\xff\xffxx"), "truncated within its header"},
 		{"data first", []byte("RIFF\xff\xff\xff\xffWAVEdata\x04\x00\x00\x00abcd"), "before its format"},
 	} {
 		path := write(t, c.content)
@@ -209,7 +209,7 @@ func FuzzReader(f *testing.F) {
 
 func TestTruncatedDataIsPlayed(t *testing.T) {
 	content := layout{rate: 48000, channels: 1, bits: 16}.tone()
-	for name, header := range map[string]uint32{"cut off": 96000, "written to a pipe": math.MaxUint32} {
+	for name, header := range map[string]uint32{"truncated": 96000, "written to a pipe": math.MaxUint32} {
 		b := append(layout{rate: 48000, channels: 1, bits: 16}.header(header), content[len(content)-96000:][:9601]...)
 		if pcm, err := ReadAll(write(t, b)); err != nil || len(pcm) != 4800 {
 			t.Errorf("%s: %d samples, %v", name, len(pcm), err)
@@ -269,8 +269,8 @@ func TestSourcePlaysAtSpeed(t *testing.T) {
 	}
 }
 
-// TestSourceContinuesWhereItLeftOff: a conversation that recovers opens its recording
-// again, and does not hear it twice.
+// TestSourceContinuesWhereItLeftOff: a conversation that recovers reopens its
+// recording, and must not play it twice.
 func TestSourceContinuesWhereItLeftOff(t *testing.T) {
 	const frames = 30
 	pcm := make([]int16, frames*audio.FrameSamples)
@@ -305,7 +305,7 @@ func TestSourceContinuesWhereItLeftOff(t *testing.T) {
 		}
 	}
 	if len(heard) != frames {
-		t.Errorf("%d frames were heard, want %d", len(heard), frames)
+		t.Errorf("%d frames were played, want %d", len(heard), frames)
 	}
 	if err := s.Close(); err != nil {
 		t.Error(err)
@@ -328,7 +328,7 @@ func TestDeviceErrors(t *testing.T) {
 	}
 }
 
-// readBack reads a file of ours with a decoder that is not ours.
+// readBack reads our file with a third-party decoder.
 func readBack(t *testing.T, path string) (channels int, pcm []int) {
 	t.Helper()
 	file, err := os.Open(path)
@@ -366,9 +366,9 @@ func TestSinkWritesWhatIsRendered(t *testing.T) {
 				next++
 			}
 		}); !errors.Is(err, context.DeadlineExceeded) {
-			t.Errorf("Run gives %v", err)
+			t.Errorf("Run returned %v", err)
 		}
-		// A process that dies here has not closed the file.
+		// A process that dies here leaves the file like this.
 		if channels, pcm := readBack(t, path); channels != 1 || len(pcm) != 2*audio.SampleRate {
 			t.Errorf("before Close, %d channels, %d samples", channels, len(pcm))
 		}
@@ -386,7 +386,7 @@ func TestSinkWritesWhatIsRendered(t *testing.T) {
 		}
 	}
 	if info, err := os.Stat(path); err != nil || info.Mode().Perm()&0o077 != 0 {
-		t.Errorf("a recording can be read by others: %v, %v", info.Mode(), err)
+		t.Errorf("a recording is readable by other users: %v, %v", info.Mode(), err)
 	}
 }
 

@@ -15,22 +15,22 @@ import (
 
 const headerBytes = 44
 
-// errTooLong: the sizes of a WAV file have 32 bits, and readers differ in whether
-// they have a sign.
-var errTooLong = errors.New("recording has reached 2 GB, the most that a WAV file can hold; start a new one")
+// errTooLong: the sizes in a WAV file have 32 bits, and some readers treat them as
+// signed.
+var errTooLong = errors.New("recording has reached 2 GB, the limit of a WAV file; start a new one")
 
-// Writer writes 16-bit PCM. Once a second of audio it brings the file up to date,
-// header included. A Writer is used by one goroutine.
+// Writer writes 16-bit PCM. Once per second of audio it flushes the file and updates
+// its header. A Writer is not safe for concurrent use.
 type Writer struct {
 	file    *os.File
 	name    string
 	buf     []byte
-	flushAt int   // bytes of a second
+	flushAt int   // bytes per second
 	data    int64 // bytes in the file
 }
 
-// Create makes or replaces the file at path, readable by its owner only. Write
-// takes interleaved samples of that many channels at rate (Hz).
+// Create creates or replaces the file at path, readable by its owner only. Write
+// takes interleaved samples of the given channels at rate (Hz).
 func Create(path string, rate, channels int) (*Writer, error) {
 	name := filepath.Base(path)
 	if rate < minRate || rate > maxRate || channels < 1 || channels > maxChannels {
@@ -78,7 +78,7 @@ func (w *Writer) Write(pcm []int16) error {
 	return w.Flush()
 }
 
-// Flush brings the file up to date.
+// Flush writes the buffered samples and updates the header.
 func (w *Writer) Flush() error {
 	if w.file == nil {
 		return fileError(w.name, os.ErrClosed)
@@ -133,8 +133,8 @@ func WriteMono(path string, rate int, pcm []int16) error {
 	return errors.Join(err, w.Close())
 }
 
-// Sink records what is played in the mono file Path, at real time multiplied by
-// Speed (0 means 1).
+// Sink records played audio in the mono file Path, at real time multiplied by Speed
+// (0 means 1).
 type Sink struct {
 	Path  string
 	Speed float64
@@ -158,8 +158,8 @@ func (s *Sink) Open(ctx context.Context) error {
 	return nil
 }
 
-// Run implements audio.Sink. It ends with deviceLost when the file cannot be
-// written any more.
+// Run implements audio.Sink. It returns deviceLost if the file can no longer be
+// written.
 func (s *Sink) Run(ctx context.Context, render func(f *audio.Frame)) error {
 	if s.w == nil {
 		return s.fail("deviceUnavailable", errors.New("recording is not open"))
@@ -180,7 +180,7 @@ func (s *Sink) Run(ctx context.Context, render func(f *audio.Frame)) error {
 func (s *Sink) fail(code string, err error) error {
 	return &audio.DeviceError{
 		Code: code, Device: "wav:" + filepath.Base(s.Path), Err: err,
-		Remedy: "name a file that can be written, or use the speaker with --audio-out default",
+		Remedy: "use a writable file, or the speaker with --audio-out default",
 	}
 }
 
@@ -200,7 +200,7 @@ func (s *Sink) Close() error {
 	return nil
 }
 
-// Null plays to nobody, at real time multiplied by Speed (0 means 1).
+// Null discards audio, at real time multiplied by Speed (0 means 1).
 type Null struct {
 	Speed float64
 }
