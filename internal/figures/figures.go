@@ -1,29 +1,31 @@
-// Package figures defines the times of an interruption, once for everything that
-// prints one: the timeline, the benches, the summary of a recorded conversation
-// and diagnostics/report.
+// Package figures defines the latencies of an interruption, once for everything that
+// prints them: the timeline, the benches, the summary of a recorded conversation, and
+// diagnostics/report.
 //
 // # Definitions
 //
-// All times count from the onset: the first sample of the user's voice over the
+// All times are relative to the onset: the first sample of the user's voice over the
 // answer, as the microphone captured it. A bench that placed the voice knows the
-// sample. In a conversation it is the position of vad.start, where a detector in
-// this process found it. A command has no onset.
+// sample. In a conversation it is the position of vad.start, if the detection is
+// local. A command has no onset.
 //
 //   - Decided: the core's decision to interrupt. It is the step that pauses the
 //     answer, or ends it at once.
-//   - Silent: the first sample from which the output has no more of the answer,
-//     for as long as the interruption lasts. The player reports it, a fade
-//     included, as a position of the output; a bench reads it from the recorded
-//     output. A reflex may hold the player before the core decides, so Silent
-//     may be earlier than Decided. An answer that was silent at the onset has 0.
+//   - Silent: the first sample from which the output contains no more of the answer,
+//     for as long as the
+//     interruption lasts. The player reports it as a position of the output, after any
+//     fade; a bench
+//     reads it from the recorded output. The player may be held before the core
+//     decides, so Silent may
+//     precede Decided. An answer that was silent at the onset has 0.
 //   - Listening: the step that gives the user the floor.
-//   - Resumed: the step that continues the answer, because nothing was said.
+//   - Resumed: the step that resumes the answer, because the user said nothing.
 //
 // # Model
 //
-// A Meter follows the decisions of one conversation and the facts about its
-// output. Both come with their own times, and in any order: the output is
-// reported from another goroutine than the one that decides.
+// A Meter follows the decisions of one conversation and the reports about its output.
+// Both have their own timestamps and arrive in any order, because different
+// goroutines send them.
 package figures
 
 import "time"
@@ -42,7 +44,7 @@ const (
 // All lists every figure.
 var All = []Figure{Decided, Silent, Listening, Resumed}
 
-// Meaning says what a figure measures.
+// Meaning returns what a figure measures.
 func (f Figure) Meaning() string {
 	switch f {
 	case Decided:
@@ -67,14 +69,14 @@ type Mark struct {
 // At is a known Mark.
 func At(d time.Duration) Mark { return Mark{At: d, Known: true} }
 
-// Interruption is an answer that was paused or ended, and when what happened.
+// Interruption is an answer that was paused or ended, with the times of its events.
 type Interruption struct {
 	Decided, Silent, Listening, Resumed Mark
 
-	sounded Mark // the output sounds again since then
+	sounded Mark // when the output had audio again
 }
 
-// Of is how long after the onset a figure was, and whether it is known.
+// Of returns the latency of a figure relative to the onset, and whether it is known.
 func (i *Interruption) Of(f Figure, onset time.Duration) (time.Duration, bool) {
 	m := map[Figure]Mark{Decided: i.Decided, Silent: i.Silent, Listening: i.Listening, Resumed: i.Resumed}[f]
 	if !m.Known || f == Silent && i.tooEarly() {
@@ -83,7 +85,7 @@ func (i *Interruption) Of(f Figure, onset time.Duration) (time.Duration, bool) {
 	return max(m.At-onset, 0), true
 }
 
-// tooEarly says whether the output sounded again before the interruption was over,
+// tooEarly reports whether the output had audio again before the interruption ended,
 // as after a hold that ended too soon.
 func (i *Interruption) tooEarly() bool {
 	over := i.Resumed.Known || i.Listening.Known && i.sounded.At >= i.Listening.At
@@ -92,34 +94,34 @@ func (i *Interruption) tooEarly() bool {
 
 // Meter follows interruptions. Its zero value is ready to use.
 type Meter struct {
-	silence Mark          // since when the output is silent; not known while it sounds
-	present *Interruption // nil after the conversation continued elsewhere
+	silence Mark          // start of the current silence; unknown while the output has audio
+	present *Interruption // nil after Abandon
 }
 
-// Decide begins an interruption.
+// Decide starts an interruption.
 func (m *Meter) Decide(at time.Duration) *Interruption {
 	m.present = &Interruption{Decided: At(at), Silent: m.silence}
 	return m.present
 }
 
-// Listen notes that the user has the floor.
+// Listen records that the user has the floor.
 func (m *Meter) Listen(at time.Duration) {
 	if p := m.present; p != nil && !p.Listening.Known {
 		p.Listening = At(at)
 	}
 }
 
-// Resume notes that the answer continues.
+// Resume records that the answer continues.
 func (m *Meter) Resume(at time.Duration) {
 	if p := m.present; p != nil {
 		p.Resumed = At(at)
 	}
 }
 
-// Abandon ends the present interruption: the conversation continued elsewhere.
+// Abandon discards the current interruption, because the conversation has moved on.
 func (m *Meter) Abandon() { m.present = nil }
 
-// Silenced notes that the output has had no audio since at.
+// Silenced records that the output has had no audio since at.
 func (m *Meter) Silenced(at time.Duration) {
 	m.silence = At(at)
 	if p := m.present; p != nil && (!p.Silent.Known || p.tooEarly()) {
@@ -127,7 +129,7 @@ func (m *Meter) Silenced(at time.Duration) {
 	}
 }
 
-// Sounded notes that the output has had audio since at.
+// Sounded records that the output has had audio since at.
 func (m *Meter) Sounded(at time.Duration) {
 	m.silence = Mark{}
 	if p := m.present; p != nil && !p.sounded.Known {

@@ -9,7 +9,7 @@ const ms = time.Millisecond
 
 const onset = 1000 * ms
 
-// runs are what a meter is told, and the figures that it has then.
+// runs lists sequences of calls, with the expected figures.
 var runs = []struct {
 	name string
 	do   func(m *Meter) *Interruption
@@ -58,7 +58,7 @@ var runs = []struct {
 		m.Sounded(1310 * ms)
 		return i
 	}, map[Figure]time.Duration{Decided: 100 * ms, Silent: 110 * ms, Resumed: 300 * ms}},
-	{"resumed, and the output is faster than the step", func(m *Meter) *Interruption {
+	{"resumed, and the output precedes the step", func(m *Meter) *Interruption {
 		i := m.Decide(1100 * ms)
 		m.Silenced(1110 * ms)
 		m.Sounded(1299 * ms)
@@ -66,7 +66,7 @@ var runs = []struct {
 		m.Silenced(4000 * ms)
 		return i
 	}, map[Figure]time.Duration{Decided: 100 * ms, Silent: 110 * ms, Resumed: 300 * ms}},
-	{"it goes on sounding", func(m *Meter) *Interruption {
+	{"the output never falls silent", func(m *Meter) *Interruption {
 		m.Silenced(1075 * ms)
 		i := m.Decide(1100 * ms)
 		m.Sounded(1120 * ms)
@@ -79,15 +79,15 @@ var runs = []struct {
 		m.Listen(1200 * ms)
 		return i
 	}, map[Figure]time.Duration{Decided: 100 * ms, Silent: 0, Listening: 200 * ms}},
-	{"no fact about the output", func(m *Meter) *Interruption {
+	{"no report about the output", func(m *Meter) *Interruption {
 		i := m.Decide(1100 * ms)
 		m.Listen(1200 * ms)
 		return i
 	}, map[Figure]time.Duration{Decided: 100 * ms, Listening: 200 * ms}},
 }
 
-// TestMeter has the output fall silent before and after the decision, and sound
-// again in between.
+// TestMeter covers outputs that fall silent before and after the decision, and that
+// have audio again in between.
 func TestMeter(t *testing.T) {
 	for _, tt := range runs {
 		t.Run(tt.name, func(t *testing.T) {

@@ -13,32 +13,31 @@ import (
 	"golang.org/x/tools/go/ssa/ssautil"
 )
 
-// callbacks are what the thread of an audio device runs. It has a few milliseconds,
-// and whatever it waits for is heard as a gap.
+// callbacks lists the functions that an audio device's thread runs. It has a few
+// milliseconds, and waiting is audible as a gap.
 var callbacks = []string{
 	"audio/portaudio.avCallback",
 	"(*internal/daemon/live.playback).render",
 }
 
-// callbackPackages hold them, and what they call.
+// callbackPackages contain the callbacks and everything that they call.
 var callbackPackages = []string{
 	"audio", "audio/cue", "audio/dsp", "audio/front", "audio/portaudio", "audio/wavio", "internal/daemon/live",
 }
 
-// dynamicCalls are what functions of a callback reach through function values and
-// interfaces.
+// dynamicCalls lists what callbacks call through function values and interfaces.
 var dynamicCalls = map[string][]string{
 	"(*audio/portaudio.converter).play":       {"(*internal/daemon/live.playback).render"},
 	"(*audio/cue.Mixer).Render":               {"(*audio.Player).Render"},
 	"(*internal/daemon/live.playback).render": {"(*audio/wavio.Recorder).Assistant"}, // as the Tap
 }
 
-// harmless are packages of which a callback may call every function.
+// harmless lists packages whose functions a callback may call.
 var harmless = []string{"math", "sync/atomic", "unsafe"}
 
-// TestDeviceCallbacksOnlyCompute: nothing that the thread of an audio device runs
-// takes a lock, waits, posts an event, starts a goroutine, or makes what must be
-// allocated. To wake a goroutine up, by a send that never waits, is allowed.
+// TestDeviceCallbacksOnlyCompute: code on an audio device's thread takes no lock,
+// does not block, posts no event, starts no goroutine and does not allocate. Waking a
+// goroutine by a non-blocking send is allowed.
 func TestDeviceCallbacksOnlyCompute(t *testing.T) {
 	functions := callbackFunctions(t)
 	w := callbackWalk{functions: functions, seen: map[string]bool{}, dynamic: map[string]bool{}}
@@ -54,16 +53,16 @@ func TestDeviceCallbacksOnlyCompute(t *testing.T) {
 		}
 	}
 	if len(w.seen) < 30 {
-		t.Errorf("a callback reaches %d functions; the walk is broken", len(w.seen))
+		t.Errorf("callbacks reach only %d functions; the walk is broken", len(w.seen))
 	}
 }
 
-// TestCallbackBreachesAreFound: the walk must be able to find what it looks for.
+// TestCallbackBreachesAreFound: the walk must find known breaches.
 func TestCallbackBreachesAreFound(t *testing.T) {
 	functions := callbackFunctions(t)
 	for name, want := range map[string]string{
 		"(*internal/daemon/live.devices).restored": "sync.Mutex).Lock",
-		"(*internal/daemon/live.playback).tell":    "waits in a select",
+		"(*internal/daemon/live.playback).tell":    "blocks in a select",
 		"(*internal/daemon/live.playback).run":     "makes a closure",
 		"(*audio.Player).dispatch":                 "time.NewTimer",
 		"(*internal/daemon/live.World).Execute":    "a dynamic call",
@@ -76,7 +75,7 @@ func TestCallbackBreachesAreFound(t *testing.T) {
 	}
 }
 
-// callbackFunctions are the functions and methods of callbackPackages, by their name.
+// callbackFunctions returns the functions and methods of callbackPackages, by name.
 func callbackFunctions(t *testing.T) map[string]*ssa.Function {
 	t.Helper()
 	cfg := &packages.Config{Mode: packages.LoadSyntax, Dir: moduleRoot(t), BuildFlags: []string{"-tags=nolibopusfile"}} //nolint:staticcheck // dependencies need no syntax
@@ -104,10 +103,10 @@ func callbackFunctions(t *testing.T) map[string]*ssa.Function {
 	return functions
 }
 
-// short is the name of a function, without the module.
+// short returns the name of a function without the module path.
 func short(f *ssa.Function) string { return strings.ReplaceAll(f.String(), module+"/", "") }
 
-// callbackWalk collects what a callback must not do.
+// callbackWalk collects breaches.
 type callbackWalk struct {
 	functions map[string]*ssa.Function
 	seen      map[string]bool
@@ -116,7 +115,7 @@ type callbackWalk struct {
 }
 
 func (w *callbackWalk) breach(f *ssa.Function, what string) {
-	w.breaches = append(w.breaches, short(f)+" "+what+": it would hold up the sound; do it on a goroutine that a send without waiting wakes up")
+	w.breaches = append(w.breaches, short(f)+" "+what+", which delays the audio; do it on a goroutine woken by a non-blocking send")
 }
 
 func (w *callbackWalk) visit(name, from string) {
@@ -141,14 +140,14 @@ func (w *callbackWalk) instruction(f *ssa.Function, i ssa.Instruction) {
 	case *ssa.Go:
 		w.breach(f, "starts a goroutine")
 	case *ssa.Send:
-		w.breach(f, "waits to send")
+		w.breach(f, "blocks in a send")
 	case *ssa.Select:
 		if i.Blocking {
-			w.breach(f, "waits in a select")
+			w.breach(f, "blocks in a select")
 		}
 	case *ssa.UnOp:
 		if i.Op == token.ARROW {
-			w.breach(f, "waits to receive")
+			w.breach(f, "blocks in a receive")
 		}
 	case *ssa.MakeChan, *ssa.MakeMap, *ssa.MakeSlice:
 		w.breach(f, "allocates")
@@ -185,7 +184,7 @@ func (w *callbackWalk) call(f *ssa.Function, c *ssa.CallCommon) {
 	}
 }
 
-// packageOf is the path of a function's package, also of a generic one.
+// packageOf returns the path of a function's package, including generic functions.
 func packageOf(f *ssa.Function) string {
 	if o := f.Origin(); o != nil {
 		f = o

@@ -1,8 +1,8 @@
-// Package law holds the tests of what the whole tree must keep: which package
-// may import which, what the pure core may not do, that every package says what
-// it is, and that no file or function outgrows its reader.
+// Package law contains the tests of the tree's rules: which package may import which,
+// what the pure core must not do, that every package has a doc, and the maximum
+// length of files and functions.
 //
-// It reads source files only, so that it needs no library that a package of the
-// tree needs, and judges also what this platform does not build. It has no code
-// of its own beside its tests.
+// The tests read source files only, so they need no library that a package of the
+// tree needs, and they check files that this platform does not build. The package has
+// no code besides its tests.
 package law

@@ -7,149 +7,149 @@ import (
 	"testing"
 )
 
-// rule says which packages of ours the packages of a group may import. Patterns
-// are those of path.Match, from the root of the module; a trailing /... stands
-// for the package and everything below it.
+// rule says which of our packages the packages of a group may import. Patterns are
+// those of path.Match, relative to the module root; a trailing /... matches the
+// package and everything below it.
 type rule struct {
 	group  []string
 	may    []string
 	reason string
 }
 
-// rules is the import law; of the rules that match a package the first counts.
+// rules is the import law; the first rule that matches a package applies.
 var rules = []rule{
 	{
 		[]string{"csm/connection", "csm/turn", "csm/speech", "csm/history", "csm/hold", "session", "copilot"}, []string{"csm/statechart"},
-		"it is a region that the core composes: it knows the form of its table and nobody else, so that each can be read, tested and replayed alone",
+		"a region of the core imports only the table's types, so that it can be read, tested and replayed in isolation",
 	},
 	{
 		[]string{"csm/statechart", "copilot/spoken"}, nil,
-		"it is a pure part that stands below or beside the regions: it knows nobody",
+		"a pure part below or beside the regions imports nothing of ours",
 	},
 	{
 		[]string{"csm"}, []string{"csm/connection", "csm/turn", "csm/speech", "csm/history", "csm/hold", "csm/statechart", "session", "copilot"},
-		"the core is a pure function of its regions; words, wires and devices are others' business, or a replay would need them",
+		"the core is a pure function of its regions; if it knew words, wires or devices, a replay would need them",
 	},
 	{
 		[]string{"csm/world"}, []string{"csm", "csm/turn"},
-		"it is the contract of the handlers, which every driver of the core shares: it knows the core and no driver",
+		"the contract of the handlers is shared by all drivers of the core, so it imports the core and no driver",
 	},
 	{
 		[]string{"csm/explore"}, []string{"csm", "csm/world"},
-		"it drives the core by the moves of the world alone, so that it explores what every other driver does",
+		"it drives the core only by the moves of the world, so that it explores what every other driver does",
 	},
 	{
 		[]string{"csm/dispatch", "csm/journal"}, []string{"csm"},
-		"it drives or records the core by its events and effects alone, so that no region leaks into the loop or the file",
+		"it drives or records the core only by events and effects, so that no region leaks into the loop or the file",
 	},
 	{
 		[]string{"csm/csmtest"}, []string{"csm/...", "session", "copilot"},
-		"scenarios and generators see the core and nothing around it",
+		"scenarios and generators use only the core",
 	},
 	{
 		[]string{"copilot/*"}, []string{"copilot"},
-		"an adapter answers requests and knows nothing of conversations: with csm it could reach into the state",
+		"an adapter answers requests and does not know conversations; with csm it could depend on the state",
 	},
 	{
 		[]string{"session/registry"}, []string{"internal/filelock", "session", "session/usage"},
-		"it records sessions in a file that daemons share, and knows nothing of conversations: what it does not know it cannot keep",
+		"it records sessions in a file shared by daemons; it does not know conversations, so it cannot store them",
 	},
 	{
 		[]string{"session/*"}, []string{"session"},
-		"keys and registries serve a session and know nothing of conversations",
+		"keys and registries serve a session and do not know conversations",
 	},
 	{
 		[]string{"audio"}, nil,
-		"frames and device interfaces are what all audio meets at: an import here is a cycle soon, and cgo must stay at the edge",
+		"all audio packages import the frames and device interfaces: an import here soon causes a cycle, and cgo must stay at the edge",
 	},
 	{
 		[]string{"audio/localrealtime/stt", "audio/localrealtime/tts"}, []string{"audio"},
-		"an engine is behind its interface and knows no server",
+		"an engine implements its interface and does not know the server",
 	},
 	{
 		[]string{"audio/localrealtime/sherpa"}, []string{"audio/localrealtime/stt", "audio/localrealtime/tts", "audio/localrealtime/endturn"},
-		"the models of one child process hear, speak and end turns: they are behind those interfaces and know no server",
+		"the child process's models recognize, synthesize and detect ends of turns; they implement those interfaces and do not know the server",
 	},
 	{
 		[]string{"audio/localrealtime/endturn"}, nil,
-		"whether a sentence is over is a matter of its words alone",
+		"the end of a sentence depends only on its words",
 	},
 	{
 		[]string{"audio/localrealtime"}, []string{"audio", "audio/localrealtime/endturn", "audio/localrealtime/stt", "audio/localrealtime/tts", "audio/opus", "audio/vad"},
-		"the embedded server is a service like any other: it shares codecs with the client and nothing else, or the two would agree by accident",
+		"the embedded server is a service like any other; if it shared more than codecs with the client, the two could agree on a wrong protocol",
 	},
 	{
 		[]string{"audio/provider"}, nil,
-		"it is the table of what providers can do, which everybody asks",
+		"the table of provider capabilities is imported everywhere",
 	},
 	{
 		[]string{"audio/realtime"}, []string{"audio", "audio/opus", "audio/provider"},
-		"the client must meet the embedded server on the wire only, as it meets every other provider",
+		"the client must use the embedded server only over the wire, like every other provider",
 	},
 	{
 		[]string{"audio/hosted"}, []string{"audio", "audio/localrealtime/stt", "audio/provider", "audio/realtime", "audio/wavio"},
-		"it makes requests to a service with the errors and the keys of a session, and knows no conversation",
+		"it makes requests to a service with a session's errors and keys, and does not know conversations",
 	},
 	{
 		[]string{"audio/front"}, []string{"audio", "audio/dsp", "audio/vad"},
-		"it puts the processing and the detection of a voice together once, for whoever holds conversations or measures them",
+		"it combines audio processing and voice detection once, for production and for benches",
 	},
 	{
 		[]string{"audio/*"}, []string{"audio"},
-		"a device, codec or detector stands alone behind the interfaces of audio, so that it can be replaced by a stub",
+		"a device, codec or detector only implements the interfaces of audio, so that a stub can replace it",
 	},
 	{
 		[]string{"protocol/..."}, []string{"protocol/..."},
-		"the wire is a contract of its own; with a type of the core in it the core could not change",
+		"the wire is a separate contract; if it used a type of the core, the core could not change",
 	},
 	{
 		[]string{"internal/assets", "internal/figures", "internal/filelock", "internal/heap", "internal/logid", "internal/mutant", "internal/pulse", "internal/shellcmd", "internal/tonemodel", "internal/vocab", "internal/wer"}, nil,
-		"it is a helper that everybody may use, so it uses nobody",
+		"a helper for all packages imports none of them",
 	},
 	{
 		[]string{"internal/lease"}, []string{"internal/assets", "internal/filelock"},
-		"whoever opens a microphone asks it first, so it uses nobody who does",
+		"everything that opens a microphone imports it, so it imports none of that",
 	},
 	{
 		[]string{"internal/models"}, []string{"audio/localrealtime/sherpa", "internal/assets", "internal/filelock"},
-		"models are installed and removed while no conversation runs, so it knows their files and nothing that talks",
+		"models are installed and removed outside conversations, so it knows only their files",
 	},
 	{
 		[]string{"internal/modelmirror"}, []string{"internal/models", "internal/tonemodel"},
-		"it makes what a server of models has, for tests of those who download it",
+		"it creates the content of a model server for tests of downloads",
 	},
 	{
 		[]string{"internal/timeline"}, []string{"audio", "csm/...", "internal/figures"},
-		"a picture is made from a journal alone, so that one can be drawn on another machine",
+		"a timeline is drawn from a journal alone, so that it can be drawn on another machine",
 	},
 	{
 		[]string{"internal/speechdata"}, []string{"audio", "audio/wavio"},
-		"recordings are read alike by every test and bench, so what reads them knows none of them",
+		"all tests and benches share the reader of recordings, so it imports none of them",
 	},
 	{
 		[]string{"internal/audioapi"}, []string{"audio", "audio/localrealtime/stt", "audio/localrealtime/tts", "audio/wavio"},
-		"it is a service that tests make requests to, and shares nothing with the client but what the public reference says",
+		"it is a service for tests and shares nothing with the client except the public reference",
 	},
 	{
 		[]string{"internal/room"}, []string{"audio"},
-		"a simulated room is frames in and frames out, so that anything can be put into one",
+		"a simulated room maps frames to frames, so that it works with anything",
 	},
 	{
 		[]string{"internal/roomsim"}, []string{"audio", "audio/cue", "audio/dsp", "audio/front", "audio/vad", "audio/portaudio", "audio/localrealtime/tts", "csm", "csm/dispatch", "csm/world", "internal/assets", "internal/pulse", "internal/room", "internal/speechdata", "protocol"},
-		"it puts the media path and the core together as a conversation does, and leaves everything else out",
+		"it combines the media path and the core as a conversation does, without anything else",
 	},
 	{
 		[]string{"internal/official"}, nil,
-		"it compares files with the types of a library that takes minutes to compile, and is a module of its own so that no build waits for it",
+		"it checks files against the types of a library that takes minutes to compile, in a separate module so that no build waits for it",
 	},
 	{
 		[]string{"internal/law", "internal/contract"}, nil,
-		"it reads the source of the tree, and builds where the tree does not",
+		"it reads the tree's source, and builds even when the tree does not",
 	},
 	{
 		[]string{"internal/daemon/...", "internal/gen", "internal/tools/*"},
 		[]string{"audio/...", "copilot/...", "csm/...", "internal/...", "protocol/...", "session/..."},
-		"it composes or generates from everything below it; what is above it is the command line",
+		"it composes or generates from everything below it; only the command line is above it",
 	},
 	{
 		[]string{"cmd/*"}, []string{"..."},
@@ -167,7 +167,7 @@ func matches(patterns []string, pkg string) bool {
 		}
 		ok, err := path.Match(p, pkg)
 		if err != nil {
-			panic(err) // a rule is malformed
+			panic(err) // malformed rule
 		}
 		return ok
 	})
@@ -178,11 +178,11 @@ func TestImportLaw(t *testing.T) {
 	for _, f := range tree(t) {
 		i := slices.IndexFunc(rules, func(r rule) bool { return matches(r.group, f.pkg()) })
 		if i < 0 {
-			t.Errorf("%s: package %s is under no rule; add one that says what it may import, and why", f.path, f.pkg())
+			t.Errorf("%s: no rule matches package %s; add one that says what it may import, and why", f.path, f.pkg())
 			continue
 		}
 		used[i] = true
-		if f.isTest { // tests may use whatever proves their package
+		if f.isTest { // tests may import anything
 			continue
 		}
 		for _, p := range f.imports() {
@@ -195,12 +195,12 @@ func TestImportLaw(t *testing.T) {
 	for i, r := range rules {
 		// Parts that later work brings have their rule already.
 		if later := []string{"csm/csmtest", "session/*"}; !used[i] && !slices.Contains(later, r.group[0]) {
-			t.Errorf("no package is under the rule of %q; take it out", r.group)
+			t.Errorf("no package matches the rule of %q; remove it", r.group)
 		}
 	}
 }
 
-// The law itself must be able to find a breach.
+// The law must find known breaches.
 func TestPatterns(t *testing.T) {
 	for _, c := range []struct {
 		pattern, pkg string

@@ -8,8 +8,8 @@ import (
 	"testing"
 )
 
-// On a bare machine the targets install what they need first. What they find out about
-// it, such as where the models are, they must find out afterwards.
+// On a bare machine the targets first install what they need. Variables such as the
+// models' folder must be evaluated after that.
 func TestFirstBuildFindsTheModelsThatItInstalled(t *testing.T) {
 	makefile, err := os.ReadFile("../../Makefile")
 	if err != nil {
@@ -27,7 +27,7 @@ func TestFirstBuildFindsTheModelsThatItInstalled(t *testing.T) {
 		}
 	}
 	write("Makefile", string(makefile))
-	// pkg-config knows of no model before setup.sh ran.
+	// pkg-config reports no models before setup.sh has run.
 	write("bin/pkg-config", "#!/bin/sh\ncat installed\n")
 	write("scripts/setup.sh", "#!/bin/sh\necho /usr/share/models >installed\n")
 	write("bin/go", "#!/bin/sh\necho \"$@\" >>asked\n")
@@ -42,7 +42,7 @@ func TestFirstBuildFindsTheModelsThatItInstalled(t *testing.T) {
 	}
 	for _, variable := range []string{"audio/localrealtime/stt.buildModelDir", "audio/wake.buildModelDir"} {
 		if !strings.Contains(string(asked), variable+"=/usr/share/models") {
-			t.Errorf("%s is not where the models are:\n%s", variable, asked)
+			t.Errorf("%s is not the models' folder:\n%s", variable, asked)
 		}
 	}
 }

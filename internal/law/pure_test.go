@@ -13,27 +13,27 @@ import (
 // same states on any machine.
 var pure = []string{"csm", "csm/connection", "csm/turn", "csm/speech", "csm/history", "csm/hold", "csm/statechart", "session", "copilot", "copilot/spoken"}
 
-// bannedImports are packages that a pure one has no use for, with the reason.
+// bannedImports lists packages that a pure package must not import, with the reason.
 var bannedImports = map[string]string{
-	"os":           "it would depend on the machine",
-	"os/exec":      "it would depend on the machine",
-	"io/fs":        "it would depend on the machine",
-	"syscall":      "it would depend on the machine",
-	"runtime":      "it would depend on the machine",
-	"net":          "it would talk to the world; ask for an effect instead",
-	"net/http":     "it would talk to the world; ask for an effect instead",
-	"log":          "it would talk to the world; ask for an effect instead",
-	"log/slog":     "it would talk to the world; ask for an effect instead",
+	"os":           "the result would depend on the machine",
+	"os/exec":      "the result would depend on the machine",
+	"io/fs":        "the result would depend on the machine",
+	"syscall":      "the result would depend on the machine",
+	"runtime":      "the result would depend on the machine",
+	"net":          "I/O is a side effect; return an effect instead",
+	"net/http":     "I/O is a side effect; return an effect instead",
+	"log":          "I/O is a side effect; return an effect instead",
+	"log/slog":     "I/O is a side effect; return an effect instead",
 	"sync":         "one goroutine owns the state; a lock hides a second owner",
 	"sync/atomic":  "one goroutine owns the state; an atomic hides a second owner",
-	"math/rand":    "a replay would take another way; randomness comes with the event",
-	"math/rand/v2": "a replay would take another way; randomness comes with the event",
-	"crypto/rand":  "a replay would take another way; randomness comes with the event",
-	"unsafe":       "states are immutable, and this writes through anything",
-	"reflect":      "states are closed sums; a switch over them is checked, a reflection is not",
+	"math/rand":    "a replay would diverge; randomness comes in with the event",
+	"math/rand/v2": "a replay would diverge; randomness comes in with the event",
+	"crypto/rand":  "a replay would diverge; randomness comes in with the event",
+	"unsafe":       "states are immutable, and unsafe can write to them",
+	"reflect":      "states are closed sums; the linter checks a switch over them, but not reflection",
 }
 
-// bannedCalls are functions of packages that are welcome otherwise.
+// bannedCalls lists banned functions of packages that are allowed otherwise.
 var bannedCalls = map[string][]string{
 	"time": {"Now", "Since", "Until", "Sleep", "After", "AfterFunc", "Tick", "NewTimer", "NewTicker"},
 	"fmt":  {"Print", "Printf", "Println", "Scan", "Scanf", "Scanln"},
@@ -52,12 +52,12 @@ func TestPurePackagesArePure(t *testing.T) {
 	}
 	for _, p := range pure {
 		if !seen[p] {
-			t.Errorf("package %s is not there; correct the list", p)
+			t.Errorf("package %s does not exist; correct the list", p)
 		}
 	}
 }
 
-// breaches lists what a file of a pure package must not do.
+// breaches lists the breaches in a file of a pure package.
 func breaches(f source) []string {
 	var out []string
 	for _, p := range f.imports() {
@@ -69,12 +69,12 @@ func breaches(f source) []string {
 	ast.Inspect(f.ast, func(n ast.Node) bool {
 		switch n := n.(type) {
 		case *ast.GoStmt:
-			out = append(out, f.at(n.Pos())+" starts a goroutine: what it does next would depend on the scheduler")
+			out = append(out, f.at(n.Pos())+" starts a goroutine: the result would depend on the scheduler")
 		case *ast.SelectStmt, *ast.SendStmt, *ast.ChanType:
-			out = append(out, f.at(n.Pos())+" uses a channel: what it does next would depend on the scheduler")
+			out = append(out, f.at(n.Pos())+" uses a channel: the result would depend on the scheduler")
 		case *ast.UnaryExpr:
 			if n.Op == token.ARROW {
-				out = append(out, f.at(n.Pos())+" receives from a channel: what it does next would depend on the scheduler")
+				out = append(out, f.at(n.Pos())+" receives from a channel: the result would depend on the scheduler")
 			}
 		case *ast.SelectorExpr:
 			if x, ok := n.X.(*ast.Ident); ok && slices.Contains(bannedCalls[names[x.Name]], n.Sel.Name) {
@@ -86,7 +86,7 @@ func breaches(f source) []string {
 	return out
 }
 
-// importNames maps the names that packages have in a file to their paths.
+// importNames maps a file's package names to their paths.
 func importNames(f source) map[string]string {
 	out := map[string]string{}
 	for i, p := range f.imports() {
@@ -99,7 +99,7 @@ func importNames(f source) map[string]string {
 	return out
 }
 
-// The law itself must be able to find a breach.
+// The law must find known breaches.
 func TestBreachesAreFound(t *testing.T) {
 	const text = `package csm
 
@@ -134,6 +134,6 @@ var m sync.Mutex
 		}
 	}
 	if strings.Contains(got, "Second") {
-		t.Errorf("a duration is no clock:\n%s", got)
+		t.Errorf("a duration counts as a clock:\n%s", got)
 	}
 }

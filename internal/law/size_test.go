@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// The sizes that a reader can hold.
+// Maximum sizes for readability.
 const (
 	maxFileLines     = 600
 	maxFunctionLines = 80
@@ -32,7 +32,7 @@ func TestNoFileOrFunctionIsTooLong(t *testing.T) {
 	}
 }
 
-// Every package says what it is, in one file.
+// Every package has a doc, in one file.
 func TestEveryPackageHasADoc(t *testing.T) {
 	docs := map[string][]string{}
 	for _, f := range tree(t) {
@@ -48,13 +48,13 @@ func TestEveryPackageHasADoc(t *testing.T) {
 		docs[f.pkg()] = append(docs[f.pkg()], f.path)
 		text := f.ast.Doc.Text()
 		if name := f.ast.Name.Name; name != "main" && !strings.HasPrefix(text, "Package "+name+" ") {
-			t.Errorf("%s: the package's doc begins %.40q; begin it with \"Package %s\"", f.path, text, name)
+			t.Errorf("%s: the package doc starts with %.40q; start it with \"Package %s\"", f.path, text, name)
 		}
 	}
 	for pkg, files := range docs {
 		switch len(files) {
 		case 0:
-			t.Errorf("package %s has no doc; say what it is for, how it is used and what it keeps", pkg)
+			t.Errorf("package %s has no doc; describe its purpose, its use and its invariants", pkg)
 		case 1:
 		default:
 			t.Errorf("package %s has a doc in %q; keep it in one file", pkg, files)

@@ -16,7 +16,7 @@ import (
 
 const module = "github.com/agentvoice/agentvoice-daemon"
 
-// source is one Go file: its path from the root of the module, with slashes.
+// source is one Go file. Its path is relative to the module root, with slashes.
 type source struct {
 	path    string
 	lines   int
@@ -26,10 +26,10 @@ type source struct {
 	written bool // by a person, not by a generator
 }
 
-// pkg is the folder of the file, "." for the root.
+// pkg returns the folder of the file, "." for the root.
 func (s source) pkg() string { return path.Dir(s.path) }
 
-// imports are the paths that the file imports.
+// imports returns the paths that the file imports.
 func (s source) imports() []string {
 	var out []string
 	for _, i := range s.ast.Imports {
@@ -42,12 +42,12 @@ func (s source) imports() []string {
 	return out
 }
 
-// at is a place in the file.
+// at formats a position in the file.
 func (s source) at(p token.Pos) string {
 	return s.path + ":" + strconv.Itoa(s.fset.Position(p).Line)
 }
 
-// skipped folders hold no Go of ours.
+// skipped lists folders without our Go code.
 var skipped = []string{".git", "node_modules", "testdata", "out", "bin", "dist"}
 
 // tree parses every Go file of the module.
@@ -107,6 +107,6 @@ func moduleRoot(t *testing.T) string {
 			dir = parent
 			continue
 		}
-		t.Fatal("there is no go.mod above the test")
+		t.Fatal("no go.mod in a parent folder of the test")
 	}
 }

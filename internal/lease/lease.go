@@ -21,25 +21,25 @@ const (
 	Grace = time.Second
 	// Limit is how long TakeOver waits for a holder.
 	Limit = 2 * Grace
-	// retryEvery is how often TakeOver looks again while the holder's socket is
-	// not there: it is being made, or the lease is being released.
+	// retryEvery is how often TakeOver retries while the holder's socket does not
+	// exist: it is being created, or the lease is being released.
 	retryEvery = 10 * time.Millisecond
-	// maxRecord bounds what is read of a holder, in bytes.
+	// maxRecord limits the size of a holder's record, in bytes.
 	maxRecord = 4 << 10
 )
 
-// Holder is who holds the lease, in words for its user.
+// Holder identifies the holder of the lease to the user.
 type Holder struct {
 	Name  string    `json:"name"`  // such as "VS Code: my-project"
-	PID   int       `json:"pid"`   // Acquire and TakeOver fill it in
-	Since time.Time `json:"since"` // likewise
+	PID   int       `json:"pid"`   // set by Acquire and TakeOver
+	Since time.Time `json:"since"` // set by Acquire and TakeOver
 }
 
 // HeldError says that another program holds the lease.
 type HeldError struct {
-	// Holder may be empty for the moment in which the lease changes hands.
+	// Holder may be empty while the lease changes hands.
 	Holder Holder
-	// Stuck says that it was asked for the lease and did not answer.
+	// Stuck: the holder was asked for the lease and did not answer.
 	Stuck bool
 }
 
@@ -49,7 +49,7 @@ func (e *HeldError) Error() string {
 		who = fmt.Sprintf("%q (process %d, since %s)", e.Holder.Name, e.Holder.PID, e.Holder.Since.Local().Format(time.TimeOnly))
 	}
 	if e.Stuck {
-		return fmt.Sprintf("the microphone is held by %s, which does not answer; end it", who)
+		return fmt.Sprintf("the microphone is held by %s, which does not respond; end that process", who)
 	}
 	return fmt.Sprintf("the microphone is held by %s; stop the conversation there, or take it over", who)
 }
@@ -65,10 +65,10 @@ type Lease struct {
 	taker    Holder
 	released bool
 	grace    *time.Timer // after Lost
-	conns    []net.Conn  // of those who wait for the release
+	conns    []net.Conn  // of programs that wait for the release
 }
 
-// Acquire gets the lease if nobody holds it. Else the error is a *HeldError.
+// Acquire acquires the lease, or returns a *HeldError if another program holds it.
 func Acquire(ctx context.Context, who Holder) (*Lease, error) {
 	if err := ctx.Err(); err != nil {
 		return nil, err
@@ -84,16 +84,16 @@ func acquire(dir string, who Holder) (*Lease, error) {
 	path := filepath.Join(dir, "microphone.lock")
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return nil, fmt.Errorf("the microphone's lock cannot be made: %w", err)
+		return nil, fmt.Errorf("cannot create the microphone's lock: %w", err)
 	}
 	switch ok, err := filelock.Try(file); {
 	case err != nil:
 		_ = file.Close()
-		return nil, fmt.Errorf("%s cannot be locked: %w", path, err)
+		return nil, fmt.Errorf("cannot lock %s: %w", path, err)
 	case !ok:
 		defer file.Close()
 		var other Holder
-		// Cut off or empty, while it changes hands: then nothing is known.
+		// Truncated or empty while the lease changes hands: the holder is unknown.
 		_ = json.NewDecoder(io.LimitReader(file, maxRecord)).Decode(&other)
 		return nil, &HeldError{Holder: other}
 	}
@@ -101,7 +101,7 @@ func acquire(dir string, who Holder) (*Lease, error) {
 	l := &Lease{file: file, lost: make(chan struct{})}
 	if err := l.announce(dir, who); err != nil {
 		_ = file.Close()
-		return nil, fmt.Errorf("the microphone's lease cannot be announced: %w", err)
+		return nil, fmt.Errorf("cannot publish the microphone's lease: %w", err)
 	}
 	l.run.Go(l.serve)
 	return l, nil
@@ -120,7 +120,7 @@ func (l *Lease) announce(dir string, who Holder) error {
 		return err
 	}
 	path := socket(dir)
-	// That of a holder that crashed; the lock is ours.
+	// Left by a holder that crashed; we have the lock.
 	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
 		return err
 	}
@@ -131,7 +131,7 @@ func (l *Lease) announce(dir string, who Holder) error {
 	return os.Chmod(path, 0o600)
 }
 
-// serve takes the words of those who take over, until the release.
+// serve accepts take-over requests until the release.
 func (l *Lease) serve() {
 	for {
 		conn, err := l.listener.Accept()
@@ -142,7 +142,7 @@ func (l *Lease) serve() {
 	}
 }
 
-// asked hears one who takes over. Its connection stays open until the release.
+// asked handles a take-over request. The connection stays open until the release.
 func (l *Lease) asked(conn net.Conn) {
 	l.mu.Lock()
 	if l.released {
@@ -154,7 +154,7 @@ func (l *Lease) asked(conn net.Conn) {
 	l.mu.Unlock()
 	var taker Holder
 	if json.NewDecoder(io.LimitReader(conn, maxRecord)).Decode(&taker) != nil {
-		return // it has gone, or we have
+		return // the peer or we have closed the connection
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -165,18 +165,18 @@ func (l *Lease) asked(conn net.Conn) {
 	}
 }
 
-// Lost is closed when another program takes the lease over. The holder then stops
-// listening and calls Release, within Grace.
+// Lost is closed when another program takes over the lease. The holder must then stop
+// listening and call Release within Grace.
 func (l *Lease) Lost() <-chan struct{} { return l.lost }
 
-// Taker is who took the lease over, after Lost.
+// Taker returns who took over the lease. It is valid after Lost.
 func (l *Lease) Taker() Holder {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.taker
 }
 
-// Release gives the lease up. It is safe to call twice, and on a nil Lease.
+// Release releases the lease. It is safe to call twice, and on a nil Lease.
 func (l *Lease) Release() {
 	if l == nil {
 		return
@@ -185,7 +185,7 @@ func (l *Lease) Release() {
 	l.run.Wait()
 }
 
-// release frees the lock before it hangs up on those who wait for that.
+// release unlocks the file before it closes the connections that wait for it.
 func (l *Lease) release() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -196,18 +196,18 @@ func (l *Lease) release() {
 	if l.grace != nil {
 		l.grace.Stop()
 	}
-	// The socket's file goes with its listener, and must not be the next one's.
+	// Closing the listener removes its socket file, which must not be the next holder's.
 	_ = l.listener.Close()
 	_ = l.file.Truncate(0)
-	_ = l.file.Close() // and so unlocks it
+	_ = l.file.Close() // closing unlocks the file
 	for _, c := range l.conns {
 		_ = c.Close()
 	}
 }
 
-// TakeOver gets the lease from whoever holds it. The holder is told, by Lost, and
-// has Grace to stop. The error is a *HeldError with Stuck when it does not within
-// Limit, and one without when another one was faster.
+// TakeOver takes the lease from its current holder, who is notified by Lost and has
+// Grace to stop. The error is a *HeldError: with Stuck if the holder does not release
+// within Limit, without it if another program was faster.
 func TakeOver(ctx context.Context, who Holder) (*Lease, error) {
 	dir, err := folder()
 	if err != nil {
@@ -223,7 +223,7 @@ func TakeOver(ctx context.Context, who Holder) (*Lease, error) {
 			return l, err
 		}
 		if asked && limited.Err() == nil && held.Holder.Name != "" {
-			return nil, held // by another one meanwhile
+			return nil, held // by another program meanwhile
 		}
 		asked, err = ask(limited, dir, who)
 		switch {
@@ -238,9 +238,9 @@ func TakeOver(ctx context.Context, who Holder) (*Lease, error) {
 	}
 }
 
-// ask tells the holder, and returns when it has hung up: the lease is free then,
-// for a moment at least. It also returns when the holder's socket is not there,
-// after a while.
+// ask sends a take-over request and returns when the holder has closed the
+// connection, which means that the lease was free at that moment. If the holder's
+// socket does not exist it returns after a delay.
 func ask(ctx context.Context, dir string, who Holder) (asked bool, err error) {
 	var d net.Dialer
 	conn, err := d.DialContext(ctx, "unix", socket(dir))
@@ -261,26 +261,26 @@ func ask(ctx context.Context, dir string, who Holder) (asked bool, err error) {
 		return false, err
 	}
 	if _, err := conn.Write(append(record, '\n')); err != nil {
-		return false, nil // it was just released
+		return false, nil // just released
 	}
 	_, _ = io.Copy(io.Discard, conn)
 	return true, nil
 }
 
-// folder is where the lease of this user is, made if it is not there.
+// folder returns the folder of this user's lease, and creates it if missing.
 func folder() (string, error) {
 	dir, err := assets.Runtime()
 	if err == nil {
 		err = os.MkdirAll(dir, 0o700)
 	}
 	if err != nil {
-		return "", fmt.Errorf("there is no folder for the microphone's lock: %w", err)
+		return "", fmt.Errorf("no folder for the microphone's lock: %w", err)
 	}
 	return dir, nil
 }
 
-// Remedy is what the user of an operating system can do where there is no folder for
-// the lease.
+// Remedy says what a user of an operating system can do if there is no folder for the
+// lease.
 func Remedy(goos string) string {
 	switch goos {
 	case "windows":

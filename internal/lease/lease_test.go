@@ -19,7 +19,7 @@ import (
 	"go.uber.org/goleak"
 )
 
-// TestMain is also the other process: it holds the lease as it is told to.
+// TestMain is also the main function of the helper process, which holds the lease.
 func TestMain(m *testing.M) {
 	if how := os.Getenv("LEASE_TEST_HOLDER"); how != "" {
 		if err := hold(how); err != nil {
@@ -31,7 +31,7 @@ func TestMain(m *testing.M) {
 	goleak.VerifyTestMain(m)
 }
 
-// hold acquires the lease and says what happens, until the input ends.
+// hold acquires the lease and prints what happens, until its input ends.
 func hold(how string) error {
 	l, err := Acquire(context.Background(), Holder{Name: how})
 	if err != nil {
@@ -93,7 +93,7 @@ func (o *other) says(want string) {
 	}
 }
 
-// end kills the process, or with 0 ends its input.
+// end kills the process, or closes its input if sig is 0.
 func (o *other) end(sig syscall.Signal) error {
 	_ = o.input.Close()
 	if sig != 0 {
@@ -126,7 +126,7 @@ func TestHeldByAnother(t *testing.T) {
 	var held *HeldError
 	if !errors.As(err, &held) || held.Stuck || held.Holder.Name != "the other window" || held.Holder.PID != o.cmd.Process.Pid ||
 		time.Since(held.Holder.Since) > time.Minute || !strings.Contains(err.Error(), "the other window") {
-		t.Errorf("while another one holds it: %v", err)
+		t.Errorf("while another process holds it: %v", err)
 	}
 	for path, want := range map[string]os.FileMode{"": os.ModeDir | 0o700, "microphone.lock": 0o600, "microphone.sock": os.ModeSocket | 0o600} {
 		if info, err := os.Stat(filepath.Join(dir, "agentvoice", path)); err != nil || info.Mode() != want {
@@ -155,7 +155,7 @@ func TestCrashLeavesNothing(t *testing.T) {
 	inFolder(t)
 	ctx := bounded(t)
 	if err := startOther(t, "crashes").end(syscall.SIGKILL); err == nil {
-		t.Error("it did not crash")
+		t.Error("the process did not crash")
 	}
 	l, err := Acquire(ctx, Holder{Name: "me"})
 	if err != nil {
@@ -164,8 +164,8 @@ func TestCrashLeavesNothing(t *testing.T) {
 	l.Release()
 }
 
-// TestTakeOver: the holder is told by whom, and loses the lease whether it gives
-// it up or not.
+// TestTakeOver: the holder is told who took the lease, and loses it whether it
+// cooperates or not.
 func TestTakeOver(t *testing.T) {
 	for _, how := range []string{"gives it up", "does not care"} {
 		t.Run(how, func(t *testing.T) {
@@ -198,8 +198,8 @@ func TestTakeOverFromNobody(t *testing.T) {
 	l.Release()
 }
 
-// TestStuck: who does not run cannot give anything up, and blocks nobody for
-// long.
+// TestStuck: a suspended process cannot release the lease, and blocks others only for
+// Limit.
 func TestStuck(t *testing.T) {
 	inFolder(t)
 	ctx := bounded(t)
@@ -218,7 +218,7 @@ func TestStuck(t *testing.T) {
 	}
 }
 
-// TestOneWins: of many who take over at once, one has it in the end.
+// TestOneWins: of many concurrent take-overs, one holds the lease at the end.
 func TestOneWins(t *testing.T) {
 	inFolder(t)
 	ctx := bounded(t)
@@ -260,7 +260,7 @@ func TestOneWins(t *testing.T) {
 		}
 	}
 	if kept != 1 {
-		t.Errorf("%d of %d leases are kept", kept, len(leases))
+		t.Errorf("%d of %d leases are still held", kept, len(leases))
 	}
 	last, err := TakeOver(ctx, Holder{Name: "the end"})
 	if err != nil {

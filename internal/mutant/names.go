@@ -2,5 +2,5 @@
 
 package mutant
 
-// names are the mutants by their number. The overlay replaces this file.
+// names lists the mutants by number. The overlay replaces this file.
 var names []string

@@ -7,11 +7,11 @@ import (
 	"fmt"
 )
 
-// ErrNone says that this build has no mutants.
-var ErrNone = errors.New("this build has no mutants; `make debug` builds bin/agentvoice-daemon-debug, which has")
+// ErrNone is returned by Select in a build without mutants.
+var ErrNone = errors.New("this build has no mutants; use bin/agentvoice-daemon-debug (`make debug`)")
 
-// Select fails: this build has no mutants.
+// Select returns ErrNone.
 func Select(name string) error { return fmt.Errorf("mutant %q: %w", name, ErrNone) }
 
-// Names is empty: this build has no mutants.
+// Names returns nil.
 func Names() []string { return nil }

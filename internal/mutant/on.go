@@ -12,14 +12,14 @@ import (
 // Variable is the environment variable that selects a mutant for a whole process.
 const Variable = "AGENTVOICE_MUTANT"
 
-// none is the number of no mutant.
+// none means that no mutant is active.
 const none = -1
 
-// active is the number of the active mutant. It is set before anything is
-// stepped and not changed while something is, so it needs no lock.
+// active is the number of the active mutant. It is set before the core's first step
+// and does not change during a run, so it needs no lock.
 var active = none
 
-// rebuilds make again what packages made when they were initialised.
+// rebuilds reinitializes package variables that depend on the mutant.
 var rebuilds []func()
 
 func init() {
@@ -33,11 +33,11 @@ func init() {
 	}
 }
 
-// On says whether the mutant with this number is active. Only files that the tool
-// wrote call it.
+// On reports whether the mutant with this number is active. Only generated files call
+// it.
 func On(number int) bool { return active == number }
 
-// Choose is mutated or original.
+// Choose returns mutated if on, otherwise original.
 func Choose[T any](on bool, mutated, original T) T {
 	if on {
 		return mutated
@@ -45,25 +45,25 @@ func Choose[T any](on bool, mutated, original T) T {
 	return original
 }
 
-// Names lists the mutants of this build, those that were written by hand first.
+// Names lists the mutants of this build, handwritten ones first.
 func Names() []string {
 	return slices.DeleteFunc(slices.Clone(names), func(n string) bool { return n == "" })
 }
 
-// Select makes the mutant of that name the active one, and the empty name none.
-// It must be called before anything is stepped.
+// Select activates the mutant with that name; the empty name deactivates all. Call it
+// before the core's first step.
 func Select(name string) error {
 	active = none
 	if name != "" {
 		active = slices.Index(names, name)
 		switch {
 		case active == none && len(names) == 0:
-			return fmt.Errorf("mutant %q: the build has the tag mutants and not the overlay; `make debug` gives it both", name)
+			return fmt.Errorf("mutant %q: the build has the tag mutants but not the overlay; use `make debug`", name)
 		case active == none:
-			return fmt.Errorf("mutant %q: there is none of that name; the named ones are %s", name, strings.Join(written(), ", "))
+			return fmt.Errorf("mutant %q: unknown name; the named ones are %s", name, strings.Join(written(), ", "))
 		}
 	}
-	for range 2 { // one may be made from another that comes after it
+	for range 2 { // one may depend on another that comes after it
 		for _, f := range rebuilds {
 			f()
 		}
@@ -71,11 +71,11 @@ func Select(name string) error {
 	return nil
 }
 
-// written are the mutants that have a name and not only a number.
+// written lists the mutants with a name, not just a number.
 func written() []string {
 	return slices.DeleteFunc(Names(), func(n string) bool { return strings.HasPrefix(n, "auto-") })
 }
 
-// Rebuild has f called whenever another mutant is selected: it makes again what a
-// package made when it was initialised. Only files that the tool wrote call it.
+// Rebuild registers f to be called whenever a mutant is selected, to reinitialize
+// package variables. Only generated files call it.
 func Rebuild(f func()) { rebuilds = append(rebuilds, f) }

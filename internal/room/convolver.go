@@ -6,8 +6,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// transform is the length of the transforms: a frame and a part of the impulse
-// response as long as a frame, convolved, are one sample shorter than two frames.
+// transform is the FFT length: a frame convolved with one part of the impulse
+// response, which has the length of a frame, is one sample shorter than two frames.
 const (
 	part      = audio.FrameSamples
 	transform = 1024
@@ -17,17 +17,17 @@ const (
 // block is a frame of audio between the stages of a room, at full scale 1.
 type block [part]float32
 
-// convolver filters frames with an impulse response that is cut into parts of a
-// frame each (uniformly partitioned overlap-add): per frame two transforms, and a
-// multiplication of spectra for each part. It adds no delay.
+// convolver filters frames with an impulse response that is split into parts of one
+// frame each (uniformly partitioned overlap-add): two FFTs per frame, and one
+// multiplication of spectra per part. It adds no delay.
 type convolver struct {
 	fft   *fourier.FFT
 	parts [][]complex128 // spectra of the parts of the response
 	past  [][]complex128 // spectra of the last frames, a ring
-	at    int            // where the newest of them is
+	at    int            // index of the newest
 	sum   []complex128
 	work  []float64
-	rest  [part]float64 // what the last frame left for this one
+	rest  [part]float64 // overlap from the last frame
 }
 
 func newConvolver(response []float32) *convolver {
@@ -65,8 +65,8 @@ func (c *convolver) filter(b *block) {
 	}
 }
 
-// multiplyAdd adds the products of a and b. The product is written out: the
-// language's own also minds infinities.
+// multiplyAdd adds the products of a and b. The product is written out, because the
+// built-in one also handles infinities.
 func multiplyAdd(sum, a, b []complex128) {
 	a, b = a[:len(sum)], b[:len(sum)]
 	for i := range sum {

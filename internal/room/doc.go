@@ -1,33 +1,35 @@
-// Package room simulates a room in which an assistant talks out of a
-// loudspeaker and a person talks into a microphone that hears both. It is pure:
-// all chance comes from seeds, and there is no clock but the number of frames.
+// Package room simulates a room with a speaker that plays the assistant, a person,
+// and a microphone that picks up both. It is pure: randomness comes from seeds, and
+// the only clock is the number of frames.
 //
 // # Model
 //
-// All audio is 48 kHz mono in frames of 10 ms. One Room is one loudspeaker and
-// one microphone:
+// All audio is 48 kHz mono in frames of 10 ms. One Room has one speaker and one
+// microphone:
 //
-//	render -> loudspeaker (clipping) -> clock drift -> delay -> impulse response -> echo gain \
+//	render -> speaker (clipping) -> clock drift -> delay -> impulse response -> echo gain \
 //	near-end speech ---------------------------------------- (impulse response, optional) --- + -> microphone (clipping) -> frame
 //	fan noise or babble -------------------------------------------------------------------- /
 //
-// The impulse responses are those of a shoebox by the image-source method (Allen
-// and Berkley, 1979), with the images shaken a little (De Sena and others, 2015),
-// since in a perfect box they fall into patterns that no real room has.
+// The impulse responses are those of a shoebox room by the image-source method (Allen
+// and Berkley, 1979), with slightly randomized image positions (De Sena and others,
+// 2015), because a perfect box causes artifacts that no real room has.
 //
 // The caller's loop, for each frame of the microphone's clock:
 //
 //	r.Capture(sink.Render, &near, &mic)
 //
-// Capture calls render as often as the loudspeaker's clock asks for a frame: once
-// without drift; with drift sometimes twice or not at all.
+// Capture calls render as often as the speaker's clock needs a frame: once without
+// drift; with drift sometimes twice or not at all.
 //
 // # Invariants
 //
-//   - The same Config and the same frames give the same microphone, bit by bit.
-//   - A frame that is rendered for the first time in a call of Capture is heard
-//     from Delay after that frame's first sample, plus the loudspeaker's distance.
-//   - Levels are in dBFS of audio.Level's RMS; an SNR is against the active level
-//     of the speech (ActiveLevel), so pauses do not count.
-//   - Capture allocates nothing.
+//   - The same Config and the same frames give the same microphone signal, bit for bit.
+//   - A frame that is first rendered in a call of Capture is heard Delay after that
+//     frame's first
+//     sample, plus the time from the speaker through the air.
+//   - Levels are RMS levels in dBFS (audio.Level); an SNR is relative to the active
+//     level of the
+//     speech (ActiveLevel), so pauses do not count.
+//   - Capture does not allocate.
 package room

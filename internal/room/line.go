@@ -2,27 +2,27 @@ package room
 
 import "math"
 
-// The interpolation between samples when clocks drift: windowed sincs of
-// 2*lineHalf taps, tabulated at linePhases places between two samples. Its error
-// is below that of 16 bits for speech.
+// Interpolation between samples under clock drift: windowed sincs of 2*lineHalf taps,
+// tabulated at linePhases fractional positions. For speech its error is below that of
+// 16 bits.
 const (
 	lineHalf   = 12
 	linePhases = 512
 )
 
-// line is the wire from the loudspeaker's clock to the microphone's, with the
-// delay of both devices. Output sample k is the input at k*step - delay.
+// line converts from the speaker's clock to the microphone's, with the delay of both
+// devices. Output sample k is the input at k*step - delay.
 type line struct {
 	buf    []float32               // input, a ring whose length is a power of two
-	n      int64                   // samples that came
-	frames int64                   // frames that were read
+	n      int64                   // samples received
+	frames int64                   // frames read
 	delay  float64                 // samples of input
-	step   float64                 // samples of input in one of output
+	step   float64                 // input samples per output sample
 	phases [][2 * lineHalf]float32 // nil without drift
 	in     block
 }
 
-// most is how much longer the delay may become.
+// newLine returns a line whose delay may grow by most samples.
 func newLine(delay, most int, ppm float64) *line {
 	size := 1
 	for size < delay+most+4*part+4*lineHalf {
@@ -48,9 +48,8 @@ func newLine(delay, most int, ppm float64) *line {
 	return l
 }
 
-// read makes a frame of output. It asks for a frame of input whenever the
-// loudspeaker's clock has come to its beginning by the end of the output: without
-// drift once.
+// read returns a frame of output. It requests an input frame whenever the speaker's
+// clock has reached its start by the end of the output: once without drift.
 func (l *line) read(out *block, more func(b *block)) {
 	begin := float64(l.frames*part) * l.step
 	for float64(l.n) < begin+part*l.step-0.5 {
@@ -66,8 +65,8 @@ func (l *line) read(out *block, more func(b *block)) {
 	l.frames++
 }
 
-// sample is the input at a place between its samples; before its first it is
-// silent.
+// sample returns the input at a fractional position; it is silent before its first
+// sample.
 func (l *line) sample(at float64) float32 {
 	whole := math.Floor(at)
 	first, mask := int64(whole), int64(len(l.buf)-1)

@@ -7,9 +7,9 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// ActiveLevel is how loud speech is while somebody speaks, in dBFS RMS: the mean
-// power of those of its frames of 10 ms that are not 15.9 dB or more below it. It
-// follows ITU-T P.56 with plain frames in place of the envelope. Silence has
+// ActiveLevel returns the level of speech without its pauses, in dBFS RMS: the mean
+// power of the 10 ms frames that are less than 15.9 dB below it. It follows ITU-T
+// P.56 with plain frames instead of the envelope. For silence it returns
 // audio.SilenceLevel.
 func ActiveLevel(pcm []int16) float64 {
 	var powers []float64
@@ -26,7 +26,7 @@ func ActiveLevel(pcm []int16) float64 {
 		return audio.SilenceLevel
 	}
 	active := total / float64(len(powers))
-	for range 20 { // it rises and settles within a few rounds
+	for range 20 { // converges within a few rounds
 		floor, sum, n := active*math.Pow(10, -1.59), 0.0, 0
 		for _, p := range powers {
 			if p >= floor {
@@ -39,11 +39,11 @@ func ActiveLevel(pcm []int16) float64 {
 	return max(audio.SilenceLevel, 10*math.Log10(active/(1<<30)))
 }
 
-// noiseTime is how much noise is made; it then begins again.
+// noiseTime is the length of generated noise, which then repeats.
 const noiseSeconds = 20
 
-// Fan makes the noise of a fan or an air conditioner, with an RMS of 1: broad, with
-// its weight below 500 Hz, and the faint tone of its blades.
+// Fan generates the noise of a fan or an air conditioner, with an RMS of 1:
+// broadband, mostly below 500 Hz, plus the weak tone of its blades.
 func Fan(seed uint64) []float32 {
 	rng := rand.New(rand.NewPCG(seed, 2))
 	x := make([]float32, noiseSeconds*audio.SampleRate)
@@ -62,12 +62,12 @@ func Fan(seed uint64) []float32 {
 	return toUnit(x)
 }
 
-// babblers are how many people talk at once in a babble.
+// babblers is the number of simultaneous talkers in babble.
 const babblers = 8
 
-// Babble mixes people who all talk at once, with an RMS of 1. Each continues through
-// speech, clips at 48 kHz, from a place of its own; clips are brought to the same
-// active level first. It is nil when there is no speech.
+// Babble mixes simultaneous talkers, with an RMS of 1. Each plays the speech clips
+// (48 kHz) from a different position, normalized to the same active level. It returns
+// nil without speech.
 func Babble(seed uint64, speech ...[]int16) []float32 {
 	var all []float32
 	for _, clip := range speech {

@@ -11,20 +11,20 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// Shape is a shoebox room with a loudspeaker, a microphone and a person in it.
+// Shape is a shoebox room with a speaker, a microphone and a person.
 type Shape struct {
 	Name    string
 	Size    [3]float64    // width, depth, height in metres
-	T60     time.Duration // until sound has fallen by 60 dB
+	T60     time.Duration // reverberation time: decay by 60 dB
 	Speaker [3]float64    // metres from a corner
 	Mic     [3]float64
 	Person  [3]float64
-	Seed    uint64 // of the images' shaking
+	Seed    uint64 // for the randomized image positions
 }
 
-// Shapes are the rooms of the benches and tests, from a car to a hall. The
-// loudspeaker is 20 to 75 cm from the microphone, the person 40 cm to 1.2 m: within
-// the critical distance, where the direct sound is louder than the room.
+// Shapes lists the rooms of the benches and tests, from a car to a hall. The speaker
+// is 20 to 75 cm from the microphone, the person 40 cm to 1.2 m: within the critical
+// distance, where the direct sound is louder than the reverberation.
 var Shapes = []Shape{
 	{"car", [3]float64{1.5, 2.6, 1.2}, 80 * time.Millisecond, [3]float64{.4, .5, .6}, [3]float64{.7, .7, .9}, [3]float64{.5, 1.1, .9}, 11},
 	{"booth", [3]float64{2, 2.2, 2.4}, 150 * time.Millisecond, [3]float64{.9, .6, 1}, [3]float64{1.1, .6, 1.1}, [3]float64{1, 1.1, 1.3}, 12},
@@ -34,9 +34,9 @@ var Shapes = []Shape{
 	{"hall", [3]float64{11, 8, 3.8}, 800 * time.Millisecond, [3]float64{5, 2, 1}, [3]float64{5.3, 2.3, 1}, [3]float64{5.4, 3.2, 1.3}, 16},
 }
 
-// Distant is the meeting room with the loudspeaker on the wall, 1.4 m from the
-// microphone: beyond the critical distance of 70 cm, most of the echo is the room's,
-// and cancellers fail. It is for showing limits.
+// Distant is the meeting room with the speaker on the wall, 1.4 m from the
+// microphone. That is beyond the critical distance of 70 cm: most of the echo is
+// reverberation, and cancellers fail. It is for showing limits.
 var Distant = Shape{"distant", [3]float64{6.5, 4.8, 2.8}, 550 * time.Millisecond, [3]float64{3, 1, .9}, [3]float64{3.2, 2.4, .9}, [3]float64{3.3, 3.2, 1.2}, 15}
 
 // ShapeNamed returns the shape of Shapes with that name.
@@ -50,32 +50,32 @@ func ShapeNamed(name string) (Shape, bool) {
 }
 
 const (
-	soundSpeed = 343.0 // metres a second
-	// A response ends when it has fallen by 72 dB, and after 300 ms in any case:
-	// what comes later is 22 dB down in the hall, and further everywhere else.
+	soundSpeed = 343.0 // m/s
+	// A response is truncated where it has decayed by 72 dB, and at 300 ms in any case:
+	// the rest is 22 dB down in the hall, and more elsewhere.
 	responseTime = 300 * time.Millisecond
-	sincHalf     = 8     // taps of a fractional delay to each side
+	sincHalf     = 8     // taps of a fractional delay on each side
 	sincPhases   = 64    // delays between two samples
-	shake        = 0.08  // metres, at most, by which an image is moved
-	lowest       = 120.0 // Hz, below which nothing small plays or hears
+	shake        = 0.08  // maximum displacement of an image, in metres
+	lowest       = 120.0 // Hz; small speakers and microphones have no response below
 )
 
-// EchoResponse is how the loudspeaker is heard at the microphone, at 48 kHz. Its
-// gain for speech is 1 (see normalise); the first sound comes after the time that
-// it takes through the air.
+// EchoResponse returns the impulse response from the speaker to the microphone, at 48
+// kHz, with a gain of 1 for speech (see normalise). It includes the time through the
+// air.
 func (s Shape) EchoResponse() []float32 { return normalise(s.response(s.Speaker)) }
 
-// NearResponse is how the person is heard at the microphone, at 48 kHz, with a
-// gain of 1 for speech. The time through the air is taken off, so that an onset in
-// dry speech is where its label says.
+// NearResponse returns the impulse response from the person to the microphone, at 48
+// kHz, with a gain of 1 for speech. It excludes the time through the air, so that
+// onset labels of dry speech stay valid.
 func (s Shape) NearResponse() []float32 {
 	h := s.response(s.Person)
 	direct := int(distance(s.Person, s.Mic) / soundSpeed * audio.SampleRate)
 	return normalise(h[max(0, direct-sincHalf):])
 }
 
-// response adds up the images of source: mirrored boxes around the room, each
-// weaker by what the walls took.
+// response sums the image sources: mirrored boxes around the room, each attenuated by
+// the walls.
 func (s Shape) response(source [3]float64) []float32 {
 	n := int(audio.Samples(min(responseTime, s.T60*6/5)))
 	h := make([]float32, n+2*sincHalf)
@@ -110,9 +110,9 @@ func (s Shape) response(source [3]float64) []float32 {
 	return h[:n]
 }
 
-// reflection is what a wall leaves of a sound's pressure, from T60 by Eyring's
-// formula. The formula is for a diffuse field; the images of a box meet the walls
-// that are far apart less often, and fall more slowly by about diffuse.
+// reflection returns the reflection coefficient of the walls for sound pressure, from
+// T60 by Eyring's formula. The formula assumes a diffuse field; in a box the images
+// decay more slowly, by about the factor diffuse.
 func (s Shape) reflection() float64 {
 	const diffuse = 1.15
 	w, d, h := s.Size[0], s.Size[1], s.Size[2]
@@ -120,9 +120,8 @@ func (s Shape) reflection() float64 {
 	return math.Exp(-0.5 * 0.161 * volume / (surface * s.T60.Seconds()) * diffuse)
 }
 
-// highPass takes off what is below lowest, where the images of a box, all of one
-// sign, add up to a pressure that no room has (a Butterworth filter of second
-// order).
+// highPass attenuates frequencies below lowest (second-order Butterworth), where the
+// images of a box, all of the same sign, add up to an unrealistic pressure.
 func highPass(h []float32) {
 	k := math.Tan(math.Pi * lowest / audio.SampleRate)
 	norm := 1 / (1 + math.Sqrt2*k + k*k)
@@ -136,8 +135,8 @@ func highPass(h []float32) {
 	}
 }
 
-// mirrored is where the image number k of a source at x between walls at 0 and
-// size is; |k| walls are between them.
+// mirrored returns the position of image k of a source at x between walls at 0 and
+// size, with |k| reflections.
 func mirrored(k int, x, size float64) float64 {
 	if k%2 == 0 {
 		return float64(k)*size + x
@@ -145,7 +144,7 @@ func mirrored(k int, x, size float64) float64 {
 	return float64(k+1)*size - x
 }
 
-// sincs are the taps of the fractional delays.
+// sincs holds the taps of the fractional delays.
 var sincs = sync.OnceValue(func() *[sincPhases][2 * sincHalf]float32 {
 	var t [sincPhases][2 * sincHalf]float32
 	for p := range t {
@@ -156,7 +155,7 @@ var sincs = sync.OnceValue(func() *[sincPhases][2 * sincHalf]float32 {
 	return &t
 })
 
-// addDelayed adds an impulse between two samples: a short windowed sinc.
+// addDelayed adds an impulse at a fractional position, as a short windowed sinc.
 func addDelayed(h []float32, at, gain float64) {
 	whole := math.Floor(at)
 	first := int(whole) - sincHalf + 1
@@ -167,7 +166,7 @@ func addDelayed(h []float32, at, gain float64) {
 	}
 }
 
-// windowedSinc is a sinc under a Hann window that reaches half samples to each
+// windowedSinc returns a sinc under a Hann window that extends half samples on each
 // side.
 func windowedSinc(t float64, half int) float64 {
 	if t == 0 {
@@ -179,8 +178,8 @@ func windowedSinc(t float64, half int) float64 {
 	return math.Sin(math.Pi*t) / (math.Pi * t) * (0.5 + 0.5*math.Cos(math.Pi*t/float64(half)))
 }
 
-// normalise scales h to a power gain of 1 for sound with the long-term spectrum
-// of speech: flat from lowest to 500 Hz, and 9 dB an octave down from there.
+// normalise scales h to a power gain of 1 for sound with the long-term spectrum of
+// speech: flat from lowest to 500 Hz, falling by 9 dB per octave above.
 func normalise(h []float32) []float32 {
 	n := 1
 	for n < len(h) {

@@ -8,36 +8,35 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// Config is what is in the room. The zero value is a cable: the microphone hears
-// the near end alone.
+// Config describes the room. The zero value is a cable: the microphone hears only the
+// near end.
 type Config struct {
-	// Echo is the impulse response from the loudspeaker to the microphone at
-	// 48 kHz (Shape.EchoResponse); nil for no echo.
+	// Echo is the impulse response from the speaker to the microphone at 48 kHz
+	// (Shape.EchoResponse); nil for no echo.
 	Echo []float32
-	// EchoGain is how much louder the echo is at the microphone than the rendered
-	// audio is on the wire, in dB: -6 for a laptop turned up, -12 for one that is
-	// not.
+	// EchoGain is the level of the echo at the microphone relative to the rendered
+	// audio, in dB: -6 for a laptop at high volume, -12 at normal volume.
 	EchoGain float64
-	// Delay is from a rendered sample to its echo, without the way through the
-	// air: the buffers of both devices. From 0 to 2 s.
+	// Delay is from a rendered sample to its echo, without the time through the air:
+	// the buffers of both devices. 0 to 2 s.
 	Delay time.Duration
-	// DriftPPM is how much faster the loudspeaker's clock is than the
-	// microphone's, in parts per million; up to 5000 either way.
+	// DriftPPM is how much faster the speaker's clock is than the microphone's, in ppm;
+	// -5000 to 5000.
 	DriftPPM float64
-	// SpeakerClip and MicClip are where the loudspeaker and the microphone clip,
-	// as parts of full scale; 0 for full scale. A loudspeaker clips before the
-	// echo gain.
+	// SpeakerClip and MicClip are the clipping levels of the speaker and the
+	// microphone, as fractions of full scale; 0 means full scale. The speaker clips
+	// before the echo gain.
 	SpeakerClip, MicClip float64
 	// Near is the impulse response from the person to the microphone
 	// (Shape.NearResponse); nil for dry speech.
 	Near []float32
 	// Noise is noise with an RMS of 1 (Fan, Babble), repeated; nil for none. Its
-	// level is NoiseLevel, in dBFS: ActiveLevel of the speech less the SNR.
+	// level is NoiseLevel, in dBFS: ActiveLevel of the speech minus the SNR.
 	Noise      []float32
 	NoiseLevel float64
 }
 
-// Room is a simulated room. It is used by one goroutine.
+// Room is a simulated room. It is not safe for concurrent use.
 type Room struct {
 	cfg        Config
 	echoGain   float32
@@ -53,13 +52,13 @@ type Room struct {
 	person   block
 }
 
-// New fails for a delay or a drift out of range.
+// New returns an error if the delay or the drift is out of range.
 func New(cfg Config) (*Room, error) {
 	if cfg.Delay < 0 || cfg.Delay > 2*time.Second {
-		return nil, fmt.Errorf("a room delays by 0 to 2 s, not by %v", cfg.Delay)
+		return nil, fmt.Errorf("room: delay %v is out of range; use 0 to 2 s", cfg.Delay)
 	}
 	if math.Abs(cfg.DriftPPM) > 5000 {
-		return nil, fmt.Errorf("clocks drift by up to 5000 ppm, not by %v", cfg.DriftPPM)
+		return nil, fmt.Errorf("room: clock drift of %v ppm is out of range; use -5000 to 5000 ppm", cfg.DriftPPM)
 	}
 	r := &Room{
 		cfg:        cfg,
@@ -78,10 +77,10 @@ func New(cfg Config) (*Room, error) {
 	return r, nil
 }
 
-// mostJump is by how much the delay may become longer than at first.
+// mostJump is by how much the delay may exceed the initial one.
 const mostJump = 250 * time.Millisecond
 
-// Jump makes the delay longer, or shorter where by is negative, from the next frame on.
+// Jump changes the delay by a duration, which may be negative, from the next frame on.
 func (r *Room) Jump(by time.Duration) {
 	r.delay.delay = max(r.delay.delay+float64(audio.Samples(by)), 0)
 }
@@ -93,9 +92,9 @@ func ceiling(part float64) float32 {
 	return float32(part)
 }
 
-// Capture makes the next frame of the microphone from the next frame of the
-// person. It calls render for each frame that the loudspeaker asks for meanwhile:
-// 0 to 2. near may be nil, for a person who is silent.
+// Capture returns in mic the next frame of the microphone, given the next frame of
+// the person; near may be nil for silence. It calls render for each frame that the
+// speaker needs meanwhile: 0 to 2 times.
 func (r *Room) Capture(render func(f *audio.Frame), near, mic *audio.Frame) {
 	r.delay.read(&r.far, func(b *block) {
 		render(&r.rendered)

@@ -11,7 +11,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// speechLike is noise with about the long-term spectrum of speech, at -20 dBFS.
+// speechLike returns noise with roughly the long-term spectrum of speech, at -20 dBFS.
 func speechLike(seed uint64, n int) []int16 {
 	rng := rand.New(rand.NewPCG(seed, seed))
 	pole := 1 - math.Exp(-2*math.Pi*600/audio.SampleRate)
@@ -30,8 +30,8 @@ func speechLike(seed uint64, n int) []int16 {
 	return out
 }
 
-// play runs a room for as long as far lasts, and returns what its microphone heard
-// and how many frames were rendered. near may be nil.
+// play runs a room for the length of far, and returns the microphone signal and the
+// number of rendered frames. near may be nil.
 func play(t testing.TB, cfg Config, far, near []int16) (heard []int16, rendered int) {
 	t.Helper()
 	r, err := New(cfg)
@@ -95,7 +95,7 @@ func TestT60(t *testing.T) {
 		for i := len(h) - 1; i >= 0; i-- {
 			remaining[i] = remaining[i+1] + float64(h[i])*float64(h[i])
 		}
-		// From the peak of the direct sound on: what is left of the rest.
+		// The energy remaining after each sample, from the peak of the direct sound on.
 		first := int(distance(s.Person, s.Mic)/soundSpeed*audio.SampleRate) + sincHalf
 		at := func(db float64) float64 {
 			for i := first; i < len(h); i++ {
@@ -103,7 +103,7 @@ func TestT60(t *testing.T) {
 					return float64(i)
 				}
 			}
-			t.Fatalf("%s does not fall by %v dB", s.Name, db)
+			t.Fatalf("%s does not decay by %v dB", s.Name, db)
 			return 0
 		}
 		top, bottom := -5.0, -15.0
@@ -133,7 +133,7 @@ func TestDelayIsFromTheRenderedSample(t *testing.T) {
 	for _, delay := range []time.Duration{0, 20 * time.Millisecond, 250 * time.Millisecond} {
 		heard, _ := play(t, Config{Echo: []float32{1}, Delay: delay}, far, nil)
 		if want := click + int(audio.Samples(delay)); heard[want] != 16000 {
-			t.Errorf("a click is not heard %v later", delay)
+			t.Errorf("the click is not at %v", delay)
 		}
 	}
 	s, _ := ShapeNamed("study")
@@ -148,8 +148,9 @@ func TestDelayIsFromTheRenderedSample(t *testing.T) {
 	}
 }
 
-// TestDrift plays a tone over a cable: with a loudspeaker that is 1000 ppm fast it
-// arrives 1000 ppm too high and clean, and 1001 frames are rendered for 1000.
+// TestDrift plays a tone over a cable: with a speaker clock 1000 ppm fast the pitch
+// rises by 1000 ppm without distortion, and 1001 frames are rendered for 1000
+// captured ones.
 func TestDrift(t *testing.T) {
 	const n, f = 1000, 1000.0
 	far := make([]int16, (n+2)*part)
@@ -170,7 +171,7 @@ func TestDrift(t *testing.T) {
 		}
 		tone := (re*re + im*im) * 2 / float64(len(heard))
 		if rest := 10 * math.Log10((total-tone)/total); rest > -60 {
-			t.Errorf("at %v ppm %.0f dB of a tone are something else", ppm, rest)
+			t.Errorf("at %v ppm a tone has a distortion of %.0f dB", ppm, rest)
 		}
 	}
 }
@@ -186,7 +187,7 @@ func TestClipping(t *testing.T) {
 		return int16(audioPeak(heard))
 	}
 	if got := loudest(Config{SpeakerClip: 0.25, EchoGain: -6.0206}); got < 4090 || got > 4100 {
-		t.Errorf("a loudspeaker that clips at a quarter, 6 dB down, peaks at %d", got)
+		t.Errorf("a speaker that clips at a quarter, 6 dB down, peaks at %d", got)
 	}
 	if got := loudest(Config{MicClip: 0.25}); got != 8192 {
 		t.Errorf("a microphone that clips at a quarter peaks at %d", got)
@@ -203,14 +204,14 @@ func audioPeak(pcm []int16) (peak int) {
 	return min(peak, math.MaxInt16)
 }
 
-func TestActiveLevelLeavesOutPauses(t *testing.T) {
+func TestActiveLevelExcludesPauses(t *testing.T) {
 	speech := speechLike(3, audio.SampleRate)
 	want := rms(speech)
 	if got := ActiveLevel(append(make([]int16, 5*audio.SampleRate), speech...)); math.Abs(got-want) > 0.3 {
 		t.Errorf("with a pause of 5 s %.1f dBFS, without %.1f", got, want)
 	}
 	if got := ActiveLevel(make([]int16, 4800)); got != audio.SilenceLevel {
-		t.Errorf("silence is at %v", got)
+		t.Errorf("the level of silence is %v", got)
 	}
 }
 
@@ -227,7 +228,7 @@ func TestNoiseIsAtItsSNR(t *testing.T) {
 		}
 	}
 	if Babble(1, make([]int16, 4800)) != nil {
-		t.Error("there is a babble of people who say nothing")
+		t.Error("babble without speech")
 	}
 }
 
@@ -246,7 +247,7 @@ func TestFanIsLow(t *testing.T) {
 		}
 	}
 	if share := low / (low + high); share < 0.8 || share > 0.999 {
-		t.Errorf("%.4f of a fan is below 1 kHz", share)
+		t.Errorf("%.4f of a fan's power is below 1 kHz", share)
 	}
 }
 
@@ -267,11 +268,11 @@ func TestSameSeedSameMicrophone(t *testing.T) {
 		same = same && a[i] == c[i]
 	}
 	if same {
-		t.Error("the seed of the noise changes nothing")
+		t.Error("the noise does not depend on its seed")
 	}
 }
 
-// TestNearSpeechKeepsItsOnset: the label of an onset holds also in a room.
+// TestNearSpeechKeepsItsOnset: onset labels stay valid in a room.
 func TestNearSpeechKeepsItsOnset(t *testing.T) {
 	near := make([]int16, audio.SampleRate)
 	near[4800] = 20000
@@ -282,24 +283,24 @@ func TestNearSpeechKeepsItsOnset(t *testing.T) {
 			first++
 		}
 		if first < 4800 || first > 4800+2*sincHalf {
-			t.Errorf("%s: a click at 4800 is heard at %d", s.Name, first)
+			t.Errorf("%s: a click at 4800 is at %d", s.Name, first)
 		}
 	}
 }
 
-func TestNewRefuses(t *testing.T) {
+func TestNewRejectsInvalidConfigs(t *testing.T) {
 	for _, cfg := range []Config{{Delay: -1}, {Delay: 3 * time.Second}, {DriftPPM: 6000}, {DriftPPM: -6000}} {
 		if _, err := New(cfg); err == nil {
-			t.Errorf("%+v is a room", cfg)
+			t.Errorf("accepted %+v", cfg)
 		}
 	}
 	if _, ok := ShapeNamed("cellar"); ok {
-		t.Error("there is a cellar")
+		t.Error("found the unknown shape cellar")
 	}
 }
 
-// loaded is a room with an echo, drift and noise; and with a person whose voice
-// takes the room, too.
+// loaded returns a room with echo, drift and noise; with person, the near end has a
+// room response too.
 func loaded(t testing.TB, person bool) (r *Room, render func(*audio.Frame), near audio.Frame) {
 	s, _ := ShapeNamed("hall")
 	cfg := Config{Echo: s.EchoResponse(), DriftPPM: 100, Delay: 60 * time.Millisecond, Noise: Fan(1), NoiseLevel: -40}
@@ -323,11 +324,11 @@ func TestCaptureAllocatesNothing(t *testing.T) {
 	r, render, near := loaded(t, true)
 	var mic audio.Frame
 	if n := testing.AllocsPerRun(200, func() { r.Capture(render, &near, &mic) }); n != 0 {
-		t.Errorf("a frame allocates %v times", n)
+		t.Errorf("%v allocations per frame", n)
 	}
 }
 
-// BenchmarkCapture makes frames of 10 ms in the longest room.
+// BenchmarkCapture measures a 10 ms frame in the room with the longest response.
 func BenchmarkCapture(b *testing.B) {
 	for name, person := range map[string]bool{"DryPerson": false, "PersonInRoom": true} {
 		b.Run(name, func(b *testing.B) {
