@@ -15,12 +15,12 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/speechdata"
 )
 
-// SpeechLevel is how loud the assistant is on the wire, and the person at the
-// microphone, as an active level in dBFS. So an echo of -6 dB is at the microphone
-// 6 dB quieter than the person.
+// SpeechLevel is the active level of the assistant on the wire and of the person at
+// the microphone, in dBFS. An echo of -6 dB is therefore 6 dB below the person at the
+// microphone.
 const SpeechLevel = -20.0
 
-// speechGap is how long a pause in the assistant's speech can be.
+// speechGap is the longest pause in the assistant's speech.
 const speechGap = 60 * time.Millisecond
 
 var sentences = []string{
@@ -42,14 +42,14 @@ var sentences = []string{
 	"Finally, I would rename the variable, because it hides the one of the package.",
 }
 
-// Assistant is what the assistant says: synthetic sentences, at SpeechLevel,
-// with pauses of at most speechGap.
+// Assistant is the assistant's speech: synthetic sentences at SpeechLevel, with
+// pauses of at most speechGap.
 type Assistant [][]int16
 
-// assistantVoices are the synthetic voices that talk in turns.
+// assistantVoices lists the synthetic voices, which alternate.
 var assistantVoices = []string{"slt", "rms", "awb"}
 
-// NewAssistant has all sentences spoken.
+// NewAssistant synthesizes all sentences.
 func NewAssistant(ctx context.Context) (Assistant, error) {
 	var a Assistant
 	for i, text := range sentences {
@@ -62,7 +62,7 @@ func NewAssistant(ctx context.Context) (Assistant, error) {
 	return a, nil
 }
 
-// synthesize speaks a text, at 48 kHz.
+// synthesize returns a spoken text, at 48 kHz.
 func synthesize(ctx context.Context, voice, text string) (_ []int16, err error) {
 	s, err := tts.Flite()()
 	if err != nil {
@@ -80,7 +80,7 @@ func synthesize(ctx context.Context, voice, text string) (_ []int16, err error) 
 	return speechdata.Resample(pcm, from, audio.SampleRate)
 }
 
-// closeGaps shortens what is quieter than 30 dB below the whole to speechGap.
+// closeGaps shortens pauses (more than 30 dB below the overall level) to speechGap.
 func closeGaps(pcm []int16) []int16 {
 	least := room.ActiveLevel(pcm) - 25
 	var out []int16
@@ -92,7 +92,7 @@ func closeGaps(pcm []int16) []int16 {
 		} else {
 			quiet = 0
 		}
-		if int64(quiet) <= audio.Samples(speechGap)/2 { // twice, where two sentences meet
+		if int64(quiet) <= audio.Samples(speechGap)/2 { // half, because the pauses of two sentences add up
 			out = append(out, piece...)
 		}
 	}
@@ -108,14 +108,14 @@ func atLevel(pcm []int16, level float64) []int16 {
 	return out
 }
 
-// Kind is what the person does.
+// Kind is the kind of sound that the person makes.
 type Kind string
 
 // The kinds.
 const (
-	BargeIn     Kind = "barge-in" // words that are meant
+	BargeIn     Kind = "barge-in" // an intended interruption
 	Backchannel Kind = "backchannel"
-	Cough       Kind = "cough" // and laughter: no words
+	Cough       Kind = "cough" // coughs and laughter, without words
 )
 
 // Case is one sound of the person, while the assistant speaks.
@@ -123,9 +123,9 @@ type Case struct {
 	ID    string
 	Kind  Kind
 	Group string
-	Voice string // whose it is
+	Voice string // the speaker's name
 	Lang  string
-	Words string  // as far as they are known
+	Words string  // if known
 	PCM   []int16 // at SpeechLevel
 	speechdata.Label
 }
@@ -147,8 +147,8 @@ var groups = map[speechdata.Style]string{
 	speechdata.Read: Read, speechdata.Acted: Acted, speechdata.Cartoon: Cartoon,
 }
 
-// HumanCases are the recordings that are on this machine. missing is how many are
-// not.
+// HumanCases returns the recordings that are installed on this machine. missing is
+// how many are not.
 func HumanCases() (cases []Case, missing int, err error) {
 	for _, r := range speechdata.All(speechdata.Utterance, speechdata.Backchannel, speechdata.Cough, speechdata.Laugh) {
 		if !r.Present() {
@@ -174,10 +174,10 @@ var spoken = []struct {
 	{Backchannel, "yeah"}, {Backchannel, "okay"}, {Backchannel, "right"}, {Backchannel, "I see"},
 }
 
-// caller is the synthetic voice of the cases.
+// caller is the synthetic voice of the synthetic cases.
 const caller = "kal16"
 
-// SyntheticCases are said by a synthetic voice that the assistant does not have.
+// SyntheticCases use a synthetic voice other than the assistant's.
 func SyntheticCases(ctx context.Context) ([]Case, error) {
 	var cases []Case
 	for _, s := range spoken {
@@ -190,7 +190,7 @@ func SyntheticCases(ctx context.Context) ([]Case, error) {
 	return cases, nil
 }
 
-// SyntheticCommands are commands of one word in the voice of SyntheticCases.
+// SyntheticCommands are one-word commands in the voice of SyntheticCases.
 func SyntheticCommands(ctx context.Context) ([]Case, error) {
 	var cases []Case
 	for _, text := range []string{"stop", "no", "wait"} {
@@ -198,7 +198,7 @@ func SyntheticCommands(ctx context.Context) ([]Case, error) {
 		if err != nil {
 			return nil, err
 		}
-		clear(c.PCM[:c.Onset]) // the voice murmurs before some words
+		clear(c.PCM[:c.Onset]) // the synthesizer adds noise before some words
 		cases = append(cases, c)
 	}
 	return cases, nil
@@ -217,8 +217,8 @@ func syntheticCase(ctx context.Context, kind Kind, text string) (Case, error) {
 	return Case{ID: "synthetic/" + text, Kind: kind, Group: Synthetic, Voice: caller, Lang: "en", Words: text, PCM: pcm, Label: label}, nil
 }
 
-// OneWord reports whether the case is a single word that is meant, such as "stop".
+// OneWord reports whether the case is an intended interruption of one word, such as "stop".
 func (c Case) OneWord() bool { return c.Kind == BargeIn && len(strings.Fields(c.Words)) == 1 }
 
-// pick is an order of n things by a seed.
+// pick returns a permutation of n items for a seed.
 func pick(seed uint64, n int) []int { return rand.New(rand.NewPCG(seed, 0x9e3779b9)).Perm(n) }

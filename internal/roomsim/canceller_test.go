@@ -12,11 +12,12 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/speechdata"
 )
 
-// TestTheCancellerLasts has somebody talk for ten minutes where the canceller's filter
-// drifted until, in the ninth, it cancelled nothing any more. It is a recording, for the
-// synthesiser speaks a sentence differently after others. Under the race detector this
+// TestCancellerDoesNotDrift plays ten minutes of speech during which the canceller's
+// filter used to drift until, in the ninth minute, it cancelled nothing. It uses a
+// recording, because the synthesizer's output for a sentence depends on the sentences
+// before it. Under the race detector it takes minutes: make test-slow.
 // takes minutes: make test-slow.
-func TestTheCancellerLasts(t *testing.T) {
+func TestCancellerDoesNotDrift(t *testing.T) {
 	var says Assistant
 	for _, id := range []string{"0870", "0880", "0890", "0920", "0930"} {
 		r, err := speechdata.Find("en/librivox/" + id)
@@ -71,6 +72,6 @@ func TestTheCancellerLasts(t *testing.T) {
 		}
 	}
 	if least < 20 {
-		t.Errorf("the echo became only %.1f dB quieter", least)
+		t.Errorf("the echo was reduced by only %.1f dB", least)
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// cpuTime is the time that this thread has used, 0 where it cannot be told.
+// cpuTime returns this thread's CPU time, or 0 if unavailable.
 func cpuTime() time.Duration {
 	var t unix.Timespec
 	if err := unix.ClockGettime(unix.CLOCK_THREAD_CPUTIME_ID, &t); err != nil {

@@ -4,5 +4,5 @@ package roomsim
 
 import "time"
 
-// cpuTime is the time that this thread has used, 0 where it cannot be told.
+// cpuTime returns this thread's CPU time, or 0 if unavailable.
 func cpuTime() time.Duration { return 0 }

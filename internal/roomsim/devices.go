@@ -6,8 +6,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// claimedSource and claimedSink are what the devices of a virtual clock claim of their
-// delay. The room moves their frames, so that they do not run.
+// claimedSource and claimedSink report the delays of the simulated devices. The room
+// moves their frames, so they do not run.
 type (
 	claimedSource struct {
 		audio.Source

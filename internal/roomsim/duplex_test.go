@@ -9,8 +9,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/dsp"
 )
 
-// TestAnEchoThatNobodyCancels makes the assistant interrupt itself twice, and after half
-// a minute twice again, and not all the time.
+// TestAnEchoThatNobodyCancels makes the assistant interrupt itself only twice, and
+// twice again after half a minute.
 func TestAnEchoThatNobodyCancels(t *testing.T) {
 	says, _ := synthetic(t)
 	res, err := Run(Cell{Place: usual("study", -6), Seed: 3, Profile: "default", Alone: 30 * time.Second, DSP: &dsp.Config{}}, says, NewNoises(1, says, nil))
@@ -22,9 +22,9 @@ func TestAnEchoThatNobodyCancels(t *testing.T) {
 	}
 }
 
-// TestCoughsAreNoEcho: where the echo is cancelled, and with headphones, the assistant
-// can always be interrupted, whatever was taken back.
-func TestCoughsAreNoEcho(t *testing.T) {
+// TestCoughsDoNotCauseHalfDuplex: where the echo is cancelled, and with headphones,
+// interruptions stay possible however many were retracted.
+func TestCoughsDoNotCauseHalfDuplex(t *testing.T) {
 	says, all := synthetic(t)
 	for _, headphones := range []bool{false, true} {
 		place := usual("study", -6)

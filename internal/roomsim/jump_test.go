@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestAJumpOfTheEchosDelayIsFound within 2 s, and the assistant interrupts itself at
-// most once.
+// TestAJumpOfTheEchosDelayIsFound within 2 s, during which the assistant interrupts
+// itself at most once.
 func TestAJumpOfTheEchosDelayIsFound(t *testing.T) {
 	says, _ := synthetic(t)
 	noises := NewNoises(1, says, nil)

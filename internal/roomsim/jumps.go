@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// Jumped are by how much the echo's delay jumps in Jumps, as that of a Bluetooth
-// headset does.
+// Jumped lists by how much the echo's delay jumps in Jumps, as with a Bluetooth
+// headset.
 var Jumped = []time.Duration{
 	0, 80 * time.Millisecond, -80 * time.Millisecond, 120 * time.Millisecond, -120 * time.Millisecond,
 	160 * time.Millisecond, -160 * time.Millisecond, 200 * time.Millisecond, -200 * time.Millisecond,
 }
 
-// afterJump is for how long the assistant is heard after the jump.
+// afterJump is how long the assistant talks after the jump.
 const afterJump = 20 * time.Second
 
-// Jumps are conversations in which nobody speaks and the echo's delay jumps: by each
-// of Jumped in each room, after 10 to 12 s of the assistant's speech.
+// Jumps returns conversations without a person in which the echo's delay jumps: by
+// each value of Jumped in each room, after 10 to 12 s of the assistant's speech.
 func Jumps(z Size, seed uint64) []Cell {
 	var cells []Cell
 	for _, by := range Jumped {
@@ -29,20 +29,20 @@ func Jumps(z Size, seed uint64) []Cell {
 	return cells
 }
 
-// jumping is a conversation in whose midst the delay jumps.
+// jumping returns a conversation in which the delay jumps.
 func jumping(room string, by time.Duration, seed uint64, after time.Duration) Cell {
 	c := Cell{
 		Name: fmt.Sprintf("%s, the echo jumps by %v", room, by), Profile: "default", Place: usual(room, -6),
 		Seed: seed, Alone: after + afterJump, Jump: by, JumpAfter: after,
 	}
-	if by < 0 { // the longer delay is learnt first
+	if by < 0 { // start with the longer delay
 		c.Render -= by
 		c.Unreported = -by
 	}
 	return c
 }
 
-// SelfInterruptions is how often the assistant was paused by nobody from the jump on.
+// SelfInterruptions returns how many false pauses there were from the jump on.
 func (res *Result) SelfInterruptions() (n int) {
 	for _, at := range res.FalseAt {
 		if at >= res.JumpAt {
@@ -52,8 +52,8 @@ func (res *Result) SelfInterruptions() (n int) {
 	return n
 }
 
-// FoundAfter is how long after the jump the echo's new delay was found for good, and
-// whether it was.
+// FoundAfter returns how long after the jump the echo's new delay was found for good,
+// and whether it was.
 func (res *Result) FoundAfter() (late time.Duration, found bool) {
 	return res.Refound - res.JumpAt, res.Refound > 0
 }

@@ -18,26 +18,26 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/room"
 )
 
-// LiveResult is a Result of real devices.
+// LiveResult is a Result with real devices.
 type LiveResult struct {
 	Result
 	Sink, Source audio.Timing  // of the devices
-	Unlabelled   int           // cases whose label the server lost
-	Losses       int64         // of devices, or attempts to have them back
-	Underruns    int64         // frames of the far end that came too late
-	Reported     time.Duration // the way out and in, as the devices say
-	Cushion      time.Duration // of the server's microphone, part of the way from loudspeaker to microphone
-	LeftOut      time.Duration // of what the microphone hears, where the server ran dry
+	Unlabelled   int           // cases whose label the server dropped
+	Losses       int64         // device losses and attempts to reopen them
+	Underruns    int64         // far-end frames that came too late
+	Reported     time.Duration // latency of output and input, as the devices report it
+	Cushion      time.Duration // buffer of the server's microphone, part of the path from speaker to microphone
+	LeftOut      time.Duration // microphone audio dropped after underruns of the server
 }
 
-// liveCushion is how much sound waits before the simulated microphone.
+// liveCushion is the buffer of the simulated microphone.
 const liveCushion = 60 * time.Millisecond
 
-// flag is what the room notes in the label at the onset of its first case; the
-// next has one more, so that one that the server loses is missed alone.
+// flag marks the onset of the room's first case in the label channel. Each case adds
+// one, so that a label that the server drops affects only its own case.
 const flag = 1000
 
-// talk is a conversation with real devices.
+// talk is the state of a conversation with real devices.
 type talk struct {
 	Cell
 	server *pulse.Server
@@ -48,15 +48,16 @@ type talk struct {
 	sink   *portaudio.Sink
 	source *portaudio.Source
 
-	pos    int64 // of the room's microphone
+	pos    int64 // position of the room's microphone
 	sounds atomic.Int64
-	lost   atomic.Int64 // devices, or attempts to have them back
-	base   int64        // what positions of the source are counted from; of its goroutine
+	lost   atomic.Int64 // device losses and attempts to reopen them
+	base   int64        // offset of the source's positions; used by its goroutine
 	last   int64        // the end of its last frame
 }
 
-// Live holds the conversation of a cell with a private sound server in dir, in real
-// time. The cell's Render, Capture and DriftPPM do not count: devices have their own.
+// Live runs the conversation of a cell with a private sound server in dir, in real
+// time. The cell's Render, Capture and DriftPPM have no effect, because the devices
+// have their own.
 func Live(ctx context.Context, c Cell, says Assistant, noises Noises, dir string) (res LiveResult, err error) {
 	server, err := pulse.Start(ctx, dir, pulse.Options{Cushion: liveCushion})
 	if err != nil {
@@ -94,7 +95,7 @@ func Live(ctx context.Context, c Cell, says Assistant, noises Noises, dir string
 	return res, t.measure(&res)
 }
 
-// hold runs everything until all was said.
+// hold runs the conversation until all cases are over.
 func (t *talk) hold(ctx context.Context, res *LiveResult) (err error) {
 	if err := t.sink.Open(ctx); err != nil {
 		return err
@@ -139,11 +140,11 @@ func (t *talk) hold(ctx context.Context, res *LiveResult) (err error) {
 	return nil
 }
 
-// reopenEvery is the pause between two attempts to open a device that was lost, as
-// on a machine with too much to do.
+// reopenEvery is the interval of attempts to reopen a lost device, as on an
+// overloaded machine.
 const reopenEvery = 500 * time.Millisecond
 
-// keep runs a device, and opens it again when it is lost.
+// keep runs a device, and reopens it when it is lost.
 func (t *talk) keep(ctx context.Context, device interface {
 	Open(context.Context) error
 	Close() error
@@ -152,7 +153,7 @@ func (t *talk) keep(ctx context.Context, device interface {
 		err := run()
 		for ctx.Err() == nil && err != nil {
 			t.lost.Add(1)
-			_ = device.Close() // what is lost cannot be closed in order
+			_ = device.Close() // fails for a lost device
 			select {
 			case <-ctx.Done():
 			case <-time.After(reopenEvery):
@@ -168,22 +169,22 @@ func (t *talk) keep(ctx context.Context, device interface {
 	}
 }
 
-// render makes the next frame for the loudspeaker.
+// render renders the next frame for the speaker.
 func (t *talk) render(f *audio.Frame) {
 	t.world.render(f)
 	t.front.Rendered(f)
 }
 
-// reopened says that the microphone was opened again.
+// reopened handles a reopened microphone.
 func (t *talk) reopened() {
 	if err := t.front.Reopened(); err != nil {
 		t.world.complain(err.Error())
 	}
 }
 
-// captured takes a frame of the microphone.
+// captured handles a captured frame.
 func (t *talk) captured(pos int64, f *audio.Frame) {
-	pos += t.base // positions go on over a device that was opened again
+	pos += t.base // positions continue after a device was reopened
 	t.last = pos + audio.FrameSamples
 	marks, err := t.front.Captured(pos, f)
 	if err != nil {
@@ -195,7 +196,7 @@ func (t *talk) captured(pos int64, f *audio.Frame) {
 	}
 }
 
-// between is the room of the server: it runs every 10 ms.
+// between is the server's room function, called every 10 ms.
 func (t *talk) between(speaker, microphone, label *pulse.Frame) {
 	var near, mic audio.Frame
 	speaking := t.world.speaking() && t.world.sounding()
@@ -212,7 +213,7 @@ func (t *talk) between(speaker, microphone, label *pulse.Frame) {
 	t.pos += audio.FrameSamples
 }
 
-// measure reads the tape.
+// measure evaluates the tape.
 func (t *talk) measure(res *LiveResult) error {
 	recorded := t.server.Tape()
 	tape := NewTape(0)
@@ -236,7 +237,7 @@ func (t *talk) measure(res *LiveResult) error {
 			continue
 		}
 		said[i].begin = onset - said[i].c.Onset
-		said[i].first = never // counted in samples of the device, not of the tape
+		said[i].first = never // in samples of the device, not of the tape
 		res.Outcomes = append(res.Outcomes, outcome(&said[i], tape, t.world.happened, 0))
 	}
 	res.falsely(said, t.world.happened)

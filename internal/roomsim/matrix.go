@@ -11,15 +11,15 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/room"
 )
 
-// Size says how much a matrix measures.
+// Size is the size of a matrix.
 type Size struct {
 	Rooms  []string      // of room.Shapes
-	Cases  int           // in a cell
+	Cases  int           // per cell
 	Alone  time.Duration // of the assistant's speech in each far-end cell
 	Places bool          // also delays, drift, clipping, noise and a quiet person
 }
 
-// Quick takes a few minutes on two cores; Full measures what the goals ask for.
+// Quick takes a few minutes on two cores; Full has enough samples for the goals.
 func Quick() Size {
 	return Size{Rooms: []string{"study", "hall"}, Cases: 20, Alone: time.Minute}
 }
@@ -33,18 +33,18 @@ func Full() Size {
 	return Size{Rooms: all, Cases: 40, Alone: 10 * time.Minute, Places: true}
 }
 
-// The devices of a laptop, as portaudio measures them on a sound server.
+// The device latencies of a laptop, as measured by portaudio on a sound server.
 const (
 	laptopRender  = 25 * time.Millisecond
 	laptopCapture = 10 * time.Millisecond
 )
 
-// usual is a laptop in a room.
+// usual returns a laptop in a room.
 func usual(name string, gain float64) Place {
 	return Place{Room: name, EchoGain: gain, Render: laptopRender, Capture: laptopCapture}
 }
 
-// places are where the person is spoken to, with what each is called.
+// places returns the measured places, with their names.
 func (z Size) places() (names []string, places []Place) {
 	add := func(name string, p Place) { names, places = append(names, name), append(places, p) }
 	for _, gain := range []float64{-6, -12} {
@@ -72,7 +72,7 @@ func (z Size) places() (names []string, places []Place) {
 		p.Render, p.Capture = d[0], d[1]
 		add(fmt.Sprintf("study, echo -6 dB, delay %v", d[0]+d[1]), p)
 	}
-	bluetooth := usual("study", -6) // says less than it takes
+	bluetooth := usual("study", -6) // reports less than its delay
 	bluetooth.Unreported = 130 * tick
 	bluetooth.Render += bluetooth.Unreported
 	add(fmt.Sprintf("study, echo -6 dB, delay %v, %v of it unreported", bluetooth.Render+bluetooth.Capture, bluetooth.Unreported), bluetooth)
@@ -88,11 +88,11 @@ func (z Size) places() (names []string, places []Place) {
 	return names, places
 }
 
-// Profiles are all of them; off is measured in one room.
+// Profiles lists all profiles; off is measured in one room.
 var Profiles = []string{"default", "assertive", "cautious"}
 
-// Matrix is the cells of a size. Cases are drawn from all by the seed: two thirds
-// are interruptions, the rest is shared by backchannels and coughs.
+// Matrix returns the cells of a size. The seed draws the cases: two thirds are
+// interruptions, the rest backchannels and coughs.
 func Matrix(z Size, seed uint64, all []Case) []Cell {
 	var cells []Cell
 	add := func(c Cell) {
@@ -109,7 +109,7 @@ func Matrix(z Size, seed uint64, all []Case) []Cell {
 		}
 	}
 	add(Cell{Name: names[0], Profile: "off", Place: places[0]})
-	for _, profile := range Profiles[:2] { // in the third, only words interrupt
+	for _, profile := range Profiles[:2] { // with the third, only words interrupt
 		for _, r := range z.Rooms {
 			for _, noise := range []string{"", "fan", "babble"} {
 				p := usual(r, -6)
@@ -125,34 +125,34 @@ func Matrix(z Size, seed uint64, all []Case) []Cell {
 	return cells
 }
 
-// Opening is when in a conversation somebody interrupts for the first time, and where.
+// Opening is the time and setup of the first interruption in a conversation.
 type Opening struct {
 	After time.Duration // of the assistant's speech
 	Place Setup
 }
 
-// Setup is what the assistant is heard through in an Opening.
+// Setup is the output setup of an Opening.
 type Setup string
 
 // The setups.
 const (
-	NewSpeakers Setup = "loudspeakers, new" // never heard before
-	// TypedAtOnce is NewSpeakers where the first answer is to a question that was typed
-	// as the microphone opened, so that it begins 0.3 s later. No user is that fast; it
-	// shows what is known of the room by then.
+	NewSpeakers Setup = "loudspeakers, new" // not used before
+	// TypedAtOnce is NewSpeakers with a first question typed as the microphone
+	// opened, so that the answer starts 0.3 s later. No user is that fast; it shows
+	// what is known of the room by then.
 	TypedAtOnce   Setup = "loudspeakers, new, answer at 0.3 s"
 	KnownSpeakers Setup = "loudspeakers, known"
 	Headphones    Setup = "headphones"
 	Unprocessed   Setup = "headphones, no processing"
 )
 
-// FirstWord is how much of the assistant is heard when its first word is interrupted.
+// FirstWord is how long the assistant has been audible when its first word is interrupted.
 const FirstWord = 100 * time.Millisecond
 
-// String is how an Opening's cells end.
+// String returns the suffix of the names of an Opening's cells.
 func (o Opening) String() string { return fmt.Sprintf("%s, after %v", o.Place, o.After) }
 
-// Opened are the openings that are measured.
+// Opened lists the measured openings.
 var Opened = func() (all []Opening) {
 	for _, p := range []Setup{Headphones, Unprocessed, NewSpeakers, KnownSpeakers, TypedAtOnce} {
 		for _, after := range []time.Duration{FirstWord, 500 * time.Millisecond, time.Second, 3 * time.Second} {
@@ -162,7 +162,7 @@ var Opened = func() (all []Opening) {
 	return all
 }()
 
-// cell is a conversation that begins with a question, if it is spoken, and a case.
+// cell returns a conversation with one case, after a spoken question if the setup has one.
 func (o Opening) cell(r string, asks *Case, said Case) Cell {
 	c := Cell{
 		Name: fmt.Sprintf("%s, %v", r, o), Profile: "default", Place: usual(r, -6),
@@ -181,11 +181,11 @@ func (o Opening) cell(r string, asks *Case, said Case) Cell {
 	return c
 }
 
-// questionLeast is how long a question is.
+// questionLeast is the minimum length of a question.
 const questionLeast = time.Second
 
-// question is what the person of a case asks before: another utterance in the same
-// voice, or where there is none one of the same group.
+// question returns what the person of a case asks before: another utterance in the
+// same voice, or else in the same group.
 func question(all []Case, said Case, seed uint64) *Case {
 	var other *Case
 	for _, i := range pick(seed, len(all)) {
@@ -203,14 +203,14 @@ func question(all []Case, said Case, seed uint64) *Case {
 	return other
 }
 
-// Openings are conversations whose first case is an interruption in the assistant's
-// first seconds: z.Cases/4 in each room of each that is Opened. The answer is to a
-// question that they spoke, but for TypedAtOnce. All setups are interrupted by the
-// same people.
+// Openings returns conversations whose first case interrupts the assistant's first
+// seconds: z.Cases/4 per room and entry of Opened. The answer is to a question that
+// the same voice spoke, except with TypedAtOnce. The same people interrupt in all
+// setups.
 func Openings(z Size, seed uint64, all []Case) []Cell {
 	var cells []Cell
 	for _, o := range Opened {
-		same := uint64(0) // of the seed, for all setups
+		same := uint64(0) // the same for all setups
 		for _, r := range z.Rooms {
 			for range z.Cases / 4 {
 				s := seed*1000 + 600 + uint64(o.After/time.Second)*100 + same
@@ -229,13 +229,13 @@ func Openings(z Size, seed uint64, all []Case) []Cell {
 	return cells
 }
 
-// Beginning is a place whose echo the canceller does not know, and how it is called.
+// Beginning is a named place whose echo path the canceller does not know.
 type Beginning struct {
 	Name  string
 	place func(room string) Place
 }
 
-// Beginnings are the places of First.
+// Beginnings lists the places of First.
 var Beginnings = []Beginning{
 	{"echo -6 dB", func(r string) Place { return usual(r, -6) }},
 	{"echo -20 dB", func(r string) Place { return usual(r, -20) }},
@@ -262,9 +262,9 @@ var Beginnings = []Beginning{
 	}},
 }
 
-// First are the first seconds of an assistant who answers a spoken question and to whom
-// nobody listens, with devices that are new: each pause is false. Each place is begun
-// z.Cases/4 times in each room.
+// First returns the first seconds of an assistant who answers a spoken question
+// without being interrupted, with new devices: every pause is a false trigger. Each
+// place occurs z.Cases/4 times per room.
 func First(z Size, seed uint64, all []Case) []Cell {
 	var cells []Cell
 	for i, b := range Beginnings {
@@ -281,15 +281,15 @@ func First(z Size, seed uint64, all []Case) []Cell {
 	return cells
 }
 
-// Commanded is when in a conversation commands of one word are said.
+// Commanded lists when one-word commands are said.
 var Commanded = []Opening{
 	{FirstWord, Headphones}, {time.Second, Headphones}, {WarmUp, Headphones},
 	{FirstWord, NewSpeakers}, {time.Second, NewSpeakers}, {WarmUp, NewSpeakers},
 }
 
-// Commands are conversations whose first case is a single word: the synthetic
-// commands, and z.Cases/2 words of people, of any language, since few recordings hold
-// a command alone. The rooms take turns.
+// Commands returns conversations whose first case is a single word: the synthetic
+// commands, and z.Cases/2 words of people in any language, because few recordings
+// contain just a command. The rooms alternate.
 func Commands(z Size, seed uint64, all, synthetic []Case) []Cell {
 	said := slices.Clone(synthetic)
 	for _, k := range pick(seed, len(all)) {
@@ -309,8 +309,8 @@ func Commands(z Size, seed uint64, all, synthetic []Case) []Cell {
 	return cells
 }
 
-// Unmeant are conversations in which a person only coughs, laughs and says that they
-// listen, with a profile of default, in each room. Words is the caller's to set.
+// Unmeant returns conversations in which a person only coughs, laughs and gives
+// backchannels, with the default profile, in each room. The caller sets Words.
 func Unmeant(z Size, seed uint64, all []Case) []Cell {
 	var cells []Cell
 	for i, r := range z.Rooms {
@@ -325,8 +325,8 @@ func Unmeant(z Size, seed uint64, all []Case) []Cell {
 	return cells
 }
 
-// draw picks n cases: two thirds interruptions, in an order by the seed. The groups
-// take turns, so that each is there.
+// draw picks n cases, two thirds of them interruptions, in a seeded order. The groups
+// alternate, so that each occurs.
 func draw(all []Case, n int, seed uint64) []Case {
 	random := rand.New(rand.NewPCG(seed, 0xca5e))
 	by := map[string][]Case{}
@@ -347,7 +347,7 @@ func draw(all []Case, n int, seed uint64) []Case {
 		for left := part.n; left > 0; {
 			before := left
 			for _, k := range keys {
-				// Read speech is most of what there is, and counts twice.
+				// Read speech is the largest group, and counts twice.
 				for range map[bool]int{true: 2, false: 1}[k == string(BargeIn)+"/"+Read] {
 					if c := by[k]; len(c) > 0 && c[0].Kind == part.kind && left > 0 {
 						out, by[k], left = append(out, c[0]), c[1:], left-1
@@ -355,7 +355,7 @@ func draw(all []Case, n int, seed uint64) []Case {
 				}
 			}
 			if left == before {
-				break // there are no more
+				break // no more cases
 			}
 		}
 	}
@@ -363,7 +363,7 @@ func draw(all []Case, n int, seed uint64) []Case {
 	return out
 }
 
-// NewNoises makes the noises: the babble is of people who read and act.
+// NewNoises generates the noises. The babble uses read and acted speech.
 func NewNoises(seed uint64, says Assistant, all []Case) Noises {
 	var people [][]int16
 	for _, c := range all {
@@ -372,7 +372,7 @@ func NewNoises(seed uint64, says Assistant, all []Case) Noises {
 		}
 	}
 	if len(people) < 8 {
-		people = append(people, says...) // where no recordings are at hand
+		people = append(people, says...) // if there are no recordings
 	}
 	return Noises{"fan": room.Fan(seed), "babble": room.Babble(seed, people...)}
 }

@@ -12,62 +12,62 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// The oracle's recogniser is as late as a service is: it has first words of what
-// lasts that long PartialAfter the onset, and all FinalAfter the end of the
+// The oracle has the latency of a service: partial words PartialAfter the onset, if
+// the utterance lasts that long, and the final transcript FinalAfter the end of the
 // utterance.
 const (
 	PartialAfter = 500 * time.Millisecond
 	FinalAfter   = 400 * time.Millisecond
 )
 
-// WarmUp is for how long the assistant is heard, in all, before the person speaks
-// for the first time, where the cell has nothing else.
+// WarmUp is how long the assistant has talked in total before the person speaks
+// first, unless the cell overrides it.
 const WarmUp = 8 * time.Second
 
-// A case is over when the assistant speaks again settleAfter its end, and given up
-// after stuckAfter.
+// A case is over once the assistant is speaking again settleAfter its end. After
+// stuckAfter it is abandoned.
 const (
 	settleAfter = 1500 * time.Millisecond
 	stuckAfter  = 12 * time.Second
 )
 
-// person says cases into the microphone, one by one, while the assistant is heard.
+// person plays cases into the microphone, one by one, while the assistant is audible.
 type person struct {
 	cases  []Case
 	random *rand.Rand
 	gain   float64
 	where  func(pos int64) int64 // the tape's position at pos
-	// words, where it is set, is what an utterance was that began at pos and ends now.
+	// words, if set, recognizes the utterance that began at pos and ends now.
 	words func(pos int64) csm.Final
 
 	mu      sync.Mutex
 	asks    *Case // until the assistant answers
 	ask     int64 // position of its first sample
-	next    int   // case
+	next    int   // next case
 	warmUp  int64 // samples
-	total   int64 // samples in which the assistant was heard
-	heard   int64 // the same, since it speaks undisturbed
+	total   int64 // samples in which the assistant was audible
+	heard   int64 // the same, since it last talked undisturbed
 	wait    int64 // samples of heard before the next case
-	active  bool  // a case is said, or not over yet
+	active  bool  // a case is playing or not over yet
 	begin   int64 // position of its first sample
 	told    bool  // the core has its words
 	open    uint64
-	from    int64 // where that began
+	from    int64 // where that started
 	said    []saying
-	falsely int // onsets that were nobody's
+	falsely int // false onsets
 }
 
-// saying is what was said, and when.
+// saying is a case that was played, with its positions.
 type saying struct {
 	c     *Case
 	begin int64 // position of the clip's first sample
 	told  bool  // its words reached the core
 	first int64 // position of the first onset noticed, or never
-	over  int64 // position where it was over
+	over  int64 // position at which it was over
 	stuck bool
 }
 
-// newPerson is the person of a cell.
+// newPerson returns the person of a cell.
 func newPerson(c Cell) *person {
 	warmUp := cmp.Or(c.WarmUp, WarmUp)
 	p := &person{
@@ -80,19 +80,19 @@ func newPerson(c Cell) *person {
 	return p
 }
 
-// asksAfter is how soon after the microphone opened the person asks at the earliest,
-// and after twice that at the latest.
+// asksAfter is the minimum time from the opening of the microphone to the person's
+// question. The maximum is twice that.
 const asksAfter = 500 * time.Millisecond
 
-// asking says whether the person asks, or waits for the answer.
+// asking reports whether the person is asking or waiting for the answer.
 func (p *person) asking() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.asks != nil
 }
 
-// near fills the next 10 ms of what the person says, which begin at position pos.
-// speaking is that the assistant is heard and in no doubt.
+// near fills the next 10 ms of the person's speech, which start at position pos.
+// speaking reports that the assistant is audible and no suspicion is open.
 func (p *person) near(pos int64, speaking bool, f *audio.Frame) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -132,7 +132,7 @@ func (p *person) near(pos int64, speaking bool, f *audio.Frame) {
 	p.active, p.heard = false, 0
 }
 
-// say fills a frame with what begins at a sample of the case.
+// say fills a frame from a sample position of the case.
 func (p *person) say(c *Case, from int64, f *audio.Frame) {
 	for i := range f {
 		if k := from + int64(i); k >= 0 && k < int64(len(c.PCM)) {
@@ -141,15 +141,15 @@ func (p *person) say(c *Case, from int64, f *audio.Frame) {
 	}
 }
 
-// done says whether everything was said.
+// done reports whether all cases are over.
 func (p *person) done() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.next == len(p.cases) && !p.active
 }
 
-// class is what an utterance that began now is recognised as, and whether it has
-// words. It is of whatever is said at present.
+// class returns how an utterance that starts now is recognized, and whether it has
+// words. It depends on the case that is playing.
 func (p *person) class() (csm.Class, int) {
 	if p.asks != nil {
 		return csm.Content, 3
@@ -167,7 +167,7 @@ func (p *person) class() (csm.Class, int) {
 	return csm.Empty, 0
 }
 
-// hear turns marks into events of the core, and has the oracle add the words.
+// hear converts marks to events of the core, and schedules the oracle's words.
 func (p *person) hear(w *world, marks []vad.Mark, now int64) {
 	for _, m := range marks {
 		p.mu.Lock()
@@ -239,7 +239,7 @@ func (p *person) ended(w *world, id uint64, pos int64) {
 	})
 }
 
-// onsetAt is where the sound begins that is said at present, and which it is.
+// onsetAt returns where the current sound starts, and which one it is.
 func (p *person) onsetAt() (pos int64, which int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -8,9 +8,9 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 )
 
-// Outcome is what became of one case. Times are in milliseconds, and -1 for what
-// did not happen. Silent, Decided and Listening are the figures of internal/figures,
-// with the labelled onset and the loudspeaker of the room.
+// Outcome is the outcome of one case. Times are in milliseconds, and -1 for what did
+// not happen. Silent, Decided and Listening are the figures of internal/figures, for
+// the labelled onset and the room's speaker.
 type Outcome struct {
 	ID    string `json:"id"`
 	Kind  Kind   `json:"kind"`
@@ -19,52 +19,51 @@ type Outcome struct {
 	Weak  bool   `json:"weakOnset,omitempty"`
 	Long  int64  `json:"long"` // from onset to end
 
-	Silent    float64 `json:"silent"`    // from the onset until the loudspeaker is silent
+	Silent    float64 `json:"silent"`    // from the onset to silence at the speaker
 	Strong    float64 `json:"strong"`    // the same from the first loud part
-	Held      float64 `json:"held"`      // from the onset until the player is held on suspicion
-	Decided   float64 `json:"decided"`   // from the onset until the core decides
-	Listening float64 `json:"listening"` // from the onset until the core listens
-	Resumed   float64 `json:"resumed"`   // from the end until the loudspeaker sounds again
-	Lost      float64 `json:"lost"`      // from the onset until the onset that was found; negative is early
+	Held      float64 `json:"held"`      // from the onset to the hold on suspicion
+	Decided   float64 `json:"decided"`   // from the onset to the core's decision
+	Listening float64 `json:"listening"` // from the onset to Listening
+	Resumed   float64 `json:"resumed"`   // from the end to the next sound at the speaker
+	Lost      float64 `json:"lost"`      // from the onset to the detected onset; negative is early
 	Told      bool    `json:"told"`      // the words reached the core
-	WentOn    bool    `json:"wentOn"`    // the answer went on
+	WentOn    bool    `json:"wentOn"`    // the answer continued
 	Stuck     bool    `json:"stuck,omitempty"`
 }
 
-// Interrupted says whether the assistant fell silent before the person had said
-// everything, or, for what is short, soon afterwards.
+// Interrupted reports whether the assistant fell silent before the end of the
+// person's sound, or for a short sound, soon afterwards.
 func (o Outcome) Interrupted() bool { return o.Silent >= 0 }
 
-// Missed is a real interruption that was not noticed, or came to nothing.
+// Missed reports whether an intended interruption was not detected or was retracted.
 func (o Outcome) Missed() bool { return o.Kind == BargeIn && (!o.Interrupted() || !o.Told) }
 
-// Result is what was measured in a Cell.
+// Result is the result of a Cell.
 type Result struct {
 	Outcomes []Outcome
-	// Sounding is for how long the assistant was heard; Pauses and Interruptions
-	// are those that nobody caused: the second took the floor, or the answer, from
-	// the assistant.
+	// Sounding is how long the assistant was audible. Pauses and Interruptions count
+	// false ones; interruptions took the floor, or the answer, from the assistant.
 	Sounding              time.Duration
 	Pauses, Interruptions int
-	Holds                 int             // on suspicions of what nobody said
+	Holds                 int             // on false suspicions
 	Early                 int             // Pauses before Settled
-	FalseAt               []time.Duration // when the pauses were
-	JumpAt, Refound       time.Duration   // when the echo's delay jumped, and when it was found for good; 0 for never
-	HalfDuplex            time.Duration   // for how long nobody could have interrupted by voice
-	Audio, CPU            time.Duration   // how long it was, and what of a core the media path took for it; 0 where not known
-	Software              []time.Duration // from an onset's event to its effect on the player, in the machine's time
+	FalseAt               []time.Duration // times of the pauses
+	JumpAt, Refound       time.Duration   // when the echo's delay jumped, and when the new delay was found for good; 0 for never
+	HalfDuplex            time.Duration   // time without voice interruptions
+	Audio, CPU            time.Duration   // length, and CPU time of the media path; 0 if unknown
+	Software              []time.Duration // from an onset's event to its effect on the player, in real time
 	DSP                   dsp.Stats
 	Errors                []string
 }
 
-// Settled is when the echo canceller has surely found the room, which it does while
-// the assistant speaks for the first time.
+// Settled is when the echo canceller has adapted to the room for sure, which it does
+// while the assistant first speaks.
 const Settled = 10 * time.Second
 
-// never stands for a position that there is not.
+// never is the position of what did not happen.
 const never = -1 << 40
 
-// grace is how long after the end of a clip a pause may come that it caused.
+// grace is how long after the end of a clip it may still cause a pause.
 const grace = 700 * time.Millisecond
 
 func ms(samples int64) float64 { return float64(samples) / perMs }
@@ -80,8 +79,8 @@ func (s *sim) result() Result {
 	return res
 }
 
-// outcome is what became of a saying. A pause is heard buffered samples after the
-// core decided it, or later.
+// outcome evaluates a saying. A pause is audible buffered samples after the core's
+// decision, or later.
 func outcome(said *saying, tape *Tape, happened []happening, buffered int64) Outcome {
 	c := said.c
 	onset, strong, end := said.begin+c.Onset, said.begin+c.Strong, said.begin+c.End
@@ -105,7 +104,7 @@ func outcome(said *saying, tape *Tape, happened []happening, buffered int64) Out
 			o.Decided = ms(h.pos - onset)
 			from := h.pos
 			if h.pos-held <= audio.Samples(vad.SuspicionLasts) {
-				from = held // and silent since
+				from = held // and silent from there
 			}
 			if silent, ok := tape.Silent(from+buffered, limit+audio.SampleRate); ok {
 				o.Silent, o.Strong = ms(silent-onset), ms(silent-strong)
@@ -125,7 +124,7 @@ func outcome(said *saying, tape *Tape, happened []happening, buffered int64) Out
 	return o
 }
 
-// falsely counts what happened while the person was silent.
+// falsely counts reactions while the person was silent.
 func (res *Result) falsely(said []saying, happened []happening) {
 	pending := false
 	for _, h := range happened {

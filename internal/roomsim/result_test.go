@@ -17,9 +17,9 @@ func TestWhatNobodyCausedIsFalse(t *testing.T) {
 		pauses, interruptions int
 		early                 int
 	}{
-		{"a pause that is taken back", []happening{{12 * second, "pause"}, {13 * second, "resume"}}, 1, 0, 0},
-		{"one that takes the floor", []happening{{2 * second, "pause"}, {3 * second, "listening"}, {4 * second, "resume"}}, 1, 1, 1},
-		{"one that ends the answer", []happening{{12 * second, "pause"}, {13 * second, "flush"}}, 1, 1, 0},
+		{"a pause that is retracted", []happening{{12 * second, "pause"}, {13 * second, "resume"}}, 1, 0, 0},
+		{"a pause that takes the floor", []happening{{2 * second, "pause"}, {3 * second, "listening"}, {4 * second, "resume"}}, 1, 1, 1},
+		{"a pause that ends the answer", []happening{{12 * second, "pause"}, {13 * second, "flush"}}, 1, 1, 0},
 		{"an answer that is ended at once", []happening{{12 * second, "flush"}, {12 * second, "listening"}}, 1, 1, 0},
 		{"the end of an answer", []happening{{12 * second, "listening"}}, 0, 0, 0},
 		{"what the person did", []happening{{20 * second, "pause"}, {21 * second, "listening"}, {22 * second, "flush"}}, 0, 0, 0},
@@ -44,10 +44,10 @@ func TestAnOutcomeIsCountedFromTheLabel(t *testing.T) {
 		t.Errorf("sounds again %v ms after the end, want 1000", o.Resumed)
 	}
 	if o := outcome(&said, tape, nil, 0); !o.Missed() || o.Interrupted() {
-		t.Errorf("what was not noticed is no miss: %+v", o)
+		t.Errorf("an undetected interruption is not a miss: %+v", o)
 	}
 	said.told = false
 	if o := outcome(&said, tape, []happening{{second + 12000, "flush"}}, 0); !o.Missed() || o.WentOn {
-		t.Errorf("what was not understood is no miss: %+v", o)
+		t.Errorf("a retracted interruption is not a miss: %+v", o)
 	}
 }

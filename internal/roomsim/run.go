@@ -16,35 +16,35 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/room"
 )
 
-// Cell is one conversation: a room, a profile, and what the person does.
+// Cell is one conversation: a room, a profile, and the person's cases.
 type Cell struct {
 	Name    string
 	Profile string // default, assertive, cautious or off
 	Place
 	Seed  uint64
 	Cases []Case        // in this order
-	Alone time.Duration // of the assistant's speech, without a person; Cases is empty then
+	Alone time.Duration // duration of the assistant's speech without a person; Cases must be empty
 	// Asks is the question that the person speaks before the first answer. Without it
 	// the question is typed as soon as the microphone is open.
 	Asks *Case
-	// WarmUp is for how long the assistant is heard before the first case; zero stands
-	// for the constant.
+	// WarmUp is how long the assistant talks before the first case; zero means the
+	// constant WarmUp.
 	WarmUp time.Duration
-	// Known says that a conversation was held with the same devices before: what was
-	// learnt of their delay is recalled, as the daemon does.
+	// Known: a conversation with the same devices came before, and its delay
+	// correction is recalled as in the daemon.
 	Known bool
-	// Jump is by how much the echo's delay changes when the assistant was heard for
+	// Jump is by how much the echo's delay changes once the assistant was audible for
 	// JumpAfter.
 	Jump, JumpAfter time.Duration
-	// Tracker and DSP replace what a conversation uses, where they are set.
+	// Tracker and DSP, if set, replace the defaults of a conversation.
 	Tracker *vad.TrackerConfig
 	DSP     *dsp.Config
-	// Words, where it is set, says in place of the oracle what an utterance was. It
-	// gets what recognition hears of it, at audio.SampleRate, from leadIn before it.
+	// Words, if set, replaces the oracle. It gets the audio that recognition hears of
+	// an utterance, at audio.SampleRate, from leadIn before it.
 	Words func(pcm []int16) (csm.Final, error)
 }
 
-// leadIn is how much recognition hears before an utterance.
+// leadIn is how much audio recognition gets before an utterance.
 const leadIn = 300 * time.Millisecond
 
 // Place is a room with its devices.
@@ -53,32 +53,32 @@ type Place struct {
 	EchoGain float64       // dB
 	Render   time.Duration // the output buffer
 	Capture  time.Duration // the input buffer, in steps of 10 ms
-	// Unreported is of Render and Capture what the devices keep to themselves.
+	// Unreported is the part of Render and Capture that the devices do not report.
 	Unreported time.Duration
 	DriftPPM   float64
-	Clip       float64 // of the loudspeaker, as a part of full scale; 0 for none
-	Noise      string  // fan, babble or nothing
-	SNR        float64 // dB, of the person
-	Headphones bool    // the microphone hears no echo; EchoGain does not count
-	Quieter    float64 // than SpeechLevel, the person, in dB: for one who sits further away
+	Clip       float64 // clipping level of the speaker, relative to full scale; 0 for none
+	Noise      string  // fan, babble or empty
+	SNR        float64 // dB, relative to the person
+	Headphones bool    // no echo; EchoGain is ignored
+	Quieter    float64 // how far the person is below SpeechLevel, in dB, for a person further away
 }
 
-// Interruptions are what the profiles mean to the core, as in the daemon.
+// Interruptions maps profiles to the core's setting, as in the daemon.
 var Interruptions = map[string]csm.Interruption{
 	"default": csm.Confirmed, "assertive": csm.AtOnce, "cautious": csm.ByWords, "off": csm.Never,
 }
 
-// noiseless is what a room without noise has, in dBFS: a microphone's own.
+// noiseless is the noise floor of a room without noise, in dBFS: the microphone's own.
 const noiseless = -70.0
 
 // Noises are long noises with an RMS of 1, by name.
 type Noises map[string][]float32
 
-// config is the room's, with the seed's noise.
+// config returns the room's configuration, with noise for the seed.
 func (p Place) config(n Noises) (room.Config, error) {
 	shape, ok := room.ShapeNamed(p.Room)
 	if !ok {
-		return room.Config{}, fmt.Errorf("there is no room %q", p.Room)
+		return room.Config{}, fmt.Errorf("unknown room %q", p.Room)
 	}
 	cfg := room.Config{
 		Echo: shape.EchoResponse(), EchoGain: p.EchoGain, Delay: p.Render, DriftPPM: p.DriftPPM,
@@ -89,14 +89,14 @@ func (p Place) config(n Noises) (room.Config, error) {
 	}
 	if p.Noise != "" {
 		if cfg.Noise, ok = n[p.Noise]; !ok {
-			return cfg, fmt.Errorf("there is no noise %q", p.Noise)
+			return cfg, fmt.Errorf("unknown noise %q", p.Noise)
 		}
 		cfg.NoiseLevel = SpeechLevel - p.Quieter - p.SNR
 	}
 	return cfg, nil
 }
 
-// front is the front end of the cell.
+// front returns the front end of the cell.
 func (c Cell) front(w *world) (*front.Front, error) {
 	tracker, processing := vad.ProfileConfig(vad.Profile(c.Profile)), dsp.Default()
 	if c.Tracker != nil {
@@ -112,7 +112,7 @@ func (c Cell) front(w *world) (*front.Front, error) {
 	return f, err
 }
 
-// NewFront makes a front end with the detectors that the daemon has.
+// NewFront returns a front end with the daemon's detectors.
 func NewFront(processing dsp.Config, cfg vad.TrackerConfig, hold func(time.Duration)) (*front.Front, error) {
 	model, err := assets.Silero()
 	if err != nil {
@@ -134,7 +134,7 @@ func NewFront(processing dsp.Config, cfg vad.TrackerConfig, hold func(time.Durat
 	return f, nil
 }
 
-// sim is a conversation on a virtual clock.
+// sim is the state of a conversation on a virtual clock.
 type sim struct {
 	Cell
 	clock     dispatch.Virtual
@@ -145,19 +145,19 @@ type sim struct {
 	tape      *Tape
 	late      []audio.Frame // captured, in the input buffer
 	pos       int64         // of the microphone
-	sounds    int64         // samples in which the assistant was heard
+	sounds    int64         // samples in which the assistant was audible
 	cpu       time.Duration // of the media path
 	jumped    int64         // position of the jump, refound of the new delay; 0 before
 	refound   int64
 	deaf      int     // frames in half duplex
-	realigned int64   // of the front end, as was seen last
-	uplink    []int16 // all of it, where it is recognised
+	realigned int64   // last seen Realigned of the front end
+	uplink    []int16 // all of it, if it is recognized
 }
 
-// acquaintance is how long the assistant was heard with devices that are known.
+// acquaintance is how long the assistant was audible with known devices.
 const acquaintance = 20 * time.Second
 
-// Run holds the conversation of a cell on a virtual clock.
+// Run simulates the conversation of a cell on a virtual clock.
 func Run(c Cell, says Assistant, noises Noises) (Result, error) {
 	var learnt *int64
 	if c.Known {
@@ -172,10 +172,10 @@ func Run(c Cell, says Assistant, noises Noises) (Result, error) {
 	return res, err
 }
 
-// hold holds a conversation. It begins with the correction of the devices' delay that
-// was learnt before, and returns the one that it learnt; nil is none.
+// hold simulates a conversation. It starts with the delay correction found earlier
+// and returns the one that it found; nil means none.
 func hold(c Cell, says Assistant, noises Noises, before *int64) (res Result, learnt *int64, err error) {
-	runtime.LockOSThread() // its CPU time is what is measured
+	runtime.LockOSThread() // to measure its CPU time
 	defer runtime.UnlockOSThread()
 	cfg, err := c.config(noises)
 	if err != nil {
@@ -216,7 +216,7 @@ func hold(c Cell, says Assistant, noises Noises, before *int64) (res Result, lea
 	return s.result(), learnt, nil
 }
 
-// over says whether all was said, and the assistant was heard for long enough.
+// over reports whether all cases are over and the assistant was audible for long enough.
 func (s *sim) over() bool {
 	if len(s.Cases) == 0 {
 		return audio.Duration(s.sounds) >= s.Alone || audio.Duration(s.pos) > 3*s.Alone+time.Minute
@@ -228,11 +228,11 @@ func (s *sim) over() bool {
 	return s.person.done()
 }
 
-// caseMost is how long a case takes at most, on the average: a conversation that
-// gets stuck is given up.
+// caseMost is the maximum average time per case, after which a stuck conversation is
+// abandoned.
 const caseMost = 20 * time.Second
 
-// step is 10 ms.
+// step simulates 10 ms.
 func (s *sim) step() error {
 	var near, mic audio.Frame
 	speaking := s.world.speaking() && s.world.sounding()
@@ -280,7 +280,7 @@ func (s *sim) step() error {
 	return nil
 }
 
-// jump makes the delay of the echo jump when it is time, and notes when it was found.
+// jump changes the echo's delay at its time, and records when the new delay was found.
 func (s *sim) jump() {
 	switch {
 	case s.JumpAfter == 0 || audio.Duration(s.sounds) < s.JumpAfter:
@@ -293,7 +293,7 @@ func (s *sim) jump() {
 	}
 }
 
-// recognise is what an utterance was that began at pos and ends now.
+// recognise recognizes the utterance that started at pos and ends now.
 func (s *sim) recognise(pos int64) csm.Final {
 	f, err := s.Words(s.uplink[max(0, min(pos-audio.Samples(leadIn), int64(len(s.uplink)))):])
 	if err != nil {
@@ -302,7 +302,7 @@ func (s *sim) recognise(pos int64) csm.Final {
 	return f
 }
 
-// settle has everything happen that is due now.
+// settle processes everything that is due now.
 func (s *sim) settle() {
 	for {
 		s.world.loop.Drain()

@@ -12,7 +12,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// synthetic are the assistant and the cases that no recording is needed for.
+// synthetic returns an assistant and cases that need no recordings.
 func synthetic(t *testing.T) (Assistant, []Case) {
 	t.Helper()
 	says, err := NewAssistant(context.Background())
@@ -26,8 +26,8 @@ func synthetic(t *testing.T) (Assistant, []Case) {
 	return says, all
 }
 
-// TestAConversationIsTheSameEachTime also shows that a person is heard at all, and
-// that each profile does what it is called by.
+// TestAConversationIsTheSameEachTime also checks that a person is detected at all,
+// and that each profile behaves as named.
 func TestAConversationIsTheSameEachTime(t *testing.T) {
 	says, all := synthetic(t)
 	place := usual("study", -12)
@@ -65,8 +65,8 @@ func TestAConversationIsTheSameEachTime(t *testing.T) {
 	}
 }
 
-// What a recogniser makes of the sound counts where it takes the oracle's place: the
-// answer ends at words, and continues after words that are doubted.
+// A recognizer that replaces the oracle decides: the answer ends at words, and
+// continues after uncertain words.
 func TestWordsAreOfWhatIsHeard(t *testing.T) {
 	says, all := synthetic(t)
 	said := all[1]
@@ -84,19 +84,19 @@ func TestWordsAreOfWhatIsHeard(t *testing.T) {
 		}
 		least := audio.Samples(leadIn) + said.End - said.Onset
 		if n := int64(len(heard)); n < least-audio.Samples(100*time.Millisecond) || n > least+audio.Samples(time.Second) {
-			t.Errorf("recognition gets %v of a sound of %v", audio.Duration(n), audio.Duration(said.End-said.Onset))
+			t.Errorf("recognition got %v of a sound of %v", audio.Duration(n), audio.Duration(said.End-said.Onset))
 		}
 	}
 }
 
-// TestOpeningsBeginEarly: who may interrupt the first words does so there.
+// TestOpeningsBeginEarly: cases that interrupt the first words do so at the right time.
 func TestOpeningsBeginEarly(t *testing.T) {
 	all, err := SyntheticCases(context.Background())
 	if err != nil {
 		t.Fatal(err)
 	}
 	for i := range all {
-		all[i].Group = Read // stands in for recordings that may be missing
+		all[i].Group = Read // replaces recordings that may be missing
 	}
 	cells := Openings(Quick(), 1, all)
 	each := len(Quick().Rooms) * (Quick().Cases / 4)
@@ -126,14 +126,13 @@ func TestOpeningsBeginEarly(t *testing.T) {
 			pos += audio.FrameSamples
 		}
 		if off := audio.Duration(pos) - o.After; off < 0 || off > 20*time.Millisecond {
-			t.Errorf("%v: the interruption begins after %v", o, audio.Duration(pos))
+			t.Errorf("%v: the interruption starts after %v", o, audio.Duration(pos))
 		}
 	}
 }
 
-// TestACommandIsHeardFromTheFirstWordOn with headphones, processed and not, and with
-// loudspeakers that were never heard before: each is decided within 250 ms, and none is
-// missed.
+// TestACommandIsHeardFromTheFirstWordOn with headphones, processed and unprocessed,
+// and with new speakers: each command is decided within 250 ms, and none is missed.
 func TestACommandIsHeardFromTheFirstWordOn(t *testing.T) {
 	says, all := synthetic(t)
 	commands, err := SyntheticCommands(context.Background())
@@ -163,7 +162,7 @@ func TestTheMatrixIsDrawnBySeed(t *testing.T) {
 	}
 	one, two, other := Matrix(Quick(), 1, all), Matrix(Quick(), 1, all), Matrix(Quick(), 2, all)
 	if !reflect.DeepEqual(one, two) {
-		t.Error("a seed draws two matrices")
+		t.Error("the matrix of a seed is not reproducible")
 	}
 	if reflect.DeepEqual(one, other) {
 		t.Error("two seeds draw the same matrix")

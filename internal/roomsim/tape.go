@@ -7,23 +7,23 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// SilenceLevel is what a loudspeaker is silent below, in dBFS RMS of 10 ms.
+// SilenceLevel is the level below which the speaker counts as silent, in dBFS RMS over 10 ms.
 const SilenceLevel = -50.0
 
-// Hold is how long silence lasts that somebody made. The gaps in the assistant's
-// speech are cut to speechGap.
+// Hold is the minimum length of a silence that counts as a reaction. The assistant's
+// pauses are shortened to speechGap.
 const Hold = 100 * time.Millisecond
 
-// perMs is how many samples a millisecond is, the grain of a tape.
+// perMs is samples per millisecond, the resolution of a tape.
 const perMs = audio.SampleRate / 1000
 
-// Tape is how loud a loudspeaker was, by the millisecond.
+// Tape records the level of a speaker per millisecond.
 type Tape struct {
-	first  int64     // position of the first sample, for a loudspeaker that sounds later
+	first  int64     // position of the first sample, which includes the output delay
 	energy []float32 // sum of squares of each millisecond
 }
 
-// NewTape is a tape whose first sample is heard at position first.
+// NewTape returns a tape whose first sample is audible at position first.
 func NewTape(first int64) *Tape { return &Tape{first: first} }
 
 // Push adds samples, a whole number of milliseconds.
@@ -37,12 +37,12 @@ func (t *Tape) Push(pcm []int16) {
 	}
 }
 
-// window is how long the audio is that a level belongs to, in ms.
+// window is the length of audio per level, in ms.
 const window = 10
 
 var silentEnergy = float32(math.Pow(32768*math.Pow(10, SilenceLevel/20), 2) * perMs * window)
 
-// loud says whether the window that begins at millisecond i is not silent.
+// loud reports whether the window that starts at millisecond i is not silent.
 func (t *Tape) loud(i int) bool {
 	sum := float32(0)
 	for _, e := range t.energy[i:min(i+window, len(t.energy))] {
@@ -51,11 +51,11 @@ func (t *Tape) loud(i int) bool {
 	return sum >= silentEnergy
 }
 
-// index is the millisecond of a position, the one that begins at or after it.
+// index returns the first millisecond that starts at or after a position.
 func (t *Tape) index(pos int64) int { return max(0, int((pos-t.first+perMs-1)/perMs)) }
 
-// Silent is the first position from pos on where the loudspeaker falls silent for
-// Hold, and false when it does not until the position limit.
+// Silent returns the first position at or after pos where the speaker falls silent
+// for Hold, or false if there is none before limit.
 func (t *Tape) Silent(pos, limit int64) (int64, bool) {
 	hold := int(Hold / time.Millisecond)
 	end := min(t.index(limit), len(t.energy)-window)
@@ -72,7 +72,7 @@ func (t *Tape) Silent(pos, limit int64) (int64, bool) {
 	return 0, false
 }
 
-// Sounds is the first position from pos on where the loudspeaker is not silent.
+// Sounds returns the first position at or after pos where the speaker is not silent.
 func (t *Tape) Sounds(pos, limit int64) (int64, bool) {
 	for i, end := t.index(pos), min(t.index(limit), len(t.energy)-window); i < end; i++ {
 		if t.loud(i) {

@@ -7,7 +7,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// taped is a tape that is loud, silent from one position on, and loud again.
+// taped returns a tape that is loud, silent from a position on, and loud again.
 func taped(first, from, to, end int64) *Tape {
 	pcm := make([]int16, end)
 	for i := range pcm {
@@ -36,7 +36,7 @@ func TestSilenceIsWhereItLasts(t *testing.T) {
 			// The first window of 10 ms in which more than a little is loud.
 			again, ok := tape.Sounds(at, second)
 			if want := from + audio.Samples(c.lasts); !ok || again > want || again < want-audio.Samples(10*time.Millisecond) {
-				t.Errorf("sounds again at %d, want %d", again, want)
+				t.Errorf("audio again at %d, want %d", again, want)
 			}
 		}
 	}
@@ -48,6 +48,6 @@ func TestALoudspeakerSoundsLater(t *testing.T) {
 		t.Errorf("silent at %d %v, want %d", at, ok, 9600+480)
 	}
 	if _, ok := tape.Silent(0, 9600); ok {
-		t.Error("silence was found behind the limit")
+		t.Error("silence was found after the limit")
 	}
 }

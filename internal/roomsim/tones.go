@@ -11,8 +11,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// tones are the cues of the daemon, as loud as by the settings' defaults. They teach
-// the echo canceller before the assistant says a word.
+// tones are the daemon's cues at the default volume. The echo canceller learns from
+// them before the assistant says a word.
 type tones struct {
 	clock dispatch.Clock
 	mixer *cue.Mixer
@@ -37,7 +37,7 @@ var phases = map[csm.Phase]cue.Phase{
 	csm.PhaseFaulted: cue.PhaseFaulted, csm.PhaseTerminating: cue.PhaseTerminating,
 }
 
-// entered takes the phase of the conversation.
+// entered handles a new phase of the conversation.
 func (t *tones) entered(p csm.Phase) {
 	to, ok := phases[p]
 	if !ok {
@@ -46,7 +46,7 @@ func (t *tones) entered(p csm.Phase) {
 	t.tell(func(f *cue.Facts) { f.Phase = to })
 }
 
-// user takes whether the user is heard.
+// user sets whether the user is speaking.
 func (t *tones) user(speaks bool) { t.tell(func(f *cue.Facts) { f.UserSpeaks = speaks }) }
 
 func (t *tones) tell(change func(*cue.Facts)) {

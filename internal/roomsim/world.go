@@ -11,44 +11,44 @@ import (
 	contract "github.com/agentvoice/agentvoice-daemon/csm/world"
 )
 
-// ThinkTime is from a request to the first sentence of its answer.
+// ThinkTime is the time from a request to the first sentence of its answer.
 const ThinkTime = 300 * time.Millisecond
 
-// sentencesPerAnswer makes answers of about half a minute.
+// sentencesPerAnswer gives answers of about half a minute.
 const sentencesPerAnswer = 8
 
-// happening is something the core did, and where the tape was then.
+// happening is an action of the core, with its position on the tape.
 type happening struct {
 	pos  int64  // of the tape
 	what string // pause, resume, flush, or listening
 }
 
-// world answers the effects of the core by the contract of the handlers: everything
-// works at once, and the assistant never runs out of words.
+// world answers the core's effects by the contract of the handlers: everything
+// succeeds at once, and the assistant always has more to say.
 type world struct {
 	clock  dispatch.Clock
 	loop   *dispatch.Loop
 	player *audio.Player
 	says   Assistant
-	where  func() int64 // the tape's position now
+	where  func() int64 // current position of the tape
 	order  []int        // of sentences
 	next   int          // in order
 
 	tones *tones
-	quiet atomic.Int32       // frames since the assistant was heard
-	said  func(*audio.Frame) // what the assistant says, as it is rendered
+	quiet atomic.Int32       // frames since the assistant was audible
+	said  func(*audio.Frame) // receives the assistant's audio as it is rendered
 
-	retracted func() // the core took an interruption back
+	retracted func() // called when the core retracts an interruption
 
 	mu        sync.Mutex
 	happened  []happening
 	phase     csm.Phase
-	idle      bool // listening, and no turn is under way
+	idle      bool // listening, without an active turn
 	utterance uint64
-	connected uint32 // the epoch
+	connected uint32 // epoch of the connection
 	errors    []string
-	noticed   time.Time       // when the onset was told to the core, on the machine's clock; zero when none waits
-	software  []time.Duration // from there to the pause
+	noticed   time.Time       // when the onset was passed to the core, in real time; zero if none is pending
+	software  []time.Duration // from the onset to the pause
 }
 
 func newWorld(clock dispatch.Clock, says Assistant, seed uint64) *world {
@@ -65,7 +65,7 @@ func (w *world) begin(cfg csm.Config) {
 	w.loop.Post(csm.UserStart{})
 }
 
-// render fills the next frame for the loudspeaker: speech, or a tone.
+// render fills the next frame for the speaker: speech or a tone.
 func (w *world) render(f *audio.Frame) { w.tones.mixer.Render(f) }
 
 func (w *world) renderSpeech(f *audio.Frame) {
@@ -78,25 +78,25 @@ func (w *world) renderSpeech(f *audio.Frame) {
 	w.quiet.Add(1)
 }
 
-// sounding says whether the assistant was heard in the frame that was rendered last, or
+// sounding reports whether the assistant was audible in the last rendered frame, or
 // shortly before.
 func (w *world) sounding() bool { return time.Duration(w.quiet.Load())*audio.FrameTime < Hold }
 
-// epoch is that of the connection.
+// epoch returns the epoch of the connection.
 func (w *world) epoch() uint32 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.connected
 }
 
-// speaking says whether the assistant speaks, in no doubt.
+// speaking reports whether the assistant is speaking and no suspicion is open.
 func (w *world) speaking() bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.phase == csm.PhaseSpeaking
 }
 
-// newUtterance numbers what the person says or types.
+// newUtterance returns the next utterance number, for spoken or typed input.
 func (w *world) newUtterance() uint64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -104,7 +104,7 @@ func (w *world) newUtterance() uint64 {
 	return w.utterance
 }
 
-// feed has the assistant asked something where nothing is under way.
+// feed submits a question if no turn is active.
 func (w *world) feed() {
 	w.mu.Lock()
 	idle := w.idle
@@ -166,7 +166,7 @@ func (w *world) carryOut(e csm.Effect) {
 	}
 }
 
-// onset notes that the core is about to be told of an onset.
+// onset records that an onset is about to be passed to the core.
 func (w *world) onset() {
 	w.mu.Lock()
 	w.noticed = time.Now()
@@ -190,7 +190,7 @@ func (w *world) complain(what string) {
 	w.errors = append(w.errors, what)
 }
 
-// answer has the next sentences said after ThinkTime.
+// answer schedules the next sentences after ThinkTime.
 func (w *world) answer(e csm.SendCopilot) {
 	w.loop.Post(csm.CopilotSent{Request: e.Request, Attempt: 1, Round: e.Round})
 	w.clock.AfterFunc(ThinkTime, func() {
@@ -201,7 +201,7 @@ func (w *world) answer(e csm.SendCopilot) {
 	})
 }
 
-// speak hands a whole sentence to the player.
+// speak passes a whole sentence to the player.
 func (w *world) speak(e csm.Speak) {
 	seg := audio.SegmentID{Gen: e.Gen, Seq: e.Segment.Seq}
 	pcm := w.says[w.order[w.next%len(w.order)]]
@@ -216,7 +216,7 @@ func (w *world) speak(e csm.Speak) {
 	}
 }
 
-// played turns what the player says into facts.
+// played converts the player's events to events of the core.
 func (w *world) played(e audio.PlayerEvent) {
 	gen, seq := e.Seg.Gen, e.Seg.Seq
 	switch e.Kind {
