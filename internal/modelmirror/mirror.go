@@ -1,5 +1,5 @@
-// Package modelmirror makes a mirror of models for tests: a folder with the files of a
-// model of the tone language and a package of the engine, and the manifest that has them.
+// Package modelmirror creates a model mirror for tests: a folder with the files of a
+// tone language model and of an engine package, and the matching manifest.
 package modelmirror
 
 import (
@@ -17,12 +17,12 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/tonemodel"
 )
 
-// Libraries are the files of the engine that a package of it holds.
+// Libraries lists the engine's files in its package.
 var Libraries = []string{"libonnxruntime.so", "libsherpa-onnx-c-api.so"}
 
-// Write fills a folder with what the mirror serves at a URL, and writes the manifest. The
-// libraries of the engine are taken from another folder. Of its two models one can be
-// installed, tone-tdt, and one has no checksum, tone-new.
+// Write fills a folder with the content of a mirror at a URL, and writes the
+// manifest. It takes the engine's libraries from another folder. One of its two
+// models, tone-tdt, can be installed; the other, tone-new, has no checksum.
 func Write(at, folder, manifest, libraries string) error {
 	dir := filepath.Join(folder, "tone-tdt")
 	if err := tonemodel.TDT(dir); err != nil {
@@ -62,7 +62,7 @@ func fileOf(dir, name string) (models.File, error) {
 	return models.File{Path: name, Size: int64(len(text)), SHA256: fmt.Sprintf("%x", sha256.Sum256(text))}, err
 }
 
-// pack packs the libraries as npm does.
+// pack packs the libraries like npm.
 func pack(at, folder, libraries string) (p models.Package, err error) {
 	p = models.Package{System: runtime.GOOS, Arch: runtime.GOARCH, URLs: []string{at + "/engine.tgz"}}
 	out, err := os.Create(filepath.Join(folder, "engine.tgz"))

@@ -1,30 +1,30 @@
 package pulse
 
 const (
-	// stampPeriod is after how many samples the stamps begin again, 640 ms.
+	// stampPeriod is after how many samples the stamps repeat: 640 ms.
 	stampPeriod = 64 * FrameSamples
-	// mostLeftOut is how many frames are left out at once: by so many the stamps
-	// jump, and a jump of a period would not be seen.
+	// mostLeftOut limits how many frames are dropped at once: the stamps jump by as
+	// many, and a jump of a whole period would go unnoticed.
 	mostLeftOut = 32
 )
 
-// delay measures the way from what the room hears to what it spoke then, sample by
-// sample: beside each sample it stamps where in the recording it was spoken, and
-// finds the stamps in the recording. Each time the server runs dry it fills in
-// silence, and from then on everything is that much later. A real microphone that
-// was not read in time loses sound instead and is on time afterwards, so what came
-// too late is made up for: that many frames of what is spoken next are left out.
+// delay measures the delay from the room's input to its output, sample by sample: it
+// stamps each spoken sample with its position in the recording, and finds the stamps
+// in the recording. Each underrun makes the server insert silence, which delays
+// everything after it. A real microphone that is not read in time drops audio instead
+// and is on time afterwards, so delay compensates: it drops as many frames of the
+// following input.
 type delay struct {
-	pos    int64 // up to which the recording was heard
-	spoken int64 // where what was heard last was spoken
+	pos    int64 // end of the processed recording
+	spoken int64 // position at which the last heard sample was spoken
 	known  bool  // the first stamp was heard
-	usual  int64 // the way, in samples, before the server first ran dry
-	excess int   // frames that are to be left out
-	since  int64 // what was spoken before this position does not show the last that were
+	usual  int64 // delay in samples before the first underrun
+	excess int   // frames that must be dropped
+	since  int64 // input spoken before this position does not reflect the last dropped frames
 }
 
-// heard takes the stamps of the next frame of the recording. late says that what
-// is spoken into the room now is to be left out.
+// heard processes the stamps of the next recorded frame. late reports that the input
+// spoken now must be dropped.
 func (d *delay) heard(stamps *Frame) (late bool) {
 	d.pos += FrameSamples
 	if d.excess > 0 {
@@ -36,13 +36,13 @@ func (d *delay) heard(stamps *Frame) (late bool) {
 	}
 	at := d.pos - 1
 	if !d.known {
-		// The way may be whole periods longer, but its changes are what counts.
+		// The delay may be whole periods longer, but only its changes matter.
 		d.spoken = at - (at-int64(stamp-1))%stampPeriod
 		d.usual, d.known = at-d.spoken, true
 		return false
 	}
 	ahead := (int64(stamp-1) - d.spoken) % stampPeriod
-	d.spoken += (ahead + stampPeriod) % stampPeriod // it never goes back
+	d.spoken += (ahead + stampPeriod) % stampPeriod // never negative
 	if d.spoken < d.since {
 		return false
 	}
@@ -50,11 +50,11 @@ func (d *delay) heard(stamps *Frame) (late bool) {
 	return d.excess > 0
 }
 
-// leaveOut says that this frame was not spoken.
+// leaveOut records that this frame was dropped.
 func (d *delay) leaveOut() {
 	d.excess--
 	d.since = d.pos + FrameSamples
 }
 
-// stamp is what sample i of what is spoken now is stamped with.
+// stamp returns the stamp of sample i of the current input.
 func (d *delay) stamp(i int) uint16 { return uint16((d.pos+int64(i))%stampPeriod) + 1 }

@@ -7,7 +7,7 @@ import (
 	"syscall"
 )
 
-// No server runs here: Available says so.
+// No server runs on this system; Available reports it.
 const (
 	freezeSignal = syscall.Signal(0)
 	thawSignal   = syscall.Signal(0)

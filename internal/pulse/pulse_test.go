@@ -14,7 +14,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// sweep is a second of sound in which no stretch is like another.
+// sweep returns a second of sound without repetition.
 func sweep() []int16 {
 	pcm := make([]int16, SampleRate)
 	for i := range pcm {
@@ -30,9 +30,8 @@ func bounded(t *testing.T) context.Context {
 	return ctx
 }
 
-// TestOneClock: what is spoken is on the tape sample by sample, at the microphone
-// and in the label at the same position, and what is played at the loudspeaker is
-// on it too.
+// TestOneClock: spoken audio is on the tape exactly, at the same position in
+// microphone and label, and played audio is on it too.
 func TestOneClock(t *testing.T) {
 	s, ctx := ForTest(t), bounded(t)
 	pcm := sweep()
@@ -60,19 +59,19 @@ func TestOneClock(t *testing.T) {
 		t.Errorf("spoken at %d, labelled at %d", mic, label)
 	}
 	if speaker < 0 {
-		t.Error("what was played is not on the tape")
+		t.Error("played audio is not on the tape")
 	}
 	s.Tape().Drop(mic)
 	if n := s.Tape().Copy(Microphone, mic-1, make([]int16, 1)); n != 0 {
-		t.Errorf("%d samples are left of what was dropped", n)
+		t.Errorf("%d dropped samples can still be read", n)
 	}
 	first := make([]int16, 1)
 	if n := s.Tape().Copy(Microphone, mic, first); n != 1 || first[0] != pcm[0] {
-		t.Errorf("the first sample that is kept is %v", first[:n])
+		t.Errorf("the first kept sample is %v", first[:n])
 	}
 }
 
-// TestRestartAndPlug: devices come and go, and so does the server.
+// TestRestartAndPlug adds and removes devices and restarts the server.
 func TestRestartAndPlug(t *testing.T) {
 	s, ctx := ForTest(t), bounded(t)
 	unplug, err := s.AddSink(ctx, "headset")
@@ -89,7 +88,7 @@ func TestRestartAndPlug(t *testing.T) {
 		t.Helper()
 		out, err := s.Pactl(ctx, strings.Fields(what)...)
 		if err != nil || strings.Contains(out, name) != want {
-			t.Errorf("%s: %s is to be there: %v, but it says %q (%v)", what, name, want, out, err)
+			t.Errorf("%s: want %s present: %v, got %q (%v)", what, name, want, out, err)
 		}
 	}
 	has("list short sinks", "headset", true)
@@ -103,7 +102,7 @@ func TestRestartAndPlug(t *testing.T) {
 	}
 	has("list short sinks", SpeakerName, false)
 	if err := s.Remove(ctx, Sink, SpeakerName); err == nil {
-		t.Error("a loudspeaker was taken away twice")
+		t.Error("a speaker was removed twice")
 	}
 	if err := s.Kill(); err != nil {
 		t.Error(err)
@@ -117,6 +116,6 @@ func TestRestartAndPlug(t *testing.T) {
 	has("list short sinks", SpeakerName, true)
 	has("list short sources", "headset_mic", false)
 	if err := s.Tape().Wait(ctx, s.Tape().Len()+FrameSamples); err != nil {
-		t.Errorf("the tape does not go on: %v", err)
+		t.Errorf("the tape does not continue: %v", err)
 	}
 }

@@ -17,17 +17,17 @@ import (
 	"time"
 )
 
-// The devices that a server has from the start.
+// The devices that a server starts with.
 const (
 	SpeakerName    = "speaker"
 	MicrophoneName = "microphone"
-	// EchoName is a second microphone, that hears the loudspeaker and nothing
-	// else: a cable from output to input.
+	// EchoName is a second microphone that hears only the speaker: a cable from
+	// output to input.
 	EchoName = "echo"
 )
 
-// script is what the server runs when it starts. The socket comes last, so that
-// the rest is there when it answers.
+// script is the server's startup script. It creates the socket last, so that
+// everything else exists when the server answers.
 const script = `load-module module-null-sink sink_name=room rate=48000 format=s16le channels=4 channel_map=aux0,aux1,aux2,aux3
 load-module module-remap-sink sink_name=speaker master=room format=s16le channels=1 channel_map=mono master_channel_map=aux0 remix=no sink_properties=device.description=Loudspeaker
 load-module module-remap-sink sink_name=voice master=room format=s16le channels=3 channel_map=aux0,aux1,aux2 master_channel_map=aux1,aux2,aux3 remix=no
@@ -38,11 +38,11 @@ set-default-source microphone
 load-module module-native-protocol-unix auth-anonymous=1 socket=%s
 `
 
-// alsa is the whole file that ALSA_CONFIG_PATH names. The server is that of
-// PULSE_SERVER.
+// alsa is the content of the file that ALSA_CONFIG_PATH names. PULSE_SERVER selects
+// the server.
 const alsa = "pcm.!default { type pulse }\nctl.!default { type pulse }\n"
 
-// Available says why no server can run here, or nil.
+// Available returns nil, or an error that says why no server can run here.
 func Available() error {
 	if runtime.GOOS != "linux" {
 		return fmt.Errorf("a private PulseAudio needs Linux, this is %s", runtime.GOOS)
@@ -55,18 +55,18 @@ func Available() error {
 	return nil
 }
 
-// Options change what a server is like. The zero value is good for tests.
+// Options configures a server. The zero value is suitable for tests.
 type Options struct {
-	// Cushion is how much of the microphone's sound is asked to wait at the server, so
-	// that a busy machine makes no gap in it; a third to a half of it really does. It
-	// is most of the way from the loudspeaker through the room back to the microphone.
-	// 0 is 120 ms, which stands a machine with three times as much to do as it can; an
-	// idle one needs 40 ms.
+	// Cushion is the requested buffer of the microphone at the server, so that a busy
+	// machine causes no gaps; a third to a half of it is actually used. It is most of
+	// the delay from the speaker through the room to the microphone. 0 means 120 ms,
+	// which is enough at three times the machine's capacity; an idle machine needs 40
+	// ms.
 	Cushion time.Duration
 }
 
-// Server is a running, killed or stopped PulseAudio. Its methods are called by
-// one goroutine; Tape and Connect by any.
+// Server is a running, killed or stopped PulseAudio. Tape and Connect are safe for
+// concurrent use; the other methods are not.
 type Server struct {
 	dir     string
 	options Options
@@ -74,14 +74,14 @@ type Server struct {
 	room    roomHolder
 	leftOut atomic.Int64
 
-	server  *process // nil when there is none
+	server  *process // nil while none runs
 	helpers []*process
 	pump    sync.WaitGroup
 }
 
-// Start runs a server whose files are in dir, a folder with a short path (a
-// socket's path has less than 108 bytes). It returns when the devices are there
-// and the tape runs. The caller calls Close.
+// Start runs a server with its files in dir, whose path must be short (a socket's
+// path has less than 108 bytes). It returns when the devices exist and the tape runs.
+// The caller must call Close.
 func Start(ctx context.Context, dir string, o Options) (*Server, error) {
 	if err := Available(); err != nil {
 		return nil, err
@@ -104,11 +104,11 @@ func Start(ctx context.Context, dir string, o Options) (*Server, error) {
 	return s, nil
 }
 
-// Socket is the path of the server's socket. It stays the same over a restart.
+// Socket returns the path of the server's socket, which does not change on a restart.
 func (s *Server) Socket() string { return filepath.Join(s.dir, "s") }
 
-// Env is what makes a process use this server, through ALSA or directly: pairs
-// NAME=value for exec.Cmd.
+// Env returns the environment that makes a process use this server, through ALSA or
+// directly: pairs NAME=value for exec.Cmd.
 func (s *Server) Env() []string {
 	return []string{
 		"PULSE_SERVER=unix:" + s.Socket(),
@@ -119,7 +119,7 @@ func (s *Server) Env() []string {
 	}
 }
 
-// command is a program of PulseAudio that finds this server.
+// command returns a PulseAudio program that uses this server.
 func (s *Server) command(name string, args ...string) *exec.Cmd {
 	cmd := exec.Command(name, args...)
 	cmd.Env = append(os.Environ(), s.Env()...)
@@ -127,9 +127,8 @@ func (s *Server) command(name string, args ...string) *exec.Cmd {
 	return cmd
 }
 
-// Restart ends the server, if one runs, and starts one at the same socket, with
-// the devices of the start. The tape continues where it was; the time between is
-// not on it.
+// Restart stops the server, if one runs, and starts one at the same socket with the
+// initial devices. The tape continues where it ended, without the time in between.
 func (s *Server) Restart(ctx context.Context) error {
 	if err := s.Kill(); err != nil {
 		return err
@@ -137,7 +136,7 @@ func (s *Server) Restart(ctx context.Context) error {
 	cmd := s.command("pulseaudio", "--daemonize=no", "--exit-idle-time=-1", "--disallow-exit", "-n",
 		"-F", filepath.Join(s.dir, "script"), "--disable-shm=yes", "--realtime=no", "--high-priority=no",
 		"--use-pid-file=no", "--log-level=info", "--log-target=stderr")
-	cmd.Env = append(cmd.Env, "PULSE_SERVER=") // it is the server
+	cmd.Env = append(cmd.Env, "PULSE_SERVER=") // this process is the server
 	said, err := cmd.StderrPipe()
 	if err != nil {
 		return err
@@ -145,7 +144,7 @@ func (s *Server) Restart(ctx context.Context) error {
 	if s.server, err = start(cmd); err != nil {
 		return err
 	}
-	ready := make(chan string, 1) // "" when it is ready, else the last it said
+	ready := make(chan string, 1) // "" when ready, else the last output
 	s.pump.Go(func() {
 		last := "nothing"
 		lines := bufio.NewScanner(said)
@@ -166,7 +165,7 @@ func (s *Server) Restart(ctx context.Context) error {
 	select {
 	case complaint := <-ready:
 		if complaint != "" {
-			return fmt.Errorf("pulseaudio ended; the last it said: %s", complaint)
+			return fmt.Errorf("pulseaudio exited; its last output: %s", complaint)
 		}
 	case <-ctx.Done():
 		return ctx.Err()
@@ -174,7 +173,7 @@ func (s *Server) Restart(ctx context.Context) error {
 	return s.record(ctx)
 }
 
-// Kill ends the server as a crash does. It returns when the process is gone.
+// Kill kills the server, like a crash. It returns when the process has exited.
 func (s *Server) Kill() error {
 	for _, p := range append(s.helpers, s.server) {
 		p.kill()
@@ -187,18 +186,17 @@ func (s *Server) Kill() error {
 	return nil
 }
 
-// Freeze stops the server from doing anything, as one that hangs; its connections
-// stay open. Thaw lets it go on.
+// Freeze suspends the server, like a hang; its connections stay open. Thaw resumes it.
 func (s *Server) Freeze() error { return s.server.signal(freezeSignal) }
 
 // Thaw undoes Freeze.
 func (s *Server) Thaw() error { return s.server.signal(thawSignal) }
 
-// Close ends the server and everything that was started with it. It is safe to
-// call twice. The files stay.
+// Close stops the server and everything that was started with it. It is safe to call
+// twice. The files remain.
 func (s *Server) Close() error { return s.Kill() }
 
-// Pactl runs the control program and returns what it prints.
+// Pactl runs pactl and returns its output.
 func (s *Server) Pactl(ctx context.Context, args ...string) (string, error) {
 	cmd := s.command("pactl", args...)
 	var out, complaint bytes.Buffer
@@ -219,13 +217,13 @@ func (s *Server) Pactl(ctx context.Context, args ...string) (string, error) {
 	}
 }
 
-// AddSink plugs a loudspeaker in. It is on the clock of its own, and what is
-// played to it is heard by nobody. unplug takes it away again.
+// AddSink adds a speaker with a clock of its own, whose output is not recorded.
+// unplug removes it.
 func (s *Server) AddSink(ctx context.Context, name string) (unplug func(context.Context) error, err error) {
 	return s.load(ctx, "module-null-sink", "sink_name="+name, "rate=48000", "channels=2", "sink_properties=device.description="+name)
 }
 
-// AddSource plugs a microphone in, that hears what the first one hears.
+// AddSource adds a microphone with the same input as the first one.
 func (s *Server) AddSource(ctx context.Context, name string) (unplug func(context.Context) error, err error) {
 	return s.load(ctx, "module-remap-source", "source_name="+name, "master=room.monitor", "channels=1", "channel_map=mono",
 		"master_channel_map=aux1", "remix=no", "source_properties=device.description="+name)
@@ -242,14 +240,14 @@ func (s *Server) load(ctx context.Context, module ...string) (unload func(contex
 	}, nil
 }
 
-// SetDefault makes a sink or a source the default one of its kind.
+// SetDefault makes a sink or a source the default of its kind.
 func (s *Server) SetDefault(ctx context.Context, kind Kind, name string) error {
 	_, err := s.Pactl(ctx, "set-default-"+string(kind), name)
 	return err
 }
 
-// Remove takes the first loudspeaker or microphone away, or another device by its
-// name, until the next Restart.
+// Remove removes the first speaker or microphone, or another device by name, until
+// the next Restart.
 func (s *Server) Remove(ctx context.Context, kind Kind, name string) error {
 	modules, err := s.Pactl(ctx, "list", "short", "modules")
 	if err != nil {
@@ -261,10 +259,10 @@ func (s *Server) Remove(ctx context.Context, kind Kind, name string) error {
 			return err
 		}
 	}
-	return fmt.Errorf("there is no %s %s", kind, name)
+	return fmt.Errorf("no %s %s", kind, name)
 }
 
-// Kind tells loudspeakers from microphones, in PulseAudio's words.
+// Kind is a kind of device, in PulseAudio's terms.
 type Kind string
 
 // The kinds of devices.
@@ -273,15 +271,15 @@ const (
 	Source Kind = "source"
 )
 
-// process is a child that dies with us.
+// process is a child that is killed when we exit.
 type process struct {
 	cmd  *exec.Cmd
-	done chan struct{} // closed when it is gone
-	err  error         // of its end, after done
+	done chan struct{} // closed when it has exited
+	err  error         // exit error, valid after done
 }
 
-// start runs cmd. The kernel is asked to kill the child when the thread that
-// started it ends, so one thread stays with each child.
+// start runs cmd. The kernel kills the child when the thread that started it ends, so
+// one thread is reserved per child.
 func start(cmd *exec.Cmd) (*process, error) {
 	dieWithUs(cmd)
 	p := &process{cmd: cmd, done: make(chan struct{})}
@@ -306,13 +304,13 @@ func (p *process) kill() {
 	if p == nil {
 		return
 	}
-	_ = p.cmd.Process.Kill() // it may be gone
+	_ = p.cmd.Process.Kill() // it may have exited
 	<-p.done
 }
 
 func (p *process) signal(sig syscall.Signal) error {
 	if p == nil {
-		return errors.New("there is no server")
+		return errors.New("no server is running")
 	}
 	return p.cmd.Process.Signal(sig)
 }

@@ -18,32 +18,32 @@ const (
 	FrameSamples = SampleRate / 100
 )
 
-// Channel is one of the three voices on the tape.
+// Channel is one of the three channels of the tape.
 type Channel int
 
 // The channels.
 const (
-	Speaker    Channel = iota // what the loudspeaker plays
-	Microphone                // what the microphone hears
-	Label                     // what the room noted down beside it
+	Speaker    Channel = iota // output of the speaker
+	Microphone                // input of the microphone
+	Label                     // labels written by the room
 	channels
 
-	stamps   = channels // of the server's room: when a sample was spoken; not on the tape
+	stamps   = channels // timestamp channel of the server's sink: when a sample was spoken; not on the tape
 	recorded = channels + 1
 )
 
 // Frame is 10 ms of one channel.
 type Frame [FrameSamples]int16
 
-// Room turns what the loudspeaker played into what the microphone hears next and
-// a label for it. It is called every 10 ms, on a goroutine of the server, and
-// must be done well within them.
+// Room returns the microphone's next input, and a label for it, given the speaker's
+// output. It is called every 10 ms on a goroutine of the server, and must take much
+// less than that.
 type Room func(speaker, microphone, label *Frame)
 
 type roomHolder struct{ atomic.Pointer[Room] }
 
-// Connect makes room what the microphone hears, from the next 10 ms on. Before
-// the first one, and with nil, it hears silence.
+// Connect sets the room from the next 10 ms on. Before the first Connect, and with
+// nil, the microphone is silent.
 func (s *Server) Connect(room Room) {
 	if room == nil {
 		s.room.Store(nil)
@@ -52,9 +52,9 @@ func (s *Server) Connect(room Room) {
 	s.room.Store(&room)
 }
 
-// Say connects a room in which pcm is spoken once, into the microphone and its
-// label alike, and nothing else is heard. The channel is closed when all of it was
-// handed to the server.
+// Say connects a room that speaks pcm once, into both the microphone and its label,
+// without any other sound. The channel is closed when all of it was passed to the
+// server.
 func (s *Server) Say(pcm []int16) (said <-chan struct{}) {
 	done := make(chan struct{})
 	rest := slices.Clone(pcm)
@@ -69,8 +69,8 @@ func (s *Server) Say(pcm []int16) (said <-chan struct{}) {
 	return done
 }
 
-// LeftOut is how much of what the room spoke was left out, because the server had
-// run dry and would have been late from then on.
+// LeftOut returns how much of the room's audio was dropped because the server
+// underran and would have been late from then on.
 func (s *Server) LeftOut() time.Duration {
 	return time.Duration(s.leftOut.Load()) * 10 * time.Millisecond
 }
@@ -78,33 +78,32 @@ func (s *Server) LeftOut() time.Duration {
 // Tape is the recording of the room since Start.
 type Tape struct {
 	mu    sync.Mutex
-	grown chan struct{} // closed and replaced when there is more
-	from  int64         // position of the first sample that is kept
-	end   int64         // and of the next
-	base  int64         // of the first sample in pages
+	grown chan struct{} // closed and replaced when the tape grows
+	from  int64         // position of the first sample kept
+	end   int64         // position after the last sample
+	base  int64         // position of the first sample in pages
 	pages []*page
 }
 
-// page is a second. A tape in one piece would be copied each time that it grows, and
-// for that long, after some minutes a tenth of a second, the whole process stands
-// still.
+// page is one second. A tape in one piece would be copied each time it grows, which
+// after some minutes blocks the whole process for a tenth of a second.
 type page [channels][pageSamples]int16
 
 const pageSamples = SampleRate // whole frames
 
 func newTape() *Tape { return &Tape{grown: make(chan struct{})} }
 
-// Tape returns the recording, which continues.
+// Tape returns the recording, which continues to grow.
 func (s *Server) Tape() *Tape { return s.tape }
 
-// Len is the position up to which there is a recording, in samples since Start.
+// Len returns the length of the recording, in samples since Start.
 func (t *Tape) Len() int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return t.end
 }
 
-// Wait returns when the tape is at least n samples long.
+// Wait blocks until the tape has at least n samples.
 func (t *Tape) Wait(ctx context.Context, n int64) error {
 	for {
 		t.mu.Lock()
@@ -121,8 +120,8 @@ func (t *Tape) Wait(ctx context.Context, n int64) error {
 	}
 }
 
-// Copy fills dst with what is recorded of a channel from position from on, and
-// returns how many samples there were; 0 also when they were dropped.
+// Copy fills dst with a channel's recording from a position, and returns the number
+// of samples; 0 if they were dropped.
 func (t *Tape) Copy(c Channel, from int64, dst []int16) int {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -141,9 +140,8 @@ func (t *Tape) copy(c Channel, from int64, dst []int16) (n int) {
 	return n
 }
 
-// Find returns the position from which on the channel holds pcm sample by sample,
-// the first one at or after from, or -1. It is for a channel that carries nothing
-// else.
+// Find returns the first position at or after from where the channel contains pcm
+// exactly, or -1. The channel must contain no other sound.
 func (t *Tape) Find(c Channel, from int64, pcm []int16) int64 {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -158,7 +156,7 @@ func (t *Tape) Find(c Channel, from int64, pcm []int16) int64 {
 	return -1
 }
 
-// Drop forgets what was recorded before a position: a minute takes 17 MB.
+// Drop discards the recording before a position. A minute takes 17 MB.
 func (t *Tape) Drop(before int64) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -183,7 +181,7 @@ func (t *Tape) add(frames *[channels]Frame) {
 	t.grown = make(chan struct{})
 }
 
-// record starts what records the room and what speaks into the microphone, and
+// record starts the programs that record the room and play into the microphone, and
 // returns when both run.
 func (s *Server) record(ctx context.Context) error {
 	format := []string{"--raw", "--format=s16le", "--rate=48000", "--process-time-msec=5"}
@@ -215,9 +213,9 @@ func (s *Server) record(ctx context.Context) error {
 	}
 }
 
-// carry takes the room through 10 ms after 10 ms, until the recording ends. First
-// it puts a mark into the label until that comes back on the tape: then both ways
-// run, and the room may use them.
+// carry runs the room in steps of 10 ms until the recording ends. It first writes a
+// mark into the label until the mark appears on the tape; then both directions work,
+// and the room may use them.
 func (s *Server) carry(heard io.Reader, spoken io.Writer, ready chan<- struct{}) {
 	var (
 		frames     [recorded]Frame
@@ -264,7 +262,7 @@ func (s *Server) carry(heard io.Reader, spoken io.Writer, ready chan<- struct{})
 			binary.LittleEndian.PutUint16(out[6*i+4:], delay.stamp(i))
 		}
 		if _, err := spoken.Write(out[:]); err != nil {
-			return // likewise
+			return // the server was killed
 		}
 	}
 }

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// TestTape compares a tape with one slice for each channel.
+// TestTape compares a tape with a reference slice per channel.
 func TestTape(t *testing.T) {
 	const seconds = 5
 	tape := newTape()
@@ -28,7 +28,7 @@ func TestTape(t *testing.T) {
 		tape.Drop(drop)
 		from = min(max(from, drop), length)
 		if n := tape.Len(); n != length {
-			t.Fatalf("the tape is %d long, want %d", n, length)
+			t.Fatalf("the tape has length %d, want %d", n, length)
 		}
 		for range 200 {
 			c, at := Channel(random.IntN(int(channels))), random.Int64N(length+2)
@@ -36,20 +36,20 @@ func TestTape(t *testing.T) {
 			n := tape.Copy(c, at, dst)
 			if at < from || at > length {
 				if n != 0 {
-					t.Fatalf("%d samples from %d on, of what is kept from %d to %d", n, at, from, length)
+					t.Fatalf("got %d samples from %d, with %d to %d kept", n, at, from, length)
 				}
 				continue
 			}
 			if rest := want[c][at:]; n != min(len(dst), len(rest)) || !slices.Equal(dst[:n], rest[:n]) {
-				t.Fatalf("channel %d from %d on is not what was recorded", c, at)
+				t.Fatalf("channel %d differs from %d on", c, at)
 			}
 		}
 	}
 	if n := tape.Find(Label, 0, want[Label][length-FrameSamples:]); n != -1 {
-		t.Errorf("what was dropped is found at %d", n)
+		t.Errorf("dropped audio was found at %d", n)
 	}
 	tape.add(&[channels]Frame{})
 	if n := tape.Find(Label, 0, make([]int16, FrameSamples)); n != length {
-		t.Errorf("what was added is found at %d, want %d", n, length)
+		t.Errorf("added audio was found at %d, want %d", n, length)
 	}
 }

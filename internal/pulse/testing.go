@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// TB is what ForTest needs of a testing.TB.
+// TB is the part of testing.TB that ForTest uses.
 type TB interface {
 	Helper()
 	Skipf(format string, args ...any)
@@ -17,12 +17,12 @@ type TB interface {
 	Setenv(name, value string)
 }
 
-// startTime is how long a test waits for its server: a busy machine under the
-// race detector takes seconds.
+// startTime is how long a test waits for its server. Under the race detector a busy
+// machine takes seconds.
 const startTime = 30 * time.Second
 
-// ForTest starts a server that ends with the test, and makes it the one that this
-// process uses. The test is skipped where none can run.
+// ForTest starts a server for the duration of the test and makes this process use it.
+// It skips the test where no server can run.
 func ForTest(t TB) *Server {
 	t.Helper()
 	if err := Available(); err != nil {
@@ -37,11 +37,11 @@ func ForTest(t TB) *Server {
 	defer cancel()
 	s, err := Start(ctx, dir, Options{})
 	if err != nil {
-		t.Fatalf("pulseaudio does not start: %v", err)
+		t.Fatalf("cannot start pulseaudio: %v", err)
 	}
 	t.Cleanup(func() {
 		if err := s.Close(); err != nil {
-			t.Errorf("pulseaudio does not end: %v", err)
+			t.Errorf("cannot stop pulseaudio: %v", err)
 		}
 	})
 	for _, pair := range s.Env() {

@@ -7,49 +7,48 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// Label says where in a clip the sound is. Positions are samples at
-// audio.SampleRate.
+// Label locates the sound in a clip. Positions are samples at audio.SampleRate.
 type Label struct {
 	Onset int64 // the first sample of the sound
 	End   int64 // the first sample after it
-	// Strong is where the loud part begins: the first vowel, mostly. It is not
-	// before Onset.
+	// Strong is where the loud part starts, usually the first vowel. It is not before
+	// Onset.
 	Strong int64
-	// WeakOnset is that the loud part begins more than 60 ms after the onset: an
-	// initial fricative, a breath or a nasal. Who hears it through noise hears it
+	// WeakOnset means that the loud part starts more than 60 ms after the onset:
+	// after an initial fricative, a breath or a nasal. In noise its detection is
 	// late.
 	WeakOnset bool
-	// Level is the effective value of the loud parts in dBFS: of the loudest
-	// twentieth of the windows.
+	// Level is the RMS of the loud parts in dBFS: of the loudest twentieth of the
+	// windows.
 	Level float64
 }
 
-// The windows of the labels: 5 ms, each millisecond.
+// The analysis windows: 5 ms, with a hop of 1 ms.
 const (
 	labelHop    = audio.SampleRate / 1000
 	labelWindow = 5
 )
 
-// How far below Level a sound still belongs to the recording, and how far its loud
-// part reaches. The first is as low as the noise of the worst recordings in the
-// table allows: their background lies 28 to 35 dB below the voice.
+// How far below Level a sound still counts as part of the recording, and how far its
+// loud part extends. The first is limited by the noise of the worst recordings in the
+// table, 28 to 35 dB below the voice.
 const (
 	faint = 25.0
 	loud  = 10.0
 )
 
-// A voice continues: of the 60 ms after its onset, windows for 36 ms are above the
-// threshold. The click of a button or of lips is shorter.
+// A voice lasts: of the 60 ms after its onset, windows totalling 36 ms exceed the
+// threshold. Clicks of buttons or lips are shorter.
 const (
 	lasting     = 60
 	lastingThat = 36
 )
 
-// LabelOf labels a clean recording, at audio.SampleRate, by its energy. What is
-// below 100 Hz (hum, the bump of a microphone) does not count. The onset is the
-// first loud millisecond of the first window of 5 ms within 25 dB of the
-// recording's level that is followed by a sound that lasts; the end is found
-// likewise from behind. It returns false for silence.
+// LabelOf labels a clean recording, at audio.SampleRate, by its energy above 100 Hz
+// (which excludes hum and handling noise). The onset is the first loud millisecond of
+// the first 5 ms window that is within 25 dB of the recording's level and followed by
+// a lasting sound; the end is found the same way from the end. It returns false for
+// silence.
 func LabelOf(pcm []int16) (Label, bool) {
 	energy := hopEnergies(pcm)
 	levels := windowLevels(energy)
@@ -67,7 +66,7 @@ func LabelOf(pcm []int16) (Label, bool) {
 	slices.Reverse(reversed)
 	last := firstLasting(reversed, l.Level-faint)
 	if first < 0 || last < 0 {
-		// A sound shorter than what lasts, such as the stroke of a key.
+		// A sound that is too short to be a voice, such as a keystroke.
 		above := func(v float64) bool { return v >= l.Level-faint }
 		first, last = slices.IndexFunc(levels, above), slices.IndexFunc(reversed, above)
 	}
@@ -88,8 +87,8 @@ func LabelOf(pcm []int16) (Label, bool) {
 	return l, true
 }
 
-// firstLasting is the first window at or above the threshold of which the next
-// windows are so mostly, or -1.
+// firstLasting returns the first window at or above the threshold for which most of
+// the next windows are too, or -1.
 func firstLasting(levels []float64, threshold float64) int {
 	for i, v := range levels {
 		if v < threshold {
@@ -108,12 +107,12 @@ func firstLasting(levels []float64, threshold float64) int {
 	return -1
 }
 
-// threshold is the energy of a hop of a level in dBFS.
+// threshold converts a level in dBFS to the energy of a hop.
 func threshold(level float64) float64 {
 	return labelHop * math.Pow(10, level/10) * 32768 * 32768
 }
 
-// hopEnergies is the energy of each millisecond above 100 Hz.
+// hopEnergies returns the energy above 100 Hz of each millisecond.
 func hopEnergies(pcm []int16) []float64 {
 	var energy []float64 // of each hop
 	var filter highPass
@@ -128,7 +127,7 @@ func hopEnergies(pcm []int16) []float64 {
 	return energy
 }
 
-// windowLevels is the level of each window in dBFS; a window begins at each hop.
+// windowLevels returns the level of each window in dBFS; a window starts at each hop.
 func windowLevels(energy []float64) []float64 {
 	var levels []float64
 	for i := 0; i+labelWindow <= len(energy); i++ {
@@ -142,7 +141,7 @@ func windowLevels(energy []float64) []float64 {
 	return levels
 }
 
-// highPass takes away what is below 100 Hz: a Butterworth filter of second order.
+// highPass attenuates frequencies below 100 Hz: a second-order Butterworth filter.
 type highPass struct{ x1, x2, y1, y2 float64 }
 
 // The coefficients at audio.SampleRate, of the usual bilinear transform.

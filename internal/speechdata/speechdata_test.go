@@ -17,7 +17,7 @@ func TestTable(t *testing.T) {
 	packages := map[string]bool{}
 	for _, p := range Packages() {
 		if p.Version == "" || p.Licence == "" || p.Holder == "" || p.Holds == "" {
-			t.Errorf("%s: something is not said: %+v", p.Name, p)
+			t.Errorf("%s: a field is empty: %+v", p.Name, p)
 		}
 		packages[p.Name] = false
 	}
@@ -27,12 +27,12 @@ func TestTable(t *testing.T) {
 	hash := regexp.MustCompile(`^[0-9a-f]{64}$`)
 	for _, r := range All() {
 		if _, ok := packages[r.Package]; !ok {
-			t.Errorf("%s: nothing is said of package %s", r.ID, r.Package)
+			t.Errorf("%s: package %s is not in packages.tsv", r.ID, r.Package)
 		}
 		packages[r.Package] = true
 		switch {
 		case ids[r.ID]:
-			t.Errorf("%s stands twice", r.ID)
+			t.Errorf("%s is listed twice", r.ID)
 		case !hash.MatchString(r.SHA256):
 			t.Errorf("%s: checksum %q", r.ID, r.SHA256)
 		case sums[r.SHA256] != "":
@@ -50,12 +50,12 @@ func TestTable(t *testing.T) {
 	}
 	for name, used := range packages {
 		if !used {
-			t.Errorf("no recording is of package %s", name)
+			t.Errorf("package %s has no recordings", name)
 		}
 	}
 }
 
-// What the benches are promised.
+// The amounts that the benches rely on.
 func TestThereIsEnough(t *testing.T) {
 	voices, short := map[string]bool{}, 0
 	for _, r := range All(Utterance) {
@@ -72,7 +72,7 @@ func TestThereIsEnough(t *testing.T) {
 	}
 }
 
-// The recordings that scripts/setup.sh installs are loaded as they are.
+// The recordings that scripts/setup.sh installs.
 func TestLoad(t *testing.T) {
 	loaded := 0
 	for _, r := range All() {
@@ -115,7 +115,7 @@ func TestWhatIsNotThereIsMissing(t *testing.T) {
 	}
 }
 
-// A file that is not the pinned one would make figures that nobody can repeat.
+// Figures measured with a different file would not be reproducible.
 func TestTheChecksumCounts(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv(Env, dir)
@@ -131,11 +131,11 @@ func TestTheChecksumCounts(t *testing.T) {
 		t.Fatal(err)
 	}
 	if _, err := r.Load(); err == nil || errors.Is(err, ErrMissing) || !strings.Contains(err.Error(), "checksum") {
-		t.Errorf("took another file: %v", err)
+		t.Errorf("accepted another file: %v", err)
 	}
 }
 
-// tone is silence with a tone of 400 Hz from one sample to another.
+// tone returns silence with a 400 Hz tone from one sample to another.
 func tone(length, from, to int, amplitude float64) []int16 {
 	pcm := make([]int16, length)
 	for i := from; i < to; i++ {
@@ -172,7 +172,7 @@ func TestLabels(t *testing.T) {
 		{"hum does not count", mix(voice, hum), 500, 500, 1200, false},
 		{"noise 30 dB below does not count", mix(voice, tone(n, 0, n, 250)), 500, 500, 1200, false},
 		{"a click does not count", mix(voice, tone(n, 200*ms, 210*ms, 8000)), 500, 500, 1200, false},
-		{"a weak beginning", mix(voice, tone(n, 400*ms, 500*ms, 1000)), 400, 500, 1200, true},
+		{"a weak onset", mix(voice, tone(n, 400*ms, 500*ms, 1000)), 400, 500, 1200, true},
 		{"a pause inside", mix(voice, tone(n, 1500*ms, 1800*ms, 8000)), 500, 500, 1800, false},
 		{"from the first sample to the last", tone(n, 0, n, 8000), 0, 0, 2000, false},
 		{"a stroke", tone(n, 300*ms, 410*ms, 8000), 300, 300, 410, false},
@@ -186,7 +186,7 @@ func TestLabels(t *testing.T) {
 			t.Errorf("%s: onset %d, strong %d, end %d ms, weak %v; want %d, %d, %d, %v", tt.name,
 				l.Onset/ms, l.Strong/ms, l.End/ms, l.WeakOnset, tt.onset, tt.strong, tt.end, tt.weak)
 		}
-		if math.Abs(l.Level-(-15.3)) > 0.5 { // 8000 of 32768, effective
+		if math.Abs(l.Level-(-15.3)) > 0.5 { // RMS of 8000 out of 32768
 			t.Errorf("%s: level %.1f dBFS", tt.name, l.Level)
 		}
 	}

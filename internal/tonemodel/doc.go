@@ -1,9 +1,9 @@
-// Package tonemodel writes speech models of a few kilobytes whose results are known
-// in advance, so that tests can run real recognisers and voices.
+// Package tonemodel writes speech models of a few kilobytes with predictable results,
+// so that tests can run real recognizers and voices.
 //
-// They understand the tone language: each letter is a sine of its own frequency, with
-// a pause after it (Say). A recogniser compares the energies of the mel bins around
-// those frequencies. The voice speaks each phoneme as a tone.
+// The models use the tone language: each letter is a sine of its own frequency,
+// followed by a pause (Say). A recognizer compares the energies of the mel bins
+// around those frequencies. The voice speaks each phoneme as a tone.
 //
 // The files are ONNX graphs, written without a protobuf library, with the inputs,
 // outputs and metadata that sherpa-onnx 1.13.8 expects of each architecture. Each

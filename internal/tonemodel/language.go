@@ -6,13 +6,13 @@ import (
 	"strings"
 )
 
-// SampleRate is that of the tone language, in samples a second.
+// SampleRate is the sample rate of the tone language, in Hz.
 const SampleRate = 16000
 
 // The alphabet: a to z and the space.
 const (
 	letters = 27
-	blank   = letters // the token for no letter
+	blank   = letters // the blank token
 	tokens  = letters + 1
 )
 
@@ -25,11 +25,11 @@ const (
 // mels is the number of mel bins of all models.
 const mels = 80
 
-// scale maps a frequency in Hz to the mel bins of one front end, as a real number: an
-// integer is the centre of a bin.
+// scale maps a frequency in Hz to the fractional mel bin of a front end; an integer
+// is the centre of a bin.
 type scale func(hz float64) float64
 
-// kaldi is the scale of streaming recognisers: 20 to 7600 Hz.
+// kaldi is the scale of streaming recognizers: 20 to 7600 Hz.
 func kaldi(hz float64) float64 {
 	mel := func(f float64) float64 { return 1127 * math.Log(1+f/700) }
 	return (mel(hz)-mel(20))/(mel(7600)-mel(20))*(mels+1) - 1
@@ -46,16 +46,18 @@ func slaney(limit float64) scale {
 	return func(hz float64) float64 { return mel(hz)/mel(limit)*(mels+1) - 1 }
 }
 
-// frequency is that of a letter. They are the centres of every second or third bin of
-// kaldi, which keeps them at least two bins apart in the other scales.
+// frequency returns a letter's frequency. The frequencies are centres of every second
+// or third bin of kaldi, which keeps them at least two bins apart in the other
+// scales.
 func frequency(letter int) float64 {
 	bin := 14 + letter*61/26
 	top, bottom := 1127*math.Log(1+7600.0/700), 1127*math.Log(1+20.0/700)
 	return 700 * (math.Exp((bottom+float64(bin+1)*(top-bottom)/(mels+1))/1127) - 1)
 }
 
-// Say is text in the tone language, as 16-bit samples, with a quarter of a second of
-// silence before it and half a second after it. Text is lower-case letters and spaces.
+// Say returns text in the tone language as 16-bit samples, with a quarter of a second
+// of silence before it and half a second after it. Text consists of lower-case
+// letters and spaces.
 func Say(text string) []int16 {
 	pcm := make([]int16, SampleRate/4)
 	for _, r := range text {
@@ -72,7 +74,7 @@ func Say(text string) []int16 {
 	return append(pcm, make([]int16, SampleRate/2)...)
 }
 
-// tokenFile is the file that gives the tokens their numbers.
+// tokenFile returns the file that maps tokens to numbers.
 func tokenFile() string {
 	var b strings.Builder
 	for k := range 26 {
@@ -81,8 +83,8 @@ func tokenFile() string {
 	return b.String() + "▁ 26\n<blk> 27\n"
 }
 
-// weights has each letter's score be the energy in its bin of a scale, and blank's a
-// threshold between silence and a tone.
+// weights sets each letter's score to the energy in its bin of a scale, and the
+// blank's to a threshold between silence and a tone.
 func (g *graph) weights(bins scale) {
 	w := make([]float32, mels*tokens)
 	for k := range letters {
@@ -94,7 +96,7 @@ func (g *graph) weights(bins scale) {
 	g.floats("bias", bias, tokens)
 }
 
-// threshold is the logarithmic energy between silence and a tone.
+// threshold is a log energy between that of silence and that of a tone.
 const threshold = float32(-1)
 
 // letterScores adds nodes from features (batch, mels, time) to scores (batch, time

@@ -28,8 +28,7 @@ func describe(dir, name, kind string, files map[string][]byte, parts map[string]
 	return nil
 }
 
-// CTC writes a recogniser of whole utterances, with the architecture of NeMo's CTC
-// models.
+// CTC writes an offline recognizer with the architecture of NeMo's CTC models.
 func CTC(dir string) error {
 	g := &graph{metadata: map[string]string{
 		"vocab_size": strconv.Itoa(tokens), "subsampling_factor": "4", "normalize_type": "NA",
@@ -45,7 +44,7 @@ func CTC(dir string) error {
 		map[string]string{"model": "model.onnx", "tokens": "tokens.txt"})
 }
 
-// StreamingCTC writes a recogniser with partial results, with the architecture of
+// StreamingCTC writes a recognizer with partial results, with the architecture of
 // NeMo's cache-aware CTC models.
 func StreamingCTC(dir string) error {
 	g := &graph{metadata: map[string]string{
@@ -66,7 +65,7 @@ func StreamingCTC(dir string) error {
 	g.output("cache_last_channel_next_len", int64s, "batch")
 	g.letterScores("AveragePool", 4, kaldi)
 	g.node("LogSoftmax", []string{"scores"}, []string{"logprobs"}, attributes{"axis": -1})
-	// A letter needs no context, so the caches stay as they are.
+	// Letters need no context, so the caches do not change.
 	for _, pair := range [][2]string{
 		{"length", "encoded_lengths"}, {"cache_last_channel", "cache_last_channel_next"},
 		{"cache_last_time", "cache_last_time_next"}, {"cache_last_channel_len", "cache_last_channel_next_len"},
@@ -81,9 +80,9 @@ func StreamingCTC(dir string) error {
 // chunk is a letter and its pause, in frames of 10 ms.
 const chunk = (letterTime + pauseTime) / 10
 
-// StreamingTransducer writes a recogniser with partial results, with the architecture of
-// icefall's streaming LSTM transducers and the tokens of their BPE models, so that it takes
-// hot words. It hears a letter in each quarter of a second.
+// StreamingTransducer writes a recognizer with partial results, with the architecture
+// of icefall's streaming LSTM transducers and the tokens of their BPE models, so that
+// it supports hot words. It recognizes one letter per quarter of a second.
 func StreamingTransducer(dir string) error {
 	var list, vocabulary strings.Builder
 	vocabulary.WriteString("<blk>\t0\n")
@@ -132,7 +131,7 @@ func lstmEncoder() []byte {
 	return g.bytes()
 }
 
-// statelessDecoder remembers nothing: a letter does not depend on the one before it.
+// statelessDecoder has no state: a letter does not depend on the previous one.
 func statelessDecoder() []byte {
 	g := &graph{metadata: map[string]string{"vocab_size": strconv.Itoa(tokens), "context_size": "1"}}
 	g.input("y", int64s, "batch", 1)
@@ -151,8 +150,8 @@ func scoreJoiner() []byte {
 	return g.bytes()
 }
 
-// TDT writes a recogniser of whole utterances, with the architecture of NeMo's
-// token-and-duration transducers, such as Parakeet TDT.
+// TDT writes an offline recognizer with the architecture of NeMo's token-and-duration
+// transducers, such as Parakeet TDT.
 func TDT(dir string) error {
 	return describe(dir, "tone-tdt", "nemo-transducer",
 		map[string][]byte{
@@ -180,7 +179,7 @@ func tdtEncoder() []byte {
 	return g.bytes()
 }
 
-// tdtDecoder remembers nothing: a letter does not depend on those before it.
+// tdtDecoder has no state: a letter does not depend on the previous ones.
 func tdtDecoder() []byte {
 	g := &graph{}
 	g.input("targets", int32s, "batch", 1)
@@ -201,7 +200,7 @@ func tdtDecoder() []byte {
 }
 
 // tdtJoiner passes the letters' scores on, and scores the durations of 0 to 4 frames:
-// 3 after a letter, so that each is recognised once, and 1 after a blank.
+// 3 after a letter, so that each is recognized once, and 1 after a blank.
 func tdtJoiner() []byte {
 	const durations = 5
 	g := &graph{}
@@ -223,17 +222,17 @@ func tdtJoiner() []byte {
 	return g.bytes()
 }
 
-// The voice: its rate, and how long a phoneme is, in samples.
+// The voice's sample rate, and the length of a phoneme in samples.
 const (
 	VoiceRate   = 22050
 	phonemeSize = 512
 )
 
-// phonemes of the voice in the notation of eSpeak NG; the first three say nothing.
+// phonemes of the voice in eSpeak NG's notation; the first three are silent.
 const phonemes = "_^$ !',-.:;?abcdefhijklmnoprstuvwxyzæðŋɐɑɔəɚɛɜɡɪɹɾʃʊʌʒˈˌːθᵻ"
 
-// Voice writes a voice with the architecture of Piper's. espeakData is a folder
-// espeak-ng-data with its rules of pronunciation, which the model's folder links to.
+// Voice writes a voice with the architecture of Piper's. espeakData is an
+// espeak-ng-data folder with pronunciation rules, to which the model's folder links.
 func Voice(dir, espeakData string) error {
 	all := []rune(phonemes)
 	table := make([]float32, len(all)*phonemeSize)
@@ -268,13 +267,14 @@ func Voice(dir, espeakData string) error {
 	return os.Symlink(espeakData, filepath.Join(dir, "espeak-ng-data"))
 }
 
-// TurnEnd writes an end-of-turn model with the input and the output of Smart Turn v3. An
-// utterance that ends with a tone below 1 kHz is complete, and one above it is not.
+// TurnEnd writes an end-of-turn model with the input and output of Smart Turn v3. An
+// utterance that ends with a tone below 1 kHz is complete; one that ends with a tone
+// above it is not.
 func TurnEnd(dir string) error {
 	const frames, heard, low = 800, 60, 25 // 25 mel bins reach up to 1 kHz
 	weights := make([]float32, mels)
 	for i := range weights {
-		weights[i] = -8.0 * low / (mels - low) // silence has the same in every bin: no verdict
+		weights[i] = -8.0 * low / (mels - low) // silence has equal energy in every bin, which is neutral
 		if i < low {
 			weights[i] = 8
 		}

@@ -14,7 +14,7 @@ const (
 	int64s   = 7
 )
 
-// graph is an ONNX graph under construction. Its parts are encoded as they come.
+// graph is an ONNX graph under construction. Its parts are encoded as they are added.
 type graph struct {
 	nodes, inputs, outputs, constants []byte
 	metadata                          map[string]string
@@ -34,7 +34,7 @@ func message(b []byte, field int, m []byte) []byte {
 
 func text(b []byte, field int, s string) []byte { return message(b, field, []byte(s)) }
 
-// value is a ValueInfoProto. A dimension is a size or the name of a free one.
+// value is a ValueInfoProto. A dimension is a size, or the name of a dynamic dimension.
 func value(name string, kind int, dims []any) []byte {
 	var shape []byte
 	for _, d := range dims {
@@ -82,7 +82,7 @@ func (g *graph) ints(name string, values ...int64) {
 	g.constant(name, int64s, raw, []int64{int64(len(values))})
 }
 
-// attributes are those of a node: an int, or a list of them.
+// attributes holds the attributes of a node: an int, or a list of ints.
 type attributes map[string]any
 
 func (g *graph) node(op string, inputs, outputs []string, attrs attributes) {
@@ -110,7 +110,7 @@ func (g *graph) node(op string, inputs, outputs []string, attrs attributes) {
 	g.nodes = message(g.nodes, 1, n)
 }
 
-// bytes is the file: a ModelProto of opset 17.
+// bytes returns the file: a ModelProto with opset 17.
 func (g *graph) bytes() []byte {
 	body := text(slices.Clone(g.nodes), 2, "tones")
 	body = slices.Concat(body, g.constants, g.inputs, g.outputs)

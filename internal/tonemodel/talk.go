@@ -13,12 +13,13 @@ const (
 	withinPause = 0.9
 )
 
-// Talk is what a microphone hears of somebody who speaks sentences in the tone language,
-// with a pause of so many seconds after each, and a short one at each "|".
+// Talk returns the microphone signal of a person who speaks sentences in the tone
+// language, with a pause of the given length in seconds after each, and a short one
+// at each "|".
 //
-// A detector of voices hears no voice in tones. So each sentence lies over the lowest part
-// of a human recording, below the lowest letter: the detector hears a person there, and
-// the recogniser nothing. human is that recording, at SampleRate.
+// A voice detector does not detect tones. So each sentence is mixed with the part of
+// a human recording below the lowest letter: the detector hears a person, and the
+// recognizer only the tones. human is that recording, at SampleRate.
 func Talk(human []int16, pause float64, sentences ...string) []int16 {
 	hum := lowPart(human)
 	pcm := make([]int16, seconds(leadPause))
@@ -33,7 +34,7 @@ func Talk(human []int16, pause float64, sentences ...string) []int16 {
 		pcm = append(pcm, make([]int16, seconds(pause))...)
 	}
 	random := rand.New(rand.NewPCG(1, 2))
-	for i := range pcm { // a quiet room
+	for i := range pcm { // noise of a quiet room
 		pcm[i] += int16(random.IntN(9) - 4)
 	}
 	return pcm
@@ -41,7 +42,7 @@ func Talk(human []int16, pause float64, sentences ...string) []int16 {
 
 func seconds(s float64) int { return int(s * SampleRate) }
 
-// over is a sentence without the silence around it, over the person.
+// over returns a sentence without the silence around it, mixed with the person.
 func over(text string, hum []int16) []int16 {
 	pcm := Say(text)
 	voiced := func(v int16) bool { return v != 0 }
@@ -57,12 +58,12 @@ func over(text string, hum []int16) []int16 {
 	return pcm
 }
 
-// lowest is the cut-off of the person, in Hz: below the lowest letter.
+// lowest is the cut-off frequency for the person, in Hz: below the lowest letter.
 const lowest = 340.0
 
-// lowPart is the lowest part of a recording.
+// lowPart returns a low-pass filtered recording.
 func lowPart(speech []int16) []int16 {
-	const half = 600 // of the filter: the transition takes 70 Hz
+	const half = 600 // half filter length: the transition band is 70 Hz
 	filter := make([]float64, 2*half+1)
 	for i := range filter {
 		x := float64(i - half)
