@@ -65,7 +65,7 @@ run: build $(TOOL)/recording $(TOOL)/verdict ## hold a conversation from recorde
 	@$(BIN) replay $(OUT)/journal.jsonl
 	@$(BIN) timeline $(OUT)/journal.jsonl -o $(OUT)/timeline.html
 	@$(TOOL)/verdict -journal $(OUT)/journal.jsonl -reference $(OUT)/recording.txt -turns 3 -interrupted 1 -wer 40
-	@printf '%-26s %s\n' $(OUT)/conversation.wav 'both voices: the user left, the assistant right' \
+	@printf '%-26s %s\n' $(OUT)/conversation.wav 'both voices: user left, assistant right' \
 		$(OUT)/journal.jsonl 'the record' $(OUT)/timeline.html 'the picture: open it in a browser'
 
 TONES := $(OUT)/tones

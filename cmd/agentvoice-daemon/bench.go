@@ -42,21 +42,21 @@ func newBench() *cobra.Command {
 	return cmd
 }
 
-// engineFigures is what was measured of one engine.
+// engineFigures holds the measurements of one engine.
 type engineFigures struct {
 	Engine string `json:"engine"`
-	// Items are recordings, or sentences.
+	// Items counts recordings or sentences.
 	Items int `json:"items"`
-	// Words are those of the recordings, and Errors what the engine got wrong of
-	// them; of a voice, what a recogniser did not understand.
+	// Words counts the words of the recordings and Errors the word errors. For a voice, Errors
+	// counts the words that a recogniser misheard.
 	Words         int     `json:"words"`
 	Errors        int     `json:"errors"`
 	WordErrorRate float64 `json:"wordErrorRate"`
-	// RealTimeFactor is the time of computing over that of the audio.
+	// RealTimeFactor is computing time divided by audio duration.
 	RealTimeFactor float64 `json:"realTimeFactor"`
 	LoadMS         float64 `json:"loadMs"`
-	// DelayMS is the median of the time from the end of speech to its final text, or
-	// from a text to the first of its audio.
+	// DelayMS is the median delay: from the end of speech to the final text, or from a text to
+	// its first audio.
 	DelayMS float64 `json:"delayMs"`
 
 	audio, computing time.Duration
@@ -78,7 +78,7 @@ func (f *engineFigures) finish() {
 
 func milliseconds(d time.Duration) float64 { return float64(d.Microseconds()) / 1000 }
 
-// printFigures writes a table, or JSON.
+// printFigures writes a table or a JSON array.
 func printFigures(out io.Writer, all []engineFigures, items, delay string, asJSON bool) error {
 	if asJSON {
 		return json.NewEncoder(out).Encode(all)
@@ -91,7 +91,7 @@ func printFigures(out io.Writer, all []engineFigures, items, delay string, asJSO
 	return w.Flush()
 }
 
-// spokenClip is speech whose words are known, at the rate of recognisers.
+// spokenClip is speech with a known transcript, at the recogniser's sample rate.
 type spokenClip struct {
 	words string
 	pcm   []int16
@@ -108,11 +108,11 @@ func newBenchHearing() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "hearing",
 		Short: "Measure the accuracy and speed of recognition",
-		Long: `Measure the accuracy and speed of recognition: of the installed models and of
-PocketSphinx, on recordings of human speech. Those of Debian's packages are used that
-are on this machine (scripts/speech.sh brings more), or a folder of your own, with a
-text file beside each WAV file. The first recordings are heard a second time at the
-speed of speech, for the time to the final text.`,
+		Long: `Measure the accuracy and speed of the installed recognition models and PocketSphinx on
+recordings of human speech: those of Debian packages on this machine
+(scripts/speech.sh downloads more), or a folder of your own with a text file for each
+WAV file. The first recordings are also fed in real time, to measure the delay of the
+final text.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			language := spokenLanguage(language)
@@ -132,17 +132,16 @@ speed of speech, for the time to the final text.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
-	cmd.Flags().StringVar(&folder, "recordings", "", "a folder with WAV files, and a text file with the words beside each")
-	cmd.Flags().StringVar(&language, "language", "", "use recordings in this language (default that of the environment)")
-	cmd.Flags().IntVar(&count, "count", 40, "number of recordings to use at most")
+	cmd.Flags().StringVar(&folder, "recordings", "", "folder of WAV files, each with its transcript in a text file of the same name")
+	cmd.Flags().StringVar(&language, "language", "", "use recordings in this language (default: the environment's language)")
+	cmd.Flags().IntVar(&count, "count", 40, "maximum number of recordings to use")
 	return cmd
 }
 
-// benchClips loads recordings: those of a folder, or else those of the tree that are on
-// this machine.
+// benchClips loads the recordings in folder, or those of the source tree if folder is empty.
 func benchClips(folder, language string, count int) ([]spokenClip, error) {
 	if count < 1 {
-		return nil, misuse{fmt.Errorf("--count %d: give a number above 0", count)}
+		return nil, misuse{fmt.Errorf("--count %d: use a number above 0", count)}
 	}
 	find := func() ([]spokenClip, error) { return knownClips(language) }
 	if folder != "" {
@@ -155,13 +154,13 @@ func benchClips(folder, language string, count int) ([]spokenClip, error) {
 func ownClips(folder string) ([]spokenClip, error) {
 	files, err := fs.Glob(os.DirFS(folder), "*.wav")
 	if err != nil || len(files) == 0 {
-		return nil, misuse{errors.New("--recordings: the folder has no WAV file; name one with *.wav and *.txt of the same names")}
+		return nil, misuse{errors.New("--recordings: no WAV files in the folder; use a folder of *.wav files, each with a *.txt of the same name")}
 	}
 	var list []spokenClip
 	for _, name := range files {
 		words, err := os.ReadFile(filepath.Join(folder, strings.TrimSuffix(name, ".wav")+".txt"))
 		if err != nil {
-			return nil, misuse{fmt.Errorf("--recordings: %s has no text beside it; write its words into %s.txt", name, strings.TrimSuffix(name, ".wav"))}
+			return nil, misuse{fmt.Errorf("--recordings: %s has no transcript; add %s.txt", name, strings.TrimSuffix(name, ".wav"))}
 		}
 		pcm, err := wavio.ReadAll(filepath.Join(folder, name))
 		if err != nil {
@@ -175,7 +174,7 @@ func ownClips(folder string) ([]spokenClip, error) {
 	return list, nil
 }
 
-// knownClips are the recordings of the tree whose words are known for sure.
+// knownClips returns the recordings of the source tree that have a verified transcript.
 func knownClips(language string) ([]spokenClip, error) {
 	language, _, _ = strings.Cut(strings.ToLower(language), "-")
 	var list []spokenClip
@@ -194,18 +193,18 @@ func knownClips(language string) ([]spokenClip, error) {
 		list = append(list, spokenClip{r.Words, pcm})
 	}
 	if len(list) == 0 {
-		return nil, fmt.Errorf("there is no recording in the language %s on this machine; bring some with scripts/speech.sh, or give --recordings", language)
+		return nil, fmt.Errorf("no recordings for language %s; download some with scripts/speech.sh, or use --recordings", language)
 	}
 	return list, nil
 }
 
-// hearingEngine is one to measure.
+// hearingEngine is a recognition engine to measure.
 type hearingEngine struct {
 	name string
 	make stt.Factory
 }
 
-// hearingEngines are the installed models, and PocketSphinx for English.
+// hearingEngines returns the installed models, and PocketSphinx for English.
 func hearingEngines(language string) []hearingEngine {
 	var list []hearingEngine
 	if l := findSpeech(); l.hearing != nil {
@@ -217,7 +216,7 @@ func hearingEngines(language string) []hearingEngine {
 	return list
 }
 
-// pacedClips is how many recordings are heard at the speed of speech.
+// pacedClips is how many recordings are fed in real time.
 const pacedClips = 5
 
 func benchHearing(ctx context.Context, e hearingEngine, clips []spokenClip) (engineFigures, error) {
@@ -228,7 +227,7 @@ func benchHearing(ctx context.Context, e hearingEngine, clips []spokenClip) (eng
 		return f, err
 	}
 	defer func() { _ = r.Close() }()
-	// The first utterance waits until the models are loaded.
+	// Warm up: the first utterance waits for the models to load.
 	if _, _, err := hear(ctx, r, make([]int16, stt.SampleRate/2), false); err != nil {
 		return f, err
 	}
@@ -255,8 +254,8 @@ func benchHearing(ctx context.Context, e hearingEngine, clips []spokenClip) (eng
 	return f, nil
 }
 
-// hear recognises an utterance, at the speed of speech if paced, and measures the time
-// from its end to its text.
+// hear recognises one utterance, fed in real time if paced, and measures the time from its end
+// to its text.
 func hear(ctx context.Context, r stt.Recognizer, pcm []int16, paced bool) (string, time.Duration, error) {
 	if err := r.Start(); err != nil {
 		return "", 0, err
@@ -279,7 +278,7 @@ func hear(ctx context.Context, r stt.Recognizer, pcm []int16, paced bool) (strin
 	return result.Text, time.Since(ended), err
 }
 
-// benchSentences are what a coding assistant says.
+// benchSentences are typical sentences of a coding assistant.
 var benchSentences = []string{
 	"All tests pass.",
 	"I changed two files, and the build is green again.",
@@ -295,9 +294,9 @@ func newBenchVoice() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "voice",
 		Short: "Measure the latency, speed and clarity of the voices",
-		Long: `Measure how soon and how fast the installed voice and Flite speak, and how many words
-of it the recogniser of this machine gets wrong. Nothing is played. The sentences are
-English; give your own with --text for a voice of another language.`,
+		Long: `Measure the latency and speed of the installed voice and Flite, and how many words the
+local recogniser mishears. Nothing is played. The sentences are English; for a voice in
+another language, use --text.`,
 		Args: noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if len(texts) == 0 {
@@ -324,20 +323,20 @@ English; give your own with --text for a voice of another language.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON array")
-	cmd.Flags().StringArrayVar(&texts, "text", nil, "a sentence to speak; may be given more than once")
+	cmd.Flags().StringArrayVar(&texts, "text", nil, "sentence to speak (repeatable)")
 	return cmd
 }
 
-// voiceEngine is one to measure.
+// voiceEngine is a voice to measure.
 type voiceEngine struct {
 	name string
 	make tts.Factory
 }
 
-// onlyVoice makes synthesisers of an engine that fail where it does.
+// onlyVoice returns a factory for e without a fallback, so that failures are reported.
 func onlyVoice(e *sherpa.Engine) tts.Factory {
 	return sherpa.Synthesizers(e, func() (tts.Synthesizer, error) {
-		return nil, cmp.Or(e.Check(), errors.New("the voice did not speak; see `agentvoice-daemon doctor`"))
+		return nil, cmp.Or(e.Check(), errors.New("the voice produced no audio; run `agentvoice-daemon doctor`"))
 	}, func(error) {})
 }
 
@@ -369,7 +368,7 @@ func benchVoice(ctx context.Context, v voiceEngine, ear stt.Recognizer, texts []
 			return f, err
 		}
 		if len(said) == 0 {
-			return f, fmt.Errorf("%s says nothing for %q; give another --text", v.name, text)
+			return f, fmt.Errorf("%s produced no audio for %q; use another --text", v.name, text)
 		}
 		f.computing += time.Since(begun)
 		f.delays = append(f.delays, first)

@@ -16,9 +16,9 @@ func newCommands() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "commands",
 		Short: "List the voice commands, and check your own phrases",
-		Long: `List the voice commands: what each does, and the first phrase for it. docs/voice-commands.md
-has all phrases. Those of ` + commandFile + ` in your home folder are read, and each that has no
-effect is an error.`,
+		Long: `List the voice commands: what each does, and its first phrase. docs/voice-commands.md
+lists all phrases. The command also checks ` + commandFile + ` in your home folder and
+fails if a phrase in it has no effect.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			w := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
@@ -37,7 +37,7 @@ effect is an error.`,
 				_, _ = fmt.Fprintln(cmd.ErrOrStderr(), p)
 			}
 			if len(problems) > 0 {
-				return fmt.Errorf("%d phrases of %s have no effect; change them or take them out", len(problems), commandFile)
+				return fmt.Errorf("%d phrases in %s have no effect; change or remove them", len(problems), commandFile)
 			}
 			return nil
 		},

@@ -30,18 +30,18 @@ func newDevices() *cobra.Command {
 	return cmd
 }
 
-// printDevices lists the devices. Without one it fails, in either form.
+// printDevices lists the devices. It returns an error if there are none.
 func printDevices(out io.Writer, list []portaudio.Device, asJSON bool) error {
-	none := errors.New("there is no audio device; plug one in, start the sound server, or use wav:FILE")
+	noDevice := errors.New("no audio devices found; connect one, start the sound server, or use wav:FILE")
 	if asJSON {
 		if len(list) == 0 {
 			_, err := fmt.Fprintln(out, "[]")
-			return errors.Join(err, none)
+			return errors.Join(err, noDevice)
 		}
 		return json.NewEncoder(out).Encode(list)
 	}
 	if len(list) == 0 {
-		return none
+		return noDevice
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "ID\tNAME\tIN\tOUT\tHZ\tDEFAULT")

@@ -14,26 +14,26 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// finding is what one check of doctor found.
+// finding is the result of one check.
 type finding struct {
 	Check  string `json:"check"`
 	OK     bool   `json:"ok"`
-	Detail string `json:"detail"` // what is there, or what is wrong and how it is mended
-	// Fix is the part of Detail that says how it is mended, "" where all is well.
+	Detail string `json:"detail"` // the state, or the problem and its fix
+	// Fix is the part of Detail that says how to fix the problem, "" if there is none.
 	Fix string `json:"fix,omitempty"`
-	// Figures are what was measured, with their units in their names.
+	// Figures are measured values; the key names the unit.
 	Figures map[string]float64 `json:"figures,omitempty"`
-	// Needed says that a conversation is not possible without it: the command fails.
+	// Needed says that a conversation requires it; a failure makes the command fail.
 	Needed bool `json:"needed"`
 }
 
-// fault is what a check finds wrong, and how it is mended, in one sentence.
+// fault is a problem and its fix, in one sentence.
 type fault struct{ what, fix string }
 
 func (f fault) Error() string { return f.what + "; " + f.fix }
 
-// fixOf is the part of an error that says what to do. All of ours say it, after a
-// semicolon where they have no field for it.
+// fixOf returns the part of an error that says what to do. Errors of this project put it after
+// a semicolon, unless they have a field for it.
 func fixOf(err error) string {
 	var f fault
 	var device *audio.DeviceError
@@ -53,7 +53,7 @@ func check(name string, needed bool, run func() (string, error)) finding {
 	return found(name, needed, detail, nil, err)
 }
 
-// found is the finding of a check that has run.
+// found returns the finding of a completed check.
 func found(name string, needed bool, detail string, figures map[string]float64, err error) finding {
 	f := finding{Check: name, OK: err == nil, Detail: detail, Figures: figures, Needed: needed}
 	if err != nil {
@@ -69,7 +69,7 @@ func newDoctor() *cobra.Command {
 		Use:   "doctor",
 		Short: "Check devices, engines and services, and say how to fix problems",
 		Long: `Check devices, engines and services, and say how to fix problems. The command listens to
-the microphone for two seconds: speak, and it reports whether that is too loud.
+the microphone for two seconds: speak, and it reports whether the level is too high.
 Nothing is recorded.
 
 With --sound it plays chirps and soft noise for up to 15 seconds, and measures the
@@ -123,11 +123,11 @@ func failures(all []finding) error {
 	if n == 0 {
 		return nil
 	}
-	return fmt.Errorf("%d checks failed; each says its fix", n)
+	return fmt.Errorf("%d checks failed; see the fix beside each", n)
 }
 
-// examine runs the checks. Those of the local engines count only where they are
-// what hears and speaks. Before something is heard or played, say is told.
+// examine runs the checks. Those of the local engines are required only if the settings use
+// them. It calls say before it records or plays anything.
 func examine(ctx context.Context, set protocol.Settings, f sharedFlags, aloud bool, say func(string)) []finding {
 	local := set.SessionWith() == protocol.ProviderLocal
 	holder := microphoneHolder(ctx)

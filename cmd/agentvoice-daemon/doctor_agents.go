@@ -7,8 +7,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot/acp"
 )
 
-// agents says which coding agents are installed, and how the user signs in to the
-// chosen one. Whether somebody is signed in only the agent knows.
+// agents lists the installed coding agents, and how to sign in to the chosen one. Only the
+// agent itself knows whether the user is signed in.
 func agents(chosen string) (string, error) {
 	if command, ok := strings.CutPrefix(chosen, "acp:"); ok {
 		path, err := acp.Find(command)
@@ -28,7 +28,7 @@ func agents(chosen string) (string, error) {
 		}
 	}
 	if len(found) == 0 {
-		return "no coding agent is installed; agentvoice.agent can name one, such as acp:codex-acp (" + acp.Agents[0].Install + ")", nil
+		return "no coding agent is installed; to use one, set agentvoice.agent, for example to acp:codex-acp (" + acp.Agents[0].Install + ")", nil
 	}
-	return "installed for agentvoice.agent: " + strings.Join(found, ", "), nil
+	return "available for agentvoice.agent: " + strings.Join(found, ", "), nil
 }

@@ -18,34 +18,33 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/lease"
 )
 
-// soundCheck is what is to be examined of the devices.
+// soundCheck selects what to check.
 type soundCheck struct {
 	in, out string // as --audio-in and --audio-out name them
-	aloud   bool   // something may be played
-	busy    bool   // another program holds a conversation, which must not hear that
+	aloud   bool   // playing test sounds is allowed
+	busy    bool   // another program is in a conversation, whose microphone would hear test sounds
 	say     func(string)
 }
 
 func isDevice(arg string) bool { return arg != "null" && !strings.HasPrefix(arg, "wav:") }
 
-// examineSound checks the devices from the bottom up: the sound server, each
-// device, what the microphone hears, and what it hears of the speaker. What
-// cannot be tried is left out, since the finding before it says why. It ends
-// within seconds also where a sound server hangs: each call below is bounded.
+// examineSound checks the devices bottom-up: the sound server, each device, the microphone
+// signal, and the echo of the speaker. It skips what depends on a failed check. Every call is
+// bounded, so it returns within seconds even if a sound server hangs.
 func examineSound(ctx context.Context, c soundCheck) (all []finding) {
-	down := "" // how the sound server is mended
+	down := "" // the fix for a sound server that does not work
 	if isDevice(c.in) || isDevice(c.out) {
 		server := check("sound server", false, func() (string, error) { return soundServer(ctx) })
 		all, down = append(all, server), server.Fix
 	}
 	source, f := openMicrophone(ctx, c.in, down)
 	if all = append(all, f); source != nil {
-		defer source.Close() //nolint:errcheck // it was only tried
+		defer source.Close() //nolint:errcheck // opened only to check it
 	}
 	hears := false
 	if source != nil {
 		if isDevice(c.in) {
-			c.say(fmt.Sprintf("Listening for %v. Speak as you will in a conversation.", listenTime))
+			c.say(fmt.Sprintf("Listening for %v. Speak at your usual volume.", listenTime))
 		}
 		h, err := listen(ctx, source, int(listenTime/audio.FrameTime))
 		all = append(all, h.finding(err))
@@ -53,37 +52,37 @@ func examineSound(ctx context.Context, c soundCheck) (all []finding) {
 	}
 	sink, f := openSpeaker(ctx, c.out, down)
 	if all = append(all, f); sink != nil {
-		defer sink.Close() //nolint:errcheck // it was only tried
+		defer sink.Close() //nolint:errcheck // opened only to check it
 	}
 	switch {
 	case !hears || sink == nil || !isDevice(c.in):
 	case !c.aloud:
-		all = append(all, found("echo", false, "not measured; --sound does, with chirps and soft noise", nil, nil))
+		all = append(all, found("echo", false, "not measured; --sound measures it with chirps and soft noise", nil, nil))
 	case c.busy:
-		all = append(all, found("echo", false, "", nil, fault{"not measured, since another program's conversation would hear it", "end that conversation first"}))
+		all = append(all, found("echo", false, "", nil, fault{"not measured, because the conversation of another program would pick it up", "end that conversation first"}))
 	default:
-		c.say(fmt.Sprintf("Playing chirps, then soft noise, for %v at most. Please be quiet.", echoTime))
+		c.say(fmt.Sprintf("Playing chirps, then soft noise, for up to %v. Please be quiet.", echoTime))
 		all = append(all, examineEcho(ctx, source, sink))
 	}
 	return all
 }
 
-// notTried is the error of a device below which there is no sound server: to open
-// it would fail likewise, and take longer.
+// notTried is the error of a device whose sound server does not work: opening it would fail
+// too, after a timeout.
 func notTried(down string) error {
-	return fault{"not tried, since the sound server does not work", down}
+	return fault{"skipped: the sound server does not work", down}
 }
 
-// openMicrophone opens what arg names. It returns nil where there is nothing to
-// listen to.
+// openMicrophone opens the device that arg names. It returns nil for a null device and on
+// failure.
 func openMicrophone(ctx context.Context, arg, down string) (audio.Source, finding) {
 	switch {
 	case arg == "null":
-		return nil, found("microphone", false, "null, which hears nothing", nil, nil)
+		return nil, found("microphone", false, "null device (silence)", nil, nil)
 	case isDevice(arg) && down != "":
 		return nil, found("microphone", true, "", nil, notTried(down))
 	}
-	src, err := source(arg, math.Inf(1)) // nobody waits for a recording
+	src, err := source(arg, math.Inf(1)) // read recordings as fast as possible
 	if err == nil {
 		err = src.Open(ctx)
 	}
@@ -94,12 +93,12 @@ func openMicrophone(ctx context.Context, arg, down string) (audio.Source, findin
 	return src, found("microphone", true, detail, figures, nil)
 }
 
-// openSpeaker opens what arg names. It returns nil where nothing would be
-// heard: to open a recording would make its file.
+// openSpeaker opens the device that arg names. It returns nil for null and wav: outputs, which
+// play nothing: opening a recording would create its file.
 func openSpeaker(ctx context.Context, arg, down string) (audio.Sink, finding) {
 	switch {
 	case !isDevice(arg):
-		return nil, found("speaker", false, arg+", which nobody hears", nil, nil)
+		return nil, found("speaker", false, arg+" (not audible)", nil, nil)
 	case down != "":
 		return nil, found("speaker", true, "", nil, notTried(down))
 	}
@@ -111,18 +110,18 @@ func openSpeaker(ctx context.Context, arg, down string) (audio.Sink, finding) {
 	return dst, found("speaker", true, detail, figures, nil)
 }
 
-// deviceDetail names a device that is open, with the delay that it reports.
+// deviceDetail names an open device and its reported latency.
 func deviceDetail(arg string, device any) (string, map[string]float64) {
 	name := arg
 	if arg == portaudio.Default {
-		name = "the system's default"
+		name = "system default"
 	}
 	timed, ok := device.(audio.Timed)
 	if !ok {
 		return name, nil
 	}
 	reported := timed.Timing().Reported
-	return fmt.Sprintf("%s; it reports a delay of %s", name, inMs(reported)), map[string]float64{"reportedMs": ms(reported)}
+	return fmt.Sprintf("%s; reported latency %s", name, inMs(reported)), map[string]float64{"reportedMs": ms(reported)}
 }
 
 func ms(d time.Duration) float64 {
@@ -131,12 +130,11 @@ func ms(d time.Duration) float64 {
 
 func inMs(d time.Duration) string { return fmt.Sprintf("%.0f ms", ms(d)) }
 
-// startServer is how PipeWire or PulseAudio is started.
-const startServer = "start it: systemctl --user restart pipewire pipewire-pulse, or pulseaudio --start"
+// startServer is the fix for a stopped PipeWire or PulseAudio.
+const startServer = "start it with systemctl --user restart pipewire pipewire-pulse, or pulseaudio --start"
 
-// soundServer tells a server that works from one that hangs, one that is dead and
-// none at all. A device that fails says only that it does, and through ALSA a dead
-// server looks like a machine without devices.
+// soundServer tells a working sound server from a hung, a dead and an absent one. Device errors
+// do not say which, and through ALSA a dead server looks like a machine without devices.
 func soundServer(ctx context.Context) (string, error) {
 	devices, err := portaudio.Devices()
 	if err != nil {
@@ -153,19 +151,19 @@ func soundServer(ctx context.Context) (string, error) {
 		return fmt.Sprintf("%s, with %s and %s", api, count(ins, "microphone"), count(outs, "speaker")), nil
 	}
 	if runtime.GOOS != "linux" {
-		return "none is needed here", nil
+		return "not needed on this platform", nil
 	}
 	network, address, why := serverAddress(os.Getenv, os.Getuid())
 	if why == "" {
-		return "there is none; the devices are used through ALSA", nil
+		return "not running; using ALSA directly", nil
 	}
 	d := net.Dialer{Timeout: time.Second}
 	conn, err := d.DialContext(ctx, network, address)
 	if err != nil {
-		return "", fault{fmt.Sprintf("no sound server runs, and there should be one (%s): %v", why, errors.Unwrap(err)), startServer}
+		return "", fault{fmt.Sprintf("the sound server does not answer, although %s: %v", why, errors.Unwrap(err)), startServer}
 	}
 	_ = conn.Close()
-	return "it runs, and has no devices", nil
+	return "running, without devices", nil
 }
 
 func count(n int, what string) string {
@@ -175,21 +173,21 @@ func count(n int, what string) string {
 	return strconv.Itoa(n) + " " + what
 }
 
-// serverAddress is where a sound server of this user listens, and by what we know
-// that there should be one; "" when nothing says so.
+// serverAddress is the address of this user's sound server, and the reason to expect one there;
+// "" if nothing indicates one.
 func serverAddress(getenv func(string) string, uid int) (network, address, why string) {
 	if word, _, _ := strings.Cut(getenv("PULSE_SERVER"), " "); word != "" {
 		if _, rest, ok := strings.Cut(word, "}"); ok && strings.HasPrefix(word, "{") {
-			word = rest // the machine that it is for
+			word = rest // skip the machine name
 		}
 		if path := strings.TrimPrefix(word, "unix:"); strings.HasPrefix(path, "/") {
-			return "unix", path, "PULSE_SERVER names it"
+			return "unix", path, "PULSE_SERVER is set"
 		}
 		host := strings.TrimPrefix(word, "tcp:")
 		if _, _, err := net.SplitHostPort(host); err != nil {
 			host = net.JoinHostPort(strings.Trim(host, "[]"), "4713")
 		}
-		return "tcp", host, "PULSE_SERVER names it"
+		return "tcp", host, "PULSE_SERVER is set"
 	}
 	dir := getenv("PULSE_RUNTIME_PATH")
 	if dir == "" {
@@ -200,22 +198,21 @@ func serverAddress(getenv func(string) string, uid int) (network, address, why s
 		dir = filepath.Join(dir, "pulse")
 	}
 	if _, err := os.Stat(dir); err != nil {
-		return "", "", "" // no server has ever run for this user
+		return "", "", "" // this user has never run a sound server
 	}
-	return "unix", filepath.Join(dir, "native"), "its folder is there"
+	return "unix", filepath.Join(dir, "native"), "its runtime folder exists"
 }
 
-// microphoneHolder says whether a conversation of another program has the
-// microphone. The lease is given back at once: what is checked here is no
-// conversation, and must not keep one from beginning.
+// microphoneHolder checks whether another program's conversation holds the microphone lease. It
+// releases the lease immediately, so that it does not block a conversation.
 func microphoneHolder(ctx context.Context) finding {
-	const name = "microphone's holder"
+	const name = "microphone lease"
 	l, err := lease.Acquire(ctx, lease.Holder{Name: "agentvoice-daemon doctor"})
 	l.Release()
 	var held *lease.HeldError
 	switch {
 	case err == nil:
-		return found(name, false, "nobody; a conversation can begin", nil, nil)
+		return found(name, false, "free", nil, nil)
 	case errors.As(err, &held):
 		return found(name, false, "", nil, err)
 	default:

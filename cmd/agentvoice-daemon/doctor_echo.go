@@ -17,68 +17,65 @@ import (
 )
 
 const (
-	// echoTime is the longest that all of it plays.
+	// echoTime bounds the whole measurement.
 	echoTime = 15 * time.Second
-	// noiseFrames is how much noise there is, in frames; less is played where the
-	// echo is gone before. The canceller first looks for the delay, for two or
-	// three seconds, and where the devices report it wrong restarts then.
+	// noiseFrames is the length of the noise. It stops earlier once the echo is cancelled. The
+	// canceller needs two to three seconds to find the delay, and restarts then if the reported
+	// latency is wrong.
 	noiseFrames = 1000
-	// fewFrames is the same where no chirp was heard: no echo has to go, it only
-	// has to be noticed.
+	// fewFrames is the length of the noise if no chirp was heard: detecting an echo takes less
+	// time than cancelling it.
 	fewFrames = 400
-	// quietFrames is how long it is silent before, to know the room.
+	// quietFrames is the silence before the noise, to measure the room.
 	quietFrames = 50
-	// farLags is by how many frames the echo may be late to be recognised.
+	// farLags is the largest echo delay that is detected, in frames.
 	farLags = 100
-	// heldBack is the delay from which on an echo that stays is taken to stay because
-	// it is late. The canceller follows some that are later.
+	// heldBack is the delay above which an uncancelled echo is blamed on the delay. The
+	// canceller follows some longer ones.
 	heldBack = 400 * time.Millisecond
-	// follows is how much the loudness of what is heard must be like that of the
-	// noise, as a correlation, to be its echo. Chance gives about 0.3.
+	// follows is the correlation with the noise's loudness above which a signal counts as its
+	// echo. Chance gives about 0.3.
 	follows = 0.5
-	// steady is by how much the delays of the chirps may differ. What the canceller
-	// follows is slower.
+	// steady is the largest difference between chirp delays. The canceller can only follow slow
+	// changes.
 	steady = 40 * time.Millisecond
-	// audible is by how many dB an echo must be louder than the room for anybody
-	// to mind it.
+	// audible is how many dB above the room an echo must be to matter.
 	audible = 6
-	// cancelled is how many dB of an echo must be taken out, where so many are
-	// above the room.
+	// cancelled is the required echo reduction in dB, if the echo is that far above the room.
 	cancelled = 12
-	// mostCancelled is how many dB the canceller takes out in the time, at most, of
-	// an echo that nothing distorts.
+	// mostCancelled is the largest reduction, in dB, that the canceller reaches in this time
+	// without distortion.
 	mostCancelled = 20
-	// faintEcho is the level, in dBFS, up to which what is left of the noise is
-	// borne. The assistant speaks 10 dB louder.
+	// faintEcho is the highest acceptable residual echo of the noise, in dBFS. The assistant's
+	// voice is 10 dB louder.
 	faintEcho = -40
 )
 
-// echo is what a microphone heard of a speaker. Levels are in dBFS.
+// echo is the echo of the speaker in the microphone. Levels are in dBFS.
 type echo struct {
-	likeness float64       // of its loudness to that of the noise, -1 to 1
-	late     time.Duration // where that is most
+	likeness float64       // correlation of its loudness with that of the noise, -1 to 1
+	late     time.Duration // the delay at which likeness is highest
 	room     float64       // level of the quietest frames
 	level    float64       // level with the noise
 	played   float64       // level of the noise
-	clipped  float64       // share of samples that the microphone cut off
-	removed  float64       // dB that the canceller took out, in the end
-	delay    time.Duration // that the canceller uses
-	measured bool          // and has found by itself
-	reported time.Duration // the same, as the devices report it
+	clipped  float64       // share of clipped samples
+	removed  float64       // echo reduction in dB at the end
+	delay    time.Duration // delay that the canceller uses
+	measured bool          // delay was measured by the canceller
+	reported time.Duration // latency that the devices report
 }
 
-// heardFrame is a captured frame: how much was rendered when it came, and its power.
+// heardFrame is a captured frame: how much was rendered before it, and its power.
 type heardFrame struct {
 	rendered int64
 	power    float64
 }
 
-// hearEcho plays noise through an open sink while it takes from an open source
-// what comes of it, through the echo cancellation that conversations have. It ends
-// when the echo is gone, or with the noise. The error is a *audio.DeviceError where
-// a device was lost, and that of ctx. Nothing else runs the two meanwhile.
+// hearEcho plays noise and captures its echo through the echo cancellation of conversations. It
+// ends when the echo is cancelled or the noise is over. It returns a *audio.DeviceError if a
+// device was lost, or the error of ctx. It must be the only user of both devices.
 func hearEcho(ctx context.Context, source audio.Source, sink audio.Sink, noise []audio.Frame) (echo, error) {
-	ends, err := front.New(dsp.Default(), nil) // without a tracker, nothing is held
+	ends, err := front.New(dsp.Default(), nil) // without a tracker, no audio is held back
 	if err != nil {
 		return echo{}, err
 	}
@@ -103,7 +100,7 @@ func hearEcho(ctx context.Context, source audio.Source, sink audio.Sink, noise [
 	gone, over, recent := 0, false, 0.0
 	deliver := func(pos int64, f *audio.Frame) {
 		n := rendered.Load()
-		if over || n == 0 { // the speaker has not begun
+		if over || n == 0 { // the speaker has not started
 			return
 		}
 		_, err := ends.Captured(pos, f)
@@ -135,8 +132,8 @@ func hearEcho(ctx context.Context, source audio.Source, sink audio.Sink, noise [
 	}
 }
 
-// runBoth runs both devices until one of them ends, and returns its error. Both
-// have ended then.
+// runBoth runs both devices until one ends, waits for the other and returns the error of the
+// first.
 func runBoth(ctx context.Context, cancel func(), source audio.Source, sink audio.Sink, render func(*audio.Frame), deliver func(int64, *audio.Frame)) error {
 	ended := make(chan error, 2)
 	go func() { ended <- sink.Run(ctx, render) }()
@@ -146,14 +143,13 @@ func runBoth(ctx context.Context, cancel func(), source audio.Source, sink audio
 	<-ended
 	var device *audio.DeviceError
 	if !errors.As(err, &device) {
-		return fault{"the devices gave too little sound in the time", "close what else uses them, and try again"}
+		return fault{"the devices delivered too little audio in time", "close other programs that use them and retry"}
 	}
 	return device
 }
 
-// compare finds how loud the echo is, and by how much it is late, from the
-// loudness of each frame alone: also an echo that no filter can follow, since it is
-// distorted or its delay changes, is loud when the noise is.
+// compare estimates the level and delay of the echo from frame loudness alone. This also
+// detects an echo that no filter can follow because it is distorted or its delay changes.
 func (e *echo) compare(all []heardFrame, noise []audio.Frame) {
 	far := make([]float64, len(noise))
 	for i := range noise {
@@ -166,7 +162,7 @@ func (e *echo) compare(all []heardFrame, noise []audio.Frame) {
 			loud = append(loud, f.power)
 		}
 	}
-	slices.Sort(powers) // what is silent first need not be quiet: the last chirp may come late
+	slices.Sort(powers) // the first frames may hold a late chirp
 	e.room, e.level = level(powers[:len(powers)/20]), level(loud)
 	sum := 0.0
 	for _, a := range far {
@@ -186,7 +182,7 @@ func (e *echo) compare(all []heardFrame, noise []audio.Frame) {
 	}
 }
 
-// level is that of frames of these powers, in dBFS.
+// level is the level of frames with these powers, in dBFS.
 func level(powers []float64) float64 {
 	sum := 0.0
 	for _, p := range powers {
@@ -195,8 +191,7 @@ func level(powers []float64) float64 {
 	return max(audio.SilenceLevel, 10*math.Log10(sum/float64(max(1, len(powers)))))
 }
 
-// correlation is Pearson's, -1 to 1; 0 for too few values, and for those of which
-// one is always the same.
+// correlation is Pearson's, -1 to 1; 0 for too few values or a constant series.
 func correlation(a, b []float64) float64 {
 	if len(a) < farLags {
 		return 0
@@ -214,65 +209,63 @@ func correlation(a, b []float64) float64 {
 	return (sab - sa*sb/n) / math.Sqrt(va*vb)
 }
 
-// judge says what was heard of the speaker, and what is wrong with that. loop
-// is what the chirps found, nil where they were not heard: an echo that is too
-// late for them is known by its loudness.
+// judge describes the echo, or returns what is wrong with it. loop is the result of the chirps,
+// nil if they were not heard: a longer delay is then estimated from loudness.
 func (e echo) judge(loop *portaudio.Loop) (string, error) {
 	above := e.level - e.room
 	alike := e.likeness >= follows && above >= audible
 	switch {
 	case loop == nil && !alike && above >= 2*audible:
-		return "", fault{"something else was louder than the sounds that were played", "try again while it is quiet"}
+		return "", fault{"another sound was louder than the test sounds", "retry in a quiet room"}
 	case loop == nil && !alike:
-		return "the microphone hears next to nothing of the speaker; with headphones that is as it should be", nil
+		return "no audible echo, as expected with headphones", nil
 	case e.removed >= min(cancelled, above-audible/2) && e.clipped < clips && e.level-e.removed <= faintEcho:
-		where := fmt.Sprintf("the devices report %s", inMs(e.reported))
+		where := fmt.Sprintf("reported latency %s", inMs(e.reported))
 		if e.measured {
-			where = fmt.Sprintf("the canceller found it after %s, %s", inMs(e.delay), where)
+			where = fmt.Sprintf("measured delay %s, %s", inMs(e.delay), where)
 		}
-		return fmt.Sprintf("cancelled: it is %.0f dB above the room, and %.0f dB are taken out; %s", above, e.removed, where), nil
+		return fmt.Sprintf("cancelled: %.0f dB above the room, reduced by %.0f dB; %s", above, e.removed, where), nil
 	}
 	return "", e.uncancelled(loop, above)
 }
 
-// uncancelled is the likeliest cause of an echo that stays.
+// uncancelled is the likeliest cause of an echo that is not cancelled.
 func (e echo) uncancelled(loop *portaudio.Loop, above float64) fault {
-	what := fmt.Sprintf("the echo is not cancelled: it is %.0f dB above the room, and %.0f dB are taken out", above, max(0, e.removed))
+	what := fmt.Sprintf("the echo is not cancelled: %.0f dB above the room, reduced by %.0f dB", above, max(0, e.removed))
 	late := e.late
 	if loop != nil {
 		late = loop.Delay
 	}
 	switch {
 	case e.clipped >= clips:
-		// The canceller hides what it cannot follow, and with it the user's voice.
-		return fault{what + ", but the microphone clips while the speaker plays", "turn the speaker down, or lower the microphone's level in the system's sound settings"}
+		// Residual echo suppression also suppresses the user's voice.
+		return fault{what + "; the microphone clips while the speaker plays", "turn the speaker down, or lower the input level in the system's sound settings"}
 	case e.removed >= cancelled:
 		return e.tooLoud(what)
 	case loop != nil && loop.Max-loop.Min > steady:
-		return fault{fmt.Sprintf("%s, since its delay changes (%s to %s)", what, inMs(loop.Min), inMs(loop.Max)), "use a speaker and a microphone with cables, end programs that keep the machine busy, or use headphones"}
+		return fault{fmt.Sprintf("%s; its delay varies (%s to %s)", what, inMs(loop.Min), inMs(loop.Max)), "use wired devices, close programs that load the CPU, or use headphones"}
 	case late > heldBack:
-		return fault{fmt.Sprintf("%s, since it comes %s late", what, inMs(late)), "use a speaker with a cable, or headphones"}
+		return fault{fmt.Sprintf("%s; its delay of %s is too long", what, inMs(late)), "use a wired speaker or headphones"}
 	case e.likeness < follows:
-		return fault{what + ", or something else was louder", "try again while it is quiet, and if it stays use headphones"}
+		return fault{what + ", or another sound was louder", "retry in a quiet room; if the echo stays, use headphones"}
 	case e.level-mostCancelled > faintEcho:
-		// The speaker may distort it besides, as one does that is turned up too
-		// far: the canceller learns the more of that the longer it listens, and the
-		// fix is the same.
+		// The speaker may also distort because its volume is too high. The canceller learns
+		// more of that the longer it listens, and the fix is the same.
 		return e.tooLoud(what)
 	}
-	return fault{what + ", since it is changed on its way", "switch off sound effects in the system's sound settings, turn the speaker down, or use headphones"}
+	return fault{what + "; something distorts it", "turn off sound effects in the system's sound settings, turn the speaker down, or use headphones"}
 }
 
-// tooLoud is the fault of an echo of which too much is left by its loudness alone.
+// tooLoud is the fault of an echo whose residue is too loud.
 func (e echo) tooLoud(what string) fault {
 	return fault{
-		fmt.Sprintf("%s, but %.0f dBFS are left, so loud it is", what, e.level-max(0, e.removed)),
-		"turn the speaker down, or lower the microphone's level in the system's sound settings",
+		fmt.Sprintf("%s; a residue of %.0f dBFS is too loud", what, e.level-max(0, e.removed)),
+		"turn the speaker down, or lower the input level in the system's sound settings",
 	}
 }
 
-// examineEcho measures the way from the speaker to the microphone, and what
-// the canceller makes of it.
+// examineEcho measures the path from the speaker to the microphone and how well the echo is
+// cancelled.
 func examineEcho(ctx context.Context, source audio.Source, sink audio.Sink) finding {
 	measured, err := portaudio.MeasureLoop(ctx, sink, source)
 	loop, frames := &measured, noiseFrames
@@ -297,22 +290,20 @@ func examineEcho(ctx context.Context, source audio.Source, sink audio.Sink) find
 	if loop != nil {
 		figures["loopMs"], figures["loopLeastMs"], figures["loopMostMs"] = ms(loop.Delay), ms(loop.Min), ms(loop.Max)
 		figures["loopDb"], figures["probes"] = tenth(loop.Level), float64(loop.Probes)
-		detail += fmt.Sprintf("; out and in again takes %s (%s to %s)", inMs(loop.Delay), inMs(loop.Min), inMs(loop.Max))
+		detail += fmt.Sprintf("; round-trip delay %s (%s to %s)", inMs(loop.Delay), inMs(loop.Min), inMs(loop.Max))
 	}
 	return found("echo", false, detail, figures, err)
 }
 
-// speechNoise is noise that is like speech to a canceller and to nobody else: its
-// spectrum falls as that of a voice, and it comes in syllables of 80 to 250 ms with
-// pauses between them, always the same ones. It is at -29 dBFS over all, as loud
-// as somebody who speaks softly.
+// speechNoise is deterministic noise that a canceller treats as speech: a speech-like spectrum
+// in syllables of 80 to 250 ms, with pauses. Its level is -29 dBFS, like soft speech.
 func speechNoise(frames int) []audio.Frame {
 	const rms = 0.05 // of a syllable
 	random := rand.New(rand.NewPCG(4, 1))
 	pcm := make([]float64, frames*audio.FrameSamples)
 	low, slow := 0.0, 0.0
 	for i := range pcm {
-		// A pole at 800 Hz, and no rumble below 100.
+		// One pole at 800 Hz, and a high-pass at 100 Hz.
 		low += 0.1 * (random.NormFloat64() - low)
 		slow += 0.013 * (low - slow)
 		pcm[i] = low - slow

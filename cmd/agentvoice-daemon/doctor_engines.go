@@ -21,7 +21,7 @@ func codec() (string, error) {
 	return "Opus", err
 }
 
-// canceller tries the library that takes the echo out.
+// canceller checks the echo cancellation library.
 func canceller() (string, error) {
 	p, err := dsp.New(dsp.Default())
 	if err != nil {
@@ -39,7 +39,7 @@ func detector() (string, error) {
 	return "Silero", d.Close()
 }
 
-// wakePhrase tries what listens for the phrase that opens a conversation.
+// wakePhrase checks the wake phrase detector.
 func wakePhrase() (string, error) {
 	s, err := wake.New(wake.Config{})
 	if err != nil {
@@ -48,21 +48,21 @@ func wakePhrase() (string, error) {
 	return fmt.Sprintf("PocketSphinx can listen for %q", wake.DefaultPhrase), s.Close()
 }
 
-// cues says how the settings have the short tones.
+// cues describes the settings of the audio cues.
 func cues(set protocol.CueSettings) string {
 	if !set.Enabled || set.Volume == 0 {
-		return "off; agentvoice.cues.enabled and agentvoice.cues.volume switch them on"
+		return "off; turn them on with agentvoice.cues.enabled and agentvoice.cues.volume"
 	}
 	return fmt.Sprintf("on, at volume %g", set.Volume)
 }
 
-// reach opens a TCP connection to the provider; it sends nothing.
+// reach opens a TCP connection to the provider without sending anything.
 func reach(ctx context.Context, p protocol.Provider, endpoint string) (string, error) {
 	row, _ := provider.Of(string(p))
 	base := cmp.Or(endpoint, row.Home)
 	u, err := url.Parse(base)
 	if err != nil || u.Hostname() == "" {
-		return "", fmt.Errorf("there is no endpoint for %s; give --endpoint", p)
+		return "", fmt.Errorf("no endpoint for %s; set --endpoint", p)
 	}
 	port := u.Port()
 	if port == "" {
@@ -74,7 +74,7 @@ func reach(ctx context.Context, p protocol.Provider, endpoint string) (string, e
 	d := net.Dialer{Timeout: 5 * time.Second}
 	conn, err := d.DialContext(ctx, "tcp", net.JoinHostPort(u.Hostname(), port))
 	if err != nil {
-		return "", fault{fmt.Sprintf("%s cannot be reached (%v)", u.Hostname(), err), "check the network, a proxy and --endpoint"}
+		return "", fault{fmt.Sprintf("cannot reach %s (%v)", u.Hostname(), err), "check the network, the proxy and --endpoint"}
 	}
 	return u.Hostname(), conn.Close()
 }
@@ -83,7 +83,7 @@ func reach(ctx context.Context, p protocol.Provider, endpoint string) (string, e
 func pairing() (string, error) {
 	path, err := os.Executable()
 	if err != nil {
-		return "", fault{fmt.Sprintf("the path of this program is not known (%v)", err), "start it by its full path"}
+		return "", fault{fmt.Sprintf("cannot find the path of this program (%v)", err), "start it by its full path"}
 	}
 	return fmt.Sprintf("start %s serve --stdio (protocol %s)", path, protocol.Version), nil
 }

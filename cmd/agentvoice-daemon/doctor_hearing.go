@@ -12,39 +12,36 @@ import (
 )
 
 const (
-	// listenTime is for how long doctor listens. A microphone that gives zeros has
-	// as long again: a wireless one gives them while it wakes.
+	// listenTime is how long doctor listens, doubled while the microphone delivers only zeros:
+	// wireless ones do so while they wake up.
 	listenTime = 2 * time.Second
-	// startTime is how long a device may take to give or take its first frame; its
-	// own watchdog takes no longer.
+	// startTime bounds a device's first frame; the device's own watchdog is shorter.
 	startTime = 5 * time.Second
-	// clips is the share of cut-off samples from which on a microphone clips, at
-	// its worst over a second or two. Loud speech that is not cut off has some
-	// 0.002, since its waves have round tops that are flat for a few samples; cut
-	// off at half of its peak it has 0.049.
+	// clips is the share of clipped samples, over the worst second or two, above which a
+	// microphone counts as clipping. Loud unclipped speech has about 0.002, since its waves
+	// have flat tops; speech clipped at half its peak has 0.049.
 	clips = 0.02
-	// faint is the peak, in dBFS, below which a microphone hears nothing: the last
-	// two bits, where the dither of one that is muted is.
+	// faint is the peak, in dBFS, below which a microphone counts as muted: a muted one may
+	// dither its last two bits.
 	faint = -82
 )
 
-// heard is what a microphone gave. Levels are in dBFS.
+// heard is the microphone signal. Levels are in dBFS.
 type heard struct {
 	frames  int
-	silent  int // frames of zeros, from the beginning
+	silent  int // leading frames of zeros
 	level   audio.Level
-	clipped float64 // the largest share of samples that were cut off
+	clipped float64 // the largest share of clipped samples
 	timing  audio.Timing
 }
 
 func (h heard) zeros() bool { return h.silent == h.frames }
 
-// listen takes frames of 10 ms from an open source, as many as are asked for, or
-// twice as many while they are all zeros. It takes fewer where a recording ends.
-// The error is a *audio.DeviceError where the device was lost, a fault where it
-// gave too little in the time, and that of ctx.
+// listen captures the given number of 10 ms frames, or twice as many while they are all zeros,
+// or fewer if a recording ends. It returns a *audio.DeviceError if the device was lost, a fault
+// if it delivered too little in time, or the error of ctx.
 func listen(ctx context.Context, source audio.Source, frames int) (heard, error) {
-	meter, err := dsp.New(dsp.Config{}) // nothing is processed
+	meter, err := dsp.New(dsp.Config{}) // no processing
 	if err != nil {
 		return heard{}, err
 	}
@@ -64,7 +61,7 @@ func listen(ctx context.Context, source audio.Source, frames int) (heard, error)
 			h.silent++
 		}
 		h.frames++
-		_ = meter.Process(f, &out) // without processing nothing can fail
+		_ = meter.Process(f, &out) // cannot fail without processing
 		h.clipped = max(h.clipped, meter.Stats().Clipped)
 		l := audio.LevelOf(f[:])
 		peak, power = max(peak, l.Peak), power+math.Pow(10, l.RMS/10)
@@ -87,45 +84,45 @@ func listen(ctx context.Context, source audio.Source, frames int) (heard, error)
 	case ctx.Err() != nil:
 		return h, ctx.Err()
 	case err == nil:
-		return h, fault{"the recording is empty", "choose another one"}
+		return h, fault{"the recording is empty", "use another one"}
 	default:
 		return h, fault{
-			fmt.Sprintf("the microphone gave %v of sound in %v", time.Duration(h.frames)*audio.FrameTime, limit),
-			"unplug it and plug it in again, or choose another one with --audio-in",
+			fmt.Sprintf("the microphone delivered %v of audio in %v", time.Duration(h.frames)*audio.FrameTime, limit),
+			"reconnect it, or use another one with --audio-in",
 		}
 	}
 }
 
-// judge says what is wrong with what was heard, or nil.
+// judge returns what is wrong with the signal, or nil.
 func (h heard) judge() error {
 	switch {
 	case h.zeros():
 		return fault{
-			fmt.Sprintf("the microphone gives nothing but zeros (%v of them)", time.Duration(h.frames)*audio.FrameTime),
-			"unmute it, by its own switch and in the system's sound settings, and allow this program to use it, or choose another one with --audio-in",
+			fmt.Sprintf("the microphone delivers only zeros (for %v)", time.Duration(h.frames)*audio.FrameTime),
+			"unmute it on the device and in the system's sound settings, and allow this program to use it; or use another one with --audio-in",
 		}
 	case h.level.Peak < faint:
 		return fault{
-			fmt.Sprintf("the microphone hears next to nothing (peak %.0f dBFS)", h.level.Peak),
-			"unmute it and raise its level in the system's sound settings, or choose another one with --audio-in",
+			fmt.Sprintf("the microphone signal is too quiet (peak %.0f dBFS)", h.level.Peak),
+			"unmute it and raise the input level in the system's sound settings, or use another one with --audio-in",
 		}
 	case h.clipped >= clips:
 		return fault{
-			fmt.Sprintf("the microphone clips (%.0f%% of what it hears is cut off at %.0f dBFS)", 100*h.clipped, h.level.Peak),
-			"lower its level in the system's sound settings, switch its boost off, or move away from it",
+			fmt.Sprintf("the microphone clips (%.0f%% of samples, at %.0f dBFS)", 100*h.clipped, h.level.Peak),
+			"lower the input level in the system's sound settings, turn off microphone boost, or move away from it",
 		}
 	}
 	return nil
 }
 
-// finding is what listen says.
+// finding is the finding for the signal, or for the error of listen.
 func (h heard) finding(err error) finding {
 	if err == nil {
 		err = h.judge()
 	}
-	detail := fmt.Sprintf("level %.0f dBFS, peak %.0f, nothing is cut off", h.level.RMS, math.Round(h.level.Peak)+0)
+	detail := fmt.Sprintf("level %.0f dBFS, peak %.0f, no clipping", h.level.RMS, math.Round(h.level.Peak)+0)
 	if h.timing.Lost+h.timing.Xruns > 0 {
-		detail += fmt.Sprintf("; %d times the machine was too slow", h.timing.Lost+h.timing.Xruns)
+		detail += fmt.Sprintf("; %d overruns because the machine was too slow", h.timing.Lost+h.timing.Xruns)
 	}
 	return found("hearing", false, detail, map[string]float64{
 		"seconds": (time.Duration(h.frames) * audio.FrameTime).Seconds(), "levelDbfs": tenth(h.level.RMS), "peakDbfs": tenth(h.level.Peak),
@@ -133,5 +130,5 @@ func (h heard) finding(err error) finding {
 	}, err)
 }
 
-// tenth is x with one digit, and no zero below zero.
+// tenth rounds x to one decimal and never returns -0.
 func tenth(x float64) float64 { return math.Round(x*10)/10 + 0 }

@@ -132,30 +132,30 @@ func TestDoctorTellsADeadServer(t *testing.T) {
 		t.Fatal(err)
 	}
 	wants(t, all, "sound server", false, "does not answer", "systemctl --user restart", "pulseaudio --start")
-	wants(t, all, "microphone", false, "not tried", "systemctl --user restart")
+	wants(t, all, "microphone", false, "skipped", "systemctl --user restart")
 	if err := server.Kill(); err != nil {
 		t.Fatal(err)
 	}
 	all = examined(t, soundCheck{})
-	wants(t, all, "sound server", false, "no sound server runs", "PULSE_SERVER", "systemctl --user restart", "pulseaudio --start")
-	wants(t, all, "microphone", false, "not tried", "pulseaudio --start")
-	wants(t, all, "speaker", false, "not tried", "pulseaudio --start")
+	wants(t, all, "sound server", false, "the sound server does not answer", "PULSE_SERVER", "systemctl --user restart", "pulseaudio --start")
+	wants(t, all, "microphone", false, "skipped", "pulseaudio --start")
+	wants(t, all, "speaker", false, "skipped", "pulseaudio --start")
 }
 
 func TestDoctorTellsASilentMicrophone(t *testing.T) {
 	server := pulse.ForTest(t)
 	all := examined(t, soundCheck{aloud: true})
-	wants(t, all, "microphone", true, "it reports a delay of")
-	f := wants(t, all, "hearing", false, "nothing but zeros", "unmute it")
+	wants(t, all, "microphone", true, "reported latency")
+	f := wants(t, all, "hearing", false, "only zeros", "unmute it")
 	if f.Figures["zeroSeconds"] != 4 { // it was given time to wake
 		t.Errorf("the figures are %v", f.Figures)
 	}
-	wants(t, all, "speaker", true, "it reports a delay of")
+	wants(t, all, "speaker", true, "reported latency")
 	if len(all) != 4 {
 		t.Error("an echo was looked for where nothing is heard")
 	}
 	inRoom(t, server, room.Config{Noise: room.Fan(1), NoiseLevel: -95}, nil) // the last bit
-	wants(t, examined(t, soundCheck{}), "hearing", false, "next to nothing", "raise its level")
+	wants(t, examined(t, soundCheck{}), "hearing", false, "too quiet", "raise the input level")
 }
 
 // TestDoctorTellsAClippingMicrophone: one and the same voice, as loud as it may be,
@@ -164,11 +164,11 @@ func TestDoctorTellsAClippingMicrophone(t *testing.T) {
 	server := pulse.ForTest(t)
 	inRoom(t, server, room.Config{Noise: room.Fan(1), NoiseLevel: -60}, human(t, -20))
 	all := examined(t, soundCheck{})
-	f := wants(t, all, "hearing", true, "level", "nothing is cut off")
+	f := wants(t, all, "hearing", true, "level", "no clipping")
 	t.Log(f.Figures)
 	wants(t, all, "echo", true, "not measured", "--sound")
 	inRoom(t, server, room.Config{Noise: room.Fan(1), NoiseLevel: -60, MicClip: 0.1}, human(t, -16))
-	f = wants(t, examined(t, soundCheck{}), "hearing", false, "the microphone clips", "lower its level")
+	f = wants(t, examined(t, soundCheck{}), "hearing", false, "the microphone clips", "lower the input level")
 	t.Log(f.Figures)
 }
 
@@ -274,18 +274,18 @@ func TestDoctorTellsAnEchoThatStays(t *testing.T) {
 		ok    bool
 		words []string
 	}{
-		{"a room", simulate(room.Config{Echo: study, EchoGain: -6, Delay: delay}, nil), loop, true, []string{"cancelled: it is", "the devices report 40 ms"}},
-		{"a loud one", simulate(room.Config{Echo: straight, EchoGain: 10, Delay: delay}, nil), loop, true, []string{"cancelled: it is"}},
-		{"headphones", simulate(room.Config{}, nil), nil, true, []string{"next to nothing of the speaker", "headphones"}},
-		{"somebody who speaks", simulate(room.Config{}, human(t, -20)), nil, false, []string{"something else was louder", "try again"}},
-		{"and an echo", simulate(room.Config{Echo: straight, EchoGain: -12, Delay: delay}, human(t, -15)), loop, false, []string{"not cancelled", "or something else was louder", "try again"}},
-		{"a speaker far too loud", simulate(room.Config{Echo: straight, EchoGain: 48, Delay: delay, SpeakerClip: 0.002}, nil), loop, false, []string{"not cancelled", "so loud it is", "turn the speaker down"}},
-		{"a speaker that distorts, no louder than the canceller bears", simulate(room.Config{Echo: straight, EchoGain: 10, Delay: delay, SpeakerClip: 0.02}, nil), loop, true, []string{"cancelled: it is"}},
-		{"one that is too loud and does not distort", simulate(room.Config{Echo: straight, EchoGain: 16, Delay: delay}, nil), loop, false, []string{"not cancelled", "so loud it is", "turn the speaker down"}},
-		{"a microphone that clips", simulate(room.Config{Echo: straight, EchoGain: 26, Delay: delay, MicClip: 0.101}, nil), loop, false, []string{"not cancelled", "the microphone clips while the speaker plays", "lower the microphone's level"}},
-		{"a late one", simulate(room.Config{Echo: straight, EchoGain: -6, Delay: 900 * time.Millisecond}, nil), nil, false, []string{"not cancelled", "since it comes 9", "a speaker with a cable"}},
-		{"one whose delay changes", wanders(), shaky, false, []string{"not cancelled", "its delay changes (40 ms to 150 ms)", "with cables"}},
-		{"where chirps do not tell", wanders(), loop, false, []string{"not cancelled", "changed on its way", "sound effects"}},
+		{"a room", simulate(room.Config{Echo: study, EchoGain: -6, Delay: delay}, nil), loop, true, []string{"cancelled: ", "reported latency 40 ms"}},
+		{"a loud one", simulate(room.Config{Echo: straight, EchoGain: 10, Delay: delay}, nil), loop, true, []string{"cancelled: "}},
+		{"headphones", simulate(room.Config{}, nil), nil, true, []string{"no audible echo", "headphones"}},
+		{"somebody who speaks", simulate(room.Config{}, human(t, -20)), nil, false, []string{"another sound was louder", "quiet room"}},
+		{"and an echo", simulate(room.Config{Echo: straight, EchoGain: -12, Delay: delay}, human(t, -15)), loop, false, []string{"not cancelled", "or another sound was louder", "quiet room"}},
+		{"a speaker far too loud", simulate(room.Config{Echo: straight, EchoGain: 48, Delay: delay, SpeakerClip: 0.002}, nil), loop, false, []string{"not cancelled", "too loud", "turn the speaker down"}},
+		{"a speaker that distorts, no louder than the canceller bears", simulate(room.Config{Echo: straight, EchoGain: 10, Delay: delay, SpeakerClip: 0.02}, nil), loop, true, []string{"cancelled: "}},
+		{"one that is too loud and does not distort", simulate(room.Config{Echo: straight, EchoGain: 16, Delay: delay}, nil), loop, false, []string{"not cancelled", "too loud", "turn the speaker down"}},
+		{"a microphone that clips", simulate(room.Config{Echo: straight, EchoGain: 26, Delay: delay, MicClip: 0.101}, nil), loop, false, []string{"not cancelled", "the microphone clips while the speaker plays", "lower the input level"}},
+		{"a late one", simulate(room.Config{Echo: straight, EchoGain: -6, Delay: 900 * time.Millisecond}, nil), nil, false, []string{"not cancelled", "its delay of 9", "a wired speaker"}},
+		{"one whose delay changes", wanders(), shaky, false, []string{"not cancelled", "its delay varies (40 ms to 150 ms)", "wired devices"}},
+		{"where chirps do not tell", wanders(), loop, false, []string{"not cancelled", "distorts it", "sound effects"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &simulated{c.room, make(chan func(*audio.Frame), 1)}
@@ -331,13 +331,13 @@ func TestDoctorTellsWhoHasTheMicrophone(t *testing.T) {
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(dir) })
 	t.Setenv("XDG_RUNTIME_DIR", dir)
-	wants(t, []finding{microphoneHolder(t.Context())}, "microphone's holder", true, "nobody")
+	wants(t, []finding{microphoneHolder(t.Context())}, "microphone lease", true, "free")
 	l, err := lease.Acquire(t.Context(), lease.Holder{Name: "VS Code: parser"})
 	if err != nil {
 		t.Fatal(err)
 	}
 	defer l.Release()
-	wants(t, []finding{microphoneHolder(t.Context())}, "microphone's holder", false, `"VS Code: parser"`, "stop the conversation there")
+	wants(t, []finding{microphoneHolder(t.Context())}, "microphone lease", false, `"VS Code: parser"`, "stop the conversation there")
 	select {
 	case <-l.Lost():
 		t.Error("the microphone was taken away")
@@ -394,7 +394,7 @@ func TestDoctorSucceeds(t *testing.T) {
 	if err := json.Unmarshal(out.Bytes(), &all); err != nil {
 		t.Fatalf("%v in %s", err, out.Bytes())
 	}
-	f := wants(t, all, "hearing", false, "nothing but zeros")
+	f := wants(t, all, "hearing", false, "only zeros")
 	if f.Fix == "" || f.Figures["zeroSeconds"] != 1 {
 		t.Errorf("programs are told %+v", f)
 	}

@@ -21,7 +21,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/mutant"
 )
 
-// exploration is what the command line asks for.
+// exploration holds the command-line options.
 type exploration struct {
 	worlds  []string
 	deep    bool
@@ -76,7 +76,7 @@ func (x *exploration) run(ctx context.Context, stdout, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
-	debug.SetGCPercent(400) // it allocates much and keeps little: memory is small beside the time of collecting it
+	debug.SetGCPercent(400) // it allocates much and retains little, so trade memory for GC time
 	begin := time.Now()
 	o := explore.Options{
 		Worlds: worlds, Workers: runtime.GOMAXPROCS(0), MaxViolations: x.most, MaxStates: x.states,
@@ -98,12 +98,12 @@ func (x *exploration) run(ctx context.Context, stdout, stderr io.Writer) error {
 		return fmt.Errorf("print the report: %w", err)
 	}
 	if ctx.Err() != nil {
-		return errors.New("explore: stopped before everything was explored")
+		return errors.New("explore: stopped before the end")
 	}
 	return x.verdict(r, stdout)
 }
 
-// chosen are the worlds that were named, or all.
+// chosen returns the worlds that were named, or all.
 func (x *exploration) chosen() ([]explore.World, error) {
 	all := explore.Worlds()
 	if x.deep {
@@ -125,14 +125,14 @@ func (x *exploration) chosen() ([]explore.World, error) {
 			}
 		}
 		if len(out) == n {
-			return nil, misuse{fmt.Errorf("there is no world %q; the worlds are %s", name, strings.Join(worldNames(), ", "))}
+			return nil, misuse{fmt.Errorf("unknown world %q; use one of %s", name, strings.Join(worldNames(), ", "))}
 		}
 	}
 	return out, nil
 }
 
-// verdict writes what breaks a promise, and is an error where anything does, or
-// where not everything was seen though nobody limited the time.
+// verdict saves each violation. It returns an error for a violation, or if the exploration is
+// incomplete although it had no limit.
 func (x *exploration) verdict(r *explore.Report, stdout io.Writer) error {
 	var first error
 	for i, v := range r.Violations() {
@@ -151,7 +151,7 @@ func (x *exploration) verdict(r *explore.Report, stdout io.Writer) error {
 		}
 	}
 	if first == nil && x.budget == 0 && x.states == 0 && !r.Closed() {
-		return errors.New("explore: not every world was explored to its end")
+		return errors.New("explore: some worlds were not fully explored")
 	}
 	return first
 }
@@ -159,12 +159,12 @@ func (x *exploration) verdict(r *explore.Report, stdout io.Writer) error {
 func save(path string, v *explore.Violation, write func(io.Writer, *explore.Violation) error) error {
 	file, err := os.Create(path)
 	if err != nil {
-		return fmt.Errorf("keep what breaks a promise: %w", err)
+		return fmt.Errorf("save the violation: %w", err)
 	}
 	return errors.Join(write(file, v), file.Close())
 }
 
-// writeJournal records the events of v with what the core makes of them.
+// writeJournal records the events of v and the core's reaction to them.
 func writeJournal(out io.Writer, v *explore.Violation) error {
 	w, err := journal.NewWriter(out, journal.Header{Build: version(), Content: journal.Redacted, Started: time.Now(), Speed: 1})
 	if err != nil {

@@ -17,13 +17,13 @@ func newGraph() *cobra.Command {
 	var guards, list bool
 	cmd := &cobra.Command{
 		Use:   "graph [REGION]",
-		Short: "Print the statechart of the conversation, of a region, or of all",
-		Long: "Print the statechart of a region of the machine, as it runs in this build: of the\n" +
-			"conversation where none is named, of all regions together with the name all.\n" +
-			"What stays in its state is left out; --guards draws it too.",
+		Short: "Print the statechart of a region",
+		Long: "Print the statechart of one region as it runs in this build: the conversation if no\n" +
+			"region is named, or all regions together with the name \"all\".\n" +
+			"Internal transitions are drawn only with --guards.",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 || list && len(args) > 0 {
-				return misuse{fmt.Errorf("graph takes one region, or none: got %q", args)}
+				return misuse{fmt.Errorf("graph takes at most one region, got %q", args)}
 			}
 			return nil
 		},
@@ -41,7 +41,7 @@ func newGraph() *cobra.Command {
 			draw := graphs(name)[format]
 			switch {
 			case !slices.Contains(graphNames(), name):
-				return misuse{fmt.Errorf("there is no region %q: name one of %s", name, strings.Join(graphNames(), ", "))}
+				return misuse{fmt.Errorf("unknown region %q; use one of %s", name, strings.Join(graphNames(), ", "))}
 			case draw == nil:
 				return misuse{fmt.Errorf("--format %s: use mermaid or dot", format)}
 			}
@@ -50,12 +50,12 @@ func newGraph() *cobra.Command {
 		},
 	}
 	cmd.Flags().StringVar(&format, "format", "mermaid", "mermaid or dot")
-	cmd.Flags().BoolVar(&guards, "guards", false, "include the conditions")
+	cmd.Flags().BoolVar(&guards, "guards", false, "include guards and internal transitions")
 	cmd.Flags().BoolVar(&list, "list", false, "list the regions")
 	return cmd
 }
 
-// graphs draw the chart of a name, by format.
+// graphs returns the drawing function of the named chart for each format.
 func graphs(name string) map[string]func(guards bool) string {
 	all := csm.Charts()
 	for _, c := range all {

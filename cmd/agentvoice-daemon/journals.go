@@ -28,8 +28,8 @@ func newJournals() *cobra.Command {
 	list := &cobra.Command{
 		Use:   "list [FOLDER]",
 		Short: "List the journals in a folder, newest first",
-		Long: `List the journals in a folder, newest first: when each began, whether it holds what was
-said, and its size. Without a folder, list those that an editor saved.`,
+		Long: `List the journals in a folder, newest first: start time, whether it contains
+transcripts, and size. Without a folder, list the journals that an editor saved.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			all, err := findJournals(args)
@@ -44,8 +44,8 @@ said, and its size. Without a folder, list those that an editor saved.`,
 	return cmd
 }
 
-// findJournals lists the journals in the folder that args name, or in the folder of
-// diagnostics/journal, which need not exist.
+// findJournals lists the journals in the folder that args name, or in the default folder, which
+// need not exist.
 func findJournals(args []string) ([]journal.Info, error) {
 	folder := journalDir()
 	if len(args) > 0 {
@@ -54,7 +54,7 @@ func findJournals(args []string) ([]journal.Info, error) {
 		case err != nil:
 			return nil, fmt.Errorf("look for journals: %w", err)
 		case !info.IsDir():
-			return nil, misuse{fmt.Errorf("%s is a file; name its folder, or replay the file", folder)}
+			return nil, misuse{fmt.Errorf("%s is a file; pass its folder, or use replay", folder)}
 		}
 	}
 	all, err := journal.List(folder)
@@ -102,7 +102,7 @@ func printJournals(out io.Writer, all []journal.Info, asJSON bool) error {
 		}
 		file := j.Path
 		if j.Files > 1 {
-			file += fmt.Sprintf(" and %d that follow", j.Files-1)
+			file += fmt.Sprintf(" and %d more", j.Files-1)
 		}
 		words := "no"
 		if j.Header.Content == journal.Full {

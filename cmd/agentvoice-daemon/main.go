@@ -1,6 +1,5 @@
-// Command agentvoice-daemon talks with a coding assistant by voice: as the
-// sidecar of an editor (serve), in a terminal (talk), and with tools to look
-// into what happened.
+// Command agentvoice-daemon talks with a coding assistant by voice: as an editor's sidecar
+// (serve), in a terminal (talk), and with tools to inspect recorded conversations.
 package main
 
 import (
@@ -22,7 +21,7 @@ const (
 	exitMisused = 2
 )
 
-// misuse is an error of whoever called the command.
+// misuse is a command-line error.
 type misuse struct{ error }
 
 // run runs the command line and returns the exit status.
@@ -43,8 +42,8 @@ func run(args []string) int {
 	return exitFailed
 }
 
-// stopOnSignal is a context that the first signal to stop ends. The second one kills
-// the process: the user does not want to wait.
+// stopOnSignal returns a context that the first stop signal cancels. A second signal kills the
+// process, since the user does not want to wait.
 func stopOnSignal() (context.Context, context.CancelFunc) {
 	ctx, stop := context.WithCancel(context.Background())
 	signals := make(chan os.Signal, 1)
@@ -54,7 +53,7 @@ func stopOnSignal() (context.Context, context.CancelFunc) {
 		case <-signals:
 		case <-ctx.Done():
 		}
-		signal.Stop(signals) // before anybody knows: the next one counts
+		signal.Stop(signals) // before cancelling, so that the next signal kills
 		stop()
 	}()
 	return ctx, stop

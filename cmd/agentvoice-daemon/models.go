@@ -22,14 +22,14 @@ import (
 // envManifest names the environment variable for the value of --manifest.
 const envManifest = "AGENTVOICE_MANIFEST"
 
-// modelFlags are those of all commands of models.
+// modelFlags are shared by the models commands.
 type modelFlags struct {
 	manifest string
 	asJSON   bool
 }
 
 func (f *modelFlags) register(fs *pflag.FlagSet) {
-	fs.StringVar(&f.manifest, "manifest", os.Getenv(envManifest), "a manifest of your own, of what can be installed; else "+envManifest)
+	fs.StringVar(&f.manifest, "manifest", os.Getenv(envManifest), "file that lists installable models, instead of the built-in list (env "+envManifest+")")
 	fs.BoolVar(&f.asJSON, "json", false, "print JSON")
 }
 
@@ -51,7 +51,7 @@ func (f *modelFlags) store(mirrors []string, report func(models.Event)) (*models
 		if o.Manifest, err = models.ParseManifest(text); err != nil {
 			return nil, err
 		}
-		if len(o.Manifest.Engine.Packages) == 0 { // one of models only
+		if len(o.Manifest.Engine.Packages) == 0 { // a manifest with models only
 			m, err := models.DefaultManifest()
 			if err != nil {
 				return nil, err
@@ -66,9 +66,9 @@ func newModels() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "models",
 		Short: "Install, check and remove speech models",
-		Long: `Install, check and remove speech models. They are
-used in place of PocketSphinx and Flite (docs/models.md). Nothing is downloaded
-without being asked for. The proxy of the environment (HTTPS_PROXY) is used.`,
+		Long: `Install, check and remove speech models, which replace PocketSphinx and Flite
+(docs/models.md). Nothing is downloaded unless you ask for it. Downloads use the proxy
+in HTTPS_PROXY.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 0 {
 				return misuse{fmt.Errorf("unknown command models %s; use list, install, remove, import or verify", args[0])}
@@ -81,7 +81,7 @@ without being asked for. The proxy of the environment (HTTPS_PROXY) is used.`,
 	return cmd
 }
 
-// catalogue is what models list says.
+// catalogue is the output of models list.
 type catalogue struct {
 	Machine struct {
 		models.Machine
@@ -89,21 +89,21 @@ type catalogue struct {
 	} `json:"machine"`
 	Language string      `json:"language"`
 	Engine   listedModel `json:"engine"`
-	// Models are those of the manifest, and after them other installed ones.
+	// Models lists the manifest's models, then other installed ones.
 	Models []listedModel `json:"models"`
 }
 
-// listedModel is one line of models list.
+// listedModel is one entry of models list.
 type listedModel struct {
 	Name        string          `json:"name"`
 	Title       string          `json:"title,omitempty"`
 	Use         sherpa.Use      `json:"use,omitempty"`
-	Bytes       int64           `json:"bytes,omitempty"` // of the download
+	Bytes       int64           `json:"bytes,omitempty"` // download size
 	Languages   []string        `json:"languages,omitempty"`
 	Licence     *models.Licence `json:"licence,omitempty"`
 	Machine     models.Class    `json:"machine,omitempty"`
 	Published   []models.Figure `json:"published,omitempty"`
-	Installable bool            `json:"installable"` // its checksums are known
+	Installable bool            `json:"installable"` // the manifest has its checksums
 	Archive     string          `json:"archive,omitempty"`
 	Installed   bool            `json:"installed"`
 	Recommended bool            `json:"recommended"`
@@ -114,7 +114,7 @@ func newModelsList() *cobra.Command {
 	var language string
 	cmd := &cobra.Command{
 		Use:   "list",
-		Short: "List the models that can be installed, and those that are",
+		Short: "List installable and installed models",
 		Args:  noArguments,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			s, err := f.store(nil, nil)
@@ -132,18 +132,18 @@ func newModelsList() *cobra.Command {
 		},
 	}
 	f.register(cmd.Flags())
-	cmd.Flags().StringVar(&language, "language", "", "recommend models for this language (default that of the environment)")
+	cmd.Flags().StringVar(&language, "language", "", "recommend models for this language (default: the environment's language)")
 	return cmd
 }
 
 func noArguments(cmd *cobra.Command, args []string) error {
 	if err := cobra.NoArgs(cmd, args); err != nil {
-		return misuse{fmt.Errorf("%s takes no %q; see --help", cmd.CommandPath(), args[0])}
+		return misuse{fmt.Errorf("%s: unexpected argument %q; see --help", cmd.CommandPath(), args[0])}
 	}
 	return nil
 }
 
-// spokenLanguage is the language that models are recommended for.
+// spokenLanguage is the language to recommend models for.
 func spokenLanguage(flag string) string {
 	if flag != "" {
 		return flag
@@ -194,7 +194,7 @@ func listModels(s *models.Store, language string) (catalogue, error) {
 	return c, nil
 }
 
-// print writes the list for people.
+// print writes the list as text.
 func (c catalogue) print(out io.Writer) error {
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(w, "NAME\tFOR\tDOWNLOAD\tLANGUAGES\tMACHINE\tLICENCE\tSTATE")
@@ -223,9 +223,9 @@ func (c catalogue) print(out io.Writer) error {
 			fmt.Fprintf(out, "%s: download %s yourself, then `agentvoice-daemon models import FILE`\n", m.Name, m.Archive)
 		}
 	}
-	fmt.Fprintf(out, "This machine is of the class %s: %d cores, %s of memory.\n", c.Machine.Class, c.Machine.Cores, models.FormatSize(int64(c.Machine.Memory)))
+	fmt.Fprintf(out, "Machine class %s: %d cores, %s of memory.\n", c.Machine.Class, c.Machine.Cores, models.FormatSize(int64(c.Machine.Memory)))
 	if !slices.ContainsFunc(c.Models, func(m listedModel) bool { return m.Recommended }) {
-		fmt.Fprintf(out, "No model is recommended for %s on it; any can be installed by its name.\n", c.Language)
+		fmt.Fprintf(out, "No model is recommended for %s on this machine; you can install any by name.\n", c.Language)
 	}
 	return nil
 }
@@ -237,7 +237,7 @@ func (m listedModel) state() string {
 	case m.Recommended:
 		return "recommended"
 	case !m.Installable:
-		return "to import"
+		return "import only"
 	}
 	return ""
 }
@@ -253,7 +253,7 @@ func newModelsRemove() *cobra.Command {
 	return &cobra.Command{
 		Use:   "remove NAME...",
 		Short: "Remove installed models, or partial downloads",
-		Args:  oneOrMore("a model to remove"),
+		Args:  oneOrMore("at least one model"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := (&modelFlags{}).store(nil, nil)
 			if err != nil {
@@ -263,7 +263,7 @@ func newModelsRemove() *cobra.Command {
 				if err := s.Remove(name); err != nil {
 					return err
 				}
-				fmt.Fprintln(cmd.OutOrStdout(), name, "was removed")
+				fmt.Fprintln(cmd.OutOrStdout(), name, "removed")
 			}
 			return nil
 		},
@@ -283,7 +283,7 @@ func newModelsVerify() *cobra.Command {
 	var f modelFlags
 	cmd := &cobra.Command{
 		Use:   "verify [NAME...]",
-		Short: "Verify the checksums of installed models, and load each once",
+		Short: "Verify the checksums of installed models and load each one",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			s, err := f.store(nil, nil)
 			if err != nil {
@@ -317,13 +317,13 @@ func verifyModels(ctx context.Context, s *models.Store, names []string) []findin
 			continue
 		}
 		err := s.Verify(ctx, name, loadModel)
-		// A model without checksums may be in order.
-		all = append(all, found(name, !errors.Is(err, models.ErrNoChecksums), "its files have their checksums, and it can be loaded", nil, err))
+		// A model without checksums may still work, so it is not a failure.
+		all = append(all, found(name, !errors.Is(err, models.ErrNoChecksums), "checksums match, and the model loads", nil, err))
 	}
 	return all
 }
 
-// loadModel tries a model in a child process, as a conversation would load it.
+// loadModel loads a model in a child process, as a conversation does.
 func loadModel(m sherpa.Model) error {
 	files, err := findLibraries()
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/models"
 )
 
-// installFlags are those of models install.
+// installFlags are the flags of models install.
 type installFlags struct {
 	modelFlags
 	mirrors  []string
@@ -31,24 +31,24 @@ func newModelsInstall() *cobra.Command {
 	var f installFlags
 	cmd := &cobra.Command{
 		Use:   "install [NAME...]",
-		Short: "Download models and the engine that they need",
-		Long: `Download models and the engine that they need, after you accepted their licences.
-Without a name, the models are installed that are recommended for this machine and
-your language. The engine has the name engine.
+		Short: "Download models and the engine they need",
+		Long: `Download models and the engine they need, after you accept their licences. Without a
+name, install the models that are recommended for this machine and your language. The
+engine is called "engine".
 
-A download that was cut or stopped continues with the next call. Each file is
-compared with the checksum in the manifest before it is used, and an installed
-model stays until its successor is complete.`,
+Run the command again to resume an interrupted download. Every file is checked against
+the manifest's checksum before use, and an installed model is kept until its
+replacement is complete.`,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			out := newInstallView(cmd.OutOrStdout(), f.asJSON)
 			return out.finish(f.run(cmd.Context(), args, cmd.InOrStdin(), out))
 		},
 	}
 	f.register(cmd.Flags())
-	cmd.Flags().StringArrayVar(&f.mirrors, "mirror", nil, "base URL of a mirror with the same paths, tried first; may be given more than once")
-	cmd.Flags().StringVar(&f.language, "language", "", "install what is recommended for this language (default that of the environment)")
+	cmd.Flags().StringArrayVar(&f.mirrors, "mirror", nil, "base URL of a mirror with the same paths, tried first (repeatable)")
+	cmd.Flags().StringVar(&f.language, "language", "", "install the recommended models for this language (default: the environment's language)")
 	cmd.Flags().BoolVar(&f.accept, "accept-licence", false, "accept the licences without asking")
-	cmd.Flags().BoolVarP(&f.accept, "yes", "y", false, "the same as --accept-licence")
+	cmd.Flags().BoolVarP(&f.accept, "yes", "y", false, "same as --accept-licence")
 	return cmd
 }
 
@@ -93,8 +93,8 @@ func (f *installFlags) run(ctx context.Context, names []string, in io.Reader, ou
 	return nil
 }
 
-// wantedModels are the named ones, or else the recommended ones. The engine comes first
-// where it is not installed.
+// wantedModels returns the named models, or else the recommended ones, preceded by the
+// engine if it is not installed.
 func wantedModels(list catalogue, names []string) ([]listedModel, error) {
 	var wanted []listedModel
 	for _, m := range list.Models {
@@ -104,11 +104,11 @@ func wantedModels(list catalogue, names []string) ([]listedModel, error) {
 	}
 	for _, name := range names {
 		if name != models.EngineName && !slices.ContainsFunc(wanted, func(m listedModel) bool { return m.Name == name }) {
-			return nil, misuse{fmt.Errorf("no model %q is known; `agentvoice-daemon models list` names them", name)}
+			return nil, misuse{fmt.Errorf("unknown model %q; see `agentvoice-daemon models list`", name)}
 		}
 	}
 	if len(names) == 0 && len(wanted) == 0 {
-		return nil, fmt.Errorf("no model is recommended for %s on a machine with %d cores and %s of memory; name one of those that `agentvoice-daemon models list` shows",
+		return nil, fmt.Errorf("no model is recommended for %s on a machine with %d cores and %s of memory; choose one from `agentvoice-daemon models list`",
 			list.Language, list.Machine.Cores, models.FormatSize(int64(list.Machine.Memory)))
 	}
 	if !list.Engine.Installed || slices.Contains(names, models.EngineName) {
@@ -117,8 +117,7 @@ func wantedModels(list catalogue, names []string) ([]listedModel, error) {
 	return wanted, nil
 }
 
-// agree shows the licences of what is to be downloaded, and asks where nothing has been
-// accepted.
+// agree shows the licences of the downloads and asks for consent, unless a flag gave it.
 func (f *installFlags) agree(wanted []listedModel, in io.Reader, out *installView) error {
 	var size int64
 	var names []string
@@ -135,27 +134,27 @@ func (f *installFlags) agree(wanted []listedModel, in io.Reader, out *installVie
 	}
 	file, ok := in.(*os.File)
 	if f.asJSON || !ok || !term.IsTerminal(int(file.Fd())) {
-		return misuse{fmt.Errorf("the licences of %s were not accepted; read them, and give --accept-licence", strings.Join(names, " and "))}
+		return misuse{fmt.Errorf("the licences of %s are not accepted; read them and pass --accept-licence", strings.Join(names, " and "))}
 	}
-	fmt.Fprintf(out.out, "Accept the licences, and download %s? [y/N] ", models.FormatSize(size))
+	fmt.Fprintf(out.out, "Accept the licences and download %s? [y/N] ", models.FormatSize(size))
 	answer, err := bufio.NewReader(in).ReadString('\n')
 	if err != nil && !errors.Is(err, io.EOF) {
 		return err
 	}
 	if answer = strings.ToLower(strings.TrimSpace(answer)); answer != "y" && answer != "yes" {
-		return errors.New("the licences were not accepted; nothing was downloaded")
+		return errors.New("licences not accepted; nothing was downloaded")
 	}
 	return nil
 }
 
-// tryModel loads a model that was installed or imported, once.
+// tryModel loads a newly installed or imported model once.
 func tryModel(s *models.Store, name string) error {
 	m, err := sherpa.ReadModel(s.Folder(name))
 	if err != nil {
 		return err
 	}
 	if err := loadModel(m); err != nil {
-		return fmt.Errorf("%s was installed, and does not work: %w", name, err)
+		return fmt.Errorf("%s is installed but does not work: %w", name, err)
 	}
 	return nil
 }
@@ -165,11 +164,11 @@ func newModelsImport() *cobra.Command {
 	var o models.ImportOptions
 	cmd := &cobra.Command{
 		Use:   "import FOLDER|ARCHIVE",
-		Short: "Install a model, or the engine, from files on this machine",
-		Long: `Install a model, or the engine, from files on this machine: from a folder, or from an
-archive (.tar.bz2, .tar.gz, .tgz, .tar), such as one that was downloaded on another
-machine. The folder of a model that the manifest does not know needs a model.json
-(docs/models.md), or its files tell what it is, or --kind does.`,
+		Short: "Install a model or the engine from local files",
+		Long: `Install a model or the engine from a local folder or archive (.tar.bz2, .tar.gz, .tgz,
+.tar), for example one downloaded on another machine. For a model that is not in the
+manifest, add a model.json (docs/models.md) or pass --kind, unless its files identify
+its architecture.`,
 		Args: func(cmd *cobra.Command, args []string) error {
 			if len(args) != 1 {
 				return misuse{errors.New("models import takes one folder or archive; see --help")}
@@ -185,7 +184,7 @@ machine. The folder of a model that the manifest does not know needs a model.jso
 			name, err := s.Import(cmd.Context(), args[0], o)
 			if err == nil && name != models.EngineName {
 				if err = s.EngineInstalled(); err != nil {
-					err = fmt.Errorf("%s was installed, and cannot be used yet: %w", name, err)
+					err = fmt.Errorf("%s is installed but cannot be used yet: %w", name, err)
 				} else {
 					err = tryModel(s, name)
 				}
@@ -194,21 +193,21 @@ machine. The folder of a model that the manifest does not know needs a model.jso
 		},
 	}
 	f.register(cmd.Flags())
-	cmd.Flags().StringVar(&o.Name, "name", "", "name of its folder (default its own)")
-	cmd.Flags().StringVar(&o.Kind, "kind", "", "its architecture: "+strings.Join(sherpa.Kinds(), ", "))
-	cmd.Flags().StringArrayVar(&o.Languages, "language", nil, "a language that the model supports; may be given more than once")
+	cmd.Flags().StringVar(&o.Name, "name", "", "folder name of the model (default: that of the source)")
+	cmd.Flags().StringVar(&o.Kind, "kind", "", "model architecture: "+strings.Join(sherpa.Kinds(), ", "))
+	cmd.Flags().StringArrayVar(&o.Languages, "language", nil, "language that the model supports (repeatable)")
 	return cmd
 }
 
-// installView shows how an installation continues: JSON lines for programs, a line that
-// is rewritten on a terminal, and else a line for each step.
+// installView shows the progress of an installation: JSON lines for programs, a progress
+// line on a terminal, otherwise one line per step.
 type installView struct {
 	out    io.Writer
-	encode *json.Encoder // nil for people
+	encode *json.Encoder // nil for text output
 	live   bool
-	width  int // of the line that is rewritten
-	// from is when a model was begun and how much of it there was; shown is when the
-	// line was written.
+	width  int // of the progress line
+	// from and the bytes at that time start the rate estimate of the current model; shown
+	// is when the progress line was last drawn.
 	name  string
 	from  time.Time
 	begun int64
@@ -225,7 +224,7 @@ func newInstallView(out io.Writer, asJSON bool) *installView {
 	return v
 }
 
-// licence shows what the user accepts.
+// licence shows a licence before the user accepts it.
 func (v *installView) licence(m listedModel) {
 	if v.encode != nil {
 		_ = v.encode.Encode(map[string]any{"event": "licence", "name": m.Name, "licence": m.Licence, "total": m.Bytes})
@@ -234,13 +233,13 @@ func (v *installView) licence(m listedModel) {
 	fmt.Fprintf(v.out, "%s (%s): %s, %s\n", m.Name, models.FormatSize(m.Bytes), m.Licence.Name, m.Licence.URL)
 }
 
-// report is called for each event.
+// report shows an event.
 func (v *installView) report(e models.Event) {
 	switch {
 	case v.encode != nil:
-		_ = v.encode.Encode(e) // nobody reads it any more
+		_ = v.encode.Encode(e) // the reader is gone
 	case e.Event == models.Installed:
-		v.line(e.Name + " is installed")
+		v.line(e.Name + " installed")
 	case e.Event == models.Note:
 		v.line(e.Name + ": " + e.Message)
 	case e.Event == models.Progress:
@@ -248,7 +247,7 @@ func (v *installView) report(e models.Event) {
 	}
 }
 
-// line writes a line that stays, over the one that is rewritten.
+// line prints a permanent line in place of the progress line.
 func (v *installView) line(text string) {
 	if v.width > 0 {
 		text = "\r" + text + strings.Repeat(" ", max(v.width-len(text), 0))
@@ -261,7 +260,7 @@ func (v *installView) progress(e models.Event) {
 	if v.name != e.Name {
 		v.name, v.from, v.begun = e.Name, time.Now(), e.Done
 		if !v.live {
-			v.line(fmt.Sprintf("%s: %s to come", e.Name, models.FormatSize(e.Total-e.Done)))
+			v.line(fmt.Sprintf("%s: %s remaining", e.Name, models.FormatSize(e.Total-e.Done)))
 		}
 	}
 	if !v.live || time.Since(v.shown) < 100*time.Millisecond && e.Done < e.Total {
@@ -283,7 +282,7 @@ func (v *installView) progress(e models.Event) {
 	v.width = len(text)
 }
 
-// finish ends the view, with the error of what it showed.
+// finish ends the view and reports err, the outcome of the installation.
 func (v *installView) finish(err error) error {
 	if v.width > 0 {
 		fmt.Fprintln(v.out)

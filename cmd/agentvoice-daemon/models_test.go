@@ -82,7 +82,7 @@ func TestInstallViewOnATerminal(t *testing.T) {
 	for i, want := range []string{
 		"", "tone [........................] 0 kB of 2 MB",
 		"tone [############............] 1 MB of 2 MB, 500 kB/s, 2s left", "tone: trying again",
-		"", "tone [########################] 2 MB of 2 MB", "tone is installed",
+		"", "tone [########################] 2 MB of 2 MB", "tone installed",
 	} {
 		if i >= len(lines) || !strings.HasPrefix(strings.TrimRight(lines[i], " "), want) {
 			t.Errorf("line %d of %q, want %q", i, lines, want)

@@ -21,10 +21,10 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 )
 
-// noAgent is the --agent of a server that makes no answers of its own.
+// noAgent is the --agent value of a server that generates no answers.
 const noAgent = "none"
 
-// serverFlags are those of realtime-server.
+// serverFlags are the flags of realtime-server.
 type serverFlags struct {
 	assistantFlags
 	addr         string
@@ -42,46 +42,45 @@ func newRealtimeServer() *cobra.Command {
 	var f serverFlags
 	cmd := &cobra.Command{
 		Use:   "realtime-server --api-key-file FILE",
-		Short: "Serve the OpenAI Realtime protocol with the speech engines of this machine",
-		Long: `Serve the OpenAI Realtime protocol over WebSocket and WebRTC: recognition and voice run on
-this machine, and the assistant of --agent answers. Any client of the protocol can connect;
-docs/realtime-server.md says what is supported. With --agent none the server transcribes,
-and speaks the text in response.create verbatim.
+		Short: "Serve the OpenAI Realtime protocol with local speech engines",
+		Long: `Serve the OpenAI Realtime protocol over WebSocket and WebRTC. Recognition and voice run on
+this machine, and the assistant selected by --agent answers. docs/realtime-server.md lists
+what is supported. With --agent none the server only transcribes, and speaks the text in
+response.create verbatim.
 
-The server listens on this machine only, unless --allow-remote is given. Some clients connect
-by TLS only, and the key must not cross a network in the clear: give --tls-cert and --tls-key,
-or put a proxy with TLS in front of the server.`,
+The server listens on loopback unless --allow-remote is given. Keys must not cross a network
+unencrypted, and some clients require TLS: use --tls-cert and --tls-key, or a TLS proxy.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context(), cmd.OutOrStdout()) },
 	}
 	fs := cmd.Flags()
 	f.register(fs)
-	fs.Lookup("agent").Usage = "who answers: offline, openai for any OpenAI-compatible chat endpoint, or none"
-	fs.StringVar(&f.addr, "addr", "127.0.0.1:8790", "address to listen on; port 0 picks a free one")
-	fs.BoolVar(&f.allowRemote, "allow-remote", false, "listen, and exchange media, on addresses other than loopback")
-	fs.StringVar(&f.keyFile, "api-key-file", "", "file with the key that clients have to send; made with a new key if it does not exist. Else "+envOther)
-	fs.StringVar(&f.tlsCert, "tls-cert", "", "PEM file with the certificate for https and wss, followed by those that signed it; needs --tls-key")
+	fs.Lookup("agent").Usage = "assistant: offline, openai for an OpenAI-compatible chat endpoint, or none"
+	fs.StringVar(&f.addr, "addr", "127.0.0.1:8790", "listen address; port 0 picks a free port")
+	fs.BoolVar(&f.allowRemote, "allow-remote", false, "allow signalling and media on non-loopback addresses")
+	fs.StringVar(&f.keyFile, "api-key-file", "", "file with the key that clients must send; created with a new key if missing (env "+envOther+")")
+	fs.StringVar(&f.tlsCert, "tls-cert", "", "PEM file with the certificate chain for https and wss; requires --tls-key")
 	fs.StringVar(&f.tlsKey, "tls-key", "", "PEM file with the private key of --tls-cert")
-	fs.StringArrayVar(&f.origins, "allow-origin", nil, "origin of web pages that may use the server, such as http://localhost:3000; may be given more than once")
-	fs.IntVar(&f.maxSessions, "max-sessions", localrealtime.DefaultMaxCalls, "sessions at one time")
-	fs.DurationVar(&f.sessionLimit, "session-limit", localrealtime.DefaultSessionLimit, "how long a session may last")
+	fs.StringArrayVar(&f.origins, "allow-origin", nil, "allowed origin of web pages, such as http://localhost:3000 (repeatable)")
+	fs.IntVar(&f.maxSessions, "max-sessions", localrealtime.DefaultMaxCalls, "maximum number of concurrent sessions")
+	fs.DurationVar(&f.sessionLimit, "session-limit", localrealtime.DefaultSessionLimit, "maximum duration of a session")
 	fs.StringVar(&f.logLevel, "log-level", "warn", "trace, debug, info, warn, error or disabled")
 	return cmd
 }
 
-// check finds the first flag that cannot be.
+// check returns an error for the first invalid flag.
 func (f *serverFlags) check() error {
 	switch {
 	case (f.tlsCert == "") != (f.tlsKey == ""):
-		return errors.New("--tls-cert and --tls-key belong together: give both, or neither for plain HTTP")
+		return errors.New("--tls-cert and --tls-key require each other; set both, or neither for plain HTTP")
 	case f.maxSessions < 1:
-		return fmt.Errorf("--max-sessions %d: give a number above 0", f.maxSessions)
+		return fmt.Errorf("--max-sessions %d: use a number above 0", f.maxSessions)
 	case f.sessionLimit < time.Second:
-		return fmt.Errorf("--session-limit %v: give a time of at least 1s, such as 60m", f.sessionLimit)
+		return fmt.Errorf("--session-limit %v: use a duration of at least 1s, such as 60m", f.sessionLimit)
 	}
 	for _, o := range f.origins {
 		if u, err := url.Parse(o); err != nil || u.Scheme == "" || u.Host == "" || o != u.Scheme+"://"+u.Host {
-			return fmt.Errorf("--allow-origin %s: give a scheme and a host, such as http://localhost:3000", o)
+			return fmt.Errorf("--allow-origin %s: use a scheme and a host, such as http://localhost:3000", o)
 		}
 	}
 	return nil
@@ -108,9 +107,9 @@ func (f *serverFlags) run(ctx context.Context, out io.Writer) error {
 		return err
 	}
 	warn := func(what string) func(error) {
-		return func(err error) { log.Warn().Err(err).Msg(what + " failed; another engine takes over") }
+		return func(err error) { log.Warn().Err(err).Msg(what + " failed; using the fallback engine") }
 	}
-	cfg, err := localEngines(log, warn("recognition"), warn("the voice"), warn("the end-of-turn model"))
+	cfg, err := localEngines(log, warn("recognition"), warn("voice"), warn("end-of-turn model"))
 	if err != nil {
 		return err
 	}
@@ -124,14 +123,14 @@ func (f *serverFlags) run(ctx context.Context, out io.Writer) error {
 	return errors.Join(f.serve(ctx, s, secure, made, out), s.Close())
 }
 
-// tls is nil for plain HTTP.
+// tls returns nil for plain HTTP.
 func (f *serverFlags) tls() (*tls.Config, error) {
 	if f.tlsCert == "" {
 		return nil, nil
 	}
 	pair, err := tls.LoadX509KeyPair(f.tlsCert, f.tlsKey)
 	if err != nil {
-		return nil, fmt.Errorf("the certificate cannot be used; check --tls-cert and --tls-key: %w", err)
+		return nil, fmt.Errorf("cannot load the certificate; check --tls-cert and --tls-key: %w", err)
 	}
 	return &tls.Config{Certificates: []tls.Certificate{pair}, MinVersion: tls.VersionTLS12}, nil
 }
@@ -144,7 +143,7 @@ func (f *serverFlags) serve(ctx context.Context, s *localrealtime.Server, secure
 	}
 	scheme := "http"
 	if secure != nil {
-		// A WebSocket begins as HTTP/1.1.
+		// WebSocket connections start as HTTP/1.1.
 		secure.NextProtos = []string{"http/1.1"}
 		scheme, ln = "https", tls.NewListener(ln, secure)
 	}
@@ -152,19 +151,19 @@ func (f *serverFlags) serve(ctx context.Context, s *localrealtime.Server, secure
 		return errors.Join(err, ln.Close())
 	}
 	if keyMade {
-		_, _ = fmt.Fprintf(out, "made a key in %s\n", f.keyFile)
+		_, _ = fmt.Fprintf(out, "created a key in %s\n", f.keyFile)
 	}
 	_, _ = fmt.Fprintf(out, "listening on %s://%s/v1\n", scheme, ln.Addr())
 	return s.Serve(ctx, ln)
 }
 
-// answers is who answers; nil for --agent none.
+// answers returns the model that answers clients, nil for --agent none.
 func (f *serverFlags) answers() (localrealtime.Model, error) {
 	switch {
 	case f.agent == noAgent:
 		return nil, nil
 	case strings.HasPrefix(f.agent, "acp:"):
-		return nil, misuse{fmt.Errorf("--agent %s: a coding agent works for one user in one folder; use offline, openai or none", f.agent)}
+		return nil, misuse{fmt.Errorf("--agent %s: coding agents are not supported here, since they work for one user in one folder; use offline, openai or none", f.agent)}
 	}
 	a, err := f.adapter()
 	if err != nil {
@@ -173,14 +172,14 @@ func (f *serverFlags) answers() (localrealtime.Model, error) {
 	return chatModel{a}, nil
 }
 
-// minServerKey keeps a key from being guessed, in characters.
+// minServerKey is the minimum key length in characters, to prevent guessing.
 const minServerKey = 16
 
-// serverKey reads the key of the server, or makes one in a file that does not exist.
+// serverKey reads the server's key, or creates the key file if it does not exist.
 func serverKey(file string) (key string, made bool, err error) {
 	if file == "" {
 		if key = os.Getenv(envOther); key == "" {
-			return "", false, misuse{errors.New("clients need a key: give --api-key-file, or set " + envOther)}
+			return "", false, misuse{errors.New("no key for clients; pass --api-key-file or set " + envOther)}
 		}
 		return key, false, checkServerKey(key, envOther)
 	}
@@ -188,25 +187,25 @@ func serverKey(file string) (key string, made bool, err error) {
 	if errors.Is(err, fs.ErrNotExist) {
 		key = "sk-" + rand.Text()
 		if err := os.WriteFile(file, []byte(key+"\n"), 0o600); err != nil {
-			return "", false, fmt.Errorf("a key cannot be made in the key file; check --api-key-file: %w", errors.Unwrap(err))
+			return "", false, fmt.Errorf("cannot create the key file; check --api-key-file: %w", errors.Unwrap(err))
 		}
 		return key, true, nil
 	}
 	if err != nil {
-		return "", false, fmt.Errorf("the key file cannot be read; check --api-key-file: %w", errors.Unwrap(err))
+		return "", false, fmt.Errorf("cannot read the key file; check --api-key-file: %w", errors.Unwrap(err))
 	}
 	key = strings.TrimSpace(string(b))
-	return key, false, checkServerKey(key, "the file of --api-key-file")
+	return key, false, checkServerKey(key, "the key file")
 }
 
 func checkServerKey(key, where string) error {
 	if len(key) < minServerKey || strings.ContainsAny(key, " \t\r\n") {
-		return misuse{fmt.Errorf("the key in %s must be one word of at least %d characters", where, minServerKey)}
+		return misuse{fmt.Errorf("the key in %s must be a single word of at least %d characters", where, minServerKey)}
 	}
 	return nil
 }
 
-// chatModel answers the clients of the realtime server.
+// chatModel answers the clients of the realtime server with an adapter.
 type chatModel struct{ adapter copilot.Adapter }
 
 // Answer implements localrealtime.Model.
@@ -239,7 +238,7 @@ func (m chatModel) Answer(ctx context.Context, p localrealtime.Prompt, text func
 	return err
 }
 
-// segmenter cuts an answer as the daemon does.
+// segmenter splits an answer into spoken segments, as the daemon does.
 type segmenter struct{ chunker *spoken.Chunker }
 
 // Push implements localrealtime.Segmenter.

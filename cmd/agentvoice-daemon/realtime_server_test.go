@@ -81,7 +81,7 @@ func testRealtimeServer(t *testing.T, f serverFlags, client *http.Client) {
 			break
 		}
 	}
-	if len(said) != 2 || said[0] != "made a key in "+keyFile {
+	if len(said) != 2 || said[0] != "created a key in "+keyFile {
 		t.Fatalf("the command says %q: %v", said, <-ended)
 	}
 	b, err := os.ReadFile(keyFile)

@@ -17,15 +17,15 @@ func newReplay() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "replay JOURNAL...",
 		Short: "Replay a journal and verify every state and effect",
-		Long: `Replay journals and verify every state and effect. A folder
-stands for all journals in it; the files of one journal (NAME.jsonl, NAME.1.jsonl
-and so on) that follow on each other are replayed as one.
+		Long: `Replay journals and verify every state and effect. A folder stands for all journals in
+it. Consecutive files of one journal (NAME.jsonl, NAME.1.jsonl and so on) are replayed
+as one.
 
-A journal that stops in the middle, as after a crash, is replayed through its last
-whole line, and what is missing is said.`,
+A truncated journal, as after a crash, is replayed up to its last complete line, and
+the command reports what is missing.`,
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) == 0 {
-				return misuse{errors.New("replay needs a journal file or a folder of them")}
+				return misuse{errors.New("replay needs a journal file or a folder of journals")}
 			}
 			return nil
 		},
@@ -47,8 +47,8 @@ whole line, and what is missing is said.`,
 	return cmd
 }
 
-// errDiffers is how replay ends when it found a difference, which it printed.
-var errDiffers = errors.New("replay: the journal and this build differ; the core was changed since, or another build wrote the journal")
+// errDiffers is returned after a difference was printed.
+var errDiffers = errors.New("replay: this build behaves differently from the journal; the core has changed, or another build wrote it")
 
 func replayOne(out io.Writer, j *journal.Journal, asJSON bool) error {
 	begin := time.Now()
@@ -83,13 +83,13 @@ func printReplay(out io.Writer, j *journal.Journal, res journal.Result, took tim
 			res.Events, res.Phases, res.Elapsed.Seconds(), took.Round(time.Microsecond))
 	}
 	if res.OtherCore {
-		fmt.Fprintf(out, "replay: another core wrote it (build %s), so phases and effects were compared, and states were not\n", j.Header.Build)
+		fmt.Fprintf(out, "replay: written by another core (build %s); compared phases and effects only, not states\n", j.Header.Build)
 	}
 	if res.After > 0 {
-		fmt.Fprintf(out, "replay: it begins with a snapshot after event %d; what was before it is not here\n", res.After)
+		fmt.Fprintf(out, "replay: starts from a snapshot after event %d; earlier events are missing\n", res.After)
 	}
 	if res.Lost > 0 {
-		fmt.Fprintf(out, "replay: %d events are missing or have no outcome; what follows them was replayed from a snapshot\n", res.Lost)
+		fmt.Fprintf(out, "replay: %d events are missing or have no outcome; resumed from the next snapshot\n", res.Lost)
 	}
 	if res.Unfinished != nil {
 		fmt.Fprintf(out, "replay: %v\n", res.Unfinished)
@@ -98,29 +98,29 @@ func printReplay(out io.Writer, j *journal.Journal, res journal.Result, took tim
 		fmt.Fprintf(out, "replay: %v\n", res.Stops)
 	}
 	if j.More != "" {
-		fmt.Fprintf(out, "replay: it goes on in %s; give that file too, or the folder\n", j.More)
+		fmt.Fprintf(out, "replay: continued in %s; pass that file too, or the folder\n", j.More)
 	}
 	return nil
 }
 
-// oneFile wants one argument, a file of some kind.
+// oneFile accepts exactly one file argument.
 func oneFile(what string) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if len(args) != 1 {
-			return misuse{fmt.Errorf("%s needs one %s file; it got %d", cmd.Name(), what, len(args))}
+			return misuse{fmt.Errorf("%s needs exactly one %s file, got %d", cmd.Name(), what, len(args))}
 		}
 		return nil
 	}
 }
 
-// readJournal reads the one journal that path names.
+// readJournal reads the only journal at path.
 func readJournal(path string) (*journal.Journal, error) {
 	all, err := journal.ReadFiles(path)
 	if err != nil {
 		return nil, err
 	}
 	if len(all) != 1 {
-		return nil, misuse{fmt.Errorf("%s holds %d journals; name the file of one", path, len(all))}
+		return nil, misuse{fmt.Errorf("%s holds %d journals; pass the file of one", path, len(all))}
 	}
 	return all[0], nil
 }

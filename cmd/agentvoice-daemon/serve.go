@@ -23,7 +23,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// serveFlags are those of serve.
+// serveFlags are the flags of serve.
 type serveFlags struct {
 	sharedFlags
 	assistantFlags
@@ -32,7 +32,7 @@ type serveFlags struct {
 	headless bool
 	script   string
 	verify   bool
-	// keepModels is for how long after a conversation speech models stay in memory.
+	// keepModels is how long speech models stay loaded after a conversation.
 	keepModels time.Duration
 }
 
@@ -41,24 +41,24 @@ func newServe() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "serve --stdio",
 		Short: "Serve an editor over standard input and output",
-		Long: `Serve an editor: JSON-RPC over standard input and output, logs on standard
-error. The command ends when its input ends, when the editor says exit, or when
-the editor's process is gone.
+		Long: `Serve an editor: JSON-RPC over standard input and output, logs on standard error. The
+command exits at the end of its input, on the exit notification, or when the editor's
+process exits.
 
-With --headless there is no device, no network and no real time: a script says
-what happens, for tests of clients.`,
+With --headless there are no devices, no network and no real time: a script drives the
+conversation, for client tests.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error { return f.run(cmd.Context()) },
 	}
 	fs := cmd.Flags()
 	f.sharedFlags.register(fs)
 	f.assistantFlags.register(fs)
-	fs.Lookup("agent").Usage = "who answers an editor that has no assistant: offline, openai for any OpenAI-compatible endpoint, or acp:CMD for a coding agent"
+	fs.Lookup("agent").Usage = "assistant for editors without one: offline, openai for an OpenAI-compatible endpoint, or acp:CMD for a coding agent"
 	fs.BoolVar(&f.stdio, "stdio", false, "serve over standard input and output; required")
-	fs.IntVar(&f.clientID, "client-process-id", 0, "end when this process is gone")
-	fs.BoolVar(&f.headless, "headless", false, "virtual time and a scripted world, for tests")
+	fs.IntVar(&f.clientID, "client-process-id", 0, "exit when this process exits")
+	fs.BoolVar(&f.headless, "headless", false, "use virtual time and a scripted world, for tests")
 	fs.StringVar(&f.script, "script", "", "script for --headless")
-	fs.DurationVar(&f.keepModels, "keep-models", localrealtime.DefaultKeepEngines, "how long after a conversation speech models stay in memory")
+	fs.DurationVar(&f.keepModels, "keep-models", localrealtime.DefaultKeepEngines, "how long to keep speech models loaded after a conversation")
 	fs.BoolVar(&f.verify, "verify", true, "check every step against the invariants")
 	return cmd
 }
@@ -66,13 +66,13 @@ what happens, for tests of clients.`,
 func (f *serveFlags) run(ctx context.Context) error {
 	switch {
 	case !f.stdio:
-		return misuse{errors.New("serve needs --stdio")}
+		return misuse{errors.New("serve requires --stdio")}
 	case f.script != "" && !f.headless:
-		return misuse{errors.New("--script needs --headless")}
+		return misuse{errors.New("--script requires --headless")}
 	case f.clientID < 0:
-		return misuse{fmt.Errorf("--client-process-id %d: give the id of a process", f.clientID)}
+		return misuse{fmt.Errorf("--client-process-id %d: use a process id above 0", f.clientID)}
 	case f.keepModels <= 0:
-		return misuse{fmt.Errorf("--keep-models %v: give a time above 0, such as 2m", f.keepModels)}
+		return misuse{fmt.Errorf("--keep-models %v: use a duration above 0, such as 2m", f.keepModels)}
 	}
 	settings, err := f.parse(protocol.DefaultSettings())
 	if err != nil {
@@ -105,7 +105,7 @@ func (f *serveFlags) run(ctx context.Context) error {
 	return rpc.Serve(ctx, cfg)
 }
 
-// stageOn serves a scripted world.
+// stageOn configures a scripted world.
 func (f *serveFlags) stageOn(cfg *rpc.Config) error {
 	script := &headless.Script{}
 	if f.script != "" {
@@ -131,7 +131,7 @@ func (f *serveFlags) stageOn(cfg *rpc.Config) error {
 	return nil
 }
 
-// liveOn serves the real world.
+// liveOn configures the real world.
 func (f *serveFlags) liveOn(cfg *rpc.Config) error {
 	fallback, err := f.adapter()
 	if err != nil {
@@ -175,7 +175,7 @@ func (f *serveFlags) liveOn(cfg *rpc.Config) error {
 	return nil
 }
 
-// chosen is the device of the command line, or that of the settings.
+// chosen returns the device of the command line, or else that of the settings.
 func chosen(flag, setting string) string {
 	if flag != portaudio.Default {
 		return flag
@@ -183,8 +183,8 @@ func chosen(flag, setting string) string {
 	return setting
 }
 
-// editorCredentials asks the editor for a key, if it keeps secrets, and looks
-// where the command line says else. The editor's key is not kept.
+// editorCredentials asks the editor for a key if it stores secrets, then uses the key
+// file or the environment. It does not cache the editor's key.
 func (f *serveFlags) editorCredentials(c rpc.Client) func(context.Context, protocol.Provider) (realtime.Credential, error) {
 	own := credentials(f.keyFile)
 	if c.Credential == nil || f.keyFile != "" {
@@ -203,7 +203,7 @@ func (f *serveFlags) editorCredentials(c rpc.Client) func(context.Context, proto
 	}
 }
 
-// liveAudio lists the devices of this machine.
+// liveAudio lists the audio devices of this machine.
 type liveAudio struct{ *live.World }
 
 // Devices implements rpc.Audio.
@@ -232,8 +232,7 @@ func (*liveAudio) Devices(s protocol.Settings) (protocol.DevicesResult, error) {
 	return r, nil
 }
 
-// journalDir is where diagnostics/journal writes; "" where there is no such
-// place.
+// journalDir is the default folder of diagnostics/journal, "" if the user has none.
 func journalDir() string {
 	dir, err := os.UserCacheDir()
 	if err != nil {

@@ -2,5 +2,5 @@
 
 package main
 
-// ignoreBrokenPipe does nothing: a write to a closed pipe is an error here.
+// ignoreBrokenPipe does nothing: writing to a closed pipe only returns an error here.
 func ignoreBrokenPipe() {}

@@ -7,6 +7,6 @@ import (
 	"syscall"
 )
 
-// ignoreBrokenPipe has a write to an editor that is gone fail, instead of ending
-// the process before everything is closed.
+// ignoreBrokenPipe makes a write to a closed pipe return an error instead of killing the
+// process, so that it shuts down cleanly when the editor exits.
 func ignoreBrokenPipe() { signal.Ignore(syscall.SIGPIPE) }

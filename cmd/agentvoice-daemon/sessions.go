@@ -20,7 +20,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/session/registry"
 )
 
-// newRecorder makes the record of a daemon, in memory where the user has no folder.
+// newRecorder creates the session recorder, in memory if the user has no data folder.
 func newRecorder(log zerolog.Logger) *record.Recorder {
 	path, err := assets.Record()
 	if err != nil {
@@ -35,11 +35,11 @@ func newSessions() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "sessions",
 		Short: "List past and running conversations",
-		Long: `List past and running conversations, newest first: when, with which service, how
-many turns. A conversation whose daemon crashed says what it was doing.
+		Long: `List past and running conversations, newest first, with time, service and number of
+turns. If the daemon crashed, the list shows the state it was in.
 
-The record holds no word of a conversation. It is a SQLite file that only you can
-read; --path says where. agentvoice.privacy.persist=false keeps it in memory.`,
+The record contains no transcripts. It is a SQLite file that only you can read; --path
+prints its path. With agentvoice.privacy.persist=false it is kept in memory.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			file, err := assets.Record()
@@ -62,19 +62,19 @@ read; --path says where. agentvoice.privacy.persist=false keeps it in memory.`,
 	}
 	fs := cmd.Flags()
 	fs.BoolVar(&asJSON, "json", false, "print a JSON array")
-	fs.BoolVar(&path, "path", false, "print where the record is")
-	fs.IntVar(&limit, "limit", limit, "how many to list")
+	fs.BoolVar(&path, "path", false, "print the path of the record")
+	fs.IntVar(&limit, "limit", limit, "maximum number to list")
 	return cmd
 }
 
-// openRecord opens the record for reading. It returns nil if no record exists yet.
+// openRecord opens the record for reading. It returns nil if there is none yet.
 func openRecord(ctx context.Context, file string) (*registry.Registry, error) {
 	if _, err := os.Stat(file); errors.Is(err, fs.ErrNotExist) {
 		return nil, nil
 	}
 	r, err := registry.Open(ctx, registry.Options{Path: file})
 	if err == nil && r.Damaged() != "" {
-		fmt.Fprintf(os.Stderr, "agentvoice-daemon: the record of past sessions was damaged; it is kept as %s\n", r.Damaged())
+		fmt.Fprintf(os.Stderr, "agentvoice-daemon: the record of past sessions was damaged; the old file is kept as %s\n", r.Damaged())
 	}
 	return r, err
 }
@@ -94,7 +94,7 @@ func printSessions(out io.Writer, list []registry.Session, asJSON bool) error {
 		return json.NewEncoder(out).Encode(wire)
 	}
 	if len(wire) == 0 {
-		_, err := fmt.Fprintln(out, "no sessions are recorded")
+		_, err := fmt.Fprintln(out, "no recorded sessions")
 		return err
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
@@ -105,7 +105,7 @@ func printSessions(out io.Writer, list []registry.Session, asJSON bool) error {
 	return w.Flush()
 }
 
-// lasted is how long a session lasted; nobody knows when one ended that crashed.
+// lasted is the session's duration, which is unknown after a crash.
 func lasted(s registry.Session) string {
 	if s.Ended.IsZero() || s.Crashed {
 		return "-"

@@ -26,7 +26,7 @@ func newSettings() *cobra.Command {
 	var asJSON bool
 	list := &cobra.Command{
 		Use:   "list",
-		Short: "List all settings with their defaults and what they allow",
+		Short: "List all settings with their defaults and allowed values",
 		Args:  cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return printSettings(cmd.OutOrStdout(), asJSON)
@@ -44,9 +44,9 @@ func newSettings() *cobra.Command {
 	check := &cobra.Command{
 		Use:   "check FILE",
 		Short: "Check the settings in an editor's settings.json",
-		Long: `Check the settings in a JSON file such as VS Code's settings.json, which may have
-comments and trailing commas; - reads standard input. Names that do not begin with
-agentvoice are ignored. Each setting that is wrong is named with what it allows.`,
+		Long: `Check the settings in a JSON file such as VS Code's settings.json; comments and trailing
+commas are allowed, and - reads standard input. Names without the prefix agentvoice are
+ignored. Each invalid setting is printed with its allowed values.`,
 		Args: cobra.ExactArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			return checkSettings(cmd.InOrStdin(), cmd.OutOrStdout(), args[0])
@@ -62,7 +62,7 @@ type settingRow struct {
 	Default any            `json:"default"`
 	Allowed string         `json:"allowed"`
 	Scope   protocol.Scope `json:"scope"`
-	From    string         `json:"from"` // when a change takes effect
+	From    string         `json:"from"` // when a change applies
 	Meaning string         `json:"meaning"`
 }
 
@@ -105,9 +105,9 @@ func explainSetting(out io.Writer, name string) error {
 			}
 		}
 		if len(like) == 0 {
-			return misuse{fmt.Errorf("%s is no setting; settings list prints them all", name)}
+			return misuse{fmt.Errorf("unknown setting %s; see `agentvoice-daemon settings list`", name)}
 		}
-		return misuse{fmt.Errorf("%s is no setting; there are %s", name, strings.Join(like, ", "))}
+		return misuse{fmt.Errorf("unknown setting %s; did you mean %s?", name, strings.Join(like, ", "))}
 	}
 	r := rowOf(protocol.SettingsTable[i])
 	value, err := json.Marshal(r.Default)
@@ -119,8 +119,8 @@ func explainSetting(out io.Writer, name string) error {
 	return err
 }
 
-// checkSettings says what is wrong with the settings in a file. It never repeats the
-// file's text, which may hold what is private.
+// checkSettings reports invalid settings in a file. It never quotes the file, which may
+// hold private data.
 func checkSettings(in io.Reader, out io.Writer, file string) error {
 	text, err := readInput(in, file)
 	if err != nil {
@@ -128,18 +128,18 @@ func checkSettings(in io.Reader, out io.Writer, file string) error {
 	}
 	plain, err := hujson.Standardize(text)
 	if err != nil {
-		return fmt.Errorf("%s is no JSON: %w", file, err)
+		return fmt.Errorf("%s is not valid JSON: %w", file, err)
 	}
 	var c protocol.Configuration
 	if err := json.Unmarshal(plain, &c); err != nil {
-		return fmt.Errorf("%s holds no JSON object", file)
+		return fmt.Errorf("%s is not a JSON object", file)
 	}
 	_, bad := protocol.ParseConfiguration(c)
 	for _, b := range bad {
 		fmt.Fprintln(out, b.Error())
 	}
 	if len(bad) > 0 {
-		return fmt.Errorf("wrong settings in %s: %d", file, len(bad))
+		return fmt.Errorf("invalid settings in %s: %d", file, len(bad))
 	}
 	n := 0
 	for name := range c {
@@ -147,7 +147,7 @@ func checkSettings(in io.Reader, out io.Writer, file string) error {
 			n++
 		}
 	}
-	_, err = fmt.Fprintf(out, "%d settings, no problem\n", n)
+	_, err = fmt.Fprintf(out, "%d settings, no problems\n", n)
 	return err
 }
 
@@ -158,7 +158,7 @@ func readInput(in io.Reader, file string) ([]byte, error) {
 	}
 	text, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {
-		return nil, fmt.Errorf("there is no file %s", file)
+		return nil, fmt.Errorf("no such file: %s", file)
 	}
 	return text, err
 }

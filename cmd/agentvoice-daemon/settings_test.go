@@ -38,7 +38,7 @@ func TestSettingsAreListedAndExplained(t *testing.T) {
 	if text, err := printed(t, "", "settings", "explain", "voice.rate"); err != nil || !strings.HasPrefix(text, "agentvoice.voice.rate\n") {
 		t.Errorf("without the prefix: %q, %v", text, err)
 	}
-	if _, err := printed(t, "", "settings", "explain", "rate"); err == nil || err.Error() != "rate is no setting; there are agentvoice.voice.rate" {
+	if _, err := printed(t, "", "settings", "explain", "rate"); err == nil || err.Error() != "unknown setting rate; did you mean agentvoice.voice.rate?" {
 		t.Errorf("a part of a name: %v", err)
 	}
 }
@@ -50,12 +50,12 @@ func TestSettingsOfAnEditorAreChecked(t *testing.T) {
 			"editor.fontSize": 12,
 			"agentvoice.voice.rate": 1.5,
 			"agentvoice": {"cues.enabled": false},
-		}`, "2 settings, no problem\n", ""},
+		}`, "2 settings, no problems\n", ""},
 		{"wrong", `{"agentvoice.voice.rate": 9, "agentvoice.hearing.provider": "ours", "agentvoice.nope": 1}`,
 			"agentvoice.hearing.provider is \"ours\"; allowed: \"\", local, openai, azure, localai, compatible\n" +
-				"agentvoice.nope is no setting\nagentvoice.voice.rate is 9; allowed: 0.5 to 3\n", "wrong settings in -: 3"},
-		{"no JSON", `{"agentvoice.voice.rate": }`, "", "- is no JSON: "},
-		{"no object", `[1]`, "", "- holds no JSON object"},
+				"agentvoice.nope is an unknown setting\nagentvoice.voice.rate is 9; allowed: 0.5 to 3\n", "invalid settings in -: 3"},
+		{"no JSON", `{"agentvoice.voice.rate": }`, "", "- is not valid JSON: "},
+		{"no object", `[1]`, "", "- is not a JSON object"},
 	} {
 		out, err := printed(t, c.text, "settings", "check", "-")
 		if out != c.out || (err == nil) != (c.problem == "") || err != nil && !strings.HasPrefix(err.Error(), c.problem) {
@@ -63,7 +63,7 @@ func TestSettingsOfAnEditorAreChecked(t *testing.T) {
 		}
 	}
 	missing := filepath.Join(t.TempDir(), "settings.json")
-	if _, err := printed(t, "", "settings", "check", missing); err == nil || err.Error() != "there is no file "+missing {
+	if _, err := printed(t, "", "settings", "check", missing); err == nil || err.Error() != "no such file: "+missing {
 		t.Errorf("a missing file: %v", err)
 	}
 }
@@ -91,7 +91,7 @@ func TestJournalsAreListed(t *testing.T) {
 	if len(lines) != 4 { // with the heading
 		t.Fatalf("want three journals, seen:\n%s", text)
 	}
-	for _, want := range []string{"talk.jsonl and 1 that follow", "old.jsonl", "not a journal file"} {
+	for _, want := range []string{"talk.jsonl and 1 more", "old.jsonl", "not a journal file"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("no %q in\n%s", want, text)
 		}

@@ -7,6 +7,6 @@ import (
 	"syscall"
 )
 
-// stopSignals end a command in order. On Windows, SIGTERM is a console that closes, a
-// user who logs off, and a machine that shuts down.
+// stopSignals shut a command down cleanly. On Windows, SIGTERM is sent when the console
+// closes, the user logs off or the machine shuts down.
 var stopSignals = []os.Signal{os.Interrupt, syscall.SIGTERM}

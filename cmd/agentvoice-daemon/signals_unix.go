@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// stopSignals end a command in order.
+// stopSignals shut a command down cleanly.
 var stopSignals = []os.Signal{os.Interrupt, syscall.SIGTERM}

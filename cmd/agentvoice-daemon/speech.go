@@ -18,23 +18,23 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 )
 
-// newEngine is the command that the daemon starts its speech engines with.
+// newEngine is the command of the child process that runs speech engines.
 func newEngine() *cobra.Command {
 	return &cobra.Command{
 		Use:                "engine",
-		Short:              "Recognise or speak for the daemon, which starts this command itself",
+		Short:              "Run a speech engine (internal; started by the daemon)",
 		Hidden:             true,
 		DisableFlagParsing: true,
 		RunE: func(_ *cobra.Command, args []string) error {
-			// Ctrl-C in a terminal reaches every process in it. The daemon decides when
-			// this one ends.
+			// Ctrl-C in a terminal signals every process of the group, but the daemon
+			// decides when this one ends.
 			signal.Ignore(os.Interrupt)
 			return sherpa.Serve(args, os.Stdin, os.Stdout)
 		},
 	}
 }
 
-// engineCommand is the command newEngine of this program.
+// engineCommand returns a command that runs newEngine of this executable.
 func engineCommand(args ...string) *exec.Cmd {
 	path, err := os.Executable()
 	if err != nil {
@@ -45,14 +45,14 @@ func engineCommand(args ...string) *exec.Cmd {
 	return cmd
 }
 
-// localSpeech is what hears and speaks on this machine.
+// localSpeech holds the speech engines of this machine.
 type localSpeech struct {
-	hearing, voice, turnEnd *sherpa.Engine // nil where no model for it is installed
-	names                   string         // of the models
-	err                     error          // why a model that is installed is not used
+	hearing, voice, turnEnd *sherpa.Engine // nil if no model for it is installed
+	names                   string         // the models in use
+	err                     error          // why an installed model is not used
 }
 
-// findSpeech finds the installed models, and the library that they need.
+// findSpeech finds the installed models and their engine library.
 func findSpeech() localSpeech {
 	var l localSpeech
 	dir, err := assets.Models()
@@ -86,7 +86,7 @@ func findSpeech() localSpeech {
 	return l
 }
 
-// findLibraries finds the library of the speech engine and what it needs.
+// findLibraries finds the engine library and its dependencies.
 func findLibraries() (files sherpa.Libraries, err error) {
 	if files.Sherpa, err = assets.Sherpa(); err == nil {
 		files.Runtime, err = assets.ONNXRuntime()
@@ -94,15 +94,14 @@ func findLibraries() (files sherpa.Libraries, err error) {
 	return files, err
 }
 
-// newSpeechEngine makes an engine for one or two models.
+// newSpeechEngine creates an engine for one or two models.
 func newSpeechEngine(files sherpa.Libraries, models []sherpa.Model) *sherpa.Engine {
 	return sherpa.NewEngine(sherpa.EngineConfig{
 		Command: engineCommand, Libraries: files, Models: models, Threads: min(max(runtime.NumCPU()/2, 1), 4),
 	})
 }
 
-// recognizers are those of the installed models; PocketSphinx takes over if they
-// fail, or if there are none.
+// recognizers uses the installed models, with PocketSphinx as the fallback.
 func (l localSpeech) recognizers(report func(error)) stt.Factory {
 	sphinx := stt.PocketSphinx(stt.PocketSphinxConfig{})
 	if l.hearing == nil {
@@ -111,8 +110,7 @@ func (l localSpeech) recognizers(report func(error)) stt.Factory {
 	return stt.WithFallback(sherpa.Recognizers(l.hearing), sphinx, report)
 }
 
-// synthesizers are those of the installed voice; Flite takes over if it fails, or if
-// there is none.
+// synthesizers uses the installed voice, with Flite as the fallback.
 func (l localSpeech) synthesizers(report func(error)) tts.Factory {
 	if l.voice == nil {
 		return tts.Flite()
@@ -120,7 +118,7 @@ func (l localSpeech) synthesizers(report func(error)) tts.Factory {
 	return sherpa.Synthesizers(l.voice, tts.Flite(), report)
 }
 
-// listener judges the end of a turn by sound, where a model for it is installed.
+// listener returns the acoustic end-of-turn detector, if a model for it is installed.
 func (l localSpeech) listener(report func(error)) func() endturn.Listener {
 	if l.turnEnd == nil {
 		return nil
@@ -128,8 +126,8 @@ func (l localSpeech) listener(report func(error)) func() endturn.Listener {
 	return sherpa.TurnEnds(l.turnEnd, report)
 }
 
-// examine is what doctor finds: which models are installed, and what hears and speaks.
-// The last resorts are needed where nothing else hears and speaks.
+// examine reports which models are installed and which engines are used. The built-in
+// engines are required only if there are no others.
 func (l localSpeech) examine(needed bool) []finding {
 	return []finding{
 		check("speech models", false, func() (string, error) {
@@ -137,7 +135,7 @@ func (l localSpeech) examine(needed bool) []finding {
 			case l.err != nil:
 				return "", errors.New(strings.ReplaceAll(l.err.Error(), "\n", ", "))
 			case l.names == "":
-				return "none is installed, so PocketSphinx and Flite are used; `agentvoice-daemon models list` shows better ones", nil
+				return "none installed, using PocketSphinx and Flite; see `agentvoice-daemon models list` for better ones", nil
 			}
 			return l.names, nil
 		}),
@@ -155,11 +153,11 @@ func (l localSpeech) examine(needed bool) []finding {
 			}
 			return fmt.Sprintf("Flite, %d voices", len(s.Voices())), s.Close()
 		}),
-		examineEngine("end of turn", l.turnEnd, false, func() (string, error) { return "the words and the length of the pause", nil }),
+		examineEngine("end of turn", l.turnEnd, false, func() (string, error) { return "by words and pause length", nil }),
 	}
 }
 
-// examineEngine tries an engine, and its fallback if there is none or it fails.
+// examineEngine checks an engine, or its fallback if the engine is missing or fails.
 func examineEngine(name string, engine *sherpa.Engine, needed bool, lastResort func() (string, error)) finding {
 	if engine == nil {
 		return check(name, needed, lastResort)
@@ -173,5 +171,5 @@ func examineEngine(name string, engine *sherpa.Engine, needed bool, lastResort f
 		return found(name, needed, "", nil, errors.Join(failed, err))
 	}
 	what, fix, _ := strings.Cut(failed.Error(), "; ")
-	return found(name, false, "", nil, fault{fmt.Sprintf("%s, so %s takes over", what, instead), fix})
+	return found(name, false, "", nil, fault{fmt.Sprintf("%s; using %s instead", what, instead), fix})
 }

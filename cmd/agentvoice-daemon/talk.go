@@ -22,7 +22,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// talkFlags are those of talk.
+// talkFlags are the flags of talk.
 type talkFlags struct {
 	sharedFlags
 	assistantFlags
@@ -39,9 +39,9 @@ func newTalk() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "talk",
 		Short: "Hold a conversation in the terminal",
-		Long: `Hold a hands-free conversation in the terminal, with the same core as the
-sidecar. With --audio-in wav:FILE a recording is played into the microphone, and
-the command ends when the recording has ended and the last answer was heard.`,
+		Long: `Hold a hands-free conversation in the terminal, with the same core as the sidecar. With
+--audio-in wav:FILE a recording replaces the microphone, and the command exits after the
+recording and the last answer have finished.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			f.agentSet = cmd.Flags().Changed("agent")
@@ -51,24 +51,24 @@ the command ends when the recording has ended and the last answer was heard.`,
 	fs := cmd.Flags()
 	f.sharedFlags.register(fs)
 	f.assistantFlags.register(fs)
-	fs.Lookup("log-level").DefValue = "disabled" // the view says what matters
+	fs.Lookup("log-level").DefValue = "disabled" // the view shows errors
 	f.logLevel = "disabled"
-	fs.Float64Var(&f.speed, "speed", 1, "play recordings so many times as fast; needs wav or null devices")
-	fs.StringVar(&f.record, "record", "", "write both voices to this WAV file, the user left, the assistant right")
-	fs.StringVar(&f.journalContent, "journal-content", "redacted", "what the journal holds: redacted, or full with the words")
-	fs.StringVar(&f.reference, "reference", "", "text file with what is said in the recording, to count word errors against")
-	fs.BoolVar(&f.verbose, "verbose", false, "print what caused each state, and which turn it belongs to")
+	fs.Float64Var(&f.speed, "speed", 1, "playback speed of recordings, as a factor; requires wav or null devices")
+	fs.StringVar(&f.record, "record", "", "record to this WAV file: user left, assistant right")
+	fs.StringVar(&f.journalContent, "journal-content", "redacted", "journal content: redacted, or full (with transcripts)")
+	fs.StringVar(&f.reference, "reference", "", "transcript of the recording, to compute the word error rate")
+	fs.BoolVar(&f.verbose, "verbose", false, "print the cause and turn of each state")
 	fs.BoolVar(&f.verify, "verify", true, "check every step against the invariants")
 	return cmd
 }
 
 func (f *talkFlags) check() error {
-	if !(f.speed > 0 && f.speed <= 20) { // NaN is neither
+	if !(f.speed > 0 && f.speed <= 20) { // also rejects NaN
 		return misuse{fmt.Errorf("--speed %v: use a number above 0, up to 20", f.speed)}
 	}
 	for _, arg := range []string{f.audioIn, f.audioOut} {
 		if f.speed != 1 && arg != "null" && !strings.HasPrefix(arg, "wav:") {
-			return misuse{fmt.Errorf("--speed works with recordings only; %q is a device", arg)}
+			return misuse{fmt.Errorf("--speed requires recordings; %q is a device", arg)}
 		}
 	}
 	if c := journal.Content(f.journalContent); c != journal.Redacted && c != journal.Full {
@@ -77,8 +77,8 @@ func (f *talkFlags) check() error {
 	return f.tryDevices()
 }
 
-// tryDevices opens both devices once, so that a recording or a device that
-// cannot be used is said at once, and not by a conversation that recovers.
+// tryDevices opens both devices once, so that an unusable one is reported at once rather
+// than by a conversation that keeps recovering.
 func (f *talkFlags) tryDevices() error {
 	src, err := source(f.audioIn, 1)
 	if err != nil {
@@ -97,7 +97,7 @@ func (f *talkFlags) tryDevices() error {
 	return errors.Join(dst.Open(context.Background()), dst.Close())
 }
 
-// readReference reads what is said in the recording; nil without one.
+// readReference reads the reference transcript, nil if there is none.
 func (f *talkFlags) readReference() (*string, error) {
 	if f.reference == "" {
 		return nil, nil
@@ -154,10 +154,10 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 	v := newTalkView(os.Stdout, started, reference, !strings.HasPrefix(f.audioIn, "wav:"), f.verbose)
 	recorder := newRecorder(log)
 	if v.live && settings.Hears() == protocol.ProviderLocal && settings.Speaks() == protocol.ProviderLocal && findSpeech().names == "" {
-		fmt.Println("PocketSphinx and Flite hear and speak. `agentvoice-daemon models list` shows better ones.")
+		fmt.Println("Using PocketSphinx and Flite. See `agentvoice-daemon models list` for better recognition and voices.")
 	}
 	ended := make(chan struct{})
-	end := sync.OnceFunc(func() { close(ended) }) // after a recovery, it ends again
+	end := sync.OnceFunc(func() { close(ended) }) // it ends again after a recovery
 	d := daemon.New(daemon.Config{
 		Clock: dispatch.NewClock(f.speed), Started: started, Settings: settings, Adapter: adapter,
 		Notify: v.notify, Journal: jw, Verify: f.verify, Log: log, WordLists: wordLists(), CommandFiles: commandFiles(), Folders: workingFolder(),
@@ -172,8 +172,8 @@ func (f *talkFlags) run(ctx context.Context) (err error) {
 	return talk(ctx, d, v, ended, f.speed)
 }
 
-// microphone makes the microphone of a conversation. A recording is one for all of
-// it, and so continues after a recovery where it was.
+// microphone creates the microphone of a conversation. A recording is created once, so
+// that it continues where it was after a recovery.
 func (f *talkFlags) microphone() func(protocol.Settings) (audio.Source, error) {
 	path, recorded := strings.CutPrefix(f.audioIn, "wav:")
 	recording := &wavio.Source{Path: path, Speed: f.speed, Continue: true}
@@ -185,8 +185,8 @@ func (f *talkFlags) microphone() func(protocol.Settings) (audio.Source, error) {
 	}
 }
 
-// talk holds one conversation: until the user ends it, or until a recording has
-// ended and nothing is left to be said.
+// talk holds one conversation, until the user ends it or until a recording is over and
+// the assistant has finished speaking.
 func talk(ctx context.Context, d *daemon.Daemon, v *talkView, ended <-chan struct{}, speed float64) error {
 	run, stop := context.WithCancel(context.WithoutCancel(ctx))
 	finished := make(chan error, 1)
@@ -218,8 +218,8 @@ func talk(ctx context.Context, d *daemon.Daemon, v *talkView, ended <-chan struc
 	return errors.Join(err, v.finish())
 }
 
-// awaitQuiet returns when the conversation has been in Listening, with nothing
-// under way, for a while of its own time, or after two minutes of it.
+// awaitQuiet returns once the conversation has been listening with no work pending for a
+// while, or after two minutes, both in conversation time.
 func awaitQuiet(ctx context.Context, d *daemon.Daemon, speed float64) {
 	const step, need, most = 100 * time.Millisecond, 20, 1200
 	tick := time.NewTicker(time.Duration(float64(step) / speed))
@@ -240,7 +240,7 @@ func awaitQuiet(ctx context.Context, d *daemon.Daemon, speed float64) {
 	}
 }
 
-// openJournal begins a journal; without an output there is none.
+// openJournal opens the journal; it is a no-op without an output.
 func openJournal(out journal.Output, h journal.Header) (*journal.Writer, func() error, error) {
 	if out == nil {
 		return nil, func() error { return nil }, nil

@@ -14,15 +14,15 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// talkView shows a conversation in the terminal: a line for each thing that
-// happens, and on a real terminal one more line at the bottom that lives.
+// talkView shows a conversation in the terminal: one line per event, and a status line at
+// the bottom if the output is a terminal.
 type talkView struct {
 	out     io.Writer
-	stamp   func(time.Time) string // in margin-2 characters
+	stamp   func(time.Time) string // formats a time in margin-2 characters
 	live    bool
-	verbose bool          // shows what caused each state, and its turn
-	prompt  bool          // say when to speak; once
-	width   int           // of the terminal, 0 without one
+	verbose bool          // also shows the cause and turn of each state
+	prompt  bool          // tell the user once when to speak
+	width   int           // of the terminal, 0 if the output is not one
 	idle    chan struct{} // closed when the conversation is over
 
 	mu        sync.Mutex
@@ -31,14 +31,14 @@ type talkView struct {
 	output    float64
 	partial   string
 	said      []string
-	reference *string // what is said in the recording, nil without a reference
+	reference *string // reference transcript, or nil
 	turns     int
 	cut       int
 	over      bool
 	failed    string
 }
 
-// newTalkView shows a conversation on out. prompt has it say when to speak.
+// newTalkView shows a conversation on out. prompt tells the user when to speak.
 func newTalkView(out *os.File, started time.Time, reference *string, prompt, verbose bool) *talkView {
 	width, _, err := term.GetSize(int(out.Fd()))
 	if err != nil {
@@ -52,7 +52,7 @@ func newTalkView(out *os.File, started time.Time, reference *string, prompt, ver
 	}
 }
 
-// notify shows a notification of the daemon.
+// notify shows one of the daemon's notifications.
 func (v *talkView) notify(_ string, params any) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
@@ -76,7 +76,7 @@ func (v *talkView) notify(_ string, params any) {
 
 func (v *talkView) showState(p protocol.StateParams) {
 	changed := p.Label != v.state
-	v.state = p.Label // the line at the bottom shows it
+	v.state = p.Label // for the status line
 	if v.verbose {
 		v.line(p.Since.Time, fmt.Sprintf("%-24s %s%s", p.Label, p.Cause, suffix(" ", p.TurnID)))
 	} else if changed {
@@ -119,8 +119,7 @@ func (v *talkView) transcript(p protocol.TranscriptParams) {
 	}
 }
 
-// line writes a line above the live one. at is a time of the conversation, zero
-// for none.
+// line prints a line above the status line. at is the conversation time, zero to omit it.
 func (v *talkView) line(at time.Time, text string) {
 	erase := ""
 	if v.live {
@@ -139,11 +138,11 @@ func (v *talkView) line(at time.Time, text string) {
 	v.status()
 }
 
-// margin is the width of the time and the space behind it.
+// margin is the width of the time column.
 const margin = 12
 
-// wrap breaks text between words into rows of at most width characters, the later
-// ones indented; a width too small to read is none.
+// wrap breaks text into rows of at most width characters, indenting all but the first. It
+// does not wrap if width is too small to be readable.
 func wrap(text string, width int) (rows []string) {
 	const indent = "    "
 	for r := []rune(text); width >= 30 && len(r) > width; r = []rune(text) {
@@ -160,14 +159,14 @@ func wrap(text string, width int) (rows []string) {
 	return append(rows, text)
 }
 
-// status draws the live line: the state, both levels and what is being said.
+// status draws the status line: state, levels and partial transcript.
 func (v *talkView) status() {
 	if v.live && !v.over {
 		fmt.Fprintf(v.out, "\r\x1b[K%-24s mic %s  voice %s  %s", v.state, bar(v.input), bar(v.output), tail(v.partial, 40))
 	}
 }
 
-// bar is a level, a share of full scale, as eight cells of a meter.
+// bar draws a level, as a share of full scale, with eight characters.
 func bar(share float64) string {
 	n := 0
 	for limit := 0.003; n < 8 && share > limit; limit *= 2 {
@@ -192,13 +191,13 @@ func suffix(sep, s string) string {
 	return sep + s
 }
 
-// finish prints what came of the conversation.
+// finish prints a summary of the conversation.
 func (v *talkView) finish() error {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	fmt.Fprintf(v.out, "%d turns, %d of them interrupted\n", v.turns, v.cut)
 	if v.failed != "" && v.turns == 0 {
-		return fmt.Errorf("the conversation did not take place: %s", v.failed)
+		return fmt.Errorf("the conversation did not start: %s", v.failed)
 	}
 	if v.reference == nil {
 		return nil

@@ -18,16 +18,16 @@ func newTimeline() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "timeline JOURNAL -o FILE.html",
 		Short: "Draw a journal as a self-contained HTML page",
-		Long: `Draw a journal as a self-contained HTML page: states, both voices, what was understood,
-and how long each step took. -o - writes it to standard output; --open shows it in the
+		Long: `Draw a journal as a self-contained HTML page with states, both voices, transcripts and
+the duration of each step. -o - writes to standard output; --open opens the page in the
 browser.`,
 		Args: oneFile("journal"),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			if output == "" {
-				return misuse{errors.New("timeline needs -o FILE.html, the page to write")}
+				return misuse{errors.New("timeline requires -o FILE.html")}
 			}
 			if output == "-" && open {
-				return misuse{errors.New("--open shows a file in the browser; give -o FILE.html")}
+				return misuse{errors.New("--open requires a file; use -o FILE.html")}
 			}
 			j, err := readJournal(args[0])
 			if err != nil {
@@ -39,23 +39,23 @@ browser.`,
 			}
 			file, err := os.Create(output)
 			if err != nil {
-				return fmt.Errorf("make the page: %w", err)
+				return fmt.Errorf("write the page: %w", err)
 			}
 			if err := errors.Join(timeline.Render(j, file, options), file.Close()); err != nil || !open {
 				return err
 			}
 			if err := browser.OpenFile(output); err != nil {
-				return fmt.Errorf("no browser could be started; open %s yourself: %w", output, err)
+				return fmt.Errorf("cannot start a browser; open %s yourself: %w", output, err)
 			}
 			return nil
 		},
 	}
-	cmd.Flags().StringVarP(&output, "output", "o", "", "page to write; - for standard output")
-	cmd.Flags().BoolVar(&open, "open", false, "show the page in the browser")
+	cmd.Flags().StringVarP(&output, "output", "o", "", "output file; - for standard output")
+	cmd.Flags().BoolVar(&open, "open", false, "open the page in the browser")
 	return cmd
 }
 
-// verdict is what a replay says of a journal, in a few words.
+// verdict summarises the replay of a journal.
 func verdict(j *journal.Journal) string {
 	res, err := journal.Replay(j)
 	switch {

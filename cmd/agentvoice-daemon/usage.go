@@ -22,10 +22,10 @@ func newUsage() *cobra.Command {
 	var since string
 	cmd := &cobra.Command{
 		Use:   "usage",
-		Short: "Sum up what conversations used and cost",
-		Long: `Sum up what the conversations of all windows used, by service and model: requests,
-audio, tokens as the services report them, and what that costs by list prices in US
-dollars. What no price is known of is counted and has no cost.
+		Short: "Summarise usage and cost of conversations",
+		Long: `Summarise the usage of conversations in all windows, by service and model: requests,
+audio, tokens as reported by the services, and cost in US dollars at list prices. Usage
+without a known price is counted but has no cost.
 
 agentvoice.budget.day and agentvoice.budget.month limit the cost.`,
 		Args: cobra.NoArgs,
@@ -33,7 +33,7 @@ agentvoice.budget.day and agentvoice.budget.month limit the cost.`,
 			from := record.Month()
 			if since != "" {
 				if from, err = time.ParseInLocation(time.DateOnly, since, time.Local); err != nil {
-					return misuse{fmt.Errorf("--since %s: give a date such as 2026-05-31", since)}
+					return misuse{fmt.Errorf("--since %s: use a date such as 2026-05-31", since)}
 				}
 			}
 			file, err := assets.Record()
@@ -55,7 +55,7 @@ agentvoice.budget.day and agentvoice.budget.month limit the cost.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print a JSON object")
-	cmd.Flags().StringVar(&since, "since", "", "the first day, as 2026-05-31; default the first of this month")
+	cmd.Flags().StringVar(&since, "since", "", "first day, such as 2026-05-31 (default: first of this month)")
 	return cmd
 }
 
@@ -81,13 +81,13 @@ func seconds(ms int64) string {
 	return (time.Duration(ms) * time.Millisecond).Round(time.Second).String()
 }
 
-// dollars is a cost, and says where a part of it is not known.
+// dollars formats a cost and the number of unpriced requests.
 func dollars(c *protocol.Cost, unpriced int64) string {
 	switch {
 	case c == nil:
 		return "unknown"
 	case unpriced > 0:
-		return fmt.Sprintf("%.4f, and %d requests without a price", c.Amount, unpriced)
+		return fmt.Sprintf("%.4f, plus %d unpriced requests", c.Amount, unpriced)
 	default:
 		return fmt.Sprintf("%.4f", c.Amount)
 	}

@@ -30,7 +30,7 @@ func newVersion() *cobra.Command {
 	return cmd
 }
 
-// build says which build this is.
+// build identifies this build.
 type build struct {
 	Version         string `json:"version"`
 	ProtocolVersion string `json:"protocolVersion"`
@@ -47,7 +47,7 @@ func (b build) String() string {
 	return fmt.Sprintf("agentvoice-daemon %s, protocol %s, journal format %d, %s, %s", b.Version, b.ProtocolVersion, b.JournalFormat, b.Platform, b.Go)
 }
 
-// version is the build: the module's version, or the commit it was built from.
+// version is the module version, or the VCS revision of the build.
 func version() string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

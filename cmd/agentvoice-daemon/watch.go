@@ -23,12 +23,12 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// watchers has other programs of the user follow a daemon; nil where the user has no
-// folder for it.
+// watchers lets other local programs follow this daemon; nil if the user has no runtime
+// folder.
 func watchers(r *record.Recorder, name string, log zerolog.Logger) daemon.Watchers {
 	folder, err := assets.Watch()
 	if err != nil {
-		log.Warn().Err(err).Msg("other programs cannot follow this daemon")
+		log.Warn().Err(err).Msg("watching is unavailable")
 		return nil
 	}
 	return watch.New(watch.Config{
@@ -36,7 +36,7 @@ func watchers(r *record.Recorder, name string, log zerolog.Logger) daemon.Watche
 	})
 }
 
-// watchFlags are those of watch.
+// watchFlags are the flags of watch.
 type watchFlags struct {
 	list, asJSON bool
 	verbose      bool
@@ -50,12 +50,12 @@ func newWatch() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "watch",
 		Short: "Follow a running conversation, read-only",
-		Long: `Follow a running daemon, of an editor or of talk: one line for each change, until
-the daemon ends. If several run, choose one with --pid or --session.
+		Long: `Follow a running daemon of an editor or of talk: one line per change, until the daemon
+exits. If several are running, choose one with --pid or --session.
 
-Without --words you see states, turns and failures, and nothing that was said. --words
-needs agentvoice.privacy.watch=words in the settings of that daemon; "off" there hides
-it. A watcher never changes the conversation and never slows it down.`,
+States, turns and failures are shown, but transcripts only with --words, which requires
+agentvoice.privacy.watch=words in that daemon's settings; "off" hides the daemon.
+Watching never changes or slows the conversation.`,
 		Args: cobra.NoArgs,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			folder, err := assets.Watch()
@@ -68,17 +68,17 @@ it. A watcher never changes the conversation and never slows it down.`,
 	fs := cmd.Flags()
 	fs.BoolVar(&f.list, "list", false, "list the running daemons")
 	fs.IntVar(&f.pid, "pid", 0, "follow the daemon with this process id")
-	fs.StringVar(&f.session, "session", "", "follow the daemon of this session, by its id in the list of sessions")
-	fs.BoolVar(&f.follow.Words, "words", false, "also show what is said, if the daemon's user allows it")
-	fs.BoolVar(&f.follow.Levels, "levels", false, "with --json, also print both voices' levels")
-	fs.BoolVar(&f.verbose, "verbose", false, "show what caused each state, and its turn")
-	fs.BoolVar(&f.asJSON, "json", false, "print a JSON object a line: the snapshot, then each notification")
+	fs.StringVar(&f.session, "session", "", "follow the daemon of this session id (see sessions)")
+	fs.BoolVar(&f.follow.Words, "words", false, "also show transcripts, if the daemon's user allows it")
+	fs.BoolVar(&f.follow.Levels, "levels", false, "with --json, also print audio levels")
+	fs.BoolVar(&f.verbose, "verbose", false, "show the cause and turn of each state")
+	fs.BoolVar(&f.asJSON, "json", false, "print JSON lines: the snapshot, then each notification")
 	return cmd
 }
 
 func (f *watchFlags) run(ctx context.Context, folder string, out *os.File) error {
 	if f.follow.Levels && !f.asJSON {
-		return misuse{errors.New("--levels needs --json; on a terminal the levels are in the last line")}
+		return misuse{errors.New("--levels requires --json; on a terminal the status line shows the levels")}
 	}
 	cards, err := watch.List(folder)
 	if err != nil {
@@ -115,13 +115,13 @@ func (f *watchFlags) run(ctx context.Context, folder string, out *os.File) error
 		_, err = fmt.Fprintf(out, "%v: %v\n", card, err)
 		return err
 	case errors.Is(err, watch.ErrCrashed):
-		return fmt.Errorf("%v: %w; see what it did with `agentvoice-daemon sessions`", card, err)
+		return fmt.Errorf("%v: %w; see `agentvoice-daemon sessions` for what it did", card, err)
 	default:
 		return err
 	}
 }
 
-// choose is the daemon to follow.
+// choose returns the daemon to follow.
 func (f *watchFlags) choose(cards []watch.Card) (watch.Card, error) {
 	var fit []watch.Card
 	for _, c := range cards {
@@ -138,36 +138,36 @@ func (f *watchFlags) choose(cards []watch.Card) (watch.Card, error) {
 		for _, c := range fit {
 			names = append(names, c.String())
 		}
-		return watch.Card{}, misuse{fmt.Errorf("several daemons run: %s; choose one with --pid", strings.Join(names, ", "))}
+		return watch.Card{}, misuse{fmt.Errorf("several daemons are running: %s; choose one with --pid", strings.Join(names, ", "))}
 	case f.session != "":
-		return watch.Card{}, fmt.Errorf("no running daemon has the session %s; `agentvoice-daemon sessions` lists past ones", f.session)
+		return watch.Card{}, fmt.Errorf("no running daemon has session %s; `agentvoice-daemon sessions` lists past ones", f.session)
 	case f.pid != 0:
-		return watch.Card{}, fmt.Errorf("no daemon runs as process %d; list them with --list", f.pid)
+		return watch.Card{}, fmt.Errorf("no daemon has process id %d; list daemons with --list", f.pid)
 	default:
-		return watch.Card{}, errors.New("no daemon runs that can be followed; start a conversation, and check that agentvoice.privacy.watch is not off")
+		return watch.Card{}, errors.New("no daemon to follow; start a conversation, and check that agentvoice.privacy.watch is not off")
 	}
 }
 
-// refusal is an answer of the daemon as an error with its remedy.
+// refusal turns the daemon's error reply into an error with its remedy.
 func refusal(err error) error {
 	var answer *jsonrpc2.Error
 	if !errors.As(err, &answer) {
 		return err
 	}
-	data, _ := protocol.DataOf(answer) // without it there is no remedy
+	data, _ := protocol.DataOf(answer) // the remedy is optional
 	return fmt.Errorf("%s %s", answer.Message, data.Remediation)
 }
 
 func printDaemons(out io.Writer, cards []watch.Card, asJSON bool) error {
 	if asJSON {
 		list := []map[string]any{}
-		for _, c := range cards { // the token stays in its file
+		for _, c := range cards { // omit the token
 			list = append(list, map[string]any{"id": c.ID, "pid": c.PID, "name": c.Name, "started": c.Started})
 		}
 		return json.NewEncoder(out).Encode(list)
 	}
 	if len(cards) == 0 {
-		_, err := fmt.Fprintln(out, "no daemons run that can be followed")
+		_, err := fmt.Fprintln(out, "no daemons to follow")
 		return err
 	}
 	w := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)

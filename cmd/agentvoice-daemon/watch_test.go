@@ -137,12 +137,12 @@ func TestWatchChoosesAndTellsCrashes(t *testing.T) {
 			t.Errorf("watch %v: status %d, %s", args, got, out)
 		}
 	}
-	try(1, "no daemon runs that can be followed; start a conversation")
-	try(2, "--levels needs --json", "--levels")
-	try(0, "^no daemons run that can be followed\n$", "--list")
+	try(1, "no daemon to follow; start a conversation")
+	try(2, "--levels requires --json", "--levels")
+	try(0, "^no daemons to follow\n$", "--list")
 	hidden := startSidecar(t, t.TempDir(), "", "--set", "agentvoice.privacy.watch=off")
 	hidden.call(protocol.MethodState, "{}", nil)
-	try(1, "no daemon runs that can be followed")
+	try(1, "no daemon to follow")
 
 	folder := t.TempDir()
 	one, two := startSidecar(t, folder, ""), startSidecar(t, folder, "")
@@ -151,9 +151,9 @@ func TestWatchChoosesAndTellsCrashes(t *testing.T) {
 		s.state(protocol.StateListening)
 	}
 	pid := strconv.Itoa(one.cmd.Process.Pid)
-	try(2, `several daemons run: test \(process \d+\), test \(process \d+\); choose one with --pid`)
-	try(1, "no daemon runs as process 1; list them with --list", "--pid", "1")
-	try(1, "no running daemon has the session gone-1", "--session", "gone-1")
+	try(2, `several daemons are running: test \(process \d+\), test \(process \d+\); choose one with --pid`)
+	try(1, "no daemon has process id 1; list daemons with --list", "--pid", "1")
+	try(1, "no running daemon has session gone-1", "--session", "gone-1")
 	try(1, "agentvoice.privacy.watch does not allow words.*Use the token", "--pid", pid, "--words")
 	try(0, `STARTED +PROCESS +OF +SESSIONS\n(\d{4}-\S+ \S+ +\d+ +test +[a-z2-7]{10}-\*\n){2}`, "--list")
 	try(0, `^\[\{"id":"[a-z2-7]{10}","name":"test","pid":\d+,"started":"[^"]+"\},`, "--list", "--json")
@@ -166,7 +166,7 @@ func TestWatchChoosesAndTellsCrashes(t *testing.T) {
 	one.kill()
 	for _, o := range others {
 		status, out, errs := o.ended()
-		if status != 1 || !strings.Contains(errs, "the daemon crashed or was killed; see what it did with `agentvoice-daemon sessions`") {
+		if status != 1 || !strings.Contains(errs, "the daemon crashed or was killed; see `agentvoice-daemon sessions` for what it did") {
 			t.Errorf("status %d, %s\n%s", status, errs, out)
 		}
 	}

@@ -11,7 +11,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// watchView shows a daemon that is followed, in the lines of talk, with the time of day.
+// watchView shows another daemon's conversation in the format of talk, with the time of
+// day.
 type watchView struct {
 	*talkView
 	muted bool
@@ -23,7 +24,7 @@ func newWatchView(out *os.File, verbose bool) *watchView {
 	return v
 }
 
-// follow shows everything until the daemon is gone, and returns why.
+// follow shows everything until the connection ends, and returns the reason.
 func (v *watchView) follow(c *watch.Client, card watch.Card) error {
 	v.line(time.Now(), fmt.Sprintf("following %v", card))
 	v.snapshot(c.Snapshot)
@@ -35,11 +36,11 @@ func (v *watchView) follow(c *watch.Client, card watch.Card) error {
 		}
 		row, known := protocol.Lookup(m.Method)
 		if !known || row.Params == nil {
-			continue // of a later version
+			continue // added by a later version
 		}
 		params := reflect.New(reflect.TypeOf(row.Params))
 		if err := json.Unmarshal(m.Params, params.Interface()); err != nil {
-			return fmt.Errorf("%v sends %s in a form that is not known; update this program: %w", card, m.Method, err)
+			return fmt.Errorf("%v sends an unknown form of %s; update this program: %w", card, m.Method, err)
 		}
 		v.show(params.Elem().Interface())
 	}
@@ -51,7 +52,7 @@ func (v *watchView) snapshot(s protocol.Snapshot) {
 	v.microphone(s.Microphone)
 }
 
-// show shows a notification.
+// show shows one notification.
 func (v *watchView) show(params any) {
 	now := time.Now()
 	switch p := params.(type) {
@@ -76,7 +77,7 @@ func (v *watchView) show(params any) {
 		v.line(now, fmt.Sprintf("  tool %s%s %s%s", p.CallID, suffix(" ", p.Name), p.Status, suffix(": ", p.Question)))
 	case protocol.Queue:
 		if p.Count > 0 {
-			v.line(now, fmt.Sprintf("  %d more utterances wait", p.Count))
+			v.line(now, fmt.Sprintf("  %d more utterances queued", p.Count))
 		}
 	case protocol.PausedParams:
 		v.line(now, "  paused: "+onOff(p.Conversation)+", voice: "+onOff(p.Voice))
@@ -94,17 +95,17 @@ func (v *watchView) show(params any) {
 func (v *watchView) notification(now time.Time, p protocol.NotificationParams) {
 	switch {
 	case p.Kind == protocol.NotificationResync && p.Snapshot != nil:
-		v.line(now, fmt.Sprintf("! %s %d messages were left out.", p.Message, p.Dropped))
+		v.line(now, fmt.Sprintf("! %s %d messages were dropped.", p.Message, p.Dropped))
 		v.snapshot(*p.Snapshot)
 	case p.Progress != nil:
 		v.line(now, fmt.Sprintf("  model %.0f %% loaded", 100**p.Progress))
-	case p.Code == protocol.CodeShuttingDown, p.Code == protocol.CodeWatchRefused: // the last line says it
+	case p.Code == protocol.CodeShuttingDown, p.Code == protocol.CodeWatchRefused: // shown in the last line
 	case p.Message != "":
 		v.line(now, "! "+p.Message)
 	}
 }
 
-// microphone shows that the microphone was muted, or is heard again.
+// microphone shows a change of the mute state.
 func (v *watchView) microphone(m protocol.Microphone) {
 	if m.Muted == v.muted {
 		return
@@ -117,7 +118,7 @@ func (v *watchView) microphone(m protocol.Microphone) {
 	v.line(time.Now(), words)
 }
 
-// end leaves the live line.
+// end clears the status line.
 func (v *watchView) end() {
 	if v.live {
 		fmt.Fprint(v.out, "\r\x1b[K")

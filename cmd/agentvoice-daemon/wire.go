@@ -34,7 +34,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// The environment variables that hold keys.
+// Environment variables that hold keys.
 const (
 	envOpenAI = "OPENAI_API_KEY"
 	envTURN   = "AGENTVOICE_TURN_PASSWORD"
@@ -43,7 +43,7 @@ const (
 	envOther  = "AGENTVOICE_API_KEY"
 )
 
-// sharedFlags are those of serve and talk.
+// sharedFlags are the flags that serve and talk share.
 type sharedFlags struct {
 	audioIn, audioOut string
 	provider          string
@@ -60,19 +60,19 @@ type sharedFlags struct {
 func (f *sharedFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.audioIn, "audio-in", "default", "microphone: default, a device's name or id, wav:FILE, or null")
 	fs.StringVar(&f.audioOut, "audio-out", "default", "speaker: default, a device's name or id, wav:FILE, or null")
-	fs.StringVar(&f.provider, "provider", "", "service that hears and speaks: local, openai, azure, localai or compatible (default local)")
-	fs.StringVar(&f.endpoint, "endpoint", "", "base URL of the service, if not the provider's default")
-	fs.StringVar(&f.deployment, "deployment", "", "name of the deployment (azure)")
+	fs.StringVar(&f.provider, "provider", "", "speech service: local, openai, azure, localai or compatible (default: local)")
+	fs.StringVar(&f.endpoint, "endpoint", "", "base URL of the service (default: that of the provider)")
+	fs.StringVar(&f.deployment, "deployment", "", "deployment name (azure)")
 	fs.StringVar(&f.model, "model", "", "realtime model")
-	fs.StringVar(&f.keyFile, "api-key-file", "", "file with the service's key; else "+envOpenAI+", "+envAzure+" or "+envLocal)
-	fs.StringVar(&f.journal, "journal", "", "record the conversation in this folder, or in this .jsonl file")
-	fs.Int64Var(&f.journalLimits.Bytes, "journal-bytes", journal.DefaultLimits.Bytes, "begin another file of the journal at this size; at least 65536")
-	fs.IntVar(&f.journalLimits.Files, "journal-files", journal.DefaultLimits.Files, "number of journal files to keep; the oldest is deleted")
+	fs.StringVar(&f.keyFile, "api-key-file", "", "file with the service's key (env "+envOpenAI+", "+envAzure+" or "+envLocal+")")
+	fs.StringVar(&f.journal, "journal", "", "write a journal to this folder or .jsonl file")
+	fs.Int64Var(&f.journalLimits.Bytes, "journal-bytes", journal.DefaultLimits.Bytes, "start a new journal file at this size, in bytes; at least 65536")
+	fs.IntVar(&f.journalLimits.Files, "journal-files", journal.DefaultLimits.Files, "number of journal files to keep")
 	fs.StringVar(&f.logLevel, "log-level", "warn", "trace, debug, info, warn, error or disabled")
-	fs.StringArrayVar(&f.settings, "set", nil, "a setting, as agentvoice.name=value; may be given more than once")
+	fs.StringArrayVar(&f.settings, "set", nil, "setting, as agentvoice.name=value (repeatable)")
 }
 
-// parse makes settings of the flags, over base.
+// parse applies the flags to base.
 func (f *sharedFlags) parse(base protocol.Settings) (protocol.Settings, error) {
 	c := protocol.Configuration{}
 	set := func(name, value string) {
@@ -87,7 +87,7 @@ func (f *sharedFlags) parse(base protocol.Settings) (protocol.Settings, error) {
 	for _, s := range f.settings {
 		name, value, ok := strings.Cut(s, "=")
 		if !ok {
-			return base, misuse{fmt.Errorf("--set %s: give it as agentvoice.name=value", s)}
+			return base, misuse{fmt.Errorf("--set %s: use agentvoice.name=value", s)}
 		}
 		c[name] = settingValue(name, value)
 	}
@@ -98,12 +98,12 @@ func (f *sharedFlags) parse(base protocol.Settings) (protocol.Settings, error) {
 	return s, nil
 }
 
-// settingValue is a flag's value as JSON of the setting's type. An invalid value
-// of that type stays a string, and is refused as what was typed.
+// settingValue converts a flag's value to JSON of the setting's type. A value of the
+// wrong type stays a string, so that the error quotes it as typed.
 func settingValue(name, value string) json.RawMessage {
 	text, err := json.Marshal(value)
 	if err != nil {
-		return nil // a string has JSON
+		return nil // marshalling a string cannot fail
 	}
 	i := slices.IndexFunc(protocol.SettingsTable, func(s protocol.Setting) bool { return s.Name == name })
 	if i < 0 || protocol.SettingsTable[i].Kind() == protocol.KindString || !json.Valid([]byte(value)) {
@@ -112,16 +112,16 @@ func settingValue(name, value string) json.RawMessage {
 	return json.RawMessage(value)
 }
 
-// journalOutput is where --journal records to, nil where it is not given: a file,
-// or one in a folder. Nothing is made before the recording begins.
+// journalOutput is where --journal writes, nil without the flag. It creates nothing
+// before recording starts.
 func (f *sharedFlags) journalOutput(s protocol.Settings, started time.Time) (journal.Output, error) {
 	switch {
 	case f.journal == "":
 		return nil, nil
 	case !s.Privacy.Persist:
-		return nil, misuse{errors.New("--journal keeps the conversation on disk, and agentvoice.privacy.persist forbids that; leave one of them out")}
+		return nil, misuse{errors.New("--journal writes the conversation to disk, which agentvoice.privacy.persist forbids; remove --journal or change the setting")}
 	case f.journalLimits.Bytes < 64<<10 || f.journalLimits.Files < 1:
-		return nil, misuse{fmt.Errorf("--journal-bytes %d --journal-files %d: a file needs at least 65536 bytes, and there must be one", f.journalLimits.Bytes, f.journalLimits.Files)}
+		return nil, misuse{fmt.Errorf("--journal-bytes %d --journal-files %d: use at least 65536 bytes and at least one file", f.journalLimits.Bytes, f.journalLimits.Files)}
 	}
 	where := f.journal
 	if !strings.HasSuffix(where, ".jsonl") {
@@ -138,7 +138,7 @@ func (f *sharedFlags) logger() (zerolog.Logger, error) {
 	return zerolog.New(os.Stderr).Level(level).With().Timestamp().Logger(), nil
 }
 
-// source makes the microphone that arg names.
+// source creates the microphone that arg names.
 func source(arg string, speed float64) (audio.Source, error) {
 	if path, ok := strings.CutPrefix(arg, "wav:"); ok {
 		return &wavio.Source{Path: path, Speed: speed}, nil
@@ -149,7 +149,7 @@ func source(arg string, speed float64) (audio.Source, error) {
 	return portaudio.NewSource(arg), nil
 }
 
-// sink makes the speaker that arg names.
+// sink creates the speaker that arg names.
 func sink(arg string, speed float64) (audio.Sink, error) {
 	if path, ok := strings.CutPrefix(arg, "wav:"); ok {
 		return &wavio.Sink{Path: path, Speed: speed}, nil
@@ -160,8 +160,8 @@ func sink(arg string, speed float64) (audio.Sink, error) {
 	return portaudio.NewSink(arg), nil
 }
 
-// tryOutput says at once that a recording cannot be written, instead of a conversation
-// that fails to open it again and again. It leaves no file behind that was not there.
+// tryOutput reports at once that a recording cannot be written, rather than from a
+// conversation that keeps failing to open it. It leaves no new file behind.
 func tryOutput(arg string) error {
 	path, ok := strings.CutPrefix(arg, "wav:")
 	if !ok {
@@ -170,7 +170,7 @@ func tryOutput(arg string) error {
 	_, missing := os.Stat(path)
 	f, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY, 0o600)
 	if err != nil {
-		return fmt.Errorf("cannot write the recording of --audio-out: %w; use a folder that exists and that you can write to", err)
+		return fmt.Errorf("cannot write the recording of --audio-out: %w; use an existing, writable folder", err)
 	}
 	err = f.Close()
 	if missing != nil {
@@ -179,7 +179,7 @@ func tryOutput(arg string) error {
 	return err
 }
 
-// silentSource is a microphone that hears nothing.
+// silentSource is a microphone that captures silence.
 type silentSource struct{ speed float64 }
 
 func (silentSource) Open(ctx context.Context) error { return ctx.Err() }
@@ -194,15 +194,15 @@ func (s silentSource) Run(ctx context.Context, deliver func(int64, *audio.Frame)
 	}
 }
 
-// engines makes the maker of the embedded server's engines.
+// engines returns the function that creates the embedded server's engines.
 func engines(log zerolog.Logger, reports *live.Reports) func() (localrealtime.Config, error) {
 	return func() (localrealtime.Config, error) {
 		return localEngines(log, reports.HearingReplaced, reports.VoiceReplaced, reports.TurnEndReplaced)
 	}
 }
 
-// localEngines are those of this machine. The functions are called when a model fails and
-// another engine takes over.
+// localEngines creates the engines of this machine. The functions are called when a model
+// fails and its fallback takes over.
 func localEngines(log zerolog.Logger, hearing, voice, turnEnd func(error)) (localrealtime.Config, error) {
 	for _, asset := range []func() (string, error){assets.Silero, assets.ONNXRuntime} {
 		if _, err := asset(); err != nil {
@@ -211,7 +211,7 @@ func localEngines(log zerolog.Logger, hearing, voice, turnEnd func(error)) (loca
 	}
 	speech := findSpeech()
 	if speech.err != nil {
-		log.Warn().Err(speech.err).Msg("some speech models cannot be used")
+		log.Warn().Err(speech.err).Msg("some speech models are unusable")
 	}
 	return localrealtime.Config{
 		Recognizer:  speech.recognizers(hearing),
@@ -221,7 +221,7 @@ func localEngines(log zerolog.Logger, hearing, voice, turnEnd func(error)) (loca
 	}, nil
 }
 
-// voiceDetector makes a detector of voices.
+// voiceDetector creates a voice activity detector.
 func voiceDetector() (vad.Detector, error) {
 	model, err := assets.Silero()
 	if err != nil {
@@ -234,12 +234,12 @@ func voiceDetector() (vad.Detector, error) {
 	return vad.NewSilero(model, runtime)
 }
 
-// spotter makes what listens for a wake phrase.
+// spotter creates a wake phrase detector.
 func spotter(phrase string, heard func()) (live.Spotter, error) {
 	return wake.New(wake.Config{Phrase: phrase, Heard: func(wake.Heard) { heard() }})
 }
 
-// wordLists are the files with the user's own words, beside those of a workspace.
+// wordLists are the user's own vocabulary files, in addition to those of a workspace.
 func wordLists() []string {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -248,11 +248,11 @@ func wordLists() []string {
 	return []string{filepath.Join(home, vocab.ListFile)}
 }
 
-// commandFile is the name of the user's own phrases for voice commands, in the home
-// folder only: a workspace must not be able to change what "okay" allows.
+// commandFile is the file with the user's own command phrases. It is read only from the
+// home folder: a workspace must not change what "okay" approves.
 const commandFile = "voice-commands.md"
 
-// commandFiles are the files with them.
+// commandFiles are the paths of commandFile.
 func commandFiles() []string {
 	home, err := os.UserHomeDir()
 	if err != nil {
@@ -261,7 +261,7 @@ func commandFiles() []string {
 	return []string{filepath.Join(home, commandFile)}
 }
 
-// workingFolder is the workspace of a conversation in the terminal.
+// workingFolder is the workspace of a terminal conversation.
 func workingFolder() []string {
 	dir, err := os.Getwd()
 	if err != nil {
@@ -270,16 +270,16 @@ func workingFolder() []string {
 	return []string{dir}
 }
 
-// recorded says whether what listens is no microphone.
+// recorded says whether the source is a recording or null instead of a microphone.
 func recorded(audioIn string) bool { return strings.HasPrefix(audioIn, "wav:") || audioIn == "null" }
 
-// naps says whether the devices can be closed while the conversation is suspended.
+// naps says whether the devices may be closed while the conversation is suspended.
 func naps(audioIn, audioOut string) bool {
 	return !strings.HasPrefix(audioIn, "wav:") && !strings.HasPrefix(audioOut, "wav:")
 }
 
-// holder is what other windows are told of who has the microphone, "" where there
-// is none.
+// holder is the name shown to other windows while this one has the microphone, "" if no
+// microphone is used.
 func holder(audioIn, name string) string {
 	if recorded(audioIn) {
 		return ""
@@ -287,7 +287,7 @@ func holder(audioIn, name string) string {
 	return name
 }
 
-// processing is how a microphone is processed; a recording is left as it is.
+// processing selects the microphone processing; recordings are not processed.
 func processing(audioIn string) func(protocol.Settings) dsp.Config {
 	if recorded(audioIn) {
 		return nil
@@ -300,13 +300,13 @@ func processing(audioIn string) func(protocol.Settings) dsp.Config {
 	}
 }
 
-// credentials finds a provider's key in a file or the environment.
+// credentials reads a provider's key from a file or the environment.
 func credentials(keyFile string) func(context.Context, protocol.Provider) (realtime.Credential, error) {
 	return func(_ context.Context, p protocol.Provider) (realtime.Credential, error) {
 		if keyFile != "" {
 			b, err := os.ReadFile(keyFile)
 			if err != nil {
-				return realtime.Credential{}, fmt.Errorf("the key file cannot be read; check --api-key-file: %w", errors.Unwrap(err))
+				return realtime.Credential{}, fmt.Errorf("cannot read the key file; check --api-key-file: %w", errors.Unwrap(err))
 			}
 			return realtime.Credential{Value: strings.TrimSpace(string(b)), Kind: realtime.APIKey}, nil
 		}
@@ -316,22 +316,22 @@ func credentials(keyFile string) func(context.Context, protocol.Provider) (realt
 		}[p]
 		key := os.Getenv(name)
 		if row, _ := provider.Of(string(p)); key == "" && !row.Anonymous {
-			return realtime.Credential{}, fmt.Errorf("there is no key for %s; set %s or give --api-key-file", p, name)
+			return realtime.Credential{}, fmt.Errorf("no key for %s; set %s or pass --api-key-file", p, name)
 		}
 		return realtime.Credential{Value: key, Kind: realtime.APIKey}, nil
 	}
 }
 
-// assistantFlags choose who answers.
+// assistantFlags select the assistant.
 type assistantFlags struct {
 	agent    string
-	agentSet bool // on the command line, which wins over the setting
+	agentSet bool // the flag was set, so it overrides the setting
 	endpoint string
 	model    string
 }
 
 func (f *assistantFlags) register(fs *pflag.FlagSet) {
-	fs.StringVar(&f.agent, "agent", "offline", "who answers: offline, openai for any OpenAI-compatible endpoint, or acp:CMD for a coding agent, such as acp:codex-acp")
+	fs.StringVar(&f.agent, "agent", "offline", "assistant: offline, openai for an OpenAI-compatible endpoint, or acp:CMD for a coding agent, such as acp:codex-acp")
 	fs.StringVar(&f.endpoint, "agent-endpoint", "", "base URL of the assistant (openai)")
 	fs.StringVar(&f.model, "agent-model", "gpt-4o-mini", "the assistant's model (openai)")
 }
@@ -349,10 +349,10 @@ func (f *assistantFlags) adapter() (copilot.Adapter, error) {
 	return a, nil
 }
 
-// named is who answers by a name, in a folder; "" is the current one.
+// named returns the assistant with this name, working in dir; "" is the current folder.
 func (f *assistantFlags) named(name, dir string) (copilot.Adapter, error) {
 	if dir == "" {
-		dir, _ = os.Getwd() // where that cannot be told, there is no folder
+		dir, _ = os.Getwd() // "" if unknown
 	}
 	switch name {
 	case "offline":
@@ -367,8 +367,8 @@ func (f *assistantFlags) named(name, dir string) (copilot.Adapter, error) {
 	return acp.New(acp.Options{Command: command, Dir: dir})
 }
 
-// choose makes the choice of agentvoice.agent. An agent whose name and folder stay the
-// same continues, with what it knows of the conversation.
+// choose returns the function that selects the assistant for agentvoice.agent. An
+// assistant whose name and folder do not change is kept, with its conversation state.
 func (f *assistantFlags) choose() func(protocol.Settings, string) copilot.Adapter {
 	var name, dir string
 	var chosen copilot.Adapter
@@ -381,7 +381,7 @@ func (f *assistantFlags) choose() func(protocol.Settings, string) copilot.Adapte
 			return nil
 		}
 		a, err := f.named(name, dir)
-		if err != nil { // the first question says aloud that there is no such agent
+		if err != nil { // the first request reports the error aloud
 			a, err = f.named("acp:"+name, dir)
 		}
 		if err == nil {

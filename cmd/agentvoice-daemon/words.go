@@ -16,9 +16,9 @@ func newWords() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "words [FOLDER]",
 		Short: "List the names used to correct transcripts",
-		Long: `List the names used to correct transcripts: the user's own of voice-words.md,
-and those of a folder, which is the current one where none is given. They are read
-each time, and kept nowhere.`,
+		Long: `List the names used to correct transcripts: the user's own from voice-words.md, and
+those found in a folder (default: the current one). They are read on each run and not
+stored.`,
 		Args: cobra.MaximumNArgs(1),
 		RunE: func(cmd *cobra.Command, args []string) error {
 			folders := workingFolder()
@@ -28,7 +28,7 @@ each time, and kept nowhere.`,
 			terms := []vocab.Term{}
 			for _, dir := range folders {
 				if info, err := os.Stat(dir); err != nil || !info.IsDir() {
-					return fmt.Errorf("%s is not a folder that can be read; name the folder of your workspace", dir)
+					return fmt.Errorf("cannot read the folder %s; pass the folder of your workspace", dir)
 				}
 			}
 			for _, name := range vocab.Lists(wordLists(), folders) {
