@@ -1,23 +1,22 @@
 package protocol
 
-// EditorCommand is what the user asks the editor for by a voice command, spoken or
-// typed.
+// EditorCommand is what the editor is asked to do by a spoken or typed voice command.
 type EditorCommand string
 
 // The commands.
 const (
 	EditorUndo             EditorCommand = "undo"             // the last edit
-	EditorOpenSettings     EditorCommand = "openSettings"     // of this extension
+	EditorOpenSettings     EditorCommand = "openSettings"     // of Agent Voice
 	EditorChooseMicrophone EditorCommand = "chooseMicrophone" // from a list
-	EditorFixIt            EditorCommand = "fixIt"            // the first remedy of the problem that is shown
+	EditorFixIt            EditorCommand = "fixIt"            // the first quick fix of the problem at the cursor
 	EditorScrollUp         EditorCommand = "scrollUp"
 	EditorScrollDown       EditorCommand = "scrollDown"
 	EditorNextProblem      EditorCommand = "nextProblem"
 	EditorPreviousProblem  EditorCommand = "previousProblem"
-	EditorOpenFile         EditorCommand = "openFile" // the first of names that exists
-	EditorGoToLine         EditorCommand = "goToLine" // number of the open file
+	EditorOpenFile         EditorCommand = "openFile" // the first existing file in names
+	EditorGoToLine         EditorCommand = "goToLine" // line number of the open file
 	EditorRunTests         EditorCommand = "runTests"
-	EditorShowChange       EditorCommand = "showChange" // that the first of names, a call of a tool, would make
+	EditorShowChange       EditorCommand = "showChange" // the change that the tool call in names[0] would make
 )
 
 // EditorCommands lists every command.
@@ -26,15 +25,15 @@ var EditorCommands = []EditorCommand{
 	EditorOpenFile, EditorGoToLine, EditorRunTests, EditorShowChange,
 }
 
-// EditorCommandParams of window/command.
+// EditorCommandParams are the params of window/command.
 type EditorCommandParams struct {
 	Command EditorCommand `json:"command"`
-	Number  int           `json:"number,omitempty" jsonschema:"minimum=0"` // of a line
-	Names   []string      `json:"names,omitempty"`                         // of files, with or without folders and a line: parser.go:42; or of a call
+	Number  int           `json:"number,omitempty" jsonschema:"minimum=0"` // a line
+	Names   []string      `json:"names,omitempty"`                         // file names, optionally with folder and line, such as parser.go:42; or a call id
 }
 
-// EditorCommandResult says what kept the editor from it, in the user's language, to be
-// said aloud: a line that the file does not have, say. Empty when it is done.
+// EditorCommandResult says aloud, in the user's language, why the editor could not do it,
+// for example because the line does not exist. It is empty on success.
 type EditorCommandResult struct {
 	Problem string `json:"problem,omitempty"`
 }

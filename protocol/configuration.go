@@ -18,7 +18,7 @@ import (
 	"golang.org/x/text/language"
 )
 
-// DefaultSettings is every setting at its default.
+// DefaultSettings returns every setting at its default.
 func DefaultSettings() Settings {
 	var s Settings
 	for _, row := range SettingsTable {
@@ -32,11 +32,10 @@ func ParseConfiguration(c Configuration) (Settings, []FieldError) {
 	return DefaultSettings().Apply(c)
 }
 
-// Apply changes the settings that c names; null sets the default. Each bad or
-// unknown agentvoice field is named in the errors, in the order of names, with
-// what is allowed; the good ones are applied all the same, so that the caller
-// chooses between refusing c and going on with what is good of it. Fields
-// outside agentvoice are ignored.
+// Apply changes the settings that c names; null restores the default. The errors name
+// each invalid or unknown agentvoice field, in order of names, with the allowed values.
+// Valid fields are applied even if there are errors, so that the caller can either reject
+// c or keep its valid part. Fields outside agentvoice are ignored.
 func (s Settings) Apply(c Configuration) (Settings, []FieldError) {
 	flat := map[string]json.RawMessage{}
 	var fields []FieldError
@@ -48,7 +47,7 @@ func (s Settings) Apply(c Configuration) (Settings, []FieldError) {
 	for _, name := range slices.Sorted(maps.Keys(flat)) {
 		row, ok := settingNamed(name)
 		if !ok {
-			fields = append(fields, FieldError{Field: clip(name, 80), Problem: "is no setting"})
+			fields = append(fields, FieldError{Field: clip(name, 80), Problem: "is an unknown setting"})
 			continue
 		}
 		value, problem := row.read(flat[name])
@@ -61,7 +60,7 @@ func (s Settings) Apply(c Configuration) (Settings, []FieldError) {
 	return s, append(fields, s.conflicts()...)
 }
 
-// Strangers names the fields of c outside agentvoice.
+// Strangers reports the fields of c outside agentvoice.
 func (c Configuration) Strangers() []FieldError {
 	var fields []FieldError
 	for _, name := range slices.Sorted(maps.Keys(c)) {
@@ -72,7 +71,7 @@ func (c Configuration) Strangers() []FieldError {
 	return fields
 }
 
-// Lookups are rare and the table is short.
+// A linear search will do: lookups are rare and the table is short.
 func settingNamed(name string) (Setting, bool) {
 	i := slices.IndexFunc(SettingsTable, func(row Setting) bool { return row.Name == name })
 	if i < 0 {
@@ -81,8 +80,8 @@ func settingNamed(name string) (Setting, bool) {
 	return SettingsTable[i], true
 }
 
-// flatten puts the fields of nested objects into flat under their dotted names.
-// No setting is itself an object.
+// flatten adds the fields of nested objects to flat under their dotted names. No setting
+// is itself an object.
 func flatten(flat map[string]json.RawMessage, name string, raw json.RawMessage) []FieldError {
 	var object map[string]json.RawMessage
 	if bytes.HasPrefix(bytes.TrimSpace(raw), []byte("{")) && json.Unmarshal(raw, &object) == nil {
@@ -93,13 +92,13 @@ func flatten(flat map[string]json.RawMessage, name string, raw json.RawMessage) 
 		return fields
 	}
 	if _, twice := flat[name]; twice {
-		return []FieldError{{Field: name, Problem: "is given twice", Allowed: "once, flat or nested"}}
+		return []FieldError{{Field: name, Problem: "is set twice", Allowed: "once, flat or nested"}}
 	}
 	flat[name] = raw
 	return nil
 }
 
-// Allowed says which values a setting takes.
+// Allowed describes the values that a setting accepts.
 func (s Setting) Allowed() string {
 	number := func(f float64) string { return strconv.FormatFloat(f, 'f', -1, 64) }
 	bounds := number(s.Min) + " to " + number(s.Max)
@@ -121,8 +120,7 @@ func (s Setting) Allowed() string {
 	}
 }
 
-// read returns the value of a setting in the form of Default, or what is wrong
-// with it.
+// read returns the value of a setting, typed as Default, or what is wrong with it.
 func (s Setting) read(raw json.RawMessage) (value any, problem string) {
 	if err := json.Unmarshal(raw, &value); err != nil {
 		return nil, "cannot be read"
@@ -149,7 +147,7 @@ func (s Setting) read(raw json.RawMessage) (value any, problem string) {
 		case v < s.Min || v > s.Max:
 			return nil, "is " + strconv.FormatFloat(v, 'g', -1, 64)
 		case kind != KindNumber && v != math.Trunc(v):
-			return nil, "is no whole number"
+			return nil, "is not a whole number"
 		default:
 			return v, ""
 		}
@@ -174,23 +172,23 @@ func (s Setting) set(settings *Settings, value any) {
 	}
 }
 
-// conflicts names the settings that are bad together or whose form is more than
-// a type.
+// conflicts reports settings that are invalid in combination, or whose format is stricter
+// than their type.
 func (s Settings) conflicts() []FieldError {
 	var fields []FieldError
 	switch {
 	case s.Endpoint == "" && s.needsEndpoint():
-		fields = append(fields, FieldError{Field: "agentvoice.endpoint", Problem: "is empty", Allowed: fmt.Sprintf("a URL, since the provider is %s", s.Provider)})
+		fields = append(fields, FieldError{Field: "agentvoice.endpoint", Problem: "is empty", Allowed: fmt.Sprintf("a URL; provider %s requires one", s.Provider)})
 	case s.Endpoint != "":
 		if problem, allowed := badEndpoint(s.Endpoint, s.Provider); problem != "" {
 			fields = append(fields, FieldError{Field: "agentvoice.endpoint", Problem: problem, Allowed: allowed})
 		}
 	}
 	if s.Deployment == "" && s.SessionWith() == ProviderAzure {
-		fields = append(fields, FieldError{Field: "agentvoice.deployment", Problem: "is empty", Allowed: "the name of a deployment, since the provider is azure"})
+		fields = append(fields, FieldError{Field: "agentvoice.deployment", Problem: "is empty", Allowed: "the name of a deployment; provider azure requires one"})
 	}
 	if s.Transcription.Deployment == "" && s.Hears() == ProviderAzure {
-		fields = append(fields, FieldError{Field: "agentvoice.transcription.deployment", Problem: "is empty", Allowed: "the name of a deployment of a transcription model, since the provider is azure"})
+		fields = append(fields, FieldError{Field: "agentvoice.transcription.deployment", Problem: "is empty", Allowed: "the name of a transcription model's deployment; provider azure requires one"})
 	}
 	fields = append(fields, s.networkConflicts()...)
 	fields = append(fields, s.hearingConflicts()...)
@@ -205,21 +203,22 @@ func (s Settings) conflicts() []FieldError {
 	return fields
 }
 
-// hasOwnEndpoint says whether a provider is at one place for everybody, or here.
+// hasOwnEndpoint says whether the provider has a fixed address or runs on this machine.
 func hasOwnEndpoint(p Provider) bool { return p == ProviderLocal || p == ProviderOpenAI }
 
-// needsEndpoint says whether the provider is used without an endpoint of another setting.
+// needsEndpoint says whether the provider is used without an endpoint from another
+// setting.
 func (s Settings) needsEndpoint() bool {
 	hears := s.Hears() == s.Provider && s.Hearing.Endpoint == ""
 	speaks := s.Speaks() == s.Provider && s.Voice.Endpoint == ""
 	return !hasOwnEndpoint(s.Provider) && (hears || speaks)
 }
 
-// otherEndpoint is what is wrong with the endpoint of the ears or of the voice.
+// otherEndpoint validates the endpoint for recognition or for the voice.
 func (s Settings) otherEndpoint(field, endpoint string, of Provider) (fields []FieldError) {
 	switch {
 	case endpoint == "" && of != s.Provider && !hasOwnEndpoint(of):
-		return []FieldError{{Field: field, Problem: "is empty", Allowed: fmt.Sprintf("a URL, since the provider is %s", of)}}
+		return []FieldError{{Field: field, Problem: "is empty", Allowed: fmt.Sprintf("a URL; provider %s requires one", of)}}
 	case endpoint != "":
 		if problem, allowed := badEndpoint(endpoint, of); problem != "" {
 			return []FieldError{{Field: field, Problem: problem, Allowed: allowed}}
@@ -228,15 +227,15 @@ func (s Settings) otherEndpoint(field, endpoint string, of Provider) (fields []F
 	return nil
 }
 
-// turnURL is what RFC 7065 allows, with a host and no user.
+// turnURL matches the URLs of RFC 7065, with a host and without a user.
 var turnURL = regexp.MustCompile(`^turns?:([A-Za-z0-9.-]+|\[[0-9A-Fa-f:]+\])(:[0-9]{1,5})?(\?transport=(udp|tcp))?$`)
 
-// TURNServers are the URLs of the setting.
+// TURNServers returns the URLs in the setting.
 func TURNServers(setting string) []string {
 	return strings.FieldsFunc(setting, func(r rune) bool { return r == ',' || unicode.IsSpace(r) })
 }
 
-// networkConflicts are those of the way to the services. They repeat no URL.
+// networkConflicts validates the network settings. Its errors quote no URL.
 func (s Settings) networkConflicts() (fields []FieldError) {
 	bad := func(field, problem, allowed string) {
 		fields = append(fields, FieldError{Field: "agentvoice.network." + field, Problem: problem, Allowed: allowed})
@@ -245,37 +244,37 @@ func (s Settings) networkConflicts() (fields []FieldError) {
 		u, err := url.Parse(proxy)
 		switch {
 		case err != nil || u.Host == "" || !slices.Contains([]string{"http", "https", "socks5"}, u.Scheme):
-			bad("proxy", "is no URL of a proxy", "an http, https or socks5 URL such as http://proxy.example:8080")
+			bad("proxy", "is not a proxy URL", "an http, https or socks5 URL such as http://proxy.example:8080")
 		case u.User != nil:
-			bad("proxy", "holds a user name or password", "a URL without them; set HTTPS_PROXY in the environment instead")
+			bad("proxy", "contains a user name or password", "a URL without them; set HTTPS_PROXY in the environment instead")
 		}
 	}
 	servers := TURNServers(s.Network.TURN)
 	for i, server := range servers {
 		if !turnURL.MatchString(server) {
-			bad("turnServers", fmt.Sprintf("has no TURN URL in place %d", i+1), "URLs such as turn:turn.example:3478?transport=tcp or turns:turn.example:5349")
+			bad("turnServers", fmt.Sprintf("has an invalid TURN URL at position %d", i+1), "URLs such as turn:turn.example:3478?transport=tcp or turns:turn.example:5349")
 		}
 	}
 	if len(servers) > 0 && s.Network.TURNUsername == "" {
-		bad("turnUsername", "is empty", "the user name at the TURN servers, since agentvoice.network.turnServers is set")
+		bad("turnUsername", "is empty", "the user name for the TURN servers; agentvoice.network.turnServers requires one")
 	}
 	return fields
 }
 
-// hearingConflicts are those of the service that hears.
+// hearingConflicts validates the settings of the recognition service.
 func (s Settings) hearingConflicts() []FieldError {
 	of := s.Hears()
 	fields := s.otherEndpoint("agentvoice.hearing.endpoint", s.Hearing.Endpoint, of)
 	switch {
 	case s.Hearing.Wire == WireRealtime && of == ProviderCompatible:
-		return append(fields, FieldError{Field: "agentvoice.hearing.wire", Problem: "is realtime", Allowed: "auto or transcriptions: compatible has no session"})
+		return append(fields, FieldError{Field: "agentvoice.hearing.wire", Problem: "is realtime", Allowed: "auto or transcriptions; compatible does not support realtime"})
 	case s.Hearing.Wire == WireTranscriptions && of == ProviderLocal:
-		return append(fields, FieldError{Field: "agentvoice.hearing.wire", Problem: "is transcriptions", Allowed: "auto or realtime: local does not have it"})
+		return append(fields, FieldError{Field: "agentvoice.hearing.wire", Problem: "is transcriptions", Allowed: "auto or realtime; local does not support transcriptions"})
 	}
 	return fields
 }
 
-// voiceConflicts are those of the service that speaks.
+// voiceConflicts validates the settings of the voice service.
 func (s Settings) voiceConflicts() []FieldError {
 	of := s.Speaks()
 	fields := s.otherEndpoint("agentvoice.voice.endpoint", s.Voice.Endpoint, of)
@@ -285,23 +284,23 @@ func (s Settings) voiceConflicts() []FieldError {
 	needsModel := of == ProviderAzure || of == ProviderLocalAI
 	switch {
 	case s.Voice.Wire == WireRealtime && of != s.SessionWith():
-		bad("wire", "is realtime", fmt.Sprintf("auto or speech: the session is with %s", s.SessionWith()))
+		bad("wire", "is realtime", fmt.Sprintf("auto or speech; the session is with %s", s.SessionWith()))
 	case s.Voice.Wire == WireSpeech && of == ProviderLocal:
-		bad("wire", "is speech", "auto: local does not have it")
+		bad("wire", "is speech", "auto; local does not support speech")
 	case s.Voice.Model == "" && needsModel && (of != s.SessionWith() || s.Voice.Wire == WireSpeech):
-		bad("model", "is empty", fmt.Sprintf("the name of a model or deployment, since the voice is that of %s", of))
+		bad("model", "is empty", fmt.Sprintf("the name of a model or deployment; a voice of %s requires one", of))
 	}
 	return fields
 }
 
-// badEndpoint does not repeat the URL: it may hold a secret.
+// badEndpoint never quotes the URL, which may contain a secret.
 func badEndpoint(endpoint string, provider Provider) (problem, allowed string) {
 	u, err := url.Parse(endpoint)
 	switch {
 	case err != nil || u.Host == "" || (u.Scheme != "https" && u.Scheme != "http"):
-		return "is no URL", "an absolute https or http URL"
+		return "is not a URL", "an absolute https or http URL"
 	case u.User != nil:
-		return "holds a user name or password", "a URL without them; store the key as a secret"
+		return "contains a user name or password", "a URL without them; store the key as a secret"
 	case u.Scheme == "http" && (provider == ProviderOpenAI || provider == ProviderAzure) && !loopback(u.Hostname()):
 		return "would send the key unencrypted", "an https URL"
 	default:

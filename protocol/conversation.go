@@ -1,6 +1,6 @@
 package protocol
 
-// InterruptSource says what the user interrupted with.
+// InterruptSource says how the user interrupted.
 type InterruptSource string
 
 // The sources.
@@ -28,8 +28,8 @@ const (
 // EndReasons lists every reason.
 var EndReasons = []EndReason{EndUserStop, EndFatalError, EndClientGone, EndShutdown}
 
-// SuspendReason is one reason for a pause (REQ-008). A conversation continues when
-// none is left.
+// SuspendReason is a reason for a pause (REQ-008). The conversation resumes when no
+// reason is left.
 type SuspendReason string
 
 // The reasons.
@@ -47,74 +47,75 @@ var SuspendReasons = []SuspendReason{
 	SuspendUser, SuspendSessionRenewal, SuspendConnection, SuspendDevice, SuspendDiagnostics, SuspendHeartbeat,
 }
 
-// StartParams of conversation/start. Context is what the editor wants to say
-// about the conversation; version 1.0 of the wire gives it no meaning.
+// StartParams are the params of conversation/start. Context is the editor's description
+// of the conversation; version 1.0 of the wire does not use it.
 type StartParams struct {
 	Context map[string]Any `json:"context,omitempty"`
-	// TakeOver takes the microphone from another window that listens; without it
-	// the conversation is refused then (microphoneBusy).
+	// TakeOver takes the microphone from another window. Without it, a busy microphone is
+	// an error (microphoneBusy).
 	TakeOver bool `json:"takeOver,omitempty"`
 }
 
-// EndParams of conversation/end. No reason is user-stop.
+// EndParams are the params of conversation/end. The default reason is user-stop.
 type EndParams struct {
 	Reason EndReason `json:"reason,omitempty"`
 }
 
-// InterruptParams of conversation/interrupt.
+// InterruptParams are the params of conversation/interrupt.
 type InterruptParams struct {
 	Source InterruptSource `json:"source"`
 }
 
-// SuspendParams of conversation/suspend and conversation/resume. No reason is
-// user.
+// SuspendParams are the params of conversation/suspend and conversation/resume. The
+// default reason is user.
 type SuspendParams struct {
 	Reason SuspendReason `json:"reason,omitempty"`
 }
 
-// SendTextParams of conversation/sendText. A text without words is refused with
-// textEmpty.
+// SendTextParams are the params of conversation/sendText. A text without words is
+// rejected with textEmpty.
 type SendTextParams struct {
 	Text string `json:"text"`
 }
 
-// RetryStage is what a question failed at.
+// RetryStage is the stage at which a request failed.
 type RetryStage string
 
-// The stages of a question.
+// The stages of a request.
 const (
-	RetrySearch     RetryStage = "search"     // the choice of tools
-	RetryGeneration RetryStage = "generation" // the wait for an answer
-	RetryStream     RetryStage = "stream"     // the answer, in the middle
-	RetryCall       RetryStage = "call"       // a call of a tool: it is asked about again
+	RetrySearch     RetryStage = "search"     // selecting tools
+	RetryGeneration RetryStage = "generation" // waiting for the answer
+	RetryStream     RetryStage = "stream"     // receiving the answer
+	RetryCall       RetryStage = "call"       // calling a tool; a retry asks for approval again
 )
 
 // RetryStages lists every stage.
 var RetryStages = []RetryStage{RetrySearch, RetryGeneration, RetryStream, RetryCall}
 
-// RetryParams of conversation/retry. With a stage, only a failure at that stage is
-// tried again.
+// RetryParams are the params of conversation/retry. With a stage, only a failure at that
+// stage is retried.
 type RetryParams struct {
 	Stage RetryStage `json:"stage,omitempty"`
 }
 
-// TurnResult names the turn that a request opened.
+// TurnResult is the turn that a request started.
 type TurnResult struct {
 	TurnID string `json:"turnId"`
 }
 
-// HistoryResult of conversation/history: at most the last 20 transitions, oldest
-// first (CON-003).
+// HistoryResult is the result of conversation/history: at most the last 20 transitions,
+// oldest first (CON-003).
 type HistoryResult struct {
 	Transitions List[Transition] `json:"transitions"`
 }
 
-// PushToTalkParams of conversation/pushToTalk.
+// PushToTalkParams are the params of conversation/pushToTalk.
 type PushToTalkParams struct {
 	Down bool `json:"down"`
 }
 
-// SpeakParams of conversation/speak. Source says what the text is.
+// SpeakParams are the params of conversation/speak. Source says where the text comes
+// from.
 type SpeakParams struct {
 	Text   string      `json:"text"`
 	Source SpeakSource `json:"source,omitempty"`
@@ -132,7 +133,7 @@ const (
 // SpeakSources lists every source.
 var SpeakSources = []SpeakSource{SpeakSelection, SpeakAnswer}
 
-// PlaybackAction is what to do with what is being said.
+// PlaybackAction is an action on the speech that is playing.
 type PlaybackAction string
 
 // The actions.
@@ -146,8 +147,9 @@ const (
 // PlaybackActions lists every action.
 var PlaybackActions = []PlaybackAction{PlaybackPause, PlaybackContinue, PlaybackRepeat, PlaybackSkip}
 
-// PlaybackParams of conversation/playback. Rate is the speed of the voice from the
-// next sentence on, until the conversation ends: 1 is normal, no rate keeps it.
+// PlaybackParams are the params of conversation/playback. Rate is the speed of the voice
+// from the next sentence until the end of the conversation: 1 is normal; without it the
+// speed does not change.
 type PlaybackParams struct {
 	Action PlaybackAction `json:"action"`
 	Rate   float64        `json:"rate,omitempty" jsonschema:"minimum=0.5,maximum=3"`
@@ -160,32 +162,32 @@ func (p PlaybackParams) validate() []FieldError {
 	return nil
 }
 
-// TranscriptRequestParams of conversation/transcript. Since is the seq of the
-// last entry that the client has; 0 asks for all.
+// TranscriptRequestParams are the params of conversation/transcript. Since is the seq of
+// the client's last entry; 0 requests all entries.
 type TranscriptRequestParams struct {
 	Since int64 `json:"since,omitempty" jsonschema:"minimum=0"`
 }
 
-// TranscriptResult is what was said in the live conversation, oldest first, and the
-// calls of tools as they stand: all that a client needs that fell behind.
+// TranscriptResult is the transcript of the live conversation, oldest first, and the
+// state of its tool calls: all that a client needs to catch up.
 type TranscriptResult struct {
 	Entries List[TranscriptEntry] `json:"entries"`
 	Tools   []ToolParams          `json:"tools,omitempty"`
 }
 
-// TranscriptEntry is the words of one half of a turn.
+// TranscriptEntry is the text of one half of a turn.
 type TranscriptEntry struct {
 	TurnID     string    `json:"turnId"`
 	Role       Role      `json:"role"`
 	Text       string    `json:"text"`
-	Heard      string    `json:"heard,omitempty"` // of the user's words: what was recognised, where names in it were corrected
+	Heard      string    `json:"heard,omitempty"` // of the user's half: the recognised text, if names in it were corrected
 	Final      bool      `json:"final"`
 	Seq        int64     `json:"seq"`
-	HeardChars *int      `json:"heardChars,omitempty"` // of the assistant's text: how much was heard, in characters
+	HeardChars *int      `json:"heardChars,omitempty"` // of the assistant's half: how much was heard, in characters
 	Timestamp  Timestamp `json:"timestamp"`
 }
 
-// AdvanceParams of headless/advance: how far virtual time moves.
+// AdvanceParams are the params of headless/advance: how far to advance virtual time.
 type AdvanceParams struct {
 	Milliseconds int64 `json:"ms" jsonschema:"minimum=0"`
 }
@@ -197,7 +199,7 @@ func (p AdvanceParams) validate() []FieldError {
 	return nil
 }
 
-// AdvanceResult says where virtual time stands, in milliseconds since the start.
+// AdvanceResult is the virtual time, in milliseconds since the start.
 type AdvanceResult struct {
 	Now int64 `json:"nowMs"`
 }

@@ -1,6 +1,6 @@
 package protocol
 
-// MessageRole is who said a message of a prompt.
+// MessageRole is the author of a prompt message.
 type MessageRole string
 
 // The roles of a prompt.
@@ -13,8 +13,8 @@ const (
 // MessageRoles lists every role of a prompt.
 var MessageRoles = []MessageRole{MessageUser, MessageAssistant, MessageTool}
 
-// CopilotMessage is one entry of a prompt. One of the role tool is the outcome of
-// a call: CallID, Name and Input say of which, Status how it ended.
+// CopilotMessage is one message of a prompt. A message with the role tool is the result
+// of a call: CallID, Name and Input identify the call, Status says how it ended.
 type CopilotMessage struct {
 	Role    MessageRole `json:"role"`
 	Content string      `json:"content"`
@@ -29,28 +29,28 @@ type ToolSpec struct {
 	Name        string `json:"name"`
 	Description string `json:"description,omitempty"`
 	InputSchema Any    `json:"inputSchema,omitempty"`
-	// Whether it is irreversible: a spoken yes then has to name the action. Absent
+	// Whether the tool is irreversible, so that a spoken yes must name the action. Absent
 	// means true.
 	Destructive *bool `json:"destructive,omitempty"`
-	// Whether the editor asks the user once more when the tool is called, in a
-	// dialog of its own that no voice can answer.
+	// Whether the editor asks again when the tool is called, in a dialog of its own that
+	// cannot be answered by voice.
 	Confirms bool `json:"confirms,omitempty"`
 }
 
-// ToolsParams is the payload of copilot/tools: what the client's assistant may
-// ask for from the next request on. It replaces the list before it.
+// ToolsParams is the payload of copilot/tools: the tools that the client's assistant may
+// call from the next request on. It replaces the previous list.
 type ToolsParams struct {
 	Tools List[ToolSpec] `json:"tools"`
 }
 
-// CopilotSendParams of copilot/send: one attempt at one round of one answer to one
-// utterance. A retry has the same requestId and the next attempt (INT-005). An
-// answer that asked for tools continues in the next round, with their outcomes in
+// CopilotSendParams are the params of copilot/send: one attempt at one round of the
+// answer to an utterance. A retry keeps the requestId and increments the attempt
+// (INT-005). An answer that called tools continues in the next round, with the results in
 // the messages.
 type CopilotSendParams struct {
 	RequestID string               `json:"requestId"`
 	TurnID    string               `json:"turnId"`
-	Round     int                  `json:"round,omitempty" jsonschema:"minimum=0"` // absent: the first
+	Round     int                  `json:"round,omitempty" jsonschema:"minimum=0"` // absent for the first
 	Attempt   int                  `json:"attempt" jsonschema:"minimum=1"`
 	Messages  List[CopilotMessage] `json:"messages"` // oldest first
 	Tools     []ToolSpec           `json:"tools,omitempty"`
@@ -73,73 +73,71 @@ var CopilotStatuses = []CopilotStatus{StatusCompleted, StatusFailed, StatusCance
 // CopilotSendResult ends an attempt, after its last copilot/delta.
 type CopilotSendResult struct {
 	Status CopilotStatus `json:"status"`
-	Error  *CopilotError `json:"error,omitempty"` // of a failed one
+	Error  *CopilotError `json:"error,omitempty"` // of a failed attempt
 }
 
-// CopilotError is that of the Copilot integration contract (conversation
-// specification, section 4). Code is one of the codes of this protocol
-// where the client can tell (copilotQuota, copilotBlocked and so on); any other
-// is taken for copilotFailed.
+// CopilotError is the error type of the Copilot integration contract (conversation
+// specification, section 4). Code is a code of this protocol if the client can tell
+// (copilotQuota, copilotBlocked and so on); any other code is treated as copilotFailed.
 type CopilotError struct {
 	Code         string `json:"code"`
-	Message      string `json:"message"` // for the user; never logged
+	Message      string `json:"message"` // shown to the user, never logged
 	Retryable    bool   `json:"retryable"`
-	RetryAfterMs int64  `json:"retryAfterMs,omitempty" jsonschema:"minimum=0"` // what the service asked for
+	RetryAfterMs int64  `json:"retryAfterMs,omitempty" jsonschema:"minimum=0"` // as requested by the service
 }
 
-// CopilotDeltaParams is the payload of copilot/delta: the next piece of an
-// answer. Seq counts from 0 in each attempt. No text is a sign of life.
+// CopilotDeltaParams is the payload of copilot/delta: the next piece of an answer. Seq
+// counts from 0 in each attempt. A delta without text is a keep-alive.
 type CopilotDeltaParams struct {
 	RequestID string `json:"requestId"`
 	Seq       int64  `json:"seq" jsonschema:"minimum=0"`
 	Text      string `json:"text,omitempty"`
 }
 
-// CopilotToolCallParams is the payload of copilot/toolCall: the assistant wants
-// a tool. The user is asked when the answer's end is there. A callId names one call
-// of one answer.
+// CopilotToolCallParams is the payload of copilot/toolCall: the assistant calls a tool.
+// The user is asked once the answer is complete. A callId is unique within an answer.
 type CopilotToolCallParams struct {
 	RequestID   string `json:"requestId"`
 	CallID      string `json:"callId"`
 	Name        string `json:"name"`
 	Input       Any    `json:"input"`
-	Destructive *bool  `json:"destructive,omitempty"` // absent: as in copilot/tools
-	// Whether the user allowed such calls beforehand, in a setting: then nobody is
-	// asked about this one. It does not count for one that is destructive or runs a
-	// command.
+	Destructive *bool  `json:"destructive,omitempty"` // absent: see copilot/tools
+	// Whether a setting of the user already allows the call, so that no question is
+	// asked. Ignored for calls that are destructive or run a command.
 	Allowed bool `json:"allowed,omitempty"`
 }
 
-// ToolConfirmingParams is the payload of copilot/toolConfirming: a call that runs
-// waits for the user in a dialog of the editor.
+// ToolConfirmingParams is the payload of copilot/toolConfirming: a running call is
+// waiting for the user in a dialog of the editor.
 type ToolConfirmingParams struct {
 	CallID string `json:"callId"`
-	// False where the client only guesses, since the call takes long.
+	// False if the client infers the dialog from the duration of the call.
 	Certain bool `json:"certain,omitempty"`
 }
 
-// InvokeToolParams of copilot/invokeTool: run an approved call, once.
+// InvokeToolParams are the params of copilot/invokeTool, which runs an approved call
+// once.
 type InvokeToolParams struct {
 	CallID string `json:"callId"`
 	Name   string `json:"name"`
 	Input  Any    `json:"input"`
 }
 
-// InvokeToolResult is what a tool answered. A call that was cancelled is answered
-// too: with what it brought, or with requestCancelled.
+// InvokeToolResult is the result of a tool. A cancelled call is answered too: with its
+// result or with requestCancelled.
 type InvokeToolResult struct {
 	Content string `json:"content"`
 	IsError bool   `json:"isError,omitempty"`
 }
 
-// ApproveToolParams of copilot/approveTool: a click instead of a spoken yes or
-// no, for this one call.
+// ApproveToolParams are the params of copilot/approveTool: a click in place of a spoken
+// yes or no, for one call.
 type ApproveToolParams struct {
 	CallID   string `json:"callId"`
 	Approved bool   `json:"approved"`
 }
 
-// ModelsResult of copilot/models.
+// ModelsResult is the result of copilot/models.
 type ModelsResult struct {
 	Models   List[Model] `json:"models"`
 	Selected string      `json:"selected,omitempty"` // id; absent: the adapter's choice
@@ -154,12 +152,12 @@ type Model struct {
 	MaxInputTokens int    `json:"maxInputTokens,omitempty"`
 }
 
-// SelectModelParams of copilot/selectModel.
+// SelectModelParams are the params of copilot/selectModel.
 type SelectModelParams struct {
 	ID string `json:"id"`
 }
 
-// CredentialKind is what sort of secret is asked for.
+// CredentialKind is the type of secret that is requested.
 type CredentialKind string
 
 // The kinds.
@@ -171,14 +169,14 @@ const (
 // CredentialKinds lists every kind.
 var CredentialKinds = []CredentialKind{CredentialAPIKey, CredentialBearerToken}
 
-// CredentialsParams of credentials/get.
+// CredentialsParams are the params of credentials/get.
 type CredentialsParams struct {
 	Provider Provider       `json:"provider"`
 	Kind     CredentialKind `json:"kind"`
 }
 
-// CredentialsResult is a secret: used, never stored or logged. A client without
-// one answers with the error credentialsMissing.
+// CredentialsResult is a secret, which is used but never stored or logged. A client
+// without one answers with the error credentialsMissing.
 type CredentialsResult struct {
 	Value     string    `json:"value"`
 	ExpiresAt Timestamp `json:"expiresAt,omitzero"`
@@ -190,12 +188,12 @@ func (r CredentialsResult) String() string { return "[secret]" }
 // GoString hides the secret from logs.
 func (r CredentialsResult) GoString() string { return "[secret]" }
 
-// OpenHelpParams of window/openHelp.
+// OpenHelpParams are the params of window/openHelp.
 type OpenHelpParams struct {
-	Code ErrorCode `json:"code"` // of the failure
+	Code ErrorCode `json:"code"` // the failure
 }
 
-// OpenExternalParams of window/openExternal.
+// OpenExternalParams are the params of window/openExternal.
 type OpenExternalParams struct {
 	URL string `json:"url" jsonschema:"format=uri"`
 }

@@ -19,7 +19,7 @@ type FieldError struct {
 	Allowed string `json:"allowed,omitempty"`
 }
 
-// Error is one line: field, problem, what is allowed.
+// Error formats field, problem and allowed values in one line.
 func (e FieldError) Error() string {
 	s := e.Problem
 	if e.Field != "" {
@@ -31,12 +31,10 @@ func (e FieldError) Error() string {
 	return s
 }
 
-// Decode reads the params of a request or notification as T: an object with all
-// fields that T requires, of the right types and, at its top level, with values
-// of the closed lists. Fields that T does not have are
-// ignored; UnknownMembers names them. Absent params are
-// an empty object. The error is the answer to give: invalidParams, naming each
-// bad field.
+// Decode reads the params of a request or notification as T: an object with all required
+// fields of T, of the right types and, at the top level, with values from the closed
+// lists. Unknown fields are ignored; UnknownMembers reports them. Absent params count as
+// an empty object. The error is an invalidParams response that names each invalid field.
 func Decode[T any](locale Locale, params *json.RawMessage) (T, *jsonrpc2.Error) {
 	var raw json.RawMessage
 	if params != nil {
@@ -49,11 +47,11 @@ func Decode[T any](locale Locale, params *json.RawMessage) (T, *jsonrpc2.Error) 
 	return v, nil
 }
 
-// DecodeResult reads the answer of a client as T, as strictly as Decode does.
+// DecodeResult reads a client's result as T, as strictly as Decode.
 func DecodeResult[T any](result json.RawMessage) (T, error) {
 	v, fields := decode[T](result)
 	if len(fields) > 0 {
-		return v, fmt.Errorf("the client's answer is no %T: %w", v, fields[0])
+		return v, fmt.Errorf("decode the client's result as %T: %w", v, fields[0])
 	}
 	return v, nil
 }
@@ -65,7 +63,7 @@ func decode[T any](raw json.RawMessage) (T, []FieldError) {
 	}
 	var object map[string]json.RawMessage
 	if err := json.Unmarshal(raw, &object); err != nil {
-		return v, []FieldError{{Problem: "is no object", Allowed: "an object with named fields"}}
+		return v, []FieldError{{Problem: "is not an object", Allowed: "an object with named fields"}}
 	}
 	var fields []FieldError
 	t := reflect.TypeFor[T]()
@@ -84,7 +82,7 @@ func decode[T any](raw json.RawMessage) (T, []FieldError) {
 	return v, fields
 }
 
-// missing names the required fields of t that object does not have.
+// missing reports the required fields of t that object lacks.
 func missing(t reflect.Type, object map[string]json.RawMessage) []FieldError {
 	var fields []FieldError
 	for i := range t.NumField() {
@@ -101,7 +99,7 @@ func given(object map[string]json.RawMessage, name string) bool {
 	return ok && !bytes.Equal(raw, []byte("null"))
 }
 
-// unlisted names the fields of v whose value is not in their closed list.
+// unlisted reports the fields of v whose value is not in their closed list.
 func unlisted(v reflect.Value, object map[string]json.RawMessage) []FieldError {
 	var fields []FieldError
 	for i := range v.NumField() {
@@ -125,8 +123,8 @@ func jsonField(f reflect.StructField) (name string, optional bool) {
 	return name, strings.Contains(options, "omitempty") || strings.Contains(options, "omitzero")
 }
 
-// typeError says which field has the wrong type. The value, which may be the
-// user's words, is left out.
+// typeError reports a field of the wrong type. It omits the value, which may contain the
+// user's words.
 func typeError(err error) FieldError {
 	if e, ok := errors.AsType[*json.UnmarshalTypeError](err); ok {
 		return FieldError{Field: e.Field, Problem: "is a " + strings.SplitN(e.Value, " ", 2)[0], Allowed: jsonType(e.Type)}

@@ -8,7 +8,7 @@ type Enum struct {
 	Values []string
 }
 
-// Enums is every closed list of the wire, for generators and for Decode.
+// Enums lists every closed list of the wire, for generators and for Decode.
 var Enums = []Enum{
 	enum(States), enum(Substates), enum(Roles), enum(MuteReasons), enum(TurnModes), enum(Causes), enum(SessionStates), enum(ConnectionStates),
 	enum(InterruptSources), enum(EndReasons), enum(SuspendReasons), enum(RetryStages), enum(SpeakSources), enum(PlaybackActions),

@@ -14,26 +14,25 @@ type ErrorCode string
 type ErrorSpec struct {
 	Code      ErrorCode
 	Number    int64 // code of the JSON-RPC error
-	Retryable bool  // the same again may work
+	Retryable bool  // retrying may succeed
 
 	message, remediation, spoken words
 }
 
-// By is the row where another agent than Copilot answers. agent is its name for people,
-// "" for Copilot.
+// By returns the row for another assistant than Copilot. agent is its display name, ""
+// for Copilot.
 func (e ErrorSpec) By(agent string) ErrorSpec {
 	e.message, e.remediation, e.spoken = e.message.by(agent), e.remediation.by(agent), e.spoken.by(agent)
 	return e
 }
 
-// Message says what happened.
+// Message is what happened.
 func (e ErrorSpec) Message(l Locale) string { return e.message.in(l) }
 
-// Remediation says what to do about it. It never holds a secret (SEC-003).
+// Remediation is what to do about it. It never contains a secret (SEC-003).
 func (e ErrorSpec) Remediation(l Locale) string { return e.remediation.in(l) }
 
-// Spoken is what the assistant says aloud, or "" for failures that only a
-// program is told about.
+// Spoken is what the assistant says aloud, or "" for failures that only programs see.
 func (e ErrorSpec) Spoken(l Locale) string { return e.spoken.in(l) }
 
 // ErrorData is the data of every error response.
@@ -61,8 +60,8 @@ var errorIndex = func() map[ErrorCode]*ErrorSpec {
 	return m
 }()
 
-// Spec is the row of a code. A code that has none gets that of internalError, so
-// that whatever goes wrong can be said.
+// Spec returns the row of a code, or that of internalError for an unknown code, so that
+// every failure has a text.
 func (c ErrorCode) Spec() ErrorSpec {
 	if e, ok := errorIndex[c]; ok {
 		return *e
@@ -79,14 +78,14 @@ func (c ErrorCode) Known() bool {
 // NewError is the English NewError of Locale.
 func NewError(code ErrorCode, detail string) *jsonrpc2.Error { return English.NewError(code, detail) }
 
-// NewError makes an error response. Detail, which may be empty, says which
-// method, field or state it was about; it is English and holds no words of the
-// user, no secret and no path.
+// NewError creates an error response. Detail is optional and says which method, field or
+// state it is about; it is English and contains no words of the user, no secret and no
+// path.
 func (l Locale) NewError(code ErrorCode, detail string) *jsonrpc2.Error {
 	return l.newError(code, detail, nil)
 }
 
-// InvalidParams makes the error response that names each bad field.
+// InvalidParams creates the error response that names each invalid field.
 func (l Locale) InvalidParams(fields []FieldError) *jsonrpc2.Error {
 	detail := ""
 	if len(fields) > 0 {
@@ -108,12 +107,12 @@ func (l Locale) newError(code ErrorCode, detail string, fields []FieldError) *js
 	return e
 }
 
-// NewErrorParams makes the payload of agentvoice.error.
+// NewErrorParams creates the payload of agentvoice.error.
 func (l Locale) NewErrorParams(code ErrorCode, turnID string) ErrorParams {
 	return code.Spec().Params(l, turnID)
 }
 
-// Params makes the payload of agentvoice.error.
+// Params creates the payload of agentvoice.error.
 func (e ErrorSpec) Params(l Locale, turnID string) ErrorParams {
 	return ErrorParams{
 		Code: e.Code, Message: e.Message(l), Remediation: e.Remediation(l),
@@ -121,8 +120,7 @@ func (e ErrorSpec) Params(l Locale, turnID string) ErrorParams {
 	}
 }
 
-// DataOf reads the data of an error response of this protocol. ok is false for
-// an error that has none.
+// DataOf decodes the data of an error response. ok is false if there is none.
 func DataOf(e *jsonrpc2.Error) (data ErrorData, ok bool) {
 	if e == nil || e.Data == nil {
 		return ErrorData{}, false

@@ -1,26 +1,25 @@
 package protocol
 
-// InitializeParams opens the wire. Everything but protocolVersion may be left
-// out.
+// InitializeParams opens the wire. All fields but protocolVersion are optional.
 type InitializeParams struct {
-	ProcessID       int                `json:"processId,omitempty"` // the daemon ends when this process is gone
+	ProcessID       int                `json:"processId,omitempty"` // the daemon exits when this process exits
 	ClientInfo      ClientInfo         `json:"clientInfo,omitzero"`
-	Locale          string             `json:"locale,omitempty"` // BCP 47, for labels and messages; unknown ones are English
+	Locale          string             `json:"locale,omitempty"` // BCP 47, for labels and messages; English if unsupported
 	ProtocolVersion string             `json:"protocolVersion"`
 	Configuration   Configuration      `json:"configuration,omitempty"`
 	Capabilities    ClientCapabilities `json:"capabilities,omitzero"`
-	// Microphone is how the microphone begins, before anything can capture it: a
-	// client repeats here the mute of the daemon before this one.
+	// Microphone is the initial state of the microphone, before any capture. After a
+	// restart, a client repeats the previous daemon's mute state here.
 	Microphone MuteParams `json:"microphone,omitzero"`
-	// Watch is of a watcher, which follows a daemon over its socket.
+	// Watch is for watchers, which follow a daemon over its socket.
 	Watch WatchParams `json:"watch,omitzero"`
 }
 
-// WatchParams says what a watcher follows. Over standard input it is ignored.
+// WatchParams selects what a watcher follows. Ignored over standard input.
 type WatchParams struct {
-	Token  string `json:"token"`            // of the daemon's file
-	Words  bool   `json:"words,omitempty"`  // also what is said, and what tools are called with
-	Levels bool   `json:"levels,omitempty"` // also agentvoice.level
+	Token  string `json:"token"`            // from the daemon's file
+	Words  bool   `json:"words,omitempty"`  // include transcripts and tool inputs
+	Levels bool   `json:"levels,omitempty"` // include agentvoice.level
 }
 
 // ClientInfo names a client.
@@ -29,14 +28,15 @@ type ClientInfo struct {
 	Version string `json:"version,omitempty"`
 }
 
-// ClientCapabilities says what a client can be asked for.
+// ClientCapabilities says which requests a client answers.
 type ClientCapabilities struct {
 	Copilot   bool `json:"copilot,omitempty"`   // answers copilot/send
 	Secrets   bool `json:"secrets,omitempty"`   // answers credentials/get
 	Tools     bool `json:"tools,omitempty"`     // answers copilot/invokeTool
 	Commands  bool `json:"commands,omitempty"`  // answers window/command
-	Heartbeat bool `json:"heartbeat,omitempty"` // sends client/heartbeat every 5 s while its window lives
-	// TranscriptAppend takes agentvoice.transcript with after: only the new text.
+	Heartbeat bool `json:"heartbeat,omitempty"` // sends client/heartbeat every 5 s while its window is open
+	// TranscriptAppend accepts agentvoice.transcript with after, which carries only new
+	// text.
 	TranscriptAppend bool `json:"transcriptAppend,omitempty"`
 }
 
@@ -54,20 +54,20 @@ type ServerInfo struct {
 	Version string `json:"version"`
 }
 
-// ServerCapabilities says what this daemon can do as it was built and started.
+// ServerCapabilities says what this daemon supports as built and started.
 type ServerCapabilities struct {
-	Providers      []Provider `json:"providers,omitempty"`      // that can be set
-	Locales        []Locale   `json:"locales,omitempty"`        // with words of their own
+	Providers      []Provider `json:"providers,omitempty"`      // supported providers
+	Locales        []Locale   `json:"locales,omitempty"`        // supported languages
 	Audio          bool       `json:"audio,omitempty"`          // devices can be listed and selected
 	PushToTalk     bool       `json:"pushToTalk,omitempty"`     // conversation/pushToTalk
 	Tools          bool       `json:"tools,omitempty"`          // tool calls and their approval
 	Models         bool       `json:"models,omitempty"`         // copilot/models and copilot/selectModel
-	JournalContent bool       `json:"journalContent,omitempty"` // diagnostics/journal may be full
+	JournalContent bool       `json:"journalContent,omitempty"` // diagnostics/journal supports full
 	Headless       bool       `json:"headless,omitempty"`       // headless/advance
 }
 
-// CancelParams names the request that is no longer wanted. It is answered with
-// requestCancelled, unless it was done already.
+// CancelParams identifies a request to cancel. The request is answered with
+// requestCancelled, unless it is already done.
 type CancelParams struct {
 	ID RequestID `json:"id"`
 }

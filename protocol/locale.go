@@ -6,8 +6,7 @@ import (
 	"golang.org/x/text/language"
 )
 
-// Locale is a language that the daemon speaks to the user in. The zero value is
-// English.
+// Locale is a language of labels, messages and speech. The zero value is English.
 type Locale string
 
 // The locales.
@@ -17,14 +16,13 @@ const (
 	Japanese Locale = "ja"
 )
 
-// Locales lists every locale; the first one stands in for all that are missing.
+// Locales lists every locale; the first is the fallback.
 var Locales = []Locale{English, German, Japanese}
 
 var localeMatcher = language.NewMatcher([]language.Tag{language.English, language.German, language.Japanese})
 
-// MatchLocale chooses the Locale for a BCP 47 tag, such as the editor's
-// ("de-AT", "ja"). A tag that is empty, malformed or of another language is
-// English.
+// MatchLocale returns the Locale for a BCP 47 tag such as "de-AT" or "ja", and English
+// for a tag that is empty, malformed or unsupported.
 func MatchLocale(tag string) Locale {
 	t, err := language.Parse(tag)
 	if err != nil {
@@ -51,7 +49,7 @@ func (w words) in(l Locale) string {
 	return strings.ReplaceAll(text, agentHere, "Copilot")
 }
 
-// by puts an agent's name in place of Copilot's.
+// by inserts an agent's name in place of Copilot's.
 func (w words) by(agent string) words {
 	if agent == "" {
 		return w
@@ -60,7 +58,7 @@ func (w words) by(agent string) words {
 	return words{named(w.en), named(w.de), named(w.ja)}
 }
 
-// agentHere is where a text names the agent that answers.
+// agentHere is the placeholder for the name of the agent.
 const agentHere = "{agent}"
 
 // labels are the states as the panel shows them (GUD-003 and the UI
@@ -78,12 +76,11 @@ var labels = map[State]words{
 	StateTerminating:       {"⋯ Ending", "⋯ Wird beendet", "⋯ 終了中"},
 }
 
-// Label is the localizedLabel of a state. The substates have their state's. agent is the
-// name for people of who answers, "" for Copilot.
+// Label is the localizedLabel of a state. Substates have the label of their state. agent
+// is the display name of the assistant, "" for Copilot.
 func (l Locale) Label(s State, agent string) string { return labels[s].by(agent).in(l) }
 
-// VoicePausedLabel is the localizedLabel of speaking while the user has the voice
-// paused.
+// VoicePausedLabel is the localizedLabel of speaking while the user has paused the voice.
 func (l Locale) VoicePausedLabel() string {
 	return words{"⋯ Voice paused", "⋯ Stimme angehalten", "⋯ 音声を一時停止中"}.in(l)
 }

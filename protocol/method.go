@@ -73,78 +73,78 @@ const (
 	NotifyError        = "agentvoice.error"
 )
 
-// Message is a row of Messages. Params and Result are zero values that show
-// their types; nil Params are none, a nil Result of a request is null.
+// Message is a row of Messages. Params and Result are zero values that show their types.
+// Nil Params mean no params, a nil Result of a request means null.
 type Message struct {
 	Method       string
 	Direction    Direction
-	Notification bool // not answered
+	Notification bool // has no response
 	Params       any
 	Result       any
 	Doc          string
 }
 
-// Messages is every message of the wire.
+// Messages lists every message of the wire.
 var Messages = []Message{
-	request(MethodInitialize, InitializeParams{}, InitializeResult{}, "Opens the wire. Until it is answered every other request is refused with notInitialized."),
-	notification(MethodInitialized, nil, "The client took the answer of initialize; the daemon may send requests from now on."),
-	request(MethodShutdown, nil, nil, "Ends the conversation and closes every resource. After it only exit is taken."),
-	notification(MethodExit, nil, "Ends the process: status 0 after shutdown, else 1."),
-	{Method: MethodCancelRequest, Direction: BothWays, Notification: true, Params: CancelParams{}, Doc: "The request is no longer wanted."},
-	notification(MethodHeartbeat, nil, "The client's window lives. None for 20 s: the conversation is suspended; for 60 s: ended."),
+	request(MethodInitialize, InitializeParams{}, InitializeResult{}, "Opens the wire. Until it is answered, every other request fails with notInitialized."),
+	notification(MethodInitialized, nil, "The client has processed the result of initialize; the daemon may now send requests."),
+	request(MethodShutdown, nil, nil, "Ends the conversation and closes every resource. Afterwards only exit is accepted."),
+	notification(MethodExit, nil, "Exits the process: with status 0 after shutdown, otherwise 1."),
+	{Method: MethodCancelRequest, Direction: BothWays, Notification: true, Params: CancelParams{}, Doc: "Cancels a request."},
+	notification(MethodHeartbeat, nil, "The client's window is alive. Without heartbeats the conversation is suspended after 20 s and ended after 60 s."),
 
-	request(MethodStart, StartParams{}, Snapshot{}, "Begins a conversation. While one is active: conversationActive."),
+	request(MethodStart, StartParams{}, Snapshot{}, "Starts a conversation. Fails with conversationActive if one is active."),
 	request(MethodEnd, EndParams{}, Snapshot{}, "Ends the conversation."),
-	request(MethodInterrupt, InterruptParams{}, Snapshot{}, "Stops the assistant, now."),
+	request(MethodInterrupt, InterruptParams{}, Snapshot{}, "Stops the assistant immediately."),
 	request(MethodSuspend, SuspendParams{}, Snapshot{}, "Pauses the conversation and keeps its turn."),
-	request(MethodResume, SuspendParams{}, Snapshot{}, "Takes a reason for the pause away; without another one the conversation goes on."),
+	request(MethodResume, SuspendParams{}, Snapshot{}, "Removes a reason for the pause; the conversation resumes when none is left."),
 	request(MethodCommitTurn, nil, Snapshot{}, "Ends the user's turn by hand."),
-	request(MethodSendText, SendTextParams{}, TurnResult{}, "Says something in writing; it takes the path of spoken words."),
-	request(MethodRetry, RetryParams{}, Snapshot{}, "Tries again what failed last."),
-	request(MethodState, nil, Snapshot{}, "The state now."),
-	request(MethodHistory, nil, HistoryResult{}, "The last 20 transitions; they are kept in memory only."),
-	request(MethodPushToTalk, PushToTalkParams{}, nil, "The key to talk went down or up."),
+	request(MethodSendText, SendTextParams{}, TurnResult{}, "Sends a typed message, which is handled like speech."),
+	request(MethodRetry, RetryParams{}, Snapshot{}, "Retries the last failure."),
+	request(MethodState, nil, Snapshot{}, "Returns the current state."),
+	request(MethodHistory, nil, HistoryResult{}, "Returns the last 20 transitions, which are kept in memory only."),
+	request(MethodPushToTalk, PushToTalkParams{}, nil, "The push-to-talk key was pressed or released."),
 	request(MethodSpeak, SpeakParams{}, TurnResult{}, "Reads a text aloud."),
-	request(MethodPlayback, PlaybackParams{}, nil, "Controls what is being said."),
-	request(MethodTranscript, TranscriptRequestParams{}, TranscriptResult{}, "What was said in the live conversation, for a panel that was reloaded."),
+	request(MethodPlayback, PlaybackParams{}, nil, "Controls speech playback."),
+	request(MethodTranscript, TranscriptRequestParams{}, TranscriptResult{}, "Returns the transcript of the live conversation, for a panel that was reloaded."),
 
-	request(MethodApproveTool, ApproveToolParams{}, nil, "Answers the question whether a tool may be called."),
-	request(MethodModels, nil, ModelsResult{}, "The models of the assistant."),
-	request(MethodSelectModel, SelectModelParams{}, nil, "Selects a model. Loading is reported by agentvoice.notification."),
-	request(MethodDevices, nil, DevicesResult{}, "The audio devices."),
+	request(MethodApproveTool, ApproveToolParams{}, nil, "Approves or rejects a tool call."),
+	request(MethodModels, nil, ModelsResult{}, "Returns the assistant's models."),
+	request(MethodSelectModel, SelectModelParams{}, nil, "Selects a model. agentvoice.notification reports its loading."),
+	request(MethodDevices, nil, DevicesResult{}, "Returns the audio devices."),
 	request(MethodSelectDevice, SelectDeviceParams{}, nil, "Selects audio devices."),
-	request(MethodMute, MuteParams{}, nil, "Mutes the microphone or opens it."),
-	request(MethodConfigure, Configuration{}, nil, "Changes settings: those that are named; null sets the default. One bad setting refuses all."),
-	request(MethodDiagnosticsReport, nil, Report{}, "What there is to know for a bug report. No words, secrets or paths."),
+	request(MethodMute, MuteParams{}, nil, "Mutes or unmutes the microphone."),
+	request(MethodConfigure, Configuration{}, nil, "Changes the named settings; null restores the default. If any is invalid, none is changed."),
+	request(MethodDiagnosticsReport, nil, Report{}, "Returns diagnostics for a bug report, without transcripts, secrets or paths."),
 	request(MethodJournal, JournalParams{}, JournalResult{}, "Writes the journal of the conversation to a file."),
-	request(MethodSessions, nil, SessionsResult{}, "Past and live sessions."),
-	request(MethodUsage, nil, UsageResult{}, "What was used."),
-	request(MethodOpenHelp, OpenHelpParams{}, nil, "The user asks for the page that helps with a failure, such as the provider's for keys. window/openExternal follows before the answer; invalidState where there is no page."),
-	request(MethodAdvance, AdvanceParams{}, AdvanceResult{}, "Moves virtual time. Only of a daemon that serves with --headless."),
+	request(MethodSessions, nil, SessionsResult{}, "Returns past and live sessions."),
+	request(MethodUsage, nil, UsageResult{}, "Returns usage and cost."),
+	request(MethodOpenHelp, OpenHelpParams{}, nil, "Opens the help page for a failure, such as the provider's page for keys. The daemon sends window/openExternal before it answers; invalidState if there is no page."),
+	request(MethodAdvance, AdvanceParams{}, AdvanceResult{}, "Advances virtual time. Only with --headless."),
 
-	call(MethodCopilotSend, CopilotSendParams{}, CopilotSendResult{}, "Asks the editor's assistant. The client streams copilot/delta and copilot/toolCall, then answers with the end."),
+	call(MethodCopilotSend, CopilotSendParams{}, CopilotSendResult{}, "Sends a request to the editor's assistant. The client streams copilot/delta and copilot/toolCall, then responds."),
 	notification(MethodCopilotDelta, CopilotDeltaParams{}, "The next piece of an answer."),
-	notification(MethodCopilotToolCall, CopilotToolCallParams{}, "The assistant wants a tool."),
-	notification(MethodCopilotTools, ToolsParams{}, "The tools that the assistant may ask for, of a client with capabilities.tools."),
-	notification(MethodWorkspaceWords, WorkspaceWordsParams{}, "What the names that the user may say are taken from."),
-	notification(MethodToolConfirming, ToolConfirmingParams{}, "A call that runs waits for the user in a dialog of the editor. The daemon says so aloud."),
+	notification(MethodCopilotToolCall, CopilotToolCallParams{}, "The assistant calls a tool."),
+	notification(MethodCopilotTools, ToolsParams{}, "The tools that the assistant may call, from a client with capabilities.tools."),
+	notification(MethodWorkspaceWords, WorkspaceWordsParams{}, "The names in the workspace that the user may say."),
+	notification(MethodToolConfirming, ToolConfirmingParams{}, "A running call is waiting for the user in a dialog of the editor. The daemon announces it."),
 	call(MethodInvokeTool, InvokeToolParams{}, InvokeToolResult{}, "Runs an approved tool call."),
-	call(MethodCredentials, CredentialsParams{}, CredentialsResult{}, "Asks for a secret. It is used, never stored or logged."),
-	call(MethodOpenExternal, OpenExternalParams{}, nil, "Opens a page in the user's browser. It follows window/openHelp only: nothing opens a page unasked."),
-	call(MethodEditorCommand, EditorCommandParams{}, EditorCommandResult{}, "The user asks the editor for something by a voice command. Only of a client with capabilities.commands."),
+	call(MethodCredentials, CredentialsParams{}, CredentialsResult{}, "Requests a secret, which is used but never stored or logged."),
+	call(MethodOpenExternal, OpenExternalParams{}, nil, "Opens a page in the user's browser. Sent only in response to window/openHelp: no page opens unasked."),
+	call(MethodEditorCommand, EditorCommandParams{}, EditorCommandResult{}, "Runs a voice command in the editor. Only for clients with capabilities.commands."),
 
 	publish(NotifyState, StateParams{}, "A transition."),
-	publish(NotifyTurn, TurnParams{}, "A turn began or ended."),
-	publish(NotifyNotification, NotificationParams{}, "Words for the user, progress, or a new snapshot for a client that fell behind."),
-	publish(NotifyTranscript, TranscriptParams{}, "The words of one half of a turn so far."),
-	publish(NotifyCaption, CaptionParams{}, "What is being said, and how much of it was heard."),
-	publish(NotifyTool, ToolParams{}, "How far a tool call has come."),
-	publish(NotifyPaused, PausedParams{}, "The user paused the conversation or the voice, or let it go on."),
-	publish(NotifyQueue, Queue{}, "The utterances that wait for their turn changed."),
-	publish(NotifySession, SessionParams{}, "The session with the realtime service."),
-	publish(NotifyLevel, LevelParams{}, "Both voices' levels."),
-	publish(NotifyMicrophone, Microphone{}, "The microphone: whether it is captured, muted, or listening for the wake phrase."),
-	publish(NotifyError, ErrorParams{}, "A failure, and what to do."),
+	publish(NotifyTurn, TurnParams{}, "A turn started or ended."),
+	publish(NotifyNotification, NotificationParams{}, "A message for the user, progress, or a new snapshot for a client that fell behind."),
+	publish(NotifyTranscript, TranscriptParams{}, "The text so far of one half of a turn."),
+	publish(NotifyCaption, CaptionParams{}, "The segment that is being spoken, and how much of it was heard."),
+	publish(NotifyTool, ToolParams{}, "The status of a tool call."),
+	publish(NotifyPaused, PausedParams{}, "The user paused or resumed the conversation or the voice."),
+	publish(NotifyQueue, Queue{}, "The queue of utterances changed."),
+	publish(NotifySession, SessionParams{}, "The state of the session with the realtime service."),
+	publish(NotifyLevel, LevelParams{}, "The audio levels of both voices."),
+	publish(NotifyMicrophone, Microphone{}, "The state of the microphone: capturing, muted, or listening for the wake phrase."),
+	publish(NotifyError, ErrorParams{}, "A failure and its remedy."),
 }
 
 func request(method string, params, result any, doc string) Message {
@@ -171,7 +171,7 @@ var byMethod = func() map[string]*Message {
 	return m
 }()
 
-// Lookup finds the row of a method.
+// Lookup returns the row of a method.
 func Lookup(method string) (Message, bool) {
 	m, ok := byMethod[method]
 	if !ok {

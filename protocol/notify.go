@@ -16,7 +16,7 @@ var TurnEvents = []TurnEvent{TurnStarted, TurnCompleted, TurnInterrupted}
 // TurnOutcome is how a turn ended.
 type TurnOutcome string
 
-// The outcomes. Dropped is by the user's own word.
+// The outcomes. Dropped means that the user dropped the turn.
 const (
 	OutcomeAnswered    TurnOutcome = "answered"
 	OutcomeFailed      TurnOutcome = "failed"
@@ -27,12 +27,12 @@ const (
 // TurnOutcomes lists every outcome.
 var TurnOutcomes = []TurnOutcome{OutcomeAnswered, OutcomeFailed, OutcomeDropped, OutcomeInterrupted}
 
-// TurnParams is the payload of agentvoice.turn. DurationMs and Outcome are
-// absent in turn-started; Confidence is absent where nothing recognised speech.
+// TurnParams is the payload of agentvoice.turn. DurationMs and Outcome are absent in
+// turn-started; Confidence is absent if speech recognition reported none.
 type TurnParams struct {
 	Event             TurnEvent   `json:"event"`
 	TurnID            string      `json:"turnId"`
-	Role              Role        `json:"role"` // whose half began or ended
+	Role              Role        `json:"role"` // whose half started or ended
 	DurationMs        *int64      `json:"durationMs,omitempty" jsonschema:"minimum=0"`
 	Confidence        *float64    `json:"confidence,omitempty" jsonschema:"minimum=0,maximum=1"`
 	Outcome           TurnOutcome `json:"outcome,omitempty"`
@@ -55,12 +55,11 @@ const (
 // Severities lists every severity.
 var Severities = []Severity{SeverityInfo, SeverityWarning, SeverityError}
 
-// NotificationKind says what a notification is about, for clients that do more
-// than show it.
+// NotificationKind says what a notification is about, for clients that act on it.
 type NotificationKind string
 
-// The kinds. A message is only shown. Resync says that the client fell behind,
-// was spared the notifications in between, and continues from the snapshot.
+// The kinds. A message is only shown. Resync says that the client fell behind, that
+// notifications were dropped, and that the snapshot replaces them.
 const (
 	NotificationMessage      NotificationKind = "message"
 	NotificationModelLoading NotificationKind = "modelLoading"
@@ -70,43 +69,43 @@ const (
 // NotificationKinds lists every kind.
 var NotificationKinds = []NotificationKind{NotificationMessage, NotificationModelLoading, NotificationResync}
 
-// NotificationParams is the payload of agentvoice.notification: words for the
-// user, in the locale of initialize.
+// NotificationParams is the payload of agentvoice.notification: a message for the user,
+// in the locale of initialize.
 type NotificationParams struct {
 	Message  string           `json:"message"`
 	Severity Severity         `json:"severity"`
 	Kind     NotificationKind `json:"kind"`
-	Code     ErrorCode        `json:"code,omitempty"`                                      // of the failure that it explains
-	Progress *float64         `json:"progress,omitempty" jsonschema:"minimum=0,maximum=1"` // of modelLoading
+	Code     ErrorCode        `json:"code,omitempty"`                                      // the failure that it explains
+	Progress *float64         `json:"progress,omitempty" jsonschema:"minimum=0,maximum=1"` // for modelLoading
 	TurnID   string           `json:"turnId,omitempty"`
-	Snapshot *Snapshot        `json:"snapshot,omitempty"`                       // of resync
-	Dropped  int              `json:"dropped,omitempty" jsonschema:"minimum=0"` // of a watcher's resync: how many messages it was spared
+	Snapshot *Snapshot        `json:"snapshot,omitempty"`                       // for resync
+	Dropped  int              `json:"dropped,omitempty" jsonschema:"minimum=0"` // for a watcher's resync: the number of dropped messages
 }
 
-// TranscriptParams is the payload of agentvoice.transcript: the words of one
-// half of a turn so far. A later one replaces it; a final one is the last. One with
-// After continues the transcript with that seq: its text is appended to that one's.
-// It is sent only to a client that said capabilities.transcriptAppend; a client that
-// does not have the transcript it continues asks for conversation/transcript.
+// TranscriptParams is the payload of agentvoice.transcript: the text so far of one half
+// of a turn. A later one replaces it; a final one is the last. If After is set, the text
+// is appended to that of the transcript with this seq. That is sent only to clients with
+// capabilities.transcriptAppend; a client that lacks the earlier transcript requests
+// conversation/transcript.
 type TranscriptParams struct {
 	TurnID string `json:"turnId"`
 	Role   Role   `json:"role"`
 	Text   string `json:"text"`
 	Final  bool   `json:"final"`
 	Seq    int64  `json:"seq"`
-	After  int64  `json:"after,omitempty"` // seq of the transcript that text continues
-	Heard  string `json:"heard,omitempty"` // of the user's words: what was recognised, where names in it were corrected
+	After  int64  `json:"after,omitempty"` // seq of the transcript to append to
+	Heard  string `json:"heard,omitempty"` // of the user's half: the recognised text, if names in it were corrected
 }
 
-// CaptionParams is the payload of agentvoice.caption: the segment that is being
-// spoken. HeardChars counts the characters of Text that were heard for certain.
+// CaptionParams is the payload of agentvoice.caption: the segment that is being spoken.
+// HeardChars counts the characters of Text that were certainly heard.
 type CaptionParams struct {
 	TurnID     string `json:"turnId"`
 	Text       string `json:"text"`
 	HeardChars int    `json:"heardChars"`
 }
 
-// ToolStatus is how far a tool call has come.
+// ToolStatus is the status of a tool call.
 type ToolStatus string
 
 // The statuses. The last four are terminal.
@@ -117,7 +116,7 @@ const (
 	ToolCompleted ToolStatus = "completed"
 	ToolFailed    ToolStatus = "failed"
 	ToolRejected  ToolStatus = "rejected"
-	ToolCancelled ToolStatus = "cancelled" // it may have run all the same
+	ToolCancelled ToolStatus = "cancelled" // it may still have run
 )
 
 // ToolStatuses lists every status.
@@ -130,23 +129,22 @@ type ToolParams struct {
 	RequestID string     `json:"requestId"`
 	Name      string     `json:"name"`
 	Status    ToolStatus `json:"status"`
-	Question  string     `json:"question,omitempty"` // that awaits an answer, as it was spoken
-	// A spoken yes has to name the action; the question says how.
+	Question  string     `json:"question,omitempty"` // the spoken question that awaits an answer
+	// A spoken yes must name the action; the question says how.
 	Destructive bool `json:"destructive,omitempty"`
-	// Nothing that is said allows the call: only copilot/approveTool does.
+	// The call cannot be approved by voice, only by copilot/approveTool.
 	Click bool `json:"click,omitempty"`
-	// Commands are the texts of the input that would be run, Programs all that they
-	// name.
+	// Commands are the command texts in the input, Programs the programs that they run.
 	Commands []string `json:"commands,omitempty"`
 	Programs []string `json:"programs,omitempty"`
-	// Input is exactly what copilot/invokeTool would carry. It comes with the
-	// statuses requested and waitingForApproval.
+	// Input is exactly what copilot/invokeTool would carry. It is sent with the statuses
+	// requested and waitingForApproval.
 	Input   Any    `json:"input,omitempty"`
-	RetryOf string `json:"retryOf,omitempty"` // callId of the failed call that this one tries again
+	RetryOf string `json:"retryOf,omitempty"` // callId of the failed call that this one retries
 }
 
 // PausedParams is the payload of agentvoice.paused: Paused of the snapshot, and the
-// label that goes with it.
+// matching label.
 type PausedParams struct {
 	Conversation bool   `json:"conversation"`
 	Voice        bool   `json:"voice"`
@@ -158,23 +156,22 @@ type SessionParams struct {
 	State         SessionState `json:"state"`
 	PreviousState SessionState `json:"previousState"`
 	ID            string       `json:"id,omitempty"`
-	Provider      Provider     `json:"provider"` // that hears
+	Provider      Provider     `json:"provider"` // the recognition service
 	ExpiresAt     Timestamp    `json:"expiresAt,omitzero"`
 	Renewing      bool         `json:"renewing,omitempty"`
-	Code          ErrorCode    `json:"code,omitempty"` // of the state error
+	Code          ErrorCode    `json:"code,omitempty"` // for the state error
 }
 
-// LevelParams is the payload of agentvoice.level, sent at most 20 times a
-// second: the root mean square of both voices since the last one, as a share of
-// full scale.
+// LevelParams is the payload of agentvoice.level, sent at most 20 times a second: the
+// root mean square of both voices since the previous one, as a share of full scale.
 type LevelParams struct {
 	Input  float64 `json:"input" jsonschema:"minimum=0,maximum=1"`
 	Output float64 `json:"output" jsonschema:"minimum=0,maximum=1"`
 }
 
-// ErrorParams is the payload of agentvoice.error: a failure that no request is
-// there to be answered with. Message and Remediation are in the locale of
-// initialize and hold no secret (SEC-003).
+// ErrorParams is the payload of agentvoice.error: a failure that is not the response to a
+// request. Message and Remediation are in the locale of initialize and contain no secret
+// (SEC-003).
 type ErrorParams struct {
 	Code        ErrorCode `json:"code"`
 	Message     string    `json:"message"`
@@ -182,7 +179,7 @@ type ErrorParams struct {
 	Retryable   bool      `json:"retryable"`
 	HasHelp     bool      `json:"hasHelp,omitempty"` // window/openHelp has a page for it
 	TurnID      string    `json:"turnId,omitempty"`
-	RequestID   string    `json:"requestId,omitempty"`   // of answerGap: whose deltas they are
-	ExpectedSeq *int64    `json:"expectedSeq,omitempty"` // of answerGap: the seq that should have come
-	ReceivedSeq *int64    `json:"receivedSeq,omitempty"` // of answerGap: the seq that came
+	RequestID   string    `json:"requestId,omitempty"`   // for answerGap: the request
+	ExpectedSeq *int64    `json:"expectedSeq,omitempty"` // for answerGap: the expected seq
+	ReceivedSeq *int64    `json:"receivedSeq,omitempty"` // for answerGap: the received seq
 }

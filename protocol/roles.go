@@ -2,14 +2,14 @@ package protocol
 
 import "cmp"
 
-// Hears is the provider that hears.
+// Hears returns the provider of recognition.
 func (s Settings) Hears() Provider { return cmp.Or(s.Hearing.Provider, s.Provider) }
 
-// Speaks is the provider that speaks.
+// Speaks returns the provider of the voice.
 func (s Settings) Speaks() Provider { return cmp.Or(s.Voice.Provider, s.Provider) }
 
-// SessionWith is the provider that a session is held with. What hears by requests does so
-// behind the embedded server, which finds the user's voice and the ends of turns.
+// SessionWith returns the provider of the realtime session. Recognition by separate
+// requests runs behind the embedded server, which detects speech and the ends of turns.
 func (s Settings) SessionWith() Provider {
 	if s.Hearing.Wire == WireTranscriptions || s.Hears() == ProviderCompatible {
 		return ProviderLocal
@@ -17,8 +17,8 @@ func (s Settings) SessionWith() Provider {
 	return s.Hears()
 }
 
-// HearingEndpoint is the address of the service that hears; "" is the provider's own.
-// agentvoice.endpoint is that of agentvoice.provider only.
+// HearingEndpoint is the base URL of the recognition service, "" for the provider's
+// default. agentvoice.endpoint applies only to agentvoice.provider.
 func (s Settings) HearingEndpoint() string {
 	if s.Hearing.Endpoint == "" && s.Hears() == s.Provider {
 		return s.Endpoint
@@ -26,7 +26,7 @@ func (s Settings) HearingEndpoint() string {
 	return s.Hearing.Endpoint
 }
 
-// VoiceEndpoint is the address of the service that speaks, likewise.
+// VoiceEndpoint is the base URL of the voice service, likewise.
 func (s Settings) VoiceEndpoint() string {
 	if s.Voice.Endpoint == "" && s.Speaks() == s.Provider {
 		return s.Endpoint

@@ -10,31 +10,34 @@ type Device struct {
 	SampleRate int    `json:"sampleRate"` // hertz
 }
 
-// DevicesResult of audio/devices.
+// DevicesResult is the result of audio/devices.
 type DevicesResult struct {
 	Inputs  List[Device] `json:"inputs"`
 	Outputs List[Device] `json:"outputs"`
 }
 
-// SelectDeviceParams of audio/select: ids or names; one that is absent stays.
+// SelectDeviceParams are the params of audio/select: ids or names. An absent device is
+// not changed.
 type SelectDeviceParams struct {
 	Input  string `json:"input,omitempty"`
 	Output string `json:"output,omitempty"`
 }
 
-// MuteParams of audio/mute, and the wish of initialize. Without By it is the user's.
+// MuteParams are the params of audio/mute, and the initial state in initialize. The
+// default for By is the user.
 type MuteParams struct {
 	Muted bool       `json:"muted"`
 	By    MuteReason `json:"by,omitempty"` // why it is muted
 }
 
-// Report of diagnostics/report. It holds no words, secrets or paths (SEC-001).
+// Report is the result of diagnostics/report. It contains no transcripts, secrets or
+// paths (SEC-001).
 type Report struct {
 	ServerInfo      ServerInfo          `json:"serverInfo"`
 	ProtocolVersion string              `json:"protocolVersion"`
 	Platform        string              `json:"platform"` // operating system and architecture: linux/amd64
 	UptimeMs        int64               `json:"uptimeMs"`
-	Provider        Provider            `json:"provider"` // that hears
+	Provider        Provider            `json:"provider"` // the recognition service
 	State           State               `json:"state"`
 	Session         SessionState        `json:"session"`
 	Connection      Connection          `json:"connection"`
@@ -45,21 +48,21 @@ type Report struct {
 	Interruptions   InterruptionReport  `json:"interruptions"`
 }
 
-// InterruptionReport says what became of onsets over the assistant, in this
-// process. Before anything becomes of one, the assistant pauses.
+// InterruptionReport counts how interruptions by voice ended in this process. Each starts
+// with a pause of the assistant.
 type InterruptionReport struct {
-	Confirmed int64                   `json:"confirmed"` // answers that were cut off, also by a command
-	Retracted int64                   `json:"retracted"` // pauses after which the answer went on
-	Stages    List[InterruptionTimes] `json:"stages"`    // those that were measured
+	Confirmed int64                   `json:"confirmed"` // answers that were cut off, including by commands
+	Retracted int64                   `json:"retracted"` // pauses after which the answer resumed
+	Stages    List[InterruptionTimes] `json:"stages"`    // the measured stages
 }
 
-// InterruptionTimes is how long after the first sample of the user's voice a stage
-// was. Of an onset that a service reports, that is not known.
+// InterruptionTimes is the time from the first sample of the user's voice to a stage. It
+// is unknown if the service detected the onset.
 type InterruptionTimes struct {
 	Stage    InterruptionStage `json:"stage"`
 	Times    Latency           `json:"times"`
-	BudgetMs float64           `json:"budgetMs,omitempty"` // that p95 is to keep; none for a stage without promise
-	Over     int64             `json:"over,omitempty"`     // how many took longer
+	BudgetMs float64           `json:"budgetMs,omitempty"` // target for p95; absent if the stage has none
+	Over     int64             `json:"over,omitempty"`     // number over budget
 }
 
 // InterruptionStage is a stage of an interruption.
@@ -84,13 +87,13 @@ type Latency struct {
 	Max   float64 `json:"max"`
 }
 
-// ReportedError is a failure that was met.
+// ReportedError is a failure that occurred.
 type ReportedError struct {
 	Code      ErrorCode `json:"code"`
 	Timestamp Timestamp `json:"timestamp"`
 }
 
-// JournalContent says how much a journal holds.
+// JournalContent says what a journal contains.
 type JournalContent string
 
 // The contents.
@@ -102,17 +105,17 @@ const (
 // JournalContents lists every content.
 var JournalContents = []JournalContent{JournalRedacted, JournalFull}
 
-// JournalParams of diagnostics/journal.
+// JournalParams are the params of diagnostics/journal.
 type JournalParams struct {
 	Content JournalContent `json:"content"`
 }
 
-// JournalResult says where the journal was written.
+// JournalResult is the path of the written journal.
 type JournalResult struct {
 	Path string `json:"path"`
 }
 
-// SessionsResult of session/list, newest first.
+// SessionsResult is the result of session/list, newest first.
 type SessionsResult struct {
 	Sessions List[SessionSummary] `json:"sessions"`
 }
@@ -120,16 +123,16 @@ type SessionsResult struct {
 // SessionSummary is a session, past or live.
 type SessionSummary struct {
 	ID        string       `json:"id"`
-	Provider  Provider     `json:"provider"` // that heard
+	Provider  Provider     `json:"provider"` // the recognition service
 	State     SessionState `json:"state"`
 	StartedAt Timestamp    `json:"startedAt"`
 	EndedAt   Timestamp    `json:"endedAt,omitzero"`
 	Turns     int          `json:"turns"`
-	CrashedIn SessionState `json:"crashedIn,omitempty"` // the state in which its daemon ended without ending it
+	CrashedIn SessionState `json:"crashedIn,omitempty"` // the state of the session when its daemon crashed
 }
 
-// UsageResult of usage/summary: what was used since a time. Cost is absent where
-// no price is known.
+// UsageResult is the result of usage/summary: usage since a time. Cost is absent if no
+// price is known.
 type UsageResult struct {
 	Since        Timestamp `json:"since"`
 	Sessions     int       `json:"sessions"`
@@ -139,21 +142,21 @@ type UsageResult struct {
 	InputTokens  int64     `json:"inputTokens"`
 	OutputTokens int64     `json:"outputTokens"`
 	Cost         *Cost     `json:"cost,omitempty"`
-	// Unpriced is how many requests have no known price and are not in Cost.
+	// Unpriced is the number of requests without a known price, which are not in Cost.
 	Unpriced int64            `json:"unpriced,omitempty"`
 	Models   List[ModelUsage] `json:"models,omitempty"`
 }
 
-// ModelUsage is what one model of one provider was used for.
+// ModelUsage is the usage of one model of one provider.
 type ModelUsage struct {
 	Provider     Provider `json:"provider"`
-	Model        string   `json:"model,omitempty"` // absent for an engine of this machine
+	Model        string   `json:"model,omitempty"` // absent for local engines
 	Requests     int64    `json:"requests"`
 	AudioInMs    int64    `json:"audioInMs"`
 	AudioOutMs   int64    `json:"audioOutMs"`
 	InputTokens  int64    `json:"inputTokens"`
 	OutputTokens int64    `json:"outputTokens"`
-	Characters   int64    `json:"characters,omitempty"` // of texts that were read aloud
+	Characters   int64    `json:"characters,omitempty"` // of synthesised text
 	Cost         *Cost    `json:"cost,omitempty"`
 	Unpriced     int64    `json:"unpriced,omitempty"`
 }

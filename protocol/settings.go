@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Prefix begins the name of every setting.
+// Prefix is the prefix of every setting.
 const Prefix = "agentvoice."
 
 // Configuration is settings by name, as a client sends them: flat
@@ -13,16 +13,15 @@ const Prefix = "agentvoice."
 // {"timeoutMs": 8000}}). Fields outside agentvoice are ignored.
 type Configuration map[string]json.RawMessage
 
-// Settings is every setting with its type. It is a value: a copy can be kept as
-// the configuration that something began with. Strings of closed lists hold
-// values of the list; Setting.Enum has them.
+// Settings holds every setting, typed. It is a value: a copy captures the configuration
+// at one time. Fields with a closed list hold a value of Setting.Enum.
 type Settings struct {
 	Provider   Provider
-	Endpoint   string // base URL; "" for the provider's own
+	Endpoint   string // base URL; "" for the provider's default
 	Deployment string // Azure
 	Model      string // realtime model; "" for the provider's default
 	Locale     string // BCP 47; "" for that of initialize
-	Agent      string // who answers: offline, openai or acp:CMD; "" for the editor's assistant
+	Agent      string // assistant: offline, openai or acp:CMD; "" for the editor's
 
 	Session       SessionSettings
 	Network       NetworkSettings
@@ -47,46 +46,46 @@ type Settings struct {
 
 // The groups of Settings.
 type (
-	// SessionSettings is the session with the service.
+	// SessionSettings configures the session with the service.
 	SessionSettings struct {
 		Max time.Duration // 0 is unknown
 	}
-	// NetworkSettings is the way to services outside this machine.
+	// NetworkSettings configures the network path to remote services.
 	NetworkSettings struct {
 		Proxy        string // URL; "" for that of the environment
 		TURN         string // URLs of relays, separated by spaces or commas
 		TURNUsername string
 	}
-	// HearingSettings is what hears the user.
+	// HearingSettings configures recognition.
 	HearingSettings struct {
 		Provider Provider // "" for Settings.Provider
-		Endpoint string   // base URL; "" for the provider's own, or that of the session
+		Endpoint string   // base URL; "" for the provider's default or the session's
 		Wire     string
 	}
-	// TranscriptionSettings is how a service turns what the user says into words.
+	// TranscriptionSettings configures transcription.
 	TranscriptionSettings struct {
 		Model      string // "" for the provider's default
 		Deployment string // Azure
-		Language   string // BCP 47; "" has the service detect it
+		Language   string // BCP 47; "" for automatic detection
 		Prompt     string
 	}
-	// WordsSettings is what is done with names that the user may say.
+	// WordsSettings configures the correction of names in transcripts.
 	WordsSettings struct {
-		Correct   bool // names in transcripts
-		Workspace bool // has names of the workspace known
-		Send      bool // has the service told of the names
+		Correct   bool // correct names in transcripts
+		Workspace bool // use the names in the workspace
+		Send      bool // send the names to the service
 	}
-	// VoiceSettings is the voice of the assistant.
+	// VoiceSettings configures the assistant's voice.
 	VoiceSettings struct {
 		Provider Provider // "" for Settings.Provider
-		Endpoint string   // base URL; "" for the provider's own, or that of the session
+		Endpoint string   // base URL; "" for the provider's default or the session's
 		Wire     string
 		Model    string  // "" for the provider's default
 		Name     string  // "" for the provider's default
 		Rate     float64 // 1 is normal
 	}
-	// AudioSettings names devices; "default" is the system's. The switches are how
-	// the microphone is processed.
+	// AudioSettings selects devices, "default" for the system default, and the processing
+	// of the microphone signal.
 	AudioSettings struct {
 		InputDevice      string
 		OutputDevice     string
@@ -95,58 +94,58 @@ type (
 		GainControl      bool
 		HighPass         bool
 	}
-	// WakeSettings is the phrase that begins a conversation.
+	// WakeSettings configures the wake phrase.
 	WakeSettings struct {
 		Enabled bool
 		Phrase  string
 	}
-	// TurnDetectionSettings says when the user's turn is over.
+	// TurnDetectionSettings configures when the user's turn ends.
 	TurnDetectionSettings struct {
 		Mode          string
-		SendPhrase    string  // "" for that of the locale
+		SendPhrase    string  // "" for the locale's default
 		Threshold     float64 // probability of speech
 		Silence       time.Duration
 		PrefixPadding time.Duration
 		Eagerness     string
 	}
-	// InterruptionSettings says what interrupts the assistant.
+	// InterruptionSettings configures what interrupts the assistant.
 	InterruptionSettings struct {
 		Profile string
 		Confirm time.Duration
 	}
-	// CopilotSettings is how long to wait for the assistant.
+	// CopilotSettings configures how long to wait for the assistant.
 	CopilotSettings struct {
-		Timeout    time.Duration // to the first sign of life, retries included
-		Stall      time.Duration // between two signs of life
+		Timeout    time.Duration // until the first sign of an answer, retries included
+		Stall      time.Duration // maximum gap within an answer
 		MaxRetries int
 		Model      string // "" for the adapter's choice
 	}
-	// ConversationSettings is the frame of a conversation.
+	// ConversationSettings configures the limits of a conversation.
 	ConversationSettings struct {
 		StartTimeout time.Duration
 	}
-	// SuspendSettings is how long a pause may be.
+	// SuspendSettings configures the maximum duration of a pause.
 	SuspendSettings struct {
 		Max time.Duration
 	}
-	// FaultSettings is how often a conversation recovers.
+	// FaultSettings configures recovery.
 	FaultSettings struct {
 		MaxRetries int
 	}
-	// SpeechSettings is how an answer is put into spoken words.
+	// SpeechSettings configures how answers are spoken.
 	SpeechSettings struct {
 		ReadCode string
 	}
-	// CueSettings is the short tones.
+	// CueSettings configures the audio cues.
 	CueSettings struct {
 		Enabled bool
 		Volume  float64 // share of full scale
 	}
-	// BudgetSettings is what conversations may cost, in US dollars; 0 is no limit.
+	// BudgetSettings limits the cost of conversations, in US dollars; 0 is no limit.
 	BudgetSettings struct {
 		Day, Month float64
 	}
-	// PrivacySettings is what may be kept.
+	// PrivacySettings configures what is stored and shared.
 	PrivacySettings struct {
 		Persist bool
 		Journal string
@@ -183,8 +182,8 @@ const (
 const (
 	WireAuto           = "auto"
 	WireRealtime       = "realtime"
-	WireSpeech         = "speech"         // voice
-	WireTranscriptions = "transcriptions" // hearing
+	WireSpeech         = "speech"         // voice only
+	WireTranscriptions = "transcriptions" // recognition only
 )
 
 // The values of turnDetection.eagerness.
@@ -236,15 +235,14 @@ const (
 	KindMilliseconds Kind = "milliseconds"
 )
 
-// Scope says where an editor takes a setting from. What decides who hears the
-// user and what is kept is the user's alone: a workspace that was only opened
-// cannot set it.
+// Scope says where a setting may be set. A setting that decides who receives the user's
+// audio, or what is stored, can only be set by the user, never by a workspace.
 type Scope string
 
 // The scopes, as VS Code names them.
 const (
-	ScopeApplication Scope = "application" // the user's settings only
-	ScopeWindow      Scope = "window"      // also those of a workspace
+	ScopeApplication Scope = "application" // user settings only
+	ScopeWindow      Scope = "window"      // user or workspace settings
 )
 
 // Setting is a row of SettingsTable.
@@ -254,13 +252,13 @@ type Setting struct {
 	Enum     []string // closed list of strings
 	Min, Max float64  // of numbers
 	Scope    Scope
-	Local    bool   // of this machine: it is not carried to the user's others
-	Restart  bool   // takes effect with the next conversation, else with the next turn
+	Local    bool   // machine-specific: not synchronised to other machines
+	Restart  bool   // applies to the next conversation, else to the next turn
 	Meaning  string // English
 	field    func(*Settings) any
 }
 
-// Kind is the type of s on the wire, which is that of its field.
+// Kind is the type of s on the wire.
 func (s Setting) Kind() Kind {
 	switch s.field(new(Settings)).(type) {
 	case *bool:
@@ -276,8 +274,8 @@ func (s Setting) Kind() Kind {
 	}
 }
 
-// SettingsTable is every setting: the one place that the checks, the settings
-// page of the editor and the reference are made from.
+// SettingsTable lists every setting. Validation, the editor's settings page and the
+// reference are generated from it.
 var SettingsTable = []Setting{
 	{Name: "agentvoice.provider", Default: "local", Enum: enum(Providers).Values, Scope: ScopeApplication, Restart: true,
 		Meaning: "The service for recognition and voice. `local` runs on this machine and needs no key and no network; `compatible` is any server with OpenAI's `/v1/audio` endpoints, such as speaches, vLLM or a whisper server.",

@@ -23,7 +23,7 @@ var States = []State{
 	StateSpeaking, StateInterrupted, StateSuspended, StateFaulted, StateTerminating,
 }
 
-// Substate says more about processing (PAT-001). Other states have none.
+// Substate refines processing (PAT-001). Other states have none.
 type Substate string
 
 // The substates.
@@ -50,7 +50,7 @@ var Roles = []Role{RoleUser, RoleAssistant}
 // Cause says why a transition happened (REQ-010): one closed list.
 type Cause string
 
-// The causes of the specification's TransitionCause, then those that the protocol adds.
+// The causes of the specification's TransitionCause, then the protocol's extensions.
 const (
 	CauseUserStart       Cause = "user.start"
 	CauseSessionReady    Cause = "session.ready"
@@ -119,7 +119,7 @@ var SessionStates = []SessionState{
 	SessionDeactivating, SessionError,
 }
 
-// ConnectionState is a state of the link that carries both voices.
+// ConnectionState is the state of the audio connection.
 type ConnectionState string
 
 // The states of a connection.
@@ -136,10 +136,9 @@ var ConnectionStates = []ConnectionState{
 	ConnectionDisconnected, ConnectionConnecting, ConnectionOpen, ConnectionReconnecting, ConnectionTorn,
 }
 
-// Snapshot is the whole state of a conversation: the ConversationStateSnapshot of
-// the conversation specification (section 4) and what the protocol adds. Seq is that of the
-// agentvoice.state notification that led here, so that a client can tell which
-// of them it may still have to apply.
+// Snapshot is the state of a conversation: the ConversationStateSnapshot of the
+// conversation specification (section 4) and the protocol's extensions. Seq is that of
+// the last agentvoice.state, so that a client can tell which ones it still has to apply.
 type Snapshot struct {
 	State         State      `json:"state"`
 	PreviousState State      `json:"previousState,omitempty"`
@@ -157,16 +156,16 @@ type Snapshot struct {
 	Seq           int64      `json:"seq"`
 }
 
-// Microphone is the state of the microphone in this daemon right now. It is also
-// the payload of agentvoice.microphone. Seq counts its changes, so that a client can
-// tell which of two is newer.
+// Microphone is the current state of the microphone. It is also the payload of
+// agentvoice.microphone. Seq counts its changes, so that a client can tell which of two
+// is newer.
 type Microphone struct {
-	Open    bool       `json:"open"`              // the device is captured, for a conversation or for the wake phrase, and no notice beside the conversation is heard
-	Muted   bool       `json:"muted"`             // no captured sound is used
+	Open    bool       `json:"open"`              // capturing for a conversation or the wake phrase; false while a notice plays outside a conversation
+	Muted   bool       `json:"muted"`             // captured audio is discarded
 	MutedBy MuteReason `json:"mutedBy,omitempty"` // while Muted
 	Wake    bool       `json:"wake"`              // the wake phrase is being listened for
 	Phrase  string     `json:"phrase,omitempty"`  // the wake phrase, if the settings enable one
-	Mode    TurnMode   `json:"mode"`              // of the conversation, or of the next one
+	Mode    TurnMode   `json:"mode"`              // of the current or next conversation
 	Seq     int64      `json:"seq"`
 }
 
@@ -176,8 +175,8 @@ type MuteReason string
 // The reasons.
 const (
 	MutedByUser   MuteReason = "user"
-	MutedByLocked MuteReason = "locked" // the screen was locked
-	MutedByTyped  MuteReason = "typed"  // the conversation began in writing
+	MutedByLocked MuteReason = "locked" // the screen is locked
+	MutedByTyped  MuteReason = "typed"  // the conversation started with typed text
 )
 
 // MuteReasons lists every reason.
@@ -195,40 +194,40 @@ type Metadata struct {
 	SessionID        string   `json:"sessionId"`
 	TranscriptID     string   `json:"transcriptId,omitempty"`
 	CopilotRequestID string   `json:"copilotRequestId,omitempty"`
-	PendingActions   []string `json:"pendingActions,omitempty"` // call ids that await approval
+	PendingActions   []string `json:"pendingActions,omitempty"` // ids of calls that await approval
 	RetryCount       int      `json:"retryCount,omitempty"`
 }
 
-// Paused says what the user paused. It stays so until the user has it go on, or it
-// ends: the conversation by conversation/suspend, also while the state is faulted;
-// the voice by conversation/playback or by saying so.
+// Paused says what the user paused: the conversation by conversation/suspend, even in the
+// state faulted; the voice by conversation/playback or by a voice command. It holds until
+// the user resumes or the conversation ends.
 type Paused struct {
 	Conversation bool `json:"conversation"`
 	Voice        bool `json:"voice"`
 }
 
-// Queue holds the utterances that wait for their turn, oldest first.
+// Queue lists the queued utterances, oldest first.
 type Queue struct {
 	Count int          `json:"count"`
 	IDs   List[string] `json:"ids"`
 }
 
-// Session names the session with the realtime service. ID is absent without one.
+// Session identifies the session with the realtime service. ID is absent without one.
 type Session struct {
 	State SessionState `json:"state"`
 	ID    string       `json:"id,omitempty"`
 }
 
-// Connection is the link to the realtime service. Each dial has the next epoch;
-// 0 is none yet.
+// Connection is the connection to the realtime service. Each dial increments the epoch; 0
+// means not yet dialled.
 type Connection struct {
 	State ConnectionState `json:"state"`
 	Epoch int64           `json:"epoch"`
 }
 
-// StateParams is the payload of agentvoice.state: one transition. It is the
-// payload of the UI messaging contract (conversation specification, section 4)
-// and the causal metadata of REQ-010.
+// StateParams is the payload of agentvoice.state, one transition: the payload of the UI
+// messaging contract (conversation specification, section 4) with the causal metadata of
+// REQ-010.
 type StateParams struct {
 	State         State         `json:"state"`
 	PreviousState State         `json:"previousState"`
@@ -237,21 +236,21 @@ type StateParams struct {
 	TurnID        string        `json:"turnId,omitempty"`
 	Since         Timestamp     `json:"since"`
 	Cause         Cause         `json:"cause"`
-	CauseID       string        `json:"causeId,omitempty"` // the request, utterance, segment or call that caused it
+	CauseID       string        `json:"causeId,omitempty"` // id of the request, utterance, segment or call that caused it
 	Queue         Queue         `json:"queue"`
 	Seq           int64         `json:"seq"` // one higher than the last agentvoice.state
 	Metadata      StateMetadata `json:"metadata"`
 }
 
 // StateMetadata is the metadata of agentvoice.state in the UI messaging contract.
-// CopilotRequestID is null when no request is live.
+// CopilotRequestID is null if no request is active.
 type StateMetadata struct {
 	CopilotRequestID  *string  `json:"copilotRequestId" jsonschema:"nullable"`
 	InterruptionCount int      `json:"interruptionCount"` // of the turn
 	Reason            string   `json:"reason,omitempty"`  // an error code or a suspension reason
 	SessionID         string   `json:"sessionId,omitempty"`
 	TranscriptID      string   `json:"transcriptId,omitempty"`
-	PendingActions    []string `json:"pendingActions,omitempty"` // call ids that await approval
+	PendingActions    []string `json:"pendingActions,omitempty"` // ids of calls that await approval
 	RetryCount        int      `json:"retryCount,omitempty"`
 }
 

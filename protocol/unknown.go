@@ -10,9 +10,9 @@ import (
 	"strings"
 )
 
-// UnknownMembers names the members of params that a message's type does not have, at
-// any depth: a client that sends one expects an effect that there is none of. Names
-// are compared letter by letter. A message without params has no members.
+// UnknownMembers reports the members of params that the message type lacks, at any depth,
+// because a client that sends one expects an effect. Names are case-sensitive. Messages
+// without params have no members.
 func UnknownMembers(of any, params *json.RawMessage) []FieldError {
 	if params == nil {
 		return nil
@@ -34,7 +34,7 @@ func unknownIn(t reflect.Type, raw json.RawMessage, path string) (fields []Field
 	case list:
 		var items []json.RawMessage
 		if json.Unmarshal(raw, &items) != nil {
-			return nil // it is refused for that
+			return nil // Decode reports the type error
 		}
 		for i, item := range items {
 			fields = append(fields, unknownIn(t.Elem(), item, fmt.Sprintf("%s[%d]", path, i))...)
@@ -45,7 +45,7 @@ func unknownIn(t reflect.Type, raw json.RawMessage, path string) (fields []Field
 	}
 	var object map[string]json.RawMessage
 	if json.Unmarshal(raw, &object) != nil {
-		return nil // the same
+		return nil // likewise
 	}
 	known := map[string]reflect.Type{}
 	for i := range t.NumField() {

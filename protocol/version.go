@@ -7,13 +7,12 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// Version is the version of the wire, MAJOR.MINOR: a new minor adds, a new major
-// breaks.
+// Version is the version of the wire, MAJOR.MINOR: minor versions only add, major
+// versions may break.
 const Version = "1.0"
 
-// Negotiate checks the version that a client named in initialize. The majors
-// must be equal; the minors need not be, since a minor only adds. It returns the
-// version to answer with, which is always Version, or an
+// Negotiate checks the version that a client sends in initialize. The majors must be
+// equal; the minors need not be, since a minor only adds. It returns Version, or an
 // unsupportedProtocolVersion error.
 func Negotiate(locale Locale, client string) (string, *jsonrpc2.Error) {
 	want, _, _ := strings.Cut(Version, ".")
@@ -29,8 +28,7 @@ func Negotiate(locale Locale, client string) (string, *jsonrpc2.Error) {
 	return Version, nil
 }
 
-// clip cuts what a client sent to at most n bytes, so that an error message
-// cannot be made large.
+// clip truncates client input to n bytes, to bound the size of error messages.
 func clip(s string, n int) string {
 	if len(s) <= n {
 		return s

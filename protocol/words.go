@@ -1,25 +1,25 @@
 package protocol
 
-// WorkspaceWordsParams is the payload of workspace/words: what the names that the user
-// may say are taken from. It replaces what was sent before. Nothing of it is stored,
-// logged or sent on, but for agentvoice.words.send.
+// WorkspaceWordsParams is the payload of workspace/words: sources of names that the user
+// may say. It replaces the previous one. Its content is not stored or logged, and is sent
+// on only with agentvoice.words.send.
 type WorkspaceWordsParams struct {
-	// Folders on the daemon's own machine, of which it reads the names by itself.
+	// Folders on the daemon's machine, whose names it reads itself.
 	Folders []string `json:"folders,omitempty"`
-	// Names that the client knows, those of the open file first.
+	// Names that the client knows, starting with those in the open file.
 	Names []WorkspaceWord `json:"names,omitempty"`
-	// Lists are the texts of the workspace's voice-words.md, where the daemon cannot
-	// read them.
+	// Lists are the texts of the workspace's voice-words.md, if the daemon cannot read
+	// it.
 	Lists []string `json:"lists,omitempty"`
 }
 
-// WorkspaceWord is a name as it is written.
+// WorkspaceWord is a name in its written form.
 type WorkspaceWord struct {
 	Text string   `json:"text"`
 	Kind WordKind `json:"kind"`
 }
 
-// WordKind says what a name is of.
+// WordKind is the kind of thing that a name denotes.
 type WordKind string
 
 // The kinds of names.

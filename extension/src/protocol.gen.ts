@@ -83,7 +83,7 @@ export const SUBSTATES = [
   'generatingResponse',
 ] as const;
 
-/** Substate says more about processing (PAT-001). */
+/** Substate refines processing (PAT-001). */
 export type Substate = (typeof SUBSTATES)[number];
 
 export const ROLES = [
@@ -174,7 +174,7 @@ export const CONNECTION_STATES = [
   'torn',
 ] as const;
 
-/** ConnectionState is a state of the link that carries both voices. */
+/** ConnectionState is the state of the audio connection. */
 export type ConnectionState = (typeof CONNECTION_STATES)[number];
 
 export const INTERRUPT_SOURCES = [
@@ -184,7 +184,7 @@ export const INTERRUPT_SOURCES = [
   'command',
 ] as const;
 
-/** InterruptSource says what the user interrupted with. */
+/** InterruptSource says how the user interrupted. */
 export type InterruptSource = (typeof INTERRUPT_SOURCES)[number];
 
 export const END_REASONS = [
@@ -206,7 +206,7 @@ export const SUSPEND_REASONS = [
   'heartbeat',
 ] as const;
 
-/** SuspendReason is one reason for a pause (REQ-008). */
+/** SuspendReason is a reason for a pause (REQ-008). */
 export type SuspendReason = (typeof SUSPEND_REASONS)[number];
 
 export const RETRY_STAGES = [
@@ -216,7 +216,7 @@ export const RETRY_STAGES = [
   'call',
 ] as const;
 
-/** RetryStage is what a question failed at. */
+/** RetryStage is the stage at which a request failed. */
 export type RetryStage = (typeof RETRY_STAGES)[number];
 
 export const SPEAK_SOURCES = [
@@ -234,7 +234,7 @@ export const PLAYBACK_ACTIONS = [
   'skip',
 ] as const;
 
-/** PlaybackAction is what to do with what is being said. */
+/** PlaybackAction is an action on the speech that is playing. */
 export type PlaybackAction = (typeof PLAYBACK_ACTIONS)[number];
 
 export const TURN_EVENTS = [
@@ -271,7 +271,7 @@ export const NOTIFICATION_KINDS = [
   'resync',
 ] as const;
 
-/** NotificationKind says what a notification is about, for clients that do more than show it. */
+/** NotificationKind says what a notification is about, for clients that act on it. */
 export type NotificationKind = (typeof NOTIFICATION_KINDS)[number];
 
 export const TOOL_STATUSES = [
@@ -284,7 +284,7 @@ export const TOOL_STATUSES = [
   'cancelled',
 ] as const;
 
-/** ToolStatus is how far a tool call has come. */
+/** ToolStatus is the status of a tool call. */
 export type ToolStatus = (typeof TOOL_STATUSES)[number];
 
 export const MESSAGE_ROLES = [
@@ -293,7 +293,7 @@ export const MESSAGE_ROLES = [
   'tool',
 ] as const;
 
-/** MessageRole is who said a message of a prompt. */
+/** MessageRole is the author of a prompt message. */
 export type MessageRole = (typeof MESSAGE_ROLES)[number];
 
 export const COPILOT_STATUSES = [
@@ -310,7 +310,7 @@ export const CREDENTIAL_KINDS = [
   'bearerToken',
 ] as const;
 
-/** CredentialKind is what sort of secret is asked for. */
+/** CredentialKind is the type of secret that is requested. */
 export type CredentialKind = (typeof CREDENTIAL_KINDS)[number];
 
 export const JOURNAL_CONTENTS = [
@@ -318,7 +318,7 @@ export const JOURNAL_CONTENTS = [
   'full',
 ] as const;
 
-/** JournalContent says how much a journal holds. */
+/** JournalContent says what a journal contains. */
 export type JournalContent = (typeof JOURNAL_CONTENTS)[number];
 
 export const INTERRUPTION_STAGES = [
@@ -339,7 +339,7 @@ export const WORD_KINDS = [
   'dependency',
 ] as const;
 
-/** WordKind says what a name is of. */
+/** WordKind is the kind of thing that a name denotes. */
 export type WordKind = (typeof WORD_KINDS)[number];
 
 export const EDITOR_COMMANDS = [
@@ -357,7 +357,7 @@ export const EDITOR_COMMANDS = [
   'showChange',
 ] as const;
 
-/** EditorCommand is what the user asks the editor for by a voice command, spoken or typed. */
+/** EditorCommand is what the editor is asked to do by a spoken or typed voice command. */
 export type EditorCommand = (typeof EDITOR_COMMANDS)[number];
 
 export const PROVIDERS = [
@@ -377,7 +377,7 @@ export const LOCALES = [
   'ja',
 ] as const;
 
-/** Locale is a language that the daemon speaks to the user in. */
+/** Locale is a language of labels, messages and speech. */
 export type Locale = (typeof LOCALES)[number];
 
 export const ERROR_CODES = [
@@ -469,23 +469,23 @@ export const ERROR_CODES = [
 /** ErrorCode names a failure. */
 export type ErrorCode = (typeof ERROR_CODES)[number];
 
-/** AdvanceParams of headless/advance: how far virtual time moves. */
+/** AdvanceParams are the params of headless/advance: how far to advance virtual time. */
 export interface AdvanceParams {
   ms: number;
 }
 
-/** AdvanceResult says where virtual time stands, in milliseconds since the start. */
+/** AdvanceResult is the virtual time, in milliseconds since the start. */
 export interface AdvanceResult {
   nowMs: number;
 }
 
-/** ApproveToolParams of copilot/approveTool: a click instead of a spoken yes or no, for this one call. */
+/** ApproveToolParams are the params of copilot/approveTool: a click in place of a spoken yes or no, for one call. */
 export interface ApproveToolParams {
   callId: string;
   approved: boolean;
 }
 
-/** CancelParams names the request that is no longer wanted. */
+/** CancelParams identifies a request to cancel. */
 export interface CancelParams {
   id: RequestID;
 }
@@ -497,7 +497,7 @@ export interface CaptionParams {
   heardChars: number;
 }
 
-/** ClientCapabilities says what a client can be asked for. */
+/** ClientCapabilities says which requests a client answers. */
 export interface ClientCapabilities {
   /** answers copilot/send */
   copilot?: boolean;
@@ -507,9 +507,9 @@ export interface ClientCapabilities {
   tools?: boolean;
   /** answers window/command */
   commands?: boolean;
-  /** sends client/heartbeat every 5 s while its window lives */
+  /** sends client/heartbeat every 5 s while its window is open */
   heartbeat?: boolean;
-  /** TranscriptAppend takes agentvoice.transcript with after: only the new text. */
+  /** TranscriptAppend accepts agentvoice.transcript with after, which carries only new text. */
   transcriptAppend?: boolean;
 }
 
@@ -639,7 +639,7 @@ export interface Configuration {
   'agentvoice.budget.month'?: number | null;
 }
 
-/** Connection is the link to the realtime service. */
+/** Connection is the connection to the realtime service. */
 export interface Connection {
   state: ConnectionState;
   epoch: number;
@@ -652,17 +652,17 @@ export interface CopilotDeltaParams {
   text?: string;
 }
 
-/** CopilotError is that of the Copilot integration contract (conversation specification, section 4). */
+/** CopilotError is the error type of the Copilot integration contract (conversation specification, section 4). */
 export interface CopilotError {
   code: string;
-  /** for the user; never logged */
+  /** shown to the user, never logged */
   message: string;
   retryable: boolean;
-  /** what the service asked for */
+  /** as requested by the service */
   retryAfterMs?: number;
 }
 
-/** CopilotMessage is one entry of a prompt. */
+/** CopilotMessage is one message of a prompt. */
 export interface CopilotMessage {
   role: MessageRole;
   content: string;
@@ -672,11 +672,11 @@ export interface CopilotMessage {
   status?: ToolStatus;
 }
 
-/** CopilotSendParams of copilot/send: one attempt at one round of one answer to one utterance. */
+/** CopilotSendParams are the params of copilot/send: one attempt at one round of the answer to an utterance. */
 export interface CopilotSendParams {
   requestId: string;
   turnId: string;
-  /** absent: the first */
+  /** absent for the first */
   round?: number;
   attempt: number;
   /** oldest first */
@@ -689,19 +689,19 @@ export interface CopilotSendParams {
 /** CopilotSendResult ends an attempt, after its last copilot/delta. */
 export interface CopilotSendResult {
   status: CopilotStatus;
-  /** of a failed one */
+  /** of a failed attempt */
   error?: CopilotError;
 }
 
-/** CopilotToolCallParams is the payload of copilot/toolCall: the assistant wants a tool. */
+/** CopilotToolCallParams is the payload of copilot/toolCall: the assistant calls a tool. */
 export interface CopilotToolCallParams {
   requestId: string;
   callId: string;
   name: string;
   input: unknown;
-  /** absent: as in copilot/tools */
+  /** absent: see copilot/tools */
   destructive?: boolean;
-  /** Whether the user allowed such calls beforehand, in a setting: then nobody is asked about this one. It does not count for one that is destructive or runs a command. */
+  /** Whether a setting of the user already allows the call, so that no question is asked. Ignored for calls that are destructive or run a command. */
   allowed?: boolean;
 }
 
@@ -712,13 +712,13 @@ export interface Cost {
   currency: string;
 }
 
-/** CredentialsParams of credentials/get. */
+/** CredentialsParams are the params of credentials/get. */
 export interface CredentialsParams {
   provider: Provider;
   kind: CredentialKind;
 }
 
-/** CredentialsResult is a secret: used, never stored or logged. */
+/** CredentialsResult is a secret, which is used but never stored or logged. */
 export interface CredentialsResult {
   value: string;
   expiresAt?: string;
@@ -736,27 +736,27 @@ export interface Device {
   sampleRate: number;
 }
 
-/** DevicesResult of audio/devices. */
+/** DevicesResult is the result of audio/devices. */
 export interface DevicesResult {
   inputs: Device[];
   outputs: Device[];
 }
 
-/** EditorCommandParams of window/command. */
+/** EditorCommandParams are the params of window/command. */
 export interface EditorCommandParams {
   command: EditorCommand;
-  /** of a line */
+  /** a line */
   number?: number;
-  /** of files, with or without folders and a line: parser.go:42; or of a call */
+  /** file names, optionally with folder and line, such as parser.go:42; or a call id */
   names?: string[];
 }
 
-/** EditorCommandResult says what kept the editor from it, in the user's language, to be said aloud: a line that the file does not have, say. */
+/** EditorCommandResult says aloud, in the user's language, why the editor could not do it, for example because the line does not exist. */
 export interface EditorCommandResult {
   problem?: string;
 }
 
-/** EndParams of conversation/end. */
+/** EndParams are the params of conversation/end. */
 export interface EndParams {
   reason?: EndReason;
 }
@@ -770,7 +770,7 @@ export interface ErrorData {
   fields?: FieldError[];
 }
 
-/** ErrorParams is the payload of agentvoice.error: a failure that no request is there to be answered with. */
+/** ErrorParams is the payload of agentvoice.error: a failure that is not the response to a request. */
 export interface ErrorParams {
   code: ErrorCode;
   message: string;
@@ -779,11 +779,11 @@ export interface ErrorParams {
   /** window/openHelp has a page for it */
   hasHelp?: boolean;
   turnId?: string;
-  /** of answerGap: whose deltas they are */
+  /** for answerGap: the request */
   requestId?: string;
-  /** of answerGap: the seq that should have come */
+  /** for answerGap: the expected seq */
   expectedSeq?: number;
-  /** of answerGap: the seq that came */
+  /** for answerGap: the received seq */
   receivedSeq?: number;
 }
 
@@ -794,24 +794,24 @@ export interface FieldError {
   allowed?: string;
 }
 
-/** HistoryResult of conversation/history: at most the last 20 transitions, oldest first (CON-003). */
+/** HistoryResult is the result of conversation/history: at most the last 20 transitions, oldest first (CON-003). */
 export interface HistoryResult {
   transitions: Transition[];
 }
 
 /** InitializeParams opens the wire. */
 export interface InitializeParams {
-  /** the daemon ends when this process is gone */
+  /** the daemon exits when this process exits */
   processId?: number;
   clientInfo?: ClientInfo;
-  /** BCP 47, for labels and messages; unknown ones are English */
+  /** BCP 47, for labels and messages; English if unsupported */
   locale?: string;
   protocolVersion: string;
   configuration?: Configuration;
   capabilities?: ClientCapabilities;
-  /** Microphone is how the microphone begins, before anything can capture it: a client repeats here the mute of the daemon before this one. */
+  /** Microphone is the initial state of the microphone, before any capture. After a restart, a client repeats the previous daemon's mute state here. */
   microphone?: MuteParams;
-  /** Watch is of a watcher, which follows a daemon over its socket. */
+  /** Watch is for watchers, which follow a daemon over its socket. */
   watch?: WatchParams;
 }
 
@@ -823,50 +823,50 @@ export interface InitializeResult {
   snapshot: Snapshot;
 }
 
-/** InterruptParams of conversation/interrupt. */
+/** InterruptParams are the params of conversation/interrupt. */
 export interface InterruptParams {
   source: InterruptSource;
 }
 
-/** InterruptionReport says what became of onsets over the assistant, in this process. */
+/** InterruptionReport counts how interruptions by voice ended in this process. */
 export interface InterruptionReport {
-  /** answers that were cut off, also by a command */
+  /** answers that were cut off, including by commands */
   confirmed: number;
-  /** pauses after which the answer went on */
+  /** pauses after which the answer resumed */
   retracted: number;
-  /** those that were measured */
+  /** the measured stages */
   stages: InterruptionTimes[];
 }
 
-/** InterruptionTimes is how long after the first sample of the user's voice a stage was. */
+/** InterruptionTimes is the time from the first sample of the user's voice to a stage. */
 export interface InterruptionTimes {
   stage: InterruptionStage;
   times: Latency;
-  /** that p95 is to keep; none for a stage without promise */
+  /** target for p95; absent if the stage has none */
   budgetMs?: number;
-  /** how many took longer */
+  /** number over budget */
   over?: number;
 }
 
-/** InvokeToolParams of copilot/invokeTool: run an approved call, once. */
+/** InvokeToolParams are the params of copilot/invokeTool, which runs an approved call once. */
 export interface InvokeToolParams {
   callId: string;
   name: string;
   input: unknown;
 }
 
-/** InvokeToolResult is what a tool answered. */
+/** InvokeToolResult is the result of a tool. */
 export interface InvokeToolResult {
   content: string;
   isError?: boolean;
 }
 
-/** JournalParams of diagnostics/journal. */
+/** JournalParams are the params of diagnostics/journal. */
 export interface JournalParams {
   content: JournalContent;
 }
 
-/** JournalResult says where the journal was written. */
+/** JournalResult is the path of the written journal. */
 export interface JournalResult {
   path: string;
 }
@@ -879,7 +879,7 @@ export interface Latency {
   max: number;
 }
 
-/** LevelParams is the payload of agentvoice.level, sent at most 20 times a second: the root mean square of both voices since the last one, as a share of full scale. */
+/** LevelParams is the payload of agentvoice.level, sent at most 20 times a second: the root mean square of both voices since the previous one, as a share of full scale. */
 export interface LevelParams {
   input: number;
   output: number;
@@ -892,16 +892,16 @@ export interface Metadata {
   sessionId: string;
   transcriptId?: string;
   copilotRequestId?: string;
-  /** call ids that await approval */
+  /** ids of calls that await approval */
   pendingActions?: string[];
   retryCount?: number;
 }
 
-/** Microphone is the state of the microphone in this daemon right now. */
+/** Microphone is the current state of the microphone. */
 export interface Microphone {
-  /** the device is captured, for a conversation or for the wake phrase, and no notice beside the conversation is heard */
+  /** capturing for a conversation or the wake phrase; false while a notice plays outside a conversation */
   open: boolean;
-  /** no captured sound is used */
+  /** captured audio is discarded */
   muted: boolean;
   /** while Muted */
   mutedBy?: MuteReason;
@@ -909,7 +909,7 @@ export interface Microphone {
   wake: boolean;
   /** the wake phrase, if the settings enable one */
   phrase?: string;
-  /** of the conversation, or of the next one */
+  /** of the current or next conversation */
   mode: TurnMode;
   seq: number;
 }
@@ -923,70 +923,70 @@ export interface Model {
   maxInputTokens?: number;
 }
 
-/** ModelUsage is what one model of one provider was used for. */
+/** ModelUsage is the usage of one model of one provider. */
 export interface ModelUsage {
   provider: Provider;
-  /** absent for an engine of this machine */
+  /** absent for local engines */
   model?: string;
   requests: number;
   audioInMs: number;
   audioOutMs: number;
   inputTokens: number;
   outputTokens: number;
-  /** of texts that were read aloud */
+  /** of synthesised text */
   characters?: number;
   cost?: Cost;
   unpriced?: number;
 }
 
-/** ModelsResult of copilot/models. */
+/** ModelsResult is the result of copilot/models. */
 export interface ModelsResult {
   models: Model[];
   /** id; absent: the adapter's choice */
   selected?: string;
 }
 
-/** MuteParams of audio/mute, and the wish of initialize. */
+/** MuteParams are the params of audio/mute, and the initial state in initialize. */
 export interface MuteParams {
   muted: boolean;
   /** why it is muted */
   by?: MuteReason;
 }
 
-/** NotificationParams is the payload of agentvoice.notification: words for the user, in the locale of initialize. */
+/** NotificationParams is the payload of agentvoice.notification: a message for the user, in the locale of initialize. */
 export interface NotificationParams {
   message: string;
   severity: Severity;
   kind: NotificationKind;
-  /** of the failure that it explains */
+  /** the failure that it explains */
   code?: ErrorCode;
-  /** of modelLoading */
+  /** for modelLoading */
   progress?: number;
   turnId?: string;
-  /** of resync */
+  /** for resync */
   snapshot?: Snapshot;
-  /** of a watcher's resync: how many messages it was spared */
+  /** for a watcher's resync: the number of dropped messages */
   dropped?: number;
 }
 
-/** OpenExternalParams of window/openExternal. */
+/** OpenExternalParams are the params of window/openExternal. */
 export interface OpenExternalParams {
   url: string;
 }
 
-/** OpenHelpParams of window/openHelp. */
+/** OpenHelpParams are the params of window/openHelp. */
 export interface OpenHelpParams {
-  /** of the failure */
+  /** the failure */
   code: ErrorCode;
 }
 
-/** Paused says what the user paused. */
+/** Paused says what the user paused: the conversation by conversation/suspend, even in the state faulted; the voice by conversation/playback or by a voice command. */
 export interface Paused {
   conversation: boolean;
   voice: boolean;
 }
 
-/** PausedParams is the payload of agentvoice.paused: Paused of the snapshot, and the label that goes with it. */
+/** PausedParams is the payload of agentvoice.paused: Paused of the snapshot, and the matching label. */
 export interface PausedParams {
   conversation: boolean;
   voice: boolean;
@@ -994,31 +994,31 @@ export interface PausedParams {
   localizedLabel: string;
 }
 
-/** PlaybackParams of conversation/playback. */
+/** PlaybackParams are the params of conversation/playback. */
 export interface PlaybackParams {
   action: PlaybackAction;
   rate?: number;
 }
 
-/** PushToTalkParams of conversation/pushToTalk. */
+/** PushToTalkParams are the params of conversation/pushToTalk. */
 export interface PushToTalkParams {
   down: boolean;
 }
 
-/** Queue holds the utterances that wait for their turn, oldest first. */
+/** Queue lists the queued utterances, oldest first. */
 export interface Queue {
   count: number;
   ids: string[];
 }
 
-/** Report of diagnostics/report. */
+/** Report is the result of diagnostics/report. */
 export interface Report {
   serverInfo: ServerInfo;
   protocolVersion: string;
   /** operating system and architecture: linux/amd64 */
   platform: string;
   uptimeMs: number;
-  /** that hears */
+  /** the recognition service */
   provider: Provider;
   state: State;
   session: SessionState;
@@ -1031,7 +1031,7 @@ export interface Report {
   interruptions: InterruptionReport;
 }
 
-/** ReportedError is a failure that was met. */
+/** ReportedError is a failure that occurred. */
 export interface ReportedError {
   code: ErrorCode;
   timestamp: string;
@@ -1040,32 +1040,32 @@ export interface ReportedError {
 /** The id of a request. */
 export type RequestID = string | number;
 
-/** RetryParams of conversation/retry. */
+/** RetryParams are the params of conversation/retry. */
 export interface RetryParams {
   stage?: RetryStage;
 }
 
-/** SelectDeviceParams of audio/select: ids or names; one that is absent stays. */
+/** SelectDeviceParams are the params of audio/select: ids or names. */
 export interface SelectDeviceParams {
   input?: string;
   output?: string;
 }
 
-/** SelectModelParams of copilot/selectModel. */
+/** SelectModelParams are the params of copilot/selectModel. */
 export interface SelectModelParams {
   id: string;
 }
 
-/** SendTextParams of conversation/sendText. */
+/** SendTextParams are the params of conversation/sendText. */
 export interface SendTextParams {
   text: string;
 }
 
-/** ServerCapabilities says what this daemon can do as it was built and started. */
+/** ServerCapabilities says what this daemon supports as built and started. */
 export interface ServerCapabilities {
-  /** that can be set */
+  /** supported providers */
   providers?: Provider[];
-  /** with words of their own */
+  /** supported languages */
   locales?: Locale[];
   /** devices can be listed and selected */
   audio?: boolean;
@@ -1075,7 +1075,7 @@ export interface ServerCapabilities {
   tools?: boolean;
   /** copilot/models and copilot/selectModel */
   models?: boolean;
-  /** diagnostics/journal may be full */
+  /** diagnostics/journal supports full */
   journalContent?: boolean;
   /** headless/advance */
   headless?: boolean;
@@ -1087,7 +1087,7 @@ export interface ServerInfo {
   version: string;
 }
 
-/** Session names the session with the realtime service. */
+/** Session identifies the session with the realtime service. */
 export interface Session {
   state: SessionState;
   id?: string;
@@ -1098,33 +1098,33 @@ export interface SessionParams {
   state: SessionState;
   previousState: SessionState;
   id?: string;
-  /** that hears */
+  /** the recognition service */
   provider: Provider;
   expiresAt?: string;
   renewing?: boolean;
-  /** of the state error */
+  /** for the state error */
   code?: ErrorCode;
 }
 
 /** SessionSummary is a session, past or live. */
 export interface SessionSummary {
   id: string;
-  /** that heard */
+  /** the recognition service */
   provider: Provider;
   state: SessionState;
   startedAt: string;
   endedAt?: string;
   turns: number;
-  /** the state in which its daemon ended without ending it */
+  /** the state of the session when its daemon crashed */
   crashedIn?: SessionState;
 }
 
-/** SessionsResult of session/list, newest first. */
+/** SessionsResult is the result of session/list, newest first. */
 export interface SessionsResult {
   sessions: SessionSummary[];
 }
 
-/** Snapshot is the whole state of a conversation: the ConversationStateSnapshot of the conversation specification (section 4) and what the protocol adds. */
+/** Snapshot is the state of a conversation: the ConversationStateSnapshot of the conversation specification (section 4) and the protocol's extensions. */
 export interface Snapshot {
   state: State;
   previousState?: State;
@@ -1144,16 +1144,16 @@ export interface Snapshot {
   seq: number;
 }
 
-/** SpeakParams of conversation/speak. */
+/** SpeakParams are the params of conversation/speak. */
 export interface SpeakParams {
   text: string;
   source?: SpeakSource;
 }
 
-/** StartParams of conversation/start. */
+/** StartParams are the params of conversation/start. */
 export interface StartParams {
   context?: Record<string, unknown>;
-  /** TakeOver takes the microphone from another window that listens; without it the conversation is refused then (microphoneBusy). */
+  /** TakeOver takes the microphone from another window. Without it, a busy microphone is an error (microphoneBusy). */
   takeOver?: boolean;
 }
 
@@ -1166,12 +1166,12 @@ export interface StateMetadata {
   reason?: string;
   sessionId?: string;
   transcriptId?: string;
-  /** call ids that await approval */
+  /** ids of calls that await approval */
   pendingActions?: string[];
   retryCount?: number;
 }
 
-/** StateParams is the payload of agentvoice.state: one transition. */
+/** StateParams is the payload of agentvoice.state, one transition: the payload of the UI messaging contract (conversation specification, section 4) with the causal metadata of REQ-010. */
 export interface StateParams {
   state: State;
   previousState: State;
@@ -1181,7 +1181,7 @@ export interface StateParams {
   turnId?: string;
   since: string;
   cause: Cause;
-  /** the request, utterance, segment or call that caused it */
+  /** id of the request, utterance, segment or call that caused it */
   causeId?: string;
   queue: Queue;
   /** one higher than the last agentvoice.state */
@@ -1189,15 +1189,15 @@ export interface StateParams {
   metadata: StateMetadata;
 }
 
-/** SuspendParams of conversation/suspend and conversation/resume. */
+/** SuspendParams are the params of conversation/suspend and conversation/resume. */
 export interface SuspendParams {
   reason?: SuspendReason;
 }
 
-/** ToolConfirmingParams is the payload of copilot/toolConfirming: a call that runs waits for the user in a dialog of the editor. */
+/** ToolConfirmingParams is the payload of copilot/toolConfirming: a running call is waiting for the user in a dialog of the editor. */
 export interface ToolConfirmingParams {
   callId: string;
-  /** False where the client only guesses, since the call takes long. */
+  /** False if the client infers the dialog from the duration of the call. */
   certain?: boolean;
 }
 
@@ -1208,18 +1208,18 @@ export interface ToolParams {
   requestId: string;
   name: string;
   status: ToolStatus;
-  /** that awaits an answer, as it was spoken */
+  /** the spoken question that awaits an answer */
   question?: string;
-  /** A spoken yes has to name the action; the question says how. */
+  /** A spoken yes must name the action; the question says how. */
   destructive?: boolean;
-  /** Nothing that is said allows the call: only copilot/approveTool does. */
+  /** The call cannot be approved by voice, only by copilot/approveTool. */
   click?: boolean;
-  /** Commands are the texts of the input that would be run, Programs all that they name. */
+  /** Commands are the command texts in the input, Programs the programs that they run. */
   commands?: string[];
   programs?: string[];
-  /** Input is exactly what copilot/invokeTool would carry. It comes with the statuses requested and waitingForApproval. */
+  /** Input is exactly what copilot/invokeTool would carry. It is sent with the statuses requested and waitingForApproval. */
   input?: unknown;
-  /** callId of the failed call that this one tries again */
+  /** callId of the failed call that this one retries */
   retryOf?: string;
 }
 
@@ -1228,50 +1228,50 @@ export interface ToolSpec {
   name: string;
   description?: string;
   inputSchema?: unknown;
-  /** Whether it is irreversible: a spoken yes then has to name the action. Absent means true. */
+  /** Whether the tool is irreversible, so that a spoken yes must name the action. Absent means true. */
   destructive?: boolean;
-  /** Whether the editor asks the user once more when the tool is called, in a dialog of its own that no voice can answer. */
+  /** Whether the editor asks again when the tool is called, in a dialog of its own that cannot be answered by voice. */
   confirms?: boolean;
 }
 
-/** ToolsParams is the payload of copilot/tools: what the client's assistant may ask for from the next request on. */
+/** ToolsParams is the payload of copilot/tools: the tools that the client's assistant may call from the next request on. */
 export interface ToolsParams {
   tools: ToolSpec[];
 }
 
-/** TranscriptEntry is the words of one half of a turn. */
+/** TranscriptEntry is the text of one half of a turn. */
 export interface TranscriptEntry {
   turnId: string;
   role: Role;
   text: string;
-  /** of the user's words: what was recognised, where names in it were corrected */
+  /** of the user's half: the recognised text, if names in it were corrected */
   heard?: string;
   final: boolean;
   seq: number;
-  /** of the assistant's text: how much was heard, in characters */
+  /** of the assistant's half: how much was heard, in characters */
   heardChars?: number;
   timestamp: string;
 }
 
-/** TranscriptParams is the payload of agentvoice.transcript: the words of one half of a turn so far. */
+/** TranscriptParams is the payload of agentvoice.transcript: the text so far of one half of a turn. */
 export interface TranscriptParams {
   turnId: string;
   role: Role;
   text: string;
   final: boolean;
   seq: number;
-  /** seq of the transcript that text continues */
+  /** seq of the transcript to append to */
   after?: number;
-  /** of the user's words: what was recognised, where names in it were corrected */
+  /** of the user's half: the recognised text, if names in it were corrected */
   heard?: string;
 }
 
-/** TranscriptRequestParams of conversation/transcript. */
+/** TranscriptRequestParams are the params of conversation/transcript. */
 export interface TranscriptRequestParams {
   since?: number;
 }
 
-/** TranscriptResult is what was said in the live conversation, oldest first, and the calls of tools as they stand: all that a client needs that fell behind. */
+/** TranscriptResult is the transcript of the live conversation, oldest first, and the state of its tool calls: all that a client needs to catch up. */
 export interface TranscriptResult {
   entries: TranscriptEntry[];
   tools?: ToolParams[];
@@ -1294,7 +1294,7 @@ export interface Transition {
 export interface TurnParams {
   event: TurnEvent;
   turnId: string;
-  /** whose half began or ended */
+  /** whose half started or ended */
   role: Role;
   durationMs?: number;
   confidence?: number;
@@ -1306,12 +1306,12 @@ export interface TurnParams {
   timestamp: string;
 }
 
-/** TurnResult names the turn that a request opened. */
+/** TurnResult is the turn that a request started. */
 export interface TurnResult {
   turnId: string;
 }
 
-/** UsageResult of usage/summary: what was used since a time. */
+/** UsageResult is the result of usage/summary: usage since a time. */
 export interface UsageResult {
   since: string;
   sessions: number;
@@ -1321,162 +1321,162 @@ export interface UsageResult {
   inputTokens: number;
   outputTokens: number;
   cost?: Cost;
-  /** Unpriced is how many requests have no known price and are not in Cost. */
+  /** Unpriced is the number of requests without a known price, which are not in Cost. */
   unpriced?: number;
   models?: ModelUsage[];
 }
 
-/** WatchParams says what a watcher follows. */
+/** WatchParams selects what a watcher follows. */
 export interface WatchParams {
-  /** of the daemon's file */
+  /** from the daemon's file */
   token: string;
-  /** also what is said, and what tools are called with */
+  /** include transcripts and tool inputs */
   words?: boolean;
-  /** also agentvoice.level */
+  /** include agentvoice.level */
   levels?: boolean;
 }
 
-/** WorkspaceWord is a name as it is written. */
+/** WorkspaceWord is a name in its written form. */
 export interface WorkspaceWord {
   text: string;
   kind: WordKind;
 }
 
-/** WorkspaceWordsParams is the payload of workspace/words: what the names that the user may say are taken from. */
+/** WorkspaceWordsParams is the payload of workspace/words: sources of names that the user may say. */
 export interface WorkspaceWordsParams {
-  /** Folders on the daemon's own machine, of which it reads the names by itself. */
+  /** Folders on the daemon's machine, whose names it reads itself. */
   folders?: string[];
-  /** Names that the client knows, those of the open file first. */
+  /** Names that the client knows, starting with those in the open file. */
   names?: WorkspaceWord[];
-  /** Lists are the texts of the workspace's voice-words.md, where the daemon cannot read them. */
+  /** Lists are the texts of the workspace's voice-words.md, if the daemon cannot read it. */
   lists?: string[];
 }
 
 /** Requests of the client. */
 export interface ClientRequests {
-  /** Opens the wire. Until it is answered every other request is refused with notInitialized. */
+  /** Opens the wire. Until it is answered, every other request fails with notInitialized. */
   'initialize': { params: InitializeParams; result: InitializeResult };
-  /** Ends the conversation and closes every resource. After it only exit is taken. */
+  /** Ends the conversation and closes every resource. Afterwards only exit is accepted. */
   'shutdown': { params: undefined; result: null };
-  /** Begins a conversation. While one is active: conversationActive. */
+  /** Starts a conversation. Fails with conversationActive if one is active. */
   'conversation/start': { params: StartParams | undefined; result: Snapshot };
   /** Ends the conversation. */
   'conversation/end': { params: EndParams | undefined; result: Snapshot };
-  /** Stops the assistant, now. */
+  /** Stops the assistant immediately. */
   'conversation/interrupt': { params: InterruptParams; result: Snapshot };
   /** Pauses the conversation and keeps its turn. */
   'conversation/suspend': { params: SuspendParams | undefined; result: Snapshot };
-  /** Takes a reason for the pause away; without another one the conversation goes on. */
+  /** Removes a reason for the pause; the conversation resumes when none is left. */
   'conversation/resume': { params: SuspendParams | undefined; result: Snapshot };
   /** Ends the user's turn by hand. */
   'conversation/commitTurn': { params: undefined; result: Snapshot };
-  /** Says something in writing; it takes the path of spoken words. */
+  /** Sends a typed message, which is handled like speech. */
   'conversation/sendText': { params: SendTextParams; result: TurnResult };
-  /** Tries again what failed last. */
+  /** Retries the last failure. */
   'conversation/retry': { params: RetryParams | undefined; result: Snapshot };
-  /** The state now. */
+  /** Returns the current state. */
   'conversation/state': { params: undefined; result: Snapshot };
-  /** The last 20 transitions; they are kept in memory only. */
+  /** Returns the last 20 transitions, which are kept in memory only. */
   'conversation/history': { params: undefined; result: HistoryResult };
-  /** The key to talk went down or up. */
+  /** The push-to-talk key was pressed or released. */
   'conversation/pushToTalk': { params: PushToTalkParams; result: null };
   /** Reads a text aloud. */
   'conversation/speak': { params: SpeakParams; result: TurnResult };
-  /** Controls what is being said. */
+  /** Controls speech playback. */
   'conversation/playback': { params: PlaybackParams; result: null };
-  /** What was said in the live conversation, for a panel that was reloaded. */
+  /** Returns the transcript of the live conversation, for a panel that was reloaded. */
   'conversation/transcript': { params: TranscriptRequestParams | undefined; result: TranscriptResult };
-  /** Answers the question whether a tool may be called. */
+  /** Approves or rejects a tool call. */
   'copilot/approveTool': { params: ApproveToolParams; result: null };
-  /** The models of the assistant. */
+  /** Returns the assistant's models. */
   'copilot/models': { params: undefined; result: ModelsResult };
-  /** Selects a model. Loading is reported by agentvoice.notification. */
+  /** Selects a model. agentvoice.notification reports its loading. */
   'copilot/selectModel': { params: SelectModelParams; result: null };
-  /** The audio devices. */
+  /** Returns the audio devices. */
   'audio/devices': { params: undefined; result: DevicesResult };
   /** Selects audio devices. */
   'audio/select': { params: SelectDeviceParams | undefined; result: null };
-  /** Mutes the microphone or opens it. */
+  /** Mutes or unmutes the microphone. */
   'audio/mute': { params: MuteParams; result: null };
-  /** Changes settings: those that are named; null sets the default. One bad setting refuses all. */
+  /** Changes the named settings; null restores the default. If any is invalid, none is changed. */
   'configuration/update': { params: Configuration | undefined; result: null };
-  /** What there is to know for a bug report. No words, secrets or paths. */
+  /** Returns diagnostics for a bug report, without transcripts, secrets or paths. */
   'diagnostics/report': { params: undefined; result: Report };
   /** Writes the journal of the conversation to a file. */
   'diagnostics/journal': { params: JournalParams; result: JournalResult };
-  /** Past and live sessions. */
+  /** Returns past and live sessions. */
   'session/list': { params: undefined; result: SessionsResult };
-  /** What was used. */
+  /** Returns usage and cost. */
   'usage/summary': { params: undefined; result: UsageResult };
-  /** The user asks for the page that helps with a failure, such as the provider's for keys. window/openExternal follows before the answer; invalidState where there is no page. */
+  /** Opens the help page for a failure, such as the provider's page for keys. The daemon sends window/openExternal before it answers; invalidState if there is no page. */
   'window/openHelp': { params: OpenHelpParams; result: null };
-  /** Moves virtual time. Only of a daemon that serves with --headless. */
+  /** Advances virtual time. Only with --headless. */
   'headless/advance': { params: AdvanceParams; result: AdvanceResult };
 }
 
 /** Notifications of the client. */
 export interface ClientNotifications {
-  /** The client took the answer of initialize; the daemon may send requests from now on. */
+  /** The client has processed the result of initialize; the daemon may now send requests. */
   'initialized': undefined;
-  /** Ends the process: status 0 after shutdown, else 1. */
+  /** Exits the process: with status 0 after shutdown, otherwise 1. */
   'exit': undefined;
-  /** The request is no longer wanted. */
+  /** Cancels a request. */
   '$/cancelRequest': CancelParams;
-  /** The client's window lives. None for 20 s: the conversation is suspended; for 60 s: ended. */
+  /** The client's window is alive. Without heartbeats the conversation is suspended after 20 s and ended after 60 s. */
   'client/heartbeat': undefined;
   /** The next piece of an answer. */
   'copilot/delta': CopilotDeltaParams;
-  /** The assistant wants a tool. */
+  /** The assistant calls a tool. */
   'copilot/toolCall': CopilotToolCallParams;
-  /** The tools that the assistant may ask for, of a client with capabilities.tools. */
+  /** The tools that the assistant may call, from a client with capabilities.tools. */
   'copilot/tools': ToolsParams;
-  /** What the names that the user may say are taken from. */
+  /** The names in the workspace that the user may say. */
   'workspace/words': WorkspaceWordsParams | undefined;
-  /** A call that runs waits for the user in a dialog of the editor. The daemon says so aloud. */
+  /** A running call is waiting for the user in a dialog of the editor. The daemon announces it. */
   'copilot/toolConfirming': ToolConfirmingParams;
 }
 
 /** Requests of the daemon. */
 export interface DaemonRequests {
-  /** Asks the editor's assistant. The client streams copilot/delta and copilot/toolCall, then answers with the end. */
+  /** Sends a request to the editor's assistant. The client streams copilot/delta and copilot/toolCall, then responds. */
   'copilot/send': { params: CopilotSendParams; result: CopilotSendResult };
   /** Runs an approved tool call. */
   'copilot/invokeTool': { params: InvokeToolParams; result: InvokeToolResult };
-  /** Asks for a secret. It is used, never stored or logged. */
+  /** Requests a secret, which is used but never stored or logged. */
   'credentials/get': { params: CredentialsParams; result: CredentialsResult };
-  /** Opens a page in the user's browser. It follows window/openHelp only: nothing opens a page unasked. */
+  /** Opens a page in the user's browser. Sent only in response to window/openHelp: no page opens unasked. */
   'window/openExternal': { params: OpenExternalParams; result: null };
-  /** The user asks the editor for something by a voice command. Only of a client with capabilities.commands. */
+  /** Runs a voice command in the editor. Only for clients with capabilities.commands. */
   'window/command': { params: EditorCommandParams; result: EditorCommandResult };
 }
 
 /** Notifications of the daemon. */
 export interface DaemonNotifications {
-  /** The request is no longer wanted. */
+  /** Cancels a request. */
   '$/cancelRequest': CancelParams;
   /** A transition. */
   'agentvoice.state': StateParams;
-  /** A turn began or ended. */
+  /** A turn started or ended. */
   'agentvoice.turn': TurnParams;
-  /** Words for the user, progress, or a new snapshot for a client that fell behind. */
+  /** A message for the user, progress, or a new snapshot for a client that fell behind. */
   'agentvoice.notification': NotificationParams;
-  /** The words of one half of a turn so far. */
+  /** The text so far of one half of a turn. */
   'agentvoice.transcript': TranscriptParams;
-  /** What is being said, and how much of it was heard. */
+  /** The segment that is being spoken, and how much of it was heard. */
   'agentvoice.caption': CaptionParams;
-  /** How far a tool call has come. */
+  /** The status of a tool call. */
   'agentvoice.tool': ToolParams;
-  /** The user paused the conversation or the voice, or let it go on. */
+  /** The user paused or resumed the conversation or the voice. */
   'agentvoice.paused': PausedParams;
-  /** The utterances that wait for their turn changed. */
+  /** The queue of utterances changed. */
   'agentvoice.queue': Queue;
-  /** The session with the realtime service. */
+  /** The state of the session with the realtime service. */
   'agentvoice.session': SessionParams;
-  /** Both voices' levels. */
+  /** The audio levels of both voices. */
   'agentvoice.level': LevelParams;
-  /** The microphone: whether it is captured, muted, or listening for the wake phrase. */
+  /** The state of the microphone: capturing, muted, or listening for the wake phrase. */
   'agentvoice.microphone': Microphone;
-  /** A failure, and what to do. */
+  /** A failure and its remedy. */
   'agentvoice.error': ErrorParams;
 }
 

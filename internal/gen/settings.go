@@ -51,13 +51,14 @@ func settingsMarkdown() ([]byte, error) {
 
 # Settings
 
-Every setting has a default that works, without a key and without a network. They are set in the editor, and reach the
-daemon with ` + "`initialize`" + ` and ` + "`configuration/update`" + `, flat or nested. A value that is not allowed is refused, and the answer
-names it and what is allowed; so is a name under ` + "`agentvoice`" + ` that is no setting.
+Every setting has a working default that needs no key and no network. Set them in the editor, which sends them to the
+daemon in ` + "`initialize`" + ` and ` + "`configuration/update`" + `, flat or nested. An invalid value or an unknown name under
+` + "`agentvoice`" + ` is rejected with an error that names it and the allowed values.
 
-Scope says where the editor takes a setting from: ` + "`application`" + ` is your own settings only, ` + "`machine`" + ` your own on this
-machine, ` + "`window`" + ` also those of a workspace. What decides who hears you and what is kept cannot be set by a workspace.
-Settings marked "next conversation" are read when a conversation starts; the others count from the next turn on.
+Scope says where the editor reads a setting from: ` + "`application`" + ` only from your user settings, ` + "`machine`" + ` from your user
+settings on this machine, ` + "`window`" + ` also from a workspace. Settings that decide who receives your audio, or what is stored,
+cannot be set by a workspace. Settings marked "next conversation" are read when a conversation starts; the others apply from
+the next turn on.
 
 ` + "`agentvoice-daemon settings check FILE`" + ` checks an editor's settings.json; ` + "`settings explain NAME`" + ` prints one row of this table.
 

@@ -8,20 +8,19 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// defect is why a message is not handed on.
+// defect is why a message is rejected.
 type defect struct {
 	code   protocol.ErrorCode
 	reason string
-	id     json.RawMessage // to answer with; nil is null
-	silent bool            // not answered
+	id     json.RawMessage // id of the error response; nil is null
+	silent bool            // send no error response
 }
 
 func invalid(reason string, id json.RawMessage) *defect {
 	return &defect{code: protocol.CodeInvalidRequest, reason: reason, id: id}
 }
 
-// response is the answer to a defect. The library's own Response cannot say that
-// the id is null.
+// response is the error response. The library's own Response cannot encode a null id.
 func (d *defect) response() any {
 	id := d.id
 	if id == nil {
@@ -34,27 +33,27 @@ func (d *defect) response() any {
 	}{"2.0", id, protocol.NewError(d.code, d.reason)}
 }
 
-// check says what keeps body, which is JSON, from being a JSON-RPC 2.0 request,
-// notification or response. It is stricter than the library, which would take a
-// null id for that of its first call, and a negative one for a huge one.
+// check returns why body, which is valid JSON, is not a JSON-RPC 2.0 request,
+// notification or response. It is stricter than the library, which decodes a null id as 0
+// and a negative one as a huge number.
 func check(body []byte) *defect {
 	switch first := bytes.TrimLeft(body, " \t\r\n"); first[0] {
 	case '{':
 	case '[':
-		return invalid("batches are not taken", nil)
+		return invalid("batches are not supported", nil)
 	default:
-		return invalid("the body is no object", nil)
+		return invalid("the body is not an object", nil)
 	}
 	var m map[string]json.RawMessage
 	if err := json.Unmarshal(body, &m); err != nil {
-		return invalid("the body is no object", nil)
+		return invalid("the body is not an object", nil)
 	}
 	_, isRequest := m["method"]
 	_, hasResult := m["result"]
 	_, hasError := m["error"]
 	switch {
 	case isRequest && (hasResult || hasError):
-		return invalid("the body is a request and a response at once", nil)
+		return invalid("the body is both a request and a response", nil)
 	case isRequest:
 		return checkRequest(m)
 	case hasResult || hasError:
@@ -74,15 +73,15 @@ func checkRequest(m map[string]json.RawMessage) *defect {
 	case !isVersion2(m):
 		return invalid("jsonrpc is not \"2.0\"", id)
 	case json.Unmarshal(m["method"], &method) != nil || method == "":
-		return invalid("the method is no name", id)
+		return invalid("the method is not a string", id)
 	}
 	if p, ok := m["params"]; ok && p[0] != '{' && p[0] != '[' && string(p) != "null" {
-		return invalid("the params are no object", id)
+		return invalid("the params are not an object", id)
 	}
 	return nil
 }
 
-// checkResponse never gives the id back; see the invariants of the package.
+// checkResponse never returns the id; see the invariants of the package.
 func checkResponse(m map[string]json.RawMessage, both bool) *defect {
 	var failure struct {
 		Code    *int64  `json:"code"`
@@ -95,8 +94,8 @@ func checkResponse(m map[string]json.RawMessage, both bool) *defect {
 	case both || !wellFormed || !idOK || !isVersion2(m):
 		return invalid("the response is malformed", nil)
 	case id == nil && failed:
-		// The peer could not read something of ours. To answer would begin a loop.
-		return &defect{code: protocol.CodeInvalidRequest, reason: "the peer refused a message", silent: true}
+		// The peer could not read one of our messages. Answering would start a loop.
+		return &defect{code: protocol.CodeInvalidRequest, reason: "the peer rejected a message", silent: true}
 	case id == nil:
 		return invalid("the response has no id", nil)
 	default:
@@ -109,9 +108,9 @@ func isVersion2(m map[string]json.RawMessage) bool {
 	return json.Unmarshal(m["jsonrpc"], &v) == nil && v == "2.0"
 }
 
-// validID returns the id of a message, nil where there is none. ok is false for
-// one that cannot be used. A null id is none in a response, where JSON-RPC has it
-// for "not known", and cannot be used in a request.
+// validID returns the id of a message, nil if absent. ok is false for an invalid one. A
+// null id counts as absent in a response, where JSON-RPC uses it for "unknown", and as
+// invalid in a request.
 func validID(m map[string]json.RawMessage) (id json.RawMessage, ok bool) {
 	raw, present := m["id"]
 	if !present {
@@ -130,9 +129,9 @@ func validID(m map[string]json.RawMessage) (id json.RawMessage, ok bool) {
 	return raw, true
 }
 
-// requestID finds the id in the beginning of a body, when it stands before any
-// nested value and beside a method: so a client whose request is too large is
-// answered, and one whose response is too large is not mistaken.
+// requestID finds the id near the start of a body, if it precedes any nested value and a
+// method is present. This answers oversized requests without mistaking an oversized
+// response for one.
 func requestID(start []byte) json.RawMessage {
 	m := map[string]json.RawMessage{}
 	d := json.NewDecoder(bytes.NewReader(start))

@@ -10,19 +10,19 @@ import (
 	"strings"
 )
 
-// Bounds of a header.
+// Limits of a header.
 const (
-	maxHeaderLine  = 4096 // bytes, with the line's end
+	maxHeaderLine  = 4096 // bytes, including the line ending
 	maxHeaderLines = 32
-	prefixLength   = 1024 // bytes of a body that is too large in which its id is looked for
+	prefixLength   = 1024 // bytes of an oversized body that are searched for its id
 )
 
-// HeaderError says that a header cannot be parsed. It ends the connection.
+// HeaderError is a malformed header. It ends the connection.
 type HeaderError struct {
-	Problem string // holds nothing of the header but the names of fields
+	Problem string // quotes nothing of the header but field names
 }
 
-// Error is one line: problem, remedy.
+// Error formats problem and remedy in one line.
 func (e *HeaderError) Error() string {
 	return "message header: " + e.Problem + "; send \"Content-Length: N\\r\\n\\r\\n\" and N bytes of JSON"
 }
@@ -33,11 +33,11 @@ func badHeader(format string, args ...any) error {
 
 type header struct {
 	length  int64
-	charset string // other than UTF-8
+	charset string // if not UTF-8
 }
 
-// readHeader reads up to the empty line. Names are matched without regard to
-// case; fields other than Content-Length and Content-Type are ignored.
+// readHeader reads up to the empty line. Field names are case-insensitive; fields other
+// than Content-Length and Content-Type are ignored.
 func readHeader(in *bufio.Reader) (header, error) {
 	h := header{length: -1}
 	for n := 0; ; n++ {
@@ -61,7 +61,7 @@ func readHeader(in *bufio.Reader) (header, error) {
 	return h, nil
 }
 
-// readLine reads a line without its end. The input may end before the first.
+// readLine reads a line without its ending. Only before the first line may the input end.
 func readLine(in *bufio.Reader, first bool) (string, error) {
 	line, err := in.ReadSlice('\n')
 	switch {
@@ -82,7 +82,7 @@ func readLine(in *bufio.Reader, first bool) (string, error) {
 func (h *header) field(line string) error {
 	name, value, ok := strings.Cut(line, ":")
 	if !ok || name == "" || strings.ContainsFunc(name, notInName) {
-		return badHeader("a line is no \"Name: value\"")
+		return badHeader("a line is not \"Name: value\"")
 	}
 	value = strings.TrimSpace(value)
 	switch {
@@ -92,7 +92,7 @@ func (h *header) field(line string) error {
 		}
 		n, err := strconv.ParseUint(value, 10, 63)
 		if err != nil {
-			return badHeader("Content-Length is no number of bytes")
+			return badHeader("Content-Length is not a number of bytes")
 		}
 		h.length = int64(n)
 	case strings.EqualFold(name, "Content-Type"):
@@ -100,7 +100,7 @@ func (h *header) field(line string) error {
 		if err != nil {
 			return badHeader("Content-Type is malformed")
 		}
-		// "utf8" is what older clients of LSP send.
+		// Older LSP clients send "utf8".
 		if c := strings.ToLower(params["charset"]); c != "utf-8" && c != "utf8" {
 			h.charset = c
 		}

@@ -4,11 +4,10 @@
 //
 // # Model
 //
-// Stream is an ObjectStream for github.com/sourcegraph/jsonrpc2. What that
-// library's own codec leaves to the caller is done here: header and body are
-// bounded, the whole body is read before it is decoded, and a message that is
-// not one is answered with an error response and skipped, so that the connection
-// hands only well-formed requests and responses to its handler.
+// Stream is an ObjectStream for github.com/sourcegraph/jsonrpc2 that is stricter than the
+// library's codec: it bounds header and body, reads the whole body before decoding it,
+// and answers invalid messages with an error response and skips them, so that the
+// connection's handler sees only well-formed requests and responses.
 //
 // # The caller's loop
 //
@@ -40,19 +39,19 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// MaxBody is the largest body that is taken, in bytes. A larger one is skipped
-// and refused with invalidRequest.
+// MaxBody is the largest accepted body, in bytes. A larger one is skipped and answered
+// with invalidRequest.
 const MaxBody = 16 << 20
 
-// Refusal is a message that was not handed on.
+// Refusal is a rejected message.
 type Refusal struct {
 	Code   protocol.ErrorCode // parseError or invalidRequest
-	Reason string             // holds nothing of the message
+	Reason string             // quotes nothing of the message
 	Size   int64              // bytes of the body
 }
 
-// Stream is a jsonrpc2.ObjectStream. Its methods are safe for concurrent use,
-// except that only one goroutine reads.
+// Stream is a jsonrpc2.ObjectStream. Its methods are safe for concurrent use, except that
+// only one goroutine may read.
 type Stream struct {
 	in      *bufio.Reader
 	out     io.Writer
@@ -61,7 +60,7 @@ type Stream struct {
 	limit   int64 // MaxBody
 
 	writing sync.Mutex
-	broken  error // of a write; what follows on the wire would be garbage
+	broken  error // first write error; later writes would produce garbage
 
 	ending sync.Mutex
 	ended  error // why reading ended
@@ -69,8 +68,8 @@ type Stream struct {
 
 var _ jsonrpc2.ObjectStream = (*Stream)(nil)
 
-// NewStream makes a stream that owns in and out. refused, which may be nil, is
-// called for each message that is not handed on, on the reading goroutine.
+// NewStream returns a stream that owns in and out. It calls refused, which may be nil,
+// for each rejected message, on the reading goroutine.
 func NewStream(in io.ReadCloser, out io.WriteCloser, refused func(Refusal)) *Stream {
 	if refused == nil {
 		refused = func(Refusal) {}
@@ -84,7 +83,7 @@ func NewStream(in io.ReadCloser, out io.WriteCloser, refused func(Refusal)) *Str
 	}
 }
 
-// Encode is a message with its header, for one that is sent to many.
+// Encode encodes a message with its header, for messages that are sent to many peers.
 func Encode(obj any) ([]byte, error) {
 	body, err := json.Marshal(obj)
 	if err != nil {
@@ -95,8 +94,8 @@ func Encode(obj any) ([]byte, error) {
 	return append(message, body...), nil
 }
 
-// WriteObject writes obj as one message, with one Write. After a failed write
-// every further one fails with the same error.
+// WriteObject writes obj as one message with one Write. After a failed write all further
+// writes return the same error.
 func (s *Stream) WriteObject(obj any) error {
 	message, err := Encode(obj)
 	if err != nil {
@@ -113,10 +112,10 @@ func (s *Stream) WriteObject(obj any) error {
 	return s.broken
 }
 
-// ReadObject reads the next request, notification or response into v. Messages
-// that are none are answered, reported and skipped. The error is io.EOF at the
-// end of the input, io.ErrUnexpectedEOF where it ends within a message, a
-// *HeaderError, or an error of the input or of writing an answer.
+// ReadObject reads the next request, notification or response into v. It answers, reports
+// and skips invalid messages. It returns io.EOF at the end of the input,
+// io.ErrUnexpectedEOF if the input ends within a message, a *HeaderError, or an input or
+// write error.
 func (s *Stream) ReadObject(v any) error {
 	for {
 		h, err := readHeader(s.in)
@@ -140,8 +139,8 @@ func (s *Stream) ReadObject(v any) error {
 	}
 }
 
-// readMessage reads one body. bad says why it was not taken; the stream then
-// stands behind it all the same.
+// readMessage reads one body. bad says why it was rejected; the stream is positioned
+// after the body in any case.
 func (s *Stream) readMessage(h header, v any) (bad *defect, err error) {
 	if h.length > s.limit || h.charset != "" {
 		return s.skip(h)
@@ -165,7 +164,7 @@ func (s *Stream) readMessage(h header, v any) (bad *defect, err error) {
 	return nil, nil
 }
 
-// skip passes over a body without holding it.
+// skip discards a body without buffering it.
 func (s *Stream) skip(h header) (*defect, error) {
 	start, err := s.in.Peek(int(min(h.length, prefixLength)))
 	if err != nil {
@@ -181,7 +180,7 @@ func (s *Stream) skip(h header) (*defect, error) {
 	return bad, nil
 }
 
-// midMessage makes the end of the input within a message an unexpected one.
+// midMessage turns io.EOF within a message into io.ErrUnexpectedEOF.
 func midMessage(err error) error {
 	if errors.Is(err, io.EOF) {
 		return io.ErrUnexpectedEOF
@@ -198,8 +197,8 @@ func (s *Stream) end(err error) error {
 	return err
 }
 
-// Err says why reading ended: nil while it continues, after the end of the input
-// between two messages, and after Close.
+// Err returns why reading ended: nil while it continues, after an end of the input
+// between messages, and after Close.
 func (s *Stream) Err() error {
 	s.ending.Lock()
 	defer s.ending.Unlock()
@@ -209,9 +208,8 @@ func (s *Stream) Err() error {
 	return s.ended
 }
 
-// Close closes both byte streams, the output first, so that the peer sees the
-// end.
+// Close closes both byte streams, the output first so that the peer notices.
 func (s *Stream) Close() error {
-	_ = s.end(io.EOF) // what reading says from now on is our own doing
+	_ = s.end(io.EOF) // later read errors are caused by Close itself
 	return errors.Join(s.closers[0].Close(), s.closers[1].Close())
 }
