@@ -5,14 +5,13 @@ import (
 	"strings"
 )
 
-// legacyNames are the names of the older model of four states (idle, running,
-// awaiting_question, error) that are not also names of today. An idle session had
-// no turn, with or without a service; it is read as the state that presumes no
-// service.
+// legacyNames are the state names of the older four-state model (idle, running,
+// awaiting_question, error) that no longer exist. An idle session had no turn, with or
+// without a service; it is read as the state without a service.
 var legacyNames = map[string]State{"idle": Inactive, "awaiting_question": Waiting}
 
-// Parse returns the state of a recorded name, of today's model or of the older
-// one. Names are written as they are: no other case, no blanks.
+// Parse returns the state of a recorded name, current or legacy. Names are
+// case-sensitive.
 func Parse(name string) (State, error) {
 	for s, n := range stateNames {
 		if n == name {
@@ -22,19 +21,19 @@ func Parse(name string) (State, error) {
 	if s, ok := legacyNames[name]; ok {
 		return s, nil
 	}
-	return Inactive, fmt.Errorf("session: there is no state %.40q; it must be one of %s (or of the older idle, awaiting_question)",
+	return Inactive, fmt.Errorf("session: unknown state %.40q; use one of %s (or the legacy idle, awaiting_question)",
 		name, strings.Join(stateNames[:], ", "))
 }
 
-// MarshalText writes the state's name, always of today's model.
+// MarshalText writes the current name of the state.
 func (s State) MarshalText() ([]byte, error) {
 	if s >= numStates {
-		return nil, fmt.Errorf("session: cannot write %v: there are only %d states", s, numStates)
+		return nil, fmt.Errorf("session: cannot encode %v: there are only %d states", s, numStates)
 	}
 	return []byte(s.String()), nil
 }
 
-// UnmarshalText reads what MarshalText wrote, and the older names.
+// UnmarshalText accepts the names of MarshalText and legacy names.
 func (s *State) UnmarshalText(text []byte) error {
 	state, err := Parse(string(text))
 	if err == nil {
@@ -43,11 +42,11 @@ func (s *State) UnmarshalText(text []byte) error {
 	return err
 }
 
-// Reconcile returns the state of a session whose recorded state is s, when the
-// process starts: Inactive, since no service outlived the last one. This is no
-// change of a live session, so the guard map does not apply.
+// Reconcile returns the state of a session at startup, given its recorded state:
+// Inactive, since no service survives a restart. This is not a change of a live session,
+// so the guard map does not apply.
 func Reconcile(State) State { return Inactive }
 
-// Stale says that Reconcile changes s: the last process ended in the middle of
-// the session, and people are to be told that it was reset.
+// Stale says that Reconcile changes s: the previous process exited in the middle of the
+// session, and the user is informed of the reset.
 func Stale(s State) bool { return s != Reconcile(s) }

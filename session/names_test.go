@@ -36,7 +36,7 @@ func TestParseRefuses(t *testing.T) {
 			t.Errorf("%q: got %v, %v, want an error", name, got, err)
 			continue
 		}
-		for _, part := range []string{"session: there is no state", name[:min(len(name), 40)], "inactive, activating, ready, running, waiting, deactivating, error"} {
+		for _, part := range []string{"session: unknown state", name[:min(len(name), 40)], "inactive, activating, ready, running, waiting, deactivating, error"} {
 			if !strings.Contains(err.Error(), part) || len(err.Error()) > 250 {
 				t.Errorf("%q: the error does not say %q: %v", name, part, err)
 			}

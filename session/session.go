@@ -14,11 +14,11 @@ type State uint8
 const (
 	Inactive     State = iota // no service; the resting state
 	Activating                // credentials and resources are being acquired
-	Ready                     // a service stands by, no turn runs
-	Running                   // the assistant works on a turn
-	Waiting                   // the assistant waits for the user (a question, a permission)
-	Deactivating              // tear-down runs
-	Error                     // failed; left by activating again or by giving up
+	Ready                     // the service is available, no turn is running
+	Running                   // the assistant is working on a turn
+	Waiting                   // the assistant is waiting for the user (question or permission)
+	Deactivating              // tearing down
+	Error                     // failed; leaves by activating again or giving up
 	numStates
 )
 
@@ -31,8 +31,8 @@ func (s State) String() string {
 	return stateNames[s]
 }
 
-// InTurn says that a turn is under way: the assistant works on it, or asked the
-// user something for it.
+// InTurn says that a turn is in progress: the assistant is working on it or waiting for
+// the user.
 func (s State) InTurn() bool { return s == Running || s == Waiting }
 
 // Status is what a session reports about itself.
@@ -65,7 +65,7 @@ func (s Status) String() string {
 	return statusNames[s]
 }
 
-// Row is one line of the region's table; no guard is needed.
+// Row is one line of the region's table, which needs no guards.
 type (
 	Row   = statechart.Row[State, Status, none, none, none]
 	Guard = statechart.Guard[none]
@@ -78,8 +78,8 @@ var table = statechart.New(Table(), nil)
 // Chart is the region's table.
 func Chart(of statechart.Region) statechart.Chart { return statechart.ChartOf(of, table, nil) }
 
-// Table returns the rows, in their order: the guard map, with the statuses that ask for
-// what it allows.
+// Table returns the rows in order: the guard map, with the status that requests each
+// change.
 func Table() []Row {
 	row := func(from State, on Status, to State) Row { return Row{From: from, On: on, To: to} }
 	return []Row{
@@ -119,13 +119,13 @@ func Table() []Row {
 	}
 }
 
-// Allowed says whether the guard map lets from become to.
+// Allowed says whether the guard map allows the change.
 func Allowed(from, to State) bool {
 	return slices.ContainsFunc(table.Rows, func(r Row) bool { return r.From == from && r.To == to })
 }
 
-// Next applies a status. ok is false, and the state unchanged, where the guard
-// map does not allow what the status asks for.
+// Next applies a status. If the guard map forbids it, the state is unchanged and ok is
+// false.
 func Next(s State, status Status) (next State, ok bool) {
 	row := table.Choose(s, status, none{})
 	if row == nil {
@@ -134,11 +134,10 @@ func Next(s State, status Status) (next State, ok bool) {
 	return row.To, true
 }
 
-// Path lists the states that lead from one state to another, without the first and
-// with the last, by the shortest way that the guard map allows: one state where it
-// allows to directly, none where from is to or to cannot be reached. Several statuses
-// may be reported at once, as when a turn ends while the user is asked; whoever shows
-// the changes shows each.
+// Path returns the shortest sequence of states that the guard map allows from one state
+// to another, excluding the first. It is empty if they are equal or to is unreachable.
+// Several statuses may be reported at once, for example when a turn ends while the user
+// is being asked; clients are shown every step.
 func Path(from, to State) []State {
 	if from == to || from >= numStates || to >= numStates {
 		return nil

@@ -3,8 +3,8 @@
 //
 // # Model
 //
-// A session is a row of metadata: its provider, its state, and times. No word of a
-// conversation is ever written, and there is no column that could hold one.
+// A session is a row of metadata: provider, state and times. There is no column for
+// conversation content.
 //
 //	r, err := registry.Open(ctx, registry.Options{Path: path, Daemon: registry.NewID()})
 //	id, err := r.Begin(ctx, "openai", now)        // inactive
@@ -15,17 +15,17 @@
 //
 // # Invariants
 //
-//   - The guard map of package session holds for every write: Move checks it, and a
-//     trigger of the database refuses what any other statement would write.
-//   - A session that is not inactive belongs to a daemon that runs. Each daemon holds a
-//     lock of the operating system, which ends with its process however that ends;
-//     Open resets the sessions of daemons without one, and Stale says which.
-//   - A file that fails SQLite's check is set aside under another name, never deleted,
-//     and a new one is begun.
+//   - Every write respects the guard map of package session: Move checks it, and a
+//     database trigger rejects any other statement.
+//   - A session that is not inactive belongs to a running daemon. Each daemon holds a
+//     file lock, which the operating system releases when the process exits; Open resets
+//     the sessions of daemons without one, and Stale lists them.
+//   - A file that fails SQLite's check is renamed, never deleted, and replaced by a new
+//     one.
 //
 // # Concurrency
 //
-// Daemons share the file in WAL mode, each write is one immediate transaction, and a
-// daemon waits up to BusyTimeout for another one. Methods are safe for concurrent use
-// and block for the disk: nothing that must not wait calls them.
+// Daemons share the file in WAL mode. Each write is one immediate transaction, and a
+// daemon waits up to BusyTimeout for another. Methods are safe for concurrent use and
+// block on disk I/O, so latency-sensitive code must not call them.
 package registry

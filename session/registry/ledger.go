@@ -10,12 +10,12 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/session/usage"
 )
 
-// recentTurns is how many turns the reservation of the next one is estimated by.
+// recentTurns is the number of turns that the next reservation is estimated from.
 const recentTurns = 20
 
-// reserve opens the ledger of a turn: what the most expensive of the last turns cost is
-// set aside until the turn is settled, so that daemons that share a budget see each
-// other's turns before they are paid.
+// reserve opens the ledger of a turn. It reserves the cost of the most expensive recent
+// turn until the turn is settled, so that daemons with a shared budget see each other's
+// turns before their cost is known.
 func reserve(ctx context.Context, tx *sql.Tx, id string, at time.Time) error {
 	_, err := tx.ExecContext(ctx, `INSERT INTO turns (session, n, started, reserved) VALUES
 		(?1, 1 + (SELECT count(*) FROM turns WHERE session = ?1), ?2, (SELECT coalesce(max(cost), 0) FROM
@@ -24,15 +24,13 @@ func reserve(ctx context.Context, tx *sql.Tx, id string, at time.Time) error {
 	return err
 }
 
-// settle closes the ledger of the turn that runs: from now on what was used counts, and
-// nothing is set aside.
+// settle closes the ledger of the running turn and releases its reservation.
 func settle(ctx context.Context, tx *sql.Tx, id string, at time.Time) error {
 	_, err := tx.ExecContext(ctx, "UPDATE turns SET settled = ?, reserved = 0 WHERE session = ? AND settled = 0", at.UnixMilli(), id)
 	return err
 }
 
-// Use records what a service reported. What comes after the end of a turn belongs to it
-// still.
+// Use records reported usage. Usage that arrives after a turn still belongs to that turn.
 func (r *Registry) Use(ctx context.Context, id string, u usage.Use, at time.Time) error {
 	var cost *int64
 	if c, known := u.Cost(); known {
@@ -49,7 +47,7 @@ func (r *Registry) Use(ctx context.Context, id string, u usage.Use, at time.Time
 	return nil
 }
 
-// Spent is what was used since a time, and what is set aside for turns that run.
+// Spent is the cost since a time, including reservations of running turns.
 func (r *Registry) Spent(ctx context.Context, since time.Time) (spent usage.Nano, err error) {
 	err = r.db.QueryRowContext(ctx, `SELECT (SELECT coalesce(sum(cost), 0) FROM uses WHERE at >= ?)
 		+ (SELECT coalesce(sum(reserved), 0) FROM turns WHERE settled = 0)`, since.UnixMilli()).Scan(&spent)
@@ -59,24 +57,24 @@ func (r *Registry) Spent(ctx context.Context, since time.Time) (spent usage.Nano
 	return spent, nil
 }
 
-// Usage is what one model of one provider was used for.
+// Usage is the usage of one model of one provider.
 type Usage struct {
 	Provider, Model string
 	usage.Tokens
 	AudioIn, AudioOut time.Duration
 	Characters        int64
 	Requests          int64
-	Unpriced          int64      // of those, without a price
-	Cost              usage.Nano // of the others
+	Unpriced          int64      // requests without a price
+	Cost              usage.Nano // of the priced requests
 }
 
-// Total is what was used since a time.
+// Total is the usage since a time.
 type Total struct {
 	Sessions, Turns int
 	Models          []Usage
 }
 
-// Used sums up what was used since a time.
+// Used sums up the usage since a time.
 func (r *Registry) Used(ctx context.Context, since time.Time) (t Total, err error) {
 	defer func() {
 		if err != nil {

@@ -20,31 +20,31 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/session"
 )
 
-// BusyTimeout is how long a write waits for another daemon's.
+// BusyTimeout is how long a write waits for another daemon.
 const BusyTimeout = 5 * time.Second
 
 // Kept is how long an ended session stays in the record.
 const Kept = 400 * 24 * time.Hour
 
-// Options says what to open.
+// Options configures Open.
 type Options struct {
 	// Path is the file, "" for a record in memory.
 	Path string
 	// Daemon is the id of the daemon that writes, from NewID; "" for a reader.
 	Daemon string
-	// Now is the time of day, for what Open resets and prunes; nil is time.Now.
+	// Now returns the time used to reset and prune sessions; nil is time.Now.
 	Now func() time.Time
 }
 
-// NewID makes the id of a daemon.
+// NewID returns a new daemon id.
 func NewID() string { return strings.ToLower(rand.Text()[:10]) }
 
 // Registry is an open record.
 type Registry struct {
 	db     *sql.DB
 	opt    Options
-	lock   *os.File     // of this daemon; nil of a reader and in memory
-	begun  atomic.Int64 // sessions, for their ids
+	lock   *os.File     // lock of this daemon; nil for a reader and in memory
+	begun  atomic.Int64 // number of sessions begun, for their ids
 	damage string
 	stale  []Session
 }
@@ -57,12 +57,12 @@ type Session struct {
 	Started  time.Time
 	Ended    time.Time // zero while it is live
 	Turns    int
-	Crashed  bool          // its daemon ended before it did
-	Was      session.State // where Crashed: the state in which it was left
+	Crashed  bool          // its daemon exited first
+	Was      session.State // if Crashed: its last state
 }
 
-// Open opens the record, creates it if it is missing, sets a damaged one aside, and
-// resets the sessions of daemons that are gone.
+// Open opens or creates the record, sets a damaged file aside, and resets the sessions of
+// daemons that have exited.
 func Open(ctx context.Context, opt Options) (*Registry, error) {
 	if opt.Now == nil {
 		opt.Now = time.Now
@@ -76,7 +76,7 @@ func Open(ctx context.Context, opt Options) (*Registry, error) {
 		return r, r.start(ctx)
 	}
 	if err := os.MkdirAll(r.running(), 0o700); err != nil {
-		return nil, fmt.Errorf("make the folder of the record: %w", err)
+		return nil, fmt.Errorf("create the folder of the record: %w", err)
 	}
 	if err := r.openFile(ctx); err != nil {
 		return nil, err
@@ -87,7 +87,7 @@ func Open(ctx context.Context, opt Options) (*Registry, error) {
 	return r, nil
 }
 
-// openFile opens the file, one daemon at a time, so that no two set it aside.
+// openFile opens the file under a lock, so that only one daemon sets it aside.
 func (r *Registry) openFile(ctx context.Context) error {
 	gate, err := lockFile(ctx, filepath.Join(r.running(), "open.lock"))
 	if err != nil {
@@ -100,21 +100,21 @@ func (r *Registry) openFile(ctx context.Context) error {
 	r.damage = r.opt.Path + ".damaged-" + r.opt.Now().UTC().Format("20060102-150405.000")
 	for _, suffix := range []string{"", "-wal", "-shm"} {
 		if err := os.Rename(r.opt.Path+suffix, r.damage+suffix); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("set the damaged record aside: %w; move %s away by hand", err, r.opt.Path)
+			return fmt.Errorf("set the damaged record aside: %w; move %s yourself", err, r.opt.Path)
 		}
 	}
 	r.db, err = connect(ctx, r.opt.Path)
 	return err
 }
 
-// connect opens a database that passed its check and has today's schema.
+// connect opens a database, checks it and migrates its schema.
 func connect(ctx context.Context, path string) (*sql.DB, error) {
 	q := url.Values{"_txlock": {"immediate"}, "_pragma": {
 		fmt.Sprintf("busy_timeout(%d)", BusyTimeout.Milliseconds()), "journal_mode(wal)", "synchronous(normal)",
 		"foreign_keys(1)", "secure_delete(1)",
 	}}
 	if path != ":memory:" {
-		// Made here, since SQLite gives a file that it makes to everybody.
+		// Create the file here, since SQLite would make it world-readable.
 		f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 		if err != nil {
 			return nil, fmt.Errorf("open the record: %w", err)
@@ -138,7 +138,7 @@ func connect(ctx context.Context, path string) (*sql.DB, error) {
 	return db, nil
 }
 
-// errDamaged says that SQLite's check found damage.
+// errDamaged says that SQLite's integrity check failed.
 var errDamaged = errors.New("the file is damaged")
 
 func check(ctx context.Context, db *sql.DB) error {
@@ -152,17 +152,17 @@ func check(ctx context.Context, db *sql.DB) error {
 	return nil
 }
 
-// damaged says whether an error of opening means that the file is no good.
+// damaged says whether an error of opening means that the file is damaged.
 func damaged(err error) bool {
 	var e *sqlite.Error
 	if errors.As(err, &e) {
-		code := e.Code() & 0xff // without the extended part
+		code := e.Code() & 0xff // primary result code
 		return code == sqlite3.SQLITE_CORRUPT || code == sqlite3.SQLITE_NOTADB
 	}
 	return errors.Is(err, errDamaged)
 }
 
-// start joins the daemons that run, and clears up after those that do not.
+// start registers this daemon and cleans up after daemons that have exited.
 func (r *Registry) start(ctx context.Context) error {
 	return transact(ctx, r.db, func(tx *sql.Tx) error {
 		if err := r.join(); err != nil {
@@ -176,23 +176,23 @@ func (r *Registry) start(ctx context.Context) error {
 	})
 }
 
-// running is the folder with the locks of the daemons that run.
+// running is the folder with the locks of running daemons.
 func (r *Registry) running() string { return filepath.Join(filepath.Dir(r.opt.Path), "running") }
 
 func (r *Registry) lockOf(daemon string) string {
 	return filepath.Join(r.running(), daemon+".lock")
 }
 
-// join takes the lock that says that this daemon runs. It needs the transaction that
-// every reconciler has too, so that none takes a lock for a dead daemon's between its
-// making and its locking.
+// join takes the lock that marks this daemon as running. It runs in a transaction, as
+// reconcile does, so that no reconciler sees a lock file between its creation and its
+// locking.
 func (r *Registry) join() error {
 	if r.opt.Daemon == "" || r.opt.Path == "" {
 		return nil
 	}
 	f, err := os.OpenFile(r.lockOf(r.opt.Daemon), os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
-		return fmt.Errorf("make the lock of this daemon: %w", err)
+		return fmt.Errorf("create the lock of this daemon: %w", err)
 	}
 	if ok, err := filelock.Try(f); err != nil || !ok {
 		return errors.Join(fmt.Errorf("the lock of this daemon is taken: %w", err), f.Close())
@@ -201,7 +201,7 @@ func (r *Registry) join() error {
 	return nil
 }
 
-// reconcile resets the sessions of daemons that are gone.
+// reconcile resets the sessions of daemons that have exited.
 func (r *Registry) reconcile(ctx context.Context, tx *sql.Tx) error {
 	gone, err := r.gone(ctx, tx)
 	if err != nil {
@@ -230,13 +230,13 @@ func (r *Registry) reconcile(ctx context.Context, tx *sql.Tx) error {
 			continue
 		}
 		if err := os.Remove(r.lockOf(daemon)); err != nil && !errors.Is(err, os.ErrNotExist) {
-			return fmt.Errorf("remove the lock of a daemon that is gone: %w", err)
+			return fmt.Errorf("remove the lock of an exited daemon: %w", err)
 		}
 	}
 	return nil
 }
 
-// gone are the daemons with live sessions that do not run.
+// gone returns the exited daemons that have live sessions.
 func (r *Registry) gone(ctx context.Context, tx *sql.Tx) (gone []string, err error) {
 	rows, err := tx.QueryContext(ctx, "SELECT DISTINCT daemon FROM sessions WHERE state <> 'inactive' AND daemon <> ?", r.opt.Daemon)
 	if err != nil {
@@ -255,7 +255,7 @@ func (r *Registry) gone(ctx context.Context, tx *sql.Tx) (gone []string, err err
 	return gone, rows.Err()
 }
 
-// runs says whether a daemon holds its lock. One that cannot be asked does.
+// runs says whether a daemon holds its lock. If that is unknown, it counts as running.
 func (r *Registry) runs(daemon string) bool {
 	f, err := os.OpenFile(r.lockOf(daemon), os.O_RDWR, 0)
 	if err != nil {
@@ -266,7 +266,7 @@ func (r *Registry) runs(daemon string) bool {
 	return err != nil || !ok
 }
 
-// lockFile waits for the lock of a file.
+// lockFile waits for a file lock.
 func lockFile(ctx context.Context, path string) (*os.File, error) {
 	f, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o600)
 	if err != nil {
@@ -279,7 +279,7 @@ func lockFile(ctx context.Context, path string) (*os.File, error) {
 			return f, nil
 		case err != nil:
 		case time.Now().After(late):
-			err = errors.New("another program has had it for too long; end it")
+			err = errors.New("another program holds the lock for too long; stop it")
 		default:
 			select {
 			case <-ctx.Done():
@@ -292,13 +292,13 @@ func lockFile(ctx context.Context, path string) (*os.File, error) {
 	}
 }
 
-// Damaged is where the damaged file is that Open set aside, "" where it found none.
+// Damaged is the path of the damaged file that Open set aside, "" if there was none.
 func (r *Registry) Damaged() string { return r.damage }
 
-// Stale are the sessions that Open reset, as they were.
+// Stale returns the sessions that Open reset, in their previous state.
 func (r *Registry) Stale() []Session { return r.stale }
 
-// Close ends this daemon's part. Its sessions are over, or the next one resets them.
+// Close leaves the record. Sessions that are still live are reset by the next daemon.
 func (r *Registry) Close() error {
 	err := r.db.Close()
 	if r.lock != nil {

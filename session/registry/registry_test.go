@@ -283,7 +283,7 @@ func TestUnwritableFolder(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := Open(t.Context(), Options{Path: filepath.Join(taken, "sessions.db"), Daemon: "d"})
-	if err == nil || !strings.Contains(err.Error(), "make the folder of the record") {
+	if err == nil || !strings.Contains(err.Error(), "create the folder of the record") {
 		t.Errorf("opened: %v", err)
 	}
 }

@@ -9,8 +9,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/session"
 )
 
-// migrations lead from each version of the schema to the next. A released one never
-// changes: what comes later is added at the end.
+// migrations upgrade the schema version by version. Released ones never change; new ones
+// are appended.
 var migrations = []string{
 	`CREATE TABLE sessions (
 		id       TEXT PRIMARY KEY,
@@ -52,7 +52,7 @@ var migrations = []string{
 	CREATE INDEX uses_turn ON uses(session, turn);`,
 }
 
-// guard is the guard map as an expression over the rows of a trigger.
+// guard is the guard map as an SQL expression over a trigger's rows.
 func guard() string {
 	var allowed []string
 	for from := range session.Error + 1 {
@@ -65,14 +65,14 @@ func guard() string {
 	return strings.Join(allowed, " OR ")
 }
 
-// NewerError says that a later version of the program made the file.
+// NewerError says that a newer version of the program wrote the file.
 type NewerError struct{ Has, Knows int }
 
 func (e *NewerError) Error() string {
-	return fmt.Sprintf("the record has version %d, and this program knows versions up to %d; update the program", e.Has, e.Knows)
+	return fmt.Sprintf("the record has version %d, but this program supports only versions up to %d; update the program", e.Has, e.Knows)
 }
 
-// migrate brings the schema up to date.
+// migrate upgrades the schema.
 func migrate(ctx context.Context, db *sql.DB) error {
 	return transact(ctx, db, func(tx *sql.Tx) error {
 		var version int
@@ -99,7 +99,7 @@ func transact(ctx context.Context, db *sql.DB, f func(*sql.Tx) error) error {
 		return err
 	}
 	if err := f(tx); err != nil {
-		_ = tx.Rollback() // the first error says what happened
+		_ = tx.Rollback() // the first error matters
 		return err
 	}
 	return tx.Commit()

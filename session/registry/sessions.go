@@ -10,7 +10,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/session"
 )
 
-// Begin records a new session of this daemon, inactive, and returns its id.
+// Begin records a new session of this daemon, initially inactive, and returns its id.
 func (r *Registry) Begin(ctx context.Context, provider string, at time.Time) (string, error) {
 	id := fmt.Sprintf("%s-%d", r.opt.Daemon, r.begun.Add(1))
 	_, err := r.db.ExecContext(ctx, "INSERT INTO sessions (id, daemon, provider, state, started) VALUES (?, ?, ?, ?, ?)",
@@ -21,15 +21,15 @@ func (r *Registry) Begin(ctx context.Context, provider string, at time.Time) (st
 	return id, nil
 }
 
-// GuardError says that the guard map does not allow a change of state.
+// GuardError says that the guard map forbids a state change.
 type GuardError struct{ From, To session.State }
 
 func (e *GuardError) Error() string {
-	return fmt.Sprintf("a session that is %v cannot become %v", e.From, e.To)
+	return fmt.Sprintf("session cannot change from %v to %v", e.From, e.To)
 }
 
-// Move records the next state of a session: as the guard map allows, else the error is
-// a *GuardError and nothing is written.
+// Move records the next state of a session. If the guard map forbids it, Move writes
+// nothing and returns a *GuardError.
 func (r *Registry) Move(ctx context.Context, id string, to session.State, at time.Time) error {
 	err := transact(ctx, r.db, func(tx *sql.Tx) error {
 		var name string
@@ -71,7 +71,7 @@ func move(ctx context.Context, tx *sql.Tx, id string, from, to session.State, at
 	return err
 }
 
-// Sessions lists the newest sessions, newest first.
+// Sessions returns the newest sessions, newest first.
 func (r *Registry) Sessions(ctx context.Context, limit int) ([]Session, error) {
 	list, err := query(ctx, r.db, "ORDER BY started DESC, id DESC LIMIT ?", limit)
 	if err != nil {
@@ -114,7 +114,7 @@ func query(ctx context.Context, db querier, where string, args ...any) (list []S
 	return list, rows.Err()
 }
 
-// Copy records this daemon's sessions here as they are in another record of it.
+// Copy copies this daemon's sessions from another record.
 func (r *Registry) Copy(ctx context.Context, from *Registry) error {
 	list, err := query(ctx, from.db, "WHERE daemon = ?", from.opt.Daemon)
 	if err == nil {
@@ -129,11 +129,11 @@ func (r *Registry) Copy(ctx context.Context, from *Registry) error {
 	return nil
 }
 
-// Forget removes every byte of this daemon's sessions.
+// Forget removes this daemon's sessions, byte for byte.
 func (r *Registry) Forget(ctx context.Context) error {
 	_, err := r.db.ExecContext(ctx, "DELETE FROM sessions WHERE daemon = ?", r.opt.Daemon)
 	if err == nil && r.opt.Path != "" {
-		_, err = r.db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)") // else the log has them still
+		_, err = r.db.ExecContext(ctx, "PRAGMA wal_checkpoint(TRUNCATE)") // otherwise the log still contains them
 	}
 	if err != nil {
 		return fmt.Errorf("remove the record of this daemon: %w", err)
@@ -141,7 +141,7 @@ func (r *Registry) Forget(ctx context.Context) error {
 	return nil
 }
 
-// insert records sessions as they are, live ones by the way that the guard map has.
+// insert records sessions as they are; live ones take the path that the guard map allows.
 func (r *Registry) insert(ctx context.Context, tx *sql.Tx, list []Session) error {
 	for _, s := range list {
 		var ended int64

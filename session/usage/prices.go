@@ -1,7 +1,7 @@
 package usage
 
-// price is what a model costs: in nano-dollars for a token or a character, which is
-// dollars for a billion of them, and in micro-dollars for a minute of audio.
+// price is the price of a model: nano-dollars per token or character, that is dollars per
+// billion, and micro-dollars per minute of audio.
 type price struct {
 	textIn, textCached, textOut    int64
 	audioIn, audioCached, audioOut int64
@@ -9,15 +9,14 @@ type price struct {
 	minute                         int64
 }
 
-// tokens says whether the price is by tokens.
+// tokens says whether the model is priced by token.
 func (p price) tokens() bool { return p.textIn+p.textOut+p.audioIn+p.audioOut > 0 }
 
 // prices are OpenAI's list prices, without taxes and discounts. Those of the realtime
-// models and of gpt-4o-mini-tts were compared with
-// https://developers.openai.com/api/docs/models in November 2026. Its pages give the
-// transcribing gpt-4o models a lower price for audio tokens than the estimate for a minute
-// beside it implies; the higher one is taken, since budgets depend on it. The price of a
-// minute stands for requests whose answer reports no tokens.
+// models and of gpt-4o-mini-tts match https://developers.openai.com/api/docs/models as of
+// November 2026. For the gpt-4o transcription models that page lists a lower price for
+// audio tokens than its estimate per minute implies; the table has the higher one, since
+// budgets depend on it. The price per minute applies to responses without token counts.
 var prices = map[string]price{
 	"gpt-realtime":           {textIn: 4000, textCached: 400, textOut: 16000, audioIn: 32000, audioCached: 400, audioOut: 64000},
 	"gpt-realtime-1.5":       {textIn: 4000, textCached: 400, textOut: 16000, audioIn: 32000, audioCached: 400, audioOut: 64000},

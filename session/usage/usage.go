@@ -1,8 +1,8 @@
-// Package usage says what the use of a service costs, by one table of prices.
+// Package usage computes the cost of service usage from one table of prices.
 //
-// A service reports tokens, seconds of audio or nothing; a price is per million
-// tokens, per minute of audio or per million characters. What no price fits is counted
-// and has no cost. What runs on this machine costs nothing.
+// A service reports tokens, seconds of audio or nothing; a price is per million tokens,
+// per minute of audio or per million characters. Usage without a known price is counted
+// but has no cost. Local engines are free.
 package usage
 
 import (
@@ -10,14 +10,14 @@ import (
 	"time"
 )
 
-// Use is what a service reported for one request, or what it was sent and returned
-// where it reports nothing. Tokens of input hold the cached ones.
+// Use is the usage that a service reported for one request, or the amount sent and
+// received if it reported nothing. Input tokens include cached ones.
 type Use struct {
 	Provider string
 	Model    string
 	Tokens
 	AudioIn, AudioOut time.Duration
-	Characters        int64 // of a text that was read aloud
+	Characters        int64 // of synthesised text
 }
 
 // Tokens are counts of tokens.
@@ -40,10 +40,10 @@ type Nano int64
 // Dollars is the amount in US dollars.
 func (n Nano) Dollars() float64 { return float64(n) / 1e9 }
 
-// FromDollars is an amount that a user wrote.
+// FromDollars converts an amount entered by a user.
 func FromDollars(d float64) Nano { return Nano(d * 1e9) }
 
-// Cost is what a use costs; false where no price is known.
+// Cost is the cost of a use; false if no price is known.
 func (u Use) Cost() (Nano, bool) {
 	if u.Provider == Local {
 		return 0, true
@@ -66,8 +66,8 @@ func (u Use) Cost() (Nano, bool) {
 	return 0, false
 }
 
-// priceOf finds the row of a model. A snapshot, such as gpt-4o-2024-11-20, has the
-// price of its model.
+// priceOf returns the row of a model. A snapshot such as gpt-4o-2024-11-20 has the price
+// of its model.
 func priceOf(model string) (price, bool) {
 	p, ok := prices[model]
 	for i := strings.LastIndexByte(model, '-'); !ok && i > 0; i = strings.LastIndexByte(model[:i], '-') {
