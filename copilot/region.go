@@ -1,19 +1,17 @@
-// Package copilot is the assistant's side of a conversation: the region that
-// follows one request from its hand-over to its terminal, and the Adapter that
-// makes the attempts.
+// Package copilot is the assistant's side of a conversation: the region that tracks one
+// request from start to end, and the Adapter interface for the attempts.
 //
 // # Model
 //
-// A model may have to be loaded before a request can be made. At most one
-// request is live. Its round begins with a search for tools where there are any,
-// is generating until its first sign of life, then streaming. An answer that
-// asks for tools waits for the user's decision on each call, calls what was
-// allowed, and begins the next round of the same request; an answer that asks for
-// none ends it.
+// A model may have to be loaded before a request. At most one request is live. A round
+// searches for tools if there are any, is generating until the first sign of an answer,
+// and then streaming. If the answer calls tools, the region waits for the user's decision
+// on each call, runs the approved ones, and starts the next round of the same request;
+// otherwise the request ends.
 //
-// What was told to stop stays live until that is confirmed, so that two never
-// overlap (invariant 1); whatever it still says is stale. A tool call that was
-// told to stop may have run: it stays live until its own terminal (invariant 13).
+// A cancelled request stays live until the adapter confirms, so that two requests never
+// overlap (invariant 1); until then its output is stale. A cancelled tool call may have
+// run, so it stays live until its own terminal event (invariant 13).
 package copilot
 
 import "fmt"
@@ -27,55 +25,54 @@ type State interface {
 	parts() (name, data)
 }
 
-// The states. Their names on the wire are those of the chat machine.
+// The states. Their names on the wire are those of the chat state machine.
 type (
 	// Idle: no conversation.
 	Idle struct{}
-	// LoadingModel: a model is being loaded, and Percent of it is.
+	// LoadingModel: a model is being loaded, at Percent.
 	LoadingModel struct {
 		Load    uint32 `json:"load"`
 		Model   uint64 `json:"model"`
 		Percent int    `json:"percent,omitempty"`
 	}
-	// LoadFailed: there is no model, for a reason. It is left by loading one.
+	// LoadFailed: loading failed, for Reason. Loading a model leaves this state.
 	LoadFailed struct {
-		Reason string `json:"reason,omitempty"` // a code of the closed list
+		Reason string `json:"reason,omitempty"` // an error code
 	}
-	// Ready: a request may be made.
+	// Ready: a request can be made.
 	Ready struct{}
 	// SearchingTools: the tools for the round are being chosen.
 	SearchingTools struct{ Live }
-	// Generating: the round was handed over, nothing came back yet.
+	// Generating: the round was sent, with no response yet.
 	Generating struct{ Live }
-	// Streaming: the answer is coming.
+	// Streaming: the answer is arriving.
 	Streaming struct{ Live }
-	// WaitingForApproval: the user is asked about the first of Calls.
+	// WaitingForApproval: the user is being asked about Calls[0].
 	WaitingForApproval struct{ Live }
-	// CallingTool: the first of Calls was allowed, and runs.
+	// CallingTool: Calls[0] was approved and is running.
 	CallingTool struct{ Live }
 )
 
-// Live is the request that is under way.
+// Live is the request in progress.
 type Live struct {
 	Request   uint64 `json:"request"`
 	Attempt   int    `json:"attempt"`
 	Round     int    `json:"round,omitempty"`     // 0 for the first
-	Cancelled bool   `json:"cancelled,omitempty"` // told to stop, not yet confirmed
-	Calls     []Call `json:"calls,omitempty"`     // that the round asks for, not decided yet; never modified in place
+	Cancelled bool   `json:"cancelled,omitempty"` // cancelled, not yet confirmed
+	Calls     []Call `json:"calls,omitempty"`     // undecided calls of the round; never modified in place
 }
 
-// Call is one call of a tool that the assistant asks for. What it would do is
-// beside the core.
+// Call is one tool call of the assistant. Its input is kept outside of the core.
 type Call struct {
 	ID          uint64 `json:"id"`
 	Destructive bool   `json:"destructive,omitempty"` // irreversible
-	Allowed     bool   `json:"allowed,omitempty"`     // beforehand: the user is not asked
+	Allowed     bool   `json:"allowed,omitempty"`     // preapproved: the user is not asked
 }
 
-// isNext says whether c is the call that is to be decided about, or runs.
+// isNext says whether c is the call being decided or run.
 func (l Live) isNext(c Call) bool { return len(l.Calls) > 0 && l.Calls[0].ID == c.ID }
 
-// MaxCalls is how many calls one round may ask for. More are refused.
+// MaxCalls is the maximum number of calls in a round. Further ones are rejected.
 const MaxCalls = 16
 
 // name is a state without its data, or a superstate.
@@ -95,7 +92,7 @@ const (
 	all
 )
 
-// names are those of the chat machine, as on the wire.
+// names are those of the chat state machine, as on the wire.
 var names = [...]string{
 	"idle", "loadingModel", "loadFailed", "ready", "searchingTools", "generatingResponse", "streamingResponse",
 	"waitingForToolApproval", "callingTool", "answering", "all",
@@ -108,14 +105,14 @@ var parents = map[name]name{
 	generating: answering, streaming: answering, answering: all,
 }
 
-// data is what a state may know.
+// data is the union of the states' data.
 type data struct {
 	Live
 	load   LoadingModel
 	reason string
 }
 
-// state is the one place where a state is made of its name and data.
+// state is the only function that builds a state from its name and data.
 func state(n name, d data) State {
 	switch n {
 	case loadingModel:
@@ -165,24 +162,24 @@ func LiveOf(s State) (Live, bool) {
 	return d.Live, at >= searchingTools
 }
 
-// Busy says whether something of a request is under way outside of this process:
-// what waits for the user's decision is not.
+// Busy says whether part of a request is running outside of this process. Waiting for the
+// user's decision is not.
 func Busy(s State) bool {
 	_, live := LiveOf(s)
 	_, asks := s.(WaitingForApproval)
 	return live && !asks
 }
 
-// Stage is what a request was at, and what the user may have tried again.
+// Stage is the stage of a request, which the user may retry.
 type Stage uint8
 
 // The stages.
 const (
 	StageNone       Stage = iota // the whole request
-	StageSearch                  // the search for tools
-	StageGeneration              // the wait for the answer
-	StageStream                  // the answer, in the middle
-	StageCall                    // a call of a tool
+	StageSearch                  // searching tools
+	StageGeneration              // waiting for the answer
+	StageStream                  // receiving the answer
+	StageCall                    // calling a tool
 	numStages
 )
 
@@ -190,7 +187,7 @@ var stageNames = [numStages]string{"", "search", "generation", "stream", "call"}
 
 func (s Stage) String() string { return stageNames[s] }
 
-// StageOf is the stage that s is at.
+// StageOf returns the stage of s.
 func StageOf(s State) Stage {
 	switch s.(type) {
 	case SearchingTools:
@@ -206,10 +203,10 @@ func StageOf(s State) Stage {
 	}
 }
 
-// Failure is what is kept of a request that failed, for the user's "try again".
+// Failure describes a failed request, for the user's "try again".
 type Failure struct {
 	Utterance uint64   `json:"utterance"`
-	More      []uint64 `json:"more,omitempty"` // merged with it
+	More      []uint64 `json:"more,omitempty"` // utterances merged with it
 	Stage     Stage    `json:"stage,omitempty"`
-	Call      Call     `json:"call,omitzero"` // that failed, in StageCall
+	Call      Call     `json:"call,omitzero"` // the failed call, in StageCall
 }

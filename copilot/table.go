@@ -6,8 +6,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/statechart"
 )
 
-// Input is what happens to the region. Which of the fields after Do matter is
-// said where Do is.
+// Input is an input of the region. Do determines which of the other fields are used.
 type Input struct {
 	Do      Do
 	Request uint64
@@ -23,30 +22,30 @@ type Input struct {
 // Do is the kind of an input.
 type Do uint8
 
-// The inputs. Those from Progress on are about the model that is loading or the live
-// request, and stale when they name another one, another round of it or another call.
+// The inputs. Those from Progress on concern the loading model or the live request; they
+// are stale if they name another model, request, round or call.
 const (
-	Open     Do = iota // a conversation begins
-	Load               // Model is to be loaded, as Load; from Idle on it is not
-	Search             // Request is begun with a search for tools
-	Send               // Request is handed over, without a search
-	Ask                // Request is begun with the question about Call
-	Shut               // the conversation is over
-	Progress           // Percent of Load is loaded
-	Loaded             // Load is done
-	Unloaded           // Load failed, for Reason
-	Attempt            // the adapter makes Attempt
-	Sign               // a sign of life
-	Wants              // the answer asks for Call
-	Found              // the tools of the round are chosen
-	NotFound           // or not, or the search was cancelled
-	Terminal           // the answer of the round is whole
-	Fail               // or has failed, or was cancelled
-	Cancel             // the request is to stop
-	Approve            // Call is allowed
-	Reject             // Call is not
-	ToolDone           // Call has ended well
-	ToolFail           // Call has failed, or was cancelled
+	Open     Do = iota // a conversation starts
+	Load               // load Model, with id Load; ignored in Idle
+	Search             // start Request with a search for tools
+	Send               // start Request without a search
+	Ask                // start Request with the question about Call
+	Shut               // the conversation ended
+	Progress           // Load is at Percent
+	Loaded             // Load succeeded
+	Unloaded           // Load failed for Reason
+	Attempt            // the adapter starts Attempt
+	Sign               // a sign of an answer
+	Wants              // the answer requests Call
+	Found              // the tools of the round were selected
+	NotFound           // the search failed or was cancelled
+	Terminal           // the answer of the round is complete
+	Fail               // the round failed or was cancelled
+	Cancel             // cancel the request
+	Approve            // Call was approved
+	Reject             // Call was rejected
+	ToolDone           // Call succeeded
+	ToolFail           // Call failed or was cancelled
 	numDos
 )
 
@@ -57,24 +56,24 @@ var doNames = [numDos]string{
 
 func (d Do) String() string { return doNames[d] }
 
-// Outcome is what an input meant.
+// Outcome is the meaning of an input.
 type Outcome uint8
 
-// The outcomes. Stale and Ignored leave the state as it was.
+// The outcomes. Stale and Ignored do not change the state.
 const (
 	Stale Outcome = iota
 	Ignored
 	Changed
-	First     // the first sign of life
-	More      // a further one
-	Ended     // the terminal of the live request
-	Confirmed // the terminal of a cancelled one
-	Asks      // the user is to be asked about the first of Calls
-	NextRound // the request continues with another round
-	Refused   // the round asks for more calls than it may
+	First     // the first sign of an answer
+	More      // more of the answer
+	Ended     // the live request ended
+	Confirmed // a cancelled request ended
+	Asks      // the user must be asked about Calls[0]
+	NextRound // the request continues with the next round
+	Refused   // the round has too many calls
 )
 
-// change is an input, in a state with data.
+// change is an input and the state's data.
 type change struct {
 	data
 	Input
@@ -96,7 +95,7 @@ var (
 // Chart is the region's table.
 func Chart(of statechart.Region) statechart.Chart { return statechart.ChartOf(of, table, parents) }
 
-// Next is total and pure.
+// Next applies an input. It is total and pure.
 func Next(s State, in Input) (State, Outcome) {
 	at, d := s.parts()
 	c := change{d, in}
@@ -112,15 +111,15 @@ func Next(s State, in Input) (State, Outcome) {
 		return state(row.Next(at), d), row.Means
 	case row != nil:
 		return s, row.Means
-	case answers && len(table.Cell(at, in.Do).Rows) == 0: // nothing that is live can have given it
+	case answers && len(table.Cell(at, in.Do).Rows) == 0: // no live request can have sent it
 		return s, Stale
 	default:
 		return s, Ignored
 	}
 }
 
-// stale says whether the input is about something else than what is live, or is what a
-// request still says that was told to stop.
+// stale says whether the input concerns something that is not live, or a request that was
+// cancelled.
 func (c change) stale() bool {
 	other := c.Live.Request != c.Input.Request
 	switch c.Input.Do {
@@ -135,18 +134,18 @@ func (c change) stale() bool {
 	return other || c.Live.Round != c.Input.Round || says && c.Cancelled
 }
 
-// Table returns the rows, in their order.
+// Table returns the rows in order.
 func Table() []Row {
-	cancelled := when("it was told to stop", func(c change) bool { return c.Cancelled })
+	cancelled := when("cancelled", func(c change) bool { return c.Cancelled })
 	going := cancelled.Not()
-	further := when("further than before", func(c change) bool { return min(c.Input.Percent, 100) > c.load.Percent })
-	later := when("later than before", func(c change) bool { return c.Input.Attempt > c.Live.Attempt })
-	known := when("of a known call", func(c change) bool {
+	further := when("progress increased", func(c change) bool { return min(c.Input.Percent, 100) > c.load.Percent })
+	later := when("newer attempt", func(c change) bool { return c.Input.Attempt > c.Live.Attempt })
+	known := when("known call", func(c change) bool {
 		return slices.ContainsFunc(c.Calls, func(k Call) bool { return k.ID == c.Call.ID })
 	})
-	full := when("as many are asked for as may be", func(c change) bool { return len(c.Calls) == MaxCalls })
-	asks := when("it asks for calls", func(c change) bool { return len(c.Calls) > 0 })
-	more := when("more calls", func(c change) bool { return len(c.Calls) > 1 })
+	full := when("call limit reached", func(c change) bool { return len(c.Calls) == MaxCalls })
+	asks := when("it calls tools", func(c change) bool { return len(c.Calls) > 0 })
+	more := when("more calls pending", func(c change) bool { return len(c.Calls) > 1 })
 	nothing := func(change) data { return data{} }
 	load := func(c change) data { return data{load: LoadingModel{Load: c.Input.Load, Model: c.Model}} }
 	begin := func(c change) data { return data{Live: Live{Request: c.Input.Request, Attempt: 1}} }
@@ -184,7 +183,7 @@ func Table() []Row {
 
 		// Its answer.
 		row(generating, Attempt, later, generating, Changed, func(c change) data { c.Live.Attempt = c.Input.Attempt; return c.data }),
-		row(streaming, Attempt, Guard{}, streaming, Ignored, nil), // told of late
+		row(streaming, Attempt, Guard{}, streaming, Ignored, nil), // reported late
 		row(generating, Sign, Guard{}, streaming, First, nil),
 		row(streaming, Sign, Guard{}, streaming, More, nil),
 		row(answering, Wants, known.Not().And(full.Not()), streaming, More, func(c change) data {
@@ -199,7 +198,8 @@ func Table() []Row {
 		row(answering, Fail, cancelled, ready, Confirmed, nothing),
 		row(answering, Cancel, going, answering, Changed, func(c change) data { c.Cancelled, c.Calls = true, nil; return c.data }),
 
-		// Its calls. Nothing runs while the user is asked that would have to confirm a stop.
+		// While the user is asked, nothing is running that would have to confirm a
+		// cancel.
 		row(waitingForApproval, Approve, Guard{}, callingTool, Changed, nil),
 		row(waitingForApproval, Reject, more, waitingForApproval, Asks, decided),
 		row(waitingForApproval, Reject, more.Not(), searchingTools, NextRound, nextRound),

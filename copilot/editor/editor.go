@@ -1,29 +1,26 @@
-// Package editor is the adapter that asks the assistant of the editor: the
-// client of the daemon, by copilot/send (the protocol, section 2).
+// Package editor is the adapter for the editor's assistant: the daemon's client, by
+// copilot/send (the protocol, section 2).
 //
 // # Model
 //
-// Send calls copilot/send and waits for its result. The words of the answer come
-// beside it, as copilot/delta notifications, and the tools it asks for as
-// copilot/toolCall, which the daemon's RPC reader hands to HandleDelta and
-// HandleToolCall. A tool that the user allowed is run by the client, on
+// Send calls copilot/send and waits for its result. The answer's text arrives separately
+// as copilot/delta notifications, and tool calls as copilot/toolCall; the daemon's RPC
+// reader passes both to HandleDelta and HandleToolCall. The client runs approved tools on
 // copilot/invokeTool.
 //
 // # Ordering
 //
-// The client writes its deltas before its result, on one stream. The end cannot
-// overtake them if the reader keeps that order: it must have called HandleDelta
-// for each notification before it lets a Call that waits for a later response
-// return. So HandleDelta and HandleToolCall are to be called on the reader's own
-// goroutine; they only store what came and never wait for the one who consumes
-// the answer.
+// The client writes its deltas before its result, on one stream. To keep that order, the
+// reader must have called HandleDelta for each notification before it lets a Call that
+// waits for a later response return. HandleDelta and HandleToolCall must therefore be
+// called on the reader's goroutine; they only store the message and never wait for the
+// consumer.
 //
 // # Invariants
 //
-//   - The text that is emitted is a beginning of what the client sent, in the
-//     order of seq. A repeated delta, or one of an answer that is not live, is
-//     dropped and counted; a gap fails the attempt, since an answer with a hole
-//     in it must not be spoken.
+//   - The emitted text is a prefix of what the client sent, in the order of seq. A
+//     repeated delta, or one of an unknown answer, is dropped and counted. A gap fails
+//     the attempt, since an incomplete answer must not be spoken.
 //   - Send returns after its Call has returned: no goroutine outlives it.
 package editor
 
@@ -39,32 +36,31 @@ import (
 
 const (
 	methodSend = "copilot/send"
-	// maxAnswer bounds in bytes what one answer can make the daemon hold.
+	// maxAnswer bounds the memory of one answer, in bytes.
 	maxAnswer = 4 << 20
-	// maxCalls bounds how many tools one round may ask for.
+	// maxCalls bounds the tool calls of one round.
 	maxCalls = 64
 )
 
-// Caller sends requests to the client. Call returns when the response is there,
-// when the connection is gone, or promptly after ctx was done; in that case it
-// tells the client by $/cancelRequest.
+// Caller sends requests to the client. Call returns with the response, when the
+// connection is lost, or promptly after ctx is done; it then sends $/cancelRequest.
 type Caller interface {
 	Call(ctx context.Context, method string, params, result any) error
-	// Await is Call, but that when wanted is done it tells the client, and continues
-	// waiting for the response.
+	// Await is like Call, except that when wanted is done it cancels the request but
+	// keeps waiting for the response.
 	Await(ctx, wanted context.Context, method string, params, result any) error
 }
 
 // Stats counts deltas since New.
 type Stats struct {
 	Accepted  uint64
-	Merged    uint64 // of them, without text and behind another that waits
-	Repeated  uint64 // seq was there before
-	Gaps      uint64 // seq came too early: a delta is missing
-	Strangers uint64 // of no live answer: unknown, or ended before
+	Merged    uint64 // deltas without text that were merged into a queued one
+	Repeated  uint64 // deltas whose seq was already received
+	Gaps      uint64 // deltas that were missing
+	Strangers uint64 // deltas of an unknown or ended answer
 	Malformed uint64
-	// ToolCalls were accepted; ToolCallsDropped were repeated, of no live answer,
-	// without an id or a name, or came where none were offered.
+	// ToolCalls counts accepted calls. ToolCallsDropped counts calls that were repeated,
+	// of an unknown answer, without an id or name, or made without tools being offered.
 	ToolCalls        uint64
 	ToolCallsDropped uint64
 }
@@ -93,18 +89,17 @@ func (a *Adapter) Stats() Stats {
 	return a.stats
 }
 
-// answer is one attempt under way, from Send to its return. Its fields belong to
-// Adapter.mu.
+// answer is one attempt in progress. Its fields are guarded by Adapter.mu.
 type answer struct {
-	next   int64   // seq that comes next
+	next   int64   // next expected seq
 	queue  []piece // not emitted yet
 	bytes  int
-	wanted map[string]bool // calls that it asked for; nil where none can be carried out
-	broken *copilot.Error  // set once: nothing more is taken
+	wanted map[string]bool // ids of its calls; nil if calls cannot be run
+	broken *copilot.Error  // set once; nothing is accepted afterwards
 	wake   chan struct{}   // buffered: queue or broken changed
 }
 
-// piece is what an answer consists of: text, or a call of a tool.
+// piece is a piece of an answer: text or a tool call.
 type piece struct {
 	text string
 	call *copilot.ToolCall
@@ -137,7 +132,7 @@ type tool struct {
 	Confirms    bool            `json:"confirms,omitempty"`
 }
 
-// paramsOf is a request as the wire has it.
+// paramsOf converts a request to its wire format.
 func paramsOf(r copilot.Request) sendParams {
 	p := sendParams{RequestID: r.ID, TurnID: r.TurnID, Round: r.Round, Attempt: r.Attempt, Messages: []message{}, Model: r.Model}
 	for _, m := range r.Messages {
@@ -171,9 +166,9 @@ type deltaParams struct {
 	Text      string `json:"text"`
 }
 
-// HandleDelta takes the params of one copilot/delta notification, in the order
-// of the wire (see the package's Ordering). It never blocks. An error is a *Gap, or
-// says that the params have the wrong shape; then it holds nothing of them.
+// HandleDelta handles the params of one copilot/delta notification, in the order of the
+// wire (see Ordering in the package doc). It never blocks. The error is a *Gap, or says
+// that the params are malformed without quoting them.
 func (a *Adapter) HandleDelta(params json.RawMessage) error {
 	var d deltaParams
 	err := json.Unmarshal(params, &d)
@@ -193,7 +188,7 @@ func (a *Adapter) HandleDelta(params json.RawMessage) error {
 		return nil
 	case *d.Seq > ans.next:
 		a.stats.Gaps++
-		ans.broken = failed("part of the editor's answer was lost on the way")
+		ans.broken = failed("part of the editor's answer was lost in transit")
 		err = &Gap{RequestID: d.RequestID, Expected: ans.next, Received: *d.Seq}
 	case ans.bytes+len(d.Text) > maxAnswer:
 		ans.broken = failed("the editor's answer is too long")
@@ -202,7 +197,7 @@ func (a *Adapter) HandleDelta(params json.RawMessage) error {
 		ans.next++
 		ans.bytes += len(d.Text)
 		if d.Text == "" && len(ans.queue) > 0 {
-			a.stats.Merged++ // one sign of life is as good as many
+			a.stats.Merged++ // one keep-alive is enough
 			return nil
 		}
 		ans.queue = append(ans.queue, piece{text: d.Text})
@@ -211,14 +206,14 @@ func (a *Adapter) HandleDelta(params json.RawMessage) error {
 	return err
 }
 
-// Gap is the error of a delta whose seq is not the next one: a delta is missing.
+// Gap reports that a delta is missing before the received one.
 type Gap struct {
 	RequestID          string
 	Expected, Received int64
 }
 
 func (g *Gap) Error() string {
-	return fmt.Sprintf("copilot/delta of request %s: seq %d was expected, %d came", g.RequestID, g.Expected, g.Received)
+	return fmt.Sprintf("copilot/delta of request %s: expected seq %d, received %d", g.RequestID, g.Expected, g.Received)
 }
 
 func (ans *answer) stir() {
@@ -228,8 +223,7 @@ func (ans *answer) stir() {
 	}
 }
 
-// Send implements copilot.Adapter. A delta without text is passed on: it is a
-// sign of life.
+// Send implements copilot.Adapter. It passes on deltas without text, as keep-alives.
 func (a *Adapter) Send(ctx context.Context, r copilot.Request, emit func(text string)) error {
 	if err := ctx.Err(); err != nil {
 		return err
@@ -258,7 +252,7 @@ func (a *Adapter) Send(ctx context.Context, r copilot.Request, emit func(text st
 	for {
 		select {
 		case err := <-ended:
-			// What came before the result is in the queue by now.
+			// All deltas before the result are in the queue now.
 			broken := a.drain(ctx, ans, take)
 			if ctx.Err() != nil {
 				return ctx.Err()
@@ -281,7 +275,7 @@ func (a *Adapter) open(id string, tools bool) (*answer, error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.live[id] != nil {
-		return nil, failed("the editor is still answering this request")
+		return nil, failed("a previous attempt of this request is still running in the editor")
 	}
 	ans := &answer{wake: make(chan struct{}, 1)}
 	if tools {
@@ -297,8 +291,8 @@ func (a *Adapter) close(id string) {
 	delete(a.live, id)
 }
 
-// drain takes what is in the queue and returns what broke the answer, if
-// anything did. It stops as soon as ctx is done.
+// drain empties the queue and returns the error that broke the answer, if any. It stops
+// as soon as ctx is done.
 func (a *Adapter) drain(ctx context.Context, ans *answer, take func(piece)) *copilot.Error {
 	a.mu.Lock()
 	queue, broken := ans.queue, ans.broken
@@ -313,7 +307,7 @@ func (a *Adapter) drain(ctx context.Context, ans *answer, take func(piece)) *cop
 	return broken
 }
 
-// outcome turns the end of the call into Send's error.
+// outcome converts the end of the call to Send's error.
 func outcome(result sendResult, callErr error, broken *copilot.Error, spoke bool) error {
 	switch {
 	case broken != nil:

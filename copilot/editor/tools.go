@@ -23,10 +23,10 @@ type toolCallParams struct {
 	Allowed     bool            `json:"allowed"`
 }
 
-// HandleToolCall takes the params of one copilot/toolCall notification, as
-// HandleDelta does. It says whether the call was taken: it is of a live answer
-// that may call tools, and was not there before. It never blocks. An error says
-// that the params have not the right shape; it holds nothing of them.
+// HandleToolCall handles the params of one copilot/toolCall notification. It reports
+// whether the call was accepted: it is new and belongs to a live answer that may call
+// tools. It never blocks. An error says that the params are malformed, without quoting
+// them.
 func (a *Adapter) HandleToolCall(params json.RawMessage) (taken bool, err error) {
 	var c toolCallParams
 	err = json.Unmarshal(params, &c)
@@ -50,7 +50,7 @@ func (a *Adapter) HandleToolCall(params json.RawMessage) (taken bool, err error)
 	return true, nil
 }
 
-// ToolLimit is how long a call of a tool may take: builds and tests take minutes.
+// ToolLimit is the time limit of a tool call: builds and tests take minutes.
 const ToolLimit = 10 * time.Minute
 
 // ToolLimit implements copilot.Limiter.
@@ -76,14 +76,14 @@ func (a *Adapter) CallTool(ctx, wanted context.Context, c copilot.ToolCall) (str
 	case errors.As(err, &rpc) && rpc.Code == codeRequestCancelled:
 		return "", copilot.ErrCancelled
 	case errors.As(err, &rpc):
-		// The client's own words may hold anything.
+		// Drop the client's message, which may contain anything.
 		return "", failed(fmt.Sprintf("the editor could not run the tool (error %d)", rpc.Code))
 	case err != nil:
-		return "", failed("the connection to the editor is gone")
+		return "", failed("the connection to the editor was lost")
 	case result.Content == nil:
-		return "", failed("the editor's answer for a tool has no content")
+		return "", failed("the editor's result of a tool has no content")
 	case result.IsError:
-		return *result.Content, failed("the tool answered with an error")
+		return *result.Content, failed("the tool returned an error")
 	}
 	return *result.Content, nil
 }

@@ -10,9 +10,9 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 )
 
-// topic is a question that can be answered without an assistant. It is
-// recognised by any of its phrases, written as normal writes them; each is so
-// specific that ordinary speech does not hold it by chance.
+// topic is a question that can be answered without an assistant. Any of its phrases, in
+// the form of normal, selects it. Phrases are specific enough not to occur in ordinary
+// speech by chance.
 type topic struct {
 	phrases []string
 	answer  func(a *Adapter, ctx context.Context) string
@@ -32,7 +32,7 @@ var topics = []topic{
 	{[]string{"which machine", "what machine", "what computer", "which computer", "operating system", "how many processors", "how many cores", "what system"}, (*Adapter).machine},
 }
 
-// greetings count only as the whole utterance.
+// greetings match only the whole utterance.
 var greetings = map[string]bool{"hello": true, "hi": true, "hello there": true, "hi there": true, "hey": true, "good morning": true,
 	"good afternoon": true, "good evening": true, "hello assistant": true, "hello copilot": true}
 
@@ -55,7 +55,7 @@ func (a *Adapter) answer(ctx context.Context, messages []copilot.Message) string
 	return reflect(heard, turn)
 }
 
-// lastOf returns the user's last message and how many there were before.
+// lastOf returns the user's last message and the number of earlier ones.
 func lastOf(messages []copilot.Message) (text string, before int) {
 	before = -1
 	for _, m := range messages {
@@ -67,7 +67,7 @@ func lastOf(messages []copilot.Message) (text string, before int) {
 	return text, max(0, before)
 }
 
-// normal returns the words in lower case, apostrophes and punctuation dropped.
+// normal returns the words in lower case, without apostrophes and punctuation.
 func normal(text string) string {
 	text = strings.Map(func(r rune) rune {
 		switch {
@@ -81,10 +81,10 @@ func normal(text string) string {
 	return strings.Join(strings.Fields(text), " ")
 }
 
-// maxReflected is how many of the user's words are said back.
+// maxReflected is how many of the user's words are repeated.
 const maxReflected = 16
 
-// said returns the beginning of what the user said, as words without markup.
+// said returns the beginning of the user's words, without markup.
 func said(text string) string {
 	words := strings.Fields(strings.Map(func(r rune) rune {
 		if unicode.IsLetter(r) || unicode.IsDigit(r) || strings.ContainsRune("'’.,:-", r) {
@@ -103,9 +103,9 @@ func said(text string) string {
 	return s
 }
 
-// reflections answer what no topic knows. They say what was understood, what an
-// online assistant could do with it, and what to do next, in some 15 seconds of
-// speech, so that there is something to interrupt.
+// reflections answer everything else. They repeat what was understood, say what an online
+// assistant could do with it and what to do next, in about 15 seconds of speech, which
+// leaves time to interrupt.
 var reflections = []string{
 	"I am offline, but this is what I understood: %s. " +
 		"An online assistant would now look at your code and answer here. " +

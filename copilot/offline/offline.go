@@ -1,19 +1,17 @@
-// Package offline is the adapter that needs no network and no key: it says that
-// it is offline, reflects what it heard, and answers some questions about this
-// machine and the folder it works in. It is honest rather than clever: it finds
-// its few topics by the words of the question and leaves all else to an
-// assistant that is online.
+// Package offline is an assistant that needs no network and no key. It says that it is
+// offline, repeats what it understood, and answers some questions about this machine and
+// its folder. It finds a few topics by keywords and does not guess at anything else.
 //
 // # Model
 //
-// Send picks an answer from the last message of the user and emits it word by
-// word, as a model would, one each TokenInterval. The same request at the same
-// time in the same folder has the same answer.
+// Send picks an answer to the user's last message and emits it word by word, one each
+// TokenInterval, as a model would. The answer depends only on the request, the time and
+// the folder.
 //
 // # Invariants
 //
-//   - It reads names of files, the version line of go.mod and the branch in
-//     .git/HEAD, and nothing else of the user's folder.
+//   - It reads file names, the version line of go.mod and the branch in .git/HEAD, and
+//     nothing else in the user's folder.
 //   - It returns as soon as ctx is done.
 package offline
 
@@ -25,21 +23,20 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 )
 
-// DefaultTokenInterval is about the pace of a fast hosted model.
+// DefaultTokenInterval is the pace of a fast hosted model.
 const DefaultTokenInterval = 40 * time.Millisecond
 
 // Options configure the adapter; each zero field takes its default.
 type Options struct {
-	// TokenInterval is the pause between two words; default
-	// DefaultTokenInterval, negative for none.
+	// TokenInterval is the pause between words; default DefaultTokenInterval, negative
+	// for none.
 	TokenInterval time.Duration
-	// Dir is the folder that questions about the workspace mean; without it such
-	// questions are answered by saying so.
+	// Dir is the folder for questions about the workspace; "" if there is none, which the
+	// answers then say.
 	Dir string
 	// Now is the clock; default time.Now.
 	Now func() time.Time
-	// Sleep waits for d or until ctx is done, whose error it then returns;
-	// default a timer.
+	// Sleep waits for d, or returns the error of ctx when ctx is done; default a timer.
 	Sleep func(ctx context.Context, d time.Duration) error
 }
 
@@ -66,15 +63,15 @@ func New(o Options) *Adapter {
 // Name returns "offline".
 func (*Adapter) Name() string { return "offline" }
 
-// Title implements copilot.Titled: the program answers by itself.
+// Title implements copilot.Titled.
 func (*Adapter) Title() string { return "Agent Voice" }
 
-// Models implements copilot.Lister: there is one.
+// Models implements copilot.Lister: there is one model.
 func (*Adapter) Models(context.Context) ([]copilot.Model, error) {
 	return []copilot.Model{{ID: "offline", Name: "Offline"}}, nil
 }
 
-// Send implements copilot.Adapter. It never fails but by ctx.
+// Send implements copilot.Adapter. It fails only if ctx is done.
 func (a *Adapter) Send(ctx context.Context, r copilot.Request, emit func(text string)) error {
 	answer := a.answer(ctx, r.Messages)
 	for i, word := range strings.SplitAfter(answer, " ") {

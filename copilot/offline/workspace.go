@@ -38,8 +38,8 @@ func (a *Adapter) branch(context.Context) string {
 	return "You are on no branch: the head is detached."
 }
 
-// gitHead reads the HEAD of the repository that dir lies in. A .git that is a
-// file names the folder (gitrepository-layout(5)): worktrees and submodules.
+// gitHead reads the HEAD of the repository that contains dir. A .git file names the
+// folder, for worktrees and submodules (gitrepository-layout(5)).
 func gitHead(dir string) (string, error) {
 	dir, err := filepath.Abs(dir)
 	if err != nil {
@@ -77,7 +77,7 @@ func firstLine(path string) (string, error) {
 	return line, err
 }
 
-// eachLine calls f for the lines of a small file until it returns false.
+// eachLine calls f for each line of a small file until f returns false.
 func eachLine(path string, f func(line string) bool) error {
 	const maxBytes = 64 << 10
 	file, err := os.Open(path)
@@ -114,10 +114,10 @@ func (a *Adapter) goVersion(context.Context) string {
 	return "This module asks for Go " + version + "."
 }
 
-// maxFiles ends a count that would keep the user waiting.
+// maxFiles bounds the count, so that the user does not wait.
 const maxFiles = 50_000
 
-// skipped are folders whose files nobody means by "the files here".
+// skipped folders are not counted.
 var skipped = map[string]bool{".git": true, "node_modules": true}
 
 func (a *Adapter) files(ctx context.Context) string {
@@ -132,7 +132,7 @@ func (a *Adapter) files(ctx context.Context) string {
 		case err != nil && path == a.opts.Dir:
 			return err
 		case err != nil:
-			return nil // a folder that may not be read: count the others
+			return nil // skip unreadable folders
 		case d.IsDir() && skipped[d.Name()]:
 			return fs.SkipDir
 		case d.Type().IsRegular():

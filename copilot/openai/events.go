@@ -6,11 +6,11 @@ import (
 	"io"
 )
 
-// maxLine bounds one line of a stream of server-sent events, in bytes.
+// maxLine is the maximum length of a line of server-sent events, in bytes.
 const maxLine = 1 << 20
 
-// events reads the data of server-sent events (HTML, 9.2.6); their names, ids and
-// comments are left out.
+// events reads the data of server-sent events (HTML, 9.2.6), ignoring names, ids and
+// comments.
 type events struct{ lines *bufio.Scanner }
 
 func newEvents(r io.Reader) events {
@@ -19,8 +19,8 @@ func newEvents(r io.Reader) events {
 	return events{lines}
 }
 
-// next returns the data of the next event, and false at the end of the stream. An
-// event that the end cuts short is left out.
+// next returns the data of the next event, and false at the end of the stream. It drops
+// an incomplete last event.
 func (e events) next() (data []byte, ok bool) {
 	for e.lines.Scan() {
 		line := e.lines.Bytes()

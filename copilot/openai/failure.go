@@ -26,18 +26,18 @@ const (
 	codeAuthentication = "authentication"
 )
 
-// maxAfter keeps a service's wish for a pause within a day.
+// maxAfter limits the retry delay that a service requests to a day.
 const maxAfter = 24 * time.Hour
 
-// maxError bounds what is read of an answer that refuses a request, in bytes.
+// maxError bounds how much of an error response is read, in bytes.
 const maxError = 64 << 10
 
-// statusFailure maps an answer that is not 200.
+// statusFailure maps a response with a status other than 200.
 func statusFailure(res *http.Response) *copilot.Error {
 	var body struct {
 		Error json.RawMessage `json:"error"`
 	}
-	_ = json.NewDecoder(io.LimitReader(res.Body, maxError)).Decode(&body) // most servers send the object, some a page
+	_ = json.NewDecoder(io.LimitReader(res.Body, maxError)).Decode(&body) // most servers send JSON, some an HTML page
 	e := known(wordsOf(body.Error))
 	status := res.StatusCode
 	switch {
@@ -45,17 +45,17 @@ func statusFailure(res *http.Response) *copilot.Error {
 	case status == http.StatusUnauthorized:
 		e = unauthorised()
 	case status == http.StatusForbidden:
-		e = &copilot.Error{Code: codeAccessDenied, Message: "the service denied access: check the permissions of the key, and whether the provider restricts your network"}
+		e = &copilot.Error{Code: codeAccessDenied, Message: "the service denied access; check the permissions of the key, and whether the provider restricts your network"}
 	case status == http.StatusPaymentRequired:
 		e = quota()
 	case status == http.StatusTooManyRequests:
 		e = rateLimited()
 	case status == http.StatusNotFound:
-		e = failed("the service does not know this address or model (status 404): check both")
+		e = failed("unknown address or model (status 404); check both")
 	case status == http.StatusRequestTimeout, status == http.StatusConflict, status == http.StatusTooEarly, status >= 500:
-		e = &copilot.Error{Code: codeUnavailable, Message: "the service is not available right now (status " + strconv.Itoa(status) + ")", Retryable: true}
+		e = &copilot.Error{Code: codeUnavailable, Message: "the service is currently unavailable (status " + strconv.Itoa(status) + ")", Retryable: true}
 	default:
-		e = failed("the service refused the request (status %d)", status)
+		e = failed("the service rejected the request (status %d)", status)
 	}
 	if e.Retryable {
 		e.After = retryAfter(res.Header, time.Now())
@@ -63,15 +63,15 @@ func statusFailure(res *http.Response) *copilot.Error {
 	return e
 }
 
-// connectFailure maps a request that got no answer.
+// connectFailure maps a request without a response.
 func connectFailure(err error) *copilot.Error {
 	if cert := (*tls.CertificateVerificationError)(nil); errors.As(err, &cert) {
-		return failed("the service's certificate is not valid: check the base URL and this machine's certificates")
+		return failed("the service's certificate is not valid; check the base URL and this machine's certificates")
 	}
-	return &copilot.Error{Code: codeUnavailable, Message: "the service cannot be reached", Retryable: true}
+	return &copilot.Error{Code: codeUnavailable, Message: "the service is unreachable", Retryable: true}
 }
 
-// streamFailure maps an error object within the stream.
+// streamFailure maps an error object in the stream.
 func streamFailure(raw json.RawMessage) *copilot.Error {
 	if e := known(wordsOf(raw)); e != nil {
 		return e
@@ -81,10 +81,10 @@ func streamFailure(raw json.RawMessage) *copilot.Error {
 	return e
 }
 
-// wordsOf returns the words that an error object has for what is wrong.
+// wordsOf returns the code and type of an error object.
 func wordsOf(raw json.RawMessage) (code, kind string) {
 	var object struct {
-		Code any    `json:"code"` // a word, or with some servers a status
+		Code any    `json:"code"` // a string, or a status number with some servers
 		Type string `json:"type"`
 	}
 	_ = json.Unmarshal(raw, &object)
@@ -92,8 +92,7 @@ func wordsOf(raw json.RawMessage) (code, kind string) {
 	return code, object.Type
 }
 
-// known maps the error codes and types that mean the same with any status; nil
-// for others.
+// known maps error codes and types that do not depend on the status; nil for others.
 func known(code, kind string) *copilot.Error {
 	for _, word := range []string{code, kind} {
 		switch word {
@@ -106,24 +105,24 @@ func known(code, kind string) *copilot.Error {
 		case "invalid_api_key", "authentication_error":
 			return unauthorised()
 		case "model_not_found":
-			return &copilot.Error{Code: codeModel, Message: "the service does not have this model, or the key may not use it: select another one"}
+			return &copilot.Error{Code: codeModel, Message: "the service does not have this model, or the key may not use it; select another one"}
 		case "unsupported_country_region_territory":
-			return &copilot.Error{Code: codeRegion, Message: "the service is not available in this country or region: choose another provider"}
+			return &copilot.Error{Code: codeRegion, Message: "the service is not available in this country or region; choose another provider"}
 		case "context_length_exceeded":
-			return failed("the conversation has become too long for this model")
+			return failed("the conversation is too long for this model")
 		case "server_error", "overloaded_error":
-			return &copilot.Error{Code: codeUnavailable, Message: "the service is not available right now", Retryable: true}
+			return &copilot.Error{Code: codeUnavailable, Message: "the service is currently unavailable", Retryable: true}
 		}
 	}
 	return nil
 }
 
 func unauthorised() *copilot.Error {
-	return &copilot.Error{Code: codeAuthentication, Message: "the service did not accept the key: check it"}
+	return &copilot.Error{Code: codeAuthentication, Message: "the service rejected the key; check it"}
 }
 
 func quota() *copilot.Error {
-	return &copilot.Error{Code: codeQuota, Message: "the quota of this key is used up: check plan and billing"}
+	return &copilot.Error{Code: codeQuota, Message: "the quota of this key is used up; check plan and billing"}
 }
 
 func rateLimited() *copilot.Error {
@@ -131,11 +130,11 @@ func rateLimited() *copilot.Error {
 }
 
 func blocked() *copilot.Error {
-	return &copilot.Error{Code: codeBlocked, Message: "the service's content filter stopped this answer"}
+	return &copilot.Error{Code: codeBlocked, Message: "the service's content filter blocked this answer"}
 }
 
-// retryAfter reads Retry-After, in seconds or as a date (RFC 9110, 10.2.3), or
-// the finer retry-after-ms that OpenAI sends beside it. 0 means none.
+// retryAfter parses Retry-After, in seconds or as a date (RFC 9110, 10.2.3), or the finer
+// retry-after-ms that OpenAI also sends. 0 means none.
 func retryAfter(h http.Header, now time.Time) time.Duration {
 	for _, field := range []struct {
 		name string

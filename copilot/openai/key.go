@@ -2,15 +2,14 @@ package openai
 
 import "fmt"
 
-// Key is an API key that shows itself to no one: every way of printing, logging
-// or encoding it gives "[redacted]". It keeps the value in a closure, so that
-// even fmt, which prints unexported fields by reflection, finds an address only
-// (SEC-001).
+// Key is an API key that cannot be printed, logged or encoded: all of these give
+// "[redacted]". The value is kept in a closure, so that even fmt, which prints unexported
+// fields by reflection, sees only an address (SEC-001).
 type Key struct{ reveal func() string }
 
 const redacted = "[redacted]"
 
-// NewKey returns the key with the given value; an empty one means "no key".
+// NewKey returns a key; "" means no key.
 func NewKey(value string) Key {
 	if value == "" {
 		return Key{}

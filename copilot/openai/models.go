@@ -10,15 +10,15 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 )
 
-// Bounds of what a service may have the daemon hold.
+// Limits of the data that a service may make the daemon hold.
 const (
 	maxModels  = 1000
 	maxList    = 8 << 20 // bytes
 	maxSummary = 4000    // bytes
 )
 
-// Models implements copilot.Lister, by GET /models. A service lists all it has,
-// also models that do not chat.
+// Models implements copilot.Lister with GET /models. Services list all their models,
+// including those without chat.
 func (a *Adapter) Models(ctx context.Context) ([]copilot.Model, error) {
 	res, err := a.do(ctx, http.MethodGet, "models", nil, http.Header{"Accept": {"application/json"}})
 	if err == nil {
@@ -42,7 +42,7 @@ func (a *Adapter) Models(ctx context.Context) ([]copilot.Model, error) {
 		if ctx.Err() != nil {
 			return nil, ctx.Err()
 		}
-		return nil, failed("the service did not answer with a list of models: check the base URL")
+		return nil, failed("the service did not return a list of models; check the base URL")
 	}
 	var out []copilot.Model
 	for _, m := range page.Data[:min(len(page.Data), maxModels)] {
@@ -53,7 +53,7 @@ func (a *Adapter) Models(ctx context.Context) ([]copilot.Model, error) {
 	return out, nil
 }
 
-// summaryPrompt asks for what replaces the beginning of a conversation.
+// summaryPrompt requests a summary that replaces the beginning of a conversation.
 const summaryPrompt = "[Not by the user] The conversation above has become long. Put it into at most 150 words that will stand in its place: " +
 	"what the user wants, what was found out and decided, names of files and symbols, results of tools, and what is still open. Only the summary, in the user's language."
 

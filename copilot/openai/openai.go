@@ -1,22 +1,21 @@
-// Package openai is the adapter for OpenAI's chat completions and for the many
-// servers that speak the same protocol: hosted ones, and local ones that want no
-// key.
+// Package openai is the adapter for OpenAI's chat completions and compatible servers,
+// hosted or local, with or without a key.
 //
 // # Model
 //
-// Send makes one HTTP request and reads one stream of server-sent events. It
-// never retries and has no deadline of its own: both belong to the caller, which
-// gives ctx and reads Retryable and After from the error.
+// Send makes one HTTP request and reads one stream of server-sent events. It never
+// retries and has no deadline of its own: both are up to the caller, by ctx and by
+// Retryable and After of the error.
 //
 // # Invariants
 //
-//   - An answer is whole only when the service said so, by a finish_reason or by
-//     [DONE]; a stream that just ends was cut.
-//   - Once words were emitted a failure is not retryable: they would be spoken
+//   - An answer is complete only if the service says so, by a finish_reason or [DONE]; a
+//     stream that just ends was cut off.
+//   - A failure after words were emitted is not retryable, since they would be spoken
 //     twice.
-//   - No message of the service reaches an error: it may hold parts of the key
-//     or words of the user.
-//   - Redirects are not followed, and a key is sent over TLS or to this machine.
+//   - Errors contain no message of the service, which may hold parts of the key or words
+//     of the user.
+//   - Redirects are not followed. A key is sent only over TLS or to this machine.
 package openai
 
 import (
@@ -46,11 +45,11 @@ const DefaultSystemPrompt = "You are a programming assistant in a spoken convers
 
 // Options configure the adapter.
 type Options struct {
-	// BaseURL is where chat/completions is; default DefaultBaseURL.
+	// BaseURL is the parent of chat/completions; default DefaultBaseURL.
 	BaseURL string
-	// Key may be empty, for servers that want none.
+	// Key may be empty, for servers without keys.
 	Key Key
-	// Model is the name of the model of requests that name none, required.
+	// Model is the model of requests that name none; required.
 	Model string
 	// SystemPrompt is sent before the conversation; default DefaultSystemPrompt.
 	SystemPrompt string
@@ -65,7 +64,7 @@ type Adapter struct {
 	client *http.Client
 }
 
-// New returns an adapter, or an error that says which option is wrong.
+// New returns an adapter, or an error that names the invalid option.
 func New(o Options) (*Adapter, error) {
 	if o.BaseURL == "" {
 		o.BaseURL = DefaultBaseURL
@@ -74,16 +73,16 @@ func New(o Options) (*Adapter, error) {
 		o.SystemPrompt = DefaultSystemPrompt
 	}
 	if o.Model == "" {
-		return nil, errors.New("no model for the assistant: name one")
+		return nil, errors.New("no model for the assistant; set one")
 	}
 	base, err := url.Parse(o.BaseURL)
 	switch {
 	case err != nil || base.Host == "" || base.Scheme != "http" && base.Scheme != "https":
 		return nil, errors.New("the assistant's base URL is not an http or https URL such as " + DefaultBaseURL)
 	case base.User != nil:
-		return nil, errors.New("the assistant's base URL holds a user name or password: give the key separately")
+		return nil, errors.New("the assistant's base URL contains a user name or password; set the key separately")
 	case !o.Key.IsZero() && base.Scheme == "http" && !isLoopback(base.Hostname()):
-		return nil, errors.New("the assistant's key would be sent unencrypted: use an https base URL, or no key")
+		return nil, errors.New("the assistant's key would be sent unencrypted; use an https base URL, or no key")
 	}
 	if o.Transport == nil {
 		o.Transport = http.DefaultTransport.(*http.Transport).Clone()
@@ -95,7 +94,7 @@ func New(o Options) (*Adapter, error) {
 	return &Adapter{opts: o, base: base, client: client}, nil
 }
 
-// do makes a request of the service; body is its JSON, nil for none.
+// do sends a request to the service; body is JSON, nil for none.
 func (a *Adapter) do(ctx context.Context, method, path string, body []byte, header http.Header) (*http.Response, error) {
 	req, err := http.NewRequestWithContext(ctx, method, a.base.JoinPath(path).String(), bytes.NewReader(body))
 	if err != nil {
@@ -118,10 +117,10 @@ func isLoopback(host string) bool {
 // Name returns "openai".
 func (*Adapter) Name() string { return "openai" }
 
-// Title implements copilot.Titled: the model.
+// Title implements copilot.Titled.
 func (a *Adapter) Title() string { return a.opts.Model }
 
-// Close gives idle connections back.
+// Close closes idle connections.
 func (a *Adapter) Close() error {
 	a.client.CloseIdleConnections()
 	return nil
@@ -131,7 +130,7 @@ func (a *Adapter) Close() error {
 func (a *Adapter) Send(ctx context.Context, r copilot.Request, emit func(text string)) error {
 	body, err := json.Marshal(a.request(r))
 	if err != nil {
-		return failed("the question cannot be sent")
+		return failed("cannot encode the request")
 	}
 	res, err := a.do(ctx, http.MethodPost, "chat/completions", body,
 		http.Header{"Accept": {"text/event-stream"}, "X-Client-Request-Id": {r.ID}})
@@ -147,7 +146,7 @@ func (a *Adapter) Send(ctx context.Context, r copilot.Request, emit func(text st
 		return statusFailure(res)
 	}
 	if media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type")); media != "text/event-stream" {
-		return failed("the service did not answer with a stream: check the base URL")
+		return failed("the service did not return a stream; check the base URL")
 	}
 	s := stream{events: newEvents(res.Body), ctx: ctx, emit: emit, tools: r.ToolChoice != ""}
 	if err = s.read(); err == nil {
@@ -164,7 +163,7 @@ func (a *Adapter) Send(ctx context.Context, r copilot.Request, emit func(text st
 
 func (a *Adapter) model(r copilot.Request) string { return cmp.Or(r.Model, a.opts.Model) }
 
-// provider says whose service it is, by its address.
+// provider identifies the service by its address.
 func (a *Adapter) provider() string {
 	host := a.base.Hostname()
 	switch {
@@ -185,10 +184,10 @@ type stream struct {
 	events events
 	emit   func(string)
 	spoke  bool
-	tools  bool // calls of tools were offered
+	tools  bool // tools were offered
 	calls  calls
-	reason string // finish_reason, "" until it came
-	usage  *usage // nil until it came
+	reason string // finish_reason, "" until received
+	usage  *usage // nil until received
 }
 
 type usage struct {
@@ -199,7 +198,7 @@ type usage struct {
 	} `json:"prompt_tokens_details"`
 }
 
-// chunk is what is read of a chat.completion.chunk.
+// chunk is the part of a chat.completion.chunk that is used.
 type chunk struct {
 	Choices []struct {
 		Delta struct {
@@ -224,7 +223,7 @@ func (s *stream) read() error {
 		}
 		var c chunk
 		if err := json.Unmarshal(data, &c); err != nil {
-			return s.final(failed("the service sent something that is not a piece of an answer"))
+			return s.final(failed("the service sent an invalid chunk"))
 		}
 		if len(c.Error) > 0 && string(c.Error) != "null" {
 			return s.final(streamFailure(c.Error))
@@ -234,13 +233,12 @@ func (s *stream) read() error {
 	if s.reason != "" {
 		return s.whole()
 	}
-	e := failed("the connection to the service was cut in the middle of the answer")
+	e := failed("the connection to the service was lost during the answer")
 	e.Retryable = true
 	return s.final(e)
 }
 
-// take emits the text of a chunk, and nothing any more when ctx is done. Only the
-// first choice was asked for.
+// take emits the text of a chunk, unless ctx is done. Requests ask for one choice only.
 func (s *stream) take(c chunk) {
 	if c.Usage != nil {
 		s.usage = c.Usage
@@ -264,7 +262,7 @@ func (s *stream) take(c chunk) {
 	}
 }
 
-// whole ends an answer that the service called complete.
+// whole ends an answer that the service marked as complete.
 func (s *stream) whole() error {
 	switch {
 	case s.reason == "content_filter":
@@ -275,8 +273,7 @@ func (s *stream) whole() error {
 	return nil
 }
 
-// final forbids a retry once words were emitted. What failed in the middle of an
-// answer is the answer, whatever the reason.
+// final forbids a retry after words were emitted, whatever the reason of the failure.
 func (s *stream) final(e *copilot.Error) *copilot.Error {
 	if s.spoke {
 		e.Code, e.Retryable, e.After = codeFailed, false, 0

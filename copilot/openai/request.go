@@ -7,7 +7,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 )
 
-// completion is the request of a chat completion.
+// completion is a chat completion request.
 type completion struct {
 	Model      string    `json:"model"`
 	Messages   []message `json:"messages"`
@@ -15,13 +15,14 @@ type completion struct {
 	Options    *options  `json:"stream_options,omitempty"`
 	Tools      []tool    `json:"tools,omitempty"`
 	ToolChoice any       `json:"tool_choice,omitempty"`
-	// MaxCompletion is how OpenAI calls the limit today, MaxTokens how all other servers do.
+	// MaxCompletion is OpenAI's current name of the limit, MaxTokens that of all other
+	// servers.
 	MaxCompletion int `json:"max_completion_tokens,omitempty"`
 	MaxTokens     int `json:"max_tokens,omitempty"`
 }
 
-// options ask for the usage at the end of the stream. Some servers refuse a request with
-// a member that they do not know, so only those that document it are asked.
+// options request the usage at the end of the stream. They are sent only to services that
+// document them, since some servers reject unknown members.
 type options struct {
 	Usage bool `json:"include_usage"`
 }
@@ -30,11 +31,11 @@ type message struct {
 	Role    string     `json:"role"`
 	Content string     `json:"content"`
 	Calls   []toolCall `json:"tool_calls,omitempty"`
-	CallID  string     `json:"tool_call_id,omitempty"` // of the role tool
+	CallID  string     `json:"tool_call_id,omitempty"` // for the role tool
 }
 
 type tool struct {
-	Type     string   `json:"type"` // function
+	Type     string   `json:"type"` // always "function"
 	Function function `json:"function"`
 }
 
@@ -46,7 +47,7 @@ type function struct {
 
 type toolCall struct {
 	ID       string `json:"id"`
-	Type     string `json:"type"` // function
+	Type     string `json:"type"` // always "function"
 	Function struct {
 		Name      string `json:"name"`
 		Arguments string `json:"arguments"`
@@ -62,8 +63,8 @@ func (a *Adapter) request(r copilot.Request) completion {
 		case m.Role == copilot.RoleTool && r.ToolChoice != "" && m.Call != nil:
 			messages = appendCall(messages, m)
 		case m.Role == copilot.RoleTool:
-			// The protocol ties a tool's message to the call it answers; a
-			// prompt of ours knows only the outcome.
+			// The protocol requires the call that a tool message answers, but this prompt
+			// holds only the result.
 			messages = append(messages, message{Role: "user", Content: "[Result of a tool]\n" + m.Content})
 		default:
 			messages = append(messages, message{Role: "user", Content: m.Content})
@@ -90,8 +91,8 @@ func (a *Adapter) request(r copilot.Request) completion {
 	return c
 }
 
-// appendCall adds a call with its result: the call belongs to the message of the
-// assistant before it, and so do further calls whose results follow.
+// appendCall adds a call and its result: the call belongs to the preceding message of the
+// assistant, as do further calls whose results follow.
 func appendCall(messages []message, m copilot.Message) []message {
 	at := len(messages) - 1
 	for at >= 0 && messages[at].Role == "tool" {
@@ -106,7 +107,7 @@ func appendCall(messages []message, m copilot.Message) []message {
 	return append(messages, message{Role: "tool", Content: m.Content, CallID: m.Call.ID})
 }
 
-// callDelta is a piece of a call of a tool.
+// callDelta is a piece of a tool call.
 type callDelta struct {
 	Index    int    `json:"index"`
 	ID       string `json:"id"`
@@ -116,13 +117,14 @@ type callDelta struct {
 	} `json:"function"`
 }
 
-// maxCalls and maxArguments bound what an answer may call, and with how many bytes.
+// maxCalls and maxArguments bound the calls of an answer and the bytes of their
+// arguments.
 const (
 	maxCalls     = 64
 	maxArguments = 1 << 20
 )
 
-// calls are those of one answer, by index.
+// calls are the tool calls of one answer, by index.
 type calls []copilot.ToolCall
 
 // add merges pieces into the calls.
@@ -143,7 +145,7 @@ func (c calls) add(pieces []callDelta) calls {
 	return c
 }
 
-// report hands the calls on.
+// report passes the calls to wants.
 func (c calls) report(wants func(copilot.ToolCall)) {
 	for _, call := range c {
 		if wants != nil && call.Name != "" {
