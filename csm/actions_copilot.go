@@ -6,9 +6,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/session"
 )
 
-// send hands one request over for the current turn's utterance (REQ-004,
-// INT-005), after a search for tools where there are any. A request that is tried
-// again after its tools were found does without.
+// send starts the request of the current turn's utterance (REQ-004, INT-005), after a
+// search for tools if there are any. A retry after a successful search skips the search.
 func (r *run) send(stage copilot.Stage) {
 	st := &r.st
 	r.newRequest()
@@ -34,8 +33,8 @@ func (r *run) searchTools() {
 	r.emit(SearchTools{Request: live.Request, Round: live.Round, Turn: r.st.Current.ID, Utterance: r.st.Current.Utterance})
 }
 
-// handOver is the hand-over of a round. The utterance is part of the history
-// from then on; one that is tried again already is.
+// handOver sends a round. From then on the utterance is part of the history; that of a
+// retry already is.
 func (r *run) handOver() {
 	st := &r.st
 	live, _ := copilot.LiveOf(st.Copilot)
@@ -46,15 +45,15 @@ func (r *run) handOver() {
 	} else if live.Round == 0 {
 		st.History = history.Add(st.History, history.Item{Turn: cur.ID, Utterance: cur.Utterance, More: cur.More})
 	}
-	r.refresh |= 1 << TimerResponse // an utterance that had to wait is given the whole time
+	r.refresh |= 1 << TimerResponse // an utterance that was queued gets the full time
 	r.emit(SendCopilot{
 		Request: live.Request, Round: live.Round, Turn: cur.ID, Utterance: cur.Utterance, More: cur.More,
 		Deadline: cur.Config.CopilotTimeout, Summary: said.Summary, History: said.Items,
 	})
 }
 
-// cancel has the live request stop, whatever it is at. The answer to a question
-// about a tool is no then.
+// cancel cancels the live request in any state. It rejects a call that is being asked
+// about.
 func (r *run) cancel() {
 	st := &r.st
 	live, ok := copilot.LiveOf(st.Copilot)
@@ -77,8 +76,8 @@ func (r *run) cancel() {
 	}
 }
 
-// tell reports a status to the session region. One that its guard map rejects is
-// counted, and an invariant says that there is none.
+// tell reports a status to the session region. Rejected statuses are counted, and an
+// invariant forbids them.
 func (r *run) tell(status session.Status) {
 	next, ok := session.Next(r.st.Session, status)
 	if !ok {
@@ -88,8 +87,8 @@ func (r *run) tell(status session.Status) {
 	r.st.Session = next
 }
 
-// endTurn has the session's turn end, if there is one. The guard map leads from
-// waiting to ready over running only.
+// endTurn ends the session's turn, if there is one. The guard map allows Waiting to Ready
+// only by Running.
 func (r *run) endTurn(status session.Status) {
 	if r.st.Session == session.Waiting {
 		r.tell(session.ApprovalResolved)
@@ -99,14 +98,13 @@ func (r *run) endTurn(status session.Status) {
 	}
 }
 
-// laterRound says whether the event is about a round after the first: the answer
-// may have been whole before it.
+// laterRound says whether the event concerns a round after the first.
 func (r *run) laterRound() bool {
 	live, _ := copilot.LiveOf(r.was)
 	return live.Round > 0
 }
 
-// wants is a call that the answer asks for. One that is too many is rejected.
+// wants handles a tool call of the answer. Calls over the limit are rejected.
 func (r *run) wants() {
 	r.progress()
 	if r.copilotOut != copilot.Refused {
@@ -118,7 +116,7 @@ func (r *run) wants() {
 	r.remember(refused, history.Rejected)
 }
 
-// reject tells the assistant so, and has it go on.
+// reject records the rejection of a call and continues.
 func (r *run) reject() {
 	live, _ := copilot.LiveOf(r.st.Copilot)
 	r.tell(session.ApprovalResolved)
@@ -129,14 +127,13 @@ func (r *run) reject() {
 	r.proceed()
 }
 
-// rejectUnanswered is what silence means in the end.
+// rejectUnanswered rejects a call after the approval timeout.
 func (r *run) rejectUnanswered() {
 	r.emit(Notify{Turn: r.st.Current.ID, Code: CodeToolUnanswered})
 	r.reject()
 }
 
-// proceed continues after a call was decided on: with the next question, or with
-// the next round.
+// proceed continues after a decision on a call: with the next question or the next round.
 func (r *run) proceed() {
 	live, _ := copilot.LiveOf(r.st.Copilot)
 	switch {
@@ -153,7 +150,7 @@ func (r *run) proceed() {
 	}
 }
 
-// toolCode is what a search for tools or a call failed with.
+// toolCode is the failure code of a search for tools or a call.
 func toolCode(r *run) Code {
 	switch e := r.env.Event.(type) {
 	case ToolSearchDone:
@@ -176,8 +173,8 @@ func toolCode(r *run) Code {
 	}
 }
 
-// toolEnded is the terminal of a call. Its result is kept, whatever the user said
-// meanwhile (invariant 13).
+// toolEnded handles the terminal of a call. Its result is kept, whatever the user said in
+// the meantime (invariant 13).
 func (r *run) toolEnded(e ToolDone) {
 	in := copilot.Input{Do: copilot.ToolDone, Call: copilot.Call{ID: e.ToolCall}}
 	outcome, status := history.Done, ToolCompleted
@@ -195,7 +192,7 @@ func (r *run) toolEnded(e ToolDone) {
 	r.remember(live, outcome)
 }
 
-// remember puts what became of the first call of l into the history.
+// remember records the outcome of l's first call in the history.
 func (r *run) remember(l copilot.Live, o history.Outcome) {
 	it := history.Item{Tool: l.Calls[0].ID, Outcome: o}
 	if l.Request == r.st.Current.Request {
@@ -212,8 +209,8 @@ func (r *run) toolNews(l copilot.Live, status ToolStatus) {
 	r.emit(p)
 }
 
-// takeCallAgain is the user's word to try a call again that failed: it is another
-// call, and needs to be allowed as the first one did, unless it was beforehand.
+// takeCallAgain retries a failed call as a new call, which needs approval unless it is
+// preapproved.
 func (r *run) takeCallAgain() {
 	st, again := &r.st, r.st.Retry
 	call := copilot.Call{ID: r.env.Event.(UserRetry).ToolCall, Destructive: again.Call.Destructive, Allowed: again.Call.Allowed}
@@ -230,7 +227,7 @@ func (r *run) takeCallAgain() {
 	r.raise(AnswerAsks)
 }
 
-// selectModel has another model loaded, as soon as no request is under way.
+// selectModel loads another model as soon as no request is in progress.
 func (r *run) selectModel() {
 	r.st.Model.Wanted = r.env.Event.(UserSelectModel).Model
 	switch r.st.Copilot.(type) {
@@ -248,7 +245,7 @@ func (r *run) load() {
 	r.emit(LoadModel{Load: st.IDs.Load, Model: st.Model.Wanted})
 }
 
-// modelNews says how loading goes.
+// modelNews publishes the loading status.
 func (r *run) modelNews() {
 	switch r.env.Event.(type) {
 	case ModelProgress:
@@ -258,21 +255,20 @@ func (r *run) modelNews() {
 		}
 	case ModelLoaded:
 		r.emit(PublishModel{Model: r.st.Model.Loaded, Percent: 100})
-	default: // it failed, or its deadline passed
+	default: // it failed or timed out
 		r.emit(PublishModel{Model: r.st.Model.Wanted, Code: r.modelCode()})
 	}
 }
 
-// modelCode is why there is no model.
+// modelCode is why no model is loaded.
 func (r *run) modelCode() Code {
 	failed, _ := r.st.Copilot.(copilot.LoadFailed)
 	return Code(failed.Reason)
 }
 
-// settle takes the rows that are due without an event, lets through what was held
-// back, and starts background work: loading the model that is wanted,
-// summarising a history that has grown, putting a successor connection in its
-// place, and taking up the queue. Each is begun once.
+// settle takes the rows that need no event, releases what was held back, and starts
+// background work: loading the selected model, summarising a long history, dialling a
+// successor connection, and taking the next queued utterance. Each is started once.
 func (r *run) settle(before *State) {
 	st := &r.st
 	was, is := before.held(), st.held()

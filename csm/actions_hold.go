@@ -7,13 +7,12 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 )
 
-// A conversation is held still for as long as there is a reason (REQ-008). What it
-// is at continues underneath: answers, tools and decisions by hand take their course.
-// Held back is what needs what is missing: the microphone (settle), new requests
-// (Analysing.Unsent), speech that is to be synthesised (synthesise) and playback
-// (gate). All of it follows from the state when the last reason is gone.
+// A conversation is held while there is any reason to hold it (REQ-008). Its phase
+// continues underneath: answers, tools and manual decisions proceed. Held back are the
+// microphone (settle), new requests (Analysing.Unsent), synthesis (synthesise) and
+// playback (gate). All of them follow from the state once the last reason is gone.
 
-// reasonOf is the reason that an event gives or takes away.
+// reasonOf returns the reason that an event sets or clears.
 func reasonOf(e Event) SuspendReason {
 	switch e := e.(type) {
 	case Suspend:
@@ -24,14 +23,14 @@ func reasonOf(e Event) SuspendReason {
 		return SuspendRenewal
 	case AudioLost, AudioRestored:
 		return SuspendDevice
-	case ConnLost, ConnReady, TimerFired: // of a successor that is late
+	case ConnLost, ConnReady, TimerFired: // for a late successor
 		return SuspendConnection
 	default:
 		return 0
 	}
 }
 
-// holdCause is why an event begins or ends a suspension.
+// holdCause is the cause of starting or ending a suspension.
 func holdCause(on Kind) Cause {
 	switch on {
 	case KindAudioLost:
@@ -49,9 +48,8 @@ func holdCause(on Kind) Cause {
 	}
 }
 
-// hold gives a reason to hold the conversation still. Nothing is lost but the words
-// that are being spoken, and the user is told so. With a connection they are only lost
-// where they are not kept.
+// hold adds a reason to hold the conversation. Only words being spoken are lost, of which
+// the user is informed; if a lost connection keeps them, not even those.
 func (r *run) hold() {
 	why := reasonOf(r.env.Event)
 	r.st.Hold = hold.Next(r.st.Hold, hold.Give, why)
@@ -67,8 +65,8 @@ func (r *run) hold() {
 	}
 }
 
-// withoutWords ends an utterance that was being spoken or recognised. One that is
-// kept comes back as a new one, so its turn ends like that of a cough.
+// withoutWords ends an utterance that was being spoken or recognised. If its audio is
+// kept, it comes back as a new utterance, so its turn ends like that of a cough.
 func (r *run) withoutWords() {
 	if e, _ := r.env.Event.(ConnLost); e.Kept {
 		r.dismiss()
@@ -77,19 +75,19 @@ func (r *run) withoutWords() {
 	r.wordsLost()
 }
 
-// loseConnection has the connection dialled again. Words that were awaited are lost
-// with it, or kept.
+// loseConnection redials. Awaited words are lost with the connection, unless they are
+// kept.
 func (r *run) loseConnection() {
 	if _, quiet := r.st.Turn.(turn.Idle); !quiet {
 		r.st.Turn = turn.Idle{}
 		r.withoutWords()
 	}
-	if connection.Epoch(r.st.Conn) == 0 { // no successor is on its way
+	if connection.Epoch(r.st.Conn) == 0 { // no successor is being dialled
 		r.dial()
 	}
 }
 
-// unhold takes a reason away. What was not heard over a connection that was lost is
+// unhold removes a reason. Speech that was not heard over a lost connection is
 // synthesised again over the new one.
 func (r *run) unhold() {
 	r.st.Hold = hold.Next(r.st.Hold, hold.Take, reasonOf(r.env.Event))
@@ -100,7 +98,7 @@ func (r *run) unhold() {
 	}
 }
 
-// holdRows give and take the reasons.
+// holdRows add and remove reasons.
 func holdRows() []Row {
 	const p = PhaseConversation
 	return []Row{
@@ -109,10 +107,10 @@ func holdRows() []Row {
 		keep(p, KindAudioLost, Guard{}, (*run).hold),
 		keep(PhaseConnected, KindConnLost, Guard{}, (*run).hold),
 		keep(PhaseConnected, Passed(TimerRenewal), Guard{}, func(r *run) { r.hold(); r.awaitSuccessor() }),
-		keep(p, KindResume, Guard{}, (*run).unhold), // also of what is not suspended: it has what it wants
+		keep(p, KindResume, Guard{}, (*run).unhold), // succeeds even if nothing is suspended
 		keep(p, KindSessionRenewed, Guard{}, (*run).unhold),
 		keep(p, KindAudioRestored, Guard{}, (*run).unhold),
-		keep(PhaseConnected, KindConnReady, Guard{}, (*run).unhold), // a successor's takes nothing away
+		keep(PhaseConnected, KindConnReady, Guard{}, (*run).unhold), // that of a successor clears no reason
 		row(p, Passed(TimerSuspend), Guard{}, PhaseFaulted, CauseSuspendTimeout, nil),
 	}
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/session"
 )
 
-// begin opens a new instance: the session and the devices. The connection waits
-// until both are there (REQ-002).
+// begin opens a new instance: the session and the devices. Dialling waits for both
+// (REQ-002).
 func (r *run) begin() {
 	st := &r.st
 	st.Instance++
@@ -20,7 +20,7 @@ func (r *run) begin() {
 	r.assistant(copilot.Input{Do: copilot.Open})
 	st.Resources = Resources{Audio: Opening, Session: Opening}
 	r.emit(ActivateSession{Instance: st.Instance})
-	start, _ := r.env.Event.(UserStart) // a recovery takes nothing over
+	start, _ := r.env.Event.(UserStart) // a recovery never takes over
 	r.emit(OpenAudio{Instance: st.Instance, TakeOver: start.TakeOver})
 }
 
@@ -37,22 +37,22 @@ func (r *run) dial() {
 	r.emit(OpenConnection{Instance: r.st.Instance, Epoch: r.st.IDs.Epoch})
 }
 
-// succeed dials the successor of a connection that is about to expire.
+// succeed dials the successor of an expiring connection.
 func (r *run) succeed() {
 	r.st.IDs.Epoch++
 	r.link(connection.Succeed, r.st.IDs.Epoch)
 	r.emit(OpenConnection{Instance: r.st.Instance, Epoch: r.st.IDs.Epoch, Successor: true})
 }
 
-// renewable says whether there is a connection to replace, and nothing of an
-// earlier replacement is left.
+// renewable says whether there is a connection to replace and no earlier replacement is
+// pending.
 func (r *run) renewable() bool {
 	o, open := r.st.Conn.(connection.Open)
 	return open && o.Successor == 0 && r.st.Resources.OldConn == 0
 }
 
-// swappable says whether a successor may take over: it stands, nobody speaks, and
-// no words are awaited over the old connection.
+// swappable says whether the successor may take over: it is ready, the user is silent,
+// and no words are awaited from the old connection.
 func (s *State) swappable() bool {
 	o, _ := s.Conn.(connection.Open)
 	if !o.SuccessorReady {
@@ -79,21 +79,21 @@ func (r *run) closeOld(epoch uint32) {
 	r.emit(CloseConnection{Instance: r.st.Instance, Epoch: epoch})
 }
 
-// awaitSuccessor gives up a connection whose successor is late: nothing is lost by
-// waiting for it, and something would be when the service hangs up. The successor is
-// the connection now, as soon as it is there.
+// awaitSuccessor gives up a connection whose successor is late. Waiting for the successor
+// loses nothing, whereas a hang-up by the service would. The successor becomes the
+// connection as soon as it is ready.
 func (r *run) awaitSuccessor() {
 	r.st.Resources.Conn = Opening
 	r.closeOld(r.st.Resources.OldConn)
 }
 
-// abandon ends what the conversation was doing: nothing of it is heard or
-// answered any more.
+// abandon ends what the conversation was doing, so that nothing more of it is heard or
+// answered.
 func (r *run) abandon(end TurnEnd) {
 	r.clearQueue()
 	r.cancel()
 	r.flush()
-	// An interrupted turn has had its end published already.
+	// The end of an interrupted turn was already published.
 	if in, cut := r.prior.(Interrupted); cut && !in.Doubt {
 		r.st.Current = Turn{}
 	}
@@ -109,11 +109,11 @@ func (r *run) abandon(end TurnEnd) {
 	}
 }
 
-// closeAll closes what is open, each thing once.
+// closeAll closes every open resource once.
 func (r *run) closeAll() {
 	res := &r.st.Resources
 	if res.Conn == Opening || res.Conn == Opened {
-		res.Conn, res.OldConn = Closing, 0 // everything is closed, each thing once
+		res.Conn, res.OldConn = Closing, 0 // one CloseConnection closes all
 		r.emit(CloseConnection{Instance: r.st.Instance})
 	}
 	r.link(connection.Close, 0)
@@ -128,9 +128,9 @@ func (r *run) closeAll() {
 	}
 }
 
-// fault stops the conversation because something failed for good. What can be
-// tried again is, after a pause (REQ-009); too many in a row open the breaker
-// (PAT-004) or are fatal.
+// fault stops the conversation after a permanent failure. It recovers after a delay if
+// that can help (REQ-009); too many faults in a row open the circuit breaker (PAT-004) or
+// are fatal.
 func (r *run) fault() {
 	st := &r.st
 	code := faultCode(r.env.Event)
@@ -161,7 +161,7 @@ func (r *run) fault() {
 	}
 }
 
-// faultCode says what failed.
+// faultCode is the failure code of an event.
 func faultCode(e Event) Code {
 	switch e := e.(type) {
 	case SessionFailed:
@@ -199,7 +199,7 @@ func (r *run) terminate() {
 	r.abandon(TurnDropped)
 	r.closeAll()
 	switch r.st.Session {
-	case session.Activating, session.Error: // from where the guard map leads to inactive at once
+	case session.Activating, session.Error: // the guard map allows inactive directly
 	default:
 		r.tell(session.TerminationBegun)
 	}
@@ -210,7 +210,7 @@ func (r *run) terminate() {
 	}
 }
 
-// closed is one thing less to wait for.
+// closed records that one resource was closed.
 func (r *run) closed() {
 	if r.st.allClosed() {
 		r.emit(Post{Event: KindReset})
@@ -222,8 +222,8 @@ func (s *State) allClosed() bool {
 	return !copilot.Busy(s.Copilot) && res.Audio == Absent && res.Conn == Absent && res.Session == Absent
 }
 
-// reset ends the instance, and what was said is forgotten with it. Ids, counters
-// and the memory of faults stay.
+// reset ends the instance and forgets its conversation. Ids, counters and the memory of
+// faults remain.
 func (r *run) reset() {
 	st := &r.st
 	r.tell(session.Terminated)

@@ -8,7 +8,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/session"
 )
 
-// say adds a segment to the line.
+// say appends a segment to the line.
 func (r *run) say(seg speech.Segment) {
 	r.st.IDs.Segment++
 	seg.Seq = r.st.IDs.Segment
@@ -16,8 +16,8 @@ func (r *run) say(seg speech.Segment) {
 	r.synthesise()
 }
 
-// synthesise has all of the line synthesised that is not yet, unless the
-// conversation is held: then it runs on resume.
+// synthesise requests synthesis of the rest of the line, unless the conversation is held:
+// then it runs on resume.
 func (r *run) synthesise() {
 	line, _ := speech.LineOf(r.st.Speech)
 	if line.Asked == len(line.Segments) || r.st.held() {
@@ -29,8 +29,8 @@ func (r *run) synthesise() {
 	r.st.Speech = speech.AskedFor(r.st.Speech)
 }
 
-// segment is a piece of the answer. Pieces tile the answer, so one that begins
-// before the end of the last was said already (GUD-004).
+// segment handles a piece of the answer. Pieces tile the answer, so one that starts
+// before the end of the previous one is a repetition (GUD-004).
 func (r *run) segment() {
 	e := r.env.Event.(CopilotSegment)
 	l, _ := speech.LineOf(r.st.Speech)
@@ -41,7 +41,7 @@ func (r *run) segment() {
 	r.say(speech.Segment{Request: e.Request, Start: e.Start, End: e.End})
 }
 
-// beginAnswer is the first sign of life of a round.
+// beginAnswer handles the first sign of a round's answer.
 func (r *run) beginAnswer() {
 	if _, said := r.env.Event.(CopilotSegment); said {
 		r.segment()
@@ -50,14 +50,13 @@ func (r *run) beginAnswer() {
 	r.progress()
 }
 
-// endLine says that the answer is whole.
+// endLine marks the answer as complete.
 func (r *run) endLine() {
 	r.st.Speech, r.speechOut = speech.End(r.st.Speech)
 	r.endTurn(session.TurnComplete)
 }
 
-// HasPlayback says whether something of the assistant's is being said, or is on its
-// way.
+// HasPlayback says whether the assistant is speaking or about to speak.
 func (s *State) HasPlayback() bool {
 	if _, open := speech.LineOf(s.Speech); open {
 		return true
@@ -67,19 +66,18 @@ func (s *State) HasPlayback() bool {
 	return busy && !live.Cancelled && !asked
 }
 
-// Silence is a set of reasons why what is buffered is not to sound.
+// Silence is a set of reasons why buffered audio must not play.
 type Silence uint8
 
-// The reasons. Each follows from the state: it is there for as long as what it is
-// about.
+// The reasons. Each is derived from the state.
 const (
 	SilenceUser    Silence = 1 << iota // the user paused the voice
-	SilenceBargeIn                     // a voice over the answer, of which it is not known yet whether the user means it
+	SilenceBargeIn                     // an unconfirmed interruption
 	SilenceFloor                       // the user has the floor
-	SilenceHold                        // the conversation is held still
+	SilenceHold                        // the conversation is held
 )
 
-// Silence is why the line that was started does not sound, 0 where it does.
+// Silence returns why the started line is silent, 0 if it plays.
 func (s *State) Silence() (why Silence) {
 	if s.VoicePaused {
 		why |= SilenceUser
@@ -96,17 +94,16 @@ func (s *State) Silence() (why Silence) {
 	return why
 }
 
-// cutIn says whether the rest of an answer waits for what the user says over it, or is
-// to be dropped for it.
+// cutIn says whether the rest of an answer is held while the user speaks over it.
 func (s *State) cutIn() bool {
 	_, paused := s.Speech.(speech.Paused)
 	in, _ := s.Conv.(Interrupted)
 	return paused && s.Conv.Phase() != PhaseSpeaking && !in.Doubt
 }
 
-// gate is the one place that pauses and resumes the voice, and tells the player: by
-// what was audible before the step, and what is after it. The user's reason ends with
-// what was paused.
+// gate is the only place that pauses and resumes the voice. It compares what was audible
+// before the step with what may be audible after it. A pause by the user ends with the
+// paused speech.
 func (r *run) gate(before *State) {
 	st := &r.st
 	if !st.HasPlayback() {
@@ -121,9 +118,9 @@ func (r *run) gate(before *State) {
 	begun, begins := speech.Sounds(before.Speech, gen), speech.Begun(st.Speech)
 	sounded, sounds := speech.Audible(before.Speech), speech.Audible(st.Speech)
 	switch {
-	case begun && !sounded && (sounds || !begins): // or it ran out: the player is not to wait with what comes later
+	case begun && !sounded && (sounds || !begins): // also on underrun, so that the player does not wait with later audio
 		r.emit(ResumePlayback{Gen: gen})
-	case begins && !sounds && (sounded || !begun): // before it starts, so that nothing sounds
+	case begins && !sounds && (sounded || !begun): // before it starts, so that nothing is audible
 		r.emit(PausePlayback{Gen: gen})
 	}
 	if begins && !begun {
@@ -131,13 +128,13 @@ func (r *run) gate(before *State) {
 	}
 }
 
-// start begins the assistant's half of the turn (REQ-006).
+// start starts the assistant's half of the turn (REQ-006).
 func (r *run) start() {
 	r.st.Current.Role = Assistant
 	r.st.Speech, _ = speech.Start(r.st.Speech)
 }
 
-// readAloud says a text of the user's choice in a turn of its own.
+// readAloud reads a text of the user's choice in a turn of its own.
 func (r *run) readAloud() {
 	e := r.env.Event.(UserSpeak)
 	r.openTurn()
@@ -147,19 +144,19 @@ func (r *run) readAloud() {
 	r.st.Speech, _ = speech.End(r.st.Speech)
 }
 
-// flush silences whatever is or was to be heard.
+// flush silences all speech that is or was to be heard.
 func (r *run) flush() {
 	if _, open := speech.LineOf(r.st.Speech); !open {
 		return
 	}
 	r.st.Speech = speech.Flush(r.st.Speech)
-	r.st.VoicePaused = false      // which was about what is flushed
-	r.refresh |= 1 << TimerSpeech // what is said next has all of its own time
+	r.st.VoicePaused = false      // it applied to the flushed speech
+	r.refresh |= 1 << TimerSpeech // the next speech gets its full time
 	r.emit(Flush{Gen: r.st.Speech.Generation()})
 }
 
-// interrupt silences the assistant at once (REQ-007). The turn is over, but its
-// context stays until it is known how much was heard.
+// interrupt silences the assistant immediately (REQ-007). The turn is over, but its
+// context is kept until it is known how much was heard.
 func (r *run) interrupt() {
 	line, _ := speech.LineOf(r.st.Speech)
 	r.st.Conv = Interrupted{Line: line, Request: r.st.Current.Request}
@@ -167,7 +164,7 @@ func (r *run) interrupt() {
 	r.cutOff()
 }
 
-// cutOff ends the turn of an answer that was interrupted.
+// cutOff ends the turn of an interrupted answer.
 func (r *run) cutOff() {
 	r.cancel()
 	r.st.Current.Interruptions++
@@ -176,8 +173,8 @@ func (r *run) cutOff() {
 	r.emit(PublishTurn{Turn: t, End: TurnCutOff, Duration: r.env.At - t.Opened})
 }
 
-// cleared ends an interruption: how much was heard is known, or is what the
-// cursor said last.
+// cleared ends an interruption: how much was heard is known, or taken from the last
+// cursor.
 func (r *run) cleared() {
 	in := r.prior.(Interrupted)
 	if e, ok := r.env.Event.(SpeechFlushed); ok {
@@ -188,8 +185,8 @@ func (r *run) cleared() {
 	r.st.Current = Turn{}
 }
 
-// heardUpTo notes what was heard of a line when playback is at c. A cursor of
-// another line says nothing about this one: numbers of segments only rise.
+// heardUpTo records what was heard of a line at cursor c. A cursor of another line is
+// ignored: segment numbers only increase.
 func (r *run) heardUpTo(l speech.Line, c Cursor) {
 	for _, seg := range l.Segments[l.Played:] {
 		switch {
@@ -201,16 +198,15 @@ func (r *run) heardUpTo(l speech.Line, c Cursor) {
 	}
 }
 
-// cut silences what is being said about a tool: what was heard of it is what the
-// cursor says.
+// cut silences speech about a tool. The cursor says how much of it was heard.
 func (r *run) cut() {
 	l, _ := speech.LineOf(r.st.Speech)
 	r.heardUpTo(l, r.st.Cursor)
 	r.flush()
 }
 
-// heard notes that an answer was heard up to character end (rounded down within
-// a segment).
+// heard records that an answer was heard up to character end, rounded down within a
+// segment.
 func (r *run) heard(seg speech.Segment, end int) {
 	if seg.Request == 0 {
 		return
@@ -222,8 +218,8 @@ func (r *run) heard(seg speech.Segment, end int) {
 	r.emit(PublishHeard{Turn: r.st.Current.ID, Request: seg.Request, Chars: end})
 }
 
-// heardThrough notes that segments were heard to their end, up to segment seq.
-// The history is replaced once for an answer, not once for each of its segments.
+// heardThrough records that segments were heard completely, up to segment seq. It
+// replaces the history once per answer rather than once per segment.
 func (r *run) heardThrough(segs []speech.Segment, seq uint32) {
 	for i, seg := range segs {
 		if seg.Seq > seq || seg.Request == 0 {
@@ -236,9 +232,8 @@ func (r *run) heardThrough(segs []speech.Segment, seq uint32) {
 	}
 }
 
-// explain tells the user, in Listening, that the current turn failed: shown, and
-// spoken where the user does not have the floor. The turn ends when that was
-// heard.
+// explain informs the user, in Listening, that the current turn failed: in writing, and
+// aloud unless the user has the floor. The turn ends when the explanation was heard.
 func (r *run) explain(code Code) {
 	r.failed(code)
 	if _, quiet := r.st.Turn.(turn.Idle); !quiet {
@@ -250,7 +245,7 @@ func (r *run) explain(code Code) {
 	r.st.Speech, _ = speech.End(r.st.Speech)
 }
 
-// explainAfter tells the same after what is still to be heard of the answer.
+// explainAfter explains after the rest of the answer was heard.
 func (r *run) explainAfter(code Code) {
 	r.failed(code)
 	r.say(speech.Segment{Notice: string(code)})
@@ -265,7 +260,7 @@ func (r *run) failed(code Code) {
 	r.emit(Notify{Turn: r.st.Current.ID, Code: code})
 }
 
-// speechBroke ends a turn that cannot be spoken: shown, not said.
+// speechBroke ends a turn that cannot be spoken; its text is only shown.
 func (r *run) speechBroke() {
 	code := CodeSpeechFailed
 	if e, _ := r.env.Event.(SpeechFailed); e.Code != "" {

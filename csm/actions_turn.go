@@ -8,7 +8,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/session"
 )
 
-// openTurn opens the next turn. There is never one open already.
+// openTurn opens the next turn. None is open before.
 func (r *run) openTurn() {
 	r.st.IDs.Turn++
 	r.st.VoicePaused = false
@@ -33,8 +33,8 @@ func (r *run) finish(end TurnEnd) {
 	r.st.Current = Turn{}
 }
 
-// mayRetry notes what the user may have tried again, unless that was noted when
-// the turn failed.
+// mayRetry records what the user may retry, unless that was recorded when the turn
+// failed.
 func (r *run) mayRetry(stage copilot.Stage) {
 	t := r.st.Current
 	if t.Utterance == 0 || t.Utterance == r.st.Retry.Utterance {
@@ -47,7 +47,7 @@ func (r *run) mayRetry(stage copilot.Stage) {
 	}
 }
 
-// finishTurn ends the current turn when everything it had to say was heard.
+// finishTurn ends the current turn once all its speech was heard.
 func (r *run) finishTurn() {
 	if r.st.Current.Failed != "" {
 		r.finish(TurnFailed)
@@ -56,12 +56,11 @@ func (r *run) finishTurn() {
 	r.finish(Answered)
 }
 
-// listen is what every entry into Listening does: the user who has the floor
-// has a turn, and so has one who said something that is still to be sent by hand.
-// The queue is taken up by settle.
+// listen runs on every entry into Listening: a user who has the floor, or has unsent
+// words in manual mode, gets a turn. settle takes the queue.
 func (r *run) listen() {
 	_, quiet := r.st.Turn.(turn.Idle)
-	if r.st.Current.ID != 0 || r.row.On == KindUserRetry { // what is tried again opens its own
+	if r.st.Current.ID != 0 || r.row.On == KindUserRetry { // a retry opens its own
 		return
 	}
 	drafted := len(r.st.Drafts) > 0 && len(r.st.Queue) == 0
@@ -76,7 +75,7 @@ func (r *run) listen() {
 	}
 }
 
-// gather adds an utterance to the current turn's.
+// gather adds an utterance to the current turn.
 func (r *run) gather(u uint64) {
 	cur := &r.st.Current
 	if cur.Utterance == 0 {
@@ -86,8 +85,7 @@ func (r *run) gather(u uint64) {
 	cur.More = append(cur.More[:len(cur.More):len(cur.More)], u)
 }
 
-// gathered says whether the user said something in the current turn that was not
-// sent yet.
+// gathered says whether the current turn has unsent utterances.
 func (r *run) gathered() bool {
 	cur := r.st.Current
 	return cur.Utterance != 0 && cur.Request == 0 && cur.Failed == ""
@@ -97,9 +95,9 @@ func (s *State) idleWithQueue() bool {
 	return len(s.Queue) > 0 && s.Current.ID == 0 && !s.held()
 }
 
-// onset opens a turn in Listening. An explanation or a text that was about to be
-// said gives way: the user has the floor. The rest of an answer is kept until it is
-// known what is said over it.
+// onset opens a turn in Listening. An explanation or a text that was about to be read is
+// dropped, since the user has the floor. The rest of an answer is held until the words
+// over it are known.
 func (r *run) onset() {
 	if r.st.cutIn() {
 		return
@@ -110,7 +108,7 @@ func (r *run) onset() {
 	}
 }
 
-// gatherFinal keeps the words of a turn that the user is to end by hand.
+// gatherFinal collects the words of a turn that the user commits manually.
 func (r *run) gatherFinal() {
 	r.stopSpeech()
 	if r.st.Current.ID == 0 {
@@ -119,11 +117,11 @@ func (r *run) gatherFinal() {
 	r.gather(r.env.Event.(Final).Utterance)
 }
 
-// takeGathered sends what was said in the turn so far.
+// takeGathered sends the utterances of the turn so far.
 func (r *run) takeGathered() { r.submit(copilot.StageNone) }
 
-// stopSpeech ends what is about to be said in Listening, for good: also the rest of
-// an answer that the user spoke over.
+// stopSpeech drops all pending speech in Listening, including the rest of an answer that
+// the user spoke over.
 func (r *run) stopSpeech() {
 	if r.st.cutIn() {
 		r.commitInterruption()
@@ -139,8 +137,8 @@ func (r *run) stopSpeech() {
 	}
 }
 
-// takeFinal takes the words of the user's turn. Utterances are answered in the
-// order they were spoken: what waited goes first.
+// takeFinal handles the words of the user's turn. Utterances are answered in the order
+// they were spoken: queued ones go first.
 func (r *run) takeFinal() {
 	f := r.env.Event.(Final)
 	r.takeUtterance(f.Utterance)
@@ -155,9 +153,9 @@ func (r *run) takeText() {
 func (r *run) takeRetry() {
 	st, again := &r.st, r.st.Retry
 	stage := again.Stage
-	r.stopSpeech() // which may be the explanation of the same failure
+	r.stopSpeech() // possibly the explanation of the same failure
 	st.Retry = copilot.Failure{}
-	if len(st.Queue) > 0 { // what waited goes first
+	if len(st.Queue) > 0 { // queued utterances go first
 		r.setQueue(append(append(st.Queue[:len(st.Queue):len(st.Queue)], again.Utterance), again.More...))
 		r.takeQueued()
 		r.replied = st.Current.ID
@@ -171,8 +169,7 @@ func (r *run) takeRetry() {
 	r.replied = st.Current.ID
 }
 
-// retryAfter ends the explanation of a failure that is to be tried again, and tries
-// it again from Listening.
+// retryAfter ends the explanation of a failure and retries from Listening.
 func (r *run) retryAfter() {
 	r.flush()
 	r.finish(TurnFailed)
@@ -206,11 +203,11 @@ func (r *run) accept(utterance uint64) {
 	r.submit(copilot.StageNone)
 }
 
-// submit has the current turn's utterance sent as soon as that may be: after the
-// cancelled request before it (invariant 1), with a model, and not while the
-// conversation is held still.
+// submit sends the current turn's utterance as soon as possible: after the previous
+// request's cancellation (invariant 1), with a model loaded, and not while the
+// conversation is held.
 func (r *run) submit(stage copilot.Stage) {
-	if _, failed := r.st.Copilot.(copilot.LoadFailed); failed { // something to say is a reason to try again
+	if _, failed := r.st.Copilot.(copilot.LoadFailed); failed { // a new message is a reason to retry
 		r.load()
 	}
 	r.st.Conv = Analysing{Unsent: r.st.Current.Utterance, Stage: stage}
@@ -218,16 +215,16 @@ func (r *run) submit(stage copilot.Stage) {
 
 func (r *run) sendUnsent() { r.send(r.st.Conv.(Analysing).Stage) }
 
-// attempt notes which attempt the adapter is at. One that is reported again, late,
-// is not gone back to (GUD-004).
+// attempt records the adapter's attempt number. A late report of an earlier attempt is
+// ignored (GUD-004).
 func (r *run) attempt() {
 	r.st.Current.Attempt = max(r.st.Current.Attempt, r.env.Event.(CopilotSent).Attempt)
 }
 
-// progress is a sign of life: it restarts the stall deadline.
+// progress handles a sign of the answer: it restarts the stall deadline.
 func (r *run) progress() { r.refresh |= 1 << TimerStall }
 
-// commit ends the user's turn by hand (REQ-004).
+// commit ends the user's turn manually (REQ-004).
 func (r *run) commit() {
 	r.commitUtterances()
 	r.stopSpeech()
@@ -237,8 +234,8 @@ func (r *run) commit() {
 	r.st.Conv = Analysing{Awaiting: true}
 }
 
-// commitBehind ends by hand what the user says while the assistant has the floor:
-// it waits in the queue.
+// commitBehind manually ends what the user says while the assistant has the floor: it is
+// queued.
 func (r *run) commitBehind() {
 	r.commitUtterances()
 	r.enqueueDrafts()
@@ -252,8 +249,7 @@ func (r *run) enqueueDrafts() {
 	}
 }
 
-// commitUtterances ends the open utterance, and marks those whose words are
-// awaited as to be sent.
+// commitUtterances ends the open utterance and marks the awaited ones to be sent.
 func (r *run) commitUtterances() {
 	var u turn.Utterance
 	if sp, ok := r.st.Turn.(turn.UserSpeaking); ok {
@@ -272,8 +268,8 @@ func (r *run) endUtterance() {
 	r.voice(turn.End, sp.Open)
 }
 
-// dismiss ends a turn whose utterance had no words, unless the user is already
-// saying more or an explanation is on its way.
+// dismiss ends a turn whose utterance had no words, unless the user is speaking again or
+// an explanation is pending.
 func (r *run) dismiss() {
 	_, quiet := r.st.Turn.(turn.Idle)
 	_, open := speech.LineOf(r.st.Speech)
@@ -282,8 +278,8 @@ func (r *run) dismiss() {
 	}
 }
 
-// wordsLost tells the user that an utterance was not understood: aloud where it is
-// all that the turn consists of, else it is only shown (invariant 6).
+// wordsLost informs the user that an utterance was not understood: aloud if it was the
+// whole turn, otherwise only in writing (invariant 6).
 func (r *run) wordsLost() {
 	code := CodeUtteranceLost
 	switch e := r.env.Event.(type) {
@@ -304,7 +300,7 @@ func (r *run) wordsLost() {
 	r.emit(Notify{Turn: cur.ID, Code: code})
 }
 
-// forgetPending gives up the words that did not come.
+// forgetPending gives up on awaited words.
 func (r *run) forgetPending() {
 	if sp, ok := r.st.Turn.(turn.UserSpeaking); ok {
 		r.st.Turn = turn.UserSpeaking{Open: sp.Open}
@@ -313,7 +309,7 @@ func (r *run) forgetPending() {
 	r.st.Turn = turn.Idle{}
 }
 
-// drop ends the current turn by the user's word, and what waited behind it.
+// drop ends the current turn and clears the queue on the user's command.
 func (r *run) drop() {
 	r.clearQueue()
 	r.cancel()
@@ -321,8 +317,8 @@ func (r *run) drop() {
 	r.finish(TurnDropped)
 }
 
-// stopByWord is the user's word to stop in Listening: what is about to be said is
-// not, and neither is what was said by hand sent.
+// stopByWord handles the user's command to stop in Listening: pending speech is dropped,
+// and so are words that await a manual commit.
 func (r *run) stopByWord() {
 	r.clearQueue()
 	r.stopSpeech()
@@ -332,8 +328,8 @@ func (r *run) stopByWord() {
 	}
 }
 
-// enqueueFinal has an utterance wait that was spoken while the assistant had the
-// floor: until the turn is over, or until the user ends the next one by hand.
+// enqueueFinal queues an utterance that was spoken while the assistant had the floor:
+// until the turn ends, or until the user commits the next turn manually.
 func (r *run) enqueueFinal() {
 	f := r.env.Event.(Final)
 	if f.Class == Send {
@@ -346,18 +342,17 @@ func (r *run) enqueueFinal() {
 	r.enqueue(f.Utterance)
 }
 
-// hasWords says whether an utterance says something to the assistant. What the
-// recogniser doubts says nothing while an answer is under way, which continues then.
+// hasWords says whether an utterance has a message for the assistant. While an answer is
+// in progress, words that the recogniser doubts do not count.
 func (r *run) hasWords(f Final) bool {
 	if cur := &r.st.Current; f.Doubted && (cur.Request != 0 || cur.Role == Assistant) {
 		return false
 	}
-	// "Continue" is said to the assistant where nothing can go on (finalMeans).
+	// "Continue" with nothing to continue is a message (finalMeans).
 	return f.Words > 0 && (f.Class == Content || f.Class == Continue || f.Class == Yes || f.Class == No || f.Class == Send)
 }
 
-// drafts says whether the words wait until the user ends the turn by hand: no
-// pause does.
+// drafts says whether the words wait for a manual commit, since no pause ends the turn.
 func (r *run) drafts(f Final) bool {
 	return r.st.config().Turns == turn.Manual && !r.words.Committed && f.Class != Send
 }
@@ -412,8 +407,8 @@ func (r *run) recognising() bool {
 	return open && r.st.Resources.Capturing
 }
 
-// doneCode is what a request failed with. An answer that is whole and says
-// nothing is a failure, and so is one that was cancelled by somebody else.
+// doneCode is the failure code of a request. An empty answer is a failure, and so is a
+// cancellation by someone else.
 func doneCode(r *run) Code {
 	d := r.env.Event.(CopilotDone)
 	switch {

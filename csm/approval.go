@@ -6,29 +6,28 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/session"
 )
 
-// The approval region is the sub-dialogue about one call of a tool, in the same turn.
-// It is there while the assistant waits for the user's decision, and is offered each
-// event before the conversation: what it has a row for is its own, and the conversation
-// learns of it by ApprovalListens, ApprovalDecided and pass.
+// The approval region is the sub-dialogue about one tool call, within the same turn. It
+// is active while the assistant waits for the user's decision, and sees each event before
+// the conversation. It consumes the events that it has rows for, and informs the
+// conversation by ApprovalListens, ApprovalDecided and pass.
 //
-// A yes counts only when its onset came after the question was heard. What else is said
-// rejects the call and becomes the next message. Only that one call is allowed.
+// A yes counts only if its onset came after the question was heard. Anything else rejects
+// the call and becomes the next message. Only that one call is approved.
 //
-// A call that is allowed beforehand is made when what was said before it was heard, and
-// nobody is asked. Where the user interrupts that, they are asked as about any other.
+// A preapproved call runs without a question, once earlier speech was heard. If the user
+// interrupts that speech, the call is asked about like any other.
 
-// Approval is how the question about a call stands.
+// Approval is the state of the question about a call.
 type Approval struct {
 	State ApprovalState
-	Times int // how often the question was begun
-	// Heard says that the question was heard to its end, so that what is said from here
-	// on may be the answer to it.
+	Times int // how often the question was started
+	// Heard says that the question was heard to its end, so that a later onset may be its
+	// answer.
 	Heard bool
 }
 
-// ApprovalState is a state of the region: none, asking while the question is to be
-// heard, listening for the answer, deciding when the user said yes and may be saying
-// more.
+// ApprovalState is a state of the region: none, asking (the question is being spoken),
+// listening for the answer, or deciding (the user said yes and may say more).
 type ApprovalState uint8
 
 // phase is the state's name in the table.
@@ -41,16 +40,16 @@ const maxAsked = 2
 
 func approvalRows() []Row {
 	const p = ApprovalOpen
-	unheard := when("before it is heard", func(r *run) bool {
+	unheard := when("before the question was heard", func(r *run) bool {
 		return r.st.Conv.Phase() == PhaseListening && !r.st.cutIn()
 	})
-	over := when("nothing is left to be heard", func(r *run) bool { return !speechOpen(r.st) })
-	counts := when("it counts", (*run).consents)
-	saysNoMore := when("the user says no more", userSilent.Holds)
-	again := when("it may be asked again", (*run).mayAskAgain)
+	over := when("nothing is left to play", func(r *run) bool { return !speechOpen(r.st) })
+	counts := when("the yes counts", (*run).consents)
+	saysNoMore := when("the user is silent", userSilent.Holds)
+	again := when("the question may be repeated", (*run).mayAskAgain)
 	interrupts := when("the user may interrupt", func(r *run) bool { return r.st.Conv.Phase() != PhaseSpeaking || !never.Holds(r) })
-	passes := when("such calls are allowed beforehand", (*run).passes)
-	drafted := when("something drafted", func(r *run) bool { return len(r.st.Drafts) > 0 })
+	passes := when("the call is preapproved", (*run).passes)
+	drafted := when("there are drafts", func(r *run) bool { return len(r.st.Drafts) > 0 })
 	return []Row{
 		row(ApprovalNone, AnswerAsks, Guard{}, ApprovalAsking, CauseToolApproval, (*run).ask),
 		row(ApprovalAsking, LineHeard, passes, ApprovalNone, CauseToolApproval, (*run).approve),
@@ -74,7 +73,7 @@ func approvalRows() []Row {
 		row(p, KindUserApprove, Guard{}, ApprovalNone, CauseToolApproval, (*run).decide),
 		row(ApprovalDeciding, KindSettled, saysNoMore, ApprovalNone, CauseToolApproval, (*run).approve),
 
-		// Anything else: a word to stop, or the next message.
+		// Anything else: a command to stop, or the next message.
 		row(p, FinalStop, interrupts, ApprovalNone, CauseUserInterrupt, (*run).stop),
 		row(p, KindUserInterrupt, Guard{}, ApprovalNone, CauseUserInterrupt, (*run).stop),
 		row(p, FinalContent, interrupts, ApprovalNone, CauseSTTFinal, (*run).replace),
@@ -86,7 +85,7 @@ func approvalRows() []Row {
 	}
 }
 
-// asked is the call that the user is asked about.
+// asked returns the call that the user is being asked about.
 func (r *run) asked() (copilot.Call, bool) {
 	if w, ok := r.st.Copilot.(copilot.WaitingForApproval); ok {
 		return w.Calls[0], true
@@ -94,24 +93,24 @@ func (r *run) asked() (copilot.Call, bool) {
 	return copilot.Call{}, false
 }
 
-// approving says whether the user is asked about a tool.
+// approving says whether the user is being asked about a call.
 func (r *run) approving() bool { return r.st.Approval.State != 0 }
 
-// passes says whether a call is made without a question: the user allowed such calls
-// beforehand, and was not asked about this one.
+// passes says whether a call runs without a question: it is preapproved and was not asked
+// about.
 func (r *run) passes() bool {
 	call, _ := r.asked()
 	return call.Allowed && r.st.Approval.Times == 0
 }
 
-// asking says whether a yes or no is about a call: the user is asked, or will be.
+// asking says whether a yes or no concerns a call: the user is being asked, or will be.
 func (r *run) asking() bool { return r.approving() && !r.passes() }
 
-// ask begins the question about a call, after what is still to be heard. Nothing
-// is called that the user did not allow.
+// ask starts the question about a call, after pending speech. No call runs without
+// approval.
 func (r *run) ask() {
 	r.tell(session.QuestionRequested)
-	r.st.Approval.Times = 0 // of the call before
+	r.st.Approval.Times = 0 // from the previous call
 	if r.passes() {
 		r.st.Speech, _ = speech.End(r.st.Speech)
 		return
@@ -119,7 +118,7 @@ func (r *run) ask() {
 	r.question()
 }
 
-// question asks, once more where nobody answered or the answer does not count.
+// question asks, once more if the answer is missing or does not count.
 func (r *run) question() {
 	call, _ := r.asked()
 	a := &r.st.Approval
@@ -142,9 +141,9 @@ func (r *run) questionHeard() {
 // mayAskAgain says whether the question is over and may be asked once more.
 func (r *run) mayAskAgain() bool { return !speechOpen(r.st) && r.st.Approval.Times < maxAsked }
 
-// consents says whether the event is a yes that counts: one whose onset came after
-// the question was heard and, where what is done cannot be undone, that names it. It
-// is carried out when the user is silent: what else is being said may take it back.
+// consents says whether the event is a yes that counts: its onset came after the question
+// was heard and, if the action is irreversible, it names the action. The call runs once
+// the user is silent, since the rest of the utterance may revoke it.
 func (r *run) consents() bool {
 	call, _ := r.asked()
 	return r.st.Approval.Heard && r.words.Reply && (r.env.Event.(Final).Named || !call.Destructive)
@@ -157,8 +156,8 @@ func (r *run) dropTurn() {
 	r.finish(TurnDropped)
 }
 
-// replace drops the turn for what the user said instead. The conversation takes that in
-// Listening, and has it wait where it is not there yet (invariant 7).
+// replace drops the turn for a new message. The conversation handles it in Listening, and
+// queues it until then (invariant 7).
 func (r *run) replace() {
 	r.dropTurn()
 	if r.st.Conv.Phase() == PhaseListening {
@@ -173,8 +172,8 @@ func (r *run) replace() {
 	r.raise(ApprovalListens)
 }
 
-// replaceByDrafts does so with what the user said before, and sends now. What waited
-// goes first.
+// replaceByDrafts does the same with drafts that the user commits now. Queued utterances
+// go first.
 func (r *run) replaceByDrafts() {
 	r.dropTurn()
 	if r.st.Conv.Phase() != PhaseListening || len(r.st.Queue) > 0 {
@@ -186,20 +185,20 @@ func (r *run) replaceByDrafts() {
 	r.raise(r.trigger())
 }
 
-// stop rejects the call. The conversation stops what it was about to say.
+// stop rejects the call. The conversation drops pending speech.
 func (r *run) stop() {
 	r.cancel()
 	r.raise(r.trigger())
 }
 
-// questionBroke leaves a question that cannot be spoken to be answered by hand.
+// questionBroke leaves a question that cannot be spoken to a manual decision.
 func (r *run) questionBroke() {
 	r.cut()
 	r.raise(ApprovalListens)
 	r.emit(Notify{Turn: r.st.Current.ID, Code: CodeSpeechFailed})
 }
 
-// decide is the user's decision by hand.
+// decide handles the user's manual decision.
 func (r *run) decide() {
 	r.cut()
 	if r.env.Event.(UserApprove).Approved {
@@ -212,7 +211,7 @@ func (r *run) decide() {
 func (r *run) approve() {
 	call, _ := r.asked()
 	r.assistant(copilot.Input{Do: copilot.Approve, Call: call})
-	r.refresh |= 1 << TimerTool // a call before it may have ended in this step
+	r.refresh |= 1 << TimerTool // the previous call may have ended in this step
 	live, _ := copilot.LiveOf(r.st.Copilot)
 	r.tell(session.ApprovalResolved)
 	r.toolNews(live, ToolRunning)

@@ -15,43 +15,43 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 )
 
-// run is one step in progress: a working copy of the state, the event, and what
-// came of it so far. It is also the context of the state machine's callbacks,
-// which reach it through Value, and the machine's external storage.
+// run is one step in progress: a working copy of the state, the event, and the results so
+// far. It is also the context of the state machine's callbacks, which reach it through
+// Value, and the machine's external storage.
 type run struct {
 	context.Context
 	st  State
 	env Envelope
 	fx  []Effect
-	// room is where fx begins: most steps have no more effects than fit.
+	// room is the initial backing array of fx: most steps have no more effects.
 	room [8]Effect
 
 	phase   Phase        // the machine's state
-	prior   Conversation // the phase that is being left, with its data
+	prior   Conversation // the phase being left, with its data
 	row     *Row         // the row that fired
-	cause   Cause        // its cause, unless the row's action found a better one
-	told    Cause        // why the approval region had the conversation act
-	code    Code         // the failure that a transition is published with
-	refused Code         // the answer to a call that cannot be carried out
+	cause   Cause        // its cause, unless the row's action overrode it
+	told    Cause        // the cause given by the approval region
+	code    Code         // failure code published with the transition
+	refused Code         // reply code of a rejected call
 	replied uint64
-	refresh uint32 // timers to restart though they are armed
-	newsAt  int    // where the news of a transition belongs among the effects
+	refresh uint32 // armed timers to restart
+	newsAt  int    // index in fx at which the transition is published
 
-	raised  []Kind // what the regions are told of next
-	retried uint64 // the call that is tried again
+	raised  []Kind // triggers to dispatch next
+	retried uint64 // the call being retried
 
 	seen *Observation // what StepObserved reports, nil for Step
 
-	speechOut  speech.Outcome     // what the event meant to the speech region
+	speechOut  speech.Outcome     // meaning of the event to the speech region
 	copilotOut copilot.Outcome    // to the copilot region
 	connOut    connection.Outcome // and to the connection
 	was        copilot.State      // the copilot region before the event
-	words      turn.Utterance     // the utterance that the event is the words of
+	words      turn.Utterance     // the utterance whose words the event carries
 }
 
 type runKey struct{}
 
-// Value gives the machine's callbacks the run.
+// Value returns the run to the machine's callbacks.
 func (r *run) Value(key any) any {
 	if _, ok := key.(runKey); ok {
 		return r
@@ -60,32 +60,31 @@ func (r *run) Value(key any) any {
 }
 
 func runOf(ctx context.Context) *run {
-	if r, ok := ctx.(*run); ok { // not wrapped by the library
+	if r, ok := ctx.(*run); ok { // fast path: not wrapped by the library
 		return r
 	}
 	return ctx.Value(runKey{}).(*run)
 }
 
-// errUnhandled is how the machine reports an event without a row.
+// errUnhandled is the machine's error for an event without a row.
 var errUnhandled = errors.New("no transition")
 
-// machine is configured from the table once. It holds no state of its own: the
-// storage is the run, so that any number of goroutines may step different
-// states.
+// machine is configured once from the table. It has no state of its own: its storage is
+// the run, so that any number of goroutines may step different states.
 var (
 	table   = statechart.New(Table(), parents)
 	machine = configure(table)
 )
 
-// entering is what every way into a phase does, after the row.
+// entering holds the entry actions of the phases, which run after the row's action.
 var entering = [numNames]func(*run){
 	PhaseIdle: (*run).reset, PhasePreparing: (*run).prepare, PhaseListening: (*run).listen,
 	PhaseFaulted: (*run).fault, PhaseTerminating: (*run).terminate,
 }
 
-// configure makes the machine. Each cell is one dynamic transition, and what a phase does
-// on entry is told by the transition: the library's own guards, internal transitions and
-// entry actions cost two allocations in every step that keeps its phase.
+// configure builds the machine. Each cell is one dynamic transition, and entry actions
+// run as part of it: the library's own guards, internal transitions and entry actions
+// would cost two allocations in every step that keeps its phase.
 func configure(t *statechart.Table[Phase, Kind, Cause, *run, func(*run)]) *stateless.StateMachine {
 	m := stateless.NewStateMachineWithExternalStorage(
 		func(ctx context.Context) (stateless.State, error) { return runOf(ctx).phase, nil },
@@ -118,8 +117,8 @@ func configure(t *statechart.Table[Phase, Kind, Cause, *run, func(*run)]) *state
 				return r.row.Next(r.phase), nil
 			}
 			switch {
-			case len(c.Rows) == 0 || t.Rows[c.Rows[0]].From != p: // the library finds those of the superstate
-			case c.Always: // there is a row: the library need not ask, which costs it memory
+			case len(c.Rows) == 0 || t.Rows[c.Rows[0]].From != p: // the library uses the superstate's
+			case c.Always: // unconditional, which spares the library an allocation
 				state.PermitDynamic(on, to)
 			default:
 				state.PermitDynamic(on, to, choose)
@@ -151,10 +150,10 @@ func (r *run) choose(c statechart.Cell) bool {
 	return false
 }
 
-// raise has the regions told of something when the present row is through.
+// raise dispatches a trigger after the current row.
 func (r *run) raise(on Kind) { r.raised = append(r.raised, on) }
 
-// dispatch has the regions take a trigger, and what is raised meanwhile.
+// dispatch offers a trigger to the regions, followed by the triggers raised meanwhile.
 func (r *run) dispatch(on Kind) error {
 	err := r.offer(on)
 	if err == nil {
@@ -163,7 +162,7 @@ func (r *run) dispatch(on Kind) error {
 	return err
 }
 
-// offer has the approval region take a trigger, or the conversation where that has no
+// offer passes a trigger to the approval region, or to the conversation if that has no
 // row for it.
 func (r *run) offer(on Kind) error {
 	if at := r.st.Approval.State.phase(); at != ApprovalNone || on == AnswerAsks {
@@ -174,7 +173,7 @@ func (r *run) offer(on Kind) error {
 	return r.fire(r.st.Conv.Phase(), on)
 }
 
-// drain offers what was raised. What has no row for it has its own way from there.
+// drain offers the raised triggers. A trigger without a row is dropped.
 func (r *run) drain() error {
 	for len(r.raised) > 0 {
 		next := r.raised[0]
@@ -191,8 +190,8 @@ func (r *run) fire(at Phase, on Kind) error {
 	return machine.FireCtx(r, on)
 }
 
-// take runs the chosen row's action. The machine calls it where it stores the state
-// it has come to, which an internal row leaves as it was.
+// take runs the chosen row's action. The machine calls it to store the new state, which
+// an internal transition does not change.
 func (r *run) take(to Phase) {
 	switch {
 	case r.row.Internal():
@@ -206,7 +205,7 @@ func (r *run) take(to Phase) {
 	}
 }
 
-// enter is the one place where the conversation's phase is assigned.
+// enter is the only place that assigns the conversation's phase.
 func (r *run) enter(to Phase) {
 	r.phase = to
 	r.newsAt = len(r.fx)
@@ -218,15 +217,14 @@ func (r *run) enter(to Phase) {
 	r.st.Conv = plain[to]
 }
 
-// complete takes the rows on KindSettled, the approval region's first, until none is
-// due.
+// complete takes rows on KindSettled, the approval region's first, until none applies.
 func (r *run) complete() {
 	for range maxCompletions {
 		if !r.choose(table.Cell(r.st.Approval.State.phase(), KindSettled)) && !r.choose(table.Cell(r.st.Conv.Phase(), KindSettled)) {
 			return
 		}
 		seen := r.seen
-		r.seen = nil // the machine asks the same guards again
+		r.seen = nil // the machine evaluates the same guards again
 		err := r.offer(KindSettled)
 		if r.seen = seen; err == nil {
 			err = r.drain()
@@ -236,14 +234,13 @@ func (r *run) complete() {
 			return
 		}
 	}
-	r.emit(Report{What: fmt.Sprintf("nothing settles in %v", r.phase)})
+	r.emit(Report{What: fmt.Sprintf("settling does not terminate in %v", r.phase)})
 }
 
-// maxCompletions is more than any step takes.
+// maxCompletions is more than any step needs.
 const maxCompletions = 8
 
-// publish tells of the step's transition, as it is shown, where it happened
-// (REQ-010).
+// publish publishes the step's transition at the place where it happened (REQ-010).
 func (r *run) publish(before *State) {
 	st := &r.st
 	from, to := before.Phase(), st.Phase()

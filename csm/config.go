@@ -6,59 +6,58 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 )
 
-// Config is what the core is configured with. It arrives as an event; a turn
-// keeps the one it began with. All times are on the core's clock.
+// Config is the core's configuration. It arrives as an event; a turn keeps the one it
+// started with. All times are on the core's clock.
 type Config struct {
-	StartTimeout   time.Duration `json:"start"`     // session and devices, from start (AC-001 wants 500 ms; this is when to give up)
+	StartTimeout   time.Duration `json:"start"`     // session and devices, from start (a limit; AC-001 targets 500 ms)
 	PrepareTimeout time.Duration `json:"prepare"`   // capture and recognition
 	UtteranceMax   time.Duration `json:"utterance"` // one utterance
-	FinalTimeout   time.Duration `json:"final"`     // words after the end of an utterance, or after the last partial
-	CopilotTimeout time.Duration `json:"copilot"`   // first sign of life, retries included (PER-004)
+	FinalTimeout   time.Duration `json:"final"`     // final transcript after the end of an utterance or the last partial
+	CopilotTimeout time.Duration `json:"copilot"`   // first sign of an answer, retries included (PER-004)
 	StallTimeout   time.Duration `json:"stall"`     // pause within an answer
 	CancelTimeout  time.Duration `json:"cancel"`    // confirmation of a cancellation
-	SpeechTimeout  time.Duration `json:"speech"`    // advance of speech: first audio, or a segment heard
-	InterruptClear time.Duration `json:"interrupt"` // confirmation of a flush (PER-002 leaves 400 ms from onset)
+	SpeechTimeout  time.Duration `json:"speech"`    // progress of speech: first audio, or a segment heard
+	InterruptClear time.Duration `json:"interrupt"` // confirmation of a flush (PER-002: 400 ms from onset)
 	SuspendMax     time.Duration `json:"suspend"`   // a suspension
-	FaultBackoff   time.Duration `json:"backoff"`   // pause before the first recovery, doubled each time
-	BreakerWindow  time.Duration `json:"window"`    // in which BreakerFaults open the breaker (PAT-004)
+	FaultBackoff   time.Duration `json:"backoff"`   // delay of the first recovery, doubled each time
+	BreakerWindow  time.Duration `json:"window"`    // window in which BreakerFaults open the breaker (PAT-004)
 	BreakerCool    time.Duration `json:"cool"`      // how long it stays open
 	Terminate      time.Duration `json:"terminate"` // closing of all resources
 	BreakerFaults  int           `json:"faults"`
 	FaultRetries   int           `json:"retries"` // recoveries in a row before a fault is fatal
-	QueueMax       int           `json:"queue"`   // utterances that may wait
+	QueueMax       int           `json:"queue"`   // maximum number of queued utterances
 
-	Interruption    Interruption   `json:"interruption,omitempty"` // what stops the assistant
-	Confirm         time.Duration  `json:"confirm"`                // speech over the assistant that counts (PER-002), in Confirmed
-	Turns           turn.Mode      `json:"turns,omitempty"`        // who ends the user's turn (GUD-001)
-	Eagerness       turn.Eagerness `json:"eagerness,omitempty"`    // how soon a pause does, in Semantic
-	Silence         time.Duration  `json:"silence"`                // the pause that does, in Server
+	Interruption    Interruption   `json:"interruption,omitempty"` // what interrupts the assistant
+	Confirm         time.Duration  `json:"confirm"`                // duration of speech that confirms an interruption (PER-002), in Confirmed
+	Turns           turn.Mode      `json:"turns,omitempty"`        // what ends the user's turn (GUD-001)
+	Eagerness       turn.Eagerness `json:"eagerness,omitempty"`    // how soon a pause ends it, in Semantic
+	Silence         time.Duration  `json:"silence"`                // the pause that ends it, in Server
 	Tools           bool           `json:"tools,omitempty"`        // the assistant may call tools
-	RoundsMax       int            `json:"rounds"`                 // of a request
+	RoundsMax       int            `json:"rounds"`                 // maximum rounds of a request
 	SearchTimeout   time.Duration  `json:"search"`                 // a search for tools
-	ApprovalTimeout time.Duration  `json:"approval"`               // an answer to a question about a tool, asked once more after it
-	ToolTimeout     time.Duration  `json:"tool"`                   // a call of a tool
-	ModelTimeout    time.Duration  `json:"model"`                  // a model, between two signs of progress
+	ApprovalTimeout time.Duration  `json:"approval"`               // answer to a question about a tool, which is then repeated once
+	ToolTimeout     time.Duration  `json:"tool"`                   // a tool call
+	ModelTimeout    time.Duration  `json:"model"`                  // loading a model, between progress reports
 	SummaryTimeout  time.Duration  `json:"summary"`                // a summary of the history
-	RenewalTimeout  time.Duration  `json:"renewal"`                // a successor of a connection that expires
-	HistoryMax      int            `json:"history"`                // items before the oldest are summarised
-	HistoryKeep     int            `json:"keep"`                   // items that are not
+	RenewalTimeout  time.Duration  `json:"renewal"`                // the successor of an expiring connection
+	HistoryMax      int            `json:"history"`                // number of items from which the oldest are summarised
+	HistoryKeep     int            `json:"keep"`                   // number of items to keep
 }
 
-// Interruption is how easily the user's voice stops the assistant. The user's
-// hand always does.
+// Interruption is how easily the user's voice interrupts the assistant. Manual
+// interruption always works.
 type Interruption uint8
 
-// The ways. In Confirmed an onset pauses the assistant, who continues when nothing
-// was meant by it: when the speech was shorter than Confirm, or turns out to be
-// no words, or a backchannel.
+// The modes. In Confirmed an onset pauses the assistant, who resumes if the speech was
+// shorter than Confirm or turns out to have no words or only a backchannel.
 const (
 	AtOnce    Interruption = iota // an onset ends the answer
-	Confirmed                     // speech that lasts, or words; so it is for a question about a tool, but in Never
-	ByWords                       // words
-	Never                         // nothing
+	Confirmed                     // sustained speech, or words; also used for questions about tools, except in Never
+	ByWords                       // only words do
+	Never                         // no speech does
 )
 
-// DefaultConfig is the configuration without any setting.
+// DefaultConfig returns the configuration at default settings.
 func DefaultConfig() Config {
 	return Config{
 		StartTimeout: 10 * time.Second, PrepareTimeout: 15 * time.Second,

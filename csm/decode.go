@@ -14,28 +14,27 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/session"
 )
 
-// A sum lists the cases of one closed sum by their names, so that a state can be
-// read back from its JSON. A new case is a new line below; a test finds one that
-// is missing.
+// A sum lists the cases of one closed sum by name, so that a state can be decoded from
+// JSON. A new case is a new line below; a test finds missing ones.
 type sum[S any] struct {
 	what  string
 	cases map[string]func(data []byte) (S, error)
 }
 
-// of makes a sum of its cases, each under the name that a state is written with.
+// of creates a sum from its cases, keyed by the name used in the state's JSON.
 func of[S any](what string, name func(S) string, cases ...func([]byte) (S, error)) sum[S] {
 	s := sum[S]{what, map[string]func([]byte) (S, error){}}
 	for _, c := range cases {
 		zero, err := c([]byte("{}"))
 		if err != nil {
-			panic(fmt.Sprintf("csm: a case of %s cannot be read: %v", what, err))
+			panic(fmt.Sprintf("csm: cannot decode a case of %s: %v", what, err))
 		}
 		s.cases[name(zero)] = c
 	}
 	return s
 }
 
-// one reads the case C of the sum S.
+// one decodes case C of sum S.
 func one[S, C any](data []byte) (S, error) {
 	var c C
 	err := strictJSON(data, &c)
@@ -46,11 +45,11 @@ func (s sum[S]) decode(name string, data []byte) (S, error) {
 	read, ok := s.cases[name]
 	if !ok {
 		var none S
-		return none, fmt.Errorf("the state %q of %s is not known to this build; read it with the build that wrote it", name, s.what)
+		return none, fmt.Errorf("unknown state %q of %s; read it with the build that wrote it", name, s.what)
 	}
 	c, err := read(data)
 	if err != nil {
-		return c, fmt.Errorf("the data of %s in %s: %w", s.what, name, err)
+		return c, fmt.Errorf("data of %s in %s: %w", s.what, name, err)
 	}
 	return c, nil
 }
@@ -106,14 +105,13 @@ var (
 	)
 )
 
-// sessions are the states of the session region, which JSON holds by name.
+// sessions are the states of the session region, which are encoded by name.
 var sessions = []session.State{
 	session.Inactive, session.Activating, session.Ready, session.Running,
 	session.Waiting, session.Deactivating, session.Error,
 }
 
-// regionJSON is how a region stands in the JSON of a state: the name of its case
-// and the data of it.
+// regionJSON is the JSON of a region: the name of its case and the case's data.
 type regionJSON struct {
 	State string          `json:"state"`
 	Data  json.RawMessage `json:"data"`
@@ -127,8 +125,8 @@ func region[S any](s sum[S], r regionJSON, to *S) error {
 	return err
 }
 
-// UnmarshalJSON reads what MarshalJSON wrote. A case or a field that this build
-// does not know is an error that names it: such a state is another build's.
+// UnmarshalJSON decodes the output of MarshalJSON. An unknown case or field is an error
+// that names it: the state is from another build.
 func (s *State) UnmarshalJSON(data []byte) error {
 	type plainState State // without this method
 	var in struct {
@@ -139,11 +137,11 @@ func (s *State) UnmarshalJSON(data []byte) error {
 	var out State
 	in.plainState = (*plainState)(&out)
 	if err := strictJSON(data, &in); err != nil {
-		return fmt.Errorf("the JSON of a state: %w", err)
+		return fmt.Errorf("decode state: %w", err)
 	}
 	i := slices.IndexFunc(sessions, func(st session.State) bool { return st.String() == in.Session })
 	if i < 0 {
-		return fmt.Errorf("the state %q of the session is not known to this build; read it with the build that wrote it", in.Session)
+		return fmt.Errorf("unknown state %q of the session; read it with the build that wrote it", in.Session)
 	}
 	out.Session = sessions[i]
 	for _, err := range []error{
@@ -155,17 +153,17 @@ func (s *State) UnmarshalJSON(data []byte) error {
 		}
 	}
 	if out.Config == nil || out.Current.ID != 0 && out.Current.Config == nil {
-		return errors.New("the JSON of a state: it, or its turn, has no configuration")
+		return errors.New("decode state: no configuration in the state or its turn")
 	}
 	*s = out
 	return nil
 }
 
-// UnmarshalText reads the phase's name.
+// UnmarshalText parses the phase's name.
 func (p *Phase) UnmarshalText(text []byte) error {
 	i := slices.Index(phaseNames[:NumPhases], string(text))
 	if i < 0 {
-		return fmt.Errorf("the phase %q is not known to this build; read it with the build that wrote it", text)
+		return fmt.Errorf("unknown phase %q; read it with the build that wrote it", text)
 	}
 	*p = Phase(i)
 	return nil

@@ -7,8 +7,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 )
 
-// Effect is a closed sum: one struct for each thing the core asks of the world.
-// Effects are data; executing them is the caller's.
+// Effect is a closed sum: one struct for each request to the world. Effects are data; the
+// caller executes them.
 //
 //sumtype:decl
 type Effect interface {
@@ -20,21 +20,21 @@ func NameOf(e Effect) string { return e.name() }
 
 // Resources. Each is answered by one terminal event.
 type (
-	// ActivateSession acquires credentials: SessionReady or SessionFailed.
+	// ActivateSession acquires credentials. Answered by SessionReady or SessionFailed.
 	ActivateSession struct {
 		Instance uint32 `json:"instance"`
 	}
-	// DeactivateSession gives them up: SessionClosed.
+	// DeactivateSession releases them. Answered by SessionClosed.
 	DeactivateSession struct {
 		Instance uint32 `json:"instance"`
 	}
-	// OpenAudio opens the devices: AudioPrimed or AudioFailed. TakeOver takes the
-	// microphone from another window that listens.
+	// OpenAudio opens the devices. TakeOver takes the microphone from another window.
+	// Answered by AudioPrimed or AudioFailed.
 	OpenAudio struct {
 		Instance uint32 `json:"instance"`
 		TakeOver bool   `json:"takeOver,omitempty"`
 	}
-	// StartCapture starts the microphone: AudioReady or AudioFailed.
+	// StartCapture starts the microphone. Answered by AudioReady or AudioFailed.
 	StartCapture struct {
 		Instance uint32 `json:"instance"`
 	}
@@ -42,19 +42,19 @@ type (
 	// without closing the device.
 	HoldCapture    struct{}
 	ReleaseCapture struct{}
-	// CloseAudio closes the devices: AudioClosed.
+	// CloseAudio closes the devices. Answered by AudioClosed.
 	CloseAudio struct {
 		Instance uint32 `json:"instance"`
 	}
-	// OpenConnection dials, with the handler's own retries: ConnReady or ConnFailed.
-	// It ends every dial and connection before it, unless it is a Successor: that
-	// one stands beside the present one until CloseConnection names the old.
+	// OpenConnection dials, with the handler's own retries, and is answered by ConnReady
+	// or ConnFailed. It ends all earlier dials and connections, unless it is a Successor,
+	// which coexists with the current one until CloseConnection names the old one.
 	OpenConnection struct {
 		Instance  uint32 `json:"instance"`
 		Epoch     uint32 `json:"epoch"`
 		Successor bool   `json:"successor,omitempty"`
 	}
-	// CloseConnection hangs up, the one of Epoch or, where that is 0, all:
+	// CloseConnection closes the connection of Epoch, or all if Epoch is 0. Answered by
 	// ConnClosed.
 	CloseConnection struct {
 		Instance uint32 `json:"instance"`
@@ -64,11 +64,11 @@ type (
 
 // The user's voice.
 type (
-	// CommitInput has the service finish the open utterance now.
+	// CommitInput makes the service finish the open utterance now.
 	CommitInput struct {
 		Epoch uint32 `json:"epoch"`
 	}
-	// ClearInput has the service forget the open utterance.
+	// ClearInput makes the service discard the open utterance.
 	ClearInput struct {
 		Epoch uint32 `json:"epoch"`
 	}
@@ -76,60 +76,60 @@ type (
 
 // The assistant.
 type (
-	// LoadModel has a model loaded: ModelLoaded or ModelFailed. It supersedes one
-	// before it.
+	// LoadModel loads a model and supersedes an earlier load. Answered by ModelLoaded or
+	// ModelFailed.
 	LoadModel struct {
 		Load  uint32 `json:"load"`
 		Model uint64 `json:"model"`
 	}
-	// SearchTools has the tools of a round chosen: ToolSearchDone, exactly once.
+	// SearchTools selects the tools of a round. Answered by exactly one ToolSearchDone.
 	SearchTools struct {
 		Request   uint64 `json:"request"`
 		Round     int    `json:"round,omitempty"`
 		Turn      uint64 `json:"turn"`
 		Utterance uint64 `json:"utterance"`
 	}
-	// CancelSearch has it stop; its ToolSearchDone still comes.
+	// CancelSearch cancels the search; its ToolSearchDone still arrives.
 	CancelSearch struct {
 		Request uint64 `json:"request"`
 	}
-	// SendCopilot hands over one round of a request, for one utterance and those
-	// merged with it: CopilotDone, exactly once. History is what was said before,
-	// oldest first, after what Summary stands for; from the second round on it
-	// holds the utterance and the calls of tools.
+	// SendCopilot sends one round of a request, for one utterance and those merged with
+	// it. Answered by exactly one CopilotDone. History is the conversation so far, oldest
+	// first, following Summary; from the second round on it includes the utterance and
+	// the tool calls.
 	SendCopilot struct {
 		Request   uint64         `json:"request"`
 		Round     int            `json:"round,omitempty"`
 		Turn      uint64         `json:"turn"`
 		Utterance uint64         `json:"utterance"`
 		More      []uint64       `json:"more,omitempty"`
-		Deadline  time.Duration  `json:"deadline"` // for the first sign of life, from now
+		Deadline  time.Duration  `json:"deadline"` // for the first sign of an answer, from now
 		Summary   uint32         `json:"summary,omitempty"`
 		History   []history.Item `json:"history,omitempty"`
 	}
-	// CancelCopilot has a request stop; its CopilotDone still comes.
+	// CancelCopilot cancels a request; its CopilotDone still arrives.
 	CancelCopilot struct {
 		Request uint64 `json:"request"`
 	}
-	// CallTool has a call carried out that the user allowed: ToolDone, exactly
-	// once. No call is asked for twice.
+	// CallTool runs an approved tool call, at most once. Answered by exactly one
+	// ToolDone.
 	CallTool struct {
 		ToolCall uint64 `json:"toolCall"`
 		Request  uint64 `json:"request"`
 		Turn     uint64 `json:"turn"`
 	}
-	// CancelTool has it stop if it can; its ToolDone still comes.
+	// CancelTool stops the call if possible; its ToolDone still arrives.
 	CancelTool struct {
 		ToolCall uint64 `json:"toolCall"`
 	}
-	// Summarise has the oldest items of the history put into few words, together
-	// with the summary before, if there is one: Summarised, exactly once.
+	// Summarise summarises the oldest items of the history, together with the previous
+	// summary, if any. Answered by exactly one Summarised.
 	Summarise struct {
 		Job      uint32         `json:"job"`
 		Previous uint32         `json:"previous,omitempty"`
 		Items    []history.Item `json:"items"`
 	}
-	// CancelSummary has it stop; its Summarised still comes, and means nothing.
+	// CancelSummary cancels it; its Summarised still arrives and is ignored.
 	CancelSummary struct {
 		Job uint32 `json:"job"`
 	}
@@ -137,37 +137,38 @@ type (
 
 // The assistant's voice.
 type (
-	// Speak has a segment synthesised: SpeechBuffered, SpeechPlayed and
-	// SpeechDrained, or SpeechFailed.
+	// Speak synthesises a segment. Answered by SpeechBuffered, SpeechPlayed and
+	// SpeechDrained, or by SpeechFailed.
 	Speak struct {
 		Gen     uint32         `json:"gen"`
 		Turn    uint64         `json:"turn"`
 		Segment speech.Segment `json:"segment"`
 	}
-	// StartPlayback lets what is buffered be heard.
+	// StartPlayback starts playing buffered audio.
 	StartPlayback struct {
 		Gen uint32 `json:"gen"`
 	}
-	// PausePlayback stops it where it is.
+	// PausePlayback pauses it.
 	PausePlayback struct {
 		Gen uint32 `json:"gen"`
 	}
-	// ResumePlayback continues from there.
+	// ResumePlayback resumes it.
 	ResumePlayback struct {
 		Gen uint32 `json:"gen"`
 	}
-	// Flush drops everything of a generation before Gen, at once: SpeechFlushed.
+	// Flush immediately drops all audio of generations before Gen. Answered by
+	// SpeechFlushed.
 	Flush struct {
 		Gen uint32 `json:"gen"`
 	}
 )
 
-// ToolStatus is how a call of a tool stands.
+// ToolStatus is the status of a tool call.
 type ToolStatus string
 
 // The statuses of a call.
 const (
-	ToolPending   ToolStatus = "pending" // the user is asked
+	ToolPending   ToolStatus = "pending" // the user is being asked
 	ToolRunning   ToolStatus = "running"
 	ToolRejected  ToolStatus = "rejected"
 	ToolCompleted ToolStatus = "completed"
@@ -177,18 +178,18 @@ const (
 
 // Timers and follow-ups.
 type (
-	// StartTimer asks for TimerFired{Timer, Gen} after After.
+	// StartTimer requests TimerFired{Timer, Gen} after After.
 	StartTimer struct {
 		Timer Timer         `json:"timer"`
 		Gen   uint32        `json:"gen"`
 		After time.Duration `json:"after"`
 	}
-	// StopTimer takes it back.
+	// StopTimer cancels it.
 	StopTimer struct {
 		Timer Timer  `json:"timer"`
 		Gen   uint32 `json:"gen"`
 	}
-	// Post asks for an event of the core's own.
+	// Post posts one of the core's own events.
 	Post struct {
 		Event Kind `json:"event"`
 	}
@@ -205,41 +206,41 @@ const (
 	TurnCutOff  TurnEnd = "interrupted"
 )
 
-// News for observers (PAT-002), in the order of the transitions.
+// Notifications for observers (PAT-002), in the order of the transitions.
 type (
-	// Reply answers a call; Code is empty for success.
+	// Reply replies to a call; Code is empty on success.
 	Reply struct {
 		Call Call   `json:"call"`
 		Turn uint64 `json:"turn,omitempty"`
 		Code Code   `json:"code,omitempty"`
 	}
-	// PublishState says that the conversation changed its phase (REQ-010).
+	// PublishState says that the phase changed (REQ-010).
 	PublishState struct {
 		From  Phase  `json:"from"`
 		To    Phase  `json:"to"`
 		Cause Cause  `json:"cause"`
-		Seq   uint64 `json:"seq"` // the event that did it
+		Seq   uint64 `json:"seq"` // the event that caused it
 		Turn  uint64 `json:"turn,omitempty"`
 		Code  Code   `json:"code,omitempty"`
 	}
-	// PublishTurn says that a turn began (End is empty) or ended.
+	// PublishTurn says that a turn started (End is empty) or ended.
 	PublishTurn struct {
 		Turn     Turn          `json:"turn"`
 		End      TurnEnd       `json:"end,omitempty"`
 		Duration time.Duration `json:"duration"`
 	}
-	// PublishHeard says how much of an answer was heard, in characters.
+	// PublishHeard is how much of an answer was heard, in characters.
 	PublishHeard struct {
 		Turn    uint64 `json:"turn"`
 		Request uint64 `json:"request"`
 		Chars   int    `json:"chars"`
 	}
-	// PublishQueue says how many utterances wait.
+	// PublishQueue is the number of queued utterances.
 	PublishQueue struct {
 		Waiting int `json:"waiting"`
 	}
-	// PublishTool says how a call of a tool stands. Of is the call that it tries
-	// again, 0 for none.
+	// PublishTool is the status of a tool call. Of is the call that it retries, 0 for
+	// none.
 	PublishTool struct {
 		Turn        uint64     `json:"turn"`
 		Request     uint64     `json:"request"`
@@ -248,25 +249,25 @@ type (
 		Status      ToolStatus `json:"status"`
 		Destructive bool       `json:"destructive,omitempty"`
 	}
-	// PublishModel says how loading a model goes.
+	// PublishModel is the loading status of a model.
 	PublishModel struct {
 		Model   uint64 `json:"model"`
 		Percent int    `json:"percent"`
 		Code    Code   `json:"code,omitempty"`
 	}
-	// Notify tells the user of something by its code; the words are the
-	// publisher's, in the user's language.
+	// Notify informs the user of a code; the publisher has the text in the user's
+	// language.
 	Notify struct {
 		Turn uint64 `json:"turn,omitempty"`
 		Code Code   `json:"code"`
 	}
-	// PublishError tells the user of a fault with its remedy (AC-006, SEC-003).
+	// PublishError informs the user of a fault and its remedy (AC-006, SEC-003).
 	PublishError struct {
 		Code  Code `json:"code"`
 		Fatal bool `json:"fatal,omitempty"`
 	}
-	// Report says that the core contradicted itself: a bug, to be reported with
-	// the journal.
+	// Report says that the core contradicted itself: a bug, to be reported with the
+	// journal.
 	Report struct {
 		What string `json:"what"`
 	}

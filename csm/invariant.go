@@ -12,8 +12,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/session"
 )
 
-// Check says what is wrong with a state that Step returned, or nil. The numbers
-// are those of the design's list of invariants.
+// Check returns what is wrong with a state that Step returned, or nil. The numbers are
+// those of the design's list of invariants.
 func Check(s State) error {
 	for _, c := range []func(State) error{
 		checkSpeech, checkRecognition, checkHold, checkTimers, checkAnalysing, checkTurn, checkCopilot, checkHistory, checkEnd,
@@ -31,11 +31,11 @@ func checkSpeech(s State) error {
 	begun, why := speech.Begun(s.Speech), s.Silence()
 	switch speaking := s.Conv.Phase() == PhaseSpeaking; {
 	case begun && speech.Audible(s.Speech) == (why != 0):
-		return fmt.Errorf("invariant 4: the reasons not to sound are %b, and the speech is %v", why, s.Speech)
+		return fmt.Errorf("invariant 4: silence reasons are %b, but speech is %v", why, s.Speech)
 	case speaking && !begun:
-		return fmt.Errorf("invariant 4: speaking, and the speech is %v", s.Speech)
+		return fmt.Errorf("invariant 4: phase is Speaking, but speech is %v", s.Speech)
 	case begun && !speaking && why&(SilenceBargeIn|SilenceFloor) == 0:
-		return fmt.Errorf("invariant 4: the speech is %v outside Speaking", s.Speech)
+		return fmt.Errorf("invariant 4: speech is %v outside of Speaking", s.Speech)
 	}
 	switch s.Conv.Phase() {
 	case PhaseAnalysing, PhaseWaitingForCopilot, PhaseInterrupted:
@@ -45,7 +45,7 @@ func checkSpeech(s State) error {
 	}
 	if in, _ := s.Conv.(Interrupted); in.Doubt {
 		if _, paused := s.Speech.(speech.Paused); !paused {
-			return fmt.Errorf("invariant 4: in doubt whether to go on, and the speech is %v", s.Speech)
+			return fmt.Errorf("invariant 4: barge-in is unconfirmed, but speech is %v", s.Speech)
 		}
 	}
 	_, held := s.Speech.(speech.Held)
@@ -53,33 +53,33 @@ func checkSpeech(s State) error {
 	live, _ := copilot.LiveOf(s.Copilot)
 	switch {
 	case (held || s.cutIn()) && quiet && !s.held():
-		return fmt.Errorf("invariant 8: speech is held, and nobody speaks that it waits for")
+		return fmt.Errorf("invariant 8: speech is held for a user who is silent")
 	case s.Conv.Phase() == PhaseGeneratingResponse && !open && (live.Request == 0 || live.Cancelled):
-		return fmt.Errorf("invariant 8: an answer is waited for that is not coming")
+		return fmt.Errorf("invariant 8: waiting for an answer that will not arrive")
 	}
 	if s.VoicePaused && !s.HasPlayback() {
-		return fmt.Errorf("invariant 4: the user's pause of the voice outlives what was paused")
+		return fmt.Errorf("invariant 4: the voice is paused without paused speech")
 	}
 	if open && s.Current.ID == 0 {
-		return fmt.Errorf("invariant 3: speech without a turn that it belongs to")
+		return fmt.Errorf("invariant 3: speech without a turn")
 	}
 	if open && (line.Played > line.Asked || line.Asked > len(line.Segments)) {
-		return fmt.Errorf("of %d segments %d were synthesised and %d heard", len(line.Segments), line.Asked, line.Played)
+		return fmt.Errorf("line has %d segments, %d synthesised, %d heard", len(line.Segments), line.Asked, line.Played)
 	}
 	if open && line.Asked < len(line.Segments) && !s.held() {
-		return fmt.Errorf("invariant 8: a segment is waited for that nobody synthesises")
+		return fmt.Errorf("invariant 8: waiting for a segment that is not being synthesised")
 	}
 	return nil
 }
 
-// checkRecognition: who is listened to can be heard and understood (REQ-003).
+// checkRecognition: in a listening phase, the user can be heard and understood (REQ-003).
 func checkRecognition(s State) error {
 	switch s.Phase() {
 	case PhaseIdle, PhasePreparing, PhaseSuspended, PhaseFaulted, PhaseTerminating:
 		return nil
 	}
 	if _, open := s.Conn.(connection.Open); !open || !s.Resources.Capturing {
-		return fmt.Errorf("nobody can be heard: the connection is %v, capturing: %v", s.Conn, s.Resources.Capturing)
+		return fmt.Errorf("the user cannot be heard: connection %v, capturing %v", s.Conn, s.Resources.Capturing)
 	}
 	return nil
 }
@@ -89,15 +89,15 @@ func checkHold(s State) error {
 	f, faulted := s.Conv.(Faulted)
 	switch {
 	case s.Hold != 0 && !s.Conv.Phase().Active() && (!faulted || s.Hold != SuspendUser):
-		return fmt.Errorf("invariant 5: held still (%b), and nothing is", s.Hold)
+		return fmt.Errorf("invariant 5: held (%b) without an active conversation", s.Hold)
 	case faulted && s.UserPaused() && f.Recovering:
 		return fmt.Errorf("invariant 14: recovering although the user paused the conversation")
 	}
 	return nil
 }
 
-// checkUserPauseStep: a pause by the user ends only by the user or with the
-// conversation (invariant 14).
+// checkUserPauseStep: a pause by the user ends only by the user or with the conversation
+// (invariant 14).
 func checkUserPauseStep(before State, e Envelope, after State) error {
 	if before.UserPaused() && !after.UserPaused() && after.Phase() != PhaseTerminating && !endsUserPause(e.Event) {
 		return fmt.Errorf("invariant 14: %v ended the user's pause", KindOf(e.Event))
@@ -105,8 +105,8 @@ func checkUserPauseStep(before State, e Envelope, after State) error {
 	return nil
 }
 
-// checkMicrophone: what is captured flows only in a phase that shows it, and stops
-// in the step that leaves the last of them (invariant 14).
+// checkMicrophone: captured audio flows only in phases that show it, and stops in the
+// step that leaves the last of them (invariant 14).
 func checkMicrophone(before, after State, fx []Effect) error {
 	flows, closed := !before.held(), false
 	for _, f := range fx {
@@ -119,11 +119,11 @@ func checkMicrophone(before, after State, fx []Effect) error {
 			closed = true
 		case OpenAudio:
 			if after.UserPaused() {
-				return fmt.Errorf("invariant 14: %s under the user's pause", NameOf(f))
+				return fmt.Errorf("invariant 14: %s during a pause by the user", NameOf(f))
 			}
 		case StartCapture:
 			if after.Phase() != PhasePreparing {
-				return fmt.Errorf("invariant 14: the microphone opens in %v", after.Phase())
+				return fmt.Errorf("invariant 14: the microphone is opened in %v", after.Phase())
 			}
 		default:
 		}
@@ -131,14 +131,14 @@ func checkMicrophone(before, after State, fx []Effect) error {
 	open := before.Resources.Audio == Opening || before.Resources.Audio == Opened
 	switch p := after.Phase(); {
 	case p.Active() && flows == after.held():
-		return fmt.Errorf("invariant 14: %v, and what is captured flows: %v", p, flows)
+		return fmt.Errorf("invariant 14: in %v captured audio flows: %v", p, flows)
 	case before.Phase().Active() && !p.Active() && open && !closed:
-		return fmt.Errorf("invariant 14: %v, and the microphone stays open", p)
+		return fmt.Errorf("invariant 14: the microphone stays open in %v", p)
 	}
 	return nil
 }
 
-// endsUserPause says whether an event is the user's word to go on, or to end.
+// endsUserPause says whether an event is the user's command to resume or end.
 func endsUserPause(e Event) bool {
 	switch e := e.(type) {
 	case Resume:
@@ -150,8 +150,8 @@ func endsUserPause(e Event) bool {
 	}
 }
 
-// checkVoicePauseStep: the user's pause of the voice ends by the user's word or with
-// what was paused, and by nothing else (invariant 14).
+// checkVoicePauseStep: a pause of the voice by the user ends only by the user or with the
+// paused speech (invariant 14).
 func checkVoicePauseStep(before State, e Envelope, after State) error {
 	if !before.VoicePaused || after.VoicePaused || before.Current.ID != after.Current.ID || !after.HasPlayback() {
 		return nil
@@ -169,13 +169,13 @@ func checkVoicePauseStep(before State, e Envelope, after State) error {
 	}
 	was, open := speech.LineOf(before.Speech)
 	if now, still := speech.LineOf(after.Speech); open && (!still || now.Gen != was.Gen) {
-		return nil // it was flushed, with what was paused
+		return nil // flushed together with the paused speech
 	}
 	return fmt.Errorf("invariant 14: %v ended the user's pause of the voice", KindOf(e.Event))
 }
 
-// checkSpoken: what is to be synthesised is a segment of the open line, of the
-// current turn, and is asked for once (invariant 3).
+// checkSpoken: a synthesised segment belongs to the open line and the current turn, and
+// is requested once (invariant 3).
 func checkSpoken(before, after State, fx []Effect) error {
 	line, _ := speech.LineOf(after.Speech)
 	asked := 0
@@ -188,19 +188,18 @@ func checkSpoken(before, after State, fx []Effect) error {
 			continue
 		}
 		if sp.Gen != line.Gen || asked >= line.Asked || line.Segments[asked] != sp.Segment || sp.Turn != after.Current.ID {
-			return fmt.Errorf("invariant 3: segment %d is spoken, and is not the next one of the line", sp.Segment.Seq)
+			return fmt.Errorf("invariant 3: segment %d is synthesised out of order", sp.Segment.Seq)
 		}
 		asked++
 	}
 	if asked < line.Asked {
-		return fmt.Errorf("invariant 8: segment %d counts as asked for, and was not", line.Segments[asked].Seq)
+		return fmt.Errorf("invariant 8: segment %d is marked as requested but was not", line.Segments[asked].Seq)
 	}
 	return nil
 }
 
-// checkHeardOut: an utterance whose words do not come is not passed over: the user
-// is told, unless the user ended the conversation or what was said is kept (invariant
-// 6, REQ-008).
+// checkHeardOut: if the words of an utterance are lost, the user is informed, unless the
+// user ended the conversation or the audio is kept (invariant 6, REQ-008).
 func checkHeardOut(before State, e Envelope, after State, fx []Effect) error {
 	answered := uint64(0)
 	switch e := e.Event.(type) {
@@ -229,11 +228,11 @@ func checkHeardOut(before State, e Envelope, after State, fx []Effect) error {
 		default:
 		}
 	}
-	return fmt.Errorf("invariant 6: %v takes an utterance away, and nobody is told", KindOf(e.Event))
+	return fmt.Errorf("invariant 6: %v loses an utterance without informing the user", KindOf(e.Event))
 }
 
-// checkDeadlines: a deadline belongs to one thing that waits. What waits next has
-// all of its own time (invariant 8).
+// checkDeadlines: a deadline belongs to one wait. The next wait gets its full time
+// (invariant 8).
 func checkDeadlines(before State, e Envelope, after State) error {
 	for t := range NumTimers {
 		was, is := before.Timers[t], after.Timers[t]
@@ -241,13 +240,13 @@ func checkDeadlines(before State, e Envelope, after State) error {
 			continue
 		}
 		if is.Left > 0 || is.Armed && (is.Gen == was.Gen || is.At != e.At+after.after(t)) {
-			return fmt.Errorf("invariant 8: deadline %v is that of another wait", t)
+			return fmt.Errorf("invariant 8: deadline %v belongs to another wait", t)
 		}
 	}
 	return nil
 }
 
-// waiting is what timer t, which is needed, is for: one thing that waits.
+// waiting returns the wait that timer t bounds.
 func (s *State) waiting(t Timer) any {
 	live, _ := copilot.LiveOf(s.Copilot)
 	line, _ := speech.LineOf(s.Speech)
@@ -274,7 +273,7 @@ func (s *State) waiting(t Timer) any {
 		return s.History.(history.Compacting).Job
 	case TimerRenewal:
 		return s.Conn.(connection.Open).Successor
-	default: // of the conversation
+	default: // the conversation's
 		return s.Instance
 	}
 }
@@ -283,13 +282,13 @@ func (s *State) waiting(t Timer) any {
 func checkTimers(s State) error {
 	for t := range NumTimers {
 		if runs := s.needs(t) && !s.stands(t); runs != s.Timers[t].Armed {
-			return fmt.Errorf("invariant 8: timer %v is to run: %v, and armed: %v", t, runs, s.Timers[t].Armed)
+			return fmt.Errorf("invariant 8: timer %v: needed %v, armed %v", t, runs, s.Timers[t].Armed)
 		}
 	}
 	return nil
 }
 
-// checkAnalysing: what Analysing waits for comes (invariants 6 and 8).
+// checkAnalysing: the wait of Analysing ends (invariants 6 and 8).
 func checkAnalysing(s State) error {
 	a, ok := s.Conv.(Analysing)
 	if !ok {
@@ -303,28 +302,28 @@ func checkAnalysing(s State) error {
 	case !a.Awaiting && a.Unsent == 0 && (!busy || live.Cancelled || live.Request != s.Current.Request):
 		return fmt.Errorf("invariant 8: waiting for a request that is not live")
 	case a.Unsent != 0 && !loading && !s.held() && (!busy || !live.Cancelled):
-		return fmt.Errorf("invariant 6: an utterance that nothing sends")
+		return fmt.Errorf("invariant 6: an utterance that is never sent")
 	case a.Unsent != 0 && a.Unsent != s.Current.Utterance:
-		return fmt.Errorf("invariant 6: an utterance waits that is not the turn's")
+		return fmt.Errorf("invariant 6: the unsent utterance is not the turn's")
 	}
 	return nil
 }
 
-// checkCopilot: what the copilot region is at agrees with the conversation
-// (invariants 1, 9 and 13).
+// checkCopilot: the copilot region is consistent with the conversation (invariants 1, 9
+// and 13).
 func checkCopilot(s State) error {
 	live, _ := copilot.LiveOf(s.Copilot)
 	p := s.Conv.Phase()
 	if _, asks := s.Copilot.(copilot.WaitingForApproval); asks != (s.Approval.State != 0) || !asks && s.Approval != (Approval{}) {
-		return fmt.Errorf("invariant 13: the approval is %v, and the assistant is %v", s.Approval.State, s.Copilot)
+		return fmt.Errorf("invariant 13: approval is %v, but the assistant is %v", s.Approval.State, s.Copilot)
 	}
 	if asking := s.Approval.State.phase() == ApprovalAsking; asking && !speechOpen(s) {
-		return fmt.Errorf("invariant 8: asking without a question")
+		return fmt.Errorf("invariant 8: asking without a spoken question")
 	}
 	switch c := s.Copilot.(type) {
 	case copilot.LoadingModel, copilot.LoadFailed:
 		if !s.Phase().Active() {
-			return fmt.Errorf("invariant 9: a model is %v without a conversation", c)
+			return fmt.Errorf("invariant 9: model is %v without a conversation", c)
 		}
 	case copilot.SearchingTools, copilot.Generating, copilot.Streaming:
 		if live.Cancelled {
@@ -340,27 +339,27 @@ func checkCopilot(s State) error {
 		}
 	case copilot.WaitingForApproval:
 		if len(c.Calls) == 0 {
-			return fmt.Errorf("invariant 13: the user is asked about no call")
+			return fmt.Errorf("invariant 13: asking for approval without a call")
 		}
 		in, cut := s.Conv.(Interrupted)
 		switch {
 		case cut && in.Doubt:
 		case p == PhaseListening, p == PhaseSpeaking, p == PhaseGeneratingResponse && speechOpen(s):
 		default:
-			return fmt.Errorf("invariant 8: %v, and the user is asked about a tool", p)
+			return fmt.Errorf("invariant 8: asking about a tool in %v", p)
 		}
 	case copilot.CallingTool:
 		if len(c.Calls) == 0 {
-			return fmt.Errorf("invariant 13: no call runs")
+			return fmt.Errorf("invariant 13: calling a tool without a call")
 		}
 		if !live.Cancelled && p != PhaseGeneratingResponse {
-			return fmt.Errorf("invariant 13: %v while a tool runs", p)
+			return fmt.Errorf("invariant 13: %v while a tool is running", p)
 		}
 	}
 	return nil
 }
 
-// mayGoOn says whether an answer pauses or is held that may yet go on.
+// mayGoOn says whether an answer is paused or held that may still resume.
 func mayGoOn(s State) bool {
 	in, _ := s.Conv.(Interrupted)
 	return in.Doubt || s.cutIn()
@@ -375,17 +374,17 @@ func checkHistory(s State) error {
 		case !s.Phase().Active():
 			return fmt.Errorf("invariant 9: a compaction without a conversation")
 		case c.Count < 1 || c.Count > len(c.Items):
-			return fmt.Errorf("invariant 10: %d of %d items are being summarised", c.Count, len(c.Items))
+			return fmt.Errorf("invariant 10: summarising %d of %d items", c.Count, len(c.Items))
 		}
 	}
 	return nil
 }
 
-// checkTurn: invariants 1, 2 and 7, as far as one state shows them.
+// checkTurn: invariants 1, 2 and 7, as far as a single state shows them.
 func checkTurn(s State) error {
 	live, busy := copilot.LiveOf(s.Copilot)
 	if busy && !live.Cancelled && live.Request != s.Current.Request {
-		return fmt.Errorf("invariant 1: request %d is live, and the turn's is %d", live.Request, s.Current.Request)
+		return fmt.Errorf("invariant 1: request %d is live, but the turn's request is %d", live.Request, s.Current.Request)
 	}
 	if s.Session.InTurn() && s.Current.Request == 0 {
 		return fmt.Errorf("invariant 9: the session is %v without a request", s.Session)
@@ -394,7 +393,7 @@ func checkTurn(s State) error {
 		return fmt.Errorf("invariant 7: unallocated id")
 	}
 	if s.Current.Failed != "" && !explained(s) {
-		return fmt.Errorf("invariant 6: turn %d failed, and nothing explains it", s.Current.ID)
+		return fmt.Errorf("invariant 6: turn %d failed without an explanation", s.Current.ID)
 	}
 	p := s.Conv.Phase()
 	switch p {
@@ -410,8 +409,7 @@ func checkTurn(s State) error {
 	return nil
 }
 
-// explained says whether the explanation of a failed turn is in what is being said, or
-// was cut off.
+// explained says whether the explanation of a failed turn is being spoken or was cut off.
 func explained(s State) bool {
 	line, _ := speech.LineOf(s.Speech)
 	in, _ := s.Conv.(Interrupted)
@@ -435,7 +433,7 @@ func checkEnd(s State) error {
 		_, quiet := s.Turn.(turn.Idle)
 		live, busy := copilot.LiveOf(s.Copilot)
 		if open || !quiet || busy && !live.Cancelled || len(s.Queue) > 0 || s.Current.ID != 0 {
-			return fmt.Errorf("invariant 9: a child region goes on")
+			return fmt.Errorf("invariant 9: a child region is still active")
 		}
 		switch s.Conn.(type) {
 		case connection.Torn, connection.Disconnected:
@@ -446,7 +444,7 @@ func checkEnd(s State) error {
 	return nil
 }
 
-// checkSent: a round of a request is handed over once, and a turn has one request.
+// checkSent: a round of a request is sent once, and a turn has one request.
 func checkSent(before State, f SendCopilot) error {
 	if f.Turn == before.Current.ID && before.Current.Request != 0 && before.Current.Request != f.Request {
 		return fmt.Errorf("invariant 2: turn %d has a second request", f.Turn)
@@ -464,13 +462,12 @@ func checkSent(before State, f SendCopilot) error {
 		return fmt.Errorf("invariant 2: round %d of request %d was sent again, while the assistant was %v", f.Round, f.Request, c)
 	}
 	if !ok {
-		return fmt.Errorf("invariant 2: round %d of request %d was sent out of its turn", f.Round, f.Request)
+		return fmt.Errorf("invariant 2: round %d of request %d was sent out of order", f.Round, f.Request)
 	}
 	return nil
 }
 
-// CheckStep says what is wrong with a step, or nil: what one state alone does
-// not show.
+// CheckStep returns what is wrong with a step, beyond the states themselves, or nil.
 func CheckStep(before State, e Envelope, after State, fx []Effect) error {
 	if err := Check(after); err != nil {
 		return err
@@ -479,11 +476,11 @@ func CheckStep(before State, e Envelope, after State, fx []Effect) error {
 		return fmt.Errorf("invariant 7: turn ids went from %d to %d", before.IDs.Turn, after.IDs.Turn)
 	}
 	if after.Counters.Rejected > before.Counters.Rejected {
-		return fmt.Errorf("invariant 9: the session was told on %v what its guard map does not allow from %v", KindOf(e.Event), before.Session)
+		return fmt.Errorf("invariant 9: %v reported a status that the guard map forbids from %v", KindOf(e.Event), before.Session)
 	}
 	if t, ok := e.Event.(TimerFired); ok && t.Timer < NumTimers && before.Timers[t.Timer].Armed && after.Timers[t.Timer] == before.Timers[t.Timer] &&
 		t.Gen == before.Timers[t.Timer].Gen {
-		return fmt.Errorf("invariant 8: deadline %v has passed and nothing came of it", t.Timer)
+		return fmt.Errorf("invariant 8: deadline %v fired without effect", t.Timer)
 	}
 	for _, err := range [...]error{
 		checkUserPauseStep(before, e, after), checkVoicePauseStep(before, e, after), checkMicrophone(before, after, fx),
@@ -507,7 +504,7 @@ func CheckStep(before State, e Envelope, after State, fx []Effect) error {
 			running, _ := copilot.LiveOf(after.Copilot)
 			w, asked := before.Copilot.(copilot.WaitingForApproval)
 			if !(asked && w.Calls[0].ID == f.ToolCall) && !(len(running.Calls) > 0 && running.Calls[0].ID == f.ToolCall && running.Calls[0].Allowed) {
-				return fmt.Errorf("invariant 13: call %d runs, and the user was not asked about it", f.ToolCall)
+				return fmt.Errorf("invariant 13: call %d runs without approval", f.ToolCall)
 			}
 		case Summarise:
 			if _, ok := before.History.(history.Compacting); ok && KindOf(e.Event) != KindSummarised && KindOf(e.Event) != KindTimerFired {
@@ -516,7 +513,7 @@ func CheckStep(before State, e Envelope, after State, fx []Effect) error {
 		case Reply:
 			replies++
 		case Report:
-			return fmt.Errorf("the core reports: %s", f.What)
+			return fmt.Errorf("core reported: %s", f.What)
 		case StartPlayback, ResumePlayback:
 			if flushed {
 				return fmt.Errorf("invariant 3: playback starts in the step of a flush")
@@ -528,7 +525,7 @@ func CheckStep(before State, e Envelope, after State, fx []Effect) error {
 		return fmt.Errorf("invariant 2: %d requests in one step", sent)
 	}
 	if want := callOf(e.Event) != 0; (replies == 1) != want || replies > 1 {
-		return fmt.Errorf("a call was answered %d times", replies)
+		return fmt.Errorf("a call was replied to %d times", replies)
 	}
 	return nil
 }

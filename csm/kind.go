@@ -6,7 +6,7 @@ import (
 	"fmt"
 )
 
-// Kind is the kind of an event, or what one meant: the trigger of the state machine.
+// Kind is the kind of an event, or its meaning: the trigger of the state machine.
 type Kind uint8
 
 // The kinds, one for each event type.
@@ -71,41 +71,41 @@ const (
 	NumKinds
 )
 
-// A row of the table is on a kind or, where events of one kind mean different
-// things, on what the event meant to the region that took it (see trigger). So no
+// A row of the table is triggered by a kind or, if events of one kind have different
+// meanings, by the meaning that the responsible region determined (see trigger). So no
 // row needs a guard to tell them apart.
 const (
-	// KindSettled is no event: the rows on it are taken when an event has done what it
-	// does, as soon as their guard holds.
+	// KindSettled is not an event: after an event was processed, its rows are taken while
+	// their guards hold.
 	KindSettled = NumKinds + iota
-	// A finished transcript, classified once.
-	FinalContent // something to say to the assistant
-	FinalDraft   // the same, where it waits until the user ends the turn by hand
+	// A finished transcript, by meaning.
+	FinalContent // a message for the assistant
+	FinalDraft   // likewise, but held until the user commits the turn
 	FinalSend    // the send phrase alone
-	FinalStop    // the user tells the assistant to stop
-	FinalYes     // an answer, while the user is asked about a tool
+	FinalStop    // the user told the assistant to stop
+	FinalYes     // an answer, while a question about a tool is open
 	FinalNo
-	FinalUnclear   // the beginning of an answer, and more that was not understood
+	FinalUnclear   // the start of an answer, followed by something that was not understood
 	FinalNothing   // no words, or none that count
-	PartialCounts  // words so far that interrupt
-	VoiceRetracted // speech over the assistant ended before it counted
+	PartialCounts  // partial words that interrupt
+	VoiceRetracted // speech over the assistant ended before it was confirmed
 	// The assistant.
-	AnswerBegins // its first sign of life
-	AnswerAsks   // the round is whole, and asks for a tool
+	AnswerBegins // the first sign of an answer
+	AnswerAsks   // the round is complete and calls a tool
 	AnswerWhole
 	AnswerBroke
 	ToolsFound
 	SearchBroke
-	ToolNext // a call has ended well: the request continues
+	ToolNext // a call succeeded: the request continues
 	ToolBroke
-	// What the approval region tells the conversation.
-	ApprovalListens // the question is over: the user has the floor
+	// Messages of the approval region to the conversation.
+	ApprovalListens // the question is closed: the user has the floor
 	ApprovalDecided // the request continues
 	// The voice, and the connection.
-	LineHeard     // all that there was to say
-	VoicePause    // the user has it pause, by a word or by hand
-	VoiceContinue // and go on
-	SuccessorGone // a connection that was to replace the one in use
+	LineHeard     // the whole speech line was heard
+	VoicePause    // the user paused it, by voice or manually
+	VoiceContinue // the user resumed it
+	SuccessorGone // a successor connection was lost
 	passed
 	numTriggers = passed + Kind(NumTimers)
 )
@@ -120,8 +120,7 @@ var triggerNames = [passed - NumKinds]string{
 	"tts.drained all", "voice pause", "voice continue", "conn.lost successor",
 }
 
-// kinds is the registry of events: name on the wire and in journals, lane, and
-// how one is decoded.
+// kinds is the registry of events: name on the wire and in journals, lane, and decoder.
 var kinds = [NumKinds]struct {
 	name   string
 	lane   Lane
@@ -261,9 +260,8 @@ func KindOf(e Event) Kind { return e.kind() }
 // Lane is one of the dispatcher's two queues.
 type Lane uint8
 
-// The lanes. Signal is drained first; Data keeps everything that answers a
-// request in one order, so that a failure or a deadline never overtakes the
-// words that came before it.
+// The lanes. Signal is drained first. Data keeps all answers to requests in order, so
+// that a failure or a deadline never overtakes the words before it.
 const (
 	Signal Lane = iota
 	Data
@@ -276,9 +274,9 @@ func (l Lane) String() string {
 	return "data"
 }
 
-// LaneOf is the lane an event travels on. Of the timers only those that guard an
-// interruption or an open utterance are signals: the deadline of a request
-// queues behind the data that was already received for it.
+// LaneOf returns the lane of an event. Of the timers, only those of an interruption or an
+// open utterance are signals; the deadline of a request queues behind data that was
+// already received for it.
 func LaneOf(e Event) Lane {
 	if t, ok := e.(TimerFired); ok && (t.Timer == TimerInterrupt || t.Timer == TimerConfirm || t.Timer == TimerUtterance) {
 		return Signal
@@ -286,7 +284,7 @@ func LaneOf(e Event) Lane {
 	return kinds[e.kind()].lane
 }
 
-// KindByName finds a kind by its name in journals and scripts.
+// KindByName returns the kind with this name in journals and scripts.
 func KindByName(name string) (Kind, bool) {
 	for k := range NumKinds {
 		if kinds[k].name == name {
@@ -296,11 +294,11 @@ func KindByName(name string) (Kind, bool) {
 	return 0, false
 }
 
-// DecodeEvent reads the JSON of an event's fields. Unknown fields are an error:
-// a journal that holds one was not written by this build's events.
+// DecodeEvent decodes the fields of an event. Unknown fields are an error: the journal
+// was written by a build with other events.
 func DecodeEvent(k Kind, data []byte) (Event, error) {
 	if k >= NumKinds {
-		return nil, fmt.Errorf("event kind %d is not known", k)
+		return nil, fmt.Errorf("unknown event kind %d", k)
 	}
 	return kinds[k].decode(data)
 }

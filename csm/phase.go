@@ -1,13 +1,12 @@
 package csm
 
-// Phase is the state of the conversation as the state machine library and the
-// table know it (REQ-001, PAT-001).
+// Phase is the state of the conversation in the state machine library and the table
+// (REQ-001, PAT-001).
 type Phase uint8
 
-// The phases. Suspended is a conversation that is held still, whatever else it is
-// at: it is shown, and the table does not know it. Processing is the parent of
-// Analysing, WaitingForCopilot and GeneratingResponse and is never a state of its
-// own.
+// The phases. Suspended is only a published phase, of a conversation that is held; the
+// table does not use it. Processing is the parent of Analysing, WaitingForCopilot and
+// GeneratingResponse and never a state of its own.
 const (
 	PhaseIdle Phase = iota
 	PhasePreparing
@@ -24,15 +23,15 @@ const (
 	NumPhases
 )
 
-// The superstates around them, which are never states of their own either: every
-// phase; a conversation, from Preparing to its end; and what of it has a connection,
-// so that both sides can be heard.
+// Superstates, which are never states of their own either: all phases; a conversation,
+// from Preparing to its end; and its phases with a connection, in which both sides can be
+// heard.
 const (
 	PhaseAny Phase = NumPhases + 1 + iota
 	PhaseConversation
 	PhaseConnected
-	// The states of the approval region, which runs beside the conversation, and the
-	// superstates of those in which there is a question, and of all.
+	// The states of the approval region, which runs in parallel with the conversation,
+	// the superstate of those with an open question, and that of all.
 	ApprovalNone
 	ApprovalAsking
 	ApprovalListening
@@ -63,13 +62,13 @@ var parents = map[Phase]Phase{
 	ApprovalNone: ApprovalAny, ApprovalOpen: ApprovalAny,
 }
 
-// Parent is the superstate of p, and whether it has one.
+// Parent returns the superstate of p, if it has one.
 func (p Phase) Parent() (Phase, bool) {
 	super, ok := parents[p]
 	return super, ok
 }
 
-// In says whether p is super, or inside of it.
+// In says whether p is super or one of its descendants.
 func (p Phase) In(super Phase) bool {
 	for ok := true; ok; p, ok = p.Parent() {
 		if p == super {
@@ -79,14 +78,14 @@ func (p Phase) In(super Phase) bool {
 	return false
 }
 
-// wireNames are the names of the states on the editor wire, which has one for all of
-// Processing but the wait for Copilot.
+// wireNames are the names on the editor wire, where all of Processing but
+// WaitingForCopilot is one state.
 var wireNames = [NumPhases]string{
 	"idle", "preparing", "listening", "processing", "processing", "waitingForCopilot", "processing",
 	"speaking", "interrupted", "suspended", "faulted", "terminating",
 }
 
-// Wire is the state's name on the editor wire, and the substate where two share one.
+// Wire returns the state on the editor wire, and the substate if states share a name.
 func (p Phase) Wire() (state, substate string) {
 	switch p {
 	case PhaseAnalysing:
@@ -97,8 +96,8 @@ func (p Phase) Wire() (state, substate string) {
 	return wireNames[p], substate
 }
 
-// Active says whether a conversation is under way: from the first Preparing to
-// the end, faults excluded.
+// Active says whether a conversation is in progress: from the first Preparing to the end,
+// faults excluded.
 func (p Phase) Active() bool {
 	switch p {
 	case PhaseIdle, PhaseFaulted, PhaseTerminating:

@@ -12,16 +12,16 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/session"
 )
 
-// State is everything that the core knows. It is a value: Step returns a new one
-// and never writes to what an old one can reach, so slices in it are replaced,
-// not appended to or written in place.
+// State is everything that the core knows. It is a value: Step returns a new one and
+// never writes to memory that an old one can reach, so slices in it are replaced, never
+// appended to or modified in place.
 type State struct {
 	Conv     Conversation
-	Hold     SuspendReason `json:",omitempty"` // why the conversation is held still; of a fault, whether the user had paused it
-	Previous Phase         // the phase before the present one
-	Since    time.Duration // when the present phase was entered
-	Cause    Cause         // why
-	CauseSeq uint64        // the sequence number of the event that did it
+	Hold     SuspendReason `json:",omitempty"` // why the conversation is held; in a fault, whether the user had paused it
+	Previous Phase         // the previous phase
+	Since    time.Duration // when the current phase was entered
+	Cause    Cause         // why the current phase was entered
+	CauseSeq uint64        // the sequence number of the event that caused it
 
 	Session session.State
 	Conn    connection.State
@@ -32,17 +32,17 @@ type State struct {
 
 	Approval Approval `json:",omitzero"`
 
-	Instance  uint32          // the conversation; a recovery from a fault is a new one
-	Resources Resources       // what is open or being closed
-	Config    *Config         // never written to
+	Instance  uint32          // number of the conversation; a recovery from a fault starts a new one
+	Resources Resources       // which resources are open or closing
+	Config    *Config         // immutable
 	Current   Turn            // the current turn; its ID is 0 when there is none
-	Queue     []uint64        // utterances that wait for the current turn to end: the chat machine's message queue
-	Drafts    []uint64        // utterances of a turn that the user is to end by hand, heard while the assistant had the floor
-	Retry     copilot.Failure // what failed last, for the user's "try again"; its Utterance is 0 for nothing
+	Queue     []uint64        // utterances queued until the current turn ends: the chat machine's message queue
+	Drafts    []uint64        // utterances of a turn with manual commit, heard while the assistant had the floor
+	Retry     copilot.Failure // the last failure, for the user's "try again"; Utterance is 0 for none
 	Model     Model
-	Cursor    Cursor // how far playback is
-	// VoicePaused says that the user paused the voice: the user's reason not to
-	// play, which only "continue" or the end of what was paused takes away.
+	Cursor    Cursor // playback position
+	// VoicePaused says that the user paused the voice. Only "continue", or the end of the
+	// paused speech, clears it.
 	VoicePaused bool `json:",omitempty"`
 	Timers      [NumTimers]TimerState
 	IDs         IDs
@@ -50,8 +50,8 @@ type State struct {
 	Counters    Counters
 }
 
-// Conversation is a closed sum: one struct for each phase but Processing, which
-// is only a parent, with the data that makes sense in that phase alone.
+// Conversation is a closed sum: one struct for each phase except the parent phase
+// Processing, with the data of that phase.
 //
 //sumtype:decl
 type Conversation interface {
@@ -61,50 +61,50 @@ type Conversation interface {
 
 // The cases of Conversation.
 type (
-	// Idle has no conversation; Starting while the session and the devices are
-	// being opened for one.
+	// Idle has no conversation; with Starting, the session and the devices are being
+	// opened for one.
 	Idle struct{ Starting bool }
 	// Preparing waits for capture and recognition.
 	Preparing struct{}
-	// Listening is the user's: the microphone is open, and nothing is said but
-	// what the user was told is coming.
+	// Listening is the user's turn: the microphone is open, and the assistant says
+	// nothing except announced notices.
 	Listening struct{}
-	// Analysing has an utterance whose request is not handed over yet.
+	// Analysing has an utterance whose request was not sent yet.
 	Analysing struct {
-		// Unsent is the utterance that waits for the cancelled request before it,
-		// 0 when there is none: the request is on its way, or words are awaited.
+		// Unsent is the utterance that waits for the previous request's cancellation, 0
+		// if the request was sent or words are awaited.
 		Unsent uint64
-		// Awaiting says that the user ended the turn by hand and the words are
-		// not here yet.
+		// Awaiting says that the user ended the turn manually before the transcript
+		// arrived.
 		Awaiting bool
-		// Stage is what Unsent tries again.
+		// Stage is the stage that Unsent retries.
 		Stage copilot.Stage `json:",omitempty"`
 	}
-	// WaitingForCopilot waits for the assistant's first sign of life.
+	// WaitingForCopilot waits for the first sign of an answer.
 	WaitingForCopilot struct{}
-	// GeneratingResponse has an answer coming and nothing audible.
+	// GeneratingResponse is receiving an answer, with nothing audible.
 	GeneratingResponse struct{}
-	// Speaking has audio that is audible, or paused by the user.
+	// Speaking has audio that is audible or paused by the user.
 	Speaking struct{}
-	// Interrupted waits until nothing of the assistant is heard any more. Line is
-	// what was flushed, Request the answer it was of.
+	// Interrupted waits until the assistant is silent. Line is the speech that was
+	// flushed, Request its answer.
 	Interrupted struct {
 		Line    speech.Line
 		Request uint64
-		// Doubt says that the assistant only pauses, until it is known whether the
-		// user means it: for Left, unless something says so before.
+		// Doubt says that the assistant is only paused until it is known whether the user
+		// means to interrupt: for Left, unless an event decides earlier.
 		Doubt bool          `json:",omitempty"`
 		Left  time.Duration `json:",omitempty"`
 	}
-	// Faulted waits to recover, or to end. Where the user had paused the
-	// conversation, it recovers when the user resumes or starts it, not by itself.
+	// Faulted waits to recover or to end. If the user had paused the conversation, it
+	// recovers when the user resumes or starts it, not automatically.
 	Faulted struct {
 		Code       Code
 		Fatal      bool
-		Breaker    bool // the breaker is open
-		Recovering bool // a new instance is being opened
+		Breaker    bool // the circuit breaker is open
+		Recovering bool // a new instance is opening
 	}
-	// Terminating waits until everything is closed.
+	// Terminating waits until all resources are closed.
 	Terminating struct{}
 )
 
@@ -130,14 +130,14 @@ func (Interrupted) Phase() Phase        { return PhaseInterrupted }
 func (Faulted) Phase() Phase            { return PhaseFaulted }
 func (Terminating) Phase() Phase        { return PhaseTerminating }
 
-// plain are the cases of the phases without data.
+// plain holds the cases without data.
 var plain = [NumPhases]Conversation{
 	PhaseIdle: Idle{}, PhasePreparing: Preparing{}, PhaseListening: Listening{}, PhaseAnalysing: Analysing{},
 	PhaseWaitingForCopilot: WaitingForCopilot{}, PhaseGeneratingResponse: GeneratingResponse{}, PhaseSpeaking: Speaking{},
 	PhaseInterrupted: Interrupted{}, PhaseFaulted: Faulted{}, PhaseTerminating: Terminating{},
 }
 
-// Role is whose half of a turn it is.
+// Role is the owner of a half-turn.
 type Role uint8
 
 // The roles.
@@ -159,16 +159,16 @@ type Turn struct {
 	Role          Role          `json:"role"`
 	Opened        time.Duration `json:"opened"`
 	Utterance     uint64        `json:"utterance,omitempty"`
-	More          []uint64      `json:"more,omitempty"` // utterances merged with it before it was sent
+	More          []uint64      `json:"more,omitempty"` // utterances merged into it before it was sent
 	Request       uint64        `json:"request,omitempty"`
 	Attempt       int           `json:"attempt,omitempty"`
 	Interruptions int           `json:"interruptions,omitempty"`
-	Failed        Code          `json:"failed,omitempty"` // it failed, and the user is being told
-	Config        *Config       `json:"config"`           // it began with
+	Failed        Code          `json:"failed,omitempty"` // failure code, while the failure is being explained
+	Config        *Config       `json:"config"`           // its configuration
 }
 
-// TimerState is one deadline. Gen rises each time it is armed. Left is what is left
-// of one that stands still, 0 for the whole of it.
+// TimerState is one deadline. Gen increments each time it is armed. Left is the remaining
+// time of a suspended timer, 0 for all of it.
 type TimerState struct {
 	Gen   uint32        `json:"gen"`
 	Armed bool          `json:"armed,omitempty"`
@@ -176,8 +176,8 @@ type TimerState struct {
 	Left  time.Duration `json:"left,omitempty"`
 }
 
-// IDs are the last ids that were given out. They rise for as long as the
-// process lives, so that no id is ever used twice.
+// IDs are the last allocated ids. They increase for the life of the process, so that no
+// id is reused.
 type IDs struct {
 	Turn    uint64 `json:"turn"`
 	Request uint64 `json:"request"`
@@ -187,15 +187,15 @@ type IDs struct {
 	Job     uint32 `json:"job"`
 }
 
-// Model is which model answers: the one that the user wants, and the one that is
-// loaded. 0 is the adapter's own, which needs no loading.
+// Model is the model that answers: the selected and the loaded one. 0 is the adapter's
+// default, which needs no loading.
 type Model struct {
 	Wanted uint64 `json:"wanted,omitempty"`
 	Loaded uint64 `json:"loaded,omitempty"`
 }
 
-// Cursor is how far playback of the live generation is, in samples. It changes
-// as often as audio comes, so it lives outside of the speech region's cases.
+// Cursor is the playback position of the live generation, in samples. It is outside of
+// the speech region's cases because it changes as often as audio arrives.
 type Cursor struct {
 	Gen      uint32 `json:"gen,omitempty"`
 	Seq      uint32 `json:"seq,omitempty"`
@@ -204,15 +204,15 @@ type Cursor struct {
 	Buffered int64  `json:"buffered,omitempty"`
 }
 
-// Resources says what is open and what is being closed.
+// Resources says which resources are open or closing.
 type Resources struct {
 	Audio, Conn, Session Resource
-	OldConn              uint32 `json:",omitempty"` // the epoch of a connection that was replaced and is being closed, 0 for none
-	Capturing            bool   // the microphone delivers
-	Lost                 bool   // a device is gone
+	OldConn              uint32 `json:",omitempty"` // the epoch of a replaced connection that is closing, 0 for none
+	Capturing            bool   // the microphone delivers audio
+	Lost                 bool   // a device is lost
 }
 
-// Resource is one thing that is opened and closed once in an instance.
+// Resource is the state of a resource that is opened and closed once per instance.
 type Resource uint8
 
 // The states of a resource.
@@ -223,17 +223,17 @@ const (
 	Closing
 )
 
-// Faults is what the breaker remembers (PAT-004).
+// Faults is the memory of the circuit breaker (PAT-004).
 type Faults struct {
-	Recent [3]time.Duration `json:"recent"` // when the last faults were, newest first, 0 for none
-	InRow  int              `json:"inRow"`  // without a quiet breaker window between them
+	Recent [3]time.Duration `json:"recent"` // times of the last faults, newest first, 0 for none
+	InRow  int              `json:"inRow"`  // consecutive faults without a quiet breaker window between them
 }
 
-// Counters count what changes nothing else.
+// Counters count events that change nothing else.
 type Counters struct {
-	Stale   uint64 `json:"stale"`   // answers to something that is over
-	Ignored uint64 `json:"ignored"` // events without a meaning in the phase they met
-	// Rejected counts statuses that the session's guard map did not allow.
+	Stale   uint64 `json:"stale"`   // answers to something that has ended
+	Ignored uint64 `json:"ignored"` // events without a meaning in the current phase
+	// Rejected counts session statuses that the guard map did not allow.
 	Rejected uint64 `json:"rejected,omitempty"`
 }
 
@@ -246,8 +246,8 @@ func Initial() State {
 	}
 }
 
-// Phase is the phase that the conversation is shown in: Suspended while it is held
-// still, whatever it is at.
+// Phase is the published phase: Suspended while the conversation is held, whatever its
+// own phase is.
 func (s State) Phase() Phase {
 	if s.held() {
 		return PhaseSuspended
@@ -255,14 +255,13 @@ func (s State) Phase() Phase {
 	return s.Conv.Phase()
 }
 
-// held says whether the conversation is held still (REQ-008).
+// held says whether the conversation is held (REQ-008).
 func (s *State) held() bool { return s.Hold != 0 && s.Conv.Phase().Active() }
 
-// UserPaused says that the user paused the conversation and did not resume it.
+// UserPaused says that the user paused the conversation and has not resumed it.
 func (s State) UserPaused() bool { return s.Hold&SuspendUser != 0 }
 
-// MarshalJSON writes the state with the name of each region's case beside its
-// data. It is the form that journals hash.
+// MarshalJSON adds the name of each region's case to its data. Journals hash this form.
 func (s State) MarshalJSON() ([]byte, error) {
 	type region struct {
 		State string `json:"state"`

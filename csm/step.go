@@ -14,11 +14,11 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/session"
 )
 
-// Step applies one event. It is total and pure: every event is accepted in every
-// state, and one that means nothing there changes a counter and nothing else.
+// Step applies one event. It is total and pure: every event is accepted in every state,
+// and one without a meaning there only changes a counter.
 //
-// Facts that come as often as audio does take the fast path: no transition depends
-// on them.
+// Facts that arrive as often as audio take the fast path, since no transition depends on
+// them.
 func Step(s State, e Envelope) (State, []Effect) {
 	if s.audioFact(e.Event) {
 		return s, nil
@@ -26,9 +26,9 @@ func Step(s State, e Envelope) (State, []Effect) {
 	return step(s, e, nil)
 }
 
-// audioFact takes what comes as often as audio does: how far playback is, and that
-// more is buffered while something sounds already. It says whether e is that. A
-// cursor of what cannot be heard is stale, and so is one that goes back.
+// audioFact handles facts that arrive as often as audio: the playback position, and that
+// more is buffered during playback. It says whether e is one. A cursor of inaudible audio
+// is stale, and so is one that moves back.
 func (s *State) audioFact(e Event) bool {
 	switch e := e.(type) {
 	case SpeechCursor:
@@ -50,20 +50,20 @@ func (s *State) audioFact(e Event) bool {
 	}
 }
 
-// Observation is what a step did in the table, for coverage: rows are indices
-// of Table.
+// Observation records what a step did in the table, for coverage: rows are indices into
+// Table.
 type Observation struct {
-	Fired  []int       // the rows that were taken: the event's, then those without one
-	Guards []GuardSeen // the guards that were asked, in their order
+	Fired  []int       // the rows that were taken: the event's, then settled ones
+	Guards []GuardSeen // the guards that were evaluated, in order
 }
 
-// GuardSeen is the answer of one row's guard.
+// GuardSeen is the result of one guard.
 type GuardSeen struct {
 	Row  int
 	Held bool
 }
 
-// StepObserved is Step, and says which rows of the table it met.
+// StepObserved is Step, and reports the rows it took.
 func StepObserved(s State, e Envelope) (State, []Effect, Observation) {
 	var seen Observation
 	if s.audioFact(e.Event) {
@@ -77,13 +77,12 @@ func step(s State, e Envelope, seen *Observation) (State, []Effect) {
 	return stepIn(new(run), s, e, seen)
 }
 
-// Stepper is Step with memory of its own, for a loop that takes many steps: a
-// step's scratch is used again instead of being allocated. The zero Stepper is
-// ready. One goroutine owns it; the states and effects it returns are as free of
-// it as those of Step.
+// Stepper is Step with reusable scratch memory, for loops of many steps. The zero Stepper
+// is ready to use. One goroutine owns it; the states and effects that it returns share no
+// memory with it.
 type Stepper struct{ scratch run }
 
-// Step applies one event, as the function of that name does.
+// Step applies one event, like the function Step.
 func (p *Stepper) Step(s State, e Envelope) (State, []Effect) {
 	if s.audioFact(e.Event) {
 		return s, nil
@@ -111,7 +110,7 @@ func stepIn(r *run, s State, e Envelope, seen *Observation) (State, []Effect) {
 	return r.st, r.effects()
 }
 
-// noMeaning is the answer to a call that has no meaning in s.
+// noMeaning returns the reply code for a call without a meaning in s.
 func noMeaning(s State) Code {
 	if s.Phase() == PhaseIdle {
 		return CodeNoConversation
@@ -119,7 +118,7 @@ func noMeaning(s State) Code {
 	return CodeInvalidState
 }
 
-// refuse answers the call of an event, if it has one.
+// refuse replies to the call of an event, if it has one.
 func refuse(e Event, code Code) []Effect {
 	if c := callOf(e); c != 0 {
 		return []Effect{Reply{Call: c, Code: code}}
@@ -127,9 +126,8 @@ func refuse(e Event, code Code) []Effect {
 	return nil
 }
 
-// effects puts what was emitted in order: a flush before everything else, since
-// nothing that follows may be heard over what it silences, then the answer to
-// the caller, then the rest as it came.
+// effects orders the emitted effects: a flush first, since nothing after it may be heard
+// over what it silences, then the reply to the caller, then the rest in order.
 func (r *run) effects() []Effect {
 	call := callOf(r.env.Event)
 	if len(r.fx) == 0 && call == 0 {
@@ -160,9 +158,8 @@ func callOf(e Event) Call {
 	return 0
 }
 
-// route hands the event to the region that it is a fact about, and says whether
-// it is live. The conversation's own transition comes after, and sees the
-// regions as they are then.
+// route passes the event to the region that it concerns and says whether it is live. The
+// conversation's own transition comes afterwards and sees the updated regions.
 func (r *run) route() bool {
 	r.was = r.st.Copilot
 	switch e := r.env.Event.(type) {
@@ -192,16 +189,17 @@ func (r *run) route() bool {
 		return asked && call.ID == e.ToolCall
 	case UserPlayback, UserStart, UserStop, UserInterrupt, UserCommit, UserText, UserRetry, UserSelectModel, UserSpeak,
 		Configure, QueueNext, Reset, Resume, Fatal, SpeechCursor:
-		return true // about no region
+		return true // concerns no region
 	}
 	return true
 }
 
-// routeVoice: Pos of an onset is the utterance's.
+// routeVoice handles facts about the user's voice. The Pos of an onset is that of its
+// utterance.
 func (r *run) routeVoice(e Event) bool {
-	switch e := e.(type) { //nolint:gochecksumtype // route passes on these only
+	switch e := e.(type) { //nolint:gochecksumtype // route passes only these
 	case SpeechStarted:
-		if r.st.held() { // the microphone is silent: it began before that, and nobody hears its end
+		if r.st.held() { // the microphone is muted: the onset is older, and its end will not be heard
 			return false
 		}
 		return r.hear(e.Epoch, turn.Onset, turn.Utterance{ID: e.Utterance, Pos: e.Pos, Reply: r.st.Approval.Heard})
@@ -216,7 +214,7 @@ func (r *run) routeVoice(e Event) bool {
 			return false
 		}
 		if sp, _ := r.st.Turn.(turn.UserSpeaking); sp.Open.ID != e.Utterance {
-			r.refresh |= 1 << TimerFinal // the words that are awaited are coming
+			r.refresh |= 1 << TimerFinal // the awaited words are arriving
 		}
 		return true
 	case Final:
@@ -229,12 +227,12 @@ func (r *run) routeVoice(e Event) bool {
 }
 
 func (r *run) routeCopilot(e Event) bool {
-	switch e := e.(type) { //nolint:gochecksumtype // route passes on these only
+	switch e := e.(type) { //nolint:gochecksumtype // route passes only these
 	case ModelProgress:
 		r.assistant(copilot.Input{Do: copilot.Progress, Load: e.Load, Percent: e.Percent})
 	case ModelLoaded:
 		r.assistant(copilot.Input{Do: copilot.Loaded, Load: e.Load})
-		load, _ := r.was.(copilot.LoadingModel) // nothing of it stays when the event is stale
+		load, _ := r.was.(copilot.LoadingModel) // discarded if the event is stale
 		r.st.Model.Loaded = load.Model
 	case ModelFailed:
 		r.assistant(copilot.Input{Do: copilot.Unloaded, Load: e.Load, Reason: string(cmp.Or(e.Code, CodeModelFailed))})
@@ -267,8 +265,8 @@ func (r *run) routeCopilot(e Event) bool {
 	return r.copilotOut != copilot.Stale
 }
 
-// assistant has something happen to the copilot region. The question about a call
-// ends with its wait.
+// assistant applies an input to the copilot region. A question about a call is closed
+// when the region stops waiting for it.
 func (r *run) assistant(in copilot.Input) {
 	r.st.Copilot, r.copilotOut = copilot.Next(r.st.Copilot, in)
 	if _, asks := r.st.Copilot.(copilot.WaitingForApproval); !asks {
@@ -276,9 +274,9 @@ func (r *run) assistant(in copilot.Input) {
 	}
 }
 
-// trigger is what the event means, now that the region that it is about has taken it.
+// trigger returns the meaning of the event, after its region processed it.
 func (r *run) trigger() Kind {
-	switch e := r.env.Event.(type) { //nolint:gochecksumtype // the others mean one thing each
+	switch e := r.env.Event.(type) { //nolint:gochecksumtype // the others have one meaning each
 	case Final:
 		return r.finalMeans(e)
 	case UserPlayback:
@@ -363,7 +361,7 @@ func (r *run) finalMeans(f Final) Kind {
 
 func (r *run) routeSession(e Event) bool {
 	st := &r.st
-	switch e := e.(type) { //nolint:gochecksumtype // route passes on these only
+	switch e := e.(type) { //nolint:gochecksumtype // route passes only these
 	case SessionReady:
 		if e.Instance != st.Instance || st.Resources.Session != Opening {
 			return false
@@ -392,7 +390,7 @@ func (r *run) routeSession(e Event) bool {
 
 func (r *run) routeAudio(e Event) bool {
 	res := &r.st.Resources
-	switch e := e.(type) { //nolint:gochecksumtype // route passes on these only
+	switch e := e.(type) { //nolint:gochecksumtype // route passes only these
 	case AudioPrimed:
 		if e.Instance != r.st.Instance || res.Audio != Opening {
 			return false
@@ -426,10 +424,10 @@ func (r *run) routeAudio(e Event) bool {
 
 func (r *run) routeConnection(e Event) bool {
 	res := &r.st.Resources
-	switch e := e.(type) { //nolint:gochecksumtype // route passes on these only
+	switch e := e.(type) { //nolint:gochecksumtype // route passes only these
 	case ConnReady:
 		r.link(connection.Ready, e.Epoch)
-		res.Conn = Opened // as it is where this was a successor's
+		res.Conn = Opened // already so for a successor
 	case ConnLost:
 		r.link(connection.Lost, e.Epoch)
 	case ConnFailed:
@@ -450,18 +448,18 @@ func (r *run) routeConnection(e Event) bool {
 	return r.connOut != connection.Stale
 }
 
-// link has something happen to the connection region.
+// link applies an input to the connection region.
 func (r *run) link(in connection.Input, epoch uint32) {
 	r.st.Conn, r.connOut = connection.Next(r.st.Conn, in, epoch)
 }
 
-// hear is a fact about the user's voice on the live connection.
+// hear applies a fact about the user's voice on the live connection.
 func (r *run) hear(epoch uint32, in turn.Input, u turn.Utterance) bool {
 	return epoch == r.openEpoch() && r.voice(in, u) != turn.Stale
 }
 
-// voice has something happen to an utterance. Words that are given up for those that
-// follow are lost, and the user is told so.
+// voice applies an input to an utterance. If awaited words are given up for later ones,
+// they are lost and the user is notified.
 func (r *run) voice(in turn.Input, u turn.Utterance) (out turn.Outcome) {
 	if r.st.Turn, out = turn.Next(r.st.Turn, in, u); out == turn.Crowded {
 		r.emit(Notify{Turn: r.st.Current.ID, Code: CodeUtteranceLost})
@@ -472,8 +470,7 @@ func (r *run) voice(in turn.Input, u turn.Utterance) (out turn.Outcome) {
 	return out
 }
 
-// openEpoch is the epoch of the open connection; no event has the value that
-// stands for none.
+// openEpoch returns the epoch of the open connection, or a value that no event has.
 func (r *run) openEpoch() uint32 {
 	if o, ok := r.st.Conn.(connection.Open); ok {
 		return o.Epoch
@@ -483,14 +480,14 @@ func (r *run) openEpoch() uint32 {
 
 func (r *run) routeSpeech(e Event) bool {
 	st := &r.st
-	switch e := e.(type) { //nolint:gochecksumtype // route passes on these only
+	switch e := e.(type) { //nolint:gochecksumtype // route passes only these
 	case SpeechBuffered:
 		st.Speech, r.speechOut = speech.Buffered(st.Speech, e.Gen, e.Seq)
 		r.refresh |= 1 << TimerSpeech
 	case SpeechPlayed:
 		seg, _ := segmentOf(st.Speech, e.Seq)
 		st.Speech, r.speechOut = speech.Played(st.Speech, e.Gen, e.Seq)
-		r.heard(seg, seg.End) // nothing of it stays when the event is stale
+		r.heard(seg, seg.End) // discarded if the event is stale
 		r.refresh |= 1 << TimerSpeech
 	case SpeechDrained:
 		line, _ := speech.LineOf(st.Speech)
@@ -528,13 +525,13 @@ func (r *run) routeTimer(e TimerFired) bool {
 	t.Armed, t.At = false, 0
 	live, _ := copilot.LiveOf(r.st.Copilot)
 	switch e.Timer {
-	case TimerCancel: // the watchdog's terminal
+	case TimerCancel: // the watchdog acts as the terminal
 		do := copilot.Fail
 		if _, searching := r.st.Copilot.(copilot.SearchingTools); searching {
 			do = copilot.NotFound
 		}
 		r.assistant(copilot.Input{Do: do, Request: live.Request, Round: live.Round})
-	case TimerTool: // the same
+	case TimerTool: // likewise
 		if !live.Cancelled {
 			r.emit(CancelTool{ToolCall: live.Calls[0].ID})
 		}

@@ -10,12 +10,12 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 )
 
-// Row is one line of the table that is the authority for the conversation and what runs
-// beside it on the same events: it configures the state machine, and diagrams and tests
-// are made from it.
+// Row is one line of the table that defines the conversation and the regions that run on
+// the same events. It configures the state machine; diagrams and tests are generated from
+// it.
 type (
 	Row   = statechart.Row[Phase, Kind, Cause, *run, func(*run)]
-	Guard = statechart.Guard[*run] // on a step
+	Guard = statechart.Guard[*run] // evaluated on a step
 )
 
 var (
@@ -23,7 +23,7 @@ var (
 	when = statechart.When[*run]
 )
 
-// Table returns a copy of the rows, in their order.
+// Table returns a copy of the rows, in order.
 func Table() []Row {
 	return slices.Concat(
 		idleRows(), preparingRows(), listeningRows(), analysingRows(),
@@ -32,7 +32,7 @@ func Table() []Row {
 	)
 }
 
-// keep is an internal row.
+// keep is an internal transition.
 func keep(p Phase, on Kind, g Guard, do func(*run)) Row { return row(p, on, g, p, "", do) }
 
 func idleRows() []Row {
@@ -66,19 +66,18 @@ func preparingRows() []Row {
 	}
 }
 
-// listeningRows also serve while the rest of an answer is held that the user spoke
-// over: what the user says instead drops it (stopSpeech), and anything else lets it
-// go on.
+// listeningRows also apply while the rest of an answer is held because the user spoke
+// over it: a new message drops it (stopSpeech), anything else resumes it.
 func listeningRows() []Row {
 	const p = PhaseListening
-	gathered := when("something said and not sent", (*run).gathered)
-	said := when("all of the turn was said", func(r *run) bool {
+	gathered := when("unsent utterances", (*run).gathered)
+	said := when("the turn is complete", func(r *run) bool {
 		cur := r.st.Current
 		_, open := speech.LineOf(r.st.Speech)
 		live, busy := copilot.LiveOf(r.st.Copilot)
 		return !open && (cur.Role == Assistant || cur.Failed != "") && (!busy || live.Cancelled)
 	})
-	goesOn := when("an answer is paused, and the user is silent", func(r *run) bool {
+	goesOn := when("an answer is paused and the user is silent", func(r *run) bool {
 		return r.st.cutIn() && !userHasFloor.Holds(r) && !r.st.held()
 	})
 	return []Row{
@@ -109,17 +108,17 @@ func listeningRows() []Row {
 func analysingRows() []Row {
 	const p = PhaseAnalysing
 	awaiting := when("awaiting words", func(r *run) bool { return r.st.Conv.(Analysing).Awaiting })
-	unsent := when("an utterance waits to be sent", func(r *run) bool { return r.st.Conv.(Analysing).Unsent != 0 })
-	sendable := when("an utterance may be sent", func(r *run) bool {
+	unsent := when("an utterance is unsent", func(r *run) bool { return r.st.Conv.(Analysing).Unsent != 0 })
+	sendable := when("the utterance can be sent", func(r *run) bool {
 		_, ready := r.st.Copilot.(copilot.Ready)
 		return r.st.Conv.(Analysing).Unsent != 0 && ready && !r.st.held()
 	})
-	lastWords := when("no more words are coming", func(r *run) bool {
+	lastWords := when("no more words are awaited", func(r *run) bool {
 		return r.st.Conv.(Analysing).Awaiting && len(turn.Pending(r.st.Turn)) == 0
 	})
-	some := when("words of the turn are here", func(r *run) bool { return r.st.Current.Utterance != 0 })
-	failed := some.Not().And(when("which is being explained", func(r *run) bool { return r.st.Current.Failed != "" }))
-	none := some.Not().And(when("which is not being explained", func(r *run) bool { return r.st.Current.Failed == "" }))
+	some := when("the turn has words", func(r *run) bool { return r.st.Current.Utterance != 0 })
+	failed := some.Not().And(when("its failure is being explained", func(r *run) bool { return r.st.Current.Failed != "" }))
+	none := some.Not().And(when("no failure is being explained", func(r *run) bool { return r.st.Current.Failed == "" }))
 	modelBroke := func(r *run) { r.modelNews(); r.explain(r.modelCode()) }
 	return []Row{
 		keep(p, FinalContent, awaiting, func(r *run) { r.gather(r.env.Event.(Final).Utterance) }),
@@ -135,16 +134,16 @@ func analysingRows() []Row {
 
 func generatingRows() []Row {
 	const p = PhaseGeneratingResponse
-	finished := when("all of it heard", func(r *run) bool {
+	finished := when("all of it was heard", func(r *run) bool {
 		l, open := speech.LineOf(r.st.Speech)
 		return open && l.Played == len(l.Segments) || !open && r.laterRound()
 	})
-	over := when("nothing more is coming", func(r *run) bool {
+	over := when("nothing more will arrive", func(r *run) bool {
 		live, _ := copilot.LiveOf(r.st.Copilot)
 		_, open := speech.LineOf(r.st.Speech)
 		return !open && (live.Request == 0 || live.Cancelled)
 	})
-	gaveUp := when("tools were called too often", func(r *run) bool { return r.st.Current.Failed == CodeToolRounds })
+	gaveUp := when("tool round limit reached", func(r *run) bool { return r.st.Current.Failed == CodeToolRounds })
 	return []Row{
 		keep(p, KindSpeechBuffered, Guard{}, nil),
 		keep(p, ToolNext, Guard{}, (*run).proceed),
@@ -156,15 +155,15 @@ func generatingRows() []Row {
 	}
 }
 
-// processingRows serve all three substates: an answer of which nothing is to be heard
-// at the moment.
+// processingRows apply to all three substates: an answer with nothing audible at the
+// moment.
 func processingRows() []Row {
 	const p = PhaseProcessing
-	empty := when("nothing was said", func(r *run) bool {
+	empty := when("no words", func(r *run) bool {
 		_, open := speech.LineOf(r.st.Speech)
 		return !open && !r.laterRound()
 	})
-	silent := when("nothing is left to be heard", func(r *run) bool {
+	silent := when("nothing is left to play", func(r *run) bool {
 		l, _ := speech.LineOf(r.st.Speech)
 		return l.Played == len(l.Segments)
 	})
@@ -199,8 +198,8 @@ func speakingRows() []Row {
 	}
 }
 
-// interruptedRows are a pause while it is in doubt whether the user means it, and a
-// flush whose end is awaited.
+// interruptedRows are a pause while the interruption is uncertain, and a flush that
+// awaits confirmation.
 func interruptedRows() []Row {
 	const p = PhaseInterrupted
 	return []Row{
@@ -219,9 +218,8 @@ func interruptedRows() []Row {
 	}
 }
 
-// connectedRows are what means the same in all phases with a connection, unless one of
-// them has a row of its own: the user's voice, an answer that comes, and what is heard
-// of it.
+// connectedRows apply in all phases with a connection, unless the phase has its own row:
+// the user's voice, an arriving answer, and its playback.
 func connectedRows() []Row {
 	const p = PhaseConnected
 	return []Row{
@@ -254,7 +252,7 @@ func connectedRows() []Row {
 		row(p, ApprovalListens, Guard{}, PhaseListening, CauseToolApproval, nil),
 		row(p, KindUserRetry, explaining, PhaseListening, CauseUserCommit, (*run).retryAfter),
 
-		// What is heard of it.
+		// Its playback.
 		keep(p, VoicePause, hasPlayback, func(r *run) { r.st.VoicePaused = true }),
 		keep(p, VoiceContinue, hasPlayback, func(r *run) { r.st.VoicePaused = false }),
 		keep(p, KindSpeechPlayed, Guard{}, nil),
@@ -271,8 +269,7 @@ func connectedRows() []Row {
 	}
 }
 
-// conversationRows are the ways out of a conversation, and what is the same in all
-// of it.
+// conversationRows leave the conversation, or apply in all of it.
 func conversationRows() []Row {
 	const p = PhaseConversation
 	return []Row{
@@ -280,7 +277,7 @@ func conversationRows() []Row {
 		row(p, KindUserStop, Guard{}, PhaseTerminating, CauseUserStop, nil),
 		row(p, KindSessionFailed, Guard{}, PhaseFaulted, CauseError, nil),
 		row(p, KindAudioFailed, Guard{}, PhaseFaulted, CauseError, nil),
-		keep(p, KindConnClosed, Guard{}, nil), // of a connection that was replaced
+		keep(p, KindConnClosed, Guard{}, nil), // the replaced connection
 		keep(p, KindModelProgress, Guard{}, (*run).modelNews),
 		keep(p, KindModelLoaded, Guard{}, (*run).modelNews),
 		keep(p, KindModelFailed, Guard{}, (*run).modelNews),
@@ -331,9 +328,8 @@ func terminatingRows() []Row {
 	return rows
 }
 
-// anyRows are what means the same wherever it is met: configuration, and answers
-// that only the region they are about has to know. What was cancelled outlives a
-// fault.
+// anyRows apply in every phase: configuration, and answers that concern only their
+// region. A cancelled request outlives a fault.
 func anyRows() []Row {
 	const p = PhaseAny
 	return []Row{
@@ -347,14 +343,14 @@ func anyRows() []Row {
 	}
 }
 
-// The guards that more than one phase uses.
+// Guards that several phases use.
 var (
 	primed = when("session ready and devices open", func(r *run) bool {
 		return r.st.Resources.Session == Opened && r.st.Resources.Audio == Opened
 	})
-	recognising   = when("capture runs and recognition is ready", (*run).recognising)
-	renewable     = when("connection to be replaced", (*run).renewable)
-	floorOrDrafts = when("an utterance is open, awaited or not sent", func(r *run) bool {
+	recognising   = when("capture is running and recognition is ready", (*run).recognising)
+	renewable     = when("the connection must be replaced", (*run).renewable)
+	floorOrDrafts = when("an utterance is open, awaited or unsent", func(r *run) bool {
 		_, quiet := r.st.Turn.(turn.Idle)
 		return !quiet || len(r.st.Drafts) > 0
 	})
@@ -363,9 +359,9 @@ var (
 		return !quiet
 	})
 	userSilent  = when("the user is silent", func(r *run) bool { return !userHasFloor.Holds(r) })
-	heldStill   = when("held still", func(r *run) bool { return r.st.held() })
-	hasPlayback = when("something to be heard", func(r *run) bool { return r.st.HasPlayback() })
-	retryable   = when("what is to be tried again failed", func(r *run) bool {
+	heldStill   = when("held", func(r *run) bool { return r.st.held() })
+	hasPlayback = when("there is audio to play", func(r *run) bool { return r.st.HasPlayback() })
+	retryable   = when("the stage to retry failed", func(r *run) bool {
 		stage := r.env.Event.(UserRetry).Stage
 		return r.st.Retry.Utterance != 0 && !r.st.cutIn() && !r.approving() && !r.gathered() && (stage == copilot.StageNone || stage == r.st.Retry.Stage)
 	})
@@ -373,21 +369,21 @@ var (
 		_, open := speech.LineOf(r.st.Speech)
 		return open && r.st.Current.Failed != ""
 	}).And(retryable)
-	// A call is tried again as another call, and only where nothing runs.
-	callAgain = when("a call of a tool failed", func(r *run) bool {
+	// A tool call is retried as a new call, and only if no call is running.
+	callAgain = when("a tool call failed", func(r *run) bool {
 		_, ready := r.st.Copilot.(copilot.Ready)
 		return ready && r.st.Retry.Stage == copilot.StageCall && r.env.Event.(UserRetry).ToolCall != 0 && len(r.st.Queue) == 0
 	})
-	free   = when("nobody speaks", func(r *run) bool { return r.st.Current.ID == 0 })
-	queued = when("an utterance waits", func(r *run) bool { return len(r.st.Queue) > 0 && !r.approving() })
-	// What is buffered may be heard as soon as the user is silent and nothing holds
-	// the conversation.
-	released = when("audio is ready, and the user is silent", func(r *run) bool {
+	free   = when("no turn is active", func(r *run) bool { return r.st.Current.ID == 0 })
+	queued = when("an utterance is queued", func(r *run) bool { return len(r.st.Queue) > 0 && !r.approving() })
+	// Buffered audio may play as soon as the user is silent and the conversation is not
+	// held.
+	released = when("audio is ready and the user is silent", func(r *run) bool {
 		_, ready := r.st.Speech.(speech.Held)
 		_, quiet := r.st.Turn.(turn.Idle)
 		return ready && quiet && !r.st.held()
 	})
-	audioLost = when("its audio is gone", func(r *run) bool {
+	audioLost = when("its audio was lost", func(r *run) bool {
 		switch r.st.Speech.(type) {
 		case speech.Closed, speech.Buffering:
 			return true
@@ -395,14 +391,14 @@ var (
 			return false
 		}
 	})
-	// The answer went on being spoken over a connection that was lost.
-	cutLost = when("an answer goes on that was held", func(r *run) bool {
+	// The answer was being spoken when the connection was lost.
+	cutLost = when("a held answer resumes", func(r *run) bool {
 		live, busy := copilot.LiveOf(r.st.Copilot)
 		return busy && !live.Cancelled && !r.approving() && !r.st.cutIn()
 	})
 )
 
-// whole says whether the event ends an answer well.
+// whole says whether the event is the success of an answer.
 func whole(r *run) bool {
 	d := r.env.Event.(CopilotDone)
 	return d.Code == "" && !d.Cancelled

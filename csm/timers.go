@@ -10,13 +10,12 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 )
 
-// Needs says whether state s waits for what timer t bounds. With stands, it is the
-// one place that decides which deadlines are armed (invariant 8): after each step,
-// every timer that is needed and does not stand still is armed, and no other is.
+// Needs says whether state s waits for something that timer t bounds. With stands, it is
+// the only place that decides which deadlines are armed (invariant 8): after each step,
+// exactly the needed timers that do not stand still are armed.
 func (s State) Needs(t Timer) bool { return s.needs(t) }
 
-// needs is Needs without a copy of the state: it is asked for each timer in each
-// step.
+// needs is Needs without copying the state: it runs for each timer in each step.
 func (s *State) needs(t Timer) bool {
 	//exhaustive:enforce
 	switch t {
@@ -38,7 +37,7 @@ func (s *State) needs(t Timer) bool {
 	case TimerResponse:
 		switch c := s.Conv.(type) {
 		case Analysing:
-			// A model that loads and a search for tools have their own.
+			// Loading a model and searching tools have their own timers.
 			_, loading := s.Copilot.(copilot.LoadingModel)
 			_, searching := s.Copilot.(copilot.SearchingTools)
 			_, calling := s.Copilot.(copilot.CallingTool)
@@ -57,7 +56,7 @@ func (s *State) needs(t Timer) bool {
 		case speech.Playing, speech.Draining:
 			return true
 		case speech.Paused:
-			return s.held() && !s.cutIn() // and stands still
+			return s.held() && !s.cutIn() // and is suspended
 		}
 	case TimerInterrupt:
 		in, cut := s.Conv.(Interrupted)
@@ -81,15 +80,15 @@ func (s *State) needs(t Timer) bool {
 	case TimerRenewal:
 		o, _ := s.Conn.(connection.Open)
 		return o.Successor != 0 && !o.SuccessorReady
-	case TimerSuspend: // the user's pause lasts until the user ends it (invariant 14)
+	case TimerSuspend: // a pause by the user has no limit (invariant 14)
 		return s.held() && s.Hold != SuspendUser
 	}
 	return false
 }
 
-// stands says whether timer t, which is needed, stands still: while the conversation
-// is held, and that of an answer to a question until the question was heard and
-// while the user speaks.
+// stands says whether the needed timer t is suspended: while the conversation is held;
+// for the answer to a question, also until the question was heard and while the user
+// speaks.
 func (s *State) stands(t Timer) bool {
 	switch t {
 	case TimerSuspend, TimerInterrupt, TimerConfirm, TimerStart, TimerFault, TimerTerminate:
@@ -103,21 +102,21 @@ func (s *State) stands(t Timer) bool {
 	}
 }
 
-// assistantNeeds is Needs for what the assistant is waited for.
+// assistantNeeds is Needs for waits on the assistant.
 func (s *State) assistantNeeds(t Timer) bool {
 	switch t {
 	case TimerStall:
 		switch c := s.Copilot.(type) {
 		case copilot.Streaming:
 			return !c.Cancelled
-		case copilot.Generating: // of a later round, whose wait is in GeneratingResponse
+		case copilot.Generating: // a later round, which waits in GeneratingResponse
 			return !c.Cancelled && c.Round > 0
 		default:
 			return false
 		}
 	case TimerCancel:
 		live, _ := copilot.LiveOf(s.Copilot)
-		_, calling := s.Copilot.(copilot.CallingTool) // which is waited for to its end (invariant 13)
+		_, calling := s.Copilot.(copilot.CallingTool) // a call is always waited for (invariant 13)
 		return live.Cancelled && !calling
 	case TimerSearch:
 		c, ok := s.Copilot.(copilot.SearchingTools)
@@ -132,7 +131,7 @@ func (s *State) assistantNeeds(t Timer) bool {
 	return false
 }
 
-// config is the configuration that holds: the current turn's, or the latest.
+// config returns the effective configuration: the current turn's, or the latest.
 func (s *State) config() *Config {
 	if s.Current.ID != 0 {
 		return s.Current.Config
@@ -140,13 +139,14 @@ func (s *State) config() *Config {
 	return s.Config
 }
 
-// pause is how long a silence inside an utterance may be, if one ends it.
+// pause returns how long a silence inside an utterance may last, if it ends the
+// utterance.
 func (s *State) pause() (time.Duration, bool) {
 	c := s.config()
 	return turn.Pause(c.Turns, c.Eagerness, c.Silence)
 }
 
-// after is how long timer t runs when it is armed in s.
+// after returns the duration of timer t when armed in s.
 func (s *State) after(t Timer) time.Duration {
 	c := s.config()
 	//exhaustive:enforce
@@ -198,8 +198,8 @@ func (s *State) after(t Timer) time.Duration {
 	}
 }
 
-// deadlines arms what is needed and stops what is not. A deadline that stood still
-// continues with what was left of it; one that is refreshed gets its full time.
+// deadlines arms needed timers and stops others. A suspended timer continues with its
+// remaining time; a refreshed one gets its full time.
 func (r *run) deadlines() {
 	st := &r.st
 	for t := range NumTimers {

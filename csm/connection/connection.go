@@ -1,17 +1,16 @@
-// Package connection is the connection region: the one link to the realtime
-// service that carries both voices.
+// Package connection is the connection region: the connection to the realtime service
+// that carries both voices.
 //
 // # Model
 //
-// A connection instance lives from the start of a conversation to its end. It
-// may be replaced while the conversation continues: each dial has its own epoch,
-// and whatever arrives with another epoch than the live one is stale. Torn is
-// absorbing; a new conversation begins with a new, Disconnected instance.
+// A connection instance lives from the start of a conversation to its end. It may be
+// replaced during the conversation: each dial has its own epoch, and an event with
+// another epoch than the live one is stale. Torn is absorbing; a new conversation starts
+// with a new, Disconnected instance.
 //
-// A connection that is about to expire is replaced make-before-break: its
-// successor is dialled while it works, and takes over when both stand and nothing
-// is on the way over the old one. A successor that is late takes over when it is
-// there, and until then nothing flows.
+// An expiring connection is replaced make-before-break: its successor is dialled while it
+// works, and takes over when it is ready and the old connection is idle. If the old
+// connection must be given up before the successor is ready, nothing flows until then.
 package connection
 
 import (
@@ -30,21 +29,21 @@ type State interface {
 
 // The states.
 type (
-	// Disconnected: no dial was made in this instance.
+	// Disconnected: no dial yet in this instance.
 	Disconnected struct{}
-	// Connecting: the first dial of this instance is under way.
+	// Connecting: the first dial of this instance is in progress.
 	Connecting struct{ Epoch uint32 }
-	// Open: both voices flow. Successor is the connection that is to replace this
-	// one, 0 for none; SuccessorReady says that it can.
+	// Open: both voices flow. Successor is the epoch of the replacement, 0 for none;
+	// SuccessorReady says that it is open.
 	Open struct {
 		Epoch          uint32
 		Successor      uint32 `json:",omitempty"`
 		SuccessorReady bool   `json:",omitempty"`
 	}
-	// Reconnecting: an open connection was lost and its successor is dialled;
-	// Epoch is 0 until it is.
+	// Reconnecting: an open connection was lost and is being redialled; Epoch is 0 until
+	// the dial starts.
 	Reconnecting struct{ Epoch uint32 }
-	// Torn: closed for good; nothing of this instance starts again.
+	// Torn: closed for good; nothing in this instance starts again.
 	Torn struct{}
 )
 
@@ -66,7 +65,7 @@ func (n name) String() string { return names[n] }
 
 var parents = map[name]name{disconnected: alive, connecting: alive, open: alive, reconnecting: alive}
 
-// state is the one place where a state is made of its name and data.
+// state is the only function that builds a state from its name and data.
 func state(n name, o Open) State {
 	switch n {
 	case connecting:
@@ -94,15 +93,15 @@ func (Open) String() string         { return open.String() }
 func (Reconnecting) String() string { return reconnecting.String() }
 func (Torn) String() string         { return torn.String() }
 
-// Input is what happens to a connection.
+// Input is an input of the region.
 type Input uint8
 
 // The inputs. Dial and Succeed carry the epoch of the new dial.
 const (
 	Dial    Input = iota
-	Succeed       // a successor is dialled
+	Succeed       // dial a successor
 	Swap          // the successor takes over
-	Late          // the successor is not there in time
+	Late          // the successor is late
 	Ready
 	Lost
 	Failed
@@ -114,29 +113,29 @@ var inputNames = [numInputs]string{"dial", "succeed", "swap", "late", "ready", "
 
 func (in Input) String() string { return inputNames[in] }
 
-// Outcome is what an input meant.
+// Outcome is the meaning of an input.
 type Outcome uint8
 
 // The outcomes.
 const (
-	Stale Outcome = iota // of another epoch, or without a meaning: the state is as it was
+	Stale Outcome = iota // another epoch, or no meaning: the state does not change
 	Dialled
 	Opened
 	Replaceable   // the successor can take over
-	Swapped       // and has
-	Dropped       // an open connection is gone
-	SuccessorGone // there is no successor any more
+	Swapped       // the successor took over
+	Dropped       // an open connection was lost
+	SuccessorGone // the successor was lost
 	GaveUp        // a dial failed for good
 	Closed
 )
 
-// Epoch is the live epoch of s, 0 for none.
+// Epoch returns the live epoch of s, 0 for none.
 func Epoch(s State) uint32 {
 	_, o := s.parts()
 	return o.Epoch
 }
 
-// Next is total and pure.
+// Next applies an input. It is total and pure.
 func Next(s State, in Input, epoch uint32) (State, Outcome) {
 	at, o := s.parts()
 	c := change{o, epoch}
@@ -147,7 +146,7 @@ func Next(s State, in Input, epoch uint32) (State, Outcome) {
 	return state(row.Next(at), row.Do(c)), row.Means
 }
 
-// change is an input to a connection, in a state with data.
+// change is an input and the state's data.
 type change struct {
 	Open
 	epoch uint32
@@ -169,11 +168,11 @@ var (
 // Chart is the region's table.
 func Chart(of statechart.Region) statechart.Chart { return statechart.ChartOf(of, table, parents) }
 
-// Table returns the rows, in their order.
+// Table returns the rows in order.
 func Table() []Row {
-	live := when("of it", func(c change) bool { return c.epoch == c.Epoch && c.epoch != 0 })
-	successor := when("of the successor", func(c change) bool { return c.epoch == c.Successor && c.epoch != 0 })
-	alone := when("of another epoch, without a successor", func(c change) bool {
+	live := when("live epoch", func(c change) bool { return c.epoch == c.Epoch && c.epoch != 0 })
+	successor := when("epoch of the successor", func(c change) bool { return c.epoch == c.Successor && c.epoch != 0 })
+	alone := when("another epoch, without a successor", func(c change) bool {
 		return c.Successor == 0 && c.epoch != 0 && c.epoch != c.Epoch
 	})
 	ready := when("the successor is ready", func(c change) bool { return c.SuccessorReady })

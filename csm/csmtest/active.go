@@ -8,15 +8,15 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// Field is one field of a state, or of the case that one of its regions is in.
+// Field is one field of a state, or of the current case of a region.
 type Field struct {
 	Path   string // such as Queue, Conv(Suspended).Reasons or Timers.response
 	Value  any
-	Active bool // it differs from what it is in the initial state
+	Active bool // it differs from the initial state
 }
 
-// Fields walks a state: every field of it, of the structs in it, and of the cases
-// of its regions. Slices and plain values are leaves.
+// Fields walks a state: all its fields, those of structs in it, and those of its regions'
+// cases. Slices and plain values are leaves.
 func Fields(s csm.State) []Field {
 	initial := map[string]any{}
 	for _, f := range leaves(csm.Initial()) {
@@ -41,7 +41,7 @@ func leaves(s csm.State) []Field {
 				walk(path, e)
 				return
 			}
-			out = append(out, Field{Path: path, Value: e.Type().Name()}) // which case it is in
+			out = append(out, Field{Path: path, Value: e.Type().Name()}) // the current case
 			walk(path+"("+e.Type().Name()+")", e)
 		case v.Kind() == reflect.Struct:
 			for i := range v.NumField() {

@@ -9,8 +9,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// Convert writes events as a scenario that replays them as they were: nothing is
-// answered, no deadline passes by itself, and none changes its place.
+// Convert formats events as a scenario that replays them exactly: no answers and no
+// deadlines are added, and the order is kept.
 func Convert(events []csm.Event) string {
 	w := &World{}
 	for i, e := range events {
@@ -19,8 +19,8 @@ func Convert(events []csm.Event) string {
 	return w.Scenario("")
 }
 
-// Scenario is Convert of what happened in the world so far, at its times, with
-// the stale event that was let in, if one was.
+// Scenario is Convert for the world's events so far, with their times and the accepted
+// stale event, if any.
 func (w *World) Scenario(comment string) string {
 	var b strings.Builder
 	for l := range strings.SplitSeq(comment, "\n") {
@@ -32,7 +32,7 @@ func (w *World) Scenario(comment string) string {
 	now := time.Duration(0)
 	write := func(at time.Duration, stale string, e csm.Event) {
 		data, err := json.Marshal(e)
-		if err != nil { // events are plain structs
+		if err != nil { // cannot happen: events are plain structs
 			panic(fmt.Sprintf("csmtest: event %v: %v", csm.KindOf(e), err))
 		}
 		if at > now {

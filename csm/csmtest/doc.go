@@ -1,11 +1,11 @@
-// Package csmtest is how the conversation core is tested by people who need not
-// read Go: conversations as text, each with the trace that came of it.
+// Package csmtest tests the conversation core with scenarios that can be read without
+// knowing Go: conversations as text, each with its trace.
 //
 // # Scenarios
 //
-// A file of testdata/csm holds one conversation, or several, each behind a line
-// "--- name"; what stands before the first of them happens in each. A line is one
-// thing that happens or one that is expected; # begins a comment.
+// A file of testdata/csm holds one or more conversations, each after a line "--- name";
+// the lines before the first apply to all. A line is an event or an expectation; # starts
+// a comment.
 //
 //	proves: REQ-004 AC-002
 //	world connection 100ms, speech 50ms
@@ -17,12 +17,12 @@
 //	>>>
 //	1.2s    stt.final utterance=1 words=3    Listening > Analysing (stt.final)  SendCopilot request=1
 //
-// Time is virtual and exact: "at 1200ms" and "at +300ms" before a line, or "wait
-// 300ms". The words in quotes say how many there are and of which class; the core
-// never sees them. After >>> stands the golden trace, a line a step: time, event,
+// Time is virtual and exact: prefix a line with "at 1200ms" or "at +300ms", or write
+// "wait 300ms". The words in quotes only determine the word count and the class; the core
+// never sees them. The golden trace follows >>>, one line per step: time, event,
 // transition, cause, effects. Update rewrites it.
 //
-// The verbs, by the file that has them:
+// The verbs, by file:
 //
 //	verbs_world.go   world, configure, repeat everything twice, again, stale, event
 //	verbs_user.go    user starts, stops, interrupts, commits, types, says, ...
@@ -31,10 +31,9 @@
 //
 // # Worlds
 //
-// World is a core in the environment of csm/world, whose moves a picker chooses.
-// Properties walk it at random, with events that are made up in between, and write
-// what breaks an invariant as a scenario of raw events to testdata/regressions,
-// where it is replayed for ever. Events are made, and made stale, by reflection
-// over their fields, so that a new event, effect or field of the state is covered
-// by being there.
+// World is a core in the environment of csm/world, whose moves a picker chooses. Property
+// tests walk it at random, with invented events in between. They write a violation to
+// testdata/regressions as a scenario of raw events, which is replayed from then on.
+// Events and stale variants are built by reflection, so new events, effects and fields of
+// the state are covered without extra code.
 package csmtest

@@ -10,23 +10,23 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// idFields are the fields of events that name something which is live or over.
-// What an event means hangs on them alone; every other field is content.
+// idFields are the fields of events that identify something that may be live or over.
+// They alone decide whether an event is stale; all other fields are content.
 var idFields = []string{"Instance", "Epoch", "Request", "Gen", "Seq", "Utterance", "Round", "ToolCall", "Load", "Job"}
 
-// aliases are ids that a state keeps under another name than events do.
+// aliases maps names of ids in the state to their names in events.
 var aliases = map[string]string{
 	"Utterance.ID":   "Utterance",
 	"Call.ID":        "ToolCall",
 	"Open.Successor": "Epoch",
 }
 
-// overFields are parts of the state that remember what is over, or that count:
-// an id in them is not live.
+// overFields are parts of the state that remember ended things or counters: an id in them
+// is not live.
 var overFields = []string{"IDs", "Items", "Summary", "Counters", "Config", "Faults", "Retry", "Timers", "Remaining", "CauseSeq", "Cursor"}
 
-// LiveIDs are the ids that are live in s, by the name that events have for them,
-// found by walking the state.
+// LiveIDs returns the live ids in s, by their name in events. It finds them by walking
+// the state.
 func LiveIDs(s csm.State) map[string][]uint64 {
 	ids := map[string][]uint64{}
 	walkIDs(reflect.ValueOf(s), ids)
@@ -64,7 +64,7 @@ func walkIDs(v reflect.Value, ids map[string][]uint64) {
 	}
 }
 
-// fromZero says whether ids of a kind begin at 0, which for the others is none.
+// fromZero says whether ids of a kind start at 0, which means none for the others.
 func fromZero(field string) bool { return field == "Gen" || field == "Round" }
 
 func number(v reflect.Value) (uint64, bool) {
@@ -86,13 +86,12 @@ func setNumber(v reflect.Value, n uint64) {
 	}
 }
 
-// Make builds an event of a kind from fields by their Go names. A field that the
-// event does not have is left out, so that whoever names it need not know which
-// builds have it.
+// Make creates an event of a kind from fields by their Go names. It ignores fields that
+// the event does not have, so that callers need not know which build added them.
 func Make(kind string, fields map[string]any) (csm.Event, error) {
 	k, ok := csm.KindByName(kind)
 	if !ok {
-		return nil, fmt.Errorf("this build has no event %q", kind)
+		return nil, fmt.Errorf("unknown event %q", kind)
 	}
 	zero, err := csm.DecodeEvent(k, nil)
 	if err != nil {
@@ -106,14 +105,14 @@ func Make(kind string, fields map[string]any) (csm.Event, error) {
 		}
 		given := reflect.ValueOf(val)
 		if !given.CanConvert(f.Type()) {
-			return nil, fmt.Errorf("field %s of event %s cannot be %v", name, kind, val)
+			return nil, fmt.Errorf("field %s of event %s: invalid value %v", name, kind, val)
 		}
 		f.Set(given.Convert(f.Type()))
 	}
 	return v.Interface().(csm.Event), nil
 }
 
-// flat are the fields of a struct by name, those of structs in it among them.
+// flat returns the fields of a struct by name, including those of embedded structs.
 func flat(x any) map[string]any {
 	out := map[string]any{}
 	var walk func(reflect.Value)
@@ -133,8 +132,8 @@ func flat(x any) map[string]any {
 	return out
 }
 
-// with is e with one field replaced; ok is false where e has no such field, or
-// has that value already.
+// with returns e with one field replaced; ok is false if e does not have the field or the
+// value is the same.
 func with(e csm.Event, field string, n uint64) (csm.Event, bool) {
 	v := reflect.New(reflect.TypeOf(e)).Elem()
 	v.Set(reflect.ValueOf(e))
@@ -150,8 +149,8 @@ func with(e csm.Event, field string, n uint64) (csm.Event, bool) {
 	return v.Interface().(csm.Event), true
 }
 
-// compact writes the fields of a struct that are not zero as "name=value", in
-// their order, without those in skip.
+// compact formats the non-zero fields of a struct as "name=value", in order, except those
+// in skip.
 func compact(x any, skip ...string) string {
 	var out []string
 	var walk func(reflect.Value)
@@ -180,7 +179,7 @@ func compact(x any, skip ...string) string {
 	return strings.Join(out, " ")
 }
 
-// readable is a value as scenarios write it.
+// readable formats a value as in scenarios.
 func readable(x any) any {
 	switch x := x.(type) {
 	case csm.Class:

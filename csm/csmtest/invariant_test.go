@@ -53,16 +53,16 @@ var faults = map[string]struct {
 		after.Current.Failed = csm.CodeCopilotFailed
 		return after.Phase() == csm.PhaseWaitingForCopilot
 	}},
-	"the microphone is not held": {"invariant 14: Suspended", func(_ csm.State, _ csm.Event, _ *csm.State, fx *effects) (ok bool) {
+	"the microphone is not held": {"invariant 14: in Suspended captured audio flows", func(_ csm.State, _ csm.Event, _ *csm.State, fx *effects) (ok bool) {
 		*fx, ok = without(*fx, "HoldCapture")
 		return ok
 	}},
-	"the microphone is let go with a reason left": {"invariant 14: Suspended", func(before csm.State, _ csm.Event, after *csm.State, fx *effects) bool {
+	"the microphone is let go with a reason left": {"invariant 14: in Suspended captured audio flows", func(before csm.State, _ csm.Event, after *csm.State, fx *effects) bool {
 		both := before.Phase() == csm.PhaseSuspended && after.Phase() == csm.PhaseSuspended
 		*fx = append(slices.Clone(*fx), csm.ReleaseCapture{})
 		return both
 	}},
-	"the microphone stays open after a fault": {"invariant 14: Faulted", func(before csm.State, _ csm.Event, after *csm.State, fx *effects) (ok bool) {
+	"the microphone stays open after a fault": {"invariant 14: the microphone stays open in Faulted", func(before csm.State, _ csm.Event, after *csm.State, fx *effects) (ok bool) {
 		*fx, ok = without(*fx, "CloseAudio")
 		return ok && before.Phase().Active() && after.Phase() == csm.PhaseFaulted
 	}},

@@ -18,26 +18,26 @@ import (
 type player struct {
 	clock *dispatch.Virtual
 	loop  *dispatch.Loop // nil in a silent world
-	quiet *World         // the silent world, where events are stepped as they come
+	quiet *World         // the silent world, which steps events directly
 	state csm.State
 	steps []step
-	err   error // what broke on the loop
+	err   error // first violation on the loop
 
-	took    map[string]setting // how the world answers, by effect
-	speaker *world.Speaker     // nil where the scenario says what was heard
-	twice   bool               // everything is reported twice
-	stale   bool               // the line's event is tried in every stale variant
+	took    map[string]setting // how the world answers each effect
+	speaker *world.Speaker     // nil if the scenario reports playback itself
+	twice   bool               // repeat every report
+	stale   bool               // try every stale variant of the line's event
 	last    []csm.Event
-	latest  map[string]csm.Effect // the last effect of each name
+	latest  map[string]csm.Effect // last effect of each name
 	call    csm.Call
-	said    int // the length of the live answer
+	said    int // length of the current answer
 	tool    uint64
-	voice   uint64 // the last utterance that began
-	seen    int    // transitions that an expect path looked at already
-	visible int    // steps of the prelude, which the trace leaves out
+	voice   uint64 // last utterance
+	seen    int    // transitions already covered by an expect path
+	visible int    // number of prelude steps, which the trace omits
 }
 
-// step is one step that was taken.
+// step is one completed step.
 type step struct {
 	env    csm.Envelope
 	before csm.State
@@ -45,25 +45,25 @@ type step struct {
 	fx     []csm.Effect
 }
 
-// setting is how long the world takes to answer an effect, and how.
+// setting is how, and after how long, the world answers an effect.
 type setting struct {
 	after time.Duration
 	never bool
-	fails csm.Code // "" when it does not
+	fails csm.Code // "" if it succeeds
 }
 
-// Problem is a line of a scenario that did not hold, or could not be read.
+// Problem is a line of a scenario that failed or could not be parsed.
 type Problem struct {
 	File string
 	Line int
-	Text string // of the line
+	Text string // text of the line
 	Err  error
 }
 
 func (p *Problem) Error() string { return fmt.Sprintf("%s:%d: %s: %v", p.File, p.Line, p.Text, p.Err) }
 func (p *Problem) Unwrap() error { return p.Err }
 
-// Outline is what came of a scenario: its trace, and the states it went through.
+// Outline is the result of a scenario: its trace and states.
 type Outline struct {
 	Trace []string
 	Steps []Stepped
@@ -91,13 +91,13 @@ func Play(s Scenario) (Outline, error) {
 	return p.outline(), nil
 }
 
-// Happen is what a core that may be wrong makes of a scenario: every step, whatever
-// is expected and whatever promise is broken on the way. It ends early where a step
-// panics, or where the scenario has nothing to answer.
+// Happen returns every step that a possibly faulty core takes in a scenario, ignoring
+// expectations and violations. It stops early if a step panics or the scenario refers to
+// a missing request.
 func Happen(s Scenario) (steps []Stepped) {
 	p := newPlayer(false)
 	defer func() {
-		if recover() != nil { // the core's own; what came before it still holds
+		if recover() != nil { // the core panicked; earlier steps are still valid
 			steps = p.outline().Steps
 		}
 	}()
@@ -146,7 +146,7 @@ func (p *player) outline() Outline {
 	return o
 }
 
-// do carries out one line.
+// do executes one line.
 func (p *player) do(text string) error {
 	w := &words{rest: text}
 	if w.is("at") {
@@ -155,7 +155,7 @@ func (p *player) do(text string) error {
 		}
 	}
 	if p.stale = w.is("stale"); p.stale && w.peek() == "" {
-		return errors.New("stale needs something that happens behind it")
+		return errors.New("stale needs an event after it")
 	}
 	verb := w.word()
 	if verb == "" {
@@ -163,7 +163,7 @@ func (p *player) do(text string) error {
 	}
 	do, ok := verbs[verb]
 	if !ok {
-		return fmt.Errorf("%q is no verb; the package's doc lists them", verb)
+		return fmt.Errorf("unknown verb %q; see the package doc", verb)
 	}
 	if err := do(p, w); err != nil {
 		return err
@@ -171,23 +171,23 @@ func (p *player) do(text string) error {
 	return w.end()
 }
 
-// verbs are the first words of lines. Each file of verbs adds its own.
+// verbs maps the first word of a line to its verb. Each verbs file adds its own.
 var verbs = map[string]func(*player, *words) error{}
 
-// Verbs are the first words of the lines that there are.
+// Verbs returns all verbs.
 func Verbs() []string { return slices.Sorted(maps.Keys(verbs)) }
 
 func addVerbs(m map[string]func(*player, *words) error) bool {
 	for name, do := range m {
 		if verbs[name] != nil {
-			panic("csmtest: two verbs are called " + name)
+			panic("csmtest: duplicate verb " + name)
 		}
 		verbs[name] = do
 	}
 	return true
 }
 
-// moveTo advances the time to a time, or by one that begins with +.
+// moveTo advances to a time, or by a duration that starts with +.
 func (p *player) moveTo(text string) error {
 	w := words{rest: text}
 	d, err := w.duration()
@@ -198,7 +198,7 @@ func (p *player) moveTo(text string) error {
 		d -= p.clock.Now()
 	}
 	if d < 0 {
-		return fmt.Errorf("it is %v already", p.clock.Now())
+		return fmt.Errorf("the time is already %v", p.clock.Now())
 	}
 	p.advance(d)
 	return nil
@@ -212,7 +212,7 @@ func (p *player) advance(d time.Duration) {
 	p.clock.Advance(d, p.loop.Drain)
 }
 
-// happen posts events and lets everything that comes of them at once happen.
+// happen posts events and processes everything that follows immediately.
 func (p *player) happen(events ...csm.Event) error {
 	if p.stale {
 		return p.happenStale(events)
@@ -227,7 +227,7 @@ func (p *player) happen(events ...csm.Event) error {
 	return nil
 }
 
-// post queues an event; the world does so for its answers.
+// post queues an event; the world calls it with its answers.
 func (p *player) post(e csm.Event) {
 	if p.loop == nil {
 		p.quiet.At = p.clock.Now()
@@ -259,7 +259,7 @@ func (p *player) note(env csm.Envelope, after csm.State, fx []csm.Effect) {
 	}
 }
 
-// execute is the world: it answers what a step asks for.
+// execute plays the world: it answers the requests of a step.
 func (p *player) execute(st dispatch.Step) {
 	p.note(st.Envelope, st.State, st.Effects)
 	for _, f := range st.Effects {
@@ -267,7 +267,7 @@ func (p *player) execute(st dispatch.Step) {
 		case csm.Report:
 			p.broke(st.Envelope, errors.New(f.What))
 		case csm.SendCopilot:
-			if f.Round == 0 { // characters are counted over all rounds
+			if f.Round == 0 { // characters count over all rounds
 				p.said = 0
 			}
 		default:
@@ -291,8 +291,8 @@ func (p *player) execute(st dispatch.Step) {
 	}
 }
 
-// hears has the loudspeaker do what an effect asks of it, and says what was heard
-// of what is flushed.
+// hears applies an effect to the loudspeaker, and returns how much of flushed speech was
+// heard.
 func (p *player) hears(f csm.Effect) (flushed csm.SpeechFlushed) {
 	if p.speaker == nil {
 		return flushed
@@ -304,8 +304,8 @@ func (p *player) hears(f csm.Effect) (flushed csm.SpeechFlushed) {
 	return flushed
 }
 
-// answer is what a world that takes its time makes of an effect. How an answer or
-// speech continues is the scenario's.
+// answer returns the delayed answer to an effect. The course of answers and speech is up
+// to the scenario.
 func (p *player) answer(f csm.Effect, how setting) csm.Event {
 	if how.fails == "" {
 		return world.Reaction(f)
@@ -316,8 +316,8 @@ func (p *player) answer(f csm.Effect, how setting) csm.Event {
 // samplesPerMillisecond is the sample rate.
 const samplesPerMillisecond = 48
 
-// happenStale posts every stale variant of events, and expects that each changes
-// a counter and nothing else.
+// happenStale posts every stale variant of the events and checks that each only changes a
+// counter.
 func (p *player) happenStale(events []csm.Event) error {
 	tried := 0
 	for _, e := range events {
@@ -328,18 +328,18 @@ func (p *player) happenStale(events []csm.Event) error {
 				p.loop.Drain()
 			}
 			if err := unchanged(before, p.state); err != nil {
-				return fmt.Errorf("%s (%s) is stale, and %w", v.Class(), compact(v.Event), err)
+				return fmt.Errorf("%s (%s) is stale, but %w", v.Class(), compact(v.Event), err)
 			}
 			tried++
 		}
 	}
 	if tried == 0 {
-		return errors.New("nothing of this can be stale")
+		return errors.New("these events have no stale variant")
 	}
 	return nil
 }
 
-// unchanged says which field of a state changed that is no counter.
+// unchanged returns an error that names a changed field other than a counter.
 func unchanged(before, after csm.State) error {
 	a, b := reflect.ValueOf(before), reflect.ValueOf(after)
 	for i := range a.NumField() {

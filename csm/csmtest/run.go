@@ -9,15 +9,15 @@ import (
 	"strings"
 )
 
-// T is what Run needs of a *testing.T.
+// T is the part of *testing.T that Run needs.
 type T interface {
 	Helper()
 	Errorf(format string, args ...any)
 	Fatalf(format string, args ...any)
 }
 
-// Run plays every scenario of a file and compares each with its golden trace. A
-// scenario without a trace is not compared.
+// Run plays every scenario of a file and compares it with its golden trace. Scenarios
+// without a trace are not compared.
 func Run(t T, file string) {
 	t.Helper()
 	b, err := os.ReadFile(file)
@@ -35,7 +35,7 @@ func Run(t T, file string) {
 	}
 }
 
-// Check plays one scenario and compares it with its golden trace, if it has one.
+// Check plays one scenario and compares it with its golden trace, if any.
 func Check(s Scenario) error {
 	o, err := Play(s)
 	if err != nil {
@@ -53,15 +53,15 @@ func Check(s Scenario) error {
 			got = o.Trace[i]
 		}
 		if want != got {
-			return fmt.Errorf("%s:%d: %s: step %d of the trace differs; if that is meant, run go test ./csm/csmtest -update and look at the change\n  golden: %s\n  seen:   %s",
+			return fmt.Errorf("%s:%d: %s: step %d of the trace differs; if intended, run go test ./csm/csmtest -update and review the diff\n  golden: %s\n  seen:   %s",
 				s.File, s.Line, s.Name, i+1, want, got)
 		}
 	}
 	return nil
 }
 
-// Update plays the scenarios of a file and writes their traces into it. A
-// file with a scenario that does not hold is left as it is.
+// Update plays the scenarios of a file and writes their traces into it. It does not
+// change a file with a failing scenario.
 func Update(file string) error {
 	b, err := os.ReadFile(file)
 	if err != nil {

@@ -8,33 +8,33 @@ import (
 	"strings"
 )
 
-// Scenario is one conversation of a scenario file.
+// Scenario is one conversation in a scenario file.
 type Scenario struct {
-	File   string // its file's path
-	Line   int    // where it begins there
-	Name   string // FILE or FILE/NAME, without the folder and the ending
-	Title  string // its first comment, "" for none
+	File   string // path of the file
+	Line   int    // line of its start
+	Name   string // FILE or FILE/NAME, without folder and extension
+	Title  string // first comment, "" if none
 	Proves []string
 
-	lines  []line // the file's prelude first
+	lines  []line // starting with the file's prelude
 	golden []string
 }
 
-// line is a line of a scenario that does something.
+// line is a line of a scenario that has an effect.
 type line struct {
 	no      int
 	text    string
-	prelude bool // it stands before the first scenario of the file, for all of them
+	prelude bool // precedes the first scenario and applies to all
 }
 
-// The marks of a scenario file.
+// Markers in a scenario file.
 const (
 	markScenario = "---"
 	markGolden   = ">>>"
 	markProves   = "proves:"
 )
 
-// Scenarios reads every scenario file below a root, in the order of their names.
+// Scenarios reads all scenario files below a root, in order of their names.
 func Scenarios(fsys fs.FS) ([]Scenario, error) {
 	var out []Scenario
 	err := fs.WalkDir(fsys, ".", func(p string, d fs.DirEntry, err error) error {
@@ -52,10 +52,10 @@ func Scenarios(fsys fs.FS) ([]Scenario, error) {
 	return out, err
 }
 
-// Parse reads the scenarios of one file.
+// Parse parses the scenarios of one file.
 func Parse(file, text string) ([]Scenario, error) {
 	base := strings.TrimSuffix(path.Base(file), ".txt")
-	all := Scenario{File: file, Name: base, Line: 1} // what holds for each scenario of the file
+	all := Scenario{File: file, Name: base, Line: 1} // the prelude of all scenarios
 	var out []Scenario
 	cur, inGolden := &all, false
 	for i, text := range strings.Split(text, "\n") {
@@ -64,7 +64,7 @@ func Parse(file, text string) ([]Scenario, error) {
 		switch {
 		case mark:
 			if name = strings.TrimSpace(name); name == "" {
-				return nil, fmt.Errorf("%s:%d: the scenario has no name; write \"--- what happens\"", file, i+1)
+				return nil, fmt.Errorf("%s:%d: the scenario has no name; write \"--- name\"", file, i+1)
 			}
 			if len(out) == 0 {
 				for j := range all.lines {
@@ -110,7 +110,7 @@ func (s *Scenario) read(no int, text string) {
 	}
 }
 
-// rewrite is the text of a file with the golden traces of its scenarios replaced.
+// rewrite returns the text of a file with new golden traces.
 func rewrite(text string, traces [][]string) string {
 	var out []string
 	n, inGolden := -1, false

@@ -6,10 +6,9 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// Shorten leaves out of a log what is not needed for broken to hold of it, first
-// in large pieces and at last event by event. The result is 1-minimal: without
-// any one of its events broken does not hold. A log of which it does not hold is
-// returned as it is.
+// Shorten removes events from a log while broken still holds, first in large pieces, then
+// event by event. The result is 1-minimal: broken does not hold without any one of its
+// events. A log for which broken does not hold is returned unchanged.
 func Shorten(log []csm.Envelope, broken func([]csm.Envelope) bool) []csm.Envelope {
 	if !broken(log) {
 		return log
@@ -32,9 +31,9 @@ func Shorten(log []csm.Envelope, broken func([]csm.Envelope) bool) []csm.Envelop
 	}
 }
 
-// Replay has the events of a log happen again in a world that answers nothing,
-// and then the stale one, if there is one. The error is the first promise that is
-// broken, the last being that something is still to come.
+// Replay replays the events of a log in a world that answers nothing, then the stale
+// event, if any. It returns the first violation, including a conversation that gets
+// stuck.
 func Replay(log []csm.Envelope, stale csm.Event, step StepFunc) (*World, error) {
 	w := NewWorld(func(string, int) int { return 0 })
 	w.Step = step
@@ -50,9 +49,8 @@ func Replay(log []csm.Envelope, stale csm.Event, step StepFunc) (*World, error) 
 	return w, w.progress()
 }
 
-// progress says how nothing can come any more though the conversation is not at
-// rest: only what the core asked of itself and deadlines are still to be counted
-// on, in a world that answers nothing.
+// progress returns an error if the conversation is not at rest and cannot advance: in a
+// world that answers nothing, only the core's own events and deadlines remain.
 func (w *World) progress() error {
 	if w.Env.Posts.N > 0 {
 		return nil

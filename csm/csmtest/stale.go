@@ -8,37 +8,36 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// Stale is an event with one id that is not live, so that it must change nothing
-// but a counter (invariant 11).
+// Stale is an event with one id that is not live, which may only change a counter
+// (invariant 11).
 type Stale struct {
 	Event csm.Event
-	Field string // the id that is not live
-	Age   string // over: it was live once, or of the last conversation; unknown: it never was
+	Field string // the field of the stale id
+	Age   string // "over" if it was live once, "unknown" if it never was
 }
 
-// Class is the injection class: which event, stale by what.
+// Class is the injection class: which event is stale, and by what.
 func (s Stale) Class() string {
 	return fmt.Sprintf("%s by %s %s", csm.KindOf(s.Event), s.Age, s.Field)
 }
 
-// notStale are fields that look like ids of something live, and are not: with
-// another value in them the event is another one, that may be welcome.
+// notStale are id-like fields whose change does not make an event stale.
 var notStale = map[string]string{
-	"conn.closed.Epoch":         "it is about a connection that was replaced, whose epoch is over",
-	"vad.start.Utterance":       "an onset brings the utterance's id",
-	"user.text.Utterance":       "so does typed text",
-	"tts.drained.Seq":           "it is an upper bound: all through Seq was heard",
-	"tts.flushed.Seq":           "it says how far speech came, and the generation alone makes it live",
-	"tts.bufferReady.Seq":       "audio of any segment of the live generation is audio",
-	"tts.cursor.Seq":            "a cursor of the live generation is a measurement, whatever its segment",
-	"copilot.toolCall.ToolCall": "a call brings its id",
-	"user.retry.ToolCall":       "so does the wish for another one",
-	"tts.cursor.Gen":            "a cursor goes past the machine, and of another generation it moves nothing",
+	"conn.closed.Epoch":         "it concerns a replaced connection, whose epoch has ended",
+	"vad.start.Utterance":       "an onset introduces the utterance's id",
+	"user.text.Utterance":       "likewise for typed text",
+	"tts.drained.Seq":           "it is an upper bound: everything through Seq was heard",
+	"tts.flushed.Seq":           "it says how far speech got; only the generation makes it live",
+	"tts.bufferReady.Seq":       "audio of any segment of the live generation counts",
+	"tts.cursor.Seq":            "any cursor of the live generation is a valid measurement",
+	"copilot.toolCall.ToolCall": "a call introduces its id",
+	"user.retry.ToolCall":       "likewise for a retry",
+	"tts.cursor.Gen":            "a cursor bypasses the state machine, and has no effect in another generation",
 }
 
-// StaleVariants are the ways in which e can be stale in s: each id of it once
-// replaced by one that is over, and once by one that nobody gave out. Only the
-// kind's fields decide, so an event that is new tomorrow has its variants.
+// StaleVariants returns the ways in which e can be stale in s: each id replaced by an
+// ended one and by an unknown one. Only the kind's fields matter, so that new events are
+// covered.
 func StaleVariants(s csm.State, e csm.Event) []Stale {
 	live := LiveIDs(s)
 	var out []Stale
@@ -83,7 +82,7 @@ func StaleVariants(s csm.State, e csm.Event) []Stale {
 	return out
 }
 
-// given is the last id of a field's kind that was given out.
+// given returns the last allocated id of a field's kind.
 func given(s csm.State, field string) uint64 {
 	if f := reflect.ValueOf(s.IDs).FieldByName(field); f.IsValid() {
 		n, _ := number(f)

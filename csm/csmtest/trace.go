@@ -8,9 +8,9 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/connection"
 )
 
-// trace is the golden form of what came of a scenario, without the file's
-// prelude: a line a step. Deadlines that begin stand in brackets; those that end
-// and news that the transition says already are left out.
+// trace returns the golden trace, without the file's prelude, one line per step. Started
+// deadlines are in brackets; stopped ones are omitted, and so are notifications that the
+// transition implies.
 func (p *player) trace() []string {
 	var out []string
 	for _, s := range p.steps[min(p.visible, len(p.steps)):] {
@@ -41,7 +41,7 @@ func (s step) String() string {
 	return strings.TrimRight(fmt.Sprintf("%-8v %-42s %s", s.env.At, s.event(), strings.Join(parts, "; ")), " ")
 }
 
-// event is the event with its fields, without those that name what is live.
+// event returns the event with its fields, except those that identify live things.
 func (s step) event() string {
 	skip := []string{"Call", "Config", "Pos"}
 	f := flat(s.env.Event)
@@ -61,7 +61,7 @@ func (s step) event() string {
 	return strings.TrimSpace(csm.KindOf(s.env.Event).String() + " " + compact(s.env.Event, skip...))
 }
 
-// did is what became of the event in the conversation.
+// did returns the event's effect on the conversation.
 func (s step) did() string {
 	for _, f := range s.fx {
 		if c, ok := f.(csm.PublishState); ok {
@@ -77,7 +77,7 @@ func (s step) did() string {
 	return ""
 }
 
-// short is an effect in a few words, "" for one that the line says already.
+// short abbreviates an effect; "" if the line already implies it.
 func short(f csm.Effect) string {
 	switch f := f.(type) {
 	case csm.StopTimer, csm.PublishState, csm.Post:

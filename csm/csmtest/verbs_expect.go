@@ -13,19 +13,19 @@ import (
 
 var _ = addVerbs(map[string]func(*player, *words) error{"expect": (*player).expect})
 
-// expect looks at what came of the scenario so far:
+// expect checks the outcome of the scenario so far:
 //
 //	expect PHASE [at TIME] [because CAUSE]
-//	expect path PHASE, PHASE ...          all transitions since the last path
+//	expect path PHASE, PHASE ...          all transitions since the last expect path
 //	expect effect NAME [once | N times] [with FIELD=VALUE ...] | expect no effect NAME
-//	expect reply ok | CODE                the answer to the user's last command
+//	expect reply ok | CODE                the reply to the user's last command
 //	expect notice CODE | error CODE [fatal]
 //	expect turn N answered | failed | dropped | interrupted | open
 //	expect turns N END, ...  | expect sent N, N ... | expect queue N
 //	expect heard N [of N]                 characters of the last answer
 //	expect timer NAME armed [for TIME] | expect timer NAME not armed
-//	expect state PATH VALUE               anything of the state, as journals write it
-//	expect progress                       in a silent world: at rest, or a deadline runs
+//	expect state PATH VALUE               any field of the state, as in journals
+//	expect progress                       in a silent world: at rest, or a deadline is armed
 func (p *player) expect(w *words) error {
 	what := w.word()
 	switch what {
@@ -54,7 +54,7 @@ func (p *player) expect(w *words) error {
 		return p.expectTimer(w)
 	case "progress":
 		if p.quiet == nil {
-			return errors.New("only a silent world is looked at for progress")
+			return errors.New("expect progress requires a silent world")
 		}
 		return p.quiet.progress()
 	case "state":
@@ -71,7 +71,7 @@ func (p *player) expect(w *words) error {
 
 func same(want, got string) error {
 	if want != got {
-		return fmt.Errorf("expected %s, seen %s", orNothing(want), orNothing(got))
+		return fmt.Errorf("expected %s, got %s", orNothing(want), orNothing(got))
 	}
 	return nil
 }
@@ -89,12 +89,12 @@ func (p *player) expectPhase(name string, w *words) error {
 		known = known || strings.EqualFold(ph.String(), name)
 	}
 	if !known {
-		return fmt.Errorf("there is no phase and nothing else to expect that is called %q", name)
+		return fmt.Errorf("unknown phase or expectation %q", name)
 	}
 	s := p.state
 	seen := fmt.Sprintf("%s since %v because %s", lowerFirst(s.Phase().String()), s.Since, orNothing(string(s.Cause)))
 	if !strings.EqualFold(s.Phase().String(), name) {
-		return fmt.Errorf("expected %s, seen %s", name, seen)
+		return fmt.Errorf("expected %s, got %s", name, seen)
 	}
 	if w.is("at") {
 		at, err := w.duration()
@@ -102,18 +102,18 @@ func (p *player) expectPhase(name string, w *words) error {
 			return err
 		}
 		if at != s.Since {
-			return fmt.Errorf("expected %s at %v, seen %s", name, at, seen)
+			return fmt.Errorf("expected %s at %v, got %s", name, at, seen)
 		}
 	}
 	if w.is("because") {
 		if cause := w.word(); cause != string(s.Cause) {
-			return fmt.Errorf("expected %s because %s, seen %s", name, cause, seen)
+			return fmt.Errorf("expected %s because %s, got %s", name, cause, seen)
 		}
 	}
 	return nil
 }
 
-// changes are all transitions so far.
+// changes returns all transitions so far.
 func (p *player) changes() []csm.PublishState {
 	var out []csm.PublishState
 	for _, st := range p.steps {
@@ -140,7 +140,7 @@ func (p *player) expectPath(w *words) error {
 	return same(strings.Join(want, ", "), strings.Join(got, ", "))
 }
 
-// effects are all effects of a name.
+// effects returns all effects of a name.
 func (p *player) effects(name string) []csm.Effect {
 	var out []csm.Effect
 	for _, st := range p.steps {
@@ -190,11 +190,11 @@ func (p *player) expectEffect(w *words, none bool) error {
 	if want >= 0 {
 		times = fmt.Sprint(want, " times")
 	}
-	return fmt.Errorf("expected %s %s, seen %d times among: %s", strings.Join(append([]string{name}, fields...), " "), times, n, orNothing(strings.Join(seen, "; ")))
+	return fmt.Errorf("expected %s %s, got %d times among: %s", strings.Join(append([]string{name}, fields...), " "), times, n, orNothing(strings.Join(seen, "; ")))
 }
 
-// hasFields says whether the effect's JSON has all of field=value. Times may be
-// written as such; a field of a struct in it is OUTER.INNER.
+// hasFields says whether the effect's JSON has every field=value. Values may be
+// durations; a nested field is OUTER.INNER.
 func hasFields(f csm.Effect, fields []string) (bool, error) {
 	b, err := json.Marshal(f)
 	if err != nil {
@@ -207,7 +207,7 @@ func hasFields(f csm.Effect, fields []string) (bool, error) {
 		}
 		got, err := at(b, path)
 		if err != nil {
-			got = "0" // left out of the JSON
+			got = "0" // omitted from the JSON
 		}
 		if d, err := time.ParseDuration(val); err == nil && fmt.Sprint(int64(d)) == got {
 			continue
@@ -219,12 +219,12 @@ func hasFields(f csm.Effect, fields []string) (bool, error) {
 	return true, nil
 }
 
-// at is the value at a dotted path of some JSON, as text.
+// at returns the value at a dotted path in JSON, as text.
 func at(b []byte, path string) (string, error) {
 	for _, name := range strings.Split(path, ".") {
 		var m map[string]json.RawMessage
 		if err := json.Unmarshal(b, &m); err != nil {
-			return "", fmt.Errorf("%s is not there: what is before %s has no fields", path, name)
+			return "", fmt.Errorf("%s does not exist: the parent of %s has no fields", path, name)
 		}
 		v, ok := m[name]
 		for k, x := range m {
@@ -233,7 +233,7 @@ func at(b []byte, path string) (string, error) {
 			}
 		}
 		if !ok {
-			return "", fmt.Errorf("%s is not there: there is no %s", path, name)
+			return "", fmt.Errorf("%s does not exist: no field %s", path, name)
 		}
 		b = v
 	}
@@ -261,7 +261,7 @@ func (p *player) expectReply(w *words) error {
 		}
 		return same(want, got)
 	}
-	return fmt.Errorf("expected reply %s, seen no reply to the last command", want)
+	return fmt.Errorf("expected reply %s, got no reply to the last command", want)
 }
 
 func (p *player) expectNews(what string, w *words) error {
@@ -271,7 +271,7 @@ func (p *player) expectNews(what string, w *words) error {
 	}
 	all := p.effects(name)
 	if len(all) == 0 {
-		return fmt.Errorf("expected %s %s, seen none", what, w.all())
+		return fmt.Errorf("expected %s %s, got none", what, w.all())
 	}
 	if n, ok := all[len(all)-1].(csm.Notify); ok {
 		return same(w.word(), string(n.Code))
@@ -281,12 +281,12 @@ func (p *player) expectNews(what string, w *words) error {
 		return err
 	}
 	if e.Fatal != w.is("fatal") {
-		return fmt.Errorf("expected the opposite of fatal=%v", e.Fatal)
+		return fmt.Errorf("unexpected fatal=%v", e.Fatal)
 	}
 	return nil
 }
 
-// ends are how turns ended, as "1 answered".
+// ends returns how turns ended, as "1 answered".
 func (p *player) ends() []string {
 	var out []string
 	for _, f := range p.effects("PublishTurn") {
@@ -297,7 +297,7 @@ func (p *player) ends() []string {
 	return out
 }
 
-// sent are the utterances that were handed to the assistant, in order.
+// sent returns the utterances that were sent to the assistant, in order.
 func (p *player) sent() []string {
 	var out []string
 	for _, f := range p.effects("SendCopilot") {
@@ -312,7 +312,7 @@ func (p *player) expectTurn(w *words) error {
 		return same(id, fmt.Sprint(p.state.Current.ID))
 	}
 	if !slices.Contains(p.ends(), id+" "+want) {
-		return fmt.Errorf("expected turn %s %s, seen the ends: %s", id, want, orNothing(strings.Join(p.ends(), ", ")))
+		return fmt.Errorf("expected turn %s %s, got: %s", id, want, orNothing(strings.Join(p.ends(), ", ")))
 	}
 	return nil
 }
@@ -328,7 +328,7 @@ func (p *player) expectHeard(w *words) error {
 			return err
 		}
 		if int(of) != p.said {
-			return fmt.Errorf("the answer has %d characters, not %d", p.said, of)
+			return fmt.Errorf("expected an answer of %[2]d characters, got %[1]d", p.said, of)
 		}
 	}
 	heard := 0
@@ -348,13 +348,13 @@ func (p *player) expectTimer(w *words) error {
 		switch {
 		case w.is("not armed"):
 			if is.Armed {
-				return fmt.Errorf("expected timer %s not to be armed, seen it armed for %v", name, is.At-p.clock.Now())
+				return fmt.Errorf("expected timer %s not armed, but it is armed for %v", name, is.At-p.clock.Now())
 			}
 			return nil
 		case !w.is("armed"):
 			return errors.New("write armed or not armed")
 		case !is.Armed:
-			return fmt.Errorf("expected timer %s armed, seen it not armed", name)
+			return fmt.Errorf("expected timer %s armed, but it is not", name)
 		case w.is("for"):
 			d, err := w.duration()
 			if err != nil {
@@ -364,5 +364,5 @@ func (p *player) expectTimer(w *words) error {
 		}
 		return nil
 	}
-	return fmt.Errorf("there is no timer %q", name)
+	return fmt.Errorf("unknown timer %q", name)
 }

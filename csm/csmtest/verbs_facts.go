@@ -35,14 +35,13 @@ var _ = addVerbs(map[string]func(*player, *words) error{
 	"connection": func(p *player, w *words) error { return p.resource(connectionFacts, w) },
 })
 
-// onset begins the next utterance, or the one that is named: vad.start [of N].
+// onset starts the next utterance, or the named one: vad.start [of N].
 func (p *player) onset(w *words) error {
 	p.voice++
 	return p.voiceFact("vad.start", w, nil)
 }
 
-// voiceFact is a fact about the last utterance that began, or about utterance N:
-// vad.end [of N].
+// voiceFact is a fact about the last utterance or utterance N: vad.end [of N].
 func (p *player) voiceFact(kind string, w *words, fields map[string]any) error {
 	u := p.voice
 	if w.is("of") {
@@ -65,18 +64,18 @@ func (p *player) voiceFact(kind string, w *words, fields map[string]any) error {
 	}, fields)
 }
 
-// classes are the classes of utterances in the order of their values.
+// classes are the classes of utterances, in order of their values.
 var classes = []string{"content", "empty", "backchannel", "stop", "yes", "no", "send", "pause", "continue"}
 
-// ownClass are utterances that are of another class than content.
+// ownClass maps utterances to a class other than content.
 var ownClass = map[string]string{"": "empty", "mm-hm": "backchannel", "uh-huh": "backchannel", "okay": "backchannel", "stop": "stop", "yes": "yes", "no": "no", "send it": "send", "hold on": "pause", "continue": "continue"}
 
 // heardWords is stt.partial and stt.final "words" [as CLASS] [named] [of N]. The
-// words set their count and, where that is not said, the class.
+// words determine the count and, by default, the class.
 func (p *player) heardWords(kind string, w *words) error {
 	s, ok := w.text()
 	if !ok {
-		return fmt.Errorf("the words are missing; write %s \"words\"", kind)
+		return fmt.Errorf("missing words; write %s \"words\"", kind)
 	}
 	class, ok := ownClass[s]
 	if !ok {
@@ -92,21 +91,21 @@ func (p *player) heardWords(kind string, w *words) error {
 		}
 	}
 	if n < 0 {
-		return fmt.Errorf("%q is no class; there are %s", class, strings.Join(classes, ", "))
+		return fmt.Errorf("unknown class %q; use one of %s", class, strings.Join(classes, ", "))
 	}
 	return p.voiceFact(kind, w, map[string]any{"Words": len(strings.Fields(s)), "Class": n, "Named": w.is("named"), "Doubted": w.is("doubted")})
 }
 
-// copilot is what the assistant does about its last request:
+// copilot is the assistant's progress on its last request:
 //
-//	copilot gets it [attempt N]                 it was handed over
-//	copilot thinks                              a sign of life
+//	copilot gets it [attempt N]                 the attempt was sent
+//	copilot thinks                              a sign of an answer
 //	copilot says "..." | N characters [in N segments]
-//	copilot answers "..." | N characters [in N segments]     says, and is done
+//	copilot answers "..." | N characters [in N segments]     says, then done
 //	copilot calls tool N [destructive] [allowed]
 //	copilot is done | is cancelled | fails CODE
 //
-// and of another one with "for request N" behind it.
+// append "for request N" for another request.
 func (p *player) copilot(w *words) error {
 	head, req, other := strings.Cut(w.rest, " for request ")
 	fields := map[string]any{}
@@ -160,12 +159,11 @@ func (p *player) copilot(w *words) error {
 		}
 		return errors.New("copilot is done or is cancelled")
 	default:
-		return fmt.Errorf("copilot does not do %q", what)
+		return fmt.Errorf("unknown copilot action %q", what)
 	}
 }
 
-// saysText continues with the answer: by the length of a text, or by so many
-// characters.
+// saysText extends the answer by the length of a text or a number of characters.
 func (p *player) saysText(w *words, fields map[string]any) error {
 	s, ok := w.text()
 	n := uint64(len([]rune(s)))
@@ -179,7 +177,7 @@ func (p *player) saysText(w *words, fields map[string]any) error {
 	if w.is("in") {
 		var err error
 		if parts, err = w.number(); err != nil || parts == 0 || !(w.is("segments") || w.is("segment")) {
-			return fmt.Errorf("write in N segments")
+			return fmt.Errorf("write \"in N segments\"")
 		}
 	}
 	start := p.said
@@ -197,11 +195,11 @@ func (p *player) saysText(w *words, fields map[string]any) error {
 	return nil
 }
 
-// speech is what the loudspeaker reports:
+// speech is a report of the loudspeaker:
 //
 //	speech is buffered [segment N]
-//	speech heard [segment N]        the next segment to its end
-//	speech drained [segment N]      everything there was
+//	speech heard [segment N]        the next segment was played
+//	speech drained [segment N]      everything was played
 //	speech silent [at N of N samples in segment N]
 //	speech reaches N of N samples [in segment N]
 //	speech fails CODE
@@ -263,16 +261,16 @@ func (p *player) speech(w *words) error {
 		}
 		return p.happen(e)
 	default:
-		return fmt.Errorf("speech is buffered, heard, drained, silent, reaches or fails, not %q", what)
+		return fmt.Errorf("unknown speech report %q; use is buffered, heard, drained, silent, reaches or fails", what)
 	}
 }
 
-// terminal answers the last effect of a name: done, finds N tools, is cancelled,
-// or fails CODE.
+// terminal answers the last effect of a name: is done, finds N tools, is cancelled, or
+// fails CODE.
 func (p *player) terminal(effect, done, failed string, w *words) error {
 	f, ok := p.latest[effect]
 	if !ok {
-		return fmt.Errorf("there was no %s to answer", effect)
+		return fmt.Errorf("no %s to answer", effect)
 	}
 	switch {
 	case w.is("done"):
@@ -289,7 +287,7 @@ func (p *player) terminal(effect, done, failed string, w *words) error {
 		}
 		return p.make(done, flat(f), map[string]any{"Tools": n})
 	default:
-		return errors.New("it is done, is cancelled, finds N tools, or fails CODE")
+		return errors.New("use is done, is cancelled, finds N tools, or fails CODE")
 	}
 }
 
@@ -300,7 +298,7 @@ func (p *player) model(w *words) error {
 		w.is("percent")
 		f, ok := p.latest["LoadModel"]
 		if err != nil || !ok {
-			return fmt.Errorf("nothing is being loaded, or no number: %w", err)
+			return fmt.Errorf("no model is loading, or invalid number: %w", err)
 		}
 		return p.make("model.progress", flat(f), map[string]any{"Percent": n})
 	}
@@ -310,8 +308,7 @@ func (p *player) model(w *words) error {
 	return p.terminal("LoadModel", "model.ready", "model.failed", w)
 }
 
-// The facts about resources, by the word that scenarios have for them. Those that
-// carry a code take it behind the word.
+// Facts about resources, by their word in scenarios. A code, if any, follows the word.
 var (
 	sessionFacts = map[string]string{
 		"ready": "session.ready", "fails": "session.failed", "renewal": "session.renewal", "renewed": "session.renewed",
@@ -327,10 +324,10 @@ func (p *player) resource(facts map[string]string, w *words) error {
 	what := w.word()
 	kind, ok := facts[what]
 	if !ok {
-		return fmt.Errorf("%q is not among %v", what, reflect.ValueOf(facts).MapKeys())
+		return fmt.Errorf("unknown fact %q; use one of %v", what, reflect.ValueOf(facts).MapKeys())
 	}
 	fields := map[string]any{"Instance": p.state.Instance, "Epoch": p.state.IDs.Epoch}
-	if what == "lost" { // the one that is open; the others are about the last dial
+	if what == "lost" { // the open one; the others concern the last dial
 		fields["Epoch"] = connection.Epoch(p.state.Conn)
 	}
 	switch code := csm.Code(w.word()); {
@@ -339,7 +336,7 @@ func (p *player) resource(facts map[string]string, w *words) error {
 	case what == "lost":
 		fields["Code"] = csm.CodeConnectionLost
 	case what == "fails":
-		return errors.New("what it fails with is missing; write one of the codes behind it")
+		return errors.New("missing failure code")
 	}
 	return p.make(kind, fields)
 }

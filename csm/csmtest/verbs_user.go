@@ -15,12 +15,12 @@ var _ = addVerbs(map[string]func(*player, *words) error{
 	"resume":  func(p *player, w *words) error { return p.reason("resume", w) },
 })
 
-// commands are what a user can do with one word, and the event that it is.
+// commands maps one-word user commands to their events.
 var commands = map[string]string{
 	"starts": "user.start", "stops": "user.stop", "interrupts": "user.interrupt", "commits": "user.commit",
 }
 
-// user is what the user does, each time as a call that is answered:
+// user is an action of the user, as a call that expects a reply:
 //
 //	user starts | stops [CODE] | interrupts | commits | retries [STAGE] [as tool N]
 //	user types "words" | says "words" | has N characters read
@@ -37,7 +37,7 @@ func (p *player) user(w *words) error {
 	case "types":
 		s, ok := w.text()
 		if !ok {
-			return fmt.Errorf("the words are missing; write user types \"words\"")
+			return fmt.Errorf("missing words; write user types \"words\"")
 		}
 		p.voice++
 		return p.happen(csm.UserText{Call: p.call, Utterance: p.voice, Words: len(strings.Fields(s))})
@@ -68,12 +68,12 @@ func (p *player) user(w *words) error {
 		}
 		return p.make("user.model", map[string]any{"Call": p.call, "Model": n})
 	default:
-		return fmt.Errorf("a user does not do %q", what)
+		return fmt.Errorf("unknown user action %q", what)
 	}
 }
 
-// retries is "user retries [STAGE] [as tool N]": N is the id for another call of
-// the tool that failed.
+// retries is "user retries [STAGE] [as tool N]": N is the id for another call of the
+// failed tool.
 func (p *player) retries(w *words) error {
 	fields := map[string]any{"Call": p.call}
 	if stage := w.peek(); stage != "" && stage != "as" {
@@ -99,10 +99,10 @@ func stageByName(name string) (copilot.Stage, error) {
 			return s, nil
 		}
 	}
-	return 0, fmt.Errorf("%q is no stage of a request", name)
+	return 0, fmt.Errorf("unknown request stage %q", name)
 }
 
-// says is a whole utterance at once: onset, end and words.
+// says is a complete utterance: onset, end and transcript.
 func (p *player) says(w *words) error {
 	for _, verb := range []string{"vad.start", "vad.end"} {
 		if err := verbs[verb](p, &words{}); err != nil {
@@ -112,7 +112,7 @@ func (p *player) says(w *words) error {
 	return verbs["stt.final"](p, w)
 }
 
-// reasons are the reasons to suspend, as scenarios call them.
+// reasons maps the names in scenarios to reasons to suspend.
 var reasons = map[string]csm.SuspendReason{
 	"": csm.SuspendUser, "user": csm.SuspendUser, "renewal": csm.SuspendRenewal, "connection": csm.SuspendConnection,
 	"device": csm.SuspendDevice, "diagnostics": csm.SuspendDiagnostics, "heartbeat": csm.SuspendHeartbeat, "nothing": 0,
@@ -127,14 +127,14 @@ func (p *player) reason(kind string, w *words) error {
 		name := w.word()
 		r, ok := reasons[name]
 		if !ok {
-			return fmt.Errorf("%q is no reason to suspend", name)
+			return fmt.Errorf("unknown reason to suspend %q", name)
 		}
 		why |= r
 	}
 	return p.make(kind, map[string]any{"Call": p.call, "Reason": why})
 }
 
-// make has an event of a kind happen, made from fields by name.
+// make posts an event of a kind, built from fields by name.
 func (p *player) make(kind string, fields ...map[string]any) error {
 	all := map[string]any{}
 	for _, f := range fields {

@@ -13,7 +13,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/world"
 )
 
-// defaultTimes are how long the world takes for what is not said otherwise.
+// defaultTimes are the default delays of the world's answers.
 var defaultTimes = map[string]time.Duration{
 	"ActivateSession": 20 * time.Millisecond, "OpenAudio": 30 * time.Millisecond, "StartCapture": 10 * time.Millisecond,
 	"OpenConnection": 100 * time.Millisecond, "DeactivateSession": 5 * time.Millisecond, "CloseAudio": 5 * time.Millisecond,
@@ -23,8 +23,7 @@ var defaultTimes = map[string]time.Duration{
 	"Summarise": 700 * time.Millisecond, "CancelSummary": 10 * time.Millisecond,
 }
 
-// worldNames are the effects by the names that scenarios have for them; an
-// effect's own name serves too.
+// worldNames maps the names in scenarios to effects; an effect's own name works too.
 var worldNames = map[string][]string{
 	"session":    {"ActivateSession"},
 	"devices":    {"OpenAudio"},
@@ -46,14 +45,14 @@ var _ = addVerbs(map[string]func(*player, *words) error{
 	"configure": (*player).configure,
 	"repeat": func(p *player, w *words) error {
 		if !w.is("everything twice") {
-			return errors.New("only everything can be repeated, and only twice")
+			return errors.New("write repeat everything twice")
 		}
 		p.twice = true
 		return nil
 	},
 	"again": func(p *player, _ *words) error {
 		if len(p.last) == 0 {
-			return errors.New("nothing happened yet")
+			return errors.New("no event to repeat")
 		}
 		return p.happen(p.last...)
 	},
@@ -66,7 +65,7 @@ var _ = addVerbs(map[string]func(*player, *words) error{
 		name := w.word()
 		k, ok := csm.KindByName(name)
 		if !ok {
-			return fmt.Errorf("this build has no event %q", name)
+			return fmt.Errorf("unknown event %q", name)
 		}
 		e, err := csm.DecodeEvent(k, []byte(w.all()))
 		if err != nil {
@@ -76,16 +75,16 @@ var _ = addVerbs(map[string]func(*player, *words) error{
 	},
 })
 
-// world sets how effects are answered:
+// world configures how effects are answered:
 //
 //	world connection 100ms, speech never, session fails authentication after 2s
-//	world playing 200ms      the loudspeaker plays a segment for so long
-//	world silent             nothing is answered, no deadline passes, there is no dispatcher,
-//	                         and every promise of World is checked
+//	world playing 200ms      duration of each segment's playback
+//	world silent             no answers, no deadlines, no dispatcher,
+//	                         and all checks of World
 func (p *player) world(w *words) error {
 	if w.is("silent") {
 		if len(p.steps) > 0 {
-			return errors.New("the world is silent from the beginning, or not at all")
+			return errors.New("world silent must be the first line")
 		}
 		p.loop, p.quiet = nil, NewWorld(func(string, int) int { return 0 })
 		return nil
@@ -108,7 +107,7 @@ func (p *player) world(w *words) error {
 			effects = []string{name}
 		}
 		if effects == nil {
-			return fmt.Errorf("the world does not answer %q", name)
+			return fmt.Errorf("unknown effect %q", name)
 		}
 		how, err := p.how(w, p.took[effects[0]])
 		if err != nil {
@@ -139,11 +138,11 @@ func (p *player) how(w *words, old setting) (setting, error) {
 	}
 }
 
-// configure changes settings by their names in the configuration:
+// configure changes the configuration by field name:
 //
 //	configure copilot 3s, queue 2
 //
-// What it does not name has its default.
+// Fields that are not named keep their defaults.
 func (p *player) configure(w *words) error {
 	c := csm.DefaultConfig()
 	v := reflect.ValueOf(&c).Elem()
@@ -151,7 +150,7 @@ func (p *player) configure(w *words) error {
 		name := w.word()
 		f, ok := configField(v, name)
 		if !ok {
-			return fmt.Errorf("the configuration has no %q", name)
+			return fmt.Errorf("unknown configuration field %q", name)
 		}
 		switch {
 		case f.Type() == reflect.TypeFor[time.Duration]():
@@ -182,14 +181,14 @@ func configField(v reflect.Value, name string) (reflect.Value, bool) {
 	return reflect.Value{}, false
 }
 
-// valueNames are the values of enumerations in the configuration, in their order.
+// valueNames are the value names of configuration enumerations, in order.
 var valueNames = map[reflect.Type][]string{
 	reflect.TypeFor[turn.Mode]():        {"semantic", "server", "manual"},
 	reflect.TypeFor[turn.Eagerness]():   {"auto", "low", "medium", "high"},
 	reflect.TypeFor[csm.Interruption](): {"atOnce", "confirmed", "byWords", "never"},
 }
 
-// setNamed sets a number, or an enumeration by its value's name.
+// setNamed sets a number, or an enumeration by value name.
 func setNamed(f reflect.Value, w *words) error {
 	c := *w
 	if n, err := c.number(); err == nil {
@@ -202,5 +201,5 @@ func setNamed(f reflect.Value, w *words) error {
 		setNumber(f, uint64(n))
 		return nil
 	}
-	return fmt.Errorf("%q is no value of it", name)
+	return fmt.Errorf("invalid value %q", name)
 }

@@ -7,12 +7,12 @@ import (
 	"time"
 )
 
-// words are the rest of a line, read from the left.
+// words parses the rest of a line, left to right.
 type words struct {
 	rest string
 }
 
-// word takes the next word, "" at the end.
+// word consumes the next word, "" at the end.
 func (w *words) word() string {
 	w.rest = strings.TrimLeft(w.rest, " \t,")
 	n := strings.IndexAny(w.rest, " \t,")
@@ -24,10 +24,10 @@ func (w *words) word() string {
 	return out
 }
 
-// peek is the next word, which stays.
+// peek returns the next word without consuming it.
 func (w words) peek() string { return w.word() }
 
-// is takes the next words if they are these.
+// is consumes phrase if it comes next.
 func (w *words) is(phrase string) bool {
 	c := *w
 	for _, want := range strings.Fields(phrase) {
@@ -39,7 +39,7 @@ func (w *words) is(phrase string) bool {
 	return true
 }
 
-// text takes a text in quotes; ok is false if there is none.
+// text consumes a quoted text; ok is false if there is none.
 func (w *words) text() (s string, ok bool) {
 	rest := strings.TrimLeft(w.rest, " \t,")
 	if !strings.HasPrefix(rest, `"`) {
@@ -53,7 +53,7 @@ func (w *words) text() (s string, ok bool) {
 	return s, true
 }
 
-// all takes what is left.
+// all consumes the rest.
 func (w *words) all() string {
 	s := strings.TrimSpace(w.rest)
 	w.rest = ""
@@ -64,7 +64,7 @@ func (w *words) number() (uint64, error) {
 	s := w.word()
 	n, err := strconv.ParseUint(s, 10, 63)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no number", s)
+		return 0, fmt.Errorf("%q is not a number", s)
 	}
 	return n, nil
 }
@@ -73,15 +73,15 @@ func (w *words) duration() (time.Duration, error) {
 	s := w.word()
 	d, err := time.ParseDuration(s)
 	if err != nil {
-		return 0, fmt.Errorf("%q is no time; write one such as 130ms or 2s", s)
+		return 0, fmt.Errorf("%q is not a duration; write one such as 130ms or 2s", s)
 	}
 	return d, nil
 }
 
-// end says what is left over, as an error.
+// end returns an error if words are left over.
 func (w *words) end() error {
 	if s := w.all(); s != "" {
-		return fmt.Errorf("%q is too much here", s)
+		return fmt.Errorf("unexpected %q", s)
 	}
 	return nil
 }

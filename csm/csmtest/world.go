@@ -16,53 +16,51 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/world"
 )
 
-// Pick chooses one of n things; what says of which kind. The choices of a
-// conversation are the picker's alone, so that it can be a generator that shrinks,
-// an enumeration or a script.
+// Pick chooses one of n things of the kind what. All choices of a conversation are the
+// picker's, so it can be a shrinking generator, an enumeration or a script.
 type Pick func(what string, n int) int
 
-// StepFunc is csm.Step, or what a test puts in its place.
+// StepFunc is csm.Step or a test's replacement.
 type StepFunc func(csm.State, csm.Envelope) (csm.State, []csm.Effect)
 
-// World is a conversation in its environment: its picker chooses among the moves of
-// csm/world, makes events up in between, and every step is checked. It has no clock
-// and no goroutine.
+// World is a conversation in its environment. Its picker chooses among the moves of
+// csm/world and invented events, and every step is checked. It has no clock and no
+// goroutine.
 type World struct {
 	world.Place
 	Pick Pick
-	Step StepFunc // csm.Step when nil
+	Step StepFunc // csm.Step if nil
 
 	At      time.Duration
-	Log     []csm.Envelope // what happened so far
-	Effects []csm.Effect   // of the last step
-	// Injected is the event that had a stale variant which was let in, nil when
-	// there was none.
+	Log     []csm.Envelope // events so far
+	Effects []csm.Effect   // effects of the last step
+	// Injected is the event whose stale variant was accepted, nil if none was.
 	Injected csm.Event
 
-	timers [csm.NumTimers]csm.TimerState // as the effects started them
-	sent   map[string]bool               // what was handed over, by effect and ids
+	timers [csm.NumTimers]csm.TimerState // as started by the effects
+	sent   map[string]bool               // requests that were sent, by effect and ids
 	call   csm.Call
-	madeUp bool // the handlers broke their contract, so the core owes them nothing
+	madeUp bool // the handlers violated their contract, which voids the core's
 }
 
-// limits are those of walks: more of everything than an exploration has.
+// limits are the limits of walks, larger than those of an exploration.
 var limits = world.Limits{
 	Groups: ^(world.Configuring | world.Quiet), Pending: 2, Segments: 2, Attempts: 2, Calls: 2, Drafts: 2, Interruption: csm.Confirmed,
 }
 
-// NewWorld is a world before the first event.
+// NewWorld returns a world before the first event.
 func NewWorld(pick Pick) *World {
 	return &World{Place: world.Place{State: csm.Initial(), Limits: &limits}, Pick: pick, sent: map[string]bool{}}
 }
 
-// Fire has an event happen now. The error says which promise was broken.
+// Fire steps an event. The error is the violated invariant.
 func (w *World) Fire(e csm.Event) error {
 	m, lawful, known := w.MoveOf(e, alike)
 	return w.happen(m, lawful, known)
 }
 
-// happen has a move happen, which is one that the contract of the handlers allows,
-// the answer to something, or neither.
+// happen applies a move: one that the handlers' contract allows (lawful), a report about
+// a request (known), or neither.
 func (w *World) happen(m world.Move, lawful, known bool) error {
 	e := csm.Envelope{Seq: uint64(len(w.Log)) + 1, At: w.At, Event: m.Event}
 	w.Log = append(w.Log, e)
@@ -70,7 +68,7 @@ func (w *World) happen(m world.Move, lawful, known bool) error {
 	next, fx := w.step(e)
 	w.Effects = fx
 	if after := shared(w.State); after != before {
-		return fmt.Errorf("invariant 0: the step wrote to its input, which had %s and has %s", before, after)
+		return fmt.Errorf("invariant 0: the step modified its input from %s to %s", before, after)
 	}
 	if err := csm.CheckStep(w.State, e, next, fx); err != nil {
 		return err
@@ -78,7 +76,7 @@ func (w *World) happen(m world.Move, lawful, known bool) error {
 	ignored := next.Counters != w.State.Counters
 	if ignored {
 		if err := refused(w.State, next, fx); err != nil {
-			return fmt.Errorf("invariant 11: the event was counted as one without a meaning, and %w", err)
+			return fmt.Errorf("invariant 11: the event was counted as meaningless, but %w", err)
 		}
 	}
 	if known || !ignored {
@@ -98,14 +96,14 @@ func (w *World) happen(m world.Move, lawful, known bool) error {
 	return w.timed(m.Event, fx)
 }
 
-// onceOnly notes what is asked for, which must not happen twice with the same ids.
+// onceOnly records requests, which must not repeat with the same ids.
 func (w *World) onceOnly(fx []csm.Effect) error {
 	for _, f := range fx {
 		switch f.(type) {
 		case csm.SendCopilot, csm.CallTool, csm.SearchTools, csm.Summarise, csm.LoadModel:
 			id := csm.NameOf(f) + " " + compact(f, "History", "Segment", "Deadline", "Summary", "Previous", "More", "Items")
 			if w.sent[id] {
-				return fmt.Errorf("invariant 2: %s was asked for twice", id)
+				return fmt.Errorf("invariant 2: %s was requested twice", id)
 			}
 			w.sent[id] = true
 		default:
@@ -114,8 +112,8 @@ func (w *World) onceOnly(fx []csm.Effect) error {
 	return nil
 }
 
-// timed keeps the deadlines as the effects start and stop them, and says where the
-// core has others.
+// timed tracks the deadlines that effects start and stop, and reports where the core's
+// differ.
 func (w *World) timed(e csm.Event, fx []csm.Effect) error {
 	if t, ok := e.(csm.TimerFired); ok && t.Timer < csm.NumTimers && w.timers[t.Timer].Gen == t.Gen {
 		w.timers[t.Timer] = csm.TimerState{}
@@ -131,13 +129,13 @@ func (w *World) timed(e csm.Event, fx []csm.Effect) error {
 	}
 	for t := range csm.NumTimers {
 		if is := w.State.Timers[t]; is.Armed && is != w.timers[t] || !is.Armed && w.timers[t].Armed {
-			return fmt.Errorf("invariant 8: timer %v is %+v, and in the world %+v", t, is, w.timers[t])
+			return fmt.Errorf("invariant 8: timer %v is %+v in the core, but %+v in the world", t, is, w.timers[t])
 		}
 	}
 	return nil
 }
 
-// alike says whether two events are the same but for their content.
+// alike says whether two events are equal except for content.
 func alike(a, b csm.Event) bool {
 	if csm.KindOf(a) != csm.KindOf(b) {
 		return false
@@ -161,37 +159,37 @@ func (w *World) step(env csm.Envelope) (csm.State, []csm.Effect) {
 	return csm.Step(w.State, env)
 }
 
-// Inject tries every stale variant of an event on the present state, which stays.
-// The error says which was let in, and what it changed.
+// Inject tries every stale variant of an event in the current state, which does not
+// change. The error names the accepted variant and its effect.
 func (w *World) Inject(e csm.Event) error {
 	for _, v := range StaleVariants(w.State, e) {
 		next, fx := w.step(csm.Envelope{Seq: uint64(len(w.Log)) + 1, At: w.At, Event: v.Event})
 		if err := refused(w.State, next, fx); err != nil {
 			w.Injected = e
-			return fmt.Errorf("invariant 11: %s (%s) is stale, and %w", v.Class(), compact(v.Event), err)
+			return fmt.Errorf("invariant 11: %s (%s) is stale, but %w", v.Class(), compact(v.Event), err)
 		}
 	}
 	return nil
 }
 
-// refused says how a step did more than to count an event and to refuse its call.
+// refused returns an error if a step did more than count the event and reject its call.
 func refused(before, after csm.State, fx []csm.Effect) error {
 	if err := unchanged(before, after); err != nil {
 		return err
 	}
 	for _, f := range fx {
 		if _, ok := f.(csm.Reply); !ok {
-			return fmt.Errorf("asks for %s", csm.NameOf(f))
+			return fmt.Errorf("emitted %s", csm.NameOf(f))
 		}
 	}
 	return nil
 }
 
-// Next chooses what happens next, mostly an answer that is owed, and has it happen.
+// Next chooses and applies the next move, mostly an answer that is owed.
 func (w *World) Next() error {
 	if w.Pick("what", 12) == 11 {
 		k := csm.Kind(w.Pick("kind", int(csm.NumKinds)))
-		if k == csm.KindFatal || k == csm.KindReset { // the core's own, which nobody else can post
+		if k == csm.KindFatal || k == csm.KindReset { // only the core posts these
 			k = csm.KindUserInterrupt
 		}
 		return w.Fire(w.Invent(k))
@@ -206,8 +204,8 @@ func (w *World) Next() error {
 	return nil
 }
 
-// Invent makes up an event of a kind, with ids that are mostly live. It fills the
-// fields by their names and types, so that it knows every kind there will be.
+// Invent creates an event of a kind with mostly live ids. It fills fields by name and
+// type, so that new kinds need no code here.
 func (w *World) Invent(k csm.Kind) csm.Event {
 	zero, err := csm.DecodeEvent(k, nil)
 	if err != nil {
@@ -225,8 +223,8 @@ func (w *World) Invent(k csm.Kind) csm.Event {
 	return e
 }
 
-// config is a configuration in which something happens: tools, any mode of turns,
-// and a history that is soon too long.
+// config returns a configuration in which much can happen: tools, any turn mode, and a
+// short history limit.
 func (w *World) config() csm.Config {
 	c := csm.DefaultConfig()
 	c.Tools = w.Pick("tools", 3) > 0
@@ -256,7 +254,7 @@ func (w *World) fill(k csm.Kind, name string, f reflect.Value, live map[string][
 			ids = append(ids, last)
 		}
 		n := ids[w.Pick(name, len(ids))]
-		if off := small(12); off < 2 && n > off { // sometimes one that is over
+		if off := small(12); off < 2 && n > off { // sometimes one that has ended
 			n -= off
 		}
 		setNumber(f, n)
@@ -293,8 +291,7 @@ func (w *World) fill(k csm.Kind, name string, f reflect.Value, live map[string][
 	}
 }
 
-// Begin has what happened elsewhere happen here first, so that a walk continues from
-// there.
+// Begin replays events of another world, so that a walk continues from there.
 func (w *World) Begin(log []csm.Envelope) error {
 	for _, env := range log {
 		w.At = max(w.At, env.At)
@@ -305,7 +302,7 @@ func (w *World) Begin(log []csm.Envelope) error {
 	return nil
 }
 
-// Walk has n things happen, and tries stale events in between.
+// Walk makes n moves and tries stale events in between.
 func (w *World) Walk(n int) error {
 	if len(w.Log) == 0 && w.Pick("configure", 4) > 0 {
 		if err := w.Fire(csm.Configure{Config: w.config()}); err != nil {
@@ -326,8 +323,8 @@ func (w *World) Walk(n int) error {
 	return nil
 }
 
-// Rest answers everything that is owed, lets deadlines run out, and expects the
-// conversation to come to rest: idle, or listening with nothing under way.
+// Rest answers everything that is owed, lets deadlines expire, and expects the
+// conversation to come to rest: idle, or listening with nothing pending.
 func (w *World) Rest() error {
 	for range 600 {
 		if m, ok := w.owed(); ok {
@@ -344,11 +341,11 @@ func (w *World) Rest() error {
 			return err
 		}
 	}
-	return fmt.Errorf("no rest: the conversation goes on for ever: %s", describe(w.State))
+	return fmt.Errorf("no rest: the conversation never settles: %s", describe(w.State))
 }
 
-// owed is what the core asked of itself, or else the answer to what it asked for:
-// the end of it, or what leads there.
+// owed returns one of the core's own events, or else an answer to one of its requests:
+// its end, or a step towards it.
 func (w *World) owed() (next world.Move, ok bool) {
 	for _, m := range w.Moves(nil) {
 		switch {
@@ -363,7 +360,7 @@ func (w *World) owed() (next world.Move, ok bool) {
 
 func (w *World) settle() (e csm.Event, done bool, err error) {
 	if w.State.UserPaused() {
-		return csm.Resume{Reason: csm.SuspendUser}, false, nil // a pause by the user lasts until the user ends it
+		return csm.Resume{Reason: csm.SuspendUser}, false, nil // only the user ends a pause by the user
 	}
 	switch c := w.State.Conv.(type) {
 	case csm.Idle:
@@ -376,11 +373,11 @@ func (w *World) settle() (e csm.Event, done bool, err error) {
 			return nil, true, nil
 		}
 		if cur.Utterance != 0 && cur.Request == 0 && cur.Failed == "" && w.State.Turn == (turn.Idle{}) {
-			return csm.UserCommit{}, false, nil // what is to be sent by hand waits for the user's
+			return csm.UserCommit{}, false, nil // drafts wait for the user's commit
 		}
 	case csm.Speaking:
 		if w.State.VoicePaused {
-			return csm.UserPlayback{}, false, nil // a pause of the user's lasts until the user ends it
+			return csm.UserPlayback{}, false, nil // only the user ends a pause of the voice
 		}
 	default:
 	}
@@ -391,14 +388,14 @@ func (w *World) settle() (e csm.Event, done bool, err error) {
 		}
 	}
 	if !ok {
-		return nil, false, fmt.Errorf("no rest: nothing is owed, no deadline runs, and the conversation stands in %v: %s", w.State.Phase(), describe(w.State))
+		return nil, false, fmt.Errorf("no rest: nothing is owed, no deadline is armed, and the conversation is stuck in %v: %s", w.State.Phase(), describe(w.State))
 	}
 	w.At = max(w.At, w.timers[due].At)
 	return csm.TimerFired{Timer: due, Gen: w.timers[due].Gen}, false, nil
 }
 
-// shared is what of a state lies in memory that another state may share: the
-// contents of its slices.
+// shared returns the parts of a state that share memory with other states: the contents
+// of its slices.
 func shared(s csm.State) string {
 	var b strings.Builder
 	var walk func(reflect.Value)

@@ -7,17 +7,16 @@ import (
 	"time"
 )
 
-// Clock is the core's time: how long the process's conversation time has run,
-// and calls at a later time.
+// Clock is the core's time since the start of the process, with calls at later times.
 type Clock interface {
 	Now() time.Duration
-	// AfterFunc calls f once, d from now, on any goroutine, unless stop is called
-	// before. d of zero or less is as soon as possible.
+	// AfterFunc calls f once after d, on any goroutine, unless stop is called first. If d
+	// is not positive, it calls f as soon as possible.
 	AfterFunc(d time.Duration, f func()) (stop func())
 }
 
-// NewClock is real time since now, Speed times as fast: recordings may be played
-// faster than they were spoken, and deadlines keep step with them.
+// NewClock returns the real time since now, multiplied by speed: recordings may be played
+// faster than real time, and deadlines keep pace.
 func NewClock(speed float64) Clock {
 	return realClock{start: time.Now(), speed: speed}
 }
@@ -36,11 +35,11 @@ func (c realClock) AfterFunc(d time.Duration, f func()) func() {
 	return func() { t.Stop() }
 }
 
-// Virtual is a clock that stands still until Advance moves it.
+// Virtual is a clock that only Advance moves.
 type Virtual struct {
 	mu  sync.Mutex
 	now time.Duration
-	due []*call // in the order in which they were asked for
+	due []*call // in order of registration
 }
 
 type call struct {
@@ -72,9 +71,8 @@ func (v *Virtual) drop(c *call) {
 	v.due = slices.DeleteFunc(v.due, func(o *call) bool { return o == c })
 }
 
-// Advance moves the time by d. On the way it stops at each call that is due,
-// makes it, and has settle carry out everything that came of it, so that effects
-// happen at their exact times.
+// Advance moves the time by d. It stops at each due call, makes it, and calls settle to
+// process the consequences, so that effects happen at their exact times.
 func (v *Virtual) Advance(d time.Duration, settle func()) {
 	settle()
 	end := v.Now() + d
@@ -88,7 +86,7 @@ func (v *Virtual) Advance(d time.Duration, settle func()) {
 	}
 }
 
-// take moves the time to the next call, nil where none is due by end.
+// take moves the time to the next call, nil if none is due by end.
 func (v *Virtual) take(end time.Duration) *call {
 	v.mu.Lock()
 	defer v.mu.Unlock()

@@ -7,8 +7,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// codes is where the events of each kind hold a code. All other fields of events
-// are numbers and words of closed types, which a test checks.
+// codes lists the code fields of each kind of event. A test checks that all other fields
+// are numbers or closed types.
 var codes = func() (fields [csm.NumKinds][]int) {
 	for k := range fields {
 		e, err := csm.DecodeEvent(csm.Kind(k), nil)
@@ -26,8 +26,8 @@ var codes = func() (fields [csm.NumKinds][]int) {
 }()
 
 // closed replaces each code of e that is not in csm.Codes by internalError, and says
-// whether there was one. A handler could put what somebody said into a code by
-// mistake; then neither the core nor the journal gets it.
+// whether there was one. This keeps words out of the core and the journal if a handler
+// puts them into a code by mistake.
 func closed(e csm.Event) (csm.Event, bool) {
 	open := false
 	for _, i := range codes[csm.KindOf(e)] {

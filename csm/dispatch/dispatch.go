@@ -1,36 +1,33 @@
-// Package dispatch owns the conversation's state: the two lanes that events wait
-// in, the loop that steps the core, and the clock that its deadlines run on.
+// Package dispatch owns the conversation's state: the two event lanes, the loop that
+// steps the core, and the clock of its deadlines.
 //
 // # Model
 //
-// Sources post events from any goroutine. The loop takes one at a time, signals
-// before data, records it, steps the core, records the outcome, and hands the
-// effects on. Timers and
-// the core's own follow-ups are carried out here; everything else is the
-// executor's, which must not block.
+// Sources post events from any goroutine. The loop takes one at a time, signals before
+// data; it records the event, steps the core, records the outcome, and passes the effects
+// on. The loop itself executes timers and the core's own events; everything else goes to
+// the executor, which must not block.
 //
 //	loop := dispatch.New(dispatch.Config{Clock: clock, Execute: world.Execute})
 //	go loop.Run(ctx)
 //	loop.Post(csm.UserStart{})
 //
-// With a Virtual clock nothing runs by itself: Drain steps until both lanes are
-// empty, on the caller's goroutine.
+// With a Virtual clock nothing runs by itself: Drain steps on the caller's goroutine
+// until both lanes are empty.
 //
 // # Bounds
 //
-// Post never waits, so that handlers and devices can call it anywhere. Sources that
-// can wait, such as an assistant's answer or a client, call Room before: they are held
-// up while a lane is longer than the core keeps up with. What comes all the same is
-// merged where it can be. Where a lane reaches its bound, Config.Overflow is told,
-// which is to end the conversation, and what only adds to an answer is dropped. Signals
-// are never dropped, nor is what ends something: there is one for each effect.
+// Post never blocks, so that handlers and devices can call it anywhere. Sources that can
+// wait, such as an assistant's answer or a client, call Room first, which blocks while
+// the lanes are long (backpressure). Other events are merged if possible. When a lane
+// reaches its bound, Config.Overflow is called, which should end the conversation, and
+// additive events are dropped. Signals and terminal events are never dropped.
 //
 // # Invariants
 //
-// Within a lane the order is that of Post. A signal is never dropped. Partial
-// transcripts and signs of life of an answer may stand for several of their
-// kind; the count is in the event, and the last one's content counts. Of cursors of
-// playback that come one upon another, the last counts.
+// Events in a lane keep the order of Post. A signal is never dropped. Partial transcripts
+// and signs of an answer may be merged; the event counts them and has the content of the
+// last. Consecutive playback cursors are merged into the last.
 package dispatch
 
 import (
@@ -42,37 +39,37 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// Step is one step that was taken.
+// Step is one completed step.
 type Step struct {
 	Envelope csm.Envelope
 	Before   csm.Phase
-	State    csm.State // after it
+	State    csm.State // state after the step
 	Effects  []csm.Effect
 }
 
-// Config says what a Loop works with. Clock and Execute are needed.
+// Config configures a Loop. Clock and Execute are required.
 type Config struct {
 	Clock Clock
-	// Execute carries out a step's effects in their order. It is called on the
-	// loop's goroutine, and neither blocks nor posts while holding what a poster
-	// holds.
+	// Execute executes a step's effects in order. It is called on the loop's goroutine,
+	// must not block, and must not post while holding a lock that a poster needs.
 	Execute func(Step)
-	// Overflow, if set, is told once each time a lane reaches its bound. It may be
-	// called from any goroutine that posts, and does not block.
+	// Overflow, if set, is called once each time a lane reaches its bound. It may be
+	// called from any posting goroutine and must not block.
 	Overflow func()
-	// Journal, if set, gets each event before its step, and the outcome before its
-	// effects are carried out. If either panics, it is flushed before the process ends.
+	// Journal, if set, receives each event before its step and each outcome before its
+	// effects are executed. If either panics, the journal is flushed before the process
+	// exits.
 	Journal Journal
-	// Refused, if set, receives an event with a code that is not in csm.Codes. The
-	// core gets internalError in its place.
+	// Refused, if set, receives the kind of an event with a code that is not in
+	// csm.Codes. The core gets internalError instead.
 	Refused func(csm.Kind)
-	// Verify has every step checked against the invariants. The first violation
-	// is executed as a csm.Report and ends the conversation, as a session that
-	// failed with csm.CodeInvariantViolation: in Faulted, fatally.
+	// Verify checks the invariants after every step. The first violation is executed as a
+	// csm.Report and ends the conversation in a fatal Faulted state, like a failed
+	// session with csm.CodeInvariantViolation.
 	Verify bool
 }
 
-// Journal records what the loop does. Event and Outcome do not block.
+// Journal records the loop's events. Event and Outcome must not block.
 type Journal interface {
 	Event(csm.Envelope)
 	Outcome(csm.State, []csm.Effect)
@@ -87,18 +84,18 @@ type Loop struct {
 	mu      sync.Mutex
 	lanes   [2][]csm.Event
 	running bool
-	full    bool          // a lane reached its bound, and there was no room since
-	freed   chan struct{} // closed when there is room; nil without a waiter
-	state   csm.State     // written by the loop's goroutine only; mu is for State
+	full    bool          // a lane reached its bound and has not drained since
+	freed   chan struct{} // closed when there is room; nil if nobody waits
+	state   csm.State     // written only by the loop's goroutine; mu protects readers
 
 	step   func(csm.State, csm.Envelope) (csm.State, []csm.Effect)
 	seq    uint64
 	timers [csm.NumTimers]func()
 	check  func(before csm.State, e csm.Envelope, after csm.State, fx []csm.Effect) error
-	broken bool // an invariant was found violated
+	broken bool // an invariant was violated
 }
 
-// New makes a loop whose state is csm.Initial.
+// New returns a loop with the state csm.Initial.
 func New(cfg Config) *Loop {
 	return &Loop{cfg: cfg, wake: make(chan struct{}, 1), state: csm.Initial(), step: new(csm.Stepper).Step, check: csm.CheckStep}
 }
@@ -131,14 +128,14 @@ func (l *Loop) Post(e csm.Event) {
 	}
 }
 
-// How long a lane may become.
+// Limits of a lane's length.
 const (
-	roomy   = 1024  // sources that can wait are held up from here on
+	roomy   = 1024  // from here, sources that can wait do so
 	maxLane = 16384 // here the conversation ends
 )
 
-// additive says whether an event only adds to something whose end follows: without it
-// an answer has a hole, and nothing waits for ever.
+// additive says whether an event only adds to something whose end follows: dropping it
+// leaves a gap, but nothing waits forever.
 func additive(e csm.Event) bool {
 	switch e.(type) {
 	case csm.CopilotDelta, csm.CopilotSegment, csm.Partial, csm.SpeechCursor, csm.ModelProgress:
@@ -147,8 +144,8 @@ func additive(e csm.Event) bool {
 	return false
 }
 
-// Room waits until Run keeps up with what was posted, and says whether ctx lasted so
-// long. It returns at once where Run does not run: who calls Drain makes the room.
+// Room blocks until Run has caught up, and returns false if ctx is done first. It returns
+// immediately if Run is not running, since then the caller of Drain makes room.
 func (l *Loop) Room(ctx context.Context) bool {
 	for {
 		l.mu.Lock()
@@ -169,12 +166,12 @@ func (l *Loop) Room(ctx context.Context) bool {
 	}
 }
 
-// roomy says whether both lanes have room. It needs mu.
+// roomy says whether both lanes have room. The caller holds mu.
 func (l *Loop) roomy() bool {
 	return len(l.lanes[csm.Signal]) < roomy && len(l.lanes[csm.Data]) < roomy
 }
 
-// free lets those go on who wait for room. It needs mu.
+// free wakes the callers of Room. The caller holds mu.
 func (l *Loop) free() {
 	l.full = l.full && !l.roomy()
 	if l.freed != nil && (l.roomy() || !l.running) {
@@ -190,8 +187,8 @@ func (l *Loop) runs(now bool) {
 	l.free()
 }
 
-// coalesce merges two neighbours on the data lane that are cumulative and
-// tolerate loss.
+// coalesce merges two adjacent events on the data lane that are cumulative and tolerate
+// loss.
 func coalesce(last, e csm.Event) (csm.Event, bool) {
 	switch e := e.(type) {
 	case csm.Partial:
@@ -212,7 +209,7 @@ func coalesce(last, e csm.Event) (csm.Event, bool) {
 	return nil, false
 }
 
-// State is the state after the last step.
+// State returns the state after the last step.
 func (l *Loop) State() csm.State {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -234,8 +231,8 @@ func (l *Loop) Run(ctx context.Context) {
 	}
 }
 
-// Drain steps until both lanes are empty. Only one goroutine may be in Run or
-// Drain.
+// Drain steps until both lanes are empty. Only one goroutine may call Run or Drain at a
+// time.
 func (l *Loop) Drain() {
 	for {
 		e, ok := l.next()
@@ -273,7 +270,7 @@ func (l *Loop) next() (csm.Event, bool) {
 func (l *Loop) take(e csm.Event) {
 	returned := false
 	defer func() {
-		if !returned { // a panic is about to end the process
+		if !returned { // the step panicked
 			l.flush()
 		}
 	}()
@@ -282,7 +279,7 @@ func (l *Loop) take(e csm.Event) {
 		l.cfg.Refused(csm.KindOf(e))
 	}
 	l.seq++
-	env := csm.Envelope{Seq: l.seq, At: l.cfg.Clock.Now().Truncate(time.Microsecond), Event: e} // what a journal keeps
+	env := csm.Envelope{Seq: l.seq, At: l.cfg.Clock.Now().Truncate(time.Microsecond), Event: e} // the journal's resolution
 	before := l.state
 	if l.cfg.Journal != nil {
 		l.cfg.Journal.Event(env)
@@ -309,10 +306,10 @@ func (l *Loop) take(e csm.Event) {
 	returned = true
 }
 
-// flushTime bounds how long a slow disk holds up the end of the process.
+// flushTime bounds how long a slow disk delays the exit of the process.
 const flushTime = 2 * time.Second
 
-// flush has the journal keep what it was given.
+// flush makes the journal write its queue.
 func (l *Loop) flush() {
 	if l.cfg.Journal != nil {
 		ctx, cancel := context.WithTimeout(context.Background(), flushTime)
@@ -321,7 +318,7 @@ func (l *Loop) flush() {
 	}
 }
 
-// own carries out the effects that are the loop's.
+// own executes the loop's own effects.
 func (l *Loop) own(f csm.Effect) {
 	switch f := f.(type) {
 	case csm.StartTimer:
@@ -334,7 +331,7 @@ func (l *Loop) own(f csm.Effect) {
 	case csm.Post:
 		e, err := csm.DecodeEvent(f.Event, nil)
 		if err != nil {
-			panic(fmt.Sprintf("dispatch: the core posts an event that is none: %v", err))
+			panic(fmt.Sprintf("dispatch: the core posted an invalid event: %v", err))
 		}
 		l.Post(e)
 	}

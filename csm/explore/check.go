@@ -9,15 +9,15 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/world"
 )
 
-// check is one thing that must hold of every step. The numbers are those of the
-// design's list of invariants.
+// check is a condition on every step. The numbers are those of the design's list of
+// invariants.
 type check struct {
 	name  string
 	about string
 	holds func(*stepSeen) error
 }
 
-// stepSeen is a step with what is around it.
+// stepSeen is a step with its context.
 type stepSeen struct {
 	from, to *node
 	move     world.Move
@@ -26,29 +26,29 @@ type stepSeen struct {
 }
 
 var checks = []check{
-	{"core", "every invariant that the core states of itself (csm.CheckStep)", func(x *stepSeen) error {
+	{"core", "the core's own invariants (csm.CheckStep)", func(x *stepSeen) error {
 		return csm.CheckStep(x.from.State, x.env, x.to.State, x.fx)
 	}},
-	{"counted", "11: what is counted as stale or without a meaning changes nothing else", counted},
-	{"taken", "2: the terminal of what is still wanted is never lost", taken},
-	{"noticed", "8: the loss of a device in use is never passed over", noticed},
+	{"counted", "11: an event counted as stale or meaningless changes nothing else", counted},
+	{"taken", "2: the terminal of a live request is never ignored", taken},
+	{"noticed", "8: the loss of a device in use is never ignored", noticed},
 	{"flush", "3: a flush comes before every other effect of its step", flushFirst},
-	{"once", "6: an utterance is in one place at a time, and is sent once unless the user asks again", sentOnce},
-	{"ended", "6: an utterance that was accepted ends once: answered, failed and explained, or dropped by the user", endedOnce},
+	{"once", "6: an utterance is in one place at a time, and is sent once unless the user retries", sentOnce},
+	{"ended", "6: an accepted utterance ends once: answered, failed and explained, or dropped by the user", endedOnce},
 	{"turns", "7: a turn opens in Listening, and ends before the next", turnsInOrder},
 }
 
-// otherChecks are made elsewhere: of effects as the environment takes them, of
-// events that are delivered beside a step, and of the whole graph.
+// otherChecks are made elsewhere: of effects by the environment, of events delivered in
+// addition to a step, and of the whole graph.
 var otherChecks = []check{
-	{name: "handlers", about: "2, 9: a request is asked for once; resources are opened and closed once, of the live instance alone"},
-	{name: "repeated", about: "11: an answer, a fact or a deadline that comes again changes nothing"},
-	{name: "stale", about: "11: what is of an older instance, epoch, request, generation or deadline changes a counter alone"},
-	{name: "deadEnd", about: "8: whatever is owed may be lost: deadlines alone lead to rest, from everywhere and without a loop"},
-	{name: "rest", about: "8: from everywhere Idle or Listening at rest is reached without the user"},
+	{name: "handlers", about: "2, 9: a request is sent once; resources are opened and closed once, and only in the live instance"},
+	{name: "repeated", about: "11: a repeated answer, fact or deadline changes nothing"},
+	{name: "stale", about: "11: an event of an older instance, epoch, request, generation or deadline only changes a counter"},
+	{name: "deadEnd", about: "8: if answers are lost, deadlines lead to rest from every state, without a loop"},
+	{name: "rest", about: "8: Idle or Listening at rest is reachable from every state without the user"},
 }
 
-// check says which of the checks a step breaks, or nil.
+// check returns the first failed check of a step, or nil.
 func (w *worker) check(n *node, m world.Move, env csm.Envelope, to *node, fx []csm.Effect) error {
 	x := &stepSeen{from: n, to: to, move: m, env: env, fx: fx}
 	for i := range checks {
@@ -61,7 +61,7 @@ func (w *worker) check(n *node, m world.Move, env csm.Envelope, to *node, fx []c
 
 func counted(x *stepSeen) error {
 	if x.from.State.Counters != x.to.State.Counters && !unchanged(&x.from.State, &x.to.State) {
-		return fmt.Errorf("invariant 11: it was counted as meaningless, and changed %v to %v", summary(&x.from.State), summary(&x.to.State))
+		return fmt.Errorf("invariant 11: the event was counted as meaningless, but changed %v to %v", summary(&x.from.State), summary(&x.to.State))
 	}
 	return nil
 }
@@ -71,12 +71,12 @@ func taken(x *stepSeen) error {
 	if effect == "" || x.from.State.Counters == x.to.State.Counters {
 		return nil
 	}
-	return fmt.Errorf("invariant 2: %s %d was answered, and the core made nothing of it", effect, id)
+	return fmt.Errorf("invariant 2: the core ignored the answer to %s %d", effect, id)
 }
 
 func noticed(x *stepSeen) error {
 	if _, lost := x.env.Event.(csm.AudioLost); lost && x.from.State.Counters != x.to.State.Counters {
-		return fmt.Errorf("invariant 8: an open device is gone, and the core made nothing of it")
+		return fmt.Errorf("invariant 8: the core ignored the loss of an open device")
 	}
 	return nil
 }
@@ -93,8 +93,8 @@ func flushFirst(x *stepSeen) error {
 	return nil
 }
 
-// waiting are the utterances that wait to be sent, and sent are those that were,
-// in one request.
+// waiting returns the utterances that wait to be sent, and those that were sent in one
+// request.
 func waiting(s *csm.State) (list, sent []uint64) {
 	list = append(append(list, s.Queue...), s.Drafts...)
 	var cur []uint64
@@ -123,20 +123,20 @@ func sentOnce(x *stepSeen) error {
 		before, _ := waiting(&x.from.State)
 		for _, u := range append(send.More, send.Utterance) {
 			if !slices.Contains(before, u) && accepts(x) != u && !x.retries(u) {
-				return fmt.Errorf("invariant 2: utterance %d is sent, and nothing had it wait", u)
+				return fmt.Errorf("invariant 2: utterance %d is sent without having been pending", u)
 			}
 		}
 	}
 	return nil
 }
 
-// retries says whether the event is the user's word to try u again.
+// retries says whether the event is the user's retry of u.
 func (x *stepSeen) retries(u uint64) bool {
 	_, again := x.env.Event.(csm.UserRetry)
 	return again && (x.from.State.Retry.Utterance == u || slices.Contains(x.from.State.Retry.More, u))
 }
 
-// accepts is the utterance that an event brings, 0 for none.
+// accepts returns the utterance that an event introduces, 0 for none.
 func accepts(x *stepSeen) uint64 {
 	switch e := x.env.Event.(type) {
 	case csm.Final:
@@ -152,7 +152,7 @@ func accepts(x *stepSeen) uint64 {
 		return e.Utterance
 	case csm.UserRetry:
 		if slices.Contains(x.fx, csm.Effect(csm.Post{Event: csm.KindUserRetry})) {
-			return 0 // it does in the step that follows
+			return 0 // the next step accepts it
 		}
 		return x.from.State.Retry.Utterance
 	default:
@@ -167,7 +167,7 @@ func endedOnce(x *stepSeen) error {
 	after = append(after, sent...)
 	for _, u := range before {
 		if !slices.Contains(after, u) && !explained(x, u) {
-			return fmt.Errorf("invariant 6: utterance %d is gone, and nobody was told", u)
+			return fmt.Errorf("invariant 6: utterance %d was lost without informing the user", u)
 		}
 	}
 	refused := false
@@ -181,20 +181,19 @@ func endedOnce(x *stepSeen) error {
 	}
 	u := accepts(x)
 	if f, ok := x.env.Event.(csm.Final); ok && x.from.Env.Asking != 0 && (f.Class == csm.Yes || f.Class == csm.No) {
-		return nil // it was the answer to a question
+		return nil // it answered a question
 	}
 	if f, ok := x.env.Event.(csm.Final); ok && f.Doubted && (x.from.State.Current.Request != 0 || x.from.State.Current.Role == csm.Assistant) {
-		return nil // no words, while an answer is under way
+		return nil // no words during an answer
 	}
 	if u != 0 && x.from.State.Counters == x.to.State.Counters && !refused && !slices.Contains(after, u) {
-		return fmt.Errorf("invariant 6: utterance %d was accepted, and is nowhere", u)
+		return fmt.Errorf("invariant 6: accepted utterance %d disappeared", u)
 	}
 	return nil
 }
 
-// explained says whether a step ends utterance u in one of the ways that there
-// are: its turn ends or was ended when it was cut off, the user drops what
-// waits, or the conversation fails and says so.
+// explained says whether a step ends utterance u legitimately: its turn ends or was ended
+// by an interruption, the user drops the queue, or the conversation fails and says so.
 func explained(x *stepSeen, u uint64) bool {
 	if cutOff(&x.from.State) && (x.from.State.Current.Utterance == u || slices.Contains(x.from.State.Current.More, u)) {
 		return true
@@ -226,8 +225,8 @@ func explained(x *stepSeen, u uint64) bool {
 	}
 }
 
-// cutOff says whether the current turn was interrupted for good, and only waits
-// for what was heard of it to be known.
+// cutOff says whether the current turn was interrupted for good and only waits to know
+// how much was heard.
 func cutOff(s *csm.State) bool {
 	in, cut := s.Conv.(csm.Interrupted)
 	return cut && !in.Doubt
@@ -235,7 +234,7 @@ func cutOff(s *csm.State) bool {
 
 func turnsInOrder(x *stepSeen) error {
 	from, to := &x.from.State, &x.to.State
-	over := from.Current.ID == 0 || cutOff(from) // the last turn's end was published
+	over := from.Current.ID == 0 || cutOff(from) // the end of the last turn was published
 	listening := from.Conv.Phase() == csm.PhaseListening || to.Conv.Phase() == csm.PhaseListening
 	for _, f := range x.fx {
 		switch f := f.(type) {
@@ -258,13 +257,13 @@ func turnsInOrder(x *stepSeen) error {
 		}
 	}
 	if ended := to.Current.ID == 0 || cutOff(to); ended != over {
-		return fmt.Errorf("invariant 6: turn %d is current, and its end was published: %v", to.Current.ID, over)
+		return fmt.Errorf("invariant 6: turn %d is current, but its end was published: %v", to.Current.ID, over)
 	}
 	return nil
 }
 
-// violation describes what is wrong with an event in n. Two are of one class
-// when the same check fails at the same kind of event in the same phase.
+// violation describes a failed check of an event in n. Violations are of one class if the
+// same check fails for the same kind of event in the same phase.
 func violation(n *node, e csm.Event, err error) *Violation {
 	var b broken
 	check := "step"

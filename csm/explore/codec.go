@@ -11,8 +11,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/world"
 )
 
-// key identifies a composite state: half a SHA-256 of its canonical form. With
-// ten million states the chance that two share one is below 1e-24.
+// key identifies a composite state: half of the SHA-256 of its canonical form. With ten
+// million states the probability of a collision is below 1e-24.
 type key [16]byte
 
 // coder writes canonical forms. Each worker has its own; it is not safe for
@@ -23,9 +23,9 @@ type coder struct {
 	now    time.Duration
 	limits *world.Limits
 	base   *csm.Config
-	last   *csm.Config // that was the same as base; most states share one
-	state  *csm.State  // that is being written,
-	items  int         // and of its history
+	last   *csm.Config // last configuration equal to base; most states share it
+	state  *csm.State  // the state being written,
+	items  int         // and its history length
 
 	programs map[reflect.Type]program
 }
@@ -37,7 +37,7 @@ func newCoder(l *world.Limits) *coder {
 	return &coder{limits: l, base: &l.Config, programs: map[reflect.Type]program{}}
 }
 
-// key is the identity of a composite state.
+// key returns the identity of a composite state.
 func (c *coder) key(s *csm.State, w *world.Env) key {
 	c.begin(s, w)
 	c.value(reflect.ValueOf(s).Elem())
@@ -46,8 +46,7 @@ func (c *coder) key(s *csm.State, w *world.Env) key {
 	return key(sum[:16])
 }
 
-// core is the canonical form of the core's part alone. It is valid until the
-// next call.
+// core returns the canonical form of the core alone. It is valid until the next call.
 func (c *coder) core(s *csm.State, w *world.Env) []byte {
 	c.begin(s, w)
 	c.value(reflect.ValueOf(s).Elem())
@@ -59,7 +58,7 @@ func (c *coder) begin(s *csm.State, w *world.Env) {
 	for f := range c.known {
 		c.known[f] = c.known[f][:0]
 	}
-	// The last ids given out come first: whether an id is the live one matters.
+	// The last allocated ids come first: whether an id is the live one matters.
 	c.id(world.Turns, s.IDs.Turn)
 	c.id(world.Requests, s.IDs.Request)
 	c.id(world.Epochs, uint64(s.IDs.Epoch))
@@ -76,14 +75,14 @@ func (c *coder) bool(b bool) {
 		c.byte(0)
 	}
 }
-func (c *coder) uint(n uint64) { // most are small
+func (c *coder) uint(n uint64) { // most values are small
 	for ; n >= 0x80; n >>= 7 {
 		c.byte(byte(n) | 0x80)
 	}
 	c.byte(byte(n))
 }
 
-// env writes what of the environment the future depends on.
+// env writes the part of the environment that the future depends on.
 func (c *coder) env(w *world.Env) {
 	c.byte(w.Posts.N)
 	for _, k := range w.Posts.All() {
@@ -122,9 +121,9 @@ func (c *coder) env(w *world.Env) {
 	}
 }
 
-// id writes the number of an id among those of its family, 0 for none.
+// id writes the number of an id within its family, 0 for none.
 func (c *coder) id(f world.Family, id uint64) {
-	if f == world.Generations { // whose first is 0
+	if f == world.Generations { // which start at 0
 		id++
 	}
 	if id == 0 {
@@ -141,7 +140,7 @@ func (c *coder) id(f world.Family, id uint64) {
 	c.byte(byte(len(c.known[f])))
 }
 
-// config writes which of the configurations met so far it is.
+// config writes the number of the configuration among those seen so far.
 func (c *coder) config(v *csm.Config) {
 	if v == nil {
 		c.byte(1)
@@ -153,20 +152,20 @@ func (c *coder) config(v *csm.Config) {
 		return
 	}
 	h := fnv.New64a()
-	fmt.Fprintf(h, "%+v", *v) // few states have one, and the number must not depend on the worker
+	fmt.Fprintf(h, "%+v", *v) // rare; the number must not depend on the worker
 	c.uint(h.Sum64())
 }
 
-// faults writes what the breaker's decisions depend on: how many there were in a
-// row, and how old those are that the next one is counted with, in steps of what
-// a pause of the environment lets pass. Where the first fault is fatal, nothing.
+// faults writes what the breaker's decisions depend on: the number of consecutive faults,
+// and the age of those counted with the next one, in units of the environment's
+// QuietStep. If the first fault is fatal, it writes nothing.
 func (c *coder) faults() {
 	f := &c.state.Faults
 	switch {
 	case c.base.FaultRetries == 0:
 		return
 	case f.Recent[0] == 0 || c.now-f.Recent[0] > c.base.BreakerWindow:
-		c.byte(0) // the next one restarts
+		c.byte(0) // the next fault restarts the count
 		return
 	}
 	c.uint(uint64(min(f.InRow, c.base.FaultRetries+1)) + 1)
@@ -189,9 +188,9 @@ func (c *coder) value(v reflect.Value) {
 	p(c, v)
 }
 
-// compile makes the program of a type, which no type here holds itself but in a sum. It panics on a struct with a field that
-// the table of roles does not know: a field that is ignored without a reason
-// would fold states that differ.
+// compile builds the program of a type; types are not recursive except through sums. It
+// panics on a struct field without a role, since ignoring a field would merge states that
+// differ.
 func compile(t reflect.Type) program {
 	switch t.Kind() {
 	case reflect.Struct:
@@ -234,7 +233,7 @@ func compileStruct(t reflect.Type) program {
 		case !ok && composite(f.Type):
 			fields = append(fields, field{i, compile(f.Type)})
 		case !ok:
-			panic(fmt.Sprintf("explore: field %s (%v) has no role; say in roles.go whether decisions depend on it, and how", name, f.Type))
+			panic(fmt.Sprintf("explore: field %s (%v) has no role; add it to roles.go", name, f.Type))
 		case r.kind != drop:
 			fields = append(fields, field{i, r.program(name, f.Type)})
 		}
@@ -251,8 +250,8 @@ func compileStruct(t reflect.Type) program {
 	}
 }
 
-// composite says whether a field without a role of its own is written by those
-// of the fields in it.
+// composite says whether a field without its own role is written by the roles of its
+// fields.
 func composite(t reflect.Type) bool {
 	switch t.Kind() {
 	case reflect.Struct, reflect.Interface:
@@ -264,7 +263,7 @@ func composite(t reflect.Type) bool {
 	}
 }
 
-// scalar writes a value as it is.
+// scalar writes a value unchanged.
 func scalar(t reflect.Type) program {
 	switch t.Kind() {
 	case reflect.Bool:
@@ -279,6 +278,6 @@ func scalar(t reflect.Type) program {
 			c.buf = append(c.buf, v.String()...)
 		}
 	default:
-		panic(fmt.Sprintf("explore: a state holds a %v, which has no canonical form", t))
+		panic(fmt.Sprintf("explore: type %v in a state has no canonical form", t))
 	}
 }

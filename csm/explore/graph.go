@@ -7,15 +7,15 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/world"
 )
 
-// mark is what the whole graph is checked by.
+// mark classifies a node for the graph checks.
 type mark uint8
 
 const (
 	resting mark = 1 << iota // Idle, or Listening with nothing under way
-	users                    // the user paused the conversation or the voice, or is to end a turn by hand: it lasts until the user ends it
+	users                    // waiting for the user, who paused the conversation or the voice or must commit a turn
 )
 
-// mark says what n is to the graph.
+// markOf returns the marks of n.
 func markOf(n *node) mark {
 	s := &n.State
 	if n.Env.Posts.N > 0 {
@@ -45,15 +45,15 @@ func markOf(n *node) mark {
 	return 0
 }
 
-// graph is the part of the explored graph that nobody's will is needed for:
-// answers, deadlines and the core's own follow-ups.
+// graph is the part of the explored graph that needs no action of the user: answers,
+// deadlines and the core's own events.
 type graph struct {
 	marks   []mark
 	answers list // edges by answers
-	timers  list // edges by deadlines and follow-ups
+	timers  list // edges by deadlines and the core's own events
 }
 
-// list is edges by node: those of node i are to[at[i]:at[i+1]].
+// list holds edges by node: those of node i are to[at[i]:at[i+1]].
 type list struct {
 	at []uint32
 	to []uint32
@@ -68,7 +68,7 @@ func (l *list) of(id int) []uint32 {
 
 func (g *graph) begin(id uint32, m mark) {
 	if int(id) != len(g.marks) {
-		panic(fmt.Sprintf("explore: node %d is taken in after %d others", id, len(g.marks)))
+		panic(fmt.Sprintf("explore: node %d was added after %d others", id, len(g.marks)))
 	}
 	g.marks = append(g.marks, m)
 	g.answers.at = append(g.answers.at, uint32(len(g.answers.to)))
@@ -84,16 +84,16 @@ func (g *graph) edge(c world.Class, to uint32) {
 	}
 }
 
-// unrested are the nodes from which no way leads to rest (deadlines only: not
-// every way does, or one goes round for ever).
+// unrested returns the nodes from which no path leads to rest or, with deadlinesOnly,
+// from which some path never does.
 func (g *graph) unrested(deadlinesOnly bool) []uint32 {
 	n := len(g.marks)
 	lists := []*list{&g.timers, &g.answers}
 	if deadlinesOnly {
 		lists = lists[:1]
 	}
-	// The edges backwards, and how many ways of each node are not known to lead
-	// to rest.
+	// Reverse the edges, and count for each node the paths that are not known to lead to
+	// rest.
 	at := make([]uint32, n+1)
 	left := make([]uint32, n)
 	for _, l := range lists {
@@ -145,14 +145,14 @@ func (g *graph) unrested(deadlinesOnly bool) []uint32 {
 	return out
 }
 
-// checkGraph looks at the whole graph, once it is closed.
+// checkGraph checks the whole graph once it is closed.
 func (s *search) checkGraph() {
 	for _, c := range []struct {
 		check, what   string
 		deadlinesOnly bool
 	}{
-		{"deadEnd", "invariant 8: where every answer is lost, deadlines do not lead to rest", true},
-		{"rest", "invariant 8: neither Idle nor Listening at rest can be reached without the user", false},
+		{"deadEnd", "invariant 8: if every answer is lost, deadlines do not lead to rest", true},
+		{"rest", "invariant 8: rest (Idle or Listening) is unreachable without the user", false},
 	} {
 		if bad := s.graph.unrested(c.deadlinesOnly); len(bad) > 0 {
 			what := fmt.Sprintf("%s (%d states, this one first)", c.what, len(bad))

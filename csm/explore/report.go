@@ -12,20 +12,20 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// Options say how an exploration runs. The zero value explores every world to
-// its end on one worker.
+// Options configure an exploration. The zero value explores every world completely with
+// one worker.
 type Options struct {
 	Worlds        []World
 	Workers       int
-	MaxStates     int // of one world, 0 for no limit
-	MaxViolations int // of one world, after which it stops; 1 where it is 0
-	// Expired, if set, says that the time is up. Now, if set, is the time since
-	// anything: what the report's seconds are taken from.
+	MaxStates     int // per world, 0 for no limit
+	MaxViolations int // per world, after which it stops; 0 means 1
+	// Expired, if set, says that time is up. Now, if set, is the time since any fixed
+	// point, for the durations in the report.
 	Expired func() bool
 	Now     func() time.Duration
 	// Progress, if set, is called after each level.
 	Progress func(world string, states, edges, frontier int)
-	// Found, if set, is called with each violation at once.
+	// Found, if set, is called immediately with each violation.
 	Found func(*Violation)
 
 	step stepFunc
@@ -52,8 +52,7 @@ func (o *Options) violation(v *Violation) {
 	}
 }
 
-// Violation is a promise that does not hold, with the shortest list of events
-// that shows it.
+// Violation is a failed check, with the shortest list of events that leads to it.
 type Violation struct {
 	World string         `json:"world"`
 	Check string         `json:"check"`
@@ -61,7 +60,7 @@ type Violation struct {
 	Steps []csm.Envelope `json:"-"`
 
 	class string
-	extra []csm.Event // events beside the walk that show it
+	extra []csm.Event // further events that demonstrate it
 }
 
 func (v *Violation) Error() string {
@@ -81,7 +80,7 @@ const (
 
 var regionNames = [numRegions]string{"conversation", "connection", "turn", "speech", "copilot", "session"}
 
-// see notes which states the regions are in.
+// see records the regions' states.
 func (w *worker) see(n *node) {
 	s := &n.State
 	conv := s.Conv.Phase().String()
@@ -95,15 +94,15 @@ func (w *worker) see(n *node) {
 	}
 }
 
-// WorldReport is what came of one world.
+// WorldReport is the result of one world.
 type WorldReport struct {
 	World
 	States     int                 `json:"states"`
 	Edges      int                 `json:"edges"`
-	Stale      int                 `json:"stale"` // events that are over, delivered beside the edges
-	Depth      int                 `json:"depth"` // events on the longest shortest path
+	Stale      int                 `json:"stale"` // stale events delivered in addition to the edges
+	Depth      int                 `json:"depth"` // length of the longest shortest path
 	Closed     bool                `json:"closed"`
-	Stopped    string              `json:"stopped,omitempty"` // why it is not
+	Stopped    string              `json:"stopped,omitempty"` // the reason, if not closed
 	Regions    map[string][]string `json:"regions"`
 	Seconds    float64             `json:"seconds"`
 	HeapBytes  uint64              `json:"heapBytes"`
@@ -134,7 +133,7 @@ func (r *WorldReport) cover(w *worker) {
 	}
 }
 
-// Report is what came of an exploration.
+// Report is the result of an exploration.
 type Report struct {
 	Worlds   []WorldReport `json:"worlds"`
 	States   int           `json:"states"`
@@ -144,14 +143,13 @@ type Report struct {
 	HeapPeak uint64        `json:"heapPeakBytes"`
 	Checks   []string      `json:"checks"`
 	Coverage Coverage      `json:"coverage"`
-	// Met and Missed are the names of the situations that some world met, and that
-	// none did.
+	// Met and Missed are the situations that some world met and that none met.
 	Met    []string `json:"met"`
 	Missed []string `json:"missed,omitempty"`
 }
 
-// Coverage is how much of the table of transitions was met: rows, both answers
-// of each guard, and the rows that lead to Faulted.
+// Coverage is the covered part of the transition table: rows, both results of each guard,
+// and the rows that lead to Faulted.
 type Coverage struct {
 	Rows         int      `json:"rows"`
 	RowsFired    int      `json:"rowsFired"`
@@ -162,12 +160,12 @@ type Coverage struct {
 	Uncovered    []string `json:"uncovered,omitempty"`
 }
 
-// Closed says whether every world was explored to its end and nothing is wrong.
+// Closed says whether every world was fully explored without a violation.
 func (r *Report) Closed() bool {
 	return !slices.ContainsFunc(r.Worlds, func(w WorldReport) bool { return !w.Closed })
 }
 
-// Violations are those of all worlds.
+// Violations returns those of all worlds.
 func (r *Report) Violations() (out []*Violation) {
 	for _, w := range r.Worlds {
 		out = append(out, w.Violations...)
@@ -175,7 +173,7 @@ func (r *Report) Violations() (out []*Violation) {
 	return out
 }
 
-// Run explores.
+// Run explores all worlds.
 func Run(o Options) *Report {
 	if o.Worlds == nil {
 		o.Worlds = Worlds()
@@ -266,7 +264,7 @@ func (r *Report) String() string {
 		fmt.Fprintf(&b, "  %s", strings.Join(w.Groups.Names(), " "))
 	}
 	c := r.Coverage
-	fmt.Fprintf(&b, "\n\n%d checks of each step, of what is stale or repeated, and of the whole graph\n", len(r.Checks))
+	fmt.Fprintf(&b, "\n\n%d checks of steps, stale and repeated events, and the whole graph\n", len(r.Checks))
 	fmt.Fprintf(&b, "rows %d/%d, guard branches %d/%d, rows into Faulted %d/%d\n", c.RowsFired, c.Rows, c.BranchesSeen, c.Branches, c.FaultsFired, c.Faults)
 	fmt.Fprintf(&b, "situations %d/%d\n", len(r.Met), len(Situations))
 	for _, name := range r.Missed {
@@ -280,7 +278,7 @@ func (r *Report) String() string {
 
 var digits = regexp.MustCompile(`[0-9]+`)
 
-// summary is a state in a line.
+// summary formats a state in one line.
 func summary(s *csm.State) string {
 	return fmt.Sprintf("%v/%v/%v/%v/%v/%v turn %d queue %v", s.Phase(), s.Conn, s.Turn, s.Speech, s.Copilot, s.Session, s.Current.ID, s.Queue)
 }

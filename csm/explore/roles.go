@@ -7,7 +7,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/world"
 )
 
-// role says what of a field the canonical form keeps.
+// role says what the canonical form keeps of a field.
 type role struct {
 	kind roleKind
 	fam  world.Family
@@ -16,18 +16,17 @@ type role struct {
 type roleKind uint8
 
 const (
-	drop  roleKind = iota // no decision depends on it, or another field says it already
+	drop  roleKind = iota // no decision depends on it, or another field implies it
 	plain                 // its value
-	isSet                 // whether it is zero; each element of an array by itself
-	named                 // the id's number in its family; each element of a slice
+	isSet                 // whether it is zero, per array element
+	named                 // the id's number in its family, per slice element
 	special
 )
 
-// roles is how each field of a state that is no struct or sum by itself enters
-// the canonical form. A field that is missing here is an error, so that none is
-// ever left out unseen.
+// roles defines how each field of a state, other than structs and sums, enters the
+// canonical form. A missing field is an error, so that none is ignored silently.
 var roles = map[string]role{
-	// What is published about the last transition.
+	// Published facts about the last transition.
 	"csm.State.Previous": {}, "csm.State.Since": {}, "csm.State.Cause": {}, "csm.State.CauseSeq": {},
 	"csm.State.Session":     {kind: plain},
 	"csm.State.Hold":        {kind: plain},
@@ -36,8 +35,8 @@ var roles = map[string]role{
 	"csm.State.Drafts":      {kind: named, fam: world.Utterances},
 	"csm.State.Config":      {kind: special},
 	"csm.State.VoicePaused": {kind: plain},
-	"csm.State.Cursor":      {}, // it goes into what is remembered as heard, and into no decision
-	"csm.State.IDs":         {}, // all others are relative to them
+	"csm.State.Cursor":      {}, // it only determines the recorded heard length
+	"csm.State.IDs":         {}, // all other ids are relative to them
 	"csm.State.Faults":      {kind: special},
 	"csm.State.Retry":       {kind: special},
 	"csm.State.Counters":    {},
@@ -46,11 +45,11 @@ var roles = map[string]role{
 	"csm.Analysing.Unsent":   {kind: named, fam: world.Utterances},
 	"csm.Analysing.Awaiting": {kind: plain},
 	"csm.Analysing.Stage":    {kind: plain},
-	// How much of it was heard goes into the history alone.
+	// How much of it was heard only affects the history.
 	"csm.Interrupted.Request": {kind: named, fam: world.Requests},
 	"csm.Interrupted.Doubt":   {kind: plain},
-	"csm.Interrupted.Left":    {}, // a length of time
-	"csm.Faulted.Code":        {}, // published; Fatal says what follows from it
+	"csm.Interrupted.Left":    {}, // a duration
+	"csm.Faulted.Code":        {}, // published; Fatal has its consequence
 	"csm.Faulted.Fatal":       {kind: plain},
 	"csm.Faulted.Breaker":     {kind: plain},
 	"csm.Faulted.Recovering":  {kind: plain},
@@ -88,19 +87,19 @@ var roles = map[string]role{
 	"copilot.Call.Allowed": {kind: plain},
 	"csm.Approval.State":   {kind: plain}, "csm.Approval.Times": {kind: plain}, "csm.Approval.Heard": {kind: plain},
 	"copilot.LoadingModel.Load": {kind: named, fam: world.Loads}, "copilot.LoadingModel.Model": {kind: named, fam: world.Models},
-	"copilot.LoadingModel.Percent": {kind: plain}, "copilot.LoadFailed.Reason": {}, // explained
+	"copilot.LoadingModel.Percent": {kind: plain}, "copilot.LoadFailed.Reason": {}, // only explained to the user
 	"copilot.Failure.Utterance": {kind: named, fam: world.Utterances}, "copilot.Failure.More": {kind: named, fam: world.Utterances},
 	"copilot.Failure.Stage": {kind: plain},
 
-	// Of what was said decisions see how long it is, and where the user's begin.
+	// Decisions see the length of the history, and where the user's messages start.
 	"history.Log.Items": {kind: special}, "history.Log.Summary": {}, "history.Log.Left": {}, "history.Normal.From": {kind: special},
 	"history.Item.Utterance": {}, "history.Item.Turn": {}, "history.Item.More": {}, "history.Item.Request": {}, "history.Item.Tool": {},
 	"history.Item.From": {}, "history.Item.Heard": {}, "history.Item.Outcome": {},
 	"history.Compacting.Job": {kind: named, fam: world.Jobs}, "history.Compacting.Count": {kind: special},
 }
 
-// specials write the fields with a form of their own. They are filled before
-// anything runs, since some use what uses them.
+// specials write the fields that have a form of their own. They are initialised in init,
+// since some refer to each other.
 var specials map[string]program
 
 func init() { specials = specialPrograms }
@@ -109,14 +108,14 @@ var specialPrograms = map[string]program{
 	"csm.State.Config": writeConfig,
 	"csm.Turn.Config":  writeConfig,
 	"csm.State.Faults": func(c *coder, _ reflect.Value) { c.faults() },
-	// What failed last is seen by the user's "try again" alone.
+	// Only the user's "try again" uses the last failure.
 	"csm.State.Retry": func(c *coder, v reflect.Value) {
 		if c.limits.Groups&world.Retrying != 0 {
 			c.value(v)
 		}
 	},
-	// Items come first in a history; what follows is about them. A history that is
-	// never compacted is no matter.
+	// Items come first in a history; the other fields refer to them. A history that is
+	// never compacted does not matter.
 	"history.Log.Items": func(c *coder, v reflect.Value) {
 		if c.items = v.Len(); c.base.HistoryMax == 0 {
 			return
@@ -141,7 +140,7 @@ var specialPrograms = map[string]program{
 
 func writeConfig(c *coder, v reflect.Value) { c.config(v.Interface().(*csm.Config)) }
 
-// program writes the field of that name and type in this role.
+// program returns the program that writes the field of that name and type in this role.
 func (r role) program(name string, t reflect.Type) program {
 	switch r.kind {
 	case isSet:
@@ -166,7 +165,7 @@ func (r role) program(name string, t reflect.Type) program {
 	case special:
 		p, ok := specials[name]
 		if !ok {
-			panic("explore: field " + name + " is to have a form of its own, and specials has none")
+			panic("explore: field " + name + " has the role special, but specials has no entry for it")
 		}
 		return p
 	default:

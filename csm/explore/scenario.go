@@ -8,7 +8,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// WriteScenario writes a violation's events as text, one a line with its time.
+// WriteScenario writes a violation's events as text, one per line with its time.
 func WriteScenario(w io.Writer, v *Violation) error {
 	if _, err := fmt.Fprintf(w, "# %v\n", v); err != nil {
 		return err

@@ -10,48 +10,48 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/world"
 )
 
-// stepFunc is csm.StepObserved, or what a test has in its place.
+// stepFunc is csm.StepObserved or a test's replacement.
 type stepFunc func(csm.State, csm.Envelope) (csm.State, []csm.Effect, csm.Observation)
 
-// chunk is how many nodes a worker expands before their successors are taken in.
-// The order of everything depends on it nowhere.
+// chunk is how many nodes a worker expands before their successors are merged. The result
+// does not depend on it.
 const chunk = 256
 
-// noMove stands for no move, where a node itself is what is wrong.
+// noMove means no move, if a node itself is the violation.
 const noMove = ^uint16(0)
 
-// search explores one world, level by level. Levels are expanded by several
-// workers and taken in by one, in the order of their nodes: so numbers, paths
-// and counts are the same in each run.
+// search explores one world, level by level. Several workers expand a level and one
+// merges it, in the order of its nodes: numbers, paths and counts are the same in every
+// run.
 type search struct {
 	world   *World
 	opts    Options
 	step    stepFunc
 	seen    map[key]uint32
-	parents []uint32 // of each node
+	parents []uint32 // parent of each node
 	by      []uint16 // the index of the move that led to it
 	graph   graph
-	level   []node // the nodes that are expanded now,
-	first   uint32 // the first of which has this number
+	level   []node // the level being expanded,
+	first   uint32 // and the number of its first node
 	next    []node
 	report  WorldReport
 	found   []*Violation
-	classes map[string]bool // of violations
+	classes map[string]bool // classes of violations found
 	workers []*worker
 }
 
-// batch is what came of expanding some nodes.
+// batch is the result of expanding some nodes.
 type batch struct {
 	edges []edge
-	ends  []int // of each node's edges
+	ends  []int // end of each node's edges
 	marks []mark
 }
 
-// edge is one step, or what is wrong with it.
+// edge is one step, or its violation.
 type edge struct {
 	to    key
-	known uint32 // the number of the node it leads to, when it had one already, plus 1
-	node  *node  // else the node
+	known uint32 // 1 plus the number of the node it leads to, if known
+	node  *node  // otherwise the new node
 	move  uint16
 	class world.Class
 	wrong *Violation
@@ -68,7 +68,7 @@ func newSearch(w *World, o Options) *search {
 	return s
 }
 
-// run explores until there is nothing new, and then looks at the whole graph.
+// run explores until nothing new is found, and then checks the whole graph.
 func (s *search) run() {
 	root, _ := s.root()
 	s.seen[s.workers[0].coder.key(&root.State, &root.Env)] = 0
@@ -89,8 +89,8 @@ func (s *search) run() {
 	s.finish()
 }
 
-// expandLevel expands the nodes of the level, and says whether there was room
-// and time for all.
+// expandLevel expands the nodes of the level, and returns false if it ran out of space or
+// time.
 func (s *search) expandLevel() bool {
 	chunks := (len(s.level) + chunk - 1) / chunk
 	for from := 0; from < chunks; from += 4 * len(s.workers) {
@@ -108,7 +108,7 @@ func (s *search) expandLevel() bool {
 		for i := range done {
 			s.takeIn(s.first+uint32((from+i)*chunk), &done[i])
 		}
-		clear(s.level[from*chunk : min(to*chunk, len(s.level))]) // expanded states are not needed any more
+		clear(s.level[from*chunk : min(to*chunk, len(s.level))]) // expanded states are no longer needed
 		if s.stop() {
 			return false
 		}
@@ -116,7 +116,7 @@ func (s *search) expandLevel() bool {
 	return true
 }
 
-// stop says whether to give up: too many violations, or no time or room left.
+// stop says whether to stop: too many violations, or out of time or space.
 func (s *search) stop() bool {
 	switch {
 	case len(s.found) >= max(s.opts.MaxViolations, 1):
@@ -131,7 +131,7 @@ func (s *search) stop() bool {
 	return true
 }
 
-// takeIn numbers the new nodes of a batch whose first node has number id.
+// takeIn numbers the new nodes of a batch; id is its first node.
 func (s *search) takeIn(id uint32, b *batch) {
 	at := 0
 	for i, end := range b.ends {
@@ -153,7 +153,7 @@ func (s *search) takeIn(id uint32, b *batch) {
 	}
 }
 
-// number is the number of the node an edge leads to.
+// number returns the number of the node that an edge leads to.
 func (s *search) number(from uint32, e *edge) uint32 {
 	if to, ok := s.seen[e.to]; ok {
 		return to
@@ -165,7 +165,7 @@ func (s *search) number(from uint32, e *edge) uint32 {
 	return to
 }
 
-// note keeps the first violation of each kind.
+// note records the first violation of each class.
 func (s *search) note(from uint32, e *edge) {
 	if s.classes[e.wrong.class] || len(s.found) >= max(s.opts.MaxViolations, 1) {
 		return
@@ -181,7 +181,7 @@ func (s *search) note(from uint32, e *edge) {
 	s.opts.violation(e.wrong)
 }
 
-// finish adds up what the workers saw.
+// finish sums up the workers' results.
 func (s *search) finish() {
 	s.report.World, s.report.States = *s.world, len(s.parents)
 	for _, w := range s.workers {
@@ -197,7 +197,7 @@ func (s *search) finish() {
 	s.report.Violations = s.found
 }
 
-// root is where a world begins: the core is told its configuration.
+// root returns the initial node of a world: the core has received its configuration.
 func (s *search) root() (node, []csm.Envelope) {
 	n := node{State: csm.Initial(), Limits: &s.world.Limits, Env: world.Env{Now: time.Second}}
 	first := envelope(&n, csm.Configure{Config: s.world.Config})
@@ -205,8 +205,8 @@ func (s *search) root() (node, []csm.Envelope) {
 	return n, []csm.Envelope{first}
 }
 
-// path is the shortest list of events that leads to a node, and then along one
-// more move unless that is noMove.
+// path returns the shortest list of events that leads to a node, followed by one more
+// move unless that is noMove.
 func (s *search) path(to uint32, last uint16) []csm.Envelope {
 	var by []uint16
 	if last != noMove {
@@ -226,12 +226,12 @@ func (s *search) path(to uint32, last uint16) []csm.Envelope {
 		out = append(out, e)
 		var fx []csm.Effect
 		n.State, fx, _ = s.step(n.State, e)
-		_ = n.Env.Take(&n.State, fx) // what is wrong with the last step was found before
+		_ = n.Env.Take(&n.State, fx) // a violation of the last step was already reported
 	}
 	return out
 }
 
-// envelope is the next event as the dispatcher would number it.
+// envelope wraps the next event as the dispatcher would.
 func envelope(n *node, e csm.Event) csm.Envelope {
 	n.Env.Seq++
 	return csm.Envelope{Seq: n.Env.Seq, At: n.Env.Now, Event: e}

@@ -13,21 +13,20 @@ type Moment struct {
 	Effects       []csm.Effect
 }
 
-// Situation is something that a conversation can come into, and that a proof has to
-// have met: faults were found in it, or the design speaks of it. What was never met
-// is not proved safe.
+// Situation is a condition that an exploration must have met, because faults were found
+// in it or the design mentions it. What was never met is not proved.
 type Situation struct {
 	Name string
-	on   csm.Kind // the event that it is met at
+	on   csm.Kind // the event at which it occurs
 	is   func(*Moment) bool
 }
 
-// Met says whether it is met in a step.
+// Met says whether a step meets the situation.
 func (s *Situation) Met(m *Moment) bool {
 	return s.on == csm.KindOf(m.Event) && m.Before.Counters == m.After.Counters && s.is(m)
 }
 
-// Situations is the list of them. It only grows.
+// Situations is the list of situations. It only grows.
 var Situations = []Situation{
 	// The user speaks over the assistant.
 	{"a voice over a question about a tool", csm.KindSpeechStarted, both(asking, in(csm.PhaseSpeaking))},
@@ -110,7 +109,7 @@ type condition = func(*Moment) bool
 func both(a, b condition) condition { return func(m *Moment) bool { return a(m) && b(m) } }
 func not(c condition) condition     { return func(m *Moment) bool { return !c(m) } }
 
-// Of the state before the step.
+// Conditions on the state before the step.
 func in(p csm.Phase) condition { return func(m *Moment) bool { return m.Before.Conv.Phase() == p } }
 func speech(name string) condition {
 	return func(m *Moment) bool { return m.Before.Speech.String() == name }
@@ -124,13 +123,13 @@ func voiceBefore(m *Moment) bool { return m.Before.Turn.String() == "userSpeakin
 func inDoubt(m *Moment) bool     { i, _ := m.Before.Conv.(csm.Interrupted); return i.Doubt }
 func triedAgain(m *Moment) bool  { a, _ := m.Before.Conv.(csm.Analysing); return a.Stage != 0 }
 
-// restHeld says that the user has the floor over an answer that was being heard.
+// restHeld says that the user has the floor over a held answer.
 func restHeld(m *Moment) bool {
 	speech := m.Before.Speech.String()
 	return m.Before.Conv.Phase() == csm.PhaseListening && (speech == "held" || speech == "paused") && m.Before.Current.Role == csm.Assistant
 }
 
-// Of the event, of the state after it, and of the effects.
+// Conditions on the event, the state after it, and the effects.
 func word(c csm.Class) condition {
 	return func(m *Moment) bool { return m.Event.(csm.Final).Class == c }
 }

@@ -8,13 +8,13 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// unchanged says whether two states differ in their counters at most. It is
-// exact: nothing is renumbered or left out.
+// unchanged says whether two states differ only in their counters. It is exact: nothing
+// is renumbered or left out.
 func unchanged(a, b *csm.State) bool {
 	same := *b
 	same.Counters = a.Counters
-	// A step that does nothing returns a copy of what it was given, so nearly
-	// always the memory is the same, and nothing that it points to need be read.
+	// A step without effect returns a copy of its argument, so the memory is nearly
+	// always identical and pointers need not be followed.
 	return bytes.Equal(memory(a), memory(&same)) || reflect.DeepEqual(*a, same)
 }
 

@@ -4,9 +4,9 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// Walk takes some steps of a world at random, with every check of a step, and tells
-// of the situations that it meets. pick is a number below n. The violation is nil where
-// every promise was kept.
+// Walk makes random steps in a world, with every step check, and reports the situations
+// that it meets. pick returns a number below n. The violation is nil if every check
+// passed.
 func Walk(w *World, pick func(n int) int, steps int, meets func(name string)) *Violation {
 	s := newSearch(w, Options{})
 	walker := s.workers[0]

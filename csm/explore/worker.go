@@ -8,16 +8,16 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/world"
 )
 
-// worker expands nodes. What it keeps between them is its own.
+// worker expands nodes. Its fields are its own.
 type worker struct {
 	s     *search
 	coder *coder
 	moves []world.Move
-	stale int // events that meant nothing, and were seen to change nothing
+	stale int // stale events that were verified to change nothing
 	was   []byte
 
 	fired   []bool
-	met     []bool // of Situations
+	met     []bool // which Situations were met
 	guards  [][2]bool
 	regions [numRegions]map[string]bool
 	rows    []csm.Row
@@ -32,7 +32,7 @@ func newWorker(s *search) *worker {
 	return w
 }
 
-// expand takes every move of some nodes.
+// expand applies every move to some nodes.
 func (w *worker) expand(nodes []node) (b batch) {
 	for i := range nodes {
 		n := &nodes[i]
@@ -50,12 +50,12 @@ func (w *worker) expand(nodes []node) (b batch) {
 	return b
 }
 
-// take makes one step, checks it and identifies what it leads to.
+// take makes one step, checks it and identifies the resulting node.
 func (w *worker) take(n *node, m world.Move, index uint16) edge {
 	e := edge{move: index, class: m.Class}
 	to := node{Env: n.Env, Limits: n.Limits}
 	to.Env.Apply(m)
-	if m.Event == nil { // time alone
+	if m.Event == nil { // only time passes
 		to.State = n.State
 		return w.identify(e, &to)
 	}
@@ -90,7 +90,7 @@ func (w *worker) identify(e edge, to *node) edge {
 	return e
 }
 
-// again delivers an answer or a deadline once more: invariant 11.
+// again delivers an answer or a deadline a second time: invariant 11.
 func (w *worker) again(m world.Move, to *node) error {
 	if m.Class != world.Answer && m.Class != world.Deadline {
 		return nil
@@ -99,18 +99,17 @@ func (w *worker) again(m world.Move, to *node) error {
 	repeat := csm.Envelope{Seq: to.Env.Seq + 1, At: to.Env.Now, Event: m.Event}
 	after, fx, _ := w.s.step(to.State, repeat)
 	if now := w.coder.core(&after, &to.Env); !bytes.Equal(now, w.was) {
-		return broken{"repeated", fmt.Errorf("invariant 11: repeated, it changed %v to %v", summary(&to.State), summary(&after))}
+		return broken{"repeated", fmt.Errorf("invariant 11: a repetition changed %v to %v", summary(&to.State), summary(&after))}
 	}
 	for _, f := range fx {
 		if world.Asks(f) {
-			return broken{"repeated", fmt.Errorf("invariant 11: repeated, it asked for %s", csm.NameOf(f))}
+			return broken{"repeated", fmt.Errorf("invariant 11: a repetition emitted %s", csm.NameOf(f))}
 		}
 	}
 	return nil
 }
 
-// tryStale delivers what is over to n: each event may change a counter and
-// nothing else.
+// tryStale delivers stale events to n: each may only change a counter.
 func (w *worker) tryStale(n *node) *Violation {
 	for _, e := range n.Stale(nil) {
 		w.stale++
@@ -118,11 +117,11 @@ func (w *worker) tryStale(n *node) *Violation {
 		var err error
 		switch {
 		case !unchanged(&n.State, &after):
-			err = fmt.Errorf("invariant 11: it is stale, and changed %v to %v", summary(&n.State), summary(&after))
+			err = fmt.Errorf("invariant 11: a stale event changed %v to %v", summary(&n.State), summary(&after))
 		case after.Counters == n.State.Counters:
-			err = fmt.Errorf("invariant 11: it is stale, and was not counted")
+			err = fmt.Errorf("invariant 11: a stale event was not counted")
 		case len(fx) > 0:
-			err = fmt.Errorf("invariant 11: it is stale, and asked for %s", csm.NameOf(fx[0]))
+			err = fmt.Errorf("invariant 11: a stale event emitted %s", csm.NameOf(fx[0]))
 		default:
 			continue
 		}
@@ -146,14 +145,14 @@ func (w *worker) cover(seen csm.Observation) {
 	}
 }
 
-// meet notes the situations that are met for the first time.
+// meet records situations that are met for the first time.
 func (w *worker) meet(m *Moment) {
 	for i := range w.met {
 		w.met[i] = w.met[i] || Situations[i].Met(m)
 	}
 }
 
-// broken is an error with the name of the check that found it.
+// broken is an error with the name of the failed check.
 type broken struct {
 	check string
 	error

@@ -5,7 +5,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/world"
 )
 
-// World is one closed part of what can happen. Everything within its limits is
+// World is a closed part of the possible events. Everything within its limits is
 // explored.
 type World struct {
 	Name  string `json:"name"`
@@ -13,47 +13,47 @@ type World struct {
 	world.Limits
 }
 
-// boundNames are the heads of bounds.
+// boundNames are the column headers of bounds.
 var boundNames = [...]string{"queue", "pending", "segments", "attempts", "faults", "calls", "rounds", "drafts", "history", "epochs"}
 
-// bounds are the numbers that bound a world. A connection is followed by one
-// other at a time; which number it has is no matter.
+// bounds returns the numeric limits of a world. At most one connection follows another at
+// a time, so epochs need no limit of their own.
 func (w World) bounds() [len(boundNames)]int {
 	return [...]int{w.Queue, w.Pending, w.Segments, w.Attempts, w.Faults, w.Calls, w.Rounds, w.Drafts, w.History, 2}
 }
 
-// Worlds are the worlds in the order in which they are explored.
+// Worlds returns the worlds in the order of exploration.
 func Worlds() []World {
 	list := []World{
-		{Name: "turns", About: "speech, typing and answers: interrupted, failed, tried again and queued", Limits: world.Limits{Queue: 2, Pending: 1, Segments: 1, Attempts: 1,
+		{Name: "turns", About: "speech, typing and answers: interrupted, failed, retried and queued", Limits: world.Limits{Queue: 2, Pending: 1, Segments: 1, Attempts: 1,
 			Groups: world.Voice | world.Text | world.User | world.Retrying | world.Failing | world.Holding}},
 		{Name: "answers", About: "attempts, pieces and failures of answers; the configuration changes", Limits: world.Limits{Queue: 2, Segments: 2, Attempts: 2,
 			Groups: world.Text | world.User | world.Retrying | world.Failing | world.Holding | world.Configuring}},
-		{Name: "speech", About: "what is said: pieces, texts read aloud, paused by the user and by suspensions", Limits: world.Limits{Queue: 1, Pending: 1, Segments: 2, Attempts: 1,
+		{Name: "speech", About: "speech: segments, texts read aloud, pauses by the user and by suspensions", Limits: world.Limits{Queue: 1, Pending: 1, Segments: 2, Attempts: 1,
 			Groups: world.Voice | world.Text | world.Reading | world.Pausing | world.User | world.Holding | world.Failing}},
 		{Name: "suspension", About: "every set of reasons to suspend, in every state of a turn", Limits: world.Limits{Queue: 1, Pending: 1, Segments: 1, Attempts: 1,
 			Groups: world.Voice | world.Text | world.Holding | world.Renewing | world.Device | world.Dropping | world.Failing}},
-		{Name: "tools", About: "searches, questions, calls and rounds, answered by hand", Limits: world.Limits{Queue: 1, Segments: 1, Attempts: 1, Calls: 1, Rounds: 1,
+		{Name: "tools", About: "searches, questions, calls and rounds, approved manually", Limits: world.Limits{Queue: 1, Segments: 1, Attempts: 1, Calls: 1, Rounds: 1,
 			Groups: world.Text | world.User | world.Retrying | world.Failing | world.Holding | world.Dropping | world.Tooling | world.Allowing}},
 		{Name: "approval", About: "questions about tools answered by voice", Limits: world.Limits{Queue: 1, Pending: 2, Segments: 1, Attempts: 1, Calls: 1, Rounds: 1,
 			Groups: world.Voice | world.User | world.Replying | world.Holding | world.Tooling | world.Destroying}},
-		{Name: "models", About: "models loaded, changed and failed under way", Limits: world.Limits{Queue: 2, Segments: 1, Attempts: 1,
+		{Name: "models", About: "models that load, change and fail during requests", Limits: world.Limits{Queue: 2, Segments: 1, Attempts: 1,
 			Groups: world.Text | world.User | world.Retrying | world.Failing | world.Holding | world.Loading}},
-		{Name: "manual", About: "turns that the user ends by hand or phrase", Limits: world.Limits{Queue: 1, Pending: 1, Segments: 1, Attempts: 1, Drafts: 2,
+		{Name: "manual", About: "turns that the user ends manually or by the send phrase", Limits: world.Limits{Queue: 1, Pending: 1, Segments: 1, Attempts: 1, Drafts: 2,
 			Groups: world.Voice | world.Text | world.Phrases | world.Silences | world.User | world.Holding}},
-		{Name: "history", About: "histories summarised while the conversation goes on", Limits: world.Limits{Queue: 1, Segments: 1, Attempts: 1, History: 3,
+		{Name: "history", About: "histories that are summarised during the conversation", Limits: world.Limits{Queue: 1, Segments: 1, Attempts: 1, History: 3,
 			Groups: world.Text | world.User | world.Failing | world.Holding}},
-		{Name: "renewal", About: "connections that expire, replaced while they work", Limits: world.Limits{Queue: 1, Pending: 1, Segments: 1, Attempts: 1,
+		{Name: "renewal", About: "expiring connections, replaced make-before-break", Limits: world.Limits{Queue: 1, Pending: 1, Segments: 1, Attempts: 1,
 			Groups: world.Voice | world.Expiring | world.Dropping | world.Holding}},
 		{Name: "pauses", About: "silences inside utterances that end by themselves", Limits: world.Limits{Queue: 1, Pending: 1, Segments: 1, Attempts: 1,
 			Groups: world.Voice | world.Silences | world.User | world.Holding}},
-		{Name: "overlap", About: "speech over the assistant that pauses, is taken back, counts, and turns out to be nothing", Limits: world.Limits{Queue: 1, Pending: 1, Segments: 1, Attempts: 1,
+		{Name: "overlap", About: "speech over the assistant: pausing, reverted, confirmed, and without meaning", Limits: world.Limits{Queue: 1, Pending: 1, Segments: 1, Attempts: 1,
 			Groups: world.Voice | world.Silences | world.Pausing | world.User | world.Holding | world.Text | world.Dropping, Interruption: csm.Confirmed}},
 		{Name: "overlap-questions", About: "the same over questions about tools", Limits: world.Limits{Queue: 1, Pending: 1, Segments: 1, Attempts: 1, Calls: 1, Rounds: 1,
 			Groups: world.Voice | world.Silences | world.Replying | world.Tooling | world.Allowing | world.Failing, Interruption: csm.Confirmed}},
-		{Name: "overlap-words", About: "speech over the assistant that stops it with words", Limits: world.Limits{Queue: 1, Pending: 1, Segments: 1, Attempts: 1, Calls: 1, Rounds: 1,
+		{Name: "overlap-words", About: "speech over the assistant that interrupts only with words", Limits: world.Limits{Queue: 1, Pending: 1, Segments: 1, Attempts: 1, Calls: 1, Rounds: 1,
 			Groups: world.Voice | world.User | world.Tooling | world.Holding, Interruption: csm.ByWords}},
-		{Name: "overlap-none", About: "speech over an assistant that nothing but the hand stops", Limits: world.Limits{Queue: 1, Pending: 1, Segments: 1, Attempts: 1,
+		{Name: "overlap-none", About: "speech over the assistant that never interrupts", Limits: world.Limits{Queue: 1, Pending: 1, Segments: 1, Attempts: 1,
 			Groups: world.Voice | world.Text | world.User | world.Holding, Interruption: csm.Never}},
 		{Name: "faults", About: "starts, faults, recoveries, the breaker and the end", Limits: world.Limits{Queue: 1, Segments: 1, Attempts: 1, Faults: 2,
 			Groups: world.Text | world.Holding | world.Renewing | world.Device | world.Dropping | world.Failing | world.Fatally | world.Breaking | world.Quiet}},
@@ -64,9 +64,8 @@ func Worlds() []World {
 	return list
 }
 
-// Pairs are every two of some worlds in one: what can happen in either, with the
-// larger of the bounds. Where one has the user's turns end by hand, or another thing
-// stop the assistant than an onset, the pair has it too.
+// Pairs returns each pair of worlds as one: the events of both, with the larger of the
+// bounds. If either uses manual turns or another interruption mode, so does the pair.
 func Pairs(worlds []World) []World {
 	var out []World
 	for i, a := range worlds {
@@ -84,8 +83,8 @@ func Pairs(worlds []World) []World {
 	return out
 }
 
-// DeepWorlds are the same worlds with larger bounds, for runs on demand: more of
-// everything that has a number, and suspensions of every kind everywhere.
+// DeepWorlds returns the same worlds with larger bounds, for runs on demand: higher
+// limits, and all kinds of suspensions everywhere.
 func DeepWorlds() []World {
 	list := Worlds()
 	for i := range list {

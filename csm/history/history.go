@@ -1,34 +1,32 @@
-// Package history is the history region: what was said, and of the assistant's
-// words only what was heard.
+// Package history is the history region: the conversation so far, with only the heard
+// part of the assistant's answers.
 //
 // # Model
 //
-// It keeps references and lengths, never words. The words are beside the core;
-// an item names the utterance, the answer or the call of a tool that they belong
-// to, and for an answer how many of its characters the playback cursor proves
-// were heard.
+// It holds references and lengths, never words, which are kept outside of the core. An
+// item identifies an utterance, an answer or a tool call; for an answer, it also has the
+// number of characters that were heard according to the playback cursor.
 //
-// A history that grows past its limit is compacted: its oldest items are
-// summarised, and leave when the summary stands for them. One compaction runs at
-// a time, items that come meanwhile stay, and one that failed takes nothing away
-// (invariant 10).
+// A history over its limit is compacted: its oldest items are summarised and then removed
+// in favour of the summary. One compaction runs at a time. Items that are added meanwhile
+// stay, and a failed compaction removes nothing (invariant 10).
 package history
 
 import "fmt"
 
-// Item is one thing that was said or done.
+// Item is one message or action.
 type Item struct {
 	Turn      uint64   `json:"turn"`
 	Utterance uint64   `json:"utterance,omitempty"` // the user's, or
-	More      []uint64 `json:"more,omitempty"`      // with what was merged with it, or
+	More      []uint64 `json:"more,omitempty"`      // and the utterances merged with it, or
 	Request   uint64   `json:"request,omitempty"`   // the assistant's, or
-	Tool      uint64   `json:"tool,omitempty"`      // a call of a tool
-	From      int      `json:"from,omitempty"`      // characters of the answer that an item before this one has
+	Tool      uint64   `json:"tool,omitempty"`      // a tool call
+	From      int      `json:"from,omitempty"`      // characters of the answer in earlier items
 	Heard     int      `json:"heard,omitempty"`     // characters of the answer that were heard
-	Outcome   Outcome  `json:"outcome,omitempty"`   // of the call
+	Outcome   Outcome  `json:"outcome,omitempty"`   // outcome of the call
 }
 
-// Outcome is how a call of a tool ended.
+// Outcome is how a tool call ended.
 type Outcome string
 
 // The outcomes of a call.
@@ -39,14 +37,14 @@ const (
 	Stopped  Outcome = "cancelled"
 )
 
-// Log is what is remembered, oldest first. Items is never modified in place.
+// Log is the history, oldest item first. Items is never modified in place.
 type Log struct {
 	Items   []Item `json:"items,omitempty"`
-	Summary uint32 `json:"summary,omitempty"` // the compaction whose summary stands for what left, 0 for none
-	Left    Answer `json:"left,omitzero"`     // the last answer that left, of which more may be heard
+	Summary uint32 `json:"summary,omitempty"` // the compaction that summarised the removed items, 0 for none
+	Left    Answer `json:"left,omitzero"`     // the last removed answer, of which more may be heard
 }
 
-// Answer says how many characters of an answer were heard.
+// Answer is how many characters of an answer were heard.
 type Answer struct {
 	Request uint64 `json:"request"`
 	Heard   int    `json:"heard"`
@@ -57,15 +55,15 @@ type Answer struct {
 //sumtype:decl
 type State interface {
 	fmt.Stringer
-	// Said is what is remembered.
+	// Said returns the log.
 	Said() Log
 	parts() (name, data)
 }
 
 // The states.
 type (
-	// Normal: nothing is being summarised. From is how long the log must be before
-	// another compaction is tried after one that failed.
+	// Normal: nothing is being summarised. From is the length from which a failed
+	// compaction is retried.
 	Normal struct {
 		Log
 		From int `json:"from,omitempty"`
@@ -91,13 +89,13 @@ func (n name) String() string { return [...]string{"normal", "compacting", "all"
 
 var parents = map[name]name{normal: all, compacting: all}
 
-// data is what a state may know.
+// data is the union of the states' data.
 type data struct {
 	Compacting
 	from int
 }
 
-// state is the one place where a state is made of its name and data.
+// state is the only function that builds a state from its name and data.
 func state(n name, d data) State {
 	if n == compacting {
 		return d.Compacting
@@ -111,13 +109,13 @@ func (c Compacting) parts() (name, data) { return compacting, data{Compacting: c
 func (Normal) String() string     { return normal.String() }
 func (Compacting) String() string { return compacting.String() }
 
-// Said is the log of a Normal history.
+// Said returns the log.
 func (n Normal) Said() Log { return n.Log }
 
-// Said is the log of a history that is being compacted.
+// Said returns the log.
 func (c Compacting) Said() Log { return c.Log }
 
-// HeardOf is how many characters of an answer were heard, over all its items.
+// HeardOf returns how many characters of an answer were heard, over all its items.
 func HeardOf(l Log, request uint64) (chars int) {
 	if l.Left.Request == request {
 		chars = l.Left.Heard
@@ -130,31 +128,30 @@ func HeardOf(l Log, request uint64) (chars int) {
 	return chars
 }
 
-// Due says whether a log of more than limit items is to be compacted now.
+// Due says whether a log of more than limit items must be compacted now.
 func Due(s State, limit int) bool {
 	n, _ := s.(Normal)
 	return limit > 0 && len(n.Items) > limit && len(n.Items) >= n.From
 }
 
-// Add adds an item.
+// Add appends an item.
 func Add(s State, it Item) State { return only(next(s, said, change{item: it})) }
 
-// Heard adds an answer, or raises the heard length of the last item when it is
-// of the same request. A shorter length than the known one changes nothing.
+// Heard appends an answer, or increases the heard length of the last item if it is of the
+// same request. A shorter length changes nothing.
 func Heard(s State, turn, request uint64, chars int) State {
 	return only(next(s, heard, change{item: Item{Turn: turn, Request: request, Heard: chars}}))
 }
 
-// Compact begins to summarise all but the last keep items, as job. It cuts
-// before something that the user said where it can, and else between two items
-// of one long turn, so that a turn of many tools is compacted too.
+// Compact starts job, which summarises all but the last keep items. If possible it cuts
+// before an utterance of the user, otherwise between two items of one long turn, so that
+// a turn with many tool calls is compacted too.
 func Compact(s State, job uint32, keep int) State {
 	return only(next(s, compact, change{job: job, n: max(keep, 1)}))
 }
 
-// Compacted ends compaction job. What was summarised leaves; a compaction that
-// failed leaves everything, and the next is tried when the log has grown by
-// grow items.
+// Compacted ends a compaction job. On success the summarised items are removed; on
+// failure all stay, and the next attempt waits until the log has grown by grow items.
 func Compacted(s State, job uint32, ok bool, grow int) (State, bool) {
 	in := summarised
 	if !ok {
@@ -163,7 +160,7 @@ func Compacted(s State, job uint32, ok bool, grow int) (State, bool) {
 	return next(s, in, change{job: job, n: max(grow, 1)})
 }
 
-// Stop gives up the compaction that runs, if one does: its conversation is over.
+// Stop cancels a running compaction at the end of the conversation.
 func Stop(s State) State { return only(next(s, stop, change{})) }
 
 func only(s State, _ bool) State { return s }

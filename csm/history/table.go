@@ -6,7 +6,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/statechart"
 )
 
-// input is what happens to a history.
+// input is an input of the region.
 type input uint8
 
 const (
@@ -22,16 +22,16 @@ func (in input) String() string {
 	return [...]string{"said", "heard", "compact", "summarised", "failed", "stop"}[in]
 }
 
-// change is an input with what it is about, in a state with data.
+// change is an input, its arguments and the state's data.
 type change struct {
 	data
 	item Item
 	job  uint32
-	n    int // items that stay, or that come before the next compaction
+	n    int // items to keep, or to add before the next compaction
 }
 
 type (
-	// Row is one line of the region's table. It means that something has changed.
+	// Row is one line of the region's table. It means that something changed.
 	Row = statechart.Row[name, input, bool, change, func(change) data]
 	// Guard is a condition on an input.
 	Guard = statechart.Guard[change]
@@ -60,11 +60,11 @@ func next(s State, in input, c change) (State, bool) {
 	}
 }
 
-// Table returns the rows, in their order.
+// Table returns the rows in order.
 func Table() []Row {
-	further := when("more than before", func(c change) bool { return c.item.Heard > HeardOf(c.Log, c.item.Request) })
-	long := when("more than stay", func(c change) bool { return len(c.Items) > c.n })
-	live := when("of this job", func(c change) bool { return c.job == c.Job })
+	further := when("heard more", func(c change) bool { return c.item.Heard > HeardOf(c.Log, c.item.Request) })
+	long := when("more items than to keep", func(c change) bool { return len(c.Items) > c.n })
+	live := when("this job", func(c change) bool { return c.job == c.Job })
 	return []Row{
 		row(all, said, Guard{}, all, true, change.added),
 		row(all, heard, further, all, true, change.raised),
@@ -80,7 +80,7 @@ func (c change) added() data {
 	return c.data
 }
 
-// raised is the history when more of an answer was heard.
+// raised returns the history after more of an answer was heard.
 func (c change) raised() data {
 	if n := len(c.Items); n > 0 && c.Items[n-1].Request == c.item.Request {
 		c.Items = slices.Clone(c.Items)
@@ -91,7 +91,7 @@ func (c change) raised() data {
 	return c.added()
 }
 
-// begun is the history when all but the last n items are to be summarised.
+// begun returns the history with all but the last n items being summarised.
 func (c change) begun() data {
 	last := len(c.Items) - c.n
 	count := last
@@ -104,7 +104,7 @@ func (c change) begun() data {
 	return data{Compacting: Compacting{Log: c.Log, Job: c.job, Count: count}}
 }
 
-// cut is the history when the summary stands for what it is of.
+// cut returns the history with the summary in place of its items.
 func (c change) cut() data {
 	left := c.Left
 	for _, it := range c.Items[:c.Count] {

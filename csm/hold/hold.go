@@ -1,14 +1,14 @@
-// Package hold is the hold region: the reasons why a conversation is held still. Its
-// rows are on what happens to the set of them; the rows of the conversation say which
-// events give a reason and which take one.
+// Package hold is the hold region: the reasons why a conversation is held. Its rows
+// concern changes of the set of reasons; rows of the conversation say which events add or
+// remove one.
 package hold
 
 import "github.com/agentvoice/agentvoice-daemon/csm/statechart"
 
-// Reasons is a set of them, and the region's data.
+// Reasons is a set of reasons, and the region's data.
 type Reasons uint8
 
-// name is whether there is one.
+// name says whether there is a reason.
 type name uint8
 
 const (
@@ -18,7 +18,7 @@ const (
 
 func (n name) String() string { return [...]string{"none", "held"}[n] }
 
-// Input is what happens to the reasons.
+// Input is an input of the region.
 type Input uint8
 
 // The inputs.
@@ -29,11 +29,11 @@ const (
 
 func (in Input) String() string { return [...]string{"reason given", "reason taken"}[in] }
 
-// change is which reasons come or go, of those that there are.
+// change is the current reasons and those to add or remove.
 type change struct{ are, which Reasons }
 
 type (
-	// Row is one line of the region's table. It means nothing beside the transition.
+	// Row is one line of the region's table. It has no meaning beyond the transition.
 	Row = statechart.Row[name, Input, struct{}, change, func(change) Reasons]
 	// Guard is a condition on an input.
 	Guard = statechart.Guard[change]
@@ -44,10 +44,10 @@ var table = statechart.New(Table(), nil)
 // Chart is the region's table.
 func Chart(of statechart.Region) statechart.Chart { return statechart.ChartOf(of, table, nil) }
 
-// Table returns the rows, in their order.
+// Table returns the rows in order.
 func Table() []Row {
 	row := statechart.NewRow[name, Input, struct{}, change, func(change) Reasons]
-	last := statechart.When("the last", func(c change) bool { return c.are&^c.which == 0 })
+	last := statechart.When("last reason", func(c change) bool { return c.are&^c.which == 0 })
 	given := func(c change) Reasons { return c.are | c.which }
 	taken := func(c change) Reasons { return c.are &^ c.which }
 	return []Row{
@@ -58,7 +58,7 @@ func Table() []Row {
 	}
 }
 
-// Next is total and pure.
+// Next applies an input. It is total and pure.
 func Next(are Reasons, in Input, which Reasons) Reasons {
 	at := none
 	if are != 0 {

@@ -12,20 +12,20 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// digestSize is how much of a SHA-256 is kept: 64 bits, so that two states of one
-// journal that differ never look alike by chance.
+// digestSize truncates SHA-256 to 64 bits, enough to avoid chance collisions within a
+// journal.
 const digestSize = 8
 
-// digester makes the chain of a record's digests.
+// digester computes the digest chain of a record.
 type digester struct {
-	last string // digest
+	last string // last digest
 	buf  []byte
 }
 
-// next is the digest after a step: of the one before, of the texts of the event and
-// of its outcome, and of the binary forms of the effects and the state. These are
-// made in a fraction of the time of their JSON, and depend on every field and on
-// nothing else: not on time, the machine, or whether an empty slice is nil.
+// next returns the digest after a step: a hash of the previous digest, the texts of the
+// event and its outcome, and the binary forms of the effects and the state. The binary
+// forms are much faster to produce than JSON and depend on every field and on nothing
+// else, such as time, the machine, or whether an empty slice is nil.
 func (d *digester) next(event, outcome []byte, s *csm.State, fx []csm.Effect) string {
 	b := append(append(append(d.buf[:0], d.last...), event...), outcome...)
 	b = appendSlice(b, reflect.ValueOf(&fx).Elem(), appendEffect)
@@ -34,17 +34,17 @@ func (d *digester) next(event, outcome []byte, s *csm.State, fx []csm.Effect) st
 	return d.last
 }
 
-// An appender appends the binary form of a value of one type. The appender of a
-// type is made once, from the type, so that a new field needs no line here: all
-// fields in their order, numbers as varints, strings and slices after their length,
-// and the case of a sum after its name.
+// An appender appends the binary form of a value of one type. It is derived once from the
+// type, so that new fields need no code here: all fields in order, numbers as varints,
+// strings and slices prefixed with their length, and the case of a sum prefixed with its
+// name.
 type appender func(b []byte, v reflect.Value) []byte
 
 var (
 	appendState  = appenderOf(reflect.TypeFor[csm.State]())
 	appendEffect = appenderOf(reflect.TypeFor[csm.Effect]())
 
-	// cases holds the appenders of the cases of sums, by reflect.Type.
+	// cases caches the appenders of cases of sums, by reflect.Type.
 	cases sync.Map
 )
 
@@ -73,7 +73,7 @@ func appenderOf(t reflect.Type) appender {
 		return func(b []byte, v reflect.Value) []byte { return appendTail(b, v, item) }
 	case reflect.Interface:
 		return appendCase
-	case reflect.Pointer: // to what is never written to; its value counts
+	case reflect.Pointer: // pointers are to immutable values, which count
 		data := appenderOf(t.Elem())
 		return func(b []byte, v reflect.Value) []byte {
 			if v.IsNil() {
@@ -82,7 +82,7 @@ func appenderOf(t reflect.Type) appender {
 			return data(append(b, 1), v.Elem())
 		}
 	default:
-		// A map has no order and a function no value, and neither belongs into a
+		// A map has no order and a function has no value, so neither may be part of a
 		// state.
 		panic(fmt.Sprintf("journal: %v cannot be part of a state, an event or an effect: it has no canonical form", t))
 	}
@@ -113,9 +113,9 @@ func appendSlice(b []byte, v reflect.Value, item appender) []byte {
 	return b
 }
 
-// tail is how many items of a long list a digest covers: the last ones. The lists of
-// a state grow at their end, so that the digests before it, which it is chained to,
-// cover the others; and the work for a long answer grows with its length alone.
+// tail is how many items at the end of a long list a digest covers. The lists of a state
+// grow at their end, so earlier digests in the chain cover the others, and the work for a
+// long answer is linear in its length.
 const tail = 16
 
 func appendTail(b []byte, v reflect.Value, item appender) []byte {
@@ -146,10 +146,9 @@ func appendCase(b []byte, v reflect.Value) []byte {
 	return c.(*sumCase).data(b, v)
 }
 
-// Core names the form of this build's core: its tables, its events, and the
-// fields of its states. Two builds with the same name were made to agree on every
-// digest; two with different names may agree on what they do, and their digests
-// cannot be compared.
+// Core identifies the form of this build's core: its tables, events and state fields.
+// Builds with the same name agree on every digest; builds with different names may agree
+// in behaviour, but their digests cannot be compared.
 var Core = sync.OnceValue(func() string {
 	h := sha256.New()
 	for _, c := range csm.Charts() {
@@ -159,14 +158,14 @@ var Core = sync.OnceValue(func() string {
 	for k := range csm.NumKinds {
 		e, err := csm.DecodeEvent(k, nil)
 		if err != nil {
-			panic(fmt.Sprintf("journal: %v cannot be made: %v", k, err))
+			panic(fmt.Sprintf("journal: cannot create %v: %v", k, err))
 		}
 		fmt.Fprintln(h, k, signature(reflect.TypeOf(e)))
 	}
 	return hex.EncodeToString(h.Sum(nil)[:digestSize])
 })
 
-// signature is the form of a type in words.
+// signature describes the form of a type.
 func signature(t reflect.Type) string {
 	switch t.Kind() {
 	case reflect.Struct:

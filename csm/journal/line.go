@@ -10,9 +10,9 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// Line is one line after the header: an event, an outcome, a note, a snapshot of
-// the state, or the end. In a Journal an event has its outcome too; only an event
-// whose outcome is missing has no Phase.
+// Line is one line after the header: an event, an outcome, a note, a snapshot of the
+// state, or the end. In a Journal, events include their outcome; an event without an
+// outcome has no Phase.
 type Line struct {
 	Seq      uint64          `json:"seq,omitempty"`
 	At       int64           `json:"at,omitempty"` // microseconds
@@ -24,23 +24,23 @@ type Line struct {
 	Snapshot json.RawMessage `json:"snapshot,omitempty"` // the state after event Seq
 	Digest   string          `json:"digest,omitempty"`
 	Note     string          `json:"note,omitempty"`
-	End      string          `json:"end,omitempty"` // why the file ends here
+	End      string          `json:"end,omitempty"` // reason of the end
 
-	Number int    `json:"-"` // of the line in its file
+	Number int    `json:"-"` // line number in its file
 	File   string `json:"-"`
 
-	text    []byte // of the line; of an outcome, without its digest
-	outcome []byte // the text of an event's outcome
+	text    []byte // text of the line, without the digest of an outcome
+	outcome []byte // text of the event's outcome
 }
 
-// Why a file ends.
+// Reasons of the end of a file.
 const (
 	endClosed  = "closed"  // the recording ended
 	endRotated = "rotated" // it continues in the next file
-	endSaved   = "saved"   // this is a copy; the recording continued
+	endSaved   = "saved"   // a copy; the recording continued
 )
 
-// Time is when the line's event happened.
+// Time is the time of the line's event.
 func (l Line) Time() time.Duration { return time.Duration(l.At) * time.Microsecond }
 
 func where(file string, line int) string {
@@ -54,7 +54,7 @@ func where(file string, line int) string {
 func (l Line) Envelope() (csm.Envelope, error) {
 	k, known := csm.KindByName(l.Event)
 	if !known {
-		return csm.Envelope{}, fmt.Errorf("%s: event %q is not known to this build", where(l.File, l.Number), l.Event)
+		return csm.Envelope{}, fmt.Errorf("%s: unknown event %q; the journal is from another build", where(l.File, l.Number), l.Event)
 	}
 	e, err := csm.DecodeEvent(k, l.Data)
 	if err != nil {
@@ -63,8 +63,8 @@ func (l Line) Envelope() (csm.Envelope, error) {
 	return csm.Envelope{Seq: l.Seq, At: l.Time(), Event: e}, nil
 }
 
-// encodeEvent makes the line of an event. The dispatcher's times are whole
-// microseconds, so nothing of them is lost.
+// encodeEvent encodes the line of an event. The dispatcher's times are whole
+// microseconds, so they are exact.
 func encodeEvent(env csm.Envelope) ([]byte, error) {
 	data, err := json.Marshal(env.Event)
 	if err != nil {
@@ -75,10 +75,10 @@ func encodeEvent(env csm.Envelope) ([]byte, error) {
 	})
 }
 
-// digestField is the last of an outcome.
+// digestField is the last field of an outcome.
 const digestField = `,"digest":"`
 
-// encodeOutcome makes the line of an outcome, but for its digest.
+// encodeOutcome encodes the line of an outcome, without its digest.
 func encodeOutcome(s *csm.State, fx []csm.Effect) ([]byte, error) {
 	effects, err := encodeEffects(fx)
 	if err != nil {
@@ -88,8 +88,8 @@ func encodeOutcome(s *csm.State, fx []csm.Effect) ([]byte, error) {
 	return bytes.TrimSuffix(b, []byte("}")), err
 }
 
-// encodeEffects writes effects as [{"Name":{fields}}, ...]. The event that a Post
-// asks for is written by its name: its number is another in each core.
+// encodeEffects encodes effects as [{"Name":{fields}}, ...]. The event in a Post is
+// encoded by name, since its number differs between cores.
 func encodeEffects(fx []csm.Effect) (json.RawMessage, error) {
 	b := []byte{'['}
 	for i, f := range fx {
@@ -125,13 +125,13 @@ func parse(b []byte) (l Line, err error) {
 		}
 	}
 	if kinds != 1 {
-		return l, errors.New("it is not one of event, outcome, note, snapshot and end")
+		return l, errors.New("not an event, outcome, note, snapshot or end")
 	}
 	return l, nil
 }
 
-// parseOutcome cuts an outcome as it was written. Its effects are not decoded, since
-// the digest covers them: reading takes half the time.
+// parseOutcome splits an outcome as text. It does not decode the effects, since the
+// digest covers them, which halves the time to read.
 func (l *Line) parseOutcome(b []byte) bool {
 	rest, outcome := bytes.CutPrefix(b, []byte(`{"phase":"`))
 	phase, rest, effects := bytes.Cut(rest, []byte(`","effects":`))

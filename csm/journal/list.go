@@ -9,18 +9,18 @@ import (
 	"time"
 )
 
-// Info is a journal on disk, as List finds it.
+// Info is a journal on disk, as found by List.
 type Info struct {
-	Path    string // of the first file
-	Header  Header // of the first file
+	Path    string // path of the first file
+	Header  Header // header of the first file
 	Files   int
 	Bytes   int64
-	Changed time.Time // when the last file was written to
-	Problem error     // why the file is no journal that this build reads; then Header is empty
+	Changed time.Time // modification time of the last file
+	Problem error     // why this build cannot read the journal; then Header is empty
 }
 
-// List finds the journals in folder and reads their headers only. Files of one journal
-// that follow on each other are one Info. A folder without journals is an error.
+// List finds the journals in folder, reading only their headers. Consecutive files of one
+// journal are one Info. A folder without journals is an error.
 func List(folder string) ([]Info, error) {
 	paths, err := expand([]string{folder})
 	if err != nil {
@@ -55,7 +55,7 @@ func header(path string) (Header, os.FileInfo, error) {
 	if err != nil {
 		return Header{}, nil, fmt.Errorf("open the journal: %w", err)
 	}
-	defer file.Close() //nolint:errcheck // it was only read
+	defer file.Close() //nolint:errcheck // opened for reading only
 	stat, err := file.Stat()
 	if err != nil {
 		return Header{}, nil, fmt.Errorf("open the journal: %w", err)

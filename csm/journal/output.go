@@ -15,20 +15,20 @@ import (
 	"sync"
 )
 
-// Output is where a record is kept: Files, a Ring or a Stream.
+// Output is the destination of a record: Files, a Ring or a Stream.
 type Output interface{ output() *output }
 
-// output keeps a record in parts, each of a bounded size, the oldest of which are
-// deleted. Every part begins with a header, and every part but the first with a
-// snapshot. When a part cannot be written, the record resumes in the next.
+// output keeps a record in parts of bounded size and deletes the oldest. Every part
+// starts with a header, and all but the first with a snapshot. If a part cannot be
+// written, the record resumes in the next.
 type output struct {
 	store  store
-	bytes  int64 // at which the next part begins; 0 for never
-	keep   int   // parts
-	ring   *Ring // that the output is of, if it is of one
+	bytes  int64 // size at which the next part starts; 0 for never
+	keep   int   // number of parts to keep
+	ring   *Ring // the output's ring, if it is one
 	header Header
-	words  bool // the header says that it holds words
-	behind bool // the next outcome is to be a snapshot
+	words  bool // the header declares words
+	behind bool // the next outcome must be a snapshot
 
 	part   *bufio.Writer // nil after a failure
 	file   io.WriteCloser
@@ -45,8 +45,8 @@ type store interface {
 
 func (o *output) output() *output { return o }
 
-// begin begins the next part, with a snapshot but for the first, and then ends the
-// one before. If it cannot be begun, the one before continues.
+// begin starts the next part, with a snapshot unless it is the first, and then ends the
+// previous one. If it fails, the previous part continues.
 func (o *output) begin(snapshot []byte) error {
 	h := o.header
 	h.Part = o.next
@@ -66,7 +66,7 @@ func (o *output) begin(snapshot []byte) error {
 	_, err = part.Write(lines)
 	if err = errors.Join(err, part.Flush()); err != nil {
 		if o.part != nil {
-			o.size = 0 // another part is tried after as much again
+			o.size = 0 // retry after another full part
 		}
 		return errors.Join(err, file.Close(), o.store.remove(o.next))
 	}
@@ -82,7 +82,7 @@ func (o *output) full() bool { return o.bytes > 0 && o.size >= o.bytes }
 
 func (o *output) line(b []byte) error {
 	if o.part == nil {
-		return nil // it resumes with the next snapshot
+		return nil // the record resumes with the next snapshot
 	}
 	o.size += int64(len(b)) + 1
 	_, err := o.part.Write(b)
@@ -96,7 +96,7 @@ func (o *output) commit() error {
 	return o.check(o.part.Flush())
 }
 
-// check gives up the part after an error: its last line may be cut off.
+// check abandons the part after an error, since its last line may be incomplete.
 func (o *output) check(err error) error {
 	if err == nil {
 		return nil
@@ -129,7 +129,7 @@ func (o *output) forget() (err error) {
 	return err
 }
 
-// Stream writes to w, in one part without a bound, and leaves it open.
+// Stream writes to w in one unbounded part, and does not close w.
 func Stream(w io.Writer) Output { return &output{store: stream{w}, keep: 1} }
 
 type stream struct{ io.Writer }
@@ -145,11 +145,11 @@ func (stream) Close() error     { return nil }
 
 // Limits bound a journal on disk.
 type Limits struct {
-	Bytes int64 // of one file, at least 64 KiB; a line may exceed it
-	Files int   // how many are kept; the oldest is deleted
+	Bytes int64 // per file, at least 64 KiB; one line may exceed it
+	Files int   // number of files to keep
 }
 
-// DefaultLimits keep some days of conversation.
+// DefaultLimits hold some days of conversation.
 var DefaultLimits = Limits{Bytes: 32 << 20, Files: 8}
 
 const (
@@ -157,14 +157,12 @@ const (
 	minBytes = 64 << 10
 )
 
-// Files writes to the file of that name and, when it is full, to files that are
-// numbered after it. The folder is made. A journal of that name that is there is
-// replaced. Nothing is touched before the recording begins.
+// Files writes to the named file and, when it is full, to numbered files. It creates the
+// folder and replaces an existing journal of that name, but only once recording starts.
 //
-// A group of lines is handed to the system when it is committed, so that nothing of
-// it is lost when the process dies. The disk is told to keep a file when it is full
-// and at the end of the recording; a machine that loses its power may lose what
-// came since.
+// A committed group of lines is written to the operating system, so it survives a crash
+// of the process. A file is synced when it is full and at the end of the recording; a
+// power failure may lose the lines since.
 func Files(path string, l Limits) Output {
 	return &output{store: folder{strings.TrimSuffix(path, suffix)}, bytes: max(l.Bytes, minBytes), keep: max(l.Files, 1)}
 }
@@ -187,15 +185,15 @@ func (f folder) create(part int) (io.WriteCloser, error) {
 
 func (f folder) remove(part int) error { return os.Remove(partPath(f.base, part)) }
 
-// clear makes the folder, and deletes the files of an older journal of this name.
+// clear creates the folder, and deletes the files of an older journal of this name.
 func (f folder) clear() error {
 	dir := filepath.Dir(f.base)
 	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return fmt.Errorf("make the folder for the journal: %w", err)
+		return fmt.Errorf("create the folder for the journal: %w", err)
 	}
 	entries, err := os.ReadDir(dir)
 	if err != nil {
-		return fmt.Errorf("look for an older journal: %w", err)
+		return fmt.Errorf("find an older journal: %w", err)
 	}
 	for _, e := range entries {
 		path := filepath.Join(dir, e.Name())
@@ -208,7 +206,7 @@ func (f folder) clear() error {
 	return nil
 }
 
-// partPath names a part.
+// partPath returns the path of a part.
 func partPath(base string, part int) string {
 	if part == 0 {
 		return base + suffix
@@ -228,22 +226,22 @@ func splitPath(path string) (base string, part int) {
 	return base, 0
 }
 
-// synced is a file that is on the disk when it is closed.
+// synced is a file that is synced when closed.
 type synced struct{ *os.File }
 
 func (s synced) Close() error { return errors.Join(s.Sync(), s.File.Close()) }
 
-// ringParts is how many parts a Ring has: the oldest leaves as a whole.
+// ringParts is the number of parts of a Ring, which drops the oldest as a whole.
 const ringParts = 8
 
-// Ring keeps the last part of a journal in memory.
+// Ring keeps the end of a journal in memory.
 type Ring struct {
 	out *output
 
 	mu      sync.Mutex
 	content Content
-	pages   []*page // the oldest first
-	created int     // pages, ever
+	pages   []*page // oldest first
+	created int     // number of pages ever created
 }
 
 // page is one part in memory.
@@ -253,8 +251,8 @@ type page struct {
 	text []byte
 }
 
-// NewRing makes a ring of at most bound bytes, at least 64 KiB. A part that is
-// being filled may exceed its share by one line.
+// NewRing returns a ring of at most bound bytes, at least 64 KiB. The current part may
+// exceed its share by one line.
 func NewRing(bound int) *Ring {
 	r := &Ring{}
 	r.out = &output{store: r, bytes: max(int64(bound), minBytes) / ringParts, keep: ringParts - 1, ring: r}
@@ -291,8 +289,8 @@ func (p *page) Write(b []byte) (int, error) {
 
 func (*page) Close() error { return nil }
 
-// setContent says what the header says from now on. Redacted drops the notes that
-// hold words.
+// setContent changes the content declared in the header. Redacted removes notes with
+// words.
 func (r *Ring) setContent(c Content) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -304,7 +302,7 @@ func (r *Ring) setContent(c Content) {
 	for _, p := range r.pages {
 		var kept []byte
 		for line := range bytes.Lines(p.text) {
-			// No other line can hold the mark: in a string its quotes are escaped.
+			// No other line contains the mark, since quotes in strings are escaped.
 			if !bytes.Contains(line, words) {
 				kept = append(kept, line...)
 			}
@@ -313,7 +311,7 @@ func (r *Ring) setContent(c Content) {
 	}
 }
 
-// Save writes what was committed as one file. The recording continues meanwhile.
+// Save writes everything committed so far as one file. The recording continues.
 func (r *Ring) Save(w io.Writer) error {
 	r.mu.Lock()
 	h := r.out.header
@@ -330,15 +328,15 @@ func (r *Ring) Save(w io.Writer) error {
 		return err
 	}
 	to := bufio.NewWriter(w)
-	to.Write(append(head, '\n')) //nolint:errcheck // Flush says it
+	to.Write(append(head, '\n')) //nolint:errcheck // Flush returns the error
 	for _, part := range parts {
 		for line := range bytes.Lines(part) {
 			if !bytes.HasPrefix(line, []byte(`{"end"`)) {
-				to.Write(line) //nolint:errcheck // Flush says it
+				to.Write(line) //nolint:errcheck // Flush returns the error
 			}
 		}
 	}
-	to.WriteString(`{"end":"` + endSaved + `"}` + "\n") //nolint:errcheck // Flush says it
+	to.WriteString(`{"end":"` + endSaved + `"}` + "\n") //nolint:errcheck // Flush returns the error
 	if err := to.Flush(); err != nil {
 		return fmt.Errorf("write the journal: %w", err)
 	}

@@ -14,57 +14,57 @@ import (
 	"strings"
 )
 
-// Journal is what was read.
+// Journal is a journal that was read.
 type Journal struct {
-	Path   string // of the first file, if that is known
-	Header Header // of the first file
-	// Lines are those of all files, without the headers and the ends, each event with
-	// its outcome.
+	Path   string // path of the first file, if known
+	Header Header // header of the first file
+	// Lines are the lines of all files, without headers and ends. Events include their
+	// outcome.
 	Lines []Line
-	// Stops says how a record stops that has no end mark; nil where it has one.
+	// Stops says where a record without an end mark stops; nil if it has one.
 	Stops *Stop
-	// More is the file that the record continues in, where that was not read.
+	// More is the next file of the record, if it was not read.
 	More string
 
-	last Header // of the last file
+	last Header // header of the last file
 }
 
-// Stop is a record that stops in the middle, as after a crash or a cut.
+// Stop is where a record stops without an end, as after a crash.
 type Stop struct {
 	File string `json:"file,omitempty"`
-	Line int    `json:"line"`           // the last whole one
-	Torn int    `json:"torn,omitempty"` // bytes of a line after it that is not whole
+	Line int    `json:"line"`           // last complete line
+	Torn int    `json:"torn,omitempty"` // bytes of an incomplete line after it
 }
 
 func (s Stop) String() string {
 	if s.Line == 0 {
-		return fmt.Sprintf("the journal stops in the header of %s, as after a crash or a full disk; everything before that file can be read", s.File)
+		return fmt.Sprintf("the journal stops in the header of %s, as after a crash or a full disk; everything before that file is readable", s.File)
 	}
 	if s.Torn > 0 {
-		return fmt.Sprintf("the journal stops in the middle of line %d: %d bytes of it are there, as after a crash or a full disk; everything through %s can be read",
+		return fmt.Sprintf("the journal stops in the middle of line %d: %d bytes of it were written, as after a crash or a full disk; everything through %s is readable",
 			s.Line+1, s.Torn, where(s.File, s.Line))
 	}
-	return fmt.Sprintf("the journal has no end mark after %s: it was cut off there, its process died, or it is still being written; what is there can be read", where(s.File, s.Line))
+	return fmt.Sprintf("the journal has no end mark after %s: it was truncated, its process crashed, or it is still being written; everything before is readable", where(s.File, s.Line))
 }
 
-// Damage is a file that cannot be read as a journal. It names the first line that
-// cannot, what is wrong with it, and what to do.
+// Damage is a file that is not a valid journal. It names the first invalid line, the
+// problem and its remedy.
 type Damage struct {
 	File  string
 	Line  int
 	What  string
 	Do    string
-	begun bool // the header is cut off
+	begun bool // the header is truncated
 }
 
 func (d *Damage) Error() string { return fmt.Sprintf("%s %s; %s", where(d.File, d.Line), d.What, d.Do) }
 
 const (
 	maxHeader = 64 << 10
-	doCheck   = "give a file that --journal or diagnostics/journal made"
+	doCheck   = "use a file written by --journal or diagnostics/journal"
 )
 
-// Read reads one file of a journal. If the file is damaged the error is a *Damage.
+// Read reads one file of a journal. The error for a damaged file is a *Damage.
 func Read(r io.Reader) (*Journal, error) { return read(r, "") }
 
 func read(r io.Reader, file string) (*Journal, error) {
@@ -90,27 +90,27 @@ func readHeader(line []byte, file string) (h Header, err error) {
 	ended := bytes.HasSuffix(line, []byte("\n"))
 	switch err := json.Unmarshal(line, &h); {
 	case len(line) == 0:
-		damage.What, damage.Do, damage.begun = "is missing: the journal is empty", "its process died before it wrote anything, or the file was cut off", true
+		damage.What, damage.Do, damage.begun = "is missing: the journal is empty", "its process crashed before it wrote anything, or the file was truncated", true
 	case !ended && bytes.HasPrefix(line, []byte(`{"journal":`)) && (err != nil || h.Journal == Version):
-		damage.What, damage.Do, damage.begun = "is cut off: the journal stops in its header", "there is nothing in it; its process died, or the file was cut off", true
+		damage.What, damage.Do, damage.begun = "is truncated: the journal stops in its header", "it contains no events; its process crashed, or the file was truncated", true
 	case h.Journal <= 0:
 		damage.What = "has no header: not a journal file"
 	case h.Journal != Version:
-		damage.What = fmt.Sprintf("says that the journal has format %d, and this build reads format %d", h.Journal, Version)
+		damage.What = fmt.Sprintf("says that the journal has format %d, but this build reads format %d", h.Journal, Version)
 		damage.Do = fmt.Sprintf("replay it with the build that wrote it (%.100q), or record the conversation again", h.Build)
 	case err != nil:
-		damage.What, damage.Do = fmt.Sprintf("is no header of format %d: it was changed (%v)", Version, err), "get the file again from where it was recorded"
+		damage.What, damage.Do = fmt.Sprintf("is not a valid header of format %d: it was changed (%v)", Version, err), "copy the file again from its source"
 	default:
 		return h, nil
 	}
 	return h, damage
 }
 
-// readLines reads what follows the header, and gives each event its outcome.
+// readLines reads the lines after the header and adds outcomes to their events.
 func (j *Journal) readLines(text []byte, file string) error {
 	j.Lines = make([]Line, 0, bytes.Count(text, []byte("\n"))/2)
 	j.Stops = &Stop{File: file, Line: 1}
-	event, events := -1, 0 // the last event, while it has no outcome
+	event, events := -1, 0 // the last event, until its outcome
 	for n := 2; len(text) > 0; n++ {
 		b, rest, ended := bytes.Cut(text, []byte("\n"))
 		l, err := parse(b)
@@ -123,8 +123,8 @@ func (j *Journal) readLines(text []byte, file string) error {
 		}
 		if err != nil {
 			return &Damage{
-				File: file, Line: n, What: fmt.Sprintf("is not a line of a journal (%v): it was cut off or changed", err),
-				Do: fmt.Sprintf("get the file again from where it was recorded; the %d events before the line can be read if you delete it and what follows", events),
+				File: file, Line: n, What: fmt.Sprintf("is not a journal line (%v): it was truncated or changed", err),
+				Do: fmt.Sprintf("copy the file again from its source; to read the %d events before it, delete the line and everything after it", events),
 			}
 		}
 		text, j.Stops.Line = rest, n
@@ -152,8 +152,8 @@ func (j *Journal) readLines(text []byte, file string) error {
 	return nil
 }
 
-// ReadFiles reads journals from files and from folders, in which all *.jsonl are
-// taken. Files of one journal that follow on each other are read as one.
+// ReadFiles reads journals from files and from folders, of which it reads all *.jsonl.
+// Consecutive files of one journal are read as one.
 func ReadFiles(paths ...string) ([]*Journal, error) {
 	list, err := expand(paths)
 	if err != nil {
@@ -169,7 +169,7 @@ func ReadFiles(paths ...string) ([]*Journal, error) {
 		var d *Damage
 		switch {
 		case errors.As(err, &d) && d.begun && last.More == path:
-			// The process died before the next file had its header.
+			// The process crashed before the next file had its header.
 			last.Stops, last.More = &Stop{File: path}, ""
 		case err != nil:
 			return nil, err
@@ -188,9 +188,9 @@ func readFile(path string) (*Journal, error) {
 	if err != nil {
 		return nil, fmt.Errorf("open the journal: %w", err)
 	}
-	defer file.Close() //nolint:errcheck // it was only read
+	defer file.Close() //nolint:errcheck // opened for reading only
 	j, err := read(file, path)
-	if err == nil && j.Stops != nil { // a write failed, or the process died before the end mark
+	if err == nil && j.Stops != nil { // a write failed, or the process crashed before the end mark
 		base, part := splitPath(path)
 		if next := partPath(base, part+1); exists(next) {
 			j.More = next
@@ -204,8 +204,7 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// expand puts the journals of a folder in its place, each in the order in which
-// it was written.
+// expand replaces a folder by its journals, each in the order of writing.
 func expand(paths []string) ([]string, error) {
 	var list []string
 	for _, path := range paths {
@@ -219,7 +218,7 @@ func expand(paths []string) ([]string, error) {
 		}
 		found, err := fs.Glob(os.DirFS(path), "*"+suffix)
 		if err != nil || len(found) == 0 {
-			return nil, fmt.Errorf("look for journals in %s: it has no file that ends in %s: %w", path, suffix, errors.Join(err, fs.ErrNotExist))
+			return nil, fmt.Errorf("no journals in %s: it has no %s files: %w", path, suffix, errors.Join(err, fs.ErrNotExist))
 		}
 		for i := range found {
 			found[i] = filepath.Join(path, found[i])

@@ -8,34 +8,34 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// Result is what a replay found.
+// Result is the result of a replay.
 type Result struct {
 	Events  int           `json:"events"`
 	Phases  int           `json:"transitions"`
-	Elapsed time.Duration `json:"-"`               // of the conversation
-	After   uint64        `json:"after,omitempty"` // events before a journal that begins with a snapshot
-	Lost    int           `json:"lost,omitempty"`  // events that are missing or have no known state before them
-	// OtherCore says that another core wrote the journal: its digests are not
-	// compared, only its lanes, phases and effects.
+	Elapsed time.Duration `json:"-"`               // duration of the conversation
+	After   uint64        `json:"after,omitempty"` // last event before the initial snapshot
+	Lost    int           `json:"lost,omitempty"`  // events that are missing or follow an unknown state
+	// OtherCore says that another core wrote the journal: only lanes, phases and effects
+	// are compared, not digests.
 	OtherCore bool `json:"otherCore,omitempty"`
 	// Unfinished is the last event, if it has no outcome.
 	Unfinished *Unfinished `json:"unfinished,omitempty"`
-	// Stops is where a record stops that has no end.
+	// Stops is where a truncated record stops.
 	Stops *Stop `json:"stops,omitempty"`
-	// Difference is the first place where the replay and the record differ, nil if
-	// they are identical.
+	// Difference is the first difference between the replay and the record, nil if they
+	// are identical.
 	Difference *Difference `json:"difference,omitempty"`
 }
 
-// Unfinished is an event whose outcome is missing: the process ended in its step, or
-// just after it.
+// Unfinished is an event without an outcome: the process exited during its step or just
+// after.
 type Unfinished struct {
 	File  string `json:"file,omitempty"`
 	Line  int    `json:"line"`
 	Seq   uint64 `json:"seq"`
 	Event string `json:"event"`
-	Phase string `json:"phase"`           // before it
-	Panic string `json:"panic,omitempty"` // of this build's step; "" if it does not panic
+	Phase string `json:"phase"`           // phase before it
+	Panic string `json:"panic,omitempty"` // panic of this build's step, "" if none
 }
 
 func (u Unfinished) String() string {
@@ -43,16 +43,16 @@ func (u Unfinished) String() string {
 	if u.Panic != "" {
 		now = "panics in this build: " + u.Panic
 	}
-	return fmt.Sprintf("the last event, on %s, is event %d (%s) in %s; it has no outcome, so the process ended in its step or just after; the step %s",
+	return fmt.Sprintf("the last event, on %s, is event %d (%s) in %s; it has no outcome, so the process exited during its step or just after; the step %s",
 		where(u.File, u.Line), u.Seq, u.Event, u.Phase, now)
 }
 
-// Difference is one place where a replay and a record differ.
+// Difference is a difference between a replay and its record.
 type Difference struct {
 	File  string `json:"file,omitempty"`
 	Line  int    `json:"line"`
 	Seq   uint64 `json:"seq"`
-	Event string `json:"event"` // "snapshot" for one
+	Event string `json:"event"` // or "snapshot"
 	What  string `json:"what"`  // order, lanes, phases, effects or digests
 	Want  string `json:"recorded"`
 	Got   string `json:"replayed"`
@@ -62,8 +62,8 @@ func (d Difference) String() string {
 	return fmt.Sprintf("%s, event %d (%s): %s differ:\n  recorded: %s\n  replayed: %s", where(d.File, d.Line), d.Seq, d.Event, d.What, d.Want, d.Got)
 }
 
-// Replay steps the core through a journal's events and compares what comes of each
-// with what was recorded. An error means that the journal cannot be replayed at all.
+// Replay steps the core through a journal's events and compares each result with the
+// record. It returns an error if the journal cannot be replayed at all.
 func Replay(j *Journal) (Result, error) {
 	r := replayer{state: csm.Initial(), res: Result{Stops: j.Stops, OtherCore: j.Header.Core != Core()}}
 	var last *Line
@@ -76,7 +76,7 @@ func Replay(j *Journal) (Result, error) {
 		case l.Phase != "":
 			err = r.step(l)
 		case l.Event != "":
-			r.unknown, last = true, l // until a snapshot follows
+			r.unknown, last = true, l // until the next snapshot
 		}
 		if err != nil || r.res.Difference != nil {
 			return r.res, err
@@ -88,18 +88,18 @@ func Replay(j *Journal) (Result, error) {
 	return r.res, nil
 }
 
-// replayer is a replay under way.
+// replayer is a replay in progress.
 type replayer struct {
 	res     Result
 	core    csm.Stepper
 	state   csm.State
-	next    csm.State // kept here, so that no step allocates it
+	next    csm.State // a field to avoid allocating it in each step
 	seq     uint64
-	unknown bool // an outcome is missing, so the state is not known
+	unknown bool // an outcome is missing, so the state is unknown
 	digest  digester
 }
 
-// step takes an event that has an outcome.
+// step replays an event with its outcome.
 func (r *replayer) step(l *Line) error {
 	env, err := l.Envelope()
 	if err != nil {
@@ -124,8 +124,8 @@ func (r *replayer) step(l *Line) error {
 	return nil
 }
 
-// compare finds where a step and its record differ. The digest covers the effects
-// too, so their JSON is made only where it must tell which of the two it is.
+// compare locates the difference between a step and its record. The digest covers the
+// effects too, so their JSON is encoded only to tell which of the two differs.
 func (r *replayer) compare(l *Line, env csm.Envelope, fx []csm.Effect) error {
 	if lane := csm.LaneOf(env.Event).String(); l.Lane != lane {
 		r.differ(l, "lanes", l.Lane, lane)
@@ -145,13 +145,13 @@ func (r *replayer) compare(l *Line, env csm.Envelope, fx []csm.Effect) error {
 	effects, err := encodeEffects(fx)
 	if !bytes.Equal(l.Effects, effects) {
 		r.differ(l, "effects", string(l.Effects), string(effects))
-	} else if digest != l.Digest { // the state, or a field of the event that no effect shows
+	} else if digest != l.Digest { // the state differs, or a field of the event that affects no effect
 		r.differ(l, "digests", l.Digest, digest)
 	}
 	return err
 }
 
-// snapshot begins with a state, resumes with one after a loss, or compares it with
+// snapshot sets the initial state, resumes after a loss, or compares the snapshot with
 // the state of the replay.
 func (r *replayer) snapshot(l *Line) error {
 	fresh := r.res.Events == 0
@@ -170,7 +170,7 @@ func (r *replayer) snapshot(l *Line) error {
 		r.res.Lost += int(l.Seq - r.seq)
 	}
 	if err := r.state.UnmarshalJSON(l.Snapshot); err != nil {
-		return fmt.Errorf("%s: the snapshot cannot be read: %w; replay it with the build that wrote it", where(l.File, l.Number), err)
+		return fmt.Errorf("%s: cannot decode the snapshot: %w; replay it with the build that wrote it", where(l.File, l.Number), err)
 	}
 	r.seq, r.unknown, r.digest.last = l.Seq, false, l.Digest
 	r.res.Elapsed = l.Time()
@@ -181,7 +181,7 @@ func (r *replayer) snapshot(l *Line) error {
 func (r *replayer) unfinished(l *Line) error {
 	u := &Unfinished{File: l.File, Line: l.Number, Seq: l.Seq, Event: l.Event, Phase: r.state.Phase().String()}
 	env, err := l.Envelope()
-	if err != nil || l.Seq != r.seq+1 { // events before it are lost too
+	if err != nil || l.Seq != r.seq+1 { // earlier events are lost too
 		return err
 	}
 	defer func() {

@@ -13,47 +13,47 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// queueSize is how many lines may wait for the disk. Beyond it lines are lost: a
-// slow disk never holds up a conversation.
+// queueSize is how many lines may wait for the disk. Beyond it lines are dropped: a slow
+// disk never delays a conversation.
 const queueSize = 8192
 
-// Writer records events, their outcomes and notes. Only Flush and Close wait for
-// the outputs; encoding and writing are done on a goroutine, which Close ends. It is
-// safe for concurrent use.
+// Writer records events, outcomes and notes. Encoding and writing happen on a goroutine,
+// which Close ends; only Flush and Close wait for the outputs. It is safe for concurrent
+// use.
 type Writer struct {
 	queue   chan *item
 	flushes chan chan struct{}
 	done    chan struct{}
 
-	writing sync.Mutex // held while an item is written; before mu
-	// Of who holds writing.
+	writing sync.Mutex // held while writing an item; acquired before mu
+	// Guarded by writing.
 	outs   []*output
-	event  csm.Envelope // the last one
-	text   []byte       // its line; nil after its outcome
+	event  csm.Envelope // the last event
+	text   []byte       // its line, nil after its outcome
 	digest digester
 	err    error
 
 	mu      sync.Mutex
 	content Content
 	consent uint64 // counts the changes of content
-	off     uint64 // consent when content was last Off
-	begun   bool   // an event is in the queue, and its outcome follows
+	off     uint64 // value of consent when content was last Off
+	begun   bool   // an event was queued whose outcome follows
 	closed  bool
 }
 
-// item is one thing to record: an event, the outcome of the last event, or a note.
+// item is something to record: an event, the outcome of the last event, or a note.
 type item struct {
-	env   csm.Envelope // Event is nil for the others
+	env   csm.Envelope // Event is nil for other items
 	note  string       // "" for an outcome
 	at    time.Duration
 	data  any
 	state csm.State
 	fx    []csm.Effect
 
-	consent uint64 // the writer's, when it was recorded
+	consent uint64 // the writer's consent when it was queued
 }
 
-// New records to each of outs. Without an output nothing is kept.
+// New records to outs. Without outputs it records nothing.
 func New(h Header, outs ...Output) (*Writer, error) {
 	h.Journal, h.Core = Version, Core()
 	w := &Writer{
@@ -64,32 +64,31 @@ func New(h Header, outs ...Output) (*Writer, error) {
 		o.header, o.words = h, h.Content == Full
 		w.outs = append(w.outs, o)
 		if err := o.begin(nil); err != nil {
-			return nil, errors.Join(fmt.Errorf("begin the journal: %w", err), w.end())
+			return nil, errors.Join(fmt.Errorf("start the journal: %w", err), w.end())
 		}
 	}
 	go w.run()
 	return w, nil
 }
 
-// NewWriter records to w alone, which Close leaves open.
+// NewWriter records only to w, which Close does not close.
 func NewWriter(w io.Writer, h Header) (*Writer, error) { return New(h, Stream(w)) }
 
 // Event records an event before its step.
 func (w *Writer) Event(env csm.Envelope) { w.put(&item{env: env}) }
 
-// Outcome records what the step made of the last event.
+// Outcome records the result of the last event's step.
 func (w *Writer) Outcome(s csm.State, fx []csm.Effect) { w.put(&item{state: s, fx: fx}) }
 
-// Level notes both voices' loudness.
+// Level records both voices' loudness.
 func (w *Writer) Level(at time.Duration, l Level) { w.put(&item{note: NoteLevel, at: at, data: l}) }
 
-// Sound notes that the output fell silent, or sounds again.
+// Sound records that the output fell silent or resumed.
 func (w *Writer) Sound(at time.Duration, s Sound) {
 	w.put(&item{note: NoteOutput, at: at, data: s})
 }
 
-// Words notes what an id stands for, in a full journal; a redacted one keeps no
-// words.
+// Words records the text of an id in a full journal; redacted journals contain no words.
 func (w *Writer) Words(at time.Duration, words Words) {
 	w.put(&item{note: NoteWords, at: at, data: words})
 }
@@ -99,7 +98,7 @@ func (w *Writer) put(it *item) {
 	defer w.mu.Unlock()
 	outcome := it.env.Event == nil && it.note == ""
 	if outcome && !w.begun {
-		return // the event is lost
+		return // the event was dropped
 	}
 	recorded := false
 	if !w.closed && w.content != Off && (it.note != NoteWords || w.content == Full) {
@@ -115,7 +114,7 @@ func (w *Writer) put(it *item) {
 	}
 }
 
-// Flush waits until what was recorded before it is with the outputs, or until ctx is
+// Flush waits until everything recorded so far is written to the outputs, or until ctx is
 // done.
 func (w *Writer) Flush(ctx context.Context) {
 	flushed := make(chan struct{})
@@ -132,7 +131,7 @@ func (w *Writer) Flush(ctx context.Context) {
 	}
 }
 
-// Close writes what waits, ends the record, and returns the first error there was.
+// Close writes the queue, ends the record and returns the first error.
 func (w *Writer) Close() error {
 	w.mu.Lock()
 	if !w.closed {
@@ -171,7 +170,7 @@ func (w *Writer) end() (err error) {
 	return err
 }
 
-// take writes an item, and commits what was written if it is the last of a group.
+// take writes an item, and commits if it is the last of a group.
 func (w *Writer) take(it *item, last bool) {
 	w.writing.Lock()
 	defer w.writing.Unlock()
@@ -185,8 +184,8 @@ func (w *Writer) take(it *item, last bool) {
 	}
 }
 
-// records says whether an item is to be recorded: one from before the last Off is
-// not. Words are, if they were allowed when they were said and ever since.
+// records says whether to record an item: not if it predates the last Off, and words only
+// if they were allowed when they were said and ever since.
 func (w *Writer) records(it *item) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -211,7 +210,7 @@ func (w *Writer) record(it *item) error {
 	case w.text != nil:
 		return w.recordOutcome(&it.state, it.fx)
 	}
-	return nil // nothing was recorded when the event was
+	return nil // the event was not recorded
 }
 
 func (w *Writer) recordNote(it *item) error {
@@ -229,7 +228,7 @@ func (w *Writer) recordNote(it *item) error {
 }
 
 func (w *Writer) recordEvent(env csm.Envelope) (err error) {
-	if w.text != nil || env.Seq != w.event.Seq+1 { // something before it is lost
+	if w.text != nil || env.Seq != w.event.Seq+1 { // an earlier item was lost
 		for _, o := range w.outs {
 			o.behind = true
 		}
@@ -262,8 +261,8 @@ func (w *Writer) recordOutcome(s *csm.State, fx []csm.Effect) error {
 	return err
 }
 
-// recordSnapshot writes the state after the last event: after a loss, or at the
-// beginning of a part.
+// recordSnapshot writes the state after the last event, after a loss or at the start of a
+// part.
 func (w *Writer) recordSnapshot(o *output, s *csm.State) error {
 	state, err := json.Marshal(*s)
 	if err != nil {
@@ -284,13 +283,13 @@ func (w *Writer) recordSnapshot(o *output, s *csm.State) error {
 	return err
 }
 
-// SetContent changes what is recorded, at once: what waits to be written is subject
-// to it too. With Redacted and with Off the rings drop the words that they hold, and
-// with Off everything. After Off the record begins again, with a snapshot of the
-// state. It waits for at most one group of lines to be written.
+// SetContent changes what is recorded, immediately and including the queue. Redacted and
+// Off remove the words in rings, and Off removes everything. After Off the record
+// restarts with a snapshot of the state. It waits for at most one group of lines to be
+// written.
 //
-// An output on a disk keeps what was written to it (Forget deletes it), and gets
-// words only if it was opened for them.
+// Outputs on disk keep what was written (Forget deletes it), and receive words only if
+// they were opened for them.
 func (w *Writer) SetContent(c Content) {
 	w.writing.Lock()
 	defer w.writing.Unlock()
@@ -314,8 +313,8 @@ func (w *Writer) SetContent(c Content) {
 	}
 }
 
-// Forget has o, an output of the writer, end its record and delete it: the user no
-// longer wants one on disk. It waits for at most one group of lines to be written.
+// Forget ends the record of an output and deletes it: the user no longer wants it on
+// disk. It waits for at most one group of lines to be written.
 func (w *Writer) Forget(out Output) {
 	w.writing.Lock()
 	defer w.writing.Unlock()

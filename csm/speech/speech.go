@@ -1,43 +1,42 @@
-// Package speech is the speech output region: one line of segments on its way
-// from text to the user's ear.
+// Package speech is the speech output region: one line of speech segments, from text to
+// playback.
 //
 // # Model
 //
-// A line is what the assistant says in one go: the segments of an answer, an
-// explanation, a text that is read aloud. It is open until End, and is done when
-// its last segment was played. Audio carries the generation of the line's last
-// flush; what comes with another generation is stale. A flush closes the line at
-// once, whatever its state, and bumps the generation.
+// A line is what the assistant says at one time: the segments of an answer, an
+// explanation, or a text that is read aloud. It is open until End, and done when its last
+// segment was played. Audio carries the generation of the line; reports of another
+// generation are stale. A flush closes the line immediately in any state and increments
+// the generation.
 //
 //	Closed -> Buffering -> Held -> Playing -> Draining -> Closed
 //	             ^                   \-> Paused -^ (and back)
 //
-// Buffering has nothing to play yet (also after an underrun); Held has audio and
-// waits to be started; Draining plays what is left of an ended line; Paused stands
-// still in the middle.
+// Buffering has no audio yet (or again, after an underrun); Held has audio and waits to
+// be started; Draining plays the rest of an ended line; Paused stopped in the middle.
 package speech
 
 import "fmt"
 
-// Segment is one piece of text to be spoken. It names its words, which are not
-// in the core: characters [Start, End) of the answer to Request, or the notice
-// or text that the core's caller keeps under Ref, or the question about a call.
+// Segment is one piece of text to be spoken. It identifies its words, which are outside
+// of the core: characters [Start, End) of the answer to Request, the notice or text that
+// the caller keeps under Ref, or the question about a call.
 type Segment struct {
 	Seq     uint32 `json:"seq"` // unique in a conversation, ascending
 	Request uint64 `json:"request,omitempty"`
 	Start   int    `json:"start,omitempty"`
 	End     int    `json:"end,omitempty"`
 	Ref     uint64 `json:"ref,omitempty"`
-	Notice  string `json:"notice,omitempty"` // a code of the closed list
-	Ask     uint64 `json:"ask,omitempty"`    // the call of a tool that the user is asked about
+	Notice  string `json:"notice,omitempty"` // an error code
+	Ask     uint64 `json:"ask,omitempty"`    // the tool call that the user is asked about
 }
 
 // Line is an open line of segments. Segments is never modified in place.
 type Line struct {
 	Gen      uint32    `json:"gen"`
 	Segments []Segment `json:"segments"`
-	Asked    int       `json:"asked"`  // how many segments are being synthesised, or were
-	Played   int       `json:"played"` // how many were heard to their end
+	Asked    int       `json:"asked"`  // number of segments whose synthesis was requested
+	Played   int       `json:"played"` // number of segments that were played
 	Ended    bool      `json:"ended"`
 }
 
@@ -47,7 +46,7 @@ type Line struct {
 type State interface {
 	fmt.Stringer
 	parts() (name, Paused)
-	// Generation is the live generation.
+	// Generation returns the live generation.
 	Generation() uint32
 }
 
@@ -57,8 +56,7 @@ type (
 	Buffering struct{ Line }
 	Held      struct{ Line }
 	Playing   struct{ Line }
-	// Paused HasWords when the user said some over it that count, however short they
-	// are.
+	// Paused HasWords if the user said words over it that count, however short.
 	Paused struct {
 		Line
 		HasWords bool `json:",omitempty"`
@@ -77,7 +75,7 @@ const (
 	paused
 	draining
 	sounding // playing, draining
-	begun    // sounding, paused: the player was told to start
+	begun    // sounding, paused: the player was started
 	open     // all but closed
 	all
 )
@@ -90,7 +88,7 @@ var parents = map[name]name{
 	playing: sounding, draining: sounding, sounding: begun, paused: begun, begun: open, buffering: open, held: open, open: all, closed: all,
 }
 
-// state is the one place where a state is made of its name and data.
+// state is the only function that builds a state from its name and data.
 func state(n name, d Paused) State {
 	switch n {
 	case buffering:
@@ -122,13 +120,13 @@ func (Playing) String() string   { return playing.String() }
 func (Paused) String() string    { return paused.String() }
 func (Draining) String() string  { return draining.String() }
 
-// Generation is the generation of the line's audio.
+// Generation returns the generation of the line's audio.
 func (l Line) Generation() uint32 { return l.Gen }
 
-// Generation is the generation that the next line will have.
+// Generation returns the generation of the next line.
 func (s Closed) Generation() uint32 { return s.Gen }
 
-// LineOf returns the open line of s, and whether there is one.
+// LineOf returns the open line of s, if there is one.
 func LineOf(s State) (Line, bool) {
 	at, d := s.parts()
 	if at == closed {
@@ -137,7 +135,7 @@ func LineOf(s State) (Line, bool) {
 	return d.Line, true
 }
 
-// Audible says whether s has audio that is playing.
+// Audible says whether s is playing audio.
 func Audible(s State) bool {
 	switch s.(type) {
 	case Playing, Draining:
@@ -147,7 +145,7 @@ func Audible(s State) bool {
 	}
 }
 
-// Last is the segment that ends the line so far; ok is false for an empty line.
+// Last returns the last segment so far; ok is false for an empty line.
 func (l Line) Last() (seg Segment, ok bool) {
 	if len(l.Segments) == 0 {
 		return Segment{}, false
@@ -155,78 +153,76 @@ func (l Line) Last() (seg Segment, ok bool) {
 	return l.Segments[len(l.Segments)-1], true
 }
 
-// Outcome is what an input meant.
+// Outcome is the meaning of an input.
 type Outcome uint8
 
-// The outcomes. Stale and Ignored leave the state as it was.
+// The outcomes. Stale and Ignored do not change the state.
 const (
 	Stale Outcome = iota
 	Ignored
-	Queued   // the segment is to be synthesised
-	Started  // playback is to start
-	Waits    // audio is there: held
-	Advanced // a segment was heard to its end
-	Underran // everything so far was heard, and more is to come
-	Done     // the line was heard to its end
-	Stopped  // playback is to pause
+	Queued   // the segment must be synthesised
+	Started  // playback must start
+	Waits    // audio is ready and held
+	Advanced // a segment was played
+	Underran // everything so far was played, and more will come
+	Done     // the line was played completely
+	Stopped  // playback must pause
 )
 
-// Begun says whether the player was told to start the line of s, and has not run out
-// of it.
+// Begun says whether the player was started on the line of s and has not underrun.
 func Begun(s State) bool {
 	_, paused := s.(Paused)
 	return paused || Audible(s)
 }
 
-// Sounds says whether audio of generation gen is being played, or is stopped
-// within.
+// Sounds says whether audio of generation gen is playing or paused.
 func Sounds(s State, gen uint32) bool { return Begun(s) && s.Generation() == gen }
 
-// Enqueue adds a segment, opening a line where none is. One that has ended continues.
+// Enqueue adds a segment and opens a line if there is none. An ended line continues.
 func Enqueue(s State, seg Segment) (State, Outcome) { return next(s, enqueue, change{seg: seg}) }
 
-// End says that no more segments come. A line that is still sounding is done when
-// it drained, even if its last segment was heard.
+// End says that no more segments will come. A line that is still sounding is done when it
+// drained, even if its last segment was played.
 func End(s State) (State, Outcome) { return next(s, end, change{}) }
 
-// AskedFor says that all of the line is being synthesised.
+// AskedFor says that the synthesis of the whole line was requested.
 func AskedFor(s State) State { return only(next(s, asked, change{})) }
 
-// Buffered says that there is audio of segment seq to play, which is held until it is
-// released. That of a segment which was heard already is stale.
+// Buffered says that audio of segment seq is ready; it is held until released. Audio of a
+// segment that was already heard is stale.
 func Buffered(s State, gen, seq uint32) (State, Outcome) {
 	return next(s, buffered, change{gen: gen, seq: seq})
 }
 
-// Start lets a held line play.
+// Start starts playing a held line.
 func Start(s State) (State, Outcome) { return next(s, start, change{}) }
 
-// NoteWords notes that the user said words over a paused line that count.
+// NoteWords records that the user said words over a paused line that count.
 func NoteWords(s State) State { return only(next(s, words, change{})) }
 
-// Played says that segment seq was heard to its end.
+// Played says that segment seq was played.
 func Played(s State, gen, seq uint32) (State, Outcome) {
 	return next(s, played, change{gen: gen, seq: seq})
 }
 
-// Drained says that everything through segment seq was heard. When seq is the
-// last of an ended line, the line is done; otherwise the line ran dry.
+// Drained says that everything through segment seq was played. If seq is the last of an
+// ended line, the line is done; otherwise it underran.
 func Drained(s State, gen, seq uint32) (State, Outcome) {
 	return next(s, drained, change{gen: gen, seq: seq})
 }
 
-// Pause stops a playing line where it is.
+// Pause pauses a playing line.
 func Pause(s State) (State, Outcome) { return next(s, pause, change{}) }
 
-// Resume continues with a paused line.
+// Resume resumes a paused line.
 func Resume(s State) (State, Outcome) { return next(s, resume, change{}) }
 
-// Restart begins the unheard rest of a line again under a new generation, because the
-// connection that carried its audio is gone: every segment of it has to be
-// synthesised again. A line that was whole and heard is closed.
+// Restart restarts the unheard rest of a line under a new generation, after the
+// connection that carried its audio was lost: all its segments must be synthesised again.
+// It closes a line that ended and was heard.
 func Restart(s State) State { return only(next(s, restart, change{})) }
 
-// Flush closes whatever is open and bumps the generation.
+// Flush closes any open line and increments the generation.
 func Flush(s State) State { return only(next(s, flush, change{})) }
 
 func only(s State, _ Outcome) State { return s }

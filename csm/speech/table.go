@@ -2,7 +2,7 @@ package speech
 
 import "github.com/agentvoice/agentvoice-daemon/csm/statechart"
 
-// input is what happens to a line.
+// input is an input of the region.
 type input uint8
 
 const (
@@ -24,7 +24,7 @@ var inputs = [...]string{"enqueue", "asked", "end", "buffered", "start", "played
 
 func (in input) String() string { return inputs[in] }
 
-// change is an input with what it is about, in a state with data.
+// change is an input, its arguments and the state's data.
 type change struct {
 	Paused
 	seg      Segment
@@ -47,8 +47,8 @@ var (
 // Chart is the region's table.
 func Chart(of statechart.Region) statechart.Chart { return statechart.ChartOf(of, table, parents) }
 
-// next is total and pure. What the player tells of another generation, or twice, is
-// stale.
+// next applies an input. It is total and pure. Repeated reports, and those of another
+// generation, are stale.
 func next(s State, in input, c change) (State, Outcome) {
 	var at name
 	at, c.Paused = s.parts()
@@ -65,14 +65,14 @@ func next(s State, in input, c change) (State, Outcome) {
 	}
 }
 
-// Table returns the rows, in their order.
+// Table returns the rows in order.
 func Table() []Row {
 	ended := when("the line has ended", func(c change) bool { return c.Ended })
-	heard := when("all was heard", func(c change) bool { return c.Played == len(c.Segments) })
-	live := when("of this generation", func(c change) bool { return c.gen == c.Gen })
-	awaited := when("of what is to be heard", func(c change) bool { return c.Played < len(c.Segments) && c.seq >= c.Segments[c.Played].Seq })
-	next := when("of what is heard next", func(c change) bool { return c.Played < c.Asked && c.seq == c.Segments[c.Played].Seq })
-	last := when("of all there is", func(c change) bool { return c.Ended && c.through().Played == len(c.Segments) })
+	heard := when("everything was heard", func(c change) bool { return c.Played == len(c.Segments) })
+	live := when("live generation", func(c change) bool { return c.gen == c.Gen })
+	awaited := when("an unheard segment", func(c change) bool { return c.Played < len(c.Segments) && c.seq >= c.Segments[c.Played].Seq })
+	next := when("the next segment", func(c change) bool { return c.Played < c.Asked && c.seq == c.Segments[c.Played].Seq })
+	last := when("the whole line", func(c change) bool { return c.Ended && c.through().Played == len(c.Segments) })
 	return []Row{
 		row(closed, enqueue, Guard{}, buffering, Queued, change.added),
 		row(open, enqueue, Guard{}, open, Queued, change.added),
@@ -108,7 +108,7 @@ func (c change) added() Paused {
 
 func (c change) ended() Paused { c.Ended = true; return c.Paused }
 
-// through is the line when everything through segment seq was heard.
+// through returns the line with everything through segment seq heard.
 func (c change) through() Paused {
 	for c.Played < c.Asked && c.Segments[c.Played].Seq <= c.seq {
 		c.Played++
@@ -116,10 +116,10 @@ func (c change) through() Paused {
 	return c.Paused
 }
 
-// renewed is nothing, under a new generation.
+// renewed returns an empty line under a new generation.
 func (c change) renewed() Paused { return Paused{Line: Line{Gen: c.Gen + 1}} }
 
-// rest is what was not heard, under a new generation.
+// rest returns the unheard rest under a new generation.
 func (c change) rest() Paused {
 	return Paused{Line: Line{Gen: c.Gen + 1, Segments: c.Segments[c.Played:], Ended: c.Ended}}
 }

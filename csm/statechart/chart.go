@@ -2,21 +2,20 @@ package statechart
 
 import "fmt"
 
-// Region is what a table is about.
+// Region describes a region.
 type Region struct {
 	Name    string
-	Package string // from the root of the module
-	Within  string // the region whose end is its end
-	End     string // the state that it may end in by itself, if there is one
-	Causes  bool   // rows mean causes, which are drawn instead of their inputs
-	About   string // in a sentence or two
+	Package string // path within the module
+	Within  string // the enclosing region, whose end also ends this one
+	End     string // the final state, if any
+	Causes  bool   // rows have causes, which are drawn instead of inputs
+	About   string // one or two sentences
 }
 
-// Chart is a region's table without its functions, for whoever draws, counts or checks
-// it.
+// Chart is a region's table without its functions, for drawing, counting and checking.
 type Chart struct {
 	Region
-	States []string          // it begins in the first
+	States []string          // the first is the initial state
 	Parent map[string]string // superstates
 	Lines  []Line
 }
@@ -24,7 +23,7 @@ type Chart struct {
 // Line is a row of a chart.
 type Line struct{ From, On, Guard, To, Means string }
 
-// ChartOf is the chart of a region's table.
+// ChartOf returns the chart of a region's table.
 func ChartOf[S, T Name, M comparable, C, A any](of Region, t *Table[S, T, M, C, A], parents map[S]S) Chart {
 	c := Chart{Region: of, Parent: map[string]string{}}
 	named, super := map[S]bool{}, map[S]bool{}
@@ -44,7 +43,7 @@ func ChartOf[S, T Name, M comparable, C, A any](of Region, t *Table[S, T, M, C, 
 	return c
 }
 
-// In says whether state s is super, or inside of it.
+// In says whether state s is super or one of its descendants.
 func (c Chart) In(s, super string) bool {
 	for ok := true; ok; s, ok = c.Parent[s] {
 		if s == super {

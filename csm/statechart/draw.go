@@ -6,12 +6,12 @@ import (
 	"strings"
 )
 
-// picture is a chart as it is drawn: transitions between the same two states are one
-// arrow, and superstates are boxes. What leads from a superstate to a state in it begins
-// at a node that stands for any of them.
+// picture is a chart as drawn: transitions between the same two states are one arrow, and
+// superstates are boxes. An arrow from a superstate to one of its states starts at a node
+// that represents any of them.
 type picture struct {
 	Chart
-	prefix string // of nodes that stand among those of other charts: there are no boxes then
+	prefix string // prefix of nodes in a combined chart, which has no boxes
 	arrows []arrow
 	supers []string // as boxes, or as nodes
 	boxes  []string
@@ -53,7 +53,7 @@ func (c Chart) picture(guards bool, prefix string) picture {
 	return p
 }
 
-// anyOf is the node that stands for any state of a superstate.
+// anyOf is the node that represents any state of a superstate.
 func anyOf(super string) string { return "any_" + super }
 
 func (c Chart) label(l Line, guards bool) string {
@@ -81,8 +81,8 @@ func (p *picture) add(from, to, label string) {
 	}
 }
 
-// place orders arrows as the states they begin in stand, which makes the best pictures:
-// those of a superstate after those of what is in it.
+// place orders arrows by their start state, which gives the best layout: those of a
+// superstate after those of its states.
 func (p *picture) place(n string) int {
 	n = strings.TrimPrefix(n, anyOf(""))
 	last := 0
@@ -101,7 +101,7 @@ func (p *picture) drawn(n string) bool {
 	return slices.ContainsFunc(p.arrows, func(a arrow) bool { return a.from == n })
 }
 
-// boxOf is the innermost box around a state or superstate, empty for none.
+// boxOf returns the innermost box around a state or superstate, "" for none.
 func (p *picture) boxOf(s string) string {
 	up := p.Parent[s]
 	for up != "" && !slices.Contains(p.boxes, up) {
@@ -110,7 +110,8 @@ func (p *picture) boxOf(s string) string {
 	return up
 }
 
-// in lists what is in a box: states, boxes and the nodes for any of a superstate.
+// in returns the contents of a box: states, boxes and the nodes that represent
+// superstates.
 func (p *picture) in(box string) (names []string) {
 	for _, s := range p.States {
 		for b := p.boxOf(s); ; s, b = b, p.boxOf(b) {
@@ -137,24 +138,23 @@ func (p *picture) in(box string) (names []string) {
 	return names
 }
 
-// chart is what can be drawn: a picture, or a region with those within it.
+// chart is anything that can be drawn: a picture, or a region with nested ones.
 type chart interface {
 	mermaid(out *strings.Builder, indent string)
 	dot(out *strings.Builder, indent string)
 }
 
-// Mermaid draws the chart in Mermaid's language, the same text each time; with guards it
-// says what makes the difference, and draws what stays in its state unless the chart is
-// one of causes.
+// Mermaid returns the chart in Mermaid's language, deterministically. With guards, it
+// also shows conditions and, unless the rows are causes, internal transitions.
 func (c Chart) Mermaid(guards bool) string { p := c.picture(guards, ""); return mermaid(&p) }
 
-// DOT draws it in Graphviz's language.
+// DOT returns the chart in Graphviz's language.
 func (c Chart) DOT(guards bool) string { p := c.picture(guards, ""); return dot(c.Name, &p) }
 
 // AboutAll is what the picture of all charts shows.
-const AboutAll = "Each region inside of the one whose end is its end; those in one box run beside one another."
+const AboutAll = "Each region is drawn inside the region whose end also ends it; regions in one box run in parallel."
 
-// Mermaid draws all charts, each inside of the one that it is within.
+// Mermaid draws all charts, nested by region.
 func Mermaid(all []Chart, guards bool) string { return mermaid(within(all, "", guards)) }
 
 // DOT draws all charts in Graphviz's language.
@@ -190,7 +190,7 @@ func (p *picture) mermaidIn(out *strings.Builder, indent, box string) {
 	}
 }
 
-// title is what a node is labelled with.
+// title is the label of a node.
 func title(n string) string { return strings.Replace(n, "any_", "any of ", 1) }
 
 func dot(name string, c chart) string {
@@ -214,7 +214,7 @@ func (p *picture) dot(out *strings.Builder, indent string) {
 		attrs := fmt.Sprintf("label=%q", strings.Join(a.labels, "\n"))
 		from := a.from
 		if from != title(from) {
-			attrs += ", minlen=2" // room for the labels between the states
+			attrs += ", minlen=2" // leave room for labels between states
 		}
 		if slices.Contains(p.boxes, from) {
 			attrs += fmt.Sprintf(", ltail=%q", "cluster_"+from)
@@ -244,8 +244,8 @@ func (p *picture) dotIn(out *strings.Builder, indent, box string) {
 	}
 }
 
-// anchor is the node inside a box that an arrow from the box is tied to, since Graphviz
-// has arrows between nodes only: the state in the middle.
+// anchor returns the node inside a box that an arrow from the box attaches to, since
+// Graphviz supports arrows between nodes only: the middle state.
 func (p *picture) anchor(n string) string {
 	for slices.Contains(p.boxes, n) {
 		in := slices.DeleteFunc(p.in(n), func(n string) bool { return n != title(n) })
@@ -254,13 +254,13 @@ func (p *picture) anchor(n string) string {
 	return n
 }
 
-// group is a region with those within it: parts that run beside one another.
+// group is a region and the parallel regions within it.
 type group struct {
 	name  string
 	parts []chart
 }
 
-// within are the regions within region, in one box each.
+// within returns the regions within region, one box each.
 func within(all []Chart, region string, guards bool) chart {
 	var g group
 	for _, c := range all {

@@ -1,33 +1,33 @@
-// Package statechart is the form of every region's table: the rows, how one is
-// chosen, and the chart that a table is when it is drawn.
+// Package statechart defines the tables of all regions: their rows, how a row is chosen,
+// and the chart for drawing a table.
 //
 // # Model
 //
-// A region has a list of rows. Of the rows of one state and input at most one with a
-// guard holds, and one without a guard is taken where none does; the rows of a
-// superstate serve where none of what is inside of it does. What a row does with the
-// region's data is a function in the row. Diagrams, tests and the names on the wire come
-// from the rows, so that a transition is written down once.
+// A region has a list of rows. Of the rows for one state and input, at most one with a
+// guard holds, and the one without a guard is the default; rows of a superstate apply if
+// no row of its descendants does. A row's action on the region's data is a function in
+// the row. Diagrams, tests and names on the wire derive from the rows, so that a
+// transition is defined once.
 package statechart
 
-// Name is a state or superstate of a region, or an input to one.
+// Name is a state, superstate or input of a region.
 type Name interface {
 	~uint8
 	String() string
 }
 
-// Row is one line of a region's table. S are the region's states, T its inputs, M is
-// what an input meant, C what guards see, and A the action.
+// Row is one line of a region's table. S are the region's states, T its inputs, M the
+// meaning of an input, C the context of guards, and A the action.
 type Row[S, T Name, M comparable, C, A any] struct {
 	From  S
 	On    T
 	Guard Guard[C]
-	To    S // From itself: internal, the state is neither left nor entered
-	Means M // the cause that is told, or the outcome for whoever gave the input
-	Do    A // nil: nothing but the transition
+	To    S // same as From: an internal transition, without exit and entry
+	Means M // the published cause, or the outcome for the caller
+	Do    A // nil: only the transition
 }
 
-// NewRow is a row. A package gives it a short name for its own types.
+// NewRow returns a row. Packages give it a short name for their own types.
 func NewRow[S, T Name, M comparable, C, A any](from S, on T, g Guard[C], to S, means M, do A) Row[S, T, M, C, A] {
 	return Row[S, T, M, C, A]{From: from, On: on, Guard: g, To: to, Means: means, Do: do}
 }
@@ -41,26 +41,26 @@ type Guard[C any] struct {
 	Holds func(C) bool
 }
 
-// When is a guard.
+// When returns a guard.
 func When[C any](name string, holds func(C) bool) Guard[C] {
 	return Guard[C]{Name: name, Holds: holds}
 }
 
-// And holds where both do.
+// And returns a guard that holds if both do.
 func (g Guard[C]) And(h Guard[C]) Guard[C] {
 	return When(g.Name+", "+h.Name, func(c C) bool { return g.Holds(c) && h.Holds(c) })
 }
 
-// Not holds where g does not.
+// Not returns a guard that holds if g does not.
 func (g Guard[C]) Not() Guard[C] {
 	return When("not: "+g.Name, func(c C) bool { return !g.Holds(c) })
 }
 
-// Cell is what a state does with an input: its rows and then those of its superstates,
-// as indices of the table.
+// Cell is the list of rows for a state and input, followed by those of its superstates,
+// as indices into the table.
 type Cell struct {
 	Rows   []int
-	Always bool // the last of them has no guard
+	Always bool // the last row has no guard
 }
 
 // Table finds rows by state and input.
@@ -70,7 +70,7 @@ type Table[S, T Name, M comparable, C, A any] struct {
 	inputs int
 }
 
-// New makes a table of rows. Parents are the superstates.
+// New returns a table of rows. Parents maps states to superstates.
 func New[S, T Name, M comparable, C, A any](rows []Row[S, T, M, C, A], parents map[S]S) *Table[S, T, M, C, A] {
 	t := &Table[S, T, M, C, A]{Rows: rows}
 	states := 0
@@ -96,7 +96,7 @@ func New[S, T Name, M comparable, C, A any](rows []Row[S, T, M, C, A], parents m
 	return t
 }
 
-// Cell is what state at does with an input.
+// Cell returns the cell of state at and input on.
 func (t *Table[S, T, M, C, A]) Cell(at S, on T) Cell {
 	if i := int(at)*t.inputs + int(on); int(on) < t.inputs && i < len(t.cells) {
 		return t.cells[i]
@@ -104,7 +104,7 @@ func (t *Table[S, T, M, C, A]) Cell(at S, on T) Cell {
 	return Cell{}
 }
 
-// Choose is the row that state at takes on an input, nil for none.
+// Choose returns the row that state at takes on an input, nil for none.
 func (t *Table[S, T, M, C, A]) Choose(at S, on T, c C) *Row[S, T, M, C, A] {
 	for _, i := range t.Cell(at, on).Rows {
 		if r := &t.Rows[i]; r.Guard.Holds == nil || r.Guard.Holds(c) {
@@ -114,7 +114,7 @@ func (t *Table[S, T, M, C, A]) Choose(at S, on T, c C) *Row[S, T, M, C, A] {
 	return nil
 }
 
-// Next is the state that a row of the table leads to from at.
+// Next returns the state after the row is taken in at.
 func (r *Row[S, T, M, C, A]) Next(at S) S {
 	if r.Internal() {
 		return at

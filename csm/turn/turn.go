@@ -1,18 +1,16 @@
-// Package turn is the turn detection region: who speaks, as far as the user is
-// concerned.
+// Package turn is the turn detection region: whether the user is speaking.
 //
 // # Model
 //
-// An utterance opens with an onset and closes with an end, both facts about
-// audio with sample positions. Recognition answers each closed utterance once,
-// with a final transcript or a failure, possibly after the next onset: so the
-// region keeps the utterance that is being spoken apart from those whose words
-// are awaited.
+// An utterance opens with an onset and closes with an end, both facts about audio with
+// sample positions. Recognition answers each closed utterance once, with a transcript or
+// a failure, possibly after the next onset. So the region distinguishes the open
+// utterance from those whose words are awaited.
 //
-// What ends an utterance is a matter of the mode. In Server it is a pause of the
-// voice of a fixed length. In Semantic it is whoever judges that the sentence is
-// whole, and a long pause where that judgement does not come. In Manual it is the
-// user's hand or a send phrase: no pause ends a turn, however long (M2, GUD-001).
+// The mode determines what ends an utterance. In Server, a pause of fixed length. In
+// Semantic, a judgement that the sentence is complete, or a long pause if there is none.
+// In Manual, the user's commit or a send phrase: no pause ends a turn, however long (M2,
+// GUD-001).
 package turn
 
 import (
@@ -23,7 +21,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/statechart"
 )
 
-// Mode is who ends the user's turn.
+// Mode is what ends the user's turn.
 type Mode uint8
 
 // The modes: server_vad, semantic_vad and manual.
@@ -33,7 +31,7 @@ const (
 	Manual
 )
 
-// Eagerness is how soon a pause ends a turn in Semantic when nobody judged it.
+// Eagerness is how soon a pause ends a turn in Semantic without a judgement.
 type Eagerness uint8
 
 // The degrees of eagerness. Auto is Medium.
@@ -44,9 +42,8 @@ const (
 	High
 )
 
-// Pause is how long the voice may be silent inside an utterance before the
-// utterance ends; ok is false where no pause ends it. silence is what Server
-// takes.
+// Pause returns how long the voice may be silent inside an utterance before the utterance
+// ends; ok is false if no pause ends it. silence is the pause of Server.
 func Pause(m Mode, e Eagerness, silence time.Duration) (d time.Duration, ok bool) {
 	switch {
 	case m == Manual:
@@ -62,17 +59,17 @@ func Pause(m Mode, e Eagerness, silence time.Duration) (d time.Duration, ok bool
 	}
 }
 
-// MaxPending is how many closed utterances may wait for their words. One more
-// pushes the oldest out as lost: recognition that far behind is not coming back.
+// MaxPending is how many closed utterances may await their words. Beyond it, the oldest
+// is given up: recognition that far behind will not catch up.
 const MaxPending = 4
 
-// Utterance is an utterance's id with the position of its onset, in samples at
-// 48 kHz of the audio that was captured in this conversation.
+// Utterance is an utterance's id and the position of its onset in the captured audio of
+// this conversation, in samples at 48 kHz.
 type Utterance struct {
 	ID        uint64
 	Pos       int64
-	Committed bool `json:",omitempty"` // the user ended it by hand: its words are to be sent
-	Reply     bool `json:",omitempty"` // it began after a question about a tool was heard: it may be the answer
+	Committed bool `json:",omitempty"` // the user committed it: its words must be sent
+	Reply     bool `json:",omitempty"` // it started after a question about a tool was heard, so it may be the answer
 }
 
 // State is a closed sum: Idle, UserSpeaking or EndPending.
@@ -87,8 +84,8 @@ type State interface {
 type (
 	// Idle: silence, and no words are awaited.
 	Idle struct{}
-	// UserSpeaking: an utterance is open; words of earlier ones may be awaited.
-	// Silent says that the voice pauses.
+	// UserSpeaking: an utterance is open; words of earlier ones may be awaited. Silent
+	// says that the voice is pausing.
 	UserSpeaking struct {
 		Open    Utterance
 		Pending []Utterance
@@ -109,7 +106,7 @@ const (
 
 func (n name) String() string { return [...]string{"idle", "userSpeaking", "endPending"}[n] }
 
-// state is the one place where a state is made of its name and data.
+// state is the only function that builds a state from its name and data.
 func state(n name, d UserSpeaking) State {
 	switch n {
 	case userSpeaking:
@@ -129,16 +126,16 @@ func (Idle) String() string         { return idle.String() }
 func (UserSpeaking) String() string { return userSpeaking.String() }
 func (EndPending) String() string   { return endPending.String() }
 
-// Input is what happens to an utterance.
+// Input is an input of the region.
 type Input uint8
 
 // The inputs. Answered is a final transcript or a failure.
 const (
 	Onset Input = iota
 	Silence
-	Voice // again, after Silence
+	Voice // the voice continues after Silence
 	End
-	Commit // End, by the user's hand, and for what is awaited too
+	Commit // a manual End, which also applies to awaited utterances
 	Answered
 	numInputs
 )
@@ -147,11 +144,11 @@ var inputNames = [numInputs]string{"onset", "silence", "voice", "end", "commit",
 
 func (in Input) String() string { return inputNames[in] }
 
-// Outcome is what an input meant.
+// Outcome is the meaning of an input.
 type Outcome uint8
 
-// The outcomes. Stale leaves the state as it was. Crowded is Closed, and the words
-// that were awaited longest are lost.
+// The outcomes. Stale does not change the state. Crowded is Closed with the oldest
+// awaited words given up.
 const (
 	Stale Outcome = iota
 	Opened
@@ -167,7 +164,7 @@ func Pending(s State) []Utterance {
 	return d.Pending
 }
 
-// Find returns utterance id, and whether s knows it.
+// Find returns utterance id, if s knows it.
 func Find(s State, id uint64) (Utterance, bool) {
 	if sp, ok := s.(UserSpeaking); ok && sp.Open.ID == id {
 		return sp.Open, true
@@ -179,14 +176,15 @@ func Find(s State, id uint64) (Utterance, bool) {
 	return Utterance{}, false
 }
 
-// Silent says whether an utterance is open whose voice pauses.
+// Silent says whether the open utterance's voice is pausing.
 func Silent(s State) bool { sp, _ := s.(UserSpeaking); return sp.Silent }
 
 // Speaking says whether an utterance is open.
 func Speaking(s State) bool { _, ok := s.(UserSpeaking); return ok }
 
-// Next is total and pure. A repeated onset, pause or end is stale; an answer for
-// the open utterance closes it (a service may end and answer in one message).
+// Next applies an input. It is total and pure. A repeated onset, pause or end is stale;
+// an answer for the open utterance closes it, since a service may end and answer in one
+// message.
 func Next(s State, in Input, u Utterance) (State, Outcome) {
 	at, d := s.parts()
 	c := change{d, u}
@@ -197,7 +195,7 @@ func Next(s State, in Input, u Utterance) (State, Outcome) {
 	return state(row.Next(at), row.Do(c)), row.Means
 }
 
-// change is an input about an utterance, in a state with data.
+// change is an input, its utterance and the state's data.
 type change struct {
 	UserSpeaking
 	u Utterance
@@ -219,15 +217,15 @@ var (
 // Chart is the region's table.
 func Chart(of statechart.Region) statechart.Chart { return statechart.ChartOf(of, table, nil) }
 
-// Table returns the rows, in their order.
+// Table returns the rows in order.
 func Table() []Row {
-	ofOpen := when("of the open one", func(c change) bool { return c.u.ID == c.Open.ID })
-	awaited := when("of an awaited one", change.awaited)
+	ofOpen := when("open utterance", func(c change) bool { return c.u.ID == c.Open.ID })
+	awaited := when("awaited utterance", change.awaited)
 	other := awaited.Not()
-	known := when("of a known one", func(c change) bool { return c.u.ID == c.Open.ID || c.awaited() })
-	full := when("as many are awaited as may be", func(c change) bool { return len(c.Pending) == MaxPending })
-	last := when("it is the last", func(c change) bool { return len(c.without().Pending) == 0 })
-	silent := when("the voice pauses", func(c change) bool { return c.Silent })
+	known := when("known utterance", func(c change) bool { return c.u.ID == c.Open.ID || c.awaited() })
+	full := when("maximum awaited", func(c change) bool { return len(c.Pending) == MaxPending })
+	last := when("last awaited utterance", func(c change) bool { return len(c.without().Pending) == 0 })
+	silent := when("the voice is pausing", func(c change) bool { return c.Silent })
 	return []Row{
 		row(idle, Onset, Guard{}, userSpeaking, Opened, change.opened),
 
@@ -255,14 +253,14 @@ func (c change) awaited() bool {
 
 func (c change) opened() UserSpeaking { return UserSpeaking{Open: c.u, Pending: c.Pending} }
 
-// turned has the voice pause, or go on.
+// turned toggles whether the voice is pausing.
 func (c change) turned() UserSpeaking {
 	c.Silent = !c.Silent
 	return c.UserSpeaking
 }
 
-// closed has the words of the open utterance awaited, and gives up the oldest of too
-// many.
+// closed closes the open utterance, whose words are then awaited, and gives up the oldest
+// if there are too many.
 func (c change) closed() UserSpeaking {
 	p := c.Pending
 	if len(p) == MaxPending {
@@ -271,7 +269,7 @@ func (c change) closed() UserSpeaking {
 	return UserSpeaking{Pending: append(slices.Clip(p), c.Open)}
 }
 
-// committed has everything that is awaited sent, and the open utterance too.
+// committed marks all awaited utterances and the open one to be sent.
 func (c change) committed() UserSpeaking {
 	d := c.UserSpeaking
 	if d.Open.ID != 0 {
@@ -284,7 +282,7 @@ func (c change) committed() UserSpeaking {
 	return d
 }
 
-// without takes the utterance out, whose words are here or are not coming.
+// without removes the utterance, whose words arrived or will not.
 func (c change) without() UserSpeaking {
 	d := c.UserSpeaking
 	d.Pending = nil

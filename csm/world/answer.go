@@ -6,8 +6,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// Reaction is what the handlers say first about an effect when all goes well. It is
-// nil for an effect that is not answered.
+// Reaction returns the first report of the handlers about an effect on success, nil if
+// the effect is not answered.
 func Reaction(f csm.Effect) csm.Event {
 	if i, ok := ruleOf[csm.NameOf(f)]; ok {
 		return rules[i].says[0].event(&Place{}, rules[i].open(f))
@@ -15,8 +15,8 @@ func Reaction(f csm.Effect) csm.Event {
 	return Ending(f, Done)
 }
 
-// Ending is how the handlers end what an effect asks for, nil where they do not end
-// it like that. What is told to stop ends as cancelled.
+// Ending returns the handlers' terminal of an effect with an outcome, nil if there is
+// none. A cancelled request ends as Cancelled.
 func Ending(f csm.Effect, o Outcome) csm.Event {
 	if asked, id, ok := cancels(f); ok {
 		return ruleFor(asked).ending(Item{ID: id}, Cancelled)
@@ -27,7 +27,7 @@ func Ending(f csm.Effect, o Outcome) csm.Event {
 	return nil
 }
 
-// WithCode is a failure with another code.
+// WithCode returns a failure with another code.
 func WithCode(e csm.Event, code csm.Code) csm.Event {
 	v := reflect.New(reflect.TypeOf(e)).Elem()
 	v.Set(reflect.ValueOf(e))
@@ -35,7 +35,7 @@ func WithCode(e csm.Event, code csm.Code) csm.Event {
 	return v.Interface().(csm.Event)
 }
 
-// Stops says which effect asked for what f has told to stop, if f does.
+// Stops returns the effect whose request f cancels, if any.
 func Stops(f csm.Effect) (asked string, ok bool) {
 	asked, _, ok = cancels(f)
 	return asked, ok
@@ -54,15 +54,15 @@ func (r *rule) ending(it Item, o Outcome) csm.Event {
 			return sy.event(&Place{}, it)
 		}
 	}
-	if o == Cancelled { // it fails instead
+	if o == Cancelled { // it has no cancelled terminal and fails instead
 		return r.ending(it, Failed)
 	}
 	return nil
 }
 
-// MoveOf is the move that an event makes, whoever had it happen: one of those that
-// can happen, which is lawful, or else a report about an owed item that has the same
-// ids. known is false for an event that is neither.
+// MoveOf returns the move that an event makes, whoever caused it: a possible move, which
+// is lawful, or else a report about an owed item with the same ids. known is false for
+// any other event.
 func (p *Place) MoveOf(e csm.Event, same func(a, b csm.Event) bool) (m Move, lawful, known bool) {
 	for _, m := range p.Moves(nil) {
 		if m.Event == e {

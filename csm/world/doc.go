@@ -1,21 +1,20 @@
-// Package world is the contract of the handlers, written once: which effect asks
-// for what, which events may answer it, and what devices, the service and the user
-// may do besides.
+// Package world defines the contract of the handlers once: which effect requests what,
+// which events may answer it, and what devices, the service and the user may do in
+// addition.
 //
 // # Model
 //
-// A Place is a state of the core in an Env: the requests that the handlers have
-// not answered, and what devices, connection and microphone are doing. Moves lists
-// everything that can happen in a Place. Whoever drives a core chooses among the
-// moves: the exploration takes every one, a walk takes one by chance, and a script
-// takes the one it names. Apply and Take bring the Env up to date, before the step
-// with the move and after it with the effects.
+// A Place is a state of the core in an Env: the unanswered requests, and the state of
+// devices, connection and microphone. Moves lists everything that can happen in a Place.
+// A driver of a core chooses among the moves: exploration makes all of them, a walk picks
+// one at random, and a script picks the one it names. Apply updates the Env before the
+// step of a move, and Take updates it with the effects afterwards.
 //
-// A rule (rules.go) says by which events an effect is answered. An answer may be
-// late or never come, since a deadline may fire first; it may come twice, since a
-// stale event has to change nothing (stale.go).
+// A rule (rules.go) lists the events that answer an effect. An answer may be late or
+// missing, since a deadline may fire first; it may also be repeated, since a stale event
+// must change nothing (stale.go).
 //
-// A driver on a clock takes single answers from the same rules: Reaction is what
-// the handlers say first about an effect, and Answer is how they end it. Speaker
-// is the loudspeaker of such a driver.
+// A driver with a clock takes single answers from the same rules: Reaction is the
+// handlers' first report about an effect, and Ending its terminal. Speaker is the
+// loudspeaker of such a driver.
 package world

@@ -8,36 +8,36 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// Env is the world around a core: the requests that are not answered, and the
-// state of devices and of the user's voice. It knows the core by its effects
-// alone, and drops requests that the core has given up.
+// Env is the environment of a core: unanswered requests, and the state of devices and of
+// the user's voice. It knows the core only by its effects, and drops requests that the
+// core has given up.
 //
 // It is a value: a copy shares nothing with the original.
 type Env struct {
 	Now  time.Duration
 	Seq  uint64
-	Next uint64 // the last id given to an utterance, a text or a call
+	Next uint64 // the last id of an utterance, a text or a call
 
-	Posts   Queue[csm.Kind] // what the core asked for itself
-	Owed    Queue[Item]     // in the order it was asked for
+	Posts   Queue[csm.Kind] // the core's own events
+	Owed    Queue[Item]     // in the order of the requests
 	Parts   [numParts]Part
-	Lost    bool // a device is gone
-	Playing bool // buffered audio is let play
-	Paused  bool // the player was told to pause, and does not report buffered audio
-	Hearing bool // the microphone delivers
+	Lost    bool // a device is lost
+	Playing bool // playback was started
+	Paused  bool // the player is paused and does not report buffered audio
+	Hearing bool // the microphone delivers audio
 
-	// The epoch of the connection that the user's voice is heard on, 0 without one.
+	// The epoch of the connection that hears the user, 0 for none.
 	Epoch     uint32
-	Successor uint32 // the epoch of the connection that is to follow, once it is ready
-	Open      uint64 // the utterance that is being spoken
-	Silent    bool   // the voice pauses
+	Successor uint32 // the epoch of the successor connection, once it is ready
+	Open      uint64 // the open utterance
+	Silent    bool   // the voice is pausing
 	Pending   Queue[uint64]
 
-	Asking uint64 // the call of a tool that the user is asked about
-	Said   uint8  // pieces of the live request's answer
+	Asking uint64 // the tool call that the user is asked about
+	Said   uint8  // number of pieces of the live request's answer
 }
 
-// Queue is a short list by value.
+// Queue is a short list with value semantics.
 type Queue[T comparable] struct {
 	N  uint8
 	At [maxQueue]T
@@ -45,7 +45,7 @@ type Queue[T comparable] struct {
 
 const maxQueue = 10
 
-// All are its elements, as a part of q.
+// All returns the elements, as a slice of q.
 func (q *Queue[T]) All() []T { return q.At[:q.N] }
 
 // ErrFull is that more happens at once than an environment has room for.
@@ -77,17 +77,17 @@ func (q *Queue[T]) drop(i int) {
 	q.Keep(func(T) bool { j++; return j != i+1 })
 }
 
-// Item is one thing that the environment owes an answer to.
+// Item is a request that the environment owes an answer to.
 type Item struct {
 	Rule      uint8
 	Stage     uint8
 	Count     uint8
 	Cancelled bool
-	Gen       uint32 // or the round
+	Gen       uint32 // generation or round
 	ID        uint64
 }
 
-// Part is a resource as the environment sees it.
+// Part is a resource, as seen by the environment.
 type Part uint8
 
 const (
@@ -105,8 +105,8 @@ const (
 	numParts
 )
 
-// Take brings the environment up to date with the effects of a step that led to
-// s. The error says which effect the handlers' contract forbids.
+// Take updates the environment with the effects of a step that led to s. The error names
+// an effect that violates the handlers' contract.
 func (w *Env) Take(s *csm.State, fx []csm.Effect) (wrong error) {
 	for _, f := range fx {
 		if err := w.take(s, f); err != nil && wrong == nil {
@@ -115,7 +115,7 @@ func (w *Env) Take(s *csm.State, fx []csm.Effect) (wrong error) {
 	}
 	w.forget(s)
 	if wrong == nil && w.Paused && s.Speech.String() == "buffering" {
-		return fmt.Errorf("invariant 8: audio is waited for, and the player is paused and announces none")
+		return fmt.Errorf("invariant 8: the core waits for audio, but the paused player will not report any")
 	}
 	return wrong
 }
@@ -131,7 +131,7 @@ func (w *Env) take(s *csm.State, f csm.Effect) error {
 	it := rules[i].open(f)
 	it.Rule = i
 	if slices.ContainsFunc(w.Owed.All(), func(o Item) bool { return o.Rule == i && o.ID == it.ID && o.Gen == it.Gen }) {
-		return fmt.Errorf("invariant 2: it is asked for again before it was answered")
+		return fmt.Errorf("invariant 2: requested again before it was answered")
 	}
 	if sup := rules[i].supersedes; sup != nil && sup(f) {
 		w.Owed.Keep(func(o Item) bool { return rules[o.Rule].target != rules[i].target })
@@ -139,8 +139,8 @@ func (w *Env) take(s *csm.State, f csm.Effect) error {
 	return w.Owed.Add(it)
 }
 
-// forget drops what is over for the core for good: its instance, generation or
-// request has been followed by another, or has ended.
+// forget drops requests that are over for the core: their instance, generation or request
+// was superseded or has ended.
 func (w *Env) forget(s *csm.State) {
 	resting := s.Phase() == csm.PhaseIdle && !s.Needs(csm.TimerStart)
 	w.Owed.Keep(func(it Item) bool {
@@ -158,7 +158,7 @@ func (w *Env) forget(s *csm.State) {
 	}
 }
 
-// notice is what the environment does at once about an effect.
+// notice applies the immediate consequences of an effect.
 func (w *Env) notice(s *csm.State, f csm.Effect) error {
 	switch f := f.(type) {
 	case csm.Post:
@@ -175,9 +175,9 @@ func (w *Env) notice(s *csm.State, f csm.Effect) error {
 	case csm.OpenConnection:
 		if !f.Successor {
 			w.Parts[connPart] = opening
-			w.hangUp() // the new one has heard nothing yet
+			w.hangUp() // the new one has not heard anything yet
 		} else if w.Epoch == 0 {
-			return fmt.Errorf("it is to follow a connection that is not open")
+			return fmt.Errorf("a successor was requested without an open connection")
 		}
 		return ofInstance(s, f.Instance)
 	case csm.CloseConnection:
@@ -189,7 +189,7 @@ func (w *Env) notice(s *csm.State, f csm.Effect) error {
 			w.Epoch, w.Successor = w.Successor, 0
 		case w.Successor:
 			w.Successor = 0
-		default: // one that is being dialled is given up
+		default: // cancel one that is being dialled
 			if !w.owes("OpenConnection", uint64(f.Epoch)) {
 				return fmt.Errorf("invariant 9: connection %d is not open", f.Epoch)
 			}
@@ -210,7 +210,7 @@ func (w *Env) notice(s *csm.State, f csm.Effect) error {
 		w.Open, w.Silent = 0, false
 	case csm.StartPlayback:
 		w.Playing = true
-	case csm.PausePlayback: // a report that is on its way is not called back
+	case csm.PausePlayback: // a pending report cannot be recalled
 		w.Paused = true
 	case csm.ResumePlayback:
 		w.Paused = false
@@ -228,15 +228,15 @@ func (w *Env) notice(s *csm.State, f csm.Effect) error {
 	return nil
 }
 
-// hangUp ends every connection, with what is being said on it.
+// hangUp ends every connection, with its open utterance.
 func (w *Env) hangUp() {
 	w.Epoch, w.Successor, w.Open, w.Silent, w.Pending = 0, 0, 0, false, Queue[uint64]{}
 }
 
-// begin and end hold that each resource is opened and closed once.
+// begin and end check that each resource is opened and closed once.
 func (w *Env) begin(p int) error {
 	if w.Parts[p] == opening || w.Parts[p] == opened {
-		return fmt.Errorf("it is open already")
+		return fmt.Errorf("already open")
 	}
 	w.Parts[p] = opening
 	return nil
@@ -244,7 +244,7 @@ func (w *Env) begin(p int) error {
 
 func (w *Env) end(p int) error {
 	if w.Parts[p] != opening && w.Parts[p] != opened {
-		return fmt.Errorf("invariant 9: it is not open")
+		return fmt.Errorf("invariant 9: not open")
 	}
 	w.Parts[p] = closing
 	return nil
@@ -252,13 +252,12 @@ func (w *Env) end(p int) error {
 
 func ofInstance(s *csm.State, instance uint32) error {
 	if instance != s.Instance {
-		return fmt.Errorf("invariant 9: it is for instance %d, and %d is live", instance, s.Instance)
+		return fmt.Errorf("invariant 9: effect of instance %d, but %d is live", instance, s.Instance)
 	}
 	return nil
 }
 
-// cancels says what an effect has told to stop: which effect asked for it, and by
-// which id.
+// cancels returns what an effect cancels: the requesting effect and its id.
 func cancels(f csm.Effect) (asked string, id uint64, ok bool) {
 	switch f := f.(type) {
 	case csm.CancelCopilot:
@@ -282,16 +281,16 @@ func (w *Env) cancel(asked string, id uint64) error {
 	for i, it := range w.Owed.All() {
 		if it.Rule == ruleOf[asked] && it.ID == id {
 			if it.Cancelled {
-				return fmt.Errorf("it is cancelled again")
+				return fmt.Errorf("cancelled twice")
 			}
 			w.Owed.At[i].Cancelled = true
 			return nil
 		}
 	}
-	return fmt.Errorf("nothing like it is under way")
+	return fmt.Errorf("cancels a request that is not in progress")
 }
 
-// see brings the environment up to date with an event that happens in it.
+// see updates the environment with an event.
 func (w *Env) see(e csm.Event) {
 	switch e := e.(type) {
 	case csm.SessionReady:
@@ -348,20 +347,20 @@ func (w *Env) see(e csm.Event) {
 		w.Next = max(w.Next, e.ToolCall)
 	case csm.SpeechDrained:
 		w.Playing = false
-	default: // nothing that another move depends on
+	default: // no other move depends on these
 	}
 }
 
-// ends is the end of the open utterance, whose words are now to come.
+// ends closes the open utterance, whose words are then awaited.
 func (w *Env) ends(u uint64) {
 	if w.Open != 0 && w.Open == u {
-		_ = w.Pending.Add(u) // of what is made up, there may be any number
+		_ = w.Pending.Add(u) // invented utterances may exceed the limit
 		w.Open, w.Silent = 0, false
 	}
 }
 
-// understood is the end of an utterance with its words, or without any. A service
-// may end and answer it in one message.
+// understood ends the wait for an utterance's words. A service may end and answer it in
+// one message.
 func (w *Env) understood(u uint64) {
 	if w.Open == u {
 		w.Open, w.Silent = 0, false

@@ -8,25 +8,25 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 )
 
-// Limits say what can happen in a world beside answers and deadlines, and how
-// much of each.
+// Limits define what can happen in a world in addition to answers and deadlines, and how
+// often.
 type Limits struct {
 	Groups   Group      `json:"groups"`
 	Config   csm.Config `json:"-"`
-	Queue    int        `json:"queue"`    // utterances that wait
-	Pending  int        `json:"pending"`  // utterances whose words are awaited, beside the open one
+	Queue    int        `json:"queue"`    // queued utterances
+	Pending  int        `json:"pending"`  // utterances whose words are awaited, besides the open one
 	Segments int        `json:"segments"` // pieces of one answer
-	Attempts int        `json:"attempts"` // of one request
-	Faults   int        `json:"faults"`   // recoveries in a row
-	Calls    int        `json:"calls"`    // of tools, in one round
-	Rounds   int        `json:"rounds"`   // of a request, after the first
-	Drafts   int        `json:"drafts"`   // utterances gathered in a turn that is ended by hand; 0 where turns end by themselves, and one may be merged
-	History  int        `json:"history"`  // items before the oldest are summarised, 0 for never
+	Attempts int        `json:"attempts"` // per request
+	Faults   int        `json:"faults"`   // consecutive recoveries
+	Calls    int        `json:"calls"`    // tool calls per round
+	Rounds   int        `json:"rounds"`   // further rounds per request
+	Drafts   int        `json:"drafts"`   // utterances in a turn with manual commit; 0 for automatic turns, where one may be merged
+	History  int        `json:"history"`  // items from which the oldest are summarised, 0 for never
 
-	Interruption csm.Interruption `json:"interruption"` // what stops the assistant
+	Interruption csm.Interruption `json:"interruption"` // what interrupts the assistant
 }
 
-// Configured is l with the core's configuration that it implies.
+// Configured returns l with the core configuration that it implies.
 func (l Limits) Configured() Limits {
 	c := csm.DefaultConfig()
 	c.QueueMax, c.FaultRetries, c.BreakerFaults, c.BreakerWindow = l.Queue, l.Faults, 2, time.Minute
@@ -39,7 +39,7 @@ func (l Limits) Configured() Limits {
 	return l
 }
 
-// Group is a set of things that can happen.
+// Group is a set of kinds of events.
 type Group uint32
 
 // The groups.
@@ -48,26 +48,26 @@ const (
 	Voice       Group = 1 << iota // the user speaks
 	Text                          // the user types
 	Reading                       // a text is read aloud
-	Pausing                       // the user pauses what is said
-	User                          // the user interrupts, commits, and goes
-	Retrying                      // the user has what failed tried again
+	Pausing                       // the user pauses speech
+	User                          // the user interrupts, commits and stops
+	Retrying                      // the user retries
 	Holding                       // suspend and resume
 	Renewing                      // the service forces a pause
-	Device                        // devices get lost and come back
-	Dropping                      // connections get lost
+	Device                        // devices are lost and restored
+	Dropping                      // connections are lost
 	Failing                       // requests fail
-	Fatally                       // requests fail for good
-	Breaking                      // what works breaks
+	Fatally                       // requests fail permanently
+	Breaking                      // working resources fail
 	Configuring                   // the configuration changes
 	Quiet                         // time passes without a fault
 	Expiring                      // connections expire
-	Tooling                       // answers ask for calls of tools,
-	Destroying                    // also of such as destroy something
+	Tooling                       // answers call tools,
+	Destroying                    // including destructive ones
 	Loading                       // the user selects models
-	Silences                      // the voice pauses inside an utterance
+	Silences                      // the voice pauses within an utterance
 	Replying                      // transcripts are yes and no
 	Phrases                       // transcripts end with the send phrase
-	Allowing                      // calls of tools are also allowed beforehand
+	Allowing                      // tool calls may be preapproved
 )
 
 var groupNames = []string{
@@ -75,7 +75,7 @@ var groupNames = []string{
 	"configuring", "quiet", "expiring", "tooling", "destroying", "loading", "silences", "replying", "phrases", "allowing",
 }
 
-// Names are the names of the groups in g.
+// Names returns the names of the groups in g.
 func (g Group) Names() (out []string) {
 	for i, name := range groupNames {
 		if g&(Voice<<i) != 0 {
@@ -88,28 +88,28 @@ func (g Group) Names() (out []string) {
 // MarshalJSON writes the names of the groups.
 func (g Group) MarshalJSON() ([]byte, error) { return json.Marshal(g.Names()) }
 
-// Class is who makes a move.
+// Class is the origin of a move.
 type Class uint8
 
 // The classes.
 const (
-	Command  Class = iota // the user's or the world's own doing: nothing may depend on it
-	Answer                // what is owed
+	Command  Class = iota // an action of the user or the world, which nothing may depend on
+	Answer                // an owed answer
 	Deadline              // a timer of the core
-	Post                  // the core's own follow-up
-	Passing               // time alone
+	Post                  // the core's own event
+	Passing               // only time passes
 )
 
 // Move is one thing that can happen in a Place.
 type Move struct {
 	Event csm.Event // nil for Passing
 	Class Class
-	item  int8 // the index of the owed item that it is about, -1 for none
+	item  int8 // index of the owed item, -1 for none
 	say   uint8
 }
 
-// QuietStep is how much time a pause of the environment lets pass, against a
-// breaker window of a minute.
+// QuietStep is how much time a pause of the environment takes, relative to a breaker
+// window of one minute.
 const QuietStep = 36 * time.Second
 
 // Place is a core in its environment.
@@ -119,10 +119,9 @@ type Place struct {
 	Limits *Limits
 }
 
-// Moves appends everything that can happen in p, in an order that depends on p
-// alone.
+// Moves appends everything that can happen in p, in an order that depends only on p.
 func (p *Place) Moves(out []Move) []Move {
-	if p.Env.Posts.N > 0 { // only what is on the signal lane already comes first
+	if p.Env.Posts.N > 0 { // only events on the signal lane precede these
 		e, err := csm.DecodeEvent(p.Env.Posts.At[0], nil)
 		if err != nil {
 			panic("world: the core posts an unknown event: " + err.Error())
@@ -145,7 +144,7 @@ func (p *Place) Moves(out []Move) []Move {
 	case 0:
 		return out
 	case 1:
-	default: // as many as may wait
+	default: // the queue is full
 		return out[:1]
 	}
 	signals := out[:0]
@@ -157,8 +156,8 @@ func (p *Place) Moves(out []Move) []Move {
 	return signals
 }
 
-// Any is a move by chance, where pick is a number below n: mostly something that is
-// owed. Deadlines, failures and the end are rare, or nothing gets far.
+// Any returns a random move, mostly an owed answer; pick returns a number below n.
+// Deadlines, failures and ends are rare, so that conversations get far.
 func (p *Place) Any(pick func(what string, n int) int) Move {
 	var owed, other []Move
 	fails, rare := pick("fails", 6) == 0, pick("rare", 8) == 0
@@ -177,14 +176,14 @@ func (p *Place) Any(pick func(what string, n int) int) Move {
 		return owed[pick("move", len(owed))]
 	case len(from) > 0:
 		return from[pick("move", len(from))]
-	default: // only what is rare is left
+	default: // only rare moves are left
 		return p.Moves(nil)[0]
 	}
 }
 
 func (p *Place) has(g Group) bool { return g&^p.Limits.Groups == 0 }
 
-// answers are the reports about what is owed.
+// answers appends the reports about owed items.
 func (p *Place) answers(out []Move) []Move {
 	for i, it := range p.Env.Owed.All() {
 		says := rules[it.Rule].says
@@ -197,8 +196,7 @@ func (p *Place) answers(out []Move) []Move {
 	return out
 }
 
-// Apply brings the environment up to date with a move that happens, before the
-// step of its event.
+// Apply updates the environment with a move, before the step of its event.
 func (w *Env) Apply(m Move) {
 	switch {
 	case m.item >= 0:
@@ -215,8 +213,8 @@ func (w *Env) Apply(m Move) {
 	w.see(m.Event)
 }
 
-// Ends says which effect a move is the last answer to, and by which id. It is ""
-// for another move, and for the answer to what was cancelled.
+// Ends returns the effect and id whose last answer the move is, "" for other moves and
+// for answers to cancelled requests.
 func (w *Env) Ends(m Move) (effect string, id uint64) {
 	if m.item < 0 {
 		return "", 0
@@ -230,15 +228,15 @@ func (w *Env) Ends(m Move) (effect string, id uint64) {
 }
 
 // Owes says whether a move is a report about an item, and Settles whether it is the
-// end of one that goes well. Outcome is how an answer ends.
+// successful end of one. Outcome is how an answer ends.
 func (w *Env) Owes(m Move) bool { return m.item >= 0 }
 
-// Settles is explained with Owes.
+// Settles is described at Owes.
 func (w *Env) Settles(m Move) bool {
 	return m.item >= 0 && w.say(m).next == nil && w.say(m).outcome == Done
 }
 
-// Outcome is explained with Owes.
+// Outcome is described at Owes.
 func (w *Env) Outcome(m Move) Outcome {
 	if m.item < 0 {
 		return Done
@@ -248,7 +246,7 @@ func (w *Env) Outcome(m Move) Outcome {
 
 func (w *Env) say(m Move) *say { return &rules[w.Owed.At[m.item].Rule].says[m.say] }
 
-// Asks says whether an effect is a request, that the environment owes an answer to.
+// Asks says whether an effect is a request that the environment must answer.
 func Asks(f csm.Effect) bool {
 	_, ok := ruleOf[csm.NameOf(f)]
 	return ok
@@ -256,11 +254,11 @@ func Asks(f csm.Effect) bool {
 
 func does(e csm.Event) Move { return Move{Event: e, item: -1} }
 
-// call is the call of every command, so that each step shows whether it is
-// answered once.
+// call is the call id of every command, so that each step shows whether it is replied to
+// once.
 const call = 1
 
-// commands are what the user can do in every state.
+// commands are the actions of the user that are possible in every state.
 var commands = []struct {
 	group Group
 	event csm.Event
@@ -278,7 +276,7 @@ var commands = []struct {
 	{Loading, csm.UserSelectModel{Call: call, Model: 2}},
 }
 
-// wishes are what the user can do here.
+// wishes appends the actions of the user that are possible here.
 func (p *Place) wishes(out []Move) []Move {
 	next := p.Env.Next + 1
 	if p.has(Retrying) {
@@ -304,8 +302,8 @@ func (p *Place) wishes(out []Move) []Move {
 	return out
 }
 
-// retries are the user's "try again": of whatever failed, of the stage that
-// failed, and of another one.
+// retries appends the user's retries: of any failure, of the failed stage, and of another
+// stage.
 func (p *Place) retries(out []Move) []Move {
 	stage := p.State.Retry.Stage
 	for i, e := range []csm.UserRetry{{Call: call}, {Call: call, Stage: stage}, {Call: call, Stage: stage%4 + 1}} {
@@ -320,7 +318,7 @@ func (p *Place) retries(out []Move) []Move {
 	return out
 }
 
-// facts are what devices and the service do of their own accord.
+// facts appends the spontaneous events of devices and the service.
 func (p *Place) facts(out []Move) []Move {
 	w, in := &p.Env, p.State.Instance
 	session, audio := w.Parts[sessionPart] == opened, w.Parts[audioPart] == opened
@@ -355,8 +353,8 @@ func (p *Place) facts(out []Move) []Move {
 	return out
 }
 
-// merged says whether as many utterances are gathered in one turn as the limit
-// allows. The core has no limit of its own.
+// merged says whether one turn has as many utterances as the limit allows. The core has
+// no limit of its own.
 func (p *Place) merged() bool {
 	most := max(p.Limits.Drafts, 1)
 	return len(p.State.Drafts) >= most || len(p.State.Current.More) >= most
@@ -380,7 +378,7 @@ var transcripts = []struct {
 	{Pausing, csm.Final{Class: csm.Continue, Words: 1}},
 }
 
-// speaks is the user's voice, and what recognition makes of it.
+// speaks appends events of the user's voice and its recognition.
 func (p *Place) speaks(out []Move) []Move {
 	w := &p.Env
 	if w.Epoch == 0 || !w.Hearing || w.Lost || !p.has(Voice) {
@@ -410,8 +408,8 @@ func (p *Place) speaks(out []Move) []Move {
 	return out
 }
 
-// lengths are the positions at which speech that began at 0 may end: at once and,
-// where it matters how long it was, late.
+// lengths are positions at which speech that started at 0 may end: immediately and, if
+// its length matters, late.
 func (p *Place) lengths() []int64 {
 	if p.Limits.Interruption == csm.Confirmed || p.Limits.Interruption == csm.ByWords {
 		return []int64{0, 10 * 48000}
@@ -419,7 +417,7 @@ func (p *Place) lengths() []int64 {
 	return []int64{0}
 }
 
-// recognised is what may be understood of an utterance.
+// recognised appends the possible transcripts of an utterance.
 func (p *Place) recognised(u uint64, out []Move) []Move {
 	epoch := p.Env.Epoch
 	out = append(out, does(csm.Partial{Epoch: epoch, Utterance: u, Words: 1}))

@@ -2,29 +2,29 @@ package world
 
 import "github.com/agentvoice/agentvoice-daemon/csm"
 
-// rule is one line of the handlers' contract: how an effect is answered. A new
-// request effect is a new line in the table below.
+// rule is one line of the handlers' contract: how an effect is answered. A new request
+// effect needs a new line in the table below.
 type rule struct {
 	effect     string
-	target     string                // what it is asked of; answers of one target keep their order
-	family     Family                // of the item's id
-	genFamily  Family                // of the item's gen, NoFamily where that is a plain number
-	supersedes func(csm.Effect) bool // it ends what its target still owes without an answer
+	target     string                // the receiver of the request; its answers keep their order
+	family     Family                // family of the item's id
+	genFamily  Family                // family of the item's gen, NoFamily for a plain number
+	supersedes func(csm.Effect) bool // it cancels its target's earlier requests without an answer
 	open       func(csm.Effect) Item
-	// over says when an answer can mean nothing to the core any more, nil for
-	// never before the conversation rests.
+	// over says when an answer no longer matters to the core; nil means only when the
+	// conversation rests.
 	over func(*csm.State, Item) bool
-	// says is what the handler may report. The first comes first when all goes well.
+	// says lists what the handler may report, starting with the success path.
 	says []say
 }
 
-// say is one thing that a handler may report about an item.
+// say is something that a handler may report about an item.
 type say struct {
 	group   Group
 	outcome Outcome
 	when    func(*Place, Item) bool // nil: always
 	event   func(*Place, Item) csm.Event
-	// next is the item afterwards, nil when this is its terminal.
+	// next returns the item afterwards; nil if this is its terminal.
 	next func(Item) Item
 }
 
@@ -58,34 +58,33 @@ const (
 	NumFamilies
 )
 
-// Families are the families of an item's id and of its gen.
+// Families returns the families of the item's id and gen.
 func (it Item) Families() (id, gen Family) { return rules[it.Rule].family, rules[it.Rule].genFamily }
 
-// asked makes the item of an effect from its id.
+// asked returns a function that builds an effect's item from its id.
 func asked[F csm.Effect](id func(F) uint64) func(csm.Effect) Item {
 	return func(f csm.Effect) Item { return Item{ID: id(f.(F))} }
 }
 
-// ends is a terminal that depends on the id alone.
+// ends returns a terminal that depends only on the id.
 func ends(g Group, o Outcome, event func(id uint64) csm.Event) say {
 	return say{group: g, outcome: o, event: func(_ *Place, it Item) csm.Event { return event(it.ID) }}
 }
 
 func all(csm.Effect) bool { return true }
 
-// confirmed holds when the core stopped waiting for what it cancelled.
+// confirmed says that the core stopped waiting for a cancelled request.
 func confirmed(s *csm.State, it Item) bool { return it.Cancelled && !s.Needs(csm.TimerCancel) }
 
-// given holds when the core does not wait for the answer that t bounds.
+// given says that the core does not wait for the answer that t bounds.
 func given(t csm.Timer) func(*csm.State, Item) bool {
 	return func(s *csm.State, _ Item) bool { return !s.Needs(t) }
 }
 
 func oldInstance(s *csm.State, it Item) bool { return it.ID != uint64(s.Instance) }
 
-// rules is the contract of csm/doc.go and csm/effect.go, and ruleOf finds a rule
-// by its effect. They are filled before anything runs, since the rules of one
-// item look at those of others.
+// rules is the contract of csm/doc.go and csm/effect.go, and ruleOf finds a rule by its
+// effect. They are initialised in init, since rules refer to each other.
 var (
 	rules  []rule
 	ruleOf = map[string]uint8{}
@@ -215,7 +214,7 @@ var contract = []rule{
 		}},
 }
 
-// The stages of an answer: the attempt that was reported, and then its words.
+// Stages of an answer: the reported attempt, and then its words.
 const streaming = 100
 
 // segmentChars is the length of each piece of an answer.
@@ -249,7 +248,7 @@ var copilotSays = []say{
 	}},
 }
 
-// wantsCall has an answer ask for a call of a tool.
+// wantsCall makes an answer call a tool.
 func wantsCall(g Group, destructive, allowed bool) say {
 	return say{group: g,
 		when: func(p *Place, it Item) bool { return answering(p, it) && int(it.Count) < p.Limits.Calls },
@@ -260,10 +259,10 @@ func wantsCall(g Group, destructive, allowed bool) say {
 	}
 }
 
-// answering says whether words of an answer may come.
+// answering says whether words of an answer may arrive.
 func answering(_ *Place, it Item) bool { return !it.Cancelled && it.Stage > 0 }
 
-// The stages of a segment: asked for, buffered, heard to its end.
+// Stages of a segment: requested, buffered, played.
 const (
 	wanted uint8 = iota
 	buffered
@@ -288,7 +287,7 @@ var speechSays = []say{
 
 func played(_ *Place, it Item) csm.Event { return csm.SpeechPlayed{Gen: it.Gen, Seq: uint32(it.ID)} }
 
-// voice says whether a segment that the voice was asked for passes.
+// voice says whether any segment requested from the voice passes.
 func (p *Place) voice(pass func(Item) bool) bool {
 	for _, it := range p.Env.Owed.All() {
 		if rules[it.Rule].effect == "Speak" && pass(it) {
@@ -298,16 +297,16 @@ func (p *Place) voice(pass func(Item) bool) bool {
 	return false
 }
 
-// firstIn says whether no segment before it is in the same stage.
+// firstIn says whether no earlier segment is in the same stage.
 func (p *Place) firstIn(it Item, stage uint8) bool {
 	return it.Stage == stage && !p.voice(func(o Item) bool { return o.ID < it.ID && o.Stage == stage })
 }
 
-// dry says that the last buffered segment was heard, which is reported before
-// anything else happens to the voice.
+// dry says that the last buffered segment was played, which is reported before anything
+// else about the voice.
 func (p *Place) dry() bool { return p.voice(func(o Item) bool { return o.Stage == heard }) }
 
-// sounds says whether the item is what is being heard.
+// sounds says whether the item is being played.
 func (p *Place) sounds(it Item) bool {
 	return p.Env.Playing && p.firstIn(it, buffered) && !p.dry()
 }

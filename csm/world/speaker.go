@@ -6,39 +6,39 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// Clock is what a Speaker plays by.
+// Clock is the clock of a Speaker.
 type Clock interface {
 	Now() time.Duration
 	AfterFunc(d time.Duration, f func()) (stop func())
 }
 
-// Speaker is the loudspeaker of a driver on a clock: it plays each segment for its
+// Speaker is the loudspeaker of a driver with a clock: it plays each segment for its
 // length, and knows to the sample what was heard.
 type Speaker struct {
 	Clock  Clock
 	Post   func(csm.Event)
-	Length func(csm.Speak) time.Duration // of a segment, as it is asked for
-	Sounds func(bool)                    // reports that the output falls silent or sounds; may be nil
-	All    bool                          // every segment is reported as buffered, not just what a silent player waits for
-	ByHand bool                          // it plays nothing by itself
+	Length func(csm.Speak) time.Duration // length of a segment
+	Sounds func(bool)                    // called when the output falls silent or resumes; may be nil
+	All    bool                          // report every segment as buffered, not only the one that a silent player waits for
+	ByHand bool                          // play nothing automatically
 
 	gen     uint32
-	queue   []*segment    // not heard to the end, oldest first
-	playing bool          // it was let play, and did not drain since
-	paused  bool          // until it is resumed or flushed
-	since   time.Duration // when the first of queue began to sound, or was resumed
-	stop    func()        // the end of the first segment; nil when it does not sound
-	sounds  bool          // as Sounds was told
+	queue   []*segment    // unfinished segments, oldest first
+	playing bool          // started, and not drained since
+	paused  bool          // until resumed or flushed
+	since   time.Duration // when queue[0] started or resumed
+	stop    func()        // cancels the end of queue[0]; nil while silent
+	sounds  bool          // last value passed to Sounds
 }
 
 type segment struct {
 	csm.Speak
 	buffered bool
 	length   time.Duration
-	played   time.Duration // when it was paused
+	played   time.Duration // duration played before the pause
 }
 
-// Take does what an effect asks of the loudspeaker, but for Flush.
+// Take applies an effect to the loudspeaker, except Flush.
 func (v *Speaker) Take(f csm.Effect) {
 	switch f := f.(type) {
 	case csm.Speak:
@@ -56,7 +56,7 @@ func (v *Speaker) Take(f csm.Effect) {
 			return
 		}
 		v.paused = false
-		if !v.All && !v.playing && !v.ByHand && len(v.queue) > 0 && v.queue[0].buffered { // while it was paused
+		if !v.All && !v.playing && !v.ByHand && len(v.queue) > 0 && v.queue[0].buffered { // during the pause
 			v.report(v.queue[0])
 		}
 		v.sound()
@@ -64,8 +64,7 @@ func (v *Speaker) Take(f csm.Effect) {
 	}
 }
 
-// Buffer has a segment synthesised. While something is heard or paused, a player
-// does not report that.
+// Buffer synthesises a segment. A player does not report that while playing or paused.
 func (v *Speaker) Buffer(f csm.Speak) {
 	for _, s := range v.queue {
 		if s.Gen == f.Gen && s.Segment.Seq == f.Segment.Seq {
@@ -81,7 +80,7 @@ func (v *Speaker) Buffer(f csm.Speak) {
 
 func (v *Speaker) report(s *segment) { v.Post(csm.SpeechBuffered{Gen: s.Gen, Seq: s.Segment.Seq}) }
 
-// sound plays the first segment to its end.
+// sound plays queue[0] to its end.
 func (v *Speaker) sound() {
 	if !v.playing || v.paused || v.ByHand || v.stop != nil || len(v.queue) == 0 || !v.queue[0].buffered {
 		return
@@ -96,8 +95,7 @@ func (v *Speaker) sound() {
 	})
 }
 
-// Played reports the first segment as heard to its end. It returns false if there is no
-// segment.
+// Played reports queue[0] as played. It returns false if there is none.
 func (v *Speaker) Played() bool {
 	s, ok := v.Drop()
 	if !ok {
@@ -111,7 +109,7 @@ func (v *Speaker) Played() bool {
 	return true
 }
 
-// Drop takes the first segment away, if there is one.
+// Drop removes queue[0], if any.
 func (v *Speaker) Drop() (f csm.Speak, ok bool) {
 	if len(v.queue) == 0 {
 		return f, false
@@ -121,7 +119,7 @@ func (v *Speaker) Drop() (f csm.Speak, ok bool) {
 	return f, true
 }
 
-// Drain takes every segment away, and is the last one.
+// Drain removes all segments and returns the last.
 func (v *Speaker) Drain() (last csm.Speak, ok bool) {
 	for f, more := v.Drop(); more; f, more = v.Drop() {
 		last, ok = f, true
@@ -130,7 +128,7 @@ func (v *Speaker) Drain() (last csm.Speak, ok bool) {
 	return last, ok
 }
 
-// Unbuffered is the first segment that is not synthesised.
+// Unbuffered returns the first segment that is not synthesised.
 func (v *Speaker) Unbuffered() (f csm.Speak, ok bool) {
 	for _, s := range v.queue {
 		if !s.buffered {
@@ -140,7 +138,7 @@ func (v *Speaker) Unbuffered() (f csm.Speak, ok bool) {
 	return f, false
 }
 
-// Generation is the latest generation of speech.
+// Generation returns the latest generation of speech.
 func (v *Speaker) Generation() uint32 { return v.gen }
 
 func (v *Speaker) pause(gen uint32) {
@@ -154,7 +152,7 @@ func (v *Speaker) pause(gen uint32) {
 	}
 }
 
-// halt stops the sound where it is.
+// halt stops playback.
 func (v *Speaker) halt() {
 	if v.stop != nil {
 		v.stop()
@@ -164,7 +162,7 @@ func (v *Speaker) halt() {
 	}
 }
 
-// heard is how far the first segment was heard, if it is there.
+// heard returns how much of queue[0] was heard, if any.
 func (v *Speaker) heard() (at csm.SpeechFlushed) {
 	if len(v.queue) > 0 && v.queue[0].buffered {
 		s := v.queue[0]
@@ -182,8 +180,8 @@ func (v *Speaker) tell(sounds bool) {
 	}
 }
 
-// Flush silences every generation before that of f, and returns how much was heard.
-// ok is false where that is no news.
+// Flush silences all generations before that of f and returns how much was heard. ok is
+// false if nothing changed.
 func (v *Speaker) Flush(f csm.Flush) (e csm.SpeechFlushed, ok bool) {
 	if f.Gen <= v.gen {
 		return e, false
@@ -195,5 +193,5 @@ func (v *Speaker) Flush(f csm.Flush) (e csm.SpeechFlushed, ok bool) {
 	return e, true
 }
 
-// samples are those of a time at 48 kHz.
+// samples returns d in samples at 48 kHz.
 func samples(d time.Duration) int64 { return int64(d * 48000 / time.Second) }

@@ -2,12 +2,11 @@ package world
 
 import "github.com/agentvoice/agentvoice-daemon/csm"
 
-// unknown is an utterance that nobody spoke.
+// unknown is the id of an utterance that does not exist.
 const unknown = 1 << 40
 
-// Stale appends answers that are over, whatever the state: of an older
-// instance, epoch, request, generation or deadline. Late and repeated answers
-// are among them.
+// Stale appends answers that are stale in any state: of an older instance, epoch,
+// request, generation or deadline. They include late and repeated answers.
 func (p *Place) Stale(out []csm.Event) []csm.Event {
 	s := &p.State
 	if s.Instance > 0 {
@@ -32,7 +31,7 @@ func (p *Place) Stale(out []csm.Event) []csm.Event {
 			csm.RecognitionLost{Epoch: ep, Utterance: p.Env.Open, Code: csm.CodeRecognitionFailed},
 		)
 	}
-	if ep := p.Env.Epoch; ep != 0 { // what nobody said has no words
+	if ep := p.Env.Epoch; ep != 0 { // an unknown utterance has no words
 		out = append(out, csm.SpeechStopped{Epoch: ep, Utterance: unknown}, csm.Partial{Epoch: ep, Utterance: unknown},
 			csm.Final{Epoch: ep, Utterance: unknown, Words: 1}, csm.RecognitionLost{Epoch: ep, Utterance: unknown, Code: csm.CodeRecognitionFailed})
 	}
@@ -47,21 +46,21 @@ func (p *Place) Stale(out []csm.Event) []csm.Event {
 			out = append(out, csm.SpeechFlushed{Gen: gen - 2, Seq: s.IDs.Segment, Played: 1, Of: 2})
 		}
 	}
-	if !p.voice(func(Item) bool { return true }) { // every segment is over
+	if !p.voice(func(Item) bool { return true }) { // every segment has ended
 		out = append(out, csm.SpeechPlayed{Gen: gen, Seq: s.IDs.Segment})
 	}
 	for t := range csm.NumTimers {
 		gen := s.Timers[t].Gen
 		if s.Timers[t].Armed {
-			gen-- // the one before
+			gen-- // the previous one
 		}
 		out = append(out, csm.TimerFired{Timer: t, Gen: gen})
 	}
 	return out
 }
 
-// staleAnswers are those of requests that are over, and what a cancelled one
-// still says before its terminal.
+// staleAnswers appends answers of ended requests, and what a cancelled one still reports
+// before its terminal.
 func (p *Place) staleAnswers(out []csm.Event) []csm.Event {
 	words := func(id uint64) {
 		out = append(out, csm.CopilotSent{Request: id, Attempt: 1}, csm.CopilotDelta{Request: id, Chars: 1}, csm.CopilotSegment{Request: id, End: 1})

@@ -80,7 +80,7 @@ func (f *fakeWorld) execute(s dispatch.Step) {
 			flushed, _ := f.speaker.Flush(e)
 			f.post(flushTime, flushed)
 		case csm.Report:
-			f.t.Errorf("the core reports: %s", e.What)
+			f.t.Errorf("core reported: %s", e.What)
 		}
 		f.lag = 0
 	}
