@@ -24,7 +24,7 @@ const (
 
 // legend explains the marks in the documentation.
 var legend = [][2]string{
-	{embedded, "the real client against the embedded server, over WebRTC on one machine"},
+	{embedded, "the real client against the embedded server, on one machine"},
 	{engines, "real engines, behind the documented requests or in this process"},
 	{fake, "a fake service that speaks the documented wire"},
 	{documented, "the provider's reference; no test runs it"},
@@ -44,6 +44,7 @@ var proofs = map[string]proof{
 	"local realtime partials":   {embedded, []string{"audio/localrealtime TestTurnIsDetectedAndTranscribed", "audio/realtime TestLocalEngines"}},
 	"local realtime logprobs":   {embedded, []string{"audio/localrealtime TestTurnIsDetectedAndTranscribed"}},
 	"local realtime vocabulary": {embedded, []string{"internal/daemon/live TestTheRecogniserKnowsTheUsersNames", "audio/localrealtime/sherpa TestHotWordsDecide"}},
+	"local realtime transports": {embedded, []string{"audio/realtime TestLocalEngines", "audio/realtime TestSocketEngines"}},
 	"local realtime limit":      {embedded, []string{"audio/localrealtime TestSessionLimitIsAnnouncedAndEnforced", "internal/daemon/live TestRenewalCrossesThreeLimitsInOneConversation"}},
 	"local realtime verbatim":   {embedded, []string{"audio/realtime TestLocalEngines"}},
 	"local realtime positions":  {embedded, []string{"audio/realtime TestSpeakWithMarkers", "audio/realtime TestLocalEngines"}},
@@ -61,6 +62,7 @@ var proofs = map[string]proof{
 	"realtime logprobs":      {fake, []string{"audio/realtime TestTranscripts", "audio/realtime TestServiceWithoutLogprobs"}},
 	"realtime no logprobs":   {fake, []string{"audio/realtime TestDialShapes"}},
 	"realtime vocabulary":    {fake, []string{"audio/realtime TestFormsOfEvents"}},
+	"realtime transports":    {fake, []string{"audio/realtime TestDialShapes", "audio/realtime TestSocketShapes"}},
 	"realtime limit":         {fake, []string{"audio/realtime TestSessionExpiry"}},
 	"realtime no verbatim":   {documented, nil},
 	"realtime no positions":  {documented, nil},
@@ -76,6 +78,7 @@ var proofs = map[string]proof{
 	"transcriptions logprobs":         {engines, []string{"audio/hosted TestEarsOfAnEngine", "audio/hosted TestAnswersOfTranscription"}},
 	"transcriptions no logprobs":      {engines, []string{"audio/hosted TestEarsOfAnEngine"}},
 	"transcriptions vocabulary":       {engines, []string{"audio/hosted TestEarsOfAnEngine", "internal/daemon/live TestAConversationByRequests"}},
+	"transcriptions transports":       {engines, []string{"audio/hosted TestEarsOfAnEngine"}},
 	"transcriptions limit":            {engines, []string{"audio/hosted TestEarsOfAnEngine"}},
 
 	"speech model":            {documented, nil},
@@ -236,19 +239,23 @@ func markdown(mark func(provider string, w Wire, capability string) string) stri
 		}
 		return cell(of, w, capability, "yes")
 	}
-	b.WriteString("\n### Hearing\n\n| Provider | Wire | Default model | Words while you speak | Probabilities | Vocabulary | Session limit |\n| --- | --- | --- | --- | --- | --- | --- |\n")
+	b.WriteString("\n### Hearing\n\n| Provider | Wire | Default model | Words while you speak | Probabilities | Vocabulary | Carried by | Session limit |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n")
 	for _, r := range Rows {
 		for _, h := range r.Hearing {
-			limit := "none"
+			limit, transports := "none", "requests"
 			if h.Wire == Realtime {
-				limit = "as it announces"
+				var names []string
+				for _, tr := range r.Session.Transports {
+					names = append(names, string(tr))
+				}
+				limit, transports = "as it announces", strings.Join(names, ", ")
 				if r.Session.Limit > 0 {
 					limit = fmt.Sprintf("%d min", r.Session.Limit/time.Minute)
 				}
 			}
-			fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | %s | %s | %s |\n", r.Name, h.Wire, cell(r.Name, h.Wire, "model", named(r, h.Wire, h.Model)),
+			fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | %s | %s | %s | %s |\n", r.Name, h.Wire, cell(r.Name, h.Wire, "model", named(r, h.Wire, h.Model)),
 				can(r.Name, h.Wire, "partials", h.Partials), can(r.Name, h.Wire, "logprobs", h.Logprobs),
-				cell(r.Name, h.Wire, "vocabulary", cmp.Or(string(h.Vocabulary), "no")), cell(r.Name, h.Wire, "limit", limit))
+				cell(r.Name, h.Wire, "vocabulary", cmp.Or(string(h.Vocabulary), "no")), cell(r.Name, h.Wire, "transports", transports), cell(r.Name, h.Wire, "limit", limit))
 		}
 	}
 	b.WriteString("\n### Voice\n\n| Provider | Wire | Default model | Word for word | Heard positions | Truncation | Speed |\n| --- | --- | --- | --- | --- | --- | --- |\n")

@@ -2,7 +2,7 @@
 // reached, and what it can do. Code asks the table, not a provider's name, so that
 // adding a provider is adding a row.
 //
-// A provider is heard and speaks over wires. A wire is a protocol: a WebRTC session, or
+// A provider is heard and speaks over wires. A wire is a protocol: a realtime session, or
 // an HTTP request for each utterance or segment. The default is the first wire of a row
 // that can be used: one that needs a model which neither the row nor the user names
 // cannot.
@@ -27,10 +27,20 @@ type Wire string
 
 // The wires.
 const (
-	Realtime       Wire = "realtime"       // a realtime session over WebRTC
+	Realtime       Wire = "realtime"       // a realtime session, over one of its transports
 	Transcriptions Wire = "transcriptions" // POST /v1/audio/transcriptions for each utterance
 	Speech         Wire = "speech"         // POST /v1/audio/speech for each segment
 	Engine         Wire = "engine"         // in this process, beside a session with another provider
+)
+
+// Transport is what carries a realtime session.
+type Transport string
+
+// The transports. WebRTC needs a network that lets its media through: over UDP, over TCP
+// where the service offers that, or over a TURN server. WebSocket takes what HTTPS takes.
+const (
+	WebRTC    Transport = "WebRTC"
+	WebSocket Transport = "WebSocket"
 )
 
 // Row is a provider.
@@ -49,8 +59,9 @@ type Row struct {
 
 // Session is how a realtime session is made.
 type Session struct {
-	Ephemeral bool // the key is exchanged at client_secrets
-	JSONOffer bool // the offer goes as JSON {sdp, model}, and comes back so
+	Transports []Transport // in the order in which they are tried; one at least
+	Ephemeral  bool        // for WebRTC, the key is exchanged at client_secrets
+	JSONOffer  bool        // the offer goes as JSON {sdp, model}, and comes back so
 	// Transcribes: the service is heard in a session of type transcription, whose
 	// pipeline names the models. It speaks there when it is asked to; a realtime
 	// session would answer what the user says, whatever create_response is.
@@ -98,11 +109,13 @@ type Voice struct {
 	Slowest, Fastest float64
 }
 
+var overBoth = []Transport{WebRTC, WebSocket}
+
 // Rows is the table.
 var Rows = []Row{
 	{
 		Name: Local, Prefix: "/v1",
-		Session: &Session{Ephemeral: true, Gaps: true},
+		Session: &Session{Transports: overBoth, Ephemeral: true, Gaps: true},
 		Hearing: []Hearing{{Wire: Realtime, Model: "whisper-1", Partials: true, Logprobs: true, Vocabulary: HotWords}},
 		Voice: []Voice{
 			{Wire: Realtime, Verbatim: true, HeardPositions: true, Truncate: true, Slowest: 0.5, Fastest: 3},
@@ -111,7 +124,7 @@ var Rows = []Row{
 	},
 	{
 		Name: OpenAI, Home: "https://api.openai.com", Prefix: "/v1",
-		Session: &Session{Ephemeral: true, Limit: 60 * time.Minute},
+		Session: &Session{Transports: overBoth, Ephemeral: true, Limit: 60 * time.Minute},
 		Hearing: []Hearing{
 			{Wire: Realtime, Model: "gpt-4o-mini-transcribe", Partials: true, Logprobs: true, Vocabulary: Prompt},
 			{Wire: Transcriptions, Model: "gpt-4o-mini-transcribe", Logprobs: true, Vocabulary: Prompt, Streams: true},
@@ -123,7 +136,7 @@ var Rows = []Row{
 	},
 	{
 		Name: Azure, Prefix: "/openai/v1", KeyHeader: "Api-Key", Deployments: true,
-		Session: &Session{Ephemeral: true, Limit: 30 * time.Minute},
+		Session: &Session{Transports: overBoth, Ephemeral: true, Limit: 30 * time.Minute},
 		Hearing: []Hearing{
 			{Wire: Realtime, Partials: true, Logprobs: true, Vocabulary: Prompt},
 			{Wire: Transcriptions, Logprobs: true, Vocabulary: Prompt, Streams: true},
@@ -135,7 +148,7 @@ var Rows = []Row{
 	},
 	{
 		Name: LocalAI, Prefix: "/v1", Anonymous: true, PlainHTTP: true,
-		Session: &Session{JSONOffer: true, Transcribes: true},
+		Session: &Session{Transports: overBoth, JSONOffer: true, Transcribes: true},
 		Hearing: []Hearing{
 			{Wire: Realtime, Vocabulary: Prompt},
 			{Wire: Transcriptions, Model: "whisper-1", Vocabulary: Prompt},

@@ -19,6 +19,9 @@ func TestRowsAreComplete(t *testing.T) {
 		if names[r.Name] || r.Name == "" || !strings.HasPrefix(r.Prefix, "/") || len(r.Hearing)+len(r.Voice) == 0 {
 			t.Errorf("%+v", r)
 		}
+		if r.Session != nil && len(r.Session.Transports) == 0 {
+			t.Errorf("nothing carries a session with %s", r.Name)
+		}
 		names[r.Name] = true
 		wires := map[Wire]bool{}
 		for _, h := range r.Hearing {

@@ -1,14 +1,13 @@
 package realtime
 
 import (
-	"cmp"
 	"context"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
-	"github.com/agentvoice/agentvoice-daemon/audio/opus"
+	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 )
 
 // hangUpTimeout bounds the goodbye of Close.
@@ -18,7 +17,7 @@ const hangUpTimeout = 500 * time.Millisecond
 type Client struct {
 	cfg    Config
 	signal *signaller
-	peer   *peer
+	link   transport
 	up     *uplink
 	count  counters
 	expiry expiry
@@ -32,12 +31,13 @@ type Client struct {
 	mu       sync.Mutex
 	pending  []command
 	wake     chan struct{}
-	connect  ConnectTimes // written by Dial only
-	path     string       // the same
+	path     string // written by Dial only
+	fallback bool   // the same
 }
 
 // Dial connects: credential, signalling, network path, data channel and
-// session. It returns when the session stands, or an *Error within
+// session. Where no media passes the network, it connects over the WebSocket of a
+// service that has one. It returns when the session stands, or an *Error within
 // cfg.ConnectTimeout or when ctx is done; nothing is left of a failed one.
 func Dial(ctx context.Context, cfg Config, h Handler) (*Client, error) {
 	cfg, err := cfg.check()
@@ -46,88 +46,69 @@ func Dial(ctx context.Context, cfg Config, h Handler) (*Client, error) {
 	}
 	timed, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout)
 	defer cancel()
-	c := &Client{cfg: cfg, signal: newSignaller(cfg), up: newUplink(), wake: make(chan struct{}, 1)}
+	var left sync.WaitGroup // of transports that did not connect
+	defer left.Wait()
+	row, _ := provider.Of(string(cfg.Dialect)) // checked
+	network, begun := cfg.Networks.here(), time.Now()
+	var failure *Error
+	kinds := cfg.Networks.order(network, row.Session.Transports)
+	for i, kind := range kinds {
+		c := newClient(cfg, newSignaller(cfg, begun, i+1 < len(kinds)))
+		step, err := c.dial(timed, kind, h)
+		if err == nil {
+			c.fallback = kind != row.Session.Transports[0]
+			cfg.Networks.connected(network, c.fallback)
+			return c, nil
+		}
+		failure = worse(failure, dialError(ctx, step, err))
+		c.stop()
+		left.Go(func() { _ = c.Close() })
+		if timed.Err() != nil || !otherMayConnect(step, failure) {
+			break
+		}
+	}
+	return nil, failure
+}
+
+func newClient(cfg Config, s *signaller) *Client {
+	c := &Client{cfg: cfg, signal: s, up: newUplink(), wake: make(chan struct{}, 1)}
+	s.expiry = &c.expiry
 	c.ctx, c.cancel = context.WithCancel(context.Background())
 	c.canceled.Store(-1)
-	if step, err := c.dial(timed, h); err != nil {
-		failure := dialError(ctx, step, err)
-		_ = c.Close()
-		return nil, failure
-	}
-	return c, nil
+	return c
 }
 
 // dial takes the steps of the connection, and names the one that failed.
-func (c *Client) dial(ctx context.Context, h Handler) (step string, err error) {
-	begin := time.Now()
-	last := begin
-	lap := func(d *time.Duration) {
-		now := time.Now()
-		*d, last, c.connect.Total = now.Sub(last), now, now.Sub(begin)
-	}
-
-	if err := c.signal.authorise(ctx); err != nil {
-		return "client_secrets", err
-	}
-	lap(&c.connect.Key)
-
+func (c *Client) dial(ctx context.Context, kind provider.Transport, h Handler) (step string, err error) {
 	result := make(chan error, 1)
-	if err := c.start(h, result); err != nil {
-		return "media", &Error{Code: CodeConnectionFailed, Err: err, Message: "media: the connection cannot be set up on this machine"}
+	if err := c.start(kind, h, result); err != nil {
+		return stepMedia, &Error{Code: CodeConnectionFailed, Err: err, Message: "media: the connection cannot be set up on this machine"}
 	}
-	offer, err := c.peer.offer(ctx)
-	if err != nil {
-		return "offer", err
-	}
-	answer, err := c.signal.call(ctx, offer)
-	if err != nil {
-		return "calls", err
-	}
-	c.expiry.begin(time.Now(), c.signal.ahead, cmp.Or(c.signal.row.Session.Limit, c.cfg.SessionLimit))
-	if err := c.peer.accept(answer); err != nil {
-		return "calls", protocolError("calls: answer SDP does not match the offer")
-	}
-	lap(&c.connect.Signalling)
-
-	for _, w := range []struct {
-		step string
-		up   <-chan struct{}
-		time *time.Duration
-	}{
-		{"network path", c.peer.connected, &c.connect.ICE},
-		{"data channel", c.peer.opened, &c.connect.Channel},
-	} {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	defer context.AfterFunc(c.ctx, cancel)() // the loop gave up
+	if step, err := c.link.connect(ctx, c.signal); err != nil {
 		select {
-		case <-w.up:
-			lap(w.time)
-		case err := <-result:
-			return w.step, err
-		case <-ctx.Done():
-			return w.step, ctx.Err()
+		case known := <-result:
+			return step, known
+		default:
+			return step, err
 		}
 	}
 	select {
 	case err := <-result:
-		c.path = c.peer.path()
-		lap(&c.connect.Session)
-		return "session.update", err
+		c.path = c.link.path()
+		c.signal.lap(&c.signal.took.Session)
+		return stepSession, err
 	case <-ctx.Done():
-		return "session.update", ctx.Err()
+		return stepSession, ctx.Err()
 	}
 }
 
-// start makes the peer connection and the goroutines of the call.
-func (c *Client) start(h Handler, result chan<- error) error {
-	enc, err := opus.NewEncoder(opus.Config{FEC: true})
-	if err != nil {
-		return err
-	}
-	down, err := newDownlink()
-	if err != nil {
-		return err
-	}
+// start makes the transport and the goroutines of the call.
+func (c *Client) start(kind provider.Transport, h Handler, result chan<- error) error {
 	inbox := make(chan message, inboxSize)
-	c.peer, err = newPeer(c.cfg, func(m message) {
+	link, err := newTransport(kind, c.cfg, c.up, func(m message) {
 		select {
 		case inbox <- m:
 		case <-c.ctx.Done():
@@ -136,14 +117,15 @@ func (c *Client) start(h Handler, result chan<- error) error {
 	if err != nil {
 		return err
 	}
+	c.link = link
 	l := &loop{
-		cfg: c.cfg, log: c.cfg.Log, handler: h, send: c.peer.channel.SendText, result: result, stop: c.cancel,
+		cfg: c.cfg, log: c.cfg.Log, handler: h, link: link, voice: link.voice(), result: result, stop: c.cancel,
 		outage:   func(p pathChange) { c.up.outage(c.ctx, p) },
-		canceled: &c.canceled, count: &c.count, expiry: &c.expiry, down: down, partial: map[string]string{},
-		speech: speech{markers: speaks(c.cfg.Dialect).HeardPositions},
+		canceled: &c.canceled, count: &c.count, expiry: &c.expiry, partial: map[string]string{},
+		speech: speech{markers: speaks(c.cfg.Dialect).HeardPositions, named: link.voice().names()},
 	}
 	c.loops.Go(func() { l.run(c.ctx, inbox, c.wake, c.commands) })
-	c.loops.Go(func() { c.up.run(c.ctx, enc, c.peer.track.WriteRTP) })
+	c.loops.Go(func() { link.carry(c.ctx, c.up) })
 	return nil
 }
 
@@ -246,8 +228,15 @@ func (c *Client) Stats() Stats {
 		Malformed:        c.count.malformed.Load(),
 		ServiceErrors:    c.count.serviceErrors.Load(),
 		Path:             c.path,
-		Connect:          c.connect,
+		Fallback:         c.fallback,
+		Connect:          c.signal.took,
 	}
+}
+
+// stop ends the goroutines of the call: no call of the Handler runs or comes after it.
+func (c *Client) stop() {
+	c.cancel()
+	c.loops.Wait()
 }
 
 // Close hangs up and waits for all goroutines of the call. No call of the
@@ -255,13 +244,12 @@ func (c *Client) Stats() Stats {
 // from the Handler.
 func (c *Client) Close() (err error) {
 	c.closed.Do(func() {
-		c.cancel()
-		c.loops.Wait()
+		c.stop()
 		ctx, cancel := context.WithTimeout(context.Background(), hangUpTimeout)
 		defer cancel()
 		c.signal.hangUp(ctx)
-		if c.peer != nil {
-			err = c.peer.close()
+		if c.link != nil {
+			err = c.link.close()
 		}
 	})
 	return err

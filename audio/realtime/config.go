@@ -93,7 +93,8 @@ type Config struct {
 	// SessionLimit is how long a session may last at a service that neither
 	// announces its end nor documents one; 0 is unknown.
 	SessionLimit time.Duration
-	// Credentials is asked once a dial. What it gives is used and not kept.
+	// Credentials is asked once for each transport that a dial tries. What it gives is
+	// used and not kept.
 	// localai works without; the others do not.
 	Credentials func(ctx context.Context) (Credential, error)
 	// ConnectTimeout bounds the whole dial, 10 s when zero: a service may
@@ -108,6 +109,8 @@ type Config struct {
 	// Proxy gives the proxy for a URL, nil where none is needed. TURN servers are
 	// reached through it over TCP; requests take that of HTTPClient.
 	Proxy func(*url.URL) (*url.URL, error)
+	// Networks remembers where no media passes; nil for nothing.
+	Networks *Networks
 	// WrapPacketConn wraps the socket of the media, to inject faults in tests.
 	WrapPacketConn func(net.PacketConn) net.PacketConn
 	Log            zerolog.Logger

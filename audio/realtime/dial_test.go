@@ -253,7 +253,7 @@ func TestDialTimeouts(t *testing.T) {
 	}{
 		"client_secrets":         {func(f *fakeService) { f.http = hang("client_secrets") }, "client_secrets"},
 		"calls":                  {func(f *fakeService) { f.http = hang("calls") }, "calls"},
-		"201 and never connects": {func(f *fakeService) { f.deaf = true }, "network path"},
+		"201 and never connects": {func(f *fakeService) { f.deaf, f.http = true, hang("/realtime") }, "network path"},
 		"no session.updated":     {func(f *fakeService) { f.mute = true }, "session.update"},
 	} {
 		t.Run(name, func(t *testing.T) {

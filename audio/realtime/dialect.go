@@ -2,6 +2,7 @@ package realtime
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -13,6 +14,8 @@ import (
 	"regexp"
 	"strings"
 	"time"
+
+	"github.com/coder/websocket"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 )
@@ -42,41 +45,65 @@ const maxAnswer = 1 << 20
 
 // signaller makes and ends the call over HTTP.
 type signaller struct {
-	cfg    Config
-	row    provider.Row
-	client *http.Client
-	bearer string // ephemeral key, or localai's own; never logged
-	callID string
-	ahead  time.Duration // of the service's clock, as far as its answers say
+	cfg     Config
+	row     provider.Row
+	client  *http.Client
+	another bool   // another transport is tried where this one does not connect
+	bearer  string // ephemeral key, or localai's own; never logged
+	callID  string
+	ahead   time.Duration // of the service's clock, as far as its answers say
+	expiry  *expiry
+
+	begun, last time.Time
+	took        ConnectTimes
 }
 
-func newSignaller(cfg Config) *signaller {
+func newSignaller(cfg Config, begun time.Time, another bool) *signaller {
 	c := *cfg.HTTPClient
 	// A redirect would carry the key to another place.
 	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	row, _ := provider.Of(string(cfg.Dialect)) // checked
-	return &signaller{cfg: cfg, row: row, client: &c}
+	return &signaller{cfg: cfg, row: row, client: &c, another: another, begun: begun, last: time.Now()}
 }
 
-// authorise gets the key that makes the call: an ephemeral one made from the
-// user's, which is not kept.
-func (s *signaller) authorise(ctx context.Context) error {
-	var cred Credential
+// answered notes that the service took the call, whose session begins.
+func (s *signaller) answered() {
+	s.expiry.begin(time.Now(), s.ahead, cmp.Or(s.row.Session.Limit, s.cfg.SessionLimit))
+	s.lap(&s.took.Signalling)
+}
+
+// lap takes the time since the last one.
+func (s *signaller) lap(d *time.Duration) {
+	now := time.Now()
+	*d, s.last, s.took.Total = now.Sub(s.last), now, now.Sub(s.begun)
+}
+
+// credential is the user's, which is not kept.
+func (s *signaller) credential(ctx context.Context) (cred Credential, err error) {
 	if s.cfg.Credentials != nil {
-		var err error
 		if cred, err = s.cfg.Credentials(ctx); err != nil {
 			if ctx.Err() != nil {
-				return err
+				return cred, err
 			}
-			return &Error{Code: CodeCredentialsMissing, Err: err,
+			return cred, &Error{Code: CodeCredentialsMissing, Err: err,
 				Message: "the source of credentials gave none; set a key for this provider"}
 		}
 	}
 	if cred.Value == "" && !s.row.Anonymous {
-		return &Error{Code: CodeCredentialsMissing, Message: "the key is empty; set a key for this provider"}
+		return cred, &Error{Code: CodeCredentialsMissing, Message: "the key is empty; set a key for this provider"}
 	}
 	if strings.ContainsAny(cred.Value, "\r\n") {
-		return &Error{Code: CodeCredentialsMissing, Message: "the key has a line break in it; set it again"}
+		return cred, &Error{Code: CodeCredentialsMissing, Message: "the key has a line break in it; set it again"}
+	}
+	return cred, nil
+}
+
+// ephemeral gets the key that makes a call over WebRTC: one made from the user's, where
+// the service makes them.
+func (s *signaller) ephemeral(ctx context.Context) error {
+	cred, err := s.credential(ctx)
+	if err != nil {
+		return err
 	}
 	if !s.row.Session.Ephemeral {
 		s.bearer = cred.Value
@@ -100,6 +127,44 @@ func (s *signaller) authorise(ctx context.Context) error {
 	}
 	s.bearer = secret.Value
 	return nil
+}
+
+// socket makes the call over WebSocket, with the user's key: the handshake comes from
+// this machine and not from a web page, for which ephemeral keys are.
+func (s *signaller) socket(ctx context.Context) (*websocket.Conn, error) {
+	cred, err := s.credential(ctx)
+	if err != nil {
+		return nil, err
+	}
+	s.lap(&s.took.Key)
+	header := http.Header{}
+	s.row.Authorize(header, cred.Value, cred.Kind == EntraToken)
+	where := s.cfg.BaseURL + "/realtime"
+	if s.cfg.Model != "" {
+		where += "?" + url.Values{"model": {s.cfg.Model}}.Encode()
+	}
+	conn, res, err := websocket.Dial(ctx, where, &websocket.DialOptions{HTTPClient: s.client, HTTPHeader: header})
+	if res != nil {
+		s.clock(res.Header)
+	}
+	switch {
+	case err == nil:
+		s.answered()
+		return conn, nil
+	case res == nil:
+		return nil, withoutURL(err)
+	case res.StatusCode == http.StatusSwitchingProtocols:
+		return nil, protocolError("websocket: the handshake is not that of RFC 6455")
+	default:
+		return nil, Refusal("websocket", res, header)
+	}
+}
+
+// clock notes how far the service's is ahead.
+func (s *signaller) clock(h http.Header) {
+	if date, err := http.ParseTime(h.Get("Date")); err == nil {
+		s.ahead = time.Until(date)
+	}
 }
 
 // call sends the offer and returns the service's SDP.
@@ -184,9 +249,7 @@ func (s *signaller) post(ctx context.Context, step, where string, header http.He
 		return nil, nil, withoutURL(err)
 	}
 	defer res.Body.Close()
-	if date, err := http.ParseTime(res.Header.Get("Date")); err == nil {
-		s.ahead = time.Until(date)
-	}
+	s.clock(res.Header)
 	answer, err := io.ReadAll(io.LimitReader(res.Body, maxAnswer+1))
 	if err != nil {
 		return nil, nil, err

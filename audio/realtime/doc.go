@@ -1,11 +1,13 @@
 // Package realtime is the client of a realtime speech service: microphone
 // audio goes up, transcripts of it and spoken text come down. It speaks the
-// OpenAI Realtime GA protocol over WebRTC and is the same for every provider;
-// what differs between them is one table (dialect.go).
+// OpenAI Realtime GA protocol and is the same for every provider; what differs
+// between them is one table (provider.Rows).
 //
 // # Model
 //
-// A Client is one call: one data channel for events, one Opus track each way.
+// A Client is one call. What carries it is a transport: WebRTC with one data
+// channel for events and one Opus track each way, or, where no media passes the
+// network, a WebSocket with audio in events. The client is the same over both.
 // It is made by Dial, reports everything to a Handler, and ends by Close or by
 // Lost; a new call is a new Client. It never reconnects by itself.
 //

@@ -33,25 +33,35 @@ type downlink struct {
 	began                             time.Time
 }
 
-// chunk is decoded audio. pcm is valid until the next one is made.
-type chunk struct {
-	pcm    []int16
-	marker bool
-	// resumes: the stream begins with it, or packets before it were lost and a
-	// pause in the stream was among them, whose marker nobody saw.
-	resumes bool
-	silent  bool
-}
-
 func newDownlink() (*downlink, error) {
 	dec, err := opus.NewDecoder()
 	return &downlink{dec: dec, samples: packetSamples}, err
 }
 
-func (d *downlink) push(p *rtp.Packet, now time.Time) {
-	d.received++
-	d.measure(p, now)
-	d.jitter.push(p, now)
+// push implements voice. Audio in events is not that of the track, and is not taken.
+func (d *downlink) push(s sound, now time.Time) (ok bool) {
+	if s.packet != nil {
+		d.received++
+		d.measure(s.packet, now)
+		d.jitter.push(s.packet, now)
+	}
+	return true
+}
+
+func (d *downlink) deadline() time.Time  { return d.jitter.deadline() }
+func (d *downlink) drop()                { d.jitter.drop() }
+func (d *downlink) bound() time.Duration { return d.jitter.bound }
+func (d *downlink) names() bool          { return false }
+
+// publish implements voice.
+func (d *downlink) publish(c *counters) {
+	c.received.Store(d.received)
+	c.lost.Store(d.lost)
+	c.concealed.Store(d.concealed)
+	c.late.Store(d.jitter.late)
+	c.broken.Store(d.broken)
+	c.jitter.Store(int64(d.jitterEst))
+	c.target.Store(int64(max(jitterLeast, d.jitter.bound)))
 }
 
 // measure estimates the interarrival jitter, RFC 3550, section 6.4.1. A step
@@ -72,8 +82,8 @@ func (d *downlink) measure(p *rtp.Packet, now time.Time) {
 	d.jitter.bound = d.delays.add(transit)
 }
 
-// drain hands over what can be played now, in order.
-func (d *downlink) drain(now time.Time, play func(chunk)) {
+// drain implements voice.
+func (d *downlink) drain(now time.Time, play func(chunk) (audio.SegmentID, bool)) {
 	for {
 		p, lost, fresh := d.jitter.pop(now)
 		if p.Packet == nil {
@@ -100,7 +110,7 @@ func (d *downlink) drain(now time.Time, play func(chunk)) {
 
 // conceal makes up for lost packets: the last one from the redundancy in the
 // packet after it, those before by extrapolation.
-func (d *downlink) conceal(lost int, next heldPacket, play func(chunk)) {
+func (d *downlink) conceal(lost int, next heldPacket, play func(chunk) (audio.SegmentID, bool)) {
 	if lost > maxConcealed {
 		return
 	}

@@ -26,7 +26,7 @@ const commitEmpty = "input_audio_buffer_commit_empty"
 // sessionExpired is the service's word that it is about to close the session.
 const sessionExpired = "session_expired"
 
-// onEvent takes one event of the data channel. One that cannot be read, or
+// onEvent takes one event. One that cannot be read, or
 // lacks what it is about, is counted and ignored; so are unknown types, which
 // the protocol allows.
 func (l *loop) onEvent(data []byte, now time.Time) {
@@ -119,6 +119,9 @@ func (l *loop) onResponse(e serverEvent, now time.Time) bool {
 		}
 		l.used(false, e.Response.Usage)
 		l.speech.done(e.Response.ID, doneCode(e.Response), now)
+		l.voice.push(sound{response: e.Response.ID, ends: true}, now)
+	case "response.output_audio.delta":
+		return l.voice.push(sound{response: e.ResponseID, delta: e.Delta}, now)
 	case "response.output_audio_transcript.done":
 		if e.ResponseID == "" {
 			return false

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/coder/websocket"
 	"github.com/pion/ice/v4"
 	"github.com/pion/rtp"
 	"github.com/pion/webrtc/v4"
@@ -40,6 +41,8 @@ type fakeService struct {
 	// tcp has the service take media over ICE-TCP, and only there unless udp is set.
 	tcp net.Listener
 	udp bool
+	// sockets has the service take calls over WebSocket.
+	sockets bool
 	// updated is the session of session.updated.
 	updated string
 
@@ -53,6 +56,8 @@ type fakeService struct {
 	rtp     chan *rtp.Packet    // from the client
 	channel chan *webrtc.DataChannel
 	dc      *webrtc.DataChannel
+	socket  chan *websocket.Conn // of the calls that were made
+	conn    *websocket.Conn      // that emit uses
 	track   *webrtc.TrackLocalStaticRTP
 
 	enc *opus.Encoder
@@ -62,6 +67,7 @@ type fakeService struct {
 
 type fakeRequest struct {
 	path   string
+	query  string
 	header http.Header
 	body   []byte
 }
@@ -71,7 +77,7 @@ const fakeKey = "ek_ephemeral_canary"
 func newFakeService(t *testing.T) *fakeService {
 	t.Helper()
 	f := &fakeService{t: t, events: make(chan map[string]any, 64), session: make(chan map[string]any, 4),
-		rtp: make(chan *rtp.Packet, 1024), channel: make(chan *webrtc.DataChannel, 1)}
+		rtp: make(chan *rtp.Packet, 1024), channel: make(chan *webrtc.DataChannel, 1), socket: make(chan *websocket.Conn, 4)}
 	var err error
 	if f.enc, err = opus.NewEncoder(opus.Config{FEC: true}); err != nil {
 		t.Skip(err)
@@ -89,7 +95,7 @@ func newFakeService(t *testing.T) *fakeService {
 func (f *fakeService) serve(w http.ResponseWriter, r *http.Request) {
 	body, _ := io.ReadAll(r.Body)
 	f.mu.Lock()
-	f.requests = append(f.requests, fakeRequest{r.URL.Path, r.Header.Clone(), body})
+	f.requests = append(f.requests, fakeRequest{r.URL.Path, r.URL.RawQuery, r.Header.Clone(), body})
 	f.mu.Unlock()
 	if f.http != nil && f.http(w, r, body) {
 		return
@@ -116,6 +122,8 @@ func (f *fakeService) serve(w http.ResponseWriter, r *http.Request) {
 		w.Header().Set("Content-Type", "application/sdp")
 		w.WriteHeader(http.StatusCreated)
 		_, _ = io.WriteString(w, answer)
+	case f.sockets && strings.HasSuffix(r.URL.Path, "/realtime"):
+		f.talk(w, r)
 	case strings.HasSuffix(r.URL.Path, "/hangup"):
 		w.WriteHeader(http.StatusOK)
 	default:
@@ -171,7 +179,7 @@ func (f *fakeService) answer(offer string) string {
 	})
 	pc.OnDataChannel(func(dc *webrtc.DataChannel) {
 		dc.OnOpen(func() { f.channel <- dc })
-		dc.OnMessage(func(m webrtc.DataChannelMessage) { f.onMessage(dc, m.Data) })
+		dc.OnMessage(func(m webrtc.DataChannelMessage) { f.onMessage(dc.SendText, m.Data) })
 	})
 	f.mu.Lock()
 	f.pc, f.track = pc, track
@@ -191,14 +199,34 @@ func (f *fakeService) answer(offer string) string {
 	return sdp
 }
 
-func (f *fakeService) onMessage(dc *webrtc.DataChannel, data []byte) {
+// talk is a call over WebSocket.
+func (f *fakeService) talk(w http.ResponseWriter, r *http.Request) {
+	conn, err := websocket.Accept(w, r, nil)
+	f.must(err)
+	conn.SetReadLimit(-1)
+	f.mu.Lock()
+	f.closers = append(f.closers, func() { _ = conn.CloseNow() })
+	f.mu.Unlock()
+	f.socket <- conn
+	for {
+		_, data, err := conn.Read(context.Background())
+		if err != nil {
+			return
+		}
+		f.onMessage(func(event string) error {
+			return conn.Write(context.Background(), websocket.MessageText, []byte(event))
+		}, data)
+	}
+}
+
+func (f *fakeService) onMessage(send func(string) error, data []byte) {
 	var e map[string]any
 	f.must(json.Unmarshal(data, &e))
 	if e["type"] == "session.update" {
 		f.session <- e
 		if !f.mute {
-			f.must(dc.SendText(`{"type":"session.created","session":{"type":"realtime"}}`))
-			f.must(dc.SendText(`{"type":"session.updated","session":` + cmp.Or(f.updated, `{"type":"realtime"}`) + `}`))
+			f.must(send(`{"type":"session.created","session":{"type":"realtime"}}`))
+			f.must(send(`{"type":"session.updated","session":` + cmp.Or(f.updated, `{"type":"realtime"}`) + `}`))
 		}
 		return
 	}
@@ -214,6 +242,13 @@ func (f *fakeService) must(err error) {
 // emit sends an event to the client.
 func (f *fakeService) emit(event string) {
 	f.t.Helper()
+	if f.sockets {
+		if f.conn == nil {
+			f.conn = receive(f.t, f.socket, "the WebSocket")
+		}
+		f.must(f.conn.Write(f.t.Context(), websocket.MessageText, []byte(event)))
+		return
+	}
 	if f.dc == nil {
 		f.dc = receive(f.t, f.channel, "the data channel")
 	}

@@ -162,13 +162,14 @@ func TestDownlinkResumes(t *testing.T) {
 		{9, 15},  // three are lost within speech
 		{11, 16}, // padding is lost, which takes no time
 	} {
-		d.push(&rtp.Packet{Header: rtp.Header{SequenceNumber: p.seq, Timestamp: 1<<32 - 2*packetSamples + uint32(p.packets)*packetSamples},
-			Payload: payload}, now)
+		d.push(sound{packet: &rtp.Packet{Header: rtp.Header{SequenceNumber: p.seq, Timestamp: 1<<32 - 2*packetSamples + uint32(p.packets)*packetSamples},
+			Payload: payload}}, now)
 		now = now.Add(jitterMost)
-		d.drain(now, func(c chunk) {
+		d.drain(now, func(c chunk) (seg audio.SegmentID, heard bool) {
 			if c.resumes {
 				got = append(got, fmt.Sprint(p.seq))
 			}
+			return seg, true
 		})
 	}
 	if s := strings.Join(got, " "); s != "65533 4" {

@@ -237,7 +237,13 @@ func TestLocalWrongKey(t *testing.T) {
 
 // TestLocalEngines: human speech goes up and its words come back; a sentence
 // goes up and its voice comes back. Everything is real.
-func TestLocalEngines(t *testing.T) {
+func TestLocalEngines(t *testing.T) { hearAndSpeak(t, PathUDP, func(cfg Config) Config { return cfg }) }
+
+// TestSocketEngines: the same over a WebSocket.
+func TestSocketEngines(t *testing.T) { hearAndSpeak(t, PathWebSocket, overSocket) }
+
+func hearAndSpeak(t *testing.T, path string, over func(Config) Config) {
+	t.Helper()
 	if _, err := opus.NewDecoder(); err != nil {
 		t.Skip(err) // this build has no cgo
 	}
@@ -269,7 +275,10 @@ func TestLocalEngines(t *testing.T) {
 	})
 	cfg.TurnDetection = TurnDetection{Type: ServerVAD, Silence: 300 * time.Millisecond}
 	cfg.ConnectTimeout = time.Minute // models are loaded, under the race detector
-	c, r := dialLocal(t, cfg)
+	c, r := dialLocal(t, over(cfg))
+	if got := c.Stats().Path; got != path {
+		t.Errorf("the call goes over %q, want %q", got, path)
+	}
 
 	send(c, append(pcm, make([]int16, audio.SampleRate)...))
 	heard := map[string]string{}

@@ -6,7 +6,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/pion/rtp"
 	"github.com/pion/webrtc/v4"
 	"github.com/rs/zerolog"
 
@@ -20,24 +19,6 @@ const disconnectedFor = 2 * time.Second
 // inboxSize is how much the network may deliver ahead of the loop.
 const inboxSize = 256
 
-// message is what the network delivers to the loop, in the order of arrival.
-type message struct {
-	kind   messageKind
-	event  []byte
-	packet *rtp.Packet
-	ice    webrtc.ICEConnectionState
-}
-
-type messageKind int
-
-const (
-	msgOpen   messageKind = iota // the data channel is open
-	msgEvent                     // an event came
-	msgPacket                    // an RTP packet came
-	msgICE                       // the state of ICE changed
-	msgGone                      // the data channel or the peer connection is closed
-)
-
 // command is what a method of the Client asks of the loop.
 type command func(l *loop, now time.Time)
 
@@ -47,7 +28,7 @@ type loop struct {
 	cfg      Config
 	log      zerolog.Logger
 	handler  Handler
-	send     func(event string) error
+	link     transport
 	result   chan<- error // of the dial, once: nil when the session stands
 	stop     context.CancelFunc
 	canceled *atomic.Int64
@@ -55,7 +36,7 @@ type loop struct {
 	expiry   *expiry
 
 	speech  speech
-	down    *downlink
+	voice   voice
 	partial map[string]string // transcripts that are not final, by item
 
 	ready          bool             // the session stands
@@ -89,7 +70,7 @@ func (l *loop) run(ctx context.Context, inbox <-chan message, wake <-chan struct
 
 func (l *loop) deadline() time.Time {
 	at := l.speech.deadline()
-	if t := l.down.jitter.deadline(); t.Before(at) {
+	if t := l.voice.deadline(); t.Before(at) {
 		at = t
 	}
 	if !l.disconnectedAt.IsZero() {
@@ -113,14 +94,26 @@ func (l *loop) take(m message, now time.Time) {
 	case msgEvent:
 		l.onEvent(m.event, now)
 	case msgPacket:
-		l.down.push(m.packet, now)
-		l.speech.bound = l.down.jitter.bound
+		l.voice.push(sound{packet: m.packet}, now)
+		l.speech.bound = l.voice.bound()
 	case msgICE:
 		l.onICE(m.ice, now)
 	case msgGone:
-		l.fail(&Error{Code: CodeConnectionLost, Retryable: true, Message: "the service closed the connection; connect again"})
+		l.gone(m)
 	}
 	l.perform()
+}
+
+// gone ends the call because its connection is closed. Why is worth telling while
+// dialling; a call that stood is dialled again, and is told then.
+func (l *loop) gone(m message) {
+	err := &Error{Code: CodeConnectionLost, Retryable: true, Message: "the service closed the connection; connect again", Unheard: m.unheard}
+	if m.err != nil && !l.ready {
+		err = m.err
+	} else if m.err != nil {
+		err.Message, err.Err = m.err.Message, m.err.Err
+	}
+	l.fail(err)
 }
 
 func (l *loop) onICE(state webrtc.ICEConnectionState, now time.Time) {
@@ -161,16 +154,17 @@ func (l *loop) tick(now time.Time) {
 	if l.dead {
 		return
 	}
-	l.down.drain(now, func(c chunk) {
-		seg, ok := l.speech.audio(c, now)
+	l.voice.drain(now, func(c chunk) (seg audio.SegmentID, heard bool) {
+		seg, heard = l.speech.audio(c, now)
 		l.perform() // the end of the segment before comes first
-		if ok && l.wanted(seg) {
+		if heard = heard && l.wanted(seg); heard && len(c.pcm) > 0 {
 			l.handler.SpeechAudio(seg, c.pcm)
 		}
+		return seg, heard
 	})
 	l.speech.settle(now)
 	l.perform()
-	l.count.publish(l.down)
+	l.voice.publish(l.count)
 }
 
 // settle ends the dial: the session stands.
@@ -187,11 +181,12 @@ func (l *loop) fail(err *Error) {
 		return
 	}
 	l.dead = true
-	l.stop()
 	if !l.ready {
 		l.result <- err
+		l.stop()
 		return
 	}
+	l.stop()
 	l.log.Warn().Str("code", err.Code).Msg("the realtime connection is lost")
 	l.handler.Lost(err.Code, err)
 }
@@ -220,8 +215,8 @@ func (l *loop) act(a action) {
 	case actCancel:
 		l.post(responseCancel(a.id))
 	case actClear:
-		l.down.jitter.drop()
-		l.post(outputClear)
+		l.voice.drop()
+		l.link.clear(l.post)
 	case actEnded:
 		if l.wanted(a.seg.ID) {
 			l.handler.SpeechEnded(a.seg.ID)
@@ -246,7 +241,7 @@ func (l *loop) act(a action) {
 func (l *loop) post(event clientEvent) bool {
 	b, err := json.Marshal(event)
 	if err == nil {
-		err = l.send(string(b))
+		err = l.link.send(b)
 	}
 	if err != nil {
 		l.log.Debug().Err(err).Msg("an event was not sent")

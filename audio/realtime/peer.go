@@ -14,6 +14,7 @@ import (
 	"github.com/pion/webrtc/v4"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/opus"
 )
 
 const (
@@ -43,6 +44,8 @@ type peer struct {
 	track   *webrtc.TrackLocalStaticRTP
 	mux     ice.UDPMux // only with WrapPacketConn
 	readers sync.WaitGroup
+	enc     *opus.Encoder
+	down    *downlink
 
 	connected, opened <-chan struct{}
 }
@@ -54,9 +57,15 @@ var opusCapability = webrtc.RTPCodecCapability{
 }
 
 // newPeer makes a peer connection that delivers what it gets to post, which
-// may block. Nothing is sent before offer and accept.
-func newPeer(cfg Config, post func(message)) (*peer, error) {
-	p := &peer{}
+// may block. Nothing is sent before connect.
+func newPeer(cfg Config, post func(message)) (p *peer, err error) {
+	p = &peer{}
+	if p.enc, err = opus.NewEncoder(opus.Config{FEC: true}); err != nil {
+		return nil, err
+	}
+	if p.down, err = newDownlink(); err != nil {
+		return nil, err
+	}
 	if err := p.set(cfg); err != nil {
 		_ = p.close()
 		return nil, err
@@ -179,6 +188,57 @@ func (p *peer) listen(post func(message)) {
 	})
 }
 
+// connect implements transport.
+func (p *peer) connect(ctx context.Context, s *signaller) (step string, err error) {
+	if err := s.ephemeral(ctx); err != nil {
+		return "client_secrets", err
+	}
+	s.lap(&s.took.Key)
+	offer, err := p.offer(ctx)
+	if err != nil {
+		return stepOffer, err
+	}
+	answer, err := s.call(ctx, offer)
+	if err != nil {
+		return "calls", err
+	}
+	s.answered()
+	if err := p.accept(answer); err != nil {
+		return "calls", protocolError("calls: answer SDP does not match the offer")
+	}
+	ctx, cancel := s.patience(ctx)
+	defer cancel()
+	for _, w := range []struct {
+		step string
+		up   <-chan struct{}
+		time *time.Duration
+	}{
+		{stepPath, p.connected, &s.took.ICE},
+		{stepChannel, p.opened, &s.took.Channel},
+	} {
+		select {
+		case <-w.up:
+			s.lap(w.time)
+		case <-ctx.Done():
+			return w.step, ctx.Err()
+		}
+	}
+	return "", nil
+}
+
+// send implements transport.
+func (p *peer) send(event []byte) error { return p.channel.SendText(string(event)) }
+
+// carry implements transport.
+func (p *peer) carry(ctx context.Context, u *uplink) { u.run(ctx, p.enc, p.track.WriteRTP) }
+
+// voice implements transport.
+func (p *peer) voice() voice { return p.down }
+
+// clear implements transport: the service sends at the pace of playback, and may have
+// made more.
+func (p *peer) clear(post func(clientEvent) bool) { post(outputClear) }
+
 // offer returns the SDP with all candidates: the services take no trickle.
 func (p *peer) offer(ctx context.Context) (string, error) {
 	offer, err := p.pc.CreateOffer(nil)
@@ -201,21 +261,22 @@ func (p *peer) accept(sdp string) error {
 	return p.pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeAnswer, SDP: sdp})
 }
 
-// path is what media passes over, such as udp, tcp or relay; empty while unknown.
+// path implements transport.
 func (p *peer) path() string {
 	pair, err := p.pc.SCTP().Transport().ICETransport().GetSelectedCandidatePair()
 	switch {
 	case err != nil || pair == nil:
 		return ""
 	case pair.Local.Typ == webrtc.ICECandidateTypeRelay:
-		return "relay"
+		return PathRelay
+	case pair.Local.Protocol == webrtc.ICEProtocolTCP:
+		return PathTCP
 	default:
-		return pair.Local.Protocol.String()
+		return PathUDP
 	}
 }
 
-// close ends the connection and waits for its goroutines. It works on a peer
-// that was made in part.
+// close implements transport.
 func (p *peer) close() (err error) {
 	if p.pc != nil {
 		err = p.pc.GracefulClose()

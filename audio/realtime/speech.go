@@ -77,6 +77,7 @@ type utterance struct {
 
 type speech struct {
 	markers   bool          // see provider.Voice.HeardPositions
+	named     bool          // audio says which response it is of, and when that was all
 	announced bool          // the service sends output_audio_buffer events
 	echoes    bool          // the service echoes metadata, so a response without is not ours
 	speed     float64       // of the session; 1 when zero
@@ -96,7 +97,12 @@ func (s *speech) generating() bool {
 
 // grace covers audio that was overtaken by the event that ends it: the data channel and
 // RTP are not ordered with each other, and the jitter buffer holds packets.
-func (s *speech) grace() time.Duration { return max(jitterLeast, s.bound) + 20*time.Millisecond }
+func (s *speech) grace() time.Duration {
+	if s.named {
+		return 0
+	}
+	return max(jitterLeast, s.bound) + 20*time.Millisecond
+}
 
 // underWay says whether the service is speaking, or was asked to.
 func (s *speech) underWay() bool { return len(s.live) > 0 }
@@ -238,6 +244,9 @@ func (s *speech) announce() { s.announced = true }
 // stopped takes output_audio_buffer.stopped: the service has sent all audio of
 // the response. Some services leave the id out.
 func (s *speech) stopped(id string, now time.Time) {
+	if s.named {
+		return // of what was sent, not all was handed over
+	}
 	s.announced = true
 	u := s.find(id)
 	if id == "" && len(s.live) > 0 {
@@ -300,6 +309,9 @@ func (s *speech) audio(c chunk, now time.Time) (seg audio.SegmentID, ok bool) {
 	if len(s.live) == 0 {
 		return seg, false
 	}
+	if s.named {
+		return s.ofResponse(c, now)
+	}
 	if s.markers {
 		s.turnOver(c)
 	} else if h := s.live[0]; h.id != "" && !c.silent {
@@ -313,6 +325,21 @@ func (s *speech) audio(c chunk, now time.Time) (seg audio.SegmentID, ok bool) {
 		h.lastSound, h.progress = now, now
 	}
 	return h.ID, !h.dropped
+}
+
+// ofResponse takes audio that says which response it is of.
+func (s *speech) ofResponse(c chunk, now time.Time) (seg audio.SegmentID, ok bool) {
+	u := s.find(c.response)
+	if u == nil {
+		return seg, false
+	}
+	if c.ends {
+		u.released, u.releaseAt = true, now
+	}
+	if len(c.pcm) > 0 {
+		u.started, u.lastSound, u.progress = true, now, now
+	}
+	return u.ID, !u.dropped
 }
 
 // turnOver begins the next response's audio at its marker, which ends that of
@@ -359,6 +386,10 @@ func (s *speech) due(u *utterance) (time.Time, verdict) {
 		quiet = quietTimeAnnounced
 	}
 	switch {
+	case u.dropped && u.done && s.named:
+		return u.doneAt, vanished
+	case u.done && s.named && !u.released:
+		return farAway, ended // what is left of it is handed over in time
 	case u.dropped && u.done && u.released:
 		return latest(u.releaseAt, u.doneAt, u.lastSound).Add(s.grace()), vanished
 	case u.dropped && u.done:
@@ -426,7 +457,8 @@ func (s *speech) settle(now time.Time) {
 // mayAsk reports whether the next segment may be asked for: when the service
 // is idle, or, with markers, as soon as it has made the audio of the one
 // before, so that synthesis overlaps playback. Not across generations: a
-// cancelled one clears the service's whole buffer.
+// cancelled one clears the service's whole buffer. Audio with names is handed over
+// long before it is heard, and the queue has room for that of one segment.
 func (s *speech) mayAsk() bool {
 	if len(s.live) == 0 {
 		return true
@@ -436,7 +468,7 @@ func (s *speech) mayAsk() bool {
 			return false
 		}
 	}
-	return s.markers
+	return s.markers && !s.named
 }
 
 // blockedUntil is when the next segment has waited too long for dropped

@@ -21,18 +21,19 @@ type Stats struct {
 	Mismatches       uint64        // segments that were read differently
 	Malformed        uint64        // events that could not be read
 	ServiceErrors    uint64        // error events
-	Path             string        // of the media: udp, tcp or relay
+	Path             string        // what the call goes over: one of the Path constants
+	Fallback         bool          // no media passes this network, so the call goes over the WebSocket
 	Connect          ConnectTimes
 }
 
 // ConnectTimes is where the time of the dial went.
 type ConnectTimes struct {
 	Key        time.Duration // credential and ephemeral key
-	Signalling time.Duration // offer to answer
+	Signalling time.Duration // offer to answer, or the handshake of the WebSocket
 	ICE        time.Duration // answer to a working network path
 	Channel    time.Duration // DTLS and the data channel
 	Session    time.Duration // session.update to session.updated
-	Total      time.Duration
+	Total      time.Duration // of the dial, with a path that did not work before
 }
 
 // counters are written by the loop and read by anyone.
@@ -42,14 +43,4 @@ type counters struct {
 	jitter, target            atomic.Int64
 	unsolicited, mismatches   atomic.Uint64
 	malformed, serviceErrors  atomic.Uint64
-}
-
-func (c *counters) publish(d *downlink) {
-	c.received.Store(d.received)
-	c.lost.Store(d.lost)
-	c.concealed.Store(d.concealed)
-	c.late.Store(d.jitter.late)
-	c.broken.Store(d.broken)
-	c.jitter.Store(int64(d.jitterEst))
-	c.target.Store(int64(max(jitterLeast, d.jitter.bound)))
 }

@@ -13,7 +13,9 @@ import (
 
 const (
 	packetSamples = opus.PacketSamples // 20 ms, what every service takes
-	uplinkPackets = 64                 // 1.28 s of audio between capture and network
+	// uplinkPackets is how much audio waits between capture and network: 5.12 s, more than
+	// a WebSocket is silent before the call is lost.
+	uplinkPackets = 256
 	// keptPackets is how many packets are kept after they were sent: 7.68 s, more than
 	// a path is silent before it counts as disconnected and then before the call is lost.
 	keptPackets = 384
