@@ -77,6 +77,7 @@ const (
 	CodeSpeechFailed       ErrorCode = "speechFailed"
 	CodeSpeechMismatch     ErrorCode = "speechMismatch"
 	CodeVoiceRateLimited   ErrorCode = "voiceRateLimited"
+	CodeVoiceOverWebSocket ErrorCode = "voiceOverWebSocket"
 	CodeHearsItself        ErrorCode = "hearsItself"
 	CodeVoiceReplaced      ErrorCode = "voiceReplaced"
 	CodeHearingReplaced    ErrorCode = "hearingReplaced"
@@ -381,6 +382,10 @@ var Errors = []ErrorSpec{
 		words{"Recognition failed and was replaced by a simpler engine. Check the transcript.", "Die Erkennung ist ausgefallen, und eine einfachere hat zugehört. Prüfen Sie die Wörter.", "音声認識が使えなくなったため、簡易エンジンで聞き取りました。言葉を確認してください。"},
 		words{"Check agentvoice.hearing and the service or model; run doctor.", "Prüfen Sie agentvoice.hearing und den Dienst oder das Modell; führen Sie doctor aus.", "agentvoice.hearing の設定と、サービスまたはモデルを確認してください。doctor も利用できます。"},
 		words{"I am using simpler speech recognition, so please check the transcript.", "Ich höre mit einer einfacheren Erkennung; bitte prüfen Sie die Wörter.", "簡易エンジンで聞き取っています。言葉を確認してください。"}},
+	{CodeVoiceOverWebSocket, -32087, true,
+		words{"The network blocks UDP. The voice uses a WebSocket, and latency may be higher.", "Das Netzwerk blockiert UDP. Die Stimme läuft über einen WebSocket, die Latenz kann höher sein.", "ネットワークが UDP をブロックしています。音声には WebSocket を使用するため、遅延が大きくなることがあります。"},
+		words{"No action needed. Let UDP, or TCP on port 443, through to the service, or set agentvoice.network.turnServers.", "Es ist nichts zu tun. Lassen Sie UDP oder TCP auf Port 443 zum Dienst durch, oder setzen Sie agentvoice.network.turnServers.", "対応は不要です。改善するには、サービスへの UDP またはポート 443 の TCP を許可するか、agentvoice.network.turnServers を設定してください。"},
+		words{"This network blocks UDP, so I may answer a little later than usual.", "Dieses Netzwerk blockiert UDP, deshalb antworte ich vielleicht etwas später als sonst.", "このネットワークは UDP をブロックしているため、お返事が少し遅れることがあります。"}},
 	{CodeServiceLimited, -32062, false,
 		words{"The selected services do not support every feature.", "Die gewählten Dienste zum Hören und Sprechen können nicht alles.", "選択した聞き取りと発話のサービスには、できないことがあります。"},
 		words{"No action needed. Other choices in agentvoice.hearing and agentvoice.voice support more.", "Es ist nichts zu tun. Andere Einstellungen von agentvoice.hearing und agentvoice.voice können mehr.", "対応は不要です。agentvoice.hearing と agentvoice.voice の設定を変えると、できることが増えます。"},

@@ -159,6 +159,7 @@ type SessionParams struct {
 	Provider      Provider     `json:"provider"` // the recognition service
 	ExpiresAt     Timestamp    `json:"expiresAt,omitzero"`
 	Renewing      bool         `json:"renewing,omitempty"`
+	Path          string       `json:"path,omitempty"` // of the voice: udp, tcp, relay or websocket
 	Code          ErrorCode    `json:"code,omitempty"` // for the state error
 }
 

@@ -216,6 +216,7 @@ type Queue struct {
 type Session struct {
 	State SessionState `json:"state"`
 	ID    string       `json:"id,omitempty"`
+	Path  string       `json:"path,omitempty"` // of the voice: udp, tcp, relay or websocket
 }
 
 // Connection is the connection to the realtime service. Each dial increments the epoch; 0

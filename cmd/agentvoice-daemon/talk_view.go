@@ -27,6 +27,7 @@ type talkView struct {
 
 	mu        sync.Mutex
 	state     string
+	via       string // what the call goes over
 	input     float64
 	output    float64
 	partial   string
@@ -59,6 +60,10 @@ func (v *talkView) notify(_ string, params any) {
 	switch p := params.(type) {
 	case protocol.StateParams:
 		v.showState(p)
+	case protocol.SessionParams:
+		if v.verbose {
+			v.path(p.Path)
+		}
 	case protocol.TurnParams:
 		v.countTurn(p)
 	case protocol.TranscriptParams:
@@ -93,6 +98,14 @@ func (v *talkView) showState(p protocol.StateParams) {
 		v.over = true
 		close(v.idle)
 	}
+}
+
+// path shows what the call with the service goes over, when that is another one.
+func (v *talkView) path(now string) {
+	if now != "" && now != v.via {
+		v.line(time.Time{}, "  the voice goes over "+now)
+	}
+	v.via = now
 }
 
 func (v *talkView) countTurn(p protocol.TurnParams) {

@@ -64,7 +64,11 @@ func TestAConversationIsShownInWords(t *testing.T) {
 	show := func(prompt, verbose bool) string {
 		var out strings.Builder
 		v := &talkView{out: &out, idle: make(chan struct{}), prompt: prompt, verbose: verbose}
-		for _, s := range states {
+		v.notify("", states[0])
+		for range 2 {
+			v.notify("", protocol.SessionParams{State: protocol.SessionReady, Path: "websocket"})
+		}
+		for _, s := range states[1:] {
 			v.notify("", s)
 		}
 		lines := strings.Split(strings.TrimRight(out.String(), "\n"), "\n")
@@ -79,7 +83,7 @@ func TestAConversationIsShownInWords(t *testing.T) {
 	}{
 		{true, false, "⋯ Preparing\n● Listening\nSpeak now. Ctrl-C ends the conversation.\n⋯ Thinking\n● Listening"},
 		{false, false, "⋯ Preparing\n● Listening\n⋯ Thinking\n● Listening"},
-		{false, true, "⋯ Preparing user.start\n● Listening audio.primed\n⋯ Thinking stt.final t1\n⋯ Thinking copilot.delta t1\n● Listening tts.complete"},
+		{false, true, "⋯ Preparing user.start\nthe voice goes over websocket\n● Listening audio.primed\n⋯ Thinking stt.final t1\n⋯ Thinking copilot.delta t1\n● Listening tts.complete"},
 	} {
 		if got := show(c.prompt, c.verbose); got != c.want {
 			t.Errorf("prompt %v, verbose %v:\n%s\nwant\n%s", c.prompt, c.verbose, got, c.want)

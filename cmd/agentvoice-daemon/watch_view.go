@@ -73,6 +73,7 @@ func (v *watchView) show(params any) {
 		if p.State != p.PreviousState {
 			v.line(now, fmt.Sprintf("  session %s, service %s%s", p.State, p.Provider, suffix(" ", string(p.Code))))
 		}
+		v.path(p.Path)
 	case protocol.ToolParams:
 		v.line(now, fmt.Sprintf("  tool %s%s %s%s", p.CallID, suffix(" ", p.Name), p.Status, suffix(": ", p.Question)))
 	case protocol.Queue:

@@ -450,6 +450,7 @@ export const ERROR_CODES = [
   'hearsItself',
   'voiceReplaced',
   'hearingReplaced',
+  'voiceOverWebSocket',
   'serviceLimited',
   'voiceParaphrases',
   'heardRoughly',
@@ -1091,6 +1092,8 @@ export interface ServerInfo {
 export interface Session {
   state: SessionState;
   id?: string;
+  /** of the voice: udp, tcp, relay or websocket */
+  path?: string;
 }
 
 /** SessionParams is the payload of agentvoice.session. */
@@ -1102,6 +1105,8 @@ export interface SessionParams {
   provider: Provider;
   expiresAt?: string;
   renewing?: boolean;
+  /** of the voice: udp, tcp, relay or websocket */
+  path?: string;
   /** for the state error */
   code?: ErrorCode;
 }
@@ -1551,6 +1556,7 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly code: number; readonl
   hearsItself: { code: -32058, retryable: true },
   voiceReplaced: { code: -32060, retryable: true },
   hearingReplaced: { code: -32061, retryable: true },
+  voiceOverWebSocket: { code: -32087, retryable: true },
   serviceLimited: { code: -32062, retryable: false },
   voiceParaphrases: { code: -32063, retryable: false },
   heardRoughly: { code: -32064, retryable: false },

@@ -135,6 +135,7 @@ const HELPS: Record<ProblemCode, readonly PanelCommand[]> = {
   speechFailed: [],
   speechMismatch: [],
   voiceRateLimited: ['agentvoice.openSettings'],
+  voiceOverWebSocket: ['agentvoice.openSettings'],
   hearsItself: [],
   hearingReplaced: ['agentvoice.openSettings', 'agentvoice.showLog'],
   turnEndReplaced: ['agentvoice.openSettings', 'agentvoice.showLog'],

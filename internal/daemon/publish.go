@@ -303,7 +303,7 @@ func (p *publisher) publishSession(s dispatch.Step, life sessionLife) {
 	for _, to := range path {
 		now := protocol.SessionParams{
 			State: protocol.SessionState(to.String()), PreviousState: protocol.SessionState(p.session.String()),
-			ID: sessionID(s.State.Instance), Provider: p.d.settings().Hears(), Renewing: life.renewing,
+			ID: sessionID(s.State.Instance), Provider: p.d.settings().Hears(), Renewing: life.renewing, Path: life.path,
 		}
 		if life.expires != 0 {
 			now.ExpiresAt = protocol.At(time.Unix(life.expires, 0))
@@ -331,7 +331,7 @@ func (d *Daemon) snapshot(st csm.State) protocol.Snapshot {
 			TranscriptID: utteranceID(st.Current.Utterance), CopilotRequestID: requestID(st.Current.Request),
 			RetryCount: max(st.Current.Attempt-1, 0), PendingActions: d.pendingActions(st),
 		},
-		Session:    protocol.Session{State: protocol.SessionState(st.Session.String()), ID: sessionID(st.Instance)},
+		Session:    protocol.Session{State: protocol.SessionState(st.Session.String()), ID: sessionID(st.Instance), Path: d.pub.life.path},
 		Connection: protocol.Connection{State: protocol.ConnectionState(st.Conn.String()), Epoch: int64(connection.Epoch(st.Conn))},
 		Microphone: d.pub.microphone,
 		Seq:        d.pub.seq,

@@ -7,17 +7,21 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/connection"
 )
 
-// Expirer is a World whose service ends a session after some time.
-type Expirer interface {
-	// SessionExpires is when that is for the live session; false when that is not
-	// known. It does not block.
+// Caller is a World with a session over a network. Its methods do not block.
+type Caller interface {
+	// SessionExpires is when the service ends the live session; false when that is not
+	// known.
 	SessionExpires() (at time.Time, known bool)
+	// SessionPath is what the live session goes over, such as udp; "" when that is not
+	// known.
+	SessionPath() string
 }
 
-// sessionLife is how long the live session lasts, and whether it is being
-// replaced.
+// sessionLife is how long the live session lasts, over which path, and whether it is
+// being replaced.
 type sessionLife struct {
 	expires  int64 // Unix time, 0 where it is not known
+	path     string
 	renewing bool
 }
 
@@ -30,10 +34,11 @@ func (d *Daemon) sessionLife(st csm.State) (l sessionLife) {
 		return l
 	}
 	l.renewing = l.renewing || open.Successor != 0
-	if e, ok := d.world.(Expirer); ok {
-		if at, known := e.SessionExpires(); known {
+	if c, ok := d.world.(Caller); ok {
+		if at, known := c.SessionExpires(); known {
 			l.expires = at.Unix()
 		}
+		l.path = c.SessionPath()
 	}
 	return l
 }

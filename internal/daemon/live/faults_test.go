@@ -3,6 +3,8 @@
 package live
 
 import (
+	"cmp"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
@@ -32,9 +34,11 @@ var longFaults = flag.Bool("long-faults", false, "include the network faults tha
 type network struct {
 	transport *http.Transport
 	down      atomic.Bool
+	noUDP     atomic.Bool
 
 	mu      sync.Mutex
 	sockets []*socket
+	streams []*stream
 	dies    []string // at which step the next dials die: a path, or a count of packets
 }
 
@@ -47,7 +51,18 @@ type socket struct {
 }
 
 func newNetwork(t *testing.T) *network {
-	n := &network{transport: &http.Transport{}}
+	n := &network{}
+	n.transport = &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		conn, err := (&net.Dialer{}).DialContext(ctx, network, address)
+		if err != nil {
+			return nil, err
+		}
+		s := &stream{Conn: conn, of: n, closed: make(chan struct{})}
+		n.mu.Lock()
+		defer n.mu.Unlock()
+		n.streams = append(n.streams, s)
+		return s, nil
+	}}
 	t.Cleanup(n.transport.CloseIdleConnections)
 	return n
 }
@@ -104,6 +119,59 @@ func (n *network) move() {
 	for _, s := range n.sockets {
 		s.dead.Store(true)
 	}
+	for _, s := range n.streams {
+		s.dead.Store(true)
+	}
+}
+
+// cut resets every connection that is open.
+func (n *network) cut() {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	for _, s := range n.streams {
+		_ = s.Close()
+	}
+}
+
+// stream is a connection over TCP, which delivers later what a network loses.
+type stream struct {
+	net.Conn
+	of     *network
+	dead   atomic.Bool // its address is gone
+	close  sync.Once
+	closed chan struct{}
+}
+
+// passes waits until the network works; false is never again.
+func (s *stream) passes() bool {
+	for s.dead.Load() || s.of.down.Load() {
+		select {
+		case <-s.closed:
+			return false
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
+	return true
+}
+
+func (s *stream) Read(b []byte) (int, error) {
+	n, err := s.Conn.Read(b)
+	if !s.passes() {
+		return 0, net.ErrClosed
+	}
+	return n, err
+}
+
+func (s *stream) Write(b []byte) (int, error) {
+	if !s.passes() {
+		return 0, net.ErrClosed
+	}
+	return s.Conn.Write(b)
+}
+
+func (s *stream) Close() error {
+	s.close.Do(func() { close(s.closed) })
+	return s.Conn.Close()
 }
 
 func (s *socket) drops() bool {
@@ -111,7 +179,7 @@ func (s *socket) drops() bool {
 	if left > 0 {
 		s.left.Add(-1)
 	}
-	return left == 0 || s.dead.Load() || s.of.down.Load()
+	return left == 0 || s.dead.Load() || s.of.down.Load() || s.of.noUDP.Load()
 }
 
 func (s *socket) WriteTo(b []byte, to net.Addr) (int, error) {
@@ -175,6 +243,8 @@ type fault struct {
 	name   string
 	inject func(tk *talk, n *network)
 	answer bool          // it meets an answer, else the user's sentence
+	noUDP  bool          // the network blocks UDP from the beginning; there is no TCP for media either
+	path   string        // that the voice has at the end; udp where it is empty
 	gone   bool          // the sentence is lost, and the user is told so
 	max    time.Duration // the setting suspend.maxMs; the default where it is 0
 	long   bool
@@ -199,6 +269,14 @@ var faults = []fault{
 		n.move()
 	}, long: true},
 	{name: "network lost for 20 s, longer than speech is kept", gone: true, inject: func(_ *talk, n *network) { n.lose(20 * time.Second) }, long: true},
+	{name: "UDP and TCP blocked", noUDP: true, path: realtime.PathWebSocket, inject: func(*talk, *network) {}},
+	{name: "UDP blocked in the middle", path: realtime.PathWebSocket, inject: func(_ *talk, n *network) { n.noUDP.Store(true) }},
+	{name: "UDP blocked in an answer", answer: true, path: realtime.PathWebSocket, inject: func(_ *talk, n *network) { n.noUDP.Store(true) }, long: true},
+	{name: "WebSocket reset", noUDP: true, path: realtime.PathWebSocket, inject: func(_ *talk, n *network) { n.cut() }, long: true},
+	{name: "WebSocket reset in an answer", noUDP: true, answer: true, path: realtime.PathWebSocket, inject: func(_ *talk, n *network) { n.cut() }},
+	{name: "network lost for 2 s over a WebSocket", noUDP: true, path: realtime.PathWebSocket, inject: func(_ *talk, n *network) { n.lose(2 * time.Second) }, long: true},
+	{name: "network lost for 10 s over a WebSocket", noUDP: true, path: realtime.PathWebSocket, inject: func(_ *talk, n *network) { n.lose(10 * time.Second) }, long: true},
+	{name: "address changed over a WebSocket", noUDP: true, path: realtime.PathWebSocket, inject: func(_ *talk, n *network) { n.move() }, long: true},
 	{name: "network lost for 2 s in an answer", answer: true, inject: func(_ *talk, n *network) { n.lose(2 * time.Second) }},
 	{name: "service restarted in an answer", answer: true, long: true, inject: func(tk *talk, _ *network) { tk.w.service.hangUp() }},
 	{name: "network lost for 30 s in an answer", answer: true, long: true, inject: func(_ *talk, n *network) { n.lose(30 * time.Second) }},
@@ -221,6 +299,7 @@ func TestNetworkFaults(t *testing.T) {
 
 func (f fault) run(t *testing.T) {
 	net, said := newNetwork(t), &spoken{}
+	net.noUDP.Store(f.noUDP)
 	mic := &mouth{pace: 1}
 	tk := newTalkOver(t, func(s *protocol.Settings) {
 		s.Cues.Enabled = false
@@ -286,5 +365,24 @@ func (f fault) run(t *testing.T) {
 	}
 	for _, e := range tk.errors {
 		t.Errorf("error %s: %s", e.Code, e.Message)
+	}
+	f.checkPath(t, tk)
+}
+
+// checkPath looks at what the voice goes over at the end, and at what the user was told
+// of it. It needs the talk's mu.
+func (f fault) checkPath(t *testing.T, tk *talk) {
+	want := cmp.Or(f.path, realtime.PathUDP)
+	if got := tk.lives[len(tk.lives)-1].Path; got != want || tk.w.SessionPath() != want {
+		t.Errorf("the voice goes over %q, and %q was told; want %q", tk.w.SessionPath(), got, want)
+	}
+	told := 0
+	for _, n := range tk.notes {
+		if n.Code == protocol.CodeVoiceOverWebSocket {
+			told++
+		}
+	}
+	if (told == 1) != (want == realtime.PathWebSocket) || told > 1 {
+		t.Errorf("the user was told %d times that the voice goes over a WebSocket", told)
 	}
 }

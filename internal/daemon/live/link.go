@@ -14,6 +14,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/internal/daemon"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
 // How often and how fast a dial is tried again before it is given up.
@@ -43,6 +44,8 @@ type link struct {
 
 	recent  preroll        // of the source's goroutine
 	renewal sync.WaitGroup // one for each call that stands
+	// told: the user knows that the voice goes over a WebSocket.
+	told atomic.Bool
 
 	mu       sync.Mutex
 	next     *call              // stands beside live, and takes its place when that is hung up on
@@ -214,6 +217,10 @@ func (l *link) try(ctx context.Context, instance, epoch uint32) error {
 		return err
 	}
 	c.client = session
+	if stats := session.Stats(); stats.Fallback && l.told.CompareAndSwap(false, true) {
+		l.w.cfg.Log.Warn().Str("path", stats.Path).Msg("no media passes this network; the voice goes over a WebSocket")
+		l.w.port.Warn(protocol.CodeVoiceOverWebSocket, "")
+	}
 	live, settled := context.WithCancel(context.Background())
 	c.settled = settled
 	l.renewal.Go(func() { l.renew(live, c) })

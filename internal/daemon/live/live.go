@@ -261,13 +261,24 @@ func (w *World) PressToTalk() error {
 	return nil
 }
 
-// SessionExpires implements daemon.Expirer.
+var _ daemon.Caller = (*World)(nil)
+
+// SessionExpires implements daemon.Caller.
 func (w *World) SessionExpires() (at time.Time, known bool) {
 	c := w.link.live.Load()
 	if c == nil {
 		return at, false
 	}
 	return c.client.Expires()
+}
+
+// SessionPath implements daemon.Caller.
+func (w *World) SessionPath() string {
+	c := w.link.live.Load()
+	if c == nil {
+		return ""
+	}
+	return c.client.Stats().Path
 }
 
 // Counters are those of the connections so far, for diagnostics/report.

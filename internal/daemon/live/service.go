@@ -37,6 +37,8 @@ type service struct {
 	// turnEndLost: the user was told that the end-of-turn model failed.
 	turnEndLost atomic.Bool
 	announced   string // what the user was told of what is missing; of the queue
+	// networks are those on which no media passes, as far as that is known.
+	networks realtime.Networks
 
 	mu      sync.Mutex
 	local   *localServer
@@ -147,7 +149,7 @@ func (s *service) dialConfig(set protocol.Settings) (realtime.Config, error) {
 		Dialect: realtime.Dialect(of), BaseURL: set.HearingEndpoint(), Model: set.Model,
 		TurnDetection: turnDetection(set.TurnDetection), SessionLimit: set.Session.Max, Log: s.w.cfg.Log,
 		TranscriptionModel: set.Transcription.Model, TranscriptionPrompt: vocabulary(set),
-		Language:    spokenLanguage(set.Transcription.Language),
+		Language: spokenLanguage(set.Transcription.Language), Networks: &s.networks,
 		Credentials: func(ctx context.Context) (realtime.Credential, error) { return s.credential(ctx, of) },
 	}
 	if _, voice, _ := voiceWire(set); voice.Wire == provider.Realtime {
