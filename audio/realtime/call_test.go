@@ -466,3 +466,35 @@ func TestCloseIsFinal(t *testing.T) {
 		t.Error(fmt.Sprint("the call was not hung up: ", reqs[len(reqs)-1].path))
 	}
 }
+
+// Audio that overtakes the event that says whose it is waits for it: the beginning of a
+// segment is not lost on a busy machine or a network that loses the event.
+func TestAudioOvertakesItsResponse(t *testing.T) {
+	t.Parallel()
+	for name, c := range map[string]struct {
+		of    Segment
+		heard int
+	}{
+		"of the segment": {seg(1, 1), 20 * packetSamples},
+		"of nobody":      {seg(9, 9), 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFakeService(t)
+			client, r := connect(t, f, f.config(OpenAI))
+			client.Speak(seg(1, 1))
+			f.expect("response.create")
+			f.sound(20, true)
+			waitFor(t, "20 packets", func() bool { return client.Stats().PacketsReceived == 20 })
+			r.none(t)
+			f.emit(created("resp_1", c.of))
+			if c.heard == 0 {
+				f.expect("response.cancel")
+				r.none(t)
+				return
+			}
+			r.want(t, "audio 1.1")
+			waitFor(t, "all of the audio", func() bool { return r.samples(1, 1) == c.heard })
+		})
+	}
+}

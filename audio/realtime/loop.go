@@ -70,7 +70,7 @@ func (l *loop) run(ctx context.Context, inbox <-chan message, wake <-chan struct
 
 func (l *loop) deadline() time.Time {
 	at := l.speech.deadline()
-	if t := l.voice.deadline(); t.Before(at) {
+	if t := l.voice.deadline(); t.Before(at) && !l.speech.unclaimed() {
 		at = t
 	}
 	if !l.disconnectedAt.IsZero() {
@@ -154,17 +154,24 @@ func (l *loop) tick(now time.Time) {
 	if l.dead {
 		return
 	}
-	l.voice.drain(now, func(c chunk) (seg audio.SegmentID, heard bool) {
+	if !l.speech.unclaimed() {
+		l.voice.drain(now, l.play(now))
+	}
+	l.speech.settle(now)
+	l.perform()
+	l.voice.publish(l.count)
+}
+
+// play hands audio to whom it is for, as voice.drain has it.
+func (l *loop) play(now time.Time) func(chunk) (audio.SegmentID, bool) {
+	return func(c chunk) (seg audio.SegmentID, heard bool) {
 		seg, heard = l.speech.audio(c, now)
 		l.perform() // the end of the segment before comes first
 		if heard = heard && l.wanted(seg); heard && len(c.pcm) > 0 {
 			l.handler.SpeechAudio(seg, c.pcm)
 		}
 		return seg, heard
-	})
-	l.speech.settle(now)
-	l.perform()
-	l.voice.publish(l.count)
+	}
 }
 
 // settle ends the dial: the session stands.

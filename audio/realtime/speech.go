@@ -342,6 +342,12 @@ func (s *speech) ofResponse(c chunk, now time.Time) (seg audio.SegmentID, ok boo
 	return u.ID, !u.dropped
 }
 
+// unclaimed says that audio waits for response.created: no marker tells whose it is, and
+// it may come before the event.
+func (s *speech) unclaimed() bool {
+	return !s.markers && !s.named && len(s.live) > 0 && s.live[0].id == "" && !s.live[0].dropped
+}
+
 // turnOver begins the next response's audio at its marker, which ends that of
 // the one before. A marker with nothing asked for behind it is a pause of the
 // same response. A lost marker is made up for by the pause it stood for; of one
