@@ -13,9 +13,9 @@ BENCH_MINUTES ?= 2
 BENCHTIME     ?= 300ms
 
 # These compile and pass their tests with no C compiler and no library.
-CORE := ./csm/... ./session/... ./copilot ./copilot/editor ./copilot/offline ./copilot/spoken ./protocol/... ./internal/timeline ./internal/wer ./audio ./audio/wavio
+CORE := ./csm/... ./session/... ./copilot ./copilot/editor ./copilot/offline ./copilot/spoken ./protocol/... ./internal/timeline ./internal/wer ./audio ./audio/wavio ./audio/localrealtime/machine
 # Those of them that start no goroutine: a race detector has nothing to find there.
-PURE := csm csm/connection csm/history csm/speech csm/turn session copilot copilot/offline protocol internal/timeline internal/wer
+PURE := csm csm/connection csm/history csm/speech csm/turn session copilot copilot/offline protocol internal/timeline internal/wer audio/localrealtime/machine
 
 GOLANGCI_LINT_VERSION := v2.12.2
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/agentvoice/tools
