@@ -11,6 +11,7 @@ import (
 	"github.com/rs/zerolog"
 
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/endturn"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/machine"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 )
 
@@ -46,16 +47,17 @@ type call struct {
 	voices      []string // nil when there is no synthesiser
 
 	// run
-	greeted     bool // session.created was sent
+	state       machine.State // what the call is at; step assigns it
+	executors   [machine.NumActions]func(*call, machine.Action, *news)
+	raised      []happening // events that actions caused
 	session     session
 	items       conversation
 	turns       turns
-	transcripts map[string]*transcriptState
-	responses   []*response // not over yet, oldest first
-	waiting     []*response // of these, which the speaker does not have yet
-	idle        *time.Timer
+	said        string                      // the item of the last turn that was committed
+	transcripts map[string]*transcriptState // that are awaited, by item
+	responses   map[uint32]*response        // that are not over
+	idle        *time.Timer                 // runs while the user is waited for
 	idleFrom    int64
-	answered    bool // something was said since the last idle timeout
 
 	listener  endturn.Listener // nil where there is none
 	listening bool             // it is busy
@@ -70,7 +72,10 @@ func (s *Server) newCall(session session, connect func(*call) (transport, error)
 		session:     session,
 		expires:     time.Now().Add(s.cfg.SessionLimit),
 		items:       conversation{id: newID("conv")},
+		state:       machine.New(s.settings(session)),
+		executors:   executors(),
 		transcripts: make(map[string]*transcriptState),
+		responses:   make(map[uint32]*response),
 		idle:        stoppedTimer(),
 		turns:       turns{stall: stoppedTimer()},
 	}
@@ -115,31 +120,49 @@ func (c *call) run() {
 	c.link.start()
 	c.workers.Go(func() { c.recognition.run(c.ctx) })
 	c.workers.Go(c.speaker.generate)
-	c.configureTurns()
+	c.configure(true)
 	connect := time.NewTimer(connectTimeout)
 	defer connect.Stop()
 	limit := time.NewTimer(time.Until(c.expires))
 	defer limit.Stop()
-	for {
+	for c.state.Link != machine.Torn {
 		select {
 		case f := <-c.inbox:
 			f()
 		case <-c.turns.stall.C:
 			c.onStall()
 		case <-c.idle.C:
-			c.onIdle()
+			c.take(machine.Event{Kind: machine.IdleTimeout}, news{pos: c.idleFrom})
 		case <-connect.C:
-			if !c.greeted {
+			if c.take(machine.Event{Kind: machine.ConnectTimeout}, news{}) == machine.Taken {
 				c.log.Info().Msg("caller did not connect; hanging up")
-				return
 			}
 		case <-limit.C:
 			c.log.Info().Msg("session limit reached; hanging up")
-			c.end(sessionExpired(c.srv.cfg.SessionLimit))
+			c.take(machine.Event{Kind: machine.Expired}, news{why: sessionExpired(c.srv.cfg.SessionLimit)})
 		case <-c.ctx.Done():
-			return
+			c.happened(machine.HungUp)
 		}
 	}
+}
+
+// settings are what the tables look at of a session.
+func (s *Server) settings(of session) machine.Settings {
+	in := of.Audio.Input
+	m := machine.Settings{
+		Interrupt: in.TurnDetection != nil && in.TurnDetection.InterruptResponse, Create: in.TurnDetection.creates(),
+		Idle: in.TurnDetection.idleTimeout() > 0, Transcribe: in.Transcription != nil, Model: s.cfg.Model != nil, Answers: maxResponses,
+	}
+	if s.cfg.Summarise != nil {
+		m.Remember = s.cfg.Remember
+	}
+	return m
+}
+
+// configure has the tables know the session; detection says that turns are to be detected
+// otherwise.
+func (c *call) configure(detection bool) {
+	c.take(machine.Event{Kind: machine.Configure, OK: detection, Settings: c.srv.settings(c.session)}, news{})
 }
 
 // release ends everything that the call holds. It waits for the workers, so it
@@ -186,22 +209,18 @@ func (c *call) post(f func()) bool {
 
 // greet sends the first event of the call.
 func (c *call) greet() {
-	if c.greeted {
-		return
-	}
-	c.greeted = true
 	c.send(sessionEvent{"session.created", newID("event"), c.session})
 	close(c.opened)
 }
 
 // send puts an event on its way. A client that does not read is hung up on.
 func (c *call) send(event any) {
+	if !c.state.Link.Carries() {
+		return
+	}
 	data, err := json.Marshal(event)
 	if err != nil {
 		c.log.Error().Err(err).Type("event", event).Msg("encode an event")
-		return
-	}
-	if !c.greeted {
 		return
 	}
 	if err := c.link.send(data); err != nil {
@@ -213,20 +232,17 @@ func (c *call) send(event any) {
 // fail ends the call because of a fault of the server.
 func (c *call) fail(what string, err error) {
 	c.log.Error().Err(err).Msg(what)
-	c.end(serverError(fmt.Errorf("%s: %w", what, err)))
+	c.take(machine.Event{Kind: machine.Fault}, news{why: serverError(fmt.Errorf("%s: %w", what, err))})
 }
 
-// end sends an error event and hangs up when the caller has it, or after a
-// second.
-func (c *call) end(why *protocolError) {
-	c.send(errorEvent{"error", newID("event"), why})
-	if !c.greeted {
-		c.hangUp()
-		return
-	}
+// hangUpWhenSent hangs up when the caller has all events, or after a second.
+func (c *call) hangUpWhenSent() {
 	time.AfterFunc(time.Second, c.hangUp)
 	c.link.whenSent(c.hangUp)
 }
+
+// happened takes an event that comes with nothing.
+func (c *call) happened(k machine.Kind) { c.take(machine.Event{Kind: k}, news{}) }
 
 // scaled is a time of audio at the server's speed.
 func (c *call) scaled(d time.Duration) time.Duration {

@@ -4,6 +4,8 @@ import (
 	"encoding/json"
 	"slices"
 	"strings"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/machine"
 )
 
 // maxItems bounds the conversation; the oldest items are forgotten.
@@ -11,8 +13,9 @@ const maxItems = 1000
 
 // conversation is the list of items, oldest first. Only call.run touches it.
 type conversation struct {
-	id    string
-	items []item
+	id      string
+	items   []item
+	summary summary
 }
 
 // last is the id of the last item, nil for none.
@@ -57,6 +60,7 @@ func (c *call) addItem(it item) {
 	c.items.insert(len(c.items.items), it)
 	c.send(itemEvent{"conversation.item.added", newID("event"), previous, it})
 	c.send(itemEvent{"conversation.item.done", newID("event"), previous, it})
+	c.grown()
 }
 
 // onItemCreate is conversation.item.create, for messages of text, and calls of functions
@@ -94,6 +98,7 @@ func (c *call) onItemCreate(ev clientEvent) {
 	c.items.insert(at, it)
 	c.send(itemEvent{"conversation.item.added", newID("event"), previous, it})
 	c.send(itemEvent{"conversation.item.done", newID("event"), previous, it})
+	c.grown()
 }
 
 // item checks an item of a client and gives it the server's form.
@@ -177,7 +182,9 @@ func (c *call) onItemRetrieve(ev clientEvent) {
 
 func (c *call) onItemDelete(ev clientEvent) {
 	c.withItem(ev, func(i int) {
+		it := c.items.items[i]
 		c.items.items = slices.Delete(c.items.items, i, i+1)
+		c.changed(it)
 		c.send(itemDeletedEvent{"conversation.item.deleted", newID("event"), ev.ItemID})
 	})
 }
@@ -212,6 +219,7 @@ func (c *call) truncate(it *item, ms int64) {
 	if it.written = heard; heard == "" && len(marks) > 0 {
 		it.written = nothingHeard
 	}
+	c.changed(*it)
 	c.send(itemTruncatedEvent{"conversation.item.truncated", newID("event"), it.ID, 0, ms})
 }
 
@@ -247,13 +255,14 @@ func (c *call) onClientEvent(data []byte) {
 
 // onEvent takes one event of the client.
 func (c *call) onEvent(ev clientEvent) {
+	defer c.settle()
 	switch ev.Type {
 	case "session.update":
 		c.onSessionUpdate(ev)
 	case "input_audio_buffer.commit":
 		c.onCommit(ev)
 	case "input_audio_buffer.clear":
-		c.onClear()
+		c.happened(machine.Clear)
 	case "input_audio_buffer.append":
 		c.refuse(ev, invalidf("unsupported_event", "type", "this call hears by RTP: send audio on its track, not in events"))
 	case "conversation.item.create":
@@ -269,7 +278,7 @@ func (c *call) onEvent(ev clientEvent) {
 	case "response.cancel":
 		c.onResponseCancel(ev)
 	case "output_audio_buffer.clear":
-		c.onOutputClear()
+		c.happened(machine.ClearOutput)
 	default:
 		c.refuse(ev, invalidf("invalid_value", "type", "unknown event type; see the events that clients send in the realtime API"))
 	}
@@ -292,9 +301,7 @@ func (c *call) onSessionUpdate(ev clientEvent) {
 	before := c.session.Audio.Input.TurnDetection
 	c.session = next
 	c.inputRate.Store(int64(next.Audio.Input.Format.Rate))
-	if !before.equal(next.Audio.Input.TurnDetection) {
-		c.configureTurns()
-	}
+	c.configure(!before.equal(next.Audio.Input.TurnDetection))
 	c.send(sessionEvent{"session.updated", newID("event"), c.session})
 }
 

@@ -7,8 +7,10 @@
 //
 // A Server answers HTTP (Handler) and holds calls. A call is one client over one
 // transport: a peer connection with a data channel for events and one Opus track each
-// way, or a WebSocket where all is events. Its state has a single writer, the goroutine of
-// call.run, which the others reach only by post:
+// way, or a WebSocket where all is events. What it is at is one value of package machine,
+// which call.take alone changes and whose actions it carries out (act.go); what the tables
+// do not look at, such as words and audio, is beside it. All of it has a single writer, the
+// goroutine of call.run, which the others reach only by post:
 //
 //	RTP in ─► reorder, Opus ─┐
 //	appended audio ──────────┴► VAD ─window─►┐                ┌──► events, in order
@@ -20,7 +22,8 @@
 //
 // With a Model the server answers: it hands the Model the conversation when the user's
 // words are known, and speaks the answer while it is written. A call of a function ends a
-// response; the client carries it out and asks for the next one.
+// response; the client carries it out and asks for the next one. With Summarise, the
+// beginning of a long conversation is put into few words (memory.go).
 //
 // Without a Model the server transcribes what it hears, and speaks verbatim the text in
 // the input of a response.create. It never makes an answer of its own; a session that asks

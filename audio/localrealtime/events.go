@@ -84,6 +84,8 @@ type item struct {
 	ID     string
 	Type   string
 	Status string
+	// summary is the one that it is in or on its way to; 0 for none.
+	summary uint32
 
 	// of a message
 	Role      string

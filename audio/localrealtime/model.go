@@ -79,18 +79,22 @@ func (c *call) prompt(r *response) Prompt {
 		tools = r.ask.Tools
 	}
 	p.Tools, _ = toolsOf(tools, "") // checked when they came
-	items := c.items.items
 	if r.ask.Input != nil {
-		items = r.input
+		p.Messages = messagesOf(r.input, r.input)
+		return p
 	}
-	p.Messages = messagesOf(items)
+	p.Messages = messagesOf(c.items.remembered(), c.items.items)
+	if before := c.items.summary.text; before != "" {
+		p.Messages = append([]Message{{Role: "user", Text: summaryLead + before}}, p.Messages...)
+	}
 	return p
 }
 
-// messagesOf is the conversation as a model sees it, as much of its end as fits.
-func messagesOf(items []item) []Message {
+// messagesOf is what was said as a model sees it, as much of its end as fits. The outputs
+// of calls are among all.
+func messagesOf(items, all []item) []Message {
 	outputs := map[string]string{}
-	for _, it := range items {
+	for _, it := range all {
 		if it.Type == itemFunctionOutput {
 			outputs[it.CallID] = it.Output
 		}

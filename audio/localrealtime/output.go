@@ -12,6 +12,7 @@ import (
 	"github.com/pion/webrtc/v4"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/machine"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
 	"github.com/agentvoice/agentvoice-daemon/audio/opus"
 )
@@ -40,11 +41,11 @@ type speaker struct {
 }
 
 func newSpeaker(c *call, synth tts.Synthesizer) *speaker {
-	return &speaker{call: c, synth: synth, queue: make(chan *response, maxResponses)}
+	return &speaker{call: c, synth: synth, queue: make(chan *response, 1)}
 }
 
-// generate makes the queued responses in order. Each has an end, even when it was
-// cancelled in the queue.
+// generate makes the responses that it is handed, one after the other. Each has an end,
+// also one that was cancelled.
 func (s *speaker) generate() {
 	c := s.call
 	for {
@@ -54,13 +55,11 @@ func (s *speaker) generate() {
 		case <-c.ctx.Done():
 			return
 		}
-		if r.ctx.Err() == nil {
-			g := s.answer(r)
-			// A cancelled response has had its response.done.
-			if r.ctx.Err() == nil {
-				c.post(func() { c.onGenerated(r, g) })
-			}
+		g := generated{err: r.ctx.Err()}
+		if g.err == nil {
+			g = s.answer(r)
 		}
+		c.post(func() { c.onAnswer(machine.Generated, r, news{generated: g}) })
 		c.link.end(r)
 	}
 }
@@ -105,7 +104,7 @@ func (s *speaker) speak(r *response, segments <-chan string) error {
 		if r.ctx.Err() != nil {
 			break
 		}
-		c.post(func() { c.onSegment(r, text) })
+		c.post(func() { c.onAnswer(machine.Segment, r, news{text: text}) })
 		samples, rate := int64(0), 1
 		err := tts.SpeakPromptly(r.ctx, s.synth, c.engineVoice(r.voice), text, func(pcm []int16, hz int) error {
 			samples, rate = samples+int64(len(pcm)), hz
@@ -117,7 +116,7 @@ func (s *speaker) speak(r *response, segments <-chan string) error {
 		}
 		ms += samples * 1000 / int64(rate)
 		end := ms
-		c.post(func() { c.onSpoken(r, text, end) })
+		c.post(func() { c.onAnswer(machine.Spoken, r, news{text: text, endMs: end}) })
 	}
 	return w.flush()
 }
@@ -193,9 +192,7 @@ func newRTPSpeech(c *call) (*rtpSpeech, error) {
 func (s *rtpSpeech) kill(r *response) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if !r.silent {
-		s.dead[r] = true
-	}
+	s.dead[r] = true
 }
 
 // played implements transport. What is sent ahead of its time was not played yet.
@@ -267,13 +264,13 @@ func (s *rtpSpeech) pace() {
 		r := p.response
 		if p.payload == nil {
 			current = nil
-			c.post(func() { c.onStopped(r); s.forget(r) })
+			c.post(func() { c.onAnswer(machine.AudioStopped, r, news{}); s.forget(r) })
 			continue
 		}
 		first := r != current
 		if first {
 			current = r
-			c.post(func() { c.onStarted(r) })
+			c.post(func() { c.onAnswer(machine.AudioStarted, r, news{}) })
 			close(p.audible)
 		}
 		if now := time.Now(); first {

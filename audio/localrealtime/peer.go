@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/pion/webrtc/v4"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/machine"
 )
 
 // eventChannel is the label of the data channel of events.
@@ -104,7 +106,7 @@ func newPeerConnection(c *call) (*peerConnection, error) {
 	})
 	pc.OnICEConnectionStateChange(func(s webrtc.ICEConnectionState) {
 		if s == webrtc.ICEConnectionStateConnected {
-			c.post(c.back)
+			c.post(func() { c.happened(machine.Heard) }) // what it said meanwhile is on its way
 		}
 	})
 	pc.OnConnectionStateChange(func(s webrtc.PeerConnectionState) {
@@ -119,7 +121,7 @@ func newPeerConnection(c *call) (*peerConnection, error) {
 func (p *peerConnection) open(d *webrtc.DataChannel) {
 	if p.channel == nil {
 		p.channel = d
-		p.call.greet()
+		p.call.happened(machine.Opened)
 	}
 }
 

@@ -6,6 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode/utf8"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/machine"
 )
 
 // Bounds of a response.create.
@@ -26,6 +28,7 @@ const (
 // response is one answer: a text to speak verbatim, or one of the Model. Fields below
 // "run" belong to call.run; the others are set before the speaker gets it.
 type response struct {
+	number   uint32 // in call.state, which says what the answer is at
 	id, item string
 	voice    string
 	speed    float64
@@ -41,18 +44,14 @@ type response struct {
 	cancel context.CancelFunc
 
 	// run
-	ask     responseCreate
-	input   []item // of ask, instead of the conversation
-	turn    string // the item that it answers; "" where the client asked for it
-	text    string // that was spoken, or is being spoken
-	speaks  string // the piece of it whose audio is being made
-	marks   []mark // of the other pieces
-	calls   []item // of functions
-	usage   usage
-	begun   bool // its item was added
-	done    bool // response.done was sent
-	playing bool // output_audio_buffer.started was sent, and no end of it
-	silent  bool // no audio of it will come any more
+	ask    responseCreate
+	input  []item // of ask, instead of the conversation
+	text   string // that was spoken, or is being spoken
+	speaks string // the piece of it whose audio is being made
+	marks  []mark // of the other pieces
+	output []item // that is whole
+	calls  []item // of functions
+	usage  usage
 }
 
 // onResponseCreate queues an answer.
@@ -65,78 +64,51 @@ func (c *call) onResponseCreate(ev clientEvent) {
 		}
 	}
 	r, err := c.newResponse(in)
-	if err == nil {
-		err = c.admit(r)
-	}
-	if err == nil {
-		err = c.queue(r)
-	}
 	if err != nil {
 		c.refuse(ev, err)
+		return
+	}
+	switch c.take(machine.Event{Kind: machine.Create, Apart: !r.inConversation}, news{response: r}) {
+	case machine.Busy:
+		c.refuse(ev, invalidf("conversation_already_has_active_response", "", "the conversation already has an active response in progress; wait for its response.done, or cancel it"))
+	case machine.Full:
+		c.refuse(ev, tooManyResponses())
 	}
 }
 
-// admit refuses a second answer of the Model in the conversation, as the public API does.
-func (c *call) admit(r *response) error {
-	for _, o := range c.responses {
-		if c.srv.cfg.Model != nil && r.inConversation && o.inConversation && !o.done {
-			return invalidf("conversation_already_has_active_response", "", "the conversation already has an active response in progress: %s; wait for its response.done, or cancel it", o.id)
-		}
-	}
-	return nil
+func tooManyResponses() *protocolError {
+	return invalidf("too_many_responses", "", "%d responses wait to be spoken; cancel some or wait", maxResponses)
 }
 
-// queue announces a response, and hands it to the speaker when its turn comes.
-func (c *call) queue(r *response) error {
-	if len(c.responses) >= maxResponses {
-		return invalidf("too_many_responses", "", "%d responses wait to be spoken; cancel some or wait", maxResponses)
+// tellCreated announces a response, of the client or of the server's own accord.
+func (c *call) tellCreated(a machine.Action, n *news) {
+	r := n.response
+	if r == nil {
+		r = c.ownResponse()
 	}
+	r.number = a.ID
 	r.ctx, r.cancel = context.WithCancel(c.ctx)
-	c.stopIdle()
-	c.responses = append(c.responses, r)
-	c.waiting = append(c.waiting, r)
+	c.responses[a.ID] = r
 	c.send(responseEvent{"response.created", newID("event"), c.object(r, "in_progress", nil)})
-	c.pump()
-	return nil
 }
 
-// pump hands the speaker what does not have to wait. The Model answers when the user's
-// words are known, and the answer before it is.
-func (c *call) pump() {
-	for len(c.waiting) > 0 {
-		r := c.waiting[0]
-		if r.verbatim == "" && !r.done {
-			if c.transcribing() || c.generating(r) {
-				return
-			}
-			r.prompt = c.prompt(r)
-			r.prompt.Used = func(u Usage) {
-				c.post(func() { r.usage = usage{u.Input + u.Output, u.Input, u.Output} })
-			}
-		}
-		select {
-		case c.speaker.queue <- r: // it has room for maxResponses
-		default:
-			return
-		}
-		c.waiting = c.waiting[1:]
-		if i := c.items.find(r.turn); !r.done && i >= 0 && c.items.items[i].remembered() == nothingUnderstood {
-			c.finish(r, "completed", nil)
+// generate hands the speaker a response.
+func (c *call) generate(r *response) {
+	if r.verbatim == "" {
+		r.prompt = c.prompt(r)
+		r.prompt.Used = func(u Usage) {
+			c.post(func() { r.usage = usage{u.Input + u.Output, u.Input, u.Output} })
 		}
 	}
+	c.speaker.queue <- r // the speaker has no other
 }
 
-// generating says whether a response before r is not done.
-func (c *call) generating(r *response) bool {
-	for _, o := range c.responses {
-		if o == r {
-			return false
-		}
-		if !o.done {
-			return true
-		}
+// ownResponse is an answer by the settings of the session.
+func (c *call) ownResponse() *response {
+	return &response{
+		id: newID("resp"), item: newID("item"), voice: string(c.session.Audio.Output.Voice), speed: c.session.Audio.Output.Speed,
+		rate: c.session.Audio.Output.Format.Rate, inConversation: true,
 	}
-	return false
 }
 
 // newResponse checks what the client asks for.
@@ -157,13 +129,9 @@ func (c *call) newResponse(in responseCreate) (*response, error) {
 	if err := c.checkVoice(voice, "response.audio.output.voice"); err != nil {
 		return nil, err
 	}
-	if voice == "" {
-		voice = string(c.session.Audio.Output.Voice)
-	}
-	r := &response{
-		id: newID("resp"), item: newID("item"), ask: in, voice: voice, speed: c.session.Audio.Output.Speed, metadata: in.Metadata,
-		rate: c.session.Audio.Output.Format.Rate, inConversation: in.Conversation != "none",
-	}
+	r := c.ownResponse()
+	r.ask, r.metadata, r.inConversation = in, in.Metadata, in.Conversation != "none"
+	r.voice = cmp.Or(voice, r.voice)
 	var err error
 	if r.input, err = c.inputItems(in.Input); err == nil && c.srv.cfg.Model == nil {
 		r.verbatim, err = spokenInput(r.input)
@@ -238,26 +206,13 @@ func (c *call) engineVoice(name string) string {
 	return ""
 }
 
-// onSegment: a piece of the answer is about to be spoken.
-func (c *call) onSegment(r *response, text string) {
-	if r.done {
-		return
-	}
-	c.begin(r)
-	if r.text != "" {
-		text = " " + text
-	}
-	r.text += text
-	r.speaks = text
-	c.send(outputAudioEvent{Type: "response.output_audio_transcript.delta", EventID: newID("event"), ResponseID: r.id, ItemID: r.item, Delta: &text})
+// onAnswer takes news of a response from whoever makes it audible.
+func (c *call) onAnswer(k machine.Kind, r *response, n news) {
+	c.take(machine.Event{Kind: k, ID: r.number, OK: n.generated.err == nil}, n)
 }
 
-// begin announces the message of an answer, once.
-func (c *call) begin(r *response) {
-	if r.begun {
-		return
-	}
-	r.begun = true
+// announce begins the message of an answer.
+func (c *call) announce(r *response) {
 	it := r.message("in_progress", nil)
 	c.send(outputItemEvent{"response.output_item.added", newID("event"), r.id, 0, it})
 	if r.inConversation {
@@ -269,18 +224,24 @@ func (c *call) begin(r *response) {
 	c.send(contentPartEvent{"response.content_part.added", newID("event"), r.id, r.item, 0, 0, part{Type: "audio", Transcript: &empty}})
 }
 
-// onAudio: a piece of the audio is made, for a client that gets it in events.
-func (c *call) onAudio(r *response, base64 string) {
-	if !r.done {
-		c.send(outputAudioEvent{Type: "response.output_audio.delta", EventID: newID("event"), ResponseID: r.id, ItemID: r.item, Delta: &base64})
+// say: a piece of the answer is about to be spoken.
+func (c *call) say(r *response, text string) {
+	if r.text != "" {
+		text = " " + text
 	}
+	r.text += text
+	r.speaks = text
+	c.send(outputAudioEvent{Type: "response.output_audio_transcript.delta", EventID: newID("event"), ResponseID: r.id, ItemID: r.item, Delta: &text})
 }
 
-// onSpoken: the audio of a piece of the answer is made, up to endMs.
-func (c *call) onSpoken(r *response, text string, endMs int64) {
-	if !r.done {
-		r.marks, r.speaks = append(r.marks, mark{text, endMs}), ""
-	}
+// tellAudio: a piece of the audio is made, for a client that gets it in events.
+func (c *call) tellAudio(r *response, base64 string) {
+	c.send(outputAudioEvent{Type: "response.output_audio.delta", EventID: newID("event"), ResponseID: r.id, ItemID: r.item, Delta: &base64})
+}
+
+// mark: the audio of a piece of the answer is made, up to endMs.
+func (r *response) mark(text string, endMs int64) {
+	r.marks, r.speaks = append(r.marks, mark{text, endMs}), ""
 }
 
 // msPerWord is a slow pace of speech, so that too little counts as heard.
@@ -305,15 +266,6 @@ func (r *response) closeMarks() {
 	r.speaks = ""
 }
 
-// onStarted: the first packet of r is about to be sent.
-func (c *call) onStarted(r *response) {
-	if r.silent {
-		return
-	}
-	r.playing = true
-	c.send(outputBufferEvent{Type: "output_audio_buffer.started", EventID: newID("event"), ResponseID: r.id})
-}
-
 // generated is the end of an answer.
 type generated struct {
 	written string // by the Model
@@ -322,75 +274,60 @@ type generated struct {
 	what    string // failed, for err
 }
 
-// onGenerated: all audio of r is made, or g.err says why not.
-func (c *call) onGenerated(r *response, g generated) {
-	if r.done {
-		return
-	}
-	if g.err != nil {
-		c.log.Warn().Err(g.err).Msg(g.what + " failed")
-		c.finish(r, "failed", &statusDetails{Type: "failed", Error: &protocolError{Type: "server_error", Code: g.what + "_failed", Message: g.what + " failed: " + g.err.Error()}})
-		return
-	}
+// keep takes what the Model wrote and calls.
+func (c *call) keep(r *response, g generated) {
 	for _, f := range g.calls {
 		r.calls = append(r.calls, item{ID: newID("item"), Type: itemFunctionCall, Status: "completed", CallID: cmp.Or(f.ID, newID("call")), Name: f.Name, Arguments: cmp.Or(f.Arguments, "{}")})
 	}
 	if i := c.items.find(r.item); i >= 0 && !c.items.items[i].truncated {
 		c.items.items[i].written = g.written
 	}
-	c.finish(r, "completed", nil)
 }
 
-// onStopped: the last packet of r was sent, or there was none.
-func (c *call) onStopped(r *response) {
-	if r.silent {
-		return
-	}
-	if r.playing {
-		r.playing = false
-		c.send(outputBufferEvent{Type: "output_audio_buffer.stopped", EventID: newID("event"), ResponseID: r.id})
-	}
-	r.silent = true
-	c.retire(r)
-}
-
-// finish sends every done event that r still owes, once.
-func (c *call) finish(r *response, status string, details *statusDetails) {
-	if r.done {
-		return
-	}
-	r.done = true
-	r.cancel()
+// closeItem sends the done events of the message of an answer.
+func (c *call) closeItem(r *response, end machine.End) {
 	r.closeMarks()
-	if r.begun {
-		it := r.message(itemStatus(status), &r.text)
-		c.send(outputAudioEvent{Type: "response.output_audio.done", EventID: newID("event"), ResponseID: r.id, ItemID: r.item})
-		c.send(outputAudioEvent{Type: "response.output_audio_transcript.done", EventID: newID("event"), ResponseID: r.id, ItemID: r.item, Transcript: &r.text})
-		c.send(contentPartEvent{"response.content_part.done", newID("event"), r.id, r.item, 0, 0, part{Type: "audio", Transcript: &r.text}})
-		if i := c.items.find(r.item); r.inConversation && i >= 0 {
-			if was := c.items.items[i]; was.truncated {
-				it.Content, it.written, it.truncated = was.Content, was.written, true
-			} else {
-				it.written = was.written
-			}
-			c.items.items[i] = it
-			c.send(itemEvent{"conversation.item.done", newID("event"), c.items.previous(i), it})
+	it := r.message(itemStatus(end), &r.text)
+	c.send(outputAudioEvent{Type: "response.output_audio.done", EventID: newID("event"), ResponseID: r.id, ItemID: r.item})
+	c.send(outputAudioEvent{Type: "response.output_audio_transcript.done", EventID: newID("event"), ResponseID: r.id, ItemID: r.item, Transcript: &r.text})
+	c.send(contentPartEvent{"response.content_part.done", newID("event"), r.id, r.item, 0, 0, part{Type: "audio", Transcript: &r.text}})
+	r.output = append(r.output, it)
+	if i := c.items.find(r.item); r.inConversation && i >= 0 {
+		if was := c.items.items[i]; was.truncated {
+			it.Content, it.written, it.truncated = was.Content, was.written, true
+		} else {
+			it.written = was.written
 		}
-		c.send(outputItemEvent{"response.output_item.done", newID("event"), r.id, 0, it})
+		c.items.items[i] = it
+		c.send(itemEvent{"conversation.item.done", newID("event"), c.items.previous(i), it})
 	}
-	for i, f := range r.calls {
-		c.sendCall(r, f, i)
+	c.send(outputItemEvent{"response.output_item.done", newID("event"), r.id, 0, it})
+}
+
+// finish sends response.done, after the calls of functions.
+func (c *call) finish(r *response, end machine.End, g generated) {
+	r.cancel()
+	status, details := "completed", (*statusDetails)(nil)
+	switch end {
+	case machine.Failed:
+		c.log.Warn().Err(g.err).Msg(g.what + " failed")
+		status = "failed"
+		details = &statusDetails{Type: status, Error: &protocolError{Type: "server_error", Code: g.what + "_failed", Message: g.what + " failed: " + g.err.Error()}}
+	case machine.Cancelled:
+		status, details = "cancelled", &statusDetails{Type: "cancelled", Reason: reasonClientCancelled}
+	case machine.Interrupted:
+		status, details = "cancelled", &statusDetails{Type: "cancelled", Reason: reasonTurnDetected}
+	}
+	for _, f := range r.calls {
+		c.sendCall(r, f, len(r.output))
+		r.output = append(r.output, f)
 	}
 	c.send(responseEvent{"response.done", newID("event"), c.object(r, status, details)})
-	c.retire(r)
-	c.pump()
+	c.grown()
 }
 
 // sendCall sends a call of a function, whole.
 func (c *call) sendCall(r *response, f item, index int) {
-	if r.begun {
-		index++
-	}
 	begun := f
 	begun.Status, begun.Arguments = "in_progress", ""
 	c.send(outputItemEvent{"response.output_item.added", newID("event"), r.id, index, begun})
@@ -410,67 +347,36 @@ func (c *call) sendCall(r *response, f item, index int) {
 }
 
 // itemStatus is that of the message of a response.
-func itemStatus(response string) string {
-	if response == "completed" {
+func itemStatus(end machine.End) string {
+	if end == machine.Completed {
 		return "completed"
 	}
 	return "incomplete"
-}
-
-// retire forgets a response that owes nothing any more.
-func (c *call) retire(r *response) {
-	if !r.done || !r.silent {
-		return
-	}
-	c.responses = slices.DeleteFunc(c.responses, func(o *response) bool { return o == r })
-	c.answered = true
-	c.armIdle()
 }
 
 // onResponseCancel stops the generation of the response that is named, or of
 // the oldest. What was generated is still played, as in the public API, unless
 // output_audio_buffer.clear follows.
 func (c *call) onResponseCancel(ev clientEvent) {
+	e := machine.Event{Kind: machine.Cancel}
 	for _, r := range c.responses {
-		if !r.done && (ev.ResponseID == "" || ev.ResponseID == r.id) {
-			c.finish(r, "cancelled", &statusDetails{Type: "cancelled", Reason: reasonClientCancelled})
-			return
+		if r.id == ev.ResponseID {
+			e.ID = r.number
 		}
 	}
-	c.refuse(ev, invalidf("response_cancel_not_active", "response_id", "cancellation failed: no such response is in progress"))
-}
-
-// onOutputClear silences everything that was asked for so far: what is still
-// in progress would make no sense without its beginning, so it is cancelled.
-func (c *call) onOutputClear() {
-	if !c.silence(func(*response) bool { return true }, reasonClientCancelled) {
-		c.send(outputBufferEvent{Type: "output_audio_buffer.cleared", EventID: newID("event")})
+	if ev.ResponseID != "" && e.ID == 0 || c.take(e, news{}) == machine.NotActive {
+		c.refuse(ev, invalidf("response_cancel_not_active", "response_id", "cancellation failed: no such response is in progress"))
 	}
 }
 
-// silence cancels the responses that match and stops their audio at once. It
-// reports whether one of them was playing.
-func (c *call) silence(match func(*response) bool, reason string) (played bool) {
-	for _, r := range slices.Clone(c.responses) {
-		if !match(r) {
-			continue
-		}
-		c.link.kill(r)
-		r.cancel()
-		c.finish(r, "cancelled", &statusDetails{Type: "cancelled", Reason: reason})
-		if r.playing {
-			r.playing, played = false, true
-			c.send(outputBufferEvent{Type: "output_audio_buffer.cleared", EventID: newID("event"), ResponseID: r.id})
-		}
-		r.silent = true
-		c.retire(r)
-		if ms, known := c.link.played(r); known && r.verbatim == "" && reason == reasonTurnDetected {
-			if i := c.items.find(r.item); i >= 0 {
-				c.truncate(&c.items.items[i], ms)
-			}
+// truncateToHeard cuts an answer of the Model that the user interrupted, where the server
+// knows what was played of it.
+func (c *call) truncateToHeard(r *response) {
+	if ms, known := c.link.played(r); known {
+		if i := c.items.find(r.item); i >= 0 {
+			c.truncate(&c.items.items[i], ms)
 		}
 	}
-	return played
 }
 
 // message is the item of r.
@@ -488,7 +394,7 @@ func (c *call) object(r *response, status string, details *statusDetails) respon
 		ID: r.id, Object: "realtime.response", Status: status, StatusDetails: details, Output: []item{},
 		OutputModalities: []string{"audio"}, MaxOutputTokens: "inf", Metadata: r.metadata,
 	}
-	o.Audio.Output.Format, o.Audio.Output.Voice = c.session.Audio.Output.Format, r.voice
+	o.Audio.Output.Format, o.Audio.Output.Voice = audioFormat{"audio/pcm", r.rate}, r.voice
 	if r.inConversation {
 		o.ConversationID = &c.items.id
 	}
@@ -496,9 +402,6 @@ func (c *call) object(r *response, status string, details *statusDetails) respon
 		return o
 	}
 	o.Usage = &r.usage
-	if r.begun {
-		o.Output = append(o.Output, r.message(itemStatus(status), &r.text))
-	}
-	o.Output = append(o.Output, r.calls...)
+	o.Output = append(o.Output, r.output...)
 	return o
 }

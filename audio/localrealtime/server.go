@@ -61,6 +61,12 @@ type Config struct {
 	Model Model
 	// Segmenter makes what cuts an answer of Model for the voice. It is needed with Model.
 	Segmenter func() Segmenter
+	// Summarise puts the beginning of a conversation into few words, which the Model is
+	// given in its place. nil leaves out what is too long.
+	Summarise func(context.Context, []Message) (string, error)
+	// Remember is how many characters of a conversation the Model is given as they were
+	// said before Summarise is asked. Zero stands for DefaultRemember.
+	Remember int
 	// APIKey is the key that client_secrets and calls take.
 	APIKey string
 	// Speed is the pace of the audio that is sent and of all waiting on audio,
@@ -117,6 +123,8 @@ func New(cfg Config) (*Server, error) {
 		return nil, errors.New("realtime server: no API key; make one for the process")
 	case cfg.Model != nil && cfg.Segmenter == nil:
 		return nil, errors.New("realtime server: a model needs a segmenter in the configuration")
+	case cfg.Remember < 0:
+		return nil, fmt.Errorf("realtime server: %d characters cannot be remembered; leave it out for %d", cfg.Remember, DefaultRemember)
 	case cfg.MaxCalls < 0:
 		return nil, fmt.Errorf("realtime server: %d calls at one time are not possible; leave it out for %d", cfg.MaxCalls, DefaultMaxCalls)
 	case cfg.Speed < 0:
@@ -134,6 +142,9 @@ func New(cfg Config) (*Server, error) {
 	}
 	if cfg.Speed == 0 {
 		cfg.Speed = 1
+	}
+	if cfg.Remember == 0 {
+		cfg.Remember = DefaultRemember
 	}
 	if cfg.MaxCalls == 0 {
 		cfg.MaxCalls = DefaultMaxCalls

@@ -12,6 +12,7 @@ import (
 	"golang.org/x/time/rate"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/machine"
 )
 
 // Bounds of a WebSocket.
@@ -56,7 +57,7 @@ func newSocket(c *call, conn *websocket.Conn) *socket {
 func (s *socket) start() {
 	c := s.call
 	c.workers.Go(func() {
-		if c.post(c.greet) {
+		if c.post(func() { c.happened(machine.Opened) }) {
 			s.read()
 		}
 	})
@@ -218,7 +219,7 @@ func (s *socket) close() error {
 	return s.conn.Close(websocket.StatusNormalClosure, "")
 }
 
-// kill implements transport: call.onAudio drops what comes later.
+// kill implements transport: what comes later is stale.
 func (s *socket) kill(*response) {}
 
 // played implements transport: only the client knows.
@@ -228,7 +229,9 @@ func (s *socket) played(*response) (int64, bool) { return 0, false }
 func (*socket) away() bool { return false }
 
 // end implements transport.
-func (s *socket) end(r *response) { s.call.post(func() { s.call.onStopped(r) }) }
+func (s *socket) end(r *response) {
+	s.call.post(func() { s.call.onAnswer(machine.AudioStopped, r, news{}) })
+}
 
 // speech implements transport.
 func (s *socket) speech(r *response) speechWriter { return &deltaWriter{socket: s, response: r} }
@@ -275,7 +278,7 @@ func (w *deltaWriter) emit(atLeast int) error {
 		}
 		n := min(size, len(w.pcm))
 		r, delta := w.response, base64.StdEncoding.EncodeToString(bytesOf(w.pcm[:n]))
-		w.socket.call.post(func() { w.socket.call.onAudio(r, delta) })
+		w.socket.call.post(func() { w.socket.call.onAnswer(machine.Delta, r, news{text: delta}) })
 		w.pcm = w.pcm[n:]
 	}
 	w.pcm = append([]int16(nil), w.pcm...)

@@ -15,8 +15,8 @@ import (
 // TestWordsCountUpToThePause: words of a recogniser that is behind say nothing of a
 // pause that it has not heard yet.
 func TestWordsCountUpToThePause(t *testing.T) {
-	c := &call{transcripts: map[string]*transcriptState{"item": {start: 1000, words: "stop", heard: 5000}}}
-	c.turns.open = &utterance{item: "item", transcribed: true}
+	c := &call{}
+	c.turns.open = &utterance{item: "item", words: &transcriptState{start: 1000, words: "stop", heard: 5000}}
 	for pos, want := range map[int64]string{5000: "stop", 6000: "stop", 6001: ""} {
 		if got := c.wordsUpTo(pos); got != want {
 			t.Errorf("a pause at %d has the words %q, want %q", pos, got, want)

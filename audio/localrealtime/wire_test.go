@@ -36,7 +36,7 @@ func samples() []any {
 	called := item{ID: "item_4", Type: itemFunctionCall, Status: "completed", CallID: "call_1", Name: "look", Arguments: `{"at":"main.go"}`}
 	answered := item{ID: "item_5", Type: itemFunctionOutput, Status: "completed", CallID: "call_1", Output: "42 lines"}
 	c := &call{session: s}
-	r := &response{id: "resp_1", metadata: map[string]string{"turn": "7"}, voice: "slt"}
+	r := &response{id: "resp_1", metadata: map[string]string{"turn": "7"}, voice: "slt", rate: 24000}
 	failure := invalidf("input_audio_buffer_commit_empty", "session.type", "no audio")
 	failure.EventID = &previous
 	const e = "event_1"

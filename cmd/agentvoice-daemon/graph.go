@@ -2,12 +2,14 @@ package main
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
 
 	"github.com/spf13/cobra"
 
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/machine"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 	"github.com/agentvoice/agentvoice-daemon/csm/statechart"
 )
@@ -19,7 +21,8 @@ func newGraph() *cobra.Command {
 		Use:   "graph [REGION]",
 		Short: "Print the statechart of a region",
 		Long: "Print the statechart of one region as it runs in this build: the conversation if no\n" +
-			"region is named, or all regions together with the name \"all\".\n" +
+			"region is named, all regions together with the name \"all\", or all parts of a call to\n" +
+			"the embedded server with the name \"server\".\n" +
 			"Internal transitions are drawn only with --guards.",
 		Args: func(_ *cobra.Command, args []string) error {
 			if len(args) > 1 || list && len(args) > 0 {
@@ -55,26 +58,34 @@ func newGraph() *cobra.Command {
 	return cmd
 }
 
+// together returns the groups of charts that are drawn in one diagram, by name.
+func together() map[string][]statechart.Chart {
+	return map[string][]statechart.Chart{"all": csm.Charts(), "server": machine.Charts()}
+}
+
 // graphs returns the drawing function of the named chart for each format.
 func graphs(name string) map[string]func(guards bool) string {
-	all := csm.Charts()
-	for _, c := range all {
+	for _, c := range slices.Concat(csm.Charts(), machine.Charts()) {
 		if c.Name == name {
 			return map[string]func(bool) string{"mermaid": c.Mermaid, "dot": c.DOT}
 		}
 	}
+	charts := together()[name]
+	if charts == nil {
+		return nil
+	}
 	return map[string]func(bool) string{
-		"mermaid": func(guards bool) string { return statechart.Mermaid(all, guards) },
-		"dot":     func(guards bool) string { return statechart.DOT(all, guards) },
+		"mermaid": func(guards bool) string { return statechart.Mermaid(charts, guards) },
+		"dot":     func(guards bool) string { return statechart.DOT(charts, guards) },
 	}
 }
 
 func graphNames() []string {
 	var names []string
-	for _, c := range csm.Charts() {
+	for _, c := range slices.Concat(csm.Charts(), machine.Charts()) {
 		names = append(names, c.Name)
 	}
-	return append(names, "all")
+	return append(names, slices.Sorted(maps.Keys(together()))...)
 }
 
 func listGraphs(cmd *cobra.Command) error {
@@ -83,9 +94,11 @@ func listGraphs(cmd *cobra.Command) error {
 		about, _, _ = strings.Cut(about, ". ")
 		fmt.Fprintf(table, "%s\t%s\n", name, strings.TrimSuffix(about, "."))
 	}
-	for _, c := range csm.Charts() {
+	for _, c := range slices.Concat(csm.Charts(), machine.Charts()) {
 		line(c.Name, c.About)
 	}
-	line("all", statechart.AboutAll)
+	for _, name := range slices.Sorted(maps.Keys(together())) {
+		line(name, statechart.AboutAll)
+	}
 	return table.Flush()
 }

@@ -35,6 +35,7 @@ type serverFlags struct {
 	origins      []string
 	maxSessions  int
 	sessionLimit time.Duration
+	remember     int
 	logLevel     string
 }
 
@@ -64,6 +65,7 @@ unencrypted, and some clients require TLS: use --tls-cert and --tls-key, or a TL
 	fs.StringArrayVar(&f.origins, "allow-origin", nil, "allowed origin of web pages, such as http://localhost:3000 (repeatable)")
 	fs.IntVar(&f.maxSessions, "max-sessions", localrealtime.DefaultMaxCalls, "maximum number of concurrent sessions")
 	fs.DurationVar(&f.sessionLimit, "session-limit", localrealtime.DefaultSessionLimit, "maximum duration of a session")
+	fs.IntVar(&f.remember, "remember", localrealtime.DefaultRemember, "characters of a conversation that the model gets verbatim; older turns are summarised")
 	fs.StringVar(&f.logLevel, "log-level", "warn", "trace, debug, info, warn, error or disabled")
 	return cmd
 }
@@ -75,6 +77,8 @@ func (f *serverFlags) check() error {
 		return errors.New("--tls-cert and --tls-key require each other; set both, or neither for plain HTTP")
 	case f.maxSessions < 1:
 		return fmt.Errorf("--max-sessions %d: use a number above 0", f.maxSessions)
+	case f.remember < minRemember:
+		return fmt.Errorf("--remember %d: use at least %d characters, so that the model keeps the latest turns", f.remember, minRemember)
 	case f.sessionLimit < time.Second:
 		return fmt.Errorf("--session-limit %v: use a duration of at least 1s, such as 60m", f.sessionLimit)
 	}
@@ -94,7 +98,7 @@ func (f *serverFlags) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	model, err := f.answers()
+	a, err := f.answers()
 	if err != nil {
 		return err
 	}
@@ -113,7 +117,17 @@ func (f *serverFlags) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	cfg.Model, cfg.Segmenter = model, func() localrealtime.Segmenter { return segmenter{spoken.New(spoken.Options{})} }
+	if a != nil {
+		cfg.Model = chatModel{a}
+	}
+	if can, ok := a.(copilot.Summariser); ok {
+		cfg.Summarise = func(ctx context.Context, said []localrealtime.Message) (string, error) {
+			messages, _ := messagesOf(said)
+			text, err := can.Summarise(ctx, messages)
+			return text, plain(err)
+		}
+	}
+	cfg.Segmenter, cfg.Remember = func() localrealtime.Segmenter { return segmenter{spoken.New(spoken.Options{})} }, f.remember
 	cfg.APIKey, cfg.Log, cfg.AllowRemote, cfg.Origins = key, log, f.allowRemote, f.origins
 	cfg.MaxCalls, cfg.SessionLimit = f.maxSessions, f.sessionLimit
 	s, err := localrealtime.New(cfg)
@@ -157,20 +171,19 @@ func (f *serverFlags) serve(ctx context.Context, s *localrealtime.Server, secure
 	return s.Serve(ctx, ln)
 }
 
-// answers returns the model that answers clients, nil for --agent none.
-func (f *serverFlags) answers() (localrealtime.Model, error) {
+// answers returns the adapter that answers clients, nil for --agent none.
+func (f *serverFlags) answers() (copilot.Adapter, error) {
 	switch {
 	case f.agent == noAgent:
 		return nil, nil
 	case strings.HasPrefix(f.agent, "acp:"):
 		return nil, misuse{fmt.Errorf("--agent %s: coding agents are not supported here, since they work for one user in one folder; use offline, openai or none", f.agent)}
 	}
-	a, err := f.adapter()
-	if err != nil {
-		return nil, err
-	}
-	return chatModel{a}, nil
+	return f.adapter()
 }
+
+// minRemember is a few minutes of conversation, in characters.
+const minRemember = 2000
 
 // minServerKey is the minimum key length in characters, to prevent guessing.
 const minServerKey = 16
@@ -220,18 +233,30 @@ func (m chatModel) Answer(ctx context.Context, p localrealtime.Prompt, text func
 	for _, t := range p.Tools {
 		r.Tools = append(r.Tools, copilot.Tool{Name: t.Name, Description: t.Description, InputSchema: t.Parameters})
 	}
-	for _, said := range p.Messages {
+	var system string
+	r.Messages, system = messagesOf(p.Messages)
+	r.Instructions = strings.TrimSpace(r.Instructions + system)
+	return plain(m.adapter.Send(ctx, r, text))
+}
+
+// messagesOf are the messages of a conversation, and apart from them what the system says.
+func messagesOf(said []localrealtime.Message) (messages []copilot.Message, system string) {
+	for _, m := range said {
 		switch {
-		case said.Call != nil:
-			c := &copilot.ToolCall{ID: said.Call.ID, Name: said.Call.Name, Input: json.RawMessage(said.Call.Arguments)}
-			r.Messages = append(r.Messages, copilot.Message{Role: copilot.RoleTool, Content: said.Text, Call: c, Status: copilot.CallCompleted})
-		case said.Role == "system":
-			r.Instructions = strings.TrimSpace(r.Instructions + "\n\n" + said.Text)
+		case m.Call != nil:
+			c := &copilot.ToolCall{ID: m.Call.ID, Name: m.Call.Name, Input: json.RawMessage(m.Call.Arguments)}
+			messages = append(messages, copilot.Message{Role: copilot.RoleTool, Content: m.Text, Call: c, Status: copilot.CallCompleted})
+		case m.Role == "system":
+			system += "\n\n" + m.Text
 		default:
-			r.Messages = append(r.Messages, copilot.Message{Role: copilot.Role(said.Role), Content: said.Text})
+			messages = append(messages, copilot.Message{Role: copilot.Role(m.Role), Content: m.Text})
 		}
 	}
-	err := m.adapter.Send(ctx, r, text)
+	return messages, system
+}
+
+// plain is an error that clients are shown.
+func plain(err error) error {
 	if failed := (*copilot.Error)(nil); errors.As(err, &failed) {
 		return errors.New(failed.Message)
 	}

@@ -20,6 +20,8 @@ import (
 	"time"
 
 	"github.com/coder/websocket"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
 )
 
 // TestRealtimeServer runs the command as users do: it makes a key and listens, and a
@@ -67,7 +69,7 @@ func testRealtimeServer(t *testing.T, f serverFlags, client *http.Client) {
 	defer chat.Close()
 	keyFile := filepath.Join(t.TempDir(), "key")
 	out, in := io.Pipe()
-	f.addr, f.keyFile, f.maxSessions, f.sessionLimit, f.logLevel = "127.0.0.1:0", keyFile, 2, time.Minute, "disabled"
+	f.addr, f.keyFile, f.maxSessions, f.sessionLimit, f.remember, f.logLevel = "127.0.0.1:0", keyFile, 2, time.Minute, localrealtime.DefaultRemember, "disabled"
 	f.agent, f.endpoint, f.model = "openai", chat.URL+"/v1", "scripted"
 	ended := make(chan error, 1)
 	ctx, stop := context.WithCancel(t.Context())

@@ -3,8 +3,10 @@ package main
 import (
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/machine"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
@@ -29,13 +31,14 @@ func statechartsMarkdown() ([]byte, error) {
 	return []byte(before + chartsBegin + charts() + chartsEnd + after), nil
 }
 
-// charts is a table of the regions, and a section on each with its statechart.
+// charts is a table of the regions, and a section on each with its statechart: of the
+// core, and of a call of the embedded server.
 func charts() string {
 	var out strings.Builder
+	all := slices.Concat(csm.Charts(), machine.Charts())
 	out.WriteString("\n| Region | Package | States |\n| --- | --- | --- |\n")
-	all := csm.Charts()
 	for _, c := range all {
-		fmt.Fprintf(&out, "| [%s](#region-%s) | `%s` | %s |\n", c.Name, c.Name, c.Package, strings.Join(c.States, ", "))
+		fmt.Fprintf(&out, "| [%s](#region-%s) | `%s` | %s |\n", c.Name, strings.ToLower(c.Name), c.Package, strings.Join(c.States, ", "))
 	}
 	for _, c := range all {
 		fmt.Fprintf(&out, "\n## Region %s\n\n%s\n\n```mermaid\n%s```\n", c.Name, c.About, c.Mermaid(false))

@@ -3,9 +3,11 @@ package main
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/machine"
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
@@ -28,13 +30,14 @@ func TestStatechartsAreWritten(t *testing.T) {
 	if !strings.HasPrefix(text, "before\n"+chartsBegin) || !strings.HasSuffix(text, chartsEnd+"\nafter\n") || strings.Contains(text, "yesterday") {
 		t.Errorf("around the charts:\n%s", text)
 	}
-	for _, d := range csm.Charts() {
+	for _, d := range slices.Concat(csm.Charts(), machine.Charts()) {
 		section := "\n## Region " + d.Name + "\n\n" + d.About + "\n\n```mermaid\n" + d.Mermaid(false) + "```\n"
 		if strings.Count(text, section) != 1 {
 			t.Errorf("%s has no section of its own", d.Name)
 		}
 	}
 	for _, row := range []string{
+		"\n| [serverWords](#region-serverwords) | `audio/localrealtime/machine` | hearing, pending, gone |\n",
 		"\n| [turn](#region-turn) | `csm/turn` | idle, userSpeaking, endPending |\n",
 	} {
 		if strings.Count(text, row) != 1 {
