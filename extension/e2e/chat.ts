@@ -79,23 +79,76 @@ export function chat(): void {
     }
   });
 
-  conversation('the Chat view answers: a spoken question arrives there once, and the voice says where the answer is', async (w) => {
+  inChatView('a spoken question arrives there once, in agent mode, and the answer is read aloud as it grows', async (w) => {
+    w.copilot.chats({ text: 'The parser splits the text at commas.' }, { gate: 'rest' }, { text: ' It returns a list.' });
+    const begin = Date.now();
+    await w.say('question');
+    const { prompt } = await w.copilot.nth('chat');
+    await until('the first sentence', async () => (await lastAnswer(w)) === 'The parser splits the text at commas.');
+    await until('the voice', () => w.room.heardSince(begin) > 1000);
+    assert.deepEqual(w.copilot.all('chatAnswered'), [], 'it is read before the answer is complete');
+    w.copilot.open('rest');
+    await until('the answer', async () => (await lastAnswer(w)) === 'The parser splits the text at commas. It returns a list.');
+    await w.panel.label('Listening');
+    assert.equal((await w.panel.lines('user')).at(-1), prompt);
+    assert.equal(w.copilot.all('chat').length, 1);
+    assert.deepEqual(w.copilot.all('request'), [], 'no model is asked beside it');
+    await w.picture('windows', 'chat-view');
+  });
+
+  inChatView('what it asks the user is said aloud and answered there, for the one call; the end is the true one', async (w) => {
+    w.copilot.chats({ text: 'I deploy it.' }, { tool: 'fake_deploy', input: {} }, { text: 'It is deployed.' });
+    await w.say('question');
+    await until('the announcement', async () => (await lastAnswer(w))?.includes('The Chat view needs your approval or an answer.'));
+    assert.deepEqual(w.copilot.all('tool'), [], 'nothing is allowed in the name of the user');
+    await w.picture('windows', 'chat-view-approval');
+    await w.window.page.locator('.interactive-session').getByRole('button', { name: /^Allow/ }).first().click();
+    await w.copilot.nth('tool');
+    await until('the end', async () => (await lastAnswer(w))?.endsWith('It is deployed. The Chat view is done.'));
+    await w.panel.label('Listening');
+  });
+
+  inChatView('an interruption stops its own request', async (w) => {
+    w.copilot.chats({ text: 'It takes a while.' }, { gate: 'never' }, { text: 'Too late.' });
+    await w.say('question');
+    await until('the first sentence', async () => (await lastAnswer(w)) === 'It takes a while.');
+    await w.panel.button('stop-speaking').click();
+    await w.copilot.nth('chatCancelled');
+    await w.panel.label('Listening');
+    assert.equal(await w.window.toasts().count(), 0);
+  });
+
+  inChatView('a draft in its input stays, and the voice says so', async (w) => {
+    const line = w.window.page.locator('.interactive-session .interactive-input-part .view-line').first();
+    await line.click();
+    await w.window.page.keyboard.insertText('half a thought');
+    await w.say('question');
+    await until('the reason', async () => (await lastAnswer(w))?.startsWith('There is a draft in the Chat view'));
+    await w.panel.label('Listening');
+    assert.deepEqual(w.copilot.all('chat'), []);
+    assert.equal((await line.innerText()).replaceAll('\u00a0', ' '), 'half a thought');
+    await w.picture('windows', 'chat-view-draft');
+    await line.click();
+    await w.window.page.keyboard.press('ControlOrMeta+A');
+    await w.window.page.keyboard.press('Delete');
+  });
+}
+
+/** What the panel shows as the last answer, with its paragraphs in one line. */
+async function lastAnswer(w: World): Promise<string | undefined> {
+  return (await w.panel.lines('assistant')).at(-1)?.replace(/\s+/g, ' ');
+}
+
+/** A scenario in which the Chat view answers what is said. */
+function inChatView(name: string, run: (w: World) => Promise<void>): void {
+  conversation(`the Chat view answers: ${name}`, async (w) => {
     await w.copilot.configure({ 'agentvoice.copilot.mode': 'chatView' });
     try {
       await w.panel.get('session').filter({ hasText: 'Chat view' }).waitFor();
       w.copilot.forget();
-      const begin = Date.now();
-      await w.say('question');
-      const { prompt } = await w.copilot.nth('chat');
-      await answers(w).filter({ hasText: `Fake Copilot heard: ${prompt}` }).waitFor();
-      await until('the answer', async () => (await w.panel.lines('assistant')).at(-1) === 'The answer is in the Chat view.');
-      await until('the voice', () => w.room.heardSince(begin) > 500);
-      await w.panel.label('Listening');
-      assert.equal((await w.panel.lines('user')).at(-1), prompt);
-      assert.equal(w.copilot.all('chat').length, 1);
-      assert.deepEqual(w.copilot.all('request'), [], 'no model is asked beside it');
-      await w.picture('windows', 'chat-view');
+      await run(w);
     } finally {
+      w.copilot.chats();
       await w.copilot.configure({ 'agentvoice.copilot.mode': null });
     }
   });

@@ -37,6 +37,8 @@ export type Entry = { at: number } & (
   | { kind: 'models'; models: string[] }
   | { kind: 'settings' }
   | { kind: 'chat'; prompt: string }
+  | { kind: 'chatAnswered'; prompt: string }
+  | { kind: 'chatCancelled'; prompt: string }
 );
 
 type Kind = Entry['kind'];
@@ -47,6 +49,7 @@ export class Copilot {
   private readonly dir: string;
   private models: string[] = ['large'];
   private replies: Reply[] = [];
+  private chat: Part[] | undefined;
   private settings = { generation: 0, values: {} as Readonly<Record<string, unknown>> };
   private mark = 0;
 
@@ -60,6 +63,12 @@ export class Copilot {
   /** Sets what it answers from here on. */
   answers(...replies: Reply[]): void {
     this.replies = replies;
+    this.write();
+  }
+
+  /** Sets what the Chat view answers from here on; without parts, what it heard. */
+  chats(...parts: Part[]): void {
+    this.chat = parts.length === 0 ? undefined : parts;
     this.write();
   }
 
@@ -112,7 +121,7 @@ export class Copilot {
 
   private write(): void {
     const file = join(this.dir, 'script.json');
-    writeFileSync(`${file}.new`, JSON.stringify({ models: this.models, replies: this.replies, settings: this.settings }));
+    writeFileSync(`${file}.new`, JSON.stringify({ models: this.models, replies: this.replies, chat: this.chat, settings: this.settings }));
     renameSync(`${file}.new`, file);
   }
 }

@@ -8,6 +8,7 @@ import { type Actions, actions } from './commands';
 import { Conversation } from './conversation';
 import { Aloud } from './copilot/aloud';
 import { Assistants } from './copilot/assistants';
+import { ChatExport } from './copilot/chatExport';
 import { ChatView } from './copilot/chatView';
 import { Confirming } from './copilot/confirming';
 import { Context } from './copilot/context';
@@ -85,7 +86,8 @@ export class Window implements vscode.Disposable {
       onModel: () => this.refresh(),
       onAccess: (allowed) => this.access(allowed),
     });
-    const chat = new ChatView(t);
+    const exported = new ChatExport();
+    const chat = new ChatView(exported, t);
     this.aloud = new Aloud({
       read: (text) => this.conversation.read(text),
       onChange: (f) => this.conversation.onChange(f),
@@ -109,7 +111,7 @@ export class Window implements vscode.Disposable {
     });
     this.key = new HoldKey((down) => void this.conversation.hold(down));
     this.actions = actions(this);
-    this.subscriptions.push({ dispose: this.conversation.onChange((m) => this.changed(m)) });
+    this.subscriptions.push(exported, { dispose: this.conversation.onChange((m) => this.changed(m)) });
     this.watchEditor();
     this.changed(this.conversation.model);
   }

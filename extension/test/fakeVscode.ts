@@ -15,7 +15,7 @@ export interface Fake {
   readonly statusItems: { id: string; name?: string; text?: string; accessibilityInformation?: unknown; shown: boolean }[];
   readonly toasts: string[];
   /** what a command answers; undefined by default */
-  answers: Map<string, () => Promise<unknown>>;
+  answers: Map<string, (...args: never[]) => Promise<unknown>>;
   /** the active editor, its problems, and the workspace's name */
   editor: unknown;
   problems: { severity: number; message: string; range: { start: { line: number } } }[];
@@ -49,6 +49,17 @@ export interface Fake {
   readonly tabs: { label: string; input: unknown }[];
   readonly terminals: { name: string; pty: { onDidWrite(f: (text: string) => void): unknown; close(): void }; written: string }[];
   tasks: unknown[];
+  /** the documents that are open, and has the editor open one more */
+  readonly textDocuments: Document[];
+  open: (document: Document) => void;
+  /** the file systems that were registered, by their scheme */
+  readonly fileSystems: Map<string, FileSystem>;
+}
+
+export interface FileSystem {
+  stat(uri: Uri): { type: number };
+  readFile(uri: Uri): Uint8Array;
+  writeFile(uri: Uri, content: Uint8Array): void;
 }
 
 export interface FakeModel {
@@ -223,13 +234,18 @@ export class TokenSource {
 export function install(): Fake {
   const fake: Fake = {
     commands: new Map(), executed: [], views: new Map(), participants: [], statusItems: [], toasts: [], settings: new Map(), documents: new Map(), git: undefined, answers: new Map(), input: undefined, opened: [], pick: () => undefined, press: () => undefined, progress: { steps: [], token: new TokenSource() }, editor: undefined, problems: [], workspaceName: undefined,
-    models: [], tools: [], invokeTool: () => Promise.reject(new Error('no tool was expected')), contributed: new Map(), trusted: true, folders: [], files: new Map(), tabs: [], terminals: [], tasks: [],
+    models: [], tools: [], invokeTool: () => Promise.reject(new Error('no tool was expected')), contributed: new Map(), trusted: true, folders: [], files: new Map(), tabs: [], terminals: [], tasks: [], textDocuments: [], open: () => undefined, fileSystems: new Map(),
   };
   const toast = (message: string, ...more: (string | { detail?: string })[]): Promise<string | undefined> => {
     fake.toasts.push(message);
     const options = more.find((m) => typeof m === 'object');
     const pressed = fake.press(message, more.filter((m) => typeof m === 'string'), options?.detail ?? '');
     return pressed === undefined ? new Promise(() => undefined) : Promise.resolve(pressed === 'closed' ? undefined : pressed); // a toast stays until somebody closes it
+  };
+  const openedDocument = new Emitter<Document>();
+  fake.open = (document) => {
+    fake.textDocuments.push(document);
+    openedDocument.fire(document);
   };
   const message = (role: string) => (content: unknown) => ({ role, content: typeof content === 'string' ? [new TextPart(content)] : content });
   const module = {
@@ -258,7 +274,12 @@ export function install(): Fake {
     ChatRequestTurn,
     ChatResponseTurn,
     ChatResponseMarkdownPart,
-    Disposable: { from: (...all: { dispose(): void }[]) => ({ dispose: () => all.forEach((d) => d.dispose()) }) },
+    Disposable: class {
+      static from = (...all: { dispose(): void }[]) => ({ dispose: () => all.forEach((d) => d.dispose()) });
+      constructor(readonly dispose: () => void) {}
+    },
+    FileType: { File: 1, Directory: 2 },
+    FileSystemError: { FileNotFound: (uri: Uri) => new Error(`${uri.toString()} was not found`), NoPermissions: (uri: Uri) => new Error(`no permission for ${uri.toString()}`) },
     CancellationTokenSource: TokenSource,
     LanguageModelTextPart: TextPart,
     LanguageModelPromptTsxPart: PromptPart,
@@ -314,7 +335,14 @@ export function install(): Fake {
       get workspaceFolders() {
         return fake.folders.map((uri) => ({ uri }));
       },
-      textDocuments: [],
+      get textDocuments() {
+        return fake.textDocuments;
+      },
+      onDidOpenTextDocument: openedDocument.event,
+      registerFileSystemProvider: (scheme: string, provider: FileSystem) => {
+        fake.fileSystems.set(scheme, provider);
+        return { dispose: () => void fake.fileSystems.delete(scheme) };
+      },
       registerTextDocumentContentProvider: () => nothing,
       saveAll: () => Promise.resolve(true),
       applyEdit: (edit: WorkspaceEdit) => {
@@ -364,7 +392,7 @@ export function install(): Fake {
       },
       executeCommand: (id: string, ...args: unknown[]) => {
         fake.executed.push([id, ...args]);
-        return fake.answers.get(id)?.() ?? Promise.resolve(undefined);
+        return fake.answers.get(id)?.(...(args as never[])) ?? Promise.resolve(undefined);
       },
     },
     chat: {

@@ -6,7 +6,7 @@ import type { AnswerStream } from '../src/conversation';
 import type { Around } from '../src/copilot/languageModels';
 import type { CopilotSendParams } from '../src/protocol.gen';
 import { english } from '../src/text';
-import { type FakeModel, TokenSource, install, parts } from './fakeVscode';
+import { Document, type FakeModel, TokenSource, Uri, install, parts } from './fakeVscode';
 
 const fake = install();
 const { LanguageModels } = require('../src/copilot/languageModels') as typeof import('../src/copilot/languageModels');
@@ -200,12 +200,13 @@ test('with the Chat view as the one who answers, @voice is answered by a model a
   fake.models = [m];
   fake.executed.length = 0;
   const questions = new ChatQuestions();
-  const all = new Assistants(adapter(), new ChatView(english), questions, () => true, { took: () => false, forget: () => undefined }, english);
+  const all = new Assistants(adapter(), new ChatView({ read: () => Promise.resolve(undefined) }, english), questions, () => true, { took: () => false, forget: () => undefined }, english);
   questions.add({ question: 'why', model: m as never, attached: [], history: [] });
   assert.deepEqual(await all.send(params(), new Out(), token()), { status: 'completed' });
   assert.deepEqual(await all.send(params({ attempt: 2 }), new Out(), token()), { status: 'completed' }, 'and so at another attempt');
   assert.deepEqual([m.sent.length, fake.executed], [2, []]);
   fake.answers.set('workbench.action.chat.open', () => Promise.resolve({}));
+  fake.textDocuments.push(new Document(new Uri('chatSessionInput', 'input-0'), ''));
   await all.send(params({ requestId: 'req-2', turnId: 'turn-2', messages: [{ role: 'user', content: 'a spoken one' }] }), new Out(), token());
   assert.deepEqual(fake.executed.map(([id]) => id), ['workbench.action.chat.open']);
   assert.equal(m.sent.length, 2);

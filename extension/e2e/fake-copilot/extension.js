@@ -21,6 +21,17 @@ function script() {
 
 const pause = (ms) => new Promise((resolve) => setTimeout(resolve, ms));
 
+/** Waits for the time and the gate of a part; false where nobody wants it any more. */
+async function due(part, token) {
+  if (part.afterMs) {
+    await pause(part.afterMs);
+  }
+  while (part.gate !== undefined && !token.isCancellationRequested && !fs.existsSync(path.join(folder, `gate-${part.gate}`))) {
+    await pause(10);
+  }
+  return !token.isCancellationRequested;
+}
+
 function words(message) {
   return message.content.map((part) => (part instanceof vscode.LanguageModelTextPart ? part.value : '')).join('');
 }
@@ -93,13 +104,7 @@ const provider = {
     token.onCancellationRequested(() => record('cancelled', { id }));
     let calls = 0;
     for (const part of reply?.parts ?? []) {
-      if (part.afterMs) {
-        await pause(part.afterMs);
-      }
-      while (part.gate !== undefined && !token.isCancellationRequested && !fs.existsSync(path.join(folder, `gate-${part.gate}`))) {
-        await pause(10);
-      }
-      if (token.isCancellationRequested) {
+      if (!(await due(part, token))) {
         return;
       }
       if (part.fail !== undefined) {
@@ -141,9 +146,22 @@ const deploy = {
   },
 };
 
-async function chat(request, _context, stream) {
-  record('chat', { prompt: request.prompt });
-  stream.markdown(`Fake Copilot heard: ${request.prompt}`);
+/** Answers in the Chat view by the script; its tools are called as Copilot's are, and VS Code asks there. */
+async function chat(request, _context, stream, token) {
+  const { prompt } = request;
+  record('chat', { prompt });
+  token.onCancellationRequested(() => record('chatCancelled', { prompt }));
+  for (const part of script().chat ?? [{ text: `Fake Copilot heard: ${prompt}` }]) {
+    if (!(await due(part, token))) {
+      return {};
+    }
+    if (part.tool !== undefined) {
+      await vscode.lm.invokeTool(part.tool, { input: part.input, toolInvocationToken: request.toolInvocationToken }, token);
+    } else if (part.text !== undefined) {
+      stream.markdown(part.text);
+    }
+  }
+  record('chatAnswered', { prompt });
   return {};
 }
 

@@ -1,55 +1,168 @@
-// Copilot by the Chat view: the words are sent there as if they were typed, with
-// all the tools that it has. The view gives no answer back, only how the request
-// ended; so the user is told aloud that it did, and reads there.
+// Copilot through the Chat view: the words are sent there as if they were typed, in
+// agent mode, with all its tools. The command returns how a request ended; the export of
+// the chat has the answer so far (chatExport.ts), which is read aloud as it grows, until
+// the request has ended. Approvals are announced and given in the view: VS Code has no
+// command that allows exactly one call.
 
 import * as vscode from 'vscode';
 import type { AnswerStream, Assistant } from '../conversation';
 import type { CopilotSendParams, CopilotSendResult, InvokeToolParams, InvokeToolResult, ToolSpec } from '../protocol.gen';
 import type { Translate } from '../text';
+import { type ChatExport, type ChatRequest, type Ended, isOver } from './chatExport';
 import { failure } from './errors';
 import { Once } from './once';
 
-/** How the Chat view says that a request ended, as far as it does. */
-interface Ended {
-  readonly type?: string;
-  readonly errorDetails?: { readonly message?: string; readonly responseIsFiltered?: boolean; readonly isQuotaExceeded?: boolean };
+const OPEN = 'workbench.action.chat.open';
+const CANCEL = 'workbench.action.chat.cancel';
+/** The scheme of the Chat view's input, which VS Code 1.139 shows to extensions as a document. */
+const INPUT = 'chatSessionInput';
+/** An input without a draft: VS Code itself leaves the participant of the last question in it. */
+const EMPTY = /^\s*(@\S+)?\s*$/;
+/** The poll interval is at least this multiple of what the last export took, so that polling costs the editor little. */
+const POLL_RATIO = 20;
+/** And at most this, in milliseconds: each poll is a sign of life, and an answer may stall for 15 s by default. */
+const LONGEST_POLL = 5_000;
+
+/** Times in milliseconds. */
+export interface Waits {
+  /** the shortest poll interval */
+  readonly poll: number;
+  /** how long a view that was opened may take to show its input, and then to restore a draft */
+  readonly opening: number;
+  readonly draft: number;
+  /** after how long a request that is in no export is given up */
+  readonly lost: number;
+  /** how long to look for a request that is to be stopped */
+  readonly stop: number;
 }
+const WAITS: Waits = { poll: 1_000, opening: 3_000, draft: 500, lost: 15_000, stop: 10_000 };
+
+type Token = Parameters<Assistant['send']>[2];
 
 export class ChatView implements Assistant {
   private readonly sent = new Once<CopilotSendResult>();
-  /** the answer that the view is at work on */
+  /** the answer in progress */
   private out: AnswerStream | undefined;
 
-  constructor(private readonly t: Translate) {}
+  constructor(private readonly chat: Pick<ChatExport, 'read'>, private readonly t: Translate, private readonly waits = WAITS) {}
 
-  /** One prompt for one question, whichever attempt it is: a view that has it needs it no second time. */
-  send(params: CopilotSendParams, out: AnswerStream, token: Parameters<Assistant['send']>[2]): Promise<CopilotSendResult> {
+  /** Sends a question once, whichever attempt it is: the view has it already. */
+  send(params: CopilotSendParams, out: AnswerStream, token: Token): Promise<CopilotSendResult> {
     return this.sent.run(params.requestId, () => this.ask(params, out, token));
   }
 
-  private async ask(params: CopilotSendParams, out: AnswerStream, token: Parameters<Assistant['send']>[2]): Promise<CopilotSendResult> {
+  private async ask(params: CopilotSendParams, out: AnswerStream, token: Token): Promise<CopilotSendResult> {
     const query = params.messages.findLast((m) => m.role === 'user')?.content ?? '';
-    const cancelled = new Promise<'cancelled'>((resolve) => token.onCancellationRequested(() => resolve('cancelled')));
     this.out = out;
-    out.text(''); // a sign of life: the view answers when it has finished
+    out.text(''); // a sign of life: it takes a while to open the view
     try {
-      const asked = Promise.resolve(vscode.commands.executeCommand<Ended | undefined>('workbench.action.chat.open', { query, blockOnResponse: true }));
-      const ended = await Promise.race([asked, cancelled]);
-      if (ended === 'cancelled') {
-        await vscode.commands.executeCommand('workbench.action.chat.cancel');
+      const draft = await this.draft();
+      const before = await this.chat.read();
+      const refused = draft ?? (await this.busy(before?.at(-1)));
+      if (refused !== undefined) {
+        out.text(refused);
+        return { status: 'completed' };
+      }
+      if (token.isCancellationRequested) {
         return { status: 'cancelled' };
       }
-      if (ended?.errorDetails !== undefined) {
-        const { isQuotaExceeded, responseIsFiltered, message } = ended.errorDetails;
-        const code = isQuotaExceeded === true ? 'copilotQuota' : responseIsFiltered === true ? 'copilotBlocked' : undefined;
-        return { status: 'failed', error: { ...failure(new Error(message ?? '')), ...(code === undefined ? {} : { code }), retryable: false } };
-      }
-      out.text(ended?.type === 'confirmation' ? this.t('Copilot asks you something in the Chat view.') : this.t('The answer is in the Chat view.'));
-      return { status: 'completed' };
+      return await this.follow(new Followed(query, new Set(before?.map((r) => r.id)), out, this.t), token);
     } catch (err) {
       return { status: 'failed', error: { ...failure(err), code: 'copilotNotInstalled', retryable: false } };
     } finally {
       this.out = undefined;
+    }
+  }
+
+  /** The reason not to send: the command would overwrite a draft in the view's input. */
+  private async draft(): Promise<string | undefined> {
+    if (inputs().length === 0) {
+      await this.opened();
+    }
+    const drafts = inputs();
+    if (drafts.length === 0) {
+      return this.t('This version of VS Code does not show whether the Chat view holds a draft, so I sent nothing. Update VS Code, or choose another way to reach Copilot in the settings.');
+    }
+    return drafts.some((d) => !EMPTY.test(d.getText()))
+      ? this.t('There is a draft in the Chat view, so I sent nothing. Send or clear it there, then ask again.')
+      : undefined;
+  }
+
+  /** The reason not to send: a new request would stop one that waits for the user. last is the last request of the chat. */
+  private async busy(last: ChatRequest | undefined): Promise<string | undefined> {
+    if (last?.endedAt === undefined || last.result !== undefined) {
+      return undefined;
+    }
+    await pause(10);
+    const again = (await this.chat.read())?.at(-1);
+    return again?.id === last.id && !isOver(again, last)
+      ? this.t('The Chat view is still working on another request, so I sent nothing. Ask again when it is done.')
+      : undefined;
+  }
+
+  /** Opens the view, and waits for its input and a draft that is restored. */
+  private async opened(): Promise<void> {
+    let timer: NodeJS.Timeout | undefined;
+    let watch: vscode.Disposable | undefined;
+    const shown = new Promise<void>((resolve) => {
+      timer = setTimeout(resolve, this.waits.opening);
+      watch = vscode.workspace.onDidOpenTextDocument((d) => d.uri.scheme === INPUT && resolve());
+    });
+    await vscode.commands.executeCommand(OPEN);
+    if (inputs().length === 0) {
+      await shown;
+    }
+    clearTimeout(timer);
+    watch?.dispose();
+    await pause(this.waits.draft);
+  }
+
+  /** Sends the question and follows its request to the end. */
+  private async follow(request: Followed, token: Token): Promise<CopilotSendResult> {
+    const cancelled = new Promise<'cancelled'>((resolve) => token.onCancellationRequested(() => resolve('cancelled')));
+    const options = { query: request.query, mode: 'agent', blockOnResponse: true };
+    const returned = Promise.resolve(vscode.commands.executeCommand<Ended | undefined>(OPEN, options)).then((ended) => ({ ended }));
+    let returns = false;
+    let seen = 0;
+    for (let every = this.waits.poll; ;) {
+      const what: 'cancelled' | { ended: Ended | undefined } | void = await Promise.race([cancelled, pause(every), ...(returns ? [] : [returned])]);
+      if (what === 'cancelled') {
+        await this.stop(request, returned);
+        return { status: 'cancelled' };
+      }
+      const began = performance.now();
+      const found = request.take(await this.chat.read());
+      const now = performance.now();
+      every = Math.min(Math.max(this.waits.poll, POLL_RATIO * (now - began)), LONGEST_POLL);
+      returns ||= what !== undefined;
+      seen = found || !returns ? now : seen;
+      const asks = what?.ended?.type === 'confirmation';
+      if (what?.ended !== undefined && !asks) {
+        return request.end(what.ended);
+      }
+      if (found && request.over) {
+        return request.end();
+      }
+      if (returns && (request.unseen || now - seen >= this.waits.lost)) {
+        return request.lost();
+      }
+      request.goesOn(asks);
+    }
+  }
+
+  /** Stops this request only: the command stops the last request of the focused chat, whichever it is. */
+  private async stop(request: Followed, returned: Promise<{ ended: Ended | undefined }>): Promise<void> {
+    let over = false;
+    void returned.then(({ ended }) => (over ||= ended !== undefined && ended.type !== 'confirmation'), () => (over = true));
+    for (const until = performance.now() + this.waits.stop; performance.now() < until && !over; await pause(this.waits.poll / 10)) {
+      const last = (await this.chat.read())?.at(-1);
+      if (last !== undefined && request.is(last)) {
+        await vscode.commands.executeCommand(CANCEL);
+        return;
+      }
+    }
+    if (!over) {
+      void vscode.window.showWarningMessage(this.t('The Chat view may still be working on your request. Stop it there.'));
     }
   }
 
@@ -71,4 +184,91 @@ export class ChatView implements Assistant {
   forget(): void {
     this.sent.forget();
   }
+}
+
+/** Followed is the request that was sent, as successive exports show it. */
+class Followed {
+  private last: ChatRequest | undefined;
+  /** the part of the answer that was passed on */
+  private said = '';
+  private grew = false;
+  private waits = false;
+  private waited = false;
+  over = false;
+
+  /** known holds the ids of the requests before it. */
+  constructor(readonly query: string, private readonly known: ReadonlySet<string>, private readonly out: AnswerStream, private readonly t: Translate) {}
+
+  is(r: ChatRequest): boolean {
+    return r.prompt === this.query && !this.known.has(r.id);
+  }
+
+  get unseen(): boolean {
+    return this.last === undefined;
+  }
+
+  /** Passes on the new part of the answer; false if the export does not have the request. */
+  take(chat: readonly ChatRequest[] | undefined): boolean {
+    const found = chat?.findLast((r) => this.is(r));
+    if (found === undefined) {
+      return false;
+    }
+    this.over = isOver(found, this.last);
+    const grew = found.waited > (this.last?.waited ?? 0);
+    this.waits = grew && this.grew;
+    this.grew = grew;
+    this.last = found;
+    if (found.text.length > this.said.length && found.text.startsWith(this.said)) {
+      this.out.text(found.text.slice(this.said.length));
+      this.said = found.text;
+    }
+    return true;
+  }
+
+  /** Gives a sign of life, and announces once that the view waits for the user; asks says that the command returned so. */
+  goesOn(asks: boolean): void {
+    const waits = asks || this.waits;
+    this.out.text(waits && !this.waited ? `\n\n${this.question()}\n\n` : '');
+    this.waited = waits;
+  }
+
+  private question(): string {
+    return this.last?.command === undefined
+      ? this.t('The Chat view needs your approval or an answer. Respond there; it does not work by voice.')
+      : this.t('The Chat view asks to run {0}. Allow or skip it there; it does not work by voice.', `\`${this.last.command}\``);
+  }
+
+  /** The result, from what the command returned, else from the export. */
+  end(ended = this.last?.result ?? {}): CopilotSendResult {
+    if (this.last?.result !== undefined && this.last.stopped) {
+      this.close(this.t('The request was stopped in the Chat view.'));
+    } else if (ended.errorDetails !== undefined) {
+      const { isQuotaExceeded, responseIsFiltered, message } = ended.errorDetails;
+      const code = isQuotaExceeded === true ? 'copilotQuota' : responseIsFiltered === true ? 'copilotBlocked' : undefined;
+      return { status: 'failed', error: { ...failure(new Error(message ?? '')), ...(code === undefined ? {} : { code }), retryable: false } };
+    } else if (this.said === '' || this.said !== this.last?.text) {
+      this.close(this.t('The answer is in the Chat view.'));
+    } else if (this.last.acted) {
+      this.close(this.t('The Chat view is done.'));
+    }
+    return { status: 'completed' };
+  }
+
+  lost(): CopilotSendResult {
+    this.close(this.t('I lost track of the Chat view. Its answer is shown there.'));
+    return { status: 'completed' };
+  }
+
+  private close(text: string): void {
+    this.out.text(this.said === '' ? text : `\n\n${text}`);
+  }
+}
+
+/** The inputs of Chat views: what the user is writing there. */
+function inputs(): vscode.TextDocument[] {
+  return vscode.workspace.textDocuments.filter((d) => d.uri.scheme === INPUT);
+}
+
+function pause(ms: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, ms));
 }
