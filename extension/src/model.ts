@@ -73,6 +73,8 @@ export interface Line {
   readonly failed?: ErrorCode;
   /** of a tool call */
   readonly call?: Call;
+  /** of a tool call: the answer that asked for it, and how much of its text was there, in UTF-16 units */
+  readonly within?: { readonly line: number; readonly at: number };
   /** when it was first seen, milliseconds since the epoch */
   readonly at: number;
 }
@@ -583,7 +585,9 @@ function called(m: Model, p: ToolParams, at: number): Model {
   if (before !== undefined) {
     return { ...m, approval, lines: m.lines.map((l) => (l === before ? { ...l, call, final: over } : l)) };
   }
-  return { ...added(m, { kind: 'tool', turnId: p.turnId, role: 'assistant', text: p.name, final: over, call, at }), approval };
+  const answer = m.lines.findLast((l) => l.kind === 'speech' && l.role === 'assistant' && l.turnId === p.turnId && l.conversation === m.conversation);
+  const within = answer === undefined ? {} : { within: { line: answer.id, at: answer.text.length } };
+  return { ...added(m, { kind: 'tool', turnId: p.turnId, role: 'assistant', text: p.name, final: over, call, ...within, at }), approval };
 }
 
 function divided(m: Model, text: string, at: number): Model {

@@ -2,6 +2,7 @@
 // function, in the user's words. The page decides nothing.
 
 import { type Call, type Line, type Model, type ProblemCode, isActive } from './model';
+import { type Part, inOrder, placeIn } from './parts';
 import type { State, ToolStatus } from './protocol.gen';
 import { type PanelCommand, type Remedy, remedies } from './remedies';
 import type { Translate } from './text';
@@ -73,7 +74,7 @@ export interface ShownLine {
   readonly name: string;
   readonly text: string;
   readonly final: boolean;
-  /** of an answer that was interrupted: the characters that were heard */
+  /** of an answer that was interrupted: how much was heard, in UTF-16 units; -1 where the voice stopped before it */
   readonly heard?: number;
   readonly note?: string;
   readonly call?: ShownCall;
@@ -234,12 +235,13 @@ export function present(m: Model, around: Surroundings, t: Translate): View {
 }
 
 /** The segment that is being spoken, as a place in its line. */
-function spokenOf({ caption: c }: Model): View['spoken'] {
+function spokenOf({ caption: c, lines }: Model): View['spoken'] {
   if (c?.line === undefined || c.start === undefined) {
     return undefined;
   }
   const heard = [...c.text].slice(0, c.heardChars).join('').length; // the daemon counts characters
-  return { line: c.line, from: c.start + heard, to: c.start + c.text.length };
+  const part = placeIn(lines, c.line, c.start) ?? { id: c.line, from: 0 };
+  return { line: part.id, from: c.start + heard - part.from, to: c.start + c.text.length - part.from };
 }
 
 /** What a conversation needs. What a failure names is missing, whatever was found before. */
@@ -419,15 +421,38 @@ function providerName(provider: string, t: Translate): string {
   return names[provider] ?? provider;
 }
 
-/** Makes lines as they are shown, each once: lines are values, and most stay as they are. */
+/** Makes lines as they are shown, each once: most stay as they are. */
 export function shownLines(t: Translate): (lines: readonly Line[]) => ShownLine[] {
   const known = new WeakMap<Line, ShownLine>();
+  const parts = new Map<number, ShownLine>();
   return (lines) =>
-    lines.map((l) => {
-      const shown = known.get(l) ?? shownLine(l, t);
-      known.set(l, shown);
-      return shown;
+    inOrder(lines).map((part) => {
+      const shown = known.get(part.line) ?? shownLine(part.line, t);
+      known.set(part.line, shown);
+      if (part.from === 0 && part.last) {
+        return shown;
+      }
+      const made = shownPart(shown, part);
+      const before = parts.get(part.id);
+      if (before !== undefined && before.text === made.text && before.final === made.final && before.heard === made.heard && before.note === made.note) {
+        return before;
+      }
+      parts.set(part.id, made);
+      return made;
     });
+}
+
+/** A part of an answer, with its own places: what was heard of it, and its note where it ends. */
+function shownPart({ heard, note, ...shown }: ShownLine, { id, from, to, last }: Part): ShownLine {
+  return {
+    ...shown,
+    id,
+    text: shown.text.slice(from, to),
+    final: shown.final || !last,
+    // Where the voice stopped is marked once.
+    ...(heard === undefined || heard >= to && !last ? {} : { heard: heard < from ? -1 : heard - from }),
+    ...(note === undefined || !last ? {} : { note }),
+  };
 }
 
 /** A line as it is shown. */

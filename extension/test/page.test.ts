@@ -357,6 +357,21 @@ test('what was not heard begins with a button that reads from there, and a click
   assert.equal(panel.sent.length, 2, 'who selects text reads nothing');
 });
 
+test('an answer with a tool in it: where the voice stopped is marked once, and reading on goes to its end', async () => {
+  const panel = await Panel.open();
+  const call = { callId: 'c', name: 'run_tests', status: 'completed', destructive: false } as const;
+  const text = 'I look at it.\n\nIt is fine.';
+  panel.show(inState('listening', { conversation: 1, lines: [
+    line({ text, final: true, cutOff: true, heardChars: 2 }),
+    line({ id: 2, kind: 'tool', text: 'run_tests', final: true, call, within: { line: 1, at: 13 } }),
+  ] }));
+  assert.deepEqual(panel.all('[data-testid="line"]').map((e) => e.dataset['kind']), ['speech', 'tool', 'speech']);
+  assert.deepEqual(panel.all('.unheard').map((e) => e.textContent), ['look at it.', 'It is fine.']);
+  assert.equal(panel.all('[data-testid="cut"]').length, 1);
+  panel.click(panel.get('cut'));
+  assert.deepEqual(panel.sent, [{ type: 'read', text: text.slice(2) }]);
+});
+
 const RICH = '## Why\n\nSee `parser.go:12`, src/a/b.go and [the page](https://example.com/x).\n\n- [x] done\n- [ ] open\n\n| a | b |\n|--|--:|\n| 1 | 2 |\n\n'
   + `\`\`\`go\n${Array.from({ length: 30 }, (_, i) => `line${i}()`).join('\n')}\n\`\`\`\n\n<img src=x onerror=alert(1)> ~~gone~~`;
 

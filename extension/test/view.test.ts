@@ -2,11 +2,11 @@
 
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { type Line, type Model, START, mayHear } from '../src/model';
+import { type Line, type Model, START, mayHear, reduce } from '../src/model';
 import { ERROR_CODES, STATES, type Microphone, type Snapshot, type State } from '../src/protocol.gen';
 import { PANEL_COMMANDS, remedies } from '../src/remedies';
 import { english } from '../src/text';
-import { type Surroundings, labelOf, present, shownLine, statusOf } from '../src/view';
+import { type ShownLine, type Surroundings, labelOf, present, shownLine, shownLines, statusOf } from '../src/view';
 
 const around: Surroundings = {
   provider: 'local', model: 'Model', microphone: 'Mic', speaker: 'Speaker', context: [], trusted: true,
@@ -211,4 +211,48 @@ test('who answers is the model, or the agent that is chosen', () => {
   assert.equal(present(START, around, english).facts.model, 'Model');
   const v = present(START, { ...around, agent: 'codex-acp' }, english);
   assert.deepEqual([v.facts.model, v.assistant], ['codex-acp', 'codex-acp']);
+});
+
+/** A turn with an answer that calls tools: texts are what the daemon has of the answer so far, names are calls. */
+function acting(...steps: ({ text: string } | { call: string })[]): Model {
+  return steps.reduce<Model>((m, step, i) => reduce(m, 'text' in step
+    ? { is: 'transcript', at: 0, params: { turnId: 't', role: 'assistant', text: step.text, final: false, seq: i + 1 } }
+    : { is: 'tool', at: 0, params: { callId: step.call, turnId: 't', requestId: 'r', name: step.call, status: 'completed' } }), inState('speaking'));
+}
+
+const texts = (lines: readonly ShownLine[]): string[] => lines.map((l) => l.text.trim());
+
+test('an answer that goes on after a tool is shown below the tool, in the order in which it happened', () => {
+  const shown = shownLines(english);
+  const m = acting({ text: 'I look.' }, { call: 'a' }, { text: 'I look.\n\nI see.' }, { call: 'b' }, { call: 'c' }, { text: 'I look.\n\nI see.\n\nDone.' });
+  const lines = shown(m.lines);
+  assert.deepEqual(texts(lines), ['I look.', 'a', 'I see.', 'b', 'c', 'Done.']);
+  assert.equal(new Set(lines.map((l) => l.id)).size, lines.length);
+  assert.deepEqual(lines.map((l) => l.final), [true, true, true, true, true, false]);
+
+  const more = shown(reduce(m, { is: 'transcript', at: 0, params: { turnId: 't', role: 'assistant', text: 'I look.\n\nI see.\n\nDone. All.', final: true, seq: 9 } }).lines);
+  assert.deepEqual(more.map((l, i) => l === lines[i]), [true, true, true, true, true, false], 'only the part that grew is sent again');
+});
+
+test('a tool that is called before the first word, or after the last, divides nothing', () => {
+  assert.deepEqual(texts(shownLines(english)(acting({ call: 'a' }, { text: 'Done.' }).lines)), ['a', 'Done.']);
+  assert.deepEqual(texts(shownLines(english)(acting({ text: 'I look.' }, { call: 'a' }).lines)), ['I look.', 'a']);
+});
+
+test('what is spoken and what was heard are found in the parts of an answer', () => {
+  const whole = 'I look.\n\nI see it.';
+  const m = acting({ text: 'I look.' }, { call: 'a' }, { text: whole });
+  const spoken = (model: Model, text: string): readonly [string | undefined, string | undefined] => {
+    const said = reduce(model, { is: 'caption', params: { turnId: 't', text, heardChars: 0 } });
+    const { spoken: at } = present(said, around, english);
+    const part = shownLines(english)(said.lines).find((l) => l.id === at?.line);
+    return [part?.text.trim(), part?.text.slice(at?.from, at?.to)];
+  };
+  assert.deepEqual(spoken(m, 'I look.'), ['I look.', 'I look.']);
+  assert.deepEqual(spoken(m, 'I see it.'), ['I see it.', 'I see it.']);
+
+  const cut = (heardChars: number): (number | undefined)[] =>
+    shownLines(english)(m.lines.map((l) => (l.kind === 'speech' ? { ...l, final: true, cutOff: true, heardChars } : l))).filter((l) => l.kind === 'speech').map((l) => l.heard);
+  assert.deepEqual(cut(1), [1, -1], 'in the first part, and so not in the second');
+  assert.deepEqual(cut(10), [undefined, 3], 'in the second');
 });

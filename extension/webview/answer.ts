@@ -23,16 +23,19 @@ const LONG = 16;
 
 /** Look is how the blocks of one answer are described. */
 export class Look {
-  /** what is behind it was not heard; Infinity where all was, or is not known */
-  private marked = false;
+  /** where the voice stopped is marked already */
+  private marked: boolean;
 
   constructor(
     private readonly source: string,
+    /** what is behind it was not heard; Infinity where all was, or is not known; -1 where the voice stopped before this text */
     private readonly heard: number,
     private readonly unfolded: ReadonlySet<string>,
     private readonly strings: Strings,
     private readonly deeds: Deeds,
-  ) {}
+  ) {
+    this.marked = heard < 0;
+  }
 
   blocks(blocks: readonly Block[]): Spec[] {
     return blocks.flatMap(({ node, at }) => {

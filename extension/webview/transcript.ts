@@ -157,7 +157,7 @@ export class Transcript {
       h('div', { key: 'said', class: 'said', 'data-testid': 'line-text', dir: mine ? 'auto' : undefined }, ...(mine ? [line.text] : this.answer(kept))),
       ...(line.note === undefined ? [] : [h('span', { key: 'note', class: 'note', 'data-testid': 'line-note' }, line.note)]),
       ...(mine || !line.final || line.text === '' ? [] : [h('div', { key: 'acts', class: 'acts' },
-        this.act('speaker', strings.readAloud, 'read', () => this.deeds.read(kept.line.text)),
+        this.act('speaker', strings.readAloud, 'read', () => this.read(kept.line, 0)),
         this.act('copy', strings.copyAnswer, 'copy', () => this.deeds.copy(kept.line.text)))]));
   }
 
@@ -169,7 +169,7 @@ export class Transcript {
     const { id, text } = line;
     const deeds: Deeds = {
       ...this.deeds,
-      readFrom: (at) => this.deeds.read(text.slice(at)),
+      readFrom: (at) => this.read(line, at),
       fold: (key) => {
         unfolded.delete(key) || unfolded.add(key);
         const kept = this.lines.get(id);
@@ -190,8 +190,14 @@ export class Transcript {
     }
     const at = placeOfClick();
     if (at !== undefined) {
-      this.deeds.read(kept.line.text.slice(wordAt(kept.line.text, at)));
+      this.read(kept.line, wordAt(kept.line.text, at));
     }
+  }
+
+  /** Reads an answer from a place in one of its parts on, to its end. */
+  private read(line: ShownLine, at: number): void {
+    const rest = [...this.lines.values()].filter(({ line: l }) => l.id > line.id && Math.floor(l.id) === Math.floor(line.id));
+    this.deeds.read([line.text.slice(at), ...rest.map((kept) => kept.line.text)].join(''));
   }
 
   private call(call: ShownCall): Child[] {
