@@ -193,7 +193,7 @@ if $engine; then
   if library=$(engine_for "$system-$(uname -m)"); then
     wanted+=$'\n'$library
   else
-    say "no speech engine is known for $system on $(uname -m): PocketSphinx and Flite do without"
+    say "no speech engine for $system on $(uname -m); PocketSphinx and Flite work without one"
   fi
 fi
 

@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// catalogue finds texts of the daemon that are not in every language, and tables
-// of texts that nothing reads.
+// catalogue finds the daemon's texts that are missing in a language, and tables of
+// texts that nothing reads.
 func (s *source) catalogue() (list []orphan) {
 	locales := s.constants("protocol", "Locale")
 	s.each(func(u *unit, n ast.Node, around []ast.Node) {
@@ -49,7 +49,7 @@ func (s *source) catalogue() (list []orphan) {
 	return append(list, s.unread()...)
 }
 
-// object2 is what a name or a selector refers to.
+// object2 returns what a name or a selector refers to.
 func (s *source) object2(e ast.Expr) types.Object {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -60,7 +60,7 @@ func (s *source) object2(e ast.Expr) types.Object {
 	return nil
 }
 
-// unread are package variables that hold localized texts and that nothing reads.
+// unread finds package variables with localized texts that nothing reads.
 func (s *source) unread() (list []orphan) {
 	read := map[types.Object]bool{}
 	for _, obj := range s.info.Uses {

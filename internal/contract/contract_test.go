@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// orphans is everything that the check finds.
+// orphans returns everything that the check finds.
 func (s *source) orphans(t testing.TB) []orphan {
 	t.Helper()
 	all := slices.Concat(s.events(), s.effects(), s.settings(), s.words(), s.methods(t), s.parameters(), s.codes(t), s.localized(t), s.catalogue())
@@ -14,12 +14,12 @@ func (s *source) orphans(t testing.TB) []orphan {
 	return slices.Compact(all)
 }
 
-// pending are orphans that are being connected, with what is under way. It is
-// empty when everything that is promised is connected.
+// pending lists orphans that are being connected, with the reason. It is empty when
+// everything is connected.
 var pending = map[string]string{}
 
-// TestEveryPromiseIsConnected fails on an orphan, and on an entry of pending that
-// is none any more.
+// TestEveryPromiseIsConnected fails on an orphan, and on an entry of pending that no
+// longer is one.
 func TestEveryPromiseIsConnected(t *testing.T) {
 	found := map[string]bool{}
 	for _, o := range load(t, nil).orphans(t) {
@@ -32,7 +32,7 @@ func TestEveryPromiseIsConnected(t *testing.T) {
 	}
 	for key := range pending {
 		if !found[key] {
-			t.Errorf("%s is connected; take it out of pending", key)
+			t.Errorf("%s is connected; remove it from pending", key)
 		}
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// orphan is a promise that one of its ends is missing of.
+// orphan is a promise with a missing end.
 type orphan struct {
 	kind, name string
 	missing    string // which end, and where to connect it
@@ -18,7 +18,7 @@ type orphan struct {
 func (o orphan) key() string    { return o.kind + " " + o.name }
 func (o orphan) String() string { return fmt.Sprintf("%s %s has no %s", o.kind, o.name, o.missing) }
 
-// producers are the packages whose facts reach the core of a live daemon.
+// producers reports whether a package's facts reach the core of a live daemon.
 func producers(pkg string) bool {
 	return pkg == "csm/dispatch" || pkg == "internal/daemon" || strings.HasPrefix(pkg, "internal/daemon/") || strings.HasPrefix(pkg, "cmd/")
 }
@@ -26,7 +26,7 @@ func producers(pkg string) bool {
 // events finds events of the core that nothing in production produces.
 func (s *source) events() (list []orphan) {
 	made := map[types.Object]bool{}
-	posted := map[string]bool{} // kinds that the core asks for
+	posted := map[string]bool{} // kinds that the core requests
 	s.each(func(u *unit, n ast.Node, around []ast.Node) {
 		lit, ok := n.(*ast.CompositeLit)
 		if !ok || !s.runs(around) {
@@ -52,8 +52,8 @@ func (s *source) events() (list []orphan) {
 	return list
 }
 
-// compared says whether an expression is only compared with, or returned as the
-// value beside a false or an error.
+// compared reports whether an expression is only compared, or returned beside false
+// or an error.
 func compared(around []ast.Node) bool {
 	if len(around) == 0 {
 		return false
@@ -69,7 +69,7 @@ func compared(around []ast.Node) bool {
 	return false
 }
 
-// effects finds effects of the core that no handler of the live daemon carries out.
+// effects finds effects of the core that no handler of the live daemon executes.
 func (s *source) effects() (list []orphan) {
 	all := s.implementers("csm", "Effect")
 	handled := map[types.Object]bool{}
@@ -98,8 +98,7 @@ func (s *source) effects() (list []orphan) {
 	return list
 }
 
-// settings finds rows of the settings table whose field nothing reads outside of
-// protocol.
+// settings finds settings whose field nothing reads outside of protocol.
 func (s *source) settings() (list []orphan) {
 	read := map[types.Object]bool{}
 	s.each(func(u *unit, n ast.Node, around []ast.Node) {
@@ -120,7 +119,7 @@ func (s *source) settings() (list []orphan) {
 	return list
 }
 
-// rows are the fields of the settings table, by the name of the setting.
+// rows returns the fields of the settings table, by setting name.
 func (s *source) rows() map[string]types.Object {
 	rows := map[string]types.Object{}
 	s.each(func(u *unit, n ast.Node, _ []ast.Node) {
@@ -155,7 +154,7 @@ func (s *source) rows() map[string]types.Object {
 	return rows
 }
 
-// closed are the closed lists of words whose every value needs a user.
+// closed lists the enumerations whose values all need a user.
 var closed = []struct {
 	kind, pkg, typ string
 	users          func(pkg string) bool
@@ -166,7 +165,7 @@ var closed = []struct {
 	{"class", "csm", "Class", producers, "producer: internal/daemon/words.go makes no utterance of it"},
 }
 
-// words finds spoken commands that nothing consumes, and classes that nothing makes.
+// words finds spoken commands that nothing consumes, and classes that nothing produces.
 func (s *source) words() (list []orphan) {
 	for _, c := range closed {
 		used := map[types.Object]bool{}

@@ -1,5 +1,5 @@
-// Package contract checks that everything that the product promises is connected
-// to something that runs in production.
+// Package contract checks that every promise of the product is connected to
+// production code.
 //
 // # Model
 //
@@ -15,19 +15,19 @@
 //	error code   something that raises it
 //	string       a user, and a translation in every language
 //
-// A name without one of its ends is an orphan, and the test of this package fails
-// on it with what is missing and where to connect it. What only tests or the
-// headless daemon do does not count.
+// A name without one of its ends is an orphan. The test of this package fails on it
+// and says what is missing and where to connect it. Code in tests or in the headless
+// daemon does not count.
 //
 // # How
 //
-// The Go sources are parsed and type-checked without their dependencies, which
-// takes about a second and needs no build; the sources of the extension are read
-// as text. Both can be overlaid, so that the test can take out one end of a promise
-// and see the check fail.
+// The Go sources are parsed and type-checked without their dependencies, which takes
+// about a second and needs no build; the sources of the extension are read as text.
+// Both can be overlaid, so that a test can remove one end of a promise and see the
+// check fail.
 //
 // # Limits
 //
-// A producer counts when it is in a function that production refers to; whether a
-// run reaches it is for the tests of that package.
+// A producer counts if it is in a function that production refers to; whether a run
+// reaches it is up to the tests of that package.
 package contract

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// deletions take one end of a promise out of a source, each of another kind. old is
-// found by its text, so that it says what is taken out; every occurrence goes.
+// deletions remove one end of a promise from a source, one per kind. old identifies
+// it by its text; every occurrence is removed.
 var deletions = []struct {
 	what, file, old, new string
 	want                 string // the orphan, as its kind and name
@@ -41,8 +41,8 @@ var deletions = []struct {
 		"\"command.start\"", "\"command.begin\"", "string command.start"},
 }
 
-// TestEachDeletionIsFound shows that the check sees each end of a promise: the
-// source has no orphan of that name, and has one without it.
+// TestEachDeletionIsFound shows that the check covers each end of a promise: the
+// source has no such orphan, and has one after the deletion.
 func TestEachDeletionIsFound(t *testing.T) {
 	whole := load(t, nil)
 	before := whole.orphans(t)
@@ -53,10 +53,10 @@ func TestEachDeletionIsFound(t *testing.T) {
 				t.Fatal(err)
 			}
 			if !strings.Contains(string(text), d.old) {
-				t.Fatalf("%s does not hold %q any more; name another end of a promise", d.file, d.old)
+				t.Fatalf("%s no longer contains %q; choose another end of a promise", d.file, d.old)
 			}
 			if o := find(before, d.want); o != nil {
-				t.Fatalf("it is an orphan already: %v", o)
+				t.Fatalf("already an orphan: %v", o)
 			}
 			overlay := map[string]string{d.file: strings.ReplaceAll(string(text), d.old, d.new)}
 			without := *whole
@@ -65,14 +65,14 @@ func TestEachDeletionIsFound(t *testing.T) {
 			}
 			o := find(without.orphans(t), d.want)
 			if o == nil {
-				t.Fatalf("no orphan %s is found", d.want)
+				t.Fatalf("orphan %s not found", d.want)
 			}
 			t.Log(o)
 		})
 	}
 }
 
-// find is the orphan of that name, or nil.
+// find returns the orphan with a name, or nil.
 func find(list []orphan, key string) *orphan {
 	for _, o := range list {
 		if o.key() == key {
@@ -82,7 +82,7 @@ func find(list []orphan, key string) *orphan {
 	return nil
 }
 
-// TestTheCheckSeesProductionAlone: what only the headless daemon or a test does connects
+// TestTheCheckSeesProductionAlone: code in the headless daemon or in tests connects
 // nothing.
 func TestTheCheckSeesProductionAlone(t *testing.T) {
 	s := load(t, nil)
@@ -99,7 +99,7 @@ func TestTheCheckSeesProductionAlone(t *testing.T) {
 		{"messages", len(s.messages())}, {"error codes", len(s.constants("protocol", "ErrorCode"))}, {"spoken commands", len(s.constants("copilot/spoken", "Command"))},
 	} {
 		if kind.n < 8 {
-			t.Errorf("the check sees %d %s", kind.n, kind.name)
+			t.Errorf("the check found only %d %s", kind.n, kind.name)
 		}
 	}
 }

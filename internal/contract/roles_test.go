@@ -6,16 +6,16 @@ import (
 	"testing"
 )
 
-// roleFile has the methods that read roleFields for everybody else.
+// roleFile has the methods that read roleFields on behalf of all other code.
 const roleFile = "protocol/roles.go"
 
-// roleFields are the settings of providers that only package protocol reads: they depend
-// on one another, and what hears or speaks is what its methods answer.
+// roleFields are provider settings that only package protocol reads: they depend on
+// one another, and its methods say which service recognizes and which speaks.
 var roleFields = []string{"Provider", "Endpoint", "Hearing.Provider", "Hearing.Endpoint", "Voice.Provider", "Voice.Endpoint"}
 
-// TestProvidersAreReadByTheirRole: `agentvoice.provider` alone does not say what hears
-// and what speaks. Production code asks Settings.Hears, Speaks, SessionWith and the
-// endpoints of these.
+// TestProvidersAreReadByTheirRole: `agentvoice.provider` alone does not say which
+// service recognizes and which speaks. Production code uses Settings.Hears, Speaks,
+// SessionWith and their endpoints.
 func TestProvidersAreReadByTheirRole(t *testing.T) {
 	s := load(t, nil)
 	if found := s.roleReads(); len(found) > 0 {
@@ -36,7 +36,7 @@ func TestAProviderReadIsFound(t *testing.T) {
 	}
 }
 
-// roleReads are the places outside package protocol that select one of roleFields.
+// roleReads returns the places outside package protocol that select one of roleFields.
 func (s *source) roleReads() (found []string) {
 	settings := s.pkgs["protocol"].types.Scope().Lookup("Settings").Type()
 	for _, u := range s.pkgs {

@@ -18,11 +18,11 @@ import (
 
 const module = "github.com/agentvoice/agentvoice-daemon"
 
-// notProduct are packages that a live daemon does not run: what they produce,
-// handle or read connects nothing.
+// notProduct lists packages that a live daemon does not run. What they produce,
+// handle or read does not count.
 var notProduct = []string{"csm/csmtest", "csm/explore", "csm/journal", "csm/world", "internal/daemon/headless", "internal/gen", "internal/law", "internal/mutant", "internal/room", "internal/roomsim", "internal/timeline", "internal/tools", "bench", "testdata", "extension"}
 
-// product says whether a package runs in the live daemon.
+// product reports whether a package runs in the live daemon.
 func product(pkg string) bool {
 	return !slices.ContainsFunc(notProduct, func(p string) bool { return pkg == p || strings.HasPrefix(pkg, p+"/") })
 }
@@ -35,10 +35,10 @@ type source struct {
 	info    *types.Info
 	pkgs    map[string]*unit // by path from the root
 	live    map[types.Object]bool
-	named   map[string]bool // names of methods that some interface has
+	named   map[string]bool // method names of any interface
 }
 
-// unit is a package of ours.
+// unit is one of our packages.
 type unit struct {
 	path  string
 	files []*ast.File
@@ -60,7 +60,7 @@ func load(t testing.TB, overlay map[string]string) *source {
 	}
 	for name := range overlay {
 		if _, err := os.Stat(filepath.Join(root, filepath.FromSlash(name))); err != nil {
-			t.Fatalf("the overlay replaces no file: %v", err)
+			t.Fatalf("the overlay replaces a missing file: %v", err)
 		}
 	}
 	if _, err := s.Import(module + "/cmd/agentvoice-daemon"); err != nil {
@@ -70,7 +70,7 @@ func load(t testing.TB, overlay map[string]string) *source {
 	return s
 }
 
-// read is a file of the project.
+// read returns a file of the project.
 func (s *source) read(name string) ([]byte, error) {
 	if text, ok := s.overlay[name]; ok {
 		return []byte(text), nil
@@ -78,8 +78,8 @@ func (s *source) read(name string) ([]byte, error) {
 	return os.ReadFile(filepath.Join(s.root, filepath.FromSlash(name)))
 }
 
-// Import implements types.Importer: our own packages are type-checked, all others
-// are empty.
+// Import implements types.Importer: our own packages are type-checked, all others are
+// empty.
 func (s *source) Import(name string) (*types.Package, error) {
 	rel, ours := strings.CutPrefix(name, module+"/")
 	if !ours {
@@ -116,7 +116,7 @@ func (s *source) Import(name string) (*types.Package, error) {
 		}
 		u.files = append(u.files, f)
 	}
-	conf := types.Config{Importer: s, FakeImportC: true, Error: func(error) {}} // what others declare is unknown
+	conf := types.Config{Importer: s, FakeImportC: true, Error: func(error) {}} // declarations of other modules are unknown
 	u.types, _ = conf.Check(name, s.fset, u.files, s.info)
 	return u.types, nil
 }
@@ -138,11 +138,11 @@ func (s *source) findLive() {
 		}
 	})
 	for _, m := range []string{"String", "Error", "Unwrap", "Close", "Read", "Write", "MarshalJSON", "UnmarshalJSON", "Handle", "Conn"} {
-		s.named[m] = true // of interfaces that others declare
+		s.named[m] = true // methods of interfaces in other modules
 	}
 }
 
-// each visits every node of the product, with those around it, innermost last.
+// each visits every node of the product, with its ancestors, innermost last.
 func (s *source) each(visit func(u *unit, n ast.Node, around []ast.Node)) {
 	for _, u := range s.pkgs {
 		if !product(u.path) {
@@ -163,10 +163,10 @@ func (s *source) each(visit func(u *unit, n ast.Node, around []ast.Node)) {
 	}
 }
 
-// file is the path of the file that a node is in.
+// file returns the path of the file that a node is in.
 func (s *source) file(n ast.Node) string { return s.fset.Position(n.Pos()).Filename }
 
-// runs says whether a node is in a function that the product refers to.
+// runs reports whether a node is in a function that the product refers to.
 func (s *source) runs(around []ast.Node) bool {
 	for _, n := range around {
 		f, ok := n.(*ast.FuncDecl)
@@ -176,10 +176,10 @@ func (s *source) runs(around []ast.Node) bool {
 		name := f.Name.Name
 		return name == "main" || name == "init" || s.live[s.info.Defs[f.Name]] || f.Recv != nil && s.named[name]
 	}
-	return true // in a variable
+	return true // in a package variable
 }
 
-// scope is what a package declares, empty for one that is not there.
+// scope returns the scope of a package, or an empty one if it does not exist.
 func (s *source) scope(pkg string) *types.Scope {
 	if u := s.pkgs[pkg]; u != nil && u.types != nil {
 		return u.types.Scope()
@@ -187,7 +187,7 @@ func (s *source) scope(pkg string) *types.Scope {
 	return types.NewScope(nil, token.NoPos, token.NoPos, pkg)
 }
 
-// constants are the constants of a type of ours, name by value.
+// constants returns the names of the constants of one of our types, by value.
 func (s *source) constants(pkg, typ string) map[string]*types.Const {
 	list := map[string]*types.Const{}
 	scope := s.scope(pkg)
@@ -203,7 +203,7 @@ func (s *source) constants(pkg, typ string) map[string]*types.Const {
 	return list
 }
 
-// text is the value of a constant string expression.
+// text returns the value of a constant string expression.
 func (s *source) text(e ast.Expr) (string, bool) {
 	if v := s.info.Types[e].Value; v != nil && v.Kind() == constant.String {
 		return constant.StringVal(v), true
@@ -211,7 +211,7 @@ func (s *source) text(e ast.Expr) (string, bool) {
 	return "", false
 }
 
-// implementers are the types of a package with all methods of one of its interfaces.
+// implementers returns the types of a package that implement one of its interfaces.
 func (s *source) implementers(pkg, iface string) map[string]types.Object {
 	list := map[string]types.Object{}
 	scope := s.scope(pkg)
@@ -232,7 +232,7 @@ func (s *source) implementers(pkg, iface string) map[string]types.Object {
 	return list
 }
 
-// named is the type of ours that an expression has, nil for any other.
+// named returns an expression's type if it is one of ours, otherwise nil.
 func (s *source) typeOf(e ast.Expr) types.Object {
 	t := s.info.Types[e].Type
 	if t == nil {
@@ -244,7 +244,7 @@ func (s *source) typeOf(e ast.Expr) types.Object {
 	return nil
 }
 
-// files are those below a folder of the extension with one of the endings.
+// files returns the files below a folder of the extension with one of the suffixes.
 func (s *source) files(t testing.TB, dirs []string, endings ...string) map[string]string {
 	t.Helper()
 	out := map[string]string{}

@@ -28,7 +28,7 @@ func (s *source) methods(t testing.TB) (list []orphan) {
 		return regexp.MustCompile(`\.(on|answer)\(\s*'` + regexp.QuoteMeta(m) + `'`).MatchString(ts.String())
 	}
 	for _, m := range s.messages() {
-		if m.name == "$/cancelRequest" { // vscode-jsonrpc sends and takes it for every token
+		if m.name == "$/cancelRequest" { // vscode-jsonrpc sends and handles it for every token
 			continue
 		}
 		if m.fromClient {
@@ -44,7 +44,7 @@ func (s *source) methods(t testing.TB) (list []orphan) {
 			list = append(list, orphan{"method", m.name, "sender in the daemon: send it in internal/daemon, internal/daemon/rpc or copilot/editor"})
 		}
 		if !takes(m.name) {
-			list = append(list, orphan{"method", m.name, "handler in the extension: take it with wire.on or wire.answer in extension/src"})
+			list = append(list, orphan{"method", m.name, "handler in the extension: handle it with wire.on or wire.answer in extension/src"})
 		}
 	}
 	return list
@@ -54,7 +54,7 @@ func (s *source) methods(t testing.TB) (list []orphan) {
 type message struct {
 	name       string
 	fromClient bool
-	params     types.Type // of a client's message; nil for none
+	params     types.Type // of a client's message; nil if it has none
 }
 
 // messages reads protocol.Messages.
@@ -85,11 +85,11 @@ func (s *source) messages() (list []message) {
 	return list
 }
 
-// strings of the product: values is what expressions have, cases what is compared
-// with.
+// strings of the product: values are those that expressions have, cases those that
+// they are compared with.
 type texts struct{ values, cases map[string]bool }
 
-// raised are the constant strings in running code of some packages.
+// raised returns the constant strings in running code of some packages.
 func (s *source) raised(in func(pkg string) bool) texts {
 	out := texts{map[string]bool{}, map[string]bool{}}
 	s.each(func(u *unit, n ast.Node, around []ast.Node) {
@@ -110,7 +110,7 @@ func (s *source) raised(in func(pkg string) bool) texts {
 	return out
 }
 
-// declared says whether a node is in the declaration of a constant.
+// declared reports whether a node is in the declaration of a constant.
 func declared(around []ast.Node) bool {
 	for _, n := range around {
 		if d, ok := n.(*ast.GenDecl); ok && d.Tok == token.CONST {
@@ -120,7 +120,7 @@ func declared(around []ast.Node) bool {
 	return false
 }
 
-// listed says whether a node is in a list that a package declares, such as all
+// listed reports whether a node is in a list that a package declares, such as all
 // codes.
 func listed(around []ast.Node) bool {
 	for i, n := range around {
@@ -135,8 +135,8 @@ func listed(around []ast.Node) bool {
 	return false
 }
 
-// comparison says whether an expression, or what it is the innermost part of, is
-// only compared with: in a case, beside == or as a key.
+// comparison reports whether an expression, or what it is the innermost part of, is
+// only compared: in a case, with ==, or as a key.
 func comparison(around []ast.Node, e ast.Expr) bool {
 	for i := len(around) - 1; i >= 0; i-- {
 		switch p := around[i].(type) {
@@ -170,7 +170,7 @@ func comparison(around []ast.Node, e ast.Expr) bool {
 // codes finds error codes that nothing raises.
 func (s *source) codes(t testing.TB) (list []orphan) {
 	raised := s.raised(func(pkg string) bool { return pkg != "protocol" }).values
-	inProtocol := map[types.Object]bool{} // errors that protocol itself makes
+	inProtocol := map[types.Object]bool{} // errors that protocol itself raises
 	s.each(func(u *unit, n ast.Node, around []ast.Node) {
 		if id, ok := n.(*ast.Ident); ok && u.path == "protocol" && s.file(n) != "protocol/errortable.go" && !comparison(around, id) {
 			inProtocol[s.info.Uses[id]] = true
@@ -190,8 +190,8 @@ func (s *source) codes(t testing.TB) (list []orphan) {
 	return list
 }
 
-// localized finds strings of the extension without a user or without a translation,
-// and uses of strings that are not there.
+// localized finds strings of the extension without a user or a translation, and uses
+// of undefined strings.
 func (s *source) localized(t testing.TB) (list []orphan) {
 	sources := s.files(t, extensionDirs, ".ts")
 	literals := map[string]bool{}
@@ -205,7 +205,7 @@ func (s *source) localized(t testing.TB) (list []orphan) {
 		bundles[lang] = s.object(t, "extension/l10n/bundle.l10n."+lang+".json")
 		for key, value := range bundles[lang] {
 			if !literals[key] {
-				list = append(list, orphan{"string", quote(key), "user: no source of the extension says it, and extension/l10n/bundle.l10n." + lang + ".json translates it"})
+				list = append(list, orphan{"string", quote(key), "user: no source of the extension uses it, but extension/l10n/bundle.l10n." + lang + ".json translates it"})
 			}
 			if value == "" {
 				list = append(list, orphan{"string", quote(key), "translation into " + lang})
@@ -226,7 +226,7 @@ func (s *source) localized(t testing.TB) (list []orphan) {
 
 func quote(s string) string { return `"` + s + `"` }
 
-// manifest finds strings of package.json that are not in every language, and strings
+// manifest finds strings of package.json that are missing in a language, and strings
 // that it does not use.
 func (s *source) manifest(t testing.TB) (list []orphan) {
 	text, err := s.read("extension/package.json")
@@ -246,14 +246,14 @@ func (s *source) manifest(t testing.TB) (list []orphan) {
 		}
 		for key := range have {
 			if !used[key] {
-				list = append(list, orphan{"string", key, "user: extension/package.json does not name it, and extension/" + name + " has it"})
+				list = append(list, orphan{"string", key, "user: extension/package.json does not use it, but extension/" + name + " has it"})
 			}
 		}
 	}
 	return list
 }
 
-// object is a JSON object of strings.
+// object reads a JSON object of strings.
 func (s *source) object(t testing.TB, name string) map[string]string {
 	t.Helper()
 	text, err := s.read(name)
@@ -269,7 +269,7 @@ func (s *source) object(t testing.TB, name string) map[string]string {
 
 var literal = regexp.MustCompile(`'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)"`)
 
-// literalsOf are the quoted strings of a source.
+// literalsOf returns the quoted strings of a source.
 func literalsOf(text string) (out []string) {
 	for _, m := range literal.FindAllStringSubmatch(text, -1) {
 		out = append(out, unescape(m[1]+m[2]))
@@ -279,7 +279,7 @@ func literalsOf(text string) (out []string) {
 
 var says = regexp.MustCompile(`\b(?:t|l10n\.t)\(\s*(?:'((?:[^'\\\n]|\\.)*)'|"((?:[^"\\\n]|\\.)*)")`)
 
-// translated are the strings that a source has translated.
+// translated returns the strings that a source passes to t().
 func translated(text string) (out []string) {
 	for _, m := range says.FindAllStringSubmatch(text, -1) {
 		out = append(out, unescape(m[1]+m[2]))
@@ -292,7 +292,7 @@ func unescape(s string) string {
 }
 
 // parameters finds members of the client's requests that the daemon does not read.
-// Package copilot/editor reads the assistant's messages with types of its own.
+// Package copilot/editor parses the assistant's messages with its own types.
 func (s *source) parameters() (list []orphan) {
 	read := map[types.Object]bool{}
 	s.each(func(u *unit, n ast.Node, around []ast.Node) {
@@ -307,20 +307,20 @@ func (s *source) parameters() (list []orphan) {
 		}
 		s.fields(m.params, func(where string, f *types.Var) {
 			if _, free := f.Type().Underlying().(*types.Map); !free && !read[f] {
-				list = append(list, orphan{"parameter", m.name + " " + where, "reader: use it in the handler in internal/daemon/rpc, or take it out of the message"})
+				list = append(list, orphan{"parameter", m.name + " " + where, "reader: use it in the handler in internal/daemon/rpc, or remove it from the message"})
 			}
 		})
 	}
 	return list
 }
 
-// assigned says whether a selector is on the left of an assignment.
+// assigned reports whether a selector is on the left of an assignment.
 func assigned(around []ast.Node, e ast.Expr) bool {
 	a, ok := around[len(around)-1].(*ast.AssignStmt)
 	return ok && slices.Contains(a.Lhs, e)
 }
 
-// fields visits the fields of a message and of the structs in it that protocol
+// fields visits the fields of a message, and of the structs in it that protocol
 // declares.
 func (s *source) fields(t types.Type, visit func(where string, f *types.Var)) {
 	seen := map[types.Type]bool{}

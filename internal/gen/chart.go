@@ -10,14 +10,14 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// The marks between which the page has the statecharts.
+// The markers around the statecharts in the page.
 const (
 	statecharts = "docs/design/statecharts.md"
 	chartsBegin = "<!-- statecharts: generated from the machine by `go run ./internal/gen`; a test holds them -->\n"
 	chartsEnd   = "<!-- /statecharts -->"
 )
 
-// statechartsMarkdown is the page with the statecharts of today.
+// statechartsMarkdown returns the page with up-to-date statecharts.
 func statechartsMarkdown() ([]byte, error) {
 	have, err := os.ReadFile(statecharts)
 	if err != nil {
@@ -26,13 +26,13 @@ func statechartsMarkdown() ([]byte, error) {
 	before, rest, ok := strings.Cut(string(have), chartsBegin)
 	_, after, closed := strings.Cut(rest, chartsEnd)
 	if !ok || !closed {
-		return nil, fmt.Errorf("the marks of the statecharts are missing; put %q and %q back", strings.TrimSpace(chartsBegin), chartsEnd)
+		return nil, fmt.Errorf("the markers of the statecharts are missing; restore %q and %q", strings.TrimSpace(chartsBegin), chartsEnd)
 	}
 	return []byte(before + chartsBegin + charts() + chartsEnd + after), nil
 }
 
-// charts is a table of the regions, and a section on each with its statechart: of the
-// core, and of a call of the embedded server.
+// charts returns a table of the regions of the core and of a call to the embedded server,
+// and a section with the statechart of each.
 func charts() string {
 	var out strings.Builder
 	all := slices.Concat(csm.Charts(), machine.Charts())

@@ -11,8 +11,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// Each region has a row and a section with its statechart, and what people wrote
-// around them stays.
+// Each region has a row and a section with its statechart, and the handwritten text
+// around them is kept.
 func TestStatechartsAreWritten(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.MkdirAll(filepath.Dir(statecharts), 0o700); err != nil {
@@ -46,11 +46,11 @@ func TestStatechartsAreWritten(t *testing.T) {
 	}
 }
 
-// Without the marks there is no place for them, and nothing is guessed.
+// Without the markers the charts have no place, and run fails.
 func TestStatechartsNeedTheirMarks(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if _, err := statechartsMarkdown(); err == nil {
-		t.Error("there is no file, and it was written")
+		t.Error("succeeded without a file")
 	}
 	if err := os.MkdirAll(filepath.Dir(statecharts), 0o700); err != nil {
 		t.Fatal(err)

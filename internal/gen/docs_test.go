@@ -22,7 +22,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// example is a message of docs/protocol.md.
+// example is a message in docs/protocol.md.
 type example struct {
 	definition string // in the schema
 	payload    any    // zero value of params, result or error data
@@ -31,8 +31,8 @@ type example struct {
 	where      string
 }
 
-// examples reads the JSON blocks of the document. A block is one or more
-// messages; a response belongs to the request of its id in the same block.
+// examples reads the JSON blocks of the document. A block has one or more messages; a
+// response belongs to the request with its id in the same block.
 func examples(t *testing.T) []example {
 	t.Helper()
 	source, err := os.ReadFile(filepath.Join("docs", "protocol.md"))
@@ -83,11 +83,11 @@ func blockExamples(block []byte, where string) ([]example, error) {
 		case m.Method == "":
 			row, known = asked[string(m.ID)]
 			if !known {
-				return nil, fmt.Errorf("%s: a response to no request of its block", where)
+				return nil, fmt.Errorf("%s: a response without a request in its block", where)
 			}
 			e.definition, e.payload, e.body = pascal(row.Method)+"Response", row.Result, m.Result
 		case !known:
-			return nil, fmt.Errorf("%s: there is no method %s", where, m.Method)
+			return nil, fmt.Errorf("%s: unknown method %s", where, m.Method)
 		default:
 			e.definition, e.payload, e.body = pascal(m.Method)+"Notification", row.Params, m.Params
 			if m.ID != nil {
@@ -99,8 +99,8 @@ func blockExamples(block []byte, where string) ([]example, error) {
 	}
 }
 
-// Every message of the wire has an example in the document, and each example is
-// valid in the strict schema, which knows no other fields.
+// Every message of the wire has an example in the document, and each example is valid
+// in the strict schema, which rejects unknown fields.
 func TestExamplesOfTheDocumentMatchTheSchema(t *testing.T) {
 	inRoot(t)
 	schema, err := buildSchema(true)
@@ -123,7 +123,7 @@ func TestExamplesOfTheDocumentMatchTheSchema(t *testing.T) {
 	}
 }
 
-// The examples survive the Go types: nothing is lost, added or made null.
+// The examples survive a round trip through the Go types unchanged.
 func TestExamplesOfTheDocumentMatchTheGoTypes(t *testing.T) {
 	inRoot(t)
 	for _, e := range examples(t) {
@@ -134,7 +134,7 @@ func TestExamplesOfTheDocumentMatchTheGoTypes(t *testing.T) {
 			continue
 		}
 		if e.body == nil {
-			continue // params that may be left out
+			continue // optional params
 		}
 		v := reflect.New(reflect.TypeOf(e.payload))
 		d := json.NewDecoder(bytes.NewReader(e.body))
@@ -153,7 +153,7 @@ func TestExamplesOfTheDocumentMatchTheGoTypes(t *testing.T) {
 	}
 }
 
-// The document lists every error as the table has it.
+// The document lists every error of the table.
 func TestErrorsOfTheDocument(t *testing.T) {
 	inRoot(t)
 	source, err := os.ReadFile(filepath.Join("docs", "protocol.md"))
@@ -170,8 +170,8 @@ func TestErrorsOfTheDocument(t *testing.T) {
 	}
 }
 
-// The published schema lets fields through that it does not know, since fields
-// may be added; it still refuses what is wrong.
+// The published schema accepts unknown fields, because fields may be added, but
+// rejects other errors.
 func TestPublishedSchema(t *testing.T) {
 	inRoot(t)
 	published, err := buildSchema(false)
@@ -201,7 +201,7 @@ func TestPublishedSchema(t *testing.T) {
 	}
 }
 
-// compile returns a function that compiles one definition of a schema.
+// compile returns a function that compiles a definition of a schema.
 func compile(t *testing.T, schema any) func(definition string) *jsonschema.Schema {
 	t.Helper()
 	data, err := json.Marshal(schema)

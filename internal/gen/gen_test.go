@@ -22,7 +22,7 @@ func TestGeneratedFilesAreFresh(t *testing.T) {
 	}
 }
 
-// A changed and a missing file are found, named and written again.
+// Changed and missing files are detected, named and rewritten.
 func TestStaleFilesAreFound(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := run(false, io.Discard); err == nil {
@@ -49,12 +49,11 @@ func TestStaleFilesAreFound(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := run(true, io.Discard); err == nil {
-		t.Error("an edited file is taken for fresh")
+		t.Error("an edited file counts as up to date")
 	}
 }
 
-// The TypeScript has every name of the wire, and nothing that the compiler does
-// not look into.
+// The TypeScript has every name of the wire, and no any.
 func TestTypeScriptIsComplete(t *testing.T) {
 	inRoot(t)
 	ts, err := typeScript()
@@ -95,8 +94,7 @@ func TestConstantNames(t *testing.T) {
 	}
 }
 
-// Each message and each type is a definition of its own, and all references
-// lead somewhere.
+// Each message and each type has its own definition, and all references resolve.
 func TestSchemaIsComplete(t *testing.T) {
 	inRoot(t)
 	s, err := buildSchema(false)
@@ -115,7 +113,7 @@ func TestSchemaIsComplete(t *testing.T) {
 		}
 		for _, suffix := range suffixes {
 			if s.Definitions[pascal(m.Method)+suffix] == nil {
-				t.Errorf("%s has no %s; there are %q", m.Method, suffix, slices.Sorted(maps.Keys(s.Definitions)))
+				t.Errorf("%s has no %s; found %q", m.Method, suffix, slices.Sorted(maps.Keys(s.Definitions)))
 			}
 		}
 	}

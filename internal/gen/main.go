@@ -1,13 +1,13 @@
-// Gen writes the files that are generated from Go: the editor wire in
-// TypeScript and JSON Schema, the settings for the editor and for readers, and the
-// statecharts in docs/design/statecharts.md.
+// Gen writes the files that are generated from Go: the editor wire in TypeScript and
+// JSON Schema, the settings for the editor and for the docs, and the statecharts in
+// docs/design/statecharts.md.
 //
-//	go run ./internal/gen          # in the root of the module: write them
-//	go run ./internal/gen -check   # fail when one is stale
+//	go run ./internal/gen          # in the module root: write the files
+//	go run ./internal/gen -check   # fail if one is stale
 //
-// Each file is a row of files, with the function that makes its content. All of
-// them are pure functions of the Go packages, so that a stale file is found by
-// comparing.
+// Each file is an entry of files, with the function that returns its content. All of
+// them are pure functions of the Go packages, so a stale file is detected by
+// comparison.
 package main
 
 import (
@@ -20,8 +20,8 @@ import (
 	"path/filepath"
 )
 
-// file is a generated file: its path from the root of the module, and what
-// makes its content.
+// file is a generated file: its path relative to the module root, and the function
+// that returns its content.
 type file struct {
 	path string
 	make func() ([]byte, error)
@@ -37,7 +37,7 @@ var files = []file{
 }
 
 func main() {
-	check := flag.Bool("check", false, "write nothing; fail when a file is stale")
+	check := flag.Bool("check", false, "write nothing; fail if a file is stale")
 	flag.Parse()
 	if err := run(*check, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "gen:", err)
@@ -45,10 +45,10 @@ func main() {
 	}
 }
 
-// run writes what is stale, or with check names it in the error.
+// run writes stale files, or with check names them in the error.
 func run(check bool, out io.Writer) error {
 	if _, err := os.Stat("go.mod"); err != nil {
-		return errors.New("there is no go.mod here; run it in the root of the module")
+		return errors.New("no go.mod here; run it in the module root")
 	}
 	var stale []string
 	for _, f := range files {
@@ -73,7 +73,7 @@ func run(check bool, out io.Writer) error {
 		fmt.Fprintln(out, f.path)
 	}
 	if check && len(stale) > 0 {
-		return fmt.Errorf("stale: %q; run go run ./internal/gen and commit them", stale)
+		return fmt.Errorf("stale: %q; run `go run ./internal/gen` and commit them", stale)
 	}
 	return nil
 }

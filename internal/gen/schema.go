@@ -29,9 +29,9 @@ func schemaJSON() ([]byte, error) {
 	return indented(s)
 }
 
-// buildSchema makes one definition a type and one a message; the whole matches
-// any message. A strict schema refuses fields that it does not know, which is
-// right for examples and wrong for clients, since fields may be added.
+// buildSchema has a definition per type and per message; the whole schema matches any
+// message. A strict schema rejects unknown fields, which is right for examples and
+// wrong for clients, because fields may be added.
 func buildSchema(strict bool) (*jsonschema.Schema, error) {
 	b := builder{defs: jsonschema.Definitions{}}
 	b.reflector = jsonschema.Reflector{Anonymous: true, AllowAdditionalProperties: !strict, Mapper: b.mapped}
@@ -50,7 +50,7 @@ func buildSchema(strict bool) (*jsonschema.Schema, error) {
 	}
 	add := func(name string, s *jsonschema.Schema) error {
 		if _, twice := b.defs[name]; twice {
-			return fmt.Errorf("two definitions are called %s", name)
+			return fmt.Errorf("duplicate definition %s", name)
 		}
 		b.defs[name] = s
 		root.AnyOf = append(root.AnyOf, ref(name))
@@ -75,7 +75,7 @@ type builder struct {
 	defs      jsonschema.Definitions
 }
 
-// mapped gives the schema of types whose JSON is not that of their Go kind.
+// mapped returns the schema of types whose JSON differs from their Go kind.
 func (b *builder) mapped(t reflect.Type) *jsonschema.Schema {
 	switch {
 	case t == reflect.TypeFor[protocol.Timestamp]():
@@ -107,7 +107,7 @@ func (b *builder) enums() {
 	}
 }
 
-// typeSchema defines a type with all that it contains, and returns what refers
+// typeSchema defines a type and everything that it contains, and returns a reference
 // to it.
 func (b *builder) typeSchema(t reflect.Type) *jsonschema.Schema {
 	if s := b.mapped(t); s != nil {
@@ -119,13 +119,13 @@ func (b *builder) typeSchema(t reflect.Type) *jsonschema.Schema {
 		return s
 	}
 	if _, done := b.defs[t.Name()]; !done {
-		b.defs[t.Name()] = nil // stands for itself while it is being made
+		b.defs[t.Name()] = nil // placeholder, for recursive types
 		maps.Copy(b.defs, b.reflector.ReflectFromType(t).Definitions)
 	}
 	return ref(t.Name())
 }
 
-// envelopes are the messages of one row.
+// envelopes returns the messages of one row.
 func (b *builder) envelopes(m protocol.Message) map[string]*jsonschema.Schema {
 	head := object("jsonrpc", constant("2.0"), "method", constant(m.Method))
 	if m.Params != nil {
@@ -166,7 +166,7 @@ func (b *builder) errorResponse() *jsonschema.Schema {
 	return s
 }
 
-// configurationSchema is the flat form. The nested one has a field agentvoice.
+// configurationSchema returns the flat form. The nested form has a field agentvoice.
 func configurationSchema(strict bool) *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "object", Description: "Settings by name; null is the default.", Properties: jsonschema.NewProperties()}
 	for _, row := range protocol.SettingsTable {
@@ -181,7 +181,7 @@ func configurationSchema(strict bool) *jsonschema.Schema {
 	return s
 }
 
-// settingSchema is the type of a setting, its bounds and its default.
+// settingSchema returns the type, bounds and default of a setting.
 func settingSchema(row protocol.Setting) *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: jsonType(row.Kind()), Default: row.Default}
 	for _, v := range row.Enum {
@@ -206,8 +206,8 @@ func ref(name string) *jsonschema.Schema { return &jsonschema.Schema{Ref: defs +
 
 func constant(v string) *jsonschema.Schema { return &jsonschema.Schema{Const: v} }
 
-// object takes names and schemas in turn; all of them are required. Messages
-// are closed: JSON-RPC has no other members.
+// object takes alternating names and schemas; all of them are required. Messages are
+// closed, because JSON-RPC has no other members.
 func object(pairs ...any) *jsonschema.Schema {
 	s := &jsonschema.Schema{Type: "object", Properties: jsonschema.NewProperties()}
 	for i := 0; i < len(pairs); i += 2 {
@@ -219,8 +219,8 @@ func object(pairs ...any) *jsonschema.Schema {
 	return s
 }
 
-// pascal turns a method into a name: conversation/start is ConversationStart,
-// $/cancelRequest is CancelRequest.
+// pascal converts a method to a name: conversation/start becomes ConversationStart,
+// $/cancelRequest becomes CancelRequest.
 func pascal(method string) string {
 	var b strings.Builder
 	for _, part := range strings.FieldsFunc(method, func(r rune) bool { return strings.ContainsRune("$/.", r) }) {

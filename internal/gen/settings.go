@@ -11,8 +11,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// settingsJSON is what contributes.configuration of the extension's
-// package.json has to be.
+// settingsJSON returns the content of contributes.configuration in the extension's
+// package.json.
 func settingsJSON() ([]byte, error) {
 	properties := jsonschema.NewProperties()
 	for i, row := range protocol.SettingsTable {
@@ -33,7 +33,7 @@ func settingsJSON() ([]byte, error) {
 	}{"Agent Voice", properties})
 }
 
-// meaning is a row's meaning with what its schema cannot say.
+// meaning returns a row's meaning, plus what its schema cannot express.
 func meaning(row protocol.Setting) string {
 	text := row.Meaning
 	if row.Kind() == protocol.KindMilliseconds {

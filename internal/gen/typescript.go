@@ -14,8 +14,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// typeScript is the wire as the extension sees it: the definitions of the
-// schema as types, the closed lists and tables as constants.
+// typeScript returns the wire for the extension: the definitions of the schema as
+// types, the closed lists and tables as constants.
 func typeScript() ([]byte, error) {
 	schema, err := buildSchema(false)
 	if err != nil {
@@ -60,8 +60,8 @@ func (w *tsWriter) methods() {
 
 var wordStart = regexp.MustCompile(`([a-z])([A-Z])`)
 
-// constantName turns a type into the name of the list of its values: TurnEvent
-// is TURN_EVENTS.
+// constantName returns the name of the list of a type's values: TurnEvent becomes
+// TURN_EVENTS.
 func constantName(typeName string) string {
 	name := strings.ToUpper(wordStart.ReplaceAllString(typeName, "${1}_${2}"))
 	switch {
@@ -87,7 +87,7 @@ func (w *tsWriter) enums() {
 	}
 }
 
-// types writes the definitions that are neither a closed list nor a message.
+// types writes the definitions that are neither closed lists nor messages.
 func (w *tsWriter) types() {
 	for _, name := range slices.Sorted(maps.Keys(w.defs)) {
 		def := w.defs[name]
@@ -124,7 +124,7 @@ func isEnvelope(def *jsonschema.Schema) bool {
 	return ok
 }
 
-// expr is the type that a schema allows.
+// expr returns the TypeScript type of a schema.
 func (w *tsWriter) expr(s *jsonschema.Schema) string {
 	switch {
 	case s.Ref != "":
@@ -156,11 +156,11 @@ func (w *tsWriter) expr(s *jsonschema.Schema) string {
 	case "":
 		return "unknown"
 	}
-	w.err = fmt.Errorf("a schema of type %q has no TypeScript", s.Type)
+	w.err = fmt.Errorf("no TypeScript type for a schema of type %q", s.Type)
 	return "never"
 }
 
-// maps writes, for each side, which params a method has and what answers it.
+// maps writes, for each side, the params and the result of each method.
 func (w *tsWriter) maps() {
 	groups := []struct {
 		name, doc    string
@@ -190,8 +190,8 @@ func (w *tsWriter) maps() {
 	}
 }
 
-// payloads are the types of a message's params and result. Params that may be
-// left out are also undefined.
+// payloads returns the types of a message's params and result. Optional params may
+// also be undefined.
 func (w *tsWriter) payloads(m protocol.Message) (params, result string) {
 	name := pascal(m.Method)
 	params, result = "undefined", "null"
@@ -250,7 +250,7 @@ export const SETTINGS: readonly SettingInfo[] = [
 	w.printf("];\n")
 }
 
-// quoted is a JSON value as TypeScript; strings have single quotes.
+// quoted returns a JSON value as TypeScript, with single-quoted strings.
 func quoted(v any) string {
 	if s, ok := v.(string); ok {
 		return "'" + strings.NewReplacer(`\`, `\\`, `'`, `\'`, "\n", `\n`).Replace(s) + "'"

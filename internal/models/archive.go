@@ -14,19 +14,19 @@ import (
 	"strings"
 )
 
-// The bounds of what is taken from an archive or a folder. The largest models that
-// sherpa-onnx can load are below them.
+// Limits for archives and folders. The largest models that sherpa-onnx can load are
+// below them.
 const (
 	maxBytes = 8 << 30
 	maxFiles = 10_000
 )
 
-// isArchive tells an archive that unpack can read by its name.
+// isArchive reports whether unpack supports an archive, by its name.
 func isArchive(name string) bool {
 	return decompressor(name) != nil
 }
 
-// decompressor is nil for a name that is no archive's.
+// decompressor returns nil for a name that is not an archive's.
 func decompressor(name string) func(io.Reader) (io.Reader, error) {
 	switch name = strings.ToLower(name); {
 	case strings.HasSuffix(name, ".tar.bz2"), strings.HasSuffix(name, ".tbz2"):
@@ -39,7 +39,7 @@ func decompressor(name string) func(io.Reader) (io.Reader, error) {
 	return nil
 }
 
-// archiveError says what is wrong with an archive.
+// archiveError wraps an error about an archive.
 func archiveError(name string, err error) error {
 	var local localError
 	if errors.As(err, &local) || errors.Is(err, context.Canceled) {
@@ -48,9 +48,9 @@ func archiveError(name string, err error) error {
 	return fmt.Errorf("cannot unpack %s: %w; download it again", filepath.Base(name), err)
 }
 
-// unpack writes the files of an archive that want accepts into dir, which exists.
-// Nothing that an archive holds is written outside of dir: it may hold files and
-// folders only, and the paths are checked by os.Root. It returns their whole size.
+// unpack writes the files of an archive that want accepts to dir, which must exist,
+// and returns their total size. It writes nothing outside of dir: only files and
+// folders are accepted, and os.Root checks the paths.
 func unpack(ctx context.Context, archive, dir string, want func(name string) bool) (int64, error) {
 	file, err := os.Open(archive)
 	if err != nil {
@@ -83,7 +83,7 @@ func extract(ctx context.Context, archive *tar.Reader, root *os.Root, want func(
 		case err != nil:
 			return total, err
 		case entries == maxFiles:
-			return total, fmt.Errorf("it holds more than %d files", maxFiles)
+			return total, fmt.Errorf("it contains more than %d files", maxFiles)
 		case ctx.Err() != nil:
 			return total, ctx.Err()
 		}
@@ -96,7 +96,7 @@ func extract(ctx context.Context, archive *tar.Reader, root *os.Root, want func(
 		}
 		switch header.Typeflag {
 		case tar.TypeDir:
-			continue // made with what is in it
+			continue // created with its files
 		case tar.TypeReg:
 		default:
 			return total, fmt.Errorf("%q is neither a file nor a folder", header.Name)
@@ -105,7 +105,7 @@ func extract(ctx context.Context, archive *tar.Reader, root *os.Root, want func(
 			continue
 		}
 		if total += header.Size; total > maxBytes {
-			return total, fmt.Errorf("it holds more than %d bytes", int64(maxBytes))
+			return total, fmt.Errorf("it contains more than %d bytes", int64(maxBytes))
 		}
 		if err := writeEntry(root, filepath.FromSlash(name), io.LimitReader(archive, header.Size)); err != nil {
 			return total, err
@@ -124,7 +124,7 @@ func writeEntry(root *os.Root, name string, from io.Reader) error {
 	return copyInto(file, from)
 }
 
-// copyInto writes a file, and closes it. Errors of reading and of writing differ.
+// copyInto writes and closes a file. It distinguishes errors of reading from errors of writing.
 func copyInto(file *os.File, from io.Reader) error {
 	defer file.Close()
 	buffer := make([]byte, 256<<10)

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// TestFullDisk: the device /dev/full takes no byte. The model that is installed stays.
+// TestFullDisk writes to /dev/full, which accepts no data. The installed model stays.
 func TestFullDisk(t *testing.T) {
 	files := toneFiles(t)
 	m := newMirror(t, files)
@@ -18,7 +18,7 @@ func TestFullDisk(t *testing.T) {
 	}
 	wantError(t, s, s.Install(t.Context(), "tone-tdt"), "the disk is full", "free some space")
 	if n := len(m.requests("encoder.onnx")); n != 1 {
-		t.Errorf("%d requests, and no mirror helps against a full disk", n)
+		t.Errorf("%d requests, although no mirror fixes a full disk", n)
 	}
 	if err := os.Remove(part); err != nil {
 		t.Fatal(err)

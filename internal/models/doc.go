@@ -1,15 +1,16 @@
-// Package models installs, checks and removes what sherpa-onnx needs on a user's
-// machine: its library and speech models.
+// Package models installs, verifies and removes the sherpa-onnx library and its
+// speech models on a user's machine.
 //
 // # Model
 //
-// A manifest in the tree says where each model comes from, and the size and SHA-256 of
-// each of its files. A Store is a folder of models as package sherpa reads it:
+// A manifest in the tree has the source of each model, and the size and SHA-256 of
+// each of its files. A Store is a folder of models in the layout that package sherpa
+// reads:
 //
 //	models/
-//	  .lock              held while something is changed
-//	  .install-NAME/     what is downloaded so far; *.part are unfinished files
-//	  .old-NAME/         the model that is being replaced
+//	  .lock              held during changes
+//	  .install-NAME/     partial download; *.part are incomplete files
+//	  .old-NAME/         model that is being replaced
 //	  NAME/              an installed model: its files, model.json and SHA256SUMS
 //
 // # The caller's loop
@@ -21,8 +22,8 @@
 //
 // # Invariants
 //
-// A model appears under its name when all of its files have their pinned checksums,
-// and an installed model stays until its successor is complete. An install that ended
-// early continues where it was. Nothing is written outside of the folder. One process
-// at a time changes it. Errors name no folder of the user and say what to do.
+// A model appears under its name once all of its files match their pinned checksums,
+// and an installed model stays until its replacement is complete. An interrupted
+// install can be resumed. Nothing is written outside of the folder. Only one process
+// changes it at a time. Errors do not name the user's folders, and say what to do.
 package models

@@ -18,75 +18,74 @@ import (
 )
 
 const (
-	// partSuffix marks a file that is not complete.
+	// partSuffix marks an incomplete file.
 	partSuffix = ".part"
-	// originSuffix marks the record of where a part came from.
+	// originSuffix marks the record of a part's origin.
 	originSuffix = ".origin"
-	// attempts is how often a mirror may fail in a row without sending more.
+	// attempts is how many times in a row a mirror may fail without progress.
 	attempts = 5
-	// reportEvery bounds the progress reports.
+	// reportEvery is the minimum interval of progress reports.
 	reportEvery = 200 * time.Millisecond
 )
 
-// downloader brings files, from several mirrors, and continues those that it has parts
-// of.
+// downloader downloads files from several mirrors, and resumes partial downloads.
 type downloader struct {
 	client *http.Client
 	// stall is how long a server may send nothing; retry is the first of the growing
-	// delays before a server is asked again.
+	// delays before a server is retried.
 	stall, retry time.Duration
-	// progress gets the size of the part so far.
+	// progress receives the current size of the part.
 	progress func(path string, done int64)
 	note     func(text string)
 }
 
-// origin says which server sent a part, and which version of the file.
+// origin records which server sent a part, and the version of the file.
 type origin struct {
 	URL  string `json:"url"`
 	ETag string `json:"etag,omitempty"`
 }
 
-// contentError is a server with other content than what is pinned. Asking it again
-// does not help.
+// contentError means that a server's content differs from the pinned one. Retrying
+// that server does not help.
 type contentError struct{ what string }
 
 func (e contentError) Error() string { return e.what }
 
-// statusError is an answer that is no content.
+// statusError is a response with an error status.
 type statusError struct {
 	status int
-	after  time.Duration // that the server asks to wait
+	after  time.Duration // from Retry-After
 }
 
 func (e statusError) Error() string {
-	return fmt.Sprintf("the server answers %d %s", e.status, http.StatusText(e.status))
+	return fmt.Sprintf("the server returned %d %s", e.status, http.StatusText(e.status))
 }
 
-// temporary says whether to ask again.
+// temporary reports whether a retry may help.
 func (e statusError) temporary() bool {
 	return e.status == http.StatusRequestTimeout || e.status == http.StatusTooManyRequests || e.status >= 500
 }
 
-// localError is a failure of this machine's disk. No mirror helps.
+// localError is a failure of the local disk, which another mirror does not fix.
 type localError struct{ err error }
 
 func (e localError) Error() string {
 	why := e.err
 	var path *os.PathError
 	if errors.As(why, &path) {
-		why = path.Err // the path is the user's
+		why = path.Err // without the user's path
 	}
 	if isDiskFull(why) {
-		return "the disk is full; free some space and run the command again, it continues where it was"
+		return "the disk is full; free some space and run the command again to resume"
 	}
-	return fmt.Sprintf("cannot write the download: %v; check the permissions of the folder, and run the command again", why)
+	return fmt.Sprintf("cannot write the download: %v; check the permissions of the folder, then run the command again", why)
 }
 
 func (e localError) Unwrap() error { return e.err }
 
-// fetch brings a file to path, from the first of urls that has it. What an earlier call
-// has left is continued. The file appears under its name when its content is the
-// pinned one.
+// fetch downloads a file to path, from the first of urls that has it, and resumes an
+// earlier partial download. The file gets its final name once its content matches the
+// pinned checksum.
 func (d *downloader) fetch(ctx context.Context, f File, urls []string, path string) error {
 	if sum, err := sumOf(path); err == nil && sum == f.SHA256 {
 		d.progress(f.Path, f.Size)
@@ -103,18 +102,18 @@ func (d *downloader) fetch(ctx context.Context, f File, urls []string, path stri
 		case err == nil:
 			return nil
 		case ctx.Err() != nil:
-			return fmt.Errorf("%s was not downloaded completely: %w; run the command again, it continues where it was", f.Path, context.Cause(ctx))
+			return fmt.Errorf("download of %s is incomplete: %w; run the command again to resume", f.Path, context.Cause(ctx))
 		case errors.As(err, &local):
 			return err
 		}
 		failures = append(failures, host(u)+": "+plain(err))
 		d.note(failures[len(failures)-1])
 	}
-	return fmt.Errorf("cannot download %s (%s); check the network and its proxy (HTTPS_PROXY), and run the command again, it continues where it was; or name another --mirror",
+	return fmt.Errorf("cannot download %s (%s); check the network and its proxy (HTTPS_PROXY), then run the command again to resume, or use another --mirror",
 		f.Path, strings.Join(failures, ", "))
 }
 
-// plain is an error without the URL that net/http puts into it.
+// plain returns an error without the URL that net/http includes.
 func plain(err error) string {
 	var u *url.Error
 	if errors.As(err, &u) {
@@ -130,8 +129,8 @@ func host(u string) string {
 	return "mirror"
 }
 
-// fromMirror brings a file from one server. Content that is wrong may have begun with
-// a part of another version: then it is brought once more from its beginning.
+// fromMirror downloads a file from one server. If the content is wrong, which may be
+// due to a part of another version, it downloads the file once more from the start.
 func (d *downloader) fromMirror(ctx context.Context, f File, u, path string) error {
 	part := path + partSuffix
 	for {
@@ -154,12 +153,12 @@ func (d *downloader) fromMirror(ctx context.Context, f File, u, path string) err
 			return err
 		}
 		if !resumed {
-			return contentError{"the file has another checksum than the pinned one, so it was not used"}
+			return contentError{"the file does not match its pinned checksum and was discarded"}
 		}
 	}
 }
 
-// complete asks a server until the part has its size.
+// complete requests data from a server until the part has its full size.
 func (d *downloader) complete(ctx context.Context, f File, u, part string) error {
 	furthest, failures, delay := sizeOf(part), 0, d.retry
 	for {
@@ -186,7 +185,7 @@ func (d *downloader) complete(ctx context.Context, f File, u, part string) error
 		if failures++; failures == attempts {
 			return err
 		}
-		d.note(fmt.Sprintf("%s: %s; trying again", host(u), plain(err)))
+		d.note(fmt.Sprintf("%s: %s; retrying", host(u), plain(err)))
 		select {
 		case <-time.After(max(delay, min(status.after, time.Minute))):
 		case <-ctx.Done():
@@ -196,8 +195,8 @@ func (d *downloader) complete(ctx context.Context, f File, u, part string) error
 	}
 }
 
-// request asks for what the part lacks, and appends it. A nil error says that the
-// server has sent all that it wanted to send.
+// request requests the missing rest of the part and appends it. A nil error means
+// that the response was complete.
 func (d *downloader) request(ctx context.Context, f File, u, part string) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -225,9 +224,9 @@ func (d *downloader) request(ctx context.Context, f File, u, part string) error 
 		offset = 0
 	case res.StatusCode == http.StatusPartialContent && offset > 0:
 	case res.StatusCode == http.StatusRequestedRangeNotSatisfiable && offset > 0:
-		return errors.Join(discard(part), contentError{"the server has less of the file than was downloaded"})
+		return errors.Join(discard(part), contentError{"the server's file is shorter than the part already downloaded"})
 	default:
-		seconds, _ := strconv.Atoi(res.Header.Get("Retry-After")) // 0 where it says nothing
+		seconds, _ := strconv.Atoi(res.Header.Get("Retry-After")) // 0 without the header
 		return statusError{res.StatusCode, time.Duration(seconds) * time.Second}
 	}
 	if err := checkAnswer(res, offset, f.Size); err != nil {
@@ -239,7 +238,7 @@ func (d *downloader) request(ctx context.Context, f File, u, part string) error 
 	return cause(ctx, d.store(res.Body, f, part, offset, watchdog))
 }
 
-// cause prefers the reason for which a request was cancelled.
+// cause returns the cancellation cause of a request in preference to its error.
 func cause(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
@@ -247,25 +246,25 @@ func cause(ctx context.Context, err error) error {
 	return err
 }
 
-// checkAnswer compares what the headers promise with the pinned size.
+// checkAnswer compares the response headers with the pinned size.
 func checkAnswer(res *http.Response, offset, size int64) error {
 	if res.StatusCode == http.StatusPartialContent {
 		var first, last, total int64
 		if _, err := fmt.Sscanf(res.Header.Get("Content-Range"), "bytes %d-%d/%d", &first, &last, &total); err != nil || first != offset {
-			return contentError{"the server sends another part of the file than it was asked for"}
+			return contentError{"the server sent a different range of the file than requested"}
 		}
 		if total != size {
-			return contentError{fmt.Sprintf("the file has %d bytes and not %d, so it was not used", total, size)}
+			return contentError{fmt.Sprintf("the file has %d bytes instead of %d and was discarded", total, size)}
 		}
 		return nil
 	}
 	if n := res.ContentLength; n >= 0 && n != size {
-		return contentError{fmt.Sprintf("the file has %d bytes and not %d, so it was not used", n, size)}
+		return contentError{fmt.Sprintf("the file has %d bytes instead of %d and was discarded", n, size)}
 	}
 	return nil
 }
 
-// store writes a body into the part, from offset on.
+// store writes a response body to the part, starting at offset.
 func (d *downloader) store(body io.Reader, f File, part string, offset int64, watchdog *time.Timer) error {
 	mode := os.O_WRONLY | os.O_CREATE
 	if offset == 0 {
@@ -285,7 +284,7 @@ func (d *downloader) store(body io.Reader, f File, part string, offset int64, wa
 		n, err := body.Read(buffer)
 		watchdog.Reset(d.stall)
 		if done += int64(n); done > f.Size {
-			return contentError{fmt.Sprintf("the server sends more than the %d bytes of the file, so it was not used", f.Size)}
+			return contentError{fmt.Sprintf("the server sent more than the file's %d bytes; the file was discarded", f.Size)}
 		}
 		if _, failed := file.Write(buffer[:n]); failed != nil {
 			return localError{failed}
@@ -305,7 +304,7 @@ func (d *downloader) store(body io.Reader, f File, part string, offset int64, wa
 	}
 }
 
-// flush has the system write a file, so that a rename does not precede its content.
+// flush syncs a file to disk, so that a later rename does not precede its content.
 func flush(file *os.File) error {
 	if err := file.Sync(); err != nil {
 		return localError{err}
@@ -313,7 +312,7 @@ func flush(file *os.File) error {
 	return nil
 }
 
-// strongETag is the version of a file that may be named in If-Range.
+// strongETag returns the file's strong ETag, which If-Range requires.
 func strongETag(res *http.Response) string {
 	if tag := res.Header.Get("ETag"); strings.HasPrefix(tag, `"`) {
 		return tag
@@ -350,7 +349,7 @@ func discard(part string) error {
 	return nil
 }
 
-// sizeOf is 0 for a file that is not there.
+// sizeOf returns the size of a file, or 0 if it does not exist.
 func sizeOf(path string) int64 {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -359,7 +358,7 @@ func sizeOf(path string) int64 {
 	return info.Size()
 }
 
-// sumOf is the SHA-256 of a file.
+// sumOf returns the SHA-256 of a file.
 func sumOf(path string) (string, error) {
 	file, err := os.Open(path)
 	if err != nil {

@@ -15,11 +15,11 @@ import (
 // EngineName is the name of the engine's library in commands and events.
 const EngineName = "engine"
 
-// archiveName is what the package is stored as until its libraries are unpacked.
+// archiveName is the file name of the package until its libraries are unpacked.
 const archiveName = "engine.tgz"
 
-// EngineInstalled says whether the libraries that the models need are there: nil, or
-// what is missing or damaged.
+// EngineInstalled returns nil if the libraries that the models need are installed, or
+// an error that says what is missing or damaged.
 func (s *Store) EngineInstalled() error {
 	p, err := s.Manifest.Engine.Package()
 	if err != nil {
@@ -32,14 +32,14 @@ func (s *Store) EngineInstalled() error {
 		}
 		i := slices.IndexFunc(p.Files, func(f File) bool { return path.Base(f.Path) == filepath.Base(file) })
 		if sum, err := sumOf(file); err != nil || i < 0 || sum != p.Files[i].SHA256 {
-			return fmt.Errorf("the library %s is damaged, or of another version; run `agentvoice-daemon models install engine`", filepath.Base(file))
+			return fmt.Errorf("the library %s is damaged or has another version; run `agentvoice-daemon models install engine`", filepath.Base(file))
 		}
 	}
 	return nil
 }
 
-// InstallEngine downloads the library of sherpa-onnx for this machine. One that is
-// there is left alone. The caller has had its licence accepted.
+// InstallEngine downloads the sherpa-onnx library for this machine, unless it is
+// installed. The user must have accepted its licence.
 func (s *Store) InstallEngine(ctx context.Context) error {
 	p, err := s.Manifest.Engine.Package()
 	if err != nil {
@@ -73,7 +73,7 @@ func (s *Store) InstallEngine(ctx context.Context) error {
 	return s.placeEngine(ctx, p, archive, stage)
 }
 
-// placeEngine takes the libraries out of the package and removes it.
+// placeEngine extracts the libraries from the package and removes the package.
 func (s *Store) placeEngine(ctx context.Context, p Package, archive, stage string) error {
 	dir := filepath.Join(stage, "unpacked")
 	if err := errors.Join(os.RemoveAll(dir), os.MkdirAll(dir, 0o755)); err != nil {
@@ -88,7 +88,7 @@ func (s *Store) placeEngine(ctx context.Context, p Package, archive, stage strin
 	for _, f := range p.Files {
 		unpacked := filepath.Join(dir, filepath.FromSlash(f.Path))
 		if sum, err := sumOf(unpacked); err != nil || sum != f.SHA256 {
-			return fmt.Errorf("%s in the package of the engine has another checksum than the pinned one, so it was not used; correct the manifest", path.Base(f.Path))
+			return fmt.Errorf("%s in the engine's package does not match its pinned checksum and was discarded; correct the manifest", path.Base(f.Path))
 		}
 		if err := os.Rename(unpacked, filepath.Join(s.Assets, path.Base(f.Path))); err != nil {
 			return inUse(EngineName, err)
@@ -105,10 +105,10 @@ func (s *Store) placeEngine(ctx context.Context, p Package, archive, stage strin
 func (s *Store) importEngine(ctx context.Context, archive string) (bool, error) {
 	p, err := s.Manifest.Engine.Package()
 	if err != nil || sizeOf(archive) != p.Size {
-		return false, nil //nolint:nilerr // then no archive is the package
+		return false, nil //nolint:nilerr // without an engine for this machine, no archive is its package
 	}
 	if sum, err := sumOf(archive); err != nil || sum != p.SHA256 {
-		return false, nil //nolint:nilerr // its reader will say why
+		return false, nil //nolint:nilerr // the caller reports why
 	}
 	unlock, err := lock(s.Assets)
 	if err != nil {

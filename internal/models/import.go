@@ -14,21 +14,21 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/sherpa"
 )
 
-// ImportOptions say what the files do not.
+// ImportOptions supplies what the files do not say.
 type ImportOptions struct {
-	Name      string   // of the folder; else the model's own
-	Kind      string   // the architecture, where there is no model.json
-	Languages []string // likewise
+	Name      string   // name of the folder; defaults to the model's name
+	Kind      string   // architecture, if there is no model.json
+	Languages []string // languages, if there is no model.json
 }
 
-// Import copies a model from a folder, or from an archive (tar, with gzip or bzip2 or
-// neither), and returns its name. The package of the engine is one, too. A folder is
-// described by its model.json, or is a model of the manifest, or has a kind that its
-// files tell; else o.Kind says it.
+// Import copies a model from a folder or from a tar archive (plain, gzip or bzip2),
+// and returns its name. It also accepts the engine's package. A folder is identified
+// by its model.json, by the manifest, or by a kind that its file names imply;
+// otherwise o.Kind is required.
 func (s *Store) Import(ctx context.Context, path string, o ImportOptions) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
-		return "", fmt.Errorf("cannot read what to import: %w; give a folder or an archive", errors.Unwrap(err))
+		return "", fmt.Errorf("cannot read the import source: %w; use a folder or an archive", errors.Unwrap(err))
 	}
 	if !info.IsDir() && !isArchive(path) {
 		return "", fmt.Errorf("%s is neither a folder nor an archive (.tar.bz2, .tar.gz, .tgz, .tar); unpack it and import the folder", filepath.Base(path))
@@ -49,16 +49,16 @@ func (s *Store) Import(ctx context.Context, path string, o ImportOptions) (strin
 	return s.importFolder(ctx, path, filepath.Base(filepath.Clean(path)), o)
 }
 
-// importArchive unpacks an archive beside the models and imports what is in it.
+// importArchive unpacks an archive in the folder of models and imports its content.
 func (s *Store) importArchive(ctx context.Context, path string, size int64, o ImportOptions) (string, error) {
-	if err := needSpace(s.Dir, 2*size); err != nil { // it is unpacked, and copied
+	if err := needSpace(s.Dir, 2*size); err != nil { // unpacked and then copied
 		return "", err
 	}
 	unpacked := s.stage("archive.unpacked")
 	if err := errors.Join(os.RemoveAll(unpacked), os.MkdirAll(unpacked, 0o755)); err != nil {
 		return "", localError{err}
 	}
-	defer func() { _ = os.RemoveAll(unpacked) }() // the next import removes what is left
+	defer func() { _ = os.RemoveAll(unpacked) }() // the next import removes leftovers
 	if _, err := unpack(ctx, path, unpacked, func(string) bool { return true }); err != nil {
 		return "", err
 	}
@@ -66,7 +66,7 @@ func (s *Store) importArchive(ctx context.Context, path string, size int64, o Im
 	for _, suffix := range []string{".bz2", ".gz", ".tbz2", ".tgz", ".tar"} {
 		base = strings.TrimSuffix(base, suffix)
 	}
-	// Most archives hold one folder with everything in it.
+	// Most archives contain a single top-level folder.
 	entries, err := os.ReadDir(unpacked)
 	if err != nil {
 		return "", localError{err}
@@ -88,7 +88,7 @@ func (s *Store) importFolder(ctx context.Context, from, base string, o ImportOpt
 		name = o.Name
 	}
 	if !names.MatchString(name) || name == EngineName {
-		return "", fmt.Errorf("a model cannot be installed as %q; give --name with letters, digits, dots, dashes and underscores", name)
+		return "", fmt.Errorf("invalid model name %q; use --name with letters, digits, dots, dashes and underscores", name)
 	}
 	files, total, err := s.partFiles(ctx, from, m)
 	if err != nil {
@@ -106,13 +106,13 @@ func (s *Store) importFolder(ctx context.Context, from, base string, o ImportOpt
 	}
 	for _, f := range pinned {
 		if sum, err := sumOf(filepath.Join(dir, filepath.FromSlash(f.Path))); err != nil || sum != f.SHA256 {
-			return "", errors.Join(fmt.Errorf("%s has another checksum than the pinned one of %s; download it again, or give --kind if it is another model", f.Path, m.Name), os.RemoveAll(dir))
+			return "", errors.Join(fmt.Errorf("%s does not match the pinned checksum of %s; download it again, or use --kind if it is another model", f.Path, m.Name), os.RemoveAll(dir))
 		}
 	}
 	return name, s.finish(name, m)
 }
 
-// identify finds out what model a folder holds, and the pinned files of one that is in
+// identify determines which model a folder contains, and the pinned files if it is in
 // the manifest.
 func (s *Store) identify(dir, base string, o ImportOptions) (sherpa.Model, []File, error) {
 	if _, err := os.Stat(filepath.Join(dir, sherpa.DescriptionFile)); err == nil {
@@ -131,17 +131,17 @@ func (s *Store) identify(dir, base string, o ImportOptions) (sherpa.Model, []Fil
 		kind = guessKind(dir)
 	}
 	if kind == "" {
-		return sherpa.Model{}, nil, fmt.Errorf("%s does not tell what model it holds; give --kind with one of %s", base, strings.Join(sherpa.Kinds(), ", "))
+		return sherpa.Model{}, nil, fmt.Errorf("cannot identify the model in %s; use --kind with one of %s", base, strings.Join(sherpa.Kinds(), ", "))
 	}
 	m := sherpa.Model{Name: base, Kind: kind, Files: map[string]string{}, Languages: slices.Concat([]string{}, o.Languages)}
 	required, optional, known := sherpa.Parts(kind)
 	if !known {
-		return sherpa.Model{}, nil, fmt.Errorf("unknown --kind %q; give one of %s", kind, strings.Join(sherpa.Kinds(), ", "))
+		return sherpa.Model{}, nil, fmt.Errorf("unknown --kind %q; use one of %s", kind, strings.Join(sherpa.Kinds(), ", "))
 	}
 	for _, part := range slices.Concat(required, optional) {
 		file := findPart(dir, part)
 		if file == "" && slices.Contains(required, part) {
-			return sherpa.Model{}, nil, fmt.Errorf("a model of kind %s needs a file such as %s, and %s has none, or several; download it completely, or write a model.json", kind, patterns[part][0], base)
+			return sherpa.Model{}, nil, fmt.Errorf("a model of kind %s needs exactly one file such as %s in %s; download it completely, or write a model.json", kind, patterns[part][0], base)
 		}
 		if file != "" {
 			m.Files[part] = file
@@ -150,8 +150,8 @@ func (s *Store) identify(dir, base string, o ImportOptions) (sherpa.Model, []Fil
 	return m, nil, nil
 }
 
-// matches says whether a folder seems to hold the model: its files by name and size,
-// where those are known.
+// matches reports whether a folder appears to contain the model, by the names and, if
+// known, the sizes of its files.
 func (e Entry) matches(dir string) bool {
 	for _, path := range e.Parts {
 		if _, err := os.Stat(filepath.Join(dir, filepath.FromSlash(path))); err != nil {
@@ -163,14 +163,14 @@ func (e Entry) matches(dir string) bool {
 	})
 }
 
-// patterns are how the parts of published models are called, the best first.
+// patterns lists the file names of published models' parts, in order of preference.
 var patterns = map[string][]string{
 	"encoder":            {"encoder*.int8.onnx", "encoder*.onnx", "*-encoder.int8.onnx", "*-encoder.onnx", "encoder_model.ort"},
 	"decoder":            {"decoder*.int8.onnx", "decoder*.onnx", "*-decoder.int8.onnx", "*-decoder.onnx"},
 	"joiner":             {"joiner*.int8.onnx", "joiner*.onnx"},
 	"merged_decoder":     {"decoder_model_merged.ort", "*merged*.onnx"},
 	"model":              {"model.int8.onnx", "model.onnx", "smart-turn*cpu.onnx", "*.onnx"},
-	"smart_turn":         {"smart-turn*.onnx"}, // shows the kind
+	"smart_turn":         {"smart-turn*.onnx"}, // identifies the kind
 	"tokens":             {"tokens.txt", "*-tokens.txt"},
 	"bpe_vocab":          {"bpe.vocab"},
 	"data":               {"espeak-ng-data"},
@@ -185,7 +185,7 @@ var patterns = map[string][]string{
 	"voice_style":        {"voice.bin"},
 }
 
-// findPart is the one file of a folder that the best pattern of a part matches.
+// findPart returns the only file in a folder that matches the best pattern of a part.
 func findPart(dir, part string) string {
 	for _, pattern := range patterns[part] {
 		found, err := fs.Glob(os.DirFS(dir), pattern)
@@ -196,8 +196,7 @@ func findPart(dir, part string) string {
 	return ""
 }
 
-// guessKind is the kind of a model whose files belong to no other; "" where several
-// kinds have such files.
+// guessKind returns the kind whose files a folder has, or "" if several kinds match.
 func guessKind(dir string) string {
 	for _, c := range []struct{ part, kind string }{
 		{"smart_turn", "smart-turn"}, {"duration_predictor", "supertonic"}, {"voices", "kokoro"}, {"merged_decoder", "moonshine"}, {"data", "vits"},
@@ -209,9 +208,9 @@ func guessKind(dir string) string {
 	return ""
 }
 
-// partFiles are the files of a model's parts, relative to its folder, and their size. A
-// part may be a folder. Links are followed, as those in the cache of Hugging Face are
-// all links. The licence and the description for people come along.
+// partFiles returns the files of a model's parts, relative to its folder, and their
+// total size. A part may be a folder. It follows links, because everything in the
+// Hugging Face cache is a link. It includes the licence and the readme.
 func (s *Store) partFiles(ctx context.Context, dir string, m sherpa.Model) ([]string, int64, error) {
 	paths := slices.Collect(maps.Values(m.Files))
 	for _, pattern := range []string{"LICENSE*", "LICENCE*", "README*", "MODEL_CARD*"} {
@@ -229,7 +228,7 @@ func (s *Store) partFiles(ctx context.Context, dir string, m sherpa.Model) ([]st
 		case ctx.Err() != nil:
 			return ctx.Err()
 		case depth > 10 || len(files) > maxFiles || total > maxBytes:
-			return fmt.Errorf("%s holds too many files for a model; correct model.json", path)
+			return fmt.Errorf("%s has too many files for a model; correct model.json", path)
 		case !info.IsDir():
 			files, total = append(files, path), total+info.Size()
 			return nil
@@ -254,11 +253,11 @@ func (s *Store) partFiles(ctx context.Context, dir string, m sherpa.Model) ([]st
 	return files, total, nil
 }
 
-// copyFiles copies files from a folder to another one, and reports how far it is.
+// copyFiles copies files between folders, and reports progress.
 func (s *Store) copyFiles(ctx context.Context, from, to string, files []string, progress Event) error {
 	for _, path := range files {
 		if err := context.Cause(ctx); err != nil {
-			return fmt.Errorf("%s was not imported completely: %w; run the command again", progress.Name, err)
+			return fmt.Errorf("import of %s is incomplete: %w; run the command again", progress.Name, err)
 		}
 		target := filepath.Join(to, filepath.FromSlash(path))
 		if err := os.MkdirAll(filepath.Dir(target), 0o755); err != nil {

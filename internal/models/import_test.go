@@ -20,7 +20,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/tonemodel"
 )
 
-// folder writes files into a new folder.
+// folder writes files to a new folder.
 func folder(t *testing.T, name string, files map[string][]byte) string {
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), name)
@@ -33,7 +33,7 @@ func folder(t *testing.T, name string, files map[string][]byte) string {
 	return dir
 }
 
-// tgz is an archive of entries, whose content is that of files.
+// tgz returns an archive of entries with the content of files.
 func tgz(t *testing.T, path string, headers []tar.Header, files map[string][]byte) string {
 	t.Helper()
 	var out bytes.Buffer
@@ -79,7 +79,7 @@ func TestImportOfADescribedFolder(t *testing.T) {
 		t.Error("the licence was not copied")
 	}
 	if _, err := os.Stat(filepath.Join(s.Folder(name), "test.wav")); err == nil {
-		t.Error("a file was copied that the model does not need")
+		t.Error("a file that the model does not need was copied")
 	}
 	if len(log.of(Progress)) == 0 {
 		t.Error("no progress was reported")
@@ -102,12 +102,12 @@ func TestImportOfADescribedFolder(t *testing.T) {
 		t.Error(err)
 	}
 	if list, _ := s.List(); !slices.Equal(list, []string{"tone-tdt"}) {
-		t.Errorf("%q are left", list)
+		t.Errorf("%q were not removed", list)
 	}
 }
 
-// A model of the manifest needs no description; its files are compared with the pinned
-// checksums. Those of the cache of Hugging Face are links.
+// A model of the manifest needs no description; its files are compared with the
+// pinned checksums. Files in the Hugging Face cache are links.
 func TestImportOfAModelOfTheManifest(t *testing.T) {
 	files := toneFiles(t)
 	blobs := folder(t, "blobs", files)
@@ -134,15 +134,15 @@ func TestImportOfAModelOfTheManifest(t *testing.T) {
 		t.Fatal(err)
 	}
 	_, err := s.Import(t.Context(), dir, ImportOptions{})
-	wantError(t, s, err, "encoder.onnx", "another checksum")
+	wantError(t, s, err, "encoder.onnx", "pinned checksum")
 	wantInstalled(t, s, "tone-tdt") // the first one
 
-	// With a byte less it is no model of the manifest.
+	// With one byte missing it does not match the manifest.
 	if err := os.Truncate(filepath.Join(blobs, "encoder.onnx"), 100); err != nil {
 		t.Fatal(err)
 	}
 	_, err = s.Import(t.Context(), dir, ImportOptions{})
-	wantError(t, s, err, "2bda32ec does not tell", "--kind", "nemo-transducer")
+	wantError(t, s, err, "model in 2bda32ec", "--kind", "nemo-transducer")
 }
 
 func TestImportByKind(t *testing.T) {
@@ -158,8 +158,8 @@ func TestImportByKind(t *testing.T) {
 		"Whisper":             {map[string][]byte{"tiny.en-encoder.onnx": x, "tiny.en-decoder.int8.onnx": x, "tiny.en-tokens.txt": x}, "whisper", "whisper decoder=tiny.en-decoder.int8.onnx encoder=tiny.en-encoder.onnx tokens=tiny.en-tokens.txt"},
 		"Moonshine":           {map[string][]byte{"encoder_model.ort": x, "decoder_model_merged.ort": x, "tokens.txt": x}, "", "moonshine encoder=encoder_model.ort merged_decoder=decoder_model_merged.ort tokens=tokens.txt"},
 		"Smart Turn":          {map[string][]byte{"smart-turn-v3.2-cpu.onnx": x}, "", "smart-turn model=smart-turn-v3.2-cpu.onnx"},
-		"a kind without file": {map[string][]byte{"tokens.txt": x}, "nemo-ctc", "needs a file such as model.int8.onnx"},
-		"two files for one":   {map[string][]byte{"a.onnx": x, "b.onnx": x, "tokens.txt": x}, "nemo-ctc", "or several"},
+		"a kind without file": {map[string][]byte{"tokens.txt": x}, "nemo-ctc", "needs exactly one file such as model.int8.onnx"},
+		"two files for one":   {map[string][]byte{"a.onnx": x, "b.onnx": x, "tokens.txt": x}, "nemo-ctc", "exactly one file"},
 		"an unknown kind":     {map[string][]byte{"tokens.txt": x}, "vosk", "unknown --kind"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -203,10 +203,10 @@ func TestImportOfArchives(t *testing.T) {
 		}
 		wantInstalled(t, s, "tone-tdt")
 		if left, _ := filepath.Glob(filepath.Join(s.Dir, stagePrefix+"*")); len(left) > 0 {
-			t.Errorf("%s: %q is left behind", name, left)
+			t.Errorf("%s: %q was not removed", name, left)
 		}
 
-		// Half of it.
+		// A truncated archive.
 		text, err := os.ReadFile(archive)
 		if err != nil {
 			t.Fatal(err)
@@ -224,7 +224,7 @@ func TestImportOfArchives(t *testing.T) {
 	wantError(t, s, err, "no such file")
 }
 
-// TestArchivesThatEscape: nothing is written outside of the folder.
+// TestArchivesThatEscape: nothing may be written outside of the folder.
 func TestArchivesThatEscape(t *testing.T) {
 	outside := t.TempDir()
 	for name, headers := range map[string][]tar.Header{
@@ -244,11 +244,11 @@ func TestArchivesThatEscape(t *testing.T) {
 		}
 		for _, dir := range []string{outside, filepath.Dir(s.Dir), s.Dir} {
 			if _, err := os.Stat(filepath.Join(dir, "evil")); err == nil {
-				t.Errorf("%s has written outside", name)
+				t.Errorf("%s wrote outside of the folder", name)
 			}
 		}
 		if left, _ := filepath.Glob(filepath.Join(s.Dir, stagePrefix+"*")); len(left) > 0 {
-			t.Errorf("%s: %q is left behind", name, left)
+			t.Errorf("%s: %q was not removed", name, left)
 		}
 	}
 }
@@ -272,7 +272,7 @@ func TestCancelledImport(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	s.Report = func(Event) { cancel() }
 	_, err := s.Import(ctx, dir, ImportOptions{})
-	wantError(t, s, err, "not imported completely")
+	wantError(t, s, err, "is incomplete")
 	if list, _ := s.List(); len(list) != 0 {
 		t.Errorf("%q is installed", list)
 	}
@@ -301,7 +301,7 @@ func TestVerify(t *testing.T) {
 		t.Error("a damaged model was loaded")
 	}
 
-	// Installing it again downloads it again.
+	// Installing it again downloads the damaged file again.
 	if err := s.Install(t.Context(), "tone-tdt"); err != nil {
 		t.Fatal(err)
 	}
@@ -319,11 +319,10 @@ func TestVerify(t *testing.T) {
 	if err := s.Verify(t.Context(), "tone-tdt", load); !errors.Is(err, ErrNoChecksums) {
 		t.Error(err)
 	}
-	wantError(t, s, s.Verify(t.Context(), "..", load), "no model")
+	wantError(t, s, s.Verify(t.Context(), "..", load), "is not installed")
 }
 
-// TestEngine installs two files that stand for the libraries, from a package as npm has
-// it.
+// TestEngine installs two files in place of the libraries, from an npm-style package.
 func TestEngine(t *testing.T) {
 	libraries := map[string][]byte{"package/package.json": []byte("{}")}
 	var files []File
@@ -352,13 +351,13 @@ func TestEngine(t *testing.T) {
 	if err := s.EngineInstalled(); err != nil {
 		t.Error(err)
 	}
-	if entries, err := os.ReadDir(s.Assets); err != nil || len(entries) != 3 { // and the lock
-		t.Errorf("the folder holds %v, %v", entries, err)
+	if entries, err := os.ReadDir(s.Assets); err != nil || len(entries) != 3 { // including the lock
+		t.Errorf("the folder contains %v, %v", entries, err)
 	}
 	if len(log.of(Installed)) != 1 || len(m.asked) != 2 {
 		t.Errorf("%d requests, reported %v", len(m.asked), log.list)
 	}
-	// A damaged library is replaced; it comes from a file, too.
+	// A damaged library is replaced, from a file in this case.
 	write(filepath.Join(s.Assets, filepath.Base(files[1].Path)), []byte("damaged"))
 	if s.EngineInstalled() == nil {
 		t.Error("a damaged library counts as installed")
@@ -368,14 +367,14 @@ func TestEngine(t *testing.T) {
 	if name, err := s.Import(t.Context(), path, ImportOptions{}); err != nil || name != EngineName || s.EngineInstalled() != nil {
 		t.Errorf("%q, %v, then %v", name, err, s.EngineInstalled())
 	}
-	// A package whose content is not the pinned one.
+	// A package that does not match its pinned checksum.
 	s.Manifest.Engine.Packages[0].Files[0].SHA256 = sum(nil)
-	wantError(t, s, s.InstallEngine(t.Context()), filepath.Base(files[0].Path), "another checksum")
+	wantError(t, s, s.InstallEngine(t.Context()), filepath.Base(files[0].Path), "pinned checksum")
 	s.Manifest.Engine.Packages = nil
-	wantError(t, s, s.InstallEngine(t.Context()), "no speech engine is known")
+	wantError(t, s, s.InstallEngine(t.Context()), "no speech engine for")
 }
 
-// libraryNames are the files that package assets looks for here.
+// libraryNames lists the files that package assets requires here.
 func libraryNames(t *testing.T) []string {
 	t.Helper()
 	m, err := DefaultManifest()

@@ -14,9 +14,9 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/sherpa"
 )
 
-// Install downloads a model of the manifest, and continues what an earlier call has
-// begun. An installed model that is complete is left alone. The caller has had its
-// licence accepted.
+// Install downloads a model of the manifest, and resumes an earlier partial download.
+// It does nothing if the model is installed and complete. The user must have accepted
+// its licence.
 func (s *Store) Install(ctx context.Context, name string) error {
 	e, err := s.Manifest.Find(name)
 	if err != nil {
@@ -40,7 +40,7 @@ func (s *Store) Install(ctx context.Context, name string) error {
 	return s.finish(e.Name, e.description())
 }
 
-// has says whether a model of the manifest is installed and complete.
+// has reports whether a model of the manifest is installed and complete.
 func (s *Store) has(e Entry) bool {
 	if _, err := sherpa.ReadModel(s.Folder(e.Name)); err != nil {
 		return false
@@ -53,7 +53,7 @@ func (s *Store) has(e Entry) bool {
 	return true
 }
 
-// download brings the files of a model into its stage.
+// download downloads the files of a model to its stage.
 func (s *Store) download(ctx context.Context, e Entry) error {
 	dir := s.stage(e.Name)
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -82,7 +82,7 @@ func (s *Store) download(ctx context.Context, e Entry) error {
 	return prune(dir, e.Files)
 }
 
-// prune removes what an earlier version of a model has left in its stage.
+// prune removes files of an earlier version of the model from its stage.
 func prune(dir string, files []File) error {
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
@@ -100,8 +100,8 @@ func prune(dir string, files []File) error {
 	return nil
 }
 
-// downloader reports the progress of a download of total bytes, of which before are
-// those of the files before the current one.
+// downloader returns a downloader that reports progress. total is the size of the
+// download, before the size of the files before the current one.
 func (s *Store) downloader(name string, total int64, before *int64) *downloader {
 	return &downloader{
 		client: s.client, stall: s.stall, retry: s.retry,
@@ -125,7 +125,7 @@ func (s *Store) mirrored(urls []string) []string {
 	return append(list, urls...)
 }
 
-// finish describes a model whose files are in its stage, and puts it in its place.
+// finish writes the description of a model whose files are in its stage, and moves it into place.
 func (s *Store) finish(name string, m sherpa.Model) error {
 	dir := s.stage(name)
 	text, err := json.MarshalIndent(m, "", "  ")
@@ -136,7 +136,7 @@ func (s *Store) finish(name string, m sherpa.Model) error {
 		return err
 	}
 	if _, err := sherpa.ReadModel(dir); err != nil {
-		return fmt.Errorf("what was installed is no model: %w", err)
+		return fmt.Errorf("the installed files are not a valid model: %w", err)
 	}
 	sums, err := checksums(dir)
 	if err != nil {
@@ -152,7 +152,7 @@ func (s *Store) finish(name string, m sherpa.Model) error {
 	return nil
 }
 
-// write writes a small file to the disk.
+// write writes a small file and syncs it to disk.
 func write(path string, text []byte) error {
 	file, err := os.OpenFile(path, os.O_WRONLY|os.O_CREATE|os.O_TRUNC, 0o644)
 	if err != nil {
@@ -161,7 +161,7 @@ func write(path string, text []byte) error {
 	return copyInto(file, strings.NewReader(string(text)))
 }
 
-// checksums are those of all files below a folder, in the form of sha256sum.
+// checksums returns the checksums of all files below a folder, in the format of sha256sum.
 func checksums(dir string) (string, error) {
 	var list strings.Builder
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {

@@ -33,27 +33,27 @@ func TestInstallSurvivesTwoCuts(t *testing.T) {
 		{"encoder.onnx", fmt.Sprintf("bytes=%d-", 2*size/3), tag},
 	}
 	if got := m.requests("encoder.onnx"); fmt.Sprint(got) != fmt.Sprint(want) {
-		t.Errorf("it asked for %v, want %v", got, want)
+		t.Errorf("requested %v, want %v", got, want)
 	}
 	var last int64
 	for _, e := range log.of(Progress) {
 		if e.Done < last || e.Done > e.Total || e.Total != toneEntry(files).Size() {
-			t.Errorf("progress goes from %d to %+v", last, e)
+			t.Errorf("progress went from %d to %+v", last, e)
 		}
 		last = e.Done
 	}
 	if last != toneEntry(files).Size() || len(log.of(Installed)) != 1 || len(log.of(Note)) != 2 {
-		t.Errorf("it reported %+v", log.list)
+		t.Errorf("reported %+v", log.list)
 	}
 
-	// What is complete is not downloaded twice.
+	// A complete model is not downloaded twice.
 	before := len(m.asked)
 	if err := s.Install(t.Context(), "tone-tdt"); err != nil || len(m.asked) != before {
 		t.Errorf("installed again: %v, after %d requests", err, len(m.asked)-before)
 	}
 }
 
-// A bad network cuts more often than a mirror may fail, and still makes progress.
+// Interruptions that make progress do not count as failures of the mirror.
 func TestManyCuts(t *testing.T) {
 	files := toneFiles(t)
 	m := newMirror(t, files)
@@ -71,7 +71,7 @@ func TestManyCuts(t *testing.T) {
 	}
 }
 
-// A server that is slow is not one that stalls.
+// A slow server is not a stalled one.
 func TestSlowServer(t *testing.T) {
 	files := toneFiles(t)
 	m := newMirror(t, files)
@@ -111,8 +111,8 @@ func TestServerThatIgnoresRange(t *testing.T) {
 	wantInstalled(t, s, "tone-tdt")
 }
 
-// A part of a file that has changed on the server is of no use: If-Range brings all of
-// the new one.
+// A partial file whose content has changed on the server is useless: with If-Range
+// the server sends all of the new one.
 func TestFileThatChangesOnTheServer(t *testing.T) {
 	files := toneFiles(t)
 	m := newMirror(t, files)
@@ -132,8 +132,8 @@ func TestFileThatChangesOnTheServer(t *testing.T) {
 	}
 }
 
-// A mirror without ETags may change a file, too. Then the checksum finds it, and the
-// file is downloaded from its beginning.
+// A mirror without ETags may change a file, too. The checksum detects it, and the
+// file is downloaded from the start.
 func TestPartOfAnotherVersionWithoutETag(t *testing.T) {
 	files := toneFiles(t)
 	m := newMirror(t, files)
@@ -151,11 +151,11 @@ func TestPartOfAnotherVersionWithoutETag(t *testing.T) {
 		t.Error("a file of another version was installed")
 	}
 	if got := fmt.Sprint(m.requests("encoder.onnx")); got != "[{encoder.onnx bytes=15- } {encoder.onnx  }]" {
-		t.Errorf("it asked for %s", got)
+		t.Errorf("requested %s", got)
 	}
 }
 
-// lies are what a mirror can do wrong, and the words of the error.
+// lies lists wrong responses of a mirror, with words of the resulting error.
 var lies = map[string]struct {
 	answer func(http.ResponseWriter, *http.Request, int, []byte) bool
 	words  string
@@ -163,21 +163,21 @@ var lies = map[string]struct {
 	"other content": {func(w http.ResponseWriter, _ *http.Request, _ int, content []byte) bool {
 		_, _ = w.Write([]byte(strings.Repeat("x", len(content))))
 		return true
-	}, "another checksum"},
+	}, "pinned checksum"},
 	"longer": {func(w http.ResponseWriter, _ *http.Request, _ int, content []byte) bool {
 		w.Header().Set("Content-Length", fmt.Sprint(len(content)+1))
 		_, _ = w.Write(append(content, 'x'))
 		return true
-	}, "bytes and not"},
+	}, "bytes instead of"},
 	"longer than it says": {func(w http.ResponseWriter, _ *http.Request, _ int, content []byte) bool {
 		w.(http.Flusher).Flush()
 		_, _ = w.Write(append(content, 'x'))
 		return true
-	}, "sends more than"},
+	}, "sent more than"},
 	"an error page": {func(w http.ResponseWriter, _ *http.Request, _ int, _ []byte) bool {
 		_, _ = w.Write([]byte("<html>not found</html>"))
 		return true
-	}, "bytes and not"},
+	}, "bytes instead of"},
 	"shorter than it says": {func(w http.ResponseWriter, _ *http.Request, _ int, content []byte) bool {
 		w.(http.Flusher).Flush()
 		_, _ = w.Write(content[:len(content)-1])
@@ -191,7 +191,7 @@ var lies = map[string]struct {
 		w.WriteHeader(http.StatusPartialContent)
 		_, _ = w.Write(content)
 		return true
-	}, "another part"},
+	}, "different range"},
 	"a file of another size": {func(w http.ResponseWriter, r *http.Request, n int, content []byte) bool {
 		if n == 1 {
 			return upTo(10)(w, r, n, content)
@@ -200,7 +200,7 @@ var lies = map[string]struct {
 		w.WriteHeader(http.StatusPartialContent)
 		_, _ = w.Write(content[10:])
 		return true
-	}, "bytes and not"},
+	}, "bytes instead of"},
 	"not there": {func(w http.ResponseWriter, r *http.Request, _ int, _ []byte) bool {
 		http.NotFound(w, r)
 		return true
@@ -227,17 +227,17 @@ func TestMirrorsThatLie(t *testing.T) {
 				t.Errorf("%q is installed, %v", list, err)
 			}
 			if n := len(bad.requests("encoder.onnx")); n > attempts+1 {
-				t.Errorf("the mirror was asked %d times", n)
+				t.Errorf("the mirror got %d requests", n)
 			}
 
-			// The next mirror mends it, whatever the first one has left.
+			// The next mirror completes it, whatever the first one left.
 			s, log := openIn(t, s.Dir, toneEntry(files, bad.URL, good.URL))
 			if err := s.Install(t.Context(), "tone-tdt"); err != nil {
 				t.Fatal(err)
 			}
 			wantInstalled(t, s, "tone-tdt")
 			if len(log.of(Note)) == 0 {
-				t.Error("nothing was said of the first mirror")
+				t.Error("no note about the first mirror")
 			}
 		})
 	}
@@ -258,14 +258,14 @@ func TestMirrorOfTheUserComesFirst(t *testing.T) {
 		t.Fatal(err)
 	}
 	if len(other.asked) != 0 {
-		t.Errorf("another mirror was asked for %v", other.asked)
+		t.Errorf("another mirror got requests for %v", other.asked)
 	}
 	if _, err := Open(Options{Mirrors: []string{"models.invalid"}}); err == nil {
 		t.Error("a mirror without a scheme was accepted")
 	}
 }
 
-// TestVanishedMirror: what was downloaded before the network went is kept.
+// TestVanishedMirror: a partial download survives a network failure.
 func TestVanishedMirror(t *testing.T) {
 	files := toneFiles(t)
 	m := newMirror(t, files)
@@ -275,7 +275,7 @@ func TestVanishedMirror(t *testing.T) {
 		return upTo(half)(w, r, n, content)
 	}
 	s, _ := open(t, toneEntry(files, m.URL))
-	wantError(t, s, s.Install(t.Context(), "tone-tdt"), "encoder.onnx", "connection refused", "HTTPS_PROXY", "continues")
+	wantError(t, s, s.Install(t.Context(), "tone-tdt"), "encoder.onnx", "connection refused", "HTTPS_PROXY", "to resume")
 
 	again := newMirror(t, files)
 	s, _ = openIn(t, s.Dir, toneEntry(files, again.URL))
@@ -284,7 +284,7 @@ func TestVanishedMirror(t *testing.T) {
 	}
 	wantInstalled(t, s, "tone-tdt")
 	if got := again.requests("encoder.onnx"); len(got) != 1 || got[0].span != fmt.Sprintf("bytes=%d-", half) || got[0].ifRange != "" {
-		t.Errorf("it asked for %v", got)
+		t.Errorf("requested %v", got)
 	}
 }
 
@@ -305,7 +305,7 @@ func TestServerThatStalls(t *testing.T) {
 	}
 	wantInstalled(t, s, "tone-tdt")
 	if notes := log.of(Note); len(notes) == 0 || !strings.Contains(notes[0].Message, "sent nothing for 20ms") {
-		t.Errorf("it reported %v", notes)
+		t.Errorf("reported %v", notes)
 	}
 }
 
@@ -326,12 +326,12 @@ func TestCancelledInstallContinues(t *testing.T) {
 		return true
 	}
 	s, _ := open(t, toneEntry(files, m.URL))
-	wantError(t, s, s.Install(ctx, "tone-tdt"), "context canceled", "continues")
+	wantError(t, s, s.Install(ctx, "tone-tdt"), "context canceled", "to resume")
 	if err := s.Install(t.Context(), "tone-tdt"); err != nil {
 		t.Fatal(err)
 	}
 	if got := m.requests("encoder.onnx"); len(got) != 2 || got[1].span != fmt.Sprintf("bytes=%d-", half) {
-		t.Errorf("it asked for %v", got)
+		t.Errorf("requested %v", got)
 	}
 }
 
@@ -360,7 +360,7 @@ func TestOldModelStays(t *testing.T) {
 	}
 }
 
-// TestKilledBetweenTwoRenames: the next command puts the old model back.
+// TestKilledBetweenTwoRenames: the next command restores the old model.
 func TestKilledBetweenTwoRenames(t *testing.T) {
 	files := toneFiles(t)
 	s, _ := open(t, toneEntry(files, newMirror(t, files).URL))
@@ -370,15 +370,15 @@ func TestKilledBetweenTwoRenames(t *testing.T) {
 	if err := os.Rename(s.Folder("tone-tdt"), s.old("tone-tdt")); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, s, s.Remove("another"), `no model "another"`)
+	wantError(t, s, s.Remove("another"), `model "another" is not installed`)
 	wantInstalled(t, s, "tone-tdt")
-	// After the second rename the old one is of no use.
+	// After the second rename the old one is removed.
 	if err := os.CopyFS(s.old("tone-tdt"), os.DirFS(s.Folder("tone-tdt"))); err != nil {
 		t.Fatal(err)
 	}
-	wantError(t, s, s.Remove("another"), `no model "another"`)
+	wantError(t, s, s.Remove("another"), `model "another" is not installed`)
 	if _, err := os.Stat(s.old("tone-tdt")); err == nil {
-		t.Error("the old model is left behind")
+		t.Error("the old model was not removed")
 	}
 	wantInstalled(t, s, "tone-tdt")
 }
@@ -415,7 +415,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// installAndHang is the process that is killed: it installs from a server that hangs.
+// installAndHang runs in the process that is killed: it installs from a server that hangs.
 func installAndHang(dir, manifest string) {
 	text, err := os.ReadFile(manifest)
 	if err != nil {
@@ -429,7 +429,7 @@ func installAndHang(dir, manifest string) {
 	if err == nil {
 		err = s.Install(context.Background(), parsed.Models[0].Name)
 	}
-	panic(fmt.Sprint("it was not killed: ", err))
+	panic(fmt.Sprint("the process was not killed: ", err))
 }
 
 func TestKilledInstallContinues(t *testing.T) {
@@ -457,7 +457,7 @@ func TestKilledInstallContinues(t *testing.T) {
 	part := filepath.Join(s.stage("tone-tdt"), "encoder.onnx"+partSuffix)
 	for begun := time.Now(); sizeOf(part) != int64(half); time.Sleep(time.Millisecond) {
 		if time.Since(begun) > time.Minute {
-			t.Fatalf("it has downloaded %d bytes, want %d", sizeOf(part), half)
+			t.Fatalf("downloaded %d bytes, want %d", sizeOf(part), half)
 		}
 	}
 	wantError(t, s, s.Install(t.Context(), "tone-tdt"), "another command")
@@ -465,14 +465,14 @@ func TestKilledInstallContinues(t *testing.T) {
 		t.Fatal(err)
 	}
 	if err := cmd.Wait(); err == nil {
-		t.Error("it was not killed")
+		t.Error("the process was not killed")
 	}
 	if err := s.Install(t.Context(), "tone-tdt"); err != nil {
 		t.Fatal(err)
 	}
 	wantInstalled(t, s, "tone-tdt")
 	if got := m.requests("encoder.onnx"); len(got) != 2 || got[1].span != fmt.Sprintf("bytes=%d-", half) || got[1].ifRange == "" {
-		t.Errorf("it asked for %v", got)
+		t.Errorf("requested %v", got)
 	}
 }
 
@@ -482,9 +482,9 @@ func TestDiskWithoutSpace(t *testing.T) {
 	e := toneEntry(files, m.URL)
 	e.Files[0].Size = 1 << 60
 	s, _ := open(t, e)
-	wantError(t, s, s.Install(t.Context(), "tone-tdt"), "are needed on the disk", "are free", "free some space")
+	wantError(t, s, s.Install(t.Context(), "tone-tdt"), "of disk space", "are free", "free some space")
 	if len(m.asked) != 0 {
-		t.Errorf("it asked for %v", m.asked)
+		t.Errorf("requested %v", m.asked)
 	}
 }
 
@@ -493,5 +493,5 @@ func TestModelWithoutChecksums(t *testing.T) {
 	e.Files, e.Archive = nil, "https://models.invalid/tone.tar.bz2"
 	s, _ := open(t, e)
 	wantError(t, s, s.Install(t.Context(), "tone-tdt"), "no checksum", e.Archive, "models import")
-	wantError(t, s, s.Install(t.Context(), "toad"), `no model "toad"`, "tone-tdt")
+	wantError(t, s, s.Install(t.Context(), "toad"), `unknown model "toad"`, "tone-tdt")
 }

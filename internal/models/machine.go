@@ -7,10 +7,10 @@ import (
 	"github.com/pbnjay/memory"
 )
 
-// Class says how much a machine can compute.
+// Class is a class of machines by computing power.
 type Class string
 
-// The classes of machines, the slowest first.
+// The classes, slowest first.
 const (
 	Small    Class = "small"    // anything
 	Standard Class = "standard" // 4 cores and 8 GB
@@ -19,22 +19,22 @@ const (
 
 var classes = []Class{Small, Standard, Fast}
 
-// atLeast says whether a machine of class c can run what is meant for the other.
+// atLeast reports whether a machine of class c can run models for the other class.
 func (c Class) atLeast(other Class) bool {
 	return slices.Index(classes, c) >= slices.Index(classes, other)
 }
 
-// Machine is what counts of a machine.
+// Machine describes a machine's resources.
 type Machine struct {
 	Cores  int    `json:"cores"`
-	Memory uint64 `json:"memoryBytes"` // 0 where the system does not say
+	Memory uint64 `json:"memoryBytes"` // 0 if unknown
 }
 
-// ThisMachine is the machine that this runs on.
+// ThisMachine returns the current machine.
 func ThisMachine() Machine { return Machine{runtime.NumCPU(), memory.TotalMemory()} }
 
-// Class is the class of the machine. Some of its memory is taken by its system, so a
-// machine that is sold with 8 GB shows less.
+// Class returns the class of the machine. The system reserves some memory, so a
+// machine sold with 8 GB reports less.
 func (m Machine) Class() Class {
 	const gb = 1 << 30
 	switch {

@@ -19,7 +19,7 @@ import (
 //go:embed manifest.json
 var embedded []byte
 
-// Manifest lists what can be installed.
+// Manifest lists the models and the engine that can be installed.
 type Manifest struct {
 	Engine EngineRelease `json:"engine"`
 	Models []Entry       `json:"models"`
@@ -36,13 +36,13 @@ type EngineRelease struct {
 type Package struct {
 	System string   `json:"system"` // as runtime.GOOS
 	Arch   string   `json:"arch"`   // as runtime.GOARCH
-	URLs   []string `json:"urls"`   // the first choice first
+	URLs   []string `json:"urls"`   // in order of preference
 	Size   int64    `json:"size"`   // bytes
 	SHA256 string   `json:"sha256"`
-	Files  []File   `json:"files"` // in the package, to be installed by their base names
+	Files  []File   `json:"files"` // files in the package, installed by their base names
 }
 
-// Licence is what a user accepts before a download.
+// Licence is a licence that the user must accept before a download.
 type Licence struct {
 	Name string `json:"name"`
 	URL  string `json:"url"`
@@ -55,7 +55,7 @@ type File struct {
 	SHA256 string `json:"sha256"`
 }
 
-// Figure is what somebody else published about a model; it was not measured here.
+// Figure is a published figure about a model, not measured by us.
 type Figure struct {
 	What   string `json:"what"`
 	Value  string `json:"value"`
@@ -64,38 +64,38 @@ type Figure struct {
 
 // Entry is a model that can be installed.
 type Entry struct {
-	Name      string            `json:"name"` // of its folder, too
+	Name      string            `json:"name"` // also the name of its folder
 	Title     string            `json:"title"`
 	Kind      string            `json:"kind"`  // as in sherpa.Model
 	Parts     map[string]string `json:"parts"` // as sherpa.Model.Files
 	Languages []string          `json:"languages"`
 	Licence   Licence           `json:"licence"`
-	Machine   Class             `json:"machine"` // the slowest that it is meant for
+	Machine   Class             `json:"machine"` // the slowest suitable class
 	Figures   []Figure          `json:"figures"`
-	// Sources are URLs of folders that hold Files, at a pinned revision, the first
-	// choice first.
+	// Sources are URLs of folders with Files at a pinned revision, in order of
+	// preference.
 	Sources []string `json:"sources"`
-	// Files is empty for a model whose checksums are not known. Install refuses such
-	// a model; a user can download Archive and import it.
+	// Files is empty for a model without known checksums. Install rejects it; the
+	// user can download Archive and import it.
 	Files   []File `json:"files"`
 	Archive string `json:"archive,omitempty"`
 }
 
-// Use is what the model is for.
+// Use returns what the model is used for.
 func (e Entry) Use() sherpa.Use { return sherpa.Model{Kind: e.Kind}.Use() }
 
-// Pinned says whether the checksums of the model are known.
+// Pinned reports whether the checksums of the model are known.
 func (e Entry) Pinned() bool { return len(e.Files) > 0 }
 
-// Downloadable says why Install refuses the model, or nil.
+// Downloadable returns nil, or the reason why Install rejects the model.
 func (e Entry) Downloadable() error {
 	if e.Pinned() {
 		return nil
 	}
-	return fmt.Errorf("no checksum of the model %s is known, so it is not downloaded; download %s yourself and run `agentvoice-daemon models import FILE`", e.Name, e.Archive)
+	return fmt.Errorf("the model %s has no checksum, so it is not downloaded automatically; download %s yourself and run `agentvoice-daemon models import FILE`", e.Name, e.Archive)
 }
 
-// Size is how many bytes its files have.
+// Size returns the total size of its files in bytes.
 func (e Entry) Size() int64 {
 	var n int64
 	for _, f := range e.Files {
@@ -104,21 +104,21 @@ func (e Entry) Size() int64 {
 	return n
 }
 
-// description is the model.json of the installed model.
+// description returns the model.json of the installed model.
 func (e Entry) description() sherpa.Model {
 	return sherpa.Model{Name: e.Name, Kind: e.Kind, Files: e.Parts, Languages: e.Languages}
 }
 
-// Package is the library for this machine.
+// Package returns the library package for this machine.
 func (e EngineRelease) Package() (Package, error) {
 	i := slices.IndexFunc(e.Packages, func(p Package) bool { return p.System == runtime.GOOS && p.Arch == runtime.GOARCH })
 	if i < 0 {
-		return Package{}, fmt.Errorf("no speech engine is known for %s on %s; use PocketSphinx and Flite, or a hosted service", runtime.GOOS, runtime.GOARCH)
+		return Package{}, fmt.Errorf("no speech engine for %s on %s; use PocketSphinx and Flite, or a hosted service", runtime.GOOS, runtime.GOARCH)
 	}
 	return e.Packages[i], nil
 }
 
-// Find is the model of that name.
+// Find returns the model with a name.
 func (m *Manifest) Find(name string) (Entry, error) {
 	names := make([]string, len(m.Models))
 	for i, e := range m.Models {
@@ -127,11 +127,11 @@ func (m *Manifest) Find(name string) (Entry, error) {
 		}
 		names[i] = e.Name
 	}
-	return Entry{}, fmt.Errorf("no model %q is known; choose one of %s, or import a folder", name, strings.Join(names, ", "))
+	return Entry{}, fmt.Errorf("unknown model %q; use one of %s, or import a folder", name, strings.Join(names, ", "))
 }
 
-// Recommend names a pinned model for each use that hears or speaks a language on a
-// machine of a class. Earlier entries of the manifest win.
+// Recommend returns, for each use, the name of a pinned model for a language and a
+// class of machine. Earlier entries of the manifest take precedence.
 func (m *Manifest) Recommend(language string, class Class) []Entry {
 	language, _, _ = strings.Cut(strings.ToLower(language), "-")
 	var list []Entry
@@ -144,31 +144,31 @@ func (m *Manifest) Recommend(language string, class Class) []Entry {
 	return list
 }
 
-// DefaultManifest is the one in the tree.
+// DefaultManifest returns the embedded manifest.
 func DefaultManifest() (*Manifest, error) { return ParseManifest(embedded) }
 
-// names are those of models and so of folders; none begins with a dot.
+// names matches names of models, which are names of folders; they must not start with a dot.
 var names = regexp.MustCompile(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
 
-// ParseManifest reads and checks a manifest.
+// ParseManifest parses and validates a manifest.
 func ParseManifest(text []byte) (*Manifest, error) {
 	var m Manifest
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	if err := d.Decode(&m); err != nil {
-		return nil, fmt.Errorf("the manifest of models is not valid: %w; correct it", err)
+		return nil, fmt.Errorf("invalid model manifest: %w; correct it", err)
 	}
 	for _, p := range m.Engine.Packages {
 		if err := errors.Join(checkFiles(append(p.Files, File{"package", p.Size, p.SHA256})), checkURLs(p.URLs)); err != nil {
-			return nil, fmt.Errorf("the manifest of models has a wrong engine for %s on %s: %w; correct it", p.System, p.Arch, err)
+			return nil, fmt.Errorf("model manifest: invalid engine for %s on %s: %w; correct it", p.System, p.Arch, err)
 		}
 	}
 	for i, e := range m.Models {
 		if err := e.check(); err != nil {
-			return nil, fmt.Errorf("the manifest of models has a wrong model %q: %w; correct it", e.Name, err)
+			return nil, fmt.Errorf("model manifest: invalid model %q: %w; correct it", e.Name, err)
 		}
 		if slices.ContainsFunc(m.Models[:i], func(other Entry) bool { return other.Name == e.Name }) {
-			return nil, fmt.Errorf("the manifest of models has two models %q; correct it", e.Name)
+			return nil, fmt.Errorf("model manifest: duplicate model %q; correct it", e.Name)
 		}
 	}
 	return &m, nil
@@ -177,17 +177,17 @@ func ParseManifest(text []byte) (*Manifest, error) {
 func (e Entry) check() error {
 	switch {
 	case !names.MatchString(e.Name):
-		return errors.New("its name has other characters than letters, digits, dots, dashes and underscores")
+		return errors.New("its name may only have letters, digits, dots, dashes and underscores")
 	case e.Name == EngineName:
-		return errors.New("that is the name of the engine")
+		return errors.New("the name is reserved for the engine")
 	case !slices.Contains(sherpa.Kinds(), e.Kind):
 		return fmt.Errorf("unknown kind %q", e.Kind)
 	case !slices.Contains(classes, e.Machine):
-		return fmt.Errorf("unknown class of machine %q", e.Machine)
+		return fmt.Errorf("unknown machine class %q", e.Machine)
 	case e.Licence.Name == "" || e.Licence.URL == "":
-		return errors.New("it has no licence")
+		return errors.New("missing licence")
 	case e.Pinned() && len(e.Sources) == 0:
-		return errors.New("it has no source")
+		return errors.New("missing source")
 	}
 	for part, path := range e.Parts {
 		known := slices.ContainsFunc(e.Files, func(f File) bool {
@@ -206,7 +206,7 @@ func checkFiles(files []File) error {
 	for _, f := range files {
 		switch {
 		case !filepath.IsLocal(filepath.FromSlash(f.Path)) || f.Path == sherpa.DescriptionFile || f.Path == SumsFile:
-			return fmt.Errorf("the path %q cannot be used", f.Path)
+			return fmt.Errorf("invalid path %q", f.Path)
 		case f.Size <= 0:
 			return fmt.Errorf("%s has no size", f.Path)
 		case !checksum.MatchString(f.SHA256):
@@ -219,7 +219,7 @@ func checkFiles(files []File) error {
 func checkURLs(list []string) error {
 	for _, s := range list {
 		if u, err := url.Parse(s); err != nil || u.Host == "" || u.Scheme != "https" && u.Scheme != "http" {
-			return fmt.Errorf("%q is not the URL of a download", s)
+			return fmt.Errorf("%q is not a download URL", s)
 		}
 	}
 	return nil

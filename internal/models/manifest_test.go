@@ -12,7 +12,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/sherpa"
 )
 
-// writeManifest writes a manifest into a file.
+// writeManifest writes a manifest to a file.
 func writeManifest(t *testing.T, m *Manifest) string {
 	t.Helper()
 	text, err := json.Marshal(m)
@@ -26,8 +26,9 @@ func writeManifest(t *testing.T, m *Manifest) string {
 	return path
 }
 
-// TestDefaultManifest: each model can be loaded by the engine, is at a pinned revision,
-// and has a licence; and the engine is the one that setup.sh installs and sherpa wants.
+// TestDefaultManifest: the engine can load each model, each has a pinned revision and
+// a licence, and the engine is the version that setup.sh installs and sherpa
+// requires.
 func TestDefaultManifest(t *testing.T) {
 	m, err := DefaultManifest()
 	if err != nil {
@@ -50,7 +51,7 @@ func TestDefaultManifest(t *testing.T) {
 		}
 		for _, f := range e.Figures {
 			if f.Source == "" {
-				t.Errorf("%s: who published %q?", e.Name, f.What)
+				t.Errorf("%s: figure %q has no source", e.Name, f.What)
 			}
 		}
 	}

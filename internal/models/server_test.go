@@ -19,15 +19,15 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/tonemodel"
 )
 
-// asked is a request that a mirror got.
+// asked is a request that a mirror received.
 type asked struct{ path, span, ifRange string }
 
-// mirror is a server of files. It behaves well unless answer says otherwise.
+// mirror is a file server. It behaves correctly unless answer is set.
 type mirror struct {
 	*httptest.Server
 	files map[string][]byte
-	// answer may answer a request itself, the n-th from 1, for the first file of a
-	// model and for the engine.
+	// answer, if set, may handle the n-th request (from 1) for a model's first file
+	// or the engine itself.
 	answer func(w http.ResponseWriter, r *http.Request, n int, content []byte) bool
 
 	mu    sync.Mutex
@@ -64,7 +64,7 @@ func (m *mirror) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// requests are those for a file so far.
+// requests returns the requests for a file so far.
 func (m *mirror) requests(name string) []asked {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -84,7 +84,7 @@ func sum(content []byte) string {
 	return hex.EncodeToString(s[:])
 }
 
-// upTo sends what was asked for, up to a position in the content, and then breaks the
+// upTo sends what was requested up to a position in the content, then breaks the
 // connection.
 func upTo(end int) func(http.ResponseWriter, *http.Request, int, []byte) bool {
 	return func(w http.ResponseWriter, r *http.Request, _ int, content []byte) bool {
@@ -103,7 +103,7 @@ func upTo(end int) func(http.ResponseWriter, *http.Request, int, []byte) bool {
 	}
 }
 
-// toneFiles are those of a small model that recognises.
+// toneFiles returns the files of a small recognition model.
 func toneFiles(t *testing.T) map[string][]byte {
 	t.Helper()
 	dir := t.TempDir()
@@ -121,7 +121,7 @@ func toneFiles(t *testing.T) map[string][]byte {
 	return files
 }
 
-// toneEntry is the model of toneFiles in a manifest.
+// toneEntry returns the manifest entry of toneFiles.
 func toneEntry(files map[string][]byte, sources ...string) Entry {
 	e := Entry{
 		Name: "tone-tdt", Title: "Tone language", Kind: "nemo-transducer", Machine: Small,
@@ -134,7 +134,7 @@ func toneEntry(files map[string][]byte, sources ...string) Entry {
 	return e
 }
 
-// open makes a store in a new folder that does not wait long between attempts.
+// open returns a store in a new folder, with short retry delays.
 func open(t *testing.T, entries ...Entry) (*Store, *events) {
 	t.Helper()
 	return openIn(t, t.TempDir(), entries...)
@@ -152,7 +152,7 @@ func openIn(t *testing.T, dir string, entries ...Entry) (*Store, *events) {
 	return s, log
 }
 
-// events are what a Store has reported.
+// events collects a Store's reports.
 type events struct {
 	mu   sync.Mutex
 	list []Event
@@ -176,45 +176,45 @@ func (l *events) of(kind string) []Event {
 	return list
 }
 
-// noLoad tries no model.
+// noLoad does not load the model.
 func noLoad(sherpa.Model) error { return nil }
 
-// wantInstalled fails unless a model is complete and nothing is left of its download.
+// wantInstalled fails unless a model is complete and its temporary files are gone.
 func wantInstalled(t *testing.T, s *Store, name string) {
 	t.Helper()
 	if err := s.Verify(t.Context(), name, noLoad); err != nil {
 		t.Errorf("the model is not complete: %v", err)
 	}
 	if _, err := os.Stat(s.stage(name)); err == nil {
-		t.Error("the stage of the model is left behind")
+		t.Error("the stage of the model was not removed")
 	}
 	if set, err := sherpa.Installed(s.Dir); err != nil || set.Damaged != nil || len(set.Hearing) != 1 {
 		t.Errorf("the daemon finds %+v, %v", set, err)
 	}
 	_ = filepath.WalkDir(s.Folder(name), func(path string, _ fs.DirEntry, _ error) error {
 		if strings.HasSuffix(path, partSuffix) || strings.HasSuffix(path, originSuffix) {
-			t.Errorf("%s is left behind", path)
+			t.Errorf("%s was not removed", path)
 		}
 		return nil
 	})
 }
 
-// wantError fails unless an error says all of the words, and names no folder.
+// wantError fails unless an error contains all of the words and names no folder.
 func wantError(t *testing.T, s *Store, err error, words ...string) {
 	t.Helper()
 	if err == nil {
-		t.Error("there is no error")
+		t.Error("no error")
 		return
 	}
 	for _, w := range words {
 		if !strings.Contains(err.Error(), w) {
-			t.Errorf("the error says %q, and nothing of %q", err, w)
+			t.Errorf("error %q does not contain %q", err, w)
 		}
 	}
 	if !strings.Contains(err.Error(), "; ") {
-		t.Errorf("the error says %q, and not what to do", err)
+		t.Errorf("error %q has no remedy", err)
 	}
 	if strings.Contains(err.Error(), s.Dir) {
-		t.Errorf("the error %q names a folder of the user", err)
+		t.Errorf("error %q names a user's folder", err)
 	}
 }

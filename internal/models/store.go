@@ -16,20 +16,19 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/filelock"
 )
 
-// What a Store calls its own files and folders.
+// Names of a Store's own files and folders.
 const (
 	lockFile    = ".lock"
 	stagePrefix = ".install-"
 	oldPrefix   = ".old-"
-	// SumsFile has the checksums of an installed model, as sha256sum writes and reads
-	// them.
+	// SumsFile has the checksums of an installed model, in the format of sha256sum.
 	SumsFile = "SHA256SUMS"
 )
 
-// Event is a report for the user interface.
+// Event is a progress report for the user interface.
 type Event struct {
 	Event string `json:"event"` // one of the kinds below
-	Name  string `json:"name"`  // of the model, or EngineName
+	Name  string `json:"name"`  // name of the model, or EngineName
 	File  string `json:"file,omitempty"`
 	// Done and Total are bytes of the whole model.
 	Done    int64  `json:"done,omitempty"`
@@ -40,29 +39,29 @@ type Event struct {
 // The kinds of events.
 const (
 	Progress  = "progress"
-	Note      = "note"      // such as a mirror that does not answer
-	Installed = "installed" // also when it was before
+	Note      = "note"      // for example a mirror that does not respond
+	Installed = "installed" // also if it was installed before
 )
 
-// Options say where a Store is and how it downloads.
+// Options configures the location and the downloads of a Store.
 type Options struct {
-	Dir    string // of the models
-	Assets string // of the engine's library
-	// Manifest is the default one where it is nil.
+	Dir    string // folder of the models
+	Assets string // folder of the engine's library
+	// Manifest defaults to DefaultManifest if nil.
 	Manifest *Manifest
-	// Mirrors are base URLs that are tried first, with the paths of the manifest's.
+	// Mirrors are base URLs to try first, with the paths of the manifest's URLs.
 	Mirrors []string
 	Report  func(Event) // may be nil
 }
 
-// Store is a folder of models. Its methods that change something hold its lock.
+// Store is a folder of models. Methods that change it hold its lock.
 type Store struct {
 	Options
 	client       *http.Client
 	stall, retry time.Duration
 }
 
-// Open makes a Store. Nothing is written before something is installed.
+// Open returns a Store. It writes nothing until something is installed.
 func Open(o Options) (*Store, error) {
 	if o.Manifest == nil {
 		m, err := DefaultManifest()
@@ -73,7 +72,7 @@ func Open(o Options) (*Store, error) {
 	}
 	for i, m := range o.Mirrors {
 		if err := checkURLs([]string{m}); err != nil {
-			return nil, fmt.Errorf("--mirror: %w; give a URL such as https://mirror.example", err)
+			return nil, fmt.Errorf("--mirror: %w; use a URL such as https://mirror.example", err)
 		}
 		o.Mirrors[i] = strings.TrimSuffix(m, "/")
 	}
@@ -89,10 +88,10 @@ func Open(o Options) (*Store, error) {
 	return &Store{Options: o, client: &http.Client{Transport: transport}, stall: time.Minute, retry: 500 * time.Millisecond}, nil
 }
 
-// errBusy is the error of a second process.
-var errBusy = errors.New("another command is changing the models; wait until it has ended, or stop it")
+// errBusy is returned while another process holds the lock.
+var errBusy = errors.New("another command is changing the models; wait for it, or stop it")
 
-// lock keeps other processes from changing a folder, which is made if need be.
+// lock locks a folder against changes by other processes, and creates it if missing.
 func lock(dir string) (unlock func(), err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return nil, localError{err}
@@ -112,8 +111,8 @@ func lock(dir string) (unlock func(), err error) {
 	return func() { _ = file.Close() }, nil
 }
 
-// change locks the folder of models and puts back what an earlier process that was
-// killed has left between two renames.
+// change locks the folder of models, and restores a model that a killed process left
+// between two renames.
 func (s *Store) change() (unlock func(), err error) {
 	unlock, err = lock(s.Dir)
 	if err != nil {
@@ -143,14 +142,14 @@ func (s *Store) change() (unlock func(), err error) {
 	return unlock, nil
 }
 
-// Folder is where an installed model is.
+// Folder returns the folder of an installed model.
 func (s *Store) Folder(name string) string { return filepath.Join(s.Dir, name) }
 
 func (s *Store) stage(name string) string { return filepath.Join(s.Dir, stagePrefix+name) }
 func (s *Store) old(name string) string   { return filepath.Join(s.Dir, oldPrefix+name) }
 
-// replace puts a complete model in its place. The old one stays until then, and comes
-// back if the new one cannot be put there.
+// replace moves a complete model into place. The old one stays until then, and is
+// restored if the move fails.
 func (s *Store) replace(name string) error {
 	_, err := os.Stat(s.Folder(name))
 	replaces := err == nil
@@ -166,36 +165,36 @@ func (s *Store) replace(name string) error {
 		return inUse(name, err)
 	}
 	if err := os.RemoveAll(s.old(name)); err != nil {
-		s.Report(Event{Event: Note, Name: name, Message: "the old files could not be removed; the next command tries again"})
+		s.Report(Event{Event: Note, Name: name, Message: "cannot remove the old files; the next command tries again"})
 	}
 	return nil
 }
 
-// inUse is the failure to move or remove a model. On Windows, a model that is loaded
-// cannot be moved.
+// inUse wraps a failure to move or remove a model. On Windows a loaded model cannot
+// be moved.
 func inUse(name string, err error) error {
 	var link *os.LinkError
 	if errors.As(err, &link) {
 		err = link.Err
 	}
-	return fmt.Errorf("cannot replace the model %s: %w; end conversations that use it, and run the command again", name, err)
+	return fmt.Errorf("cannot replace the model %s: %w; end conversations that use it, then run the command again", name, err)
 }
 
-// needSpace fails unless a folder has room for so many bytes.
+// needSpace returns an error unless a folder has room for the given number of bytes.
 func needSpace(dir string, bytes int64) error {
-	const reserve = 50 << 20 // for everybody else
+	const reserve = 50 << 20 // for other programs
 	free, err := freeSpace(dir)
 	if err != nil {
 		return localError{err}
 	}
 	if need := uint64(max(bytes, 0)) + reserve; bytes > 0 && free < need {
-		return fmt.Errorf("%s are needed on the disk and %s are free; free some space and run the command again, it continues where it was",
+		return fmt.Errorf("need %s of disk space, but only %s are free; free some space and run the command again to resume",
 			FormatSize(int64(min(need, 1<<62))), FormatSize(int64(min(free, 1<<62))))
 	}
 	return nil
 }
 
-// FormatSize is a number of bytes for people.
+// FormatSize formats a number of bytes for display.
 func FormatSize(bytes int64) string {
 	switch {
 	case bytes >= 1e9:
@@ -206,7 +205,7 @@ func FormatSize(bytes int64) string {
 	return fmt.Sprintf("%.0f kB", float64(bytes)/1e3)
 }
 
-// List names the folders of installed models, in alphabetical order.
+// List returns the names of installed models, in alphabetical order.
 func (s *Store) List() ([]string, error) {
 	entries, err := os.ReadDir(s.Dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -224,16 +223,16 @@ func (s *Store) List() ([]string, error) {
 	return list, nil
 }
 
-// installed is the name of an installed model, or an error.
+// installed checks that a model is installed, and returns its name.
 func (s *Store) installed(name string) error {
 	list, err := s.List()
 	if err == nil && !slices.Contains(list, name) {
-		err = fmt.Errorf("no model %q is installed; `agentvoice-daemon models list` names those that are", name)
+		err = fmt.Errorf("model %q is not installed; `agentvoice-daemon models list` lists installed models", name)
 	}
 	return err
 }
 
-// Remove removes an installed model, or what is downloaded of one.
+// Remove removes an installed or partly downloaded model.
 func (s *Store) Remove(name string) error {
 	if !names.MatchString(name) {
 		return s.installed(name)
@@ -254,7 +253,7 @@ func (s *Store) Remove(name string) error {
 	if err := s.installed(name); err != nil {
 		return err
 	}
-	// In one step it is no model any more, whatever happens then.
+	// The rename removes the model atomically.
 	if err := os.Rename(s.Folder(name), s.stage(name)); err != nil {
 		return inUse(name, err)
 	}

@@ -13,11 +13,11 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/sherpa"
 )
 
-// ErrNoChecksums is the error of Verify for a model that was put in its folder by hand.
-var ErrNoChecksums = errors.New("there are no checksums to compare it with; import it with `agentvoice-daemon models import`")
+// ErrNoChecksums is returned by Verify for a model that was copied to its folder by hand.
+var ErrNoChecksums = errors.New("no checksums; import the model with `agentvoice-daemon models import`")
 
-// Verify compares each file of an installed model with its checksum, and has load try
-// the model.
+// Verify compares each file of an installed model with its checksum, and calls load
+// to test the model.
 func (s *Store) Verify(ctx context.Context, name string, load func(sherpa.Model) error) error {
 	if err := s.installed(name); err != nil {
 		return err

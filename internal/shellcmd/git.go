@@ -6,11 +6,11 @@ import (
 	"strings"
 )
 
-// gitDeletes are the subcommands of git that discard what is not recorded elsewhere,
-// whatever their arguments are.
+// gitDeletes lists git subcommands that discard data not stored elsewhere, whatever
+// their arguments.
 var gitDeletes = words("rm filter-branch filter-repo prune update-ref replace")
 
-// gitRisks are the arguments with which a subcommand does.
+// gitRisks lists the arguments that make a subcommand discard data.
 var gitRisks = map[string]*regexp.Regexp{
 	"push":        regexp.MustCompile(`^(-[a-z]*[fd][a-z]*|--force.*|--delete|--mirror|--prune|\+.*|:.*)$`),
 	"reset":       regexp.MustCompile(`^--(hard|merge|keep)$`),
@@ -36,12 +36,12 @@ var gitRisks = map[string]*regexp.Regexp{
 	"revert":      regexp.MustCompile(`^--(abort|quit)$`),
 }
 
-// gitSettings have git run programs.
+// gitSettings matches settings that make git run programs.
 var gitSettings = regexp.MustCompile(`(?i)(alias|pager|editor|command|hook|proxy|helper|ext|diff|merge|filter|textconv|sequence|program|browser|askpass|include)`)
 
 var subcommand = regexp.MustCompile(`^[a-z][a-z0-9-]*$`)
 
-// git reads a call of git.
+// git analyzes a call of git.
 func (x *reader) git(args []arg) {
 	rest := x.options(wrapper{
 		flags: "pPhv", values: "Cc",
@@ -90,7 +90,7 @@ func (x *reader) git(args []arg) {
 	}
 }
 
-// plainWords counts the words that are no options, unless there is a new branch.
+// plainWords counts the arguments that are not options. It returns 0 if a branch is created.
 func plainWords(args []arg) (n int) {
 	for _, a := range args {
 		switch {

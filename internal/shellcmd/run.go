@@ -18,47 +18,46 @@ func words(list string) set {
 	return s
 }
 
-// shells run scripts.
+// shells lists programs that run shell scripts.
 var shells = words("sh bash dash ash zsh ksh mksh fish busybox-sh rbash")
 
-// interpreters run programs of their own languages.
+// interpreters lists interpreters of other languages.
 var interpreters = words("python python2 python3 py node nodejs deno bun perl ruby php lua osascript rscript tclsh expect gdb")
 
-// foreignShells have another grammar.
+// foreignShells lists shells with another grammar.
 var foreignShells = words("powershell pwsh cmd wsl iex invoke-expression")
 
-// deleting programs remove data whatever their arguments are.
+// deleting lists programs that delete data whatever their arguments.
 var deleting = words(`rm rmdir unlink shred srm trash trash-put rimraf del-cli wipefs del erase rd ri
 	remove-item remove-itemproperty clear-content clear-item clear-recyclebin userdel groupdel deluser delgroup dropdb dropuser`)
 
-// irreversible programs change what cannot be restored, whatever their arguments
-// are.
+// irreversible lists programs whose effects cannot be undone whatever their arguments.
 var irreversible = words(`dd mkfs mke2fs mkswap newfs fdisk sfdisk gdisk sgdisk parted diskutil diskpart truncate format
 	mv cp install rsync patch move copy ren rename move-item copy-item rename-item set-content out-file
 	kill killall pkill stop-process taskkill shutdown reboot halt poweroff stop-computer restart-computer
 	crontab passwd usermod visudo iptables nft ufw reg regedit set-executionpolicy format-volume`)
 
-// permissions are kept nowhere once they are changed in a whole tree.
+// permissions lists programs that change permissions, which cannot be restored after a recursive change.
 var permissions = words("chmod chown chgrp")
 
-// packagers run programs of packages by their names.
+// packagers lists package managers that run programs of packages by name.
 var packagers = words("npm pnpm yarn bun deno npx bunx")
 
-// suspects make any program irreversible that takes one of them as an argument.
+// suspects lists arguments that make any program count as irreversible.
 var suspects = words(`delete destroy drop prune purge remove rm rmi uninstall unpublish publish wipe erase autoremove
 	flushall flushdb dropdatabase
 	--delete --force --hard --prune --purge --overwrite --destroy --remove --mirror --yes-i-really-mean-it -delete`)
 
-// suspect is the form of those that have an object behind them.
+// suspect matches those with an object appended.
 var suspect = regexp.MustCompile(`^(delete|destroy|drop|purge|remove|terminate|wipe)-[a-z-]+$`)
 
-// sql are statements that delete.
+// sql matches SQL statements that delete.
 var sql = regexp.MustCompile(`(?i)\b(drop\s+(table|database|schema|index|view|user|role)|truncate\s+table|delete\s+from)\b`)
 
-// cmdlet is the form of PowerShell's commands.
+// cmdlet matches PowerShell command names.
 var cmdlet = regexp.MustCompile(`^[A-Z][A-Za-z]+-[A-Z][A-Za-z]+$`)
 
-// key is the name of a program as the tables have it.
+// key returns a program's name as in the tables.
 func key(text string) string {
 	base := strings.ToLower(path.Base(strings.ReplaceAll(text, `\`, "/")))
 	for _, end := range []string{".exe", ".cmd", ".bat", ".ps1"} {
@@ -67,7 +66,7 @@ func key(text string) string {
 	return base
 }
 
-// run reads the words of a call.
+// run analyzes the words of a call.
 func (x *reader) run(args []arg) {
 	if len(args) == 0 {
 		return
@@ -100,7 +99,7 @@ func (x *reader) run(args []arg) {
 	x.within(k, rest)
 }
 
-// judge says whether a program does what cannot be undone.
+// judge rates whether a program's effects can be undone.
 func (x *reader) judge(k string, args []arg) {
 	switch {
 	case deleting[k]:
@@ -109,13 +108,13 @@ func (x *reader) judge(k string, args []arg) {
 		x.r.Destructive = true
 	}
 	if k == "echo" || k == "printf" || k == "grep" || k == "rg" || k == "man" || k == "[" || k == "test" {
-		return // their arguments are words, and no more
+		return // their arguments are just text
 	}
 	for _, a := range args {
 		switch {
 		case suspects[strings.ToLower(a.text)], suspect.MatchString(a.text), sql.MatchString(a.text):
 			x.r.Destructive = true
-		case packagers[k] && deleting[a.text]: // as yarn runs what is installed
+		case packagers[k] && deleting[a.text]: // yarn runs installed programs by name
 			x.program(a.text)
 			x.r.Deletes = true
 		case permissions[k] && (a.text == "--recursive" || strings.HasPrefix(a.text, "-") && strings.Contains(a.text, "R")):
@@ -124,7 +123,7 @@ func (x *reader) judge(k string, args []arg) {
 	}
 }
 
-// within reads what a program runs, and what some do with files.
+// within analyzes what a program runs, and how some programs use files.
 func (x *reader) within(k string, args []arg) {
 	if w, ok := wrappers[k]; ok {
 		x.wrapped(w, args)
@@ -158,7 +157,7 @@ func (x *reader) within(k string, args []arg) {
 	}
 }
 
-// shell reads what a shell is told to run: a script in its words, a file, or its
+// shell analyzes what a shell is told to run: a script in an argument, a file, or
 // standard input.
 func (x *reader) shell(args []arg) {
 	command := false
@@ -184,17 +183,17 @@ func (x *reader) shell(args []arg) {
 			x.inner(a)
 			return
 		default:
-			return // a file
+			return // script file
 		}
 	}
-	x.opaque() // the standard input
+	x.opaque() // reads standard input
 }
 
-// interpreter runs a file; a program in its words is not read.
+// interpreter handles interpreters: code in an argument is opaque.
 func (x *reader) interpreter(args []arg) {
 	for i, a := range args {
 		switch {
-		case a.text == "eval" && i == 0: // deno's
+		case a.text == "eval" && i == 0: // deno eval
 			x.opaque()
 			return
 		case !a.known:
@@ -210,10 +209,10 @@ func (x *reader) interpreter(args []arg) {
 			return
 		}
 	}
-	x.opaque() // the standard input
+	x.opaque() // reads standard input
 }
 
-// builtin reads what the shell itself runs later or in place.
+// builtin analyzes builtins that run commands, now or later.
 func (x *reader) builtin(k string, args []arg) {
 	switch k {
 	case "eval":
@@ -242,7 +241,7 @@ func (x *reader) builtin(k string, args []arg) {
 	}
 }
 
-// find reads what find and fd run for each file, and what they do by themselves.
+// find analyzes what find and fd run per file, and their own actions.
 func (x *reader) find(args []arg) {
 	for i := 0; i < len(args); i++ {
 		switch t := args[i].text; {
@@ -261,16 +260,16 @@ func (x *reader) find(args []arg) {
 			x.run(args[i+1 : end])
 			i = end
 		case !args[i].known && strings.HasPrefix(t, "$"):
-			x.opaque() // it may be any of these
+			x.opaque() // it may be any of these options
 		}
 	}
 }
 
-// remote reads the command of another machine.
+// remote analyzes a command for another machine.
 func (x *reader) remote(args []arg) {
 	rest := x.options(wrapper{flags: "46AaCfGgKkMNnqsTtVvXxYy", values: "BbcDEeFIiJLlmOopQRSWw"}, args)
 	if len(rest) > 0 {
-		rest = rest[1:] // the host
+		rest = rest[1:] // skip the host
 	}
 	var all []string
 	for _, a := range rest {
@@ -284,7 +283,7 @@ func (x *reader) remote(args []arg) {
 	}
 }
 
-// optionScript reads a script that is the value of an option, or the rest of the
+// optionScript analyzes a script given as the value of an option, or as the remaining
 // words.
 func (x *reader) optionScript(k string, args []arg) {
 	for i, a := range args {
@@ -309,21 +308,21 @@ func (x *reader) optionScript(k string, args []arg) {
 			x.run(rest[1:])
 		}
 	default:
-		x.opaque() // a shell for the user
+		x.opaque() // an interactive shell
 	}
 }
 
-// carriers look harmless with these subcommands only.
+// carriers lists the subcommands with which a carrier is harmless.
 var carriers = words("ps images logs inspect version info top stats port diff history search get describe explain api-resources config")
 
-// carrier is a program that runs others, with words that only it understands.
+// carrier handles programs that run others by their own syntax.
 func (x *reader) carrier(k string, args []arg) {
 	if len(args) == 0 || !args[0].known || !carriers[args[0].text] || k == "parallel" || k == "at" || k == "batch" {
 		x.opaque()
 	}
 }
 
-// files are the files that some programs replace.
+// files collects the files that some programs replace.
 func (x *reader) files(k string, args []arg) {
 	has := func(short string, long ...string) bool {
 		return slices.ContainsFunc(args, func(a arg) bool {
@@ -364,8 +363,7 @@ func (x *reader) files(k string, args []arg) {
 	}
 }
 
-// output is the value of the option that names the file to write, and curl's
-// method.
+// output handles the option that names the output file, and curl's method.
 func (x *reader) output(k string, args []arg) {
 	short, long := map[string]string{"curl": "-o", "wget": "-O", "sort": "-o"}[k], "--output"
 	if k == "wget" {

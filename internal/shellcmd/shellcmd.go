@@ -1,19 +1,18 @@
-// Package shellcmd says what a shell command would run, so that a person can be
-// asked about it before it does.
+// Package shellcmd determines what a shell command would run, so that the user can be
+// asked for approval before it runs.
 //
 // # Model
 //
-// Read parses a command as Bash does and collects every program that it names:
-// those of pipelines, lists, subshells, substitutions and loops, and those that a
-// wrapper such as sudo, xargs, find -exec or bash -c would run. It errs on one side
-// only. What cannot be known from the text makes the reading Opaque, and a program
-// that is known to delete or overwrite makes it Destructive; neither is ever the
-// result of a guess that something is harmless.
+// Read parses a command like Bash and collects every program that it names: in
+// pipelines, lists, subshells, substitutions and loops, and as arguments of wrappers
+// such as sudo, xargs, find -exec or bash -c. It errs on the safe side: anything that
+// the text does not determine makes the reading Opaque, and a program that is known
+// to delete or overwrite makes it Destructive. It never guesses that something is
+// harmless.
 //
 // # Invariants
 //
-//   - Every word in the position of a command, with a value that the text shows, is
-//     in Programs.
+//   - Every word in command position whose value is visible in the text is in Programs.
 //   - An Opaque reading is Destructive.
 package shellcmd
 
@@ -25,40 +24,40 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// Reading is what is known about a command.
+// Reading is the result of analyzing a command.
 type Reading struct {
-	// Programs are the names of the programs, without folders, each once and in
-	// the order of the text. Those of git have their subcommand behind them.
+	// Programs lists the program names, without folders, once each and in text order.
+	// Those of git include the subcommand.
 	Programs []string
-	// Overwrites are the files that redirections and options replace.
+	// Overwrites lists the files that redirections and options replace.
 	Overwrites []string
-	// Deletes says that a program removes files or other data.
+	// Deletes: a program removes files or other data.
 	Deletes bool
-	// Destructive says that what the command does may be irreversible.
+	// Destructive: the effects may be irreversible.
 	Destructive bool
-	// Opaque says that the text does not show all that would run.
+	// Opaque: the text does not show everything that would run.
 	Opaque bool
 }
 
-// Shell is what would carry out a command.
+// Shell is the shell that would run a command.
 type Shell int
 
 // The shells.
 const (
-	Posix Shell = iota // sh, Bash, Zsh and their kin
-	// Windows is PowerShell or cmd, which have another grammar: only commands that
-	// mean the same in all shells are understood.
+	Posix Shell = iota // sh, Bash, Zsh and similar shells
+	// Windows is PowerShell or cmd, which have another grammar: Read accepts only
+	// commands that mean the same in all shells.
 	Windows
 )
 
 const (
-	maxText   = 64 << 10 // bytes of a command that are parsed
-	maxDepth  = 8        // of commands inside the words of commands
-	maxTexts  = 100      // that are parsed for one command, each such word being one
-	maxNested = 32       // wrappers around wrappers
+	maxText   = 64 << 10 // maximum size of a command, in bytes
+	maxDepth  = 8        // nesting of commands in arguments of commands
+	maxTexts  = 100      // parsed texts per command, including such arguments
+	maxNested = 32       // nesting of wrappers
 )
 
-// Read reads a command line or a script.
+// Read analyzes a command line or a script.
 func Read(text string, shell Shell) Reading {
 	x := &reader{seen: set{}}
 	if shell == Windows && !plain.MatchString(text) {
@@ -68,7 +67,7 @@ func Read(text string, shell Shell) Reading {
 	return x.result()
 }
 
-// ReadWords reads a command that is given as its words, without a shell.
+// ReadWords analyzes a command given as words, which no shell expands.
 func ReadWords(words []string) Reading {
 	x := &reader{seen: set{}}
 	args := make([]arg, 0, len(words))
@@ -79,23 +78,23 @@ func ReadWords(words []string) Reading {
 	return x.result()
 }
 
-// plain are texts that PowerShell, cmd and Bash read alike.
+// plain matches texts that PowerShell, cmd and Bash interpret the same way.
 var plain = regexp.MustCompile(`^[\w./:=@,+ "';|&<>-]*$`)
 
-// foreign are signs of PowerShell and cmd.
+// foreign matches syntax of PowerShell and cmd.
 var foreign = regexp.MustCompile(`\$env:|%[A-Za-z_]{3,}%`)
 
-// hidden are characters that are not seen, or that change what is seen.
+// hidden matches characters that are invisible or change how the text is displayed.
 var hidden = regexp.MustCompile(`[\x00-\x08\x0b\x0c\x0e-\x1f\x7f\x{80}-\x{9f}\x{ad}\x{200b}-\x{200f}\x{2028}-\x{202e}\x{2060}-\x{206f}\x{feff}\x{e0000}-\x{e0fff}\x{fffd}]`)
 
 // reader collects a Reading.
 type reader struct {
 	r      Reading
 	seen   set // programs
-	depth  int // of texts
+	depth  int // nesting of texts
 	texts  int
-	nested int    // of run
-	src    string // that is being parsed
+	nested int    // nesting of run
+	src    string // text that is being parsed
 }
 
 func (x *reader) result() Reading {
@@ -105,7 +104,7 @@ func (x *reader) result() Reading {
 
 func (x *reader) opaque() { x.r.Opaque = true }
 
-// script reads the text of a script.
+// script analyzes the text of a script.
 func (x *reader) script(text string) {
 	x.texts++
 	if x.depth >= maxDepth || x.texts > maxTexts || len(text) > maxText {
@@ -130,7 +129,7 @@ func (x *reader) script(text string) {
 	x.src = src
 }
 
-// node visits a node of a script, and all that are in it.
+// node visits a node of a script and its descendants.
 func (x *reader) node(n syntax.Node) bool {
 	switch n := n.(type) {
 	case *syntax.Stmt:
@@ -163,11 +162,11 @@ func (x *reader) node(n syntax.Node) bool {
 	return true
 }
 
-// history is what an interactive shell replaces by an earlier command.
+// history matches history expansion of interactive shells.
 var history = regexp.MustCompile(`![A-Za-z0-9!$?#-]`)
 
-// name is what the name of a program looks like. Letters of other scripts may look
-// like these.
+// name matches ordinary program names. Letters of other scripts are excluded because
+// they may look like these.
 var name = regexp.MustCompile(`^[A-Za-z0-9_.+@:-]+$`)
 
 // program adds a name.
@@ -182,7 +181,7 @@ func (x *reader) program(p string) {
 	x.add(p)
 }
 
-// maxName is the length of a name that can be said, in bytes.
+// maxName is the longest program name that is spoken, in bytes.
 const maxName = 40
 
 func (x *reader) add(p string) {
@@ -192,7 +191,7 @@ func (x *reader) add(p string) {
 	}
 }
 
-// variables change which programs run.
+// variables lists environment variables that change which programs run.
 var variables = regexp.MustCompile(`^(PATH|IFS|ENV|BASH_ENV|SHELLOPTS|PROMPT_COMMAND|PS4|PAGER|EDITOR|VISUAL|SHELL|LD_.*|DYLD_.*|GIT_.*|NODE_OPTIONS|PYTHON.*|PERL5.*|RUBY.*)$`)
 
 func (x *reader) variable(v string) {
@@ -201,7 +200,7 @@ func (x *reader) variable(v string) {
 	}
 }
 
-// redirections are the files that a statement replaces.
+// redirections collects the files that a statement replaces.
 func (x *reader) redirections(s *syntax.Stmt) {
 	for _, r := range s.Redirs {
 		switch r.Op {
@@ -217,7 +216,7 @@ func (x *reader) redirections(s *syntax.Stmt) {
 
 var descriptor = regexp.MustCompile(`^[0-9]*-?$`)
 
-// overwrite notes that a file is replaced.
+// overwrite records that a file is replaced.
 func (x *reader) overwrite(file arg) {
 	switch {
 	case file.known && (strings.HasPrefix(file.text, "/dev/std") || strings.HasPrefix(file.text, "/dev/fd/") || file.text == "/dev/null" || file.text == "/dev/tty" || file.text == "-"):
@@ -226,7 +225,7 @@ func (x *reader) overwrite(file arg) {
 	}
 }
 
-// input reads what a shell is given to run on its standard input.
+// input analyzes a script that a shell reads from standard input.
 func (x *reader) input(s *syntax.Stmt, r *syntax.Redirect) {
 	call, ok := s.Cmd.(*syntax.CallExpr)
 	if !ok || len(call.Args) == 0 || !shells[key(x.arg(call.Args[0]).text)] {
@@ -241,7 +240,7 @@ func (x *reader) input(s *syntax.Stmt, r *syntax.Redirect) {
 	}
 }
 
-// inner reads a word that is a script.
+// inner analyzes a word that is a script.
 func (x *reader) inner(a arg) {
 	if !a.known {
 		x.opaque()
@@ -249,12 +248,12 @@ func (x *reader) inner(a arg) {
 	x.script(a.text)
 }
 
-// arg is a word as a program gets it. Of one that is not known, text is what the
-// script says in its place.
+// arg is a word as a program receives it. If its value is unknown, text is its source
+// in the script.
 type arg struct {
 	text    string
 	known   bool
-	pattern bool // it may become other words
+	pattern bool // it may expand to other words
 }
 
 func (x *reader) args(words []*syntax.Word) []arg {
@@ -297,8 +296,8 @@ func (x *reader) parts(b *strings.Builder, a *arg, parts []syntax.WordPart, quot
 	}
 }
 
-// unescape takes the backslashes out of a literal. Inside quotes they stand only
-// before what has a meaning there.
+// unescape removes the backslashes from a literal. Inside quotes a backslash escapes
+// only characters that are special there.
 func unescape(s string, quoted bool) string {
 	if !strings.Contains(s, `\`) {
 		return s

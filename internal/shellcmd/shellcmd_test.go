@@ -10,8 +10,8 @@ import (
 	"mvdan.cc/sh/v3/syntax"
 )
 
-// row is a command, what it runs, and how it may be allowed: "" with a plain yes,
-// "d" destructive, "D" deletes, "o" opaque; behind that the file that it overwrites.
+// row is a command, its programs, and its rating: "" for harmless, "d" destructive,
+// "D" deletes, "o" opaque; followed by the overwritten file.
 type row struct{ text, programs, how string }
 
 func check(t *testing.T, rows []row) {
@@ -162,7 +162,7 @@ func TestProgramsByOtherWays(t *testing.T) {
 		{"rm${IFS}-rf${IFS}.", "", "o"},
 		{"/bin/r* a", "r*", "o"},
 		{"r\u043c a", "r\u043c", "o"}, // a Cyrillic letter
-		{"ls a\rrm b", "ls", "o"},     // a terminal takes it for Enter
+		{"ls a\rrm b", "ls", "o"},     // a terminal treats it as Enter
 		{"=rm a", "=rm", "o"},
 		{`"rm. This is harmless" a`, "rm. This is harmless", "o"},
 		{"!! a", "!!", "o"},
@@ -233,8 +233,8 @@ func TestOtherShellsAndWhatIsNoCommand(t *testing.T) {
 	})
 }
 
-// PowerShell and cmd have their own grammar: only what means the same everywhere
-// is understood.
+// PowerShell and cmd have their own grammar, so only what means the same everywhere
+// is accepted.
 func TestWindowsShells(t *testing.T) {
 	for text, opaque := range map[string]bool{
 		"npm test":                     false,
@@ -265,7 +265,7 @@ func TestACommandAsWords(t *testing.T) {
 	}
 }
 
-// A command that is too long or too deep is not read to its end, and says so.
+// A command that is too long or too deeply nested is not analyzed completely, and is opaque.
 func TestLimits(t *testing.T) {
 	deep := "rm a"
 	for range 20 {
@@ -283,7 +283,7 @@ func TestLimits(t *testing.T) {
 	r := Read(strings.Join(many, " && "), Posix)
 	for _, m := range many {
 		if !slices.Contains(r.Programs, m) {
-			t.Fatalf("%s is left out", m)
+			t.Fatalf("%s is missing", m)
 		}
 	}
 }
@@ -297,9 +297,9 @@ func mustQuote(t *testing.T, s string) string {
 	return q
 }
 
-// FuzzRead: whatever the text is, every word that stands where a command does, as
-// another walk over the syntax finds them, is in the reading; and what cannot be
-// parsed is never called harmless.
+// FuzzRead: for any text, every word in command position, as found by an independent
+// walk over the syntax, is in the reading; and a text that cannot be parsed is never
+// rated harmless.
 func FuzzRead(f *testing.F) {
 	for _, s := range []string{
 		"cd x && rm -rf .", "echo $(rm a) `b`", "sudo -u x env A=1 xargs -I{} bash -c 'rm {}'", "git push --force; find . -exec rm {} +",
@@ -319,7 +319,7 @@ func FuzzRead(f *testing.F) {
 		file, err := syntax.NewParser().Parse(strings.NewReader(text), "")
 		if err != nil {
 			if !r.Opaque || !r.Destructive {
-				t.Errorf("%q cannot be parsed, and is read as %+v", text, r)
+				t.Errorf("%q cannot be parsed, but its reading is %+v", text, r)
 			}
 			return
 		}
@@ -334,7 +334,7 @@ func FuzzRead(f *testing.F) {
 			}
 			program := path.Base(word)
 			if !slices.ContainsFunc(r.Programs, func(p string) bool { return p == program || strings.HasPrefix(p, program+" ") }) {
-				t.Errorf("%q runs %q; named are %q", text, program, r.Programs)
+				t.Errorf("%q runs %q; the reading has %q", text, program, r.Programs)
 			}
 			return true
 		})

@@ -6,17 +6,17 @@ import (
 	"strings"
 )
 
-// wrapper is a program that runs the program in its words: the options that stand
-// before that one, by letter and by name, without a value and with one.
+// wrapper describes a program that runs the program in its arguments: the options
+// before that program, short and long, without and with a value.
 type wrapper struct {
 	flags, values         string
 	longFlags, longValues []string
-	words                 int  // that stand between the options and the program
-	assigns               bool // variables may be set
-	alone                 bool // without a program it runs nothing
+	words                 int  // number of words between the options and the program
+	assigns               bool // variable assignments are allowed
+	alone                 bool // runs nothing without a program
 }
 
-// wrappers are known by their names.
+// wrappers lists the known wrappers by name.
 var wrappers = map[string]wrapper{
 	"sudo": {
 		flags: "AbEeHiKklnPSsVv", values: "CDgGhpRrTtUu", assigns: true,
@@ -59,7 +59,7 @@ var wrappers = map[string]wrapper{
 	"pnpx": {}, "uvx": {values: "p", longValues: []string{"from", "with", "python"}},
 }
 
-// runners are wrappers with these subcommands only.
+// runners lists programs that are wrappers with these subcommands only.
 var runners = map[string]set{
 	"npm": words("exec x"), "pnpm": words("exec dlx"), "yarn": words("exec dlx"), "bun": words("x"), "uv": words("run"),
 	"poetry": words("run"), "pipenv": words("run"), "bundle": words("exec"), "pipx": words("run"), "rye": words("run"), "hatch": words("run"),
@@ -67,18 +67,18 @@ var runners = map[string]set{
 
 var assignment = regexp.MustCompile(`^([A-Za-z_][A-Za-z0-9_]*)=`)
 
-// wrapped reads the program that a wrapper runs.
+// wrapped analyzes the program that a wrapper runs.
 func (x *reader) wrapped(w wrapper, args []arg) {
 	rest := x.options(w, args)
 	if len(rest) > w.words {
 		x.run(rest[w.words:])
 	} else if !w.alone {
-		x.opaque() // such as a shell for the user
+		x.opaque() // such as an interactive shell
 	}
 }
 
-// options skips the options of a wrapper. One that is not known may or may not take
-// the next word.
+// options skips the options of a wrapper. An unknown option makes the reading opaque,
+// because it may take the next word.
 func (x *reader) options(w wrapper, args []arg) []arg {
 	for i := 0; i < len(args); i++ {
 		a := args[i]
@@ -108,8 +108,7 @@ func (x *reader) options(w wrapper, args []arg) []arg {
 	return nil
 }
 
-// letters reads options of one letter each, and says whether the last one takes the
-// next word.
+// letters parses short options, and reports whether the last one takes the next word.
 func (x *reader) letters(w wrapper, letters string) (takes bool) {
 	for i, l := range letters {
 		switch {
