@@ -215,7 +215,7 @@ func TestTalkOnVirtualDevices(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, want := range []string{"taken back", "device.lost", "user.interrupt"} {
+	for _, want := range []string{"retracted", "device.lost", "user.interrupt"} {
 		if !strings.Contains(string(text), want) {
 			t.Errorf("the timeline shows nothing of %q", want)
 		}

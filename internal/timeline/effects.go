@@ -6,15 +6,14 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// stateChange is a csm.PublishState as it stands in a journal, where phases are
-// names.
+// stateChange is a csm.PublishState as in a journal, where phases are names.
 type stateChange struct {
 	Cause string
 	Turn  uint64
 	Code  csm.Code
 }
 
-// effects has those that a picture needs, by name.
+// effects maps the effects that a picture needs, by name.
 var effects = map[string]func(*reader, json.RawMessage) error{
 	"PublishState":   apply(func(r *reader, c stateChange) { r.change = c }),
 	"PublishTurn":    apply((*reader).publishTurn),
@@ -42,12 +41,12 @@ func apply[E any](do func(*reader, E)) func(*reader, json.RawMessage) error {
 	}
 }
 
-// applyEffects takes what came of a line, in its order.
+// applyEffects applies the effects of a line, in order.
 func (r *reader) applyEffects(list json.RawMessage) {
 	if len(list) == 0 {
 		return
 	}
-	var named []map[string]json.RawMessage // one effect each
+	var named []map[string]json.RawMessage // each with one effect
 	if json.Unmarshal(list, &named) != nil {
 		r.unknown++
 		return
@@ -82,7 +81,7 @@ func (r *reader) publishTurn(f csm.PublishTurn) {
 	}
 }
 
-// openUtterance is the last one whose words are still to come, or came now.
+// openUtterance returns the last utterance, if its transcript is pending or arrives in this step.
 func (r *reader) openUtterance() uint64 {
 	if n := len(r.utterances); n > 0 {
 		if u := r.utterances[n-1]; !u.typed && (!u.final.known || u.final.at == r.now) {
@@ -123,7 +122,7 @@ func (r *reader) resumePlayback(csm.ResumePlayback) {
 	r.endPause()
 }
 
-// endPause ends a pause, if there is one.
+// endPause ends the open pause, if any.
 func (r *reader) endPause() {
 	if n := len(r.pauses); n > 0 {
 		r.pauses[n-1].to.first(r.now)

@@ -8,14 +8,14 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/figures"
 )
 
-// An onset over the assistant pauses it, and what becomes of that is known later:
-// the answer continues, or the turn ends when the words are there, seconds after
-// Listening. So an interruption begins with the pause, and is followed from there.
+// An onset over the assistant pauses it. The outcome is known later: the answer
+// resumes, or the turn ends when the transcript arrives, seconds after Listening. So
+// an interruption starts with the pause and is followed from there.
 
-// interrupt notes that an answer is paused or flushed now, by the present event.
+// interrupt records that the current event pauses or flushes an answer.
 func (r *reader) interrupt(turn uint64) *interrupted {
 	i := &interrupted{turn: turn, at: r.now, Interruption: r.meter.Decide(r.now)}
-	switch e := r.event.(type) { //nolint:gochecksumtype // those that say whose voice it was
+	switch e := r.event.(type) { //nolint:gochecksumtype // those that identify the utterance
 	case csm.SpeechStarted:
 		i.utterance = r.record.utterance(e.Utterance)
 	case csm.SpeechResumed:
@@ -30,18 +30,17 @@ func (r *reader) interrupt(turn uint64) *interrupted {
 	return i
 }
 
-// decide says what became of it, once.
+// decide records the outcome, once.
 func (i *interrupted) decide(d decision, now time.Duration) {
 	if i.decision == undecided {
 		i.decision = d
-		if d == takenBack {
+		if d == retracted {
 			i.Resumed = figures.At(now)
 		}
 	}
 }
 
-// suspicion is the last interruption while it is not decided, nil where there is
-// none.
+// suspicion returns the last interruption if it is undecided, otherwise nil.
 func (r *reader) suspicion() *interrupted {
 	if n := len(r.interruptions); n > 0 && r.interruptions[n-1].decision == undecided {
 		return r.interruptions[n-1]
@@ -49,7 +48,7 @@ func (r *reader) suspicion() *interrupted {
 	return nil
 }
 
-// count is how many interruptions became that.
+// count returns how many interruptions had an outcome.
 func (r *record) count(d decision) (n int) {
 	for _, i := range r.interruptions {
 		if i.decision == d {
@@ -59,8 +58,8 @@ func (r *record) count(d decision) (n int) {
 	return n
 }
 
-// followInterruption takes a new phase. The first Listening is that of the
-// interruption, unless the conversation went elsewhere before.
+// followInterruption handles a new phase. The first Listening belongs to the
+// interruption, unless the conversation moved on before.
 func (r *reader) followInterruption(phase string) {
 	switch phase {
 	case csm.PhaseInterrupted.String():
@@ -73,10 +72,10 @@ func (r *reader) followInterruption(phase string) {
 			r.floor.listen(r.now)
 		}
 		return
-	case csm.PhaseSuspended.String(): // the answer is still held
+	case csm.PhaseSuspended.String(): // the answer is still paused
 	default:
 		if i := r.suspicion(); i != nil && r.change.Cause == string(csm.CauseInterruptRetract) {
-			i.decide(takenBack, r.now)
+			i.decide(retracted, r.now)
 		} else if i != nil {
 			i.decide(moot, r.now)
 		}
@@ -84,7 +83,7 @@ func (r *reader) followInterruption(phase string) {
 	r.floor = nil
 }
 
-// answering is the turn that is answered: the last one.
+// answering returns the turn that is being answered: the last one.
 func (r *reader) answering() uint64 {
 	if r.change.Turn != 0 || len(r.exchanges) == 0 {
 		return r.change.Turn
@@ -92,14 +91,14 @@ func (r *reader) answering() uint64 {
 	return r.exchanges[len(r.exchanges)-1].ID
 }
 
-// listen notes the first Listening.
+// listen records the first Listening.
 func (i *interrupted) listen(now time.Duration) {
 	if !i.Listening.Known {
 		i.Listening = figures.At(now)
 	}
 }
 
-// output takes a fact about the output.
+// output handles an event about the output.
 func (r *reader) output(o journal.Sound) {
 	since := time.Duration(o.Since) * time.Microsecond
 	if o.Silent {

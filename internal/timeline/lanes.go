@@ -13,13 +13,13 @@ import (
 // view draws a record.
 type view struct{ *record }
 
-// sec is a time's place on the axis.
+// sec returns a time's position on the axis.
 func (v view) sec(d time.Duration) float64 {
 	return round(max(d-v.start, 0).Seconds(), 3)
 }
 
-// span is an item from one time to another; what began before the picture does,
-// begins with it.
+// span returns an item from one time to another. An item that started before the
+// picture is clipped.
 func (v view) span(from, to time.Duration, class string, parts []part, detail ...string) item {
 	from = max(from, v.start)
 	to = max(to, from)
@@ -37,7 +37,7 @@ func (v view) span(from, to time.Duration, class string, parts []part, detail ..
 	return item{T: t, D: round(v.sec(to)-t, 3), Class: class, Parts: parts, Detail: strings.Join(lines, "\n")}
 }
 
-// text is a text from one time to another that belongs to an item.
+// text returns a text from one time to another, which belongs to an item.
 func (v view) text(from, to time.Duration, class string, parts []part) item {
 	t := v.sec(from)
 	return item{T: t, D: round(max(v.sec(to)-t, 0), 3), Class: class, Parts: parts}
@@ -59,7 +59,7 @@ func (v view) states() []item {
 	return append(list, v.gapItems()...)
 }
 
-// stateLegend names the colours of the states that occur.
+// stateLegend returns the legend of the states that occur.
 func (v view) stateLegend() (list []legend) {
 	for p := range csm.NumPhases {
 		if slices.ContainsFunc(v.record.states, func(s stateSpan) bool { return s.phase == p.String() }) {
@@ -89,7 +89,7 @@ func (v view) bands(turns []Turn) (list []item) {
 		if u := v.utterance(t.Utterance); u != nil && u.onset.known {
 			from = min(from, u.onset.at)
 		}
-		if n := len(list); n > 0 { // the next turn may begin before the last is over
+		if n := len(list); n > 0 { // the next turn may start before the last one is over
 			last := &list[n-1]
 			last.D = min(last.D, max(v.sec(from)-last.T, 0))
 		}
@@ -98,7 +98,7 @@ func (v view) bands(turns []Turn) (list []item) {
 	return list
 }
 
-// lost are the stretches of which the journal knows nothing.
+// lost returns the spans that are missing from the journal.
 func (v view) lost() (list []item) {
 	for _, g := range v.gaps {
 		list = append(list, v.text(g.from, g.to, "lost", nil))
@@ -153,11 +153,11 @@ func (v view) utteranceText(u *utterance) (words []part, facts string) {
 	case csm.Backchannel:
 		facts = "backchannel: not sent"
 	case csm.Stop:
-		facts = "a word to stop: not sent"
+		facts = "stop word: not sent"
 	case csm.Pause:
 		facts = "paused the voice: not sent"
 	case csm.Continue:
-		facts = "let the voice go on"
+		facts = "resumed the voice"
 	case csm.Empty:
 		facts = "empty: not sent"
 	}
@@ -190,7 +190,7 @@ func (v view) segments() []item {
 	return append(list, v.answers()...)
 }
 
-// answers are the texts of segments, those of one turn together.
+// answers returns the texts of segments, grouped by turn.
 func (v view) answers() (list []item) {
 	for n := 0; n < len(v.record.segments); {
 		turn, group := v.record.segments[n].turn, []*segment(nil)
@@ -213,7 +213,7 @@ func (v view) answers() (list []item) {
 	return list
 }
 
-// answer is what some segments say: in a redacted journal, how much.
+// answer returns the text of some segments, or its length in a redacted journal.
 func (v view) answer(group []*segment) (parts []part) {
 	chars, heard := 0, 0
 	for _, s := range group {
@@ -239,7 +239,7 @@ func (v view) answer(group []*segment) (parts []part) {
 	return parts
 }
 
-// spokenAgain says whether segment n was synthesised again later.
+// spokenAgain reports whether segment n was synthesized again later.
 func (v view) spokenAgain(n int) bool {
 	for _, s := range v.record.segments[n+1:] {
 		if s.Seq == v.record.segments[n].Seq {
@@ -249,7 +249,7 @@ func (v view) spokenAgain(n int) bool {
 	return false
 }
 
-// segmentText is what a segment says, the part that was not heard apart.
+// segmentText returns a segment's text, with the unheard part separate.
 func (v view) segmentText(s *segment) []part {
 	heard, rest := v.record.text(s)
 	lost := s.outcome == cut || s.outcome == dropped
@@ -293,7 +293,7 @@ func (v view) requests() []item {
 		end, class, ending := v.until(q.sent, q.done), "request", "answered"
 		switch {
 		case !q.done.known:
-			ending = "its end is not in the journal"
+			ending = "end not in the journal"
 		case q.cancel.known:
 			class, ending = "request cancelled", "cancelled at "+clock(q.cancel.at-v.start)
 		case q.code != "":
@@ -306,13 +306,13 @@ func (v view) requests() []item {
 		if q.chars > 0 {
 			ending += ", " + count(q.chars, "character", "characters")
 		}
-		name, sign := fmt.Sprintf("Request %d", q.Request), "no sign of life"
+		name, sign := fmt.Sprintf("Request %d", q.Request), "no response"
 		if q.delta.known {
-			sign = "first sign of life after " + at(q.sent).until(q.delta).String()
+			sign = "first response after " + at(q.sent).until(q.delta).String()
 		}
 		list = append(list, v.span(q.sent, end, class, label(name), name, turnFact(q.Turn), sign, attempts, ending))
 		if q.delta.known {
-			list = append(list, v.span(q.delta.at, q.delta.at, "delta", nil, "First sign of life", fmt.Sprintf("of request %d", q.Request)))
+			list = append(list, v.span(q.delta.at, q.delta.at, "delta", nil, "First response", fmt.Sprintf("of request %d", q.Request)))
 		}
 		if q.cancel.known {
 			list = append(list, v.span(q.cancel.at, q.cancel.at, "cancel", nil, "Cancelled", fmt.Sprintf("request %d", q.Request)))
@@ -322,11 +322,11 @@ func (v view) requests() []item {
 }
 
 var replyLegend = []legend{
-	{"endpointing", "endpointing"}, {"recognition", "recognition"}, {"sign", "first sign of Copilot"},
+	{"endpointing", "endpointing"}, {"recognition", "recognition"}, {"sign", "first response of Copilot"},
 	{"first", "first segment"}, {"synthesis", "synthesis and transport"},
 }
 
-// replies are what a reply's time was made of, one piece after the other.
+// replies returns the parts of each reply's latency, in sequence.
 func (v view) replies(turns []Turn) []item {
 	var list []item
 	for n, x := range v.exchanges {
@@ -362,7 +362,7 @@ func (v view) events() []item {
 	return list
 }
 
-// interruption is the mark of an interruption, or of a suspicion of one.
+// interruption returns the mark of an interruption, or of a suspected one.
 func (v view) interruption(i *interrupted) item {
 	who := "the user's command"
 	if i.utterance != nil {
@@ -374,23 +374,23 @@ func (v view) interruption(i *interrupted) item {
 	if i.decision != cutOff {
 		class, name, what = "mark suspicion", "paused", "Paused by "+who
 		switch i.decision {
-		case takenBack:
-			name = "taken back"
-			facts = append(facts, "taken back, and went on after "+l.Resumed.String())
+		case retracted:
+			name = "retracted"
+			facts = append(facts, "retracted, resumed after "+l.Resumed.String())
 		case moot:
-			facts = append(facts, "the answer was over before it was decided")
+			facts = append(facts, "the answer ended before the decision")
 		default:
-			facts = append(facts, "what became of it is not in the journal")
+			facts = append(facts, "outcome not in the journal")
 		}
 	}
 	return v.span(l.Onset, l.Onset, class, label(name), append([]string{what, turnFact(i.turn)}, facts...)...)
 }
 
-// levelFloor is the quietest level that is drawn, in dBFS.
+// levelFloor is the lowest level that is drawn, in dBFS.
 const levelFloor = -60
 
-// areaTime bounds one drawing: browsers draw many small ones faster than a wide
-// one. levelGap is the longest time that two levels are joined over.
+// areaTime limits the length of a drawing: browsers draw many small ones faster than
+// a wide one. levelGap is the longest gap between two levels that is bridged.
 const (
 	areaTime = 20 * time.Second
 	levelGap = time.Second
@@ -407,7 +407,7 @@ func (v view) areas(of func(level) float64) (list []area) {
 		if a, ok := v.area(v.levels[from:to], of); ok {
 			list = append(list, a)
 		}
-		// Neighbours share a point, so that there is no seam.
+		// Neighbours share a point, to avoid seams.
 		if to < len(v.levels) && to-from > 1 && v.levels[to].at-v.levels[to-1].at <= levelGap {
 			to--
 		}

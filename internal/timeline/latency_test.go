@@ -13,7 +13,7 @@ import (
 
 func known(d time.Duration) Latency { return Latency{d, true} }
 
-// TestLatencies compares every latency with the times that fakeWorld takes.
+// TestLatencies compares every latency with fakeWorld's times.
 func TestLatencies(t *testing.T) {
 	turns := Latencies(threeTurns(t, journal.Full))
 	if len(turns) != 3 {
@@ -67,10 +67,10 @@ func TestWordsOfTurns(t *testing.T) {
 		t.Errorf("the answer was %q | %q", second.Heard, second.Unheard)
 	}
 	if got := len(second.Heard); got != second.HeardChars || got == 0 {
-		t.Errorf("%d characters stand as heard, the core says %d", got, second.HeardChars)
+		t.Errorf("%d characters are marked as heard, the core says %d", got, second.HeardChars)
 	}
 	if turns[0].Unheard != "" {
-		t.Errorf("of an answer that was heard whole %q is left", turns[0].Unheard)
+		t.Errorf("%q is marked as unheard in an answer that was heard completely", turns[0].Unheard)
 	}
 
 	redacted := Latencies(threeTurns(t, journal.Redacted))
@@ -94,7 +94,7 @@ func TestSummarise(t *testing.T) {
 		t.Errorf("got %+v, want %+v", got, want)
 	}
 	if got := Summarise(nil, Stages[0].Of); got != (Stat{}) {
-		t.Errorf("of no turns: %+v", got)
+		t.Errorf("without turns: %+v", got)
 	}
 	one := []time.Duration{7}
 	for _, p := range []int{0, 1, 50, 100} {
@@ -104,8 +104,8 @@ func TestSummarise(t *testing.T) {
 	}
 }
 
-// TestFailedTurn has the assistant refuse: the explanation is spoken, and a
-// retry does not count the user's side again.
+// TestFailedTurn makes the assistant fail: the explanation is spoken, and a retry
+// does not count the user's side again.
 func TestFailedTurn(t *testing.T) {
 	j := hold(t, journal.Full, 20*time.Second, nil, func(f *fakeWorld) {
 		f.post(0, csm.UserStart{})
@@ -135,7 +135,7 @@ func TestFailedTurn(t *testing.T) {
 	}
 }
 
-// TestTypedAndCommanded types an utterance and interrupts by a command.
+// TestTypedAndCommanded types an utterance and interrupts with a command.
 func TestTypedAndCommanded(t *testing.T) {
 	j := hold(t, journal.Full, 10*time.Second, []string{"A rather long answer, which goes on and on and on and on and on. "}, func(f *fakeWorld) {
 		f.post(0, csm.UserStart{})
@@ -158,7 +158,7 @@ func TestTypedAndCommanded(t *testing.T) {
 	}
 }
 
-// TestDroppedTurn has the user say nothing that counts.
+// TestDroppedTurn has an utterance without content.
 func TestDroppedTurn(t *testing.T) {
 	turns := Latencies(hold(t, journal.Full, 5*time.Second, nil, func(f *fakeWorld) {
 		f.post(0, csm.UserStart{})
@@ -170,15 +170,15 @@ func TestDroppedTurn(t *testing.T) {
 	}
 }
 
-// twoPhases is the configuration in which an onset only pauses at first.
+// twoPhases is the configuration in which an onset first only pauses.
 func twoPhases() csm.Config {
 	c := csm.DefaultConfig()
 	c.Interruption = csm.Confirmed
 	return c
 }
 
-// interruptedInDoubt is a conversation with barge-in in two phases: a cough, an
-// "mm-hm", and words that are real.
+// interruptedInDoubt is a conversation with two-phase barge-in: a cough, an "mm-hm",
+// and intended words.
 func interruptedInDoubt(t testing.TB) *journal.Journal {
 	return hold(t, journal.Full, 44*time.Second, []string{
 		"There are three places that open the file. |The first is the configuration loader, which never closes it when parsing fails. |The second is the log writer, and the third a test helper. ",
@@ -197,9 +197,9 @@ func interruptedInDoubt(t testing.TB) *journal.Journal {
 	})
 }
 
-// TestInterruptionInDoubt has each suspicion begin with its own onset. What was
-// taken back is no interruption, and the words that make the last one real, which
-// come 15 s after it, change none of its latencies.
+// TestInterruptionInDoubt: each suspicion starts with its own onset. A retracted one
+// is not an interruption, and the words that confirm the last one, 15 s after it, do
+// not change its latencies.
 func TestInterruptionInDoubt(t *testing.T) {
 	j := interruptedInDoubt(t)
 	turns := Latencies(j)
@@ -222,7 +222,7 @@ func TestInterruptionInDoubt(t *testing.T) {
 		},
 	}
 	if !slices.Equal(first.Retracted, taken) {
-		t.Errorf("taken back were %+v, want %+v", first.Retracted, taken)
+		t.Errorf("retracted %+v, want %+v", first.Retracted, taken)
 	}
 	if turns[1].Interruption != nil || turns[1].Retracted != nil {
 		t.Errorf("the turn after it has %+v", turns[1])
@@ -231,7 +231,7 @@ func TestInterruptionInDoubt(t *testing.T) {
 		t.Errorf("the summary is %+v", got)
 	}
 	page := render(t, j, Options{})
-	for _, text := range []string{"; 2 more taken back", "interrupted; paused 2 times", "mark suspicion", "taken back, and went on after 246 ms"} {
+	for _, text := range []string{"; 2 more retracted", "interrupted; paused 2 times", "mark suspicion", "retracted, resumed after 246 ms"} {
 		if !strings.Contains(page, text) {
 			t.Errorf("the page lacks %q", text)
 		}
@@ -241,8 +241,8 @@ func TestInterruptionInDoubt(t *testing.T) {
 	}
 }
 
-// TestSuspicionThatEndsByItself has the answer drain while it pauses, and the
-// voice begin again in another.
+// TestSuspicionThatEndsByItself: the answer drains while it is paused, and the voice
+// starts again in another one.
 func TestSuspicionThatEndsByItself(t *testing.T) {
 	j := hold(t, journal.Full, 20*time.Second, []string{"It is a queue. "}, func(f *fakeWorld) {
 		f.loop.Post(csm.Configure{Config: twoPhases()})
@@ -252,22 +252,22 @@ func TestSuspicionThatEndsByItself(t *testing.T) {
 		f.clock.AfterFunc(4*time.Second, func() {
 			last, _ := f.speaker.Drain()
 			f.coughs(2, f.clock.Now()-onsetDelay, f.clock.Now())
-			f.post(5*ms, csm.SpeechDrained{Gen: last.Gen, Seq: last.Segment.Seq}) // as it was heard when the pause came
+			f.post(5*ms, csm.SpeechDrained{Gen: last.Gen, Seq: last.Segment.Seq}) // heard just before the pause
 		})
 	})
 	turns := Latencies(j)
 	if len(turns) != 2 || turns[0].End != csm.Answered || turns[0].Interruption != nil || turns[0].Retracted != nil {
 		t.Errorf("the turns are %+v", turns)
 	}
-	if page := render(t, j, Options{}); !strings.Contains(page, "over before it was decided") {
-		t.Error("the page does not say what became of it")
+	if page := render(t, j, Options{}); !strings.Contains(page, "ended before the decision") {
+		t.Error("the page lacks the outcome")
 	}
 }
 
-// TestOnsetOfTheLocalDetector is taken as it is: neither the levels, which are 50 ms
+// TestOnsetOfTheLocalDetector is used unchanged: neither the levels, which are 50 ms
 // wide, nor the end of the first frame make an interruption look faster.
 func TestOnsetOfTheLocalDetector(t *testing.T) {
-	const early = 130 * ms // the first sounds of a word are soft, and no level shows them
+	const early = 130 * ms // the first sounds of a word are soft and below the levels
 	j := hold(t, journal.Full, 30*time.Second, []string{
 		"There are three places that open the file, and the first of them is the configuration loader. ",
 	}, func(f *fakeWorld) {

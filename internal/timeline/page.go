@@ -12,22 +12,22 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/journal"
 )
 
-// page is what the template shows. Positions and lengths are seconds from the
-// beginning of the picture.
+// page is the data of the template. Positions and lengths are seconds from the start
+// of the picture.
 type page struct {
 	CSS        template.CSS
 	JS         template.JS
 	ScriptHash string
 
 	Started  string
-	Speed    float64 // 0 for that of real time
+	Speed    float64 // 0 for real time
 	Build    string
 	Content  journal.Content
 	Warnings []string
 	Tiles    []tile
 
 	Length float64
-	Zoom   float64 // pixels a second, before the script fits the page
+	Zoom   float64 // pixels per second, before the script fits the page
 	Ticks  []tick
 	Bands  []item // turns, and gaps
 	Cuts   []item // interruptions, across all lanes
@@ -60,9 +60,8 @@ type lane struct {
 	Levels            []area
 }
 
-// item is one thing in a lane. Detail's first line says what it is; the
-// following lines have the facts. An item without Detail is a text that belongs
-// to another.
+// item is one element of a lane. The first line of Detail is its name; the following
+// lines are facts. An item without Detail is a text that belongs to another.
 type item struct {
 	T, D   float64
 	Class  string
@@ -70,7 +69,7 @@ type item struct {
 	Detail string
 }
 
-// part is a piece of text; one that is Cut was not heard.
+// part is a piece of text; if Cut, it was not heard.
 type part struct {
 	Text string
 	Cut  bool
@@ -87,7 +86,7 @@ type area struct {
 
 type legend struct{ Class, Name string }
 
-// row is a line of the table of turns.
+// row is a row of the table of turns.
 type row struct {
 	ID            string
 	Said          []part
@@ -98,7 +97,7 @@ type row struct {
 	Interruptions []string
 }
 
-// entry is a line of the table that says the same as the picture.
+// entry is a row of the table that has the content of the picture as text.
 type entry struct {
 	T                float64
 	Time, Lane, What string
@@ -144,13 +143,13 @@ func newPage(j *journal.Journal, o Options) page {
 
 func warnings(r *record, j *journal.Journal) (list []string) {
 	if len(j.Lines) == 0 {
-		list = append(list, "The journal has a header and nothing else: nothing happened yet.")
+		list = append(list, "The journal has only a header: nothing has happened yet.")
 	}
 	if j.Stops != nil {
-		list = append(list, "The record stops: "+j.Stops.String()+".")
+		list = append(list, "The record ends early: "+j.Stops.String()+".")
 	}
 	for _, g := range r.gaps {
-		list = append(list, fmt.Sprintf("%s of the journal were lost at %s; what happened there is not known.", count(g.events, "event", "events"), clock(g.from-r.start)))
+		list = append(list, fmt.Sprintf("%s of the journal were lost at %s; their content is unknown.", count(g.events, "event", "events"), clock(g.from-r.start)))
 	}
 	if r.unknown > 0 {
 		list = append(list, fmt.Sprintf("%s of the journal are not known to this build and were left out.", count(r.unknown, "line", "lines")))
@@ -173,8 +172,8 @@ func tiles(r *record, turns []Turn, o Options) []tile {
 	if silent.N > 0 {
 		list[3].Note = fmt.Sprintf("silent %s after onset (median)", short(silent.P50))
 	}
-	if n := r.count(takenBack); n > 0 {
-		list[3].Note = strings.TrimPrefix(fmt.Sprintf("%s; %d more taken back", list[3].Note, n), "; ")
+	if n := r.count(retracted); n > 0 {
+		list[3].Note = strings.TrimPrefix(fmt.Sprintf("%s; %d more retracted", list[3].Note, n), "; ")
 	}
 	if o.Verdict != "" {
 		t := tile{Name: "Replay", Value: o.Verdict, Note: "states and effects compared", Class: "good"}
@@ -186,7 +185,7 @@ func tiles(r *record, turns []Turn, o Options) []tile {
 	return list
 }
 
-// outcomes counts how turns ended, in a fixed order.
+// outcomes counts the outcomes of turns, in a fixed order.
 func outcomes(turns []Turn) string {
 	var text string
 	for _, end := range []csm.TurnEnd{csm.Answered, csm.TurnCutOff, csm.TurnFailed, csm.TurnDropped, ""} {
@@ -213,7 +212,7 @@ func outcomeName(e csm.TurnEnd) string {
 	return string(e)
 }
 
-// ticks are marks of the time axis at least 70 pixels apart.
+// ticks returns marks of the time axis that are at least 70 pixels apart.
 func ticks(length, zoom float64) (list []tick) {
 	steps := []float64{1, 2, 5, 10, 30, 60, 300, 600, 3600}
 	step := steps[len(steps)-1]
@@ -223,7 +222,7 @@ func ticks(length, zoom float64) (list []tick) {
 			break
 		}
 	}
-	step = max(step, math.Ceil(length/1000)) // a damaged time may be far away
+	step = max(step, math.Ceil(length/1000)) // a corrupt time may be far off
 	for t := 0.0; t <= length; t += step {
 		list = append(list, tick{t, minutes(time.Duration(t * float64(time.Second)))})
 	}
@@ -260,7 +259,7 @@ func (v view) row(t Turn) row {
 	return out
 }
 
-// sums are the last lines of the table of turns.
+// sums returns the summary rows of the table of turns.
 func sums(turns []Turn) []row {
 	rows := []row{{ID: "p50"}, {ID: "p95"}}
 	add := func(s Stage, cells func(*row) *[]string) {
@@ -279,7 +278,7 @@ func sums(turns []Turn) []row {
 	return rows
 }
 
-// log says in words what the lanes show, in the order of time.
+// log returns the content of the lanes as text, in chronological order.
 func log(lanes []lane) (list []entry) {
 	for _, l := range lanes {
 		for _, i := range l.Items {

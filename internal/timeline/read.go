@@ -13,18 +13,18 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/figures"
 )
 
-// reader makes a record of a journal's lines.
+// reader builds a record from a journal's lines.
 type reader struct {
 	record
 	now     time.Duration
-	event   csm.Event    // of the present line, nil where it is not known
-	change  stateChange  // of the present line
+	event   csm.Event    // of the current line, or nil if unknown
+	change  stateChange  // of the current line
 	capture moment       // sample 0 of the user's voice
-	playing bool         // what is buffered is heard
-	floor   *interrupted // the interruption whose Listening is still to come, or is now
+	playing bool         // buffered audio is audible
+	floor   *interrupted // the interruption whose Listening is pending or happens in this step
 	meter   figures.Meter
 	seq     uint64 // of the last event
-	blind   bool   // since a gap, no state was seen
+	blind   bool   // no state was seen since a gap
 }
 
 func read(j *journal.Journal) *record {
@@ -38,7 +38,7 @@ func read(j *journal.Journal) *record {
 			r.gapBefore(l)
 		}
 		r.end = max(r.end, l.Time())
-		if l.Snapshot != nil { // of the state after an event that is elsewhere, or is lost
+		if l.Snapshot != nil { // of the state after an event that is in another file or lost
 			r.now, r.event, r.change = l.Time(), nil, stateChange{}
 			r.phase(l.Phase)
 			continue
@@ -56,12 +56,13 @@ func read(j *journal.Journal) *record {
 	return &r.record
 }
 
-// trimEnds moves the ends of each utterance to where the voice is, but for an onset
-// that was found on this machine, to the sample. A service reports an onset with its padding, and an end with the silence that it waited
-// for; the one would make an interruption look slow, the other a reply fast.
+// trimEnds moves the ends of each utterance to where the voice is, except for an
+// onset that was detected on this machine with sample accuracy. A service reports an
+// onset with its padding, which would make an interruption look slow, and an end with
+// the silence that it waited for, which would make a reply look fast.
 func (r *record) trimEnds() {
-	const below, floor = 30, -50       // dB under the utterance's peak, and dBFS: no voice
-	const step = 50 * time.Millisecond // that a level stands for, up to its time
+	const below, floor = 30, -50       // below this much under the utterance's peak (dB), or this level (dBFS), there is no voice
+	const step = 50 * time.Millisecond // covered by a level, before its time
 	for _, u := range r.utterances {
 		if !u.onset.known || !u.end.known {
 			continue
@@ -80,7 +81,7 @@ func (r *record) trimEnds() {
 		if first < 0 {
 			continue
 		}
-		// What is closer than a level and its jitter is not told apart.
+		// Differences below one level and its jitter are not significant.
 		if begin := span[first].at - step; !u.exact && begin-u.onset.at > step {
 			u.onset = at(begin)
 		}
@@ -126,14 +127,14 @@ func (r *reader) line(l journal.Line) {
 		r.unknown++
 	}
 	r.change = stateChange{}
-	if l.Phase != "" { // else the outcome is missing
+	if l.Phase != "" { // otherwise the outcome is missing
 		r.applyEffects(l.Effects)
 		r.phase(l.Phase)
 	}
 	r.playNext()
 }
 
-// gapBefore marks the events that are missing before a line, if any are.
+// gapBefore records the events that are missing before a line, if any.
 func (r *reader) gapBefore(l journal.Line) {
 	if r.seq > 0 && l.Seq > r.seq+1 {
 		r.gaps = append(r.gaps, gap{from: r.now, to: max(l.Time(), r.now), events: int(l.Seq - r.seq - 1)})
@@ -145,7 +146,7 @@ func (r *reader) gapBefore(l journal.Line) {
 	r.seq = max(r.seq, l.Seq)
 }
 
-// phase follows the state of the conversation.
+// phase handles a change of the conversation's state.
 func (r *reader) phase(phase string) {
 	if n := len(r.states); n > 0 && !r.blind {
 		if r.states[n-1].phase == phase {
@@ -162,7 +163,7 @@ func (r *reader) phase(phase string) {
 	r.followInterruption(phase)
 }
 
-// reason says who asked for a suspension, where the cause does not.
+// reason returns who requested a suspension, if the cause does not say.
 func (r *reader) reason() string {
 	s, ok := r.event.(csm.Suspend)
 	if !ok {
@@ -180,8 +181,9 @@ func (r *reader) mark(kind, label, detail string) {
 	r.marks = append(r.marks, mark{kind: kind, at: r.now, label: label, detail: detail})
 }
 
-// captured is when a sample of the user's voice was captured: never later than
-// its event, which is taken where the beginning of the capture is not known.
+// captured returns when a sample of the user's voice was captured, which is never
+// later than its event. If the start of the capture is unknown it returns the event's
+// time.
 func (r *reader) captured(pos int64) moment {
 	if !r.capture.known {
 		return moment{}
@@ -189,8 +191,8 @@ func (r *reader) captured(pos int64) moment {
 	return at(min(r.capture.at+audio.Duration(pos), r.now))
 }
 
-// onset is when a voice began: as late before the event as the event says, else by
-// its position.
+// onset returns when a voice started: as long before the event as the event says,
+// otherwise by its position.
 func (r *reader) onset(e csm.SpeechStarted) moment {
 	if e.Late > 0 {
 		return at(r.now - e.Late)
@@ -198,7 +200,7 @@ func (r *reader) onset(e csm.SpeechStarted) moment {
 	return r.captured(e.Pos).or(at(r.now))
 }
 
-// voice takes facts about the user's voice.
+// voice handles events about the user's voice.
 func (r *reader) voice() {
 	switch e := r.event.(type) {
 	case csm.AudioReady:
@@ -229,7 +231,7 @@ func (r *reader) voice() {
 	}
 }
 
-// assistant takes facts about the answer.
+// assistant handles events about the answer.
 func (r *reader) assistant() {
 	switch e := r.event.(type) {
 	case csm.CopilotSent:
@@ -254,7 +256,7 @@ func (r *reader) assistant() {
 	}
 }
 
-// speech takes facts about the assistant's voice.
+// speech handles events about the assistant's voice.
 func (r *reader) speech() {
 	switch e := r.event.(type) {
 	case csm.SpeechBuffered:
@@ -293,8 +295,8 @@ func (r *reader) segment(gen, seq uint32) *segment {
 	return nil
 }
 
-// heardWhole ends a segment that was heard to its end. One whose beginning was
-// not seen began when the one before it ended.
+// heardWhole ends a segment that was heard completely. If its start was not seen, it
+// started when the previous segment ended.
 func (r *reader) heardWhole(s *segment) {
 	if s.outcome != pending {
 		return
@@ -310,7 +312,7 @@ func (r *reader) heardWhole(s *segment) {
 	s.to, s.outcome = at(r.now), played
 }
 
-// playNext has the next buffered segment begin when nothing else is heard.
+// playNext starts the next buffered segment if no other is audible.
 func (r *reader) playNext() {
 	if !r.playing {
 		return
@@ -326,7 +328,7 @@ func (r *reader) playNext() {
 	}
 }
 
-// silenced ends what was to be heard of all generations before gen.
+// silenced ends the audible segments of all generations before gen.
 func (r *reader) silenced(gen uint32) {
 	for _, s := range r.segments {
 		if s.gen >= gen || s.outcome != pending {
@@ -340,7 +342,7 @@ func (r *reader) silenced(gen uint32) {
 	r.playing = false
 }
 
-// flushed learns how much was heard of what a flush silenced.
+// flushed records how much of the flushed segments was heard.
 func (r *reader) flushed(e csm.SpeechFlushed) {
 	for _, s := range r.segments {
 		switch {
@@ -353,7 +355,7 @@ func (r *reader) flushed(e csm.SpeechFlushed) {
 	}
 }
 
-// notice says that the user was told of something.
+// notice records a notification to the user.
 func (r *reader) notice(kind string, code csm.Code, turn uint64) {
 	detail := "code " + string(code)
 	if turn != 0 {

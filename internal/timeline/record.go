@@ -12,7 +12,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/figures"
 )
 
-// moment is a time that may not be known.
+// moment is a time that may be unknown.
 type moment struct {
 	at    time.Duration
 	known bool
@@ -20,7 +20,7 @@ type moment struct {
 
 func at(d time.Duration) moment { return moment{d, true} }
 
-// or is m, or n where m is not known.
+// or returns m, or n if m is unknown.
 func (m moment) or(n moment) moment {
 	if m.known {
 		return m
@@ -28,7 +28,7 @@ func (m moment) or(n moment) moment {
 	return n
 }
 
-// until is the time from m to n.
+// until returns the time from m to n.
 func (m moment) until(n moment) Latency {
 	if !m.known || !n.known {
 		return Latency{}
@@ -36,14 +36,14 @@ func (m moment) until(n moment) Latency {
 	return Latency{n.at - m.at, true}
 }
 
-// first keeps the first time that something happened.
+// first sets m unless it is known.
 func (m *moment) first(d time.Duration) {
 	if !m.known {
 		*m = at(d)
 	}
 }
 
-// record is what happened in a conversation.
+// record is the content of a conversation.
 type record struct {
 	start, end time.Duration
 	unknown    int // lines that this build does not know
@@ -68,7 +68,7 @@ type wordsKey struct {
 	id   uint64
 }
 
-// stateSpan is a stretch in one phase.
+// stateSpan is a span of one phase.
 type stateSpan struct {
 	phase    string
 	from, to time.Duration
@@ -77,11 +77,11 @@ type stateSpan struct {
 	code     csm.Code
 }
 
-// utterance is what the user said, or typed: then onset and final are when.
+// utterance is what the user said or typed; if typed, onset and final are its time.
 type utterance struct {
 	id         uint64
-	onset, end moment // where its first and last sample were captured
-	exact      bool   // a detector on this machine found the onset
+	onset, end moment // when its first and last sample were captured
+	exact      bool   // the onset is from the local detector
 	ended      moment // vad.end
 	final      moment // stt.final
 	words      int
@@ -90,14 +90,14 @@ type utterance struct {
 	typed      bool
 }
 
-// outcome is what became of a segment.
+// outcome is the outcome of a segment.
 type outcome uint8
 
 const (
 	pending outcome = iota
 	played
-	cut     // off while it was heard
-	dropped // before it was heard
+	cut     // interrupted while audible
+	dropped // before it was audible
 	failed
 )
 
@@ -106,12 +106,12 @@ type segment struct {
 	speech.Segment
 	gen          uint32
 	turn         uint64
-	spoke        time.Duration // Speak
+	spoke        time.Duration // time of Speak
 	buffered     moment
 	from, to     moment // audible
 	outcome      outcome
 	code         csm.Code
-	samples, all int64 // of it that were heard when it was flushed; all is 0 where unknown
+	samples, all int64 // samples heard when it was flushed, out of all; all is 0 if unknown
 }
 
 type pause struct {
@@ -119,11 +119,11 @@ type pause struct {
 	to   moment
 }
 
-// request is what was asked of the assistant.
+// request is a request to the assistant.
 type request struct {
 	csm.SendCopilot
 	sent         time.Duration
-	delta        moment // first sign of life
+	delta        moment // first response
 	firstSegment moment
 	cancel, done moment
 	code         csm.Code
@@ -131,30 +131,30 @@ type request struct {
 	chars        int
 }
 
-// exchange is a turn as it was published.
+// exchange is a turn as published.
 type exchange struct {
 	csm.Turn
 	end       csm.TurnEnd
 	closed    moment
-	utterance uint64 // that was open when the turn was opened
+	utterance uint64 // utterance that was open when the turn was opened
 }
 
-// decision is what became of an answer that was paused, or flushed at once.
+// decision is the outcome of an answer that was paused, or flushed at once.
 type decision uint8
 
 const (
 	undecided decision = iota
 	cutOff             // the turn ended as interrupted
-	takenBack          // the answer went on
-	moot               // it was over before anything was decided
+	retracted          // the answer resumed
+	moot               // the answer ended before the decision
 )
 
-// interrupted is an answer that was paused or flushed, on a suspicion or for good.
+// interrupted is an answer that was paused or flushed, provisionally or for good.
 type interrupted struct {
 	*figures.Interruption
 	turn      uint64
 	utterance *utterance // nil for a command
-	resumed   moment     // where its voice went on after a pause that had the answer go on
+	resumed   moment     // when the voice resumed after a retracted interruption
 	at        time.Duration
 	decision  decision
 }
@@ -170,7 +170,7 @@ func (i interrupted) onset() time.Duration {
 	}
 }
 
-// latencies are those of an interruption, and of one that was taken back.
+// latencies returns the latencies of an interruption, including a retracted one.
 func (i interrupted) latencies() Interruption {
 	out := Interruption{Onset: i.onset()}
 	of := func(f figures.Figure) (l Latency) {
@@ -184,7 +184,7 @@ func (i interrupted) latencies() Interruption {
 	return out
 }
 
-// mark is one thing that happened at one time.
+// mark is an event at one point in time.
 type mark struct {
 	kind   string // a CSS class: fault, notice, suspended or bug
 	at     time.Duration
@@ -202,8 +202,8 @@ type gap struct {
 	events   int
 }
 
-// horizon is where what began at from is lost sight of: the next gap, or the end
-// of the record.
+// horizon returns where the record ends for something that started at from: at the
+// next gap, or at the end of the record.
 func (r *record) horizon(from time.Duration) time.Duration {
 	for _, g := range r.gaps {
 		if g.from >= from {
@@ -213,7 +213,7 @@ func (r *record) horizon(from time.Duration) time.Duration {
 	return r.end
 }
 
-// until is m, or where what began at from is lost sight of.
+// until returns m if known, otherwise the horizon of from.
 func (r *record) until(from time.Duration, m moment) time.Duration {
 	if m.known {
 		return max(m.at, from)
@@ -239,7 +239,7 @@ func (r *record) request(id uint64) *request {
 	return nil
 }
 
-// exchange is the latest with that id.
+// exchange returns the latest turn with an id.
 func (r *record) exchange(id uint64) *exchange {
 	for i := len(r.exchanges) - 1; i >= 0; i-- {
 		if r.exchanges[i].ID == id {
@@ -249,7 +249,7 @@ func (r *record) exchange(id uint64) *exchange {
 	return nil
 }
 
-// said is the text of an utterance, empty where it is not in the journal.
+// said returns the text of an utterance, or "" if it is not in the journal.
 func (r *record) said(id uint64) string {
 	if s, ok := r.words[wordsKey{"utterance", id}]; ok {
 		return s
@@ -257,9 +257,9 @@ func (r *record) said(id uint64) string {
 	return r.words[wordsKey{"text", id}]
 }
 
-// text is what a segment says, in its part that was heard and the rest; both are
-// empty where the words are not in the journal. An answer's words are under its
-// request, a notice's under its segment.
+// text returns the heard and the unheard part of a segment's text; both are empty if
+// the words are not in the journal. The words of an answer are stored under its
+// request, those of a notice under its segment.
 func (r *record) text(s *segment) (heard, rest string) {
 	var all []rune
 	switch {
@@ -282,11 +282,11 @@ func (r *record) text(s *segment) (heard, rest string) {
 	return string(all[:n]), string(all[n:])
 }
 
-// chars is the length of a segment in characters.
+// chars returns the length of a segment in characters.
 func (s *segment) chars() int { return max(s.End-s.Start, 0) }
 
-// heardChars is how much of a segment that was not heard to its end was heard:
-// what the core says, or the flush where the core did not need to know.
+// heardChars returns how much of an interrupted segment was heard: as reported by the
+// core, or by the flush if the core did not need to know.
 func (r *record) heardChars(s *segment) int {
 	n := 0
 	if s.Request != 0 && s.outcome == cut {
@@ -298,7 +298,7 @@ func (r *record) heardChars(s *segment) int {
 	return min(max(n, 0), s.chars())
 }
 
-// unheard is how much longer a cut segment would have gone on.
+// unheard returns the remaining duration of an interrupted segment.
 func (s *segment) unheard() time.Duration {
 	if s.outcome != cut || s.all <= s.samples {
 		return 0
@@ -306,7 +306,7 @@ func (s *segment) unheard() time.Duration {
 	return audio.Duration(s.all - s.samples)
 }
 
-// turns measures the exchanges.
+// turns measures the turns.
 func (r *record) turns() []Turn {
 	turns := make([]Turn, 0, len(r.exchanges))
 	seen := map[uint64]bool{} // utterances of earlier turns
@@ -357,15 +357,15 @@ func (r *record) turn(x *exchange, seen map[uint64]bool) Turn {
 		case i.decision == cutOff:
 			cut := i.latencies()
 			t.Interruption = &cut
-		case i.decision == takenBack:
+		case i.decision == retracted:
 			t.Retracted = append(t.Retracted, i.latencies())
 		}
 	}
 	return t
 }
 
-// spokenIn lists the segments of a turn's answer. Of one that was spoken again it
-// has the last time.
+// spokenIn lists the segments of a turn's answer. For a segment that was spoken again
+// it has the last time.
 func (r *record) spokenIn(turn uint64) []*segment {
 	var list []*segment
 	for _, s := range r.segments {
@@ -382,7 +382,7 @@ func (r *record) spokenIn(turn uint64) []*segment {
 	return list
 }
 
-// join puts two pieces of a text together, with a space where neither has one.
+// join concatenates two pieces of a text, with a space between them if neither has one.
 func join(a, b string) string {
 	if a == "" || b == "" || strings.HasSuffix(a, " ") || strings.HasPrefix(b, " ") {
 		return a + b
@@ -390,8 +390,8 @@ func join(a, b string) string {
 	return a + " " + b
 }
 
-// firstSegment is the first piece of a turn's answer, or of a text that was read
-// aloud in it.
+// firstSegment returns the first piece of a turn's answer, or of a text that was read
+// aloud in the turn.
 func (r *record) firstSegment(x *exchange) *segment {
 	for _, s := range r.segments {
 		if s.turn == x.ID && s.Notice == "" {

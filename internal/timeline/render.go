@@ -23,16 +23,16 @@ var (
 	pageTemplate = template.Must(template.New("page").Parse(pageHTML))
 )
 
-// Options says what a journal itself does not.
+// Options has what a journal does not contain.
 type Options struct {
-	// Verdict is what a replay of the journal found, in a word or two; empty when
-	// it was not replayed. Differs marks it as a failure.
+	// Verdict is the result of replaying the journal, in a word or two; empty if it
+	// was not replayed. Differs marks it as a failure.
 	Verdict string
 	Differs bool
 }
 
-// Render writes the picture of a conversation as one HTML page that needs no
-// other file. It fails only when w does.
+// Render writes the picture of a conversation as a self-contained HTML page. It
+// returns an error only if w does.
 func Render(j *journal.Journal, w io.Writer, o Options) error {
 	out := bufio.NewWriter(w)
 	if err := pageTemplate.Execute(out, newPage(j, o)); err != nil {
@@ -44,7 +44,7 @@ func Render(j *journal.Journal, w io.Writer, o Options) error {
 	return nil
 }
 
-// scriptHash lets the page's policy allow its own script and no other.
+// scriptHash lets the page's content security policy allow only its own script.
 func scriptHash() string {
 	sum := sha256.Sum256([]byte(pageJS))
 	return "sha256-" + base64.StdEncoding.EncodeToString(sum[:])

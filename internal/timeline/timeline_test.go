@@ -48,12 +48,12 @@ func TestGolden(t *testing.T) {
 			t.Fatal(err)
 		}
 		if got != string(want) {
-			t.Errorf("%s differs; look at the page that go test -update writes, and commit it if it is right", path)
+			t.Errorf("%s differs; run go test -update, check the page, and commit it if it is right", path)
 		}
 	}
 }
 
-// trouble is a conversation in which much goes wrong.
+// trouble is a conversation with many failures.
 func trouble(t testing.TB) *journal.Journal {
 	j := hold(t, journal.Full, 60*time.Second, []string{
 		"This answer is spoken from its beginning to its end. |It has two sentences. ",
@@ -99,8 +99,8 @@ func TestTrouble(t *testing.T) {
 	}
 }
 
-// TestGap loses the middle of an answer: nothing is drawn across it, and what is
-// known of both sides stays.
+// TestGap removes the middle of an answer: nothing is drawn across the gap, and both
+// sides remain.
 func TestGap(t *testing.T) {
 	whole := threeTurns(t, journal.Full)
 	j := &journal.Journal{Header: whole.Header}
@@ -130,7 +130,7 @@ func TestGap(t *testing.T) {
 		t.Errorf("the turn in the gap ended %q at %v", turns[1].End, turns[1].Closed)
 	}
 	if !strings.Contains(render(t, j, Options{}), "lost at 0:") {
-		t.Error("the page does not speak of the gap")
+		t.Error("the page does not mention the gap")
 	}
 }
 
@@ -148,7 +148,7 @@ func TestEmptyJournal(t *testing.T) {
 	}
 }
 
-// TestUnknownLines draws what it knows of a journal of another build.
+// TestUnknownLines draws the known part of another build's journal.
 func TestUnknownLines(t *testing.T) {
 	j := threeTurns(t, journal.Full)
 	j.Lines = append([]journal.Line{
@@ -159,7 +159,7 @@ func TestUnknownLines(t *testing.T) {
 	}, j.Lines...)
 	page := render(t, j, Options{})
 	if !strings.Contains(page, "5 lines of the journal are not known") {
-		t.Error("the page does not count the lines that it left out")
+		t.Error("the page does not count the omitted lines")
 	}
 	if n := len(Latencies(j)); n != 3 {
 		t.Errorf("%d turns, want 3", n)
@@ -170,7 +170,7 @@ func TestRedactedHasNoWords(t *testing.T) {
 	page := render(t, threeTurns(t, journal.Redacted), Options{})
 	for _, word := range []string{"mutex", "worker", "descriptors", "loader"} {
 		if strings.Contains(page, word) {
-			t.Errorf("the page of a redacted journal says %q", word)
+			t.Errorf("the page of a redacted journal contains %q", word)
 		}
 	}
 	for _, want := range []string{"9 words", "94 of 183 characters heard", "redacted journal"} {
@@ -180,7 +180,7 @@ func TestRedactedHasNoWords(t *testing.T) {
 	}
 }
 
-// TestHostileWords says, asks and answers with markup.
+// TestHostileWords uses markup in all texts.
 func TestHostileWords(t *testing.T) {
 	const bad = `</script><script>alert(1)</script><img src=x onerror=alert(2)> "' }</style>`
 	j := hold(t, journal.Full, 12*time.Second, []string{bad}, func(f *fakeWorld) {
@@ -204,18 +204,18 @@ func TestHostileWords(t *testing.T) {
 	}
 }
 
-// TestSelfContained looks for whatever would make a browser ask for more.
+// TestSelfContained looks for anything that would make a browser load other resources.
 func TestSelfContained(t *testing.T) {
 	page := render(t, threeTurns(t, journal.Full), Options{})
 	if m := regexp.MustCompile(`(?i)https?:|\bsrc=|\bhref=|url\(|@import|<link`).FindString(page); m != "" {
 		t.Errorf("the page refers to another place: %q", m)
 	}
 	if !strings.Contains(html.UnescapeString(page), "script-src '"+scriptHash()+"';") {
-		t.Error("the page's policy does not name its script")
+		t.Error("the page's policy does not allow its script")
 	}
 }
 
-// FuzzDamaged draws journals whose fields hold anything.
+// FuzzDamaged draws journals with arbitrary field values.
 func FuzzDamaged(f *testing.F) {
 	for _, line := range []string{
 		`{"seq":1,"at":-5,"event":"vad.end","data":{"utterance":9,"pos":-9223372036854775808}}` + "\n" + `{"phase":"Idle","effects":[{"Flush":{"gen":4294967295}}],"digest":""}`,
@@ -233,7 +233,7 @@ func FuzzDamaged(f *testing.F) {
 			t.Skip()
 		}
 		if page := render(t, j, Options{}); !strings.HasSuffix(page, "</html>\n") {
-			t.Error("the page is not whole")
+			t.Error("the page is incomplete")
 		}
 	})
 }
@@ -249,7 +249,7 @@ func TestWriteError(t *testing.T) {
 	}
 }
 
-// tenMinutes is a long conversation: a turn every ten seconds.
+// tenMinutes returns a long conversation: a turn every ten seconds.
 func tenMinutes(t testing.TB) *journal.Journal {
 	var answers []string
 	for n := range 60 {

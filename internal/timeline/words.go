@@ -9,25 +9,25 @@ import (
 	"unicode/utf8"
 )
 
-// round rounds to so many decimals.
+// round rounds to a number of decimals.
 func round(f float64, decimals int) float64 {
 	scale := math.Pow10(decimals)
 	return math.Round(f*scale) / scale
 }
 
-// clock is a time on the axis, as 1:02.345.
+// clock formats a time on the axis, like 1:02.345.
 func clock(d time.Duration) string {
 	ms := d.Round(time.Millisecond).Milliseconds()
 	return fmt.Sprintf("%d:%02d.%03d", ms/60000, ms/1000%60, ms%1000)
 }
 
-// minutes is a time in whole seconds, as 1:02.
+// minutes formats a time in whole seconds, like 1:02.
 func minutes(d time.Duration) string {
 	s := int(math.Round(d.Seconds()))
 	return fmt.Sprintf("%d:%02d", s/60, s%60)
 }
 
-// short is a length of time in the unit that reads best.
+// short formats a duration in the most readable unit.
 func short(d time.Duration) string {
 	switch {
 	case d < time.Second:
@@ -46,7 +46,7 @@ func count(n int, one, many string) string {
 	return fmt.Sprintf("%d %s", n, many)
 }
 
-// humanise takes a name in camel case apart: copilotTimeout is Copilot timeout.
+// humanise converts a camel case name to words: copilotTimeout becomes Copilot timeout.
 func humanise(name string) string {
 	var b strings.Builder
 	for i, c := range name {
@@ -58,7 +58,7 @@ func humanise(name string) string {
 	return strings.ReplaceAll(b.String(), "copilot", "Copilot")
 }
 
-// stateName is a phase's name for people.
+// stateName returns a phase's display name.
 func stateName(phase string) string { return capital(humanise(phase)) }
 
 func capital(s string) string {

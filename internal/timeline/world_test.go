@@ -29,8 +29,8 @@ const (
 	pauseTime     = 14 * time.Millisecond
 )
 
-// fakeWorld answers the effects of a loop on a virtual clock, after the times
-// above, and speaks 15 characters a second.
+// fakeWorld answers a loop's effects on a virtual clock, with the delays above, and
+// speaks 15 characters per second.
 type fakeWorld struct {
 	clock   *dispatch.Virtual
 	loop    *dispatch.Loop
@@ -41,7 +41,7 @@ type fakeWorld struct {
 
 	speaker   world.Speaker
 	lag       time.Duration // until the output is silent
-	began     time.Duration // of the assistant's voice
+	began     time.Duration // start of the assistant's voice
 	voices    [2][]window   // when user and assistant were audible
 	cancelled map[uint64]bool
 }
@@ -52,7 +52,7 @@ func (f *fakeWorld) post(after time.Duration, e csm.Event) {
 	f.clock.AfterFunc(after, func() { f.loop.Post(e) })
 }
 
-// took is how long the world takes to answer an effect.
+// took is the world's response time to an effect.
 var took = map[string]time.Duration{
 	"ActivateSession": 40 * time.Millisecond, "OpenAudio": 90 * time.Millisecond, "StartCapture": 30 * time.Millisecond,
 	"OpenConnection": 210 * time.Millisecond, "CloseConnection": 12 * time.Millisecond, "CloseAudio": 20 * time.Millisecond,
@@ -116,12 +116,12 @@ func (f *fakeWorld) unlessCancelled(request uint64, e csm.Event) {
 	}
 }
 
-// spoken is how long a segment sounds.
+// spoken returns how long a segment is audible.
 func spoken(e csm.Speak) time.Duration {
 	return time.Duration(max(e.Segment.End-e.Segment.Start, 20)) * time.Second / 15
 }
 
-// sounds notes that the output falls silent now, or sounds.
+// sounds records whether the output is audible from now on.
 func (f *fakeWorld) sounds(does bool) {
 	if does {
 		f.began = f.clock.Now()
@@ -134,7 +134,7 @@ func (f *fakeWorld) sounds(does bool) {
 	})
 }
 
-// after does what the output does, which takes a while where it is told to stop.
+// after runs f for the output, with a delay for stopping.
 func (f *fakeWorld) after(do func()) {
 	if f.lag == 0 {
 		do()
@@ -143,7 +143,7 @@ func (f *fakeWorld) after(do func()) {
 	f.clock.AfterFunc(f.lag, do)
 }
 
-// says has the user speak from one time to another.
+// says makes the user speak from one time to another.
 func (f *fakeWorld) says(id uint64, from, to time.Duration, text string) {
 	f.voices[0] = append(f.voices[0], window{from, to})
 	pos := func(d time.Duration) int64 { return audio.Samples(d - f.capture) }
@@ -167,7 +167,7 @@ func (f *fakeWorld) says(id uint64, from, to time.Duration, text string) {
 	})
 }
 
-// coughs has the user make a sound that ends within the time that counts.
+// coughs makes the user produce a sound that is too short to count as speech.
 func (f *fakeWorld) coughs(id uint64, from, to time.Duration) {
 	f.voices[0] = append(f.voices[0], window{from, to})
 	late := func(d time.Duration, e csm.Event) { f.post(d+onsetDelay-f.clock.Now(), e) }
@@ -179,7 +179,7 @@ func (f *fakeWorld) coughs(id uint64, from, to time.Duration) {
 
 var started = time.Date(2025, 11, 21, 9, 30, 0, 0, time.UTC)
 
-// hold has a conversation of so long in virtual time and returns its journal.
+// hold runs a conversation of a given length in virtual time and returns its journal.
 func hold(t testing.TB, content journal.Content, length time.Duration, answers []string, script func(*fakeWorld)) *journal.Journal {
 	t.Helper()
 	var file bytes.Buffer
@@ -207,8 +207,8 @@ func hold(t testing.TB, content journal.Content, length time.Duration, answers [
 	return j
 }
 
-// addLevels notes both voices' levels 20 times a second: noise, and over it
-// syllables where a voice was audible.
+// addLevels records the levels of both voices 20 times per second: noise, plus
+// syllables while a voice was audible.
 func addLevels(j *journal.Journal, voices [2][]window, length time.Duration) {
 	noise := uint32(1)
 	level := func(spans []window, at time.Duration, floor float64) float64 {
@@ -232,7 +232,7 @@ func addLevels(j *journal.Journal, voices [2][]window, length time.Duration) {
 
 const ms = time.Millisecond
 
-// threeTurns is a conversation whose second answer is interrupted.
+// threeTurns returns a conversation whose second answer is interrupted.
 func threeTurns(t testing.TB, content journal.Content) *journal.Journal {
 	return hold(t, content, 44*time.Second, []string{
 		"A mutex protects the queue, so only one goroutine can change it at a time. |The worker blocks until there is something to do. ",
