@@ -182,7 +182,7 @@ func TestWants(t *testing.T) {
 }
 
 // A round asks for MaxCalls calls, and more are refused.
-func TestWantsTooMuch(t *testing.T) {
+func TestTooManyCalls(t *testing.T) {
 	var s State = Streaming{Live{Request: 9}}
 	for id := range uint64(MaxCalls + 3) {
 		next, out := Next(s, Input{Do: Wants, Request: 9, Call: Call{ID: id + 1}})
@@ -267,7 +267,7 @@ func TestToolDoneAndToolFail(t *testing.T) {
 }
 
 // What names another request, round or call leaves every state as it was.
-func TestWhatIsOfAnotherIsStale(t *testing.T) {
+func TestInputsOfOthersAreStale(t *testing.T) {
 	all := Input{Attempt: 9, Percent: 90, Call: Call{ID: 71}}
 	for _, request := range []uint64{0, 8, 10} {
 		for _, do := range []Do{Attempt, Sign, Wants, Found, NotFound, Terminal, Fail, Cancel} {
@@ -317,7 +317,7 @@ func TestZeroValuesAreStates(t *testing.T) {
 
 // A call that is added never lands in memory that an older state can see, and
 // none is changed there.
-func TestNextWritesNothingItsArgumentCanReach(t *testing.T) {
+func TestNextDoesNotModifyItsArgument(t *testing.T) {
 	backing := calls(71, 72, 73, 74)
 	for _, s := range []State{
 		Streaming{Live{Request: 9, Calls: backing[:2]}}, Streaming{Live{Request: 9, Calls: backing[:0]}},

@@ -99,7 +99,7 @@ func TestOneRequestIsLiveAndEndsOnce(t *testing.T) {
 // Rounds and attempts rise, one at a time; a question and a call are about a call
 // that was asked for, none twice; what is stale changes nothing, and an input
 // twice is the same as once.
-func TestWalksOfARequest(t *testing.T) {
+func TestRequestWalks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		walk(t, func(before State, in Input, after State, out Outcome) {
 			was, live := LiveOf(before)
@@ -139,7 +139,7 @@ func TestWalksOfARequest(t *testing.T) {
 
 // What the region says about a state: whether a request is live, whether it is
 // busy with it, and the stage that may be tried again.
-func TestQuestionsAboutAState(t *testing.T) {
+func TestStateQueries(t *testing.T) {
 	type answer struct {
 		live, busy bool
 		stage      Stage
@@ -163,7 +163,7 @@ func TestQuestionsAboutAState(t *testing.T) {
 	}
 }
 
-func TestNamesAreThoseOfTheChatMachine(t *testing.T) {
+func TestChatMachineNames(t *testing.T) {
 	for want, s := range map[string]State{
 		"idle": Idle{}, "loadingModel": LoadingModel{}, "loadFailed": LoadFailed{}, "ready": Ready{}, "searchingTools": SearchingTools{},
 		"generatingResponse": Generating{}, "streamingResponse": Streaming{}, "waitingForToolApproval": WaitingForApproval{},

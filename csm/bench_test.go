@@ -11,9 +11,9 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 )
 
-// conversationEvents are the events of a realistic conversation of three turns,
-// one of them interrupted and one over a lost connection, with partial
-// transcripts and an answer that comes in many pieces.
+// conversationEvents are the events of a realistic conversation of three turns, one
+// interrupted and one over a lost connection, with partial transcripts and an answer in
+// many pieces.
 func conversationEvents(t testing.TB) []csm.Envelope {
 	s := newScene(t)
 	s.do(csm.UserStart{}).wait(200 * ms)
@@ -48,7 +48,7 @@ func conversationEvents(t testing.TB) []csm.Envelope {
 	return events
 }
 
-// phases are where the core is after each event.
+// phases returns the core's phase after each event.
 func phases(events []csm.Envelope) []csm.Phase {
 	out := make([]csm.Phase, len(events))
 	s := csm.Initial()
@@ -59,10 +59,9 @@ func phases(events []csm.Envelope) []csm.Phase {
 	return out
 }
 
-// measure reports what an event costs an implementation: begin makes it ready for
-// a conversation of n events, and take takes the i-th. The mean comes from rounds
-// that nothing interrupts, the percentiles from rounds in which each event is
-// timed by itself, less what reading the clock takes.
+// measure reports the cost of an event: begin prepares for a conversation of n events,
+// and take takes the i-th. The mean comes from uninterrupted rounds, the percentiles from
+// rounds that time each event, minus the cost of reading the clock.
 func measure(b *testing.B, n int, begin func(), take func(i int)) {
 	rest := clockCost()
 	took := make([]time.Duration, 0, 1<<20)
@@ -84,7 +83,7 @@ func measure(b *testing.B, n int, begin func(), take func(i int)) {
 	reportPercentiles(b, took)
 }
 
-// clockCost is what timing nothing takes: the median of many.
+// clockCost is the median cost of timing nothing.
 func clockCost() time.Duration {
 	took := make([]time.Duration, 10001)
 	for i := range took {
@@ -105,9 +104,8 @@ func reportPercentiles(b *testing.B, took []time.Duration) {
 	}
 }
 
-// BenchmarkStep is the whole step per event: routing, the machine, the action,
-// deadlines and effects. Beside its times it reports what of its allocations is
-// over budget.
+// BenchmarkStep measures a whole step per event: routing, the machine, the action,
+// deadlines and effects. It also reports allocations over budget.
 func BenchmarkStep(b *testing.B) {
 	events := conversationEvents(b)
 	over, worst := 0, 0
@@ -124,8 +122,8 @@ func BenchmarkStep(b *testing.B) {
 	b.ReportMetric(float64(worst), "worst-allocs-over")
 }
 
-// BenchmarkAudioRate is the facts that come as often as audio does, each in the
-// state that it usually meets.
+// BenchmarkAudioRate measures the facts that arrive as often as audio, each in its usual
+// state.
 func BenchmarkAudioRate(b *testing.B) {
 	s := newScene(b)
 	s.do(csm.UserStart{}).wait(200 * ms).say(1).wait(1 * ms)
@@ -152,7 +150,7 @@ func BenchmarkAudioRate(b *testing.B) {
 	}
 }
 
-// BenchmarkDispatch is from Post to Execute, on another goroutine.
+// BenchmarkDispatch measures from Post to Execute, on another goroutine.
 func BenchmarkDispatch(b *testing.B) {
 	executed := make(chan time.Time, 1)
 	l := dispatch.New(dispatch.Config{Clock: dispatch.NewClock(1), Execute: func(dispatch.Step) { executed <- time.Now() }})

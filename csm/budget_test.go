@@ -7,31 +7,30 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// fixedAllocs is what a step may allocate beside one object for each effect and
-// each changed region.
+// fixedAllocs is the allocation budget of a step, in addition to one object for each
+// effect and each changed region.
 const fixedAllocs = 4
 
-// stepCost is what one step of a conversation allocated, and what for.
+// stepCost is what one step allocated, and for how many results.
 type stepCost struct {
 	event   csm.Kind
 	in      csm.Phase
 	effects int
-	regions int // that changed
+	regions int // changed regions
 	allocs  int
 }
 
-// over is how many allocations are over the budget; none, where it is not
-// positive.
+// over is the number of allocations over budget, if positive.
 func (c stepCost) over() int { return c.allocs - fixedAllocs - c.effects - c.regions }
 
-// Sinks keep what a measured step returns from being optimised away.
+// Sinks prevent the compiler from optimising measured steps away.
 var (
 	sinkState   csm.State
 	sinkEffects []csm.Effect
 )
 
-// stepCosts counts the allocations of each step of events. A step is pure, so it
-// is repeated, and a stray allocation of the runtime is lost in the mean.
+// stepCosts counts the allocations of each step. Steps are pure, so each is repeated,
+// which averages out stray allocations of the runtime.
 func stepCosts(events []csm.Envelope) []stepCost {
 	costs := make([]stepCost, 0, len(events))
 	s := csm.Initial()
@@ -58,8 +57,7 @@ func changedRegions(a, b csm.State) int {
 	return n
 }
 
-// A step allocates no more than its result needs: what it returns, and four
-// objects beside that.
+// A step allocates only its results and four other objects.
 func TestStepAllocationBudget(t *testing.T) {
 	for i, c := range stepCosts(conversationEvents(t)) {
 		if c.over() > 0 {
@@ -69,8 +67,8 @@ func TestStepAllocationBudget(t *testing.T) {
 	}
 }
 
-// A Stepper takes the same steps, and what it returned stays as it was when its
-// memory is used again.
+// A Stepper takes the same steps as Step, and its results stay valid when its memory is
+// reused.
 func TestStepperIsStep(t *testing.T) {
 	var p csm.Stepper
 	s, again := csm.Initial(), csm.Initial()

@@ -6,7 +6,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 )
 
-// bargeCorpus are the states in which the user speaks over the assistant.
+// bargeCorpus adds the states in which the user speaks over the assistant.
 func bargeCorpus(t *testing.T, add func(string, *drive) *drive) {
 	speaking := func(how Interruption) *drive {
 		return configured(t, func(c *Config) { c.Interruption = how }).toSpeaking(1)

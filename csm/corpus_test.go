@@ -10,8 +10,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 )
 
-// sample is a state that was reached by stepping, with what is needed to step
-// on from it.
+// sample is a state that was reached by stepping, with what is needed to continue.
 type sample struct {
 	name string
 	s    State
@@ -19,9 +18,9 @@ type sample struct {
 	at   time.Duration
 }
 
-// corpus reaches every phase in the variants that matter: with and without a
-// queue, the user silent, speaking and awaited, a line open, held and paused, a
-// request live and cancelled.
+// corpus reaches every phase in the relevant variants: with and without a queue; the user
+// silent, speaking and awaited; a line open, held and paused; a request live and
+// cancelled.
 func corpus(t *testing.T) []sample {
 	t.Helper()
 	var out []sample
@@ -38,7 +37,7 @@ func corpus(t *testing.T) []sample {
 	voiceCorpus(t, add)
 	bargeCorpus(t, add)
 
-	// Whatever a conversation does, it can be held still, fail and be ended.
+	// A conversation can be suspended, fail and be ended in any state.
 	for _, from := range out {
 		if !from.s.Phase().Active() {
 			continue
@@ -102,7 +101,7 @@ func listeningCorpus(t *testing.T, add func(string, *drive) *drive) {
 	add("listening, reading aloud", l().do(UserSpeak{Ref: 1, Chars: 5}))
 	add("listening, can retry, request cancelled", l().toSpeaking(1).do(UserInterrupt{}, SpeechFlushed{Gen: 0}).want(PhaseListening))
 	add("listening, can retry", l().toSpeaking(1).do(UserInterrupt{}, SpeechFlushed{Gen: 0}, CopilotDone{Request: 1, Cancelled: true}).want(PhaseListening))
-	// An utterance waits, and nothing stands in its way.
+	// An utterance is queued, and nothing blocks it.
 	d := l().toSpeaking(1).do(UserText{Utterance: 2, Words: 1}, CopilotDone{Request: 1})
 	d.s, _ = Step(d.s, Envelope{d.seq + 1, d.at, SpeechDrained{0, 1}})
 	add("listening, queue", d.want(PhaseListening))
@@ -172,7 +171,7 @@ func speakingCorpus(t *testing.T, add func(string, *drive) *drive) {
 	add("interrupted, queue", speaking().do(UserText{Utterance: 2, Words: 1}, SpeechStarted{1, 3, 900, 0}).want(PhaseInterrupted))
 }
 
-// liveEvents are events of every kind with ids that are live in s, where s has any.
+// liveEvents returns events of every kind, with ids that are live in s where possible.
 func liveEvents(s State) []Event {
 	in, ep, req := s.Instance, s.openedEpoch(), s.Current.Request
 	if ep == ^uint32(0) {
@@ -233,7 +232,7 @@ func liveEvents(s State) []Event {
 	return out
 }
 
-// staleEvents are events of every kind that has ids, with ids that are not live in any
+// staleEvents returns events of every kind with ids, with ids that are not live in any
 // state.
 func staleEvents(s State) []Event {
 	in, ep, req, gen, seq := s.Instance+9, s.IDs.Epoch+9, s.IDs.Request+9, s.Speech.Generation()+9, s.IDs.Segment
@@ -257,8 +256,7 @@ func staleEvents(s State) []Event {
 	return out
 }
 
-// shape is what of a state decides what can happen next, without its ids and
-// times.
+// shape identifies a state by what decides the next transition, without ids and times.
 func shape(s State) string {
 	line, open := speech.LineOf(s.Speech)
 	request, busy := copilot.LiveOf(s.Copilot)

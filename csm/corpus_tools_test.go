@@ -7,7 +7,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 )
 
-// configured is a conversation that listens with a configuration of its own.
+// configured returns a listening conversation with a modified configuration.
 func configured(t *testing.T, change func(*Config)) *drive {
 	t.Helper()
 	c := DefaultConfig()
@@ -15,15 +15,15 @@ func configured(t *testing.T, change func(*Config)) *drive {
 	return newDrive(t).do(Configure{c}).toListening()
 }
 
-// withTools asks something whose tools were found, and whose answer wants one.
+// withTools sends a request whose tools were found and whose answer calls one.
 func withTools(t *testing.T) *drive {
 	t.Helper()
 	d := configured(t, func(c *Config) { c.Tools, c.RoundsMax = true, 2 })
 	return d.ask(1).do(ToolSearchDone{Request: 1, Tools: 2}, CopilotSent{Request: 1, Attempt: 1}).want(PhaseWaitingForCopilot)
 }
 
-// assistantCorpus are the states of the chat machine, in the conversations that
-// they are met in.
+// assistantCorpus adds the states of the chat machine, in the conversations in which they
+// occur.
 func assistantCorpus(t *testing.T, add func(string, *drive) *drive) {
 	talking := func(d *drive) *drive { return d.do(SpeechStarted{1, 50, 500, 0}) }
 	awaited := func(d *drive) *drive { return talking(d).do(SpeechStopped{1, 50, 900}) }
@@ -59,7 +59,7 @@ func assistantCorpus(t *testing.T, add func(string, *drive) *drive) {
 	variants("asked", asked)
 	add("asked twice about what cannot be undone, words awaited", awaited(generating().
 		do(SpeechBuffered{0, 1}, SpeechDrained{0, 1}, TimerFired{TimerApproval, 1}, SpeechBuffered{0, 2}, SpeechDrained{0, 2}).want(PhaseListening)))
-	held := func(d *drive) *drive { // asked again while words are awaited
+	held := func(d *drive) *drive { // asks again while words are awaited
 		return d.do(SpeechStarted{1, 60, 0, 0}, SpeechStopped{1, 60, 9}, SpeechStarted{1, 61, 20, 0}, RecognitionLost{1, 60, CodeRecognitionFailed}, SpeechStopped{1, 61, 29},
 			SpeechBuffered{0, d.s.IDs.Segment}).want(PhaseListening)
 	}
@@ -86,7 +86,7 @@ func assistantCorpus(t *testing.T, add func(string, *drive) *drive) {
 	callingCorpus(t, add, asked, searching)
 }
 
-// callingCorpus are the states from a call that runs on, and those of the models.
+// callingCorpus adds the states from a running call on, and those of models.
 func callingCorpus(t *testing.T, add func(string, *drive) *drive, asked, searching func() *drive) {
 	variants := func(name string, make func() *drive) {
 		add(name, make())
@@ -127,7 +127,7 @@ func callingCorpus(t *testing.T, add func(string, *drive) *drive, asked, searchi
 	add("loading, ended", loading().do(UserStop{}).want(PhaseTerminating))
 }
 
-// voiceCorpus are the modes of turn detection, a history that is compacted, and a
+// voiceCorpus adds the turn detection modes, a history that is compacted, and a
 // connection with a successor.
 func voiceCorpus(t *testing.T, add func(string, *drive) *drive) {
 	manual := func() *drive { return configured(t, func(c *Config) { c.Turns = turn.Manual }) }

@@ -2,8 +2,8 @@ package csm
 
 import "testing"
 
-// A cursor that goes back, or that is of what cannot be heard, moves nothing and
-// is counted: how much of an answer was heard only ever grows.
+// A cursor that moves back, or of inaudible audio, changes nothing and is counted: the
+// heard length of an answer never decreases.
 func TestCursorNeverGoesBack(t *testing.T) {
 	d := newDrive(t).toListening().toSpeaking(1)
 	gen, seq := d.s.Speech.Generation(), d.s.IDs.Segment
@@ -31,9 +31,9 @@ func TestCursorNeverGoesBack(t *testing.T) {
 	}
 }
 
-// The next piece begins at its beginning, and so does a piece that is said again
-// because the connection that carried it was lost.
-func TestCursorBeginsAnew(t *testing.T) {
+// The next segment starts at position 0, and so does a segment that is synthesised again
+// after a lost connection.
+func TestCursorResetsPerSegment(t *testing.T) {
 	d := newDrive(t).toListening().toSpeaking(1)
 	first, request := d.s.IDs.Segment, d.s.Current.Request
 	d.do(CopilotSegment{Request: request, Start: 20, End: 40}, CopilotDone{Request: request})
@@ -53,7 +53,7 @@ func TestCursorBeginsAnew(t *testing.T) {
 	at(first, 5)
 }
 
-// What is observed is what happens, also on the short way.
+// StepObserved gives the same results on the fast path.
 func TestObservedCursor(t *testing.T) {
 	d := newDrive(t).toListening().toSpeaking(1)
 	e := Envelope{Event: SpeechCursor{Gen: d.s.Speech.Generation(), Seq: d.s.IDs.Segment, Played: 50, Of: 100}}

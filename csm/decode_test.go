@@ -12,8 +12,8 @@ import (
 	"testing"
 )
 
-// registered says what the registry has of each closed sum of a state, under its
-// folder and the method that marks its cases.
+// registered returns the registered cases of each closed sum, keyed by folder and marker
+// method.
 func registered() map[string][]string {
 	names := func(cases []reflect.Type) (list []string) {
 		for _, c := range cases {
@@ -43,8 +43,7 @@ func casesOf[S any](s sum[S]) (list []reflect.Type) {
 	return list
 }
 
-// marked are the types of a folder that have the method which makes them a case
-// of its sum.
+// marked returns the types in a folder that have the marker method of a sum.
 func marked(t *testing.T, dir, method string) (list []string) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join(dir, "*.go"))
@@ -73,7 +72,7 @@ func marked(t *testing.T, dir, method string) (list []string) {
 	return list
 }
 
-// Every case of every sum can be read back: a new one needs its line.
+// Every case of every sum can be decoded: a new one needs its line in the registry.
 func TestEveryCaseIsRegistered(t *testing.T) {
 	known := registered()
 	for where, got := range known {
@@ -82,7 +81,7 @@ func TestEveryCaseIsRegistered(t *testing.T) {
 			t.Errorf("%s: the registry has %v, the sum is %v", where, got, want)
 		}
 	}
-	// And every sum that a state holds is in the registry.
+	// Every sum in a state is in the registry.
 	sums := 0
 	state := reflect.TypeFor[State]()
 	for i := range state.NumField() {
@@ -95,7 +94,7 @@ func TestEveryCaseIsRegistered(t *testing.T) {
 	}
 }
 
-// What this build does not know is an error that names it.
+// The error for an unknown name quotes it.
 func TestUnknownNamesAreErrors(t *testing.T) {
 	s := Initial()
 	s.Conv, s.Hold = Listening{}, SuspendUser

@@ -10,9 +10,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/csmtest"
 )
 
-// Every state that a conversation reaches is read back as it was, and continues
-// from there as it would have.
-func TestStatesReadBackAsTheyWere(t *testing.T) {
+// Every reachable state survives a JSON round trip and continues identically.
+func TestStateJSONRoundTrip(t *testing.T) {
 	for seed := range uint64(100) {
 		r := rand.New(rand.NewPCG(seed, 3))
 		w := csmtest.NewWorld(func(_ string, n int) int { return r.IntN(n) })
@@ -34,7 +33,7 @@ func TestStatesReadBackAsTheyWere(t *testing.T) {
 	}
 }
 
-// roundTrip is s read back from its own JSON.
+// roundTrip returns s decoded from its own JSON.
 func roundTrip(t *testing.T, s csm.State) csm.State {
 	t.Helper()
 	b, err := json.Marshal(s)
@@ -52,7 +51,8 @@ func roundTrip(t *testing.T, s csm.State) csm.State {
 	return back
 }
 
-// tidy makes every empty slice nil: JSON that leaves one out cannot tell.
+// tidy replaces empty slices by nil, since JSON that omits them cannot tell the two
+// apart.
 func tidy(s csm.State) csm.State {
 	v := reflect.New(reflect.TypeFor[csm.State]()).Elem()
 	v.Set(reflect.ValueOf(s))

@@ -22,8 +22,8 @@ func TestChartsHaveNames(t *testing.T) {
 	}
 }
 
-// Of the rows of one cell only the last may be without a guard, and no two ask for the
-// same: otherwise one of them could never be taken.
+// In a cell, only the last row may be without a guard, and all guards differ: otherwise a
+// row could never be taken.
 func TestRowsOfACellAreDistinct(t *testing.T) {
 	for _, c := range Charts() {
 		guards := map[[2]string][]string{}
@@ -37,8 +37,9 @@ func TestRowsOfACellAreDistinct(t *testing.T) {
 	}
 }
 
-// Every state can be reached from the first, and every one but an end can be left.
-func TestEveryStateIsReachedAndLeft(t *testing.T) {
+// Every state can be reached from the initial one, and every state but a final one can be
+// left.
+func TestEveryStateCanBeEnteredAndLeft(t *testing.T) {
 	for _, c := range Charts() {
 		reached := []string{c.States[0]}
 		for i := 0; i < len(reached); i++ {
@@ -62,8 +63,8 @@ func TestEveryStateIsReachedAndLeft(t *testing.T) {
 	}
 }
 
-// What every phase of a conversation does alike is drawn once.
-func TestChartDrawsWhatIsSharedOnce(t *testing.T) {
+// The chart draws transitions that are common to all phases of a conversation once.
+func TestChartDrawsSharedTransitionsOnce(t *testing.T) {
 	text := Charts()[0].Mermaid(false)
 	for _, want := range []string{
 		"Conversation --> Faulted : suspend.timeout<br/>error\n",
@@ -77,7 +78,7 @@ func TestChartDrawsWhatIsSharedOnce(t *testing.T) {
 	}
 }
 
-// A region stands inside of the one whose end is its end.
+// A region is nested in the region whose end also ends it.
 func TestRegionsAreNested(t *testing.T) {
 	var path []string
 	at := map[string]string{}
@@ -97,8 +98,8 @@ func TestRegionsAreNested(t *testing.T) {
 	}
 }
 
-// A question is answered when it was heard, and only then decided on.
-func TestApprovalIsDecidedAfterItWasHeard(t *testing.T) {
+// A question can be decided only after it was heard.
+func TestApprovalNeedsHeardQuestion(t *testing.T) {
 	text := Charts()[2].Mermaid(false)
 	if strings.Contains(text, "asking --> deciding") || strings.Contains(text, "any_open --> deciding") || !strings.Contains(text, "listening --> deciding : stt.final yes") {
 		t.Error(text)

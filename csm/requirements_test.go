@@ -135,10 +135,10 @@ func TestAC008TimeoutExplainsAndListens(t *testing.T) {
 
 // REQ-001: "the following primary states: Idle, Preparing, Listening, Processing,
 // WaitingForCopilot, Speaking, Interrupted, Suspended, Faulted, and Terminating". They
-// are what the wire has for all phases, and the table leads to each of them.
+// are the wire names of all phases, and the table reaches each of them.
 func TestREQ001ThereAreTenPrimaryStates(t *testing.T) {
 	want := []string{"faulted", "idle", "interrupted", "listening", "preparing", "processing", "speaking", "suspended", "terminating", "waitingForCopilot"}
-	entered := []csm.Phase{csm.PhaseSuspended} // by a hold, whatever the table says
+	entered := []csm.Phase{csm.PhaseSuspended} // by a hold, not by the table
 	for _, row := range csm.Table() {
 		if row.To < csm.NumPhases {
 			entered = append(entered, row.To)
@@ -263,12 +263,12 @@ func TestREQ010TransitionsNameTheEventThatCausedThem(t *testing.T) {
 	}
 }
 
-// 003, transition: what the guard map does not have "is rejected", with what the core
-// has in production: the session stays as it is, the rejection is counted for
-// diagnostics/report, and a core that is verified reports it.
-func TestAStatusThatTheGuardMapRejects(t *testing.T) {
+// 003, transition: a change that the guard map forbids "is rejected". In production, the
+// session does not change, the rejection is counted for diagnostics/report, and a
+// verified core reports it.
+func TestRejectedSessionStatus(t *testing.T) {
 	s := listening(t).state()
-	s.Session = session.Activating // no turn can start
+	s.Session = session.Activating // no turn can start here
 	e := csm.Envelope{Seq: 99, At: time.Second, Event: csm.UserText{Utterance: 9, Words: 1}}
 	after, fx := csm.Step(s, e)
 	if after.Session != session.Activating || after.Counters.Rejected != s.Counters.Rejected+1 {
@@ -279,10 +279,10 @@ func TestAStatusThatTheGuardMapRejects(t *testing.T) {
 	}
 }
 
-// 003, resetTurnState: "clears all turn-specific refs back to their initial values".
-// Each turn that is opened has its number, its time and its configuration alone,
-// whatever the one before was left with.
-func TestATurnBeginsWithNothingOfTheOneBefore(t *testing.T) {
+// 003, resetTurnState: "clears all turn-specific refs back to their initial values". A
+// new turn has only its number, time and configuration, whatever state the previous one
+// was left in.
+func TestTurnStartsWithEmptyContext(t *testing.T) {
 	s := listening(t).speaking(1)
 	s.do(csm.CopilotSent{Request: 1, Attempt: 3}).begin(2).wait(10*ms).end(2).words(2, csm.Content).wait(1 * ms)
 	s.do(csm.CopilotSent{Request: 2, Attempt: 2}).failed(csm.CodeCopilotQuota).wait(50 * ms).drained().say(3)
@@ -358,8 +358,8 @@ func TestCON002SecondStartIsRefused(t *testing.T) {
 	}
 }
 
-// GUD-004: a conversation in which everything is reported twice goes like one in
-// which it is not: the same transitions at the same times, the same requests.
+// GUD-004: if everything is reported twice, the transitions, their times and the requests
+// are the same.
 func TestGUD004RepeatedEventsChangeNothing(t *testing.T) {
 	run := func(twice bool) *scene {
 		s := newScene(t)
@@ -384,7 +384,7 @@ func TestGUD004RepeatedEventsChangeNothing(t *testing.T) {
 	}
 }
 
-// requests are the effects that ask the world for something.
+// requests are the effects that request something from the world.
 func requests(s *scene) []string {
 	var out []string
 	for _, st := range s.steps {
@@ -397,9 +397,8 @@ func requests(s *scene) []string {
 	return out
 }
 
-// PAT-004: three faults in a minute open the breaker, which no passing through
-// Preparing resets; it stays Faulted until it has cooled down, or somebody
-// starts.
+// PAT-004: three faults in a minute open the breaker, which passing through Preparing
+// does not reset. It stays Faulted until it has cooled down or the user starts.
 func TestPAT004BreakerOpensAfterThreeFaultsInAMinute(t *testing.T) {
 	tripped := func(t *testing.T) *scene {
 		s := listening(t)
@@ -438,7 +437,7 @@ func TestPER004TimeoutIsConfigurableAndCoversRetries(t *testing.T) {
 	if f := last[csm.SendCopilot](s); f.Deadline != 3*time.Second {
 		t.Fatalf("sent %+v", f)
 	}
-	// What runs keeps the configuration it began with.
+	// Running requests keep the configuration they started with.
 	s.do(csm.Configure{Config: csm.DefaultConfig()}, csm.CopilotSent{Request: 1, Attempt: 2}).wait(time.Second)
 	s.do(csm.CopilotSent{Request: 1, Attempt: 3}, csm.CopilotSent{Request: 1, Attempt: 2}).wait(999 * ms).expect().wait(1 * ms).expect("Listening 3.2s copilot.timeout")
 	if n := s.state().Current.Attempt; n != 3 {

@@ -15,30 +15,30 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// The rivals are the conversation's region alone, with all its states, in two
-// other makings: the bare library, and a switch by hand. They know just enough of
-// the other regions for their guards, publish nothing, arm nothing and remember
-// nothing, so what the core costs above them is what it does more.
+// The rivals implement only the conversation's region, with all its states, in two other
+// ways: with the bare library, and as a handwritten switch. They track just enough of the
+// other regions for their guards, and publish, time and remember nothing, so the core's
+// extra cost is that of its extra work.
 
-// facts is what a rival's guards read.
+// facts are the inputs of a rival's guards.
 type facts struct {
 	session, audio, capturing bool // ready, open, delivering
 	connected                 bool
-	epoch                     uint32 // of the last dial
-	open                      uint64 // the utterance that is being spoken, 0 for none
+	epoch                     uint32 // epoch of the last dial
+	open                      uint64 // the open utterance, 0 for none
 	pending                   int    // utterances whose words are awaited
-	queue                     int    // utterances that wait
-	request                   uint64 // the last one
-	live, cancelled           bool   // it is under way, it was told to stop
+	queue                     int    // queued utterances
+	request                   uint64 // the last request
+	live, cancelled           bool   // in progress, cancelled
 	line                      lineState
 	gen                       uint32
-	segments, played          uint32 // the last of each
-	whole                     bool   // no more segments come
+	segments, played          uint32 // last segment, last played segment
+	whole                     bool   // no more segments will arrive
 	prior                     csm.Phase
 	reasons                   csm.SuspendReason
-	closing                   int // things that are being closed
+	closing                   int // resources that are closing
 
-	meant meaning // of the event at hand
+	meant meaning // meaning of the current event
 }
 
 type lineState uint8
@@ -50,7 +50,7 @@ const (
 	linePaused
 )
 
-// meaning is what an event turned out to be, for the conversation's guards.
+// meaning is the meaning of an event for the conversation's guards.
 type meaning uint8
 
 const (
@@ -70,7 +70,7 @@ const (
 	onset
 )
 
-// note takes the event into the facts, and says what it means.
+// note updates the facts with the event, and returns its meaning.
 func (f *facts) note(e csm.Event) {
 	f.meant = nothing
 	switch e := e.(type) {
@@ -187,7 +187,7 @@ func (f *facts) noteSpeech(e csm.Event) {
 	}
 }
 
-// enter is what a rival does on entering a phase.
+// enter is a rival's entry action.
 func (f *facts) enter(from, to csm.Phase) {
 	switch to {
 	case csm.PhasePreparing:
@@ -220,10 +220,10 @@ func (f *facts) failed() bool {
 type rival interface {
 	step(csm.Event) error
 	phase() csm.Phase
-	again() // restarts, from Idle
+	again() // restarts from Idle
 }
 
-// bare is the chart in the library, with no more around it than it asks for.
+// bare is the chart in the library, with no more code than it requires.
 type bare struct {
 	m *stateless.StateMachine
 	f facts
@@ -328,7 +328,7 @@ func (r *byHand) step(e csm.Event) error {
 	return nil
 }
 
-// next is the phase that an event leads to.
+// next returns the phase that an event leads to.
 func (r *byHand) next(k csm.Kind) csm.Phase {
 	f := &r.f
 	switch r.at {
@@ -434,8 +434,8 @@ var rivals = []struct {
 	make func() rival
 }{{"StatelessChart", newBare}, {"SwitchChart", newByHand}}
 
-// A rival is only worth comparing with while it goes the way of the core.
-func TestRivalsGoThroughTheSamePhases(t *testing.T) {
+// The comparison is only meaningful if the rivals take the core's transitions.
+func TestRivalsTakeTheSameTransitions(t *testing.T) {
 	events := conversationEvents(t)
 	want := phases(events)
 	if seen := slices.Compact(slices.Clone(want)); len(seen) < 20 {
@@ -461,7 +461,7 @@ func TestRivalsGoThroughTheSamePhases(t *testing.T) {
 	}
 }
 
-// BenchmarkRival is the cost of an event in each.
+// BenchmarkRival measures the cost of an event in each rival.
 func BenchmarkRival(b *testing.B) {
 	events := conversationEvents(b)
 	for _, rv := range rivals {
@@ -476,8 +476,8 @@ func BenchmarkRival(b *testing.B) {
 	}
 }
 
-// BenchmarkStatelessFire is the library alone: external storage, a guard that
-// holds and one that does not, an entry action, two states.
+// BenchmarkStatelessFire measures the library alone: external storage, a guard that holds
+// and one that does not, an entry action, two states.
 func BenchmarkStatelessFire(b *testing.B) {
 	state := stateless.State(0)
 	m := stateless.NewStateMachineWithExternalStorage(
@@ -500,7 +500,7 @@ func BenchmarkStatelessFire(b *testing.B) {
 
 var conversationFile = flag.String("conversation", "", "write the compared conversation to this file, for implementations that are not in Go")
 
-// sharedEvent is a line of that file: the event, and where the core is after it.
+// sharedEvent is a line of that file: the event and the core's phase after it.
 type sharedEvent struct {
 	Seq     uint64          `json:"seq"`
 	At      float64         `json:"at"` // milliseconds
@@ -510,9 +510,8 @@ type sharedEvent struct {
 	Effects int             `json:"effects"`
 }
 
-// What is written for the others is the conversation, whole: read back, it is
-// the same events.
-func TestConversationIsShared(t *testing.T) {
+// The written conversation is complete: decoding it gives the same events.
+func TestSharedConversationRoundTrip(t *testing.T) {
 	var lines []byte
 	s := csm.Initial()
 	for i, e := range conversationEvents(t) {

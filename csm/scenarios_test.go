@@ -11,8 +11,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 )
 
-// What is said while the assistant works waits its turn: answered in order, with
-// Listening between.
+// Utterances during an answer are queued and answered in order, with Listening in
+// between.
 func TestQueuedUtterancesAreAnsweredInOrder(t *testing.T) {
 	s := listening(t).say(1).wait(1*ms).say(2).segment(0, 40).say(3).wait(50 * ms)
 	s.in(csm.PhaseSpeaking).do(csm.UserText{Call: 4, Utterance: 4, Words: 2}).wantReply(4, "").wantSent(1)
@@ -29,7 +29,7 @@ func TestQueuedUtterancesAreAnsweredInOrder(t *testing.T) {
 	}
 }
 
-func TestQueueThatIsFullRefuses(t *testing.T) {
+func TestFullQueueRejects(t *testing.T) {
 	s := listening(t).say(1)
 	for u := uint64(2); u <= 9; u++ {
 		s.do(csm.UserText{Call: csm.Call(u), Utterance: u, Words: 1}).wantReply(csm.Call(u), "")
@@ -41,15 +41,15 @@ func TestQueueThatIsFullRefuses(t *testing.T) {
 	s.do(csm.UserInterrupt{}).in(csm.PhaseListening).wait(time.Second).wantSent(1).wantEnds("1 dropped")
 }
 
-// The queue continues after an interruption, behind the utterance that waited and
-// before the one that interrupted.
+// After an interruption, queued utterances are answered first, then the one that
+// interrupted.
 func TestInterruptionKeepsTheOrderOfTheQueue(t *testing.T) {
 	s := listening(t).speaking(1).do(csm.UserText{Utterance: 2, Words: 1}).begin(3).wait(5 * ms).in(csm.PhaseListening)
 	s.end(3).words(3, csm.Content).wait(20*ms).wantSent(1, 2)
 	s.segment(0, 10).wait(50*ms).answered().drained().wait(1*ms).wantSent(1, 2, 3)
 }
 
-func TestInterruptionKeepsExactlyWhatWasHeard(t *testing.T) {
+func TestInterruptionRecordsHeardLength(t *testing.T) {
 	for _, c := range []struct {
 		name    string
 		flushed csm.SpeechFlushed
@@ -81,28 +81,27 @@ func TestInterruptionKeepsExactlyWhatWasHeard(t *testing.T) {
 	}
 }
 
-// A request that was told to stop and never confirms it holds up the next one
-// until its deadline, no longer.
-func TestCancelThatIsNeverConfirmed(t *testing.T) {
+// An unconfirmed cancellation delays the next request until its deadline, and no longer.
+func TestUnconfirmedCancel(t *testing.T) {
 	s := listening(t)
 	s.took["CancelCopilot"] = never
 	s.speaking(1).begin(2).wait(500*ms).end(2).words(2, csm.Content).expect("Interrupted 251ms user.interrupt", "Listening 256ms interrupt.cleared", "Analysing 751ms stt.final")
 	s.wait(1499*ms).wantSent(1).wait(1*ms).wantSent(1, 2).wait(1 * ms).expect("WaitingForCopilot 2.252s copilot.request")
-	// It has its whole time, though it had to wait.
+	// The next request gets its full time, although it had to wait.
 	s.do(csm.CopilotDone{Request: 1, Cancelled: true}).wait(7998 * ms).expect().wait(1 * ms).expect("Listening 10.251s copilot.timeout")
 	if f := last[csm.SendCopilot](s); f.Deadline != 8*time.Second {
 		t.Fatalf("sent %+v", f)
 	}
 }
 
-// A request that outlived a fault is waited for in the next instance, and does
-// not hold up its turns.
-func TestRequestThatOutlivesAFault(t *testing.T) {
+// The next instance waits for a request that outlived a fault, which does not delay its
+// turns.
+func TestRequestOutlivesFault(t *testing.T) {
 	s := listening(t)
 	s.took["CancelCopilot"], s.took["OpenConnection"] = never, 4*time.Second
 	s.say(1).wait(1 * ms).do(csm.SessionFailed{Instance: 1, Code: csm.CodeSessionFailed}).wait(3 * time.Second).in(csm.PhasePreparing)
 	s.wait(2*time.Second).in(csm.PhaseListening).turn(2).wantSent(1, 2)
-	// Its end may come while the next instance is being opened.
+	// Its end may arrive while the next instance is opening.
 	s = listening(t)
 	s.took["CancelCopilot"], s.took["OpenConnection"] = time.Second, 4*time.Second
 	s.say(1).wait(1 * ms).do(csm.SessionFailed{Instance: 1, Code: csm.CodeSessionFailed}).wait(1001 * ms).in(csm.PhasePreparing)
@@ -111,12 +110,12 @@ func TestRequestThatOutlivesAFault(t *testing.T) {
 	}
 }
 
-func TestHalfAnAnswerThenFailure(t *testing.T) {
+func TestPartialAnswerThenFailure(t *testing.T) {
 	s := listening(t).speaking(1).failed(csm.CodeCopilotUnavailable).expect()
 	if n := last[csm.Notify](s); n.Code != csm.CodeCopilotUnavailable || n.Turn != 1 {
 		t.Fatalf("notified %+v", n)
 	}
-	// What came is heard to its end, then the explanation.
+	// The received part is played to its end, followed by the explanation.
 	s.played().played().wait(50 * ms).in(csm.PhaseSpeaking).drained().in(csm.PhaseListening).wantEnds("1 failed")
 	if s.heard() != 100 {
 		t.Fatalf("heard %d", s.heard())
@@ -135,7 +134,7 @@ func TestEmptyAnswerIsExplained(t *testing.T) {
 	s.wait(50 * ms).drained().in(csm.PhaseListening).wantEnds("1 failed")
 }
 
-func TestAnswerThatStalls(t *testing.T) {
+func TestStalledAnswer(t *testing.T) {
 	t.Run("with nothing said", func(t *testing.T) {
 		s := listening(t).say(1).wait(1 * ms).do(csm.CopilotDelta{Request: 1, Chars: 4}).wait(14 * time.Second)
 		s.in(csm.PhaseGeneratingResponse).do(csm.CopilotDelta{Request: 1, Chars: 5}).wait(14999 * ms).expect()
@@ -152,7 +151,7 @@ func TestAnswerThatStalls(t *testing.T) {
 	}
 }
 
-func TestTypedTextTakesThePathOfSpokenWords(t *testing.T) {
+func TestTypedTextIsHandledLikeSpeech(t *testing.T) {
 	s := listening(t).do(csm.UserText{Call: 3, Utterance: 9, Words: 2}).expect("Analysing 200ms user.commit").wantSent(9)
 	if r, _ := s.reply(3); r.Turn != 1 {
 		t.Fatalf("answered %+v", r)
@@ -169,7 +168,7 @@ func TestRetrySendsTheLastFailedUtteranceOnce(t *testing.T) {
 	s.do(csm.UserRetry{Call: 3}).wantReply(3, csm.CodeNothingToRetry).wantEnds("1 failed", "2 answered")
 }
 
-func TestReadAloudIsATurnOfItsOwn(t *testing.T) {
+func TestReadAloudIsASeparateTurn(t *testing.T) {
 	s := listening(t).do(csm.UserSpeak{Call: 1, Ref: 77, Chars: 30}).wait(50 * ms).expect("Speaking 250ms tts.bufferReady")
 	if f := last[csm.Speak](s); f.Segment.Ref != 77 || f.Turn != 1 {
 		t.Fatalf("says %+v", f)
@@ -179,7 +178,7 @@ func TestReadAloudIsATurnOfItsOwn(t *testing.T) {
 	if n := len(s.state().History.Said().Items); n != 0 {
 		t.Fatalf("%d items of history from what the assistant did not say", n)
 	}
-	// Heard to its end while the conversation was held still, it was answered too.
+	// Text that was played to its end while held counts as answered, too.
 	s.do(csm.UserSpeak{Ref: 79, Chars: 3}).wait(50 * ms).do(csm.Suspend{Reason: csm.SuspendUser}).drained()
 	s.do(csm.Resume{Reason: csm.SuspendUser}).in(csm.PhaseListening).wantEnds("1 answered", "2 answered")
 }
@@ -200,21 +199,21 @@ func TestPauseAndContinue(t *testing.T) {
 	s.do(csm.UserPlayback{Call: 3, Pause: true}).wantReply(3, csm.CodeInvalidState)
 }
 
-func TestCommitEndsTheTurnByHand(t *testing.T) {
+func TestManualCommit(t *testing.T) {
 	s := listening(t).do(csm.UserCommit{Call: 1}).wantReply(1, csm.CodeInvalidState)
 	s.begin(1).wait(time.Second).do(csm.UserCommit{Call: 2}).wantReply(2, "").expect("Analysing 1.2s user.commit").wantSent()
 	if f := last[csm.CommitInput](s); f.Epoch != 1 {
 		t.Fatalf("committed %+v", f)
 	}
 	s.wait(300*ms).words(1, csm.Content).wantSent(1).wait(1 * ms).expect("WaitingForCopilot 1.501s copilot.request")
-	// Words that do not come.
+	// A transcript that never arrives.
 	s = listening(t).begin(1).do(csm.UserCommit{}).wait(5999 * ms).in(csm.PhaseAnalysing).wait(1 * ms).expect("Listening 6.2s error")
 	if n := last[csm.Notify](s); n.Code != csm.CodeRecognitionTimeout {
 		t.Fatalf("notified %+v", n)
 	}
 }
 
-func TestWordsThatAreNoQuestion(t *testing.T) {
+func TestUtterancesWithoutContent(t *testing.T) {
 	for _, class := range []csm.Class{csm.Empty, csm.Backchannel, csm.Stop} {
 		listening(t).begin(1).end(1).words(1, class).expect().wantEnds("1 dropped").turn(2).wantSent(2)
 	}
@@ -222,23 +221,23 @@ func TestWordsThatAreNoQuestion(t *testing.T) {
 	s.wait(time.Second).wantSent(1).wantEnds("1 dropped")
 }
 
-func TestWordsThatAreLost(t *testing.T) {
+func TestLostTranscript(t *testing.T) {
 	s := listening(t).begin(1).end(1).do(csm.RecognitionLost{Epoch: 1, Utterance: 1, Code: csm.CodeRecognitionFailed}).expect()
 	s.wait(50 * ms).expect("Speaking 250ms tts.bufferReady").drained().wantEnds("1 failed")
-	// An utterance without an end is ended, and its words have their deadline.
+	// An utterance without an end is ended, and its transcript has a deadline.
 	s = listening(t).begin(1).wait(60 * time.Second)
 	last[csm.CommitInput](s)
 	s.wait(6 * time.Second).wait(50 * ms).expect("Speaking 1m6.25s tts.bufferReady").drained().wantEnds("1 failed").turn(2)
 }
 
-// The user speaks while the answer is being made: it waits until the words are
-// known, and what was said is answered next.
+// If the user speaks during generation, the answer is held until the words are known, and
+// they are answered next.
 func TestAnswerIsHeldWhileTheUserSpeaks(t *testing.T) {
 	s := listening(t).say(1).wait(1*ms).begin(2).segment(0, 40).wait(time.Second).in(csm.PhaseGeneratingResponse)
 	s.end(2).words(2, csm.Content).expect("Speaking 1.201s tts.bufferReady").answered().drained().wait(1*ms).wantSent(1, 2)
 }
 
-func TestUnderrunGoesOnInTheSameTurn(t *testing.T) {
+func TestUnderrunContinuesTheTurn(t *testing.T) {
 	s := listening(t).say(1).wait(1*ms).segment(0, 40).wait(50 * ms).drained()
 	s.in(csm.PhaseGeneratingResponse).segment(40, 60).wait(50 * ms).in(csm.PhaseSpeaking).answered().drained()
 	s.expect("Listening 301ms tts.complete").wantEnds("1 answered")
@@ -247,7 +246,7 @@ func TestUnderrunGoesOnInTheSameTurn(t *testing.T) {
 	}
 }
 
-func TestSpeechThatFailsIsShown(t *testing.T) {
+func TestFailedSpeechIsShown(t *testing.T) {
 	s := listening(t).speaking(1).do(csm.SpeechFailed{Gen: 0, Seq: 2, Code: csm.CodeSpeechMismatch}).expect("Listening 251ms error").wantEnds("1 failed")
 	if n := last[csm.Notify](s); n.Code != csm.CodeSpeechMismatch {
 		t.Fatalf("notified %+v", n)
@@ -259,7 +258,7 @@ func TestSpeechThatFailsIsShown(t *testing.T) {
 	s.turn(2)
 }
 
-func TestTerminationWaitsForEverythingAndNoLonger(t *testing.T) {
+func TestTerminationWaitsForResources(t *testing.T) {
 	s := listening(t).do(csm.UserStop{Call: 1, Code: csm.CodeClientGone}).wantReply(1, "").wait(time.Second)
 	s.expect("Terminating 200ms user.stop", "Idle 205ms reset")
 	if _, torn := s.state().Conn.(connection.Torn); !torn {

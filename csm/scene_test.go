@@ -15,17 +15,17 @@ import (
 
 const ms = time.Millisecond
 
-// scene is a conversation on virtual time in a world that answers each request
-// after a fixed time. Times in expectations are exact.
+// scene is a conversation in virtual time whose world answers each request after a fixed
+// delay. Times in expectations are exact.
 type scene struct {
 	t     testing.TB
 	clock *dispatch.Virtual
 	loop  *dispatch.Loop
 	steps []dispatch.Step
 	took  map[string]time.Duration // by effect; never for no answer
-	voice map[uint64]bool          // utterances that were begun
-	twice bool                     // everything is reported twice
-	seen  int                      // transitions that were expected already
+	voice map[uint64]bool          // utterances that were started
+	twice bool                     // report everything twice
+	seen  int                      // transitions that expect has already checked
 }
 
 const never = time.Duration(-1)
@@ -46,7 +46,7 @@ func (s *scene) execute(st dispatch.Step) {
 		if r, ok := f.(csm.Report); ok {
 			s.t.Fatalf("after %v at %v: %s", csm.KindOf(st.Envelope.Event), s.clock.Now(), r.What)
 		}
-		// What comes after the first answer is the test's.
+		// Reports after the first answer are up to the test.
 		if took, answers := s.took[csm.NameOf(f)]; answers && took != never {
 			s.clock.AfterFunc(took, func() { s.post(world.Reaction(f)) })
 		}
@@ -60,7 +60,7 @@ func (s *scene) post(e csm.Event) {
 	}
 }
 
-// do posts events and lets everything that comes of them at once happen.
+// do posts events and processes everything that follows immediately.
 func (s *scene) do(events ...csm.Event) *scene {
 	s.t.Helper()
 	for _, e := range events {
@@ -80,7 +80,7 @@ func (s *scene) state() csm.State { return s.loop.State() }
 func (s *scene) epoch() uint32    { return s.state().IDs.Epoch }
 func (s *scene) request() uint64  { return s.state().IDs.Request }
 
-// transitions are all that happened, as "Listening 130ms audio.ready".
+// transitions returns all transitions, as "Listening 130ms audio.ready".
 func (s *scene) transitions() []string {
 	var out []string
 	for _, st := range s.steps {
@@ -93,7 +93,7 @@ func (s *scene) transitions() []string {
 	return out
 }
 
-// expect compares the transitions since the last expect.
+// expect checks the transitions since the last expect.
 func (s *scene) expect(want ...string) *scene {
 	s.t.Helper()
 	all := s.transitions()
@@ -104,7 +104,7 @@ func (s *scene) expect(want ...string) *scene {
 	return s
 }
 
-// in expects a phase, whatever led there.
+// in checks the phase.
 func (s *scene) in(p csm.Phase) *scene {
 	s.t.Helper()
 	if got := s.state().Phase(); got != p {
@@ -114,7 +114,7 @@ func (s *scene) in(p csm.Phase) *scene {
 	return s
 }
 
-// effects are all of type E that were asked for.
+// effects returns all effects of type E.
 func effects[E csm.Effect](s *scene) []E {
 	var out []E
 	for _, st := range s.steps {
@@ -127,7 +127,7 @@ func effects[E csm.Effect](s *scene) []E {
 	return out
 }
 
-// last is the last effect of type E.
+// last returns the last effect of type E.
 func last[E csm.Effect](s *scene) E {
 	s.t.Helper()
 	all := effects[E](s)
@@ -138,13 +138,13 @@ func last[E csm.Effect](s *scene) E {
 	return all[len(all)-1]
 }
 
-// listening is a conversation that began at 0 and listens at 130 ms.
+// listening is a conversation that starts at 0 and is listening at 130 ms.
 func listening(t *testing.T) *scene {
 	t.Helper()
 	return newScene(t).do(csm.UserStart{}).wait(200 * ms).in(csm.PhaseListening)
 }
 
-// begin is an onset, end its end, say a whole utterance with words.
+// begin posts an onset, end its end, say a complete utterance with words.
 func (s *scene) begin(u uint64) *scene {
 	s.t.Helper()
 	return s.do(csm.SpeechStarted{Epoch: s.epoch(), Utterance: u, Pos: int64(u) * 1000})
@@ -165,7 +165,7 @@ func (s *scene) say(u uint64) *scene {
 	return s.begin(u).end(u).words(u, csm.Content)
 }
 
-// segment is a sign of life and a piece of the answer.
+// segment posts a sign of the answer and a piece of it.
 func (s *scene) segment(from, to int) *scene {
 	s.t.Helper()
 	return s.do(csm.CopilotDelta{Request: s.request(), Chars: to}, csm.CopilotSegment{Request: s.request(), Start: from, End: to})
@@ -181,7 +181,7 @@ func (s *scene) failed(code csm.Code) *scene {
 	return s.do(csm.CopilotDone{Request: s.request(), Code: code})
 }
 
-// played reports the next segment heard, drained all that was said.
+// played reports that the next segment was played, drained that all were.
 func (s *scene) played() *scene {
 	s.t.Helper()
 	l, _ := speech.LineOf(s.state().Speech)
@@ -193,20 +193,20 @@ func (s *scene) drained() *scene {
 	return s.do(csm.SpeechDrained{Gen: s.state().Speech.Generation(), Seq: s.state().IDs.Segment})
 }
 
-// speaking has utterance u answered by 100 characters in two segments, of which
-// the first is audible.
+// speaking has utterance u answered with 100 characters in two segments, the first of
+// which is audible.
 func (s *scene) speaking(u uint64) *scene {
 	s.t.Helper()
 	return s.say(u).wait(1*ms).segment(0, 40).segment(40, 100).wait(50 * ms).in(csm.PhaseSpeaking)
 }
 
-// turn is a whole turn.
+// turn runs a complete turn.
 func (s *scene) turn(u uint64) *scene {
 	s.t.Helper()
 	return s.speaking(u).answered().wait(10 * ms).drained().in(csm.PhaseListening)
 }
 
-// ends are how turns ended, as "1 answered".
+// ends returns how turns ended, as "1 answered".
 func (s *scene) ends() []string {
 	var out []string
 	for _, p := range effects[csm.PublishTurn](s) {
@@ -225,7 +225,7 @@ func (s *scene) wantEnds(want ...string) *scene {
 	return s
 }
 
-// sent are the utterances that were handed to the assistant, in order.
+// sent returns the utterances that were sent to the assistant, in order.
 func (s *scene) sent() []uint64 {
 	var out []uint64
 	for _, f := range effects[csm.SendCopilot](s) {
@@ -242,7 +242,7 @@ func (s *scene) wantSent(want ...uint64) *scene {
 	return s
 }
 
-// reply is the answer to a call, and whether there was one.
+// reply returns the reply to a call, if any.
 func (s *scene) reply(c csm.Call) (csm.Reply, bool) {
 	for _, r := range effects[csm.Reply](s) {
 		if r.Call == c {
@@ -252,7 +252,7 @@ func (s *scene) reply(c csm.Call) (csm.Reply, bool) {
 	return csm.Reply{}, false
 }
 
-// wantReply expects call c to have been answered with code.
+// wantReply checks that call c was replied to with code.
 func (s *scene) wantReply(c csm.Call, code csm.Code) *scene {
 	s.t.Helper()
 	if r, ok := s.reply(c); !ok || r.Code != code {
@@ -261,7 +261,7 @@ func (s *scene) wantReply(c csm.Call, code csm.Code) *scene {
 	return s
 }
 
-// heard is how much of the last answer is remembered to have been heard.
+// heard is the recorded heard length of the last answer.
 func (s *scene) heard() int {
 	items := s.state().History.Said().Items
 	if len(items) == 0 {

@@ -5,13 +5,13 @@ import (
 	"time"
 )
 
-// drive steps a state through events, 10 ms apart, checking each step.
+// drive steps a state through events, 10 ms apart, and checks each step.
 type drive struct {
 	t   *testing.T
 	s   State
 	seq uint64
 	at  time.Duration
-	fx  []Effect // of the last step
+	fx  []Effect // effects of the last step
 	all []Effect
 }
 
@@ -131,9 +131,8 @@ func TestFatal(t *testing.T) {
 		do(SessionClosed{1}, AudioClosed{1}).want(PhaseIdle)
 }
 
-// A call that failed is tried again after what waits: the queue is about to be
-// taken up.
-func TestCallIsTriedAgainAfterTheQueue(t *testing.T) {
+// A failed call is retried after queued utterances.
+func TestCallRetryFollowsQueue(t *testing.T) {
 	d := newDrive(t).toListening()
 	c := DefaultConfig()
 	c.Tools = true

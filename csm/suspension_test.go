@@ -9,8 +9,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 )
 
-// places are conversations in every phase that can be held still, each with the
-// deadline that runs there and the phase that it continues in.
+// places are conversations in every phase that can be held, each with its running
+// deadline and the phase in which it resumes.
 var places = []struct {
 	name  string
 	make  func(*testing.T) *scene
@@ -53,8 +53,8 @@ var places = []struct {
 		csm.PhaseSpeaking, csm.TimerStall, csm.PhaseSpeaking, csm.PhaseSpeaking},
 }
 
-// REQ-008: wherever a conversation is held still, it continues where it was, its
-// deadlines with what was left of them, and nothing is sent twice.
+// REQ-008: a held conversation resumes in the same phase, deadlines keep their remaining
+// time, and nothing is sent twice.
 func TestREQ008SuspensionInEveryPhase(t *testing.T) {
 	for _, c := range places {
 		t.Run(c.name, func(t *testing.T) {
@@ -85,9 +85,8 @@ func TestREQ008SuspensionInEveryPhase(t *testing.T) {
 	}
 }
 
-// A connection that is lost is dialled again, wherever the conversation is, and
-// it continues there: words that were awaited are lost with it, speech is
-// synthesised again from what was heard.
+// After a lost connection is redialled, the conversation resumes in the same phase:
+// awaited words are lost, and speech is synthesised again from the heard position.
 func TestConnectionLostInEveryPhase(t *testing.T) {
 	for _, c := range places {
 		t.Run(c.name, func(t *testing.T) {
@@ -122,7 +121,7 @@ func TestConnectionLostInEveryPhase(t *testing.T) {
 	s.wait(200*ms).in(csm.PhaseListening).turn(3).wantSent(1, 3)
 }
 
-func TestSpeechIsSaidAgainFromWhatWasHeard(t *testing.T) {
+func TestSpeechRestartsAtHeardPosition(t *testing.T) {
 	s := listening(t).speaking(1).played().answered().do(csm.ConnLost{Epoch: 1, Code: csm.CodeConnectionLost}).wait(100 * ms)
 	if f := last[csm.Speak](s); f.Gen != 1 || f.Segment.Seq != 2 || f.Segment.Start != 40 {
 		t.Fatalf("says %+v", f)
@@ -130,16 +129,15 @@ func TestSpeechIsSaidAgainFromWhatWasHeard(t *testing.T) {
 	if n := len(effects[csm.Speak](s)); n != 3 {
 		t.Fatalf("%d segments were synthesised, want the two and the second again", n)
 	}
-	s.do(csm.SpeechBuffered{Gen: 0, Seq: 2}).in(csm.PhaseGeneratingResponse) // of the old connection
+	s.do(csm.SpeechBuffered{Gen: 0, Seq: 2}).in(csm.PhaseGeneratingResponse) // from the old connection
 	s.wait(50 * ms).in(csm.PhaseSpeaking).drained().wantEnds("1 answered")
 	if s.heard() != 100 {
 		t.Fatalf("heard %d", s.heard())
 	}
 }
 
-// What the assistant says while the conversation is held still is kept, and said
-// afterwards.
-func TestAnswerThatComesWhileSuspended(t *testing.T) {
+// An answer that arrives while the conversation is held is kept and spoken afterwards.
+func TestAnswerWhileSuspended(t *testing.T) {
 	t.Run("whole", func(t *testing.T) {
 		s := listening(t).say(1).wait(1*ms).do(csm.AudioLost{Instance: 1}).segment(0, 40).answered().wait(5 * time.Second)
 		if len(effects[csm.Speak](s)) != 0 {
@@ -158,7 +156,7 @@ func TestAnswerThatComesWhileSuspended(t *testing.T) {
 	})
 }
 
-func TestEveryReasonMustGo(t *testing.T) {
+func TestResumeNeedsAllReasonsCleared(t *testing.T) {
 	s := listening(t).say(1).wait(1*ms).do(csm.SessionRenewal{Instance: 1}, csm.AudioLost{Instance: 1}, csm.ConnLost{Epoch: 1, Code: csm.CodeConnectionLost})
 	s.wait(200 * ms).in(csm.PhaseSuspended).do(csm.SessionRenewed{Instance: 1}).in(csm.PhaseSuspended)
 	s.do(csm.Resume{Reason: csm.SuspendDevice | csm.SuspendConnection}).in(csm.PhaseSuspended)
@@ -168,29 +166,29 @@ func TestEveryReasonMustGo(t *testing.T) {
 	}
 }
 
-// A session that was replaced already cannot force a pause: nobody would end it.
+// A session that was already replaced cannot force a pause, which nothing would end.
 func TestRenewalOfAnotherConnectionIsStale(t *testing.T) {
 	s := listening(t).do(csm.SessionRenewal{Instance: 1, Epoch: 9}).in(csm.PhaseListening)
 	s.do(csm.SessionRenewal{Instance: 1, Epoch: 1}).in(csm.PhaseSuspended)
 }
 
-// Only facts say that a connection or a device is gone or back; and a suspension
-// needs a reason.
-func TestSuspensionForAFactIsRefused(t *testing.T) {
+// Only facts set and clear the reasons connection and device, and a suspension needs a
+// reason.
+func TestSuspendRejectsFactReasons(t *testing.T) {
 	s := listening(t)
 	for n, why := range []csm.SuspendReason{0, csm.SuspendConnection, csm.SuspendDevice} {
 		s.do(csm.Suspend{Call: csm.Call(n + 5), Reason: why}).wantReply(csm.Call(n+5), csm.CodeInvalidState).in(csm.PhaseListening)
 	}
-	s.do(csm.Resume{Call: 9}).wantReply(9, "").in(csm.PhaseListening) // it has what it wants
+	s.do(csm.Resume{Call: 9}).wantReply(9, "").in(csm.PhaseListening) // already satisfied
 }
 
-func TestSuspensionEndsInAFaultWhenItLastsTooLong(t *testing.T) {
+func TestSuspendTimeoutFaults(t *testing.T) {
 	s := listening(t).say(1).do(csm.Suspend{Reason: csm.SuspendDiagnostics}).wait(59999 * ms).in(csm.PhaseSuspended).wait(1 * ms)
 	s.expect("Faulted 1m0.2s suspend.timeout").wait(time.Second).in(csm.PhaseListening).wantEnds("1 failed")
 }
 
-// The user's word to stop counts while the conversation is held still too, also
-// before there was anything to listen with.
+// The user's command to stop also counts while the conversation is held, even before it
+// could listen.
 func TestInterruptWhileSuspended(t *testing.T) {
 	s := listening(t).speaking(1).do(csm.UserText{Utterance: 2, Words: 1}, csm.Suspend{Reason: csm.SuspendUser}, csm.UserInterrupt{Call: 1}).wantReply(1, "")
 	s.wait(time.Second).do(csm.Resume{Reason: csm.SuspendUser}).in(csm.PhaseListening).wantEnds("1 interrupted").turn(3).wantSent(1, 3)
@@ -201,16 +199,16 @@ func TestInterruptWhileSuspended(t *testing.T) {
 	s.in(csm.PhasePreparing).do(csm.AudioReady{Instance: 1}).in(csm.PhaseListening)
 }
 
-// An onset that was on its way when the conversation was held still opens nothing:
-// nobody hears its end.
-func TestAnOnsetWhileHeldStillIsStale(t *testing.T) {
+// An onset that arrives after the conversation was held is ignored, since its end will
+// not be heard.
+func TestOnsetWhileHeldIsStale(t *testing.T) {
 	s := listening(t).do(csm.UserSpeak{Ref: 1, Chars: 9}).wait(50 * ms).do(csm.Suspend{Reason: csm.SuspendUser})
 	s.say(2).do(csm.Resume{Reason: csm.SuspendUser}).in(csm.PhaseSpeaking).wantSent()
 	s.drained().in(csm.PhaseListening).wantSent().wantEnds("1 answered")
 }
 
-// What ran dry at the moment it was paused waits for audio again.
-func TestSpeechThatRanDryAsItWasPaused(t *testing.T) {
+// Speech that underruns just as it is paused waits for audio again.
+func TestUnderrunWhilePausing(t *testing.T) {
 	s := listening(t).speaking(1).do(csm.Suspend{Reason: csm.SuspendUser}, csm.SpeechDrained{Gen: 0, Seq: 1})
 	if _, dry := s.state().Speech.(speech.Buffering); !dry {
 		t.Fatalf("speech is %v", s.state().Speech)
@@ -219,12 +217,12 @@ func TestSpeechThatRanDryAsItWasPaused(t *testing.T) {
 	s.do(csm.SpeechBuffered{Gen: 0, Seq: 2}).in(csm.PhaseSpeaking).answered().drained().wantEnds("1 answered")
 }
 
-func TestExplanationThatIsHeardAsItIsHeldStill(t *testing.T) {
+func TestExplanationEndsWhileHeld(t *testing.T) {
 	s := listening(t).say(1).failed(csm.CodeCopilotFailed).wait(50 * ms).in(csm.PhaseSpeaking)
 	s.do(csm.Suspend{Reason: csm.SuspendUser}).drained().do(csm.Resume{Reason: csm.SuspendUser}).in(csm.PhaseListening).wantEnds("1 failed")
 }
 
-func TestRequestThatIsFreedWhileSuspendedIsFollowedAfterwards(t *testing.T) {
+func TestNextRequestAfterCancelWhileSuspended(t *testing.T) {
 	s := listening(t)
 	s.took["CancelCopilot"] = time.Second
 	s.say(1).do(csm.UserInterrupt{}).say(2).do(csm.Suspend{Reason: csm.SuspendUser}).wait(2 * time.Second).wantSent(1)

@@ -11,13 +11,13 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 )
 
-// maxSamples bounds how many differently shaped states are fired upon. The
-// corpus comes first, then what is reached from it, breadth first.
+// maxSamples bounds the number of differently shaped states that are tried: the corpus
+// first, then states reached from it, breadth first.
 const maxSamples = 2500
 
-// Every cell of the machine against the table: in each state, each event does
-// what the first row says whose guard holds, and where there is none it changes
-// a counter and nothing else. Every row is fired.
+// Tests every cell of the machine against the table: in each state, each event takes the
+// first row whose guard holds, or only changes a counter if there is none. Every row is
+// taken.
 func TestEveryCellFollowsTheTable(t *testing.T) {
 	rows := Table()
 	fired := make([]int, len(rows))
@@ -30,7 +30,7 @@ func TestEveryCellFollowsTheTable(t *testing.T) {
 	for i := 0; i < len(todo); i++ {
 		sm := todo[i]
 		for _, e := range liveEvents(sm.s) {
-			if KindOf(e) == KindSpeechCursor { // which goes past the machine
+			if KindOf(e) == KindSpeechCursor { // bypasses the machine
 				continue
 			}
 			cells[[2]int{int(sm.s.Conv.Phase()), int(KindOf(e))}] = true
@@ -51,7 +51,7 @@ func TestEveryCellFollowsTheTable(t *testing.T) {
 	}
 	for p := range NumPhases {
 		for k := range NumKinds {
-			named := k == KindSpeechStopped || k == KindPartial || k == KindFinal || k == KindRecognitionLost // of utterances that are known
+			named := k == KindSpeechStopped || k == KindPartial || k == KindFinal || k == KindRecognitionLost // these need known utterances
 			if p != PhaseProcessing && p != PhaseSuspended && k != KindSpeechCursor && !cells[[2]int{int(p), int(k)}] && (!named || p.In(PhaseConnected)) {
 				t.Errorf("the cell of %v and %v was not fired", p, k)
 			}
@@ -60,7 +60,7 @@ func TestEveryCellFollowsTheTable(t *testing.T) {
 	t.Logf("%d states, %d rows", len(todo), len(rows))
 }
 
-// fireCell steps sm through e and holds the outcome against the table.
+// fireCell steps sm through e and checks the result against the table.
 func fireCell(t *testing.T, rows []Row, fired []int, sm sample, e Event) State {
 	t.Helper()
 	env := Envelope{Seq: sm.seq + 1, At: sm.at + time.Millisecond, Event: e}
@@ -94,8 +94,8 @@ func fireCell(t *testing.T, rows []Row, fired []int, sm sample, e Event) State {
 	return next
 }
 
-// expectOneGuard checks that of the rows of one state and trigger at most one that has
-// a guard may be taken: their order decides nothing.
+// expectOneGuard checks that at most one guarded row of a state and trigger applies, so
+// that their order does not matter.
 func expectOneGuard(t *testing.T, rows []Row, r *run) {
 	t.Helper()
 	for _, on := range []Kind{r.trigger(), KindSettled} {
@@ -115,7 +115,7 @@ func expectOneGuard(t *testing.T, rows []Row, r *run) {
 	}
 }
 
-// expectedRow finds the row that serves the event, by the table alone.
+// expectedRow returns the row for the event according to the table.
 func expectedRow(rows []Row, r *run) int {
 	on := r.trigger()
 	for _, region := range []Phase{r.st.Approval.State.phase(), r.st.Conv.Phase()} {
@@ -130,12 +130,12 @@ func expectedRow(rows []Row, r *run) int {
 	return -1
 }
 
-// expectNews checks where rows led, and what was published of it (REQ-010).
+// expectNews checks the resulting phase and what was published (REQ-010).
 func expectNews(t *testing.T, sm sample, e Event, rows []Row, next State, fx []Effect) {
 	t.Helper()
 	conv, want, told := sm.s.Conv.Phase(), []Cause(nil), Cause("")
 	for i, row := range rows {
-		if !row.From.In(PhaseAny) { // the approval region's
+		if !row.From.In(PhaseAny) { // a row of the approval region
 			told = row.Means
 			continue
 		}
@@ -200,8 +200,8 @@ func expectCode(t *testing.T, c Code) {
 	}
 }
 
-// expectUnchanged: an event that is stale or has no meaning changes its counter
-// and nothing else, and only a call gets an answer.
+// expectUnchanged checks that an event that is stale or without a meaning only changes
+// its counter, and that only calls get a reply.
 func expectUnchanged(t *testing.T, sm sample, e Event, count Counters) {
 	t.Helper()
 	next, fx := Step(sm.s, Envelope{Seq: sm.seq + 1, At: sm.at + time.Millisecond, Event: e})
@@ -252,8 +252,7 @@ func asStrings[S ~string](in []S) []string {
 	return out
 }
 
-// Every kind has a name of its own, a decoder that gives back the kind, and a
-// lane.
+// Every kind has a unique name, a decoder that returns the kind, and a lane.
 func TestEveryKindIsRegistered(t *testing.T) {
 	for k := range NumKinds {
 		back, ok := KindByName(k.String())

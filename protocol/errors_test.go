@@ -14,7 +14,7 @@ var silent = []ErrorCode{
 	CodeWatchRefused, CodeReadOnly,
 }
 
-func TestErrorsHaveTheirWords(t *testing.T) {
+func TestErrorsHaveTexts(t *testing.T) {
 	for _, e := range Errors {
 		for _, l := range Locales {
 			if e.Message(l) == "" || e.Remediation(l) == "" {

@@ -231,7 +231,7 @@ func TestLabels(t *testing.T) {
 }
 
 // Texts name who answers: Copilot, or the agent that does.
-func TestTextsNameWhoAnswers(t *testing.T) {
+func TestTextsNameTheAssistant(t *testing.T) {
 	named := 0
 	for _, e := range Errors {
 		for _, l := range Locales {

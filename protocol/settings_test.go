@@ -189,7 +189,7 @@ func TestGoodEndpoints(t *testing.T) {
 }
 
 // Good settings count although others are bad, and the bad ones keep their value.
-func TestBadSettingsDoNotTakeTheGoodWithThem(t *testing.T) {
+func TestValidSettingsApplyDespiteInvalidOnes(t *testing.T) {
 	base := DefaultSettings()
 	base.Cues.Volume = 0.9
 	s, fields := base.Apply(configuration(t, `{"agentvoice.cues.volume":7,"agentvoice.voice.rate":2,"agentvoice.zzz":1}`))

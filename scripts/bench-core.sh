@@ -22,7 +22,7 @@ folder=$(realpath "$1")
 }
 
 export CONVERSATION=$folder/conversation.jsonl
-go test -count 1 -run '^TestConversationIsShared$' ./csm -conversation "$CONVERSATION" >"$folder/shared.txt" 2>&1 || {
+go test -count 1 -run '^TestSharedConversationRoundTrip$' ./csm -conversation "$CONVERSATION" >"$folder/shared.txt" 2>&1 || {
   cat "$folder/shared.txt"
   exit 1
 }

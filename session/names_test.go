@@ -50,7 +50,7 @@ func TestParseRefuses(t *testing.T) {
 
 // What is written is read back as the same state, is never a name that only the
 // older model has, and what is no state cannot be written.
-func TestNamesAreWrittenAsOfToday(t *testing.T) {
+func TestCurrentNamesAreWritten(t *testing.T) {
 	for s := range numStates {
 		text, err := s.MarshalText()
 		if err != nil {
@@ -73,7 +73,7 @@ func TestNamesAreWrittenAsOfToday(t *testing.T) {
 
 // Any text is either a name or refused; reading is deterministic and what was
 // read is written as a name that reads the same.
-func TestAnyNameIsReadOrRefused(t *testing.T) {
+func TestAnyNameIsParsedOrRejected(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"idle", "awaiting_question", "ready", "Ready", "error\n"})).Draw(t, "name")
 		s, err := Parse(name)

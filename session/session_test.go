@@ -212,7 +212,7 @@ func TestWaitingForTheUser(t *testing.T) {
 
 // A renewal has no state and no status. That the handshake of the successor is
 // not reported matters while Running: there connected would end the turn.
-func TestRenewalIsNoStatus(t *testing.T) {
+func TestRenewalHasNoStatus(t *testing.T) {
 	for s, want := range map[State]State{Ready: Ready, Waiting: Waiting, Running: Ready} {
 		if next, _ := Next(s, Connected); next != want {
 			t.Errorf("%v + connected: %v, want %v", s, next, want)
@@ -227,7 +227,7 @@ func TestRenewalIsNoStatus(t *testing.T) {
 
 // Whatever is reported, in whatever order, the guard map is not left, and a
 // rejection changes nothing. Returning the target of a rejected status turns this red.
-func TestAnyStatusesKeepTheGuardMap(t *testing.T) {
+func TestRandomStatusesKeepTheGuardMap(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := Inactive
 		for range rapid.IntRange(0, 100).Draw(t, "length") {

@@ -110,7 +110,7 @@ func echoIn(t *testing.T, shape string) []float32 {
 	return s.EchoResponse()
 }
 
-func TestDoctorTellsAMissingDevice(t *testing.T) {
+func TestDoctorReportsMissingDevice(t *testing.T) {
 	pulse.ForTest(t)
 	all := examined(t, soundCheck{in: "pulse:headset.mic", out: "Headset"})
 	wants(t, all, "sound server", true, "2 microphones")
@@ -121,8 +121,8 @@ func TestDoctorTellsAMissingDevice(t *testing.T) {
 	}
 }
 
-// TestDoctorTellsADeadServer, and one that hangs: neither takes long.
-func TestDoctorTellsADeadServer(t *testing.T) {
+// TestDoctorReportsDeadServer, and one that hangs: neither takes long.
+func TestDoctorReportsDeadServer(t *testing.T) {
 	server := pulse.ForTest(t)
 	if err := server.Freeze(); err != nil {
 		t.Fatal(err)
@@ -142,7 +142,7 @@ func TestDoctorTellsADeadServer(t *testing.T) {
 	wants(t, all, "speaker", false, "skipped", "pulseaudio --start")
 }
 
-func TestDoctorTellsASilentMicrophone(t *testing.T) {
+func TestDoctorReportsSilentMicrophone(t *testing.T) {
 	server := pulse.ForTest(t)
 	all := examined(t, soundCheck{aloud: true})
 	wants(t, all, "microphone", true, "reported latency")
@@ -158,9 +158,9 @@ func TestDoctorTellsASilentMicrophone(t *testing.T) {
 	wants(t, examined(t, soundCheck{}), "hearing", false, "too quiet", "raise the input level")
 }
 
-// TestDoctorTellsAClippingMicrophone: one and the same voice, as loud as it may be,
+// TestDoctorReportsClippingMicrophone: one and the same voice, as loud as it may be,
 // and cut off.
-func TestDoctorTellsAClippingMicrophone(t *testing.T) {
+func TestDoctorReportsClippingMicrophone(t *testing.T) {
 	server := pulse.ForTest(t)
 	inRoom(t, server, room.Config{Noise: room.Fan(1), NoiseLevel: -60}, human(t, -20))
 	all := examined(t, soundCheck{})
@@ -242,9 +242,9 @@ func (s simulatedMicrophone) Run(ctx context.Context, deliver func(int64, *audio
 	return ctx.Err()
 }
 
-// TestDoctorTellsAnEchoThatStays from one that is cancelled, and from what is
+// TestDoctorReportsUncancelledEcho from one that is cancelled, and from what is
 // none, in simulated rooms, where nothing stalls.
-func TestDoctorTellsAnEchoThatStays(t *testing.T) {
+func TestDoctorReportsUncancelledEcho(t *testing.T) {
 	study, fan := echoIn(t, "study"), room.Fan(1)
 	straight := []float32{1}
 	delay := 90 * time.Millisecond
@@ -323,8 +323,8 @@ func wanders() func(func(*audio.Frame), *audio.Frame) {
 	}
 }
 
-// TestDoctorTellsWhoHasTheMicrophone, and holds it no longer than it takes to ask.
-func TestDoctorTellsWhoHasTheMicrophone(t *testing.T) {
+// TestDoctorReportsMicrophoneHolder, and holds it no longer than it takes to ask.
+func TestDoctorReportsMicrophoneHolder(t *testing.T) {
 	dir, err := os.MkdirTemp("", "av") // t.TempDir is too long for a socket
 	if err != nil {
 		t.Fatal(err)

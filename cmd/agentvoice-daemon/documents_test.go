@@ -86,8 +86,8 @@ func TestLinksOfDocumentsResolve(t *testing.T) {
 	}
 }
 
-// TestBrokenLinksAreSeen shows that the check above can fail.
-func TestBrokenLinksAreSeen(t *testing.T) {
+// TestBrokenLinksAreFound shows that the check above can fail.
+func TestBrokenLinksAreFound(t *testing.T) {
 	pages := map[string]string{
 		"a.md":      "[ok](docs/b.md#two-words) [self](#top)\n# Top\n[gone](c.md) [heading](docs/b.md#three)\n```\n[code](d.md)\n```\n",
 		"docs/b.md": "## Two `words`\n[up](../a.md) [web](https://example.com/x)\n",
@@ -184,8 +184,8 @@ func TestCommandsOfDocumentsExist(t *testing.T) {
 	}
 }
 
-// TestMisusedCommandsAreSeen shows that the check above can fail.
-func TestMisusedCommandsAreSeen(t *testing.T) {
+// TestMisusedCommandsAreFound shows that the check above can fail.
+func TestMisusedCommandsAreFound(t *testing.T) {
 	for line, want := range map[string]string{
 		"talk --agent offline":   "",
 		"models install NAME":    "",

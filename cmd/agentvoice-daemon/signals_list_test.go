@@ -8,7 +8,7 @@ import (
 )
 
 // On Windows, SIGTERM is the console that closes and the user who logs off.
-func TestCommandsEndInOrderWhenToldTo(t *testing.T) {
+func TestCommandsShutDownOnSignal(t *testing.T) {
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		if !slices.Contains(stopSignals, s) {
 			t.Errorf("%v ends a command at once", s)

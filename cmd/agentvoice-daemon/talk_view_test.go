@@ -30,7 +30,7 @@ func TestWrapKeepsEveryWord(t *testing.T) {
 
 // A conversation that recovered from a fault took place, also where nobody said a
 // thing; one that ended in the fault did not.
-func TestFaultThatWasRecoveredFrom(t *testing.T) {
+func TestRecoveredFault(t *testing.T) {
 	fault := protocol.ErrorParams{Code: protocol.CodeDeviceLost, Message: "The audio device is gone."}
 	for name, test := range map[string]struct {
 		params []any
@@ -53,7 +53,7 @@ func TestFaultThatWasRecoveredFrom(t *testing.T) {
 
 // A person is told when to speak, once, and sees states in words; what caused them is
 // for --verbose.
-func TestAConversationIsShownInWords(t *testing.T) {
+func TestConversationView(t *testing.T) {
 	states := []protocol.StateParams{
 		{State: protocol.StatePreparing, Label: "⋯ Preparing", Cause: protocol.CauseUserStart},
 		{State: protocol.StateListening, Label: "● Listening", Cause: "audio.primed"},

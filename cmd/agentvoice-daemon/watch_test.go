@@ -126,7 +126,7 @@ func Test003WatchLive(t *testing.T) {
 
 // A daemon that is killed is told as such, and what it left is gone; one of several is
 // chosen; one that may not be followed is not seen.
-func TestWatchChoosesAndTellsCrashes(t *testing.T) {
+func TestWatchChoosesAndReportsCrashes(t *testing.T) {
 	alone(t)
 	try := func(want int, says string, args ...string) {
 		t.Helper()

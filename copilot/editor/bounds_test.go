@@ -23,7 +23,7 @@ const often = 50
 // A delta that is missing is told to whoever read it, and nothing after it is taken:
 // neither the one that was missing, nor a call. The answer fails also where its
 // result came with the gap.
-func TestNothingIsTakenAfterAGap(t *testing.T) {
+func TestDeltasAfterAGapAreDropped(t *testing.T) {
 	for range often {
 		c := newClient(func(c *client, _ string) (string, error) {
 			c.delta(`{"requestId":"r1","seq":0,"text":"a"}`)
@@ -50,7 +50,7 @@ func TestNothingIsTakenAfterAGap(t *testing.T) {
 
 // A gap that comes with the result, while what was before it is still being taken,
 // fails the answer all the same.
-func TestAGapThatComesWithTheResult(t *testing.T) {
+func TestGapTogetherWithResult(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range often {
 			taking := make(chan struct{})
@@ -70,7 +70,7 @@ func TestAGapThatComesWithTheResult(t *testing.T) {
 }
 
 // A sign of life is passed on at once, without words before or behind it.
-func TestASignOfLifeIsPassedOn(t *testing.T) {
+func TestEmptyDeltaIsPassedOn(t *testing.T) {
 	alive := make(chan struct{})
 	c := newClient(func(c *client, _ string) (string, error) {
 		c.delta(`{"requestId":"r1","seq":0,"text":""}`)
@@ -119,7 +119,7 @@ func TestNothingIsEmittedAfterCancel(t *testing.T) {
 }
 
 // A call is handed over at once, though the answer that asks for it continues.
-func TestACallIsHandedOverWhileTheAnswerGoesOn(t *testing.T) {
+func TestCallDuringAnswer(t *testing.T) {
 	wanted := make(chan struct{})
 	c := newClient(func(c *client, _ string) (string, error) {
 		c.asksFor(`{"requestId":"r1","callId":"c1","name":"runTests","input":{}}`)
@@ -206,7 +206,7 @@ func TestCallsAreBounded(t *testing.T) {
 
 // The report of a failed call says who failed it; its input goes to the client
 // as the assistant gave it.
-func TestWhatIsToldOfACallThatFailed(t *testing.T) {
+func TestFailedCallMessages(t *testing.T) {
 	for told, fails := range map[string]error{
 		"the editor could not run the tool (error -32603)": &jsonrpc2.Error{Code: -32603, Message: "CANARY"},
 		"the connection to the editor was lost":             errors.New("CANARY"),

@@ -180,7 +180,7 @@ func TestEndDoesNotOvertakeDeltas(t *testing.T) {
 	}
 }
 
-func TestRepeatsAndStrangersAreDropped(t *testing.T) {
+func TestRepeatedAndUnknownDeltasAreDropped(t *testing.T) {
 	w := connect(t, func(_ json.RawMessage, delta func(int, string)) (any, error) {
 		delta(0, "a")
 		delta(0, "again")
@@ -327,7 +327,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-func TestConnectionGone(t *testing.T) {
+func TestConnectionLost(t *testing.T) {
 	w := connect(t, func(json.RawMessage, func(int, string)) (any, error) { return nil, net.ErrClosed })
 	go func() { _ = w.client.Close() }()
 	_, err := send(t, w)
@@ -409,7 +409,7 @@ func TestEndAndDeltasAtTheSameTime(t *testing.T) {
 }
 
 // Signs of life that wait together count as one: they cannot fill the memory.
-func TestSignsOfLifeAreMerged(t *testing.T) {
+func TestEmptyDeltasAreMerged(t *testing.T) {
 	const signs = 1000
 	begun, emitted := make(chan struct{}), 0
 	w := connect(t, func(_ json.RawMessage, delta func(int, string)) (any, error) {

@@ -54,7 +54,7 @@ func (c *client) asksFor(params string) bool {
 }
 
 // What an answer asks for comes in its order with the text, once.
-func TestToolCallsComeInTheirOrder(t *testing.T) {
+func TestToolCallsKeepTheirOrder(t *testing.T) {
 	const call = `{"requestId":"r1","callId":"c1","name":"runTests","input":{"n":1},"destructive":false}`
 	c := newClient(func(c *client, _ string) (string, error) {
 		c.delta(`{"requestId":"r1","seq":0,"text":"Let me see."}`)
@@ -90,7 +90,7 @@ func TestToolCallsComeInTheirOrder(t *testing.T) {
 
 // An answer of nothing but a call is not empty; one that failed after it is not
 // asked for again, since the call would be there twice.
-func TestAnAnswerThatOnlyAsksForATool(t *testing.T) {
+func TestAnswerWithOnlyAToolCall(t *testing.T) {
 	for result, retried := range map[string]bool{
 		`{"status":"completed"}`: false,
 		`{"status":"failed","error":{"code":"copilotUnavailable","retryable":true}}`: true,
@@ -113,7 +113,7 @@ func TestAnAnswerThatOnlyAsksForATool(t *testing.T) {
 }
 
 // Without Wants nobody would carry a call out: it is not taken.
-func TestToolsThatWereNotOffered(t *testing.T) {
+func TestUnofferedTools(t *testing.T) {
 	c := newClient(func(c *client, _ string) (string, error) {
 		if c.asksFor(`{"requestId":"r1","callId":"c1","name":"runTests","input":{}}`) {
 			t.Error("it was taken")
@@ -182,7 +182,7 @@ func TestCallToolAndItsEnds(t *testing.T) {
 
 // A call that is not wanted any more is cancelled at the client, and its result
 // is taken all the same: it may have run.
-func TestACallThatIsNotWantedAnyMoreIsWaitedFor(t *testing.T) {
+func TestCancelledCallIsAwaited(t *testing.T) {
 	release := make(chan struct{})
 	w := connect(t, func(json.RawMessage, func(int, string)) (any, error) {
 		<-release

@@ -45,7 +45,7 @@ func TestModelsAreBounded(t *testing.T) {
 	}
 }
 
-func TestModelsThatCannotBeListed(t *testing.T) {
+func TestModelsFailure(t *testing.T) {
 	for name, h := range map[string]http.HandlerFunc{
 		"authentication": func(w http.ResponseWriter, _ *http.Request) {
 			http.Error(w, `{"error":{"message":"CANARY words","code":"invalid_api_key"}}`, http.StatusUnauthorized)
@@ -63,7 +63,7 @@ func TestModelsThatCannotBeListed(t *testing.T) {
 }
 
 // A list that nobody answers, and one that is not wanted any more.
-func TestModelsOfNobody(t *testing.T) {
+func TestModelsWithoutService(t *testing.T) {
 	a, err := openai.New(openai.Options{Model: "m", Transport: &canned{}})
 	if err != nil {
 		t.Fatal(err)
@@ -78,7 +78,7 @@ func TestModelsOfNobody(t *testing.T) {
 }
 
 // A request may name another model than the adapter's own.
-func TestTheModelOfARequest(t *testing.T) {
+func TestModelOfRequest(t *testing.T) {
 	var models []string
 	a := serve(t, func(w http.ResponseWriter, r *http.Request) {
 		var body struct{ Model string }

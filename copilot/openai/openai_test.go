@@ -326,7 +326,7 @@ func TestRetryAfter(t *testing.T) {
 	}
 }
 
-func TestNobodyListens(t *testing.T) {
+func TestConnectionRefused(t *testing.T) {
 	server := httptest.NewServer(nil)
 	base := server.URL
 	server.Close()
@@ -399,7 +399,7 @@ func (c *canned) CloseIdleConnections() { c.idle++ }
 
 // An answer that is there as a whole is not emitted any further once ctx is done, and
 // ends as cancelled; its body is given back, and so are the connections.
-func TestCancelWithinWhatIsThere(t *testing.T) {
+func TestCancelWithBufferedData(t *testing.T) {
 	c := &canned{status: http.StatusOK, body: "data: " + content("a") + "\n\ndata: " + content("b") + "\n\ndata: [DONE]\n\n"}
 	a, err := openai.New(openai.Options{Model: "m", Transport: c, SystemPrompt: "Be brief."})
 	if err != nil {
@@ -469,7 +469,7 @@ func TestBadOptions(t *testing.T) {
 }
 
 // Whatever is printed, logged or encoded: the key stays out of it.
-func TestKeyIsNeverShown(t *testing.T) {
+func TestKeyIsRedacted(t *testing.T) {
 	o := openai.Options{Key: openai.NewKey(canary), Model: "m"}
 	a, err := openai.New(o)
 	if err != nil {

@@ -52,7 +52,7 @@ func TestTools(t *testing.T) {
 }
 
 // Without a choice of tools none is offered, and a call that comes all the same is no answer.
-func TestToolsAreLeftOut(t *testing.T) {
+func TestToolsAreOmitted(t *testing.T) {
 	a := serve(t, sse(callBegin, finish("tool_calls"), "[DONE]"), func(*openai.Options) {})
 	r := request
 	r.Tools, r.Wants = []copilot.Tool{{Name: "weather"}}, func(c copilot.ToolCall) { t.Errorf("call %+v", c) }

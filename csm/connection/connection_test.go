@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// states are those of the tests: the live epoch is 3, that of a successor 5.
+// states are the test states: the live epoch is 3, the successor's is 5.
 func states() map[string]State {
 	return map[string]State{
 		"disconnected":      Disconnected{},
@@ -26,8 +26,8 @@ type cell struct {
 	out Outcome
 }
 
-// check gives every state the input for each of the epochs; a state that want
-// does not name must stay and give otherwise. What is torn ignores everything.
+// check applies the input to every state for each epoch. A state that is not in want must
+// not change and must return otherwise. A torn state ignores everything.
 func check(t *testing.T, in Input, epochs []uint32, otherwise Outcome, want map[string]cell) {
 	t.Helper()
 	for at := range want {
@@ -62,8 +62,8 @@ var (
 	alone = cell{Open{Epoch: 3}, SuccessorGone}
 )
 
-// A first dial is made until one connection stood, and each after that
-// reconnects. It needs no live epoch: it brings one.
+// Dials are first dials until a connection was open; later ones reconnect. A dial brings
+// its own epoch.
 func TestDial(t *testing.T) {
 	again := cell{Reconnecting{Epoch: 4}, Dialled}
 	check(t, Dial, []uint32{4}, Stale, map[string]cell{
@@ -89,8 +89,8 @@ func TestReady(t *testing.T) {
 	check(t, Ready, []uint32{0, 2, 4, 6}, Stale, nil)
 }
 
-// The loss of the live connection takes its successor out of the region too; the
-// loss of the successor leaves the live one alone.
+// Losing the live connection also removes its successor; losing the successor does not
+// affect the live one.
 func TestLost(t *testing.T) {
 	check(t, Lost, []uint32{3}, Stale, map[string]cell{
 		"open": drops, "successor dialled": drops, "successor stands": drops,
@@ -109,7 +109,7 @@ func TestFailed(t *testing.T) {
 	check(t, Failed, []uint32{0, 2, 4, 6}, Stale, nil)
 }
 
-// Only an open connection has a successor, one, and of another epoch.
+// Only an open connection can have a successor: one, with another epoch.
 func TestSucceed(t *testing.T) {
 	check(t, Succeed, []uint32{5}, Stale, map[string]cell{
 		"open":              {Open{Epoch: 3, Successor: 5}, Dialled},
@@ -126,7 +126,7 @@ func TestSucceed(t *testing.T) {
 	})
 }
 
-// Swap and Late are about the successor, whose epoch the state knows.
+// Swap and Late concern the successor, whose epoch is in the state.
 func TestSwapAndLate(t *testing.T) {
 	check(t, Swap, []uint32{0, 2, 5}, Stale, map[string]cell{
 		"open": stays, "successor dialled": stays, "successor stands": {Open{Epoch: 5}, Swapped},
@@ -152,8 +152,8 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// Where no dial was made, no event can be of it: not even with epoch 0.
-func TestZeroValuesAreOfNoEpoch(t *testing.T) {
+// Before the first dial no event matches, not even with epoch 0.
+func TestZeroValuesHaveNoEpoch(t *testing.T) {
 	for _, s := range []State{Connecting{}, Open{}, Reconnecting{}} {
 		for _, in := range []Input{Ready, Lost, Failed} {
 			if got, out := Next(s, in, 0); got != s || out != Stale {
@@ -163,7 +163,7 @@ func TestZeroValuesAreOfNoEpoch(t *testing.T) {
 	}
 }
 
-// Every input returns in every state, what is no input too.
+// Every input returns in every state, even an invalid input.
 func TestNextIsTotal(t *testing.T) {
 	all := []State{Connecting{}, Open{}, Open{SuccessorReady: true}, Open{Successor: 3}}
 	for _, s := range states() {
@@ -180,8 +180,8 @@ func TestNextIsTotal(t *testing.T) {
 	}
 }
 
-// walk makes a walk of inputs: dials with epochs that nobody had, the rest with
-// any that there was.
+// walk makes a random walk of inputs: dials with new epochs, other inputs with any known
+// epoch.
 func walk(t *rapid.T, each func(before State, in Input, epoch uint32, after State, out Outcome)) {
 	var s State = Disconnected{}
 	last := uint32(0)
@@ -192,7 +192,7 @@ func walk(t *rapid.T, each func(before State, in Input, epoch uint32, after Stat
 			last++
 			epoch = last
 		}
-		if in == Close && rapid.IntRange(0, 4).Draw(t, "close") > 0 { // most walks go on
+		if in == Close && rapid.IntRange(0, 4).Draw(t, "close") > 0 { // most walks continue
 			continue
 		}
 		next, out := Next(s, in, epoch)
@@ -201,8 +201,8 @@ func walk(t *rapid.T, each func(before State, in Input, epoch uint32, after Stat
 	}
 }
 
-// At most two epochs are known at a time, and they differ; an event of any other
-// leaves everything as it was.
+// At most two different epochs are known at a time; events of other epochs change
+// nothing.
 func TestOnlyKnownEpochsMatter(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		walk(t, func(before State, in Input, epoch uint32, after State, out Outcome) {
@@ -221,9 +221,9 @@ func TestOnlyKnownEpochsMatter(t *testing.T) {
 	})
 }
 
-// Nothing leaves Torn; an open connection never becomes a successor that does
-// not stand, and the same fact twice is the same as once.
-func TestWalksOfAConnection(t *testing.T) {
+// Nothing leaves Torn, an open connection is never swapped for a successor that is not
+// ready, and repeated facts change nothing.
+func TestConnectionWalks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		walk(t, func(before State, in Input, epoch uint32, after State, out Outcome) {
 			if _, torn := before.(Torn); torn && (after != before || out != Stale) {
@@ -242,7 +242,7 @@ func TestWalksOfAConnection(t *testing.T) {
 	})
 }
 
-func TestEpochIsThatOfTheLiveDial(t *testing.T) {
+func TestEpochOfLiveDial(t *testing.T) {
 	want := map[string]uint32{"connecting": 3, "open": 3, "successor dialled": 3, "successor stands": 3, "reconnecting": 3}
 	for at, s := range states() {
 		if got := Epoch(s); got != want[at] {
@@ -251,7 +251,7 @@ func TestEpochIsThatOfTheLiveDial(t *testing.T) {
 	}
 }
 
-func TestNamesAreThoseOfTheWire(t *testing.T) {
+func TestWireNames(t *testing.T) {
 	for s, want := range map[State]string{
 		Disconnected{}: "disconnected", Connecting{}: "connecting", Open{}: "open", Reconnecting{}: "reconnecting", Torn{}: "torn",
 	} {

@@ -12,13 +12,12 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/csmtest"
 )
 
-// Rules made from the state itself (001, layer 7): wherever the scenarios bring a
-// field of the state away from its default, that field is an active condition, and
-// every injection is tried on it. A stale answer of any kind, by any of its ids,
-// leaves each active field as it is; a repeated fact does so too; whatever else
-// comes leaves a state that is valid. A new field, event or id has its rules by
-// being there.
-func TestInjectionsLeaveActiveFieldsAlone(t *testing.T) {
+// Rules derived from the state itself (001, layer 7): wherever the scenarios move a field
+// away from its default, the field is an active condition, and every injection is tried
+// on it. A stale answer, by any of its ids, and a repeated fact leave each active field
+// unchanged; any other event leaves a valid state. New fields, events and ids are covered
+// automatically.
+func TestInjectionsKeepActiveFields(t *testing.T) {
 	t.Parallel()
 	rules := map[string]map[string]bool{} // by field, then by class
 	strict, loose := 0, 0
@@ -64,15 +63,14 @@ func TestInjectionsLeaveActiveFieldsAlone(t *testing.T) {
 	}
 }
 
-// place is a state that a scenario went through, and where.
+// place is a state of a scenario, and where it occurs.
 type place struct {
 	csmtest.Stepped
 	where string
 }
 
-// places are the states of all scenarios: one for each combination of the cases
-// that the regions are in, and one for each field that is active there for the
-// first time.
+// places returns the states of all scenarios: one for each combination of region cases,
+// and one for each field that is active there for the first time.
 func places(t *testing.T) []place {
 	t.Helper()
 	seen := map[string]bool{}
@@ -111,7 +109,7 @@ func activeFields(s csm.State) []string {
 	return out
 }
 
-// changedFields are the fields whose values differ, or that only one has.
+// changedFields returns the fields that differ or that only one state has.
 func changedFields(a, b csm.State) []string {
 	b.Counters = a.Counters
 	if reflect.DeepEqual(a, b) {
@@ -130,43 +128,42 @@ func changedFields(a, b csm.State) []string {
 	return out
 }
 
-// injection is one event of an injection class. The strict ones must change
-// nothing.
+// injection is one event of an injection class. Strict ones must not change anything.
 type injection struct {
 	class  string
 	event  csm.Event
 	strict bool
 }
 
-// meantAgain are the kinds whose events mean something each time they come.
+// meantAgain lists the kinds whose events have a meaning each time they occur.
 var meantAgain = map[string]string{
 	"configure":        "the same configuration is set again",
-	"stt.partial":      "words that are still coming",
-	"copilot.delta":    "a sign of life, whose deadline begins anew",
-	"copilot.toolCall": "a sign of life; the call is taken once",
-	"tts.bufferReady":  "of another segment, or of the same after it ran dry",
+	"stt.partial":      "a longer transcript",
+	"copilot.delta":    "a sign of an answer, which restarts its deadline",
+	"copilot.toolCall": "a sign of an answer; the call is taken once",
+	"tts.bufferReady":  "of another segment, or of the same one after an underrun",
 	"tts.cursor":       "a measurement",
 	"model.progress":   "a measurement",
-	"suspend":          "a wish",
-	"resume":           "a wish",
+	"suspend":          "a request",
+	"resume":           "a request",
 	"vad.pause":        "the next pause",
 	"vad.resume":       "the next word",
-	"session.failed":   "a session that breaks again while it is being opened again",
-	"audio.failed":     "devices that fail again while they are being opened again",
-	"session.renewal":  "a wish of the service",
-	"session.expiring": "a wish of the service",
-	"session.renewed":  "a wish of the service",
+	"session.failed":   "a session that fails again while reopening",
+	"audio.failed":     "devices that fail again while reopening",
+	"session.renewal":  "a request of the service",
+	"session.expiring": "a request of the service",
+	"session.renewed":  "a request of the service",
 }
 
-// injections are tried on a state: every kind of event with live ids, every stale
-// variant of it, and the event that led here once more.
+// injections are tried on a state: every kind of event with live ids, all its stale
+// variants, and a repetition of the event that led here.
 func injections(at place) []injection {
 	var out []injection
 	live := csmtest.NewWorld(func(string, int) int { return 0 })
 	live.State = at.After
 	for k := range csm.NumKinds {
 		if k == csm.KindFatal || k == csm.KindReset {
-			continue // the core's own
+			continue // the core's own events
 		}
 		e := live.Invent(k)
 		out = append(out, injection{class: "live " + k.String(), event: e})
@@ -176,29 +173,29 @@ func injections(at place) []injection {
 	}
 	e := at.Envelope.Event
 	_, again := meantAgain[csm.KindOf(e).String()]
-	wish := strings.HasPrefix(csm.KindOf(e).String(), "user.") // a second wish is another one
+	wish := strings.HasPrefix(csm.KindOf(e).String(), "user.") // a second command is a new one
 	return append(out, injection{class: csm.KindOf(e).String() + " repeated", event: e, strict: !again && !wish})
 }
 
-// atRest are fields that no scenario need make active, with the reason.
+// atRest are fields that no scenario can make active, with the reason.
 var atRest = map[string]string{
-	"Timers.start.Left":                          "it does not stand still",
-	"Timers.fault.Left":                          "it does not stand still",
-	"Timers.terminate.Left":                      "it does not stand still",
-	"Timers.suspend.Left":                        "it does not stand still",
-	"Timers.interrupt.Left":                      "it does not stand still",
-	"Timers.confirm.Left":                        "it does not stand still",
-	"Timers.utterance.Left":                      "an utterance that is open is dropped when the conversation is held",
-	"Timers.pause.Left":                          "an utterance that is open is dropped when the conversation is held",
+	"Timers.start.Left":                          "it is never suspended",
+	"Timers.fault.Left":                          "it is never suspended",
+	"Timers.terminate.Left":                      "it is never suspended",
+	"Timers.suspend.Left":                        "it is never suspended",
+	"Timers.interrupt.Left":                      "it is never suspended",
+	"Timers.confirm.Left":                        "it is never suspended",
+	"Timers.utterance.Left":                      "an open utterance is dropped when the conversation is held",
+	"Timers.pause.Left":                          "an open utterance is dropped when the conversation is held",
 	"Speech(Playing).Line.Ended":                 "an ended line drains",
-	"Copilot(Generating).Live.Calls":             "calls come with the answer",
-	"Copilot(SearchingTools).Live.Calls":         "calls come with the answer",
-	"Copilot(WaitingForApproval).Live.Cancelled": "nothing runs that could be told to stop",
-	"Turn(UserSpeaking).Open.Committed":          "the user's hand ends it",
+	"Copilot(Generating).Live.Calls":             "calls arrive with the answer",
+	"Copilot(SearchingTools).Live.Calls":         "calls arrive with the answer",
+	"Copilot(WaitingForApproval).Live.Cancelled": "nothing is running that could be cancelled",
+	"Turn(UserSpeaking).Open.Committed":          "a manual commit ends the utterance",
 }
 
-// Every field of the state is away from its default somewhere in the scenarios,
-// so that the rules above look at it.
+// Some scenario moves every field of the state away from its default, so that the rules
+// above cover it.
 func TestScenariosMakeEveryFieldActive(t *testing.T) {
 	t.Parallel()
 	fields, active := map[string]bool{}, map[string]bool{}
@@ -210,7 +207,7 @@ func TestScenariosMakeEveryFieldActive(t *testing.T) {
 	}
 	for _, path := range slices.Sorted(maps.Keys(fields)) {
 		if _, why := atRest[path]; !active[path] && !why && !strings.Contains(path, "Config.") {
-			t.Errorf("no scenario brings %s away from its default; tell a conversation in testdata/csm that does, or say in atRest why none can", path)
+			t.Errorf("no scenario changes %s from its default; add a scenario to testdata/csm, or explain in atRest why none can", path)
 		}
 	}
 }

@@ -10,13 +10,13 @@ import (
 
 type effects = []csm.Effect
 
-// without are the effects but for those of a name, and whether there were any.
+// without returns the effects except those of a name, and whether there were any.
 func without(fx effects, name string) (effects, bool) {
 	out := slices.DeleteFunc(slices.Clone(fx), func(f csm.Effect) bool { return csm.NameOf(f) == name })
 	return out, len(out) < len(fx)
 }
 
-// faults are put into a step, where they say that it has room for them.
+// faults modify a step, and return false if they do not apply to it.
 var faults = map[string]struct {
 	want string
 	put  func(before csm.State, e csm.Event, after *csm.State, fx *effects) bool
@@ -81,9 +81,9 @@ var faults = map[string]struct {
 	}},
 }
 
-// Each of these faults, put into every step of the scenarios that has room for it, is
-// seen by the invariant that is there for it.
-func TestInvariantsSeeWhatTheyAreFor(t *testing.T) {
+// Each of these faults, injected into every step it applies to, is detected by its
+// invariant.
+func TestInvariantsDetectFaults(t *testing.T) {
 	t.Parallel()
 	begun := logs(t)
 	for name, c := range faults {
@@ -105,7 +105,7 @@ func TestInvariantsSeeWhatTheyAreFor(t *testing.T) {
 				}
 			}
 			if found == 0 {
-				t.Error("no scenario has a step that it can be put into")
+				t.Error("no scenario has a step to which it applies")
 			}
 		})
 	}

@@ -13,8 +13,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/csmtest"
 )
 
-// An expectation that does not hold, and a line that cannot be read, is named by
-// file and line, with what was expected and what was seen.
+// The error for a failed expectation or an unreadable line names file and line, and the
+// expected and actual values.
 func TestProblemsNameTheLine(t *testing.T) {
 	const start = "user starts\nat 200ms expect listening\n"
 	for _, c := range []struct{ text, want string }{
@@ -84,7 +84,7 @@ func TestProblemsNameTheLine(t *testing.T) {
 	}
 }
 
-// The page beside the scenarios knows every verb.
+// The README beside the scenarios describes every verb.
 func TestEveryVerbIsDescribed(t *testing.T) {
 	page, err := os.ReadFile(filepath.Join(scenarioDir, "README.md"))
 	if err != nil {
@@ -97,7 +97,7 @@ func TestEveryVerbIsDescribed(t *testing.T) {
 	}
 }
 
-// A trace that is not the golden one is a failure that names the step.
+// A trace that differs from the golden one fails and names the step.
 func TestGoldenTraces(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "one.txt")
 	const text = "# One.\nuser starts\n\n--- a\nat 200ms expect listening\n\n--- b\nuser stops\n"
@@ -137,7 +137,7 @@ func TestGoldenTraces(t *testing.T) {
 			t.Errorf("with %q for %q nothing differs", change[1], change[0])
 		}
 	}
-	// One that does not hold is not rewritten.
+	// A failing scenario is not updated.
 	write(text + "expect listening\n")
 	if err := csmtest.Update(file); err == nil {
 		t.Error("a scenario that does not hold was updated")
@@ -167,7 +167,7 @@ func TestScenariosOfAFile(t *testing.T) {
 	}
 }
 
-// What was played is the same when its events are replayed as a scenario.
+// Replaying the events of a scenario gives the same result.
 func TestConvertedEventsReplay(t *testing.T) {
 	for _, s := range scenarios(t) {
 		o, err := csmtest.Play(s)
@@ -204,7 +204,7 @@ func TestConvertedEventsReplay(t *testing.T) {
 	}
 }
 
-// Shorten keeps what is needed, and nothing else.
+// Shorten keeps only what is needed.
 func TestShortenIsMinimal(t *testing.T) {
 	var log []csm.Envelope
 	for i := range 40 {

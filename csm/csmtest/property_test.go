@@ -17,25 +17,25 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/csmtest"
 )
 
-// Whatever happens, in whatever order, however late, repeated, failed, lost or
-// made up: each step keeps every invariant, what is stale changes nothing, and
-// when the world then does what it was asked, the conversation comes to rest. A
-// sequence that breaks this is shrunk and written to testdata/regressions.
-func TestAnyEventsKeepTheInvariants(t *testing.T) {
+// Whatever happens, in any order, however late, repeated, failed, lost or invented: every
+// step keeps every invariant, stale events change nothing, and once the world answers all
+// requests, the conversation comes to rest. A failing sequence is shrunk and written to
+// testdata/regressions.
+func TestRandomEventsKeepInvariants(t *testing.T) {
 	t.Parallel()
 	hunt(t, regressionDir, nil)
 }
 
-// hunt looks for events that break a promise of a step function, nil for the
-// core's own, and writes the shortest that it finds to dir.
+// hunt searches for events that violate an invariant of a step function (nil for the
+// core's own) and writes the shortest sequence to dir.
 func hunt(t rapid.TB, dir string, step csmtest.StepFunc) {
 	var found *csmtest.World
 	var broke error
-	defer func() { // also when Check ends the goroutine
+	defer func() { // even if Check ends the goroutine
 		if found == nil {
 			return
 		}
-		// What rapid shrinks is the choices; what is kept are the events.
+		// rapid shrinks the choices; the regression keeps the events.
 		short := csmtest.Shorten(found.Log, func(log []csm.Envelope) bool {
 			_, err := csmtest.Replay(log, found.Injected, step)
 			return err != nil && anInvariant.FindString(err.Error()) == anInvariant.FindString(broke.Error())
@@ -44,11 +44,11 @@ func hunt(t rapid.TB, dir string, step csmtest.StepFunc) {
 			w.Injected, found, broke = found.Injected, w, err
 		}
 		name := filepath.Join(dir, regressionName(found, broke))
-		comment := fmt.Sprintf("Found by chance, and shrunk: %.200v", strings.SplitN(broke.Error(), "\n", 2)[0])
+		comment := fmt.Sprintf("Found by a random walk and shrunk: %.200v", strings.SplitN(broke.Error(), "\n", 2)[0])
 		if err := os.WriteFile(name, []byte(found.Scenario(comment)), 0o644); err != nil {
-			t.Errorf("keep the regression: %v", err)
+			t.Errorf("save the regression: %v", err)
 		}
-		t.Logf("kept as %s; mend the core, give the scenario a line that says what was wrong, and commit it", name)
+		t.Logf("saved as %s; fix the core, describe the bug in the scenario's first line, and commit it", name)
 	}()
 	begun := logs(t)
 	rapid.Check(t, func(rt *rapid.T) {
@@ -59,13 +59,13 @@ func hunt(t rapid.TB, dir string, step csmtest.StepFunc) {
 			err = w.Rest()
 		}
 		if err != nil {
-			found, broke = w, err // the last one is the shortest
+			found, broke = w, err // the last is the shortest
 			rt.Fatalf("%v", err)
 		}
 	})
 }
 
-// wander walks from the middle of a scenario, or from the beginning.
+// wander walks from the middle of a scenario or from the beginning.
 func wander(w *csmtest.World, begun [][]csm.Envelope, n int) error {
 	if w.Pick("begin", 4) > 0 {
 		log := begun[w.Pick("scenario", len(begun))]
@@ -76,7 +76,7 @@ func wander(w *csmtest.World, begun [][]csm.Envelope, n int) error {
 	return w.Walk(n)
 }
 
-// logs are what happened in all scenarios.
+// logs returns the events of all scenarios.
 func logs(t rapid.TB) [][]csm.Envelope {
 	t.Helper()
 	all, err := csmtest.Scenarios(os.DirFS(scenarioDir))
@@ -100,7 +100,7 @@ func logs(t rapid.TB) [][]csm.Envelope {
 
 var anInvariant = regexp.MustCompile(`invariant \d+|no rest`)
 
-// regressionName says which promise was broken, and by which event.
+// regressionName combines the violated invariant and the event.
 func regressionName(w *csmtest.World, err error) string {
 	what := anInvariant.FindString(err.Error())
 	if what == "" {
@@ -113,8 +113,8 @@ func regressionName(w *csmtest.World, err error) string {
 	return strings.ReplaceAll(what, " ", "-") + "-after-" + strings.ReplaceAll(csm.KindOf(last).String(), ".", "-") + ".txt"
 }
 
-// The hunt finds what is wrong with a core, and what it writes is short, can be
-// played, and is named for what it is.
+// hunt finds the bug in a broken core, and writes a short, playable and well-named
+// scenario.
 func TestHuntWritesTheShortestSequence(t *testing.T) {
 	drop := func(fx []csm.Effect, bad func(csm.Effect) bool) []csm.Effect {
 		var out []csm.Effect
@@ -153,7 +153,7 @@ func TestHuntWritesTheShortestSequence(t *testing.T) {
 		t.Run(c.name, func(t *testing.T) {
 			dir := t.TempDir()
 			if tb := hunted(t, dir, c.step); !tb.failed {
-				t.Fatal("it was not found")
+				t.Fatal("no violation was found")
 			}
 			list := files(t, dir)
 			if len(list) != 1 || !strings.HasPrefix(filepath.Base(list[0]), c.file) {
@@ -171,10 +171,10 @@ func TestHuntWritesTheShortestSequence(t *testing.T) {
 	}
 }
 
-// hunted is a hunt that may fail.
+// hunted runs a hunt that may fail.
 func hunted(t *testing.T, dir string, step csmtest.StepFunc) *quietTB {
 	t.Helper()
-	seed := flag.Lookup("rapid.seed").Value // the same search each time
+	seed := flag.Lookup("rapid.seed").Value // for a deterministic search
 	was := seed.String()
 	defer func() {
 		if err := seed.Set(was); err != nil {
@@ -193,7 +193,7 @@ func hunted(t *testing.T, dir string, step csmtest.StepFunc) *quietTB {
 	return tb
 }
 
-// quietTB takes a failure without failing the test.
+// quietTB records a failure without failing the test.
 type quietTB struct {
 	rapid.TB
 	failed bool
@@ -211,8 +211,7 @@ func (q *quietTB) Fail()                 { q.failed = true }
 func (q *quietTB) Failed() bool          { return q.failed }
 func (q *quietTB) FailNow()              { q.failed = true; runtime.Goexit() }
 
-// The walks go where something can break: a few hundred of them take most rows of
-// the table, and no few rows alone.
+// A few hundred walks take most rows of the table.
 func TestWalksReachTheTable(t *testing.T) {
 	t.Parallel()
 	rows, begun := csm.Table(), logs(t)
@@ -238,8 +237,8 @@ func TestWalksReachTheTable(t *testing.T) {
 	}
 }
 
-// The scenarios take nearly every row of the table that leads to another phase, and
-// half of those that stay (002, section 6).
+// The scenarios take nearly every row that changes the phase, and half of the internal
+// ones (002, section 6).
 func TestScenariosReachTheTable(t *testing.T) {
 	rows := csm.Table()
 	taken := make([]int, len(rows))

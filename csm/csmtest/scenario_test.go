@@ -18,8 +18,8 @@ const (
 	regressionDir = "../../testdata/regressions"
 )
 
-// What a property finds is kept as a scenario; rapid's own files would only be in
-// the way.
+// Failures of properties are kept as scenarios, so rapid's own failure files are not
+// needed.
 func TestMain(m *testing.M) {
 	flag.Parse()
 	asked := map[string]bool{}
@@ -35,7 +35,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// Every scenario holds, and its trace is the golden one.
+// Every scenario passes and matches its golden trace.
 func TestScenarios(t *testing.T) {
 	for _, file := range files(t, scenarioDir) {
 		t.Run(filepath.Base(file), func(t *testing.T) {
@@ -50,7 +50,7 @@ func TestScenarios(t *testing.T) {
 	}
 }
 
-// Whatever broke an invariant once is replayed for ever.
+// Every sequence that once violated an invariant is replayed.
 func TestRegressions(t *testing.T) {
 	for _, file := range files(t, regressionDir) {
 		t.Run(filepath.Base(file), func(t *testing.T) { csmtest.Run(t, file) })
@@ -59,27 +59,28 @@ func TestRegressions(t *testing.T) {
 
 var anID = regexp.MustCompile(`^(REQ|INT|PER|SEC|CON|GUD|PAT|AC)-0\d\d$|^00[0-4]\.[a-zA-Z0-9.]+$|^never\.[a-zA-Z]+$|^design\.[0-9]+$|^git\.[0-9a-f]{7}$`)
 
-// Each scenario is named for what it proves, by ids of the specifications: 002's
-// own, "000.4.2" for an item of another seed, "never.twice" for a promise to
-// users, "design.3" for an invariant, "git.ecbb8d8" for what a commit mended.
-func TestEveryScenarioSaysWhatItProves(t *testing.T) {
+// Each scenario names what it proves, by specification ids: those of 002, "000.4.2" for
+// an item of another seed, "never.twice" for a promise to users, "design.3" for an
+// invariant, "git.ecbb8d8" for a commit's fix.
+func TestScenariosNameRequirements(t *testing.T) {
 	all := scenarios(t)
 	names := map[string]bool{}
 	for _, s := range all {
 		if len(s.Proves) == 0 || s.Title == "" {
-			t.Errorf("%s:%d: %s says not what it proves; begin it with a comment and a line \"proves: REQ-004 AC-002\"", s.File, s.Line, s.Name)
+			t.Errorf("%s:%d: %s does not say what it proves; start it with a comment and a line \"proves: REQ-004 AC-002\"", s.File, s.Line, s.Name)
 		}
 		for _, id := range s.Proves {
 			if !anID.MatchString(id) {
-				t.Errorf("%s:%d: %q is no id", s.File, s.Line, id)
+				t.Errorf("%s:%d: %q is not an id", s.File, s.Line, id)
 			}
 		}
 		if names[s.Name] {
-			t.Errorf("%s:%d: there are two scenarios %s", s.File, s.Line, s.Name)
+			t.Errorf("%s:%d: duplicate scenario %s", s.File, s.Line, s.Name)
 		}
 		names[s.Name] = true
 	}
-	// The acceptance criteria are all there, and what else of 002 the core shows.
+	// All acceptance criteria are covered, and all other items of 002 that the core can
+	// show.
 	proved := func(id string) bool {
 		return slices.ContainsFunc(all, func(s csmtest.Scenario) bool { return slices.Contains(s.Proves, id) })
 	}

@@ -10,8 +10,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/dispatch"
 )
 
-// At the bound of a lane the owner is told once; what only adds to an answer is
-// dropped, and no signal and nothing that ends something is.
+// When a lane reaches its bound, the owner is notified once; additive events are dropped,
+// but no signal and no terminal event.
 func TestLanesAreBounded(t *testing.T) {
 	const flood = 60_000
 	told := 0
@@ -52,8 +52,8 @@ func TestLanesAreBounded(t *testing.T) {
 	}
 }
 
-// Either lane alone holds them up.
-func TestEitherLaneHoldsSourcesUp(t *testing.T) {
+// Either lane alone causes backpressure.
+func TestEitherLaneCausesBackpressure(t *testing.T) {
 	for _, e := range []csm.Event{csm.UserInterrupt{}, csm.CopilotSegment{Request: 1, End: 1}} {
 		synctest.Test(t, func(t *testing.T) {
 			hold := make(chan struct{})
@@ -78,9 +78,9 @@ func TestEitherLaneHoldsSourcesUp(t *testing.T) {
 	}
 }
 
-// A source that can wait is held up while the loop does not keep up, so that the lane
-// stays short; waiters return when the loop ends.
-func TestRoomHoldsSourcesUp(t *testing.T) {
+// A source that can wait is blocked while the loop falls behind, so that the lane stays
+// short; it is released when the loop ends.
+func TestRoomBlocksSources(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const posts = 20_000
 		var posted, taken atomic.Int64
@@ -92,7 +92,7 @@ func TestRoomHoldsSourcesUp(t *testing.T) {
 		ctx, stop := context.WithCancel(t.Context())
 		go l.Run(ctx)
 		l.Post(csm.UserInterrupt{})
-		synctest.Wait() // the loop stands still
+		synctest.Wait() // the loop is blocked
 		go func() {
 			for i := range posts {
 				if !l.Room(t.Context()) {
@@ -102,7 +102,7 @@ func TestRoomHoldsSourcesUp(t *testing.T) {
 				posted.Add(1)
 			}
 		}()
-		synctest.Wait() // and so does the source
+		synctest.Wait() // and so is the source
 		if n := posted.Load(); n == 0 || n > 2000 {
 			t.Errorf("%d events wait for a loop that stands still", n)
 		}

@@ -13,7 +13,7 @@ import (
 
 const canary = "the canary sings"
 
-// strings counts what a value of a type can say in words, at any depth.
+// stringsOf counts the strings that a type can hold, at any depth.
 func stringsOf(t reflect.Type) (n int) {
 	switch t.Kind() {
 	case reflect.String:
@@ -30,9 +30,9 @@ func stringsOf(t reflect.Type) (n int) {
 	return n
 }
 
-// Text that a handler puts in the place of any code of any event reaches neither the
-// core nor the handlers, and is reported. No event holds text in another way.
-func TestTextInThePlaceOfACodeIsRefused(t *testing.T) {
+// Text in place of a code reaches neither the core nor the handlers, and is reported. No
+// event can hold text in another way.
+func TestTextInPlaceOfCodeIsRejected(t *testing.T) {
 	var refused []csm.Kind
 	var said []string
 	l := dispatch.New(dispatch.Config{
@@ -55,7 +55,7 @@ func TestTextInThePlaceOfACodeIsRefused(t *testing.T) {
 			}
 		}
 		if all != 0 {
-			t.Errorf("event %v holds text in something else than a csm.Code of its own; closed does not look there", k)
+			t.Errorf("event %v holds text outside of its csm.Code fields, which closed does not check", k)
 		}
 		if e = v.Interface().(csm.Event); strings.Contains(fmt.Sprintf("%+v", e), canary) {
 			want = append(want, k)
@@ -63,7 +63,7 @@ func TestTextInThePlaceOfACodeIsRefused(t *testing.T) {
 		l.Post(csm.UserStart{})
 		l.Drain()
 		if f := v.FieldByName("Instance"); f.IsValid() {
-			f.SetUint(uint64(l.State().Instance)) // so that the core takes it in
+			f.SetUint(uint64(l.State().Instance)) // so that the core accepts it
 		}
 		l.Post(v.Interface().(csm.Event))
 		l.Post(csm.SessionFailed{Instance: l.State().Instance, Code: csm.CodeSessionFailed})

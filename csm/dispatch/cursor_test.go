@@ -7,9 +7,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// Cursors that nobody took yet stand for one another; what came between them keeps
-// its place.
-func TestOnlyTheLatestCursorWaits(t *testing.T) {
+// Queued cursors are merged; events in between keep their place.
+func TestQueuedCursorsAreMerged(t *testing.T) {
 	var got []csm.Event
 	l := New(Config{Clock: &Virtual{}, Execute: func(s Step) { got = append(got, s.Envelope.Event) }})
 	at := func(gen, seq uint32, played int64) csm.SpeechCursor {

@@ -14,7 +14,7 @@ import (
 
 const ms = time.Millisecond
 
-// recorded makes a loop that keeps its steps.
+// recorded returns a loop that records its steps.
 func recorded(c dispatch.Clock, answer func(csm.Effect, func(csm.Event))) (*dispatch.Loop, *[]dispatch.Step) {
 	var steps []dispatch.Step
 	var l *dispatch.Loop
@@ -37,8 +37,8 @@ func kinds(steps []dispatch.Step) []csm.Kind {
 	return out
 }
 
-// Signals go first; within a lane the order is that of Post, and the sequence is
-// the order of leaving.
+// Signals go first; within a lane the order is that of Post, and sequence numbers follow
+// the order of delivery.
 func TestSignalsGoFirstAndLanesAreFIFO(t *testing.T) {
 	l, steps := recorded(&dispatch.Virtual{}, nil)
 	l.Post(csm.CopilotSent{Request: 1})
@@ -68,8 +68,8 @@ func TestSignalsGoFirstAndLanesAreFIFO(t *testing.T) {
 	}
 }
 
-// A signal that comes of a step goes before the data that waited already.
-func TestAFollowUpSignalGoesBeforeWaitingData(t *testing.T) {
+// A signal that a step posts precedes waiting data.
+func TestFollowUpSignalPrecedesData(t *testing.T) {
 	l, steps := recorded(&dispatch.Virtual{}, func(f csm.Effect, post func(csm.Event)) {
 		if r, ok := f.(csm.Reply); ok && r.Call == 1 {
 			post(csm.UserStop{Call: 2})
@@ -84,19 +84,19 @@ func TestAFollowUpSignalGoesBeforeWaitingData(t *testing.T) {
 	}
 }
 
-func TestNeighboursOfACumulativeKindAreMergedWithTheirCount(t *testing.T) {
+func TestAdjacentCumulativeEventsAreMerged(t *testing.T) {
 	l, steps := recorded(&dispatch.Virtual{}, nil)
 	for words := 1; words <= 3; words++ {
 		l.Post(csm.Partial{Epoch: 1, Utterance: 5, Words: words})
 	}
-	l.Post(csm.Partial{Epoch: 1, Utterance: 6, Words: 1}) // of another utterance
-	l.Post(csm.Partial{Epoch: 2, Utterance: 6, Words: 2}) // of another connection
+	l.Post(csm.Partial{Epoch: 1, Utterance: 6, Words: 1}) // another utterance
+	l.Post(csm.Partial{Epoch: 2, Utterance: 6, Words: 2}) // another connection
 	l.Post(csm.CopilotDelta{Request: 1, Chars: 10})
 	l.Post(csm.CopilotDelta{Request: 1, Chars: 30, Coalesced: 4})
 	l.Post(csm.CopilotDelta{Request: 2, Chars: 5})
-	l.Post(csm.CopilotDelta{Request: 2, Round: 1, Chars: 6}) // of another round
+	l.Post(csm.CopilotDelta{Request: 2, Round: 1, Chars: 6}) // another round
 	l.Post(csm.CopilotSegment{Request: 2, End: 5})
-	l.Post(csm.CopilotDelta{Request: 2, Chars: 9}) // no neighbour of the one before
+	l.Post(csm.CopilotDelta{Request: 2, Chars: 9}) // not adjacent to the previous one
 	l.Post(csm.CopilotSegment{Request: 2, Start: 5, End: 9})
 	l.Post(csm.CopilotSegment{Request: 2, Start: 5, End: 9}) // never merged
 	l.Drain()
@@ -122,9 +122,9 @@ func TestNeighboursOfACumulativeKindAreMergedWithTheirCount(t *testing.T) {
 	}
 }
 
-// A cursor of the first generation, which is 0, takes nobody else's place; nor does
-// anything else whose fields are all zero.
-func TestOnlyNeighboursOfTheSameKindAreMerged(t *testing.T) {
+// A cursor of generation 0 is not merged with other events, nor is any other event with
+// zero fields.
+func TestOtherEventsAreNotMerged(t *testing.T) {
 	for _, e := range []csm.Event{csm.SpeechCursor{}, csm.CopilotDelta{}, csm.Partial{}} {
 		l, steps := recorded(&dispatch.Virtual{}, nil)
 		l.Post(csm.CopilotDone{Request: 1})
@@ -135,7 +135,7 @@ func TestOnlyNeighboursOfTheSameKindAreMerged(t *testing.T) {
 	}
 }
 
-func TestIdleIsWithNothingOnEitherLane(t *testing.T) {
+func TestIdleMeansBothLanesEmpty(t *testing.T) {
 	for _, e := range []csm.Event{csm.UserStart{}, csm.CopilotDone{}} {
 		l, _ := recorded(&dispatch.Virtual{}, nil)
 		if l.Post(e); l.Idle() {
@@ -147,8 +147,7 @@ func TestIdleIsWithNothingOnEitherLane(t *testing.T) {
 	}
 }
 
-// No deadline is early or late on the virtual clock, and one that was stopped
-// does not come.
+// On the virtual clock no deadline fires early or late, and a stopped one does not fire.
 func TestTimersFireAtTheirExactTimes(t *testing.T) {
 	clock := &dispatch.Virtual{}
 	l, steps := recorded(clock, nil)
@@ -161,7 +160,7 @@ func TestTimersFireAtTheirExactTimes(t *testing.T) {
 	if got := (*steps)[1].Envelope; got.At != 10*time.Second || got.Event != (csm.TimerFired{Timer: csm.TimerStart, Gen: 1}) {
 		t.Fatalf("got %+v", got)
 	}
-	// The recovery's own timer follows, at its own exact time.
+	// The recovery timer fires at its own exact time.
 	clock.Advance(500*ms, l.Drain)
 	if got := (*steps)[2].Envelope; got.At != 10500*ms || got.Event != (csm.TimerFired{Timer: csm.TimerFault, Gen: 1}) {
 		t.Fatalf("got %+v", got)
@@ -197,7 +196,7 @@ func TestVirtualClockKeepsTheOrderOfCalls(t *testing.T) {
 	}
 }
 
-// Times are whole microseconds: what a journal keeps is what the core saw.
+// Times are whole microseconds: the journal records what the core saw.
 func TestTimesAreWholeMicroseconds(t *testing.T) {
 	clock := &dispatch.Virtual{}
 	l, steps := recorded(clock, nil)
@@ -235,7 +234,7 @@ func TestRunEndsWithItsContextAndStopsTimers(t *testing.T) {
 	}
 }
 
-// watched tells when a timer is stopped.
+// watched records when a timer is stopped.
 type watched struct {
 	dispatch.Clock
 	stopped func()
@@ -246,7 +245,7 @@ func (w *watched) AfterFunc(d time.Duration, f func()) func() {
 	return func() { stop(); w.stopped() }
 }
 
-// Posting from many goroutines loses nothing and keeps each one's order.
+// Concurrent posts lose nothing and keep each goroutine's order.
 func TestPostFromManyGoroutines(t *testing.T) {
 	const posters, each = 16, 300
 	var got [posters][]uint64
@@ -267,7 +266,7 @@ func TestPostFromManyGoroutines(t *testing.T) {
 		wg.Go(func() {
 			for n := range uint64(each) {
 				l.Post(csm.UserText{Words: p, Utterance: n})
-				_ = l.State() // anybody may look
+				_ = l.State() // State may be called concurrently
 			}
 		})
 	}
@@ -285,7 +284,7 @@ func TestPostFromManyGoroutines(t *testing.T) {
 	}
 }
 
-// Real deadlines run on the clock's own time, Speed times as fast.
+// Real deadlines run on the clock's time, speed times as fast.
 func TestRealClockIsFasterBySpeed(t *testing.T) {
 	c := dispatch.NewClock(1000)
 	start := time.Now()
@@ -300,7 +299,7 @@ func TestRealClockIsFasterBySpeed(t *testing.T) {
 	c.AfterFunc(time.Hour, func() { t.Error("a stopped call was made") })()
 }
 
-// journalOf notes the order of calls.
+// journalOf records the order of calls.
 type journalOf struct{ order *[]string }
 
 func (j journalOf) Event(e csm.Envelope) { *j.order = append(*j.order, fmt.Sprint("event ", e.Seq)) }
@@ -309,7 +308,7 @@ func (j journalOf) Outcome(s csm.State, _ []csm.Effect) {
 }
 func (j journalOf) Flush(context.Context) { *j.order = append(*j.order, "flush") }
 
-// The journal gets each outcome before its effects are carried out.
+// The journal receives each outcome before its effects are executed.
 func TestJournalComesBeforeExecute(t *testing.T) {
 	var order []string
 	l := dispatch.New(dispatch.Config{

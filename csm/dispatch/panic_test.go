@@ -15,8 +15,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/journal"
 )
 
-// panicEnv says, to a child process, what panics, and names the journal that it
-// records to until then.
+// panicEnv tells a child process what panics, and names its journal.
 const panicEnv = "AGENTVOICE_TEST_PANIC"
 
 func TestMain(m *testing.M) {
@@ -51,9 +50,9 @@ func recordUntilPanic(what, path string) {
 	l.Drain()
 }
 
-// An event whose step panics is in the journal after the process has ended, and
-// neither the journal nor the panic says what somebody said. If a handler panics, the
-// outcome is in the journal too.
+// An event whose step panics is in the journal after the process has exited, and neither
+// the journal nor the panic contains words. If a handler panics, the outcome is in the
+// journal too.
 func TestEventWhoseStepPanicsIsInTheJournal(t *testing.T) {
 	for what, outcomes := range map[string]int{"step": 1, "execute": 2} {
 		path := filepath.Join(t.TempDir(), "talk.jsonl")
@@ -79,7 +78,7 @@ func TestEventWhoseStepPanicsIsInTheJournal(t *testing.T) {
 	}
 }
 
-// panicked is what a child process prints that ends by a panic.
+// panicked runs a child process that ends by a panic and returns its output.
 func panicked(t *testing.T, what, path string) string {
 	t.Helper()
 	exe, err := os.Executable()

@@ -8,8 +8,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// The core keeps its invariants, so a check that finds one violated is made up:
-// it is reported once, and the conversation ends in Faulted, fatally.
+// The core keeps its invariants, so this test injects a violation: it is reported once,
+// and the conversation ends in a fatal Faulted state.
 func TestViolationIsReportedAndEndsTheConversation(t *testing.T) {
 	var reports []csm.Report
 	var ends []csm.PublishError

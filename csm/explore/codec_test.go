@@ -13,13 +13,13 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/world"
 )
 
-// regionDirs are where the types of a state are declared.
+// regionDirs are the folders that declare the types of a state.
 var regionDirs = map[string]string{
 	"csm": "..", "connection": "../connection", "turn": "../turn", "speech": "../speech", "history": "../history", "copilot": "../../copilot",
 }
 
-// Each field of a state has a role, and each role a field: a field that is new is
-// never left out of the canonical form unseen, whichever case of a sum it is in.
+// Each field of a state has a role and each role a field, so that a new field is never
+// silently omitted from the canonical form.
 func TestEveryFieldHasARole(t *testing.T) {
 	types := map[string]*ast.StructType{}
 	sums := map[string]bool{} // cases of closed sums
@@ -74,13 +74,13 @@ func TestEveryFieldHasARole(t *testing.T) {
 				field := name + "." + id.Name
 				if r, known := roles[field]; known {
 					seen[field] = true
-					if r.kind == special && of != "csm.Config" && of != "csm.Faults" { // those are compared whole
+					if r.kind == special && of != "csm.Config" && of != "csm.Faults" { // these are compared as a whole
 						visit(of)
 					}
 					continue
 				}
 				if _, composite := types[of]; !composite && !strings.HasSuffix(of, ".State") && of != "csm.Conversation" {
-					t.Errorf("%s (%s) has no role in roles.go: say whether decisions depend on it, and how", field, of)
+					t.Errorf("%s (%s) has no role in roles.go; add one", field, of)
 				}
 				visit(of)
 			}
@@ -92,12 +92,12 @@ func TestEveryFieldHasARole(t *testing.T) {
 	}
 	for field := range roles {
 		if !seen[field] {
-			t.Errorf("roles.go speaks of %s, and a state has no such field", field)
+			t.Errorf("roles.go has a role for %s, which is not a field of a state", field)
 		}
 	}
 }
 
-// typeName is the name of the type that an expression is about, with its package.
+// typeName returns the name of an expression's type, with its package.
 func typeName(pkg string, e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.Ident:
@@ -113,8 +113,7 @@ func typeName(pkg string, e ast.Expr) string {
 	}
 }
 
-// What happened before, and when, does not tell two states apart; what may
-// happen next does.
+// The past does not distinguish two states; the possible future does.
 func TestCanonicalForm(t *testing.T) {
 	w := World{Limits: world.Limits{Queue: 2, Segments: 1, Attempts: 1, Groups: world.Text}.Configured()}
 	s := newSearch(&w, Options{})
@@ -154,7 +153,7 @@ func TestCanonicalForm(t *testing.T) {
 	}
 	do(&n, talk...)
 	if n.State.Instance == first.State.Instance {
-		t.Fatal("it is still the first conversation")
+		t.Fatal("still the first conversation")
 	}
 	if key(n) != key(first) {
 		t.Error("a second conversation is told apart from the first")
@@ -187,8 +186,7 @@ func BenchmarkKey(b *testing.B) {
 	}
 }
 
-// BenchmarkWorld explores a small world; its metrics are what a run in CI is
-// made of.
+// BenchmarkWorld explores a small world and reports the metrics used by CI.
 func BenchmarkWorld(b *testing.B) {
 	begin := time.Now()
 	edges, stale := 0, 0

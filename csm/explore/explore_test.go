@@ -11,8 +11,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/world"
 )
 
-// small are worlds that close within seconds, also under the race detector: those
-// that seeded faults are tried in.
+// small returns worlds that close within seconds, even under the race detector; seeded
+// faults are tried in them.
 func small(groups ...world.Group) (out []World) {
 	for _, g := range groups {
 		l := world.Limits{Queue: 1, Pending: 1, Segments: 1, Attempts: 1, Calls: 1, Groups: g}
@@ -21,12 +21,11 @@ func small(groups ...world.Group) (out []World) {
 	return out
 }
 
-// enough is more states than a small world has. A core that keeps no bound has
-// no end of them.
+// enough is more states than a small world has. A core without bounds would exceed it.
 const enough = 40000
 
-// Every state of a small world is reached, and keeps every promise.
-func TestASmallWorldCloses(t *testing.T) {
+// Every state of a small world is reached and keeps every invariant.
+func TestSmallWorldCloses(t *testing.T) {
 	r := Run(Options{MaxStates: enough, Worlds: small(world.Voice|world.Text|world.User|world.Retrying|world.Failing, world.Text|world.User|world.Failing|world.Holding|world.Tooling), Workers: 2})
 	for _, v := range r.Violations() {
 		t.Errorf("%v\n%s", v, scenario(t, v))
@@ -44,8 +43,8 @@ func TestASmallWorldCloses(t *testing.T) {
 	}
 }
 
-// Two runs find the same, however many workers there are.
-func TestRunsAreTheSame(t *testing.T) {
+// Runs give the same result with any number of workers.
+func TestRunsAreDeterministic(t *testing.T) {
 	var first *Report
 	for _, workers := range []int{1, 3} {
 		o := Options{MaxStates: enough, Worlds: small(world.Text), Workers: workers, MaxViolations: 3, step: forgetsFlush}
@@ -70,7 +69,7 @@ func TestRunsAreTheSame(t *testing.T) {
 	}
 }
 
-// forgetsFlush is a core that puts a flush last.
+// forgetsFlush is a core that emits a flush last.
 func forgetsFlush(s csm.State, e csm.Envelope) (csm.State, []csm.Effect, csm.Observation) {
 	next, fx, seen := csm.StepObserved(s, e)
 	if len(fx) > 1 {
@@ -81,7 +80,7 @@ func forgetsFlush(s csm.State, e csm.Envelope) (csm.State, []csm.Effect, csm.Obs
 	return next, fx, seen
 }
 
-// Each check finds what it is there for, at the end of the shortest way to it.
+// Each check finds its fault, at the end of the shortest path.
 func TestBrokenCoresAreFound(t *testing.T) {
 	for name, c := range map[string]struct {
 		check string
@@ -155,7 +154,7 @@ func scenario(t *testing.T, v *Violation) string {
 	return b.String()
 }
 
-// What breaks a promise is a scenario that can be played.
+// A violation is a playable scenario.
 func TestViolationsAreScenarios(t *testing.T) {
 	r := Run(Options{MaxStates: enough, Worlds: small(world.Text | world.User), step: forgetsFlush})
 	text := scenario(t, r.Violations()[0])
@@ -165,7 +164,7 @@ func TestViolationsAreScenarios(t *testing.T) {
 	if !strings.Contains(text, "event user.start {\"call\":1}") {
 		t.Errorf("the events are not in it:\n%s", text)
 	}
-	// The path is the shortest: a flush needs speech, and speech an answer or an
+	// The path is the shortest: a flush needs speech, and speech needs an answer or an
 	// explanation.
 	if n := len(r.Violations()[0].Steps); n > 10 {
 		t.Errorf("the way is %d events long:\n%s", n, text)
@@ -173,7 +172,7 @@ func TestViolationsAreScenarios(t *testing.T) {
 }
 
 // The report names each group and bound of a world.
-func TestReportSaysItsBounds(t *testing.T) {
+func TestReportListsBounds(t *testing.T) {
 	text := Run(Options{MaxStates: 100, Worlds: Worlds()[:1]}).String()
 	for _, want := range []string{"no: states", "voice text user retrying holding failing", "queue   pending", "rows ", "checks of each step"} {
 		if !strings.Contains(text, want) {
@@ -182,8 +181,8 @@ func TestReportSaysItsBounds(t *testing.T) {
 	}
 }
 
-// What a world cannot bring about is missed by name, and a pair brings about what
-// neither of its worlds does.
+// A situation that a world cannot produce is reported as missed, and a pair meets some
+// that neither of its worlds does.
 func TestSituationsAreMetOrMissed(t *testing.T) {
 	worlds := small(world.Text|world.User, world.Holding|world.Failing)
 	apart := Run(Options{MaxStates: enough, Worlds: worlds})

@@ -7,9 +7,9 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/world"
 )
 
-// A graph by hand: 0 rests. From 1 a deadline leads there, and from 2 an answer
-// alone does. 3 and 4 go round by deadlines, with an answer out of 4. 5 is a dead
-// end, and 6 leads there or to rest.
+// A hand-made graph: 0 is at rest. From 1 a deadline leads there, from 2 only an answer.
+// 3 and 4 form a loop of deadlines, with an answer out of 4. 5 is a dead end, and 6 leads
+// to it or to rest.
 func TestGraphChecks(t *testing.T) {
 	var g graph
 	for id, edges := range [][]struct {

@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// Walks through the worlds keep every promise, and meet most of the situations that the
-// exploration has to meet: chance alone goes where faults were found.
+// Random walks keep every invariant and meet most of the situations that an exploration
+// must meet.
 func TestWalksMeetSituations(t *testing.T) {
 	t.Parallel()
 	const walks, percent = 5000, 55

@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// log makes a log of one item for each letter, with ids from 1 on: U is what the
-// user said, A what was heard of an answer, T a call of a tool.
+// log returns a log with one item per letter, with ids from 1: U is an utterance, A the
+// heard part of an answer, T a tool call.
 func log(letters string) Log {
 	var l Log
 	for i, c := range letters {
@@ -26,7 +26,7 @@ func log(letters string) Log {
 	return l
 }
 
-// after is log without its first n items, with the summary that stands for them.
+// after returns log without its first n items, with their summary.
 func after(letters string, n int, summary uint32) Log {
 	return Log{Items: log(letters).Items[n:], Summary: summary}
 }
@@ -51,14 +51,14 @@ func TestAddAddsLast(t *testing.T) {
 	}
 }
 
-// Each case is heard after those before it.
+// Each case follows the previous ones.
 func TestHeardRaisesTheLastAnswerOnly(t *testing.T) {
 	user, first := Item{Turn: 1, Utterance: 11}, Item{Turn: 1, Request: 5, Heard: 25}
 	tool := Item{Turn: 1, Tool: 8, Outcome: Done}
 	var s State = Normal{Log: Log{Items: []Item{user}}}
 	for _, c := range []struct {
 		name    string
-		add     Item // before, where it is a tool
+		add     Item // added first, if it is a tool
 		turn    uint64
 		request uint64
 		chars   int
@@ -98,7 +98,7 @@ func TestHeardRaisesTheLastAnswerOnly(t *testing.T) {
 	}
 }
 
-// What was heard already copies nothing: the player says it many times a second.
+// Repeating the heard length copies nothing: the player reports it many times a second.
 func TestHeardAgainKeepsTheHistory(t *testing.T) {
 	s := Normal{Log: log("UA")}
 	for _, chars := range []int{0, 9, 10} {
@@ -108,8 +108,7 @@ func TestHeardAgainKeepsTheHistory(t *testing.T) {
 	}
 }
 
-// The first words of the first history, and what is heard while older items are
-// summarised.
+// The first words of an empty history, and words heard during a compaction.
 func TestHeardInEachState(t *testing.T) {
 	got := Heard(Normal{From: 3}, 1, 5, 4)
 	if want := (Normal{Log: Log{Items: []Item{{Turn: 1, Request: 5, Heard: 4}}}, From: 3}); !reflect.DeepEqual(got, want) {
@@ -123,7 +122,7 @@ func TestHeardInEachState(t *testing.T) {
 	}
 }
 
-func TestHeardOfIsTheMostOfAllItsItems(t *testing.T) {
+func TestHeardOfIsTheMaximum(t *testing.T) {
 	l := Log{Items: []Item{{Request: 5, Heard: 25}, {Tool: 8}, {Request: 5, From: 25, Heard: 40}, {Request: 6, Heard: 3}, {Request: 5, Heard: 7}}}
 	for request, want := range map[uint64]int{5: 40, 6: 3, 7: 0} {
 		if got := HeardOf(l, request); got != want {
@@ -158,8 +157,8 @@ func TestDue(t *testing.T) {
 	}
 }
 
-// How many items are summarised, 0 for no compaction. It cuts before the user's
-// words, at the last place that keeps enough.
+// How many items are summarised, 0 for no compaction. It cuts before a message of the
+// user, at the last position that keeps enough.
 func TestCompactCuts(t *testing.T) {
 	for _, c := range []struct {
 		letters string
@@ -169,9 +168,10 @@ func TestCompactCuts(t *testing.T) {
 		{"", 0, 0}, {"U", 0, 0}, {"U", 1, 0}, {"UA", 2, 0}, {"UA", 3, 0}, {"UAUA", 4, 0},
 		{"UAUA", 2, 2}, {"UAUA", 1, 2}, {"UAUAUA", 3, 2}, {"UAUAUA", 2, 4}, {"UAUAUA", 4, 2}, {"UATTUA", 2, 4},
 		{"UUU", 1, 2}, {"UUU", 0, 2}, {"UUU", -5, 2},
-		// Inside one long turn, there is no such place: the keep last are left.
+		// Within one long turn there is no such position: only the last keep items are
+		// left.
 		{"UA", 1, 1}, {"UA", 0, 1}, {"UAUA", 3, 1}, {"UTTTTT", 2, 4}, {"UTTTTT", 1, 5}, {"TTTT", 1, 3}, {"ATTUA", 3, 2},
-		// The user's word after a rest of an older turn is such a place.
+		// A message of the user after the rest of an older turn is such a position.
 		{"AUTTTT", 2, 1},
 	} {
 		s := Normal{Log: log(c.letters), From: 3}
@@ -214,7 +214,7 @@ func TestCompacted(t *testing.T) {
 		{"of the zero value", Compacting{}, 0, true, 0, Normal{Log: Log{}}, true},
 	} {
 		got, live := Compacted(c.s, c.job, c.ok, c.grow)
-		if len(got.Said().Items) == 0 { // an empty list and none are the same
+		if len(got.Said().Items) == 0 { // treat empty as nil
 			at, d := got.parts()
 			d.Log = Log{Summary: d.Summary, Left: d.Left}
 			got = state(at, d)
@@ -225,15 +225,15 @@ func TestCompacted(t *testing.T) {
 	}
 }
 
-// left is l after it left.
+// left returns l after it was removed.
 func left(l Log, it Item) Log {
 	l.Left = Answer{it.Request, it.Heard}
 	return l
 }
 
-// What was heard of an answer is known also when the item that says so has left:
-// the next one continues from there.
-func TestHeardGoesOnAfterWhatLeft(t *testing.T) {
+// The heard length of an answer survives the removal of its item: the next item continues
+// from there.
+func TestHeardContinuesAfterRemoval(t *testing.T) {
 	var s State = Normal{}
 	s = Heard(Add(s, Item{Turn: 1, Utterance: 1}), 1, 5, 10)
 	s = Add(s, Item{Turn: 1, Tool: 8, Outcome: Done})
@@ -248,7 +248,7 @@ func TestHeardGoesOnAfterWhatLeft(t *testing.T) {
 	}
 }
 
-func TestStopGivesUpWhatRuns(t *testing.T) {
+func TestStopCancelsCompaction(t *testing.T) {
 	for _, c := range []struct{ from, to State }{
 		{Normal{Log: log("UA"), From: 5}, Normal{Log: log("UA"), From: 5}},
 		{Compacting{Log: after("UAU", 1, 3), Job: 4, Count: 1}, Normal{Log: after("UAU", 1, 3)}},
@@ -260,9 +260,9 @@ func TestStopGivesUpWhatRuns(t *testing.T) {
 	}
 }
 
-// Nothing writes into the room behind the list of an older history, nor into the
-// list; and what is left after a compaction does not hold the rest in memory.
-func TestHistoriesShareNoRoom(t *testing.T) {
+// Nothing writes to the spare capacity or the elements of an older history's list, and
+// after a compaction the removed items are not retained in memory.
+func TestHistoriesShareNoMemory(t *testing.T) {
 	backing := append(log("UAU").Items, Item{Turn: 77}, Item{Turn: 78})
 	whole := slices.Clone(backing)
 	for _, s := range []State{
@@ -287,10 +287,9 @@ func TestHistoriesShareNoRoom(t *testing.T) {
 	}
 }
 
-// Over any walk nothing is lost that was not summarised, one compaction runs at
-// a time, what is due is begun, and one that failed is not tried again before the
-// log has grown.
-func TestWalksOfAHistory(t *testing.T) {
+// On any walk, only summarised items are removed, one compaction runs at a time, due
+// compactions start, and a failed one is not retried before the log has grown.
+func TestHistoryWalks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		limit, keep := rapid.IntRange(2, 6).Draw(t, "limit"), rapid.IntRange(0, 3).Draw(t, "keep")
 		keep = min(keep, limit-1)
@@ -352,7 +351,7 @@ func TestWalksOfAHistory(t *testing.T) {
 	})
 }
 
-func TestNamesAreThoseOfTheWire(t *testing.T) {
+func TestWireNames(t *testing.T) {
 	for want, s := range map[string]State{"normal": Normal{}, "compacting": Compacting{}} {
 		if s.String() != want {
 			t.Errorf("%T is called %q, want %q", s, s, want)

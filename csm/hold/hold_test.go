@@ -2,7 +2,7 @@ package hold
 
 import "testing"
 
-// A reason is there from when it is given to when it is taken, whatever others are.
+// A reason is set from its addition to its removal, independent of others.
 func TestNext(t *testing.T) {
 	for are := range Reasons(8) {
 		for which := range Reasons(8) {
@@ -16,8 +16,8 @@ func TestNext(t *testing.T) {
 	}
 }
 
-// The rows lead where the set says.
-func TestRowsLeadToWhatTheSetIs(t *testing.T) {
+// The rows lead to the state that the set implies.
+func TestRowsAgreeWithSet(t *testing.T) {
 	for are := range Reasons(8) {
 		for which := range Reasons(8) {
 			at := none

@@ -11,7 +11,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/journal"
 )
 
-// long is a journal of at least n events of a conversation that never rests.
+// long returns a journal of at least n events of a conversation that never rests.
 func long(b *testing.B, n int) []byte {
 	b.Helper()
 	var out bytes.Buffer
@@ -31,7 +31,7 @@ func long(b *testing.B, n int) []byte {
 	return out.Bytes()
 }
 
-// BenchmarkReplayFile is a replay from a file, with reading and every digest.
+// BenchmarkReplayFile measures a replay from a file, including reading and all digests.
 func BenchmarkReplayFile(b *testing.B) {
 	path := filepath.Join(b.TempDir(), "journal.jsonl")
 	if err := os.WriteFile(path, long(b, 20_000), 0o600); err != nil {
@@ -54,8 +54,7 @@ func BenchmarkReplayFile(b *testing.B) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkReplayStepsAlone is the same events through the core and nothing
-// else.
+// BenchmarkReplayStepsAlone measures only the core's steps for the same events.
 func BenchmarkReplayStepsAlone(b *testing.B) {
 	j, err := journal.Read(bytes.NewReader(long(b, 20_000)))
 	if err != nil {

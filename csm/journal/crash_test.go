@@ -11,12 +11,11 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/journal"
 )
 
-// crashEnv names, to a child process, the file that it records to until it is
-// killed.
+// crashEnv names the file that a child process records to until it is killed.
 const crashEnv = "AGENTVOICE_TEST_CRASH"
 
-// recordForEver records as fast as it can, and says after each stretch how far it
-// is: every event up to that one is with the system.
+// recordForEver records as fast as possible and regularly prints the last event that was
+// written to the operating system.
 func recordForEver(path string) {
 	w, err := journal.New(header, journal.Files(path, journal.Limits{Bytes: small, Files: 3}))
 	if err != nil {
@@ -34,9 +33,9 @@ func recordForEver(path string) {
 	}
 }
 
-// A process that is killed in the middle of recording leaves files that read and
-// replay, in which nothing is missing that it had recorded.
-func TestKilledProcessLeavesAWholeJournal(t *testing.T) {
+// A process that is killed while recording leaves files that can be read and replayed,
+// without losing written events.
+func TestKilledProcessLeavesReadableJournal(t *testing.T) {
 	exe, err := os.Executable()
 	if err != nil {
 		t.Fatal(err)
@@ -64,7 +63,7 @@ func TestKilledProcessLeavesAWholeJournal(t *testing.T) {
 			t.Fatal(err)
 		}
 		for n, _ := fmt.Fscan(said, &last); n == 1; n, _ = fmt.Fscan(said, &last) {
-			told = last // it got further before it died
+			told = last // it got further before it was killed
 		}
 		if err := child.Wait(); err == nil {
 			t.Fatal("the child ended by itself")

@@ -11,7 +11,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/journal"
 )
 
-// in replaces the first old of a line, which must be there.
+// in returns a function that replaces the first old in a line, which must exist.
 func in(t *testing.T, n int, old, new string) func([]string) []string {
 	return func(l []string) []string {
 		if !strings.Contains(l[n-1], old) {
@@ -24,7 +24,7 @@ func in(t *testing.T, n int, old, new string) func([]string) []string {
 
 func lines(s string) []string { return strings.Split(strings.TrimSuffix(s, "\n"), "\n") }
 
-// cases change a journal, and say what is found of it on which line.
+// cases modify a journal, with the expected error and its line.
 type cases []struct {
 	name string
 	edit func([]string) []string
@@ -32,8 +32,8 @@ type cases []struct {
 	says string
 }
 
-// Each kind of damage is found by reading, on the line where it begins, and says
-// what it is and what to do.
+// Reading finds each kind of damage on its first line, and the error names the problem
+// and its remedy.
 func TestDamageIsFoundOnItsLine(t *testing.T) {
 	whole := recorded(t, header)
 	final := lineWith(t, whole, `"stt.final"`)
@@ -59,7 +59,7 @@ func TestDamageIsFoundOnItsLine(t *testing.T) {
 	}) {
 		t.Run(c.name, func(t *testing.T) {
 			edited := c.edit(lines(whole))
-			if len(edited) > 1 { // else it is about a first line that is not whole
+			if len(edited) > 1 { // otherwise the first line is incomplete
 				edited = append(edited, "")
 			}
 			_, err := journal.Read(strings.NewReader(strings.Join(edited, "\n")))
@@ -77,7 +77,7 @@ func TestDamageIsFoundOnItsLine(t *testing.T) {
 	}
 }
 
-// A replay finds every change of an event or of its outcome, and names the event.
+// Replay finds every change of an event or its outcome, and names the event.
 func TestReplayFindsWhatWasChanged(t *testing.T) {
 	whole := recorded(t, header)
 	final := lineWith(t, whole, `"stt.final"`)
@@ -114,8 +114,7 @@ func TestReplayFindsWhatWasChanged(t *testing.T) {
 	}
 }
 
-// A change of any byte of an event or of an outcome is found, on its line or on the
-// next.
+// A change of any byte of an event or an outcome is found, on its line or the next.
 func TestAnyFlippedByteIsFound(t *testing.T) {
 	text := recorded(t, header)
 	whole := []byte(strings.Join(lines(text)[:lineWith(t, text, `"stt.final"`)+5], "\n") + "\n")
@@ -144,8 +143,8 @@ func TestAnyFlippedByteIsFound(t *testing.T) {
 	})
 }
 
-// A journal that is cut anywhere reads through its last whole line, replays that
-// far, and says what is missing.
+// A journal truncated anywhere is read up to its last complete line, replays that far,
+// and reports what is missing.
 func TestCutAtEveryByte(t *testing.T) {
 	whole := recorded(t, header)
 	head := strings.IndexByte(whole, '\n')
@@ -163,7 +162,7 @@ func TestCutAtEveryByte(t *testing.T) {
 		}
 		read := strings.Count(part, "\n")
 		torn := len(part) - strings.LastIndexByte(part, '\n') - 1
-		if whole[at] == '\n' { // all of the line is there but the line feed
+		if whole[at] == '\n' { // the line is complete except for the line feed
 			read, torn = read+1, 0
 		}
 		if at == len(whole)-1 {
@@ -179,7 +178,7 @@ func TestCutAtEveryByte(t *testing.T) {
 			t.Fatalf("cut at %d: %s", at, s)
 		}
 		if torn > 1 {
-			continue // it replays as with one byte of the line
+			continue // the replay is the same as with one byte of the line
 		}
 		res, err := journal.Replay(j)
 		if err != nil || res.Difference != nil || res.Stops != j.Stops {
@@ -192,8 +191,8 @@ func TestCutAtEveryByte(t *testing.T) {
 	}
 }
 
-// Another core's journal is compared by what it did, not by digests.
-func TestAnotherCoresJournal(t *testing.T) {
+// A journal of another core is compared by behaviour, not by digests.
+func TestJournalOfAnotherCore(t *testing.T) {
 	whole := recorded(t, header)
 	final := lineWith(t, whole, `"stt.final"`)
 	foreign := func(edit func([]string) []string) string {

@@ -10,7 +10,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/speech"
 )
 
-// busy is a state in which something of everything is there.
+// busy returns a state with something in every part.
 func busy(t testing.TB) (csm.State, []csm.Effect) {
 	t.Helper()
 	s, fx := csm.Initial(), []csm.Effect(nil)
@@ -29,10 +29,10 @@ func busy(t testing.TB) (csm.State, []csm.Effect) {
 	return s, fx
 }
 
-// digestOf is the digest of a state and of the effects that led to it, alone.
+// digestOf returns the digest of a state and its effects alone.
 func digestOf(s csm.State, fx []csm.Effect) string { return new(digester).next(nil, nil, &s, fx) }
 
-// readBack is a copy of s that shares nothing with it.
+// readBack returns a copy of s that shares no memory.
 func readBack(t testing.TB, s csm.State) (back csm.State) {
 	t.Helper()
 	b, err := json.Marshal(s)
@@ -45,8 +45,8 @@ func readBack(t testing.TB, s csm.State) (back csm.State) {
 	return back
 }
 
-// eachField calls change at every number, text, truth and length that v holds,
-// with a way to make it another.
+// eachField calls change for every number, string, boolean and length in v, with a
+// function that modifies it.
 func eachField(path string, v reflect.Value, change func(path string, to func())) {
 	switch {
 	case v.CanInt():
@@ -87,14 +87,14 @@ func eachField(path string, v reflect.Value, change func(path string, to func())
 	}
 }
 
-// fields are the paths of all that a value holds.
+// fields returns the paths of everything in a value.
 func fields(v reflect.Value) (paths []string) {
 	eachField("", v, func(path string, _ func()) { paths = append(paths, path) })
 	return paths
 }
 
-// A change of any field of a state, however deep, is another digest, and so is
-// another case of a sum with the same data.
+// A change of any field of a state, however deep, changes the digest, and so does another
+// case of a sum with the same data.
 func TestDigestCoversEveryField(t *testing.T) {
 	s, fx := busy(t)
 	want := digestOf(s, fx)
@@ -135,7 +135,7 @@ func TestDigestCoversEveryField(t *testing.T) {
 	}
 }
 
-// A state that was read back from a snapshot has the digest that it had.
+// A state decoded from a snapshot has the same digest.
 func TestDigestOfASnapshot(t *testing.T) {
 	s, _ := busy(t)
 	if back := readBack(t, s); digestOf(back, nil) != digestOf(s, nil) {
@@ -143,7 +143,7 @@ func TestDigestOfASnapshot(t *testing.T) {
 	}
 }
 
-// A digest depends on the one before, on the texts of the event and of its outcome.
+// A digest depends on the previous one and on the texts of the event and its outcome.
 func TestDigestsAreAChain(t *testing.T) {
 	s, fx := busy(t)
 	d := digester{}
@@ -159,7 +159,7 @@ func TestDigestsAreAChain(t *testing.T) {
 	}
 }
 
-// BenchmarkDigest is the digest of a busy state and the effects that led to it.
+// BenchmarkDigest measures the digest of a busy state and its effects.
 func BenchmarkDigest(b *testing.B) {
 	s, fx := busy(b)
 	var d digester
@@ -170,8 +170,8 @@ func BenchmarkDigest(b *testing.B) {
 	b.ReportMetric(float64(len(d.buf)), "bytes")
 }
 
-// A digest costs the same however long the answer is, and still depends on what was
-// added last.
+// The cost of a digest does not depend on the length of the answer, but its value depends
+// on the last addition.
 func TestDigestsOfALongAnswerAreLinear(t *testing.T) {
 	size := func(n int) (int, string) {
 		s, fx := busy(t)

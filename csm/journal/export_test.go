@@ -2,10 +2,10 @@ package journal
 
 import "io"
 
-// EncodeEffects, for the traces.
+// EncodeEffects is used for the traces.
 var EncodeEffects = encodeEffects
 
-// Quota is an output of files on a disk that has room bytes, and then fails with err
+// Quota is an output to files on a fake disk with room bytes, which then fails with err
 // in the middle of a write.
 func Quota(base string, room *int, err error) Output {
 	return &output{store: quota{folder{base}, room, err}, bytes: minBytes, keep: 100}

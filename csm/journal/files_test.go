@@ -14,10 +14,10 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/journal"
 )
 
-// small is the least that a file can be bounded to.
+// small is the minimum size limit of a file.
 const small = 64 << 10
 
-// chatter records a conversation of so many steps to outs.
+// chatter records a conversation of the given number of steps to outs.
 func chatter(t *testing.T, steps int, outs ...journal.Output) *journal.Writer {
 	t.Helper()
 	w, err := journal.New(header, outs...)
@@ -37,7 +37,7 @@ func chatter(t *testing.T, steps int, outs ...journal.Output) *journal.Writer {
 	return w
 }
 
-// names are the files of a folder.
+// names lists the files in a folder.
 func names(t *testing.T, dir string) (list []string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -50,7 +50,7 @@ func names(t *testing.T, dir string) (list []string) {
 	return list
 }
 
-// identical replays j and wants no difference.
+// identical replays j and checks that there is no difference.
 func identical(t *testing.T, j *journal.Journal) journal.Result {
 	t.Helper()
 	res, err := journal.Replay(j)
@@ -60,8 +60,8 @@ func identical(t *testing.T, j *journal.Journal) journal.Result {
 	return res
 }
 
-// A journal is divided into files of a bounded size. Each replays on its own from
-// its snapshot, and all together replay as one.
+// A journal is split into files of bounded size. Each replays on its own from its
+// snapshot, and all replay as one.
 func TestFilesRotate(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "deep", "talk.jsonl")
@@ -98,7 +98,7 @@ func TestFilesRotate(t *testing.T) {
 		}
 		r := identical(t, list[0])
 		if int(r.After) != events {
-			t.Errorf("%s goes on after %d events, want %d", name, r.After, events)
+			t.Errorf("%s continues after %d events, want %d", name, r.After, events)
 		}
 		events += r.Events
 	}
@@ -108,14 +108,14 @@ func TestFilesRotate(t *testing.T) {
 	t.Run("damage", func(t *testing.T) { damagedSequences(t, path, len(parts)) })
 }
 
-// damagedSequences takes whole files away, cuts and swaps them.
+// damagedSequences removes, truncates and swaps whole files.
 func damagedSequences(t *testing.T, path string, parts int) {
 	name := func(i int) string { return strings.Replace(path, ".jsonl", fmt.Sprintf(".%d.jsonl", i), 1) }
 	second, err := os.ReadFile(name(2))
 	if err != nil {
 		t.Fatal(err)
 	}
-	cut := func(b []byte) []byte { return b[:bytes.LastIndexByte(b[:len(b)-1], '\n')+1] } // without its last line
+	cut := func(b []byte) []byte { return b[:bytes.LastIndexByte(b[:len(b)-1], '\n')+1] } // removes the last line
 	less := cut(cut(cut(second)))                                                         // an event without its outcome
 	for !bytes.HasPrefix(less[bytes.LastIndexByte(less[:len(less)-1], '\n')+1:], []byte(`{"seq"`)) {
 		less = cut(less)
@@ -152,7 +152,7 @@ func damagedSequences(t *testing.T, path string, parts int) {
 	if list, err := journal.ReadFiles(name(2), name(1)); err != nil || len(list) != 2 || list[0].More != name(3) {
 		t.Errorf("files swapped: %d journals, %v", len(list), err)
 	}
-	// The process died before the next file had its header.
+	// The process crashed before the next file had its header.
 	last := name(parts - 1)
 	for _, torn := range []string{"", `{"journal":3,"buil`} {
 		if err := os.WriteFile(last, []byte(torn), 0o600); err != nil {
@@ -169,7 +169,7 @@ func damagedSequences(t *testing.T, path string, parts int) {
 	}
 }
 
-// The oldest files leave, and what is left begins with a snapshot.
+// The oldest files are deleted, and the remaining ones start with a snapshot.
 func TestOldestFilesAreDeleted(t *testing.T) {
 	dir := t.TempDir()
 	path := filepath.Join(dir, "talk.jsonl")
@@ -189,7 +189,7 @@ func TestOldestFilesAreDeleted(t *testing.T) {
 			ours = append(ours, filepath.Join(dir, n))
 		}
 	}
-	// What was a part of an older journal of that name is gone, and nothing else.
+	// Parts of an older journal of that name were deleted, and nothing else.
 	if want := []string{"talk.01.jsonl", "talk.notes.jsonl", "talks.1.jsonl"}; !slices.Equal(others, want) || len(ours) != 2 {
 		t.Fatalf("others %v, ours %v", others, ours)
 	}
@@ -198,12 +198,12 @@ func TestOldestFilesAreDeleted(t *testing.T) {
 		t.Fatalf("%d journals, %v", len(list), err)
 	}
 	if res := identical(t, list[0]); res.After == 0 {
-		t.Error("what is left does not begin with a snapshot")
+		t.Error("the remaining files do not start with a snapshot")
 	}
 }
 
-// A ring keeps the last part within its bound, and what it saves is a journal,
-// also while the recording continues.
+// A ring keeps the last part within its bound, and saves it as a valid journal even
+// during recording.
 func TestRingKeepsTheLastPart(t *testing.T) {
 	ring := journal.NewRing(2 * small)
 	w := chatter(t, 3000, ring)
@@ -238,7 +238,7 @@ func TestRingKeepsTheLastPart(t *testing.T) {
 	}
 }
 
-// With an output forgotten, nothing of it is left on the disk.
+// Forgetting an output deletes all its files.
 func TestForgetDeletesTheFiles(t *testing.T) {
 	dir := t.TempDir()
 	out := journal.Files(filepath.Join(dir, "talk.jsonl"), journal.Limits{Bytes: small, Files: 3})
@@ -265,8 +265,8 @@ func TestForgetDeletesTheFiles(t *testing.T) {
 	}
 }
 
-// A full disk costs lines and no more: when there is room again, the journal resumes
-// with a snapshot in another file.
+// A full disk only costs lines: when there is space again, the journal resumes with a
+// snapshot in a new file.
 func TestFullDiskLeavesAGap(t *testing.T) {
 	dir, room := t.TempDir(), 40_000
 	w, err := journal.New(header, journal.Quota(filepath.Join(dir, "talk"), &room, errFull))

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 
 const ms = time.Millisecond
 
-// flush waits until everything that was recorded is with the outputs.
+// flush waits until everything recorded was written to the outputs.
 func flush(w *journal.Writer) { w.Flush(context.Background()) }
 
 var header = journal.Header{
@@ -33,8 +33,8 @@ var header = journal.Header{
 	Started: time.Date(2026, 11, 21, 6, 0, 0, 0, time.UTC),
 }
 
-// talk is a conversation on virtual time whose world answers every request. pick
-// chooses below n; it decides what happens next and how long it takes.
+// talk is a conversation in virtual time whose world answers every request. pick returns
+// a number below n; it decides what happens next and how long it takes.
 type talk struct {
 	clock *dispatch.Virtual
 	loop  *dispatch.Loop
@@ -42,7 +42,7 @@ type talk struct {
 	pick  func(n int) int
 	words uint64
 	steps uint64
-	also  func(dispatch.Step) // gets each step too
+	also  func(dispatch.Step) // called for each step
 }
 
 func newTalk(w *journal.Writer, pick func(int) int) *talk {
@@ -110,7 +110,7 @@ func answers(f csm.Effect) []csm.Event {
 	}
 }
 
-// next is one thing that somebody does, and some time.
+// next makes one random event and advances the time.
 func (k *talk) next() {
 	s := k.loop.State()
 	k.words++
@@ -137,7 +137,7 @@ func (k *talk) next() {
 	k.clock.Advance(time.Duration(k.pick(900))*ms, k.loop.Drain)
 }
 
-// recorded is the journal of a fixed conversation of two turns, the second
+// recorded returns the journal of a fixed conversation of two turns, the second
 // interrupted, with a stale event and a note.
 func recorded(t *testing.T, h journal.Header) string {
 	t.Helper()
@@ -178,7 +178,7 @@ func recorded(t *testing.T, h journal.Header) string {
 	return out.String()
 }
 
-// lineWith is the number of the first line of s that holds all of parts.
+// lineWith returns the number of the first line of s that contains all parts.
 func lineWith(t *testing.T, s string, parts ...string) int {
 	t.Helper()
 next:
@@ -194,7 +194,7 @@ next:
 	return 0
 }
 
-// replay reads and replays s: the difference, or the error of either.
+// replay reads and replays s, and returns the difference or an error.
 func replay(s string) (journal.Result, error) {
 	j, err := journal.Read(strings.NewReader(s))
 	if err != nil {

@@ -52,7 +52,7 @@ func TestRoundTrip(t *testing.T) {
 	}
 }
 
-// Whatever happens in a conversation, its journal replays to the same.
+// The journal of any conversation replays identically.
 func TestAnyConversationReplaysIdentically(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var out bytes.Buffer
@@ -73,11 +73,11 @@ func TestAnyConversationReplaysIdentically(t *testing.T) {
 	})
 }
 
-// stuckDisk is a fake disk that writes nothing until it is let go on.
+// stuckDisk is a fake disk that blocks until released.
 type stuckDisk struct {
 	bytes.Buffer
 	header sync.Once
-	wrote  chan struct{} // closed when the first write after the header waits
+	wrote  chan struct{} // closed when the first write after the header blocks
 	free   chan struct{}
 	first  sync.Once
 }
@@ -92,9 +92,9 @@ func (d *stuckDisk) Write(b []byte) (int, error) {
 	return d.Buffer.Write(b)
 }
 
-// A disk that does not keep up never holds up the conversation: lines are lost,
-// and where and how many is in the file.
-func TestGapMarksWhatWasLost(t *testing.T) {
+// A slow disk never delays the conversation: lines are dropped, and the file shows where
+// and how many.
+func TestGapIsMarked(t *testing.T) {
 	disk := &stuckDisk{wrote: make(chan struct{}), free: make(chan struct{})}
 	w, err := journal.NewWriter(disk, header)
 	if err != nil {
@@ -109,14 +109,14 @@ func TestGapMarksWhatWasLost(t *testing.T) {
 		w.Outcome(s, fx)
 	}
 	step(1)
-	<-disk.wrote // the writer is stuck with the first line; the queue fills up
+	<-disk.wrote // the writer is blocked on the first line; the queue fills up
 	const many = 20_000
 	for seq := uint64(2); seq <= many; seq++ {
 		step(seq)
 	}
 	close(disk.free)
 	flush(w)
-	step(many + 1) // after which the record resumes
+	step(many + 1) // after which recording resumes
 	if err := w.Close(); err != nil {
 		t.Fatal(err)
 	}
@@ -139,7 +139,7 @@ func TestGapMarksWhatWasLost(t *testing.T) {
 	}
 }
 
-// fullDisk is a fake disk that takes room bytes.
+// fullDisk is a fake disk with room bytes.
 type fullDisk struct{ room int }
 
 var errFull = errors.New("no space left on device")
@@ -166,13 +166,13 @@ func TestWriteErrorSurfacesOnClose(t *testing.T) {
 	if err := w.Close(); !errors.Is(err, errFull) {
 		t.Errorf("Close again: %v", err)
 	}
-	w.Level(0, journal.Level{}) // after Close: nothing
+	w.Level(0, journal.Level{}) // no effect after Close
 	if _, err := journal.NewWriter(&fullDisk{}, header); !errors.Is(err, errFull) {
 		t.Errorf("NewWriter: %v", err)
 	}
 }
 
-// Many goroutines may record at once, and every line is whole.
+// Concurrent recording keeps every line intact.
 func TestWriterIsSafeForConcurrentUse(t *testing.T) {
 	var out bytes.Buffer
 	w, err := journal.NewWriter(&out, header)

@@ -14,17 +14,16 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/journal"
 )
 
-var update = flag.Bool("update", false, "write the traces of testdata/journals anew")
+var update = flag.Bool("update", false, "rewrite the traces of testdata/journals")
 
 const past = "../../testdata/journals"
 
-// configured is the configuration of a turn, which would hide what changes.
+// configured is the configuration of a turn, which is omitted from traces for brevity.
 var configured = regexp.MustCompile(`,"config":\{[^}]*\}`)
 
-// The journals of the past read, break no invariant of the present core, and take
-// the way that stands beside them. One that the present core wrote replays
-// identically.
-func TestJournalsOfThePast(t *testing.T) {
+// Old journals can be read, violate no invariant of the current core, and match their
+// trace. Those that the current core wrote replay identically.
+func TestOldJournals(t *testing.T) {
 	all := readPast(t)
 	if len(all) < 3 {
 		t.Errorf("%d journals", len(all))
@@ -42,19 +41,19 @@ func TestJournalsOfThePast(t *testing.T) {
 				}
 			}
 			if want, err := os.ReadFile(golden); err != nil || string(want) != trace {
-				t.Errorf("it takes another way than in %s, from %q on (%v); if that is meant, run this test with -update and review the change",
+				t.Errorf("it differs from %s, starting at %q (%v); if intended, run this test with -update and review the diff",
 					golden, firstOther(string(want), trace), err)
 			}
 			res, err := journal.Replay(j)
 			if j.Header.Core == journal.Core() && (err != nil || res.Difference != nil || res.OtherCore) {
-				t.Errorf("this core wrote it, and replays it to another: %+v, %v", res, err)
+				t.Errorf("this core wrote the journal, but does not replay it identically: %+v, %v", res, err)
 			}
 		})
 	}
 }
 
-// rerun steps the core through a journal's events, whatever was recorded of them,
-// checks the invariants, and says what it made of each event.
+// rerun steps the core through a journal's events, ignoring recorded outcomes, checks the
+// invariants, and returns the reaction to each event.
 func rerun(t *testing.T, j *journal.Journal) string {
 	t.Helper()
 	var trace strings.Builder
@@ -67,7 +66,7 @@ func rerun(t *testing.T, j *journal.Journal) string {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if c, ok := env.Event.(csm.Configure); ok { // settings that it does not have are at their defaults
+		if c, ok := env.Event.(csm.Configure); ok { // missing settings have their defaults
 			c.Config = csm.DefaultConfig()
 			if err := json.Unmarshal(l.Data, &c); err != nil {
 				t.Fatal(err)
@@ -97,7 +96,7 @@ func readPast(t *testing.T) []*journal.Journal {
 	return all
 }
 
-// firstOther is the first line of b that a has not at its place.
+// firstOther returns the first line of b that differs from a.
 func firstOther(a, b string) string {
 	x := strings.Split(a, "\n")
 	for i, l := range strings.Split(b, "\n") {

@@ -9,9 +9,9 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/journal"
 )
 
-// A file whose header says that it has no words gets none, when they are wanted later;
-// and words that wait to be written when they are no longer wanted are not.
-func TestWordsOnlyWhereAndWhileTheyAreWanted(t *testing.T) {
+// A file that was opened without words receives none if they are enabled later, and
+// queued words are not written after they were disabled.
+func TestWordsNeedConsent(t *testing.T) {
 	var file bytes.Buffer
 	ring := journal.NewRing(1 << 20)
 	w, err := journal.New(journal.Header{Content: journal.Redacted}, ring, journal.Stream(&file))
@@ -48,9 +48,9 @@ func TestWordsOnlyWhereAndWhileTheyAreWanted(t *testing.T) {
 	}
 }
 
-// What waits to be written when the journal is switched off is not recorded when it is
-// switched on again, and what follows replays.
-func TestNothingFromBeforeOffIsRecordedAfterwards(t *testing.T) {
+// Items queued before the journal was switched off are not recorded after it is switched
+// on again, and the rest replays.
+func TestOffDropsQueuedItems(t *testing.T) {
 	var steps []dispatch.Step
 	rehearsal, err := journal.New(header)
 	if err != nil {
@@ -71,7 +71,7 @@ func TestNothingFromBeforeOffIsRecordedAfterwards(t *testing.T) {
 		t.Fatal(err)
 	}
 	off, on := len(steps)-20, len(steps)-10
-	for i, s := range steps { // faster than they are written
+	for i, s := range steps { // faster than the writer
 		switch i {
 		case off:
 			w.SetContent(journal.Off)
@@ -98,7 +98,7 @@ func TestNothingFromBeforeOffIsRecordedAfterwards(t *testing.T) {
 		}
 	}
 	res, err := journal.Replay(j)
-	if err != nil || res.Difference != nil || res.Events != len(steps)-on-1 { // the first is the snapshot
+	if err != nil || res.Difference != nil || res.Events != len(steps)-on-1 { // the first line is the snapshot
 		t.Errorf("the journal does not replay: %v, %+v", err, res)
 	}
 }

@@ -16,9 +16,8 @@ import (
 
 const canary = "the canary sings"
 
-// The text that a handler puts where a code belongs is not in the journal, and the
-// journal replays to what it says.
-func TestTextInThePlaceOfACodeIsNotRecorded(t *testing.T) {
+// Text in place of a code is not in the journal, which replays consistently.
+func TestTextInPlaceOfCodeIsNotRecorded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var out bytes.Buffer
 		w, err := journal.NewWriter(&out, header)
@@ -49,8 +48,8 @@ func TestTextInThePlaceOfACodeIsNotRecorded(t *testing.T) {
 	})
 }
 
-// The same conversation, recorded with its words and without, replays to the same
-// transitions and effects; only the full journal has the words.
+// A conversation recorded with and without words replays to the same transitions and
+// effects; only the full journal contains the words.
 func TestRedactedReplaysAsFull(t *testing.T) {
 	full := header
 	full.Content = journal.Full
@@ -95,7 +94,7 @@ func TestRedactedReplaysAsFull(t *testing.T) {
 	})
 }
 
-// steps are the events with their outcomes and digests.
+// steps returns the events with their outcomes and digests.
 func steps(t *rapid.T, s string) (list []string) {
 	j, err := journal.Read(strings.NewReader(s))
 	if err != nil {

@@ -5,12 +5,12 @@ import (
 	"testing"
 )
 
-// line has three segments, numbered 1 to 3, of generation 7.
+// line returns a line of three segments, 1 to 3, of generation 7.
 func line(played int, ended bool) Line {
 	return Line{Gen: 7, Segments: []Segment{{Seq: 1, End: 10}, {Seq: 2, Start: 10, End: 20}, {Seq: 3, Start: 20, End: 30}}, Asked: 3, Played: played, Ended: ended}
 }
 
-// The states of the tests: each case open, ended where it can be, and run dry.
+// states are the test states: each case open, ended if possible, and after an underrun.
 func states() map[string]State {
 	return map[string]State{
 		"closed":           Closed{7},
@@ -33,8 +33,8 @@ type cell struct {
 	out Outcome
 }
 
-// check applies f to every state; a state that want does not name must stay and
-// give otherwise.
+// check applies f to every state; a state that is not in want must not change and must
+// return otherwise.
 func check(t *testing.T, name string, f func(State) (State, Outcome), otherwise Outcome, want map[string]cell) {
 	t.Helper()
 	for at, s := range states() {
@@ -71,7 +71,7 @@ func TestEnqueue(t *testing.T) {
 		"playing":        {Playing{with(line(1, false))}, Queued},
 		"playing, heard": {Playing{with(line(3, false))}, Queued},
 		"paused":         {Paused{Line: with(line(1, false))}, Queued},
-		// One that has ended continues.
+		// An ended line continues.
 		"buffering, ended": {Buffering{with(line(1, false))}, Queued},
 		"held, ended":      {Held{with(line(0, false))}, Queued},
 		"paused, ended":    {Paused{Line: with(line(1, false))}, Queued},
@@ -97,7 +97,7 @@ func TestBuffered(t *testing.T) {
 		"buffering, ended": {Held{line(1, true)}, Waits},
 	})
 	check(t, "audio of a segment that was heard", func(s State) (State, Outcome) { return Buffered(s, 7, 1) }, Ignored, map[string]cell{
-		"buffering":        {Held{line(0, false)}, Waits}, // it was not: nothing of this line was
+		"buffering":        {Held{line(0, false)}, Waits}, // not stale: nothing of this line was heard
 		"buffering, ended": {Buffering{line(1, true)}, Stale},
 	})
 	check(t, "audio of another generation", func(s State) (State, Outcome) { return Buffered(s, 6, 3) }, Stale, nil)
@@ -166,7 +166,7 @@ func TestRestartKeepsTheUnheardRest(t *testing.T) {
 	})
 }
 
-func TestFlushClosesEverythingUnderANewGeneration(t *testing.T) {
+func TestFlushStartsANewGeneration(t *testing.T) {
 	for at, s := range states() {
 		if got := Flush(s); got != (Closed{8}) {
 			t.Errorf("%s: got %#v", at, got)
@@ -174,7 +174,7 @@ func TestFlushClosesEverythingUnderANewGeneration(t *testing.T) {
 	}
 }
 
-func TestAudibleIsWhatPlays(t *testing.T) {
+func TestAudible(t *testing.T) {
 	want := map[string]bool{"playing": true, "playing, heard": true, "draining": true, "draining, heard": true}
 	for at, s := range states() {
 		if Audible(s) != want[at] {
@@ -186,9 +186,9 @@ func TestAudibleIsWhatPlays(t *testing.T) {
 	}
 }
 
-// What the player reports of a line matters while the line is on its way out,
-// and of no other generation.
-func TestSoundsIsWhatPlaysOrIsPaused(t *testing.T) {
+// Reports of the player matter while the line is playing or paused, and only for its
+// generation.
+func TestSounds(t *testing.T) {
 	want := map[string]bool{
 		"playing": true, "playing, heard": true, "paused": true, "paused, ended": true, "draining": true, "draining, heard": true,
 	}
@@ -204,8 +204,8 @@ func TestSoundsIsWhatPlaysOrIsPaused(t *testing.T) {
 	}
 }
 
-// Every input returns in the zero value of every state, and what is stale or
-// ignored there changes nothing.
+// Every input returns in the zero value of every state, and stale or ignored inputs
+// change nothing.
 func TestZeroValuesAreStates(t *testing.T) {
 	for _, s := range []State{Closed{}, Buffering{}, Held{}, Playing{}, Paused{}, Draining{}} {
 		for name, f := range map[string]func() (State, Outcome){
@@ -227,7 +227,7 @@ func TestZeroValuesAreStates(t *testing.T) {
 	}
 }
 
-// A segment that is added never lands in memory that an older line can see.
+// Enqueue never writes to memory that an older line can reach.
 func TestEnqueueCopies(t *testing.T) {
 	backing := make([]Segment, 1, 8)
 	backing[0] = Segment{Seq: 1}
@@ -247,7 +247,7 @@ func TestEnqueueCopies(t *testing.T) {
 	}
 }
 
-func TestNamesAreThoseOfTheWire(t *testing.T) {
+func TestWireNames(t *testing.T) {
 	for want, s := range map[string]State{
 		"closed": Closed{}, "buffering": Buffering{}, "held": Held{}, "playing": Playing{}, "paused": Paused{}, "draining": Draining{},
 	} {
@@ -257,7 +257,7 @@ func TestNamesAreThoseOfTheWire(t *testing.T) {
 	}
 }
 
-// Words are noted over a paused line only, and forgotten when it continues.
+// Words are recorded only over a paused line, and forgotten when it resumes.
 func TestNoteWords(t *testing.T) {
 	for at, s := range states() {
 		want := s

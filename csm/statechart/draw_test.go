@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// door is a region with a superstate: what is shut may be locked.
+// door is a region with a superstate: a shut door may be locked.
 type door uint8
 
 func (d door) String() string { return [...]string{"open", "closed", "locked", "shut", "any"}[d] }
@@ -45,7 +45,7 @@ func drawn(causes bool) Chart {
 	return ChartOf(Region{Name: "door", Causes: causes, End: "open"}, t, doors)
 }
 
-func TestChooseTakesTheInnermostRowWhoseGuardHolds(t *testing.T) {
+func TestChooseTakesInnermostMatchingRow(t *testing.T) {
 	table := New(rows(When("with the key", func(k bool) bool { return k })), doors)
 	for _, c := range []struct {
 		at   door
@@ -142,8 +142,8 @@ var (
 	dotArrow = regexp.MustCompile(`^(\w+) -> (\w+)( \[label="([^"]*)"(, minlen=2)?(, ltail="cluster_(\w+)")?\])?;$`)
 )
 
-// In Graphviz's language there are the same arrows between nodes that are there, one mark
-// for the beginning, and one for the end where something leads to it.
+// Graphviz's output has the same arrows between existing nodes, one start marker, and an
+// end marker if a transition leads to it.
 func TestDOTHasTheSameArrows(t *testing.T) {
 	in := drawn(false)
 	in.Name, in.Within, in.End = "lock", "door", ""

@@ -19,7 +19,7 @@ func us(ids ...uint64) []Utterance {
 
 func u(id uint64) Utterance { return us(id)[0] }
 
-// sent are utterances that were ended by hand.
+// sent returns utterances that the user committed.
 func sent(ids ...uint64) []Utterance {
 	out := us(ids...)
 	for i := range out {
@@ -28,8 +28,7 @@ func sent(ids ...uint64) []Utterance {
 	return out
 }
 
-// states are those of the tests. Utterances are numbered in the order of their
-// onsets.
+// states are the test states. Utterances are numbered in the order of their onsets.
 func states() map[string]State {
 	return map[string]State{
 		"idle":              Idle{},
@@ -44,8 +43,8 @@ func states() map[string]State {
 	}
 }
 
-// check gives every state the input for utterance id. A state that want does not
-// name must stay, and the input is stale there. Only an onset brings a position.
+// check applies the input for utterance id to every state. In a state that is not in want
+// the input must be stale. Only an onset has a position.
 func check(t *testing.T, in Input, id uint64, out Outcome, want map[string]State) {
 	t.Helper()
 	for at := range want {
@@ -63,7 +62,7 @@ func check(t *testing.T, in Input, id uint64, out Outcome, want map[string]State
 		switch {
 		case !named:
 			to, wantOut = s, Stale
-		case out == Closed && at == "speaking, full": // the oldest is given up
+		case out == Closed && at == "speaking, full": // the oldest is dropped
 			wantOut = Crowded
 		}
 		if got, out := Next(s, in, about); !equal(got, to) || out != wantOut {
@@ -75,7 +74,7 @@ func check(t *testing.T, in Input, id uint64, out Outcome, want map[string]State
 	}
 }
 
-// equal takes no pending utterances and an empty list of them for the same.
+// equal treats nil and empty lists of pending utterances as equal.
 func equal(a, b State) bool {
 	if sp, ok := a.(UserSpeaking); ok && len(sp.Pending) == 0 {
 		sp.Pending = nil
@@ -88,7 +87,7 @@ func equal(a, b State) bool {
 	return reflect.DeepEqual(a, b)
 }
 
-// An utterance begins where none is open, unless it was there before.
+// An onset opens an utterance if none is open and its id is new.
 func TestOnset(t *testing.T) {
 	check(t, Onset, 9, Opened, map[string]State{
 		"idle":             UserSpeaking{Open: u(9)},
@@ -103,7 +102,7 @@ func TestOnset(t *testing.T) {
 	})
 }
 
-// The voice pauses and comes again in the open utterance only, by turns.
+// Only the open utterance's voice can pause and continue, alternately.
 func TestSilenceAndVoice(t *testing.T) {
 	check(t, Silence, 1, Changed, map[string]State{"speaking": UserSpeaking{Open: u(1), Silent: true}})
 	check(t, Silence, 3, Changed, map[string]State{
@@ -121,8 +120,8 @@ func TestSilenceAndVoice(t *testing.T) {
 	}
 }
 
-// The open utterance ends once, and its words are awaited last. One more than
-// there is room for pushes the oldest out.
+// The open utterance ends once and is the last awaited one. Beyond the maximum, the
+// oldest is dropped.
 func TestEnd(t *testing.T) {
 	check(t, End, 1, Closed, map[string]State{"speaking": EndPending{us(1)}, "silent": EndPending{us(1)}})
 	check(t, End, 3, Closed, map[string]State{
@@ -133,8 +132,7 @@ func TestEnd(t *testing.T) {
 	check(t, End, 0, Closed, nil)
 }
 
-// What the user ends by hand is ended whole: the open utterance, and all that
-// wait for their words.
+// A commit ends everything: the open utterance and all awaited ones.
 func TestCommit(t *testing.T) {
 	all := EndPending{sent(1, 2, 3)}
 	check(t, Commit, 1, Closed, map[string]State{
@@ -160,7 +158,7 @@ func TestCommit(t *testing.T) {
 	check(t, Commit, 0, Closed, nil)
 }
 
-// Words come in any order, and once. Those of the open utterance end it.
+// Transcripts may arrive in any order, each once. That of the open utterance ends it.
 func TestAnswered(t *testing.T) {
 	check(t, Answered, 1, Resolved, map[string]State{
 		"speaking": Idle{}, "silent": Idle{},
@@ -188,7 +186,7 @@ func TestAnswered(t *testing.T) {
 	check(t, Answered, 0, Resolved, nil)
 }
 
-// Silence ends a turn by the mode, and where nobody judged it by the eagerness.
+// The pause that ends a turn depends on the mode, and in Semantic on the eagerness.
 func TestPause(t *testing.T) {
 	const silence = 700 * time.Millisecond
 	type answer struct {
@@ -209,8 +207,8 @@ func TestPause(t *testing.T) {
 	}
 }
 
-// What the region says about a state.
-func TestQuestionsAboutAState(t *testing.T) {
+// Queries on a state.
+func TestStateQueries(t *testing.T) {
 	type answer struct {
 		pending          []Utterance
 		speaking, silent bool
@@ -245,8 +243,8 @@ func TestQuestionsAboutAState(t *testing.T) {
 	}
 }
 
-// Every input returns in every state, the zero values too, and what is stale
-// changes nothing.
+// Every input returns in every state, including zero values, and stale inputs change
+// nothing.
 func TestNextIsTotal(t *testing.T) {
 	all := []State{UserSpeaking{}, EndPending{}}
 	for _, s := range states() {
@@ -263,9 +261,8 @@ func TestNextIsTotal(t *testing.T) {
 	}
 }
 
-// Next never writes to the list that its argument holds, nor into the spare
-// room behind it.
-func TestNextWritesNothingItsArgumentCanReach(t *testing.T) {
+// Next never writes to its argument's list, nor to the spare capacity behind it.
+func TestNextDoesNotModifyItsArgument(t *testing.T) {
 	backing := us(1, 2, 77, 78, 79)
 	for in := range numInputs {
 		for id := range uint64(5) {
@@ -282,10 +279,10 @@ func TestNextWritesNothingItsArgumentCanReach(t *testing.T) {
 	}
 }
 
-// Over any walk, an utterance is open or awaited once, its words come once, and
-// at most MaxPending are awaited; a commit marks all of them; the same input
-// twice is the same as once.
-func TestWalksOfATurn(t *testing.T) {
+// On any walk, an utterance is open or awaited at most once, its transcript arrives once,
+// and at most MaxPending are awaited; a commit marks all of them; repeated inputs change
+// nothing.
+func TestTurnWalks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s State = Idle{}
 		newest := uint64(0)
@@ -297,7 +294,7 @@ func TestWalksOfATurn(t *testing.T) {
 				newest++
 				about = u(newest)
 			} else if in == Onset && answered[about.ID] {
-				continue // ids are not given twice
+				continue // ids are not reused
 			}
 			before, n := s, len(Pending(s))
 			next, out := Next(s, in, about)
@@ -331,7 +328,7 @@ func TestWalksOfATurn(t *testing.T) {
 	})
 }
 
-func TestNamesAreThoseOfTheWire(t *testing.T) {
+func TestWireNames(t *testing.T) {
 	for _, c := range []struct {
 		s    State
 		want string

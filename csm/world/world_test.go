@@ -13,7 +13,7 @@ func TestGroupsHaveNames(t *testing.T) {
 	}
 }
 
-// Answers carry the ids of the effect.
+// Answers carry the effect's ids.
 func TestAnswersCarryTheEffectsIDs(t *testing.T) {
 	for _, c := range []struct{ got, want csm.Event }{
 		{Reaction(csm.OpenConnection{Instance: 2, Epoch: 5}), csm.ConnReady{Epoch: 5}},

@@ -146,7 +146,7 @@ func TestBadMessagesAreAnswered(t *testing.T) {
 	}
 }
 
-func TestGoodMessagesAreHandedOn(t *testing.T) {
+func TestGoodMessagesAreDelivered(t *testing.T) {
 	for _, body := range []string{
 		good,
 		" \r\n" + good,
@@ -364,7 +364,7 @@ func (w *brokenWriter) Write(p []byte) (int, error) {
 
 func (*brokenWriter) Close() error { return nil }
 
-func TestNothingFollowsABrokenWrite(t *testing.T) {
+func TestNoWriteAfterAFailedWrite(t *testing.T) {
 	var w brokenWriter
 	s := NewStream(io.NopCloser(strings.NewReader(frame("?"))), &w, nil)
 	if err := s.WriteObject(func() {}); err == nil || w.Len() != 0 {
@@ -416,7 +416,7 @@ func TestConn(t *testing.T) {
 	}
 }
 
-func TestOwnCloseIsNoError(t *testing.T) {
+func TestOwnCloseIsNotAnError(t *testing.T) {
 	ours, theirs := net.Pipe()
 	defer theirs.Close()
 	s := NewStream(ours, ours, nil)

@@ -101,7 +101,7 @@ func TestGuardMapOnEveryWrite(t *testing.T) {
 	}
 }
 
-func TestASessionBeginsInactive(t *testing.T) {
+func TestSessionStartsInactive(t *testing.T) {
 	r := open(t, "", "d")
 	if _, err := r.db.ExecContext(t.Context(), "INSERT INTO sessions (id, daemon, provider, state, started) VALUES ('x', 'd', 'openai', 'running', 1)"); err == nil {
 		t.Error("a session began running")
@@ -319,7 +319,7 @@ func TestFullDisk(t *testing.T) {
 }
 
 // Daemons that write at the same time wait for each other, and lose nothing.
-func TestDaemonsAtOnce(t *testing.T) {
+func TestConcurrentDaemons(t *testing.T) {
 	const daemons, each = 4, 25
 	path := file(t)
 	var all sync.WaitGroup
@@ -422,7 +422,7 @@ func TestOldSessionsArePruned(t *testing.T) {
 
 // Every column is one of these. A column for text needs a reason: no word of a
 // conversation may ever be in one (invariant 12).
-func TestColumnsHoldNoWords(t *testing.T) {
+func TestColumnsHoldNoContent(t *testing.T) {
 	r := open(t, "", "d")
 	rows, err := r.db.QueryContext(t.Context(), "SELECT m.name || '.' || c.name FROM sqlite_schema m, pragma_table_info(m.name) c WHERE m.type = 'table' AND c.type NOT IN ('INTEGER', 'REAL') ORDER BY 1")
 	if err != nil {
