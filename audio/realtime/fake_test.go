@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"math"
@@ -312,6 +313,7 @@ type recorder struct {
 	mu    sync.Mutex
 	audio map[audio.SegmentID]int // samples
 	loud  map[audio.SegmentID]int // of those, not silent
+	lost  *Error                  // of the call
 }
 
 func newRecorder() *recorder {
@@ -335,7 +337,12 @@ func (r *recorder) SpeechFailed(seg audio.SegmentID, code string) {
 	r.add("failed %s %s", seg, code)
 }
 func (r *recorder) SpeechMismatch(seg audio.SegmentID) { r.add("mismatch %s", seg) }
-func (r *recorder) Lost(code string, _ error)          { r.add("lost %s", code) }
+func (r *recorder) Lost(code string, err error) {
+	r.mu.Lock()
+	errors.As(err, &r.lost)
+	r.mu.Unlock()
+	r.add("lost %s", code)
+}
 
 func (r *recorder) SpeechAudio(seg audio.SegmentID, pcm []int16) {
 	r.mu.Lock()

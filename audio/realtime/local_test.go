@@ -110,11 +110,23 @@ func dialLocal(t testing.TB, cfg Config) (*Client, *recorder) {
 	return c, r
 }
 
+// bothWays runs a test over each transport.
+func bothWays(t *testing.T, test func(t *testing.T, over func(Config) Config)) {
+	t.Helper()
+	for name, over := range map[string]func(Config) Config{"WebRTC": func(cfg Config) Config { return cfg }, "WebSocket": overSocket} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			test(t, over)
+		})
+	}
+}
+
 // TestLocalSpeech: segments come back whole, in order, and each ends once.
-func TestLocalSpeech(t *testing.T) {
-	t.Parallel()
+func TestLocalSpeech(t *testing.T) { bothWays(t, speaksWhole) }
+
+func speaksWhole(t *testing.T, over func(Config) Config) {
 	_, cfg := startLocal(t, nil)
-	c, r := dialLocal(t, cfg)
+	c, r := dialLocal(t, over(cfg))
 	for seq := range uint32(3) {
 		c.Speak(words4(1, seq+1))
 	}
@@ -131,10 +143,11 @@ func TestLocalSpeech(t *testing.T) {
 
 // TestLocalCancel: a segment that is interrupted is cut off, and the next
 // generation is heard from its first to its last sample, again and again.
-func TestLocalCancel(t *testing.T) {
-	t.Parallel()
+func TestLocalCancel(t *testing.T) { bothWays(t, isCutOff) }
+
+func isCutOff(t *testing.T, over func(Config) Config) {
 	_, cfg := startLocal(t, nil)
-	c, r := dialLocal(t, cfg)
+	c, r := dialLocal(t, over(cfg))
 	for gen := range uint32(5) {
 		c.Speak(words4(gen, 1))
 		c.Speak(words4(gen, 2))
@@ -215,9 +228,11 @@ func TestQuietCall(t *testing.T) {
 	}
 }
 
-func TestLocalHangUp(t *testing.T) {
-	t.Parallel()
+func TestLocalHangUp(t *testing.T) { bothWays(t, isHungUpOn) }
+
+func isHungUpOn(t *testing.T, over func(Config) Config) {
 	s, cfg := startLocal(t, nil)
+	cfg = over(cfg)
 	_, r := dialLocal(t, cfg)
 	s.HangUpAll()
 	r.want(t, "lost connectionLost")

@@ -1,10 +1,23 @@
 package realtime
 
 import (
+	"bytes"
 	"context"
-	"math"
+	"encoding/base64"
+	"encoding/binary"
+	"errors"
+	"io"
+	"net"
+	"net/http"
+	"net/http/httptest"
+	"net/url"
+	"strings"
 	"testing"
 	"time"
+
+	"github.com/coder/websocket"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
 // overSocket has a dial take the WebSocket at once, as on a network that let no media
@@ -12,25 +25,6 @@ import (
 func overSocket(cfg Config) Config {
 	cfg.Networks = &Networks{name: func() string { return "office" }, blocked: map[string]time.Time{"office": time.Unix(1<<40, 0)}}
 	return cfg
-}
-
-// TestSocketSpeech: segments come back whole, in order, and each ends once.
-func TestSocketSpeech(t *testing.T) {
-	t.Parallel()
-	_, cfg := startLocal(t, nil)
-	c, r := dialLocal(t, overSocket(cfg))
-	for seq := range uint32(3) {
-		c.Speak(words4(1, seq+1))
-	}
-	r.want(t, "audio 1.1", "ended 1.1", "audio 1.2", "ended 1.2", "audio 1.3", "ended 1.3")
-	for seq := range uint32(3) {
-		if got := r.samples(1, seq+1); math.Abs(float64(got-4*wordSamples)) > 100 {
-			t.Errorf("segment %d has %d samples, want %d", seq+1, got, 4*wordSamples)
-		}
-	}
-	if s := c.Stats(); s.Unsolicited+s.Mismatches+s.Malformed+s.ServiceErrors+s.PacketsBroken != 0 || s.Path != PathWebSocket || !s.Fallback {
-		t.Errorf("%+v", s)
-	}
 }
 
 // TestSocketShapes: the handshake of each dialect, as the public references have it, and
@@ -80,5 +74,305 @@ func TestSocketShapes(t *testing.T) {
 				t.Errorf("times %+v", ct)
 			}
 		})
+	}
+}
+
+// onSocket is a call over WebSocket with the fake service.
+func onSocket(t *testing.T) (f *fakeService, c *Client, r *recorder, conn *websocket.Conn) {
+	t.Helper()
+	f = newFakeService(t)
+	f.sockets = true
+	c, r = connect(t, f, overSocket(f.config(OpenAI)))
+	f.conn = receive(t, f.socket, "the WebSocket")
+	return f, c, r, f.conn
+}
+
+// What the microphone gives is sent at 24 kHz, with silence where nothing was captured, so
+// that the service's positions are those of the client. What was said before a commit is
+// sent before it.
+func TestSocketSendsTheMicrophone(t *testing.T) {
+	f, c, r, _ := onSocket(t)
+	loud := &audio.Frame{}
+	for i := range loud {
+		loud[i] = 1000
+	}
+	write := func(frames int) {
+		for range frames {
+			c.WriteFrame(loud)
+		}
+	}
+	write(10)
+	for range 10 {
+		c.SkipFrame(loud)
+	}
+	write(10)
+	c.CommitInput(7)
+	var raw []byte
+	for {
+		e := receive(t, f.events, "an event")
+		if e["type"] == "input_audio_buffer.commit" {
+			break
+		}
+		pcm, err := base64.StdEncoding.DecodeString(e["audio"].(string))
+		if err != nil || e["type"] != "input_audio_buffer.append" {
+			t.Fatalf("the client sent %v", e)
+		}
+		raw = append(raw, pcm...)
+	}
+	const ms10 = socketRate / 100
+	if n := len(raw) / 2; n < 29*ms10 || n > 30*ms10 { // the resampler holds back a rest
+		t.Errorf("%d samples came before the commit, want about %d", n, 30*ms10)
+	}
+	for at, want := range map[int]bool{5: true, 15: false, 25: true} {
+		got := int16(binary.LittleEndian.Uint16(raw[2*at*ms10:])) > 900
+		if got != want {
+			t.Errorf("at %d ms there is a voice: %v", at*10, got)
+		}
+	}
+	f.emit(`{"type":"input_audio_buffer.speech_started","event_id":"e","item_id":"i1","audio_start_ms":100}`)
+	r.want(t, "started i1 4800")
+	if s := c.Stats(); s.PacketsDropped != 0 || s.PacketsSent != 10 {
+		t.Errorf("%+v", s)
+	}
+}
+
+// Where no media passes the network, a dial takes the WebSocket; the next one does so at
+// once, and after some time media is tried again.
+func TestFallsBackToTheWebSocket(t *testing.T) {
+	f := newFakeService(t)
+	f.sockets = true
+	cfg := f.config(OpenAI)
+	cfg.WrapPacketConn, cfg.ConnectTimeout, cfg.Networks = withoutUDP, 4*time.Second, &Networks{}
+	paths := func() (all string) {
+		for _, r := range f.seen() {
+			all += strings.TrimPrefix(r.path, "/v1/realtime") + " "
+		}
+		return all
+	}
+	first, _ := connect(t, f, cfg)
+	// The call that did not connect is hung up beside the handshake.
+	if s := first.Stats(); s.Path != PathWebSocket || !s.Fallback || !strings.HasPrefix(paths(), "/client_secrets /calls ") || len(f.seen()) != 4 {
+		t.Errorf("the first call goes over %q, fallback %v, by %s", s.Path, s.Fallback, paths())
+	}
+	before := len(paths())
+	second, _ := connect(t, f, cfg)
+	if s := second.Stats(); s.Path != PathWebSocket || paths()[before:] != " " {
+		t.Errorf("the second call goes over %q by %s", s.Path, paths()[before:])
+	}
+	cfg.WrapPacketConn = nil // the network has changed
+	clear(cfg.Networks.blocked)
+	third, _ := connect(t, f, cfg)
+	if s := third.Stats(); s.Path != PathUDP || s.Fallback {
+		t.Errorf("the third call goes over %q", s.Path)
+	}
+}
+
+// A WebSocket that does not work any more leaves media to be tried.
+func TestFallsBackToMedia(t *testing.T) {
+	f := newFakeService(t) // without WebSocket
+	cfg := overSocket(f.config(OpenAI))
+	c, _ := connect(t, f, cfg)
+	if s := c.Stats(); s.Path != PathUDP || s.Fallback {
+		t.Errorf("the call goes over %q", s.Path)
+	}
+	if len(cfg.Networks.blocked) != 0 {
+		t.Error("the network still counts as one without media")
+	}
+}
+
+// A service that judges the caller is taken at its word, over each transport.
+func TestSocketIsRefused(t *testing.T) {
+	for name, c := range map[string]struct {
+		status    int
+		body      string
+		code      string
+		retryable bool
+	}{
+		"401":       {401, `{"error":{"code":"invalid_api_key"}}`, CodeAuthentication, false},
+		"403":       {403, `{}`, CodeAccessDenied, false},
+		"model":     {404, `{"error":{"code":"model_not_found"}}`, CodeModelUnavailable, false},
+		"429":       {429, `{}`, CodeRateLimited, true},
+		"quota":     {429, `{"error":{"code":"insufficient_quota"}}`, CodeQuotaExceeded, false},
+		"500":       {500, `no JSON`, CodeConnectionFailed, true},
+		"no socket": {200, `hello`, CodeProtocolError, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			f := newFakeService(t)
+			f.http = func(w http.ResponseWriter, r *http.Request, _ []byte) bool {
+				w.Header().Set("Retry-After", "7")
+				if strings.HasSuffix(r.URL.Path, "/realtime") {
+					w.WriteHeader(c.status)
+					_, _ = io.WriteString(w, c.body)
+				} else {
+					w.WriteHeader(http.StatusBadGateway)
+				}
+				return true
+			}
+			_, err := Dial(t.Context(), overSocket(f.config(OpenAI)), newRecorder())
+			var e *Error
+			if !errors.As(err, &e) || e.Code != c.code || e.Retryable != c.retryable || e.Status != c.status && c.status != 200 {
+				t.Fatalf("got %v, %+v", err, e)
+			}
+			if c.retryable && e.RetryAfter != 7*time.Second {
+				t.Errorf("retry after %v", e.RetryAfter)
+			}
+			noSecret(t, err.Error())
+		})
+	}
+}
+
+// Why a service closes the connection is told while dialling. A call that stood is lost,
+// and is dialled again.
+func TestSocketIsClosed(t *testing.T) {
+	for status, want := range map[websocket.StatusCode]struct {
+		code      string
+		retryable bool
+	}{
+		websocket.StatusInternalError:   {CodeConnectionFailed, true},
+		websocket.StatusPolicyViolation: {CodeAccessDenied, false},
+		websocket.StatusTryAgainLater:   {CodeRateLimited, true},
+		websocket.StatusUnsupportedData: {CodeProtocolError, false},
+		3000:                            {CodeAuthentication, false},
+		4321:                            {CodeConnectionFailed, true},
+	} {
+		t.Run(status.String(), func(t *testing.T) {
+			t.Parallel()
+			f := newFakeService(t)
+			f.sockets, f.mute = true, true
+			go func() {
+				conn := <-f.socket
+				<-f.session
+				_ = conn.Close(status, canary)
+			}()
+			_, err := Dial(t.Context(), overSocket(f.config(OpenAI)), newRecorder())
+			var e *Error
+			if !errors.As(err, &e) || e.Code != want.code || e.Retryable != want.retryable {
+				t.Errorf("while dialling: %v, %+v", err, e)
+			}
+			noSecret(t, err.Error())
+			_, _, r, conn := onSocket(t)
+			_ = conn.Close(status, canary)
+			r.want(t, "lost "+CodeConnectionLost)
+			noSecret(t, r.lost.Message)
+		})
+	}
+}
+
+// A hostile service costs its call at most: what cannot be read is counted, and what is
+// too large ends the call.
+func TestHostileSocket(t *testing.T) {
+	f, c, r, conn := onSocket(t)
+	for _, e := range []string{"", "{", "[]", `{"type":7}`, strings.Repeat("x", 1<<20), `{"type":"response.output_audio.delta","response_id":"r","delta":"="}`} {
+		if err := conn.Write(t.Context(), websocket.MessageText, []byte(e)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := conn.Write(t.Context(), websocket.MessageBinary, []byte(`{"type":"response.done","response":{"id":"x"}}`)); err != nil {
+		t.Fatal(err)
+	}
+	c.Speak(seg(1, 1))
+	f.expect("response.create")
+	f.emit(created("r1", seg(1, 1)))
+	f.emit(`{"type":"response.output_audio.delta","response_id":"r1","delta":"` + deltaOf("r1", 200*time.Millisecond).delta + `"}`)
+	f.emit(`{"type":"response.output_audio.delta","response_id":"stranger","delta":"` + deltaOf("r1", 200*time.Millisecond).delta + `"}`)
+	f.emit(done("r1", "completed"))
+	r.want(t, "audio 1.1", "ended 1.1")
+	if s := c.Stats(); s.Malformed != 7 || r.samples(1, 1) != audio.SampleRate/5 {
+		t.Errorf("%d samples; %+v", r.samples(1, 1), s)
+	}
+	go func() {
+		_ = conn.Write(context.Background(), websocket.MessageText, bytes.Repeat([]byte("x"), maxEvent+1))
+	}()
+	r.want(t, "lost "+CodeConnectionLost)
+}
+
+// A service that falls silent without a word is given up, and it is known up to where it
+// has certainly heard the user.
+func TestSilentSocket(t *testing.T) {
+	t.Parallel()
+	f := newFakeService(t)
+	f.sockets = true
+	var conn *deafConn
+	cfg := overSocket(f.config(OpenAI))
+	cfg.HTTPClient = &http.Client{Transport: &http.Transport{DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+		c, err := (&net.Dialer{}).DialContext(ctx, network, address)
+		conn = &deafConn{Conn: c, deaf: make(chan struct{}), closed: make(chan struct{})}
+		return conn, err
+	}}}
+	c, r := connect(t, f, cfg)
+	go func() { // the service takes what is sent
+		for {
+			select {
+			case <-f.events:
+			case <-t.Context().Done():
+				return
+			}
+		}
+	}()
+	pacer := audio.NewPacer(1)
+	say := func(d time.Duration) {
+		for range d / (10 * time.Millisecond) {
+			if err := pacer.Wait(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			c.WriteFrame(&audio.Frame{0: 1000})
+		}
+	}
+	say(2500 * time.Millisecond) // two pings are answered
+	close(conn.deaf)
+	say(2 * time.Second)
+	r.want(t, "lost "+CodeConnectionLost)
+	if got := r.lost.Unheard; got < 2*time.Second || got > 4*time.Second {
+		t.Errorf("%v were not heard, want 2 s and what came before since the last sign of life", got)
+	}
+}
+
+// deafConn delivers nothing any more after deaf is closed.
+type deafConn struct {
+	net.Conn
+	deaf, closed chan struct{}
+}
+
+func (c *deafConn) Read(b []byte) (int, error) {
+	n, err := c.Conn.Read(b)
+	select {
+	case <-c.deaf:
+		<-c.closed
+		return 0, net.ErrClosed
+	default:
+		return n, err
+	}
+}
+
+func (c *deafConn) Close() error {
+	err := c.Conn.Close()
+	close(c.closed)
+	return err
+}
+
+// The handshake goes through the proxy that requests go through, over TLS.
+func TestSocketThroughAProxy(t *testing.T) {
+	f := newFakeService(t)
+	f.sockets = true
+	web := httptest.NewTLSServer(http.HandlerFunc(f.serve))
+	t.Cleanup(web.Close)
+	via := newHTTPProxy(t, web.URL)
+	u, _ := url.Parse(via.URL)
+	cfg := overSocket(f.config(OpenAI))
+	through := web.Client().Transport.(*http.Transport).Clone()
+	through.Proxy = http.ProxyURL(u)
+	cfg.BaseURL, cfg.HTTPClient = web.URL, &http.Client{Transport: through}
+	c, r := connect(t, f, cfg)
+	c.Speak(seg(1, 1))
+	f.expect("response.create")
+	f.emit(created("r1", seg(1, 1)))
+	f.emit(done("r1", "completed"))
+	r.want(t, "failed 1.1 "+CodeSpeechNoAudio)
+	if via.tunnels.Load() != 1 {
+		t.Errorf("%d connections went through the proxy, want 1", via.tunnels.Load())
+	}
+	if err := c.Close(); err != nil {
+		t.Error(err)
 	}
 }

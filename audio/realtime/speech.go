@@ -395,7 +395,7 @@ func (s *speech) due(u *utterance) (time.Time, verdict) {
 	case u.dropped && u.done && s.named:
 		return u.doneAt, vanished
 	case u.done && s.named && !u.released:
-		return farAway, ended // what is left of it is handed over in time
+		return u.progress.Add(stallTimeout), stalled // what is left of it is handed over meanwhile
 	case u.dropped && u.done && u.released:
 		return latest(u.releaseAt, u.doneAt, u.lastSound).Add(s.grace()), vanished
 	case u.dropped && u.done:

@@ -75,6 +75,15 @@ func (s *stage) do(step string) string {
 			heard = "heard " + id.String()
 		}
 		s.now = s.now.Add(20 * time.Millisecond)
+	case "pcm", "ends": // of a response
+		c := chunk{response: f[1], ends: f[0] == "ends"}
+		if !c.ends {
+			c.pcm = make([]int16, packetSamples)
+		}
+		if id, ok := s.audio(c, s.now); ok && !c.ends {
+			heard = "heard " + id.String()
+		}
+		s.settle(s.now)
 	case "wait":
 		d, err := time.ParseDuration(f[1])
 		if err != nil {
@@ -469,15 +478,81 @@ var speechScenarios = map[string]struct {
 
 func TestSpeechScenarios(t *testing.T) {
 	for name, scenario := range speechScenarios {
+		t.Run(name, func(t *testing.T) { newStage(scenario.markers).play(t, scenario.lines) })
+	}
+}
+
+// play takes the steps of a scenario.
+func (s *stage) play(t *testing.T, lines string) {
+	t.Helper()
+	for _, line := range strings.Split(strings.TrimSpace(lines), "\n") {
+		step, want, _ := strings.Cut(line, "=>")
+		step, want = strings.TrimSpace(step), strings.TrimSpace(want)
+		if got := s.do(step); got != want {
+			t.Fatalf("%s\n got: %s\nwant: %s", step, got, want)
+		}
+	}
+}
+
+// Audio that says which response it is of ends a segment where it ends, and not by
+// silence; what was cancelled blocks nothing.
+func TestSpeechWithNames(t *testing.T) {
+	for name, lines := range map[string]string{
+		"one after the other, each to its last sample": `
+			speak 1.1            => create 1.1
+			speak 1.2            =>
+			created r1 1.1       =>
+			pcm r1               => heard 1.1
+			done r1              =>
+			stopped r1           =>
+			wait 3s              =>
+			pcm r1               => heard 1.1
+			ends r1              => ended 1.1, create 1.2
+			created r2 1.2       =>
+			pcm r1               =>
+			pcm r2               => heard 1.2
+			ends r2              =>
+			done r2              => ended 1.2`,
+		"an interruption": `
+			speak 1.1            => create 1.1
+			created r1 1.1       =>
+			pcm r1               => heard 1.1
+			cancel 1             => cancel r1, clear
+			speak 2.1            =>
+			pcm r1               =>
+			done r1              => create 2.1
+			created r2 2.1       =>
+			pcm r1               =>
+			pcm r2               => heard 2.1
+			done r2              =>
+			ends r2              => ended 2.1`,
+		"an answer that nobody asked for": `
+			created r9           => unsolicited, cancel r9, clear
+			pcm r9               =>
+			speak 1.1            =>
+			done r9              => create 1.1
+			created r1 1.1       =>
+			pcm r9               =>
+			pcm r1               => heard 1.1
+			done r1              =>
+			ends r1              => ended 1.1`,
+		"no sound": `
+			speak 1.1            => create 1.1
+			created r1 1.1       =>
+			done r1              =>
+			ends r1              => failed 1.1 speechNoAudio`,
+		"no end": `
+			speak 1.1            => create 1.1
+			created r1 1.1       =>
+			pcm r1               => heard 1.1
+			done r1              =>
+			wait 9s              =>
+			wait 1s              => failed 1.1 speechTimeout, clear`,
+	} {
 		t.Run(name, func(t *testing.T) {
-			s := newStage(scenario.markers)
-			for _, line := range strings.Split(strings.TrimSpace(scenario.lines), "\n") {
-				step, want, _ := strings.Cut(line, "=>")
-				step, want = strings.TrimSpace(step), strings.TrimSpace(want)
-				if got := s.do(step); got != want {
-					t.Fatalf("%s\n got: %s\nwant: %s", step, got, want)
-				}
-			}
+			s := newStage(true)
+			s.named = true
+			s.play(t, lines)
 		})
 	}
 }
@@ -487,9 +562,10 @@ func TestSpeechScenarios(t *testing.T) {
 // and the queue is empty in the end.
 func TestSpeechInvariants(t *testing.T) {
 	steps := []string{"created r%d", "created r%d 1.%d", "done r%d", "done r%d failed", "stopped r%d", "stopped", "cleared",
-		"started", "sound", "sound", "silence", "marker", "resume", "transcript r%d no", "refused 1.%d code", "wait 50ms", "wait 1s"}
+		"started", "sound", "sound", "silence", "marker", "resume", "transcript r%d no", "refused 1.%d code", "pcm r%d", "ends r%d", "wait 50ms", "wait 1s"}
 	rapid.Check(t, func(t *rapid.T) {
 		s := newStage(rapid.Bool().Draw(t, "markers"))
+		s.named = rapid.Bool().Draw(t, "named")
 		ended := map[string]bool{}
 		canceled := uint32(0)
 		check := func(step string) {
