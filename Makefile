@@ -148,7 +148,7 @@ e2e: build vsix $(TOOL)/modelmirror extension/e2e/node_modules/.package-lock.jso
 .PHONY: agents
 agents: deps-test ## drive a real coding agent by recorded speech and by text, against a scripted model; brings it from npm
 	@scripts/agents.sh
-	@AGENTVOICE_AGENTS=$$(scripts/agents.sh --where) go test -tags nolibopusfile,agents -count 1 -timeout 8m -run 'TestCodex' ./cmd/agentvoice-daemon
+	@AGENTVOICE_AGENTS=$$(scripts/agents.sh --where) go test -tags nolibopusfile,agents -count 1 -timeout 10m -run 'TestCodex' ./cmd/agentvoice-daemon
 
 .PHONY: stock-clients
 stock-clients: deps-test build internal/stockclients/node_modules/.package-lock.json ## talk with realtime-server through OpenAI's own clients, from npm and unmodified, and print the transcripts

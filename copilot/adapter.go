@@ -59,6 +59,9 @@ type Request struct {
 	Wants func(ToolCall)
 	// Used receives the usage reported by the service; nil if not counted.
 	Used func(Usage)
+	// Unasked is called when the agent may from now on change things without asking the
+	// user, unless the user chose that; nil where nobody announces it.
+	Unasked func()
 }
 
 // Usage is the token usage that a service reports for an answer. Input includes cached
@@ -156,6 +159,34 @@ type Model struct {
 type Lister interface {
 	Models(ctx context.Context) ([]Model, error)
 }
+
+// Mode is a way in which an agent works, such as one that only plans.
+type Mode struct {
+	ID, Name string
+	Current  bool
+	Asks     bool // known to ask before each step that changes something
+}
+
+// Session is an earlier conversation of an agent.
+type Session struct{ ID, Title string }
+
+// Agent is an adapter whose agent has modes and sessions of its own. Each method starts
+// the agent if it is not running.
+type Agent interface {
+	// Modes lists the modes; empty if the agent has none.
+	Modes(ctx context.Context) ([]Mode, error)
+	// SetMode switches to a mode, by its ID.
+	SetMode(ctx context.Context, id string) error
+	// Sessions lists the earlier sessions in the agent's folder, the latest first; empty
+	// if the agent cannot continue one.
+	Sessions(ctx context.Context) ([]Session, error)
+	// LoadSession continues an earlier session, by its ID. It returns ErrBusy while a
+	// request is open.
+	LoadSession(ctx context.Context, id string) error
+}
+
+// ErrBusy says that the agent has to end a request first.
+var ErrBusy = errors.New("the agent is busy; stop it first")
 
 // Summariser is an adapter that can summarise the beginning of a conversation.
 type Summariser interface {

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"io"
 	"math/rand/v2"
 	"net/http"
 	"net/http/httptest"
@@ -29,22 +30,29 @@ import (
 type model struct {
 	mu     sync.Mutex
 	asked  int
+	name   string // of the model, in the last request
+	past   string // the last request
 	answer func(asked int, words string) (says, command string)
 	slow   time.Duration // between two words
 }
 
 func (m *model) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	var body struct {
+		Model string
 		Input []struct {
 			Type    string
 			Role    string
 			Content json.RawMessage
 		}
 	}
-	if !strings.HasSuffix(r.URL.Path, "/responses") || json.NewDecoder(r.Body).Decode(&body) != nil || len(body.Input) == 0 {
+	raw, err := io.ReadAll(r.Body)
+	if err != nil || !strings.HasSuffix(r.URL.Path, "/responses") || json.Unmarshal(raw, &body) != nil || len(body.Input) == 0 {
 		http.NotFound(w, r)
 		return
 	}
+	m.mu.Lock()
+	m.name, m.past = body.Model, string(raw)
+	m.mu.Unlock()
 	words := ""
 	for _, in := range body.Input {
 		var parts []struct{ Text string }
@@ -102,9 +110,12 @@ func (m *model) stream(w http.ResponseWriter, r *http.Request, says, command str
 		"usage": map[string]any{"input_tokens": 1, "input_tokens_details": map[string]any{"cached_tokens": 0}, "output_tokens": 1, "output_tokens_details": map[string]any{"reasoning_tokens": 0}, "total_tokens": 2}}})
 }
 
+// asksFirst has Codex ask about each command. With a policy of one's own it has no modes.
+const asksFirst = "approval_policy = \"untrusted\"\nsandbox_mode = \"danger-full-access\"\n"
+
 // codex points the real agent at a scripted model, and returns the folder that it works
 // in. AGENTVOICE_AGENTS is the folder of the agents' programs: make agents installs them.
-func codex(t *testing.T, m *model) (workspace string) {
+func codex(t *testing.T, m *model, policy string) (workspace string) {
 	t.Helper()
 	agents := os.Getenv("AGENTVOICE_AGENTS")
 	if _, err := os.Stat(filepath.Join(agents, "codex-acp")); err != nil {
@@ -115,15 +126,13 @@ func codex(t *testing.T, m *model) (workspace string) {
 	home := t.TempDir()
 	config := fmt.Sprintf(`model = "gpt-5.4"
 model_provider = "scripted"
-approval_policy = "untrusted"
-sandbox_mode = "danger-full-access"
-[model_providers.scripted]
+%s[model_providers.scripted]
 name = "scripted"
 base_url = "%s/v1"
 wire_api = "responses"
 env_key = "SCRIPTED_KEY"
 requires_openai_auth = false
-`, service.URL)
+`, policy, service.URL)
 	if err := os.WriteFile(filepath.Join(home, "config.toml"), []byte(config), 0o600); err != nil {
 		t.Fatal(err)
 	}
@@ -195,7 +204,7 @@ func TestCodexBySpeech(t *testing.T) {
 		}
 		return "Hello there, this is the agent.", ""
 	}}
-	workspace := codex(t, m)
+	workspace := codex(t, m, asksFirst)
 	out := t.TempDir()
 	wav, journal := filepath.Join(out, "user.wav"), filepath.Join(out, "journal.jsonl")
 	speech(t, wav, []line{
@@ -236,7 +245,7 @@ type typed struct {
 	m *model
 }
 
-func startTyped(t *testing.T) (k typed, workspace string) {
+func startTyped(t *testing.T, policy string) (k typed, workspace string) {
 	t.Helper()
 	m := &model{answer: func(_ int, words string) (string, string) {
 		for _, name := range []string{"first", "second"} {
@@ -246,11 +255,17 @@ func startTyped(t *testing.T) (k typed, workspace string) {
 		}
 		return "Hello there.", ""
 	}}
-	workspace = codex(t, m)
-	s := startSidecar(t, filepath.Join(t.TempDir(), "record"), "", "--set", "agentvoice.agent=acp:codex-acp")
+	workspace = codex(t, m, policy)
+	return typed{begin(t, "codex-acp"), m}, workspace
+}
+
+// begin starts a sidecar with an agent, and its conversation.
+func begin(t *testing.T, agent string) *sidecar {
+	t.Helper()
+	s := startSidecar(t, filepath.Join(t.TempDir(), "record"), "", "--set", "agentvoice.agent=acp:"+agent)
 	s.call(protocol.MethodStart, "{}", nil)
 	s.state(protocol.StateListening)
-	return typed{s, m}, workspace
+	return s
 }
 
 func (k typed) ask(words string) {
@@ -261,10 +276,16 @@ func (k typed) ask(words string) {
 
 func (k typed) answered(words string) {
 	k.t.Helper()
+	k.written(words)
+	k.state(protocol.StateListening)
+}
+
+// written waits for an answer, which may have to be spoken yet.
+func (k typed) written(words string) {
+	k.t.Helper()
 	k.until("the answer "+words, func(m wireMessage) bool {
 		return m.Method == protocol.NotifyTranscript && strings.Contains(string(m.Params), words) && strings.Contains(string(m.Params), `"final":true`)
 	})
-	k.state(protocol.StateListening)
 }
 
 func (k typed) tool(status protocol.ToolStatus) (p protocol.ToolParams) {
@@ -278,7 +299,7 @@ func (k typed) tool(status protocol.ToolStatus) (p protocol.ToolParams) {
 // By typed text through the sidecar: an answer, a tool that is allowed, and one whose
 // question is interrupted.
 func TestCodexByText(t *testing.T) {
-	k, workspace := startTyped(t)
+	k, workspace := startTyped(t, asksFirst)
 	k.ask("hello")
 	k.answered("Hello there.")
 
@@ -307,9 +328,81 @@ func TestCodexByText(t *testing.T) {
 	k.end()
 }
 
+func (k typed) told(words string) {
+	k.t.Helper()
+	k.until("the words "+words, func(m wireMessage) bool {
+		return m.Method == protocol.NotifyNotification && strings.Contains(string(m.Params), words)
+	})
+}
+
+// Its modes, models and sessions, in writing: each name is checked, and the agent really
+// changes.
+func TestCodexChoices(t *testing.T) {
+	k, _ := startTyped(t, "")
+	k.ask("list the modes")
+	k.told("The modes are Read Only, Default and Full Access. Now it is Read Only.")
+	k.ask("switch to plan mode")
+	k.told("There is no mode “plan”.")
+	k.ask("switch to full access mode")
+	k.told("Shall I switch to it?")
+	k.ask("yes")
+	k.told("The mode is Full Access now.")
+	k.ask("list the modes")
+	k.told("Now it is Full Access.")
+	k.ask("switch to read only mode")
+	k.told("The mode is Read Only now.")
+
+	k.ask("list the models")
+	k.told("GPT-5.4-Mini")
+	k.ask("switch to the model GPT five point four mini")
+	k.told("the model GPT-5.4-Mini answers")
+	k.ask("hello, my name is Ada")
+	k.written("Hello there.")
+	k.m.mu.Lock()
+	if k.m.name != "gpt-5.4-mini" {
+		t.Errorf("the model %q answered", k.m.name)
+	}
+	k.m.mu.Unlock()
+	k.end()
+
+	k = typed{begin(t, "codex-acp"), k.m}
+	k.ask("list the sessions")
+	k.told("The earlier sessions are: 1, hello my name is Ada.")
+	k.ask("continue session 2")
+	k.told("There is no session 2. There are 1.")
+	k.ask("continue the last session")
+	k.told("Continuing the session “hello my name is Ada”.")
+	k.ask("what is my name")
+	k.written("Hello there.")
+	k.m.mu.Lock()
+	if !strings.Contains(k.m.past, "my name is Ada") {
+		t.Error("the session that was continued does not know what was said in it")
+	}
+	k.m.mu.Unlock()
+	k.end()
+}
+
+// An agent whose own policy leaves it without modes is announced, once.
+func TestCodexIsAnnounced(t *testing.T) {
+	k, _ := startTyped(t, asksFirst)
+	k.ask("hello")
+	k.told("Codex may act without asking you.")
+	k.answered("Hello there.")
+	k.ask("hello again")
+	k.answered("Hello there.")
+	k.mu.Lock()
+	for _, m := range k.got {
+		if strings.Contains(string(m.Params), "may act without asking") {
+			t.Error("it is announced again")
+		}
+	}
+	k.mu.Unlock()
+	k.end()
+}
+
 // An agent that is killed is started again, and ends with a daemon that is killed.
 func TestCodexKilled(t *testing.T) {
-	k, _ := startTyped(t)
+	k, _ := startTyped(t, asksFirst)
 	k.ask("hello")
 	k.answered("Hello there.")
 	first := agentPID(t, k.cmd.Process.Pid)

@@ -16,10 +16,15 @@ func agents(chosen string) (string, error) {
 			what, fix, _ := strings.Cut(err.Error(), "; ")
 			return "", fault{what, fix}
 		}
-		if k, known := acp.KnownAgent(command); known {
-			return fmt.Sprintf("%s at %s; to sign in, %s", k.Title, path[0], k.SignIn), nil
+		k, known := acp.KnownAgent(command)
+		asks := "no mode of it is known in which it asks before each change: it may act unasked, as its own settings say"
+		if k.Mode != "" {
+			asks = "it is set to its mode " + k.Mode + ", in which it asks before changes"
 		}
-		return path[0], nil
+		if known {
+			return fmt.Sprintf("%s at %s; to sign in, %s; %s", k.Title, path[0], k.SignIn, asks), nil
+		}
+		return path[0] + "; " + asks, nil
 	}
 	var found []string
 	for _, k := range acp.Agents {

@@ -61,6 +61,8 @@ type Adapter struct {
 	mu      sync.Mutex
 	agent   *agent // that runs; nil for none
 	session string // of the agent that ran last
+	mode    string // that the user chose, if it asks: set again when the agent is started again
+	warned  bool   // that the agent may act unasked, or the user chose that
 	prompt  *prompt
 	said    string // what the agent answered last
 	calls   uint64 // that were asked about
@@ -72,6 +74,8 @@ var (
 	_ copilot.Caller  = (*Adapter)(nil)
 	_ copilot.Ender   = (*Adapter)(nil)
 	_ copilot.Worker  = (*Adapter)(nil)
+	_ copilot.Agent   = (*Adapter)(nil)
+	_ copilot.Lister  = (*Adapter)(nil)
 )
 
 // New returns an adapter. The agent is started with the first question.
@@ -209,48 +213,53 @@ func (a *Adapter) begin(ctx context.Context, r copilot.Request) (*prompt, error)
 			return nil, ctx.Err()
 		}
 	}
-	g, fresh, err := a.running(ctx)
+	g, err := a.running(ctx)
 	if err != nil {
 		return nil, err
 	}
+	if err := a.useModel(ctx, g, r.Model); err != nil {
+		return nil, err
+	}
 	a.mu.Lock()
-	text := a.question(r, fresh)
+	text := a.question(r, g.fresh)
 	p := newPrompt(g, r.ID)
-	a.prompt, a.said = p, ""
+	a.prompt, a.said, g.fresh = p, "", false
+	if a.mustWarn(g) {
+		p.queue = append(p.queue, piece{unasked: true})
+	}
 	a.mu.Unlock()
 	g.ask(a, p, text)
 	return p, nil
 }
 
-// running is the agent with an open session; fresh says that the agent knows nothing
-// of the conversation.
-func (a *Adapter) running(ctx context.Context) (g *agent, fresh bool, err error) {
+// running is the agent with an open session. The caller holds sending.
+func (a *Adapter) running(ctx context.Context) (*agent, error) {
 	a.mu.Lock()
-	g, session, closed := a.agent, a.session, a.closed
+	g, session, mode, closed := a.agent, a.session, a.mode, a.closed
 	a.mu.Unlock()
 	if closed {
-		return nil, false, ended()
+		return nil, ended()
 	}
 	if g != nil {
 		select {
 		case <-g.conn.DisconnectNotify():
 			g.stop()
 		default:
-			return g, false, nil
+			return g, nil
 		}
 	}
-	g, fresh, err = a.launch(ctx, session)
+	g, err := a.launch(ctx, session, mode)
 	if err != nil {
-		return nil, false, err
+		return nil, err
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.closed {
 		go g.stop()
-		return nil, false, ended()
+		return nil, ended()
 	}
 	a.agent, a.session = g, string(g.session)
-	return g, fresh, nil
+	return g, nil
 }
 
 // End implements copilot.Ender: the request's result is no longer wanted.
@@ -291,9 +300,10 @@ func (a *Adapter) cancel(p *prompt) {
 	}()
 }
 
-// question is what the agent is asked. An agent that knows nothing of the
-// conversation is told what was said; one that was interrupted, what of its answer
-// the user heard.
+// question is what the agent is asked. An agent that knows nothing of the conversation is
+// told what was said, and after the words how to answer: agents name a session by the
+// words that it begins with. One that was interrupted is told what of its answer the user
+// heard.
 func (a *Adapter) question(r copilot.Request, fresh bool) string {
 	said := r.Messages
 	var words string
@@ -302,7 +312,6 @@ func (a *Adapter) question(r copilot.Request, fresh bool) string {
 	}
 	var b strings.Builder
 	if fresh {
-		b.WriteString("[" + a.opts.Instruction + "]\n\n")
 		if len(said) > 0 {
 			b.WriteString("[What was said before, as far as the user heard it]\n")
 			for _, m := range said {
@@ -310,7 +319,9 @@ func (a *Adapter) question(r copilot.Request, fresh bool) string {
 			}
 			b.WriteString("[End of what was said before]\n\n")
 		}
-	} else if heard, cut := heardOf(said, a.said); cut {
+		return b.String() + words + "\n\n[" + a.opts.Instruction + "]"
+	}
+	if heard, cut := heardOf(said, a.said); cut {
 		b.WriteString("[The user interrupted your last answer")
 		if heard != "" {
 			fmt.Fprintf(&b, ", and heard only: %q", heard)

@@ -24,7 +24,10 @@ type talker struct {
 	lives int // empty pieces
 	calls []copilot.ToolCall
 	n     int
-	past  []copilot.Message
+	model string // of the requests
+
+	warnings int // that the agent may act unasked
+	past     []copilot.Message
 }
 
 func newTalker(t *testing.T, agents ...*fakeAgent) *talker {
@@ -56,7 +59,7 @@ func (k *talker) ask(ctx context.Context, words string) error {
 func (k *talker) id() string { return fmt.Sprintf("req-%d", k.n) }
 
 func (k *talker) round(ctx context.Context, round int, messages ...copilot.Message) error {
-	return k.a.Send(ctx, copilot.Request{ID: k.id(), Round: round, Attempt: 1, Messages: messages, Wants: func(c copilot.ToolCall) {
+	return k.a.Send(ctx, copilot.Request{ID: k.id(), Round: round, Attempt: 1, Messages: messages, Model: k.model, Unasked: func() { k.warnings++ }, Wants: func(c copilot.ToolCall) {
 		k.mu.Lock()
 		defer k.mu.Unlock()
 		k.calls = append(k.calls, c)
@@ -322,7 +325,7 @@ func TestDeathInTheMiddle(t *testing.T) {
 		k.n++
 		k.want(k.round(t.Context(), 0, copilot.Message{Role: copilot.RoleUser, Content: "first"},
 			copilot.Message{Role: copilot.RoleAssistant, Content: "One."}, copilot.Message{Role: copilot.RoleUser, Content: "second"}), "Two.")
-		if got := second.prompted(); !strings.Contains(got, "user: first\nassistant: One.\n") || !strings.HasSuffix(got, "second") {
+		if got := second.prompted(); !strings.Contains(got, "user: first\nassistant: One.\n") || !strings.Contains(got, "]\n\nsecond\n\n[This is a spoken") {
 			t.Errorf("the second agent was told %q", got)
 		}
 	})

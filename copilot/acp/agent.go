@@ -14,22 +14,27 @@ import (
 	"github.com/sourcegraph/jsonrpc2"
 )
 
-// agent is a process that runs, with one session.
+// agent is a process that runs, with one session. What is not set before it is handed out
+// belongs to Adapter.mu.
 type agent struct {
 	process *process
 	conn    *jsonrpc2.Conn
 	stop    func() // once; returns when every process of the agent has ended
+	can     acpsdk.AgentCapabilities
+
 	session acpsdk.SessionId
+	fresh   bool // the session knows nothing of the conversation
+	offer   offer
 }
 
 // launch starts the agent and opens a session: the one that it had before it ended,
 // where it can load that.
-func (a *Adapter) launch(ctx context.Context, session string) (g *agent, fresh bool, err error) {
+func (a *Adapter) launch(ctx context.Context, session, mode string) (g *agent, err error) {
 	ctx, done := context.WithTimeout(ctx, startLimit)
 	defer done()
 	p, err := a.opts.start()
 	if err != nil {
-		return nil, false, missing(err.Error())
+		return nil, missing(err.Error())
 	}
 	g = &agent{process: p}
 	g.conn = jsonrpc2.NewConn(context.Background(), newLines(p), handler{a, g}, jsonrpc2.SetLogger(log.New(io.Discard, "", 0)))
@@ -37,74 +42,48 @@ func (a *Adapter) launch(ctx context.Context, session string) (g *agent, fresh b
 		p.end() // first: it unblocks the reader and the writers
 		_ = g.conn.Close()
 	})
-	fresh, err = g.open(ctx, a.opts.Dir, session)
+	err = g.open(ctx, a.opts.Dir, session, mode)
 	if err == nil {
-		return g, fresh, nil
+		return g, nil
 	}
 	g.stop()
 	if errors.Is(err, context.DeadlineExceeded) {
 		err = silent()
 	}
-	return nil, false, failure(err)
+	return nil, failure(err)
 }
 
 // open makes the handshake and opens a session in an asking mode.
-func (g *agent) open(ctx context.Context, dir, session string) (fresh bool, err error) {
+func (g *agent) open(ctx context.Context, dir, session, mode string) error {
 	var init acpsdk.InitializeResponse
-	err = g.call(ctx, acpsdk.AgentMethodInitialize, acpsdk.InitializeRequest{
+	err := g.call(ctx, acpsdk.AgentMethodInitialize, acpsdk.InitializeRequest{
 		ProtocolVersion: acpsdk.ProtocolVersionNumber,
 		ClientInfo:      &acpsdk.Implementation{Name: "agentvoice-daemon", Version: "1"},
 	}, &init)
 	if err != nil {
-		return false, err
+		return err
 	}
 	if init.ProtocolVersion != acpsdk.ProtocolVersionNumber {
-		return false, missing(fmt.Sprintf("it speaks version %d of the Agent Client Protocol, and this program version %d; update both", init.ProtocolVersion, acpsdk.ProtocolVersionNumber))
+		return missing(fmt.Sprintf("it speaks version %d of the Agent Client Protocol, and this program version %d; update both", init.ProtocolVersion, acpsdk.ProtocolVersionNumber))
 	}
-	if session != "" && init.AgentCapabilities.LoadSession {
-		var loaded acpsdk.LoadSessionResponse
-		err := g.call(ctx, acpsdk.AgentMethodSessionLoad, acpsdk.LoadSessionRequest{
-			SessionId: acpsdk.SessionId(session), Cwd: dir, McpServers: []acpsdk.McpServer{},
-		}, &loaded)
+	g.can = init.AgentCapabilities
+	if session != "" && g.loads() {
+		g.session = acpsdk.SessionId(session)
+		g.offer, err = g.load(ctx, dir, g.session)
 		if err == nil {
-			g.session = acpsdk.SessionId(session)
-			return false, g.setMode(ctx, loaded.Modes)
+			return g.setAskingMode(ctx, g.session, &g.offer, mode)
 		}
 		if ctx.Err() != nil {
-			return false, ctx.Err()
+			return ctx.Err()
 		}
 	}
-	var made acpsdk.NewSessionResponse
+	var made opened
 	err = g.call(ctx, acpsdk.AgentMethodSessionNew, acpsdk.NewSessionRequest{Cwd: dir, McpServers: []acpsdk.McpServer{}}, &made)
 	if err != nil {
-		return false, err
+		return err
 	}
-	g.session = made.SessionId
-	return true, g.setMode(ctx, made.Modes)
-}
-
-// askingModes are the modes of known agents in which every step that changes
-// something is asked about, the best first.
-var askingModes = []acpsdk.SessionModeId{"default", "read-only", "ask", "manual", "normal"}
-
-// setMode sets a mode in which the agent asks. Some begin in one in which they do
-// not.
-func (g *agent) setMode(ctx context.Context, modes *acpsdk.SessionModeState) error {
-	if modes == nil {
-		return nil
-	}
-	for _, wanted := range askingModes {
-		for _, m := range modes.AvailableModes {
-			if m.Id != wanted {
-				continue
-			}
-			if modes.CurrentModeId == wanted {
-				return nil
-			}
-			return g.call(ctx, acpsdk.AgentMethodSessionSetMode, acpsdk.SetSessionModeRequest{SessionId: g.session, ModeId: wanted}, nil)
-		}
-	}
-	return nil
+	g.session, g.fresh, g.offer = made.SessionID, true, made.offer()
+	return g.setAskingMode(ctx, g.session, &g.offer, mode)
 }
 
 // call makes a call. Writing may block while the agent does not read, so the call is
@@ -213,11 +192,17 @@ func (h handler) update(n acpsdk.SessionNotification) {
 	a := h.a
 	a.mu.Lock()
 	defer a.mu.Unlock()
+	if a.agent == h.g && n.SessionId == h.g.session {
+		h.g.offer.update(n.Update)
+	}
 	p := h.open(n.SessionId)
 	if p == nil {
 		return
 	}
 	p.signOfLife()
+	if a.mustWarn(h.g) {
+		p.queue = append(p.queue, piece{unasked: true})
+	}
 	switch u := n.Update; {
 	case u.AgentMessageChunk != nil:
 		if c := u.AgentMessageChunk.Content; c.Text != nil {

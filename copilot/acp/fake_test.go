@@ -19,20 +19,24 @@ type fakeAgent struct {
 	answer func(f *fakeAgent, prompt string) (stop string) // of session/prompt
 	loads  bool
 	modes  string // JSON of the modes of a session
+	offers string // JSON of further members of a session
+	lists  string // JSON of earlier sessions; "" for none
 	signIn bool   // session/new wants a sign-in
 
 	mu        sync.Mutex
 	next      int
+	session   string
 	waiting   map[string]chan string // outcomes of permissions, by their id
 	cancelled chan struct{}          // of the prompt that runs
 	calls     []string               // methods, in their order
+	chosen    []string               // what was set or loaded, in its order
 	text      string                 // of the last prompt
 	gone      chan struct{}
 	left      bool // the client is gone
 }
 
 func newFakeAgent(answer func(*fakeAgent, string) string) *fakeAgent {
-	return &fakeAgent{answer: answer, waiting: map[string]chan string{}, gone: make(chan struct{})}
+	return &fakeAgent{answer: answer, session: "s1", waiting: map[string]chan string{}, gone: make(chan struct{})}
 }
 
 // pipe starts the agent in this process.
@@ -64,7 +68,10 @@ func (f *fakeAgent) send(v string) {
 }
 
 func (f *fakeAgent) update(v string) {
-	f.send(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":"s1","update":` + v + `}}`)
+	f.mu.Lock()
+	session := f.session
+	f.mu.Unlock()
+	f.send(`{"jsonrpc":"2.0","method":"session/update","params":{"sessionId":` + quoted(session) + `,"update":` + v + `}}`)
 }
 
 func quoted(s string) string {
@@ -145,7 +152,12 @@ type fakeMessage struct {
 		} `json:"outcome"`
 	} `json:"result"`
 	Params struct {
-		Prompt []struct {
+		SessionID string `json:"sessionId"`
+		ModeID    string `json:"modeId"`
+		ModelID   string `json:"modelId"`
+		ConfigID  string `json:"configId"`
+		Value     string `json:"value"`
+		Prompt    []struct {
 			Text string `json:"text"`
 		} `json:"prompt"`
 	} `json:"params"`
@@ -166,6 +178,19 @@ func (f *fakeAgent) serve(in io.Reader) {
 		}
 		f.take(m)
 	}
+}
+
+func (f *fakeAgent) choose(what string) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.chosen = append(f.chosen, what)
+}
+
+// choices are what the client set or loaded.
+func (f *fakeAgent) choices() string {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return strings.Join(f.chosen, " ")
 }
 
 // abandon has what waits for an answer wait no more.
@@ -203,9 +228,26 @@ func (f *fakeAgent) take(m fakeMessage) {
 			answer <- o.Outcome
 		}
 	case "initialize":
-		reply(fmt.Sprintf(`{"protocolVersion":1,"agentCapabilities":{"loadSession":%v},"authMethods":[]}`, f.loads))
+		list := ""
+		if f.lists != "" {
+			list = `"list":{}`
+		}
+		reply(fmt.Sprintf(`{"protocolVersion":1,"agentCapabilities":{"loadSession":%v,"sessionCapabilities":{%s}},"authMethods":[]}`, f.loads, list))
+	case "session/list":
+		reply(`{"sessions":` + f.lists + `}`)
+	case "session/set_mode", "session/set_model", "session/set_config_option":
+		f.choose(m.Params.ModeID + m.Params.ModelID + strings.TrimLeft(m.Params.ConfigID+"="+m.Params.Value, "="))
+		reply(`{"configOptions":[]}`)
 	case "session/new", "session/load":
+		if m.Method == "session/load" {
+			f.choose(m.Params.SessionID)
+			f.mu.Lock()
+			f.session = m.Params.SessionID
+			f.mu.Unlock()
+		}
 		switch {
+		case f.offers != "":
+			reply(`{"sessionId":"s1",` + f.offers + `}`)
 		case f.signIn:
 			go f.send(`{"jsonrpc":"2.0","id":` + string(m.ID) + `,"error":{"code":-32000,"message":"Authentication required"}}`)
 		case f.modes != "":

@@ -14,16 +14,17 @@ type Known struct {
 	Command []string // that starts it
 	Install string   // what installs it
 	SignIn  string   // how its user signs in
+	Mode    string   // in which it asks before each change, "" where none is known
 }
 
 // Agents are the agents that are known, in the order in which they are listed.
 var Agents = []Known{
-	{"codex-acp", "Codex", []string{"codex-acp"}, "npm install -g @zed-industries/codex-acp", "run `codex login`, or set OPENAI_API_KEY"},
-	{"gemini", "Gemini CLI", []string{"gemini", "--acp"}, "npm install -g @google/gemini-cli", "run `gemini` once and sign in, or set GEMINI_API_KEY"},
-	{"copilot", "GitHub Copilot CLI", []string{"copilot", "--acp", "--stdio"}, "npm install -g @github/copilot", "run `copilot` once and enter /login"},
-	{"opencode", "opencode", []string{"opencode", "acp"}, "npm install -g opencode-ai", "run `opencode auth login`"},
-	{"claude-agent-acp", "Claude Agent", []string{"claude-agent-acp"}, "npm install -g @agentclientprotocol/claude-agent-acp", "run `claude` once and sign in, or set ANTHROPIC_API_KEY"},
-	{"qwen", "Qwen Code", []string{"qwen", "--acp"}, "npm install -g @qwen-code/qwen-code", "run `qwen` once and sign in"},
+	{"codex-acp", "Codex", []string{"codex-acp"}, "npm install -g @zed-industries/codex-acp", "run `codex login`, or set OPENAI_API_KEY", "read-only"},
+	{"gemini", "Gemini CLI", []string{"gemini", "--acp"}, "npm install -g @google/gemini-cli", "run `gemini` once and sign in, or set GEMINI_API_KEY", "default"},
+	{"copilot", "GitHub Copilot CLI", []string{"copilot", "--acp", "--stdio"}, "npm install -g @github/copilot", "run `copilot` once and enter /login", ""},
+	{"opencode", "opencode", []string{"opencode", "acp"}, "npm install -g opencode-ai", "run `opencode auth login`", ""},
+	{"claude-agent-acp", "Claude Agent", []string{"claude-agent-acp"}, "npm install -g @agentclientprotocol/claude-agent-acp", "run `claude` once and sign in, or set ANTHROPIC_API_KEY", "default"},
+	{"qwen", "Qwen Code", []string{"qwen", "--acp"}, "npm install -g @qwen-code/qwen-code", "run `qwen` once and sign in", "default"},
 }
 
 // KnownAgent is the known agent that a command names; ok is false for another one.

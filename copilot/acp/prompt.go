@@ -28,10 +28,12 @@ type prompt struct {
 	spoke     bool  // text or a call was given out
 }
 
-// piece is text of an answer, or else a permission that is asked for.
+// piece is text of an answer, a permission that is asked for, or the news that the agent
+// may act unasked.
 type piece struct {
-	text string
-	ask  *ask
+	text    string
+	ask     *ask
+	unasked bool
 }
 
 // tool is what is known of a call of a tool.
@@ -180,6 +182,12 @@ func (a *Adapter) listen(ctx context.Context, p *prompt, r copilot.Request, emit
 // give gives out a piece, and says whether it is a permission that the user has to
 // decide about.
 func (a *Adapter) give(p *prompt, e piece, r copilot.Request, emit func(string)) (asked bool) {
+	if e.unasked {
+		if r.Unasked != nil {
+			r.Unasked()
+		}
+		return false
+	}
 	if e.ask == nil {
 		emit(e.text)
 		a.mu.Lock()
@@ -303,7 +311,7 @@ func (p *prompt) text(text string) {
 		return
 	}
 	p.bytes += len(text)
-	if n := len(p.queue); n > 0 && p.queue[n-1].ask == nil {
+	if n := len(p.queue); n > 0 && p.queue[n-1].text != "" {
 		p.queue[n-1].text += text
 		return
 	}

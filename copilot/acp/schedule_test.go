@@ -40,7 +40,8 @@ func (l *ledger) erratic(seed uint64, n int) *fakeAgent {
 	}
 	count := 0
 	f := newFakeAgent(func(f *fakeAgent, prompt string) string {
-		tag := prompt[strings.LastIndex(prompt, "q"):]
+		words, _, _ := strings.Cut(prompt, "\n\n[This is")
+		tag := words[strings.LastIndex(words, "q"):]
 		deaf := roll(6) == 0
 		pause := func() (stop bool) {
 			cancelled := f.pause(time.Duration(roll(2000)) * time.Millisecond)

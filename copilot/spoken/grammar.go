@@ -39,6 +39,13 @@ const (
 	CommandYes              Command = "yes"
 	CommandNo               Command = "no"
 	CommandTryAgain         Command = "tryAgain"
+	CommandListModes        Command = "listModes"
+	CommandSwitchMode       Command = "switchMode"
+	CommandListModels       Command = "listModels"
+	CommandSwitchModel      Command = "switchModel"
+	CommandListSessions     Command = "listSessions"
+	CommandLastSession      Command = "lastSession"
+	CommandOpenSession      Command = "openSession"
 	CommandSendPhrase       Command = "sendPhrase"
 	CommandMute             Command = "mute"
 	CommandUnmute           Command = "unmute"
@@ -62,9 +69,17 @@ const (
 var Commands = []Command{
 	CommandStop, CommandPause, CommandContinue, CommandRepeat, CommandRepeatSentence, CommandFromStart, CommandSkip, CommandSkipCode, CommandReadCode,
 	CommandSlower, CommandFaster, CommandNormalSpeed, CommandSpeed, CommandLouder, CommandQuieter, CommandSummarise, CommandWhatDidYouDo,
-	CommandReadChange, CommandShowChange, CommandUndo, CommandScratch, CommandYes, CommandNo, CommandTryAgain, CommandSendPhrase, CommandMute, CommandUnmute, CommandSleep, CommandEnd,
+	CommandReadChange, CommandShowChange, CommandUndo, CommandScratch, CommandYes, CommandNo, CommandTryAgain,
+	CommandListModes, CommandSwitchMode, CommandListModels, CommandSwitchModel, CommandListSessions, CommandLastSession, CommandOpenSession,
+	CommandSendPhrase, CommandMute, CommandUnmute, CommandSleep, CommandEnd,
 	CommandHelp, CommandOpenSettings, CommandChooseMicrophone, CommandFixIt, CommandScrollUp, CommandScrollDown, CommandNextProblem,
 	CommandPreviousProblem, CommandOpenThatFile, CommandOpenFile, CommandGoToLine, CommandRunTests,
+}
+
+// Agent says whether the command is about the modes, models or sessions of who answers.
+func (c Command) Agent() bool {
+	at := slices.Index(Commands, c)
+	return at >= slices.Index(Commands, CommandListModes) && at <= slices.Index(Commands, CommandOpenSession)
 }
 
 // Editor says whether the command is carried out by an editor.
@@ -73,7 +88,10 @@ func (c Command) Editor() bool {
 }
 
 // slots are the parts of a phrase that stand for something else, by command.
-var slots = map[Command]string{CommandSpeed: "{number}", CommandGoToLine: "{number}", CommandOpenFile: "{name}"}
+var slots = map[Command]string{
+	CommandSpeed: "{number}", CommandGoToLine: "{number}",
+	CommandOpenFile: "{name}", CommandSwitchMode: "{name}", CommandSwitchModel: "{name}", CommandOpenSession: "{name}",
+}
 
 // Sections of a grammar that are no command.
 const (
@@ -295,9 +313,9 @@ func (g *Grammar) begin(words []string) {
 }
 
 // glued is the text of a phrase beside a slot: with a blank between them, but in a
-// script that has none.
+// script that has none, and behind a name that it is part of ("{name}modus").
 func glued(text, words string, before bool) string {
-	blank := strings.ContainsAny(text, " \t") || words != "" && isLatin(rune(words[0]))
+	blank := strings.ContainsAny(text, " \t") || before && words != "" && isLatin(rune(words[0]))
 	switch {
 	case words == "" || !blank:
 		return words

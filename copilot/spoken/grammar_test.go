@@ -26,7 +26,7 @@ func TestEveryPhraseIsItsCommand(t *testing.T) {
 				said := strings.ReplaceAll(phrase, "{number}", "2")
 				if strings.Contains(phrase, "{name}") {
 					said = strings.ReplaceAll(phrase, "{name}", "main.go")
-					if c, name := spoken.Default.Named(said, func(n string) bool { return n == "main go" }); c != e.Command || name != "main go" {
+					if c, name := spoken.Default.Named(said, func(_ spoken.Command, n string) bool { return n == "main go" }); c != e.Command || name != "main go" {
 						t.Errorf("%s: %q is %q %q, want %s", lang, said, c, name, e.Command)
 					}
 					continue
@@ -86,7 +86,7 @@ func TestNoCommandWithinASentence(t *testing.T) {
 		if got := spoken.Classify(text); got.Class != spoken.UtteranceContent {
 			t.Errorf("%q: got %+v, want content", text, got)
 		}
-		if c, name := spoken.Default.Named(text, func(string) bool { return false }); name != "" {
+		if c, name := spoken.Default.Named(text, func(spoken.Command, string) bool { return false }); name != "" {
 			t.Errorf("%q: names %q for %s", text, name, c)
 		}
 	}
@@ -145,6 +145,30 @@ func TestBeginningOfACommand(t *testing.T) {
 	for text, want := range map[string]bool{"go to": true, "please go": true, "run the": true, "explain": false, "slower": false, "go to the moon": false} {
 		if got := spoken.Default.Begins(text); got != want {
 			t.Errorf("%q: got %v, want %v", text, got, want)
+		}
+	}
+}
+
+func TestNamesAreComparedAsPeopleSayThem(t *testing.T) {
+	for said, name := range map[string]string{
+		"GPT five point four": "gpt-5.4", "gpt 5.4 mini": "GPT-5.4-Mini", "auto edit": "autoEdit", "read only": "read-only", "Gemini drei Punkt acht Flash": "gemini-3.8-flash",
+	} {
+		if a, b := spoken.NameKey(said), spoken.NameKey(name); a != b {
+			t.Errorf("%q is %q, %q is %q", said, a, name, b)
+		}
+	}
+}
+
+// A mode, a model or the number of a session is a command; more words are dictation.
+func TestCommandsThatNameAChoice(t *testing.T) {
+	for said, want := range map[string]spoken.Command{
+		"switch to auto edit mode": spoken.CommandSwitchMode, "wechsle in den Lesemodus": spoken.CommandSwitchMode, "プランモードにして": spoken.CommandSwitchMode,
+		"switch to the model gpt five point four mini": spoken.CommandSwitchModel, "continue session two": spoken.CommandOpenSession, "load the session 3": spoken.CommandOpenSession,
+		"load the session from the cookie": "", "resume the session when the token expires": "", "switch to a mode that has no state mode": "",
+		"change the model to hold a list of names": "",
+	} {
+		if got, _ := spoken.Default.Named(said, spoken.NamesChoice); got != want {
+			t.Errorf("%q is %q, want %q", said, got, want)
 		}
 	}
 }

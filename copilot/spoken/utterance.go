@@ -1,8 +1,10 @@
 package spoken
 
 import (
+	"math"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -170,14 +172,14 @@ func (g *Grammar) matched(words []string) (u Utterance) {
 }
 
 // Named is the command of a phrase with a name, and the words of that name, "" for none:
-// it is a command only where known says that there is something of that name.
-func (g *Grammar) Named(text string, known func(name string) bool) (command Command, name string) {
+// it is a command only where known says that the command can mean that name.
+func (g *Grammar) Named(text string, known func(c Command, name string) bool) (command Command, name string) {
 	words := wordsOf(annotation.ReplaceAllString(text, " "))
 	if len(words) > maxCommandWords {
 		return "", ""
 	}
 	g.match(words, "{name}", func(c Command, rest string) bool {
-		if known(rest) {
+		if known(c, rest) {
 			command, name = c, rest
 		}
 		return name != ""
@@ -187,6 +189,51 @@ func (g *Grammar) Named(text string, known func(name string) bool) (command Comm
 
 // NameWords are the words of a name, as Named gives them.
 func NameWords(name string) string { return strings.Join(wordsOf(name), " ") }
+
+// maxChoice bounds the words of a mode or model that is named in a command, numbers aside:
+// more words are dictation.
+const maxChoice = 3
+
+// NamesChoice says whether a name in a command can be that of a mode, a model or the number
+// of a session. Whether there is one of that name is asked of the agent.
+func NamesChoice(c Command, name string) bool {
+	switch c {
+	case CommandSwitchMode, CommandSwitchModel:
+		words := slices.DeleteFunc(strings.Fields(name), func(w string) bool {
+			_, number := numberWords[w]
+			return number || pointWords[w]
+		})
+		return len(words) <= maxChoice
+	case CommandOpenSession:
+		n, ok := NumberOf(name)
+		return ok && n >= 1 && n == math.Trunc(n)
+	}
+	return false
+}
+
+// pointWords are how people say the point in a number.
+var pointWords = map[string]bool{"point": true, "dot": true, "punkt": true, "komma": true}
+
+// NameKey is a name without what people do not say the same way: case, blanks, signs, and
+// whether a number is in digits or in words. "GPT five point four" is "gpt54".
+func NameKey(name string) string {
+	var b strings.Builder
+	words := wordsOf(name)
+	for i, w := range words {
+		n, number := numberWords[w]
+		switch {
+		case number && n == math.Trunc(n):
+			b.WriteString(strconv.Itoa(int(n)))
+		case i > 0 && i+1 < len(words) && pointWords[w]:
+		default:
+			b.WriteString(w)
+		}
+	}
+	return b.String()
+}
+
+// NumberOf reads a number, in digits or in words.
+func NumberOf(text string) (n float64, ok bool) { return numberOf(NameWords(text)) }
 
 // match has take look at what stands in the place of a slot, until it takes one.
 func (g *Grammar) match(words []string, slot string, take func(c Command, rest string) bool) {

@@ -31,6 +31,7 @@ type assistant struct {
 	room    func(context.Context) bool // waits until the core keeps up
 	retries func() int
 	used    func(copilot.Usage)
+	unasked func() // announces an agent that may act without asking
 
 	ctx     context.Context // of everything under way, until close
 	abandon context.CancelFunc
@@ -51,6 +52,7 @@ func newAssistant(d *Daemon, adapter copilot.Adapter) *assistant {
 		spoken:  d.spokenAs,
 		retries: func() int { return d.settings().Copilot.MaxRetries },
 		used:    d.answered,
+		unasked: d.mayActUnasked,
 	}
 }
 
@@ -88,7 +90,7 @@ func (a *assistant) send(e csm.SendCopilot, model string) {
 	ask := &asking{id: requestID(e.Request)}
 	req := copilot.Request{
 		ID: ask.id, TurnID: turnID(e.Turn), Round: e.Round, Messages: a.content.prompt(e),
-		Tools: a.content.offered(), Model: model, Used: a.used,
+		Tools: a.content.offered(), Model: model, Used: a.used, Unasked: a.unasked,
 	}
 	a.begin(ask, func(ctx context.Context) csm.Event { return a.run(ctx, ask, e, req) })
 }

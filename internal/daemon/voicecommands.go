@@ -36,6 +36,8 @@ type voiceCommands struct {
 	// The loop's.
 	next func() // what is done when nobody speaks
 
+	agent agentChoice
+
 	sounding atomic.Pointer[speech.Segment] // that is being said, or was said last
 
 	level  atomic.Int32 // of loudness, in steps
@@ -138,7 +140,10 @@ func (d *Daemon) editorCommand(u spoken.Utterance, text string) (p protocol.Edit
 // it is written.
 func (d *Daemon) fileCommand(text string) (command spoken.Command, file string) {
 	now := d.vocabulary.now.Load()
-	known := func(name string) bool {
+	known := func(c spoken.Command, name string) bool {
+		if c != spoken.CommandOpenFile {
+			return false
+		}
 		file = fileNamed(now.Terms(), name)
 		return file != ""
 	}
@@ -192,6 +197,9 @@ func filesIn(answer string) (names []string) {
 func (d *Daemon) takesNoFloor(c spoken.Command) bool {
 	if _, quiet := d.quiet(spoken.Utterance{Command: c, Number: 1}); quiet {
 		return true
+	}
+	if c.Agent() {
+		return d.agentAction(c, "") != nil
 	}
 	return c.Editor() && d.cfg.Editor != nil
 }
@@ -263,6 +271,10 @@ func (d *Daemon) commanded(utterance uint64, text string) (class csm.Class, inst
 		return csm.Content, ""
 	}
 	if do, ok := d.quiet(u); ok {
+		d.wish(utterance, wish{do: do})
+		return csm.Backchannel, ""
+	}
+	if do := d.agentCommand(u, text); do != nil {
 		d.wish(utterance, wish{do: do})
 		return csm.Backchannel, ""
 	}
@@ -374,12 +386,15 @@ func (d *Daemon) typed(id uint64, text string, done func(csm.Reply, protocol.Sna
 		return text, false
 	}
 	said := d.classify(text, 1)
-	if d.typedClass(said.Class, said.Named, done) {
-		return text, true
-	} else if said.Class != csm.Content {
-		return text, false
+	class, instead := csm.Backchannel, ""
+	if !d.settlesMode(id, said.Class, 1) {
+		if d.typedClass(said.Class, said.Named, done) {
+			return text, true
+		} else if said.Class != csm.Content {
+			return text, false
+		}
+		class, instead = d.commanded(id, text)
 	}
-	class, instead := d.commanded(id, text)
 	switch {
 	case class == csm.Content && instead != "":
 		return instead, false

@@ -65,7 +65,7 @@ func (r *room) Execute(e csm.Effect) {
 
 // newRoom has an assistant that said text, and is still saying the first of it where
 // speaking says so.
-func newRoom(t *testing.T, set protocol.Settings, editor bool, text string, speaking bool) *room {
+func newRoom(t *testing.T, set protocol.Settings, editor bool, text string, speaking bool, more ...func(*Config)) *room {
 	t.Helper()
 	r := &room{t: t, clock: &dispatch.Virtual{}, next: 90, traced: make(chan struct{}, 1000)}
 	cfg := Config{
@@ -83,6 +83,9 @@ func newRoom(t *testing.T, set protocol.Settings, editor bool, text string, spea
 			}
 			return protocol.EditorCommandResult{}, nil
 		}
+	}
+	for _, change := range more {
+		change(&cfg)
 	}
 	r.d = New(cfg)
 	t.Cleanup(func() { _ = r.d.Close() })
@@ -336,17 +339,18 @@ func TestHelpListsEveryCommand(t *testing.T) {
 		set := protocol.DefaultSettings()
 		set.Locale = string(locale)
 		set.TurnDetection.Mode = protocol.TurnPhrase
-		with, without := newRoom(t, set, true, "", false).d.help(), newRoom(t, set, false, "", false).d.help()
+		with := newRoom(t, set, true, "", false, func(c *Config) { c.Adapter = &choosy{} }).d.help()
+		without := newRoom(t, set, false, "", false).d.help()
 		for _, e := range spoken.Entries(string(locale)) {
-			phrase := slotWords.Replace(e.Phrases[0])
-			if e.Command == spoken.CommandSpeed {
-				phrase = strings.ReplaceAll(e.Phrases[0], "{number}", "2")
-			}
+			phrase := example(e)
 			if has := strings.Contains(with, phrase); has == (e.Command == spoken.CommandUnmute) && !strings.Contains(phrase, "ミュート") {
 				t.Errorf("%s: %s is listed %v: %s", locale, e.Command, has, with)
 			}
 			if _, editor := editorCommands[e.Command]; editor && strings.Contains(without, phrase+",") {
 				t.Errorf("%s: %s is listed without an editor", locale, e.Command)
+			}
+			if e.Command.Agent() && strings.Contains(without, phrase) {
+				t.Errorf("%s: %s is listed without an agent", locale, e.Command)
 			}
 		}
 	}

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -57,8 +58,15 @@ var voiceWords = map[protocol.Locale]commandWords{
 	},
 }
 
-// slotWords are what a phrase names in place of a slot.
-var slotWords = strings.NewReplacer("{number}", "42", "{name}", "main.go")
+// examples are what a phrase names in place of a slot, where it is not main.go or 42.
+var examples = map[spoken.Command]string{
+	spoken.CommandSpeed: "2", spoken.CommandSwitchMode: "plan", spoken.CommandSwitchModel: "mini", spoken.CommandOpenSession: "2",
+}
+
+// example is the first phrase for a command.
+func example(e spoken.Entry) string {
+	return strings.NewReplacer("{number}", cmp.Or(examples[e.Command], "42"), "{name}", cmp.Or(examples[e.Command], "main.go")).Replace(e.Phrases[0])
+}
 
 // help lists the commands that there are now, each by its first phrase.
 func (d *Daemon) help() string {
@@ -67,10 +75,9 @@ func (d *Daemon) help() string {
 		switch {
 		case e.Command.Editor() && d.cfg.Editor == nil, e.Command == spoken.CommandUnmute:
 		case e.Command == spoken.CommandSendPhrase && d.conversationSettings().TurnDetection.Mode != protocol.TurnPhrase:
-		case e.Command == spoken.CommandSpeed:
-			say = append(say, strings.ReplaceAll(e.Phrases[0], "{number}", "2"))
+		case e.Command.Agent() && d.agentAction(e.Command, "") == nil:
 		default:
-			say = append(say, slotWords.Replace(e.Phrases[0]))
+			say = append(say, example(e))
 		}
 	}
 	words := questions[d.locale()]

@@ -26,7 +26,9 @@ func (d *Daemon) heard(epoch uint32, utterance uint64, text string, confidence f
 	} else {
 		said := d.classify(text, confidence)
 		f.Class, f.Named, f.Doubted = said.Class, said.Named, said.Doubted
-		if f.Class == csm.Content {
+		if d.settlesMode(utterance, f.Class, confidence) {
+			f.Class = csm.Backchannel
+		} else if f.Class == csm.Content {
 			f.Class, instead = d.commanded(utterance, text)
 		}
 	}

@@ -24,7 +24,8 @@ languages are understood at once; case, punctuation, politeness ("please", "coul
 
 "Editor" marks what the editor does; in the terminal those words go to the assistant. A command that has nothing to act
 on is no command: "open main.go" needs a file of that name, "fix it" a problem that is shown, "read the code" code in the
-last answer. "{number}" is a number in digits or words, "{name}" the name of a file of the workspace.
+last answer. "{number}" is a number in digits or words, "{name}" the name of a file of the workspace, or that of a mode,
+a model or a session of who answers.
 
 Add phrases of your own in ` + "`voice-commands.md`" + ` in your home folder. A heading names the command, a list its phrases; prose
 is ignored. The file is read when a conversation begins. A phrase that means something already keeps its meaning, and is

@@ -56,7 +56,7 @@ var ways = map[string][]string{
 
 // recognised is the command of words, with a file main.go in the workspace.
 func recognised(text string) spoken.Command {
-	if c, _ := spoken.Default.Named(text, func(name string) bool { return name == "main go" || name == "main dot go" }); c != "" {
+	if c, _ := spoken.Default.Named(text, func(_ spoken.Command, name string) bool { return name == "main go" || name == "main dot go" }); c != "" {
 		return c
 	}
 	return spoken.Classify(text).Command
@@ -136,7 +136,7 @@ func printTriggers(w io.Writer) error {
 	for _, c := range all {
 		said, wrong := 0, []string{}
 		for _, text := range c.texts {
-			named, _ := spoken.Default.Named(text, func(name string) bool { return known[name] })
+			named, _ := spoken.Default.Named(text, func(c spoken.Command, name string) bool { return spoken.NamesChoice(c, name) || known[name] })
 			command := spoken.Classify(text).Command
 			switch {
 			case command == "" && named == "":

@@ -1,0 +1,367 @@
+package acp
+
+import (
+	"context"
+	"encoding/json"
+	"slices"
+	"strings"
+	"time"
+
+	acpsdk "github.com/coder/acp-go-sdk"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+)
+
+// choiceLimit is how long the agent may take to list or to switch.
+const choiceLimit = 20 * time.Second
+
+// methodSetModel sets a model that an agent lists as "models". The protocol has replaced
+// it by configuration options; Gemini CLI 0.61.0 still has it.
+const methodSetModel = "session/set_model"
+
+// opened is what agents answer when a session is opened, loaded or resumed.
+type opened struct {
+	SessionID acpsdk.SessionId         `json:"sessionId"`
+	Modes     *acpsdk.SessionModeState `json:"modes"`
+	Models    *struct {
+		AvailableModels []struct {
+			ModelID string `json:"modelId"`
+			Name    string `json:"name"`
+		} `json:"availableModels"`
+		CurrentModelID string `json:"currentModelId"`
+	} `json:"models"`
+	ConfigOptions json.RawMessage `json:"configOptions"`
+}
+
+// offer is what a session lets the user choose, and what is chosen. An option is the
+// configuration option that sets it, "" where a method of its own does.
+type offer struct {
+	modes       []copilot.Mode
+	mode        string
+	modeOption  acpsdk.SessionConfigId
+	models      []copilot.Model
+	model       string
+	modelOption acpsdk.SessionConfigId
+}
+
+func (r opened) offer() (o offer) {
+	if r.Modes != nil {
+		o.mode = string(r.Modes.CurrentModeId)
+		for _, m := range r.Modes.AvailableModes {
+			o.modes = append(o.modes, copilot.Mode{ID: string(m.Id), Name: m.Name})
+		}
+	}
+	if r.Models != nil {
+		o.model = r.Models.CurrentModelID
+		for _, m := range r.Models.AvailableModels {
+			o.models = append(o.models, copilot.Model{ID: m.ModelID, Name: m.Name})
+		}
+	}
+	var options []acpsdk.SessionConfigOption
+	if json.Unmarshal(r.ConfigOptions, &options) == nil { // of another shape: nothing to choose
+		o.configure(options)
+	}
+	return o
+}
+
+// configure takes modes and models from configuration options. Modes and models that the
+// agent lists by themselves come first.
+func (o *offer) configure(options []acpsdk.SessionConfigOption) {
+	for _, option := range options {
+		s := option.Select
+		if s == nil || s.Category == nil {
+			continue
+		}
+		values := valuesOf(s.Options)
+		switch {
+		case *s.Category == acpsdk.SessionConfigOptionCategoryMode && (len(o.modes) == 0 || o.modeOption != ""):
+			o.mode, o.modeOption, o.modes = string(s.CurrentValue), s.Id, nil
+			for _, v := range values {
+				o.modes = append(o.modes, copilot.Mode{ID: string(v.Value), Name: v.Name})
+			}
+		case *s.Category == acpsdk.SessionConfigOptionCategoryModel && (len(o.models) == 0 || o.modelOption != ""):
+			o.model, o.modelOption, o.models = string(s.CurrentValue), s.Id, nil
+			for _, v := range values {
+				o.models = append(o.models, copilot.Model{ID: string(v.Value), Name: v.Name})
+			}
+		}
+	}
+}
+
+// update takes what the agent says of its mode and options.
+func (o *offer) update(u acpsdk.SessionUpdate) {
+	switch {
+	case u.CurrentModeUpdate != nil:
+		o.mode = string(u.CurrentModeUpdate.CurrentModeId)
+	case u.ConfigOptionUpdate != nil:
+		o.configure(u.ConfigOptionUpdate.ConfigOptions)
+	}
+}
+
+func valuesOf(o acpsdk.SessionConfigSelectOptions) (out []acpsdk.SessionConfigSelectOption) {
+	if o.Ungrouped != nil {
+		return *o.Ungrouped
+	}
+	if o.Grouped != nil {
+		for _, g := range *o.Grouped {
+			out = append(out, g.Options...)
+		}
+	}
+	return out
+}
+
+// askingModes are the modes of known agents in which every step that changes something is
+// asked about, the best first.
+var askingModes = []string{"default", "read-only", "ask", "manual", "normal"}
+
+// planMode changes nothing before the user agrees to the plan.
+const planMode = "plan"
+
+// asks says whether a mode is known to ask before each step that changes something. Some
+// agents name their modes by addresses, with the name behind a #.
+func asks(mode string) bool {
+	mode = mode[strings.LastIndexByte(mode, '#')+1:]
+	return mode == planMode || slices.Contains(askingModes, mode)
+}
+
+// setAskingMode sets a mode in which the agent asks, first that of the user's choice. Some
+// agents begin in a mode in which they do not.
+func (g *agent) setAskingMode(ctx context.Context, session acpsdk.SessionId, o *offer, chosen string) error {
+	for _, wanted := range append([]string{chosen}, askingModes...) {
+		for _, m := range o.modes {
+			if wanted == "" || m.ID != wanted && !strings.HasSuffix(m.ID, "#"+wanted) {
+				continue
+			}
+			if o.mode == m.ID {
+				return nil
+			}
+			if err := g.setMode(ctx, session, o.modeOption, m.ID); err != nil {
+				return err
+			}
+			o.mode = m.ID
+			return nil
+		}
+	}
+	return nil
+}
+
+func (g *agent) setMode(ctx context.Context, session acpsdk.SessionId, option acpsdk.SessionConfigId, mode string) error {
+	return g.choose(ctx, session, acpsdk.AgentMethodSessionSetMode, "modeId", option, mode)
+}
+
+// choose sets a mode or model: by the configuration option where there is one, else by
+// the method.
+func (g *agent) choose(ctx context.Context, session acpsdk.SessionId, method, field string, option acpsdk.SessionConfigId, id string) error {
+	params := map[string]any{"sessionId": session, field: id}
+	if option != "" {
+		method, params = acpsdk.AgentMethodSessionSetConfigOption, map[string]any{"sessionId": session, "configId": option, "value": id}
+	}
+	return g.call(ctx, method, params, nil)
+}
+
+// loads says whether the agent can continue an earlier session.
+func (g *agent) loads() bool { return g.can.LoadSession || g.can.SessionCapabilities.Resume != nil }
+
+// load opens an earlier session. What the agent repeats of it meanwhile is dropped: no
+// prompt is open.
+func (g *agent) load(ctx context.Context, dir string, session acpsdk.SessionId) (offer, error) {
+	method := acpsdk.AgentMethodSessionLoad
+	if !g.can.LoadSession {
+		method = acpsdk.AgentMethodSessionResume
+	}
+	var loaded opened
+	err := g.call(ctx, method, acpsdk.LoadSessionRequest{
+		SessionId: session, Cwd: dir, McpServers: []acpsdk.McpServer{},
+	}, &loaded)
+	return loaded.offer(), err
+}
+
+// mustWarn says, once, that the agent may act unasked and the user did not choose that.
+// The caller holds Adapter.mu.
+func (a *Adapter) mustWarn(g *agent) bool {
+	if asks(g.offer.mode) {
+		a.warned = false
+		return false
+	}
+	warn := !a.warned
+	a.warned = true
+	return warn
+}
+
+// useModel has a model answer from now on. One that the agent does not have, such as that
+// of another assistant, is left out.
+func (a *Adapter) useModel(ctx context.Context, g *agent, model string) error {
+	a.mu.Lock()
+	o, session := g.offer, g.session
+	a.mu.Unlock()
+	if model == o.model || !slices.ContainsFunc(o.models, func(m copilot.Model) bool { return m.ID == model }) {
+		return nil
+	}
+	ctx, done := context.WithTimeout(ctx, choiceLimit)
+	defer done()
+	if err := g.choose(ctx, session, methodSetModel, "modelId", o.modelOption, model); err != nil {
+		return failure(err)
+	}
+	a.mu.Lock()
+	g.offer.model = model
+	a.mu.Unlock()
+	return nil
+}
+
+// open is the agent that runs, or one that is started now.
+func (a *Adapter) open(ctx context.Context) (*agent, error) {
+	a.mu.Lock()
+	g := a.agent
+	a.mu.Unlock()
+	if g != nil {
+		select {
+		case <-g.conn.DisconnectNotify():
+		default:
+			return g, nil
+		}
+	}
+	select {
+	case a.sending <- struct{}{}:
+		defer func() { <-a.sending }()
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+	return a.running(ctx)
+}
+
+// Modes implements copilot.Agent.
+func (a *Adapter) Modes(ctx context.Context) ([]copilot.Mode, error) {
+	g, err := a.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	modes := slices.Clone(g.offer.modes)
+	for i := range modes {
+		modes[i].Current, modes[i].Asks = modes[i].ID == g.offer.mode, asks(modes[i].ID)
+	}
+	return modes, nil
+}
+
+// SetMode implements copilot.Agent. It may be called while the agent answers.
+func (a *Adapter) SetMode(ctx context.Context, id string) error {
+	g, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	a.mu.Lock()
+	option, session := g.offer.modeOption, g.session
+	a.warned = true // the agent may report the mode before it answers
+	a.mu.Unlock()
+	ctx, done := context.WithTimeout(ctx, choiceLimit)
+	defer done()
+	if err := g.setMode(ctx, session, option, id); err != nil {
+		return failure(err)
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	g.offer.mode, a.mode = id, ""
+	if asks(id) {
+		a.mode = id
+	}
+	return nil
+}
+
+// Models implements copilot.Lister.
+func (a *Adapter) Models(ctx context.Context) ([]copilot.Model, error) {
+	g, err := a.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return slices.Clone(g.offer.models), nil
+}
+
+const (
+	maxSessions = 50 // that are listed
+	cutTitle    = 10 // characters of the instruction that end a title
+)
+
+// Sessions implements copilot.Agent.
+func (a *Adapter) Sessions(ctx context.Context) ([]copilot.Session, error) {
+	g, err := a.open(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if g.can.SessionCapabilities.List == nil || !g.loads() {
+		return nil, nil
+	}
+	ctx, done := context.WithTimeout(ctx, choiceLimit)
+	defer done()
+	var list acpsdk.ListSessionsResponse
+	if err := g.call(ctx, acpsdk.AgentMethodSessionList, acpsdk.ListSessionsRequest{Cwd: &a.opts.Dir}, &list); err != nil {
+		return nil, failure(err)
+	}
+	a.mu.Lock()
+	now := g.session
+	a.mu.Unlock()
+	when := func(s acpsdk.SessionInfo) string { // RFC 3339 sorts by time
+		if s.UpdatedAt == nil {
+			return ""
+		}
+		return *s.UpdatedAt
+	}
+	slices.SortStableFunc(list.Sessions, func(x, y acpsdk.SessionInfo) int { return strings.Compare(when(y), when(x)) })
+	var out []copilot.Session
+	for _, s := range list.Sessions {
+		if s.SessionId == now || s.Cwd != "" && s.Cwd != a.opts.Dir || len(out) == maxSessions {
+			continue
+		}
+		session := copilot.Session{ID: string(s.SessionId)}
+		if s.Title != nil { // some agents take the first prompt, with the instruction in it
+			before, _, _ := strings.Cut(*s.Title, "["+a.opts.Instruction[:min(len(a.opts.Instruction), cutTitle)])
+			session.Title = strings.TrimSpace(before)
+		}
+		out = append(out, session)
+	}
+	return out, nil
+}
+
+// LoadSession implements copilot.Agent. The agent is told what was said in this
+// conversation with the next question: the session does not know it.
+func (a *Adapter) LoadSession(ctx context.Context, id string) error {
+	g, err := a.open(ctx)
+	if err != nil {
+		return err
+	}
+	select {
+	case a.sending <- struct{}{}:
+		defer func() { <-a.sending }()
+	default:
+		return copilot.ErrBusy
+	}
+	a.mu.Lock()
+	busy, mode, was := a.prompt != nil && !a.prompt.isOver(), a.mode, g.offer
+	a.mu.Unlock()
+	if busy {
+		return copilot.ErrBusy
+	}
+	ctx, done := context.WithTimeout(ctx, choiceLimit)
+	defer done()
+	session := acpsdk.SessionId(id)
+	of, err := g.load(ctx, a.opts.Dir, session)
+	if err != nil {
+		return failure(err)
+	}
+	if len(of.modes) == 0 { // not repeated: set the mode again
+		of.modes, of.modeOption = was.modes, was.modeOption
+	}
+	if len(of.models) == 0 {
+		of.models, of.modelOption = was.models, was.modelOption
+	}
+	if err := g.setAskingMode(ctx, session, &of, mode); err != nil {
+		return failure(err)
+	}
+	a.mu.Lock()
+	g.session, g.offer, g.fresh = session, of, true
+	a.session = id
+	a.mu.Unlock()
+	return nil
+}

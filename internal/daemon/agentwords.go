@@ -1,0 +1,69 @@
+package daemon
+
+import "github.com/agentvoice/agentvoice-daemon/protocol"
+
+// agentWords are what is said about the modes, models and sessions of who answers.
+type agentWords struct {
+	modes, now  string // the modes, and the current one
+	noModes     string // the agent has none
+	noMode      string // of a name, and which there are
+	modeSet     string
+	unaskedMode string // asks for a yes
+	modeKept    string
+
+	models        string
+	noModels      string
+	noModel       string // of a name, and which there are
+	modelSet      string
+	modelsInPanel string // only the editor knows them
+
+	sessions   string
+	untitled   string // session
+	noSessions string
+	noSession  string // of a name or number, and how many there are
+	sessionSet string
+
+	busy, failed  string
+	mayActUnasked string
+}
+
+var agentTexts = map[protocol.Locale]agentWords{
+	protocol.English: {
+		modes: "The modes are %s.", now: " Now it is %s.", noModes: "The agent has no modes.", noMode: "There is no mode “%s”. The modes are %s.",
+		modeSet: "The mode is %s now.", unaskedMode: "In the mode %s the agent acts without asking you. Shall I switch to it? Please say yes or no.", modeKept: "The mode stays as it is.",
+		models: "The models are %s.", noModels: "The assistant does not list its models.", noModel: "There is no model “%s”, or several. The models are %s.",
+		modelSet: "From the next request on, the model %s answers.", modelsInPanel: "The editor has the list of models. Please choose one in the panel.",
+		sessions: "The earlier sessions are: %s.", untitled: "untitled", noSessions: "The agent lists no earlier sessions for this folder.",
+		noSession: "There is no session %s. There are %d.", sessionSet: "Continuing the session “%s”.",
+		busy: "The agent is busy. Say stop first.", failed: "The agent could not do that.",
+		mayActUnasked: "%s may act without asking you. Its own settings decide.",
+	},
+	protocol.German: {
+		modes: "Die Modi sind %s.", now: " Jetzt ist es %s.", noModes: "Der Agent hat keine Modi.", noMode: "Es gibt keinen Modus „%s“. Die Modi sind %s.",
+		modeSet: "Der Modus ist jetzt %s.", unaskedMode: "Im Modus %s handelt der Agent, ohne Sie zu fragen. Soll ich umschalten? Bitte sagen Sie ja oder nein.", modeKept: "Der Modus bleibt, wie er ist.",
+		models: "Die Modelle sind %s.", noModels: "Der Assistent nennt seine Modelle nicht.", noModel: "Es gibt kein Modell „%s“, oder mehrere. Die Modelle sind %s.",
+		modelSet: "Ab der nächsten Anfrage antwortet das Modell %s.", modelsInPanel: "Der Editor hat die Liste der Modelle. Bitte wählen Sie eines in der Ansicht.",
+		sessions: "Die früheren Sitzungen sind: %s.", untitled: "ohne Titel", noSessions: "Der Agent nennt für diesen Ordner keine früheren Sitzungen.",
+		noSession: "Es gibt keine Sitzung %s. Es gibt %d.", sessionSet: "Die Sitzung „%s“ geht weiter.",
+		busy: "Der Agent ist beschäftigt. Sagen Sie zuerst stopp.", failed: "Der Agent konnte das nicht.",
+		mayActUnasked: "%s kann handeln, ohne Sie zu fragen. Das legen seine eigenen Einstellungen fest.",
+	},
+	protocol.Japanese: {
+		modes: "モードは %s です。", now: "今は %s です。", noModes: "このエージェントにモードはありません。", noMode: "「%s」というモードはありません。モードは %s です。",
+		modeSet: "モードを %s にしました。", unaskedMode: "モード %s では、エージェントは確認せずに動きます。切り替えますか。「はい」か「いいえ」でお答えください。", modeKept: "モードはそのままです。",
+		models: "モデルは %s です。", noModels: "このアシスタントはモデルの一覧を出しません。", noModel: "「%s」というモデルはないか、複数あります。モデルは %s です。",
+		modelSet: "次の依頼からモデル %s が答えます。", modelsInPanel: "モデルの一覧はエディターにあります。パネルで選んでください。",
+		sessions: "以前のセッションは、%s です。", untitled: "無題", noSessions: "このフォルダーの以前のセッションは、エージェントの一覧にありません。",
+		noSession: "セッション %s はありません。全部で %d 件です。", sessionSet: "セッション「%s」を続けます。",
+		busy: "エージェントは作業中です。先に「ストップ」と言ってください。", failed: "エージェントで実行できませんでした。",
+		mayActUnasked: "%s は確認せずに動くことがあります。エージェント自身の設定によります。",
+	},
+}
+
+// modeSynonyms are modes as NameKey gives them, each with what people call it.
+var modeSynonyms = [][]string{
+	{"plan", "planning", "planung", "planen", "プラン", "計画"},
+	{"default", "standard", "normal", "normalen", "normaler", "標準", "通常", "デフォルト"},
+	{"readonly", "reading", "lesen", "nur lesen", "lese", "読み取り専用", "読み取り"},
+	{"autoedit", "auto", "automatic", "automatik", "automatischen", "自動", "自動編集"},
+}
