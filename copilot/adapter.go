@@ -90,6 +90,18 @@ type ToolCall struct {
 	Input       json.RawMessage
 	Destructive *bool // as in Tool; nil uses the value of the named tool
 	Allowed     bool  // preapproved by a setting of the user
+	// Reason is why the assistant makes the call, in its own words; "" if unknown.
+	Reason string
+}
+
+// ReasonIn returns the reason that the input of a call gives, in the assistant's own words.
+func ReasonIn(input map[string]any) string {
+	for _, name := range []string{"reason", "justification", "explanation", "description"} {
+		if s, ok := input[name].(string); ok && s != "" {
+			return s
+		}
+	}
+	return ""
 }
 
 // Adapter sends requests to an assistant. Implementations are safe for concurrent use.

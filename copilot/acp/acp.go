@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"os"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -321,7 +322,9 @@ func (a *Adapter) question(r copilot.Request, fresh bool) string {
 		}
 		return b.String() + words + "\n\n[" + a.opts.Instruction + "]"
 	}
-	if heard, cut := heardOf(said, a.said); cut {
+	if refused(said) {
+		b.WriteString("[The user did not allow the last call. It was not run.]\n\n")
+	} else if heard, cut := heardOf(said, a.said); cut {
 		b.WriteString("[The user interrupted your last answer")
 		if heard != "" {
 			fmt.Fprintf(&b, ", and heard only: %q", heard)
@@ -329,6 +332,20 @@ func (a *Adapter) question(r copilot.Request, fresh bool) string {
 		b.WriteString("]\n\n")
 	}
 	return b.String() + words
+}
+
+// refused says whether the words follow a call that the user did not allow: they say what
+// to do instead.
+func refused(messages []copilot.Message) bool {
+	for _, m := range slices.Backward(messages) {
+		if m.Role != copilot.RoleTool {
+			break
+		}
+		if m.Status == copilot.CallRejected {
+			return true
+		}
+	}
+	return false
 }
 
 // heardOf is what the user heard of the last answer, and whether that is less than

@@ -523,3 +523,42 @@ func TestInterruptedAnswerIsMentioned(t *testing.T) {
 		}
 	})
 }
+
+// Words that reject a call reach the agent with the next prompt, and with them that the
+// call was not allowed.
+func TestReasonOfANoReachesTheAgent(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		f := newFakeAgent(func(f *fakeAgent, prompt string) string {
+			if strings.Contains(prompt, "pnpm") {
+				f.say("With pnpm, then.")
+				return "end_turn"
+			}
+			<-f.ask("c1", "npm install")
+			return "cancelled"
+		})
+		k := newTalker(t, f)
+		k.want(k.ask(t.Context(), "install it"), "")
+		c := k.call()
+		k.a.End(k.id())
+		k.past = append(k.past, copilot.Message{Role: copilot.RoleTool, Content: "not run", Call: &c, Status: copilot.CallRejected})
+		k.want(k.ask(t.Context(), "no, use pnpm instead"), "With pnpm, then.")
+		if got := f.prompted(); got != "[The user did not allow the last call. It was not run.]\n\nno, use pnpm instead" {
+			t.Errorf("the agent was told %q", got)
+		}
+	})
+}
+
+// The reason that a call gives is kept beside the command: it is read when the user asks
+// why.
+func TestCallKeepsItsReason(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		k := newTalker(t, newFakeAgent(func(f *fakeAgent, _ string) string {
+			<-f.askWith("c1", `{"command":"make","description":"Build it first"}`, codexOptions)
+			return "cancelled"
+		}))
+		k.want(k.ask(t.Context(), "go"), "")
+		if c := k.call(); c.Reason != "Build it first" || string(c.Input) != `{"command":"make"}` {
+			t.Errorf("the call is %q because of %q", c.Input, c.Reason)
+		}
+	})
+}

@@ -92,7 +92,8 @@ func callOf(id string, t *tool) copilot.ToolCall {
 	}
 	harmless := t.kind == acpsdk.ToolKindRead || t.kind == acpsdk.ToolKindSearch
 	destructive := !harmless
-	return copilot.ToolCall{ID: id, Name: name, Input: inputOf(t), Destructive: &destructive}
+	raw, _ := t.input.(map[string]any)
+	return copilot.ToolCall{ID: id, Name: name, Input: inputOf(t), Destructive: &destructive, Reason: copilot.ReasonIn(raw)}
 }
 
 // inputOf is what a call would do: its command alone where there is one, so that what

@@ -34,6 +34,8 @@ const (
 	CommandWhatDidYouDo     Command = "whatDidYouDo"
 	CommandReadChange       Command = "readChange"
 	CommandShowChange       Command = "showChange"
+	CommandWhy              Command = "why"
+	CommandAlwaysAsk        Command = "alwaysAsk"
 	CommandUndo             Command = "undo"
 	CommandScratch          Command = "scratch"
 	CommandYes              Command = "yes"
@@ -69,7 +71,7 @@ const (
 var Commands = []Command{
 	CommandStop, CommandPause, CommandContinue, CommandRepeat, CommandRepeatSentence, CommandFromStart, CommandSkip, CommandSkipCode, CommandReadCode,
 	CommandSlower, CommandFaster, CommandNormalSpeed, CommandSpeed, CommandLouder, CommandQuieter, CommandSummarise, CommandWhatDidYouDo,
-	CommandReadChange, CommandShowChange, CommandUndo, CommandScratch, CommandYes, CommandNo, CommandTryAgain,
+	CommandReadChange, CommandShowChange, CommandWhy, CommandAlwaysAsk, CommandUndo, CommandScratch, CommandYes, CommandNo, CommandTryAgain,
 	CommandListModes, CommandSwitchMode, CommandListModels, CommandSwitchModel, CommandListSessions, CommandLastSession, CommandOpenSession,
 	CommandSendPhrase, CommandMute, CommandUnmute, CommandSleep, CommandEnd,
 	CommandHelp, CommandOpenSettings, CommandChooseMicrophone, CommandFixIt, CommandScrollUp, CommandScrollDown, CommandNextProblem,

@@ -20,6 +20,8 @@ type content struct {
 	answers    map[uint64]*answer
 	texts      map[uint64]string
 	calls      map[uint64]*toolCall
+	asks       map[string]bool   // tools whose calls are asked about, whatever the client says
+	passed     string            // the tool whose call passed without a question last
 	summaries  map[uint32]string // by the job that made it
 	models     map[uint64]string // names by id; they outlive conversations
 	tools      []copilot.Tool    // that the client offers; the same
@@ -29,7 +31,7 @@ type content struct {
 func newContent() *content {
 	return &content{
 		utterances: map[uint64]string{}, misheard: map[uint64]string{}, answers: map[uint64]*answer{}, texts: map[uint64]string{},
-		calls: map[uint64]*toolCall{}, summaries: map[uint32]string{}, models: map[uint64]string{},
+		calls: map[uint64]*toolCall{}, asks: map[string]bool{}, summaries: map[uint32]string{}, models: map[uint64]string{},
 	}
 }
 
@@ -190,14 +192,19 @@ func (c *content) lastRequest() (last uint64) {
 }
 
 // lastPieces are the pieces of the latest answer in their order, none without one.
-func (c *content) lastPieces() (pieces []said) {
+func (c *content) lastPieces() []said {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	last := c.lastRequest()
-	if last == 0 {
+	return c.piecesOf(c.lastRequest())
+}
+
+// piecesOf are the pieces of an answer in their order. The caller holds mu.
+func (c *content) piecesOf(request uint64) (pieces []said) {
+	a := c.answers[request]
+	if a == nil {
 		return nil
 	}
-	spoken := c.answers[last].spoken
+	spoken := a.spoken
 	for _, start := range slices.Sorted(maps.Keys(spoken)) {
 		pieces = append(pieces, spoken[start])
 	}

@@ -104,7 +104,37 @@ func (c *content) destructive(call copilot.ToolCall) bool {
 // such calls beforehand, and it neither runs a command nor is destructive.
 func (c *content) allowed(call copilot.ToolCall) bool {
 	what := proposalOf(call)
-	return call.Allowed && !what.click && len(what.commands) == 0 && !c.destructive(call)
+	if !call.Allowed || what.click || len(what.commands) > 0 || c.destructive(call) {
+		return false
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.asks[call.Name] {
+		return false
+	}
+	c.passed = call.Name
+	return true
+}
+
+// alwaysAsk has calls of a tool asked about until the conversation ends.
+func (c *content) alwaysAsk(tool string) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asks[tool] = true
+}
+
+// askAsBefore ends what alwaysAsk began.
+func (c *content) askAsBefore() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.asks, c.passed = map[string]bool{}, ""
+}
+
+// lastPassed is the tool whose call passed without a question last, "" for none.
+func (c *content) lastPassed() string {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.passed
 }
 
 // confirms says whether the client's own dialog asks about calls of a tool.

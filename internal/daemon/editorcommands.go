@@ -1,0 +1,125 @@
+package daemon
+
+import (
+	"context"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
+	"github.com/agentvoice/agentvoice-daemon/internal/vocab"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// editorCommands are those that the client's editor carries out.
+var editorCommands = map[spoken.Command]protocol.EditorCommand{
+	spoken.CommandUndo: protocol.EditorUndo, spoken.CommandOpenSettings: protocol.EditorOpenSettings,
+	spoken.CommandChooseMicrophone: protocol.EditorChooseMicrophone, spoken.CommandFixIt: protocol.EditorFixIt,
+	spoken.CommandScrollUp: protocol.EditorScrollUp, spoken.CommandScrollDown: protocol.EditorScrollDown,
+	spoken.CommandNextProblem: protocol.EditorNextProblem, spoken.CommandPreviousProblem: protocol.EditorPreviousProblem,
+	spoken.CommandOpenThatFile: protocol.EditorOpenFile, spoken.CommandOpenFile: protocol.EditorOpenFile,
+	spoken.CommandGoToLine: protocol.EditorGoToLine, spoken.CommandRunTests: protocol.EditorRunTests,
+}
+
+// editorCommand is what a command asks the editor for; ok is false where there is no
+// editor, or nothing there that the command could mean: then the words are dictation.
+func (d *Daemon) editorCommand(u spoken.Utterance, text string) (p protocol.EditorCommandParams, ok bool) {
+	if d.cfg.Editor == nil {
+		return p, false
+	}
+	if u.Command == "" {
+		var name string
+		u.Command, name = d.fileCommand(text)
+		p.Names = []string{name}
+	}
+	p.Command, ok = editorCommands[u.Command]
+	p.Number = int(u.Number)
+	switch u.Command {
+	case spoken.CommandFixIt:
+		ok = d.voice.problem.Load()
+	case spoken.CommandGoToLine:
+		ok = p.Number >= 1 && float64(p.Number) == u.Number
+	case spoken.CommandOpenThatFile:
+		p.Names = filesIn(d.content.lastAnswer())
+		ok = len(p.Names) > 0
+	}
+	return p, ok
+}
+
+// fileCommand is the command of words that name a file of the workspace, and the name as
+// it is written.
+func (d *Daemon) fileCommand(text string) (command spoken.Command, file string) {
+	now := d.vocabulary.now.Load()
+	known := func(c spoken.Command, name string) bool {
+		if c != spoken.CommandOpenFile {
+			return false
+		}
+		file = fileNamed(now.Terms(), name)
+		return file != ""
+	}
+	corrected, _ := now.Correct(text)
+	for _, words := range []string{text, corrected} {
+		if command, name := d.grammar().Named(words, known); name != "" {
+			return command, file
+		}
+	}
+	return "", ""
+}
+
+// fileNamed is the one file of that name, with its extension or without.
+func fileNamed(terms []vocab.Term, name string) (file string) {
+	for _, t := range terms {
+		ext := path.Ext(t.Text)
+		if t.Kind != vocab.File && t.Kind != vocab.Open || ext == "" {
+			continue
+		}
+		switch name {
+		case spoken.NameWords(t.Text), spoken.NameWords(strings.Replace(t.Text, ".", " dot ", 1)):
+			return t.Text
+		case spoken.NameWords(strings.TrimSuffix(t.Text, ext)):
+			if file != "" && file != t.Text {
+				return ""
+			}
+			file = t.Text
+		}
+	}
+	return file
+}
+
+// filePath finds names of files in an answer, with the line where it is said. What is
+// called or begins with a capital behind its dot is code.
+var filePath = regexp.MustCompile(`(?:[\w@.+-]+[/\\])*[\w@.+-]*\w\.[a-z]\w{0,9}(?::\d+)?\b[(]?`)
+
+// maxNames bounds how many files of an answer the editor looks for.
+const maxNames = 16
+
+// filesIn are the names of files in an answer, the last one first.
+func filesIn(answer string) (names []string) {
+	for _, name := range slices.Backward(filePath.FindAllString(answer, -1)) {
+		if !strings.HasSuffix(name, "(") && !slices.Contains(names, name) && len(names) < maxNames {
+			names = append(names, name)
+		}
+	}
+	return names
+}
+
+// editorTime is how long the editor may take.
+const editorTime = 10 * time.Second
+
+// askEditor has the editor do something, and tells the user why it did not.
+func (d *Daemon) askEditor(p protocol.EditorCommandParams) {
+	go func() {
+		ctx, cancel := context.WithTimeout(d.vocabulary.ctx, editorTime)
+		defer cancel()
+		result, err := d.cfg.Editor(ctx, p)
+		switch {
+		case d.vocabulary.ctx.Err() != nil:
+		case err != nil:
+			d.say(voiceWords[d.locale()].editorFailed)
+		case result.Problem != "":
+			d.say(result.Problem)
+		}
+	}()
+}

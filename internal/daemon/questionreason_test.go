@@ -1,0 +1,178 @@
+package daemon
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+	"time"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
+)
+
+// asks has the assistant say something and ask for a call.
+func (r *room) asks(said string, call copilot.ToolCall) {
+	r.t.Helper()
+	no := false
+	call.Destructive = &no
+	r.d.OfferTools([]copilot.Tool{{Name: call.Name, Destructive: &no}})
+	r.d.Drain()
+	r.types("do it somehow")
+	if said != "" {
+		r.port.Answer(r.request, 0, said, false)
+	}
+	r.d.Post(r.port.ToolCall(r.request, 0, call))
+	r.d.Post(csm.CopilotDone{Request: r.request})
+	r.d.Drain()
+	r.mu.Lock()
+	r.traces = nil
+	r.mu.Unlock()
+}
+
+func (r *room) stillAsked() {
+	r.t.Helper()
+	if _, asked := r.d.State().Copilot.(copilot.WaitingForApproval); !asked {
+		r.t.Errorf("the question is closed: %T", r.d.State().Copilot)
+	}
+}
+
+// "Why" reads the reason of the call, or what was said just before, and the question
+// stays open.
+func TestWhyReadsTheReason(t *testing.T) {
+	for _, c := range []struct {
+		locale     protocol.Locale
+		says, said string
+		call       copilot.ToolCall
+		want       string
+	}{
+		{protocol.English, "Why?", "", copilot.ToolCall{Input: json.RawMessage(`{"file":"a.txt","description":"Read the limits"}`)}, "It says: Read the limits"},
+		{protocol.English, "what is the reason", "", copilot.ToolCall{Reason: "The tests need `a.txt`.", Input: json.RawMessage(`{"file":"a.txt"}`)}, "It says: The tests need a dot txt."},
+		{protocol.German, "Warum?", "Ich brauche die Grenzen.", copilot.ToolCall{Input: json.RawMessage(`{"file":"a.txt"}`)}, "Er sagt: Ich brauche die Grenzen."},
+		{protocol.Japanese, "なぜですか。", "", copilot.ToolCall{Input: json.RawMessage(`{"file":"a.txt"}`)}, "理由は示されていません。"},
+	} {
+		for _, typed := range []bool{false, true} {
+			t.Run(fmt.Sprintf("%s typed %v", c.says, typed), func(t *testing.T) {
+				r := newRoom(t, locale(t, c.locale), false, "", false)
+				c.call.ID, c.call.Name = "c1", "read_file"
+				r.asks(c.said, c.call)
+				if typed {
+					r.types(c.says)
+				} else {
+					r.next++
+					hears(r.d, r.clock, r.next, c.says)
+				}
+				r.left(c.want)
+				r.stillAsked()
+			})
+		}
+	}
+}
+
+// Without a question, "why" is for the assistant.
+func TestWhyIsAQuestionToTheAssistant(t *testing.T) {
+	r := newRoom(t, protocol.DefaultSettings(), false, "Because.", false)
+	r.types("why?")
+	r.left("asks why?")
+}
+
+// "Always ask" has a tool that passes without a question asked about, until the
+// conversation ends.
+func TestAlwaysAsk(t *testing.T) {
+	no := false
+	call := copilot.ToolCall{ID: "c1", Name: "editor_read_file", Input: json.RawMessage(`{"path":"a.go"}`), Destructive: &no, Allowed: true}
+	for says, want := range map[string]string{
+		"Always ask.": "From now on I ask each time before read file is used.", "frag mich immer": "Von jetzt an frage ich jedes Mal, bevor read file benutzt wird.",
+		"毎回確認して": "これからは read file を使う前に毎回確認します。",
+	} {
+		l := map[string]protocol.Locale{"Always ask.": protocol.English, "frag mich immer": protocol.German, "毎回確認して": protocol.Japanese}[says]
+		r := newRoom(t, locale(t, l), false, "", false)
+		r.types(says)
+		r.left("asks " + says) // nothing has passed yet
+		r.mu.Lock()
+		r.traces = nil
+		r.mu.Unlock()
+		if !r.d.content.allowed(call) {
+			t.Fatal("the call does not pass without a question")
+		}
+		r.types(says)
+		r.left(want)
+		if r.d.content.allowed(call) {
+			t.Error("the tool still passes without a question")
+		}
+		other := call
+		other.Name = "editor_search"
+		if !r.d.content.allowed(other) {
+			t.Error("another tool is asked about, too")
+		}
+		r.d.readCommands() // as the next conversation does
+		if !r.d.content.allowed(call) {
+			t.Error("the next conversation still asks")
+		}
+	}
+	r := newRoom(t, protocol.DefaultSettings(), false, "", false)
+	r.asks("", copilot.ToolCall{ID: "c1", Name: "editor_list_files", Input: json.RawMessage(`{}`)})
+	r.types("ask me every time")
+	r.left("From now on I ask each time before list files is used.")
+	r.stillAsked()
+}
+
+// "No, use pnpm instead" rejects the call, and the assistant has the rejection and what
+// to do instead in one request, with no answer between them.
+func TestReasonOfANoReachesTheAssistantAtOnce(t *testing.T) {
+	no := false
+	var sent []copilot.Request
+	asked, again := make(chan bool), make(chan bool)
+	agent := &choosyCaller{choosy: &choosy{}}
+	agent.answer = func(_ context.Context, q copilot.Request, emit func(string)) error {
+		sent = append(sent, q)
+		if len(sent) == 1 {
+			q.Wants(copilot.ToolCall{ID: "c1", Name: "install", Input: json.RawMessage(`{"packages":"left-pad"}`), Destructive: &no})
+			close(asked)
+			return nil
+		}
+		emit("With pnpm, then.")
+		close(again)
+		return nil
+	}
+	r := newRoom(t, protocol.DefaultSettings(), false, "", false, func(c *Config) { c.Adapter = agent })
+	agent.trace = r.trace
+	r.types("install it")
+	r.until(asked)
+	r.types("no, use pnpm instead")
+	r.until(again)
+	got := ""
+	for _, m := range sent[1].Messages {
+		got += fmt.Sprintf("%s %s: %s\n", m.Role, m.Status, m.Content)
+	}
+	want := "user : install it\ntool rejected: The user did not allow this call. It was not run.\nuser : no, use pnpm instead\n"
+	if got != want {
+		t.Errorf("the assistant has\n%s, want\n%s", got, want)
+	}
+}
+
+type choosyCaller struct{ *choosy }
+
+func (choosyCaller) CallTool(context.Context, context.Context, copilot.ToolCall) (string, error) {
+	return "", nil
+}
+
+// until steps the conversation until something has happened, and lets it settle.
+func (r *room) until(done <-chan bool) {
+	r.t.Helper()
+	late := time.After(10 * time.Second)
+	tick := time.NewTicker(time.Millisecond)
+	defer tick.Stop()
+	for {
+		r.clock.Advance(time.Millisecond, r.d.Drain)
+		select {
+		case <-done:
+			r.clock.Advance(200*time.Millisecond, r.d.Drain)
+			return
+		case <-tick.C:
+		case <-late:
+			r.t.Fatal("nothing happened")
+		}
+	}
+}
