@@ -209,7 +209,7 @@ func TestCallsAreBounded(t *testing.T) {
 func TestFailedCallMessages(t *testing.T) {
 	for told, fails := range map[string]error{
 		"the editor could not run the tool (error -32603)": &jsonrpc2.Error{Code: -32603, Message: "CANARY"},
-		"the connection to the editor was lost":             errors.New("CANARY"),
+		"the connection to the editor was lost":            errors.New("CANARY"),
 	} {
 		c := newClient(func(*client, string) (string, error) { return "", fails })
 		_, err := c.adapter.CallTool(t.Context(), t.Context(), copilot.ToolCall{ID: "c1", Name: "runTests", Input: json.RawMessage(`{"n":1}`)})
