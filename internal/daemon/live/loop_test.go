@@ -17,6 +17,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
+	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 	"github.com/agentvoice/agentvoice-daemon/copilot"
@@ -238,8 +239,30 @@ func TestWordsThatComeLateAreWaitedFor(t *testing.T) {
 
 // A voice interrupts (INT-002, INT-004: Speaking, Interrupted, Listening), and the
 // assistant is told what was heard of its answer.
-func TestSecondVoiceInterrupts(t *testing.T) {
-	tk := newTalk(t, nil)
+func TestSecondVoiceInterrupts(t *testing.T) { isInterrupted(t, newTalk(t, nil)) }
+
+// So it is where the network lets no media through. What was handed over ahead of time is
+// not heard after the interruption.
+func TestSecondVoiceInterruptsOverAWebSocket(t *testing.T) {
+	net, mic, said := newNetwork(t), &mouth{}, &spoken{}
+	net.noUDP.Store(true)
+	tk := newTalkOver(t, nil, Config{
+		Source: func(protocol.Settings) (audio.Source, error) { return mic, nil },
+		Sink:   func(protocol.Settings) (audio.Sink, error) { return wavio.Null{Speed: speed}, nil },
+		Speed:  speed, Instrument: net.instrument, Tap: said,
+	})
+	tk.mouth = mic
+	isInterrupted(t, tk)
+	if got := tk.w.SessionPath(); got != realtime.PathWebSocket {
+		t.Errorf("the voice goes over %q", got)
+	}
+	if got := audio.Duration(said.samples.Load()); got > 15*time.Second {
+		t.Errorf("%v were heard of both answers; the first one has more than 20 s", got)
+	}
+}
+
+func isInterrupted(t *testing.T, tk *talk) {
+	t.Helper()
 	tk.limit = 10 * time.Second
 	story := strings.Repeat("This answer is long enough to be interrupted. ", 12)
 	tk.agent.become(says(story))
