@@ -334,7 +334,15 @@ func send(c *Client, pcm []int16) {
 
 // BenchmarkDial is the time to an established call, on loopback. Each server gets only as
 // many calls as its limit on requests lets through at once.
-func BenchmarkDial(b *testing.B) {
+func BenchmarkDial(b *testing.B) { bothTimed(b, timeDials) }
+
+// bothTimed runs a benchmark over each transport.
+func bothTimed(b *testing.B, run func(b *testing.B, over func(Config) Config)) {
+	b.Run("WebRTC", func(b *testing.B) { run(b, func(cfg Config) Config { return cfg }) })
+	b.Run("WebSocket", func(b *testing.B) { run(b, overSocket) })
+}
+
+func timeDials(b *testing.B, over func(Config) Config) {
 	const callsPerServer = 20
 	var cfg Config
 	var sum ConnectTimes
@@ -342,6 +350,7 @@ func BenchmarkDial(b *testing.B) {
 		if calls%callsPerServer == 0 {
 			b.StopTimer()
 			_, cfg = startLocal(b, nil)
+			cfg = over(cfg)
 			b.StartTimer()
 		}
 		c, err := Dial(context.Background(), cfg, newRecorder())
@@ -366,9 +375,11 @@ func BenchmarkDial(b *testing.B) {
 
 // BenchmarkSpeak is the time from Speak to the first decoded audio, on
 // loopback and without the time of a synthesiser.
-func BenchmarkSpeak(b *testing.B) {
+func BenchmarkSpeak(b *testing.B) { bothTimed(b, timeSpeech) }
+
+func timeSpeech(b *testing.B, over func(Config) Config) {
 	_, cfg := startLocal(b, nil)
-	c, r := dialLocal(b, cfg)
+	c, r := dialLocal(b, over(cfg))
 	gen := uint32(0)
 	for b.Loop() {
 		gen++
