@@ -116,6 +116,13 @@ type event struct {
 		Code, Param, Message string
 		EventID              string `json:"event_id"`
 	}
+	// of the Live API
+	ClientEventID string `json:"client_event_id"`
+	StartMs       int64  `json:"start_ms"`
+	EndMs         int64  `json:"end_ms"`
+	Reason        string
+	Delegation    struct{ ID, Target string }
+
 	at time.Time
 }
 

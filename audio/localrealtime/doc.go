@@ -29,6 +29,8 @@
 // the input of a response.create. It never makes an answer of its own; a session that asks
 // for one (create_response) is told so by an error event for each turn.
 //
+// A call may be a session of OpenAI's Live API instead: see live.
+//
 // # The caller's loop
 //
 //	s, err := localrealtime.New(localrealtime.Config{APIKey: key, Recognizer: ..., Synthesizer: ..., Detector: ...})

@@ -381,7 +381,7 @@ func invalidf(code, param, format string, args ...any) *protocolError {
 // sessionExpired is the error that the public API sends before it closes a
 // session that reached its maximum duration.
 func sessionExpired(limit time.Duration) *protocolError {
-	return invalidf("session_expired", "", "Your session hit the maximum duration of %v.", limit)
+	return invalidf(codeSessionExpired, "", "Your session hit the maximum duration of %v.", limit)
 }
 
 // serverError is a fault of the server or of an engine.

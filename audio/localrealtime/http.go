@@ -30,6 +30,9 @@ const modelID = "agentvoice-local"
 //	POST /v1/realtime/client_secrets     API key; makes an ephemeral key
 //	POST /v1/realtime/calls              either key; SDP offer in, 201 and SDP answer out
 //	POST /v1/realtime/calls/{id}/hangup  either key
+//	GET  /v1/live/sessions               either key; WebSocket of the Live API
+//	POST /v1/live/sessions               either key; SDP offer in, 201 and SDP answer out, as JSON
+//	POST /v1/live/sessions/{id}/hangup   either key
 //	GET  /v1/models                      API key
 //
 // Errors are JSON in the form of the public API.
@@ -39,6 +42,9 @@ func (s *Server) Handler() http.Handler {
 	mux.HandleFunc("POST /v1/realtime/client_secrets", s.postClientSecrets)
 	mux.HandleFunc("POST /v1/realtime/calls", s.postCalls)
 	mux.HandleFunc("POST /v1/realtime/calls/{id}/hangup", s.postHangup)
+	mux.HandleFunc("GET /v1/live/sessions", s.getLive)
+	mux.HandleFunc("POST /v1/live/sessions", s.postLive)
+	mux.HandleFunc("POST /v1/live/sessions/{id}/hangup", s.postHangup)
 	mux.HandleFunc("GET /v1/models", s.getModels)
 	mux.HandleFunc("/", func(w http.ResponseWriter, r *http.Request) {
 		writeError(w, http.StatusNotFound, invalidf("unknown_url", "", "no such endpoint: %s %s", r.Method, r.URL.Path))
@@ -116,7 +122,7 @@ func (s *Server) postCalls(w http.ResponseWriter, r *http.Request) {
 	if m := r.URL.Query().Get("model"); m != "" {
 		session.Model = m
 	}
-	c, answer, err := s.answer(r.Context(), offer, session)
+	c, answer, err := s.answer(r.Context(), offer, session, nil)
 	if err != nil {
 		writeCallError(w, err)
 		return

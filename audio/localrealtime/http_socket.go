@@ -41,7 +41,7 @@ func (s *Server) getRealtime(w http.ResponseWriter, r *http.Request) {
 	if err != nil {
 		return // Accept has answered
 	}
-	c, err := s.newCall(session, func(c *call) (transport, error) { return newSocket(c, conn), nil })
+	c, err := s.newCall(session, func(c *call) (transport, error) { return newSocket(c, conn, nil), nil })
 	if err != nil {
 		_ = conn.Close(websocket.StatusInternalError, "")
 		return

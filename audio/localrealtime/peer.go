@@ -27,6 +27,7 @@ type peerConnection struct {
 	pc      *webrtc.PeerConnection
 	track   chan *webrtc.TrackRemote
 	channel *webrtc.DataChannel // of call.run; nil until it is open
+	live    *live               // nil for a call of the Realtime protocol
 }
 
 // away implements transport.
@@ -35,12 +36,16 @@ func (p *peerConnection) away() bool {
 }
 
 // answer takes an offer and makes a call of it. It fails with a
-// *protocolError when the offer is at fault.
-func (s *Server) answer(ctx context.Context, offer string, session session) (*call, string, error) {
+// *protocolError when the offer is at fault. as is the Live session that the call is, nil
+// for one of the Realtime protocol.
+func (s *Server) answer(ctx context.Context, offer string, session session, as *liveConfig) (*call, string, error) {
 	var p *peerConnection
 	c, err := s.newCall(session, func(c *call) (_ transport, err error) {
 		if p, err = newPeerConnection(c); err != nil {
 			return nil, err
+		}
+		if as != nil {
+			p.live = newLive(c, *as, p.write)
 		}
 		return p, nil
 	})
@@ -99,7 +104,11 @@ func newPeerConnection(c *call) (*peerConnection, error) {
 		d.OnMessage(func(m webrtc.DataChannelMessage) {
 			c.post(func() {
 				p.open(d) // pion does not promise that OnOpen comes first
-				c.onClientEvent(m.Data)
+				if p.live != nil {
+					p.live.receive(m.Data)
+				} else {
+					c.onClientEvent(m.Data)
+				}
 			})
 		})
 		d.OnClose(c.hangUp)
@@ -133,6 +142,13 @@ func (p *peerConnection) start() {
 
 // send implements transport.
 func (p *peerConnection) send(event []byte) error {
+	if p.live != nil {
+		return p.live.translate(event)
+	}
+	return p.write(event)
+}
+
+func (p *peerConnection) write(event []byte) error {
 	if err := p.channel.SendText(string(event)); err != nil {
 		return err
 	}

@@ -35,6 +35,7 @@ type socket struct {
 	call  *call
 	conn  *websocket.Conn
 	input socketInput
+	live  *live // nil for a call of the Realtime protocol
 
 	mu     sync.Mutex
 	queue  [][]byte
@@ -44,12 +45,17 @@ type socket struct {
 	idle   func()        // called once, when nothing is unsent
 }
 
-func newSocket(c *call, conn *websocket.Conn) *socket {
+// newSocket makes the transport of a call. as is the Live session that the call is, nil for
+// one of the Realtime protocol.
+func newSocket(c *call, conn *websocket.Conn, as *liveConfig) *socket {
 	conn.SetReadLimit(maxSocketEventBytes)
 	s := &socket{call: c, conn: conn, wake: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 	s.input = socketInput{call: c, windows: windower{emit: func(pcm []int16) bool {
 		return c.recognition.awaitRoom(c.ctx) && c.hear(pcm)
 	}}}
+	if as != nil {
+		s.live = newLive(c, *as, s.write)
+	}
 	return s
 }
 
@@ -61,7 +67,7 @@ func (s *socket) start() {
 			s.read()
 		}
 	})
-	c.workers.Go(s.write)
+	c.workers.Go(s.flush)
 	c.workers.Go(s.ping)
 }
 
@@ -82,6 +88,13 @@ func (s *socket) read() {
 			err = invalidf("invalid_value", "", "binary messages are not taken: send events as text, with audio in base64")
 		} else if e := json.Unmarshal(data, &ev); e != nil {
 			err = decodeError(e, "")
+		}
+		if s.live != nil && err == nil {
+			if ev.Type != liveAppend {
+				c.post(func() { s.live.receive(data) })
+				continue
+			}
+			ev.Type = "input_audio_buffer.append"
 		}
 		if err == nil {
 			err = s.input.take(ev)
@@ -105,8 +118,8 @@ func (s *socket) read() {
 	}
 }
 
-// write sends the queued events.
-func (s *socket) write() {
+// flush sends the queued events.
+func (s *socket) flush() {
 	c := s.call
 	defer c.hangUp()
 	for {
@@ -172,6 +185,14 @@ func (s *socket) ping() {
 
 // send implements transport.
 func (s *socket) send(event []byte) error {
+	if s.live != nil {
+		return s.live.translate(event)
+	}
+	return s.write(event)
+}
+
+// write queues an event.
+func (s *socket) write(event []byte) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.unsent+len(event) > maxUnsent {

@@ -86,6 +86,16 @@ func (h *harness) socket(t *testing.T) *peer {
 
 func greeted(t *testing.T, conn *websocket.Conn) *peer {
 	t.Helper()
+	p := reading(t, conn)
+	if s := p.next("session.created").Session; s.Model != "mine" {
+		t.Errorf("the session's model is %q", s.Model)
+	}
+	return p
+}
+
+// reading is a client over WebSocket.
+func reading(t *testing.T, conn *websocket.Conn) *peer {
+	t.Helper()
 	conn.SetReadLimit(1 << 20)
 	p := &peer{t: t, ws: conn, events: make(chan event, 10000)}
 	var reading sync.WaitGroup
@@ -100,9 +110,6 @@ func greeted(t *testing.T, conn *websocket.Conn) *peer {
 		}
 	})
 	t.Cleanup(func() { _ = conn.CloseNow(); reading.Wait() })
-	if s := p.next("session.created").Session; s.Model != "mine" {
-		t.Errorf("the session's model is %q", s.Model)
-	}
 	return p
 }
 
