@@ -204,7 +204,9 @@ func (s Settings) conflicts() []FieldError {
 }
 
 // hasOwnEndpoint says whether the provider has a fixed address or runs on this machine.
-func hasOwnEndpoint(p Provider) bool { return p == ProviderLocal || p == ProviderOpenAI }
+func hasOwnEndpoint(p Provider) bool {
+	return p == ProviderLocal || p == ProviderOpenAI || p == ProviderLive
+}
 
 // needsEndpoint says whether the provider is used without an endpoint from another
 // setting.
@@ -268,8 +270,8 @@ func (s Settings) hearingConflicts() []FieldError {
 	switch {
 	case s.Hearing.Wire == WireRealtime && of == ProviderCompatible:
 		return append(fields, FieldError{Field: "agentvoice.hearing.wire", Problem: "is realtime", Allowed: "auto or transcriptions; compatible does not support realtime"})
-	case s.Hearing.Wire == WireTranscriptions && of == ProviderLocal:
-		return append(fields, FieldError{Field: "agentvoice.hearing.wire", Problem: "is transcriptions", Allowed: "auto or realtime; local does not support transcriptions"})
+	case s.Hearing.Wire == WireTranscriptions && (of == ProviderLocal || of == ProviderLive):
+		return append(fields, FieldError{Field: "agentvoice.hearing.wire", Problem: "is transcriptions", Allowed: fmt.Sprintf("auto or realtime; %s does not support transcriptions", of)})
 	}
 	return fields
 }
@@ -285,8 +287,10 @@ func (s Settings) voiceConflicts() []FieldError {
 	switch {
 	case s.Voice.Wire == WireRealtime && of != s.SessionWith():
 		bad("wire", "is realtime", fmt.Sprintf("auto or speech; the session is with %s", s.SessionWith()))
-	case s.Voice.Wire == WireSpeech && of == ProviderLocal:
-		bad("wire", "is speech", "auto; local does not support speech")
+	case s.Voice.Wire == WireSpeech && (of == ProviderLocal || of == ProviderLive):
+		bad("wire", "is speech", fmt.Sprintf("auto; %s does not support speech", of))
+	case of == ProviderLive && s.SessionWith() != of:
+		bad("provider", "is live", "another provider; live speaks only if it also hears")
 	case s.Voice.Model == "" && needsModel && (of != s.SessionWith() || s.Voice.Wire == WireSpeech):
 		bad("model", "is empty", fmt.Sprintf("the name of a model or deployment; a voice of %s requires one", of))
 	}
@@ -301,7 +305,7 @@ func badEndpoint(endpoint string, provider Provider) (problem, allowed string) {
 		return "is not a URL", "an absolute https or http URL"
 	case u.User != nil:
 		return "contains a user name or password", "a URL without them; store the key as a secret"
-	case u.Scheme == "http" && (provider == ProviderOpenAI || provider == ProviderAzure) && !loopback(u.Hostname()):
+	case u.Scheme == "http" && (provider == ProviderOpenAI || provider == ProviderLive || provider == ProviderAzure) && !loopback(u.Hostname()):
 		return "would send the key unencrypted", "an https URL"
 	default:
 		return "", ""

@@ -85,6 +85,7 @@ const (
 	CodeServiceLimited     ErrorCode = "serviceLimited"
 	CodeVoiceParaphrases   ErrorCode = "voiceParaphrases"
 	CodeHeardRoughly       ErrorCode = "heardRoughly"
+	CodeVoiceNotStopped    ErrorCode = "voiceNotStopped"
 	CodeWordsLate          ErrorCode = "wordsLate"
 	CodeWordsUnchecked     ErrorCode = "wordsUnchecked"
 	CodeVocabularyUnused   ErrorCode = "vocabularyUnused"
@@ -398,6 +399,10 @@ var Errors = []ErrorSpec{
 		words{"The position of your interruptions is approximate.", "Wo Sie eine Antwort unterbrochen haben, ist nur ungefähr bekannt.", "回答を中断した位置は、おおよそしか分かりません。"},
 		words{"Set agentvoice.voice.wire to speech, with a model.", "Stellen Sie agentvoice.voice.wire auf speech, mit einem Modell.", "agentvoice.voice.wire を speech にし、モデルを指定してください。"},
 		words{"The position of your interruptions is approximate.", "Wo Sie eine Antwort unterbrochen haben, ist nur ungefähr bekannt.", "回答を中断した位置は、おおよそしか分かりません。"}},
+	{CodeVoiceNotStopped, -32072, false,
+		words{"An interruption stops the answer here only; the service cannot be stopped.", "Eine Unterbrechung stoppt die Antwort nur hier; den Dienst kann man nicht anhalten.", "割り込みはここでの再生だけを止めます。サービス自体は停止できません。"},
+		words{"Set agentvoice.provider to openai, for example.", "Stellen Sie agentvoice.provider zum Beispiel auf openai.", "agentvoice.provider を openai などにしてください。"},
+		words{"An interruption stops the answer here only; the service cannot be stopped.", "Eine Unterbrechung stoppt die Antwort nur hier; den Dienst kann man nicht anhalten.", "割り込みはここでの再生だけを止めます。サービス自体は停止できません。"}},
 	{CodeWordsLate, -32065, false,
 		words{"Your words appear after you finish speaking.", "Ihre Wörter erscheinen erst, wenn Sie fertig sind.", "言葉は話し終えてから表示されます。"},
 		words{"Set agentvoice.hearing.wire to realtime, if the service supports it.", "Stellen Sie agentvoice.hearing.wire auf realtime, wenn der Dienst eine Sitzung hat.", "サービスにセッションがあれば、agentvoice.hearing.wire を realtime にしてください。"},

@@ -160,6 +160,7 @@ type Provider string
 const (
 	ProviderLocal   Provider = "local"
 	ProviderOpenAI  Provider = "openai"
+	ProviderLive    Provider = "live" // OpenAI's Live API
 	ProviderAzure   Provider = "azure"
 	ProviderLocalAI Provider = "localai"
 	// ProviderCompatible is any server of OpenAI's audio endpoints.
@@ -167,7 +168,7 @@ const (
 )
 
 // Providers lists every provider.
-var Providers = []Provider{ProviderLocal, ProviderOpenAI, ProviderAzure, ProviderLocalAI, ProviderCompatible}
+var Providers = []Provider{ProviderLocal, ProviderOpenAI, ProviderLive, ProviderAzure, ProviderLocalAI, ProviderCompatible}
 
 // The values of turnDetection.mode.
 const (
@@ -278,10 +279,10 @@ func (s Setting) Kind() Kind {
 // reference are generated from it.
 var SettingsTable = []Setting{
 	{Name: "agentvoice.provider", Default: "local", Enum: enum(Providers).Values, Scope: ScopeApplication, Restart: true,
-		Meaning: "The service for recognition and voice. `local` runs on this machine and needs no key and no network; `compatible` is any server with OpenAI's `/v1/audio` endpoints, such as speaches, vLLM or a whisper server.",
+		Meaning: "The service for recognition and voice. `local` runs on this machine and needs no key and no network; `compatible` is any server with OpenAI's `/v1/audio` endpoints, such as speaches, vLLM or a whisper server; `live` is OpenAI's Live API, which says the answers in words of its own.",
 		field:   func(s *Settings) any { return &s.Provider }},
 	{Name: "agentvoice.endpoint", Default: "", Scope: ScopeApplication, Restart: true,
-		Meaning: "Base URL of the service. Required for `azure`, `localai` and `compatible`; empty for the provider's default. Must be `https` for `openai` and `azure`, except on this machine.",
+		Meaning: "Base URL of the service. Required for `azure`, `localai` and `compatible`; empty for the provider's default. Must be `https` for `openai`, `live` and `azure`, except on this machine.",
 		field:   func(s *Settings) any { return &s.Endpoint }},
 	{Name: "agentvoice.deployment", Default: "", Scope: ScopeApplication, Restart: true,
 		Meaning: "Name of the deployment. Required for `azure`, unused by others.",
@@ -363,7 +364,7 @@ var SettingsTable = []Setting{
 		Meaning: "Voice of the assistant; empty for the provider's default.",
 		field:   func(s *Settings) any { return &s.Voice.Name }},
 	{Name: "agentvoice.voice.rate", Default: 1.0, Min: 0.5, Max: 3, Scope: ScopeWindow,
-		Meaning: "Speed of the voice, from the next sentence on; 1 is normal. In a session, `openai` and `azure` are limited to 1.5; `localai` has one speed.",
+		Meaning: "Speed of the voice, from the next sentence on; 1 is normal. In a session, `openai` and `azure` are limited to 1.5; `live` and `localai` have one speed.",
 		field:   func(s *Settings) any { return &s.Voice.Rate }},
 	{Name: "agentvoice.audio.inputDevice", Default: "default", Scope: ScopeApplication, Local: true,
 		Meaning: "Microphone: `default`, or a device's name or id.",

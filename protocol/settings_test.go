@@ -117,7 +117,7 @@ func TestBadConfiguration(t *testing.T) {
 		{"too large", `{"agentvoice.voice.rate":1e300}`, "agentvoice.voice.rate", "0.5 to 3"},
 		{"fraction", `{"agentvoice.fault.maxRetries":1.5}`, "agentvoice.fault.maxRetries", "whole number"},
 		{"beyond float", `{"agentvoice.voice.rate":1e999}`, "agentvoice.voice.rate", "0.5 to 3"},
-		{"not in the list", `{"agentvoice.provider":"skynet"}`, "agentvoice.provider", "local, openai, azure, localai, compatible"},
+		{"not in the list", `{"agentvoice.provider":"skynet"}`, "agentvoice.provider", "local, openai, live, azure, localai, compatible"},
 		{"number for text", `{"agentvoice.voice.name":7}`, "agentvoice.voice.name", "a string"},
 		{"text for flag", `{"agentvoice.cues.enabled":"true"}`, "agentvoice.cues.enabled", "true, false"},
 		{"flag for number", `{"agentvoice.cues.volume":true}`, "agentvoice.cues.volume", "0 to 1"},
@@ -154,6 +154,10 @@ func TestBadConfiguration(t *testing.T) {
 		{"session of another provider", `{"agentvoice.voice.provider":"openai","agentvoice.voice.wire":"realtime"}`, "agentvoice.voice.wire", "session is with local"},
 		{"no such wire", `{"agentvoice.voice.wire":"speech"}`, "agentvoice.voice.wire", "local does not support speech"},
 		{"model of the voice is missing", `{"agentvoice.provider":"localai","agentvoice.endpoint":"http://nas","agentvoice.voice.wire":"speech"}`, "agentvoice.voice.model", "name of a model"},
+		{"no transcriptions of a Live session", `{"agentvoice.provider":"live","agentvoice.hearing.wire":"transcriptions","agentvoice.voice.provider":"openai"}`, "agentvoice.hearing.wire", "live does not support transcriptions"},
+		{"no speech beside a Live session", `{"agentvoice.provider":"live","agentvoice.voice.wire":"speech"}`, "agentvoice.voice.wire", "live does not support speech"},
+		{"the voice of a Live session that there is not", `{"agentvoice.voice.provider":"live"}`, "agentvoice.voice.provider", "only if it also hears"},
+		{"key of a Live session in the clear", `{"agentvoice.provider":"live","agentvoice.endpoint":"http://example.com"}`, "agentvoice.endpoint", "https"},
 		{"locale", `{"agentvoice.locale":"klingon!"}`, "agentvoice.locale", "BCP 47"},
 	}
 	for _, tt := range tests {
@@ -180,6 +184,8 @@ func TestGoodEndpoints(t *testing.T) {
 		`{"agentvoice.provider":"localai","agentvoice.hearing.provider":"local","agentvoice.voice.endpoint":"http://nas","agentvoice.voice.model":"piper"}`,
 		`{"agentvoice.voice.provider":"localai","agentvoice.voice.endpoint":"http://nas:8080","agentvoice.voice.model":"piper"}`,
 		`{"agentvoice.provider":"openai","agentvoice.voice.wire":"realtime"}`,
+		`{"agentvoice.provider":"live"}`,
+		`{"agentvoice.provider":"live","agentvoice.voice.provider":"openai"}`,
 		`{"agentvoice.provider":"openai","agentvoice.voice.provider":"local"}`,
 	} {
 		if _, fields := ParseConfiguration(configuration(t, c)); len(fields) > 0 {

@@ -151,7 +151,7 @@ func (s *Server) settings(of session) machine.Settings {
 	in := of.Audio.Input
 	m := machine.Settings{
 		Interrupt: in.TurnDetection != nil && in.TurnDetection.InterruptResponse, Create: in.TurnDetection.creates(),
-		Idle: in.TurnDetection.idleTimeout() > 0, Transcribe: in.Transcription != nil, Model: s.cfg.Model != nil, Answers: maxResponses,
+		Idle: in.TurnDetection.idleTimeout() > 0, Transcribe: in.Transcription != nil, Model: of.answers, Answers: maxResponses,
 	}
 	if s.cfg.Summarise != nil {
 		m.Remember = s.cfg.Remember

@@ -3,8 +3,9 @@ package localrealtime
 import (
 	"encoding/json"
 	"strings"
-	"time"
 	"unicode/utf8"
+
+	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/machine"
 )
 
 // A Live session is a call whose events are those of the Live API: the server hears,
@@ -70,7 +71,7 @@ func (s *Server) sessionOf(config json.RawMessage) (session, liveConfig, error) 
 	if err != nil {
 		return session{}, in, err
 	}
-	made, err := s.newSession(b)
+	made, err := newSession(false, b)
 	return made, in, err
 }
 
@@ -230,8 +231,7 @@ func (l *live) take(ev liveClientEvent) error {
 		return l.send(liveSessionEvent{liveHead: l.head("session.updated", ev.EventID), Session: l.session()})
 	case "session.close":
 		err := l.closed("close_requested", ev.EventID)
-		time.AfterFunc(time.Second, l.call.hangUp)
-		l.call.link.whenSent(l.call.hangUp)
+		l.call.hangUpWhenSent()
 		return err
 	case liveAppend:
 		return invalidf("unsupported_event", "type", "this session hears by RTP: send audio on its track, not in events")
@@ -254,8 +254,8 @@ func (l *live) speak(text string) error {
 	if err != nil {
 		return err
 	}
-	if r.verbatim, err = spokenInput(r.input); err != nil {
-		return err
+	if l.call.take(machine.Event{Kind: machine.Create}, news{response: r}) == machine.Full {
+		return tooManyResponses()
 	}
-	return l.call.queue(r)
+	return nil
 }

@@ -133,7 +133,7 @@ func (c *call) newResponse(in responseCreate) (*response, error) {
 	r.ask, r.metadata, r.inConversation = in, in.Metadata, in.Conversation != "none"
 	r.voice = cmp.Or(voice, r.voice)
 	var err error
-	if r.input, err = c.inputItems(in.Input); err == nil && c.srv.cfg.Model == nil {
+	if r.input, err = c.inputItems(in.Input); err == nil && !c.session.answers {
 		r.verbatim, err = spokenInput(r.input)
 	}
 	return r, err

@@ -48,13 +48,26 @@ var proofs = map[string]proof{
 	"local realtime limit":      {embedded, []string{"audio/localrealtime TestSessionLimitIsAnnouncedAndEnforced", "internal/daemon/live TestRenewalCrossesThreeLimitsInOneConversation"}},
 	"local realtime verbatim":   {embedded, []string{"audio/realtime TestLocalEngines"}},
 	"local realtime positions":  {embedded, []string{"audio/realtime TestSpeakWithMarkers", "audio/realtime TestLocalEngines"}},
+	"local realtime cancel":     {embedded, []string{"audio/realtime TestLocalCancel"}},
 	"local realtime truncate":   {embedded, []string{"audio/localrealtime TestConversationItems"}},
 	"local realtime speed":      {embedded, []string{"internal/daemon/live TestVoiceRateIsHeard"}},
 	"local engine model":        {engines, []string{"internal/daemon/live TestTheEngineBesideASession"}},
 	"local engine verbatim":     {engines, []string{"internal/daemon/live TestTheEngineBesideASession"}},
 	"local engine positions":    {engines, []string{"internal/daemon/live TestTheEngineBesideASession"}},
 	"local engine speed":        {engines, []string{"internal/daemon/live TestTheEngineBesideASession"}},
+	"engine cancel":             {engines, []string{"audio/hosted TestCancelIsAtOnce"}},
 	"engine no truncate":        {engines, []string{"internal/daemon/live TestTheEngineBesideASession"}},
+
+	"live realtime model":        {fake, []string{"audio/realtime TestFormsOfLiveEvents"}},
+	"live realtime partials":     {embedded, []string{"audio/realtime TestLiveConversation"}},
+	"live realtime no logprobs":  {documented, nil},
+	"live realtime vocabulary":   {fake, []string{"audio/realtime TestFormsOfLiveEvents"}},
+	"live realtime limit":        {documented, nil},
+	"live realtime no verbatim":  {documented, nil},
+	"live realtime no positions": {embedded, []string{"audio/realtime TestLiveConversation"}},
+	"live realtime no cancel":    {embedded, []string{"audio/realtime TestLiveConversation", "internal/daemon/live TestALiveConversation"}},
+	"live realtime no truncate":  {documented, nil},
+	"live realtime speed":        {documented, nil},
 
 	"realtime model":         {fake, []string{"audio/realtime TestDialShapes"}},
 	"realtime partials":      {fake, []string{"audio/realtime TestTranscripts"}},
@@ -66,6 +79,7 @@ var proofs = map[string]proof{
 	"realtime limit":         {fake, []string{"audio/realtime TestSessionExpiry"}},
 	"realtime no verbatim":   {documented, nil},
 	"realtime no positions":  {documented, nil},
+	"realtime cancel":        {fake, []string{"audio/realtime TestCancelSpeech"}},
 	"realtime truncate":      {documented, nil},
 	"realtime no truncate":   {documented, nil},
 	"realtime speed":         {fake, []string{"audio/realtime TestSpeedIsThatOfTheSession"}},
@@ -85,6 +99,7 @@ var proofs = map[string]proof{
 	"compatible speech model": {engines, []string{"internal/daemon/live TestAConversationByRequests"}},
 	"speech verbatim":         {engines, []string{"audio/hosted TestVoiceOfAnEngine", "internal/daemon/live TestTheVoiceOfAnotherService"}},
 	"speech positions":        {engines, []string{"audio/hosted TestPositionsAreThoseOfTheAudio", "internal/daemon/live TestAnInterruptionClosesTheRequest"}},
+	"speech cancel":           {engines, []string{"internal/daemon/live TestAnInterruptionClosesTheRequest"}},
 	"speech no truncate":      {engines, []string{"internal/daemon/live TestAnInterruptionClosesTheRequest"}},
 	"speech speed":            {engines, []string{"audio/hosted TestVoiceOfAnEngine"}},
 	"localai speech speed":    {documented, nil},
@@ -180,7 +195,7 @@ func TestAddingAProviderIsARow(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	for name, is := range map[string]string{OpenAI: "OpenAI", Azure: "Azure", LocalAI: "LocalAI", Compatible: "Compatible"} {
+	for name, is := range map[string]string{OpenAI: "OpenAI", Azure: "Azure", LocalAI: "LocalAI", Compatible: "Compatible", Live: "Live"} {
 		row := regexp.MustCompile(`(?s)\n\t\{\n\t\tName: ` + is + `,.*?\n\t\},\n`).Find(table)
 		if row == nil {
 			t.Fatalf("%s has no row", name)
@@ -258,16 +273,16 @@ func markdown(mark func(provider string, w Wire, capability string) string) stri
 				cell(r.Name, h.Wire, "vocabulary", cmp.Or(string(h.Vocabulary), "no")), cell(r.Name, h.Wire, "transports", transports), cell(r.Name, h.Wire, "limit", limit))
 		}
 	}
-	b.WriteString("\n### Voice\n\n| Provider | Wire | Default model | Word for word | Heard positions | Truncation | Speed |\n| --- | --- | --- | --- | --- | --- | --- |\n")
+	b.WriteString("\n### Voice\n\n| Provider | Wire | Default model | Word for word | Heard positions | Cancelling | Truncation | Speed |\n| --- | --- | --- | --- | --- | --- | --- | --- |\n")
 	for _, r := range Rows {
 		for _, v := range r.Voice {
 			speed := "1"
 			if v.Fastest > 1 {
 				speed = fmt.Sprintf("%g to %g", v.Slowest, v.Fastest)
 			}
-			fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | %s | %s | %s |\n", r.Name, v.Wire, cell(r.Name, v.Wire, "model", named(r, v.Wire, v.Model)),
+			fmt.Fprintf(&b, "| `%s` | `%s` | %s | %s | %s | %s | %s | %s |\n", r.Name, v.Wire, cell(r.Name, v.Wire, "model", named(r, v.Wire, v.Model)),
 				can(r.Name, v.Wire, "verbatim", v.Verbatim), can(r.Name, v.Wire, "positions", v.HeardPositions),
-				can(r.Name, v.Wire, "truncate", v.Truncate), cell(r.Name, v.Wire, "speed", speed))
+				can(r.Name, v.Wire, "cancel", v.Cancel), can(r.Name, v.Wire, "truncate", v.Truncate), cell(r.Name, v.Wire, "speed", speed))
 		}
 	}
 	return b.String()

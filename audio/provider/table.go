@@ -18,6 +18,7 @@ const (
 	OpenAI     = "openai"
 	Azure      = "azure"
 	LocalAI    = "localai"
+	Live       = "live"       // OpenAI's Live API
 	Local      = "local"      // the embedded server
 	Compatible = "compatible" // any server of /v1/audio/speech and /v1/audio/transcriptions
 )
@@ -66,6 +67,9 @@ type Session struct {
 	// pipeline names the models. It speaks there when it is asked to; a realtime
 	// session would answer what the user says, whatever create_response is.
 	Transcribes bool
+	// Live: it is a session of the Live API, which hears, speaks and owns the turns, and
+	// hands what the user said to the client.
+	Live bool
 	// Gaps: audio that was not sent counts as silence, so silence need not be sent.
 	Gaps bool
 	// Limit is the documented maximum duration, for a service that does not announce
@@ -103,6 +107,7 @@ type Voice struct {
 	// other (RFC 3551, section 4.1). Some servers set it on every packet, some after
 	// every pause; there the end of a segment is found by silence.
 	HeardPositions bool
+	Cancel         bool // what it is saying can be stopped at the service
 	Truncate       bool // it takes conversation.item.truncate
 	// Slowest and Fastest bound the documented speed; both are 1 for a service that
 	// has one speed.
@@ -118,8 +123,8 @@ var Rows = []Row{
 		Session: &Session{Transports: overBoth, Ephemeral: true, Gaps: true},
 		Hearing: []Hearing{{Wire: Realtime, Model: "whisper-1", Partials: true, Logprobs: true, Vocabulary: HotWords}},
 		Voice: []Voice{
-			{Wire: Realtime, Verbatim: true, HeardPositions: true, Truncate: true, Slowest: 0.5, Fastest: 3},
-			{Wire: Engine, Verbatim: true, HeardPositions: true, Slowest: 0.5, Fastest: 3},
+			{Wire: Realtime, Verbatim: true, HeardPositions: true, Truncate: true, Cancel: true, Slowest: 0.5, Fastest: 3},
+			{Wire: Engine, Verbatim: true, HeardPositions: true, Cancel: true, Slowest: 0.5, Fastest: 3},
 		},
 	},
 	{
@@ -130,9 +135,15 @@ var Rows = []Row{
 			{Wire: Transcriptions, Model: "gpt-4o-mini-transcribe", Logprobs: true, Vocabulary: Prompt, Streams: true},
 		},
 		Voice: []Voice{
-			{Wire: Speech, Model: "gpt-4o-mini-tts", Voice: "alloy", Verbatim: true, HeardPositions: true, Slowest: 0.25, Fastest: 4},
-			{Wire: Realtime, Truncate: true, Slowest: 0.25, Fastest: 1.5},
+			{Wire: Speech, Model: "gpt-4o-mini-tts", Voice: "alloy", Verbatim: true, HeardPositions: true, Cancel: true, Slowest: 0.25, Fastest: 4},
+			{Wire: Realtime, Truncate: true, Cancel: true, Slowest: 0.25, Fastest: 1.5},
 		},
+	},
+	{
+		Name: Live, Home: "https://api.openai.com", Prefix: "/v1",
+		Session: &Session{Transports: []Transport{WebRTC}, Live: true, Limit: 2 * time.Hour},
+		Hearing: []Hearing{{Wire: Realtime, Model: "gpt-live-1", Partials: true, Vocabulary: Prompt}},
+		Voice:   []Voice{{Wire: Realtime, Model: "gpt-live-1", Slowest: 1, Fastest: 1}},
 	},
 	{
 		Name: Azure, Prefix: "/openai/v1", KeyHeader: "Api-Key", Deployments: true,
@@ -142,8 +153,8 @@ var Rows = []Row{
 			{Wire: Transcriptions, Logprobs: true, Vocabulary: Prompt, Streams: true},
 		},
 		Voice: []Voice{
-			{Wire: Speech, Voice: "alloy", Verbatim: true, HeardPositions: true, Slowest: 0.25, Fastest: 4},
-			{Wire: Realtime, Truncate: true, Slowest: 0.25, Fastest: 1.5},
+			{Wire: Speech, Voice: "alloy", Verbatim: true, HeardPositions: true, Cancel: true, Slowest: 0.25, Fastest: 4},
+			{Wire: Realtime, Truncate: true, Cancel: true, Slowest: 0.25, Fastest: 1.5},
 		},
 	},
 	{
@@ -154,14 +165,14 @@ var Rows = []Row{
 			{Wire: Transcriptions, Model: "whisper-1", Vocabulary: Prompt},
 		},
 		Voice: []Voice{
-			{Wire: Speech, Voice: "alloy", Verbatim: true, HeardPositions: true, Slowest: 1, Fastest: 1},
-			{Wire: Realtime, Slowest: 1, Fastest: 1},
+			{Wire: Speech, Voice: "alloy", Verbatim: true, HeardPositions: true, Cancel: true, Slowest: 1, Fastest: 1},
+			{Wire: Realtime, Cancel: true, Slowest: 1, Fastest: 1},
 		},
 	},
 	{
 		Name: Compatible, Prefix: "/v1", Anonymous: true, PlainHTTP: true,
 		Hearing: []Hearing{{Wire: Transcriptions, Model: "whisper-1", Vocabulary: Prompt}},
-		Voice:   []Voice{{Wire: Speech, Model: "tts-1", Voice: "alloy", Verbatim: true, HeardPositions: true, Slowest: 0.25, Fastest: 4}},
+		Voice:   []Voice{{Wire: Speech, Model: "tts-1", Voice: "alloy", Verbatim: true, HeardPositions: true, Cancel: true, Slowest: 0.25, Fastest: 4}},
 	},
 }
 

@@ -124,6 +124,9 @@ func (c *Client) start(kind provider.Transport, h Handler, result chan<- error) 
 		canceled: &c.canceled, count: &c.count, expiry: &c.expiry, partial: map[string]string{},
 		speech: speech{markers: speaks(c.cfg.Dialect).HeardPositions, named: link.voice().names()},
 	}
+	if isLive(c.cfg.Dialect) {
+		l.live, l.speech.free = &live{}, true
+	}
 	c.loops.Go(func() { l.run(c.ctx, inbox, c.wake, c.commands) })
 	c.loops.Go(func() { link.carry(c.ctx, c.up) })
 	return nil

@@ -1,6 +1,7 @@
 package realtime
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"net"
@@ -24,6 +25,7 @@ const (
 	Azure   Dialect = provider.Azure
 	LocalAI Dialect = provider.LocalAI
 	Local   Dialect = provider.Local // the embedded server
+	Live    Dialect = provider.Live  // OpenAI's Live API
 )
 
 // Kinds of turn detection.
@@ -169,7 +171,7 @@ const defaultConnectTimeout = 10 * time.Second
 func (c Config) check() (Config, error) {
 	row, ok := provider.Of(string(c.Dialect))
 	if !ok || row.Session == nil {
-		return c, &Error{Code: CodeConnectionFailed, Message: "unknown dialect; use openai, azure, localai or local"}
+		return c, &Error{Code: CodeConnectionFailed, Message: "unknown dialect; use openai, live, azure, localai or local"}
 	}
 	base, problem := row.Base(c.BaseURL)
 	if problem != "" {
@@ -188,6 +190,10 @@ func (c Config) check() (Config, error) {
 	if row.Deployments && c.TranscriptionModel == "" {
 		return c, &Error{Code: CodeConnectionFailed,
 			Message: "no deployment of a transcription model; set agentvoice.transcription.deployment"}
+	}
+	if row.Session.Live {
+		speaks, _ := row.Speaks(provider.Realtime)
+		c.Model = cmp.Or(c.Model, speaks.Model)
 	}
 	if c.TurnDetection.Type == "" {
 		c.TurnDetection.Type = ServerVAD

@@ -169,6 +169,9 @@ func (s *signaller) clock(h http.Header) {
 
 // call sends the offer and returns the service's SDP.
 func (s *signaller) call(ctx context.Context, offer string) (string, error) {
+	if s.row.Session.Live {
+		return s.callLive(ctx, offer)
+	}
 	header, body := s.header("application/sdp"), []byte(offer)
 	if s.row.Session.JSONOffer {
 		header = s.header("application/json")
@@ -204,10 +207,16 @@ func (s *signaller) call(ctx context.Context, offer string) (string, error) {
 // hangUp ends the call at the service, where the dialect can. Best effort: the
 // service also sees the connection close.
 func (s *signaller) hangUp(ctx context.Context) {
-	if !s.row.Session.Ephemeral || s.callID == "" {
+	calls := "/realtime/calls/"
+	if s.row.Session.Live {
+		calls = "/live/sessions/"
+	} else if !s.row.Session.Ephemeral {
 		return
 	}
-	_, _, err := s.post(ctx, "hangup", "/realtime/calls/"+s.callID+"/hangup", s.header(""), nil, http.StatusOK, http.StatusNoContent)
+	if s.callID == "" {
+		return
+	}
+	_, _, err := s.post(ctx, "hangup", calls+s.callID+"/hangup", s.header(""), nil, http.StatusOK, http.StatusNoContent)
 	if err != nil {
 		s.cfg.Log.Debug().Err(err).Msg("the call was not hung up; closing the connection ends it")
 	}

@@ -16,6 +16,9 @@
 // one out-of-band response whose text is to be read verbatim. Responses that
 // nobody asked for are cancelled, counted and never heard.
 //
+// Of OpenAI's Live API the same client takes the events as those of the Realtime protocol
+// that say the same; see live.
+//
 // # Caller's loop
 //
 //	c, err := realtime.Dial(ctx, cfg, handler)

@@ -30,6 +30,10 @@ const sessionExpired = "session_expired"
 // lacks what it is about, is counted and ignored; so are unknown types, which
 // the protocol allows.
 func (l *loop) onEvent(data []byte, now time.Time) {
+	if l.live != nil {
+		l.onLive(data, now)
+		return
+	}
 	if e, ok := decode(data); !ok || !l.dispatch(e, now) {
 		l.count.malformed.Add(1)
 	}

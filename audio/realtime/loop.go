@@ -38,6 +38,7 @@ type loop struct {
 	speech  speech
 	voice   voice
 	partial map[string]string // transcripts that are not final, by item
+	live    *live             // nil where the service is not reached by the Live API
 
 	ready          bool             // the session stands
 	updates        int              // of the session, that are not answered
@@ -73,6 +74,9 @@ func (l *loop) deadline() time.Time {
 	if t := l.voice.deadline(); t.Before(at) && !l.speech.unclaimed() {
 		at = t
 	}
+	if l.live != nil && l.live.deadline().Before(at) {
+		at = l.live.deadline()
+	}
 	if !l.disconnectedAt.IsZero() {
 		if t := l.disconnectedAt.Add(disconnectedFor); t.Before(at) {
 			at = t
@@ -85,7 +89,7 @@ func (l *loop) deadline() time.Time {
 func (l *loop) take(m message, now time.Time) {
 	switch m.kind {
 	case msgOpen:
-		l.included = true
+		l.included = l.live == nil
 		updates := sessionUpdates(l.cfg, true)
 		l.updates = len(updates)
 		for _, u := range updates {
@@ -158,6 +162,10 @@ func (l *loop) tick(now time.Time) {
 		l.voice.drain(now, l.play(now))
 	}
 	l.speech.settle(now)
+	if l.live != nil {
+		l.live.due(now)
+		l.settleLive(now)
+	}
 	l.perform()
 	l.voice.publish(l.count)
 }
@@ -246,6 +254,16 @@ func (l *loop) act(a action) {
 // post sends an event. A failure is logged: a broken channel is reported by
 // its closing.
 func (l *loop) post(event clientEvent) bool {
+	if l.live != nil {
+		now := time.Now()
+		l.live.sent(event, now)
+		l.settleLive(now)
+		return true
+	}
+	return l.write(event)
+}
+
+func (l *loop) write(event any) bool {
 	b, err := json.Marshal(event)
 	if err == nil {
 		err = l.link.send(b)

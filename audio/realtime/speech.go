@@ -73,11 +73,15 @@ type utterance struct {
 	doneAt    time.Time
 	releaseAt time.Time
 	lastSound time.Time // last packet of it that was not silent
+	samples   int       // of its audio so far
+	behind    bool      // it was asked for behind another one
 }
 
 type speech struct {
 	markers   bool          // see provider.Voice.HeardPositions
 	named     bool          // audio says which response it is of, and when that was all
+	free      bool          // the service speaks in words and pauses of its own, and tells no end
+	pause     time.Duration // of the silence so far, where free
 	announced bool          // the service sends output_audio_buffer events
 	echoes    bool          // the service echoes metadata, so a response without is not ours
 	speed     float64       // of the session; 1 when zero
@@ -312,15 +316,19 @@ func (s *speech) audio(c chunk, now time.Time) (seg audio.SegmentID, ok bool) {
 	if s.named {
 		return s.ofResponse(c, now)
 	}
-	if s.markers {
+	switch h := s.live[0]; {
+	case s.markers:
 		s.turnOver(c)
-	} else if h := s.live[0]; h.id != "" && !c.silent {
+	case s.free:
+		s.turnOverAtPause(c)
+	case h.id != "" && !c.silent:
 		h.started = true // leading silence is not part of it
 	}
 	if len(s.live) == 0 || !s.live[0].started {
 		return seg, false
 	}
 	h := s.live[0]
+	h.samples += len(c.pcm)
 	if !c.silent {
 		h.lastSound, h.progress = now, now
 	}
@@ -387,9 +395,12 @@ const (
 
 // due says when the head's wait is over, and what then holds.
 func (s *speech) due(u *utterance) (time.Time, verdict) {
-	quiet := quietTime
-	if s.announced {
+	quiet, first := quietTime, noAudioTimeout
+	switch {
+	case s.announced:
 		quiet = quietTimeAnnounced
+	case s.free:
+		quiet, first = livePause, liveFirstSound
 	}
 	switch {
 	case u.dropped && u.done && s.named:
@@ -398,6 +409,8 @@ func (s *speech) due(u *utterance) (time.Time, verdict) {
 		return u.progress.Add(stallTimeout), stalled // what is left of it is handed over meanwhile
 	case u.dropped && u.done && u.released:
 		return latest(u.releaseAt, u.doneAt, u.lastSound).Add(s.grace()), vanished
+	case u.dropped && u.done && s.free:
+		return latest(u.droppedAt, u.lastSound, u.progress).Add(quiet), vanished
 	case u.dropped && u.done:
 		return latest(u.droppedAt, u.lastSound, u.progress).Add(quietTime), vanished
 	case u.dropped:
@@ -412,8 +425,10 @@ func (s *speech) due(u *utterance) (time.Time, verdict) {
 		return u.releaseAt.Add(s.grace()), soundless
 	case u.started:
 		return latest(u.lastSound, u.progress).Add(quiet), ended
+	case u.behind && s.free: // it was a part of the audio before
+		return u.progress.Add(liveFollows), ended
 	default:
-		return u.progress.Add(noAudioTimeout), soundless
+		return u.progress.Add(first), soundless
 	}
 }
 
@@ -450,7 +465,7 @@ func (s *speech) settle(now time.Time) {
 			s.emit(action{kind: actSpeed, seg: q.Segment})
 		}
 		s.waiting = s.waiting[1:]
-		s.live = append(s.live, &utterance{queued: q, solicited: true, progress: now})
+		s.live = append(s.live, &utterance{queued: q, solicited: true, progress: now, behind: len(s.live) > 0})
 		s.emit(action{kind: actCreate, seg: q.Segment})
 	}
 	// A service that does not stop talking would block the queue for good.
@@ -462,9 +477,10 @@ func (s *speech) settle(now time.Time) {
 
 // mayAsk reports whether the next segment may be asked for: when the service
 // is idle, or, with markers, as soon as it has made the audio of the one
-// before, so that synthesis overlaps playback. Not across generations: a
-// cancelled one clears the service's whole buffer. Audio with names is handed over
-// long before it is heard, and the queue has room for that of one segment.
+// before, so that synthesis overlaps playback; from a free service, as soon as it speaks
+// the one before. Not across generations: a cancelled one clears the service's whole
+// buffer. Audio with names is handed over long before it is heard, and the queue has room
+// for that of one segment.
 func (s *speech) mayAsk() bool {
 	if len(s.live) == 0 {
 		return true
@@ -474,7 +490,7 @@ func (s *speech) mayAsk() bool {
 			return false
 		}
 	}
-	return s.markers && !s.named
+	return s.markers && !s.named || s.free && s.live[len(s.live)-1].started
 }
 
 // blockedUntil is when the next segment has waited too long for dropped

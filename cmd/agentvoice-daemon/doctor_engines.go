@@ -76,7 +76,11 @@ func reach(ctx context.Context, p protocol.Provider, endpoint string) (string, e
 	if err != nil {
 		return "", fault{fmt.Sprintf("cannot reach %s (%v)", u.Hostname(), err), "check the network, the proxy and --endpoint"}
 	}
-	return u.Hostname(), conn.Close()
+	found := u.Hostname()
+	if row.Session != nil && row.Session.Live {
+		found += ", by the Live API: it says answers in words of its own, and cannot be stopped"
+	}
+	return found, conn.Close()
 }
 
 // pairing says how an editor finds this daemon.

@@ -52,7 +52,7 @@ func TestSettingsOfAnEditorAreChecked(t *testing.T) {
 			"agentvoice": {"cues.enabled": false},
 		}`, "2 settings, no problems\n", ""},
 		{"wrong", `{"agentvoice.voice.rate": 9, "agentvoice.hearing.provider": "ours", "agentvoice.nope": 1}`,
-			"agentvoice.hearing.provider is \"ours\"; allowed: \"\", local, openai, azure, localai, compatible\n" +
+			"agentvoice.hearing.provider is \"ours\"; allowed: \"\", local, openai, live, azure, localai, compatible\n" +
 				"agentvoice.nope is an unknown setting\nagentvoice.voice.rate is 9; allowed: 0.5 to 3\n", "invalid settings in -: 3"},
 		{"no JSON", `{"agentvoice.voice.rate": }`, "", "- is not valid JSON: "},
 		{"no object", `[1]`, "", "- is not a JSON object"},

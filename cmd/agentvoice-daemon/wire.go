@@ -60,7 +60,7 @@ type sharedFlags struct {
 func (f *sharedFlags) register(fs *pflag.FlagSet) {
 	fs.StringVar(&f.audioIn, "audio-in", "default", "microphone: default, a device's name or id, wav:FILE, or null")
 	fs.StringVar(&f.audioOut, "audio-out", "default", "speaker: default, a device's name or id, wav:FILE, or null")
-	fs.StringVar(&f.provider, "provider", "", "speech service: local, openai, azure, localai or compatible (default: local)")
+	fs.StringVar(&f.provider, "provider", "", "speech service: local, openai, live, azure, localai or compatible (default: local)")
 	fs.StringVar(&f.endpoint, "endpoint", "", "base URL of the service (default: that of the provider)")
 	fs.StringVar(&f.deployment, "deployment", "", "deployment name (azure)")
 	fs.StringVar(&f.model, "model", "", "realtime model")
@@ -311,7 +311,7 @@ func credentials(keyFile string) func(context.Context, protocol.Provider) (realt
 			return realtime.Credential{Value: strings.TrimSpace(string(b)), Kind: realtime.APIKey}, nil
 		}
 		name := map[protocol.Provider]string{
-			protocol.ProviderOpenAI: envOpenAI, protocol.ProviderAzure: envAzure, protocol.ProviderLocalAI: envLocal,
+			protocol.ProviderOpenAI: envOpenAI, protocol.ProviderLive: envOpenAI, protocol.ProviderAzure: envAzure, protocol.ProviderLocalAI: envLocal,
 			protocol.ProviderCompatible: envOther,
 		}[p]
 		key := os.Getenv(name)

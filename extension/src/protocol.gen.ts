@@ -363,6 +363,7 @@ export type EditorCommand = (typeof EDITOR_COMMANDS)[number];
 export const PROVIDERS = [
   'local',
   'openai',
+  'live',
   'azure',
   'localai',
   'compatible',
@@ -454,6 +455,7 @@ export const ERROR_CODES = [
   'serviceLimited',
   'voiceParaphrases',
   'heardRoughly',
+  'voiceNotStopped',
   'wordsLate',
   'wordsUnchecked',
   'vocabularyUnused',
@@ -522,9 +524,9 @@ export interface ClientInfo {
 
 /** Settings by name; null is the default. */
 export interface Configuration {
-  /** The service for recognition and voice. `local` runs on this machine and needs no key and no network; `compatible` is any server with OpenAI's `/v1/audio` endpoints, such as speaches, vLLM or a whisper server. */
-  'agentvoice.provider'?: 'local' | 'openai' | 'azure' | 'localai' | 'compatible' | null;
-  /** Base URL of the service. Required for `azure`, `localai` and `compatible`; empty for the provider's default. Must be `https` for `openai` and `azure`, except on this machine. */
+  /** The service for recognition and voice. `local` runs on this machine and needs no key and no network; `compatible` is any server with OpenAI's `/v1/audio` endpoints, such as speaches, vLLM or a whisper server; `live` is OpenAI's Live API, which says the answers in words of its own. */
+  'agentvoice.provider'?: 'local' | 'openai' | 'live' | 'azure' | 'localai' | 'compatible' | null;
+  /** Base URL of the service. Required for `azure`, `localai` and `compatible`; empty for the provider's default. Must be `https` for `openai`, `live` and `azure`, except on this machine. */
   'agentvoice.endpoint'?: string | null;
   /** Name of the deployment. Required for `azure`, unused by others. */
   'agentvoice.deployment'?: string | null;
@@ -543,7 +545,7 @@ export interface Configuration {
   /** User name at the TURN servers. */
   'agentvoice.network.turnUsername'?: string | null;
   /** The service for recognition, if it differs from the voice; empty for `agentvoice.provider`. `local` recognises on this machine. */
-  'agentvoice.hearing.provider'?: '' | 'local' | 'openai' | 'azure' | 'localai' | 'compatible' | null;
+  'agentvoice.hearing.provider'?: '' | 'local' | 'openai' | 'live' | 'azure' | 'localai' | 'compatible' | null;
   /** Base URL of the recognition service; empty for the provider's default, or for `agentvoice.endpoint` if the provider is the same. */
   'agentvoice.hearing.endpoint'?: string | null;
   /** How the service recognises: `realtime` in a session, with words while you speak; `transcriptions` by one request per utterance (`/v1/audio/transcriptions`), with words when you have finished. `auto` prefers a session. */
@@ -565,7 +567,7 @@ export interface Configuration {
   /** Sends known names to the transcription service (`openai`, `azure`, `localai`) as part of its prompt, which improves their recognition: your own words first, then those of the workspace, about 600 characters. When off, they stay on this machine. */
   'agentvoice.words.send'?: boolean | null;
   /** The service for the voice, if it differs from recognition; empty for `agentvoice.provider`. `local` speaks on this machine. */
-  'agentvoice.voice.provider'?: '' | 'local' | 'openai' | 'azure' | 'localai' | 'compatible' | null;
+  'agentvoice.voice.provider'?: '' | 'local' | 'openai' | 'live' | 'azure' | 'localai' | 'compatible' | null;
   /** Base URL of the voice service; empty for the provider's default, or for `agentvoice.endpoint` if the provider is the same. */
   'agentvoice.voice.endpoint'?: string | null;
   /** How the service speaks: `speech` reads each sentence word for word (`/v1/audio/speech`), `realtime` speaks in the session, where a model may paraphrase. `auto` prefers `speech` if the service has it and the model is known. */
@@ -574,7 +576,7 @@ export interface Configuration {
   'agentvoice.voice.model'?: string | null;
   /** Voice of the assistant; empty for the provider's default. */
   'agentvoice.voice.name'?: string | null;
-  /** Speed of the voice, from the next sentence on; 1 is normal. In a session, `openai` and `azure` are limited to 1.5; `localai` has one speed. */
+  /** Speed of the voice, from the next sentence on; 1 is normal. In a session, `openai` and `azure` are limited to 1.5; `live` and `localai` have one speed. */
   'agentvoice.voice.rate'?: number | null;
   /** Microphone: `default`, or a device's name or id. */
   'agentvoice.audio.inputDevice'?: string | null;
@@ -1560,6 +1562,7 @@ export const ERRORS: Readonly<Record<ErrorCode, { readonly code: number; readonl
   serviceLimited: { code: -32062, retryable: false },
   voiceParaphrases: { code: -32063, retryable: false },
   heardRoughly: { code: -32064, retryable: false },
+  voiceNotStopped: { code: -32072, retryable: false },
   wordsLate: { code: -32065, retryable: false },
   wordsUnchecked: { code: -32066, retryable: false },
   vocabularyUnused: { code: -32067, retryable: false },
@@ -1586,7 +1589,7 @@ export interface SettingInfo {
 
 /** The settings, in the order of the settings page. */
 export const SETTINGS: readonly SettingInfo[] = [
-  { name: 'agentvoice.provider', kind: 'string', default: 'local', enum: ['local', 'openai', 'azure', 'localai', 'compatible'], restart: true },
+  { name: 'agentvoice.provider', kind: 'string', default: 'local', enum: ['local', 'openai', 'live', 'azure', 'localai', 'compatible'], restart: true },
   { name: 'agentvoice.endpoint', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.deployment', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.model', kind: 'string', default: '', restart: true },
@@ -1596,7 +1599,7 @@ export const SETTINGS: readonly SettingInfo[] = [
   { name: 'agentvoice.network.proxy', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.network.turnServers', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.network.turnUsername', kind: 'string', default: '', restart: true },
-  { name: 'agentvoice.hearing.provider', kind: 'string', default: '', enum: ['', 'local', 'openai', 'azure', 'localai', 'compatible'], restart: true },
+  { name: 'agentvoice.hearing.provider', kind: 'string', default: '', enum: ['', 'local', 'openai', 'live', 'azure', 'localai', 'compatible'], restart: true },
   { name: 'agentvoice.hearing.endpoint', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.hearing.wire', kind: 'string', default: 'auto', enum: ['auto', 'realtime', 'transcriptions'], restart: true },
   { name: 'agentvoice.transcription.model', kind: 'string', default: '', restart: true },
@@ -1607,7 +1610,7 @@ export const SETTINGS: readonly SettingInfo[] = [
   { name: 'agentvoice.words.correct', kind: 'boolean', default: true, restart: false },
   { name: 'agentvoice.words.workspace', kind: 'boolean', default: true, restart: false },
   { name: 'agentvoice.words.send', kind: 'boolean', default: false, restart: true },
-  { name: 'agentvoice.voice.provider', kind: 'string', default: '', enum: ['', 'local', 'openai', 'azure', 'localai', 'compatible'], restart: true },
+  { name: 'agentvoice.voice.provider', kind: 'string', default: '', enum: ['', 'local', 'openai', 'live', 'azure', 'localai', 'compatible'], restart: true },
   { name: 'agentvoice.voice.endpoint', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.voice.wire', kind: 'string', default: 'auto', enum: ['auto', 'speech', 'realtime'], restart: true },
   { name: 'agentvoice.voice.model', kind: 'string', default: '', restart: true },

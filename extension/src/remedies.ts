@@ -142,6 +142,7 @@ const HELPS: Record<ProblemCode, readonly PanelCommand[]> = {
   serviceLimited: ['agentvoice.openSettings'],
   voiceParaphrases: ['agentvoice.openSettings'],
   heardRoughly: ['agentvoice.openSettings'],
+  voiceNotStopped: ['agentvoice.openSettings'],
   wordsLate: ['agentvoice.openSettings'],
   wordsUnchecked: [],
   vocabularyUnused: ['agentvoice.openSettings'],

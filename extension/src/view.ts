@@ -415,6 +415,7 @@ function providerName(provider: string, t: Translate): string {
   const names: Record<string, string> = {
     local: t('On this machine'),
     openai: 'OpenAI',
+    live: 'OpenAI Live',
     azure: 'Azure OpenAI',
     localai: 'LocalAI',
   };

@@ -364,7 +364,7 @@ export class Window implements vscode.Disposable {
       this.conversation.ask((wire) => wire.request('audio/devices')),
       this.inChatView() || this.agent() !== '' ? true : this.models.pick(vscode.workspace.getConfiguration('agentvoice').get('copilot.model', '')),
     ]);
-    const keyless = provider !== 'openai' && provider !== 'azure';
+    const keyless = !['openai', 'live', 'azure'].includes(provider);
     this.devices = found === undefined ? this.devices : [...found.inputs, ...found.outputs];
     this.found = {
       microphone: found !== undefined && found.inputs.length > 0,

@@ -21,5 +21,5 @@ test('a key is for a service that is used', () => {
   assert.deepEqual(keyed(read({ 'voice.provider': 'openai' })), ['openai']);
   assert.deepEqual(keyed(read({ provider: 'openai', 'hearing.provider': 'azure' })), ['openai', 'azure']);
   assert.deepEqual(keyed(read({ provider: 'openai', 'hearing.provider': 'local', 'voice.provider': 'azure' })), ['azure']);
-  assert.deepEqual(keyed(read({})), ['openai', 'azure', 'localai', 'compatible']);
+  assert.deepEqual(keyed(read({})), ['openai', 'live', 'azure', 'localai', 'compatible']);
 });

@@ -86,6 +86,7 @@ func TestTheEars(t *testing.T) {
 		{"local", "", "auto", "", "", ears{provider: "local"}, "local"},
 		{"openai", "", "auto", "", "", ears{provider: "local"}, "openai"},
 		{"openai", "", "transcriptions", "", "", ears{"openai", "", "gpt-4o-mini-transcribe", ""}, "local"},
+		{"live", "", "auto", "", "", ears{provider: "local"}, "live"},
 		{"openai", "local", "auto", "", "", ears{provider: "local"}, "local"},
 		{"azure", "", "transcriptions", "https://x", "tr", ears{"azure", "https://x", "tr", ""}, "local"},
 		{"localai", "", "auto", "http://nas", "", ears{provider: "local"}, "localai"},

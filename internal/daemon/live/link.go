@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 	"github.com/agentvoice/agentvoice-daemon/csm"
@@ -305,6 +306,7 @@ func (l *link) hangUp(c *call) {
 		return
 	}
 	c.settled()
+	c.hearer.close()
 	l.w.service.quit(c)
 	defer l.count(c)
 	if err := errors.Join(c.voice.Close(), c.client.Close()); err != nil {
@@ -389,13 +391,17 @@ type hearer struct {
 	w    *World
 	call *call
 	ear  *ear // nil without devices
+	// wordsOnly: see matcher.wordsOnly.
+	wordsOnly bool
 
-	mu    sync.Mutex // of both
-	match *matcher   // nil before the first fact
+	mu    sync.Mutex  // of both
+	match *matcher    // nil before the first fact
+	late  *time.Timer // see awaitWords; nil before the first
 }
 
 func newHearer(w *World, c *call) *hearer {
-	return &hearer{w: w, call: c, ear: w.devices.ear.Load()}
+	row, _ := provider.Of(string(w.port.Settings().SessionWith()))
+	return &hearer{w: w, call: c, ear: w.devices.ear.Load(), wordsOnly: row.Session != nil && row.Session.Live}
 }
 
 // matcher is made for the first fact, and not with the connection: whether there is
@@ -405,6 +411,7 @@ func (h *hearer) matcher() *matcher {
 	if h.match == nil {
 		echo := func(from, to int64) bool { return h.ear != nil && h.ear.echo(from, to) }
 		h.match = newMatcher(h.w.port, h.call.epoch.Load(), h.ear.finds(), echo)
+		h.match.wordsOnly = h.wordsOnly
 	}
 	return h.match
 }
@@ -434,9 +441,35 @@ func (h *hearer) voice(m vad.Mark) {
 		case vad.Paused:
 			return some(match.silence(m.Pos))
 		default:
+			h.awaitWords(match)
 			return match.gone()
 		}
 	})
+}
+
+// lateWords is for the first words of a voice that is gone, where the service tells of it
+// by nothing else.
+const lateWords = 5 * time.Second
+
+// awaitWords has an utterance end for which no words come. It needs mu.
+func (h *hearer) awaitWords(m *matcher) {
+	if !h.wordsOnly {
+		return
+	}
+	if h.late != nil {
+		h.late.Stop()
+	}
+	u := m.open()
+	h.late = time.AfterFunc(lateWords, func() { h.with(func(m *matcher) []csm.Event { return m.unheard(u) }) })
+}
+
+// close ends what the hearer waits for.
+func (h *hearer) close() {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	if h.late != nil {
+		h.late.Stop()
+	}
 }
 
 // committed says that the core ended the utterance that was being spoken, which it

@@ -25,6 +25,9 @@ type matcher struct {
 	port  daemon.Port
 	epoch uint32
 	local bool // there is a local detector
+	// wordsOnly: the service tells of a voice by its words, so that it may have heard one
+	// of which it has not told yet.
+	wordsOnly bool
 	// echo says whether most of what was captured between two positions may have
 	// been the assistant's own voice.
 	echo func(from, to int64) bool
@@ -109,7 +112,15 @@ func (m *matcher) gone() []csm.Event {
 		return nil
 	}
 	u.quiet = true
-	if u.item != nil {
+	if u.item != nil || m.wordsOnly {
+		return nil
+	}
+	return m.unheard(u)
+}
+
+// unheard ends an utterance whose voice is gone and that the service has not heard.
+func (m *matcher) unheard(u *utterance) []csm.Event {
+	if u == nil || u.item != nil || !u.quiet || u.stopped {
 		return nil
 	}
 	return append([]csm.Event{csm.SpeechStopped{Epoch: m.epoch, Utterance: u.id, Pos: u.to}}, m.nothing(u)...)

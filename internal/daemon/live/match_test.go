@@ -162,3 +162,38 @@ func TestMatcher(t *testing.T) {
 		})
 	}
 }
+
+// Where the service tells of a voice by its words only, an utterance waits for them after
+// its voice is gone, and ends without words when none come.
+func TestMatcherWaitsForWords(t *testing.T) {
+	var last uint64
+	m := newMatcher(daemon.Port{
+		NewUtterance: func() uint64 { last++; return last },
+		Heard: func(epoch uint32, u uint64, text string, _ float64) csm.Final {
+			return csm.Final{Epoch: epoch, Utterance: u, Words: len(strings.Fields(text))}
+		},
+	}, 3, true, func(int64, int64) bool { return true })
+	m.wordsOnly = true
+	var out []string
+	note := func(events ...csm.Event) {
+		for _, e := range events {
+			out = append(out, told(e))
+		}
+	}
+	note(m.voice(4800, 0), m.silence(9600))
+	note(m.gone()...)
+	u := m.open()
+	note(some(m.started("A", 0))...) // the words come, late, while the assistant speaks
+	note(m.unheard(u)...)
+	note(m.stopped("A", 14400))
+	note(m.final("A", "stop it", 1)...)
+	note(m.voice(48000, 0), m.silence(52800)) // a cough
+	note(m.gone()...)
+	u = m.open()
+	note(m.unheard(u)...)
+	note(m.unheard(u)...)
+	want := "1 starts 100; 1 pauses 200; 1 ends 300; 1 words 2; 2 starts 1000; 2 pauses 1100; 2 ends 1100; 2 nothing"
+	if got := strings.Join(out, "; "); got != want {
+		t.Errorf("the core is told\n%s, want\n%s", got, want)
+	}
+}

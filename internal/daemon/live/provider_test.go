@@ -74,12 +74,19 @@ func TestOnlineProviderWithItsKey(t *testing.T) {
 // onlineService is the embedded server at another address. paths are the requests so far.
 func onlineService(t *testing.T) (paths func() []string, url string) {
 	t.Helper()
+	_, paths, url = serviceThatEnds(t)
+	return paths, url
+}
+
+// serviceThatEnds is onlineService, with the server.
+func serviceThatEnds(t *testing.T) (server *localrealtime.Server, paths func() []string, url string) {
+	t.Helper()
 	cfg, err := engines()
 	if err != nil {
 		t.Fatal(err)
 	}
 	cfg.APIKey, cfg.Speed, cfg.Log = "sk-the-users-key", speed, zerolog.Nop()
-	server, err := localrealtime.New(cfg)
+	server, err = localrealtime.New(cfg)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -104,7 +111,7 @@ func onlineService(t *testing.T) (paths func() []string, url string) {
 		<-served
 		http.DefaultClient.CloseIdleConnections()
 	})
-	return func() []string {
+	return server, func() []string {
 		mu.Lock()
 		defer mu.Unlock()
 		return slices.Clone(list)

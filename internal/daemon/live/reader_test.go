@@ -237,6 +237,8 @@ func TestTheWireOfTheVoice(t *testing.T) {
 		{"openai", "", "auto", "", provider.Speech},
 		{"openai", "", "realtime", "", provider.Realtime},
 		{"openai", "local", "auto", "", provider.Engine},
+		{"live", "", "auto", "", provider.Realtime},
+		{"live", "openai", "auto", "", provider.Speech},
 		{"azure", "", "auto", "", provider.Realtime},
 		{"azure", "", "auto", "our-voice", provider.Speech},
 		{"localai", "", "auto", "", provider.Realtime},

@@ -57,6 +57,7 @@ func lacks(set protocol.Settings) (codes []protocol.ErrorCode) {
 	}{
 		{!voice.Verbatim, protocol.CodeVoiceParaphrases},
 		{!voice.HeardPositions, protocol.CodeHeardRoughly},
+		{!voice.Cancel, protocol.CodeVoiceNotStopped},
 		{!hearing.Partials, protocol.CodeWordsLate},
 		{!hearing.Logprobs, protocol.CodeWordsUnchecked},
 		{hearing.Vocabulary != provider.Prompt && set.Transcription.Prompt != "", protocol.CodeVocabularyUnused},

@@ -25,6 +25,8 @@ func TestWhatTheChosenServicesLack(t *testing.T) {
 		{"OpenAI", func(s *protocol.Settings) { s.Provider, s.Transcription.Prompt = protocol.ProviderOpenAI, "gopls" }, nil},
 		{"OpenAI in the session", func(s *protocol.Settings) { s.Provider, s.Voice.Wire = protocol.ProviderOpenAI, protocol.WireRealtime },
 			[]protocol.ErrorCode{protocol.CodeVoiceParaphrases, protocol.CodeHeardRoughly}},
+		{"OpenAI Live", func(s *protocol.Settings) { s.Provider, s.Transcription.Prompt = protocol.ProviderLive, "gopls" },
+			[]protocol.ErrorCode{protocol.CodeVoiceParaphrases, protocol.CodeHeardRoughly, protocol.CodeVoiceNotStopped, protocol.CodeWordsUnchecked}},
 		{"OpenAI by requests", func(s *protocol.Settings) {
 			s.Provider, s.Hearing.Wire = protocol.ProviderOpenAI, protocol.WireTranscriptions
 		}, []protocol.ErrorCode{protocol.CodeWordsLate}},

@@ -1,0 +1,378 @@
+package realtime
+
+import (
+	"cmp"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"net/http"
+	"strconv"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"github.com/agentvoice/agentvoice-daemon/audio"
+	"github.com/agentvoice/agentvoice-daemon/audio/provider"
+)
+
+// A Live session hears, speaks and owns the turns. It hands what the user said to the
+// client as a delegation, without the words, which come as fragments that belong to no
+// turn; and it speaks what the client appends, in words of its own. Nothing can be
+// cancelled.
+//
+// live turns this into the Realtime events that say the same, so that the loop is one for
+// both: the words up to a delegation are an item of the input, and a segment is a response
+// that is done as soon as it was accepted, because nothing tells when. It ends by silence.
+// Like speech, live is a plain state machine: no clock, no goroutine, no network.
+
+// How long live waits.
+const (
+	// lateWords is for fragments that come after the delegation that they belong to.
+	lateWords = 200 * time.Millisecond
+	// undelegated is for a delegation after words. Without one they are handed on as they
+	// are: the user said them, and the service may have taken them for a remark. It is also
+	// for words after a commit, before there counts as nothing was said.
+	undelegated = 4 * time.Second
+	// acknowledge is when the service may say by itself that it is at work; what it says
+	// by itself is not heard.
+	acknowledge = 5 * time.Second
+)
+
+// livePause is the silence that ends a segment: a service that speaks freely pauses longer
+// than one that reads.
+const livePause = 700 * time.Millisecond
+
+// A free service says segments that follow each other in one breath. At a pause, or at the
+// RTP marker, the next one begins where so much was said as the text of the one before
+// takes: by livePace, a fast pace in samples a character.
+const (
+	liveTurnOver = 150 * time.Millisecond
+	livePace     = audio.SampleRate / 25
+	// liveFollows is for the first sound of a segment after the one before. Without one it
+	// was said with that.
+	liveFollows = 3 * time.Second
+)
+
+// liveFirstSound is for the first sound of a segment after it was accepted.
+const liveFirstSound = 10 * time.Second
+
+// maxCommentary is how much one append takes, in characters: by the reference 500 tokens,
+// which is some 2000 characters of English, and 500 of Japanese.
+const maxCommentary = 500
+
+// liveInstructions has the service leave the answers to the client.
+const liveInstructions = "You are the voice of another assistant. Delegate everything that the user says to the client, " +
+	"at once and every time: questions, orders, single words such as yes, no or stop. Never answer by yourself, and say nothing " +
+	"while you wait. When commentary comes, say it aloud exactly as it is written, word for word, in its own language, and nothing else. " +
+	"Stop speaking when the user speaks."
+
+// isLive says whether a service is reached by the Live API.
+func isLive(of Dialect) bool {
+	row, ok := provider.Of(string(of))
+	return ok && row.Session != nil && row.Session.Live
+}
+
+// wantedLive is the session that the client asks for.
+func wantedLive(cfg Config) liveSession {
+	s := liveSession{
+		Model: cfg.Model, Instructions: liveInstructions,
+		Delegation: liveDelegation{Type: "client", AcknowledgementDelayMs: acknowledge.Milliseconds()},
+	}
+	if cfg.Language != "" {
+		s.Instructions += " The user speaks the language with the code " + cfg.Language + "."
+	}
+	if cfg.TranscriptionPrompt != "" {
+		s.Instructions += " Names and terms that the user may say: " + cfg.TranscriptionPrompt
+	}
+	if cfg.Voice != "" {
+		s.Audio = &liveAudio{}
+		s.Audio.Output.Voice = cfg.Voice
+	}
+	return s
+}
+
+// liveItem is what the user says, until it is handed on.
+type liveItem struct {
+	id         string
+	text       string
+	to         int64 // ms of the session
+	delegated  bool
+	offset     int64 // of the delegation, in ms: what begins later is the next item
+	handOnWhen time.Time
+}
+
+type live struct {
+	items   int
+	open    *liveItem
+	commit  string // event id of a commit that waits for words
+	giveUp  time.Time
+	seconds float64 // of the session, as it reported them
+	closed  bool    // the service ended the session
+	early   int64   // offset of a delegation that came before its words
+
+	// unanswered is a delegation that no answer was sent for; "" for none.
+	unanswered string
+	turn       string // that was answered last, and the delegation that it answers
+	answers    string
+
+	out []serverEvent // to be taken as if the service had sent them
+	say []liveAppend  // to be sent
+}
+
+// received takes an event of the service.
+func (v *live) received(e liveEvent, now time.Time) (known bool) {
+	switch e.Type {
+	case "session.started":
+		s := serverEvent{Type: "session.updated"}
+		s.Session.ExpiresAt = e.Session.ExpiresAt
+		v.emit(s)
+	case "session.closed":
+		if v.closed = e.Reason != "expired"; !v.closed {
+			v.emit(serverEvent{Type: "error", Error: serviceError{Code: sessionExpired}})
+		}
+	case "session.input_transcript.delta":
+		v.words(e, now)
+	case "session.delegation.created":
+		return v.delegated(e, now)
+	case "session.commentary.appended":
+		return v.accepted(e.ClientEventID)
+	case "session.usage.updated":
+		v.used(e.Usage.Seconds)
+	case "error":
+		id := cmp.Or(e.Error.ClientEventID, e.ClientEventID)
+		v.emit(serverEvent{Type: "error", Error: serviceError{Type: e.Error.Type, Code: e.Error.Code, Param: e.Error.Param, EventID: id}})
+	}
+	return true
+}
+
+func (v *live) emit(e serverEvent) { v.out = append(v.out, e) }
+
+// words takes more of what the user says.
+func (v *live) words(e liveEvent, now time.Time) {
+	if v.open != nil && v.open.delegated && e.StartMs >= v.open.offset {
+		v.handOn()
+	}
+	if v.open == nil {
+		v.items++
+		v.open = &liveItem{id: fmt.Sprintf("live_%d", v.items), delegated: e.StartMs < v.early, offset: v.early}
+		v.early = 0
+		v.emit(serverEvent{Type: "input_audio_buffer.speech_started", ItemID: v.open.id, AudioStartMs: e.StartMs})
+	}
+	it := v.open
+	it.text, it.to = it.text+e.Delta, max(it.to, e.EndMs)
+	v.emit(serverEvent{Type: "conversation.item.input_audio_transcription.delta", ItemID: it.id, Delta: e.Delta})
+	wait := undelegated
+	if it.delegated {
+		wait = lateWords
+	}
+	v.commit = ""
+	it.handOnWhen = now.Add(wait)
+}
+
+// delegated takes the service's word that the user's turn is over.
+func (v *live) delegated(e liveEvent, now time.Time) bool {
+	if e.Delegation.ID == "" {
+		return false
+	}
+	if v.unanswered != "" { // the conversation went on without an answer to it
+		v.append("session.thinking.append", "nothing_"+v.unanswered, v.unanswered, "The client took care of this. Say nothing about it.")
+	}
+	v.unanswered = e.Delegation.ID
+	if v.open == nil {
+		v.early = e.OffsetMs
+		return true
+	}
+	v.open.delegated, v.open.offset, v.open.handOnWhen = true, e.OffsetMs, now.Add(lateWords)
+	return true
+}
+
+// handOn ends what the user said, once.
+func (v *live) handOn() {
+	it := v.open
+	v.open = nil
+	v.emit(serverEvent{Type: "input_audio_buffer.speech_stopped", ItemID: it.id, AudioEndMs: it.to})
+	v.emit(serverEvent{Type: "conversation.item.input_audio_transcription.completed", ItemID: it.id, Transcript: strings.TrimSpace(it.text)})
+}
+
+// accepted takes the service's word that it will say a segment.
+func (v *live) accepted(event string) bool {
+	seg, ok := segmentOfEvent(event)
+	if !ok {
+		return event != "" // the rest of a segment
+	}
+	r := response{ID: event, Status: "completed", Metadata: map[string]string{
+		metaGeneration: strconv.FormatUint(uint64(seg.Gen), 10), metaSegment: strconv.FormatUint(uint64(seg.Seq), 10),
+	}}
+	v.emit(serverEvent{Type: "response.created", Response: r})
+	v.emit(serverEvent{Type: "response.done", Response: r})
+	return true
+}
+
+// used takes how long the session has lasted.
+func (v *live) used(seconds float64) {
+	if more := seconds - v.seconds; more > 0 {
+		v.seconds = seconds
+		v.emit(serverEvent{Type: liveUsed, Usage: &usage{Seconds: more}})
+	}
+}
+
+// liveUsed is the type of an event that reports usage only.
+const liveUsed = "live.used"
+
+// sent takes what the loop wants to send. What a Live session does not have is left out:
+// it cannot be changed after its start, nor be told to stop.
+func (v *live) sent(e clientEvent, now time.Time) {
+	switch e.Type {
+	case "response.create":
+		v.speak(e)
+	case "input_audio_buffer.commit":
+		if v.open == nil { // else the service will say by itself that the turn is over
+			v.commit, v.giveUp = e.EventID, now.Add(undelegated)
+		}
+	case "input_audio_buffer.clear":
+		v.open, v.commit = nil, ""
+	}
+}
+
+// noTurn is that of words beside the conversation.
+const noTurn = "0"
+
+// speak has a segment said, as a part of the answer to a delegation: each turn of the
+// conversation answers the latest delegation that was not answered.
+func (v *live) speak(e clientEvent) {
+	if turn := e.Response.Metadata[metaTurn]; turn != v.turn && turn != noTurn {
+		v.turn, v.answers, v.unanswered = turn, v.unanswered, ""
+	}
+	v.append("session.commentary.append", e.EventID, v.answers, e.Response.Input[0].Content[0].Text)
+}
+
+// append adds to the session, in pieces that it takes. The first has the id of the event.
+func (v *live) append(kind, event, delegation, text string) {
+	a := liveAppend{Type: kind}
+	if delegation != "" {
+		a.DelegationID = &delegation
+	}
+	for i, p := range inPieces(text, maxCommentary) {
+		a.EventID, a.Content = event, p
+		if i > 0 {
+			a.EventID = fmt.Sprintf("part_%d_of_%s", i+1, event)
+		}
+		v.say = append(v.say, a)
+	}
+}
+
+// inPieces cuts a text at spaces, where it can, into pieces of at most so many characters.
+func inPieces(text string, most int) (pieces []string) {
+	rest := []rune(text)
+	for len(rest) > most {
+		at := most
+		for at > most/2 && rest[at] != ' ' {
+			at--
+		}
+		if rest[at] != ' ' {
+			at = most
+		}
+		pieces, rest = append(pieces, string(rest[:at])), []rune(strings.TrimLeft(string(rest[at:]), " "))
+	}
+	return append(pieces, string(rest))
+}
+
+// due does what time made due.
+func (v *live) due(now time.Time) {
+	if v.open != nil && !now.Before(v.open.handOnWhen) {
+		v.handOn()
+	}
+	if v.commit != "" && !now.Before(v.giveUp) {
+		v.emit(serverEvent{Type: "error", Error: serviceError{Code: commitEmpty, EventID: v.commit}})
+		v.commit = ""
+	}
+}
+
+// deadline is when due has something to do.
+func (v *live) deadline() time.Time {
+	at := farAway
+	if v.open != nil {
+		at = v.open.handOnWhen
+	}
+	if v.commit != "" && v.giveUp.Before(at) {
+		at = v.giveUp
+	}
+	return at
+}
+
+// turnOverAtPause begins the audio of the next segment of a free service.
+func (s *speech) turnOverAtPause(c chunk) {
+	if c.silent {
+		s.pause += audio.Duration(int64(len(c.pcm)))
+		return
+	}
+	begins := c.marker || s.pause >= liveTurnOver
+	s.pause = 0
+	h := s.live[0]
+	if begins && h.started && len(s.live) > 1 && h.samples >= utf8.RuneCountInString(h.Text)*livePace {
+		if !h.dropped {
+			s.emit(action{kind: actEnded, seg: h.Segment})
+		}
+		s.live = s.live[1:]
+		h = s.live[0]
+	}
+	h.started = true // the word that it was accepted may come after its first sound
+}
+
+// onLive takes an event of a Live session.
+func (l *loop) onLive(data []byte, now time.Time) {
+	var e liveEvent
+	err := json.Unmarshal(data, &e)
+	var mistyped *json.UnmarshalTypeError
+	if err != nil && !errors.As(err, &mistyped) || e.Type == "" || !l.live.received(e, now) {
+		l.count.malformed.Add(1)
+	}
+	l.settleLive(now)
+}
+
+// settleLive carries out what the Live side decided.
+func (l *loop) settleLive(now time.Time) {
+	for len(l.live.out) > 0 || len(l.live.say) > 0 {
+		say, out := l.live.say, l.live.out
+		l.live.say, l.live.out = nil, nil
+		for _, a := range say {
+			l.write(a)
+		}
+		for _, e := range out {
+			if e.Type == liveUsed {
+				l.used(false, e.Usage)
+				continue
+			}
+			l.dispatch(e, now)
+		}
+	}
+	if l.live.closed {
+		l.fail(&Error{Code: CodeConnectionLost, Retryable: true, Message: "the service closed the session; connect again"})
+	}
+}
+
+// callLive sends the offer with the session that is wanted, and returns the service's SDP.
+func (s *signaller) callLive(ctx context.Context, offer string) (string, error) {
+	body, err := json.Marshal(liveCall{Session: wantedLive(s.cfg), Transport: liveTransport{Type: "webrtc", SDP: offer}})
+	if err != nil {
+		return "", protocolError("sessions: the request cannot be written")
+	}
+	_, answer, err := s.post(ctx, "sessions", "/live/sessions", s.header("application/json"), body, http.StatusCreated, http.StatusOK)
+	if err != nil {
+		return "", err
+	}
+	var made struct {
+		Session struct {
+			ID string `json:"id"`
+		} `json:"session"`
+		Transport liveTransport `json:"transport"`
+	}
+	if json.Unmarshal(answer, &made) != nil || !strings.HasPrefix(made.Transport.SDP, "v=0") {
+		return "", protocolError("sessions: the answer holds no SDP")
+	}
+	if callIDPattern.MatchString(made.Session.ID) {
+		s.callID = made.Session.ID
+	}
+	return made.Transport.SDP, nil
+}
