@@ -69,6 +69,13 @@ run: build $(TOOL)/recording $(TOOL)/verdict ## hold a conversation from recorde
 		$(OUT)/journal.jsonl 'the record' $(OUT)/timeline.html 'the picture: open it in a browser'
 
 TONES := $(OUT)/tones
+WIRES ?=
+
+.PHONY: wires
+wires: build $(TOOL)/recording $(TOOL)/wires ## hold the conversation of make run over each wire, and compare; WIRES='-wire live' for one, WIRES=-update for the golden files
+	@$(TOOL)/recording -o $(OUT)/recording.wav -ref $(OUT)/recording.txt -labels $(OUT)/recording.json >/dev/null
+	@$(TOOL)/wires -daemon $(BIN) -recording $(OUT)/recording.wav -reference $(OUT)/recording.txt -out $(OUT)/wires $(WIRES)
+
 .PHONY: run-tones
 run-tones: deps-test build $(TOOL)/tones $(TOOL)/verdict ## hold a conversation in the tone language: sherpa-onnx in its process, in two passes
 	@$(TOOL)/tones -o $(TONES)/recording.wav -ref $(TONES)/recording.txt -models $(TONES)/models
@@ -156,7 +163,7 @@ stock-clients: deps-test build internal/stockclients/node_modules/.package-lock.
 	@node internal/stockclients/run.mjs $(BIN)
 
 .PHONY: official
-official: ## check the realtime events against the types of OpenAI's own library, which takes minutes to compile
+official: ## check the events of the realtime and the Live protocol against the types of OpenAI's own library, which takes minutes to compile
 	@cd internal/official && go test ./...
 
 # ---- the core, proven
