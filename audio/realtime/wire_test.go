@@ -37,6 +37,11 @@ func TestFormsOfEvents(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	a, err := newAppender()
+	if err != nil {
+		t.Fatal(err)
+	}
+	got.Write(append(a.event(make([]int16, audio.FrameSamples)), '\n'))
 	const golden = "testdata/events.jsonl"
 	if *update {
 		if err := os.WriteFile(golden, got.Bytes(), 0o644); err != nil {

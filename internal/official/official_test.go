@@ -113,6 +113,7 @@ func TestClientEvents(t *testing.T) {
 			"session.update":            new(realtime.SessionUpdateEventParam),
 			"response.create":           new(realtime.ResponseCreateEventParam),
 			"response.cancel":           new(realtime.ResponseCancelEventParam),
+			"input_audio_buffer.append": new(realtime.InputAudioBufferAppendEventParam),
 			"input_audio_buffer.commit": new(realtime.InputAudioBufferCommitEventParam),
 			"input_audio_buffer.clear":  new(realtime.InputAudioBufferClearEventParam),
 			"output_audio_buffer.clear": new(realtime.OutputAudioBufferClearEventParam),
