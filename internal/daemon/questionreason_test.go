@@ -122,28 +122,25 @@ func TestAlwaysAsk(t *testing.T) {
 // to do instead in one request, with no answer between them.
 func TestReasonOfANoReachesTheAssistantAtOnce(t *testing.T) {
 	no := false
-	var sent []copilot.Request
-	asked, again := make(chan bool), make(chan bool)
+	sent := make(chan copilot.Request, 8)
 	agent := &choosyCaller{choosy: &choosy{}}
 	agent.answer = func(_ context.Context, q copilot.Request, emit func(string)) error {
-		sent = append(sent, q)
-		if len(sent) == 1 {
+		if len(q.Messages) == 1 {
 			q.Wants(copilot.ToolCall{ID: "c1", Name: "install", Input: json.RawMessage(`{"packages":"left-pad"}`), Destructive: &no})
-			close(asked)
 			return nil
 		}
+		sent <- q
 		emit("With pnpm, then.")
-		close(again)
 		return nil
 	}
 	r := newRoom(t, protocol.DefaultSettings(), false, "", false, func(c *Config) { c.Adapter = agent })
 	agent.trace = r.trace
 	r.types("install it")
-	r.until(asked)
+	r.until(r.d.asking)
 	r.types("no, use pnpm instead")
-	r.until(again)
+	r.until(func() bool { return len(sent) > 0 })
 	got := ""
-	for _, m := range sent[1].Messages {
+	for _, m := range (<-sent).Messages {
 		got += fmt.Sprintf("%s %s: %s\n", m.Role, m.Status, m.Content)
 	}
 	want := "user : install it\ntool rejected: The user did not allow this call. It was not run.\nuser : no, use pnpm instead\n"
@@ -158,21 +155,13 @@ func (choosyCaller) CallTool(context.Context, context.Context, copilot.ToolCall)
 	return "", nil
 }
 
-// until steps the conversation until something has happened, and lets it settle.
-func (r *room) until(done <-chan bool) {
+// until steps the conversation until it is so.
+func (r *room) until(so func() bool) {
 	r.t.Helper()
-	late := time.After(10 * time.Second)
-	tick := time.NewTicker(time.Millisecond)
-	defer tick.Stop()
-	for {
-		r.clock.Advance(time.Millisecond, r.d.Drain)
-		select {
-		case <-done:
-			r.clock.Advance(200*time.Millisecond, r.d.Drain)
-			return
-		case <-tick.C:
-		case <-late:
-			r.t.Fatal("nothing happened")
+	for late := time.Now().Add(10 * time.Second); !so(); time.Sleep(time.Millisecond) {
+		if time.Now().After(late) {
+			r.t.Fatal("it never came")
 		}
+		r.clock.Advance(time.Millisecond, r.d.Drain)
 	}
 }
