@@ -92,6 +92,11 @@ type ToolCall struct {
 	Allowed     bool  // preapproved by a setting of the user
 	// Reason is why the assistant makes the call, in its own words; "" if unknown.
 	Reason string
+	// Question is what the assistant asks the user by this call, "" for a call that does
+	// something: what the user says is the answer, and no permission. Choices are the
+	// answers that it offers.
+	Question string
+	Choices  []string
 }
 
 // ReasonIn returns the reason that the input of a call gives, in the assistant's own words.

@@ -205,6 +205,11 @@ func (a *Adapter) begin(ctx context.Context, r copilot.Request) (*prompt, error)
 	}
 	a.mu.Lock()
 	last := a.prompt
+	if last != nil && last.answer(r) {
+		a.said = ""
+		a.mu.Unlock()
+		return last, nil
+	}
 	a.mu.Unlock()
 	if last != nil {
 		a.cancel(last)
@@ -263,12 +268,14 @@ func (a *Adapter) running(ctx context.Context) (*agent, error) {
 	return g, nil
 }
 
-// End implements copilot.Ender: the request's result is no longer wanted.
+// End implements copilot.Ender: the request's result is no longer wanted. A prompt that
+// waits for the user's answer stays open: the next request brings it.
 func (a *Adapter) End(requestID string) {
 	a.mu.Lock()
 	p := a.prompt
+	over := p != nil && p.request == requestID && p.question() == nil
 	a.mu.Unlock()
-	if p != nil && p.request == requestID {
+	if over {
 		a.cancel(p)
 	}
 }
@@ -322,7 +329,9 @@ func (a *Adapter) question(r copilot.Request, fresh bool) string {
 		}
 		return b.String() + words + "\n\n[" + a.opts.Instruction + "]"
 	}
-	if refused(said) {
+	if call := refused(said); call != nil && call.Question != "" {
+		b.WriteString("[The user's answer to your question follows.]\n\n")
+	} else if call != nil {
 		b.WriteString("[The user did not allow the last call. It was not run.]\n\n")
 	} else if heard, cut := heardOf(said, a.said); cut {
 		b.WriteString("[The user interrupted your last answer")
@@ -334,18 +343,18 @@ func (a *Adapter) question(r copilot.Request, fresh bool) string {
 	return b.String() + words
 }
 
-// refused says whether the words follow a call that the user did not allow: they say what
-// to do instead.
-func refused(messages []copilot.Message) bool {
+// refused is the call that the words follow and the user did not allow: they say what to
+// do instead, or answer it.
+func refused(messages []copilot.Message) *copilot.ToolCall {
 	for _, m := range slices.Backward(messages) {
 		if m.Role != copilot.RoleTool {
 			break
 		}
 		if m.Status == copilot.CallRejected {
-			return true
+			return m.Call
 		}
 	}
-	return false
+	return nil
 }
 
 // heardOf is what the user heard of the last answer, and whether that is less than

@@ -59,6 +59,9 @@ func (g *agent) open(ctx context.Context, dir, session, mode string) error {
 	err := g.call(ctx, acpsdk.AgentMethodInitialize, acpsdk.InitializeRequest{
 		ProtocolVersion: acpsdk.ProtocolVersionNumber,
 		ClientInfo:      &acpsdk.Implementation{Name: "agentvoice-daemon", Version: "1"},
+		ClientCapabilities: acpsdk.ClientCapabilities{
+			Elicitation: &acpsdk.ElicitationCapabilities{Form: &acpsdk.ElicitationFormCapabilities{}},
+		},
 	}, &init)
 	if err != nil {
 		return err
@@ -168,6 +171,13 @@ func (h handler) Handle(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request
 			return
 		}
 		h.permission(r.ID, q)
+	case r.Method == acpsdk.ClientMethodElicitationCreate && !r.Notif:
+		var q elicitation
+		if json.Unmarshal(params, &q) != nil {
+			h.refuse(r.ID, jsonrpc2.CodeInvalidParams, "the question has the wrong shape")
+			return
+		}
+		h.elicit(r.ID, q)
 	case !r.Notif:
 		h.refuse(r.ID, jsonrpc2.CodeMethodNotFound, "the client does not offer this method")
 	}
@@ -221,21 +231,28 @@ func (h handler) update(n acpsdk.SessionNotification) {
 
 func (h handler) permission(id jsonrpc2.ID, q acpsdk.RequestPermissionRequest) {
 	a := h.a
-	k := &ask{agent: h.g, id: id, options: q.Options}
+	h.ask(q.SessionId, &ask{agent: h.g, id: id, options: q.Options}, func(p *prompt, k *ask) {
+		t := q.ToolCall
+		p.forgetEnded(t.ToolCallId)
+		k.state = p.merge(t.ToolCallId, update{t.Title, t.Kind, t.Status, t.RawInput, nil, t.Content, t.Locations})
+		k.state.output = "" // the text of the request is not the result
+		k.call = callOf(string(t.ToolCallId)+"#"+strconv.FormatUint(a.calls, 10), k.state)
+	})
+}
+
+// ask has the conversation decide about k, which fill completes.
+func (h handler) ask(session acpsdk.SessionId, k *ask, fill func(*prompt, *ask)) {
+	a := h.a
 	a.mu.Lock()
-	p := h.open(q.SessionId)
+	p := h.open(session)
 	if p == nil || p.cancelled {
 		a.mu.Unlock()
 		k.dismiss()
 		return
 	}
 	p.signOfLife()
-	t := q.ToolCall
-	p.forgetEnded(t.ToolCallId)
-	k.state = p.merge(t.ToolCallId, update{t.Title, t.Kind, t.Status, t.RawInput, nil, t.Content, t.Locations})
-	k.state.output = "" // the text of the request is not the result
-	a.calls++           // agents ask twice about a call, and use its id again in another answer
-	k.call = callOf(string(t.ToolCallId)+"#"+strconv.FormatUint(a.calls, 10), k.state)
+	a.calls++ // agents ask twice about a call, and use its id again in another answer
+	fill(p, k)
 	p.asks[k.call.ID] = k
 	p.queue = append(p.queue, piece{ask: k})
 	a.mu.Unlock()

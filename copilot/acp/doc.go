@@ -11,6 +11,9 @@
 // result of that call, and the next Send of the same request gives out what follows.
 // A call that was not granted by then is rejected.
 //
+// A question of the agent to the user is given out as a call, too. The words of the next
+// request answer it, and its prompt continues with that request.
+//
 // The package takes the types of the messages from coder/acp-go-sdk, and not its
 // connection: that one closes after 1,024 queued notifications, hands permissions
 // out ahead of the updates before them, and closes on a long line. Here, messages

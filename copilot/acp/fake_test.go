@@ -146,6 +146,8 @@ type fakeMessage struct {
 	ID     json.RawMessage `json:"id"`
 	Method string          `json:"method"`
 	Result struct {
+		Action  string          `json:"action"`
+		Content json.RawMessage `json:"content"`
 		Outcome struct {
 			Outcome  string `json:"outcome"`
 			OptionID string `json:"optionId"`
@@ -222,7 +224,13 @@ func (f *fakeAgent) take(m fakeMessage) {
 		f.mu.Lock()
 		answer := f.waiting[id]
 		f.mu.Unlock()
-		if o := m.Result.Outcome; o.Outcome == "selected" {
+		if o := m.Result.Outcome; m.Result.Action != "" {
+			content := string(m.Result.Content)
+			if content == "" {
+				content = "null"
+			}
+			answer <- m.Result.Action + " " + content
+		} else if o.Outcome == "selected" {
 			answer <- o.OptionID
 		} else {
 			answer <- o.Outcome

@@ -21,15 +21,25 @@ type ask struct {
 	state   *tool
 	options []acpsdk.PermissionOption
 	call    copilot.ToolCall
-	given   bool // the conversation knows of it; belongs to Adapter.mu
+	given   bool  // the conversation knows of it; belongs to Adapter.mu
+	form    *form // of a question to the user; nil for a permission
 }
 
 // grant allows this one call, and says whether the agent offers that.
-func (k *ask) grant() bool { return k.choose(acpsdk.PermissionOptionKindAllowOnce, grants) }
+func (k *ask) grant() bool {
+	if k.form != nil {
+		return k.form.yes(k)
+	}
+	return k.choose(acpsdk.PermissionOptionKindAllowOnce, grants)
+}
 
 // reject rejects this one call, and says whether the agent offers that. Where it
 // does not, the permission is answered "cancelled".
 func (k *ask) reject() bool {
+	if k.form != nil {
+		k.form.decline(k)
+		return true
+	}
 	if k.choose(acpsdk.PermissionOptionKindRejectOnce, rejections) {
 		return true
 	}
@@ -39,6 +49,10 @@ func (k *ask) reject() bool {
 
 // dismiss answers that the prompt was cancelled.
 func (k *ask) dismiss() {
+	if k.form != nil {
+		k.form.cancel(k)
+		return
+	}
 	k.agent.reply(k.id, acpsdk.RequestPermissionResponse{Outcome: acpsdk.NewRequestPermissionOutcomeCancelled()})
 }
 
@@ -93,7 +107,9 @@ func callOf(id string, t *tool) copilot.ToolCall {
 	harmless := t.kind == acpsdk.ToolKindRead || t.kind == acpsdk.ToolKindSearch
 	destructive := !harmless
 	raw, _ := t.input.(map[string]any)
-	return copilot.ToolCall{ID: id, Name: name, Input: inputOf(t), Destructive: &destructive, Reason: copilot.ReasonIn(raw)}
+	call := copilot.ToolCall{ID: id, Name: name, Input: inputOf(t), Destructive: &destructive, Reason: copilot.ReasonIn(raw)}
+	call.Question, call.Choices = questionIn(t.kind, raw)
+	return call
 }
 
 // inputOf is what a call would do: its command alone where there is one, so that what

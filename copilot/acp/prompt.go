@@ -9,14 +9,14 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 )
 
-// prompt is one session/prompt of the agent. Its fields belong to Adapter.mu, but
-// those that are set when it is made.
+// prompt is one session/prompt of the agent. Its fields belong to Adapter.mu, but the
+// first three, which are set when it is made.
 type prompt struct {
-	agent   *agent
-	request string
-	wake    chan struct{} // holds one: something changed
-	over    chan struct{} // closed at the end
+	agent *agent
+	wake  chan struct{} // holds one: something changed
+	over  chan struct{} // closed at the end
 
+	request   string // that it answers: the latest, where the user answers a question
 	queue     []piece
 	bytes     int // of text so far
 	asks      map[string]*ask

@@ -108,6 +108,8 @@ type questionWords struct {
 	click       string // a spoken yes is not enough
 	and, comma  string
 	more        string // of a list that is not said to its end
+	asks        string // a question of the assistant's own
+	choices     string // the answers that it offers
 }
 
 var questions = map[protocol.Locale]questionWords{
@@ -119,7 +121,7 @@ var questions = map[protocol.Locale]questionWords{
 		answer: " Please say yes or no.",
 		named:  " It may not be possible to undo it. To allow it, say “yes, %s”; if not, say no.",
 		click:  " To allow it, click Allow once in the panel; if not, say no.",
-		and:    " and ", comma: ", ", more: "%d more",
+		and:    " and ", comma: ", ", more: "%d more", asks: "The assistant asks: %s", choices: " The choices are %s.",
 	},
 	protocol.German: {
 		with: "Darf ich das Werkzeug %[1]s für %[2]s benutzen?", alone: "Darf ich das Werkzeug %[1]s benutzen?",
@@ -129,7 +131,7 @@ var questions = map[protocol.Locale]questionWords{
 		answer: " Bitte sagen Sie ja oder nein.",
 		named:  " Das lässt sich vielleicht nicht rückgängig machen. Sagen Sie „ja, %s“, wenn ich darf, sonst nein.",
 		click:  " Wenn ich darf, klicken Sie in der Ansicht auf „Einmal erlauben“, sonst sagen Sie nein.",
-		and:    " und ", comma: ", ", more: "%d weitere",
+		and:    " und ", comma: ", ", more: "%d weitere", asks: "Der Assistent fragt: %s", choices: " Zur Wahl stehen %s.",
 	},
 	protocol.Japanese: {
 		with: "ツール %[1]s を %[2]s に使ってもよろしいですか。", alone: "ツール %[1]s を使ってもよろしいですか。",
@@ -139,7 +141,7 @@ var questions = map[protocol.Locale]questionWords{
 		answer: "「はい」か「いいえ」でお答えください。",
 		named:  "元に戻せないかもしれません。許可する場合は「はい、%s」、しない場合は「いいえ」と言ってください。",
 		click:  "許可する場合はパネルの「今回のみ許可」をクリックし、しない場合は「いいえ」と言ってください。",
-		and:    "、", comma: "、", more: "ほか %d 件",
+		and:    "、", comma: "、", more: "ほか %d 件", asks: "アシスタントからの質問です。%s", choices: "選択肢は %s です。",
 	},
 }
 
@@ -173,6 +175,9 @@ func (d *Daemon) question(id uint64) string {
 		return ""
 	}
 	words, p := questions[d.locale()], proposalOf(call.ToolCall)
+	if call.Question != "" {
+		return d.passedOn(call.ToolCall)
+	}
 	tool := clipSpoken(strings.Join(nameWords(call.Name), " "))
 	q := fmt.Sprintf(words.alone, tool)
 	own, shown := d.editorQuestion(call.ToolCall)
@@ -206,6 +211,17 @@ func (d *Daemon) question(id uint64) string {
 		return q + fmt.Sprintf(words.named, p.action.say[d.locale()])
 	}
 	return q + words.answer
+}
+
+// passedOn is a question of the assistant's own to the user, with the answers that it
+// offers.
+func (d *Daemon) passedOn(call copilot.ToolCall) string {
+	words := questions[d.locale()]
+	asks := fmt.Sprintf(words.asks, d.readAloud(clipText(call.Question, maxReason)))
+	if len(call.Choices) == 0 {
+		return asks
+	}
+	return asks + fmt.Sprintf(words.choices, d.listed(call.Choices))
 }
 
 // clipSpoken bounds a name, and leaves out of it what could not be part of one.

@@ -19,7 +19,7 @@ var reasonTexts = map[protocol.Locale]reasonWords{
 	protocol.Japanese: {"理由は次のとおりです。%s", "理由は示されていません。", "これからは %s を使う前に毎回確認します。"},
 }
 
-// maxReason bounds a reason that is read aloud, in characters.
+// maxReason bounds a reason or question of the assistant that is read aloud, in characters.
 const maxReason = 300
 
 // reasonOf is why the assistant makes a call: as the call says, or else what it said just
@@ -35,7 +35,7 @@ func (d *Daemon) reasonOf(id uint64) string {
 		}
 	}
 	if why != "" {
-		why = d.readAloud(string([]rune(why)[:min(len([]rune(why)), maxReason)]))
+		why = d.readAloud(clipText(why, maxReason))
 	} else {
 		why = d.content.saidBefore(call.request)
 	}
@@ -43,6 +43,14 @@ func (d *Daemon) reasonOf(id uint64) string {
 		return words.noReason
 	}
 	return fmt.Sprintf(words.itSays, why)
+}
+
+// clipText bounds a text, in characters.
+func clipText(text string, most int) string {
+	if all := []rune(text); len(all) > most {
+		return string(all[:most])
+	}
+	return text
 }
 
 // readAloud is a text as it is spoken.

@@ -155,6 +155,30 @@ func (choosyCaller) CallTool(context.Context, context.Context, copilot.ToolCall)
 	return "", nil
 }
 
+// A question of the assistant's own is asked as one: what the user says is the answer, also
+// a yes, and no permission.
+func TestQuestionOfTheAssistant(t *testing.T) {
+	for l, want := range map[protocol.Locale]string{
+		protocol.English:  "The assistant asks: Which color? The choices are red and blue.",
+		protocol.German:   "Der Assistent fragt: Which color? Zur Wahl stehen red und blue.",
+		protocol.Japanese: "アシスタントからの質問です。Which color?選択肢は red、blue です。",
+	} {
+		for _, says := range []string{"red", "yes", "no", "no, the blue one"} {
+			r := newRoom(t, locale(t, l), false, "", false)
+			r.asks("", copilot.ToolCall{ID: "c1", Name: "ask_user", Input: json.RawMessage(`{"question":"Which color?"}`), Question: "Which color?", Choices: []string{"red", "blue"}})
+			w, _ := r.d.State().Copilot.(copilot.WaitingForApproval)
+			if got := r.d.question(w.Calls[0].ID); got != want {
+				t.Errorf("asked %q, want %q", got, want)
+			}
+			if got := r.d.classify(says, 1); got.Class != csm.Content {
+				t.Errorf("%q is taken for %v", says, got.Class)
+			}
+			r.types(says)
+			r.left("asks " + says)
+		}
+	}
+}
+
 // until steps the conversation until it is so.
 func (r *room) until(so func() bool) {
 	r.t.Helper()

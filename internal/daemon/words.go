@@ -80,8 +80,13 @@ func (d *Daemon) heardPartly(epoch uint32, utterance uint64, text string) csm.Pa
 // classify sorts an utterance, which may be the answer to a question about a tool.
 func (d *Daemon) classify(text string, confidence float64) csm.Final {
 	class := classOf(d.grammar().Classify(text))
-	if w, open := d.loop.State().Copilot.(copilot.WaitingForApproval); open && class == csm.Content {
-		if call, known := d.content.call(w.Calls[0].ID); known {
+	if w, open := d.loop.State().Copilot.(copilot.WaitingForApproval); open {
+		call, known := d.content.call(w.Calls[0].ID)
+		switch {
+		case !known:
+		case call.Question != "" && (class == csm.Yes || class == csm.No || class == csm.Content):
+			return csm.Final{Class: csm.Content} // the answer, and no permission
+		case class == csm.Content:
 			return answerTo(call.ToolCall, text, confidence)
 		}
 	}

@@ -1,0 +1,239 @@
+package acp
+
+import (
+	"cmp"
+	"slices"
+	"strconv"
+	"strings"
+	"unicode"
+
+	acpsdk "github.com/coder/acp-go-sdk"
+	"github.com/sourcegraph/jsonrpc2"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot"
+)
+
+// A question to the user is one that the agent elicits, or a permission for a tool that
+// asks. Both are asked as questions, and what the user says is the answer. It comes with
+// the next request: a form gets it while its prompt is open; for a permission there is no
+// way to return words, so the prompt is cancelled and the next one has them.
+
+// elicitation is a question that comes as elicitation/create, by form.
+type elicitation struct {
+	SessionID acpsdk.SessionId `json:"sessionId"`
+	Message   string           `json:"message"`
+	Schema    struct {
+		Properties map[string]field `json:"properties"`
+		Required   []string         `json:"required"`
+	} `json:"requestedSchema"`
+}
+
+// field is a field of a form, with the values that it may have.
+type field struct {
+	Type      string   `json:"type"`
+	Enum      []string `json:"enum"`
+	EnumNames []string `json:"enumNames"`
+	OneOf     []struct {
+		Const string `json:"const"`
+		Title string `json:"title"`
+	} `json:"oneOf"`
+}
+
+// choices are the values of a field, and their names for people.
+func (f field) choices() (values, names []string) {
+	for _, o := range f.OneOf {
+		values, names = append(values, o.Const), append(names, cmp.Or(o.Title, o.Const))
+	}
+	for i, v := range f.Enum {
+		name := v
+		if i < len(f.EnumNames) {
+			name = cmp.Or(f.EnumNames[i], v)
+		}
+		values, names = append(values, v), append(names, name)
+	}
+	return values, names
+}
+
+// form is the one field of a question that a spoken answer fills; name is "" where there
+// is no such field.
+type form struct {
+	name string
+	field
+}
+
+func (q elicitation) form() *form {
+	required := q.Schema.Required
+	for name, f := range q.Schema.Properties {
+		if len(q.Schema.Properties) == 1 || len(required) == 1 && required[0] == name {
+			return &form{name, f}
+		}
+	}
+	return &form{}
+}
+
+// elicit has the user asked.
+func (h handler) elicit(id jsonrpc2.ID, q elicitation) {
+	h.ask(q.SessionID, &ask{agent: h.g, id: id, form: q.form()}, func(_ *prompt, k *ask) {
+		_, choices := k.form.choices()
+		asks := false
+		k.state = &tool{status: acpsdk.ToolCallStatusCompleted} // nothing runs
+		k.call = copilot.ToolCall{
+			ID: "question#" + strconv.FormatUint(h.a.calls, 10), Name: "ask_user", Input: inputOf(&tool{input: map[string]any{"question": q.Message}}),
+			Destructive: &asks, Question: q.Message, Choices: choices,
+		}
+	})
+}
+
+func (f *form) reply(k *ask, action string, content map[string]any) {
+	answer := map[string]any{"action": action}
+	if content != nil {
+		answer["content"] = content
+	}
+	k.agent.reply(k.id, answer)
+}
+
+func (f *form) decline(k *ask) { f.reply(k, "decline", nil) }
+func (f *form) cancel(k *ask)  { f.reply(k, "cancel", nil) }
+
+// yes answers a question to which a click said yes, if that is an answer.
+func (f *form) yes(k *ask) bool {
+	if f.Type != "boolean" {
+		return false
+	}
+	f.reply(k, "accept", map[string]any{f.name: true})
+	return true
+}
+
+// accept answers with words; ok is false where they are no answer that the form takes.
+func (f *form) accept(k *ask, words string) (ok bool) {
+	value, ok := f.value(words)
+	if ok {
+		f.reply(k, "accept", map[string]any{f.name: value})
+	}
+	return ok
+}
+
+var yesNo = map[string]bool{
+	"yes": true, "yeah": true, "yep": true, "sure": true, "ja": true, "はい": true, "ええ": true,
+	"no": false, "nope": false, "nein": false, "いいえ": false,
+}
+
+func (f *form) value(words string) (value any, ok bool) {
+	words = strings.TrimRightFunc(strings.TrimSpace(words), func(r rune) bool { return unicode.IsPunct(r) })
+	if values, names := f.choices(); len(values) > 0 {
+		at := chosen(words, values, names)
+		if at < 0 {
+			return nil, false
+		}
+		return values[at], true
+	}
+	switch f.Type {
+	case "boolean":
+		value, ok = yesNo[strings.ToLower(words)]
+		return value, ok
+	case "integer":
+		n, err := strconv.ParseInt(words, 10, 64)
+		return n, err == nil
+	case "number":
+		n, err := strconv.ParseFloat(words, 64)
+		return n, err == nil
+	case "string":
+		return words, words != ""
+	}
+	return nil, false
+}
+
+// chosen is the place of the choice that words name: alone, by its place, or as the only
+// one that they hold; -1 for none.
+func chosen(words string, values, names []string) int {
+	said := key(words)
+	for i := range values {
+		if said == key(values[i]) || said == key(names[i]) || said == strconv.Itoa(i+1) {
+			return i
+		}
+	}
+	at := -1
+	for i := range values {
+		if n := key(names[i]); n != "" && strings.Contains(said, n) {
+			if at >= 0 {
+				return -1
+			}
+			at = i
+		}
+	}
+	return at
+}
+
+// key is a text without case, blanks and signs.
+func key(text string) string {
+	return strings.Map(func(r rune) rune {
+		if unicode.IsLetter(r) || unicode.IsDigit(r) {
+			return unicode.ToLower(r)
+		}
+		return -1
+	}, text)
+}
+
+// question is the elicitation that the user was asked and whose answer a form takes; nil
+// for none. The caller holds Adapter.mu.
+func (p *prompt) question() *ask {
+	if p.cancelled || p.isOver() {
+		return nil
+	}
+	for _, k := range p.asks {
+		if k.given && k.form != nil && k.form.name != "" {
+			return k
+		}
+	}
+	return nil
+}
+
+// answer gives the words of a request to the question that the prompt waits for, and says
+// whether the prompt continues with the request. The caller holds Adapter.mu.
+func (p *prompt) answer(r copilot.Request) bool {
+	k := p.question()
+	n := len(r.Messages)
+	if k == nil || n == 0 || r.Messages[n-1].Role != copilot.RoleUser || !k.form.accept(k, r.Messages[n-1].Content) {
+		return false
+	}
+	delete(p.asks, k.call.ID)
+	p.request = r.ID
+	p.signOfLife()
+	return true
+}
+
+// questionIn is the question of a tool that asks the user, with its choices; "" for tools
+// that do something.
+func questionIn(kind acpsdk.ToolKind, input map[string]any) (question string, choices []string) {
+	acts := []acpsdk.ToolKind{acpsdk.ToolKindExecute, acpsdk.ToolKindEdit, acpsdk.ToolKindDelete, acpsdk.ToolKindMove}
+	if slices.Contains(acts, kind) || input["command"] != nil {
+		return "", nil
+	}
+	asked := []any{input}
+	if list, ok := input["questions"].([]any); ok {
+		asked = list
+	}
+	for _, q := range asked {
+		q, _ := q.(map[string]any)
+		text, _ := q["question"].(string)
+		question = strings.TrimSpace(question + " " + text)
+		if len(asked) > 1 {
+			continue
+		}
+		options, _ := q["options"].([]any)
+		for _, o := range options {
+			switch o := o.(type) {
+			case string:
+				choices = append(choices, o)
+			case map[string]any:
+				if label, ok := o["label"].(string); ok {
+					choices = append(choices, label)
+				}
+			}
+		}
+	}
+	if question == "" {
+		return "", nil
+	}
+	return question, choices
+}
