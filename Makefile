@@ -247,7 +247,7 @@ generate: ## write the generated files: TypeScript, JSON Schema, settings, diagr
 	@cd extension && node manifest.mjs
 
 .PHONY: full
-full: deps-test build $(OUT)/go.mod ## long property tests, fuzzing, deep exploration, all mutants; goes on where it was stopped
+full: deps-test build $(OUT)/go.mod ## long property tests, fuzzing, deep exploration, a second coding agent, all mutants; goes on where it was stopped
 	@scripts/full.sh $(OUT)/full $(BIN)
 
 .PHONY: clean

@@ -1,47 +1,61 @@
 #!/usr/bin/env bash
-# Brings the coding agent that `make agents` drives: the native program of
-# @zed-industries/codex-acp, from npm and pinned, into the user's cache folder (223 MB).
-# What is there is left alone.
+# Brings a coding agent that the tests drive, unmodified from npm and pinned, into the
+# user's cache folder. What is there is left alone.
 #
-#   scripts/agents.sh          brings what is missing
-#   scripts/agents.sh --where  prints the folder with the program, brings nothing
+#   scripts/agents.sh [codex-acp|gemini]          brings it where it is missing
+#   scripts/agents.sh --where [codex-acp|gemini]  prints the folder with the program only
+#
+# codex-acp (223 MB, native, for `make agents`) is the default; gemini (100 MB, for
+# Node.js, in `make full`) is the other one.
 set -euo pipefail
-
-version=0.16.0
-sha256=23a9f2af247fc61aa9a895d5ee91a62a35d05a883bddc2c85d1dc6b2be697087
 
 fail() {
   echo "agents: $*" >&2
   exit 1
 }
 
-[[ $(uname -s)-$(uname -m) == Linux-x86_64 ]] || fail "the agent is pinned for Linux on x86-64 only"
-cache=${XDG_CACHE_HOME:-${HOME:?is not set}/.cache}/agentvoice/agents
-[[ $cache == /* ]] || fail "the cache folder must be an absolute path: check XDG_CACHE_HOME"
-dir=$cache/codex-acp-$version
-
-case ${1:-} in
-  --where)
-    echo "$dir"
-    exit 0
+where=
+if [[ ${1:-} == --where ]]; then
+  where=yes
+  shift
+fi
+agent=${1:-codex-acp}
+case $agent in
+  codex-acp)
+    package=@zed-industries/codex-acp-linux-x64 version=0.16.0 program=package/bin/codex-acp
+    sha256=9acfd7576986dc571a35479cbbf72790df40c90b9b89b436bc82500372918ee8
     ;;
-  '') ;;
+  gemini)
+    package=@google/gemini-cli version=0.61.0 program=package/bundle/gemini.js
+    sha256=bc4efa5c925c4430105b552820ed3164bbeffa9dc227990fc922f954733bcd7d
+    ;;
   *)
-    echo "agents: unknown argument $1; use --where or nothing" >&2
+    echo "agents: unknown argument $agent; name codex-acp or gemini" >&2
     exit 2
     ;;
 esac
 
-[[ ! -x $dir/codex-acp ]] || exit 0
+[[ $(uname -s)-$(uname -m) == Linux-x86_64 ]] || fail "the agents are pinned for Linux on x86-64 only"
+cache=${XDG_CACHE_HOME:-${HOME:?is not set}/.cache}/agentvoice/agents
+[[ $cache == /* ]] || fail "the cache folder must be an absolute path: check XDG_CACHE_HOME"
+dir=$cache/$agent-$version
+if [[ $where ]]; then
+  echo "$dir"
+  exit 0
+fi
+
+[[ ! -x $dir/$agent ]] || exit 0
 command -v npm >/dev/null || fail "npm is missing: install Node.js, then run this again"
-scratch=$(mktemp -d)
+mkdir -p "$cache"
+scratch=$(mktemp -d "$cache/new.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
-(cd "$scratch" && npm pack --silent "@zed-industries/codex-acp-linux-x64@$version" >/dev/null) ||
-  fail "npm could not fetch codex-acp $version: check the network and npm's settings"
+(cd "$scratch" && npm pack --silent "$package@$version" >/dev/null) ||
+  fail "npm could not fetch $agent $version: check the network and npm's settings"
+echo "$sha256  $(echo "$scratch"/*.tgz)" | sha256sum --check --quiet ||
+  fail "the package of $agent $version is not the pinned one"
 tar -xzf "$scratch"/*.tgz -C "$scratch"
-echo "$sha256  $scratch/package/bin/codex-acp" | sha256sum --check --quiet ||
-  fail "the program of codex-acp $version is not the pinned one"
-mkdir -p "$dir"
-mv "$scratch/package/bin/codex-acp" "$dir/codex-acp.new"
-chmod 755 "$dir/codex-acp.new"
-mv "$dir/codex-acp.new" "$dir/codex-acp"
+rm "$scratch"/*.tgz
+chmod 755 "$scratch" "$scratch/$program"
+ln -s "$program" "$scratch/$agent"
+rm -rf "$dir"
+mv "$scratch" "$dir"

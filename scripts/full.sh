@@ -2,7 +2,7 @@
 # Runs what takes too long for `make test` and `make conformance`: the property
 # tests with many more random cases under the race detector, each fuzz target for
 # a while, the exploration of each world with larger bounds and of every two in
-# one, and every automatic mutant. A case that passed leaves a stamp in the folder
+# one, the second coding agent, and every automatic mutant. A case that passed leaves a stamp in the folder
 # that the first argument names and is not run again until the folder is removed
 # or the code changed. The second argument is the binary that explores.
 #
@@ -60,6 +60,14 @@ done
 for pair in $("$daemon" explore --pairs --budget 1ns --json | grep -o '"name":"[a-z+-]*"' | cut -d '"' -f 4); do
   run "explore pair $pair" "$daemon" explore --world "$pair" --budget "$deeptime" --out "$stamps"
 done
+
+# gemini drives a second coding agent, from npm, against a scripted model.
+gemini() {
+  scripts/agents.sh gemini
+  AGENTVOICE_AGENTS=$(scripts/agents.sh --where gemini) \
+    go test -tags nolibopusfile,agents -count=1 -timeout 10m -run '^TestGemini' ./cmd/agentvoice-daemon
+}
+run "agent gemini" gemini
 
 # Goes on mutant by mutant where it was stopped.
 run "mutants of the core" go run ./internal/tools/mutants run -all

@@ -245,9 +245,9 @@ type typed struct {
 	m *model
 }
 
-func startTyped(t *testing.T, policy string) (k typed, workspace string) {
-	t.Helper()
-	m := &model{answer: func(_ int, words string) (string, string) {
+// fileMaker is a model that makes the files first.txt and second.txt when asked to.
+func fileMaker() *model {
+	return &model{answer: func(_ int, words string) (string, string) {
 		for _, name := range []string{"first", "second"} {
 			if strings.Contains(words, name+" file") {
 				return "I will make it.", "touch " + name + ".txt"
@@ -255,6 +255,11 @@ func startTyped(t *testing.T, policy string) (k typed, workspace string) {
 		}
 		return "Hello there.", ""
 	}}
+}
+
+func startTyped(t *testing.T, policy string) (k typed, workspace string) {
+	t.Helper()
+	m := fileMaker()
 	workspace = codex(t, m, policy)
 	return typed{begin(t, "codex-acp"), m}, workspace
 }
@@ -308,6 +313,8 @@ func TestCodexByText(t *testing.T) {
 	if !strings.Contains(p.Question, "It would run touch.") || !p.Destructive || len(p.Commands) != 1 || p.Commands[0] != "touch first.txt" {
 		t.Errorf("the question is %q, of %q", p.Question, p.Commands)
 	}
+	k.call(protocol.MethodSendText, `{"text":"why?"}`, nil)
+	k.told("It says: I will make it.")
 	k.call(protocol.MethodApproveTool, `{"callId":"`+p.CallID+`","approved":true}`, nil)
 	k.tool(protocol.ToolCompleted)
 	k.answered("The command is done.")

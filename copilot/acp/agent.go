@@ -21,6 +21,7 @@ type agent struct {
 	conn    *jsonrpc2.Conn
 	stop    func() // once; returns when every process of the agent has ended
 	can     acpsdk.AgentCapabilities
+	titled  bool // a command stands in the title of its call, and nowhere else
 
 	session acpsdk.SessionId
 	fresh   bool // the session knows nothing of the conversation
@@ -70,6 +71,7 @@ func (g *agent) open(ctx context.Context, dir, session, mode string) error {
 		return missing(fmt.Sprintf("it speaks version %d of the Agent Client Protocol, and this program version %d; update both", init.ProtocolVersion, acpsdk.ProtocolVersionNumber))
 	}
 	g.can = init.AgentCapabilities
+	g.titled = init.AgentInfo != nil && init.AgentInfo.Name == titledAgent
 	if session != "" && g.loads() {
 		g.session = acpsdk.SessionId(session)
 		g.offer, err = g.load(ctx, dir, g.session)
@@ -235,7 +237,11 @@ func (h handler) permission(id jsonrpc2.ID, q acpsdk.RequestPermissionRequest) {
 		t := q.ToolCall
 		p.forgetEnded(t.ToolCallId)
 		k.state = p.merge(t.ToolCallId, update{t.Title, t.Kind, t.Status, t.RawInput, nil, t.Content, t.Locations})
+		text := k.state.output
 		k.state.output = "" // the text of the request is not the result
+		if h.g.titled {
+			k.state.fromTitle(text)
+		}
 		k.call = callOf(string(t.ToolCallId)+"#"+strconv.FormatUint(a.calls, 10), k.state)
 	})
 }

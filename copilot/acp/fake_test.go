@@ -21,6 +21,7 @@ type fakeAgent struct {
 	modes  string // JSON of the modes of a session
 	offers string // JSON of further members of a session
 	lists  string // JSON of earlier sessions; "" for none
+	name   string // of the program
 	signIn bool   // session/new wants a sign-in
 
 	mu        sync.Mutex
@@ -240,7 +241,7 @@ func (f *fakeAgent) take(m fakeMessage) {
 		if f.lists != "" {
 			list = `"list":{}`
 		}
-		reply(fmt.Sprintf(`{"protocolVersion":1,"agentCapabilities":{"loadSession":%v,"sessionCapabilities":{%s}},"authMethods":[]}`, f.loads, list))
+		reply(fmt.Sprintf(`{"protocolVersion":1,"agentInfo":{"name":%s,"version":"1"},"agentCapabilities":{"loadSession":%v,"sessionCapabilities":{%s}},"authMethods":[]}`, quoted(f.name), f.loads, list))
 	case "session/list":
 		reply(`{"sessions":` + f.lists + `}`)
 	case "session/set_mode", "session/set_model", "session/set_config_option":

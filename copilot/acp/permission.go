@@ -112,6 +112,29 @@ func callOf(id string, t *tool) copilot.ToolCall {
 	return call
 }
 
+// titledAgent is Gemini CLI. Version 0.61.0 sends no input of a call: it writes the command
+// into the title itself, and its folder and the model's reason into the text.
+const titledAgent = "gemini-cli"
+
+// titledText is that text.
+var titledText = regexp.MustCompile(`(?s)^\s*(?:\[current working directory (.*?)\])?\s*(?:\((.*)\))?\s*$`)
+
+// fromTitle reads the input of a command from the title and the text of its call.
+func (t *tool) fromTitle(text string) {
+	if t.kind != acpsdk.ToolKindExecute || t.input != nil || t.title == "" {
+		return
+	}
+	input := map[string]any{"command": t.title}
+	if m := titledText.FindStringSubmatch(text); m != nil {
+		for i, name := range []string{"cwd", "description"} {
+			if m[i+1] != "" {
+				input[name] = m[i+1]
+			}
+		}
+	}
+	t.input = input
+}
+
 // inputOf is what a call would do: its command alone where there is one, so that what
 // an agent repeats of it is not taken for another; else the whole input, with the
 // files that the call names.

@@ -69,3 +69,28 @@ func TestOptionIsOfThisCallAlone(t *testing.T) {
 		})
 	}
 }
+
+// Gemini CLI sends the command of a call in its title only; the titles of other agents are
+// the model's and are not believed.
+func TestCommandInTheTitle(t *testing.T) {
+	const call = `"toolCallId":"c1","status":"pending","kind":"execute","title":"touch a.txt && ls","content":[{"type":"content","content":{"type":"text","text":"[current working directory /w/x] (Make it (again))"}}]`
+	for agent, want := range map[string]string{
+		"gemini-cli": `{"command":"touch a.txt \u0026\u0026 ls","cwd":"/w/x"} Make it (again)`, "other": `{} `,
+	} {
+		bubble(t, func(t *testing.T) {
+			f := newFakeAgent(func(f *fakeAgent, _ string) string {
+				f.send(`{"jsonrpc":"2.0","id":"perm-9","method":"session/request_permission","params":{"sessionId":"s1","toolCall":{` + call + `},"options":` + codexOptions + `}}`)
+				f.pause(cancelLimit)
+				return "cancelled"
+			})
+			f.name = agent
+			f.waiting["perm-9"] = make(chan string, 2)
+			k := newTalker(t, f)
+			k.want(k.ask(t.Context(), "go"), "")
+			if c := k.call(); string(c.Input)+" "+c.Reason != want {
+				t.Errorf("%s: the call is %s because of %q, want %s", agent, c.Input, c.Reason, want)
+			}
+			k.a.End(k.id())
+		})
+	}
+}

@@ -1,0 +1,114 @@
+package acp
+
+import (
+	"flag"
+	"fmt"
+	"os"
+	"regexp"
+	"strings"
+	"testing"
+)
+
+var rewrite = flag.Bool("update", false, "write the table into the documentation")
+
+// cell is what a real agent does, and the tests with the agent that show it; without
+// tests it was not run.
+type cell struct {
+	says  string
+	tests string
+}
+
+var notRun = cell{"not run", ""}
+
+// ran are the columns of the table: the agents of scripts/agents.sh, and where their tests
+// are.
+var ran = []struct{ agent, title, file string }{
+	{"codex-acp", "codex-acp", "agent_codex_test.go"}, {"gemini", "Gemini CLI", "agent_gemini_test.go"},
+}
+
+// features are the rows, each with a cell for each agent.
+var features = []struct {
+	name  string
+	cells [2]cell
+}{
+	{"question, answer read aloud while it comes", [2]cell{{"yes", "TestCodexBySpeech TestCodexByText"}, {"yes", "TestGeminiByText"}}},
+	{"tool allowed", [2]cell{{"by voice, and by click", "TestCodexBySpeech TestCodexByText"}, {"by click; the command stands in the title only", "TestGeminiByText"}}},
+	{"tool refused", [2]cell{{"by voice; Codex ends its answer then", "TestCodexBySpeech"}, {"by click", "TestGeminiByText"}}},
+	{"\"why\"", [2]cell{{"reads what it said before", "TestCodexByText"}, {"reads the reason of the call", "TestGeminiByText"}}},
+	{"answer interrupted", [2]cell{{"by voice", "TestCodexBySpeech"}, {"by click", "TestGeminiByText"}}},
+	{"cancelled while a permission is pending", [2]cell{
+		{"yes: the tool does not run, and the next question is answered", "TestCodexByText"},
+		{"yes: the tool does not run, and the next question is answered", "TestGeminiByText"},
+	}},
+	{"agent killed, idle and in the middle of an answer", [2]cell{{"yes: explained, and started again", "TestCodexKilled"}, notRun}},
+	{"daemon killed", [2]cell{{"the agent ends too", "TestCodexKilled"}, notRun}},
+	{"modes", [2]cell{{"Read Only, Default, Full Access; none with an approval policy of one's own", "TestCodexChoices"}, {"Default, Auto Edit, YOLO, Plan", "TestGeminiChoices"}}},
+	{"announced as one that may act unasked", [2]cell{{"where it has no modes", "TestCodexIsAnnounced"}, {"not there: it has a mode that asks", "TestGeminiChoices"}}},
+	{"models", [2]cell{{"listed and switched", "TestCodexChoices"}, {"switched", "TestGeminiChoices"}}},
+	{"sessions", [2]cell{{"listed, continued", "TestCodexChoices"}, {"not there: it lists none", "TestGeminiChoices"}}},
+	{"its own questions", [2]cell{notRun, notRun}},
+}
+
+// The documentation shows the table, with the versions that the script pins, and each cell
+// that says something names tests with that agent.
+func TestTheTableOfTheDocumentation(t *testing.T) {
+	script, err := os.ReadFile("../../scripts/agents.sh")
+	if err != nil {
+		t.Fatal(err)
+	}
+	head, line := "|", "| ---"
+	for _, c := range ran {
+		m := regexp.MustCompile(`(?m)^  ` + c.agent + `\)\n.* version=([0-9.]+) `).FindSubmatch(script)
+		if m == nil {
+			t.Fatalf("scripts/agents.sh pins no version of %s", c.agent)
+		}
+		head += fmt.Sprintf(" | %s %s", c.title, m[1])
+		line += " | ---"
+	}
+	table := head + " |\n" + line + " |\n"
+	used := map[string]bool{}
+	for _, f := range features {
+		table += "| " + f.name
+		for i, c := range f.cells {
+			table += " | " + c.says
+			source, err := os.ReadFile("../../cmd/agentvoice-daemon/" + ran[i].file)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if (c.tests == "") != (c == notRun) {
+				t.Errorf("%s, %s: %q is shown by %q", f.name, ran[i].agent, c.says, c.tests)
+			}
+			for _, test := range strings.Fields(c.tests) {
+				used[test] = true
+				if !strings.Contains(string(source), "\nfunc "+test+"(t *testing.T) {") {
+					t.Errorf("%s, %s: there is no %s", f.name, ran[i].agent, test)
+				}
+			}
+			for _, m := range regexp.MustCompile(`\nfunc (Test\w+)\(t`).FindAllSubmatch(source, -1) {
+				if name := string(m[1]); !used[name] && f.name == features[len(features)-1].name {
+					t.Errorf("%s of %s has no cell", name, ran[i].agent)
+				}
+			}
+		}
+		table += " |\n"
+	}
+	const file, begin, end = "../../docs/agents.md", "<!-- table -->\n", "<!-- end of table -->"
+	page, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatal(err)
+	}
+	before, rest, ok := strings.Cut(string(page), begin)
+	_, after, ends := strings.Cut(rest, end)
+	if !ok || !ends {
+		t.Fatalf("%s has no place for the table", file)
+	}
+	want := before + begin + table + end + after
+	switch {
+	case *rewrite:
+		if err := os.WriteFile(file, []byte(want), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	case want != string(page):
+		t.Errorf("%s does not have the table as it is; run go test ./copilot/acp -run Table -update", file)
+	}
+}
