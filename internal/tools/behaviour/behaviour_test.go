@@ -11,8 +11,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// The core does in each cell what the file says. Where a change is meant, write
-// the file anew and say in the commit what changed.
+// The core behaves in each cell as recorded in the file. For an intended change,
+// update the file and describe the change in the commit.
 func TestTheCoreDoesWhatItDid(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", filepath.FromSlash(path)))
 	if err != nil {
@@ -35,11 +35,11 @@ func TestTheCoreDoesWhatItDid(t *testing.T) {
 		names = append(names, name)
 	}
 	slices.Sort(names)
-	t.Errorf("the core does something else in %d cells, such as %s; where that is meant, run\n\tgo run ./internal/tools/behaviour -update",
+	t.Errorf("the core behaves differently in %d cells, such as %s; if intended, run\n\tgo run ./internal/tools/behaviour -update",
 		len(names), strings.Join(names[:min(5, len(names))], ", "))
 }
 
-// whole is what the core does, observed once for all tests.
+// whole is the observed behaviour, shared by all tests.
 var whole = sync.OnceValue(func() string {
 	told, err := scenarios(filepath.Join("..", "..", ".."))
 	if err != nil {
@@ -48,22 +48,22 @@ var whole = sync.OnceValue(func() string {
 	return observe(states, told).String()
 })
 
-// Two observations are the same, or the file would say nothing.
+// Two observations are the same; otherwise the file would be useless.
 func TestObservationsAreTheSame(t *testing.T) {
 	if once := observe(60, nil).String(); once != observe(60, nil).String() {
-		t.Error("two walks differ; there is something in them that no seed decides")
+		t.Error("two walks differ; something in them does not depend on the seed")
 	}
 }
 
-// The walks meet every phase.
+// The walks reach every phase.
 func TestEveryPhaseIsMet(t *testing.T) {
 	met := map[string]bool{}
 	for line := range strings.Lines(whole()) {
 		met[strings.Fields(line)[0]] = true
 	}
 	for p := range csm.NumPhases {
-		if p != csm.PhaseProcessing && !met[p.String()] { // which is only a parent
-			t.Errorf("%v is never met", p)
+		if p != csm.PhaseProcessing && !met[p.String()] { // only a parent state
+			t.Errorf("%v is never reached", p)
 		}
 	}
 }

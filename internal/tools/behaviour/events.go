@@ -12,12 +12,12 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 )
 
-// most events of one kind in one state. The values of a field come in the order
-// of their weight, so what is cut off is what matters least.
+// most is the limit of events of one kind in one state. The values of a field are
+// ordered by importance, so the least important ones are cut off.
 const most = 48
 
-// events are those that may happen in s: every kind, with every id that is live
-// there and with one that is not.
+// events returns the events that may happen in s: every kind, with every live id and
+// with one that is not live.
 func events(s csm.State) []csm.Event {
 	values := candidates(s)
 	var out []csm.Event
@@ -37,7 +37,7 @@ func events(s csm.State) []csm.Event {
 	return out
 }
 
-// vary makes of each event one with each value that its field i may have.
+// vary returns each event once per candidate value of its field i.
 func vary(all []reflect.Value, i int, values map[string][]uint64) []reflect.Value {
 	field := all[0].Type().Field(i)
 	var options []any
@@ -47,7 +47,7 @@ func vary(all []reflect.Value, i int, values map[string][]uint64) []reflect.Valu
 	case reflect.String:
 		options = []any{string(csm.CodeCopilotFailed), "", string(csm.CodeAuthentication)}
 	case reflect.Struct:
-		return all // a configuration: the zero one is refused nowhere and changes every deadline
+		return all // a configuration: the zero value is always accepted, and changes every deadline
 	default:
 		list, known := values[field.Name]
 		if !known {
@@ -72,8 +72,8 @@ func vary(all []reflect.Value, i int, values map[string][]uint64) []reflect.Valu
 	return out
 }
 
-// candidates are the values of fields by their name. A field that is not here is 1
-// or 0.
+// candidates returns the values of fields by name. The values of all other fields are
+// 1 and 0.
 func candidates(s csm.State) map[string][]uint64 {
 	epoch := []uint64{uint64(s.IDs.Epoch)}
 	if o, ok := s.Conn.(connection.Open); ok {
@@ -137,7 +137,7 @@ func timers() []uint64 {
 	return out
 }
 
-// aimed gives a deadline that passes the generation that is live.
+// aimed sets the live generation in a deadline event.
 func aimed(s csm.State, e csm.Event) csm.Event {
 	if f, ok := e.(csm.TimerFired); ok && f.Timer < csm.NumTimers && f.Gen != 9 {
 		f.Gen = s.Timers[f.Timer].Gen

@@ -1,19 +1,18 @@
-// Behaviour writes down what the core does, cell by cell: for each phase and each
-// kind of event how often it was stepped there, and a digest of everything that
-// came of it, states and effects.
+// Behaviour records the behaviour of the core, cell by cell: for each phase and each
+// kind of event, how often it was stepped, and a digest of all resulting states and
+// effects.
 //
 //	behaviour            print it
 //	behaviour -update    write it to testdata/mutants/behaviour.txt
 //
-// It says nothing of what is right; that is for scenarios, requirements and the
-// exploration. It is there so that no line of the core changes what the core does
-// without anybody noticing: a test holds the core against the file. A change of
-// what comes of an event shows in its cells; one that leads walks elsewhere shows
-// in most.
+// It does not say what is right; scenarios, requirements and exploration do. It
+// ensures that no change of the core's behaviour goes unnoticed: a test compares the
+// core with the file. A change in the result of an event shows in its cells; one that
+// redirects walks shows in most cells.
 //
-// The states are found by walks that follow a fixed sequence of random numbers,
-// and the events are made from their types: every field with an id gets the ids
-// that are live in the state.
+// The states are found by walks that follow a fixed sequence of random numbers, and
+// the events are generated from their types: every id field gets the ids that are
+// live in the state.
 package main
 
 import (
@@ -22,15 +21,15 @@ import (
 	"os"
 )
 
-// path of the file, from the root of the module.
+// path of the file, relative to the module root.
 const path = "testdata/mutants/behaviour.txt"
 
 func main() {
-	update := flag.Bool("update", false, "write "+path+"; run this at the root of the module")
+	update := flag.Bool("update", false, "write "+path+"; run it in the module root")
 	flag.Parse()
 	told, err := scenarios(".")
 	if err != nil {
-		fmt.Fprintln(os.Stderr, "behaviour: run this at the root of the module:", err)
+		fmt.Fprintln(os.Stderr, "behaviour: run this in the module root:", err)
 		os.Exit(1)
 	}
 	text := head + observe(states, told).String()

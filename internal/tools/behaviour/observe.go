@@ -19,19 +19,19 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/turn"
 )
 
-// states is how many different states are stepped through every event.
+// states is the number of distinct states that are stepped through every event.
 const states = 500
 
-// A walk is given up after walkSteps, and what would end the conversation is
-// taken once in mercy times, so that walks get far.
+// A walk ends after walkSteps. Events that would end the conversation are taken only
+// once in mercy times, so that walks get far.
 const (
 	walkSteps = 400
 	mercy     = 40
 	handful   = 4
-	pause     = 30 // of a minute, so often
+	pause     = 30 // one in this many steps waits for a minute
 )
 
-// record is what came of the steps, by phase and kind.
+// record is the results of the steps, by phase and kind.
 type record map[string]*cell
 
 type cell struct {
@@ -48,9 +48,9 @@ func (r record) String() string {
 	return strings.Join(out, "")
 }
 
-// observe walks until it has met so many different states, and steps each of them
-// through every event; and then those that conversations told as text bring about,
-// which are where walks seldom come.
+// observe walks until it has seen the given number of distinct states, and steps each
+// of them through every event. Then it does the same with the states of the
+// scenarios, which walks rarely reach.
 func observe(states int, told []csmtest.Scenario) record {
 	r := record{}
 	seen, met := map[string]bool{}, map[csm.Phase]int{}
@@ -68,7 +68,7 @@ func observe(states int, told []csmtest.Scenario) record {
 			if key := shape(s); !seen[key] {
 				seen[key] = true
 				met[s.Phase()]++
-				if p := s.Phase(); !p.Active() || p == csm.PhasePreparing { // where less can happen
+				if p := s.Phase(); !p.Active() || p == csm.PhasePreparing { // states with fewer possible events
 					met[p] += 4
 				}
 				for _, e := range all {
@@ -81,8 +81,8 @@ func observe(states int, told []csmtest.Scenario) record {
 	return r
 }
 
-// follow steps the states of conversations through every event. One that is not
-// as it is told is another test's matter.
+// follow steps the states of the scenarios through every event. It ignores scenarios
+// that fail, which another test reports.
 func (r record) follow(told []csmtest.Scenario, seen map[string]bool) {
 	for _, sc := range told {
 		out, _ := csmtest.Play(sc)
@@ -99,7 +99,7 @@ func (r record) follow(told []csmtest.Scenario, seen map[string]bool) {
 	}
 }
 
-// scenarios are the conversations told as text, in the module at root.
+// scenarios returns the text scenarios of the module at root.
 func scenarios(root string) ([]csmtest.Scenario, error) {
 	told, err := csmtest.Scenarios(os.DirFS(filepath.Join(root, "testdata", "csm")))
 	if err != nil {
@@ -109,8 +109,8 @@ func scenarios(root string) ([]csmtest.Scenario, error) {
 	return append(told, broke...), err
 }
 
-// configs are those that walks begin with, in turn: with and without tools, each
-// way to end the user's turn, and a history that is soon too long.
+// configs are the initial configurations of walks, in turn: with and without tools,
+// each way to end the user's turn, and a history that soon gets too long.
 func configs() []csm.Config {
 	var out []csm.Config
 	for _, mode := range []turn.Mode{turn.Server, turn.Semantic, turn.Manual} {
@@ -123,8 +123,8 @@ func configs() []csm.Config {
 	return out
 }
 
-// onwards takes an event that means something: of a handful of random ones that
-// which leads where walks were least.
+// onwards picks a random event that has an effect: of a handful, the one that leads
+// to the least visited state.
 func onwards(random *rand.Rand, s csm.State, all []csm.Event, met map[csm.Phase]int, seq uint64, at time.Duration) csm.State {
 	best, found := s, 0
 	for range 200 {
@@ -145,7 +145,7 @@ func onwards(random *rand.Rand, s csm.State, all []csm.Event, met map[csm.Phase]
 	return best
 }
 
-// step notes what comes of one step.
+// step records the result of one step.
 func (r record) step(s csm.State, env csm.Envelope) {
 	next, fx := csm.Step(s, env)
 	name := s.Phase().String() + " " + csm.KindOf(env.Event).String()
@@ -177,8 +177,8 @@ func (c *cell) note(v any) {
 
 var numbers = regexp.MustCompile(`[0-9]+`)
 
-// shape is a state without its ids and times, as far as it matters here: enough
-// that walks do not stop at what they met before.
+// shape is a state without its ids and times, detailed enough that walks continue
+// beyond similar states.
 func shape(s csm.State) string {
 	s.Counters, s.Since, s.CauseSeq, s.IDs, s.Cause, s.Previous, s.Cursor = csm.Counters{}, 0, 0, csm.IDs{}, "", 0, csm.Cursor{}
 	for t := range s.Timers {

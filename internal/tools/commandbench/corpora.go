@@ -10,14 +10,14 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/speechdata"
 )
 
-// corpus is texts that are no commands: what people dictate or read, and what
-// recognisers made of it.
+// corpus is a set of texts that are not commands: dictated or read by people, or
+// transcribed by recognizers.
 type corpus struct {
 	name  string
 	texts []string
 }
 
-// names are the files that the dictation is about.
+// names lists the files that the dictation mentions.
 func names() (map[string]bool, error) {
 	known := map[string]bool{}
 	files, err := filepath.Glob("internal/vocab/testdata/*.vocab")
@@ -35,16 +35,16 @@ func names() (map[string]bool, error) {
 	return known, err
 }
 
-// meant are texts of the corpora that are commands word for word: people said just that,
-// and a list or a table of a document has it as an entry of its own. Any other trigger is
-// false.
+// meant lists texts of the corpora that are commands word for word: people said just
+// that, or a list or a table of a document has it as an entry of its own. Any other
+// trigger is false.
 var meant = map[string]bool{
 	"no": true, "pause": true, "goodbye": true, "one moment please": true, "ja": true, "yes": true,
 	"then wait": true, "line 57": true, "so do that": true, "run the tests": true, "try again": true, "say it again": true, "ask again": true,
 	"retry": true, "stop speaking": true, "mute the microphone": true,
 }
 
-// corpora are all text corpora of the tree.
+// corpora returns all text corpora of the tree.
 func corpora() ([]corpus, error) {
 	people := corpus{name: "words of recordings"}
 	for _, r := range speechdata.All() {
@@ -71,7 +71,7 @@ func corpora() ([]corpus, error) {
 	for i, p := range partials {
 		_, partials[i], _ = strings.Cut(p, "=")
 	}
-	// The guide and README quote commands by themselves, so they are left out.
+	// The guide and README quote commands, so they are excluded.
 	answers, err := sentences("copilot/spoken/testdata/answers/*.txtar", "docs/design/*.md", "docs/design/decisions/*.md",
 		"docs/agents.md", "docs/embedding.md", "docs/extending.md", "docs/hearing-and-voice.md", "docs/models.md", "docs/privacy.md", "docs/protocol.md", "docs/settings.md", "ARCHITECTURE.md")
 	if err != nil {
@@ -83,7 +83,7 @@ func corpora() ([]corpus, error) {
 	}, nil
 }
 
-// columns are fields of files of rows, without empty ones.
+// columns returns a column of table files, without empty fields.
 func columns(pattern string, fields ...int) (texts []string, err error) {
 	files, err := filepath.Glob(pattern)
 	if err != nil {
@@ -108,10 +108,10 @@ func columns(pattern string, fields ...int) (texts []string, err error) {
 
 func isLetter(r rune) bool { return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r > 127 }
 
-// sentenceEnd is where prose is parted: each part is what could be dictated at once.
+// sentenceEnd splits prose into parts that could be dictated at once.
 var sentenceEnd = regexp.MustCompile(`[.!?。！？]+(?:\s|$)|\n\s*\n|\n\s*(?:[-*#>|]|\d+[.)])|\|`)
 
-// sentences are the lines and sentences of documents.
+// sentences returns the lines and sentences of documents.
 func sentences(patterns ...string) (texts []string, err error) {
 	for _, pattern := range patterns {
 		files, err := filepath.Glob(pattern)
@@ -119,7 +119,7 @@ func sentences(patterns ...string) (texts []string, err error) {
 			return nil, err
 		}
 		for _, name := range files {
-			if strings.HasSuffix(name, "voice-commands.md") { // it is the commands
+			if strings.HasSuffix(name, "voice-commands.md") { // lists the commands themselves
 				continue
 			}
 			data, err := os.ReadFile(name)

@@ -1,12 +1,12 @@
-// Command commandbench prints how well voice commands are recognised: how many of
-// the phrases with perfect words, how many as PocketSphinx hears Flite's voices, and
-// how often dictation is taken for one, over all text corpora of the tree. It runs in
-// the root of the module.
+// Command commandbench prints the recognition of voice commands: how many phrases are
+// recognized from perfect words, how many from PocketSphinx's transcripts of Flite's
+// voices, and how often dictation triggers a command, over all text corpora of the
+// tree. Run it in the module root.
 //
 //	commandbench
 //
-// What PocketSphinx heard is recorded in internal/tools/commandbench/testdata/heard.tsv
-// (internal/tools/wordsbench).
+// PocketSphinx's transcripts are recorded in
+// internal/tools/commandbench/testdata/heard.tsv (internal/tools/wordsbench).
 package main
 
 import (
@@ -47,14 +47,14 @@ func run(out io.Writer) error {
 
 func share(n, of int) string { return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(max(of, 1))) }
 
-// ways are how people say a phrase, by language.
+// ways lists variants of how people say a phrase, by language.
 var ways = map[string][]string{
 	"en": {"%s", "%s.", "Um, %s", "please %s", "%s, please.", "could you %s?", "okay %s", "%s %[1]s"},
 	"de": {"%s", "%s.", "Äh, %s", "bitte %s", "%s, bitte.", "%s %[1]s"},
 	"ja": {"%s", "%s。", "%s！", "えっと、%s。", "すみません、%s"},
 }
 
-// recognised is the command of words, with a file main.go in the workspace.
+// recognised returns the command in a text, with a file main.go in the workspace.
 func recognised(text string) spoken.Command {
 	if c, _ := spoken.Default.Named(text, func(_ spoken.Command, name string) bool { return name == "main go" || name == "main dot go" }); c != "" {
 		return c
@@ -62,14 +62,14 @@ func recognised(text string) spoken.Command {
 	return spoken.Classify(text).Command
 }
 
-// perfect has each phrase of a language said in each way.
+// perfect returns each phrase of a language in each variant.
 func perfect(lang string) (phrases, said, right int, missed []string) {
 	for _, e := range spoken.Entries(lang) {
 		for _, phrase := range e.Phrases {
 			phrases++
 			text := strings.NewReplacer("{number}", "2", "{name}", "main.go").Replace(phrase)
 			for _, way := range ways[lang] {
-				if text != phrase && strings.Contains(way, "[1]") { // nobody repeats a number
+				if text != phrase && strings.Contains(way, "[1]") { // people do not repeat a number
 					continue
 				}
 				said++
@@ -84,7 +84,7 @@ func perfect(lang string) (phrases, said, right int, missed []string) {
 	return phrases, said, right, missed
 }
 
-// printHeard prints the recall of what PocketSphinx heard, by command.
+// printHeard prints the recall with PocketSphinx's transcripts, by command.
 func printHeard(w io.Writer) error {
 	data, err := os.ReadFile("internal/tools/commandbench/testdata/heard.tsv")
 	if err != nil {
@@ -121,7 +121,7 @@ func printHeard(w io.Writer) error {
 	return nil
 }
 
-// printTriggers prints how many texts of the corpora are taken for commands.
+// printTriggers prints how many texts of the corpora trigger commands.
 func printTriggers(w io.Writer) error {
 	all, err := corpora()
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 
 var update = flag.Bool("update", false, "write the table")
 
-// The figures are those of the table in testdata, and no dictation is a command. The
-// documents change every day, so how many sentences they have is left out.
+// The figures match the table in testdata, and no dictation counts as a command. The
+// number of sentences in documents changes all the time, so it is not compared.
 func TestTable(t *testing.T) {
 	t.Chdir("../../..")
 	var b bytes.Buffer
@@ -40,6 +40,6 @@ func TestTable(t *testing.T) {
 		t.Errorf("the table is\n%s\nwant\n%s", have, want)
 	}
 	if i := strings.Index(have, "  false"); i >= 0 {
-		t.Errorf("dictation is taken for a command:\n%s", have[i:])
+		t.Errorf("dictation counts as a command:\n%s", have[i:])
 	}
 }

@@ -12,9 +12,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// Coverage counts rows and answers of guards, not lines: nothing is met by
-// nothing, everything by everything, and one of two that nobody meets is missing
-// by its name.
+// Coverage counts rows and guard results, not lines: an empty exploration covers
+// nothing, a complete one everything, and a missing part is reported by name.
 func TestCoverageIsMeasuredFromTheTable(t *testing.T) {
 	table := csm.Table()
 	none := tally{make([]bool, len(table)), make([][2]bool, len(table))}
@@ -29,7 +28,7 @@ func TestCoverageIsMeasuredFromTheTable(t *testing.T) {
 	if m = measure(nil, none); m.rows.met != len(table) || m.enough() != nil || len(m.missing) != 0 {
 		t.Errorf("of everything: %v, %v", m, m.enough())
 	}
-	// What the scenarios meet need not be met by the exploration.
+	// Parts that the scenarios cover need not be covered by the exploration.
 	seen, err := played(os.DirFS("../../../" + scenarioDir))
 	if err != nil {
 		t.Fatal(err)
@@ -47,9 +46,10 @@ func TestCoverageIsMeasuredFromTheTable(t *testing.T) {
 	}
 }
 
-// 002, section 6: "≥95% transition coverage, ≥90% branch coverage for guard functions,
-// 100% coverage on error pathways leading to Faulted". As many missing as may be pass,
-// and one more does not; a branch of a guard is one answer, yes or no.
+// 002, section 6: "≥95% transition coverage, ≥90% branch coverage for guard
+// functions, 100% coverage on error pathways leading to Faulted". The allowed number
+// of missing parts passes, one more fails; a branch of a guard is one result, yes or
+// no.
 func TestWhatIsNotEnough(t *testing.T) {
 	var faults, rows, branches []string
 	for _, p := range parts() {
@@ -78,7 +78,7 @@ func TestWhatIsNotEnough(t *testing.T) {
 		what   string
 		parts  []string
 		of     int
-		may    int // percent that may be missing
+		may    int // percentage that may be missing
 		refuse string
 	}{
 		{"transitions", rows, n, 5, "transitions were met, and 95 % must be"},
@@ -116,7 +116,7 @@ func TestExplorationHolds(t *testing.T) {
 	}
 }
 
-// A bound of states is no fault of a pair of worlds; to be stopped by anything else is.
+// A pair of worlds may stop at the bound of states, but not for any other reason.
 func TestABoundedExplorationHolds(t *testing.T) {
 	for stopped, want := range map[string]bool{"states": true, "time": false, "": false} {
 		var r explored
@@ -130,8 +130,8 @@ func TestABoundedExplorationHolds(t *testing.T) {
 	}
 }
 
-// A red gate fails the run, says the end of its output, and does not keep the
-// others from running.
+// A red gate fails the run and shows the end of its output, and the other gates still
+// run.
 func TestARedGate(t *testing.T) {
 	s := session{out: t.TempDir()}
 	ran := false
@@ -154,11 +154,11 @@ func TestARedGate(t *testing.T) {
 	}
 	for _, part := range []string{"first        RED", filepath.Join(s.out, "first.log"), "line 99\nit is broken", "second       all is well, ", "conformance: 3/3 mutants caught, "} {
 		if !strings.Contains(out.String(), part) {
-			t.Errorf("it does not say %q:\n%s", part, out.String())
+			t.Errorf("the output lacks %q:\n%s", part, out.String())
 		}
 	}
 	if strings.Contains(out.String(), "line 10\n") {
-		t.Errorf("it says the whole output:\n%s", out.String())
+		t.Errorf("the output has the complete log:\n%s", out.String())
 	}
 }
 

@@ -11,25 +11,24 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/explore"
 )
 
-// What has to be met of the table of transitions, in percent (002, section 6).
+// Required coverage of the transition table, in percent (002, section 6).
 const (
 	wantRows   = 95
 	wantGuards = 90
 	wantFaults = 100
 )
 
-// part is one thing of the table that can be met: that a row is taken, or an
-// answer of its guard.
+// part is a coverable part of the table: a row, or a result of its guard.
 type part struct {
-	name  string // as an exploration calls it
+	name  string // as in an exploration's report
 	row   int
 	guard bool
-	held  bool // the answer
+	held  bool // result of the guard
 }
 
-// parts are everything that can be met, in the order of the table.
+// parts returns all coverable parts, in table order.
 func parts() []part {
-	// An exploration of nothing names everything.
+	// An empty exploration reports everything as missing.
 	names := explore.Run(explore.Options{Worlds: []explore.World{}}).Coverage.Uncovered
 	var out []part
 	for i, row := range csm.Table() {
@@ -47,13 +46,13 @@ func parts() []part {
 	return out
 }
 
-// tally is what was met.
+// tally counts covered parts.
 type tally struct {
 	rows   []bool
 	guards [][2]bool
 }
 
-// played is what the scenarios meet.
+// played returns what the scenarios cover.
 func played(scenarios fs.FS) (tally, error) {
 	n := len(csm.Table())
 	t := tally{make([]bool, n), make([][2]bool, n)}
@@ -98,12 +97,12 @@ func (t *tally) met(p part) bool {
 	return t.guards[p.row][held]
 }
 
-// share is how many of some parts were met.
+// share returns how many of the given parts are covered.
 type share struct{ met, of int }
 
 func (s share) percent() float64 { return 100 * float64(s.met) / float64(max(s.of, 1)) }
 
-// measured is what was met of the table, by an exploration and scenarios together.
+// measured returns the coverage of the table by an exploration and the scenarios together.
 type measured struct {
 	rows, guards, faults share
 	missing              []string
@@ -142,7 +141,7 @@ func (m measured) String() string {
 		m.rows.percent(), m.rows.of, m.guards.percent(), m.guards.of, m.faults.percent(), m.faults.of)
 }
 
-// enough says what is missing.
+// enough returns an error that says what is missing.
 func (m measured) enough() error {
 	var problems []error
 	for _, c := range []struct {

@@ -28,7 +28,7 @@ func (s *session) scenarios() (string, error) {
 	return fmt.Sprintf("%d hold", len(all)), err
 }
 
-// explored is the report of an exploration, as far as it matters here.
+// explored is the part of an exploration's report that is used here.
 type explored struct {
 	States   int      `json:"states"`
 	Edges    int      `json:"edges"`
@@ -49,7 +49,7 @@ type explored struct {
 	} `json:"worlds"`
 }
 
-// maxExploreBytes is what an exploration in CI may take.
+// maxExploreBytes is the memory limit of an exploration in CI.
 const maxExploreBytes = 4 << 30
 
 func (s *session) exploration() (string, error) {
@@ -61,7 +61,7 @@ func (s *session) exploration() (string, error) {
 		errors.Join(err, r.holds(false))
 }
 
-// pairStates bounds each pair of worlds here. `make full` has no bound.
+// pairStates limits the states of each pair of worlds. `make full` has no limit.
 const pairStates = 10000
 
 func (s *session) pairs() (string, error) {
@@ -80,27 +80,27 @@ func (s *session) pairs() (string, error) {
 		errors.Join(err, r.holds(true))
 }
 
-// explored is the report of an exploration, nil where there is none.
+// explored returns the report of an exploration, or nil if there is none.
 func (s *session) explored(args ...string) (*explored, error) {
 	out, err := s.command(s.daemon, append([]string{"explore", "--json", "--out", s.out}, args...)...)
 	var r explored
 	if e := json.Unmarshal([]byte(out), &r); e != nil {
-		return nil, errors.Join(err, fmt.Errorf("the report cannot be read: %w", e))
+		return nil, errors.Join(err, fmt.Errorf("cannot read the report: %w", e))
 	}
 	return &r, err
 }
 
 var walksLine = regexp.MustCompile(`situations: (\d+) of \d+ met in (\d+) walks`)
 
-// situations are met by the explorations before, and by walks at random.
+// situations checks the situations reached by the previous explorations and by random walks.
 func (s *session) situations() (string, error) {
 	if s.explore == nil {
-		return "", errors.New("there is no exploration that could meet any")
+		return "", errors.New("no exploration to check")
 	}
 	out, err := s.command("go", "test", "-count=1", "-v", "-run", "^TestWalksMeetSituations$", "./csm/explore")
 	n := walksLine.FindStringSubmatch(out)
 	if n == nil {
-		return "", errors.Join(err, errors.New("the walks say not how many they met"))
+		return "", errors.Join(err, errors.New("cannot parse the output of the walks"))
 	}
 	all := len(s.explore.Met) + len(s.explore.Missed)
 	if len(s.explore.Missed) > 0 {
@@ -110,8 +110,7 @@ func (s *session) situations() (string, error) {
 	return fmt.Sprintf("%d of %d are met by the exploration, and %s by %s walks", len(s.explore.Met), all, n[1], n[2]), err
 }
 
-// holds says what is wrong with an exploration. One with a bound need not come to an
-// end.
+// holds returns what is wrong with an exploration. A bounded one need not be complete.
 func (r *explored) holds(bounded bool) error {
 	var problems []error
 	for _, w := range r.Worlds {
@@ -133,19 +132,19 @@ func (r *explored) holds(bounded bool) error {
 
 var secondLine = regexp.MustCompile(`(?m)^second model: (.*)$`)
 
-// secondModel has the core judged by a model of it that was written from the documents.
+// secondModel checks the core against an independent model written from the documents.
 func (s *session) secondModel() (string, error) {
 	out, err := s.command("go", "run", "./internal/tools/secondmodel", "check")
 	n := secondLine.FindStringSubmatch(out)
 	if n == nil {
-		return "", errors.Join(err, errors.New("the second model gives no verdict"))
+		return "", errors.Join(err, errors.New("the second model returned no verdict"))
 	}
 	return n[1], err
 }
 
 func (s *session) coverage() (string, error) {
 	if s.explore == nil {
-		return "", errors.New("there is no exploration to measure")
+		return "", errors.New("no exploration to measure")
 	}
 	seen, err := played(os.DirFS(scenarioDir))
 	if err != nil {
@@ -165,7 +164,7 @@ func (s *session) requirements() (string, error) {
 	if n := requirementsLine.FindStringSubmatch(out); n != nil {
 		s.proofs = fmt.Sprintf("%s of %s requirements proved (%s owed, %s superseded)", n[1], n[4], n[2], n[3])
 	} else if err == nil {
-		err = errors.New("it says not how many are proved")
+		err = errors.New("cannot parse how many requirements are proved")
 	}
 	return s.proofs, err
 }
@@ -177,19 +176,19 @@ var (
 )
 
 func (s *session) mutants() (string, error) {
-	// A small fault that nothing notices is a test to be written, or a line that
-	// decides nothing. The seed is fixed: whoever runs this before a change is
-	// submitted sees what CI will see. `make full` runs all of them.
+	// A small fault that nothing detects means a missing test, or a line without
+	// effect. The seed is fixed, so that a run before submission sees what CI will
+	// see. `make full` runs all of them.
 	return s.survivors("core", "-class", "guard,deadline")
 }
 
-// handlers are the mutants of what carries out the core's effects, by the tests that
-// do not wait in real time.
+// handlers checks the mutants of the code that executes the core's effects, with the
+// tests that do not wait in real time.
 func (s *session) handlers() (string, error) {
 	return s.survivors("handlers", "-by", "package,live,realtime,headless,rpc")
 }
 
-// survivors runs the list of mutants of a project and a sample of automatic ones.
+// survivors runs the seeded mutants of a target and a sample of automatic ones.
 func (s *session) survivors(of string, args ...string) (string, error) {
 	out, err := s.command("go", append([]string{"run", "./internal/tools/mutants", "run", "-of", of, "-auto", "-count", strconv.Itoa(s.sample), "-seed", "1"}, args...)...)
 	caught, total := 0, 0
@@ -202,7 +201,7 @@ func (s *session) survivors(of string, args ...string) (string, error) {
 		parts = append(parts, fmt.Sprintf("%s/%s %s", n[2], n[3], n[1]))
 	}
 	if err == nil && total == 0 {
-		err = errors.New("it says not how many were caught")
+		err = errors.New("cannot parse how many mutants were caught")
 	}
 	s.caught = append(s.caught, fmt.Sprintf("%d/%d mutants of the %s caught", caught, total, of))
 	said := strings.Join(parts, " and ") + " were caught"

@@ -1,22 +1,22 @@
-// Conformance is the gate that the core has to pass: everything that is promised
-// about it, checked by a machine, in one run.
+// Conformance is the gate for the core: it checks everything that is promised about
+// it, in one run.
 //
 //	conformance -daemon bin/agentvoice-daemon
 //
-// The gates, each with its whole output in a file of the folder -out:
+// The gates, each with its complete output in a file in the folder -out:
 //
-//	generated     diagrams, wire types and generated docs are those of the code
-//	scenarios     every scenario holds, and its trace is the golden one
-//	exploration   every state within the bounds was reached, and keeps every promise
-//	pairs         so far as a bound of states goes, the same of every two worlds in one
-//	situations    of a list of those where faults were found, each is met, and most by chance
-//	secondmodel   the Promela model keeps its promises, and judges the core (internal/tools/secondmodel)
+//	generated     diagrams, wire types and generated docs match the code
+//	scenarios     every scenario passes, and its trace matches the golden one
+//	exploration   every state within the bounds was reached, and every invariant holds
+//	pairs         the same for all pairs of worlds in one, up to a bound of states
+//	situations    each of a list of past faults' situations is reached, most of them by chance
+//	secondmodel   the Promela model's invariants hold, and the core agrees with it (internal/tools/secondmodel)
 //	coverage      of the table of transitions, by exploration and scenarios together
 //	requirements  each proof exists, and fails under the faults that it names
 //	mutants       each seeded fault of the core is caught, and a sample of small ones
-//	handlers      the same of what carries out the core's effects
+//	handlers      the same for the code that executes the core's effects
 //
-// It prints a line for each and a summary, and ends with 1 when one is red.
+// It prints a line per gate and a summary, and exits with 1 if one is red.
 package main
 
 import (
@@ -33,10 +33,10 @@ import (
 	"time"
 )
 
-// errRed is what main ends with when a gate is red.
+// errRed is returned if a gate is red.
 var errRed = errors.New("the core does not conform")
 
-// gate is one thing that is checked.
+// gate is one check.
 type gate struct {
 	name string
 	run  func(*session) (said string, err error)
@@ -55,14 +55,14 @@ var gates = []gate{
 	{"handlers", (*session).handlers},
 }
 
-// session is one run of the gates, and what they found out for those after them.
+// session is one run of the gates, with results that later gates use.
 type session struct {
 	daemon string // the binary
 	out    string // folder
 	sample int
 	only   string
 
-	log     *os.File // of the gate that runs
+	log     *os.File // log of the running gate
 	explore *explored
 	paired  string
 	met     string
@@ -74,8 +74,8 @@ func main() {
 	var s session
 	flag.StringVar(&s.daemon, "daemon", "bin/agentvoice-daemon", "the `binary` that explores")
 	flag.StringVar(&s.out, "out", "out/conformance", "`folder` for the output of the gates")
-	flag.IntVar(&s.sample, "sample", 30, "how many automatic mutants to try, of the core and of the handlers")
-	flag.StringVar(&s.only, "only", "", "these `gates` only, with commas between them")
+	flag.IntVar(&s.sample, "sample", 30, "how many automatic mutants to try, each of the core and of the handlers")
+	flag.StringVar(&s.only, "only", "", "run only these `gates`, separated by commas")
 	flag.Parse()
 	if err := s.all(gates, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "conformance:", err)
@@ -83,7 +83,7 @@ func main() {
 	}
 }
 
-// all runs every gate, whatever becomes of those before it.
+// all runs every gate, even after failures.
 func (s *session) all(gates []gate, out io.Writer) error {
 	if err := os.MkdirAll(s.out, 0o755); err != nil {
 		return err
@@ -120,7 +120,7 @@ func (s *session) gate(g gate) (said string, took time.Duration, err error) {
 
 func (s *session) path(name string) string { return filepath.Join(s.out, name) }
 
-// tail is the end of a gate's output.
+// tail returns the end of a gate's output.
 func (s *session) tail(name string) string {
 	text, err := os.ReadFile(s.path(name + ".log"))
 	if err != nil {
@@ -135,7 +135,7 @@ func (s *session) tail(name string) string {
 	return end
 }
 
-// command runs a command into the gate's log and returns its standard output.
+// command runs a command, logs its output, and returns its standard output.
 func (s *session) command(name string, args ...string) (string, error) {
 	var out bytes.Buffer
 	cmd := exec.Command(name, args...)
@@ -146,7 +146,7 @@ func (s *session) command(name string, args ...string) (string, error) {
 	return out.String(), nil
 }
 
-// summary is the last line, of what the gates found out.
+// summary returns the last line, with the results of the gates.
 func (s *session) summary() string {
 	var parts []string
 	if s.explore != nil {

@@ -1,14 +1,13 @@
-// Command loopbench measures the daemon from outside, as its users meet it, and
-// prints a table: how long a process takes to answer initialize and until its first
-// conversation listens, what it costs while nothing happens, over a conversation from a
-// recording, how fast the turns were and what they cost, how soon each engine answers, and
-// what a server costs with several clients.
+// Command loopbench measures the daemon as a black box and prints a table: how long a
+// process takes to answer initialize and until its first conversation listens, its
+// idle cost, the latency and cost of turns in a conversation from a recording,
+// the response time with each engine, and the cost of a server with several clients.
 //
 //	loopbench -daemon bin/agentvoice-daemon -recording out/bench.wav -out out/bench \
 //		-questions out/questions.wav -tones out/tones.wav -models out/models
 //
-// Latencies come from the conversation's own journal; processor time and memory
-// are the operating system's account of the finished process.
+// Latencies come from the conversation's own journal; CPU time and memory come from
+// the operating system's accounting of the finished process.
 package main
 
 import (
@@ -31,13 +30,13 @@ import (
 
 func main() {
 	daemon := flag.String("daemon", "bin/agentvoice-daemon", "the binary to measure")
-	recording := flag.String("recording", "", "WAV file with the user's side; none measures the start only")
+	recording := flag.String("recording", "", "WAV file with the user's side; empty measures only the start")
 	out := flag.String("out", "out/bench", "folder for the conversation's files")
 	starts := flag.Int("starts", 20, "how many processes to start")
-	watch := flag.Duration("watch", 5*time.Second, "how long to watch each state in which nothing happens; 0 watches none")
-	load := flag.Duration("load", 20*time.Second, "how long each number of conversations lasts on one server")
+	watch := flag.Duration("watch", 5*time.Second, "how long to measure each idle state; 0 skips them")
+	load := flag.Duration("load", 20*time.Second, "how long to run each number of conversations on one server")
 	var q questions
-	flag.StringVar(&q.spoken, "questions", "", "WAV file with questions in English; none does not compare the engines")
+	flag.StringVar(&q.spoken, "questions", "", "WAV file with questions in English; empty skips the comparison of engines")
 	flag.StringVar(&q.tones, "tones", "", "WAV file with questions in the tone language")
 	flag.StringVar(&q.models, "models", "", "folder with the models that understand and speak it")
 	flag.Parse()
@@ -59,7 +58,7 @@ func run(daemon, recording, out string, starts int, watch time.Duration) error {
 	for range starts {
 		a, l, err := start(daemon)
 		if err != nil {
-			return fmt.Errorf("start of a daemon: %w", err)
+			return fmt.Errorf("start a daemon: %w", err)
 		}
 		answered, listening = append(answered, a), append(listening, l)
 	}
@@ -81,8 +80,8 @@ func stat(ds []time.Duration) timeline.Stat {
 	return timeline.Stat{N: len(ds), P50: timeline.Percentile(ds, 50), P95: timeline.Percentile(ds, 95)}
 }
 
-// start measures one process: from its start to the answer of initialize, and from
-// the request for a conversation, which follows at once, until that listens.
+// start measures one process: from its start to the answer to initialize, and from
+// the request for a conversation, sent immediately after, until it listens.
 func start(daemon string) (answered, listening time.Duration, err error) {
 	begin := time.Now()
 	s, err := serve(daemon)
@@ -96,7 +95,7 @@ func start(daemon string) (answered, listening time.Duration, err error) {
 	return answered, time.Since(begin), err
 }
 
-// served is a daemon that serves this program over its standard streams.
+// served is a daemon connected over its standard streams.
 type served struct {
 	cmd      *exec.Cmd
 	in       io.WriteCloser
@@ -148,7 +147,7 @@ func (s *served) reach(method string, state protocol.State) error {
 // end closes the daemon's input, and waits for its end.
 func (s *served) end() error {
 	err := s.in.Close()
-	_, _ = io.Copy(io.Discard, s.out) // what it still says, until it ends
+	_, _ = io.Copy(io.Discard, s.out) // drain the output until it exits
 	var status *exec.ExitError
 	if e := s.cmd.Wait(); !errors.As(e, &status) {
 		err = errors.Join(err, e)
@@ -225,7 +224,7 @@ func converse(daemon, recording, out string) error {
 	return nil
 }
 
-// startToListening is the time from the user's start to the first Listening.
+// startToListening returns the time from the user's start to the first Listening.
 func startToListening(j *journal.Journal) timeline.Stat {
 	var begin time.Duration
 	for _, l := range j.Lines {

@@ -4,5 +4,5 @@ package main
 
 import "os"
 
-// peakMemory is not accounted here.
+// peakMemory is not supported on this system.
 func peakMemory(*os.ProcessState) (int64, bool) { return 0, false }

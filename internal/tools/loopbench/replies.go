@@ -20,17 +20,17 @@ type questions struct {
 	models string // folder of the models for that
 }
 
-// engines are what hears and speaks in a conversation.
+// engines is a combination of recognizer and voice in a conversation.
 type engines struct {
 	name      string
 	recording string
-	models    string // folder of the installed models; empty for none
+	models    string // folder of the installed models, if any
 	args      []string
 }
 
-// compare measures how soon an answer is heard after the user's last word, with each
-// engine: a conversation with the offline assistant, all at the same time. The times are
-// those of the conversations' own journals (timeline.Stages).
+// compare measures the time from the user's last word to the audible answer with each
+// engine, in concurrent conversations with the offline assistant. The times come from
+// the conversations' journals (timeline.Stages).
 func compare(daemon string, q questions, out string) error {
 	url, stop, err := hosted()
 	if err != nil {
@@ -77,7 +77,7 @@ func compare(daemon string, q questions, out string) error {
 	return nil
 }
 
-// onePass makes a folder with the models but those for a second pass.
+// onePass creates a folder with the models except those for a second pass.
 func onePass(models, out string) (string, error) {
 	folder := filepath.Join(out, "models-one-pass")
 	if err := errors.Join(os.RemoveAll(folder), os.MkdirAll(folder, 0o755)); err != nil {
@@ -119,7 +119,7 @@ func (e engines) converse(daemon, file string) ([]timeline.Turn, error) {
 			return turns, nil
 		}
 	}
-	return nil, fmt.Errorf("with %s, nothing was answered:\n%s", e.name, said.String())
+	return nil, fmt.Errorf("with %s, there was no answer:\n%s", e.name, said.String())
 }
 
 func readJournal(file string) (*journal.Journal, error) {
@@ -127,6 +127,6 @@ func readJournal(file string) (*journal.Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer f.Close() //nolint:errcheck // it was only read
+	defer f.Close() //nolint:errcheck // read-only
 	return journal.Read(f)
 }

@@ -20,27 +20,27 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// keepModels is how long the measured daemon keeps speech models after a conversation.
+// keepModels is how long the measured daemon keeps speech models loaded after a conversation.
 const keepModels = time.Second
 
-// settles is how long a state lasts before it is measured: the gate of the uplink has
-// closed, and the devices of a suspended conversation are asleep.
+// settles is how long a state lasts before it is measured, so that the uplink's gate
+// has closed and the devices of a suspended conversation are stopped.
 const settles = 4 * time.Second
 
-// usage is what a process has used so far.
+// usage is the resource usage of a process so far.
 type usage struct {
 	cpu     time.Duration
 	wakeups int64 // voluntary context switches of all threads
 	memory  int64 // resident, in bytes
 }
 
-// standby measures a daemon in the states in which nothing happens: with local engines,
-// and with a service in another process. What that process costs does not count: it
-// stands for a hosted service.
+// standby measures a daemon in its idle states: with local engines, and with a
+// service in another process, whose cost does not count because it represents a
+// hosted service.
 func standby(daemon string, watch time.Duration) error {
 	local, err := watchStates(daemon, watch)
 	if errors.Is(err, errNotAccounted) {
-		fmt.Println("what a daemon costs while nothing happens is not measured on this system")
+		fmt.Println("idle cost: not measured on this system")
 		return nil
 	}
 	if err != nil {
@@ -61,11 +61,11 @@ func standby(daemon string, watch time.Duration) error {
 	return nil
 }
 
-// costs is what a state costs.
+// costs is the cost of a state.
 type costs struct {
 	state   string
 	cpu     float64 // of a core, in %
-	wakeups float64 // a second
+	wakeups float64 // per second
 	memory  int64
 }
 
@@ -118,13 +118,13 @@ func watchStates(daemon string, watch time.Duration, args ...string) (all []cost
 	return all, nil
 }
 
-// ignore reads what the daemon says while do runs, so that it is not held up.
+// ignore drains the daemon's output while do runs, so that the daemon is not blocked.
 func (s *served) ignore(do func() error) error {
 	const last = `{"jsonrpc":"2.0","id":4,"method":"` + protocol.MethodState + `","params":{}}`
 	done := make(chan error, 1)
 	go func() {
 		done <- do()
-		_ = s.send(last) // wakes the reader up, which notices the end of a daemon itself
+		_ = s.send(last) // wakes the reader, which detects the daemon's exit
 	}()
 	for {
 		if _, err := readMessage(s.messages); err != nil {
@@ -138,8 +138,8 @@ func (s *served) ignore(do func() error) error {
 	}
 }
 
-// hosted serves the realtime protocol and speech over HTTP in this process, and puts its
-// key where the daemon looks for that of a hosted service.
+// hosted serves the realtime protocol and speech over HTTP in this process, and
+// stores its key where the daemon looks for the key of a hosted service.
 func hosted() (url string, stop func() error, err error) {
 	model, err := assets.Silero()
 	if err != nil {
@@ -174,7 +174,7 @@ func hosted() (url string, stop func() error, err error) {
 	go func() { served <- server.Serve(ln) }()
 	return "http://" + ln.Addr().String(), func() error {
 		err := server.Close()
-		<-served // as Close says
+		<-served // Close waits for it
 		return errors.Join(err, sessions.Close())
 	}, nil
 }

@@ -10,9 +10,9 @@ import (
 	"time"
 )
 
-var errNotAccounted = errors.New("the use of a process is not accounted here")
+var errNotAccounted = errors.New("process accounting is not supported on this system")
 
-// used is what a process and its children, such as speech engines, have used so far.
+// used returns the resources used so far by a process and its children, such as speech engines.
 func used(pid int) (usage, error) {
 	u, err := usedAlone(pid)
 	if err != nil {
@@ -23,7 +23,7 @@ func used(pid int) (usage, error) {
 		return u, err
 	}
 	for _, list := range lists {
-		children, _ := os.ReadFile(list) // a thread that has ended has none
+		children, _ := os.ReadFile(list) // fails if the thread has ended
 		for child := range strings.FieldsSeq(string(children)) {
 			id, err := strconv.Atoi(child)
 			if err != nil {
@@ -40,7 +40,7 @@ func used(pid int) (usage, error) {
 func usedAlone(pid int) (u usage, err error) {
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", pid))
 	if err != nil || len(threads) == 0 {
-		return u, errors.Join(err, fmt.Errorf("process %d has ended", pid))
+		return u, errors.Join(err, fmt.Errorf("process %d has exited", pid))
 	}
 	for _, thread := range threads {
 		sched, err := os.ReadFile(filepath.Join(thread, "schedstat"))
@@ -63,7 +63,7 @@ func usedAlone(pid int) (u usage, err error) {
 	return u, err
 }
 
-// field is a number from a file of the form "name value".
+// field returns a number from a file of the form "name value".
 func field(path, name string) (int64, error) {
 	b, err := os.ReadFile(path)
 	if err != nil {

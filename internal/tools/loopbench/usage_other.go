@@ -4,6 +4,6 @@ package main
 
 import "errors"
 
-var errNotAccounted = errors.New("the use of a process is not accounted here")
+var errNotAccounted = errors.New("process accounting is not supported on this system")
 
 func used(int) (usage, error) { return usage{}, errNotAccounted }

@@ -6,12 +6,12 @@ import (
 	"time"
 )
 
-// pauses lie between the turns.
+// pauses are the pauses between the turns.
 type pauses struct {
 	lead, interrupt, long, short time.Duration
 }
 
-// label says where an utterance is, who speaks, and what.
+// label is the position, the speaker and the words of an utterance.
 type label struct {
 	Start int    `json:"startSample"` // at 16 kHz
 	End   int    `json:"endSample"`   // the first sample after it
@@ -25,8 +25,8 @@ type recording struct {
 	labels []label
 }
 
-// readers are sentences of one reader of LibriVox: no question that the offline
-// assistant knows, so that its answers are long enough to be interrupted.
+// readers lists sentences of one LibriVox reader. None is a question that the offline
+// assistant knows, so its answers are long enough to be interrupted.
 var readers = []string{
 	"librivox/sense_and_sensibility_01_austen_64kb-0920.wav",
 	"librivox/sense_and_sensibility_01_austen_64kb-0930.wav",
@@ -35,11 +35,11 @@ var readers = []string{
 	"librivox/sense_and_sensibility_01_austen_64kb-0890.wav",
 }
 
-// others are sentences of other people, who interrupt.
+// others lists sentences of other people, who interrupt.
 var others = []string{goForward, "cards/005.wav", "cards/003.wav", "cards/001.wav"}
 
-// questions that the offline assistant answers in one sentence, in voices other
-// than its own.
+// questions lists questions that the offline assistant answers in one sentence, in
+// voices other than its own.
 var questions = []struct{ voice, text string }{
 	{"rms", "what is the current branch"},
 	{"awb", "what is the name of the project"},
@@ -49,8 +49,8 @@ var questions = []struct{ voice, text string }{
 	{"awb", "which branch are we on"},
 }
 
-// assemble makes the questions that are asked for, or rounds until the recording has the
-// length that is; it ends after the pause for an answer.
+// assemble generates the requested number of questions, or rounds until the recording
+// has the requested length. It ends after the pause for an answer.
 func assemble(v *voices, o options) (recording, error) {
 	var rec recording
 	rec.pause(o.pauses.lead)
@@ -76,7 +76,7 @@ func assemble(v *voices, o options) (recording, error) {
 	return rec, nil
 }
 
-// ask asks one of the questions.
+// ask adds one of the questions.
 func (r *recording) ask(v *voices, i int, after time.Duration) error {
 	q := questions[i%len(questions)]
 	pcm, err := v.synthetic(q.voice, q.text)
@@ -113,8 +113,7 @@ func (r *recording) length() time.Duration {
 	return time.Duration(len(r.pcm)) * time.Second / rate
 }
 
-// addNoise adds the noise of a quiet room, -65 dB of full scale, the same at
-// every run.
+// addNoise adds the noise of a quiet room (-65 dBFS), the same in every run.
 func (r *recording) addNoise() {
 	const seed = 1
 	random := rand.New(rand.NewPCG(seed, seed))

@@ -1,24 +1,23 @@
-// Recording makes a recording of somebody who talks with the assistant: human
-// sentences and synthesised questions with pauses between them, as a microphone
-// would hear one side of the conversation. It is what `make run` and the
-// benchmarks play.
+// Recording generates a recording of a person who talks with the assistant: human
+// sentences and synthesized questions with pauses between them, as a microphone would
+// capture one side of the conversation. `make run` and the benchmarks play it.
 //
 //	go run -tags nolibopusfile ./internal/tools/recording -o out/recording.wav -ref out/recording.txt
 //
 // # Model
 //
-// A recording is rounds of four turns: a human sentence; a second human voice
-// that interrupts its answer; and two questions about the workspace, in two
-// synthesised voices. Each pause is long enough for the answer that the offline
-// assistant gives, but for the one that is interrupted. With -questions it is that many
-// questions alone, which measure how soon an answer is heard.
+// A recording consists of rounds of four turns: a human sentence; a second human
+// voice that interrupts its answer; and two questions about the workspace in two
+// synthetic voices. Each pause is long enough for the offline assistant's answer,
+// except for the one that is interrupted. With -questions it contains that many
+// questions instead, to measure how soon an answer is heard.
 //
 // # Invariants
 //
-//   - A run makes the same bytes as another with the same arguments and libraries.
+//   - Runs with the same arguments and libraries generate the same bytes.
 //   - Between the voices there is faint noise, as in a quiet room, never digital
 //     silence.
-//   - The reference holds the words of all turns in order, a turn a line.
+//   - The reference has the words of all turns in order, one turn per line.
 package main
 
 import (
@@ -35,7 +34,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 )
 
-// rate of the recording, in samples a second.
+// rate of the recording, in Hz.
 const rate = 16000
 
 // options are the command line.
@@ -53,7 +52,7 @@ func main() {
 		return
 	}
 	if err != nil {
-		os.Exit(2) // the flag package has said why
+		os.Exit(2) // the flag package has printed the reason
 	}
 	if err := run(o, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "recording:", err)
@@ -66,11 +65,11 @@ func parse(args []string, errOut io.Writer) (options, error) {
 	fs := flag.NewFlagSet("recording", flag.ContinueOnError)
 	fs.SetOutput(errOut)
 	fs.StringVar(&o.out, "o", "out/recording.wav", "`file` for the recording, 16-bit mono at 16 kHz")
-	fs.StringVar(&o.reference, "ref", "out/recording.txt", "`file` for what is said, a turn a line")
-	fs.StringVar(&o.labels, "labels", "", "`file` for what is said when and by whom, as JSON; empty for none")
+	fs.StringVar(&o.reference, "ref", "out/recording.txt", "`file` for the words, one turn per line")
+	fs.StringVar(&o.labels, "labels", "", "`file` for the labels (position, speaker, words) as JSON; empty for none")
 	fs.StringVar(&o.speech, "speech", systemSpeechDir, "`folder` with the test data of PocketSphinx, human speech with transcripts")
-	minutes := fs.Float64("minutes", 0, "go on until the recording is at least so long; 0 for one round")
-	fs.IntVar(&o.questions, "questions", 0, "questions about the workspace alone, so many; 0 for rounds")
+	minutes := fs.Float64("minutes", 0, "minimum length in minutes; 0 for one round")
+	fs.IntVar(&o.questions, "questions", 0, "number of questions, instead of rounds; 0 for rounds")
 	fs.DurationVar(&o.pauses.lead, "lead", 1500*time.Millisecond, "silence before the first turn")
 	fs.DurationVar(&o.pauses.interrupt, "interrupt-after", 5*time.Second, "pause before the turn that interrupts an answer")
 	fs.DurationVar(&o.pauses.long, "long", 21*time.Second, "pause for an answer of several sentences")
@@ -87,13 +86,13 @@ func parse(args []string, errOut io.Writer) (options, error) {
 	return o, nil
 }
 
-// run makes the recording and says what is in it.
+// run generates the recording and prints a summary.
 func run(o options, out io.Writer) error {
 	voices, err := newVoices(o.speech)
 	if err != nil {
 		return err
 	}
-	defer func() { _ = voices.Close() }() // it holds nothing that could be lost
+	defer func() { _ = voices.Close() }() // nothing to flush
 	rec, err := assemble(voices, o)
 	if err != nil {
 		return err

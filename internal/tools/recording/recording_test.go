@@ -18,7 +18,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 )
 
-// asProgram makes the test's binary run the program instead.
+// asProgram makes the test binary run the program instead.
 const asProgram = "RECORDING_TEST_AS_PROGRAM"
 
 func TestMain(m *testing.M) {
@@ -29,7 +29,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// made is a recording as it lies on disk.
+// made is a recording read back from disk.
 type made struct {
 	wav    []byte
 	pcm    []int16 // at 48 kHz
@@ -70,8 +70,8 @@ func record(t *testing.T, args ...string) made {
 	return m
 }
 
-// rms of a part of the recording, in decibels of full scale; from and to are
-// samples at 16 kHz.
+// rms returns the RMS of a part of the recording, in dBFS; from and to are samples at
+// 16 kHz.
 func (m made) rms(from, to int) float64 {
 	sum := 0.0
 	const ratio = audio.SampleRate / rate
@@ -99,7 +99,7 @@ func TestOneRound(t *testing.T) {
 		if got := m.rms(l.Start, l.End); math.Abs(got+23) > 1 {
 			t.Errorf("turn %d is at %.1f dB, want -23", i, got)
 		}
-		// The resampler rings for some samples beside an utterance.
+		// The resampler rings for some samples next to an utterance.
 		if got := m.rms(end+100, l.Start-100); math.Abs(got+65) > 2.5 {
 			t.Errorf("the pause before turn %d is at %.1f dB, want -65", i, got)
 		}
@@ -109,12 +109,12 @@ func TestOneRound(t *testing.T) {
 		t.Errorf("%d voices: %v", len(speakers), speakers)
 	}
 	if n := len(m.pcm) / audio.SampleRate; n < 45 || n > 90 {
-		t.Errorf("it is %d s long", n)
+		t.Errorf("the recording is %d s long", n)
 	}
 }
 
-// TestSameBytesEachTime runs the program twice, because the synthesiser continues
-// with its random numbers within a process.
+// TestSameBytesEachTime runs the program twice, because within a process the
+// synthesizer continues its random sequence.
 func TestSameBytesEachTime(t *testing.T) {
 	program, err := os.Executable()
 	if err != nil {
@@ -140,10 +140,10 @@ func TestSameBytesEachTime(t *testing.T) {
 func TestPausesAndLength(t *testing.T) {
 	m := record(t, "-minutes", "0.5", "-lead", "100ms", "-interrupt-after", "1s", "-long", "2s", "-short", "500ms")
 	if d := audio.Duration(int64(len(m.pcm))); d < 30*time.Second || d > time.Minute {
-		t.Errorf("it is %v long", d)
+		t.Errorf("the recording is %v long", d)
 	}
 	if m.labels[0].Start != rate/10 {
-		t.Errorf("it begins with %d samples of silence", m.labels[0].Start)
+		t.Errorf("it starts with %d samples of silence", m.labels[0].Start)
 	}
 	want := []int{rate, 2 * rate, rate / 2, rate / 2}
 	for i := range len(m.labels) - 1 {
@@ -152,7 +152,7 @@ func TestPausesAndLength(t *testing.T) {
 		}
 	}
 	if a, b := m.labels[0], m.labels[4]; a.Text == b.Text {
-		t.Errorf("the second round says the same: %q", b.Text)
+		t.Errorf("the second round repeats the first: %q", b.Text)
 	}
 }
 

@@ -1,5 +1,5 @@
 package main
 
-// systemSpeechDir is where the package pocketsphinx-testdata of Debian and
-// Ubuntu puts it.
+// systemSpeechDir is where the package pocketsphinx-testdata of Debian and Ubuntu
+// installs its files.
 const systemSpeechDir = "/usr/share/pocketsphinx/test/data"

@@ -2,5 +2,5 @@
 
 package main
 
-// systemSpeechDir is not known here: no package of the system brings the speech.
+// systemSpeechDir is empty: no system package has the speech.
 const systemSpeechDir = ""

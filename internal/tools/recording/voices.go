@@ -16,24 +16,23 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 )
 
-// voices brings utterances: recorded ones from a folder, others from the
-// synthesiser.
+// voices provides utterances: recorded ones from a folder, others from the synthesizer.
 type voices struct {
 	dir   string
 	synth tts.Synthesizer
-	// transcripts of the recorded sentences, by the name of their file.
+	// transcripts of the recorded sentences, by file name.
 	transcripts map[string]string
 }
 
-// goForward is the one file of the test data that is not WAV and has no
-// transcript: 16 kHz, 16 bits, little-endian.
+// goForward is the only file of the test data that is not WAV and has no transcript:
+// 16 kHz, 16 bits, little-endian.
 const goForward = "goforward.raw"
 
 func newVoices(dir string) (*voices, error) {
 	v := &voices{dir: dir, transcripts: map[string]string{goForward: "go forward ten meters"}}
 	for _, list := range []string{"librivox/transcription", "cards/cards.transcription"} {
 		if err := v.readTranscripts(list); err != nil {
-			return nil, fmt.Errorf("there is no human speech: install the package pocketsphinx-testdata (`make deps`), or name the folder of the test data with -speech: %w", err)
+			return nil, fmt.Errorf("no human speech: install the package pocketsphinx-testdata (`make deps`), or set the folder of the test data with -speech: %w", err)
 		}
 	}
 	var err error
@@ -41,7 +40,7 @@ func newVoices(dir string) (*voices, error) {
 	return v, err
 }
 
-// Close releases the synthesiser.
+// Close releases the synthesizer.
 func (v *voices) Close() error { return v.synth.Close() }
 
 // transcriptLine is a line of a transcription: <s> the words </s> (file).
@@ -52,7 +51,7 @@ func (v *voices) readTranscripts(list string) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = file.Close() }() // it is only read
+	defer func() { _ = file.Close() }() // read-only
 	folder, _, _ := strings.Cut(list, "/")
 	lines := bufio.NewScanner(file)
 	for lines.Scan() {
@@ -67,7 +66,7 @@ func (v *voices) readTranscripts(list string) error {
 func (v *voices) human(name string) (pcm []int16, text string, err error) {
 	text, ok := v.transcripts[name]
 	if !ok {
-		return nil, "", fmt.Errorf("the human speech has no transcript of %s", name)
+		return nil, "", fmt.Errorf("no transcript of %s in the human speech", name)
 	}
 	path := filepath.Join(v.dir, filepath.FromSlash(name))
 	if name == goForward {
@@ -88,7 +87,7 @@ func (v *voices) human(name string) (pcm []int16, text string, err error) {
 	return pcm, text, err
 }
 
-// synthetic returns text as a voice of the synthesiser says it.
+// synthetic returns text spoken by a voice of the synthesizer.
 func (v *voices) synthetic(voice, text string) ([]int16, error) {
 	var pcm []int16
 	from := rate
@@ -110,8 +109,8 @@ func resample(pcm []int16, from int) ([]int16, error) {
 	return r.Flush(r.Process(nil, pcm)), nil
 }
 
-// level brings all voices to the same loudness, as one microphone would be set:
-// an effective value of -23 dB of full scale, unless that would clip.
+// level normalizes all voices to the same loudness, as with one microphone: an RMS of
+// -23 dBFS, unless that would clip.
 func level(pcm []int16) {
 	sum, peak := 0.0, 1.0
 	for _, s := range pcm {
@@ -128,5 +127,5 @@ func level(pcm []int16) {
 	}
 }
 
-// decibels of full scale as an amplitude.
+// decibels converts dBFS to an amplitude.
 func decibels(db float64) float64 { return 32768 * math.Pow(10, db/20) }
