@@ -1,4 +1,4 @@
-// Command modelmirror makes a mirror of models for the end-to-end tests:
+// Command modelmirror creates a model mirror for the end-to-end tests:
 //
 //	modelmirror URL FOLDER MANIFEST LIBRARIES
 //

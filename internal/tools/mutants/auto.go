@@ -15,8 +15,8 @@ import (
 	"strings"
 )
 
-// The classes of automatic mutants. Guards and deadlines are those that no line
-// may be taken from without the gate noticing.
+// The classes of automatic mutants. A survivor among guards and deadlines makes the
+// gate fail.
 const (
 	classGuard    = "guard"
 	classDeadline = "deadline"
@@ -27,21 +27,20 @@ const (
 	classBound    = "bound"
 )
 
-// skippedFiles are no behaviour of the core: what judges it, draws it, encodes it
-// or says what it is.
+// skippedFiles are not behaviour of the core: they judge, draw, encode or document it.
 var skippedFiles = []string{"doc.go", "invariant.go", "decode.go", "draw.go", "regions.go", "kind.go", "effect.go", "event.go", "config.go", "adapter.go", "clock.go"}
 
-// skippedFuncs write names.
+// skippedFuncs return names.
 var skippedFuncs = []string{"String", "MarshalText", "MarshalJSON", "UnmarshalText", "UnmarshalJSON", "name", "kind"}
 
-// maker walks through a file and makes its automatic mutants.
+// maker walks a file and creates its automatic mutants.
 type maker struct {
 	src    *source
-	number int  // of the next mutant
+	number int  // number of the next mutant
 	more   bool // of handlers: errors, bounds, sends and what select chooses
 	fn     string
-	sigs   []*types.Signature // of the functions around, innermost last
-	params [][]*ast.Ident     // and their receivers and parameters
+	sigs   []*types.Signature // enclosing functions, innermost last
+	params [][]*ast.Ident     // their receivers and parameters
 	seen   map[string]int
 
 	mutants []mutant
@@ -50,14 +49,13 @@ type maker struct {
 	rebuild []variable
 }
 
-// variable is a package's variable whose first value is made of what is mutated.
+// variable is a package variable whose initial value depends on mutated code.
 type variable struct {
 	name     string
-	from, to int // of the value
+	from, to int // range of the value
 }
 
-// automatic makes every automatic mutant of a file; the first has the number
-// given.
+// automatic creates all automatic mutants of a file, numbered from number.
 func automatic(s *source, number int, handlers bool) *maker {
 	m := &maker{src: s, number: number, more: handlers, seen: map[string]int{}}
 	if !handlers && (slices.Contains(skippedFiles, path.Base(s.path)) || s.path == "csm/statechart/chart.go") {
@@ -113,8 +111,8 @@ func (m *maker) leave() {
 	m.sigs, m.params = m.sigs[:len(m.sigs)-1], m.params[:len(m.params)-1]
 }
 
-// variables makes mutants of what a package's variables begin with. They are made
-// again when a mutant is selected later.
+// variables creates mutants of the initial values of package variables, which are
+// reinitialized when a mutant is selected later.
 func (m *maker) variables(d *ast.GenDecl) {
 	for _, spec := range d.Specs {
 		v := spec.(*ast.ValueSpec)
@@ -130,7 +128,7 @@ func (m *maker) variables(d *ast.GenDecl) {
 	}
 }
 
-// usesTable says whether a value is made from the table.
+// usesTable reports whether a value depends on the table.
 func (m *maker) usesTable(x ast.Expr) (found bool) {
 	ast.Inspect(x, func(n ast.Node) bool {
 		id, ok := n.(*ast.Ident)
@@ -140,8 +138,8 @@ func (m *maker) usesTable(x ast.Expr) (found bool) {
 	return found
 }
 
-// bits takes each bit out of a mask of a package's variable, such as one edge of
-// the session's guard map.
+// bits removes each bit from a mask of a package variable, such as an edge of the
+// session's guard map.
 func (m *maker) bits(x ast.Expr) {
 	var mask func(n ast.Expr, typ, of string)
 	mask = func(n ast.Expr, typ, of string) {
@@ -163,7 +161,7 @@ func (m *maker) bits(x ast.Expr) {
 	})
 }
 
-// walk makes the mutants of everything below n.
+// walk creates the mutants of everything below n.
 func (m *maker) walk(n ast.Node) {
 	ast.Inspect(n, func(n ast.Node) bool {
 		if x, ok := n.(ast.Expr); ok && m.bound(x) {
@@ -198,9 +196,9 @@ func (m *maker) walk(n ast.Node) {
 			if m.more {
 				m.statements(n.Body)
 			}
-		case *ast.GenDecl: // of constants, which have to stay constant
+		case *ast.GenDecl: // constants must stay constant
 			return n.Tok != token.CONST
-		case *ast.ArrayType: // and so has its length
+		case *ast.ArrayType: // and so must array lengths
 			return false
 		case *ast.ReturnStmt:
 			m.returns(n)
@@ -219,7 +217,7 @@ func (m *maker) tagless(n *ast.SwitchStmt) {
 	}
 }
 
-// condition always and never holds.
+// condition creates mutants in which a condition always or never holds.
 func (m *maker) condition(x ast.Expr) {
 	if !m.isBool(x) {
 		return
@@ -228,11 +226,11 @@ func (m *maker) condition(x ast.Expr) {
 	m.wrap(x, "("+on(yes)+" || !"+on(no)+" && (", "))")
 }
 
-// operands lets each part of a condition be as if it were not there.
+// operands creates mutants that remove each part of a condition.
 func (m *maker) operands(b *ast.BinaryExpr) {
 	for _, x := range []ast.Expr{b.X, b.Y} {
 		inner, same := ast.Unparen(x).(*ast.BinaryExpr)
-		if same && inner.Op == b.Op || !m.isBool(x) { // its own operands are
+		if same && inner.Op == b.Op || !m.isBool(x) { // its own operands are mutated instead
 			continue
 		}
 		switch b.Op {
@@ -244,7 +242,7 @@ func (m *maker) operands(b *ast.BinaryExpr) {
 	}
 }
 
-// guardClass is what a condition in the present function decides about.
+// guardClass returns the class of conditions in the current function.
 func (m *maker) guardClass() string {
 	if slices.Contains([]string{"Needs", "after", "deadlines", "remaining"}, m.fn) {
 		return classDeadline
@@ -261,7 +259,7 @@ func (m *maker) isBool(x ast.Expr) bool {
 	return ok && (b.Kind() == types.Bool || b.Kind() == types.UntypedBool)
 }
 
-// statements are each left out, one at a time.
+// statements creates mutants that omit each statement.
 func (m *maker) statements(list []ast.Stmt) {
 	for _, s := range list {
 		class := ""
@@ -292,7 +290,7 @@ func (m *maker) statements(list []ast.Stmt) {
 	}
 }
 
-// logs says whether a call writes a line of the log, which is for people only.
+// logs reports whether a call only writes to the log.
 func (m *maker) logs(c *ast.CallExpr) bool {
 	method, ok := c.Fun.(*ast.SelectorExpr)
 	return ok && m.more && m.src.pkg.info.Types[method.X].Type != nil && m.src.pkg.info.Types[method.X].Type.String() == "*github.com/rs/zerolog.Event"
@@ -307,7 +305,7 @@ func allBlank(list []ast.Expr) bool {
 	return !slices.ContainsFunc(list, func(x ast.Expr) bool { id, ok := x.(*ast.Ident); return !ok || id.Name != "_" })
 }
 
-// returns answers the other way, with no time, or with nothing changed.
+// returns creates mutants that return the opposite, a zero duration, or an unchanged value.
 func (m *maker) returns(r *ast.ReturnStmt) {
 	sig := m.sigs[len(m.sigs)-1]
 	if len(r.Results) == 0 || sig == nil || len(r.Results) != sig.Results().Len() {
@@ -323,7 +321,7 @@ func (m *maker) returns(r *ast.ReturnStmt) {
 			m.wrap(x, "("+on(yes)+" || !"+on(no)+" && (", "))")
 		case m.more && types.Identical(t, types.Universe.Lookup("error").Type()) && !tv.IsNil():
 			m.wrap(x, "mutant.Choose[error]("+on(m.add(classError, "no error", r, ""))+", nil, ", ")")
-		case m.more && tv.Value != nil: // which bound has looked at
+		case m.more && tv.Value != nil: // handled by bound
 		case t.String() == "time.Duration" && m.src.imports(t):
 			m.wrap(x, "mutant.Choose["+m.src.pkg.typeText(t)+"]("+on(m.add(classDeadline, "no time", r, ""))+", 0, ", ")")
 		}
@@ -331,8 +329,8 @@ func (m *maker) returns(r *ast.ReturnStmt) {
 	m.unchanged(r, sig)
 }
 
-// bound lets a constant that bounds a time or a size be none, or ten times what it
-// is. It says whether x is constant: what that is made of is then left alone.
+// bound creates mutants in which a constant limit of a time or a size is zero or ten
+// times as large. It reports whether x is constant; its parts are then not mutated.
 func (m *maker) bound(x ast.Expr) bool {
 	tv := m.src.pkg.info.Types[x]
 	if !m.more || tv.Value == nil {
@@ -369,7 +367,7 @@ func (m *maker) bound(x ast.Expr) bool {
 	return true
 }
 
-// named says whether a constant of the package is part of x.
+// named reports whether a constant of the package is part of x.
 func (m *maker) named(x ast.Expr) (found bool) {
 	ast.Inspect(x, func(n ast.Node) bool {
 		if id, ok := n.(*ast.Ident); ok {
@@ -381,8 +379,8 @@ func (m *maker) named(x ast.Expr) (found bool) {
 	return found
 }
 
-// growth lets what is shifted, as a pause that grows from one attempt to the next,
-// stay what it is.
+// growth creates a mutant in which a shift, as in an exponential backoff, has no
+// effect.
 func (m *maker) growth(b *ast.BinaryExpr) {
 	tv := m.src.pkg.info.Types[b]
 	if !m.more || b.Op != token.SHL || tv.Value != nil || tv.Type.String() != "time.Duration" {
@@ -391,8 +389,8 @@ func (m *maker) growth(b *ast.BinaryExpr) {
 	m.wrap(b.Y, "mutant.Choose("+on(m.add(classDeadline, "does not grow", b, ""))+", 0, ", ")")
 }
 
-// unchanged returns the argument as it was, where a function returns a new value
-// of an argument's type.
+// unchanged creates a mutant that returns the argument unchanged, if a function
+// returns a new value of an argument's type.
 func (m *maker) unchanged(r *ast.ReturnStmt, sig *types.Signature) {
 	first, named := sig.Results().At(0).Type().(*types.Named)
 	if !named || first.Obj().Pkg() == nil || first.String() == "time.Duration" {
@@ -416,12 +414,12 @@ func (m *maker) unchanged(r *ast.ReturnStmt, sig *types.Signature) {
 	}
 }
 
-// add notes a mutant and gives its number. More says more than the snippet.
+// add records a mutant and returns its number. more is appended to the snippet.
 func (m *maker) add(class, op string, n ast.Node, more string) int {
 	mu := mutant{File: m.src.path, Func: m.fn, Op: op, Class: class, Snippet: m.src.snippet(n.Pos(), n.End()) + more}
 	key := fmt.Sprintf("%s|%s|%s|%s", mu.File, mu.Func, mu.Op, mu.Snippet)
 	m.seen[key]++
-	if nth := m.seen[key]; nth > 1 { // the same text, further down in the function
+	if nth := m.seen[key]; nth > 1 { // the same text again in the function
 		mu.Snippet += " #" + strconv.Itoa(nth)
 		key += "#" + strconv.Itoa(nth)
 	}

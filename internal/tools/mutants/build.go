@@ -13,17 +13,16 @@ import (
 	"strings"
 )
 
-// bench is what is built once and run for each mutant.
+// bench is built once and run for each mutant.
 type bench struct {
 	detectors []detector
 	binaries  map[string]detector // by package
-	tree      string              // a copy of the files that tests read and may write
-	stamp     string              // of the binaries and of those files
+	tree      string              // copy of the files that tests read and may write
+	stamp     string              // hash of the binaries and of those files
 }
 
-// build compiles the tests of every package of the project once, with all mutants in
-// them, and copies what they read, so that a test which a mutant makes fail
-// writes into the copy.
+// build compiles the tests of every package of the project once, with all mutants,
+// and copies the files that they read, so that a failing test writes to the copy.
 func build(pr project, o *overlay, out string) (*bench, error) {
 	b := &bench{binaries: map[string]detector{}, tree: filepath.Join(out, "tree")}
 	if err := copyTree(pr, b.tree); err != nil {
@@ -65,13 +64,13 @@ func build(pr project, o *overlay, out string) (*bench, error) {
 	return b, err
 }
 
-// usesRapid says whether a test binary of the package has rapid's flags.
+// usesRapid reports whether a test binary of the package has rapid's flags.
 func usesRapid(root, p string) (bool, error) {
 	out, err := goTool(root, "list", "-tags", mutantsTags, "-test", "-deps", "-json=ImportPath", "./"+p)
 	return strings.Contains(string(out), `"pgregory.net/rapid"`), err
 }
 
-// of are the detectors for a mutant, in their order.
+// of returns the detectors for a mutant, in order.
 func (b *bench) of(m mutant) []detector {
 	home := path.Dir(m.File)
 	var out []detector
@@ -91,7 +90,7 @@ func (b *bench) of(m mutant) []detector {
 	return out
 }
 
-// hash is a stamp of everything that a result depends on.
+// hash returns a hash of everything that a result depends on.
 func (b *bench) hash() (string, error) {
 	sum := sha256.New()
 	file := func(name string) error {
@@ -130,7 +129,7 @@ func mapsKeys[V any](m map[string]V) func(yield func(string) bool) {
 	}
 }
 
-// copyTree copies what tests read into a fresh folder.
+// copyTree copies the files that tests read to a new folder.
 func copyTree(pr project, to string) error {
 	if err := os.RemoveAll(to); err != nil {
 		return err
@@ -165,7 +164,7 @@ func copyTree(pr project, to string) error {
 	return nil
 }
 
-// cached is the result of an earlier run under the same stamp.
+// cached returns the result of an earlier run with the same stamp.
 func cached(out, stamp, name string) (result, bool) {
 	text, err := os.ReadFile(filepath.Join(out, "cache", stamp, name+".json"))
 	if err != nil {

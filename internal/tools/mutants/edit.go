@@ -7,20 +7,20 @@ import (
 	"strings"
 )
 
-// edit puts text around a range of a file. The range itself stays, so that edits
-// may be nested in one another.
+// edit inserts text around a range of a file. The range itself is kept, so that edits
+// can be nested.
 type edit struct {
 	from, to      int
 	before, after string
-	by            string // the mutant, for errors
+	by            string // name of the mutant, for errors
 }
 
-// apply makes all edits. Of two that are in the same place the one with the
-// longer range is outside, and of two with the same range the first.
+// apply applies all edits. Of two edits at the same position the one with the longer
+// range is outside; with equal ranges, the first.
 func apply(text []byte, edits []edit) ([]byte, error) {
 	type insertion struct {
 		at    int
-		order [2]int // closings before openings; then by nesting
+		order [2]int // closing texts before opening ones; then by nesting
 		nth   int
 		text  string
 	}
@@ -46,7 +46,7 @@ func apply(text []byte, edits []edit) ([]byte, error) {
 	return []byte(out.String()), nil
 }
 
-// nested says which two edits cut through one another, if any do.
+// nested returns an error if two edits overlap without nesting.
 func nested(edits []edit) error {
 	sorted := slices.Clone(edits)
 	slices.SortStableFunc(sorted, func(a, b edit) int { return cmp.Or(cmp.Compare(a.from, b.from), cmp.Compare(b.to, a.to)) })
@@ -56,7 +56,7 @@ func nested(edits []edit) error {
 			open = open[:len(open)-1]
 		}
 		if len(open) > 0 && open[len(open)-1].to < e.to {
-			return fmt.Errorf("mutant %s begins inside of mutant %s and ends outside of it; give one of them a snippet that is a whole expression or statement", e.by, open[len(open)-1].by)
+			return fmt.Errorf("mutant %s starts inside mutant %s and ends outside of it; give one of them a snippet that is a whole expression or statement", e.by, open[len(open)-1].by)
 		}
 		open = append(open, e)
 	}

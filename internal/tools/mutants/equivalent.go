@@ -5,8 +5,8 @@ import (
 	"strings"
 )
 
-// excuse is an entry of the list of equivalent mutants: they change nothing that
-// anybody could see, and were looked at by a person.
+// excuse is an entry of the list of equivalent mutants: a person has checked that
+// they have no observable effect.
 type excuse struct {
 	file, fn, op, snippet string
 	reason                string
@@ -14,13 +14,13 @@ type excuse struct {
 	used                  bool
 }
 
-// parseEquivalent reads the list of equivalent mutants. An entry is
+// parseEquivalent parses the list of equivalent mutants. An entry is
 //
 //	FILE | FUNCTION | OPERATION | SNIPPET
 //	    REASON, in one or more indented lines
 //
-// as the report prints a survivor. It names code and no line, so that it stands
-// while other code moves, and falls with the code that it is about.
+// as in the report of a survivor. It identifies code instead of a line, so that it
+// stays valid when other code moves, and becomes invalid when its code changes.
 func parseEquivalent(path, text string) ([]excuse, error) {
 	var out []excuse
 	for i, line := range strings.Split(text, "\n") {
@@ -42,19 +42,19 @@ func parseEquivalent(path, text string) ([]excuse, error) {
 	}
 	for _, e := range out {
 		if e.reason == "" {
-			return nil, fmt.Errorf("%s:%d: no reason why the mutant is equivalent; say it in an indented line", path, e.line)
+			return nil, fmt.Errorf("%s:%d: no reason why the mutant is equivalent; add it in an indented line", path, e.line)
 		}
 	}
 	return out, nil
 }
 
-// matches says whether the entry is about m.
+// matches reports whether the entry is about m.
 func (e excuse) matches(m mutant) bool {
 	return e.file == m.File && e.fn == m.Func && e.op == m.Op && e.snippet == m.Snippet
 }
 
-// excuses gives the reason for each equivalent mutant by its name. An entry that
-// is about no mutant fails: the code that it excused is gone.
+// excuses returns the reason for each equivalent mutant, by name. An entry without a
+// mutant is an error, because its code has changed.
 func excuses(path string, list []excuse, all []mutant) (map[string]string, error) {
 	out := map[string]string{}
 	for i := range list {
@@ -64,14 +64,14 @@ func excuses(path string, list []excuse, all []mutant) (map[string]string, error
 			}
 		}
 		if !list[i].used {
-			return nil, fmt.Errorf("%s:%d: there is no such mutant; the code that it was about is gone, so take the entry out: %s | %s | %s | %s",
+			return nil, fmt.Errorf("%s:%d: no such mutant; its code has changed, so remove the entry: %s | %s | %s | %s",
 				path, list[i].line, list[i].file, list[i].fn, list[i].op, list[i].snippet)
 		}
 	}
 	return out, nil
 }
 
-// entry is m as the list of equivalent mutants has it.
+// entry formats m as in the list of equivalent mutants.
 func (m mutant) entry() string {
 	return strings.Join([]string{m.File, m.Func, m.Op, m.Snippet}, " | ")
 }

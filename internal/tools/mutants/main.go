@@ -1,28 +1,28 @@
-// Mutants checks the checks: it puts small faults into the core, or with
-// -of handlers into what carries out its effects, one at a time, and expects a test
-// to fail for each.
+// Mutants tests the tests: it injects small faults, one at a time, into the core or
+// (with -of handlers) into the code that executes its effects, and expects a test to
+// fail for each.
 //
 //	mutants generate                 write the overlay of a debug build
 //	mutants list                     print the faults
 //	mutants run                      run those of testdata/mutants/seeded.txt
 //	mutants run -auto -count 30      and a sample of 30 automatic ones, by -seed
-//	mutants run -all                 and all automatic ones; resumes where it stopped
-//	mutants run -only NAME,NAME      some
+//	mutants run -all                 and all automatic ones; resumes an interrupted run
+//	mutants run -only NAME,NAME      only these
 //	mutants run -of handlers -in copilot/editor
-//	                                 the same of handlers, of one package; without -in
+//	                                 the same for the handlers, in one package; without -in
 //	                                 the automatic ones are those of settled files,
 //	                                 which are all caught
 //
-// Two sorts: those of the list were written by hand, for each region and each
-// invariant of the design; the automatic ones are made of each guard, deadline,
-// row of the table, effect and assignment, and in handlers also of each error that
-// is returned, each constant that bounds something and each pause that grows. All of
-// them are in one build, each behind a switch (package mutant), so that thousands are
-// a matter of minutes. The sources themselves hold none of it.
+// There are two kinds. Those of the list are handwritten, for each region and each
+// invariant of the design. The automatic ones are derived from each guard, deadline,
+// table row, effect and assignment, and in handlers also from each returned error,
+// each constant that is a limit and each growing delay. All of them are in one build,
+// each behind a switch (package mutant), so that thousands take minutes. The sources
+// themselves are not changed.
 //
-// A mutant is caught when a test fails, crashes or does not end. The exit status
-// is 1 when one of the list survives, or an automatic one that is not in the list of
-// equivalent ones with a reason.
+// A mutant is caught if a test fails, crashes or does not end. The exit status is 1
+// if one of the list survives, or an automatic one that is not in the list of
+// equivalent mutants with a reason.
 package main
 
 import (
@@ -38,10 +38,10 @@ import (
 	"time"
 )
 
-// The errors that tests look for.
+// The errors that tests check.
 var (
-	errSurvivors = errors.New("mutants survived, or are excused and were caught")
-	errNoModule  = errors.New("there is no go.mod at or above the working folder; run this in a checkout")
+	errSurvivors = errors.New("mutants survived, or are listed as equivalent but were caught")
+	errNoModule  = errors.New("no go.mod at or above the working folder; run this in a checkout")
 )
 
 func main() {
@@ -58,7 +58,7 @@ func main() {
 	}
 }
 
-// options of the command line.
+// options are the command line options.
 type options struct {
 	of, in    string
 	by        string
@@ -74,28 +74,28 @@ type options struct {
 
 func command(projects []project, args []string, out io.Writer) error {
 	if len(args) == 0 {
-		return errors.New("say generate, list or run")
+		return errors.New("use generate, list or run")
 	}
 	var o options
 	flags := flag.NewFlagSet("mutants "+args[0], flag.ContinueOnError)
-	flags.StringVar(&o.of, "of", projects[0].name, "`what` to put faults into: core or handlers")
-	flags.StringVar(&o.in, "in", "", "these `packages` only, folders with commas between them")
-	flags.StringVar(&o.by, "by", "", "these `detectors` only, by the names of the summary")
-	flags.StringVar(&o.out, "out", "", "`folder` for what is built and for the report; out/mutants for the core")
+	flags.StringVar(&o.of, "of", projects[0].name, "`what` to mutate: core or handlers")
+	flags.StringVar(&o.in, "in", "", "only these `packages`: folders, separated by commas")
+	flags.StringVar(&o.by, "by", "", "only these `detectors`, by their names in the summary")
+	flags.StringVar(&o.out, "out", "", "`folder` for binaries and reports; out/mutants for the core")
 	flags.BoolVar(&o.auto, "auto", false, "also automatic mutants, a sample")
-	flags.BoolVar(&o.all, "all", false, "also all automatic mutants; what was run before on the same code is not run again")
-	flags.Uint64Var(&o.seed, "seed", 0, "`seed` of the sample and of random tests; 0 for another one each time")
+	flags.BoolVar(&o.all, "all", false, "also all automatic mutants; reuses results for the same code")
+	flags.Uint64Var(&o.seed, "seed", 0, "`seed` of the sample and of random tests; 0 for a random one")
 	flags.IntVar(&o.count, "count", 30, "size of the sample")
-	flags.StringVar(&o.class, "class", "", "automatic mutants of these `classes` only: guard, deadline, row, effect, state, error, bound")
-	flags.StringVar(&o.only, "only", "", "these `names` only")
+	flags.StringVar(&o.class, "class", "", "only automatic mutants of these `classes`: guard, deadline, row, effect, state, error, bound")
+	flags.StringVar(&o.only, "only", "", "only these `names`")
 	flags.IntVar(&o.jobs, "jobs", runtime.NumCPU(), "how many to run at a time")
-	flags.BoolVar(&o.verbose, "v", false, "print each mutant as it was run")
+	flags.BoolVar(&o.verbose, "v", false, "print each result")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
 	}
 	i := slices.IndexFunc(projects, func(p project) bool { return p.name == o.of })
 	if i < 0 {
-		return fmt.Errorf("%q is nothing that has mutants; say core or handlers", o.of)
+		return fmt.Errorf("unknown target %q; use core or handlers", o.of)
 	}
 	if o.out == "" {
 		o.out = projects[i].out
@@ -124,14 +124,14 @@ func command(projects []project, args []string, out io.Writer) error {
 	case "run":
 		return p.run(o, out)
 	}
-	return fmt.Errorf("%q is no command; say generate, list or run", args[0])
+	return fmt.Errorf("unknown command %q; use generate, list or run", args[0])
 }
 
-// prepared is everything before the first mutant runs.
+// prepared is the state before the first mutant runs.
 type prepared struct {
 	project
 	overlay *overlay
-	written int // how many are of the list
+	written int // number of mutants of the list
 	excuses map[string]string
 }
 
@@ -165,7 +165,7 @@ func prepare(pr project, o options) (*prepared, error) {
 	return p, err
 }
 
-// chosen are the mutants to run.
+// chosen returns the mutants to run.
 func (p *prepared) chosen(o options) ([]mutant, error) {
 	all := p.overlay.Mutants[1:]
 	if o.only != "" {
@@ -173,7 +173,7 @@ func (p *prepared) chosen(o options) ([]mutant, error) {
 		for _, name := range strings.Split(o.only, ",") {
 			i := slices.IndexFunc(all, func(m mutant) bool { return m.Name == name })
 			if i < 0 {
-				return nil, fmt.Errorf("there is no mutant %q; `mutants list -all` prints them", name)
+				return nil, fmt.Errorf("unknown mutant %q; `mutants list -all` prints them", name)
 			}
 			out = append(out, all[i])
 		}
@@ -190,7 +190,7 @@ func (p *prepared) chosen(o options) ([]mutant, error) {
 	case o.all:
 		return append(out, automatic...), nil
 	case o.auto:
-		// What is known to be equivalent proves nothing.
+		// Equivalent mutants prove nothing.
 		automatic = slices.DeleteFunc(automatic, func(m mutant) bool { return p.excuses[m.Name] != "" })
 		rand.New(rand.NewPCG(o.seed, 0)).Shuffle(len(automatic), func(i, j int) { automatic[i], automatic[j] = automatic[j], automatic[i] })
 		return append(out, automatic[:min(o.count, len(automatic))]...), nil
@@ -201,7 +201,7 @@ func (p *prepared) chosen(o options) ([]mutant, error) {
 func (p *prepared) run(o options, out io.Writer) error {
 	begin := time.Now()
 	if o.seed == 0 {
-		o.seed = rand.Uint64() >> 33 // short enough to be typed again
+		o.seed = rand.Uint64() >> 33 // short enough to type
 	}
 	mutants, err := p.chosen(o)
 	if err != nil {

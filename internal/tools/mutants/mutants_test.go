@@ -12,8 +12,8 @@ import (
 	"time"
 )
 
-// sample makes a small module with a machine of two packages, and the lists of
-// its mutants.
+// sample creates a small module with a machine of two packages, and the lists of its
+// mutants.
 func sample(t *testing.T, seeded, equivalent string) project {
 	t.Helper()
 	root := t.TempDir()
@@ -54,7 +54,7 @@ func read(t *testing.T, name string) string {
 	return string(text)
 }
 
-// block is a mutant of the list.
+// block returns a mutant of the list.
 func block(name, file, kind, original, mutated string) string {
 	out := fmt.Sprintf("mutant %s\nbreaks lamp, 1\nfile %s\nkind %s\n--- original\n%s\n", name, file, kind, original)
 	if mutated != "" {
@@ -68,7 +68,7 @@ var lamp = block("lamp-never-lit", "csm/csm.go", "expr", "and(pressed, awake)", 
 	block("door-waits-for-ever", "door/door.go", "expr", "!bool(d) && n < 3", "!bool(d)") +
 	block("lamp-burns-longer", "csm/csm.go", "stmt", "return time.Second", "return time.Minute")
 
-// mutants runs the tool on a project, and gives what it printed and reported.
+// mutants runs the tool on a project, and returns its output and its report.
 func mutants(t *testing.T, p project, args ...string) (string, []result, error) {
 	t.Helper()
 	out := filepath.Join(p.root, "out")
@@ -83,8 +83,8 @@ func mutants(t *testing.T, p project, args ...string) (string, []result, error) 
 	return printed.String(), results, err
 }
 
-// Mutants of the list: each is caught, by the test that is about it, also one that
-// makes the code run for ever.
+// Mutants of the list: each is caught by the test about it, including one that causes
+// an endless loop.
 func TestMutantsOfTheListAreCaught(t *testing.T) {
 	p := sample(t, lamp, "")
 	printed, results, err := mutants(t, p, "run")
@@ -104,16 +104,16 @@ func TestMutantsOfTheListAreCaught(t *testing.T) {
 		}
 	}
 	if _, err := os.Stat(filepath.Join(p.root, "csm", "mutant_rows.go")); err == nil {
-		t.Error("the tool wrote into the sources")
+		t.Error("the tool changed the sources")
 	}
 }
 
-// A mutant may be chosen after the table was built, as the daemon's command does.
+// A mutant may be selected after the table was built, as the daemon's command does.
 func TestSelectionAtRunTime(t *testing.T) {
 	p := sample(t, lamp, "")
 	p.detectors = []detector{{Name: "core", pkg: "csm", run: "^TestAny"}}
 	printed, results, err := mutants(t, p, "run", "-only", "lamp-burns-longer")
-	if !errors.Is(err, errSurvivors) { // its baseline has to pass; the mutant itself is replaced by the test's
+	if !errors.Is(err, errSurvivors) { // the baseline must pass; the test replaces the mutant itself
 		t.Fatalf("%v\n%s", err, printed)
 	}
 	if len(results) != 1 || results[0].Caught || !strings.Contains(printed, "SURVIVED lamp-burns-longer | lamp, 1\n") {
@@ -121,8 +121,8 @@ func TestSelectionAtRunTime(t *testing.T) {
 	}
 }
 
-// Automatic mutants: all that change something are caught, what the tests do not
-// look at survives, and it may be excused with a reason.
+// Automatic mutants: all that change something are caught; those that the tests do
+// not check survive, and may be excused with a reason.
 func TestAutomaticMutants(t *testing.T) {
 	p := sample(t, "", "")
 	printed, results, err := mutants(t, p, "run", "-all", "-seed", "3")
@@ -134,20 +134,20 @@ func TestAutomaticMutants(t *testing.T) {
 	for _, r := range results {
 		fate[r.Func+" | "+r.Op+" | "+r.Snippet] = r.Caught
 		if !r.Caught {
-			excused += r.entry() + "\n    the tests of this sample do not look at it\n"
+			excused += r.entry() + "\n    the tests of this sample do not check it\n"
 		}
 	}
 	for key, caught := range map[string]bool{
 		"rows | row gone | {Lit, Guard{}, Dark, nil}":          true,
 		"rows | part always holds | pressed":                   true,
-		"rows | part always holds | awake":                     false, // it always holds anyway
+		"rows | part always holds | awake":                     false, // always true
 		"awake | other way | return true":                      true,
-		"hold | never holds | presses > 1":                     false, // nobody presses twice
+		"hold | never holds | presses > 1":                     false, // never pressed twice
 		"hold | no time | return time.Second":                  true,
 		"allowed | bit gone | 1<<Close of true":                true,
-		"allowed | bit gone | 1<<Open of true":                 false, // nobody opens what is open
+		"allowed | bit gone | 1<<Open of true":                 false, // an open door is never opened
 		"Next | nothing changes | return false, true":          true,
-		"Wait | part gone | n < 3":                             true, // it does not end
+		"Wait | part gone | n < 3":                             true, // endless loop
 		"Wait | left out | n++":                                true,
 		"Wait | loop not entered | !bool(d) && n < 3":          true,
 		"Step | always holds | row.do != nil":                  true, // a crash
@@ -175,12 +175,12 @@ func TestAutomaticMutants(t *testing.T) {
 		t.Fatal(err)
 	}
 	if printed, _, err = mutants(t, p, "run", "-all", "-seed", "3"); !errors.Is(err, errSurvivors) || !strings.Contains(printed, "CAUGHT, so it is not equivalent") {
-		t.Errorf("an excuse for a mutant that is caught: %v\n%s", err, printed)
+		t.Errorf("an excuse for a caught mutant: %v\n%s", err, printed)
 	}
 }
 
-// Handlers have mutants of what the core has none of: pauses that grow, constants
-// that bound something, errors, and what is sent.
+// Handlers have kinds of mutants that the core does not have: growing delays, limits,
+// errors and sends.
 func TestMutantsOfHandlers(t *testing.T) {
 	p := sample(t, "", "")
 	p.handlers, p.packages = true, []string{"csm", "door"}
@@ -222,7 +222,7 @@ func knock(n int, told chan<- int) error {
 		"effect  door/knock.go | knock | left out | told <- n",
 	} {
 		if strings.Count(printed, want+"\n") != 1 {
-			t.Errorf("there is no %q in\n%s", want, printed)
+			t.Errorf("no %q in\n%s", want, printed)
 		}
 	}
 	if strings.Contains(printed, "csm/") {
@@ -231,12 +231,12 @@ func knock(n int, told chan<- int) error {
 	if _, err := goTool(p.root, "vet", "-tags", mutantsTags, "-overlay", filepath.Join(p.root, "out", "overlay.json"), "./door"); err != nil {
 		t.Error(err)
 	}
-	if _, _, err := mutants(t, p, "list", "-in", "cellar"); err == nil || !strings.Contains(err.Error(), `"cellar" is no package with mutants`) {
-		t.Errorf("a package that is not there: %v", err)
+	if _, _, err := mutants(t, p, "list", "-in", "cellar"); err == nil || !strings.Contains(err.Error(), `"cellar" has no mutants`) {
+		t.Errorf("an unknown package: %v", err)
 	}
 }
 
-// The sample is another one for another seed, and the same for the same.
+// The sample depends only on the seed.
 func TestSampleFollowsTheSeed(t *testing.T) {
 	p, err := prepare(sample(t, lamp, ""), options{out: t.TempDir()})
 	if err != nil {
@@ -258,20 +258,20 @@ func TestSampleFollowsTheSeed(t *testing.T) {
 	}
 }
 
-// What is wrong with a list is said with the name of the mutant.
+// Errors in a list name the mutant.
 func TestListsThatAreWrong(t *testing.T) {
 	for _, c := range []struct{ name, seeded, equivalent, want string }{
-		{"not there", block("gone", "door/door.go", "expr", "d == 7", "d == 8"), "", "mutant gone: its original is not in door/door.go any more"},
-		{"two places", block("two", "csm/csm.go", "expr", "r.pressed", "0"), "", "mutant two: its original is 2 times in csm/csm.go"},
-		{"no file", block("lost", "csm/none.go", "expr", "x", "y"), "", "mutant lost: csm/none.go is no file that has mutants"},
-		{"half an expression", block("half", "door/door.go", "expr", "bool(d) && n", "n"), "", "mutant half: its original is no whole expression"},
-		{"cut", lamp + block("cut", "csm/csm.go", "stmt", "presses > 1 {\n\t\treturn time.Minute\n\t}\n\treturn", "x"), "", "mutant lamp-burns-longer begins inside of mutant cut"},
-		{"no text", block("empty", "csm/csm.go", "expr", "presses > 1", ""), "", "seeded.txt:7: mutant empty: a delete has no mutated text"},
-		{"no kind", block("odd", "csm/csm.go", "line", "presses > 1", "true"), "", "mutant odd: its kind is \"line\""},
-		{"same name", lamp + lamp, "", "lamp-never-lit is in the list already"},
-		{"reserved name", block("auto-1", "csm/csm.go", "expr", "presses > 1", "true"), "", "is no name for a mutant"},
-		{"open end", strings.TrimSuffix(lamp, "---\n"), "", "lamp-burns-longer is not ended"},
-		{"excuse for nothing", "", "csm/csm.go | hold | never holds | presses > 7\n    reason\n", "equivalent.txt:1: there is no such mutant"},
+		{"not there", block("gone", "door/door.go", "expr", "d == 7", "d == 8"), "", "mutant gone: its original is no longer in door/door.go"},
+		{"two places", block("two", "csm/csm.go", "expr", "r.pressed", "0"), "", "mutant two: its original occurs 2 times in csm/csm.go"},
+		{"no file", block("lost", "csm/none.go", "expr", "x", "y"), "", "mutant lost: csm/none.go is not a file with mutants"},
+		{"half an expression", block("half", "door/door.go", "expr", "bool(d) && n", "n"), "", "mutant half: its original is not a whole expression"},
+		{"cut", lamp + block("cut", "csm/csm.go", "stmt", "presses > 1 {\n\t\treturn time.Minute\n\t}\n\treturn", "x"), "", "mutant lamp-burns-longer starts inside mutant cut"},
+		{"no text", block("empty", "csm/csm.go", "expr", "presses > 1", ""), "", "seeded.txt:7: mutant empty: a delete must not have a mutated text"},
+		{"no kind", block("odd", "csm/csm.go", "line", "presses > 1", "true"), "", "mutant odd: unknown kind \"line\""},
+		{"same name", lamp + lamp, "", "duplicate mutant lamp-never-lit"},
+		{"reserved name", block("auto-1", "csm/csm.go", "expr", "presses > 1", "true"), "", "invalid mutant name"},
+		{"open end", strings.TrimSuffix(lamp, "---\n"), "", "lamp-burns-longer has no final line"},
+		{"excuse for nothing", "", "csm/csm.go | hold | never holds | presses > 7\n    reason\n", "equivalent.txt:1: no such mutant"},
 		{"no reason", "", "csm/csm.go | hold | never holds | presses > 1\n", "equivalent.txt:1: no reason"},
 		{"no entry", "", "hold\n    reason\n", "equivalent.txt:1: \"hold\" is not FILE"},
 	} {
@@ -289,18 +289,18 @@ func TestBaselineMustPass(t *testing.T) {
 	if err := os.WriteFile(test, []byte(strings.Replace(read(t, test), "!= 3", "!= 4", 1)), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, _, err := mutants(t, p, "run"); err == nil || !strings.Contains(err.Error(), "the tests of door fail with no mutant: TestNext") {
+	if _, _, err := mutants(t, p, "run"); err == nil || !strings.Contains(err.Error(), "the tests of door fail without a mutant: TestNext") {
 		t.Errorf("the error is %v", err)
 	}
 }
 
-// Edits nest, and what is longer is outside.
+// Edits nest, with the longer one outside.
 func TestEditsNest(t *testing.T) {
 	got, err := apply([]byte("a && b"), []edit{{0, 1, "(", ")", "x"}, {0, 6, "[", "]", "y"}, {5, 6, "<", ">", "z"}, {5, 6, "{", "}", "w"}})
 	if want := "[(a) && <{b}>]"; err != nil || string(got) != want {
 		t.Errorf("%s, %v; want %s", got, err, want)
 	}
-	if _, err := apply([]byte("a && b"), []edit{{0, 4, "", "", "x"}, {2, 6, "", "", "y"}}); err == nil || !strings.Contains(err.Error(), "mutant y begins inside of mutant x") {
-		t.Errorf("edits that cut through one another: %v", err)
+	if _, err := apply([]byte("a && b"), []edit{{0, 4, "", "", "x"}, {2, 6, "", "", "y"}}); err == nil || !strings.Contains(err.Error(), "mutant y starts inside mutant x") {
+		t.Errorf("overlapping edits: %v", err)
 	}
 }

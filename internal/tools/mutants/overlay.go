@@ -9,7 +9,7 @@ import (
 	"strings"
 )
 
-// buildTags are those of every build here; an overlay needs the tag mutants too.
+// buildTags are the tags of every build here; an overlay also needs the tag mutants.
 const (
 	buildTags   = "nolibopusfile"
 	mutantsTags = buildTags + ",mutants"
@@ -17,17 +17,17 @@ const (
 
 // overlay is a build overlay with every mutant in it.
 type overlay struct {
-	Path    string // of the file for go build -overlay
+	Path    string // path of the file for go build -overlay
 	Mutants []mutant
 }
 
-// generate writes the mutated files, and the overlay that names them, below out.
+// generate writes the mutated files and their overlay below out.
 func generate(t *tree, seeded []mutant, out string, handlers bool) (*overlay, error) {
 	out, err := filepath.Abs(out)
 	if err != nil {
 		return nil, err
 	}
-	o := &overlay{Path: filepath.Join(out, "overlay.json"), Mutants: []mutant{{}}} // number 0 is none
+	o := &overlay{Path: filepath.Join(out, "overlay.json"), Mutants: []mutant{{}}} // number 0 means no mutant
 	edits := map[*source][]edit{}
 	for _, m := range seeded {
 		s, e, err := seededEdit(t, m, len(o.Mutants))
@@ -82,8 +82,8 @@ func generate(t *tree, seeded []mutant, out string, handlers bool) (*overlay, er
 	return o, os.WriteFile(o.Path, text, 0o644)
 }
 
-// imported adds the import, on the line of the package clause so that all lines
-// keep their numbers, and below the last line what is made again for another
+// imported adds the import on the line of the package clause, so that line numbers
+// stay the same, and appends the code that reinitializes variables for another
 // mutant.
 func imported(s *source, text, module string, rebuild []variable, edits []edit) (string, error) {
 	at := s.offset(s.ast.Name.End())
@@ -105,7 +105,7 @@ func imported(s *source, text, module string, rebuild []variable, edits []edit) 
 	return text + "\nvar _ = mutant.On\n", nil
 }
 
-// namesFile is the file of package mutant with the names by number.
+// namesFile returns the file of package mutant with the names by number.
 func namesFile(all []mutant) string {
 	var out strings.Builder
 	out.WriteString("package mutant\n\nvar names = []string{\n")

@@ -10,38 +10,38 @@ import (
 	"time"
 )
 
-// project is what is mutated, and what must notice.
+// project is a set of mutated packages and the detectors for their mutants.
 type project struct {
-	name       string        // as the option -of has it
+	name       string        // value of the option -of
 	out        string        // default of the option -out
 	root       string        // the folder with go.mod
-	packages   []string      // whose files are mutated: folders from the root
-	detectors  []detector    // the cheapest and most telling first
-	copied     []string      // what tests read, from the root
-	limit      time.Duration // for one detector on one mutant, beside what it takes without
+	packages   []string      // folders of the mutated packages, relative to the root
+	detectors  []detector    // in the order of running: cheap and effective ones first
+	copied     []string      // files that tests read, relative to the root
+	limit      time.Duration // maximum time of a detector on one mutant, in addition to its normal time
 	factor     int           // how much longer than without a mutant a detector may take
-	handlers   bool          // mutants also of what the core has none of: see automatic
-	settled    []string      // files and folders whose automatic mutants are run where no package is named; none is all
-	seeded     string        // the list of mutants that were written by hand
-	equivalent string        // and of automatic ones that change nothing
+	handlers   bool          // also create mutants that the core does not have: see automatic
+	settled    []string      // files and folders whose automatic mutants run if no package is named; empty means all
+	seeded     string        // the list of handwritten mutants
+	equivalent string        // the list of automatic mutants that change nothing
 }
 
-// detector is one way to catch a mutant: some of the tests of one package.
+// detector is a way to catch a mutant: some of the tests of one package.
 type detector struct {
 	Name   string
-	pkg    string   // folder from the root; own for the package of the mutant
-	of     []string // only for mutants of these packages; none for all
-	run    string   // which tests, as for go test -run; empty for all
-	skip   string   // and which not
+	pkg    string   // folder relative to the root; own for the package of the mutant
+	of     []string // only for mutants of these packages; empty for all
+	run    string   // tests to run, as for go test -run; empty for all
+	skip   string   // tests to skip
 	binary string
-	rapid  bool // it takes the flags of rapid
+	rapid  bool // it has the flags of rapid
 }
 
-// own is the package that a mutant is in, where no other detector has it.
+// own stands for the mutant's own package, if no other detector covers it.
 const own = "own"
 
-// core is the project: the conversation core of the module at root. A package
-// that has no tests detects nothing.
+// core returns the project of the conversation core of the module at root. A package
+// without tests detects nothing.
 func core(root string) project {
 	return project{
 		name: "core", out: "out/mutants",
@@ -67,9 +67,9 @@ func core(root string) project {
 	}
 }
 
-// handlers is the project of what carries out the core's effects and tells it what
-// happens. Its detectors run on no device; of packages whose other tests wait in real
-// time, they are those that do not.
+// handlers returns the project of the code that executes the core's effects and feeds
+// it events. Its detectors need no devices; for packages with tests that wait in real
+// time they run only the other tests.
 func handlers(root string) project {
 	return project{
 		name: "handlers", out: "out/mutants-handlers", handlers: true,
@@ -101,28 +101,28 @@ func handlers(root string) project {
 	}
 }
 
-// Of packages with tests that wait in real time, these are the tests that do not.
+// The tests that do not wait in real time, of packages that have both.
 const (
 	realtimeTests = "^(Fuzz.*|TestAzureNeeds.*|TestCredentialRedaction|TestDialConfiguration|TestDialFailures|TestDialWithoutKey|TestDownlinkResumes|TestExpiry.*|TestJitter.*" +
 		"|TestRetryAfter.*|TestSpeech.*|TestSpeed.*|TestSpoken.*|TestStatus.*|TestTurnDetectionShapes|TestUplinkNeverBlocks)$"
 	liveTests = "^Test(ADialThatIsToldToStop|AnotherEpochWaits.*|AsideIsHeard.*|CredentialCodes.*|CursorTenTimesASecond|Detectors.*|DialsWait.*|EveryDialFailureHasItsWords" +
 		"|HeardPositionKnowsTheRate|Matcher|MismatchIsAWarning.*|PrerollIs.*|RenderingAllocates.*|RenewalMargin.*|TranscriptionSettings.*|TurnModes.*|VoiceRateIsLimitedOnceAloud)$"
-	// worldTests wait for no voice, but load the engines of the embedded server.
+	// worldTests do not wait for a voice, but load the engines of the embedded server.
 	worldTests = "^Test(ACallThatStandsAsItIsClosed|ASuccessorTakesOver|ASuccessorThatIsGivenUp|BothDevicesLost|MutedTheMicrophone.*|REQ003.*|TakeOverIsOfOneStart|WakePhraseIsOptional|WakePhraseThatCannotBeUsed)$"
 )
 
-// judges says whether the detector is asked about mutants of a package.
+// judges reports whether the detector applies to mutants of a package.
 func (d detector) judges(pkg string) bool { return len(d.of) == 0 || slices.Contains(d.of, pkg) }
 
-// narrowed is the project with those of its packages and detectors only that are
-// named; no name is all.
+// narrowed returns the project with only the named packages and detectors; no name
+// means all.
 func (p project) narrowed(in, by string) (project, error) {
 	if in != "" {
 		known := p.packages
 		p.packages = strings.Split(in, ",")
 		for _, name := range p.packages {
 			if !slices.Contains(known, name) {
-				return p, fmt.Errorf("%q is no package with mutants; those of %s are %s", name, p.name, strings.Join(known, ", "))
+				return p, fmt.Errorf("%q has no mutants; the packages of %s are %s", name, p.name, strings.Join(known, ", "))
 			}
 		}
 	}
@@ -134,13 +134,12 @@ func (p project) narrowed(in, by string) (project, error) {
 	return p, nil
 }
 
-// settles says whether the automatic mutants of a file are run where no package is
-// named.
+// settles reports whether the automatic mutants of a file run if no package is named.
 func (p project) settles(file string) bool {
 	return len(p.settled) == 0 || slices.ContainsFunc(p.settled, func(s string) bool { return strings.HasPrefix(file, s) })
 }
 
-// has says whether a file is in a package of the project.
+// has reports whether a file is in a package of the project.
 func (p project) has(file string) bool { return slices.Contains(p.packages, path.Dir(file)) }
 
 // file reads a file of the project.
@@ -149,7 +148,7 @@ func (p project) file(name string) (string, error) {
 	return string(text), err
 }
 
-// moduleRoot is the folder of go.mod at or above dir.
+// moduleRoot returns the folder of go.mod at or above dir.
 func moduleRoot(dir string) (string, error) {
 	for at := dir; ; at = filepath.Dir(at) {
 		if _, err := os.Stat(filepath.Join(at, "go.mod")); err == nil {

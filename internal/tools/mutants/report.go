@@ -29,8 +29,8 @@ func (r result) String() string {
 	return fmt.Sprintf("%s | %s | %s | %.1f s", r.Name, what, fate, r.Seconds)
 }
 
-// report writes the whole table into files, and prints what survived and a line
-// for each sort of mutants.
+// report writes the complete table to files, and prints the survivors and a summary
+// line per kind of mutants.
 func report(detectors []detector, results []result, o options, took time.Duration, out io.Writer) error {
 	slices.SortStableFunc(results, func(a, b result) int { return cmp.Compare(a.sort(), b.sort()) })
 	var table strings.Builder
@@ -48,7 +48,7 @@ func report(detectors []detector, results []result, o options, took time.Duratio
 		}
 		if r.Caught && r.Excuse != "" {
 			bad = true
-			fmt.Fprintf(out, "CAUGHT, so it is not equivalent; take it out of the list: %s: %s %s\n", r.entry(), r.Test, r.How)
+			fmt.Fprintf(out, "CAUGHT, so it is not equivalent; remove it from the list: %s: %s %s\n", r.entry(), r.Test, r.How)
 		}
 	}
 	text, err := json.MarshalIndent(results, "", "  ")
@@ -78,7 +78,7 @@ func (r result) sort() string {
 	return "automatic"
 }
 
-// summary is one line about the mutants of a sort.
+// summary returns a line about one kind of mutants.
 func summary(detectors []detector, results []result, sort string, out io.Writer) {
 	total, caught, equivalent := 0, 0, 0
 	by := map[string]int{}

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// isSliceOf says whether a function returns a slice of the type of that name, and
-// nothing else.
+// isSliceOf reports whether a function returns only a slice of the named type.
 func isSliceOf(sig *types.Signature, name string) bool {
 	if sig.Results().Len() != 1 {
 		return false
@@ -22,9 +21,8 @@ func named(t types.Type, name string) bool {
 	return ok && n.Obj().Name() == name
 }
 
-// tableRows makes the mutants of the rows that a function lists: one that is not
-// there (its guard never holds), one whose guard always holds, one whose guard holds
-// where it did not.
+// tableRows creates the mutants of the rows that a function lists: the row is missing
+// (its guard never holds), its guard always holds, its guard is negated.
 func (m *maker) tableRows(d *ast.FuncDecl) {
 	ast.Inspect(d.Body, func(n ast.Node) bool {
 		switch n := n.(type) {
@@ -47,7 +45,7 @@ func (m *maker) tableRows(d *ast.FuncDecl) {
 	})
 }
 
-// row makes the mutants of one row.
+// row creates the mutants of one row.
 func (m *maker) row(x ast.Expr) {
 	if !named(m.src.pkg.info.Types[x].Type, "Row") {
 		return
@@ -64,8 +62,8 @@ func (m *maker) row(x ast.Expr) {
 	m.wrap(x, before, ")")
 }
 
-// guardOf finds the guard in a row: an element or an argument of type Guard that
-// is not the empty one.
+// guardOf finds the guard in a row: an element or an argument of type Guard that is
+// not empty.
 func (m *maker) guardOf(x ast.Expr) (ast.Expr, bool) {
 	var parts []ast.Expr
 	switch x := x.(type) {
@@ -88,7 +86,7 @@ func (m *maker) guardOf(x ast.Expr) (ast.Expr, bool) {
 	return nil, false
 }
 
-// guardArguments lets each guard that is put together with others always hold.
+// guardArguments creates a mutant for each guard combined with others, in which it always holds.
 func (m *maker) guardArguments(c *ast.CallExpr) {
 	if tv := m.src.pkg.info.Types[c]; tv.Type == nil || !named(tv.Type, "Guard") {
 		return
@@ -105,14 +103,14 @@ func (m *maker) guardArguments(c *ast.CallExpr) {
 	}
 }
 
-// rowHelpers is a file beside the table for the mutants of its rows.
+// rowHelpers returns a file next to the table for the mutants of its rows.
 func rowHelpers(p *pkg, path string) string {
 	return strings.NewReplacer("PACKAGE", p.name, "MUTANT", path).Replace(`package PACKAGE
 
 import "MUTANT"
 
-// mutantRow is r, with a guard that never holds, as if it were not there, that always
-// holds, or that holds where it did not. A number of 0 is no mutant.
+// mutantRow is r with a guard that never holds (as if the row were missing), that
+// always holds, or that is negated. Number 0 means no mutant.
 func mutantRow(gone, always, negated int, r Row) Row {
 	switch {
 	case mutant.On(gone):

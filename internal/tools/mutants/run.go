@@ -15,23 +15,23 @@ import (
 	"time"
 )
 
-// Limits for one detector on one mutant. A mutant may make the core run for ever
-// or ask for all memory, and both count as caught.
+// Limits for one detector on one mutant. A mutant may cause an endless loop or use
+// all memory; both count as caught.
 const (
 	memoryKB     = 4 << 20
 	rapidChecks  = 60
 	mutantEnvVar = "AGENTVOICE_MUTANT"
 )
 
-// result is what became of one mutant.
+// result is the result of one mutant.
 type result struct {
 	mutant
 	Caught   bool    `json:"caught"`
 	Detector string  `json:"detector,omitempty"`
 	Test     string  `json:"test,omitempty"`
-	How      string  `json:"how,omitempty"` // the first line that the test said
+	How      string  `json:"how,omitempty"` // first line of the test's output
 	Seconds  float64 `json:"seconds"`
-	Excuse   string  `json:"excuse,omitempty"` // why it is equivalent, for one that is
+	Excuse   string  `json:"excuse,omitempty"` // why it is equivalent, if it is
 }
 
 // runner runs the detectors.
@@ -40,11 +40,11 @@ type runner struct {
 	limit  time.Duration
 	factor int
 	seed   uint64
-	took   map[string]time.Duration // without a mutant
+	took   map[string]time.Duration // normal time of each detector
 }
 
-// baseline runs every detector without a mutant: all must pass, and the time that
-// they take is the measure for those with one.
+// baseline runs every detector without a mutant: all must pass, and their times are
+// the reference for the runs with a mutant.
 func (r *runner) baseline() error {
 	r.took = map[string]time.Duration{}
 	for p := range r.bench.binaries {
@@ -56,7 +56,7 @@ func (r *runner) baseline() error {
 			begin := time.Now()
 			caught, test, how, err := r.detect(d, "", 5*time.Minute)
 			if err == nil && caught {
-				err = fmt.Errorf("the tests of %s fail with no mutant: %s: %s", d.pkg, test, how)
+				err = fmt.Errorf("the tests of %s fail without a mutant: %s: %s", d.pkg, test, how)
 			}
 			if err != nil {
 				return err
@@ -67,7 +67,7 @@ func (r *runner) baseline() error {
 	return nil
 }
 
-// one runs the detectors on a mutant until one catches it.
+// one runs the detectors on a mutant until one of them catches it.
 func (r *runner) one(m mutant) (result, error) {
 	begin := time.Now()
 	res := result{mutant: m}
@@ -94,7 +94,7 @@ var (
 	saidLine  = regexp.MustCompile(`(?m)^\s+\S+\.go:\d+: .*`)
 )
 
-// detect runs the tests of a detector on a mutant, and says which one failed.
+// detect runs the tests of a detector on a mutant, and returns the one that failed.
 func (r *runner) detect(d detector, name string, limit time.Duration) (caught bool, test, how string, err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), limit+5*time.Second)
 	defer cancel()
@@ -121,23 +121,23 @@ func (r *runner) detect(d detector, name string, limit time.Duration) (caught bo
 	case strings.HasPrefix(text, mutantEnvVar+":"):
 		return false, "", "", errors.New(strings.TrimSpace(text))
 	case ctx.Err() != nil:
-		return true, "(all)", "it does not end, not even when told to", nil
+		return true, "(all)", "endless, even after -test.timeout", nil
 	case !errors.As(err, &exit):
 		return false, "", "", err
 	case hangLine.MatchString(text):
-		return true, first(hangTest, text, 1), "it does not end", nil
+		return true, first(hangTest, text, 1), "timeout", nil
 	}
 	test, how = deepest(text), strings.TrimSpace(first(saidLine, text, 0))
 	if p := first(panicLine, text, 0); p != "" {
 		how = p
 	}
 	if test == "" && how == "" {
-		how = "it ended with " + err.Error()
+		how = "exit: " + err.Error()
 	}
 	return true, test, how, nil
 }
 
-// deepest is the first test that failed, with the subtest that did.
+// deepest returns the first failed test, including its subtest.
 func deepest(text string) string {
 	test := ""
 	for _, m := range failLine.FindAllStringSubmatch(text, -1) {
@@ -155,7 +155,7 @@ func first(r *regexp.Regexp, text string, group int) string {
 	return ""
 }
 
-// all runs the mutants, some at a time, and gives their results in order.
+// all runs the mutants in parallel, and returns their results in order.
 func (r *runner) all(mutants []mutant, jobs int, each func(result)) ([]result, error) {
 	results, errs := make([]result, len(mutants)), make([]error, len(mutants))
 	next := make(chan int)

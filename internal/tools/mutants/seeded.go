@@ -12,25 +12,25 @@ import (
 	"strings"
 )
 
-// mutant is one fault, and what the report says of it.
+// mutant is one fault, with its data for the report.
 type mutant struct {
 	Name    string   `json:"name"`
 	Breaks  []string `json:"breaks,omitempty"` // region, invariants and requirements that it violates
 	File    string   `json:"file"`
-	Func    string   `json:"func,omitempty"` // of an automatic one: where it is,
-	Op      string   `json:"op,omitempty"`   // what is done there
-	Snippet string   `json:"snippet"`        // to what
+	Func    string   `json:"func,omitempty"` // of an automatic one: function,
+	Op      string   `json:"op,omitempty"`   // operation,
+	Snippet string   `json:"snippet"`        // and mutated code
 	Class   string   `json:"class"`          // seeded, guard, deadline, effect, state or row
 
-	line             int    // of the list, for errors
+	line             int    // line in the list, for errors
 	kind             string // expr, stmt or delete
 	original, faulty string
 }
 
-// seededName is how a mutant that was written by hand may be called.
+// seededName matches valid names of handwritten mutants.
 var seededName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// parseSeeded reads the list of the mutants that were written by hand. A block is
+// parseSeeded parses the list of handwritten mutants. A block is
 //
 //	mutant NAME
 //	breaks REGION, INVARIANT, REQUIREMENT...
@@ -42,10 +42,10 @@ var seededName = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 //	TEXT
 //	---
 //
-// where the original must occur once in the file, but for its surrounding space.
-// An expr is a whole expression; a stmt is one or more whole statements, and so is
-// a delete, which has no mutated text. Lines that begin with # between blocks are
-// comments.
+// where the original must occur exactly once in the file, ignoring surrounding
+// whitespace. An expr is a whole expression; a stmt is one or more whole statements,
+// and so is a delete, which has no mutated text. Lines between blocks that start with
+// # are comments.
 func parseSeeded(path, text string) ([]mutant, error) {
 	var out []mutant
 	var m *mutant
@@ -71,10 +71,10 @@ func parseSeeded(path, text string) ([]mutant, error) {
 		case strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#"):
 		case key == "mutant":
 			if !seededName.MatchString(value) || strings.HasPrefix(value, "auto-") {
-				return nil, fail("%q is no name for a mutant; take small letters with hyphens, and not auto- at the front", value)
+				return nil, fail("invalid mutant name %q; use lower-case letters and hyphens, without the prefix auto-", value)
 			}
 			if slices.ContainsFunc(out, func(o mutant) bool { return o.Name == value }) {
-				return nil, fail("mutant %s is in the list already", value)
+				return nil, fail("duplicate mutant %s", value)
 			}
 			m = &mutant{Name: value, Class: "seeded", line: i + 1}
 		case m != nil && key == "breaks":
@@ -86,11 +86,11 @@ func parseSeeded(path, text string) ([]mutant, error) {
 		case m != nil && key == "kind":
 			m.kind = value
 		default:
-			return nil, fail("%q has no meaning here; see the head of the file", line)
+			return nil, fail("unexpected line %q; see the head of the file", line)
 		}
 	}
 	if m != nil {
-		return nil, fmt.Errorf("%s:%d: mutant %s is not ended by a line ---", path, m.line, m.Name)
+		return nil, fmt.Errorf("%s:%d: mutant %s has no final line ---", path, m.line, m.Name)
 	}
 	return out, nil
 }
@@ -100,27 +100,27 @@ func (m *mutant) complete() error {
 	m.Snippet = strings.Join(strings.Fields(m.original), " ")
 	switch {
 	case m.File == "" || len(m.Breaks) == 0 || m.original == "":
-		return fmt.Errorf("it needs file, breaks and an original")
+		return fmt.Errorf("file, breaks or original missing")
 	case m.kind != "expr" && m.kind != "stmt" && m.kind != "delete":
-		return fmt.Errorf("its kind is %q; it must be expr, stmt or delete", m.kind)
+		return fmt.Errorf("unknown kind %q; use expr, stmt or delete", m.kind)
 	case (m.kind == "delete") != (m.faulty == ""):
-		return fmt.Errorf("a delete has no mutated text, and every other kind has one")
+		return fmt.Errorf("a delete must not have a mutated text, and every other kind must")
 	}
 	return nil
 }
 
-// seededEdit turns a mutant of the list into an edit of its file.
+// seededEdit converts a mutant of the list to an edit of its file.
 func seededEdit(t *tree, m mutant, number int) (*source, edit, error) {
 	s, ok := t.file(m.File)
 	if !ok {
-		return nil, edit{}, fmt.Errorf("mutant %s: %s is no file that has mutants", m.Name, m.File)
+		return nil, edit{}, fmt.Errorf("mutant %s: %s is not a file with mutants", m.Name, m.File)
 	}
 	switch n := bytes.Count(s.text, []byte(m.original)); n {
 	case 1:
 	case 0:
-		return nil, edit{}, fmt.Errorf("mutant %s: its original is not in %s any more; look what became of it there, and correct the list:\n%s", m.Name, m.File, m.original)
+		return nil, edit{}, fmt.Errorf("mutant %s: its original is no longer in %s; find the changed code there, and correct the list:\n%s", m.Name, m.File, m.original)
 	default:
-		return nil, edit{}, fmt.Errorf("mutant %s: its original is %d times in %s; give more of its surroundings:\n%s", m.Name, n, m.File, m.original)
+		return nil, edit{}, fmt.Errorf("mutant %s: its original occurs %d times in %s; include more context:\n%s", m.Name, n, m.File, m.original)
 	}
 	e := edit{from: bytes.Index(s.text, []byte(m.original)), by: m.Name}
 	e.to = e.from + len(m.original)
@@ -133,7 +133,7 @@ func seededEdit(t *tree, m mutant, number int) (*source, edit, error) {
 	default:
 		typ, ok := s.typeAt(e.from, e.to)
 		if !ok {
-			return nil, edit{}, fmt.Errorf("mutant %s: its original is no whole expression; take one, or kind stmt:\n%s", m.Name, m.original)
+			return nil, edit{}, fmt.Errorf("mutant %s: its original is not a whole expression; use one, or kind stmt:\n%s", m.Name, m.original)
 		}
 		if typ == "bool" {
 			e.before, e.after = "("+on+" && ("+oneLine(m.faulty)+") || !"+on+" && (", "))"
@@ -142,14 +142,14 @@ func seededEdit(t *tree, m mutant, number int) (*source, edit, error) {
 		if s.names(typ) {
 			typ = "[" + typ + "]"
 		} else {
-			typ = "" // the compiler has it from both expressions
+			typ = "" // inferred from both expressions
 		}
 		e.before, e.after = "mutant.Choose"+typ+"("+on+", "+oneLine(m.faulty)+", ", ")"
 	}
 	return s, e, nil
 }
 
-// typeAt is the type of the expression that takes the range, as text.
+// typeAt returns the type of the expression that covers the range, as text.
 func (s *source) typeAt(from, to int) (text string, ok bool) {
 	ast.Inspect(s.ast, func(n ast.Node) bool {
 		x, is := n.(ast.Expr)
@@ -163,11 +163,11 @@ func (s *source) typeAt(from, to int) (text string, ok bool) {
 	return text, ok
 }
 
-// qualified is a name of another package.
+// qualified matches a name of another package.
 var qualified = regexp.MustCompile(`\b(\w+)\.\w`)
 
-// names says whether a type can be written in the source, which has to import all
-// packages that it is made of.
+// names reports whether a type can be written in the source, which must import all
+// packages that the type refers to.
 func (s *source) names(typ string) bool {
 	for _, m := range qualified.FindAllStringSubmatch(typ, -1) {
 		if !slices.ContainsFunc(s.ast.Imports, func(i *ast.ImportSpec) bool {
@@ -183,7 +183,7 @@ func (s *source) names(typ string) bool {
 	return true
 }
 
-// oneLine puts statements on one line, so that what comes after keeps its line.
+// oneLine joins statements on one line, so that later lines keep their numbers.
 func oneLine(text string) string {
 	lines := strings.Split(text, "\n")
 	for i, l := range lines {

@@ -20,16 +20,16 @@ import (
 	"strings"
 )
 
-// tree is the module that is mutated.
+// tree is the mutated module.
 type tree struct {
 	root     string // the folder with go.mod
 	module   string // its path
 	packages []*pkg
 }
 
-// pkg is one package of it, with the types of its expressions.
+// pkg is one of its packages, with the types of its expressions.
 type pkg struct {
-	dir   string // from the root, with slashes
+	dir   string // relative to the root, with slashes
 	name  string
 	files []*source
 	fset  *token.FileSet
@@ -39,21 +39,21 @@ type pkg struct {
 
 // source is one file that is not a test.
 type source struct {
-	path string // from the root, with slashes
+	path string // relative to the root, with slashes
 	text []byte
 	ast  *ast.File
 	pkg  *pkg
 }
 
-// offset is the place of p in the text.
+// offset returns the position of p in the text.
 func (s *source) offset(p token.Pos) int { return s.pkg.fset.Position(p).Offset }
 
-// snippet is the text between two places, on one line.
+// snippet returns the text between two positions, on one line.
 func (s *source) snippet(from, to token.Pos) string {
 	return strings.Join(strings.Fields(string(s.text[s.offset(from):s.offset(to)])), " ")
 }
 
-// listed is what `go list -json` says of a package.
+// listed is the output of `go list -json` for a package.
 type listed struct {
 	ImportPath, Dir, Export string
 	GoFiles                 []string
@@ -90,7 +90,7 @@ func load(pr project) (*tree, error) {
 	for _, d := range dirs {
 		l, ok := all[path.Join(t.module, d)]
 		if !ok {
-			return nil, fmt.Errorf("there is no package in %s of %s", d, root)
+			return nil, fmt.Errorf("no package in %s of %s", d, root)
 		}
 		p, err := check(d, l, all)
 		if err != nil {
@@ -101,8 +101,8 @@ func load(pr project) (*tree, error) {
 	return t, nil
 }
 
-// check parses the package in dir and finds the types of its expressions. What it
-// imports is read from what the compiler left of it.
+// check parses the package in dir and finds the types of its expressions. It reads
+// the types of imports from the compiler's export data.
 func check(dir string, l listed, all map[string]listed) (*pkg, error) {
 	p := &pkg{dir: dir, fset: token.NewFileSet(), info: &types.Info{
 		Types: map[ast.Expr]types.TypeAndValue{}, Defs: map[*ast.Ident]types.Object{}, Uses: map[*ast.Ident]types.Object{},
@@ -122,7 +122,7 @@ func check(dir string, l listed, all map[string]listed) (*pkg, error) {
 	}
 	conf := types.Config{Importer: importer.ForCompiler(p.fset, "gc", func(path string) (io.ReadCloser, error) {
 		if all[path].Export == "" {
-			return nil, fmt.Errorf("go list gives no export data of %s", path)
+			return nil, fmt.Errorf("go list returned no export data for %s", path)
 		}
 		return os.Open(all[path].Export)
 	})}
@@ -134,7 +134,7 @@ func check(dir string, l listed, all map[string]listed) (*pkg, error) {
 	return p, nil
 }
 
-// file finds a file of the core by its path from the root.
+// file finds a file of the core by its path relative to the root.
 func (t *tree) file(path string) (*source, bool) {
 	for _, p := range t.packages {
 		if i := slices.IndexFunc(p.files, func(s *source) bool { return s.path == path }); i >= 0 {
@@ -144,7 +144,7 @@ func (t *tree) file(path string) (*source, bool) {
 	return nil, false
 }
 
-// typeText writes a type as a file of the package would.
+// typeText formats a type as in a file of the package.
 func (p *pkg) typeText(t types.Type) string {
 	return types.TypeString(t, func(other *types.Package) string {
 		if other == p.types {
@@ -154,7 +154,7 @@ func (p *pkg) typeText(t types.Type) string {
 	})
 }
 
-// imports says whether typeText of t means in the file what it means in the package.
+// imports reports whether the file has the imports that typeText of t needs.
 func (s *source) imports(t types.Type) (all bool) {
 	all = true
 	types.TypeString(t, func(other *types.Package) string {
@@ -166,7 +166,7 @@ func (s *source) imports(t types.Type) (all bool) {
 	return all
 }
 
-// goTool runs the go command in dir. Its flags come from here alone.
+// goTool runs the go command in dir. It ignores GOFLAGS.
 func goTool(dir string, args ...string) ([]byte, error) {
 	cmd := exec.Command("go", args...)
 	cmd.Dir = dir

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// around is a mutant outside of the core. It is built alone: its file with the
-// original replaced.
+// around is a mutant outside of the core. It has its own build, with its original
+// replaced in its file.
 type around struct {
 	name, file       string
-	original, faulty string // faulty is "" for what is deleted
+	original, faulty string // faulty is "" for a deletion
 }
 
-// parseAround reads mutants in the form of the list of the core's. Of the kinds
-// only "delete" means anything here, since each mutant has a build to itself:
-// its original is left out, and any other is replaced.
+// parseAround parses mutants in the format of the core's list. The only relevant kind
+// is "delete", which removes the original; all other kinds replace it, because each
+// mutant has its own build.
 func parseAround(path, text string) (map[string]around, error) {
 	out := map[string]around{}
 	var m *around
@@ -40,7 +40,7 @@ func parseAround(path, text string) (map[string]around, error) {
 		case strings.TrimSpace(line) == "" || strings.HasPrefix(line, "#"):
 		case key == "mutant":
 			if _, ok := out[value]; ok || m != nil {
-				return nil, fmt.Errorf("%s:%d: mutant %s is there twice, or the one before it is not ended by a line ---", path, i+1, value)
+				return nil, fmt.Errorf("%s:%d: duplicate mutant %s, or the one before it has no final line ---", path, i+1, value)
 			}
 			m = &around{name: value}
 		case m != nil && key == "file":
@@ -49,16 +49,16 @@ func parseAround(path, text string) (map[string]around, error) {
 			kind = value
 		case m != nil && key == "breaks":
 		default:
-			return nil, fmt.Errorf("%s:%d: %q has no meaning here; see the head of %s", path, i+1, line, seededFile)
+			return nil, fmt.Errorf("%s:%d: unexpected line %q; see the head of %s", path, i+1, line, seededFile)
 		}
 	}
 	if m != nil {
-		return nil, fmt.Errorf("%s: mutant %s is not ended by a line ---", path, m.name)
+		return nil, fmt.Errorf("%s: mutant %s has no final line ---", path, m.name)
 	}
 	return out, nil
 }
 
-// mutated is the text of its file with the fault in it.
+// mutated returns the text of its file with the fault.
 func (m around) mutated(root string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(m.file)))
 	if err != nil {
@@ -68,15 +68,15 @@ func (m around) mutated(root string) (string, error) {
 	switch n := strings.Count(string(text), original); n {
 	case 1:
 	case 0:
-		return "", fmt.Errorf("mutant %s: its original is not in %s any more; look what became of it there, and correct the list:\n%s", m.name, m.file, m.original)
+		return "", fmt.Errorf("mutant %s: its original is no longer in %s; find the changed code there, and correct the list:\n%s", m.name, m.file, m.original)
 	default:
-		return "", fmt.Errorf("mutant %s: its original is %d times in %s; give more of its surroundings:\n%s", m.name, n, m.file, m.original)
+		return "", fmt.Errorf("mutant %s: its original occurs %d times in %s; include more context:\n%s", m.name, n, m.file, m.original)
 	}
 	return strings.Replace(string(text), original, strings.TrimSpace(m.faulty), 1), nil
 }
 
-// overlay writes the mutated file and an overlay that puts it in place, and
-// returns the overlay's path.
+// overlay writes the mutated file and an overlay that uses it, and returns the
+// overlay's path.
 func (m around) overlay(root, out string) (string, error) {
 	text, err := m.mutated(root)
 	if err != nil {

@@ -14,19 +14,18 @@ import (
 	"sync"
 )
 
-// bench is what is built for the proofs: the tests of each package once with all
-// mutants of the core behind a switch, and once more for each mutant of what is
-// around it.
+// bench is built for the proofs: the tests of each package once with all mutants of
+// the core behind a switch, and once more for each mutant outside of the core.
 type bench struct {
 	root, out string
-	tree      string            // a copy of what tests read, which they may write to
-	files     string            // the hash of that, but for what the binaries stand for
-	sources   string            // the hash of all that they are compiled from
+	tree      string            // copy of the files that tests read and may write
+	files     string            // hash of these, except for what is compiled into the binaries
+	sources   string            // hash of everything that is compiled
 	binaries  map[string]string // by package, or mutant and package
-	hashes    map[string]string // of the binaries
+	hashes    map[string]string // hashes of the binaries
 }
 
-// aroundKey is the key of a binary with a mutant of its own.
+// aroundKey returns the key of a binary with its own mutant.
 func aroundKey(mutant, pkg string) string { return mutant + " " + pkg }
 
 func newBench(root, out string) (*bench, error) {
@@ -41,17 +40,17 @@ func newBench(root, out string) (*bench, error) {
 	if err := os.MkdirAll(b.tree, 0o755); err != nil {
 		return nil, err
 	}
-	// What is written here is no package of the module.
+	// Files written here must not be packages of the module.
 	if err := os.WriteFile(filepath.Join(out, "go.mod"), []byte("module out\n"), 0o644); err != nil {
 		return nil, err
 	}
 	return b, b.copyFiles()
 }
 
-// binary is one that is to be compiled.
+// binary is a test binary to compile.
 type binary struct{ key, pkg, tags, overlay string }
 
-// build compiles what the proofs need, unless nothing changed since the last time.
+// build compiles what the proofs need, unless nothing has changed since the last run.
 func (b *bench) build(list []requirement, w *world, jobs int) error {
 	tags, core, err := b.core(list, w)
 	if err != nil {
@@ -82,7 +81,7 @@ func (b *bench) build(list []requirement, w *world, jobs int) error {
 	return b.compileAll(all, jobs)
 }
 
-// compileAll compiles some at a time: linking keeps one processor busy, no more.
+// compileAll compiles in parallel, because linking uses only one core.
 func (b *bench) compileAll(all []binary, jobs int) error {
 	stamp := filepath.Join(b.out, "sources")
 	before, _ := os.ReadFile(stamp)
@@ -116,12 +115,12 @@ func (b *bench) compileAll(all []binary, jobs int) error {
 	return errors.Join(errs...)
 }
 
-// compile compiles one that is not there yet, and says where it is and its hash.
+// compile compiles a binary unless it exists, and returns its path and its hash.
 func (b *bench) compile(n binary) (path, sum string, err error) {
 	path = filepath.Join(b.out, "bin", strings.NewReplacer("/", "-", " ", "-").Replace(n.key)+".test")
 	text, err := os.ReadFile(path)
 	if errors.Is(err, os.ErrNotExist) {
-		// Without the tables of a debugger, which take half of the linking.
+		// Without debug information, which takes half of the linking time.
 		if _, err = goTool(b.root, "test", "-c", "-vet=off", "-tags", n.tags, "-ldflags", "-s -w", "-overlay", n.overlay, "-o", path, "./"+n.pkg); err != nil {
 			return "", "", fmt.Errorf("%s: %w", n.key, err)
 		}
@@ -131,8 +130,8 @@ func (b *bench) compile(n binary) (path, sum string, err error) {
 	return path, hex.EncodeToString(hash[:]), err
 }
 
-// core has the mutants of the core written, if any proof names one, and returns
-// what a build with them needs.
+// core generates the mutants of the core, if any proof names one, and returns the
+// tags and the overlay for a build with them.
 func (b *bench) core(list []requirement, w *world) (tags, overlay string, err error) {
 	seeded := func(name string) bool { return w.seeded[name] }
 	if !slices.ContainsFunc(list, func(r requirement) bool {
@@ -140,18 +139,18 @@ func (b *bench) core(list []requirement, w *world) (tags, overlay string, err er
 	}) {
 		return buildTags, "", nil
 	}
-	// The folder is that of `mutants run`, so that what is compiled is shared.
+	// The folder is that of `mutants run`, so that compiled packages are shared.
 	folder := filepath.Join(b.root, "out", "mutants")
 	_, err = goTool(b.root, "run", "-tags", buildTags, "./internal/tools/mutants", "generate", "-out", folder)
 	return buildTags + ",mutants", filepath.Join(folder, "overlay.json"), err
 }
 
-// notCopied are folders that no test of a proof reads.
+// notCopied lists folders that no test of a proof reads.
 var notCopied = []string{".git", "bin", "out", "node_modules", "dist"}
 
-// copyFiles copies the module into the tree and hashes it: once without its Go
-// files, which the binaries stand for, and the lists of requirements and mutants;
-// and once whole, but for the list of requirements.
+// copyFiles copies the module to the tree and hashes it twice: without its Go files,
+// which are compiled into the binaries, and the lists of requirements and mutants;
+// and completely, except for the list of requirements.
 func (b *bench) copyFiles() error {
 	sum, sources := sha256.New(), sha256.New()
 	err := filepath.WalkDir(b.root, func(name string, d fs.DirEntry, err error) error {
@@ -186,8 +185,8 @@ func (b *bench) copyFiles() error {
 	return err
 }
 
-// writeOverlay writes files and a build overlay that puts them in place of those
-// of the module, and returns the overlay's path.
+// writeOverlay writes files and a build overlay that replaces those of the module
+// with them, and returns the overlay's path.
 func writeOverlay(root, out string, files map[string]string) (string, error) {
 	replace := map[string]string{}
 	for name, text := range files {

@@ -15,17 +15,17 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/csmtest"
 )
 
-// world is what the list may name.
+// world is everything that the list may name.
 type world struct {
 	root      string
-	tests     map[string]map[string]bool // by package
+	tests     map[string]map[string]bool // test names by package
 	scenarios map[string]csmtest.Scenario
-	seeded    map[string]bool   // the mutants of the core
-	around    map[string]around // and those of what is around it
+	seeded    map[string]bool   // mutants of the core
+	around    map[string]around // mutants outside of the core
 }
 
-// look finds everything that the list names. The error is for what cannot be
-// looked at; what is not there is for check.
+// look finds everything that the list may name. It returns an error only for I/O;
+// check reports what does not exist.
 func look(root string, list []requirement) (*world, error) {
 	w := &world{root: root, tests: map[string]map[string]bool{}, scenarios: map[string]csmtest.Scenario{}, seeded: map[string]bool{}}
 	all, err := csmtest.Scenarios(os.DirFS(filepath.Join(root, filepath.FromSlash(scenarioDir))))
@@ -69,8 +69,8 @@ func seededNames(root string) (map[string]bool, error) {
 	return out, nil
 }
 
-// testsOf lists the tests of packages, with `go test -list`. A package that is
-// not there has none.
+// testsOf lists the tests of packages with `go test -list`. A package that does not
+// exist has none.
 func testsOf(root string, packages []string) (map[string]map[string]bool, error) {
 	out := map[string]map[string]bool{}
 	for _, p := range packages {
@@ -92,7 +92,7 @@ func testsOf(root string, packages []string) (map[string]map[string]bool, error)
 	return out, nil
 }
 
-// check says what the list names and is not there.
+// check reports what the list names but does not exist.
 func (w *world) check(list []requirement) (problems []string) {
 	for _, name := range slices.Sorted(maps.Keys(w.around)) {
 		if _, err := w.around[name].mutated(w.root); err != nil {
@@ -111,7 +111,7 @@ func (w *world) check(list []requirement) (problems []string) {
 			}
 			for _, name := range p.mut {
 				if _, ok := w.around[name]; !ok && !w.seeded[name] {
-					fail(p.line, "there is no mutant %s in %s or %s", name, seededFile, aroundFile)
+					fail(p.line, "no mutant %s in %s or %s", name, seededFile, aroundFile)
 				}
 			}
 		}
@@ -120,7 +120,7 @@ func (w *world) check(list []requirement) (problems []string) {
 			if err != nil {
 				fail(m.line, "%v", err)
 			} else if !bytes.Contains(text, []byte(m.text)) {
-				fail(m.line, "%s does not hold %q any more", m.path, m.text)
+				fail(m.line, "%s no longer contains %q", m.path, m.text)
 			}
 		}
 	}
@@ -130,33 +130,33 @@ func (w *world) check(list []requirement) (problems []string) {
 func (w *world) checkProof(p proof) error {
 	if p.file != "" {
 		if _, ok := w.scenarios[p.name]; !ok {
-			return fmt.Errorf("there is no scenario %s in %s", p.name, scenarioDir)
+			return fmt.Errorf("no scenario %s in %s", p.name, scenarioDir)
 		}
 		return nil
 	}
 	top, _, _ := strings.Cut(p.test, "/")
 	if !w.tests[p.pkg][top] {
-		return fmt.Errorf("there is no test %s in %s", top, p.pkg)
+		return fmt.Errorf("no test %s in %s", top, p.pkg)
 	}
 	return nil
 }
 
 var specID = regexp.MustCompile(`^([A-Z]{2,3}-\d{3}|000\.4\.\d+)$`)
 
-// unlisted are ids that scenarios say they prove and that the list has not.
+// unlisted reports ids that scenarios prove but that the list lacks.
 func (w *world) unlisted(ids map[string]bool) (problems []string) {
 	for _, name := range slices.Sorted(maps.Keys(w.scenarios)) {
 		s := w.scenarios[name]
 		for _, id := range s.Proves {
 			if specID.MatchString(id) && !ids[id] {
-				problems = append(problems, fmt.Sprintf("%s/%s:%d: scenario %s says that it proves %s, which is not in %s", scenarioDir, s.File, s.Line, s.Name, id, listFile))
+				problems = append(problems, fmt.Sprintf("%s/%s:%d: scenario %s proves %s, which is not in %s", scenarioDir, s.File, s.Line, s.Name, id, listFile))
 			}
 		}
 	}
 	return problems
 }
 
-// goTool runs the go command in dir. Its flags come from here alone.
+// goTool runs the go command in dir. It ignores GOFLAGS.
 func goTool(dir string, args ...string) (string, error) {
 	cmd := exec.Command("go", args...)
 	cmd.Dir = dir

@@ -8,11 +8,11 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/session"
 )
 
-// expected are the ids that the list must have: those of the specification of the
-// conversation (002), the invariants of the analysis (000, part 4), the rows of
-// the tables of the session (003), and the states and features of the chat
-// machine (004). The states and statuses of the session are taken from the code,
-// so that a new one asks for its line.
+// expected returns the ids that the list must have: those of the specification of the
+// conversation (002), the invariants of the analysis (000, part 4), the rows of the
+// tables of the session (003), and the states and features of the chat machine (004).
+// The session's states and statuses come from the code, so that a new one requires a
+// line.
 func expected() []string {
 	var out []string
 	for _, f := range []struct {
@@ -50,7 +50,7 @@ func expected() []string {
 	)
 }
 
-// missing says which expected ids the list has not.
+// missing reports expected ids that the list lacks.
 func missing(list []requirement, want []string) (problems []string) {
 	have := map[string]bool{}
 	for _, r := range list {

@@ -1,19 +1,19 @@
-// Requirements says what is proved of what was promised.
+// Requirements reports which requirements are proved.
 //
 //	requirements list     print every requirement with its status, and check that
 //	                      each proof exists
-//	requirements prove    and run each proof under the mutants that it names
+//	requirements prove    also run each proof under the mutants that it names
 //
-// The requirements are in testdata/requirements/requirements.txt (parse.go says
-// how). A proof is a test, or a scenario of testdata/csm, with the mutants under
-// which it fails: small faults of testdata/mutants/seeded.txt, or, outside of the
-// core, of testdata/mutants/around.txt. A proof that passes under its mutant
-// proves nothing and fails here, as does an id without a status, a test that does
-// not exist, an id of the specifications that the list leaves out, and one that
-// speaks of the product and that no test of the live daemon or the extension proves.
+// The requirements are in testdata/requirements/requirements.txt (format: parse.go).
+// A proof is a test, or a scenario of testdata/csm, with the mutants under which it
+// fails: small faults of testdata/mutants/seeded.txt, or, outside of the core, of
+// testdata/mutants/around.txt. It is an error if a proof passes under its mutant, an
+// id has no status, a test does not exist, an id of the specifications is missing
+// from the list, or a requirement about the product is not proved by a test of the
+// live daemon or the extension.
 //
-// What a proof came to is kept by the hash of everything it depends on, so that
-// what did not change is not run again.
+// The result of a proof is stored under the hash of everything that it depends on, so
+// that unchanged proofs are not repeated.
 package main
 
 import (
@@ -28,7 +28,7 @@ import (
 	"strings"
 )
 
-// Where things are, from the folder of go.mod.
+// Paths relative to the folder of go.mod.
 const (
 	listFile     = "testdata/requirements/requirements.txt"
 	seededFile   = "testdata/mutants/seeded.txt"
@@ -39,8 +39,8 @@ const (
 	buildTags    = "nolibopusfile"
 )
 
-// errUnproved is what main ends with when the list does not hold.
-var errUnproved = errors.New("the list of requirements does not hold")
+// errUnproved is returned if the list has problems.
+var errUnproved = errors.New("the list of requirements has problems")
 
 func main() {
 	root, err := moduleRoot()
@@ -55,13 +55,13 @@ func main() {
 
 func command(root string, args []string, out io.Writer) error {
 	if len(args) == 0 || args[0] != "list" && args[0] != "prove" {
-		return errors.New("say list or prove")
+		return errors.New("use list or prove")
 	}
 	flags := flag.NewFlagSet("requirements "+args[0], flag.ContinueOnError)
-	folder := flags.String("out", filepath.Join(root, "out", "requirements"), "`folder` for what is built and kept")
-	quiet := flags.Bool("q", false, "print the problems and the summary only")
+	folder := flags.String("out", filepath.Join(root, "out", "requirements"), "`folder` for binaries and results")
+	quiet := flags.Bool("q", false, "print only the problems and the summary")
 	jobs := flags.Int("jobs", runtime.NumCPU(), "how many proofs to run at a time")
-	only := flags.String("only", "", "prove these `ids` only, with commas between them")
+	only := flags.String("only", "", "prove only these `ids`, separated by commas")
 	if err := flags.Parse(args[1:]); err != nil {
 		return err
 	}
@@ -97,8 +97,8 @@ func command(root string, args []string, out io.Writer) error {
 	return nil
 }
 
-// chosen are the requirements with one of the ids, which have commas between them; all
-// where there is none.
+// chosen returns the requirements with the given comma-separated ids, or all if ids
+// is empty.
 func chosen(list []requirement, ids string) (some []requirement) {
 	if ids == "" {
 		return list
@@ -111,7 +111,7 @@ func chosen(list []requirement, ids string) (some []requirement) {
 	return some
 }
 
-// moduleRoot is the folder of go.mod at or above the working folder.
+// moduleRoot returns the folder of go.mod at or above the working folder.
 func moduleRoot() (string, error) {
 	dir, err := os.Getwd()
 	for at := dir; err == nil; at = filepath.Dir(at) {
@@ -119,7 +119,7 @@ func moduleRoot() (string, error) {
 			return at, nil
 		}
 		if at == filepath.Dir(at) {
-			return "", fmt.Errorf("there is no go.mod at or above %s; run this in a checkout", dir)
+			return "", fmt.Errorf("no go.mod at or above %s; run this in a checkout", dir)
 		}
 	}
 	return "", err

@@ -7,36 +7,36 @@ import (
 	"strings"
 )
 
-// requirement is one promise of the specifications.
+// requirement is one requirement of the specifications.
 type requirement struct {
 	id, text   string
 	group      string
 	line       int
 	proofs     []proof
 	also       []mention
-	owed       []string // what is missing, each in a line
-	superseded string   // why nothing has to hold any more
-	about      string   // what it speaks of: aboutProduct or aboutCore; "" is not known
+	owed       []string // what is missing, one per line
+	superseded string   // why it no longer applies
+	about      string   // aboutProduct or aboutCore; "" if unknown
 }
 
-// What a requirement speaks of: what a user meets, or how the core is built.
+// What a requirement is about: the product as users see it, or the design of the core.
 const (
 	aboutProduct = "product"
 	aboutCore    = "core"
 )
 
-// proof is a test that fails when the requirement does not hold.
+// proof is a test that fails if the requirement does not hold.
 type proof struct {
-	pkg  string   // folder from the root
-	test string   // with its subtests, TestX/sub
-	file string   // of a scenario, and
-	name string   // its name, both "" for a test
-	mut  []string // the mutants under which it fails
+	pkg  string   // folder relative to the root
+	test string   // including subtests, TestX/sub
+	file string   // file of a scenario,
+	name string   // and its name; both "" for a test
+	mut  []string // mutants under which it fails
 	line int
 }
 
-// mention is a test of another language or kind that shows the requirement too: a
-// text that a file holds.
+// mention is a test in another language, or of another kind, that covers the
+// requirement too: a text that a file contains.
 type mention struct {
 	path, text string
 	line       int
@@ -49,8 +49,8 @@ const (
 	superseded = "superseded"
 )
 
-// status is proved when there are proofs and nothing is missing; owed as long as
-// anything is.
+// status is proved if there are proofs and nothing is missing, and owed as long as
+// anything is missing.
 func (r requirement) status() string {
 	switch {
 	case len(r.owed) > 0:
@@ -72,9 +72,9 @@ func (p proof) String() string {
 
 var idLine = regexp.MustCompile(`^([A-Z]{2,3}-\d{3}|(?:\d{3}|design)\.[A-Za-z0-9._]+)\s+(\S.*)$`)
 
-// parse reads the list. A line that begins with == names a group; one with an id
-// begins a requirement, in words of our own; the indented lines below it say what
-// is known of it:
+// parse parses the list. A line that starts with == names a group; a line that starts
+// with an id is a requirement in our own words; the indented lines below it say what
+// is known about it:
 //
 //	REQ-002  Idle becomes Preparing only with a session and audio.
 //	    proved csm:TestREQ002PreparingNeedsSessionAndDevices under start-without-audio
@@ -86,13 +86,13 @@ var idLine = regexp.MustCompile(`^([A-Z]{2,3}-\d{3}|(?:\d{3}|design)\.[A-Za-z0-9
 //	CON-001  The machine runs in the extension host.
 //	    superseded it runs in the daemon, beside the editor
 //
-// The line "about product" says that the requirement speaks of what a user meets:
-// it is proved only where one of its proofs runs the live daemon or the extension
-// (runs.go). "about core" says that it speaks of how the core is built. Below a
-// group, before its first id, it holds for all ids of the group without one.
+// "about product" means that the requirement is about what users see: it counts as
+// proved only if one of its proofs runs the live daemon or the extension (runs.go).
+// "about core" means that it is about the design of the core. Below a group, before
+// its first id, the line applies to all ids of the group without their own.
 //
-// A line may go on in further lines that are indented deeper. Lines that begin
-// with # are comments.
+// A line may continue on further lines with deeper indentation. Lines that start with
+// # are comments.
 func parse(path, text string) (list []requirement, problems []string) {
 	fail := func(line int, format string, args ...any) {
 		problems = append(problems, fmt.Sprintf("%s:%d: %s", path, line, fmt.Sprintf(format, args...)))
@@ -105,14 +105,14 @@ func parse(path, text string) (list []requirement, problems []string) {
 		}
 		if m := idLine.FindStringSubmatch(l.text); m != nil {
 			if i := slices.IndexFunc(list, func(r requirement) bool { return r.id == m[1] }); i >= 0 {
-				fail(l.no, "%s is in line %d already", m[1], list[i].line)
+				fail(l.no, "%s is already on line %d", m[1], list[i].line)
 			}
 			list = append(list, requirement{id: m[1], text: m[2], group: group, line: l.no, about: about})
 			continue
 		}
 		if of, ok := strings.CutPrefix(l.text, "about "); ok && (len(list) == 0 || list[len(list)-1].group != group) {
 			if about = strings.TrimSpace(of); about != aboutProduct && about != aboutCore {
-				fail(l.no, "the group %s is about %q; write about product or about core", group, about)
+				fail(l.no, "the group %s is about %q; use about product or about core", group, about)
 			}
 			continue
 		}
@@ -129,13 +129,13 @@ func parse(path, text string) (list []requirement, problems []string) {
 		case r.status() == "":
 			fail(r.line, "%s has no status; add a line: proved PACKAGE:TEST under MUTANT, owed WHAT IS MISSING, or superseded WHY", r.id)
 		case r.superseded != "" && len(r.owed)+len(r.proofs) > 0:
-			fail(r.line, "%s is superseded and yet proved or owed; it can only be one of both", r.id)
+			fail(r.line, "%s is superseded, but also proved or owed; remove one of them", r.id)
 		}
 	}
 	return list, problems
 }
 
-// logical is a line of the list with those that go on from it.
+// logical is a line of the list including its continuation lines.
 type logical struct {
 	no       int
 	indented bool
@@ -143,7 +143,7 @@ type logical struct {
 }
 
 func joined(text string) (out []logical) {
-	depth := 0 // of the last line
+	depth := 0 // indentation of the last line
 	for i, raw := range strings.Split(text, "\n") {
 		line := strings.TrimSpace(raw)
 		if line == "" || strings.HasPrefix(line, "#") {
@@ -160,7 +160,7 @@ func joined(text string) (out []logical) {
 	return out
 }
 
-// add reads a line about the requirement.
+// add parses a line about the requirement.
 func (r *requirement) add(l logical) error {
 	word, rest, _ := strings.Cut(l.text, " ")
 	rest = strings.TrimSpace(rest)
@@ -174,33 +174,33 @@ func (r *requirement) add(l logical) error {
 		path, text, ok := strings.Cut(rest, " ")
 		text = strings.TrimSpace(text)
 		if n := len(text); !ok || n < 3 || text[0] != '"' || text[n-1] != '"' {
-			return fmt.Errorf("%q is not: also FILE \"TEXT THAT IT HOLDS\"", l.text)
+			return fmt.Errorf("%q is not of the form: also FILE \"TEXT IN IT\"", l.text)
 		}
 		r.also = append(r.also, mention{path, text[1 : len(text)-1], l.no})
 	case "about":
 		if rest != aboutProduct && rest != aboutCore {
-			return fmt.Errorf("about %q; write about product or about core", rest)
+			return fmt.Errorf("about %q; use about product or about core", rest)
 		}
 		r.about = rest
 	case owed:
 		if rest == "" {
-			return fmt.Errorf("owed without what is missing; say it in the line")
+			return fmt.Errorf("owed without a description of what is missing; add it to the line")
 		}
 		r.owed = append(r.owed, rest)
 	case superseded:
 		if rest == "" {
-			return fmt.Errorf("superseded without the reason; say it in the line")
+			return fmt.Errorf("superseded without a reason; add it to the line")
 		}
 		r.superseded = rest
 	default:
-		return fmt.Errorf("%q begins with none of proved, also, owed, superseded, about", l.text)
+		return fmt.Errorf("%q starts with none of proved, also, owed, superseded, about", l.text)
 	}
 	return nil
 }
 
 var proofTest = regexp.MustCompile(`^([a-z0-9/-]+):(Test[A-Za-z0-9_]+(/.+)?)$`)
 
-// parseProof reads PACKAGE:TEST under MUTANT, MUTANT or scenario NAME under ....
+// parseProof parses PACKAGE:TEST under MUTANT, MUTANT or scenario NAME under ....
 func parseProof(text string) (proof, error) {
 	what, under, ok := strings.Cut(text, " under ")
 	p := proof{}
@@ -210,7 +210,7 @@ func parseProof(text string) (proof, error) {
 		}
 	}
 	if !ok || len(p.mut) == 0 {
-		return p, fmt.Errorf("%q names no mutant; write \"under NAME\" with one that makes the test fail", text)
+		return p, fmt.Errorf("%q names no mutant; add \"under NAME\" with a mutant that makes the test fail", text)
 	}
 	what = strings.TrimSpace(what)
 	if name, ok := strings.CutPrefix(what, "scenario "); ok {

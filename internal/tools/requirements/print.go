@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// show writes the list in its groups, a requirement with what is known of it in
-// as few lines as that takes.
+// show writes the list by groups, with each requirement's status and proofs in as few
+// lines as possible.
 func show(out io.Writer, list []requirement) {
 	group, width := "", 0
 	for i, r := range list {
@@ -30,7 +30,7 @@ func show(out io.Writer, list []requirement) {
 	fmt.Fprintln(out)
 }
 
-// widest is the length of the longest id of a group.
+// widest returns the length of the longest id of a group.
 func widest(list []requirement, group string) (n int) {
 	for _, r := range list {
 		if r.group == group {
@@ -40,7 +40,7 @@ func widest(list []requirement, group string) (n int) {
 	return n
 }
 
-// proofs are the tests of a requirement in a line, and how many faults they tell.
+// proofs returns the tests of a requirement on one line, and how many faults they detect.
 func proofs(r requirement) string {
 	var parts []string
 	faults := map[string]bool{}

@@ -18,7 +18,7 @@ import (
 	"time"
 )
 
-// Limits of one run of one test. A mutant may make it run for ever or ask for all
+// Limits of one run of one test. A mutant may cause an endless loop or use all
 // memory; that counts as failing.
 const (
 	testTimeout = time.Minute
@@ -30,11 +30,11 @@ const (
 type claim struct {
 	proof
 	id, mutant string
-	key        string // of the binary
+	key        string // key of the binary
 }
 
-// prove runs every proof without a mutant, where it must pass, and under each of
-// its mutants, where it must fail.
+// prove runs every proof without a mutant, where it must pass, and under each of its
+// mutants, where it must fail.
 func prove(root, out string, jobs int, list []requirement, w *world, say io.Writer) (problems []string, err error) {
 	begin := time.Now()
 	b, err := newBench(root, out)
@@ -69,7 +69,7 @@ func prove(root, out string, jobs int, list []requirement, w *world, say io.Writ
 			problems = append(problems, fmt.Sprintf("%s:%d: %s: %v under the mutant %s %v", listFile, c.line, c.id, c.proof, c.mutant, a))
 		}
 	}
-	fmt.Fprintf(say, "proofs: %d of %d tests under %d mutants fail as they must (%d known from before; built in %.0f s, %.0f s in all)\n",
+	fmt.Fprintf(say, "proofs: %d of %d tests under %d mutants fail as required (%d from earlier runs; built in %.0f s, %.0f s in total)\n",
 		len(claims)-len(problems), len(claims), len(mutants), before, built.Seconds(), time.Since(begin).Seconds())
 	return problems, nil
 }
@@ -100,7 +100,7 @@ func (b *bench) baseline(list []requirement) (problems []string, err error) {
 			}
 			what := "does not pass without a mutant"
 			if !strings.Contains(said[p.pkg], "=== RUN   "+p.test+"\n") {
-				what = "is not run: there is no such subtest"
+				what = "does not run: no such subtest"
 			}
 			problems = append(problems, fmt.Sprintf("%s:%d: %s: %v %s", listFile, p.line, r.id, p, what))
 		}
@@ -108,8 +108,8 @@ func (b *bench) baseline(list []requirement) (problems []string, err error) {
 	return problems, nil
 }
 
-// all runs claims, some at a time. A nil answer means that the test fails as it
-// must. before is how many were known already.
+// all runs claims in parallel. A nil error means that the test fails as required.
+// before is how many results were known already.
 func (b *bench) all(claims []claim, jobs int, w *world) (answers []error, before int) {
 	answers = make([]error, len(claims))
 	known := make([]bool, len(claims))
@@ -135,8 +135,8 @@ func (b *bench) all(claims []claim, jobs int, w *world) (answers []error, before
 	return answers, before
 }
 
-// claim runs a test under a mutant, unless it failed there before with the same
-// binary and the same files.
+// claim runs a test under a mutant, unless it failed before with the same binary and
+// the same files.
 func (b *bench) claim(c claim, w *world) (known bool, err error) {
 	sum := sha256.Sum256([]byte(strings.Join([]string{b.hashes[c.key], b.files, c.proof.String(), c.mutant}, "\n")))
 	stamp := filepath.Join(b.out, "cache", hex.EncodeToString(sum[:16]))
@@ -145,16 +145,16 @@ func (b *bench) claim(c claim, w *world) (known bool, err error) {
 	}
 	switched := c.mutant
 	if c.key != c.pkg {
-		switched = "" // the binary has it built in
+		switched = "" // compiled into the binary
 	}
 	said, failed, err := b.run(c.key, c.pkg, pattern(c.test), switched, testTimeout)
 	switch {
 	case err != nil:
 		return false, err
 	case !failed:
-		return false, errors.New("passes, so it proves nothing; find a test or a mutant that tells")
+		return false, errors.New("passes, so it proves nothing; choose another test or mutant")
 	case c.file != "" && !within(said, w, c.name):
-		return false, errors.New("fails, but in another scenario of the file; name that one, or another mutant")
+		return false, errors.New("fails, but in another scenario of the file; use that one, or another mutant")
 	}
 	if err := os.MkdirAll(filepath.Dir(stamp), 0o755); err != nil {
 		return false, err
@@ -162,7 +162,7 @@ func (b *bench) claim(c claim, w *world) (known bool, err error) {
 	return false, os.WriteFile(stamp, []byte(c.proof.String()+" under "+c.mutant+"\n"), 0o644)
 }
 
-// pattern is what -test.run wants for one test or subtest.
+// pattern returns the -test.run argument for one test or subtest.
 func pattern(test string) string {
 	parts := strings.Split(test, "/")
 	for i, p := range parts {
@@ -171,7 +171,7 @@ func pattern(test string) string {
 	return strings.Join(parts, "/")
 }
 
-// run runs tests of a binary, and says what it printed and whether it failed.
+// run runs tests of a binary, and returns their output and whether they failed.
 func (b *bench) run(key, pkg, tests, mutant string, limit time.Duration) (said string, failed bool, err error) {
 	cmd := exec.Command("sh", "-c", fmt.Sprintf(`ulimit -v %d 2>/dev/null; exec "$@"`, memoryKB), "sh",
 		b.binaries[key], "-test.v", "-test.timeout="+limit.String(), "-test.run="+tests)
@@ -182,7 +182,7 @@ func (b *bench) run(key, pkg, tests, mutant string, limit time.Duration) (said s
 	var exit *exec.ExitError
 	switch {
 	case err == nil && strings.Contains(said, "testing: warning: no tests to run"):
-		return said, false, fmt.Errorf("cannot be run: %s has no test %s", pkg, tests)
+		return said, false, fmt.Errorf("does not run: %s has no test %s", pkg, tests)
 	case err == nil:
 		return said, false, nil
 	case !errors.As(err, &exit):
@@ -193,8 +193,8 @@ func (b *bench) run(key, pkg, tests, mutant string, limit time.Duration) (said s
 	return said, true, nil
 }
 
-// within says whether a failure that was printed is in the scenario, or in what
-// its file puts before all its scenarios.
+// within reports whether the printed failure is in the scenario, or in the part of
+// its file before all scenarios.
 func within(said string, w *world, name string) bool {
 	s := w.scenarios[name]
 	first, end := s.Line, int(^uint(0)>>1)

@@ -31,7 +31,7 @@ CON-001  It runs in the extension host.
 		t.Errorf("the first is %+v", r)
 	}
 	if m := r.also[0]; m.path != "extension/test/acceptance.test.ts" || m.text != "AC-001" {
-		t.Errorf("it mentions %+v", m)
+		t.Errorf("the mention is %+v", m)
 	}
 	if p := list[1].proofs[0]; p.pkg != scenarioPkg || p.test != "TestScenarios/start.txt" || p.name != "start/late-audio" {
 		t.Errorf("the scenario is %+v", p)
@@ -49,15 +49,15 @@ CON-001  It runs in the extension host.
 func TestParseRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"REQ-001  Ten states.":                                      "list.txt:1: REQ-001 has no status; add a line: proved",
-		"REQ-001  Ten states.\n  owed":                              "list.txt:2: REQ-001: owed without what is missing",
-		"REQ-001  Ten states.\n  superseded":                        "REQ-001: superseded without the reason",
+		"REQ-001  Ten states.\n  owed":                              "list.txt:2: REQ-001: owed without a description of what is missing",
+		"REQ-001  Ten states.\n  superseded":                        "REQ-001: superseded without a reason",
 		"REQ-001  Ten states.\n  proved csm:TestX":                  "names no mutant",
 		"REQ-001  Ten states.\n  proved csm:TestX under":            "names no mutant",
 		"REQ-001  Ten states.\n  proved TestX under m":              "neither PACKAGE:TestName nor scenario NAME",
-		"REQ-001  Ten states.\n  done":                              "begins with none of proved, also, owed, superseded, about",
-		"REQ-001  Ten states.\n  also file.ts AC-001":               "is not: also FILE",
-		"REQ-001  Ten states.\n  owed a\nREQ-001  Again.\n  owed b": "list.txt:3: REQ-001 is in line 1 already",
-		"REQ-001  Ten states.\n  superseded a\n  owed b":            "REQ-001 is superseded and yet proved or owed",
+		"REQ-001  Ten states.\n  done":                              "starts with none of proved, also, owed, superseded, about",
+		"REQ-001  Ten states.\n  also file.ts AC-001":               "is not of the form: also FILE",
+		"REQ-001  Ten states.\n  owed a\nREQ-001  Again.\n  owed b": "list.txt:3: REQ-001 is already on line 1",
+		"REQ-001  Ten states.\n  superseded a\n  owed b":            "REQ-001 is superseded, but also proved or owed",
 		"  owed a":  "neither a group",
 		"something": "neither a group",
 	} {
@@ -68,8 +68,8 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// TestTheCoreAloneProvesNothingOfTheProduct: of two that have the same proof, the one
-// that speaks of the product is refused until a live test shows it.
+// TestTheCoreAloneProvesNothingOfTheProduct: of two requirements with the same proof,
+// the one about the product is rejected until a live test proves it.
 func TestTheCoreAloneProvesNothingOfTheProduct(t *testing.T) {
 	const text = `== one
 about product
@@ -101,7 +101,7 @@ REQ-007  Nobody says.
 	got := strings.Join(atTheProduct(list), "\n")
 	for id, want := range map[string]string{
 		"REQ-001": "its proofs run core; add one", "REQ-002": "", "REQ-003": "", "REQ-004": "its proofs run headless; add one",
-		"REQ-005": "", "REQ-006": "", "REQ-007": "does not say what it speaks of",
+		"REQ-005": "", "REQ-006": "", "REQ-007": "does not say what it is about",
 	} {
 		if want == "" && strings.Contains(got, id) || !strings.Contains(got, want) {
 			t.Errorf("%s: want %q in\n%s", id, want, got)
@@ -117,13 +117,13 @@ func TestAnIDThatTheListLeavesOutIsFound(t *testing.T) {
 	want := expected()
 	for _, id := range []string{"REQ-010", "AC-008", "000.4.10", "003.guard.error", "003.status.turn_error", "004.state.callingTool", "004.retry.search"} {
 		if !slices.Contains(want, id) {
-			t.Errorf("%s is not expected", id)
+			t.Errorf("%s is unexpected", id)
 		}
 	}
 }
 
-// module is a project of one package with one function, a test that looks at it
-// and one that does not, and a mutant.
+// module creates a project with one package and one function, a test that checks it,
+// one that does not, and a mutant.
 func module(t *testing.T, list string) string {
 	t.Helper()
 	root := t.TempDir()
@@ -160,8 +160,8 @@ func TestNothing(t *testing.T) {}
 	return root
 }
 
-// problemsOf checks a list against the project above, and runs what it claims
-// when nothing else is wrong with it.
+// problemsOf checks a list against the project above, and runs its proofs if there
+// are no other problems.
 func problemsOf(t *testing.T, root string) (problems []string, said string) {
 	t.Helper()
 	text, err := os.ReadFile(filepath.Join(root, filepath.FromSlash(listFile)))
@@ -186,17 +186,17 @@ func problemsOf(t *testing.T, root string) (problems []string, said string) {
 
 func TestProofsThatDoNotHold(t *testing.T) {
 	for _, c := range []struct{ name, proof, want string }{
-		{"no such test", "door:TestClosed under door-closed", "there is no test TestClosed in door"},
-		{"no such package", "window:TestOpen under door-closed", "there is no test TestOpen in window"},
-		{"no such subtest", "door:TestOpen/later under door-closed", "door:TestOpen/later is not run: there is no such subtest"},
-		{"no such mutant", "door:TestOpen under door-gone", "there is no mutant door-gone in testdata/mutants/seeded.txt"},
-		{"no such scenario", "scenario stop under door-closed", "there is no scenario stop in testdata/csm"},
+		{"no such test", "door:TestClosed under door-closed", "no test TestClosed in door"},
+		{"no such package", "window:TestOpen under door-closed", "no test TestOpen in window"},
+		{"no such subtest", "door:TestOpen/later under door-closed", "door:TestOpen/later does not run: no such subtest"},
+		{"no such mutant", "door:TestOpen under door-gone", "no mutant door-gone in testdata/mutants/seeded.txt"},
+		{"no such scenario", "scenario stop under door-closed", "no scenario stop in testdata/csm"},
 		{"the mutant is not caught", "door:TestNothing under door-closed", "door:TestNothing under the mutant door-closed passes, so it proves nothing"},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			problems, _ := problemsOf(t, module(t, "REQ-001  The door is open.\n    proved "+c.proof+"\n"))
 			if len(problems) != 1 || !strings.Contains(problems[0], "requirements.txt:2: REQ-001: ") || !strings.Contains(problems[0], c.want) {
-				t.Errorf("%q, want one that says %q", problems, c.want)
+				t.Errorf("%q, want one with %q", problems, c.want)
 			}
 		})
 	}
@@ -204,48 +204,48 @@ func TestProofsThatDoNotHold(t *testing.T) {
 
 func TestAMentionThatIsGone(t *testing.T) {
 	problems, _ := problemsOf(t, module(t, "REQ-001  The door is open.\n    owed hinges\n    also door/door.go \"func Close\"\n"))
-	if len(problems) != 1 || !strings.Contains(problems[0], `door/door.go does not hold "func Close"`) {
+	if len(problems) != 1 || !strings.Contains(problems[0], `door/door.go no longer contains "func Close"`) {
 		t.Errorf("%q", problems)
 	}
 }
 
 func TestAScenarioOfAnUnknownRequirement(t *testing.T) {
 	problems, _ := problemsOf(t, module(t, "REQ-002  The door is open.\n    owed hinges\n"))
-	if len(problems) != 1 || !strings.Contains(problems[0], "scenario start says that it proves REQ-001, which is not in") {
+	if len(problems) != 1 || !strings.Contains(problems[0], "scenario start proves REQ-001, which is not in") {
 		t.Errorf("%q", problems)
 	}
 }
 
-// A proof that holds is known the second time, until what it looks at changes.
+// A successful proof is reused until its inputs change.
 func TestProofsAreKept(t *testing.T) {
 	root := module(t, "REQ-001  The door is open.\n    proved door:TestOpen/now under door-closed\n")
-	for _, want := range []string{"(0 known", "(1 known"} {
+	for _, want := range []string{"(0 from earlier runs", "(1 from earlier runs"} {
 		problems, said := problemsOf(t, root)
-		if len(problems) > 0 || !strings.Contains(said, "1 of 1 tests under 1 mutants fail as they must "+want) {
+		if len(problems) > 0 || !strings.Contains(said, "1 of 1 tests under 1 mutants fail as required "+want) {
 			t.Fatalf("%q, said %q, want %q", problems, said, want)
 		}
 	}
 	if err := os.WriteFile(filepath.Join(root, "door", "words.txt"), []byte("new"), 0o644); err != nil {
 		t.Fatal(err)
 	}
-	if _, said := problemsOf(t, root); !strings.Contains(said, "(0 known") {
-		t.Errorf("what it may read changed, and it says %q", said)
+	if _, said := problemsOf(t, root); !strings.Contains(said, "(0 from earlier runs") {
+		t.Errorf("an input changed, but the output is %q", said)
 	}
 }
 
 func TestParseAround(t *testing.T) {
 	for text, want := range map[string]string{
 		"mutant a\nfile f.go\n--- original\nx\n---\n":                        "mutant a needs a file, an original",
-		"mutant a\nfile f.go\nkind expr\n--- original\nx\n--- mutated\ny\n":  "mutant a is not ended",
-		"mutant a\nfile f.go\nkind delete\n--- original\nx\n---\nmutant a\n": "mutant a is there twice",
-		"walk\n": `"walk" has no meaning here`,
+		"mutant a\nfile f.go\nkind expr\n--- original\nx\n--- mutated\ny\n":  "mutant a has no final line",
+		"mutant a\nfile f.go\nkind delete\n--- original\nx\n---\nmutant a\n": "duplicate mutant a",
+		"walk\n": `unexpected line "walk"`,
 	} {
 		if _, err := parseAround("around.txt", text); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", text, err, want)
 		}
 	}
 	root := module(t, "")
-	for original, want := range map[string]string{"return maybe": "is not in door/door.go any more", "n": "times in door/door.go"} {
+	for original, want := range map[string]string{"return maybe": "is no longer in door/door.go", "n": "times in door/door.go"} {
 		m := around{name: "a", file: "door/door.go", original: original}
 		if _, err := m.overlay(root, root); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%q: %v, want %q", original, err, want)
@@ -253,13 +253,13 @@ func TestParseAround(t *testing.T) {
 	}
 }
 
-// A mutant whose code was changed is found with the list, not only when it is proved.
+// A mutant whose code has changed is reported by list, not only by prove.
 func TestAMutantWhoseCodeIsGone(t *testing.T) {
 	root := module(t, "REQ-001  The door is open.\n    proved door:TestOpen under door-closed\n")
 	if err := os.WriteFile(filepath.Join(root, filepath.FromSlash(aroundFile)), []byte("mutant door-closed\nfile door/door.go\n--- original\nreturn maybe\n--- mutated\nreturn false\n---\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if problems, _ := problemsOf(t, root); len(problems) != 1 || !strings.Contains(problems[0], "mutant door-closed: its original is not in door/door.go any more") {
+	if problems, _ := problemsOf(t, root); len(problems) != 1 || !strings.Contains(problems[0], "mutant door-closed: its original is no longer in door/door.go") {
 		t.Errorf("%q", problems)
 	}
 }

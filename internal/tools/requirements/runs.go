@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// What a proof runs, from the smallest to what a user has.
+// What a proof runs, from the smallest part to the complete product.
 const (
-	runsCore      = "core"      // csm alone, with the worlds of its tests
-	runsRegion    = "region"    // one part beside or below the core
-	runsTool      = "tool"      // what measures or checks
+	runsCore      = "core"      // only csm, with its test worlds
+	runsRegion    = "region"    // one part next to or below the core
+	runsTool      = "tool"      // a tool that measures or checks
 	runsHeadless  = "headless"  // the daemon in virtual time, without audio
 	runsLive      = "live"      // the daemon with audio, engines and connection
 	runsExtension = "extension" // the extension's own code
 )
 
-// runsBy says what a test runs, by the folder or file that it is in; of the entries
-// that fit the first counts.
+// runsBy says what a test runs, by the folder or file that it is in. The first
+// matching entry applies.
 var runsBy = []struct{ path, runs string }{
 	// Exceptions.
 	{"cmd/agentvoice-daemon:TestScripts/serve_", runsHeadless},
@@ -26,7 +26,7 @@ var runsBy = []struct{ path, runs string }{
 	{"cmd/agentvoice-daemon:TestScripts/explore", runsCore},
 	{"cmd/agentvoice-daemon:TestScripts/graph", runsCore},
 	{"internal/daemon/live:TestMatcher", runsRegion},
-	{"extension/test/acceptance.test.ts", runsHeadless}, // an editor of the test's own
+	{"extension/test/acceptance.test.ts", runsHeadless}, // the test's own editor
 
 	{"csm/connection", runsRegion}, {"csm/turn", runsRegion}, {"csm/speech", runsRegion}, {"csm/history", runsRegion},
 	{"csm", runsCore},
@@ -37,7 +37,7 @@ var runsBy = []struct{ path, runs string }{
 	{"extension", runsExtension},
 }
 
-// runsOf is what a test runs, "" where that is not known.
+// runsOf returns what a test runs, or "" if unknown.
 func runsOf(where string) string {
 	for _, r := range runsBy {
 		if where == r.path || strings.HasPrefix(where, r.path) && (strings.ContainsAny(where[len(r.path):][:1], "/:") || strings.Contains(r.path, ":")) {
@@ -49,7 +49,7 @@ func runsOf(where string) string {
 
 func (p proof) runs() string { return runsOf(p.pkg + ":" + p.test) }
 
-// runs is what a test runs that is mentioned: a Go file counts by its folder.
+// runs returns what a mentioned test runs. A Go file counts by its folder.
 func (m mention) runs() string {
 	if strings.HasSuffix(m.path, ".go") {
 		return runsOf(path.Dir(m.path) + ":" + strings.TrimPrefix(m.text, "func "))
@@ -57,7 +57,7 @@ func (m mention) runs() string {
 	return runsOf(m.path)
 }
 
-// runs lists what the proofs of a requirement run.
+// runs returns what the proofs of a requirement run.
 func (r requirement) runs() (list []string) {
 	for _, p := range r.proofs {
 		list = append(list, p.runs())
@@ -69,8 +69,8 @@ func (r requirement) runs() (list []string) {
 	return slices.Compact(list)
 }
 
-// atTheProduct finds requirements that speak of the product and that only tests of
-// the core, or of the daemon without audio, prove.
+// atTheProduct finds requirements about the product that are proved only by tests of
+// the core, or of the daemon without audio.
 func atTheProduct(list []requirement) (problems []string) {
 	for _, r := range list {
 		fail := func(line int, format string, args ...any) {
@@ -78,20 +78,20 @@ func atTheProduct(list []requirement) (problems []string) {
 		}
 		for _, p := range r.proofs {
 			if p.runs() == "" {
-				fail(p.line, "is proved by %s, and what that runs is not known; add its folder to runsBy", p)
+				fail(p.line, "is proved by %s, which is not in runsBy; add its folder there", p)
 			}
 		}
 		for _, m := range r.also {
 			if m.runs() == "" {
-				fail(m.line, "is shown by %s, and what that runs is not known; add it to runsBy", m.path)
+				fail(m.line, "is covered by %s, which is not in runsBy; add it there", m.path)
 			}
 		}
 		runs := r.runs()
 		switch {
 		case r.about == "":
-			fail(r.line, "does not say what it speaks of; add a line below it or its group: about product, or about core")
+			fail(r.line, "does not say what it is about; add a line below it or its group: about product, or about core")
 		case r.about == aboutProduct && r.status() == proved && !slices.Contains(runs, runsLive) && !slices.Contains(runs, runsExtension):
-			fail(r.line, "speaks of the product, and its proofs run %s; add one that runs the live daemon or the extension, or say what is owed", strings.Join(runs, " and "))
+			fail(r.line, "is about the product, but its proofs run %s; add one that runs the live daemon or the extension, or say what is owed", strings.Join(runs, " and "))
 		}
 	}
 	return problems

@@ -7,7 +7,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/roomsim"
 )
 
-// goal is a promise, and what was measured.
+// goal is a goal with its measured value.
 type goal struct {
 	What   string `json:"what"`
 	Want   string `json:"want"`
@@ -26,7 +26,7 @@ func verdict(what, want, figure string, measured, met bool) goal {
 	return g
 }
 
-// goals are those of the profile default, over people who are not disguised.
+// goals returns the goals of the default profile, for undisguised voices.
 func (r *report) goals() []goal {
 	loud := gather("default", "", r.pickCells(func(c cellInfo) bool {
 		return c.Profile == "default" && !c.Alone && c.clear() && c.Place.EchoGain == -6
@@ -53,7 +53,7 @@ func (r *report) goals() []goal {
 	return out
 }
 
-// aloneGoals are those of an assistant to whom nobody listens.
+// aloneGoals returns the goals for an assistant alone in the room.
 func (r *report) aloneGoals() []goal {
 	worst := func(noisy bool) (rate, settled float64, pauses, early, minutes int, measured bool) {
 		for _, c := range r.Cells {
@@ -83,7 +83,7 @@ func (r *report) aloneGoals() []goal {
 	return out
 }
 
-// jumpGoals are those of an echo whose delay jumps.
+// jumpGoals returns the goals for an echo whose delay jumps.
 func (r *report) jumpGoals() []goal {
 	least := r.jumps(func(c cellInfo) bool { return c.Jump.Abs() == 80*time.Millisecond })
 	every := r.jumps(func(c cellInfo) bool { return c.Jump != 0 })

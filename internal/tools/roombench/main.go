@@ -1,15 +1,15 @@
-// Command roombench measures barge-in: how soon the assistant is silent when a
-// person speaks over it, and what it takes for a person that is none.
+// Command roombench measures barge-in: how soon the assistant falls silent when a
+// person speaks over it, and how often it reacts to other sounds.
 //
 //	roombench [-out out] [-seed 1] [-quick] [-live 60] [-match TEXT] [-only PART]
 //
-// The matrix of internal/roomsim runs on a virtual clock with every core of the
-// machine; before, on Linux with PulseAudio, a sample of it is held in real time with
-// real devices. OUT/room.json has every figure and OUT/room.html the tables
-// and plots. A goal that is missed is printed, and is no error.
+// The matrix of internal/roomsim runs on a virtual clock on all cores. Before that,
+// on Linux with PulseAudio, a sample of it runs in real time with real devices.
+// OUT/room.json has all figures, OUT/room.html the tables and plots. A missed goal is
+// printed, but is not an error.
 //
-// The recordings come from scripts/speech.sh; where they are missing, the figures
-// are of the synthetic voice and of the few that are there, and say so.
+// scripts/speech.sh downloads the recordings. Without them, the figures are for the
+// synthetic voice and for the few installed recordings, and say so.
 package main
 
 import (
@@ -49,9 +49,9 @@ type options struct {
 func main() {
 	var o options
 	flag.StringVar(&o.out, "out", "out", "folder for room.json and room.html")
-	flag.Uint64Var(&o.seed, "seed", 1, "of all chance")
+	flag.Uint64Var(&o.seed, "seed", 1, "seed of all random choices")
 	flag.BoolVar(&o.quick, "quick", false, "a few minutes instead of an hour")
-	flag.IntVar(&o.live, "live", -1, "interruptions in real time; 0 for none (default 60, quick 8)")
+	flag.IntVar(&o.live, "live", -1, "number of interruptions in real time; 0 for none (default 60, quick 8)")
 	flag.StringVar(&o.match, "match", "", "only cells with this in their profile and name")
 	flag.StringVar(&o.only, "only", "", "only this part: live, matrix, openings, commands, first, jumps or unmeant")
 	flag.Parse()
@@ -69,16 +69,16 @@ func main() {
 	}
 }
 
-// wants says whether a part of the bench is asked for.
+// wants reports whether a part of the bench is selected.
 func (o options) wants(part string) bool { return o.only == "" || o.only == part }
 
-// bench is what everything needs.
+// bench is the state that all parts share.
 type bench struct {
 	options
 	says   roomsim.Assistant
 	cases  []roomsim.Case
 	noises roomsim.Noises
-	// commands are synthetic ones of a single word.
+	// commands are synthetic one-word commands.
 	commands []roomsim.Case
 }
 
@@ -101,7 +101,7 @@ func run(ctx context.Context, o options) error {
 	}
 	b.cases = append(human, synthetic...)
 	b.noises = roomsim.NewNoises(o.seed, b.says, human)
-	fmt.Printf("%d recordings of people, %d synthetic; %d recordings are missing (scripts/speech.sh brings them)\n", len(human), len(synthetic), missing)
+	fmt.Printf("%d recordings of people, %d synthetic; %d recordings are missing (run scripts/speech.sh)\n", len(human), len(synthetic), missing)
 
 	size := roomsim.Full()
 	if o.quick {
@@ -146,7 +146,7 @@ func run(ctx context.Context, o options) error {
 	return b.write(&r)
 }
 
-// matrix runs cells, as many at a time as there are cores.
+// matrix runs cells in parallel on all cores.
 func (b *bench) matrix(ctx context.Context, cells []roomsim.Cell) ([]cell, error) {
 	out := make([]cell, len(cells))
 	errs := make([]error, len(cells))
@@ -178,7 +178,7 @@ func (b *bench) matrix(ctx context.Context, cells []roomsim.Cell) ([]cell, error
 	return out, errors.Join(append(errs, ctx.Err())...)
 }
 
-// unmeant runs cells of which the embedded recogniser makes words.
+// unmeant runs cells with the embedded recognizer.
 func (b *bench) unmeant(ctx context.Context, cells []roomsim.Cell) (out []cell, err error) {
 	for i := range cells {
 		engine, failed := stt.PocketSphinx(stt.PocketSphinxConfig{})()
@@ -191,7 +191,7 @@ func (b *bench) unmeant(ctx context.Context, cells []roomsim.Cell) (out []cell, 
 	return b.matrix(ctx, cells)
 }
 
-// words is what a recogniser makes of sound at audio.SampleRate.
+// words returns a recognizer's result for audio at audio.SampleRate.
 func words(engine stt.Recognizer, pcm []int16) (csm.Final, error) {
 	low, err := speechdata.Resample(pcm, audio.SampleRate, stt.SampleRate)
 	if err != nil {
@@ -206,10 +206,10 @@ func words(engine stt.Recognizer, pcm []int16) (csm.Final, error) {
 	}, err
 }
 
-// realTime repeats a sample with real devices, and the same without.
+// realTime runs a sample with real devices, and the same one on the virtual clock.
 func (b *bench) realTime(ctx context.Context, r *report) error {
 	if b.live == 0 {
-		r.NoLive = "not asked for"
+		r.NoLive = "not selected"
 		return nil
 	}
 	if err := pulse.Available(); err != nil {
@@ -229,7 +229,7 @@ func (b *bench) realTime(ctx context.Context, r *report) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = os.RemoveAll(dir) }() // what stays is in the system's folder for such
+	defer func() { _ = os.RemoveAll(dir) }() // leftovers are in the system's temporary folder
 	ctx, cancel := context.WithTimeout(ctx, time.Minute+time.Duration(len(c.Cases))*20*time.Second)
 	defer cancel()
 	live, err := roomsim.Live(ctx, c, b.says, b.noises, dir)
@@ -237,7 +237,7 @@ func (b *bench) realTime(ctx context.Context, r *report) error {
 		return fmt.Errorf("in real time: %w", err)
 	}
 	r.Live = &live
-	// The way out is what a sound server needs here.
+	// The output latency is what a sound server needs here.
 	c.Render, c.Capture = 25*time.Millisecond, 10*time.Millisecond
 	beside, err := roomsim.Run(c, b.says, b.noises)
 	r.Beside = &beside

@@ -13,7 +13,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/roomsim"
 )
 
-// memory is how much larger this process becomes by a media path, in megabytes.
+// memory returns by how much one media path increases this process's memory, in megabytes.
 func (b *bench) memory() (float64, error) {
 	runtime.GC()
 	before, err := resident()
@@ -40,7 +40,7 @@ func (b *bench) memory() (float64, error) {
 	return after - before, err
 }
 
-// resident is the size of this process in memory, in megabytes.
+// resident returns the resident size of this process, in megabytes.
 func resident() (float64, error) {
 	text, err := os.ReadFile("/proc/self/statm")
 	if err != nil {

@@ -12,7 +12,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/roomsim"
 )
 
-// table is one of the report, for the terminal and the page.
+// table is a table of the report, for the terminal and the page.
 type table struct {
 	title string
 	note  string
@@ -35,7 +35,7 @@ func (g group) row() []string {
 	}
 }
 
-// holds is how often a minute the assistant hesitated for nothing.
+// holds returns the number of holds on false suspicions per minute.
 func (g group) holds() string { return fmt.Sprintf("%.1f", float64(g.Holds)/max(g.Minutes, 0.01)) }
 
 func share(n, of int) string {
@@ -122,7 +122,7 @@ func (r *report) aloneTable() table {
 	return t
 }
 
-// openingsTable tells of interruptions while the canceller still learns.
+// openingsTable shows interruptions while the canceller is still adapting.
 func (r *report) openingsTable() table {
 	t := table{title: "Interruptions in the assistant's first seconds", note: "The first of a conversation, in all rooms: after so much of the assistant's speech. The answer is to a question that the same person spoke, from 0.5 to 1 s after the microphone opened; but for \"answer at 0.3 s\", where it was typed at once. New loudspeakers were never heard before; for known ones the delay of their echo is recalled. With headphones there is no echo.", head: voiceHead}
 	for _, o := range roomsim.Opened {
@@ -137,7 +137,7 @@ func (r *report) openingsTable() table {
 	return t
 }
 
-// firstTable shows what happens in the assistant's first seconds when nobody speaks.
+// firstTable shows false pauses in the assistant's first seconds.
 func (r *report) firstTable() table {
 	t := table{title: "The assistant alone in the first " + roomsim.Settled.String(), note: "New devices, and a question was asked before: each pause is false.",
 		head: []string{"place", "conversations", "false pauses", "false interruptions", "holds"}}
@@ -154,7 +154,7 @@ func (r *report) firstTable() table {
 	return t
 }
 
-// jumpsTable shows what a jump of the echo's delay does: by how far it jumps, in all
+// jumpsTable shows the effect of a jump of the echo's delay: by its size over all
 // rooms, and by room.
 func (r *report) jumpsTable() table {
 	t := table{title: "The echo's delay jumps", note: "In the midst of a conversation, in which nobody speaks; the assistant is heard for 20 s after it. Seconds until the delay is found for good: p50 / p95 / most.",
@@ -201,8 +201,8 @@ func (r *report) commandsTable() table {
 	return t
 }
 
-// unmeantTable tells what became of coughs and the like with a recogniser that is
-// no oracle.
+// unmeantTable shows the results for coughs and backchannels with a real recognizer
+// instead of the oracle.
 func (r *report) unmeantTable() table {
 	t := table{title: "Coughs and backchannels as the embedded recogniser hears them", note: "The profile default. It knows English only, and makes words of most that it hears; the core does not count those it doubts.",
 		head: []string{"what", "n", "paused for", "Listening", "went on"}}
@@ -269,8 +269,8 @@ func (r *report) page() ([]byte, error) {
 
 var colours = map[string]string{"default": "#2563eb", "assertive": "#c2410c", "cautious": "#15803d"}
 
-// curves are the distributions of the latency by profile. What went unnoticed keeps
-// a curve from its top.
+// curves plots the latency distributions by profile. Undetected interruptions keep a
+// curve below its top.
 func (r *report) curves() template.HTML {
 	const width, height, most = 640.0, 240.0, 800.0
 	var b strings.Builder
@@ -299,7 +299,7 @@ func (r *report) curves() template.HTML {
 	return template.HTML(b.String()) //nolint:gosec // numbers and names of ours
 }
 
-// bars are the false pauses of the profile default by room; the darker part is of
+// bars plots the false pauses of the default profile by room; the darker part is from
 // the start.
 func (r *report) bars() template.HTML {
 	const width, row = 420.0, 22.0

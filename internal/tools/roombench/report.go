@@ -13,7 +13,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/speechdata"
 )
 
-// report is what room.json holds.
+// report is the content of room.json.
 type report struct {
 	Seed    uint64   `json:"seed"`
 	Quick   bool     `json:"quick"`
@@ -22,8 +22,8 @@ type report struct {
 	Cores   int      `json:"cores"`
 	Missing int      `json:"missingRecordings"`
 	Memory  float64  `json:"memoryMB"`   // of one media path
-	CPU     float64  `json:"cpuPercent"` // of a core, of the media path
-	Soft    *spread  `json:"softwareMs"` // from an onset's event until the player is told, in real time
+	CPU     float64  `json:"cpuPercent"` // of a core, for the media path
+	Soft    *spread  `json:"softwareMs"` // from an onset's event to the call of the player, in real time
 	Goals   []goal   `json:"goals"`
 	Groups  []group  `json:"groups"`
 	Alone   []group  `json:"farEnd"`
@@ -42,12 +42,12 @@ type report struct {
 	Commands []cell `json:"commands"`
 	// Jumps are conversations in which the echo's delay jumps, without a person.
 	Jumps []cell `json:"jumps"`
-	// Unmeant are conversations of coughs and the like, with words by the embedded
-	// recogniser.
+	// Unmeant are conversations with coughs and backchannels, with words from the
+	// embedded recognizer.
 	Unmeant []cell `json:"unmeant"`
 }
 
-// cell is a conversation of the matrix and what was measured in it.
+// cell is a conversation of the matrix and its result.
 type cell struct {
 	Cell   cellInfo       `json:"cell"`
 	Result roomsim.Result `json:"result"`
@@ -66,16 +66,16 @@ func describe(c roomsim.Cell) cellInfo {
 	return cellInfo{Name: c.Name, Profile: c.Profile, Seed: c.Seed, Place: c.Place, Alone: c.Alone > 0, Jump: c.Jump}
 }
 
-// laptop says whether the devices are those that the goal is for.
+// laptop reports whether the devices are those of the goal.
 func (c cellInfo) laptop() bool { return c.Place.Render+c.Place.Capture <= 60*time.Millisecond }
 
-// clear is a laptop that plays cleanly in a room without noise, before somebody who
-// is not far away.
+// clear reports whether the cell is a laptop without clipping, in a room without
+// noise, with a nearby person.
 func (c cellInfo) clear() bool {
 	return c.laptop() && c.Place.Noise == "" && c.Place.Clip == 0 && c.Place.Quieter == 0
 }
 
-// spread are quantiles.
+// spread holds quantiles.
 type spread struct {
 	N   int     `json:"n"`
 	P50 float64 `json:"p50"`
@@ -91,7 +91,7 @@ func spreadOf(values []float64) *spread {
 		return nil
 	}
 	v := slices.Sorted(slices.Values(values))
-	// The smallest value that this part of all is not above.
+	// Nearest rank.
 	at := func(q float64) float64 { return v[max(0, int(math.Ceil(q*float64(len(v))))-1)] }
 	return &spread{N: len(v), P50: at(0.5), P95: at(0.95), P99: at(0.99), Max: v[len(v)-1], all: v}
 }
@@ -103,7 +103,7 @@ func (s *spread) String() string {
 	return fmt.Sprintf("%.0f / %.0f / %.0f", s.P50, s.P95, s.P99)
 }
 
-// group is what several conversations have in common, and their sums.
+// group sums the results of several conversations.
 type group struct {
 	Profile string `json:"profile"`
 	Name    string `json:"name"`
@@ -112,7 +112,7 @@ type group struct {
 	Deaf      int     `json:"unnoticed"`
 	Missed    int     `json:"missed"`
 	Others    int     `json:"coughsAndBackchannels"`
-	WentOn    int     `json:"wentOn"` // of those
+	WentOn    int     `json:"wentOn"` // of the others
 	Silent    *spread `json:"silentMs"`
 	Strong    *spread `json:"silentFromStrongMs"`
 	Held      *spread `json:"heldMs"` // from the onset to the hold on suspicion
@@ -128,7 +128,7 @@ type group struct {
 	Holds         int     `json:"falseHolds"`
 }
 
-// gather sums what keep lets through.
+// gather sums the outcomes that keep accepts.
 func gather(profile, name string, results []roomsim.Result, keep func(roomsim.Outcome) bool) group {
 	g := group{Profile: profile, Name: name}
 	var silent, strong, held, decided, listening, resumed, lost []float64
@@ -177,18 +177,18 @@ func gather(profile, name string, results []roomsim.Result, keep func(roomsim.Ou
 	return g
 }
 
-// everybody is any voice.
+// everybody accepts all voices.
 func everybody(roomsim.Outcome) bool { return true }
 
-// of is that an outcome is of a group of voices.
+// of returns a filter for a group of voices.
 func of(name string) func(roomsim.Outcome) bool {
 	return func(o roomsim.Outcome) bool { return o.Group == name }
 }
 
-// people are voices that are not disguised.
+// people accepts human voices that are not disguised.
 func people(o roomsim.Outcome) bool { return o.Group == roomsim.Read || o.Group == roomsim.Acted }
 
-// pickCells are the results of the cells that keep lets through.
+// pickCells returns the results of the cells that keep accepts.
 func (r *report) pickCells(keep func(cellInfo) bool) []roomsim.Result {
 	var out []roomsim.Result
 	for _, c := range r.Cells {
@@ -199,17 +199,17 @@ func (r *report) pickCells(keep func(cellInfo) bool) []roomsim.Result {
 	return out
 }
 
-// jumps is what happened in conversations in which the echo's delay jumped.
+// jumps sums conversations in which the echo's delay jumped.
 type jumps struct {
-	cells, self, most int     // self-interruptions, and most of them in one
-	found             *spread // seconds from a jump until it was found
-	lost              int     // jumps that were not
+	cells, self, most int     // self-interruptions, and the maximum per conversation
+	found             *spread // seconds from a jump to its detection
+	lost              int     // jumps that were not found
 	half              int     // conversations with half duplex
 	halfFor           time.Duration
-	erle              float64 // least, of the end
+	erle              float64 // minimum at the end
 }
 
-// jumps sums the cells that keep lets through.
+// jumps sums the cells that keep accepts.
 func (r *report) jumps(keep func(cellInfo) bool) jumps {
 	j := jumps{erle: math.Inf(1)}
 	var found []float64
@@ -239,7 +239,7 @@ func (r *report) jumps(keep func(cellInfo) bool) jumps {
 	return j
 }
 
-// source is where recordings come from.
+// source is the source of recordings.
 type source struct {
 	Package string `json:"package"`
 	Licence string `json:"licence"`
@@ -248,7 +248,7 @@ type source struct {
 	Used    int    `json:"used"`
 }
 
-// sum makes the tables.
+// sum computes the tables.
 func (r *report) sum(cases []roomsim.Case) {
 	var used, audio time.Duration
 	for _, c := range r.Cells {
@@ -257,7 +257,7 @@ func (r *report) sum(cases []roomsim.Case) {
 	if audio > 0 {
 		r.CPU = 100 * used.Seconds() / audio.Seconds()
 	}
-	if r.Live != nil { // the matrix uses all there is of the machine
+	if r.Live != nil { // the matrix uses the whole machine
 		var software []float64
 		for _, d := range r.Live.Software {
 			software = append(software, float64(d)/1e6)
@@ -296,7 +296,7 @@ func (r *report) sum(cases []roomsim.Case) {
 	r.Goals = r.goals()
 }
 
-// print shows the tables in a terminal.
+// print prints the tables to a terminal.
 func (r *report) print(w io.Writer) {
 	t := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	row := func(cells ...string) { fmt.Fprintln(t, strings.Join(cells, "\t")) }

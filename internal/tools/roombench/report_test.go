@@ -18,8 +18,8 @@ func place(gain float64) roomsim.Place {
 	return roomsim.Place{Room: "study", EchoGain: gain, Render: 25 * time.Millisecond, Capture: 10 * time.Millisecond}
 }
 
-// sample is 20 interruptions from 10 to 200 ms, one of them missed, a cough, and an
-// assistant alone.
+// sample returns 20 interruptions from 10 to 200 ms, one of them missed, a cough, and
+// an assistant alone.
 func sample() *report {
 	var res roomsim.Result
 	for i := range 19 {
@@ -106,7 +106,7 @@ func TestAQuantileIsOneOfTheValues(t *testing.T) {
 		t.Errorf("%+v", s)
 	}
 	if spreadOf(nil) != nil {
-		t.Error("nothing has quantiles")
+		t.Error("quantiles of nothing")
 	}
 }
 
@@ -124,7 +124,7 @@ func TestThePageStandsAlone(t *testing.T) {
 	}
 	for _, outside := range []string{"src=", "href=", "@import"} {
 		if bytes.Contains(page, []byte(outside)) {
-			t.Errorf("the page refers to something else: %s", outside)
+			t.Errorf("the page refers to another resource: %s", outside)
 		}
 	}
 	var text strings.Builder

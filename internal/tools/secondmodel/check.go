@@ -17,7 +17,7 @@ import (
 
 type checker struct {
 	out      string
-	acceptor string // the verifier that reads traces
+	acceptor string // the verifier for traces
 }
 
 func newChecker(out string) (*checker, error) {
@@ -31,7 +31,7 @@ func newChecker(out string) (*checker, error) {
 	return &checker{out, bin}, err
 }
 
-// explain prints where the core and the model differ.
+// explain prints the differences between the core and the model.
 func (c *checker) explain(out io.Writer) error {
 	all, err := traces(".")
 	if err != nil {
@@ -66,7 +66,7 @@ func (c *checker) check(out io.Writer) error {
 	return err
 }
 
-// verify explores every world. A situation has to be reached in one of them.
+// verify explores every world. Each situation must be reached in one of them.
 func (c *checker) verify() (states int, err error) {
 	never := map[string]int{}
 	var problems []error
@@ -93,7 +93,7 @@ func (c *checker) verify() (states int, err error) {
 	return states, errors.Join(problems...)
 }
 
-// mutants has the core judged under each fault of the model's regions.
+// mutants checks the core under each fault of the model's regions.
 func (c *checker) mutants(base []trace) (seen, total int, err error) {
 	names, err := concerned("testdata/mutants/seeded.txt")
 	if err != nil {
@@ -125,24 +125,24 @@ func (c *checker) mutants(base []trace) (seen, total int, err error) {
 			problems = append(problems, fmt.Errorf("mutant %s: %w", name, err))
 		case rejected:
 			if seen++; known {
-				problems = append(problems, fmt.Errorf("the model rejects mutant %s, and %s/unseen.txt says that it cannot", name, modelDir))
+				problems = append(problems, fmt.Errorf("the model rejects mutant %s, but %s/unseen.txt says that it cannot", name, modelDir))
 			}
 		case !known:
-			problems = append(problems, fmt.Errorf("the model accepts what the core does under mutant %s: which document forbids it?", name))
+			problems = append(problems, fmt.Errorf("the model accepts the core's behaviour under mutant %s; find the document that forbids it", name))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(excused)) {
-		problems = append(problems, fmt.Errorf("%s/unseen.txt names %s, which is no mutant of these regions", modelDir, name))
+		problems = append(problems, fmt.Errorf("%s/unseen.txt names %s, which is not a mutant of these regions", modelDir, name))
 	}
 	return seen, len(names), errors.Join(problems...)
 }
 
-// rejects says whether the model rejects one of the conversations that the mutant
-// makes another of.
+// rejects reports whether the model rejects one of the conversations that the mutant
+// changes.
 func (c *checker) rejects(bin, name string, same map[string]bool) (bool, error) {
 	all, err := in(".", []string{"AGENTVOICE_MUTANT=" + name}, "timeout", "10", bin, "traces")
 	if exit := (*exec.ExitError)(nil); errors.As(err, &exit) {
-		return false, nil // its conversations do not end
+		return false, nil // timeout: its conversations do not end
 	}
 	if err != nil {
 		return false, err
@@ -160,13 +160,13 @@ func (c *checker) rejects(bin, name string, same map[string]bool) (bool, error) 
 	return len(rejected) > 0, err
 }
 
-// split cuts what write wrote into its traces.
+// split splits the output of write into its traces.
 func split(all string) (out []string) {
 	lines := strings.SplitAfter(all, "\n")
 	for i := 0; i < len(lines) && lines[i] != ""; {
 		count, _, _ := strings.Cut(strings.TrimSpace(lines[i]), " ")
 		n, err := strconv.Atoi(count)
-		if err != nil || i+n >= len(lines) { // not what write wrote: the model refuses it
+		if err != nil || i+n >= len(lines) { // malformed; the model rejects it
 			return append(out, strings.Join(lines[i:], ""))
 		}
 		out = append(out, strings.Join(lines[i:i+n+1], ""))
@@ -175,7 +175,7 @@ func split(all string) (out []string) {
 	return out
 }
 
-// concerned are the mutants that break a region of the model.
+// concerned returns the mutants that break a region of the model.
 func concerned(list string) (names []string, err error) {
 	text, err := os.ReadFile(list)
 	name := ""
@@ -196,7 +196,7 @@ func concerned(list string) (names []string, err error) {
 	return names, err
 }
 
-// excuses reads a list of names, each with a reason behind it.
+// excuses reads a list of names, each followed by a reason.
 func excuses(list string) (map[string]string, error) {
 	text, err := os.ReadFile(list)
 	out := map[string]string{}

@@ -11,7 +11,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/journal"
 )
 
-// traces are what this build's core makes of every scenario and journal of the tree.
+// traces returns this build's traces of every scenario and journal of the tree.
 func traces(root string) ([]trace, error) {
 	var all []trace
 	add := func(name string, steps []step) error {
@@ -50,10 +50,10 @@ func traces(root string) ([]trace, error) {
 	return all, nil
 }
 
-// rerun steps the core through a journal's events, whatever was recorded of them.
+// rerun steps the core through a journal's events, ignoring the recorded results.
 func rerun(j *journal.Journal) (steps []step, err error) {
 	defer func() {
-		if recover() != nil { // a mutant's; what came before it still holds
+		if recover() != nil { // caused by a mutant; earlier steps remain valid
 			err = nil
 		}
 	}()
@@ -66,7 +66,7 @@ func rerun(j *journal.Journal) (steps []step, err error) {
 		if err != nil {
 			return nil, err
 		}
-		if c, ok := env.Event.(csm.Configure); ok { // settings that it does not have are at their defaults
+		if c, ok := env.Event.(csm.Configure); ok { // missing settings have their defaults
 			c.Config = csm.DefaultConfig()
 			if err := json.Unmarshal(l.Data, &c); err != nil {
 				return nil, fmt.Errorf("%s line %d: %w", j.Path, l.Number, err)

@@ -1,19 +1,19 @@
-// Secondmodel has the core judged by a second model of it: the conversation, hold,
-// playback and approval regions in Promela, written from the documents and not from
-// the code (testdata/promela).
+// Secondmodel checks the core against a second model: the conversation, hold,
+// playback and approval regions in Promela, written from the documents instead of the
+// code (testdata/promela).
 //
-//	secondmodel check     verify the model, and have it judge the core and its mutants
-//	secondmodel explain   print where the model and the core differ
-//	secondmodel traces    write what this build's core makes of each conversation
+//	secondmodel check     verify the model, and check the core and its mutants against it
+//	secondmodel explain   print the differences between the model and the core
+//	secondmodel traces    write this build's trace of each conversation
 //
-// A check needs spin and a C compiler. It is green when
+// A check needs spin and a C compiler. It passes if
 //
-//   - the model keeps its promises in every state of its worlds, each explored to its
-//     end, and reaches every situation that is listed;
-//   - it accepts what the core makes of every scenario and journal of the tree, step by
-//     step, and has one answer for each step;
-//   - it rejects what the core makes of them under each seeded fault of these regions,
-//     but for those that testdata/promela/unseen.txt names with a reason.
+//   - the model's invariants hold in every state of its worlds, each explored
+//     completely, and it reaches every listed situation;
+//   - it accepts the core's traces of every scenario and journal of the tree, step by
+//     step, and is deterministic;
+//   - it rejects the core's traces under each seeded fault of these regions, except
+//     for those that testdata/promela/unseen.txt lists with a reason.
 package main
 
 import (
@@ -32,7 +32,7 @@ func main() {
 
 func command(args []string) error {
 	if len(args) != 1 {
-		return errors.New("say check, explain or traces")
+		return errors.New("use check, explain or traces")
 	}
 	switch args[0] {
 	case "traces":
@@ -56,5 +56,5 @@ func command(args []string) error {
 		}
 		return c.check(os.Stdout)
 	}
-	return fmt.Errorf("%q is no command; say check, explain or traces", args[0])
+	return fmt.Errorf("unknown command %q; use check, explain or traces", args[0])
 }

@@ -1,6 +1,6 @@
 package main
 
-// events are the events by their numbers in the model.
+// events maps the model's numbers to events.
 var events = []string{
 	"user.start", "user.stop", "user.interrupt", "user.commit", "user.text", "user.retry", "user.approve", "user.model", "user.speak", "user.playback",
 	"suspend", "resume", "configure",
@@ -13,7 +13,7 @@ var events = []string{
 	"tts.bufferReady", "tts.cursor", "tts.played", "tts.drained", "tts.flushed", "tts.failed", "timer", "queue.next", "fatal", "reset",
 }
 
-// timers are the deadlines by their numbers in the model.
+// timers maps the model's numbers to deadlines.
 var timers = []string{
 	"start", "prepare", "utterance", "final", "response", "stall", "cancel", "speech", "interrupt", "suspend", "fault", "terminate",
 	"pause", "search", "approval", "tool", "model", "summary", "renewal", "confirm",

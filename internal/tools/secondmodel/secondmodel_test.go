@@ -9,7 +9,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// Traces that were written are cut where they were joined.
+// split separates what write has joined.
 func TestTracesAreCutApart(t *testing.T) {
 	one := trace{Name: "one thing/after another", Rows: make([][columns]int, 2)}
 	two := trace{Name: "two", Rows: make([][columns]int, 1)}
@@ -19,7 +19,7 @@ func TestTracesAreCutApart(t *testing.T) {
 	}
 }
 
-// A voice counts from its onset by positions, also when it is silent in between.
+// The duration of a voice is measured from its onset by positions, including pauses.
 func TestAVoiceIsMeasuredByPositions(t *testing.T) {
 	const ms = samplesMs
 	confirm := csm.DefaultConfig().Confirm.Milliseconds()
@@ -37,7 +37,7 @@ func TestAVoiceIsMeasuredByPositions(t *testing.T) {
 	}
 }
 
-// A phase that clients are told, and that is not the one that follows, has no number.
+// A published phase that differs from the resulting phase has no number.
 func TestNewsOfAnotherPhase(t *testing.T) {
 	for phase, want := range map[string]int{"Listening": phases["Listening"], "Speaking": -1} {
 		tr, err := read("news", []step{{csm.UserInterrupt{}, phase, []csm.Effect{csm.PublishState{To: csm.PhaseListening}}}})
@@ -47,7 +47,7 @@ func TestNewsOfAnotherPhase(t *testing.T) {
 	}
 }
 
-// The core has no event and no deadline that the model does not.
+// The model has every event and every deadline of the core.
 func TestTheModelKnowsEveryName(t *testing.T) {
 	text, err := os.ReadFile("../../../testdata/promela/conversation.pml")
 	if err != nil {
@@ -55,12 +55,12 @@ func TestTheModelKnowsEveryName(t *testing.T) {
 	}
 	for k := range csm.KindSettled {
 		if !slices.Contains(events, k.String()) {
-			t.Errorf("it has no event %v", k)
+			t.Errorf("the model has no event %v", k)
 		}
 	}
 	for k := range csm.NumTimers {
 		if name := "#define T_" + strings.ToUpper(k.String()) + " "; !strings.Contains(string(text), name) {
-			t.Errorf("it has no %q", name)
+			t.Errorf("the model has no %q", name)
 		}
 	}
 }

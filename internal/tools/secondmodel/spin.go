@@ -14,13 +14,13 @@ import (
 
 const modelDir = "testdata/promela"
 
-// world is one way to bound what may happen to the model.
+// world is a set of bounds for the model.
 type world struct {
 	name  string
 	flags []string
 }
 
-// The worlds, each explored to its end: all of it together has too many states.
+// The worlds, each explored completely; combined they have too many states.
 var worlds = []world{
 	{"speech", bounds(1, confirmed, 2, "HANDS")},
 	{"holds", bounds(1, confirmed, 2, "HOLDS")},
@@ -35,8 +35,8 @@ const (
 	confirmed = 1
 )
 
-// bounds are so many utterances at a time, a profile, so many pieces of an answer at
-// a time, and what there is beside: the user's hands, holds, tools.
+// bounds returns a world's flags: concurrent utterances, a profile, concurrent pieces
+// of an answer, and optional parts: the user's hands, holds, tools.
 func bounds(utterances, profile, pieces int, with ...string) []string {
 	flags := []string{fmt.Sprintf("-DU=%d", utterances), fmt.Sprintf("-DPROFILE=%d", profile), fmt.Sprintf("-DLINE=%d", pieces)}
 	for _, what := range []string{"HANDS", "HOLDS", "TOOLS"} {
@@ -49,7 +49,7 @@ func bounds(utterances, profile, pieces int, with ...string) []string {
 	return flags
 }
 
-// pan builds the verifier of the model.
+// pan builds the model's verifier.
 func pan(dir string, spinFlags, ccFlags []string) (string, error) {
 	if err := os.RemoveAll(dir); err != nil {
 		return "", err
@@ -60,7 +60,7 @@ func pan(dir string, spinFlags, ccFlags []string) (string, error) {
 	if _, err := in(dir, nil, "spin", append(spinFlags, "-a", "conversation.pml")...); err != nil {
 		return "", err
 	}
-	// Not optimised: that takes minutes for a function as long as the model.
+	// Without optimization, which takes minutes for a function as long as the model.
 	cc := append([]string{"-O0", "-w", "-DSAFETY", "-DNOCLAIM", "-DNOREDUCE", "-DVECTORSZ=512", "-o", "pan", "pan.c"}, ccFlags...)
 	if _, err := in(dir, nil, "gcc", cc...); err != nil {
 		return "", err
@@ -82,11 +82,11 @@ func in(dir string, env []string, name string, args ...string) (string, error) {
 
 func tail(s string) string { return s[max(0, len(s)-2000):] }
 
-// installed says what is missing.
+// installed returns an error if a tool is missing.
 func installed() error {
 	for _, name := range []string{"spin", "gcc"} {
 		if _, err := exec.LookPath(name); err != nil {
-			return fmt.Errorf("%s is not installed, and the second model cannot be checked without it: on Debian and Ubuntu run make deps-test, elsewhere see https://spinroot.com", name)
+			return fmt.Errorf("%s is not installed, but the second model needs it: on Debian and Ubuntu run make deps-test, elsewhere see https://spinroot.com", name)
 		}
 	}
 	return nil
@@ -99,8 +99,8 @@ var (
 	acceptedLine = regexp.MustCompile(`(?m)^ACCEPTED (\d+) of (\d+)$`)
 )
 
-// explore visits every state of a world, and says how many there are and which
-// situations were not among them.
+// explore visits every state of a world, and returns the number of states and the
+// situations that were not reached.
 func (w world) explore(out string) (states int, never []string, err error) {
 	dir := filepath.Join(out, strings.ReplaceAll(w.name, " ", "-"))
 	bin, err := pan(dir, append(w.flags, "-DMAXC=2"), []string{"-DBFS", "-DMEMLIM=3000"})
@@ -113,7 +113,7 @@ func (w world) explore(out string) (states int, never []string, err error) {
 	case err != nil:
 		return 0, nil, err
 	case n == nil || !strings.Contains(said, "errors: 0") || strings.Contains(said, "Search not completed"):
-		return 0, nil, fmt.Errorf("the model breaks a promise, or was not explored to its end, in the world %s:\n%.1500s", w.name, said)
+		return 0, nil, fmt.Errorf("the model violates an invariant or was not explored completely in the world %s:\n%.1500s", w.name, said)
 	}
 	for _, m := range neverLine.FindAllStringSubmatch(said, -1) {
 		never = append(never, m[1])
@@ -122,8 +122,8 @@ func (w world) explore(out string) (states int, never []string, err error) {
 	return states, never, err
 }
 
-// judge has the model read traces; it returns how many there are and which of them
-// it rejects, each with the step and what differs.
+// judge runs the model on traces. It returns the number of traces, and the rejected
+// ones with the step and the difference.
 func (c *checker) judge(all []byte, file string) (total int, rejected []string, err error) {
 	if err := os.WriteFile(file, all, 0o644); err != nil {
 		return 0, nil, err
@@ -134,10 +134,10 @@ func (c *checker) judge(all []byte, file string) (total int, rejected []string, 
 	}
 	n := acceptedLine.FindStringSubmatch(said)
 	if n == nil || strings.Contains(said, "max search depth too small") {
-		return 0, nil, fmt.Errorf("the model did not read the traces to their end:\n%s", tail(said))
+		return 0, nil, fmt.Errorf("the model did not process all traces:\n%s", tail(said))
 	}
 	if i := strings.Index(said, "BRANCH "); i >= 0 {
-		return 0, nil, fmt.Errorf("the model has two answers: %.200s", said[i:])
+		return 0, nil, fmt.Errorf("the model is not deterministic: %.200s", said[i:])
 	}
 	for _, m := range rejectedLine.FindAllStringSubmatch(said, -1) {
 		rejected = append(rejected, m[1])

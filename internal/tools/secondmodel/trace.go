@@ -10,39 +10,39 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm"
 )
 
-// step is what is seen of one step of the core: an event, and what came of it.
-// Nothing else of the core reaches the model.
+// step is the visible part of one step of the core: an event and its results. The
+// model sees nothing else of the core.
 type step struct {
 	Event csm.Event
 	Phase string
 	FX    []csm.Effect
 }
 
-// trace is a conversation in numbers, as testdata/promela/conversation.pml reads it.
+// trace is a conversation as numbers, in the format of testdata/promela/conversation.pml.
 type trace struct {
 	Name string
 	Rows [][columns]int
 }
 
-// The columns of a row. The first are the event, the others what was seen of it.
+// The columns of a row: the event, then its results.
 const (
 	colKind    = iota // csm.Kind
-	colA              // what it is about: an utterance, a request, a call, a segment, a reason
+	colA              // first argument: an utterance, a request, a call, a segment, a reason
 	colB              // see args
 	colC              //
-	colPhase          // the number of the wire's phase, -1 where clients are told another
-	colSend           // requests handed over, with searches for tools
-	colCancel         // requests told to stop, with searches
-	colSpeak          // pieces to be synthesised
-	colFlush          // what was to be heard is dropped: 1 before everything else, 2 after something
-	colSound          // the player may sound
+	colPhase          // number of the published phase, -1 if it differs from the resulting phase
+	colSend           // requests sent, including tool searches
+	colCancel         // requests cancelled, including tool searches
+	colSpeak          // pieces to synthesize
+	colFlush          // playback is flushed: 1 before everything else, 2 after something
+	colSound          // the player may play
 	colOpen           // the microphone is open
-	colTool           // 1 called, 2 told to stop, 4 asked about, 8 rejected
-	colTurn           // 1 began, 2 answered, 4 failed, 8 dropped, 16 interrupted
-	colQueue          // how many utterances wait
-	colRefused        // the caller was refused
-	colPost           // the core's own events: 1 the next of the queue, 2 a fault is fatal, 4 all is closed
-	colTimers         // bits of the deadlines that run
+	colTool           // 1 called, 2 cancelled, 4 approval requested, 8 rejected
+	colTurn           // 1 started, 2 answered, 4 failed, 8 dropped, 16 interrupted
+	colQueue          // number of queued utterances
+	colRefused        // the request was rejected
+	colPost           // the core's own events: 1 next of the queue, 2 fatal fault, 4 everything closed
+	colTimers         // bits of the running deadlines
 	columns
 )
 
@@ -51,14 +51,14 @@ var phases = map[string]int{
 	"Speaking": 6, "Interrupted": 7, "Faulted": 8, "Terminating": 9, "Suspended": 10,
 }
 
-// samplesMs is how many samples of a position are a millisecond.
+// samplesMs is samples of a position per millisecond.
 const samplesMs = 48
 
-// reader follows what the model is not about, so that the model needs no clock and
-// no ids of connections: which deadline is the one that runs, which connection
-// lives, how long a voice was.
+// reader tracks state that the model does not have, so that the model needs no clock
+// and no connection ids: which deadline is current, which connection is live, how
+// long a voice lasted.
 type reader struct {
-	timers  [csm.NumTimers]uint32 // the generation of each that runs, 0 for none
+	timers  [csm.NumTimers]uint32 // generation of each running timer, or 0
 	epochs  map[uint32]bool
 	inst    uint32
 	onset   map[uint64]int64
@@ -69,7 +69,7 @@ type reader struct {
 	started, paused, open bool // of the player and the microphone
 }
 
-// read makes a trace of the steps.
+// read converts steps to a trace.
 func read(name string, steps []step) (trace, error) {
 	t := trace{Name: name}
 	r := reader{epochs: map[uint32]bool{}, onset: map[uint64]int64{}, confirm: csm.DefaultConfig().Confirm}
@@ -95,7 +95,7 @@ func (r *reader) row(s step) (row [columns]int, err error) {
 	told := s.Phase
 	row[colA], row[colB], row[colC] = r.args(s.Event)
 	if dry, ok := s.Event.(csm.SpeechDrained); ok && dry.Gen == r.gen {
-		r.started = false // and is started again
+		r.started = false // and must be started again
 	}
 	for i, f := range s.FX {
 		r.follow(f, &row)
@@ -177,7 +177,7 @@ func (r *reader) follow(f csm.Effect, row *[columns]int) {
 		if f.Code != "" {
 			row[colRefused] = 1
 		}
-	default: // news, and regions that the model is not about
+	default: // notifications, and regions outside of the model
 	}
 }
 
@@ -188,7 +188,7 @@ func bit(b bool) int {
 	return 0
 }
 
-// args are the arguments of an event.
+// args returns the arguments of an event.
 func (r *reader) args(e csm.Event) (a, b, c int) {
 	switch e := e.(type) {
 	case csm.Configure:
@@ -245,7 +245,7 @@ func (r *reader) args(e csm.Event) (a, b, c int) {
 	return 0, 0, 0
 }
 
-// field is a number that several events have under the same name.
+// field returns a number that several events have under the same name.
 func field(e csm.Event, name string) int {
 	v := reflect.ValueOf(e).FieldByName(name)
 	if v.CanUint() {
@@ -254,7 +254,7 @@ func field(e csm.Event, name string) int {
 	return int(v.Int())
 }
 
-// voice are those of an event about the user's voice.
+// voice returns the arguments of an event about the user's voice.
 func (r *reader) voice(e csm.Event) (a, b, c int) {
 	u := uint64(field(e, "Utterance"))
 	a, b = int(u), bit(r.epochs[uint32(field(e, "Epoch"))])
@@ -286,14 +286,13 @@ func ending(code csm.Code, cancelled bool) int {
 	return bit(code != "")
 }
 
-// short says whether a voice ended before it counts (interruption.confirmMs).
+// short reports whether a voice ended before it counts (interruption.confirmMs).
 func (r *reader) short(u uint64, pos int64) int {
 	from, known := r.onset[u]
 	return bit(known && time.Duration(pos-from)*time.Millisecond/samplesMs < r.confirm)
 }
 
-// write puts traces into the form that the model reads: the number of rows, a name,
-// and the rows.
+// write writes traces in the model's format: the number of rows, a name, and the rows.
 func write(all []trace) []byte {
 	var out bytes.Buffer
 	for _, t := range all {

@@ -12,8 +12,8 @@ import (
 type event struct {
 	Action      string
 	Package     string
-	ImportPath  string // of build-output
-	Test        string // empty: of the whole package
+	ImportPath  string // for build-output
+	Test        string // empty for the whole package
 	Output      string
 	FailedBuild string
 }
@@ -25,8 +25,8 @@ type test struct{ pkg, name string }
 type goRun struct {
 	out    io.Writer
 	counts counts
-	output map[test][]string // of what has not ended yet, and of failed tests
-	failed map[test]bool     // tests, and packages in which one failed
+	output map[test][]string // of running and failed tests
+	failed map[test]bool     // failed tests, and packages with failed tests
 	parent map[test]bool     // tests that have subtests
 }
 
@@ -37,7 +37,7 @@ func readGo(in io.Reader, out io.Writer) (counts, error) {
 	for lines.Scan() {
 		var e event
 		if err := json.Unmarshal(lines.Bytes(), &e); err != nil {
-			fmt.Fprintln(out, lines.Text()) // the go command itself has something to say
+			fmt.Fprintln(out, lines.Text()) // output of the go command itself
 			continue
 		}
 		r.take(e)
@@ -71,9 +71,9 @@ func (r *goRun) take(e event) {
 	}
 }
 
-// fail counts and shows what failed by itself, not because of a part of it: a
-// test and not the tests around it, and a package only when none of its tests
-// failed (it did not build, or the process died).
+// fail counts and prints failures that are not caused by a part: a test but not its
+// parent tests, and a package only if none of its tests failed (it did not build, or
+// the process died).
 func (r *goRun) fail(t test) {
 	if t.name != "" || !r.failed[t] {
 		if !r.failed[t] {
@@ -94,8 +94,8 @@ func (r *goRun) fail(t test) {
 	}
 }
 
-// showUnfinished shows what the tests said that were running when the process of
-// their package died.
+// showUnfinished prints the output of tests that were running when their package's
+// process died.
 func (r *goRun) showUnfinished(pkg string) {
 	for t, lines := range r.output {
 		if t.pkg == pkg && t.name != "" {

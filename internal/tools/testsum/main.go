@@ -1,14 +1,13 @@
-// Testsum makes a few lines of the output of `go test -json` or of Node's test
-// runner: what failed, with its output, and how many tests passed, failed and
-// were skipped. Nothing is printed of a test that passed.
+// Testsum summarizes the output of `go test -json` or of Node's test runner in a few
+// lines: the failures with their output, and how many tests passed, failed and were
+// skipped. It prints nothing about passed tests.
 //
 //	go test -json ./... | testsum -name "go test" -counts out/tests/go.count
 //	npm test | testsum -node -name "npm test" -counts out/tests/node.count
 //
-// A test with subtests counts as its subtests. The file of counts has the three
-// numbers in one line, so that several runs can be added up. The exit status is 1
-// when something failed, also when no test ran at all: a run of nothing proves
-// nothing.
+// A test with subtests counts as its subtests. The counts file has the three numbers
+// on one line, so that several runs can be added up. The exit status is 1 if
+// something failed, or if no test ran, because an empty run proves nothing.
 package main
 
 import (
@@ -27,7 +26,7 @@ func (c counts) String() string {
 }
 
 func main() {
-	name := flag.String("name", "tests", "what is being tested, for the line with the counts")
+	name := flag.String("name", "tests", "name of the tests, for the summary line")
 	file := flag.String("counts", "", "`file` for the counts; empty for none")
 	node := flag.Bool("node", false, "read the output of Node's test runner (tap or spec) instead")
 	flag.Parse()

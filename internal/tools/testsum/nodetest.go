@@ -12,7 +12,7 @@ import (
 // nodeSummary is a line of the summary: "# pass 3" (tap) or "ℹ pass 3" (spec).
 var nodeSummary = regexp.MustCompile(`^(?:#|ℹ) (pass|fail|cancelled|skipped|todo) (\d+)$`)
 
-// readNode shows the whole output when a test failed or the runner did not get to
+// readNode prints the complete output if a test failed or the runner did not reach
 // its summary.
 func readNode(in io.Reader, out io.Writer) (counts, error) {
 	var c counts

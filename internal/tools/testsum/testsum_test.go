@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// events writes events as the go command does: action, test and output.
+// events returns events in the format of the go command: action, test and output.
 func events(t *testing.T, rows ...[3]string) string {
 	t.Helper()
 	var b strings.Builder
@@ -78,12 +78,12 @@ func check(t *testing.T, in string, node bool, want counts, ok bool, shows, hide
 	}
 	for _, s := range append(shows, "suite: "+want.String()) {
 		if !strings.Contains(out.String(), s) {
-			t.Errorf("there is no %q in:\n%s", s, out.String())
+			t.Errorf("no %q in:\n%s", s, out.String())
 		}
 	}
 	for _, s := range hides {
 		if strings.Contains(out.String(), s) {
-			t.Errorf("there is %q in:\n%s", s, out.String())
+			t.Errorf("unexpected %q in:\n%s", s, out.String())
 		}
 	}
 	line, err := os.ReadFile(file)

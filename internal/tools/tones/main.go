@@ -1,10 +1,11 @@
-// Tones makes a recording of somebody who speaks the tone language, and the models that
-// understand it and answer in tones. `make run-tones` plays the recording.
+// Tones generates a recording of a person who speaks the tone language, and the
+// models that understand it and answer in tones. `make run-tones` plays the
+// recording.
 //
 //	tones -o out/tones/recording.wav -ref out/tones/recording.txt -models out/tones/models
 //
-// The recording is that of tonemodel.Talk. Arguments are sentences to be said instead of the
-// usual ones.
+// The recording is that of tonemodel.Talk. Arguments are sentences to speak instead
+// of the default ones.
 package main
 
 import (
@@ -20,13 +21,13 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/tonemodel"
 )
 
-// sentences are what is said, a turn a line. The turn that stops at "and" continues after a
-// pause in which a complete sentence would end.
+// sentences are the spoken sentences, one turn each. The turn that stops at "and"
+// continues after a pause that would end a complete sentence.
 var sentences = []string{"why does the test fail", "open the file and|run it", "which test is slow"}
 
 func main() {
 	out := flag.String("o", "out/tones/recording.wav", "`file` for the recording, 16-bit mono at 16 kHz")
-	reference := flag.String("ref", "out/tones/recording.txt", "`file` for what is said, a turn a line")
+	reference := flag.String("ref", "out/tones/recording.txt", "`file` for the words, one turn per line")
 	models := flag.String("models", "out/tones/models", "`folder` for the models")
 	pause := flag.Float64("pause", 16, "silence for an answer, in `seconds`")
 	flag.Parse()

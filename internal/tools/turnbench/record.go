@@ -19,13 +19,13 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 )
 
-// lead is the silence before a sentence, tail the one behind it.
+// lead is the silence before a sentence, tail the one after it.
 const (
 	lead = 300 * time.Millisecond
 	tail = 2600 * time.Millisecond
 )
 
-// partialEvery is how many windows the embedded server feeds before it asks for a
+// partialEvery is how many windows the embedded server feeds before it requests a
 // partial result.
 const partialEvery = 4
 
@@ -90,7 +90,7 @@ func record(in, out string) (err error) {
 
 func silence(d time.Duration) []int16 { return make([]int16, int(d.Seconds()*stt.SampleRate)) }
 
-// speak is a sentence with its pauses, at 16 kHz.
+// speak returns a sentence with its pauses, at 16 kHz.
 func (e engines) speak(voice, sentence string) ([]int16, error) {
 	pcm := silence(lead)
 	for i, part := range strings.Split(sentence, "|") {

@@ -1,11 +1,10 @@
-// Verdict says whether a recorded conversation went as it should: enough turns,
-// enough of them interrupted, and the words understood well enough. `make run`
-// ends with it.
+// Verdict checks a recorded conversation: enough turns, enough interruptions, and a
+// low enough word error rate. `make run` ends with it.
 //
 //	verdict -journal out/journal.jsonl -reference out/recording.txt -turns 3 -interrupted 1 -wer 40
 //
-// It reads the journal, which must be a full one to have the words, and needs
-// nothing of the process that wrote it.
+// It reads the journal, which must be a full one to have the words, and does not need
+// the process that wrote it.
 package main
 
 import (
@@ -22,20 +21,20 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/wer"
 )
 
-// demands on a conversation.
+// demands are the requirements for a conversation.
 type demands struct {
-	turns       int     // at least, answered or interrupted
-	interrupted int     // at least
-	wer         float64 // percent, less than
+	turns       int     // minimum, answered or interrupted
+	interrupted int     // minimum
+	wer         float64 // maximum in percent, exclusive
 }
 
 func main() {
 	var d demands
 	path := flag.String("journal", "out/journal.jsonl", "`file` with the full journal of the conversation")
 	reference := flag.String("reference", "out/recording.txt", "`file` with what the user said")
-	flag.IntVar(&d.turns, "turns", 3, "least number of turns")
-	flag.IntVar(&d.interrupted, "interrupted", 1, "least number of interrupted turns")
-	flag.Float64Var(&d.wer, "wer", 40, "word error rate, in percent, that it must stay below")
+	flag.IntVar(&d.turns, "turns", 3, "minimum number of turns")
+	flag.IntVar(&d.interrupted, "interrupted", 1, "minimum number of interrupted turns")
+	flag.Float64Var(&d.wer, "wer", 40, "maximum word error rate in percent, exclusive")
 	flag.Parse()
 	if err := run(*path, *reference, d, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "verdict:", err)
@@ -48,7 +47,7 @@ func run(path, reference string, d demands, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	defer func() { _ = file.Close() }() // it is only read
+	defer func() { _ = file.Close() }() // read-only
 	j, err := journal.Read(file)
 	if err != nil {
 		return err
@@ -90,11 +89,11 @@ func judge(turns []timeline.Turn, reference string, d demands, out io.Writer) er
 	summarise(turns, out)
 	switch {
 	case answered+interrupted < d.turns:
-		return fmt.Errorf("there were %d turns, and there should be %d", answered+interrupted, d.turns)
+		return fmt.Errorf("%d turns, want at least %d", answered+interrupted, d.turns)
 	case interrupted < d.interrupted:
-		return fmt.Errorf("%d turns were interrupted, and %d should be", interrupted, d.interrupted)
+		return fmt.Errorf("%d interrupted turns, want at least %d", interrupted, d.interrupted)
 	case rate >= d.wer:
-		return fmt.Errorf("the word error rate is %.1f %%, and should be below %.0f %%", rate, d.wer)
+		return fmt.Errorf("word error rate %.1f %%, want less than %.0f %%", rate, d.wer)
 	}
 	return nil
 }

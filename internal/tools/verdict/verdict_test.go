@@ -24,8 +24,8 @@ func TestJudge(t *testing.T) {
 		want      string // in the error; empty for none
 	}{
 		{"good", []timeline.Turn{cut, full, full}, said, ""},
-		{"too few turns", []timeline.Turn{cut, full, failed}, said, "there were 2 turns"},
-		{"none interrupted", []timeline.Turn{full, full, full}, said, "0 turns were interrupted"},
+		{"too few turns", []timeline.Turn{cut, full, failed}, said, "2 turns, want"},
+		{"none interrupted", []timeline.Turn{full, full, full}, said, "0 interrupted turns"},
 		{"misheard", []timeline.Turn{cut, full, full}, "six seven eight\nfour five\nfour five\n", "42.9 %"},
 		{"nothing said", []timeline.Turn{cut, full, full}, "\n", "no words"},
 	} {
@@ -41,8 +41,8 @@ func TestJudge(t *testing.T) {
 	}
 }
 
-// TestSummaryHasTheTimelinesFigures prints each figure under the name that every
-// printer uses.
+// TestSummaryHasTheTimelinesFigures prints each figure under the same name as all
+// other printers.
 func TestSummaryHasTheTimelinesFigures(t *testing.T) {
 	const ms = time.Millisecond
 	known := func(d time.Duration) timeline.Latency { return timeline.Latency{Duration: d, Known: true} }

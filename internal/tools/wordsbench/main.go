@@ -1,11 +1,11 @@
-// Command wordsbench records what PocketSphinx makes of sentences in Flite's voices:
+// Command wordsbench records PocketSphinx's transcripts of sentences in Flite's voices:
 //
 //	wordsbench -in FILE -out FILE
 //
 // A row of the input is kind, voice, spoken and written (names in backquotes),
-// separated by tabs; the output has the confidence and what was heard behind them.
+// separated by tabs; the output appends the confidence and the transcript.
 // internal/vocab/testdata holds such recordings, and the benchmarks of internal/vocab
-// print what the correction makes of them.
+// print the results of the correction on them.
 package main
 
 import (
@@ -26,7 +26,7 @@ func main() {
 	}
 }
 
-// readRows are the lines of a file, of fields separated by tabs, at least n.
+// readRows returns the tab-separated fields of a file's lines, at least n per line.
 func readRows(name string, n int) (rows [][]string, err error) {
 	file, err := os.Open(name)
 	if err != nil {

@@ -14,9 +14,9 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
 )
 
-// record speaks the sentences of a file in Flite's voices, has PocketSphinx recognise
-// them, and writes what it understood beside them: kind, voice, spoken, written,
-// confidence, heard.
+// record speaks the sentences of a file in Flite's voices, recognizes them with
+// PocketSphinx, and writes the results: kind, voice, spoken, written, confidence,
+// heard.
 func record(in, out string) error {
 	rows, err := readRows(in, 4)
 	if err != nil {
@@ -50,7 +50,7 @@ func record(in, out string) error {
 	return file.Close()
 }
 
-// understood is what the recogniser makes of a sentence in a voice.
+// understood returns the recognizer's result for a sentence in a voice.
 func understood(synth tts.Synthesizer, hearing stt.Recognizer, voice, text string) (stt.Result, error) {
 	if err := hearing.Start(); err != nil {
 		return stt.Result{}, err
