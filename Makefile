@@ -4,28 +4,28 @@
 OUT  ?= out
 BIN  := bin/agentvoice-daemon
 TOOL := $(OUT)/tools
-# What is tried out here is not in the user's record of conversations.
+# Keeps test conversations out of the user's session record.
 export AGENTVOICE_RECORD := $(abspath $(OUT))/record
 export AGENTVOICE_WATCH := $(abspath $(OUT))/watch
 
-# The length of the benchmark's conversation, and the time for each benchmark.
+# The length of the benchmark's conversation, and the time per benchmark.
 BENCH_MINUTES ?= 2
 BENCHTIME     ?= 300ms
 
-# These compile and pass their tests with no C compiler and no library.
+# Packages that compile and pass their tests without a C compiler or libraries.
 CORE := ./csm/... ./session/... ./copilot ./copilot/editor ./copilot/offline ./copilot/spoken ./protocol/... ./internal/timeline ./internal/wer ./audio ./audio/wavio ./audio/localrealtime/machine
-# Those of them that start no goroutine: a race detector has nothing to find there.
+# Those of them that start no goroutine, so that the race detector has nothing to find.
 PURE := csm csm/connection csm/history csm/speech csm/turn session copilot copilot/offline protocol internal/timeline internal/wer audio/localrealtime/machine
 
 GOLANGCI_LINT_VERSION := v2.12.2
 CACHE := $(or $(XDG_CACHE_HOME),$(HOME)/.cache)/agentvoice/tools
 LINT  := $(CACHE)/golangci-lint-$(GOLANGCI_LINT_VERSION)
 
-# The Opus binding would want libopusfile, which nothing here uses.
+# Without the tag the Opus binding needs libopusfile, which nothing here uses.
 export GOFLAGS := $(strip $(GOFLAGS) -tags=nolibopusfile)
 
 MODULE  := github.com/agentvoice/agentvoice-daemon
-# Looked up by each recipe that needs it: deps may have just installed the models.
+# Evaluated in each recipe that needs it, because deps may have just installed the models.
 MODELS   = $(shell pkg-config --variable=modeldir pocketsphinx 2>/dev/null)
 LDFLAGS  = -X $(MODULE)/audio/localrealtime/stt.buildModelDir=$(MODELS) -X $(MODULE)/audio/wake.buildModelDir=$(MODELS)
 
@@ -77,7 +77,7 @@ wires: build $(TOOL)/recording $(TOOL)/wires ## hold the conversation of make ru
 	@$(TOOL)/wires -daemon $(BIN) -recording $(OUT)/recording.wav -reference $(OUT)/recording.txt -out $(OUT)/wires $(WIRES)
 
 .PHONY: run-tones
-run-tones: deps-test build $(TOOL)/tones $(TOOL)/verdict ## hold a conversation in the tone language: sherpa-onnx in its process, in two passes
+run-tones: deps-test build $(TOOL)/tones $(TOOL)/verdict ## hold a conversation in the tone language, with sherpa-onnx in two passes
 	@$(TOOL)/tones -o $(TONES)/recording.wav -ref $(TONES)/recording.txt -models $(TONES)/models
 	@AGENTVOICE_MODELS=$(abspath $(TONES)/models) $(BIN) talk --audio-in wav:$(TONES)/recording.wav --audio-out wav:$(TONES)/assistant.wav \
 		--journal $(TONES)/journal.jsonl --journal-content full --reference $(TONES)/recording.txt
@@ -97,13 +97,13 @@ test: test-begin test-race test-slow test-core test-cross test-generated test-fo
 test-begin: deps-test build $(TOOL)/testsum
 	@rm -rf $(COUNTS)
 
-# All but what test-slow and test-core run without the race detector.
+# Everything except what test-slow and test-core run without the race detector.
 test-race: $(TOOL)/testsum
 	@go test -race -timeout 10m -json $$(go list ./... | grep -vxF "$$(printf '$(MODULE)/%s\n' $(PURE))") 2>&1 | $(SUM) -name "go test -race"
 
-# Tests of one goroutine that the race detector makes some ten times slower, such as
-# minutes of audio: those in files with the build constraint cgo && !race. Those with
-# !race alone are in packages of CORE. One package at a time: some wait in real time.
+# Single-goroutine tests that the race detector slows down about ten times, such as minutes
+# of audio: those in files with the build constraint cgo && !race. Files with only !race are
+# in packages of CORE. One package at a time, because some wait in real time.
 SLOW = $(shell grep -rl --include='*_test.go' '^//go:build cgo && !race' audio cmd internal session | xargs grep -l '^func Test')
 test-slow: $(TOOL)/testsum
 	@go test -p 1 -timeout 5m -run "^($$(sed -n 's/^func \(Test[A-Za-z0-9]*\)(.*/\1/p' $(SLOW) | paste -sd '|'))$$" -json \
@@ -129,7 +129,7 @@ test-format:
 	@cd $* && npm ci --silent --no-audit --no-fund
 	@touch $@
 
-# Node's own test runner; AGENTVOICE_DAEMON is the binary that the tests drive.
+# Node's test runner. AGENTVOICE_DAEMON is the binary under test.
 test-extension: extension/node_modules/.package-lock.json $(TOOL)/testsum
 	@cd extension && npm run --silent typecheck
 	@cd extension && AGENTVOICE_DAEMON=$(CURDIR)/$(BIN) timeout 180 npm test --silent 2>&1 | (cd .. && $(SUM) -node -name "npm test")
@@ -153,7 +153,7 @@ e2e: build vsix $(TOOL)/modelmirror extension/e2e/node_modules/.package-lock.jso
 		$$(scripts/e2e.sh --where)/node/bin/node extension/e2e/suite.ts
 
 .PHONY: agents
-agents: deps-test ## drive a real coding agent by recorded speech and by text, against a scripted model; brings it from npm
+agents: deps-test ## drive a real coding agent by recorded speech and by text, against a scripted model; installs the agent from npm
 	@scripts/agents.sh
 	@AGENTVOICE_AGENTS=$$(scripts/agents.sh --where) go test -tags nolibopusfile,agents -count 1 -timeout 10m -run 'TestCodex' ./cmd/agentvoice-daemon
 
@@ -166,14 +166,14 @@ stock-clients: deps-test build internal/stockclients/node_modules/.package-lock.
 official: ## check the events of the realtime and the Live protocol against the types of OpenAI's own library, which takes minutes to compile
 	@cd internal/official && go test ./...
 
-# ---- the core, proven
+# ---- proof of the core
 
-# What the tools below write under $(OUT) is no package of this module.
+# Files that the tools below write to $(OUT) must not become packages of this module.
 $(OUT)/go.mod:
 	@mkdir -p $(@D) && echo 'module out' >$@
 
 .PHONY: requirements
-requirements: deps ## print what was promised, and what of it is proved, owed or superseded; LIST=-q for the counts only
+requirements: deps ## print the requirements and whether they are proved, owed or superseded; LIST=-q prints only the counts
 	@go run ./internal/tools/requirements list $(LIST)
 
 .PHONY: conformance
@@ -188,8 +188,8 @@ debug: deps $(OUT)/go.mod ## build bin/agentvoice-daemon-debug, with every seede
 
 # ---- the rest
 
-# Each clone has a cache of its own: a shared one also reports what it found in
-# clones that no longer exist.
+# Each clone has its own cache: a shared one also reports findings in clones that no longer
+# exist.
 .PHONY: lint
 lint: deps $(LINT) ## run the linters
 	@GOLANGCI_LINT_CACHE=$(abspath $(OUT))/lint $(LINT) run ./... && echo "golangci-lint: no finding"
@@ -201,7 +201,7 @@ $(LINT):
 	@mv $@.new/golangci-lint $@ && rmdir $@.new
 
 .PHONY: bench
-bench: deps-test build $(TOOL)/recording $(TOOL)/tones $(TOOL)/loopbench $(TOOL)/commandbench bench/xstate/node_modules/.package-lock.json ## measure: functions, the core beside its rivals, a conversation of two minutes, how soon each engine answers, and a server with several clients
+bench: deps-test build $(TOOL)/recording $(TOOL)/tones $(TOOL)/loopbench $(TOOL)/commandbench bench/xstate/node_modules/.package-lock.json ## measure functions, the core against comparable libraries, a two-minute conversation, each engine's response time, and a server with several clients
 	@mkdir -p $(OUT)/bench
 	@go test -run '^$$' -bench . -skip '$(CHOICES)' -benchmem -benchtime $(BENCHTIME) \
 		$$(grep -rl --include='*_test.go' --exclude-dir=$(OUT) --exclude-dir=node_modules '^func Benchmark' . | xargs -n 1 dirname | sort -u) | tee $(OUT)/bench/functions.txt | scripts/bench-table.sh
@@ -214,21 +214,21 @@ bench: deps-test build $(TOOL)/recording $(TOOL)/tones $(TOOL)/loopbench $(TOOL)
 	@$(TOOL)/loopbench -daemon $(BIN) -recording $(OUT)/bench/recording.wav -out $(OUT)/bench \
 		-questions $(OUT)/bench/questions.wav -tones $(OUT)/bench/tones.wav -models $(OUT)/bench/models
 
-# Benchmarks that chose the parameters of the microphone's processing, the detector
-# and the wake phrase, on recorded speech: minutes each.
+# Benchmarks that chose the parameters of microphone processing, the voice detector and the
+# wake phrase, on recorded speech: minutes each.
 CHOICES := ^Benchmark(Trigger|Uplink|Onset|Rates|Human|RoundTrip|Weights)$$
 
 .PHONY: bench-choices
-bench-choices: deps-test ## measure again what the parameters of detector, processing and wake phrase were chosen by
+bench-choices: deps-test ## repeat the measurements behind the parameters of detector, processing and wake phrase
 	@scripts/speech.sh
 	@go test -run '^$$' -bench '$(CHOICES)' -benchtime 1x -timeout 2h ./audio/dsp ./audio/vad ./audio/wake ./audio/portaudio ./internal/vocab
 
 .PHONY: renewals
-renewals: deps-test ## talk for ten minutes over sessions of one minute; prints the gaps and the turns that were lost
+renewals: deps-test ## talk for ten minutes over sessions of one minute; prints gaps and lost turns
 	@go test -count 1 -timeout 20m -v -run TestRenewalCrossesThreeLimitsInOneConversation ./internal/daemon/live -args -session-limit 60s -renew-for 10m
 
 .PHONY: faults
-faults: deps-test ## break the network of a conversation in each way, for up to five minutes; prints the table
+faults: deps-test ## inject each network fault into a conversation, for up to five minutes; prints a table
 	@go test -count 1 -timeout 20m -v -run TestNetworkFaults ./internal/daemon/live -args -long-faults | grep -o '|.*|$$\|^ok.*\|^FAIL.*\|^ *--- FAIL.*'
 
 .PHONY: bench-room
@@ -237,7 +237,7 @@ bench-room: deps-test $(TOOL)/roombench ## measure interruptions in simulated ro
 	@$(TOOL)/roombench -out $(OUT) $(ROOM)
 
 .PHONY: talk-room
-talk-room: deps-test build ## hold a conversation before open loudspeakers in real time, through an unplugged microphone and a dead sound server; needs an idle machine
+talk-room: deps-test build ## hold a conversation over open speakers in real time, including an unplugged microphone and a dead sound server; needs an idle machine
 	@scripts/speech.sh
 	@go test -tags nolibopusfile,room -count=1 -timeout 5m -run TestTalkOnVirtualDevices ./cmd/agentvoice-daemon -v
 
@@ -247,9 +247,9 @@ generate: ## write the generated files: TypeScript, JSON Schema, settings, diagr
 	@cd extension && node manifest.mjs
 
 .PHONY: full
-full: deps-test build $(OUT)/go.mod ## long property tests, fuzzing, deep exploration, a second coding agent, all mutants; goes on where it was stopped
+full: deps-test build $(OUT)/go.mod ## long property tests, fuzzing, deep exploration, a second coding agent, all mutants; resumes an interrupted run
 	@scripts/full.sh $(OUT)/full $(BIN)
 
 .PHONY: clean
-clean: ## remove what was built and recorded; what deps installed stays
+clean: ## remove build output and recordings, but not what deps installed
 	@rm -rf bin $(OUT) extension/dist extension/node_modules bench/xstate/node_modules internal/stockclients/node_modules

@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Brings a coding agent that the tests drive, unmodified from npm and pinned, into the
-# user's cache folder. What is there is left alone.
+# Downloads a coding agent that the tests drive, unmodified and pinned, from npm to the user's
+# cache folder. Does nothing if it is there.
 #
-#   scripts/agents.sh [codex-acp|gemini]          brings it where it is missing
-#   scripts/agents.sh --where [codex-acp|gemini]  prints the folder with the program only
+#   scripts/agents.sh [codex-acp|gemini]          downloads what is missing
+#   scripts/agents.sh --where [codex-acp|gemini]  prints the folder with the program, downloads nothing
 #
-# codex-acp (223 MB, native, for `make agents`) is the default; gemini (100 MB, for
-# Node.js, in `make full`) is the other one.
+# The default is codex-acp (223 MB, native, for `make agents`); gemini (100 MB, needs
+# Node.js) is for `make full`.
 set -euo pipefail
 
 fail() {
@@ -30,7 +30,7 @@ case $agent in
     sha256=bc4efa5c925c4430105b552820ed3164bbeffa9dc227990fc922f954733bcd7d
     ;;
   *)
-    echo "agents: unknown argument $agent; name codex-acp or gemini" >&2
+    echo "agents: unknown argument $agent; use codex-acp or gemini" >&2
     exit 2
     ;;
 esac

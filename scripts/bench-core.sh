@@ -1,19 +1,18 @@
 #!/usr/bin/env bash
-# Puts the core's speed beside that of its rivals: has the core write the
-# conversation that all are compared over, checks that the XState chart goes the
-# same way, measures the chart, and prints the table.
+# Compares the core's speed with that of other libraries: the core writes the conversation for
+# the comparison; the script checks that the XState chart takes the same path, measures the
+# chart, and prints the table.
 #
 #   scripts/bench-core.sh FOLDER
 #
-# FOLDER/functions.txt is the output of `go test -bench` with the core and the
-# rivals in Go; FOLDER/core.json is written. The chart needs Node and the npm
-# packages of bench/xstate.
+# FOLDER/functions.txt is the output of `go test -bench` with the core and the Go libraries;
+# FOLDER/core.json is written. The chart needs Node and the npm packages of bench/xstate.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 folder=$(realpath "$1")
 
 [[ -e $folder/functions.txt ]] || {
-  echo "bench-core: $folder/functions.txt is not there; make bench writes it" >&2
+  echo "bench-core: $folder/functions.txt is missing; make bench writes it" >&2
   exit 1
 }
 [[ -e bench/xstate/node_modules/xstate ]] || {
@@ -28,10 +27,10 @@ go test -count 1 -run '^TestSharedConversationRoundTrip$' ./csm -conversation "$
 }
 node --test bench/xstate/chart.test.mjs >"$folder/xstate-test.txt" 2>&1 || {
   cat "$folder/xstate-test.txt"
-  echo "bench-core: the XState chart does not go the way of the core, so there is nothing to compare" >&2
+  echo "bench-core: the XState chart takes a different path than the core, so they cannot be compared" >&2
   exit 1
 }
-# A young generation that is never full within a conversation: its growth is what
-# was allocated, and collecting costs the chart as little as it can.
+# With a young generation that never fills up during a conversation, its growth is the
+# allocated memory, and garbage collection costs the chart as little as possible.
 node --expose-gc --min-semi-space-size=64 --max-semi-space-size=64 bench/xstate/bench.mjs >"$folder/xstate.json"
 node bench/table.mjs "$folder/functions.txt" "$folder/xstate.json" "$folder/core.json"

@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
-# Makes a short table of the output of `go test -bench`: name, time, bytes and
-# allocations of one run, and what else a benchmark reports. Anything else that
-# the go command says is shown as it is when it is a failure.
+# Condenses the output of `go test -bench` to a short table: name, time, bytes and allocations
+# per operation, and the custom metrics. Any other output is printed unchanged if it is a
+# failure.
 set -euo pipefail
 awk '
   /^pkg: / { n = split($2, path, "/"); package = path[n]; next }

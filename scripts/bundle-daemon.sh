@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# Puts a daemon, and what it needs beside it, into a folder from which it runs on a
-# machine where nothing was installed:
+# Bundles a daemon with its dependencies in a folder from which it runs on a machine where
+# nothing was installed:
 #
 #   scripts/bundle-daemon.sh DAEMON FOLDER
 #
 # FOLDER/
 #   agentvoice-daemon   with its search path for libraries set to the next two
-#   lib/                libraries that are always ours
-#   lib/system/         those that belong to the sound server of the machine: ours
-#                       are only used where the machine has none. That of JACK is
-#                       empty: it says that there is no server
-#   licenses/           under which the libraries and models are given on
-#   assets/             the voice detector and its runtime, and the model of the
+#   lib/                libraries that we always ship
+#   lib/system/         libraries that belong to the machine's sound server: ours
+#                       are used only if the machine has none. That of JACK is a
+#                       stub that reports that there is no server
+#   licenses/           licences of the libraries and models
+#   assets/             the voice detector and its runtime, and the model for
 #                       local recognition (pocketsphinx/); a configuration for ALSA
 #
-# On macOS and Windows the libraries are found by otool and by dumpbin; see below.
+# On macOS and Windows otool and dumpbin find the libraries; see below.
 set -euo pipefail
 daemon=$1 folder=$2
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
@@ -28,20 +28,20 @@ mkdir -p "$folder/lib" "$folder/assets" "$folder/licenses"
 exe=$folder/$(basename "$daemon")
 cp "$daemon" "$exe"
 
-# What every Linux has, and has to have of its own: the C library and its loader.
+# What every Linux system must provide itself: the C library and its loader.
 theirs='^(ld-linux.*|linux-vdso|libc|libm|libpthread|libdl|librt|libresolv)\.so'
-# Of the sound server: a library of another version may not reach it.
+# Libraries of the sound server: another version may not be able to connect to it.
 alsa='^libasound\.so' jack='^(libjack|libdb-5\.3)\.so'
 
-# empty_library NAME PREFIX: a library with the functions of that prefix that
-# PortAudio calls; each does nothing and returns nothing.
+# empty_library NAME PREFIX: builds a library with the functions of that prefix that PortAudio
+# calls; each does nothing and returns 0.
 empty_library() {
   nm -D --undefined-only "$(ldconfig -p | awk '$1 == "libportaudio.so.2" { print $NF; exit }')" |
     awk -v prefix="$2" 'index($NF, prefix) == 1 { print "void *" $NF "(void) { return 0; }" }' |
     gcc -shared -fPIC -Os -s -Wl,-soname,"$1" -x c - -o "$folder/lib/system/$1"
 }
 
-# licence_of LIBRARY: the words under which its package is given on.
+# licence_of LIBRARY: prints the licence text of its package.
 licence_of() {
   command -v dpkg-query >/dev/null || return 0
   local package
@@ -68,9 +68,9 @@ bundle_linux() {
     fi
   done < <(ldd "$daemon" | awk '/=>/ { print $1, ($3 ~ /^\//) ? $3 : "" } /^[[:space:]]*\/.*ld-linux/ { next }' | sort -u)
   chmod 644 "$folder"/lib/*.so* "$folder"/lib/system/*.so*
-  # An old-style search path of the program holds for the libraries of its libraries
-  # too. Between ours and the stand-ins for the sound server come the system's.
-  # The library of ALSA stops the process where it has no configuration.
+    # An old-style search path (RPATH) of the program also applies to libraries of its libraries.
+    # The system's libraries come between ours and the fallbacks for the sound server.
+    # Without a configuration ALSA's library aborts the process.
   mkdir -p "$folder/assets/alsa"
   cp -L /usr/share/alsa/alsa.conf "$folder/assets/alsa/"
   local system="/usr/lib/$(gcc -print-multiarch):/lib/$(gcc -print-multiarch):/usr/lib64:/lib64:/usr/lib:/lib"
@@ -81,8 +81,8 @@ bundle_linux() {
   done
 }
 
-# Copies what a Mach-O file needs from Homebrew beside the daemon, and has it looked
-# for there; what was copied needs the same.
+# Copies a Mach-O file's Homebrew dependencies next to the daemon, and changes the file to load
+# them from there; recursively for the copies.
 bundle_darwin() {
   local file=$1 path name
   otool -L "$file" | awk 'NR > 1 { print $1 }' | while read -r path; do
@@ -99,7 +99,7 @@ bundle_darwin() {
   codesign --force --sign - "$file"
 }
 
-# Windows looks for libraries beside the program.
+# Windows looks for libraries next to the program.
 bundle_windows() {
   local path
   ldd "$daemon" | awk '$3 ~ /^\/(mingw|ucrt|clang)/ { print $3 }' | sort -u | while read -r path; do
@@ -118,10 +118,10 @@ case $(uname -s) in
   *) fail "there is no package for $(uname -s)" ;;
 esac
 
-# The assets that setup.sh fetched and checked.
+# The assets that setup.sh has downloaded and verified.
 cp "$("$here/setup.sh" --where)"/{silero_vad_v6.onnx,*onnxruntime.*} "$folder/assets/"
 
-# The stock English model of PocketSphinx, of the system's package.
+# The stock English model of PocketSphinx, from the system's package.
 cp internal/vocab/common.LICENSE.txt "$folder/licenses/scowl.txt"
 models=$(pkg-config --variable=modeldir pocketsphinx 2>/dev/null || true)
 if [[ -n $models && -d $models/en-us ]]; then

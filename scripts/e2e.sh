@@ -1,13 +1,12 @@
 #!/usr/bin/env bash
-# Brings what `make e2e` runs in: VS Code as code-server, with the Node that it
-# wants, both from npm and pinned, into the user's cache folder. Chromium and the
-# sound server are Debian packages (scripts/setup.sh --e2e). Run it as often as you
-# like: what is there is left alone.
+# Downloads the environment of `make e2e`: VS Code as code-server, with the matching Node, both
+# from npm and pinned, to the user's cache folder. Chromium and the sound server are Debian
+# packages (scripts/setup.sh --e2e). It is safe to run repeatedly and keeps what is there.
 #
-#   scripts/e2e.sh          brings what is missing (about 3 minutes and 850 MB)
-#   scripts/e2e.sh --where  prints the folder, brings nothing
+#   scripts/e2e.sh          downloads what is missing (about 3 minutes and 850 MB)
+#   scripts/e2e.sh --where  prints the folder, downloads nothing
 #
-# In the folder are node/bin/node and code-server/out/node/entry.js.
+# The folder contains node/bin/node and code-server/out/node/entry.js.
 set -euo pipefail
 
 node_version=24.21.0
@@ -30,7 +29,7 @@ case ${1:-} in
     ;;
   '') ;;
   *)
-    echo "e2e: unknown argument $1; use --where or nothing" >&2
+    echo "e2e: unknown argument $1; use --where or no argument" >&2
     exit 2
     ;;
 esac
@@ -38,15 +37,15 @@ esac
 [[ ! -e $dir/complete ]] || exit 0
 command -v npm >/dev/null || fail "npm is missing: install Node.js, then run this again"
 
-# Two runs at once: the second waits, then finds nothing to do.
+# Of two concurrent runs, the second waits and then finds nothing to do.
 mkdir -p "$cache"
 exec 9>"$cache/.lock"
 flock 9
 [[ ! -e $dir/complete ]] || exit 0
 
 rm -rf "$dir"
-# Two folders, since the Node that is used must not be installed anew meanwhile.
-# npm wants to be told whose install scripts may run.
+# Two folders, so that the Node in use is not reinstalled meanwhile. npm requires a list of
+# packages whose install scripts may run.
 mkdir -p "$dir/npm-node" "$dir/npm"
 echo '{"private": true, "allowScripts": {"node": true}}' >"$dir/npm-node/package.json"
 echo '{"private": true, "allowScripts": {"code-server": true, "argon2": true}}' >"$dir/npm/package.json"
@@ -58,8 +57,8 @@ runtime=$(dirname "$(dirname "$(find "$dir/npm-node/node_modules" -path '*/node-
 [[ -x $runtime/bin/node ]] || fail "the npm package node@$node_version holds no Node for this machine"
 ln -s "$runtime" "$dir/node"
 
-# Its native modules are compiled against the headers that come with that Node,
-# so that node-gyp has nothing to download.
+# Its native modules are compiled against the headers of that Node, so that node-gyp downloads
+# nothing.
 say "fetching code-server $code_server_version and compiling its native modules; this takes minutes"
 cd "$dir/npm"
 if ! PATH=$dir/node/bin:$PATH npm_config_nodedir=$runtime \

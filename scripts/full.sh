@@ -1,15 +1,15 @@
 #!/usr/bin/env bash
-# Runs what takes too long for `make test` and `make conformance`: the property
-# tests with many more random cases under the race detector, each fuzz target for
-# a while, the exploration of each world with larger bounds and of every two in
-# one, the second coding agent, and every automatic mutant. A case that passed leaves a stamp in the folder
-# that the first argument names and is not run again until the folder is removed
-# or the code changed. The second argument is the binary that explores.
+# Runs what takes too long for `make test` and `make conformance`: the property tests with many
+# more random cases under the race detector, each fuzz target for a while, the exploration of
+# each world with larger bounds and of every pair of worlds, the second coding agent, and every
+# automatic mutant. A passed case leaves a stamp in the folder given as the first argument, and
+# does not run again until the folder is removed or the code changes. The second argument is the
+# binary that explores.
 #
 #   scripts/full.sh out/full bin/agentvoice-daemon
 #
-# CHECKS (random cases a property, default 3000), FUZZTIME (default 30s) and
-# DEEPTIME (for each world and pair, default 20m) set how long.
+# CHECKS (random cases per property, default 3000), FUZZTIME (default 30s) and DEEPTIME (per
+# world and pair, default 20m) set the duration.
 set -euo pipefail
 stamps=${1:?names no folder for the stamps}
 daemon=${2:?names no binary that explores}
@@ -17,7 +17,7 @@ deeptime=${DEEPTIME:-20m}
 checks=${CHECKS:-3000}
 fuzztime=${FUZZTIME:-30s}
 
-# The state of the code: a stamp is for one commit with one set of changes.
+# The state of the code: a stamp is valid for one commit with one set of changes.
 code=$( { git rev-parse HEAD; git diff HEAD; } | sha256sum | cut -c 1-12)
 stamps=$stamps/$code
 mkdir -p "$stamps"
@@ -69,9 +69,9 @@ gemini() {
 }
 run "agent gemini" gemini
 
-# Goes on mutant by mutant where it was stopped.
+# Resumes after the last mutant that was run.
 run "mutants of the core" go run ./internal/tools/mutants run -all
 run "mutants of the handlers" go run ./internal/tools/mutants run -of handlers -all
 
-echo "make full: $passed passed, $failed failed, $skipped passed before"
+echo "make full: $passed passed, $failed failed, $skipped passed earlier"
 ((failed == 0))

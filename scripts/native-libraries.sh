@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# Builds the libraries that neither Homebrew nor MSYS2 has in the version that the
-# daemon uses, from their sources, into a folder:
+# Builds the libraries that Homebrew and MSYS2 do not have in the required version, from source,
+# into a folder:
 #
 #   scripts/native-libraries.sh FOLDER
 #
@@ -12,7 +12,7 @@ work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cd "$work"
 
-# fetch URL: unpacks a source and goes into it.
+# fetch URL: unpacks a source archive and changes to its folder.
 fetch() {
   curl -fsSL --retry 3 "$1" -o source.tar
   mkdir source && tar -xf source.tar -C source --strip-components 1
@@ -31,7 +31,7 @@ done_with
 
 for name in sphinxbase pocketsphinx; do
   fetch "https://downloads.sourceforge.net/project/cmusphinx/$name/5prealpha/$name-5prealpha.tar.gz"
-  # Compilers of today refuse what those of then only warned of.
+    # Current compilers reject code that older ones only warned about.
   ./configure --prefix="$prefix" --without-python --without-lapack CFLAGS='-O2 -fcommon -Wno-implicit-function-declaration -Wno-incompatible-pointer-types'
   make -j4 install
   done_with

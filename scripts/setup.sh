@@ -1,18 +1,17 @@
 #!/usr/bin/env bash
-# Installs what agentvoice-daemon needs to be built and run: the libraries, by
-# the system's package manager, and assets, from npm, into the user's cache
-# folder (or the folder that AGENTVOICE_ASSETS names). Run it as often as you
-# like: what is there is left alone.
+# Installs what agentvoice-daemon needs to build and run: libraries with the system's package
+# manager, and assets from npm, to the user's cache folder (or the folder that AGENTVOICE_ASSETS
+# names). It is safe to run repeatedly and keeps what is there.
 #
 #   scripts/setup.sh           installs what is missing
-#   scripts/setup.sh --engine  and the library of the speech engine for installed
-#                              models, which holds code under the GPL
-#   scripts/setup.sh --tests   and what only tests need: real devices, that engine
-#   scripts/setup.sh --e2e     and what `make e2e` needs beside scripts/e2e.sh
-#   scripts/setup.sh --vsix    and what `make vsix` needs
+#   scripts/setup.sh --engine  also the speech engine's library for installed models,
+#                              which contains code under the GPL
+#   scripts/setup.sh --tests   also what only tests need: real devices, that engine
+#   scripts/setup.sh --e2e     also what `make e2e` needs besides scripts/e2e.sh
+#   scripts/setup.sh --vsix    also what `make vsix` needs
 #   scripts/setup.sh --where   prints the folder of the assets, installs nothing
-#   scripts/setup.sh --check   says what is missing, installs nothing; exit
-#                              status 1 when something is
+#   scripts/setup.sh --check   lists what is missing, installs nothing; exit status 1
+#                              if anything is
 set -euo pipefail
 
 # Packages of Debian and Ubuntu.
@@ -25,16 +24,15 @@ packages=(
   flite1-dev # synthesis
   pocketsphinx-testdata # recorded human speech for `make run` and the tests
 )
-# A sound server without a sound card, a second family of voices, and the model
-# checker of the second model. Not installed otherwise: on a desktop, PulseAudio
-# would displace PipeWire.
+# A sound server without a sound card, a second family of voices, and the model checker for the
+# second model. Installed only for tests: on a desktop, PulseAudio would displace PipeWire.
 test_packages=(pulseaudio pulseaudio-utils libasound2-plugins espeak-ng spin)
 vsix_packages=(patchelf binutils) # a daemon that finds its libraries beside it
-# A browser with fonts, and what the native modules of code-server are compiled with.
+# A browser with fonts, and the build tools for code-server's native modules.
 e2e_packages=(chromium flite fonts-noto-core fonts-noto-mono fonts-droid-fallback make g++ python3 libkrb5-dev)
 
-# Assets: "FILE NPM-PACKAGE@VERSION PATH-IN-PACKAGE SHA256". The runtime's
-# version must serve the API version of the Go module onnxruntime_go in go.mod.
+# Assets: "FILE NPM-PACKAGE@VERSION PATH-IN-PACKAGE SHA256". The runtime's version must support
+# the API version of the Go module onnxruntime_go in go.mod.
 silero='silero_vad_v6.onnx @ricky0123/vad-web@0.0.31 package/dist/silero_vad_v6.onnx 1a153a22f4509e292a94e67d6f9b85e8deb25b4988682b7e174c65279d8788e3'
 runtime_for() {
   local v=1.13.8
@@ -48,8 +46,8 @@ runtime_for() {
   esac
 }
 
-# The speech engine, of the same packages: it recognises and speaks with models that
-# the user installs. Its version is the one that audio/localrealtime/sherpa demands.
+# The speech engine, from the same packages: it recognizes and speaks with models that the user
+# installs. Its version is the one that audio/localrealtime/sherpa requires.
 engine_for() {
   local v=1.13.8
   case $1 in
@@ -78,7 +76,7 @@ for arg in "$@"; do
     --vsix) packages+=("${vsix_packages[@]}") ;;
     --where) where=true ;;
     *)
-      echo "setup: unknown argument $arg; use --check, --engine, --tests, --e2e, --vsix, --where or nothing" >&2
+      echo "setup: unknown argument $arg; use --check, --engine, --tests, --e2e, --vsix, --where or no argument" >&2
       exit 2
       ;;
   esac
@@ -87,7 +85,7 @@ done
 system=$(uname -s)
 case $system in MINGW* | MSYS* | CYGWIN*) system=Windows ;; esac
 
-# Where os.UserCacheDir of Go is, so that package internal/assets looks there.
+# The folder of Go's os.UserCacheDir, where package internal/assets looks.
 asset_dir() {
   if [[ -n ${AGENTVOICE_ASSETS:-} ]]; then
     echo "$AGENTVOICE_ASSETS"
@@ -108,7 +106,7 @@ sha256() {
   fi | cut -d ' ' -f 1
 }
 
-# missing_assets prints the lines of $wanted whose pinned file is not in place.
+# missing_assets prints the lines of $wanted whose pinned file is not installed.
 missing_assets() {
   local file package path sum
   while read -r file package path sum; do
@@ -116,8 +114,8 @@ missing_assets() {
   done <<<"$wanted"
 }
 
-# fetch FILE PACKAGE PATH SHA256: brings the file from npm, checks it, and puts
-# it in place in one step, so that nobody ever loads half a library.
+# fetch FILE PACKAGE PATH SHA256: downloads the file from npm, verifies it, and moves it into
+# place atomically, so that a partial library is never loaded.
 fetch() {
   local file=$1 package=$2 path=$3 sum=$4 tarball
   command -v npm >/dev/null || fail "npm is missing: install Node.js, then run this again"
@@ -135,11 +133,11 @@ fetch() {
   scratch=
 }
 
-# missing_packages prints those of "${packages[@]}" that dpkg does not have.
+# missing_packages prints those of "${packages[@]}" that are not installed.
 missing_packages() {
   local installed package
   command -v dpkg-query >/dev/null || return 0
-  # dpkg-query fails when a package is unknown; what it prints still holds.
+    # dpkg-query fails if a package is unknown; its output is still valid.
   installed=$(dpkg-query -W -f '${db:Status-Status} ${Package}\n' "${packages[@]}" 2>/dev/null || true)
   for package in "${packages[@]}"; do
     grep -qxF "installed $package" <<<"$installed" || echo "$package"
@@ -148,7 +146,7 @@ missing_packages() {
 
 install_packages() {
   local apt=(env DEBIAN_FRONTEND=noninteractive apt-get -q -o DPkg::Lock::Timeout=600 -o Dpkg::Use-Pty=0)
-  # --no-remove: never displace something that the user chose.
+    # --no-remove: never remove a package that the user chose.
   local install=(install -y --no-remove --no-install-recommends)
   if [[ $EUID -ne 0 ]]; then
     command -v sudo >/dev/null ||
@@ -156,14 +154,14 @@ install_packages() {
     apt=(sudo "${apt[@]}")
   fi
   say "installing $*"
-  # A fresh system has no package lists, and old lists name files that are gone.
+    # A fresh system has no package lists, and old lists name files that no longer exist.
   if ! "${apt[@]}" "${install[@]}" "$@" >/dev/null 2>&1; then
     "${apt[@]}" update >/dev/null || fail "apt-get update failed: check the network and the package sources"
     "${apt[@]}" "${install[@]}" "$@" >/dev/null || fail "apt-get could not install: $*"
   fi
 }
 
-# hint_libraries says what to install where this script does not do it.
+# hint_libraries says what to install where this script does not.
 hint_libraries() {
   if command -v dpkg-query >/dev/null ||
     pkg-config --exists portaudio-2.0 webrtc-audio-processing opus pocketsphinx sphinxbase 2>/dev/null; then
@@ -186,7 +184,7 @@ wanted=$silero
 if runtime=$(runtime_for "$system-$(uname -m)"); then
   wanted+=$'\n'$runtime
 else
-  say "no ONNX Runtime is known for $system on $(uname -m): build it and put it into the folder that AGENTVOICE_ASSETS names"
+  say "no ONNX Runtime for $system on $(uname -m); build it, and put it in the folder that AGENTVOICE_ASSETS names"
 fi
 
 if $engine; then
@@ -214,8 +212,8 @@ fi
 hint_libraries
 [[ -n $todo_packages$todo_assets ]] || exit 0
 
-# Two runs at once: the second waits, then finds nothing to do. Where there is
-# no flock, both fetch, and the later rename wins with the same file.
+# Of two concurrent runs, the second waits and then finds nothing to do. Without flock, both
+# download, and the later rename replaces the file with an identical one.
 mkdir -p "$assets"
 if command -v flock >/dev/null; then
   exec 9>"$assets/.lock"
@@ -224,7 +222,7 @@ fi
 scratch=
 trap '[[ -z $scratch ]] || rm -rf "$scratch"' EXIT
 if [[ -n $todo_packages ]]; then
-  # shellcheck disable=SC2046 # one word a package
+  # shellcheck disable=SC2046 # one word per package
   set -- $(missing_packages)
   [[ $# -eq 0 ]] || install_packages "$@"
 fi

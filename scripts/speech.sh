@@ -1,16 +1,15 @@
 #!/usr/bin/env bash
-# Brings the recordings of internal/speechdata/recordings.tsv (human speech,
-# coughs, backchannels, keys) for the benches, from Debian's packages into the
-# user's cache folder (or the folder that AGENTVOICE_SPEECH names). The packages
-# are unpacked there, never installed; the recordings are for measuring here and
-# are not redistributed. About 325 MB come over the network, 30 MB stay. Run it as
-# often as you like: what is there is left alone.
+# Downloads the recordings of internal/speechdata/recordings.tsv (human speech, coughs,
+# backchannels, keys) for the benches, from Debian's packages to the user's cache folder (or the
+# folder that AGENTVOICE_SPEECH names). The packages are unpacked there, not installed; the
+# recordings are for local measurements and are not redistributed. Downloads about 325 MB and
+# keeps 30 MB. It is safe to run repeatedly and keeps what is there.
 #
-#   scripts/speech.sh           brings what is missing
-#   scripts/speech.sh --check   says what is missing, brings nothing; exit status 1
-#                               when something is
+#   scripts/speech.sh           downloads what is missing
+#   scripts/speech.sh --check   lists what is missing, downloads nothing; exit status 1
+#                               if anything is
 #
-# Two codecs need ffmpeg; it is installed with apt-get when there is none.
+# Two codecs need ffmpeg, which is installed with apt-get if missing.
 set -euo pipefail
 shopt -s inherit_errexit
 
@@ -25,7 +24,7 @@ for arg in "$@"; do
   case $arg in
     --check) check=true ;;
     *)
-      echo "speech: unknown argument $arg; use --check or nothing" >&2
+      echo "speech: unknown argument $arg; use --check or no argument" >&2
       exit 2
       ;;
   esac
@@ -33,13 +32,13 @@ done
 
 table=$(dirname "${BASH_SOURCE[0]}")/../internal/speechdata/recordings.tsv
 table=$(realpath "$table")
-# As package speechdata looks for it.
+# The folder in which package speechdata looks.
 dir=${AGENTVOICE_SPEECH:-${XDG_CACHE_HOME:-${HOME:?is not set}/.cache}/agentvoice/speech}
 [[ $dir == /* ]] || fail "the folder for the recordings must be an absolute path: check AGENTVOICE_SPEECH and XDG_CACHE_HOME"
 
 rows() { grep -v '^#' "$table"; }
 
-# decoded FILE is the name of the WAV file that package speechdata reads for it.
+# decoded FILE prints the name of the WAV file that package speechdata reads for it.
 decoded() {
   case $1 in
     *.ogg | *.g722) echo "$1.decoded.wav" ;;
@@ -47,8 +46,7 @@ decoded() {
   esac
 }
 
-# missing prints the packages of which a recording is not in place, or is not the
-# pinned one.
+# missing prints the packages with a recording that is missing or does not match its checksum.
 missing() {
   local package path sum sums
   sums=$(mktemp)
@@ -65,7 +63,7 @@ missing() {
   rm -f "$sums" "$sums.packages"
 }
 
-# decode FILE writes its WAV file, in one step.
+# decode FILE writes its WAV file atomically.
 decode() {
   local from=$1 to format=()
   to=$(decoded "$from")
@@ -76,7 +74,7 @@ decode() {
   mv -f "$to.part" "$to"
 }
 
-# bring PACKAGE unpacks its recordings, checks each against the table, and decodes.
+# bring PACKAGE unpacks its recordings, verifies each against the table, and decodes them.
 bring() {
   local package=$1 path sum paths=()
   say "fetching $package"
@@ -107,7 +105,7 @@ install_ffmpeg() {
     apt=(sudo "${apt[@]}")
   fi
   say "installing ffmpeg"
-  # --no-remove: never displace something that the user chose.
+    # --no-remove: never remove a package that the user chose.
   "${apt[@]}" install -y --no-remove --no-install-recommends ffmpeg >/dev/null ||
     fail "apt-get could not install ffmpeg; install it, then run this again"
 }
@@ -125,7 +123,7 @@ fi
 command -v apt-get >/dev/null && command -v dpkg-deb >/dev/null ||
   fail "the recordings come from Debian's packages, and there is no apt-get here; run this on Debian or Ubuntu, and name the folder with AGENTVOICE_SPEECH"
 mkdir -p "$dir"
-# Two runs at once: the second waits, then finds nothing to do.
+# Of two concurrent runs, the second waits and then finds nothing to do.
 exec 9>"$dir/.lock"
 flock 9
 scratch=

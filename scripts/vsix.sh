@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
 # Packages the extension with the daemon for this platform:
 #
-#   scripts/vsix.sh            with out/vsix/daemon/agentvoice-daemon; prints the name of the package
-#   scripts/vsix.sh --thin     without a daemon: agentvoice.daemon.path has to name one
+#   scripts/vsix.sh            with out/vsix/daemon/agentvoice-daemon; prints the package's name
+#   scripts/vsix.sh --thin     without a daemon: agentvoice.daemon.path must be set
 #
-# What is put together lies in out/vsix/TARGET. A daemon is bundled for the
-# platform that the script runs on: it has parts in C, which are not built for
-# another one here. .github/workflows/package.yml runs it on each.
+# The package's content is assembled in out/vsix/TARGET. The daemon is bundled for the platform
+# that the script runs on: it has parts in C, which are not cross-compiled here.
+# .github/workflows/package.yml runs the script on each platform.
 set -euo pipefail
 cd "$(dirname "${BASH_SOURCE[0]}")/.."
 mkdir -p "${OUT:-out}/vsix"
@@ -18,7 +18,7 @@ case ${1:-} in
   '') ;;
   --thin) thin=true ;;
   *)
-    echo "vsix: unknown argument $1; use --thin or nothing" >&2
+    echo "vsix: unknown argument $1; use --thin or no argument" >&2
     exit 2
     ;;
 esac
@@ -29,7 +29,7 @@ case $os in
   Darwin) os=darwin exe= ;;
   MINGW* | MSYS* | CYGWIN*) os=win32 exe=.exe ;;
   *)
-    echo "vsix: there is no package for $os" >&2
+    echo "vsix: $os is not supported" >&2
     exit 1
     ;;
 esac
@@ -37,7 +37,7 @@ case $(uname -m) in
   x86_64 | amd64) arch=x64 ;;
   aarch64 | arm64) arch=arm64 ;;
   *)
-    echo "vsix: there is no package for $(uname -m)" >&2
+    echo "vsix: $(uname -m) is not supported" >&2
     exit 1
     ;;
 esac
@@ -51,7 +51,7 @@ mkdir "$stage/dist"
 cp extension/dist/{extension,window,panel}.js extension/dist/panel.css "$stage/dist"
 cp -r extension/{package.json,package.nls*.json,l10n,media,README.md} "$stage"
 cp LICENSE CHANGELOG.md THIRD_PARTY.md "$stage"
-# The scripts of the checkout are not for the package.
+# The checkout's npm scripts do not belong in the package.
 node -e '
   const fs = require("node:fs"), file = process.argv[1], m = JSON.parse(fs.readFileSync(file, "utf8"));
   delete m.scripts; delete m.devDependencies; delete m.dependencies;
@@ -69,7 +69,7 @@ mv "$vsix.new" "$vsix" # in one step: who reads it has the old one or the new on
 if ! $thin; then
   (cd extension && AGENTVOICE_VSIX=$vsix npm run --silent test:vsix) >"$out/test.log" 2>&1 || {
     cat "$out/test.log" >&2
-    echo "vsix: the package is there, and fails its tests" >&2
+    echo "vsix: the package was built but fails its tests" >&2
     exit 1
   }
 fi
