@@ -47,7 +47,7 @@ func TestPacerCatchesUp(t *testing.T) {
 	})
 }
 
-func TestPacerEndsWithItsContext(t *testing.T) {
+func TestPacerStopsWithItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), 15*time.Millisecond)
 		defer cancel()

@@ -397,7 +397,7 @@ func TestFrameDuringATakeOver(t *testing.T) {
 	})
 }
 
-func TestUnderrunGoesOnByItself(t *testing.T) {
+func TestPlaybackResumesAfterUnderrun(t *testing.T) {
 	withRig(t, PlayerConfig{}, func(r *rig) {
 		r.write(seg11, 0, 2880+100)
 		r.Start(1)
@@ -459,9 +459,9 @@ func TestWriteErrors(t *testing.T) {
 	})
 }
 
-// TestNothingIsLostOnAListenerThatBlocks: playback waits rather than dropping
+// TestBlockedListenerLosesNoEvents: playback waits rather than dropping
 // events.
-func TestNothingIsLostOnAListenerThatBlocks(t *testing.T) {
+func TestBlockedListenerLosesNoEvents(t *testing.T) {
 	const segments = 900
 	release, done := make(chan struct{}), make(chan struct{})
 	played := 0

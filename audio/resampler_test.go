@@ -90,7 +90,7 @@ func TestResamplerStopsAliases(t *testing.T) {
 	}
 }
 
-func TestResamplerGivesTheSameInAnyChunks(t *testing.T) {
+func TestResamplerIsIndependentOfChunkSize(t *testing.T) {
 	pcm := sine(44100, 440, 9000, 30000)
 	want := resample(t, 44100, 48000, pcm)
 	r, err := NewResampler(44100, 48000)
@@ -130,7 +130,7 @@ func TestResamplerClipsInsteadOfWrapping(t *testing.T) {
 	}
 }
 
-func TestResamplerRefusesAbsurdRates(t *testing.T) {
+func TestResamplerRejectsInvalidRates(t *testing.T) {
 	for _, c := range [][2]int{{0, 48000}, {48000, -1}, {48000, 1 << 30}} {
 		if _, err := NewResampler(c[0], c[1]); err == nil {
 			t.Errorf("%d to %d Hz was accepted", c[0], c[1])

@@ -88,7 +88,7 @@ func TestCueIsPlayedOnce(t *testing.T) {
 	}
 }
 
-func TestLoopGoesRound(t *testing.T) {
+func TestLoopRepeats(t *testing.T) {
 	b := newBench()
 	b.Play(Thinking)
 	for i := range 5 {

@@ -29,7 +29,7 @@ func strongest(pcm []int16) (hertz float64) {
 }
 
 // The table of the package doc.
-func TestCuesAreAsWritten(t *testing.T) {
+func TestCuesMatchTheTable(t *testing.T) {
 	for c := Listening; c < NumCues; c++ {
 		pcm, peak := Samples(c), -20.0
 		if c == Thinking {

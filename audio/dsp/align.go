@@ -14,7 +14,7 @@ const (
 	// it is cancelled equally well, so lead absorbs delays that are reported too long.
 	lead = 30 * audio.SampleRate / 1000
 	// headroom is how late a frame may be rendered and still be there for its echo. If
-	// the devices are too fast for both, the lead shrinks, down to leastResidual.
+	// the devices are too fast for both, the lead shrinks, down to minResidual.
 	headroom = audio.FrameSamples
 	// jump is the error of a block's median lag that triggers a realignment. It exceeds
 	// a frame, because drifting clocks step the lag by one frame.
@@ -84,7 +84,7 @@ type aligner struct {
 // setDelay sets the delay from rendering a sample to capturing its echo.
 func (a *aligner) setDelay(samples int64) {
 	before := a.target()
-	a.age = min(max(samples-lead, min(headroom, samples-leastResidual), 0), maxAge)
+	a.age = min(max(samples-lead, min(headroom, samples-minResidual), 0), maxAge)
 	if after := a.target(); after != before && a.live {
 		a.moveTo(a.read - (after - before))
 	}

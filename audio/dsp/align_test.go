@@ -56,7 +56,7 @@ func (s *streams) both(frames int) (last int) {
 // frame is a frame of delay beyond the lead.
 const frame = audio.FrameSamples
 
-func TestAlignerHoldsBackTheDelay(t *testing.T) {
+func TestAlignerAppliesTheDelay(t *testing.T) {
 	for _, frames := range []int64{1, 7, 60} {
 		s := newStreams(t, lead+frames*frame)
 		if got := s.both(100); got != 100-int(frames) {
@@ -67,7 +67,7 @@ func TestAlignerHoldsBackTheDelay(t *testing.T) {
 
 // TestAlignerKeepsHeadroom: with fast devices the lead shrinks, so that a frame may be late.
 func TestAlignerKeepsHeadroom(t *testing.T) {
-	for _, tt := range [][2]int64{{0, 0}, {leastResidual, 0}, {leastResidual + frame/2, frame / 2}, {leastResidual + frame, frame}, {lead, frame}, {lead + frame, frame}, {lead + 2*frame, 2 * frame}} {
+	for _, tt := range [][2]int64{{0, 0}, {minResidual, 0}, {minResidual + frame/2, frame / 2}, {minResidual + frame, frame}, {lead, frame}, {lead + frame, frame}, {lead + 2*frame, 2 * frame}} {
 		s := newStreams(t, tt[0])
 		if s.a.age != tt[1] {
 			t.Errorf("delay of %d samples: age %d, want %d", tt[0], s.a.age, tt[1])

@@ -14,7 +14,7 @@ const (
 	reportStep = 10 * millisecond
 	// An echo this far behind its reference needs no correction: the canceller's filter
 	// spans 128 ms, most of which is for the room.
-	leastResidual, mostResidual = 12 * millisecond, 70 * millisecond
+	minResidual, maxResidual = 12 * millisecond, 70 * millisecond
 	// agree is how many times in a row, at half-second intervals, an echo must be found
 	// in the same place.
 	agree = 3
@@ -63,7 +63,7 @@ func (c *corrector) delay(reported int64) (samples int64, changed bool) {
 // observe takes the echo's distance behind its reference, in samples. It reports
 // whether the delay changes, which invalidates the canceller's adaptation.
 func (c *corrector) observe(echo float64) (moved bool) {
-	inPlace := echo >= leastResidual && echo <= mostResidual
+	inPlace := echo >= minResidual && echo <= maxResidual
 	if c.recalled && !inPlace || !c.recalled && math.Abs(echo-c.echo) > nearby {
 		c.same = 0
 	}

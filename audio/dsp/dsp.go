@@ -321,15 +321,15 @@ func (p *Processor) Realigned() int64 { return p.aligner.resyncs + p.restarts }
 
 // The minimum of EchoTail, and its allowance for the room.
 const (
-	leastTail = 300 * time.Millisecond
-	roomTail  = 200 * time.Millisecond
+	minTail  = 300 * time.Millisecond
+	roomTail = 200 * time.Millisecond
 )
 
 // EchoTail returns how long after the speaker has fallen silent its sound may still
 // be captured, given the reported latency of output and input together. The margin is
 // there because devices report too little more often than too much.
 func EchoTail(reported time.Duration) time.Duration {
-	return max(leastTail, reported+roomTail)
+	return max(minTail, reported+roomTail)
 }
 
 // Found reports whether the echo was found at the current alignment. Only the capturing

@@ -147,9 +147,9 @@ func TestProcessAllocatesNothing(t *testing.T) {
 	}
 }
 
-// TestBothGoroutines renders, captures, reads Stats and sets delays concurrently, for
+// TestConcurrentUse renders, captures, reads Stats and sets delays concurrently, for
 // the race detector.
-func TestBothGoroutines(t *testing.T) {
+func TestConcurrentUse(t *testing.T) {
 	p, err := New(Default())
 	if err != nil {
 		t.Fatal(err)

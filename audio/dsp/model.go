@@ -12,13 +12,13 @@ import (
 // can be predicted. (Room bench, seeds 61 to 63.)
 const (
 	// modelWindow is the last second, in which sound and echo are compared.
-	modelWindow = 16384
-	windowMost  = modelWindow / frameSamples // frames
-	// A sound is short if it lasts modelLeast to modelMost frames. It is compared modelGap
+	modelWindow  = 16384
+	windowFrames = modelWindow / frameSamples // frames
+	// A sound is short if it lasts modelMin to modelMax frames. It is compared modelGap
 	// frames after its end, if nothing else was rendered in the window.
-	modelLeast = 10
-	modelMost  = 40
-	modelGap   = 30
+	modelMin = 10
+	modelMax = 40
+	modelGap = 30
 	// modelTaps is the length of the response: 64 ms, starting modelLead before its
 	// peak. The peak is at most modelReach behind the reference. Anything after
 	// modelLate is not echo.
@@ -39,9 +39,9 @@ const (
 	modelMuted  = frameSamples * 4
 	// The model is used while it is trusted: each frame that it attenuates by 6 dB
 	// increases trust, each that it makes louder decreases it.
-	trustLeast, trustMost = 3, 8
-	modelTakes            = 4.0
-	modelFaintest         = frameSamples * 100
+	trustMin, trustMax = 3, 8
+	modelTakes         = 4.0
+	modelFaintest      = frameSamples * 100
 	// The last modelFrames frames contain a person if they exceed the predicted echo by
 	// modelPerson, a ratio of powers. The prediction decays by modelFalls per frame,
 	// because rooms reverberate for longer than the response.
@@ -92,12 +92,12 @@ func newPathModel() *pathModel {
 		fft: fourier.NewFFT(modelWindow), work: make([]float64, modelWindow),
 		x: make([]complex128, modelWindow/2+1), y: make([]complex128, modelWindow/2+1),
 		far: make([]float32, modelWindow), near: make([]float32, modelWindow),
-		quiet: windowMost,
+		quiet: windowFrames,
 	}
 }
 
 func (m *pathModel) reset() {
-	m.quiet = windowMost
+	m.quiet = windowFrames
 	m.forget()
 }
 
@@ -122,7 +122,7 @@ func (m *pathModel) push(far, near []int16, farHeard bool) {
 		m.quiet = 0
 	case m.quiet == modelGap && m.state == pathUnknown:
 		long := m.since - modelGap
-		if long >= modelLeast && long <= modelMost && m.before+m.since > windowMost {
+		if long >= modelMin && long <= modelMax && m.before+m.since > windowFrames {
 			m.estimate()
 		}
 	}
@@ -223,7 +223,7 @@ func (m *pathModel) predict(near []int16) {
 	switch {
 	case echo < modelFaintest:
 	case left*modelTakes < heard:
-		m.trust = min(m.trust+1, trustMost)
+		m.trust = min(m.trust+1, trustMax)
 	case left > heard:
 		m.trust = max(m.trust-1, 0)
 	}
@@ -237,7 +237,7 @@ func (m *pathModel) predict(near []int16) {
 
 // known reports whether the echo can be predicted.
 func (m *pathModel) known() bool {
-	return m.state == pathNoEcho || m.state == pathEcho && m.trust >= trustLeast
+	return m.state == pathNoEcho || m.state == pathEcho && m.trust >= trustMin
 }
 
 // person reports whether the last frames contain more than the predicted echo.

@@ -24,11 +24,11 @@ const (
 	// scoutPeak is the neutral prominence: 99 % of windows with unrelated speech are
 	// below it, 97 % with an echo above. The evidence for a foreign sound is the sum of
 	// the differences below it over the windows of a sound; from scoutForeign on the
-	// sound is foreign. The prior is at most scoutPrior, the sum at most scoutMost.
+	// sound is foreign. The prior is at most scoutPrior, the sum at most scoutMax.
 	scoutPeak    = 7.5
 	scoutForeign = 1.5
 	scoutPrior   = 3
-	scoutMost    = 5
+	scoutMax     = 5
 	// The first tenth of a second of an echo is less prominent, so during the first
 	// scoutStart frames, in which one may start, more evidence is required.
 	scoutStart        = 30
@@ -58,9 +58,9 @@ const (
 	scoutCut    = 8.0
 	scoutJump   = 40 * rate / 1000
 	scoutSame   = 5 * rate / 1000
-	// scoutLeast is below the delay of any device. Streams that are both truncated at
+	// scoutMin is below the delay of any device. Streams that are both truncated at
 	// their end look like an echo with zero delay.
-	scoutLeast = 4 * rate / 1000
+	scoutMin = 4 * rate / 1000
 	// An echo that jumped has a prominence of scoutElsewhere at a new position. The
 	// last scoutShortest to scoutLongest frames are compared. The first scoutTells
 	// frames of a sound may be such an echo, unless scoutAtHome shows the echo at its
@@ -211,7 +211,7 @@ func (s *scout) foreign() bool {
 		}
 		s.asked = s.frames
 		s.search()
-		s.sum = min(max(s.sum+s.peak()-s.prominence, -scoutMost), scoutMost)
+		s.sum = min(max(s.sum+s.peak()-s.prominence, -scoutMax), scoutMax)
 	}
 	if s.run < scoutStart && !s.present {
 		return s.sum >= scoutStartForeign
@@ -306,8 +306,8 @@ func (s *scout) compare(samples int) (lag int, prominence float64) {
 		s.y[k] = c
 	}
 	s.fft.Sequence(s.work, s.y)
-	best := scoutLeast
-	for l := scoutLeast; l < pad; l++ {
+	best := scoutMin
+	for l := scoutMin; l < pad; l++ {
 		if s.work[l] > s.work[best] {
 			best = l
 		}

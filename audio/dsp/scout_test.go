@@ -108,9 +108,9 @@ func TestJumpedEchoIsToldFromAPerson(t *testing.T) {
 	}
 }
 
-// TestJumpedEchoStaysOneToItsEnd: playback is held, so the remaining echo is soon too
+// TestJumpedEchoCountsUntilItEnds: playback is held, so the remaining echo is soon too
 // short to locate.
-func TestJumpedEchoStaysOneToItsEnd(t *testing.T) {
+func TestJumpedEchoCountsUntilItEnds(t *testing.T) {
 	for _, by := range []time.Duration{atMs(-80), atMs(80)} {
 		s := afterJump(t, by)
 		loud, elsewhere := 0, 0

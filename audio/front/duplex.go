@@ -7,14 +7,14 @@ import (
 )
 
 // Half duplex starts when the assistant appears to hear itself: two interruptions are
-// retracted within mostApart and its echo is not cancelled. It ends with the first
-// proof of cancellation, and after duplexMost in any case, to try again.
+// retracted within maxApart and its echo is not cancelled. It ends with the first
+// proof of cancellation, and after maxHalfDuplex in any case, to try again.
 const (
-	mostApart  = 5 * time.Second
-	duplexMost = 30 * time.Second
-	// settleMost is how long detection is suspended at most after a known echo has
+	maxApart      = 5 * time.Second
+	maxHalfDuplex = 30 * time.Second
+	// maxSettling is how long detection is suspended at most after a known echo has
 	// moved, because the canceller adapts from scratch.
-	settleMost = 2 * time.Second
+	maxSettling = 2 * time.Second
 )
 
 // Cancellation is judged in pieces of pieceFrames frames in which the speaker is
@@ -61,7 +61,7 @@ func newDuplex() duplex { return duplex{retract: -1} }
 
 // retracted records that the core retracted an interruption.
 func (d *duplex) retracted(pos int64) {
-	again := d.retract >= 0 && pos-d.retract <= audio.Samples(mostApart)
+	again := d.retract >= 0 && pos-d.retract <= audio.Samples(maxApart)
 	d.retract = pos
 	if again && d.poor >= provenPieces && !d.half {
 		d.half, d.since = true, pos
@@ -76,19 +76,19 @@ func (d *duplex) cancelled() { d.half, d.settles, d.retract, d.good, d.poor = fa
 func (d *duplex) moved(pos int64, known bool) {
 	d.cancelled()
 	if known {
-		d.settles = pos + audio.Samples(settleMost)
+		d.settles = pos + audio.Samples(maxSettling)
 	}
 }
 
-// deaf reports whether frames with an audible assistant are withheld from the detectors.
-func (d *duplex) deaf(pos int64) bool {
+// suspended reports whether frames with an audible assistant are withheld from the detectors.
+func (d *duplex) suspended(pos int64) bool {
 	return d.half || pos < d.settles
 }
 
 // hear processes the frame at pos before and after the canceller.
 func (d *duplex) hear(pos int64, before, after *audio.Frame, sounding, audible, speaking bool) {
 	near, left := d.near.power(before), d.left.power(after)
-	if d.half && pos-d.since > audio.Samples(duplexMost) {
+	if d.half && pos-d.since > audio.Samples(maxHalfDuplex) {
 		d.cancelled() // unproven, but try again
 	}
 	switch {

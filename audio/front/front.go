@@ -186,7 +186,7 @@ func (f *Front) suspendsDetection(pos int64, frame *audio.Frame) bool {
 	if f.tracker != nil && (moved || was && !d.half) {
 		f.tracker.CancellerRestarted()
 	}
-	return d.deaf(pos) && f.Audible()
+	return d.suspended(pos) && f.Audible()
 }
 
 // Retracted reports that the core retracted an interruption because the user had not

@@ -128,7 +128,7 @@ func TestHalfDuplexEndsAfterItsTimeout(t *testing.T) {
 		b.play(time.Second, voice, voice)
 		b.retracted()
 	}
-	b.play(duplexMost-time.Second, voice, voice)
+	b.play(maxHalfDuplex-time.Second, voice, voice)
 	b.want("shortly before", true, false)
 	b.play(2*time.Second, voice, voice)
 	b.want("shortly after", false, true)
@@ -252,10 +252,10 @@ func TestDetectionIsSuspendedAfterAKnownEchoMoved(t *testing.T) {
 			b.pos += audio.FrameSamples
 		}
 	}
-	want := func(what string, deaf bool) {
+	want := func(what string, suspended bool) {
 		t.Helper()
-		if d.deaf(b.pos) != deaf || d.half {
-			t.Errorf("%s: deaf %v, half duplex %v; want %v, false", what, d.deaf(b.pos), d.half, deaf)
+		if d.suspended(b.pos) != suspended || d.half {
+			t.Errorf("%s: suspended %v, half duplex %v; want %v, false", what, d.suspended(b.pos), d.half, suspended)
 		}
 	}
 	const works, fails = voice / 5, voice / 3
@@ -267,7 +267,7 @@ func TestDetectionIsSuspendedAfterAKnownEchoMoved(t *testing.T) {
 	play(works, 600*time.Millisecond)
 	want("the echo is cancelled", false)
 	d.moved(b.pos, true)
-	play(fails, settleMost-10*time.Millisecond)
+	play(fails, maxSettling-10*time.Millisecond)
 	want("the echo moved again", true)
 	play(fails, 10*time.Millisecond)
 	want("the echo is not cancelled", false)

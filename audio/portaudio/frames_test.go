@@ -43,9 +43,9 @@ func level500(pcm []int16, rate int) float64 {
 	return 2 * math.Hypot(re, im) / float64(len(pcm))
 }
 
-// TestConverts: captured and played audio is the same at any rate, number of channels
+// TestConverter: captured and played audio is the same at any rate, number of channels
 // and buffer size.
-func TestConverts(t *testing.T) {
+func TestConverter(t *testing.T) {
 	for _, c := range []struct{ rate, channels, buffer int }{
 		{48000, 1, 240}, {48000, 2, 480}, {44100, 1, 220}, {44100, 2, 441}, {16000, 1, 80}, {96000, 4, 2048}, {192000, 2, 5000},
 	} {

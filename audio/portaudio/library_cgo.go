@@ -99,7 +99,7 @@ func (l *librarian) bounded(limit time.Duration, call func()) {
 	}
 }
 
-// within makes a call and returns its result, or errDeaf if it takes longer than
+// within makes a call and returns its result, or errNoAnswer if it takes longer than
 // limit. undo then receives the result when it arrives after all.
 func within[T any](limit time.Duration, call func() (T, error), undo func(T)) (T, error) {
 	type result struct {
@@ -135,7 +135,7 @@ func within[T any](limit time.Duration, call func() (T, error), undo func(T)) (T
 			return r.v, r.err
 		}
 		var none T
-		return none, errDeaf
+		return none, errNoAnswer
 	}
 }
 
@@ -183,7 +183,7 @@ func failure(code C.PaError) error {
 func Devices() ([]Device, error) {
 	atServer, err := serverDevices(context.Background())
 	if err != nil && !errors.Is(err, errNoServer) {
-		return nil, unavailable(Default, err, remedyDeaf)
+		return nil, unavailable(Default, err, remedyNoAnswer)
 	}
 	devices, err := within(openTime, func() ([]Device, error) {
 		if err := acquire(); err != nil {

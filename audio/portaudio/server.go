@@ -20,8 +20,8 @@ import (
 // devices are used directly.
 var errNoServer = errors.New("no sound server")
 
-// errDeaf means that the server is running but does not answer.
-var errDeaf = errors.New("sound server does not answer")
+// errNoAnswer means that the server is running but does not answer.
+var errNoAnswer = errors.New("sound server does not answer")
 
 // Timeouts for the server's answers. The first allows for socket activation to start
 // the server; later ones only distinguish a working server from a hanging one.
@@ -69,7 +69,7 @@ const subscribeDevices = 0x01 | 0x02 | 0x80
 const maxPacket = 4 << 20
 
 // dialServer connects to the user's sound server. It fails with errNoServer or
-// errDeaf. Close ends the connection.
+// errNoAnswer. Close ends the connection.
 func dialServer(ctx context.Context, answer time.Duration) (*soundServer, error) {
 	if runtime.GOOS != "linux" {
 		return nil, errNoServer
@@ -105,7 +105,7 @@ func dialAny(ctx context.Context) (net.Conn, error) {
 			return conn, nil
 		}
 		if ctx.Err() != nil {
-			return nil, fmt.Errorf("%w at %s", errDeaf, a[1])
+			return nil, fmt.Errorf("%w at %s", errNoAnswer, a[1])
 		}
 		all = fmt.Errorf("%w: %w", errNoServer, err)
 	}
@@ -224,7 +224,7 @@ func (s *soundServer) devices(ctx context.Context) ([]Device, error) {
 	return devices, nil
 }
 
-// request sends a command and waits for its answer. It returns errDeaf if ctx ends
+// request sends a command and waits for its answer. It returns errNoAnswer if ctx ends
 // first, and errNoServer if the connection does.
 func (s *soundServer) request(ctx context.Context, command uint32, args *tagWriter) (*tagReader, error) {
 	answer := make(chan *tagReader, 1)
@@ -247,7 +247,7 @@ func (s *soundServer) request(ctx context.Context, command uint32, args *tagWrit
 	}
 	if _, err := s.conn.Write(append(packet, body...)); err != nil {
 		if errors.Is(err, os.ErrDeadlineExceeded) {
-			return nil, errDeaf
+			return nil, errNoAnswer
 		}
 		return nil, fmt.Errorf("%w: %w", errNoServer, err)
 	}
@@ -257,7 +257,7 @@ func (s *soundServer) request(ctx context.Context, command uint32, args *tagWrit
 	case <-s.gone:
 		return nil, fmt.Errorf("%w: connection closed", errNoServer)
 	case <-ctx.Done():
-		return nil, errDeaf
+		return nil, errNoAnswer
 	}
 }
 

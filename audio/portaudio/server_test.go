@@ -24,9 +24,9 @@ func TestServerAddresses(t *testing.T) {
 	}
 }
 
-// TestTagsDoNotTrust: truncated answers and unexpected types give an error at any
+// TestTagsRejectMalformedAnswers: truncated answers and unexpected types give an error at any
 // position, without a panic.
-func TestTagsDoNotTrust(t *testing.T) {
+func TestTagsRejectMalformedAnswers(t *testing.T) {
 	w := new(tagWriter).u32(1).text("name").text("Its name")
 	w.b = append(w.b, tagSpec, 3, 2, 0, 0, 0xbb, 0x80, tagMap, 2, 1, 2)
 	w.u32(noIndex)

@@ -88,7 +88,7 @@ func openStream(ctx context.Context, id string, dir direction, t tuning, atServe
 	}
 	server, err := dialServer(ctx, answer)
 	if err != nil && (atServer || !errors.Is(err, errNoServer)) {
-		return nil, unavailable(id, err, remedyDeaf)
+		return nil, unavailable(id, err, remedyNoAnswer)
 	}
 	var d Device
 	if server != nil {
@@ -98,7 +98,7 @@ func openStream(ctx context.Context, id string, dir direction, t tuning, atServe
 		if err == nil {
 			d, err = choose(devices, id, dir)
 		}
-		if err != nil && (atServer || errors.Is(err, errDeaf)) {
+		if err != nil && (atServer || errors.Is(err, errNoAnswer)) {
 			server.Close()
 			return nil, unavailableAt(id, err)
 		}
@@ -110,15 +110,15 @@ func openStream(ctx context.Context, id string, dir direction, t tuning, atServe
 	s, err := within(openTime, func() (*stream, error) { return opened(id, dir, t, server, d) }, func(s *stream) { s.end() })
 	if err != nil {
 		server.Close()
-		if errors.Is(err, errDeaf) {
-			err = unavailable(id, err, remedyDeaf)
+		if errors.Is(err, errNoAnswer) {
+			err = unavailable(id, err, remedyNoAnswer)
 		}
 		return nil, err
 	}
 	return s, nil
 }
 
-const remedyDeaf = "start the sound server again (PipeWire: systemctl --user restart pipewire pipewire-pulse; PulseAudio: pulseaudio --start)"
+const remedyNoAnswer = "start the sound server again (PipeWire: systemctl --user restart pipewire pipewire-pulse; PulseAudio: pulseaudio --start)"
 
 // unavailableAt keeps an error that already has a remedy.
 func unavailableAt(id string, err error) error {
@@ -126,7 +126,7 @@ func unavailableAt(id string, err error) error {
 	if errors.As(err, &device) {
 		return err
 	}
-	return unavailable(id, err, remedyDeaf)
+	return unavailable(id, err, remedyNoAnswer)
 }
 
 // opened opens device d of a server, or without a server the library's device with
@@ -273,7 +273,7 @@ func (s *stream) start(ctx context.Context) error {
 	}
 	s.stopping.Store(false)
 	_, err := within(startLimit, func() (struct{}, error) { return struct{}{}, failure(C.Pa_StartStream(s.pa)) }, nil)
-	if errors.Is(err, errDeaf) {
+	if errors.Is(err, errNoAnswer) {
 		s.stuck = true
 		s.stopping.Store(true)
 		library.abandon()
@@ -306,12 +306,12 @@ func (s *stream) run(ctx context.Context, moved <-chan struct{}, each func() err
 		case <-gone:
 			return lost(s.id, errServerGone, s.dir)
 		case <-s.wakeup:
-			w.fed()
+			w.reset()
 			if err := each(); err != nil {
 				return err
 			}
 		case <-w.timer.C:
-			if w.bites() {
+			if w.expired() {
 				return lost(s.id, errStalled, s.dir)
 			}
 		case err := <-w.answer:
@@ -334,8 +334,8 @@ func newWatchdog(s *stream) *watchdog {
 	return &watchdog{s: s, timer: time.NewTimer(startTime), starting: s.callbacks.Load() + int64(settled+s.reported/audio.FrameTime)}
 }
 
-// fed records a callback.
-func (w *watchdog) fed() {
+// reset restarts the timer after a callback.
+func (w *watchdog) reset() {
 	w.answer = nil
 	switch {
 	case w.s.callbacks.Load() <= w.starting:
@@ -346,8 +346,8 @@ func (w *watchdog) fed() {
 	}
 }
 
-// bites handles the timer. It reports whether the device is definitely lost.
-func (w *watchdog) bites() bool {
+// expired handles the timer. It reports whether the device is definitely lost.
+func (w *watchdog) expired() bool {
 	if w.s.server == nil || w.answer != nil || w.s.callbacks.Load() <= w.starting {
 		return true
 	}

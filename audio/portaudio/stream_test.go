@@ -329,7 +329,7 @@ func TestAbandoned(t *testing.T) {
 		<-hangs
 		return 0, nil
 	}, nil)
-	if !errors.Is(err, errDeaf) {
+	if !errors.Is(err, errNoAnswer) {
 		t.Fatalf("a call that hangs ends with %v", err)
 	}
 	library.abandon()
@@ -366,7 +366,7 @@ func TestServerHangs(t *testing.T) {
 	}
 	t.Logf("closed in %v", time.Since(begun))
 	begun = time.Now()
-	if err := source.Open(ctx); !errors.Is(err, errDeaf) {
+	if err := source.Open(ctx); !errors.Is(err, errNoAnswer) {
 		t.Errorf("when the server hangs, Open gives %v", err)
 	}
 	t.Logf("failed to open in %v", time.Since(begun))
@@ -440,8 +440,8 @@ func TestMeasureLoop(t *testing.T) {
 	t.Logf("%+v", l)
 }
 
-// TestZerosRefuse: where zeros mean denied access, they are not delivered.
-func TestZerosRefuse(t *testing.T) {
+// TestZerosMeanDenied: where zeros mean denied access, they are not delivered.
+func TestZerosMeanDenied(t *testing.T) {
 	pulse.ForTest(t)
 	source := openedHere(t, NewSource(Default))
 	source.zerosRefuse = true

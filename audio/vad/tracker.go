@@ -138,8 +138,8 @@ type Tracker struct {
 	pending []int16
 	first   int64
 	window  int64
-	asked   [mostDetectors]int64 // the window after the last one that each detector processed
-	always  bool                 // no detector skips a window; for tests
+	asked   [maxDetectors]int64 // the window after the last one that each detector processed
+	always  bool                // no detector skips a window; for tests
 	// memories holds the state of the first detector after its last windows, by window number.
 	memories [recalled + 2]Memory
 
@@ -157,8 +157,8 @@ type Tracker struct {
 
 var errTrackerClosed = errors.New("voice tracker is closed; create a new one")
 
-// mostDetectors is the maximum number of detectors.
-const mostDetectors = 4
+// maxDetectors is the maximum number of detectors.
+const maxDetectors = 4
 
 // A detector that skipped windows takes over the first detector's state and processes
 // the last recalled windows itself before the next one, because its output depends on

@@ -247,7 +247,7 @@ func (m *marker) rule(w window) Rule {
 		return m.cfg.Suspicious
 	case w.suspicious && m.suspects():
 		return m.cfg.Silent
-	case w.adapting && m.suspects() && m.probes < mostProbes:
+	case w.adapting && m.suspects() && m.probes < maxProbes:
 	case w.adapting:
 		least := max(firstThreshold, m.cfg.Audible.Threshold)
 		return Rule{Threshold: least, Raised: least, Windows: max(firstWindows, m.cfg.Audible.Windows)}

@@ -18,13 +18,13 @@ const (
 	suspectOverCeiling = 10.0 // above the background's ceiling
 	suspectOverNoise   = 7.0  // and above its noise floor
 	suspectLevels      = 3    // in a row
-	// A suspicion that no detector confirms is dismissed after suspectMost levels:
+	// A suspicion that no detector confirms is dismissed after suspectMax levels:
 	// 300 ms, in which playback falls silent and a detector hears the person alone.
-	suspectMost = 60
-	// After suspectLeast levels it is dismissed as soon as quietLevels in a row are
+	suspectMax = 60
+	// After suspectMin levels it is dismissed as soon as quietLevels in a row are
 	// quiet: an echo stops when playback is held, a click stops by itself.
-	suspectLeast = 30
-	quietLevels  = 12
+	suspectMin  = 30
+	quietLevels = 12
 	// Until the assistant was audible for 6 s the echo canceller is still adapting,
 	// and fewer sounds are suspicious; before it has found the echo, none are.
 	suspectAfter = 1200
@@ -32,14 +32,14 @@ const (
 
 // During the assistant's first 2 s (firstLevels) the canceller leaves the most
 // residual echo. A possible voice over it is probed: playback is held, and the voice
-// counts if it is still present in silence. After mostProbes failed probes, or with
+// counts if it is still present in silence. After maxProbes failed probes, or with
 // suspicion disabled, a voice must reach firstThreshold for firstWindows (0.2 s)
 // instead.
 const (
 	firstLevels      = 400
 	firstThreshold   = 0.9
 	firstWindows     = 24
-	mostProbes       = 2
+	maxProbes        = 2
 	probeSettles     = 60 * audio.SampleRate / 1000 // captured samples
 	probeSettlesLate = 250 * audio.SampleRate / 1000
 	probeLooks       = 120 * audio.SampleRate / 1000
@@ -49,7 +49,7 @@ const (
 
 // The ceiling is the level that ceilingExceeded of the levels exceed, over about the
 // last 30 s of the mode. A level contributes only once no detector has reported a
-// possible voice for suspectMost levels after it. Coughs and laughter are too short
+// possible voice for suspectMax levels after it. Coughs and laughter are too short
 // to affect it much; other people talking in the room do affect it.
 const (
 	ceilingExceeded = 0.07
@@ -60,9 +60,9 @@ const (
 	foreignVoice = 0.3
 )
 
-// ceilingMost limits the ceiling above the noise floor, in dB, by mode, so that a loud
+// maxCeiling limits the ceiling above the noise floor, in dB, by mode, so that a loud
 // sound does not mask a voice.
-var ceilingMost = [2]float64{15, 22}
+var maxCeiling = [2]float64{15, 22}
 
 // The canceller's reduction, in dB, separates a person's voice from echo. It removes
 // 16 dB and more of an echo that sounds like a voice. When a detector hears the
@@ -75,7 +75,7 @@ const (
 	echoCut     = 22.0
 	learningCut = 18.0 // over 30 ms
 	// In the assistant's first second, learningCut must have been reached for this many levels.
-	worksLeast = 20
+	worksMin = 20
 )
 
 // faintOver is by how much a window must exceed the ceiling, in dB, to count as the
@@ -138,7 +138,7 @@ func (s *suspicion) push(l *levels, n int64, now phase, probing bool) (suspected
 	if s.open {
 		return false, s.dismiss(l, n)
 	}
-	s.learn(l, n-suspectMost)
+	s.learn(l, n-suspectMax)
 	if l.audible {
 		s.heard = min(s.heard+1, suspectAfter)
 		if s.found && s.cut >= learningCut {
@@ -153,7 +153,7 @@ func (s *suspicion) push(l *levels, n int64, now phase, probing bool) (suspected
 		return false, false
 	}
 	b := l.background()
-	if v := l.at(n); !b.sure || !s.predicted && !l.backgrounds[audibleMode].sure && s.works < worksLeast || v <= b.ceiling+suspectOverCeiling || v <= b.noise+suspectOverNoise {
+	if v := l.at(n); !b.sure || !s.predicted && !l.backgrounds[audibleMode].sure && s.works < worksMin || v <= b.ceiling+suspectOverCeiling || v <= b.noise+suspectOverNoise {
 		s.row = 0
 		return false, false
 	}
@@ -175,7 +175,7 @@ func (s *suspicion) dismiss(l *levels, n int64) bool {
 	if l.at(n) > l.background().ceiling+faintOver {
 		s.quiet = 0
 	}
-	if since := n - s.since; !s.over && (since < suspectLeast || since < suspectMost && s.quiet < quietLevels) {
+	if since := n - s.since; !s.over && (since < suspectMin || since < suspectMax && s.quiet < quietLevels) {
 		return false
 	}
 	s.open, s.row, s.over = false, 0, false
@@ -225,7 +225,7 @@ func (s *suspicion) learn(l *levels, to int64) {
 		b.loud.add(l.at(n))
 	}
 	s.learnt = max(s.learnt, to+1)
-	b.ceiling = max(b.noise, min(b.loud.exceeded(ceilingExceeded), b.noise+ceilingMost[l.mode()]))
+	b.ceiling = max(b.noise, min(b.loud.exceeded(ceilingExceeded), b.noise+maxCeiling[l.mode()]))
 }
 
 // belowBackground reports whether the window that ends at a capture position may be
@@ -245,16 +245,16 @@ func (s *suspicion) belowBackground(l *levels, end int64) bool {
 
 // spread is a decaying histogram of levels, in 1 dB bins.
 type spread struct {
-	counts [spreadMost]float64
+	counts [spreadBins]float64
 	total  float64
 	taken  int // levels since the last decay
 }
 
-// spreadMost exceeds the highest level: full scale is 91 dB.
-const spreadMost = 96
+// spreadBins exceeds the highest level: full scale is 91 dB.
+const spreadBins = 96
 
 func (s *spread) add(level float64) {
-	s.counts[min(max(int(level), 0), spreadMost-1)]++
+	s.counts[min(max(int(level), 0), spreadBins-1)]++
 	s.total++
 	if s.taken++; s.taken == levelsNoise {
 		s.taken = 0
@@ -268,7 +268,7 @@ func (s *spread) add(level float64) {
 // exceeded returns the level that the given fraction of levels exceeds, or 0.
 func (s *spread) exceeded(part float64) float64 {
 	left := part * s.total
-	for i := spreadMost - 1; i > 0; i-- {
+	for i := spreadBins - 1; i > 0; i-- {
 		if s.counts[i] > left {
 			// Interpolate, assuming a uniform distribution within a bin.
 			return float64(i+1) - left/s.counts[i]

@@ -94,8 +94,8 @@ func TestSuspicionWithoutAVoiceIsDismissed(t *testing.T) {
 		want time.Duration // from the suspicion to its end
 		most int           // suspicions
 	}{
-		{"a click", 50 * time.Millisecond, suspectLeast * 5 * time.Millisecond, 1},
-		{"a noise that stays", 5 * time.Second, suspectMost * 5 * time.Millisecond, 2}, // then it is background
+		{"a click", 50 * time.Millisecond, suspectMin * 5 * time.Millisecond, 1},
+		{"a noise that stays", 5 * time.Second, suspectMax * 5 * time.Millisecond, 2}, // then it is background
 	} {
 		l := overAssistant(t, ProfileDefault, 50)
 		l.tone(t, 900, tt.long) // too faint for the fake detectors
@@ -288,7 +288,7 @@ func TestFailedProbesRaiseTheThreshold(t *testing.T) {
 	l := listen(t, ProfileConfig(ProfileDefault))
 	l.SetAudible(true)
 	l.tone(t, 50, 200*time.Millisecond)
-	for range mostProbes {
+	for range maxProbes {
 		if !l.until(t, 20000, Suspected) || !l.until(t, 50, Dismissed) {
 			t.Fatalf("marked %v", l.marks)
 		}
@@ -370,7 +370,7 @@ func TestTheCeilingIsBounded(t *testing.T) {
 		l.tone(t, 20, 500*time.Millisecond)
 	}
 	b := l.levels.background()
-	if over := b.ceiling - b.noise; over < 3 || over > ceilingMost[silentMode] {
+	if over := b.ceiling - b.noise; over < 3 || over > maxCeiling[silentMode] {
 		t.Errorf("the ceiling is %.1f dB above the noise", over)
 	}
 }

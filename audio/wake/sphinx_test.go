@@ -101,7 +101,7 @@ func TestHumanPhrasesAreHeard(t *testing.T) {
 
 // A threshold that is too low detects other words too: "eight of spades" in "seven of
 // clubs".
-func TestThresholdCounts(t *testing.T) {
+func TestLowThresholdTriggersOnOtherWords(t *testing.T) {
 	clips := human(t, recordings)
 	for threshold, want := range map[float64]bool{DefaultThreshold: false, 1e-40: true} {
 		if _, wrong := rates(t, clips, "eight of spades", threshold); wrong > 0 != want {

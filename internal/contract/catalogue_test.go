@@ -34,7 +34,7 @@ func (s *source) catalogue() (list []orphan) {
 			if !ok {
 				return
 			}
-			c, ok := s.object2(kv.Key).(*types.Const)
+			c, ok := s.objectOf(kv.Key).(*types.Const)
 			if !ok || locales[c.Name()] != c {
 				return
 			}
@@ -49,8 +49,8 @@ func (s *source) catalogue() (list []orphan) {
 	return append(list, s.unread()...)
 }
 
-// object2 returns what a name or a selector refers to.
-func (s *source) object2(e ast.Expr) types.Object {
+// objectOf returns what a name or a selector refers to.
+func (s *source) objectOf(e ast.Expr) types.Object {
 	switch e := e.(type) {
 	case *ast.Ident:
 		return s.info.Uses[e]

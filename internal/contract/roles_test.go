@@ -13,10 +13,10 @@ const roleFile = "protocol/roles.go"
 // one another, and its methods say which service recognizes and which speaks.
 var roleFields = []string{"Provider", "Endpoint", "Hearing.Provider", "Hearing.Endpoint", "Voice.Provider", "Voice.Endpoint"}
 
-// TestProvidersAreReadByTheirRole: `agentvoice.provider` alone does not say which
+// TestProvidersAreReadByRole: `agentvoice.provider` alone does not say which
 // service recognizes and which speaks. Production code uses Settings.Hears, Speaks,
 // SessionWith and their endpoints.
-func TestProvidersAreReadByTheirRole(t *testing.T) {
+func TestProvidersAreReadByRole(t *testing.T) {
 	s := load(t, nil)
 	if found := s.roleReads(); len(found) > 0 {
 		t.Errorf("these read a setting of the provider instead of Settings.Hears, HearingEndpoint, Speaks, VoiceEndpoint or SessionWith: %q", found)

@@ -151,7 +151,7 @@ func TestHeldByAnother(t *testing.T) {
 	}
 }
 
-func TestCrashLeavesNothing(t *testing.T) {
+func TestCrashReleasesTheLease(t *testing.T) {
 	inFolder(t)
 	ctx := bounded(t)
 	if err := startOther(t, "crashes").end(syscall.SIGKILL); err == nil {
@@ -189,7 +189,7 @@ func TestTakeOver(t *testing.T) {
 	}
 }
 
-func TestTakeOverFromNobody(t *testing.T) {
+func TestTakeOverWithoutAHolder(t *testing.T) {
 	inFolder(t)
 	l, err := TakeOver(bounded(t), Holder{Name: "me"})
 	if err != nil {

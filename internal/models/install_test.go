@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-func TestInstallSurvivesTwoCuts(t *testing.T) {
+func TestInstallSurvivesTwoDisconnects(t *testing.T) {
 	files := toneFiles(t)
 	m := newMirror(t, files)
 	size := len(files["encoder.onnx"])
@@ -54,7 +54,7 @@ func TestInstallSurvivesTwoCuts(t *testing.T) {
 }
 
 // Interruptions that make progress do not count as failures of the mirror.
-func TestManyCuts(t *testing.T) {
+func TestManyDisconnects(t *testing.T) {
 	files := toneFiles(t)
 	m := newMirror(t, files)
 	const cuts = 4 * attempts
@@ -155,8 +155,8 @@ func TestPartOfAnotherVersionWithoutETag(t *testing.T) {
 	}
 }
 
-// lies lists wrong responses of a mirror, with words of the resulting error.
-var lies = map[string]struct {
+// badResponses lists wrong responses of a mirror, with words of the resulting error.
+var badResponses = map[string]struct {
 	answer func(http.ResponseWriter, *http.Request, int, []byte) bool
 	words  string
 }{
@@ -214,15 +214,15 @@ var lies = map[string]struct {
 	}, "EOF"},
 }
 
-func TestMirrorsThatLie(t *testing.T) {
+func TestBadResponses(t *testing.T) {
 	files := toneFiles(t)
-	for name, lie := range lies {
+	for name, c := range badResponses {
 		t.Run(name, func(t *testing.T) {
 			bad, good := newMirror(t, files), newMirror(t, files)
-			bad.answer = lie.answer
+			bad.answer = c.answer
 			s, _ := open(t, toneEntry(files, bad.URL))
 			err := s.Install(t.Context(), "tone-tdt")
-			wantError(t, s, err, "encoder.onnx", lie.words, "--mirror")
+			wantError(t, s, err, "encoder.onnx", c.words, "--mirror")
 			if list, err := s.List(); err != nil || len(list) != 0 {
 				t.Errorf("%q is installed, %v", list, err)
 			}

@@ -77,7 +77,7 @@ func TestDefaultManifest(t *testing.T) {
 	}
 }
 
-func TestManifestsThatAreRefused(t *testing.T) {
+func TestInvalidManifests(t *testing.T) {
 	files := toneFiles(t)
 	for name, spoil := range map[string]func(*Manifest){
 		"a path outside":   func(m *Manifest) { m.Models[0].Files[0].Path = "../encoder.onnx" },

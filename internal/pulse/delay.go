@@ -3,9 +3,9 @@ package pulse
 const (
 	// stampPeriod is after how many samples the stamps repeat: 640 ms.
 	stampPeriod = 64 * FrameSamples
-	// mostLeftOut limits how many frames are dropped at once: the stamps jump by as
+	// maxDropped limits how many frames are dropped at once: the stamps jump by as
 	// many, and a jump of a whole period would go unnoticed.
-	mostLeftOut = 32
+	maxDropped = 32
 )
 
 // delay measures the delay from the room's input to its output, sample by sample: it
@@ -46,7 +46,7 @@ func (d *delay) heard(stamps *Frame) (late bool) {
 	if d.spoken < d.since {
 		return false
 	}
-	d.excess = int(min((at-d.spoken-d.usual)/FrameSamples, mostLeftOut))
+	d.excess = int(min((at-d.spoken-d.usual)/FrameSamples, maxDropped))
 	return d.excess > 0
 }
 

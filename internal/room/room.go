@@ -66,7 +66,7 @@ func New(cfg Config) (*Room, error) {
 		noiseGain:  float32(math.Pow(10, cfg.NoiseLevel/20)),
 		speakerMax: ceiling(cfg.SpeakerClip),
 		micMax:     ceiling(cfg.MicClip),
-		delay:      newLine(int(audio.Samples(cfg.Delay)), int(audio.Samples(mostJump)), cfg.DriftPPM),
+		delay:      newLine(int(audio.Samples(cfg.Delay)), int(audio.Samples(maxJump)), cfg.DriftPPM),
 	}
 	if cfg.Echo != nil {
 		r.echo = newConvolver(cfg.Echo)
@@ -77,8 +77,8 @@ func New(cfg Config) (*Room, error) {
 	return r, nil
 }
 
-// mostJump is by how much the delay may exceed the initial one.
-const mostJump = 250 * time.Millisecond
+// maxJump is by how much the delay may exceed the initial one.
+const maxJump = 250 * time.Millisecond
 
 // Jump changes the delay by a duration, which may be negative, from the next frame on.
 func (r *Room) Jump(by time.Duration) {

@@ -9,9 +9,9 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/dsp"
 )
 
-// TestAnEchoThatNobodyCancels makes the assistant interrupt itself only twice, and
+// TestUncancelledEcho makes the assistant interrupt itself only twice, and
 // twice again after half a minute.
-func TestAnEchoThatNobodyCancels(t *testing.T) {
+func TestUncancelledEcho(t *testing.T) {
 	says, _ := synthetic(t)
 	res, err := Run(Cell{Place: usual("study", -6), Seed: 3, Profile: "default", Alone: 30 * time.Second, DSP: &dsp.Config{}}, says, NewNoises(1, says, nil))
 	if err != nil {

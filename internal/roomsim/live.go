@@ -240,7 +240,7 @@ func (t *talk) measure(res *LiveResult) error {
 		said[i].first = never // in samples of the device, not of the tape
 		res.Outcomes = append(res.Outcomes, outcome(&said[i], tape, t.world.happened, 0))
 	}
-	res.falsely(said, t.world.happened)
+	res.countFalse(said, t.world.happened)
 	res.Sounding, res.DSP = audio.Duration(t.sounds.Load()), t.front.Stats()
 	res.Errors, res.Software, res.Audio = t.world.errors, t.world.software, audio.Duration(t.pos)
 	res.Underruns, res.Cushion, res.LeftOut = res.DSP.Underruns, liveCushion, t.server.LeftOut()

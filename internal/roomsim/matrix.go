@@ -181,8 +181,8 @@ func (o Opening) cell(r string, asks *Case, said Case) Cell {
 	return c
 }
 
-// questionLeast is the minimum length of a question.
-const questionLeast = time.Second
+// minQuestion is the minimum length of a question.
+const minQuestion = time.Second
 
 // question returns what the person of a case asks before: another utterance in the
 // same voice, or else in the same group.
@@ -190,7 +190,7 @@ func question(all []Case, said Case, seed uint64) *Case {
 	var other *Case
 	for _, i := range pick(seed, len(all)) {
 		c := &all[i]
-		if c.Kind != BargeIn || c.Group != said.Group || c.ID == said.ID || audio.Duration(c.End-c.Onset) < questionLeast {
+		if c.Kind != BargeIn || c.Group != said.Group || c.ID == said.ID || audio.Duration(c.End-c.Onset) < minQuestion {
 			continue
 		}
 		if c.Voice == said.Voice {
@@ -309,9 +309,9 @@ func Commands(z Size, seed uint64, all, synthetic []Case) []Cell {
 	return cells
 }
 
-// Unmeant returns conversations in which a person only coughs, laughs and gives
+// NonInterruptions returns conversations in which a person only coughs, laughs and gives
 // backchannels, with the default profile, in each room. The caller sets Words.
-func Unmeant(z Size, seed uint64, all []Case) []Cell {
+func NonInterruptions(z Size, seed uint64, all []Case) []Cell {
 	var cells []Cell
 	for i, r := range z.Rooms {
 		c := Cell{Name: r + ", echo -6 dB", Profile: "default", Place: usual(r, -6), Seed: seed*1000 + 500 + uint64(i)}

@@ -40,21 +40,21 @@ type person struct {
 	// words, if set, recognizes the utterance that began at pos and ends now.
 	words func(pos int64) csm.Final
 
-	mu      sync.Mutex
-	asks    *Case // until the assistant answers
-	ask     int64 // position of its first sample
-	next    int   // next case
-	warmUp  int64 // samples
-	total   int64 // samples in which the assistant was audible
-	heard   int64 // the same, since it last talked undisturbed
-	wait    int64 // samples of heard before the next case
-	active  bool  // a case is playing or not over yet
-	begin   int64 // position of its first sample
-	told    bool  // the core has its words
-	open    uint64
-	from    int64 // where that started
-	said    []saying
-	falsely int // false onsets
+	mu          sync.Mutex
+	asks        *Case // until the assistant answers
+	ask         int64 // position of its first sample
+	next        int   // next case
+	warmUp      int64 // samples
+	total       int64 // samples in which the assistant was audible
+	heard       int64 // the same, since it last talked undisturbed
+	wait        int64 // samples of heard before the next case
+	active      bool  // a case is playing or not over yet
+	begin       int64 // position of its first sample
+	told        bool  // the core has its words
+	open        uint64
+	from        int64 // where that started
+	said        []saying
+	falseOnsets int
 }
 
 // saying is a case that was played, with its positions.
@@ -202,7 +202,7 @@ func (p *person) began(w *world, m vad.Mark, now int64) {
 			s.first = m.Pos
 		}
 	} else {
-		p.falsely++
+		p.falseOnsets++
 	}
 	p.mu.Unlock()
 	w.onset()

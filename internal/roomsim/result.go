@@ -75,7 +75,7 @@ func (s *sim) result() Result {
 	for i := range s.person.said {
 		res.Outcomes = append(res.Outcomes, outcome(&s.person.said[i], s.tape, s.world.happened, audio.Samples(s.Render)))
 	}
-	res.falsely(s.person.said, s.world.happened)
+	res.countFalse(s.person.said, s.world.happened)
 	return res
 }
 
@@ -124,8 +124,8 @@ func outcome(said *saying, tape *Tape, happened []happening, buffered int64) Out
 	return o
 }
 
-// falsely counts reactions while the person was silent.
-func (res *Result) falsely(said []saying, happened []happening) {
+// countFalse counts reactions while the person was silent.
+func (res *Result) countFalse(said []saying, happened []happening) {
 	pending := false
 	for _, h := range happened {
 		var caused bool

@@ -9,7 +9,7 @@ import (
 
 const second = int64(audio.SampleRate)
 
-func TestWhatNobodyCausedIsFalse(t *testing.T) {
+func TestUncausedPausesAreFalse(t *testing.T) {
 	said := []saying{{c: &Case{}, begin: 20 * second, over: 24 * second}}
 	for _, c := range []struct {
 		name                  string
@@ -25,14 +25,14 @@ func TestWhatNobodyCausedIsFalse(t *testing.T) {
 		{"what the person did", []happening{{20 * second, "pause"}, {21 * second, "listening"}, {22 * second, "flush"}}, 0, 0, 0},
 	} {
 		var res Result
-		res.falsely(said, c.happened)
+		res.countFalse(said, c.happened)
 		if res.Pauses != c.pauses || res.Interruptions != c.interruptions || res.Early != c.early {
 			t.Errorf("%s: %d pauses, %d early, %d interruptions", c.name, res.Pauses, res.Early, res.Interruptions)
 		}
 	}
 }
 
-func TestAnOutcomeIsCountedFromTheLabel(t *testing.T) {
+func TestOutcomeIsRelativeToTheLabel(t *testing.T) {
 	c := &Case{Kind: BargeIn, Label: speechdata.Label{Onset: 4800, Strong: 9600, End: second}}
 	said := saying{c: c, begin: second, over: 4 * second, first: second + 4800 + 480, told: true}
 	tape := taped(0, second+14400, 3*second, 5*second)

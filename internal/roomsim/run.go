@@ -154,15 +154,15 @@ type sim struct {
 	uplink    []int16 // all of it, if it is recognized
 }
 
-// acquaintance is how long the assistant was audible with known devices.
-const acquaintance = 20 * time.Second
+// knownTime is how long the assistant was audible with known devices.
+const knownTime = 20 * time.Second
 
 // Run simulates the conversation of a cell on a virtual clock.
 func Run(c Cell, says Assistant, noises Noises) (Result, error) {
 	var learnt *int64
 	if c.Known {
 		first := c
-		first.Cases, first.Asks, first.Alone = nil, nil, acquaintance
+		first.Cases, first.Asks, first.Alone = nil, nil, knownTime
 		var err error
 		if _, learnt, err = hold(first, says, noises, nil); err != nil {
 			return Result{}, err
@@ -221,16 +221,16 @@ func (s *sim) over() bool {
 	if len(s.Cases) == 0 {
 		return audio.Duration(s.sounds) >= s.Alone || audio.Duration(s.pos) > 3*s.Alone+time.Minute
 	}
-	if audio.Duration(s.pos) > time.Minute+time.Duration(len(s.Cases))*caseMost {
+	if audio.Duration(s.pos) > time.Minute+time.Duration(len(s.Cases))*maxCaseTime {
 		s.world.complain(fmt.Sprintf("given up after %d of %d cases, in %v", len(s.person.said), len(s.Cases), s.world.loop.State().Phase()))
 		return true
 	}
 	return s.person.done()
 }
 
-// caseMost is the maximum average time per case, after which a stuck conversation is
+// maxCaseTime is the maximum average time per case, after which a stuck conversation is
 // abandoned.
-const caseMost = 20 * time.Second
+const maxCaseTime = 20 * time.Second
 
 // step simulates 10 ms.
 func (s *sim) step() error {

@@ -67,7 +67,7 @@ func TestAConversationIsTheSameEachTime(t *testing.T) {
 
 // A recognizer that replaces the oracle decides: the answer ends at words, and
 // continues after uncertain words.
-func TestWordsAreOfWhatIsHeard(t *testing.T) {
+func TestRecognizerReplacesTheOracle(t *testing.T) {
 	says, all := synthetic(t)
 	said := all[1]
 	for _, doubted := range []bool{false, true} {
@@ -131,9 +131,9 @@ func TestOpeningsBeginEarly(t *testing.T) {
 	}
 }
 
-// TestACommandIsHeardFromTheFirstWordOn with headphones, processed and unprocessed,
+// TestCommandsAreDetectedFromTheFirstWord with headphones, processed and unprocessed,
 // and with new speakers: each command is decided within 250 ms, and none is missed.
-func TestACommandIsHeardFromTheFirstWordOn(t *testing.T) {
+func TestCommandsAreDetectedFromTheFirstWord(t *testing.T) {
 	says, all := synthetic(t)
 	commands, err := SyntheticCommands(context.Background())
 	if err != nil {

@@ -20,7 +20,7 @@ func taped(first, from, to, end int64) *Tape {
 	return t
 }
 
-func TestSilenceIsWhereItLasts(t *testing.T) {
+func TestSilenceMustLast(t *testing.T) {
 	const second = audio.SampleRate
 	for _, c := range []struct {
 		lasts time.Duration
@@ -42,7 +42,7 @@ func TestSilenceIsWhereItLasts(t *testing.T) {
 	}
 }
 
-func TestALoudspeakerSoundsLater(t *testing.T) {
+func TestTapeIncludesTheOutputDelay(t *testing.T) {
 	tape := taped(480, 9600, 24000, 48000)
 	if at, ok := tape.Silent(0, 48000); !ok || at != 9600+480 {
 		t.Errorf("silent at %d %v, want %d", at, ok, 9600+480)

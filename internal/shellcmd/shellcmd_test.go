@@ -84,7 +84,7 @@ func TestSubstitutionsAndHereDocuments(t *testing.T) {
 	})
 }
 
-func TestVariablesInFront(t *testing.T) {
+func TestLeadingAssignments(t *testing.T) {
 	check(t, []row{
 		{"FOO=1 make test", "make", ""},
 		{"PATH=. ls", "ls", "o"},
@@ -219,7 +219,7 @@ func TestGit(t *testing.T) {
 	})
 }
 
-func TestOtherShellsAndWhatIsNoCommand(t *testing.T) {
+func TestOtherShellsAndInvalidCommands(t *testing.T) {
 	check(t, []row{
 		{"Remove-Item -Recurse x", "Remove-Item", "Do"},
 		{"Get-ChildItem", "Get-ChildItem", "o"},
@@ -256,7 +256,7 @@ func TestWindowsShells(t *testing.T) {
 	}
 }
 
-func TestACommandAsWords(t *testing.T) {
+func TestReadWords(t *testing.T) {
 	if r := ReadWords([]string{"bash", "-c", "cd x && rm -rf ."}); !slices.Equal(r.Programs, []string{"bash", "cd", "rm"}) || !r.Deletes {
 		t.Errorf("%+v", r)
 	}

@@ -56,7 +56,7 @@ func TestTable(t *testing.T) {
 }
 
 // The amounts that the benches rely on.
-func TestThereIsEnough(t *testing.T) {
+func TestEnoughRecordings(t *testing.T) {
 	voices, short := map[string]bool{}, 0
 	for _, r := range All(Utterance) {
 		if r.Style != Cartoon {
@@ -98,7 +98,7 @@ func TestLoad(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotThereIsMissing(t *testing.T) {
+func TestMissingRecordings(t *testing.T) {
 	t.Setenv(Env, t.TempDir())
 	r, err := Find("en/goodbye")
 	if err != nil {
@@ -116,7 +116,7 @@ func TestWhatIsNotThereIsMissing(t *testing.T) {
 }
 
 // Figures measured with a different file would not be reproducible.
-func TestTheChecksumCounts(t *testing.T) {
+func TestChecksumMismatch(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv(Env, dir)
 	r, err := Find("en/front-center")

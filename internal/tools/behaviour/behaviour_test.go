@@ -13,7 +13,7 @@ import (
 
 // The core behaves in each cell as recorded in the file. For an intended change,
 // update the file and describe the change in the commit.
-func TestTheCoreDoesWhatItDid(t *testing.T) {
+func TestBehaviourIsUnchanged(t *testing.T) {
 	text, err := os.ReadFile(filepath.Join("..", "..", "..", filepath.FromSlash(path)))
 	if err != nil {
 		t.Fatal(err)
@@ -56,7 +56,7 @@ func TestObservationsAreTheSame(t *testing.T) {
 }
 
 // The walks reach every phase.
-func TestEveryPhaseIsMet(t *testing.T) {
+func TestEveryPhaseIsReached(t *testing.T) {
 	met := map[string]bool{}
 	for line := range strings.Lines(whole()) {
 		met[strings.Fields(line)[0]] = true

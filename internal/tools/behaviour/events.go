@@ -137,8 +137,8 @@ func timers() []uint64 {
 	return out
 }
 
-// aimed sets the live generation in a deadline event.
-func aimed(s csm.State, e csm.Event) csm.Event {
+// withLiveGeneration sets the live generation in a deadline event.
+func withLiveGeneration(s csm.State, e csm.Event) csm.Event {
 	if f, ok := e.(csm.TimerFired); ok && f.Timer < csm.NumTimers && f.Gen != 9 {
 		f.Gen = s.Timers[f.Timer].Gen
 		return f

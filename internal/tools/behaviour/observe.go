@@ -23,10 +23,10 @@ import (
 const states = 500
 
 // A walk ends after walkSteps. Events that would end the conversation are taken only
-// once in mercy times, so that walks get far.
+// once in endOdds times, so that walks get far.
 const (
 	walkSteps = 400
-	mercy     = 40
+	endOdds   = 40
 	handful   = 4
 	pause     = 30 // one in this many steps waits for a minute
 )
@@ -72,10 +72,10 @@ func observe(states int, told []csmtest.Scenario) record {
 					met[p] += 4
 				}
 				for _, e := range all {
-					r.step(s, csm.Envelope{Seq: seq, At: at, Event: aimed(s, e)})
+					r.step(s, csm.Envelope{Seq: seq, At: at, Event: withLiveGeneration(s, e)})
 				}
 			}
-			s = onwards(random, s, all, met, seq, at)
+			s = advance(random, s, all, met, seq, at)
 		}
 	}
 	return r
@@ -93,7 +93,7 @@ func (r record) follow(told []csmtest.Scenario, seen map[string]bool) {
 			}
 			seen[key] = true
 			for _, e := range events(st.After) {
-				r.step(st.After, csm.Envelope{Seq: st.Envelope.Seq + 1, At: st.Envelope.At + 300*time.Millisecond, Event: aimed(st.After, e)})
+				r.step(st.After, csm.Envelope{Seq: st.Envelope.Seq + 1, At: st.Envelope.At + 300*time.Millisecond, Event: withLiveGeneration(st.After, e)})
 			}
 		}
 	}
@@ -123,16 +123,16 @@ func configs() []csm.Config {
 	return out
 }
 
-// onwards picks a random event that has an effect: of a handful, the one that leads
+// advance picks a random event that has an effect: of a handful, the one that leads
 // to the least visited state.
-func onwards(random *rand.Rand, s csm.State, all []csm.Event, met map[csm.Phase]int, seq uint64, at time.Duration) csm.State {
+func advance(random *rand.Rand, s csm.State, all []csm.Event, met map[csm.Phase]int, seq uint64, at time.Duration) csm.State {
 	best, found := s, 0
 	for range 200 {
-		env := csm.Envelope{Seq: seq, At: at, Event: aimed(s, all[random.IntN(len(all))])}
+		env := csm.Envelope{Seq: seq, At: at, Event: withLiveGeneration(s, all[random.IntN(len(all))])}
 		next, _ := csm.Step(s, env)
 		ends := s.Phase().Active() && !next.Phase().Active()
 		_, configured := env.Event.(csm.Configure)
-		if next.Counters != s.Counters || configured || ends && random.IntN(mercy) > 0 {
+		if next.Counters != s.Counters || configured || ends && random.IntN(endOdds) > 0 {
 			continue
 		}
 		if found == 0 || met[next.Phase()] < met[best.Phase()] {

@@ -50,7 +50,7 @@ func TestCoverageIsMeasuredFromTheTable(t *testing.T) {
 // functions, 100% coverage on error pathways leading to Faulted". The allowed number
 // of missing parts passes, one more fails; a branch of a guard is one result, yes or
 // no.
-func TestWhatIsNotEnough(t *testing.T) {
+func TestInsufficientCoverage(t *testing.T) {
 	var faults, rows, branches []string
 	for _, p := range parts() {
 		row := csm.Table()[p.row]

@@ -259,7 +259,7 @@ func TestSampleFollowsTheSeed(t *testing.T) {
 }
 
 // Errors in a list name the mutant.
-func TestListsThatAreWrong(t *testing.T) {
+func TestInvalidLists(t *testing.T) {
 	for _, c := range []struct{ name, seeded, equivalent, want string }{
 		{"not there", block("gone", "door/door.go", "expr", "d == 7", "d == 8"), "", "mutant gone: its original is no longer in door/door.go"},
 		{"two places", block("two", "csm/csm.go", "expr", "r.pressed", "0"), "", "mutant two: its original occurs 2 times in csm/csm.go"},

@@ -46,7 +46,7 @@ CON-001  It runs in the extension host.
 	}
 }
 
-func TestParseRefuses(t *testing.T) {
+func TestParseErrors(t *testing.T) {
 	for text, want := range map[string]string{
 		"REQ-001  Ten states.":                                      "list.txt:1: REQ-001 has no status; add a line: proved",
 		"REQ-001  Ten states.\n  owed":                              "list.txt:2: REQ-001: owed without a description of what is missing",
@@ -184,7 +184,7 @@ func problemsOf(t *testing.T, root string) (problems []string, said string) {
 	return problems, out.String()
 }
 
-func TestProofsThatDoNotHold(t *testing.T) {
+func TestInvalidProofs(t *testing.T) {
 	for _, c := range []struct{ name, proof, want string }{
 		{"no such test", "door:TestClosed under door-closed", "no test TestClosed in door"},
 		{"no such package", "window:TestOpen under door-closed", "no test TestOpen in window"},
@@ -202,14 +202,14 @@ func TestProofsThatDoNotHold(t *testing.T) {
 	}
 }
 
-func TestAMentionThatIsGone(t *testing.T) {
+func TestMissingMention(t *testing.T) {
 	problems, _ := problemsOf(t, module(t, "REQ-001  The door is open.\n    owed hinges\n    also door/door.go \"func Close\"\n"))
 	if len(problems) != 1 || !strings.Contains(problems[0], `door/door.go no longer contains "func Close"`) {
 		t.Errorf("%q", problems)
 	}
 }
 
-func TestAScenarioOfAnUnknownRequirement(t *testing.T) {
+func TestScenarioOfAnUnknownRequirement(t *testing.T) {
 	problems, _ := problemsOf(t, module(t, "REQ-002  The door is open.\n    owed hinges\n"))
 	if len(problems) != 1 || !strings.Contains(problems[0], "scenario start proves REQ-001, which is not in") {
 		t.Errorf("%q", problems)
@@ -254,7 +254,7 @@ func TestParseAround(t *testing.T) {
 }
 
 // A mutant whose code has changed is reported by list, not only by prove.
-func TestAMutantWhoseCodeIsGone(t *testing.T) {
+func TestMutantWithoutItsOriginal(t *testing.T) {
 	root := module(t, "REQ-001  The door is open.\n    proved door:TestOpen under door-closed\n")
 	if err := os.WriteFile(filepath.Join(root, filepath.FromSlash(aroundFile)), []byte("mutant door-closed\nfile door/door.go\n--- original\nreturn maybe\n--- mutated\nreturn false\n---\n"), 0o600); err != nil {
 		t.Fatal(err)

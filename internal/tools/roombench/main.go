@@ -53,7 +53,7 @@ func main() {
 	flag.BoolVar(&o.quick, "quick", false, "a few minutes instead of an hour")
 	flag.IntVar(&o.live, "live", -1, "number of interruptions in real time; 0 for none (default 60, quick 8)")
 	flag.StringVar(&o.match, "match", "", "only cells with this in their profile and name")
-	flag.StringVar(&o.only, "only", "", "only this part: live, matrix, openings, commands, first, jumps or unmeant")
+	flag.StringVar(&o.only, "only", "", "only this part: live, matrix, openings, commands, first, jumps or nonInterruptions")
 	flag.Parse()
 	if o.live < 0 {
 		o.live = 60
@@ -133,7 +133,7 @@ func run(ctx context.Context, o options) error {
 		{"commands", &r.Commands, func() []roomsim.Cell { return roomsim.Commands(size, o.seed, b.cases, b.commands) }, b.matrix},
 		{"first", &r.First, func() []roomsim.Cell { return roomsim.First(size, o.seed, b.cases) }, b.matrix},
 		{"jumps", &r.Jumps, func() []roomsim.Cell { return roomsim.Jumps(size, o.seed) }, b.matrix},
-		{"unmeant", &r.Unmeant, func() []roomsim.Cell { return roomsim.Unmeant(size, o.seed, b.cases) }, b.unmeant},
+		{"nonInterruptions", &r.NonInterruptions, func() []roomsim.Cell { return roomsim.NonInterruptions(size, o.seed, b.cases) }, b.nonInterruptions},
 	} {
 		if !o.wants(p.name) {
 			continue
@@ -178,8 +178,8 @@ func (b *bench) matrix(ctx context.Context, cells []roomsim.Cell) ([]cell, error
 	return out, errors.Join(append(errs, ctx.Err())...)
 }
 
-// unmeant runs cells with the embedded recognizer.
-func (b *bench) unmeant(ctx context.Context, cells []roomsim.Cell) (out []cell, err error) {
+// nonInterruptions runs cells with the embedded recognizer.
+func (b *bench) nonInterruptions(ctx context.Context, cells []roomsim.Cell) (out []cell, err error) {
 	for i := range cells {
 		engine, failed := stt.PocketSphinx(stt.PocketSphinxConfig{})()
 		if failed != nil {

@@ -79,8 +79,8 @@ func (r *report) tables() []table {
 	if r.Jumps != nil {
 		out = append(out, r.jumpsTable())
 	}
-	if r.Unmeant != nil {
-		out = append(out, r.unmeantTable())
+	if r.NonInterruptions != nil {
+		out = append(out, r.nonInterruptionsTable())
 	}
 	if r.Live != nil {
 		out = append(out, r.liveTable())
@@ -201,9 +201,9 @@ func (r *report) commandsTable() table {
 	return t
 }
 
-// unmeantTable shows the results for coughs and backchannels with a real recognizer
+// nonInterruptionsTable shows the results for coughs and backchannels with a real recognizer
 // instead of the oracle.
-func (r *report) unmeantTable() table {
+func (r *report) nonInterruptionsTable() table {
 	t := table{title: "Coughs and backchannels as the embedded recogniser hears them", note: "The profile default. It knows English only, and makes words of most that it hears; the core does not count those it doubts.",
 		head: []string{"what", "n", "paused for", "Listening", "went on"}}
 	sorts := []struct {
@@ -217,7 +217,7 @@ func (r *report) unmeantTable() table {
 	}
 	for _, s := range sorts {
 		n, paused, listening, on := 0, 0, 0, 0
-		for _, c := range r.Unmeant {
+		for _, c := range r.NonInterruptions {
 			for _, o := range c.Result.Outcomes {
 				if !s.is(o) {
 					continue

@@ -42,9 +42,9 @@ type report struct {
 	Commands []cell `json:"commands"`
 	// Jumps are conversations in which the echo's delay jumps, without a person.
 	Jumps []cell `json:"jumps"`
-	// Unmeant are conversations with coughs and backchannels, with words from the
+	// NonInterruptions are conversations with coughs and backchannels, with words from the
 	// embedded recognizer.
-	Unmeant []cell `json:"unmeant"`
+	NonInterruptions []cell `json:"nonInterruptions"`
 }
 
 // cell is a conversation of the matrix and its result.

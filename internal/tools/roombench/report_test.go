@@ -81,8 +81,8 @@ func TestJumpsAreCountedByTheirSizeAndRoom(t *testing.T) {
 	}
 }
 
-func TestWhatIsNotMeantIsSorted(t *testing.T) {
-	r := &report{Unmeant: []cell{{Result: roomsim.Result{Outcomes: []roomsim.Outcome{
+func TestNonInterruptions(t *testing.T) {
+	r := &report{NonInterruptions: []cell{{Result: roomsim.Result{Outcomes: []roomsim.Outcome{
 		{ID: "cough/a", Kind: roomsim.Cough, Silent: 90, Listening: 300, WentOn: true},
 		{ID: "cough/b", Kind: roomsim.Cough, Silent: -1, Listening: -1, WentOn: true},
 		{ID: "laugh/a", Kind: roomsim.Cough, Silent: 90, Listening: -1},
@@ -95,7 +95,7 @@ func TestWhatIsNotMeantIsSorted(t *testing.T) {
 		{"backchannels, English and sounds", "1", "1 (100.0 %)", "1 (100.0 %)", "1 (100.0 %)"},
 		{"backchannels, other languages", "1", "1 (100.0 %)", "1 (100.0 %)", "0 (0.0 %)"},
 	}
-	if got := r.unmeantTable().rows; !reflect.DeepEqual(got, want) {
+	if got := r.nonInterruptionsTable().rows; !reflect.DeepEqual(got, want) {
 		t.Errorf("%v, want %v", got, want)
 	}
 }
@@ -110,7 +110,7 @@ func TestAQuantileIsOneOfTheValues(t *testing.T) {
 	}
 }
 
-func TestThePageStandsAlone(t *testing.T) {
+func TestPageIsSelfContained(t *testing.T) {
 	r := sample()
 	r.sum(nil)
 	page, err := r.page()

@@ -10,7 +10,7 @@ import (
 )
 
 // split separates what write has joined.
-func TestTracesAreCutApart(t *testing.T) {
+func TestTracesAreSplit(t *testing.T) {
 	one := trace{Name: "one thing/after another", Rows: make([][columns]int, 2)}
 	two := trace{Name: "two", Rows: make([][columns]int, 1)}
 	got := split(string(write([]trace{one, two})))
@@ -38,7 +38,7 @@ func TestAVoiceIsMeasuredByPositions(t *testing.T) {
 }
 
 // A published phase that differs from the resulting phase has no number.
-func TestNewsOfAnotherPhase(t *testing.T) {
+func TestPublishedPhaseThatDiffers(t *testing.T) {
 	for phase, want := range map[string]int{"Listening": phases["Listening"], "Speaking": -1} {
 		tr, err := read("news", []step{{csm.UserInterrupt{}, phase, []csm.Effect{csm.PublishState{To: csm.PhaseListening}}}})
 		if err != nil || tr.Rows[0][colPhase] != want {
@@ -48,7 +48,7 @@ func TestNewsOfAnotherPhase(t *testing.T) {
 }
 
 // The model has every event and every deadline of the core.
-func TestTheModelKnowsEveryName(t *testing.T) {
+func TestModelHasEveryName(t *testing.T) {
 	text, err := os.ReadFile("../../../testdata/promela/conversation.pml")
 	if err != nil {
 		t.Fatal(err)
