@@ -17,14 +17,14 @@ func (r *rig) expectOutput(want ...PlayerEvent) {
 	r.output = nil
 }
 
-// TestPlayerReportsWhenTheOutputFallsSilent compares what the player reports with
-// what it rendered, for each way to fall silent.
+// TestPlayerReportsWhenTheOutputFallsSilent compares the reports with the rendered
+// audio, for each way to fall silent.
 func TestPlayerReportsWhenTheOutputFallsSilent(t *testing.T) {
 	const fade = SampleRate + fadeSamples
 	for _, tt := range []struct {
 		name  string
 		stop  func(r *rig)
-		again func(r *rig) // what it takes to sound again; nil for never
+		again func(r *rig) // makes the output audible again; nil if impossible
 	}{
 		{"held", func(r *rig) { r.Hold(30 * time.Millisecond) }, func(*rig) {}},
 		{"paused", func(r *rig) { r.Pause(1) }, func(r *rig) { r.Resume(1) }},
@@ -43,7 +43,7 @@ func TestPlayerReportsWhenTheOutputFallsSilent(t *testing.T) {
 					}
 				}
 				if last >= fadeSamples || last < fadeSamples-2 {
-					t.Errorf("the last sample that sounds is %d, and the fade has %d", last, fadeSamples)
+					t.Errorf("the last audible sample is %d, and the fade has %d", last, fadeSamples)
 				}
 				r.expectOutput(PlayerEvent{Kind: Silenced, Seg: seg11, Samples: fade, At: fade})
 				if tt.again == nil {
@@ -59,7 +59,7 @@ func TestPlayerReportsWhenTheOutputFallsSilent(t *testing.T) {
 	}
 }
 
-// TestPlayerReportsWhereTheAudioEnds: drained, and in an underrun.
+// TestPlayerReportsWhereTheAudioEnds after draining and in an underrun.
 func TestPlayerReportsWhereTheAudioEnds(t *testing.T) {
 	withRig(t, PlayerConfig{}, func(r *rig) {
 		r.write(seg11, 0, 2980)

@@ -10,19 +10,19 @@ import (
 	"time"
 )
 
-// The tests below run a producer, a control side and a device at the same time,
-// and check what left the device against what was written and reported.
+// These tests run a producer, a controller and a device concurrently, and compare the
+// device's output with what was written and reported.
 
-// race is one such run, and its record.
+// race is one such run with its recording.
 type race struct {
 	p *Player
 
 	live    atomic.Uint32 // generation that the producer writes
-	frames  atomic.Int64  // Render calls begun
+	frames  atomic.Int64  // Render calls started
 	stopped atomic.Bool
 
 	mu      sync.Mutex
-	lengths map[SegmentID]int64 // of ended segments
+	lengths map[SegmentID]int64 // lengths of ended segments
 	events  []PlayerEvent
 
 	out     []Frame
@@ -32,9 +32,9 @@ type race struct {
 	}
 	flushes []struct {
 		gen   uint32
-		frame int64 // the first frame that begins after Flush returned
+		frame int64 // the first frame that starts after Flush returned
 	}
-	pauses map[int64]bool // frames in which a Pause may take effect; of the control side
+	pauses map[int64]bool // frames in which a Pause may take effect; used by the controller
 }
 
 func (r *race) produce(rng *rand.Rand) error {
@@ -144,7 +144,7 @@ func runRace(t *testing.T, seed uint64, frames int64) *race {
 		runtime.Gosched()
 	}
 	parties.Wait()
-	for deadline := time.Now().Add(10 * time.Second); !r.p.Idle(); { // the rest
+	for deadline := time.Now().Add(10 * time.Second); !r.p.Idle(); { // drain the rest
 		if time.Now().After(deadline) {
 			t.Error("not idle at the end")
 			break
@@ -154,17 +154,16 @@ func runRace(t *testing.T, seed uint64, frames int64) *race {
 		r.render()
 		runtime.Gosched()
 	}
-	r.render() // the last Drained may be one frame behind its samples
+	r.render() // the last Drained may be one frame late
 	if err := r.p.Close(); err != nil {
 		t.Error(err)
 	}
 	return r
 }
 
-// TestPlayerUnderAnyInterleaving: what is rendered of a generation is what was
-// written to it, in order, with pauses and nothing else between; nothing of an
-// older one is rendered one frame after Flush returned; and the events are those
-// of what was rendered.
+// TestPlayerUnderAnyInterleaving: the rendered audio of a generation is what was
+// written to it, in order, with only pauses in between; one frame after Flush
+// returned nothing older is rendered; and the events match the rendered audio.
 func TestPlayerUnderAnyInterleaving(t *testing.T) {
 	rendered := 0
 	for seed := range uint64(12) {
@@ -183,13 +182,14 @@ func TestPlayerUnderAnyInterleaving(t *testing.T) {
 	}
 }
 
-// TestFlushInTheMiddleOfAFrame flushes as fast as it can, each time with audio of
-// the new generation right behind, so that both come within one Render.
+// TestFlushInTheMiddleOfAFrame flushes as fast as it can, each time followed
+// immediately by audio of the new generation, so that both take effect within one
+// Render.
 func TestFlushInTheMiddleOfAFrame(t *testing.T) {
 	const generations = 5000
 	r := newRace(time.Nanosecond)
-	// The device renders when it is let, so that neither side runs far ahead; the
-	// room in the channel is what lets both run at the same time.
+	// The device renders when permitted, so that neither side runs far ahead; the
+	// channel's buffer lets both run concurrently.
 	ticks := make(chan struct{}, 4)
 	var control sync.WaitGroup
 	control.Go(func() {
@@ -201,7 +201,7 @@ func TestFlushInTheMiddleOfAFrame(t *testing.T) {
 				n := 1 + rng.Int64N(1200)
 				r.p.Start(gen)
 				switch err := r.p.Write(seg, audioOf(seg, at, n)); {
-				case err == ErrFull: // until the flush before was followed
+				case err == ErrFull: // until the previous flush was applied
 					ticks <- struct{}{}
 					continue
 				case err != nil:
@@ -224,7 +224,7 @@ func TestFlushInTheMiddleOfAFrame(t *testing.T) {
 		r.render()
 	}
 	control.Wait()
-	for !r.p.Idle() { // the last flush
+	for !r.p.Idle() { // wait for the last flush
 		r.render()
 	}
 	if err := r.p.Close(); err != nil {
@@ -236,23 +236,23 @@ func TestFlushInTheMiddleOfAFrame(t *testing.T) {
 	}
 }
 
-// checkFlushes: once Flush returned, the cursor of an older generation stands. It
-// is the last thing that was rendered until the flush is followed, which may take
-// longer than a frame: a frame is silent when the notifier follows it, or when
-// there is no room for its events.
+// checkFlushes: once Flush has returned, the cursor of an older generation does not
+// move. It stays until the flush is applied, which may take more than a frame: a
+// frame is silent while the notifier applies the flush, or when its events have no
+// room.
 func (r *race) checkFlushes(t *testing.T) {
 	for _, flush := range r.flushes {
 		for i := max(flush.frame, 1); i < int64(len(r.cursors)); i++ {
 			if r.cursors[i].seg.Gen < flush.gen && r.cursors[i] != r.cursors[i-1] {
-				t.Fatalf("frame %d is of %v, after the flush to %d before frame %d", i, r.cursors[i].seg, flush.gen, flush.frame)
+				t.Fatalf("frame %d belongs to %v, after the flush to %d before frame %d", i, r.cursors[i].seg, flush.gen, flush.frame)
 			}
 		}
 	}
 }
 
-// checkEvents follows the events as a listener does.
+// checkEvents checks the order of the events.
 func (r *race) checkEvents(t *testing.T) {
-	gen, next := uint32(1), uint32(1) // live generation, and segment to come
+	gen, next := uint32(1), uint32(1) // live generation, and next segment
 	var started, buffered, drained bool
 	for i, ev := range r.events {
 		ok := ev.Seg.Gen == gen
@@ -300,8 +300,8 @@ func (r *race) segmentsOf(gen uint32) (segs []SegmentID) {
 	}
 }
 
-// checkAudio compares each frame with the samples that the cursor went over in it,
-// and returns how many there were.
+// checkAudio compares each frame with the samples that the cursor passed in it, and
+// returns their number.
 func (r *race) checkAudio(t *testing.T) (rendered int) {
 	flushedAt := map[uint32]PlayerEvent{}
 	faded := map[int64]bool{} // frames in which playback stopped
@@ -313,7 +313,7 @@ func (r *race) checkAudio(t *testing.T) (rendered int) {
 		case Paused, Underrun:
 			faded[ev.At/FrameSamples] = true
 			faded[(ev.At-1)/FrameSamples] = true
-		case Drained: // stands for the Paused of a fade that reached the end
+		case Drained: // replaces the Paused of a fade that reached the end
 			if frame := (ev.At - 1) / FrameSamples; r.pauses[frame] {
 				faded[frame] = true
 			}
@@ -352,7 +352,7 @@ func (r *race) checkAudio(t *testing.T) (rendered int) {
 	return rendered
 }
 
-// between is what was written between two cursors of a generation.
+// between returns the audio written between two cursors of a generation.
 func (r *race) between(from SegmentID, at int64, to SegmentID, upTo int64) (pcm []int16) {
 	for seq := max(from.Seq, 1); seq <= to.Seq; seq++ {
 		seg := SegmentID{from.Gen, seq}

@@ -12,7 +12,7 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// sampleOf is what sample i of a segment is written as: never zero, loud, and
+// sampleOf returns the value of sample i of a segment: never zero, loud, and
 // different from its neighbours.
 func sampleOf(seg SegmentID, i int64) int16 {
 	return int16(10000 + (int64(seg.Gen)*7919+int64(seg.Seq)*104729+i*31)%9973)
@@ -26,8 +26,8 @@ func audioOf(seg SegmentID, from, n int64) []int16 {
 	return pcm
 }
 
-// rig is a player in a synctest bubble, where every event has come when the call
-// that caused it is over.
+// rig is a player in a synctest bubble, where all events of a call have arrived when
+// the call returns.
 type rig struct {
 	*Player
 	t      *testing.T
@@ -67,7 +67,7 @@ func (r *rig) end(seg SegmentID) {
 func (r *rig) render(frames int) (pcm []int16) {
 	for range frames {
 		var f Frame
-		f[0] = 1 // a frame is reused, Render has to fill it
+		f[0] = 1 // frames are reused, so Render must fill them
 		r.Render(&f)
 		pcm = append(pcm, f[:]...)
 		synctest.Wait()
@@ -105,7 +105,7 @@ func silent(pcm []int16) bool {
 
 var seg11, seg12, seg21 = SegmentID{1, 1}, SegmentID{1, 2}, SegmentID{2, 1}
 
-// playing is a rig that plays the first of two seconds of segment 1.1.
+// playing returns a rig that has played one of two seconds of segment 1.1.
 func playing(r *rig) {
 	r.t.Helper()
 	r.write(seg11, 0, 2*SampleRate)
@@ -148,7 +148,7 @@ func TestPlayerWaitsForBufferAfterAnEarlyStart(t *testing.T) {
 		r.Start(1)
 		r.write(seg11, 0, 959)
 		if !silent(r.render(2)) {
-			t.Error("sound before there was enough")
+			t.Error("sound before enough audio was buffered")
 		}
 		r.write(seg11, 959, 1)
 		r.expectAudio(r.render(1), audioOf(seg11, 0, 480))
@@ -178,8 +178,8 @@ func TestPlayerPlaysSegmentsWithoutAGap(t *testing.T) {
 	})
 }
 
-// TestPlayerHeldAfterDrained: what comes after Drained waits for the control side
-// again, because the user may be speaking.
+// TestPlayerHeldAfterDrained: audio after Drained waits for the controller again,
+// because the user may be speaking.
 func TestPlayerHeldAfterDrained(t *testing.T) {
 	withRig(t, PlayerConfig{}, func(r *rig) {
 		r.Start(1)
@@ -202,7 +202,7 @@ func TestPlayerPausesAndResumes(t *testing.T) {
 	withRig(t, PlayerConfig{}, func(r *rig) {
 		playing(r)
 		r.Pause(1)
-		r.Pause(1) // once is enough
+		r.Pause(1) // a second call has no effect
 		out := r.render(3)
 		want := audioOf(seg11, SampleRate, 480)
 		for i := range out {
@@ -261,10 +261,10 @@ func TestHold(t *testing.T) {
 		if _, played := r.Cursor(); played != SampleRate+fadeSamples {
 			t.Errorf("the cursor is at %d while it is held", played)
 		}
-		out := r.render(2) // by itself
+		out := r.render(2) // resumes without a call
 		r.expectAudio(out[fadeSamples:], audioOf(seg11, SampleRate+2*fadeSamples, 960-fadeSamples))
 		if out[0] == sampleOf(seg11, SampleRate+fadeSamples) {
-			t.Error("it goes on without fading in")
+			t.Error("it resumes without fading in")
 		}
 		r.expect()
 	})
@@ -280,7 +280,7 @@ func TestHoldIsEndedOrReplaced(t *testing.T) {
 			t.Error("the shorter hold ended at once")
 		}
 		if silent(r.render(1)) {
-			t.Error("the longer hold goes on")
+			t.Error("the longer hold is still active")
 		}
 		r.Hold(time.Hour)
 		r.render(1)
@@ -292,7 +292,7 @@ func TestHoldIsEndedOrReplaced(t *testing.T) {
 	})
 }
 
-// What the control side orders while it is held happens, and is answered.
+// Calls of the controller during a hold take effect and are answered.
 func TestOrdersWhileHeld(t *testing.T) {
 	withRig(t, PlayerConfig{}, func(r *rig) {
 		playing(r)
@@ -346,7 +346,7 @@ func TestFlushEndsEverythingOlder(t *testing.T) {
 
 func TestEachFlushIsAnswered(t *testing.T) {
 	withRig(t, PlayerConfig{}, func(r *rig) {
-		r.Flush(4) // of a player that nobody used
+		r.Flush(4) // on an unused player
 		r.write(SegmentID{4, 1}, 0, 4800)
 		r.Flush(5)
 		r.write(SegmentID{5, 1}, 0, 4800)
@@ -364,12 +364,12 @@ func TestEachFlushIsAnswered(t *testing.T) {
 	})
 }
 
-// TestControlWithoutADevice: a lost device leaves no request unanswered.
+// TestControlWithoutADevice: every request is answered although the device is lost.
 func TestControlWithoutADevice(t *testing.T) {
 	withRig(t, PlayerConfig{}, func(r *rig) {
 		playing(r)
 		r.Pause(1)
-		time.Sleep(deviceStall + time.Millisecond) // the bubble's time, not the clock's
+		time.Sleep(deviceStall + time.Millisecond) // virtual time
 		r.expect(PlayerEvent{Kind: Paused, Seg: seg11, Samples: SampleRate, At: SampleRate})
 		r.Flush(2)
 		time.Sleep(deviceStall + time.Millisecond)
@@ -379,14 +379,14 @@ func TestControlWithoutADevice(t *testing.T) {
 	})
 }
 
-// TestFrameDuringATakeOver: a device that comes back while the notifier follows an
-// order in its place gets one frame of silence, which counts on the time line.
+// TestFrameDuringATakeOver: a device that resumes while the notifier applies an order
+// in its place gets one frame of silence, which counts on the timeline.
 func TestFrameDuringATakeOver(t *testing.T) {
 	withRig(t, PlayerConfig{}, func(r *rig) {
 		playing(r)
 		r.rendering.Store(true)
 		if !silent(r.render(1)) {
-			t.Error("two rendered at the same time")
+			t.Error("two goroutines rendered at the same time")
 		}
 		r.rendering.Store(false)
 		r.expectAudio(r.render(1), audioOf(seg11, SampleRate, 480))
@@ -446,7 +446,7 @@ func TestWriteErrors(t *testing.T) {
 		}
 		r.Reset()
 		r.render(1)
-		r.write(SegmentID{1, 1}, 0, SampleRate) // a new conversation, and all room
+		r.write(SegmentID{1, 1}, 0, SampleRate) // a new conversation, with the buffer empty
 		if err := r.Close(); err != nil {
 			t.Fatal(err)
 		}
@@ -459,8 +459,7 @@ func TestWriteErrors(t *testing.T) {
 	})
 }
 
-// TestBlockedListenerLosesNoEvents: playback waits rather than dropping
-// events.
+// TestBlockedListenerLosesNoEvents: playback waits instead of dropping events.
 func TestBlockedListenerLosesNoEvents(t *testing.T) {
 	const segments = 900
 	release, done := make(chan struct{}), make(chan struct{})
@@ -514,7 +513,7 @@ func TestRenderAllocatesNothing(t *testing.T) {
 		p.Render(&f)
 		p.Cursor()
 	}); n != 0 {
-		t.Errorf("%v allocations a frame", n)
+		t.Errorf("%v allocations per frame", n)
 	}
 }
 
@@ -558,8 +557,8 @@ func BenchmarkPlayerWrite(b *testing.B) {
 	}
 }
 
-// Prebuffer has playback begin later; less than the configuration says, and more than
-// fits, it does not.
+// Prebuffer delays the start of playback, within the limits of the configuration and
+// the capacity.
 func TestPrebufferIsSet(t *testing.T) {
 	for _, c := range []struct {
 		set    time.Duration
@@ -582,7 +581,7 @@ func TestPrebufferIsSet(t *testing.T) {
 			p.Render(&out)
 		}
 		if written != c.frames {
-			t.Errorf("with %v playback begins after %d frames, want %d", c.set, written, c.frames)
+			t.Errorf("with %v playback starts after %d frames, want %d", c.set, written, c.frames)
 		}
 		if err := p.Close(); err != nil {
 			t.Error(err)

@@ -60,7 +60,7 @@ func TestAlignerAppliesTheDelay(t *testing.T) {
 	for _, frames := range []int64{1, 7, 60} {
 		s := newStreams(t, lead+frames*frame)
 		if got := s.both(100); got != 100-int(frames) {
-			t.Errorf("with a delay of %d frames, frame %d is read beside 100", frames, got)
+			t.Errorf("with a delay of %d frames, frame %d is aligned with 100", frames, got)
 		}
 	}
 }
@@ -131,7 +131,7 @@ func TestAlignerRecoversFromDisruptions(t *testing.T) {
 		"microphone lost frames":      func(s *streams) { s.render(30) },
 		"few":                         func(s *streams) { s.render(4) },
 		"microphone reported the gap": func(s *streams) { s.render(30); s.a.skip(30 * frame) },
-		"nobody captured":             func(s *streams) { s.render(3000) },
+		"nothing captured":            func(s *streams) { s.render(3000) },
 		"speaker lost frames":         func(s *streams) { s.capture(3) },
 		"loudspeaker stopped":         func(s *streams) { s.capture(300) },
 		"speaker stopped":             func(s *streams) { s.capture(300); s.a.reset() },

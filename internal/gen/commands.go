@@ -19,17 +19,17 @@ func commandsMarkdown() ([]byte, error) {
 # Voice commands
 
 Only a whole utterance is a command: "stop" is one, "stop the server" and "say stop" go to the assistant. The daemon
-recognises commands by itself, without a model and without a network, the same way for spoken and for typed words. All
-languages are understood at once; case, punctuation, politeness ("please", "could you") and repetition do not matter.
+recognises commands locally, without a model or a network, in spoken and typed words alike. It accepts all languages
+at once; case, punctuation, politeness ("please", "could you") and repetition do not matter.
 
-"Editor" marks what the editor does; in the terminal those words go to the assistant. A command that has nothing to act
-on is no command: "open main.go" needs a file of that name, "fix it" a problem that is shown, "read the code" code in the
-last answer. "{number}" is a number in digits or words, "{name}" the name of a file of the workspace, or that of a mode,
-a model or a session of who answers.
+"Editor" marks commands that the editor runs; in the terminal those words go to the assistant. A command also needs
+something to act on: "open main.go" a file of that name, "fix it" a visible problem, "read the code" code in the last
+answer. "{number}" is a number in digits or words, "{name}" the name of a file in the workspace, or of a mode, model or
+session of the assistant.
 
-Add phrases of your own in ` + "`voice-commands.md`" + ` in your home folder. A heading names the command, a list its phrases; prose
-is ignored. The file is read when a conversation begins. A phrase that means something already keeps its meaning, and is
-reported; ` + "`agentvoice-daemon commands`" + ` lists everything and fails for such phrases.
+Add your own phrases in ` + "`voice-commands.md`" + ` in your home folder. A heading names the command, a list its phrases; prose
+is ignored. The file is read at the start of a conversation. A phrase that already has a meaning keeps it, and is
+reported; ` + "`agentvoice-daemon commands`" + ` lists everything, and fails if there are such phrases.
 
 ` + "```markdown\n## stop\n- basta | that will do\n\n## goToLine\n- row {number}\n```\n")
 	for _, lang := range spoken.Languages {

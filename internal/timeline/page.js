@@ -12,7 +12,7 @@
     return minutes + ":" + (rest < 10 ? "0" : "") + rest;
   };
 
-  // Marks of the axis, of what is in sight alone.
+  // Ticks of the axis, only for the visible part.
   const drawTicks = () => {
     const step = [0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10, 30, 60, 300, 600].find((s) => s * zoom >= 70) || 3600;
     const digits = step < 0.1 ? 2 : step < 1 ? 1 : 0;
@@ -25,7 +25,7 @@
     }
   };
 
-  // Zooming keeps what lies at x, in pixels from the left of the axis, where it is.
+  // Zooming keeps the point at x (pixels from the left of the axis) in place.
   const zoomTo = (z, x = (scroll.clientWidth - label()) / 2) => {
     const t = zoom ? (scroll.scrollLeft + x) / zoom : 0;
     zoom = Math.min(Math.max(z, Math.min(fit(), 20)), 2000);
@@ -50,7 +50,7 @@
     tip.hidden = true;
   };
 
-  // One stop of the Tab key a lane; the arrow keys go on from there.
+  // One Tab stop per lane; the arrow keys move from there.
   for (const lane of chart.querySelectorAll(".lane")) {
     const first = lane.querySelector(".i");
     if (first) first.tabIndex = 0;
@@ -99,7 +99,7 @@
   });
   for (const b of document.querySelectorAll("[data-zoom]")) b.addEventListener("click", actions[b.dataset.zoom]);
   for (const e of document.querySelectorAll(".zoom, .hint")) e.hidden = false;
-  // A short conversation fills the width; a long one begins at a scale that can be read.
+  // A short conversation fills the width; a long one starts at a readable scale.
   zoomTo(Math.max(fit(), 20), 0);
   addEventListener("resize", drawTicks);
 })();

@@ -142,7 +142,7 @@ func TestEmptyJournal(t *testing.T) {
 		if turns := Latencies(j); len(turns) != 0 {
 			t.Errorf("%s: %d turns", name, len(turns))
 		}
-		if page := render(t, j, Options{}); !strings.Contains(page, "No turn began.") {
+		if page := render(t, j, Options{}); !strings.Contains(page, "No turns.") {
 			t.Errorf("%s: the page does not say so", name)
 		}
 	}

@@ -46,7 +46,7 @@ func share(n, of int) string {
 }
 
 func (r *report) tables() []table {
-	goals := table{title: "Goals", note: "Of the profile default and of people whose voices are not disguised, with the devices of a laptop, unless it says otherwise.", head: []string{"goal", "wanted", "measured", ""}}
+	goals := table{title: "Goals", note: "Default profile, undisguised human voices and laptop devices, unless stated otherwise.", head: []string{"goal", "wanted", "measured", ""}}
 	for _, g := range r.Goals {
 		goals.rows = append(goals.rows, []string{g.What, g.Want, g.Figure, g.Met})
 	}
@@ -54,13 +54,13 @@ func (r *report) tables() []table {
 	for _, g := range r.Groups {
 		voices.rows = append(voices.rows, g.row())
 	}
-	places := table{title: "Interruptions by room", note: "People, read and acted. False pauses are those while nobody spoke; so are the holds, which last 0.15 to 0.3 s.", head: append([]string{}, voiceHead...)}
+	places := table{title: "Interruptions by room", note: "Human voices, read and acted. False pauses and holds occurred while the person was silent; a hold lasts 0.15 to 0.3 s.", head: append([]string{}, voiceHead...)}
 	places.head[1] = "room"
 	places.head = append(places.head, "false pauses", "holds a minute")
 	for _, g := range r.Places {
 		places.rows = append(places.rows, append(g.row(), fmt.Sprint(g.Pauses), g.holds()))
 	}
-	troubles := table{title: "Conversations that did not go as they should", head: []string{"profile", "room", "what"}}
+	troubles := table{title: "Failed conversations", head: []string{"profile", "room", "what"}}
 	for _, c := range slices.Concat(r.Cells, r.Jumps) {
 		for _, e := range c.Result.Errors {
 			troubles.rows = append(troubles.rows, []string{c.Cell.Profile, c.Cell.Name, e})
@@ -88,7 +88,7 @@ func (r *report) tables() []table {
 	if len(troubles.rows) > 0 {
 		out = append(out, troubles)
 	}
-	clips := table{title: "Recordings", note: "All of people; what is synthetic says so. They stay on the machine that fetched them.", head: []string{"package", "licence", "by", "what", "clips"}}
+	clips := table{title: "Recordings", note: "Human recordings, unless marked synthetic. They stay on the machine that downloaded them.", head: []string{"package", "licence", "by", "what", "clips"}}
 	for _, c := range r.Clips {
 		clips.rows = append(clips.rows, []string{c.Package, c.Licence, c.Holder, c.What, fmt.Sprint(c.Used)})
 	}
@@ -114,7 +114,7 @@ func (r *report) measured() table {
 }
 
 func (r *report) aloneTable() table {
-	t := table{title: "The assistant alone", note: "Nobody speaks: each pause is false. In the first " + roomsim.Settled.String() + " the echo canceller does not know the room yet.",
+	t := table{title: "The assistant alone", note: "The person is silent, so each pause is false. In the first " + roomsim.Settled.String() + " the echo canceller is still adapting.",
 		head: []string{"profile", "room", "minutes", "false pauses", "of these at the start", "a minute", "false interruptions", "holds a minute"}}
 	for _, g := range r.Alone {
 		t.rows = append(t.rows, []string{g.Profile, g.Name, fmt.Sprintf("%.1f", g.Minutes), fmt.Sprint(g.Pauses), fmt.Sprint(g.Early), fmt.Sprintf("%.2f", float64(g.Pauses)/max(g.Minutes, 0.01)), fmt.Sprint(g.Interruptions), g.holds()})
@@ -124,7 +124,7 @@ func (r *report) aloneTable() table {
 
 // openingsTable shows interruptions while the canceller is still adapting.
 func (r *report) openingsTable() table {
-	t := table{title: "Interruptions in the assistant's first seconds", note: "The first of a conversation, in all rooms: after so much of the assistant's speech. The answer is to a question that the same person spoke, from 0.5 to 1 s after the microphone opened; but for \"answer at 0.3 s\", where it was typed at once. New loudspeakers were never heard before; for known ones the delay of their echo is recalled. With headphones there is no echo.", head: voiceHead}
+	t := table{title: "Interruptions in the assistant's first seconds", note: "The first interruption of a conversation, in all rooms, after the given duration of the assistant's speech. The same person asked the question, 0.5 to 1 s after the microphone opened, except for \"answer at 0.3 s\", where it was typed at once. New loudspeakers were not used before; for known ones the echo's delay is recalled. With headphones there is no echo.", head: voiceHead}
 	for _, o := range roomsim.Opened {
 		var results []roomsim.Result
 		for _, c := range r.Openings {
@@ -139,7 +139,7 @@ func (r *report) openingsTable() table {
 
 // firstTable shows false pauses in the assistant's first seconds.
 func (r *report) firstTable() table {
-	t := table{title: "The assistant alone in the first " + roomsim.Settled.String(), note: "New devices, and a question was asked before: each pause is false.",
+	t := table{title: "The assistant alone in the first " + roomsim.Settled.String(), note: "New devices, after a spoken question: each pause is false.",
 		head: []string{"place", "conversations", "false pauses", "false interruptions", "holds"}}
 	for _, b := range roomsim.Beginnings {
 		var results []roomsim.Result
@@ -157,7 +157,7 @@ func (r *report) firstTable() table {
 // jumpsTable shows the effect of a jump of the echo's delay: by its size over all
 // rooms, and by room.
 func (r *report) jumpsTable() table {
-	t := table{title: "The echo's delay jumps", note: "In the midst of a conversation, in which nobody speaks; the assistant is heard for 20 s after it. Seconds until the delay is found for good: p50 / p95 / most.",
+	t := table{title: "The echo's delay jumps", note: "During a conversation without a person; the assistant continues for 20 s. Seconds until the delay is found for good: p50 / p95 / max.",
 		head: []string{"jump, or room", "conversations", "self-interruptions", "most in one", "found after s", "not found", "half duplex entered", "for s", "echo taken out at the end dB, least"}}
 	row := func(name string, of func(cellInfo) bool) {
 		if j := r.jumps(of); j.cells > 0 {
@@ -188,7 +188,7 @@ func (r *report) jumpsTable() table {
 
 // commandsTable shows interruptions by one word.
 func (r *report) commandsTable() table {
-	t := table{title: "One-word commands", note: "The first interruption of a conversation is one word. Human words are of any language; few recordings hold a command alone, so \"stop\", \"no\" and \"wait\" are synthetic, but for one human \"no\".", head: voiceHead}
+	t := table{title: "One-word commands", note: "The first interruption of a conversation is one word. Human words are in any language; few recordings contain only a command, so \"stop\", \"no\" and \"wait\" are synthetic, except for one human \"no\".", head: voiceHead}
 	for _, o := range roomsim.Commanded {
 		var results []roomsim.Result
 		for _, c := range r.Commands {
@@ -204,7 +204,7 @@ func (r *report) commandsTable() table {
 // nonInterruptionsTable shows the results for coughs and backchannels with a real recognizer
 // instead of the oracle.
 func (r *report) nonInterruptionsTable() table {
-	t := table{title: "Coughs and backchannels as the embedded recogniser hears them", note: "The profile default. It knows English only, and makes words of most that it hears; the core does not count those it doubts.",
+	t := table{title: "Coughs and backchannels with the embedded recognizer", note: "Default profile. The recognizer knows only English and returns words for most sounds; the core ignores uncertain ones.",
 		head: []string{"what", "n", "paused for", "Listening", "went on"}}
 	sorts := []struct {
 		name string
