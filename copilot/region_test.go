@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// calls are calls of tools with these ids, the second of which destroys.
+// calls returns tool calls with these ids, the second of which is destructive.
 func calls(ids ...uint64) []Call {
 	var out []Call
 	for _, id := range ids {
@@ -15,7 +15,7 @@ func calls(ids ...uint64) []Call {
 	return out
 }
 
-// live is request 9 in its third round, at its second attempt.
+// live is request 9 in its third round and second attempt.
 func live(ids ...uint64) Live { return Live{Request: 9, Attempt: 2, Round: 2, Calls: calls(ids...)} }
 
 func cancelled(ids ...uint64) Live {
@@ -24,7 +24,7 @@ func cancelled(ids ...uint64) Live {
 	return l
 }
 
-// states are those of the tests.
+// states are the test states.
 func states() map[string]State {
 	return map[string]State{
 		"idle":                  Idle{},
@@ -52,15 +52,15 @@ type cell struct {
 	out Outcome
 }
 
-// give is check for the inputs that are about request 9 in round 2.
+// give is check for inputs of request 9 in round 2.
 func give(t *testing.T, in Input, otherwise Outcome, want map[string]cell) {
 	t.Helper()
 	in.Request, in.Round = 9, 2
 	check(t, in, otherwise, want)
 }
 
-// check gives every state the input; a state that want does not name must stay
-// and give otherwise.
+// check applies the input to every state; a state that is not in want must not change and
+// must return otherwise.
 func check(t *testing.T, in Input, otherwise Outcome, want map[string]cell) {
 	t.Helper()
 	for at := range want {
@@ -100,14 +100,14 @@ func TestOpenAndShut(t *testing.T) {
 	check(t, Input{Do: Shut}, Ignored, shut)
 }
 
-// A model is loaded where no request is under way; a later one replaces one that
-// is on its way.
+// A model is loaded while no request is in progress; a later load replaces one in
+// progress.
 func TestLoad(t *testing.T) {
 	begins := cell{LoadingModel{Load: 5, Model: 50}, Changed}
 	check(t, Input{Do: Load, Load: 5, Model: 50}, Ignored, map[string]cell{"ready": begins, "load failed": begins, "loading": begins})
 }
 
-// Progress rises to 100 and never falls.
+// Progress increases to 100 and never decreases.
 func TestLoading(t *testing.T) {
 	at := func(percent int) cell { return cell{LoadingModel{Load: 4, Model: 40, Percent: percent}, Changed} }
 	for percent, w := range map[int]cell{-1: ignored, 0: ignored, 29: ignored, 30: ignored, 31: at(31), 99: at(99), 100: at(100), 101: at(100)} {
@@ -126,7 +126,7 @@ func TestLoading(t *testing.T) {
 	}
 }
 
-// A request begins where one may be made, in its first round.
+// A request starts where one is allowed, in its first round.
 func TestRequestsBegin(t *testing.T) {
 	begun := Live{Request: 10, Attempt: 1}
 	check(t, Input{Do: Search, Request: 10}, Ignored, map[string]cell{"ready": {SearchingTools{begun}, Changed}})
@@ -137,8 +137,7 @@ func TestRequestsBegin(t *testing.T) {
 	})
 }
 
-// The end of a search is that of a cancelled request, or of a failed one, or
-// hands the round over.
+// The end of a search ends a cancelled or failed request, or starts the round.
 func TestFoundAndNotFound(t *testing.T) {
 	first := live()
 	first.Attempt = 1
@@ -168,7 +167,7 @@ func TestSign(t *testing.T) {
 	})
 }
 
-// A call is taken once, in the order of the answer.
+// A call is accepted once, in the order of the answer.
 func TestWants(t *testing.T) {
 	give(t, Input{Do: Wants, Call: calls(72)[0]}, Stale, map[string]cell{
 		"generating": {Streaming{live(72)}, More}, "streaming": {Streaming{live(72)}, More},
@@ -181,7 +180,7 @@ func TestWants(t *testing.T) {
 	})
 }
 
-// A round asks for MaxCalls calls, and more are refused.
+// A round accepts MaxCalls calls and rejects further ones.
 func TestTooManyCalls(t *testing.T) {
 	var s State = Streaming{Live{Request: 9}}
 	for id := range uint64(MaxCalls + 3) {
@@ -197,8 +196,7 @@ func TestTooManyCalls(t *testing.T) {
 	}
 }
 
-// The end of an answer is that of the request, of a cancelled one, or of a round
-// that asks for calls.
+// The end of an answer ends the request, a cancelled request, or a round with tool calls.
 func TestTerminalAndFail(t *testing.T) {
 	give(t, Input{Do: Terminal}, Stale, map[string]cell{
 		"generating": {Ready{}, Ended}, "generating, cancelled": {Ready{}, Confirmed},
@@ -210,14 +208,14 @@ func TestTerminalAndFail(t *testing.T) {
 		"streaming": {Ready{}, Ended}, "streaming, cancelled": {Ready{}, Confirmed},
 		"streaming, calls": {Ready{}, Ended},
 	})
-	broken := cancelled(71) // a cancelled request has no calls; were there one, it would not be asked about
+	broken := cancelled(71) // a cancelled request has no calls; if it had, it would not be asked about
 	if got, out := Next(Streaming{broken}, Input{Do: Terminal, Request: 9, Round: 2}); got != (Ready{}) || out != Confirmed {
 		t.Errorf("got %#v, outcome %d", got, out)
 	}
 }
 
-// What is told to stop is told once, whatever its round. Where nothing runs, it
-// has stopped.
+// A request is cancelled once, in any round. If nothing is running, it has already
+// stopped.
 func TestCancel(t *testing.T) {
 	want := map[string]cell{
 		"idle": stale, "loading": stale, "load failed": stale, "ready": stale,
@@ -234,8 +232,7 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// The decision is about the first of the calls, which it names; the request is
-// the one that asks.
+// A decision names the first call and its request.
 func TestApproveAndReject(t *testing.T) {
 	check(t, Input{Do: Approve, Call: Call{ID: 71}}, Stale, map[string]cell{
 		"asking":            {CallingTool{live(71, 72)}, Changed},
@@ -266,7 +263,7 @@ func TestToolDoneAndToolFail(t *testing.T) {
 	check(t, Input{Do: ToolFail, Call: Call{ID: 72}}, Stale, map[string]cell{"calling, last call": {Ready{}, Ended}})
 }
 
-// What names another request, round or call leaves every state as it was.
+// An input of another request, round or call changes no state.
 func TestInputsOfOthersAreStale(t *testing.T) {
 	all := Input{Attempt: 9, Percent: 90, Call: Call{ID: 71}}
 	for _, request := range []uint64{0, 8, 10} {
@@ -290,8 +287,7 @@ func TestInputsOfOthersAreStale(t *testing.T) {
 	}
 }
 
-// An approval that none of the calls is left for, or a call of none, is no
-// approval and no call.
+// Waiting for approval or calling a tool without a call is not a valid state.
 func TestZeroValuesAreStates(t *testing.T) {
 	all := []State{
 		LoadingModel{}, SearchingTools{}, Generating{}, Streaming{}, WaitingForApproval{}, CallingTool{},
@@ -315,8 +311,7 @@ func TestZeroValuesAreStates(t *testing.T) {
 	}
 }
 
-// A call that is added never lands in memory that an older state can see, and
-// none is changed there.
+// Adding a call never writes to memory that an older state can reach.
 func TestNextDoesNotModifyItsArgument(t *testing.T) {
 	backing := calls(71, 72, 73, 74)
 	for _, s := range []State{

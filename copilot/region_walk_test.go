@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// world makes a walk of inputs: of the live request mostly, and of others.
+// world generates a random walk of inputs, mostly of the live request.
 type world struct {
 	requests, calls uint64
 	loads           uint32
@@ -16,7 +16,7 @@ type world struct {
 
 func (w *world) input(t *rapid.T, s State) Input {
 	in := Input{Do: Do(rapid.IntRange(0, int(numDos)-1).Draw(t, "do"))}
-	if in.Do == Shut && rapid.IntRange(0, 5).Draw(t, "shut") > 0 { // most walks go on
+	if in.Do == Shut && rapid.IntRange(0, 5).Draw(t, "shut") > 0 { // most walks continue
 		in.Do = Sign
 	}
 	l, _ := LiveOf(s)
@@ -50,7 +50,7 @@ func (w *world) input(t *rapid.T, s State) Input {
 	return in
 }
 
-// walk runs a walk of a conversation's copilot region.
+// walk runs a walk of the copilot region.
 func walk(t *rapid.T, each func(before State, in Input, after State, out Outcome)) {
 	var s State = Idle{}
 	var w world
@@ -62,9 +62,9 @@ func walk(t *rapid.T, each func(before State, in Input, after State, out Outcome
 	}
 }
 
-// At most one request is live: the next begins where none is, and what ends one
-// is its only terminal. One that was cancelled stays so until its terminal
-// confirms it, and only such a one is confirmed.
+// At most one request is live: the next starts only when none is, and each ends with
+// exactly one terminal. A cancelled request stays cancelled until its terminal confirms
+// it, and only cancelled requests are confirmed.
 func TestOneRequestIsLiveAndEndsOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		terminals := map[uint64]int{}
@@ -96,9 +96,8 @@ func TestOneRequestIsLiveAndEndsOnce(t *testing.T) {
 	})
 }
 
-// Rounds and attempts rise, one at a time; a question and a call are about a call
-// that was asked for, none twice; what is stale changes nothing, and an input
-// twice is the same as once.
+// Rounds and attempts increase one at a time; a question and a call concern a requested
+// call, each at most once; stale and repeated inputs change nothing.
 func TestRequestWalks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		walk(t, func(before State, in Input, after State, out Outcome) {
@@ -137,8 +136,8 @@ func TestRequestWalks(t *testing.T) {
 	})
 }
 
-// What the region says about a state: whether a request is live, whether it is
-// busy with it, and the stage that may be tried again.
+// Queries on a state: whether a request is live, whether it is busy, and the stage that
+// can be retried.
 func TestStateQueries(t *testing.T) {
 	type answer struct {
 		live, busy bool

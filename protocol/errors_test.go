@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// silent are the failures that only a program is told of.
+// silent are the failures that only programs see.
 var silent = []ErrorCode{
 	CodeParseError, CodeInvalidRequest, CodeMethodNotFound, CodeInvalidParams, CodeNotInitialized,
 	CodeRequestCancelled, CodeUnsupportedProtocolVersion, CodeShuttingDown, CodeAnswerGap,
@@ -27,7 +27,7 @@ func TestErrorsHaveTexts(t *testing.T) {
 				t.Errorf("%s: spoken in %s has %d characters", e.Code, l, n)
 			}
 			if strings.ContainsAny(e.Spoken(l), "`_*()/") {
-				t.Errorf("%s: spoken in %s has signs that nobody says: %s", e.Code, l, e.Spoken(l))
+				t.Errorf("%s: spoken in %s has characters that cannot be spoken: %s", e.Code, l, e.Spoken(l))
 			}
 			if l != English && (e.Message(l) == e.Message(English) || e.Remediation(l) == e.Remediation(English)) {
 				t.Errorf("%s is English in %s", e.Code, l)
@@ -54,12 +54,12 @@ func TestErrorNumbers(t *testing.T) {
 			continue
 		}
 		if e.Number > -32000 || e.Number <= -32096 || e.Number == -32001 {
-			t.Errorf("%s has the number %d of somebody else", e.Code, e.Number)
+			t.Errorf("%s has the reserved number %d", e.Code, e.Number)
 		}
 	}
-	for _, n := range []int64{-32000, -32043} { // fixed: the first and the last of version 1.0
+	for _, n := range []int64{-32000, -32043} { // the first and last of version 1.0 are fixed
 		if numbers[n] == "" {
-			t.Errorf("number %d is gone", n)
+			t.Errorf("number %d is missing", n)
 		}
 	}
 }
@@ -77,7 +77,7 @@ func TestNewError(t *testing.T) {
 		t.Errorf("an unknown code: %+v", e)
 	}
 	if _, ok := DataOf(nil); ok {
-		t.Error("no error has data")
+		t.Error("data of a nil error")
 	}
 	if ErrorCode("neverHeardOf").Known() || !CodeCopilotQuota.Known() {
 		t.Error("Known is wrong")
@@ -140,14 +140,14 @@ func TestDecodeNamesTheField(t *testing.T) {
 	}
 }
 
-// fieldsOf decodes params and returns the fields that the answer names.
+// fieldsOf decodes params and returns the fields that the error names.
 func fieldsOf[T any](params string) []FieldError {
 	_, err := Decode[T](English, raw(params))
 	data, _ := DataOf(err)
 	return data.Fields
 }
 
-// An error does not repeat the user's words or a secret.
+// Errors quote neither the user's words nor secrets.
 func TestDecodeErrorsHoldNoContent(t *testing.T) {
 	_, err := Decode[SendTextParams](English, raw(`{"text":["my secret"]}`))
 	if err == nil || strings.Contains(err.Message, "secret") {
@@ -166,7 +166,7 @@ func TestDecodeResult(t *testing.T) {
 	}
 	for _, bad := range []string{``, `null`, `{"status":"done"}`, `[]`, `{"status":1}`} {
 		if _, err := DecodeResult[CopilotSendResult](json.RawMessage(bad)); err == nil {
-			t.Errorf("%q is taken for a result", bad)
+			t.Errorf("%q is accepted as a result", bad)
 		}
 	}
 }

@@ -43,12 +43,12 @@ func TestTimestamp(t *testing.T) {
 	}
 	for _, bad := range []string{`"yesterday"`, `1758907470421`} {
 		if err := json.Unmarshal([]byte(bad), &back); err == nil {
-			t.Errorf("%s is taken for a time", bad)
+			t.Errorf("%s is accepted as a time", bad)
 		}
 	}
 }
 
-// payloads is every type that travels.
+// payloads returns every type on the wire.
 func payloads() []reflect.Type {
 	types := []reflect.Type{reflect.TypeFor[ErrorData]()}
 	for _, m := range Messages {
@@ -61,7 +61,7 @@ func payloads() []reflect.Type {
 	return types
 }
 
-// fill sets every field of v to something that is not its zero value.
+// fill sets every field of v to a non-zero value.
 func fill(v reflect.Value) {
 	switch v.Interface().(type) {
 	case Timestamp:
@@ -125,8 +125,8 @@ func TestRoundTripOfEveryType(t *testing.T) {
 	}
 }
 
-// The zero value of a type sends what its documentation says: no null, except
-// copilotRequestId and JSON that is not looked into.
+// The zero value of a type is encoded as documented: no null, except copilotRequestId and
+// opaque JSON.
 func TestEmptyIsNotNull(t *testing.T) {
 	null := regexp.MustCompile(`"(\w+)":null`)
 	for _, typ := range payloads() {
@@ -145,7 +145,7 @@ func TestEmptyIsNotNull(t *testing.T) {
 	}
 }
 
-// Names on the wire are lowerCamelCase and every field has one.
+// Wire names are lowerCamelCase, and every field has one.
 func TestFieldNames(t *testing.T) {
 	camel := regexp.MustCompile(`^[a-z][a-zA-Z0-9]*$`)
 	seen := map[reflect.Type]bool{}
@@ -201,8 +201,8 @@ func TestEnumsAreClosedLists(t *testing.T) {
 			t.Errorf("%s has values %q", e.Type, e.Values)
 		}
 	}
-	// REQ-001, and the closed list of causes (REQ-010): 13 of the specification
-	// and 20 of the protocol.
+	// REQ-001, and the closed list of causes (REQ-010): 13 of the specification and 20 of
+	// the protocol.
 	if len(States) != 10 || len(Causes) != 33 {
 		t.Errorf("%d states and %d causes", len(States), len(Causes))
 	}
@@ -226,11 +226,11 @@ func TestLabels(t *testing.T) {
 		}
 	}
 	if got := German.Label(StateWaitingForCopilot, "Codex"); got != "⋯ Wartet auf Codex" {
-		t.Errorf("of another agent: %q", got)
+		t.Errorf("label for another agent: %q", got)
 	}
 }
 
-// Texts name who answers: Copilot, or the agent that does.
+// Texts name the assistant: Copilot or another agent.
 func TestTextsNameTheAssistant(t *testing.T) {
 	named := 0
 	for _, e := range Errors {

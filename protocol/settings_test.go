@@ -26,7 +26,7 @@ func TestDefaults(t *testing.T) {
 	if s.Copilot.Timeout != 8*time.Second || s.Interruption.Confirm != 250*time.Millisecond || s.Provider != ProviderLocal {
 		t.Errorf("%+v", s)
 	}
-	// Each default is also taken when it is sent.
+	// Each default is also accepted when sent.
 	c := Configuration{}
 	for _, row := range SettingsTable {
 		raw, err := json.Marshal(row.Default)
@@ -41,7 +41,7 @@ func TestDefaults(t *testing.T) {
 	}
 }
 
-// The table reaches every field of Settings, each once.
+// The table has exactly one row for every field of Settings.
 func TestTableCoversSettings(t *testing.T) {
 	var s Settings
 	names, pointers := map[string]bool{}, map[any]bool{}
@@ -79,7 +79,7 @@ func TestTableCoversSettings(t *testing.T) {
 	}
 }
 
-// What decides who hears the user, and what is kept, is not for a workspace.
+// A workspace cannot set who receives the user's audio and what is stored.
 func TestScopesProtectTheUser(t *testing.T) {
 	for _, row := range SettingsTable {
 		for _, p := range []string{"provider", "endpoint", "deployment", "model", "privacy.persist", "privacy.journal", "privacy.watch", "voice.provider", "voice.endpoint", "voice.model", "hearing.provider", "hearing.endpoint"} {
@@ -102,7 +102,7 @@ func TestParseConfiguration(t *testing.T) {
 	if s != want {
 		t.Errorf("%+v, want %+v", s, want)
 	}
-	// What is not named stays; null sets the default.
+	// Fields that are not named do not change; null restores the default.
 	s, fields = s.Apply(configuration(t, `{"agentvoice.voice.rate": null}`))
 	want.Voice.Rate = 1
 	if len(fields) > 0 || s != want {
@@ -128,36 +128,36 @@ func TestBadConfiguration(t *testing.T) {
 		{"not an object", `{"agentvoice":7}`, "agentvoice", "unknown setting"},
 		{"twice", `{"agentvoice.cues.volume":0.1,"agentvoice":{"cues":{"volume":0.2}}}`, "agentvoice.cues.volume", "twice"},
 		{"endpoint is missing", `{"agentvoice.provider":"localai"}`, "agentvoice.endpoint", "a URL"},
-		{"endpoint is no URL", `{"agentvoice.endpoint":"example.com"}`, "agentvoice.endpoint", "absolute"},
+		{"endpoint is not a URL", `{"agentvoice.endpoint":"example.com"}`, "agentvoice.endpoint", "absolute"},
 		{"endpoint is a file", `{"agentvoice.endpoint":"file:///etc/passwd"}`, "agentvoice.endpoint", "absolute"},
 		{"endpoint has a password", `{"agentvoice.endpoint":"https://u:hunter2@example.com"}`, "agentvoice.endpoint", "without them"},
-		{"proxy is no URL", `{"agentvoice.network.proxy":"proxy.example:8080"}`, "agentvoice.network.proxy", "http, https or socks5"},
+		{"proxy is not a URL", `{"agentvoice.network.proxy":"proxy.example:8080"}`, "agentvoice.network.proxy", "http, https or socks5"},
 		{"proxy of another kind", `{"agentvoice.network.proxy":"ftp://proxy.example"}`, "agentvoice.network.proxy", "http, https or socks5"},
 		{"proxy has a password", `{"agentvoice.network.proxy":"http://u:hunter2@proxy.example"}`, "agentvoice.network.proxy", "HTTPS_PROXY"},
-		{"a relay is no URL", `{"agentvoice.network.turnUsername":"u","agentvoice.network.turnServers":"turn:a.example turn.example:3478"}`, "agentvoice.network.turnServers", "turns:"},
+		{"a relay is not a URL", `{"agentvoice.network.turnUsername":"u","agentvoice.network.turnServers":"turn:a.example turn.example:3478"}`, "agentvoice.network.turnServers", "turns:"},
 		{"a relay has a password", `{"agentvoice.network.turnUsername":"u","agentvoice.network.turnServers":"turn:u:hunter2@a.example"}`, "agentvoice.network.turnServers", "turns:"},
 		{"user name of the relays is missing", `{"agentvoice.network.turnServers":"turn:a.example:3478?transport=tcp,turns:[::1]:5349"}`, "agentvoice.network.turnUsername", "user name"},
-		{"key in the clear", `{"agentvoice.provider":"openai","agentvoice.endpoint":"http://example.com"}`, "agentvoice.endpoint", "https"},
+		{"unencrypted key", `{"agentvoice.provider":"openai","agentvoice.endpoint":"http://example.com"}`, "agentvoice.endpoint", "https"},
 		{"deployment of a transcription model is missing", `{"agentvoice.provider":"azure","agentvoice.endpoint":"https://x.openai.azure.com","agentvoice.deployment":"rt"}`, "agentvoice.transcription.deployment", "transcription"},
 		{"language is not a tag", `{"agentvoice.transcription.language":"deutsch!"}`, "agentvoice.transcription.language", "BCP 47"},
 		{"deployment is missing", `{"agentvoice.provider":"azure","agentvoice.endpoint":"https://x.openai.azure.com","agentvoice.transcription.deployment":"tr"}`, "agentvoice.deployment", "deployment"},
 		{"endpoint of any server is missing", `{"agentvoice.provider":"compatible"}`, "agentvoice.endpoint", "a URL"},
-		{"endpoint of the ears is missing", `{"agentvoice.hearing.provider":"compatible"}`, "agentvoice.hearing.endpoint", "a URL"},
-		{"key of the ears in the clear", `{"agentvoice.hearing.provider":"openai","agentvoice.hearing.endpoint":"http://example.com"}`, "agentvoice.hearing.endpoint", "https"},
+		{"recognition endpoint is missing", `{"agentvoice.hearing.provider":"compatible"}`, "agentvoice.hearing.endpoint", "a URL"},
+		{"unencrypted key for recognition", `{"agentvoice.hearing.provider":"openai","agentvoice.hearing.endpoint":"http://example.com"}`, "agentvoice.hearing.endpoint", "https"},
 		{"no session", `{"agentvoice.provider":"compatible","agentvoice.endpoint":"http://nas","agentvoice.hearing.wire":"realtime"}`, "agentvoice.hearing.wire", "does not support realtime"},
 		{"no transcriptions", `{"agentvoice.hearing.wire":"transcriptions"}`, "agentvoice.hearing.wire", "local does not support transcriptions"},
-		{"voice in a session that there is not", `{"agentvoice.provider":"openai","agentvoice.hearing.wire":"transcriptions","agentvoice.voice.wire":"realtime"}`, "agentvoice.voice.wire", "session is with local"},
-		{"deployment of the ears is missing", `{"agentvoice.hearing.provider":"azure","agentvoice.hearing.endpoint":"https://x.openai.azure.com","agentvoice.deployment":"rt"}`, "agentvoice.transcription.deployment", "transcription"},
-		{"endpoint of the voice is missing", `{"agentvoice.voice.provider":"localai","agentvoice.voice.model":"piper"}`, "agentvoice.voice.endpoint", "a URL"},
-		{"endpoint of the voice has a password", `{"agentvoice.voice.provider":"openai","agentvoice.voice.endpoint":"https://u:hunter2@example.com"}`, "agentvoice.voice.endpoint", "without them"},
-		{"key of the voice in the clear", `{"agentvoice.voice.provider":"openai","agentvoice.voice.endpoint":"http://example.com"}`, "agentvoice.voice.endpoint", "https"},
+		{"voice in a missing session", `{"agentvoice.provider":"openai","agentvoice.hearing.wire":"transcriptions","agentvoice.voice.wire":"realtime"}`, "agentvoice.voice.wire", "session is with local"},
+		{"recognition deployment is missing", `{"agentvoice.hearing.provider":"azure","agentvoice.hearing.endpoint":"https://x.openai.azure.com","agentvoice.deployment":"rt"}`, "agentvoice.transcription.deployment", "transcription"},
+		{"voice endpoint is missing", `{"agentvoice.voice.provider":"localai","agentvoice.voice.model":"piper"}`, "agentvoice.voice.endpoint", "a URL"},
+		{"voice endpoint has a password", `{"agentvoice.voice.provider":"openai","agentvoice.voice.endpoint":"https://u:hunter2@example.com"}`, "agentvoice.voice.endpoint", "without them"},
+		{"unencrypted key for the voice", `{"agentvoice.voice.provider":"openai","agentvoice.voice.endpoint":"http://example.com"}`, "agentvoice.voice.endpoint", "https"},
 		{"session of another provider", `{"agentvoice.voice.provider":"openai","agentvoice.voice.wire":"realtime"}`, "agentvoice.voice.wire", "session is with local"},
-		{"no such wire", `{"agentvoice.voice.wire":"speech"}`, "agentvoice.voice.wire", "local does not support speech"},
-		{"model of the voice is missing", `{"agentvoice.provider":"localai","agentvoice.endpoint":"http://nas","agentvoice.voice.wire":"speech"}`, "agentvoice.voice.model", "name of a model"},
+		{"unsupported wire", `{"agentvoice.voice.wire":"speech"}`, "agentvoice.voice.wire", "local does not support speech"},
+		{"voice model is missing", `{"agentvoice.provider":"localai","agentvoice.endpoint":"http://nas","agentvoice.voice.wire":"speech"}`, "agentvoice.voice.model", "name of a model"},
 		{"no transcriptions of a Live session", `{"agentvoice.provider":"live","agentvoice.hearing.wire":"transcriptions","agentvoice.voice.provider":"openai"}`, "agentvoice.hearing.wire", "live does not support transcriptions"},
 		{"no speech beside a Live session", `{"agentvoice.provider":"live","agentvoice.voice.wire":"speech"}`, "agentvoice.voice.wire", "live does not support speech"},
-		{"the voice of a Live session that there is not", `{"agentvoice.voice.provider":"live"}`, "agentvoice.voice.provider", "only if it also hears"},
-		{"key of a Live session in the clear", `{"agentvoice.provider":"live","agentvoice.endpoint":"http://example.com"}`, "agentvoice.endpoint", "https"},
+		{"voice in a missing Live session", `{"agentvoice.voice.provider":"live"}`, "agentvoice.voice.provider", "only if it also hears"},
+		{"unencrypted key for a Live session", `{"agentvoice.provider":"live","agentvoice.endpoint":"http://example.com"}`, "agentvoice.endpoint", "https"},
 		{"locale", `{"agentvoice.locale":"klingon!"}`, "agentvoice.locale", "BCP 47"},
 	}
 	for _, tt := range tests {
@@ -166,7 +166,7 @@ func TestBadConfiguration(t *testing.T) {
 			t.Errorf("%s: %v, want %q about %s", tt.name, fields, tt.says, tt.field)
 		}
 		if len(fields) > 0 && strings.Contains(fields[0].Error(), "hunter2") {
-			t.Errorf("%s repeats a secret: %v", tt.name, fields[0])
+			t.Errorf("%s: the error quotes a secret: %v", tt.name, fields[0])
 		}
 	}
 }
@@ -194,7 +194,7 @@ func TestGoodEndpoints(t *testing.T) {
 	}
 }
 
-// Good settings count although others are bad, and the bad ones keep their value.
+// Valid settings apply even if others are invalid, which keep their values.
 func TestValidSettingsApplyDespiteInvalidOnes(t *testing.T) {
 	base := DefaultSettings()
 	base.Cues.Volume = 0.9

@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The names of both models. A legacy name that leads elsewhere turns this red.
+// The names of both models. A legacy name that maps to another state fails this test.
 func TestParse(t *testing.T) {
 	for name, want := range map[string]State{
 		"inactive": Inactive, "activating": Activating, "ready": Ready, "running": Running,
@@ -44,12 +44,12 @@ func TestParseRefuses(t *testing.T) {
 	}
 	read := Ready
 	if err := read.UnmarshalText([]byte("nonsense")); err == nil || read != Ready {
-		t.Errorf("a name that cannot be read left %v, %v", read, err)
+		t.Errorf("an invalid name left %v, %v", read, err)
 	}
 }
 
-// What is written is read back as the same state, is never a name that only the
-// older model has, and what is no state cannot be written.
+// Written names parse to the same state and are never legacy names; an invalid state
+// cannot be written.
 func TestCurrentNamesAreWritten(t *testing.T) {
 	for s := range numStates {
 		text, err := s.MarshalText()
@@ -57,7 +57,7 @@ func TestCurrentNamesAreWritten(t *testing.T) {
 			t.Fatal(err)
 		}
 		if slices.Contains([]string{"idle", "awaiting_question"}, string(text)) {
-			t.Errorf("%d is written by its older name %s", s, text)
+			t.Errorf("%d is written with its legacy name %s", s, text)
 		}
 		if back, err := Parse(string(text)); err != nil || back != s {
 			t.Errorf("%s is read as %v, %v", text, back, err)
@@ -67,12 +67,12 @@ func TestCurrentNamesAreWritten(t *testing.T) {
 		t.Errorf("%v was written as %s", numStates, text)
 	}
 	if got := numStates.String() + " " + numStatuses.String(); got != "State(7) Status(10)" {
-		t.Errorf("what is no state or status prints as %s", got)
+		t.Errorf("an invalid state or status prints as %s", got)
 	}
 }
 
-// Any text is either a name or refused; reading is deterministic and what was
-// read is written as a name that reads the same.
+// Any text is either parsed or rejected, deterministically, and a parsed state is written
+// with a name that parses to the same state.
 func TestAnyNameIsParsedOrRejected(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		name := rapid.OneOf(rapid.String(), rapid.SampledFrom([]string{"idle", "awaiting_question", "ready", "Ready", "error\n"})).Draw(t, "name")
@@ -85,12 +85,12 @@ func TestAnyNameIsParsedOrRejected(t *testing.T) {
 			t.Fatalf("%q is read as %v, which cannot be written: %v", name, s, err)
 		}
 		if string(text) != name && name != "idle" && name != "awaiting_question" {
-			t.Fatalf("%q is read as %v, a name that nobody ever wrote", name, s)
+			t.Fatalf("%q is parsed as %v, but is not a known name", name, s)
 		}
 	})
 }
 
-// After a restart everything is inactive, and it is said what was not.
+// After a restart every session is inactive, and stale ones are reported.
 func TestReconcile(t *testing.T) {
 	for s, stale := range map[State]bool{
 		Inactive: false, Activating: true, Ready: true, Running: true, Waiting: true, Deactivating: true, Error: true,

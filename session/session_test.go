@@ -8,8 +8,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The two tables of the session's specification, word for word. Everything below
-// that is not written out by hand is read from them, never from the code.
+// The two tables of the session specification, verbatim. Everything below that is not
+// written out is derived from them, never from the code.
 const (
 	guardMap = `
 | inactive | activating |
@@ -33,7 +33,7 @@ const (
 | error | error | Unrecoverable failure |`
 )
 
-// rows splits a table into its cells.
+// rows splits a table into cells.
 func rows(table string) [][]string {
 	var out [][]string
 	for line := range strings.Lines(strings.TrimSpace(table)) {
@@ -46,8 +46,7 @@ func rows(table string) [][]string {
 	return out
 }
 
-// specified returns the specification's answer: the state that a status leads
-// to, "" where it is rejected.
+// specified returns the specified state after a status, "" if rejected.
 func specified(state, status string) string {
 	var want string
 	for _, row := range rows(statusMap) {
@@ -71,8 +70,7 @@ func specified(state, status string) string {
 	return ""
 }
 
-// All 49 entries of the guard map. Setting or clearing any bit of it turns this
-// red.
+// All 49 entries of the guard map. Changing any of them fails this test.
 func TestGuardMapEveryEntry(t *testing.T) {
 	want := map[string]map[string]bool{}
 	for _, row := range rows(guardMap) {
@@ -93,13 +91,13 @@ func TestGuardMapEveryEntry(t *testing.T) {
 	}
 	for _, x := range []State{numStates, 200, 255} {
 		if Allowed(x, Inactive) || Allowed(Inactive, x) || Allowed(x, x) {
-			t.Errorf("%v is no state, and yet the guard map knows it", x)
+			t.Errorf("the guard map has %v, which is not a state", x)
 		}
 	}
 }
 
-// All 70 cells, written out by hand. Changing any entry of either table, or where
-// turn_error looks, turns this red.
+// All 70 cells, written out. Changing any entry of either table, or the condition of
+// turn_error, fails this test.
 func TestNextEveryCell(t *testing.T) {
 	const (
 		in, ac, re, ru, wa, de, er = Inactive, Activating, Ready, Running, Waiting, Deactivating, Error
@@ -128,9 +126,8 @@ func TestNextEveryCell(t *testing.T) {
 	}
 }
 
-// The same cells from the words of the specification, by name: a name that is
-// misspelt, or two that are exchanged, turn this red, which the numbers above
-// would not notice.
+// The same cells by the names of the specification: a misspelt or swapped name fails this
+// test, which the numbers above would not detect.
 func TestNextFollowsTheSpecification(t *testing.T) {
 	statuses := rows(statusMap)
 	if len(statuses) != int(numStatuses) {
@@ -152,8 +149,8 @@ func TestNextFollowsTheSpecification(t *testing.T) {
 	}
 }
 
-// A turn's error is the turn's while there is one, and the session's elsewhere.
-// It cannot end a turn whose question is open: that has to be resolved first.
+// turn_error ends the turn if there is one, otherwise the session fails. It cannot end a
+// turn with an open question, which must be resolved first.
 func TestTurnErrorByContext(t *testing.T) {
 	for s, want := range map[State]string{
 		Inactive: "", Activating: "error", Ready: "error", Running: "ready", Waiting: "", Deactivating: "error", Error: "",
@@ -168,7 +165,7 @@ func TestTurnErrorByContext(t *testing.T) {
 	}
 }
 
-// walk applies statuses by name and says which of them were rejected.
+// walk applies statuses and returns the rejected ones.
 func walk(t *testing.T, s State, statuses ...Status) (State, []Status) {
 	t.Helper()
 	var rejected []Status
@@ -198,7 +195,7 @@ func TestWaitingForTheUser(t *testing.T) {
 		{"the session fails while the user is asked", []Status{QuestionRequested, Failed}, Error, 0},
 		{"the session is torn down while the user is asked", []Status{QuestionRequested, TerminationBegun, Terminated}, Inactive, 0},
 		{"the service vanishes while the user is asked", []Status{QuestionRequested, Terminated}, Waiting, 1},
-		{"an approval that nobody asked for", []Status{ApprovalResolved}, Running, 1},
+		{"an unsolicited approval", []Status{ApprovalResolved}, Running, 1},
 	}
 	for _, tt := range tests {
 		t.Run(tt.name, func(t *testing.T) {
@@ -210,8 +207,8 @@ func TestWaitingForTheUser(t *testing.T) {
 	}
 }
 
-// A renewal has no state and no status. That the handshake of the successor is
-// not reported matters while Running: there connected would end the turn.
+// Renewal has no state and no status. While Running, the successor's handshake must not
+// be reported, since connected would end the turn.
 func TestRenewalHasNoStatus(t *testing.T) {
 	for s, want := range map[State]State{Ready: Ready, Waiting: Waiting, Running: Ready} {
 		if next, _ := Next(s, Connected); next != want {

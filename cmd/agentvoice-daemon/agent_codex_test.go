@@ -25,8 +25,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// model is a scripted model with OpenAI's Responses API, on this machine: the agent in
-// front of it is real.
+// model is a scripted local model with OpenAI's Responses API; the agent that uses it is
+// real.
 type model struct {
 	mu     sync.Mutex
 	asked  int
@@ -110,11 +110,11 @@ func (m *model) stream(w http.ResponseWriter, r *http.Request, says, command str
 		"usage": map[string]any{"input_tokens": 1, "input_tokens_details": map[string]any{"cached_tokens": 0}, "output_tokens": 1, "output_tokens_details": map[string]any{"reasoning_tokens": 0}, "total_tokens": 2}}})
 }
 
-// asksFirst has Codex ask about each command. With a policy of one's own it has no modes.
+// asksFirst makes Codex ask about each command. With a custom policy it has no modes.
 const asksFirst = "approval_policy = \"untrusted\"\nsandbox_mode = \"danger-full-access\"\n"
 
-// codex points the real agent at a scripted model, and returns the folder that it works
-// in. AGENTVOICE_AGENTS is the folder of the agents' programs: make agents installs them.
+// codex configures the real agent for a scripted model and returns its working folder.
+// AGENTVOICE_AGENTS is the folder of agents, installed by make agents.
 func codex(t *testing.T, m *model, policy string) (workspace string) {
 	t.Helper()
 	agents := os.Getenv("AGENTVOICE_AGENTS")
@@ -149,8 +149,8 @@ func exists(path string) bool {
 	return err == nil
 }
 
-// speech writes a recording of somebody who says each line and waits for its pause. The
-// noise is the same in every run.
+// speech writes a recording of the lines with a pause after each. The noise is the same
+// in every run.
 func speech(t *testing.T, path string, lines []line) {
 	t.Helper()
 	synth, err := tts.Flite()()
@@ -190,8 +190,8 @@ type line struct {
 	pause time.Duration
 }
 
-// Show 1 of the agents: by recorded speech, a question, a tool that is allowed, one that
-// is refused, and an answer that is interrupted; the journal replays.
+// Scenario 1, by recorded speech: a question, an approved tool, a rejected tool, and an
+// interrupted answer; the journal replays.
 func TestCodexBySpeech(t *testing.T) {
 	m := &model{answer: func(asked int, _ string) (string, string) {
 		switch asked {
@@ -239,7 +239,7 @@ func TestCodexBySpeech(t *testing.T) {
 	}
 }
 
-// typed is a sidecar that is talked to in writing.
+// typed is a sidecar that is used with typed text.
 type typed struct {
 	*sidecar
 	m *model
@@ -301,7 +301,7 @@ func (k typed) tool(status protocol.ToolStatus) (p protocol.ToolParams) {
 	return p
 }
 
-// By typed text through the sidecar: an answer, a tool that is allowed, and one whose
+// By typed text through the sidecar: an answer, an approved tool, and a tool whose
 // question is interrupted.
 func TestCodexByText(t *testing.T) {
 	k, workspace := startTyped(t, asksFirst)
@@ -407,7 +407,7 @@ func TestCodexIsAnnounced(t *testing.T) {
 	k.end()
 }
 
-// An agent that is killed is started again, and ends with a daemon that is killed.
+// A killed agent is restarted, and an agent exits when its daemon is killed.
 func TestCodexKilled(t *testing.T) {
 	k, _ := startTyped(t, asksFirst)
 	k.ask("hello")
@@ -443,7 +443,7 @@ func TestCodexKilled(t *testing.T) {
 	}
 }
 
-// agentPID is the process of the daemon's agent.
+// agentPID returns the process id of the daemon's agent.
 func agentPID(t *testing.T, daemon int) (pid int) {
 	t.Helper()
 	out, err := exec.Command("ps", "-o", "pid=,ppid=,comm=", "-e").Output()
@@ -470,7 +470,7 @@ func endProcess(t *testing.T, pid int) {
 	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
 		t.Fatal(err)
 	}
-	for alive(pid) { // until the daemon has taken note
+	for alive(pid) { // until the daemon has noticed
 		time.Sleep(10 * time.Millisecond)
 	}
 }

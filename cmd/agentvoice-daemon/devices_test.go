@@ -7,7 +7,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/portaudio"
 )
 
-// Both forms of devices agree on whether there is one.
+// Both output formats fail in the same cases.
 func TestDevicesAgreesWithItsJSON(t *testing.T) {
 	for name, list := range map[string][]portaudio.Device{"none": nil, "one": {{ID: "pulse:x", Name: "x", Inputs: 1}}} {
 		var text, array strings.Builder

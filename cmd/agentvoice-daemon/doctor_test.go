@@ -29,7 +29,7 @@ func bounded(t *testing.T) context.Context {
 	return ctx
 }
 
-// examined runs the checks of sound, and logs what doctor prints.
+// examined runs the sound checks and logs doctor's output.
 func examined(t *testing.T, c soundCheck) []finding {
 	t.Helper()
 	if c.in == "" {
@@ -54,7 +54,7 @@ func examined(t *testing.T, c soundCheck) []finding {
 	return all
 }
 
-// wants looks for a finding, and for words in what it says.
+// wants checks a finding and that its detail contains the words.
 func wants(t *testing.T, all []finding, name string, ok bool, words ...string) finding {
 	t.Helper()
 	i := slices.IndexFunc(all, func(f finding) bool { return f.Check == name })
@@ -72,7 +72,8 @@ func wants(t *testing.T, all []finding, name string, ok bool, words ...string) f
 	return all[i]
 }
 
-// inRoom connects a room to a server's devices: what is said in it, once and again.
+// inRoom connects a simulated room to a server's devices; near is played in it
+// repeatedly.
 func inRoom(t *testing.T, server *pulse.Server, cfg room.Config, near []int16) {
 	t.Helper()
 	r, err := room.New(cfg)
@@ -91,7 +92,7 @@ func inRoom(t *testing.T, server *pulse.Server, cfg room.Config, near []int16) {
 	})
 }
 
-// human is somebody who speaks, at a level in dBFS.
+// human returns speech at a level in dBFS.
 func human(t *testing.T, level float64) []int16 {
 	t.Helper()
 	pcm, err := wavio.ReadAll("/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-0870.wav")
@@ -121,7 +122,7 @@ func TestDoctorReportsMissingDevice(t *testing.T) {
 	}
 }
 
-// TestDoctorReportsDeadServer, and one that hangs: neither takes long.
+// TestDoctorReportsDeadServer also covers a hung one; neither takes long.
 func TestDoctorReportsDeadServer(t *testing.T) {
 	server := pulse.ForTest(t)
 	if err := server.Freeze(); err != nil {
@@ -147,7 +148,7 @@ func TestDoctorReportsSilentMicrophone(t *testing.T) {
 	all := examined(t, soundCheck{aloud: true})
 	wants(t, all, "microphone", true, "reported latency")
 	f := wants(t, all, "hearing", false, "only zeros", "unmute it")
-	if f.Figures["zeroSeconds"] != 4 { // it was given time to wake
+	if f.Figures["zeroSeconds"] != 4 { // including the time to wake up
 		t.Errorf("the figures are %v", f.Figures)
 	}
 	wants(t, all, "speaker", true, "reported latency")
@@ -158,8 +159,7 @@ func TestDoctorReportsSilentMicrophone(t *testing.T) {
 	wants(t, examined(t, soundCheck{}), "hearing", false, "too quiet", "raise the input level")
 }
 
-// TestDoctorReportsClippingMicrophone: one and the same voice, as loud as it may be,
-// and cut off.
+// TestDoctorReportsClippingMicrophone uses the same voice at full scale and clipped.
 func TestDoctorReportsClippingMicrophone(t *testing.T) {
 	server := pulse.ForTest(t)
 	inRoom(t, server, room.Config{Noise: room.Fan(1), NoiseLevel: -60}, human(t, -20))
@@ -172,9 +172,9 @@ func TestDoctorReportsClippingMicrophone(t *testing.T) {
 	t.Log(f.Figures)
 }
 
-// TestDoctorMeasuresTheEcho on devices, and plays nothing where another
-// conversation would hear it. That the microphone clips shows also on a machine
-// that is too busy for the rest.
+// TestDoctorMeasuresTheEcho on devices, and checks that nothing is played that another
+// conversation would pick up. Clipping is detected even on a machine that is too busy for
+// the rest.
 func TestDoctorMeasuresTheEcho(t *testing.T) {
 	server := pulse.ForTest(t)
 	inRoom(t, server, room.Config{Echo: []float32{1}, EchoGain: 30, MicClip: 0.15, Noise: room.Fan(1), NoiseLevel: -65}, nil)
@@ -185,9 +185,9 @@ func TestDoctorMeasuresTheEcho(t *testing.T) {
 			t.Fatal("something was played")
 		}
 	}
-	// A machine that stalls makes the way through a server's room longer each time,
-	// as no device's is, until the echo is none. A server that has just started has
-	// it short again.
+	// Each stall of the machine permanently lengthens the delay through a server's room,
+	// unlike with devices, until the echo is not detected. A freshly started server has a
+	// short delay again.
 	var f finding
 	for range 3 {
 		var told []string
@@ -210,8 +210,8 @@ func TestDoctorMeasuresTheEcho(t *testing.T) {
 	}
 }
 
-// simulated is a room as a microphone and a speaker, on one clock that goes as
-// fast as it can.
+// simulated is a room with a microphone and a speaker on one clock that runs as fast as
+// possible.
 type simulated struct {
 	capture func(render func(*audio.Frame), microphone *audio.Frame)
 	renders chan func(*audio.Frame)
@@ -242,8 +242,8 @@ func (s simulatedMicrophone) Run(ctx context.Context, deliver func(int64, *audio
 	return ctx.Err()
 }
 
-// TestDoctorReportsUncancelledEcho from one that is cancelled, and from what is
-// none, in simulated rooms, where nothing stalls.
+// TestDoctorReportsUncancelledEcho distinguishes an uncancelled echo from a cancelled one
+// and from no echo, in simulated rooms without stalls.
 func TestDoctorReportsUncancelledEcho(t *testing.T) {
 	study, fan := echoIn(t, "study"), room.Fan(1)
 	straight := []float32{1}
@@ -270,7 +270,7 @@ func TestDoctorReportsUncancelledEcho(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		room  func(func(*audio.Frame), *audio.Frame)
-		loop  *portaudio.Loop // what the chirps find there
+		loop  *portaudio.Loop // result of the chirps
 		ok    bool
 		words []string
 	}{
@@ -291,7 +291,7 @@ func TestDoctorReportsUncancelledEcho(t *testing.T) {
 			s := &simulated{c.room, make(chan func(*audio.Frame), 1)}
 			frames := fewFrames
 			if c.ok {
-				frames = noiseFrames // of which the end of the echo ends it
+				frames = noiseFrames // ended early by the end of the echo
 			} else if c.loop != nil {
 				frames = noiseFrames / 2
 			}
@@ -307,8 +307,8 @@ func TestDoctorReportsUncancelledEcho(t *testing.T) {
 	}
 }
 
-// wanders is an echo of half the loudness that comes 10 ms later, or sooner, every
-// 100 ms, by up to 110 ms.
+// wanders is an echo at half amplitude whose delay changes by 10 ms every 100 ms, up to
+// 110 ms.
 func wanders() func(func(*audio.Frame), *audio.Frame) {
 	var past [12]audio.Frame
 	n := 0
@@ -323,7 +323,7 @@ func wanders() func(func(*audio.Frame), *audio.Frame) {
 	}
 }
 
-// TestDoctorReportsMicrophoneHolder, and holds it no longer than it takes to ask.
+// TestDoctorReportsMicrophoneHolder, and releases the lease immediately.
 func TestDoctorReportsMicrophoneHolder(t *testing.T) {
 	dir, err := os.MkdirTemp("", "av") // t.TempDir is too long for a socket
 	if err != nil {
@@ -345,8 +345,8 @@ func TestDoctorReportsMicrophoneHolder(t *testing.T) {
 	}
 }
 
-// TestDoctorHearsRecordings as it hears a microphone, and makes none. A voice as
-// loud as it may be is not taken for one that is cut off.
+// TestDoctorHearsRecordings treats a recording like a microphone, and creates none. A
+// voice at full scale does not count as clipped.
 func TestDoctorHearsRecordings(t *testing.T) {
 	dir := t.TempDir()
 	loud := human(t, -14)
@@ -376,8 +376,8 @@ func TestDoctorHearsRecordings(t *testing.T) {
 	}
 }
 
-// TestDoctorSucceeds where only devices have faults: there are recordings. The
-// finding says its figures to programs.
+// TestDoctorSucceeds if only devices have faults, since recordings can replace them. The
+// JSON finding includes its figures.
 func TestDoctorSucceeds(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "muted.wav")
 	if err := wavio.WriteMono(path, audio.SampleRate, make([]int16, audio.SampleRate)); err != nil {
@@ -401,7 +401,7 @@ func TestDoctorSucceeds(t *testing.T) {
 	wants(t, all, "voice detection", true, "Silero")
 }
 
-// atLevel is pcm with another level of its speech, in dBFS.
+// atLevel returns pcm with its speech at another level, in dBFS.
 func atLevel(pcm []int16, level float64) []int16 {
 	gain := math.Pow(10, (level-room.ActiveLevel(pcm))/20)
 	out := make([]int16, len(pcm))

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// documents are the pages that people read, by their path from the root of the module.
+// documents returns the documentation pages, by path from the module root.
 func documents(t *testing.T) map[string]string {
 	t.Helper()
 	pages := map[string]string{}
@@ -44,7 +44,7 @@ var (
 	unslug  = regexp.MustCompile(`[^\p{L}\p{N} _-]`)
 )
 
-// anchors are the fragments that the headings of a page have on GitHub.
+// anchors returns the fragments that GitHub generates for a page's headings.
 func anchors(page string) (all []string) {
 	for _, h := range heading.FindAllStringSubmatch(fence.ReplaceAllString(page, ""), -1) {
 		all = append(all, strings.ReplaceAll(unslug.ReplaceAllString(strings.ToLower(h[1]), ""), " ", "-"))
@@ -52,7 +52,7 @@ func anchors(page string) (all []string) {
 	return all
 }
 
-// brokenLinks are the links of a page to files or headings that are not there.
+// brokenLinks returns the links of a page to missing files or headings.
 func brokenLinks(name, page string, exists func(path string) bool, pages map[string]string) (broken []string) {
 	for _, m := range link.FindAllStringSubmatch(fence.ReplaceAllString(page, ""), -1) {
 		to, fragment, _ := strings.Cut(m[1], "#")
@@ -73,7 +73,7 @@ func brokenLinks(name, page string, exists func(path string) bool, pages map[str
 	return broken
 }
 
-// TestLinksOfDocumentsResolve to files and headings of this repository.
+// TestLinksOfDocumentsResolve checks links to files and headings of this repository.
 func TestLinksOfDocumentsResolve(t *testing.T) {
 	pages := documents(t)
 	for name, page := range pages {
@@ -108,7 +108,8 @@ var (
 	code    = regexp.MustCompile("(?s)```.*?```|`[^`\n]+`")
 )
 
-// misusedCommand says what is wrong with the words behind agentvoice-daemon, if anything.
+// misusedCommand returns what is wrong with the arguments of agentvoice-daemon, if
+// anything.
 func misusedCommand(words []string) error {
 	root := newRoot()
 	root.InitDefaultHelpCmd()
@@ -134,14 +135,14 @@ func misusedCommand(words []string) error {
 	return nil
 }
 
-// TestCommandsOfDocumentsExist: each command line, flag, make target and setting that a
-// document has as code is there. The changelog may name what is gone.
+// TestCommandsOfDocumentsExist checks each command line, flag, make target and setting
+// that a document formats as code. The changelog may mention removed ones.
 func TestCommandsOfDocumentsExist(t *testing.T) {
 	makefile, err := os.ReadFile("../../Makefile")
 	if err != nil {
 		t.Fatal(err)
 	}
-	manifest, err := os.ReadFile("../../extension/package.json") // has the daemon's settings, too
+	manifest, err := os.ReadFile("../../extension/package.json") // includes the daemon's settings
 	if err != nil {
 		t.Fatal(err)
 	}

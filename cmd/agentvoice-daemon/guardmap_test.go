@@ -13,14 +13,14 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/session/registry"
 )
 
-// lived is a live daemon whose changes of the session are read one by one.
+// lived is a live daemon whose session changes are read one by one.
 type lived struct {
 	*sidecar
-	at    int // how much of what was received was read
+	at    int // number of received messages already read
 	calls int
 }
 
-// next waits for the next message that is wanted, after the one before.
+// next waits for the next wanted message after the previous one.
 func (l *lived) next(what string, want func(wireMessage) bool) wireMessage {
 	l.t.Helper()
 	late := time.After(20 * time.Second)
@@ -42,7 +42,7 @@ func (l *lived) next(what string, want func(wireMessage) bool) wireMessage {
 	}
 }
 
-// change waits for the next change of the session.
+// change waits for the next session change.
 func (l *lived) change() (from, to session.State) {
 	l.t.Helper()
 	var p protocol.SessionParams
@@ -62,7 +62,7 @@ func (l *lived) change() (from, to session.State) {
 func (l *lived) start() { l.send(protocol.MethodStart, "{}") }
 func (l *lived) end()   { l.send(protocol.MethodEnd, "{}") }
 
-// listening waits until the conversation listens.
+// listening waits until the conversation is listening.
 func (l *lived) listening() {
 	l.t.Helper()
 	for late := time.Now().Add(20 * time.Second); ; time.Sleep(20 * time.Millisecond) {
@@ -71,12 +71,12 @@ func (l *lived) listening() {
 			return
 		}
 		if time.Now().After(late) {
-			l.t.Fatalf("it is %s still", now.State)
+			l.t.Fatalf("still in %s", now.State)
 		}
 	}
 }
 
-// ask says something, once the conversation listens.
+// ask sends a message once the conversation is listening.
 func (l *lived) ask() {
 	l.t.Helper()
 	l.listening()
@@ -84,7 +84,7 @@ func (l *lived) ask() {
 	l.send(protocol.MethodSendText, `{"text":"look at it"}`)
 }
 
-// stall pauses the conversation for a reason that may last one second only.
+// stall pauses the conversation for a reason with a limit of one second.
 func (l *lived) stall() { l.send(protocol.MethodSuspend, `{"reason":"diagnostics"}`) }
 
 // request waits for the request to the assistant.
@@ -102,20 +102,20 @@ func (l *lived) result(id, result string) {
 	l.write(`{"jsonrpc":"2.0","id":` + id + `,"result":` + result + `}`)
 }
 
-// answered has the assistant answer.
+// answered makes the assistant answer.
 func (l *lived) answered() {
 	id, request := l.request()
 	l.write(`{"jsonrpc":"2.0","method":"` + protocol.MethodCopilotDelta + `","params":{"requestId":"` + request + `","seq":0,"text":"Yes."}}`)
 	l.result(id, `{"status":"completed"}`)
 }
 
-// fails has the assistant fail.
+// fails makes the assistant fail.
 func (l *lived) fails() {
 	id, _ := l.request()
 	l.result(id, `{"status":"failed","error":{"code":"copilotFailed","message":"no","retryable":false}}`)
 }
 
-// wantsTool has the assistant ask for a tool, which the user is asked about.
+// wantsTool makes the assistant call a tool, which the user is asked about.
 func (l *lived) wantsTool() {
 	id, request := l.request()
 	l.calls++
@@ -127,7 +127,7 @@ func (l *lived) rejects() {
 	l.send(protocol.MethodApproveTool, fmt.Sprintf(`{"callId":"c%d","approved":false}`, l.calls))
 }
 
-// noKey begins a conversation with a service for which there is no key.
+// noKey starts a conversation with a service without a key.
 func (l *lived) noKey() {
 	l.call(protocol.MethodConfigure, `{"agentvoice.provider":"openai"}`, nil)
 	l.start()
@@ -138,8 +138,8 @@ func (l *lived) withoutService() {
 	l.start()
 }
 
-// occurrence is one change of a live session: what brings it about, the status that is
-// told then, and what it leads to. Without do, it follows by itself.
+// occurrence is a change of a live session: its trigger, the reported status and the new
+// state. Without do, it follows automatically.
 type occurrence struct {
 	do     func(*lived)
 	status session.Status
@@ -147,8 +147,8 @@ type occurrence struct {
 	to     session.State
 }
 
-// occurrences are two lives of a daemon in which everything of the tables occurs that a
-// daemon can bring about.
+// occurrences are two lives of a daemon that cover everything in the tables that a daemon
+// can cause.
 var occurrences = [][]occurrence{
 	{
 		{(*lived).start, session.Created, session.Inactive, session.Activating},
@@ -194,14 +194,13 @@ var occurrences = [][]occurrence{
 	},
 }
 
-// unreachable is what the guard map allows and no daemon does: its tear-down ends at a
-// deadline, whatever fails in it. The registry's own test writes this change.
+// unreachable changes are allowed by the guard map but never made by a daemon: its
+// tear-down always ends at a deadline. The registry's own test covers them.
 var unreachable = [2]session.State{session.Deactivating, session.Error}
 
-// The guard map and the mapping of statuses of 003 in live daemons: each change that the
-// map allows and each status occurs, is told on the wire as the tables have it, and is
-// written to the database. From ready to inactive leads only the crash of a daemon, which
-// the next one finds.
+// The guard map and status mapping of 003 in live daemons: every allowed change and every
+// status occurs, is published according to the tables, and is written to the database.
+// Only a crash leads from ready to inactive, which the next daemon detects.
 func Test003TablesLive(t *testing.T) {
 	seen, told := map[[2]session.State]bool{}, map[session.Status]bool{}
 	folder := filepath.Join(t.TempDir(), "record")
@@ -232,9 +231,9 @@ func Test003TablesLive(t *testing.T) {
 	crashes := &lived{sidecar: startSidecar(t, folder, "")}
 	crashes.start()
 	crashes.change()
-	crashes.change() // it is ready
+	crashes.change() // ready
 	var sessions protocol.SessionsResult
-	crashes.call(protocol.MethodSessions, "null", &sessions) // it is written
+	crashes.call(protocol.MethodSessions, "null", &sessions) // recorded
 	crashes.kill()
 	r, err := registry.Open(t.Context(), registry.Options{Path: filepath.Join(folder, "sessions.db")})
 	if err != nil {

@@ -12,9 +12,9 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/session"
 )
 
-// Live daemons that are killed at random points of a conversation: the record opens,
-// every session of theirs is inactive and says what it was, and those of a daemon that
-// runs are left alone (003, stale session recovery).
+// Live daemons are killed at random points of a conversation: the record can be opened,
+// all their sessions are inactive with their last state, and those of a running daemon
+// are not changed (003, stale session recovery).
 func Test003KilledLive(t *testing.T) {
 	const kills = 16
 	folder := filepath.Join(t.TempDir(), "record")
@@ -27,12 +27,12 @@ func Test003KilledLive(t *testing.T) {
 		s := startSidecar(t, folder, "", "--log-level", "error")
 		s.send(protocol.MethodStart, "{}")
 		most := 200
-		if i%4 != 0 { // in each fourth it may be starting still
+		if i%4 != 0 { // in every fourth run it may still be starting
 			most = 700
 			s.state(protocol.StateListening)
 			s.send(protocol.MethodSendText, `{"text":"hello"}`)
 		}
-		if i%4 == 1 { // in another one the turn runs for certain
+		if i%4 == 1 { // in another quarter a turn is certainly running
 			sessionIs(s, "running")
 			most = 200
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/models"
 )
 
-// mirror is the command of that name: it makes a mirror and its manifest, and serves it
-// from a server that breaks each download twice. MIRROR is its URL.
+// mirror is a script command that creates a mirror and its manifest, and serves it from a
+// server that interrupts each download twice. MIRROR is its URL.
 func mirror(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: mirror FOLDER MANIFEST")
@@ -29,8 +29,7 @@ func mirror(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Setenv("MIRROR", server.URL)
 }
 
-// cuts is a server that ends the first two answers for a file after a third of what was
-// asked for.
+// cuts is a server that interrupts the first two responses for a file after a third.
 type cuts struct {
 	files http.Handler
 	dir   string
@@ -39,7 +38,7 @@ type cuts struct {
 }
 
 func (c *cuts) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	// As a proxy it is asked for whole URLs.
+	// As a proxy it receives absolute URLs.
 	r.URL.Scheme, r.URL.Host = "", ""
 	c.mu.Lock()
 	c.asked[r.URL.Path]++
@@ -51,7 +50,7 @@ func (c *cuts) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.files.ServeHTTP(w, r)
 }
 
-// cutter breaks the connection after some bytes.
+// cutter closes the connection after a number of bytes.
 type cutter struct {
 	http.ResponseWriter
 	left int64
@@ -67,14 +66,14 @@ func (c *cutter) Write(p []byte) (int, error) {
 	panic(http.ErrAbortHandler)
 }
 
-// On a terminal, one line shows the progress and is rewritten.
+// On a terminal, one progress line is rewritten.
 func TestInstallViewOnATerminal(t *testing.T) {
 	var out strings.Builder
 	v := &installView{out: &out, live: true}
 	v.report(models.Event{Event: models.Progress, Name: "tone", Done: 0, Total: 2e6})
 	v.shown, v.from = v.shown.Add(-time.Second), v.from.Add(-2*time.Second)
 	v.report(models.Event{Event: models.Progress, Name: "tone", Done: 1e6, Total: 2e6})
-	v.report(models.Event{Event: models.Progress, Name: "tone", Done: 1.1e6, Total: 2e6}) // too soon
+	v.report(models.Event{Event: models.Progress, Name: "tone", Done: 1.1e6, Total: 2e6}) // too soon to redraw
 	v.report(models.Event{Event: models.Note, Name: "tone", Message: "trying again"})
 	v.report(models.Event{Event: models.Progress, Name: "tone", Done: 2e6, Total: 2e6})
 	v.report(models.Event{Event: models.Installed, Name: "tone"})

@@ -24,9 +24,9 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime"
 )
 
-// TestRealtimeServer runs the command as users do: it makes a key and listens, and a
-// client's question goes to the chat endpoint, whose answer comes back as audio. Nothing
-// that was said, and no key, is in its output.
+// TestRealtimeServer runs the command as users do: it creates a key and listens, and a
+// client's question is sent to the chat endpoint, whose answer returns as audio. Its
+// output contains neither transcripts nor keys.
 func TestRealtimeServer(t *testing.T) {
 	t.Run("http", func(t *testing.T) { testRealtimeServer(t, serverFlags{}, http.DefaultClient) })
 	t.Run("https", func(t *testing.T) {
@@ -35,7 +35,7 @@ func TestRealtimeServer(t *testing.T) {
 	})
 }
 
-// certified are flags with a certificate, and a client that trusts it.
+// certified returns flags with a certificate, and a client that trusts it.
 func certified(t *testing.T) (f serverFlags, client *http.Client) {
 	t.Helper()
 	web := httptest.NewTLSServer(nil)

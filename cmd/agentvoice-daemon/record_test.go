@@ -24,8 +24,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/session/usage"
 )
 
-// sidecar is a live daemon in a process of its own: real time, the engines of this
-// machine, no devices.
+// sidecar is a live daemon in its own process: real time, local engines, no devices.
 type sidecar struct {
 	t   *testing.T
 	cmd *exec.Cmd
@@ -45,12 +44,12 @@ type wireMessage struct {
 	Error  json.RawMessage `json:"error"`
 }
 
-// startSidecar starts a daemon that records into folder.
+// startSidecar starts a daemon that records to folder.
 func startSidecar(t *testing.T, folder string, capabilities string, args ...string) *sidecar {
 	t.Helper()
 	s := &sidecar{t: t, more: make(chan struct{}, 1)}
 	s.cmd = exec.Command(os.Args[0], append([]string{"serve", "--stdio", "--audio-in", "null", "--audio-out", "null"}, args...)...)
-	s.cmd.Args[0] = "agentvoice-daemon" // what testscript.Main goes by
+	s.cmd.Args[0] = "agentvoice-daemon" // required by testscript.Main
 	s.cmd.Env = append(os.Environ(), assets.RecordEnv+"="+folder)
 	s.cmd.Stderr = os.Stderr
 	in, err := s.cmd.StdinPipe()
@@ -96,10 +95,10 @@ func (s *sidecar) read(out *bufio.Reader) {
 }
 
 func (s *sidecar) write(body string) {
-	_, _ = fmt.Fprintf(s.in, "Content-Length: %d\r\n\r\n%s", len(body), body) // it may be dead already
+	_, _ = fmt.Fprintf(s.in, "Content-Length: %d\r\n\r\n%s", len(body), body) // it may already have exited
 }
 
-// send makes a request and returns its id.
+// send sends a request and returns its id.
 func (s *sidecar) send(method, params string) string {
 	s.id++
 	id := strconv.Itoa(s.id)
@@ -150,7 +149,7 @@ func (s *sidecar) state(want protocol.State) {
 	})
 }
 
-// notice waits for a notification of a code, and returns it.
+// notice waits for a notification with a code and returns it.
 func (s *sidecar) notice(code protocol.ErrorCode) string {
 	s.t.Helper()
 	return string(s.until(string(code), func(m wireMessage) bool {
@@ -158,7 +157,7 @@ func (s *sidecar) notice(code protocol.ErrorCode) string {
 	}).Params)
 }
 
-// forget drops what was received so far.
+// forget drops the messages received so far.
 func (s *sidecar) forget() {
 	s.mu.Lock()
 	s.got = nil
@@ -166,7 +165,7 @@ func (s *sidecar) forget() {
 }
 
 func (s *sidecar) kill() {
-	_ = s.cmd.Process.Kill() // it may be over
+	_ = s.cmd.Process.Kill() // it may already have exited
 	_ = s.cmd.Wait()
 }
 
@@ -180,7 +179,7 @@ func (s *sidecar) end() {
 	}
 }
 
-// onRecord reads a record, as the command sessions does.
+// onRecord reads a record like the command sessions.
 func onRecord(t *testing.T, folder string) []registry.Session {
 	t.Helper()
 	list, err := readSessions(t.Context(), filepath.Join(folder, "sessions.db"), 1000)
@@ -190,7 +189,7 @@ func onRecord(t *testing.T, folder string) []registry.Session {
 	return list
 }
 
-// watchStates has the database note each change of state that is written.
+// watchStates makes the database log each state change.
 func watchStates(t *testing.T, folder string) func() []string {
 	t.Helper()
 	path := filepath.Join(folder, "sessions.db")
@@ -231,9 +230,9 @@ func watchStates(t *testing.T, folder string) func() []string {
 	}
 }
 
-// The tables of 003 in a live daemon: each change of state of a conversation with a
-// question to the user, a failed turn and a failed start is written to the database,
-// as the status and the guard map have it, and as the wire says it.
+// The tables of 003 in a live daemon: every state change of a conversation with a
+// question to the user, a failed turn and a failed start is written to the database
+// according to the status and the guard map, and published accordingly.
 func Test003StatesArePersistedLive(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "record")
 	changes := watchStates(t, folder)
@@ -242,7 +241,7 @@ func Test003StatesArePersistedLive(t *testing.T) {
 	s.state(protocol.StateListening)
 	s.write(`{"jsonrpc":"2.0","method":"` + protocol.MethodCopilotTools + `","params":{"tools":[{"name":"look","description":"","inputSchema":{"type":"object"}}]}}`)
 
-	// A turn in which the user is asked: turn_started, question_requested,
+	// A turn with a question to the user: turn_started, question_requested,
 	// approval_resolved, turn_complete.
 	asked := func() (json.RawMessage, protocol.CopilotSendParams) {
 		m := s.until("copilot/send", func(m wireMessage) bool { return m.Method == protocol.MethodCopilotSend })
@@ -268,7 +267,7 @@ func Test003StatesArePersistedLive(t *testing.T) {
 	sessionIs(s, "ready")
 	s.forget()
 
-	// A turn that fails: turn_error.
+	// A failed turn: turn_error.
 	s.send(protocol.MethodSendText, `{"text":"and again"}`)
 	id, _ = asked()
 	answer(id, `{"status":"failed","error":{"code":"copilotFailed","message":"no","retryable":false}}`)
@@ -302,7 +301,7 @@ func Test003StatesArePersistedLive(t *testing.T) {
 	}
 }
 
-// sessionIs waits until the session is in a state.
+// sessionIs waits for a state of the session.
 func sessionIs(s *sidecar, want string) {
 	s.t.Helper()
 	s.until("session that is "+want, func(m wireMessage) bool {
@@ -310,8 +309,8 @@ func sessionIs(s *sidecar, want string) {
 	})
 }
 
-// Two daemons at once: each sees the sessions of both, and the end of one leaves those
-// of the other alone.
+// Two concurrent daemons: each lists the sessions of both, and the end of one does not
+// affect those of the other.
 func Test003TwoDaemonsLive(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "record")
 	talking := func() *sidecar {
@@ -321,7 +320,7 @@ func Test003TwoDaemonsLive(t *testing.T) {
 		return s
 	}
 	one := talking()
-	two := talking() // it opens the record while the first one talks
+	two := talking() // opens the record during the first one's conversation
 	states := func(s *sidecar) (list []string) {
 		var r protocol.SessionsResult
 		s.call(protocol.MethodSessions, "null", &r)
@@ -346,8 +345,8 @@ func Test003TwoDaemonsLive(t *testing.T) {
 	three.end()
 }
 
-// SEC-002: nothing is on disk where nothing may be kept, and what is there of this
-// daemon leaves it when the user forbids it in the middle of a conversation.
+// SEC-002: without permission nothing is stored on disk, and this daemon's data is
+// removed when the user revokes the permission during a conversation.
 func TestSEC002RecordLive(t *testing.T) {
 	never := filepath.Join(t.TempDir(), "never")
 	s := startSidecar(t, never, "", "--set", "agentvoice.privacy.persist=false")
@@ -388,8 +387,7 @@ func TestSEC002RecordLive(t *testing.T) {
 	}
 }
 
-// A record that cannot be written, or that is damaged, is told, and the conversation
-// continues.
+// An unwritable or damaged record is reported, and the conversation continues.
 func TestRecordTroubleLive(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "file")
 	if err := os.WriteFile(file, nil, 0o600); err != nil {
@@ -426,8 +424,8 @@ func TestRecordTroubleLive(t *testing.T) {
 	}
 }
 
-// A disk that fills up in the middle of a conversation is told once; the record continues
-// in memory, with the state that the session has.
+// A disk that fills up during a conversation is reported once; the record continues in
+// memory with the session's state.
 func TestFullDiskLive(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "record")
 	watchStates(t, folder)
@@ -436,7 +434,7 @@ func TestFullDiskLive(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer db.Close()
-	// A write fails as on a full disk from the second state on.
+	// From the second state on, writes fail as on a full disk.
 	if _, err := db.ExecContext(t.Context(), `CREATE TRIGGER full BEFORE UPDATE OF state ON sessions WHEN NEW.state = 'ready' BEGIN SELECT RAISE(ABORT, 'database or disk is full'); END`); err != nil {
 		t.Fatal(err)
 	}
@@ -455,8 +453,8 @@ func TestFullDiskLive(t *testing.T) {
 	s.end()
 }
 
-// A budget that is spent ends a conversation with a service that costs money, in every
-// daemon of the user, and none that runs on this machine.
+// A spent budget ends paid conversations in all of the user's daemons, but not local
+// ones.
 func TestBudgetLive(t *testing.T) {
 	folder := filepath.Join(t.TempDir(), "record")
 	r, err := registry.Open(t.Context(), registry.Options{Path: filepath.Join(folder, "sessions.db"), Daemon: "before"})

@@ -27,14 +27,14 @@ func TestMain(m *testing.M) {
 	testscript.Main(unrecorded{m}, map[string]func(){"agentvoice-daemon": main, "agentvoice-stuck": stuck})
 }
 
-// unrecorded runs tests whose conversations are not in the user's record, and which other
-// programs of the user do not see.
+// unrecorded runs tests whose conversations are neither in the user's record nor visible
+// to the user's other programs.
 type unrecorded struct{ m *testing.M }
 
 func (u unrecorded) Run() int {
 	dir, err := os.MkdirTemp("", "record")
 	if err == nil {
-		defer os.RemoveAll(dir) //nolint:errcheck // it is a temporary folder
+		defer os.RemoveAll(dir) //nolint:errcheck // a temporary folder
 		err = errors.Join(os.Setenv(assets.RecordEnv, dir), os.Setenv(assets.WatchEnv, filepath.Join(dir, "watch")))
 	}
 	if err != nil {
@@ -44,7 +44,7 @@ func (u unrecorded) Run() int {
 	return u.m.Run()
 }
 
-// stuck is a command that does not end when it is told to.
+// stuck is a command that ignores the stop signal.
 func stuck() {
 	ctx, stop := stopOnSignal()
 	defer stop()
@@ -54,19 +54,19 @@ func stuck() {
 	time.Sleep(10 * time.Second)
 }
 
-// The binary as users run it. frame makes the input of serve from JSON, one
-// message a line; unframe makes lines of its output, and fails where that is
-// anything but the protocol. tone makes a recording of half a second. models writes
-// models of the tone language into a folder, and a voice. mirror serves such a model and
-// the engine for download. say speaks it.
+// The binary as users run it. frame converts JSON lines to serve's input; unframe
+// converts its output to lines and fails on anything but the protocol. tone creates a
+// recording of half a second. models creates tone language models and a voice in a
+// folder. mirror serves such a model and the engine for download. say speaks the tone
+// language.
 func TestScripts(t *testing.T) {
 	testscript.Run(t, testscript.Params{
 		Dir: "testdata/script",
 		Setup: func(env *testscript.Env) error {
 			path, err := assets.ONNXRuntime()
-			env.Setenv("ASSETS", filepath.Dir(path)) // for scripts that need the installed ones
+			env.Setenv("ASSETS", filepath.Dir(path)) // for scripts that need the installed assets
 			env.Setenv(assets.RecordEnv, filepath.Join(env.WorkDir, "record"))
-			env.Setenv(assets.WatchEnv, os.Getenv(assets.WatchEnv)) // a short path, as a socket needs
+			env.Setenv(assets.WatchEnv, os.Getenv(assets.WatchEnv)) // a short path, as sockets require
 			return err
 		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
@@ -80,7 +80,7 @@ func TestScripts(t *testing.T) {
 	})
 }
 
-// toneModels is the command models.
+// toneModels is the script command models.
 func toneModels(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 1 {
 		ts.Fatalf("usage: models FOLDER")
@@ -97,7 +97,7 @@ func toneModels(ts *testscript.TestScript, neg bool, args []string) {
 	ts.Check(tonemodel.Voice(filepath.Join(dir, "voice"), data[0]))
 }
 
-// say is the command that writes a recording in the tone language.
+// say is the script command that writes a recording in the tone language.
 func say(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) != 2 {
 		ts.Fatalf("usage: say TEXT FILE")

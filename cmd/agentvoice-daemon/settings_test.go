@@ -10,7 +10,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// printed runs the command line and returns what it prints.
+// printed runs the command line and returns its output.
 func printed(t *testing.T, stdin string, args ...string) (string, error) {
 	t.Helper()
 	var out bytes.Buffer
@@ -88,7 +88,7 @@ func TestJournalsAreListed(t *testing.T) {
 		t.Fatal(err)
 	}
 	lines := strings.Split(strings.TrimSpace(text), "\n")
-	if len(lines) != 4 { // with the heading
+	if len(lines) != 4 { // including the header
 		t.Fatalf("want three journals, seen:\n%s", text)
 	}
 	for _, want := range []string{"talk.jsonl and 1 more", "old.jsonl", "not a journal file"} {

@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// On Windows, SIGTERM is the console that closes and the user who logs off.
+// On Windows, SIGTERM is sent when the console closes or the user logs off.
 func TestCommandsShutDownOnSignal(t *testing.T) {
 	for _, s := range []os.Signal{os.Interrupt, syscall.SIGTERM} {
 		if !slices.Contains(stopSignals, s) {

@@ -12,7 +12,7 @@ import (
 	"time"
 )
 
-// The second Ctrl-C ends a command that is slow to end.
+// A second Ctrl-C kills a command that is slow to exit.
 func TestSecondInterruptKills(t *testing.T) {
 	self, err := exec.LookPath("agentvoice-stuck")
 	if err != nil {

@@ -20,8 +20,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/speechdata"
 )
 
-// openRoom is a room in which the microphone hears the speaker at -12 dB, and
-// whoever speaks.
+// openRoom is a room whose microphone picks up the speaker at -12 dB and anyone speaking.
 type openRoom struct {
 	mu   sync.Mutex
 	says []int16
@@ -43,7 +42,7 @@ func (r *openRoom) say(pcm []int16) {
 	r.says = append(r.says, pcm...)
 }
 
-// sentence is one of a LibriVox reader, of Debian's pocketsphinx-testdata.
+// sentence returns a sentence of a LibriVox reader from Debian's pocketsphinx-testdata.
 func sentence(t *testing.T, number string) []int16 {
 	t.Helper()
 	pcm, err := wavio.ReadAll(filepath.Join("/usr/share/pocketsphinx/test/data/librivox", "sense_and_sensibility_01_austen_64kb-"+number+".wav"))
@@ -53,7 +52,7 @@ func sentence(t *testing.T, number string) []int16 {
 	return pcm
 }
 
-// cough is a person's, who is no reader of LibriVox.
+// cough returns a human cough.
 func cough(t *testing.T) []int16 {
 	t.Helper()
 	recording, err := speechdata.Find("cough/hillbilly")
@@ -67,14 +66,14 @@ func cough(t *testing.T) []int16 {
 	return clip.PCM
 }
 
-// terminal is the command talk, as a user has it.
+// terminal is the command talk as run by a user.
 type terminal struct {
 	t     *testing.T
 	cmd   *exec.Cmd
 	lines chan string
 }
 
-// newTerminal starts talk; it ends with the test at the latest.
+// newTerminal starts talk, which ends with the test at the latest.
 func newTerminal(ctx context.Context, t *testing.T, args ...string) *terminal {
 	t.Helper()
 	c := &terminal{t: t, cmd: exec.CommandContext(ctx, "agentvoice-daemon", append([]string{"talk"}, args...)...), lines: make(chan string, 1000)}
@@ -95,10 +94,10 @@ func newTerminal(ctx context.Context, t *testing.T, args ...string) *terminal {
 	return c
 }
 
-// patience is how long anything that is shown may take: the longest answer, twice.
+// patience is the maximum wait for any output: twice the longest answer.
 const patience = 40 * time.Second
 
-// shows waits for lines with these words, in this order; others may come between.
+// shows waits for lines with these words in order, with any lines in between.
 func (c *terminal) shows(ctx context.Context, want ...string) {
 	c.t.Helper()
 	for _, w := range want {
@@ -134,7 +133,7 @@ func (c *terminal) end(ctx context.Context) {
 	}
 }
 
-// passes waits for so much of the room's time.
+// passes waits for a duration of the room's time.
 func passes(ctx context.Context, t *testing.T, s *pulse.Server, d time.Duration) {
 	t.Helper()
 	if err := s.Tape().Wait(ctx, s.Tape().Len()+audio.Samples(d)); err != nil {
@@ -142,9 +141,9 @@ func passes(ctx context.Context, t *testing.T, s *pulse.Server, d time.Duration)
 	}
 }
 
-// TestTalkOnVirtualDevices holds a conversation before open speakers, as a user
-// does: ask, be answered, ask and interrupt, cough, unplug the microphone, have the sound
-// server die, and go on.
+// TestTalkOnVirtualDevices holds a conversation with open speakers as a user does: ask,
+// interrupt the answer, cough, unplug the microphone, kill the sound server, and
+// continue.
 func TestTalkOnVirtualDevices(t *testing.T) {
 	server := pulse.ForTest(t)
 	ctx, cancel := context.WithTimeout(t.Context(), 4*time.Minute)
@@ -188,7 +187,7 @@ func TestTalkOnVirtualDevices(t *testing.T) {
 	if err := server.Restart(ctx); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := server.AddSource(ctx, "headset"); err != nil { // it is plugged in again
+	if _, err := server.AddSource(ctx, "headset"); err != nil { // reconnect it
 		t.Fatal(err)
 	}
 	c.shows(ctx, "Speaking", "tts.complete")

@@ -28,8 +28,8 @@ func TestWrapKeepsEveryWord(t *testing.T) {
 	}
 }
 
-// A conversation that recovered from a fault took place, also where nobody said a
-// thing; one that ended in the fault did not.
+// A conversation that recovered from a fault counts as successful, even without any
+// speech; one that ended in the fault does not.
 func TestRecoveredFault(t *testing.T) {
 	fault := protocol.ErrorParams{Code: protocol.CodeDeviceLost, Message: "The audio device is gone."}
 	for name, test := range map[string]struct {
@@ -51,8 +51,8 @@ func TestRecoveredFault(t *testing.T) {
 	}
 }
 
-// A person is told when to speak, once, and sees states in words; what caused them is
-// for --verbose.
+// The view tells the user once when to speak and shows states as text; --verbose adds
+// causes.
 func TestConversationView(t *testing.T) {
 	states := []protocol.StateParams{
 		{State: protocol.StatePreparing, Label: "⋯ Preparing", Cause: protocol.CauseUserStart},

@@ -25,7 +25,7 @@ func engineOf(daemon int, model string) (pid int) {
 	for _, file := range children {
 		stat, err := os.ReadFile(file)
 		if err != nil {
-			continue // it has ended
+			continue // it has exited
 		}
 		_, rest, _ := strings.Cut(string(stat), ") ")
 		args, _ := os.ReadFile(filepath.Join(filepath.Dir(file), "cmdline"))
@@ -39,9 +39,9 @@ func engineOf(daemon int, model string) (pid int) {
 	return 0
 }
 
-// TestTalkByTones holds a conversation with the models of the tone language, by the real
-// library in its process. kill -9 of the recogniser in the middle of a sentence costs
-// nothing of it: it is understood whole, and once, by a new process.
+// TestTalkByTones holds a conversation with tone language models in the real engine
+// process. Killing the recogniser in the middle of a sentence loses nothing: a new
+// process recognises the whole sentence once.
 func TestTalkByTones(t *testing.T) {
 	dir := t.TempDir()
 	models, recording := filepath.Join(dir, "models"), filepath.Join(dir, "recording.wav")
@@ -76,7 +76,7 @@ func TestTalkByTones(t *testing.T) {
 	for lines.Scan() {
 		all = append(all, lines.Text())
 		if strings.Contains(lines.Text(), "● Listening") && killed == 0 {
-			time.Sleep(4500 * time.Millisecond) // the lead, and two seconds of the sentence
+			time.Sleep(4500 * time.Millisecond) // the lead-in and two seconds of the sentence
 			if killed = engineOf(cmd.Process.Pid, "streaming"); killed == 0 {
 				t.Error("the recogniser has no process")
 				continue

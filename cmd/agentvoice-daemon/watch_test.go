@@ -15,7 +15,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// onlooker is the command watch in a process of its own.
+// onlooker is the command watch in its own process.
 type onlooker struct {
 	t    *testing.T
 	cmd  *exec.Cmd
@@ -45,7 +45,7 @@ func startWatch(t *testing.T, args ...string) *onlooker {
 	if err := o.cmd.Start(); err != nil {
 		t.Fatal(err)
 	}
-	t.Cleanup(func() { _ = o.cmd.Process.Kill() }) // it may be over
+	t.Cleanup(func() { _ = o.cmd.Process.Kill() }) // it may already have exited
 	o.until("following|snapshot")
 	return o
 }
@@ -69,13 +69,13 @@ func (o *onlooker) until(pattern string) {
 	}
 }
 
-// ended waits for the end, and returns the status and what was printed.
+// ended waits for the exit and returns the status and output.
 func (o *onlooker) ended() (status int, out, errs string) {
-	_ = o.cmd.Wait() // the status says it
+	_ = o.cmd.Wait() // the exit status is checked
 	return o.cmd.ProcessState.ExitCode(), o.out.String(), o.errs.String()
 }
 
-// alone gives a test a folder of sockets of its own.
+// alone gives a test its own folder for sockets.
 func alone(t *testing.T) {
 	dir, err := os.MkdirTemp("", "w")
 	if err != nil {
@@ -85,8 +85,8 @@ func alone(t *testing.T) {
 	t.Setenv(assets.WatchEnv, dir)
 }
 
-// A watcher of a live daemon sees a turn and the end, in words for a terminal and as
-// JSON, without what was said; one that may have words sees them.
+// A watcher of a live daemon sees a turn and its end, as text on a terminal and as JSON,
+// without transcripts; one with permission sees them.
 func Test003WatchLive(t *testing.T) {
 	alone(t)
 	s := startSidecar(t, t.TempDir(), "", "--set", "agentvoice.privacy.watch=words", "--set", "agentvoice.voice.rate=3")
@@ -124,15 +124,15 @@ func Test003WatchLive(t *testing.T) {
 	}
 }
 
-// A daemon that is killed is told as such, and what it left is gone; one of several is
-// chosen; one that may not be followed is not seen.
+// A crashed daemon is reported as such and its files are removed; with several daemons
+// one must be chosen; a daemon that forbids watching is not listed.
 func TestWatchChoosesAndReportsCrashes(t *testing.T) {
 	alone(t)
 	try := func(want int, says string, args ...string) {
 		t.Helper()
 		cmd := exec.Command(os.Args[0], append([]string{"watch"}, args...)...)
 		cmd.Args[0] = "agentvoice-daemon"
-		out, _ := cmd.CombinedOutput() // the status says it
+		out, _ := cmd.CombinedOutput() // the exit status is checked
 		if got := cmd.ProcessState.ExitCode(); got != want || !regexp.MustCompile(says).Match(out) {
 			t.Errorf("watch %v: status %d, %s", args, got, out)
 		}
@@ -171,7 +171,7 @@ func TestWatchChoosesAndReportsCrashes(t *testing.T) {
 		}
 	}
 	try(0, `STARTED.*\n.* `+strconv.Itoa(two.cmd.Process.Pid)+` .*\n$`, "--list")
-	second := startWatch(t) // there is one now
+	second := startWatch(t) // only one daemon is left
 	if err := second.cmd.Process.Signal(os.Interrupt); err != nil {
 		t.Fatal(err)
 	}

@@ -7,8 +7,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
-// TestProcessingFollowsTheSettings: by default what was measured to be best, each
-// part with its own switch, and of a recording nothing.
+// TestProcessingFollowsTheSettings: the default processing is used unless a setting
+// changes a part, and recordings are not processed.
 func TestProcessingFollowsTheSettings(t *testing.T) {
 	of := processing("default")
 	if got := of(protocol.DefaultSettings()); got != dsp.Default() {

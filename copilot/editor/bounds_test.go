@@ -16,13 +16,12 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot/editor"
 )
 
-// often is how many times a test is repeated whose two goroutines may be scheduled
+// often is how many times to repeat a test with two goroutines that may be scheduled
 // either way.
 const often = 50
 
-// A delta that is missing is told to whoever read it, and nothing after it is taken:
-// neither the one that was missing, nor a call. The answer fails also where its
-// result came with the gap.
+// A gap is reported to the reader, and nothing after it is accepted, neither the missing
+// delta nor a call. The answer fails even if its result arrives together with the gap.
 func TestDeltasAfterAGapAreDropped(t *testing.T) {
 	for range often {
 		c := newClient(func(c *client, _ string) (string, error) {
@@ -48,8 +47,8 @@ func TestDeltasAfterAGapAreDropped(t *testing.T) {
 	}
 }
 
-// A gap that comes with the result, while what was before it is still being taken,
-// fails the answer all the same.
+// A gap that arrives with the result, while earlier deltas are still being emitted, also
+// fails the answer.
 func TestGapTogetherWithResult(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for range often {
@@ -69,7 +68,7 @@ func TestGapTogetherWithResult(t *testing.T) {
 	})
 }
 
-// A sign of life is passed on at once, without words before or behind it.
+// A keep-alive is passed on immediately, without text before or after it.
 func TestEmptyDeltaIsPassedOn(t *testing.T) {
 	alive := make(chan struct{})
 	c := newClient(func(c *client, _ string) (string, error) {
@@ -80,8 +79,8 @@ func TestEmptyDeltaIsPassedOn(t *testing.T) {
 	wantError(t, c.adapter.Send(t.Context(), request, func(string) { close(alive) }), "copilotEmpty", true)
 }
 
-// A request that is cancelled ends as cancelled, also where its result comes at the
-// same moment, and emits nothing more. One that was cancelled before is not made.
+// A cancelled request ends as cancelled, even if its result arrives at the same time, and
+// emits nothing more. A request that was already cancelled is not sent.
 func TestCancelAndTheResultAtTheSameTime(t *testing.T) {
 	for range often {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -118,7 +117,7 @@ func TestNothingIsEmittedAfterCancel(t *testing.T) {
 	}
 }
 
-// A call is handed over at once, though the answer that asks for it continues.
+// A call is delivered immediately, although the answer continues.
 func TestCallDuringAnswer(t *testing.T) {
 	wanted := make(chan struct{})
 	c := newClient(func(c *client, _ string) (string, error) {
@@ -154,8 +153,8 @@ func TestMalformedToolCalls(t *testing.T) {
 	}
 }
 
-// One round asks for at most 64 tools, and an answer holds at most 4 MiB of text and
-// input together.
+// A round accepts at most 64 tool calls, and an answer at most 4 MiB of text and input in
+// total.
 func TestCallsAreBounded(t *testing.T) {
 	call := func(id, input string) string {
 		return fmt.Sprintf(`{"requestId":"r1","callId":%q,"name":"x","input":%q}`, id, input)
@@ -204,8 +203,7 @@ func TestCallsAreBounded(t *testing.T) {
 	}
 }
 
-// The report of a failed call says who failed it; its input goes to the client
-// as the assistant gave it.
+// The error of a failed call names the cause; its input is sent to the client unchanged.
 func TestFailedCallMessages(t *testing.T) {
 	for told, fails := range map[string]error{
 		"the editor could not run the tool (error -32603)": &jsonrpc2.Error{Code: -32603, Message: "CANARY"},
@@ -222,7 +220,7 @@ func TestFailedCallMessages(t *testing.T) {
 	}
 }
 
-// A service's wish for a pause is kept to the millisecond, up to a day.
+// The retry delay that a service requests is kept to the millisecond, up to a day.
 func TestRetryAfterIsKept(t *testing.T) {
 	for ms, want := range map[int64]time.Duration{1: time.Millisecond, 86_400_000: 24 * time.Hour, 86_400_001: 24 * time.Hour} {
 		c := newClient(func(*client, string) (string, error) {

@@ -26,13 +26,13 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 var _ copilot.Adapter = (*editor.Adapter)(nil)
 
-// wire is a real JSON-RPC connection in memory: on one side the adapter, as the
-// daemon wires it, on the other a client that the test plays.
+// wire is a real JSON-RPC connection in memory: one side is the adapter, as connected in
+// the daemon, the other a client played by the test.
 type wire struct {
 	adapter   *editor.Adapter
 	daemon    *jsonrpc2.Conn
 	client    *jsonrpc2.Conn
-	cancelled chan jsonrpc2.ID // $/cancelRequest as the client got it
+	cancelled chan jsonrpc2.ID // $/cancelRequest as received by the client
 	lastID    atomic.Uint64
 }
 
@@ -55,8 +55,8 @@ func (w *wire) Await(ctx, wanted context.Context, method string, params, result 
 	return w.daemon.Call(ctx, method, params, result, jsonrpc2.PickID(id))
 }
 
-// respond plays the client: it gets the params of copilot/send and a function
-// that sends deltas, and returns the result.
+// respond plays the client: it receives the params of copilot/send and a function that
+// sends deltas, and returns the result.
 type respond func(params json.RawMessage, delta func(seq int, text string)) (any, error)
 
 func connect(t *testing.T, respond respond) *wire {
@@ -156,8 +156,7 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// The result must never overtake the deltas that were written before it, however
-// the goroutines are scheduled.
+// The result never overtakes earlier deltas, however the goroutines are scheduled.
 func TestEndDoesNotOvertakeDeltas(t *testing.T) {
 	const deltas = 50
 	w := connect(t, func(_ json.RawMessage, delta func(int, string)) (any, error) {
@@ -368,8 +367,8 @@ func TestTooLong(t *testing.T) {
 	}
 }
 
-// fakeReader is a Caller that plays the reader at its fastest: while the first
-// delta is being emitted, it hands over the others and the result.
+// fakeReader is a Caller that plays the fastest possible reader: while the first delta is
+// being emitted, it delivers the others and the result.
 type fakeReader struct {
 	adapter  *editor.Adapter
 	emitting chan struct{}
@@ -408,7 +407,7 @@ func TestEndAndDeltasAtTheSameTime(t *testing.T) {
 	})
 }
 
-// Signs of life that wait together count as one: they cannot fill the memory.
+// Queued keep-alives are merged, so that they cannot fill the memory.
 func TestEmptyDeltasAreMerged(t *testing.T) {
 	const signs = 1000
 	begun, emitted := make(chan struct{}), 0
@@ -425,7 +424,7 @@ func TestEmptyDeltasAreMerged(t *testing.T) {
 			return
 		}
 		close(begun)
-		for w.adapter.Stats().Accepted < signs { // they arrive while this piece is taken
+		for w.adapter.Stats().Accepted < signs { // they arrive while this piece is emitted
 			runtime.Gosched()
 		}
 	})

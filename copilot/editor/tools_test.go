@@ -14,11 +14,11 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot/editor"
 )
 
-// client is a Caller in memory whose client answers at once.
+// client is an in-memory Caller whose client answers immediately.
 type client struct {
 	adapter *editor.Adapter
 	params  json.RawMessage
-	// respond gets the request and returns the result, or an error.
+	// respond receives the request and returns the result or an error.
 	respond func(method string) (string, error)
 }
 
@@ -53,7 +53,7 @@ func (c *client) asksFor(params string) bool {
 	return taken
 }
 
-// What an answer asks for comes in its order with the text, once.
+// Text and tool calls of an answer arrive in order, each once.
 func TestToolCallsKeepTheirOrder(t *testing.T) {
 	const call = `{"requestId":"r1","callId":"c1","name":"runTests","input":{"n":1},"destructive":false}`
 	c := newClient(func(c *client, _ string) (string, error) {
@@ -88,8 +88,8 @@ func TestToolCallsKeepTheirOrder(t *testing.T) {
 	}
 }
 
-// An answer of nothing but a call is not empty; one that failed after it is not
-// asked for again, since the call would be there twice.
+// An answer with only a call is not empty. If it fails afterwards, it is not retried,
+// since the call would be repeated.
 func TestAnswerWithOnlyAToolCall(t *testing.T) {
 	for result, retried := range map[string]bool{
 		`{"status":"completed"}`: false,
@@ -112,7 +112,7 @@ func TestAnswerWithOnlyAToolCall(t *testing.T) {
 	}
 }
 
-// Without Wants nobody would carry a call out: it is not taken.
+// Without Wants calls cannot be run, so they are not accepted.
 func TestUnofferedTools(t *testing.T) {
 	c := newClient(func(c *client, _ string) (string, error) {
 		if c.asksFor(`{"requestId":"r1","callId":"c1","name":"runTests","input":{}}`) {
@@ -123,7 +123,7 @@ func TestUnofferedTools(t *testing.T) {
 	wantError(t, c.adapter.Send(t.Context(), request, func(string) {}), "copilotEmpty", true)
 }
 
-// A round carries its tools and what came of the calls before it.
+// A round carries its tools and the results of earlier calls.
 func TestARoundOnTheWire(t *testing.T) {
 	c := newClient(func(*client, string) (string, error) { return `{"status":"cancelled"}`, nil })
 	safe := false
@@ -180,8 +180,8 @@ func TestCallToolAndItsEnds(t *testing.T) {
 	}
 }
 
-// A call that is not wanted any more is cancelled at the client, and its result
-// is taken all the same: it may have run.
+// A call that is no longer wanted is cancelled at the client, but its result is still
+// accepted: it may have run.
 func TestCancelledCallIsAwaited(t *testing.T) {
 	release := make(chan struct{})
 	w := connect(t, func(json.RawMessage, func(int, string)) (any, error) {

@@ -44,7 +44,7 @@ func ask(t *testing.T, o offline.Options, questions ...string) string {
 	return b.String()
 }
 
-// folder makes a workspace with a canary in every file that must not be read.
+// folder creates a workspace with a canary in every file that must not be read.
 func folder(t *testing.T) string {
 	dir := filepath.Join(t.TempDir(), "my-project")
 	for path, content := range map[string]string{
@@ -133,7 +133,7 @@ func TestTopics(t *testing.T) {
 	}
 }
 
-// What no topic knows is reflected, honestly, at a length that can be interrupted.
+// Other messages are reflected, at a length that can be interrupted.
 func TestReflection(t *testing.T) {
 	questions := []string{
 		"the first time that we met he took a day to find the branch of a tree",
@@ -212,7 +212,7 @@ func TestCancel(t *testing.T) {
 	})
 }
 
-// Without a clock it is the machine's, and no time passes where none is to.
+// The default clock is the system's, and without an interval there is no delay.
 func TestDefaults(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		start := time.Now()

@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// A service may name any call of an answer, and send as much of it as it likes.
+// A service controls the names and sizes of calls, so both are bounded.
 func TestCallsOfAnAnswerAreBounded(t *testing.T) {
 	piece := func(index int, arguments string) callDelta {
 		d := callDelta{Index: index, ID: "c"}

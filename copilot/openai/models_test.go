@@ -34,7 +34,7 @@ func TestModels(t *testing.T) {
 	}
 }
 
-// What a service lists beyond a thousand models is left out.
+// At most a thousand models are listed.
 func TestModelsAreBounded(t *testing.T) {
 	a := serve(t, func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -62,7 +62,7 @@ func TestModelsFailure(t *testing.T) {
 	}
 }
 
-// A list that nobody answers, and one that is not wanted any more.
+// A list request without a response, and a cancelled one.
 func TestModelsWithoutService(t *testing.T) {
 	a, err := openai.New(openai.Options{Model: "m", Transport: &canned{}})
 	if err != nil {
@@ -77,7 +77,7 @@ func TestModelsWithoutService(t *testing.T) {
 	}
 }
 
-// A request may name another model than the adapter's own.
+// A request may select another model than the adapter's.
 func TestModelOfRequest(t *testing.T) {
 	var models []string
 	a := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -98,7 +98,7 @@ func TestModelOfRequest(t *testing.T) {
 	}
 }
 
-// A summary is asked for with everything that it is to stand for, and is bounded.
+// A summary request includes everything that it replaces, and its result is bounded.
 func TestSummarise(t *testing.T) {
 	long := strings.Repeat("a summary ", 1000)
 	a := serve(t, func(w http.ResponseWriter, r *http.Request) {

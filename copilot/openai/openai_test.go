@@ -35,7 +35,7 @@ var request = copilot.Request{ID: "req-1", TurnID: "t1", Attempt: 1, Messages: [
 	{Role: copilot.RoleUser, Content: "next"},
 }}
 
-// serve starts a service on loopback and an adapter for it.
+// serve starts a service on loopback and returns an adapter for it.
 func serve(t *testing.T, h http.HandlerFunc, change ...func(*openai.Options)) *openai.Adapter {
 	t.Helper()
 	server := httptest.NewServer(h)
@@ -52,7 +52,7 @@ func serve(t *testing.T, h http.HandlerFunc, change ...func(*openai.Options)) *o
 	return a
 }
 
-// sse answers with the data of events, as a service streams them.
+// sse responds with server-sent events.
 func sse(events ...string) http.HandlerFunc {
 	return func(w http.ResponseWriter, _ *http.Request) { writeEvents(w, events...) }
 }
@@ -121,7 +121,7 @@ func TestAnswer(t *testing.T) {
 	}
 }
 
-// Usage is asked of services that document it, and taken of all.
+// Usage is requested from services that document it, and accepted from all.
 func TestUsage(t *testing.T) {
 	var used []copilot.Usage
 	request := request
@@ -146,14 +146,14 @@ func TestUsage(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		_ = a.Send(t.Context(), request, func(string) {}) // nobody answers
+		_ = a.Send(t.Context(), request, func(string) {}) // no response
 		if got := strings.Contains(string(body), `"stream_options":{"include_usage":true}`); got != asks {
 			t.Errorf("%s: asked is %v, want %v: %s", base, got, asks, body)
 		}
 	}
 }
 
-// OpenAI's own library would take these and send them to any server.
+// OpenAI's own library would read these and send them to any server.
 func TestEnvironmentIsNotUsed(t *testing.T) {
 	t.Setenv("OPENAI_API_KEY", canary)
 	t.Setenv("OPENAI_BASE_URL", "http://127.0.0.1:1/")
@@ -171,7 +171,7 @@ func TestEnvironmentIsNotUsed(t *testing.T) {
 	}
 }
 
-// How an answer ends decides whether it is whole.
+// The end of an answer decides whether it is complete.
 func TestEnds(t *testing.T) {
 	cut := func(events ...string) http.HandlerFunc {
 		return func(w http.ResponseWriter, _ *http.Request) {
@@ -340,7 +340,7 @@ func TestConnectionRefused(t *testing.T) {
 
 func TestBadCertificate(t *testing.T) {
 	server := httptest.NewUnstartedServer(sse())
-	server.Config.ErrorLog = log.New(io.Discard, "", 0) // it would report our refusal
+	server.Config.ErrorLog = log.New(io.Discard, "", 0) // it would log the rejected certificate
 	server.StartTLS()
 	defer server.Close()
 	a, err := openai.New(openai.Options{BaseURL: server.URL, Model: "m", Key: openai.NewKey(canary)})
@@ -351,7 +351,7 @@ func TestBadCertificate(t *testing.T) {
 	wantError(t, err, "copilotFailed", false)
 }
 
-// A slow stream is given up as soon as ctx is done, and the service notices.
+// A slow stream is abandoned as soon as ctx is done, and the service notices.
 func TestCancel(t *testing.T) {
 	gone := make(chan struct{})
 	a := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -377,8 +377,8 @@ type roundTrip func(*http.Request) (*http.Response, error)
 
 func (f roundTrip) RoundTrip(r *http.Request) (*http.Response, error) { return f(r) }
 
-// canned is a transport whose service answers with the given body, and counts what is
-// given back.
+// canned is a transport that responds with the given body and counts closed bodies and
+// connections.
 type canned struct {
 	body         string
 	status       int
@@ -397,8 +397,8 @@ func (c *canned) RoundTrip(r *http.Request) (*http.Response, error) {
 func (c *canned) Close() error          { c.closed++; return nil }
 func (c *canned) CloseIdleConnections() { c.idle++ }
 
-// An answer that is there as a whole is not emitted any further once ctx is done, and
-// ends as cancelled; its body is given back, and so are the connections.
+// A fully buffered answer is not emitted further once ctx is done, and ends as cancelled;
+// its body and connections are closed.
 func TestCancelWithBufferedData(t *testing.T) {
 	c := &canned{status: http.StatusOK, body: "data: " + content("a") + "\n\ndata: " + content("b") + "\n\ndata: [DONE]\n\n"}
 	a, err := openai.New(openai.Options{Model: "m", Transport: c, SystemPrompt: "Be brief."})
@@ -415,7 +415,7 @@ func TestCancelWithBufferedData(t *testing.T) {
 	}
 }
 
-// The caller's own prompt stands in place of the default.
+// The caller's prompt replaces the default.
 func TestSystemPrompt(t *testing.T) {
 	var body struct{ Messages []struct{ Content string } }
 	a := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -430,7 +430,7 @@ func TestSystemPrompt(t *testing.T) {
 func TestDeadlineBeforeTheAnswer(t *testing.T) {
 	stop := make(chan struct{})
 	a := serve(t, func(_ http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // so that the server sees the client go
+		_, _ = io.Copy(io.Discard, r.Body) // so that the server notices the disconnect
 		select {
 		case <-r.Context().Done():
 		case <-stop:
@@ -468,7 +468,7 @@ func TestBadOptions(t *testing.T) {
 	}
 }
 
-// Whatever is printed, logged or encoded: the key stays out of it.
+// However it is printed, logged or encoded, the key is redacted.
 func TestKeyIsRedacted(t *testing.T) {
 	o := openai.Options{Key: openai.NewKey(canary), Model: "m"}
 	a, err := openai.New(o)

@@ -9,14 +9,14 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot/openai"
 )
 
-// callChunk is a piece of two calls of tools.
+// callChunk is a piece of two tool calls.
 const (
 	callBegin = `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"id":"call_1","type":"function","function":{"name":"weather","arguments":"{\"city\":"}},{"index":1,"id":"call_2","type":"function","function":{"name":"time","arguments":""}}]}}]}`
 	callRest  = `{"choices":[{"index":0,"delta":{"tool_calls":[{"index":0,"function":{"arguments":"\"Rome\"}"}}]}}]}`
 )
 
-// A request with a choice of tools offers them, ties each result to its call, and gets the
-// calls of the answer whole.
+// A request with a tool choice offers the tools, links each result to its call, and
+// receives complete calls.
 func TestTools(t *testing.T) {
 	var got map[string]any
 	a := serve(t, func(w http.ResponseWriter, r *http.Request) {
@@ -51,7 +51,8 @@ func TestTools(t *testing.T) {
 	}
 }
 
-// Without a choice of tools none is offered, and a call that comes all the same is no answer.
+// Without a tool choice no tools are offered, and an answer with only an unsolicited call
+// counts as empty.
 func TestToolsAreOmitted(t *testing.T) {
 	a := serve(t, sse(callBegin, finish("tool_calls"), "[DONE]"), func(*openai.Options) {})
 	r := request

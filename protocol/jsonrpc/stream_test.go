@@ -22,20 +22,20 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
-// frame puts a header before a body.
+// frame prefixes a body with its header.
 func frame(body string) string { return fmt.Sprintf("Content-Length: %d\r\n\r\n%s", len(body), body) }
 
 type nopWriter struct{ io.Writer }
 
 func (nopWriter) Close() error { return nil }
 
-// over makes a stream that reads input and writes to the returned buffer.
+// over returns a stream that reads input and writes to the returned buffer.
 func over(input io.Reader, refused func(Refusal)) (*Stream, *bytes.Buffer) {
 	var out bytes.Buffer
 	return NewStream(io.NopCloser(input), nopWriter{&out}, refused), &out
 }
 
-// drain reads to the end and returns the bodies that were handed on.
+// drain reads to the end and returns the delivered bodies.
 func drain(s *Stream) (bodies []string, err error) {
 	for {
 		var raw json.RawMessage
@@ -55,7 +55,7 @@ type answer struct {
 	} `json:"error"`
 }
 
-// answers parses what a stream wrote.
+// answers parses the output of a stream.
 func answers(t *testing.T, out *bytes.Buffer) []answer {
 	t.Helper()
 	var list []answer
@@ -82,8 +82,7 @@ func answers(t *testing.T, out *bytes.Buffer) []answer {
 
 const good = `{"jsonrpc":"2.0","method":"initialized"}`
 
-// A bad message is answered with the right code and id, and the next one is
-// handed on.
+// A bad message is answered with the right code and id, and the next one is delivered.
 func TestBadMessagesAreAnswered(t *testing.T) {
 	tests := []struct {
 		name, body string
@@ -101,7 +100,7 @@ func TestBadMessagesAreAnswered(t *testing.T) {
 		{"empty batch", `[]`, -32600, "null"},
 		{"empty object", `{}`, -32600, "null"},
 		{"no method", `{"jsonrpc":"2.0","id":7}`, -32600, "7"},
-		{"method is no string", `{"jsonrpc":"2.0","id":"a","method":1}`, -32600, `"a"`},
+		{"method is not a string", `{"jsonrpc":"2.0","id":"a","method":1}`, -32600, `"a"`},
 		{"method is empty", `{"jsonrpc":"2.0","id":"a","method":""}`, -32600, `"a"`},
 		{"wrong version", `{"jsonrpc":"1.0","id":3,"method":"x"}`, -32600, "3"},
 		{"no version", `{"id":3,"method":"x"}`, -32600, "3"},
@@ -114,7 +113,7 @@ func TestBadMessagesAreAnswered(t *testing.T) {
 		{"method in the wrong case", `{"jsonrpc":"2.0","id":3,"METHOD":"x"}`, -32600, "3"},
 		{"request and response", `{"jsonrpc":"2.0","id":3,"method":"x","result":1}`, -32600, "null"},
 		{"result and error", `{"jsonrpc":"2.0","id":3,"result":1,"error":{"code":1,"message":""}}`, -32600, "null"},
-		{"error is no object", `{"jsonrpc":"2.0","id":3,"error":"boom"}`, -32600, "null"},
+		{"error is not an object", `{"jsonrpc":"2.0","id":3,"error":"boom"}`, -32600, "null"},
 		{"error without message", `{"jsonrpc":"2.0","id":3,"error":{"code":1}}`, -32600, "null"},
 		{"result without id", `{"jsonrpc":"2.0","result":1}`, -32600, "null"},
 	}
@@ -131,13 +130,13 @@ func TestBadMessagesAreAnswered(t *testing.T) {
 			}
 			got := answers(t, out)
 			if len(got) != 1 {
-				t.Fatalf("%d answers, want 1", len(got))
+				t.Fatalf("%d responses, want 1", len(got))
 			}
 			if a := got[0]; a.Version != "2.0" || a.Error.Code != tt.code || string(a.ID) != tt.id {
-				t.Errorf("answer %+v, want code %d and id %s", a, tt.code, tt.id)
+				t.Errorf("response %+v, want code %d and id %s", a, tt.code, tt.id)
 			}
 			if got[0].Error.Data.Remediation == "" {
-				t.Error("the answer has no remediation")
+				t.Error("the response has no remediation")
 			}
 			if len(refusals) != 1 || refusals[0].Size != int64(len(tt.body)) || refusals[0].Code != got[0].Error.Data.Code {
 				t.Errorf("reported %+v", refusals)
@@ -168,9 +167,8 @@ func TestGoodMessagesAreDelivered(t *testing.T) {
 	}
 }
 
-// The peer's complaint about a message of ours is reported, not answered: two
-// streams would go on complaining for ever. The library would take its null id
-// for that of its first call.
+// An error response to one of our messages is reported, not answered: two peers would
+// complain forever. The library would treat its null id as that of its first call.
 func TestErrorWithoutIDIsNotAnswered(t *testing.T) {
 	n := 0
 	s, out := over(strings.NewReader(frame(`{"jsonrpc":"2.0","id":null,"error":{"code":-32700,"message":"?"}}`)), func(Refusal) { n++ })
@@ -200,19 +198,19 @@ func TestHeaders(t *testing.T) {
 		})
 	}
 	refused := map[string]string{
-		"no length":           "Content-Type: application/json\r\n\r\n" + good,
-		"empty header":        "\r\n" + good,
-		"negative length":     "Content-Length: -1\r\n\r\n",
-		"length is no number": "Content-Length: ten\r\n\r\n",
-		"length overflows":    "Content-Length: 9223372036854775808\r\n\r\n",
-		"two lengths":         "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}",
-		"no colon":            "Content-Length\r\n\r\n",
-		"bare newline":        "Content-Length: 2\n\n{}",
-		"long line":           "X: " + strings.Repeat("x", maxHeaderLine) + "\r\n\r\n",
-		"endless line":        strings.Repeat("x", 100*maxHeaderLine),
-		"many lines":          strings.Repeat("X: 1\r\n", maxHeaderLines+1),
-		"bad type":            "Content-Type: ;;\r\nContent-Length: 2\r\n\r\n{}",
-		"no header":           good + "\r\n",
+		"no length":              "Content-Type: application/json\r\n\r\n" + good,
+		"empty header":           "\r\n" + good,
+		"negative length":        "Content-Length: -1\r\n\r\n",
+		"length is not a number": "Content-Length: ten\r\n\r\n",
+		"length overflows":       "Content-Length: 9223372036854775808\r\n\r\n",
+		"two lengths":            "Content-Length: 2\r\nContent-Length: 2\r\n\r\n{}",
+		"no colon":               "Content-Length\r\n\r\n",
+		"bare newline":           "Content-Length: 2\n\n{}",
+		"long line":              "X: " + strings.Repeat("x", maxHeaderLine) + "\r\n\r\n",
+		"endless line":           strings.Repeat("x", 100*maxHeaderLine),
+		"many lines":             strings.Repeat("X: 1\r\n", maxHeaderLines+1),
+		"bad type":               "Content-Type: ;;\r\nContent-Length: 2\r\n\r\n{}",
+		"no header":              good + "\r\n",
 	}
 	for name, input := range refused {
 		t.Run(name, func(t *testing.T) {
@@ -253,11 +251,11 @@ func TestOtherCharsetIsRefused(t *testing.T) {
 	}
 }
 
-// testLimit stands in for MaxBody, which takes a while under the race detector.
+// testLimit replaces MaxBody, which is slow under the race detector.
 const testLimit = 64 << 10
 
-// A body over the bound is skipped without being held; its request is answered
-// by id, its response is not.
+// A body over the limit is skipped without buffering; a request is answered by id, a
+// response is not.
 func TestLargeBody(t *testing.T) {
 	tests := []struct{ name, start, id string }{
 		{"request", `{"jsonrpc":"2.0","id":4,"method":"conversation/sendText","params":{"text":"`, "4"},
@@ -306,8 +304,8 @@ func (e endless) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// A slow reader that gets one byte at a time sees whole messages, whoever writes
-// at the same time.
+// A slow reader that receives one byte at a time sees complete messages, with any number
+// of concurrent writers.
 func TestWritesAreAtomic(t *testing.T) {
 	r, w := io.Pipe()
 	s := NewStream(io.NopCloser(strings.NewReader("")), w, nil)
@@ -354,7 +352,7 @@ func TestWritesAreAtomic(t *testing.T) {
 	}
 }
 
-// brokenWriter is a fake: it takes a few bytes and fails once.
+// brokenWriter is a fake that accepts a few bytes and fails once.
 type brokenWriter struct{ bytes.Buffer }
 
 func (w *brokenWriter) Write(p []byte) (int, error) {
@@ -368,7 +366,7 @@ func TestNoWriteAfterAFailedWrite(t *testing.T) {
 	var w brokenWriter
 	s := NewStream(io.NopCloser(strings.NewReader(frame("?"))), &w, nil)
 	if err := s.WriteObject(func() {}); err == nil || w.Len() != 0 {
-		t.Fatalf("a value that is no JSON: %v, %d bytes written", err, w.Len())
+		t.Fatalf("a value that cannot be encoded: %v, %d bytes written", err, w.Len())
 	}
 	first := s.WriteObject(1)
 	if second := s.WriteObject(2); first == nil || second != first {
@@ -383,8 +381,8 @@ func TestNoWriteAfterAFailedWrite(t *testing.T) {
 	}
 }
 
-// Over the library: both sides call each other, a bad message between is
-// answered and the connection continues, and its end is seen.
+// With the library: both sides call each other, a bad message in between is answered and
+// the connection continues, and its end is noticed.
 func TestConn(t *testing.T) {
 	ours, theirs := net.Pipe()
 	echo := jsonrpc2.HandlerWithError(func(_ context.Context, _ *jsonrpc2.Conn, r *jsonrpc2.Request) (any, error) {
@@ -402,7 +400,7 @@ func TestConn(t *testing.T) {
 				t.Fatalf("echo %v, %v", got, err)
 			}
 		}
-		// b receives no request, and complains; a is told, and does not answer.
+		// b receives an invalid request and complains; a is informed and does not answer.
 		if err := stream.WriteObject(map[string]any{"jsonrpc": "2.0"}); err != nil {
 			t.Fatal(err)
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/session"
 )
 
-// envChild has the test's program be a daemon that records sessions until it is killed.
+// envChild makes the test binary a daemon that records sessions until it is killed.
 const envChild = "AGENTVOICE_TEST_REGISTRY"
 
 func TestMain(m *testing.M) {
@@ -27,8 +27,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// write records one session with a turn that costs something after the other, as fast as
-// it can.
+// write records one session after another, each with a paid turn, as fast as possible.
 func write(path string) {
 	ctx := context.Background()
 	r, err := Open(ctx, Options{Path: path, Daemon: NewID()})
@@ -47,8 +46,8 @@ func write(path string) {
 	os.Exit(1)
 }
 
-// reserved is how many turns of a record reserve something. Where a daemon was killed
-// before it made the table, that is none.
+// reserved returns how many turns of a record have a reservation; none if a daemon was
+// killed before it created the table.
 func reserved(t *testing.T, path string) (n int) {
 	t.Helper()
 	db, err := sql.Open("sqlite", path)
@@ -62,9 +61,9 @@ func reserved(t *testing.T, path string) (n int) {
 	return n
 }
 
-// A daemon that is killed at any point leaves a record that opens, in which the next
-// one finds at most its one live session, and resets it. No turn stays reserved, and what
-// was used is spent once.
+// A daemon killed at any point leaves a record that can be opened. The next daemon finds
+// at most one live session and resets it, no turn stays reserved, and usage is counted
+// once.
 func TestKilledAtAnyPoint(t *testing.T) {
 	const kills = 200
 	path := file(t)
@@ -83,7 +82,7 @@ func TestKilledAtAnyPoint(t *testing.T) {
 			t.Fatal(err)
 		}
 		wait := time.Duration(random.IntN(20_000)) * time.Microsecond
-		if i%10 != 0 { // in the tenth it may be opening the record still
+		if i%10 != 0 { // in every tenth run it may still be opening the record
 			if _, err := bufio.NewReader(out).ReadString('\n'); err != nil {
 				t.Fatalf("the daemon did not open the record: %v", err)
 			}

@@ -11,7 +11,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/session/usage"
 )
 
-// answer is a use of ten cents.
+// answer is usage that costs ten cents.
 var answer = usage.Use{Provider: "openai", Model: "gpt-4o", Tokens: usage.Tokens{TextIn: 20_000, TextOut: 5_000}}
 
 func spent(t *testing.T, r *Registry, since time.Time) float64 {
@@ -39,8 +39,8 @@ func to(t *testing.T, r *Registry, id string, states ...session.State) {
 	}
 }
 
-// A turn reserves what the dearest of the last ones cost, until it ends: in success, in
-// an error, with a question to the user in between.
+// A turn reserves the cost of the most expensive recent turn until it ends: by success,
+// by an error, or with a question to the user in between.
 func TestTurnsReserveAndSettle(t *testing.T) {
 	r := open(t, "", "d")
 	id := begin(t, r, session.Running)
@@ -49,7 +49,7 @@ func TestTurnsReserveAndSettle(t *testing.T) {
 	}
 	use(t, r, id, answer, noon)
 	to(t, r, id, session.Waiting, session.Running, session.Ready)
-	use(t, r, id, usage.Use{Provider: "openai", Model: "whisper-1", AudioIn: 5 * time.Minute}, noon) // late: it belongs to the turn
+	use(t, r, id, usage.Use{Provider: "openai", Model: "whisper-1", AudioIn: 5 * time.Minute}, noon) // late usage belongs to the turn
 	if got := spent(t, r, noon); got != 0.13 {
 		t.Errorf("spent %v", got)
 	}
@@ -72,7 +72,7 @@ func TestTurnsReserveAndSettle(t *testing.T) {
 	}
 }
 
-// A crash settles: nothing stays reserved, and what was used counts.
+// A crash settles turns: nothing stays reserved, and usage counts.
 func TestCrashSettles(t *testing.T) {
 	path := file(t)
 	dead, alive := open(t, path, "dead"), open(t, path, "alive")
@@ -88,7 +88,7 @@ func TestCrashSettles(t *testing.T) {
 	}
 }
 
-// What was used is summed up by model, also what has no price.
+// Usage is summed up by model, including unpriced usage.
 func TestUsedByModel(t *testing.T) {
 	r := open(t, "", "d")
 	id := begin(t, r, session.Running)
@@ -107,7 +107,7 @@ func TestUsedByModel(t *testing.T) {
 	}
 }
 
-// The ledger moves with its sessions, and leaves nothing behind.
+// The ledger moves with its sessions and leaves nothing behind.
 func TestUsageMovesWithItsSession(t *testing.T) {
 	disk, memory := open(t, file(t), "d"), open(t, "", "d")
 	id := begin(t, disk, session.Running)
@@ -125,7 +125,7 @@ func TestUsageMovesWithItsSession(t *testing.T) {
 	}
 }
 
-// A record of the first version gets its ledger.
+// A record of the first version is extended with the ledger.
 func TestFirstVersionIsMigrated(t *testing.T) {
 	path := file(t)
 	all := migrations

@@ -19,10 +19,10 @@ import (
 
 var noon = time.Date(2026, 5, 4, 12, 0, 0, 0, time.UTC)
 
-// file is the path of a record in a folder of the test.
+// file returns the path of a record in a temporary folder.
 func file(t *testing.T) string { return filepath.Join(t.TempDir(), "record", "sessions.db") }
 
-// open opens a record as a daemon, to the end of the test.
+// open opens a record as a daemon until the end of the test.
 func open(t *testing.T, path, daemon string) *Registry {
 	t.Helper()
 	r, err := Open(t.Context(), Options{Path: path, Daemon: daemon, Now: func() time.Time { return noon }})
@@ -33,7 +33,7 @@ func open(t *testing.T, path, daemon string) *Registry {
 	return r
 }
 
-// begin records a session and brings it into a state.
+// begin records a session and moves it to a state.
 func begin(t *testing.T, r *Registry, in session.State) string {
 	t.Helper()
 	id, err := r.Begin(t.Context(), "openai", noon)
@@ -57,8 +57,8 @@ func list(t *testing.T, r *Registry) []Session {
 	return all
 }
 
-// crash leaves the record as a process that is killed does: nothing is written, and
-// the system takes the lock away.
+// crash leaves the record as a killed process would: nothing is written, and the system
+// releases the lock.
 func crash(t *testing.T, r *Registry) {
 	t.Helper()
 	if err := errors.Join(r.db.Close(), r.lock.Close()); err != nil {
@@ -66,11 +66,11 @@ func crash(t *testing.T, r *Registry) {
 	}
 }
 
-// states are all states, in their order.
+// states are all states in order.
 var states = []session.State{session.Inactive, session.Activating, session.Ready, session.Running, session.Waiting, session.Deactivating, session.Error}
 
-// All 49 changes of state (003, the guard map): through Move and as a statement of
-// SQL. What the guard map does not have is refused, and leaves the row as it was.
+// All 49 state changes (003, the guard map), by Move and by an SQL statement. Changes
+// that the guard map forbids are rejected and do not modify the row.
 func TestGuardMapOnEveryWrite(t *testing.T) {
 	for _, from := range states {
 		for _, to := range states {
@@ -107,11 +107,11 @@ func TestSessionStartsInactive(t *testing.T) {
 		t.Error("a session began running")
 	}
 	if err := r.Move(t.Context(), "nobody", session.Activating, noon); err == nil {
-		t.Error("a session that there is not was moved")
+		t.Error("a missing session was moved")
 	}
 }
 
-// What a session was is there when the record is opened again, newest first.
+// Sessions are still listed when the record is reopened, newest first.
 func TestSessionsAreKept(t *testing.T) {
 	path := file(t)
 	r := open(t, path, "d")
@@ -149,8 +149,8 @@ func same(a, b Session) bool {
 	return a == b
 }
 
-// After a crash each live session is inactive, and it is said which it was; those of a
-// daemon that runs are left alone (003, stale session recovery).
+// After a crash every live session is inactive and its last state is reported; sessions
+// of running daemons are not changed (003, stale session recovery).
 func TestStaleSessionsAreReset(t *testing.T) {
 	path := file(t)
 	dead, alive := open(t, path, "dead"), open(t, path, "alive")
@@ -190,7 +190,7 @@ func TestStaleSessionsAreReset(t *testing.T) {
 	}
 }
 
-// Names of the older model are read.
+// Legacy names are accepted.
 func TestOlderNamesAreReset(t *testing.T) {
 	path := file(t)
 	r := open(t, path, "dead")
@@ -204,7 +204,7 @@ func TestOlderNamesAreReset(t *testing.T) {
 	}
 }
 
-// A damaged file is set aside as it was, whatever is damaged, and the record continues in
+// A damaged file is set aside unchanged, whatever is damaged, and the record continues in
 // a new one.
 func TestDamagedFile(t *testing.T) {
 	whole := func(t *testing.T) (string, []byte) {
@@ -256,7 +256,7 @@ func TestDamagedFile(t *testing.T) {
 	}
 }
 
-// A file of a later version is left alone.
+// A file of a later version is not touched.
 func TestNewerFile(t *testing.T) {
 	path := file(t)
 	r := open(t, path, "d")
@@ -276,7 +276,7 @@ func TestNewerFile(t *testing.T) {
 	}
 }
 
-// A folder that cannot be written to is an error that names it.
+// The error for an unwritable folder names it.
 func TestUnwritableFolder(t *testing.T) {
 	taken := filepath.Join(t.TempDir(), "taken")
 	if err := os.WriteFile(taken, nil, 0o600); err != nil {
@@ -288,7 +288,7 @@ func TestUnwritableFolder(t *testing.T) {
 	}
 }
 
-// A full disk fails the write and nothing else: what was there stays, and can be read.
+// A full disk only fails the write: existing data is kept and readable.
 func TestFullDisk(t *testing.T) {
 	path := file(t)
 	r := open(t, path, "d")
@@ -318,7 +318,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// Daemons that write at the same time wait for each other, and lose nothing.
+// Daemons that write concurrently wait for each other and lose nothing.
 func TestConcurrentDaemons(t *testing.T) {
 	const daemons, each = 4, 25
 	path := file(t)
@@ -360,8 +360,8 @@ func TestConcurrentDaemons(t *testing.T) {
 	}
 }
 
-// SEC-002: what the user no longer wants on disk leaves it, with every byte, and is in
-// memory with the state that it has; other daemons' sessions stay.
+// SEC-002: when the user forbids storage, this daemon's sessions are removed from the
+// disk completely and kept in memory with their state; other daemons' sessions stay.
 func TestSEC002SessionsLeaveTheDisk(t *testing.T) {
 	path := file(t)
 	disk, other := open(t, path, "canary"), open(t, path, "other")
@@ -383,7 +383,7 @@ func TestSEC002SessionsLeaveTheDisk(t *testing.T) {
 	if len(want) != 0 {
 		t.Errorf("lost: %v", want)
 	}
-	begin(t, memory, session.Ready) // an id of its own
+	begin(t, memory, session.Ready) // with its own id
 	if n := len(list(t, other)); n != 1 {
 		t.Errorf("the file has %d sessions", n)
 	}
@@ -420,8 +420,8 @@ func TestOldSessionsArePruned(t *testing.T) {
 	}
 }
 
-// Every column is one of these. A column for text needs a reason: no word of a
-// conversation may ever be in one (invariant 12).
+// The allowed columns. A new text column needs a justification: it must never hold
+// conversation content (invariant 12).
 func TestColumnsHoldNoContent(t *testing.T) {
 	r := open(t, "", "d")
 	rows, err := r.db.QueryContext(t.Context(), "SELECT m.name || '.' || c.name FROM sqlite_schema m, pragma_table_info(m.name) c WHERE m.type = 'table' AND c.type NOT IN ('INTEGER', 'REAL') ORDER BY 1")

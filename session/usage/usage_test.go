@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// Costs, calculated by hand from the list prices.
+// Costs calculated manually from the list prices.
 func TestCost(t *testing.T) {
 	for name, c := range map[string]struct {
 		use     Use
@@ -19,7 +19,7 @@ func TestCost(t *testing.T) {
 		"minutes":               {Use{Provider: "openai", Model: "whisper-1", AudioIn: 90 * time.Second}, 0.009, true},
 		"minutes of a voice":    {Use{Provider: "openai", Model: "gpt-4o-mini-tts", AudioOut: 4 * time.Minute, Characters: 4000}, 0.06, true},
 		"characters":            {Use{Provider: "openai", Model: "tts-1", AudioOut: time.Minute, Characters: 1_000_000}, 15, true},
-		"this machine":          {Use{Provider: Local, AudioIn: time.Hour}, 0, true},
+		"local engine":          {Use{Provider: Local, AudioIn: time.Hour}, 0, true},
 		"an unknown model":      {Use{Provider: "openai", Model: "gpt-9", Tokens: Tokens{TextIn: 1000}}, 0, false},
 		"a variant of one":      {Use{Provider: "openai", Model: "gpt-4o-large", Tokens: Tokens{TextIn: 1000}}, 0, false},
 		"no price by the token": {Use{Provider: "openai", Model: "whisper-1", Tokens: Tokens{AudioIn: 1000}}, 0, false},
