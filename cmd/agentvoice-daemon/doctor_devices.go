@@ -67,9 +67,9 @@ func examineSound(ctx context.Context, c soundCheck) (all []finding) {
 	return all
 }
 
-// notTried is the error of a device whose sound server does not work: opening it would fail
+// skippedDevice is the error of a device whose sound server does not work: opening it would fail
 // too, after a timeout.
-func notTried(down string) error {
+func skippedDevice(down string) error {
 	return fault{"skipped: the sound server does not work", down}
 }
 
@@ -80,7 +80,7 @@ func openMicrophone(ctx context.Context, arg, down string) (audio.Source, findin
 	case arg == "null":
 		return nil, found("microphone", false, "null device (silence)", nil, nil)
 	case isDevice(arg) && down != "":
-		return nil, found("microphone", true, "", nil, notTried(down))
+		return nil, found("microphone", true, "", nil, skippedDevice(down))
 	}
 	src, err := source(arg, math.Inf(1)) // read recordings as fast as possible
 	if err == nil {
@@ -100,7 +100,7 @@ func openSpeaker(ctx context.Context, arg, down string) (audio.Sink, finding) {
 	case !isDevice(arg):
 		return nil, found("speaker", false, arg+" (not audible)", nil, nil)
 	case down != "":
-		return nil, found("speaker", true, "", nil, notTried(down))
+		return nil, found("speaker", true, "", nil, skippedDevice(down))
 	}
 	dst := portaudio.NewSink(arg)
 	if err := dst.Open(ctx); err != nil {

@@ -23,46 +23,46 @@ const (
 	// canceller needs two to three seconds to find the delay, and restarts then if the reported
 	// latency is wrong.
 	noiseFrames = 1000
-	// fewFrames is the length of the noise if no chirp was heard: detecting an echo takes less
+	// detectFrames is the length of the noise if no chirp was heard: detecting an echo takes less
 	// time than cancelling it.
-	fewFrames = 400
-	// quietFrames is the silence before the noise, to measure the room.
-	quietFrames = 50
+	detectFrames = 400
+	// silenceFrames is the silence before the noise, to measure the room.
+	silenceFrames = 50
 	// farLags is the largest echo delay that is detected, in frames.
 	farLags = 100
-	// heldBack is the delay above which an uncancelled echo is blamed on the delay. The
+	// longDelay is the delay above which an uncancelled echo is blamed on the delay. The
 	// canceller follows some longer ones.
-	heldBack = 400 * time.Millisecond
-	// follows is the correlation with the noise's loudness above which a signal counts as its
+	longDelay = 400 * time.Millisecond
+	// minCorrelation is the correlation with the noise's loudness above which a signal counts as its
 	// echo. Chance gives about 0.3.
-	follows = 0.5
-	// steady is the largest difference between chirp delays. The canceller can only follow slow
+	minCorrelation = 0.5
+	// maxDelaySpread is the largest difference between chirp delays. The canceller can only follow slow
 	// changes.
-	steady = 40 * time.Millisecond
-	// audible is how many dB above the room an echo must be to matter.
-	audible = 6
-	// cancelled is the required echo reduction in dB, if the echo is that far above the room.
-	cancelled = 12
-	// mostCancelled is the largest reduction, in dB, that the canceller reaches in this time
+	maxDelaySpread = 40 * time.Millisecond
+	// minEchoDB is how many dB above the room an echo must be to matter.
+	minEchoDB = 6
+	// minReductionDB is the required echo reduction in dB, if the echo is that far above the room.
+	minReductionDB = 12
+	// maxReductionDB is the largest reduction, in dB, that the canceller reaches in this time
 	// without distortion.
-	mostCancelled = 20
-	// faintEcho is the highest acceptable residual echo of the noise, in dBFS. The assistant's
+	maxReductionDB = 20
+	// maxResidueDBFS is the highest acceptable residual echo of the noise, in dBFS. The assistant's
 	// voice is 10 dB louder.
-	faintEcho = -40
+	maxResidueDBFS = -40
 )
 
 // echo is the echo of the speaker in the microphone. Levels are in dBFS.
 type echo struct {
-	likeness float64       // correlation of its loudness with that of the noise, -1 to 1
-	late     time.Duration // the delay at which likeness is highest
-	room     float64       // level of the quietest frames
-	level    float64       // level with the noise
-	played   float64       // level of the noise
-	clipped  float64       // share of clipped samples
-	removed  float64       // echo reduction in dB at the end
-	delay    time.Duration // delay that the canceller uses
-	measured bool          // delay was measured by the canceller
-	reported time.Duration // latency that the devices report
+	correlation float64       // correlation of its loudness with that of the noise, -1 to 1
+	late        time.Duration // the delay with the highest correlation
+	room        float64       // level of the quietest frames
+	level       float64       // level with the noise
+	played      float64       // level of the noise
+	clipped     float64       // share of clipped samples
+	removed     float64       // echo reduction in dB at the end
+	delay       time.Duration // delay that the canceller uses
+	measured    bool          // delay was measured by the canceller
+	reported    time.Duration // latency that the devices report
 }
 
 // heardFrame is a captured frame: how much was rendered before it, and its power.
@@ -82,12 +82,12 @@ func hearEcho(ctx context.Context, source audio.Source, sink audio.Sink, noise [
 	defer func() { _ = ends.Close() }() // a tracker's error
 	ends.Attach(source, sink)
 	e := echo{reported: ends.Stats().Reported}
-	run, cancel := context.WithTimeout(ctx, 2*time.Duration(len(noise)+quietFrames)*audio.FrameTime+startTime)
+	run, cancel := context.WithTimeout(ctx, 2*time.Duration(len(noise)+silenceFrames)*audio.FrameTime+startTime)
 	defer cancel()
 	var rendered atomic.Int64
 	render := func(f *audio.Frame) {
 		n := rendered.Load()
-		if at := n - quietFrames; at >= 0 && at < int64(len(noise)) {
+		if at := n - silenceFrames; at >= 0 && at < int64(len(noise)) {
 			*f = noise[at]
 		} else {
 			clear(f[:])
@@ -110,10 +110,10 @@ func hearEcho(ctx context.Context, source audio.Source, sink audio.Sink, noise [
 		recent += (power - recent) / 200
 		st := ends.Stats()
 		e.clipped = max(e.clipped, st.Clipped)
-		if gone++; !st.Echo || st.ERLE < cancelled || 10*math.Log10(recent)-st.ERLE > faintEcho {
+		if gone++; !st.Echo || st.ERLE < minReductionDB || 10*math.Log10(recent)-st.ERLE > maxResidueDBFS {
 			gone = 0
 		}
-		if over = gone >= 100 || n >= int64(len(noise)+quietFrames) || failed != nil || len(all) == cap(all); over {
+		if over = gone >= 100 || n >= int64(len(noise)+silenceFrames) || failed != nil || len(all) == cap(all); over {
 			e.removed, e.delay, e.measured = st.ERLE, st.Delay, st.Measured
 			cancel()
 		}
@@ -158,7 +158,7 @@ func (e *echo) compare(all []heardFrame, noise []audio.Frame) {
 	var powers, loud []float64
 	for _, f := range all {
 		powers = append(powers, f.power)
-		if f.rendered > quietFrames {
+		if f.rendered > silenceFrames {
 			loud = append(loud, f.power)
 		}
 	}
@@ -172,12 +172,12 @@ func (e *echo) compare(all []heardFrame, noise []audio.Frame) {
 	for lag := range int64(farLags) {
 		var a, b []float64
 		for _, f := range all {
-			if at := f.rendered - quietFrames - 1 - lag; at >= 0 && at < int64(len(far)) {
+			if at := f.rendered - silenceFrames - 1 - lag; at >= 0 && at < int64(len(far)) {
 				a, b = append(a, far[at]), append(b, math.Sqrt(f.power))
 			}
 		}
-		if c := correlation(a, b); c > e.likeness {
-			e.likeness, e.late = c, time.Duration(lag)*audio.FrameTime
+		if c := correlation(a, b); c > e.correlation {
+			e.correlation, e.late = c, time.Duration(lag)*audio.FrameTime
 		}
 	}
 }
@@ -213,13 +213,13 @@ func correlation(a, b []float64) float64 {
 // nil if they were not heard: a longer delay is then estimated from loudness.
 func (e echo) judge(loop *portaudio.Loop) (string, error) {
 	above := e.level - e.room
-	alike := e.likeness >= follows && above >= audible
+	alike := e.correlation >= minCorrelation && above >= minEchoDB
 	switch {
-	case loop == nil && !alike && above >= 2*audible:
+	case loop == nil && !alike && above >= 2*minEchoDB:
 		return "", fault{"another sound was louder than the test sounds", "retry in a quiet room"}
 	case loop == nil && !alike:
 		return "no audible echo, as expected with headphones", nil
-	case e.removed >= min(cancelled, above-audible/2) && e.clipped < clips && e.level-e.removed <= faintEcho:
+	case e.removed >= min(minReductionDB, above-minEchoDB/2) && e.clipped < maxClippedShare && e.level-e.removed <= maxResidueDBFS:
 		where := fmt.Sprintf("reported latency %s", inMs(e.reported))
 		if e.measured {
 			where = fmt.Sprintf("measured delay %s, %s", inMs(e.delay), where)
@@ -237,18 +237,18 @@ func (e echo) uncancelled(loop *portaudio.Loop, above float64) fault {
 		late = loop.Delay
 	}
 	switch {
-	case e.clipped >= clips:
+	case e.clipped >= maxClippedShare:
 		// Residual echo suppression also suppresses the user's voice.
 		return fault{what + "; the microphone clips while the speaker plays", "turn the speaker down, or lower the input level in the system's sound settings"}
-	case e.removed >= cancelled:
+	case e.removed >= minReductionDB:
 		return e.tooLoud(what)
-	case loop != nil && loop.Max-loop.Min > steady:
+	case loop != nil && loop.Max-loop.Min > maxDelaySpread:
 		return fault{fmt.Sprintf("%s; its delay varies (%s to %s)", what, inMs(loop.Min), inMs(loop.Max)), "use wired devices, close programs that load the CPU, or use headphones"}
-	case late > heldBack:
+	case late > longDelay:
 		return fault{fmt.Sprintf("%s; its delay of %s is too long", what, inMs(late)), "use a wired speaker or headphones"}
-	case e.likeness < follows:
+	case e.correlation < minCorrelation:
 		return fault{what + ", or another sound was louder", "retry in a quiet room; if the echo stays, use headphones"}
-	case e.level-mostCancelled > faintEcho:
+	case e.level-maxReductionDB > maxResidueDBFS:
 		// The speaker may also distort because its volume is too high. The canceller learns
 		// more of that the longer it listens, and the fix is the same.
 		return e.tooLoud(what)
@@ -270,7 +270,7 @@ func examineEcho(ctx context.Context, source audio.Source, sink audio.Sink) find
 	measured, err := portaudio.MeasureLoop(ctx, sink, source)
 	loop, frames := &measured, noiseFrames
 	if errors.Is(err, portaudio.ErrNoEcho) {
-		loop, frames, err = nil, fewFrames, nil
+		loop, frames, err = nil, detectFrames, nil
 	}
 	var e echo
 	if err == nil {
@@ -282,7 +282,7 @@ func examineEcho(ctx context.Context, source audio.Source, sink audio.Sink) find
 	detail, err := e.judge(loop)
 	figures := map[string]float64{
 		"removedDb": tenth(e.removed), "roomDbfs": tenth(e.room), "levelDbfs": tenth(e.level), "playedDbfs": tenth(e.played),
-		"likeness": math.Round(100*e.likeness) / 100, "reportedMs": ms(e.reported), "clippedShare": math.Round(1000*e.clipped) / 1000,
+		"likeness": math.Round(100*e.correlation) / 100, "reportedMs": ms(e.reported), "clippedShare": math.Round(1000*e.clipped) / 1000,
 	}
 	if e.measured {
 		figures["cancellerDelayMs"] = ms(e.delay)

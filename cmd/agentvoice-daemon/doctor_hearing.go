@@ -17,13 +17,13 @@ const (
 	listenTime = 2 * time.Second
 	// startTime bounds a device's first frame; the device's own watchdog is shorter.
 	startTime = 5 * time.Second
-	// clips is the share of clipped samples, over the worst second or two, above which a
+	// maxClippedShare is the share of clipped samples, over the worst second or two, above which a
 	// microphone counts as clipping. Loud unclipped speech has about 0.002, since its waves
 	// have flat tops; speech clipped at half its peak has 0.049.
-	clips = 0.02
-	// faint is the peak, in dBFS, below which a microphone counts as muted: a muted one may
+	maxClippedShare = 0.02
+	// mutedPeakDBFS is the peak, in dBFS, below which a microphone counts as muted: a muted one may
 	// dither its last two bits.
-	faint = -82
+	mutedPeakDBFS = -82
 )
 
 // heard is the microphone signal. Levels are in dBFS.
@@ -101,12 +101,12 @@ func (h heard) judge() error {
 			fmt.Sprintf("the microphone delivers only zeros (for %v)", time.Duration(h.frames)*audio.FrameTime),
 			"unmute it on the device and in the system's sound settings, and allow this program to use it; or use another one with --audio-in",
 		}
-	case h.level.Peak < faint:
+	case h.level.Peak < mutedPeakDBFS:
 		return fault{
 			fmt.Sprintf("the microphone signal is too quiet (peak %.0f dBFS)", h.level.Peak),
 			"unmute it and raise the input level in the system's sound settings, or use another one with --audio-in",
 		}
-	case h.clipped >= clips:
+	case h.clipped >= maxClippedShare:
 		return fault{
 			fmt.Sprintf("the microphone clips (%.0f%% of samples, at %.0f dBFS)", 100*h.clipped, h.level.Peak),
 			"lower the input level in the system's sound settings, turn off microphone boost, or move away from it",

@@ -91,11 +91,11 @@ func (f *serveFlags) run(ctx context.Context) error {
 		JournalDir: journalDir(), Log: log,
 	}
 	if f.headless {
-		if err := f.stageOn(&cfg); err != nil {
+		if err := f.configureHeadless(&cfg); err != nil {
 			return err
 		}
 	} else {
-		if err := f.liveOn(&cfg); err != nil {
+		if err := f.configureLive(&cfg); err != nil {
 			return err
 		}
 	}
@@ -105,8 +105,8 @@ func (f *serveFlags) run(ctx context.Context) error {
 	return rpc.Serve(ctx, cfg)
 }
 
-// stageOn configures a scripted world.
-func (f *serveFlags) stageOn(cfg *rpc.Config) error {
+// configureHeadless configures a scripted world.
+func (f *serveFlags) configureHeadless(cfg *rpc.Config) error {
 	script := &headless.Script{}
 	if f.script != "" {
 		source, err := os.ReadFile(f.script)
@@ -131,8 +131,8 @@ func (f *serveFlags) stageOn(cfg *rpc.Config) error {
 	return nil
 }
 
-// liveOn configures the real world.
-func (f *serveFlags) liveOn(cfg *rpc.Config) error {
+// configureLive configures the real world.
+func (f *serveFlags) configureLive(cfg *rpc.Config) error {
 	fallback, err := f.adapter()
 	if err != nil {
 		return err
@@ -157,7 +157,7 @@ func (f *serveFlags) liveOn(cfg *rpc.Config) error {
 			},
 			Speed: 1, Credentials: f.editorCredentials(c), TURNPassword: os.Getenv(envTURN), Engines: engines(cfg.Log, reports), Reports: reports, Log: cfg.Log,
 			Holder: holder(f.audioIn, c.Name), Processing: processing(f.audioIn), Detector: voiceDetector,
-			Spotter: spotter, KeepModels: f.keepModels, Naps: naps(f.audioIn, f.audioOut),
+			Spotter: spotter, KeepModels: f.keepModels, Naps: devicesMayClose(f.audioIn, f.audioOut),
 		})
 		d := daemon.New(daemon.Config{
 			Clock: clock, Started: cfg.Started, Settings: c.Settings, Locale: c.Locale, Microphone: c.Microphone, Adapter: adapter,

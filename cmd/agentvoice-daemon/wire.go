@@ -273,8 +273,8 @@ func workingFolder() []string {
 // recorded says whether the source is a recording or null instead of a microphone.
 func recorded(audioIn string) bool { return strings.HasPrefix(audioIn, "wav:") || audioIn == "null" }
 
-// naps says whether the devices may be closed while the conversation is suspended.
-func naps(audioIn, audioOut string) bool {
+// devicesMayClose says whether the devices may be closed while the conversation is suspended.
+func devicesMayClose(audioIn, audioOut string) bool {
 	return !strings.HasPrefix(audioIn, "wav:") && !strings.HasPrefix(audioOut, "wav:")
 }
 
