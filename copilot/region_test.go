@@ -65,7 +65,7 @@ func check(t *testing.T, in Input, otherwise Outcome, want map[string]cell) {
 	t.Helper()
 	for at := range want {
 		if states()[at] == nil {
-			t.Errorf("%v: there is no state %q", in.Do, at)
+			t.Errorf("%v: unknown state %q", in.Do, at)
 		}
 	}
 	for at, s := range states() {

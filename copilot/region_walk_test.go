@@ -169,7 +169,7 @@ func TestChatMachineNames(t *testing.T) {
 		"callingTool": CallingTool{},
 	} {
 		if s.String() != want {
-			t.Errorf("%T is called %q, want %q", s, s, want)
+			t.Errorf("name of %T is %q, want %q", s, s, want)
 		}
 	}
 	var dos, stages []string

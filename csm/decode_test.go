@@ -117,7 +117,7 @@ func TestUnknownNamesAreErrors(t *testing.T) {
 		{`"Hold":1`, `"Hold":-1`, "Hold"},
 	} {
 		if !strings.Contains(string(b), c.old) {
-			t.Errorf("%s holds no %s", b, c.old)
+			t.Errorf("%s does not contain %s", b, c.old)
 			continue
 		}
 		var back State

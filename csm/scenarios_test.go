@@ -147,7 +147,7 @@ func TestStalledAnswer(t *testing.T) {
 	})
 	if s := listening(t).say(1).wait(1*ms).segment(0, 40).wait(16 * time.Second); last[csm.CancelCopilot](s).Request != 1 ||
 		last[csm.Notify](s).Code != csm.CodeCopilotStalled {
-		t.Fatal("a stalled request goes on")
+		t.Fatal("a stalled request continues")
 	}
 }
 

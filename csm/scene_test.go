@@ -133,7 +133,7 @@ func last[E csm.Effect](s *scene) E {
 	all := effects[E](s)
 	if len(all) == 0 {
 		var none E
-		s.t.Fatalf("there was no %s", csm.NameOf(none))
+		s.t.Fatalf("no %s", csm.NameOf(none))
 	}
 	return all[len(all)-1]
 }

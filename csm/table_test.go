@@ -77,7 +77,7 @@ func fireCell(t *testing.T, rows []Row, fired []int, sm sample, e Event) State {
 	}
 	next, fx, seen := StepObserved(sm.s, env)
 	if len(seen.Fired) == 0 || seen.Fired[0] != at {
-		t.Fatalf("%s; %v %+v: took rows %v, and the table says %d", sm.name, KindOf(e), e, seen.Fired, at)
+		t.Fatalf("%s; %v %+v: took rows %v, want row %d", sm.name, KindOf(e), e, seen.Fired, at)
 	}
 	var took []Row
 	for _, i := range seen.Fired {
@@ -262,7 +262,7 @@ func TestEveryKindIsRegistered(t *testing.T) {
 		}
 	}
 	if _, err := DecodeEvent(NumKinds, nil); err == nil {
-		t.Error("a kind that is none was decoded")
+		t.Error("an invalid kind was decoded")
 	}
 	if _, err := DecodeEvent(KindFinal, []byte(`{"unknown":1}`)); err == nil {
 		t.Error("an unknown field was taken")

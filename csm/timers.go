@@ -204,26 +204,26 @@ func (r *run) deadlines() {
 	st := &r.st
 	for t := range NumTimers {
 		ts := &st.Timers[t]
-		need, anew := st.needs(t), r.refresh&(1<<t) != 0
+		need, refreshed := st.needs(t), r.refresh&(1<<t) != 0
 		if !need && !ts.Armed {
 			ts.Left = 0
 			continue
 		}
 		switch stands := need && st.stands(t); {
-		case need && !stands && (!ts.Armed || anew):
+		case need && !stands && (!ts.Armed || refreshed):
 			after := st.after(t)
-			if ts.Left > 0 && !anew {
+			if ts.Left > 0 && !refreshed {
 				after = ts.Left
 			}
 			*ts = TimerState{Gen: ts.Gen + 1, Armed: true, At: r.env.At + after}
 			r.emit(StartTimer{Timer: t, Gen: ts.Gen, After: after})
 		case (!need || stands) && ts.Armed:
 			left := max(ts.At-r.env.At, 1)
-			if *ts = (TimerState{Gen: ts.Gen}); stands && !anew {
+			if *ts = (TimerState{Gen: ts.Gen}); stands && !refreshed {
 				ts.Left = left
 			}
 			r.emit(StopTimer{Timer: t, Gen: ts.Gen})
-		case stands && anew:
+		case stands && refreshed:
 			ts.Left = 0
 		}
 	}

@@ -161,7 +161,7 @@ func TestFieldNames(t *testing.T) {
 			seen[typ] = true
 			for i := range typ.NumField() {
 				if name, _ := jsonField(typ.Field(i)); !camel.MatchString(name) {
-					t.Errorf("%s.%s is called %q", typ, typ.Field(i).Name, name)
+					t.Errorf("wire name of %s.%s is %q", typ, typ.Field(i).Name, name)
 				}
 				visit(typ.Field(i).Type)
 			}

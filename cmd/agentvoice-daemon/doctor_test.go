@@ -48,7 +48,7 @@ func examined(t *testing.T, c soundCheck) []finding {
 	t.Logf("after %v:\n%s", time.Since(begun).Round(time.Millisecond), text.String())
 	for _, f := range all {
 		if f.OK != (f.Fix == "") || !f.OK && !strings.HasSuffix(f.Detail, "; "+f.Fix) {
-			t.Errorf("%s is in order: %v, and its fix is %q of %q", f.Check, f.OK, f.Fix, f.Detail)
+			t.Errorf("%s: OK is %v, but fix is %q, detail %q", f.Check, f.OK, f.Fix, f.Detail)
 		}
 	}
 	return all
@@ -59,14 +59,14 @@ func wants(t *testing.T, all []finding, name string, ok bool, words ...string) f
 	t.Helper()
 	i := slices.IndexFunc(all, func(f finding) bool { return f.Check == name })
 	if i < 0 {
-		t.Fatalf("there is no check of the %s", name)
+		t.Fatalf("no check of the %s", name)
 	}
 	if all[i].OK != ok {
-		t.Errorf("the %s is in order: %v, want %v; it says %q", name, all[i].OK, ok, all[i].Detail)
+		t.Errorf("%s: OK is %v, want %v; detail %q", name, all[i].OK, ok, all[i].Detail)
 	}
 	for _, w := range words {
 		if !strings.Contains(all[i].Detail, w) {
-			t.Errorf("the %s says %q, and nothing of %q", name, all[i].Detail, w)
+			t.Errorf("%s: detail %q does not contain %q", name, all[i].Detail, w)
 		}
 	}
 	return all[i]
@@ -106,7 +106,7 @@ func echoIn(t *testing.T, shape string) []float32 {
 	t.Helper()
 	s, ok := room.ShapeNamed(shape)
 	if !ok {
-		t.Fatalf("there is no room %s", shape)
+		t.Fatalf("unknown room %s", shape)
 	}
 	return s.EchoResponse()
 }
@@ -118,7 +118,7 @@ func TestDoctorReportsMissingDevice(t *testing.T) {
 	wants(t, all, "microphone", false, "headset.mic", "no such microphone", "devices lists")
 	wants(t, all, "speaker", false, "Headset", "no such speaker", "devices lists")
 	if len(all) != 3 {
-		t.Error("something was heard of devices that are not there")
+		t.Error("a missing device was listened to")
 	}
 }
 
@@ -153,7 +153,7 @@ func TestDoctorReportsSilentMicrophone(t *testing.T) {
 	}
 	wants(t, all, "speaker", true, "reported latency")
 	if len(all) != 4 {
-		t.Error("an echo was looked for where nothing is heard")
+		t.Error("the echo was measured with a silent microphone")
 	}
 	inRoom(t, server, room.Config{Noise: room.Fan(1), NoiseLevel: -95}, nil) // the last bit
 	wants(t, examined(t, soundCheck{}), "hearing", false, "too quiet", "raise the input level")
@@ -193,7 +193,7 @@ func TestDoctorMeasuresTheEcho(t *testing.T) {
 		var told []string
 		all := examined(t, soundCheck{aloud: true, say: func(text string) { told = append(told, text) }})
 		if len(told) != 2 || !strings.Contains(told[0], "Listening") || !strings.Contains(told[1], "Playing") {
-			t.Errorf("the user was told %q", told)
+			t.Errorf("the user was prompted with %q", told)
 		}
 		f = all[len(all)-1]
 		t.Log(f.Figures)
@@ -275,17 +275,17 @@ func TestDoctorReportsUncancelledEcho(t *testing.T) {
 		words []string
 	}{
 		{"a room", simulate(room.Config{Echo: study, EchoGain: -6, Delay: delay}, nil), loop, true, []string{"cancelled: ", "reported latency 40 ms"}},
-		{"a loud one", simulate(room.Config{Echo: straight, EchoGain: 10, Delay: delay}, nil), loop, true, []string{"cancelled: "}},
+		{"a loud echo", simulate(room.Config{Echo: straight, EchoGain: 10, Delay: delay}, nil), loop, true, []string{"cancelled: "}},
 		{"headphones", simulate(room.Config{}, nil), nil, true, []string{"no audible echo", "headphones"}},
-		{"somebody who speaks", simulate(room.Config{}, human(t, -20)), nil, false, []string{"another sound was louder", "quiet room"}},
-		{"and an echo", simulate(room.Config{Echo: straight, EchoGain: -12, Delay: delay}, human(t, -15)), loop, false, []string{"not cancelled", "or another sound was louder", "quiet room"}},
+		{"a person speaking", simulate(room.Config{}, human(t, -20)), nil, false, []string{"another sound was louder", "quiet room"}},
+		{"a person speaking, and an echo", simulate(room.Config{Echo: straight, EchoGain: -12, Delay: delay}, human(t, -15)), loop, false, []string{"not cancelled", "or another sound was louder", "quiet room"}},
 		{"a speaker far too loud", simulate(room.Config{Echo: straight, EchoGain: 48, Delay: delay, SpeakerClip: 0.002}, nil), loop, false, []string{"not cancelled", "too loud", "turn the speaker down"}},
-		{"a speaker that distorts, no louder than the canceller bears", simulate(room.Config{Echo: straight, EchoGain: 10, Delay: delay, SpeakerClip: 0.02}, nil), loop, true, []string{"cancelled: "}},
-		{"one that is too loud and does not distort", simulate(room.Config{Echo: straight, EchoGain: 16, Delay: delay}, nil), loop, false, []string{"not cancelled", "too loud", "turn the speaker down"}},
+		{"a distorting speaker within the canceller's limits", simulate(room.Config{Echo: straight, EchoGain: 10, Delay: delay, SpeakerClip: 0.02}, nil), loop, true, []string{"cancelled: "}},
+		{"an undistorted echo that is too loud", simulate(room.Config{Echo: straight, EchoGain: 16, Delay: delay}, nil), loop, false, []string{"not cancelled", "too loud", "turn the speaker down"}},
 		{"a microphone that clips", simulate(room.Config{Echo: straight, EchoGain: 26, Delay: delay, MicClip: 0.101}, nil), loop, false, []string{"not cancelled", "the microphone clips while the speaker plays", "lower the input level"}},
-		{"a late one", simulate(room.Config{Echo: straight, EchoGain: -6, Delay: 900 * time.Millisecond}, nil), nil, false, []string{"not cancelled", "its delay of 9", "a wired speaker"}},
-		{"one whose delay changes", wanders(), shaky, false, []string{"not cancelled", "its delay varies (40 ms to 150 ms)", "wired devices"}},
-		{"where chirps do not tell", wanders(), loop, false, []string{"not cancelled", "distorts it", "sound effects"}},
+		{"a long delay", simulate(room.Config{Echo: straight, EchoGain: -6, Delay: 900 * time.Millisecond}, nil), nil, false, []string{"not cancelled", "its delay of 9", "a wired speaker"}},
+		{"a varying delay", wanders(), shaky, false, []string{"not cancelled", "its delay varies (40 ms to 150 ms)", "wired devices"}},
+		{"a varying delay that the chirps miss", wanders(), loop, false, []string{"not cancelled", "distorts it", "sound effects"}},
 	} {
 		t.Run(c.name, func(t *testing.T) {
 			s := &simulated{c.room, make(chan func(*audio.Frame), 1)}

@@ -167,7 +167,7 @@ func TestCommandsOfDocumentsExist(t *testing.T) {
 					for _, goal := range strings.Fields(m[1]) {
 						targets++
 						if !regexp.MustCompile(`(?m)^` + goal + `:`).Match(makefile) {
-							t.Errorf("%s: there is no make target %q", name, goal)
+							t.Errorf("%s: unknown make target %q", name, goal)
 						}
 					}
 				}
@@ -176,7 +176,7 @@ func TestCommandsOfDocumentsExist(t *testing.T) {
 		for _, m := range setting.FindAllStringSubmatch(page, -1) {
 			settings++
 			if !strings.Contains(string(manifest), `"`+m[1]+`"`) {
-				t.Errorf("%s: there is no setting %s", name, m[1])
+				t.Errorf("%s: unknown setting %s", name, m[1])
 			}
 		}
 	}

@@ -37,7 +37,7 @@ func (l *lived) next(what string, want func(wireMessage) bool) wireMessage {
 		select {
 		case <-l.more:
 		case <-late:
-			l.t.Fatalf("there was no %s", what)
+			l.t.Fatalf("no %s", what)
 		}
 	}
 }
@@ -258,7 +258,7 @@ func Test003TablesLive(t *testing.T) {
 	}
 	for status := session.Created; status <= session.Failed; status++ {
 		if !told[status] {
-			t.Errorf("no daemon was told %v", status)
+			t.Errorf("no daemon reported %v", status)
 		}
 	}
 }

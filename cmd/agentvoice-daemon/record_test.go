@@ -122,7 +122,7 @@ func (s *sidecar) until(what string, is func(wireMessage) bool) wireMessage {
 		select {
 		case <-s.more:
 		case <-late:
-			s.t.Fatalf("there was no %s in %d messages", what, len(got))
+			s.t.Fatalf("no %s in %d messages", what, len(got))
 		}
 	}
 }

@@ -216,7 +216,7 @@ func TestTalkOnVirtualDevices(t *testing.T) {
 	}
 	for _, want := range []string{"retracted", "device.lost", "user.interrupt"} {
 		if !strings.Contains(string(text), want) {
-			t.Errorf("the timeline shows nothing of %q", want)
+			t.Errorf("the timeline does not show %q", want)
 		}
 	}
 }

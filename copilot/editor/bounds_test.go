@@ -29,7 +29,7 @@ func TestDeltasAfterAGapAreDropped(t *testing.T) {
 			err := c.adapter.HandleDelta([]byte(`{"requestId":"r1","seq":2,"text":"c"}`))
 			var gap *editor.Gap
 			if !errors.As(err, &gap) || *gap != (editor.Gap{RequestID: "r1", Expected: 1, Received: 2}) {
-				t.Errorf("the gap is told as %v", err)
+				t.Errorf("the gap is reported as %v", err)
 			}
 			c.delta(`{"requestId":"r1","seq":1,"text":"b"}`)
 			if c.asksFor(`{"requestId":"r1","callId":"c1","name":"runTests","input":{}}`) {

@@ -164,7 +164,7 @@ func TestReflection(t *testing.T) {
 		t.Errorf("three turns begin in %d ways", len(seen))
 	}
 	if got := ask(t, offline.Options{}, strings.Repeat("word ", 16)); strings.Contains(got, "and so on") {
-		t.Errorf("all of it is reflected, and still it goes on: %q", got)
+		t.Errorf("the whole message is reflected, but marked as cut off: %q", got)
 	}
 	if got := ask(t, offline.Options{}, strings.Repeat("word ", 17)); !strings.Contains(got, strings.TrimSpace(strings.Repeat("word ", 16))+", and so on") {
 		t.Errorf("a long utterance is reflected as %q", got)

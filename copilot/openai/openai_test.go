@@ -285,7 +285,7 @@ func TestStatuses(t *testing.T) {
 			_, err := send(t, a)
 			e := wantError(t, err, tt.code, tt.retryable)
 			if told := strings.Contains(e.Message, "address or model"); told != (tt.status == 404 && tt.code == "copilotFailed") {
-				t.Errorf("the user is told %q", e.Message)
+				t.Errorf("the user sees %q", e.Message)
 			}
 			if want := map[bool]time.Duration{true: 7 * time.Second}[tt.retryable]; e.After != want {
 				t.Errorf("a pause of %v, want %v: only what may be tried again has one", e.After, want)

@@ -32,7 +32,7 @@ func check(t *testing.T, in Input, epochs []uint32, otherwise Outcome, want map[
 	t.Helper()
 	for at := range want {
 		if states()[at] == nil {
-			t.Errorf("%v: there is no state %q", in, at)
+			t.Errorf("%v: unknown state %q", in, at)
 		}
 	}
 	for _, epoch := range epochs {
@@ -256,7 +256,7 @@ func TestWireNames(t *testing.T) {
 		Disconnected{}: "disconnected", Connecting{}: "connecting", Open{}: "open", Reconnecting{}: "reconnecting", Torn{}: "torn",
 	} {
 		if s.String() != want {
-			t.Errorf("%T is called %q, want %q", s, s, want)
+			t.Errorf("name of %T is %q, want %q", s, s, want)
 		}
 	}
 	names := []string{"dial", "succeed", "swap", "late", "ready", "lost", "failed", "close"}

@@ -42,7 +42,7 @@ var faults = map[string]struct {
 		*fx, ok = without(*fx, "Speak")
 		return ok
 	}},
-	"words are lost and nobody is told": {"invariant 6: ", func(_ csm.State, e csm.Event, _ *csm.State, fx *effects) (ok bool) {
+	"words are lost silently": {"invariant 6: ", func(_ csm.State, e csm.Event, _ *csm.State, fx *effects) (ok bool) {
 		if k := csm.KindOf(e); k != csm.KindRecognitionLost && k != csm.KindSuspend {
 			return false
 		}

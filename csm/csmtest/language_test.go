@@ -92,7 +92,7 @@ func TestEveryVerbIsDescribed(t *testing.T) {
 	}
 	for _, verb := range csmtest.Verbs() {
 		if !strings.Contains(string(page), "`"+verb) && verb != "wait" || !strings.Contains(string(page), "wait") {
-			t.Errorf("testdata/csm/README.md says nothing of %q", verb)
+			t.Errorf("testdata/csm/README.md does not describe %q", verb)
 		}
 	}
 }

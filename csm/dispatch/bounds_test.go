@@ -28,7 +28,7 @@ func TestLanesAreBounded(t *testing.T) {
 		l.Post(csm.UserInterrupt{})
 	}
 	if told != 1 {
-		t.Errorf("the owner was told %d times", told)
+		t.Errorf("the owner was notified %d times", told)
 	}
 	l.Drain()
 	if n := steps[csm.KindCopilotSegment]; n == 0 || n >= flood/2 {
@@ -41,7 +41,7 @@ func TestLanesAreBounded(t *testing.T) {
 		l.Post(csm.CopilotSegment{Request: 2, Start: i, End: i + 1})
 	}
 	if told != 2 {
-		t.Errorf("after there was room again, the owner was told %d times in all", told)
+		t.Errorf("after there was room again, the owner was notified %d times in total", told)
 	}
 	for range flood {
 		l.Post(csm.UserInterrupt{})
@@ -72,7 +72,7 @@ func TestEitherLaneCausesBackpressure(t *testing.T) {
 			close(hold)
 			synctest.Wait()
 			if !goesOn.Load() {
-				t.Errorf("nothing waits, and there is no room for %v", csm.KindOf(e))
+				t.Errorf("no room for %v although the lanes are empty", csm.KindOf(e))
 			}
 		})
 	}

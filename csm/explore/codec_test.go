@@ -156,7 +156,7 @@ func TestCanonicalForm(t *testing.T) {
 		t.Fatal("still the first conversation")
 	}
 	if key(n) != key(first) {
-		t.Error("a second conversation is told apart from the first")
+		t.Error("a second conversation differs from the first")
 	}
 	for name, change := range map[string]func(*node){
 		"the queue":         func(n *node) { n.State.Queue = []uint64{7} },

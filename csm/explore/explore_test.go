@@ -176,7 +176,7 @@ func TestReportListsBounds(t *testing.T) {
 	text := Run(Options{MaxStates: 100, Worlds: Worlds()[:1]}).String()
 	for _, want := range []string{"no: states", "voice text user retrying holding failing", "queue   pending", "rows ", "checks of steps"} {
 		if !strings.Contains(text, want) {
-			t.Errorf("the report says nothing of %q:\n%s", want, text)
+			t.Errorf("the report does not contain %q:\n%s", want, text)
 		}
 	}
 }

@@ -279,7 +279,7 @@ func TestHistoriesShareNoMemory(t *testing.T) {
 		Stop(s)
 		next, _ := Compacted(s, 1, true, 1)
 		if left := next.Said().Items; len(left) == 1 && &left[0] == &backing[1] {
-			t.Error("what is left is a part of the older list")
+			t.Error("the remaining items share the older list's memory")
 		}
 	}
 	if !reflect.DeepEqual(backing, whole) {
@@ -330,7 +330,7 @@ func TestHistoryWalks(t *testing.T) {
 					t.Fatalf("job %d in %+v: live is %v", job, s, live)
 				}
 				if s = to; live && !ok && (Due(s, limit) || Due(Add(s, Item{Tool: 1}), limit) || len(s.Said().Items) != was) {
-					t.Fatalf("a compaction that failed is due at once, or took something: %+v", s)
+					t.Fatalf("a failed compaction is due immediately, or removed items: %+v", s)
 				}
 			case "older":
 				if to, live := Compacted(s, job-1, true, 2); live || !reflect.DeepEqual(to, s) {
@@ -354,7 +354,7 @@ func TestHistoryWalks(t *testing.T) {
 func TestWireNames(t *testing.T) {
 	for want, s := range map[string]State{"normal": Normal{}, "compacting": Compacting{}} {
 		if s.String() != want {
-			t.Errorf("%T is called %q, want %q", s, s, want)
+			t.Errorf("name of %T is %q, want %q", s, s, want)
 		}
 	}
 	if got, want := [...]Outcome{Done, Rejected, Failed, Stopped}, [...]Outcome{"done", "rejected", "failed", "cancelled"}; got != want {

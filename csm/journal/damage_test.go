@@ -90,7 +90,7 @@ func TestReplayFindsWhatWasChanged(t *testing.T) {
 		{"field out of range", in(t, final, `"epoch":1`, `"epoch":4294967296`), final, "cannot unmarshal"},
 		{"lane", in(t, final, `"lane":"data"`, `"lane":"signal"`), final, "lanes differ"},
 		{"kind", in(t, final, `"stt.final"`, `"stt.failed"`), final, "unknown field"},
-		{"kind that is none", in(t, final, `"stt.final"`, `"stt.finale"`), final, "unknown"},
+		{"unknown kind", in(t, final, `"stt.final"`, `"stt.finale"`), final, "unknown"},
 		{"sequence", in(t, final, `"seq":`, `"seq":1`), final, "order differ"},
 		{"effect", in(t, final+1, `"deadline":8`, `"deadline":9`), final, "effects differ"},
 		{"phase", in(t, final+1, `"phase":"Analysing"`, `"phase":"Listening"`), final, "phases differ"},

@@ -29,7 +29,7 @@ func TestWordsNeedConsent(t *testing.T) {
 		return b.String()
 	}
 	if !strings.Contains(saved(), "CANARY") || !strings.Contains(saved(), `"content":"full"`) {
-		t.Errorf("what is kept in memory is\n%s", saved())
+		t.Errorf("the ring contains\n%s", saved())
 	}
 	for range 1000 {
 		w.Words(0, journal.Words{Kind: "utterance", ID: 2, Text: "CANARY"})

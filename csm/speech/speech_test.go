@@ -50,12 +50,12 @@ func check(t *testing.T, name string, f func(State) (State, Outcome), otherwise 
 			t.Errorf("%s in %q: got %#v, outcome %d; want %#v, %d", name, at, got, out, w.to, w.out)
 		}
 		if !reflect.DeepEqual(s, states()[at]) {
-			t.Errorf("%s in %q wrote to its argument: %#v", name, at, s)
+			t.Errorf("%s in %q modified its argument: %#v", name, at, s)
 		}
 	}
 	for at := range want {
 		if states()[at] == nil {
-			t.Errorf("%s: there is no state %q", name, at)
+			t.Errorf("%s: unknown state %q", name, at)
 		}
 	}
 }
@@ -252,7 +252,7 @@ func TestWireNames(t *testing.T) {
 		"closed": Closed{}, "buffering": Buffering{}, "held": Held{}, "playing": Playing{}, "paused": Paused{}, "draining": Draining{},
 	} {
 		if s.String() != want {
-			t.Errorf("%T is called %q, want %q", s, s, want)
+			t.Errorf("name of %T is %q, want %q", s, s, want)
 		}
 	}
 }

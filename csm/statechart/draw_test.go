@@ -166,7 +166,7 @@ func TestDOTHasTheSameArrows(t *testing.T) {
 		}
 		for _, n := range arrows {
 			if !slices.Contains(nodes, n) {
-				t.Errorf("%s: there is no node %s", name, n)
+				t.Errorf("%s: unknown node %s", name, n)
 			}
 		}
 		for _, n := range nodes {

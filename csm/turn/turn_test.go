@@ -49,7 +49,7 @@ func check(t *testing.T, in Input, id uint64, out Outcome, want map[string]State
 	t.Helper()
 	for at := range want {
 		if states()[at] == nil {
-			t.Errorf("%v: there is no state %q", in, at)
+			t.Errorf("%v: unknown state %q", in, at)
 		}
 	}
 	about := Utterance{ID: id}
@@ -69,7 +69,7 @@ func check(t *testing.T, in Input, id uint64, out Outcome, want map[string]State
 			t.Errorf("%v of %d, %s: got %#v, outcome %d; want %#v, %d", in, id, at, got, out, to, wantOut)
 		}
 		if !reflect.DeepEqual(s, states()[at]) {
-			t.Errorf("%v of %d, %s: it wrote to its argument: %#v", in, id, at, s)
+			t.Errorf("%v of %d, %s: modified its argument: %#v", in, id, at, s)
 		}
 	}
 }
@@ -334,7 +334,7 @@ func TestWireNames(t *testing.T) {
 		want string
 	}{{Idle{}, "idle"}, {UserSpeaking{}, "userSpeaking"}, {EndPending{}, "endPending"}} {
 		if c.s.String() != c.want {
-			t.Errorf("%T is called %q, want %q", c.s, c.s, c.want)
+			t.Errorf("name of %T is %q, want %q", c.s, c.s, c.want)
 		}
 	}
 	names := []string{"onset", "silence", "voice", "end", "commit", "answered"}

@@ -166,7 +166,7 @@ func TestStaleSessionsAreReset(t *testing.T) {
 	}
 	for _, s := range next.Stale() {
 		if s.State != left[s.ID] {
-			t.Errorf("%s was %v, and is told as %v", s.ID, left[s.ID], s.State)
+			t.Errorf("%s was %v, but is reported as %v", s.ID, left[s.ID], s.State)
 		}
 	}
 	for _, s := range list(t, next) {
