@@ -103,15 +103,22 @@ type event struct {
 		Content          []struct{ Transcript string }
 	}
 	Response struct {
-		ID, Status    string
-		Output        []struct{ Type, ID string }
-		Usage         usage
-		Metadata      map[string]string
+		ID, Status string
+		Output     []struct{ Type, ID string }
+		Usage      usage
+		Metadata   map[string]string
+		Audio      struct {
+			Output struct {
+				Voice  string
+				Format audioFormat
+			}
+		}
 		StatusDetails struct {
 			Reason string
 			Error  struct{ Message string }
 		} `json:"status_details"`
 	}
+	Usage struct{ Seconds float64 }
 	Error struct {
 		Code, Param, Message string
 		EventID              string `json:"event_id"`
@@ -134,6 +141,7 @@ type peer struct {
 	dc       *webrtc.DataChannel
 	mic      *webrtc.TrackLocalStaticRTP
 	events   chan event
+	rules    wireRules
 	packets  chan *rtp.Packet
 	location string
 	opened   time.Time
@@ -195,7 +203,8 @@ func newPeer(t *testing.T) (*peer, string) {
 	return p, pc.LocalDescription().SDP
 }
 
-// onMessage checks that the event has the form that internal/official reads.
+// onMessage checks that the event has the form that internal/official reads, and keeps the
+// rules of the wire.
 func (p *peer) onMessage(data []byte) {
 	if err := checkForm(data); err != nil {
 		p.t.Error(err)
@@ -203,6 +212,9 @@ func (p *peer) onMessage(data []byte) {
 	e := event{at: time.Now()}
 	if err := json.Unmarshal(data, &e); err != nil {
 		p.t.Errorf("%s: %v", data, err)
+	}
+	if broken := p.rules.take(e); broken != "" {
+		p.t.Errorf("%s, and %s came", broken, data)
 	}
 	p.events <- e
 }

@@ -1,7 +1,6 @@
 package localrealtime
 
 import (
-	"cmp"
 	"context"
 	"unicode/utf8"
 
@@ -23,16 +22,10 @@ const summaryLead = "[What was said before, in short]\n"
 
 // grown has the tables know how long the conversation is, without what is summarised.
 func (c *call) grown() {
-	if c.state.Settings.Remember == 0 {
-		return
+	if c.state.Settings.Remember > 0 {
+		_, size := c.unsummarised()
+		c.raise(machine.Event{Kind: machine.Grown, Size: size}, news{})
 	}
-	size := 0
-	for _, it := range c.items.items {
-		if it.summary == 0 {
-			size += it.size()
-		}
-	}
-	c.raise(machine.Event{Kind: machine.Grown, Size: size}, news{})
 }
 
 // changed has them know that an item was changed or deleted: a summary must not tell of
@@ -42,31 +35,76 @@ func (c *call) changed(it item) {
 	c.grown()
 }
 
-// size is how many characters of an item can be summarised: what a system says cannot.
-func (it item) size() int {
-	if it.Role == "system" {
-		return 0
-	}
-	return utf8.RuneCountInString(cmp.Or(it.Arguments, it.Output, it.remembered()))
+// said is something that a Model is reminded of as it was said: a message, or a call of a
+// function with its output.
+type said struct {
+	items  []*item
+	weight int // characters
 }
 
-// summarise has the beginning of the conversation summarised: all but the last half of
-// what is remembered, and nothing that is not whole yet.
+// unsummarised is what is in no summary, and its weight. What a system says never is. An
+// entry weighs something even where it is short, so that many of them are summarised before
+// the oldest item is forgotten.
+func (c *call) unsummarised() (all []said, weight int) {
+	outputs := map[string]*item{}
+	for i := range c.items.items {
+		if it := &c.items.items[i]; it.Type == itemFunctionOutput {
+			outputs[it.CallID] = it
+		}
+	}
+	for i := range c.items.items {
+		it := &c.items.items[i]
+		if it.summary != 0 || it.Role == "system" || it.Type == itemFunctionOutput {
+			continue
+		}
+		s := said{items: []*item{it}, weight: utf8.RuneCountInString(it.Arguments + it.remembered())}
+		if it.Type == itemFunctionCall {
+			output := outputs[it.CallID]
+			if output == nil {
+				continue // it is left out of prompts
+			}
+			s.items = append(s.items, output)
+			s.weight = utf8.RuneCountInString(it.Arguments + output.Output)
+		}
+		s.weight = max(s.weight, 2*c.state.Settings.Remember/maxItems)
+		all, weight = append(all, s), weight+s.weight
+	}
+	return all, weight
+}
+
+// beginning is what was said before the last half of what is remembered, up to what is not
+// whole, and without the last. It is of the summary job from now on.
+func (c *call) beginning(job uint32) (items []item) {
+	all, left := c.unsummarised()
+	for i, s := range all {
+		first := s.items[0]
+		if i == len(all)-1 || left <= c.state.Settings.Remember/2 || first.Status == "in_progress" || c.transcripts[first.ID] != nil {
+			break
+		}
+		left -= s.weight
+		for _, it := range s.items {
+			it.summary = job
+		}
+		items = append(items, *first)
+	}
+	return items
+}
+
+// summarise has the beginning of the conversation summarised, beside whatever goes on.
 func (c *call) summarise(job uint32) {
-	said := c.items.beginning(c.state.Settings.Remember/2, job, func(it item) bool {
-		return it.Status != "in_progress" && c.transcripts[it.ID] == nil
-	})
-	messages := messagesOf(said, c.items.items)
+	messages := messagesOf(c.beginning(job), c.items.items)
+	if len(messages) == 0 {
+		c.items.summary.stop = func() {}
+		c.raise(machine.Event{Kind: machine.Summarised, ID: job}, news{})
+		return
+	}
 	if before := c.items.summary.text; before != "" {
 		messages = append([]Message{{Role: "user", Text: summaryLead + before}}, messages...)
 	}
 	ctx, stop := context.WithCancel(c.ctx)
 	c.items.summary.stop = stop
 	c.workers.Go(func() {
-		text, err := "", error(nil)
-		if len(messages) > 0 {
-			text, err = c.srv.cfg.Summarise(ctx, messages)
-		}
+		text, err := c.srv.cfg.Summarise(ctx, messages)
 		if err != nil && ctx.Err() == nil {
 			c.log.Warn().Err(err).Msg("the conversation cannot be summarised; its beginning is left out where it is too long")
 		}
@@ -74,34 +112,6 @@ func (c *call) summarise(job uint32) {
 			c.take(machine.Event{Kind: machine.Summarised, ID: job, OK: err == nil && text != ""}, news{text: text})
 		})
 	})
-}
-
-// beginning is what was said before the last so many characters, up to what is not whole.
-// It is of the summary job from now on. A call of a function stays with its output.
-func (v *conversation) beginning(keep int, job uint32, whole func(item) bool) (said []item) {
-	outputs := map[string]bool{}
-	left := 0
-	for _, it := range v.items {
-		if it.Type == itemFunctionOutput {
-			outputs[it.CallID] = true
-		}
-		if it.summary == 0 {
-			left += it.size()
-		}
-	}
-	for i := range v.items {
-		it := &v.items[i]
-		if it.summary != 0 || it.Role == "system" || it.Type == itemFunctionCall && !outputs[it.CallID] {
-			continue
-		}
-		if left <= keep || !whole(*it) {
-			break
-		}
-		left -= it.size()
-		it.summary = job
-		said = append(said, *it)
-	}
-	return said
 }
 
 // keepSummary has the summary stand for what it is of.

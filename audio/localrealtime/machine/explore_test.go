@@ -160,28 +160,25 @@ type explored struct {
 	closed                bool
 	broken                map[string]violation // by promise
 	met                   map[string]int       // how often it was at stake
-	rows                  map[string]bool      // that were taken
+	until                 string               // the promise that it looks for, "" for all
 }
 
 // tooMany is more states than any world has.
 const tooMany = 2_000_000
 
-var exploreOnce = sync.OnceValue(func() *explored { return explore(worlds(), Step) })
-
-func explore(all []world, step func(State, Event) (State, []Action, Outcome)) *explored {
+var exploreOnce = sync.OnceValue(func() *explored {
 	r := &explored{closed: true, broken: map[string]violation{}, met: map[string]int{}}
-	for _, w := range all {
-		r.worlds++
-		r.explore(&w, step)
+	for _, w := range worlds() {
+		r.explore(&w, Step)
 	}
 	return r
-}
+})
 
 func (r *explored) explore(w *world, step func(State, Event) (State, []Action, Outcome)) {
 	nodes := []node{{state: New(w.settings[0])}}
 	seen := map[string]bool{key(nodes[0].state): true}
 	for i := 0; i < len(nodes); i++ {
-		if len(nodes) > tooMany {
+		if _, found := r.broken[r.until]; found || len(nodes) > tooMany {
 			r.closed = false
 			return
 		}
@@ -197,6 +194,7 @@ func (r *explored) explore(w *world, step func(State, Event) (State, []Action, O
 			}
 		}
 	}
+	r.worlds++
 	r.states += len(nodes)
 }
 

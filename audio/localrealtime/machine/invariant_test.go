@@ -98,6 +98,11 @@ func oneTerminal(x edge) (bool, string) {
 	if x.ends() {
 		return true, "" // the end of the call is theirs
 	}
+	for _, a := range x.to.Answers {
+		if !created[a.ID] {
+			return true, fmt.Sprintf("answer %d is not announced", a.ID)
+		}
+	}
 	for id := range created {
 		a, there := find(x.to, id)
 		if !there || owed(a) == done[id] {

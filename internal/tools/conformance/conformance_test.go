@@ -172,3 +172,23 @@ func TestCountsAreReadFromTheTools(t *testing.T) {
 		t.Errorf("%q", all)
 	}
 }
+
+// The gate of the embedded server fails closed: what its tests do not say does not hold.
+func TestServerGateFailsClosed(t *testing.T) {
+	var all strings.Builder
+	all.WriteString("machines: 4 worlds closed: 21 states, 1143 edges, 12 promises\n--- PASS: TestBrokenTablesAreFound (1.00s)\n")
+	for i := range 10 {
+		fmt.Fprintf(&all, "--- PASS: TestInvariant%dSomething (0.00s)\n", i+1)
+	}
+	if said, err := serverHolds(all.String()); err != nil || said != "4 worlds closed: 21 states, 1143 edges, 12 promises" {
+		t.Errorf("all passed: %q, %v", said, err)
+	}
+	for _, gone := range []string{"machines: ", "--- PASS: TestBrokenTablesAreFound", "--- PASS: TestInvariant1S", "--- PASS: TestInvariant10S"} {
+		if said, err := serverHolds(strings.Replace(all.String(), gone, "--- SKIP: ", 1)); err == nil {
+			t.Errorf("without %q it says %q", gone, said)
+		}
+	}
+	if said, err := serverHolds(""); err == nil {
+		t.Errorf("of nothing it says %q", said)
+	}
+}

@@ -110,6 +110,40 @@ func (s *session) situations() (string, error) {
 	return fmt.Sprintf("%d of %d are met by the exploration, and %s by %s walks", len(s.explore.Met), all, n[1], n[2]), err
 }
 
+var (
+	serverLine = regexp.MustCompile(`(?m)^machines: (\d+ worlds closed: \d+ states, \d+ edges, \d+ promises)$`)
+	serverTest = regexp.MustCompile(`(?m)^--- PASS: TestInvariant(\d+)`)
+)
+
+// server explores the tables of the embedded server.
+func (s *session) server() (string, error) {
+	out, err := s.command("go", "test", "-count=1", "-v", "./audio/localrealtime/machine")
+	said, e := serverHolds(out)
+	return said, errors.Join(err, e)
+}
+
+// serverHolds reads the output of the tests of the tables. It fails if a test is missing,
+// was renamed or was skipped.
+func serverHolds(out string) (string, error) {
+	explored := serverLine.FindStringSubmatch(out)
+	if explored == nil {
+		return "", errors.New("the exploration printed no result")
+	}
+	passed := map[string]bool{}
+	for _, m := range serverTest.FindAllStringSubmatch(out, -1) {
+		passed[m[1]] = true
+	}
+	for i := range 10 {
+		if n := strconv.Itoa(i + 1); !passed[n] {
+			return "", fmt.Errorf("no test of invariant %s passed", n)
+		}
+	}
+	if !strings.Contains(out, "\n--- PASS: TestBrokenTablesAreFound") || strings.Contains(out, "--- SKIP") {
+		return "", errors.New("the test that finds broken tables did not pass")
+	}
+	return explored[1], nil
+}
+
 // holds returns what is wrong with an exploration. A bounded one need not be complete.
 func (r *explored) holds(bounded bool) error {
 	var problems []error

@@ -11,6 +11,7 @@
 //	pairs         the same for all pairs of worlds in one, up to a bound of states
 //	situations    each of a list of past faults' situations is reached, most of them by chance
 //	secondmodel   the Promela model's invariants hold, and the core agrees with it (internal/tools/secondmodel)
+//	server        every state of a call to the embedded server is reached, and its ten invariants hold
 //	coverage      of the table of transitions, by exploration and scenarios together
 //	requirements  each proof exists, and fails under the faults that it names
 //	mutants       each seeded fault of the core is caught, and a sample of small ones
@@ -49,6 +50,7 @@ var gates = []gate{
 	{"pairs", (*session).pairs},
 	{"situations", (*session).situations},
 	{"secondmodel", (*session).secondModel},
+	{"server", (*session).server},
 	{"coverage", (*session).coverage},
 	{"requirements", (*session).requirements},
 	{"mutants", (*session).mutants},

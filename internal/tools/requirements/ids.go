@@ -9,8 +9,8 @@ import (
 )
 
 // expected returns the ids that the list must have: those of the specification of the
-// conversation (002), the invariants of the analysis (000, part 4), the rows of the
-// tables of the session (003), and the states and features of the chat machine (004).
+// conversation (002), the machines and invariants of the analysis (000, part 4), the
+// rows of the tables of the session (003), and the states and features of the chat machine (004).
 // The session's states and statuses come from the code, so that a new one requires a
 // line.
 func expected() []string {
@@ -24,7 +24,10 @@ func expected() []string {
 		}
 	}
 	for i := range 10 {
-		out = append(out, fmt.Sprintf("000.4.%d", i+1))
+		out = append(out, fmt.Sprintf("000.4.%d", i+1), fmt.Sprintf("000.server.%d", i+1))
+	}
+	for i := range 5 {
+		out = append(out, fmt.Sprintf("000.M%d", i+1))
 	}
 	for s := session.State(0); !strings.HasPrefix(s.String(), "State("); s++ {
 		out = append(out, "003.guard."+s.String())
@@ -46,7 +49,7 @@ func expected() []string {
 		"004.guard.hasQueuedMessages", "004.guard.hasToolCall",
 		"004.action.startToolSearch", "004.action.startGenerating", "004.action.cancelToolSearch", "004.action.cancelGeneration",
 		"004.action.cancelStream", "004.action.appendToolResponseMessage", "004.action.appendToolRejectionMessage", "004.action.callTool",
-		"002.6.rows", "002.6.guards", "002.6.faults", "002.6.frameworks", "000.6.fizzbee", "001.errorLane", "001.turnNumbers", "design.twoPhase", "design.14", "design.gate",
+		"002.6.rows", "002.6.guards", "002.6.faults", "002.6.frameworks", "000.6.fizzbee", "000.gate", "001.errorLane", "001.turnNumbers", "design.twoPhase", "design.14", "design.gate",
 	)
 }
 

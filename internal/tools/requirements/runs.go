@@ -26,6 +26,7 @@ var runsBy = []struct{ path, runs string }{
 	{"cmd/agentvoice-daemon:TestScripts/explore", runsCore},
 	{"cmd/agentvoice-daemon:TestScripts/graph", runsCore},
 	{"internal/daemon/live:TestMatcher", runsRegion},
+	{"audio/localrealtime:Test", runsLive},              // the server, over its wire
 	{"extension/test/acceptance.test.ts", runsHeadless}, // the test's own editor
 
 	{"csm/connection", runsRegion}, {"csm/turn", runsRegion}, {"csm/speech", runsRegion}, {"csm/history", runsRegion},
