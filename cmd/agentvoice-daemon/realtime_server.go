@@ -117,17 +117,7 @@ func (f *serverFlags) run(ctx context.Context, out io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if a != nil {
-		cfg.Model = chatModel{a}
-	}
-	if can, ok := a.(copilot.Summariser); ok {
-		cfg.Summarise = func(ctx context.Context, said []localrealtime.Message) (string, error) {
-			messages, _ := messagesOf(said)
-			text, err := can.Summarise(ctx, messages)
-			return text, plain(err)
-		}
-	}
-	cfg.Segmenter, cfg.Remember = func() localrealtime.Segmenter { return segmenter{spoken.New(spoken.Options{})} }, f.remember
+	cfg = f.answering(cfg, a)
 	cfg.APIKey, cfg.Log, cfg.AllowRemote, cfg.Origins = key, log, f.allowRemote, f.origins
 	cfg.MaxCalls, cfg.SessionLimit = f.maxSessions, f.sessionLimit
 	s, err := localrealtime.New(cfg)
@@ -180,6 +170,23 @@ func (f *serverFlags) answers() (copilot.Adapter, error) {
 		return nil, misuse{fmt.Errorf("--agent %s: coding agents are not supported here, since they work for one user in one folder; use offline, openai or none", f.agent)}
 	}
 	return f.adapter()
+}
+
+// answering adds the adapter that answers to the configuration, unless it is nil.
+func (f *serverFlags) answering(cfg localrealtime.Config, a copilot.Adapter) localrealtime.Config {
+	if a != nil {
+		cfg.Model = chatModel{a}
+		cfg.Segmenter = func() localrealtime.Segmenter { return segmenter{spoken.New(spoken.Options{})} }
+	}
+	if can, ok := a.(copilot.Summariser); ok {
+		cfg.Remember = f.remember
+		cfg.Summarise = func(ctx context.Context, said []localrealtime.Message) (string, error) {
+			messages, _ := messagesOf(said)
+			text, err := can.Summarise(ctx, messages)
+			return text, plain(err)
+		}
+	}
+	return cfg
 }
 
 // minRemember is a few minutes of conversation, in characters.

@@ -150,3 +150,37 @@ func answerTo(t *testing.T, conn *websocket.Conn) (samples int, transcript strin
 		}
 	}
 }
+
+// TestRealtimeServerSummarises: the chat endpoint is who summarises a conversation.
+func TestRealtimeServerSummarises(t *testing.T) {
+	asked := make(chan string, 100)
+	chat := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		b, _ := io.ReadAll(r.Body)
+		answer := "Fine."
+		if strings.Contains(string(b), "Only the summary") {
+			answer = "They spoke of tea."
+		}
+		asked <- string(b)
+		w.Header().Set("Content-Type", "text/event-stream")
+		_, _ = fmt.Fprintf(w, "data: {\"choices\":[{\"delta\":{\"content\":%q}}]}\n\ndata: [DONE]\n\n", answer)
+	}))
+	defer chat.Close()
+	f := serverFlags{}
+	f.agent, f.endpoint, f.model = "openai", chat.URL+"/v1", "scripted"
+	a, err := f.answers()
+	if err != nil {
+		t.Fatal(err)
+	}
+	f.remember = minRemember
+	cfg := f.answering(localrealtime.Config{}, a)
+	if cfg.Summarise == nil || cfg.Remember != minRemember {
+		t.Fatal("nobody summarises")
+	}
+	text, err := cfg.Summarise(t.Context(), []localrealtime.Message{{Role: "user", Text: "tea"}, {Call: &localrealtime.FunctionCall{ID: "c", Name: "brew", Arguments: "{}"}, Text: "it is brewed"}})
+	if err != nil || text != "They spoke of tea." {
+		t.Fatalf("the summary is %q: %v", text, err)
+	}
+	if q := <-asked; !strings.Contains(q, `"tea"`) || !strings.Contains(q, "it is brewed") {
+		t.Errorf("the chat endpoint was asked %s", q)
+	}
+}
