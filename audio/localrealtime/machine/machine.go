@@ -131,14 +131,11 @@ type run struct {
 func Step(s State, e Event) (State, []Action, Outcome) {
 	r := run{State: s, t: all, e: e}
 	r.Words, r.Answers = slices.Clone(s.Words), slices.Clone(s.Answers)
-	out := r.take()
-	if out == Taken {
-		r.settle()
-	}
-	if out != Taken {
+	if out := r.take(); out != Taken {
 		return s, nil, out
 	}
-	return r.State, r.out, out
+	r.settle()
+	return r.State, r.out, Taken
 }
 
 // take gives the event to the table that it is for. But for the link, they are closed
