@@ -164,14 +164,17 @@ func TestServerUsesAudioOnce(t *testing.T) {
 	}
 }
 
-// The end of a call ends what it had under way, and waits for it (000.4.8, 000.4.10).
+// The end of a call ends what it had under way, and waits for it, also where it is slow to
+// end (000.4.8, 000.4.10).
 func TestServerEndsWhatACallHadUnderWay(t *testing.T) {
+	const slow = 500 * time.Millisecond
 	ended := make(chan string, 2)
 	begun := make(chan struct{}, 2)
 	h := start(t, answering(func(ctx context.Context, _ Prompt, text func(string), _ func(FunctionCall)) error {
 		text("One wait two.")
 		begun <- struct{}{}
 		<-ctx.Done()
+		time.Sleep(slow)
 		ended <- "answer"
 		return ctx.Err()
 	}), func(c *Config) {
@@ -179,6 +182,7 @@ func TestServerEndsWhatACallHadUnderWay(t *testing.T) {
 		c.Summarise = func(ctx context.Context, _ []Message) (string, error) {
 			begun <- struct{}{}
 			<-ctx.Done()
+			time.Sleep(slow)
 			ended <- "summary"
 			return "", ctx.Err()
 		}
