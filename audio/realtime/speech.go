@@ -405,8 +405,6 @@ func (s *speech) due(u *utterance) (time.Time, verdict) {
 	switch {
 	case u.dropped && u.done && s.named:
 		return u.doneAt, vanished
-	case u.done && s.named && !u.released:
-		return u.progress.Add(stallTimeout), stalled // what is left of it is handed over meanwhile
 	case u.dropped && u.done && u.released:
 		return latest(u.releaseAt, u.doneAt, u.lastSound).Add(s.grace()), vanished
 	case u.dropped && u.done && s.free:
@@ -417,7 +415,7 @@ func (s *speech) due(u *utterance) (time.Time, verdict) {
 		return latest(u.droppedAt.Add(cancelTimeout), u.lastSound.Add(quietTime)), vanished
 	case u.id == "" && !u.started:
 		return u.progress.Add(requestTimeout), stalled
-	case !u.done:
+	case !u.done || s.named && !u.released: // what is left of it is handed over meanwhile
 		return u.progress.Add(stallTimeout), stalled
 	case u.released && u.started:
 		return latest(u.releaseAt, u.lastSound).Add(s.grace()), ended
