@@ -15,8 +15,10 @@ const (
 	deltaLead = 20 * time.Second
 	// deltaPiece is how many bytes are handed over at once: 100 ms.
 	deltaPiece = socketRate / 10 * 2
-	// deltasHeld bounds what waits: five minutes. What comes beyond is not taken.
+	// deltasHeld bounds what waits, in bytes: five minutes. What comes beyond is not taken.
 	deltasHeld = 5 * 60 * socketRate * 2
+	// deltaCost is what an event takes besides its audio.
+	deltaCost = 128
 	// deltaTarget is how much playback needs ahead: a packet that TCP sends again is late
 	// by that much.
 	deltaTarget = 200 * time.Millisecond
@@ -27,7 +29,7 @@ const (
 type deltas struct {
 	resampler *audio.Resampler // to audio.SampleRate
 	queue     []delta
-	held      int       // bytes in queue
+	held      int       // bytes that queue takes
 	of        string    // the response that the resampler holds a rest of
 	raw, pcm  []int16   // of the latest chunk, at both rates
 	gen       uint32    // generation of what was handed over last
@@ -46,16 +48,17 @@ type delta struct {
 // push implements voice.
 func (d *deltas) push(s sound, _ time.Time) (ok bool) {
 	if s.ends {
+		d.held += deltaCost
 		d.queue = append(d.queue, delta{response: s.response, ends: true})
 		return true
 	}
 	d.received++
 	raw, err := base64.StdEncoding.DecodeString(s.delta)
-	if err != nil || len(raw)%2 != 0 || s.response == "" || d.held+len(raw) > deltasHeld {
+	if err != nil || len(raw)%2 != 0 || s.response == "" || d.held+len(raw)+deltaCost > deltasHeld {
 		d.broken++
 		return false
 	}
-	d.held += len(raw)
+	d.held += len(raw) + deltaCost
 	d.queue = append(d.queue, delta{response: s.response, raw: raw})
 	return true
 }
@@ -73,6 +76,7 @@ func (d *deltas) drain(now time.Time, play func(chunk) (audio.SegmentID, bool)) 
 		if next.raw = next.raw[len(piece):]; len(next.raw) > 0 {
 			d.queue[0] = next
 		} else {
+			d.held -= deltaCost
 			d.queue = d.queue[1:]
 		}
 		d.raw = d.raw[:0]

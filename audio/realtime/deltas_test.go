@@ -111,8 +111,11 @@ func TestDeltasAreBounded(t *testing.T) {
 	for range 7 {
 		d.push(minute, now)
 	}
-	if d.held > deltasHeld || len(d.queue) != 5 {
-		t.Errorf("%d bytes are held in %d events, want five minutes", d.held, len(d.queue))
+	for range 1 << 20 {
+		d.push(sound{response: "r1", delta: ""}, now)
+	}
+	if d.held > deltasHeld || len(d.queue) > deltasHeld/deltaCost || d.queue[3].raw == nil || len(d.queue[4].raw) != 0 {
+		t.Errorf("%d bytes are held in %d events, want four minutes and what fits behind them", d.held, len(d.queue))
 	}
 	if !d.push(sound{response: "r1", ends: true}, now) {
 		t.Error("the end is not taken")

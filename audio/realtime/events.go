@@ -122,10 +122,11 @@ func (l *loop) onResponse(e serverEvent, now time.Time) bool {
 			return false
 		}
 		l.used(false, e.Response.Usage)
-		l.speech.done(e.Response.ID, doneCode(e.Response), now)
-		l.voice.push(sound{response: e.Response.ID, ends: true}, now)
+		if l.speech.done(e.Response.ID, doneCode(e.Response), now) {
+			l.voice.push(sound{response: e.Response.ID, ends: true}, now)
+		}
 	case "response.output_audio.delta":
-		return l.voice.push(sound{response: e.ResponseID, delta: e.Delta}, now)
+		return l.speech.find(e.ResponseID) == nil || l.voice.push(sound{response: e.ResponseID, delta: e.Delta}, now)
 	case "response.output_audio_transcript.done":
 		if e.ResponseID == "" {
 			return false

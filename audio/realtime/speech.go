@@ -229,17 +229,18 @@ func (s *speech) unsolicited(id string, now time.Time) {
 }
 
 // done takes response.done. code is empty when the response was completed,
-// else why it was not.
-func (s *speech) done(id, code string, now time.Time) {
+// else why it was not. ends says that the response was under way.
+func (s *speech) done(id, code string, now time.Time) (ends bool) {
 	u := s.find(id)
 	if u == nil || u.done {
-		return
+		return false
 	}
 	u.done, u.doneAt, u.progress = true, now, now
 	if code != "" && !u.dropped {
 		s.fail(u, code, now)
 	}
 	s.settle(now)
+	return true
 }
 
 // announce takes output_audio_buffer.started.
