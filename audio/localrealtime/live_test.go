@@ -95,7 +95,7 @@ func TestLiveDelegatesATurnAndSpeaksTheAnswer(t *testing.T) {
 	const pace = 2 * time.Millisecond
 	p.say(append(tone(600, listenRate), make([]int16, 3*listenRate)...), pace)
 	turn := p.until("session.delegation.created")
-	if words := heardLive(turn); !strings.HasPrefix(words, "one two three ") {
+	if words := heardLive(turn); !strings.HasPrefix(words, "one two") {
 		t.Errorf("heard %q", words)
 	}
 	d := turn[len(turn)-1]
@@ -115,19 +115,16 @@ func TestLiveDelegatesATurnAndSpeaksTheAnswer(t *testing.T) {
 	}
 	p.heard(5 * fakeWordTime / 20)
 
-	p.send(map[string]any{"type": "session.commentary.append", "delegation_id": d.Delegation.ID, "content": strings.Repeat("on and on ", 100)})
+	p.send(map[string]any{"type": "session.commentary.append", "delegation_id": d.Delegation.ID, "content": "on and on wait"}) // it waits until it is interrupted
 	p.until("session.output_transcript.delta")
 	p.say(append(tone(600, listenRate), make([]int16, 3*listenRate)...), pace)
 	if again := p.until("session.delegation.created"); again[len(again)-1].Delegation.ID == d.Delegation.ID {
 		t.Error("the second turn has the delegation of the first")
 	}
-	// 300 words last 18 s, and were interrupted: the next answer is not behind them.
 	p.until("session.usage.updated")
 	p.send(map[string]any{"type": "session.commentary.append", "delegation_id": nil, "content": "back again"})
-	began := time.Now()
-	p.until("session.output_transcript.delta")
-	if late := time.Since(began); late > time.Second {
-		t.Errorf("the next answer came after %v", late)
+	if all := p.until("session.output_transcript.delta"); all[len(all)-1].Delta != "back again" {
+		t.Errorf("spoken %+v", all[len(all)-1])
 	}
 }
 

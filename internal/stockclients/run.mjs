@@ -1,7 +1,7 @@
 // Runs OpenAI's clients against realtime-server, with recorded speech and a scripted chat
 // endpoint, prints the transcripts and fails where a conversation is not as it must be.
 //
-//   node run.mjs DAEMON
+//   node run.mjs DAEMON [CLIENT...]
 import { execFileSync, spawn } from "node:child_process";
 import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -12,7 +12,7 @@ import { start as startChat } from "./chat.mjs";
 import { recording } from "./microphone.mjs";
 
 const daemon = process.argv[2];
-const clients = ["openai", "agents", "webrtc"];
+const clients = process.argv.length > 3 ? process.argv.slice(3) : ["openai", "agents", "webrtc", "live"];
 const speech = "/usr/share/pocketsphinx/test/data/librivox/sense_and_sensibility_01_austen_64kb-";
 const turns = ["0880", "0930", "0890"].map((n) => recording(`${speech}${n}.wav`));
 
@@ -35,8 +35,9 @@ async function serve(chat, keyFile, tls, more) {
   throw new Error("realtime-server did not start");
 }
 
-// check says what is wrong with a conversation.
-function check(seen, requests) {
+// checkRealtime says what is wrong with a conversation over the Realtime protocol, and
+// returns what is to be told of it.
+function checkRealtime(seen, requests) {
   assert.equal(seen.user.length, 3, "three turns were heard");
   for (const text of seen.user) assert.ok(text.split(" ").length >= 3, `"${text}" was heard`);
   assert.deepEqual(seen.calls, [{ name: "lookUp", word: "disposed" }], "the function is called once");
@@ -51,11 +52,11 @@ function check(seen, requests) {
   assert.equal(heard.role, "assistant");
   assert.match(heard.content, /^I will read you/);
   assert.doesNotMatch(heard.content, /gate/);
-  return heard.content;
+  return `3 turns, 1 function call, 1 interruption; the model remembers "${heard.content}"`;
 }
 
 for (const client of clients) {
-  const { name, prepare } = await import(`./${client}.mjs`);
+  const { name, prepare, check = checkRealtime } = await import(`./${client}.mjs`);
   const { converse, origin, stop } = await prepare();
   const dir = mkdtempSync(join(tmpdir(), "agentvoice-stock-"));
   const chat = await startChat();
@@ -65,8 +66,7 @@ for (const client of clients) {
   try {
     const say = (who, text) => console.log(`  ${who.padEnd(10)}${text}`);
     const seen = await converse({ base: server.base, key: readFileSync(join(dir, "key"), "utf8").trim(), ca: readFileSync(tls.cert), dir, turns, say });
-    const heard = check(seen, chat.requests);
-    console.log(`  passed: 3 turns, 1 function call, 1 interruption; the model remembers "${heard}"`);
+    console.log(`  passed: ${check(seen, chat.requests)}`);
   } finally {
     server.child.kill();
     chat.stop();
