@@ -221,7 +221,7 @@ func (v *live) used(seconds float64) {
 const liveUsed = "live.used"
 
 // sent takes what the loop wants to send. What a Live session does not have is left out:
-// it cannot be changed after its start, nor be told to stop.
+// it cannot be changed after its start, and no response can be cancelled.
 func (v *live) sent(e clientEvent, now time.Time) {
 	switch e.Type {
 	case "response.create":
@@ -232,6 +232,8 @@ func (v *live) sent(e clientEvent, now time.Time) {
 		}
 	case "input_audio_buffer.clear":
 		v.open, v.commit = nil, ""
+	case "output_audio_buffer.clear": // it need not be obeyed
+		v.append("session.thinking.append", "interrupted", v.answers, "The user interrupted. Do not say the rest of the commentary so far.")
 	}
 }
 

@@ -184,7 +184,8 @@ func TestLiveAnswersADelegationOnce(t *testing.T) {
 	v.segment(1, 1, 2, "Two.")
 	v.sent(responseCancel("speak_1_1"), v.now)
 	v.sent(outputClear, v.now)
-	v.wants("commentary to nobody: Reconnected.", "commentary to d1: One.", "commentary to d1: Two.")
+	v.wants("commentary to nobody: Reconnected.", "commentary to d1: One.", "commentary to d1: Two.",
+		"thinking to d1: The user interrupted. Do not say the rest of the commentary so far.")
 	v.segment(2, 2, 1, "Typed.") // a question that was typed
 	v.delegates("d2", 2000)
 	v.segment(2, 2, 2, "Still the typed one.")

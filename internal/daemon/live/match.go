@@ -258,9 +258,10 @@ func (m *matcher) item(name string, pos int64) *item {
 	return it
 }
 
-// meet says whether an item can be of an utterance: they overlap.
+// meet says whether an item can be of an utterance: they overlap. By its words alone a
+// service does not say so exactly where they were.
 func (m *matcher) meet(u *utterance, it *item) bool {
-	if u.pressed || it.from < 0 {
+	if u.pressed || it.from < 0 || m.wordsOnly {
 		return true
 	}
 	near := audio.Samples(slack)

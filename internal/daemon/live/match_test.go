@@ -183,7 +183,7 @@ func TestMatcherWaitsForWords(t *testing.T) {
 	note(m.voice(4800, 0), m.silence(9600))
 	note(m.gone()...)
 	u := m.open()
-	note(some(m.started("A", 0))...) // the words come, late, while the assistant speaks
+	note(some(m.started("A", 480000))...) // the words come, late, while the assistant speaks
 	note(m.unheard(u)...)
 	note(m.stopped("A", 14400))
 	note(m.final("A", "stop it", 1)...)
