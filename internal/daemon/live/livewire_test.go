@@ -51,9 +51,9 @@ func TestALiveConversation(t *testing.T) {
 	tk.agent.become(says("All right."))
 	tk.mouth.say(t, second)
 	tk.until(protocol.StateInterrupted)
-	tk.until(protocol.StateListening) // the first sound of it is too short to interrupt
-	tk.answered()
-	tk.want(protocol.StateListening)
+	tk.until(protocol.StateWaitingForCopilot) // its first sound alone is too short to interrupt
+	tk.until(protocol.StateSpeaking)
+	tk.until(protocol.StateListening)
 	tk.mu.Lock()
 	defer tk.mu.Unlock()
 	if len(tk.agent.sent) != 3 {
