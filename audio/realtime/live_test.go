@@ -371,3 +371,47 @@ func TestLiveSessionEnds(t *testing.T) {
 	_, r := dialLocal(t, cfg)
 	r.want(t, "lost "+CodeSessionExpired)
 }
+
+// A free service says two segments in one breath: the second begins at a pause, but not at
+// one in the middle of the first, and the last one ends by silence.
+func TestSegmentsOfAFreeService(t *testing.T) {
+	s, now := speech{free: true}, time.Unix(1000, 0)
+	var told []string
+	note := func() {
+		for _, a := range s.take() {
+			told = append(told, fmt.Sprintf("%s %s", map[actionKind]string{actCreate: "create", actEnded: "ended", actFailed: "failed"}[a.kind], a.seg.ID))
+		}
+	}
+	accept := func(id string, of Segment) {
+		meta := map[string]string{metaGeneration: fmt.Sprint(of.ID.Gen), metaSegment: fmt.Sprint(of.ID.Seq)}
+		s.created(id, meta, now)
+		s.done(id, "", now)
+	}
+	sound := func(ms int, silent bool) {
+		for range ms / 20 {
+			now = now.Add(20 * time.Millisecond)
+			owner, ok := s.audio(chunk{pcm: make([]int16, packetSamples), silent: silent}, now)
+			note() // as the loop does: the end of the segment before comes first
+			if line := fmt.Sprintf("audio %s", owner); ok && !silent && told[len(told)-1] != line {
+				told = append(told, line)
+			}
+			s.settle(now)
+			note()
+		}
+	}
+	s.speak(seg(1, 1), now) // 15 characters: at least 600 ms
+	s.speak(seg(1, 2), now)
+	note()
+	accept("a", seg(1, 1))
+	sound(400, false)
+	accept("b", seg(1, 2))
+	sound(300, true)
+	sound(400, false)
+	sound(300, true)
+	sound(800, false)
+	sound(int(livePause.Milliseconds())+20, true)
+	want := []string{"create 1.1", "audio 1.1", "create 1.2", "audio 1.1", "ended 1.1", "audio 1.2", "ended 1.2"}
+	if !slices.Equal(told, want) {
+		t.Errorf("told %q, want %q", told, want)
+	}
+}
