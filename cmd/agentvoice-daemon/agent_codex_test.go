@@ -229,7 +229,7 @@ func TestCodexBySpeech(t *testing.T) {
 	if exists(filepath.Join(workspace, "refused.txt")) {
 		t.Error("the tool that was refused ran")
 	}
-	for _, want := range []string{"assistant: Hello there, this is the agent.", "assistant: I will make the file. The command is done.", "user.interrupt"} {
+	for _, want := range []string{"assistant: Hello there, this is the agent.", "assistant: I will make the file. The command is done.", "● Interrupted"} {
 		if !strings.Contains(text, want) {
 			t.Errorf("the conversation has no %q", want)
 		}

@@ -47,5 +47,7 @@
 //     a backtick or bracket that nothing closes holds back 2*MaxChars or MaxChars
 //     runes more, or its paragraph. After that it is plain text. Only code blocks and
 //     tables are waited for to their end.
+//   - [Align] maps each character of a segment's text to its source: in order, and exactly
+//     where a word is spoken as it is written.
 //   - Sizes do not change the words: segments of any size speak the same in all.
 package spoken

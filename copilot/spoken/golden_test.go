@@ -38,6 +38,7 @@ func TestAnswers(t *testing.T) {
 			var said strings.Builder
 			for _, s := range segments {
 				if s.Text != "" {
+					checkPositions(t, answer[s.Start:s.End], s.Text)
 					fmt.Fprintf(&said, "%-8s%s\n", s.Class, s.Text)
 				}
 			}

@@ -1,6 +1,7 @@
 package daemon
 
 import (
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -18,6 +19,7 @@ type answer struct {
 	how    spoken.Options // how it is put into spoken words
 	rounds []int          // where each round begins, in bytes
 	spoken map[int]said   // by the segment's first character
+	starts []int          // the first characters of the segments, in order
 	edition
 	scanned int // bytes that were decoded so far: the work, for tests
 }
@@ -36,6 +38,32 @@ type edition uint64
 // markEvery is how many runes lie between two marks: so many at most are decoded
 // to find a character.
 const markEvery = 64
+
+// setSpoken keeps how a segment is said. A round that is spoken again replaces what it
+// said before.
+func (a *answer) setSpoken(s said) {
+	at, _ := slices.BinarySearch(a.starts, s.start)
+	a.starts = append(a.starts[:at], s.start)
+	a.spoken[s.start] = s
+}
+
+// heard is how much of the text was heard where playback is as far as the core's character
+// chars. The core takes it that each character of a segment's source lasts as long; those
+// of the spoken text do, and that may be a longer or shorter text.
+func (a *answer) heard(chars int) int {
+	i, found := slices.BinarySearch(a.starts, chars)
+	if found || i == 0 {
+		return chars
+	}
+	s := a.spoken[a.starts[i-1]]
+	if chars >= s.end {
+		return chars
+	}
+	text := a.text.String()
+	source := text[a.offset(s.start):a.offset(s.end)]
+	said := utf8.RuneCountInString(s.text) * (chars - s.start) / (s.end - s.start)
+	return s.start + spoken.Align(source, s.text).Source(said)
+}
 
 // add appends to the text. A rune may be divided between two pieces.
 func (a *answer) add(piece string) {

@@ -10,6 +10,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/copilot"
 	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
 	"github.com/agentvoice/agentvoice-daemon/csm"
+	"github.com/agentvoice/agentvoice-daemon/csm/history"
+	"github.com/agentvoice/agentvoice-daemon/protocol"
 )
 
 // The work for an answer, counted in bytes that are decoded, is a small multiple of
@@ -115,4 +117,61 @@ func (sends) Name() string { return "sends" }
 func (s sends) Send(_ context.Context, _ copilot.Request, emit func(string)) error {
 	s(emit)
 	return nil
+}
+
+// What was heard of a segment ends at the word that was said, not where the same share of
+// its source ends: in the transcript and in what the assistant is told.
+func TestHeardEndsAtTheWord(t *testing.T) {
+	const answer = "See [the page](https://example.com/a/very/long/path/to/somewhere) of the tests first. Then run all of them."
+	r := newRoom(t, protocol.DefaultSettings(), false, answer, true)
+	c := r.d.content
+	first := c.lastPieces()[0]
+	if first.text != "See the page of the tests first." {
+		t.Fatalf("said %q", first.text)
+	}
+	for _, word := range []string{"page", "of", "tests", "first"} {
+		spoke := strings.Index(first.text, word) + len(word)
+		core := first.start + (spoke*(first.end-first.start)+len(first.text)-1)/len(first.text) // the share that was played
+		want := answer[:strings.Index(answer, word)+len(word)]
+		if got := c.source(r.request, 0, c.heardOf(r.request, core)); got != want {
+			t.Errorf("up to %q: heard %q, want %q", word, got, want)
+		}
+		messages := c.messages([]history.Item{{Request: r.request, Heard: core}})
+		if len(messages) != 1 || messages[0].Content != want {
+			t.Errorf("up to %q: the assistant is told %v", word, messages)
+		}
+	}
+	for _, core := range []int{first.start, first.end, utf8.RuneCountInString(answer)} {
+		if got := c.heardOf(r.request, core); got != core {
+			t.Errorf("heard %d where a segment ends at %d", got, core)
+		}
+	}
+	share := (first.start + first.end) / 2
+	r.d.pub.heard(csm.PublishHeard{Turn: r.d.State().Current.ID, Request: r.request, Chars: share})
+	r.d.WithTranscript(0, func(p protocol.TranscriptResult) {
+		e := p.Entries[len(p.Entries)-1]
+		if want := c.heardOf(r.request, share); e.HeardChars == nil || *e.HeardChars != want || want < strings.Index(answer, "of the") {
+			t.Errorf("the transcript has %v of %q as heard, want %d", e.HeardChars, e.Text, want)
+		}
+	})
+}
+
+// Another attempt replaces what the one before it said.
+func TestSegmentsOfAnotherAttempt(t *testing.T) {
+	a := &answer{spoken: map[int]said{}}
+	a.add("One two three. Four five six. ")
+	for _, s := range []said{{"One two three.", spoken.ClassProse, 0, 15}, {"Four five six.", spoken.ClassProse, 15, 30}, {"One two three. Four five six.", spoken.ClassProse, 0, 30}} {
+		a.setSpoken(s)
+	}
+	if len(a.starts) != 1 {
+		t.Errorf("segments begin at %v", a.starts)
+	}
+	last := 0
+	for chars := range 31 {
+		now := a.heard(chars)
+		if now < last || now > 30 {
+			t.Errorf("heard %d at %d, after %d", now, chars, last)
+		}
+		last = now
+	}
 }

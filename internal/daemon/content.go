@@ -156,7 +156,7 @@ func (c *content) setSpoken(request uint64, start, end int, seg spoken.Segment) 
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	if a := c.answers[request]; a != nil {
-		a.spoken[start] = said{seg.Text, seg.Class, start, end}
+		a.setSpoken(said{seg.Text, seg.Class, start, end})
 	}
 }
 
@@ -232,6 +232,17 @@ func (c *content) answer(request uint64, chars int) string {
 		return a.text.String()
 	}
 	return a.text.String()[:a.offset(chars)]
+}
+
+// heardOf is how much of an answer was heard, in its characters, where the core says so of
+// chars.
+func (c *content) heardOf(request uint64, chars int) int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if a := c.answers[request]; a != nil {
+		return a.heard(chars)
+	}
+	return chars
 }
 
 // source is characters [start, end) of an answer.

@@ -263,7 +263,7 @@ func (p *publisher) endOfAnswer(s dispatch.Step, turn string, request uint64, wh
 func (p *publisher) heard(f csm.PublishHeard) {
 	for i := len(p.entries) - 1; i >= 0; i-- {
 		if e := &p.entries[i]; e.TurnID == turnID(f.Turn) && e.Role == protocol.RoleAssistant {
-			chars := f.Chars
+			chars := p.d.content.heardOf(f.Request, f.Chars)
 			e.HeardChars = &chars
 			return
 		}

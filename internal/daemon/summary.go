@@ -26,7 +26,7 @@ func (c *content) messages(items []history.Item) []copilot.Message {
 				out = append(out, copilot.Message{Role: copilot.RoleUser, Content: words})
 			}
 		case it.Request != 0:
-			if heard := strings.TrimSpace(c.source(it.Request, it.From, it.Heard)); heard != "" {
+			if heard := strings.TrimSpace(c.source(it.Request, c.heardOf(it.Request, it.From), c.heardOf(it.Request, it.Heard))); heard != "" {
 				out = append(out, copilot.Message{Role: copilot.RoleAssistant, Content: heard})
 			}
 		case it.Tool != 0:

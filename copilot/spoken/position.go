@@ -1,0 +1,115 @@
+package spoken
+
+import (
+	"slices"
+	"sort"
+	"strings"
+	"unicode"
+)
+
+// Positions maps the characters of a segment's text to those of its source. Words that
+// are spoken as they are written map exactly; what lies between them, such as the spoken
+// form of a path, maps in proportion to what is written there.
+type Positions struct{ marks []mark }
+
+// mark is a place in the text and in its source, in characters.
+type mark struct{ text, source int }
+
+// maxAlign bounds the comparisons of Align. A longer text maps in proportion as a whole.
+const maxAlign = 1 << 20
+
+// Align finds the words of a text in its source, in their order. It is linear in neither:
+// call it for a segment when a position in it is asked for.
+func Align(source, text string) Positions {
+	a, b := tokensOf(text), tokensOf(source)
+	p := Positions{marks: []mark{{0, 0}}}
+	if len(a)*len(b) <= maxAlign {
+		for _, m := range common(a, b) {
+			p.marks = append(p.marks, mark{a[m[0]].start, b[m[1]].start}, mark{a[m[0]].end, b[m[1]].end})
+		}
+	}
+	p.marks = append(p.marks, mark{len([]rune(text)), len([]rune(source))})
+	return p
+}
+
+// Source is the position in the source of position at of the text. It never falls as at
+// rises.
+func (p Positions) Source(at int) int {
+	last := p.marks[len(p.marks)-1]
+	switch {
+	case at <= 0:
+		return 0
+	case at >= last.text:
+		return last.source
+	}
+	i := sort.Search(len(p.marks), func(i int) bool { return p.marks[i].text > at })
+	from, to := p.marks[i-1], p.marks[i]
+	return from.source + (at-from.text)*(to.source-from.source)/(to.text-from.text)
+}
+
+// word is a word of a text or a part of one, and the characters that it covers.
+type word struct {
+	key        string
+	start, end int
+}
+
+// tokensOf divides a text into words, identifiers into their parts, numbers from letters,
+// and scripts without blanks into characters.
+func tokensOf(text string) (out []word) {
+	var b strings.Builder
+	start, at := 0, 0
+	var last rune
+	end := func() {
+		if b.Len() > 0 {
+			out = append(out, word{b.String(), start, at})
+			b.Reset()
+		}
+	}
+	for _, r := range text {
+		letter := unicode.IsLetter(r) || unicode.Is(unicode.M, r)
+		digit := unicode.IsDigit(r)
+		switch {
+		case !letter && !digit:
+			end()
+		case isWideLetter(r), isWideLetter(last), digit != unicode.IsDigit(last), unicode.IsUpper(r) && unicode.IsLower(last):
+			end()
+		}
+		if letter || digit {
+			if b.Len() == 0 {
+				start = at
+			}
+			b.WriteRune(unicode.ToLower(r))
+		}
+		last = r
+		at++
+	}
+	end()
+	return out
+}
+
+// common is the longest common subsequence of two texts, as places in both.
+func common(a, b []word) (pairs [][2]int) {
+	width := len(b) + 1
+	length := make([]int32, (len(a)+1)*width) // of the rests behind a place in each
+	for i := range slices.Backward(a) {
+		for j := range slices.Backward(b) {
+			if a[i].key == b[j].key {
+				length[i*width+j] = length[(i+1)*width+j+1] + 1
+			} else {
+				length[i*width+j] = max(length[(i+1)*width+j], length[i*width+j+1])
+			}
+		}
+	}
+	for i, j := 0, 0; i < len(a) && j < len(b); {
+		switch {
+		case a[i].key == b[j].key:
+			pairs = append(pairs, [2]int{i, j})
+			i, j = i+1, j+1
+		case length[(i+1)*width+j] >= length[i*width+j+1]:
+			i++
+		default:
+			j++
+		}
+	}
+	return pairs
+}

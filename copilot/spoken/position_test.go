@@ -1,0 +1,107 @@
+package spoken_test
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"unicode/utf8"
+
+	"pgregory.net/rapid"
+
+	"github.com/agentvoice/agentvoice-daemon/copilot/spoken"
+)
+
+// rewritten are pieces of answers that are not spoken as they are written.
+var rewritten = []string{
+	"`parseConfigV2`", "`internal/parser.go:42`", "v1.2.3", "10 km/h", "3.5 GB", "**very** ", "[the page](https://example.com/a/b?c=d)", "https://example.com/x",
+	"`f(x) != nil`", "->", "50 %", "$12", "😀", "*really*", "#42", "2026-11-24", "`a_b_c`", "e.g.", "1,234", "C++", "~5",
+}
+
+// Every spoken character maps to the source: in order, within the segment, exactly where a
+// word is spoken as it is written, and between the words around it where it is not.
+func TestSpokenCharactersMapToTheSource(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		var answer strings.Builder
+		for i := range rapid.IntRange(1, 60).Draw(t, "words") {
+			word := fmt.Sprintf("%cord%s", 'a'+rune(i%26), strings.Repeat("x", i/26)) // each once
+			answer.WriteString(word)
+			if rapid.IntRange(0, 3).Draw(t, "rewritten") == 0 {
+				answer.WriteString(" " + rapid.SampledFrom(rewritten).Draw(t, "piece"))
+			}
+			answer.WriteString(rapid.SampledFrom([]string{" ", " ", " ", ", ", ". ", "\n", "\n\n", "\n- ", "\n\n# "}).Draw(t, "then"))
+		}
+		source := answer.String()
+		c := spoken.New(spoken.Options{})
+		for _, seg := range append(c.Push(source), c.Flush()...) {
+			if seg.Text != "" {
+				checkPositions(t, source[seg.Start:seg.End], seg.Text)
+			}
+		}
+	})
+}
+
+type failing interface{ Fatalf(format string, args ...any) }
+
+func checkPositions(t failing, source, text string) {
+	p := spoken.Align(source, text)
+	chars, whole := utf8.RuneCountInString(text), utf8.RuneCountInString(source)
+	before := 0
+	for at := range chars + 1 {
+		now := p.Source(at)
+		if now < before || now > whole {
+			t.Fatalf("character %d of %q maps to %d of %q, after %d", at, text, now, source, before)
+		}
+		before = now
+	}
+	if p.Source(0) != 0 || p.Source(chars) != whole {
+		t.Fatalf("the ends of %q map to %d and %d of %q", text, p.Source(0), p.Source(chars), source)
+	}
+	for i := 'a'; i <= 'z'; i++ {
+		for n := range 3 {
+			word := fmt.Sprintf("%cord%s", i, strings.Repeat("x", n))
+			said, written := find(text, word), find(source, word)
+			if said < 0 || written < 0 {
+				continue
+			}
+			if said > 0 && p.Source(said) != written || said+len(word) < chars && p.Source(said+len(word)) != written+len(word) {
+				t.Fatalf("%q, at %d to %d of %q, maps to %d to %d of %q", word, said, said+len(word), text, p.Source(said), p.Source(said+len(word)), source)
+			}
+		}
+	}
+}
+
+// find is where a whole word is in a text, in characters; -1 for none.
+func find(text, word string) int {
+	for from := 0; ; {
+		at := strings.Index(text[from:], word)
+		if at < 0 {
+			return -1
+		}
+		at += from
+		from = at + len(word)
+		if from == len(text) || !strings.ContainsAny(text[from:from+1], "xyz") {
+			return utf8.RuneCountInString(text[:at])
+		}
+	}
+}
+
+func TestPositionsOfRealAnswers(t *testing.T) {
+	for _, c := range []struct {
+		source, text string
+		word, at     string // a place in the text, and the one in the source that it maps to
+	}{
+		{"See `internal/parser.go:42` for it.", "See internal slash parser dot go line 42 for it.", "parser", "parser"},
+		{"See `internal/parser.go:42` for it.", "See internal slash parser dot go line 42 for it.", "for it", "for it"},
+		{"Call `parseConfigV2` now.", "Call parse config V 2 now.", "config", "Config"},
+		{"Read [the page](https://example.com/a) first.", "Read the page first.", "first", "first"},
+		{"設定を`main.go`で変更します。", "設定をmain ドット goで変更します。", "変更", "変更"},
+		{"no no yes no", "no no yes no", "yes", "yes"},
+	} {
+		p := spoken.Align(c.source, c.text)
+		said := utf8.RuneCountInString(c.text[:strings.Index(c.text, c.word)])
+		want := utf8.RuneCountInString(c.source[:strings.Index(c.source, c.at)])
+		if got := p.Source(said); got != want {
+			t.Errorf("%q of %q maps to %d of %q, want %d", c.word, c.text, got, c.source, want)
+		}
+	}
+}
