@@ -202,38 +202,55 @@ func (p *prompt) answer(r copilot.Request) bool {
 	return true
 }
 
+// questionFields are what a tool that asks the user takes for a question.
+var questionFields = []string{"question", "options", "choices", "header", "type", "multiSelect", "id"}
+
 // questionIn is the question of a tool that asks the user, with its choices; "" for tools
-// that do something.
+// that do something. A tool that takes a question beside something else, such as one that
+// searches documents for the answer, does something.
 func questionIn(kind acpsdk.ToolKind, input map[string]any) (question string, choices []string) {
 	acts := []acpsdk.ToolKind{acpsdk.ToolKindExecute, acpsdk.ToolKindEdit, acpsdk.ToolKindDelete, acpsdk.ToolKindMove}
-	if slices.Contains(acts, kind) || input["command"] != nil {
+	if slices.Contains(acts, kind) {
 		return "", nil
 	}
 	asked := []any{input}
-	if list, ok := input["questions"].([]any); ok {
+	list, several := input["questions"].([]any)
+	if several && len(input) == 1 {
 		asked = list
 	}
-	for _, q := range asked {
-		q, _ := q.(map[string]any)
+	for _, each := range asked {
+		q, _ := each.(map[string]any)
 		text, _ := q["question"].(string)
-		question = strings.TrimSpace(question + " " + text)
-		if len(asked) > 1 {
-			continue
+		for field := range q {
+			if text == "" || !slices.Contains(questionFields, field) {
+				return "", nil
+			}
 		}
-		options, _ := q["options"].([]any)
-		for _, o := range options {
-			switch o := o.(type) {
-			case string:
-				choices = append(choices, o)
-			case map[string]any:
-				if label, ok := o["label"].(string); ok {
-					choices = append(choices, label)
-				}
+		offered := optionsOf(q)
+		if !several && len(offered) == 0 {
+			return "", nil
+		}
+		question = strings.TrimSpace(question + " " + text)
+		if len(asked) == 1 {
+			choices = offered
+		}
+	}
+	return question, choices
+}
+
+// optionsOf are the names of the answers that a question offers.
+func optionsOf(q map[string]any) (names []string) {
+	for _, field := range []string{"options", "choices"} {
+		list, _ := q[field].([]any)
+		for _, o := range list {
+			name, _ := o.(string)
+			if fields, ok := o.(map[string]any); ok {
+				name, _ = fields["label"].(string)
+			}
+			if name != "" {
+				names = append(names, name)
 			}
 		}
 	}
-	if question == "" {
-		return "", nil
-	}
-	return question, choices
+	return names
 }

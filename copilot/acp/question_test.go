@@ -101,6 +101,27 @@ func TestElicitationWithoutAnAnswer(t *testing.T) {
 	})
 }
 
+// A session can be loaded while a question waits: only the user keeps the agent.
+func TestSessionIsLoadedOverAQuestion(t *testing.T) {
+	bubble(t, func(t *testing.T) {
+		got := make(chan string, 1)
+		f := newFakeAgent(func(f *fakeAgent, _ string) string {
+			got <- <-f.elicit(colors)
+			return "cancelled"
+		})
+		f.loads = true
+		k := newTalker(t, f)
+		k.want(k.ask(t.Context(), "paint it"), "")
+		k.a.End(k.id())
+		if err := k.a.LoadSession(t.Context(), "old"); err != nil {
+			t.Error(err)
+		}
+		if a := <-got; a != "cancel null" {
+			t.Errorf("the question was answered %s", a)
+		}
+	})
+}
+
 // A permission for a tool that asks the user is a question, and one for a command is not,
 // whatever its input says.
 func TestPermissionThatIsAQuestion(t *testing.T) {
@@ -108,8 +129,11 @@ func TestPermissionThatIsAQuestion(t *testing.T) {
 		`{"questions":[{"question":"Which color?","options":[{"label":"red"},{"label":"blue"}]}]}`: "other Which color? red,blue",
 		`{"question":"Which color?","options":["red"]}`:                                            "other Which color? red",
 		`{"questions":[{"question":"Which color?"},{"question":"How many?"}]}`:                     "other Which color? How many? ",
-		`{"question":"Which color?","command":"rm -r /"}`:                                          "other  ",
-		`{"path":"a.txt"}`: "other  ",
+		`{"question":"Which color?","options":["red"],"command":"rm -r /"}`:                        "other  ",
+		`{"question":"What does it do?","repository":"a/b"}`:                                       "other  ",
+		`{"question":"What does it do?"}`:                                                          "other  ",
+		`{"questions":[]}`:                                                                         "other  ",
+		`{"path":"a.txt"}`:                                                                         "other  ",
 	} {
 		var raw map[string]any
 		if err := json.Unmarshal([]byte(input), &raw); err != nil {

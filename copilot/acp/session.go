@@ -338,13 +338,22 @@ func (a *Adapter) LoadSession(ctx context.Context, id string) error {
 		return copilot.ErrBusy
 	}
 	a.mu.Lock()
-	busy, mode, was := a.prompt != nil && !a.prompt.isOver(), a.mode, g.offer
+	p, mode, was := a.prompt, a.mode, g.offer
+	asks := p != nil && p.question() != nil
 	a.mu.Unlock()
-	if busy {
-		return copilot.ErrBusy
-	}
 	ctx, done := context.WithTimeout(ctx, choiceLimit)
 	defer done()
+	if asks { // it waits for nothing but the user
+		a.cancel(p)
+		select {
+		case <-p.over:
+		case <-ctx.Done():
+			return ctx.Err()
+		}
+	}
+	if p != nil && !p.isOver() {
+		return copilot.ErrBusy
+	}
 	session := acpsdk.SessionId(id)
 	of, err := g.load(ctx, a.opts.Dir, session)
 	if err != nil {

@@ -40,7 +40,9 @@ func TestSpokenCharactersMapToTheSource(t *testing.T) {
 	})
 }
 
-type failing interface{ Fatalf(format string, args ...any) }
+type failing interface {
+	Fatalf(format string, args ...any)
+}
 
 func checkPositions(t failing, source, text string) {
 	p := spoken.Align(source, text)

@@ -59,6 +59,9 @@ func (d *Daemon) grammar() *spoken.Grammar { return d.voice.grammar.Load() }
 // changed since the last conversation. Phrases that have no effect are reported once.
 func (d *Daemon) readCommands() {
 	d.content.askAsBefore()
+	d.voice.mu.Lock()
+	d.voice.agent = agentChoice{}
+	d.voice.mu.Unlock()
 	d.voice.skips.Store(false)
 	d.voice.level.Store(0)
 	d.voice.speed.Store(0)
