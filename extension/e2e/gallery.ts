@@ -30,7 +30,7 @@ const ANSWER =
 /** All that Markdown has for an answer: a file, a table, tasks, and code that is folded. */
 const RICH =
   'The tail is dropped in `parser.go:12`.\n\n| Test | Before | After |\n|:--|--:|:-:|\n| three fields | fails | ok |\n| quoted | fails | ok |\n\n' +
-  '- [x] find the cause\n- [ ] write a test\n\n```go parser_test.go\n' + Array.from({ length: 30 }, (_, i) => `step${i}(line)`).join('\n') + '\n```\n';
+  '- [x] find the cause\n- [ ] write a test\n\n```go parser_test.go\n' + Array.from({ length: 10 }, (_, i) => `// Case ${i}.\nfunc Test${i}(t *testing.T) {\n\tcheck(t, fields("a,b"), ${i}, nil)\n}`).join('\n') + '\n```\n';
 
 /** What the headless daemon plays. */
 const SCRIPT = `
@@ -335,7 +335,7 @@ export function gallery(): void {
     w.copilot.answers({ parts: [{ text: RICH }] });
     await panel.get('composer').fill('what is left');
     await panel.get('composer').press('Enter');
-    await until('the whole answer', async () => (await panel.lines('assistant')).at(-1)?.includes('step29'));
+    await until('the whole answer', async () => (await panel.lines('assistant')).at(-1)?.includes('Test9'));
     await stage.reach('Speaking');
     await stage.reach('Listening');
     await picture('18-answer');

@@ -372,6 +372,26 @@ test('an answer with a tool in it: where the voice stopped is marked once, and r
   assert.deepEqual(panel.sent, [{ type: 'read', text: text.slice(2) }]);
 });
 
+test('code gets its colours when its block is complete, by its language, and stays the text that it is', async () => {
+  const panel = await Panel.open();
+  const go = '```go\nfunc main() { return "a<b" } // so\n```';
+  const coloured = (): string[] => panel.all('[class^="hl-"]').map((e) => `${e.className.slice(3)} ${e.textContent}`);
+  panel.show(inState('processing', { lines: [line({ text: go })] }));
+  assert.deepEqual(coloured(), [], 'it may grow');
+  panel.show(inState('processing', { lines: [line({ text: `${go}\n\nNext` })] }));
+  assert.deepEqual(coloured(), ['keyword func', 'title main', 'keyword return', 'string "a<b"', 'comment // so']);
+  assert.equal(panel.all('pre code')[0]?.textContent, 'func main() { return "a<b" } // so');
+  const pre = panel.all('pre code')[0]?.firstChild;
+  panel.show(inState('listening', { lines: [line({ text: `${go}\n\nNext`, final: true })] }));
+  assert.equal(panel.all('pre code')[0]?.firstChild, pre, 'it is coloured once');
+  for (const text of ['```brainfuck\n+++ "x"\n```', '```\nfunc x\n```', `\`\`\`go\n${'func x() {}\n'.repeat(2_000)}\`\`\``]) {
+    panel.show(inState('listening', { lines: [line({ id: 2, text, final: true })] }));
+    assert.equal(panel.all('[data-line="2"] [class^="hl-"]').length, 0, text.slice(0, 20));
+  }
+  panel.show(inState('listening', { lines: [line({ id: 3, text: go, final: true, cutOff: true, heardChars: 0 })] }));
+  assert.equal(panel.all('[data-line="3"] [class^="hl-"]').length, 0, 'what was not heard is grey');
+});
+
 const RICH = '## Why\n\nSee `parser.go:12`, src/a/b.go and [the page](https://example.com/x).\n\n- [x] done\n- [ ] open\n\n| a | b |\n|--|--:|\n| 1 | 2 |\n\n'
   + `\`\`\`go\n${Array.from({ length: 30 }, (_, i) => `line${i}()`).join('\n')}\n\`\`\`\n\n<img src=x onerror=alert(1)> ~~gone~~`;
 

@@ -4,6 +4,7 @@
 import type { Nodes, PhrasingContent, RootContent, Table, List } from 'mdast';
 import type { Strings } from '../src/panelwire';
 import { type Child, type Spec, button, h } from './dom';
+import { highlight } from './highlight';
 import { icon } from './icons';
 import { type Block, FILES_IN_TEXT, type Piece, cut, fileOf, place } from './markdown';
 
@@ -21,10 +22,21 @@ export interface Deeds {
 /** Code with more lines is folded. */
 const LONG = 16;
 
+const colours = new WeakMap<Nodes, Child[]>();
+
+/** Code with its colours, which are found once. */
+function coloured(code: string, language: string, node: Nodes): Child[] {
+  const found = colours.get(node) ?? highlight(code, language);
+  colours.set(node, found);
+  return found;
+}
+
 /** Look is how the blocks of one answer are described. */
 export class Look {
   /** where the voice stopped is marked already */
   private marked: boolean;
+  /** nothing is added to the block that is described */
+  private complete = false;
 
   constructor(
     private readonly source: string,
@@ -37,8 +49,10 @@ export class Look {
     this.marked = heard < 0;
   }
 
-  blocks(blocks: readonly Block[]): Spec[] {
-    return blocks.flatMap(({ node, at }) => {
+  /** The last block of an answer that is not final may grow: its code gets its colours when it is complete. */
+  blocks(blocks: readonly Block[], final: boolean): Spec[] {
+    return blocks.flatMap(({ node, at }, i) => {
+      this.complete = final || i < blocks.length - 1;
       const spec = this.block(node, at);
       // A block that did not change looks as before, but for what was heard and what is folded.
       return spec === undefined ? [] : [node.type === 'code' || this.heard !== Number.POSITIVE_INFINITY ? spec : { ...spec, same: node }];
@@ -114,7 +128,7 @@ export class Look {
         act('insert', strings.insert, () => deeds.insert(node.value, language))),
       ...(lost ? this.mark() : []),
       h('pre', { class: folded ? 'folded' : undefined, tabindex: '0', role: 'group', 'aria-label': language === '' ? strings.code : language },
-        h('code', {}, node.value)),
+        h('code', {}, ...(this.complete && !lost ? coloured(node.value, language, node) : [node.value]))),
       ...(lines > LONG
         ? [button({ key: 'fold', class: 'fold', 'data-testid': 'fold', 'aria-expanded': String(!folded) }, () => deeds.fold(key),
             folded ? strings.showAll.replace('{0}', String(lines)) : strings.showLess)]

@@ -178,7 +178,7 @@ export class Transcript {
         }
       },
     };
-    return new Look(text, line.heard ?? Number.POSITIVE_INFINITY, unfolded, this.strings, deeds).blocks(answer.parse(text, line.final));
+    return new Look(text, line.heard ?? Number.POSITIVE_INFINITY, unfolded, this.strings, deeds).blocks(answer.parse(text, line.final), line.final);
   }
 
   /** A click on what was not heard, or in the answer that is being said, reads from that word on. */
