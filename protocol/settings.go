@@ -83,6 +83,7 @@ type (
 		Model    string  // "" for the provider's default
 		Name     string  // "" for the provider's default
 		Rate     float64 // 1 is normal
+		Silent   bool    // no speech is played
 	}
 	// AudioSettings selects devices, "default" for the system default, and the processing
 	// of the microphone signal.
@@ -366,6 +367,9 @@ var SettingsTable = []Setting{
 	{Name: "agentvoice.voice.rate", Default: 1.0, Min: 0.5, Max: 3, Scope: ScopeWindow,
 		Meaning: "Speed of the voice, from the next sentence on; 1 is normal. In a session, `openai` and `azure` are limited to 1.5; `live` and `localai` have one speed.",
 		field:   func(s *Settings) any { return &s.Voice.Rate }},
+	{Name: "agentvoice.voice.silent", Default: false, Scope: ScopeWindow,
+		Meaning: "Plays no speech: answers, questions and notices are text, shown at the pace of speech. The panel hands each sentence to a screen reader. Tones still sound.",
+		field:   func(s *Settings) any { return &s.Voice.Silent }},
 	{Name: "agentvoice.audio.inputDevice", Default: "default", Scope: ScopeApplication, Local: true,
 		Meaning: "Microphone: `default`, or a device's name or id.",
 		field:   func(s *Settings) any { return &s.Audio.InputDevice }},

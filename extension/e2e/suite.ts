@@ -16,6 +16,7 @@
 // | latency    | the same                       | the same                   | the same                   |
 // | painting   | the same                       | -                          | -                          |
 // | gallery    | the same                       | the same                   | the same                   |
+// | reader     | that of the package            | a voice that is silent     | the same                   |
 // | localVoice | installs models, as a child of the extension | -        | the same                   |
 // | chat       | that of the package            | a person                   | the same, in the Chat view |
 
@@ -26,11 +27,12 @@ import { gallery, latency, painting } from './gallery.ts';
 import { lifecycle } from './lifecycle.ts';
 import { confirmations, copilot, failures, firstUse, install, pushToTalk, tools } from './live.ts';
 import { localVoice } from './localVoice.ts';
+import { reader } from './reader.ts';
 import { scripted } from './scripted.ts';
 import { print } from './table.ts';
 import { theWorld } from './world.ts';
 
-const parts = { install, firstUse, copilot, pushToTalk, tools, confirmations, acting, failures, lifecycle, scripted, latency, painting, gallery, localVoice, chat };
+const parts = { install, firstUse, copilot, pushToTalk, tools, confirmations, acting, failures, lifecycle, scripted, latency, painting, gallery, reader, localVoice, chat };
 
 // AGENTVOICE_E2E_PARTS names those that are wanted; install comes first in any case.
 const wanted = process.env['AGENTVOICE_E2E_PARTS']?.split(/[ ,]+/);

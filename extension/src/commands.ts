@@ -136,6 +136,7 @@ export function actions(w: Window): Actions {
     },
     clearTranscript: () => clearTranscript(w),
     checkSetup: () => w.checkSetup(),
+    setUpScreenReader: () => w.reader.setUp(),
     exportDiagnostics: () => diagnosticsOf(w),
     restartDaemon: () => c.restart(),
     showPanel: () => vscode.commands.executeCommand('agentvoice.panel.focus'),

@@ -22,6 +22,8 @@ export type ToPage =
 /** From the page. */
 export type FromPage =
   | { readonly type: 'ready' }
+  /** VS Code works with a screen reader */
+  | { readonly type: 'screenReader' }
   | { readonly type: 'run'; readonly command: PanelCommand }
   | { readonly type: 'say'; readonly text: string }
   | { readonly type: 'hold'; readonly down: boolean }

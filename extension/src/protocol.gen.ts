@@ -578,6 +578,8 @@ export interface Configuration {
   'agentvoice.voice.name'?: string | null;
   /** Speed of the voice, from the next sentence on; 1 is normal. In a session, `openai` and `azure` are limited to 1.5; `live` and `localai` have one speed. */
   'agentvoice.voice.rate'?: number | null;
+  /** Plays no speech: answers, questions and notices are text, shown at the pace of speech. The panel hands each sentence to a screen reader. Tones still sound. */
+  'agentvoice.voice.silent'?: boolean | null;
   /** Microphone: `default`, or a device's name or id. */
   'agentvoice.audio.inputDevice'?: string | null;
   /** Speaker: `default`, or a device's name or id. */
@@ -1616,6 +1618,7 @@ export const SETTINGS: readonly SettingInfo[] = [
   { name: 'agentvoice.voice.model', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.voice.name', kind: 'string', default: '', restart: true },
   { name: 'agentvoice.voice.rate', kind: 'number', default: 1, minimum: 0.5, maximum: 3, restart: false },
+  { name: 'agentvoice.voice.silent', kind: 'boolean', default: false, restart: false },
   { name: 'agentvoice.audio.inputDevice', kind: 'string', default: 'default', restart: false },
   { name: 'agentvoice.audio.outputDevice', kind: 'string', default: 'default', restart: false },
   { name: 'agentvoice.audio.echoCancellation', kind: 'boolean', default: true, restart: true },

@@ -56,6 +56,9 @@ export interface Surroundings {
   readonly speaker: string;
   readonly context: readonly Piece[];
   readonly trusted: boolean;
+  /** tones tell the state, and no voice speaks */
+  readonly tones?: boolean;
+  readonly silent?: boolean;
   /** the agent that answers in place of the editor's assistant; empty without one */
   readonly agent?: string;
   /** what was found to work, of what is looked at before a conversation */
@@ -119,6 +122,8 @@ export interface View {
   readonly hint: string;
   readonly mic: Mic;
   readonly micText: string;
+  /** tones tell the state */
+  readonly tones: boolean;
   readonly active: boolean;
   /** starts a conversation when none is running */
   readonly primary: Button | undefined;
@@ -200,6 +205,7 @@ export function present(m: Model, around: Surroundings, t: Translate): View {
     hint: hintOf(m, mic, t),
     mic,
     micText: micText(mic, m, t),
+    tones: around.tones === true,
     active,
     primary: active ? undefined : primaryOf(m, t),
     buttons: buttonsOf(m, t),
@@ -209,7 +215,7 @@ export function present(m: Model, around: Surroundings, t: Translate): View {
       m.caption === undefined || m.caption.text === ''
         ? undefined
         : {
-            text: m.caption.text, heard: m.caption.heardChars, audible: state === 'speaking' && !voicePaused(m),
+            text: m.caption.text, heard: m.caption.heardChars, audible: state === 'speaking' && !voicePaused(m) && around.silent !== true,
             apart: m.caption.line === undefined && !(m.approval?.question ?? '').includes(m.caption.text.trim()),
           },
     approval: m.approval === undefined ? undefined : shownCall(m.approval, t),

@@ -28,6 +28,7 @@ import type { FromPage } from './panelwire';
 import { type Device, MUTE_REASONS } from './protocol.gen';
 import { hears } from './providers';
 import { PANEL_COMMANDS } from './remedies';
+import { ScreenReader } from './screenReader';
 import { Keys } from './secrets';
 import { changed, configuration } from './settings';
 import { strings } from './strings';
@@ -51,6 +52,7 @@ export class Window implements vscode.Disposable {
   readonly keys: Keys;
   readonly confirming: Confirming;
   readonly aloud: Aloud;
+  readonly reader: ScreenReader;
   private readonly tools: OwnTools;
   readonly key: HoldKey;
   /** the devices of the last list that was shown */
@@ -76,6 +78,7 @@ export class Window implements vscode.Disposable {
     this.confirming = new Confirming(extension.globalState, () => this.conversation.offerTools());
     this.tools = new OwnTools(new Files(guard), log, t);
     this.keys = new Keys(extension.secrets, t);
+    this.reader = new ScreenReader(extension.globalState, t);
     this.models = new LanguageModels({
       material: () => this.context.material(),
       access: extension.languageModelAccessInformation,
@@ -155,6 +158,8 @@ export class Window implements vscode.Disposable {
       speaker: device('audio.outputDevice'),
       context: this.inChatView() ? [] : this.context.pieces(),
       trusted: vscode.workspace.isTrusted,
+      tones: set.get('cues.enabled', true) && set.get('cues.volume', 0.5) > 0,
+      silent: set.get('voice.silent', false),
       agent: this.agent(),
       found: { ...this.found, ...(isActive(this.conversation.model.snapshot) ? { microphone: true, voice: true } : {}), ...(this.models.modelName === '' ? {} : { assistant: true }) },
       startKey: process.platform === 'darwin' ? '⌃⌘K' : 'Alt+Shift+K',
@@ -317,6 +322,9 @@ export class Window implements vscode.Disposable {
         if (PANEL_COMMANDS.includes(message.command)) {
           void vscode.commands.executeCommand(message.command);
         }
+        break;
+      case 'screenReader':
+        void this.reader.seen();
         break;
       case 'say':
         void this.run('type', [message.text]);

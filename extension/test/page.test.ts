@@ -44,7 +44,7 @@ class Panel {
 
   private constructor(readonly window: Window) {
     const globals = {
-      window, document: window.document, Node: window.Node, ResizeObserver: window.ResizeObserver, DOMParser: window.DOMParser,
+      window, document: window.document, Node: window.Node, ResizeObserver: window.ResizeObserver, DOMParser: window.DOMParser, MutationObserver: window.MutationObserver,
       CSS: { highlights: this.marks }, Highlight: Set,
       setTimeout: (f: () => void) => this.timers.push(f), clearTimeout: () => undefined,
       acquireVsCodeApi: () => ({ postMessage: (message: FromPage) => this.sent.push(message) }),
@@ -333,6 +333,23 @@ test('what is spoken is marked in the text, and what is behind it is dimmed, wit
   assert.ok(panel.get('caption').classList.contains('sr'), 'there is no second caption');
   panel.show(inState('listening', { conversation: 1, lines: [line({ text: ANSWER, final: true })] }));
   assert.equal(panel.marked('spoken-now') + panel.marked('spoken-rest'), '');
+});
+
+test('beside a screen reader one voice speaks: the sentence is read only where no voice says it, and tones tell the state', async () => {
+  const panel = await Panel.open();
+  const live = (): (string | null)[] => [panel.get('caption').getAttribute('aria-live'), panel.get('state').getAttribute('aria-live')];
+  const m = spokenAt('The quota is used up.', 0);
+  panel.show(m, { ...around, tones: true });
+  assert.deepEqual(live(), ['polite', 'polite'], 'without a reader nothing is changed');
+  panel.window.document.body.classList.add('vscode-using-screen-reader');
+  await panel.window.happyDOM.waitUntilComplete();
+  assert.deepEqual(panel.sent, [{ type: 'screenReader' }], 'the editor is told, once');
+  panel.show(m, { ...around, tones: true });
+  assert.deepEqual(live(), ['off', 'off']);
+  panel.show(m, { ...around, tones: true, silent: true });
+  assert.deepEqual(live(), ['polite', 'off'], 'the reader reads what no voice says');
+  panel.show(m, around);
+  assert.deepEqual(live(), ['off', 'polite'], 'without tones the reader tells the state');
 });
 
 test('what is said besides the transcript is shown beside it', async () => {

@@ -69,6 +69,8 @@ export class Dock {
     setAttribute(this.hint, 'title', view.hint === '' ? undefined : view.hint); // where it is cut
     setAttribute(this.mic, 'data-mic', view.mic);
     setText(this.micText, view.micText);
+    // Tones say it already: a reader would speak at each change, into an open microphone.
+    setAttribute(this.state, 'aria-live', view.tones && document.body.classList.contains('vscode-using-screen-reader') ? 'off' : 'polite');
     if (view.mic !== 'open' && view.tone !== 'speaking') {
       this.wave.clear();
     }

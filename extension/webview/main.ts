@@ -42,4 +42,16 @@ function stamp(view: View, _lines: readonly ShownLine[]): void {
   document.body.dataset['rendered'] = String(Date.now());
 }
 
+// VS Code marks the page, also later: no API tells an extension.
+let reader = false;
+function lookForReader(): void {
+  const now = document.body.classList.contains('vscode-using-screen-reader');
+  if (now && !reader) {
+    send({ type: 'screenReader' });
+  }
+  reader = now;
+}
+
+new MutationObserver(lookForReader).observe(document.body, { attributes: true, attributeFilter: ['class'] });
 send({ type: 'ready' });
+lookForReader();

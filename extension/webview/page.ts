@@ -97,8 +97,8 @@ export class Page {
 
   /**
    * What is being said, where the transcript does not have it; else for screen readers
-   * alone. While it can be heard it is no live region where a screen reader runs: two
-   * voices would say the same at once.
+   * alone. While the voice speaks it is no live region where a screen reader runs: two
+   * voices would say the same at once. Without a voice the reader reads it.
    */
   private renderCaption({ caption }: View): void {
     const reader = this.body.classList.contains('vscode-using-screen-reader');

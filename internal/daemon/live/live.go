@@ -112,6 +112,7 @@ type World struct {
 	voice   *voice
 	aside   *aside
 	volume  *volume
+	silence *silencer
 	cues    *cues
 	waker   *waker // of the devices' queue
 
@@ -140,7 +141,8 @@ func New(cfg Config) func(daemon.Port) daemon.World {
 		w.aside = newAside(w, w.volume.render)
 		w.devices = newDevices(w)
 		w.aside.wake = w.devices.playNap.wake
-		w.cues = newCues(w.aside.render, w.devices.playNap.wake)
+		w.silence = &silencer{inner: w.aside.render}
+		w.cues = newCues(w.silence.render, w.devices.playNap.wake)
 		w.link = newLink(w)
 		w.waker = newWaker(w)
 		if cfg.Reports != nil {
@@ -235,11 +237,12 @@ func (w *World) Held(why csm.SuspendReason) {
 	w.devices.paused.Store(why&^(csm.SuspendConnection|csm.SuspendRenewal) != 0)
 }
 
-// Configure implements daemon.World. Devices and tones change at once; all other
+// Configure implements daemon.World. Devices, tones and silence change at once; all other
 // settings are read when something begins.
 func (w *World) Configure(s protocol.Settings) {
 	w.devices.configure(s)
 	w.cues.configure(s.Cues)
+	w.silence.on.Store(s.Voice.Silent)
 }
 
 // Mute implements daemon.World: no sound that is captured from now on is used. The

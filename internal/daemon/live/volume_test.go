@@ -48,3 +48,21 @@ func TestVolumeScalesWithoutClipping(t *testing.T) {
 		t.Errorf("after the conversation: %d", got)
 	}
 }
+
+// Silence drops speech only while it is on, and asks the player all the same: its clock
+// must run.
+func TestSilencerKeepsThePlayersClock(t *testing.T) {
+	rendered := 0
+	s := &silencer{inner: func(f *audio.Frame) {
+		rendered++
+		f[7] = 1000
+	}}
+	for i, on := range []bool{false, true, false} {
+		s.on.Store(on)
+		var f audio.Frame
+		s.render(&f)
+		if got := f[7] == 0; got != on || rendered != i+1 {
+			t.Errorf("on %t: silent %t, rendered %d times", on, got, rendered)
+		}
+	}
+}
