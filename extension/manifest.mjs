@@ -1,5 +1,5 @@
 // Writes the settings that the daemon knows into package.json, from
-// settings.gen.json, and their English words into package.nls.json. With --check
+// settings.gen.json, in groups, and their English words into package.nls.json. With --check
 // it writes nothing, and fails where they do not agree.
 
 import { readFileSync, writeFileSync } from 'node:fs';
@@ -13,13 +13,31 @@ const generated = read('settings.gen.json');
 const manifest = read('package.json');
 const words = read('package.nls.json');
 
-const properties = {};
+/** The groups of the settings page, by the first part of a setting's name. */
+const GROUPS = {
+  service: ['provider', 'endpoint', 'deployment', 'model', 'locale', 'session', 'network'],
+  hearing: ['hearing', 'transcription', 'vocabulary', 'words', 'wake', 'turnDetection', 'interruption'],
+  voice: ['voice', 'speech', 'cues'],
+  audio: ['audio'],
+  assistant: ['agent', 'copilot', 'conversation', 'suspend', 'fault'],
+  privacy: ['privacy', 'budget'],
+};
+/** Signal processing, time-outs and what only networks behind a firewall need: few people change them. */
+const ADVANCED = /Ms$|\.maxRetries$|^agentvoice\.(audio\.(?!inputDevice|outputDevice)|turnDetection\.(threshold|eagerness)$|network\.|session\.)/;
+
+const groups = Object.fromEntries(Object.keys(GROUPS).map((name) => [name, {}]));
 for (const [name, setting] of Object.entries(generated.properties)) {
   const key = `setting.${name.replace(/^agentvoice\./, '')}`;
   words[key] = setting.markdownDescription;
-  properties[name] = { ...setting, markdownDescription: `%${key}%` };
+  const first = name.split('.')[1];
+  const group = Object.keys(GROUPS).find((g) => GROUPS[g].includes(first));
+  if (group === undefined) {
+    throw new Error(`manifest.mjs: ${name} is in no group: add ${first} to one`);
+  }
+  groups[group][name] = { ...setting, markdownDescription: `%${key}%`, ...(ADVANCED.test(name) ? { tags: ['advanced'] } : {}) };
 }
-manifest.contributes.configuration[0] = { title: generated.title, properties };
+const own = manifest.contributes.configuration.at(-1); // the extension's own
+manifest.contributes.configuration = [...Object.entries(groups).map(([name, properties]) => ({ title: `%settings.${name}%`, properties })), own];
 
 const want = {
   'package.json': JSON.stringify(manifest, null, 2) + '\n',

@@ -10,7 +10,7 @@ import { SETTINGS } from '../src/protocol.gen';
 const root = join(__dirname, '..', '..');
 const read = <T>(...path: string[]): T => JSON.parse(readFileSync(join(root, ...path), 'utf8')) as T;
 
-interface Setting { readonly default: unknown; readonly scope: string; readonly markdownDescription: string; readonly order: number }
+interface Setting { readonly default: unknown; readonly scope: string; readonly markdownDescription: string; readonly order: number; readonly tags?: readonly string[] }
 interface Manifest {
   readonly contributes: {
     readonly configuration: readonly { readonly title: string; readonly properties: Record<string, Setting> }[];
@@ -27,16 +27,33 @@ const english = read<Record<string, string>>('package.nls.json');
 
 test('the settings of package.json are those that the daemon knows, with its words', () => {
   const generated = read<{ properties: Record<string, Setting> }>('settings.gen.json').properties;
-  const ours = manifest.contributes.configuration[0]?.properties ?? {};
-  assert.deepEqual(Object.keys(ours), SETTINGS.map((s) => s.name), 'run npm run manifest in extension/');
-  for (const [name, setting] of Object.entries(ours)) {
+  const ours = Object.assign({}, ...manifest.contributes.configuration.slice(0, -1).map((c) => c.properties)) as Record<string, Setting>;
+  assert.deepEqual(Object.keys(ours).sort(), SETTINGS.map((s) => s.name).sort(), 'run npm run manifest in extension/');
+  for (const [name, { tags: _, ...setting }] of Object.entries(ours)) {
     const words = english[setting.markdownDescription.slice(1, -1)];
     assert.deepEqual({ ...setting, markdownDescription: words }, generated[name], name);
   }
 });
 
+test('signal processing and time-outs are advanced, and what people choose is not', () => {
+  const advanced = manifest.contributes.configuration.flatMap((c) => Object.entries(c.properties)).filter(([, s]) => s.tags?.includes('advanced')).map(([name]) => name.replace('agentvoice.', ''));
+  for (const name of ['audio.echoCancellation', 'audio.gainControl', 'turnDetection.threshold', 'turnDetection.silenceMs', 'copilot.stallMs', 'suspend.maxMs', 'network.proxy']) {
+    assert.ok(advanced.includes(name), name);
+  }
+  for (const name of ['provider', 'voice.rate', 'voice.silent', 'audio.inputDevice', 'turnDetection.mode', 'wake.enabled', 'copilot.mode']) {
+    assert.ok(!advanced.includes(name), name);
+  }
+});
+
+test('the marketplace has what it shows of the extension', () => {
+  const page = read<Record<string, unknown>>('package.json');
+  for (const member of ['displayName', 'description', 'icon', 'galleryBanner', 'categories', 'keywords', 'license', 'homepage', 'bugs', 'qna', 'repository', 'preview', 'pricing']) {
+    assert.ok(page[member] !== undefined, member);
+  }
+});
+
 test('the extension\'s own settings are none of the daemon\'s, and what a workspace must not decide is the user\'s', () => {
-  const own = manifest.contributes.configuration[1]?.properties ?? {};
+  const own = manifest.contributes.configuration.at(-1)?.properties ?? {};
   const known = new Set<string>(SETTINGS.map((s) => s.name));
   assert.deepEqual(Object.keys(own).filter((name) => known.has(name)), []);
   for (const name of ['agentvoice.daemon.path', 'agentvoice.daemon.arguments', 'agentvoice.copilot.vendor', 'agentvoice.copilot.instructions', 'agentvoice.privacy.muteWhenLocked', 'agentvoice.tools.harmless']) {
