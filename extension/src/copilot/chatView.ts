@@ -200,7 +200,7 @@ class Followed {
   constructor(readonly query: string, private readonly known: ReadonlySet<string>, private readonly out: AnswerStream, private readonly t: Translate) {}
 
   is(r: ChatRequest): boolean {
-    return r.prompt === this.query && !this.known.has(r.id);
+    return r.prompt.trim() === this.query.trim() && !this.known.has(r.id);
   }
 
   get unseen(): boolean {
