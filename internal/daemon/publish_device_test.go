@@ -32,7 +32,7 @@ func TestLostDeviceIsToldOf(t *testing.T) {
 		}
 		lost, ok := told[1].(protocol.ErrorParams)
 		if !ok || lost.Code != protocol.CodeDeviceLost || !lost.Retryable ||
-			!strings.HasPrefix(lost.Message, "Das Audiogerät ist nicht mehr da.") || !strings.Contains(lost.Message, `"headset"`) ||
+			!strings.HasPrefix(lost.Message, "Das Audiogerät wurde getrennt.") || !strings.Contains(lost.Message, `"headset"`) ||
 			!strings.Contains(lost.Remediation, "Schließen Sie es wieder an") {
 			t.Errorf("then %+v", told[1])
 		}
