@@ -34,11 +34,10 @@ type Change struct{ Heard, Written string }
 // Vocabulary finds names in what was heard. The zero value has none.
 type Vocabulary struct {
 	terms        []Term
-	forms        []form
-	byWeight     []int // of forms, by the weight of their sound
+	forms        []form   // by the weight of their sound
+	keys         []string // of the terms: names with equal keys are said alike
 	written      map[string]bool
 	replacements []replacement
-	exact        map[string]bool // spellings of forms
 }
 
 // form is a way to say a name.
@@ -47,9 +46,7 @@ type form struct {
 	sound    string
 	weight   float64
 	spelling string // without spaces
-	words    int
-	starts   string // its first word
-	ends     string
+	words    []string
 	common   bool // all of its words are ordinary
 	profile  profile
 }
@@ -64,16 +61,15 @@ const maxWords = 12
 
 // New makes a vocabulary. Of names that sound the same the first counts.
 func New(terms []Term, replacements []Replacement) *Vocabulary {
-	v := &Vocabulary{written: map[string]bool{}, exact: map[string]bool{}}
+	v := &Vocabulary{written: map[string]bool{}}
 	for _, t := range terms {
 		if v.written[t.Text] || len(words(t.Text)) == 0 {
 			continue
 		}
 		v.written[t.Text] = true
-		v.terms = append(v.terms, t)
+		v.terms, v.keys = append(v.terms, t), append(v.keys, strings.Join(words(t.Text), " "))
 		for _, said := range forms(t.Text) {
-			f := newForm(len(v.terms)-1, said)
-			v.forms, v.exact[f.spelling] = append(v.forms, f), true
+			v.forms = append(v.forms, newForm(len(v.terms)-1, said))
 		}
 	}
 	for _, r := range replacements {
@@ -96,7 +92,7 @@ func New(terms []Term, replacements []Replacement) *Vocabulary {
 
 func newForm(term int, said string) form {
 	parts := strings.Fields(said)
-	f := form{term: term, words: len(parts), spelling: strings.Join(parts, ""), starts: parts[0], ends: parts[len(parts)-1], common: true}
+	f := form{term: term, words: parts, spelling: strings.Join(parts, ""), common: true}
 	for _, p := range parts {
 		f.sound += sound(p)
 		f.common = f.common && (ordinary(p) || isDigits(p))
@@ -161,92 +157,32 @@ func heard(text string) (out []word) {
 	return out
 }
 
-// What speaks for a name and against it. The weights are of a logistic regression over
-// the sets tune and tune2 of testdata (BenchmarkWeights); none is chosen by the set test.
-const (
-	fBias     = iota
-	fWeight   // of the name's sound
-	fDistance // of what was heard from it
-	fSpelling // share of letters that differ
-	fCued     // a word before it announces a name
-	fEdges    // little words at an end of the run that the name does not have
-	fSame     // the very words of a name of ordinary words
-	fPlain    // ordinary words in the run
-	fWords    // of the name
-	numFeatures
-)
-
-type features [numFeatures]float64
-
-// weights has a bias 1.5 below the one that was fitted, so that a name has to be four
-// times as likely as none.
-var weights = features{-5.48, 0.499, -2.026, -4.596, 1.827, -1.422, 0.248, 0.613, 0.939}
-
-func (f features) score() (s float64) {
-	for i, x := range f {
-		s += x * weights[i]
-	}
-	return s
-}
-
-// furthest is the share of a sound beyond which a name is not looked at.
-const furthest = 0.32
-
-// cues announce a name, directly or before little words: "the function X", "jump to X".
-var cues = set(`function func method class type struct interface variable constant field property file folder package module
-	dependency library branch test tests symbol identifier named called call calls calling rename open import parameter argument
-	enum trait component hook constructor macro command table column flag checkout merge rebase replace move delete explain
-	definition declaration implementation callers usages usage references breakpoint jump inline refactor simplify instantiate uses`)
-
-// kinds say of the name before them what it is: "the X function".
-var kinds = set(`function func method class type struct interface variable constant field property file folder package module
-	dependency library branch test tests parameter argument enum component hook constructor macro`)
-
-// cued says whether the words around a run, from before to after, mark it as a name.
-func cued(said []word, from, to int) bool {
-	if to < len(said) && kinds[said[to].text] {
-		return true
-	}
-	for i := from - 1; i >= max(0, from-3); i-- {
-		if cues[said[i].text] {
-			return true
-		}
-		if !little[said[i].text] {
-			return false
-		}
-	}
-	return false
-}
-
-// little words begin or end no name that was misheard.
-var little = set(`the a an of in to and or is it i for on at by with this that as be do we you my me if so but are was not no
-	from what how why where which please now then there here into can will would should could have has does did`)
-
-func set(list string) map[string]bool {
-	out := map[string]bool{}
-	for _, w := range strings.Fields(list) {
-		out[w] = true
-	}
-	return out
-}
-
-// match is a run of heard words and the name that it may be.
-type match struct {
-	from, to int // words
-	term     int
-	score    float64
-	features features
-}
-
 // Correct replaces what sounds like a name by the name, and says what it changed.
 func (v *Vocabulary) Correct(text string) (string, []Change) {
 	if v == nil {
 		return text, nil
 	}
 	said := heard(text)
-	var taken []match
+	own := v.own(said)
+	v.mark(said, text, own)
+	var likely []match
+	for _, m := range v.matches(said) {
+		if m.features.likely() > sure {
+			likely = append(likely, m)
+		}
+	}
+	return v.rewrite(text, said, own, likely)
+}
+
+// change is words that are written in another way.
+type change struct {
+	from, to int // words
+	written  string
+}
+
+// own are the changes that the user's replacements make.
+func (v *Vocabulary) own(said []word) (out []change) {
 	replaced := make([]bool, len(said))
-	written := map[int]string{}
 	for _, r := range v.replacements {
 		for i := 0; i+len(r.heard) <= len(said); i++ {
 			fits := true
@@ -257,154 +193,49 @@ func (v *Vocabulary) Correct(text string) (string, []Change) {
 				for j := range r.heard {
 					replaced[i+j] = true
 				}
-				written[i] = r.written
-				taken = append(taken, match{from: i, to: i + len(r.heard), term: -1})
+				out = append(out, change{i, i + len(r.heard), r.written})
 			}
 		}
 	}
+	return out
+}
+
+// mark finds the words that need no correction.
+func (v *Vocabulary) mark(said []word, text string, own []change) {
 	for i := range said {
 		name := text[said[i].from:said[i].to]
-		said[i].known = replaced[i] || v.written[name] && name != said[i].text
+		said[i].known = v.written[name] && name != said[i].text
 	}
-	matches := v.matches(said, 0)
-	slices.SortStableFunc(matches, func(a, b match) int {
-		switch {
-		case a.score > b.score:
-			return -1
-		case a.score < b.score:
-			return 1
+	for _, c := range own {
+		for i := c.from; i < c.to; i++ {
+			said[i].known = true
 		}
-		return a.term - b.term
-	})
+	}
+}
+
+// rewrite makes the user's own changes, and those of the matches that do not overlap
+// with one that has more evidence.
+func (v *Vocabulary) rewrite(text string, said []word, own []change, matches []match) (string, []Change) {
+	taken := slices.Clone(own)
+	slices.SortStableFunc(matches, stronger)
 	for _, m := range matches {
-		if !slices.ContainsFunc(taken, func(o match) bool { return m.from < o.to && o.from < m.to }) {
-			taken = append(taken, m)
+		if !slices.ContainsFunc(taken, func(c change) bool { return m.from < c.to && c.from < m.to }) {
+			taken = append(taken, change{m.from, m.to, v.terms[m.term].Text})
 		}
 	}
-	slices.SortFunc(taken, func(a, b match) int { return a.from - b.from })
+	slices.SortFunc(taken, func(a, b change) int { return a.from - b.from })
 	var out strings.Builder
 	var changes []Change
 	at := 0
-	for _, m := range taken {
-		from, to := said[m.from].from, said[m.to-1].to
-		name := written[m.from]
-		if m.term >= 0 {
-			name = v.terms[m.term].Text
-		}
-		if text[from:to] == name {
+	for _, c := range taken {
+		from, to := said[c.from].from, said[c.to-1].to
+		if text[from:to] == c.written {
 			continue
 		}
-		out.WriteString(text[at:from] + name)
-		changes = append(changes, Change{text[from:to], name})
+		out.WriteString(text[at:from] + c.written)
+		changes = append(changes, Change{text[from:to], c.written})
 		at = to
 	}
 	out.WriteString(text[at:])
 	return out.String(), changes
-}
-
-// matches are the runs of words that are more likely a name than not.
-func (v *Vocabulary) matches(said []word, least float64) (out []match) {
-	row := make([]int32, 0, 64)
-	var exact []match
-	for i := range said {
-		r := run{starts: said[i].text}
-		for j := i; j < len(said) && j < i+maxWords && !said[j].known; j++ {
-			r.add(said[j])
-			if r.cued = cued(said, i, j+1); v.exact[r.spelling] && r.words > 1 {
-				exact = append(exact, match{from: i, to: j + 1})
-			}
-			if m, ok := v.nearest(r, row); ok && m.score > least {
-				m.from, m.to = i, j+1
-				out = append(out, m)
-			}
-		}
-	}
-	// What was heard exactly as a name is said is no misheard other name, unless that
-	// is much longer.
-	return slices.DeleteFunc(out, func(m match) bool {
-		return m.features[fDistance]+m.features[fSpelling] > 0 && slices.ContainsFunc(exact, func(e match) bool {
-			return m.from < e.to && e.from < m.to && m.features[fWords] < float64(e.to-e.from+2)
-		})
-	})
-}
-
-// run is consecutive words.
-type run struct {
-	sound, spelling string
-	starts, ends    string
-	words, plain    int
-	cued            bool
-}
-
-func (r *run) add(w word) {
-	r.sound, r.spelling, r.ends, r.words = r.sound+w.sound, r.spelling+w.text, w.text, r.words+1
-	if w.common {
-		r.plain++
-	}
-}
-
-// nearest is the name that a run is most likely.
-func (v *Vocabulary) nearest(r run, row []int32) (best match, found bool) {
-	w, p := weight(r.sound), profileOf(r.sound)
-	low, _ := slices.BinarySearchFunc(v.forms, w*(1-furthest), func(f form, w float64) int {
-		if f.weight < w {
-			return -1
-		}
-		return 1
-	})
-	for i := low; i < len(v.forms); i++ {
-		f := &v.forms[i]
-		if f.weight > w/(1-furthest) {
-			break
-		}
-		limit := furthest * max(f.weight, w)
-		if p.apart(f.profile) > limit {
-			continue
-		}
-		d := distance(r.sound, f.sound, limit, row)
-		if d > limit {
-			continue
-		}
-		m := match{term: f.term, features: features{fBias: 1, fWeight: f.weight, fDistance: d, fPlain: float64(r.plain), fWords: float64(f.words)}}
-		m.features[fSpelling] = misspelled(r.spelling, f.spelling, row)
-		if r.cued {
-			m.features[fCued] = 1
-		}
-		if little[r.starts] && r.starts != f.starts {
-			m.features[fEdges]++
-		}
-		if r.words > 1 && little[r.ends] && r.ends != f.ends {
-			m.features[fEdges]++
-		}
-		if f.common && r.spelling == f.spelling {
-			if !r.cued && f.words < 3 {
-				continue // ordinary words that were heard right mean themselves
-			}
-			m.features[fSame] = 1
-		}
-		if m.score = m.features.score(); !found || m.score > best.score || m.score == best.score && f.term < best.term {
-			best, found = m, true
-		}
-	}
-	return best, found
-}
-
-// misspelled is the share of letters that differ.
-func misspelled(a, b string, row []int32) float64 {
-	row = append(row[:0], 0)
-	for j := range len(b) {
-		row = append(row, int32(j+1))
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0]++
-		for j := range len(b) {
-			best := diagonal
-			if a[i] != b[j] {
-				best++
-			}
-			diagonal, row[j+1] = row[j+1], min(best, row[j+1]+1, row[j]+1)
-		}
-	}
-	return float64(row[len(b)]) / float64(max(len(a), len(b), 1))
 }

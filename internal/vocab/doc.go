@@ -5,11 +5,13 @@
 // # Model
 //
 // A Term is a name as it is written, such as parseConfigV2. Its spoken forms are the
-// words that people say for it ("parse config v two"). Correct compares each run of
-// heard words with the spoken forms by sound and by spelling, and replaces a run that
-// is close enough. How close it has to be depends on the run: a run of ordinary
-// words needs a word before it that announces a name ("the function"), or a name
-// long enough not to be said by chance.
+// words that people say for it ("parse config v two"). Correct is a noisy channel: it
+// aligns the sounds of each run of heard words with those of the spoken forms, by what
+// it costs to take one sound for another (confusions.txt), and weighs that against the
+// words as they stand. Of the names for a place the one with the most evidence is left.
+// Decision trees (trees.txt) then say how likely it was said, by its lead over other
+// names, its length, the words that were heard right and the words around it. All
+// tables are learned from the sets tune of testdata, none from the set test.
 //
 // Replacements are the user's own: they are applied first, word by word, and always.
 //

@@ -1,81 +1,75 @@
 package vocab
 
-import "strings"
-
-// graphemes are spellings and their sounds, the longest first where one begins
-// another. A sound is a letter: S as in she, C as in cheese, J as in jam, T as in
-// thin, N as in sing; a vowel is the nearest of aeiou. A spelling that begins with ^
-// stands at the beginning of a word, one that ends with $ at the end.
-var graphemes = rules(
-	"^kn n", "^gn n", "^wr r", "^ps s", "^x z", "^wh w", "^who hu",
-	"tion Sun", "sion Sun", "cian Sun", "cious Sus", "tious Sus", "ture Cur", "sure Sur",
-	"ough o", "augh o", "eigh e", "igh ai", "gh ", "dge J", "dg J", "tch C", "sch sk", "sci sai", "sc sk", "sce se",
-	"ph f", "sh S", "ch C", "th T", "ck k", "cq k", "qu kw", "q k", "ng N", "nk Nk", "mb$ m",
-	"ce se", "ci si", "cy si", "c k", "ge Je", "gi Ji", "gy Ji", "get get", "give giv", "gue$ g", "g g",
-	"ee i", "ea i", "ie$ i", "ies$ is", "ey i", "eu u", "ew u", "ue$ u", "oo u", "ou au", "ow o", "oa o", "oe o", "oi oi", "oy oi",
-	"ai e", "ay e", "ei e", "au o", "aw o", "all ol", "ssion Sun",
-	"^y y", "y i", "x ks", "j J", "le$ ul", "es$ es", "ed$ d", "ted$ ted", "ded$ ded", "e$ ", "re$ r",
-	"a a", "b b", "d d", "e e", "f f", "h h", "i i", "k k", "l l", "m m", "n n", "o o", "p p", "r r", "s s", "t t", "u u", "v v", "w w", "z z",
+import (
+	_ "embed"
+	"strconv"
+	"strings"
+	"sync"
 )
 
-// rules are graphemes by their first letter.
-func rules(list ...string) map[byte][][2]string {
-	out := map[byte][][2]string{}
-	for _, r := range list {
-		spelling, sound, _ := strings.Cut(r, " ")
-		first := strings.TrimPrefix(spelling, "^")[0]
-		out[first] = append(out[first], [2]string{spelling, sound})
+// A sound is a letter. Vowels: a father, A cat, u cut, o law, W cow, I my, e bed,
+// R bird, c day, i bit, E see, O go, Y boy, x book, U too. Consonants sound like the
+// letter, and C cheese, D they, J jam, N sing, S she, T thin, Z measure.
+const soundLetters = "aAuoWIeRciEOYxUbCdDfghJklmNnprsStTvwyzZ"
+
+// lettersText has how letters sound among others. internal/tools/wordsounds writes it,
+// and says how to read it.
+//
+//go:embed letters.txt
+var lettersText string
+
+// letterSounds are the sounds of letters with the letters around them.
+var letterSounds = sync.OnceValue(func() map[string]string {
+	out := map[string]string{}
+	for line := range strings.Lines(lettersText) {
+		letters, said, _ := strings.Cut(strings.TrimSuffix(line, "\n"), " ")
+		out[letters] = said
 	}
 	return out
-}
+})
+
+// letterNames are the names of the letters a to z, as they sound.
+var letterNames = strings.Fields("c bE sE dE E ef JE cC I Jc kc el em en O pE kyU ar es tE yU vE dubulyU eks wI zE")
 
 // sound is a word as it sounds. A letter alone, a digit and a dot sound like their
 // names.
 func sound(word string) string {
-	if r := []rune(word); len(r) == 1 {
-		switch {
-		case word == ".":
-			word = "dot"
-		case r[0] >= '0' && r[0] <= '9':
-			word = digits[r[0]-'0']
-		case letters[r[0]] != "":
-			word = letters[r[0]]
-		}
-	} else if isDigits(word) {
+	switch {
+	case word == ".":
+		word = "dot"
+	case isDigits(word):
 		var out strings.Builder
 		for _, w := range strings.Fields(number(word)) {
 			out.WriteString(sound(w))
 		}
 		return out.String()
 	}
-	if irregular, known := exceptions[word]; known {
-		return irregular
-	}
 	word = strings.Map(plainLetter, word)
+	if len(word) == 1 {
+		return letterNames[word[0]-'a']
+	}
+	known := letterSounds()
+	padded := edges + word + edges
 	var out []byte
-	for at := 0; at < len(word); {
-		spelling, said := longest(word, at)
-		for i := range len(said) {
-			if n := len(out); n == 0 || out[n-1] != said[i] { // doubled letters sound once
-				out = append(out, said[i])
+	for at := len(edges); at < len(edges)+len(word); at++ {
+		for n := 2 * len(edges); n >= 0; n-- {
+			said, ok := known[padded[at-n/2:at+1+(n+1)/2]]
+			if !ok {
+				continue
 			}
+			for i := range len(said) {
+				if l := len(out); l == 0 || out[l-1] != said[i] { // doubled letters sound once
+					out = append(out, said[i])
+				}
+			}
+			break
 		}
-		at += max(spelling, 1)
 	}
 	return string(out)
 }
 
-// exceptions are short words that are spelled otherwise than they sound.
-var exceptions = map[string]string{
-	"one": "wun", "two": "tu", "to": "tu", "too": "tu", "four": "for", "for": "for", "eight": "et", "ate": "et", "you": "yu",
-	"are": "ar", "our": "ar", "of": "uv", "the": "Tu", "why": "wai", "eye": "ai", "i": "ai", "my": "mai", "by": "bai", "buy": "bai", "bye": "bai",
-	"type": "taip", "file": "fail", "line": "lain", "size": "sais", "time": "taim", "write": "rait", "right": "rait", "five": "faiv", "nine": "nain",
-	"use": "yus", "user": "yusur", "queue": "kyu", "cue": "kyu", "have": "hav", "some": "sum", "come": "kum", "do": "du", "who": "hu",
-	"find": "faind", "client": "klaint", "aitch": "eC", "doubleyou": "dubulyu", "oh": "o", "ay": "e", "hey": "he", "they": "Te", "he": "hi", "she": "Si", "we": "wi",
-	"be": "bi", "me": "mi", "see": "si", "sea": "si", "key": "ki", "no": "no", "know": "no", "go": "go", "so": "so", "said": "sed", "says": "ses",
-	"code": "kod", "mode": "mod", "node": "nod", "state": "stet", "name": "nem", "make": "mek", "take": "tek", "case": "kes", "date": "det", "update": "updet",
-	"base": "bes", "cache": "kaS", "cash": "kaS", "page": "peJ", "range": "renJ", "change": "CenJ", "value": "valyu", "null": "nul", "guess": "ges", "build": "bild",
-}
+// edges are outside of a word, as far as lettersText looks.
+const edges = "____"
 
 func plainLetter(r rune) rune {
 	switch {
@@ -95,82 +89,32 @@ func plainLetter(r rune) rune {
 	return -1
 }
 
-// longest is the longest spelling at a place, its length and its sound.
-func longest(word string, at int) (length int, said string) {
-	for _, g := range graphemes[word[at]] {
-		spelling := g[0]
-		if rest, begins := strings.CutPrefix(spelling, "^"); begins {
-			if at > 0 {
-				continue
-			}
-			spelling = rest
-		}
-		body, ends := strings.CutSuffix(spelling, "$")
-		if !strings.HasPrefix(word[at:], body) || (ends && at+len(body) != len(word)) || (ends && at == 0) {
-			continue
-		}
-		if len(spelling) > length || length == 0 {
-			length, said = len(spelling), g[1]
-			if ends {
-				length--
-			}
-		}
-	}
-	return length, said
-}
+// confusionsText has what it costs a recogniser to take a sound for another, or to
+// hear none ("-"), in hundredths of the logarithm of the odds. BenchmarkConfusions
+// learns it from the sets tune of testdata.
+//
+//go:embed confusions.txt
+var confusionsText string
 
-// vowel says whether a sound is one.
-func vowel(s byte) bool { return s == 'a' || s == 'e' || s == 'i' || s == 'o' || s == 'u' }
-
-// alike are sounds that recognisers take for one another.
-var alike = func() (out [128][128]bool) {
-	for _, group := range []string{"pb", "td", "kg", "fv", "sz", "SC", "SJ", "CJ", "mn", "nN", "Tt", "Td", "Tf", "Tv", "Ts", "lr", "lw", "rw", "Ss", "Ct", "Jd", "Jz", "vb", "fp", "kt", "pt", "gd"} {
-		a, b := group[0], group[1]
-		out[a][b], out[b][a] = true, true
-	}
-	return out
-}()
-
-// Costs of an alignment, in hundredths. A vowel says little: recognisers and spellings
-// vary most in them.
-const (
-	unit          = 100
-	costVowel     = 25 // for another vowel
-	costVowelLost = 40
-	costAlike     = 40
-	costWeakLost  = 40 // h, w, y
-	costLost      = 80
-	costOther     = 100
-)
+// unit is 1 in the costs of an alignment.
+const unit = 100
 
 // lost and swapped are what a sound costs, and one for another.
 var lost, swapped = costs()
 
 func costs() (lost [128]int32, swapped [128][128]int32) {
-	for s := range lost {
-		switch {
-		case vowel(byte(s)):
-			lost[s] = costVowelLost
-		case s == 'h', s == 'w', s == 'y':
-			lost[s] = costWeakLost
-		default:
-			lost[s] = costLost
+	for line := range strings.Lines(confusionsText) {
+		f := strings.Fields(line)
+		cost, err := strconv.Atoi(f[1])
+		if err != nil {
+			panic("confusions.txt: " + err.Error())
 		}
-	}
-	for a := range swapped {
-		for b := range swapped[a] {
-			switch {
-			case a == b:
-			case vowel(byte(a)) && vowel(byte(b)):
-				swapped[a][b] = costVowel
-			case alike[a][b]:
-				swapped[a][b] = costAlike
-			case vowel(byte(a)) != vowel(byte(b)):
-				swapped[a][b] = lost[a] + lost[b]
-			default:
-				swapped[a][b] = costOther
-			}
+		a, b := f[0][0], f[0][1]
+		if b == '-' {
+			lost[a] = int32(cost)
+			continue
 		}
+		swapped[a][b], swapped[b][a] = int32(cost), int32(cost)
 	}
 	return lost, swapped
 }
@@ -209,12 +153,13 @@ func distance(a, b string, limit float64, row []int32) float64 {
 	return float64(row[len(b)]) / unit
 }
 
-// profile counts the consonants of a sound by how they are made. It is a quick way to
-// tell sounds apart that share little.
-type profile [6]int8
+// profile counts sounds by how they are made, vowels last. It is a quick way to tell
+// sounds apart that share little.
+type profile [7]int8
 
-var profileClass = func() (out [128]int8) {
-	for c, group := range []string{"pbfv", "tdT", "kg", "szSCJ", "mnN", "lr"} {
+// class is the place of a sound in a profile, from 1; 0 for a sound that is easily lost.
+var class = func() (out [128]int8) {
+	for c, group := range []string{"pbfv", "tdTD", "kg", "szSCJZ", "mnN", "lr", "aAuoWIeRciEOYxU"} {
 		for i := range len(group) {
 			out[group[i]] = int8(c) + 1
 		}
@@ -222,16 +167,35 @@ var profileClass = func() (out [128]int8) {
 	return out
 }()
 
+// leastApart is the least that it costs to lose a sound of a class, or to take it for
+// one of another class.
+var leastApart = func() float64 {
+	least := int32(1 << 30)
+	for i := range len(soundLetters) {
+		a := soundLetters[i]
+		if class[a] == 0 {
+			continue
+		}
+		least = min(least, lost[a])
+		for j := range len(soundLetters) {
+			if b := soundLetters[j]; class[b] != class[a] {
+				least = min(least, swapped[a][b])
+			}
+		}
+	}
+	return float64(least) / unit
+}()
+
 func profileOf(s string) (p profile) {
 	for i := range len(s) {
-		if c := profileClass[s[i]&127]; c > 0 {
+		if c := class[s[i]&127]; c > 0 {
 			p[c-1]++
 		}
 	}
 	return p
 }
 
-// apart is about the least that an alignment of two sounds costs.
+// apart is less than an alignment of two sounds costs.
 func (p profile) apart(o profile) float64 {
 	var more, less int8
 	for i := range p {
@@ -241,5 +205,5 @@ func (p profile) apart(o profile) float64 {
 			less -= d
 		}
 	}
-	return 0.7 * float64(max(more, less))
+	return leastApart * float64(max(more, less))
 }

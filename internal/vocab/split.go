@@ -43,13 +43,6 @@ func words(name string) (parts []string) {
 // digits are how people say them, and hear them written.
 var digits = [10]string{"zero", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine"}
 
-// letters are the names of the letters, as they sound.
-var letters = map[rune]string{
-	'a': "ay", 'b': "bee", 'c': "see", 'd': "dee", 'e': "ee", 'f': "eff", 'g': "jee", 'h': "aitch", 'i': "eye",
-	'j': "jay", 'k': "kay", 'l': "ell", 'm': "em", 'n': "en", 'o': "oh", 'p': "pee", 'q': "cue", 'r': "are",
-	's': "ess", 't': "tee", 'u': "you", 'v': "vee", 'w': "doubleyou", 'x': "ex", 'y': "why", 'z': "zee",
-}
-
 // abbreviations are parts of names that people say in full.
 var abbreviations = map[string]string{
 	"arg": "argument", "args": "arguments", "async": "a sync", "attr": "attribute", "auth": "auth", "buf": "buffer",
