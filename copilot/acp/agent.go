@@ -114,6 +114,11 @@ func (g *agent) call(ctx context.Context, method string, params, result any) err
 		if ctx.Err() != nil {
 			return ctx.Err()
 		}
+		if rpc := (*jsonrpc2.Error)(nil); !errors.As(err, &rpc) {
+			// A connection fails its calls before it reports its own end, and the next
+			// request must not reach an agent that is gone.
+			g.stop()
+		}
 		return err
 	case <-ctx.Done():
 		return ctx.Err()
