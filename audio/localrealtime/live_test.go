@@ -54,6 +54,7 @@ func liveSamples() []any {
 func (h *harness) live(t *testing.T) *peer {
 	t.Helper()
 	p, offer := newPeer(t)
+	p.live = true
 	body, err := json.Marshal(map[string]any{
 		"session":   map[string]any{"model": "gpt-live-1", "delegation": map[string]any{"type": "client", "acknowledgement_delay_ms": 5000}},
 		"transport": map[string]string{"type": "webrtc", "sdp": offer},
@@ -198,7 +199,7 @@ func (h *harness) liveSocket(t *testing.T, first string) *peer {
 	if err != nil {
 		t.Fatal(err)
 	}
-	p := reading(t, conn)
+	p := readInto(conn, &peer{t: t, ws: conn, live: true})
 	p.sendJSON(first)
 	return p
 }

@@ -96,8 +96,14 @@ func greeted(t *testing.T, conn *websocket.Conn) *peer {
 // reading is a client over WebSocket.
 func reading(t *testing.T, conn *websocket.Conn) *peer {
 	t.Helper()
+	return readInto(conn, &peer{t: t, ws: conn})
+}
+
+// readInto reads the events of a connection into a peer.
+func readInto(conn *websocket.Conn, p *peer) *peer {
+	p.t.Helper()
 	conn.SetReadLimit(1 << 20)
-	p := &peer{t: t, ws: conn, events: make(chan event, 10000)}
+	p.events = make(chan event, 10000)
 	var reading sync.WaitGroup
 	reading.Go(func() {
 		defer close(p.events)
@@ -109,7 +115,7 @@ func reading(t *testing.T, conn *websocket.Conn) *peer {
 			p.onMessage(data)
 		}
 	})
-	t.Cleanup(func() { _ = conn.CloseNow(); reading.Wait() })
+	p.t.Cleanup(func() { _ = conn.CloseNow(); reading.Wait() })
 	return p
 }
 
