@@ -41,7 +41,7 @@ func names() (map[string]bool, error) {
 var meant = map[string]bool{
 	"no": true, "pause": true, "goodbye": true, "one moment please": true, "ja": true, "yes": true,
 	"then wait": true, "line 57": true, "so do that": true, "run the tests": true, "try again": true, "say it again": true, "ask again": true,
-	"retry": true, "stop speaking": true, "mute the microphone": true,
+	"retry": true, "stop speaking": true, "mute the microphone": true, "why": true,
 }
 
 // corpora returns all text corpora of the tree.
