@@ -159,7 +159,8 @@ func TestNetworksAreRemembered(t *testing.T) {
 			t.Errorf("without memory: %v", got)
 		}
 	})
-	if (&Networks{}).here() != (&Networks{}).here() {
+	var one, other Networks
+	if one.here() != other.here() {
 		t.Error("the network of this machine has two names")
 	}
 }

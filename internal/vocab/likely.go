@@ -69,9 +69,9 @@ func (t *tree) of(f *features) float64 {
 const sure = 2.75
 
 // likely is how likely the match is a name that was said, as the logarithm of the odds.
-func (f *features) likely() (odds float64) {
+func (x *features) likely() (odds float64) {
 	for i := range trees {
-		odds += trees[i].of(f)
+		odds += trees[i].of(x)
 	}
 	return odds
 }
