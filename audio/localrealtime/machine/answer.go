@@ -6,14 +6,14 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/statechart"
 )
 
-// Answer is one response, with its sound.
+// Answer is one response and its audio.
 type Answer struct {
 	ID    uint32
 	At    AnswerState
 	Sound Sound
-	Turn  uint32 // the utterance that it answers; 0 where there is none
-	Apart bool   // it is not in the conversation
-	Empty bool   // nothing of the utterance was understood
+	Turn  uint32 // the utterance that it answers, or 0
+	Apart bool   // not part of the conversation
+	Empty bool   // the utterance had no recognised words
 }
 
 // AnswerState is a state of an answer, or a superstate.
@@ -22,11 +22,11 @@ type AnswerState uint8
 const (
 	absent   AnswerState = iota
 	waiting              // response.created was sent
-	making               // the speaker has it, and nothing to say yet
+	making               // the speaker has it, but no text yet
 	talking              // its item was announced
-	stopping             // response.done was sent, and the speaker is not through
+	stopping             // response.done was sent, but the speaker is not finished
 	over
-	told // making, speaking: response.done is owed, and the speaker has it
+	told // making, speaking: response.done is pending, and the speaker has the answer
 	liveAnswer
 )
 
@@ -39,8 +39,8 @@ type Sound uint8
 
 const (
 	unsent   Sound = iota // the speaker does not have the answer
-	pending               // no audio went out
-	sounding              // the client was told that it plays
+	pending               // no audio was sent
+	sounding              // the client was notified that it plays
 	ended
 	sent // pending, sounding
 )
@@ -49,10 +49,10 @@ func (s Sound) String() string {
 	return [...]string{"unsent", "pending", "sounding", "ended", "sent"}[s]
 }
 
-// made says whether the speaker has the answer.
+// made reports whether the speaker has the answer.
 func (a Answer) made() bool { return a.At == making || a.At == talking || a.At == stopping }
 
-// over says whether the answer owes nothing any more.
+// over reports whether the answer has nothing pending.
 func (a Answer) over() bool { return a.At == over && (a.Sound == unsent || a.Sound == ended) }
 
 var (
@@ -62,7 +62,8 @@ var (
 
 func answerRows() []line[AnswerState] {
 	full := statechart.When("as many are live as may be", func(r *run) bool { return len(r.Answers) >= r.Settings.Answers })
-	// As in the public API: a Model makes one answer in the conversation at a time.
+	// As in the public API, a Model generates at most one answer in the conversation at
+	// a time.
 	busy := statechart.When("the conversation has one", func(r *run) bool {
 		return r.Settings.Model && !r.e.Apart && slices.ContainsFunc(r.Answers, func(a Answer) bool {
 			return !a.Apart && a.At != stopping && a.At != over
@@ -130,7 +131,7 @@ func (r *run) answer(i int, on Kind) Outcome {
 	return r.follow(r.t.answer.Choose(r.Answers[i].At, on, r))
 }
 
-// create asks for an answer, on behalf of the client or of a turn.
+// create requests an answer, on behalf of the client or of a turn.
 func (r *run) create(on Kind) Outcome { return r.follow(r.t.answer.Choose(absent, on, r)) }
 
 func (r *run) follow(row *line[AnswerState]) Outcome {
@@ -146,7 +147,7 @@ func (r *run) follow(row *line[AnswerState]) Outcome {
 	return row.Means
 }
 
-// created puts an answer behind the others.
+// created appends an answer to the queue.
 func (r *run) created() {
 	_ = r.turn(answering)
 	a := Answer{ID: r.number(), At: waiting, Turn: r.prompted, Apart: r.e.Kind == Create && r.e.Apart}
@@ -154,7 +155,7 @@ func (r *run) created() {
 	r.emit(TellCreated, a.ID)
 }
 
-// handOver has the speaker make it.
+// handOver passes the answer to the speaker.
 func (r *run) handOver() { _ = r.sound(r.at, begin) }
 
 // sound gives an input to the audio of an answer.
@@ -172,7 +173,7 @@ func (r *run) sound(i int, on Kind) Outcome {
 	return row.Means
 }
 
-// answers gives an event to the answer that it is about.
+// answers gives an event to the answer that it concerns.
 func (r *run) answers(on Kind) (out Outcome) {
 	switch on {
 	case Create:
@@ -198,8 +199,8 @@ func (r *run) answers(on Kind) (out Outcome) {
 	return out
 }
 
-// cancel ends the making of the answer that the client names, or of the oldest. What was
-// made of it is still heard.
+// cancel stops generating the answer that the client names, or the oldest. Audio
+// already generated still plays.
 func (r *run) cancel() Outcome {
 	for i, a := range r.Answers {
 		if (r.e.ID == 0 || r.e.ID == a.ID) && r.answer(i, Cancel) == Taken {
@@ -210,8 +211,9 @@ func (r *run) cancel() Outcome {
 	return NotActive
 }
 
-// silence ends answers with their sound, and says whether one of them was heard. What is
-// still in progress would make no sense without its beginning.
+// silence ends the matching answers and their audio, and reports whether any was
+// audible. Answers still in progress also end, because the rest makes no sense without
+// the beginning.
 func (r *run) silence(why Kind, match func(Answer) bool) (heard bool) {
 	for i := range r.Answers {
 		if !match(r.Answers[i]) {
@@ -229,7 +231,7 @@ func (r *run) silence(why Kind, match func(Answer) bool) (heard bool) {
 	return heard
 }
 
-// retire forgets answers that owe nothing any more.
+// retire drops answers that have nothing pending.
 func (r *run) retire() {
 	had := len(r.Answers)
 	r.Answers = slices.DeleteFunc(r.Answers, func(a Answer) bool {

@@ -2,7 +2,8 @@ package machine
 
 import "github.com/agentvoice/agentvoice-daemon/csm/statechart"
 
-// Charts are the tables, the link's first. Their names tell them from the regions of the core.
+// Charts returns the tables, the link's first. Their names are distinct from the core's
+// regions.
 func Charts() []statechart.Chart {
 	const here = "audio/localrealtime/machine"
 	return []statechart.Chart{

@@ -2,66 +2,66 @@ package machine
 
 import "fmt"
 
-// Kind is what an event is.
+// Kind is the kind of an event.
 type Kind uint8
 
-// The kinds of events.
+// Event kinds.
 const (
-	// To the link.
-	Opened         Kind = iota // the client can be sent events
-	ConnectTimeout             // and could not be in time
-	Expired                    // the session reached its limit
+	// For the link.
+	Opened         Kind = iota // events can be sent to the client
+	ConnectTimeout             // the client did not connect in time
+	Expired                    // the session reached its time limit
 	Fault                      // of the server
-	HungUp                     // by anybody
+	HungUp                     // by either side
 
-	// To the turn.
+	// For the turn.
 	Configure   // the session has new settings
-	Onset       // turn detection heard a voice
-	Voice       // there is one, and no turn detection
-	Heard       // audio came, or will come again
+	Onset       // turn detection detected a voice
+	Voice       // voice detected without turn detection
+	Heard       // audio arrived, or will arrive again
 	Pause       // turn detection ended the turn
-	TooLong     // the turn is as long as it may be
-	Stalled     // no audio comes
+	TooLong     // the turn reached its maximum length
+	Stalled     // no audio arrives
 	Commit      // by the client
 	Clear       // by the client
-	IdleTimeout // the user was silent for long after an answer
+	IdleTimeout // the user was silent for a long time after an answer
 
-	// To the words of an utterance.
-	Partial // what was understood so far
+	// For the words of an utterance.
+	Partial // text recognised so far
 	Final
 	WordsFailed
 
-	// To answers and their sound.
+	// For answers and their sound.
 	Create       // by the client
 	Segment      // a piece is about to be spoken
-	Delta        // audio of it is made, for events
-	Spoken       // all audio of a piece is made
-	Generated    // the speaker is through with it
-	Cancel       // by the client; ID 0 is the oldest
-	ClearOutput  // by the client, of all
-	AudioStarted // the first of it is about to be sent
-	AudioStopped // the last of it was sent, or there was none
+	Delta        // audio was generated, for events
+	Spoken       // all audio of a piece was generated
+	Generated    // the speaker is finished with the answer
+	Cancel       // by the client; ID 0 means the oldest
+	ClearOutput  // by the client, for all answers
+	AudioStarted // the first audio is about to be sent
+	AudioStopped // the last audio was sent, or there was none
 
-	// To the memory.
-	Grown      // the conversation
-	Changed    // an item of it was changed or deleted
-	Summarised // a summary is there, or failed
+	// For the memory.
+	Grown      // the conversation grew
+	Changed    // an item of the conversation was changed or deleted
+	Summarised // a summary is finished, or failed
 
 	numKinds
 )
 
-// What the tables tell one another.
+// Inputs that the tables send each other.
 const (
-	ask       Kind = numKinds + iota // of the turn: it wants an answer
-	begin                            // of an answer that need not wait any more
-	mute                             // of an answer: nothing more of it goes out
-	unplay                           // and the client is told
-	interrupt                        // of an answer: by the user's voice
-	committed                        // of an utterance
-	dropped                          // of an utterance
-	answering                        // to the turn: an answer was asked for
+	ask       Kind = numKinds + iota // from the turn: it requests an answer
+	begin                            // to an answer: it no longer needs to wait
+	mute                             // to an answer: stop sending its audio
+	unplay                           // like mute, and notify the client
+	interrupt                        // to an answer: interrupted by the user's voice
+	committed                        // to the words: their utterance was committed
+	dropped                          // to the words: their utterance was dropped
+	answering                        // to the turn: an answer was requested
 	answered                         // to the turn: all answers are over
-	shut                             // the link is over
+	shut                             // to all: the link is over
 )
 
 var kindNames = [...]string{
@@ -75,7 +75,7 @@ var kindNames = [...]string{
 
 func (k Kind) String() string { return kindNames[k] }
 
-// part is the table that a kind is for.
+// part is the table that a kind belongs to.
 type part uint8
 
 const (
@@ -101,56 +101,56 @@ func (k Kind) of() part {
 	}
 }
 
-// Do is what an action does.
+// Do is the kind of an action.
 type Do uint8
 
-// The actions. Their numbers are utterances, answers or summaries.
+// The actions. Their ids refer to utterances, answers or summaries.
 const (
 	Greet          Do = iota // session.created
-	TellExpired              // the error of the limit
-	TellFault                // the error of the server
-	HangUpWhenSent           // when the client has it
+	TellExpired              // the error for the time limit
+	TellFault                // the error for the fault
+	HangUpWhenSent           // after the client has received it
 	HangUp
 
 	OpenUtterance
 	TellSpeechStarted
 	TellSpeechStopped
 	TellTimeout
-	CommitUtterance // it becomes an item
+	CommitUtterance // turn it into an item
 	DropUtterance
-	ForgetAudio // up to now, and tell so
-	Reconfigure // detect turns by the session from here on
+	ForgetAudio // up to now, and notify the client
+	Reconfigure // apply the session's turn detection from here on
 	ArmStall
 	StopStall
 	ArmIdle
 	StopIdle
-	TellNoModel // that could answer
-	TellFull    // the server's own answer is one too many
+	TellNoModel // no Model can answer
+	TellFull    // no room for the server's own answer
 
-	Listen // to an utterance
+	Listen // start recognising an utterance
 	EndListening
-	TellWords    // those that will stay, where there are more
-	TellProgress // and where there are not
-	KeepWords    // in the item
+	TellWords    // send the stable words, if there are new ones
+	TellProgress // send the stable words, even if there are none
+	KeepWords    // store them in the item
 	TellTranscript
 	LoseWords
 	TellWordsFailed
 
 	TellCreated
 	Generate
-	Announce // its item
-	Say      // its next piece
+	Announce // announce its item
+	Say      // send its next piece
 	TellAudio
-	Mark // where a piece ends in the audio
-	Keep // what the Model wrote and calls
+	Mark // record where a piece ends in the audio
+	Keep // store the Model's text and function calls
 	CloseItem
-	Finish // response.done
-	Stop   // its making, without a word
+	Finish // send response.done
+	Stop   // stop generating, without notifying
 	Forget
 
 	TellAudioStarted
 	TellAudioStopped
-	Kill // what was not sent yet
+	Kill // drop audio not yet sent
 	TellAudioCleared
 	Truncate // to what was heard
 
@@ -177,10 +177,10 @@ func (d Do) String() string { return doNames[d] }
 // End is how an answer ends.
 type End uint8
 
-// The ends.
+// The ends of an answer.
 const (
 	Completed   End = iota
-	Failed          // the Model or the voice
+	Failed          // failure of the Model or the voice
 	Cancelled       // by the client
 	Interrupted     // by the user's voice
 )
@@ -189,11 +189,11 @@ func (e End) String() string {
 	return [...]string{"completed", "failed", "cancelled", "interrupted"}[e]
 }
 
-// Action is what the caller has to do.
+// Action is an instruction to the caller.
 type Action struct {
 	Do  Do
-	ID  uint32 // the utterance, the answer or the summary; 0 for none
-	End End    // CloseItem, Finish
+	ID  uint32 // the utterance, answer or summary; 0 if not applicable
+	End End    // for CloseItem, Finish
 }
 
 func (a Action) String() string {
@@ -206,7 +206,7 @@ func (a Action) String() string {
 	return a.Do.String()
 }
 
-// String is the event as a line of a path.
+// String formats the event as a line of a path.
 func (e Event) String() string {
 	text := e.Kind.String()
 	if e.ID != 0 {

@@ -1,13 +1,13 @@
 package machine
 
-// Link is the state of the way to the client.
+// Link is the state of the connection to the client.
 type Link uint8
 
 // The states of the link. Torn is absorbing.
 const (
 	Connecting Link = iota
 	Open
-	Ending // the client is told why, and nothing else any more
+	Ending // sends the reason to the client, and nothing else
 	Torn
 	liveLink
 )
@@ -16,10 +16,10 @@ func (l Link) String() string {
 	return [...]string{"connecting", "open", "ending", "torn", "live"}[l]
 }
 
-// Over says whether nothing of the call goes on.
+// Over reports whether all parts of the call have ended.
 func (l Link) Over() bool { return l == Ending || l == Torn }
 
-// Carries says whether the client can be sent events.
+// Carries reports whether events can be sent to the client.
 func (l Link) Carries() bool { return l == Open || l == Ending }
 
 var linkParents = map[Link]Link{Connecting: liveLink, Open: liveLink, Ending: liveLink}
@@ -37,10 +37,10 @@ func linkRows() []line[Link] {
 	}
 }
 
-// act is an action without a number.
+// act returns an action without an id.
 func act(d Do) func(*run) { return func(r *run) { r.emit(d, 0) } }
 
-// link ends what is within before it does anything of its own.
+// link gives an input to the link. If the link ends, its inner parts end first.
 func (r *run) link(on Kind) Outcome {
 	row := r.t.link.Choose(r.Link, on, r)
 	if row == nil {

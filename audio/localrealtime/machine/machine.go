@@ -1,13 +1,14 @@
-// Package machine is what a call of the embedded realtime server decides by: five tables
-// of the core's kind, and the pure function that takes an event through them.
+// Package machine makes the decisions of a call of the embedded realtime server. It
+// consists of five tables, in the same form as the core's, and a pure function that
+// runs an event through them.
 //
 // # Model
 //
-// A call is a link, a turn of the user, the words of utterances, the answers with their
-// sound, and the memory of the conversation (M1 to M5 of the analysis). Each is a table of
-// states and inputs. Step takes one event and returns the next state and the actions that
-// come of it, in order. It knows numbers and no words, audio or time: a timer is an action,
-// and later an event.
+// A call consists of a link, the user's turn, the words of utterances, the answers with
+// their sound, and the memory of the conversation (M1 to M5 of the analysis). Each is a
+// table of states and inputs. Step takes one event and returns the next state and the
+// resulting actions, in order. It handles ids only, not words, audio or time: starting
+// a timer is an action, and its expiry is an event.
 //
 //	link      connecting, open, ending, torn
 //	turn      quiet, expectant, unannounced, speaking, outdated, closed
@@ -16,13 +17,14 @@
 //	sound     unsent, pending, sounding, ended; of each response
 //	memory    normal, compacting, closed
 //
-// The link is what the others are within: where it ends, each of them does, and none
-// begins again.
+// The link contains the other parts: when it ends, all of them end, and none can start
+// again.
 //
 // # Invariants
 //
-// Check holds what is true of every state. The caller does not carry out a step that
-// breaks it. What is not in the tables changes nothing: its outcome is Stale.
+// Check verifies the invariants of every state. The caller does not run the actions of
+// a step that violates one. An event without a matching row changes nothing: its
+// outcome is Stale.
 package machine
 
 import (
@@ -32,66 +34,66 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/statechart"
 )
 
-// Settings are the parts of a session that the tables look at. What runs keeps those that
-// it began with.
+// Settings are the session settings that the tables use. Running parts keep the
+// settings that they started with.
 type Settings struct {
-	Interrupt  bool // a voice stops the answers in the conversation
+	Interrupt  bool // voice interrupts the answers in the conversation
 	Create     bool // each turn gets an answer
-	Idle       bool // silence after an answer counts as a turn
-	Transcribe bool // the client wants the words of the user
+	Idle       bool // a long silence after an answer counts as a turn
+	Transcribe bool // the client wants transcripts
 
 	// These do not change during a call.
-	Model    bool // there is one that answers
-	Answers  int  // that may be live at one time
-	Remember int  // characters of the conversation that are not summarised; 0 for all
+	Model    bool // a Model answers
+	Answers  int  // maximum number of live answers
+	Remember int  // maximum unsummarised characters of the conversation; 0 for no limit
 }
 
-// State is a call. It is not modified in place.
+// State is the state of a call. It is not modified in place.
 type State struct {
 	Settings Settings
 	Link     Link
 	Turn     Turn
-	Words    []Words  // of utterances, oldest first
+	Words    []Words  // per utterance, oldest first
 	Answers  []Answer // oldest first
 	Memory   Memory
-	Last     uint32 // number that was given to something
+	Last     uint32 // last allocated id
 }
 
-// New is a call that is connecting.
+// New returns the state of a connecting call.
 func New(s Settings) State { return State{Settings: s} }
 
-// Event is what happens to a call.
+// Event is an event of a call.
 type Event struct {
 	Kind Kind
-	ID   uint32 // the utterance, the answer or the summary that it is about; 0 for none
-	// OK says of a Commit that there is enough audio, of a Stalled that the caller is not
-	// only late, of a Final that something was understood, of a Generated or Summarised
-	// that it is whole, of a Configure that turn detection changed, and of a Changed that
-	// the item is in the summary or on its way there.
+	ID   uint32 // the utterance, answer or summary that it concerns; 0 if not applicable
+	// OK means, by kind: Commit, there is enough audio; Stalled, the caller has stopped
+	// and is not merely late; Final, words were recognised; Generated and Summarised,
+	// the result is complete; Configure, turn detection changed; Changed, the item is
+	// in the summary or in the one being made.
 	OK       bool
-	Apart    bool     // Create: the answer is not in the conversation
-	Size     int      // Grown: characters that are not summarised
+	Apart    bool     // Create: the answer is not part of the conversation
+	Size     int      // Grown: unsummarised characters
 	Settings Settings // Configure
 }
 
-// Outcome is what an event meant for whoever gave it.
+// Outcome tells the sender of an event how it was handled.
 type Outcome uint8
 
-// The outcomes. All but Taken leave the state as it was.
+// The outcomes. All but Taken leave the state unchanged.
 const (
-	Stale Outcome = iota // no row: it comes too late, or twice
+	Stale Outcome = iota // no row: too late, or a duplicate
 	Taken
-	Short     // a commit of too little audio
-	Busy      // the conversation has an answer already
-	Full      // too many answers are live
-	NotActive // there is no such answer to cancel
+	Short     // commit with too little audio
+	Busy      // the conversation already has an answer
+	Full      // too many live answers
+	NotActive // no such answer to cancel
 )
 
 func (o Outcome) String() string {
 	return [...]string{"stale", "taken", "short", "busy", "full", "notActive"}[o]
 }
 
-// tables are those of all parts.
+// tables holds the tables of all parts.
 type tables struct {
 	link   *table[Link]
 	turn   *table[TurnState]
@@ -116,14 +118,14 @@ func row[S statechart.Name](from S, on Kind, g always, to S, means Outcome, do f
 	return statechart.NewRow(from, on, g, to, means, do)
 }
 
-// run is a step under way: a copy of the state, the event, and what came of it so far.
+// run is a step in progress: a copy of the state, the event, and the results so far.
 type run struct {
 	State
 	t   *tables
 	e   Event
 	out []Action
-	at  int // the answer or the words that a row is about
-	// prompted is the utterance that an answer is asked for.
+	at  int // index of the answer or words that a row concerns
+	// prompted is the utterance for which an answer is requested.
 	prompted uint32
 }
 
@@ -138,8 +140,8 @@ func Step(s State, e Event) (State, []Action, Outcome) {
 	return r.State, r.out, Taken
 }
 
-// take gives the event to the table that it is for. But for the link, they are closed
-// unless the link is open; a call is configured before.
+// take gives the event to its table. All tables except the link's are closed unless the
+// link is open, but a call can be configured before.
 func (r *run) take() Outcome {
 	switch k := r.e.Kind; {
 	case k.of() == ofLink:
@@ -147,7 +149,8 @@ func (r *run) take() Outcome {
 	case r.Link != Open && (r.Link != Connecting || k != Configure):
 		return Stale
 	case k == Configure:
-		// Also where no row is: the next utterance and answer begin with it.
+		// Set these even if no row matches: they apply to the next utterance and
+		// answer.
 		r.Settings.Interrupt, r.Settings.Create = r.e.Settings.Interrupt, r.e.Settings.Create
 		r.Settings.Idle, r.Settings.Transcribe = r.e.Settings.Idle, r.e.Settings.Transcribe
 		_ = r.turn(k)
@@ -165,7 +168,7 @@ func (r *run) take() Outcome {
 
 func (r *run) emit(do Do, id uint32) { r.out = append(r.out, Action{Do: do, ID: id}) }
 
-// does is what a row does: its parts, in order.
+// does combines the parts of a row's action, in order.
 func does(parts ...func(*run)) func(*run) {
 	return func(r *run) {
 		for _, p := range parts {
@@ -174,13 +177,13 @@ func does(parts ...func(*run)) func(*run) {
 	}
 }
 
-// number is a number that nothing had.
+// number allocates an unused id.
 func (r *run) number() uint32 {
 	r.Last++
 	return r.Last
 }
 
-// shut ends everything that is within the link.
+// shut ends everything within the link.
 func (r *run) shut() {
 	_ = r.turn(shut)
 	r.Turn.Utterance = 0
@@ -194,8 +197,8 @@ func (r *run) shut() {
 	_ = r.memory(shut)
 }
 
-// settle begins what does not have to wait any more: one answer at a time, and of a Model
-// when the words of the user are known.
+// settle starts the answers that no longer need to wait: one at a time, and a Model's
+// only when the user's words are known.
 func (r *run) settle() {
 	for {
 		i := slices.IndexFunc(r.Answers, func(a Answer) bool { return a.At == waiting })
@@ -212,7 +215,7 @@ func (r *run) mayBegin() bool {
 	return !slices.ContainsFunc(r.Answers, Answer.made) && !(r.Settings.Model && pending)
 }
 
-// Check says which promise a state breaks, nil for none.
+// Check returns an error for the first invariant that a state violates, or nil.
 func Check(s State) error {
 	open := s.Turn.At == unannounced || s.Turn.Announced()
 	var made, hearing int

@@ -2,12 +2,12 @@ package machine
 
 import "github.com/agentvoice/agentvoice-daemon/csm/statechart"
 
-// Memory is what the Model is reminded of: the summary of the beginning of the
-// conversation, and the rest as it was said.
+// Memory is what the Model remembers: a summary of the beginning of the conversation,
+// and the rest verbatim.
 type Memory struct {
 	At   MemoryState
-	Job  uint32 // the summary that is being made
-	From int    // the size from which another is tried, after one that failed
+	Job  uint32 // the summary in progress
+	From int    // after a failure: the size at which to retry
 }
 
 // MemoryState is a state of the memory, or a superstate.
@@ -46,8 +46,8 @@ func memoryRows() []line[MemoryState] {
 	}
 }
 
-// compact begins a summary. Where it fails, the next is tried when the conversation has
-// grown by a quarter of what is remembered.
+// compact starts a summary. After a failure, it retries when the conversation has grown
+// by a quarter of the limit.
 func (r *run) compact() {
 	r.Memory.Job = r.number()
 	r.Memory.From = r.e.Size + max(r.Settings.Remember/4, 1)

@@ -2,10 +2,10 @@ package machine
 
 import "github.com/agentvoice/agentvoice-daemon/csm/statechart"
 
-// Turn is the user's turn, as far as audio says.
+// Turn is the user's turn as determined from audio.
 type Turn struct {
 	At        TurnState
-	Utterance uint32 // that is open; 0 for none
+	Utterance uint32 // the open one; 0 if none is open
 }
 
 // TurnState is a state of the turn, or a superstate.
@@ -13,10 +13,10 @@ type TurnState uint8
 
 const (
 	quiet       TurnState = iota
-	expectant             // after an answer: the user is waited for
-	unannounced           // an utterance is open, which a commit will end
-	speaking              // one that the client was told of, which a pause will end
-	outdated              // the same, by settings that have changed since
+	expectant             // after an answer: waiting for the user
+	unannounced           // an utterance is open; a commit ends it
+	speaking              // an announced utterance is open; a pause ends it
+	outdated              // like speaking, but under settings that have since changed
 	closedTurn
 	silent    // quiet, expectant
 	announced // speaking, outdated
@@ -27,7 +27,7 @@ func (s TurnState) String() string {
 	return [...]string{"quiet", "expectant", "unannounced", "speaking", "outdated", "closed", "silent", "announced", "live"}[s]
 }
 
-// Announced says whether the client was told that the user speaks.
+// Announced reports whether the client was notified that the user is speaking.
 func (t Turn) Announced() bool { return t.At == speaking || t.At == outdated }
 
 var turnParents = map[TurnState]TurnState{
@@ -70,7 +70,7 @@ func turnRows() []line[TurnState] {
 	}
 }
 
-// ofUtterance is an action about the utterance that is open.
+// ofUtterance returns an action on the open utterance.
 func ofUtterance(d Do) func(*run) { return func(r *run) { r.emit(d, r.Turn.Utterance) } }
 
 // turn gives an input to the turn. Timers follow the state.
@@ -105,7 +105,7 @@ func (r *run) armIdle() {
 	}
 }
 
-// open begins an utterance, and has it listened to where its words are of use.
+// open starts an utterance, and its recognition if the words are needed.
 func (r *run) open() {
 	id := r.number()
 	r.Turn.Utterance = id
@@ -116,7 +116,7 @@ func (r *run) open() {
 	}
 }
 
-// commit closes the utterance: it is part of the conversation.
+// commit closes the utterance and adds it to the conversation.
 func (r *run) commit() {
 	id := r.Turn.Utterance
 	r.Turn.Utterance = 0
@@ -125,7 +125,7 @@ func (r *run) commit() {
 	r.prompted = id
 }
 
-// drop forgets the utterance that is open.
+// drop discards the open utterance.
 func (r *run) drop() {
 	id := r.Turn.Utterance
 	r.Turn.Utterance = 0
@@ -133,7 +133,7 @@ func (r *run) drop() {
 	_ = r.wordsOf(id, dropped)
 }
 
-// reconfigure has turns detected by the settings of now.
+// reconfigure applies the current settings to turn detection.
 func (r *run) reconfigure() {
 	r.emit(Reconfigure, 0)
 	if r.Turn.At == expectant {
@@ -142,7 +142,7 @@ func (r *run) reconfigure() {
 	}
 }
 
-// bargeIn ends the answers that the user speaks over.
+// bargeIn ends the answers that the user interrupts.
 func (r *run) bargeIn() {
 	if !r.Settings.Interrupt {
 		return
@@ -150,7 +150,7 @@ func (r *run) bargeIn() {
 	r.silence(interrupt, func(a Answer) bool { return !a.Apart })
 }
 
-// askForIt wants an answer to the utterance that was committed.
+// askForIt requests an answer to the committed utterance.
 func (r *run) askForIt() {
 	switch {
 	case !r.Settings.Create:
@@ -161,7 +161,7 @@ func (r *run) askForIt() {
 	}
 }
 
-// askUnprompted wants an answer to silence.
+// askUnprompted requests an answer to silence.
 func (r *run) askUnprompted() {
 	r.prompted = 0
 	r.askForIt()

@@ -6,11 +6,11 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/statechart"
 )
 
-// Words are those of one utterance, while the recogniser is at them.
+// Words is the recognition of one utterance while it is in progress.
 type Words struct {
 	ID    uint32
 	At    WordsState
-	Asked bool // the client wants them
+	Asked bool // the client wants a transcript
 }
 
 // WordsState is a state of the words.
@@ -18,7 +18,7 @@ type WordsState uint8
 
 const (
 	hearingWords WordsState = iota // the utterance is open
-	pendingWords                   // it is committed: the final words are awaited
+	pendingWords                   // it is committed; the final result is pending
 	gone
 	liveWords
 )
@@ -45,7 +45,7 @@ func wordsRows() []line[WordsState] {
 
 func ofWordsAct(d Do) func(*run) { return func(r *run) { r.emit(d, r.Words[r.at].ID) } }
 
-// wordsOf gives an input to the words of an utterance, and forgets those that are gone.
+// wordsOf gives an input to the words of an utterance, and drops words that are gone.
 func (r *run) wordsOf(id uint32, on Kind) Outcome {
 	r.at = slices.IndexFunc(r.Words, func(w Words) bool { return w.ID == id })
 	if r.at < 0 {
@@ -66,7 +66,7 @@ func (r *run) wordsOf(id uint32, on Kind) Outcome {
 	return row.Means
 }
 
-// noteEmpty tells the answers to an utterance whether there is something to answer.
+// noteEmpty tells the answers to an utterance whether it contains any words.
 func (r *run) noteEmpty() {
 	if r.e.Kind == Final && r.e.OK {
 		return
