@@ -9,18 +9,18 @@ import (
 	"sync"
 )
 
-// childConfig is what the child process is started with.
+// childConfig is the configuration of the child process.
 type childConfig struct {
 	libraries Libraries
-	models    []string // folders: of one or two recognisers, of one voice, or of one end-of-turn model
-	threads   int      // that the models compute with
+	models    []string // folders: one or two recognisers, one voice, or one end-of-turn model
+	threads   int      // number of compute threads
 }
 
-// queuedFrames is how many frames wait while the child computes. At 32 ms of audio
-// each that is 8 s; then the parent's writes wait.
+// queuedFrames is the number of frames queued while the child computes: 8 s at 32 ms of
+// audio per frame. Beyond that, the parent's writes block.
 const queuedFrames = 256
 
-// parseArgs reads what EngineConfig.args wrote.
+// parseArgs parses the output of EngineConfig.args.
 func parseArgs(args []string) (childConfig, error) {
 	var cfg childConfig
 	fs := flag.NewFlagSet("engine", flag.ContinueOnError)
@@ -38,9 +38,9 @@ func parseArgs(args []string) (childConfig, error) {
 	return cfg, nil
 }
 
-// Serve is the child process, with the arguments of EngineConfig.Command: it loads the
-// models, says so, and serves the frames of in until it ends. A damaged model ends the
-// process.
+// Serve runs the child process with the arguments of EngineConfig.Command. It loads the
+// models, reports that they are ready, and serves the frames of in until it ends. A
+// damaged model terminates the process.
 func Serve(args []string, in io.Reader, out io.Writer) error {
 	cfg, err := parseArgs(args)
 	if err != nil {
@@ -85,14 +85,14 @@ func Serve(args []string, in io.Reader, out io.Writer) error {
 	for {
 		f, err := readFrame(in)
 		if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) {
-			return nil // the parent has ended, or wants no more
+			return nil // the parent has exited or closed the input
 		}
 		if err != nil {
 			return err
 		}
 		if f.kind == frameCancel {
 			c.mu.Lock()
-			c.cancelled[f.stream] = true // before its turn: a sentence may be under way
+			c.cancelled[f.stream] = true // out of order, because a sentence may be in progress
 			c.mu.Unlock()
 		}
 		frames <- f
@@ -105,13 +105,13 @@ type server struct {
 
 	mu        sync.Mutex
 	encode    *json.Encoder
-	cancelled map[uint32]bool // until the worker has seen the frame, too
+	cancelled map[uint32]bool // until the worker has also seen the frame
 }
 
 func (c *server) send(r reply) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	_ = c.encode.Encode(r) // a parent that does not read has ended, and so does the input
+	_ = c.encode.Encode(r) // a parent that does not read has exited, so the input ends too
 }
 
 func (c *server) isCancelled(stream uint32) bool {
@@ -120,13 +120,13 @@ func (c *server) isCancelled(stream uint32) bool {
 	return c.cancelled[stream]
 }
 
-// forget is the end of a stream that was cancelled.
+// forget ends a cancelled stream.
 func (c *server) forget(stream uint32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	delete(c.cancelled, stream)
 }
 
-// errModel is the failure of a model that the library refuses without ending the
-// process; it has said why on stderr.
+// errModel reports a model that the library rejects without terminating the process;
+// the library printed the reason on stderr.
 func errModel(m Model) error { return fmt.Errorf("sherpa-onnx refuses the model %s", m.Name) }

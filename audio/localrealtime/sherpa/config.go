@@ -1,16 +1,16 @@
 package sherpa
 
-// The rates and sizes of the features that all models of Kinds take.
+// Feature rates and sizes that all models of Kinds use.
 const (
 	sampleRate = 16000
 	featureDim = 80
 )
 
-// provider is what ONNX Runtime computes with.
+// provider is the execution provider of ONNX Runtime.
 const provider = "cpu"
 
-// withWords is the decoding that takes hot words, and wordScore what each of their
-// tokens adds to the logarithm of its probability: the library's default.
+// withWords is the decoding method that supports hot words. wordScore is what each of
+// their tokens adds to its log probability, the library's default.
 const (
 	withWords = "modified_beam_search"
 	wordScore = 1.5
@@ -48,7 +48,7 @@ func offlineOf(model Model, threads int) *offlineConfig {
 		c.model.nemoCTC.model = cString(model.path("model"))
 	case "whisper":
 		c.model.whisper = whisperConfig{encoder: cString(model.path("encoder")), decoder: cString(model.path("decoder")), task: cString("transcribe"), tailPaddings: -1}
-		if len(model.Languages) == 1 { // of several it finds out which one
+		if len(model.Languages) == 1 { // with several, the model detects the language
 			c.model.whisper.language = cString(model.Languages[0])
 		}
 	case "moonshine":
@@ -62,7 +62,7 @@ func transducerOf(model Model) transducerConfig {
 }
 
 func voiceOf(model Model, threads int) *ttsConfig {
-	// One sentence at a time, each with a callback of its own.
+	// One sentence at a time, each with its own callback.
 	c := &ttsConfig{provider: cString(provider), numThreads: int32(threads), maxSentences: 1, silenceScale: 0.2}
 	part := func(name string) *byte { return cString(model.path(name)) }
 	switch model.Kind {

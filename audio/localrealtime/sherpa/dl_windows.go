@@ -3,7 +3,7 @@ package sherpa
 import "golang.org/x/sys/windows"
 
 func openLibrary(path string) (uintptr, error) {
-	// Its own folder is searched for what it needs.
+	// Search the library's own folder for its dependencies.
 	h, err := windows.LoadLibraryEx(path, 0, windows.LOAD_WITH_ALTERED_SEARCH_PATH)
 	return uintptr(h), err
 }

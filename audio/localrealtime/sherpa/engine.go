@@ -10,28 +10,29 @@ import (
 	"time"
 )
 
-// Bounds of how long the child may take.
+// Timeouts of the child.
 const (
-	loadTimeout  = 2 * time.Minute  // to load its models, from a slow disk too
-	replyTimeout = 30 * time.Second // to answer, and to take the next frame
-	stopTimeout  = 2 * time.Second  // to end after its input has ended
+	loadTimeout  = 2 * time.Minute  // to load its models, even from a slow disk
+	replyTimeout = 30 * time.Second // to reply, and to accept the next frame
+	stopTimeout  = 2 * time.Second  // to exit after its input has ended
 )
 
-// Delays before a child that failed several times in a row is started again. The first
-// failure has none.
+// Backoff before restarting a child after consecutive failures. The first failure has
+// no delay.
 const (
 	firstDelay = 250 * time.Millisecond
 	maxDelay   = 30 * time.Second
 )
 
-// EngineConfig says how a child is started.
+// EngineConfig configures how a child is started.
 type EngineConfig struct {
-	// Command makes the child's command: a program that calls Serve with args.
+	// Command returns the child's command: a program that calls Serve with args.
 	Command   func(args ...string) *exec.Cmd
 	Libraries Libraries
-	// Models are what the child loads: Set.Hearing, Set.Voice or Set.TurnEnd.
+	// Models are the models that the child loads: Set.Hearing, Set.Voice or
+	// Set.TurnEnd.
 	Models []Model
-	// Threads is what the models compute with. Zero stands for one.
+	// Threads is the number of compute threads. Zero means one.
 	Threads int
 }
 
@@ -43,22 +44,22 @@ func (c EngineConfig) args() []string {
 	return args
 }
 
-// Engine is a child process that its users share. It is safe for concurrent use.
+// Engine is a child process shared by its users. It is safe for concurrent use.
 type Engine struct {
 	cfg EngineConfig
 	now func() time.Time
 
 	mu       sync.Mutex
 	users    int
-	child    *child    // nil when none was started, or it was stopped
-	failures int       // in a row
-	retry    time.Time // no start before
+	child    *child    // nil if not started or stopped
+	failures int       // consecutive
+	retry    time.Time // earliest restart
 }
 
-// NewEngine makes an Engine. Nothing is started before it has a user.
+// NewEngine creates an Engine. The child starts with the first user.
 func NewEngine(cfg EngineConfig) *Engine { return &Engine{cfg: cfg, now: time.Now} }
 
-// Name is the names of the models.
+// Name returns the names of the models.
 func (e *Engine) Name() string {
 	name := ""
 	for _, m := range e.cfg.Models {
@@ -70,7 +71,7 @@ func (e *Engine) Name() string {
 	return name
 }
 
-// Library is what runs the models.
+// Library returns the library that runs the models.
 func (e *Engine) Library() string {
 	if e.cfg.Models[0].Use() == TurnEnd {
 		return "ONNX Runtime"
@@ -78,8 +79,8 @@ func (e *Engine) Library() string {
 	return "sherpa-onnx " + Version
 }
 
-// Check starts a child where none runs, waits until its models are loaded, and says
-// why they are not. With no user left it stops the child again.
+// Check starts a child unless one is running, waits until its models are loaded, and
+// returns the error if loading fails. Without users it stops the child again.
 func (e *Engine) Check() error {
 	e.acquire()
 	defer e.release()
@@ -93,7 +94,7 @@ func (e *Engine) acquire() {
 	e.mu.Unlock()
 }
 
-// release stops the child with its last user.
+// release stops the child after its last user.
 func (e *Engine) release() {
 	e.mu.Lock()
 	e.users--
@@ -107,12 +108,11 @@ func (e *Engine) release() {
 	}
 }
 
-// errStopped is why a child ended that nobody uses any more.
+// errStopped is the exit reason of a child that was stopped because nobody uses it.
 var errStopped = errors.New("the speech engine was stopped")
 
-// running returns a child that has loaded its models, after starting one where there
-// is none. It waits for the models, and it fails at once until the delay after the
-// last failures is over.
+// running returns a child with loaded models, starting one if necessary. It waits for
+// the models, but fails immediately during the backoff after failures.
 func (e *Engine) running() (*child, error) {
 	c, err := e.start()
 	if err != nil {
@@ -146,7 +146,7 @@ func (e *Engine) start() (*child, error) {
 	return c, nil
 }
 
-// failed counts a child that died.
+// failed records a child that died.
 func (e *Engine) failed(c *child) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -171,7 +171,7 @@ func (e *Engine) countFailure(c *child) {
 	e.retry = e.now().Add(delay)
 }
 
-// errTimeout is why a child is killed.
+// errTimeout is the reason for killing an unresponsive child.
 func errTimeout(what string) error {
 	return fmt.Errorf("the speech engine has not %s in time; close other programs or use a smaller model", what)
 }

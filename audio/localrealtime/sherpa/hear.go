@@ -9,33 +9,33 @@ import (
 	"unicode"
 )
 
-// tailSamples is the silence that a streaming model gets after the end, so that it
-// looks at the last words with the context that it was trained with.
+// tailSamples is the trailing silence fed to a streaming model, so that it sees the
+// last words with the context that it was trained on.
 const tailSamples = sampleRate * 8 / 10
 
-// A whole-utterance model gets at most maxPiece at once, which is what Whisper hears
-// and what bounds the memory of the others. A longer utterance is cut at the quietest
-// place of the last cutWindow.
+// A whole-utterance model gets at most maxPiece at once, which is Whisper's input
+// length and bounds the memory of the others. A longer utterance is cut at the quietest
+// point of the last cutWindow.
 const (
 	maxPiece  = 28 * sampleRate
 	cutWindow = 8 * sampleRate
 	cutStep   = sampleRate / 10
 )
 
-// hearing are the recognisers of the child.
+// hearing holds the recognisers of the child.
 type hearing struct {
 	*server
-	online, offline handle              // 0 where there is no such model
-	onlineWords     func(string) string // the model's spelling of hot words; nil if it takes none
+	online, offline handle              // 0 if there is no such model
+	onlineWords     func(string) string // the model's spelling of hot words; nil if unsupported
 	offlineWords    func(string) string
 	utterances      map[uint32]*utterance
 }
 
-// utterance is one that is not finished.
+// utterance is an unfinished utterance.
 type utterance struct {
 	online  handle
 	samples []float32 // for the second pass
-	words   string    // that are likely, one a line
+	words   string    // likely words, one per line
 	partial string
 }
 
@@ -64,8 +64,8 @@ func (c *server) loadHearing(models []Model, threads int) (func(frame), error) {
 	return h.work, nil
 }
 
-// spellingOf is how the tokens of a model spell words: some have no lower case. It is nil
-// if the model takes no hot words.
+// spellingOf returns how the tokens of a model spell words, since some have no lower
+// case. It is nil if the model does not support hot words.
 func spellingOf(m Model) (func(string) string, error) {
 	if !m.takesWords() {
 		return nil, nil
@@ -154,7 +154,7 @@ func (h *hearing) onlineResult(u *utterance) string {
 	return goString(p)
 }
 
-// finish is the final of the utterance: of the second pass where there is one.
+// finish returns the final of the utterance, from the second pass if available.
 func (h *hearing) finish(u *utterance) (final, error) {
 	if h.offline == 0 {
 		tail := make([]float32, tailSamples)
@@ -195,7 +195,7 @@ func (h *hearing) decodeOffline(samples []float32, words string) (final, error) 
 	return parseResult(goString(p))
 }
 
-// drop forgets an utterance and wipes its audio.
+// drop discards an utterance and wipes its audio.
 func (h *hearing) drop(stream uint32) {
 	u := h.utterances[stream]
 	if u == nil {
@@ -208,7 +208,7 @@ func (h *hearing) drop(stream uint32) {
 	}
 }
 
-// pieceLength is how much of samples is recognised at once.
+// pieceLength returns how many of the samples to recognise at once.
 func pieceLength(samples []float32) int {
 	if len(samples) <= maxPiece {
 		return len(samples)
@@ -226,8 +226,8 @@ func pieceLength(samples []float32) int {
 	return best
 }
 
-// parseResult reads a result of the library, which does not escape control
-// characters. Its own message would repeat what was said.
+// parseResult parses a result of the library, which does not escape control characters.
+// Its errors omit the JSON error, which would quote the recognised text.
 func parseResult(text string) (final, error) {
 	text = strings.Map(func(r rune) rune {
 		if r < ' ' {
@@ -237,8 +237,8 @@ func parseResult(text string) (final, error) {
 	}, text)
 	var r struct {
 		Text     string    `json:"text"`
-		Offline  []float64 `json:"ys_log_probs"` // of each token
-		Streamed []float64 `json:"ys_probs"`     // logarithms too, in spite of the name
+		Offline  []float64 `json:"ys_log_probs"` // per token
+		Streamed []float64 `json:"ys_probs"`     // also log probabilities, despite the name
 	}
 	if json.Unmarshal([]byte(text), &r) != nil {
 		return final{}, fmt.Errorf("the recogniser's result of %d bytes is not valid JSON", len(text))

@@ -1,8 +1,8 @@
 package sherpa
 
-// The structures of sherpa-onnx/c-api/c-api.h as of Version, by their names there.
-// Pointers have 8 bytes, int32_t and float 4. TestLayout holds them against what the
-// library itself says that it was given.
+// The structures of sherpa-onnx/c-api/c-api.h as of Version, with their C names.
+// Pointers have 8 bytes, int32_t and float 4. TestLayout compares them with the values
+// that the library reports it received.
 
 type transducerConfig struct{ encoder, decoder, joiner *byte }
 
@@ -168,7 +168,7 @@ type ttsConfig struct {
 	silenceScale float32
 }
 
-// generatedAudio is what a synthesis returns.
+// generatedAudio is the result of a synthesis.
 type generatedAudio struct {
 	samples       *float32
 	n, sampleRate int32

@@ -11,17 +11,17 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// Version is the only version of sherpa-onnx that this package can use.
+// Version is the only supported version of sherpa-onnx.
 const Version = "1.13.8"
 
-// Libraries are the files of the two libraries, which the npm packages of sherpa-onnx
-// hold.
+// Libraries are the paths of the two libraries, which are part of the npm packages of
+// sherpa-onnx.
 type Libraries struct{ Runtime, Sherpa string }
 
-// handle is a pointer that only the library looks into.
+// handle is a pointer that is opaque to Go.
 type handle uintptr
 
-// library holds functions of sherpa-onnx: each field has the function's name, without
+// library holds functions of sherpa-onnx: each field has the function's name without
 // the prefix SherpaOnnx.
 type library struct {
 	GetVersionStr func() *byte
@@ -51,19 +51,19 @@ type library struct {
 	DestroyOfflineTtsGeneratedAudio func(*generatedAudio)
 }
 
-// installFix says what brings the libraries.
+// installFix says how to install the libraries.
 const installFix = "install it with `agentvoice-daemon models install engine`"
 
-// errWrongVersion refuses a library whose structures may have another layout.
+// errWrongVersion rejects a library whose structure layouts may differ.
 var errWrongVersion = errors.New("sherpa-onnx has the wrong version")
 
-// loadLibrary loads sherpa-onnx. It fails unless the version is exactly Version. With
-// ONNX Runtime loaded first, sherpa-onnx finds it without a search path.
+// loadLibrary loads sherpa-onnx. It fails unless the version is exactly Version. ONNX
+// Runtime is loaded first, so that sherpa-onnx finds it without a search path.
 func loadLibrary(files Libraries) (*library, error) {
 	var h uintptr
 	for _, path := range []string{files.Runtime, files.Sherpa} {
 		var err error
-		// The loader's own words name folders.
+		// Omit the loader's message, which contains folder names.
 		if h, err = openLibrary(path); err != nil {
 			return nil, fmt.Errorf("cannot load the library %s; %s", filepath.Base(path), installFix)
 		}
@@ -105,8 +105,8 @@ func goString(p *byte) string {
 	return string(unsafe.Slice(p, n))
 }
 
-// cString is s as a C string; nil for an empty one. The heap does not move, and what
-// refers to the result keeps it; the libraries copy what they are given.
+// cString returns s as a C string, or nil if empty. Go's heap does not move, and the
+// structure that holds the result keeps it alive; the libraries copy their arguments.
 func cString(s string) *byte {
 	if s == "" {
 		return nil
@@ -114,15 +114,15 @@ func cString(s string) *byte {
 	return &append([]byte(s), 0)[0]
 }
 
-// listener is what sentenceCallback passes audio on to. The child synthesises one
-// text at a time.
+// listener receives the audio of sentenceCallback. The child synthesises one text at a
+// time.
 var listener struct {
 	sync.Mutex
 	emit func(samples []float32) bool
 }
 
-// sentenceCallback is the C function for the audio of each sentence: it returns 0 to
-// stop the synthesis. Such functions are never freed, so there is one.
+// sentenceCallback returns the C callback for the audio of each sentence, which returns
+// 0 to stop the synthesis. Such callbacks are never freed, so there is only one.
 var sentenceCallback = sync.OnceValue(func() uintptr {
 	return purego.NewCallback(func(samples *float32, n int32) uintptr {
 		listener.Lock()

@@ -8,7 +8,7 @@ import (
 	"gonum.org/v1/gonum/dsp/fourier"
 )
 
-// The features of Smart Turn v3: those of Whisper, over 8 s at 16 kHz.
+// Features of Smart Turn v3, which are those of Whisper: 8 s at 16 kHz.
 const (
 	turnSamples = 8 * 16000
 	melBins     = 80
@@ -19,7 +19,7 @@ const (
 	melRange    = 8 // decades below the loudest bin
 )
 
-// slaneyHz is the frequency in Hz of a place on Slaney's mel scale.
+// slaneyHz converts a position on Slaney's mel scale to Hz.
 func slaneyHz(mel float64) float64 {
 	if mel < 15 {
 		return mel * 200 / 3
@@ -27,7 +27,8 @@ func slaneyHz(mel float64) float64 {
 	return 1000 * math.Exp(math.Log(6.4)/27*(mel-15))
 }
 
-// melFilters are the triangular filters with the same area, by mel bin and spectrum bin.
+// melFilters returns area-normalised triangular filters, indexed by mel bin and
+// spectrum bin.
 var melFilters = sync.OnceValue(func() [][]float64 {
 	top := 15 + math.Log(8)*27/math.Log(6.4) // 8 kHz
 	var edges [melBins + 2]float64
@@ -46,12 +47,12 @@ var melFilters = sync.OnceValue(func() [][]float64 {
 	return filters
 })
 
-// logMel computes the features of the last 8 s of pcm, by bin and frame. Audio that is
-// shorter has silence before it. It follows transformers' WhisperFeatureExtractor with
-// do_normalize.
+// logMel computes the features of the last 8 s of pcm, indexed by bin and frame.
+// Shorter audio is padded with leading silence. It follows WhisperFeatureExtractor of
+// transformers with do_normalize.
 func logMel(pcm []int16) []float32 {
 	pcm = pcm[max(0, len(pcm)-turnSamples):]
-	const edge = melWindow / 2 // the frames are centred, and the ends mirrored
+	const edge = melWindow / 2 // frames are centred, with mirrored edges
 	padded := make([]float64, turnSamples+2*edge)
 	signal := padded[edge : edge+turnSamples]
 	for i, s := range pcm {
@@ -93,7 +94,7 @@ func logMel(pcm []int16) []float32 {
 	return features
 }
 
-// normalise gives a signal the mean 0 and the variance 1.
+// normalise scales a signal to mean 0 and variance 1.
 func normalise(signal []float64) {
 	var mean, variance float64
 	for _, s := range signal {

@@ -12,45 +12,44 @@ import (
 	"strings"
 )
 
-// DescriptionFile is the file that makes a folder a model.
+// DescriptionFile is the file that marks a folder as a model.
 const DescriptionFile = "model.json"
 
-// Use is what a model is for.
+// Use is the purpose of a model.
 type Use string
 
 // The uses of models.
 const (
-	Partials Use = "partials" // a streaming recogniser; the final too, where it is alone
+	Partials Use = "partials" // a streaming recogniser; also produces finals if it is the only one
 	Finals   Use = "finals"   // a recogniser of whole utterances
 	Speech   Use = "speech"   // a voice
-	TurnEnd  Use = "turn end" // judges by sound whether a turn is complete
+	TurnEnd  Use = "turn end" // judges from sound whether a turn is complete
 )
 
-// Model is a model in a folder, as its DescriptionFile says.
+// Model is a model in a folder, as described by its DescriptionFile.
 type Model struct {
-	// Name is for people, such as parakeet-tdt-0.6b-v3-int8.
+	// Name is a display name, such as parakeet-tdt-0.6b-v3-int8.
 	Name string `json:"name"`
 	// Kind is the architecture, one of Kinds.
 	Kind string `json:"kind"`
-	// Files are the model's files and folders by their part, relative to the folder.
+	// Files maps each part to the model's file or folder, relative to the folder.
 	Files map[string]string `json:"files"`
-	// Languages are those that the model understands or speaks, as BCP 47 tags.
+	// Languages are the BCP 47 tags of the languages that the model supports.
 	Languages []string `json:"languages"`
-	// Voices are the speakers of a voice in the order of the model; empty where it
-	// has one.
+	// Voices are the model's speakers in the model's order; empty if it has only one.
 	Voices []string `json:"voices,omitempty"`
 
 	dir string
 }
 
-// bpeVocab is the part that tells how the tokens spell words. With it a model takes hot
-// words.
+// bpeVocab is the part that defines how tokens spell words. A model supports hot words
+// only with it.
 const bpeVocab = "bpe_vocab"
 
-// takesWords reports whether the model prefers the words of SetWords.
+// takesWords reports whether the model supports SetWords.
 func (m Model) takesWords() bool { return m.Files[bpeVocab] != "" }
 
-// kind is an architecture: its use, and the parts that it consists of.
+// kind is an architecture: its use and its parts.
 type kind struct {
 	use      Use
 	required []string
@@ -58,7 +57,7 @@ type kind struct {
 }
 
 // kinds are the architectures that this package can load: those of sherpa-onnx, and
-// Smart Turn v3 by ONNX Runtime.
+// Smart Turn v3 through ONNX Runtime.
 var kinds = map[string]kind{
 	"streaming-transducer": {Partials, []string{"encoder", "decoder", "joiner", "tokens"}, []string{bpeVocab}},
 	"streaming-nemo-ctc":   {Partials, []string{"model", "tokens"}, nil},
@@ -73,19 +72,19 @@ var kinds = map[string]kind{
 	"supertonic":           {Speech, []string{"duration_predictor", "text_encoder", "vector_estimator", "vocoder", "tts", "unicode_indexer", "voice_style"}, nil},
 }
 
-// Kinds names the architectures that can be loaded, in alphabetical order.
+// Kinds returns the supported architectures in alphabetical order.
 func Kinds() []string { return slices.Sorted(maps.Keys(kinds)) }
 
-// Parts are what a model of a kind must have, and what it may have.
+// Parts returns the required and the optional parts of a model kind.
 func Parts(kind string) (required, optional []string, known bool) {
 	k, known := kinds[kind]
 	return slices.Clone(k.required), slices.Clone(k.optional), known
 }
 
-// Use is what the model is for.
+// Use returns the purpose of the model.
 func (m Model) Use() Use { return kinds[m.Kind].use }
 
-// path is where a part of the model is; "" for a part that it does not have.
+// path returns the path of a part, or "" if the model does not have it.
 func (m Model) path(part string) string {
 	name := m.Files[part]
 	if name == "" {
@@ -94,8 +93,8 @@ func (m Model) path(part string) string {
 	return filepath.Join(m.dir, filepath.FromSlash(name))
 }
 
-// ReadModel reads the description of the model in a folder, and looks for its files.
-// Its errors name the file that is wrong, and not the folder.
+// ReadModel reads the description of the model in a folder and checks that its files
+// exist. Its errors name the invalid file but not the folder.
 func ReadModel(dir string) (Model, error) {
 	m := Model{dir: dir}
 	wrong := func(format string, args ...any) (Model, error) {
@@ -134,7 +133,7 @@ func ReadModel(dir string) (Model, error) {
 	return m, nil
 }
 
-// Set is what is installed in a folder of models.
+// Set is the set of models installed in a folder.
 type Set struct {
 	// Hearing has at most one model for Partials and one for Finals.
 	Hearing []Model
@@ -142,13 +141,13 @@ type Set struct {
 	Voice []Model
 	// TurnEnd has at most one model.
 	TurnEnd []Model
-	// Damaged says which models cannot be used.
+	// Damaged lists the models that cannot be used.
 	Damaged error
 }
 
-// Installed reads the models in the subfolders of dir. Of several for the same use
-// the first one by the name of its folder counts. A folder that is not there, or a
-// subfolder without a DescriptionFile or with a dot before its name, has no model.
+// Installed reads the models in the subfolders of dir. If several have the same use,
+// the first by folder name is used. A missing dir, subfolders without a
+// DescriptionFile, and subfolders whose name begins with a dot are ignored.
 func Installed(dir string) (Set, error) {
 	entries, err := os.ReadDir(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -161,7 +160,7 @@ func Installed(dir string) (Set, error) {
 	found := map[Use]bool{}
 	for _, e := range entries {
 		if strings.HasPrefix(e.Name(), ".") {
-			continue // an installation that is under way
+			continue // installation in progress
 		}
 		sub := filepath.Join(dir, e.Name())
 		if _, err := os.Stat(filepath.Join(sub, DescriptionFile)); err != nil {

@@ -8,11 +8,11 @@ import (
 	"github.com/ebitengine/purego"
 )
 
-// ortVersion is the version of ONNX Runtime's table of functions that is asked for. A
-// later library has it too, as the table only grows.
+// ortVersion is the requested version of ONNX Runtime's function table. Later libraries
+// also support it, because the table only grows.
 const ortVersion = 17
 
-// ortSlots are the places of functions in that table, as in OrtApi of
+// ortSlots maps functions to their index in that table, as in OrtApi of
 // onnxruntime_c_api.h.
 var ortSlots = map[string]int{
 	"GetErrorMessage": 2, "CreateEnv": 3, "CreateSessionFromArray": 8, "Run": 9, "CreateSessionOptions": 10,
@@ -22,7 +22,7 @@ var ortSlots = map[string]int{
 	"ReleaseStatus": 93, "ReleaseValue": 96, "ReleaseTensorTypeAndShapeInfo": 99,
 }
 
-// ortTable is OrtApi up to the last function in use.
+// ortTable is OrtApi up to the last function used.
 type ortTable [100]uintptr
 
 // ortBase is OrtApiBase.
@@ -79,18 +79,18 @@ func (o *ort) release(function string, h handle) {
 	purego.SyscallN(o.table[ortSlots[function]], uintptr(h))
 }
 
-// place is the address of what p points to: memory of the heap, which does not move, and
-// which a network holds.
+// place returns the address that p points to. It is heap memory, which does not move,
+// and a network keeps it alive.
 func place[T any](p *T) uintptr { return uintptr(unsafe.Pointer(p)) }
 
-// network is a loaded model with one input and one output of interest. What ONNX
-// Runtime reads and writes is in one piece.
+// network is a loaded model with one input and one relevant output. The memory that
+// ONNX Runtime reads and writes is one allocation.
 type network struct {
 	*ort
 	io *networkIO
 }
 
-// networkIO is what calls of a network point to.
+// networkIO is the memory that calls of a network point to.
 type networkIO struct {
 	env, options, session, memory, allocator handle
 	model                                    []byte
@@ -102,7 +102,7 @@ type networkIO struct {
 	result                                   *float32
 }
 
-// loadNetwork loads a model. Its first output is read.
+// loadNetwork loads a model. Only its first output is read.
 func (o *ort) loadNetwork(model []byte, input string, shape []int64, threads int) (*network, error) {
 	if len(model) == 0 {
 		return nil, errors.New("the file is empty")
@@ -139,7 +139,7 @@ func (o *ort) loadNetwork(model []byte, input string, shape []int64, threads int
 	return &network{ort: o, io: v}, err
 }
 
-// run computes the output, which must be one number.
+// run computes the output, which must be a single number.
 func (n *network) run(input []float32) (float64, error) {
 	v := n.io
 	copy(v.data, input)

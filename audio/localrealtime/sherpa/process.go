@@ -20,17 +20,17 @@ type child struct {
 	stdin io.WriteCloser
 	words *lastWords
 	ready chan struct{} // closed when the models are loaded
-	dead  chan struct{} // closed when the process has ended
-	err   error         // why; read after dead
-	// served: it has answered a request.
+	dead  chan struct{} // closed when the process has exited
+	err   error         // exit reason; read after dead
+	// served is set once the child has answered a request.
 	served atomic.Bool
 	// counted belongs to the Engine.
 	counted bool
 
-	writing sync.Mutex // one frame at a time
+	writing sync.Mutex // serialises frames
 
 	mu      sync.Mutex
-	killed  error // why it was killed by us
+	killed  error // reason why we killed it
 	last    uint32
 	streams map[uint32]*stream
 }
@@ -46,7 +46,8 @@ func startChild(cfg EngineConfig, name string) (*child, error) {
 	if c.cmd.Env == nil {
 		c.cmd.Env = os.Environ()
 	}
-	// After an abort the traceback would be all that is left of its last words.
+	// After an abort, a Go traceback would push the library's last output out of the
+	// buffer.
 	c.cmd.Env = append(c.cmd.Env, "GOTRACEBACK=none")
 	c.cmd.Stderr, c.cmd.WaitDelay = c.words, stopTimeout
 	var err error
@@ -71,7 +72,7 @@ func startChild(cfg EngineConfig, name string) (*child, error) {
 	return c, nil
 }
 
-// read passes the lines of the child on until it ends.
+// read dispatches the child's lines until it exits.
 func (c *child) read(out io.Reader, loading *time.Timer) {
 	lines := bufio.NewScanner(out)
 	lines.Buffer(nil, 2*maxFrame)
@@ -102,8 +103,8 @@ func (c *child) read(out io.Reader, loading *time.Timer) {
 	}
 }
 
-// epitaph is why the child has ended. What it printed after loading may hold what was
-// said, so only its status counts then.
+// epitaph returns why the child exited. Output printed after loading may contain spoken
+// text, so only the exit status is used then.
 func (c *child) epitaph(cfg EngineConfig, name string, status error) error {
 	c.mu.Lock()
 	killed := c.killed
@@ -123,7 +124,7 @@ func (c *child) epitaph(cfg EngineConfig, name string, status error) error {
 	if words == "" {
 		words = fmt.Sprint(status)
 	}
-	if strings.Contains(words, "; ") { // of ours, with a fix
+	if strings.Contains(words, "; ") { // our own error, which includes a fix
 		return fmt.Errorf("cannot load %s: %s", name, words)
 	}
 	return fmt.Errorf("cannot load %s: %s; install the model again", name, words)
@@ -138,17 +139,17 @@ func (c *child) isDead() bool {
 	}
 }
 
-// kill ends the child at once, for a reason that becomes its error.
+// kill kills the child; why becomes its error.
 func (c *child) kill(why error) {
 	c.mu.Lock()
 	if c.killed == nil {
 		c.killed = why
 	}
 	c.mu.Unlock()
-	_ = c.cmd.Process.Kill() // it may have ended by itself
+	_ = c.cmd.Process.Kill() // it may already have exited
 }
 
-// stop has the child end, and returns when it has.
+// stop asks the child to exit and waits until it has.
 func (c *child) stop() {
 	c.mu.Lock()
 	if c.killed == nil {
@@ -161,7 +162,7 @@ func (c *child) stop() {
 	<-c.dead
 }
 
-// open begins a stream.
+// open opens a stream.
 func (c *child) open() *stream {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -171,14 +172,14 @@ func (c *child) open() *stream {
 	return s
 }
 
-// send writes a frame. A child that does not take it in time is killed.
+// send writes a frame. A child that does not accept it in time is killed.
 func (c *child) send(f frame) error {
 	c.writing.Lock()
 	defer c.writing.Unlock()
 	stalled := time.AfterFunc(replyTimeout, func() { c.kill(errTimeout("taken audio")) })
 	defer stalled.Stop()
 	if err := writeFrame(c.stdin, f); err != nil {
-		<-c.dead // its input is closed: it has ended, or stop waits for it
+		<-c.dead // its input is closed: it has exited, or stop waits for it
 		return c.err
 	}
 	return nil
@@ -188,7 +189,7 @@ func (c *child) send(f frame) error {
 type stream struct {
 	child *child
 	id    uint32
-	more  chan struct{} // there is a new reply; capacity 1
+	more  chan struct{} // signals a new reply; capacity 1
 
 	mu      sync.Mutex
 	partial string
@@ -224,8 +225,8 @@ func (s *stream) send(kind frameKind, payload []byte) error {
 	return s.child.send(frame{kind, s.id, payload})
 }
 
-// next waits for a reply; nil for done waits without an end. A child that gives none
-// in time is killed.
+// next waits for a reply. A nil done never fires. A child that does not reply in time
+// is killed.
 func (s *stream) next(done <-chan struct{}, limit time.Duration) (reply, error) {
 	late := time.AfterFunc(limit, func() { s.child.kill(errTimeout("answered")) })
 	defer late.Stop()
@@ -241,7 +242,7 @@ func (s *stream) next(done <-chan struct{}, limit time.Duration) (reply, error) 
 		case <-done:
 			return reply{}, errCancelled
 		case <-s.child.dead:
-			if r, ok := s.pop(); ok { // its last reply
+			if r, ok := s.pop(); ok { // a reply sent before it exited
 				return r, nil
 			}
 			return reply{}, s.child.err
@@ -249,21 +250,21 @@ func (s *stream) next(done <-chan struct{}, limit time.Duration) (reply, error) 
 	}
 }
 
-// errCancelled ends the wait of somebody who does not want the reply any more.
+// errCancelled ends the wait of a caller that no longer wants the reply.
 var errCancelled = errors.New("cancelled")
 
-// cancel drops the stream in the child. It does not wait for a child that is busy.
+// cancel drops the stream in the child. It does not wait for a busy child.
 func (s *stream) cancel() {
 	s.child.mu.Lock()
 	_, open := s.child.streams[s.id]
 	delete(s.child.streams, s.id)
 	s.child.mu.Unlock()
 	if open && !s.child.isDead() {
-		_ = s.send(frameCancel, nil) // a child that ended has dropped it
+		_ = s.send(frameCancel, nil) // a child that exited has dropped it
 	}
 }
 
-// lastWords keeps the end of what the child prints on stderr.
+// lastWords keeps the tail of the child's stderr.
 type lastWords struct {
 	mu   sync.Mutex
 	text []byte
@@ -282,10 +283,10 @@ func (w *lastWords) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// sourceLine is how sherpa-onnx begins a line of its log.
+// sourceLine matches the beginning of a sherpa-onnx log line.
 var sourceLine = regexp.MustCompile(`^\S+\.(cc|h):\S+?:\d+ `)
 
-// said is the line that tells most: the text of an exception, else the last line of
+// said returns the most informative line: an exception's text, else the last line of
 // the library's log, else the last line before a crash report.
 func (w *lastWords) said() string {
 	w.mu.Lock()

@@ -7,8 +7,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
 )
 
-// Recognizers makes recognizers that share an engine. Making one waits until the
-// models are loaded.
+// Recognizers returns a factory of recognizers that share an engine. The factory waits
+// until the models are loaded.
 func Recognizers(e *Engine) stt.Factory {
 	return func() (stt.Recognizer, error) {
 		e.acquire()
@@ -23,15 +23,15 @@ func Recognizers(e *Engine) stt.Factory {
 type recognizer struct {
 	engine *Engine
 	closed bool
-	stream *stream // nil outside of an utterance
-	heard  int     // samples of it
+	stream *stream // nil outside an utterance
+	heard  int     // samples of the utterance
 	words  []string
 }
 
 // SetWords implements stt.WordTaker. A model without bpe_vocab ignores them.
 func (r *recognizer) SetWords(words []string) { r.words = words }
 
-// Start implements stt.Recognizer. Where the child has died, it starts another one and
+// Start implements stt.Recognizer. If the child has died, it starts another one and
 // waits for its models.
 func (r *recognizer) Start() error {
 	if r.closed {
@@ -46,7 +46,7 @@ func (r *recognizer) Start() error {
 	return r.stream.send(frameStart, []byte(strings.Join(r.words, "\n")))
 }
 
-// Write implements stt.Recognizer. It waits where the child is seconds behind.
+// Write implements stt.Recognizer. It blocks if the child is seconds behind.
 func (r *recognizer) Write(pcm []int16) error {
 	if err := r.check(); err != nil {
 		return err
@@ -62,7 +62,7 @@ func (r *recognizer) Write(pcm []int16) error {
 	return nil
 }
 
-// Partial implements stt.Recognizer: what the child has recognised by now.
+// Partial implements stt.Recognizer. It returns what the child has recognised so far.
 func (r *recognizer) Partial() string {
 	if r.check() != nil {
 		return ""
@@ -91,7 +91,8 @@ func (r *recognizer) Finish() (stt.Result, error) {
 	return stt.Result{Text: reply.Final.Text, Confidence: reply.Final.Confidence}, nil
 }
 
-// Close implements stt.Recognizer. The last one of an engine stops the child.
+// Close implements stt.Recognizer. Closing the last recognizer of an engine stops the
+// child.
 func (r *recognizer) Close() error {
 	if !r.closed {
 		r.closed = true

@@ -13,15 +13,15 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/tts"
 )
 
-// Synthesizers makes synthesizers that share an engine with one voice. What the engine
-// cannot say, because it has ended or does not start, is said by the fallback, and
-// report is told why; sentences that were emitted are not said again. The child loads
-// its model in the background.
+// Synthesizers returns a factory of synthesizers that share an engine with one voice.
+// If the engine has died or does not start, the fallback speaks instead and report gets
+// the error; sentences already emitted are not repeated. The child loads its model in
+// the background.
 func Synthesizers(e *Engine, fallback tts.Factory, report func(error)) tts.Factory {
 	return func() (tts.Synthesizer, error) {
 		e.acquire()
 		if _, err := e.start(); err != nil {
-			report(err) // the fallback speaks
+			report(err) // the fallback speaks instead
 		}
 		return &synthesizer{engine: e, rate: 1, fallback: fallback, report: report}, nil
 	}
@@ -32,14 +32,15 @@ type synthesizer struct {
 	rate     float64
 	closed   bool
 	fallback tts.Factory
-	second   tts.Synthesizer // made by fallback; nil before it is needed
+	second   tts.Synthesizer // created by fallback; nil until needed
 	report   func(error)
 }
 
 // SetRate implements tts.Synthesizer.
 func (s *synthesizer) SetRate(rate float64) { s.rate = min(max(rate, tts.MinRate), tts.MaxRate) }
 
-// Voices implements tts.Synthesizer: the speakers of the model, by its description.
+// Voices implements tts.Synthesizer. It returns the speakers from the model's
+// description.
 func (s *synthesizer) Voices() []string {
 	m := s.engine.cfg.Models[0]
 	if len(m.Voices) > 0 {
@@ -61,8 +62,8 @@ func (s *synthesizer) Close() error {
 	return nil
 }
 
-// Speak implements tts.Synthesizer. The child works on the next sentence while one is
-// emitted.
+// Speak implements tts.Synthesizer. The child synthesises the next sentence while one
+// is emitted.
 func (s *synthesizer) Speak(ctx context.Context, voice, text string, emit func(pcm []int16, rate int) error) error {
 	if s.closed {
 		return tts.ErrClosed
@@ -89,22 +90,22 @@ type speech struct {
 	*synthesizer
 	speaker   int
 	sentences []string
-	asked     []*stream // of the sentences; nil before they were asked for
+	asked     []*stream // one per sentence; nil until requested
 	emit      func(pcm []int16, rate int) error
-	emitted   int // samples of the sentence under way
+	emitted   int // samples emitted of the current sentence
 }
 
-// listenerError is an error of the listener or of its context: nothing is tried again.
+// listenerError is an error of emit or of the context, which must not be retried.
 type listenerError struct{ error }
 
-// say says a sentence: by the child, by a new child from where the first one ended, or
-// by the fallback from its beginning.
+// say speaks a sentence: with the child, with a new child from where the first one
+// died, or with the fallback from the beginning of the sentence.
 func (u *speech) say(ctx context.Context, i int) error {
 	u.emitted = 0
 	var err error
 	for range 2 {
 		if err = u.ask(i); err == nil {
-			_ = u.ask(i + 1) // its failure shows when its turn comes
+			_ = u.ask(i + 1) // a failure shows when that sentence is due
 			err = u.drain(ctx, u.asked[i])
 		}
 		var theirs listenerError
@@ -120,7 +121,7 @@ func (u *speech) say(ctx context.Context, i int) error {
 	return u.sayOtherwise(ctx, u.sentences[i], u.emit)
 }
 
-// ask gives a sentence to the child, unless the child has it.
+// ask requests a sentence from the child, unless already requested.
 func (u *speech) ask(i int) error {
 	if i >= len(u.asked) || u.asked[i] != nil {
 		return nil
@@ -137,7 +138,7 @@ func (u *speech) ask(i int) error {
 	return u.asked[i].send(frameText, payload)
 }
 
-// drain emits what was not emitted of a sentence, at most 100 ms at a time.
+// drain emits the rest of a sentence, at most 100 ms at a time.
 func (u *speech) drain(ctx context.Context, from *stream) error {
 	skip := u.emitted
 	for {
@@ -167,7 +168,7 @@ func (u *speech) drain(ctx context.Context, from *stream) error {
 	}
 }
 
-// cancel drops what was asked for and not said.
+// cancel drops sentences that were requested but not spoken.
 func (u *speech) cancel() {
 	for _, s := range u.asked {
 		if s != nil {
@@ -176,7 +177,7 @@ func (u *speech) cancel() {
 	}
 }
 
-// sayOtherwise says a sentence with the fallback's own voice.
+// sayOtherwise speaks a sentence with the fallback's default voice.
 func (s *synthesizer) sayOtherwise(ctx context.Context, text string, emit func(pcm []int16, rate int) error) error {
 	if s.second == nil {
 		second, err := s.fallback()
@@ -189,8 +190,8 @@ func (s *synthesizer) sayOtherwise(ctx context.Context, text string, emit func(p
 	return s.second.Speak(ctx, "", text, emit)
 }
 
-// split cuts text at the ends of its sentences, which keep their marks. What has
-// nothing to say is left out.
+// split cuts text after sentence ends, keeping the punctuation. Parts without anything
+// to speak are dropped.
 func split(text string) []string {
 	var list []string
 	add := func(s string) {
@@ -203,7 +204,7 @@ func split(text string) []string {
 		end := i + utf8.RuneLen(r)
 		switch r {
 		case '.', '!', '?', '…', ':', ';':
-			// A mark within a word, as in 1.5 or main.go, ends nothing.
+			// A mark within a word, as in 1.5 or main.go, does not end a sentence.
 			if end < len(text) && text[end] != ' ' && text[end] != '\n' {
 				continue
 			}
@@ -218,5 +219,5 @@ func split(text string) []string {
 	return list
 }
 
-// sayable is whether a sentence with r has something to say.
+// sayable reports whether r makes a sentence worth speaking.
 func sayable(r rune) bool { return unicode.IsLetter(r) || unicode.IsDigit(r) }

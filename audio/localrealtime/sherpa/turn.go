@@ -21,7 +21,7 @@ func (c *server) loadTurn(runtime string, m Model, threads int) (func(frame), er
 	}
 	n, err := o.loadNetwork(model, "input_features", []int64{1, melBins, melFrames}, threads)
 	if err == nil {
-		_, err = n.run(logMel(nil)) // a model with another input or output fails here
+		_, err = n.run(logMel(nil)) // a model with a different input or output fails here
 	}
 	if err != nil {
 		return nil, fmt.Errorf("ONNX Runtime refuses the model %s: %w", m.Name, err)
@@ -47,12 +47,12 @@ func (c *server) loadTurn(runtime string, m Model, threads int) (func(frame), er
 	}, nil
 }
 
-// turnTimeout is how long a judgement may take before its child is killed. A pause is
+// turnTimeout is how long a judgement may take before the child is killed. The pause is
 // long over by then.
 const turnTimeout = 5 * time.Second
 
-// TurnEnds makes what judges by sound, with a model of kind smart-turn. It shares
-// the engine with others. Report gets the first failure in a row.
+// TurnEnds returns a factory of listeners that use a model of kind smart-turn. They
+// share the engine. report gets the first of consecutive failures.
 func TurnEnds(e *Engine, report func(error)) func() endturn.Listener {
 	var told struct {
 		sync.Mutex

@@ -9,22 +9,22 @@ import (
 	"io"
 )
 
-// A frame to the child is its kind, the number of its stream and the length of its
-// payload, both as little-endian 32-bit numbers, and the payload.
+// A frame to the child consists of its kind, its stream number and the payload length,
+// both as little-endian 32-bit numbers, and the payload.
 const (
 	frameHead = 9
-	maxFrame  = 16 << 20 // 8 minutes of audio, far more than an utterance has
+	maxFrame  = 16 << 20 // 8 minutes of audio, far more than an utterance
 )
 
 type frameKind byte
 
 const (
-	frameStart  frameKind = 's' // begins an utterance; its likely words, one a line
-	frameAudio  frameKind = 'a' // of the utterance: 16 kHz, 16-bit little-endian
-	frameFinish frameKind = 'f' // asks for its final
+	frameStart  frameKind = 's' // begins an utterance; payload: likely words, one per line
+	frameAudio  frameKind = 'a' // audio of the utterance: 16 kHz, 16-bit little-endian
+	frameFinish frameKind = 'f' // requests the final
 	frameText   frameKind = 't' // a sentence, as JSON
-	frameTurn   frameKind = 'e' // asks whether a turn is complete; its audio
-	frameCancel frameKind = 'x' // drops an utterance, a sentence or a question
+	frameTurn   frameKind = 'e' // requests an end-of-turn judgement; payload: audio
+	frameCancel frameKind = 'x' // drops an utterance, a sentence or a judgement
 )
 
 type frame struct {
@@ -40,7 +40,7 @@ type sentence struct {
 	Speed   float64 `json:"speed"`
 }
 
-// reply is one line of the child. One of its parts is set.
+// reply is one line of the child. Exactly one of its parts is set.
 type reply struct {
 	Stream  uint32  `json:"stream,omitempty"`
 	Ready   *ready  `json:"ready,omitempty"`
@@ -48,23 +48,23 @@ type reply struct {
 	Final   *final  `json:"final,omitempty"`
 	Audio   []byte  `json:"audio,omitempty"` // 16-bit little-endian at Rate
 	Rate    int     `json:"rate,omitempty"`  // Hz
-	Done    bool    `json:"done,omitempty"`  // the sentence is whole
-	// Complete is the probability that the turn is.
+	Done    bool    `json:"done,omitempty"`  // the sentence is complete
+	// Complete is the probability that the turn is complete.
 	Complete *float64 `json:"complete,omitempty"`
-	Error    string   `json:"error,omitempty"` // the stream has failed
+	Error    string   `json:"error,omitempty"` // the stream failed
 }
 
-// ready says that the models are loaded.
+// ready reports that the models are loaded.
 type ready struct {
-	Speakers int `json:"speakers,omitempty"` // of a voice
+	Speakers int `json:"speakers,omitempty"` // number of speakers of a voice
 }
 
 type final struct {
 	Text       string  `json:"text"`
-	Confidence float64 `json:"confidence"` // 0 where the model has none
+	Confidence float64 `json:"confidence"` // 0 if the model reports none
 }
 
-// last is whether nothing follows on the stream.
+// last reports whether this is the last reply of the stream.
 func (r reply) last() bool { return r.Final != nil || r.Done || r.Complete != nil || r.Error != "" }
 
 func writeFrame(w io.Writer, f frame) error {
@@ -91,8 +91,8 @@ func readFrame(r io.Reader) (frame, error) {
 	return f, err
 }
 
-// readReply reads a line of the child. What is not a reply is skipped: libraries
-// print, too.
+// readReply parses a line of the child. Lines that are not replies are skipped, because
+// libraries print too.
 func readReply(line []byte) (reply, error) {
 	if !bytes.HasPrefix(line, []byte("{")) {
 		return reply{}, errors.New("not a reply")
