@@ -2,15 +2,15 @@ package stt
 
 import "errors"
 
-// maxKept bounds the audio that is kept of an utterance: 2 minutes, which is more than
-// the embedded server lets one last.
+// maxKept limits the audio kept of an utterance to 2 minutes, more than the embedded
+// server allows for one.
 const maxKept = 2 * 60 * SampleRate
 
-// WithFallback makes recognizers that lose no utterance when their engine fails in the
-// middle of it. They keep the audio of the utterance under way in memory, at most the
-// last 2 minutes, and have it recognised once more by a new first engine, and if that
-// fails by second. Each utterance begins with the first engine again. The audio is
-// wiped when the utterance ends.
+// WithFallback returns a factory of recognizers that do not lose an utterance when
+// their engine fails in the middle. They keep the audio of the current utterance in
+// memory, at most the last 2 minutes. After a failure, a new engine from first
+// recognises it again, and if that fails, one from second. Each utterance starts with
+// first. The audio is wiped when the utterance ends.
 //
 // report is called with each failure that the fallback covered, and must not block.
 func WithFallback(first, second Factory, report func(error)) Factory {
@@ -23,12 +23,12 @@ func WithFallback(first, second Factory, report func(error)) Factory {
 	}
 }
 
-// keeper is a recogniser with the audio of its utterance.
+// keeper is a recogniser that keeps the audio of its utterance.
 type keeper struct {
 	factories [3]Factory // in the order in which an utterance tries them
 	report    func(error)
 
-	engine Recognizer // nil when none works
+	engine Recognizer // nil if none works
 	stage  int        // the index of its factory
 	active bool
 	closed bool
@@ -36,7 +36,7 @@ type keeper struct {
 	words  []string
 }
 
-// SetWords implements WordTaker: each engine that takes them gets the words.
+// SetWords implements WordTaker. It passes the words to each engine that supports them.
 func (r *keeper) SetWords(words []string) {
 	r.words = words
 	r.tell(r.engine)
@@ -48,8 +48,8 @@ func (r *keeper) tell(engine Recognizer) {
 	}
 }
 
-// begin makes the first engine that works, from a stage on, and gives it what is kept
-// of an utterance.
+// begin creates the first working engine, from a stage on, and feeds it the kept audio
+// of the utterance.
 func (r *keeper) begin(stage int) error {
 	var errs []error
 	for ; stage < len(r.factories); stage++ {
@@ -71,7 +71,7 @@ func (r *keeper) begin(stage int) error {
 		}
 		errs = append(errs, err)
 		if stage == 0 {
-			stage++ // the second try is for an engine that has worked
+			stage++ // the second try is for an engine that had worked
 		}
 	}
 	return errors.Join(errs...)
@@ -84,8 +84,8 @@ func replay(engine Recognizer, kept []int16) error {
 	return engine.Write(kept)
 }
 
-// recover replaces an engine that has failed in an utterance. Its error is that of all
-// engines.
+// recover replaces an engine that failed during an utterance. If all fail, its error
+// combines their errors.
 func (r *keeper) recover(failed error) error {
 	stage := r.stage + 1
 	_ = r.engine.Close() // it has failed
@@ -105,9 +105,9 @@ func (r *keeper) Start() error {
 	}
 	r.end()
 	if r.engine != nil && r.stage == len(r.factories)-1 {
-		// The first engine may work again; where it does not, this one stays.
+		// The first engine may work again; if not, keep the current one.
 		if first, err := r.factories[0](); err == nil {
-			_ = r.engine.Close() // nothing is lost with it
+			_ = r.engine.Close() // it has no utterance to lose
 			r.engine, r.stage = first, 0
 			r.tell(first)
 		}
@@ -121,7 +121,7 @@ func (r *keeper) Start() error {
 		return nil
 	}
 	if r.stage < len(r.factories)-1 {
-		r.stage = 0 // each utterance has both tries
+		r.stage = 0 // each utterance gets both tries
 	}
 	if err := r.engine.Start(); err != nil {
 		return r.recover(err)
@@ -188,10 +188,10 @@ func (r *keeper) check() error {
 	return nil
 }
 
-// keep remembers the next piece of the utterance.
+// keep appends audio to the utterance.
 func (r *keeper) keep(pcm []int16) {
 	if n := len(r.kept) + len(pcm); n > cap(r.kept) {
-		// Not by append, which leaves a copy of the audio behind.
+		// Do not use append, which leaves a copy of the audio behind.
 		grown := make([]int16, len(r.kept), max(n, min(2*n, maxKept)))
 		copy(grown, r.kept)
 		clear(r.kept)
@@ -205,7 +205,7 @@ func (r *keeper) keep(pcm []int16) {
 	}
 }
 
-// end is the end of the utterance: its audio is wiped.
+// end ends the utterance and wipes its audio.
 func (r *keeper) end() {
 	clear(r.kept)
 	r.kept, r.active = r.kept[:0], false

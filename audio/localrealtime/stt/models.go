@@ -6,24 +6,24 @@ import (
 	"path/filepath"
 )
 
-// modelDirEnv names the environment variable for a model folder of one's own.
+// modelDirEnv names the environment variable that overrides the model folder.
 const modelDirEnv = "AGENTVOICE_POCKETSPHINX_MODELS"
 
-// buildModelDir is what `pkg-config --variable=modeldir pocketsphinx` says on
-// the machine that builds; the Makefile sets it with -ldflags -X.
+// buildModelDir is the output of `pkg-config --variable=modeldir pocketsphinx` on the
+// build machine; the Makefile sets it with -ldflags -X.
 var buildModelDir string
 
-// models are the files of the stock English model: acoustic model, language
-// model and dictionary. Nothing in them is ours.
+// models are the files of the stock English model: acoustic model, language model and
+// dictionary. All are third-party.
 type models struct{ acoustic, language, dictionary string }
 
-// acousticFiles are the parts of the acoustic model without which the engine
-// stops the process instead of failing.
+// acousticFiles are the parts of the acoustic model whose absence makes the engine exit
+// the process instead of failing.
 var acousticFiles = []string{"feat.params", "mdef", "means", "noisedict", "sendump", "transition_matrices", "variances"}
 
-// findModels takes the first folder that holds the English model, and the only
-// one when cfg names it. The error names what is missing and the package that
-// brings it, and no folder of the user.
+// findModels returns the first folder that contains the English model; if cfg names a
+// folder, only that one is tried. The error names the missing files and the package
+// that provides them, but no user folders.
 func findModels(cfg PocketSphinxConfig) (models, error) {
 	candidates := []string{os.Getenv(modelDirEnv), buildModelDir, systemModelDir}
 	if cfg.ModelDir != "" {
@@ -50,7 +50,7 @@ func findModels(cfg PocketSphinxConfig) (models, error) {
 		missing, modelDirEnv)
 }
 
-// missing is the first file that is not there, relative to the model folder.
+// missing returns the first missing file, relative to the model folder.
 func (m models) missing() string {
 	files := []string{m.language, m.dictionary}
 	for _, name := range acousticFiles {

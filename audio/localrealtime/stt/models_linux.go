@@ -1,4 +1,4 @@
 package stt
 
-// systemModelDir is where the packages of Debian and Ubuntu put the models.
+// systemModelDir is where the Debian and Ubuntu packages install the models.
 const systemModelDir = "/usr/share/pocketsphinx/model"

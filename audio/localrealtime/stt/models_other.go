@@ -2,5 +2,5 @@
 
 package stt
 
-// systemModelDir is not known here: no package of the system brings the models.
+// systemModelDir is empty because no system package provides the models here.
 const systemModelDir = ""

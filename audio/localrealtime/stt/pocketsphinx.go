@@ -59,31 +59,30 @@ import (
 	"unsafe"
 )
 
-// The engine counts the frames of an utterance in 16 bits and crashes the
-// process after 327 s, and its final search takes some ms for each second.
-// So a long utterance is recognised in pieces: cut at the first pause after
-// softLimit, and anywhere at hardLimit.
+// The engine counts the frames of an utterance in 16 bits and crashes the process after
+// 327 s, and its final search takes some ms per second of audio. A long utterance is
+// therefore recognised in pieces, cut at the first pause after softLimit and
+// unconditionally at hardLimit.
 const (
 	softLimit = 12 * SampleRate
 	hardLimit = 20 * SampleRate
 )
 
-// writeStep is how much the engine gets at once, so that a pause is noticed
-// also in a long Write: 100 ms.
+// writeStep is how much audio the engine gets at once, 100 ms, so that pauses are also
+// detected within a long Write.
 const writeStep = SampleRate / 10
 
 var quiet = sync.OnceFunc(func() { C.err_set_logfp(nil) })
 
-// sphinx is a decoder of PocketSphinx 5prealpha. It keeps the mean of the
-// cepstrum (its idea of the microphone) from one utterance to the next, so one
-// decoder serves one speaker.
+// sphinx is a decoder of PocketSphinx 5prealpha. It keeps the cepstral mean (its model
+// of the microphone) across utterances, so one decoder serves one speaker.
 type sphinx struct {
 	decoder              *C.ps_decoder_t
 	softLimit, hardLimit int // samples
 
 	active  bool
 	samples int      // of this piece
-	texts   []string // of the pieces before
+	texts   []string // of the preceding pieces
 	sum     float64  // of the posteriors of their words
 	words   int
 }
@@ -194,8 +193,8 @@ func (s *sphinx) startPiece() error {
 }
 
 func (s *sphinx) endPiece() error {
-	// The engine has no final words when the lattice has no path to its end;
-	// what it had a moment before is then the best there is.
+	// If the lattice has no path to its end, the engine has no final hypothesis; use
+	// the last partial one instead.
 	before := C.GoString(C.hypothesis(s.decoder))
 	s.active = false
 	if C.ps_end_utt(s.decoder) < 0 {
@@ -213,7 +212,7 @@ func (s *sphinx) endPiece() error {
 	return nil
 }
 
-// joined are the pieces with single spaces.
+// joined joins the pieces with single spaces.
 func joined(texts []string) string {
 	return strings.Join(strings.Fields(strings.Join(texts, " ")), " ")
 }

@@ -4,7 +4,7 @@ package stt
 
 import "errors"
 
-// PocketSphinx needs cgo, which this build does not have: its Factory fails.
+// PocketSphinx requires cgo, which this build does not have, so its Factory fails.
 func PocketSphinx(PocketSphinxConfig) Factory {
 	return func() (Recognizer, error) {
 		return nil, errors.New("PocketSphinx needs cgo, which this build does not have; build with CGO_ENABLED=1, a C compiler and libpocketsphinx-dev")

@@ -1,8 +1,7 @@
-// Package stt turns speech into words on this machine.
+// Package stt recognises speech locally.
 //
-// The model is one engine per stream of utterances. Its owner is one
-// goroutine, because a chunk can take the engine more than 100 ms, which no
-// media path can wait for:
+// There is one engine per stream of utterances, owned by one goroutine, because a chunk
+// can keep the engine busy for more than 100 ms, which would stall a media path:
 //
 //	r, err := factory()
 //	defer r.Close()
@@ -12,15 +11,14 @@
 //		result, err := r.Finish()
 //	}
 //
-// Invariants: a Recognizer is used by one goroutine at a time; what is heard
-// leaves it only as return values, never in a log or an error; an utterance
-// without words is a Result with an empty Text, not an error.
+// Invariants: a Recognizer is used by one goroutine at a time; recognised text leaves
+// it only as return values, never in a log or an error; an utterance without words is a
+// Result with an empty Text, not an error.
 package stt
 
 import "errors"
 
-// SampleRate is the rate of the audio that recognizers take, in samples a
-// second.
+// SampleRate is the input sample rate of recognizers, in Hz.
 const SampleRate = 16000
 
 // ErrClosed is returned by a Recognizer that was closed.
@@ -32,14 +30,13 @@ var ErrNoUtterance = errors.New("speech recogniser has no utterance; call Start 
 // Recognizer is one streaming recognition engine. It is not safe for
 // concurrent use and runs on its caller's goroutine.
 type Recognizer interface {
-	// Start begins an utterance. An utterance that was not finished is
-	// dropped.
+	// Start begins an utterance and drops an unfinished one.
 	Start() error
-	// Write takes the next piece of the utterance, 16 kHz mono, of any length.
-	// It does not keep pcm. It may take more than 100 ms.
+	// Write appends mono 16 kHz audio of any length to the utterance. It does not
+	// retain pcm. It may take more than 100 ms.
 	Write(pcm []int16) error
-	// Partial is the best hypothesis so far; empty when there is none or no
-	// utterance, and with engines that have none before Finish.
+	// Partial returns the best hypothesis so far. It is empty if there is no hypothesis
+	// or utterance, and always with engines that only produce finals.
 	Partial() string
 	// Finish ends the utterance and returns what was said.
 	Finish() (Result, error)
@@ -47,42 +44,41 @@ type Recognizer interface {
 	Close() error
 }
 
-// Streamer is a Recognizer that is at work for a while after the end of an utterance,
-// such as a service.
+// Streamer is a Recognizer that keeps working for a while after the end of an
+// utterance, such as a remote service.
 type Streamer interface {
-	// FinishStreaming is Finish. Meanwhile, partial is called with the text so far, at
-	// least once a second, and also when it has not grown.
+	// FinishStreaming is like Finish, but calls partial with the text so far at least
+	// once a second, even if the text has not grown.
 	FinishStreaming(partial func(text string)) (Result, error)
 }
 
-// WordTaker is a Recognizer that prefers words that the user is likely to say.
+// WordTaker is a Recognizer that can be biased towards words that the user is likely to
+// say.
 type WordTaker interface {
-	// SetWords sets the words for the utterances that Start begins from now on, as they
-	// are said: each is one or several words in lower case.
+	// SetWords sets the words for all utterances started afterwards, in spoken form:
+	// each entry is one or several words in lower case.
 	SetWords(words []string)
 }
 
-// Result is what was heard in one utterance.
+// Result is the recognition result of one utterance.
 type Result struct {
-	// Text is as the engine writes it: some give case and punctuation,
-	// PocketSphinx neither. It is empty when no word was heard.
+	// Text has the engine's format: some engines produce case and punctuation,
+	// PocketSphinx neither. It is empty if no word was recognised.
 	Text string
-	// Confidence is the engine's own estimate, 0 to 1; 0 also when the engine
-	// has none.
+	// Confidence is the engine's own estimate, 0 to 1; 0 also if the engine does not
+	// report one.
 	Confidence float64
 }
 
-// Factory makes a Recognizer. It loads models, which takes up to a second, and
-// fails with an error that names the missing model or library and the package
-// that brings it.
+// Factory creates a Recognizer. It loads models, which takes up to a second. Its error
+// names the missing model or library and the package that provides it.
 type Factory func() (Recognizer, error)
 
-// PocketSphinxConfig says where the models of PocketSphinx are. The zero value
-// finds them by itself.
+// PocketSphinxConfig locates the models of PocketSphinx. The zero value searches the
+// default locations.
 type PocketSphinxConfig struct {
-	// ModelDir is the folder that holds en-us/. When empty, the environment
-	// variable AGENTVOICE_POCKETSPHINX_MODELS, the folder that the build took
-	// from pkg-config and the usual folder of the system are tried, in this
-	// order.
+	// ModelDir is the folder that contains en-us/. If empty, the following are tried in
+	// order: the environment variable AGENTVOICE_POCKETSPHINX_MODELS, the folder that
+	// the build got from pkg-config, and the system's default folder.
 	ModelDir string
 }
