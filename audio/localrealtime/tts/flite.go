@@ -52,14 +52,13 @@ import (
 	"unsafe"
 )
 
-// engine is the right to use Flite 2.2, which keeps state in globals of the
-// process: its voices and tables are shared, and one caller at a time may use
-// it. It is held while a piece of text is synthesised, much faster than it
-// plays, and never while audio is emitted: a listener that takes its time holds
-// up only itself.
+// engine is a semaphore for Flite 2.2, whose voices and tables are process-wide
+// globals, so only one caller at a time may use it. It is held while a piece of text is
+// synthesised, which is much faster than playback, but not while audio is emitted, so a
+// slow listener delays only itself.
 var engine = make(chan struct{}, 1)
 
-// voices are registered once in a process and then only read.
+// voices are registered once per process and read-only afterwards.
 var voices map[string]voice
 
 type voice struct {
@@ -67,11 +66,11 @@ type voice struct {
 	info  *C.cst_audio_streaming_info
 }
 
-// voiceNames are the voices, the default first: slt is female, rms, awb
-// (Scottish) and kal16 male; kal16 is a diphone voice, fast and rough.
+// voiceNames are the voices, the default first: slt is female; rms, awb (Scottish) and
+// kal16 are male; kal16 is a diphone voice, fast and rough.
 var voiceNames = []string{DefaultVoice, "rms", "awb", "kal16"}
 
-// loadVoices registers the voices once in a process.
+// loadVoices registers the voices once per process.
 var loadVoices = sync.OnceFunc(func() {
 	C.flite_init()
 	voices = map[string]voice{}
@@ -83,8 +82,8 @@ var loadVoices = sync.OnceFunc(func() {
 	}
 })
 
-// Flite makes synthesizers for American English. The voices are linked into
-// the program, so a made one always works.
+// Flite returns a factory of synthesizers for American English. The voices are linked
+// into the program, so the factory never fails.
 func Flite() Factory {
 	return func() (Synthesizer, error) {
 		loadVoices()
@@ -103,7 +102,7 @@ func (f *flite) SetRate(rate float64) { f.rate = min(max(rate, MinRate), MaxRate
 // Voices implements Synthesizer.
 func (*flite) Voices() []string { return slices.Clone(voiceNames) }
 
-// Close implements Synthesizer. The voices stay for other synthesizers.
+// Close implements Synthesizer. The voices remain available to other synthesizers.
 func (f *flite) Close() error {
 	f.closed = true
 	return nil
@@ -129,8 +128,8 @@ func (f *flite) Speak(ctx context.Context, name, text string, emit func(pcm []in
 	return ctx.Err()
 }
 
-// speakPiece synthesises on a goroutine of its own, which has ended when
-// speakPiece returns, and emits on the caller's.
+// speakPiece synthesises on its own goroutine, which has ended when speakPiece returns,
+// and emits on the caller's.
 func speakPiece(ctx context.Context, v voice, text string, rate float64, emit func(pcm []int16, rate int) error) error {
 	q := &queue{more: make(chan struct{}, 1), stop: make(chan struct{}), done: make(chan struct{})}
 	go q.fill(v, text, rate)
@@ -140,19 +139,19 @@ func speakPiece(ctx context.Context, v voice, text string, rate float64, emit fu
 	return err
 }
 
-// queue takes the audio of one piece of text from the engine to the listener.
-// It holds all that the listener is behind, which maxPiece bounds.
+// queue passes the audio of one piece of text from the engine to the listener. It
+// buffers the listener's whole backlog, which maxPiece bounds.
 type queue struct {
-	more chan struct{} // there is new audio; capacity 1
-	stop chan struct{} // closed when nobody listens any more
-	done chan struct{} // closed when all audio is in
+	more chan struct{} // signals new audio; capacity 1
+	stop chan struct{} // closed when the listener has left
+	done chan struct{} // closed when the audio is complete
 
 	mu   sync.Mutex
 	pcm  []int16
 	rate int
 }
 
-// fill runs the engine until the piece is whole or nobody listens.
+// fill runs the engine until the piece is complete or the listener leaves.
 func (q *queue) fill(v voice, text string, rate float64) {
 	defer close(q.done)
 	select {
@@ -190,8 +189,8 @@ func agentvoiceFlitePiece(handle C.uintptr_t, samples *C.short, n, rate C.int) C
 	return 1
 }
 
-// drain emits what comes, at most 100 ms at a time, until all is out, ctx is
-// done or emit fails.
+// drain emits audio as it arrives, at most 100 ms at a time, until it is complete, ctx
+// is done or emit fails.
 func (q *queue) drain(ctx context.Context, emit func(pcm []int16, rate int) error) error {
 	for last := false; !last; {
 		select {

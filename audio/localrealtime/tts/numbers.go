@@ -20,23 +20,22 @@ import (
 // ends the text, which spaced sees to. numerals takes the commas out of numbers
 // first, so that they are still read as numbers.
 
-// numeral is a number as locales write it, with its currency or percent sign.
+// numeral matches a number in a locale's format, with its currency or percent sign.
 var numeral = regexp.MustCompile(`(US\$|\$|€|£|¥|₹|₩|\b(?:EUR|USD|GBP|CHF|JPY)[ \x{a0}\x{202f}])?` + // 1: before
 	`[ \x{a0}\x{202f}]?` +
 	`([0-9]+(?:[.,'’\x{a0}\x{202f}\x{2009}][0-9]+)*)` + // 2: the number
 	`([ \x{a0}\x{202f}][a-z]*illion\b)?` + // 3: its scale
 	`([ \x{a0}\x{202f}]?(?:[$€£¥₹₩%]|(?:EUR|USD|GBP|CHF|JPY)\b))?`) // 4: after
 
-// currencies are what the engine says for a sign that it does not know, for one and
-// for more of it.
+// currencies are the spoken names, singular and plural, of signs that the engine does
+// not know.
 var currencies = map[string][2]string{
 	"€": {"euro", "euros"}, "£": {"pound", "pounds"}, "¥": {"yen", "yen"}, "₹": {"rupee", "rupees"}, "₩": {"won", "won"},
 	"$": {"dollar", "dollars"},
 }
 
-// numerals writes the numbers in text as the engine reads them: without separators
-// of thousands, with a decimal point, and amounts with their currency where it is
-// spoken.
+// numerals rewrites the numbers in text for the engine: without thousands separators,
+// with a decimal point, and with the currency in its spoken position.
 func numerals(text string) string {
 	var b strings.Builder
 	end := 0
@@ -61,8 +60,8 @@ func numerals(text string) string {
 	return b.String() + text[end:]
 }
 
-// spokenNumeral is one number with what stands around it. It fails for what is no
-// number, such as a version or a list.
+// spokenNumeral rewrites one number with its context. It returns false if the text is
+// not a number, but a version or a list, for example.
 func spokenNumeral(before, number, scale, after string) (string, bool) {
 	sign := strings.TrimPrefix(before, "US")
 	code := after // a code, or a percent sign, stays where it is
@@ -81,7 +80,7 @@ func spokenNumeral(before, number, scale, after string) (string, bool) {
 		return "$" + point(whole, fraction) + scale + code, true // "dollars" goes behind the scale
 	case sign == "$" && len(fraction) == 0 || sign == "$" && len(fraction) == 2:
 		return "$" + point(whole, fraction) + code, true
-	case sign == "$" && len(fraction) == 1: // 5 would be five cents
+	case sign == "$" && len(fraction) == 1: // the engine would read 5 as five cents
 		return "$" + point(whole, fraction+"0") + code, true
 	case whole == "1" && fraction == "" && scale == "":
 		return "1 " + name[0] + code, true
@@ -97,9 +96,9 @@ func point(whole, fraction string) string {
 	return whole + "." + fraction
 }
 
-// split parses a number with separators. amount says that a currency or a percent
-// sign makes a comma before other than three digits a decimal one; points, that a
-// point before three digits separates thousands.
+// split parses a number with separators. amount means that the number has a currency or
+// a percent sign, so a comma is a decimal separator unless three digits follow; points
+// means that a point before three digits separates thousands.
 func split(number string, amount, points bool) (whole, fraction string, ok bool) {
 	parts := strings.FieldsFunc(number, func(r rune) bool { return r < '0' || r > '9' })
 	var marks []string
@@ -114,11 +113,11 @@ func split(number string, amount, points bool) (whole, fraction string, ok bool)
 	last, group := marks[len(marks)-1], marks[0]
 	decimal := last == "." || last == ","
 	switch {
-	case last != group: // the last one is the decimal one, if it can be
+	case last != group: // the last mark is the decimal separator, if possible
 		if !decimal {
 			return "", "", false
 		}
-	case len(marks) > 1: // thousands, or a list, or a version
+	case len(marks) > 1: // thousands, a list or a version
 		decimal = false
 		if group == "." && !amount {
 			return "", "", false
@@ -142,7 +141,7 @@ func split(number string, amount, points bool) (whole, fraction string, ok bool)
 	return strings.Join(parts, ""), fraction, thousands(parts)
 }
 
-// thousands says whether parts are a number that is grouped in thousands, or not
+// thousands reports whether parts form a number that is grouped in thousands, or not
 // grouped at all.
 func thousands(parts []string) bool {
 	for _, p := range parts[1:] {
@@ -153,7 +152,7 @@ func thousands(parts []string) bool {
 	return len(parts) == 1 || len(parts[0]) <= 3
 }
 
-// spaced puts a space after each comma that has none.
+// spaced inserts a space after each comma that lacks one.
 func spaced(text string) string {
 	var b strings.Builder
 	for i := range len(text) {

@@ -2,17 +2,18 @@ package tts
 
 import "context"
 
-// Voices begin and end a text with a pause; Flite's takes 0.2 s before the first sound.
+// Voices begin and end each text with a pause; Flite's lasts 0.2 s before the first
+// sound.
 const (
-	pauseLevel  = 100 // below it, -50 dBFS, is a pause
-	pauseAtMost = 400 // ms of a pause that are moved
-	pauseKept   = 20  // ms before the first sound: a soft consonant may be below the level
+	pauseLevel  = 100 // -50 dBFS; anything below is a pause
+	pauseAtMost = 400 // maximum length of a moved pause, in ms
+	pauseKept   = 20  // ms kept before the first sound, because a soft consonant can be below pauseLevel
 )
 
-// SpeakPromptly has s speak a text, and moves the pause that the voice begins with behind
-// it: the answer is heard sooner, and its sentences keep their distance.
+// SpeakPromptly speaks a text with s and moves the voice's leading pause to the end:
+// the answer starts sooner, and the gaps between sentences stay the same.
 func SpeakPromptly(ctx context.Context, s Synthesizer, voice, text string, emit func(pcm []int16, rate int) error) error {
-	var begin []int16 // what was held back, until the first sound
+	var begin []int16 // held back until the first sound
 	var moved, rate int
 	begun := false
 	err := s.Speak(ctx, voice, text, func(pcm []int16, hz int) error {
@@ -32,7 +33,7 @@ func SpeakPromptly(ctx context.Context, s Synthesizer, voice, text string, emit 
 	if err != nil || len(begin) == 0 {
 		return err
 	}
-	if !begun { // it was all silence
+	if !begun { // all of it was silence
 		return emit(begin, rate)
 	}
 	if moved == 0 {
@@ -41,7 +42,8 @@ func SpeakPromptly(ctx context.Context, s Synthesizer, voice, text string, emit 
 	return emit(begin[:moved], rate)
 }
 
-// firstSound is the first sample from a position on that is none of a pause.
+// firstSound returns the index of the first sample, starting at from, that is not part
+// of a pause.
 func firstSound(pcm []int16, from int) int {
 	for i, v := range pcm[from:] {
 		if v >= pauseLevel || v <= -pauseLevel {

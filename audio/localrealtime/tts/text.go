@@ -7,12 +7,12 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// maxPiece bounds what the engine gets at once, in bytes: it works out the
-// whole piece before its first audio, so long ones would be late, and it is not
-// written for words of a thousand letters.
+// maxPiece limits the engine's input per call, in bytes. The engine processes the whole
+// piece before the first audio, so long pieces would be late, and it is not designed
+// for words of a thousand letters.
 const maxPiece = 300
 
-// punctuation is what the engine understands of what it cannot read.
+// punctuation replaces marks that the engine cannot read with equivalents that it can.
 var punctuation = strings.NewReplacer(
 	"‘", "'", "’", "'", "“", `"`, "”", `"`, "«", `"`, "»", `"`,
 	"–", ", ", "—", ", ", "−", "-", "×", " times ", "÷", " divided by ", "→", ", ",
@@ -20,14 +20,15 @@ var punctuation = strings.NewReplacer(
 	"ß", "ss", "æ", "ae", "Æ", "AE", "œ", "oe", "Œ", "OE", "ø", "o", "Ø", "O", "ł", "l", "Ł", "L", "đ", "d", "ı", "i",
 )
 
-// plain is text in the printable ASCII that the engine can read: accents are
-// dropped, control characters and what has no likeness become spaces, and runs
-// of spaces one. Numbers lose their separators, and no comma is left within a word.
+// plain converts text to the printable ASCII that the engine can read: it drops
+// accents, replaces control characters and characters without an equivalent with
+// spaces, and collapses runs of spaces. Numbers lose their separators, and no comma
+// remains within a word.
 func plain(text string) string {
 	var b strings.Builder
 	for _, r := range norm.NFKD.String(punctuation.Replace(numerals(text))) {
 		switch {
-		case unicode.Is(unicode.Mn, r): // the accent of the letter before
+		case unicode.Is(unicode.Mn, r): // a combining accent of the preceding letter
 		case r > ' ' && r <= '~':
 			b.WriteRune(r)
 		default:
@@ -37,9 +38,9 @@ func plain(text string) string {
 	return strings.Join(strings.Fields(spaced(b.String())), " ")
 }
 
-// pieces cuts plain text into what the engine says in one go, each at most
-// maxPiece long: at the last end of a sentence that fits, else at a comma, else
-// at a space, else anywhere. Pieces without a letter or digit are left out.
+// pieces cuts plain text into pieces for the engine, each at most maxPiece long: at the
+// last end of a sentence that fits, else at a comma, else at a space, else anywhere.
+// Pieces without a letter or digit are dropped.
 func pieces(text string) []string {
 	var list []string
 	for text = plain(text); text != ""; {
@@ -53,12 +54,12 @@ func pieces(text string) []string {
 	return list
 }
 
-// cut is the length of the first piece of text.
+// cut returns the length of the first piece of text.
 func cut(text string) int {
 	if len(text) <= maxPiece {
 		return len(text)
 	}
-	// One byte more, so that a mark at the very end still has its space.
+	// Include one more byte, so that a mark at the very end still has its space.
 	window := text[:maxPiece+1]
 	for _, marks := range []string{".!?", ",;:"} {
 		for i := maxPiece - 1; i > 0; i-- {
