@@ -2,11 +2,11 @@
 //
 // # Model
 //
-// A pause ends a turn when it has lasted for as long as a Judge says. Silence alone
-// says the same of every pause. Words look at what was said so far: a sentence that
-// stops at "and", "the" or "um" continues, and a whole question does not. Where the words
-// say nothing, or none are there, the pause counts as Unclear. WithSound adds what a
-// Listener makes of the voice: each of the two can move the other's verdict one step.
+// A pause ends a turn once it has lasted as long as a Judge requires. Silence requires
+// the same length for every pause. Words looks at what was said so far: a sentence that
+// stops at "and", "the" or "um" continues, a complete question does not. If the words
+// are inconclusive or missing, the pause counts as Unclear. WithSound adds a Listener's
+// judgement of the voice: either can shift the other's verdict by one step.
 //
 // # The caller's loop
 //
@@ -17,7 +17,7 @@
 //
 // # Invariants
 //
-// A Judge holds no state and keeps no words.
+// A Judge has no state and does not retain words.
 package endturn
 
 import (
@@ -26,32 +26,32 @@ import (
 	"unicode"
 )
 
-// Judge says how long a pause has to last to end the turn. Words are what was
-// recognised up to the pause; "" where that is not known.
+// Judge decides how long a pause must last to end the turn. The argument of Delay is
+// the text recognised up to the pause; "" if unknown.
 type Judge interface {
 	Delay(words string) time.Duration
 }
 
-// Silence ends a turn after one length of pause, whatever was said.
+// Silence ends a turn after a fixed pause, whatever was said.
 type Silence time.Duration
 
 // Delay implements Judge.
 func (s Silence) Delay(string) time.Duration { return time.Duration(s) }
 
-// Words ends a turn by how complete the words are.
+// Words ends a turn depending on how complete the words are.
 type Words Delays
 
-// Listener judges by the sound of an utterance, up to a pause, whether the turn is
+// Listener judges from the sound of an utterance, up to a pause, whether the turn is
 // complete. Implementations are slow, and safe for concurrent use.
 type Listener interface {
-	// Complete is the probability that the turn is complete; pcm has 16 kHz. It gives
-	// up when done is closed.
+	// Complete returns the probability that the turn is complete; pcm is 16 kHz. It
+	// gives up when done is closed.
 	Complete(done <-chan struct{}, pcm []int16) (float64, error)
 	Close() error
 }
 
-// WithSound is a Judge of one pause, with the probability of a Listener that the turn is
-// complete. A Judge that looks at silence alone stays as it is.
+// WithSound returns a Judge for one pause that combines j with a Listener's probability
+// that the turn is complete. A Judge that only looks at silence is returned unchanged.
 func WithSound(j Judge, complete float64) Judge {
 	if w, ok := j.(Words); ok {
 		return sound{w, complete}
@@ -69,7 +69,7 @@ func (s sound) Delay(words string) time.Duration {
 	degree := Of(words)
 	switch {
 	case s.complete >= likely && degree == Open, s.complete < likely && degree == Complete:
-		return s.words.Unclear // they contradict each other
+		return s.words.Unclear // words and sound contradict each other
 	case s.complete >= likely:
 		return s.words.Complete
 	default:
@@ -77,10 +77,10 @@ func (s sound) Delay(words string) time.Duration {
 	}
 }
 
-// likely is the probability from which Smart Turn counts a turn as complete.
+// likely is the threshold at which Smart Turn counts a turn as complete.
 const likely = 0.5
 
-// Delays are the lengths of a pause that end a turn.
+// Delays are the pauses that end a turn.
 type Delays struct{ Complete, Unclear, Open time.Duration }
 
 // Delay implements Judge.
@@ -95,10 +95,10 @@ func (w Words) Delay(words string) time.Duration {
 	}
 }
 
-// Completeness is whether a sentence may be over.
+// Completeness says whether a sentence may be over.
 type Completeness uint8
 
-// The degrees. Unclear is also what no words are.
+// The degrees. Unclear also applies if there are no words.
 const (
 	Unclear Completeness = iota
 	Complete
@@ -107,8 +107,8 @@ const (
 
 func (c Completeness) String() string { return [...]string{"unclear", "complete", "open"}[c] }
 
-// wants are words that something follows: conjunctions, prepositions, articles,
-// auxiliaries, fillers, and what a name is spelled with.
+// wants are words that require a continuation: conjunctions, prepositions, articles,
+// auxiliaries, fillers, and words used to introduce or spell a name.
 var wants = set(`and or but because so if when while although though that which who whose unless until since whether than as
 	of in to for with from on at by about into onto between after before under over through without within against like
 	the a an this these those my your our their its his every each another some any no
@@ -118,16 +118,16 @@ var wants = set(`and or but because so if when while although though that which 
 	dot underscore dash hyphen slash backslash colon dollar hash camel capital version called named
 	function method class variable parameter type`)
 
-// alone are whole turns of a word or two.
+// alone are complete turns of one word.
 var alone = set(`stop yes no okay continue cancel repeat wait pause undo thanks`)
 
-// asks begin a question or a request, which is likely over when it has a few words and
-// does not end in one of wants.
+// asks are words that begin a question or a request. Such a sentence is likely complete
+// if it has leastWords words and does not end in one of wants.
 var asks = set(`what why how where when who which whose can could should would will do does did is are was were
 	show open close find list add remove delete rename move replace explain tell give make write run start build test check
 	fix refactor look go jump read search create update change print commit merge revert undo summarize compare set please`)
 
-// leastWords is how many words a request has that is likely over.
+// leastWords is the minimum length of a request that is likely complete.
 const leastWords = 4
 
 // Of judges words by their end and their beginning.
