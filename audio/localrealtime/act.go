@@ -8,16 +8,16 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/machine"
 )
 
-// news is what comes with an event and the tables do not look at.
+// news is the data of an event that the tables do not look at.
 type news struct {
-	pos        int64 // in the audio that was heard
+	pos        int64 // position in the received audio
 	words      *transcriptState
 	transcript transcript
 	response   *response
-	text       string // a piece of an answer, its audio in base64, or a summary
+	text       string // a piece of an answer, base64 audio of an answer, or a summary
 	endMs      int64  // of the piece
 	generated  generated
-	why        *protocolError // of the end of the call
+	why        *protocolError // why the call ends
 }
 
 // happening is an event with its news.
@@ -26,15 +26,16 @@ type happening struct {
 	news
 }
 
-// take is the one way that the state of a call changes: the tables say what an event comes
-// to, and each action is carried out in order. Only call.run uses it, and no action.
+// take is the only way to change the state of a call: the tables map an event to
+// actions, and take runs the actions in order. Only call.run uses it; actions use raise
+// instead.
 func (c *call) take(e machine.Event, n news) machine.Outcome {
 	out := c.step(happening{e, n})
 	c.settle()
 	return out
 }
 
-// settle takes what was raised.
+// settle processes the raised events.
 func (c *call) settle() {
 	for len(c.raised) > 0 {
 		next := c.raised[0]
@@ -43,11 +44,11 @@ func (c *call) settle() {
 	}
 }
 
-// raise has an event taken after the present one.
+// raise queues an event to be processed after the current one.
 func (c *call) raise(e machine.Event, n news) { c.raised = append(c.raised, happening{e, n}) }
 
-// step takes one event. A step that would break a promise of the tables is not carried
-// out: it ends the call.
+// step processes one event. If the step would violate an invariant of the tables, step
+// ends the call instead of running the actions.
 func (c *call) step(h happening) machine.Outcome {
 	next, actions, out := machine.Step(c.state, h.Event)
 	if err := machine.Check(next); err != nil {
@@ -63,7 +64,7 @@ func (c *call) step(h happening) machine.Outcome {
 	return out
 }
 
-// executors carry out the actions, by their number.
+// executors maps each action, by number, to the function that runs it.
 func executors() [machine.NumActions]func(*call, machine.Action, *news) {
 	return [machine.NumActions]func(*call, machine.Action, *news){
 		machine.Greet:          func(c *call, _ machine.Action, _ *news) { c.greet() },
@@ -120,7 +121,7 @@ func executors() [machine.NumActions]func(*call, machine.Action, *news) {
 	}
 }
 
-// tellError tells the client what went wrong, of no event of its own.
+// tellError sends the client an error that is not caused by one of its events.
 func (c *call) tellError(e *protocolError) {
 	c.send(errorEvent{Type: "error", EventID: newID("event"), Error: e})
 }
@@ -142,7 +143,7 @@ func (c *call) tellSpeechStopped(_ machine.Action, n *news) {
 	c.send(audioBufferEvent{Type: "input_audio_buffer.speech_stopped", EventID: newID("event"), ItemID: c.turns.open.item, AudioEndMs: new(msOf(n.pos))})
 }
 
-// tellTimeout: the silence since the last answer is a turn.
+// tellTimeout reports the silence since the last answer as a turn.
 func (c *call) tellTimeout(_ machine.Action, n *news) {
 	c.send(audioBufferEvent{
 		Type: "input_audio_buffer.timeout_triggered", EventID: newID("event"), ItemID: c.turns.open.item,
@@ -150,7 +151,7 @@ func (c *call) tellTimeout(_ machine.Action, n *news) {
 	})
 }
 
-// commitUtterance makes an item of the open turn.
+// commitUtterance turns the open utterance into an item.
 func (c *call) commitUtterance() {
 	t := &c.turns
 	u := t.open
@@ -163,14 +164,14 @@ func (c *call) commitUtterance() {
 	c.said = u.item
 }
 
-// dropUtterance forgets the open turn. The recogniser drops it with the next start; its
-// results find nobody.
+// dropUtterance discards the open utterance. The recogniser discards it at the next
+// start, and results that arrive before then are ignored.
 func (c *call) dropUtterance() {
 	delete(c.transcripts, c.turns.open.item)
 	c.turns.open = nil
 }
 
-// forgetAudio is what input_audio_buffer.clear does.
+// forgetAudio implements input_audio_buffer.clear.
 func (c *call) forgetAudio() {
 	c.turns.committed = c.turns.pos
 	c.send(inputClearedEvent{"input_audio_buffer.cleared", newID("event")})
@@ -183,7 +184,7 @@ func (c *call) armIdle() {
 
 // ---- the words
 
-// listenTo gives the recogniser what was heard of the open turn so far.
+// listenTo passes the audio of the open utterance so far to the recogniser.
 func (c *call) listenTo(a machine.Action, _ *news) {
 	u := c.turns.open
 	u.words = &transcriptState{id: a.ID, start: u.start}
@@ -191,20 +192,21 @@ func (c *call) listenTo(a machine.Action, _ *news) {
 	c.recognition.start(u.item, c.turns.since(u.start))
 }
 
-// endListening asks for the final words of the turn that was committed.
+// endListening requests the final transcript of the committed utterance.
 func (c *call) endListening(machine.Action, *news) {
 	c.transcripts[c.said].end = c.turns.pos
 	c.recognition.finish(c.said)
 }
 
-// tellWords tells those that will stay, if there are more.
+// tellWords sends the words that have become stable, if there are new ones.
 func (c *call) tellWords(_ machine.Action, n *news) {
 	if delta := n.words.stable.grow(n.transcript.text); delta != "" {
 		c.sendDelta(n.transcript.item, delta)
 	}
 }
 
-// tellProgress also tells a client that waits that the recogniser is at work.
+// tellProgress sends the new stable words even if there are none, so that a waiting
+// client sees that the recogniser is working.
 func (c *call) tellProgress(n *news) {
 	c.sendDelta(n.transcript.item, n.words.stable.grow(n.transcript.text))
 }
@@ -251,5 +253,5 @@ func (c *call) tellCleared(a machine.Action, _ *news) {
 		c.tellBuffer("cleared", r.id)
 		return
 	}
-	c.tellBuffer("cleared", "") // nothing plays
+	c.tellBuffer("cleared", "") // nothing is playing
 }

@@ -15,16 +15,16 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 )
 
-// Bounds of a call.
+// Limits of a call.
 const (
 	connectTimeout = 15 * time.Second // from the answer to session.created
 	inboxSize      = 256
-	// maxUnsent is how many bytes of events may wait for a client that does
-	// not read; then the call ends.
+	// maxUnsent is how many bytes of events may queue for a client that does not read
+	// before the call ends.
 	maxUnsent = 8 << 20
 )
 
-// call is one conversation with one client. Fields below "run" belong to the
+// call is one conversation with one client. The fields below "run" belong to the
 // goroutine of run; the others are set before it starts.
 type call struct {
 	id      string
@@ -33,37 +33,37 @@ type call struct {
 	link    transport
 	ctx     context.Context // done when the call is over
 	hangUp  context.CancelFunc
-	done    chan struct{} // closed when nothing of the call is left
+	done    chan struct{} // closed when all resources of the call are released
 	workers sync.WaitGroup
 	inbox   chan func()
-	opened  chan struct{} // closed with session.created
+	opened  chan struct{} // closed when session.created is sent
 	expires time.Time
 
-	detector    vad.Detector // of listen; nil before it is loaded and when it failed for good
-	silent      int          // windows of digital silence in a row; of listen
-	inputRate   atomic.Int64 // of audio in events, Hz
+	detector    vad.Detector // used by listen; nil until loaded, and after a permanent failure
+	silent      int          // consecutive windows of digital silence; used by listen
+	inputRate   atomic.Int64 // of audio in events, in Hz
 	recognition *recognition
 	speaker     *speaker
-	voices      []string // nil when there is no synthesiser
+	voices      []string // nil without a synthesiser
 
 	// run
-	state       machine.State // what the call is at; step assigns it
+	state       machine.State // state of the tables; only step assigns it
 	executors   [machine.NumActions]func(*call, machine.Action, *news)
-	raised      []happening // events that actions caused
+	raised      []happening // events raised by actions
 	session     session
 	items       conversation
 	turns       turns
-	said        string                      // the item of the last turn that was committed
-	transcripts map[string]*transcriptState // that are awaited, by item
-	responses   map[uint32]*response        // that are not over
-	idle        *time.Timer                 // runs while the user is waited for
+	said        string                      // the item of the last committed turn
+	transcripts map[string]*transcriptState // pending transcripts, by item
+	responses   map[uint32]*response        // not yet over
+	idle        *time.Timer                 // runs while the call waits for the user
 	idleFrom    int64
 
-	listener  endturn.Listener // nil where there is none
-	listening bool             // it is busy
+	listener  endturn.Listener // nil if unavailable
+	listening bool             // listener is busy
 }
 
-// newCall makes a call with its engines, over a transport.
+// newCall creates a call with its engines over a transport.
 func (s *Server) newCall(session session, connect func(*call) (transport, error)) (*call, error) {
 	c := &call{
 		id: newID("rtc"), srv: s,
@@ -89,7 +89,7 @@ func (s *Server) newCall(session session, connect func(*call) (transport, error)
 	}
 	synth, err := s.cfg.Synthesizer()
 	if err != nil {
-		// The caller hears why when it wants something said.
+		// The client gets the error when it requests speech.
 		c.log.Warn().Err(err).Msg("speech synthesiser cannot start")
 		synth = brokenSynthesizer{err}
 	}
@@ -105,14 +105,14 @@ func (s *Server) newCall(session session, connect func(*call) (transport, error)
 	return c, nil
 }
 
-// stoppedTimer is a timer that only fires after Reset.
+// stoppedTimer returns a timer that fires only after Reset.
 func stoppedTimer() *time.Timer {
 	t := time.NewTimer(time.Hour)
 	t.Stop()
 	return t
 }
 
-// run owns the state of the call until it is over, and then takes it apart.
+// run owns the state of the call until it is over, and then releases its resources.
 func (c *call) run() {
 	defer close(c.done)
 	defer c.srv.forget(c)
@@ -146,7 +146,7 @@ func (c *call) run() {
 	}
 }
 
-// settings are what the tables look at of a session.
+// settings returns the parts of a session that the tables use.
 func (s *Server) settings(of session) machine.Settings {
 	in := of.Audio.Input
 	m := machine.Settings{
@@ -159,14 +159,14 @@ func (s *Server) settings(of session) machine.Settings {
 	return m
 }
 
-// configure has the tables know the session; detection says that turns are to be detected
-// otherwise.
+// configure passes the session to the tables; detection reports whether turn detection
+// changed.
 func (c *call) configure(detection bool) {
 	c.take(machine.Event{Kind: machine.Configure, OK: detection, Settings: c.srv.settings(c.session)}, news{})
 }
 
-// release ends everything that the call holds. It waits for the workers, so it
-// must not run on one of them.
+// release closes everything that the call holds. It waits for the workers, so it must
+// not run on one of them.
 func (c *call) release() {
 	c.hangUp()
 	c.idle.Stop()
@@ -196,8 +196,8 @@ func (c *call) release() {
 	}
 }
 
-// post hands f to run. It waits while run is busy, and reports false when the
-// call is over. Only goroutines that run never waits for may use it.
+// post runs f on the goroutine of run. It blocks while run is busy and returns false
+// when the call is over. A goroutine that run waits for must not use it.
 func (c *call) post(f func()) bool {
 	select {
 	case c.inbox <- f:
@@ -213,7 +213,7 @@ func (c *call) greet() {
 	close(c.opened)
 }
 
-// send puts an event on its way. A client that does not read is hung up on.
+// send queues an event for the client, and hangs up if the client does not read.
 func (c *call) send(event any) {
 	if !c.state.Link.Carries() {
 		return
@@ -229,28 +229,28 @@ func (c *call) send(event any) {
 	}
 }
 
-// fail ends the call because of a fault of the server.
+// fail ends the call because of an internal error.
 func (c *call) fail(what string, err error) {
 	c.log.Error().Err(err).Msg(what)
 	c.take(machine.Event{Kind: machine.Fault}, news{why: serverError(fmt.Errorf("%s: %w", what, err))})
 }
 
-// hangUpWhenSent hangs up when the caller has all events, or after a second.
+// hangUpWhenSent hangs up when all events are sent, or after a second.
 func (c *call) hangUpWhenSent() {
 	time.AfterFunc(time.Second, c.hangUp)
 	c.link.whenSent(c.hangUp)
 }
 
-// happened takes an event that comes with nothing.
+// happened processes an event without data.
 func (c *call) happened(k machine.Kind) { c.take(machine.Event{Kind: k}, news{}) }
 
-// scaled is a time of audio at the server's speed.
+// scaled converts a duration of audio to wall-clock time at the server's speed.
 func (c *call) scaled(d time.Duration) time.Duration {
 	return time.Duration(float64(d) / c.srv.cfg.Speed)
 }
 
-// brokenSynthesizer stands in for one that could not be made: each answer
-// fails with the reason.
+// brokenSynthesizer replaces a synthesizer that could not be created: each answer fails
+// with the reason.
 type brokenSynthesizer struct{ err error }
 
 func (b brokenSynthesizer) SetRate(float64) {}

@@ -2,8 +2,8 @@ package localrealtime
 
 import "github.com/agentvoice/agentvoice-daemon/audio"
 
-// Rates of the media path.
+// Sample rates of the media path.
 const (
-	rtpRate    = audio.SampleRate // of RTP timestamps of Opus (RFC 7587), Hz: one tick a sample
-	listenRate = 16000            // of the detector and the recogniser, Hz
+	rtpRate    = audio.SampleRate // Opus RTP clock in Hz (RFC 7587): one tick per sample
+	listenRate = 16000            // input rate of the detector and the recogniser, in Hz
 )

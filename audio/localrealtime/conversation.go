@@ -8,7 +8,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/machine"
 )
 
-// maxItems bounds the conversation; the oldest items are forgotten.
+// maxItems bounds the conversation; the oldest items are dropped first.
 const maxItems = 1000
 
 // conversation is the list of items, oldest first. Only call.run touches it.
@@ -18,7 +18,7 @@ type conversation struct {
 	summary summary
 }
 
-// last is the id of the last item, nil for none.
+// last returns the id of the last item, or nil.
 func (v *conversation) last() *string {
 	if len(v.items) == 0 {
 		return nil
@@ -30,7 +30,7 @@ func (v *conversation) find(id string) int {
 	return slices.IndexFunc(v.items, func(i item) bool { return i.ID == id })
 }
 
-// previous is the id of the item before index i, nil for none.
+// previous returns the id of the item before index i, or nil.
 func (v *conversation) previous(i int) *string {
 	if i <= 0 {
 		return nil
@@ -39,7 +39,7 @@ func (v *conversation) previous(i int) *string {
 	return &id
 }
 
-// insert puts it at index i and forgets the oldest when there are too many.
+// insert inserts an item at index i and drops the oldest items over the limit.
 func (v *conversation) insert(i int, it item) {
 	v.items = slices.Insert(v.items, i, it)
 	if len(v.items) > maxItems {
@@ -47,14 +47,14 @@ func (v *conversation) insert(i int, it item) {
 	}
 }
 
-// transcribe puts the transcript into a user's item, if it is still there.
+// transcribe stores the transcript in a user's item, if it still exists.
 func (v *conversation) transcribe(id, text string) {
 	if i := v.find(id); i >= 0 {
 		v.items[i].Content = []part{{Type: "input_audio", Transcript: &text}}
 	}
 }
 
-// addItem appends a whole item and announces it.
+// addItem appends a complete item and announces it.
 func (c *call) addItem(it item) {
 	previous := c.items.last()
 	c.items.insert(len(c.items.items), it)
@@ -63,8 +63,8 @@ func (c *call) addItem(it item) {
 	c.grown()
 }
 
-// onItemCreate is conversation.item.create, for messages of text, and calls of functions
-// with their outputs.
+// onItemCreate handles conversation.item.create for text messages, function calls and
+// function outputs.
 func (c *call) onItemCreate(ev clientEvent) {
 	var in conversationIn
 	if err := decode(ev.Item, &in, "item."); err != nil {
@@ -101,7 +101,7 @@ func (c *call) onItemCreate(ev clientEvent) {
 	c.grown()
 }
 
-// item checks an item of a client and gives it the server's form.
+// item validates a client's item and converts it to the server's form.
 func (in conversationIn) item(path string) (item, error) {
 	it := item{ID: in.ID, Type: in.Type, Status: "completed"}
 	switch in.Type {
@@ -123,7 +123,7 @@ func (in conversationIn) item(path string) (item, error) {
 	return it, nil
 }
 
-// message fills it with a message of text.
+// message fills in a text message.
 func (in conversationIn) message(it item, path string) (item, error) {
 	if !slices.Contains([]string{"user", "assistant", "system"}, in.Role) {
 		return item{}, invalidf("invalid_value", path+"role", "%srole must be user, assistant or system", path)
@@ -149,8 +149,8 @@ func (in conversationIn) message(it item, path string) (item, error) {
 	return it, nil
 }
 
-// spoken is the text of a message; a system's message is an instruction and
-// has none.
+// spoken returns the text of a message. System messages are instructions and have no
+// spoken text.
 func (it item) spoken() string {
 	if it.Role == "system" {
 		return ""
@@ -164,7 +164,8 @@ func (it item) spoken() string {
 	return strings.Join(texts, "\n")
 }
 
-// withItem runs f with the index of the item that the event names, or refuses.
+// withItem calls f with the index of the item that the event names, or rejects the
+// event.
 func (c *call) withItem(ev clientEvent, f func(i int)) {
 	i := c.items.find(ev.ItemID)
 	if i < 0 {
@@ -189,7 +190,8 @@ func (c *call) onItemDelete(ev clientEvent) {
 	})
 }
 
-// onItemTruncate drops what was not heard of an answer, as the public API does.
+// onItemTruncate removes the part of an answer that was not heard, as in the public
+// API.
 func (c *call) onItemTruncate(ev clientEvent) {
 	c.withItem(ev, func(i int) {
 		it := &c.items.items[i]
@@ -205,7 +207,7 @@ func (c *call) onItemTruncate(ev clientEvent) {
 	})
 }
 
-// truncate leaves what was heard of an answer in the conversation.
+// truncate keeps only the heard part of an answer in the conversation.
 func (c *call) truncate(it *item, ms int64) {
 	marks := it.marks
 	for _, r := range c.responses {
@@ -223,11 +225,12 @@ func (c *call) truncate(it *item, ms int64) {
 	c.send(itemTruncatedEvent{"conversation.item.truncated", newID("event"), it.ID, 0, ms})
 }
 
-// nothingHeard is what a Model remembers of an answer that was interrupted at once.
+// nothingHeard is the text that a Model sees for an answer that was interrupted before
+// its first word.
 const nothingHeard = "(interrupted before a word was heard)"
 
-// heardText is what was heard of the pieces of an answer until ms: those that were heard
-// to their end, and whole words of the next one, by its share of the time.
+// heardText returns the part of an answer heard until ms: all pieces that finished, and
+// whole words of the next piece in proportion to its time.
 func heardText(marks []mark, ms int64) string {
 	var heard []string
 	begin := int64(0)
@@ -243,7 +246,7 @@ func heardText(marks []mark, ms int64) string {
 	return strings.Join(heard, " ")
 }
 
-// onClientEvent takes one message of the data channel.
+// onClientEvent handles one message of the data channel.
 func (c *call) onClientEvent(data []byte) {
 	var ev clientEvent
 	if err := json.Unmarshal(data, &ev); err != nil {
@@ -253,7 +256,7 @@ func (c *call) onClientEvent(data []byte) {
 	c.onEvent(ev)
 }
 
-// onEvent takes one event of the client.
+// onEvent handles one client event.
 func (c *call) onEvent(ev clientEvent) {
 	defer c.settle()
 	switch ev.Type {
@@ -284,7 +287,7 @@ func (c *call) onEvent(ev clientEvent) {
 	}
 }
 
-// onSessionUpdate merges and applies a configuration, whole or not at all.
+// onSessionUpdate merges a configuration and applies it atomically.
 func (c *call) onSessionUpdate(ev clientEvent) {
 	if len(ev.Session) == 0 {
 		c.refuse(ev, invalidf("missing_required_parameter", "session", "session.update has no session"))
@@ -305,7 +308,7 @@ func (c *call) onSessionUpdate(ev clientEvent) {
 	c.send(sessionEvent{"session.updated", newID("event"), c.session})
 }
 
-// refuse answers a client's event with an error event that names it.
+// refuse sends an error event that names the client's event.
 func (c *call) refuse(ev clientEvent, err error) {
 	e := *serverError(err)
 	if ev.EventID != "" {

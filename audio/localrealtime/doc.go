@@ -1,16 +1,17 @@
-// Package localrealtime is the embedded realtime server: the server's side of
-// the OpenAI Realtime GA protocol over WebRTC and WebSocket (section 3 of the
-// protocol), with recognition and synthesis on this machine, so that a
-// conversation needs no key of a service and no network.
+// Package localrealtime is the embedded realtime server: the server side of the OpenAI
+// Realtime GA protocol over WebRTC and WebSocket (section 3 of the protocol).
+// Recognition and synthesis run locally, so a conversation needs neither an API key nor
+// a network.
 //
 // # Model
 //
 // A Server answers HTTP (Handler) and holds calls. A call is one client over one
-// transport: a peer connection with a data channel for events and one Opus track each
-// way, or a WebSocket where all is events. What it is at is one value of package machine,
-// which call.take alone changes and whose actions it carries out (act.go); what the tables
-// do not look at, such as words and audio, is beside it. All of it has a single writer, the
-// goroutine of call.run, which the others reach only by post:
+// transport: either a peer connection with a data channel for events and one Opus track
+// in each direction, or a WebSocket that carries everything as events. Its state is one
+// value of package machine. Only call.take changes that state and runs the resulting
+// actions (act.go). Data that the tables do not look at, such as words and audio, is
+// kept beside it. All of it has a single writer, the goroutine of call.run; other
+// goroutines reach it only through post:
 //
 //	RTP in ─► reorder, Opus ─┐
 //	appended audio ──────────┴► VAD ─window─►┐                ┌──► events, in order
@@ -20,16 +21,16 @@
 //	pacer ───────────────started, stopped────►│   responses)   └──► speaker ─► Model ─► synthesis ─► Opus, pacer, RTP out
 //	                                                                                             └─► audio events
 //
-// With a Model the server answers: it hands the Model the conversation when the user's
-// words are known, and speaks the answer while it is written. A call of a function ends a
-// response; the client carries it out and asks for the next one. With Summarise, the
-// beginning of a long conversation is put into few words (memory.go).
+// With a Model, the server answers: it sends the Model the conversation once the user's
+// words are known, and speaks the answer as it streams. A function call ends a
+// response; the client runs the function and requests the next response. With
+// Summarise, the beginning of a long conversation is replaced by a summary (memory.go).
 //
-// Without a Model the server transcribes what it hears, and speaks verbatim the text in
-// the input of a response.create. It never makes an answer of its own; a session that asks
-// for one (create_response) is told so by an error event for each turn.
+// Without a Model, the server transcribes the user and speaks the text in the input of
+// a response.create verbatim. It never answers on its own; if a session requests that
+// (create_response), the server sends an error event for each turn.
 //
-// A call may be a session of OpenAI's Live API instead: see live.
+// A call can also be a session of OpenAI's Live API: see live.
 //
 // # The caller's loop
 //
@@ -41,14 +42,15 @@
 //
 // # Invariants
 //
-// session.created is the first event of a call. Each added event is followed by
-// its done event and each response.created by one response.done, whatever
-// fails or is cancelled. Audio positions (audio_start_ms, audio_end_ms) follow
-// the RTP timestamps of the caller: lost packets are concealed, gaps filled.
-// After output_audio_buffer.cleared no packet of the cleared response is sent. Over
-// WebSocket the audio waits for a client that does not read, and a client that sends
-// faster than recognition follows is read slower; no word is dropped for either.
-// A failing engine fails its transcription or response, not the call. Close
-// leaves no goroutine, socket or engine. Nothing that was said, heard or sent
-// as a secret reaches a log or an error.
+// session.created is the first event of a call. Each added event is followed by its
+// done event and each response.created by exactly one response.done, even after a
+// failure or cancellation. Audio positions (audio_start_ms, audio_end_ms) follow the
+// caller's RTP timestamps: lost packets are concealed and gaps are filled. After
+// output_audio_buffer.cleared, no packet of the cleared response is sent.
+//
+// Over WebSocket, output audio waits for a client that reads slowly, and input is read
+// more slowly from a client that sends faster than recognition can process; neither
+// loses words. A failing engine fails its transcription or response, not the call.
+// Close leaves no goroutine, socket or engine behind. Spoken and recognised text and
+// secrets never reach a log or an error.
 package localrealtime

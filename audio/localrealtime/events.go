@@ -7,18 +7,18 @@ import (
 	"time"
 )
 
-// The events of the protocol, by the public reference
-// (https://platform.openai.com/docs/api-reference/realtime). internal/official
-// checks them against the types of the public client library.
+// The events of the protocol, according to the public reference
+// (https://platform.openai.com/docs/api-reference/realtime). internal/official checks
+// them against the types of the public client library.
 
-// Bounds of one event of a client, in bytes. That of events with audio is of the public
-// API.
+// Size limits of one client event, in bytes. The limit for events with audio is that of
+// the public API.
 const (
 	maxEventBytes       = 256 << 10
 	maxSocketEventBytes = 15 << 20
 )
 
-// clientEvent is any event of a client; each kind uses some of the fields.
+// clientEvent is any client event; each kind uses some of the fields.
 type clientEvent struct {
 	Type    string `json:"type"`
 	EventID string `json:"event_id"`
@@ -47,13 +47,14 @@ type responseCreate struct {
 		} `json:"output"`
 	} `json:"audio"`
 
-	// For a Model, over those of the session. Without one they have no effect.
+	// These override the session's values for a Model. Without a Model they have no
+	// effect.
 	Tools           json.RawMessage `json:"tools"`
 	ToolChoice      json.RawMessage `json:"tool_choice"`
 	MaxOutputTokens json.RawMessage `json:"max_output_tokens"`
 }
 
-// conversationIn is an item as a client sends it: a message, a call of a function, its
+// conversationIn is an item as sent by a client: a message, a function call, a function
 // output, or a reference to an item.
 type conversationIn struct {
 	ID      string `json:"id"`
@@ -72,35 +73,36 @@ type conversationIn struct {
 	Output    string `json:"output"`
 }
 
-// The types of items.
+// Item types.
 const (
 	itemMessage        = "message"
 	itemFunctionCall   = "function_call"
 	itemFunctionOutput = "function_call_output"
 )
 
-// item is an entry of the conversation as the server shows it.
+// item is an entry of the conversation as shown by the server.
 type item struct {
 	ID     string
 	Type   string
 	Status string
-	// summary is the one that it is in or on its way to; 0 for none.
+	// summary is the job of the summary that includes the item or will include it; 0 if
+	// not summarised.
 	summary uint32
 
-	// of a message
+	// message
 	Role      string
 	Content   []part
-	written   string // of the assistant: what the Model wrote and the user heard; "" for what Content says
-	marks     []mark // of the assistant: where its pieces end in the audio
-	truncated bool   // of the assistant: Content is what was heard
+	written   string // assistant only: what the Model wrote and the user heard; if empty, Content applies
+	marks     []mark // assistant only: end positions of its pieces in the audio
+	truncated bool   // assistant only: Content was cut to what the user heard
 
-	// of a call of a function, and of its output
+	// function call and function output
 	CallID          string
 	Name, Arguments string
 	Output          string
 }
 
-// mark says where a piece of an answer ends in its audio.
+// mark is the position in the audio where a piece of an answer ends.
 type mark struct {
 	text  string
 	endMs int64
@@ -137,9 +139,8 @@ func (it item) MarshalJSON() ([]byte, error) {
 	}{h, it.Role, it.Content})
 }
 
-// part is one content part of an item. Text belongs to input_text and
-// output_text, Transcript to input_audio (null until known), output_audio and
-// audio.
+// part is one content part of an item. input_text and output_text use Text; input_audio
+// (null until known), output_audio and audio use Transcript.
 type part struct {
 	Type       string
 	Text       string
@@ -160,7 +161,7 @@ func (p part) MarshalJSON() ([]byte, error) {
 	}{p.Type, p.Transcript})
 }
 
-// text is what the part says, in writing or in a transcript.
+// text returns the written text or transcript of the part.
 func (p part) text() string {
 	if p.Transcript != nil {
 		return *p.Transcript
@@ -169,7 +170,7 @@ func (p part) text() string {
 }
 
 // audioBufferEvent is input_audio_buffer.speech_started, .speech_stopped and
-// .timeout_triggered. Which of the positions an event has depends on its type.
+// .timeout_triggered. The type determines which positions are set.
 type audioBufferEvent struct {
 	Type         string `json:"type"`
 	EventID      string `json:"event_id"`
@@ -183,8 +184,8 @@ type inputClearedEvent struct {
 	EventID string `json:"event_id"`
 }
 
-// outputBufferEvent is output_audio_buffer.started, .stopped and .cleared. The last
-// has no response where nothing was playing.
+// outputBufferEvent is output_audio_buffer.started, .stopped and .cleared. cleared has
+// no response if nothing was playing.
 type outputBufferEvent struct {
 	Type       string `json:"type"`
 	EventID    string `json:"event_id"`
@@ -213,8 +214,8 @@ type itemTruncatedEvent struct {
 	AudioEndMs   int64  `json:"audio_end_ms"`
 }
 
-// outputAudioEvent is response.output_audio.delta (over WebSocket, base64) and .done, and
-// of the transcript response.output_audio_transcript.delta and .done.
+// outputAudioEvent is response.output_audio.delta (over WebSocket, base64) and .done,
+// and response.output_audio_transcript.delta and .done.
 type outputAudioEvent struct {
 	Type         string  `json:"type"`
 	EventID      string  `json:"event_id"`
@@ -258,7 +259,8 @@ type transcribedEvent struct {
 	ItemID       string `json:"item_id"`
 	ContentIndex int    `json:"content_index"`
 	Transcript   string `json:"transcript"`
-	// Logprobs is one for the whole transcript, where the engine has an estimate.
+	// Logprobs has one entry for the whole transcript if the engine reports a
+	// confidence.
 	Logprobs []logprob `json:"logprobs,omitempty"`
 	Usage    struct {
 		Type    string  `json:"type"` // duration
@@ -312,7 +314,7 @@ type statusDetails struct {
 	Error  *protocolError `json:"error,omitempty"`
 }
 
-// usage is what the Model says; zero where it says nothing, and without a Model.
+// usage is the usage that the Model reports; zero without a report or a Model.
 type usage struct {
 	TotalTokens  int64 `json:"total_tokens"`
 	InputTokens  int64 `json:"input_tokens"`
@@ -356,20 +358,20 @@ type errorEvent struct {
 	Error   *protocolError `json:"error"`
 }
 
-// protocolError is an error in the form of the public API, for HTTP and for
-// events. It never holds a value that the client sent, but for names.
+// protocolError is an error in the form of the public API, for HTTP and for events. It
+// contains names but never values that the client sent.
 type protocolError struct {
 	Type    string  `json:"type"` // invalid_request_error, server_error, rate_limit_error
 	Code    string  `json:"code"`
 	Message string  `json:"message"`
 	Param   *string `json:"param"`
-	// EventID is that of the client's event at fault.
+	// EventID identifies the client event that caused the error.
 	EventID *string `json:"event_id,omitempty"`
 }
 
 func (e *protocolError) Error() string { return e.Message }
 
-// invalidf is a fault of the client. An empty param stands for none.
+// invalidf returns a client error. An empty param is omitted.
 func invalidf(code, param, format string, args ...any) *protocolError {
 	e := &protocolError{Type: "invalid_request_error", Code: code, Message: fmt.Sprintf(format, args...)}
 	if param != "" {
@@ -378,13 +380,13 @@ func invalidf(code, param, format string, args ...any) *protocolError {
 	return e
 }
 
-// sessionExpired is the error that the public API sends before it closes a
-// session that reached its maximum duration.
+// sessionExpired is the error that the public API sends before it closes a session that
+// reached its maximum duration.
 func sessionExpired(limit time.Duration) *protocolError {
 	return invalidf(codeSessionExpired, "", "Your session hit the maximum duration of %v.", limit)
 }
 
-// serverError is a fault of the server or of an engine.
+// serverError wraps a failure of the server or of an engine.
 func serverError(err error) *protocolError {
 	if known := (*protocolError)(nil); errors.As(err, &known) {
 		return known

@@ -13,15 +13,15 @@ import (
 	"github.com/pion/sdp/v3"
 )
 
-// Bounds of request bodies, in bytes. An offer of one audio track and a data
-// channel takes some 2 KB.
+// Limits of request bodies, in bytes. An offer with one audio track and a data channel
+// has about 2 KB.
 const (
 	maxOfferBytes   = 64 << 10
 	maxSessionBytes = 256 << 10
 )
 
-// modelID is the name under which the server lists itself. Any model name is
-// accepted and echoed, since there is nothing to choose from.
+// modelID is the model name that the server lists. It accepts and echoes any model
+// name, because there is only one model.
 const modelID = "agentvoice-local"
 
 // Handler answers the HTTP side of the protocol:
@@ -112,7 +112,7 @@ func (s *Server) postCalls(w http.ResponseWriter, r *http.Request) {
 		writeError(w, http.StatusBadRequest, err)
 		return
 	}
-	// The session of the key comes first; what the caller sends overrides it.
+	// The session of the key applies first; the caller's values override it.
 	granted, _ := s.secrets.lookup(bearer(r))
 	session, err := s.newSession(granted.session, requested)
 	if err != nil {
@@ -133,7 +133,7 @@ func (s *Server) postCalls(w http.ResponseWriter, r *http.Request) {
 	_, _ = io.WriteString(w, answer)
 }
 
-// writeCallError tells a refused offer from a server that cannot take it.
+// writeCallError distinguishes a rejected offer from a server that cannot accept calls.
 func writeCallError(w http.ResponseWriter, err error) {
 	switch e := (*protocolError)(nil); {
 	case errors.As(err, &e):
@@ -147,8 +147,7 @@ func writeCallError(w http.ResponseWriter, err error) {
 	}
 }
 
-// readOffer takes both forms of the body: the SDP itself, or a form with sdp
-// and session.
+// readOffer accepts both forms of the body: plain SDP, or a form with sdp and session.
 func readOffer(w http.ResponseWriter, r *http.Request) (offer string, session json.RawMessage, ok bool) {
 	kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type"))
 	switch {
@@ -167,8 +166,8 @@ func readOffer(w http.ResponseWriter, r *http.Request) (offer string, session js
 	return "", nil, false
 }
 
-// formPart is a field of a form. Some clients send it with a file name, which
-// makes it a file to net/http.
+// formPart returns a form field. Some clients send it with a file name, so net/http
+// treats it as a file.
 func formPart(r *http.Request, name string) string {
 	if v := r.FormValue(name); v != "" {
 		return v
@@ -185,8 +184,8 @@ func formPart(r *http.Request, name string) string {
 	return string(b)
 }
 
-// checkOffer refuses what could never become a call: without the data channel
-// the caller would wait for session.created until it gives up.
+// checkOffer rejects offers that can never become a call. Without the data channel, for
+// example, the client would wait for session.created until it times out.
 func checkOffer(offer string) error {
 	var d sdp.SessionDescription
 	if err := d.UnmarshalString(offer); err != nil {
@@ -204,7 +203,7 @@ func checkOffer(offer string) error {
 	return nil
 }
 
-// postHangup ends a call, and returns when it is gone.
+// postHangup ends a call and waits until it is gone.
 func (s *Server) postHangup(w http.ResponseWriter, r *http.Request) {
 	if !s.authorize(w, r, true) {
 		return
@@ -219,7 +218,7 @@ func (s *Server) postHangup(w http.ResponseWriter, r *http.Request) {
 	w.WriteHeader(http.StatusOK)
 }
 
-// getModels lists the one model, for clients that check their key this way.
+// getModels lists the one model, for clients that use this request to check their key.
 func (s *Server) getModels(w http.ResponseWriter, r *http.Request) {
 	if !s.authorize(w, r, false) {
 		return
@@ -236,7 +235,8 @@ func (s *Server) getModels(w http.ResponseWriter, r *http.Request) {
 	}{"list", []model{{modelID, "model", 0, "agentvoice"}}})
 }
 
-// authorize checks the bearer: the API key, or also an ephemeral key.
+// authorize checks the bearer token: the API key or, if ephemeral is set, an ephemeral
+// key.
 func (s *Server) authorize(w http.ResponseWriter, r *http.Request, ephemeral bool) bool {
 	key := bearer(r)
 	if sameKey(key, s.cfg.APIKey) {
@@ -254,8 +254,8 @@ func (s *Server) authorize(w http.ResponseWriter, r *http.Request, ephemeral boo
 	return false
 }
 
-// bearer is the key of a request. Web pages cannot set headers of a WebSocket, so the
-// public API takes the key as a subprotocol, too.
+// bearer returns the key of a request. Web pages cannot set headers on a WebSocket, so
+// the public API also accepts the key as a subprotocol.
 func bearer(r *http.Request) string {
 	if scheme, key, _ := strings.Cut(r.Header.Get("Authorization"), " "); strings.EqualFold(scheme, "Bearer") {
 		return strings.TrimSpace(key)
@@ -287,7 +287,7 @@ func writeBodyError(w http.ResponseWriter, err error) {
 	writeError(w, http.StatusBadRequest, invalidf("invalid_body", "", "the body cannot be read"))
 }
 
-// writeTooMany refuses a request that may succeed later.
+// writeTooMany rejects a request that may succeed later.
 func writeTooMany(w http.ResponseWriter, message string) {
 	w.Header().Set("Retry-After", "1")
 	writeError(w, http.StatusTooManyRequests, &protocolError{Type: "rate_limit_error", Code: "rate_limit_exceeded", Message: message})

@@ -7,13 +7,13 @@ import (
 	"github.com/coder/websocket"
 )
 
-// The subprotocols of the public API over WebSocket: its own, and a key.
+// The WebSocket subprotocols of the public API: the protocol itself, and the key.
 const (
 	socketProtocol = "realtime"
 	keyProtocol    = "openai-insecure-api-key."
 )
 
-// getRealtime makes a call over WebSocket.
+// getRealtime starts a call over WebSocket.
 func (s *Server) getRealtime(w http.ResponseWriter, r *http.Request) {
 	if !s.authorize(w, r, true) {
 		return
@@ -36,10 +36,10 @@ func (s *Server) getRealtime(w http.ResponseWriter, r *http.Request) {
 		writeCallError(w, err)
 		return
 	}
-	// guard has checked the origin.
+	// guard has already checked the origin.
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{socketProtocol}, InsecureSkipVerify: true})
 	if err != nil {
-		return // Accept has answered
+		return // Accept has already replied
 	}
 	c, err := s.newCall(session, func(c *call) (transport, error) { return newSocket(c, conn, nil), nil })
 	if err != nil {
@@ -53,8 +53,8 @@ func (s *Server) getRealtime(w http.ResponseWriter, r *http.Request) {
 	go c.run()
 }
 
-// guard refuses web pages that are not allowed, and too many requests. Browsers name the
-// page in Origin; other programs do not send it.
+// guard rejects requests from disallowed web pages and requests over the rate limit.
+// Browsers send the page's origin in Origin; other programs omit it.
 func (s *Server) guard(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if origin := r.Header.Get("Origin"); origin != "" {

@@ -11,18 +11,19 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 )
 
-// window is 32 ms of what the caller said: vad.WindowSamples samples at
-// listenRate and the probability of speech. What is left before a commit is shorter. It is not changed after it is made.
+// window is 32 ms of the caller's audio (vad.WindowSamples samples at listenRate) and
+// its probability of speech. The last window before a commit can be shorter. Windows
+// are immutable.
 type window struct {
 	pcm    []int16
 	speech float32
 }
 
-// listen is the audio-in goroutine over WebRTC: it turns the caller's RTP into
-// consecutive windows and posts them, until the track or the call ends. Nothing of it
-// waits for recognition.
+// listen is the audio input goroutine over WebRTC: it turns the caller's RTP into
+// consecutive windows and posts them until the track or the call ends. It never waits
+// for recognition.
 func (c *call) listen(tracks <-chan *webrtc.TrackRemote) {
-	// Loading it must not delay the answer.
+	// Loading the detector must not delay the SDP answer.
 	loadErr := c.loadDetector()
 	var track *webrtc.TrackRemote
 	select {
@@ -30,7 +31,7 @@ func (c *call) listen(tracks <-chan *webrtc.TrackRemote) {
 	case <-c.ctx.Done():
 		return
 	}
-	// Events of what is heard must not come before session.created.
+	// Input events must not precede session.created.
 	select {
 	case <-c.opened:
 	case <-c.ctx.Done():
@@ -56,7 +57,7 @@ func (c *call) listen(tracks <-chan *webrtc.TrackRemote) {
 	}
 }
 
-// loadDetector takes a voice detector for the goroutine that hears.
+// loadDetector takes a voice detector from the pool for the input goroutine.
 func (c *call) loadDetector() error {
 	detector, err := c.srv.detectors.take()
 	if err == nil {
@@ -65,11 +66,11 @@ func (c *call) loadDetector() error {
 	return err
 }
 
-// silentWindows is after how many windows of digital silence, 0.3 s, the detector does
-// not run any more: a caller sends nothing while nobody speaks.
+// silentWindows is the number of windows of digital silence (0.3 s) after which the
+// detector stops running. Callers send digital silence while nobody speaks.
 const silentWindows = 10
 
-// hear runs the detector on a full window and posts it. It reports false when
+// hear runs the detector on a full window and posts the window. It returns false when
 // the call is over.
 func (c *call) hear(pcm []int16) bool {
 	if slices.ContainsFunc(pcm, func(s int16) bool { return s != 0 }) {
@@ -82,7 +83,7 @@ func (c *call) hear(pcm []int16) bool {
 	}
 	p, err := c.detector.Process(pcm)
 	if err != nil {
-		// Without the detector the call is deaf: it gets one new one.
+		// A call without a detector hears nothing, so it gets one replacement.
 		c.log.Warn().Err(err).Msg("voice detector failed; replacing it")
 		if p, err = c.replaceDetector(pcm); err != nil {
 			c.post(func() { c.fail("the voice detector failed", err) })
@@ -103,13 +104,12 @@ func (c *call) replaceDetector(pcm []int16) (float32, error) {
 	return d.Process(pcm)
 }
 
-// maxGap is the longest silence that is made for a jump of RTP timestamps, in
-// samples. A longer jump is a caller that began a new count.
+// maxGap is the longest jump of RTP timestamps, in samples, that is filled with
+// silence. A longer jump means that the caller restarted its timestamps.
 const maxGap = 30 * rtpRate
 
-// receiver puts packets in order, decodes them and keeps the sample position
-// true to the RTP timestamp: what was lost is concealed, and what was not sent
-// is silence.
+// receiver orders and decodes packets and keeps the sample position aligned with the
+// RTP timestamps: it conceals lost packets and inserts silence where nothing was sent.
 type receiver struct {
 	decoder   *opus.Decoder
 	resampler *audio.Resampler // to listenRate
@@ -117,7 +117,7 @@ type receiver struct {
 	windows   windower
 
 	started bool
-	expect  uint32 // timestamp after the last packet
+	expect  uint32 // expected timestamp of the next packet
 	pcm     [opus.MaxPacketSamples]int16
 	low     []int16 // pcm at listenRate, reused
 }
@@ -134,8 +134,8 @@ func newReceiver(emit func(pcm []int16) bool) (*receiver, error) {
 	return &receiver{decoder: decoder, resampler: resampler, windows: windower{emit: emit}}, nil
 }
 
-// receive takes the next packet of the network. It reports false when the
-// windows are not wanted any more.
+// receive processes the next packet from the network. It returns false when windows are
+// no longer needed.
 func (r *receiver) receive(p *rtp.Packet) bool {
 	r.order.push(p)
 	for {
@@ -158,7 +158,7 @@ func (r *receiver) decode(p *rtp.Packet, lost bool) bool {
 	r.started = true
 	n, err := r.decoder.Decode(p.Payload, r.pcm[:])
 	if err != nil {
-		// A damaged packet is as good as lost.
+		// Treat a damaged packet as lost.
 		n = opus.PacketSamples
 		r.conceal(r.pcm[:n])
 	}
@@ -166,9 +166,9 @@ func (r *receiver) decode(p *rtp.Packet, lost bool) bool {
 	return r.write(r.pcm[:n])
 }
 
-// fill makes n samples for a gap. Lost packets are extrapolated, which Opus
-// fades out, and the last one is taken from the redundancy in the packet after
-// it; what was never sent is silence.
+// fill generates n samples for a gap. Lost packets are concealed by Opus, which fades
+// out, and the last one is recovered from the redundancy in the next packet; audio that
+// was never sent becomes silence.
 func (r *receiver) fill(n int, lost bool, next []byte) bool {
 	for n > 0 {
 		piece := r.pcm[:min(n, opus.PacketSamples)]
@@ -201,11 +201,11 @@ func (r *receiver) write(pcm []int16) bool {
 	return r.windows.write(r.low)
 }
 
-// maxHeld is how many packets wait for a missing one: 80 ms.
+// maxHeld is the number of packets held while waiting for a missing one: 80 ms.
 const maxHeld = 4
 
-// reorder gives packets out by sequence number. A missing packet is waited for
-// until maxHeld later ones have come; what comes later still is dropped.
+// reorder releases packets in sequence order. It waits for a missing packet until
+// maxHeld later ones have arrived, and drops the missing one if it arrives after that.
 type reorder struct {
 	started bool
 	next    uint16
@@ -223,14 +223,14 @@ func (o *reorder) push(p *rtp.Packet) {
 	case ahead < 1<<15:
 		o.held[p.SequenceNumber] = p
 	case -ahead > 1000:
-		// Far behind: the caller began a new count.
+		// Far behind: the caller restarted its sequence numbers.
 		clear(o.held)
 		o.next = p.SequenceNumber
 		o.held[p.SequenceNumber] = p
 	}
 }
 
-// pop is the next packet, and whether packets before it were given up.
+// pop returns the next packet and whether packets before it were lost.
 func (o *reorder) pop() (p *rtp.Packet, lost, ok bool) {
 	if _, there := o.held[o.next]; !there {
 		if len(o.held) <= maxHeld {
@@ -249,8 +249,8 @@ func (o *reorder) pop() (p *rtp.Packet, lost, ok bool) {
 	return p, lost, true
 }
 
-// windower cuts samples into windows for the detector. emit gets a slice of its
-// own.
+// windower cuts samples into windows for the detector. emit receives a new slice each
+// time.
 type windower struct {
 	emit func(pcm []int16) bool
 	part []int16

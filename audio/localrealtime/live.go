@@ -8,19 +8,19 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/machine"
 )
 
-// A Live session is a call whose events are those of the Live API: the server hears,
-// speaks and decides when a turn is over, and the client answers. Each turn in which words
-// were understood is delegated to the client once; what the client appends as commentary
-// is spoken. Nothing can be cancelled: when the user begins to speak, the server falls
-// silent by itself.
+// A Live session is a call that uses the events of the Live API: the server listens,
+// speaks and detects the end of a turn, and the client answers. The server delegates
+// each turn with recognised words to the client once, and speaks what the client
+// appends as commentary. Speech cannot be cancelled by the client; the server stops
+// speaking when the user begins to speak.
 //
-// The call underneath is one of the Realtime protocol. live turns its events into those of
-// the Live API, and those of the client into what the call does.
+// The underlying call uses the Realtime protocol. live translates its events to the
+// Live API, and client events to operations of the call.
 
-// The one event of a client that carries audio.
+// The only client event that carries audio.
 const liveAppend = "session.input_audio.append"
 
-// maxCommentary bounds what is appended at a time, in characters: 500 tokens.
+// maxCommentary limits the length of one append, in characters: 500 tokens.
 const maxCommentary = 2000
 
 // live is the Live side of a call. Only call.run uses it.
@@ -29,17 +29,17 @@ type live struct {
 	config liveConfig
 	write  func(event []byte) error // to the client
 
-	from  int64  // ms: up to where the words of the user were sent
-	words string // of the turn, as they were sent
+	from  int64  // ms: position up to which the user's words were sent
+	words string // of the turn, as already sent
 }
 
-// newLive makes the Live side of a call. write sends the client an event.
+// newLive creates the Live side of a call. write sends an event to the client.
 func newLive(c *call, config liveConfig, write func([]byte) error) *live {
 	return &live{call: c, config: config, write: write}
 }
 
-// sessionOf is the session underneath a Live session: the words decide when a turn is
-// over, and no turn is answered here.
+// sessionOf returns the session underneath a Live session: semantic turn detection, and
+// no answers by the server.
 func (s *Server) sessionOf(config json.RawMessage) (session, liveConfig, error) {
 	var in liveConfig
 	if len(config) > 0 {
@@ -75,10 +75,11 @@ func (s *Server) sessionOf(config json.RawMessage) (session, liveConfig, error) 
 	return made, in, err
 }
 
-// head begins an event that answers the client's event of an id; "" for none.
+// head returns the head of an event that answers the client event with the given id,
+// which may be empty.
 func (l *live) head(kind, answers string) liveHead { return liveHead{kind, newID("event"), answers} }
 
-// now is how long the session is, in ms of the user's audio.
+// now returns the session time, in ms of the user's audio.
 func (l *live) now() int64 { return msOf(l.call.turns.pos) }
 
 // send writes an event.
@@ -90,7 +91,7 @@ func (l *live) send(event any) error {
 	return l.write(data)
 }
 
-// session is the session as it is shown.
+// session returns the session as shown to the client.
 func (l *live) session() liveSession {
 	c := l.call
 	s := liveSession{
@@ -104,7 +105,8 @@ func (l *live) session() liveSession {
 
 func (l *live) usage() liveUsage { return liveUsage{Seconds: float64(l.now()) / 1000} }
 
-// translate writes what an event of the call is in the Live API; nothing for most.
+// translate sends the Live API's equivalent of a call event. Most events have no
+// equivalent.
 func (l *live) translate(event []byte) error {
 	var e struct {
 		Type         string         `json:"type"`
@@ -140,7 +142,7 @@ func (l *live) span(kind, answers string, delta *string, from int64) liveSpanEve
 	return liveSpanEvent{l.head(kind, answers), delta, min(from, now), now}
 }
 
-// heard sends more of the user's words.
+// heard sends new words of the user.
 func (l *live) heard(words string) error {
 	if words == "" {
 		return nil
@@ -150,8 +152,8 @@ func (l *live) heard(words string) error {
 	return l.send(l.span("session.input_transcript.delta", "", &words, from))
 }
 
-// delegate ends a turn of the user: the client gets the rest of the words, and is to
-// answer. Words that were sent are not taken back where the recogniser decided otherwise.
+// delegate ends a turn of the user: it sends the remaining words and asks the client to
+// answer. Words already sent are not retracted if the final transcript differs.
 func (l *live) delegate(transcript string) error {
 	all, sent := strings.Fields(transcript), len(strings.Fields(l.words))
 	rest := strings.Join(all[min(sent, len(all)):], " ")
@@ -170,7 +172,7 @@ func (l *live) delegate(transcript string) error {
 	return l.send(liveUsageEvent{l.head("session.usage.updated", ""), l.usage()})
 }
 
-// fail sends an error. The end of the session is no error of the Live API.
+// fail sends an error. The end of the session is not an error in the Live API.
 func (l *live) fail(why *protocolError) error {
 	if why.Code == codeSessionExpired {
 		return l.closed("expired", "")
@@ -190,7 +192,7 @@ func (l *live) closed(reason, answers string) error {
 	return l.send(liveSessionEvent{liveHead: l.head("session.closed", answers), Session: l.session(), Reason: reason, Usage: &usage})
 }
 
-// receive takes an event of the client.
+// receive handles a client event.
 func (l *live) receive(data []byte) {
 	c := l.call
 	var ev liveClientEvent
@@ -242,7 +244,7 @@ func (l *live) take(ev liveClientEvent) error {
 	}
 }
 
-// speak says a text word for word. The user's voice interrupts it.
+// speak speaks a text verbatim. The user's voice interrupts it.
 func (l *live) speak(text string) error {
 	in := conversationIn{Type: itemMessage, Role: "user"}
 	in.Content = append(in.Content, struct {

@@ -2,11 +2,11 @@ package localrealtime
 
 import "encoding/json"
 
-// The events of the Live API, by the public reference
+// The events of the Live API, according to the public reference
 // (https://platform.openai.com/docs/api-reference/live). internal/official checks them
 // against the types of the public client library.
 
-// liveClientEvent is any event of a client of the Live API; each kind uses some of the
+// liveClientEvent is any client event of the Live API; each kind uses some of the
 // fields.
 type liveClientEvent struct {
 	Type         string          `json:"type"`
@@ -16,8 +16,8 @@ type liveClientEvent struct {
 	Content      string          `json:"content"`
 }
 
-// liveConfig is what a client asks a Live session to be. What it does not name here is
-// accepted, and has no effect.
+// liveConfig is a client's configuration of a Live session. Fields that are not listed
+// here are accepted and ignored.
 type liveConfig struct {
 	Model        string          `json:"model"`
 	Instructions string          `json:"instructions"`
@@ -35,11 +35,11 @@ type liveDelegation struct {
 	AcknowledgementDelayMs *int64 `json:"acknowledgement_delay_ms,omitempty"`
 }
 
-// liveHead begins each event of the server.
+// liveHead is the common head of all server events.
 type liveHead struct {
 	Type          string `json:"type"`
 	EventID       string `json:"event_id"`
-	ClientEventID string `json:"client_event_id,omitempty"` // of the client's event that it answers
+	ClientEventID string `json:"client_event_id,omitempty"` // id of the client event that it answers
 }
 
 // liveSessionEvent is session.started, session.updated and session.closed.
@@ -50,7 +50,7 @@ type liveSessionEvent struct {
 	Usage   *liveUsage  `json:"usage,omitempty"`  // of session.closed
 }
 
-// liveSession is a Live session as the server shows it.
+// liveSession is a Live session as shown by the server.
 type liveSession struct {
 	ID           string         `json:"id"`
 	ExpiresAt    int64          `json:"expires_at"` // Unix time
@@ -70,7 +70,7 @@ type liveAudio struct {
 }
 
 type liveUsage struct {
-	Seconds float64 `json:"seconds"` // of the session so far
+	Seconds float64 `json:"seconds"` // duration of the session so far
 }
 
 // liveUsageEvent is session.usage.updated.
@@ -79,8 +79,9 @@ type liveUsageEvent struct {
 	Usage liveUsage `json:"usage"`
 }
 
-// liveSpanEvent is about a time of the session: session.input_transcript.delta,
-// session.output_transcript.delta, and what was appended, which has no delta.
+// liveSpanEvent refers to a time span of the session: session.input_transcript.delta,
+// session.output_transcript.delta, and the confirmation of appended content, which has
+// no delta.
 type liveSpanEvent struct {
 	liveHead
 	Delta   *string `json:"delta,omitempty"`

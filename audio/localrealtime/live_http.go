@@ -12,10 +12,11 @@ import (
 // startTimeout bounds the wait for session.start over WebSocket.
 const startTimeout = 10 * time.Second
 
-// codeSessionExpired is the code of the error before a session that is too long is closed.
+// codeSessionExpired is the error code sent before a session over the time limit is
+// closed.
 const codeSessionExpired = "session_expired"
 
-// postLive makes a Live session over WebRTC.
+// postLive starts a Live session over WebRTC.
 func (s *Server) postLive(w http.ResponseWriter, r *http.Request) {
 	if !s.authorize(w, r, true) {
 		return
@@ -49,7 +50,7 @@ func (s *Server) postLive(w http.ResponseWriter, r *http.Request) {
 		writeError(w, http.StatusBadRequest, err)
 		return
 	}
-	config.Audio.Format = nil // that of the track
+	config.Audio.Format = nil // the track defines the format
 	c, answer, err := s.answer(r.Context(), req.Transport.SDP, session, &config)
 	if err != nil {
 		writeCallError(w, err)
@@ -65,8 +66,8 @@ func (s *Server) postLive(w http.ResponseWriter, r *http.Request) {
 	writeJSON(w, http.StatusCreated, res)
 }
 
-// getLive makes a Live session over WebSocket. The client says with its first event what
-// it wants.
+// getLive starts a Live session over WebSocket. The client's first event configures the
+// session.
 func (s *Server) getLive(w http.ResponseWriter, r *http.Request) {
 	if !s.authorize(w, r, true) {
 		return
@@ -75,10 +76,10 @@ func (s *Server) getLive(w http.ResponseWriter, r *http.Request) {
 		writeCallError(w, err)
 		return
 	}
-	// guard has checked the origin.
+	// guard has already checked the origin.
 	conn, err := websocket.Accept(w, r, &websocket.AcceptOptions{Subprotocols: []string{socketProtocol}, InsecureSkipVerify: true})
 	if err != nil {
-		return // Accept has answered
+		return // Accept has already replied
 	}
 	session, config, err := s.started(conn)
 	if err != nil {
@@ -87,7 +88,7 @@ func (s *Server) getLive(w http.ResponseWriter, r *http.Request) {
 	}
 	c, err := s.newCall(session, func(c *call) (transport, error) {
 		if err := c.checkVoice(string(config.Audio.Output.Voice), "session.audio.output.voice"); err != nil {
-			return nil, err // a socket would be closed with the call, and the reason is to be sent over it
+			return nil, err // closing the call would close the socket, which must still carry the reason
 		}
 		return newSocket(c, conn, &config), nil
 	})
@@ -121,7 +122,7 @@ func (s *Server) started(conn *websocket.Conn) (session, liveConfig, error) {
 	return s.sessionOf(ev.Session)
 }
 
-// refuseStart says why there is no session, and closes the connection.
+// refuseStart sends the reason why the session cannot start, and closes the connection.
 func refuseStart(conn *websocket.Conn, why error) {
 	e := serverError(why)
 	event := liveErrorEvent{liveHead: liveHead{Type: "error", EventID: newID("event")}, Error: liveError{Type: e.Type, Code: e.Code, Message: e.Message}}

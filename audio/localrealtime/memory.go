@@ -7,20 +7,20 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/machine"
 )
 
-// DefaultRemember is half of what a prompt may have.
+// DefaultRemember is half of the limit of a prompt.
 const DefaultRemember = maxPromptChars / 2
 
-// summary stands for the beginning of the conversation in prompts.
+// summary replaces the beginning of the conversation in prompts.
 type summary struct {
 	text string
-	job  uint32             // that made it; the summaries of items are up to this one
-	stop context.CancelFunc // of the one that is being made
+	job  uint32             // job that created it; summarised items have this number or a lower one
+	stop context.CancelFunc // cancels the summary in progress
 }
 
-// summaryLead tells a Model what the first message is.
+// summaryLead tells a Model that the first message is a summary.
 const summaryLead = "[What was said before, in short]\n"
 
-// grown has the tables know how long the conversation is, without what is summarised.
+// grown reports the size of the unsummarised conversation to the tables.
 func (c *call) grown() {
 	if c.state.Settings.Remember > 0 {
 		_, size := c.unsummarised()
@@ -28,23 +28,23 @@ func (c *call) grown() {
 	}
 }
 
-// changed has them know that an item was changed or deleted: a summary must not tell of
-// what is not there any more.
+// changed reports to the tables that an item was changed or deleted, because a summary
+// must not mention deleted content.
 func (c *call) changed(it item) {
 	c.raise(machine.Event{Kind: machine.Changed, OK: it.summary != 0}, news{})
 	c.grown()
 }
 
-// said is something that a Model is reminded of as it was said: a message, or a call of a
-// function with its output.
+// said is an entry that a Model sees verbatim: a message, or a function call with its
+// output.
 type said struct {
 	items  []*item
 	weight int // characters
 }
 
-// unsummarised is what is in no summary, and its weight. What a system says never is. An
-// entry weighs something even where it is short, so that many of them are summarised before
-// the oldest item is forgotten.
+// unsummarised returns the entries that no summary covers, and their weight. System
+// messages are never summarised. Even a short entry has a minimum weight, so that many
+// short ones are summarised before maxItems drops the oldest.
 func (c *call) unsummarised() (all []said, weight int) {
 	outputs := map[string]*item{}
 	for i := range c.items.items {
@@ -61,7 +61,7 @@ func (c *call) unsummarised() (all []said, weight int) {
 		if it.Type == itemFunctionCall {
 			output := outputs[it.CallID]
 			if output == nil {
-				continue // it is left out of prompts
+				continue // not part of prompts
 			}
 			s.items = append(s.items, output)
 			s.weight = utf8.RuneCountInString(it.Arguments + output.Output)
@@ -72,8 +72,8 @@ func (c *call) unsummarised() (all []said, weight int) {
 	return all, weight
 }
 
-// beginning is what was said before the last half of what is remembered, up to what is not
-// whole, and without the last. It is of the summary job from now on.
+// beginning returns the entries before the most recent half of what is remembered, up
+// to the first incomplete one, and never the last. It assigns them to the summary job.
 func (c *call) beginning(job uint32) (items []item) {
 	all, left := c.unsummarised()
 	for i, s := range all {
@@ -90,7 +90,7 @@ func (c *call) beginning(job uint32) (items []item) {
 	return items
 }
 
-// summarise has the beginning of the conversation summarised, beside whatever goes on.
+// summarise starts summarising the beginning of the conversation in the background.
 func (c *call) summarise(job uint32) {
 	messages := messagesOf(c.beginning(job), c.items.items)
 	if len(messages) == 0 {
@@ -114,7 +114,7 @@ func (c *call) summarise(job uint32) {
 	})
 }
 
-// keepSummary has the summary stand for what it is of.
+// keepSummary stores a finished summary in place of its items.
 func (c *call) keepSummary(job uint32, text string) {
 	s := &c.items.summary
 	s.stop()
@@ -122,19 +122,19 @@ func (c *call) keepSummary(job uint32, text string) {
 	c.grown()
 }
 
-// stopSummary gives up the summary that is being made: what it would be of stays.
+// stopSummary cancels the summary in progress; its items stay unsummarised.
 func (c *call) stopSummary() {
 	c.items.summary.stop()
 	c.items.unsummarise(c.items.summary.job)
 }
 
-// forgetSummary has the conversation remembered as it was said again.
+// forgetSummary discards the summary, so that prompts contain the original items again.
 func (c *call) forgetSummary() {
 	c.items.summary.text = ""
 	c.items.unsummarise(0)
 }
 
-// unsummarise takes items out of the summaries after job.
+// unsummarise removes items from all summaries after job.
 func (v *conversation) unsummarise(job uint32) {
 	for i := range v.items {
 		if v.items[i].summary > job {
@@ -143,7 +143,7 @@ func (v *conversation) unsummarise(job uint32) {
 	}
 }
 
-// remembered are the items that no summary stands for.
+// remembered returns the items that no summary covers.
 func (v *conversation) remembered() (items []item) {
 	for _, it := range v.items {
 		if it.summary == 0 || it.summary > v.summary.job {

@@ -8,66 +8,66 @@ import (
 	"strings"
 )
 
-// Model answers the user, in text. It is safe for concurrent use.
+// Model generates text answers to the user. It is safe for concurrent use.
 type Model interface {
-	// Answer streams the answer to a prompt. It calls text with each piece and call with
-	// each function that the answer calls, in order and on one goroutine, and returns
-	// when the answer is whole (nil), when ctx is done (its error) or when it failed.
-	// The error's text is shown to the client.
+	// Answer streams the answer to a prompt. It calls text with each piece and call
+	// with each function call, in order and on one goroutine. It returns nil when the
+	// answer is complete, ctx's error when ctx is done, or the failure. The error's
+	// text is shown to the client.
 	Answer(ctx context.Context, p Prompt, text func(string), call func(FunctionCall)) error
 }
 
-// Segmenter cuts an answer that is being written into pieces that can be spoken.
+// Segmenter splits a streaming answer into pieces that can be spoken.
 type Segmenter interface {
 	Push(text string) []string
 	Flush() []string
 }
 
-// Prompt is what a Model answers.
+// Prompt is the input of a Model.
 type Prompt struct {
-	ID           string // of the response
-	Instructions string // "" leaves them to the model
+	ID           string // response id
+	Instructions string // "" uses the model's default
 	Messages     []Message
 	Tools        []Tool
 	// ToolChoice is auto, none, required, or the name of the function to call.
 	ToolChoice string
-	MaxTokens  int // of the answer; 0 for no limit
-	// Used takes what the model says that the answer used.
+	MaxTokens  int // limit of the answer; 0 for unlimited
+	// Used receives the usage that the model reports for the answer.
 	Used func(Usage)
 }
 
-// Message is one entry of a prompt, oldest first. A call of a function comes with its
-// output; one without an output is left out.
+// Message is one entry of a prompt; entries are ordered from oldest to newest. A
+// function call includes its output; calls without an output are omitted.
 type Message struct {
-	Role string // user, assistant, system; "" for a call
-	Text string // of a message, or the output of Call
+	Role string // user, assistant, system; "" for a function call
+	Text string // text of a message, or the output of Call
 	Call *FunctionCall
 }
 
-// Tool is a function that the client offers.
+// Tool is a function offered by the client.
 type Tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description"`
 	Parameters  json.RawMessage `json:"parameters"` // JSON Schema
 }
 
-// FunctionCall is a function that an answer calls.
+// FunctionCall is a function call made by an answer.
 type FunctionCall struct {
 	ID, Name  string
 	Arguments string // JSON
 }
 
-// Usage is what an answer used, in tokens.
+// Usage is the token usage of an answer.
 type Usage struct{ Input, Output int64 }
 
-// maxPromptChars bounds the messages of a prompt; the oldest are left out first. It is
-// some 50,000 tokens.
+// maxPromptChars limits the messages of a prompt to about 50,000 tokens; the oldest are
+// dropped first.
 const maxPromptChars = 200_000
 
-// nothingUnderstood stands for what the user said where there is no transcript of it.
+// nothingUnderstood replaces a user message without a transcript.
 const nothingUnderstood = "(nothing that could be understood)"
 
-// prompt is what r asks the model.
+// prompt returns the Model's prompt for r.
 func (c *call) prompt(r *response) Prompt {
 	p := Prompt{
 		ID: r.id, Instructions: cmp.Or(r.ask.Instructions, c.session.Instructions),
@@ -78,7 +78,7 @@ func (c *call) prompt(r *response) Prompt {
 	if len(r.ask.Tools) > 0 {
 		tools = r.ask.Tools
 	}
-	p.Tools, _ = toolsOf(tools, "") // checked when they came
+	p.Tools, _ = toolsOf(tools, "") // validated on receipt
 	if r.ask.Input != nil {
 		p.Messages = messagesOf(r.input, r.input)
 		return p
@@ -90,8 +90,8 @@ func (c *call) prompt(r *response) Prompt {
 	return p
 }
 
-// messagesOf is what was said as a model sees it, as much of its end as fits. The outputs
-// of calls are among all.
+// messagesOf converts items to prompt messages, keeping the most recent ones that fit.
+// Function outputs are looked up in all.
 func messagesOf(items, all []item) []Message {
 	outputs := map[string]string{}
 	for _, it := range all {
@@ -127,7 +127,7 @@ func messagesOf(items, all []item) []Message {
 	return messages
 }
 
-// remembered is what a message is to the model.
+// remembered returns the text of a message as shown to the model.
 func (it item) remembered() string {
 	if it.written != "" {
 		return it.written
@@ -144,7 +144,7 @@ func (it item) remembered() string {
 	return strings.Join(texts, "\n")
 }
 
-// toolsOf reads and checks the tools of a session or a response.
+// toolsOf parses and validates the tools of a session or a response.
 func toolsOf(raw json.RawMessage, param string) ([]Tool, error) {
 	if len(raw) == 0 {
 		return nil, nil
@@ -169,7 +169,7 @@ func toolsOf(raw json.RawMessage, param string) ([]Tool, error) {
 	return tools, nil
 }
 
-// choiceOf is auto, none, required or a function's name; "" where nothing is said.
+// choiceOf returns auto, none, required or a function name; "" if unset.
 func choiceOf(raw json.RawMessage) (choice string) {
 	if len(raw) == 0 || json.Unmarshal(raw, &choice) == nil {
 		return choice
@@ -181,7 +181,7 @@ func choiceOf(raw json.RawMessage) (choice string) {
 	return function.Name
 }
 
-// limitOf is 0 for "inf" and where nothing is said.
+// limitOf returns 0 for "inf" or if unset.
 func limitOf(raw json.RawMessage) (n int) {
 	_ = json.Unmarshal(raw, &n)
 	return max(n, 0)

@@ -18,22 +18,21 @@ import (
 )
 
 const (
-	// packetsAhead bounds how far synthesis runs ahead of the pacer: 3 s. What
-	// is cancelled was then not made in vain, and memory is bounded.
+	// packetsAhead limits how far synthesis runs ahead of the pacer, to 3 s. This
+	// bounds memory and the work wasted by a cancellation.
 	packetsAhead = 150
-	// lead is how much earlier than its time of play a packet is sent. A
-	// talkspurt so begins with 100 ms at once, which fills the caller's jitter
-	// buffer.
+	// lead is how long before its playback time a packet is sent. A talkspurt therefore
+	// begins with a burst of 100 ms, which fills the caller's jitter buffer.
 	lead      = 80 * time.Millisecond
 	leadTicks = int64(lead * rtpRate / time.Second)
-	// pauseTicks is how far two responses are apart at least: one packet. The
-	// timestamps so tell a response's beginning whose marker is lost.
+	// pauseTicks is the minimum gap between two responses: one packet. The gap in the
+	// timestamps marks the start of a response even if the packet with the marker is
+	// lost.
 	pauseTicks = opus.PacketSamples
 )
 
-// speaker makes the responses of a call audible, one after the other. Over RTP it runs
-// at most one response ahead of the pacer, so that a queue of sentences plays without a
-// gap.
+// speaker plays the responses of a call one after the other. Over RTP it runs at most
+// one response ahead of the pacer, so that queued sentences play without a gap.
 type speaker struct {
 	call  *call
 	synth tts.Synthesizer
@@ -44,8 +43,8 @@ func newSpeaker(c *call, synth tts.Synthesizer) *speaker {
 	return &speaker{call: c, synth: synth, queue: make(chan *response, 1)}
 }
 
-// generate makes the responses that it is handed, one after the other. Each has an end,
-// also one that was cancelled.
+// generate processes the queued responses in order. Every response gets an end, even a
+// cancelled one.
 func (s *speaker) generate() {
 	c := s.call
 	for {
@@ -64,10 +63,10 @@ func (s *speaker) generate() {
 	}
 }
 
-// segmentsAhead bounds how many pieces of an answer wait to be spoken.
+// segmentsAhead limits how many pieces of an answer can wait to be spoken.
 const segmentsAhead = 256
 
-// answer speaks the text of r, or what the Model answers while it does.
+// answer speaks the text of r, or the Model's answer while it streams.
 func (s *speaker) answer(r *response) (g generated) {
 	segments := make(chan string, segmentsAhead)
 	ctx, stop := context.WithCancel(r.ctx)
@@ -81,7 +80,7 @@ func (s *speaker) answer(r *response) (g generated) {
 			g = s.call.ask(ctx, r, segments)
 		})
 	}
-	// What the Model wrote is read after segments was closed.
+	// Read the Model's text only after segments is closed.
 	err := s.speak(r, segments)
 	if err != nil {
 		stop()
@@ -94,7 +93,7 @@ func (s *speaker) answer(r *response) (g generated) {
 	return g
 }
 
-// speak synthesises pieces of an answer until there is no more.
+// speak synthesises the pieces of an answer until segments is closed.
 func (s *speaker) speak(r *response, segments <-chan string) error {
 	c := s.call
 	w := c.link.speech(r)
@@ -121,7 +120,7 @@ func (s *speaker) speak(r *response, segments <-chan string) error {
 	return w.flush()
 }
 
-// ask has the Model answer r, and hands on what can be spoken.
+// ask requests the Model's answer to r and sends the pieces that can be spoken.
 func (c *call) ask(ctx context.Context, r *response, segments chan<- string) generated {
 	var written strings.Builder
 	var calls []FunctionCall
@@ -149,27 +148,27 @@ func (c *call) ask(ctx context.Context, r *response, segments chan<- string) gen
 	return generated{written: written.String(), calls: calls, err: err, what: "model"}
 }
 
-// maxWritten bounds an answer of the Model, in bytes. What it writes beyond is dropped.
+// maxWritten limits an answer of the Model, in bytes. The rest is dropped.
 const maxWritten = 64 << 10
 
-// rtpSpeech paces the speech of the responses into a track.
+// rtpSpeech paces the speech of the responses onto a track.
 type rtpSpeech struct {
 	call    *call
 	encoder *opus.Encoder
 	track   *webrtc.TrackLocalStaticRTP
 	packets chan packet
 
-	// mu makes kill and the sending of a packet exclude each other.
+	// mu prevents kill from running while a packet is being sent.
 	mu   sync.Mutex
-	dead map[*response]bool  // no packet of them may be sent any more
-	sent map[*response]int64 // samples, of responses that are not over
+	dead map[*response]bool  // killed: no more packets may be sent
+	sent map[*response]int64 // samples sent, for responses that are not over
 }
 
-// packet is 20 ms of Opus, or, without a payload, the end of a response.
+// packet is 20 ms of Opus. Without a payload, it marks the end of a response.
 type packet struct {
 	response *response
 	payload  []byte
-	// audible is closed when the first packet of the response is about to be sent.
+	// audible is closed just before the first packet of the response is sent.
 	audible chan struct{}
 }
 
@@ -195,7 +194,7 @@ func (s *rtpSpeech) kill(r *response) {
 	s.dead[r] = true
 }
 
-// played implements transport. What is sent ahead of its time was not played yet.
+// played implements transport. Packets sent ahead of their playback time do not count.
 func (s *rtpSpeech) played(r *response) (int64, bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -215,7 +214,7 @@ func (s *rtpSpeech) speech(r *response) speechWriter {
 			return r.ctx.Err()
 		}
 	}
-	// response.done follows the start of its audio, so that the order of events does not
+	// response.done waits until the audio starts, so that the order of events does not
 	// depend on the speed of synthesis.
 	started := func() {
 		if !sent {
@@ -229,7 +228,7 @@ func (s *rtpSpeech) speech(r *response) speechWriter {
 	return &packetWriter{framer: framer{encoder: s.encoder, push: push}, started: started}
 }
 
-// packetWriter is a framer that waits for the start of its audio.
+// packetWriter is a framer that waits until its audio starts.
 type packetWriter struct {
 	framer
 	started func()
@@ -249,7 +248,7 @@ func (s *rtpSpeech) end(r *response) {
 	}
 }
 
-// pace sends the packets in real time, times the server's speed.
+// pace sends the packets in real time, multiplied by the server's speed.
 func (s *rtpSpeech) pace() {
 	c := s.call
 	var current *response
@@ -291,7 +290,7 @@ func (s *rtpSpeech) pace() {
 	}
 }
 
-// forget drops what is known of a response that is over.
+// forget drops the bookkeeping of a response that is over.
 func (s *rtpSpeech) forget(r *response) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -299,7 +298,7 @@ func (s *rtpSpeech) forget(r *response) {
 	delete(s.sent, r)
 }
 
-// next takes a packet, and reports whether it had to be waited for.
+// next returns the next packet and whether it had to wait for it.
 func (s *rtpSpeech) next() (p packet, waited, ok bool) {
 	select {
 	case p = <-s.packets:
@@ -321,19 +320,19 @@ func (s *rtpSpeech) send(r *response, out *rtpClock, payload []byte, first bool)
 		return
 	}
 	s.sent[r] += opus.PacketSamples
-	// A track that is not bound drops the packet; a closed connection ends the
-	// call by its own event.
+	// An unbound track drops the packet; a closed connection ends the call through its
+	// own event.
 	_ = s.track.WriteRTP(&rtp.Packet{Header: out.header(first), Payload: payload})
 }
 
-// rtpClock numbers packets and says when they are due: deadlines are absolute,
-// so nothing drifts. Timestamps follow the wall clock over gaps, and sequence
-// numbers are contiguous.
+// rtpClock numbers packets and computes when they are due. Deadlines are absolute, so
+// they do not drift. Timestamps follow the wall clock across gaps; sequence numbers are
+// contiguous.
 type rtpClock struct {
 	origin   time.Time
 	base     uint32 // timestamp at origin
 	seq      uint16
-	perTick  float64 // nanoseconds of wall clock
+	perTick  float64 // wall-clock nanoseconds per tick
 	position int64   // ticks from origin to the next packet
 }
 
@@ -341,31 +340,31 @@ func newRTPClock(now time.Time, speed float64) *rtpClock {
 	return &rtpClock{
 		origin: now, base: rand.Uint32(), seq: uint16(rand.Uint32()),
 		perTick:  float64(time.Second) / rtpRate / speed,
-		position: -pauseTicks, // the first response waits for nothing
+		position: -pauseTicks, // the first response needs no pause
 	}
 }
 
-// at is the position that is played at now.
+// at returns the playback position at the time now.
 func (o *rtpClock) at(now time.Time) int64 { return int64(float64(now.Sub(o.origin)) / o.perTick) }
 
-// pause leaves the shortest pause before the next packet.
+// pause inserts the minimum pause before the next packet.
 func (o *rtpClock) pause() { o.position += pauseTicks }
 
-// resume moves the next packet to now, if now is later.
+// resume moves the next packet to now if its position has passed.
 func (o *rtpClock) resume(now time.Time) { o.position = max(o.position, o.at(now)) }
 
-// starved is whether the next packet comes too late for the caller's jitter
-// buffer: then there is a gap in the audio. A smaller delay is caught up with.
+// starved reports whether the next packet is too late for the caller's jitter buffer,
+// which causes a gap in the audio. The pacer catches up on smaller delays.
 func (o *rtpClock) starved(now time.Time) bool { return o.at(now)-o.position > leadTicks }
 
-// due is when the next packet has to be sent.
+// due returns when the next packet must be sent.
 func (o *rtpClock) due() time.Time {
 	return o.origin.Add(time.Duration(float64(o.position-leadTicks) * o.perTick))
 }
 
-// header is that of the next packet. The marker is set on the first packet of
-// a response (RFC 3551, section 4.1), and not again after a gap within one, so
-// that a caller can tell the responses apart.
+// header returns the header of the next packet. The marker is set only on the first
+// packet of a response (RFC 3551, section 4.1), not after a gap within one, so that a
+// caller can tell the responses apart.
 func (o *rtpClock) header(marker bool) rtp.Header {
 	h := rtp.Header{Version: 2, Marker: marker, SequenceNumber: o.seq, Timestamp: o.base + uint32(o.position)}
 	o.seq++
@@ -373,8 +372,8 @@ func (o *rtpClock) header(marker bool) rtp.Header {
 	return h
 }
 
-// framer turns the speech of one response into Opus packets of 20 ms. push gets
-// each packet in a slice of its own.
+// framer encodes the speech of one response as 20 ms Opus packets. push receives each
+// packet in a new slice.
 type framer struct {
 	encoder   *opus.Encoder
 	push      func(packet []byte) error
@@ -383,7 +382,7 @@ type framer struct {
 	pcm       []int16 // at 48 kHz, less than a packet between calls
 }
 
-// write takes the next piece of speech, at rate Hz. It keeps nothing of pcm.
+// write appends speech at rate Hz. It does not retain pcm.
 func (f *framer) write(pcm []int16, rate int) error {
 	if rate != f.rate {
 		f.drain()
@@ -397,7 +396,7 @@ func (f *framer) write(pcm []int16, rate int) error {
 	return f.encode()
 }
 
-// flush ends the speech: what is left is filled up with silence.
+// flush ends the speech and pads the last packet with silence.
 func (f *framer) flush() error {
 	f.drain()
 	if over := len(f.pcm) % opus.PacketSamples; over > 0 {
@@ -406,7 +405,7 @@ func (f *framer) flush() error {
 	return f.encode()
 }
 
-// drain takes what the resampler holds back.
+// drain appends the samples that the resampler holds back.
 func (f *framer) drain() {
 	if f.resampler != nil {
 		f.pcm = f.resampler.Flush(f.pcm)

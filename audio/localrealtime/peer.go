@@ -11,22 +11,23 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/machine"
 )
 
-// eventChannel is the label of the data channel of events.
+// eventChannel is the label of the data channel for events.
 const eventChannel = "oai-events"
 
-// gatherTimeout bounds the gathering of candidates.
+// gatherTimeout limits ICE candidate gathering.
 const gatherTimeout = 5 * time.Second
 
-// errUnread ends a call whose client does not read.
+// errUnread ends a call whose client does not read its events.
 var errUnread = errors.New("the client does not read its events")
 
-// peerConnection is the transport over WebRTC: a data channel and an Opus track each way.
+// peerConnection is the transport over WebRTC: a data channel and one Opus track in
+// each direction.
 type peerConnection struct {
 	*rtpSpeech
 	call    *call
 	pc      *webrtc.PeerConnection
 	track   chan *webrtc.TrackRemote
-	channel *webrtc.DataChannel // of call.run; nil until it is open
+	channel *webrtc.DataChannel // owned by call.run; nil until open
 	live    *live               // nil for a call of the Realtime protocol
 }
 
@@ -35,9 +36,8 @@ func (p *peerConnection) away() bool {
 	return p.pc.ICEConnectionState() == webrtc.ICEConnectionStateDisconnected
 }
 
-// answer takes an offer and makes a call of it. It fails with a
-// *protocolError when the offer is at fault. as is the Live session that the call is, nil
-// for one of the Realtime protocol.
+// answer creates a call from an offer. It fails with a *protocolError if the offer is
+// invalid. as configures a Live session; it is nil for the Realtime protocol.
 func (s *Server) answer(ctx context.Context, offer string, session session, as *liveConfig) (*call, string, error) {
 	var p *peerConnection
 	c, err := s.newCall(session, func(c *call) (_ transport, err error) {
@@ -66,7 +66,7 @@ func (s *Server) answer(ctx context.Context, offer string, session session, as *
 	return c, answer, nil
 }
 
-// newPeerConnection makes the peer connection of a call.
+// newPeerConnection creates the peer connection of a call.
 func newPeerConnection(c *call) (*peerConnection, error) {
 	speech, err := newRTPSpeech(c)
 	if err != nil {
@@ -82,7 +82,7 @@ func newPeerConnection(c *call) (*peerConnection, error) {
 		return nil, errors.Join(fmt.Errorf("add the audio track: %w", err), pc.Close())
 	}
 	c.workers.Go(func() {
-		// RTCP must be read for the interceptors to see it.
+		// The interceptors process RTCP only while it is read.
 		buf := make([]byte, 1500)
 		for {
 			if _, _, err := sender.Read(buf); err != nil {
@@ -93,7 +93,7 @@ func newPeerConnection(c *call) (*peerConnection, error) {
 	pc.OnTrack(func(t *webrtc.TrackRemote, _ *webrtc.RTPReceiver) {
 		select {
 		case p.track <- t:
-		default: // one voice is enough
+		default: // only one audio track is used
 		}
 	})
 	pc.OnDataChannel(func(d *webrtc.DataChannel) {
@@ -103,7 +103,7 @@ func newPeerConnection(c *call) (*peerConnection, error) {
 		d.OnOpen(func() { c.post(func() { p.open(d) }) })
 		d.OnMessage(func(m webrtc.DataChannelMessage) {
 			c.post(func() {
-				p.open(d) // pion does not promise that OnOpen comes first
+				p.open(d) // pion does not guarantee that OnOpen fires first
 				if p.live != nil {
 					p.live.receive(m.Data)
 				} else {
@@ -115,7 +115,7 @@ func newPeerConnection(c *call) (*peerConnection, error) {
 	})
 	pc.OnICEConnectionStateChange(func(s webrtc.ICEConnectionState) {
 		if s == webrtc.ICEConnectionStateConnected {
-			c.post(func() { c.happened(machine.Heard) }) // what it said meanwhile is on its way
+			c.post(func() { c.happened(machine.Heard) }) // audio sent during the outage is on its way
 		}
 	})
 	pc.OnConnectionStateChange(func(s webrtc.PeerConnectionState) {
@@ -126,7 +126,7 @@ func newPeerConnection(c *call) (*peerConnection, error) {
 	return p, nil
 }
 
-// open takes the first data channel for events.
+// open accepts the first data channel for events.
 func (p *peerConnection) open(d *webrtc.DataChannel) {
 	if p.channel == nil {
 		p.channel = d
@@ -169,7 +169,7 @@ func (p *peerConnection) whenSent(f func()) {
 // close implements transport.
 func (p *peerConnection) close() error { return p.pc.GracefulClose() }
 
-// negotiate answers the offer with all candidates in it.
+// negotiate answers the offer with all candidates included.
 func (p *peerConnection) negotiate(ctx context.Context, offer string) (string, error) {
 	if err := p.pc.SetRemoteDescription(webrtc.SessionDescription{Type: webrtc.SDPTypeOffer, SDP: offer}); err != nil {
 		return "", invalidf("invalid_offer", "sdp", "the SDP offer is refused: %v", err)

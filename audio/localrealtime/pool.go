@@ -8,20 +8,20 @@ import (
 	"time"
 )
 
-// pool keeps at most one idle engine, because loading one takes longer than a
-// caller may wait (PocketSphinx: most of a second) while a conversation uses
-// one at a time. Engines are loaded for the first user, and closed some time
-// after the last one. It is safe for concurrent use.
+// pool keeps at most one idle engine, because loading takes longer than a caller should
+// wait (PocketSphinx: most of a second) while a conversation uses one at a time. The
+// first user triggers loading, and the engine is closed some time after the last user
+// left. It is safe for concurrent use.
 type pool[T io.Closer] struct {
 	load  func() (T, error)
-	keep  time.Duration // how long an engine is kept without users
-	freed func()        // called after engines were closed for that
+	keep  time.Duration // how long an engine stays loaded without users
+	freed func()        // called after the expiry closed engines
 
 	mu      sync.Mutex
 	idle    []T           // at most one
 	users   int           // calls that may need an engine
-	warming chan struct{} // closed when the last background load is over, nil before the first
-	failed  error         // why the last background load failed
+	warming chan struct{} // closed when the last background load ends, nil before the first
+	failed  error         // error of the last background load
 	expiry  *time.Timer   // runs while there are no users
 	closed  bool
 }
@@ -33,8 +33,8 @@ func newPool[T io.Closer](factory func() (T, error), keep time.Duration, freed f
 	return p
 }
 
-// use says that there is another user until release. For the first one an engine is
-// loaded in the background, unless one is idle.
+// use registers a user until release. The first user starts loading an engine in the
+// background, unless one is idle.
 func (p *pool[T]) use() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -44,7 +44,7 @@ func (p *pool[T]) use() {
 	}
 }
 
-// release ends what use began.
+// release unregisters a user.
 func (p *pool[T]) release() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,8 +52,8 @@ func (p *pool[T]) release() {
 	p.arm()
 }
 
-// warm loads an engine in the background, unless one is idle or being loaded. A
-// failure shows in ready, and when take tries again. It needs mu.
+// warm loads an engine in the background, unless one is idle or being loaded. A failure
+// is reported by ready, and by take when it retries. The caller holds mu.
 func (p *pool[T]) warm() {
 	if p.closed || len(p.idle) > 0 || p.isWarming() {
 		return
@@ -72,7 +72,7 @@ func (p *pool[T]) warm() {
 	}()
 }
 
-// isWarming says whether a background load is under way. It needs mu.
+// isWarming reports whether a background load is in progress. The caller holds mu.
 func (p *pool[T]) isWarming() bool {
 	if p.warming == nil {
 		return false
@@ -85,14 +85,14 @@ func (p *pool[T]) isWarming() bool {
 	}
 }
 
-// arm starts the time after which an engine without users is closed. It needs mu.
+// arm starts the timer that closes an unused engine. The caller holds mu.
 func (p *pool[T]) arm() {
 	if p.users == 0 && len(p.idle) > 0 && !p.closed {
 		p.expiry.Reset(p.keep)
 	}
 }
 
-// expire closes the idle engine, unless there is a user again.
+// expire closes the idle engine, unless a user has returned.
 func (p *pool[T]) expire() {
 	p.mu.Lock()
 	var idle []T
@@ -104,13 +104,13 @@ func (p *pool[T]) expire() {
 		return
 	}
 	for _, e := range idle {
-		_ = e.Close() // it was idle, so nothing is lost
+		_ = e.Close() // the engine was idle, so nothing is lost
 	}
 	p.freed()
 }
 
-// ready loads an engine where there is neither an engine nor a user, waits for the
-// background load, and returns its error.
+// ready starts loading an engine if the pool has neither an engine nor a user, waits
+// for the background load, and returns its error.
 func (p *pool[T]) ready() error {
 	p.mu.Lock()
 	if p.users == 0 {
@@ -126,8 +126,8 @@ func (p *pool[T]) ready() error {
 	return p.failed
 }
 
-// loadedWithin waits for the background load, but no longer than d or until ctx is
-// done, and says whether it is over.
+// loadedWithin waits for the background load until d has passed or ctx is done, and
+// reports whether the load ended.
 func (p *pool[T]) loadedWithin(ctx context.Context, d time.Duration) bool {
 	p.mu.Lock()
 	warming := p.warming
@@ -146,15 +146,14 @@ func (p *pool[T]) loadedWithin(ctx context.Context, d time.Duration) bool {
 	return false
 }
 
-// loading says whether a background load is not over yet.
+// loading reports whether a background load is in progress.
 func (p *pool[T]) loading() bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.isWarming()
 }
 
-// take returns the idle engine, waiting for one that is being loaded, or makes
-// another.
+// take returns the idle engine, waits for one that is being loaded, or creates another.
 func (p *pool[T]) take() (T, error) {
 	p.mu.Lock()
 	warming := p.warming
@@ -173,8 +172,7 @@ func (p *pool[T]) take() (T, error) {
 	return p.load()
 }
 
-// put takes back an engine that still works: the next call begins with it. It
-// is closed when there is one already.
+// put returns a working engine for the next call. If one is already idle, it is closed.
 func (p *pool[T]) put(e T) error {
 	p.mu.Lock()
 	if p.closed || len(p.idle) > 0 {
@@ -187,7 +185,7 @@ func (p *pool[T]) put(e T) error {
 	return nil
 }
 
-// close closes the idle engine; engines put back later are closed at once.
+// close closes the idle engine; engines that are put back later are closed at once.
 func (p *pool[T]) close() error {
 	p.mu.Lock()
 	warming := p.warming

@@ -10,26 +10,25 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
 )
 
-// Bounds of the recogniser's queue and of how often it is asked for a partial
-// result.
+// Limits of the recogniser's queue and of the rate of partial results.
 const (
-	maxQueuedSamples = 60 * listenRate // further behind than this it never catches up
-	fullSamples      = 20 * listenRate // further behind than this a client that can wait has to
+	maxQueuedSamples = 60 * listenRate // beyond this backlog the recogniser never catches up
+	fullSamples      = 20 * listenRate // beyond this backlog a client that supports backpressure has to wait
 	partialEvery     = 4               // windows: 128 ms
-	loadingNews      = time.Second     // between empty partial results while the engine loads
+	loadingNews      = time.Second     // interval of empty partial results while the engine loads
 )
 
-// errOverload fails an utterance that the recogniser could not follow.
+// errOverload fails an utterance that the recogniser cannot keep up with.
 var errOverload = errors.New("the recogniser is more than 60 s behind; the machine is too slow for it")
 
-// recognition is one call's recogniser behind a queue, on a goroutine of its
-// own, since a chunk can take it more than 100 ms. The queue's methods never
-// block; results are posted to the call.
+// recognition is the recogniser of one call behind a queue. It has its own goroutine,
+// because a chunk can take more than 100 ms. The queue's methods never block; results
+// are posted to the call.
 type recognition struct {
 	engines *pool[stt.Recognizer]
-	words   func() []string // nil for none
-	// report gets the results of an utterance: any number of partials, then
-	// one final or one failure, unless it was aborted.
+	words   func() []string // may be nil
+	// report receives the results of an utterance: any number of partials, then one
+	// final or one failure, unless it was aborted.
 	report func(transcript)
 
 	mu      sync.Mutex
@@ -54,13 +53,13 @@ const (
 	recognitionFinish
 )
 
-// transcript is news of an utterance.
+// transcript is a result for an utterance.
 type transcript struct {
 	item  string
 	text  string
 	final bool
-	heard int64 // samples of the utterance that a partial result is of
-	// confidence is the engine's own, of a final; 0 where it has none.
+	heard int64 // samples of the utterance that a partial result covers
+	// confidence is the engine's confidence in a final; 0 if not reported.
 	confidence float64
 	err        error // the utterance has failed
 }
@@ -69,18 +68,18 @@ func newRecognition(engines *pool[stt.Recognizer], words func() []string, report
 	return &recognition{engines: engines, words: words, report: report, wake: make(chan struct{}, 1), room: make(chan struct{}, 1)}
 }
 
-// start begins an utterance and drops one that was not finished.
+// start begins an utterance and drops an unfinished one.
 func (r *recognition) start(item string, pcm []int16) {
 	r.push(recognitionJob{kind: recognitionStart, item: item})
 	r.write(item, pcm)
 }
 
-// write continues the utterance. pcm is not changed afterwards by anybody.
+// write continues the utterance. pcm must not be modified afterwards.
 func (r *recognition) write(item string, pcm []int16) {
 	r.push(recognitionJob{kind: recognitionWrite, item: item, pcm: pcm})
 }
 
-// finish ends the utterance; its final result is reported.
+// finish ends the utterance; the final result is reported.
 func (r *recognition) finish(item string) {
 	r.push(recognitionJob{kind: recognitionFinish, item: item})
 }
@@ -123,15 +122,15 @@ func (r *recognition) pop(ctx context.Context) (recognitionJob, bool) {
 	}
 }
 
-// full says whether so much audio waits that a client should not send more.
+// full reports whether the backlog is so large that a client should stop sending.
 func (r *recognition) full() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.samples >= fullSamples
 }
 
-// awaitRoom returns when the queue is not full, or false when ctx is done. One goroutine
-// at a time may wait.
+// awaitRoom waits until the queue is not full, or returns false when ctx is done. Only
+// one goroutine may wait at a time.
 func (r *recognition) awaitRoom(ctx context.Context) bool {
 	for r.full() {
 		select {
@@ -143,7 +142,7 @@ func (r *recognition) awaitRoom(ctx context.Context) bool {
 	return ctx.Err() == nil
 }
 
-// run serves the queue until ctx is done, and gives the engine back.
+// run serves the queue until ctx is done, and then returns the engine to the pool.
 func (r *recognition) run(ctx context.Context) {
 	u := utteranceInEngine{engines: r.engines, words: r.words}
 	defer u.release()
@@ -175,8 +174,8 @@ func (r *recognition) run(ctx context.Context) {
 	}
 }
 
-// utteranceInEngine is the engine and whether the utterance in it has failed.
-// An engine that failed is closed, and the next utterance gets a new one.
+// utteranceInEngine is the engine and whether its current utterance has failed. A
+// failed engine is closed, and the next utterance gets a new one.
 type utteranceInEngine struct {
 	engines *pool[stt.Recognizer]
 	words   func() []string
@@ -247,20 +246,20 @@ func (u *utteranceInEngine) release() {
 	}
 }
 
-// stableAfter is how many partial results in a row a word must be the same in
-// to count as heard: at 128 ms each, half a second. PocketSphinx revises
+// stableAfter is the number of consecutive partial results in which a word must be
+// unchanged to count as heard: half a second at 128 ms each. PocketSphinx revises
 // younger words more often than not.
 const stableAfter = 4
 
-// stablePrefix turns partial results, which the recogniser may revise, into
-// text that is only ever appended to.
+// stablePrefix turns partial results, which the recogniser may revise, into append-only
+// text.
 type stablePrefix struct {
 	sent string
 	last []string
-	ages []int // of each word of last, in partial results
+	ages []int // of each word of last, counted in partial results
 }
 
-// grow takes the next partial result and returns what may be said now.
+// grow processes the next partial result and returns the newly stable text.
 func (s *stablePrefix) grow(partial string) (delta string) {
 	words := strings.Fields(partial)
 	ages := make([]int, len(words))
@@ -278,8 +277,8 @@ func (s *stablePrefix) grow(partial string) (delta string) {
 	return s.extend(strings.Join(words[:stable], " "))
 }
 
-// extend returns what text adds to that sent before; nothing when it
-// contradicts it.
+// extend returns what text adds to the text already sent, or nothing if it contradicts
+// that text.
 func (s *stablePrefix) extend(text string) (delta string) {
 	rest, ok := strings.CutPrefix(text, s.sent)
 	if !ok || rest == "" || (s.sent != "" && rest[0] != ' ') {

@@ -10,47 +10,48 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/machine"
 )
 
-// Bounds of a response.create.
+// Limits of a response.create.
 const (
-	maxResponses    = 64    // that wait to be generated
-	maxSpokenChars  = 16000 // a quarter of an hour of speech
-	maxMetadata     = 16    // pairs, of the public API
+	maxResponses    = 64    // waiting for generation
+	maxSpokenChars  = 16000 // 15 minutes of speech
+	maxMetadata     = 16    // pairs, as in the public API
 	maxMetadataKey  = 64    // characters
 	maxMetadataText = 512   // characters
 )
 
-// Reasons of a cancelled response.
+// Reasons for a cancelled response.
 const (
 	reasonClientCancelled = "client_cancelled"
 	reasonTurnDetected    = "turn_detected"
 )
 
-// response is one answer: a text to speak verbatim, or one of the Model. Fields below
-// "run" belong to call.run; the others are set before the speaker gets it.
+// response is one answer: either a text to speak verbatim, or an answer of the Model.
+// The fields below "run" belong to call.run; the others are set before the speaker gets
+// the response.
 type response struct {
-	number   uint32 // in call.state, which says what the answer is at
+	number   uint32 // in call.state, which holds the state of the answer
 	id, item string
 	voice    string
 	speed    float64
-	rate     int // of audio in events, Hz
+	rate     int // of audio in events, in Hz
 	metadata map[string]string
-	// inConversation: the answer becomes an item of the conversation.
+	// inConversation reports whether the answer becomes an item of the conversation.
 	inConversation bool
-	// verbatim is the text to speak; "" for an answer of the Model to prompt.
+	// verbatim is the text to speak; "" if the Model answers prompt.
 	verbatim string
 	prompt   Prompt
 
-	ctx    context.Context // done when generation has to stop
+	ctx    context.Context // done when generation must stop
 	cancel context.CancelFunc
 
 	// run
 	ask    responseCreate
-	input  []item // of ask, instead of the conversation
-	text   string // that was spoken, or is being spoken
-	speaks string // the piece of it whose audio is being made
-	marks  []mark // of the other pieces
-	output []item // that is whole
-	calls  []item // of functions
+	input  []item // input of ask, which replaces the conversation
+	text   string // spoken so far, including the current piece
+	speaks string // the current piece, whose audio is being synthesised
+	marks  []mark // end positions of the other pieces
+	output []item // completed items
+	calls  []item // function calls
 	usage  usage
 }
 
@@ -80,7 +81,7 @@ func tooManyResponses() *protocolError {
 	return invalidf("too_many_responses", "", "%d responses wait to be spoken; cancel some or wait", maxResponses)
 }
 
-// tellCreated announces a response, of the client or of the server's own accord.
+// tellCreated announces a response, created by the client or by the server itself.
 func (c *call) tellCreated(a machine.Action, n *news) {
 	r := n.response
 	if r == nil {
@@ -92,7 +93,7 @@ func (c *call) tellCreated(a machine.Action, n *news) {
 	c.send(responseEvent{"response.created", newID("event"), c.object(r, "in_progress", nil)})
 }
 
-// generate hands the speaker a response.
+// generate passes a response to the speaker.
 func (c *call) generate(r *response) {
 	if r.verbatim == "" {
 		r.prompt = c.prompt(r)
@@ -100,10 +101,10 @@ func (c *call) generate(r *response) {
 			c.post(func() { r.usage = usage{u.Input + u.Output, u.Input, u.Output} })
 		}
 	}
-	c.speaker.queue <- r // the speaker has no other
+	c.speaker.queue <- r // the speaker has no other response, so this does not block
 }
 
-// ownResponse is an answer by the settings of the session.
+// ownResponse returns an answer with the session's settings.
 func (c *call) ownResponse() *response {
 	return &response{
 		id: newID("resp"), item: newID("item"), voice: string(c.session.Audio.Output.Voice), speed: c.session.Audio.Output.Speed,
@@ -111,7 +112,7 @@ func (c *call) ownResponse() *response {
 	}
 }
 
-// newResponse checks what the client asks for.
+// newResponse validates a response that the client requests.
 func (c *call) newResponse(in responseCreate) (*response, error) {
 	if in.Conversation != "" && in.Conversation != "none" && in.Conversation != "auto" {
 		return nil, invalidf("invalid_value", "response.conversation", "response.conversation must be none or auto")
@@ -139,7 +140,7 @@ func (c *call) newResponse(in responseCreate) (*response, error) {
 	return r, err
 }
 
-// inputItems are the items of a response's input.
+// inputItems returns the items of a response's input.
 func (c *call) inputItems(input []conversationIn) (items []item, err error) {
 	for _, in := range input {
 		if in.Type == "item_reference" {
@@ -159,7 +160,8 @@ func (c *call) inputItems(input []conversationIn) (items []item, err error) {
 	return items, nil
 }
 
-// spokenInput is the text of the input items, which a server without a Model speaks.
+// spokenInput returns the text of the input items, which a server without a Model
+// speaks.
 func spokenInput(items []item) (string, error) {
 	var texts []string
 	for _, it := range items {
@@ -198,7 +200,7 @@ func (c *call) checkVoice(name, param string) error {
 	return invalidf("invalid_value", param, "unknown voice; the voices here are %s", strings.Join(c.voices, ", "))
 }
 
-// engineVoice is the engine's name for a voice, empty for its default.
+// engineVoice returns the engine's name for a voice; "" for its default.
 func (c *call) engineVoice(name string) string {
 	if slices.Contains(c.voices, name) {
 		return name
@@ -206,12 +208,13 @@ func (c *call) engineVoice(name string) string {
 	return ""
 }
 
-// onAnswer takes news of a response from whoever makes it audible.
+// onAnswer processes an event of a response from the goroutine that generates or plays
+// it.
 func (c *call) onAnswer(k machine.Kind, r *response, n news) {
 	c.take(machine.Event{Kind: k, ID: r.number, OK: n.generated.err == nil}, n)
 }
 
-// announce begins the message of an answer.
+// announce starts the message of an answer.
 func (c *call) announce(r *response) {
 	it := r.message("in_progress", nil)
 	c.send(outputItemEvent{"response.output_item.added", newID("event"), r.id, 0, it})
@@ -224,7 +227,7 @@ func (c *call) announce(r *response) {
 	c.send(contentPartEvent{"response.content_part.added", newID("event"), r.id, r.item, 0, 0, part{Type: "audio", Transcript: &empty}})
 }
 
-// say: a piece of the answer is about to be spoken.
+// say is called when a piece of the answer is about to be spoken.
 func (c *call) say(r *response, text string) {
 	if r.text != "" {
 		text = " " + text
@@ -234,21 +237,22 @@ func (c *call) say(r *response, text string) {
 	c.send(outputAudioEvent{Type: "response.output_audio_transcript.delta", EventID: newID("event"), ResponseID: r.id, ItemID: r.item, Delta: &text})
 }
 
-// tellAudio: a piece of the audio is made, for a client that gets it in events.
+// tellAudio sends a piece of audio to a client that receives audio in events.
 func (c *call) tellAudio(r *response, base64 string) {
 	c.send(outputAudioEvent{Type: "response.output_audio.delta", EventID: newID("event"), ResponseID: r.id, ItemID: r.item, Delta: &base64})
 }
 
-// mark: the audio of a piece of the answer is made, up to endMs.
+// mark records that a piece of the answer is synthesised and ends at endMs.
 func (r *response) mark(text string, endMs int64) {
 	r.marks, r.speaks = append(r.marks, mark{text, endMs}), ""
 }
 
-// msPerWord is a slow pace of speech, so that too little counts as heard.
+// msPerWord is a slow speech rate, so that the estimate of heard words is low rather
+// than high.
 const msPerWord = 400
 
-// closeMarks guesses the end of a piece whose audio will not be made, by the pace of those
-// before it.
+// closeMarks estimates the end of a piece that will not be synthesised, from the speech
+// rate of the preceding pieces.
 func (r *response) closeMarks() {
 	if r.speaks == "" {
 		return
@@ -266,15 +270,15 @@ func (r *response) closeMarks() {
 	r.speaks = ""
 }
 
-// generated is the end of an answer.
+// generated is the outcome of generating an answer.
 type generated struct {
 	written string // by the Model
 	calls   []FunctionCall
 	err     error
-	what    string // failed, for err
+	what    string // what failed with err
 }
 
-// keep takes what the Model wrote and calls.
+// keep stores the Model's text and function calls.
 func (c *call) keep(r *response, g generated) {
 	for _, f := range g.calls {
 		r.calls = append(r.calls, item{ID: newID("item"), Type: itemFunctionCall, Status: "completed", CallID: cmp.Or(f.ID, newID("call")), Name: f.Name, Arguments: cmp.Or(f.Arguments, "{}")})
@@ -284,7 +288,7 @@ func (c *call) keep(r *response, g generated) {
 	}
 }
 
-// closeItem sends the done events of the message of an answer.
+// closeItem sends the done events of an answer's message.
 func (c *call) closeItem(r *response, end machine.End) {
 	r.closeMarks()
 	it := r.message(itemStatus(end), &r.text)
@@ -304,7 +308,7 @@ func (c *call) closeItem(r *response, end machine.End) {
 	c.send(outputItemEvent{"response.output_item.done", newID("event"), r.id, 0, it})
 }
 
-// finish sends response.done, after the calls of functions.
+// finish sends the function calls and then response.done.
 func (c *call) finish(r *response, end machine.End, g generated) {
 	r.cancel()
 	status, details := "completed", (*statusDetails)(nil)
@@ -326,7 +330,7 @@ func (c *call) finish(r *response, end machine.End, g generated) {
 	c.grown()
 }
 
-// sendCall sends a call of a function, whole.
+// sendCall sends a complete function call.
 func (c *call) sendCall(r *response, f item, index int) {
 	begun := f
 	begun.Status, begun.Arguments = "in_progress", ""
@@ -346,7 +350,7 @@ func (c *call) sendCall(r *response, f item, index int) {
 	c.send(outputItemEvent{"response.output_item.done", newID("event"), r.id, index, f})
 }
 
-// itemStatus is that of the message of a response.
+// itemStatus returns the status of a response's message.
 func itemStatus(end machine.End) string {
 	if end == machine.Completed {
 		return "completed"
@@ -354,9 +358,9 @@ func itemStatus(end machine.End) string {
 	return "incomplete"
 }
 
-// onResponseCancel stops the generation of the response that is named, or of
-// the oldest. What was generated is still played, as in the public API, unless
-// output_audio_buffer.clear follows.
+// onResponseCancel stops the generation of the named response, or of the oldest. As in
+// the public API, audio already generated still plays unless output_audio_buffer.clear
+// follows.
 func (c *call) onResponseCancel(ev clientEvent) {
 	e := machine.Event{Kind: machine.Cancel}
 	for _, r := range c.responses {
@@ -369,8 +373,8 @@ func (c *call) onResponseCancel(ev clientEvent) {
 	}
 }
 
-// truncateToHeard cuts an answer of the Model that the user interrupted, where the server
-// knows what was played of it.
+// truncateToHeard truncates an interrupted answer of the Model, if the server knows how
+// much of it was played.
 func (c *call) truncateToHeard(r *response) {
 	if ms, known := c.link.played(r); known {
 		if i := c.items.find(r.item); i >= 0 {
@@ -379,7 +383,7 @@ func (c *call) truncateToHeard(r *response) {
 	}
 }
 
-// message is the item of r.
+// message returns the item of r.
 func (r *response) message(status string, transcript *string) item {
 	it := item{ID: r.item, Type: itemMessage, Status: status, Role: "assistant", Content: []part{}, marks: r.marks}
 	if transcript != nil {
@@ -388,7 +392,7 @@ func (r *response) message(status string, transcript *string) item {
 	return it
 }
 
-// object is r as the client sees it.
+// object returns r as shown to the client.
 func (c *call) object(r *response, status string, details *statusDetails) responseObject {
 	o := responseObject{
 		ID: r.id, Object: "realtime.response", Status: status, StatusDetails: details, Output: []item{},

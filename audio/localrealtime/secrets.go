@@ -16,12 +16,12 @@ const (
 	maxSecrets       = 1024
 )
 
-// newID is an id in the form of the public API: a prefix and 24 or more random
+// newID returns an id in the form of the public API: a prefix and at least 24 random
 // characters.
 func newID(prefix string) string { return prefix + "_" + rand.Text() }
 
-// secretStore holds the ephemeral keys and the session that each was made for.
-// It is safe for concurrent use.
+// secretStore holds the ephemeral keys and the session of each. It is safe for
+// concurrent use.
 type secretStore struct {
 	now func() time.Time
 
@@ -31,14 +31,14 @@ type secretStore struct {
 
 type secret struct {
 	expires time.Time
-	session json.RawMessage // as the client sent it, nil for none
+	session json.RawMessage // as sent by the client, or nil
 }
 
 func newSecretStore(now func() time.Time) *secretStore {
 	return &secretStore{now: now, live: make(map[string]secret)}
 }
 
-// issue makes a key, or reports false when too many are live.
+// issue creates a key, or returns false if too many are live.
 func (s *secretStore) issue(ttl time.Duration, session json.RawMessage) (value string, expires time.Time, ok bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -56,7 +56,7 @@ func (s *secretStore) issue(ttl time.Duration, session json.RawMessage) (value s
 	return value, expires, true
 }
 
-// lookup finds a live key. As in the public API it is good for any number of
+// lookup finds a live key. As in the public API, a key can be used for any number of
 // calls until it expires.
 func (s *secretStore) lookup(value string) (secret, bool) {
 	s.mu.Lock()
@@ -65,5 +65,5 @@ func (s *secretStore) lookup(value string) (secret, bool) {
 	return e, ok && s.now().Before(e.expires)
 }
 
-// sameKey compares in a time that does not tell how much was right.
+// sameKey compares keys in constant time.
 func sameKey(a, b string) bool { return subtle.ConstantTimeCompare([]byte(a), []byte(b)) == 1 }

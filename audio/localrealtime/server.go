@@ -24,73 +24,75 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 )
 
-// DefaultMaxCalls bounds the engines in memory; a conversation uses one call, two
+// DefaultMaxCalls bounds the engines in memory. A conversation uses one call, or two
 // while it renews its connection.
 const DefaultMaxCalls = 16
 
-// Rates of requests, a second and at once, of all clients together.
+// Request rate limits of all clients together: requests per second and burst.
 const (
 	requestRate, requestBurst   = 20, 60
 	wrongKeyRate, wrongKeyBurst = 1, 10
 )
 
-// reportEvery is the time between two RTCP reports: the least that RFC 3550, section 6.2,
-// recommends.
+// reportEvery is the RTCP report interval: the minimum recommended by RFC 3550, section
+// 6.2.
 const reportEvery = 5 * time.Second
 
-// DefaultSessionLimit is that of the public API. It also bounds what a call
-// accumulates, such as the items of its conversation.
+// DefaultSessionLimit is the limit of the public API. It also bounds what a call
+// accumulates, such as conversation items.
 const DefaultSessionLimit = 60 * time.Minute
 
-// DefaultKeepEngines is for how long after the last call its engines stay in memory.
+// DefaultKeepEngines is how long engines stay in memory after the last call.
 const DefaultKeepEngines = 2 * time.Minute
 
-// Config is what a Server is made of. Recognizer, Synthesizer, Detector and
-// APIKey are needed.
+// Config configures a Server. Recognizer, Synthesizer, Detector and APIKey are
+// required.
 type Config struct {
 	Recognizer  stt.Factory
 	Synthesizer tts.Factory
 	Detector    func() (vad.Detector, error)
-	// Listener makes what judges the end of a turn by sound, for sessions with
-	// semantic_vad; nil leaves it to the words.
+	// Listener returns the model that judges the end of a turn by sound, for sessions
+	// with semantic_vad. If nil, only the words decide.
 	Listener func() endturn.Listener
-	// Words are those that the user is likely to say, for recognisers that take them
-	// (stt.WordTaker). They are asked for with each utterance; nil stands for none.
+	// Words returns words that the user is likely to say, for recognisers that support
+	// them (stt.WordTaker). It is called for each utterance and may be nil.
 	Words func() []string
-	// Model answers the user; nil makes a server that transcribes, and speaks verbatim.
+	// Model answers the user. If nil, the server only transcribes and speaks verbatim
+	// text.
 	Model Model
-	// Segmenter makes what cuts an answer of Model for the voice. It is needed with Model.
+	// Segmenter creates the segmenter that splits the Model's answer for speech. It is
+	// required with Model.
 	Segmenter func() Segmenter
-	// Summarise puts the beginning of a conversation into few words, which the Model is
-	// given in its place. nil leaves out what is too long.
+	// Summarise summarises the beginning of a conversation; the Model gets the summary
+	// instead. If nil, the part that exceeds the limit is left out.
 	Summarise func(context.Context, []Message) (string, error)
-	// Remember is how many characters of a conversation the Model is given as they were
-	// said before Summarise is asked. Zero stands for DefaultRemember.
+	// Remember is the number of characters of verbatim conversation that the Model gets
+	// before Summarise is called. Zero means DefaultRemember.
 	Remember int
-	// APIKey is the key that client_secrets and calls take.
+	// APIKey is the key that clients must present.
 	APIKey string
-	// Speed is the pace of the audio that is sent and of all waiting on audio,
-	// as a multiple of real time. Zero stands for 1.
+	// Speed is the pace of sent audio and of all audio timers, as a multiple of real
+	// time. Zero means 1.
 	Speed float64
 	Log   zerolog.Logger
-	// SessionLimit is how long a call may last. Each session announces its end as
-	// expires_at. Zero stands for DefaultSessionLimit.
+	// SessionLimit is the maximum duration of a call. Each session announces its end as
+	// expires_at. Zero means DefaultSessionLimit.
 	SessionLimit time.Duration
-	// KeepEngines is for how long after the last call the engines stay in memory. Zero
-	// stands for DefaultKeepEngines.
+	// KeepEngines is how long engines stay in memory after the last call. Zero means
+	// DefaultKeepEngines.
 	KeepEngines time.Duration
-	// EnginesFreed, if set, is called after an engine was closed for that.
+	// EnginesFreed, if set, is called after an unused engine was closed.
 	EnginesFreed func()
-	// MaxCalls bounds the calls at one time. Zero stands for DefaultMaxCalls.
+	// MaxCalls limits the number of concurrent calls. Zero means DefaultMaxCalls.
 	MaxCalls int
-	// Origins are those of web pages that may use the server, such as
-	// http://localhost:3000. Requests of other pages are refused.
+	// Origins lists the web origins that may use the server, such as
+	// http://localhost:3000. Requests from other pages are rejected.
 	Origins []string
-	// AllowRemote lets the server listen, and exchange media, on addresses
-	// other than loopback.
+	// AllowRemote allows the server to listen, and exchange media, on addresses other
+	// than loopback.
 	AllowRemote bool
-	// WrapPacketConn, when set, wraps the socket that carries all media, so
-	// that tests can lose and delay packets.
+	// WrapPacketConn, if set, wraps the socket that carries all media, so that tests
+	// can drop and delay packets.
 	WrapPacketConn func(net.PacketConn) net.PacketConn
 }
 
@@ -112,8 +114,8 @@ type Server struct {
 	wg     sync.WaitGroup // one for each call
 }
 
-// New makes a Server that holds a media socket. Engines are loaded by Ready, or for
-// the first call. It fails when the configuration is incomplete or a socket cannot be
+// New creates a Server and opens its media socket. Engines are loaded by Ready or for
+// the first call. New fails if the configuration is incomplete or the socket cannot be
 // opened.
 func New(cfg Config) (*Server, error) {
 	switch {
@@ -167,8 +169,7 @@ func New(cfg Config) (*Server, error) {
 	return s, nil
 }
 
-// listenMedia opens the one UDP socket of the server and builds the WebRTC
-// stack on it.
+// listenMedia opens the server's UDP socket and builds the WebRTC stack on it.
 func (s *Server) listenMedia() error {
 	addr := "127.0.0.1:0"
 	if s.cfg.AllowRemote {
@@ -181,8 +182,8 @@ func (s *Server) listenMedia() error {
 	if s.cfg.WrapPacketConn != nil {
 		conn = s.cfg.WrapPacketConn(conn)
 	}
-	// pion's own log names addresses and goes to stderr; failures that matter
-	// come back as connection states and errors.
+	// pion's log contains addresses and goes to stderr, so it is discarded. Failures
+	// that matter are reported as connection states and errors.
 	quiet := &logging.DefaultLoggerFactory{Writer: io.Discard}
 	s.mux = webrtc.NewICEUDPMux(quiet.NewLogger("ice"), conn)
 
@@ -194,9 +195,10 @@ func (s *Server) listenMedia() error {
 	if !s.cfg.AllowRemote {
 		se.SetIPFilter(net.IP.IsLoopback)
 	}
-	// A path that is silent for 1 s counts as disconnected: before stallSlack ends a
-	// turn. A caller reconnects after 2 s more (protocol, section 3); a peer that was
-	// silent for 6 s more is gone. The caller's own checks come more often than these.
+	// A path without traffic for 1 s counts as disconnected, which is before stallSlack
+	// ends a turn. The caller reconnects after 2 s more (protocol, section 3); a peer
+	// without traffic for another 6 s has failed. The caller's own checks are more
+	// frequent than these.
 	se.SetICETimeouts(time.Second, 6*time.Second, 2*time.Second)
 	se.SetSCTPMaxMessageSize(maxEventBytes)
 	se.SetICEUDPMux(s.mux)
@@ -214,14 +216,14 @@ func (s *Server) listenMedia() error {
 	return nil
 }
 
-// opusCapability is Opus as RFC 7587 registers it: always 48 kHz and two
-// channels in the description, whatever is coded.
+// opusCapability is Opus as registered by RFC 7587: SDP always declares 48 kHz and two
+// channels, whatever is encoded.
 var opusCapability = webrtc.RTPCodecCapability{
 	MimeType: webrtc.MimeTypeOpus, ClockRate: rtpRate, Channels: 2, SDPFmtpLine: "minptime=10;useinbandfec=1",
 }
 
-// Listen opens a TCP listener for Serve. Without AllowRemote it refuses an
-// address that is not loopback.
+// Listen opens a TCP listener for Serve. Without AllowRemote it rejects addresses other
+// than loopback.
 func (s *Server) Listen(addr string) (net.Listener, error) {
 	ln, err := net.Listen("tcp", addr)
 	if err != nil {
@@ -233,8 +235,8 @@ func (s *Server) Listen(addr string) (net.Listener, error) {
 	return ln, nil
 }
 
-// Serve answers HTTP on ln until ctx is done (it then returns nil) or ln fails.
-// It closes ln. Calls outlive it: they end with Close.
+// Serve serves HTTP on ln until ctx is done (it returns nil) or ln fails, and closes
+// ln. Calls continue until Close.
 func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	h := &http.Server{
 		Handler:           s.Handler(),
@@ -251,26 +253,26 @@ func (s *Server) Serve(ctx context.Context, ln net.Listener) error {
 	return nil
 }
 
-// Ready loads a recogniser and a detector for the next call, and waits for them. Its
-// error says which engine is missing, and what installs it.
+// Ready loads a recogniser and a detector for the next call and waits for them. Its
+// error names the missing engine and how to install it.
 func (s *Server) Ready() error {
 	detectors := make(chan error, 1)
 	go func() { detectors <- s.detectors.ready() }()
 	return errors.Join(s.recognizers.ready(), <-detectors)
 }
 
-// Loading says whether engines are being loaded. Close waits for them.
+// Loading reports whether engines are being loaded. Close waits for them.
 func (s *Server) Loading() bool { return s.recognizers.loading() || s.detectors.loading() }
 
-// Calls is the number of calls that are connecting or connected.
+// Calls returns the number of calls that are connecting or connected.
 func (s *Server) Calls() int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return len(s.calls)
 }
 
-// HangUpAll ends every call, as a service that goes away does, and returns when
-// all are gone. New calls are answered again.
+// HangUpAll ends all calls, like a service that shuts down, and waits until they are
+// gone. New calls are accepted again afterwards.
 func (s *Server) HangUpAll() {
 	for _, c := range s.liveCalls() {
 		c.hangUp()
@@ -278,8 +280,8 @@ func (s *Server) HangUpAll() {
 	}
 }
 
-// Close hangs up every call, closes the engines and the media socket, and
-// returns when no goroutine of the server is left. It is safe to call twice.
+// Close hangs up all calls, closes the engines and the media socket, and waits for all
+// goroutines of the server. It is safe to call twice.
 func (s *Server) Close() error {
 	s.mu.Lock()
 	first := !s.closed
@@ -305,13 +307,13 @@ func (s *Server) liveCalls() []*call {
 	return live
 }
 
-// errBusy and errClosed refuse a call.
+// errBusy and errClosed reject a call.
 var (
 	errBusy   = errors.New("too many calls; hang one up first")
 	errClosed = errors.New("the server is closing")
 )
 
-// admits says why there can be no other call, or nil.
+// admits returns the reason why another call is not possible, or nil.
 func (s *Server) admits() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -328,7 +330,7 @@ func (s *Server) admitsLocked() error {
 	return nil
 }
 
-// adopt takes a call in, before it starts.
+// adopt registers a call before it starts.
 func (s *Server) adopt(c *call) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -342,7 +344,7 @@ func (s *Server) adopt(c *call) error {
 	return nil
 }
 
-// forget is the last act of a call.
+// forget unregisters a call at its end.
 func (s *Server) forget(c *call) {
 	s.recognizers.release()
 	s.detectors.release()

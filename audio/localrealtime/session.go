@@ -14,8 +14,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 )
 
-// session is the effective configuration of a call, as session.created and
-// session.updated show it. An update is merged into it by decoding.
+// session is the effective configuration of a call, as shown by session.created and
+// session.updated. Updates are merged into it by decoding.
 type session struct {
 	ID               string       `json:"id"`
 	Object           string       `json:"object"`
@@ -27,14 +27,15 @@ type session struct {
 	Include          []string     `json:"include"`
 	ExpiresAt        int64        `json:"expires_at,omitempty"` // Unix time; of a call
 
-	answers bool // there is a Model
+	answers bool // the server has a Model
 
-	// These steer a Model. Without one they are kept and shown, and have no effect.
+	// These configure a Model. Without one, they are stored and shown but have no
+	// effect.
 	Tools           json.RawMessage `json:"tools,omitempty"`
 	ToolChoice      json.RawMessage `json:"tool_choice,omitempty"`
 	MaxOutputTokens json.RawMessage `json:"max_output_tokens,omitempty"`
 
-	// These are kept and shown, and have no effect here.
+	// These are stored and shown but have no effect.
 	ParallelToolCalls json.RawMessage `json:"parallel_tool_calls,omitempty"`
 	Prompt            json.RawMessage `json:"prompt,omitempty"`
 	Reasoning         json.RawMessage `json:"reasoning,omitempty"`
@@ -60,14 +61,14 @@ type sessionOutput struct {
 	Speed  float64     `json:"speed"`
 }
 
-// audioFormat is that of audio in events. Media over RTP is Opus whatever it says.
+// audioFormat is the format of audio in events. RTP media is always Opus.
 type audioFormat struct {
 	Type string `json:"type"`
 	Rate int    `json:"rate"`
 }
 
-// transcription asks for transcripts. The local recogniser has one model and
-// language; what is asked for is shown and has no effect.
+// transcription requests transcripts. The local recogniser has one model and language,
+// so the requested ones are shown but have no effect.
 type transcription struct {
 	Model    string          `json:"model,omitempty"`
 	Language string          `json:"language,omitempty"`
@@ -75,10 +76,10 @@ type transcription struct {
 	Delay    json.RawMessage `json:"delay,omitempty"`
 }
 
-// voiceName is a name or an object with an id.
+// voiceName is a name, or an object with an id.
 type voiceName string
 
-// UnmarshalJSON takes both forms.
+// UnmarshalJSON accepts both forms.
 func (v *voiceName) UnmarshalJSON(data []byte) error {
 	var object struct {
 		ID string `json:"id"`
@@ -93,12 +94,11 @@ func (v *voiceName) UnmarshalJSON(data []byte) error {
 	return nil
 }
 
-// openAIVoices are names that stock clients send without being asked. They
-// stand for the engine's own first voice.
+// openAIVoices are voice names that stock clients send by default. They map to the
+// engine's first voice.
 var openAIVoices = []string{"alloy", "ash", "ballad", "coral", "echo", "sage", "shimmer", "verse", "marin", "cedar"}
 
-// turnDetection is server_vad or semantic_vad; fields of the other kind are
-// nil.
+// turnDetection is server_vad or semantic_vad; the fields of the other type are nil.
 type turnDetection struct {
 	Type              string   `json:"type"`
 	Threshold         *float64 `json:"threshold,omitempty"`
@@ -110,8 +110,8 @@ type turnDetection struct {
 	InterruptResponse bool     `json:"interrupt_response"`
 }
 
-// defaultTurnDetection has the values of the public API, but for create_response: its
-// default depends on whether there is a Model.
+// defaultTurnDetection returns the defaults of the public API, except for
+// create_response, whose default depends on whether there is a Model.
 func defaultTurnDetection(kind string) turnDetection {
 	t := turnDetection{Type: kind, InterruptResponse: true}
 	switch kind {
@@ -125,7 +125,7 @@ func defaultTurnDetection(kind string) turnDetection {
 	return t
 }
 
-// UnmarshalJSON merges into t; another type begins with its own defaults.
+// UnmarshalJSON merges into t; a different type starts from its own defaults.
 func (t *turnDetection) UnmarshalJSON(data []byte) error {
 	type plain turnDetection
 	head := struct {
@@ -143,13 +143,13 @@ func (t *turnDetection) UnmarshalJSON(data []byte) error {
 	return decode(data, (*plain)(t), "session.audio.input.turn_detection.")
 }
 
-// newSession is the default session with updates applied in order; empty ones
-// are skipped.
+// newSession returns the default session with the updates applied in order; empty
+// updates are skipped.
 func (s *Server) newSession(updates ...json.RawMessage) (session, error) {
 	return newSession(s.cfg.Model != nil, updates...)
 }
 
-// newSession is Server.newSession. answers says whether there is a Model.
+// newSession is Server.newSession; answers reports whether there is a Model.
 func newSession(answers bool, updates ...json.RawMessage) (session, error) {
 	td := defaultTurnDetection("server_vad")
 	td.CreateResponse = &answers
@@ -175,10 +175,10 @@ func newSession(answers bool, updates ...json.RawMessage) (session, error) {
 	return s, nil
 }
 
-// updated is s with the fields of update changed. It fails with a
-// *protocolError, and s stays as it was.
+// updated returns s with the fields of update changed. On failure it returns a
+// *protocolError, and s is unchanged.
 func (s session) updated(update json.RawMessage) (session, error) {
-	// Decoding writes through pointers and slices: it gets copies of its own.
+	// Decoding writes through pointers and slices, so next needs its own copies.
 	var next session
 	own, err := json.Marshal(s)
 	if err != nil {
@@ -194,12 +194,12 @@ func (s session) updated(update json.RawMessage) (session, error) {
 	if td := next.Audio.Input.TurnDetection; td != nil && td.CreateResponse == nil {
 		td.CreateResponse = &next.answers
 	}
-	// Nothing is filtered here, whatever is asked for, and the answer says so.
+	// The server does not filter input noise, and its reply says so.
 	next.Audio.Input.NoiseReduction = json.RawMessage("null")
 	return next, next.check()
 }
 
-// check finds the first value that this server cannot honour.
+// check returns an error for the first value that this server does not support.
 func (s session) check() error {
 	const out, in = "session.audio.output.", "session.audio.input."
 	switch {
@@ -228,13 +228,13 @@ func (s session) check() error {
 	return s.Audio.Input.TurnDetection.check()
 }
 
-// Rates of PCM in events, in Hz. That of the public API is 24000.
+// PCM rates in events, in Hz. The public API uses 24000.
 const (
 	minRate = 8000
 	maxRate = 48000
 )
 
-// check holds the ranges of the public API.
+// check enforces the ranges of the public API.
 func (t *turnDetection) check() error {
 	const path = "session.audio.input.turn_detection."
 	if t == nil {
@@ -279,7 +279,8 @@ func (t *turnDetection) check() error {
 	return nil
 }
 
-// eagernessDelays are the pauses that end a turn, by how complete its words are.
+// eagernessDelays maps each eagerness to the pauses that end a turn, by how complete
+// its words are.
 var eagernessDelays = func() map[string]endturn.Delays {
 	ms := func(complete, unclear, open time.Duration) endturn.Delays {
 		return endturn.Delays{Complete: complete * time.Millisecond, Unclear: unclear * time.Millisecond, Open: open * time.Millisecond}
@@ -289,7 +290,7 @@ var eagernessDelays = func() map[string]endturn.Delays {
 	}
 }()
 
-// judge is what decides that a pause ends a turn.
+// judge returns the Judge that decides whether a pause ends a turn.
 func (t *turnDetection) judge() endturn.Judge {
 	if t.Type == "semantic_vad" {
 		return endturn.Words(eagernessDelays[*t.Eagerness])
@@ -297,28 +298,28 @@ func (t *turnDetection) judge() endturn.Judge {
 	return endturn.Silence(t.endpointer().Silence)
 }
 
-// minSpeech keeps a click from being an onset: two windows of 32 ms.
+// minSpeech is two windows of 32 ms, so that a click does not count as an onset.
 const minSpeech = 2 * vad.WindowTime
 
-// endpointer is the configuration that t asks for.
+// endpointer returns the endpointer configuration for t.
 func (t *turnDetection) endpointer() vad.EndpointerConfig {
 	ms := func(n *int64) time.Duration { return time.Duration(*n) * time.Millisecond }
 	if t.Type == "semantic_vad" {
 		return vad.EndpointerConfig{PrefixPadding: 300 * time.Millisecond, Silence: eagernessDelays[*t.Eagerness].Unclear, MinSpeech: minSpeech}
 	}
 	return vad.EndpointerConfig{
-		// Zero would stand for the endpointer's default.
+		// Zero would select the endpointer's default.
 		Threshold:     max(float32(*t.Threshold), 0.01),
 		PrefixPadding: ms(t.PrefixPaddingMs), Silence: ms(t.SilenceDurationMs), MinSpeech: minSpeech,
 	}
 }
 
-// creates says whether each turn gets an answer without being asked for.
+// creates reports whether each turn gets an answer automatically.
 func (t *turnDetection) creates() bool {
 	return t != nil && t.CreateResponse != nil && *t.CreateResponse
 }
 
-// idleTimeout is 0 for none.
+// idleTimeout returns 0 if unset.
 func (t *turnDetection) idleTimeout() time.Duration {
 	if t == nil || t.IdleTimeoutMs == nil {
 		return 0
@@ -327,8 +328,8 @@ func (t *turnDetection) idleTimeout() time.Duration {
 }
 
 // decode merges data into v. Unknown fields are accepted, so that clients of a later
-// version of the protocol can connect. Its errors are *protocolError, with the path of
-// the field below prefix.
+// protocol version can connect. Its errors are *protocolError, with the path of the
+// field below prefix.
 func decode(data []byte, v any, prefix string) error {
 	if err := json.Unmarshal(data, v); err != nil {
 		return decodeError(err, prefix)
@@ -336,7 +337,7 @@ func decode(data []byte, v any, prefix string) error {
 	return nil
 }
 
-// decodeError says what is wrong with JSON, without repeating its values.
+// decodeError describes what is wrong with JSON without repeating its values.
 func decodeError(err error, prefix string) *protocolError {
 	var (
 		known   *protocolError

@@ -15,16 +15,16 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/machine"
 )
 
-// Bounds of a WebSocket.
+// Limits of a WebSocket.
 const (
 	pingEvery    = 20 * time.Second
 	writeTimeout = 10 * time.Second
-	// audioUnsent is how many bytes of events may wait before the audio of a response
-	// waits too.
+	// audioUnsent is how many bytes of events may be queued before response audio has
+	// to wait.
 	audioUnsent = 1 << 20
-	// deltasPerSecond is how many events with audio a second of speech makes.
+	// deltasPerSecond is the number of audio events per second of speech.
 	deltasPerSecond = 10
-	// A client that sends more events than this a second, after a burst, is read slower.
+	// A client that exceeds this event rate, after a burst, is read more slowly.
 	socketEventRate  = 500
 	socketEventBurst = 2000
 )
@@ -39,14 +39,14 @@ type socket struct {
 
 	mu     sync.Mutex
 	queue  [][]byte
-	unsent int           // bytes in queue and in the write under way
-	wake   chan struct{} // has a value after queue got longer
-	room   chan struct{} // has a value after unsent got smaller
-	idle   func()        // called once, when nothing is unsent
+	unsent int           // bytes queued or being written
+	wake   chan struct{} // signals that queue grew
+	room   chan struct{} // signals that unsent shrank
+	idle   func()        // called once, when unsent is zero
 }
 
-// newSocket makes the transport of a call. as is the Live session that the call is, nil for
-// one of the Realtime protocol.
+// newSocket creates the transport of a call. as configures a Live session; it is nil
+// for the Realtime protocol.
 func newSocket(c *call, conn *websocket.Conn, as *liveConfig) *socket {
 	conn.SetReadLimit(maxSocketEventBytes)
 	s := &socket{call: c, conn: conn, wake: make(chan struct{}, 1), room: make(chan struct{}, 1)}
@@ -71,14 +71,16 @@ func (s *socket) start() {
 	c.workers.Go(s.ping)
 }
 
-// read hands on the events of the client, in order, until the connection or the call
-// ends. It waits for recognition when that is far behind: TCP then slows the client down.
+// read passes on the client's events in order until the connection or the call ends. If
+// recognition has a large backlog, read waits, and TCP backpressure slows the client
+// down.
 func (s *socket) read() {
 	c := s.call
 	defer c.hangUp()
 	pace := rate.NewLimiter(socketEventRate, socketEventBurst)
 	for {
-		// The library answers a message over the limit by closing with its status.
+		// The library closes the connection with the right status for messages over the
+		// limit.
 		kind, data, err := s.conn.Read(context.Background())
 		if err != nil || pace.Wait(c.ctx) != nil {
 			return
@@ -109,7 +111,7 @@ func (s *socket) read() {
 		handled := make(chan struct{})
 		c.post(func() { c.onEvent(ev); close(handled) })
 		if ev.Type == "session.update" {
-			// The audio after it has the new format.
+			// Audio after this event has the new format.
 			select {
 			case <-handled:
 			case <-c.ctx.Done():
@@ -118,7 +120,7 @@ func (s *socket) read() {
 	}
 }
 
-// flush sends the queued events.
+// flush writes the queued events.
 func (s *socket) flush() {
 	c := s.call
 	defer c.hangUp()
@@ -147,7 +149,7 @@ func (s *socket) flush() {
 	}
 }
 
-// sent counts what was written.
+// sent accounts for written bytes.
 func (s *socket) sent(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,7 +164,7 @@ func (s *socket) sent(n int) {
 	}
 }
 
-// ping finds out that a client is gone without a word.
+// ping detects a client that disappeared without closing the connection.
 func (s *socket) ping() {
 	c := s.call
 	tick := time.NewTicker(pingEvery)
@@ -218,7 +220,7 @@ func (s *socket) whenSent(f func()) {
 	s.idle = f
 }
 
-// awaitRoom returns when the client has read enough, or the error of ctx.
+// awaitRoom waits until the client has read enough, or returns ctx's error.
 func (s *socket) awaitRoom(ctx context.Context) error {
 	for {
 		s.mu.Lock()
@@ -240,13 +242,13 @@ func (s *socket) close() error {
 	return s.conn.Close(websocket.StatusNormalClosure, "")
 }
 
-// kill implements transport: what comes later is stale.
+// kill implements transport as a no-op: later audio is already discarded as stale.
 func (s *socket) kill(*response) {}
 
-// played implements transport: only the client knows.
+// played implements transport. Only the client knows how much was played.
 func (s *socket) played(*response) (int64, bool) { return 0, false }
 
-// away implements transport: what is sent over TCP comes in order, or never.
+// away implements transport. TCP delivers in order or not at all.
 func (*socket) away() bool { return false }
 
 // end implements transport.
@@ -257,7 +259,7 @@ func (s *socket) end(r *response) {
 // speech implements transport.
 func (s *socket) speech(r *response) speechWriter { return &deltaWriter{socket: s, response: r} }
 
-// deltaWriter puts the audio of one response into events.
+// deltaWriter sends the audio of one response in events.
 type deltaWriter struct {
 	socket    *socket
 	response  *response
@@ -290,7 +292,7 @@ func (w *deltaWriter) drain() {
 	}
 }
 
-// emit sends what there is, if it is at least so many samples.
+// emit sends the buffered audio if it has at least atLeast samples.
 func (w *deltaWriter) emit(atLeast int) error {
 	size := w.response.rate / deltasPerSecond
 	for len(w.pcm) >= atLeast && len(w.pcm) > 0 {
@@ -306,7 +308,7 @@ func (w *deltaWriter) emit(atLeast int) error {
 	return nil
 }
 
-// bytesOf is PCM as the protocol has it: 16 bits, little-endian.
+// bytesOf encodes PCM as in the protocol: 16 bits, little-endian.
 func bytesOf(pcm []int16) []byte {
 	b := make([]byte, 0, 2*len(pcm))
 	for _, s := range pcm {
@@ -315,16 +317,16 @@ func bytesOf(pcm []int16) []byte {
 	return b
 }
 
-// socketInput turns the audio in events into windows. Only socket.read uses it.
+// socketInput converts audio in events to windows. Only socket.read uses it.
 type socketInput struct {
 	call      *call
-	loaded    bool             // the voice detector is there
+	loaded    bool             // the voice detector is loaded
 	resampler *audio.Resampler // from rate; nil before the first sample
 	rate      int
 	windows   windower
 }
 
-// take does with an event what concerns the audio before it or in it.
+// take handles the effect of an event on the audio before it or in it.
 func (in *socketInput) take(ev clientEvent) error {
 	switch ev.Type {
 	case "input_audio_buffer.append":
@@ -369,7 +371,7 @@ func (in *socketInput) append(pcm []byte) error {
 	return nil
 }
 
-// drain takes what the resampler holds back.
+// drain appends the samples that the resampler holds back.
 func (in *socketInput) drain() {
 	if in.resampler != nil {
 		in.windows.write(in.resampler.Flush(nil))

@@ -9,41 +9,41 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 )
 
-// Lengths of audio that turn taking works with, in samples at listenRate.
+// Audio durations for turn taking, in samples at listenRate.
 const (
-	keptSamples   = 30 * listenRate     // that a commit without an onset can reach back
-	maxUtterance  = 2 * 60 * listenRate // an automatic turn is cut here
-	minCommit     = listenRate / 10     // of the public API: 100 ms
+	keptSamples   = 30 * listenRate     // how far back a commit without an onset can reach
+	maxUtterance  = 2 * 60 * listenRate // limit of an automatic turn
+	minCommit     = listenRate / 10     // minimum of the public API: 100 ms
 	manualPadding = listenRate * 3 / 10 // before an onset in a manual turn
-	manualOnset   = float32(0.5)        // probability that opens a manual turn
-	stallSlack    = 2 * time.Second     // beyond the silence, before a caller who stopped sending has ended
+	manualOnset   = float32(0.5)        // speech probability that opens a manual turn
+	stallSlack    = 2 * time.Second     // in addition to the silence, before a caller that stopped sending has ended its turn
 )
 
-// turns is the input audio buffer, and where the utterances in it begin and end. Only
-// call.run touches it; call.state says what the turn is at.
+// turns is the input audio buffer and the boundaries of its utterances. Only call.run
+// uses it; call.state holds the state of the turn.
 type turns struct {
-	pos       int64 // samples heard since the call began
+	pos       int64 // samples received since the call began
 	committed int64 // end of the last commit or clear
 	kept      []int16
 	endpoint  *vad.Endpointer // nil when turns are manual
-	judge     endturn.Judge   // of pauses, beside endpoint
-	base      int64           // position at which endpoint began
+	judge     endturn.Judge   // judges pauses, in addition to endpoint
+	base      int64           // position at which endpoint started
 	sound     soundOfPause
-	open      *utterance  // nil for none
-	stall     *time.Timer // runs while an utterance is open that the client was told of
+	open      *utterance  // may be nil
+	stall     *time.Timer // runs while an announced utterance is open
 }
 
-// utterance is a turn of the user that is not committed yet.
+// utterance is a turn of the user that is not yet committed.
 type utterance struct {
 	item  string
 	start int64
-	// words is what the recogniser says of it; nil where it does not follow.
+	// words is the state of its transcript; nil if it is not recognised live.
 	words *transcriptState
 }
 
 func msOf(samples int64) int64 { return samples * 1000 / listenRate }
 
-// reconfigure applies the session's turn detection from here on.
+// reconfigure applies the session's turn detection from the current position.
 func (c *call) reconfigure() {
 	t := &c.turns
 	t.base, t.endpoint, t.sound = t.pos, nil, soundOfPause{}
@@ -52,7 +52,7 @@ func (c *call) reconfigure() {
 	}
 }
 
-// onWindow takes the next 32 ms of audio, or what is left before a commit.
+// onWindow processes the next 32 ms of audio, or the rest before a commit.
 func (c *call) onWindow(w window) {
 	t := &c.turns
 	t.pos += int64(len(w.pcm))
@@ -85,24 +85,24 @@ func (c *call) onWindow(w window) {
 	}
 }
 
-// hearAt takes what was heard at a position.
+// hearAt processes an input event at a position.
 func (c *call) hearAt(k machine.Kind, pos int64) { c.take(machine.Event{Kind: k}, news{pos: pos}) }
 
-// soundOfPause is what a Listener makes of the voice before a pause.
+// soundOfPause is a Listener's judgement of the voice before a pause.
 type soundOfPause struct {
-	since    int64 // begin of the pause
+	since    int64 // start of the pause
 	judge    endturn.Judge
-	listened bool // the Listener was asked
+	listened bool // the Listener has been called
 }
 
-// Audio that a Listener is asked about, in samples at listenRate.
+// Audio passed to a Listener, in samples at listenRate.
 const (
-	soundAfter = listenRate / 10 // of a pause: a shorter one is part of a word
+	soundAfter = listenRate / 10 // of a pause: shorter ones occur within words
 	soundKept  = 8 * listenRate
 )
 
-// judgeOf judges the pause that began at a position. Until the Listener has answered, and
-// if it fails, the words decide alone.
+// judgeOf returns the Judge for the pause that began at since. Until the Listener has
+// answered, and if it fails, only the words decide.
 func (c *call) judgeOf(since int64) endturn.Judge {
 	t := &c.turns
 	if t.sound.since != since || t.sound.judge == nil {
@@ -125,8 +125,8 @@ func (c *call) judgeOf(since int64) endturn.Judge {
 	return t.sound.judge
 }
 
-// wordsUpTo is what was recognised of the open utterance up to a position; "" as long as
-// the recogniser has not come so far.
+// wordsUpTo returns the recognised words of the open utterance up to a position, or ""
+// if the recogniser has not processed that much.
 func (c *call) wordsUpTo(pos int64) string {
 	if u := c.turns.open; u != nil && u.words != nil && u.words.start+u.words.heard >= pos {
 		return u.words.words
@@ -134,14 +134,14 @@ func (c *call) wordsUpTo(pos int64) string {
 	return ""
 }
 
-// noAnswers tells a session with create_response what it cannot have.
+// noAnswers tells a session with create_response that this server cannot answer.
 func noAnswers() *protocolError {
 	return invalidf("response_generation_unsupported", "session.audio.input.turn_detection.create_response",
 		"this server has no model and makes no answers of its own; set create_response to false and send the text to speak with response.create")
 }
 
-// onCommit is input_audio_buffer.commit: the audio since the last commit
-// becomes a turn, whether or not speech was found in it.
+// onCommit handles input_audio_buffer.commit: the audio since the last commit becomes a
+// turn, even if no speech was detected in it.
 func (c *call) onCommit(ev clientEvent) {
 	t := &c.turns
 	n := t.pos - t.committed
@@ -150,9 +150,10 @@ func (c *call) onCommit(ev clientEvent) {
 	}
 }
 
-// onStall: no audio came for so long that the endpointer would never see the silence. The
-// caller has stopped, unless what was heard is waiting, for this side is late, or the
-// network is: what the caller says comes when it works again.
+// onStall runs when no audio has arrived for so long that the endpointer would never
+// see the silence. It ends the turn, because the caller has stopped sending.
+// Exceptions: received audio is still queued, so this side is late; or the network is
+// down, and the caller's audio arrives when it recovers.
 func (c *call) onStall() {
 	late := len(c.inbox) > 0 || c.recognition.full() || c.link.away()
 	c.take(machine.Event{Kind: machine.Stalled, OK: !late}, news{pos: c.turns.pos})
@@ -166,7 +167,7 @@ func (c *call) rearmStall() {
 	c.turns.stall.Reset(c.scaled(silence))
 }
 
-// keep remembers the last 30 s or more of audio.
+// keep stores at least the last 30 s of audio.
 func (t *turns) keep(pcm []int16) {
 	if len(t.kept)+len(pcm) > 2*keptSamples {
 		t.kept = append(t.kept[:0], t.kept[len(t.kept)-keptSamples:]...)
@@ -179,16 +180,16 @@ func (t *turns) since(start int64) []int16 {
 	return append([]int16(nil), t.kept[int64(len(t.kept))-(t.pos-start):]...)
 }
 
-// transcriptState follows the transcript of one utterance.
+// transcriptState is the state of one utterance's transcript.
 type transcriptState struct {
-	id         uint32 // of the utterance
+	id         uint32 // utterance id
 	stable     stablePrefix
 	start, end int64  // samples
-	words      string // the last partial result, of the first samples of the utterance
+	words      string // the last partial result, and how many samples of the utterance it covers
 	heard      int64
 }
 
-// onTranscript takes news from the recogniser.
+// onTranscript processes a result of the recogniser.
 func (c *call) onTranscript(n transcript) {
 	state := c.transcripts[n.item]
 	if state == nil {
@@ -205,7 +206,7 @@ func (c *call) onTranscript(n transcript) {
 	c.take(e, news{words: state, transcript: n})
 }
 
-// includeLogprobs is the member of session.include that asks for probabilities.
+// includeLogprobs is the member of session.include that requests probabilities.
 const includeLogprobs = "item.input_audio_transcription.logprobs"
 
 func (c *call) sendDelta(item, delta string) {
