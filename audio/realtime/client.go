@@ -10,7 +10,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 )
 
-// hangUpTimeout bounds the goodbye of Close.
+// hangUpTimeout limits how long Close waits for the hang-up request.
 const hangUpTimeout = 500 * time.Millisecond
 
 // Client is one call to a realtime service.
@@ -22,12 +22,12 @@ type Client struct {
 	count  counters
 	expiry expiry
 
-	ctx    context.Context // of the call: ends by Close or Lost
+	ctx    context.Context // of the call; done after Close or Lost
 	cancel context.CancelFunc
 	loops  sync.WaitGroup
 	closed sync.Once
 
-	canceled atomic.Int64 // highest generation that is not to be heard, -1 for none
+	canceled atomic.Int64 // highest cancelled generation, or -1
 	mu       sync.Mutex
 	pending  []command
 	wake     chan struct{}
@@ -35,10 +35,10 @@ type Client struct {
 	fallback bool   // the same
 }
 
-// Dial connects: credential, signalling, network path, data channel and
-// session. Where no media passes the network, it connects over the WebSocket of a
-// service that has one. It returns when the session stands, or an *Error within
-// cfg.ConnectTimeout or when ctx is done; nothing is left of a failed one.
+// Dial connects: credential, signalling, network path, data channel and session. If the
+// network blocks media and the service supports it, Dial connects over WebSocket. It
+// returns when the session is established, or an *Error within cfg.ConnectTimeout or
+// when ctx is done. A failed Dial releases all resources.
 func Dial(ctx context.Context, cfg Config, h Handler) (*Client, error) {
 	cfg, err := cfg.check()
 	if err != nil {
@@ -46,9 +46,9 @@ func Dial(ctx context.Context, cfg Config, h Handler) (*Client, error) {
 	}
 	timed, cancel := context.WithTimeout(ctx, cfg.ConnectTimeout)
 	defer cancel()
-	var left sync.WaitGroup // of transports that did not connect
+	var left sync.WaitGroup // goroutines of transports that did not connect
 	defer left.Wait()
-	row, _ := provider.Of(string(cfg.Dialect)) // checked
+	row, _ := provider.Of(string(cfg.Dialect)) // the name was validated
 	network, begun := cfg.Networks.here(), time.Now()
 	var failure *Error
 	kinds := cfg.Networks.order(network, row.Session.Transports)
@@ -78,7 +78,7 @@ func newClient(cfg Config, s *signaller) *Client {
 	return c
 }
 
-// dial takes the steps of the connection, and names the one that failed.
+// dial performs the steps of the connection and returns the name of a failed step.
 func (c *Client) dial(ctx context.Context, kind provider.Transport, h Handler) (step string, err error) {
 	result := make(chan error, 1)
 	if err := c.start(kind, h, result); err != nil {
@@ -105,7 +105,7 @@ func (c *Client) dial(ctx context.Context, kind provider.Transport, h Handler) (
 	}
 }
 
-// start makes the transport and the goroutines of the call.
+// start creates the transport and the goroutines of the call.
 func (c *Client) start(kind provider.Transport, h Handler, result chan<- error) error {
 	inbox := make(chan message, inboxSize)
 	link, err := newTransport(kind, c.cfg, c.up, func(m message) {
@@ -132,31 +132,30 @@ func (c *Client) start(kind provider.Transport, h Handler, result chan<- error) 
 	return nil
 }
 
-// WriteFrame takes the next 10 ms of microphone audio; two make a packet. It
-// copies the frame, never blocks and allocates nothing. Only one goroutine may
-// call it.
+// WriteFrame sends the next 10 ms of microphone audio; two frames make a packet. It
+// copies the frame, never blocks and does not allocate. Only one goroutine may call it.
 func (c *Client) WriteFrame(f *audio.Frame) { c.up.write(f) }
 
-// SkipFrame takes the place of WriteFrame for a frame that need not be sent: the
-// position advances, and the service hears nothing there. A frame that completes a
-// packet is sent nevertheless.
+// SkipFrame replaces WriteFrame for a frame that need not be sent: the position
+// advances, and the service receives nothing for it. A frame that completes a packet is
+// still sent.
 func (c *Client) SkipFrame(f *audio.Frame) { c.up.skip(f) }
 
-// Expires is when the service ends the session, by the local clock, and ok is
-// false when that is not known. It is settled when Dial returns.
+// Expires returns when the service ends the session, by the local clock; ok is false if
+// unknown. The value is final when Dial returns.
 func (c *Client) Expires() (at time.Time, ok bool) {
 	n := c.expiry.at.Load()
 	return time.Unix(0, n), n != 0
 }
 
-// Speeds is Speeds of the service's dialect.
+// Speeds returns the speed range of the service's dialect.
 func (c *Client) Speeds() (slowest, fastest float64) { return Speeds(c.cfg.Dialect) }
 
-// Position is how many samples were written so far: the position of the next.
+// Position returns the number of samples written so far, which is the position of the
+// next one.
 func (c *Client) Position() int64 { return c.up.pos.Load() }
 
-// Speak queues a segment behind those queued before. A segment of a cancelled
-// generation is ignored.
+// Speak appends a segment to the queue. Segments of a cancelled generation are ignored.
 func (c *Client) Speak(s Segment) {
 	c.do(func(l *loop, now time.Time) {
 		if l.wanted(s.ID) {
@@ -165,9 +164,9 @@ func (c *Client) Speak(s Segment) {
 	})
 }
 
-// CancelSpeech drops all segments of the generation gen and older ones, queued
-// or running, at once and at the service. A call of the Handler that is
-// running when CancelSpeech is called may still be about one of them.
+// CancelSpeech immediately drops all segments of generation gen and older, queued or
+// running, also at the service. A Handler call that is already running when
+// CancelSpeech is called may still concern one of them.
 func (c *Client) CancelSpeech(gen uint32) {
 	for {
 		old := c.canceled.Load()
@@ -178,19 +177,18 @@ func (c *Client) CancelSpeech(gen uint32) {
 	c.do(func(l *loop, now time.Time) { l.speech.cancel(gen, now) })
 }
 
-// CommitInput ends the user's turn by hand: what was heard so far becomes an
-// item and is transcribed. The id is the caller's own; Handler.InputEmpty gives
-// it back.
+// CommitInput ends the user's turn manually: the audio so far becomes an item and is
+// transcribed. The caller chooses the id, and Handler.InputEmpty returns it.
 func (c *Client) CommitInput(utterance uint64) {
 	c.do(func(l *loop, _ time.Time) { l.post(inputCommit(utterance)) })
 }
 
-// ClearInput makes the service forget what it heard since the last turn.
+// ClearInput makes the service discard the audio received since the last turn.
 func (c *Client) ClearInput() {
 	c.do(func(l *loop, _ time.Time) { l.post(inputClear) })
 }
 
-// do hands a command to the loop. It never blocks: commands are few.
+// do passes a command to the loop. It never blocks, because commands are rare.
 func (c *Client) do(f command) {
 	c.mu.Lock()
 	c.pending = append(c.pending, f)
@@ -209,11 +207,11 @@ func (c *Client) commands() []command {
 	return p
 }
 
-// JitterTarget is how much audio playback needs ahead so that the delays of this network
-// do not interrupt it.
+// JitterTarget returns how much audio playback must buffer so that this network's
+// delays do not interrupt it.
 func (c *Client) JitterTarget() time.Duration { return time.Duration(c.count.target.Load()) }
 
-// Stats returns the figures so far. It works after Close, too.
+// Stats returns the current figures. It also works after Close.
 func (c *Client) Stats() Stats {
 	return Stats{
 		PacketsSent:      c.up.sent.Load(),
@@ -236,15 +234,15 @@ func (c *Client) Stats() Stats {
 	}
 }
 
-// stop ends the goroutines of the call: no call of the Handler runs or comes after it.
+// stop ends the goroutines of the call. No Handler call runs or starts after it
+// returns.
 func (c *Client) stop() {
 	c.cancel()
 	c.loops.Wait()
 }
 
-// Close hangs up and waits for all goroutines of the call. No call of the
-// Handler runs or comes after it. It is safe to call more than once, but not
-// from the Handler.
+// Close hangs up and waits for all goroutines of the call. No Handler call runs or
+// starts after it returns. It is safe to call more than once, but not from the Handler.
 func (c *Client) Close() (err error) {
 	c.closed.Do(func() {
 		c.stop()

@@ -15,8 +15,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 )
 
-// Dialect names a provider. How it differs from the others is its row in
-// provider.Rows.
+// Dialect names a provider. Its row in provider.Rows describes how it differs from the
+// others.
 type Dialect string
 
 // The dialects of the protocol, section 3.
@@ -28,27 +28,27 @@ const (
 	Live    Dialect = provider.Live  // OpenAI's Live API
 )
 
-// Kinds of turn detection.
+// Turn detection types.
 const (
 	ServerVAD   = "server_vad"
 	SemanticVAD = "semantic_vad"
-	NoDetection = "none" // turns end by CommitInput only
+	NoDetection = "none" // only CommitInput ends turns
 )
 
-// TurnDetection says how the service finds the ends of what the user says.
-// Zero values leave a setting to the service. It never lets the service answer.
+// TurnDetection configures how the service detects the ends of the user's turns. Zero
+// values use the service's defaults. The service never answers by itself.
 type TurnDetection struct {
-	Type          string        // ServerVAD, SemanticVAD or NoDetection; ServerVAD when empty
+	Type          string        // ServerVAD, SemanticVAD or NoDetection; default ServerVAD
 	Threshold     float64       // server_vad: 0 to 1
 	PrefixPadding time.Duration // server_vad: audio kept before the onset
 	Silence       time.Duration // server_vad: silence that ends speech
 	Eagerness     string        // semantic_vad: low, medium, high or auto
 }
 
-// Kind is what a Credential is.
+// Kind is the kind of a Credential.
 type Kind string
 
-// Kinds of credentials.
+// Credential kinds.
 const (
 	APIKey     Kind = "apiKey"
 	EntraToken Kind = "entraToken" // a Microsoft Entra ID bearer token (azure)
@@ -71,103 +71,102 @@ func (Credential) GoString() string { return redacted }
 // MarshalJSON keeps the secret out of structured logs.
 func (Credential) MarshalJSON() ([]byte, error) { return json.Marshal(redacted) }
 
-// TURN is how to reach relays (RFC 8656). URLs are those of RFC 7065.
+// TURN configures relays (RFC 8656). URLs follow RFC 7065.
 type TURN struct {
 	URLs     []string
 	Username string
 	Password Credential
 }
 
-// Config is how to reach a service and what to ask of it.
+// Config configures the service and the session.
 type Config struct {
 	Dialect Dialect
-	// BaseURL is where the service is: https://api.openai.com for openai, the
+	// BaseURL is the address of the service: https://api.openai.com for openai, the
 	// resource's endpoint for azure, http://127.0.0.1:PORT for local.
 	BaseURL            string
-	Model              string // for azure the deployment
-	Voice              string // the service's choice when empty
-	Language           string // ISO 639-1, of what the user says; detected when empty
-	TranscriptionModel string // the dialect's default when empty; for azure a deployment, which has none
-	// TranscriptionPrompt is words that the user is likely to say, or a text that
-	// guides the model; empty for none.
+	Model              string // the deployment for azure
+	Voice              string // if empty, the service chooses
+	Language           string // of the user, ISO 639-1; if empty, detected
+	TranscriptionModel string // if empty, the dialect's default; azure has no default and needs a deployment
+	// TranscriptionPrompt is a list of words that the user is likely to say, or a text
+	// that guides the model. It is optional.
 	TranscriptionPrompt string
 	TurnDetection       TurnDetection
-	// SessionLimit is how long a session may last at a service that neither
-	// announces its end nor documents one; 0 is unknown.
+	// SessionLimit is the maximum session duration, for a service that neither
+	// announces nor documents it; 0 if unknown.
 	SessionLimit time.Duration
-	// Credentials is asked once for each transport that a dial tries. What it gives is
-	// used and not kept.
-	// localai works without; the others do not.
+	// Credentials is called once for each transport that Dial tries. Its result is not
+	// retained. It is optional only for localai.
 	Credentials func(ctx context.Context) (Credential, error)
-	// ConnectTimeout bounds the whole dial, 10 s when zero: a service may
-	// accept a call and never connect.
+	// ConnectTimeout limits the whole Dial; 10 s if zero. It is needed because a
+	// service may accept a call and never connect.
 	ConnectTimeout time.Duration
 	HTTPClient     *http.Client // http.DefaultClient when nil
-	// Loopback says that the service takes media on the loopback interface, as
-	// the embedded server does; no other is used then.
+	// Loopback means that the service receives media on the loopback interface, as the
+	// embedded server does. Other interfaces are then not used.
 	Loopback bool
-	// TURN relays media where no other path works.
+	// TURN relays media if no other path works.
 	TURN TURN
-	// Proxy gives the proxy for a URL, nil where none is needed. TURN servers are
-	// reached through it over TCP; requests take that of HTTPClient.
+	// Proxy returns the proxy for a URL, or nil for a direct connection. It is used for
+	// TURN over TCP; HTTP requests use the proxy of HTTPClient.
 	Proxy func(*url.URL) (*url.URL, error)
-	// Networks remembers where no media passes; nil for nothing.
+	// Networks remembers networks that block media; it may be nil.
 	Networks *Networks
-	// WrapPacketConn wraps the socket of the media, to inject faults in tests.
+	// WrapPacketConn wraps the media socket, to inject faults in tests.
 	WrapPacketConn func(net.PacketConn) net.PacketConn
 	Log            zerolog.Logger
-	// Used, if set, receives what the service reports that was used, on the goroutine
-	// of the Handler and before what it is about.
+	// Used, if set, receives the usage that the service reports. It is called on the
+	// Handler's goroutine, before the event that the usage belongs to.
 	Used func(Usage)
 }
 
-// Segment is one piece of the assistant's words, to be spoken verbatim.
+// Segment is a piece of the assistant's text, to be spoken verbatim.
 type Segment struct {
 	ID   audio.SegmentID
 	Turn uint64
 	Text string
-	// Speed is how fast it is spoken, 1 when zero. It is within the range that
-	// Speeds gives for the dialect.
+	// Speed is the speaking speed, 1 if zero. It must be within the range that Speeds
+	// returns for the dialect.
 	Speed float64
 }
 
-// Handler gets what the service says: one call at a time, in the order of
-// arrival, on a goroutine of the client. A method returns at once; it may call
-// any method of the Client but Close.
+// Handler receives the service's events: one call at a time, in order of arrival, on a
+// goroutine of the client. Methods must return immediately; they may call any method of
+// the Client except Close.
 type Handler interface {
-	// SpeechStarted and SpeechStopped tell where the service heard the user
-	// begin and end: pos is a sample position, at audio.SampleRate, in the
-	// audio this client sent.
+	// SpeechStarted and SpeechStopped report where the service detected the start and
+	// end of the user's speech: pos is a sample position, at audio.SampleRate, in the
+	// audio sent by this client.
 	SpeechStarted(item string, pos int64)
 	SpeechStopped(item string, pos int64)
-	// PartialTranscript is the text of the item so far, cumulative.
+	// PartialTranscript reports the text of the item so far, cumulatively.
 	PartialTranscript(item, text string)
-	// FinalTranscript is all of the item's text. Confidence is how sure the
-	// service is of it, 0 to 1; 1 also when it does not say.
+	// FinalTranscript reports the complete text of the item. confidence is the
+	// service's confidence, 0 to 1; 1 if not reported.
 	FinalTranscript(item, text string, confidence float64)
 	TranscriptFailed(item, code string)
-	// InputEmpty says that there was no audio to commit for an utterance that was
-	// ended by CommitInput: no transcript of it comes, unless the service ended it
-	// by itself before.
+	// InputEmpty reports that there was no audio to commit for an utterance ended by
+	// CommitInput. No transcript follows, unless the service had already ended the
+	// utterance by itself.
 	InputEmpty(utterance uint64)
-	// SpeechAudio delivers decoded audio of a segment, mono at
-	// audio.SampleRate. pcm is valid during the call only.
+	// SpeechAudio delivers decoded audio of a segment, mono at audio.SampleRate. pcm is
+	// valid only during the call.
 	SpeechAudio(seg audio.SegmentID, pcm []int16)
-	// SpeechEnded says that all audio of the segment was delivered.
+	// SpeechEnded reports that all audio of the segment was delivered.
 	SpeechEnded(seg audio.SegmentID)
-	// SpeechFailed says that no more audio of the segment comes, and why.
+	// SpeechFailed reports why no more audio of the segment follows.
 	SpeechFailed(seg audio.SegmentID, code string)
-	// SpeechMismatch says that what was said of the segment is not its text. Its
-	// audio is delivered all the same.
+	// SpeechMismatch reports that the spoken words differ from the segment's text. The
+	// audio is delivered regardless.
 	SpeechMismatch(seg audio.SegmentID)
-	// Lost says that the call broke; the client is unusable afterwards, except
-	// for Stats and Close.
+	// Lost reports that the call broke. The client is unusable afterwards, except for
+	// Stats and Close.
 	Lost(code string, err error)
 }
 
 const defaultConnectTimeout = 10 * time.Second
 
-// check completes the configuration, or says what is wrong with it.
+// check validates the configuration and fills in defaults.
 func (c Config) check() (Config, error) {
 	row, ok := provider.Of(string(c.Dialect))
 	if !ok || row.Session == nil {
@@ -181,7 +180,7 @@ func (c Config) check() (Config, error) {
 	if c.Credentials == nil && !row.Anonymous {
 		return c, &Error{Code: CodeCredentialsMissing, Message: "no source of credentials; set a key for this provider"}
 	}
-	if row.Session.Transcribes { // its pipeline names the model: another one would replace the pipeline
+	if row.Session.Transcribes { // its pipeline names the model; setting one would replace the pipeline
 		c.TranscriptionModel = ""
 	} else if c.TranscriptionModel == "" {
 		hearing, _ := row.Hears(provider.Realtime)

@@ -9,33 +9,33 @@ import (
 )
 
 const (
-	// deltaLead is how far the audio that is handed over may run ahead of real time: a
-	// WebSocket brings it as fast as the service makes it. The player holds two minutes,
-	// so a pause of the user has room behind it.
+	// deltaLead is how far delivered audio may run ahead of real time. A WebSocket
+	// delivers audio as fast as the service generates it. The player buffers two
+	// minutes, which leaves room for a pause by the user.
 	deltaLead = 20 * time.Second
-	// deltaPiece is how many bytes are handed over at once: 100 ms.
+	// deltaPiece is how many bytes are delivered at once: 100 ms.
 	deltaPiece = socketRate / 10 * 2
-	// deltasHeld bounds what waits, in bytes: five minutes. What comes beyond is not taken.
+	// deltasHeld limits the queue, in bytes: five minutes. Audio beyond it is dropped.
 	deltasHeld = 5 * 60 * socketRate * 2
-	// deltaCost is what an event takes besides its audio.
+	// deltaCost is the size of an event without its audio.
 	deltaCost = 128
-	// deltaTarget is how much playback needs ahead: a packet that TCP sends again is late
-	// by that much.
+	// deltaTarget is how much audio playback must buffer, which covers the delay of a
+	// TCP retransmission.
 	deltaTarget = 200 * time.Millisecond
 )
 
-// deltas is the voice over a WebSocket: PCM in events, each of which says which response
-// it is of.
+// deltas is the voice over a WebSocket: PCM in events, each of which names its
+// response.
 type deltas struct {
 	resampler *audio.Resampler // to audio.SampleRate
 	queue     []delta
-	held      int       // bytes that queue takes
-	of        string    // the response that the resampler holds a rest of
-	raw, pcm  []int16   // of the latest chunk, at both rates
-	gen       uint32    // generation of what was handed over last
-	until     time.Time // when what was handed over will have been heard
-	received  uint64    // events with audio
-	broken    uint64    // of those, not taken
+	held      int       // bytes in queue
+	of        string    // the response whose tail is in the resampler
+	raw, pcm  []int16   // the latest chunk, at both rates
+	gen       uint32    // generation of the last delivered audio
+	until     time.Time // when the delivered audio will have been played
+	received  uint64    // audio events
+	broken    uint64    // audio events that were rejected
 }
 
 // delta is a piece of a response, or its end.
@@ -92,14 +92,14 @@ func (d *deltas) drain(now time.Time, play func(chunk) (audio.SegmentID, bool)) 
 	}
 }
 
-// rest hands over what the resampler holds back of a response.
+// rest delivers the samples that the resampler holds back of a response.
 func (d *deltas) rest(now time.Time, play func(chunk) (audio.SegmentID, bool)) {
 	d.pcm = d.resampler.Flush(d.pcm[:0])
 	d.hand(now, play)
 }
 
-// hand hands over d.pcm. Audio that nobody hears takes no time, and what was handed over
-// of an older generation is not heard any more.
+// hand delivers d.pcm. Audio that is not played takes no playback time, and delivered
+// audio of an older generation is no longer playing.
 func (d *deltas) hand(now time.Time, play func(chunk) (audio.SegmentID, bool)) {
 	if len(d.pcm) == 0 {
 		return

@@ -20,38 +20,38 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 )
 
-// Speeds is how slowly and how fast a service speaks at most in a session, as a
-// multiple of its own speed.
+// Speeds returns a service's minimum and maximum speaking speed in a session, as a
+// multiple of its normal speed.
 func Speeds(of Dialect) (slowest, fastest float64) {
 	v := speaks(of)
 	return v.Slowest, v.Fastest
 }
 
-// speaks is what a service's voice can do in a session.
+// speaks returns the capabilities of a service's voice in a session.
 func speaks(of Dialect) provider.Voice {
 	row, _ := provider.Of(string(of))
 	v, _ := row.Speaks(provider.Realtime)
 	return v
 }
 
-// transcribes says whether the service is heard in a session of type transcription.
+// transcribes reports whether recognition uses a session of type transcription.
 func transcribes(of Dialect) bool {
 	row, ok := provider.Of(string(of))
 	return ok && row.Session != nil && row.Session.Transcribes
 }
 
-// Sizes of answers: an SDP has a few kB, a session too.
+// maxAnswer limits responses. An SDP or a session has a few kB.
 const maxAnswer = 1 << 20
 
-// signaller makes and ends the call over HTTP.
+// signaller starts and ends the call over HTTP.
 type signaller struct {
 	cfg     Config
 	row     provider.Row
 	client  *http.Client
-	another bool   // another transport is tried where this one does not connect
+	another bool   // another transport can be tried if this one does not connect
 	bearer  string // ephemeral key, or localai's own; never logged
 	callID  string
-	ahead   time.Duration // of the service's clock, as far as its answers say
+	ahead   time.Duration // estimated lead of the service's clock, from its responses
 	expiry  *expiry
 
 	begun, last time.Time
@@ -60,25 +60,25 @@ type signaller struct {
 
 func newSignaller(cfg Config, begun time.Time, another bool) *signaller {
 	c := *cfg.HTTPClient
-	// A redirect would carry the key to another place.
+	// Following a redirect would send the key to another host.
 	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	row, _ := provider.Of(string(cfg.Dialect)) // checked
+	row, _ := provider.Of(string(cfg.Dialect)) // the name was validated
 	return &signaller{cfg: cfg, row: row, client: &c, another: another, begun: begun, last: time.Now()}
 }
 
-// answered notes that the service took the call, whose session begins.
+// answered records that the service accepted the call, which starts the session.
 func (s *signaller) answered() {
 	s.expiry.begin(time.Now(), s.ahead, cmp.Or(s.row.Session.Limit, s.cfg.SessionLimit))
 	s.lap(&s.took.Signalling)
 }
 
-// lap takes the time since the last one.
+// lap stores the time since the previous lap.
 func (s *signaller) lap(d *time.Duration) {
 	now := time.Now()
 	*d, s.last, s.took.Total = now.Sub(s.last), now, now.Sub(s.begun)
 }
 
-// credential is the user's, which is not kept.
+// credential returns the user's credential, which is not retained.
 func (s *signaller) credential(ctx context.Context) (cred Credential, err error) {
 	if s.cfg.Credentials != nil {
 		if cred, err = s.cfg.Credentials(ctx); err != nil {
@@ -98,8 +98,8 @@ func (s *signaller) credential(ctx context.Context) (cred Credential, err error)
 	return cred, nil
 }
 
-// ephemeral gets the key that makes a call over WebRTC: one made from the user's, where
-// the service makes them.
+// ephemeral obtains the key for a WebRTC call: derived from the user's key if the
+// service supports that.
 func (s *signaller) ephemeral(ctx context.Context) error {
 	cred, err := s.credential(ctx)
 	if err != nil {
@@ -129,8 +129,8 @@ func (s *signaller) ephemeral(ctx context.Context) error {
 	return nil
 }
 
-// socket makes the call over WebSocket, with the user's key: the handshake comes from
-// this machine and not from a web page, for which ephemeral keys are.
+// socket starts the call over WebSocket with the user's key. The handshake comes from
+// this machine rather than a web page, so no ephemeral key is needed.
 func (s *signaller) socket(ctx context.Context) (*websocket.Conn, error) {
 	cred, err := s.credential(ctx)
 	if err != nil {
@@ -160,7 +160,7 @@ func (s *signaller) socket(ctx context.Context) (*websocket.Conn, error) {
 	}
 }
 
-// clock notes how far the service's is ahead.
+// clock records how far the service's clock is ahead.
 func (s *signaller) clock(h http.Header) {
 	if date, err := http.ParseTime(h.Get("Date")); err == nil {
 		s.ahead = time.Until(date)
@@ -204,8 +204,8 @@ func (s *signaller) call(ctx context.Context, offer string) (string, error) {
 	return sdp, nil
 }
 
-// hangUp ends the call at the service, where the dialect can. Best effort: the
-// service also sees the connection close.
+// hangUp ends the call at the service if the dialect supports it. This is best effort,
+// because the service also sees the connection close.
 func (s *signaller) hangUp(ctx context.Context) {
 	calls := "/realtime/calls/"
 	if s.row.Session.Live {
@@ -245,8 +245,7 @@ func (s *signaller) header(contentType string) http.Header {
 	return h
 }
 
-// post makes one request and reads the whole answer. A status that is not
-// wanted is an *Error.
+// post sends a request and reads the whole response. An unexpected status is an *Error.
 func (s *signaller) post(ctx context.Context, step, where string, header http.Header, body []byte, want ...int) (*http.Response, []byte, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.cfg.BaseURL+where, bytes.NewReader(body))
 	if err != nil {
@@ -274,15 +273,15 @@ func (s *signaller) post(ctx context.Context, step, where string, header http.He
 	return nil, nil, statusError(step, res, answerCode(answer, header))
 }
 
-// Refusal is the error of an answer with a status that is not the expected one. It
-// reads the body, and repeats nothing of it but a code.
+// Refusal returns the error for a response with an unexpected status. It reads the
+// body, but repeats at most an error code from it.
 func Refusal(step string, res *http.Response, sent http.Header) *Error {
-	answer, _ := io.ReadAll(io.LimitReader(res.Body, maxAnswer)) // what came of it has to do
+	answer, _ := io.ReadAll(io.LimitReader(res.Body, maxAnswer)) // use whatever could be read
 	return statusError(step, res, answerCode(answer, sent))
 }
 
-// answerCode takes the code of a service's error answer, unless it repeats
-// what was sent.
+// answerCode returns the code of a service's error response, unless it repeats what was
+// sent.
 func answerCode(answer []byte, sent http.Header) string {
 	var v struct {
 		Error struct {
@@ -302,7 +301,7 @@ func answerCode(answer []byte, sent http.Header) string {
 	return code
 }
 
-// withoutURL keeps the cause of a transport failure and drops the URL.
+// withoutURL returns the cause of a transport failure without the URL.
 func withoutURL(err error) error {
 	var u *url.Error
 	if errors.As(err, &u) {

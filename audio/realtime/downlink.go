@@ -10,21 +10,20 @@ import (
 )
 
 const (
-	// maxConcealed bounds the packets made up for in a row; beyond, made-up
-	// speech is worse than a hole.
+	// maxConcealed limits how many consecutive packets are concealed; beyond that,
+	// concealment sounds worse than a gap.
 	maxConcealed = 5
-	// silencePeak is the highest sample of digital silence that went through
-	// Opus.
+	// silencePeak is the highest sample value of digital silence after Opus coding.
 	silencePeak = 8
 )
 
-// downlink turns RTP into decoded audio in order. It belongs to the loop.
+// downlink decodes RTP into ordered audio. It belongs to the loop.
 type downlink struct {
 	jitter  jitter
 	dec     *opus.Decoder
 	pcm     [opus.MaxPacketSamples]int16
-	samples int    // in the last packet: what a lost one is taken to have had
-	ends    uint32 // timestamp at which the last packet ended
+	samples int    // of the last packet; assumed for a lost one
+	ends    uint32 // timestamp of the end of the last packet
 
 	received, lost, concealed, broken uint64
 	transit                           time.Duration // RFC 3550, section 6.4.1
@@ -38,7 +37,8 @@ func newDownlink() (*downlink, error) {
 	return &downlink{dec: dec, samples: packetSamples}, err
 }
 
-// push implements voice. Audio in events is not that of the track, and is not taken.
+// push implements voice. It rejects audio in events, because the audio comes from the
+// track.
 func (d *downlink) push(s sound, now time.Time) (ok bool) {
 	if s.packet != nil {
 		d.received++
@@ -64,8 +64,8 @@ func (d *downlink) publish(c *counters) {
 	c.target.Store(int64(max(jitterLeast, d.jitter.bound)))
 }
 
-// measure estimates the interarrival jitter, RFC 3550, section 6.4.1. A step
-// of the clocks against each other is a pause in the stream, not jitter.
+// measure estimates the interarrival jitter (RFC 3550, section 6.4.1). It treats a step
+// between the clocks as a pause in the stream, not as jitter.
 func (d *downlink) measure(p *rtp.Packet, now time.Time) {
 	if d.began.IsZero() {
 		d.began = now
@@ -90,7 +90,7 @@ func (d *downlink) drain(now time.Time, play func(chunk) (audio.SegmentID, bool)
 			return
 		}
 		d.lost += uint64(lost)
-		if len(p.Payload) == 0 { // padding probes the network
+		if len(p.Payload) == 0 { // padding that probes the network
 			continue
 		}
 		d.conceal(lost, p, play)
@@ -108,8 +108,8 @@ func (d *downlink) drain(now time.Time, play func(chunk) (audio.SegmentID, bool)
 	}
 }
 
-// conceal makes up for lost packets: the last one from the redundancy in the
-// packet after it, those before by extrapolation.
+// conceal replaces lost packets: the last one from the redundancy in the next packet,
+// earlier ones by extrapolation.
 func (d *downlink) conceal(lost int, next heldPacket, play func(chunk) (audio.SegmentID, bool)) {
 	if lost > maxConcealed {
 		return

@@ -11,54 +11,55 @@ import (
 	"time"
 )
 
-// Codes of Error, and of Handler.Lost.
+// Codes of Error and of Handler.Lost.
 const (
-	CodeAuthentication     = "authentication"     // the service refused the credential: fatal
-	CodeCredentialsMissing = "credentialsMissing" // there is no credential to use
-	CodeConnectionFailed   = "connectionFailed"   // the service cannot be reached, or refused the call
-	CodeConnectTimeout     = "connectTimeout"     // the call did not stand in time
+	CodeAuthentication     = "authentication"     // the service rejected the credential: fatal
+	CodeCredentialsMissing = "credentialsMissing" // no credential is configured
+	CodeConnectionFailed   = "connectionFailed"   // the service is unreachable, or rejected the call
+	CodeConnectTimeout     = "connectTimeout"     // the call was not established in time
 	CodeQuotaExceeded      = "quotaExceeded"      // the account has no quota left: fatal
-	CodeRegionUnsupported  = "regionUnsupported"  // the service is not offered where the user is: fatal
-	CodeAccessDenied       = "accessDenied"       // the credential may not do this: fatal
-	CodeModelUnavailable   = "modelUnavailable"   // there is no such model or deployment for this credential: fatal
-	CodeRateLimited        = "rateLimited"        // the service asks to come back later
-	CodeConnectionLost     = "connectionLost"     // a call that stood broke
+	CodeRegionUnsupported  = "regionUnsupported"  // the service is unavailable in the user's region: fatal
+	CodeAccessDenied       = "accessDenied"       // the credential lacks permission: fatal
+	CodeModelUnavailable   = "modelUnavailable"   // the model or deployment does not exist for this credential: fatal
+	CodeRateLimited        = "rateLimited"        // the service asks to retry later
+	CodeConnectionLost     = "connectionLost"     // an established call broke
 	CodeSessionExpired     = "sessionExpired"     // the service ended a call that reached its maximum duration
-	CodeProtocolError      = "protocolError"      // the service answered something that is not the protocol
+	CodeProtocolError      = "protocolError"      // the service violated the protocol
 )
 
-// Codes of Handler.SpeechFailed that the client itself gives. Others are the
-// service's own, from its error event or the status of its response.
+// Codes of Handler.SpeechFailed created by the client. Other codes come from the
+// service's error event or the status of its response.
 const (
-	CodeSpeechTimeout   = "speechTimeout"   // the service did not begin, go on or end in time
-	CodeSpeechNoAudio   = "speechNoAudio"   // the response was completed without a sound
+	CodeSpeechTimeout   = "speechTimeout"   // the service did not start, continue or end in time
+	CodeSpeechNoAudio   = "speechNoAudio"   // the response completed without audio
 	CodeSpeechCutShort  = "speechCutShort"  // the service ended the response by itself
 	CodeSpeechNotPosted = "speechNotPosted" // the request could not be sent
 )
 
-// Error is why a call could not be made or was lost. It holds no secret: of
-// what the service answered, only the status and a code that looks like one.
+// Error is why a call could not be established or was lost. It contains no secret; from
+// the service's response it includes only the status and a string in the form of an
+// error code.
 type Error struct {
 	Code       string        // one of the Code constants
-	Status     int           // HTTP status, 0 without one
+	Status     int           // HTTP status, or 0
 	Message    string        // one line: what happened, to what
 	Retryable  bool          // the same call may succeed later
-	RetryAfter time.Duration // as the service asked, 0 where it did not
+	RetryAfter time.Duration // as requested by the service, or 0
 	// Unheard is how long before the loss of a call the service may have stopped
-	// hearing it; 0 where it heard everything.
+	// receiving audio; 0 if it received everything.
 	Unheard time.Duration
-	Err     error // the cause, where there is one; not part of the text
+	Err     error // the cause, or nil; not part of the text
 }
 
 func (e *Error) Error() string { return "realtime: " + e.Message }
 
 func (e *Error) Unwrap() error { return e.Err }
 
-// codePattern is what codes of services look like. Anything else in their
-// place is text of the service, which may repeat what it was sent.
+// codePattern matches error codes of services. Anything else may be text that quotes
+// what the client sent.
 var codePattern = regexp.MustCompile(`^[a-z][a-z0-9_.]{0,63}$`)
 
-// safeCode returns a service's code, or fallback when it does not look like one.
+// safeCode returns a service's code, or fallback if it does not match codePattern.
 func safeCode(code, fallback string) string {
 	if refusals[code] != "" || codePattern.MatchString(code) {
 		return code
@@ -66,7 +67,7 @@ func safeCode(code, fallback string) string {
 	return fallback
 }
 
-// refusals are the services' codes that mean the same with any status.
+// refusals are the service codes whose meaning does not depend on the status.
 var refusals = map[string]string{
 	"insufficient_quota":                   CodeQuotaExceeded,
 	"billing_hard_limit_reached":           CodeQuotaExceeded,
@@ -76,13 +77,13 @@ var refusals = map[string]string{
 	"authentication_error":                 CodeAuthentication,
 	"unsupported_country_region_territory": CodeRegionUnsupported,
 	"model_not_found":                      CodeModelUnavailable,
-	"DeploymentNotFound":                   CodeModelUnavailable, // as Azure writes its codes
+	"DeploymentNotFound":                   CodeModelUnavailable, // Azure's spelling
 	"OperationNotSupported":                CodeModelUnavailable,
 	"OpperationNotSupported":               CodeModelUnavailable,
 }
 
-// statusError maps an HTTP answer that is not the expected one. code is the
-// service's error code, already safe, or empty.
+// statusError maps an unexpected HTTP response. code is the service's error code,
+// already safe, or empty.
 func statusError(step string, res *http.Response, code string) *Error {
 	e := &Error{Code: CodeConnectionFailed, Status: res.StatusCode}
 	switch s := res.StatusCode; {
@@ -112,13 +113,14 @@ func statusError(step string, res *http.Response, code string) *Error {
 	return e
 }
 
-// maxRetryAfter bounds what a service may ask for.
+// maxRetryAfter limits the delay that a service may request.
 const maxRetryAfter = 24 * time.Hour
 
-// retryAfter reads Retry-After, in seconds or as a date (RFC 9110, 10.2.3), or
-// the finer retry-after-ms that OpenAI and Azure send beside it. 0 means none.
+// retryAfter parses Retry-After, in seconds or as a date (RFC 9110, 10.2.3), or the
+// finer retry-after-ms that OpenAI and Azure also send. It returns 0 if absent.
 func retryAfter(h http.Header, now time.Time) time.Duration {
-	// What is no number is 0, and what is too large a number is the largest.
+	// ParseInt returns 0 for an invalid number and the maximum for one that is too
+	// large.
 	if ms, _ := strconv.ParseInt(h.Get("Retry-After-Ms"), 10, 64); ms > 0 {
 		return time.Duration(min(ms, maxRetryAfter.Milliseconds())) * time.Millisecond
 	}
@@ -126,7 +128,7 @@ func retryAfter(h http.Header, now time.Time) time.Duration {
 	if s, _ := strconv.ParseInt(value, 10, 64); s > 0 {
 		return time.Duration(min(s, int64(maxRetryAfter/time.Second))) * time.Second
 	}
-	at, _ := http.ParseTime(value) // what is no date is long ago
+	at, _ := http.ParseTime(value) // an invalid date yields the zero time, which is in the past
 	return min(max(0, at.Sub(now)), maxRetryAfter)
 }
 
@@ -151,8 +153,8 @@ func remedy(code string) string {
 	}
 }
 
-// dialError maps the failure of a step of the dial. caller is the context the
-// caller gave, without the client's own deadline, to tell the two apart.
+// dialError maps the failure of a dial step. caller is the caller's context without the
+// client's own deadline, which distinguishes the two timeouts.
 func dialError(caller context.Context, step string, err error) *Error {
 	var known *Error
 	switch {

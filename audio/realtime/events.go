@@ -11,24 +11,24 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// maxItems bounds the items whose partial transcript is kept; a service that
-// never finishes one must not grow the daemon.
+// maxItems limits the items with a stored partial transcript, so that a service that
+// never finishes items cannot exhaust memory.
 const maxItems = 64
 
-// cancelTooLate is the service's answer to a response.cancel that crossed with
-// the response.done on the way: nothing is wrong.
+// cancelTooLate is the service's reply to a response.cancel that crossed with
+// response.done. It is harmless.
 const cancelTooLate = "response_cancel_not_active"
 
-// commitEmpty is the service's answer to an input_audio_buffer.commit of less than
-// 100 ms of audio: nothing was said, or the service committed it by itself first.
+// commitEmpty is the service's reply to an input_audio_buffer.commit of less than 100
+// ms of audio: nothing was said, or the service had already committed the audio by
+// itself.
 const commitEmpty = "input_audio_buffer_commit_empty"
 
-// sessionExpired is the service's word that it is about to close the session.
+// sessionExpired announces that the service is about to close the session.
 const sessionExpired = "session_expired"
 
-// onEvent takes one event. One that cannot be read, or
-// lacks what it is about, is counted and ignored; so are unknown types, which
-// the protocol allows.
+// onEvent handles one event. Events that cannot be parsed or lack required members are
+// counted and ignored; so are unknown types, which the protocol allows.
 func (l *loop) onEvent(data []byte, now time.Time) {
 	if l.live != nil {
 		l.onLive(data, now)
@@ -39,8 +39,8 @@ func (l *loop) onEvent(data []byte, now time.Time) {
 	}
 }
 
-// decode reads an event. A member of another type than expected counts as absent:
-// what one event is about may have the same name as something else in another.
+// decode parses an event. A member of an unexpected type counts as absent, because
+// different events use the same name for different things.
 func decode(data []byte) (e serverEvent, ok bool) {
 	err := json.Unmarshal(data, &e)
 	var mistyped *json.UnmarshalTypeError
@@ -73,7 +73,7 @@ func (l *loop) dispatch(e serverEvent, now time.Time) (ok bool) {
 	return true
 }
 
-// onTranscription takes what the user said.
+// onTranscription handles transcripts of the user.
 func (l *loop) onTranscription(e serverEvent) bool {
 	if e.ItemID == "" {
 		return false
@@ -96,8 +96,8 @@ func (l *loop) onTranscription(e serverEvent) bool {
 	return true
 }
 
-// confidence is the mean probability of what a transcript is made of, 1 where the
-// service gives none.
+// confidence returns the mean probability of a transcript's tokens, or 1 if the service
+// reports none.
 func confidence(of []logprob) float64 {
 	if len(of) == 0 {
 		return 1
@@ -109,7 +109,7 @@ func confidence(of []logprob) float64 {
 	return sum / float64(len(of))
 }
 
-// onResponse takes what concerns the speech of the service.
+// onResponse handles events about the service's speech.
 func (l *loop) onResponse(e serverEvent, now time.Time) bool {
 	switch e.Type {
 	case "response.created":
@@ -142,8 +142,8 @@ func (l *loop) onResponse(e serverEvent, now time.Time) bool {
 	return true
 }
 
-// onError maps an error event: about the session update while dialling, about
-// a segment, or about something nobody waits for.
+// onError maps an error event: it concerns the session update while dialling, a
+// segment, or nothing that is pending.
 func (l *loop) onError(e serviceError, now time.Time) {
 	if e.Code == cancelTooLate {
 		return
@@ -176,7 +176,7 @@ func (l *loop) onError(e serviceError, now time.Time) {
 	}
 }
 
-// doneCode is empty for a completed response, else why it was not.
+// doneCode returns "" for a completed response, else why it did not complete.
 func doneCode(r response) string {
 	switch r.Status {
 	case "completed", "":
@@ -191,7 +191,7 @@ func doneCode(r response) string {
 			Type string `json:"type"`
 		} `json:"error"`
 	}
-	_ = json.Unmarshal(r.StatusDetails, &details) // absent is fine
+	_ = json.Unmarshal(r.StatusDetails, &details) // may be absent
 	return safeCode(details.Error.Code, safeCode(details.Error.Type, safeCode(details.Reason, CodeSpeechCutShort)))
 }
 

@@ -5,18 +5,18 @@ import (
 	"time"
 )
 
-// longestSession is beyond any limit of a service; an expires_at later than that
-// is in another unit or of another clock.
+// longestSession exceeds the limit of every service; a later expires_at is in another
+// unit or based on another clock.
 const longestSession = 48 * time.Hour
 
-// expiry is when the service ends the session. The loop writes it after begin.
+// expiry is when the service ends the session. Only the loop writes it after begin.
 type expiry struct {
-	at    atomic.Int64  // UnixNano by the local clock; 0 while unknown
-	ahead time.Duration // of the service's clock
+	at    atomic.Int64  // UnixNano by the local clock; 0 if unknown
+	ahead time.Duration // lead of the service's clock
 }
 
-// begin notes when the call was answered, how far the service's clock is ahead
-// of the local one, and how long its sessions last; 0 is unknown.
+// begin records when the service accepted the call, how far its clock is ahead of the
+// local one, and how long its sessions last (0 if unknown).
 func (x *expiry) begin(now time.Time, ahead, limit time.Duration) {
 	x.ahead = ahead
 	if limit > 0 {
@@ -24,8 +24,8 @@ func (x *expiry) begin(now time.Time, ahead, limit time.Duration) {
 	}
 }
 
-// announced takes the expires_at of a session. A value that cannot be the end of
-// the live session is ignored.
+// announced handles the expires_at of a session. It ignores values that cannot be the
+// end of the live session.
 func (x *expiry) announced(unix int64, now time.Time) {
 	at := time.Unix(unix, 0).Add(-x.ahead)
 	if at.After(now) && at.Sub(now) < longestSession {
@@ -33,7 +33,7 @@ func (x *expiry) announced(unix int64, now time.Time) {
 	}
 }
 
-// onSession takes the session as the service has it.
+// onSession handles the session as reported by the service.
 func (l *loop) onSession(e serverEvent, now time.Time) {
 	l.expiry.announced(e.Session.ExpiresAt, now)
 	if e.Type != "session.updated" {

@@ -8,30 +8,29 @@ import (
 )
 
 const (
-	// jitterLeast and jitterMost bound how long a packet waits for one that is missing
-	// before it: the target of delays.
+	// jitterLeast and jitterMost limit how long a packet waits for a missing
+	// predecessor: the target of delays.
 	jitterLeast = 60 * time.Millisecond
 	jitterMost  = 200 * time.Millisecond
-	// jitterHeld is how many packets wait at most: with more, what is missing
-	// was lost in a burst.
+	// jitterHeld is the maximum number of waiting packets; with more, a burst was lost.
 	jitterHeld = 50
-	// jitterRestart is a step in sequence numbers that is no loss but a new
-	// stream under the same SSRC.
+	// jitterRestart is a step in sequence numbers that means a new stream under the
+	// same SSRC rather than loss.
 	jitterRestart = 500
 )
 
-// jitter puts RTP packets in order. A packet in order passes at once: the
-// player after it has the playback buffer, so here only a gap costs time: as much as
-// packets of this network are late, at most jitterMost. (pion's jitterbuffer bounds by count, not by time, and
-// buffers before it begins.)
+// jitter orders RTP packets. A packet in order passes immediately, because the player
+// has its own playback buffer. Only a gap adds delay: as much as this network's packets
+// are late, up to jitterMost. (pion's jitterbuffer limits by count rather than time,
+// and buffers before it starts.)
 type jitter struct {
 	synced bool
 	fresh  bool // nothing was popped since the stream began
 	ssrc   uint32
-	next   uint16 // sequence number to come
+	next   uint16 // next expected sequence number
 	held   []heldPacket
-	late   uint64        // packets that came after their turn, or twice
-	bound  time.Duration // how long a packet waits; jitterLeast where it is less
+	late   uint64        // late or duplicate packets
+	bound  time.Duration // how long a packet waits; at least jitterLeast
 }
 
 type heldPacket struct {
@@ -39,7 +38,7 @@ type heldPacket struct {
 	at time.Time
 }
 
-// push takes a packet from the network.
+// push adds a packet from the network.
 func (j *jitter) push(p *rtp.Packet, now time.Time) {
 	ahead := int16(p.SequenceNumber - j.next)
 	if !j.synced || p.SSRC != j.ssrc || ahead > jitterRestart || ahead < -jitterRestart {
@@ -60,9 +59,9 @@ func (j *jitter) push(p *rtp.Packet, now time.Time) {
 	j.held = slices.Insert(j.held, i, heldPacket{p, now})
 }
 
-// pop returns the next packet and how many before it are lost. It is empty when
-// there is none, or when it is worth waiting for a missing one. fresh says that
-// it begins a stream: what was lost before it is not known.
+// pop returns the next packet and how many packets before it are lost. It returns an
+// empty packet if none is available, or while it still waits for a missing one. fresh
+// means that the packet begins a stream, so earlier losses are unknown.
 func (j *jitter) pop(now time.Time) (p heldPacket, lost int, fresh bool) {
 	if len(j.held) == 0 {
 		return heldPacket{}, 0, false
@@ -78,8 +77,8 @@ func (j *jitter) pop(now time.Time) (p heldPacket, lost int, fresh bool) {
 	return h, lost, fresh
 }
 
-// deadline is when waiting for a missing packet ends: when the first packet
-// behind the gap has waited long enough.
+// deadline returns when waiting for a missing packet ends, which depends on the first
+// packet after the gap.
 func (j *jitter) deadline() time.Time {
 	at := farAway
 	bound := max(jitterLeast, j.bound)
@@ -91,7 +90,7 @@ func (j *jitter) deadline() time.Time {
 	return at
 }
 
-// drop forgets the packets that wait; the stream continues behind them.
+// drop discards the waiting packets; the stream continues after them.
 func (j *jitter) drop() {
 	if n := len(j.held); n > 0 {
 		j.next = j.held[n-1].SequenceNumber + 1
@@ -99,20 +98,22 @@ func (j *jitter) drop() {
 	}
 }
 
-// delaysKept is how many packets the target is chosen by: 10 s of speech.
+// delaysKept is the number of packets from which the target is computed: 10 s of
+// speech.
 const delaysKept = 500
 
-// delays is by how much the latest packets came later than the fastest of them.
+// delays tracks how much later than the fastest packet the latest packets arrived.
 type delays struct {
 	transits [delaysKept]time.Duration
-	n        int // all that came since the stretch began
+	n        int // packets since the stretch of speech began
 	target   time.Duration
-	before   time.Duration // the target of the stretch before
+	before   time.Duration // target of the previous stretch
 }
 
-// add takes the transit of a packet, by clocks that may be apart, and returns the
-// target: the delay that 99 of 100 packets did not exceed, within the bounds. Where
-// fewer came, it is not below that of the stretch before.
+// add records the transit time of a packet, which may include a clock offset, and
+// returns the target: the 99th percentile of the delays, within the limits. Until
+// enough packets have arrived, the target is not lower than that of the previous
+// stretch.
 func (d *delays) add(transit time.Duration) (target time.Duration) {
 	d.transits[d.n%delaysKept] = transit
 	d.n++
@@ -126,6 +127,6 @@ func (d *delays) add(transit time.Duration) (target time.Duration) {
 	return d.target
 }
 
-// begin forgets the delays, but not the target: the clocks of a new stretch of speech
-// are apart in another way.
+// begin resets the delays but not the target, because the clock offset differs in a new
+// stretch of speech.
 func (d *delays) begin() { d.n, d.before = 0, d.target }

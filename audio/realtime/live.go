@@ -16,64 +16,66 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 )
 
-// A Live session hears, speaks and owns the turns. It hands what the user said to the
-// client as a delegation, without the words, which come as fragments that belong to no
-// turn; and it speaks what the client appends, in words of its own. Nothing can be
-// cancelled.
+// A Live session recognises speech, speaks and owns the turns. It delegates what the
+// user said to the client; the delegation does not contain the words, which arrive as
+// fragments that belong to no turn. It speaks what the client appends, in its own
+// words. Nothing can be cancelled.
 //
-// live turns this into the Realtime events that say the same, so that the loop is one for
-// both: the words up to a delegation are an item of the input, and a segment is a response
-// that is done as soon as it was accepted, because nothing tells when. It ends by silence.
-// Like speech, live is a plain state machine: no clock, no goroutine, no network.
+// live translates this to the equivalent Realtime events, so that both use the same
+// loop: the words up to a delegation become an input item, and a segment becomes a
+// response that is done as soon as it is accepted, because the service does not
+// announce its end. Silence ends it. Like speech, live is a plain state machine: no
+// clock, no goroutine, no network.
 
-// How long live waits.
+// Timeouts of live.
 const (
-	// lateWords is for fragments that come after the delegation that they belong to.
+	// lateWords is how long to wait for fragments that arrive after their delegation.
 	lateWords = 200 * time.Millisecond
-	// undelegated is for a delegation after words. Without one they are handed on as they
-	// are: the user said them, and the service may have taken them for a remark. It is also
-	// for words after a commit, before there counts as nothing was said.
+	// undelegated is how long to wait for a delegation after words. Without one, the
+	// words are passed on anyway: the user said them, and the service may have taken
+	// them for a remark. It is also how long to wait for words after a commit before
+	// the input counts as empty.
 	undelegated = 4 * time.Second
-	// acknowledge is when the service may say by itself that it is at work; what it says
-	// by itself is not heard.
+	// acknowledge is when the service may say by itself that it is working; such speech
+	// is not played.
 	acknowledge = 5 * time.Second
 )
 
-// livePause is the silence that ends a segment: a service that speaks freely pauses longer
-// than one that reads.
+// livePause is the silence that ends a segment. It is longer than for verbatim reading,
+// because a service that speaks freely pauses longer.
 const livePause = 700 * time.Millisecond
 
-// A free service says segments that follow each other in one breath. At a pause, or at the
-// RTP marker, the next one begins where so much was said as the text of the one before
-// takes: by livePace, a fast pace in samples a character.
+// A free service speaks consecutive segments without a break. At a pause, or at the RTP
+// marker, the next one begins if enough audio was received for the text of the previous
+// one, estimated with livePace, a fast speech rate in samples per character.
 const (
 	liveTurnOver = 150 * time.Millisecond
 	livePace     = audio.SampleRate / 25
-	// liveFollows is for the first sound of a segment after the one before. Without one it
-	// was said with that.
+	// liveFollows is the timeout for the first sound of a segment after the previous
+	// one. Without a sound, the service spoke both together.
 	liveFollows = 3 * time.Second
 )
 
-// liveFirstSound is for the first sound of a segment after it was accepted.
+// liveFirstSound is the timeout for the first sound of a segment after it was accepted.
 const liveFirstSound = 10 * time.Second
 
-// maxCommentary is how much one append takes, in characters: by the reference 500 tokens,
-// which is some 2000 characters of English, and 500 of Japanese.
+// maxCommentary limits one append, in characters: the reference allows 500 tokens,
+// which is about 2000 characters of English but 500 of Japanese.
 const maxCommentary = 500
 
-// liveInstructions has the service leave the answers to the client.
+// liveInstructions tells the service to leave the answers to the client.
 const liveInstructions = "You are the voice of another assistant. Delegate everything that the user says to the client, " +
 	"at once and every time: questions, orders, single words such as yes, no or stop. Never answer by yourself, and say nothing " +
 	"while you wait. When commentary comes, say it aloud exactly as it is written, word for word, in its own language, and nothing else. " +
 	"Stop speaking when the user speaks."
 
-// isLive says whether a service is reached by the Live API.
+// isLive reports whether a service uses the Live API.
 func isLive(of Dialect) bool {
 	row, ok := provider.Of(string(of))
 	return ok && row.Session != nil && row.Session.Live
 }
 
-// wantedLive is the session that the client asks for.
+// wantedLive returns the session that the client requests.
 func wantedLive(cfg Config) liveSession {
 	s := liveSession{
 		Model: cfg.Model, Instructions: liveInstructions,
@@ -92,13 +94,13 @@ func wantedLive(cfg Config) liveSession {
 	return s
 }
 
-// liveItem is what the user says, until it is handed on.
+// liveItem is what the user says, until it is passed on.
 type liveItem struct {
 	id         string
 	text       string
-	to         int64 // ms of the session
+	to         int64 // end, in ms of the session
 	delegated  bool
-	offset     int64 // of the delegation, in ms: what begins later is the next item
+	offset     int64 // of the delegation, in ms; later words belong to the next item
 	handOnWhen time.Time
 }
 
@@ -107,20 +109,20 @@ type live struct {
 	open    *liveItem
 	commit  string // event id of a commit that waits for words
 	giveUp  time.Time
-	seconds float64 // of the session, as it reported them
+	seconds float64 // session duration, as reported
 	closed  bool    // the service ended the session
-	early   int64   // offset of a delegation that came before its words
+	early   int64   // offset of a delegation that arrived before its words
 
-	// unanswered is a delegation that no answer was sent for; "" for none.
+	// unanswered is a delegation without an answer so far, or "".
 	unanswered string
-	turn       string // that was answered last, and the delegation that it answers
+	turn       string // the last answered turn, and the delegation that it answers
 	answers    string
 
-	out []serverEvent // to be taken as if the service had sent them
+	out []serverEvent // translated events, handled as if the service had sent them
 	say []liveAppend  // to be sent
 }
 
-// received takes an event of the service.
+// received handles an event of the service.
 func (v *live) received(e liveEvent, now time.Time) (known bool) {
 	switch e.Type {
 	case "session.started":
@@ -148,7 +150,7 @@ func (v *live) received(e liveEvent, now time.Time) (known bool) {
 
 func (v *live) emit(e serverEvent) { v.out = append(v.out, e) }
 
-// words takes more of what the user says.
+// words appends to what the user says.
 func (v *live) words(e liveEvent, now time.Time) {
 	if v.open != nil && v.open.delegated && e.StartMs >= v.open.offset {
 		v.handOn()
@@ -170,12 +172,12 @@ func (v *live) words(e liveEvent, now time.Time) {
 	it.handOnWhen = now.Add(wait)
 }
 
-// delegated takes the service's word that the user's turn is over.
+// delegated handles a delegation: the user's turn is over.
 func (v *live) delegated(e liveEvent, now time.Time) bool {
 	if e.Delegation.ID == "" {
 		return false
 	}
-	if v.unanswered != "" { // the conversation went on without an answer to it
+	if v.unanswered != "" { // the conversation continued without an answer to it
 		v.append("session.thinking.append", "nothing_"+v.unanswered, v.unanswered, "The client took care of this. Say nothing about it.")
 	}
 	v.unanswered = e.Delegation.ID
@@ -187,7 +189,7 @@ func (v *live) delegated(e liveEvent, now time.Time) bool {
 	return true
 }
 
-// handOn ends what the user said, once.
+// handOn ends the user's input item, once.
 func (v *live) handOn() {
 	it := v.open
 	v.open = nil
@@ -195,11 +197,11 @@ func (v *live) handOn() {
 	v.emit(serverEvent{Type: "conversation.item.input_audio_transcription.completed", ItemID: it.id, Transcript: strings.TrimSpace(it.text)})
 }
 
-// accepted takes the service's word that it will say a segment.
+// accepted handles the confirmation that the service will speak a segment.
 func (v *live) accepted(event string) bool {
 	seg, ok := segmentOfEvent(event)
 	if !ok {
-		return event != "" // the rest of a segment
+		return event != "" // a further piece of a segment
 	}
 	r := response{ID: event, Status: "completed", Metadata: map[string]string{
 		metaGeneration: strconv.FormatUint(uint64(seg.Gen), 10), metaSegment: strconv.FormatUint(uint64(seg.Seq), 10),
@@ -209,7 +211,7 @@ func (v *live) accepted(event string) bool {
 	return true
 }
 
-// used takes how long the session has lasted.
+// used records the session duration.
 func (v *live) used(seconds float64) {
 	if more := seconds - v.seconds; more > 0 {
 		v.seconds = seconds
@@ -217,31 +219,32 @@ func (v *live) used(seconds float64) {
 	}
 }
 
-// liveUsed is the type of an event that reports usage only.
+// liveUsed is the type of an event that reports only usage.
 const liveUsed = "live.used"
 
-// sent takes what the loop wants to send. What a Live session does not have is left out:
-// it cannot be changed after its start, and no response can be cancelled.
+// sent translates an event that the loop sends. Events without a Live equivalent are
+// dropped: a session cannot be changed after its start, and responses cannot be
+// cancelled.
 func (v *live) sent(e clientEvent, now time.Time) {
 	switch e.Type {
 	case "response.create":
 		v.speak(e)
 	case "input_audio_buffer.commit":
-		if v.open == nil { // else the service will say by itself that the turn is over
+		if v.open == nil { // else the service's delegation will end the turn
 			v.commit, v.giveUp = e.EventID, now.Add(undelegated)
 		}
 	case "input_audio_buffer.clear":
 		v.open, v.commit = nil, ""
-	case "output_audio_buffer.clear": // it need not be obeyed
+	case "output_audio_buffer.clear": // only a request, which the service may ignore
 		v.append("session.thinking.append", "interrupted", v.answers, "The user interrupted. Do not say the rest of the commentary so far.")
 	}
 }
 
-// noTurn is that of words beside the conversation.
+// noTurn is the turn of text outside the conversation.
 const noTurn = "0"
 
-// speak has a segment said, as a part of the answer to a delegation: each turn of the
-// conversation answers the latest delegation that was not answered.
+// speak sends a segment as part of the answer to a delegation: each turn of the
+// conversation answers the latest unanswered delegation.
 func (v *live) speak(e clientEvent) {
 	if turn := e.Response.Metadata[metaTurn]; turn != v.turn && turn != noTurn {
 		v.turn, v.answers, v.unanswered = turn, v.unanswered, ""
@@ -249,7 +252,8 @@ func (v *live) speak(e clientEvent) {
 	v.append("session.commentary.append", e.EventID, v.answers, e.Response.Input[0].Content[0].Text)
 }
 
-// append adds to the session, in pieces that it takes. The first has the id of the event.
+// append adds text to the session, in pieces of the permitted size. The first has the
+// id of the event.
 func (v *live) append(kind, event, delegation, text string) {
 	a := liveAppend{Type: kind}
 	if delegation != "" {
@@ -264,7 +268,8 @@ func (v *live) append(kind, event, delegation, text string) {
 	}
 }
 
-// inPieces cuts a text at spaces, where it can, into pieces of at most so many characters.
+// inPieces cuts a text into pieces of at most most characters, at spaces where
+// possible.
 func inPieces(text string, most int) (pieces []string) {
 	rest := []rune(text)
 	for len(rest) > most {
@@ -280,7 +285,7 @@ func inPieces(text string, most int) (pieces []string) {
 	return append(pieces, string(rest))
 }
 
-// due does what time made due.
+// due handles expired timeouts.
 func (v *live) due(now time.Time) {
 	if v.open != nil && !now.Before(v.open.handOnWhen) {
 		v.handOn()
@@ -291,7 +296,7 @@ func (v *live) due(now time.Time) {
 	}
 }
 
-// deadline is when due has something to do.
+// deadline returns when due must be called next.
 func (v *live) deadline() time.Time {
 	at := farAway
 	if v.open != nil {
@@ -319,10 +324,10 @@ func (s *speech) turnOverAtPause(c chunk) {
 		s.live = s.live[1:]
 		h = s.live[0]
 	}
-	h.started = true // the word that it was accepted may come after its first sound
+	h.started = true // the confirmation may arrive after the first sound
 }
 
-// onLive takes an event of a Live session.
+// onLive handles an event of a Live session.
 func (l *loop) onLive(data []byte, now time.Time) {
 	var e liveEvent
 	err := json.Unmarshal(data, &e)
@@ -333,7 +338,7 @@ func (l *loop) onLive(data []byte, now time.Time) {
 	l.settleLive(now)
 }
 
-// settleLive carries out what the Live side decided.
+// settleLive performs what the Live side decided.
 func (l *loop) settleLive(now time.Time) {
 	for len(l.live.out) > 0 || len(l.live.say) > 0 {
 		say, out := l.live.say, l.live.out
@@ -354,7 +359,7 @@ func (l *loop) settleLive(now time.Time) {
 	}
 }
 
-// callLive sends the offer with the session that is wanted, and returns the service's SDP.
+// callLive sends the offer with the requested session, and returns the service's SDP.
 func (s *signaller) callLive(ctx context.Context, offer string) (string, error) {
 	body, err := json.Marshal(liveCall{Session: wantedLive(s.cfg), Transport: liveTransport{Type: "webrtc", SDP: offer}})
 	if err != nil {

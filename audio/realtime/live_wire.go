@@ -1,10 +1,10 @@
 package realtime
 
-// The parts of the Live API that this client uses, by the public reference
+// The parts of the Live API that this client uses, according to the public reference
 // (https://platform.openai.com/docs/api-reference/live). internal/official checks them
 // against the types of the service's own client library.
 
-// liveSession is what the client asks a Live session to be.
+// liveSession is the configuration of a Live session.
 type liveSession struct {
 	Model        string         `json:"model"`
 	Instructions string         `json:"instructions"`
@@ -23,7 +23,7 @@ type liveAudio struct {
 	} `json:"output"`
 }
 
-// liveCall makes a session over WebRTC, and is the form of its answer.
+// liveCall requests a session over WebRTC, and is also the form of the reply.
 type liveCall struct {
 	Session   any           `json:"session"`
 	Transport liveTransport `json:"transport"`
@@ -34,17 +34,17 @@ type liveTransport struct {
 	SDP  string `json:"sdp"`
 }
 
-// liveAppend is what the client sends: context that is to be spoken
-// (session.commentary.append) or not (session.thinking.append).
+// liveAppend is sent by the client: context to be spoken (session.commentary.append) or
+// not (session.thinking.append).
 type liveAppend struct {
 	Type         string  `json:"type"`
 	EventID      string  `json:"event_id"`
-	DelegationID *string `json:"delegation_id"` // null for none
+	DelegationID *string `json:"delegation_id"` // null if not an answer to a delegation
 	Content      string  `json:"content"`
 }
 
-// liveEvent is what a service sends, as far as the client reads it. Each type has some of
-// the members.
+// liveEvent holds the members of service events that the client reads. Each type uses
+// some of them.
 type liveEvent struct {
 	Type          string `json:"type"`
 	ClientEventID string `json:"client_event_id"`
@@ -61,7 +61,7 @@ type liveEvent struct {
 		ExpiresAt int64 `json:"expires_at"` // Unix time
 	} `json:"session"`
 	Usage struct {
-		Seconds float64 `json:"seconds"` // of the session so far
+		Seconds float64 `json:"seconds"` // session duration so far
 	} `json:"usage"`
 	Error struct {
 		Type          string `json:"type"`

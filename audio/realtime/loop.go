@@ -12,14 +12,14 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// disconnectedFor is how long ICE may be disconnected before the call counts
-// as lost (the protocol, section 3).
+// disconnectedFor is how long ICE may be disconnected before the call counts as lost
+// (the protocol, section 3).
 const disconnectedFor = 2 * time.Second
 
-// inboxSize is how much the network may deliver ahead of the loop.
+// inboxSize is how many messages the network may queue ahead of the loop.
 const inboxSize = 256
 
-// command is what a method of the Client asks of the loop.
+// command is a request from a method of the Client to the loop.
 type command func(l *loop, now time.Time)
 
 // loop owns the state of the call. It is the only goroutine that calls the
@@ -29,7 +29,7 @@ type loop struct {
 	log      zerolog.Logger
 	handler  Handler
 	link     transport
-	result   chan<- error // of the dial, once: nil when the session stands
+	result   chan<- error // of the dial, sent once; nil after the session is established
 	stop     context.CancelFunc
 	canceled *atomic.Int64
 	count    *counters
@@ -38,14 +38,14 @@ type loop struct {
 	speech  speech
 	voice   voice
 	partial map[string]string // transcripts that are not final, by item
-	live    *live             // nil where the service is not reached by the Live API
+	live    *live             // nil unless the service uses the Live API
 
-	ready          bool             // the session stands
-	updates        int              // of the session, that are not answered
-	included       bool             // the last of them asks for probabilities
-	dead           bool             // nothing more is to be done
+	ready          bool             // the session is established
+	updates        int              // unanswered session updates
+	included       bool             // the last update requests probabilities
+	dead           bool             // the call is over
 	disconnectedAt time.Time        // zero while ICE is connected
-	outage         func(pathChange) // has the uplink wait for the path
+	outage         func(pathChange) // makes the uplink wait for the path
 }
 
 func (l *loop) run(ctx context.Context, inbox <-chan message, wake <-chan struct{}, commands func() []command) {
@@ -108,8 +108,9 @@ func (l *loop) take(m message, now time.Time) {
 	l.perform()
 }
 
-// gone ends the call because its connection is closed. Why is worth telling while
-// dialling; a call that stood is dialled again, and is told then.
+// gone ends the call because its connection was closed. The reason matters only while
+// dialling; after an established call breaks, the caller redials and gets the reason
+// then.
 func (l *loop) gone(m message) {
 	err := &Error{Code: CodeConnectionLost, Retryable: true, Message: "the service closed the connection; connect again", Unheard: m.unheard}
 	if m.err != nil && !l.ready {
@@ -124,13 +125,14 @@ func (l *loop) onICE(state webrtc.ICEConnectionState, now time.Time) {
 	switch state {
 	case webrtc.ICEConnectionStateDisconnected:
 		l.disconnectedAt = now
-		// A busy machine notices late, and what the service has it drops.
+		// A busy machine detects the outage late, so go further back; the service drops
+		// duplicates.
 		l.outage(pathChange{since: now.Add(-3 * pathSilence)})
 	case webrtc.ICEConnectionStateConnected, webrtc.ICEConnectionStateCompleted:
 		if l.disconnectedAt.IsZero() {
 			return
 		}
-		if l.speech.underWay() { // what the service said meanwhile is lost, and is said again over a new call
+		if l.speech.underWay() { // speech sent meanwhile is lost, and is repeated over a new call
 			l.pathLost("audio of the service was lost on the network; connect again", now)
 			return
 		}
@@ -141,7 +143,7 @@ func (l *loop) onICE(state webrtc.ICEConnectionState, now time.Time) {
 	}
 }
 
-// pathLost ends the call because nothing came over the network path for some time.
+// pathLost ends the call because the network path was silent for too long.
 func (l *loop) pathLost(message string, now time.Time) {
 	unheard := pathSilence + pathCheck
 	if !l.disconnectedAt.IsZero() {
@@ -150,7 +152,7 @@ func (l *loop) pathLost(message string, now time.Time) {
 	l.fail(&Error{Code: CodeConnectionLost, Retryable: true, Message: message, Unheard: unheard})
 }
 
-// tick does what time made due.
+// tick handles expired timers.
 func (l *loop) tick(now time.Time) {
 	if !l.disconnectedAt.IsZero() && now.Sub(l.disconnectedAt) >= disconnectedFor {
 		l.pathLost("no answer from the service for too long; connect again", now)
@@ -170,11 +172,12 @@ func (l *loop) tick(now time.Time) {
 	l.voice.publish(l.count)
 }
 
-// play hands audio to whom it is for, as voice.drain has it.
+// play returns the function that voice.drain uses to deliver audio to the right
+// segment.
 func (l *loop) play(now time.Time) func(chunk) (audio.SegmentID, bool) {
 	return func(c chunk) (seg audio.SegmentID, heard bool) {
 		seg, heard = l.speech.audio(c, now)
-		l.perform() // the end of the segment before comes first
+		l.perform() // the end of the previous segment comes first
 		if heard = heard && l.wanted(seg); heard && len(c.pcm) > 0 {
 			l.handler.SpeechAudio(seg, c.pcm)
 		}
@@ -182,7 +185,7 @@ func (l *loop) play(now time.Time) func(chunk) (audio.SegmentID, bool) {
 	}
 }
 
-// settle ends the dial: the session stands.
+// settle completes the dial: the session is established.
 func (l *loop) settle() {
 	if !l.ready {
 		l.ready = true
@@ -190,7 +193,7 @@ func (l *loop) settle() {
 	}
 }
 
-// fail ends the call: the dial gets the error, or the Handler once.
+// fail ends the call: the dial returns the error, or the Handler gets it once.
 func (l *loop) fail(err *Error) {
 	if l.dead {
 		return
@@ -206,11 +209,11 @@ func (l *loop) fail(err *Error) {
 	l.handler.Lost(err.Code, err)
 }
 
-// wanted reports whether the Handler may hear of the segment. CancelSpeech
-// counts at once, even before its command gets here.
+// wanted reports whether the Handler may receive events of the segment. CancelSpeech
+// takes effect immediately, even before its command arrives here.
 func (l *loop) wanted(id audio.SegmentID) bool { return int64(id.Gen) > l.canceled.Load() }
 
-// perform carries out what the speech queue decided, until it wants no more.
+// perform runs the actions of the speech queue until there are none left.
 func (l *loop) perform() {
 	for actions := l.speech.take(); len(actions) > 0 && !l.dead; actions = l.speech.take() {
 		for _, a := range actions {
@@ -251,8 +254,8 @@ func (l *loop) act(a action) {
 	}
 }
 
-// post sends an event. A failure is logged: a broken channel is reported by
-// its closing.
+// post sends an event. A failure is only logged, because a broken channel is reported
+// when it closes.
 func (l *loop) post(event clientEvent) bool {
 	if l.live != nil {
 		now := time.Now()

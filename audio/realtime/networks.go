@@ -11,17 +11,16 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 )
 
-// mediaLimit is how long the media of a call may take to connect, from the service's
-// answer on, where the WebSocket can be used instead. ICE gives up sooner when no packet
+// mediaLimit is how long the media of a call may take to connect after the service's
+// answer, if the WebSocket can be used instead. ICE gives up sooner if no packet
 // passes.
 const mediaLimit = 5 * time.Second
 
-// blockedFor is how long a network counts as one that lets no media through. A call that
-// lasts longer finds its successor's way while it still works, so that trying again
-// costs the user nothing.
+// blockedFor is how long a network counts as blocking media. A call that lasts longer
+// connects its successor while it still works, so a retry does not delay the user.
 const blockedFor = 10 * time.Minute
 
-// The steps of a dial that can fail because of the network although the service answers.
+// The dial steps that can fail because of the network even though the service answers.
 const (
 	stepMedia   = "media"
 	stepOffer   = "offer"
@@ -31,16 +30,16 @@ const (
 	stepSession = "session.update"
 )
 
-// Networks remembers on which networks no media passes, so that a call there goes over
-// the WebSocket at once. The zero value is ready, and nil remembers nothing. Its methods
-// are safe for concurrent use.
+// Networks remembers which networks block media, so that a call there uses the
+// WebSocket immediately. The zero value is ready to use, and a nil *Networks remembers
+// nothing. Its methods are safe for concurrent use.
 type Networks struct {
 	mu      sync.Mutex
-	blocked map[string]time.Time // until when, by network
-	name    func() string        // of the network that this machine is in; for tests
+	blocked map[string]time.Time // expiry of the entry, by network
+	name    func() string        // of the machine's current network; for tests
 }
 
-// here names the network that this machine is in: by its addresses, which change with it.
+// here identifies the machine's current network by its addresses, which change with it.
 func (n *Networks) here() string {
 	if n == nil {
 		return ""
@@ -48,7 +47,7 @@ func (n *Networks) here() string {
 	if n.name != nil {
 		return n.name()
 	}
-	addresses, _ := net.InterfaceAddrs() // none is a network, too
+	addresses, _ := net.InterfaceAddrs() // having no addresses also counts as a network
 	var all []string
 	for _, a := range addresses {
 		if ip, ok := a.(*net.IPNet); ok && ip.IP.IsGlobalUnicast() {
@@ -59,8 +58,8 @@ func (n *Networks) here() string {
 	return strings.Join(all, " ")
 }
 
-// order is in which order the transports of a service are tried: as the service has
-// them, but the WebSocket first where no media passed the network lately.
+// order returns the order in which to try the transports: the service's order, but the
+// WebSocket first if the network recently blocked media.
 func (n *Networks) order(network string, of []provider.Transport) []provider.Transport {
 	if n == nil {
 		return of
@@ -86,8 +85,9 @@ func (n *Networks) order(network string, of []provider.Transport) []provider.Tra
 	return of
 }
 
-// connected notes which transport stands: fallback is for a network without media. It
-// counts from the first such call on, so that the network is tried again in time.
+// connected records which transport was established; fallback means that the network
+// blocks media. The time counts from the first such call, so that the network is
+// eventually retried.
 func (n *Networks) connected(network string, fallback bool) {
 	if n == nil {
 		return
@@ -113,7 +113,7 @@ func (n *Networks) connected(network string, fallback bool) {
 	n.blocked[network] = now.Add(blockedFor)
 }
 
-// patience bounds the connection of a transport where another one can be tried: it
+// patience limits the connection time of a transport if another one can be tried: it
 // leaves half of the time.
 func (s *signaller) patience(ctx context.Context) (context.Context, context.CancelFunc) {
 	if !s.another {
@@ -126,8 +126,8 @@ func (s *signaller) patience(ctx context.Context) (context.Context, context.Canc
 	return context.WithTimeout(ctx, limit)
 }
 
-// otherMayConnect says whether the failure of a transport at a step says nothing of
-// another one.
+// otherMayConnect reports whether another transport may work although one failed at
+// this step.
 func otherMayConnect(step string, failure *Error) bool {
 	switch step {
 	case stepMedia, stepOffer, stepPath, stepChannel:
@@ -139,14 +139,14 @@ func otherMayConnect(step string, failure *Error) bool {
 	}
 }
 
-// ofNetwork says whether an error may be one of the network, rather than the service's
-// judgement of the caller.
+// ofNetwork reports whether an error may be caused by the network rather than by the
+// service rejecting the caller.
 func ofNetwork(e *Error) bool {
 	return slices.Contains([]string{CodeConnectionFailed, CodeConnectTimeout, CodeConnectionLost, CodeProtocolError}, e.Code)
 }
 
-// worse is which of the errors of two transports to report: that of the first, unless
-// the service judged the caller over the second.
+// worse returns which error of two transports to report: the first, unless the service
+// rejected the caller over the second.
 func worse(first, second *Error) *Error {
 	if first == nil || !ofNetwork(second) {
 		return second

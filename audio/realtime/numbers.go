@@ -5,9 +5,8 @@ import (
 	"unicode"
 )
 
-// Words of numbers in the languages that answers are mostly in. A language that is
-// missing costs a count and a line in the log where a number is read in it, and
-// nothing else.
+// Number words in the languages most common in answers. For a missing language, a
+// number read aloud only causes a false mismatch, which is counted and logged.
 var numberWords = func() map[string]int {
 	m := map[string]int{}
 	for n, words := range map[int]string{
@@ -53,7 +52,7 @@ var numberWords = func() map[string]int {
 	return m
 }()
 
-// symbolWords read what stands in or beside a number, and symbols.
+// symbolWords are read for symbols, and for signs in or next to a number.
 var symbolWords = func() map[string]bool {
 	m := map[string]bool{}
 	for _, w := range strings.Fields(`and und et y e point punkt dot comma komma virgule coma virgola minus plus percent prozent pour por
@@ -64,7 +63,7 @@ var symbolWords = func() map[string]bool {
 	return m
 }()
 
-// abbreviations and what they are read as.
+// abbreviations maps abbreviations to how they are read.
 var abbreviations = map[string]string{
 	"eg": "for example", "ie": "that is", "etc": "et cetera", "vs": "versus", "dr": "doctor", "mr": "mister", "mrs": "missus",
 	"approx": "approximately", "ok": "okay", "max": "maximum", "min": "minimum",
@@ -72,22 +71,22 @@ var abbreviations = map[string]string{
 	"zb": "zum beispiel", "dh": "das heisst", "usw": "und so weiter", "bzw": "beziehungsweise", "ca": "circa", "ggf": "gegebenenfalls",
 }
 
-// isNumber says whether a word is written in digits.
+// isNumber reports whether a word is written in digits.
 func isNumber(word string) bool {
 	return word != "" && unicode.IsDigit(rune(word[0])) || len(word) > 1 && unicode.IsDigit([]rune(word)[0])
 }
 
-// partOfNumber says whether a word spells out a part of the number n: one word of
-// it, or all of it in a language that writes numbers as one word.
+// partOfNumber reports whether a word spells a part of the number n: one word of it, or
+// all of it in a language that writes numbers as one word.
 func partOfNumber(word, n string) bool {
 	return !isNumber(word) && isNumber(n) && spells(word, parts(n), 0)
 }
 
-// longestCompound bounds the search in a word; the longest number up to a million
-// has fewer letters in any of the languages.
+// longestCompound limits the search in a word; in all these languages the longest
+// number up to a million has fewer letters.
 const longestCompound = 64
 
-// spells says whether a word from its start on consists of numbers of the set.
+// spells reports whether a word consists entirely of number words from the set.
 func spells(word string, of map[int]bool, depth int) bool {
 	if word == "" {
 		return depth > 0
@@ -113,8 +112,8 @@ var ordinalEndings = map[string]bool{
 	"th": true, "te": true, "ten": true, "ter": true, "tes": true, "ste": true, "sten": true, "ster": true, "stes": true, "ième": true, "s": true,
 }
 
-// parts are the values whose words a number in digits may be read with: as a
-// number, in pairs as a year is, or digit by digit.
+// parts returns the values whose words may occur when a number in digits is read: as a
+// number, in pairs like a year, or digit by digit.
 func parts(digits string) map[int]bool {
 	of := map[int]bool{}
 	d := []rune(digits)
@@ -139,7 +138,7 @@ func parts(digits string) map[int]bool {
 	for _, power := range []struct{ length, value int }{{3, 1e2}, {4, 1e3}, {5, 1e4}, {7, 1e6}, {9, 1e8}, {10, 1e9}} {
 		if len(d) >= power.length {
 			of[power.value] = true
-			of[1] = of[1] || power.length == 3 // a hundred
+			of[1] = of[1] || power.length == 3 // one hundred
 		}
 	}
 	return of

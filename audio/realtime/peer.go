@@ -19,30 +19,31 @@ import (
 
 const (
 	eventChannel = "oai-events"
-	// Some services send whole utterances in one event. An event is read as a
-	// whole, so the receive window must hold it.
+	// Some services send whole utterances in one event. Events are read whole, so the
+	// receive window must fit them.
 	maxEvent      = 16 << 20
 	receiveWindow = 2 * maxEvent
 )
 
-// pathSilence is how long nothing may come over the network path before the path
-// counts as disconnected, and pathCheck how often the service is asked for a sign of
-// life: after an outage of 2 s, both notice in time that the path works again.
+// pathSilence is how long the network path may be silent before it counts as
+// disconnected. pathCheck is the interval of connectivity checks: after an outage of 2
+// s, both sides detect in time that the path works again.
 const (
 	pathSilence = time.Second
 	pathCheck   = 300 * time.Millisecond
 )
 
-// reportEvery is the time between two RTCP reports: the least that RFC 3550, section 6.2,
-// recommends.
+// reportEvery is the RTCP report interval: the minimum recommended by RFC 3550, section
+// 6.2.
 const reportEvery = 5 * time.Second
 
-// peer is the WebRTC side of a call: one data channel, one Opus track each way.
+// peer is the WebRTC side of a call: one data channel and one Opus track in each
+// direction.
 type peer struct {
 	pc      *webrtc.PeerConnection
 	channel *webrtc.DataChannel
 	track   *webrtc.TrackLocalStaticRTP
-	mux     ice.UDPMux // only with WrapPacketConn
+	mux     ice.UDPMux // set only with WrapPacketConn
 	readers sync.WaitGroup
 	enc     *opus.Encoder
 	down    *downlink
@@ -52,12 +53,12 @@ type peer struct {
 
 var opusCapability = webrtc.RTPCodecCapability{
 	MimeType: webrtc.MimeTypeOpus, ClockRate: audio.SampleRate,
-	Channels:    2, // as RFC 7587, section 7, has it for mono, too
+	Channels:    2, // required by RFC 7587, section 7, even for mono
 	SDPFmtpLine: "minptime=10;useinbandfec=1",
 }
 
-// newPeer makes a peer connection that delivers what it gets to post, which
-// may block. Nothing is sent before connect.
+// newPeer creates a peer connection that delivers messages to post, which may block.
+// Nothing is sent before connect.
 func newPeer(cfg Config, post func(message)) (p *peer, err error) {
 	p = &peer{}
 	if p.enc, err = opus.NewEncoder(opus.Config{FEC: true}); err != nil {
@@ -93,7 +94,7 @@ func (p *peer) set(cfg Config) error {
 	if err != nil {
 		return err
 	}
-	p.readers.Go(func() { // RTCP is handled by the interceptors while it is read
+	p.readers.Go(func() { // the interceptors process RTCP while it is read
 		for buf := make([]byte, 1500); ; {
 			if _, _, err := sender.Read(buf); err != nil {
 				return
@@ -104,7 +105,7 @@ func (p *peer) set(cfg Config) error {
 	return err
 }
 
-// api configures pion: Opus only, and the network as the configuration says.
+// api configures pion: Opus only, and the network according to cfg.
 func (p *peer) api(cfg Config) (*webrtc.API, error) {
 	media := &webrtc.MediaEngine{}
 	codec := webrtc.RTPCodecParameters{RTPCodecCapability: opusCapability, PayloadType: 111}
@@ -117,13 +118,13 @@ func (p *peer) api(cfg Config) (*webrtc.API, error) {
 		return nil, err
 	}
 	quiet := logging.NewDefaultLoggerFactory()
-	quiet.DefaultLogLevel = logging.LogLevelDisabled // what matters arrives as a state
+	quiet.DefaultLogLevel = logging.LogLevelDisabled // relevant failures arrive as states
 	settings := webrtc.SettingEngine{LoggerFactory: quiet}
 	settings.SetICEMulticastDNSMode(ice.MulticastDNSModeDisabled)
 	settings.SetSCTPMaxMessageSize(maxEvent)
 	settings.SetSCTPMaxReceiveBufferSize(receiveWindow)
-	// TCP is for networks that let no UDP through: services offer passive
-	// candidates, such as tcp 443, to which ICE prefers any UDP path that works.
+	// TCP is for networks that block UDP: services offer passive candidates, such as
+	// TCP 443, but ICE prefers any working UDP path.
 	settings.SetNetworkTypes([]webrtc.NetworkType{
 		webrtc.NetworkTypeUDP4, webrtc.NetworkTypeUDP6, webrtc.NetworkTypeTCP4, webrtc.NetworkTypeTCP6,
 	})
@@ -152,7 +153,7 @@ func (p *peer) api(cfg Config) (*webrtc.API, error) {
 		webrtc.WithInterceptorRegistry(interceptors)), nil
 }
 
-// listen connects pion's callbacks with post.
+// listen registers pion's callbacks, which call post.
 func (p *peer) listen(post func(message)) {
 	connected, opened := make(chan struct{}), make(chan struct{})
 	p.connected, p.opened = connected, opened
@@ -235,11 +236,12 @@ func (p *peer) carry(ctx context.Context, u *uplink) { u.run(ctx, p.enc, p.track
 // voice implements transport.
 func (p *peer) voice() voice { return p.down }
 
-// clear implements transport: the service sends at the pace of playback, and may have
-// made more.
+// clear implements transport. The service sends at playback pace, so its buffer may
+// hold more.
 func (p *peer) clear(post func(clientEvent) bool) { post(outputClear) }
 
-// offer returns the SDP with all candidates: the services take no trickle.
+// offer returns the SDP with all candidates, because the services do not support
+// trickle ICE.
 func (p *peer) offer(ctx context.Context) (string, error) {
 	offer, err := p.pc.CreateOffer(nil)
 	if err != nil {

@@ -16,16 +16,16 @@ import (
 	"golang.org/x/net/proxy"
 )
 
-// proxyTimeout bounds the connection through a proxy.
+// proxyTimeout limits the connection through a proxy.
 const proxyTimeout = 10 * time.Second
 
-// proxyDialer reaches TURN servers over TCP, through a proxy where one is needed.
+// proxyDialer connects to TURN servers over TCP, through a proxy if required.
 type proxyDialer struct {
 	proxy func(*url.URL) (*url.URL, error)
 }
 
-// newProxyDialer is nil where all connections are direct. pion leaves TLS to the
-// dialer, which does not know the scheme: with a turns server they are, too.
+// newProxyDialer returns nil if all connections are direct. They are also direct with a
+// turns server, because pion leaves TLS to the dialer, which does not know the scheme.
 func newProxyDialer(cfg Config) proxy.Dialer {
 	secure := slices.ContainsFunc(cfg.TURN.URLs, func(u string) bool { return strings.HasPrefix(u, "turns:") })
 	if cfg.Proxy == nil || len(cfg.TURN.URLs) == 0 || secure {
@@ -73,7 +73,8 @@ func tunnel(ctx context.Context, via *url.URL, address string) (net.Conn, error)
 	err = req.Write(conn)
 	var res *http.Response
 	if err == nil {
-		// Nothing follows the answer before the client has spoken.
+		// The server sends nothing before the client, so the reader buffers no data
+		// beyond the response.
 		res, err = http.ReadResponse(bufio.NewReader(conn), req)
 	}
 	if err == nil && res.StatusCode != http.StatusOK {
@@ -86,7 +87,7 @@ func tunnel(ctx context.Context, via *url.URL, address string) (net.Conn, error)
 	return conn, conn.SetDeadline(time.Time{})
 }
 
-// dialProxy connects to an HTTP proxy, with TLS where its URL says so.
+// dialProxy connects to an HTTP proxy, using TLS if its URL says so.
 func dialProxy(ctx context.Context, via *url.URL) (net.Conn, error) {
 	port := via.Port()
 	if via.Scheme == "https" {

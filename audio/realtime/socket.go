@@ -18,19 +18,19 @@ import (
 )
 
 const (
-	// socketRate is that of audio in events, where no session.update says otherwise.
+	// socketRate is the rate of audio in events, unless a session.update changes it.
 	socketRate = 24000
-	// socketPing is how often the service is asked for a sign of life, and socketSilence
-	// how long none may come. The service may have to read much audio before it answers.
+	// socketPing is the ping interval, and socketSilence the maximum time without a
+	// sign of life. The service may have to read much audio before it replies.
 	socketPing    = time.Second
 	socketSilence = 4 * time.Second
-	// socketUnsent is how many events may wait to be sent, besides audio.
+	// socketUnsent is the maximum number of unsent events, not counting audio.
 	socketUnsent = 256
-	// socketGap is how much of what was not captured is sent as silence in one event.
+	// socketGap is how much uncaptured audio is sent as silence in one event.
 	socketGap = audio.SampleRate / 2
 )
 
-// socket is the WebSocket side of a call: everything is an event, in one order.
+// socket is the WebSocket side of a call: everything is an event, in a single order.
 type socket struct {
 	conn   *websocket.Conn
 	up     *uplink
@@ -38,14 +38,14 @@ type socket struct {
 	down   deltas
 	events chan []byte
 
-	open    chan struct{} // closed when conn is there
+	open    chan struct{} // closed when conn is set
 	ctx     context.Context
 	cancel  context.CancelFunc // breaks the connection
 	workers sync.WaitGroup
 	ended   sync.Once
 
-	sent  atomic.Int64 // position behind the audio that was sent
-	heard atomic.Int64 // position behind the audio that the service has certainly read
+	sent  atomic.Int64 // position after the last sent audio
+	heard atomic.Int64 // position up to which the service has certainly read
 	alive atomic.Int64 // UnixNano of the service's last sign of life
 }
 
@@ -73,10 +73,11 @@ func (s *socket) connect(ctx context.Context, signal *signaller) (step string, e
 	return "", nil
 }
 
-// live notes a sign of life.
+// live records a sign of life.
 func (s *socket) live() { s.alive.Store(time.Now().UnixNano()) }
 
-// progress notes that some of an event came: a long one takes long on a slow network.
+// progress records that part of an event arrived, because a long event takes a while on
+// a slow network.
 type progress struct {
 	io.Reader
 	of *socket
@@ -89,8 +90,8 @@ func (p progress) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// read takes what the service sends until the connection ends. What is no text counts as
-// an event that cannot be read.
+// read handles incoming messages until the connection ends. A message that is not text
+// counts as malformed.
 func (s *socket) read() {
 	for {
 		kind, r, err := s.conn.Reader(s.ctx)
@@ -109,8 +110,8 @@ func (s *socket) read() {
 	}
 }
 
-// watch finds out that the path to the service is gone without a word, and up to where
-// the service has read the audio: its answer to a ping comes behind what was sent before.
+// watch detects a dead path to the service, and tracks how far the service has read the
+// audio: its pong follows everything sent before the ping.
 func (s *socket) watch() {
 	tick := time.NewTicker(socketPing)
 	defer tick.Stop()
@@ -137,15 +138,15 @@ func (s *socket) watch() {
 	}
 }
 
-// gone reports once that the connection is over.
+// gone reports the end of the connection, once.
 func (s *socket) gone(err *Error) {
 	s.ended.Do(func() {
 		s.post(message{kind: msgGone, err: err, unheard: audio.Duration(s.up.pos.Load() - s.heard.Load())})
 	})
 }
 
-// closeCodes are the statuses of RFC 6455, section 7.4, and of its registry that say more
-// than that the connection is over.
+// closeCodes are the status codes of RFC 6455, section 7.4, and of its registry that
+// have a specific meaning.
 var closeCodes = map[websocket.StatusCode]string{
 	websocket.StatusProtocolError:           CodeProtocolError,
 	websocket.StatusUnsupportedData:         CodeProtocolError,
@@ -157,7 +158,7 @@ var closeCodes = map[websocket.StatusCode]string{
 	3003:                                    CodeAccessDenied,   // forbidden
 }
 
-// closeError maps the end of a connection; nil is one without a reason.
+// closeError maps the end of a connection; nil means that no reason was given.
 func closeError(err error) *Error {
 	status := websocket.CloseStatus(err)
 	switch {
@@ -184,7 +185,7 @@ func (s *socket) send(event []byte) error {
 	}
 }
 
-// carry implements transport. What was said before an event is sent before it.
+// carry implements transport. Audio captured before an event is sent before it.
 func (s *socket) carry(ctx context.Context, u *uplink) {
 	select {
 	case <-s.open:
@@ -215,8 +216,8 @@ func (s *socket) carry(ctx context.Context, u *uplink) {
 	}
 }
 
-// append sends a packet of the microphone, and silence for what was not captured before
-// it: the service counts what it gets.
+// append sends a microphone packet, preceded by silence for uncaptured audio, because
+// the service derives positions from the audio it receives.
 func (s *socket) append(ctx context.Context, in *appender, p *uplinkPacket) error {
 	pos := p.pos
 	for gap := pos - in.at; gap > 0; gap = pos - in.at {
@@ -239,17 +240,19 @@ func (s *socket) append(ctx context.Context, in *appender, p *uplinkPacket) erro
 // voice implements transport.
 func (s *socket) voice() voice { return &s.down }
 
-// clear implements transport: the service sent what it made.
+// clear implements transport as a no-op, because the service has already sent
+// everything it generated.
 func (s *socket) clear(func(clientEvent) bool) {}
 
 // path implements transport.
 func (s *socket) path() string { return PathWebSocket }
 
-// close implements transport. A service that does not answer the goodbye is left.
+// close implements transport. It does not wait for a service that does not complete the
+// closing handshake.
 func (s *socket) close() (err error) {
 	if s.conn != nil {
 		t := time.AfterFunc(hangUpTimeout, s.cancel)
-		_ = s.conn.Close(websocket.StatusNormalClosure, "") // it may be broken already
+		_ = s.conn.Close(websocket.StatusNormalClosure, "") // may already be broken
 		t.Stop()
 	}
 	s.cancel()
@@ -257,10 +260,10 @@ func (s *socket) close() (err error) {
 	return nil
 }
 
-// appender puts what the microphone gives into events.
+// appender encodes microphone audio as events.
 type appender struct {
 	resampler *audio.Resampler
-	at        int64 // position behind what it was given
+	at        int64 // position after the last input
 	pcm       []int16
 	raw, buf  []byte
 }
@@ -270,8 +273,8 @@ func newAppender() (*appender, error) {
 	return &appender{resampler: r}, err
 }
 
-// event is the input_audio_buffer.append of the next samples. It is valid until the next
-// one is made.
+// event returns the input_audio_buffer.append for the next samples. It is valid until
+// the next call.
 func (a *appender) event(pcm ...[]int16) []byte {
 	a.pcm, a.raw = a.pcm[:0], a.raw[:0]
 	for _, p := range pcm {

@@ -8,25 +8,25 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// The speech queue decides which segment is asked for when, which response is
-// whose, which audio belongs to which segment, and when a segment has ended.
-// It is a plain state machine: no clock, no goroutine, no network. The loop
-// feeds it and carries out the actions it returns.
+// The speech queue decides when to request each segment, which response and which audio
+// belong to which segment, and when a segment has ended. It is a plain state machine:
+// no clock, no goroutine, no network. The loop feeds it and runs the actions it
+// returns.
 //
-// What is asked of the service is live, in the order of the service's audio;
-// live[0], the head, is the one whose audio comes or is awaited. Only the head
-// waits for something by the clock, so one deadline is enough.
+// live holds the requested segments, in the order of the service's audio. The audio of
+// live[0], the head, is playing or awaited. Only the head has timeouts, so one deadline
+// is enough.
 
-// How long the queue waits. Variables of the type's documentation, not of the
-// user: a service that needs longer is broken.
+// Timeouts of the queue. They are not configurable, because a service that needs longer
+// is broken.
 const (
 	requestTimeout = 5 * time.Second        // response.create to response.created
 	stallTimeout   = 10 * time.Second       // between two signs of life of a response
-	noAudioTimeout = 2 * time.Second        // end of the response to its first sound
+	noAudioTimeout = 2 * time.Second        // from the end of the response to its first sound
 	cancelTimeout  = 3 * time.Second        // response.cancel to response.done
 	quietTime      = 300 * time.Millisecond // silence after response.done that ends its audio
-	// quietTimeAnnounced is used where the service announces the end of its
-	// audio, so that a pause between two sentences does not end it.
+	// quietTimeAnnounced applies if the service announces the end of its audio, so that
+	// a pause between two sentences does not end it.
 	quietTimeAnnounced = 2 * time.Second
 )
 
@@ -34,73 +34,73 @@ type actionKind int
 
 const (
 	actCreate      actionKind = iota // send response.create for seg
-	actSpeed                         // have the segments from seg on spoken at its speed
+	actSpeed                         // set the speed of the segments from seg on
 	actCancel                        // send response.cancel for the response id
 	actClear                         // send output_audio_buffer.clear
-	actEnded                         // tell SpeechEnded(seg)
-	actFailed                        // tell SpeechFailed(seg, code)
-	actUnsolicited                   // count a response that nobody asked for
-	actMismatch                      // report a response that says something else
+	actEnded                         // call SpeechEnded(seg)
+	actFailed                        // call SpeechFailed(seg, code)
+	actUnsolicited                   // count an unsolicited response
+	actMismatch                      // report a response whose words differ from the text
 )
 
 type action struct {
 	kind actionKind
 	seg  Segment
-	id   string // response, for actCancel
+	id   string // response id, for actCancel
 	code string // for actFailed
 }
 
-// queued is a segment that was not asked for yet.
+// queued is a segment that was not yet requested.
 type queued struct {
 	Segment
 	at       time.Time // when it was queued
-	repeated bool      // it was asked for before, and withdrawn unheard
+	repeated bool      // requested before, and withdrawn unheard
 }
 
-// utterance is one response of the service, from its request (or its
-// response.created, when nobody asked) until no more audio of it can come.
+// utterance is one response of the service, from its request (or from response.created,
+// if unsolicited) until no more of its audio can arrive.
 type utterance struct {
 	queued
 	solicited bool
-	id        string // of the response; empty until response.created
-	dropped   bool   // its audio is not delivered: cancelled, failed or unsolicited
-	started   bool   // its audio began
-	done      bool   // response.done came
-	released  bool   // output_audio_buffer.stopped, or .cleared after it was dropped
+	id        string // response id; empty until response.created
+	dropped   bool   // its audio is discarded: cancelled, failed or unsolicited
+	started   bool   // its audio has begun
+	done      bool   // response.done was received
+	released  bool   // output_audio_buffer.stopped, or .cleared after it was dropped, was received
 
 	progress  time.Time // last sign of life, or when it became the head
 	droppedAt time.Time
 	doneAt    time.Time
 	releaseAt time.Time
-	lastSound time.Time // last packet of it that was not silent
+	lastSound time.Time // its last packet that was not silent
 	samples   int       // of its audio so far
-	behind    bool      // it was asked for behind another one
+	behind    bool      // it was requested while another was live
 }
 
 type speech struct {
 	markers   bool          // see provider.Voice.HeardPositions
-	named     bool          // audio says which response it is of, and when that was all
-	free      bool          // the service speaks in words and pauses of its own, and tells no end
-	pause     time.Duration // of the silence so far, where free
+	named     bool          // audio names its response and that response's end
+	free      bool          // the service paraphrases, pauses as it likes, and does not announce the end
+	pause     time.Duration // silence so far, if free
 	announced bool          // the service sends output_audio_buffer events
-	echoes    bool          // the service echoes metadata, so a response without is not ours
-	speed     float64       // of the session; 1 when zero
-	bound     time.Duration // for which the jitter buffer may hold a packet
+	echoes    bool          // the service echoes metadata, so a response without metadata is unsolicited
+	speed     float64       // of the session; 1 if zero
+	bound     time.Duration // how long the jitter buffer may hold a packet
 	waiting   []queued
 	live      []*utterance
 	out       []action
 }
 
-// speed is how fast a segment is spoken.
+// speed returns the speaking speed of a segment.
 func (s Segment) speed() float64 { return cmp.Or(s.Speed, 1) }
 
-// generating says whether a response is being made, or will be.
+// generating reports whether a response is being generated or will be.
 func (s *speech) generating() bool {
 	return slices.ContainsFunc(s.live, func(u *utterance) bool { return !u.done })
 }
 
-// grace covers audio that was overtaken by the event that ends it: the data channel and
-// RTP are not ordered with each other, and the jitter buffer holds packets.
+// grace allows for audio that arrives after the event that ends it: the data channel
+// and RTP are not ordered with each other, and the jitter buffer holds packets.
 func (s *speech) grace() time.Duration {
 	if s.named {
 		return 0
@@ -108,10 +108,10 @@ func (s *speech) grace() time.Duration {
 	return max(jitterLeast, s.bound) + 20*time.Millisecond
 }
 
-// underWay says whether the service is speaking, or was asked to.
+// underWay reports whether the service is speaking or was asked to.
 func (s *speech) underWay() bool { return len(s.live) > 0 }
 
-// take returns what is to be done, in order.
+// take returns the pending actions, in order.
 func (s *speech) take() []action {
 	out := s.out
 	s.out = nil
@@ -126,8 +126,7 @@ func (s *speech) speak(seg Segment, now time.Time) {
 	s.settle(now)
 }
 
-// cancel drops all segments of the generation and older ones, without a word
-// about them.
+// cancel silently drops all segments of the generation and older.
 func (s *speech) cancel(gen uint32, now time.Time) {
 	kept := s.waiting[:0]
 	for _, q := range s.waiting {
@@ -147,8 +146,8 @@ func (s *speech) cancel(gen uint32, now time.Time) {
 	s.settle(now)
 }
 
-// silence stops dropped responses at the service. Its buffer is cleared only
-// when nothing in it is to be heard.
+// silence stops dropped responses at the service. It clears the service's buffer only
+// if that contains nothing that should be heard.
 func (s *speech) silence(us ...*utterance) {
 	for _, u := range us {
 		if u.id != "" && !u.done {
@@ -173,7 +172,7 @@ func (s *speech) fail(u *utterance, code string, now time.Time) {
 	s.silence(u)
 }
 
-// created takes response.created. meta is the response's metadata.
+// created handles response.created. meta is the response's metadata.
 func (s *speech) created(id string, meta map[string]string, now time.Time) {
 	if s.find(id) != nil {
 		return
@@ -191,8 +190,8 @@ func (s *speech) created(id string, meta map[string]string, now time.Time) {
 	s.settle(now)
 }
 
-// match finds the request that a new response answers: by metadata where the
-// service echoes it, else the oldest one.
+// match finds the request that a new response answers: by metadata if the service
+// echoes it, else the oldest one.
 func (s *speech) match(meta map[string]string) *utterance {
 	seg, ok := segmentOf(meta)
 	s.echoes = s.echoes || ok
@@ -204,9 +203,9 @@ func (s *speech) match(meta map[string]string) *utterance {
 	return nil
 }
 
-// unsolicited takes in a response that nobody asked for: cancelled and never
-// heard. Segments whose audio did not begin could not be told from it any
-// more, so they are withdrawn and asked for again after it, once.
+// unsolicited handles an unsolicited response, which is cancelled and never played. Its
+// audio cannot be distinguished from that of requested segments that have not begun, so
+// these are withdrawn and requested again after it, once.
 func (s *speech) unsolicited(id string, now time.Time) {
 	s.emit(action{kind: actUnsolicited})
 	var again []queued
@@ -228,8 +227,8 @@ func (s *speech) unsolicited(id string, now time.Time) {
 	s.silence(append(hit, u)...)
 }
 
-// done takes response.done. code is empty when the response was completed,
-// else why it was not. ends says that the response was under way.
+// done handles response.done. code is empty if the response completed, else why it did
+// not. ends reports whether the response was live.
 func (s *speech) done(id, code string, now time.Time) (ends bool) {
 	u := s.find(id)
 	if u == nil || u.done {
@@ -243,14 +242,14 @@ func (s *speech) done(id, code string, now time.Time) (ends bool) {
 	return true
 }
 
-// announce takes output_audio_buffer.started.
+// announce handles output_audio_buffer.started.
 func (s *speech) announce() { s.announced = true }
 
-// stopped takes output_audio_buffer.stopped: the service has sent all audio of
-// the response. Some services leave the id out.
+// stopped handles output_audio_buffer.stopped: the service has sent all audio of the
+// response. Some services omit the id.
 func (s *speech) stopped(id string, now time.Time) {
 	if s.named {
-		return // of what was sent, not all was handed over
+		return // not all sent audio has been delivered
 	}
 	s.announced = true
 	u := s.find(id)
@@ -263,8 +262,8 @@ func (s *speech) stopped(id string, now time.Time) {
 	s.settle(now)
 }
 
-// cleared takes output_audio_buffer.cleared: nothing of what was dropped is in
-// the service's buffer any more.
+// cleared handles output_audio_buffer.cleared: the service's buffer contains no more
+// dropped audio.
 func (s *speech) cleared(now time.Time) {
 	s.announced = true
 	for _, u := range s.live {
@@ -275,7 +274,7 @@ func (s *speech) cleared(now time.Time) {
 	s.settle(now)
 }
 
-// refused takes an error event about a response.create.
+// refused handles an error event about a response.create.
 func (s *speech) refused(seg audio.SegmentID, code string, now time.Time) {
 	for i, u := range s.live {
 		if !u.solicited || u.ID != seg || u.id != "" {
@@ -290,9 +289,8 @@ func (s *speech) refused(seg audio.SegmentID, code string, now time.Time) {
 	s.settle(now)
 }
 
-// transcript compares what was said with what was to be read. A mismatch is
-// reported and the audio is heard all the same: half of it is out already, and
-// silence would not be better.
+// transcript compares the spoken words with the text. A mismatch is reported but the
+// audio still plays: half of it is already out, and silence would not be better.
 func (s *speech) transcript(id, text string, now time.Time) {
 	u := s.find(id)
 	if u == nil {
@@ -308,8 +306,8 @@ func (s *speech) transcript(id, text string, now time.Time) {
 	s.settle(now)
 }
 
-// audio takes one packet of decoded audio and says whose it is; ok is false
-// when nobody is to hear it.
+// audio attributes one packet of decoded audio to a segment; ok is false if it must not
+// be played.
 func (s *speech) audio(c chunk, now time.Time) (seg audio.SegmentID, ok bool) {
 	if len(s.live) == 0 {
 		return seg, false
@@ -323,7 +321,7 @@ func (s *speech) audio(c chunk, now time.Time) (seg audio.SegmentID, ok bool) {
 	case s.free:
 		s.turnOverAtPause(c)
 	case h.id != "" && !c.silent:
-		h.started = true // leading silence is not part of it
+		h.started = true // leading silence does not count
 	}
 	if len(s.live) == 0 || !s.live[0].started {
 		return seg, false
@@ -336,7 +334,7 @@ func (s *speech) audio(c chunk, now time.Time) (seg audio.SegmentID, ok bool) {
 	return h.ID, !h.dropped
 }
 
-// ofResponse takes audio that says which response it is of.
+// ofResponse attributes audio that names its response.
 func (s *speech) ofResponse(c chunk, now time.Time) (seg audio.SegmentID, ok bool) {
 	u := s.find(c.response)
 	if u == nil {
@@ -351,16 +349,16 @@ func (s *speech) ofResponse(c chunk, now time.Time) (seg audio.SegmentID, ok boo
 	return u.ID, !u.dropped
 }
 
-// unclaimed says that audio waits for response.created: no marker tells whose it is, and
-// it may come before the event.
+// unclaimed reports whether audio must wait for response.created: without a marker its
+// response is unknown, and it may arrive before the event.
 func (s *speech) unclaimed() bool {
 	return !s.markers && !s.named && len(s.live) > 0 && s.live[0].id == "" && !s.live[0].dropped
 }
 
-// turnOver begins the next response's audio at its marker, which ends that of
-// the one before. A marker with nothing asked for behind it is a pause of the
-// same response. A lost marker is made up for by the pause it stood for; of one
-// that was dropped it is not known whether its audio was to begin.
+// turnOver begins the next response's audio at its marker, which ends the previous one.
+// A marker without a requested successor is a pause of the same response. If a marker
+// is lost, the pause that precedes it is used instead; not for a dropped response,
+// because it is unknown whether its audio was to begin.
 func (s *speech) turnOver(c chunk) {
 	h := s.live[0]
 	if !c.marker && (!c.resumes || h.dropped) {
@@ -394,7 +392,7 @@ const (
 	stalled
 )
 
-// due says when the head's wait is over, and what then holds.
+// due returns when the head's timeout expires, and its verdict at that time.
 func (s *speech) due(u *utterance) (time.Time, verdict) {
 	quiet, first := quietTime, noAudioTimeout
 	switch {
@@ -416,7 +414,7 @@ func (s *speech) due(u *utterance) (time.Time, verdict) {
 		return latest(u.droppedAt.Add(cancelTimeout), u.lastSound.Add(quietTime)), vanished
 	case u.id == "" && !u.started:
 		return u.progress.Add(requestTimeout), stalled
-	case !u.done || s.named && !u.released: // what is left of it is handed over meanwhile
+	case !u.done || s.named && !u.released: // the rest is being delivered meanwhile
 		return u.progress.Add(stallTimeout), stalled
 	case u.released && u.started:
 		return latest(u.releaseAt, u.lastSound).Add(s.grace()), ended
@@ -424,14 +422,14 @@ func (s *speech) due(u *utterance) (time.Time, verdict) {
 		return u.releaseAt.Add(s.grace()), soundless
 	case u.started:
 		return latest(u.lastSound, u.progress).Add(quiet), ended
-	case u.behind && s.free: // it was a part of the audio before
+	case u.behind && s.free: // it was part of the preceding audio
 		return u.progress.Add(liveFollows), ended
 	default:
 		return u.progress.Add(first), soundless
 	}
 }
 
-// settle does what is due, and asks for the next segment when it may.
+// settle handles expired timeouts, and requests the next segment if possible.
 func (s *speech) settle(now time.Time) {
 	for len(s.live) > 0 {
 		u := s.live[0]
@@ -442,7 +440,7 @@ func (s *speech) settle(now time.Time) {
 		switch what {
 		case stalled:
 			s.fail(u, CodeSpeechTimeout, now)
-			continue // it is awaited as a dropped one now
+			continue // it is now awaited as a dropped one
 		case soundless:
 			s.emit(action{kind: actFailed, seg: u.Segment, code: CodeSpeechNoAudio})
 		case ended:
@@ -458,7 +456,7 @@ func (s *speech) settle(now time.Time) {
 		q := s.waiting[0]
 		if speed := q.speed(); speed != cmp.Or(s.speed, 1) {
 			if s.generating() {
-				break // the speed changes between responses only
+				break // the speed can change only between responses
 			}
 			s.speed = speed
 			s.emit(action{kind: actSpeed, seg: q.Segment})
@@ -467,19 +465,19 @@ func (s *speech) settle(now time.Time) {
 		s.live = append(s.live, &utterance{queued: q, solicited: true, progress: now, behind: len(s.live) > 0})
 		s.emit(action{kind: actCreate, seg: q.Segment})
 	}
-	// A service that does not stop talking would block the queue for good.
+	// A service that never stops talking would block the queue forever.
 	for len(s.waiting) > 0 && s.blockedUntil().Before(now) {
 		s.emit(action{kind: actFailed, seg: s.waiting[0].Segment, code: CodeSpeechTimeout})
 		s.waiting = s.waiting[1:]
 	}
 }
 
-// mayAsk reports whether the next segment may be asked for: when the service
-// is idle, or, with markers, as soon as it has made the audio of the one
-// before, so that synthesis overlaps playback; from a free service, as soon as it speaks
-// the one before. Not across generations: a cancelled one clears the service's whole
-// buffer. Audio with names is handed over long before it is heard, and the queue has room
-// for that of one segment.
+// mayAsk reports whether the next segment may be requested. That is when the service is
+// idle. With markers, it is also as soon as the service has generated the previous
+// segment's audio, so that synthesis overlaps playback; with a free service, as soon as
+// it speaks the previous one. Requests never overlap across generations, because
+// cancelling one clears the service's whole buffer. Named audio is delivered long
+// before it is played, and the queue has room for one segment of it.
 func (s *speech) mayAsk() bool {
 	if len(s.live) == 0 {
 		return true
@@ -492,8 +490,8 @@ func (s *speech) mayAsk() bool {
 	return s.markers && !s.named || s.free && s.live[len(s.live)-1].started
 }
 
-// blockedUntil is when the next segment has waited too long for dropped
-// responses to end. It is far away while one is being heard.
+// blockedUntil returns when the next segment has waited too long for dropped responses
+// to end. It is far in the future while a response is being played.
 func (s *speech) blockedUntil() time.Time {
 	if len(s.live) == 0 || !s.live[0].dropped {
 		return farAway
@@ -503,7 +501,7 @@ func (s *speech) blockedUntil() time.Time {
 
 var farAway = time.Unix(1<<40, 0)
 
-// deadline is when settle has something to do.
+// deadline returns when settle must be called next.
 func (s *speech) deadline() time.Time {
 	at := farAway
 	if len(s.live) > 0 {

@@ -8,35 +8,35 @@ import (
 // Stats are the figures of one call.
 type Stats struct {
 	PacketsSent      uint64
-	PacketsDropped   uint64 // 20 ms packets of the microphone that the network did not take
-	PacketsResent    uint64 // of the microphone, after the network path was silent
+	PacketsDropped   uint64 // 20 ms microphone packets that the network did not accept
+	PacketsResent    uint64 // microphone packets sent again after the path was silent
 	PacketsReceived  uint64
-	PacketsLost      uint64        // never came, or too late
-	PacketsConcealed uint64        // of those, made up for
-	PacketsLate      uint64        // came after their turn, or twice
+	PacketsLost      uint64        // lost or too late
+	PacketsConcealed uint64        // lost packets that were concealed
+	PacketsLate      uint64        // out of order or duplicate
 	PacketsBroken    uint64        // could not be decoded
 	Jitter           time.Duration // interarrival jitter, RFC 3550
-	JitterTarget     time.Duration // how long a packet waits for a missing one, and playback for its beginning
-	Unsolicited      uint64        // responses nobody asked for, cancelled
-	Mismatches       uint64        // segments that were read differently
-	Malformed        uint64        // events that could not be read
+	JitterTarget     time.Duration // how long a packet waits for a missing one, and playback before it starts
+	Unsolicited      uint64        // unsolicited responses, which were cancelled
+	Mismatches       uint64        // segments whose spoken words differ from the text
+	Malformed        uint64        // events that could not be parsed
 	ServiceErrors    uint64        // error events
-	Path             string        // what the call goes over: one of the Path constants
-	Fallback         bool          // no media passes this network, so the call goes over the WebSocket
+	Path             string        // one of the Path constants
+	Fallback         bool          // the network blocks media, so the call uses the WebSocket
 	Connect          ConnectTimes
 }
 
-// ConnectTimes is where the time of the dial went.
+// ConnectTimes breaks down the duration of the dial.
 type ConnectTimes struct {
 	Key        time.Duration // credential and ephemeral key
 	Signalling time.Duration // offer to answer, or the handshake of the WebSocket
 	ICE        time.Duration // answer to a working network path
 	Channel    time.Duration // DTLS and the data channel
 	Session    time.Duration // session.update to session.updated
-	Total      time.Duration // of the dial, with a path that did not work before
+	Total      time.Duration // of the whole dial, including a path that failed before
 }
 
-// counters are written by the loop and read by anyone.
+// counters are written by the loop and may be read concurrently.
 type counters struct {
 	received, lost, concealed atomic.Uint64
 	late, broken              atomic.Uint64

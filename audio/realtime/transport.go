@@ -11,28 +11,29 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 )
 
-// transport carries one call: events both ways, what the user says, and the voice of the
-// service. The client knows nothing else of WebRTC (peer) or WebSocket (socket).
+// transport carries one call: events in both directions, the user's audio, and the
+// service's voice. It hides WebRTC (peer) and WebSocket (socket) from the client.
 type transport interface {
-	// connect makes the connection, and returns when events can be sent: msgOpen was
-	// posted. It names the step that failed.
+	// connect establishes the connection, and returns when events can be sent: msgOpen
+	// was posted. It returns the name of a failed step.
 	connect(ctx context.Context, s *signaller) (step string, err error)
-	// send puts an event on its way without waiting. Only the loop uses it.
+	// send queues an event without blocking. Only the loop uses it.
 	send(event []byte) error
-	// carry sends what the microphone gives until ctx is done.
+	// carry sends microphone audio until ctx is done.
 	carry(ctx context.Context, u *uplink)
-	// voice decodes what the service says.
+	// voice returns the decoder of the service's audio.
 	voice() voice
-	// clear has the service drop the audio that it holds back, by post, where it holds any.
+	// clear makes the service drop its buffered audio, by an event through post, if it
+	// buffers any.
 	clear(post func(clientEvent) bool)
-	// path is what the call goes over: one of the Path constants, empty while unknown.
+	// path returns one of the Path constants, or "" if unknown.
 	path() string
-	// close ends the connection and waits for its goroutines. It works on one that was
-	// made in part.
+	// close ends the connection and waits for its goroutines. It also works on a
+	// partially established one.
 	close() error
 }
 
-// Paths of a call: Stats.Path.
+// Values of Stats.Path.
 const (
 	PathUDP       = "udp"
 	PathTCP       = "tcp"
@@ -40,21 +41,20 @@ const (
 	PathWebSocket = "websocket"
 )
 
-// voice turns what a transport brought into the service's audio, in order. It belongs to
-// the loop.
+// voice converts what a transport received into ordered audio. It belongs to the loop.
 type voice interface {
-	// push takes what came; ok is false where it cannot be audio.
+	// push adds received data; ok is false if it cannot be audio.
 	push(s sound, now time.Time) (ok bool)
-	// drain hands over what can be played now. play says whose it is, and whether it was
-	// handed on.
+	// drain delivers what can be played now. play returns the segment that the audio
+	// belongs to, and whether it was delivered.
 	drain(now time.Time, play func(chunk) (seg audio.SegmentID, heard bool))
-	// deadline is when drain has more, without another push.
+	// deadline returns when drain has more without another push.
 	deadline() time.Time
-	// drop forgets what was not handed over.
+	// drop discards what was not delivered.
 	drop()
-	// names says that each chunk has the response it is of.
+	// names reports whether each chunk names its response.
 	names() bool
-	// bound is for how long audio may be held for something that is missing.
+	// bound returns how long audio may be held for a missing packet.
 	bound() time.Duration
 	publish(c *counters)
 }
@@ -62,45 +62,45 @@ type voice interface {
 // sound is a piece of the service's voice, as a packet or in an event.
 type sound struct {
 	packet   *rtp.Packet
-	response string // of an event
-	delta    string // base64 of PCM at socketRate
-	ends     bool   // nothing more of the response comes
+	response string // response id, for an event
+	delta    string // base64 PCM at socketRate
+	ends     bool   // end of the response
 }
 
-// chunk is decoded audio. pcm is valid until the next one is made.
+// chunk is decoded audio. pcm is valid until the next chunk.
 type chunk struct {
 	pcm    []int16
 	marker bool
-	// resumes: the stream begins with it, or packets before it were lost and a
-	// pause in the stream was among them, whose marker nobody saw.
+	// resumes means that the stream begins with this chunk, or that lost packets before
+	// it included a pause in the stream, whose marker is therefore missing.
 	resumes  bool
 	silent   bool
-	response string // it is of, where the transport says so
-	ends     bool   // it was all of the response
+	response string // its response, if the transport names it
+	ends     bool   // end of the response
 }
 
-// message is what a transport delivers to the loop, in the order of arrival.
+// message is what a transport delivers to the loop, in order of arrival.
 type message struct {
 	kind    messageKind
 	event   []byte
 	packet  *rtp.Packet
 	ice     webrtc.ICEConnectionState
-	err     *Error        // why it is gone; nil where the service closed it without a reason
-	unheard time.Duration // Error.Unheard of what is gone
+	err     *Error        // why the connection ended; nil if the service gave no reason
+	unheard time.Duration // Error.Unheard of the connection
 }
 
 type messageKind int
 
 const (
 	msgOpen   messageKind = iota // events can be sent
-	msgEvent                     // an event came
-	msgPacket                    // an RTP packet came
-	msgICE                       // the state of ICE changed
+	msgEvent                     // an event arrived
+	msgPacket                    // an RTP packet arrived
+	msgICE                       // the ICE state changed
 	msgGone                      // the connection is closed
 )
 
-// newTransport makes the transport of that kind. What it brings goes to post, which may
-// block.
+// newTransport creates a transport of the given kind. It delivers messages to post,
+// which may block.
 func newTransport(kind provider.Transport, cfg Config, up *uplink, post func(message)) (transport, error) {
 	if kind == provider.WebSocket {
 		return newSocket(up, post)

@@ -12,33 +12,32 @@ import (
 )
 
 const (
-	packetSamples = opus.PacketSamples // 20 ms, what every service takes
-	// uplinkPackets is how much audio waits between capture and network: 5.12 s, more than
-	// a WebSocket is silent before the call is lost.
+	packetSamples = opus.PacketSamples // 20 ms, which every service accepts
+	// uplinkPackets is the queue between capture and network: 5.12 s, longer than a
+	// WebSocket may be silent before the call is lost.
 	uplinkPackets = 256
-	// keptPackets is how many packets are kept after they were sent: 7.68 s, more than
-	// a path is silent before it counts as disconnected and then before the call is lost.
+	// keptPackets is how many sent packets are kept: 7.68 s, longer than a path takes
+	// to count as disconnected and then as lost.
 	keptPackets = 384
 )
 
-// uplink carries frames from the capture to the network. write and run share
-// preallocated packets over two channels, so that write takes no lock that
-// anybody holds for long, and allocates nothing. When the network does not
-// keep up, the newest audio is dropped: positions go on, and the RTP timestamp
-// shows the service the hole.
+// uplink carries frames from capture to the network. write and run share preallocated
+// packets over two channels, so that write does not contend for locks and does not
+// allocate. If the network does not keep up, the newest audio is dropped: positions
+// advance, and the RTP timestamp shows the gap to the service.
 type uplink struct {
 	free, full chan *uplinkPacket
 	path       chan pathChange
 	cur        *uplinkPacket // being filled, owned by write; nil while dropping
-	half       int           // frames in it
+	half       int           // frames in cur
 	pos        atomic.Int64
 	sent       atomic.Uint64
 	dropped    atomic.Uint64
-	resent     atomic.Uint64 // after the path was silent
+	resent     atomic.Uint64 // packets sent again after the path was silent
 }
 
-// pathChange says that the network path to the service was silent since then, or that
-// it works again.
+// pathChange reports that the network path has been silent since a time, or works
+// again.
 type pathChange struct {
 	up    bool
 	since time.Time
@@ -76,12 +75,12 @@ func (u *uplink) write(f *audio.Frame) {
 	}
 	u.half = 1 - u.half
 	if u.half == 0 && u.cur != nil {
-		u.full <- u.cur // has room for all packets there are
+		u.full <- u.cur // has capacity for all packets
 	}
 }
 
-// skip leaves the next frame out, unless it completes a packet. Only the goroutine of
-// write may call it.
+// skip omits the next frame, unless it completes a packet. Only the goroutine of write
+// may call it.
 func (u *uplink) skip(f *audio.Frame) {
 	if u.half == 1 {
 		u.write(f)
@@ -90,7 +89,7 @@ func (u *uplink) skip(f *audio.Frame) {
 	u.pos.Add(audio.FrameSamples)
 }
 
-// outage tells run of the network path. It waits while run sends.
+// outage passes a change of the network path to run. It blocks while run sends.
 func (u *uplink) outage(ctx context.Context, p pathChange) {
 	select {
 	case u.path <- p:
@@ -98,12 +97,12 @@ func (u *uplink) outage(ctx context.Context, p pathChange) {
 	}
 }
 
-// run encodes and sends until ctx is done. The RTP timestamp is the sample
-// position, so that the service's audio_start_ms maps to it.
+// run encodes and sends until ctx is done. The RTP timestamp is the sample position, so
+// that the service's audio_start_ms maps to it.
 //
-// While the path is disconnected nothing is sent, and when it works again all that
-// was encoded since it fell silent: with the same sequence numbers, so that the
-// service drops what it got already (RFC 3550, section 6.4.1, and the replay list of
+// While the path is disconnected, nothing is sent. When it works again, run sends
+// everything encoded since the path fell silent, with the same sequence numbers, so
+// that the service drops duplicates (RFC 3550, section 6.4.1, and the replay list of
 // RFC 3711, section 3.3.2).
 func (u *uplink) run(ctx context.Context, enc *opus.Encoder, send func(*rtp.Packet) error) {
 	var kept sentPackets
@@ -150,14 +149,14 @@ func (u *uplink) run(ctx context.Context, enc *opus.Encoder, send func(*rtp.Pack
 	}
 }
 
-// sentPackets are the latest packets, oldest first.
+// sentPackets holds the latest packets, oldest first.
 type sentPackets struct {
 	packets [keptPackets]struct {
 		rtp.Header
 		payload []byte
 		at      time.Time // when it was encoded
 	}
-	n int // all that were kept so far
+	n int // number of packets kept so far
 }
 
 // keep copies a packet.
@@ -167,7 +166,7 @@ func (s *sentPackets) keep(p *rtp.Packet, now time.Time) {
 	s.n++
 }
 
-// resend sends what was encoded since then, and returns how many packets that are.
+// resend sends the packets encoded after since, and returns their number.
 func (s *sentPackets) resend(since time.Time, send func(*rtp.Packet)) (n uint64) {
 	for i := max(s.n-keptPackets, 0); i < s.n; i++ {
 		if k := &s.packets[i%keptPackets]; !k.at.Before(since) {
@@ -178,7 +177,7 @@ func (s *sentPackets) resend(since time.Time, send func(*rtp.Packet)) (n uint64)
 	return n
 }
 
-// wipe forgets what was said.
+// wipe erases the user's audio.
 func (s *sentPackets) wipe() {
 	for i := range s.packets {
 		clear(s.packets[i].payload[:cap(s.packets[i].payload)])

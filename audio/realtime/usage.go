@@ -1,15 +1,15 @@
 package realtime
 
-// Usage is what a service reports that a response or a transcription used. Input holds
-// the cached tokens.
+// Usage is the usage that a service reports for a response or a transcription. Input
+// includes the cached tokens.
 type Usage struct {
-	Transcription                  bool // else a response
+	Transcription                  bool // otherwise a response
 	TextIn, TextCached, TextOut    int64
 	AudioIn, AudioCached, AudioOut int64
 	Seconds                        float64 // of the user's audio
 }
 
-// usage is the member of that name: of tokens, or of a duration.
+// usage is the usage member of an event: tokens, or a duration.
 type usage struct {
 	Seconds float64 `json:"seconds"`
 	Input   int64   `json:"input_tokens"`
@@ -27,7 +27,7 @@ type usage struct {
 	} `json:"output_token_details"`
 }
 
-// used reports usage, unless it is none. Tokens that the details leave out are text.
+// used reports usage unless it is zero. Tokens that the details do not list are text.
 func (l *loop) used(transcription bool, u *usage) {
 	if l.cfg.Used == nil || u == nil || *u == (usage{}) {
 		return

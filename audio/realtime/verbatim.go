@@ -10,16 +10,16 @@ import (
 	"golang.org/x/text/unicode/norm"
 )
 
-// realMismatch is the distance beyond which a service said something else than
-// the text: not a homophone, and not another way to write the same.
+// realMismatch is the distance above which the service said something other than the
+// text, rather than a homophone or another spelling.
 const realMismatch = 0.3
 
 // spokenDistance compares a text with the transcript of its reading: the words to
-// insert, delete or replace, as a share of the longer one. Case, punctuation,
-// where words are split, and the ways to write a number, a symbol or a common
-// abbreviation do not count. 0 is the same, 1 has nothing in common.
+// insert, delete or replace, as a share of the longer one. It ignores case,
+// punctuation, where words are split, and the ways to write a number, a symbol or a
+// common abbreviation. 0 means identical, 1 means nothing in common.
 func spokenDistance(text, spoken string) float64 {
-	if len(spoken) > 16*len(text)+1024 { // no reading of it; comparing would take long
+	if len(spoken) > 16*len(text)+1024 { // cannot be a reading of it, and comparing would be slow
 		return 1
 	}
 	a, b := spokenWords(text), spokenWords(spoken)
@@ -33,8 +33,8 @@ func spokenDistance(text, spoken string) float64 {
 	return d
 }
 
-// editDistance is that of Levenshtein as a share of the longer text. Words that
-// belong to a number or a symbol of the other text cost nothing.
+// editDistance returns the Levenshtein distance as a share of the longer text. Words
+// that belong to a number or a symbol of the other text cost nothing.
 func editDistance(a, b []string) float64 {
 	longest := max(len(a), len(b))
 	if longest == 0 {
@@ -64,13 +64,14 @@ func cost(of bool) int {
 	return 0
 }
 
-// sameWord says whether two words are the same, or a number and a part of it.
+// sameWord reports whether two words are equal, or one is a number and the other a part
+// of it.
 func sameWord(a, b string) bool {
 	return a == b || isNumber(a) != isNumber(b) && (partOfNumber(b, a) || partOfNumber(a, b))
 }
 
-// freeWords says which words of a spell out a number of b, or read a symbol
-// beside one.
+// freeWords reports which words of a spell out a number of b, or read a symbol next to
+// one.
 func freeWords(a, b []string) []bool {
 	free := make([]bool, len(a))
 	if !slices.ContainsFunc(b, isNumber) && !slices.Contains(b, symbol) {
@@ -86,19 +87,19 @@ func freeWords(a, b []string) []bool {
 	return free
 }
 
-// symbol stands for a character that is read as a word or not at all.
+// symbol stands for a character that is either read as a word or skipped.
 const symbol = "%"
 
 var (
-	// initials are abbreviations such as e.g. and z. B.
+	// initials matches abbreviations such as e.g. and z. B.
 	initials = regexp.MustCompile(`\b\pL\.(?: ?\pL\.)+`)
-	// grouped are the separators within a number such as 1,234,567.
+	// grouped matches the separators within a number such as 1,234,567.
 	grouped = regexp.MustCompile(`(\d)[,.'\x{a0}\x{202f}](\d{3})\b`)
 )
 
-// spokenWords are the words of a text as they are compared: lower case, with
-// abbreviations spelled out, each number one word, each character of a script
-// without spaces one.
+// spokenWords returns the words of a text in comparable form: lower case, abbreviations
+// spelled out, each number as one word, and each character of a script without spaces
+// as one word.
 func spokenWords(s string) []string {
 	s = cases.Fold().String(norm.NFKC.String(s))
 	s = initials.ReplaceAllStringFunc(s, func(m string) string {
@@ -125,7 +126,7 @@ func spokenWords(s string) []string {
 				flush()
 			}
 			word = append(word, r)
-		case r == '\'' || r == '’': // don't is one word, however it is written
+		case r == '\'' || r == '’': // don't is one word with either apostrophe
 		default:
 			flush()
 			if strings.ContainsRune(`%$€£¥+=/\_@#*&<>~^|°.-`, r) && !slices.Contains(out, symbol) {
@@ -134,13 +135,13 @@ func spokenWords(s string) []string {
 		}
 	}
 	flush()
-	if i := slices.Index(out, symbol); i >= 0 { // one at the end stands for all
+	if i := slices.Index(out, symbol); i >= 0 { // one at the end represents all
 		out = append(slices.Delete(out, i, i+1), symbol)
 	}
 	return out
 }
 
-// spelledOut is a word, or what it abbreviates.
+// spelledOut returns a word, or what it abbreviates.
 func spelledOut(word string) []string {
 	if long, ok := abbreviations[word]; ok {
 		return strings.Fields(long)
@@ -148,7 +149,7 @@ func spelledOut(word string) []string {
 	return []string{word}
 }
 
-// letters are the characters of words, to compare words that are split elsewhere.
+// letters returns the characters of words, to compare words that are split differently.
 func letters(words []string) []string {
 	var out []string
 	for _, w := range words {

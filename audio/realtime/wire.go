@@ -2,11 +2,11 @@ package realtime
 
 import "encoding/json"
 
-// The parts of the protocol that this client uses, by the public reference
-// (https://platform.openai.com/docs/api-reference/realtime). internal/official
-// checks them against the types of the service's own client library.
+// The parts of the protocol that this client uses, according to the public reference
+// (https://platform.openai.com/docs/api-reference/realtime). internal/official checks
+// them against the types of the service's own client library.
 
-// clientEvent is what the client sends. Each type has some of the members.
+// clientEvent is sent by the client. Each type uses some of the members.
 type clientEvent struct {
 	Type       string          `json:"type"`
 	EventID    string          `json:"event_id,omitempty"`
@@ -15,7 +15,7 @@ type clientEvent struct {
 	ResponseID string          `json:"response_id,omitempty"`
 }
 
-// session is what the client asks a session to be.
+// session is the configuration of a session.
 type session struct {
 	Type             string       `json:"type"` // realtime, transcription
 	Model            string       `json:"model,omitempty"`
@@ -31,7 +31,7 @@ type sessionAudio struct {
 
 type sessionInput struct {
 	Transcription transcription  `json:"transcription,omitzero"`
-	TurnDetection *turnDetection `json:"turn_detection"` // null turns it off; left out, it would stay on
+	TurnDetection *turnDetection `json:"turn_detection"` // null disables it; if omitted, it would stay enabled
 }
 
 type sessionOutput struct {
@@ -45,7 +45,7 @@ type transcription struct {
 	Prompt   string `json:"prompt,omitempty"`
 }
 
-// turnDetection has the answers that a service would make by itself switched off.
+// turnDetection disables the answers that a service would generate by itself.
 type turnDetection struct {
 	Type              string  `json:"type"`
 	CreateResponse    bool    `json:"create_response"`
@@ -56,7 +56,7 @@ type turnDetection struct {
 	Eagerness         string  `json:"eagerness,omitempty"`
 }
 
-// responseParams is a response that the client asks for.
+// responseParams is a response that the client requests.
 type responseParams struct {
 	Conversation     string            `json:"conversation"`
 	OutputModalities []string          `json:"output_modalities"`
@@ -76,8 +76,8 @@ type contentPart struct {
 	Text string `json:"text"`
 }
 
-// serverEvent is what a service sends, as far as the client reads it. Each type has
-// some of the members.
+// serverEvent holds the members of service events that the client reads. Each type uses
+// some of them.
 type serverEvent struct {
 	Type         string       `json:"type"`
 	ItemID       string       `json:"item_id"`
@@ -111,5 +111,5 @@ type serviceError struct {
 	Type    string `json:"type"`
 	Code    string `json:"code"`
 	Param   string `json:"param"`
-	EventID string `json:"event_id"` // of the client's event at fault
+	EventID string `json:"event_id"` // of the client event that caused the error
 }
