@@ -14,28 +14,28 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
 )
 
-// How long a service may take.
+// Timeouts and retry delays of a service.
 const (
 	defaultStall = 10 * time.Second // between two signs of life
 	attempts     = 3
-	backoff      = 200 * time.Millisecond // before the second attempt; doubled for each after it
-	maxWait      = 3 * time.Second        // that a service may ask for between two attempts
+	backoff      = 200 * time.Millisecond // before the second attempt; doubled for each later one
+	maxWait      = 3 * time.Second        // longest delay between two attempts that a service may request
 )
 
-// Config is how to reach a service.
+// Config configures access to a service.
 type Config struct {
 	Provider provider.Row
-	// BaseURL is where the service is; "" is the provider's own.
+	// BaseURL is the address of the service; "" means the provider's own.
 	BaseURL string
 	Model   string
-	// Credentials is asked once a request. What it gives is used and not kept.
+	// Credentials is called once per request. Its result is not retained.
 	Credentials func(ctx context.Context) (realtime.Credential, error)
 	HTTPClient  *http.Client  // http.DefaultClient when nil
-	Stall       time.Duration // how long the service may be silent; 10 s for a voice and 20 s for ears when zero
+	Stall       time.Duration // how long the service may be silent; if zero, 10 s for a voice and 20 s for transcription
 	Log         zerolog.Logger
 }
 
-// client makes requests to a service.
+// client sends requests to a service.
 type client struct {
 	cfg  Config
 	base string
@@ -54,12 +54,12 @@ func newClient(cfg Config) (*client, error) {
 		cfg.HTTPClient = http.DefaultClient
 	}
 	c := *cfg.HTTPClient
-	// A redirect would carry the key to another place.
+	// Following a redirect would send the key to another host.
 	c.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	return &client{cfg: cfg, base: base, http: &c}, nil
 }
 
-// retry makes attempts until one succeeds, none may follow, or ctx is done.
+// retry makes attempts until one succeeds, a failure is not retryable, or ctx is done.
 func (c *client) retry(ctx context.Context, try func(ctx context.Context) (again bool, err error)) error {
 	for attempt := 1; ; attempt++ {
 		again, err := try(ctx)
@@ -78,10 +78,11 @@ func (c *client) retry(ctx context.Context, try func(ctx context.Context) (again
 	}
 }
 
-// errStalled is the cause of a request that was given up.
+// errStalled is the cause of a request that was abandoned.
 var errStalled = errors.New("no sign of life in time")
 
-// post sends a request and has read take the answer, whose parts have to come in time.
+// post sends a request and passes the response to read. Each part of the response must
+// arrive in time.
 func (c *client) post(ctx context.Context, step, path, contentType string, body []byte, read func(*http.Response) error) error {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
@@ -104,7 +105,7 @@ func (c *client) post(ctx context.Context, step, path, contentType string, body 
 	return failed(ctx, step, read(res))
 }
 
-// request makes a request with the user's key, which is not kept.
+// request creates a request with the user's key, which is not retained.
 func (c *client) request(ctx context.Context, path, contentType string, body []byte) (*http.Request, error) {
 	req, err := http.NewRequestWithContext(ctx, http.MethodPost, c.base+path, bytes.NewReader(body))
 	if err != nil {
@@ -125,8 +126,8 @@ func (c *client) request(ctx context.Context, path, contentType string, body []b
 	return req, nil
 }
 
-// watched is a body whose reader must not wait for long. An answer that breaks off is
-// an error, and no short one.
+// watched is a response body with a stall timeout. A truncated response is an error
+// rather than a short result.
 type watched struct {
 	io.ReadCloser
 	watchdog *time.Timer
@@ -143,7 +144,7 @@ func (w *watched) Read(b []byte) (n int, err error) {
 	return n, err
 }
 
-// failed is why a request failed, without its URL or what the service said.
+// failed returns why a request failed, without its URL or the service's response.
 func failed(ctx context.Context, step string, err error) error {
 	var known *realtime.Error
 	switch {
@@ -158,7 +159,7 @@ func failed(ctx context.Context, step string, err error) error {
 	}
 }
 
-// broken is an answer that is not the protocol.
+// broken is the error for a response that violates the protocol.
 func broken(step, what string) error {
 	return &realtime.Error{Code: realtime.CodeProtocolError, Message: step + ": " + what + "; check the model and the base URL"}
 }

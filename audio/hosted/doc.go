@@ -1,12 +1,12 @@
-// Package hosted hears and speaks by HTTP requests, as OpenAI's /v1/audio endpoints
-// take them: a voice by one request for each segment, and hearing by one for each
-// utterance. LocalAI, speaches, vLLM, whisper servers and many others have the same
+// Package hosted recognises and synthesises speech through HTTP requests to OpenAI's
+// /v1/audio endpoints: one request per segment for speech, and one per utterance for
+// recognition. LocalAI, speaches, vLLM, whisper servers and many others have the same
 // endpoints.
 //
 // # Voice
 //
-// A Queue speaks segments in order. What makes their audio is a Speaker: a request
-// (NewSpeaker), or an engine on this machine.
+// A Queue speaks segments in order. A Speaker produces their audio: a request
+// (NewSpeaker), or a local engine.
 //
 //	q := hosted.NewQueue(hosted.NewSpeaker(cfg), listener, hosted.QueueConfig{})
 //	defer q.Close()
@@ -15,11 +15,11 @@
 //
 // # Invariants
 //
-//   - Each segment that was neither cancelled nor left behind by Close ends in exactly
-//     one SpeechEnded or SpeechFailed: every wait of a request has a deadline, and what a
-//     service may send is bounded.
+//   - Each segment that was neither cancelled nor dropped by Close ends in exactly one
+//     SpeechEnded or SpeechFailed: every wait of a request has a deadline, and the size
+//     of responses is limited.
 //   - After CancelSpeech(gen) no new call of the listener names a segment of that
 //     generation or an older one, and its request is closed.
-//   - A request is retried only while nothing of its audio was heard.
-//   - No secret and no text is in an error or a log.
+//   - A request is retried only while none of its audio was played.
+//   - Errors and logs contain no secret and no text.
 package hosted

@@ -11,24 +11,24 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
 )
 
-// lead is how far the audio that is handed over may run ahead of real time. The player
-// holds two minutes, so a pause of the user has room behind it.
+// lead is how far delivered audio may run ahead of real time. The player buffers two
+// minutes, which leaves room for a pause by the user.
 const lead = 20 * time.Second
 
-// Speaker makes the audio of a segment. emit takes consecutive pieces of mono audio at
-// rate Hz, which are valid during the call. It returns emit's error when emit failed.
+// Speaker synthesises a segment. emit receives consecutive pieces of mono audio at rate
+// Hz, which are valid only during the call. If emit fails, Speaker returns its error.
 type Speaker func(ctx context.Context, s realtime.Segment, emit func(pcm []int16, rate int) error) error
 
-// Listener gets the audio: one call at a time, on a goroutine of the Queue. The methods
-// are those of realtime.Handler. They return at once and may call any method of the
-// Queue but Close.
+// Listener receives the audio: one call at a time, on a goroutine of the Queue. The
+// methods are those of realtime.Handler. They must return immediately and may call any
+// method of the Queue except Close.
 type Listener interface {
 	SpeechAudio(seg audio.SegmentID, pcm []int16)
 	SpeechEnded(seg audio.SegmentID)
 	SpeechFailed(seg audio.SegmentID, code string)
 }
 
-// Queue is a voice: it speaks segments one after the other.
+// Queue is a voice that speaks segments one after the other.
 type Queue struct {
 	speak    Speaker
 	listener Listener
@@ -42,19 +42,19 @@ type Queue struct {
 
 	mu       sync.Mutex
 	waiting  []realtime.Segment
-	canceled int64 // highest generation that is not to be heard, -1 for none
+	canceled int64 // highest cancelled generation, or -1
 	current  uint32
-	cancel   context.CancelFunc // of the segment that is spoken; nil without one
+	cancel   context.CancelFunc // cancels the current segment; nil without one
 	wake     chan struct{}
 }
 
-// QueueConfig says what the speaker can do. The zero value is one speed, in real time.
+// QueueConfig describes the speaker. The zero value is a single speed, in real time.
 type QueueConfig struct {
-	Slowest, Fastest float64 // speeds of the voice
+	Slowest, Fastest float64 // speed range of the voice
 	Speed            float64 // of the conversation's clock, for recordings
 }
 
-// NewQueue starts a voice. Close ends it.
+// NewQueue starts a voice. Close stops it.
 func NewQueue(speak Speaker, l Listener, cfg QueueConfig) *Queue {
 	q := &Queue{speak: speak, listener: l, slowest: 1, fastest: 1, speed: 1, canceled: -1, done: make(chan struct{}), wake: make(chan struct{}, 1)}
 	if cfg.Fastest > 0 {
@@ -68,11 +68,10 @@ func NewQueue(speak Speaker, l Listener, cfg QueueConfig) *Queue {
 	return q
 }
 
-// Speeds is how slowly and how fast the voice speaks at most.
+// Speeds returns the voice's minimum and maximum speed.
 func (q *Queue) Speeds() (slowest, fastest float64) { return q.slowest, q.fastest }
 
-// Speak queues a segment behind those queued before. A segment of a cancelled
-// generation is ignored.
+// Speak appends a segment to the queue. Segments of a cancelled generation are ignored.
 func (q *Queue) Speak(s realtime.Segment) {
 	q.mu.Lock()
 	if int64(s.ID.Gen) > q.canceled {
@@ -85,9 +84,9 @@ func (q *Queue) Speak(s realtime.Segment) {
 	}
 }
 
-// CancelSpeech drops all segments of the generation gen and older ones, queued or
-// running, at once: a request that is under way is closed. A call of the listener that
-// is running when CancelSpeech is called may still be about one of them.
+// CancelSpeech immediately drops all segments of generation gen and older, queued or
+// running, and closes a pending request. A listener call that is already running when
+// CancelSpeech is called may still concern one of them.
 func (q *Queue) CancelSpeech(gen uint32) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -98,8 +97,8 @@ func (q *Queue) CancelSpeech(gen uint32) {
 	}
 }
 
-// Close ends the voice. No call of the listener runs or comes after it. It is safe to
-// call twice.
+// Close stops the voice. No listener call runs or starts after it returns. It is safe
+// to call twice.
 func (q *Queue) Close() error {
 	q.end()
 	<-q.done
@@ -126,7 +125,7 @@ func (q *Queue) run() {
 	}
 }
 
-// next takes the next segment, if there is one.
+// next returns the next segment, if there is one.
 func (q *Queue) next() (s realtime.Segment, ctx context.Context, cancel context.CancelFunc, ok bool) {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -145,7 +144,7 @@ func (q *Queue) over() {
 	q.cancel = nil
 }
 
-// say speaks a segment and reports how that ended, unless it was cancelled.
+// say speaks a segment and reports the outcome, unless it was cancelled.
 func (q *Queue) say(ctx context.Context, s realtime.Segment) {
 	out := output{q: q, ctx: ctx, seg: s.ID}
 	err := q.speak(ctx, s, out.emit)
@@ -166,7 +165,7 @@ func (q *Queue) say(ctx context.Context, s realtime.Segment) {
 	}
 }
 
-// output hands the audio of a segment over.
+// output delivers the audio of a segment.
 type output struct {
 	q         *Queue
 	ctx       context.Context
@@ -175,7 +174,7 @@ type output struct {
 	resampler *audio.Resampler
 	pcm       []int16
 	sent      int64
-	played    time.Time // when what was handed over will have been heard
+	played    time.Time // when the delivered audio will have been played
 }
 
 func (o *output) emit(pcm []int16, rate int) (err error) {
@@ -191,7 +190,7 @@ func (o *output) emit(pcm []int16, rate int) (err error) {
 	return o.deliver(o.resampler.Process(o.pcm[:0], pcm))
 }
 
-// flush hands the rest over.
+// flush delivers the rest.
 func (o *output) flush() error {
 	if o.resampler == nil {
 		return nil
@@ -199,7 +198,7 @@ func (o *output) flush() error {
 	return o.deliver(o.resampler.Flush(o.pcm[:0]))
 }
 
-// deliver waits until the audio is wanted, and hands it over.
+// deliver waits until there is room for the audio, and delivers it.
 func (o *output) deliver(pcm []int16) error {
 	o.pcm = pcm
 	if len(pcm) == 0 {

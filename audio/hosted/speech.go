@@ -17,16 +17,16 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 )
 
-// pcmRate is the rate of response_format pcm.
+// pcmRate is the sample rate of response_format pcm.
 const pcmRate = 24000
 
-// longest is how long the audio of a text may be: a service that sends more is broken,
-// and would hold the voice for good.
+// longest limits the length of a text's audio. A service that sends more is broken and
+// would block the voice forever.
 func longest(s realtime.Segment) int64 {
 	return audio.SampleRate * int64(20+2*utf8.RuneCountInString(s.Text))
 }
 
-// speechRequest is the body of POST /v1/audio/speech, by the public reference
+// speechRequest is the body of POST /v1/audio/speech, according to the public reference
 // (https://platform.openai.com/docs/api-reference/audio/createSpeech).
 type speechRequest struct {
 	Model          string  `json:"model"`
@@ -36,8 +36,8 @@ type speechRequest struct {
 	Speed          float64 `json:"speed,omitempty"`
 }
 
-// NewSpeaker makes a Speaker that sends each segment to POST /v1/audio/speech and takes
-// its audio as it arrives, as 16-bit PCM at 24 kHz or as WAV.
+// NewSpeaker returns a Speaker that sends each segment to POST /v1/audio/speech and
+// streams the audio as it arrives, as 16-bit PCM at 24 kHz or as WAV.
 func NewSpeaker(cfg Config, voice provider.Voice, name string) (Speaker, error) {
 	c, err := newClient(cfg)
 	if err != nil {
@@ -68,7 +68,7 @@ func NewSpeaker(cfg Config, voice provider.Voice, name string) (Speaker, error) 
 	}, nil
 }
 
-// play reads the audio of an answer.
+// play reads the audio of a response.
 func play(contentType string, body io.Reader, limit int64, emit func([]int16) error) error {
 	in, err := decoder(contentType, bufio.NewReader(body))
 	if err != nil {
@@ -92,8 +92,8 @@ func play(contentType string, body io.Reader, limit int64, emit func([]int16) er
 	}
 }
 
-// decoder finds out what the audio is: some services send WAV whatever was asked for,
-// and some give no or a general type.
+// decoder detects the audio format: some services send WAV regardless of the requested
+// format, and some send a missing or generic content type.
 func decoder(contentType string, body *bufio.Reader) (*wavio.Stream, error) {
 	head, err := body.Peek(4)
 	if string(head) == "RIFF" {

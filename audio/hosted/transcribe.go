@@ -20,40 +20,42 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 )
 
-// Bounds of a transcription.
+// Limits of a transcription.
 const (
 	maxUtterance = 2 * 60 * stt.SampleRate // 3.8 MB of WAV
-	maxText      = 1 << 20                 // of an answer, in bytes
-	patience     = 30 * time.Second        // for an utterance, retries included
-	listenStall  = 20 * time.Second        // for an answer: a model on a slow machine takes longer than the utterance
-	lifeSign     = time.Second             // between two empty partial results while the service is at work
+	maxText      = 1 << 20                 // of a response, in bytes
+	patience     = 30 * time.Second        // for an utterance, including retries
+	listenStall  = 20 * time.Second        // for a response: on a slow machine a model takes longer than the utterance
+	lifeSign     = time.Second             // between two empty partial results while the service is working
 )
 
-// TranscriberConfig is what to ask of a service that hears.
+// TranscriberConfig configures a transcription service.
 type TranscriberConfig struct {
 	Config
 	Hearing provider.Hearing
-	// Language is ISO 639-1, "" to have it detected. Vocabulary is names and terms that
-	// the user is likely to say, asked for with each utterance; nil for none.
+	// Language returns an ISO 639-1 code, or "" for automatic detection. Vocabulary
+	// returns names and terms that the user is likely to say; it is called for each
+	// utterance and may be nil.
 	Language   func() string
 	Vocabulary func() string
-	// Instead recognises an utterance when the service fails, and Report receives the
+	// Instead recognises an utterance if the service fails, and Report receives the
 	// failure. Instead is nil if there is no other recogniser.
 	Instead stt.Factory
 	Report  func(error)
 }
 
-// Transcriber hears by a request for each utterance: POST /v1/audio/transcriptions.
+// Transcriber recognises speech with one request per utterance: POST
+// /v1/audio/transcriptions.
 type Transcriber struct {
 	cfg    TranscriberConfig
 	client *client
 
 	mu     sync.Mutex
-	ctx    context.Context // of the requests that are under way
+	ctx    context.Context // of the pending requests
 	cancel context.CancelFunc
 }
 
-// NewTranscriber fails where the service cannot be used.
+// NewTranscriber creates a Transcriber. It fails if the configuration is not usable.
 func NewTranscriber(cfg TranscriberConfig) (*Transcriber, error) {
 	if cfg.Stall <= 0 {
 		cfg.Stall = listenStall
@@ -67,7 +69,7 @@ func NewTranscriber(cfg TranscriberConfig) (*Transcriber, error) {
 	return t, nil
 }
 
-// Cancel closes the requests that are under way, at once. Their utterances fail.
+// Cancel immediately closes the pending requests. Their utterances fail.
 func (t *Transcriber) Cancel() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -78,7 +80,7 @@ func (t *Transcriber) Cancel() {
 // Recognizer is an stt.Factory.
 func (t *Transcriber) Recognizer() (stt.Recognizer, error) { return &recognizer{t: t}, nil }
 
-// recognizer keeps the audio of an utterance in memory until its words are there.
+// recognizer keeps the audio of an utterance in memory until its transcript arrives.
 type recognizer struct {
 	t      *Transcriber
 	pcm    []int16
@@ -96,8 +98,8 @@ func (r *recognizer) Start() error {
 	return nil
 }
 
-// Write implements stt.Recognizer. Of an utterance that is too long, the beginning is
-// heard.
+// Write implements stt.Recognizer. If an utterance is too long, only its beginning is
+// recognised.
 func (r *recognizer) Write(pcm []int16) error {
 	switch {
 	case r.closed:
@@ -106,13 +108,14 @@ func (r *recognizer) Write(pcm []int16) error {
 		return stt.ErrNoUtterance
 	}
 	if r.pcm == nil {
-		r.pcm = make([]int16, 0, maxUtterance) // append would leave copies of the audio behind
+		r.pcm = make([]int16, 0, maxUtterance) // growing it with append would leave copies of the audio behind
 	}
 	r.pcm = append(r.pcm, pcm[:min(len(pcm), maxUtterance-len(r.pcm))]...)
 	return nil
 }
 
-// Partial implements stt.Recognizer: there is nothing before the end.
+// Partial implements stt.Recognizer. It is always empty, because there are no results
+// before Finish.
 func (r *recognizer) Partial() string { return "" }
 
 // Finish implements stt.Recognizer.
@@ -154,13 +157,13 @@ func (r *recognizer) forget() {
 	r.pcm, r.active = nil, false
 }
 
-// instead has another engine recognise an utterance.
+// instead recognises an utterance with another engine.
 func instead(of stt.Factory, pcm []int16) (stt.Result, error) {
 	engine, err := of()
 	if err != nil {
 		return stt.Result{}, err
 	}
-	defer func() { _ = engine.Close() }() // its result counts
+	defer func() { _ = engine.Close() }() // the result matters, not this error
 	if err := engine.Start(); err != nil {
 		return stt.Result{}, err
 	}
@@ -170,14 +173,14 @@ func instead(of stt.Factory, pcm []int16) (stt.Result, error) {
 	return engine.Finish()
 }
 
-// transcribe has the service recognise an utterance. While it is at work, partial is
-// called at least once a second, also with nothing new.
+// transcribe sends an utterance to the service. While the service is working, partial
+// is called at least once a second, even without new text.
 func (t *Transcriber) transcribe(ctx context.Context, pcm []int16, partial func(string)) (result stt.Result, err error) {
 	body, contentType, err := t.form(pcm)
 	if err != nil {
 		return result, err
 	}
-	defer clear(body) // it holds the audio
+	defer clear(body) // it contains the audio
 	ctx, cancel := context.WithTimeout(ctx, patience)
 	defer cancel()
 	said := &progress{tell: partial}
@@ -191,7 +194,7 @@ func (t *Transcriber) transcribe(ctx context.Context, pcm []int16, partial func(
 	return result, err
 }
 
-// progress tells the words so far, and at least once a second that there is life.
+// progress reports the text so far, at least once a second as a sign of life.
 type progress struct {
 	tell func(string)
 
@@ -217,7 +220,7 @@ func (p *progress) begin() (end func()) {
 	return func() { close(stop); <-done }
 }
 
-// add appends words, or begins again with them.
+// add appends words; if again is set, it starts over with them.
 func (p *progress) add(words string, again bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -228,7 +231,7 @@ func (p *progress) add(words string, again bool) {
 	p.tell(p.text)
 }
 
-// form is the body of a request, by the public reference
+// form builds the body of a request, according to the public reference
 // (https://platform.openai.com/docs/api-reference/audio/createTranscription).
 func (t *Transcriber) form(pcm []int16) (body []byte, contentType string, err error) {
 	fields := [][2]string{{"model", t.cfg.Model}, {"response_format", "json"}}
@@ -265,7 +268,7 @@ func (t *Transcriber) form(pcm []int16) (body []byte, contentType string, err er
 	return b.Bytes(), w.FormDataContentType(), err
 }
 
-// wav is an utterance as a file.
+// wav encodes an utterance as a WAV file.
 func wav(pcm []int16) []byte {
 	size := uint32(2 * len(pcm))
 	b := append(make([]byte, 0, 44+size), "RIFF"...)
@@ -282,7 +285,7 @@ func wav(pcm []int16) []byte {
 	return b
 }
 
-// transcript is an answer, or an event of one that is streamed.
+// transcript is a response, or one event of a streamed response.
 type transcript struct {
 	Type     string  `json:"type"`
 	Delta    string  `json:"delta"`
@@ -290,7 +293,7 @@ type transcript struct {
 	Logprobs []struct {
 		Logprob float64 `json:"logprob"` // natural
 	} `json:"logprobs"`
-	Choices []struct { // as vLLM streams
+	Choices []struct { // vLLM's streaming format
 		Delta struct {
 			Content string `json:"content"`
 		} `json:"delta"`
@@ -306,7 +309,7 @@ func (t transcript) result() stt.Result {
 	return r
 }
 
-// readTranscript reads an answer, whole or streamed.
+// readTranscript reads a response, complete or streamed.
 func readTranscript(res *http.Response, add func(words string, again bool)) (result stt.Result, err error) {
 	media, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
 	in := io.LimitReader(res.Body, maxText)
@@ -328,8 +331,8 @@ func readTranscript(res *http.Response, add func(words string, again bool)) (res
 	return t.result(), nil
 }
 
-// readStream reads events up to the one that holds the whole text, or to the end of a
-// stream that has none, as vLLM's.
+// readStream reads events up to the one that contains the whole text, or to the end of
+// a stream without one, such as vLLM's.
 func readStream(in io.Reader, add func(words string, again bool)) (result stt.Result, err error) {
 	lines := bufio.NewScanner(in)
 	lines.Buffer(nil, maxText)
