@@ -7,10 +7,10 @@ import (
 	"strings"
 )
 
-// Base is the URL that the paths of the API are put behind, such as "/audio/speech", or
-// what is wrong with the one that was given. Base URLs are commonly given with the
-// API's prefix, which is not doubled. The problem does not repeat the URL: it may hold
-// a user's key.
+// Base returns the URL to which the API's paths, such as "/audio/speech", are appended,
+// or a description of what is wrong with the given URL. Base URLs commonly already
+// include the API's prefix, which is then not added twice. The problem does not quote
+// the URL, which may contain a user's key.
 func (r Row) Base(given string) (base, problem string) {
 	if given == "" {
 		given = r.Home
@@ -29,8 +29,8 @@ func (r Row) Base(given string) (base, problem string) {
 	return s + r.Prefix, ""
 }
 
-// Authorize puts a key into the header of a request. token says that it is a bearer
-// token from another issuer, such as Microsoft Entra ID, rather than the provider's key.
+// Authorize adds a key to a request header. token means that it is a bearer token from
+// another issuer, such as Microsoft Entra ID, rather than the provider's key.
 func (r Row) Authorize(h http.Header, key string, token bool) {
 	switch {
 	case key == "":

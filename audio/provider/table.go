@@ -1,11 +1,10 @@
-// Package provider is the table of the services that can hear and speak: how each is
-// reached, and what it can do. Code asks the table, not a provider's name, so that
-// adding a provider is adding a row.
+// Package provider is the table of the speech services: how each is reached, and what
+// it supports. Code queries the table rather than checking a provider's name, so adding
+// a provider means adding a row.
 //
-// A provider is heard and speaks over wires. A wire is a protocol: a realtime session, or
-// an HTTP request for each utterance or segment. The default is the first wire of a row
-// that can be used: one that needs a model which neither the row nor the user names
-// cannot.
+// Providers are used over wires. A wire is a protocol: a realtime session, or an HTTP
+// request for each utterance or segment. The default is the first usable wire of a row;
+// a wire is unusable if it needs a model that neither the row nor the user names.
 package provider
 
 import (
@@ -23,94 +22,96 @@ const (
 	Compatible = "compatible" // any server of /v1/audio/speech and /v1/audio/transcriptions
 )
 
-// Wire is how a provider hears or speaks.
+// Wire is the protocol over which a provider recognises or speaks.
 type Wire string
 
 // The wires.
 const (
 	Realtime       Wire = "realtime"       // a realtime session, over one of its transports
-	Transcriptions Wire = "transcriptions" // POST /v1/audio/transcriptions for each utterance
-	Speech         Wire = "speech"         // POST /v1/audio/speech for each segment
-	Engine         Wire = "engine"         // in this process, beside a session with another provider
+	Transcriptions Wire = "transcriptions" // POST /v1/audio/transcriptions per utterance
+	Speech         Wire = "speech"         // POST /v1/audio/speech per segment
+	Engine         Wire = "engine"         // in this process, alongside a session with another provider
 )
 
-// Transport is what carries a realtime session.
+// Transport carries a realtime session.
 type Transport string
 
-// The transports. WebRTC needs a network that lets its media through: over UDP, over TCP
-// where the service offers that, or over a TURN server. WebSocket takes what HTTPS takes.
+// The transports. WebRTC requires a network that permits its media: over UDP, over TCP
+// if the service supports it, or over a TURN server. WebSocket works wherever HTTPS
+// does.
 const (
 	WebRTC    Transport = "WebRTC"
 	WebSocket Transport = "WebSocket"
 )
 
-// Row is a provider.
+// Row describes a provider.
 type Row struct {
-	Name        string   // as protocol.Providers has it
-	Home        string   // base URL; "" where the user has to give one
-	Prefix      string   // of the API, below the base URL
-	Anonymous   bool     // it can be used without a key
-	PlainHTTP   bool     // http to another machine is allowed
-	KeyHeader   string   // that an API key is sent in; "" is a bearer token
-	Deployments bool     // models are named by the user's deployments, so none is a default
-	Session     *Session // of the wire Realtime; nil without it
+	Name        string   // as in protocol.Providers
+	Home        string   // default base URL; "" if the user must configure one
+	Prefix      string   // path of the API, below the base URL
+	Anonymous   bool     // usable without a key
+	PlainHTTP   bool     // plain HTTP to another machine is allowed
+	KeyHeader   string   // header of the API key; "" for a bearer token
+	Deployments bool     // the user's deployments name the models, so there is no default
+	Session     *Session // for wire Realtime; nil if unsupported
 	Hearing     []Hearing
 	Voice       []Voice
 }
 
-// Session is how a realtime session is made.
+// Session describes how to establish a realtime session.
 type Session struct {
-	Transports []Transport // in the order in which they are tried; one at least
-	Ephemeral  bool        // for WebRTC, the key is exchanged at client_secrets
-	JSONOffer  bool        // the offer goes as JSON {sdp, model}, and comes back so
-	// Transcribes: the service is heard in a session of type transcription, whose
-	// pipeline names the models. It speaks there when it is asked to; a realtime
-	// session would answer what the user says, whatever create_response is.
+	Transports []Transport // in order of preference; at least one
+	Ephemeral  bool        // WebRTC exchanges the key at client_secrets
+	JSONOffer  bool        // offer and answer are JSON {sdp, model}
+	// Transcribes means that recognition uses a session of type transcription, whose
+	// pipeline names the models. It still speaks on request. A realtime session would
+	// answer the user whatever create_response is.
 	Transcribes bool
-	// Live: it is a session of the Live API, which hears, speaks and owns the turns, and
-	// hands what the user said to the client.
+	// Live means that it is a session of the Live API, which recognises, speaks and
+	// owns the turns, and delegates what the user said to the client.
 	Live bool
-	// Gaps: audio that was not sent counts as silence, so silence need not be sent.
+	// Gaps means that audio that was not sent counts as silence, so silence need not be
+	// sent.
 	Gaps bool
-	// Limit is the documented maximum duration, for a service that does not announce
-	// it as expires_at. 0 is unknown.
+	// Limit is the documented maximum duration, for a service that does not announce it
+	// as expires_at. 0 if unknown.
 	Limit time.Duration
 }
 
-// Hearing is what a provider can do with the user's voice over a wire.
+// Hearing describes speech recognition by a provider over a wire.
 type Hearing struct {
 	Wire       Wire
-	Model      string     // the default
-	Partials   bool       // words come while the user speaks
-	Logprobs   bool       // finals come with probabilities, so that unsure words are known
-	Vocabulary Vocabulary // how names and terms can be given with the audio
+	Model      string     // default model
+	Partials   bool       // sends partial results while the user speaks
+	Logprobs   bool       // finals include probabilities, which identify uncertain words
+	Vocabulary Vocabulary // how names and terms can be passed with the audio
 	Streams    bool       // Transcriptions: the text can be streamed
 }
 
-// Vocabulary is the form in which a provider takes names and terms.
+// Vocabulary is the format in which a provider accepts names and terms.
 type Vocabulary string
 
-// The forms; "" is for a provider that takes none.
+// The formats; "" if unsupported.
 const (
-	Prompt   Vocabulary = "prompt"    // a text that goes with the audio
-	HotWords Vocabulary = "hot words" // a list of words; an installed transducer with bpe_vocab takes it
+	Prompt   Vocabulary = "prompt"    // a text sent with the audio
+	HotWords Vocabulary = "hot words" // a list of words, for an installed transducer with bpe_vocab
 )
 
-// Voice is what a provider can do with a text over a wire.
+// Voice describes speech synthesis by a provider over a wire.
 type Voice struct {
 	Wire     Wire
-	Model    string // the default; "" where the user has to name one, or the session has it
-	Voice    string // the default; "" is the service's choice
-	Verbatim bool   // it says the text, and not what a model makes of it
-	// HeardPositions: it is known which audio belongs to which segment. Over WebRTC
-	// that needs the RTP marker bit on the first packet of each response and on no
-	// other (RFC 3551, section 4.1). Some servers set it on every packet, some after
-	// every pause; there the end of a segment is found by silence.
+	Model    string // default; "" if the user must name one or the session defines it
+	Voice    string // default; "" for the service's choice
+	Verbatim bool   // speaks the text itself, not a model's version of it
+	// HeardPositions means that audio can be attributed to segments. Over WebRTC that
+	// requires the RTP marker bit on the first packet of each response and on no other
+	// (RFC 3551, section 4.1). Some servers set it on every packet, some after every
+	// pause; for those, silence marks the end of a segment.
 	HeardPositions bool
-	Cancel         bool // what it is saying can be stopped at the service
-	Truncate       bool // it takes conversation.item.truncate
-	// Slowest and Fastest bound the documented speed; both are 1 for a service that
-	// has one speed.
+	Cancel         bool // speech in progress can be stopped at the service
+	Truncate       bool // supports conversation.item.truncate
+	// Slowest and Fastest are the documented speed range; both are 1 for a service with
+	// a single speed.
 	Slowest, Fastest float64
 }
 
@@ -176,7 +177,7 @@ var Rows = []Row{
 	},
 }
 
-// Of is the row of a provider.
+// Of returns the row of a provider.
 func Of(name string) (Row, bool) {
 	i := slices.IndexFunc(Rows, func(r Row) bool { return r.Name == name })
 	if i < 0 {
@@ -185,7 +186,7 @@ func Of(name string) (Row, bool) {
 	return Rows[i], true
 }
 
-// Hears is how the provider hears over a wire.
+// Hears returns the provider's recognition over a wire.
 func (r Row) Hears(over Wire) (Hearing, bool) {
 	i := slices.IndexFunc(r.Hearing, func(h Hearing) bool { return h.Wire == over })
 	if i < 0 {
@@ -194,7 +195,7 @@ func (r Row) Hears(over Wire) (Hearing, bool) {
 	return r.Hearing[i], true
 }
 
-// Speaks is how the provider speaks over a wire.
+// Speaks returns the provider's voice over a wire.
 func (r Row) Speaks(over Wire) (Voice, bool) {
 	i := slices.IndexFunc(r.Voice, func(v Voice) bool { return v.Wire == over })
 	if i < 0 {
