@@ -1,7 +1,7 @@
-// Package audioapi serves OpenAI's audio endpoints over the engines of this machine, for
-// tests and benches: POST /v1/audio/speech and POST /v1/audio/transcriptions, by the public
-// reference. It refuses what the reference does not have, so that a client that sends
-// something else is found out.
+// Package audioapi serves OpenAI's audio endpoints with local engines, for tests and
+// benchmarks: POST /v1/audio/speech and POST /v1/audio/transcriptions, according to the
+// public reference. It rejects everything outside the reference, to detect clients that
+// deviate from it.
 package audioapi
 
 import (
@@ -22,28 +22,28 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/wavio"
 )
 
-// speechRate is the rate of the format pcm.
+// speechRate is the sample rate of the format pcm.
 const speechRate = 24000
 
 // Server is the service.
 type Server struct {
 	Recognizer  stt.Factory
 	Synthesizer tts.Factory
-	Key         string // "" takes every key
-	KeyHeader   string // that it comes in; "" is a bearer token
+	Key         string // "" accepts every key
+	KeyHeader   string // header of the key; "" for a bearer token
 
 	mu       sync.Mutex
 	requests []Request
 }
 
-// Request is what a client asked for.
+// Request is a client request.
 type Request struct {
 	Path   string
-	Fields map[string]string // of the body, as text
-	Text   string            // that was recognised
+	Fields map[string]string // body fields, as text
+	Text   string            // recognised text
 }
 
-// Requests are those so far.
+// Requests returns the requests so far.
 func (s *Server) Requests() []Request {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,7 +85,7 @@ func refuse(w http.ResponseWriter, status int, code, message string) {
 	_ = json.NewEncoder(w).Encode(map[string]any{"error": map[string]string{"message": message, "type": "invalid_request_error", "code": code}})
 }
 
-// speech synthesises and sends the audio as it is made.
+// speech streams synthesised audio.
 func (s *Server) speech(w http.ResponseWriter, r *http.Request) {
 	if !s.authorized(w, r) {
 		return
@@ -138,7 +138,7 @@ func (s *Server) speech(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// maxUpload is that of the reference.
+// maxUpload is the limit of the reference.
 const maxUpload = 25 << 20
 
 // transcription recognises one file.
@@ -193,7 +193,7 @@ func stream(w http.ResponseWriter, text string) {
 func event(w http.ResponseWriter, of map[string]any) {
 	b, err := json.Marshal(of)
 	if err != nil {
-		panic(err) // strings have JSON
+		panic(err) // strings can always be marshalled
 	}
 	_, _ = fmt.Fprintf(w, "data: %s\n\n", b)
 	_ = http.NewResponseController(w).Flush()
