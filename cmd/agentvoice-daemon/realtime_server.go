@@ -246,7 +246,8 @@ func (m chatModel) Answer(ctx context.Context, p localrealtime.Prompt, text func
 	return plain(m.adapter.Send(ctx, r, text))
 }
 
-// messagesOf are the messages of a conversation, and apart from them what the system says.
+// messagesOf returns the messages of a conversation, and separately the system
+// messages.
 func messagesOf(said []localrealtime.Message) (messages []copilot.Message, system string) {
 	for _, m := range said {
 		switch {
@@ -262,7 +263,7 @@ func messagesOf(said []localrealtime.Message) (messages []copilot.Message, syste
 	return messages, system
 }
 
-// plain is an error that clients are shown.
+// plain returns the error that clients are shown.
 func plain(err error) error {
 	if failed := (*copilot.Error)(nil); errors.As(err, &failed) {
 		return errors.New(failed.Message)
