@@ -83,7 +83,7 @@ var loadVoices = sync.OnceFunc(func() {
 })
 
 // Flite returns a factory of synthesizers for American English. The voices are linked
-// into the program, so the factory never fails.
+// into the program, so nothing can be missing at run time.
 func Flite() Factory {
 	return func() (Synthesizer, error) {
 		loadVoices()
