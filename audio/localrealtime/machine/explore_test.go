@@ -8,16 +8,16 @@ import (
 	"testing"
 )
 
-// world bounds an exploration: what the session may be set to, and which events come.
-// Answers are bounded by the settings.
+// world bounds an exploration: the possible settings of the session and the possible
+// events. The settings bound the answers.
 type world struct {
 	name     string
-	settings []Settings // the first is that of the beginning
+	settings []Settings // the first is the initial one
 	without  []Kind
-	words    int // utterances whose words are awaited at one time
+	words    int // maximum utterances with pending words
 }
 
-// worlds are explored to closure.
+// worlds are explored exhaustively.
 func worlds() []world {
 	on := Settings{Interrupt: true, Create: true, Idle: true, Transcribe: true, Model: true, Answers: 2}
 	set := func(s Settings, change func(*Settings)) Settings { change(&s); return s }
@@ -34,8 +34,8 @@ func worlds() []world {
 	}
 }
 
-// moves are the events that can come in a state. Answers, words and summaries are named
-// that are there, and one that is not.
+// moves returns the events possible in a state. They refer to the existing answers,
+// words and summaries, and to one that does not exist.
 func (w *world) moves(s State) (out []Event) {
 	const nobody = 1 << 20
 	for k := range numKinds {
@@ -82,8 +82,7 @@ func (w *world) moves(s State) (out []Event) {
 	return out
 }
 
-// canonical numbers what is there from 1 on: the tables only ask whether numbers are the
-// same.
+// canonical renumbers all ids from 1, because the tables only compare ids for equality.
 func canonical(s State) State {
 	ids := map[uint32]uint32{0: 0}
 	number := func(id *uint32) {
@@ -133,7 +132,7 @@ func key(s State) string {
 	return string(b)
 }
 
-// node is a state with the way to it.
+// node is a state with the path to it.
 type node struct {
 	state  State
 	parent int
@@ -148,22 +147,22 @@ type edge struct {
 	outcome  Outcome
 }
 
-// violation is a promise that a step breaks, with the shortest way to it.
+// violation is an invariant that a step violates, with the shortest path to it.
 type violation struct {
 	what string
 	path []string
 }
 
-// explored is what came of all worlds.
+// explored is the result of exploring all worlds.
 type explored struct {
 	worlds, states, edges int
 	closed                bool
-	broken                map[string]violation // by promise
-	met                   map[string]int       // how often it was at stake
-	until                 string               // the promise that it looks for, "" for all
+	broken                map[string]violation // by invariant
+	met                   map[string]int       // how often it was tested, by invariant
+	until                 string               // the invariant to look for, "" for all
 }
 
-// tooMany is more states than any world has.
+// tooMany is more states than any world should have.
 const tooMany = 2_000_000
 
 var exploreOnce = sync.OnceValue(func() *explored {
@@ -198,7 +197,7 @@ func (r *explored) explore(w *world, step func(State, Event) (State, []Action, O
 	r.states += len(nodes)
 }
 
-// judge asks every promise about a step.
+// judge checks every invariant for a step.
 func (r *explored) judge(w *world, nodes []node, at int, x edge) {
 	for _, p := range promises {
 		if _, known := r.broken[p.name]; known {
@@ -220,7 +219,7 @@ func (r *explored) judge(w *world, nodes []node, at int, x edge) {
 	}
 }
 
-// Every world is explored to its end: no state is left out.
+// Every world is explored exhaustively.
 func TestEveryWorldCloses(t *testing.T) {
 	r := exploreOnce()
 	if !r.closed || r.states < 1000 {
@@ -232,7 +231,7 @@ func TestEveryWorldCloses(t *testing.T) {
 	fmt.Printf("machines: %d worlds closed: %d states, %d edges, %d promises\n", r.worlds, r.states, r.edges, len(promises))
 }
 
-// held fails where the exploration breaks a promise, or never puts it to the test.
+// held fails if the exploration violates an invariant or never tests it.
 func held(t *testing.T, name string) {
 	t.Helper()
 	r := exploreOnce()

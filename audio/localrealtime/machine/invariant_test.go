@@ -6,7 +6,8 @@ import (
 	"testing"
 )
 
-// promise is what every step keeps. Check says whether it was at stake, and what is wrong.
+// promise is an invariant of every step. Check reports whether the step tests it, and
+// what is wrong.
 type promise struct {
 	name  string
 	check func(edge) (atStake bool, wrong string)
@@ -37,10 +38,10 @@ func (x edge) times(d Do) (n int) {
 	return n
 }
 
-// ends says whether the step ends the call.
+// ends reports whether the step ends the call.
 func (x edge) ends() bool { return !x.from.Link.Over() && x.to.Link.Over() }
 
-// owed says whether an answer is being made, or will be.
+// owed reports whether an answer is being generated or will be.
 func owed(a Answer) bool { return a.At == waiting || a.At == making || a.At == talking }
 
 func find(s State, id uint32) (Answer, bool) {
@@ -51,8 +52,8 @@ func find(s State, id uint32) (Answer, bool) {
 	return s.Answers[i], true
 }
 
-// 1: the speaker has one answer at a time, and the client cannot have a second one in the
-// conversation.
+// 1: the speaker has one answer at a time, and the client cannot start a second one in
+// the conversation.
 func oneAnswer(x edge) (bool, string) {
 	made := 0
 	for _, a := range x.to.Answers {
@@ -96,7 +97,7 @@ func oneTerminal(x edge) (bool, string) {
 		}
 	}
 	if x.ends() {
-		return true, "" // the end of the call is theirs
+		return true, "" // the end of the call ends them too
 	}
 	for _, a := range x.to.Answers {
 		if !created[a.ID] {
@@ -112,7 +113,7 @@ func oneTerminal(x edge) (bool, string) {
 	return x.did(Finish, 0), ""
 }
 
-// 3: content lies between added and done, and before the end of its answer.
+// 3: content occurs between added and done, and before the end of its answer.
 func contentBeforeTheEnd(x edge) (atStake bool, wrong string) {
 	open, done := map[uint32]bool{}, map[uint32]bool{}
 	for _, a := range x.from.Answers {
@@ -147,7 +148,8 @@ func contentBeforeTheEnd(x edge) (atStake bool, wrong string) {
 	return atStake, ""
 }
 
-// 4: who speaks has a turn, and barging in ends answers before the turn is committed.
+// 4: a user who speaks has a turn, and barging in ends answers before the turn is
+// committed.
 func speechIsATurn(x edge) (bool, string) {
 	told := x.from.Turn.Announced()
 	for _, a := range x.acts {
@@ -184,7 +186,7 @@ func speechIsATurn(x edge) (bool, string) {
 	return len(x.from.Answers) > 0, ""
 }
 
-// 5: what runs keeps the settings that it began with.
+// 5: running parts keep the settings that they started with.
 func settingsStay(x edge) (bool, string) {
 	for _, a := range x.from.Answers {
 		if b, there := find(x.to, a.ID); there && (a.Turn != b.Turn || a.Apart != b.Apart) {
@@ -207,7 +209,7 @@ func settingsStay(x edge) (bool, string) {
 	return x.e.Kind == Configure && x.from.Turn.Announced(), ""
 }
 
-// 6: the audio of an utterance is committed or dropped, once.
+// 6: the audio of an utterance is committed or dropped, exactly once.
 func audioOnce(x edge) (bool, string) {
 	ended := 0
 	open := x.from.Turn.Utterance
@@ -238,7 +240,7 @@ func audioOnce(x edge) (bool, string) {
 	return ended > 0, ""
 }
 
-// 7: no end of a turn and no final words are lost.
+// 7: no end of a turn and no final transcript is lost.
 func nothingDropped(x edge) (atStake bool, wrong string) {
 	k := x.e.Kind
 	if x.from.Link == Open && x.from.Turn.Announced() && (k == Pause || k == TooLong || k == Stalled && x.e.OK) {
@@ -268,7 +270,7 @@ func nothingDropped(x edge) (atStake bool, wrong string) {
 	return atStake, ""
 }
 
-// 8: where the link ends, everything within it does, and nothing begins again.
+// 8: when the link ends, everything within it ends, and nothing starts again.
 func childrenEnd(x edge) (bool, string) {
 	if !x.to.Link.Over() {
 		return false, ""
@@ -287,7 +289,8 @@ func childrenEnd(x edge) (bool, string) {
 	return true, ""
 }
 
-// 9: a conversation that is too long is summarised, whatever else goes on, once at a time.
+// 9: a conversation that is too long is summarised regardless of other activity, by one
+// summary at a time.
 func compactionRuns(x edge) (bool, string) {
 	m := x.from.Memory
 	due := x.from.Link == Open && x.e.Kind == Grown && m.At == normal && x.from.Settings.Remember > 0 &&
@@ -303,7 +306,7 @@ func compactionRuns(x edge) (bool, string) {
 	return due && slices.ContainsFunc(x.from.Answers, Answer.made), ""
 }
 
-// 10: everything is closed once.
+// 10: everything is closed exactly once.
 func closedOnce(x edge) (bool, string) {
 	left := func(was, is bool) int {
 		if was && !is {
@@ -333,7 +336,7 @@ func closedOnce(x edge) (bool, string) {
 	return x.ends(), ""
 }
 
-// timesOther counts an action of all others.
+// timesOther counts an action on any other id.
 func (x edge) timesOther(d Do, id uint32) (n int) {
 	for _, a := range x.acts {
 		if a.Do == d && a.ID != id {
@@ -343,7 +346,7 @@ func (x edge) timesOther(d Do, id uint32) (n int) {
 	return n
 }
 
-// comesToRest: where everybody who was asked answers, everything that waits ends.
+// comesToRest: if every request gets its reply, every wait ends.
 func comesToRest(x edge) (bool, string) {
 	if x.to.Link != Open || x.outcome != Taken {
 		return false, ""

@@ -9,7 +9,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/csm/statechart"
 )
 
-// noting makes a row note that it was taken.
+// noting makes each row record when it is taken.
 func noting[S statechart.Name](taken map[string]bool, in string, t *table[S]) *table[S] {
 	rows := slices.Clone(t.Rows)
 	for i := range rows {
@@ -23,14 +23,14 @@ func noting[S statechart.Name](taken map[string]bool, in string, t *table[S]) *t
 			}
 		}
 	}
-	other := *t // a cell has the places of its rows
+	other := *t // cells hold row indices
 	other.Rows = rows
 	return &other
 }
 
-// No row is there that nothing leads to.
+// Every row is reachable.
 func TestEveryRowIsTaken(t *testing.T) {
-	exploreOnce() // by the tables as they are
+	exploreOnce() // with the unmodified tables
 	taken := map[string]bool{}
 	was := all
 	defer func() { all = was }()
@@ -51,8 +51,8 @@ func TestEveryRowIsTaken(t *testing.T) {
 	}
 }
 
-// Of the rows of one cell only the last may be without a guard, and no two ask for the
-// same. Every state can be reached, and left unless it is the end.
+// Within a cell, only the last row may lack a guard, and no two rows may have the same
+// guard. Every state is reachable, and can be left unless it is final.
 func TestTablesAreSound(t *testing.T) {
 	for _, c := range Charts() {
 		guards := map[[2]string][]string{}
@@ -75,8 +75,8 @@ func TestTablesAreSound(t *testing.T) {
 	}
 }
 
-// Each promise is broken by tables that break it, and the way there is told: what the
-// exploration does not find it does not pass.
+// For each invariant there are tables that violate it, and the exploration finds the
+// violation with its path. This shows that the exploration would detect such faults.
 func TestBrokenTablesAreFound(t *testing.T) {
 	without := func(d Do) func(State, Event, *State, []Action) []Action {
 		return func(_ State, _ Event, _ *State, acts []Action) []Action {
