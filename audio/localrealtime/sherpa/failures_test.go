@@ -17,7 +17,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/tonemodel"
 )
 
-// damage changes a file of a model.
+// damage modifies a file of a model.
 func damage(t testing.TB, m Model, part string, change func([]byte) []byte) {
 	t.Helper()
 	path := m.path(part)
@@ -30,8 +30,8 @@ func damage(t testing.TB, m Model, part string, change func([]byte) []byte) {
 	}
 }
 
-// What is wrong with a model ends the child and not this process, and the error says
-// what it is and what to do, without a folder of the user.
+// A faulty model ends the child but not this process, and the error says what is wrong
+// and what to do, without a user's folder.
 func TestDamagedModels(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -71,7 +71,7 @@ func TestDamagedModels(t *testing.T) {
 	}
 }
 
-// Only the pinned version is used: others have other layouts.
+// Only the pinned version is accepted, because other versions have other layouts.
 func TestWrongLibraries(t *testing.T) {
 	right := libraries(t)
 	for _, c := range []struct{ name, source, want string }{
@@ -102,7 +102,7 @@ func TestWrongLibraries(t *testing.T) {
 	}
 }
 
-// kill ends the child as the system does that runs out of memory.
+// kill kills the child, as the system does when it runs out of memory.
 func kill(t testing.TB, e *Engine) {
 	t.Helper()
 	e.mu.Lock()
@@ -113,7 +113,7 @@ func kill(t testing.TB, e *Engine) {
 	}
 }
 
-// A child that is killed at any point of an utterance costs nothing of it.
+// Killing the child at any point of an utterance loses nothing of it.
 func TestKilledInAnUtterance(t *testing.T) {
 	const text = "kill me if you can"
 	pcm := tonemodel.Say(text)
@@ -124,7 +124,7 @@ func TestKilledInAnUtterance(t *testing.T) {
 	random := rand.New(rand.NewPCG(1, 2))
 	const kills = 20
 	for i := range kills {
-		at := random.IntN(len(pcm)/1600 + 2) // before the first piece, up to between the last one and the end
+		at := random.IntN(len(pcm)/1600 + 2) // from before the first piece to between the last one and the end
 		if err := r.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -149,8 +149,8 @@ func TestKilledInAnUtterance(t *testing.T) {
 	}
 }
 
-// Where the engine does not start again, the fallback hears the utterance from its
-// beginning, and the next one begins with the engine again.
+// If the engine does not restart, the fallback recognises the utterance from its
+// beginning, and the next utterance starts with the engine again.
 func TestFallbackHearsTheUtterance(t *testing.T) {
 	const text = "all of it"
 	pcm := tonemodel.Say(text)
@@ -181,14 +181,14 @@ func TestFallbackHearsTheUtterance(t *testing.T) {
 		t.Errorf("reported %v", reported)
 	}
 	damage(t, first, "model", func([]byte) []byte { return whole })
-	e.now = func() time.Time { return time.Now().Add(time.Minute) } // the delay is over
+	e.now = func() time.Time { return time.Now().Add(time.Minute) } // the backoff has passed
 	if result, _ := hear(t, r, text); result.Text != text || spare.child != nil {
 		t.Errorf("heard %q; the fallback is still in use: %v", result.Text, spare.child != nil)
 	}
 }
 
-// After several failures in a row the engine waits longer and longer before it starts
-// again, and says why at once meanwhile.
+// After several consecutive failures the engine waits longer and longer before a
+// restart, and immediately returns the error meanwhile.
 func TestRestartBacksOff(t *testing.T) {
 	m := model(t, tonemodel.CTC)
 	damage(t, m, "model", func([]byte) []byte { return []byte("gone") })
@@ -220,7 +220,7 @@ func TestRestartBacksOff(t *testing.T) {
 	}
 }
 
-// A child that does not answer is killed, and its utterance is heard by another one.
+// A child that does not respond is killed, and another child recognises its utterance.
 func TestHangingChild(t *testing.T) {
 	e := engine(t, model(t, tonemodel.CTC))
 	r := recognizers(t, Recognizers(e)).(*recognizer)
@@ -240,7 +240,7 @@ func TestHangingChild(t *testing.T) {
 	<-e.child.dead
 }
 
-// The child ends with its parent: at the end of its input, whatever it does.
+// The child exits with its parent: when its input ends, whatever it is doing.
 func TestChildEndsWithItsInput(t *testing.T) {
 	e := engine(t, model(t, tonemodel.CTC))
 	r, err := Recognizers(e)()
@@ -310,7 +310,7 @@ func TestModelDescriptions(t *testing.T) {
 	}
 }
 
-// Of several models for a use the first counts, and other folders are left alone.
+// If several models have the same use, the first is used; other folders are ignored.
 func TestInstalledModels(t *testing.T) {
 	root := t.TempDir()
 	for name, write := range map[string]func(string) error{
@@ -333,7 +333,7 @@ func TestInstalledModels(t *testing.T) {
 	}
 }
 
-// A long utterance is cut where it is quiet.
+// A long utterance is cut at a quiet point.
 func TestPieces(t *testing.T) {
 	samples := make([]float32, 60*sampleRate)
 	for i := range samples {

@@ -12,11 +12,12 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/tonemodel"
 )
 
-// TestFiveHundredKills: kill -9 of the recogniser at a random moment of each of 500
-// utterances, between any two pieces of audio or while the final is computed, loses none of
-// them, gives no word twice, and leaves no file. A process that is killed after its answer
-// may die in the next utterance, together with the one that follows it: then the fallback
-// hears that utterance, here an engine that is not killed.
+// TestFiveHundredKills kills the recogniser with kill -9 at a random moment of each of
+// 500 utterances, between two pieces of audio or while the final is computed. No
+// utterance is lost, no word is repeated, and no file is left behind. A process that is
+// killed after its reply may die during the next utterance, together with its
+// successor. The fallback, here an engine that is not killed, then recognises that
+// utterance.
 func TestFiveHundredKills(t *testing.T) {
 	const text, kills, piece = "do it again", 500, 1600
 	pcm := tonemodel.Say(text)
@@ -30,7 +31,7 @@ func TestFiveHundredKills(t *testing.T) {
 	random := rand.New(rand.NewPCG(15, 500))
 	lost, wrong, answered := 0, 0, 0
 	for range kills {
-		at := random.IntN(len(pcm) + 4*piece) // the last four pieces stand for the final
+		at := random.IntN(len(pcm) + 4*piece) // the last four pieces represent the final
 		if err := r.Start(); err != nil {
 			t.Fatal(err)
 		}
@@ -48,7 +49,7 @@ func TestFiveHundredKills(t *testing.T) {
 			process := e.child.cmd.Process
 			killed = make(chan struct{})
 			time.AfterFunc(delay, func() {
-				_ = process.Kill() // it may have ended
+				_ = process.Kill() // it may have exited
 				close(killed)
 			})
 		}
@@ -63,7 +64,7 @@ func TestFiveHundredKills(t *testing.T) {
 		if killed != nil {
 			<-killed
 			if reported == before {
-				answered++ // it had answered before it was killed
+				answered++ // it had replied before it was killed
 			}
 		}
 	}

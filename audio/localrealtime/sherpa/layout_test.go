@@ -14,12 +14,12 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files")
 
-// mark puts a value into each field of a structure that tells which one it is: strings
-// have the field's path, numbers count.
+// mark fills each field of a structure with a value that identifies it: strings contain
+// the field's path, numbers count up.
 func mark(v reflect.Value, path string, count *int) {
 	for i := range v.NumField() {
 		f, name := v.Field(i), path+"."+v.Type().Field(i).Name
-		f = reflect.NewAt(f.Type(), f.Addr().UnsafePointer()).Elem() // fields are not exported
+		f = reflect.NewAt(f.Type(), f.Addr().UnsafePointer()).Elem() // the fields are unexported
 		switch f.Kind() {
 		case reflect.Struct:
 			mark(f, name, count)
@@ -35,7 +35,7 @@ func mark(v reflect.Value, path string, count *int) {
 	}
 }
 
-// printLayout has the library print what it understands of each structure.
+// printLayout makes the library print its interpretation of each structure.
 func printLayout() {
 	l, err := loadLibrary(Libraries{os.Args[1], os.Args[2]})
 	if err != nil {
@@ -52,8 +52,8 @@ func printLayout() {
 	l.CreateOfflineTts(tts)
 }
 
-// TestLayout: the library finds each field where this package puts it. The golden file
-// is what it prints, with the names of its fields and the marks of ours.
+// TestLayout checks that the library finds each field where this package puts it. The
+// golden file is the library's output: its field names with our marks.
 func TestLayout(t *testing.T) {
 	files := libraries(t)
 	cmd := self(t, "layout")(files.Runtime, files.Sherpa)

@@ -15,8 +15,9 @@ import (
 )
 
 // BenchmarkProcess recognises an utterance of the tone language with the same model in
-// a child process, as the daemon does, and in this process: what the pipe costs, from
-// the last sample to the final text too, and what memory a process of its own takes.
+// a child process, as the daemon does, and in this process. It measures the cost of the
+// pipe, including the time from the last sample to the final text, and the memory of a
+// separate process.
 func BenchmarkProcess(b *testing.B) {
 	m := model(b, tonemodel.StreamingCTC)
 	const text = "open the settings file"
@@ -86,7 +87,7 @@ func report(b *testing.B, cpu, finish time.Duration) {
 	b.ReportMetric(float64(finish.Microseconds())/1000/float64(b.N), "finish-ms/op")
 }
 
-// processorTime is what the threads of a process have computed so far.
+// processorTime returns the CPU time of a process's threads so far.
 func processorTime(b *testing.B, pid int) (sum time.Duration) {
 	threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*/schedstat", pid))
 	if err != nil {
@@ -95,7 +96,7 @@ func processorTime(b *testing.B, pid int) (sum time.Duration) {
 	for _, thread := range threads {
 		text, err := os.ReadFile(thread)
 		if err != nil {
-			continue // it has ended
+			continue // it has exited
 		}
 		ns, err := strconv.ParseInt(strings.Fields(string(text))[0], 10, 64)
 		if err != nil {
@@ -106,7 +107,7 @@ func processorTime(b *testing.B, pid int) (sum time.Duration) {
 	return sum
 }
 
-// memoryOf is the resident size of a process in bytes.
+// memoryOf returns the resident size of a process in bytes.
 func memoryOf(b *testing.B, pid int) int64 {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/statm", pid))
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/tonemodel"
 )
 
-// childEnv makes the test program the child process.
+// childEnv makes the test binary run as the child process.
 const childEnv = "AGENTVOICE_TEST_CHILD"
 
 func TestMain(m *testing.M) {
@@ -100,8 +100,8 @@ func recognizers(t testing.TB, f stt.Factory) stt.Recognizer {
 	return r
 }
 
-// hear recognises what text sounds like, in pieces of 100 ms, and returns the partial
-// results that were seen.
+// hear recognises the audio of text, in pieces of 100 ms, and returns the partial
+// results seen.
 func hear(t testing.TB, r stt.Recognizer, text string) (stt.Result, []string) {
 	t.Helper()
 	if err := r.Start(); err != nil {
@@ -115,7 +115,7 @@ func hear(t testing.TB, r stt.Recognizer, text string) (stt.Result, []string) {
 			t.Fatal(err)
 		}
 		pcm = pcm[n:]
-		// The child is another process: what it has heard comes a little later.
+		// The child is another process, so its results arrive slightly later.
 		time.Sleep(2 * time.Millisecond)
 		if p := r.Partial(); len(partials) == 0 || p != partials[len(partials)-1] {
 			partials = append(partials, p)
@@ -128,8 +128,8 @@ func hear(t testing.TB, r stt.Recognizer, text string) (stt.Result, []string) {
 	return result, partials
 }
 
-// Each architecture recognises exactly what was said, alone and in two passes, also the
-// second time.
+// Each architecture recognises exactly what was said, alone and in two passes,
+// repeatedly.
 func TestRecognizers(t *testing.T) {
 	streaming, ctc, tdt := model(t, tonemodel.StreamingCTC), model(t, tonemodel.CTC), model(t, tonemodel.TDT)
 	for _, c := range []struct {

@@ -7,5 +7,5 @@ import (
 	"syscall"
 )
 
-// stop has a process hang.
+// stop makes a process hang.
 func stop(p *os.Process) error { return p.Signal(syscall.SIGSTOP) }

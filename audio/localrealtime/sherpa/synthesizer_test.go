@@ -12,7 +12,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/tonemodel"
 )
 
-// otherVoice is the fallback of tests: it notes what it says.
+// otherVoice is the tests' fallback, which records what it speaks.
 type otherVoice struct{ said []string }
 
 func (v *otherVoice) factory() (tts.Synthesizer, error) { return v, nil }
@@ -35,7 +35,7 @@ func newVoice(t testing.TB, e *Engine, other *otherVoice) (*synthesizer, *[]erro
 	return s.(*synthesizer), reported
 }
 
-// speak collects the audio of text.
+// speak returns the audio of text.
 func speak(t testing.TB, s tts.Synthesizer, text string) (pcm []int16) {
 	t.Helper()
 	if err := s.Speak(t.Context(), "", text, func(p []int16, rate int) error {
@@ -50,8 +50,8 @@ func speak(t testing.TB, s tts.Synthesizer, text string) (pcm []int16) {
 	return pcm
 }
 
-// The voice says what it is given, faster where it is told, and begins with the first
-// sentence before the others are made.
+// The voice speaks the given text, faster on request, and begins with the first
+// sentence before the others are synthesised.
 func TestVoiceSpeaks(t *testing.T) {
 	s, reported := newVoice(t, engine(t, voiceModel(t)), &otherVoice{})
 	short := speak(t, s, "The test fails.")
@@ -74,7 +74,7 @@ func TestVoiceSpeaks(t *testing.T) {
 	}
 }
 
-// A listener that ends stops the voice, and the next text is said.
+// A listener that leaves stops the voice, and the next text is spoken.
 func TestVoiceStops(t *testing.T) {
 	s, _ := newVoice(t, engine(t, voiceModel(t)), &otherVoice{})
 	ctx, cancel := context.WithCancel(t.Context())
@@ -96,8 +96,8 @@ func TestVoiceStops(t *testing.T) {
 	}
 }
 
-// A child that is killed between two sentences is started again, and each sentence is
-// said once.
+// A child that is killed between two sentences is restarted, and each sentence is
+// spoken once.
 func TestVoiceSurvivesKill(t *testing.T) {
 	e := engine(t, voiceModel(t))
 	other := &otherVoice{}
@@ -121,7 +121,7 @@ func TestVoiceSurvivesKill(t *testing.T) {
 	}
 }
 
-// A voice that cannot be loaded is replaced, and says why.
+// A voice that cannot be loaded is replaced, and the reason is reported.
 func TestDamagedVoiceIsReplaced(t *testing.T) {
 	m := voiceModel(t)
 	damage(t, m, "model", func(b []byte) []byte { return b[:len(b)/2] })

@@ -16,7 +16,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/tonemodel"
 )
 
-// reference is 3 s of a signal of whole numbers: a triangle, a square and noise.
+// reference returns 3 s of an integer signal: a triangle, a square and noise.
 func reference() []int16 {
 	pcm, r := make([]int16, 48000), 12345
 	for i := range pcm {
@@ -34,8 +34,9 @@ func reference() []int16 {
 	return pcm
 }
 
-// TestLogMel: the features are those that another program computed by the definition,
-// without a fast transform, for frames before, at and after the onset and at both ends.
+// TestLogMel compares the features with those that another program computed from the
+// definition, without an FFT, for frames before, at and after the onset and at both
+// ends.
 func TestLogMel(t *testing.T) {
 	text, err := os.ReadFile("testdata/mel.json")
 	if err != nil {
@@ -63,8 +64,8 @@ func TestLogMel(t *testing.T) {
 	}
 }
 
-// TestLayoutOfTheRuntime compares ortSlots with the header of the pinned binding that the
-// voice detector uses.
+// TestLayoutOfTheRuntime compares ortSlots with the header of the pinned binding that
+// the voice detector uses.
 func TestLayoutOfTheRuntime(t *testing.T) {
 	dir, err := exec.Command("go", "list", "-m", "-f", "{{.Dir}}", "github.com/yalue/onnxruntime_go").Output()
 	if err != nil {
@@ -103,8 +104,8 @@ func turnEngine(t testing.TB, m Model) *Engine {
 	return NewEngine(EngineConfig{Command: self(t, "serve"), Libraries: Libraries{Runtime: libraries(t).Runtime}, Models: []Model{m}})
 }
 
-// TestTurnEnd: a real model in a real child judges by the sound, and a child that was
-// killed is started again.
+// TestTurnEnd checks that a real model in a real child judges by sound, and that a
+// killed child is restarted.
 func TestTurnEnd(t *testing.T) {
 	e := turnEngine(t, model(t, tonemodel.TurnEnd))
 	if err := e.Check(); err != nil {
@@ -132,7 +133,7 @@ func TestTurnEnd(t *testing.T) {
 	judge()
 }
 
-// TestTurnEndFails: what cannot judge is an error, which is reported once.
+// TestTurnEndFails checks that a failed judgement is an error, which is reported once.
 func TestTurnEndFails(t *testing.T) {
 	for name, spoil := range map[string]func(path string) error{
 		"empty":       func(path string) error { return os.WriteFile(path, nil, 0o600) },
@@ -168,8 +169,8 @@ func TestTurnEndFails(t *testing.T) {
 	}
 }
 
-// BenchmarkTurnEnd is a judgement of the child with a model that computes next to
-// nothing: the features, the pipe and the runtime.
+// BenchmarkTurnEnd measures a judgement by the child with a nearly free model: the
+// features, the pipe and the runtime.
 func BenchmarkTurnEnd(b *testing.B) {
 	listener := TurnEnds(turnEngine(b, model(b, tonemodel.TurnEnd)), func(err error) { b.Error(err) })()
 	defer func() { _ = listener.Close() }()

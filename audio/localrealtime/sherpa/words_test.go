@@ -7,7 +7,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/tonemodel"
 )
 
-// unclear sounds like one text, and a little less like another one of the same length.
+// unclear returns audio that sounds like one text, and slightly less like another of
+// the same length.
 func unclear(likely, other string) []int16 {
 	pcm, second := tonemodel.Say(likely), tonemodel.Say(other)
 	for i := range pcm {
@@ -16,8 +17,9 @@ func unclear(likely, other string) []int16 {
 	return pcm
 }
 
-// TestHotWordsDecide: of two words that sound alike, a transducer hears the one that the
-// user is likely to say, and it hears what it heard before when that is taken back.
+// TestHotWordsDecide checks that of two words that sound alike, a transducer recognises
+// the one that the user is likely to say, and returns to its earlier result when the
+// hot words are removed.
 func TestHotWordsDecide(t *testing.T) {
 	r := recognizers(t, Recognizers(engine(t, model(t, tonemodel.StreamingTransducer))))
 	pcm := unclear("run pest now", "run gest now")
@@ -28,7 +30,7 @@ func TestHotWordsDecide(t *testing.T) {
 		{nil, "run pest now"},
 		{[]string{"gest"}, "run gest now"},
 		{[]string{"parse config", "gest", "kube ctl"}, "run gest now"},
-		{[]string{"größe", "gest"}, "run gest now"}, // the model has no token for some
+		{[]string{"größe", "gest"}, "run gest now"}, // the model lacks tokens for some
 		{[]string{"pest"}, "run pest now"},
 		{nil, "run pest now"},
 	} {
