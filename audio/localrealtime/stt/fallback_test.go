@@ -7,9 +7,9 @@ import (
 	"testing"
 )
 
-// flaky is an engine that hears how many samples there were.
+// flaky is an engine whose result is the number of samples it received.
 type flaky struct {
-	fail    string // the call that fails; "" for none
+	fail    string // the call that fails; "" for no failure
 	samples int
 	closed  int
 }
@@ -31,7 +31,8 @@ func (f *flaky) Partial() string         { return strconv.Itoa(f.samples) }
 func (f *flaky) Finish() (Result, error) { return Result{Text: f.Partial()}, f.at("finish") }
 func (f *flaky) Close() error            { f.closed++; return nil }
 
-// engines makes each of a list in turn; nil cannot be made.
+// engines returns a factory that returns the engines of a list in turn; for nil it
+// fails.
 func engines(list ...*flaky) Factory {
 	return func() (Recognizer, error) {
 		next := list[0]
@@ -43,8 +44,7 @@ func engines(list ...*flaky) Factory {
 	}
 }
 
-// Wherever an engine fails, all of the utterance is heard, by the first engine that
-// works.
+// Wherever an engine fails, the first working engine recognises the whole utterance.
 func TestFallbackHearsAll(t *testing.T) {
 	for _, call := range []string{"start", "write", "finish"} {
 		for _, c := range []struct {
@@ -94,7 +94,7 @@ func TestFallbackHearsAll(t *testing.T) {
 	}
 }
 
-// The audio of an utterance is wiped when it ends, and no more than 2 minutes are kept.
+// The audio of an utterance is wiped at its end, and at most 2 minutes are kept.
 func TestKeptAudioIsBoundedAndWiped(t *testing.T) {
 	for _, end := range []string{"finish", "start", "close"} {
 		r, err := WithFallback(engines(&flaky{}), engines(nil), func(error) {})()
@@ -132,7 +132,7 @@ func TestKeptAudioIsBoundedAndWiped(t *testing.T) {
 	}
 }
 
-// The first engine is tried again with the next utterance.
+// The first engine is retried for the next utterance.
 func TestFirstEngineComesBack(t *testing.T) {
 	first, back, spare := &flaky{fail: "write"}, &flaky{}, &flaky{}
 	r, err := WithFallback(engines(first, nil, back), engines(spare), func(error) {})()
@@ -152,7 +152,7 @@ func TestFirstEngineComesBack(t *testing.T) {
 	}
 }
 
-// prefers is an engine that notes the words that it is to prefer.
+// prefers is an engine that records its hot words.
 type prefers struct {
 	flaky
 	words []string
@@ -160,8 +160,8 @@ type prefers struct {
 
 func (p *prefers) SetWords(words []string) { p.words = words }
 
-// TestWordsReachEachEngine: one that takes over in the middle of an utterance knows the
-// words too, and so does one that begins again with the next.
+// TestWordsReachEachEngine checks that an engine gets the words when it takes over in
+// the middle of an utterance, and when it is used again for the next.
 func TestWordsReachEachEngine(t *testing.T) {
 	first, again, spare := &prefers{flaky: flaky{fail: "write"}}, &prefers{flaky: flaky{fail: "write"}}, &prefers{}
 	list := []Recognizer{first, again}

@@ -7,8 +7,7 @@ import (
 	"testing"
 )
 
-// fakeModels makes a folder with the names of the model's files and nothing in
-// them.
+// fakeModels creates a folder with empty files named like the model's files.
 func fakeModels(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()

@@ -17,8 +17,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/wer"
 )
 
-// recordings holds human speech of Debian's pocketsphinx-testdata: five
-// sentences that a volunteer of LibriVox read from a novel.
+// recordings contains human speech from Debian's pocketsphinx-testdata: five sentences
+// of a novel read by a LibriVox volunteer.
 const recordings = "/usr/share/pocketsphinx/test/data/librivox"
 
 type recording struct {
@@ -82,8 +82,8 @@ func write(tb testing.TB, r Recognizer, pcm []int16) {
 	}
 }
 
-// around puts an utterance between the 300 ms before the onset and the 500 ms
-// of silence that the endpointer gives.
+// around adds 300 ms before the onset and 500 ms of silence after the end, as the
+// endpointer does.
 func around(pcm []int16) []int16 {
 	whole := make([]int16, SampleRate*3/10, len(pcm)+SampleRate*8/10)
 	whole = append(whole, pcm...)
@@ -189,7 +189,7 @@ func TestStartDropsAnUnfinishedUtterance(t *testing.T) {
 	}
 }
 
-// The engine crashes in an utterance of 327 s, so long ones are cut.
+// The engine crashes on an utterance of 327 s, so long ones are cut.
 func TestALongUtteranceIsRecognisedInPieces(t *testing.T) {
 	recs := readRecordings(t)
 	for name, limits := range map[string][2]int{
@@ -205,7 +205,7 @@ func TestALongUtteranceIsRecognisedInPieces(t *testing.T) {
 			var words []string
 			partial := 0
 			for _, rec := range recs[2:] {
-				// One Write: limits also hold within it.
+				// One Write: the limits also apply within it.
 				if err := r.Write(around(rec.pcm)); err != nil {
 					t.Fatal(err)
 				}
