@@ -31,7 +31,7 @@ type heard struct {
 	loudest               int16
 }
 
-// listen adds up what Speak emits.
+// listen accumulates the emitted audio.
 func (h *heard) listen(pcm []int16, rate int) error {
 	h.samples += len(pcm)
 	h.rate = rate
@@ -84,7 +84,8 @@ func TestNothingToSay(t *testing.T) {
 	}
 }
 
-// TestRateIsTheSpeedOfTheVoice, of one synthesizer: voices are shared.
+// TestRateIsTheSpeedOfTheVoice checks that the rate affects only one synthesizer,
+// although voices are shared.
 func TestRateIsTheSpeedOfTheVoice(t *testing.T) {
 	s, other := newSynthesizer(t), newSynthesizer(t)
 	const text = "The copilot has finished editing the file, and all twelve tests pass."
@@ -156,7 +157,7 @@ func TestEmitErrorStopsAtOnce(t *testing.T) {
 	}
 }
 
-// A listener that blocks keeps no other conversation from speaking, and one
+// A listener that blocks does not keep other conversations from speaking, and a caller
 // that waits for the engine can be cancelled.
 func TestASlowListenerHoldsUpOnlyItself(t *testing.T) {
 	blocked, release := make(chan struct{}), make(chan struct{})
@@ -285,7 +286,7 @@ func BenchmarkFliteFirstAudio(b *testing.B) {
 	}
 }
 
-// TestFliteIsHeardAtOnce: the voices begin with a pause of 0.2 s, which nobody waits for.
+// TestFliteIsHeardAtOnce checks that the voices' leading pause of 0.2 s is moved.
 func TestFliteIsHeardAtOnce(t *testing.T) {
 	s := newSynthesizer(t)
 	for _, voice := range s.Voices() {

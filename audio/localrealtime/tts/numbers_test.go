@@ -43,13 +43,13 @@ func TestNumbersReachTheEngineAsItReadsThem(t *testing.T) {
 	}
 }
 
-// What Flite takes for an amount in dollars and for a measure (make_us_regexes).
+// Flite's patterns for an amount in dollars and for a measure (make_us_regexes).
 var (
 	fliteMoney   = regexp.MustCompile(`^\$[0-9,]+(\.[0-9]+)?$`)
 	fliteMeasure = regexp.MustCompile(`^[0-9,]*[0-9]+(lb|LB|lbs|LBS|ft|FT|kg|km|oz|hz|Hz|HZ|KHz|MHz|GHz|cm|mm|ml|KB|MB|GB|TB)$`)
 )
 
-// outOfBounds says what in a piece of text would have Flite read past its tables.
+// outOfBounds returns the part of a text that would make Flite read past its tables.
 func outOfBounds(piece string) string {
 	for token := range strings.SplitSeq(piece, " ") {
 		token = strings.TrimLeft(token, "\"'`({[")
@@ -61,8 +61,8 @@ func outOfBounds(piece string) string {
 	return ""
 }
 
-// FuzzTextReachesTheEngineInBounds: whatever is said, no number that the engine
-// takes apart has a comma in it.
+// FuzzTextReachesTheEngineInBounds checks that for any text, no number that the engine
+// parses contains a comma.
 func FuzzTextReachesTheEngineInBounds(f *testing.F) {
 	for _, text := range []string{
 		"$1,234.5678", "$1,234 million", "1,,234kg", "$1,.256", "$,", "$,5.678", "It is $1,234.", "1.234,5678 $",

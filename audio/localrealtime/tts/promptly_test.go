@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// spoken is a voice that says what it is told to, in pieces.
+// spoken is a voice that emits scripted audio in pieces.
 type spoken struct {
 	pieces [][]int16
 	err    error
