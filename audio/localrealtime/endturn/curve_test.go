@@ -10,20 +10,20 @@ import (
 	"time"
 )
 
-// pause is a pause of a recorded voice: one inside a sentence, or its end.
+// pause is a pause of a recorded voice, either inside a sentence or at its end.
 type pause struct {
 	end    bool
 	length time.Duration
 	words  []heard
 }
 
-// heard is what was recognised, so long after a pause began.
+// heard is the text recognised at a time after the pause began.
 type heard struct {
 	after time.Duration
 	words string
 }
 
-// pauses reads a recording of internal/tools/turnbench.
+// pauses reads the output of internal/tools/turnbench.
 func pauses(tb testing.TB, set string) (out []pause) {
 	tb.Helper()
 	text, err := os.ReadFile("testdata/" + set + ".tsv")
@@ -55,8 +55,8 @@ func milliseconds(tb testing.TB, s string) time.Duration {
 	return time.Duration(n) * time.Millisecond
 }
 
-// ended is how long after a pause began a judge takes the turn for finished; ok is
-// false where the voice continues before.
+// ended returns how long after the start of a pause a judge ends the turn; ok is false
+// if the voice continues before that.
 func (p pause) ended(j Judge) (after time.Duration, ok bool) {
 	const window = 32 * time.Millisecond
 	for after = window; after <= p.length; after += window {
@@ -73,8 +73,8 @@ func (p pause) ended(j Judge) (after time.Duration, ok bool) {
 	return 0, false
 }
 
-// figures are the share of pauses inside sentences that end the turn, and how long after
-// a sentence its end is known.
+// figures are the share of pauses inside sentences that end the turn, and the delays
+// with which the ends of sentences are detected.
 type figures struct {
 	cut, pauses int
 	delays      []time.Duration
@@ -113,14 +113,14 @@ func (f figures) String() string {
 		f.mean().Milliseconds(), f.delays[len(f.delays)/2].Milliseconds())
 }
 
-// scaled is the judge of the profile medium, slower or faster.
+// scaled returns the Judge of the medium profile, slower or faster.
 func scaled(by float64) Words {
 	ms := func(n float64) time.Duration { return time.Duration(n * by * float64(time.Millisecond)) }
 	return Words{Complete: ms(250), Unclear: ms(700), Open: ms(1500)}
 }
 
-// TestWordsCutOffLess: with the mean delay of silence alone, words cut off fewer pauses.
-// No parameter was chosen by these voices and sentences.
+// TestWordsCutOffLess checks that at the same mean delay, words cut off fewer pauses
+// than silence alone. No parameter was tuned on these voices and sentences.
 func TestWordsCutOffLess(t *testing.T) {
 	list := pauses(t, "test")
 	words := measure(list, scaled(1))
@@ -134,8 +134,8 @@ func TestWordsCutOffLess(t *testing.T) {
 	}
 }
 
-// BenchmarkCurve reports false cut-offs and the delay of the end, for silence alone and
-// with words, each from hasty to patient.
+// BenchmarkCurve reports false cut-offs and the end-of-turn delay, for silence alone
+// and with words, each from hasty to patient.
 func BenchmarkCurve(b *testing.B) {
 	for _, set := range []string{"tune", "test"} {
 		list := pauses(b, set)

@@ -8,7 +8,7 @@ import (
 func TestCompleteness(t *testing.T) {
 	for words, want := range map[string]Completeness{
 		"": Unclear, "the tests": Unclear, "open": Unclear,
-		"open the file": Unclear, "what does this function do": Open, // "do" may go on, as in "do here"
+		"open the file": Unclear, "what does this function do": Open, // "do" may continue, as in "do here"
 		"what does this code mean": Complete, "show me the last commit": Complete, "stop": Complete, "Yes, please.": Complete,
 		"open the file and": Open, "why does the": Open, "go to main dot": Open, "rename it to": Open, "um": Open,
 		"rename the function": Open, "call parse config v": Open, "I think that...": Open, "Why does it fail?": Complete,
@@ -32,8 +32,8 @@ func TestDelays(t *testing.T) {
 	}
 }
 
-// TestSoundMovesTheVerdictOfTheWords: one step at most against the words, and silence
-// alone stays as it is.
+// TestSoundMovesTheVerdictOfTheWords checks that sound shifts the words' verdict by at
+// most one step, and does not affect silence alone.
 func TestSoundMovesTheVerdictOfTheWords(t *testing.T) {
 	w := Words{Complete: 250 * time.Millisecond, Unclear: 700 * time.Millisecond, Open: 1500 * time.Millisecond}
 	for words, want := range map[string][2]time.Duration{
