@@ -91,13 +91,13 @@ func TestBadEventsAreAnsweredAndTheCallLives(t *testing.T) {
 	}
 }
 
-// turnEvents is what one turn with a transcript sends, but for its deltas.
+// turnEvents are the events of one turn with a transcript, without deltas.
 var turnEvents = []string{
 	"input_audio_buffer.speech_started", "input_audio_buffer.speech_stopped", "input_audio_buffer.committed",
 	"conversation.item.added", "conversation.item.done", "conversation.item.input_audio_transcription.completed",
 }
 
-// withoutDeltas splits the transcript's deltas from the other events.
+// withoutDeltas separates the transcript's deltas from the other events.
 func withoutDeltas(all []event) (rest []event, text string) {
 	for _, e := range all {
 		if e.Type == "conversation.item.input_audio_transcription.delta" {
@@ -122,8 +122,8 @@ func TestTurnIsDetectedAndTranscribed(t *testing.T) {
 				t.Errorf("%s is of item %q, not %q", e.Type, e.ItemID, started.ItemID)
 			}
 		}
-		// The voice is from 600 to 1400 ms of each 2100; 200 ms of padding,
-		// 400 of silence, windows of 32, and some ms of Opus.
+		// The voice lasts from 600 to 1400 ms of each 2100 ms; 200 ms of padding, 400
+		// ms of silence, 32 ms windows, and a few ms of Opus delay.
 		near(t, "audio_start_ms", started.AudioStartMs, int64(2100*i+400), 40)
 		near(t, "audio_end_ms", stopped.AudioEndMs, int64(2100*i+1800), 70)
 		if deltas != done.Transcript || !strings.HasPrefix(done.Transcript, "one two three four five six") {
@@ -138,8 +138,8 @@ func TestTurnIsDetectedAndTranscribed(t *testing.T) {
 	}
 }
 
-// A recogniser that is behind shows after the end of an utterance that it is at
-// work, also while it has no word to add: nobody gives up on what it will say.
+// A recogniser with a backlog shows progress after the end of an utterance even without
+// new words, so that clients keep waiting for the transcript.
 func TestRecogniserThatIsBehindShowsThatItIsAtWork(t *testing.T) {
 	h := start(t)
 	h.engines.slow = make(chan struct{})
@@ -160,7 +160,7 @@ func TestRecogniserThatIsBehindShowsThatItIsAtWork(t *testing.T) {
 	p.until("conversation.item.input_audio_transcription.completed")
 }
 
-// So does one whose model is still loading when the first question was asked.
+// So does a recogniser whose model is still loading during the first utterance.
 func TestRecogniserThatLoadsShowsThatItIsAtWork(t *testing.T) {
 	loaded := make(chan struct{})
 	load := sync.OnceFunc(func() { close(loaded) })
@@ -190,7 +190,7 @@ func TestPositionsFollowTimestampsOverLossAndPauses(t *testing.T) {
 	h := start(t)
 	p := h.call(t, transcribing())
 	p.say(quiet(200), time.Millisecond)
-	p.header.Timestamp += 5 * rtpRate // a caller who sends nothing in silence
+	p.header.Timestamp += 5 * rtpRate // a caller that sends nothing during silence
 	// Every fifth packet is lost.
 	p.sayDamaged(append(append(quiet(600), tone(1000, listenRate)...), quiet(900)...), time.Millisecond, func(i int) bool { return i%5 != 4 })
 	all, _ := withoutDeltas(p.until("conversation.item.input_audio_transcription.completed"))
@@ -215,7 +215,7 @@ func TestManualTurns(t *testing.T) {
 		t.Errorf("after clear, commit gives %+v", e.Error)
 	}
 
-	for _, audio := range [][]int16{tone(1000, listenRate), quiet(1000)} { // a voice, and what the detector takes for none
+	for _, audio := range [][]int16{tone(1000, listenRate), quiet(1000)} { // a voice, and audio that the detector rejects
 		before := h.position()
 		p.say(audio, time.Millisecond)
 		h.windows(t, before+30)
@@ -228,7 +228,7 @@ func TestManualTurns(t *testing.T) {
 	}
 }
 
-// position is the number of windows that the one call has heard.
+// position returns the number of windows that the only call has received.
 func (h *harness) position() int64 {
 	got := make(chan int64)
 	for _, c := range h.liveCalls() {
@@ -238,7 +238,7 @@ func (h *harness) position() int64 {
 	return -1
 }
 
-// windows waits until the one call has heard n windows.
+// windows waits until the only call has received n windows.
 func (h *harness) windows(t *testing.T, n int64) {
 	t.Helper()
 	for end := time.Now().Add(patience); h.position() < n; time.Sleep(time.Millisecond) {
@@ -248,8 +248,8 @@ func (h *harness) windows(t *testing.T, n int64) {
 	}
 }
 
-// TestSilenceThatIsNotSent counts for the positions, and costs no detection; what is said
-// after it is heard from its beginning.
+// TestSilenceThatIsNotSent checks that unsent silence counts for positions but costs no
+// detection, and that speech after it is recognised from its beginning.
 func TestSilenceThatIsNotSent(t *testing.T) {
 	h := start(t)
 	p := h.call(t, transcribing())
@@ -257,7 +257,7 @@ func TestSilenceThatIsNotSent(t *testing.T) {
 	p.say(quiet(320), time.Millisecond)
 	h.windows(t, 9)
 	before := h.engines.detections.Load()
-	p.header.Timestamp += unsent * rtpRate // the sequence continues: nothing was lost, nothing was sent
+	p.header.Timestamp += unsent * rtpRate // the sequence continues: nothing was lost, only not sent
 	p.say(slices.Concat(quiet(800), tone(800, listenRate), quiet(600)), time.Millisecond)
 	started := p.next("input_audio_buffer.speech_started")
 	if at, want := started.AudioStartMs, int64(unsent*1000+320+800-200); at < want-64 || at > want+64 {
@@ -265,7 +265,7 @@ func TestSilenceThatIsNotSent(t *testing.T) {
 	}
 	all := p.until("conversation.item.input_audio_transcription.completed")
 	done := all[len(all)-1]
-	// A word each 200 ms: 200 ms of padding, the tone, and 400 ms of silence.
+	// One word per 200 ms: 200 ms of padding, the tone, and 400 ms of silence.
 	if words := len(strings.Fields(done.Transcript)); words < 6 || words > 8 {
 		t.Errorf("%q was heard, want 7 words", done.Transcript)
 	}

@@ -32,10 +32,10 @@ import (
 
 const testKey = "test-key"
 
-// patience bounds every wait for an event.
+// patience is the timeout of every wait for an event.
 const patience = 10 * time.Second
 
-// childEnv makes the test program the child process of a speech engine.
+// childEnv makes the test binary run as the child process of a speech engine.
 const childEnv = "AGENTVOICE_TEST_CHILD"
 
 func TestMain(m *testing.M) {
@@ -48,7 +48,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// harness is a server with its HTTP side and, unless changed, fake engines.
+// harness is a server with its HTTP side and, by default, fake engines.
 type harness struct {
 	*Server
 	engines *fakeEngines
@@ -123,7 +123,7 @@ type event struct {
 		Code, Param, Message string
 		EventID              string `json:"event_id"`
 	}
-	// of the Live API
+	// Live API
 	ClientEventID string `json:"client_event_id"`
 	StartMs       int64  `json:"start_ms"`
 	EndMs         int64  `json:"end_ms"`
@@ -133,7 +133,8 @@ type event struct {
 	at time.Time
 }
 
-// peer is a client: of pion, or over WebSocket, where only t, ws and events are set.
+// peer is a client, either pion or WebSocket; for WebSocket only t, ws and events are
+// set.
 type peer struct {
 	t        *testing.T
 	ws       *websocket.Conn
@@ -151,7 +152,7 @@ type peer struct {
 	header  rtp.Header
 }
 
-// offer makes a peer with its offer.
+// newPeer returns a peer and its offer.
 func newPeer(t *testing.T) (*peer, string) {
 	t.Helper()
 	var se webrtc.SettingEngine
@@ -204,8 +205,8 @@ func newPeer(t *testing.T) (*peer, string) {
 	return p, pc.LocalDescription().SDP
 }
 
-// onMessage checks that the event has the form that internal/official reads, and keeps the
-// rules of the wire.
+// onMessage checks that the event has the form validated by internal/official and
+// follows the wire rules.
 func (p *peer) onMessage(data []byte) {
 	if err := checkForm(data); err != nil {
 		p.t.Error(err)
@@ -220,7 +221,7 @@ func (p *peer) onMessage(data []byte) {
 	p.events <- e
 }
 
-// do makes a request and returns the whole answer.
+// do sends a request and returns the whole response.
 func (h *harness) do(t *testing.T, method, path, key, kind string, body io.Reader) (*http.Response, []byte) {
 	t.Helper()
 	req, err := http.NewRequest(method, h.web.URL+path, body)
@@ -241,8 +242,8 @@ func (h *harness) do(t *testing.T, method, path, key, kind string, body io.Reade
 	return res, b
 }
 
-// call connects by a form with the offer and the session, as the public client
-// library does.
+// call connects with a form that contains the offer and the session, as the public
+// client library does.
 func (h *harness) call(t *testing.T, session string) *peer {
 	t.Helper()
 	began := time.Now()
@@ -278,7 +279,7 @@ func (p *peer) accept(answer string) {
 	}
 }
 
-// next waits for the next event, which must be of this type.
+// next waits for the next event, which must have the given type.
 func (p *peer) next(kind string) event {
 	p.t.Helper()
 	select {
@@ -293,7 +294,7 @@ func (p *peer) next(kind string) event {
 	}
 }
 
-// until collects events up to the first of this type, which is the last.
+// until collects events up to and including the first of the given type.
 func (p *peer) until(kind string) []event {
 	p.t.Helper()
 	var all []event
@@ -311,8 +312,8 @@ func (p *peer) until(kind string) []event {
 	}
 }
 
-// settled sends an event that is surely answered and returns all events before
-// the answer: what came so far is all there is.
+// settled sends an event that always gets a reply, and returns all events before the
+// reply: nothing else is pending.
 func (p *peer) settled() []event {
 	p.t.Helper()
 	p.sendJSON(`{"type":"conversation.item.retrieve","item_id":"none","event_id":"settled"}`)
@@ -366,7 +367,7 @@ func (p *peer) say(pcm []int16, pace time.Duration) {
 	p.sayDamaged(pcm, pace, func(int) bool { return true })
 }
 
-// sayDamaged sends only the packets that keep wants.
+// sayDamaged sends only the packets for which keep returns true.
 func (p *peer) sayDamaged(pcm []int16, pace time.Duration, keep func(i int) bool) {
 	p.t.Helper()
 	up, err := audio.NewResampler(listenRate, audio.SampleRate)
@@ -389,11 +390,11 @@ func (p *peer) sayDamaged(pcm []int16, pace time.Duration, keep func(i int) bool
 		p.header.SequenceNumber++
 		p.header.Timestamp += opus.PacketSamples
 		due = due.Add(pace)
-		time.Sleep(time.Until(due)) // the pace of a microphone
+		time.Sleep(time.Until(due)) // at the pace of a microphone
 	}
 }
 
-// heard takes the packets that have come so far, waiting for at least n.
+// heard returns the packets received so far, waiting for at least n.
 func (p *peer) heard(n int) []*rtp.Packet {
 	p.t.Helper()
 	var all []*rtp.Packet

@@ -14,7 +14,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/wer"
 )
 
-// realEngines replaces the fakes by what users have.
+// realEngines replaces the fakes with the engines that users have.
 func realEngines(t *testing.T) func(*Config) {
 	t.Helper()
 	model, err := assets.Silero()
@@ -33,8 +33,8 @@ func realEngines(t *testing.T) func(*Config) {
 	}
 }
 
-// TestHumanSpeechIsTranscribed plays recorded sentences at twice real time.
-// The server hears them only by RTP.
+// TestHumanSpeechIsTranscribed plays recorded sentences at twice real time. The server
+// receives them only through RTP.
 func TestHumanSpeechIsTranscribed(t *testing.T) {
 	h := start(t, realEngines(t))
 	p := h.call(t, transcribing())
@@ -59,7 +59,8 @@ func TestHumanSpeechIsTranscribed(t *testing.T) {
 	}
 }
 
-// A recorded sentence is recognised and answered over WebSocket, although it comes at once.
+// A recorded sentence is recognised and answered over WebSocket even if it arrives all
+// at once.
 func TestHumanSpeechOverWebSocket(t *testing.T) {
 	h := start(t, realEngines(t), answering(echo))
 	p := h.socket(t)
@@ -97,7 +98,7 @@ func TestTextIsSpokenByTheEngine(t *testing.T) {
 		p.heard(1)
 		t.Logf("first packet %v after response.create", time.Since(asked).Round(100*time.Microsecond))
 		wantTypes(t, p.until("output_audio_buffer.stopped"), answerEvents...)
-		p.heard(20) // 400 ms and more
+		p.heard(20) // at least 400 ms
 		for len(p.packets) > 0 {
 			<-p.packets
 		}

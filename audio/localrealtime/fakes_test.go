@@ -15,10 +15,10 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 )
 
-// Fakes for what the real engines cannot be made to do on demand: to answer at
-// a known sample, to fail, to hang.
+// Fakes for behaviour that real engines cannot produce on demand: responding at a known
+// sample, failing, hanging.
 
-// fakeDetector hears speech where the audio is loud.
+// fakeDetector detects speech where the audio is loud.
 type fakeDetector struct {
 	fail   *atomic.Bool // of the next Process
 	closed *atomic.Int64
@@ -42,7 +42,7 @@ func (d *fakeDetector) Process(window []int16) (float32, error) {
 func (d *fakeDetector) Reset()       {}
 func (d *fakeDetector) Close() error { d.closed.Add(1); return nil }
 
-// fakeRecognizer hears one word for every 200 ms, whatever was said.
+// fakeRecognizer recognises one word per 200 ms of any audio.
 type fakeRecognizer struct {
 	engines *fakeEngines
 	heard   int
@@ -69,8 +69,8 @@ func (r *fakeRecognizer) Finish() (stt.Result, error) {
 }
 func (r *fakeRecognizer) Close() error { r.engines.closed.Add(1); return nil }
 
-// fakeSynthesizer makes a tone of 60 ms for each word. At the word "wait" it
-// waits for a value on gate; at "break" it fails.
+// fakeSynthesizer produces a tone of 60 ms per word. At the word "wait" it waits for a
+// value on gate; at "break" it fails.
 type fakeSynthesizer struct {
 	engines *fakeEngines
 	rate    float64
@@ -103,14 +103,14 @@ func (s *fakeSynthesizer) Speak(ctx context.Context, _, text string, emit func([
 func (s *fakeSynthesizer) Voices() []string { return []string{"slt", "kal"} }
 func (s *fakeSynthesizer) Close() error     { s.engines.closed.Add(1); return nil }
 
-// fakeEngines makes the fakes, counts them and holds their faults.
+// fakeEngines creates the fakes, counts them and holds their faults.
 type fakeEngines struct {
 	detectorFails, detectorBroken, writeFails, recognizerBroken, synthesizerBroken atomic.Bool
 
 	gate         chan struct{}
-	slow         chan struct{} // where it is not nil, a Write of the recogniser takes a value first
+	slow         chan struct{} // if not nil, each Write of the recogniser first receives a value
 	made, closed atomic.Int64
-	detections   atomic.Int64 // windows that detectors were given
+	detections   atomic.Int64 // windows passed to detectors
 }
 
 func newFakeEngines() *fakeEngines { return &fakeEngines{gate: make(chan struct{})} }
@@ -139,7 +139,7 @@ func (e *fakeEngines) synthesizer() (tts.Synthesizer, error) {
 	return &fakeSynthesizer{engines: e}, nil
 }
 
-// tone is a loud sound of ms milliseconds.
+// tone returns a loud sound of ms milliseconds.
 func tone(ms, rate int) []int16 {
 	pcm := make([]int16, ms*rate/1000)
 	for i := range pcm {
@@ -148,5 +148,5 @@ func tone(ms, rate int) []int16 {
 	return pcm
 }
 
-// quiet is silence of ms milliseconds at listenRate.
+// quiet returns ms milliseconds of silence at listenRate.
 func quiet(ms int) []int16 { return make([]int16, ms*listenRate/1000) }

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// post sends a request and returns the status and the error's code.
+// post sends a request and returns the status and the error code.
 func (h *harness) post(t *testing.T, path, key, kind, body string) (status int, code string) {
 	t.Helper()
 	res, b := h.do(t, http.MethodPost, path, key, kind, strings.NewReader(body))
@@ -86,7 +86,7 @@ func TestEphemeralKeyMakesACall(t *testing.T) {
 	if s.Model != "mine" || s.Audio.Input.Transcription == nil || *s.Audio.Input.TurnDetection.PrefixPaddingMs != 200 {
 		t.Errorf("the session is not that of the key and the query: %+v", s)
 	}
-	// The ephemeral key is for calls only.
+	// The ephemeral key is valid only for calls.
 	if res, _ := h.do(t, http.MethodGet, "/v1/models", secret.Value, "", nil); res.StatusCode != 401 {
 		t.Errorf("an ephemeral key lists models: %s", res.Status)
 	}

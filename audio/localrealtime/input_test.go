@@ -13,7 +13,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/opus"
 )
 
-// stream is 3 s of packets: a tone from 1 s to 2 s, in silence.
+// stream returns 3 s of packets: a tone from 1 s to 2 s, surrounded by silence.
 func stream(t *testing.T) []*rtp.Packet {
 	t.Helper()
 	enc, err := opus.NewEncoder(opus.Config{FEC: true})
@@ -36,8 +36,8 @@ func stream(t *testing.T) []*rtp.Packet {
 	return packets
 }
 
-// onsetAndEnd receives the packets and returns where, in ms, the sound begins
-// and ends, and how much there is in all.
+// onsetAndEnd receives the packets and returns, in ms, where the sound begins and ends,
+// and the total length.
 func onsetAndEnd(t *testing.T, packets []*rtp.Packet) (onset, end, total int) {
 	t.Helper()
 	onset = -1
@@ -90,8 +90,8 @@ func TestReceiverKeepsPositions(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			onset, end, total := onsetAndEnd(t, packets)
-			// Opus looks ahead 6.5 ms; a lost first packet of the tone costs
-			// it; the last windows may be incomplete.
+			// Opus has a look-ahead of 6.5 ms; losing the first packet of the tone
+			// costs a packet; the last windows may be incomplete.
 			near(t, "onset", int64(onset), 1005, 25)
 			near(t, "end", int64(end), 2005, 25)
 			near(t, "total", int64(total), 2980, 40)
@@ -107,7 +107,7 @@ func TestReceiverFillsPauses(t *testing.T) {
 	onset, end, _ := onsetAndEnd(t, packets)
 	near(t, "onset", int64(onset), 8005, 25)
 	near(t, "end", int64(end), 9005, 25)
-	// A caller who begins a new count is heard where it was.
+	// A caller that restarts its timestamps continues at the same position.
 	packets = stream(t)
 	for _, p := range packets[25:] {
 		p.Timestamp -= 1 << 30

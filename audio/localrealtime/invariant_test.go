@@ -15,8 +15,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/machine"
 )
 
-// busy is a Model that answers in several pieces, calls a function now and then, and counts
-// how many answers are made at one time.
+// busy is a Model that answers in several pieces, occasionally calls a function, and
+// counts the concurrent answers.
 type busy struct{ now, most, answers atomic.Int64 }
 
 func (b *busy) Answer(ctx context.Context, _ Prompt, text func(string), call func(FunctionCall)) error {
@@ -38,7 +38,7 @@ func (b *busy) Answer(ctx context.Context, _ Prompt, text func(string), call fun
 	return nil
 }
 
-// walk does what a client may do, in any order.
+// walk performs random client actions.
 func (p *peer) walk(random *rand.Rand, steps int) {
 	var items []string
 	for range steps {
@@ -82,8 +82,8 @@ func (p *peer) walk(random *rand.Rand, steps int) {
 	}
 }
 
-// Whatever a client does in any order, over WebSocket: each event keeps the rules of the
-// wire, one answer is made at a time, and in the end nothing is owed.
+// Whatever a client does, in any order, over WebSocket: each event follows the wire
+// rules, one answer is generated at a time, and nothing is pending at the end.
 func TestServerKeepsItsPromisesInAnyOrder(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
@@ -113,7 +113,8 @@ func TestServerKeepsItsPromisesInAnyOrder(t *testing.T) {
 	}
 }
 
-// What runs keeps the voice and the format that it began with (000.4.5).
+// Running turns and answers keep the voice and the format that they started with
+// (000.4.5).
 func TestServerKeepsTheSettingsOfWhatRuns(t *testing.T) {
 	h := start(t, answering(func(ctx context.Context, _ Prompt, text func(string), _ func(FunctionCall)) error {
 		text("One wait two three.")
@@ -137,7 +138,7 @@ func TestServerKeepsTheSettingsOfWhatRuns(t *testing.T) {
 	}
 }
 
-// Audio is committed or cleared, and not used twice (000.4.6).
+// Audio is either committed or cleared, and never used twice (000.4.6).
 func TestServerUsesAudioOnce(t *testing.T) {
 	h := start(t)
 	p := h.socket(t)
@@ -164,7 +165,7 @@ func TestServerUsesAudioOnce(t *testing.T) {
 	}
 }
 
-// The end of a call ends what it had under way, and waits for it, also where it is slow to
+// The end of a call ends its running work and waits for it, even if the work is slow to
 // end (000.4.8, 000.4.10).
 func TestServerEndsWhatACallHadUnderWay(t *testing.T) {
 	const slow = 500 * time.Millisecond
@@ -200,8 +201,9 @@ func TestServerEndsWhatACallHadUnderWay(t *testing.T) {
 	}
 }
 
-// The beginning of a conversation is summarised in the middle of a tool loop, once at a
-// time, and what was said after it stays. A deleted item is in no summary (000.4.9).
+// The beginning of a conversation is summarised in the middle of a tool loop, by one
+// summary at a time, and later entries are kept. A deleted item is in no summary
+// (000.4.9).
 func TestServerSummarisesInAToolLoop(t *testing.T) {
 	prompts := make(chan Prompt, 10)
 	summaries := make(chan []Message, 10)
@@ -241,7 +243,7 @@ func TestServerSummarisesInAToolLoop(t *testing.T) {
 	if len(said) < 2 || said[0].Text != "what is in the files?" || !strings.HasPrefix(said[1].Text, "alpha") {
 		t.Fatalf("there is to be summarised %+v", said)
 	}
-	// As long as there is no summary, everything is remembered as it was said.
+	// Until there is a summary, the conversation is remembered verbatim.
 	if m := round("gamma").Messages; len(m) != 3 || m[0].Text != said[0].Text {
 		t.Errorf("during the summary the model is told %+v", m)
 	}
@@ -291,7 +293,8 @@ func TestServerForgetsDeletedItemsInSummaries(t *testing.T) {
 	}
 }
 
-// The gate fails closed: a call whose state breaks a promise takes nothing more, and ends.
+// The check fails closed: a call whose state violates an invariant accepts nothing
+// more, and ends.
 func TestServerHangsUpInAStateThatCannotBe(t *testing.T) {
 	h := start(t, answering(echo))
 	p := h.socket(t)
@@ -311,7 +314,7 @@ func TestServerHangsUpInAStateThatCannotBe(t *testing.T) {
 	}
 }
 
-// Each action that the tables ask for is carried out.
+// Every action of the tables has an executor.
 func TestEveryActionHasAnExecutor(t *testing.T) {
 	for i, f := range executors() {
 		if f == nil {

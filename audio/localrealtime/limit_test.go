@@ -8,8 +8,7 @@ import (
 	"time"
 )
 
-// A session announces when it ends, and ends then with the error of the public
-// API.
+// A session announces when it ends, and then ends with the error of the public API.
 func TestSessionLimitIsAnnouncedAndEnforced(t *testing.T) {
 	const limit = 1500 * time.Millisecond
 	began := time.Now()
@@ -36,7 +35,7 @@ func TestSessionLimitIsAnnouncedAndEnforced(t *testing.T) {
 	}
 }
 
-// Without a limit of its own the server has that of the public API.
+// By default the server has the limit of the public API.
 func TestSessionLimitDefaultsToAnHour(t *testing.T) {
 	h := start(t)
 	p := h.call(t, transcribing())

@@ -15,11 +15,11 @@ import (
 	"github.com/coder/websocket"
 )
 
-// goldenLive has one event of each form of the Live API that the server sends.
-// internal/official reads them with the types of the public client library.
+// goldenLive has one event of each Live API form that the server sends.
+// internal/official parses them with the types of the public client library.
 const goldenLive = "testdata/live.jsonl"
 
-// liveSamples are events of each form, with members filled in.
+// liveSamples returns events of each form, with members filled in.
 func liveSamples() []any {
 	head := func(kind string) liveHead { return liveHead{Type: kind, EventID: "event_1"} }
 	answer := func(kind string) liveHead { return liveHead{kind, "event_1", "mine"} }
@@ -78,7 +78,7 @@ func (h *harness) live(t *testing.T) *peer {
 	return p
 }
 
-// heardLive is the user's words in events.
+// heardLive returns the user's words from the events.
 func heardLive(all []event) (words string) {
 	for _, e := range all {
 		if e.Type == "session.input_transcript.delta" {
@@ -88,8 +88,8 @@ func heardLive(all []event) (words string) {
 	return words
 }
 
-// A turn of the user is delegated once, with its words before it; the answer is spoken
-// word for word; the user's voice ends it, and what comes after is spoken again.
+// A turn of the user is delegated once, preceded by its words; the answer is spoken
+// verbatim; the user's voice interrupts it, and later commentary is spoken again.
 func TestLiveDelegatesATurnAndSpeaksTheAnswer(t *testing.T) {
 	h := start(t)
 	p := h.live(t)
@@ -116,7 +116,7 @@ func TestLiveDelegatesATurnAndSpeaksTheAnswer(t *testing.T) {
 	}
 	p.heard(5 * fakeWordTime / 20)
 
-	p.send(map[string]any{"type": "session.commentary.append", "delegation_id": d.Delegation.ID, "content": "on and on wait"}) // it waits until it is interrupted
+	p.send(map[string]any{"type": "session.commentary.append", "delegation_id": d.Delegation.ID, "content": "on and on wait"}) // it waits until interrupted
 	p.until("session.output_transcript.delta")
 	p.say(append(tone(600, listenRate), make([]int16, 3*listenRate)...), pace)
 	if again := p.until("session.delegation.created"); again[len(again)-1].Delegation.ID == d.Delegation.ID {
@@ -129,7 +129,7 @@ func TestLiveDelegatesATurnAndSpeaksTheAnswer(t *testing.T) {
 	}
 }
 
-// Every event of a client has one answer, and a wrong one says why.
+// Every client event gets one reply, and an invalid one gets the reason.
 func TestLiveAnswersEachEventOfTheClient(t *testing.T) {
 	h := start(t)
 	p := h.live(t)
@@ -168,7 +168,7 @@ func TestLiveSessionExpires(t *testing.T) {
 	}
 }
 
-// What a Live session cannot be is refused before there is one.
+// Unsupported Live sessions are rejected before they start.
 func TestLiveRefusesWhatItCannotBe(t *testing.T) {
 	h := start(t)
 	_, offer := newPeer(t)
@@ -204,8 +204,8 @@ func (h *harness) liveSocket(t *testing.T, first string) *peer {
 	return p
 }
 
-// Over WebSocket everything is an event, also with a model, which a Live session does not
-// ask.
+// Over WebSocket everything is an event. This also holds with a Model, which a Live
+// session does not use.
 func TestLiveOverWebSocket(t *testing.T) {
 	h := start(t, answering(func(_ context.Context, _ Prompt, _ func(string), _ func(FunctionCall)) error {
 		t.Error("the model was asked")
@@ -238,7 +238,7 @@ func TestLiveOverWebSocket(t *testing.T) {
 	p.until("session.closed")
 }
 
-// The first event over WebSocket says what the session is.
+// The first event over WebSocket configures the session.
 func TestLiveOverWebSocketBeginsWithItsStart(t *testing.T) {
 	h := start(t)
 	for _, c := range []struct{ first, code string }{

@@ -8,13 +8,13 @@ import (
 	"time"
 )
 
-// counted is an engine that knows whether it is open.
+// counted is an engine that records whether it is open.
 type counted struct{ open *atomic.Int32 }
 
 func (c counted) Close() error { c.open.Add(-1); return nil }
 
-// TestEnginesAreFreed: an engine is loaded for the first call, kept as long as there is
-// one, freed a while after the last, and loaded again.
+// TestEnginesAreFreed checks that an engine is loaded for the first call, kept while
+// there are calls, freed some time after the last one, and loaded again.
 func TestEnginesAreFreed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var open, loads, freed atomic.Int32
@@ -59,7 +59,7 @@ func TestEnginesAreFreed(t *testing.T) {
 	})
 }
 
-// TestEngineIsFreedThatNoCallUsed: it was loaded for a call that did not come.
+// TestEngineIsFreedThatNoCallUsed covers an engine loaded for a call that never came.
 func TestEngineIsFreedThatNoCallUsed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var open atomic.Int32

@@ -9,7 +9,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/opus"
 )
 
-// answerEvents is what an out-of-band answer sends, in order.
+// answerEvents are the events of an out-of-band answer, in order.
 var answerEvents = []string{
 	"response.created", "response.output_item.added", "response.content_part.added", "response.output_audio_transcript.delta",
 	"output_audio_buffer.started", "response.output_audio.done", "response.output_audio_transcript.done",
@@ -104,8 +104,8 @@ func TestAudioIsPaced(t *testing.T) {
 	p.until("output_audio_buffer.started")
 	packets := p.heard(5 * 6)
 	all := p.until("output_audio_buffer.stopped")
-	// 100 ms come at once, the rest at twice real time: (600-100)/2 ms. A busy machine
-	// takes longer, never less.
+	// 100 ms arrive at once, the rest at twice real time: (600-100)/2 ms. A busy
+	// machine takes longer, never less.
 	if took := all[len(all)-1].at.Sub(began); took < 250*time.Millisecond {
 		t.Errorf("600 ms were sent in %v, want at least 250 ms", took)
 	}
@@ -132,15 +132,15 @@ func TestRTPClock(t *testing.T) {
 			t.Fatalf("packet %d does not follow the first: %+v, %+v", i, h, first)
 		}
 	}
-	// The next packet would be played at 2000 ms.
+	// The next packet is due for playback at 2000 ms.
 	if o.starved(at(2039)) || !o.starved(at(2041)) {
 		t.Error("a gap begins where the caller's jitter buffer is empty")
 	}
-	o.resume(at(1900)) // the caller still plays: nothing is skipped
+	o.resume(at(1900)) // the caller is still playing: nothing is skipped
 	if h := o.header(true); h.Timestamp != first.Timestamp+100*960 {
 		t.Errorf("timestamp went %d on, want %d", h.Timestamp-first.Timestamp, 100*960)
 	}
-	o.pause() // or the beginning of a response whose marker is lost could not be told
+	o.pause() // otherwise the beginning of a response with a lost marker could not be detected
 	if h := o.header(true); h.Timestamp != first.Timestamp+102*960 {
 		t.Errorf("after the shortest pause the timestamp went %d on, want %d", h.Timestamp-first.Timestamp, 102*960)
 	}
@@ -161,7 +161,7 @@ func TestCancelInTheMiddle(t *testing.T) {
 	if r := all[9].Response; r.Status != "cancelled" || r.StatusDetails.Reason != "client_cancelled" {
 		t.Errorf("got %+v", r)
 	}
-	p.heard(1) // what was made before the cancel came is played: at least the packet that began it
+	p.heard(1) // audio generated before the cancellation still plays: at least the packet that began it
 	p.sendJSON(`{"type":"response.cancel"}`)
 	if e := p.next("error"); e.Error.Code != "response_cancel_not_active" {
 		t.Errorf("a second cancel gives %+v", e.Error)
@@ -212,7 +212,7 @@ func TestClearStopsTheAudioAtOnce(t *testing.T) {
 		}
 	}
 	p.sendJSON(`{"type":"output_audio_buffer.clear"}`)
-	p.next("output_audio_buffer.cleared") // also when nothing plays
+	p.next("output_audio_buffer.cleared") // even if nothing is playing
 }
 
 func TestAnswerInTheConversationIsInterrupted(t *testing.T) {

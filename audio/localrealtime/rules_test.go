@@ -9,15 +9,15 @@ import (
 	"sync"
 )
 
-// wireRules are what every client may rely on, whatever it does (000, part 4). Each event
-// that any test of this package receives is held to them.
+// wireRules are the guarantees for every client, whatever it does (000, part 4). They
+// are checked on each event that any test of this package receives.
 type wireRules struct {
 	mu        sync.Mutex
 	events    int
 	responses map[string]*wireResponse
-	speaking  string         // the item of the turn that was announced
-	items     map[string]int // added and not done, of the conversation
-	words     map[string]int // final words of committed items: 0 is owed
+	speaking  string         // the item of the announced turn
+	items     map[string]int // items of the conversation that were added but are not done
+	words     map[string]int // final transcripts of committed items: 0 if pending
 }
 
 type wireResponse struct {
@@ -26,7 +26,7 @@ type wireResponse struct {
 	playing bool
 }
 
-// take is the rule that an event breaks, "" for none.
+// take returns the rule that an event violates, or "".
 func (w *wireRules) take(e event) string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -145,7 +145,8 @@ func (w *wireRules) input(e event) string {
 	return ""
 }
 
-// owes is what a client is still to be sent, with the words of each committed turn.
+// owes returns the events that the client must still receive, including the transcript
+// of each committed turn.
 func (w *wireRules) owes() (out []string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -19,8 +19,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/tonemodel"
 )
 
-// children are the child processes that a test has started; the file of that name has
-// their ids.
+// children is the file with the ids of the child processes that a test has started.
 type children string
 
 func (c children) command(args ...string) *exec.Cmd {
@@ -38,7 +37,7 @@ func (c children) ids(t *testing.T) []string {
 	return strings.Fields(string(text))
 }
 
-// kill ends the last child with kill -9.
+// kill kills the last child with kill -9.
 func (c children) kill(t *testing.T) {
 	t.Helper()
 	ids := c.ids(t)
@@ -47,7 +46,7 @@ func (c children) kill(t *testing.T) {
 	}
 }
 
-// toneEngines has the server hear and speak by sherpa-onnx with models of tones.
+// toneEngines makes the server recognise and speak with sherpa-onnx and tone models.
 func toneEngines(t *testing.T, hearing, voice children) func(*Config) {
 	t.Helper()
 	dir := t.TempDir()
@@ -81,8 +80,8 @@ func toneEngines(t *testing.T, hearing, voice children) func(*Config) {
 	}
 }
 
-// The kill -9 of the recogniser's process in the middle of an utterance, which the
-// server hears by RTP, costs nothing of it: it is transcribed once and whole.
+// Killing the recogniser's process with kill -9 in the middle of an utterance received
+// over RTP loses nothing: the utterance is transcribed once and completely.
 func TestKilledRecognizerLosesNothing(t *testing.T) {
 	dir := t.TempDir()
 	hearing, voice := children(filepath.Join(dir, "hearing")), children(filepath.Join(dir, "voice"))
@@ -108,8 +107,7 @@ func TestKilledRecognizerLosesNothing(t *testing.T) {
 	}
 }
 
-// An answer is spoken by the installed voice, and the process of a voice that was
-// killed is started again.
+// An answer is spoken by the installed voice, and a killed voice process is restarted.
 func TestInstalledVoiceAnswers(t *testing.T) {
 	dir := t.TempDir()
 	hearing, voice := children(filepath.Join(dir, "hearing")), children(filepath.Join(dir, "voice"))
@@ -129,7 +127,7 @@ func TestInstalledVoiceAnswers(t *testing.T) {
 	}
 }
 
-// noting is a recogniser that notes the words that it is to prefer.
+// noting is a recogniser that records its hot words.
 type noting struct {
 	stt.Recognizer
 	told func(words []string)
@@ -137,7 +135,7 @@ type noting struct {
 
 func (n noting) SetWords(words []string) { n.told(words) }
 
-// TestNamesReachTheRecogniser with each utterance, as they are then.
+// TestNamesReachTheRecogniser checks that each utterance gets the current names.
 func TestNamesReachTheRecogniser(t *testing.T) {
 	dir := t.TempDir()
 	hearing, voice := children(filepath.Join(dir, "hearing")), children(filepath.Join(dir, "voice"))

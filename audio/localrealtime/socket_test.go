@@ -28,7 +28,7 @@ func (f modelFunc) Answer(ctx context.Context, p Prompt, text func(string), call
 	return f(ctx, p, text, call)
 }
 
-// sentences cuts at full stops.
+// sentences splits at full stops.
 type sentences struct{ rest string }
 
 func (s *sentences) Push(text string) (whole []string) {
@@ -43,14 +43,14 @@ func (s *sentences) Push(text string) (whole []string) {
 }
 func (s *sentences) Flush() []string { return []string{s.rest} }
 
-// answering is a server with a model.
+// answering configures a server with a model.
 func answering(m modelFunc) func(*Config) {
 	return func(c *Config) {
 		c.Model, c.Segmenter = m, func() Segmenter { return &sentences{} }
 	}
 }
 
-// echo answers with the last words of the user.
+// echo answers with the user's last words.
 func echo(_ context.Context, p Prompt, text func(string), _ func(FunctionCall)) error {
 	last := "nothing"
 	if n := len(p.Messages); n > 0 {
@@ -61,7 +61,7 @@ func echo(_ context.Context, p Prompt, text func(string), _ func(FunctionCall)) 
 	return nil
 }
 
-// connect opens a WebSocket, with more headers.
+// connect opens a WebSocket with additional headers.
 func (h *harness) connect(t *testing.T, key string, more http.Header, protocols ...string) (*websocket.Conn, *http.Response, error) {
 	t.Helper()
 	header := more.Clone()
@@ -74,7 +74,7 @@ func (h *harness) connect(t *testing.T, key string, more http.Header, protocols 
 	return websocket.Dial(t.Context(), h.web.URL+"/v1/realtime?model=mine", &websocket.DialOptions{HTTPHeader: header, Subprotocols: protocols})
 }
 
-// socket is a client over WebSocket, after session.created.
+// socket returns a client over WebSocket, after session.created.
 func (h *harness) socket(t *testing.T) *peer {
 	t.Helper()
 	conn, _, err := h.connect(t, testKey, nil)
@@ -93,7 +93,7 @@ func greeted(t *testing.T, conn *websocket.Conn) *peer {
 	return p
 }
 
-// reading is a client over WebSocket.
+// reading returns a client over WebSocket.
 func reading(t *testing.T, conn *websocket.Conn) *peer {
 	t.Helper()
 	return readInto(conn, &peer{t: t, ws: conn})
@@ -119,7 +119,7 @@ func readInto(conn *websocket.Conn, p *peer) *peer {
 	return p
 }
 
-// at24 is pcm of listenRate as audio of an event.
+// at24 converts pcm at listenRate to the audio of an event.
 func at24(t *testing.T, pcm []int16) []byte {
 	t.Helper()
 	up, err := audio.NewResampler(listenRate, 24000)
@@ -129,7 +129,7 @@ func at24(t *testing.T, pcm []int16) []byte {
 	return bytesOf(up.Flush(up.Process(nil, pcm)))
 }
 
-// appendAudio sends pcm of listenRate in events of 100 ms.
+// appendAudio sends pcm at listenRate in events of 100 ms.
 func (p *peer) appendAudio(pcm []int16) {
 	p.t.Helper()
 	for piece := range slices.Chunk(at24(p.t, pcm), 4800) {
@@ -146,7 +146,7 @@ func (p *peer) typeText(text string) {
 	p.next("conversation.item.done")
 }
 
-// audioMs is how much audio the deltas hold, at 24 kHz.
+// audioMs returns the length of the audio in the deltas, at 24 kHz.
 func audioMs(t *testing.T, all []event) (ms int) {
 	t.Helper()
 	for _, e := range all {
@@ -166,7 +166,7 @@ func once(all []event) []event {
 	return slices.CompactFunc(slices.Clone(all), func(a, b event) bool { return a.Type == b.Type })
 }
 
-// spokenEvents is what an answer of a model sends over WebSocket.
+// spokenEvents are the events of a model's answer over WebSocket.
 var spokenEvents = []string{
 	"response.created", "response.output_item.added", "conversation.item.added", "response.content_part.added",
 	"response.output_audio_transcript.delta", "response.output_audio.delta", "response.output_audio.done", "response.output_audio_transcript.done",
@@ -196,7 +196,7 @@ func TestSocketTurn(t *testing.T) {
 	}
 }
 
-// The transcript goes to the model also where the client did not ask for it.
+// The model gets the transcript even if the client did not request it.
 func TestSocketTurnWithoutTranscription(t *testing.T) {
 	h := start(t, answering(echo))
 	p := h.socket(t)
@@ -212,7 +212,7 @@ func TestSocketTurnWithoutTranscription(t *testing.T) {
 	}
 }
 
-// A manual turn is exactly what was appended, to the sample.
+// A manual turn is sample-exact: it contains exactly the appended audio.
 func TestSocketManualTurn(t *testing.T) {
 	h := start(t, answering(echo))
 	p := h.socket(t)
@@ -235,8 +235,8 @@ func TestSocketManualTurn(t *testing.T) {
 	}
 }
 
-// Audio that comes faster than the recogniser can follow makes the client wait, and no
-// word is lost.
+// Audio that arrives faster than the recogniser can process makes the client wait, and
+// no word is lost.
 func TestSocketAudioWaitsForTheRecogniser(t *testing.T) {
 	h := start(t, answering(echo))
 	h.engines.slow = make(chan struct{})
@@ -263,7 +263,7 @@ func TestSocketAudioWaitsForTheRecogniser(t *testing.T) {
 	}
 }
 
-// A typed text is answered on request, once at a time.
+// A typed text is answered on request, one request at a time.
 func TestSocketText(t *testing.T) {
 	h := start(t, answering(echo))
 	p := h.socket(t)
@@ -277,7 +277,7 @@ func TestSocketText(t *testing.T) {
 	if got := audioMs(t, all); got < 3*fakeWordTime || got > 3*fakeWordTime+10 {
 		t.Errorf("%d ms of audio", got)
 	}
-	// The input of a response stands for the conversation.
+	// The input of a response replaces the conversation.
 	p.sendJSON(`{"type":"response.create","response":{"conversation":"none","input":[{"type":"message","role":"user","content":[{"type":"input_text","text":"aside"}]}]}}`)
 	all = p.until("response.done")
 	if i := slices.IndexFunc(all, func(e event) bool { return e.Type == "response.output_audio_transcript.done" }); all[i].Transcript != "You said aside." {
@@ -285,7 +285,7 @@ func TestSocketText(t *testing.T) {
 	}
 }
 
-// A model that fails fails its response, and the next one is answered.
+// A failing model fails its response, and the next one is answered.
 func TestSocketModelFails(t *testing.T) {
 	fail := true
 	h := start(t, answering(func(ctx context.Context, p Prompt, text func(string), call func(FunctionCall)) error {
@@ -307,7 +307,8 @@ func TestSocketModelFails(t *testing.T) {
 	}
 }
 
-// A function call ends its response; its output and another response.create continue.
+// A function call ends its response; the conversation continues with its output and
+// another response.create.
 func TestSocketFunctionCall(t *testing.T) {
 	prompts := make(chan Prompt, 2)
 	h := start(t, answering(func(_ context.Context, p Prompt, text func(string), call func(FunctionCall)) error {
@@ -357,8 +358,8 @@ func TestSocketFunctionCall(t *testing.T) {
 	}
 }
 
-// A response is cancelled while the model works, and the model remembers of it what the
-// client says was heard.
+// A response is cancelled while the model is working, and the model remembers the part
+// that the client reports as heard.
 func TestSocketCancelAndTruncate(t *testing.T) {
 	prompts := make(chan Prompt, 2)
 	stopped := make(chan error, 1)
@@ -377,7 +378,7 @@ func TestSocketCancelAndTruncate(t *testing.T) {
 	p.typeText("count")
 	p.sendJSON(`{"type":"response.create"}`)
 	p.until("response.output_audio_transcript.delta")
-	p.until("response.output_audio_transcript.delta") // the first sentence is spoken
+	p.until("response.output_audio_transcript.delta") // the first sentence was spoken
 	p.sendJSON(`{"type":"response.create","event_id":"second"}`)
 	all := p.until("error")
 	if e := all[len(all)-1].Error; e.Code != "conversation_already_has_active_response" || e.EventID != "second" {
@@ -392,7 +393,7 @@ func TestSocketCancelAndTruncate(t *testing.T) {
 	if err := <-stopped; err == nil {
 		t.Error("the model works on")
 	}
-	// Each word takes 60 ms: six were heard whole.
+	// Each word takes 60 ms, so six were heard completely.
 	p.send(map[string]any{"type": "conversation.item.truncate", "item_id": r.Output[0].ID, "content_index": 0, "audio_end_ms": 6*fakeWordTime + 20})
 	if e := p.until("conversation.item.truncated"); e[len(e)-1].AudioEndMs != 6*fakeWordTime+20 {
 		t.Errorf("truncated: %+v", e)
@@ -406,7 +407,7 @@ func TestSocketCancelAndTruncate(t *testing.T) {
 	}
 }
 
-// Bad events are answered with an error that names them, and unknown fields are accepted.
+// Invalid events get an error that names them, and unknown fields are accepted.
 func TestSocketBadEvents(t *testing.T) {
 	h := start(t, answering(echo))
 	p := h.socket(t)
@@ -434,12 +435,12 @@ func TestSocketBadEvents(t *testing.T) {
 	p.next("session.updated")
 }
 
-// An event over the limit ends its own session only.
+// An event over the limit ends only its own session.
 func TestSocketTooLarge(t *testing.T) {
 	h := start(t, answering(echo))
 	p, other := h.socket(t), h.socket(t)
 	big := bytes.Repeat([]byte{'A'}, maxSocketEventBytes+1)
-	_ = p.ws.Write(t.Context(), websocket.MessageText, big) // the server may close before it is whole
+	_ = p.ws.Write(t.Context(), websocket.MessageText, big) // the server may close before the message is complete
 	select {
 	case e, open := <-p.events:
 		if open {
@@ -451,7 +452,7 @@ func TestSocketTooLarge(t *testing.T) {
 	other.typeText("hello")
 }
 
-// Keys and origins are checked before a session is made.
+// Keys and origins are checked before a session is created.
 func TestSocketKeysAndOrigins(t *testing.T) {
 	h := start(t, answering(echo), func(c *Config) { c.Origins = []string{"http://app.example"} })
 	for name, c := range map[string]struct {
@@ -492,7 +493,7 @@ func TestSocketKeysAndOrigins(t *testing.T) {
 	greeted(t, conn)
 }
 
-// An ephemeral key brings its session.
+// An ephemeral key carries its session.
 func TestSocketEphemeralKey(t *testing.T) {
 	h := start(t, answering(echo))
 	_, body := h.do(t, http.MethodPost, "/v1/realtime/client_secrets", testKey, "application/json", strings.NewReader(`{"session":{"type":"realtime","audio":{"output":{"speed":1.5}}}}`))
@@ -511,7 +512,8 @@ func TestSocketEphemeralKey(t *testing.T) {
 	}
 }
 
-// A page of an allowed origin can make calls: browsers ask first.
+// A page from an allowed origin can make calls: browsers send a preflight request
+// first.
 func TestPreflight(t *testing.T) {
 	h := start(t, func(c *Config) { c.Origins = []string{"http://app.example"} })
 	for origin, want := range map[string]int{"http://app.example": 204, "http://evil.example": 403} {
@@ -533,7 +535,7 @@ func TestPreflight(t *testing.T) {
 	}
 }
 
-// Wrong keys are refused ever slower, so that a key cannot be guessed.
+// Wrong keys are rate limited, so that a key cannot be guessed.
 func TestWrongKeysAreLimited(t *testing.T) {
 	h := start(t)
 	for i := range wrongKeyBurst + 1 {
@@ -547,7 +549,7 @@ func TestWrongKeysAreLimited(t *testing.T) {
 	}
 }
 
-// Many clients talk at once, each with its own conversation; one more is refused.
+// Many clients talk at once, each in its own conversation; one more is rejected.
 func TestSocketManyClients(t *testing.T) {
 	const clients = 8
 	h := start(t, answering(echo), func(c *Config) { c.MaxCalls = clients })
@@ -570,7 +572,7 @@ func TestSocketManyClients(t *testing.T) {
 	}
 }
 
-// Over WebRTC the server knows what was heard of an answer that the user interrupts.
+// Over WebRTC the server knows how much of an interrupted answer was heard.
 func TestCallIsInterrupted(t *testing.T) {
 	prompts := make(chan Prompt, 4)
 	h := start(t, answering(func(_ context.Context, p Prompt, text func(string), _ func(FunctionCall)) error {

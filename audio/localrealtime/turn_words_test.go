@@ -12,8 +12,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/localrealtime/stt"
 )
 
-// TestWordsCountUpToThePause: words of a recogniser that is behind say nothing of a
-// pause that it has not heard yet.
+// TestWordsCountUpToThePause checks that the words of a recogniser with a backlog do
+// not count for a pause that it has not reached.
 func TestWordsCountUpToThePause(t *testing.T) {
 	c := &call{}
 	c.turns.open = &utterance{item: "item", words: &transcriptState{start: 1000, words: "stop", heard: 5000}}
@@ -28,7 +28,8 @@ func TestWordsCountUpToThePause(t *testing.T) {
 	}
 }
 
-// TestProfilesOfEndOfTurn: the profiles differ, and silence alone knows no words.
+// TestProfilesOfEndOfTurn checks that the profiles differ, and that silence alone
+// ignores the words.
 func TestProfilesOfEndOfTurn(t *testing.T) {
 	delay := func(td turnDetection, words string) time.Duration { return td.judge().Delay(words) }
 	before := time.Duration(0)
@@ -46,7 +47,7 @@ func TestProfilesOfEndOfTurn(t *testing.T) {
 	}
 }
 
-// hears is a recogniser that understands the same words whatever is said.
+// hears is a recogniser that always returns the same words.
 type hears struct {
 	stt.Recognizer
 	words string
@@ -54,8 +55,8 @@ type hears struct {
 
 func (h hears) Partial() string { return h.words }
 
-// TestAPauseIsJudgedByTheWords: how much silence ends a turn depends on what was said
-// before it.
+// TestAPauseIsJudgedByTheWords checks that the silence that ends a turn depends on the
+// words before it.
 func TestAPauseIsJudgedByTheWords(t *testing.T) {
 	for words, wait := range map[string]int64{"show me the last commit": 250, "the last commit": 700, "show me the": 1500} {
 		t.Run(words, func(t *testing.T) {
@@ -70,8 +71,8 @@ func TestAPauseIsJudgedByTheWords(t *testing.T) {
 			p.say(slices.Concat(quiet(600), tone(800, listenRate), quiet(2000)), 4*time.Millisecond)
 			for _, e := range p.until("conversation.item.input_audio_transcription.completed") {
 				if e.Type == "input_audio_buffer.speech_stopped" {
-					// The next partial result after the end of the voice is up to 128 ms
-					// of audio away.
+					// The next partial result after the end of the voice is at most 128
+					// ms of audio away.
 					near(t, "audio_end_ms", e.AudioEndMs, 1400+wait+64, 128)
 				}
 			}
@@ -90,7 +91,7 @@ func (s sounds) Complete(done <-chan struct{}, pcm []int16) (float64, error) {
 	if n := len(pcm); n == 0 || n > soundKept {
 		return 0, errors.New("wrong length of audio")
 	}
-	if s.complete < 0 { // it is slow
+	if s.complete < 0 { // a slow Listener
 		<-done
 	}
 	return s.complete, s.err
@@ -101,8 +102,8 @@ func (s sounds) Close() error {
 	return nil
 }
 
-// TestAPauseIsJudgedByItsSound: a Listener moves the verdict of the words, and one that
-// is slow or fails leaves it as it is.
+// TestAPauseIsJudgedByItsSound checks that a Listener shifts the words' verdict, and
+// that a slow or failing one has no effect.
 func TestAPauseIsJudgedByItsSound(t *testing.T) {
 	for name, tc := range map[string]struct {
 		words string

@@ -19,10 +19,10 @@ import (
 var update = flag.Bool("update", false, "write the golden events")
 
 // goldenEvents has one event of each form that the server sends. internal/official
-// reads them with the types of the public client library.
+// parses them with the types of the public client library.
 const goldenEvents = "testdata/events.jsonl"
 
-// samples are events of each form, with members filled in.
+// samples returns events of each form, with members filled in.
 func samples() []any {
 	s, err := newSession(false, json.RawMessage(transcribing()))
 	if err != nil {
@@ -80,7 +80,8 @@ func samples() []any {
 	}
 }
 
-// TestFormsOfEvents: what the server sends is what internal/official was shown.
+// TestFormsOfEvents checks that the server's events have the form validated by
+// internal/official.
 func TestFormsOfEvents(t *testing.T) {
 	for file, events := range map[string][]any{goldenEvents: samples(), goldenLive: liveSamples()} {
 		var got bytes.Buffer
@@ -106,7 +107,7 @@ func TestFormsOfEvents(t *testing.T) {
 	}
 }
 
-// forms are the members of the golden events, by type.
+// forms maps each event type to the members of its golden events.
 var forms = sync.OnceValue(func() map[string][][]string {
 	all := map[string][][]string{}
 	for _, e := range slices.Concat(samples(), liveSamples()) {
@@ -121,11 +122,11 @@ func formOf(data []byte) (kind string, members []string) {
 	var e map[string]json.RawMessage
 	_ = json.Unmarshal(data, &e)
 	_ = json.Unmarshal(e["type"], &kind)
-	delete(e, "logprobs") // only where they were asked for
+	delete(e, "logprobs") // present only on request
 	return kind, slices.Sorted(maps.Keys(e))
 }
 
-// checkForm says whether an event that was sent has the form of a golden one.
+// checkForm checks that a sent event has the form of a golden one.
 func checkForm(data []byte) error {
 	kind, got := formOf(data)
 	want := forms()[kind]
