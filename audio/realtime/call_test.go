@@ -21,7 +21,7 @@ func TestUplinkTimestampsArePositions(t *testing.T) {
 	f := newFakeService(t)
 	c, r := connect(t, f, f.config(Local))
 	var frame audio.Frame
-	for i := range 21 { // the last one is half a packet, which is not sent
+	for i := range 21 { // the last frame is half a packet, which is not sent
 		for j := range frame {
 			frame[j] = int16(i*100 + j)
 		}
@@ -40,7 +40,7 @@ func TestUplinkTimestampsArePositions(t *testing.T) {
 			t.Fatalf("packet %d has timestamp %d, sequence number %d, marker %v", i, p.Timestamp, p.SequenceNumber, p.Marker)
 		}
 	}
-	// Where the service heard speech is a position in what was written.
+	// The service's speech positions map to positions in the written audio.
 	f.emit(`{"type":"input_audio_buffer.speech_started","event_id":"e","item_id":"i1","audio_start_ms":100}`)
 	f.emit(`{"type":"input_audio_buffer.speech_stopped","event_id":"e","item_id":"i1","audio_end_ms":200}`)
 	r.want(t, "started i1 4800", "stopped i1 9600")
@@ -50,8 +50,8 @@ func TestUplinkTimestampsArePositions(t *testing.T) {
 	}
 }
 
-// TestUplinkNeverBlocks: with nobody sending, the newest audio is dropped and
-// positions go on; nothing is allocated.
+// TestUplinkNeverBlocks checks that without a sender the newest audio is dropped,
+// positions advance, and nothing is allocated.
 func TestUplinkNeverBlocks(t *testing.T) {
 	u := newUplink()
 	var frame audio.Frame
@@ -101,8 +101,8 @@ func TestCommitAndClear(t *testing.T) {
 	f.expect("input_audio_buffer.clear")
 }
 
-// TestEmptyCommitNamesItsUtterance: a service that has no audio to commit says so
-// instead of sending a transcript, and the utterance is told apart from others.
+// TestEmptyCommitNamesItsUtterance checks that a service without audio to commit
+// reports that instead of a transcript, and that the utterance is identified.
 func TestEmptyCommitNamesItsUtterance(t *testing.T) {
 	t.Parallel()
 	f := newFakeService(t)
@@ -116,7 +116,7 @@ func TestEmptyCommitNamesItsUtterance(t *testing.T) {
 	}
 }
 
-// TestSpeakShape: the request for a segment, as the public reference has it.
+// TestSpeakShape checks the request for a segment against the public reference.
 func TestSpeakShape(t *testing.T) {
 	t.Parallel()
 	f := newFakeService(t)
@@ -154,7 +154,7 @@ func TestSpeakWithMarkers(t *testing.T) {
 	}
 }
 
-// TestSpeakByEvents: a service that sends RTP in silence, no markers and no
+// TestSpeakByEvents covers a service that sends RTP during silence, no markers and no
 // output_audio_buffer events.
 func TestSpeakByEvents(t *testing.T) {
 	t.Parallel()
@@ -186,15 +186,15 @@ func TestSpeakByEvents(t *testing.T) {
 	}
 }
 
-// echo makes a round trip on the data channel: what was sent before it has
-// been handled when it returns.
+// echo makes a round trip on the data channel: everything sent earlier has been handled
+// when it returns.
 func echo(f *fakeService, r *recorder) {
 	f.t.Helper()
 	f.emit(`{"type":"conversation.item.input_audio_transcription.completed","event_id":"e","item_id":"echo","transcript":""}`)
 	r.want(f.t, `final echo ""`)
 }
 
-// waitFor waits for a condition that no event announces.
+// waitFor polls for a condition that no event announces.
 func waitFor(t *testing.T, what string, ok func() bool) {
 	t.Helper()
 	for end := time.Now().Add(patience); !ok(); {
@@ -225,14 +225,14 @@ func TestCancelSpeech(t *testing.T) {
 		t.Errorf("%v was cancelled", e["response_id"])
 	}
 	f.expect("output_audio_buffer.clear")
-	f.sound(5, false) // what was under way
+	f.sound(5, false) // already in progress
 	f.emit(`{"type":"response.done","event_id":"e","response":{"id":"r1","status":"cancelled","status_details":{"type":"cancelled","reason":"client_cancelled"}}}`)
 	f.emit(buffer("cleared", "r1"))
 	e := f.expect("response.create")
 	if e["event_id"] != "speak_2_1" {
 		t.Errorf("%v was asked for", e["event_id"])
 	}
-	f.sound(5, false) // still
+	f.sound(5, false) // still dropped
 	f.emit(created("r2", seg(2, 1)))
 	f.sound(5, true)
 	f.emit(done("r2", "completed"))
@@ -269,8 +269,8 @@ func TestUnsolicitedResponse(t *testing.T) {
 	}
 }
 
-// TestSpeechErrors: an error event about a request, a failed response, and a
-// model that answers instead of reading, which is reported and played all the same.
+// TestSpeechErrors covers an error event for a request, a failed response, and a model
+// that answers instead of reading, which is reported but still played.
 func TestSpeechErrors(t *testing.T) {
 	t.Parallel()
 	f := newFakeService(t)
@@ -311,7 +311,7 @@ func TestSpeechErrors(t *testing.T) {
 	}
 }
 
-// lockedBuffer is a log that the loop writes while the test reads.
+// lockedBuffer is a log that the test can read while the loop writes.
 type lockedBuffer struct {
 	mu sync.Mutex
 	b  bytes.Buffer
@@ -350,8 +350,8 @@ func TestMalformedEvents(t *testing.T) {
 	}
 }
 
-// faultyConn is a network that breaks: it loses RTP packets on the way to the
-// client, numbered as they arrive, or everything both ways.
+// faultyConn is a failing network: it drops RTP packets to the client, numbered by
+// arrival, or everything in both directions.
 type faultyConn struct {
 	net.PacketConn
 	lose func(n int) bool
@@ -376,7 +376,7 @@ func (c *faultyConn) ReadFrom(p []byte) (int, net.Addr, error) {
 	}
 }
 
-// lost tells RTP from the rest by RFC 7983, and from RTCP by RFC 5761.
+// lost distinguishes RTP from other protocols by RFC 7983, and from RTCP by RFC 5761.
 func (c *faultyConn) lost(p []byte) bool {
 	if c.lose == nil || len(p) < 12 || p[0] < 128 || p[0] > 191 || p[1] >= 192 && p[1] <= 223 {
 		return false
@@ -411,7 +411,7 @@ func TestPacketLoss(t *testing.T) {
 	}
 }
 
-// TestLost: each way in which a call can break is told once.
+// TestLost checks that each way in which a call can break is reported once.
 func TestLost(t *testing.T) {
 	t.Parallel()
 	for name, breakIt := range map[string]func(*fakeService, *faultyConn){
@@ -431,7 +431,7 @@ func TestLost(t *testing.T) {
 			c, r := connect(t, f, cfg)
 			breakIt(f, conn)
 			r.want(t, "lost connectionLost")
-			// It is unusable, and says so by doing nothing.
+			// The client is unusable, and its methods do nothing.
 			c.Speak(seg(1, 1))
 			c.CancelSpeech(1)
 			c.CommitInput(1)
@@ -467,8 +467,9 @@ func TestCloseIsFinal(t *testing.T) {
 	}
 }
 
-// Audio that overtakes the event that says whose it is waits for it: the beginning of a
-// segment is not lost on a busy machine or a network that loses the event.
+// Audio that arrives before the event that names its response waits for the event, so
+// the beginning of a segment is not lost on a busy machine or a network that delays the
+// event.
 func TestAudioOvertakesItsResponse(t *testing.T) {
 	t.Parallel()
 	for name, c := range map[string]struct {

@@ -10,8 +10,8 @@ import (
 	"github.com/pion/rtp"
 )
 
-// The target follows the delays of the latest 10 s, within its bounds. A new stretch of
-// speech begins with that of the one before.
+// The target follows the delays of the latest 10 s, within its limits. A new stretch of
+// speech starts with the target of the previous one.
 func TestTargetFollowsTheDelays(t *testing.T) {
 	var d delays
 	feed := func(n int, transit func(i int) time.Duration) (target time.Duration) {
@@ -44,14 +44,15 @@ func TestTargetFollowsTheDelays(t *testing.T) {
 	}
 }
 
-// arrival is a packet as a network delivers it.
+// arrival is a packet as delivered by a network.
 type arrival struct {
 	at  time.Duration
 	seq uint16
 }
 
-// network is n packets of 20 ms over a network that loses and delays them: seeded. One
-// in a hundred is a burst that is late by the spike, with those after it.
+// network simulates n packets of 20 ms over a network that loses and delays them, from
+// a seed. One packet in a hundred starts a burst, which is late by spike together with
+// the packets after it.
 func network(seed uint64, n int, loss float64, jitter, spike time.Duration) (all []arrival) {
 	r := rand.New(rand.NewPCG(seed, 0))
 	var burst time.Duration
@@ -68,10 +69,10 @@ func network(seed uint64, n int, loss float64, jitter, spike time.Duration) (all
 	return all
 }
 
-// What a network costs: how long after its arrival a packet may be played (the jitter
-// buffer), how much of the speech is made up, and how often playback runs dry in a
-// minute, with a playback buffer that follows the target and with one of 60 ms, in
-// stretches of 5 s. The clock is virtual.
+// BenchmarkJitterDelay reports the cost of a network: how long packets wait in the
+// jitter buffer, how much speech is concealed, and how often playback underruns per
+// minute, with a playback buffer that follows the target and with a fixed one of 60 ms,
+// in stretches of 5 s. The clock is virtual.
 func BenchmarkJitterDelay(b *testing.B) {
 	const minutes = 10
 	for _, loss := range []float64{0, 0.05, 0.15} {
@@ -84,7 +85,7 @@ func BenchmarkJitterDelay(b *testing.B) {
 					held = append(held, waited)
 					lost += missing
 					if missing > 0 {
-						redundant++ // the one before it is in its FEC
+						redundant++ // the FEC of the next packet contains it
 					}
 				}, &dry, &dryFixed)
 			}
@@ -99,26 +100,26 @@ func BenchmarkJitterDelay(b *testing.B) {
 	}
 }
 
-// play runs packets through the jitter buffer, and two players behind it: one that waits
-// for the target before it plays, and one that waits for jitterLeast.
+// play runs packets through the jitter buffer and two players: one that waits for the
+// target before it plays, and one that waits for jitterLeast.
 func play(packets []arrival, out func(waited time.Duration, missing int), dry, dryFixed *int) {
 	var j jitter
 	var d delays
 	begin := time.Unix(1000, 0)
 	came := map[uint16]time.Duration{}
-	var follows, fixed time.Duration // when the packet that is next is due
+	var follows, fixed time.Duration // when the next packet is due
 	const stretch = 5 * 50           // packets
 	due := func(at *time.Duration, first bool, now, ahead time.Duration, missing int, underruns *int) {
 		*at += time.Duration(missing+1) * 20 * time.Millisecond
 		switch {
 		case first:
 			*at = now + ahead
-		case now > *at: // it ran dry, and waits again
+		case now > *at: // it underran and buffers again
 			*at = now + ahead
 			*underruns++
 		}
 	}
-	at, heard := 0, 0 // the stretch that is played, and that comes
+	at, heard := 0, 0 // the stretch being played, and the next one
 	drain := func(now time.Duration) {
 		for {
 			p, missing, _ := j.pop(begin.Add(now))

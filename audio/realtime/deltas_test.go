@@ -12,7 +12,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/provider"
 )
 
-// deltaOf is an event with a tone of that length, as a service sends it.
+// deltaOf returns an event with a tone of duration d, as a service sends it.
 func deltaOf(response string, d time.Duration) sound {
 	raw := make([]byte, 2*int(d*socketRate/time.Second))
 	for i := 0; i < len(raw); i += 2 {
@@ -32,12 +32,12 @@ func newDeltas(t *testing.T) *deltas {
 	return &s.down
 }
 
-// hearing is what the player gets of deltas, by response.
+// hearing is what the player receives from deltas, by response.
 type hearing struct {
 	samples map[string]int
 	ended   []string
 	gen     uint32
-	deaf    string // the response that nobody is to hear
+	deaf    string // the response that is not delivered
 }
 
 func (h *hearing) play(c chunk) (audio.SegmentID, bool) {
@@ -51,8 +51,9 @@ func (h *hearing) play(c chunk) (audio.SegmentID, bool) {
 	return audio.SegmentID{Gen: h.gen}, true
 }
 
-// Audio comes as fast as the service makes it, and is handed over at most deltaLead before
-// it is heard, whole, at the player's rate. A new generation begins at once.
+// Audio arrives as fast as the service generates it, and is delivered at most deltaLead
+// before it is played, completely and at the player's rate. A new generation starts
+// immediately.
 func TestDeltasAreHandedOverAhead(t *testing.T) {
 	d, h, now := newDeltas(t), &hearing{samples: map[string]int{}, gen: 1}, time.Unix(1000, 0)
 	seconds := func(response string) float64 { return float64(h.samples[response]) / audio.SampleRate }
@@ -84,7 +85,7 @@ func TestDeltasAreHandedOverAhead(t *testing.T) {
 	if got := h.samples["r2"]; got != audio.SampleRate || !slices.Equal(h.ended, []string{"r2"}) {
 		t.Errorf("%d samples of the answer after an interruption, ended %v", got, h.ended)
 	}
-	h.gen = 3 // all of the generation before was handed over, and was flushed by the player
+	h.gen = 3 // all of the previous generation was delivered, and flushed by the player
 	d.push(deltaOf("r3", 2*time.Second), now)
 	d.drain(now, h.play)
 	if got := seconds("r3"); got < 1.9 {
@@ -99,7 +100,7 @@ func TestDeltasAreHandedOverAhead(t *testing.T) {
 	}
 }
 
-// What cannot be audio, and more than a service may send ahead, is not taken.
+// Invalid audio, and more than a service may send ahead, is rejected.
 func TestDeltasAreBounded(t *testing.T) {
 	d, now := newDeltas(t), time.Unix(1000, 0)
 	for _, s := range []sound{{response: "r1", delta: "*"}, {response: "r1", delta: "AAA="[:3]}, {response: "r1", delta: "AA=="}, {delta: "AAAA"}} {
@@ -122,8 +123,8 @@ func TestDeltasAreBounded(t *testing.T) {
 	}
 }
 
-// A network on which no media passed is not tried again for ten minutes, and then once.
-// Another network is tried at once. The clock is virtual.
+// A network that blocks media is not retried for ten minutes, and then once. Another
+// network is tried immediately. The clock is virtual.
 func TestNetworksAreRemembered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		of := []provider.Transport{provider.WebRTC, provider.WebSocket}
@@ -137,7 +138,7 @@ func TestNetworksAreRemembered(t *testing.T) {
 		if first("office") != provider.WebSocket || first("home") != provider.WebRTC {
 			t.Error("after 9 min: the office is forgotten, or taken for home")
 		}
-		n.connected("office", true) // it does not count anew
+		n.connected("office", true) // does not restart the ten minutes
 		time.Sleep(time.Minute)
 		if first("office") != provider.WebRTC {
 			t.Error("UDP is not tried again after 10 min")

@@ -15,16 +15,16 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// logprobs is what the client asks to be included with transcripts.
+// logprobs is the client's request to include probabilities with transcripts.
 const logprobs = `"include":["item.input_audio_transcription.logprobs"]`
 
-// transcriptionWant is the session in which localai hears and does not answer.
-// Its pipeline names the model: another one would replace the pipeline.
+// transcriptionWant is the session in which localai transcribes and does not answer.
+// Its pipeline names the model; setting one would replace the pipeline.
 const transcriptionWant = `{"type":"transcription",` + logprobs + `,"audio":{
 	"input":{"transcription":{"language":"en","prompt":"goroutine, gopls"},"turn_detection":{"type":"server_vad","create_response":false,
 		"interrupt_response":false,"threshold":0.6,"prefix_padding_ms":200,"silence_duration_ms":400}}}}`
 
-// sessionWant is the session of the public reference that the client asks for.
+// sessionWant is the requested session in the form of the public reference.
 const sessionWant = `{"type":"realtime","model":"gpt-realtime","output_modalities":["audio"],"audio":{
 	"input":{"transcription":{"model":%q,"language":"en","prompt":"goroutine, gopls"},"turn_detection":{"type":"server_vad","create_response":false,
 		"interrupt_response":false,"threshold":0.6,"prefix_padding_ms":200,"silence_duration_ms":400}},
@@ -50,16 +50,15 @@ func settings(cfg Config) Config {
 	return cfg
 }
 
-// TestDialShapes: each dialect's requests, as the protocol's table and the
-// public reference have them, and the session that follows.
-// dialShapes is how each dialect is dialled.
+// dialShapes holds each dialect's requests, according to the protocol's table and the
+// public reference, and the session that follows.
 var dialShapes = map[string]struct {
 	dialect    Dialect
 	kind       Kind
 	suffix     string // of the base URL
 	prefix     string // of the paths
 	transcribe string
-	auth       [2]string // header of client_secrets; empty without
+	auth       [2]string // header of client_secrets; empty without that request
 }{
 	"openai":         {OpenAI, APIKey, "", "/v1", "gpt-4o-mini-transcribe", [2]string{"Authorization", "Bearer " + canary}},
 	"openai with v1": {OpenAI, APIKey, "/v1/", "/v1", "gpt-4o-mini-transcribe", [2]string{"Authorization", "Bearer " + canary}},
@@ -158,8 +157,8 @@ func TestTurnDetectionShapes(t *testing.T) {
 	}
 }
 
-// TestDialFailures: what can go wrong over HTTP, and that no error says more
-// than it may: the service repeats the key wherever it can.
+// TestDialFailures covers HTTP failures, and checks that no error reveals too much: the
+// service repeats the key wherever it can.
 func TestDialFailures(t *testing.T) {
 	leak := `{"error":{"message":"bad key ` + canary + ` ` + fakeKey + `","type":"invalid_request_error","code":%q}}`
 	answer := func(path string, status int, contentType, body string, header ...string) func(http.ResponseWriter, *http.Request, []byte) bool {
@@ -235,8 +234,8 @@ func noSecret(t *testing.T, text string) {
 	}
 }
 
-// TestDialTimeouts: a service that stops answering at each step ends the dial
-// by its own deadline, and one that refuses the session at once.
+// TestDialTimeouts checks that a service that stops responding at any step ends the
+// dial at its own deadline, and that a rejected session ends it immediately.
 func TestDialTimeouts(t *testing.T) {
 	hang := func(path string) func(http.ResponseWriter, *http.Request, []byte) bool {
 		return func(_ http.ResponseWriter, r *http.Request, _ []byte) bool {

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// A service's wish for a pause is read from either of its headers, the finer one
-// first, and is within a day. What is no wish is none.
+// A service's requested delay is read from either header, the finer one first, and
+// limited to a day. Invalid values are ignored.
 func TestRetryAfterIsRead(t *testing.T) {
 	now := time.Date(2026, 5, 1, 12, 0, 0, 0, time.UTC)
 	date := func(d time.Duration) string { return now.Add(d).Format(http.TimeFormat) }
@@ -35,12 +35,12 @@ func TestRetryAfterIsRead(t *testing.T) {
 	}
 }
 
-// Each status has its code, its remedy and its word on trying again; a code that the
-// service gives goes before it, and a pause belongs only to what may be tried again.
+// Each status maps to a code, a remedy and whether to retry. A code from the service
+// takes precedence, and only retryable errors have a delay.
 func TestStatusesOfAService(t *testing.T) {
 	for _, c := range []struct {
 		status int
-		says   string // the service's code
+		says   string // code sent by the service
 		code   string
 		again  bool
 		remedy string
@@ -64,8 +64,7 @@ func TestStatusesOfAService(t *testing.T) {
 	}
 }
 
-// A dial that fails says whose doing it was: the service's, the caller's, or that of
-// the time.
+// A failed dial identifies its cause: the service, the caller, or a timeout.
 func TestStatusOfADial(t *testing.T) {
 	gone, stop := context.WithCancel(t.Context())
 	stop()
@@ -99,7 +98,7 @@ func TestStatusOfADial(t *testing.T) {
 	})
 }
 
-// A service's code is repeated only where it looks like one.
+// A service's code is repeated only if it has the form of a code.
 func TestStatusCodesThatAreRepeated(t *testing.T) {
 	for code, want := range map[string]string{
 		"rate_limit_exceeded": "rate_limit_exceeded", "DeploymentNotFound": "DeploymentNotFound", "Sk-Secret": "other", "": "other", "two words": "other", "a" + strings.Repeat("b", 64): "other",
@@ -110,14 +109,14 @@ func TestStatusCodesThatAreRepeated(t *testing.T) {
 	}
 }
 
-// What a service announces as the end of its session counts by its own clock, and only
-// where it can be that.
+// The announced end of a session is based on the service's clock, and ignored if
+// implausible.
 func TestExpiryThatIsAnnounced(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	for name, c := range map[string]struct {
 		ahead, limit time.Duration
-		announced    time.Duration // from now, by the service's clock
-		want         time.Duration // from now; 0 is unknown
+		announced    time.Duration // relative to now, by the service's clock
+		want         time.Duration // relative to now; 0 if unknown
 	}{
 		"unknown":              {0, 0, -1 << 62, 0},
 		"documented":           {0, time.Hour, -1 << 62, time.Hour},
@@ -142,8 +141,8 @@ func TestExpiryThatIsAnnounced(t *testing.T) {
 	}
 }
 
-// A dial ends when the last of the session's updates is answered, and not with the
-// session as it began; either may announce the session's end.
+// A dial ends when the last session update is answered, not with the initial session;
+// either may announce the session's end.
 func TestExpiryOfASessionThatIsUpdated(t *testing.T) {
 	now := time.Unix(1_800_000_000, 0)
 	result := make(chan error, 1)

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// TestSessionExpiry: the end of a session is what the service announces, by its
-// own clock, else its documented limit, else the configured one.
+// TestSessionExpiry checks that a session ends when the service announces it, by the
+// service's clock, else at its documented limit, else at the configured one.
 func TestSessionExpiry(t *testing.T) {
 	now := time.Now()
 	for name, c := range map[string]struct {
@@ -16,7 +16,7 @@ func TestSessionExpiry(t *testing.T) {
 		limit   time.Duration // configured
 		skew    time.Duration // of the service's clock
 		session string
-		want    time.Duration // from now; 0 is unknown
+		want    time.Duration // relative to now; 0 if unknown
 	}{
 		"announced":                  {OpenAI, 0, 0, fmt.Sprintf(`{"expires_at":%d}`, now.Add(20*time.Minute).Unix()), 20 * time.Minute},
 		"announced by another clock": {OpenAI, 0, 4 * time.Hour, fmt.Sprintf(`{"expires_at":%d}`, now.Add(4*time.Hour+20*time.Minute).Unix()), 20 * time.Minute},
@@ -49,8 +49,8 @@ func TestSessionExpiry(t *testing.T) {
 	}
 }
 
-// TestSessionExpired: a service that ends the session says why, and the handler
-// learns that instead of a broken connection.
+// TestSessionExpired checks that if the service gives a reason for ending the session,
+// the handler gets it instead of a lost connection.
 func TestSessionExpired(t *testing.T) {
 	f := newFakeService(t)
 	_, r := connect(t, f, f.config(OpenAI))

@@ -26,23 +26,23 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/opus"
 )
 
-// fakeService is a scripted realtime service: real HTTP, real WebRTC, and
-// whatever answers a test wants. It is for faults and for the client's own
-// contract; the embedded server is tested with elsewhere.
+// fakeService is a scripted realtime service with real HTTP, real WebRTC, and the
+// replies that a test needs. It is used for faults and for the client's own contract;
+// other tests use the embedded server.
 type fakeService struct {
 	t   *testing.T
 	srv *httptest.Server
 
-	// http answers a request itself and returns true, to break the signalling.
+	// http replies to a request itself and returns true, to break the signalling.
 	http func(w http.ResponseWriter, r *http.Request, body []byte) bool
-	// deaf makes the service answer 201 and never connect.
+	// deaf makes the service reply 201 and never connect.
 	deaf bool
-	// mute keeps session.update unanswered.
+	// mute leaves session.update unanswered.
 	mute bool
-	// tcp has the service take media over ICE-TCP, and only there unless udp is set.
+	// tcp makes the service accept media over ICE-TCP, exclusively unless udp is set.
 	tcp net.Listener
 	udp bool
-	// sockets has the service take calls over WebSocket.
+	// sockets makes the service accept calls over WebSocket.
 	sockets bool
 	// updated is the session of session.updated.
 	updated string
@@ -52,13 +52,13 @@ type fakeService struct {
 	pc       *webrtc.PeerConnection
 	closers  []func()
 
-	events  chan map[string]any // from the client, without session.update
+	events  chan map[string]any // from the client, except session.update
 	session chan map[string]any // the session.update
 	rtp     chan *rtp.Packet    // from the client
 	channel chan *webrtc.DataChannel
 	dc      *webrtc.DataChannel
-	socket  chan *websocket.Conn // of the calls that were made
-	conn    *websocket.Conn      // that emit uses
+	socket  chan *websocket.Conn // of the calls
+	conn    *websocket.Conn      // used by emit
 	track   *webrtc.TrackLocalStaticRTP
 
 	enc *opus.Encoder
@@ -85,7 +85,7 @@ func newFakeService(t *testing.T) *fakeService {
 	}
 	f.srv = httptest.NewServer(http.HandlerFunc(f.serve))
 	t.Cleanup(func() {
-		f.srv.Close() // no handler makes another peer behind it
+		f.srv.Close() // no handler can create another peer afterwards
 		for _, c := range f.closers {
 			c()
 		}
@@ -132,7 +132,7 @@ func (f *fakeService) serve(w http.ResponseWriter, r *http.Request) {
 	}
 }
 
-// answer makes the service's peer.
+// answer creates the service's peer.
 func (f *fakeService) answer(offer string) string {
 	media := &webrtc.MediaEngine{}
 	f.must(media.RegisterCodec(webrtc.RTPCodecParameters{RTPCodecCapability: opusCapability, PayloadType: 111}, webrtc.RTPCodecTypeAudio))
@@ -200,7 +200,7 @@ func (f *fakeService) answer(offer string) string {
 	return sdp
 }
 
-// talk is a call over WebSocket.
+// talk runs a call over WebSocket.
 func (f *fakeService) talk(w http.ResponseWriter, r *http.Request) {
 	conn, err := websocket.Accept(w, r, nil)
 	f.must(err)
@@ -256,7 +256,7 @@ func (f *fakeService) emit(event string) {
 	f.must(f.dc.SendText(event))
 }
 
-// expect returns the next event of the client, which must have this type.
+// expect returns the client's next event, which must have the given type.
 func (f *fakeService) expect(kind string) map[string]any {
 	f.t.Helper()
 	e := receive(f.t, f.events, kind)
@@ -266,8 +266,8 @@ func (f *fakeService) expect(kind string) map[string]any {
 	return e
 }
 
-// sound sends n packets of a tone in one go; the first has the marker bit when
-// mark is set.
+// sound sends n packets of a tone in one burst; the first has the marker bit if mark is
+// set.
 func (f *fakeService) sound(n int, mark bool) {
 	f.t.Helper()
 	var tone [2]audio.Frame
@@ -307,12 +307,12 @@ func (f *fakeService) config(d Dialect) Config {
 
 const canary = "sk-canary-0123456789"
 
-// recorder is a Handler that keeps what it is told, as text.
+// recorder is a Handler that records its calls as text.
 type recorder struct {
 	calls chan string
 	mu    sync.Mutex
 	audio map[audio.SegmentID]int // samples
-	loud  map[audio.SegmentID]int // of those, not silent
+	loud  map[audio.SegmentID]int // samples that are not silent
 	lost  *Error                  // of the call
 }
 

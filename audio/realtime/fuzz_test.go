@@ -9,7 +9,7 @@ import (
 	"github.com/rs/zerolog"
 )
 
-// FuzzEvents: no event of a service, however broken, stops the loop.
+// FuzzEvents checks that no malformed event of a service stops the loop.
 func FuzzEvents(f *testing.F) {
 	for _, e := range []string{`{"type":"session.updated"}`, created("r1", seg(1, 1)), done("r1", "failed"), buffer("stopped", "r1"),
 		`{"type":"error","error":{"event_id":"speak_1_1","code":"x"}}`, `{"type":"response.done","response":{"id":"r1","status":"failed","status_details":7}}`,

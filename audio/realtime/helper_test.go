@@ -22,7 +22,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// patience is how long a test waits for what must come.
+// patience is the timeout of a test's waits.
 const patience = 15 * time.Second
 
 func receive[T any](t testing.TB, ch <-chan T, what string) (v T) {
@@ -37,7 +37,7 @@ func receive[T any](t testing.TB, ch <-chan T, what string) (v T) {
 
 func (r *recorder) add(format string, args ...any) { r.calls <- fmt.Sprintf(format, args...) }
 
-// want takes the next calls of the Handler, which must be these.
+// want checks that the next calls of the Handler are these.
 func (r *recorder) want(t testing.TB, calls ...string) {
 	t.Helper()
 	for _, want := range calls {
@@ -47,7 +47,7 @@ func (r *recorder) want(t testing.TB, calls ...string) {
 	}
 }
 
-// none fails when the Handler was told something.
+// none fails if the Handler was called.
 func (r *recorder) none(t *testing.T) {
 	t.Helper()
 	select {

@@ -12,8 +12,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/opus"
 )
 
-// TestJitter: packets by their last sequence number, arriving 20 ms apart;
-// "a+n" is a delivered with n lost before it.
+// TestJitter identifies packets by the last digits of their sequence number, arriving
+// 20 ms apart; "a+n" means that a was delivered with n lost before it.
 func TestJitter(t *testing.T) {
 	for name, c := range map[string]struct {
 		start         uint16
@@ -70,8 +70,8 @@ func TestJitter(t *testing.T) {
 	}
 }
 
-// TestJitterSources: a packet of another source begins a new stream, whatever its
-// number.
+// TestJitterSources checks that a packet of another source begins a new stream,
+// whatever its number.
 func TestJitterSources(t *testing.T) {
 	var j jitter
 	for i, ssrc := range []uint32{1, 1, 2, 1} {
@@ -82,8 +82,8 @@ func TestJitterSources(t *testing.T) {
 	}
 }
 
-// TestJitterWaitsForTheFirstBehindAGap: the packet that came first bounds the wait,
-// whichever is to be heard first.
+// TestJitterWaitsForTheFirstBehindAGap checks that the packet that arrived first limits
+// the wait, whichever is played first.
 func TestJitterWaitsForTheFirstBehindAGap(t *testing.T) {
 	var j jitter
 	now := time.Unix(1000, 0)
@@ -101,8 +101,8 @@ func TestJitterWaitsForTheFirstBehindAGap(t *testing.T) {
 	}
 }
 
-// TestJitterBounds: a gap is waited for no longer than the bound, and a burst
-// ends the wait at once.
+// TestJitterBounds checks that the wait for a gap is at most the bound, and that a
+// burst ends the wait immediately.
 func TestJitterBounds(t *testing.T) {
 	var j jitter
 	now := time.Unix(1000, 0)
@@ -138,8 +138,8 @@ func TestJitterBounds(t *testing.T) {
 	}
 }
 
-// TestDownlinkResumes: a pause whose first packet is lost is told by the
-// timestamps; a loss within speech is none.
+// TestDownlinkResumes checks that a pause whose first packet is lost is detected from
+// the timestamps, unlike a loss within speech.
 func TestDownlinkResumes(t *testing.T) {
 	enc, err := opus.NewEncoder(opus.Config{FEC: true})
 	if err != nil {
@@ -155,12 +155,12 @@ func TestDownlinkResumes(t *testing.T) {
 	}
 	now := time.Unix(1000, 0)
 	var got []string
-	for _, p := range []struct{ seq, packets uint16 }{ // packets: how many the timestamp is behind the first
+	for _, p := range []struct{ seq, packets uint16 }{ // timestamp offset from the first, in packets
 		{65533, 0}, {65534, 1}, {0, 3}, // one is lost within speech
-		{1, 5}, {2, 6}, // a pause, and its packet came
-		{4, 10}, {5, 11}, // a pause, and its packet is lost
+		{1, 5}, {2, 6}, // a pause whose first packet arrived
+		{4, 10}, {5, 11}, // a pause whose first packet is lost
 		{9, 15},  // three are lost within speech
-		{11, 16}, // padding is lost, which takes no time
+		{11, 16}, // padding is lost, which has no duration
 	} {
 		d.push(sound{packet: &rtp.Packet{Header: rtp.Header{SequenceNumber: p.seq, Timestamp: 1<<32 - 2*packetSamples + uint32(p.packets)*packetSamples},
 			Payload: payload}}, now)

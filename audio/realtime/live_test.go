@@ -17,7 +17,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/vad"
 )
 
-// liveSide drives the state machine by a clock of its own.
+// liveSide drives the state machine with its own clock.
 type liveSide struct {
 	t *testing.T
 	live
@@ -47,7 +47,7 @@ func (v *liveSide) delegates(id string, offset int) {
 	v.event(`{"type":"session.delegation.created","delegation":{"id":%q,"type":"delegation","target":"client"},"offset_ms":%d}`, id, offset)
 }
 
-// after lets time pass, to the deadlines on the way.
+// after advances the clock, stopping at each deadline.
 func (v *liveSide) after(d time.Duration) {
 	end := v.now.Add(d)
 	for at := v.deadline(); !at.After(end); at = v.deadline() {
@@ -61,7 +61,7 @@ func (v *liveSide) segment(turn uint64, gen, seq uint32, text string) {
 	v.sent(responseCreate(Segment{ID: audio.SegmentID{Gen: gen, Seq: seq}, Turn: turn, Text: text}), v.now)
 }
 
-// told takes what the loop is told and the service is sent so far.
+// told returns what the loop and the service have received so far.
 func (v *liveSide) told() (all []string) {
 	for _, e := range v.out {
 		switch e.Type {
@@ -96,8 +96,8 @@ func (v *liveSide) wants(want ...string) {
 	}
 }
 
-// The words up to a delegation are one utterance, and are handed on once: fragments that
-// come late belong to it, and those that begin later to the next.
+// The words up to a delegation are one utterance and are passed on once: late fragments
+// belong to it, and those that begin later belong to the next.
 func TestLiveWordsAreHandedOnOnce(t *testing.T) {
 	for name, c := range map[string]struct {
 		happens func(*liveSide)
@@ -174,29 +174,30 @@ func TestLiveWordsAreHandedOnOnce(t *testing.T) {
 	}
 }
 
-// A turn of the conversation answers the latest delegation, and no delegation is answered
-// by two turns, whatever is interrupted, late or beside the conversation.
+// A turn of the conversation answers the latest delegation, and no delegation is
+// answered by two turns, despite interruptions, late answers and speech outside the
+// conversation.
 func TestLiveAnswersADelegationOnce(t *testing.T) {
 	v := newLiveSide(t)
 	v.delegates("d1", 1000)
-	v.segment(0, 1<<31, 1, "Reconnected.") // beside the conversation
+	v.segment(0, 1<<31, 1, "Reconnected.") // outside the conversation
 	v.segment(1, 1, 1, "One.")
 	v.segment(1, 1, 2, "Two.")
 	v.sent(responseCancel("speak_1_1"), v.now)
 	v.sent(outputClear, v.now)
 	v.wants("commentary to nobody: Reconnected.", "commentary to d1: One.", "commentary to d1: Two.",
 		"thinking to d1: The user interrupted. Do not say the rest of the commentary so far.")
-	v.segment(2, 2, 1, "Typed.") // a question that was typed
+	v.segment(2, 2, 1, "Typed.") // a typed question
 	v.delegates("d2", 2000)
 	v.segment(2, 2, 2, "Still the typed one.")
 	v.wants("commentary to nobody: Typed.", "commentary to nobody: Still the typed one.")
-	v.delegates("d3", 3000) // a command took care of d2
+	v.delegates("d3", 3000) // a command handled d2
 	v.segment(3, 3, 1, "Three.")
 	v.segment(4, 4, 1, "Late.")
 	v.wants("thinking to d2: The client took care of this. Say nothing about it.", "commentary to d3: Three.", "commentary to nobody: Late.")
 }
 
-// What the service accepted is a response of its own; a long text goes in pieces.
+// An accepted segment becomes its own response; a long text is sent in pieces.
 func TestLiveAcceptsSegments(t *testing.T) {
 	v := newLiveSide(t)
 	long := strings.TrimSpace(strings.Repeat("word ", 150))
@@ -213,7 +214,8 @@ func TestLiveAcceptsSegments(t *testing.T) {
 	v.wants("error too_long of speak_3_5")
 }
 
-// TestFormsOfLiveEvents: what the client sends is what internal/official was shown.
+// TestFormsOfLiveEvents checks that the client's events have the form validated by
+// internal/official.
 func TestFormsOfLiveEvents(t *testing.T) {
 	v := newLiveSide(t)
 	v.segment(0, 1, 1, "All tests pass.")
@@ -247,8 +249,8 @@ func TestFormsOfLiveEvents(t *testing.T) {
 	}
 }
 
-// startLive runs the Live side of the embedded server. It hears a word each 200 ms of a
-// loud sound.
+// startLive runs the Live side of the embedded server. It recognises one word per 200
+// ms of loud sound.
 func startLive(t *testing.T, change func(*localrealtime.Config)) Config {
 	t.Helper()
 	_, cfg := startLocal(t, func(c *localrealtime.Config) {
@@ -262,7 +264,7 @@ func startLive(t *testing.T, change func(*localrealtime.Config)) Config {
 	return cfg
 }
 
-// loudDetector hears a voice where it is loud.
+// loudDetector detects a voice where the audio is loud.
 type loudDetector struct{ fakeDetector }
 
 func (loudDetector) Process(window []int16) (float32, error) {
@@ -276,7 +278,7 @@ func (loudDetector) Process(window []int16) (float32, error) {
 	return 0, nil
 }
 
-// countingRecognizer hears words whatever was said.
+// countingRecognizer recognises numbered words in any audio.
 type countingRecognizer struct {
 	fakeRecognizer
 	heard int
@@ -289,7 +291,7 @@ func (r *countingRecognizer) Finish() (stt.Result, error) {
 	return stt.Result{Text: "open the file"}, nil
 }
 
-// speaksInto sends a loud sound, and the silence after it, in real time.
+// speaksInto sends a loud sound followed by silence, in real time.
 func speaksInto(t *testing.T, c *Client) {
 	t.Helper()
 	pacer := audio.NewPacer(1)
@@ -322,8 +324,8 @@ func silence(c *Client, stop <-chan struct{}, done chan<- struct{}) {
 	}
 }
 
-// A turn over a Live session: the user's words come once, the answer is spoken to its end,
-// and after an interruption only the next answer is heard.
+// A turn over a Live session: the user's words arrive once, the answer is spoken
+// completely, and after an interruption only the next answer is played.
 func TestLiveConversation(t *testing.T) {
 	cfg := startLive(t, nil)
 	c, r := dialLocal(t, cfg)
@@ -355,7 +357,7 @@ func TestLiveConversation(t *testing.T) {
 	r.want(t, "audio 2.1")
 	c.CancelSpeech(2)
 	s.ID.Gen, s.Turn = 3, 3
-	c.Speak(s) // behind what the service still says of the one before
+	c.Speak(s) // after what the service still speaks of the previous answer
 	r.want(t, "audio 3.1", "ended 3.1")
 	if got := r.samples(3, 1); got < 4*wordSamples || got > 4*wordSamples+2*packetSamples {
 		t.Errorf("the next answer has %d samples, want %d", got, 4*wordSamples)
@@ -365,15 +367,15 @@ func TestLiveConversation(t *testing.T) {
 	}
 }
 
-// A Live session that reaches its limit is told apart from one that broke.
+// A Live session that reaches its limit is distinguished from one that broke.
 func TestLiveSessionEnds(t *testing.T) {
 	cfg := startLive(t, func(c *localrealtime.Config) { c.SessionLimit = 2 * time.Second })
 	_, r := dialLocal(t, cfg)
 	r.want(t, "lost "+CodeSessionExpired)
 }
 
-// A free service says two segments in one breath: the second begins at a pause, but not at
-// one in the middle of the first, and the last one ends by silence.
+// A free service speaks two segments without a break: the second begins at a pause, but
+// not at one in the middle of the first, and the last one ends with silence.
 func TestSegmentsOfAFreeService(t *testing.T) {
 	s, now := speech{free: true}, time.Unix(1000, 0)
 	var told []string
@@ -391,7 +393,7 @@ func TestSegmentsOfAFreeService(t *testing.T) {
 		for range ms / 20 {
 			now = now.Add(20 * time.Millisecond)
 			owner, ok := s.audio(chunk{pcm: make([]int16, packetSamples), silent: silent}, now)
-			note() // as the loop does: the end of the segment before comes first
+			note() // as in the loop: the end of the previous segment comes first
 			if line := fmt.Sprintf("audio %s", owner); ok && !silent && told[len(told)-1] != line {
 				told = append(told, line)
 			}

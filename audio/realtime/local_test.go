@@ -22,7 +22,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/assets"
 )
 
-// startLocal runs the embedded server and returns the configuration to reach it.
+// startLocal runs the embedded server and returns the client configuration for it.
 func startLocal(t testing.TB, change func(*localrealtime.Config)) (*localrealtime.Server, Config) {
 	t.Helper()
 	if _, err := opus.NewDecoder(); err != nil {
@@ -52,8 +52,8 @@ func startLocal(t testing.TB, change func(*localrealtime.Config)) (*localrealtim
 		Credentials: func(context.Context) (Credential, error) { return Credential{Value: canary, Kind: APIKey}, nil }}
 }
 
-// fakeDetector, fakeRecognizer and fakeSynthesizer stand in for the engines
-// where only the connection is tested: silence in, a tone of 100 ms a word out.
+// fakeDetector, fakeRecognizer and fakeSynthesizer replace the engines in tests of the
+// connection: silence in, a tone of 100 ms per word out.
 type fakeDetector struct{}
 
 func (fakeDetector) Process([]int16) (float32, error) { return 0, nil }
@@ -121,7 +121,8 @@ func bothWays(t *testing.T, test func(t *testing.T, over func(Config) Config)) {
 	}
 }
 
-// TestLocalSpeech: segments come back whole, in order, and each ends once.
+// TestLocalSpeech checks that segments arrive complete and in order, and that each ends
+// once.
 func TestLocalSpeech(t *testing.T) { bothWays(t, speaksWhole) }
 
 func speaksWhole(t *testing.T, over func(Config) Config) {
@@ -141,8 +142,8 @@ func speaksWhole(t *testing.T, over func(Config) Config) {
 	}
 }
 
-// TestLocalCancel: a segment that is interrupted is cut off, and the next
-// generation is heard from its first to its last sample, again and again.
+// TestLocalCancel checks that an interrupted segment is cut off, and that the next
+// generation is delivered from its first to its last sample, repeatedly.
 func TestLocalCancel(t *testing.T) { bothWays(t, isCutOff) }
 
 func isCutOff(t *testing.T, over func(Config) Config) {
@@ -152,7 +153,7 @@ func isCutOff(t *testing.T, over func(Config) Config) {
 		c.Speak(words4(gen, 1))
 		c.Speak(words4(gen, 2))
 		name := words4(gen, 1).ID.String()
-		if gen == 2 { // before anything is heard
+		if gen == 2 { // before any audio was delivered
 			c.CancelSpeech(gen)
 			continue
 		}
@@ -174,8 +175,8 @@ func isCutOff(t *testing.T, over func(Config) Config) {
 	r.none(t)
 }
 
-// TestLocalLoss: with one packet in seven lost, also those with the marker,
-// each segment is heard and ends once.
+// TestLocalLoss checks that with one packet in seven lost, including some with the
+// marker, each segment is heard and ends once.
 func TestLocalLoss(t *testing.T) {
 	_, cfg := startLocal(t, nil)
 	cfg.WrapPacketConn = func(p net.PacketConn) net.PacketConn {
@@ -198,7 +199,7 @@ func TestLocalLoss(t *testing.T) {
 	}
 }
 
-// countingConn counts what is sent.
+// countingConn counts sent packets.
 type countingConn struct {
 	net.PacketConn
 	sent *atomic.Int64
@@ -209,8 +210,8 @@ func (c countingConn) WriteTo(p []byte, to net.Addr) (int, error) {
 	return c.PacketConn.WriteTo(p, to)
 }
 
-// TestQuietCall: while nobody speaks, as in a suspended conversation, each side of a call
-// sends little, since each packet wakes up both.
+// TestQuietCall checks that while nobody speaks, as in a suspended conversation, each
+// side of a call sends little, because each packet wakes up both.
 func TestQuietCall(t *testing.T) {
 	t.Parallel()
 	var sent atomic.Int64
@@ -218,11 +219,11 @@ func TestQuietCall(t *testing.T) {
 	_, cfg := startLocal(t, func(c *localrealtime.Config) { c.WrapPacketConn = count })
 	cfg.WrapPacketConn = count
 	dialLocal(t, cfg)
-	time.Sleep(500 * time.Millisecond) // the last of the connection
+	time.Sleep(500 * time.Millisecond) // the end of connection setup
 	before := sent.Load()
 	time.Sleep(2 * time.Second)
-	// The caller's checks are 2 a second, the server's one in 2 s, and each is answered.
-	// RTCP reports are rare, and come together.
+	// The caller's checks are 2 per second and the server's one per 2 s, and each gets
+	// a reply. RTCP reports are rare and sent together.
 	if n := sent.Load() - before; n < 4 || n > 20 {
 		t.Errorf("%d packets were sent in 2 s of silence", n)
 	}
@@ -250,11 +251,11 @@ func TestLocalWrongKey(t *testing.T) {
 	}
 }
 
-// TestLocalEngines: human speech goes up and its words come back; a sentence
-// goes up and its voice comes back. Everything is real.
+// TestLocalEngines uses only real parts: human speech is sent and recognised; a
+// sentence is sent and spoken.
 func TestLocalEngines(t *testing.T) { hearAndSpeak(t, PathUDP, func(cfg Config) Config { return cfg }) }
 
-// TestSocketEngines: the same over a WebSocket.
+// TestSocketEngines is TestLocalEngines over a WebSocket.
 func TestSocketEngines(t *testing.T) { hearAndSpeak(t, PathWebSocket, overSocket) }
 
 func hearAndSpeak(t *testing.T, path string, over func(Config) Config) {
@@ -262,7 +263,7 @@ func hearAndSpeak(t *testing.T, path string, over func(Config) Config) {
 	if _, err := opus.NewDecoder(); err != nil {
 		t.Skip(err) // this build has no cgo
 	}
-	// What is missing from here on is a failure: make deps-test brings it.
+	// From here on, missing files are a failure: make deps-test installs them.
 	model, err := assets.Silero()
 	if err != nil {
 		t.Fatal(err)
@@ -289,7 +290,7 @@ func hearAndSpeak(t *testing.T, path string, over func(Config) Config) {
 		c.Synthesizer = tts.Flite()
 	})
 	cfg.TurnDetection = TurnDetection{Type: ServerVAD, Silence: 300 * time.Millisecond}
-	cfg.ConnectTimeout = time.Minute // models are loaded, under the race detector
+	cfg.ConnectTimeout = time.Minute // models are loaded under the race detector
 	c, r := dialLocal(t, over(cfg))
 	if got := c.Stats().Path; got != path {
 		t.Errorf("the call goes over %q, want %q", got, path)
@@ -318,8 +319,8 @@ func hearAndSpeak(t *testing.T, path string, over func(Config) Config) {
 	t.Logf("dial %+v; first audio %v after Speak; %.1f s of speech; %+v", c.Stats().Connect, first, seconds, c.Stats())
 }
 
-// send writes audio at four times real time: the client's queue is for the
-// jitter of a capture, not for a whole recording.
+// send writes audio at four times real time, because the client's queue is sized for
+// capture jitter, not for a whole recording.
 func send(c *Client, pcm []int16) {
 	tick := time.NewTicker(audio.FrameTime / 4)
 	defer tick.Stop()
@@ -332,8 +333,8 @@ func send(c *Client, pcm []int16) {
 	}
 }
 
-// BenchmarkDial is the time to an established call, on loopback. Each server gets only as
-// many calls as its limit on requests lets through at once.
+// BenchmarkDial measures the time to an established call, on loopback. Each server gets
+// only as many calls as the burst of its rate limit allows.
 func BenchmarkDial(b *testing.B) { bothTimed(b, timeDials) }
 
 // bothTimed runs a benchmark over each transport.
@@ -373,8 +374,8 @@ func timeDials(b *testing.B, over func(Config) Config) {
 	}
 }
 
-// BenchmarkSpeak is the time from Speak to the first decoded audio, on
-// loopback and without the time of a synthesiser.
+// BenchmarkSpeak measures the time from Speak to the first decoded audio, on loopback
+// and without a real synthesiser.
 func BenchmarkSpeak(b *testing.B) { bothTimed(b, timeSpeech) }
 
 func timeSpeech(b *testing.B, over func(Config) Config) {

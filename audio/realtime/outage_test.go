@@ -8,8 +8,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// What is said while nothing passes the network for 2 s is sent when it works again:
-// the service gets every packet once, in order, over the same call.
+// Speech during a network outage of 2 s is sent after it: the service gets every packet
+// once, in order, over the same call.
 func TestAnOutageLosesNothingThatIsSaid(t *testing.T) {
 	f := newFakeService(t)
 	cfg := f.config(OpenAI)
@@ -48,8 +48,8 @@ func TestAnOutageLosesNothingThatIsSaid(t *testing.T) {
 	r.none(t)
 }
 
-// An answer that the network swallowed is not passed over: the call counts as lost, so
-// that its rest is spoken over the next one.
+// An outage during an answer ends the call, so that the rest of the answer is spoken
+// over the next call.
 func TestAnOutageInAnAnswerEndsTheCall(t *testing.T) {
 	f := newFakeService(t)
 	cfg := f.config(OpenAI)
@@ -66,7 +66,7 @@ func TestAnOutageInAnAnswerEndsTheCall(t *testing.T) {
 	f.sound(20, true)
 	r.want(t, "audio 1.1")
 	path.gone.Store(true)
-	time.Sleep(1500 * time.Millisecond) // longer than pathSilence, shorter than what ends a call
+	time.Sleep(1500 * time.Millisecond) // longer than pathSilence, shorter than the outage that ends a call
 	path.gone.Store(false)
 	r.want(t, "lost "+CodeConnectionLost)
 }

@@ -16,7 +16,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// relay is a TURN server on loopback, over TCP.
+// relay starts a TURN server on loopback, over TCP.
 func relay(t *testing.T) (url string) {
 	t.Helper()
 	streams, err := net.Listen("tcp4", "127.0.0.1:0")
@@ -40,11 +40,11 @@ func relay(t *testing.T) (url string) {
 	return "turn:" + streams.Addr().String() + "?transport=tcp"
 }
 
-// httpProxy forwards requests, and connects where it is asked to. It counts both.
+// httpProxy forwards requests and tunnels connections. It counts both.
 type httpProxy struct {
 	*httptest.Server
 	requests, tunnels atomic.Int64
-	service           string // where requests go
+	service           string // destination of forwarded requests
 }
 
 func newHTTPProxy(t *testing.T, service string) *httpProxy {
@@ -92,15 +92,15 @@ func (p *httpProxy) tunnel(w http.ResponseWriter, to string) {
 	_ = out.Close()
 }
 
-// withoutUDP is a network on which no packet of the call gets through directly.
+// withoutUDP simulates a network that passes no direct UDP packet of the call.
 func withoutUDP(p net.PacketConn) net.PacketConn {
 	c := &faultyConn{PacketConn: p}
 	c.gone.Store(true)
 	return c
 }
 
-// A network that lets no UDP through reaches the service over a TURN server: over TCP,
-// and through a proxy where one is set. Both ways of the voice work.
+// On a network that blocks UDP, the client reaches the service over a TURN server: over
+// TCP, and through a proxy if configured. Audio works in both directions.
 func TestMediaOverARelay(t *testing.T) {
 	for name, proxied := range map[string]bool{"over TCP": false, "through a proxy": true} {
 		t.Run(name, func(t *testing.T) {
@@ -136,8 +136,8 @@ func TestMediaOverARelay(t *testing.T) {
 	}
 }
 
-// Where the settings name a proxy, the signalling goes through it: the service's name is
-// resolved there.
+// If a proxy is configured, signalling goes through it, and the proxy resolves the
+// service's name.
 func TestSignallingThroughAProxy(t *testing.T) {
 	f := newFakeService(t)
 	cfg := f.config(LocalAI)
@@ -152,8 +152,8 @@ func TestSignallingThroughAProxy(t *testing.T) {
 	}
 }
 
-// A relay that refuses the password leaves the direct paths, and fails no sooner than
-// these.
+// If a relay rejects the password, the direct paths still work, and the dial fails no
+// sooner than they do.
 func TestARelayThatRefuses(t *testing.T) {
 	server := relay(t)
 	f := newFakeService(t)
@@ -165,7 +165,7 @@ func TestARelayThatRefuses(t *testing.T) {
 	}
 }
 
-// A proxy that does not connect is an error that says what it answered.
+// If a proxy does not connect, the error contains its reply.
 func TestATunnelThatIsRefused(t *testing.T) {
 	refuses := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) }))
 	t.Cleanup(refuses.Close)

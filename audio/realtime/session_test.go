@@ -7,8 +7,8 @@ import (
 	"testing"
 )
 
-// TestAzureNeedsATranscriptionDeployment: azure knows models by the name of a
-// deployment only, which nobody can guess.
+// TestAzureNeedsATranscriptionDeployment: azure identifies models only by the name of a
+// deployment, which has no default.
 func TestAzureNeedsATranscriptionDeployment(t *testing.T) {
 	f := newFakeService(t)
 	cfg := f.config(Azure)
@@ -23,8 +23,9 @@ func TestAzureNeedsATranscriptionDeployment(t *testing.T) {
 	}
 }
 
-// TestLocalAIVoiceIsSetBeforeItHears: localai takes a voice in a realtime session
-// only, so that comes first; the call stands when the second update is answered.
+// TestLocalAIVoiceIsSetBeforeItHears: localai accepts a voice only in a realtime
+// session, so the voice is set first; the call is established when the second update is
+// answered.
 func TestLocalAIVoiceIsSetBeforeItHears(t *testing.T) {
 	f := newFakeService(t)
 	connect(t, f, settings(f.config(LocalAI)))
@@ -34,8 +35,8 @@ func TestLocalAIVoiceIsSetBeforeItHears(t *testing.T) {
 	}
 }
 
-// TestServiceWithoutLogprobs: a service that does not include the probabilities
-// of a transcript is asked again without.
+// TestServiceWithoutLogprobs: if a service does not support probabilities of a
+// transcript, the client repeats the request without them.
 func TestServiceWithoutLogprobs(t *testing.T) {
 	f := newFakeService(t)
 	f.mute = true

@@ -20,15 +20,15 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// overSocket has a dial take the WebSocket at once, as on a network that let no media
-// through lately.
+// overSocket makes a dial use the WebSocket immediately, as on a network that recently
+// blocked media.
 func overSocket(cfg Config) Config {
 	cfg.Networks = &Networks{name: func() string { return "office" }, blocked: map[string]time.Time{"office": time.Unix(1<<40, 0)}}
 	return cfg
 }
 
-// TestSocketShapes: the handshake of each dialect, as the public references have it, and
-// the session that follows.
+// TestSocketShapes checks the handshake of each dialect against the public references,
+// and the session that follows.
 func TestSocketShapes(t *testing.T) {
 	for name, c := range map[string]struct {
 		dialect      Dialect
@@ -77,7 +77,7 @@ func TestSocketShapes(t *testing.T) {
 	}
 }
 
-// onSocket is a call over WebSocket with the fake service.
+// onSocket establishes a call over WebSocket with the fake service.
 func onSocket(t *testing.T) (f *fakeService, c *Client, r *recorder, conn *websocket.Conn) {
 	t.Helper()
 	f = newFakeService(t)
@@ -87,9 +87,9 @@ func onSocket(t *testing.T) (f *fakeService, c *Client, r *recorder, conn *webso
 	return f, c, r, f.conn
 }
 
-// What the microphone gives is sent at 24 kHz, with silence where nothing was captured, so
-// that the service's positions are those of the client. What was said before a commit is
-// sent before it.
+// Microphone audio is sent at 24 kHz, with silence for uncaptured audio, so that the
+// service's positions match the client's. Audio captured before a commit is sent before
+// it.
 func TestSocketSendsTheMicrophone(t *testing.T) {
 	f, c, r, _ := onSocket(t)
 	loud := &audio.Frame{}
@@ -120,7 +120,7 @@ func TestSocketSendsTheMicrophone(t *testing.T) {
 		raw = append(raw, pcm...)
 	}
 	const ms10 = socketRate / 100
-	if n := len(raw) / 2; n < 29*ms10 || n > 30*ms10 { // the resampler holds back a rest
+	if n := len(raw) / 2; n < 29*ms10 || n > 30*ms10 { // the resampler holds back a few samples
 		t.Errorf("%d samples came before the commit, want about %d", n, 30*ms10)
 	}
 	for at, want := range map[int]bool{5: true, 15: false, 25: true} {
@@ -136,8 +136,8 @@ func TestSocketSendsTheMicrophone(t *testing.T) {
 	}
 }
 
-// Where no media passes the network, a dial takes the WebSocket; the next one does so at
-// once, and after some time media is tried again.
+// If the network blocks media, a dial falls back to the WebSocket; the next dial uses
+// it immediately, and later media is tried again.
 func TestFallsBackToTheWebSocket(t *testing.T) {
 	f := newFakeService(t)
 	f.sockets = true
@@ -150,7 +150,7 @@ func TestFallsBackToTheWebSocket(t *testing.T) {
 		return all
 	}
 	first, _ := connect(t, f, cfg)
-	// The call that did not connect is hung up beside the handshake.
+	// The call that did not connect is hung up concurrently with the handshake.
 	if s := first.Stats(); s.Path != PathWebSocket || !s.Fallback || !strings.HasPrefix(paths(), "/client_secrets /calls ") || len(f.seen()) != 4 {
 		t.Errorf("the first call goes over %q, fallback %v, by %s", s.Path, s.Fallback, paths())
 	}
@@ -167,9 +167,9 @@ func TestFallsBackToTheWebSocket(t *testing.T) {
 	}
 }
 
-// A WebSocket that does not work any more leaves media to be tried.
+// If the WebSocket stops working, the dial tries media.
 func TestFallsBackToMedia(t *testing.T) {
-	f := newFakeService(t) // without WebSocket
+	f := newFakeService(t) // without WebSocket support
 	cfg := overSocket(f.config(OpenAI))
 	c, _ := connect(t, f, cfg)
 	if s := c.Stats(); s.Path != PathUDP || s.Fallback {
@@ -180,7 +180,8 @@ func TestFallsBackToMedia(t *testing.T) {
 	}
 }
 
-// A service that judges the caller is taken at its word, over each transport.
+// If a service rejects the caller over one transport, Dial reports that error, whatever
+// happens over the other.
 func TestSocketIsRefused(t *testing.T) {
 	for name, c := range map[string]struct {
 		status    int
@@ -222,8 +223,8 @@ func TestSocketIsRefused(t *testing.T) {
 	}
 }
 
-// Why a service closes the connection is told while dialling. A call that stood is lost,
-// and is dialled again.
+// While dialling, the service's reason for closing the connection is reported. An
+// established call is lost, and is dialled again.
 func TestSocketIsClosed(t *testing.T) {
 	for status, want := range map[websocket.StatusCode]struct {
 		code      string
@@ -259,8 +260,8 @@ func TestSocketIsClosed(t *testing.T) {
 	}
 }
 
-// A hostile service costs its call at most: what cannot be read is counted, and what is
-// too large ends the call.
+// A hostile service costs at most its call: malformed events are counted, and oversized
+// ones end the call.
 func TestHostileSocket(t *testing.T) {
 	f, c, r, conn := onSocket(t)
 	for _, e := range []string{"", "{", "[]", `{"type":7}`, strings.Repeat("x", 1<<20)} {
@@ -288,8 +289,8 @@ func TestHostileSocket(t *testing.T) {
 	r.want(t, "lost "+CodeConnectionLost)
 }
 
-// A service that falls silent without a word is given up, and it is known up to where it
-// has certainly heard the user.
+// The client gives up on a service that silently disappears, and knows up to which
+// position it has certainly received the user's audio.
 func TestSilentSocket(t *testing.T) {
 	t.Parallel()
 	f := newFakeService(t)
@@ -302,7 +303,7 @@ func TestSilentSocket(t *testing.T) {
 		return conn, err
 	}}}
 	c, r := connect(t, f, cfg)
-	go func() { // the service takes what is sent
+	go func() { // the service reads everything
 		for {
 			select {
 			case <-f.events:
@@ -329,7 +330,7 @@ func TestSilentSocket(t *testing.T) {
 	}
 }
 
-// deafConn delivers nothing any more after deaf is closed.
+// deafConn delivers nothing after deaf is closed.
 type deafConn struct {
 	net.Conn
 	deaf, closed chan struct{}
@@ -352,7 +353,7 @@ func (c *deafConn) Close() error {
 	return err
 }
 
-// The handshake goes through the proxy that requests go through, over TLS.
+// The handshake uses the proxy of HTTP requests, over TLS.
 func TestSocketThroughAProxy(t *testing.T) {
 	f := newFakeService(t)
 	f.sockets = true

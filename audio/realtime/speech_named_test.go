@@ -2,8 +2,8 @@ package realtime
 
 import "testing"
 
-// Audio that says which response it is of ends a segment where it ends, and not by
-// silence; what was cancelled blocks nothing.
+// Audio that names its response ends the segment where the response ends, not at
+// silence; cancelled responses block nothing.
 func TestSpeechWithNames(t *testing.T) {
 	for name, lines := range map[string]string{
 		"one after the other, each to its last sample": `

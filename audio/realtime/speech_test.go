@@ -11,8 +11,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// stage plays a scenario on the speech queue: one line a step, and what came
-// of it.
+// stage runs a scenario on the speech queue: each line is a step and its effects.
 type stage struct {
 	speech
 	now time.Time
@@ -29,8 +28,8 @@ func parseSegment(s string) (id audio.SegmentID) {
 	return id
 }
 
-// do takes a step and returns the actions as text, with the segment that
-// audio was delivered to as "heard".
+// do runs a step and returns the actions as text, with the segment that audio was
+// delivered to as "heard".
 func (s *stage) do(step string) string {
 	f := strings.Fields(step)
 	arg := func(i int) string {
@@ -131,7 +130,7 @@ func describe(actions []action) (out []string) {
 	return out
 }
 
-// speechScenarios: each line is a step, and behind "=>" what it causes.
+// speechScenarios: each line is a step, followed by "=>" and its effects.
 var speechScenarios = map[string]struct {
 	markers bool
 	lines   string
@@ -482,7 +481,7 @@ func TestSpeechScenarios(t *testing.T) {
 	}
 }
 
-// play takes the steps of a scenario.
+// play runs the steps of a scenario.
 func (s *stage) play(t *testing.T, lines string) {
 	t.Helper()
 	for _, line := range strings.Split(strings.TrimSpace(lines), "\n") {
@@ -494,9 +493,9 @@ func (s *stage) play(t *testing.T, lines string) {
 	}
 }
 
-// TestSpeechInvariants: whatever the service sends, in whatever order, each
-// segment is spoken of at most once, nothing is delivered of a cancelled one,
-// and the queue is empty in the end.
+// TestSpeechInvariants checks that whatever the service sends, in whatever order, each
+// segment is reported at most once, nothing of a cancelled one is delivered, and the
+// queue is empty in the end.
 func TestSpeechInvariants(t *testing.T) {
 	steps := []string{"created r%d", "created r%d 1.%d", "done r%d", "done r%d failed", "stopped r%d", "stopped", "cleared",
 		"started", "sound", "sound", "silence", "marker", "resume", "transcript r%d no", "refused 1.%d code", "pcm r%d", "ends r%d", "wait 50ms", "wait 1s"}
@@ -546,7 +545,7 @@ func TestSpeechInvariants(t *testing.T) {
 				check(step)
 			}
 		}
-		for range 100 { // left alone, every wait ends
+		for range 100 { // without further events, every wait ends
 			check("wait 20s")
 		}
 		for id := range spoken {

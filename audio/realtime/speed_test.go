@@ -10,8 +10,9 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// TestSpeedChangesBetweenResponses: a service takes another speed only while it makes
-// no response, so a segment of another speed waits for the end of those before.
+// TestSpeedChangesBetweenResponses: a service accepts a new speed only while it
+// generates no response, so a segment with another speed waits for the end of the
+// previous ones.
 func TestSpeedChangesBetweenResponses(t *testing.T) {
 	var s speech
 	now := time.Unix(0, 0)

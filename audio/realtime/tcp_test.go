@@ -8,8 +8,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio"
 )
 
-// TestConnectsOverTCPWithoutUDP: a network that lets no UDP through reaches a
-// service that takes media on TCP, both ways.
+// TestConnectsOverTCPWithoutUDP checks that on a network that blocks UDP, media in both
+// directions uses the service's TCP candidates.
 func TestConnectsOverTCPWithoutUDP(t *testing.T) {
 	f := newFakeService(t)
 	var err error
@@ -29,8 +29,8 @@ func TestConnectsOverTCPWithoutUDP(t *testing.T) {
 	r.want(t, "audio 1.1")
 }
 
-// A network that begins to block UDP in the middle of a call ends it; the next call goes
-// over TCP by itself.
+// If a network starts to block UDP during a call, the call ends; the next one
+// automatically uses TCP.
 func TestUDPIsBlockedInTheMiddle(t *testing.T) {
 	f := newFakeService(t)
 	f.udp = true
@@ -54,7 +54,7 @@ func TestUDPIsBlockedInTheMiddle(t *testing.T) {
 	blocked.Store(true)
 	conn.gone.Store(true)
 	r.want(t, "lost "+CodeConnectionLost)
-	if f.tcp, err = net.Listen("tcp4", "127.0.0.1:0"); err != nil { // each peer of the fake has its own
+	if f.tcp, err = net.Listen("tcp4", "127.0.0.1:0"); err != nil { // each peer of the fake has its own listener
 		t.Fatal(err)
 	}
 	second, _ := connect(t, f, cfg)

@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// What the service says that was used is passed on, as the public reference has it: by
-// tokens, with and without details, or by duration.
+// The service's usage is passed on in the forms of the public reference: by tokens,
+// with and without details, or by duration.
 func TestUsageIsReported(t *testing.T) {
 	t.Parallel()
 	f := newFakeService(t)

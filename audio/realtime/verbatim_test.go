@@ -2,9 +2,8 @@ package realtime
 
 import "testing"
 
-// TestSpokenDistance: what is read as it is written differs by 0, however numbers,
-// symbols and abbreviations are spoken; what says something else by more than
-// realMismatch.
+// TestSpokenDistance checks that a verbatim reading has distance 0, however numbers,
+// symbols and abbreviations are spoken, and that other words exceed realMismatch.
 func TestSpokenDistance(t *testing.T) {
 	for _, c := range []struct {
 		text, spoken string
@@ -53,7 +52,7 @@ func TestSpokenDistance(t *testing.T) {
 	}
 }
 
-// TestSpokenDistanceOfNumbers: the numbers themselves do not count at all.
+// TestSpokenDistanceOfNumbers checks that the numbers themselves do not count at all.
 func TestSpokenDistanceOfNumbers(t *testing.T) {
 	for text, spoken := range map[string]string{
 		"42.": "Forty-two.", "7": "seven", "1999": "nineteen ninety-nine", "100 %": "a hundred percent", "Am 21. Mai": "Am einundzwanzigsten Mai",

@@ -13,7 +13,8 @@ import (
 
 var update = flag.Bool("update", false, "write the golden events")
 
-// TestFormsOfEvents: what the client sends is what internal/official was shown.
+// TestFormsOfEvents checks that the client's events have the form validated by
+// internal/official.
 func TestFormsOfEvents(t *testing.T) {
 	full := Config{
 		Voice: "marin", Language: "en", TranscriptionModel: "whisper-1", TranscriptionPrompt: "goroutine, gopls",
