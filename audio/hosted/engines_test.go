@@ -20,8 +20,8 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/internal/audioapi"
 )
 
-// Flite behind the endpoints is heard whole and in order, and faster when it is asked
-// to be.
+// Flite behind the endpoints is heard completely and in order, and speaks faster on
+// request.
 func TestVoiceOfAnEngine(t *testing.T) {
 	for _, name := range []string{provider.OpenAI, provider.Azure, provider.LocalAI, provider.Compatible} {
 		t.Run(name, func(t *testing.T) {
@@ -60,7 +60,7 @@ func TestVoiceOfAnEngine(t *testing.T) {
 	}
 }
 
-// spoken is the beginning of a recorded sentence at the rate of the recogniser.
+// spoken returns the beginning of a recorded sentence at the recogniser's rate.
 func spoken(t *testing.T) []int16 {
 	t.Helper()
 	pcm, err := wavio.ReadAll(filepath.Join("/usr/share/pocketsphinx/test/data", "librivox", "sense_and_sensibility_01_austen_64kb-0870.wav"))
@@ -74,8 +74,8 @@ func spoken(t *testing.T) []int16 {
 	return low.Process(nil, pcm[:2*audio.SampleRate])
 }
 
-// PocketSphinx behind the endpoints hears the same as beside us, for each provider that
-// has them, with what each is asked.
+// PocketSphinx behind the endpoints recognises the same as locally, for each provider
+// with these endpoints and its request parameters.
 func TestEarsOfAnEngine(t *testing.T) {
 	pcm := spoken(t)
 	for _, name := range []string{provider.OpenAI, provider.Azure, provider.LocalAI, provider.Compatible} {

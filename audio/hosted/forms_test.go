@@ -13,8 +13,9 @@ import (
 
 var update = flag.Bool("update", false, "write the golden requests")
 
-// TestFormsOfRequests: what is sent is what internal/official was shown: a line with
-// the body of a speech request, and one with the fields of a transcription.
+// TestFormsOfRequests checks that requests have the form validated by
+// internal/official: one line with the body of a speech request, and one with the
+// fields of a transcription.
 func TestFormsOfRequests(t *testing.T) {
 	var got bytes.Buffer
 	body, err := json.Marshal(speechRequest{Model: "gpt-4o-mini-tts", Input: "All tests pass.", Voice: "alloy", ResponseFormat: "pcm", Speed: 1.5})

@@ -44,7 +44,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// listener notes what it is told.
+// listener records its calls.
 type listener struct {
 	mu    sync.Mutex
 	heard map[audio.SegmentID]int64
@@ -114,11 +114,11 @@ func tone() []byte {
 	return b.Bytes()
 }
 
-// voice is a voice of a service, and what is logged of it.
+// voice returns a voice of a service, and its log.
 func voice(t *testing.T, handler http.HandlerFunc) (*Queue, *listener, *bytes.Buffer) {
 	t.Helper()
 	service := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		_, _ = io.Copy(io.Discard, r.Body) // else the server does not notice that the client is gone
+		_, _ = io.Copy(io.Discard, r.Body) // otherwise the server does not notice that the client is gone
 		handler(w, r)
 	}))
 	row, _ := provider.Of(provider.OpenAI)
@@ -148,9 +148,9 @@ func voice(t *testing.T, handler http.HandlerFunc) (*Queue, *listener, *bytes.Bu
 	return q, l, &log
 }
 
-// misbehaviour is what a service does wrong, and what comes of it.
+// misbehaviour is a fault of a service and its expected outcome.
 type misbehaviour struct {
-	answers []http.HandlerFunc // of one request each; the last for all others
+	answers []http.HandlerFunc // one per request; the last one for all further requests
 	calls   []string
 	tries   int
 }
@@ -166,7 +166,7 @@ func misbehaviours() map[string]misbehaviour {
 				w.Header().Set(header[i], header[i+1])
 			}
 			w.WriteHeader(code)
-			// It repeats the key, as some proxies do.
+			// Repeat the key, as some proxies do.
 			_, _ = fmt.Fprintf(w, `{"error":{"code":"bad_%s","message":"%s"}}`, canary, canary)
 		}
 	}
@@ -214,8 +214,9 @@ func misbehaviours() map[string]misbehaviour {
 	}
 }
 
-// A service that misbehaves costs a segment at most: each ends exactly once, with the
-// code of what happened, and is asked for again only while nothing of it was heard.
+// A service that misbehaves costs at most a segment: each ends exactly once, with a
+// code that describes the failure, and is requested again only while none of it was
+// played.
 func TestServicesThatMisbehave(t *testing.T) {
 	for name, c := range misbehaviours() {
 		t.Run(name, func(t *testing.T) {
@@ -244,8 +245,8 @@ func TestServicesThatMisbehave(t *testing.T) {
 	}
 }
 
-// A service that sends audio without end is not listened to for good, and not at the
-// cost of memory: what runs ahead of real time waits.
+// A service that sends endless audio neither occupies the voice forever nor exhausts
+// memory: audio that runs ahead of real time waits.
 func TestAudioWithoutEnd(t *testing.T) {
 	gone := make(chan struct{})
 	q, l, _ := voice(t, func(w http.ResponseWriter, r *http.Request) {
@@ -257,7 +258,7 @@ func TestAudioWithoutEnd(t *testing.T) {
 			}
 		}
 	})
-	q.speed = 20 // 50 s of audio are over soon
+	q.speed = 20 // 50 s of audio end soon
 	q.Speak(segment(1, 1))
 	l.want(t, "audio 1.1", "failed 1.1 protocolError")
 	if n := l.samples(id(1, 1)); n > longest(segment(1, 1)) {
@@ -270,8 +271,8 @@ func TestAudioWithoutEnd(t *testing.T) {
 	}
 }
 
-// An interruption closes the request at once; nothing of the generation is heard any
-// more, and the next one is spoken.
+// An interruption closes the request immediately; nothing more of the generation is
+// played, and the next one is spoken.
 func TestCancelIsAtOnce(t *testing.T) {
 	gone := make(chan time.Time, 1)
 	q, l, _ := voice(t, func(w http.ResponseWriter, r *http.Request) {
@@ -308,7 +309,8 @@ func TestCancelIsAtOnce(t *testing.T) {
 	l.none(t)
 }
 
-// Audio is handed over at most lead ahead of real time, and an interruption ends the wait.
+// Audio is delivered at most lead ahead of real time, and an interruption ends the
+// wait.
 func TestAudioWaitsForItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		l := newListener()
@@ -342,8 +344,8 @@ func TestAudioWaitsForItsTime(t *testing.T) {
 	})
 }
 
-// Positions are those of the audio itself: as many samples as the service sent, at our
-// rate, however they were cut into pieces; in WAV of unknown size as in PCM.
+// Positions follow the audio itself: as many samples as the service sent, at our rate,
+// regardless of how they were split, both in PCM and in WAV of unknown size.
 func TestPositionsAreThoseOfTheAudio(t *testing.T) {
 	wav := append([]byte("RIFF\xff\xff\xff\xffWAVEfmt \x10\x00\x00\x00\x01\x00\x01\x00"),
 		0xc0, 0x5d, 0, 0, 0x80, 0xbb, 0, 0, 2, 0, 16, 0, 'd', 'a', 't', 'a', 0xff, 0xff, 0xff, 0xff)
@@ -362,7 +364,7 @@ func TestPositionsAreThoseOfTheAudio(t *testing.T) {
 			q, l, _ := voice(t, func(w http.ResponseWriter, _ *http.Request) {
 				w.Header().Set("Content-Type", c.media)
 				body := append(bytes.Clone(c.head), tone()...)
-				for _, n := range []int{1, 2, 6, 44, 997} { // odd pieces
+				for _, n := range []int{1, 2, 6, 44, 997} { // odd sizes
 					_, _ = w.Write(body[:n])
 					_ = http.NewResponseController(w).Flush()
 					body = body[n:]
@@ -378,7 +380,7 @@ func TestPositionsAreThoseOfTheAudio(t *testing.T) {
 	}
 }
 
-// Without a key, or with a base URL that would give it away, nothing is sent.
+// Without a key, or with a base URL that would expose it, nothing is sent.
 func TestKeysStayWhereTheyAre(t *testing.T) {
 	row, _ := provider.Of(provider.OpenAI)
 	for _, base := range []string{"http://voices.example", "https://u:" + canary + "@voices.example", "voices.example"} {
@@ -401,7 +403,7 @@ func TestKeysStayWhereTheyAre(t *testing.T) {
 			t.Errorf("%s: %v", name, err)
 		}
 	}
-	// A service that is not there is named without its URL.
+	// The error for an unreachable service does not contain its URL.
 	ln, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		t.Fatal(err)

@@ -23,7 +23,7 @@ import (
 	"github.com/agentvoice/agentvoice-daemon/audio/realtime"
 )
 
-// ears is a recogniser of a service.
+// ears returns a recogniser backed by a service.
 func ears(t *testing.T, handler http.HandlerFunc, change func(*TranscriberConfig)) (*Transcriber, stt.Recognizer) {
 	t.Helper()
 	service := httptest.NewServer(handler)
@@ -64,7 +64,7 @@ func ears(t *testing.T, handler http.HandlerFunc, change func(*TranscriberConfig
 	return tr, r
 }
 
-// hear has an utterance recognised.
+// hear recognises one utterance.
 func hear(t *testing.T, r stt.Recognizer) (stt.Result, []string, error) {
 	t.Helper()
 	if err := r.Start(); err != nil {
@@ -98,8 +98,8 @@ func answer(media, body string) http.HandlerFunc {
 	}
 }
 
-// Answers come whole or streamed, with probabilities or without, in the forms of OpenAI
-// and of vLLM.
+// Responses may be complete or streamed, with or without probabilities, in the formats
+// of OpenAI and vLLM.
 func TestAnswersOfTranscription(t *testing.T) {
 	sure := math.Exp(-0.1)
 	for name, c := range map[string]struct {
@@ -126,8 +126,8 @@ func TestAnswersOfTranscription(t *testing.T) {
 	}
 }
 
-// A service that misbehaves fails the utterance with the code of what happened, or is
-// asked again.
+// A service that misbehaves fails the utterance with a code that describes the failure,
+// or the request is retried.
 func TestTranscriptionsThatMisbehave(t *testing.T) {
 	for name, c := range map[string]struct {
 		handler http.HandlerFunc
@@ -177,7 +177,7 @@ func TestTranscriptionsThatMisbehave(t *testing.T) {
 	}
 }
 
-// What is sent is what the reference has: the audio as WAV, the model, the language, the
+// The request matches the reference: the audio as WAV, the model, the language and the
 // vocabulary.
 func TestFormOfTranscription(t *testing.T) {
 	var fields map[string][]string
@@ -194,7 +194,7 @@ func TestFormOfTranscription(t *testing.T) {
 		w.Header().Set("Content-Type", "application/json")
 	}
 	_, r := ears(t, handler, func(c *TranscriberConfig) { c.Hearing.Streams = false })
-	if _, _, err := hear(t, r); err == nil { // the answer has no type that can be read
+	if _, _, err := hear(t, r); err == nil { // the response has no usable content type
 		t.Error("text/plain is taken for JSON")
 	}
 	want := map[string]string{"model": "whisper-1", "response_format": "json", "language": "en", "prompt": "gopls, kubectl", "include[]": "logprobs"}
@@ -208,8 +208,8 @@ func TestFormOfTranscription(t *testing.T) {
 	}
 }
 
-// An utterance that the service fails at is recognised by the other engine, with all of
-// its audio, and told. One that is cancelled is not.
+// If the service fails, the other engine recognises the whole utterance and the failure
+// is reported. This does not apply to a cancelled utterance.
 func TestAnotherEngineRecognisesWhatAServiceFailsAt(t *testing.T) {
 	var other engine
 	var told []error
@@ -234,8 +234,8 @@ func (e *engine) Partial() string             { return "" }
 func (e *engine) Finish() (stt.Result, error) { return stt.Result{Text: "by another"}, nil }
 func (e *engine) Close() error                { e.closed = true; return nil }
 
-// Cancel closes the request at once, and no other engine is asked. The next utterance is
-// recognised.
+// Cancel closes the request immediately, and no other engine is used. The next
+// utterance is recognised.
 func TestCancelOfTranscription(t *testing.T) {
 	asked := make(chan struct{}, 1)
 	var n atomic.Int32
@@ -261,7 +261,7 @@ func TestCancelOfTranscription(t *testing.T) {
 	}
 }
 
-// A service that takes long shows life, so that nobody gives the utterance up.
+// A slow service shows signs of life, so that the utterance is not abandoned.
 func TestSignsOfLife(t *testing.T) {
 	alive := make(chan struct{}, 16)
 	_, r := ears(t, func(w http.ResponseWriter, q *http.Request) {
@@ -287,7 +287,7 @@ func TestSignsOfLife(t *testing.T) {
 	}
 }
 
-// The audio is forgotten with the utterance, and misuse is an error.
+// The audio is discarded with the utterance, and misuse is an error.
 func TestUtterancesOfARecogniser(t *testing.T) {
 	_, r := ears(t, answer("application/json", `{"text":"yes"}`), nil)
 	if _, err := r.Finish(); !errors.Is(err, stt.ErrNoUtterance) {
@@ -299,7 +299,7 @@ func TestUtterancesOfARecogniser(t *testing.T) {
 	if err := r.Start(); err != nil {
 		t.Fatal(err)
 	}
-	if result, err := r.Finish(); err != nil || result.Text != "" { // nothing was heard, so nothing is asked
+	if result, err := r.Finish(); err != nil || result.Text != "" { // nothing was heard, so nothing is requested
 		t.Errorf("%+v %v", result, err)
 	}
 	_ = r.Start()
