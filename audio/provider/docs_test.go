@@ -14,12 +14,12 @@ import (
 
 var update = flag.Bool("update", false, "write the table into the documentation")
 
-// The marks of a cell: how it was proved.
+// The marks of a cell: how it was verified.
 const (
 	embedded   = "E" // the real client against the embedded server of this project
 	engines    = "W" // real engines, behind the documented endpoints or in this process
-	fake       = "F" // the documented wire, played by a test
-	documented = "D" // the provider's reference; no test runs it
+	fake       = "F" // the documented wire protocol, simulated by a test
+	documented = "D" // the provider's reference; not covered by a test
 )
 
 // legend explains the marks in the documentation.
@@ -30,15 +30,15 @@ var legend = [][2]string{
 	{documented, "the provider's reference; no test runs it"},
 }
 
-// proof is how a cell was proved, and by which tests.
+// proof is how a cell was verified, and by which tests.
 type proof struct {
 	mark  string
 	tests []string // "folder Test"
 }
 
-// proofs are those of cells over wires: of one provider, or of every one that has the
-// cell over the wire. The key of a cell that says no begins its capability with "no ".
-// No stock server of these endpoints is in the registries that the project can reach.
+// proofs lists how the cells of wires were verified: for one provider, or for every
+// provider with that cell. The key of a negative cell begins its capability with "no ".
+// The registries available to the project contain no stock server with these endpoints.
 var proofs = map[string]proof{
 	"local realtime model":      {embedded, []string{"audio/realtime TestLocalEngines"}},
 	"local realtime partials":   {embedded, []string{"audio/localrealtime TestTurnIsDetectedAndTranscribed", "audio/realtime TestLocalEngines"}},
@@ -114,8 +114,8 @@ func proofOf(provider string, w Wire, capability string) (proof, bool) {
 	return p, ok
 }
 
-// The documentation shows the table, and each of its cells has the mark of how it was
-// proved: by tests that exist, or by the provider's reference.
+// The documentation contains the table, and each cell is marked with how it was
+// verified: by existing tests, or by the provider's reference.
 func TestTheTableOfTheDocumentation(t *testing.T) {
 	used := map[string]bool{}
 	table := markdown(func(provider string, w Wire, capability string) string {
@@ -168,7 +168,7 @@ func TestTheTableOfTheDocumentation(t *testing.T) {
 	}
 }
 
-// exists says whether a test is in a folder.
+// exists reports whether a folder contains a test.
 func exists(t *testing.T, folder, test string) bool {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("../..", folder, "*_test.go"))
@@ -187,8 +187,8 @@ func exists(t *testing.T, folder, test string) bool {
 	return false
 }
 
-// Adding a provider is a row and a few names: at most 150 lines in all, and none of them
-// in the core.
+// Adding a provider requires a row and a few names: at most 150 lines in total, and
+// none in the core.
 func TestAddingAProviderIsARow(t *testing.T) {
 	const most = 150
 	table, err := os.ReadFile("table.go")
@@ -235,8 +235,8 @@ func TestAddingAProviderIsARow(t *testing.T) {
 	}
 }
 
-// markdown is the table as the documentation shows it. mark is how a cell of a provider
-// over a wire was proved.
+// markdown returns the table as shown in the documentation. mark returns how a cell of
+// a provider over a wire was verified.
 func markdown(mark func(provider string, w Wire, capability string) string) string {
 	var b strings.Builder
 	for _, m := range legend {
@@ -288,7 +288,7 @@ func markdown(mark func(provider string, w Wire, capability string) string) stri
 	return b.String()
 }
 
-// named is the default model of a wire, or who chooses it.
+// named returns the default model of a wire, or who chooses it.
 func named(r Row, w Wire, model string) string {
 	switch {
 	case r.Name == Local:

@@ -11,8 +11,8 @@ import (
 	"testing"
 )
 
-// A row can be used: it has a name of its own, each of its wires once, models where the
-// user does not name deployments, and speeds around the normal one.
+// Every row is usable: it has a unique name, each wire at most once, models unless
+// deployments name them, and a speed range that includes the normal speed.
 func TestRowsAreComplete(t *testing.T) {
 	names := map[string]bool{}
 	for _, r := range Rows {
@@ -98,8 +98,8 @@ func TestKeysAreSentAsTheProviderTakesThem(t *testing.T) {
 	}
 }
 
-// What differs between providers is in the table: the code that reaches them asks no
-// name. The embedded server is no provider elsewhere, so it may be asked for.
+// Differences between providers belong in the table: code that accesses them must not
+// check names. The embedded server is exempt, because it is not an external provider.
 func TestCodeAsksTheTableAndNotTheName(t *testing.T) {
 	names := map[string]bool{"OpenAI": true, "Azure": true, "LocalAI": true, "Compatible": true}
 	for _, dir := range []string{"../realtime", "../hosted", "../../internal/daemon/live"} {
@@ -123,7 +123,7 @@ func TestCodeAsksTheTableAndNotTheName(t *testing.T) {
 			ast.Inspect(tree, func(n ast.Node) bool {
 				switch n := n.(type) {
 				case *ast.GenDecl:
-					return n.Tok != token.CONST // where the names are declared
+					return n.Tok != token.CONST // names are declared there
 				case *ast.Ident:
 					if names[strings.TrimPrefix(n.Name, "Provider")] {
 						t.Errorf("%s: it asks for %s; add what differs to provider.Row", fset.Position(n.Pos()), n.Name)
