@@ -118,7 +118,8 @@ var wants = set(`and or but because so if when while although though that which 
 	dot underscore dash hyphen slash backslash colon dollar hash camel capital version called named
 	function method class variable parameter type`)
 
-// alone are complete turns of one word.
+// alone are words that make a turn of at most two words complete if it begins with one
+// of them.
 var alone = set(`stop yes no okay continue cancel repeat wait pause undo thanks`)
 
 // asks are words that begin a question or a request. Such a sentence is likely complete

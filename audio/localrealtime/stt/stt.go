@@ -38,7 +38,7 @@ type Recognizer interface {
 	// Partial returns the best hypothesis so far. It is empty if there is no hypothesis
 	// or utterance, and always with engines that only produce finals.
 	Partial() string
-	// Finish ends the utterance and returns what was said.
+	// Finish ends the utterance and returns its result.
 	Finish() (Result, error)
 	// Close releases the engine. It is safe to call twice.
 	Close() error

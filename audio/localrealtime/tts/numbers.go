@@ -5,20 +5,20 @@ import (
 	"strings"
 )
 
-// Flite reads past its tables for a number with a comma in it. en_exp_number
-// (us_expand.c) uses each character of its argument, less '0', as an index, and so
-// has the precondition that all of them are digits. us_text.c keeps it wherever it
-// takes the commas out first, and breaks it
+// Flite reads past its tables for a number that contains a comma. en_exp_number
+// (us_expand.c) uses each character of its argument, minus '0', as an index, so all of
+// them must be digits. us_text.c ensures this where it removes the commas first, but
+// not
 //
 //   - for an amount in dollars, \$[0-9,]+(\.[0-9]+)?, that is followed by a word in
 //     -illion, or has three decimals or more: "$1,234.5678";
-//   - for a measure, [0-9,]*[0-9]+(kg|km|MB|...), with two commas in a row, of which
-//     it takes out one: "1,,234kg".
+//   - for a measure, [0-9,]*[0-9]+(kg|km|MB|...), with two commas in a row, of which it
+//     removes only one: "1,,234kg".
 //
-// The engine cuts text at spaces and takes punctuation off the ends of what is
-// between them. So the precondition holds if each comma is followed by a space or
-// ends the text, which spaced sees to. numerals takes the commas out of numbers
-// first, so that they are still read as numbers.
+// The engine splits text at spaces and strips punctuation from the ends of each token.
+// The numbers are therefore safe if each comma is followed by a space or ends the text,
+// which spaced ensures. numerals removes the commas from numbers first, so that they
+// are still read as numbers.
 
 // numeral matches a number in a locale's format, with its currency or percent sign.
 var numeral = regexp.MustCompile(`(US\$|\$|€|£|¥|₹|₩|\b(?:EUR|USD|GBP|CHF|JPY)[ \x{a0}\x{202f}])?` + // 1: before
@@ -64,7 +64,7 @@ func numerals(text string) string {
 // not a number, but a version or a list, for example.
 func spokenNumeral(before, number, scale, after string) (string, bool) {
 	sign := strings.TrimPrefix(before, "US")
-	code := after // a code, or a percent sign, stays where it is
+	code := after // a code or a percent sign stays in place
 	if c := strings.Trim(after, " \u00a0\u202f"); currencies[c] != [2]string{} && sign == "" {
 		sign, code = c, ""
 	}
@@ -77,7 +77,7 @@ func spokenNumeral(before, number, scale, after string) (string, bool) {
 	case !amount:
 		return before + point(whole, fraction) + scale + code, true
 	case sign == "$" && scale != "":
-		return "$" + point(whole, fraction) + scale + code, true // "dollars" goes behind the scale
+		return "$" + point(whole, fraction) + scale + code, true // the engine says "dollars" after the scale
 	case sign == "$" && len(fraction) == 0 || sign == "$" && len(fraction) == 2:
 		return "$" + point(whole, fraction) + code, true
 	case sign == "$" && len(fraction) == 1: // the engine would read 5 as five cents
