@@ -16,7 +16,7 @@ import (
 
 // Timeouts and retry delays of a service.
 const (
-	defaultStall = 10 * time.Second // between two signs of life
+	defaultStall = 10 * time.Second // maximum time without a sign of life
 	attempts     = 3
 	backoff      = 200 * time.Millisecond // before the second attempt; doubled for each later one
 	maxWait      = 3 * time.Second        // longest delay between two attempts that a service may request
