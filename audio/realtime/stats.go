@@ -13,7 +13,7 @@ type Stats struct {
 	PacketsReceived  uint64
 	PacketsLost      uint64        // lost or too late
 	PacketsConcealed uint64        // lost packets that were concealed
-	PacketsLate      uint64        // out of order or duplicate
+	PacketsLate      uint64        // late or duplicate
 	PacketsBroken    uint64        // could not be decoded
 	Jitter           time.Duration // interarrival jitter, RFC 3550
 	JitterTarget     time.Duration // how long a packet waits for a missing one, and playback before it starts
